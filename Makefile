@@ -1,0 +1,89 @@
+# What there is to do here: make help
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+GO ?= go
+# The Kubernetes release that e2e/controlplane is built from.
+K8S_VERSION := v1.36.3
+K8S_LDFLAGS := -s -w \
+	-X k8s.io/component-base/version.gitVersion=$(K8S_VERSION) \
+	-X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=36
+CONTROLLER_GEN := $(GO) tool -modfile=tools/go.mod controller-gen
+GOLANGCI_LINT := $(GO) tool -modfile=tools/golangci/go.mod golangci-lint
+MODULES := . e2e/controlplane
+
+##@ Run
+.PHONY: demo
+demo: build ## Play the main story on a real API server (STORY=all: every story)
+	bin/playground demo --story=$(or $(STORY),main)
+
+.PHONY: up
+up: build ## Start the same stack in the background; kubeconfig in .run/
+	bin/playground up
+
+.PHONY: down
+down: ## Stop what make up started
+	if [ -x bin/playground ]; then bin/playground down; fi
+
+##@ Build
+.PHONY: build
+build: bin/webhook bin/playground bin/controlplane bin/kubectl ## Build all binaries into bin/
+
+.PHONY: bin/webhook bin/playground bin/controlplane bin/kubectl
+bin/webhook bin/playground:
+	$(GO) build -trimpath -o $@ ./cmd/$(@F)
+# Without cgo, and never with the race detector: this is Kubernetes, not ours.
+bin/controlplane:
+	cd e2e/controlplane && CGO_ENABLED=0 $(GO) build -trimpath -ldflags "$(K8S_LDFLAGS)" -o ../../$@ .
+bin/kubectl:
+	cd e2e/controlplane && CGO_ENABLED=0 $(GO) build -trimpath -ldflags "$(K8S_LDFLAGS)" -o ../../$@ ./kubectl
+
+##@ Test
+.PHONY: test
+test: build test-unit test-controlplane test-e2e ## Everything that must pass, race detector on
+
+.PHONY: test-unit
+test-unit:
+	$(GO) test -race $$($(GO) list ./... | grep -v '/e2e$$')
+
+.PHONY: test-controlplane
+test-controlplane: bin/controlplane bin/kubectl
+	cd e2e/controlplane && CGO_ENABLED=0 $(GO) test -trimpath -ldflags "$(K8S_LDFLAGS)" ./...
+
+# The scenarios run the built webhook, here with the race detector as well.
+.PHONY: test-e2e
+test-e2e: build
+	mkdir -p bin/race
+	$(GO) build -race -o bin/race/webhook ./cmd/webhook
+	DEFAULTPLAN_WEBHOOK=$(CURDIR)/bin/race/webhook $(GO) test -race -count=1 -timeout 20m ./e2e
+
+.PHONY: soak
+soak: build ## The long random tests: every fuzz target for FUZZTIME each
+	FUZZTIME=$(or $(FUZZTIME),1m) ./e2e/soak.sh
+
+.PHONY: bench
+bench: build ## Measure DESIGN.md section 9, as ratios in one run
+	$(GO) run ./e2e/bench
+
+##@ Keep
+.PHONY: generate
+generate: ## Write the generated files anew
+	$(CONTROLLER_GEN) object paths=./api/...
+	$(CONTROLLER_GEN) crd paths=./api/... output:crd:dir=deploy/crds
+	$(CONTROLLER_GEN) webhook paths=./deploy output:webhook:dir=deploy/hooks
+	$(CONTROLLER_GEN) rbac:roleName=defaultplan-webhook paths=./webhook/... output:rbac:dir=deploy/rbac
+
+.PHONY: lint
+lint: ## Lint, the import law included
+	$(GOLANGCI_LINT) run ./...
+
+.PHONY: verify
+verify: generate ## Check that generated files are current, modules tidy, code formatted
+	for m in $(MODULES); do (cd $$m && $(GO) mod tidy && $(GO) mod verify >/dev/null); done
+	test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo "not formatted: run gofmt -w"; exit 1; }
+	git diff --exit-code || { echo "generated files, modules or formatting are not current: commit what make verify changed"; exit 1; }
+
+.PHONY: help
+help: ## Show this help
+	@awk 'BEGIN {FS = ":.*##"} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*##/ {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

@@ -1,0 +1,120 @@
+// Package defaultplan_test holds the laws of the house that no package can hold
+// about itself.
+package defaultplan_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const module = "github.com/defaultplan/defaultplan/"
+
+// A law says what the packages under a path may not import directly. It is said
+// a second time in .golangci.yml, where an editor shows it; here it needs only
+// the go command.
+var laws = map[string]struct {
+	reason string
+	under  []string
+	except []string
+	denied []string
+}{
+	"ApiIsALeaf": {
+		reason: "everything points to api, and api to nothing of ours",
+		under:  []string{"api"},
+		denied: []string{module},
+	},
+	"DecisionsArePure": {
+		reason: "a decision is a function of its arguments: no context, client, clock, logger, net or os",
+		under:  []string{"resolve", "merge", "osb/lifecycle"},
+		denied: []string{
+			"context", "net", "os", "time", "log", "k8s.io/utils/clock", "github.com/go-logr", "go.uber.org/zap",
+			"k8s.io/client-go", "sigs.k8s.io/controller-runtime", module + "webhook", module + "osb/controller", module + "e2e",
+		},
+	},
+	"BrokersKnowNoKubernetes": {
+		reason: "osb speaks to brokers, and could be used without a cluster",
+		under:  []string{"osb"},
+		except: []string{"osb/controller", "osb/lifecycle"},
+		denied: []string{"k8s.io/", "sigs.k8s.io/"},
+	},
+	"ShellsAreTheOutside": {
+		reason: "only cmd and e2e put the shells together",
+		under:  []string{""},
+		except: []string{"cmd", "e2e", "webhook", "osb/controller"},
+		denied: []string{module + "webhook", module + "osb/controller", module + "cmd"},
+	},
+}
+
+func TestImportLaws(t *testing.T) {
+	t.Parallel()
+	packages := listPackages(t)
+	for name, law := range laws {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for path, imports := range packages {
+				if !inside(path, law.under) || inside(path, law.except) {
+					continue
+				}
+				for _, imported := range imports {
+					assert.False(t, breaks(imported, law.denied), "%s imports %s: %s", path, imported, law.reason)
+				}
+			}
+		})
+	}
+}
+
+func TestLawsCanBeBroken(t *testing.T) {
+	t.Parallel()
+	pure := laws["DecisionsArePure"].denied
+	for _, imported := range []string{"context", "os", "net/http", "time", "k8s.io/client-go/rest", module + "webhook"} {
+		assert.True(t, breaks(imported, pure), imported)
+	}
+	for _, imported := range []string{"encoding/json", "contextual", "k8s.io/apimachinery/pkg/labels", module + "api/v1beta1"} {
+		assert.False(t, breaks(imported, pure), imported)
+	}
+}
+
+// listPackages maps each package's path below the module to its direct imports,
+// those of its tests not counted.
+func listPackages(t *testing.T) map[string][]string {
+	t.Helper()
+	output, err := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports", "./...").Output()
+	require.NoError(t, err)
+	packages := map[string][]string{}
+	decoder := json.NewDecoder(strings.NewReader(string(output)))
+	for {
+		var listed struct {
+			ImportPath string
+			Imports    []string
+		}
+		err := decoder.Decode(&listed)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		require.NoError(t, err)
+		packages[strings.TrimPrefix(listed.ImportPath, module)] = listed.Imports
+	}
+	require.Contains(t, packages, "resolve", "the house has its rooms")
+	return packages
+}
+
+// inside says whether a path is one of the roots or below one.
+func inside(path string, roots []string) bool {
+	return slices.ContainsFunc(roots, func(root string) bool {
+		return root == "" || path == root || strings.HasPrefix(path, root+"/")
+	})
+}
+
+func breaks(imported string, denied []string) bool {
+	return slices.ContainsFunc(denied, func(law string) bool {
+		return imported == law || strings.HasPrefix(imported, strings.TrimSuffix(law, "/")+"/")
+	})
+}
