@@ -1,0 +1,68 @@
+package resolve
+
+// A Ref is the Kubernetes name of a class or plan. An empty Namespace means that it is cluster-scoped.
+type Ref struct {
+	Namespace string
+	Name      string
+}
+
+// A ClassEntry is what a choice needs to know of a service class of either scope.
+type ClassEntry struct {
+	Ref
+
+	// ExternalName and ExternalID are the broker's own name and id. Several classes may share them: copies do.
+	ExternalName string
+	ExternalID   string
+	// Type is the class's spec.serviceType. Plans without a type of their own have it.
+	Type string
+	// Labels are seen by selectors below the labels of each plan.
+	Labels map[string]string
+	// Gone says why neither the class nor its plans are ever chosen, completing "it is …", as in "being deleted".
+	// Empty means live.
+	Gone string
+}
+
+// A PlanEntry is what a choice needs to know of a service plan of either scope.
+type PlanEntry struct {
+	Ref
+
+	// UID breaks ties between plans that a selector matches, so that a plan which takes an older one's name takes
+	// none of its picks.
+	UID string
+	// Class is the Kubernetes name of the plan's class, which has the plan's own scope.
+	Class string
+	// ExternalName and ExternalID are the broker's own name and id. Several plans may share them.
+	ExternalName string
+	ExternalID   string
+	// Type is the plan's own spec.serviceType; empty where it has that of its class.
+	Type string
+	// Labels are seen by selectors above the labels of the plan's class.
+	Labels map[string]string
+	// Default and Suggested say that the plan is annotated as its type's default, or as suggested.
+	Default   bool
+	Suggested bool
+	// Weight decides between plans that a selector matches: the heaviest wins.
+	Weight int32
+	// Gone says why the plan is never chosen, completing "it is …", as in "being deleted". Empty means live.
+	Gone string
+	// Denied names the policy that keeps the plan from the request's namespace. A selector passes over a denied plan;
+	// every other rule chooses it, and the caller refuses the choice in the policy's name.
+	Denied string
+}
+
+// A Record is the default plan that a type's ServiceType (plan in a namespace) or ClusterServiceType (plan in the
+// cluster) records. A Record without a plan's name records nothing.
+type Record struct {
+	Type string
+	Plan Ref
+}
+
+// A Catalog is the part of the catalog that a request can mean, in any order. It holds each Ref, and each type's
+// record in one scope, at most once. It may be everything or a narrow slice, but it is complete in two ways: every
+// plan comes with its class (a plan without is never chosen), and every record with the plan that it names (a record
+// without is not believed).
+type Catalog struct {
+	Classes []ClassEntry
+	Plans   []PlanEntry
+	Records []Record
+}
