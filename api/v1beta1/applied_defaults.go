@@ -1,0 +1,81 @@
+package v1beta1
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// MaxAppliedDefaults is the most bytes that the applied-defaults annotation
+// takes. What does not fit is left out, and Truncated says so.
+const MaxAppliedDefaults = 16 << 10
+
+// AppliedDefaults is the content of the annotation AnnotationAppliedDefaults:
+// what admission decided for an object, once. It is a record for people and for
+// parametersFrom, never a permission.
+// +kubebuilder:object:generate=false
+type AppliedDefaults struct {
+	// Rule is the rule that chose the plan, one of the words of package resolve,
+	// or "restored" for an object that came with its references.
+	Rule string `json:"rule"`
+	// Class is the external name of the chosen class.
+	Class string `json:"class,omitempty"`
+	// Plan is the external name of the chosen plan.
+	Plan string `json:"plan,omitempty"`
+	// From maps the root of each defaulted subtree of spec.parameters, as a JSON
+	// pointer, to the layer that gave it: "class" or "plan".
+	From map[string]string `json:"from,omitempty"`
+	// Removed lists, as JSON pointers, the defaults that a null of the user took
+	// away.
+	Removed []string `json:"removed,omitempty"`
+	// Truncated says that From or Removed did not fit in MaxAppliedDefaults.
+	Truncated bool `json:"truncated,omitempty"`
+}
+
+// ParseAppliedDefaults reads the annotation's value.
+func ParseAppliedDefaults(value string) (AppliedDefaults, error) {
+	var applied AppliedDefaults
+	if len(value) > MaxAppliedDefaults {
+		return applied, fmt.Errorf("cannot read %s: %d bytes, at most %d are written", AnnotationAppliedDefaults, len(value), MaxAppliedDefaults)
+	}
+	if err := json.Unmarshal([]byte(value), &applied); err != nil {
+		return AppliedDefaults{}, fmt.Errorf("cannot read %s: not the JSON that admission writes", AnnotationAppliedDefaults)
+	}
+	return applied, nil
+}
+
+// String is the annotation's value: compact JSON with sorted keys, of at most
+// MaxAppliedDefaults bytes.
+func (a AppliedDefaults) String() string {
+	if text := a.encode(); len(text) <= MaxAppliedDefaults {
+		return text
+	}
+	kept := a
+	kept.Truncated = true
+	kept.Removed = nil
+	kept.From = map[string]string{}
+	// Room for the braces and names around the entries is counted as if it were
+	// an entry; 8 bytes are the quotes, colon, comma and braces of one.
+	room := MaxAppliedDefaults - len(AppliedDefaults{Rule: a.Rule, Class: a.Class, Plan: a.Plan, Truncated: true, From: map[string]string{"": ""}}.encode())
+	for _, pointer := range slices.Sorted(maps.Keys(a.From)) {
+		size := len(quoted(pointer)) + len(quoted(a.From[pointer])) + 2
+		if size > room {
+			break
+		}
+		room -= size
+		kept.From[pointer] = a.From[pointer]
+	}
+	return kept.encode()
+}
+
+func (a AppliedDefaults) encode() string { return quoted(a) }
+
+// quoted is the JSON text of a value that cannot fail to encode.
+func quoted(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}

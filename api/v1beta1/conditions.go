@@ -1,0 +1,127 @@
+package v1beta1
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ConditionStatus is the state of a condition. Unknown means wait, False means
+// that someone must act.
+// +kubebuilder:validation:Enum="";True;False;Unknown
+type ConditionStatus string
+
+// The states of a condition.
+const (
+	ConditionTrue    ConditionStatus = "True"
+	ConditionFalse   ConditionStatus = "False"
+	ConditionUnknown ConditionStatus = "Unknown"
+)
+
+// Condition is one observation of an object's state. The list holds one entry
+// per type.
+type Condition struct {
+	// Type is the kind of observation in CamelCase, such as Ready or Failed.
+	// +kubebuilder:validation:MaxLength=316
+	Type string `json:"type"`
+	// Status is True, False or Unknown. Unknown means wait, False means that
+	// someone must act.
+	Status ConditionStatus `json:"status"`
+	// ObservedGeneration is the metadata.generation that this condition was
+	// derived from. Absent on conditions written by the retired catalog.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// LastTransitionTime is when the status last changed, in RFC 3339.
+	// +optional
+	// +nullable
+	LastTransitionTime metav1.Time `json:"lastTransitionTime"`
+	// Reason is one constant CamelCase word that says why.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Reason string `json:"reason"`
+	// Message says why in a sentence for people.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32768
+	Message string `json:"message"`
+}
+
+// Condition types.
+const (
+	// ConditionReady is True when the object can be used.
+	ConditionReady = "Ready"
+	// ConditionFailed is True when nothing more is tried until the spec
+	// changes.
+	ConditionFailed = "Failed"
+	// ConditionOrphanMitigation is True while an instance of unknown outcome
+	// is being removed at the broker.
+	ConditionOrphanMitigation = "OrphanMitigation"
+	// ConditionResolved says on instances and bindings whether the class and
+	// plan are decided, and by which rule.
+	ConditionResolved = "Resolved"
+	// ConditionDefaultPlan is True on a service type that has a default plan.
+	ConditionDefaultPlan = "DefaultPlan"
+	// ConditionSuggestedPlan is True on a service type with one suggested plan.
+	ConditionSuggestedPlan = "SuggestedPlan"
+	// ConditionAmbiguous is True on a service type when several plans claim
+	// the same tier.
+	ConditionAmbiguous = "Ambiguous"
+	// ConditionNoDefault is True on a service type that names alone cannot
+	// resolve: it has plans, but none is default or suggested.
+	ConditionNoDefault = "NoDefault"
+)
+
+// Ready returns the condition of an object that can be used.
+func Ready(reason, message string) Condition {
+	return Condition{Type: ConditionReady, Status: ConditionTrue, Reason: reason, Message: message}
+}
+
+// NotReady returns the condition of an object that cannot be used until
+// someone acts.
+func NotReady(reason, message string) Condition {
+	return Condition{Type: ConditionReady, Status: ConditionFalse, Reason: reason, Message: message}
+}
+
+// Waiting returns the condition of an object that will be ready by itself.
+func Waiting(reason, message string) Condition {
+	return Condition{Type: ConditionReady, Status: ConditionUnknown, Reason: reason, Message: message}
+}
+
+// Resolved returns the condition of an instance or binding whose plan is
+// decided; the reason is the rule that decided.
+func Resolved(reason, message string) Condition {
+	return Condition{Type: ConditionResolved, Status: ConditionTrue, Reason: reason, Message: message}
+}
+
+// Unresolved returns the condition of an instance or binding that waits for a
+// plan that admission can decide on.
+func Unresolved(reason, message string) Condition {
+	return Condition{Type: ConditionResolved, Status: ConditionFalse, Reason: reason, Message: message}
+}
+
+// FindCondition returns the condition of a type, and whether there is one.
+func FindCondition(conditions []Condition, typ string) (Condition, bool) {
+	i := slices.IndexFunc(conditions, func(c Condition) bool { return c.Type == typ })
+	if i < 0 {
+		return Condition{}, false
+	}
+	return conditions[i], true
+}
+
+// SetCondition returns the conditions with one set in the place of its type's,
+// observed at a generation. The transition time stays while the status does,
+// so that a condition that says the same again is not a change. The given list
+// is not written to.
+func SetCondition(conditions []Condition, set Condition, generation int64, now metav1.Time) []Condition {
+	set.ObservedGeneration = generation
+	set.LastTransitionTime = now
+	result := slices.Clone(conditions)
+	i := slices.IndexFunc(result, func(c Condition) bool { return c.Type == set.Type })
+	if i < 0 {
+		return append(result, set)
+	}
+	if result[i].Status == set.Status {
+		set.LastTransitionTime = result[i].LastTransitionTime
+	}
+	result[i] = set
+	return result
+}

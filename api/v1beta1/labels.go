@@ -1,0 +1,89 @@
+package v1beta1
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+)
+
+// FinalizerServiceCatalog is the finalizer of brokers, instances and bindings.
+// Classes and plans never have it.
+const FinalizerServiceCatalog = "kubernetes-incubator/service-catalog"
+
+// Annotations of classes and plans; the value that counts is "true".
+const (
+	// AnnotationDefaultPlan marks the default plan of a service type.
+	AnnotationDefaultPlan = "servicecatalog.kubernetes.io/is-default-plan"
+	// AnnotationSuggestedPlan marks the plan that a broker suggests for a
+	// service type; it counts where there is no default.
+	AnnotationSuggestedPlan = "servicecatalog.kubernetes.io/is-suggested-plan"
+)
+
+// Annotations that admission writes on instances and bindings. A user's edit
+// of them is undone.
+const (
+	// AnnotationAppliedDefaults holds compact JSON: the rule, the choice and
+	// which defaults were applied from where. A hint, never a permission.
+	AnnotationAppliedDefaults = "servicecatalog.kubernetes.io/applied-defaults"
+	// AnnotationMintedExternalID holds the external ID that admission minted
+	// for this very object. Only such an ID is ever mitigated at a broker.
+	AnnotationMintedExternalID = "servicecatalog.kubernetes.io/minted-external-id"
+)
+
+// Labels that hold HashLabelValue of the field that they are named after.
+// Lookups by name or ID go through them, so that values longer than a label
+// may be, or with characters that a label may not have, are found too.
+const (
+	// LabelExternalID is set on classes and plans.
+	LabelExternalID = GroupName + "/spec.externalID"
+	// LabelExternalName is set on classes and plans.
+	LabelExternalName = GroupName + "/spec.externalName"
+	// LabelClusterServiceBrokerName is set on objects of a cluster broker.
+	LabelClusterServiceBrokerName = GroupName + "/spec.clusterServiceBrokerName"
+	// LabelServiceBrokerName is set on objects of a namespaced broker.
+	LabelServiceBrokerName = GroupName + "/spec.serviceBrokerName"
+	// LabelClusterServiceClassRefName is set on cluster plans and instances.
+	LabelClusterServiceClassRefName = GroupName + "/spec.clusterServiceClassRef.name"
+	// LabelServiceClassRefName is set on namespaced plans and instances.
+	LabelServiceClassRefName = GroupName + "/spec.serviceClassRef.name"
+	// LabelClusterServicePlanRefName is set on instances.
+	LabelClusterServicePlanRefName = GroupName + "/spec.clusterServicePlanRef.name"
+	// LabelServicePlanRefName is set on instances.
+	LabelServicePlanRefName = GroupName + "/spec.servicePlanRef.name"
+)
+
+// Fields that the API server selects by (selectableFields of the CRDs). The
+// same words are the index keys of caches, so that one selector serves both.
+const (
+	// FieldExternalID is selectable on classes, plans, instances, bindings.
+	FieldExternalID = "spec.externalID"
+	// FieldExternalName is selectable on classes and plans.
+	FieldExternalName = "spec.externalName"
+	// FieldServiceType is selectable on classes, plans, instances, bindings.
+	FieldServiceType = "spec.serviceType"
+	// FieldFree is selectable on plans: "true" or "false", never empty.
+	FieldFree = "spec.free"
+	// FieldClusterServiceBrokerName is selectable on classes and plans.
+	FieldClusterServiceBrokerName = "spec.clusterServiceBrokerName"
+	// FieldServiceBrokerName is selectable on namespaced classes and plans.
+	FieldServiceBrokerName = "spec.serviceBrokerName"
+	// FieldClusterServiceClassRefName is selectable on cluster plans,
+	// instances and bindings.
+	FieldClusterServiceClassRefName = "spec.clusterServiceClassRef.name"
+	// FieldServiceClassRefName is selectable on namespaced plans, instances
+	// and bindings.
+	FieldServiceClassRefName = "spec.serviceClassRef.name"
+	// FieldClusterServicePlanRefName is selectable on instances and bindings.
+	FieldClusterServicePlanRefName = "spec.clusterServicePlanRef.name"
+	// FieldServicePlanRefName is selectable on instances and bindings.
+	FieldServicePlanRefName = "spec.servicePlanRef.name"
+	// FieldInstanceRefName is selectable on bindings.
+	FieldInstanceRefName = "spec.instanceRef.name"
+)
+
+// HashLabelValue returns the value of the hashed labels: the SHA-224 sum of
+// the field's value in 56 lower-case hexadecimal digits. The algorithm is part
+// of the wire: labels of stored objects and selectors of old clients hold it.
+func HashLabelValue(value string) string {
+	sum := sha256.Sum224([]byte(value))
+	return hex.EncodeToString(sum[:])
+}
