@@ -49,7 +49,7 @@ test-unit:
 
 .PHONY: test-controlplane
 test-controlplane: bin/controlplane bin/kubectl
-	cd e2e/controlplane && CGO_ENABLED=0 $(GO) test -trimpath -ldflags "$(K8S_LDFLAGS)" ./...
+	cd e2e/controlplane && CGO_ENABLED=0 $(GO) vet -trimpath ./... && CGO_ENABLED=0 $(GO) test -trimpath ./folder ./pki ./test
 
 # The scenarios run the built webhook, here with the race detector as well.
 .PHONY: test-e2e

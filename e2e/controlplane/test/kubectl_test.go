@@ -1,0 +1,43 @@
+package test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// release is what both binaries are built from; hooks and printers of other releases behave otherwise.
+const release = "v1.36.3"
+
+func TestKubectlIsOfTheSameRelease(t *testing.T) {
+	t.Parallel()
+	got := struct {
+		ClientVersion, ServerVersion struct{ GitVersion string }
+	}{}
+	require.NoError(t, json.Unmarshal(kubectl(t, "version", "-o", "json"), &got))
+	assert.Equal(t, release, got.ClientVersion.GitVersion)
+	assert.Equal(t, release, got.ServerVersion.GitVersion)
+}
+
+func TestKubectlGetsATokenAndTheRolesOfTheUser(t *testing.T) {
+	t.Parallel()
+	assert.NotEmpty(t, kubectl(t, "create", "token", "default"))
+	assert.Equal(t, "yes\n", string(kubectl(t, "auth", "can-i", "*", "*")))
+}
+
+// kubectl runs the binary that is built beside ours on the shared control plane.
+func kubectl(t *testing.T, args ...string) []byte {
+	t.Helper()
+	path := filepath.Join(filepath.Dir(binary()), "kubectl")
+	_, err := os.Stat(path)
+	require.NoError(t, err, "run make build")
+	cmd := exec.CommandContext(t.Context(), path, append([]string{"--kubeconfig", filepath.Join(useShared(t).dir, "kubeconfig")}, args...)...)
+	output, err := cmd.Output()
+	require.NoError(t, err)
+	return output
+}
