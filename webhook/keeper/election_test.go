@@ -1,0 +1,205 @@
+package keeper_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/webhook/keeper"
+)
+
+// The tests of this file do not run in parallel with others: one counts the
+// goroutines of the process.
+
+func TestALostLeaseEndsTheTermAndTheNextOneCatchesUp(t *testing.T) {
+	inHouse(t, []client.Object{ofMySQL("first")}, func(ctx context.Context, h *house) {
+		options := h.options()
+		options.Identity = "me"
+		stop := h.keep(ctx, options)
+		h.pass(time.Minute)
+		require.Equal(t, []string{"a/first", "a/first"}, h.touched())
+		require.Equal(t, 1, leader(t, h.registry))
+		require.Equal(t, 7, listeners(), "one handler for each kind")
+
+		h.leases.cutOff("me")
+		h.pass(keeper.DefaultRenewDeadline + keeper.DefaultRetryPeriod + time.Second)
+		assert.Equal(t, 0, leader(t, h.registry), "the lease may be another's from now on")
+		assert.Zero(t, listeners(), "what a term started ends with it")
+
+		h.forget()
+		require.NoError(t, h.Create(ctx, ofMySQL("second")))
+		require.NoError(t, h.Create(ctx, clusterPlan("mysql")))
+		h.pass(time.Minute)
+		assert.Empty(t, h.touched(), "no lease, no work")
+
+		h.leases.cutOff("")
+		h.pass(time.Minute)
+		assert.Equal(t, 1, leader(t, h.registry), "it campaigned again")
+		assert.Equal(t, []string{"a/first", "a/first", "a/second", "a/second"}, h.touched(), "what was missed is caught up with")
+		assert.Equal(t, 7, listeners())
+
+		h.forget()
+		p := clusterPlan("mysql")
+		p.Name = "p2"
+		require.NoError(t, h.Create(ctx, p))
+		h.pass(time.Second)
+		assert.Equal(t, []string{"a/first", "a/second"}, h.touched(), "the new term listens")
+
+		stop()
+		assert.Empty(t, h.leases.holder(), "whoever leaves says so")
+		h.forget()
+		require.NoError(t, h.Create(ctx, ofMySQL("third")))
+		h.pass(time.Minute)
+		assert.Empty(t, h.touched())
+		assert.Zero(t, listeners())
+	})
+}
+
+func TestALeaseOfAnotherIsLeftAlone(t *testing.T) {
+	inHouse(t, nil, func(ctx context.Context, h *house) {
+		options := h.options()
+		options.Identity = "me"
+		stop := h.keep(ctx, options)
+		h.pass(time.Second)
+		require.Equal(t, "me", h.leases.holder())
+		h.leases.give("other")
+		h.pass(keeper.DefaultRenewDeadline + keeper.DefaultRetryPeriod)
+		assert.Equal(t, 0, leader(t, h.registry))
+		stop()
+		assert.Equal(t, "other", h.leases.holder(), "it is not ours to release")
+	})
+}
+
+func TestOneKeeperAtATimeAndTheNextTakesOverAtOnce(t *testing.T) {
+	inHouse(t, []client.Object{ofMySQL("mydb")}, func(ctx context.Context, h *house) {
+		one, two := h.options(), h.options()
+		one.Identity, two.Identity = "one", "two"
+		two.Registerer = prometheus.NewRegistry()
+		stopOne := h.keep(ctx, one)
+		h.keep(ctx, two)
+		h.pass(time.Minute)
+		require.Equal(t, "one", h.leases.holder())
+		require.Equal(t, []string{"a/mydb", "a/mydb"}, h.touched())
+
+		h.forget()
+		stopOne()
+		h.pass(3 * keeper.DefaultRetryPeriod)
+		assert.Equal(t, "two", h.leases.holder(), "a released lease need not run out")
+		assert.Contains(t, h.touched(), "a/mydb", "the new keeper catches up")
+	})
+}
+
+func TestTheLeaseIsHeldUntilTheWorkHasStopped(t *testing.T) {
+	inHouse(t, []client.Object{ofMySQL("mydb")}, func(ctx context.Context, h *house) {
+		gate := make(chan struct{})
+		one, two := h.options(), h.options()
+		one.Identity, two.Identity = "one", "two"
+		one.Client = gated{h, gate}
+		stopOne := h.keep(ctx, one)
+		h.keep(ctx, two)
+		stopped := make(chan struct{})
+		go func() {
+			defer close(stopped)
+			stopOne()
+		}()
+		h.pass(time.Minute)
+		assert.Equal(t, "one", h.leases.holder(), "a touch is still under way")
+		close(gate)
+		<-stopped
+		h.pass(3 * keeper.DefaultRetryPeriod)
+		assert.Equal(t, "two", h.leases.holder())
+	})
+}
+
+func TestATermThatCannotBeginIsTriedAgain(t *testing.T) {
+	inHouse(t, []client.Object{ofMySQL("mydb")}, func(ctx context.Context, h *house) {
+		options := h.options()
+		options.Informers = &failing{InformerSource: h, failures: 3}
+		stop := h.keep(ctx, options)
+		h.pass(time.Second)
+		assert.Empty(t, h.touched())
+		assert.Zero(t, listeners(), "handlers that were added are removed")
+		h.pass(time.Minute)
+		assert.NotEmpty(t, h.touched())
+		stop()
+	})
+}
+
+// failing has the informers of the fifth kind fail for a while.
+type failing struct {
+	keeper.InformerSource
+
+	calls, failures int
+}
+
+func (f *failing) GetInformer(ctx context.Context, object client.Object, options ...cache.InformerGetOption) (cache.Informer, error) {
+	if f.calls++; f.calls%5 == 0 && f.failures > 0 {
+		f.failures--
+		return nil, errors.New("no informer")
+	}
+	return f.InformerSource.GetInformer(ctx, object, options...)
+}
+
+func TestOptionsThatCannotWorkAreRefused(t *testing.T) {
+	h := &house{registry: prometheus.NewRegistry(), leases: &leases{}}
+	for name, tc := range map[string]struct {
+		reason  string
+		options func(*keeper.Options)
+		want    string
+	}{
+		"Complete":     {"the rest has defaults", func(*keeper.Options) {}, ""},
+		"Lacking":      {"all that is missing is said at once", func(o *keeper.Options) { *o = keeper.Options{} }, "cannot make the keeper: options lack Client, Informers, LeaseNamespace, Leases, Recorder"},
+		"NegativeRate": {"it is a typing error", func(o *keeper.Options) { o.TouchesPerSecond = -1 }, "cannot make the keeper: options TouchesPerSecond and Burst cannot be negative: give a positive number, or 0 for the default"},
+		"ShortLease": {"it would run out before it is given up", func(o *keeper.Options) { o.LeaseDuration = time.Second },
+			`cannot make the keeper: cannot elect by lease "defaultplan-keeper": leaseDuration must be greater than renewDeadline`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			options := h.options()
+			tc.options(&options)
+			_, err := keeper.New(options)
+			if tc.want == "" {
+				require.NoError(t, err, tc.reason)
+				return
+			}
+			require.EqualError(t, err, tc.want, tc.reason)
+		})
+	}
+}
+
+func TestMetricsOfAnotherNameAreRefused(t *testing.T) {
+	h := &house{registry: prometheus.NewRegistry(), leases: &leases{}}
+	h.registry.MustRegister(prometheus.NewCounter(prometheus.CounterOpts{Name: "defaultplan_keeper_touches_total", Help: "Not ours."}))
+	_, err := keeper.New(h.options())
+	require.ErrorContains(t, err, "cannot make the keeper: cannot register metrics")
+}
+
+func leader(t *testing.T, registry prometheus.Gatherer) int {
+	t.Helper()
+	for value, text := range map[int]string{0: "0", 1: "1"} {
+		want := "# HELP defaultplan_keeper_leader 1 while this process is the keeper, else 0.\n" +
+			"# TYPE defaultplan_keeper_leader gauge\ndefaultplan_keeper_leader " + text + "\n"
+		if testutil.GatherAndCompare(registry, strings.NewReader(want), "defaultplan_keeper_leader") == nil {
+			return value
+		}
+	}
+	return -1
+}
+
+// listeners is how many handlers shared informers are delivering to. Each has a
+// goroutine that lives until its handler is removed.
+func listeners() int {
+	stacks := make([]byte, 1<<22)
+	stacks = stacks[:runtime.Stack(stacks, true)]
+	return bytes.Count(stacks, []byte("processorListener).run("))
+}

@@ -1,0 +1,193 @@
+package keeper_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/keeper"
+)
+
+func TestNoValueOfAnInstanceIsToldOrLogged(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]error{
+		"Undecided": nil,
+		"Denied":    status(422, metav1.StatusReasonInvalid),
+		"Failed":    status(500, metav1.StatusReasonInternalError),
+		"Gone":      status(404, metav1.StatusReasonNotFound),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			mydb := ofMySQL("mydb")
+			mydb.Spec.Parameters = &apiruntime.RawExtension{Raw: []byte(`{"password":"hunter2"}`)}
+			inHouse(t, []client.Object{mydb}, func(ctx context.Context, h *house) {
+				h.answer(func(*v1beta1.ServiceInstance) error {
+					if answer == nil {
+						return nil
+					}
+					return fmt.Errorf("hook of another: hunter2 is too short: %w", answer)
+				})
+				options := h.options()
+				said := &lines{}
+				options.Log = said.logger()
+				h.keep(ctx, options)
+				h.pass(time.Minute)
+				require.NotEmpty(t, h.touched())
+				assert.Contains(t, said.all(), "touched", "it says what it does")
+				assert.NotContains(t, said.all()+strings.Join(h.told(), "\n"), "hunter2")
+			})
+		})
+	}
+}
+
+// An event that is too long would be refused by the API server, and nobody told.
+func TestWhatUsersAreToldFitsAnEvent(t *testing.T) {
+	t.Parallel()
+	unprintable := strings.Repeat("\U0010FFFF", 63)
+	mydb := instance("a", "mydb", func(s *v1beta1.ServiceInstanceSpec) {
+		s.ClusterServiceClassExternalName, s.ClusterServicePlanExternalName = unprintable, unprintable
+	})
+	inHouse(t, []client.Object{mydb}, func(ctx context.Context, h *house) {
+		h.keep(ctx, h.options())
+		h.pass(time.Minute)
+		require.Len(t, h.told(), 1)
+		_, note, _ := strings.Cut(h.told()[0], "Undecided ")
+		assert.Len(t, note, 1024)
+	})
+}
+
+func TestACacheThatFailsIsToldOfAndTriedAgain(t *testing.T) {
+	t.Parallel()
+	inHouse(t, []client.Object{ofMySQL("mydb")}, func(ctx context.Context, h *house) {
+		reader := &broken{house: h}
+		reader.getting.Store(true)
+		options := h.options()
+		options.Client = reader
+		said := &lines{}
+		options.Log = said.logger()
+		h.keep(ctx, options)
+		h.pass(time.Minute)
+		require.Empty(t, h.touched())
+		for _, object := range []client.Object{clusterClass("mysql"), clusterPlan(""), clusterType("p1")} {
+			require.NoError(t, h.Create(ctx, object))
+		}
+		h.pass(time.Second)
+		assert.Contains(t, said.all(), "instances that wait may not have been woken")
+
+		reader.getting.Store(false)
+		h.pass(time.Minute)
+		assert.Contains(t, h.touched(), "a/mydb")
+	})
+}
+
+// broken is a cache that cannot list, and for a while not get.
+type broken struct {
+	*house
+
+	getting atomic.Bool
+}
+
+func (b *broken) Get(ctx context.Context, at client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	if b.getting.Load() {
+		return errors.New("no informer")
+	}
+	return b.house.Get(ctx, at, object, options...)
+}
+
+func (*broken) List(context.Context, client.ObjectList, ...client.ListOption) error {
+	return errors.New("no informer")
+}
+
+// A deletion that the watch missed is found out at the next list, and told of
+// with the last version that was known.
+func TestADeletionThatWasMissedWakesToo(t *testing.T) {
+	t.Parallel()
+	inHouse(t, []client.Object{ofMySQL("mydb")}, func(ctx context.Context, h *house) {
+		tap := &tapped{InformerSource: h}
+		options := h.options()
+		options.Informers = tap
+		h.keep(ctx, options)
+		h.pass(time.Minute)
+		h.forget()
+		for _, handler := range tap.handlers {
+			handler.OnDelete(toolscache.DeletedFinalStateUnknown{Key: "p1", Obj: clusterPlan("mysql")})
+			handler.OnDelete(toolscache.DeletedFinalStateUnknown{Key: "p1"})
+		}
+		h.pass(time.Second)
+		assert.Contains(t, h.touched(), "a/mydb")
+	})
+}
+
+// tapped keeps the handlers that are added to informers.
+type tapped struct {
+	keeper.InformerSource
+
+	handlers []toolscache.ResourceEventHandler
+}
+
+func (s *tapped) GetInformer(ctx context.Context, object client.Object, options ...cache.InformerGetOption) (cache.Informer, error) {
+	informer, err := s.InformerSource.GetInformer(ctx, object, options...)
+	return tappedInformer{informer, s}, err
+}
+
+type tappedInformer struct {
+	cache.Informer
+
+	source *tapped
+}
+
+func (i tappedInformer) AddEventHandler(handler toolscache.ResourceEventHandler) (toolscache.ResourceEventHandlerRegistration, error) {
+	i.source.handlers = append(i.source.handlers, handler)
+	return i.Informer.AddEventHandler(handler)
+}
+
+func TestAnIndexThatCannotBeIsAnError(t *testing.T) {
+	t.Parallel()
+	err := keeper.AddIndexes(t.Context(), refusing{})
+	require.EqualError(t, err, `cannot index instances by "defaultplan/waits-for": started already`)
+}
+
+type refusing struct{}
+
+func (refusing) IndexField(_ context.Context, _ client.Object, _ string, value client.IndexerFunc) error {
+	if value(&v1beta1.ServiceBinding{}) != nil {
+		return errors.New("only instances wait")
+	}
+	return errors.New("started already")
+}
+
+// lines are what was logged, at every level.
+type lines struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lines) logger() logr.Logger {
+	return funcr.New(func(prefix, args string) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		fmt.Fprintln(&l.text, prefix, args)
+	}, funcr.Options{Verbosity: 10})
+}
+
+func (l *lines) all() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}

@@ -1,0 +1,273 @@
+package keeper_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/keeper"
+)
+
+// A house is a cluster in memory, in a bubble of virtual time: an object store
+// with real shared informers over it, a Lease, and hooks that answer touches.
+// It allows no write but touches.
+type house struct {
+	client.WithWatch
+
+	t         *testing.T
+	informers map[string]toolscache.SharedIndexInformer
+	leases    *leases
+	registry  *prometheus.Registry
+
+	mu      sync.Mutex
+	touches []touch
+	events  []string
+	// hooks answer a touch: they may change the instance, or refuse. By default
+	// they leave it undecided.
+	hooks func(*v1beta1.ServiceInstance) error
+}
+
+// A touch is one empty patch that arrived.
+type touch struct {
+	instance string
+	after    time.Duration
+}
+
+// inHouse runs a test in a house that holds objects, and then sees to it that
+// nothing is left running.
+func inHouse(t *testing.T, objects []client.Object, test func(context.Context, *house)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		h := newHouse(ctx, t, objects)
+		test(ctx, h)
+		cancel()
+		// The bubble fails the test if a goroutine never ends.
+		synctest.Wait()
+	})
+}
+
+func newHouse(ctx context.Context, t *testing.T, objects []client.Object) *house {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	require.NoError(t, v1beta1.AddToScheme(scheme))
+	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...)
+	require.NoError(t, keeper.AddIndexes(ctx, indexes{builder}))
+	addCatalogIndexes(builder)
+	h := &house{
+		WithWatch: builder.Build(),
+		t:         t,
+		informers: map[string]toolscache.SharedIndexInformer{},
+		leases:    &leases{},
+		registry:  prometheus.NewRegistry(),
+		hooks:     func(*v1beta1.ServiceInstance) error { return nil },
+	}
+	for _, kind := range []struct {
+		object client.Object
+		list   client.ObjectList
+	}{
+		{&v1beta1.ClusterServiceClass{}, &v1beta1.ClusterServiceClassList{}},
+		{&v1beta1.ServiceClass{}, &v1beta1.ServiceClassList{}},
+		{&v1beta1.ClusterServicePlan{}, &v1beta1.ClusterServicePlanList{}},
+		{&v1beta1.ServicePlan{}, &v1beta1.ServicePlanList{}},
+		{&v1beta1.ClusterServiceType{}, &v1beta1.ClusterServiceTypeList{}},
+		{&v1beta1.ServiceType{}, &v1beta1.ServiceTypeList{}},
+		{&v1beta1.ServiceInstance{}, &v1beta1.ServiceInstanceList{}},
+	} {
+		informer := toolscache.NewSharedIndexInformer(listWatch{h.WithWatch, kind.list}, kind.object, time.Hour, nil)
+		h.informers[fmt.Sprintf("%T", kind.object)] = informer
+		go informer.RunWithContext(ctx)
+	}
+	synctest.Wait()
+	return h
+}
+
+// options are those of a keeper in the house.
+func (h *house) options() keeper.Options {
+	return keeper.Options{
+		Client: h, Informers: h, Leases: h.leases, Recorder: h,
+		LeaseNamespace: "defaultplan-system", Registerer: h.registry,
+	}
+}
+
+// keep starts a keeper, and returns what ends it and waits for its end.
+func (h *house) keep(ctx context.Context, options keeper.Options) func() {
+	h.t.Helper()
+	k, err := keeper.New(options)
+	require.NoError(h.t, err)
+	require.False(h.t, k.NeedLeaderElection())
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- k.Start(ctx) }()
+	synctest.Wait()
+	return func() {
+		cancel()
+		require.NoError(h.t, <-ended, "a keeper never ends its process")
+	}
+}
+
+// pass lets virtual time pass, until everything that is due has happened.
+func (*house) pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+// settled starts a keeper and lets it be done with what waits.
+func (h *house) settled(ctx context.Context) {
+	h.t.Helper()
+	h.keep(ctx, h.options())
+	h.pass(time.Minute)
+	h.forget()
+}
+
+// touched are the instances touched since forget, sorted, as namespace/name.
+func (h *house) touched() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	names := make([]string, 0, len(h.touches))
+	for _, touch := range h.touches {
+		names = append(names, touch.instance)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (h *house) told() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Sorted(slices.Values(h.events))
+}
+
+func (h *house) forget() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.touches, h.events = nil, nil
+}
+
+// answer sets what the hooks do from now on.
+func (h *house) answer(hooks func(*v1beta1.ServiceInstance) error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.hooks = hooks
+}
+
+// Patch takes a touch, and only a touch, and has the hooks run.
+func (h *house) Patch(ctx context.Context, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	data, err := patch.Data(object)
+	if err != nil || string(data) != "{}" || patch.Type() != types.MergePatchType || len(options) > 0 {
+		h.t.Errorf("patch %s of type %s with %d options, error %v; want an empty merge patch", data, patch.Type(), len(options), err)
+	}
+	instance, ok := object.(*v1beta1.ServiceInstance)
+	if !ok {
+		h.t.Errorf("patch of a %T, want a ServiceInstance", object)
+		return nil
+	}
+	at := client.ObjectKeyFromObject(instance)
+	h.touches = append(h.touches, touch{instance: at.String(), after: time.Since(bubbleStart)})
+	if err := h.Get(ctx, at, instance); err != nil {
+		return err
+	}
+	if err := h.hooks(instance); err != nil {
+		return err
+	}
+	if !instance.Spec.Decided() {
+		return nil
+	}
+	return h.Update(ctx, instance)
+}
+
+// bubbleStart is when every bubble's time begins.
+var bubbleStart = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Eventf records an event, as namespace/name and what kubectl shows.
+func (h *house) Eventf(regarding, _ runtime.Object, eventtype, reason, action, note string, args ...any) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	object, err := apimeta.Accessor(regarding)
+	if err != nil || action == "" {
+		h.t.Errorf("event about %T with action %q: %v", regarding, action, err)
+		return
+	}
+	h.events = append(h.events, fmt.Sprintf("%s/%s %s %s %s", object.GetNamespace(), object.GetName(), eventtype, reason, fmt.Sprintf(note, args...)))
+}
+
+// GetInformer gives the informer of a kind, once it has synced.
+func (h *house) GetInformer(ctx context.Context, object client.Object, _ ...cache.InformerGetOption) (cache.Informer, error) {
+	informer := h.informers[fmt.Sprintf("%T", object)]
+	if !toolscache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
+		return nil, ctx.Err()
+	}
+	return informer, nil
+}
+
+// A listWatch serves an informer from the store.
+type listWatch struct {
+	client client.WithWatch
+	list   client.ObjectList
+}
+
+func (l listWatch) List(metav1.ListOptions) (runtime.Object, error) {
+	list, _ := l.list.DeepCopyObject().(client.ObjectList)
+	return list, l.client.List(context.Background(), list)
+}
+
+func (l listWatch) Watch(metav1.ListOptions) (watch.Interface, error) {
+	list, _ := l.list.DeepCopyObject().(client.ObjectList)
+	return l.client.Watch(context.Background(), list)
+}
+
+// IsWatchListSemanticsUnSupported has the informer list before it watches.
+func (listWatch) IsWatchListSemanticsUnSupported() bool { return true }
+
+// indexes registers the keeper's index with the store.
+type indexes struct {
+	builder *fake.ClientBuilder
+}
+
+func (i indexes) IndexField(_ context.Context, object client.Object, field string, value client.IndexerFunc) error {
+	i.builder.WithIndex(object, field, value)
+	return nil
+}
+
+// addCatalogIndexes registers those that the webhook registers for itself.
+func addCatalogIndexes(builder *fake.ClientBuilder) {
+	builder.
+		WithIndex(&v1beta1.ClusterServiceClass{}, v1beta1.FieldServiceType, func(o client.Object) []string {
+			return []string{o.(*v1beta1.ClusterServiceClass).Spec.ServiceType}
+		}).
+		WithIndex(&v1beta1.ServiceClass{}, v1beta1.FieldServiceType, func(o client.Object) []string {
+			return []string{o.(*v1beta1.ServiceClass).Spec.ServiceType}
+		}).
+		WithIndex(&v1beta1.ClusterServicePlan{}, v1beta1.FieldServiceType, func(o client.Object) []string {
+			return []string{o.(*v1beta1.ClusterServicePlan).Spec.ServiceType}
+		}).
+		WithIndex(&v1beta1.ServicePlan{}, v1beta1.FieldServiceType, func(o client.Object) []string {
+			return []string{o.(*v1beta1.ServicePlan).Spec.ServiceType}
+		}).
+		WithIndex(&v1beta1.ClusterServicePlan{}, v1beta1.FieldClusterServiceClassRefName, func(o client.Object) []string {
+			return []string{o.(*v1beta1.ClusterServicePlan).Spec.ClusterServiceClassRef.Name}
+		}).
+		WithIndex(&v1beta1.ServicePlan{}, v1beta1.FieldServiceClassRefName, func(o client.Object) []string {
+			return []string{o.(*v1beta1.ServicePlan).Spec.ServiceClassRef.Name}
+		})
+}

@@ -1,0 +1,69 @@
+package keeper
+
+import (
+	"slices"
+
+	"github.com/defaultplan/defaultplan/resolve"
+)
+
+// wakesOfPlan are the keys of those who may have waited for this of a plan: that
+// it comes, goes or is as it is. Without its class a plan is never chosen; the
+// class's own event tells of it then.
+func wakesOfPlan(plan *resolve.PlanEntry, classes []resolve.ClassEntry) []key {
+	keys := []key{anyPlan}
+	if plan.Type != "" {
+		keys = append(keys, typeKey(plan.Type))
+	}
+	for i := range classes {
+		keys = append(keys, namesOf(&classes[i])...)
+		if plan.Type == "" && classes[i].Type != "" {
+			keys = append(keys, typeKey(classes[i].Type))
+		}
+	}
+	return distinct(keys)
+}
+
+// wakesOfClass are the keys of those who may have waited for this of a class:
+// for the class itself, or for any of its plans, none of which could be chosen
+// without it, and whose labels stand above its own.
+func wakesOfClass(class *resolve.ClassEntry, plans []resolve.PlanEntry) []key {
+	keys := append([]key{anyPlan}, namesOf(class)...)
+	if class.Type != "" {
+		keys = append(keys, typeKey(class.Type))
+	}
+	for i := range plans {
+		if plans[i].Type != "" {
+			keys = append(keys, typeKey(plans[i].Type))
+		}
+	}
+	return distinct(keys)
+}
+
+// wakesOfRecord are the keys of those who may have waited for a type's default:
+// whoever named the type, and whoever named only a class in which plans are of
+// it, because the record says which of them is the class's default.
+func wakesOfRecord(record resolve.Record, classes []resolve.ClassEntry) []key {
+	keys := []key{typeKey(record.Type)}
+	for i := range classes {
+		keys = append(keys, namesOf(&classes[i])...)
+	}
+	return distinct(keys)
+}
+
+// namesOf are the keys of a class: each name that an instance can call it by.
+func namesOf(class *resolve.ClassEntry) []key {
+	namespaced := class.Namespace != ""
+	keys := []key{classKey(namespaced, resolve.ByName, class.Name)}
+	if class.ExternalName != "" {
+		keys = append(keys, classKey(namespaced, resolve.ByExternalName, class.ExternalName))
+	}
+	if class.ExternalID != "" {
+		keys = append(keys, classKey(namespaced, resolve.ByExternalID, class.ExternalID))
+	}
+	return keys
+}
+
+func distinct(keys []key) []key {
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
