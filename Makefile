@@ -44,7 +44,7 @@ bin/kubectl:
 test: build test-unit test-controlplane test-e2e ## Everything that must pass, race detector on
 
 .PHONY: test-unit
-test-unit:
+test-unit: build
 	$(GO) test -race $$($(GO) list ./... | grep -v '/e2e$$')
 
 .PHONY: test-controlplane
