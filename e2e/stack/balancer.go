@@ -1,0 +1,176 @@
+package stack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+)
+
+// dialTimeout bounds one try to reach a backend. On the loopback a dead one
+// refuses at once; this is for one that is stopped and does not answer.
+const dialTimeout = time.Second
+
+// A Balancer forwards TCP connections that it accepts on a loopback port to
+// backends, in turn, as a Service does: it balances connections, not requests,
+// and passes over backends that do not accept.
+type Balancer struct {
+	listener net.Listener
+	backends []string
+
+	mu     sync.Mutex
+	next   int
+	served []int
+	open   map[net.Conn]struct{}
+	closed bool
+
+	wg sync.WaitGroup
+}
+
+// NewBalancer listens on a free loopback port and forwards to backends, each
+// host:port, until Close. It fails when there is none, or no port is free.
+func NewBalancer(ctx context.Context, backends ...string) (*Balancer, error) {
+	if len(backends) == 0 {
+		return nil, errors.New("cannot balance: no backend is given")
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", loopback+":0")
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen for a balancer: %w", err)
+	}
+	b := &Balancer{listener: listener, backends: backends, served: make([]int, len(backends)), open: map[net.Conn]struct{}{}}
+	b.wg.Go(b.accept)
+	return b, nil
+}
+
+// Addr is the host:port to connect to.
+func (b *Balancer) Addr() string { return b.listener.Addr().String() }
+
+// Served is how many connections each backend was given, in the order of the
+// backends.
+func (b *Balancer) Served() []int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]int(nil), b.served...)
+}
+
+// Close stops listening, cuts the open connections and waits until all is done.
+func (b *Balancer) Close() error {
+	err := b.listener.Close()
+	b.mu.Lock()
+	b.closed = true
+	for conn := range b.open {
+		err = errors.Join(err, ignoreClosed(conn.Close()))
+	}
+	b.mu.Unlock()
+	b.wg.Wait()
+	if err != nil {
+		return fmt.Errorf("cannot close balancer: %w", err)
+	}
+	return nil
+}
+
+func (b *Balancer) accept() {
+	for {
+		conn, err := b.listener.Accept()
+		if err != nil {
+			return // the listener was closed
+		}
+		b.wg.Go(func() { b.forward(conn) })
+	}
+}
+
+// forward copies between the client and the next backend that accepts. Without
+// one the client is hung up on, as by a Service without endpoints.
+func (b *Balancer) forward(client net.Conn) {
+	backend := b.dial()
+	if backend == nil || !b.track(client, backend) {
+		hangUp(client, backend)
+		return
+	}
+	var both sync.WaitGroup
+	both.Go(func() { pipe(backend, client) })
+	both.Go(func() { pipe(client, backend) })
+	both.Wait()
+	b.untrack(client, backend)
+	hangUp(client, backend)
+}
+
+func (b *Balancer) dial() net.Conn {
+	for range b.backends {
+		turn := b.take()
+		dialer := net.Dialer{Timeout: dialTimeout}
+		conn, err := dialer.DialContext(context.Background(), "tcp", b.backends[turn])
+		if err == nil {
+			b.count(turn)
+			return conn
+		}
+	}
+	return nil
+}
+
+func (b *Balancer) take() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	turn := b.next % len(b.backends)
+	b.next++
+	return turn
+}
+
+func (b *Balancer) count(turn int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.served[turn]++
+}
+
+// track remembers open connections for Close; it is false when that came first.
+func (b *Balancer) track(conns ...net.Conn) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return false
+	}
+	for _, conn := range conns {
+		b.open[conn] = struct{}{}
+	}
+	return true
+}
+
+func (b *Balancer) untrack(conns ...net.Conn) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, conn := range conns {
+		delete(b.open, conn)
+	}
+}
+
+// pipe copies until from ends, and tells to that there is no more. A broken
+// connection ends both directions, so that a killed backend is noticed at once.
+func pipe(to, from net.Conn) {
+	if _, err := io.Copy(to, from); err != nil {
+		hangUp(to, from)
+		return
+	}
+	if half, ok := to.(*net.TCPConn); ok {
+		// It fails only if the connection is gone already.
+		_ = half.CloseWrite()
+	}
+}
+
+// hangUp closes what is open; that it was closed before is what it wants.
+func hangUp(conns ...net.Conn) {
+	for _, conn := range conns {
+		if conn != nil {
+			_ = conn.Close()
+		}
+	}
+}
+
+func ignoreClosed(err error) error {
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}

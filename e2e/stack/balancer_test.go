@@ -1,0 +1,113 @@
+package stack
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// echo is a backend that answers each line with its name and the line.
+func echo(t *testing.T, name string) net.Listener {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", loopback+":0")
+	require.NoError(t, err)
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go answer(conn, name)
+		}
+	}()
+	t.Cleanup(func() { _ = listener.Close() })
+	return listener
+}
+
+func answer(conn net.Conn, name string) {
+	defer func() { _ = conn.Close() }()
+	lines := bufio.NewScanner(conn)
+	for lines.Scan() {
+		if _, err := io.WriteString(conn, name+":"+lines.Text()+"\n"); err != nil {
+			return
+		}
+	}
+}
+
+// ask makes one connection, says hello and returns the whole answer.
+func ask(t *testing.T, address string) string {
+	t.Helper()
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address)
+	require.NoError(t, err)
+	defer func() { _ = conn.Close() }()
+	_, err = io.WriteString(conn, "hello\n")
+	require.NoError(t, err)
+	// The answer's end is only seen if the end of the question is passed on.
+	require.NoError(t, conn.(*net.TCPConn).CloseWrite())
+	said, err := io.ReadAll(conn)
+	require.NoError(t, err)
+	return string(said)
+}
+
+func newBalancer(t *testing.T, backends ...string) *Balancer {
+	t.Helper()
+	b, err := NewBalancer(t.Context(), backends...)
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, b.Close()) })
+	return b
+}
+
+func TestBalancerTakesTurns(t *testing.T) {
+	t.Parallel()
+	b := newBalancer(t, echo(t, "a").Addr().String(), echo(t, "b").Addr().String())
+	var said []string
+	for range 4 {
+		said = append(said, ask(t, b.Addr()))
+	}
+	assert.Equal(t, []string{"a:hello\n", "b:hello\n", "a:hello\n", "b:hello\n"}, said)
+	assert.Equal(t, []int{2, 2}, b.Served())
+}
+
+func TestBalancerPassesOverTheDead(t *testing.T) {
+	t.Parallel()
+	dead := echo(t, "dead")
+	b := newBalancer(t, dead.Addr().String(), echo(t, "b").Addr().String())
+	require.NoError(t, dead.Close())
+	for range 3 {
+		assert.Equal(t, "b:hello\n", ask(t, b.Addr()))
+	}
+	assert.Equal(t, []int{0, 3}, b.Served())
+}
+
+func TestBalancerWithoutALivingBackendHangsUp(t *testing.T) {
+	t.Parallel()
+	dead := echo(t, "dead")
+	b := newBalancer(t, dead.Addr().String())
+	require.NoError(t, dead.Close())
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", b.Addr())
+	require.NoError(t, err)
+	_, err = conn.Read(make([]byte, 1))
+	require.Error(t, err, "the client is told, not left to wait")
+}
+
+func TestBalancerCloseCutsOpenConnections(t *testing.T) {
+	t.Parallel()
+	b, err := NewBalancer(t.Context(), echo(t, "a").Addr().String())
+	require.NoError(t, err)
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", b.Addr())
+	require.NoError(t, err)
+	_, err = io.WriteString(conn, "hello\n")
+	require.NoError(t, err)
+	_, err = bufio.NewReader(conn).ReadString('\n')
+	require.NoError(t, err)
+
+	require.NoError(t, b.Close())
+	_, err = conn.Read(make([]byte, 1))
+	require.Error(t, err)
+	_, err = NewBalancer(t.Context())
+	require.ErrorContains(t, err, "no backend is given")
+}

@@ -1,0 +1,115 @@
+package stack
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// InstallHooks applies the hook configurations as shipped, but for where the
+// webhook is, and returns when the API server calls them. Needs at least one
+// webhook.
+func (s *Stack) InstallHooks(ctx context.Context) error {
+	if len(s.webhooks) == 0 {
+		return errors.New("cannot install hooks: the stack has no webhook")
+	}
+	objects, err := s.hooks()
+	if err != nil {
+		return err
+	}
+	// One after the other, the mutating ones last: it is those that can be seen
+	// to be called.
+	slices.Reverse(objects)
+	for _, object := range objects {
+		if err := s.applyOne(ctx, object); err != nil {
+			return err
+		}
+	}
+	return Eventually(ctx, func() (bool, error) { return s.hooked(ctx) })
+}
+
+// UninstallHooks deletes the hook configurations and returns when the API
+// server no longer calls them.
+func (s *Stack) UninstallHooks(ctx context.Context) error {
+	objects, err := readManifests("hooks")
+	if err != nil {
+		return err
+	}
+	for _, object := range objects {
+		if err := client.IgnoreNotFound(s.client.Delete(ctx, object)); err != nil {
+			return fmt.Errorf("cannot delete %s %q: %w", object.GetKind(), object.GetName(), err)
+		}
+	}
+	return Eventually(ctx, func() (bool, error) {
+		called, err := s.hooked(ctx)
+		return !called && err == nil, err
+	})
+}
+
+// hooks are the shipped configurations with the URL of this stack's webhook in
+// place of the Service.
+func (s *Stack) hooks() ([]*unstructured.Unstructured, error) {
+	objects, err := readManifests("hooks")
+	if err != nil {
+		return nil, err
+	}
+	for _, object := range objects {
+		webhooks, _, err := unstructured.NestedSlice(object.Object, "webhooks")
+		if err != nil {
+			return nil, fmt.Errorf("cannot read %s %q: %w", object.GetKind(), object.GetName(), err)
+		}
+		for _, webhook := range webhooks {
+			if err := s.redirect(webhook); err != nil {
+				return nil, fmt.Errorf("cannot redirect %s %q: %w", object.GetKind(), object.GetName(), err)
+			}
+		}
+		if err := unstructured.SetNestedSlice(object.Object, webhooks, "webhooks"); err != nil {
+			return nil, fmt.Errorf("cannot write %s %q: %w", object.GetKind(), object.GetName(), err)
+		}
+	}
+	return objects, nil
+}
+
+func (s *Stack) redirect(webhook any) error {
+	fields, ok := webhook.(map[string]any)
+	if !ok {
+		return fmt.Errorf("a webhook is a %T, not an object", webhook)
+	}
+	path, found, err := unstructured.NestedString(fields, "clientConfig", "service", "path")
+	if err != nil || !found {
+		return fmt.Errorf("clientConfig.service.path is not a string: %w", err)
+	}
+	fields["clientConfig"] = map[string]any{
+		"url":      s.WebhookURL(path),
+		"caBundle": base64.StdEncoding.EncodeToString(s.caBundle),
+	}
+	return nil
+}
+
+// hooked says whether the API server calls the hooks now. The API server learns
+// of a configuration by a watch, a moment after it is stored; so an instance is
+// created as a trial, in a dry run: either it is refused for what it says, or it
+// comes back with the finalizer that only the hook adds.
+func (s *Stack) hooked(ctx context.Context) (bool, error) {
+	trial := &api.ServiceInstance{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", GenerateName: "stack-trial-"},
+		Spec:       api.ServiceInstanceSpec{ServiceType: "stack-trial"},
+	}
+	err := s.client.Create(ctx, trial, client.DryRunAll)
+	if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) {
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("cannot try the hooks: %w", err)
+	}
+	return slices.Contains(trial.Finalizers, api.FinalizerServiceCatalog), nil
+}

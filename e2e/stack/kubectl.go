@@ -1,0 +1,35 @@
+package stack
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Kubectl runs kubectl as the administrator and returns what it wrote. The
+// error is kubectl's exit code; what is wrong is in stderr.
+func (s *Stack) Kubectl(ctx context.Context, stdin string, args ...string) (stdout, stderr string, err error) {
+	var out, errs bytes.Buffer
+	cmd := exec.CommandContext(ctx, filepath.Join(s.options.Bin, "kubectl"), args...)
+	cmd.Env = s.Environment()
+	cmd.Stdin = strings.NewReader(stdin)
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		return out.String(), errs.String(), fmt.Errorf("kubectl %s: %w", strings.Join(args, " "), err)
+	}
+	return out.String(), errs.String(), nil
+}
+
+// Environment is that of commands which are to reach this stack: the binaries
+// first in PATH, the administrator's kubeconfig, and a home of their own, so
+// that nothing of the user's is read or written.
+func (s *Stack) Environment() []string {
+	return []string{
+		"PATH=" + s.options.Bin + ":/usr/local/bin:/usr/bin:/bin",
+		"KUBECONFIG=" + s.Kubeconfig(),
+		"HOME=" + s.options.path("home"),
+	}
+}

@@ -1,0 +1,75 @@
+package stack
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// Options say what a stack is made of.
+type Options struct {
+	// Dir is the folder for state, kubeconfigs and logs; it is made if absent.
+	// A control plane that ran there before goes on with its data.
+	Dir string
+	// Bin is the folder of the binaries controlplane, kubectl and webhook.
+	Bin string
+	// Webhooks is how many webhook processes run. With none, the hooks are not
+	// installed; with two or more, they are reached through a Balancer.
+	Webhooks int
+	// WebhookArgs are further flags of each webhook process; they come last.
+	WebhookArgs []string
+	// ControlPlaneArgs are further arguments of controlplane; behind "--" come
+	// flags of kube-apiserver.
+	ControlPlaneArgs []string
+	// Detached lets the processes outlive this one. Otherwise they end when it
+	// does, even if it is killed (on Linux).
+	Detached bool
+	// Progress is told in one line what is being started. Nil: nobody is told.
+	Progress io.Writer
+}
+
+// validate makes paths absolute and says what is missing.
+func (o *Options) validate() error {
+	if o.Dir == "" || o.Bin == "" {
+		return errors.New("cannot start a stack: Dir and Bin are required: the folder for its state and the folder of the binaries")
+	}
+	if o.Webhooks < 0 {
+		return fmt.Errorf("cannot start a stack: Webhooks is %d; allowed is 0 or more", o.Webhooks)
+	}
+	// A balancer is part of this process, so it cannot outlive it.
+	if o.Detached && o.Webhooks > 1 {
+		return fmt.Errorf("cannot start a stack: Detached goes with at most one webhook, not %d", o.Webhooks)
+	}
+	var dirErr, binErr error
+	o.Dir, dirErr = filepath.Abs(o.Dir)
+	o.Bin, binErr = filepath.Abs(o.Bin)
+	if o.Progress == nil {
+		o.Progress = io.Discard
+	}
+	return errors.Join(dirErr, binErr, o.binariesAbsent())
+}
+
+func (o *Options) binariesAbsent() error {
+	needed := []string{"controlplane", "kubectl"}
+	if o.Webhooks > 0 {
+		needed = append(needed, "webhook")
+	}
+	var absent []error
+	for _, name := range needed {
+		if _, err := os.Stat(filepath.Join(o.Bin, name)); err != nil {
+			absent = append(absent, fmt.Errorf("cannot find binary %q: run `make build`: %w", name, err))
+		}
+	}
+	return errors.Join(absent...)
+}
+
+func (o *Options) path(names ...string) string {
+	return filepath.Join(append([]string{o.Dir}, names...)...)
+}
+
+func (o *Options) sayf(format string, args ...any) {
+	// Whoever does not want to be told closes the writer; the stack still starts.
+	_, _ = fmt.Fprintf(o.Progress, format+"\n", args...)
+}

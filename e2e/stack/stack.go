@@ -1,0 +1,219 @@
+package stack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/sync/errgroup"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// A Stack is a running control plane with defaultplan installed.
+type Stack struct {
+	options Options
+
+	controlPlane *process
+	webhooks     []*webhookProcess
+	balancer     *Balancer
+	// others are those of StartProcess.
+	others []*process
+
+	// address is the host:port at which the API server finds the hooks, and
+	// caBundle what it trusts there.
+	address           string
+	caBundle          []byte
+	webhookKubeconfig string
+
+	config *rest.Config
+	client client.WithWatch
+}
+
+// Start starts a stack and returns when all of it is ready. When it fails, what
+// was started is ended. The processes do not end with ctx: call Stop.
+func Start(ctx context.Context, options Options) (*Stack, error) {
+	if err := options.validate(); err != nil {
+		return nil, err
+	}
+	s := &Stack{options: options}
+	if err := s.start(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("cannot start the stack in %q: %w", options.Dir, err), s.stop(context.WithoutCancel(ctx)))
+	}
+	return s, nil
+}
+
+func (s *Stack) start(ctx context.Context) error {
+	s.options.sayf("starting the control plane")
+	if err := s.startControlPlane(ctx); err != nil {
+		return err
+	}
+	s.options.sayf("installing the definitions and the webhook's rights")
+	if err := s.install(ctx); err != nil {
+		return err
+	}
+	if s.options.Webhooks == 0 {
+		return nil
+	}
+	s.options.sayf("starting the webhook")
+	if err := s.startWebhooks(ctx); err != nil {
+		return err
+	}
+	return s.InstallHooks(ctx)
+}
+
+// startControlPlane starts it, and makes ready beside it what needs no API
+// server.
+func (s *Stack) startControlPlane(ctx context.Context) (err error) {
+	home := s.options.path("controlplane")
+	// A mark that a killed control plane left would be taken for the new one's.
+	if err := forget(filepath.Join(home, "ready")); err != nil {
+		return err
+	}
+	s.controlPlane, err = s.options.start(ctx, command{
+		name: "controlplane", binary: filepath.Join(s.options.Bin, "controlplane"),
+		args: append([]string{"-dir", home}, s.options.ControlPlaneArgs...),
+	})
+	if err != nil {
+		return err
+	}
+	if s.options.Webhooks > 0 {
+		if err := s.prepareWebhooks(ctx); err != nil {
+			return err
+		}
+	}
+	if err := s.waitControlPlane(ctx, home); err != nil {
+		return err
+	}
+	return s.connect(filepath.Join(home, "kubeconfig"))
+}
+
+func (s *Stack) waitControlPlane(ctx context.Context, home string) error {
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	return Eventually(ctx, func() (bool, error) {
+		if err := s.controlPlane.gone(); err != nil {
+			return true, err
+		}
+		_, err := os.Stat(filepath.Join(home, "ready"))
+		return err == nil, err
+	})
+}
+
+// connect makes the administrator's client.
+func (s *Stack) connect(kubeconfig string) error {
+	content, err := os.ReadFile(kubeconfig)
+	if err != nil {
+		return fmt.Errorf("cannot read kubeconfig: %w", err)
+	}
+	if err := os.WriteFile(s.Kubeconfig(), content, 0o600); err != nil { //nolint:gosec // the folder is the caller's own choice
+		return fmt.Errorf("cannot write kubeconfig: %w", err)
+	}
+	s.config, err = clientcmd.RESTConfigFromKubeConfig(content)
+	if err != nil {
+		return fmt.Errorf("cannot use kubeconfig %q: %w", kubeconfig, err)
+	}
+	s.config.QPS = -1 // a local API server needs no sparing
+	scheme, err := Scheme()
+	if err != nil {
+		return err
+	}
+	s.client, err = client.NewWithWatch(s.config, client.Options{Scheme: scheme})
+	if err != nil {
+		return fmt.Errorf("cannot make a client: %w", err)
+	}
+	return nil
+}
+
+// install applies definitions and rights, and makes the webhook's kubeconfig.
+func (s *Stack) install(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return s.applyCRDs(ctx) })
+	group.Go(func() error {
+		objects, err := readManifests("rbac")
+		if err != nil {
+			return err
+		}
+		if err := s.apply(ctx, objects); err != nil {
+			return err
+		}
+		s.webhookKubeconfig, err = s.KubeconfigFor(ctx, webhookUser)
+		return err
+	})
+	return group.Wait()
+}
+
+// Stop ends what the stack started, in the reverse order, and waits until all
+// of it ended. It may be called more than once.
+func (s *Stack) Stop() error { return s.stop(context.Background()) }
+
+func (s *Stack) stop(ctx context.Context) error {
+	var failures []error
+	for _, other := range s.others {
+		failures = append(failures, other.end(ctx, syscall.SIGTERM))
+	}
+	s.others = nil
+	for i := range s.webhooks {
+		failures = append(failures, s.StopWebhook(ctx, i, syscall.SIGTERM))
+	}
+	if s.balancer != nil {
+		failures = append(failures, s.balancer.Close())
+		s.balancer = nil
+	}
+	if s.controlPlane != nil {
+		failures = append(failures, s.controlPlane.end(ctx, syscall.SIGTERM))
+		s.controlPlane = nil
+	}
+	return errors.Join(failures...)
+}
+
+// Scheme knows the built-in kinds, definitions and the kinds of this project.
+func Scheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	err := errors.Join(clientgoscheme.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme), api.AddToScheme(scheme))
+	if err != nil {
+		return nil, fmt.Errorf("cannot make a scheme: %w", err)
+	}
+	return scheme, nil
+}
+
+// Kubeconfig is the administrator's.
+func (s *Stack) Kubeconfig() string { return s.options.path("kubeconfig") }
+
+// Client acts as the administrator; it reads from the API server, not from a
+// cache.
+func (s *Stack) Client() client.WithWatch { return s.client }
+
+// RESTConfig is how the administrator connects; it is a copy.
+func (s *Stack) RESTConfig() *rest.Config { return rest.CopyConfig(s.config) }
+
+// AuditLog is the file of the API server's audit log, where ControlPlaneArgs
+// have -audit.
+func (s *Stack) AuditLog() string { return s.options.path("controlplane", "audit.log") }
+
+// Pid is the id of a process of the stack: controlplane, webhook-0 and so on, or
+// one of StartProcess. It is for those who measure it.
+func (s *Stack) Pid(name string) (int, error) {
+	r, err := readRecord(s.options.path(recordsFolder, name))
+	return r.Pid, err
+}
+
+// StartProcess starts a further process that belongs to the stack: recorded,
+// logged to Dir/logs/NAME.log, and ended by Stop.
+func (s *Stack) StartProcess(name, binary string, args ...string) error {
+	p, err := s.options.start(context.Background(), command{name: name, binary: binary, args: args})
+	if err != nil {
+		return err
+	}
+	s.others = append(s.others, p)
+	return nil
+}

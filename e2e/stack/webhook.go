@@ -1,0 +1,200 @@
+package stack
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/defaultplan/defaultplan/certs"
+)
+
+// webhookUser is who the webhook is to the API server; deploy/rbac gives it its
+// rights.
+const webhookUser = "system:serviceaccount:defaultplan-system:defaultplan-webhook"
+
+// readyTimeout bounds the start of one process.
+const readyTimeout = 60 * time.Second
+
+// A webhookProcess is one replica of the webhook. It keeps its ports when it is
+// stopped and started again.
+type webhookProcess struct {
+	name                  string
+	port, health, metrics int
+	// process is nil while it is stopped.
+	process *process
+}
+
+func (w *webhookProcess) address() string { return local(w.port) }
+
+// prepareWebhooks gives the replicas ports, and all the same certificate. It
+// needs no control plane.
+func (s *Stack) prepareWebhooks(ctx context.Context) error {
+	const portsEach = 3
+	ports, err := freePorts(ctx, portsEach*s.options.Webhooks)
+	if err != nil {
+		return err
+	}
+	for i := range s.options.Webhooks {
+		s.webhooks = append(s.webhooks, &webhookProcess{
+			name: fmt.Sprintf("webhook-%d", i),
+			port: ports[portsEach*i], health: ports[portsEach*i+1], metrics: ports[portsEach*i+2],
+		})
+	}
+	issued, err := certs.Issue("defaultplan playground", []string{loopback}, time.Now(), lifetime)
+	if err != nil {
+		return err
+	}
+	s.caBundle = issued.CA.Cert
+	if err := certs.WriteServing(s.certDir(), issued.Leaf); err != nil {
+		return err
+	}
+	return s.chooseAddress(ctx)
+}
+
+// chooseAddress sets where the API server finds the hooks.
+func (s *Stack) chooseAddress(ctx context.Context) error {
+	if len(s.webhooks) == 1 {
+		s.address = s.webhooks[0].address()
+		return nil
+	}
+	var backends []string
+	for _, webhook := range s.webhooks {
+		backends = append(backends, webhook.address())
+	}
+	balancer, err := NewBalancer(ctx, backends...)
+	if err != nil {
+		return err
+	}
+	s.balancer, s.address = balancer, balancer.Addr()
+	return nil
+}
+
+func (s *Stack) certDir() string { return s.options.path("certs") }
+
+// startWebhooks starts all replicas and waits until all are ready.
+func (s *Stack) startWebhooks(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for i := range s.webhooks {
+		group.Go(func() error { return s.StartWebhook(ctx, i) })
+	}
+	return group.Wait()
+}
+
+// StartWebhook starts replica i, counted from 0, with the ports that it had
+// before, and returns when it is ready.
+func (s *Stack) StartWebhook(ctx context.Context, i int) error {
+	w, err := s.webhook(i)
+	if err != nil {
+		return err
+	}
+	if w.process != nil && w.process.gone() == nil {
+		return fmt.Errorf("cannot start %q: it runs", w.name)
+	}
+	w.process, err = s.options.start(ctx, command{
+		name: w.name, binary: filepath.Join(s.options.Bin, "webhook"),
+		args: append([]string{
+			"--kubeconfig=" + s.webhookKubeconfig, "--cert-dir=" + s.certDir(),
+			"--bind-address=" + loopback, fmt.Sprintf("--port=%d", w.port),
+			"--health-address=" + local(w.health), "--metrics-address=" + local(w.metrics),
+		}, s.options.WebhookArgs...),
+	})
+	if err != nil {
+		return err
+	}
+	return s.waitReady(ctx, w)
+}
+
+// StopWebhook sends the signal to replica i, counted from 0, and returns when it
+// ended. One that is stopped already stays so.
+func (s *Stack) StopWebhook(ctx context.Context, i int, signal syscall.Signal) error {
+	w, err := s.webhook(i)
+	if err != nil || w.process == nil {
+		return err
+	}
+	ended := w.process
+	w.process = nil
+	return ended.end(ctx, signal)
+}
+
+// WebhookLog is the file with the output of replica i, counted from 0.
+func (s *Stack) WebhookLog(i int) string {
+	return s.options.path(logsFolder, fmt.Sprintf("webhook-%d.log", i))
+}
+
+// WebhookMetrics is the URL of the metrics of replica i, counted from 0.
+func (s *Stack) WebhookMetrics(i int) string {
+	return "http://" + local(s.webhooks[i].metrics) + "/metrics"
+}
+
+// WebhookURL is where the API server finds the hook of a path such as
+// /mutate/serviceinstances.
+func (s *Stack) WebhookURL(path string) string { return "https://" + s.address + path }
+
+// Balancer is what stands before two or more replicas; nil before one or none.
+func (s *Stack) Balancer() *Balancer { return s.balancer }
+
+func (s *Stack) webhook(i int) (*webhookProcess, error) {
+	if i < 0 || i >= len(s.webhooks) {
+		return nil, fmt.Errorf("cannot find webhook %d: there are %d, counted from 0", i, len(s.webhooks))
+	}
+	return s.webhooks[i], nil
+}
+
+func (s *Stack) waitReady(ctx context.Context, w *webhookProcess) error {
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	process := w.process
+	err := Eventually(ctx, func() (bool, error) {
+		if err := process.gone(); err != nil {
+			return true, err
+		}
+		if err := probe(ctx, "http://"+local(w.health)+"/readyz"); err != nil {
+			return false, err
+		}
+		// Ready may mean that caches are filled; what the API server needs is
+		// the port.
+		return accepts(ctx, w.address())
+	})
+	if err != nil {
+		return fmt.Errorf("cannot start %q: %w", w.name, err)
+	}
+	return nil
+}
+
+func accepts(ctx context.Context, address string) (bool, error) {
+	// Who it is does not matter here: only that it listens and speaks TLS.
+	dialer := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // a probe that sends nothing
+	conn, err := dialer.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return false, err
+	}
+	return true, conn.Close()
+}
+
+// probe asks a health endpoint; what it answers is the error.
+func probe(ctx context.Context, url string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	body, readErr := io.ReadAll(io.LimitReader(response.Body, 4096))
+	if err := errors.Join(readErr, response.Body.Close()); err != nil {
+		return err
+	}
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answers %d: %s", url, response.StatusCode, body)
+	}
+	return nil
+}
