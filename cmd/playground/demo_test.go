@@ -1,0 +1,54 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/defaultplan/defaultplan/e2e/stack"
+)
+
+// TestDemoLeavesNothingRunning ends the demo at its worst moment: started, but
+// not finished.
+func TestDemoLeavesNothingRunning(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason string
+		signal syscall.Signal
+		linux  bool
+	}{
+		"Terminated": {reason: "a Ctrl-C ends all of it, in order", signal: syscall.SIGTERM},
+		"Killed":     {reason: "the kernel ends what we cannot", signal: syscall.SIGKILL, linux: true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if tc.linux && runtime.GOOS != "linux" {
+				return // elsewhere make down is what is left
+			}
+			dir := t.TempDir()
+			demo := exec.CommandContext(t.Context(), "../../bin/playground", "demo", "--dir", dir)
+			require.NoError(t, demo.Start())
+			home := filepath.Join(dir, mainStory)
+			require.NoError(t, stack.Eventually(t.Context(), func() (bool, error) {
+				_, err := os.Stat(filepath.Join(home, "controlplane", "ready"))
+				return err == nil, nil
+			}))
+			require.NoError(t, demo.Process.Signal(tc.signal))
+			require.Error(t, demo.Wait(), "a story that was not told to its end is no success")
+			require.NoError(t, stack.Eventually(t.Context(), func() (bool, error) {
+				running, err := stack.Running(t.Context(), home)
+				return err == nil && len(running) == 0, err
+			}), tc.reason)
+			if tc.signal != syscall.SIGKILL {
+				assert.NoFileExists(t, filepath.Join(home, "controlplane", "ready"), "it ended by itself, it was not killed")
+			}
+		})
+	}
+}

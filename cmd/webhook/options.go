@@ -1,0 +1,81 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/pflag"
+	"go.uber.org/zap/zapcore"
+
+	"github.com/defaultplan/defaultplan/webhook"
+)
+
+// Which part of the process runs.
+const (
+	keeperOn   = "on"
+	keeperOff  = "off"
+	keeperOnly = "only"
+)
+
+// options are the flags of the command.
+type options struct {
+	kubeconfig      string
+	certDir         string
+	bindAddress     string
+	port            int
+	healthAddress   string
+	metricsAddress  string
+	keeper          string
+	keeperNamespace string
+	logLevel        zapcore.Level
+	admission       *webhook.Options
+}
+
+func newOptions() *options {
+	return &options{
+		certDir: "/run/defaultplan/serving", port: 9443, healthAddress: ":8081", metricsAddress: ":8080",
+		keeper: keeperOn, keeperNamespace: "defaultplan-system", admission: webhook.NewOptions(),
+	}
+}
+
+func (o *options) bind(flags *pflag.FlagSet) {
+	flags.SortFlags = true
+	flags.StringVar(&o.kubeconfig, "kubeconfig", o.kubeconfig, "kubeconfig file of the cluster; empty means the cluster that the pod runs in")
+	flags.StringVar(&o.certDir, "cert-dir", o.certDir, "folder with the serving certificate tls.crt and its key tls.key; they are read again when they change")
+	flags.StringVar(&o.bindAddress, "bind-address", o.bindAddress, "IP address that the hooks are served on; empty means all")
+	flags.IntVar(&o.port, "port", o.port, "port that the hooks are served on, by HTTPS")
+	flags.StringVar(&o.healthAddress, "health-address", o.healthAddress, "address of /healthz and /readyz, by HTTP; 0 means none")
+	flags.StringVar(&o.metricsAddress, "metrics-address", o.metricsAddress, "address of /metrics, by HTTP; 0 means none")
+	flags.StringVar(&o.keeper, "keeper", o.keeper, "the keeper, which wakes undecided objects: on, off, or only (no hooks are served)")
+	flags.StringVar(&o.keeperNamespace, "keeper-namespace", o.keeperNamespace, "namespace of the keeper's Lease")
+	flags.TextVar(&logLevel{&o.logLevel}, "log-level", logLevel{&o.logLevel}, "debug, info, warn or error")
+	o.admission.Bind(flags)
+}
+
+func (o *options) validate() error {
+	errs := []error{o.admission.Validate()}
+	if o.keeper != keeperOn && o.keeper != keeperOff && o.keeper != keeperOnly {
+		errs = append(errs, fmt.Errorf("--keeper is %q; allowed are on, off and only", o.keeper))
+	}
+	if o.keeperNamespace == "" && o.keeper != keeperOff {
+		errs = append(errs, errors.New("--keeper-namespace is empty; name the namespace of the keeper's Lease, or set --keeper=off"))
+	}
+	if o.port < 1 || o.port > 65535 {
+		errs = append(errs, fmt.Errorf("--port is %d; allowed are 1 to 65535", o.port))
+	}
+	if o.certDir == "" && o.keeper != keeperOnly {
+		errs = append(errs, errors.New("--cert-dir is empty; name the folder with tls.crt and tls.key"))
+	}
+	return errors.Join(errs...)
+}
+
+// logLevel lets a zap level be a flag.
+type logLevel struct{ *zapcore.Level }
+
+// MarshalText gives the level's name.
+func (l logLevel) MarshalText() ([]byte, error) {
+	if l.Level == nil {
+		return []byte(zapcore.InfoLevel.String()), nil
+	}
+	return l.Level.MarshalText() //nolint:wrapcheck // never fails
+}

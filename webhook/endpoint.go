@@ -1,0 +1,136 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+)
+
+// maxReview bounds the body of one review, in bytes. The API server takes
+// objects of up to 3 MiB and sends the old and the new one.
+const maxReview = 8 << 20
+
+// A decider answers one admission request. An error says that the decider
+// itself failed, not that the request is refused.
+type decider func(ctx context.Context, req *admission.Request) (admission.Response, error)
+
+// An endpoint serves one decider over HTTP. It differs from controller-runtime's
+// admission.Webhook in what a failure of our own is: HTTP 500, so that the API
+// server applies failurePolicy, never an answer that looks like a refusal.
+type endpoint struct {
+	decide decider
+}
+
+// ServeHTTP answers one AdmissionReview of admission.k8s.io/v1.
+func (e endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	// A panic must cost one request, not the process, and must not reach the
+	// client: it may quote what the user wrote.
+	defer func() {
+		if recovered := recover(); recovered != nil {
+			log.FromContext(r.Context()).Error(errPanic, "admission handler panicked", "path", r.URL.Path, "stack", string(debug.Stack()))
+			http.Error(w, "internal error", http.StatusInternalServerError)
+		}
+	}()
+	req, err := readReview(w, r)
+	if err != nil {
+		http.Error(w, err.Error(), err.code)
+		return
+	}
+	response, failure := e.decide(r.Context(), req)
+	if failure != nil {
+		log.FromContext(r.Context()).Error(failure, "cannot answer admission request", "path", r.URL.Path, "uid", req.UID)
+		http.Error(w, "cannot answer: "+failure.Error(), http.StatusInternalServerError)
+		return
+	}
+	writeReview(w, req, response)
+}
+
+var errPanic = errors.New("panic")
+
+// A badRequest is a body that is no admission review.
+type badRequest struct {
+	code int
+	text string
+}
+
+func (b *badRequest) Error() string { return b.text }
+
+func readReview(w http.ResponseWriter, r *http.Request) (*admission.Request, *badRequest) {
+	if r.Method != http.MethodPost {
+		return nil, &badRequest{http.StatusMethodNotAllowed, fmt.Sprintf("method %s is not allowed: send an AdmissionReview by POST", r.Method)}
+	}
+	if !isJSON(r.Header.Get("Content-Type")) {
+		return nil, &badRequest{http.StatusUnsupportedMediaType, "the content type must be application/json"}
+	}
+	body, err := readBody(w, r)
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		return nil, &badRequest{http.StatusRequestEntityTooLarge, fmt.Sprintf("the review is larger than %d bytes", maxReview)}
+	}
+	if err != nil {
+		return nil, &badRequest{http.StatusBadRequest, "cannot read the body"}
+	}
+	req, is := &admission.Request{}, metav1.TypeMeta{}
+	// The decoder's own text may quote the body.
+	notReview := &badRequest{http.StatusBadRequest, "the body is not an AdmissionReview of admission.k8s.io/v1"}
+	if !json.Valid(body) || !skimReview(body, &is, req) || !isReview(is) {
+		return nil, notReview
+	}
+	if req.UID == "" {
+		return nil, &badRequest{http.StatusBadRequest, "the AdmissionReview has no request with a uid"}
+	}
+	return req, nil
+}
+
+func isJSON(contentType string) bool {
+	if contentType == "application/json" {
+		return true
+	}
+	media, _, err := mime.ParseMediaType(contentType)
+	return err == nil && media == "application/json"
+}
+
+func isReview(is metav1.TypeMeta) bool {
+	return is.APIVersion == admissionv1.SchemeGroupVersion.String() && is.Kind == "AdmissionReview"
+}
+
+// usualReview bounds what is made room for on the mere word of a request.
+const usualReview = 64 << 10
+
+// readBody reads a body into a buffer of the length that the request announces.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	var body bytes.Buffer
+	body.Grow(int(min(max(r.ContentLength, 0), usualReview)) + bytes.MinRead)
+	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, maxReview))
+	return body.Bytes(), err
+}
+
+func writeReview(w http.ResponseWriter, req *admission.Request, response admission.Response) {
+	if err := response.Complete(*req); err != nil {
+		http.Error(w, "cannot encode the patch", http.StatusInternalServerError)
+		return
+	}
+	body, err := json.Marshal(admissionv1.AdmissionReview{
+		TypeMeta: metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: "AdmissionReview"},
+		Response: &response.AdmissionResponse,
+	})
+	if err != nil {
+		http.Error(w, "cannot encode the answer", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	// Else a long answer goes out in chunks.
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	// An error here means that the API server hung up: there is no one to tell.
+	_, _ = w.Write(body)
+}

@@ -1,0 +1,101 @@
+package webhook
+
+import (
+	"context"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/log"
+)
+
+// freshTimeout bounds one shared live read. It is shorter than the hooks'
+// timeoutSeconds, so that a slow API server is told as such.
+const freshTimeout = 4 * time.Second
+
+// fresh shares live reads among requests that ask for the same key at the same
+// time. A request only ever shares a read that started after it arrived: whoever
+// changed the catalog and then creates an object sees the change, and still a
+// burst of N requests costs two reads, not N. The value is shared: it must not
+// be changed by who gets it.
+type fresh[V any] struct {
+	mu    sync.Mutex
+	lanes map[string]*lane[V]
+}
+
+// A lane is the reads of one key: the one under way, and the one that those wait
+// for who came too late for it.
+type lane[V any] struct {
+	next *flight[V]
+}
+
+type flight[V any] struct {
+	done  chan struct{}
+	value V
+	err   error
+}
+
+// do returns what read gives, from a read that starts after do was called. It
+// stops waiting when ctx ends; the read itself goes on for the others.
+func (f *fresh[V]) do(ctx context.Context, key string, read func(context.Context) (V, error)) (V, error) {
+	mine := f.board(key, read)
+	select {
+	case <-mine.done:
+		return mine.value, mine.err
+	case <-ctx.Done():
+		var none V
+		return none, ctx.Err()
+	}
+}
+
+// board returns the first flight of key that has not started yet; it starts one
+// if none is under way.
+func (f *fresh[V]) board(key string, read func(context.Context) (V, error)) *flight[V] {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if l, busy := f.lanes[key]; busy {
+		if l.next == nil {
+			l.next = &flight[V]{done: make(chan struct{})}
+		}
+		return l.next
+	}
+	if f.lanes == nil {
+		f.lanes = map[string]*lane[V]{}
+	}
+	l := &lane[V]{}
+	f.lanes[key] = l
+	first := &flight[V]{done: make(chan struct{})}
+	go f.fly(key, l, first, read)
+	return first
+}
+
+// fly runs flights of one key, one after the other, until no one waits.
+func (f *fresh[V]) fly(key string, l *lane[V], current *flight[V], read func(context.Context) (V, error)) {
+	for current != nil {
+		current.run(read)
+		f.mu.Lock()
+		current, l.next = l.next, nil
+		if current == nil {
+			delete(f.lanes, key)
+		}
+		f.mu.Unlock()
+	}
+}
+
+func (f *flight[V]) run(read func(context.Context) (V, error)) {
+	defer close(f.done)
+	ctx, cancel := context.WithTimeout(context.Background(), freshTimeout)
+	defer cancel()
+	defer contain(ctx, &f.err)
+	f.value, f.err = read(ctx)
+}
+
+// contain makes an error of a panic in a goroutine of ours, which would
+// otherwise end the process: the endpoint guards only its own.
+func contain(ctx context.Context, err *error) {
+	if recover() == nil {
+		return
+	}
+	log.FromContext(ctx).Error(errPanic, "catalog read panicked", "stack", string(debug.Stack()))
+	*err = errPanic
+}

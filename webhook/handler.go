@@ -1,0 +1,129 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"time"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/resolve"
+)
+
+// A verdict is what a handler decided about one request.
+type verdict struct {
+	// denied is nil when the request is allowed.
+	denied   *denial
+	patch    patch
+	warnings []string
+	audits   map[string]string
+	// rule is the rule that decided the object, ruleNone if none did.
+	rule   string
+	chosen resolve.Ref
+}
+
+func (v *verdict) deny(d *denial) { v.denied = v.denied.also(d) }
+
+// audit adds an audit annotation; the API server puts the hook's name before key.
+func (v *verdict) audit(key, value string) {
+	if v.audits == nil {
+		v.audits = map[string]string{}
+	}
+	v.audits[key] = value
+}
+
+// A judge decides one request of one kind. An error is a failure of ours.
+type judge func(ctx context.Context, req *admission.Request) (verdict, error)
+
+// A phase is one of the two halves of admission.
+type phase string
+
+const (
+	mutating   phase = "mutate"
+	validating phase = "validate"
+)
+
+// serve turns a judge into a decider: it guards the judge against requests that
+// are not its own, and tells every decision once as answer, metric and log line.
+func serve(half phase, kind string, judge judge) decider {
+	return func(ctx context.Context, req *admission.Request) (admission.Response, error) {
+		if denied := notOurs(req, kind); denied != nil {
+			// No metric: its labels would be whatever the request says.
+			refused := verdict{denied: denied, rule: ruleNone}
+			writeDown(ctx, half, req, &refused, denied.label, 0)
+			return answer(req, &refused)
+		}
+		if req.SubResource != "" || (req.Operation != admissionv1.Create && req.Operation != admissionv1.Update) {
+			return admission.Allowed(""), nil
+		}
+		start := time.Now()
+		decided, err := judge(ctx, req)
+		tell(ctx, half, req, &decided, err, time.Since(start))
+		if err != nil {
+			return admission.Response{}, err
+		}
+		return answer(req, &decided)
+	}
+}
+
+// notOurs refuses a request of another kind: the configuration is wrong.
+func notOurs(req *admission.Request, kind string) *denial {
+	if req.Kind.Group == v1beta1.GroupName && req.Kind.Kind == kind {
+		return nil
+	}
+	return badReview("this webhook admits %s of %s, and was asked about %s of %q; correct the webhook configuration",
+		kind, v1beta1.GroupName, req.Kind.Kind, req.Kind.Group)
+}
+
+func answer(req *admission.Request, decided *verdict) (admission.Response, error) {
+	response := admission.Allowed("")
+	if decided.denied != nil {
+		response = decided.denied.response(req)
+	}
+	response.Warnings = decided.warnings
+	response.AuditAnnotations = decided.audits
+	if decided.denied != nil || len(decided.patch.ops) == 0 {
+		return response, nil
+	}
+	// Encoded here in one go: Response.Complete encodes each operation twice.
+	var err error
+	patchType := admissionv1.PatchTypeJSONPatch
+	response.PatchType = &patchType
+	response.Patch, err = decided.patch.encode()
+	return response, err
+}
+
+// tell counts a decision and writes it down.
+func tell(ctx context.Context, half phase, req *admission.Request, decided *verdict, failure error, took time.Duration) {
+	outcome := "allowed"
+	switch {
+	case failure != nil:
+		outcome = "failed"
+	case decided.denied != nil:
+		outcome = decided.denied.label
+	}
+	observe(half, req, decided.rule, outcome, took)
+	writeDown(ctx, half, req, decided, outcome, took)
+}
+
+// writeDown logs a decision: never a parameter, and of the object only its name.
+func writeDown(ctx context.Context, half phase, req *admission.Request, decided *verdict, outcome string, took time.Duration) {
+	log.FromContext(ctx).Info("admission",
+		"phase", half, "operation", req.Operation, "kind", req.Kind.Kind, "namespace", req.Namespace, "name", req.Name,
+		"uid", req.UID, "user", req.UserInfo.Username, "dryRun", req.DryRun != nil && *req.DryRun,
+		"rule", decided.rule, "plan", planText(decided.chosen), "outcome", outcome, "took", took.String())
+}
+
+func planText(plan resolve.Ref) string {
+	if plan.Namespace == "" {
+		return plan.Name
+	}
+	return fmt.Sprintf("%s/%s", plan.Namespace, plan.Name)
+}
+
+// sameValue compares two values of a spec, or of decoded JSON.
+func sameValue(a, b any) bool { return reflect.DeepEqual(a, b) }

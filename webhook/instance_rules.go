@@ -1,0 +1,114 @@
+package webhook
+
+import (
+	"fmt"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/merge"
+	"github.com/defaultplan/defaultplan/resolve"
+)
+
+// disagreement refuses references that lead nowhere, or to something else than
+// the rest of spec says. defined is what now.plan leads to, nil for nothing.
+func disagreement(spec *v1beta1.ServiceInstanceSpec, now refs, defined *definition) *denial {
+	denied := disagrees(spec, now, defined)
+	if denied == nil {
+		return nil
+	}
+	namespace := orElse(now.plan.Namespace, now.class.Namespace)
+	return denied.remedy("%s", listing("plan", namespace != "", namespace))
+}
+
+func disagrees(spec *v1beta1.ServiceInstanceSpec, now refs, defined *definition) *denial {
+	names := refNames(&spec.DecidedReference)
+	planField, classField := "spec.clusterServicePlanRef", "spec.clusterServiceClassRef"
+	if now.plan.Namespace != "" || now.class.Namespace != "" {
+		planField, classField = "spec.servicePlanRef", "spec.serviceClassRef"
+	}
+	switch {
+	case names[1] != "" && names[3] != "", names[0] != "" && names[2] != "":
+		return invalid("Disagreement", "spec", "it refers to the cluster's catalog and to the namespace's; keep the references of one of them")
+	case now.plan.Name == "":
+		return invalid("Disagreement", planField, "it must be present beside %s", classField)
+	case defined == nil:
+		return invalid("Disagreement", planField, "there is no plan %q, or its class is absent", now.plan.Name)
+	case now.class.Name == "":
+		return invalid("Disagreement", classField, "it must be present beside %s: the plan is of class %q", planField, defined.Class.Name)
+	case now.class != defined.Class.Ref:
+		return invalid("Disagreement", classField, "plan %q is of class %q, not of %q", now.plan.Name, defined.Class.Name, now.class.Name)
+	case !defined.agreesWithType(spec.ServiceType):
+		return invalid("Disagreement", "spec.serviceType", "plan %s is of type %q, not of %q", defined.title(), defined.serviceType(), spec.ServiceType)
+	}
+	return misnamed(spec, defined)
+}
+
+// misnamed refuses a name that is not the name of what the references lead to.
+func misnamed(spec *v1beta1.ServiceInstanceSpec, defined *definition) *denial {
+	req, err := resolve.RequestFor(&spec.PlanReference, "", "")
+	if err != nil {
+		// The contradiction is told where the shape is judged.
+		return nil
+	}
+	prefix := "spec.clusterService"
+	if req.Namespaced {
+		prefix = "spec.service"
+	}
+	for _, named := range []struct {
+		kind       string
+		name       resolve.Named
+		namespaced bool
+		has        [3]string
+	}{
+		{"Class", req.Class, defined.Class.Namespace != "", [3]string{defined.Class.Name, defined.Class.ExternalName, defined.Class.ExternalID}},
+		{"Plan", req.Plan, defined.Plan.Namespace != "", [3]string{defined.Plan.Name, defined.Plan.ExternalName, defined.Plan.ExternalID}},
+	} {
+		if named.name.Value == "" {
+			continue
+		}
+		field := prefix + named.kind + [3]string{"Name", "ExternalName", "ExternalID"}[named.name.By]
+		if req.Namespaced != named.namespaced || named.has[named.name.By] != named.name.Value {
+			return invalid("Disagreement", field, "%q is not what the references lead to: plan %s", named.name.Value, defined.title())
+		}
+	}
+	return nil
+}
+
+// unreadableParameters refuses parameters that are no object, or too large; err
+// is that of decoding them.
+func unreadableParameters(values map[string]any, err error) *denial {
+	if err == nil {
+		_, err = merge.Layers(merge.Layer{Name: layerUser, Values: values})
+	}
+	if err != nil {
+		return invalid("InvalidParameters", "spec.parameters", "%s", err.Error())
+	}
+	return nil
+}
+
+// wrongSources refuses sources of parameters that name no key of a Secret, and
+// the same key twice.
+func wrongSources(sources []v1beta1.ParametersFromSource) *denial {
+	var denied *denial
+	seen := map[v1beta1.SecretKeyReference]int{}
+	for i, source := range sources {
+		field := fmt.Sprintf("spec.parametersFrom[%d].secretKeyRef", i)
+		switch ref := source.SecretKeyRef; {
+		case ref == nil:
+			denied = denied.also(invalid("InvalidSource", field, "it must name a Secret and a key of it"))
+		case ref.Name == "":
+			denied = denied.also(invalid("InvalidSource", field+".name", "it must be the name of a Secret in the instance's namespace"))
+		case ref.Key == "":
+			denied = denied.also(invalid("InvalidSource", field+".key", "it must be a key of Secret %q", ref.Name))
+		default:
+			if first, twice := seen[*ref]; twice {
+				denied = denied.also(invalid("InvalidSource", field, "key %q of Secret %q is source %d already; name it once", ref.Key, ref.Name, first))
+				continue
+			}
+			seen[*ref] = i
+		}
+	}
+	if denied == nil {
+		return nil
+	}
+	return denied.remedy("kubectl explain serviceinstance.spec.parametersFrom")
+}

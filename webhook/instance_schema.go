@@ -1,0 +1,196 @@
+package webhook
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/merge"
+)
+
+func createSchema(plan *v1beta1.CommonServicePlanSpec) *runtime.RawExtension {
+	return plan.InstanceCreateParameterSchema
+}
+
+func updateSchema(plan *v1beta1.CommonServicePlanSpec) *runtime.RawExtension {
+	return plan.InstanceUpdateParameterSchema
+}
+
+// judgeParameters holds what the broker would be sent against the plan's schema:
+// the schema for creation until the instance is provisioned, then the one for
+// updates.
+func (v *instanceValidation) judgeParameters(ctx context.Context) error {
+	if v.defined == nil || v.new.deleting() || v.options.SchemaCheck == SchemaOff || !v.options.Gates.Enabled(SchemaChecks) {
+		return nil
+	}
+	if v.old != nil && v.was == v.now && sameParameters(v.old.Spec.Parameters, v.new.Spec.Parameters) {
+		return nil
+	}
+	values, err := v.parameters()
+	if err != nil {
+		return nil //nolint:nilerr // told where the shape is judged
+	}
+	applied := v.applied()
+	removed := make([]merge.Pointer, len(applied.Removed))
+	for i, pointer := range applied.Removed {
+		removed[i] = merge.Pointer(pointer)
+	}
+	asked := question{which: createSchema, sent: merge.Without(values, removed), partial: len(v.new.Spec.ParametersFrom) > 0}
+	if v.old != nil && v.new.Status.ProvisionStatus == v1beta1.Provisioned {
+		asked.which = updateSchema
+	}
+	report, warning, err := v.schemas.judge(ctx, v.defined, asked)
+	if err != nil {
+		return err
+	}
+	if warning != "" {
+		v.warn("%s", warning)
+	}
+	if refused := v.tellReport(report, applied); refused != nil {
+		return v.denyParameters(ctx, refused, asked, applied.From)
+	}
+	return nil
+}
+
+// applied is the instance's record of its defaults; an unreadable one says
+// nothing.
+func (v *instanceValidation) applied() v1beta1.AppliedDefaults {
+	applied, err := v1beta1.ParseAppliedDefaults(v.new.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults])
+	if err != nil {
+		return v1beta1.AppliedDefaults{}
+	}
+	return applied
+}
+
+// tellReport warns of what the schema does not allow, or returns the refusal.
+func (v *instanceValidation) tellReport(report merge.Report, applied v1beta1.AppliedDefaults) *denial {
+	var denied *denial
+	for _, violation := range report.Violations {
+		text := violation.Message
+		if _, layer := originOf(applied.From, string(violation.Pointer)); layer != "" {
+			text += fmt.Sprintf(" (the value is the default of the %s)", layer)
+		}
+		field := "spec.parameters" + string(violation.Pointer)
+		if v.options.SchemaCheck == SchemaWarn {
+			v.warn("%s: %s", field, text)
+			continue
+		}
+		denied = denied.also(invalid("SchemaViolation", field, "%s", text))
+	}
+	if more := report.Total - len(report.Violations); denied != nil && more > 0 {
+		denied.remedy("and %d more", more)
+	}
+	return denied
+}
+
+// denyParameters refuses parameters, with the way out.
+func (v *instanceValidation) denyParameters(ctx context.Context, denied *denial, asked question, from map[string]string) error {
+	if v.old != nil && v.was != v.now {
+		pointers, err := v.refusedDefaults(ctx, asked, from)
+		if err != nil {
+			return err
+		}
+		if len(pointers) > 0 {
+			denied.remedy("leave out what the old plan's defaults gave, as in: %s", v.readyPatch(pointers))
+		}
+	}
+	resource := "clusterserviceplan " + v.now.plan.Name
+	if v.now.plan.Namespace != "" {
+		resource = "-n " + v.now.plan.Namespace + " serviceplan " + v.now.plan.Name
+	}
+	v.deny(denied.remedy("see what plan %s takes: kubectl get %s -o yaml", v.defined.title(), resource))
+	return nil
+}
+
+// refusedDefaults are the roots of the defaults that the plan's schema does not
+// take, all of them: a report shows only so many, so the schema is asked again
+// without those that were found.
+func (v *instanceValidation) refusedDefaults(ctx context.Context, asked question, from map[string]string) ([]string, error) {
+	const most = 32 // rounds; each finds several
+	var found []string
+	for range most {
+		report, _, err := v.schemas.judge(ctx, v.defined, asked)
+		if err != nil {
+			return nil, err
+		}
+		before := len(found)
+		for _, violation := range report.Violations {
+			root, layer := originOf(from, string(violation.Pointer))
+			if layer != "" && !slices.Contains(found, root) {
+				found = append(found, root)
+				asked.sent = withoutValueAt(asked.sent, merge.Pointer(root).Tokens())
+			}
+		}
+		if len(found) == before {
+			break
+		}
+	}
+	return found, nil
+}
+
+// withoutValueAt is values without what the path leads to; values stays as it is.
+func withoutValueAt(values map[string]any, path []string) map[string]any {
+	rest := maps.Clone(values)
+	if len(path) == 1 {
+		delete(rest, path[0])
+		return rest
+	}
+	if below, ok := values[path[0]].(map[string]any); ok {
+		rest[path[0]] = withoutValueAt(below, path[1:])
+	}
+	return rest
+}
+
+// originOf finds the defaulted subtree that a pointer leads into, and its layer.
+func originOf(from map[string]string, pointer string) (string, string) {
+	for at := pointer; at != ""; at = at[:strings.LastIndexByte(at, '/')] {
+		if layer, ok := from[at]; ok {
+			return at, layer
+		}
+	}
+	return "", ""
+}
+
+// readyPatch is a command that changes the plan and removes, in one write, the
+// defaults that the new plan does not take.
+func (v *instanceValidation) readyPatch(pointers []string) string {
+	type operation struct {
+		Op    string `json:"op"`
+		Path  string `json:"path"`
+		Value any    `json:"value,omitempty"`
+	}
+	slices.Sort(pointers)
+	var operations []operation
+	for _, pointer := range slices.Compact(pointers) {
+		operations = append(operations, operation{Op: "remove", Path: "/spec/parameters" + pointer})
+	}
+	if v.old.Spec.PlanSelector != nil {
+		// A plan cannot be named beside the selector that decided.
+		operations = append(operations, operation{Op: "add", Path: "/spec/planSelector", Value: struct{}{}})
+	}
+	for _, field := range keptFields {
+		if field.when != keptWithPlan {
+			continue
+		}
+		value := field.value(v.new.Spec)
+		switch {
+		case value != nil:
+			operations = append(operations, operation{Op: "add", Path: "/spec/" + field.name, Value: value})
+		case field.value(v.old.Spec) != nil:
+			operations = append(operations, operation{Op: "remove", Path: "/spec/" + field.name})
+		}
+	}
+	text, err := json.Marshal(operations)
+	if err != nil {
+		return ""
+	}
+	// A key may hold a quote: it must not end the shell's.
+	quoted := strings.ReplaceAll(string(text), "'", `'\''`)
+	return fmt.Sprintf("kubectl patch -n %s serviceinstance %s --type=json -p '%s'", v.req.Namespace, v.req.Name, quoted)
+}

@@ -1,0 +1,207 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/merge"
+	"github.com/defaultplan/defaultplan/resolve"
+)
+
+// An instanceValidation judges the final form of one write of an instance: what
+// will be stored, whoever made it so. It never recomputes a choice.
+type instanceValidation struct {
+	*instances
+	*instanceWrite
+	verdict
+
+	was, now refs
+	// parameters are those of the new object, decoded at most once.
+	parameters func() (map[string]any, error)
+	// defined is the plan that the instance is decided on, nil before that or if
+	// it is gone.
+	defined *definition
+}
+
+// validate is the validating half.
+func (h *instances) validate(ctx context.Context, req *admission.Request) (verdict, error) {
+	write, wrong := readInstance(req)
+	if wrong != nil {
+		denied := invalid("Unreadable", wrong.field, "%s", wrong.text).remedy("kubectl explain serviceinstance")
+		return verdict{rule: ruleNone, denied: denied}, nil
+	}
+	v := &instanceValidation{
+		instances: h, instanceWrite: write, verdict: verdict{rule: ruleNone},
+		now:        refsOf(&write.new.Spec.DecidedReference, req.Namespace),
+		parameters: sync.OnceValues(func() (map[string]any, error) { return merge.Decode(rawOf(write.new.Spec.Parameters)) }),
+	}
+	if req.Operation == admissionv1.Update {
+		if sameSpec(v.old.Spec, v.new.Spec) {
+			// What was always wrong is not checked: the object must stay deletable.
+			return v.verdict, nil
+		}
+		v.was = refsOf(&v.old.Spec.DecidedReference, req.Namespace)
+	}
+	if err := v.judge(ctx); err != nil {
+		return verdict{rule: ruleNone}, err
+	}
+	return v.verdict, nil
+}
+
+func (v *instanceValidation) judge(ctx context.Context) error {
+	v.judgeShape()
+	if v.old != nil {
+		v.judgeImmutable()
+	}
+	if v.denied != nil {
+		return nil
+	}
+	known := v.resolver.catalog
+	err := v.judgeCatalog(ctx, func(plan resolve.Ref) (*definition, error) { return known.define(ctx, plan, "") })
+	if err != nil || v.denied == nil || !v.resolver.confirms.allow(v.req.Namespace) {
+		return err
+	}
+	// The cache may be behind: before it refuses, it is held against what the API
+	// server has.
+	v.denied, v.warnings = nil, nil
+	return v.judgeCatalog(ctx, func(plan resolve.Ref) (*definition, error) { return known.defineLive(ctx, plan) })
+}
+
+// judgeCatalog holds the instance against the plan that it refers to, as define
+// finds it.
+func (v *instanceValidation) judgeCatalog(ctx context.Context, define func(resolve.Ref) (*definition, error)) error {
+	if v.now.plan.Name != "" {
+		defined, err := define(v.now.plan)
+		if err != nil {
+			return err
+		}
+		v.defined, v.chosen = defined, v.now.plan
+	}
+	if v.old == nil {
+		v.judgeCreate()
+	} else if err := v.judgeUpdate(define); err != nil {
+		return err
+	}
+	if v.denied != nil {
+		return nil
+	}
+	return v.judgeParameters(ctx)
+}
+
+// judgeShape holds the spec against what needs no look elsewhere.
+func (v *instanceValidation) judgeShape() {
+	spec := v.new.Spec
+	var contradiction *resolve.Error
+	if _, err := resolve.RequestFor(&spec.PlanReference, v.req.Namespace, ""); errors.As(err, &contradiction) {
+		v.deny(unresolved(contradiction, resolve.Request{}))
+	}
+	if v.req.Operation == admissionv1.Create || !sameParameters(v.old.Spec.Parameters, spec.Parameters) {
+		v.denied = v.denied.also(unreadableParameters(v.parameters()))
+	}
+	if v.req.Operation == admissionv1.Create || !equality.Semantic.DeepEqual(v.old.Spec.ParametersFrom, spec.ParametersFrom) {
+		v.denied = v.denied.also(wrongSources(spec.ParametersFrom))
+	}
+}
+
+// judgeCreate holds the references of a new instance against the catalog.
+func (v *instanceValidation) judgeCreate() {
+	if v.now.empty() {
+		return
+	}
+	if v.new.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults] == "" {
+		v.deny(forgedReference(&v.new.Spec.DecidedReference))
+		return
+	}
+	v.denied = v.denied.also(disagreement(v.new.Spec, v.now, v.defined))
+}
+
+// judgeImmutable refuses what cannot change, whatever the catalog holds.
+func (v *instanceValidation) judgeImmutable() {
+	old, spec := v.old.Spec, v.new.Spec
+	if spec.UpdateRequests < old.UpdateRequests {
+		v.deny(invalid("UpdateRequests", "spec.updateRequests", "it counts requests and cannot go back from %d to %d", old.UpdateRequests, spec.UpdateRequests).
+			remedy("raise it, or leave it out"))
+	}
+	if old.ExternalID != "" && spec.ExternalID != old.ExternalID {
+		v.deny(immutable("spec.externalID", "it is the instance's identity at its broker").
+			remedy("leave it out, or put it back: kubectl get -n %s serviceinstance %s -o jsonpath={.spec.externalID}", v.req.Namespace, v.req.Name))
+	}
+	if !old.Decided() {
+		return
+	}
+	if spec.ServiceType != old.ServiceType {
+		v.deny(immutable("spec.serviceType", "the plan is decided").remedy("create another instance of the other type"))
+	}
+	if !selectsNothing(spec.PlanSelector) && !equality.Semantic.DeepEqual(spec.PlanSelector, old.PlanSelector) {
+		v.deny(immutable("spec.planSelector", "the plan is decided").
+			remedy("to change the plan, name it, and clear the selector: spec.clusterServicePlanExternalName or another of its names, and spec.planSelector: {}"))
+	}
+}
+
+// judgeUpdate judges names and references that changed.
+func (v *instanceValidation) judgeUpdate(define func(resolve.Ref) (*definition, error)) error {
+	old, spec := v.old.Spec, v.new.Spec
+	if !old.Decided() {
+		if v.now.plan.Name != "" {
+			v.denied = v.denied.also(disagreement(spec, v.now, v.defined))
+		}
+		return nil
+	}
+	if v.now == v.was {
+		if spec.PlanReference != old.PlanReference {
+			v.denied = v.denied.also(disagreement(spec, v.now, v.defined))
+		}
+		return nil
+	}
+	return v.judgeReferences(define)
+}
+
+// judgeReferences judges references that changed.
+func (v *instanceValidation) judgeReferences(define func(resolve.Ref) (*definition, error)) error {
+	if v.denied = v.denied.also(disagreement(v.new.Spec, v.now, v.defined)); v.denied != nil {
+		return nil
+	}
+	before, err := define(v.was.plan)
+	if err != nil {
+		return err
+	}
+	lost := before == nil || before.Plan.Gone != "" || before.Class.Gone != ""
+	if lost && !v.old.Status.started() {
+		return nil
+	}
+	switch {
+	case v.now.class != v.was.class:
+		v.deny(invalid("ClassChange", "spec", "the class cannot change from %q to %q once it is decided", v.was.class.Name, v.now.class.Name).
+			remedy("create another instance of the other class"))
+	case v.new.Spec.PlanReference == v.old.Spec.PlanReference:
+		v.deny(invalid("ReferenceChange", "spec."+changedField(v.new.Spec), "it is decided at admission and cannot be edited").
+			remedy("to change the plan, name it: spec.clusterServicePlanExternalName or another of its names"))
+	case !v.defined.class.PlanUpdatable:
+		v.deny(invalid("PlanNotUpdatable", "spec", "class %q does not allow an instance to change its plan", orElse(v.defined.Class.ExternalName, v.defined.Class.Name)).
+			remedy("create another instance with plan %s", v.defined.title()))
+	}
+	return nil
+}
+
+// selectsNothing says that there is no selector, or an explicit {} that clears
+// the one that was there.
+func selectsNothing(selector *labelSelector) bool {
+	return selector == nil || len(selector.MatchLabels)+len(selector.MatchExpressions) == 0
+}
+
+func changedField(spec *v1beta1.ServiceInstanceSpec) string {
+	if spec.ServicePlanRef != nil && spec.ServicePlanRef.Name != "" {
+		return "servicePlanRef"
+	}
+	return "clusterServicePlanRef"
+}
+
+func immutable(field, why string) *denial {
+	return invalid("Immutable", field, "it cannot change: %s", why)
+}

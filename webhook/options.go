@@ -1,0 +1,95 @@
+package webhook
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/pflag"
+	"k8s.io/component-base/featuregate"
+)
+
+// The feature gates. All are on; with all off, the manifests of the retired
+// Service Catalog are admitted as they always were.
+const (
+	// ServiceTypes lets an object be resolved by its type, by a selector, and by
+	// defaults within a class.
+	ServiceTypes featuregate.Feature = "ServiceTypes"
+	// ParameterDefaults merges the default parameters of class and plan.
+	ParameterDefaults featuregate.Feature = "ParameterDefaults"
+	// SuggestedPlans lets a broker's suggestion stand where no default is set.
+	SuggestedPlans featuregate.Feature = "SuggestedPlans"
+	// SchemaChecks judges parameters by the plan's JSON schemas.
+	SchemaChecks featuregate.Feature = "SchemaChecks"
+)
+
+// NewGates returns the feature gates at their defaults.
+func NewGates() featuregate.MutableFeatureGate {
+	gates := featuregate.NewFeatureGate()
+	on := featuregate.FeatureSpec{Default: true, PreRelease: featuregate.Beta}
+	// Only a name that is added twice with different specs is refused.
+	if err := gates.Add(map[featuregate.Feature]featuregate.FeatureSpec{
+		ServiceTypes: on, ParameterDefaults: on, SuggestedPlans: on, SchemaChecks: on,
+	}); err != nil {
+		panic(err)
+	}
+	return gates
+}
+
+// What to do with an object that nothing resolves yet.
+const (
+	// UnresolvedReject refuses it.
+	UnresolvedReject = "reject"
+	// UnresolvedWait admits it undecided; the keeper wakes it.
+	UnresolvedWait = "wait"
+)
+
+// What to do with parameters that a plan's schema refuses.
+const (
+	// SchemaEnforce refuses them.
+	SchemaEnforce = "enforce"
+	// SchemaWarn admits them with a warning.
+	SchemaWarn = "warn"
+	// SchemaOff does not look.
+	SchemaOff = "off"
+)
+
+// Options are what an operator can set about admission.
+type Options struct {
+	// Unresolved is UnresolvedReject or UnresolvedWait.
+	Unresolved string
+	// SchemaCheck is SchemaEnforce, SchemaWarn or SchemaOff.
+	SchemaCheck string
+	// Gates are the feature gates.
+	Gates featuregate.MutableFeatureGate
+}
+
+// NewOptions returns the defaults: reject, enforce, all gates on.
+func NewOptions() *Options {
+	return &Options{Unresolved: UnresolvedReject, SchemaCheck: SchemaEnforce, Gates: NewGates()}
+}
+
+// Bind adds the options to flags.
+func (o *Options) Bind(flags *pflag.FlagSet) {
+	flags.StringVar(&o.Unresolved, "unresolved", o.Unresolved,
+		"what happens to an instance whose type has no default, whose selector matches nothing or whose class is absent: reject, or wait (admitted undecided, decided later)")
+	flags.StringVar(&o.SchemaCheck, "schema-check", o.SchemaCheck,
+		"what happens to parameters that the plan's JSON schema refuses: enforce (refused), warn, or off")
+	o.Gates.AddFlag(flags)
+}
+
+// Validate says which option has a value that is not allowed.
+func (o *Options) Validate() error {
+	return errors.Join(
+		oneOf("unresolved", o.Unresolved, UnresolvedReject, UnresolvedWait),
+		oneOf("schema-check", o.SchemaCheck, SchemaEnforce, SchemaWarn, SchemaOff),
+	)
+}
+
+func oneOf(flag, value string, allowed ...string) error {
+	for _, one := range allowed {
+		if value == one {
+			return nil
+		}
+	}
+	return fmt.Errorf("--%s is %q; allowed are %v", flag, value, allowed)
+}

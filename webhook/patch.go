@@ -1,0 +1,67 @@
+package webhook
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// escaper writes a key as a segment of a JSON pointer (RFC 6901).
+var escaper = strings.NewReplacer("~", "~0", "/", "~1")
+
+// unescaper reads what escaper wrote.
+var unescaper = strings.NewReplacer("~1", "/", "~0", "~")
+
+// A patch is a JSON patch of add operations only: nothing that a user wrote is
+// ever removed, moved or tested. An add over a present member replaces it.
+// Values may be of any type that encodes as JSON.
+type patch struct {
+	ops []operation
+}
+
+type operation struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	Value any    `json:"value"`
+}
+
+// encode is the patch as it is sent.
+func (p *patch) encode() ([]byte, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(p.ops); err != nil {
+		return nil, fmt.Errorf("cannot encode the patch: %w", err)
+	}
+	return text.Bytes(), nil
+}
+
+// add puts value at the member that the keys lead to. The parent must exist.
+func (p *patch) add(value any, keys ...string) {
+	var path strings.Builder
+	for _, key := range keys {
+		path.WriteByte('/')
+		path.WriteString(escaper.Replace(key))
+	}
+	p.addAt(path.String(), value)
+}
+
+// addAt is add with a JSON pointer that is escaped already.
+func (p *patch) addAt(pointer string, value any) {
+	p.ops = append(p.ops, operation{Op: "add", Path: pointer, Value: value})
+}
+
+// addEntries puts entries into the map of strings that the keys lead to, making
+// the map if the object has none.
+func (p *patch) addEntries(present, entries map[string]string, keys ...string) {
+	if present == nil && len(entries) > 0 {
+		p.add(entries, keys...)
+		return
+	}
+	for _, key := range sortedKeys(entries) {
+		if value, ok := present[key]; !ok || value != entries[key] {
+			p.add(entries[key], append(keys[:len(keys):len(keys)], key)...)
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// A reader is a view of the cluster that writes down what is read, and can be made to fail.
+type reader struct {
+	name string
+	mu   sync.Mutex
+	// objects are what there is to read.
+	objects client.Reader
+	// reads are what was asked, such as "get ClusterServicePlan db-small".
+	reads []string
+	// before is called before each read, if set; its error fails the read.
+	before func(read string) error
+	// shuffle puts lists in an order of its own, if set.
+	shuffle *rand.Rand
+}
+
+func (r *reader) Get(ctx context.Context, key client.ObjectKey, object client.Object, opts ...client.GetOption) error {
+	if err := r.note(fmt.Sprintf("get %s %s", kindOf(object), key.String())); err != nil {
+		return err
+	}
+	return r.now().Get(ctx, key, object, opts...)
+}
+
+func (r *reader) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	var options client.ListOptions
+	options.ApplyOptions(opts)
+	fields := ""
+	if options.FieldSelector != nil {
+		fields = " " + options.FieldSelector.String()
+	}
+	if err := r.note(fmt.Sprintf("list %s%s", kindOf(list), fields)); err != nil {
+		return err
+	}
+	if err := r.now().List(ctx, list, opts...); err != nil || r.shuffle == nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return shuffleList(list, r.shuffle)
+}
+
+func (r *reader) note(read string) error {
+	r.mu.Lock()
+	r.reads = append(r.reads, read)
+	before := r.before
+	r.mu.Unlock()
+	if before == nil {
+		return nil
+	}
+	return before(read)
+}
+
+func (r *reader) now() client.Reader {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.objects
+}
+
+// show makes a reader show another catalog, as it is seen from there.
+func (r *reader) show(s *stock) {
+	other := newReader(s.tb, r.name, s.objects).objects
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.objects = other
+}
+
+// fail sets what is called before each read.
+func (r *reader) fail(before func(read string) error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.before = before
+}
+
+// taken returns what was read since it was last asked.
+func (r *reader) taken() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	reads := r.reads
+	r.reads = nil
+	return reads
+}
+
+func kindOf(object runtime.Object) string {
+	return fmt.Sprintf("%T", object)[len("*v1beta1."):]
+}
+
+// registry collects indexes for a fake client.
+type registry struct{ builder *fake.ClientBuilder }
+
+func (r registry) IndexField(_ context.Context, object client.Object, field string, value client.IndexerFunc) error {
+	r.builder.WithIndex(object, field, value)
+	return nil
+}
+
+// newReader serves objects by the catalog's indexes; a live one, like the API server, does not select by annotation.
+func newReader(tb testing.TB, name string, objects []client.Object) *reader {
+	tb.Helper()
+	scheme := runtime.NewScheme()
+	require.NoError(tb, v1beta1.AddToScheme(scheme))
+	builder := fake.NewClientBuilder().WithScheme(scheme)
+	require.NoError(tb, Index(context.Background(), registry{builder}))
+	for _, object := range objects {
+		copied, ok := object.DeepCopyObject().(client.Object)
+		require.True(tb, ok)
+		if name == "cache" {
+			_, err := Slim(copied)
+			require.NoError(tb, err)
+		}
+		builder.WithObjects(copied)
+	}
+	return &reader{name: name, objects: builder.Build()}
+}

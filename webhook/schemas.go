@@ -1,0 +1,132 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/lru"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/merge"
+	"github.com/defaultplan/defaultplan/resolve"
+)
+
+// keptSchemas is how many compiled schemas are kept. They are found by the
+// digest of their text: plans that share one share the compiled one.
+const keptSchemas = 1024
+
+// schemas compiles the plans' JSON schemas, on demand: the cache only has their
+// digests.
+type schemas struct {
+	catalog  *catalog
+	compiled *lru.Cache
+}
+
+// A compilation is a compiled schema, or why it cannot be used.
+type compilation struct {
+	schema *merge.Schema
+	err    *merge.SchemaError
+}
+
+// of returns the compiled form of one of a plan's schemas, nil if it has none.
+// The error is a *merge.SchemaError for a schema that cannot be used.
+func (s *schemas) of(ctx context.Context, defined *definition, which func(*v1beta1.CommonServicePlanSpec) *runtime.RawExtension) (*compilation, error) {
+	schema := which(defined.plan)
+	if !hasSchema(schema) {
+		return nil, nil
+	}
+	if known, ok := s.compiled.Get(digest(schema.Raw)); ok {
+		kept, _ := known.(*compilation)
+		return kept, nil
+	}
+	text := schema.Raw
+	if digest(text) == string(text) {
+		live, err := s.read(ctx, defined.Plan.Ref)
+		if err != nil || live == nil {
+			return nil, err
+		}
+		if schema = which(live); !hasSchema(schema) {
+			return nil, nil
+		}
+		text = schema.Raw
+	}
+	made := compile(text)
+	s.compiled.Add(digest(text), made)
+	return made, nil
+}
+
+// read reads a plan's spec from the API server, nil if it is gone.
+func (s *schemas) read(ctx context.Context, plan resolve.Ref) (*v1beta1.CommonServicePlanSpec, error) {
+	from := shelf{reader: s.catalog.live, namespace: plan.Namespace}
+	if plan.Namespace == "" {
+		object := &v1beta1.ClusterServicePlan{}
+		found, err := from.read(ctx, plan.Name, object)
+		if err != nil || !found {
+			return nil, err
+		}
+		return &object.Spec.CommonServicePlanSpec, nil
+	}
+	object := &v1beta1.ServicePlan{}
+	found, err := from.read(ctx, plan.Name, object)
+	if err != nil || !found {
+		return nil, err
+	}
+	return &object.Spec.CommonServicePlanSpec, nil
+}
+
+func compile(text []byte) *compilation {
+	schema, err := merge.Compile(text)
+	return &compilation{schema: schema, err: unusable(err)}
+}
+
+// unusable is the reason of an error of package merge, nil for none.
+func unusable(err error) *merge.SchemaError {
+	var reason *merge.SchemaError
+	if err != nil && !errors.As(err, &reason) {
+		return &merge.SchemaError{Reason: merge.DoesNotCompile, Detail: "for a reason that is not known"}
+	}
+	return reason
+}
+
+// A question is what a schema is asked: which of a plan's schemas, about what a
+// broker would be sent. It is partial when a Secret adds to that later.
+type question struct {
+	which   func(*v1beta1.CommonServicePlanSpec) *runtime.RawExtension
+	sent    map[string]any
+	partial bool
+}
+
+// judge holds what a broker would be sent against a plan's schema. It returns
+// the violations, or a warning about a schema that cannot be used.
+func (s *schemas) judge(ctx context.Context, defined *definition, asked question) (merge.Report, string, error) {
+	compiled, err := s.of(ctx, defined, asked.which)
+	if err != nil || compiled == nil {
+		return merge.Report{}, "", err
+	}
+	report, why := compiled.check(asked)
+	if why != nil {
+		return merge.Report{}, fmt.Sprintf("parameters were not checked: the schema of plan %s: %s", defined.title(), why.Error()), nil
+	}
+	return report, "", nil
+}
+
+func (c *compilation) check(asked question) (merge.Report, *merge.SchemaError) {
+	if c.err != nil {
+		return merge.Report{}, c.err
+	}
+	schema := c.schema
+	if asked.partial {
+		partial, err := schema.Partial()
+		if err != nil {
+			return merge.Report{}, unusable(err)
+		}
+		schema = partial
+	}
+	if asked.sent == nil {
+		asked.sent = map[string]any{}
+	}
+	report, err := schema.Check(asked.sent)
+	return report, unusable(err)
+}

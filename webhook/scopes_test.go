@@ -1,0 +1,46 @@
+package webhook
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// An instance whose plan is gone before a broker was asked may find its next plan in the other scope, and then its way back.
+func TestPlanGoneToTheOtherScope(t *testing.T) {
+	t.Parallel()
+	const cluster, own = "mysql/db: small*", "dev|mysql/own: tiny*"
+	for name, catalogs := range map[string][2]string{"ClusterToNamespace": {cluster, own}, "NamespaceToCluster": {own, cluster}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := stocked(t, catalogs[0]).world()
+			stored := w.created(byType)
+			fresh := map[string]string{}
+			for _, catalog := range []string{catalogs[0], catalogs[1]} {
+				fresh[catalog] = decidedOn(t, stocked(t, catalog).world().created(byType))
+			}
+			for i, catalog := range []string{catalogs[1], catalogs[0]} {
+				w.restock(stocked(t, catalog))
+				assert.Equal(t, string(stored), string(w.write(stored, stored).admitted()), "the old reference stays until spec changes")
+				stored = w.write(changed(t, stored, []string{`{"spec":{"updateRequests":1}}`, `{"spec":{"updateRequests":2}}`}[i]), stored).admitted()
+				assert.Equal(t, fresh[catalog], decidedOn(t, stored), "it is decided like a new one")
+				assert.Empty(t, w.write(stored, stored).mutate.Patch)
+			}
+		})
+	}
+}
+
+// decidedOn are the references that an object has, and the labels that it is found by.
+func decidedOn(t *testing.T, object []byte) string {
+	t.Helper()
+	decided := ""
+	for i, field := range refFields {
+		name := at(t, object, "/spec/"+field+"/name")
+		label := at(t, object, "/metadata/labels/"+escaper.Replace(refLabels[i]))
+		if label == `""` {
+			label = "absent"
+		}
+		decided += field + "=" + name + " " + label + "\n"
+	}
+	return decided
+}

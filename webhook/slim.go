@@ -1,0 +1,67 @@
+package webhook
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// digestPrefix begins the JSON string that stands in the cache where a schema
+// stood: enough to find the compiled one, and to know that there is one.
+const digestPrefix = `"sha256:`
+
+// Slim drops from an object what admission never reads from its cache: who
+// manages which field, the broker's metadata, and the schemas, of which a digest
+// stays. A catalog of 100,000 plans fits in memory because of it.
+func Slim(object any) (any, error) {
+	if o, ok := object.(client.Object); ok {
+		o.SetManagedFields(nil)
+		delete(o.GetAnnotations(), "kubectl.kubernetes.io/last-applied-configuration")
+	}
+	switch o := object.(type) {
+	case *v1beta1.ClusterServiceClass:
+		o.Spec.ExternalMetadata = nil
+	case *v1beta1.ServiceClass:
+		o.Spec.ExternalMetadata = nil
+	case *v1beta1.ClusterServicePlan:
+		slimPlan(&o.Spec.CommonServicePlanSpec)
+	case *v1beta1.ServicePlan:
+		slimPlan(&o.Spec.CommonServicePlanSpec)
+	case *v1beta1.ServiceInstance:
+		// Only the keeper has instances in its cache, and only looks at what they
+		// wait for.
+		o.Spec.Parameters, o.Spec.ParametersFrom, o.Spec.UserInfo = nil, nil, nil
+		o.Status = v1beta1.ServiceInstanceStatus{}
+	}
+	return object, nil
+}
+
+func slimPlan(spec *v1beta1.CommonServicePlanSpec) {
+	spec.ExternalMetadata = nil
+	for _, schema := range []**runtime.RawExtension{
+		&spec.InstanceCreateParameterSchema, &spec.InstanceUpdateParameterSchema, &spec.ServiceBindingCreateParameterSchema,
+	} {
+		if hasSchema(*schema) {
+			*schema = &runtime.RawExtension{Raw: []byte(digest((*schema).Raw))}
+		}
+	}
+}
+
+func hasSchema(schema *runtime.RawExtension) bool {
+	return schema != nil && len(schema.Raw) > 0 && string(schema.Raw) != "null"
+}
+
+// digest is the JSON string that stands for a schema; for one that stands
+// already it is that one.
+func digest(schema []byte) string {
+	if strings.HasPrefix(string(schema), digestPrefix) {
+		return string(schema)
+	}
+	sum := sha256.Sum256(schema)
+	return digestPrefix + hex.EncodeToString(sum[:]) + `"`
+}

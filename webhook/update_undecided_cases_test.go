@@ -1,0 +1,140 @@
+package webhook
+
+import "fmt"
+
+// decidedBy is the merge patch of an instance that is decided on db/small by a rule; names are other members of its spec.
+func decidedBy(rule, names string) string {
+	return fmt.Sprintf(`{"metadata":{"annotations":{"servicecatalog.kubernetes.io/applied-defaults":"{\"rule\":\"%s\",\"class\":\"db\",\"plan\":\"small\"}"},`+
+		`"labels":{"servicecatalog.k8s.io/spec.clusterServiceClassRef.name":"<hash of db>","servicecatalog.k8s.io/spec.clusterServicePlanRef.name":"<hash of db-small>"}},`+
+		`"spec":{%s"clusterServiceClassRef":{"name":"db"},"clusterServicePlanRef":{"name":"db-small"}}}`, rule, names)
+}
+
+// undecidedCases: decided at the first admission that can.
+func undecidedCases() map[string]updateCase {
+	const terminating = `{"metadata":{"deletionTimestamp":"2026-05-01T12:00:00Z"}}`
+	return map[string]updateCase{
+		"TouchDecides": {
+			reason:  "What waited is made whole at a touch, and the stored user stays its user.",
+			catalog: "other:", create: byType, later: db, write: `{"metadata":{}}`, want: decidedBy("<scope>-default", ""),
+		},
+		"TouchDecidesByName": {
+			reason:  "The same for one that names what was not there.",
+			catalog: "other:", create: byName, later: db, write: `{"metadata":{}}`, want: decidedBy("named", ""),
+		},
+		"TouchStillWaits": {
+			reason:  "A touch is never refused for being undecidable.",
+			catalog: "other:", create: byType, write: `{}`, want: `{}`, warned: "no plan is decided yet",
+		},
+		"ChangeStillUndecidable": {
+			reason:  "A change of spec is refused like a create.",
+			catalog: "other:", create: byType, write: `{"spec":{"parameters":{"a":1}}}`,
+			denied: "spec.serviceType", says: "no plan is of that type",
+		},
+		"TypeChanged": {
+			reason:  "Nothing is decided, so the type may change.",
+			catalog: "mysql/db: small", create: `{"serviceType":"nope"}`, write: `{"spec":{"serviceType":"mysql","clusterServiceClassName":"db"}}`,
+			want: decidedBy("only-plan", `"serviceType":"mysql","clusterServiceClassName":"db","clusterServicePlanName":"db-small","userInfo":{"username":"bob"},`),
+		},
+		"TypeEmptied": {
+			reason:  "An explicit empty type is not put back; the CRD says that a type cannot go.",
+			catalog: "mysql/db: small", create: `{"serviceType":"nope"}`, put: `{"serviceType":"","clusterServiceClassName":"db"}`,
+			want: decidedBy("only-plan", `"serviceType":"","clusterServiceClassName":"db","clusterServicePlanName":"db-small","userInfo":{"username":"bob"},`),
+		},
+		"SelectorReplaced": {
+			reason:  "An explicit empty selector clears the one that matched nothing.",
+			catalog: "mysql/db: small", create: `{"planSelector":{"matchLabels":{"tier":"gold"}}}`, put: `{"planSelector":{},"clusterServiceClassName":"db","clusterServicePlanName":"db-small"}`,
+			want: decidedBy("named", `"planSelector":{"matchLabels":null},"clusterServiceClassName":"db","clusterServicePlanName":"db-small","userInfo":{"username":"bob"},`),
+		},
+		"Forged": {
+			reason:  "References are not written by hand onto what waits.",
+			catalog: "mysql/db: small", create: `{"serviceType":"nope"}`, write: `{"spec":{"clusterServiceClassRef":{"name":"db"},"clusterServicePlanRef":{"name":"db-small"}}}`,
+			denied: "spec.clusterServiceClassRef", says: "it must not be present",
+		},
+		"RecordForged": {
+			reason:  "Nor a record of defaults.",
+			catalog: "other:", create: byType, write: `{"metadata":{"annotations":{"servicecatalog.kubernetes.io/applied-defaults":"{\"rule\":\"named\"}"}}}`,
+			want: `{"metadata":{"annotations":{"servicecatalog.kubernetes.io/applied-defaults":""}}}`,
+		},
+		"ClassRefOfOldObject": {
+			reason:  "An object of the retired catalog may have only its class: a touch decides the rest.",
+			catalog: "other:", create: byName, stored: `{"spec":{"clusterServiceClassRef":{"name":"db"}}}`, later: "mysql/db: small", write: `{"metadata":{}}`,
+			want: `{"metadata":{"annotations":{"servicecatalog.kubernetes.io/applied-defaults":"{\"rule\":\"named\",\"class\":\"db\",\"plan\":\"small\"}"},` +
+				`"labels":{"servicecatalog.k8s.io/spec.clusterServiceClassRef.name":"<hash of db>","servicecatalog.k8s.io/spec.clusterServicePlanRef.name":"<hash of db-small>"}},` +
+				`"spec":{"clusterServicePlanRef":{"name":"db-small"}}}`,
+		},
+		"Terminating": {
+			reason:  "A terminating object is never decided.",
+			catalog: "other:", create: byType, stored: terminating, later: db, write: `{}`, want: `{}`,
+		},
+		"Started": {
+			reason:  "Nor is one for which an operation was ever started.",
+			catalog: "other:", create: byType, stored: `{"status":{"currentOperation":"Provision"}}`, later: db, write: `{}`, want: `{}`,
+		},
+		"StartedOnce": {
+			reason:  "Whatever became of it.",
+			catalog: "other:", create: byType, stored: `{"status":{"deprovisionStatus":"Failed"}}`, later: db, write: `{}`, want: `{}`,
+		},
+		"StartedAndMitigated": {
+			reason:  "Even if all that is left of it is what was sent.",
+			catalog: "other:", create: byType, stored: `{"status":{"externalProperties":{"parameters":{}}}}`, later: db, write: `{}`, want: `{}`,
+		},
+		"NotStarted": {
+			reason:  "The status that the retired catalog gave at once starts nothing.",
+			catalog: "other:", create: byName, stored: `{"status":{"deprovisionStatus":"NotRequired"}}`, later: db, write: `{"metadata":{}}`,
+			want: decidedBy("named", ""),
+		},
+	}
+}
+
+// planGoneCases: the plan is gone before anything was sent to a broker.
+func planGoneCases() map[string]updateCase {
+	const change, changed = `{"spec":{"updateRequests":1}}`, `{"spec":{"updateRequests":1,"userInfo":{"username":"bob"}}}`
+	return map[string]updateCase{
+		"GoneTouch": {
+			reason:  "The old reference stays until the next change of spec.",
+			catalog: db, create: byType, later: "mysql/db: large*", write: `{}`, want: `{}`,
+		},
+		"GoneChange": {
+			reason:  "At a change of spec, it is resolved anew.",
+			catalog: db, create: byType, later: "mysql/db: large*", write: change, want: movedToLarge("<scope>-default", ""),
+		},
+		"GoneChangeOfDeletedPlan": {
+			reason:  "A plan that is being deleted is gone as well.",
+			catalog: db, create: byType, later: "mysql/db: small! large*", write: change, want: movedToLarge("<scope>-default", ""),
+		},
+		"GoneChangeOfNames": {
+			reason:  "A plan that the user named is not replaced by another: it may come back.",
+			catalog: db, create: byName, later: "mysql/db: large*", write: change, want: changed, warned: "no plan is decided yet",
+		},
+		"GoneChangeOfClassOnly": {
+			reason:  "A plan name that an earlier choice filled in is no wish of the user's.",
+			catalog: db, create: `{"clusterServiceClassExternalName":"db"}`, later: "mysql/db: small! large", write: change,
+			want: movedToLarge("only-plan", `"clusterServicePlanExternalName":"large",`),
+		},
+		"GoneStarted": {
+			reason:  "What a broker was asked for keeps its plan.",
+			catalog: db, create: byType, stored: provisioned, later: "mysql/db: large*", write: change, want: changed,
+		},
+		"GoneNothingElse": {
+			reason:  "With no plan to go to, it stays as it is, and is told.",
+			catalog: db, create: byType, later: "other:", write: change, want: changed, warned: "no plan is decided yet",
+		},
+		"GoneRefByHand": {
+			reason:  "Not even then is a reference written by hand.",
+			catalog: db, create: byType, later: "mysql/db: large*", write: `{"spec":{"clusterServicePlanRef":{"name":"db-large"}}}`,
+			denied: "spec.clusterServicePlanRef", says: "cannot be edited",
+		},
+		"GoneRefByHandUndecidable": {
+			reason:  "Nor where nothing else can be chosen.",
+			catalog: db, create: byType, later: "mysql/db: large", write: `{"spec":{"clusterServicePlanRef":{"name":"db-large"}}}`,
+			denied: "spec.clusterServicePlanRef", says: "cannot be edited",
+		},
+	}
+}
+
+// movedToLarge is the merge patch of an instance that goes to db/large by a rule, with a change of spec.
+func movedToLarge(rule, names string) string {
+	return fmt.Sprintf(`{"metadata":{"annotations":{"servicecatalog.kubernetes.io/applied-defaults":"{\"rule\":\"%s\",\"class\":\"db\",\"plan\":\"large\"}"},`+
+		`"labels":{"servicecatalog.k8s.io/spec.clusterServicePlanRef.name":"<hash of db-large>"}},`+
+		`"spec":{%s"clusterServicePlanRef":{"name":"db-large"},"updateRequests":1,"userInfo":{"username":"bob"}}}`, rule, names)
+}

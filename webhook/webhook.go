@@ -1,0 +1,72 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"k8s.io/utils/clock"
+	"k8s.io/utils/lru"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// The paths that the webhook configurations name.
+const (
+	// MutateInstances is the mutating half for ServiceInstances.
+	MutateInstances = "/mutate/serviceinstances"
+	// ValidateInstances is the validating half for ServiceInstances.
+	ValidateInstances = "/validate/serviceinstances"
+)
+
+// A Registrar serves handlers at paths; the webhook server of controller-runtime
+// is one.
+type Registrar interface {
+	Register(path string, handler http.Handler)
+}
+
+// Readers are the two views of the cluster that admission has.
+type Readers struct {
+	// Cached is the cache. Its fields are indexed by Index, its objects slimmed
+	// by Slim, and it must have synced before the first request.
+	Cached client.Reader
+	// Live reads from the API server.
+	Live client.Reader
+}
+
+// Register serves the admission of every kind at server.
+func Register(server Registrar, readers Readers, options *Options) {
+	serveInstances(server, newInstances(readers, options, clock.RealClock{}))
+}
+
+func newInstances(readers Readers, options *Options, now clock.PassiveClock) *instances {
+	found := &catalog{cached: readers.Cached, live: readers.Live, clock: now}
+	return &instances{
+		resolver: &resolver{catalog: found, gates: options.Gates},
+		schemas:  &schemas{catalog: found, compiled: lru.New(keptSchemas)},
+		defaults: newDefaults(),
+		options:  options,
+	}
+}
+
+func serveInstances(server Registrar, handler *instances) {
+	server.Register(MutateInstances, endpoint{decide: serve(mutating, "ServiceInstance", handler.mutate)})
+	server.Register(ValidateInstances, endpoint{decide: serve(validating, "ServiceInstance", handler.validate)})
+}
+
+// Watched are the kinds that admission reads from its cache.
+func Watched() []client.Object {
+	return []client.Object{
+		&v1beta1.ClusterServiceClass{}, &v1beta1.ClusterServicePlan{}, &v1beta1.ClusterServiceType{},
+		&v1beta1.ServiceClass{}, &v1beta1.ServicePlan{}, &v1beta1.ServiceType{},
+	}
+}
+
+// Index adds the indexes that admission needs to a cache, before it starts.
+func Index(ctx context.Context, indexer client.FieldIndexer) error {
+	if err := addIndexes(ctx, indexer); err != nil {
+		return fmt.Errorf("cannot index the catalog: %w", err)
+	}
+	return nil
+}
