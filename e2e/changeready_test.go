@@ -1,0 +1,92 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// strictSchema allows size and nothing else.
+const strictSchema = `{"type":"object","additionalProperties":false,"properties":{"size":{"type":"integer"}}}`
+
+// readyPatch is the command that a denial offers.
+var readyPatch = regexp.MustCompile(`kubectl patch -n \S+ serviceinstance .*`)
+
+// TestDeniedPlanChangeComesWithThePatchThatWorks tells of a new plan whose
+// schema refuses what the old plan's defaults gave: the denial names each key
+// with its origin and ends with a command, and the command works as it is.
+func TestDeniedPlanChangeComesWithThePatchThatWorks(t *testing.T) {
+	t.Parallel()
+	many := map[string]any{}
+	for i := range 12 {
+		many[fmt.Sprintf("key-%02d", i)] = i
+	}
+	text, err := json.Marshal(many)
+	require.NoError(t, err)
+	cases := map[string]struct {
+		reason  string
+		scope   scope
+		created edit
+		plan    string
+		change  string
+		names   []string
+	}{
+		"Cluster": {
+			reason: "the keys of both layers", scope: clusterScope, created: ofType("type"), plan: `{"pool":{"mode":"cold"},"it's":1}`,
+			change: `{"spec":{"PLANExternalName":"@other"}}`, names: []string{"backup", "pool", "it's"},
+		},
+		"Namespace": {
+			reason: "in both scopes", scope: namespaceScope, created: ofType("type"), plan: `{"pool":{"mode":"cold"},"a/b~c":1}`,
+			change: `{"spec":{"PLANExternalName":"@other"}}`, names: []string{"backup", "pool", "a~1b~0c"},
+		},
+		"Named": {
+			reason: "a plan that was named otherwise before", scope: clusterScope, created: namedPlan, plan: `{"pool":1}`,
+			change: `{"spec":{"PLANExternalName":null,"PLANName":"@other"}}`, names: []string{"backup", "pool"},
+		},
+		"Selected": {
+			reason: "a plan that was selected before", scope: clusterScope, created: withSelector(map[string]string{"offer": "plan"}), plan: `{"pool":1}`,
+			change: `{"spec":{"planSelector":{"matchLabels":null},"PLANExternalName":"@other"}}`, names: []string{"backup", "pool"},
+		},
+		"Many": {
+			reason: "more keys than a denial lists", scope: clusterScope, created: ofType("type"), plan: string(text),
+			change: `{"spec":{"PLANExternalName":"@other"}}`, names: []string{"backup", "key-00"},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := newOffer(newWorld(t), tc.scope, func(_ *class, p, other *plan) {
+				p.defaults, other.defaults, other.schema = tc.plan, "", strictSchema
+			})
+			o.createInstance("db", o.named(tc.created), withParameters(`{"size":1}`))
+			stderr := o.kubectlFails("", "patch", "serviceinstance", "db", "--type=merge", "-p", o.worded(tc.change))
+			for _, key := range tc.names {
+				assert.Contains(t, stderr, "spec.parameters/"+key+": ", tc.reason)
+			}
+			assert.Contains(t, stderr, "the value is the default of the class")
+			assert.Contains(t, stderr, "the value is the default of the plan")
+			assert.Equal(t, o.ref(o.plan), o.holdingOf("db").Plan, "a refused write changes nothing")
+
+			o.shell(readyPatch.FindString(stderr))
+			after := o.holdingOf("db")
+			assert.Equal(t, o.ref(o.other), after.Plan, tc.reason)
+			assert.JSONEq(t, `{"size":1}`, after.Parameters, tc.reason)
+			assert.Empty(t, after.Applied.From, "what is gone is no default any more")
+		})
+	}
+}
+
+// shell runs a command line as a person pastes it.
+func (w *world) shell(line string) {
+	w.Helper()
+	require.NotEmpty(w, line)
+	command := exec.CommandContext(w.Context(), "/bin/sh", "-c", line)
+	command.Env = w.Environment()
+	output, err := command.CombinedOutput()
+	require.NoError(w, err, "%s\n%s", line, output)
+}

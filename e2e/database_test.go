@@ -1,0 +1,102 @@
+package e2e_test
+
+import (
+	"fmt"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// A database is the instance "db", by type, whose user wrote some parameters, a
+// null over a default of the plan and one over a default of the class, and got
+// the rest from the defaults. Its scenarios write it in some way as alice or
+// bob.
+type database struct {
+	*world
+	// kind is its service type; class, plan and other are Kubernetes names: of the
+	// plan that was the default at first, and of the one that is so later.
+	kind, class, plan, other string
+	// created is what it held when it was created.
+	created holding
+}
+
+// What the user of a database writes, and what is stored of it.
+const (
+	written = `"location":"westus","size":9007199254740993,"firewall":{"name":"office","start":null},"tier":null`
+	stored  = `{"firewall":{"end":"255.255.255.255","name":"office","start":null},"location":"westus",` +
+		`"size":9007199254740993,"ssl":false,"tags":["a","b"],"tier":null}`
+)
+
+// newDatabase makes the catalog; the instance is the scenario's to create.
+func newDatabase(w *world) *database {
+	w.Helper()
+	w.grant()
+	d := &database{world: w, kind: w.name("mysql"), class: w.name("azure"), plan: w.name("basic"), other: w.name("premium")}
+	w.addPlans(
+		class{name: d.class, serviceType: d.kind, defaults: `{"tier":"basic","tags":["a","b"]}`},
+		plan{name: d.plan, isDefault: true, defaults: `{"firewall":{"start":"0.0.0.0","end":"255.255.255.255"},"ssl":false}`},
+		plan{name: d.other},
+	)
+	return d
+}
+
+// manifest is the database as its user keeps it: parameters are the members of
+// an object, more are further members of spec.
+func (d *database) manifest(parameters string, more ...string) string {
+	return d.manifestOf(append([]string{`"parameters":{` + parameters + `}`}, more...)...)
+}
+
+func (d *database) manifestOf(members ...string) string {
+	spec := fmt.Sprintf(`"serviceType":%q`, d.kind)
+	for _, member := range members {
+		spec += "," + member
+	}
+	return `{"apiVersion":"servicecatalog.k8s.io/v1beta1","kind":"ServiceInstance","metadata":{"name":"db"},"spec":{` + spec + `}}`
+}
+
+// fresh is what the database holds once it is created by alice.
+func (d *database) fresh() holding {
+	id := d.created.ExternalID
+	return holding{
+		Class: "/" + d.class, Plan: "/" + d.plan, Type: d.kind, ExternalID: id, Minted: id, User: alice,
+		Applied: api.AppliedDefaults{
+			Rule: "cluster-default", Class: d.class, Plan: d.plan,
+			From:    map[string]string{"/firewall/end": "plan", "/ssl": "plan", "/tags": "class"},
+			Removed: []string{"/firewall/start", "/tier"},
+		},
+		Parameters: stored,
+		Hashed: map[string]string{
+			api.LabelClusterServiceClassRefName: api.HashLabelValue(d.class),
+			api.LabelClusterServicePlanRefName:  api.HashLabelValue(d.plan),
+		},
+		Finalizers: []string{api.FinalizerServiceCatalog}, Generation: 1,
+	}
+}
+
+// turnCatalog changes the defaults of class and plan, and makes the other plan
+// the default, and returns when both are what a new instance gets.
+func (d *database) turnCatalog() {
+	d.Helper()
+	d.patchPlan(d.plan, `{"metadata":{"annotations":{"`+api.AnnotationDefaultPlan+`":null}},"spec":{"defaultProvisionParameters":{"ssl":true,"late":1}}}`)
+	d.patchPlan(d.other, `{"metadata":{"annotations":{"`+api.AnnotationDefaultPlan+`":"true"}}}`)
+	d.patch(class{name: d.class}.object(), `{"spec":{"defaultProvisionParameters":{"tier":"gold","late":2}}}`)
+	d.eventually(func() (bool, error) {
+		probe := d.instance("probe", ofType(d.kind))
+		err := d.client.Create(d.Context(), probe, client.DryRunAll)
+		return err == nil && planOf(probe) == d.other && parametersOf(probe) == `{"late":2,"tags":["a","b"],"tier":"gold"}`, err
+	})
+}
+
+func (d *database) patchPlan(name, patch string) {
+	d.Helper()
+	d.patch(plan{name: name}.object(), patch)
+}
+
+// patch sends a merge patch.
+func (w *world) patch(object client.Object, patch string) {
+	w.Helper()
+	require.NoError(w, w.client.Patch(w.Context(), object, client.RawPatch(types.MergePatchType, []byte(patch))))
+}
