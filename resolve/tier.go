@@ -30,7 +30,7 @@ func (r *round) noDefault() error {
 	candidates := r.list(r.considered, r.fate)
 	detail := "no plan is of that type"
 	if len(candidates) > 0 {
-		detail = fmt.Sprintf("none of the %d plans of that type is the default or suggested", len(candidates))
+		detail = fmt.Sprintf("no plan of that type is a default or suggestion that can be chosen (%d in all)", len(candidates))
 	}
 	return r.fail(Error{Reason: NoDefault, Field: typeField, Value: r.req.Type, Detail: detail, Candidates: candidates})
 }

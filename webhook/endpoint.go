@@ -34,14 +34,7 @@ type endpoint struct {
 
 // ServeHTTP answers one AdmissionReview of admission.k8s.io/v1.
 func (e endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	// A panic must cost one request, not the process, and must not reach the
-	// client: it may quote what the user wrote.
-	defer func() {
-		if recovered := recover(); recovered != nil {
-			log.FromContext(r.Context()).Error(errPanic, "admission handler panicked", "path", r.URL.Path, "stack", string(debug.Stack()))
-			http.Error(w, "internal error", http.StatusInternalServerError)
-		}
-	}()
+	defer survive(w, r)
 	req, err := readReview(w, r)
 	if err != nil {
 		http.Error(w, err.Error(), err.code)
@@ -56,38 +49,48 @@ func (e endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	writeReview(w, req, response)
 }
 
+// survive ends a request that panicked. A panic costs one request, not the
+// process, and its text reaches no one: it may quote what the user wrote.
+func survive(w http.ResponseWriter, r *http.Request) {
+	if recover() == nil {
+		return
+	}
+	log.FromContext(r.Context()).Error(errPanic, "admission handler panicked", "path", r.URL.Path, "stack", string(debug.Stack()))
+	http.Error(w, "internal error", http.StatusInternalServerError)
+}
+
 var errPanic = errors.New("panic")
 
-// A badRequest is a body that is no admission review.
-type badRequest struct {
+// A reviewError is a body that is no admission review.
+type reviewError struct {
 	code int
 	text string
 }
 
-func (b *badRequest) Error() string { return b.text }
+func (b *reviewError) Error() string { return b.text }
 
-func readReview(w http.ResponseWriter, r *http.Request) (*admission.Request, *badRequest) {
+func readReview(w http.ResponseWriter, r *http.Request) (*admission.Request, *reviewError) {
 	if r.Method != http.MethodPost {
-		return nil, &badRequest{http.StatusMethodNotAllowed, fmt.Sprintf("method %s is not allowed: send an AdmissionReview by POST", r.Method)}
+		return nil, &reviewError{http.StatusMethodNotAllowed, fmt.Sprintf("method %s is not allowed: send an AdmissionReview by POST", r.Method)}
 	}
 	if !isJSON(r.Header.Get("Content-Type")) {
-		return nil, &badRequest{http.StatusUnsupportedMediaType, "the content type must be application/json"}
+		return nil, &reviewError{http.StatusUnsupportedMediaType, "the content type must be application/json"}
 	}
 	body, err := readBody(w, r)
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		return nil, &badRequest{http.StatusRequestEntityTooLarge, fmt.Sprintf("the review is larger than %d bytes", maxReview)}
+		return nil, &reviewError{http.StatusRequestEntityTooLarge, fmt.Sprintf("the review is larger than %d bytes", maxReview)}
 	}
 	if err != nil {
-		return nil, &badRequest{http.StatusBadRequest, "cannot read the body"}
+		return nil, &reviewError{http.StatusBadRequest, "cannot read the body"}
 	}
 	req, is := &admission.Request{}, metav1.TypeMeta{}
 	// The decoder's own text may quote the body.
-	notReview := &badRequest{http.StatusBadRequest, "the body is not an AdmissionReview of admission.k8s.io/v1"}
+	notReview := &reviewError{http.StatusBadRequest, "the body is not an AdmissionReview of admission.k8s.io/v1"}
 	if !json.Valid(body) || !skimReview(body, &is, req) || !isReview(is) {
 		return nil, notReview
 	}
 	if req.UID == "" {
-		return nil, &badRequest{http.StatusBadRequest, "the AdmissionReview has no request with a uid"}
+		return nil, &reviewError{http.StatusBadRequest, "the AdmissionReview has no request with a uid"}
 	}
 	return req, nil
 }

@@ -36,6 +36,17 @@ func (v *verdict) audit(key, value string) {
 	v.audits[key] = value
 }
 
+// warnf tells the requester something, in at most the 256 runes that the API
+// server passes on.
+func (v *verdict) warnf(format string, args ...any) {
+	const most = 250
+	text := []rune(fmt.Sprintf(format, args...))
+	if len(text) > most {
+		text = append(text[:most-1], '…')
+	}
+	v.warnings = append(v.warnings, string(text))
+}
+
 // A judge decides one request of one kind. An error is a failure of ours.
 type judge func(ctx context.Context, req *admission.Request) (verdict, error)
 

@@ -12,7 +12,6 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/merge"
-	"github.com/defaultplan/defaultplan/resolve"
 )
 
 // An instance is what admission reads of a ServiceInstance: managedFields, most
@@ -114,72 +113,6 @@ func (w *instanceWrite) writes(field string) bool {
 		return false
 	}
 	return !isNull(object.Spec[field])
-}
-
-// refs are the class and plan that spec is decided on, empty where it is not.
-type refs struct {
-	class, plan resolve.Ref
-}
-
-// refsOf reads the references of spec; namespace is the object's.
-func refsOf(spec *v1beta1.DecidedReference, namespace string) refs {
-	names := refNames(spec)
-	if names[2] == "" && names[3] == "" {
-		return refs{class: resolve.Ref{Name: names[0]}, plan: resolve.Ref{Name: names[1]}}
-	}
-	var r refs
-	if names[2] != "" {
-		r.class = resolve.Ref{Namespace: namespace, Name: names[2]}
-	}
-	if names[3] != "" {
-		r.plan = resolve.Ref{Namespace: namespace, Name: names[3]}
-	}
-	return r
-}
-
-func (r refs) empty() bool { return r.plan.Name == "" && r.class.Name == "" }
-
-// set writes the references of one scope into spec, and empties those of the
-// other: a patch of additions cannot take them away.
-func (r refs) set(spec *v1beta1.DecidedReference) {
-	if r.plan.Namespace == "" {
-		spec.ClusterServiceClassRef = &v1beta1.ClusterObjectReference{Name: r.class.Name}
-		spec.ClusterServicePlanRef = &v1beta1.ClusterObjectReference{Name: r.plan.Name}
-		spec.ServiceClassRef, spec.ServicePlanRef = emptied(spec.ServiceClassRef), emptied(spec.ServicePlanRef)
-		return
-	}
-	spec.ServiceClassRef = &v1beta1.LocalObjectReference{Name: r.class.Name}
-	spec.ServicePlanRef = &v1beta1.LocalObjectReference{Name: r.plan.Name}
-	spec.ClusterServiceClassRef, spec.ClusterServicePlanRef = emptied(spec.ClusterServiceClassRef), emptied(spec.ClusterServicePlanRef)
-}
-
-func emptied[T any](ref *T) *T {
-	if ref == nil {
-		return nil
-	}
-	return new(T)
-}
-
-// refLabels are the labels that old clients look instances up by, in the order
-// of refNames.
-var refLabels = [4]string{
-	v1beta1.LabelClusterServiceClassRefName, v1beta1.LabelClusterServicePlanRefName,
-	v1beta1.LabelServiceClassRefName, v1beta1.LabelServicePlanRefName,
-}
-
-// hashedLabels are the labels of references. One that is present and whose
-// reference was emptied is emptied too.
-func hashedLabels(spec *v1beta1.DecidedReference, present map[string]string) map[string]string {
-	labels := map[string]string{}
-	for i, name := range refNames(spec) {
-		switch {
-		case name != "":
-			labels[refLabels[i]] = v1beta1.HashLabelValue(name)
-		case spec.Decided() && present[refLabels[i]] != "":
-			labels[refLabels[i]] = ""
-		}
-	}
-	return labels
 }
 
 // sameSpec says that two specs ask for the same, whoever asks: parameters are

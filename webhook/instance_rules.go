@@ -10,8 +10,12 @@ import (
 
 // disagreement refuses references that lead nowhere, or to something else than
 // the rest of spec says. defined is what now.plan leads to, nil for nothing.
-func disagreement(spec *v1beta1.ServiceInstanceSpec, now refs, defined *definition) *denial {
-	denied := disagrees(spec, now, defined)
+func (h *instances) disagreement(spec *v1beta1.ServiceInstanceSpec, now refs, defined *definition) *denial {
+	seen := *spec
+	if !h.options.Gates.Enabled(ServiceTypes) {
+		seen.ServiceType = ""
+	}
+	denied := disagrees(&seen, now, defined)
 	if denied == nil {
 		return nil
 	}

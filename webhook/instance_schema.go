@@ -22,6 +22,27 @@ func updateSchema(plan *v1beta1.CommonServicePlanSpec) *runtime.RawExtension {
 	return plan.InstanceUpdateParameterSchema
 }
 
+// enforcesSchemas says that parameters which a schema refuses are refused.
+func (h *instances) enforcesSchemas() bool {
+	return h.options.SchemaCheck == SchemaEnforce && h.options.Gates.Enabled(SchemaChecks)
+}
+
+// refusedBySchema says why the merged parameters would be refused, nil if they
+// would not. Who does not change spec must not be refused for them, so such an
+// instance is not decided.
+func (m *instanceMutation) refusedBySchema(ctx context.Context, defined *definition, merged *merge.Result) (*denial, error) {
+	if !m.enforcesSchemas() {
+		return nil, nil
+	}
+	asked := question{which: createSchema, sent: merged.Sent(), partial: len(m.spec.ParametersFrom) > 0}
+	report, _, err := m.schemas.judge(ctx, defined, asked)
+	if err != nil || len(report.Violations) == 0 {
+		return nil, err
+	}
+	first := report.Violations[0]
+	return invalid("SchemaViolation", "spec.parameters"+string(first.Pointer), "%s", first.Message), nil
+}
+
 // judgeParameters holds what the broker would be sent against the plan's schema:
 // the schema for creation until the instance is provisioned, then the one for
 // updates.
@@ -50,7 +71,7 @@ func (v *instanceValidation) judgeParameters(ctx context.Context) error {
 		return err
 	}
 	if warning != "" {
-		v.warn("%s", warning)
+		v.warnf("%s", warning)
 	}
 	if refused := v.tellReport(report, applied); refused != nil {
 		return v.denyParameters(ctx, refused, asked, applied.From)
@@ -78,7 +99,7 @@ func (v *instanceValidation) tellReport(report merge.Report, applied v1beta1.App
 		}
 		field := "spec.parameters" + string(violation.Pointer)
 		if v.options.SchemaCheck == SchemaWarn {
-			v.warn("%s: %s", field, text)
+			v.warnf("%s: %s", field, text)
 			continue
 		}
 		denied = denied.also(invalid("SchemaViolation", field, "%s", text))

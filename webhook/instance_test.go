@@ -133,8 +133,9 @@ func TestTieBreak(t *testing.T) {
 func TestTouchIsNotRefused(t *testing.T) {
 	t.Parallel()
 	cases := map[string][]func(*stock){
-		"BrokenDefaults": {planDefaults("db-small", `[]`)},
-		"TooLarge":       {planDefaults("db-small", `{"big":"`+strings.Repeat("x", 300<<10)+`"}`)},
+		"BrokenDefaults":  {planDefaults("db-small", `[]`)},
+		"SchemaViolation": {createSchemaOf("db-small", `{"required":["size"]}`)},
+		"TooLarge":        {planDefaults("db-small", `{"big":"`+strings.Repeat("x", 300<<10)+`"}`)},
 	}
 	for name, edits := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -159,6 +160,7 @@ func TestGatesOff(t *testing.T) {
 		plan                  string // "" for a refusal, "absent" for none
 	}{
 		"Named":        {"Class and plan.", db, byName, `{"name":"db-small"}`},
+		"NamedOther":   {"What it says of its type is not read.", db, `{"serviceType":"redis","clusterServiceClassName":"db","clusterServicePlanName":"db-small"}`, `{"name":"db-small"}`},
 		"NamedAbsent":  {"Class and plan that are not there yet.", "other:", byName, "absent"},
 		"OnlyPlan":     {"The class's only plan.", "mysql/db: small*", `{"clusterServiceClassName":"db"}`, `{"name":"db-small"}`},
 		"SeveralPlans": {"Several need a name.", db, `{"clusterServiceClassName":"db"}`, ""},

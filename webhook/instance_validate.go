@@ -118,7 +118,7 @@ func (v *instanceValidation) judgeCreate() {
 		v.deny(forgedReference(&v.new.Spec.DecidedReference))
 		return
 	}
-	v.denied = v.denied.also(disagreement(v.new.Spec, v.now, v.defined))
+	v.denied = v.denied.also(v.disagreement(v.new.Spec, v.now, v.defined))
 }
 
 // judgeImmutable refuses what cannot change, whatever the catalog holds.
@@ -149,13 +149,13 @@ func (v *instanceValidation) judgeUpdate(define func(resolve.Ref) (*definition, 
 	old, spec := v.old.Spec, v.new.Spec
 	if !old.Decided() {
 		if v.now.plan.Name != "" {
-			v.denied = v.denied.also(disagreement(spec, v.now, v.defined))
+			v.denied = v.denied.also(v.disagreement(spec, v.now, v.defined))
 		}
 		return nil
 	}
 	if v.now == v.was {
 		if spec.PlanReference != old.PlanReference {
-			v.denied = v.denied.also(disagreement(spec, v.now, v.defined))
+			v.denied = v.denied.also(v.disagreement(spec, v.now, v.defined))
 		}
 		return nil
 	}
@@ -164,7 +164,7 @@ func (v *instanceValidation) judgeUpdate(define func(resolve.Ref) (*definition, 
 
 // judgeReferences judges references that changed.
 func (v *instanceValidation) judgeReferences(define func(resolve.Ref) (*definition, error)) error {
-	if v.denied = v.denied.also(disagreement(v.new.Spec, v.now, v.defined)); v.denied != nil {
+	if v.denied = v.denied.also(v.disagreement(v.new.Spec, v.now, v.defined)); v.denied != nil {
 		return nil
 	}
 	before, err := define(v.was.plan)

@@ -3,6 +3,7 @@ package webhook
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/pflag"
 	"k8s.io/component-base/featuregate"
@@ -86,10 +87,8 @@ func (o *Options) Validate() error {
 }
 
 func oneOf(flag, value string, allowed ...string) error {
-	for _, one := range allowed {
-		if value == one {
-			return nil
-		}
+	if slices.Contains(allowed, value) {
+		return nil
 	}
 	return fmt.Errorf("--%s is %q; allowed are %v", flag, value, allowed)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -61,7 +62,7 @@ func (p *patch) addEntries(present, entries map[string]string, keys ...string) {
 	}
 	for _, key := range sortedKeys(entries) {
 		if value, ok := present[key]; !ok || value != entries[key] {
-			p.add(entries[key], append(keys[:len(keys):len(keys)], key)...)
+			p.add(entries[key], append(slices.Clip(keys), key)...)
 		}
 	}
 }

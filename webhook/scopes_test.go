@@ -30,6 +30,22 @@ func TestPlanGoneToTheOtherScope(t *testing.T) {
 	}
 }
 
+// While its plan is gone and no broker was asked, an instance may also name another class.
+func TestPlanGoneAndAnotherClassNamed(t *testing.T) {
+	t.Parallel()
+	w := stocked(t, "db: small").world()
+	stored := w.created(`{"clusterServiceClassName":"db"}`)
+	rename := `{"spec":{"clusterServiceClassName":"other","clusterServicePlanName":null}}`
+	w.restock(stocked(t, "db: small;other: tiny"))
+	assert.NotNil(t, w.write(changed(t, stored, rename), stored).denied(), "while the plan stands, the class does too")
+	w.restock(stocked(t, "other: tiny"))
+	moved := w.write(changed(t, stored, rename), stored).admitted()
+	assert.JSONEq(t, `{"name":"other-tiny"}`, at(t, moved, "/spec/clusterServicePlanRef"))
+	assert.Equal(t, `"other-tiny"`, at(t, moved, "/spec/clusterServicePlanName"))
+	nowhere := `{"spec":{"clusterServiceClassName":"nowhere","clusterServicePlanName":null}}`
+	assert.NotNil(t, w.write(changed(t, stored, nowhere), stored).denied(), "a class that is not there is told")
+}
+
 // decidedOn are the references that an object has, and the labels that it is found by.
 func decidedOn(t *testing.T, object []byte) string {
 	t.Helper()
