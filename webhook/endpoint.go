@@ -83,16 +83,15 @@ func readReview(w http.ResponseWriter, r *http.Request) (*admission.Request, *re
 	if err != nil {
 		return nil, &reviewError{http.StatusBadRequest, "cannot read the body"}
 	}
-	req, is := &admission.Request{}, metav1.TypeMeta{}
+	review := &admissionv1.AdmissionReview{}
 	// The decoder's own text may quote the body.
-	notReview := &reviewError{http.StatusBadRequest, "the body is not an AdmissionReview of admission.k8s.io/v1"}
-	if !json.Valid(body) || !skimReview(body, &is, req) || !isReview(is) {
-		return nil, notReview
+	if json.Unmarshal(body, review) != nil || !isReview(review) {
+		return nil, &reviewError{http.StatusBadRequest, "the body is not an AdmissionReview of admission.k8s.io/v1"}
 	}
-	if req.UID == "" {
+	if review.Request == nil || review.Request.UID == "" {
 		return nil, &reviewError{http.StatusBadRequest, "the AdmissionReview has no request with a uid"}
 	}
-	return req, nil
+	return &admission.Request{AdmissionRequest: *review.Request}, nil
 }
 
 func isJSON(contentType string) bool {
@@ -103,8 +102,8 @@ func isJSON(contentType string) bool {
 	return err == nil && media == "application/json"
 }
 
-func isReview(is metav1.TypeMeta) bool {
-	return is.APIVersion == admissionv1.SchemeGroupVersion.String() && is.Kind == "AdmissionReview"
+func isReview(review *admissionv1.AdmissionReview) bool {
+	return review.APIVersion == admissionv1.SchemeGroupVersion.String() && review.Kind == "AdmissionReview"
 }
 
 // usualReview bounds what is made room for on the mere word of a request.

@@ -82,11 +82,8 @@ func readInstance(req *admission.Request) (*instanceWrite, *unreadable) {
 
 func decodeInstance(raw []byte) (*instance, *unreadable) {
 	decoded := &instance{}
-	if !decoded.skim(raw) {
-		*decoded = instance{}
-		if err := json.Unmarshal(raw, decoded); err != nil {
-			return nil, describe(err)
-		}
+	if err := json.Unmarshal(raw, decoded); err != nil {
+		return nil, describe(err)
 	}
 	if decoded.Spec == nil {
 		decoded.Spec, decoded.specless = &v1beta1.ServiceInstanceSpec{}, true

@@ -138,7 +138,7 @@ type name struct {
 }
 
 // or returns the Kubernetes name that was given, else the other.
-func (n name) or(other string) string {
+func (n *name) or(other string) string {
 	if n.kubernetes != "" {
 		return n.kubernetes
 	}

@@ -39,7 +39,7 @@ func parseRequest(text string) (resolve.Request, error) {
 			return resolve.Request{}, err
 		}
 	}
-	for _, word := range strings.Fields(rest) {
+	for word := range strings.FieldsSeq(rest) {
 		key, value, _ := strings.Cut(word, "=")
 		if err := setWord(&req, key, value); err != nil {
 			return resolve.Request{}, err
