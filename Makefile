@@ -11,7 +11,7 @@ K8S_LDFLAGS := -s -w \
 	-X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=36
 CONTROLLER_GEN := $(GO) tool -modfile=tools/go.mod controller-gen
 GOLANGCI_LINT := $(GO) tool -modfile=tools/golangci/go.mod golangci-lint
-MODULES := . e2e/controlplane
+MODULES := . e2e/controlplane tools tools/golangci
 
 ##@ Run
 .PHONY: demo
