@@ -82,7 +82,7 @@ lint: ## Lint, the import law included
 verify: generate ## Check that generated files are current, modules tidy, code formatted
 	for m in $(MODULES); do (cd $$m && $(GO) mod tidy && $(GO) mod verify >/dev/null); done
 	test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo "not formatted: run gofmt -w"; exit 1; }
-	git diff --exit-code || { echo "generated files, modules or formatting are not current: commit what make verify changed"; exit 1; }
+	test -z "$$(git status --porcelain)" || { git status --short; git diff; echo "generated files, modules or formatting are not current: commit what make verify changed"; exit 1; }
 
 .PHONY: help
 help: ## Show this help

@@ -4,10 +4,10 @@ package deploy
 // instance is sent to it when it is created, when its spec or an annotation
 // that admission owns changes, and while it is undecided and not being deleted
 // (that is how a touch by the keeper reaches admission). Hence two promises
-// that hold even when the webhook is down: taking a finalizer off always
-// passes, because spec is unchanged, and so does a label write to a decided
-// object. A changed spec of a terminating object is still sent: it stays
-// guarded.
+// that hold even when the webhook is down: taking a finalizer off an object
+// that is being deleted passes, because spec is unchanged, and so does a label
+// write to a decided object. A changed spec of a terminating object is still
+// sent: it stays guarded.
 //
 // controller-gen has no marker for matchConditions and the selectors, so they
 // come as a patch, and with them every field that the API server would fill

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+	kjson "sigs.k8s.io/json"
 )
 
 // maxReview bounds the body of one review, in bytes. The API server takes
@@ -85,7 +86,7 @@ func readReview(w http.ResponseWriter, r *http.Request) (*admission.Request, *re
 	}
 	review := &admissionv1.AdmissionReview{}
 	// The decoder's own text may quote the body.
-	if json.Unmarshal(body, review) != nil || !isReview(review) {
+	if kjson.UnmarshalCaseSensitivePreserveInts(body, review) != nil || !isReview(review) {
 		return nil, &reviewError{http.StatusBadRequest, "the body is not an AdmissionReview of admission.k8s.io/v1"}
 	}
 	if review.Request == nil || review.Request.UID == "" {

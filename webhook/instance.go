@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+	kjson "sigs.k8s.io/json"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/merge"
@@ -82,7 +83,8 @@ func readInstance(req *admission.Request) (*instanceWrite, *unreadable) {
 
 func decodeInstance(raw []byte) (*instance, *unreadable) {
 	decoded := &instance{}
-	if err := json.Unmarshal(raw, decoded); err != nil {
+	// As the API server reads it: ServiceType is not serviceType.
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, decoded); err != nil {
 		return nil, describe(err)
 	}
 	if decoded.Spec == nil {

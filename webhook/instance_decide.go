@@ -42,19 +42,28 @@ func (m *instanceMutation) decide(ctx context.Context, refuse bool) error {
 	if defined == nil {
 		return fmt.Errorf("cannot read plan %q that was just chosen: it is gone again; try once more", choice.Plan.Name)
 	}
+	return m.complete(ctx, &choice, defined, refuse)
+}
+
+// complete settles the choice together with its parameters, or neither.
+func (m *instanceMutation) complete(ctx context.Context, choice *resolve.Choice, defined *definition, refuse bool) error {
 	merged, denied, err := m.mergeDefaults(defined)
-	if err == nil && denied == nil && !refuse {
+	if err == nil && denied == nil && m.old != nil && !m.changed {
 		denied, err = m.refusedBySchema(ctx, defined, &merged)
 	}
 	if err != nil {
 		return err
 	}
+	var applied v1beta1.AppliedDefaults
+	if denied == nil {
+		applied, denied = m.record(choice, &merged)
+	}
 	if denied != nil {
 		m.hold(denied, refuse)
 		return nil
 	}
-	m.settle(&choice)
-	m.recordDefaults(&choice, &merged)
+	m.settle(choice)
+	m.applyDefaults(&applied, &merged)
 	return nil
 }
 
@@ -65,9 +74,24 @@ func (m *instanceMutation) hold(denied *denial, refuse bool) {
 		m.deny(denied)
 		return
 	}
+	m.tried(denied.label)
+	m.leave(denied.causes[0].Field + ": " + denied.causes[0].Message)
+}
+
+// tried notes a decision that was tried in vain.
+func (m *instanceMutation) tried(why string) {
 	m.rule = ruleUndecided
-	m.audit("undecided", denied.label)
-	m.warnf("no plan is decided yet: %s: %s; the instance waits", denied.causes[0].Field, denied.causes[0].Message)
+	m.audit("undecided", why)
+}
+
+// leave admits the instance without a decision, and says why.
+func (m *instanceMutation) leave(why string) {
+	if m.old != nil && m.old.Spec.Decided() {
+		m.warnf("the decided plan %s is gone, and no other is found: %s; it stays until spec changes again",
+			refsOf(&m.old.Spec.DecidedReference, m.req.Namespace).plan.Name, why)
+		return
+	}
+	m.warnf("no plan is decided yet: %s; the instance waits", why)
 }
 
 // request is what the instance asks of resolve.
@@ -86,8 +110,7 @@ func (m *instanceMutation) request() (resolve.Request, error) {
 
 // undecided admits or refuses what could not be settled.
 func (m *instanceMutation) undecided(refused *resolve.Error, req resolve.Request, refuse bool) {
-	m.rule = ruleUndecided
-	m.audit("undecided", string(refused.Reason))
+	m.tried(string(refused.Reason))
 	switch {
 	case !refuse,
 		req.Plan.Value != "" && waitsForNamed(refused.Reason),
@@ -96,7 +119,7 @@ func (m *instanceMutation) undecided(refused *resolve.Error, req resolve.Request
 		if refused.Value != "" {
 			asked += fmt.Sprintf(" %.100q", refused.Value)
 		}
-		m.warnf("no plan is decided yet: %s: %s; the instance waits", asked, refused.Detail)
+		m.leave(asked + ": " + refused.Detail)
 		return
 	}
 	m.deny(unresolved(refused, req))
@@ -115,7 +138,11 @@ func waitsForOperator(reason resolve.Reason) bool {
 
 // settle records the choice.
 func (m *instanceMutation) settle(choice *resolve.Choice) {
-	m.rule, m.chosen = string(choice.Rule), choice.Plan.Ref
+	m.rule, m.chosen, m.settled = string(choice.Rule), choice.Plan.Ref, true
+	if m.spec.ExternalID == "" {
+		// The instance is older than the hooks.
+		m.mint()
+	}
 	refs{class: choice.Class.Ref, plan: choice.Plan.Ref}.set(&m.spec.DecidedReference)
 	nameChosenPlan(&m.spec.PlanReference, choice)
 	title := orElse(choice.Class.ExternalName, choice.Class.Name) + "/" + orElse(choice.Plan.ExternalName, choice.Plan.Name)

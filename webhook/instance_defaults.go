@@ -41,30 +41,42 @@ func (m *instanceMutation) mergeDefaults(defined *definition) (merge.Result, *de
 	return result, nil, nil
 }
 
-// recordDefaults notes what defaults add, and where each came from.
-func (m *instanceMutation) recordDefaults(choice *resolve.Choice, merged *merge.Result) {
-	for _, added := range merged.Added {
-		m.additions = append(m.additions, addition{string(added.Pointer), added.Value})
-	}
+// record is what is written down about defaults: where each came from, and which a
+// null took away. It is refused if that is more than can be recorded.
+func (m *instanceMutation) record(choice *resolve.Choice, merged *merge.Result) (v1beta1.AppliedDefaults, *denial) {
 	applied := v1beta1.AppliedDefaults{
 		Rule: string(choice.Rule), Class: orElse(choice.Class.ExternalName, choice.Class.Name),
 		Plan: orElse(choice.Plan.ExternalName, choice.Plan.Name), From: map[string]string{},
 	}
 	for pointer, layer := range merged.Origin {
 		if layer != layerUser {
-			applied.From[string(pointer)] = layer
+			applied.From[string(pointer)] = strings.TrimPrefix(layer, lostLayer)
 		}
 	}
 	for _, pointer := range merged.Removed {
 		applied.Removed = append(applied.Removed, string(pointer))
 	}
+	applied.Removed = m.stillRemoved(applied.Removed, merged.Values)
+	if len(applied.String()) > v1beta1.MaxAppliedDefaults {
+		return applied, invalid("TooLarge", "spec.parameters", "its nulls take away more defaults than the %d bytes of %s can record", v1beta1.MaxAppliedDefaults, v1beta1.AnnotationAppliedDefaults).
+			remedy("take away fewer, or a whole object at once")
+	}
+	return applied, nil
+}
+
+// applyDefaults adds the defaults to the parameters, and their record.
+func (m *instanceMutation) applyDefaults(applied *v1beta1.AppliedDefaults, merged *merge.Result) {
 	m.annotations[v1beta1.AnnotationAppliedDefaults] = applied.String()
+	for _, added := range merged.Added {
+		m.additions = append(m.additions, addition{string(added.Pointer), added.Value})
+	}
 	if len(applied.From) > 0 {
 		m.warnf("defaults set %s", parameterNames(applied.From))
 	}
 }
 
-// layers are the parameters of class, plan and user, decoded.
+// layers are the parameters of class, plan and user, decoded. Below them are the
+// defaults of a plan that is lost: what it gave is not the user's.
 func (m *instanceMutation) layers(defined *definition) ([]merge.Layer, *denial) {
 	user, err := merge.Decode(rawOf(m.spec.Parameters))
 	if err != nil {
@@ -81,7 +93,9 @@ func (m *instanceMutation) layers(defined *definition) ([]merge.Layer, *denial) 
 	if err != nil {
 		return nil, brokenDefaults("plan", defined.Plan.Ref, err)
 	}
-	return []merge.Layer{{Name: layerClass, Values: class}, {Name: layerPlan, Values: plan}, {Name: layerUser, Values: user}}, nil
+	layers, user := m.lostLayers(user)
+	return append(layers,
+		merge.Layer{Name: layerClass, Values: class}, merge.Layer{Name: layerPlan, Values: plan}, merge.Layer{Name: layerUser, Values: user}), nil
 }
 
 // brokenDefaults refuses to leave out defaults that cannot be read: an instance

@@ -34,6 +34,10 @@ type instanceMutation struct {
 
 	spec        v1beta1.ServiceInstanceSpec
 	annotations map[string]string
+	// changed says that an UPDATE changes spec, beyond what is restored.
+	changed bool
+	// settled says that this write was decided.
+	settled bool
 	// additions are what defaults add to the parameters.
 	additions []addition
 }

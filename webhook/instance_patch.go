@@ -20,7 +20,7 @@ func (m *instanceMutation) buildPatch() {
 	}
 	m.patch.addEntries(m.new.Metadata.Annotations, m.annotations, "metadata", "annotations")
 	m.patch.addEntries(m.new.Metadata.Labels, hashedLabels(&m.spec.DecidedReference, m.new.Metadata.Labels), "metadata", "labels")
-	if m.old == nil || m.forgetsFinalizer() {
+	if m.old == nil || m.settled || m.forgetsFinalizer() {
 		m.patchFinalizer()
 	}
 }

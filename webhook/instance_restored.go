@@ -39,6 +39,9 @@ func (m *instanceMutation) takeAsDecided(ctx context.Context) error {
 	m.rule, m.chosen = ruleRestored, now.plan
 	m.audit("rule", ruleRestored)
 	m.audit("plan", defined.title())
+	if defined.gone() {
+		m.warnf("plan %s is %s: a broker will refuse it", defined.title(), orElse(defined.Plan.Gone, defined.Class.Gone))
+	}
 	m.warnf("taken as decided: plan %s, as the references say; no default was applied", defined.title())
 	return nil
 }

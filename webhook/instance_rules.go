@@ -46,6 +46,12 @@ func disagrees(spec *v1beta1.ServiceInstanceSpec, now refs, defined *definition)
 	return misnamed(spec, defined)
 }
 
+// classChange refuses another class than the decided one.
+func classChange(was, now string) *denial {
+	return invalid("ClassChange", "spec", "the class cannot change from %q to %q once it is decided", was, now).
+		remedy("create another instance of the other class")
+}
+
 // misnamed refuses a name that is not the name of what the references lead to.
 func misnamed(spec *v1beta1.ServiceInstanceSpec, defined *definition) *denial {
 	req, err := resolve.RequestFor(&spec.PlanReference, "", "")

@@ -12,27 +12,27 @@ import (
 func (m *instanceMutation) update(ctx context.Context) error {
 	restored := m.restore()
 	if len(restored) > 0 {
-		m.warnf("kept %s: leaving a field out does not change what was decided", list(restored))
+		m.warnf("kept %s: leaving a field out does not clear it", list(restored))
 	}
 	m.guardAnnotations()
-	changed := !sameSpec(m.old.Spec, &m.spec)
+	m.changed = !sameSpec(m.old.Spec, &m.spec)
 	switch {
-	case !changed && m.old.Spec.UserInfo != nil:
+	case !m.changed && m.old.Spec.UserInfo != nil:
 		m.spec.UserInfo = m.old.Spec.UserInfo
-	case changed, m.spec.UserInfo != nil:
+	case m.changed, m.spec.UserInfo != nil:
 		// Also where no one is on record: whoever writes a name here is someone.
 		m.spec.UserInfo = requester(m.req)
 	}
 	switch {
 	case m.old.Spec.Decided():
-		return m.updateDecided(ctx, changed)
+		return m.updateDecided(ctx)
 	case changedReference(&m.new.Spec.DecidedReference, &m.old.Spec.DecidedReference, &m.old.Spec.DecidedReference) != "":
 		m.deny(forgedReference(&m.new.Spec.DecidedReference))
 		return nil
 	case m.new.deleting() || m.old.Status.started():
 		return nil
 	}
-	return m.decide(ctx, changed)
+	return m.decide(ctx, m.changed)
 }
 
 // guardAnnotations undoes edits of what admission wrote.
@@ -46,9 +46,9 @@ func (m *instanceMutation) guardAnnotations() {
 
 // updateDecided applies the restore table's other rows: another plan by name,
 // and a plan that is gone before anything was sent to its broker.
-func (m *instanceMutation) updateDecided(ctx context.Context, changed bool) error {
+func (m *instanceMutation) updateDecided(ctx context.Context) error {
 	m.forgetChangedDefaults()
-	if !changed {
+	if !m.changed {
 		return nil
 	}
 	renamed := m.renames(keptWithClass) || m.renames(keptWithPlan)
@@ -67,13 +67,18 @@ func (m *instanceMutation) updateDecided(ctx context.Context, changed bool) erro
 }
 
 // lostPlan says that the plan is gone and that nothing was sent to its broker, so
-// that the instance may be decided anew.
+// that the instance may be decided anew. There is no way back: it is asked live.
 func (m *instanceMutation) lostPlan(ctx context.Context) (bool, error) {
 	if m.new.deleting() || m.old.Status.started() {
 		return false, nil
 	}
-	defined, err := m.resolver.catalog.define(ctx, refsOf(&m.old.Spec.DecidedReference, m.req.Namespace).plan, "")
-	return err == nil && (defined == nil || defined.Plan.Gone != "" || defined.Class.Gone != ""), err
+	plan := refsOf(&m.old.Spec.DecidedReference, m.req.Namespace).plan
+	defined, err := m.resolver.catalog.define(ctx, plan, "")
+	if err != nil || !defined.gone() {
+		return false, err
+	}
+	defined, err = m.resolver.catalog.defineLive(ctx, plan)
+	return err == nil && defined.gone(), err
 }
 
 // dropChosenNames forgets a plan name that an earlier choice filled in: the user
@@ -95,6 +100,10 @@ func (m *instanceMutation) replan(ctx context.Context) error {
 	was := refsOf(&m.old.Spec.DecidedReference, m.req.Namespace)
 	choice, err := m.chooseWithin(ctx, was)
 	if refused, ok := errors.AsType[*resolve.Error](err); ok {
+		if refused.Reason == resolve.ClassMismatch && m.renames(keptWithClass) {
+			m.deny(classChange(was.class.Name, refused.Class))
+			return nil
+		}
 		m.deny(unresolved(refused, resolve.Request{Namespace: m.req.Namespace, Namespaced: was.plan.Namespace != ""}))
 		return nil
 	}
@@ -102,8 +111,7 @@ func (m *instanceMutation) replan(ctx context.Context) error {
 		return err
 	}
 	if choice.Class.Ref != was.class {
-		m.deny(invalid("ClassChange", "spec", "the class cannot change from %q to %q once it is decided", was.class.Name, choice.Class.Name).
-			remedy("create another instance of the other class"))
+		m.deny(classChange(was.class.Name, choice.Class.Name))
 		return nil
 	}
 	now := refs{class: choice.Class.Ref, plan: choice.Plan.Ref}
@@ -117,24 +125,24 @@ func (m *instanceMutation) replan(ctx context.Context) error {
 	return nil
 }
 
-// chooseWithin resolves the names of the write; what it does not name is what
-// was decided.
+// chooseWithin resolves the names that the write gives anew; what it does not
+// name is what was decided, whatever that is called by now.
 func (m *instanceMutation) chooseWithin(ctx context.Context, was refs) (resolve.Choice, error) {
 	req, err := resolve.RequestFor(&m.spec.PlanReference, m.req.Namespace, m.seed())
 	if err != nil {
 		return resolve.Choice{}, err
 	}
-	if req.Class.Value == "" {
-		if req.Plan.Value != "" && req.Namespaced != (was.plan.Namespace != "") {
-			return resolve.Choice{}, &resolve.Error{
-				Reason: resolve.InvalidReference, Field: "spec", Value: req.Plan.Value,
-				Detail: "the plan is of another scope than the class that was decided",
-			}
+	own := was.plan.Namespace != ""
+	if req.Plan.Value != "" && req.Namespaced != own {
+		return resolve.Choice{}, &resolve.Error{
+			Reason: resolve.InvalidReference, Field: "spec", Value: req.Plan.Value,
+			Detail: "the plan is of another scope than the class that was decided",
 		}
-		req.Class = resolve.Named{By: resolve.ByName, Value: was.class.Name}
-		req.Namespaced = was.class.Namespace != ""
 	}
-	if req.Plan.Value == "" {
+	if !m.renames(keptWithClass) {
+		req.Class, req.Namespaced = resolve.Named{By: resolve.ByName, Value: was.class.Name}, own
+	}
+	if !m.renames(keptWithPlan) {
 		req.Plan = resolve.Named{By: resolve.ByName, Value: was.plan.Name}
 	}
 	req.Type = m.spec.ServiceType

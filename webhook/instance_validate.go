@@ -155,30 +155,41 @@ func (v *instanceValidation) judgeUpdate(define func(resolve.Ref) (*definition, 
 	}
 	if v.now == v.was {
 		if spec.PlanReference != old.PlanReference {
-			v.denied = v.denied.also(v.disagreement(spec, v.now, v.defined))
+			v.denied = v.denied.also(v.disagreement(v.changedNames(), v.now, v.defined))
 		}
 		return nil
 	}
 	return v.judgeReferences(define)
 }
 
+// changedNames is the spec without the names that stand as they stood: a broker
+// may have renamed since what they led to.
+func (v *instanceValidation) changedNames() *v1beta1.ServiceInstanceSpec {
+	seen := *v.new.Spec
+	for _, field := range keptFields {
+		same := field.when == keptWithClass && v.now.class == v.was.class || field.when == keptWithPlan && v.now.plan == v.was.plan
+		if same && sameValue(field.value(&seen), field.value(v.old.Spec)) {
+			field.copy(&seen, &v1beta1.ServiceInstanceSpec{})
+		}
+	}
+	return &seen
+}
+
 // judgeReferences judges references that changed.
 func (v *instanceValidation) judgeReferences(define func(resolve.Ref) (*definition, error)) error {
-	if v.denied = v.denied.also(v.disagreement(v.new.Spec, v.now, v.defined)); v.denied != nil {
+	if v.denied = v.denied.also(v.disagreement(v.changedNames(), v.now, v.defined)); v.denied != nil {
 		return nil
 	}
 	before, err := define(v.was.plan)
 	if err != nil {
 		return err
 	}
-	lost := before == nil || before.Plan.Gone != "" || before.Class.Gone != ""
-	if lost && !v.old.Status.started() {
+	if before.gone() && !v.old.Status.started() {
 		return nil
 	}
 	switch {
 	case v.now.class != v.was.class:
-		v.deny(invalid("ClassChange", "spec", "the class cannot change from %q to %q once it is decided", v.was.class.Name, v.now.class.Name).
-			remedy("create another instance of the other class"))
+		v.deny(classChange(v.was.class.Name, v.now.class.Name))
 	case v.new.Spec.PlanReference == v.old.Spec.PlanReference:
 		v.deny(invalid("ReferenceChange", "spec."+changedField(v.new.Spec), "it is decided at admission and cannot be edited").
 			remedy("to change the plan, name it: spec.clusterServicePlanExternalName or another of its names"))

@@ -104,7 +104,7 @@ func planGoneCases() map[string]updateCase {
 		},
 		"GoneChangeOfNames": {
 			reason:  "A plan that the user named is not replaced by another: it may come back.",
-			catalog: db, create: byName, later: "mysql/db: large*", write: change, want: changed, warned: "no plan is decided yet",
+			catalog: db, create: byName, later: "mysql/db: large*", write: change, want: changed, warned: "is gone, and no other is found",
 		},
 		"GoneChangeOfClassOnly": {
 			reason:  "A plan name that an earlier choice filled in is no wish of the user's.",
@@ -117,7 +117,7 @@ func planGoneCases() map[string]updateCase {
 		},
 		"GoneNothingElse": {
 			reason:  "With no plan to go to, it stays as it is, and is told.",
-			catalog: db, create: byType, later: "other:", write: change, want: changed, warned: "no plan is decided yet",
+			catalog: db, create: byType, later: "other:", write: change, want: changed, warned: "is gone, and no other is found",
 		},
 		"GoneRefByHand": {
 			reason:  "Not even then is a reference written by hand.",

@@ -8,7 +8,7 @@ import (
 )
 
 // MaxAppliedDefaults is the most bytes that the applied-defaults annotation
-// takes. What does not fit is left out, and Truncated says so.
+// takes. Entries of From that do not fit are left out, and Truncated says so.
 const MaxAppliedDefaults = 16 << 10
 
 // AppliedDefaults is the content of the annotation AnnotationAppliedDefaults:
@@ -27,9 +27,9 @@ type AppliedDefaults struct {
 	// pointer, to the layer that gave it: "class" or "plan".
 	From map[string]string `json:"from,omitempty"`
 	// Removed lists, as JSON pointers, the defaults that a null of the user took
-	// away.
+	// away: a broker is not sent them.
 	Removed []string `json:"removed,omitempty"`
-	// Truncated says that From or Removed did not fit in MaxAppliedDefaults.
+	// Truncated says that not all of From fitted in MaxAppliedDefaults.
 	Truncated bool `json:"truncated,omitempty"`
 }
 
@@ -45,20 +45,20 @@ func ParseAppliedDefaults(value string) (AppliedDefaults, error) {
 	return applied, nil
 }
 
-// String is the annotation's value: compact JSON with sorted keys, of at most
-// MaxAppliedDefaults bytes.
+// String is the annotation's value: compact JSON with sorted keys. It is of at
+// most MaxAppliedDefaults bytes, unless Removed alone takes more: of what was
+// taken away nothing is left out, because it changes what a broker is sent.
 func (a AppliedDefaults) String() string {
 	if text := a.encode(); len(text) <= MaxAppliedDefaults {
 		return text
 	}
 	kept := a
 	kept.Truncated = true
-	kept.Removed = nil
+	kept.From = map[string]string{"": ""}
+	room := MaxAppliedDefaults - len(kept.encode())
 	kept.From = map[string]string{}
-	// Room for the braces and names around the entries is counted as if it were
-	// an entry; 8 bytes are the quotes, colon, comma and braces of one.
-	room := MaxAppliedDefaults - len(AppliedDefaults{Rule: a.Rule, Class: a.Class, Plan: a.Plan, Truncated: true, From: map[string]string{"": ""}}.encode())
 	for _, pointer := range slices.Sorted(maps.Keys(a.From)) {
+		// An entry is two strings, a colon and a comma.
 		size := len(quoted(pointer)) + len(quoted(a.From[pointer])) + 2
 		if size > room {
 			break
