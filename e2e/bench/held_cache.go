@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"os"
+	"reflect"
+	"runtime/debug"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	goruntime "runtime"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook"
+)
+
+// weigh is what lives on this process's heap, and what it occupies, after it
+// gave back to the system what it can.
+func weigh() (holding, error) {
+	// Twice: what the first run frees by finalizers, the second sweeps.
+	goruntime.GC()
+	debug.FreeOSMemory()
+	var stats goruntime.MemStats
+	goruntime.ReadMemStats(&stats)
+	resident, err := memoryOf(os.Getpid(), residentNow)
+	return holding{Heap: float64(stats.HeapAlloc) / 1e6, Resident: resident}, err
+}
+
+// loadedCache is the cache of cmd/webhook, with its indexes and transform, filled
+// with families by a watch whose objects were decoded like those of an API
+// server.
+func loadedCache(ctx context.Context, families []*family) (cache.Cache, error) {
+	scheme := runtime.NewScheme()
+	if err := api.AddToScheme(scheme); err != nil {
+		return nil, fmt.Errorf("cannot register the API: %w", err)
+	}
+	loaded, err := cache.New(&rest.Config{Host: "https://" + loopback}, cache.Options{
+		Scheme: scheme, Mapper: kinds(), HTTPClient: &http.Client{}, DefaultTransform: webhook.Slim,
+		NewInformer: func(_ toolscache.ListerWatcher, kind runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
+			return toolscache.NewSharedIndexInformer(source(kind, families), kind, resync, indexers)
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot make a cache: %w", err)
+	}
+	if err := webhook.Index(ctx, loaded); err != nil {
+		return nil, err //nolint:wrapcheck // it is our own
+	}
+	for _, kind := range webhook.Watched() {
+		if _, err := loaded.GetInformer(ctx, kind, cache.BlockUntilSynced(false)); err != nil {
+			return nil, fmt.Errorf("cannot watch %T: %w", kind, err)
+		}
+	}
+	go func() { _ = loaded.Start(ctx) }() // it ends with ctx, without an error
+	if !loaded.WaitForCacheSync(ctx) {
+		return nil, errors.New("cannot fill the cache")
+	}
+	return loaded, nil
+}
+
+// kinds maps the kinds to their resources, as discovery would.
+func kinds() meta.RESTMapper {
+	mapper := meta.NewDefaultRESTMapper(nil)
+	for _, kind := range webhook.Watched() {
+		name := reflect.TypeOf(kind).Elem().Name()
+		scope := meta.RESTScopeNamespace
+		if _, isCluster := map[string]bool{"ClusterServiceClass": true, "ClusterServicePlan": true, "ClusterServiceType": true}[name]; isCluster {
+			scope = meta.RESTScopeRoot
+		}
+		mapper.Add(api.GroupVersion.WithKind(name), scope)
+	}
+	return mapper
+}
+
+// source streams the objects of a kind as an API server does to a new watch.
+func source(kind runtime.Object, families []*family) toolscache.ListerWatcher {
+	return &toolscache.ListWatch{
+		WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) {
+			events := make(chan watch.Event)
+			w := watch.NewProxyWatcher(events)
+			go func() {
+				for object := range objectsOf(kind, families) {
+					select {
+					case events <- watch.Event{Type: watch.Added, Object: object}:
+					case <-w.StopChan():
+						return
+					}
+				}
+				events <- watch.Event{Type: watch.Bookmark, Object: bookmark(kind)}
+			}()
+			return w, nil
+		},
+	}
+}
+
+// bookmark says that all objects were sent.
+func bookmark(kind runtime.Object) runtime.Object {
+	mark, _ := kind.DeepCopyObject().(client.Object)
+	mark.SetResourceVersion("1")
+	mark.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
+	return mark
+}
+
+// objectsOf are the objects of a kind, each decoded from its JSON.
+func objectsOf(kind runtime.Object, families []*family) iter.Seq[runtime.Object] {
+	return func(yield func(runtime.Object) bool) {
+		for _, f := range families {
+			for _, object := range f.objects(kind) {
+				if !yield(received(object)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// objects are those of a family that are of a kind.
+func (f *family) objects(kind runtime.Object) []client.Object {
+	switch kind.(type) {
+	case *api.ClusterServiceClass:
+		return []client.Object{f.class()}
+	case *api.ClusterServiceType:
+		return []client.Object{f.record()}
+	case *api.ClusterServicePlan:
+		plans := make([]client.Object, f.plans)
+		for i := range plans {
+			plans[i] = f.plan(i)
+		}
+		return plans
+	}
+	return nil
+}
+
+// stored are the managed fields of an object that a relist wrote.
+const stored = `[{"manager":"defaultplan-facts","operation":"Apply","apiVersion":"servicecatalog.k8s.io/v1beta1","time":"2026-11-01T00:00:00Z","fieldsType":"FieldsV1",` +
+	`"fieldsV1":{"f:spec":{"f:externalName":{},"f:externalID":{},"f:description":{},"f:free":{},"f:externalMetadata":{},"f:instanceCreateParameterSchema":{}}}}]`
+
+// received is an object as a client decodes it: with what the API server adds,
+// and with strings of its own.
+func received(object client.Object) client.Object {
+	kind := object.GetObjectKind().GroupVersionKind().Kind
+	object.SetUID(uidOf(kind, object.GetName()))
+	object.SetResourceVersion("1")
+	object.SetGeneration(1)
+	object.SetCreationTimestamp(metav1.NewTime(time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)))
+	var fields []metav1.ManagedFieldsEntry
+	text, err := json.Marshal(object)
+	decoded, _ := reflect.TypeAssert[client.Object](reflect.New(reflect.TypeOf(object).Elem()))
+	if err = errors.Join(err, json.Unmarshal(text, decoded), json.Unmarshal([]byte(stored), &fields)); err != nil {
+		panic(fmt.Sprintf("cannot decode what was encoded: %v", err)) // a mistake in this file
+	}
+	decoded.SetManagedFields(fields)
+	return decoded
+}

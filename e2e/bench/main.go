@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+var errMissed = errors.New("a goal was missed")
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := newCommand().ExecuteContext(ctx)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// newCommand is the command and its two servants, which it starts as processes
+// of their own: the raw hook, and a process that holds a catalog.
+func newCommand() *cobra.Command {
+	var b bench
+	command := &cobra.Command{
+		Use:   "bench",
+		Short: "Measure DESIGN.md section 9, as ratios in one run; exits 1 where a goal is missed",
+		Args:  cobra.NoArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return b.run(c.Context()) },
+
+		SilenceUsage: true, SilenceErrors: true,
+	}
+	command.Flags().StringVar(&b.bin, "bin", "bin", "folder of the built binaries")
+	command.Flags().StringSliceVar(&b.only, "only", nil, "parts to run: reviews, creates, plans, apiserver; empty means all")
+	command.Flags().IntVar(&b.pairs, "pairs", 0, "pairs of batches for each ratio; 0 means what the goals are judged by")
+	command.AddCommand(rawHookCommand(), holdCommand())
+	return command
+}
+
+// A bench is one run.
+type bench struct {
+	bin   string
+	only  []string
+	pairs int
+
+	table table
+}
+
+// A stage is a group of measurements that the flag --only can name.
+type stage struct {
+	name string
+	run  func(context.Context, *bench) error
+}
+
+var stages = []stage{
+	{"reviews", measureReviews},
+	{"creates", measureCreates},
+	{"plans", measurePlans},
+	{"apiserver", measureThroughAPIServer},
+}
+
+func (b *bench) run(ctx context.Context) error {
+	ctrl.SetLogger(logr.Discard())
+	wanted, err := b.wanted()
+	if err != nil {
+		return err
+	}
+	for _, s := range wanted {
+		fmt.Fprintf(os.Stderr, "bench: measuring %s\n", s.name)
+		if err := s.run(ctx, b); err != nil {
+			return fmt.Errorf("cannot measure %q: %w", s.name, err)
+		}
+	}
+	if err := b.table.writeTo(os.Stdout); err != nil {
+		return err
+	}
+	if b.table.missed() {
+		return errMissed
+	}
+	return nil
+}
+
+func (b *bench) wanted() ([]stage, error) {
+	if len(b.only) == 0 {
+		return stages, nil
+	}
+	byName := map[string]stage{}
+	for _, s := range stages {
+		byName[s.name] = s
+	}
+	wanted := make([]stage, 0, len(b.only))
+	for _, name := range b.only {
+		s, known := byName[name]
+		if !known {
+			return nil, fmt.Errorf("--only has %q; allowed are reviews, creates, plans and apiserver", name)
+		}
+		wanted = append(wanted, s)
+	}
+	return wanted, nil
+}
+
+// rounds is how many pairs of batches a ratio takes, unless --pairs says
+// otherwise.
+func (b *bench) rounds(judged int) int {
+	if b.pairs > 0 {
+		return b.pairs
+	}
+	return judged
+}
+
+// inFolder calls work with a folder that is removed afterwards, unless work
+// fails: then the logs in it are worth reading.
+func inFolder(work func(dir string) error) error {
+	dir, err := os.MkdirTemp("", "defaultplan-bench-")
+	if err != nil {
+		return fmt.Errorf("cannot make a folder: %w", err)
+	}
+	if err := work(dir); err != nil {
+		return fmt.Errorf("%w (logs: %s)", err, filepath.Join(dir, "logs"))
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("cannot remove the folder: %w", err)
+	}
+	return nil
+}

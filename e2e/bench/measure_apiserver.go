@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// storedPlans is how many plans the catalog has that goes through the API server.
+const storedPlans = 5000
+
+// measureThroughAPIServer starts the webhook on a real catalog. It has no goals:
+// it tells what the numbers without an API server mean.
+func measureThroughAPIServer(ctx context.Context, b *bench) error {
+	return b.onSite(ctx, func(s *site) error {
+		families := make([]*family, storedPlans/plansPerFamily)
+		for i := range families {
+			families[i] = &family{name: fmt.Sprintf("family-%d", i), plans: plansPerFamily, schema: true}
+		}
+		families[len(families)-1].suggested = true
+		empty, err := s.webhookMemory(residentNow)
+		if err != nil {
+			return err
+		}
+		if err := s.stockAll(ctx, families); err != nil {
+			return err
+		}
+		if err := s.StopWebhook(ctx, 0, syscall.SIGTERM); err != nil {
+			return err
+		}
+		start := time.Now()
+		if err := s.StartWebhook(ctx, 0); err != nil {
+			return err
+		}
+		ready := time.Since(start)
+		if err := s.tellStart(b, ready, empty); err != nil {
+			return err
+		}
+		return s.tellCreates(ctx, b, families)
+	})
+}
+
+func (s *site) webhookMemory(line string) (float64, error) {
+	pid, err := s.Pid(webhookProcess)
+	if err != nil {
+		return 0, err
+	}
+	return memoryOf(pid, line)
+}
+
+// stockAll creates families, several at a time.
+func (s *site) stockAll(ctx context.Context, families []*family) error {
+	group, ctx := errgroup.WithContext(ctx)
+	var next atomic.Int64
+	for range creators {
+		group.Go(func() error {
+			for i := next.Add(1) - 1; int(i) < len(families); i = next.Add(1) - 1 {
+				if err := s.stock(ctx, families[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return group.Wait() //nolint:wrapcheck // it is our own
+}
+
+func (s *site) tellStart(b *bench, ready time.Duration, empty float64) error {
+	now, err := s.webhookMemory(residentNow)
+	if err != nil {
+		return err
+	}
+	peak, err := s.webhookMemory(residentPeak)
+	if err != nil {
+		return err
+	}
+	b.table.add(row{
+		what: fmt.Sprintf("start with %d stored plans", storedPlans), value: ready.Seconds(), unit: "s",
+		detail: fmt.Sprintf("until ready; the process has %.0f MB, at most %.0f MB, and %.0f MB without a catalog", now, peak, empty),
+	})
+	return nil
+}
+
+// tellCreates tells how long one create takes, each way, with nothing else going
+// on.
+func (s *site) tellCreates(ctx context.Context, b *bench, families []*family) error {
+	p, err := newPoster(s)
+	if err != nil {
+		return err
+	}
+	first, last := families[0], families[len(families)-1]
+	for _, asked := range []struct {
+		what string
+		spec spec
+	}{
+		{"a named plan", named(first)},
+		{"a recorded type", byType(first)},
+		{"a class", byClass(first)},
+		{"a suggested type", byType(last)},
+	} {
+		const tries = 15
+		var took []float64
+		for range tries {
+			start := time.Now()
+			if err := p.create(ctx, oursNamespace, asked.spec); err != nil {
+				return err
+			}
+			took = append(took, float64(time.Since(start).Microseconds())/1e3)
+		}
+		b.table.add(row{
+			what: "  one create by " + asked.what, value: quantile(took, .5), unit: "ms",
+			detail: fmt.Sprintf("median of %d, the slowest %.1f ms", tries, quantile(took, 1)),
+		})
+	}
+	return nil
+}

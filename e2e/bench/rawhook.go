@@ -1,0 +1,111 @@
+package main
+
+import (
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"sync/atomic"
+
+	"github.com/spf13/cobra"
+	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	crwebhook "sigs.k8s.io/controller-runtime/pkg/webhook"
+)
+
+// The paths of the raw hook.
+const (
+	// rawPath decodes the review and allows.
+	rawPath = "/raw"
+	// rawTwicePath decodes the object as well, twice.
+	rawTwicePath = "/raw-twice"
+	// rawPatchingPath allows with the patch that rawLearnPath was sent last.
+	rawPatchingPath = "/raw-patching"
+	rawLearnPath    = "/raw-learn"
+)
+
+// rawHookCommand serves the raw hook: what admission is measured against.
+func rawHookCommand() *cobra.Command {
+	var certDir string
+	var port int
+	command := &cobra.Command{
+		Use: "raw-hook", Short: "Serve the raw hook", Hidden: true, Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			// The same kind of server as that of cmd/webhook.
+			server := crwebhook.NewServer(crwebhook.Options{
+				Host: loopback, Port: port, CertDir: certDir,
+				TLSOpts: []func(*tls.Config){func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} }},
+			})
+			server.Register(rawPath, rawHook{})
+			server.Register(rawTwicePath, rawHook{decodes: 2})
+			learned := &lesson{}
+			server.Register(rawLearnPath, learned)
+			server.Register(rawPatchingPath, rawHook{patch: &learned.patch})
+			if err := server.Start(c.Context()); err != nil {
+				return fmt.Errorf("cannot serve the raw hook: %w", err)
+			}
+			return nil
+		},
+	}
+	command.Flags().StringVar(&certDir, "cert-dir", "", "folder with tls.crt and tls.key")
+	command.Flags().IntVar(&port, "port", 0, "port")
+	return command
+}
+
+// A rawHook allows every review, and decodes its object as often as told.
+type rawHook struct {
+	decodes int
+	// patch is the patch of its answers, if any.
+	patch *atomic.Pointer[[]byte]
+}
+
+// A lesson learns a patch: the body of a request.
+type lesson struct{ patch atomic.Pointer[[]byte] }
+
+// ServeHTTP learns one patch.
+func (l *lesson) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	patch, err := io.ReadAll(r.Body)
+	if err != nil {
+		http.Error(w, "cannot read the body", http.StatusBadRequest)
+		return
+	}
+	l.patch.Store(&patch)
+	_, _ = io.WriteString(w, `{"allowed":true}`) // as hookClient expects it
+}
+
+// ServeHTTP answers one review.
+func (h rawHook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		http.Error(w, "cannot read the body", http.StatusBadRequest)
+		return
+	}
+	var review admissionv1.AdmissionReview
+	if err := json.Unmarshal(body, &review); err != nil || review.Request == nil {
+		http.Error(w, "this is no review", http.StatusBadRequest)
+		return
+	}
+	for range h.decodes {
+		var object map[string]any
+		if err := json.Unmarshal(review.Request.Object.Raw, &object); err != nil {
+			http.Error(w, "this is no object", http.StatusBadRequest)
+			return
+		}
+	}
+	response := &admissionv1.AdmissionResponse{UID: review.Request.UID, Allowed: true}
+	if h.patch != nil {
+		patchType := admissionv1.PatchTypeJSONPatch
+		response.Patch, response.PatchType = *h.patch.Load(), &patchType
+	}
+	answer, err := json.Marshal(admissionv1.AdmissionReview{
+		TypeMeta: metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: "AdmissionReview"},
+		Response: response,
+	})
+	if err != nil {
+		http.Error(w, "cannot encode the answer", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(answer) // who hung up need not be told
+}

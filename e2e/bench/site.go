@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/e2e/stack"
+)
+
+const loopback = "127.0.0.1"
+
+// Namespaces of a site: in the first our hooks admit, in the second the raw ones,
+// in the third raw ones of which the mutating one always answers the same patch.
+const (
+	oursNamespace     = "bench-ours"
+	rawNamespace      = "bench-raw"
+	patchingNamespace = "bench-patching"
+)
+
+// Names of the processes of a stack.
+const (
+	webhookProcess      = "webhook-0"
+	controlPlaneProcess = "controlplane"
+	rawProcess          = "raw-hook"
+)
+
+// A site is a stack with the raw hook beside the webhook.
+type site struct {
+	*stack.Stack
+
+	caBundle []byte
+	rawURL   string
+}
+
+// onSite starts a stack, calls work, and stops the stack. The keeper is off: it
+// is no part of what an admission costs, and would work for both sides.
+func (b *bench) onSite(ctx context.Context, work func(*site) error) error {
+	return inFolder(func(dir string) (err error) {
+		started, err := stack.Start(ctx, stack.Options{Dir: dir, Bin: b.bin, Webhooks: 1, WebhookArgs: []string{"--keeper=off"}})
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, started.Stop()) }() //nolint:contextcheck // it stops even if ctx ended
+		s := &site{Stack: started}
+		if err := s.open(ctx, dir); err != nil {
+			return err
+		}
+		return work(s)
+	})
+}
+
+// open starts the raw hook and makes the namespaces.
+func (s *site) open(ctx context.Context, dir string) error {
+	shipped, err := s.shippedHooks(ctx)
+	if err != nil {
+		return err
+	}
+	s.caBundle = shipped.mutating.Webhooks[0].ClientConfig.CABundle
+	if err := s.startRawHook(ctx, filepath.Join(dir, "certs")); err != nil {
+		return err
+	}
+	for _, name := range []string{oursNamespace, rawNamespace, patchingNamespace} {
+		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{hooksLabel: name}}}
+		if err := s.Client().Create(ctx, namespace); err != nil {
+			return fmt.Errorf("cannot create namespace %q: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// startRawHook starts this program once more, and waits until it listens.
+func (s *site) startRawHook(ctx context.Context, certDir string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("cannot find this program: %w", err)
+	}
+	port, err := freePort(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.StartProcess(rawProcess, self, rawProcess, "--cert-dir="+certDir, "--port="+strconv.Itoa(port)); err != nil { //nolint:contextcheck // it ends with the stack
+		return err
+	}
+	address := net.JoinHostPort(loopback, strconv.Itoa(port))
+	s.rawURL = "https://" + address
+	return stack.Eventually(ctx, func() (bool, error) {
+		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+		if err != nil {
+			return false, err //nolint:wrapcheck // told with the reason for waiting
+		}
+		return true, conn.Close()
+	})
+}
+
+func freePort(ctx context.Context) (int, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(loopback, "0"))
+	if err != nil {
+		return 0, fmt.Errorf("cannot find a free port: %w", err)
+	}
+	address, _ := listener.Addr().(*net.TCPAddr)
+	return address.Port, listener.Close()
+}
+
+// stock creates a family.
+func (s *site) stock(ctx context.Context, f *family) error {
+	objects := []client.Object{f.class(), f.record()}
+	for i := range f.plans {
+		objects = append(objects, f.plan(i))
+	}
+	for _, object := range objects {
+		if err := s.Client().Create(ctx, object); err != nil {
+			return fmt.Errorf("cannot create %T %q: %w", object, object.GetName(), err)
+		}
+	}
+	return nil
+}
+
+// hook is one endpoint of one of the two servers.
+func (s *site) hook(process, url string) (hook, error) {
+	pid, err := s.Pid(process)
+	return hook{client: newHookClient(s.caBundle), pid: pid, url: url}, err
+}

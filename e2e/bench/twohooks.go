@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack"
+)
+
+// hooksName is the name of the shipped configurations.
+const hooksName = "defaultplan-webhook"
+
+// hooksLabel is the label of a namespace that says which hooks admit there.
+const hooksLabel = "bench"
+
+// hookPair is the two configurations of one pair of hooks.
+type hookPair struct {
+	mutating   *admissionregistrationv1.MutatingWebhookConfiguration
+	validating *admissionregistrationv1.ValidatingWebhookConfiguration
+}
+
+// shippedHooks reads our hooks as they are installed.
+func (s *site) shippedHooks(ctx context.Context) (hookPair, error) {
+	p := hookPair{&admissionregistrationv1.MutatingWebhookConfiguration{}, &admissionregistrationv1.ValidatingWebhookConfiguration{}}
+	for _, shipped := range []client.Object{p.mutating, p.validating} {
+		if err := s.Client().Get(ctx, client.ObjectKey{Name: hooksName}, shipped); err != nil {
+			return hookPair{}, fmt.Errorf("cannot get the hooks: %w", err)
+		}
+	}
+	return p, nil
+}
+
+// in is the pair with its hooks called in one namespace only.
+func (p hookPair) in(namespace string) hookPair {
+	p = hookPair{p.mutating.DeepCopy(), p.validating.DeepCopy()}
+	only := &metav1.LabelSelector{MatchLabels: map[string]string{hooksLabel: namespace}}
+	for i := range p.mutating.Webhooks {
+		p.mutating.Webhooks[i].NamespaceSelector = only
+	}
+	for i := range p.validating.Webhooks {
+		p.validating.Webhooks[i].NamespaceSelector = only
+	}
+	return p
+}
+
+// leadingTo is a copy of the pair, of another name, that leads to other hooks.
+func (p hookPair) leadingTo(name, mutatingURL, validatingURL string) hookPair {
+	p = hookPair{p.mutating.DeepCopy(), p.validating.DeepCopy()}
+	p.mutating.ObjectMeta, p.validating.ObjectMeta = metav1.ObjectMeta{Name: name}, metav1.ObjectMeta{Name: name}
+	for i := range p.mutating.Webhooks {
+		p.mutating.Webhooks[i].ClientConfig.URL = &mutatingURL
+	}
+	for i := range p.validating.Webhooks {
+		p.validating.Webhooks[i].ClientConfig.URL = &validatingURL
+	}
+	return p
+}
+
+// divide has our hooks admit in oursNamespace only, and copies of the same
+// configurations in the others: the raw hooks, and the raw ones that patch.
+func (s *site) divide(ctx context.Context) error {
+	shipped, err := s.shippedHooks(ctx)
+	if err != nil {
+		return err
+	}
+	rawURL := s.rawURL + rawPath
+	for _, copied := range []hookPair{
+		shipped.leadingTo(rawNamespace, rawURL, rawURL).in(rawNamespace),
+		shipped.leadingTo(patchingNamespace, s.rawURL+rawPatchingPath, rawURL).in(patchingNamespace),
+	} {
+		for _, object := range []client.Object{copied.mutating, copied.validating} {
+			if err := s.Client().Create(ctx, object); err != nil {
+				return fmt.Errorf("cannot create the raw hooks: %w", err)
+			}
+		}
+	}
+	ours := shipped.in(oursNamespace)
+	for _, object := range []client.Object{ours.mutating, ours.validating} {
+		if err := s.Client().Update(ctx, object); err != nil {
+			return fmt.Errorf("cannot update the hooks: %w", err)
+		}
+	}
+	return stack.Eventually(ctx, func() (bool, error) { return s.divided(ctx) })
+}
+
+// divided tries where hooks that patch are called.
+func (s *site) divided(ctx context.Context) (bool, error) {
+	for namespace, patched := range map[string]bool{oursNamespace: true, patchingNamespace: true, rawNamespace: false} {
+		trial := &api.ServiceInstance{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "trial"},
+			// Admitted by all: a plan that may yet come.
+			Spec: api.ServiceInstanceSpec{
+				PlanReference: api.PlanReference{ClusterServiceClassName: "none-yet", ClusterServicePlanName: "none-yet"},
+				Parameters:    raw(userParameters),
+			},
+		}
+		if err := s.Client().Create(ctx, trial, client.DryRunAll); err != nil {
+			return false, fmt.Errorf("cannot try the hooks: %w", err)
+		}
+		if slices.Contains(trial.Finalizers, api.FinalizerServiceCatalog) != patched {
+			return false, nil
+		}
+	}
+	return true, nil
+}
