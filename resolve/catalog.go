@@ -10,6 +10,10 @@ type Ref struct {
 type ClassEntry struct {
 	Ref
 
+	// ResourceVersion is the state of the object that the entry was made from. It decides nothing: it tells whoever
+	// looks up the rest of a chosen class whether that is of the same state. It is the caller's to fill: entries from
+	// ClassFrom and PlanFrom are equal where their objects mean the same.
+	ResourceVersion string
 	// ExternalName and ExternalID are the broker's own name and id. Several classes may share them: copies do.
 	ExternalName string
 	ExternalID   string
@@ -29,6 +33,8 @@ type PlanEntry struct {
 	// UID breaks ties between plans that a selector matches, so that a plan which takes an older one's name takes
 	// none of its picks.
 	UID string
+	// ResourceVersion is as with ClassEntry.
+	ResourceVersion string
 	// Class is the Kubernetes name of the plan's class, which has the plan's own scope.
 	Class string
 	// ExternalName and ExternalID are the broker's own name and id. Several plans may share them.

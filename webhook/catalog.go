@@ -44,79 +44,79 @@ func (p *part) add(others ...part) {
 }
 
 // choose resolves req from the fast part of the catalog, after closed has hidden
-// what is not to be seen.
-func (c *catalog) choose(ctx context.Context, req resolve.Request, closed func(*part)) (resolve.Choice, error) {
-	found, err := c.fast(ctx, req)
+// what is not to be seen. It says whether the answer is already the API server's.
+func (c *catalog) choose(ctx context.Context, req resolve.Request, closed func(*part)) (choice resolve.Choice, live bool, err error) {
+	found, live, err := c.fast(ctx, req)
 	if err != nil {
-		return resolve.Choice{}, err
+		return resolve.Choice{}, live, fmt.Errorf("cannot read the catalog: %w", err)
 	}
 	closed(&found)
-	choice, err := resolve.Plan(req, found.Catalog)
-	if err != nil || choice.Rule != resolve.RuleOnlyPlan || c.clock.Since(found.newest) > settling {
-		return choice, err
+	choice, err = resolve.Plan(req, found.Catalog)
+	if live || err != nil || choice.Rule != resolve.RuleOnlyPlan || c.clock.Since(found.newest) > settling {
+		return choice, live, err
 	}
-	return c.confirm(ctx, req, closed)
+	choice, err = c.confirm(ctx, req, closed)
+	return choice, true, err
 }
 
 // confirm resolves req from what the API server has now.
 func (c *catalog) confirm(ctx context.Context, req resolve.Request, closed func(*part)) (resolve.Choice, error) {
 	found, err := c.whole(ctx, req)
 	if err != nil {
-		return resolve.Choice{}, err
+		return resolve.Choice{}, fmt.Errorf("cannot read the catalog: %w", err)
 	}
 	closed(&found)
 	return resolve.Plan(req, found.Catalog)
 }
 
-// fast returns what is needed to choose, and no more.
-func (c *catalog) fast(ctx context.Context, req resolve.Request) (part, error) {
-	if req.Class.Value == "" && req.Selector == nil && req.Type != "" {
-		return c.fastByType(ctx, req)
+// fast returns what is needed to choose, and no more. It says whether that is all
+// that whole would return, read live.
+func (c *catalog) fast(ctx context.Context, req resolve.Request) (found part, live bool, err error) {
+	switch {
+	case req.Class.Value != "":
+		found, err = c.named(ctx, req)
+	case req.Type != "" && req.Selector == nil:
+		return c.byType(ctx, req)
+	case req.Type != "":
+		found, err = gather(ctx, across(shelves(c.cached, req.Namespace), ofType(req.Type), typeRecord(req.Type))...)
+	case req.Selector != nil:
+		found, err = gather(ctx, across(shelves(c.cached, req.Namespace), everything())...)
 	}
-	return c.gather(ctx, req, c.cached, false)
+	return found, false, err
 }
 
 // whole returns everything that req could mean, read live, so that a refusal can
 // list it.
 func (c *catalog) whole(ctx context.Context, req resolve.Request) (part, error) {
-	return c.gather(ctx, req, c.live, true)
-}
-
-// gather reads from reader what req can mean. With all, every plan of a named
-// class is read, not only the named one.
-func (c *catalog) gather(ctx context.Context, req resolve.Request, reader client.Reader, all bool) (part, error) {
 	switch {
 	case req.Class.Value != "":
-		return c.ofNamedClass(ctx, req, reader, all)
+		return c.wholeNamed(ctx, req)
 	case req.Type != "":
-		return c.ofType(ctx, req, reader)
+		return c.shared(ctx, across(shelves(c.live, req.Namespace), ofType(req.Type), typeRecord(req.Type))...)
 	case req.Selector != nil:
-		return gatherFrom(ctx, shelves(reader, req.Namespace), shelf.everything)
+		return c.shared(ctx, across(shelves(c.live, req.Namespace), everything())...)
 	}
 	return part{}, nil
 }
 
-// ofNamedClass reads the classes with the name that req gives, and their plans.
-func (c *catalog) ofNamedClass(ctx context.Context, req resolve.Request, reader client.Reader, all bool) (part, error) {
-	s := shelf{reader: reader}
-	if req.Namespaced {
-		s.namespace = req.Namespace
-	}
+// named reads from the cache the classes with the name that req gives, and their
+// plans: of a named plan only those with that name.
+func (c *catalog) named(ctx context.Context, req resolve.Request) (part, error) {
+	s := shelfOfClass(c.cached, &req)
 	found, err := s.classesNamed(ctx, req.Class)
 	if err != nil {
 		return part{}, err
 	}
 	for _, class := range found.Classes {
 		read := s.plansOf
-		if !all && req.Plan.Value != "" && req.Plan.By == resolve.ByExternalName {
-			// What is not all is of the cache, which has an index for it.
+		if req.Plan.Value != "" && req.Plan.By == resolve.ByExternalName {
 			read = func(ctx context.Context, class string) (part, error) { return s.planCalled(ctx, class, req.Plan.Value) }
 		}
 		plans, err := read(ctx, class.Name)
 		if err != nil {
 			return part{}, err
 		}
-		if !all && req.Plan.Value != "" {
+		if req.Plan.Value != "" {
 			plans.Plans = onlyNamed(plans.Plans, req.Plan)
 		}
 		found.add(plans)
@@ -124,172 +124,76 @@ func (c *catalog) ofNamedClass(ctx context.Context, req resolve.Request, reader 
 	if req.Plan.Value == "" {
 		return s.withRecords(ctx, found)
 	}
-	if req.Plan.By == resolve.ByName && len(found.Classes) > 0 {
-		// The plan may be of another class: then the refusal says of which.
-		return s.withPlan(ctx, found, req.Plan.Value)
+	return s.withNamed(ctx, found, req.Plan)
+}
+
+// wholeNamed reads live the classes with the name that req gives, and all of
+// their plans.
+func (c *catalog) wholeNamed(ctx context.Context, req resolve.Request) (part, error) {
+	s := shelfOfClass(c.live, &req)
+	found, err := c.shared(ctx, look{s, classNamed(req.Class, req.Plan.Value == "")})
+	if err != nil || req.Plan.Value == "" {
+		return found, err
 	}
-	return found, nil
+	return s.withNamed(ctx, found, req.Plan)
 }
 
-// ofType reads the plans of a type in the cluster and in the namespace of req,
-// and the type's records.
-func (c *catalog) ofType(ctx context.Context, req resolve.Request, reader client.Reader) (part, error) {
-	return gatherFrom(ctx, shelves(reader, req.Namespace),
-		func(s shelf, ctx context.Context) (part, error) { return s.ofType(ctx, req.Type) },
-		func(s shelf, ctx context.Context) (part, error) { return s.record(ctx, req.Type) })
-}
-
-// fastByType chooses by the type's records, read live, where one names a plan
-// that stands; else by the type's plans, listed live.
-func (c *catalog) fastByType(ctx context.Context, req resolve.Request) (part, error) {
-	records, err := c.shared(ctx, req, "record", func(s shelf, ctx context.Context) (part, error) {
-		return s.record(ctx, req.Type)
-	})
+// byType chooses by the type's records, read live, where one of them settles it;
+// else by the type's plans, all listed live. It waits for no list where a record
+// stands: a consistent list costs the API server a round to etcd's progress, up to
+// a tenth of a second, and a record is one key.
+func (c *catalog) byType(ctx context.Context, req resolve.Request) (found part, live bool, err error) {
+	scopes := shelves(c.live, req.Namespace)
+	if found, err = c.shared(ctx, across(scopes, typeRecord(req.Type))...); err != nil {
+		return part{}, false, err
+	}
+	recorded, err := c.recordedPlans(ctx, &found)
 	if err != nil {
-		return part{}, err
+		return part{}, false, err
 	}
-	recorded, err := c.recordedPlans(ctx, records)
-	if err != nil {
-		return part{}, err
+	if settled := union(found, recorded); settles(req, &settled) {
+		others, err := gather(ctx, across(shelves(c.cached, req.Namespace), beside(req.Type))...)
+		return union(settled, others), false, err
 	}
-	recorded.add(records)
-	if c.settledBy(req, recorded) {
-		return c.besides(ctx, req, recorded)
-	}
-	listed, err := c.shared(ctx, req, "type", func(s shelf, ctx context.Context) (part, error) {
-		return s.ofType(ctx, req.Type)
-	})
-	listed.Records = append(listed.Records, records.Records...)
-	return listed, err
+	listed, err := c.shared(ctx, across(scopes, ofType(req.Type))...)
+	found.add(listed)
+	return found, true, err
 }
 
-// settledBy says whether a record names a plan that is live and of the type.
-func (*catalog) settledBy(req resolve.Request, recorded part) bool {
-	choice, err := resolve.Plan(req, recorded.Catalog)
+// settles says that a record names the plan.
+func settles(req resolve.Request, found *part) bool {
+	choice, err := resolve.Plan(req, found.Catalog)
 	return err == nil && choice.Recorded
 }
 
-// besides adds to the recorded plans what else the cache knows that matters: a
-// namespace's own plans, which come before the cluster's, and other plans
-// annotated as default, which are worth a warning.
-func (c *catalog) besides(ctx context.Context, req resolve.Request, recorded part) (part, error) {
-	others, err := gatherFrom(ctx, shelves(c.cached, req.Namespace),
-		func(s shelf, ctx context.Context) (part, error) {
-			if s.namespace == "" {
-				return s.annotated(ctx, req.Type)
-			}
-			return s.ofType(ctx, req.Type)
-		})
-	if err != nil {
-		return part{}, err
+// recordedPlans finds the plans that the records of found name and that it lacks,
+// with their classes: those of the cluster in the cache, or live where the cache
+// does not have them yet.
+func (c *catalog) recordedPlans(ctx context.Context, found *part) (part, error) {
+	known := map[resolve.Ref]bool{}
+	for _, plan := range found.Plans {
+		known[plan.Ref] = true
 	}
-	return union(recorded, others), nil
-}
-
-// recordedPlans finds the plans that records name, with their classes: in the
-// cache, or live where the cache does not have them yet.
-func (c *catalog) recordedPlans(ctx context.Context, records part) (part, error) {
-	var found part
-	for _, record := range records.Records {
-		s := shelf{reader: c.cached, namespace: record.Plan.Namespace}
-		one, err := s.withPlan(ctx, part{}, record.Plan.Name)
+	var named part
+	for _, record := range found.Records {
+		if known[record.Plan] {
+			continue
+		}
+		one, err := c.recordedPlan(ctx, record.Plan)
 		if err != nil {
 			return part{}, err
 		}
-		if len(one.Plans) == 0 || len(one.Classes) == 0 {
-			s.reader = c.live
-			if one, err = s.withPlan(ctx, part{}, record.Plan.Name); err != nil {
-				return part{}, err
-			}
-		}
-		found.add(one)
+		named.add(one)
 	}
-	return found, nil
+	return named, nil
 }
 
-// shared reads from the API server, together with the other requests that ask
-// for the same at the same time.
-func (c *catalog) shared(ctx context.Context, req resolve.Request, what string, read func(shelf, context.Context) (part, error)) (part, error) {
-	return gatherFrom(ctx, shelves(c.live, req.Namespace), func(s shelf, ctx context.Context) (part, error) {
-		// No name holds a slash: the key is one of its kind.
-		key := what + "/" + s.namespace + "/" + req.Type
-		return c.reads.do(ctx, key, func(ctx context.Context) (part, error) { return read(s, ctx) })
-	})
-}
-
-// shelves are the scopes that a request in namespace can choose from.
-func shelves(reader client.Reader, namespace string) []shelf {
-	if namespace == "" {
-		return []shelf{{reader: reader}}
-	}
-	return []shelf{{reader: reader, namespace: namespace}, {reader: reader}}
-}
-
-// gatherFrom adds up what the reads find on the shelves, each read on its own:
-// most of them wait for the API server.
-func gatherFrom(ctx context.Context, from []shelf, reads ...func(shelf, context.Context) (part, error)) (part, error) {
-	type outcome struct {
-		part
-		err error
-	}
-	outcomes := make([]chan outcome, 0, len(from)*len(reads))
-	for _, s := range from {
-		for _, read := range reads {
-			done := make(chan outcome, 1)
-			outcomes = append(outcomes, done)
-			go func() {
-				var one outcome
-				defer func() { done <- one }()
-				defer contain(ctx, &one.err)
-				one.part, one.err = read(s, ctx)
-			}()
+func (c *catalog) recordedPlan(ctx context.Context, plan resolve.Ref) (part, error) {
+	if plan.Namespace == "" {
+		found, err := shelf{reader: c.cached}.withPlan(ctx, part{}, plan.Name)
+		if err != nil || (len(found.Plans) > 0 && len(found.Classes) > 0) {
+			return found, err
 		}
 	}
-	var all part
-	for _, done := range outcomes {
-		one := <-done
-		if one.err != nil {
-			return part{}, fmt.Errorf("cannot read the catalog: %w", one.err)
-		}
-		all.add(one.part)
-	}
-	return all, nil
-}
-
-// union adds to a what of b is not in it.
-func union(a, b part) part {
-	classes, plans := map[resolve.Ref]bool{}, map[resolve.Ref]bool{}
-	for _, class := range a.Classes {
-		classes[class.Ref] = true
-	}
-	for _, plan := range a.Plans {
-		plans[plan.Ref] = true
-	}
-	for _, class := range b.Classes {
-		if !classes[class.Ref] {
-			classes[class.Ref] = true
-			a.Classes = append(a.Classes, class)
-		}
-	}
-	for _, plan := range b.Plans {
-		if !plans[plan.Ref] {
-			plans[plan.Ref] = true
-			a.Plans = append(a.Plans, plan)
-		}
-	}
-	return a
-}
-
-// onlyNamed are the plans that have the name.
-func onlyNamed(plans []resolve.PlanEntry, named resolve.Named) []resolve.PlanEntry {
-	var kept []resolve.PlanEntry
-	for _, plan := range plans {
-		switch {
-		case named.By == resolve.ByName && plan.Name == named.Value,
-			named.By == resolve.ByExternalName && plan.ExternalName == named.Value,
-			named.By == resolve.ByExternalID && plan.ExternalID == named.Value:
-			kept = append(kept, plan)
-		}
-	}
-	return kept
+	return shelf{reader: c.live, namespace: plan.Namespace}.withPlan(ctx, part{}, plan.Name)
 }

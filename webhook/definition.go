@@ -3,8 +3,6 @@ package webhook
 import (
 	"context"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
 )
@@ -23,6 +21,12 @@ type definition struct {
 func (d *definition) agreesWithType(serviceType string) bool {
 	own := d.serviceType()
 	return serviceType == "" || own == "" || own == serviceType
+}
+
+// gone says that the plan cannot be chosen any more: it is absent (nil), or it or
+// its class is going.
+func (d *definition) gone() bool {
+	return d == nil || d.Plan.Gone != "" || d.Class.Gone != ""
 }
 
 func (d *definition) serviceType() string {
@@ -44,20 +48,40 @@ func orElse(value, otherwise string) string {
 	return otherwise
 }
 
-// define reads a plan and its class from the cache, or live where the cache
-// lacks one of them or has another plan of that name. A uid of "" fits any plan.
-// It returns nil if there is no such plan, or if its class is absent.
-func (c *catalog) define(ctx context.Context, plan resolve.Ref, uid string) (*definition, error) {
-	for _, reader := range []client.Reader{c.cached, c.live} {
-		found, err := defineFrom(ctx, shelf{reader: reader, namespace: plan.Namespace}, plan.Name)
-		if err != nil {
-			return nil, err
-		}
-		if found != nil && (uid == "" || found.Plan.UID == uid) {
-			return found, nil
-		}
+// define reads a plan and its class from the cache, or live where the cache lacks
+// one of them. It returns nil if there is no such plan, or if its class is absent.
+func (c *catalog) define(ctx context.Context, plan resolve.Ref) (*definition, error) {
+	found, err := defineFrom(ctx, shelf{reader: c.cached, namespace: plan.Namespace}, plan.Name)
+	if err != nil || found != nil {
+		return found, err
 	}
-	return nil, nil
+	return c.defineLive(ctx, plan)
+}
+
+// defineChoice is define for a plan that was just chosen: the cache is believed
+// where it has the very plan and class that the choice was made of, so that a
+// choice read live is not filled with what stood there before. It returns nil if
+// another plan has taken the name meanwhile, or the plan has gone to another class.
+func (c *catalog) defineChoice(ctx context.Context, choice *resolve.Choice) (*definition, error) {
+	plan := choice.Plan.Ref
+	found, err := defineFrom(ctx, shelf{reader: c.cached, namespace: plan.Namespace}, plan.Name)
+	if err != nil || (found.is(choice) && found.asOld(choice)) {
+		return found, err
+	}
+	if found, err = c.defineLive(ctx, plan); err != nil || !found.is(choice) {
+		return nil, err
+	}
+	return found, nil
+}
+
+// is says that the definition is of the chosen plan and class.
+func (d *definition) is(choice *resolve.Choice) bool {
+	return d != nil && d.Plan.UID == choice.Plan.UID && d.Class.Ref == choice.Class.Ref
+}
+
+// asOld says that plan and class are in the state in which they were chosen.
+func (d *definition) asOld(choice *resolve.Choice) bool {
+	return d.Plan.ResourceVersion == choice.Plan.ResourceVersion && d.Class.ResourceVersion == choice.Class.ResourceVersion
 }
 
 // defineLive is define on what the API server has now.
@@ -75,7 +99,7 @@ func defineFrom(ctx context.Context, s shelf, name string) (*definition, error) 
 			return nil, err
 		}
 		return &definition{
-			Plan: resolve.PlanFrom(plan), Class: resolve.ClassFrom(class),
+			Plan: planEntry(plan), Class: classEntry(class),
 			plan: &plan.Spec.CommonServicePlanSpec, class: &class.Spec.CommonServiceClassSpec,
 		}, nil
 	}
@@ -87,7 +111,7 @@ func defineFrom(ctx context.Context, s shelf, name string) (*definition, error) 
 		return nil, err
 	}
 	return &definition{
-		Plan: resolve.PlanFrom(plan), Class: resolve.ClassFrom(class),
+		Plan: planEntry(plan), Class: classEntry(class),
 		plan: &plan.Spec.CommonServicePlanSpec, class: &class.Spec.CommonServiceClassSpec,
 	}, nil
 }

@@ -35,7 +35,7 @@ func (m *instanceMutation) decide(ctx context.Context, refuse bool) error {
 	if err != nil {
 		return err
 	}
-	defined, err := m.resolver.catalog.define(ctx, choice.Plan.Ref, choice.Plan.UID)
+	defined, err := m.resolver.catalog.defineChoice(ctx, &choice)
 	if err != nil {
 		return err
 	}

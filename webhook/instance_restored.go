@@ -15,12 +15,12 @@ func (m *instanceMutation) takeAsDecided(ctx context.Context) error {
 		return nil
 	}
 	now := refsOf(&m.spec.DecidedReference, m.req.Namespace)
-	defined, err := m.resolver.catalog.define(ctx, now.plan, "")
+	defined, err := m.resolver.catalog.define(ctx, now.plan)
 	if err != nil {
 		return err
 	}
 	denied := m.disagreement(&m.spec, now, defined)
-	if denied != nil && defined != nil && m.resolver.confirms.allow(m.req.Namespace) {
+	if denied != nil && defined != nil && m.resolver.mayConfirm(m.req.Namespace, denied) {
 		if defined, err = m.resolver.catalog.defineLive(ctx, now.plan); err != nil {
 			return err
 		}

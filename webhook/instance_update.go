@@ -73,7 +73,7 @@ func (m *instanceMutation) lostPlan(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	plan := refsOf(&m.old.Spec.DecidedReference, m.req.Namespace).plan
-	defined, err := m.resolver.catalog.define(ctx, plan, "")
+	defined, err := m.resolver.catalog.define(ctx, plan)
 	if err != nil || !defined.gone() {
 		return false, err
 	}

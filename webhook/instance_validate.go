@@ -63,8 +63,8 @@ func (v *instanceValidation) judge(ctx context.Context) error {
 		return nil
 	}
 	known := v.resolver.catalog
-	err := v.judgeCatalog(ctx, func(plan resolve.Ref) (*definition, error) { return known.define(ctx, plan, "") })
-	if err != nil || v.denied == nil || !v.resolver.confirms.allow(v.req.Namespace) {
+	err := v.judgeCatalog(ctx, func(plan resolve.Ref) (*definition, error) { return known.define(ctx, plan) })
+	if err != nil || v.denied == nil || !v.resolver.mayConfirm(v.req.Namespace, v.denied) {
 		return err
 	}
 	// The cache may be behind: before it refuses, it is held against what the API

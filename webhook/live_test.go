@@ -84,6 +84,19 @@ func TestLiveAndCached(t *testing.T) {
 		"NamespaceBeforeRecord": {
 			reason: "So does an annotation in the namespace.",
 			cached: "mysql/db: small^;dev|mysql/own: tiny*", live: "mysql/db: small^;dev|mysql/own: tiny*", spec: byType, want: "own-tiny",
+			reads: []string{"get ServiceType dev/mysql", "get ClusterServiceType /mysql"},
+		},
+		"NamespaceRecordOfRetypedPlan": {
+			reason: "A record of the namespace is held against the plan as it is now.",
+			cached: "mysql/db: small*;dev|own: tiny<mysql>^", live: "mysql/db: small*;dev|own: tiny<redis>;record dev|mysql own-tiny", spec: byType, want: "db-small",
+		},
+		"RefusedByType": {
+			reason: "What was listed live is refused at once.",
+			cached: "other:", live: "mysql/db: small", spec: byType, says: "db/small",
+			reads: []string{
+				"get ServiceType dev/mysql", "get ClusterServiceType /mysql", "list ServiceClassList spec.serviceType=mysql", "list ServicePlanList spec.serviceType=mysql",
+				"list ClusterServiceClassList spec.serviceType=mysql", "list ClusterServicePlanList spec.serviceType=mysql", "list ClusterServicePlanList spec.clusterServiceClassRef.name=db",
+			},
 		},
 		"StrayAnnotation": {
 			reason: "A second annotation beside the record is told.",

@@ -28,19 +28,33 @@ type resolver struct {
 	confirms limiter
 }
 
+// unconfirmed is what a refusal says that the API server was not asked about.
+const unconfirmed = " (judged by the webhook's cache: this namespace asks too often)"
+
 // resolve chooses the plan that req means. Before it refuses, it reads the
-// candidates from the API server: a plan may have been applied just now.
+// candidates from the API server, unless it just has: a plan may have been applied
+// just now.
 func (r *resolver) resolve(ctx context.Context, req resolve.Request) (resolve.Choice, error) {
-	choice, err := r.catalog.choose(ctx, req, r.closed)
+	choice, live, err := r.catalog.choose(ctx, req, r.closed)
 	var refused *resolve.Error
-	if !errors.As(err, &refused) || saysRequestItself(refused.Reason) {
+	if live || !errors.As(err, &refused) || saysRequestItself(refused.Reason) {
 		return choice, err
 	}
 	if !r.confirms.allow(req.Namespace) {
-		refused.Detail += " (judged by the webhook's cache: this namespace asks too often)"
+		refused.Detail += unconfirmed
 		return choice, refused
 	}
 	return r.catalog.confirm(ctx, req, r.closed)
+}
+
+// mayConfirm says whether denied, which the cache led to, may be held against the
+// API server. Where the namespace asks too often, denied says that it was not.
+func (r *resolver) mayConfirm(namespace string, denied *denial) bool {
+	if r.confirms.allow(namespace) {
+		return true
+	}
+	denied.causes[len(denied.causes)-1].Message += unconfirmed
+	return false
 }
 
 // saysRequestItself says that no state of the catalog would help.

@@ -62,27 +62,37 @@ func (s shelf) planCalled(ctx context.Context, class, externalName string) (part
 // classes.
 func (s shelf) ofType(ctx context.Context, serviceType string) (part, error) {
 	match := client.MatchingFields{v1beta1.FieldServiceType: serviceType}
+	own := func(s shelf, ctx context.Context) (part, error) {
+		plans, err := s.plans(ctx, match)
+		return part{Catalog: resolve.Catalog{Plans: plans}}, err
+	}
+	inherited := func(s shelf, ctx context.Context) (part, error) { return s.inheriting(ctx, match) }
+	found, err := gather(ctx, look{s, query{read: own}}, look{s, query{read: inherited}})
+	if err != nil {
+		return part{}, err
+	}
+	return s.withClasses(ctx, found)
+}
+
+// inheriting reads the classes that match, with those of their plans that have no
+// type of their own.
+func (s shelf) inheriting(ctx context.Context, match client.MatchingFields) (part, error) {
 	found, err := s.classes(ctx, match)
 	if err != nil {
 		return part{}, err
 	}
 	for _, class := range found.Classes {
-		inherited, err := s.plansOf(ctx, class.Name)
+		plans, err := s.plansOf(ctx, class.Name)
 		if err != nil {
 			return part{}, err
 		}
-		for _, plan := range inherited.Plans {
-			// Those with the type of their own are listed below.
+		for _, plan := range plans.Plans {
 			if plan.Type == "" {
 				found.Plans = append(found.Plans, plan)
 			}
 		}
 	}
-	own, err := s.plans(ctx, match)
-	if err != nil {
-		return part{}, err
-	}
-	return s.withClasses(ctx, found, own)
+	return found, nil
 }
 
 // annotated reads the plans that are annotated as default of a type that they
@@ -92,69 +102,7 @@ func (s shelf) annotated(ctx context.Context, serviceType string) (part, error) 
 	if err != nil {
 		return part{}, err
 	}
-	return s.withClasses(ctx, part{}, plans)
-}
-
-// withPlan adds to found the plan with that Kubernetes name, and its class. Both
-// may be absent.
-func (s shelf) withPlan(ctx context.Context, found part, name string) (part, error) {
-	for _, plan := range found.Plans {
-		if plan.Name == name && plan.Namespace == s.namespace {
-			return found, nil
-		}
-	}
-	plans, err := s.plan(ctx, name)
-	if err != nil {
-		return part{}, err
-	}
-	return s.withClasses(ctx, found, plans)
-}
-
-// withClasses adds plans to found, and each class of theirs that found lacks.
-func (s shelf) withClasses(ctx context.Context, found part, plans []resolve.PlanEntry) (part, error) {
-	known := make(map[string]bool, len(found.Classes))
-	for _, class := range found.Classes {
-		known[class.Name] = true
-	}
-	for _, plan := range plans {
-		if known[plan.Class] {
-			continue
-		}
-		known[plan.Class] = true
-		class, err := s.class(ctx, plan.Class)
-		if err != nil {
-			return part{}, err
-		}
-		found.add(class)
-	}
-	found.Plans = append(found.Plans, plans...)
-	return found, nil
-}
-
-// withRecords adds to found the records of every type that its plans have, and
-// what the records name: a record counts only beside its plan.
-func (s shelf) withRecords(ctx context.Context, found part) (part, error) {
-	types := map[string]bool{}
-	for _, class := range found.Classes {
-		types[class.Type] = true
-	}
-	for _, plan := range found.Plans {
-		types[plan.Type] = true
-	}
-	delete(types, "")
-	for _, serviceType := range sortedKeys(types) {
-		record, err := s.record(ctx, serviceType)
-		if err != nil {
-			return part{}, err
-		}
-		found.add(record)
-		for _, recorded := range record.Records {
-			if found, err = s.withPlan(ctx, found, recorded.Plan.Name); err != nil {
-				return part{}, err
-			}
-		}
-	}
-	return found, nil
+	return s.withClasses(ctx, part{Catalog: resolve.Catalog{Plans: plans}})
 }
 
 // record reads what a type records as its default on this shelf.
@@ -172,11 +120,11 @@ func (s shelf) record(ctx context.Context, serviceType string) (part, error) {
 func (s shelf) class(ctx context.Context, name string) (part, error) {
 	if s.namespace == "" {
 		return get(ctx, s, name, &v1beta1.ClusterServiceClass{}, func(p *part, c *v1beta1.ClusterServiceClass) {
-			p.Classes, p.newest = []resolve.ClassEntry{resolve.ClassFrom(c)}, c.CreationTimestamp.Time
+			p.Classes, p.newest = []resolve.ClassEntry{classEntry(c)}, c.CreationTimestamp.Time
 		})
 	}
 	return get(ctx, s, name, &v1beta1.ServiceClass{}, func(p *part, c *v1beta1.ServiceClass) {
-		p.Classes, p.newest = []resolve.ClassEntry{resolve.ClassFrom(c)}, c.CreationTimestamp.Time
+		p.Classes, p.newest = []resolve.ClassEntry{classEntry(c)}, c.CreationTimestamp.Time
 	})
 }
 
@@ -185,12 +133,12 @@ func (s shelf) plan(ctx context.Context, name string) ([]resolve.PlanEntry, erro
 	var err error
 	if s.namespace == "" {
 		found, err = get(ctx, s, name, &v1beta1.ClusterServicePlan{}, func(p *part, plan *v1beta1.ClusterServicePlan) {
-			p.Plans = []resolve.PlanEntry{resolve.PlanFrom(plan)}
+			p.Plans = []resolve.PlanEntry{planEntry(plan)}
 		})
 		return found.Plans, err
 	}
 	found, err = get(ctx, s, name, &v1beta1.ServicePlan{}, func(p *part, plan *v1beta1.ServicePlan) {
-		p.Plans = []resolve.PlanEntry{resolve.PlanFrom(plan)}
+		p.Plans = []resolve.PlanEntry{planEntry(plan)}
 	})
 	return found.Plans, err
 }
@@ -204,7 +152,7 @@ func (s shelf) classes(ctx context.Context, match client.MatchingFields) (part, 
 		}
 		for i := range list.Items {
 			class := &list.Items[i]
-			found.add(part{resolve.Catalog{Classes: []resolve.ClassEntry{resolve.ClassFrom(class)}}, class.CreationTimestamp.Time})
+			found.add(part{resolve.Catalog{Classes: []resolve.ClassEntry{classEntry(class)}}, class.CreationTimestamp.Time})
 		}
 		return found, nil
 	}
@@ -214,7 +162,7 @@ func (s shelf) classes(ctx context.Context, match client.MatchingFields) (part, 
 	}
 	for i := range list.Items {
 		class := &list.Items[i]
-		found.add(part{resolve.Catalog{Classes: []resolve.ClassEntry{resolve.ClassFrom(class)}}, class.CreationTimestamp.Time})
+		found.add(part{resolve.Catalog{Classes: []resolve.ClassEntry{classEntry(class)}}, class.CreationTimestamp.Time})
 	}
 	return found, nil
 }
@@ -225,13 +173,13 @@ func (s shelf) plans(ctx context.Context, match client.MatchingFields) ([]resolv
 		if err := s.list(ctx, &list, match); err != nil {
 			return nil, err
 		}
-		return entries(list.Items, resolve.PlanFrom), nil
+		return entries(list.Items, planEntry), nil
 	}
 	var list v1beta1.ServicePlanList
 	if err := s.list(ctx, &list, match); err != nil {
 		return nil, err
 	}
-	return entries(list.Items, resolve.PlanFrom), nil
+	return entries(list.Items, planEntry), nil
 }
 
 // list reads a list that is only looked at: the cache need not copy it.
@@ -280,4 +228,24 @@ func entries[T, E any](items []T, entry func(*T) E) []E {
 		all[i] = entry(&items[i])
 	}
 	return all
+}
+
+// classEntry is the entry of a class in the state in which it was read.
+func classEntry[T interface {
+	*v1beta1.ClusterServiceClass | *v1beta1.ServiceClass
+	GetResourceVersion() string
+}](class T) resolve.ClassEntry {
+	entry := resolve.ClassFrom(class)
+	entry.ResourceVersion = class.GetResourceVersion()
+	return entry
+}
+
+// planEntry is the entry of a plan in the state in which it was read.
+func planEntry[T interface {
+	*v1beta1.ClusterServicePlan | *v1beta1.ServicePlan
+	GetResourceVersion() string
+}](plan T) resolve.PlanEntry {
+	entry := resolve.PlanFrom(plan)
+	entry.ResourceVersion = plan.GetResourceVersion()
+	return entry
 }
