@@ -187,7 +187,7 @@ func TestWhatIsDecidedCannotChange(t *testing.T) {
 		},
 		"AnotherClassAlone": {
 			reason: "also where the plan that was named is not of it", created: namedPlan,
-			patch: `{"spec":{"CLASSExternalName":"@foreign"}}`, refused: "@foreign", field: "spec.PLANExternalName",
+			patch: `{"spec":{"CLASSExternalName":"@foreign"}}`, refused: "the class cannot change", field: "spec",
 		},
 		"PlanOfAnotherClass": {
 			reason: "a plan is looked up in the decided class only", created: ofType("type"),

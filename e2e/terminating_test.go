@@ -22,7 +22,7 @@ func TestTerminatingInstanceStaysGuarded(t *testing.T) {
 		"PlanRef":    {reason: "a reference is not a wish", patch: `{"spec":{"clusterServicePlanRef":{"name":"@other"}}}`, refused: "it is decided at admission and cannot be edited"},
 		"Type":       {reason: "the type is decided", patch: `{"spec":{"serviceType":"@strange"}}`, refused: "serviceType"},
 		"ExternalID": {reason: "the broker knows it by this ID", patch: `{"spec":{"externalID":"another"}}`, refused: "externalID"},
-		"Class":      {reason: "another class is another service", patch: `{"spec":{"clusterServiceClassExternalName":"@foreign"}}`, refused: "of another class"},
+		"Class":      {reason: "another class is another service", patch: `{"spec":{"clusterServiceClassExternalName":"@foreign"}}`, refused: "the class cannot change"},
 		"Removed":    {reason: "what was decided is restored", patch: `{"spec":{"clusterServicePlanRef":null,"serviceType":null,"externalID":null}}`, changes: untold},
 		"Record":     {reason: "so is the record", patch: `{"metadata":{"annotations":{"` + api.AnnotationAppliedDefaults + `":"{}","` + api.AnnotationMintedExternalID + `":"x"}}}`, changes: untold},
 		"UserInfo":   {reason: "nobody deletes in another's name", patch: `{"spec":{"userInfo":{"username":"root"}}}`, changes: untold},
