@@ -1,0 +1,48 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/controller-runtime/pkg/cache/informertest"
+)
+
+// What cannot be run is refused before anything starts: which flag, and what it may be.
+func TestBadFlagsAreRefused(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		args []string
+		says string
+	}{
+		"Unknown":         {args: []string{"--nope"}, says: "--nope"},
+		"NoFlag":          {args: []string{"serve"}, says: `"serve" is no flag`},
+		"Keeper":          {args: []string{"--keeper=maybe"}, says: "allowed are on, off and only"},
+		"KeeperNamespace": {args: []string{"--keeper-namespace="}, says: "--keeper=off"},
+		"Port":            {args: []string{"--port=70000"}, says: "allowed are 1 to 65535"},
+		"CertDir":         {args: []string{"--cert-dir="}, says: "tls.crt and tls.key"},
+		"Unresolved":      {args: []string{"--unresolved=perhaps"}, says: "--unresolved"},
+		"SchemaCheck":     {args: []string{"--schema-check=perhaps"}, says: "--schema-check"},
+		"Gate":            {args: []string{"--feature-gates=Nope=true"}, says: "Nope"},
+		"LogLevel":        {args: []string{"--log-level=loud"}, says: "log-level"},
+		"Kubeconfig":      {args: []string{"--kubeconfig=/nowhere/at/all"}, says: "--kubeconfig"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.ErrorContains(t, start(tc.args), tc.says)
+		})
+	}
+}
+
+// Ready means that the caches are filled: an empty one would know no plan.
+func TestReadyOnlyOnceTheCachesHaveSynced(t *testing.T) {
+	t.Parallel()
+	probe := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz", nil)
+	for _, filled := range []bool{false, true} {
+		err := synced(&informertest.FakeInformers{Synced: &filled})(probe)
+		assert.Equal(t, filled, err == nil)
+	}
+}
