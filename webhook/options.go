@@ -17,6 +17,9 @@ const (
 	ServiceTypes featuregate.Feature = "ServiceTypes"
 	// ParameterDefaults merges the default parameters of class and plan.
 	ParameterDefaults featuregate.Feature = "ParameterDefaults"
+	// BindDefaults merges the default bind parameters and the default secret
+	// transforms of class and plan.
+	BindDefaults featuregate.Feature = "BindDefaults"
 	// SuggestedPlans lets a broker's suggestion stand where no default is set.
 	SuggestedPlans featuregate.Feature = "SuggestedPlans"
 	// SchemaChecks judges parameters by the plan's JSON schemas.
@@ -29,7 +32,7 @@ func NewGates() featuregate.MutableFeatureGate {
 	on := featuregate.FeatureSpec{Default: true, PreRelease: featuregate.Beta}
 	// Only a name that is added twice with different specs is refused.
 	if err := gates.Add(map[featuregate.Feature]featuregate.FeatureSpec{
-		ServiceTypes: on, ParameterDefaults: on, SuggestedPlans: on, SchemaChecks: on,
+		ServiceTypes: on, ParameterDefaults: on, BindDefaults: on, SuggestedPlans: on, SchemaChecks: on,
 	}); err != nil {
 		panic(err)
 	}

@@ -26,13 +26,21 @@ type Registrar interface {
 	Register(path string, handler http.Handler)
 }
 
-// Readers are the two views of the cluster that admission has.
+// Readers are the views of the cluster that admission has.
 type Readers struct {
 	// Cached is the cache. Its fields are indexed by Index, its objects slimmed
 	// by Slim, and it must have synced before the first request.
 	Cached client.Reader
 	// Live reads from the API server.
 	Live client.Reader
+	// Access asks the API server who may do what.
+	Access AccessReviewer
+}
+
+// An AccessReviewer creates SubjectAccessReviews at the API server, as the client
+// of a manager does: such an object is answered, and never stored.
+type AccessReviewer interface {
+	Create(ctx context.Context, review client.Object, options ...client.CreateOption) error
 }
 
 // Register serves the admission of every kind at server.

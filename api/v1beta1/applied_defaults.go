@@ -29,6 +29,10 @@ type AppliedDefaults struct {
 	// Removed lists, as JSON pointers, the defaults that a null of the user took
 	// away: a broker is not sent them.
 	Removed []string `json:"removed,omitempty"`
+	// Transforms says of each of a binding's spec.secretTransforms, in order,
+	// which layer gave it: "class", "plan" or "user". Absent where no default
+	// transform was applied.
+	Transforms []string `json:"transforms,omitempty"`
 	// Truncated says that not all of From fitted in MaxAppliedDefaults.
 	Truncated bool `json:"truncated,omitempty"`
 }

@@ -68,6 +68,9 @@ const (
 	// ConditionNoDefault is True on a service type that names alone cannot
 	// resolve: it has plans, but none is default or suggested.
 	ConditionNoDefault = "NoDefault"
+	// ConditionEffective is True on a policy that selects plans or instances,
+	// and namespaces, that exist.
+	ConditionEffective = "Effective"
 )
 
 // Ready returns the condition of an object that can be used.

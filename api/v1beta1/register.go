@@ -26,6 +26,8 @@ func AddToScheme(scheme *runtime.Scheme) error {
 		&ServiceType{}, &ServiceTypeList{},
 		&ServiceInstance{}, &ServiceInstanceList{},
 		&ServiceBinding{}, &ServiceBindingList{},
+		&ProvisioningPolicy{}, &ProvisioningPolicyList{},
+		&BindingPolicy{}, &BindingPolicyList{},
 	)
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil

@@ -11,6 +11,8 @@ import (
 	"github.com/go-logr/zapr"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -101,7 +103,7 @@ func clusterConfig(kubeconfig string) (*rest.Config, error) {
 
 func newManager(config *rest.Config, o *options) (manager.Manager, error) {
 	scheme := runtime.NewScheme()
-	if err := v1beta1.AddToScheme(scheme); err != nil {
+	if err := errors.Join(v1beta1.AddToScheme(scheme), corev1.AddToScheme(scheme), authorizationv1.AddToScheme(scheme)); err != nil {
 		return nil, fmt.Errorf("cannot register the API: %w", err)
 	}
 	mgr, err := ctrl.NewManager(config, manager.Options{
@@ -146,7 +148,7 @@ func serveHooks(ctx context.Context, mgr manager.Manager, o *options) error {
 		return err
 	}
 	server := mgr.GetWebhookServer()
-	webhook.Register(server, webhook.Readers{Cached: mgr.GetCache(), Live: mgr.GetAPIReader()}, o.admission)
+	webhook.Register(server, webhook.Readers{Cached: mgr.GetCache(), Live: mgr.GetAPIReader(), Access: mgr.GetClient()}, o.admission)
 	if err := mgr.AddReadyzCheck("hooks", server.StartedChecker()); err != nil {
 		return fmt.Errorf("cannot add the readiness check: %w", err)
 	}
@@ -175,6 +177,7 @@ func addKeeper(ctx context.Context, mgr manager.Manager, o *options) error {
 	}
 	k, err := keeper.New(keeper.Options{
 		Client:         mgr.GetClient(),
+		Live:           mgr.GetAPIReader(),
 		Informers:      mgr.GetCache(),
 		Leases:         clientset.CoordinationV1(),
 		Recorder:       mgr.GetEventRecorder("defaultplan-keeper"),

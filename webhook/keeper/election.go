@@ -3,6 +3,7 @@ package keeper
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/go-logr/logr"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -89,9 +90,27 @@ func (k *Keeper) serve(ctx, leading context.Context) {
 	defer context.AfterFunc(leading, stop)()
 	k.metrics.leader.Set(1)
 	defer k.metrics.leader.Set(0)
-	if err := newTerm(k).run(ctx); err != nil && ctx.Err() == nil {
-		k.options.Log.Error(err, "term ended early")
+	var all sync.WaitGroup
+	for _, d := range k.duties() {
+		all.Go(func() {
+			// A duty that cannot be done ends the term: the next one tries again.
+			defer stop()
+			if err := d.run(ctx); err != nil && ctx.Err() == nil {
+				k.options.Log.Error(err, "term ended early")
+			}
+		})
 	}
+	all.Wait()
+}
+
+// A duty is something that the keeper does while it leads.
+type duty interface {
+	// run works until ctx ends; when it returns, nothing of it is running.
+	run(ctx context.Context) error
+}
+
+func (k *Keeper) duties() []duty {
+	return []duty{newTerm(k), newRecorder(k), newReporter(k)}
 }
 
 // release gives the Lease up for the next candidate to take at once, if it is

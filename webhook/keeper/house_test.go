@@ -103,7 +103,7 @@ func newHouse(ctx context.Context, t *testing.T, objects []client.Object) *house
 // options are those of a keeper in the house.
 func (h *house) options() keeper.Options {
 	return keeper.Options{
-		Client: h, Informers: h, Leases: h.leases, Recorder: h,
+		Client: h, Live: h.WithWatch, Informers: h, Leases: h.leases, Recorder: h,
 		LeaseNamespace: "defaultplan-system", Registerer: h.registry,
 	}
 }

@@ -35,13 +35,6 @@ const (
 	DefaultRetryPeriod = 2 * time.Second
 )
 
-// A Client reads from the cache and patches at the API server, as the client of
-// a manager does.
-type Client interface {
-	client.Reader
-	Patch(ctx context.Context, object client.Object, patch client.Patch, options ...client.PatchOption) error
-}
-
 // An InformerSource gives the shared informers of the cache that Client reads.
 type InformerSource interface {
 	GetInformer(ctx context.Context, object client.Object, options ...cache.InformerGetOption) (cache.Informer, error)
@@ -50,8 +43,11 @@ type InformerSource interface {
 // Options are what a Keeper works with.
 type Options struct {
 	// Client reads the cache, with the indexes of AddIndexes and of the catalog
-	// (types of classes and plans, class refs of plans), and patches. Required.
-	Client Client
+	// (types of classes and plans, class refs of plans), and writes at the API
+	// server, as the client of a manager does. Required.
+	Client client.Client
+	// Live reads from the API server. Required.
+	Live client.Reader
 	// Informers are those of the cache. Required.
 	Informers InformerSource
 	// Leases reaches the Lease. Its requests should time out well within
@@ -96,6 +92,7 @@ func (o *Options) validate() error {
 		{"Informers", o.Informers != nil},
 		{"LeaseNamespace", o.LeaseNamespace != ""},
 		{"Leases", o.Leases != nil},
+		{"Live", o.Live != nil},
 		{"Recorder", o.Recorder != nil},
 	} {
 		if !required.given {

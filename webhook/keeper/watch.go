@@ -45,8 +45,8 @@ func (t *term) watch(ctx context.Context) (func(), error) {
 }
 
 // listen adds a handler to a shared informer, and returns what removes it.
-func (t *term) listen(ctx context.Context, object client.Object, handler toolscache.ResourceEventHandler) (func(), error) {
-	informer, err := t.options.Informers.GetInformer(ctx, object)
+func (k *Keeper) listen(ctx context.Context, object client.Object, handler toolscache.ResourceEventHandler) (func(), error) {
+	informer, err := k.options.Informers.GetInformer(ctx, object)
 	if err != nil {
 		return nil, fmt.Errorf("cannot get the informer of %T: %w", object, err)
 	}
@@ -56,7 +56,7 @@ func (t *term) listen(ctx context.Context, object client.Object, handler toolsca
 	}
 	return func() {
 		if err := informer.RemoveEventHandler(registration); err != nil {
-			t.options.Log.Error(err, "cannot stop listening", "kind", fmt.Sprintf("%T", object))
+			k.options.Log.Error(err, "cannot stop listening", "kind", fmt.Sprintf("%T", object))
 		}
 	}, nil
 }

@@ -1,0 +1,236 @@
+package v1beta1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ProvisioningPolicy says which namespaces may have instances of which classes
+// and plans. It also holds for new bindings to such instances.
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Cluster,shortName=spp,categories=svcat
+// +kubebuilder:metadata:labels="svcat=true"
+// +kubebuilder:metadata:annotations="api-approved.kubernetes.io=unapproved, this group is served by an independent project"
+// +kubebuilder:printcolumn:name=Action,type=string,description="Allow or Deny.",JSONPath=`.spec.action`
+// +kubebuilder:printcolumn:name=Plans,type=integer,description="How many plans it selects now.",JSONPath=`.status.plans`
+// +kubebuilder:printcolumn:name=Namespaces,type=integer,description="How many namespaces it selects now.",JSONPath=`.status.namespaces`
+// +kubebuilder:printcolumn:name=Age,type=date,description="The time since creation.",JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name=Message,type=string,priority=1,description="What a refused user is told.",JSONPath=`.spec.message`
+type ProvisioningPolicy struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// Spec is the rule.
+	// +required
+	Spec ProvisioningPolicySpec `json:"spec"`
+	// Status is what the rule selects now.
+	// +optional
+	// +kubebuilder:default={"observedGeneration":-1}
+	Status PolicyStatus `json:"status,omitempty"`
+}
+
+// ProvisioningPolicyList is a list of provisioning policies.
+// +kubebuilder:object:root=true
+type ProvisioningPolicyList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	// Items are the policies.
+	Items []ProvisioningPolicy `json:"items"`
+}
+
+// BindingPolicy says which namespaces may bind to which instances.
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Cluster,shortName=sbp,categories=svcat
+// +kubebuilder:metadata:labels="svcat=true"
+// +kubebuilder:metadata:annotations="api-approved.kubernetes.io=unapproved, this group is served by an independent project"
+// +kubebuilder:printcolumn:name=Action,type=string,description="Allow or Deny.",JSONPath=`.spec.action`
+// +kubebuilder:printcolumn:name=Plans,type=integer,description="How many plans it selects now.",JSONPath=`.status.plans`
+// +kubebuilder:printcolumn:name=Instances,type=integer,description="How many instances it selects now.",JSONPath=`.status.instances`
+// +kubebuilder:printcolumn:name=Namespaces,type=integer,description="How many namespaces it selects now.",JSONPath=`.status.namespaces`
+// +kubebuilder:printcolumn:name=Age,type=date,description="The time since creation.",JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name=Message,type=string,priority=1,description="What a refused user is told.",JSONPath=`.spec.message`
+type BindingPolicy struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// Spec is the rule.
+	// +required
+	Spec BindingPolicySpec `json:"spec"`
+	// Status is what the rule selects now.
+	// +optional
+	// +kubebuilder:default={"observedGeneration":-1}
+	Status PolicyStatus `json:"status,omitempty"`
+}
+
+// BindingPolicyList is a list of binding policies.
+// +kubebuilder:object:root=true
+type BindingPolicyList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	// Items are the policies.
+	Items []BindingPolicy `json:"items"`
+}
+
+// PolicyAction is what a policy does to what it selects.
+// +kubebuilder:validation:Enum=Allow;Deny
+type PolicyAction string
+
+// The actions. Deny refuses the subjects in the namespaces. As soon as any
+// Allow selects a subject, only namespaces that some Allow names may use it.
+// Deny wins over Allow.
+const (
+	PolicyAllow PolicyAction = "Allow"
+	PolicyDeny  PolicyAction = "Deny"
+)
+
+// ProvisioningPolicySpec is a rule about instances.
+type ProvisioningPolicySpec struct {
+	PolicyRule `json:",inline"`
+
+	// Subjects are the classes and plans that the rule is about: those that any
+	// of the entries selects.
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=256
+	Subjects []PolicySubject `json:"subjects"`
+}
+
+// BindingPolicySpec is a rule about bindings.
+type BindingPolicySpec struct {
+	PolicyRule `json:",inline"`
+
+	// Subjects are the instances that the rule is about: those that any of the
+	// entries selects, by themselves or by their class and plan.
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=256
+	Subjects []BindingPolicySubject `json:"subjects"`
+}
+
+// PolicyRule is what policies of both kinds share.
+type PolicyRule struct {
+	// Action is Allow or Deny.
+	Action PolicyAction `json:"action"`
+	// Message is what a user is told whom this rule refuses, such as whom to
+	// ask. Absent: only the name of the policy.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Message string `json:"message,omitempty"`
+	// Namespaces are where the rule holds. Absent: everywhere.
+	// +optional
+	Namespaces *PolicyNamespaces `json:"namespaces,omitempty"`
+}
+
+// PolicyNamespaces selects namespaces: those that are named, and those that the
+// selector matches.
+// +kubebuilder:validation:XValidation:rule=`(has(self.names) && self.names.size() > 0) || has(self.selector)`,message="namespaces selects none: give names or a selector, or remove it to mean every namespace",reason=FieldValueRequired
+type PolicyNamespaces struct {
+	// Names are names of namespaces. They need not exist yet.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=1024
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=63
+	Names []string `json:"names,omitempty"`
+	// Selector matches labels of namespaces; an empty one matches all.
+	// +optional
+	Selector *metav1.LabelSelector `json:"selector,omitempty"`
+}
+
+// PolicySubject selects plans. All fields that are set must hold; at least one
+// is set. External IDs select nothing: a copy has its original's.
+// +kubebuilder:validation:XValidation:rule=`self.?serviceType.orValue("") != "" || self.?className.orValue("") != "" || self.?planName.orValue("") != "" || has(self.planSelector)`,message="a subject that says nothing would be every plan: set serviceType, className, planName or planSelector; every plan is planSelector: {}",reason=FieldValueRequired
+type PolicySubject struct {
+	PlanSubject `json:",inline"`
+}
+
+// BindingPolicySubject selects instances. All fields that are set must hold; at
+// least one is set.
+// +kubebuilder:validation:XValidation:rule=`self.?serviceType.orValue("") != "" || self.?className.orValue("") != "" || self.?planName.orValue("") != "" || has(self.planSelector) || has(self.instance) || has(self.instanceSelector)`,message="a subject that says nothing would be every instance: set serviceType, className, planName, planSelector, instance or instanceSelector; every instance is instanceSelector: {}",reason=FieldValueRequired
+type BindingPolicySubject struct {
+	PlanSubject `json:",inline"`
+
+	// Instance is one instance by name.
+	// +optional
+	Instance *PolicyInstance `json:"instance,omitempty"`
+	// InstanceSelector matches labels of instances; an empty one matches all.
+	// +optional
+	InstanceSelector *metav1.LabelSelector `json:"instanceSelector,omitempty"`
+}
+
+// PlanSubject selects plans, in the cluster and in every namespace.
+type PlanSubject struct {
+	// ServiceType selects the plans of a type, their own or their class's.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$`
+	ServiceType string `json:"serviceType,omitempty"`
+	// ClassName selects the plans of a class, by its Kubernetes or its external
+	// name.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	ClassName string `json:"className,omitempty"`
+	// PlanName selects plans by their Kubernetes or their external name.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	PlanName string `json:"planName,omitempty"`
+	// PlanSelector matches labels of plans, with their class's below their own;
+	// an empty one matches all.
+	// +optional
+	PlanSelector *metav1.LabelSelector `json:"planSelector,omitempty"`
+}
+
+// PolicyInstance names an instance.
+type PolicyInstance struct {
+	// Namespace is the namespace of the instance.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace"`
+	// Name is the metadata.name of the instance.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+}
+
+// PolicyStatus is what a policy selects now: for people, nothing depends on it.
+type PolicyStatus struct {
+	// ObservedGeneration is the metadata.generation that this status was
+	// derived from; -1 before the first time.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// Plans is how many live plans the subjects select.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Plans int32 `json:"plans"`
+	// PlanNames are the first of these plans in order, as class/plan by
+	// external names with their scope.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MaxLength=1024
+	PlanNames []string `json:"planNames,omitempty"`
+	// Instances is how many instances the subjects select; of a binding policy
+	// only.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Instances *int32 `json:"instances,omitempty"`
+	// Namespaces is how many namespaces the rule holds in.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Namespaces int32 `json:"namespaces"`
+	// NamespaceNames are the first of these namespaces in order.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MaxLength=63
+	NamespaceNames []string `json:"namespaceNames,omitempty"`
+	// Conditions are Effective: whether the rule selects anything.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=32
+	Conditions []Condition `json:"conditions,omitempty"`
+}
