@@ -53,6 +53,24 @@ func BenchmarkLayersNoDefaults(b *testing.B) {
 	}
 }
 
+// BenchmarkTransforms merges lists that overlap by half, the last of them as long as a request can make it: the time for one
+// entry stays about the same.
+func BenchmarkTransforms(b *testing.B) {
+	for _, n := range []int{8, 128, 100_000} {
+		in := []merge.TransformLayer{
+			{Name: "class", Transforms: removals(0, min(n, 128))}, {Name: "plan", Transforms: removals(64, min(n, 128))}, {Name: "binding", Transforms: removals(128, n)},
+		}
+		b.Run(fmt.Sprintf("entries=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				_, err := merge.Transforms(in...)
+				require.Equal(b, n > 128, err != nil)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/entry")
+		})
+	}
+}
+
 func BenchmarkDecode(b *testing.B) {
 	for _, n := range []int{5, 100, 1000} {
 		raw := []byte(canonical(b, keyed(0, n)))

@@ -1,9 +1,11 @@
 package merge_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 
+	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/merge"
 )
 
@@ -32,6 +34,31 @@ func ExampleLayers() {
 	// removed [/sslEnforcement]
 	// added   /cores 2 by plan
 	// added   /firewall/start 0.0.0.0 by class
+}
+
+// A plan renames a key of the Secret and adds another. A binding that wants another name for the first says only that, and
+// its transform runs where the plan's would have.
+func ExampleTransforms() {
+	port, rename := "5432", func(to string) v1beta1.SecretTransform {
+		return v1beta1.SecretTransform{RenameKey: &v1beta1.RenameKeyTransform{From: "db-name", To: to}}
+	}
+	plan := []v1beta1.SecretTransform{rename("database"), {AddKey: &v1beta1.AddKeyTransform{Key: "port", StringValue: &port}}}
+	binding := []v1beta1.SecretTransform{rename("name"), {RemoveKey: &v1beta1.RemoveKeyTransform{Key: "uri"}}}
+
+	merged, err := merge.Transforms(merge.TransformLayer{Name: "class"}, merge.TransformLayer{Name: "plan", Transforms: plan},
+		merge.TransformLayer{Name: "binding", Transforms: binding})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for i, transform := range merged.Transforms {
+		text, err := json.Marshal(transform)
+		fmt.Println(merged.Layers[i], string(text), err)
+	}
+	// Output:
+	// binding {"renameKey":{"from":"db-name","to":"name"}} <nil>
+	// plan {"addKey":{"key":"port","stringValue":"5432"}} <nil>
+	// binding {"removeKey":{"key":"uri"}} <nil>
 }
 
 // A schema that cannot be used is no reason to refuse anyone: the caller warns and goes on.

@@ -20,17 +20,19 @@ const (
 
 // The quantities that a [LimitError] speaks of.
 const (
-	quantityDepth = "depth"
-	quantitySize  = "size"
+	quantityDepth      = "depth"
+	quantitySize       = "size"
+	quantityTransforms = "transforms"
 )
 
-// A LimitError says that a layer, or the merged result, is nested too deeply or too large.
+// A LimitError says that a layer, or the merged result, is nested too deeply or too large, or that merged transforms are too
+// many.
 type LimitError struct {
 	// Layer is the layer to change; empty where only one document was read.
 	Layer string
-	// Pointer is where: the first container that is too deep, or the largest key of the largest layer.
+	// Pointer is where: the first container that is too deep, or the largest key of the largest layer; empty of transforms.
 	Pointer Pointer
-	// Quantity is "depth" (nested containers) or "size" (bytes).
+	// Quantity is "depth" (nested containers), "size" (bytes) or "transforms" (of a binding's Secret).
 	Quantity string
 	// Max is the largest Quantity that is allowed.
 	Max int
@@ -38,6 +40,9 @@ type LimitError struct {
 
 // Error says what is too much, where, and what is allowed.
 func (e *LimitError) Error() string {
+	if e.Quantity == quantityTransforms {
+		return fmt.Sprintf("merged secret transforms are too many, most of them from layer %q: at most %d are allowed; remove some", e.Layer, e.Max)
+	}
 	whose := "parameters"
 	if e.Layer != "" {
 		whose = "parameters of layer " + strconv.Quote(e.Layer)
