@@ -19,6 +19,7 @@ var pluralOf = map[string]string{
 	"ClusterServicePlan": "clusterserviceplans", "ServicePlan": "serviceplans",
 	"ClusterServiceType": "clusterservicetypes", "ServiceType": "servicetypes",
 	"ServiceInstance": "serviceinstances", "ServiceBinding": "servicebindings",
+	"ProvisioningPolicy": "provisioningpolicies", "BindingPolicy": "bindingpolicies",
 }
 
 // TestAdmitted: every body is admitted on CREATE and as a PUT over itself, and
@@ -81,6 +82,10 @@ func TestDefaultsOfTheSchema(t *testing.T) {
 		"Binding":     {reason: "a new binding is not current", plural: "servicebindings", path: []string{"status", "observedGeneration"}, want: int64(-1)},
 		"Type":        {reason: "a new type is not current", plural: "servicetypes", path: []string{"status", "observedGeneration"}, want: int64(-1)},
 		"ClusterType": {reason: "a new type is not current", plural: "clusterservicetypes", path: []string{"status", "observedGeneration"}, want: int64(-1)},
+		"Policy":      {reason: "a new policy is not current", plural: "provisioningpolicies", path: []string{"status", "observedGeneration"}, want: int64(-1)},
+		"BindingPolicy": {
+			reason: "a new policy is not current", plural: "bindingpolicies", path: []string{"status", "observedGeneration"}, want: int64(-1),
+		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -127,6 +132,7 @@ func TestNullable(t *testing.T) {
 	want := map[string][]string{
 		"clusterservicebrokers": conditions, "servicebrokers": conditions, "serviceinstances": conditions,
 		"clusterservicetypes": conditions[1:], "servicetypes": conditions[1:],
+		"provisioningpolicies": conditions[1:], "bindingpolicies": conditions[1:],
 		"servicebindings":       append(added("spec.secretTransforms"), conditions...),
 		"clusterserviceclasses": defaults, "serviceclasses": defaults, "clusterserviceplans": defaults, "serviceplans": defaults,
 	}
@@ -161,5 +167,29 @@ func TestSpecIsRequired(t *testing.T) {
 		}
 		require.Len(t, errs, 1, kind)
 		assert.Equal(t, "spec", errs[0].Field, kind)
+	}
+}
+
+// TestChecksums of the status: what cannot be a checksum would never be equal to
+// one, and the broker would be sent the same again and again.
+func TestChecksums(t *testing.T) {
+	t.Parallel()
+	const sum = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+	for _, plural := range []string{"serviceinstances", "servicebindings"} {
+		for _, properties := range []string{"inProgressProperties", "externalProperties"} {
+			for value, lawful := range map[string]bool{sum: true, "": true, sum[1:]: false, strings.ToUpper(sum): false} {
+				object := map[string]any{
+					"metadata": map[string]any{"name": "n"}, "spec": map[string]any{},
+					"status": map[string]any{properties: map[string]any{"parameterChecksum": value}},
+				}
+				_, errs := serve(t, plural).store(object, nil)
+				if lawful {
+					assert.Empty(t, errs)
+					continue
+				}
+				require.Len(t, errs, 1, value)
+				assert.Equal(t, "status."+properties+".parameterChecksum", errs[0].Field)
+			}
+		}
 	}
 }

@@ -103,11 +103,13 @@ type ServiceBindingSpec struct {
 	// of the binding.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$`
 	SecretName string `json:"secretName,omitempty"`
 	// ServiceName is the Service to make for the endpoints that the broker
 	// returns. Absent: the name of the binding.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$`
 	ServiceName string `json:"serviceName,omitempty"`
 	// SecretTransforms are applied to the credentials in order, after the
 	// defaults of class and plan.
@@ -135,11 +137,13 @@ type InstanceReference struct {
 	// Name is the metadata.name of the ServiceInstance.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
 	Name string `json:"name"`
 	// Namespace is the namespace of the ServiceInstance, if it is another than
 	// the binding's. That instance must be shared with the binding's.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$`
 	Namespace string `json:"namespace,omitempty"`
 }
 
@@ -236,6 +240,7 @@ type ServiceBindingPropertiesState struct {
 	// from Secrets, in 64 hexadecimal digits.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:Pattern=`^([0-9a-f]{64})?$`
 	ParameterChecksum string `json:"parameterChecksum,omitempty"`
 	// UserInfo is the user whose request was sent.
 	// +optional

@@ -77,6 +77,7 @@ type ServiceBrokerList struct {
 // +kubebuilder:validation:XValidation:rule=`(has(self.controllerName) ? self.controllerName : "") == (has(oldSelf.controllerName) ? oldSelf.controllerName : "")`,message="controllerName cannot change: put the stored value back, or make a new broker",fieldPath=`.controllerName`
 // +kubebuilder:validation:XValidation:rule=`!self.?insecureSkipTLSVerify.orValue(false) || !has(self.caBundle) || size(self.caBundle) == 0`,message="caBundle cannot be used when insecureSkipTLSVerify is true: remove one",fieldPath=`.caBundle`
 // +kubebuilder:validation:XValidation:rule=`!has(self.relistDuration) || duration(self.relistDuration) > duration('0s')`,message="relistDuration must be more than nothing, such as 15m; remove it for the controller's default",fieldPath=`.relistDuration`
+// +kubebuilder:validation:XValidation:rule=`!has(oldSelf.relistRequests) || !has(self.relistRequests) || self.relistRequests == 0 || self.relistRequests >= oldSelf.relistRequests`,message="relistRequests counts requests and cannot go back: raise it, or leave it out",fieldPath=`.relistRequests`
 type ClusterServiceBrokerSpec struct {
 	CommonServiceBrokerSpec `json:",inline"`
 
@@ -90,6 +91,7 @@ type ClusterServiceBrokerSpec struct {
 // +kubebuilder:validation:XValidation:rule=`(has(self.controllerName) ? self.controllerName : "") == (has(oldSelf.controllerName) ? oldSelf.controllerName : "")`,message="controllerName cannot change: put the stored value back, or make a new broker",fieldPath=`.controllerName`
 // +kubebuilder:validation:XValidation:rule=`!self.?insecureSkipTLSVerify.orValue(false) || !has(self.caBundle) || size(self.caBundle) == 0`,message="caBundle cannot be used when insecureSkipTLSVerify is true: remove one",fieldPath=`.caBundle`
 // +kubebuilder:validation:XValidation:rule=`!has(self.relistDuration) || duration(self.relistDuration) > duration('0s')`,message="relistDuration must be more than nothing, such as 15m; remove it for the controller's default",fieldPath=`.relistDuration`
+// +kubebuilder:validation:XValidation:rule=`!has(oldSelf.relistRequests) || !has(self.relistRequests) || self.relistRequests == 0 || self.relistRequests >= oldSelf.relistRequests`,message="relistRequests counts requests and cannot go back: raise it, or leave it out",fieldPath=`.relistRequests`
 type ServiceBrokerSpec struct {
 	CommonServiceBrokerSpec `json:",inline"`
 
@@ -117,6 +119,7 @@ type CommonServiceBrokerSpec struct {
 	// https://broker.example.com.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:XValidation:rule=`isURL(self) && url(self).getScheme() in ["http", "https"] && url(self).getHostname() != ""`,message="url must be an http or https address with a host: write the whole of it, such as https://broker.example.com"
 	URL string `json:"url"`
 	// InsecureSkipTLSVerify accepts any certificate of the broker. Not
 	// together with caBundle.

@@ -16,6 +16,7 @@ func catalogCases() map[string]ruleCase {
 		maps.Copy(cases, of(scope.class, brokerNameCases(scope.broker, "")))
 		maps.Copy(cases, of(scope.plan, brokerNameCases(scope.broker, ", "+scope.ref+": {name: c}")))
 		maps.Copy(cases, of(scope.plan, planCases(scope.ref)))
+		maps.Copy(cases, of(scope.class, classCases()))
 		maps.Copy(cases, of(scope.class, sharedCases("")))
 		maps.Copy(cases, of(scope.plan, sharedCases(", "+scope.ref+": {name: c}")))
 	}
@@ -38,6 +39,16 @@ func brokerNameCases(broker, rest string) map[string]ruleCase {
 		"Changed" + broker: {reason: "its instances are there", old: with("a"), spec: with("b"), field: "spec." + broker, words: broker + " cannot change"},
 		"Added" + broker:   {reason: "a partial object is completed", old: with(`""`), spec: with("b")},
 		"Dropped" + broker: {reason: "a chart applies its partial object again", old: with("a"), spec: "{externalID: i" + rest + "}"},
+	}
+}
+
+func classCases() map[string]ruleCase {
+	return map[string]ruleCase{
+		"IDChanged": {
+			reason: "instances were provisioned by this ID", old: "{externalID: i}", spec: "{externalID: j}",
+			field: "spec.externalID", words: "externalID cannot change once set",
+		},
+		"Renamed": {reason: "a broker may", old: "{externalID: i, externalName: a}", spec: "{externalID: i, externalName: b}"},
 	}
 }
 

@@ -86,6 +86,7 @@ type ServiceClassList struct {
 }
 
 // ClusterServiceClassSpec is an offering of a cluster-scoped broker.
+// +kubebuilder:validation:XValidation:rule=`!has(oldSelf.externalID) || oldSelf.externalID == "" || !has(self.externalID) || self.externalID == "" || self.externalID == oldSelf.externalID`,message="externalID cannot change once set: put the stored value back, or make a new class",fieldPath=`.externalID`
 // +kubebuilder:validation:XValidation:rule=`!has(oldSelf.clusterServiceBrokerName) || oldSelf.clusterServiceBrokerName == "" || !has(self.clusterServiceBrokerName) || self.clusterServiceBrokerName == "" || self.clusterServiceBrokerName == oldSelf.clusterServiceBrokerName`,message="clusterServiceBrokerName cannot change once set: put the stored value back, or make a new class",fieldPath=`.clusterServiceBrokerName`
 type ClusterServiceClassSpec struct {
 	CommonServiceClassSpec `json:",inline"`
@@ -94,10 +95,12 @@ type ClusterServiceClassSpec struct {
 	// class. Absent on a class that was made before its broker listed it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$`
 	ClusterServiceBrokerName string `json:"clusterServiceBrokerName,omitempty"`
 }
 
 // ServiceClassSpec is an offering within a namespace.
+// +kubebuilder:validation:XValidation:rule=`!has(oldSelf.externalID) || oldSelf.externalID == "" || !has(self.externalID) || self.externalID == "" || self.externalID == oldSelf.externalID`,message="externalID cannot change once set: put the stored value back, or make a new class",fieldPath=`.externalID`
 // +kubebuilder:validation:XValidation:rule=`!(self.?serviceBrokerName.orValue("") != "" && self.?clusterServiceBrokerName.orValue("") != "")`,message="serviceBrokerName and clusterServiceBrokerName exclude each other: remove one",fieldPath=`.clusterServiceBrokerName`,reason=FieldValueForbidden
 // +kubebuilder:validation:XValidation:rule=`!has(oldSelf.serviceBrokerName) || oldSelf.serviceBrokerName == "" || !has(self.serviceBrokerName) || self.serviceBrokerName == "" || self.serviceBrokerName == oldSelf.serviceBrokerName`,message="serviceBrokerName cannot change once set: put the stored value back, or make a new class",fieldPath=`.serviceBrokerName`
 // +kubebuilder:validation:XValidation:rule=`!has(oldSelf.clusterServiceBrokerName) || oldSelf.clusterServiceBrokerName == "" || !has(self.clusterServiceBrokerName) || self.clusterServiceBrokerName == "" || self.clusterServiceBrokerName == oldSelf.clusterServiceBrokerName`,message="clusterServiceBrokerName cannot change once set: put the stored value back, or make a new class",fieldPath=`.clusterServiceBrokerName`
@@ -108,6 +111,7 @@ type ServiceClassSpec struct {
 	// this class. Absent on a class that was made before its broker listed it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$`
 	ServiceBrokerName string `json:"serviceBrokerName,omitempty"`
 	// ClusterServiceBrokerName is set instead of serviceBrokerName on a
 	// cluster class that was copied into this namespace: the broker at which
@@ -115,6 +119,7 @@ type ServiceClassSpec struct {
 	// that broker.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$`
 	ClusterServiceBrokerName string `json:"clusterServiceBrokerName,omitempty"`
 }
 
@@ -124,7 +129,8 @@ type CommonServiceClassSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	ExternalName string `json:"externalName,omitempty"`
-	// ExternalID is the ID that the broker gave; it is what the broker is sent.
+	// ExternalID is the ID that the broker gave; it is what the broker is
+	// sent. It cannot change.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	ExternalID string `json:"externalID"`

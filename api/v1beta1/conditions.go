@@ -101,6 +101,43 @@ func Unresolved(reason, message string) Condition {
 	return Condition{Type: ConditionResolved, Status: ConditionFalse, Reason: reason, Message: message}
 }
 
+// DefaultPlan returns the condition of a service type that says whether it has a
+// default plan.
+func DefaultPlan(is bool, reason, message string) Condition {
+	return Condition{Type: ConditionDefaultPlan, Status: statusOf(is), Reason: reason, Message: message}
+}
+
+// SuggestedPlan returns the condition of a service type that says whether it has
+// one suggested plan.
+func SuggestedPlan(is bool, reason, message string) Condition {
+	return Condition{Type: ConditionSuggestedPlan, Status: statusOf(is), Reason: reason, Message: message}
+}
+
+// Ambiguous returns the condition of a service type that says whether several
+// plans claim the same tier.
+func Ambiguous(is bool, reason, message string) Condition {
+	return Condition{Type: ConditionAmbiguous, Status: statusOf(is), Reason: reason, Message: message}
+}
+
+// NoDefault returns the condition of a service type that says whether it has
+// plans, none of which is the default or suggested.
+func NoDefault(is bool, reason, message string) Condition {
+	return Condition{Type: ConditionNoDefault, Status: statusOf(is), Reason: reason, Message: message}
+}
+
+// Effective returns the condition of a policy that says whether it selects
+// anything that exists.
+func Effective(is bool, reason, message string) Condition {
+	return Condition{Type: ConditionEffective, Status: statusOf(is), Reason: reason, Message: message}
+}
+
+func statusOf(is bool) ConditionStatus {
+	if is {
+		return ConditionTrue
+	}
+	return ConditionFalse
+}
+
 // FindCondition returns the condition of a type, and whether there is one.
 func FindCondition(conditions []Condition, typ string) (Condition, bool) {
 	i := slices.IndexFunc(conditions, func(c Condition) bool { return c.Type == typ })

@@ -16,7 +16,7 @@ import (
 var plurals = map[string]string{
 	"clusterservicebrokers": "csb", "clusterserviceclasses": "csc", "clusterserviceplans": "csp", "clusterservicetypes": "cst",
 	"servicebrokers": "sbr", "serviceclasses": "scl", "serviceplans": "spl", "servicetypes": "sty",
-	"serviceinstances": "si", "servicebindings": "sb",
+	"serviceinstances": "si", "servicebindings": "sb", "provisioningpolicies": "spp", "bindingpolicies": "sbp",
 }
 
 // builtin are the short names of the resources that the API server has itself.
@@ -158,6 +158,7 @@ func TestColumns(t *testing.T) {
 		"clusterserviceplans": "External-Name Type Default Class Broker Age", "serviceplans": "External-Name Type Default Class Broker Age",
 		"clusterservicetypes": "Type Default Suggested Plans Resolvable Age", "servicetypes": "Type Default Suggested Plans Resolvable Age",
 		"serviceinstances": "Type Class Plan Ready Status Age", "servicebindings": "Service-Instance Secret-Name Ready Status Age",
+		"provisioningpolicies": "Action Plans Namespaces Age", "bindingpolicies": "Action Plans Instances Namespaces Age",
 	}
 	for plural := range plurals {
 		var got []string

@@ -115,6 +115,7 @@ type Sharing struct {
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=256
 	// +kubebuilder:validation:items:MaxLength=63
+	// +kubebuilder:validation:items:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	Namespaces []string `json:"namespaces,omitempty"`
 	// NamespaceSelector selects namespaces by their labels. {} selects all.
 	// +optional
@@ -255,6 +256,7 @@ type ServiceInstancePropertiesState struct {
 	// from Secrets, in 64 hexadecimal digits.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:Pattern=`^([0-9a-f]{64})?$`
 	ParameterChecksum string `json:"parameterChecksum,omitempty"`
 	// UserInfo is the user whose request was sent.
 	// +optional

@@ -108,6 +108,7 @@ type ClusterServicePlanSpec struct {
 	// plan. Absent on a plan that was made before its broker listed it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$`
 	ClusterServiceBrokerName string `json:"clusterServiceBrokerName,omitempty"`
 	// ClusterServiceClassRef names the ClusterServiceClass that this plan
 	// belongs to.
@@ -128,6 +129,7 @@ type ServicePlanSpec struct {
 	// this plan. Absent on a plan that was made before its broker listed it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$`
 	ServiceBrokerName string `json:"serviceBrokerName,omitempty"`
 	// ClusterServiceBrokerName is set instead of serviceBrokerName on a
 	// cluster plan that was copied into this namespace: the broker at which
@@ -135,6 +137,7 @@ type ServicePlanSpec struct {
 	// that broker.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$`
 	ClusterServiceBrokerName string `json:"clusterServiceBrokerName,omitempty"`
 	// ServiceClassRef names the ServiceClass of this namespace that this plan
 	// belongs to.

@@ -97,6 +97,7 @@ type ClusterObjectReference struct {
 	// Name is the metadata.name of the object.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$`
 	Name string `json:"name,omitempty"`
 }
 
@@ -106,6 +107,7 @@ type LocalObjectReference struct {
 	// Name is the metadata.name of the object.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$`
 	Name string `json:"name,omitempty"`
 }
 
@@ -114,9 +116,11 @@ type ObjectReference struct {
 	// Namespace is the namespace of the object.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$`
 	Namespace string `json:"namespace,omitempty"`
 	// Name is the metadata.name of the object.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$`
 	Name string `json:"name,omitempty"`
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 )
 
@@ -18,7 +19,7 @@ func objects(t *testing.T, file string) map[string]map[string]any {
 	raw, err := os.ReadFile(filepath.Join("testdata", file))
 	require.NoError(t, err)
 	var list []map[string]any
-	require.NoError(t, yaml.Unmarshal(raw, &list))
+	read(t, raw, &list)
 	result := make(map[string]map[string]any, len(list))
 	for _, object := range list {
 		name := object["kind"].(string) + "/" + object["metadata"].(map[string]any)["name"].(string)
@@ -28,6 +29,14 @@ func objects(t *testing.T, file string) map[string]map[string]any {
 	return result
 }
 
+// read reads YAML as the API server does: an integer is no float.
+func read(t *testing.T, text []byte, into any) {
+	t.Helper()
+	text, err := yaml.YAMLToJSON(text)
+	require.NoError(t, err)
+	require.NoError(t, utiljson.Unmarshal(text, into))
+}
+
 func TestSchemeKnowsEveryKind(t *testing.T) {
 	t.Parallel()
 	scheme := runtime.NewScheme()
@@ -35,6 +44,7 @@ func TestSchemeKnowsEveryKind(t *testing.T) {
 	for _, kind := range []string{
 		"ClusterServiceBroker", "ClusterServiceClass", "ClusterServicePlan", "ClusterServiceType",
 		"ServiceBroker", "ServiceClass", "ServicePlan", "ServiceType", "ServiceInstance", "ServiceBinding",
+		"ProvisioningPolicy", "BindingPolicy",
 	} {
 		for _, name := range []string{kind, kind + "List"} {
 			object, err := scheme.New(GroupVersion.WithKind(name))
@@ -66,7 +76,7 @@ func TestWireRoundTrip(t *testing.T) {
 			written, err := yaml.Marshal(object.DeepCopyObject())
 			require.NoError(t, err)
 			var got map[string]any
-			require.NoError(t, yaml.Unmarshal(written, &got))
+			read(t, written, &got)
 			delete(got["metadata"].(map[string]any), "creationTimestamp")
 			assert.Equal(t, want, got)
 		})

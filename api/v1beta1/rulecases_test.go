@@ -13,7 +13,9 @@ func TestBindingRules(t *testing.T)     { t.Parallel(); run(t, bindingCases()) }
 func TestBrokerRules(t *testing.T)      { t.Parallel(); run(t, brokerCases()) }
 func TestCatalogRules(t *testing.T)     { t.Parallel(); run(t, catalogCases()) }
 func TestServiceTypeRules(t *testing.T) { t.Parallel(); run(t, typeCases()) }
+func TestPolicyRules(t *testing.T)      { t.Parallel(); run(t, policyCases()) }
 func TestLimits(t *testing.T)           { t.Parallel(); run(t, limitCases()) }
+func TestNames(t *testing.T)            { t.Parallel(); run(t, nameCases()) }
 
 // decisionCases are the rules that instances and bindings share.
 func decisionCases(plural string) map[string]ruleCase {
@@ -100,59 +102,13 @@ func bindingCases() map[string]ruleCase {
 			reason: "no Secret", spec: `{secretTransforms: [{addKeysFrom: {secretRef: {}}}]}`,
 			field: "spec.secretTransforms[0].addKeysFrom", words: "secretRef.name is required",
 		},
+		"BadBytes": {
+			reason: "Go would not read it", spec: `{secretTransforms: [{addKey: {key: a, value: x}}]}`,
+			field: "spec.secretTransforms[0].addKey.value", words: "should match",
+		},
 		"KeysFrom": {reason: "a Secret", spec: `{secretTransforms: [{addKeysFrom: {secretRef: {name: s}}}]}`},
 	})
 	maps.Copy(cases, decisionCases("servicebindings"))
-	return cases
-}
-
-func brokerCases() map[string]ruleCase {
-	both := map[string]ruleCase{
-		"NameAdded": {
-			reason: "another controller would take it over", old: `{url: u}`, spec: `{url: u, controllerName: other}`,
-			field: "spec.controllerName", words: "controllerName cannot change",
-		},
-		"NameRemoved": {
-			reason: "another controller would take it over", old: `{url: u, controllerName: other}`, spec: `{url: u}`,
-			field: "spec.controllerName", words: "controllerName cannot change",
-		},
-		"NameKept": {reason: "an empty name is none", old: `{url: u, controllerName: ""}`, spec: `{url: v}`},
-		"BundleAndInsecure": {
-			reason: "one says verify, one says do not", spec: `{url: u, insecureSkipTLSVerify: true, caBundle: UEVN}`,
-			field: "spec.caBundle", words: "cannot be used when insecureSkipTLSVerify is true",
-		},
-		"Bundle":       {reason: "verified", spec: `{url: u, insecureSkipTLSVerify: false, caBundle: UEVN}`},
-		"ZeroDuration": {reason: "it would never rest", spec: `{url: u, relistDuration: 0s}`, field: "spec.relistDuration", words: "must be more than nothing"},
-		"BadDuration":  {reason: "Go would not read it", spec: `{url: u, relistDuration: 1d}`, field: "spec.relistDuration", words: "should match"},
-		"BadBundle":    {reason: "Go would not read it", spec: `{url: u, caBundle: "UEV"}`, field: "spec.caBundle", words: "should match"},
-		"NoURL":        {reason: "nothing to call", spec: `{relistBehavior: Manual}`, field: "spec.url", words: "Required"},
-		"EmptyAuth":    {reason: "neither is set", spec: `{url: u, authInfo: {}}`, field: "spec.authInfo", words: "needs basic or bearer"},
-		"BasicNoSecret": {
-			reason: "no Secret", spec: `{url: u, authInfo: {basic: {}}}`, field: "spec.authInfo.basic", words: "name the Secret with the keys username and password",
-		},
-		"BearerNoSecret": {
-			reason: "no Secret", spec: `{url: u, authInfo: {bearer: {secretRef: {name: ""}}}}`,
-			field: "spec.authInfo.bearer", words: "name the Secret with the key token",
-		},
-		"EmptyURL":    {reason: "nothing to call", spec: `{url: ""}`, field: "spec.url", words: "at least 1"},
-		"BadSuffix":   {reason: "it becomes part of names", spec: `{url: u, nameSuffix: -a}`, field: "spec.nameSuffix", words: "should match"},
-		"EmptySuffix": {reason: "an empty suffix is none", spec: `{url: u, nameSuffix: "", relistBehavior: ""}`},
-		"Negative":    {reason: "a counter", spec: `{url: u, relistRequests: -1}`, field: "spec.relistRequests", words: "greater than or equal to 0"},
-		"BadBehavior": {reason: "not a behaviour", spec: `{url: u, relistBehavior: Often}`, field: "spec.relistBehavior", words: "Manual"},
-	}
-	cases := of("servicebrokers", both)
-	maps.Copy(cases, of("clusterservicebrokers", both))
-	maps.Copy(cases, of("clusterservicebrokers", map[string]ruleCase{
-		"BasicNoNamespace": {
-			reason: "a Secret is in a namespace", spec: `{url: u, authInfo: {basic: {secretRef: {name: s}}}}`,
-			field: "spec.authInfo.basic", words: "secretRef.namespace and secretRef.name are required",
-		},
-		"BearerNoNamespace": {
-			reason: "a Secret is in a namespace", spec: `{url: u, authInfo: {bearer: {secretRef: {name: s}}}}`,
-			field: "spec.authInfo.bearer", words: "secretRef.namespace and secretRef.name are required",
-		},
-		"Auth": {reason: "a whole reference", spec: `{url: u, authInfo: {basic: {secretRef: {namespace: x, name: s}}}}`},
-	}))
 	return cases
 }
 
@@ -186,7 +142,7 @@ func collectRules(schema *structuralschema.Structural, found func(message string
 // refusedSomewhere says whether a case of the resource expects the message.
 func refusedSomewhere(plural, message string) bool {
 	for _, cases := range []map[string]ruleCase{
-		decisionCases("serviceinstances"), bindingCases(), brokerCases(), catalogCases(), typeCases(),
+		decisionCases("serviceinstances"), bindingCases(), brokerCases(), catalogCases(), typeCases(), policyCases(),
 	} {
 		for _, tc := range cases {
 			if tc.plural == plural && tc.words != "" && strings.Contains(message, tc.words) {

@@ -11,12 +11,14 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/cel/common"
 	"sigs.k8s.io/yaml"
 )
 
@@ -68,26 +70,28 @@ func serve(t *testing.T, plural string) served {
 }
 
 // store returns the object as it would be stored over an old one (nil: none),
-// and what the API server would refuse.
+// and what the API server would refuse. What an update leaves as it was is not
+// held against it, but for rules about the change itself.
 func (s served) store(object, old map[string]any) (map[string]any, field.ErrorList) {
 	stored := runtime.DeepCopyJSON(object)
 	pruning.Prune(stored, s.structural, true)
 	defaulting.PruneNonNullableNullsWithoutDefaults(stored, s.structural)
 	defaulting.Default(stored, s.structural)
 	var errs field.ErrorList
+	var before any
+	var ratchet []cel.Option
 	if old == nil {
 		errs = validation.ValidateCustomResource(nil, stored, s.schema)
 	} else {
-		errs = validation.ValidateCustomResourceUpdate(nil, stored, old, s.schema)
+		before = old
+		correlated := common.NewCorrelatedObject(stored, old, &model.Structural{Structural: s.structural})
+		errs = validation.ValidateCustomResourceUpdate(nil, stored, old, s.schema, validation.WithRatcheting(correlated))
+		ratchet = append(ratchet, cel.WithRatcheting(correlated))
 	}
 	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, s.structural, stored)...)
 	if len(errs) > 0 || s.rules == nil {
 		return stored, errs
 	}
-	var before any
-	if old != nil {
-		before = old
-	}
-	broken, _ := s.rules.Validate(context.Background(), nil, s.structural, stored, before, requestBudget)
+	broken, _ := s.rules.Validate(context.Background(), nil, s.structural, stored, before, requestBudget, ratchet...)
 	return stored, broken
 }

@@ -133,7 +133,7 @@ func TestHooksAreCalledForDecisionsOnly(t *testing.T) { //nolint:tparallel // th
 			require.NoError(t, s.Client().Create(t.Context(), instance))
 			assert.Equal(t, both("CREATE"), hook.take(), "each create is decided and judged")
 			if tc.terminating {
-				require.NoError(t, s.Client().Delete(t.Context(), instance))
+				s.deleteHeld(t, instance)
 			}
 			require.NoError(t, s.Client().Patch(t.Context(), instance, client.RawPatch(types.MergePatchType, []byte(tc.patch))))
 			assert.Equal(t, tc.want, hook.take(), tc.reason)
@@ -165,6 +165,8 @@ func TestHooksAreCalledForDecisionsOnly(t *testing.T) { //nolint:tparallel // th
 		require.NoError(t, s.Client().Status().Patch(t.Context(), instance, patch))
 		assert.Empty(t, hook.take(), "status is not ours to judge")
 	})
+	t.Run("Kinds", func(t *testing.T) { hooksOfEachKind(t, s, hook) })
+	t.Run("Bindings", func(t *testing.T) { bindingsAreCalledWhileUndecided(t, s, hook) })
 	t.Run("Uninstalled", func(t *testing.T) {
 		require.NoError(t, s.UninstallHooks(t.Context()))
 		require.NoError(t, s.UninstallHooks(t.Context()), "twice is no error")
@@ -224,7 +226,10 @@ func TestWebhookHasTheShippedRights(t *testing.T) {
 		"OtherLease":    {reason: "by that Lease only", args: []string{"update", "lease/other", "-n", "defaultplan-system"}},
 		"Secrets":       {reason: "it reads no Secret", args: []string{"get", "secrets", "-A"}},
 		"DeleteObjects": {reason: "it deletes nothing", args: []string{"delete", "serviceinstances", "-A"}},
-		"Reviews":       {reason: "no right before it is used", args: []string{"create", "subjectaccessreviews"}},
+		"Reviews":       {reason: "it asks what a writer may do elsewhere", args: []string{"create", "subjectaccessreviews"}, allowed: true},
+		"Policies":      {reason: "it judges by them", args: []string{"list", "provisioningpolicies"}, allowed: true},
+		"Namespaces":    {reason: "whose labels policies select", args: []string{"watch", "namespaces"}, allowed: true},
+		"Hooks":         {reason: "its own configuration is not its to write", args: []string{"patch", "mutatingwebhookconfigurations"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

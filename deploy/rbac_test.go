@@ -1,0 +1,134 @@
+package deploy_test
+
+import (
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/yaml"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/deploy"
+)
+
+// clusterRoles reads the ClusterRoles of a file as shipped, by name.
+func clusterRoles(t *testing.T, file string) map[string]rbacv1.ClusterRole {
+	t.Helper()
+	content, err := fs.ReadFile(deploy.Manifests, file)
+	require.NoError(t, err)
+	roles := map[string]rbacv1.ClusterRole{}
+	for document := range strings.SplitSeq(strings.TrimPrefix(string(content), "---\n"), "---\n") {
+		role := rbacv1.ClusterRole{}
+		require.NoError(t, yaml.UnmarshalStrict([]byte(document), &role))
+		require.Equal(t, "ClusterRole", role.Kind)
+		roles[role.Name] = role
+	}
+	return roles
+}
+
+// grants says whether a role has a rule that gives a verb on a resource of ours.
+func grants(role *rbacv1.ClusterRole, verb, resource string) bool {
+	return slices.ContainsFunc(role.Rules, func(rule rbacv1.PolicyRule) bool {
+		return has(rule.APIGroups, api.GroupName) && has(rule.Resources, resource) && has(rule.Verbs, verb)
+	})
+}
+
+func has(list []string, word string) bool {
+	return slices.Contains(list, word) || slices.Contains(list, "*")
+}
+
+// TestPeoplesRoles: who may do what, by the roles that a cluster's own view, edit
+// and admin take in; each of these is part of the next.
+func TestPeoplesRoles(t *testing.T) {
+	t.Parallel()
+	roles := clusterRoles(t, "rbac/aggregated_roles.yaml")
+	view, edit, admin, defaults := roles["servicecatalog-view"], roles["servicecatalog-edit"], roles["servicecatalog-admin"], roles["servicecatalog-defaults"]
+	require.Len(t, roles, 4)
+	for label, role := range map[string]rbacv1.ClusterRole{"view": view, "edit": edit, "admin": admin} {
+		assert.Equal(t, map[string]string{"rbac.authorization.k8s.io/aggregate-to-" + label: "true"}, role.Labels)
+	}
+	assert.Empty(t, defaults.Labels, "who chooses defaults is told so by name")
+
+	const none, viewer, editor, administrator = "nobody", "view", "edit", "admin"
+	cases := map[string]struct{ reason, verb, resource, from string }{
+		"See":             {reason: "what there is", verb: "list", resource: "clusterserviceplans", from: viewer},
+		"SeePolicies":     {reason: "why one is refused", verb: "get", resource: "provisioningpolicies", from: viewer},
+		"SeeInstances":    {reason: "of the namespace", verb: "watch", resource: "serviceinstances", from: viewer},
+		"Provision":       {reason: "what the catalog is for", verb: "create", resource: "serviceinstances", from: editor},
+		"Bind":            {reason: "what the catalog is for", verb: "create", resource: "servicebindings", from: editor},
+		"Unbind":          {reason: "and to give it back", verb: "delete", resource: "servicebindings", from: editor},
+		"OwnBroker":       {reason: "the namespace's own", verb: "create", resource: "servicebrokers", from: administrator},
+		"OwnPlan":         {reason: "the namespace's own", verb: "patch", resource: "serviceplans", from: administrator},
+		"OwnDefault":      {reason: "the namespace's own", verb: "update", resource: "servicetypes", from: administrator},
+		"Use":             {reason: "a copy of a cluster class would escape policies", verb: "use", resource: "clusterservicebrokers", from: none},
+		"Adopt":           {reason: "another's database by its ID", verb: "adopt", resource: "serviceinstances", from: none},
+		"BindVerb":        {reason: "no such right is given", verb: "bind", resource: "serviceinstances", from: none},
+		"ClusterDefault":  {reason: "the one door to defaults", verb: "update", resource: "clusterservicetypes", from: none},
+		"PatchDefault":    {reason: "the one door to defaults", verb: "patch", resource: "clusterservicetypes", from: none},
+		"ClusterPlan":     {reason: "the cluster's", verb: "update", resource: "clusterserviceplans", from: none},
+		"ClusterBroker":   {reason: "the cluster's", verb: "create", resource: "clusterservicebrokers", from: none},
+		"Policy":          {reason: "the cluster's", verb: "delete", resource: "bindingpolicies", from: none},
+		"InstanceStatus":  {reason: "the controller's", verb: "update", resource: "serviceinstances/status", from: none},
+		"TypeStatus":      {reason: "the keeper's", verb: "patch", resource: "servicetypes/status", from: none},
+		"InstanceRelease": {reason: "finalizers go by an update of the object", verb: "update", resource: "serviceinstances/finalizers", from: none},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := none
+			switch {
+			case grants(&view, tc.verb, tc.resource):
+				got = viewer
+			case grants(&edit, tc.verb, tc.resource):
+				got = editor
+			case grants(&admin, tc.verb, tc.resource):
+				got = administrator
+			}
+			assert.Equal(t, tc.from, got, tc.reason)
+		})
+	}
+	for _, verb := range []string{"update", "patch"} {
+		assert.True(t, grants(&defaults, verb, "clusterservicetypes"))
+		assert.False(t, grants(&defaults, verb, "clusterserviceplans"))
+	}
+}
+
+// TestEveryKindCanBeSeen: a kind that view forgets would be seen by nobody but
+// administrators.
+func TestEveryKindCanBeSeen(t *testing.T) {
+	t.Parallel()
+	view := clusterRoles(t, "rbac/aggregated_roles.yaml")["servicecatalog-view"]
+	for _, kind := range kinds(t) {
+		for _, verb := range []string{"get", "list", "watch"} {
+			assert.True(t, grants(&view, verb, kind.resource), "%s %s", verb, kind.resource)
+		}
+	}
+}
+
+// TestWebhooksOwnRights: what admission reads, and no Secret.
+func TestWebhooksOwnRights(t *testing.T) {
+	t.Parallel()
+	role := clusterRoles(t, "rbac/role.yaml")["defaultplan-webhook"]
+	for _, resource := range []string{
+		"clusterserviceclasses", "clusterserviceplans", "clusterservicetypes", "serviceclasses", "serviceplans", "servicetypes",
+		"serviceinstances", "provisioningpolicies", "bindingpolicies",
+	} {
+		for _, verb := range []string{"get", "list", "watch"} {
+			assert.True(t, grants(&role, verb, resource), "%s %s", verb, resource)
+		}
+	}
+	var others []string
+	for _, rule := range role.Rules {
+		if slices.Contains(rule.APIGroups, api.GroupName) {
+			continue
+		}
+		for _, resource := range rule.Resources {
+			others = append(others, strings.Join(rule.Verbs, ",")+" "+resource)
+		}
+	}
+	assert.ElementsMatch(t, []string{"create,patch events", "get,list,watch namespaces", "create subjectaccessreviews"}, others)
+}
