@@ -43,30 +43,43 @@ func (p *part) add(others ...part) {
 	}
 }
 
-// choose resolves req from the fast part of the catalog, after closed has hidden
-// what is not to be seen. It says whether the answer is already the API server's.
-func (c *catalog) choose(ctx context.Context, req resolve.Request, closed func(*part)) (choice resolve.Choice, live bool, err error) {
+// choose resolves req from the fast part of the catalog, as see shows it. It says
+// whether the answer is already the API server's.
+func (c *catalog) choose(ctx context.Context, req resolve.Request, see sight) (choice resolve.Choice, live bool, err error) {
 	found, live, err := c.fast(ctx, req)
+	if err == nil {
+		err = see(ctx, &req, &found, false)
+	}
 	if err != nil {
 		return resolve.Choice{}, live, fmt.Errorf("cannot read the catalog: %w", err)
 	}
-	closed(&found)
 	choice, err = resolve.Plan(req, found.Catalog)
+	if live && err != nil {
+		choice, err = seen(ctx, &req, &found, see)
+		return choice, true, err
+	}
 	if live || err != nil || choice.Rule != resolve.RuleOnlyPlan || c.clock.Since(found.newest) > settling {
 		return choice, live, err
 	}
-	choice, err = c.confirm(ctx, req, closed)
+	choice, err = c.confirm(ctx, req, see)
 	return choice, true, err
 }
 
 // confirm resolves req from what the API server has now.
-func (c *catalog) confirm(ctx context.Context, req resolve.Request, closed func(*part)) (resolve.Choice, error) {
+func (c *catalog) confirm(ctx context.Context, req resolve.Request, see sight) (resolve.Choice, error) {
 	found, err := c.whole(ctx, req)
 	if err != nil {
 		return resolve.Choice{}, fmt.Errorf("cannot read the catalog: %w", err)
 	}
-	closed(&found)
-	return resolve.Plan(req, found.Catalog)
+	return seen(ctx, &req, &found, see)
+}
+
+// seen resolves req from what was read live, most likely to refuse it.
+func seen(ctx context.Context, req *resolve.Request, found *part, see sight) (resolve.Choice, error) {
+	if err := see(ctx, req, found, true); err != nil {
+		return resolve.Choice{}, fmt.Errorf("cannot read the policies: %w", err)
+	}
+	return resolve.Plan(*req, found.Catalog)
 }
 
 // fast returns what is needed to choose, and no more. It says whether that is all

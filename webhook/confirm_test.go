@@ -19,8 +19,8 @@ func TestRefusalsShareTheirLists(t *testing.T) {
 		reason, spec string
 		lists        int // different ones
 	}{
-		"Selector":       {"All of the catalog, in both scopes.", `{"planSelector":{"matchLabels":{"no":"such"}}}`, 4},
-		"TypeOfSelector": {"A type's classes and plans, in both scopes, and the plans of its class.", `{"serviceType":"mysql","planSelector":{"matchLabels":{"no":"such"}}}`, 5},
+		"Selector":       {"All of the catalog, in both scopes, and the policies.", `{"planSelector":{"matchLabels":{"no":"such"}}}`, 5},
+		"TypeOfSelector": {"A type's classes and plans, in both scopes, the plans of its class, and the policies.", `{"serviceType":"mysql","planSelector":{"matchLabels":{"no":"such"}}}`, 6},
 		"Type":           {"The same.", `{"serviceType":"mysql"}`, 5},
 		"Class":          {"The classes so named, and their plans.", `{"clusterServiceClassExternalName":"db"}`, 2},
 		"Plan":           {"The same.", `{"clusterServiceClassExternalName":"db","clusterServicePlanExternalName":"none","serviceType":"redis"}`, 2},
@@ -53,7 +53,9 @@ func TestRefusalsShareTheirLists(t *testing.T) {
 				close(release)
 				wg.Wait()
 				for list, n := range listsOf(w.live.taken()) {
-					assert.Less(t, n, 10, list)
+					if list != "list ProvisioningPolicyList" { // asked once the catalog is there, when nothing holds reads up any more
+						assert.Less(t, n, 10, list)
+					}
 				}
 				w.create(tc.spec)
 				assert.Len(t, listsOf(w.live.taken()), tc.lists, tc.reason)

@@ -15,6 +15,8 @@ type definition struct {
 
 	plan  *v1beta1.CommonServicePlanSpec
 	class *v1beta1.CommonServiceClassSpec
+	// broker offers the class; it is empty while no broker has listed it.
+	broker string
 }
 
 // agreesWithType says that the definition is of the type, or of none.
@@ -101,6 +103,7 @@ func defineFrom(ctx context.Context, s shelf, name string) (*definition, error) 
 		return &definition{
 			Plan: planEntry(plan), Class: classEntry(class),
 			plan: &plan.Spec.CommonServicePlanSpec, class: &class.Spec.CommonServiceClassSpec,
+			broker: class.Spec.ClusterServiceBrokerName,
 		}, nil
 	}
 	plan, class := &v1beta1.ServicePlan{}, &v1beta1.ServiceClass{}
@@ -113,5 +116,6 @@ func defineFrom(ctx context.Context, s shelf, name string) (*definition, error) 
 	return &definition{
 		Plan: planEntry(plan), Class: classEntry(class),
 		plan: &plan.Spec.CommonServicePlanSpec, class: &class.Spec.CommonServiceClassSpec,
+		broker: orElse(class.Spec.ServiceBrokerName, class.Spec.ClusterServiceBrokerName),
 	}, nil
 }

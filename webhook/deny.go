@@ -34,6 +34,14 @@ func invalid(label, field, format string, args ...any) *denial {
 	}
 }
 
+// forbidden refuses what the requester, or the place, has no right to: HTTP 403.
+func forbidden(label, field, format string, args ...any) *denial {
+	return &denial{
+		code: http.StatusForbidden, reason: metav1.StatusReasonForbidden, label: label,
+		causes: []metav1.StatusCause{{Type: metav1.CauseTypeForbidden, Field: field, Message: fmt.Sprintf(format, args...)}},
+	}
+}
+
 // remedy adds the way out.
 func (d *denial) remedy(format string, args ...any) *denial {
 	d.remedies = append(d.remedies, fmt.Sprintf(format, args...))

@@ -140,3 +140,93 @@ func marshal(tb testing.TB, value any) string {
 	require.NoError(tb, err)
 	return string(text)
 }
+
+// bindingSpec is that of a write of a binding to one of the instances of bindingWorld.
+func (g generator) bindingSpec() string {
+	members := map[string]any{"instanceRef": map[string]any{"name": g.one("mydb", "mydb", "mydb", "owndb", "waits", "absent")}}
+	if g.IntN(3) > 0 {
+		members["parameters"] = g.object(3)
+	}
+	if g.IntN(3) == 0 {
+		members["secretTransforms"] = g.transforms()
+	}
+	if g.IntN(5) == 0 {
+		members["secretTransformDefaults"] = g.one("None", "")
+	}
+	if g.IntN(5) == 0 {
+		members["serviceType"] = g.one("mysql", "mysql", "redis", "")
+	}
+	if g.IntN(6) == 0 {
+		members["secretName"] = g.one("creds", "other", "extra", "")
+	}
+	if g.IntN(8) == 0 {
+		members[g.one("clusterServiceClassName", "serviceClassName", "clusterServicePlanName")] = g.one("c0", "c1", "c0-p0", "")
+	}
+	if g.IntN(10) == 0 {
+		members["clusterServiceClassRef"], members["clusterServicePlanRef"] = map[string]any{"name": "c0"}, map[string]any{"name": "c0-p0"}
+	}
+	if g.IntN(6) == 0 {
+		members["externalID"] = g.one("", "e-1")
+	}
+	if g.IntN(12) == 0 {
+		members["parametersFrom"] = []any{map[string]any{"secretKeyRef": map[string]any{"name": g.one("creds", "more"), "key": "k"}}}
+	}
+	if g.IntN(15) == 0 {
+		members[g.one("serviceName", "planSelector", "provisionParameters", "userInfo")] = nil
+	}
+	return marshal(g.tb, members)
+}
+
+func (g generator) transforms() []any {
+	list := []any{}
+	for range g.IntN(4) {
+		switch g.IntN(4) {
+		case 0:
+			list = append(list, map[string]any{"renameKey": map[string]any{"from": g.one("a", "b"), "to": g.one("c", "d")}})
+		case 1:
+			list = append(list, map[string]any{"addKey": map[string]any{"key": g.one("a", "b"), "stringValue": canary}})
+		case 2:
+			list = append(list, map[string]any{"removeKey": map[string]any{"key": g.one("a", "b")}})
+		default:
+			secret := map[string]any{"name": g.one("extra", "creds")}
+			if g.IntN(2) == 0 {
+				secret["namespace"] = g.one("infra", "dev")
+			}
+			list = append(list, map[string]any{"addKeysFrom": map[string]any{"secretRef": secret}})
+		}
+	}
+	return list
+}
+
+// bindingStock is a catalog with instances, other bindings and policies.
+func (g generator) bindingStock() *stock {
+	s := stocked(g.tb, g.catalog(), g.defaults)
+	for _, object := range s.objects {
+		if !isPlan(object) && !isClass(object) {
+			continue
+		}
+		name := object.GetName()
+		if object.GetNamespace() != "" {
+			name = object.GetNamespace() + "/" + name
+		}
+		if g.IntN(2) == 0 {
+			bindDefaultsOf(name, marshal(g.tb, g.object(3)))(s)
+		}
+		if g.IntN(3) == 0 {
+			transformsOf(name, marshal(g.tb, g.transforms()))(s)
+		}
+		if isPlan(object) && g.IntN(6) == 0 {
+			bindSchemaOf(name, g.one(`{"properties":{"a":{"type":"object"}}}`, `{"required":["b"]}`, `{"type":7}`))(s)
+		}
+	}
+	for _, edit := range []func(*stock){
+		hasInstance("mydb", g.one("c0-p0", "c0-p1", "c1-p0"), typed(g.one("", "mysql"))), hasInstance("owndb", "dev/"+g.one("c0-p0", "c1-p0", "c2-p0")),
+		hasInstance("waits", ""), hasBinding("other"), hasNamespace("dev", "team", "a"),
+	} {
+		edit(s)
+	}
+	if g.IntN(4) == 0 {
+		ruled(g.one("bind-deny x type=mysql", "deny y plan=small", "bind-allow z instance=dev/mydb in=qa", "bind-deny v ilabel=a:b"))(s)
+	}
+	return s
+}

@@ -37,10 +37,11 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 		{&v1beta1.ClusterServicePlan{}, v1beta1.FieldServiceType, planField(planType)},
 		{&v1beta1.ClusterServicePlan{}, v1beta1.FieldClusterServiceClassRefName, planField(planClass)},
 		{&v1beta1.ClusterServicePlan{}, indexAnnotatedType, annotatedType},
-		{&v1beta1.ClusterServicePlan{}, indexExternalName, planField(planTitle)},
+		{&v1beta1.ClusterServicePlan{}, indexExternalName, planField(planTitleKey)},
 		{&v1beta1.ServicePlan{}, v1beta1.FieldServiceType, planField(planType)},
 		{&v1beta1.ServicePlan{}, v1beta1.FieldServiceClassRefName, planField(planClass)},
-		{&v1beta1.ServicePlan{}, indexExternalName, planField(planTitle)},
+		{&v1beta1.ServicePlan{}, indexExternalName, planField(planTitleKey)},
+		{&v1beta1.ServiceBinding{}, indexSecretName, secretNameOf},
 	} {
 		if err := indexer.IndexField(ctx, index.object, index.field, index.value); err != nil {
 			return fmt.Errorf("cannot index %T by %q: %w", index.object, index.field, err)
@@ -81,9 +82,9 @@ func planField(value func(planView) string) client.IndexerFunc {
 	return func(object client.Object) []string { return unlessEmpty(value(viewPlan(object))) }
 }
 
-func planType(plan planView) string  { return plan.spec.ServiceType }
-func planClass(plan planView) string { return plan.class }
-func planTitle(plan planView) string { return plan.class + "/" + plan.spec.ExternalName }
+func planType(plan planView) string     { return plan.spec.ServiceType }
+func planClass(plan planView) string    { return plan.class }
+func planTitleKey(plan planView) string { return plan.class + "/" + plan.spec.ExternalName }
 
 func annotatedType(object client.Object) []string {
 	if object.GetAnnotations()[v1beta1.AnnotationDefaultPlan] != "true" {

@@ -28,8 +28,16 @@ func (m *instanceMutation) decide(ctx context.Context, refuse bool) error {
 	if err == nil {
 		choice, err = m.resolver.resolve(ctx, req)
 	}
+	if err == nil && !refuse {
+		// Whom this write could be denied to, the validating half denies it.
+		err = m.resolver.refuse(ctx, req, &choice)
+	}
 	if refused, ok := errors.AsType[*resolve.Error](err); ok {
 		m.undecided(refused, req, refuse)
+		return nil
+	}
+	if refused, ok := errors.AsType[*refusedByPolicy](err); ok {
+		m.hold(refused.denial("spec"), refuse)
 		return nil
 	}
 	if err != nil {
@@ -141,7 +149,7 @@ func (m *instanceMutation) settle(choice *resolve.Choice) {
 	m.rule, m.chosen, m.settled = string(choice.Rule), choice.Plan.Ref, true
 	if m.spec.ExternalID == "" {
 		// The instance is older than the hooks.
-		m.mint()
+		m.spec.ExternalID = mint(m.req, "", &m.new.Metadata, m.annotations)
 	}
 	refs{class: choice.Class.Ref, plan: choice.Plan.Ref}.set(&m.spec.DecidedReference)
 	nameChosenPlan(&m.spec.PlanReference, choice)

@@ -1,11 +1,8 @@
 package webhook
 
 import (
-	"errors"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/merge"
@@ -31,14 +28,7 @@ func (m *instanceMutation) mergeDefaults(defined *definition) (merge.Result, *de
 	if denied != nil {
 		return merge.Result{}, denied, nil
 	}
-	result, err := merge.Layers(layers...)
-	if limit := (*merge.LimitError)(nil); errors.As(err, &limit) {
-		return merge.Result{}, invalid("TooLarge", "spec.parameters", "%s", limit.Error()), nil
-	}
-	if err != nil {
-		return merge.Result{}, nil, fmt.Errorf("cannot merge the defaults of plan %q: %w", defined.title(), err)
-	}
-	return result, nil, nil
+	return mergeLayers(layers, defined)
 }
 
 // record is what is written down about defaults: where each came from, and which a
@@ -46,22 +36,11 @@ func (m *instanceMutation) mergeDefaults(defined *definition) (merge.Result, *de
 func (m *instanceMutation) record(choice *resolve.Choice, merged *merge.Result) (v1beta1.AppliedDefaults, *denial) {
 	applied := v1beta1.AppliedDefaults{
 		Rule: string(choice.Rule), Class: orElse(choice.Class.ExternalName, choice.Class.Name),
-		Plan: orElse(choice.Plan.ExternalName, choice.Plan.Name), From: map[string]string{},
+		Plan: orElse(choice.Plan.ExternalName, choice.Plan.Name),
 	}
-	for pointer, layer := range merged.Origin {
-		if layer != layerUser {
-			applied.From[string(pointer)] = strings.TrimPrefix(layer, lostLayer)
-		}
-	}
-	for _, pointer := range merged.Removed {
-		applied.Removed = append(applied.Removed, string(pointer))
-	}
+	noteMerged(&applied, merged)
 	applied.Removed = m.stillRemoved(applied.Removed, merged.Values)
-	if len(applied.String()) > v1beta1.MaxAppliedDefaults {
-		return applied, invalid("TooLarge", "spec.parameters", "its nulls take away more defaults than the %d bytes of %s can record", v1beta1.MaxAppliedDefaults, v1beta1.AnnotationAppliedDefaults).
-			remedy("take away fewer, or a whole object at once")
-	}
-	return applied, nil
+	return applied, tooMuchRemoved(&applied)
 }
 
 // applyDefaults adds the defaults to the parameters, and their record.
@@ -85,38 +64,12 @@ func (m *instanceMutation) layers(defined *definition) ([]merge.Layer, *denial) 
 	if !m.options.Gates.Enabled(ParameterDefaults) {
 		return []merge.Layer{{Name: layerUser, Values: user}}, nil
 	}
-	class, err := m.defaults.of(defined.class.DefaultProvisionParameters)
-	if err != nil {
-		return nil, brokenDefaults("class", defined.Class.Ref, err)
-	}
-	plan, err := m.defaults.of(defined.plan.DefaultProvisionParameters)
-	if err != nil {
-		return nil, brokenDefaults("plan", defined.Plan.Ref, err)
+	given, denied := m.defaultLayers(defined, provisionDefaults)
+	if denied != nil {
+		return nil, denied
 	}
 	layers, user := m.lostLayers(user)
-	return append(layers,
-		merge.Layer{Name: layerClass, Values: class}, merge.Layer{Name: layerPlan, Values: plan}, merge.Layer{Name: layerUser, Values: user}), nil
-}
-
-// brokenDefaults refuses to leave out defaults that cannot be read: an instance
-// without them would be another one than the operator meant.
-func brokenDefaults(kind string, ref resolve.Ref, err error) *denial {
-	resource := "clusterservice" + kind + " " + ref.Name
-	if ref.Namespace != "" {
-		resource = "-n " + ref.Namespace + " service" + kind + " " + ref.Name
-	}
-	return invalid("BrokenDefaults", "spec.parameters", "spec.defaultProvisionParameters of %s %q cannot be applied: %s", kind, ref.Name, err.Error()).
-		remedy("an operator mends them: kubectl edit %s", resource)
-}
-
-// parameterNames are the top-level names that pointers lead into, for people.
-func parameterNames(from map[string]string) string {
-	names := map[string]bool{}
-	for pointer := range from {
-		name, _, _ := strings.Cut(strings.TrimPrefix(pointer, "/"), "/")
-		names[unescaper.Replace(name)] = true
-	}
-	return strings.Join(slices.Sorted(maps.Keys(names)), ", ")
+	return append(append(layers, given...), merge.Layer{Name: layerUser, Values: user}), nil
 }
 
 // forgetChangedDefaults takes out of applied-defaults what the write changes: a

@@ -23,10 +23,11 @@ func (m *instanceMutation) lostLayers(user map[string]any) ([]merge.Layer, map[s
 	for _, pointer := range slices.Sorted(maps.Keys(m.recorded().From)) {
 		layer, known := given[m.recorded().From[pointer]]
 		value, present := valueAt(user, merge.Pointer(pointer))
-		if !known || !present {
+		tokens := merge.Pointer(pointer).Tokens()
+		if !known || !present || len(tokens) == 0 {
+			// A record that came with its object may say anything.
 			continue
 		}
-		tokens := merge.Pointer(pointer).Tokens()
 		put(layer, tokens, value)
 		user = without(user, tokens)
 	}

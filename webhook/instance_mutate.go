@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/google/uuid"
-	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
@@ -18,12 +17,7 @@ type labelSelector = metav1.LabelSelector
 var mintSpace = uuid.MustParse("5d3c7e0a-6f0b-4b53-9c37-0f5f6f1f8a55")
 
 // instances admits ServiceInstances.
-type instances struct {
-	resolver *resolver
-	schemas  *schemas
-	defaults *defaults
-	options  *Options
-}
+type instances struct{ *commons }
 
 // An instanceMutation makes one write of an instance whole. The write is what
 // the requester sent; spec, annotations and labels are what will be stored.
@@ -44,30 +38,20 @@ type instanceMutation struct {
 
 // mutate is the mutating half.
 func (h *instances) mutate(ctx context.Context, req *admission.Request) (verdict, error) {
-	write, wrong := readInstance(req)
+	write, wrong := readWrite[v1beta1.ServiceInstanceSpec, progress](req)
 	if wrong != nil {
 		// The schema of the CRD, which is checked next, says best what is wrong.
 		return verdict{rule: ruleNone}, nil
 	}
 	m := &instanceMutation{instances: h, instanceWrite: write, spec: *write.new.Spec, annotations: map[string]string{}, verdict: verdict{rule: ruleNone}}
-	step := m.update
-	if req.Operation == admissionv1.Create {
-		step = m.create
-	}
-	if err := step(ctx); err != nil {
-		return verdict{rule: ruleNone}, err
-	}
-	if m.denied == nil {
-		m.buildPatch()
-	}
-	return m.verdict, nil
+	return mutate(ctx, req, m)
 }
 
 // create decides a new instance, or takes one as decided that comes with its
 // references.
 func (m *instanceMutation) create(ctx context.Context) error {
 	m.spec.UserInfo = requester(m.req)
-	m.mint()
+	m.spec.ExternalID = mint(m.req, m.spec.ExternalID, &m.new.Metadata, m.annotations)
 	if m.new.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults] != "" {
 		// What is decided below writes its own; nothing decided has none.
 		m.annotations[v1beta1.AnnotationAppliedDefaults] = ""
@@ -78,16 +62,18 @@ func (m *instanceMutation) create(ctx context.Context) error {
 	return m.decide(ctx, true)
 }
 
-// mint gives the instance an external ID of its own, and the marker that says
-// so. A marker that the requester wrote is made void: only an ID that was minted
-// for this very object may ever be mitigated at a broker.
-func (m *instanceMutation) mint() {
-	if m.spec.ExternalID == "" {
-		m.spec.ExternalID = uuid.NewSHA1(mintSpace, []byte(m.req.UID)).String()
-		m.annotations[v1beta1.AnnotationMintedExternalID] = m.spec.ExternalID
-		return
+// mint returns the external ID of a new object: the given one, or an ID of its
+// own, with the marker that says so. A marker that the requester wrote is made
+// void: only an ID that was minted for this very object may ever be mitigated at a
+// broker.
+func mint(req *admission.Request, given string, meta *objectMeta, annotations map[string]string) string {
+	if given == "" {
+		minted := uuid.NewSHA1(mintSpace, []byte(req.UID)).String()
+		annotations[v1beta1.AnnotationMintedExternalID] = minted
+		return minted
 	}
-	if m.new.Metadata.Annotations[v1beta1.AnnotationMintedExternalID] != "" {
-		m.annotations[v1beta1.AnnotationMintedExternalID] = ""
+	if meta.Annotations[v1beta1.AnnotationMintedExternalID] != "" {
+		annotations[v1beta1.AnnotationMintedExternalID] = ""
 	}
+	return given
 }

@@ -11,7 +11,7 @@ func (m *instanceMutation) buildPatch() {
 	if m.new.specless {
 		m.patch.add(struct{}{}, "spec")
 	}
-	m.patchSpec()
+	patchFields(&m.patch, keptFields, &m.spec, m.new.Spec)
 	if m.spec.UserInfo != nil && !sameValue(m.spec.UserInfo, m.new.Spec.UserInfo) {
 		m.patch.add(m.spec.UserInfo, "spec", "userInfo")
 	}
@@ -21,7 +21,7 @@ func (m *instanceMutation) buildPatch() {
 	m.patch.addEntries(m.new.Metadata.Annotations, m.annotations, "metadata", "annotations")
 	m.patch.addEntries(m.new.Metadata.Labels, hashedLabels(&m.spec.DecidedReference, m.new.Metadata.Labels), "metadata", "labels")
 	if m.old == nil || m.settled || m.forgetsFinalizer() {
-		m.patchFinalizer()
+		patchFinalizer(&m.patch, m.new.Metadata.Finalizers)
 	}
 }
 
@@ -29,18 +29,23 @@ func (m *instanceMutation) buildPatch() {
 // manifest, which never has our finalizer: without it a deletion would leave
 // what was provisioned behind. Who takes it off on purpose leaves spec as it is.
 func (m *instanceMutation) forgetsFinalizer() bool {
-	return slices.Contains(m.old.Metadata.Finalizers, v1beta1.FinalizerServiceCatalog) &&
-		!m.new.deleting() && !sameSpec(m.old.Spec, m.new.Spec)
+	return dropsFinalizer(&m.new.Metadata, &m.old.Metadata) && !sameSpec(m.old.Spec, m.new.Spec)
+}
+
+// dropsFinalizer says that a write takes our finalizer off an object that is not
+// being deleted.
+func dropsFinalizer(now, old *objectMeta) bool {
+	return slices.Contains(old.Finalizers, v1beta1.FinalizerServiceCatalog) && now.DeletionTimestamp == nil
 }
 
 // patchFinalizer appends our finalizer to those of others.
-func (m *instanceMutation) patchFinalizer() {
-	if slices.Contains(m.new.Metadata.Finalizers, v1beta1.FinalizerServiceCatalog) {
+func patchFinalizer(p *patch, present []string) {
+	if slices.Contains(present, v1beta1.FinalizerServiceCatalog) {
 		return
 	}
-	if m.new.Metadata.Finalizers == nil {
-		m.patch.add([]string{v1beta1.FinalizerServiceCatalog}, "metadata", "finalizers")
+	if present == nil {
+		p.add([]string{v1beta1.FinalizerServiceCatalog}, "metadata", "finalizers")
 		return
 	}
-	m.patch.add(v1beta1.FinalizerServiceCatalog, "metadata", "finalizers", "-")
+	p.add(v1beta1.FinalizerServiceCatalog, "metadata", "finalizers", "-")
 }

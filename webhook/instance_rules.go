@@ -43,7 +43,7 @@ func disagrees(spec *v1beta1.ServiceInstanceSpec, now refs, defined *definition)
 	case !defined.agreesWithType(spec.ServiceType):
 		return invalid("Disagreement", "spec.serviceType", "plan %s is of type %q, not of %q", defined.title(), defined.serviceType(), spec.ServiceType)
 	}
-	return misnamed(spec, defined)
+	return misnamed(&spec.PlanReference, defined)
 }
 
 // classChange refuses another class than the decided one.
@@ -53,8 +53,8 @@ func classChange(was, now string) *denial {
 }
 
 // misnamed refuses a name that is not the name of what the references lead to.
-func misnamed(spec *v1beta1.ServiceInstanceSpec, defined *definition) *denial {
-	req, err := resolve.RequestFor(&spec.PlanReference, "", "")
+func misnamed(names *v1beta1.PlanReference, defined *definition) *denial {
+	req, err := resolve.RequestFor(names, "", "")
 	if err != nil {
 		// The contradiction is told where the shape is judged.
 		return nil
@@ -97,7 +97,7 @@ func unreadableParameters(values map[string]any, err error) *denial {
 
 // wrongSources refuses sources of parameters that name no key of a Secret, and
 // the same key twice.
-func wrongSources(sources []v1beta1.ParametersFromSource) *denial {
+func wrongSources(sources []v1beta1.ParametersFromSource, resource string) *denial {
 	var denied *denial
 	seen := map[v1beta1.SecretKeyReference]int{}
 	for i, source := range sources {
@@ -120,5 +120,5 @@ func wrongSources(sources []v1beta1.ParametersFromSource) *denial {
 	if denied == nil {
 		return nil
 	}
-	return denied.remedy("kubectl explain serviceinstance.spec.parametersFrom")
+	return denied.remedy("kubectl explain %s.spec.parametersFrom", resource)
 }

@@ -22,11 +22,6 @@ func updateSchema(plan *v1beta1.CommonServicePlanSpec) *runtime.RawExtension {
 	return plan.InstanceUpdateParameterSchema
 }
 
-// enforcesSchemas says that parameters which a schema refuses are refused.
-func (h *instances) enforcesSchemas() bool {
-	return h.options.SchemaCheck == SchemaEnforce && h.options.Gates.Enabled(SchemaChecks)
-}
-
 // refusedBySchema says why the merged parameters would be refused, nil if they
 // would not. Who does not change spec must not be refused for them, so such an
 // instance is not decided.
@@ -39,8 +34,7 @@ func (m *instanceMutation) refusedBySchema(ctx context.Context, defined *definit
 	if err != nil || len(report.Violations) == 0 {
 		return nil, err
 	}
-	first := report.Violations[0]
-	return invalid("SchemaViolation", "spec.parameters"+string(first.Pointer), "%s", first.Message), nil
+	return firstViolation(report), nil
 }
 
 // judgeParameters holds what the broker would be sent against the plan's schema:
@@ -57,12 +51,8 @@ func (v *instanceValidation) judgeParameters(ctx context.Context) error {
 	if err != nil {
 		return nil //nolint:nilerr // told where the shape is judged
 	}
-	applied := v.applied()
-	removed := make([]merge.Pointer, len(applied.Removed))
-	for i, pointer := range applied.Removed {
-		removed[i] = merge.Pointer(pointer)
-	}
-	asked := question{which: createSchema, sent: merge.Without(values, removed), partial: len(v.new.Spec.ParametersFrom) > 0}
+	applied := appliedOf(v.new.Metadata.Annotations)
+	asked := question{which: createSchema, sent: merge.Without(values, removedPointers(&applied)), partial: len(v.new.Spec.ParametersFrom) > 0}
 	if v.old != nil && v.new.Status.ProvisionStatus == v1beta1.Provisioned {
 		asked.which = updateSchema
 	}
@@ -73,41 +63,10 @@ func (v *instanceValidation) judgeParameters(ctx context.Context) error {
 	if warning != "" {
 		v.warnf("%s", warning)
 	}
-	if refused := v.tellReport(report, applied); refused != nil {
+	if refused := v.tellReport(&v.verdict, report, applied.From); refused != nil {
 		return v.denyParameters(ctx, refused, asked, applied.From)
 	}
 	return nil
-}
-
-// applied is the instance's record of its defaults; an unreadable one says
-// nothing.
-func (v *instanceValidation) applied() v1beta1.AppliedDefaults {
-	applied, err := v1beta1.ParseAppliedDefaults(v.new.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults])
-	if err != nil {
-		return v1beta1.AppliedDefaults{}
-	}
-	return applied
-}
-
-// tellReport warns of what the schema does not allow, or returns the refusal.
-func (v *instanceValidation) tellReport(report merge.Report, applied v1beta1.AppliedDefaults) *denial {
-	var denied *denial
-	for _, violation := range report.Violations {
-		text := violation.Message
-		if _, layer := originOf(applied.From, string(violation.Pointer)); layer != "" {
-			text += fmt.Sprintf(" (the value is the default of the %s)", layer)
-		}
-		field := "spec.parameters" + string(violation.Pointer)
-		if v.options.SchemaCheck == SchemaWarn {
-			v.warnf("%s: %s", field, text)
-			continue
-		}
-		denied = denied.also(invalid("SchemaViolation", field, "%s", text))
-	}
-	if more := report.Total - len(report.Violations); denied != nil && more > 0 {
-		denied.remedy("and %d more", more)
-	}
-	return denied
 }
 
 // denyParameters refuses parameters, with the way out.
@@ -121,11 +80,7 @@ func (v *instanceValidation) denyParameters(ctx context.Context, denied *denial,
 			denied.remedy("leave out what the old plan's defaults gave, as in: %s", v.readyPatch(pointers))
 		}
 	}
-	resource := "clusterserviceplan " + v.now.plan.Name
-	if v.now.plan.Namespace != "" {
-		resource = "-n " + v.now.plan.Namespace + " serviceplan " + v.now.plan.Name
-	}
-	v.deny(denied.remedy("see what plan %s takes: kubectl get %s -o yaml", v.defined.title(), resource))
+	v.deny(denied.remedy("see what plan %s takes: kubectl get %s -o yaml", v.defined.title(), planResource(v.now.plan)))
 	return nil
 }
 
@@ -166,16 +121,6 @@ func withoutValueAt(values map[string]any, path []string) map[string]any {
 		rest[path[0]] = withoutValueAt(below, path[1:])
 	}
 	return rest
-}
-
-// originOf finds the defaulted subtree that a pointer leads into, and its layer.
-func originOf(from map[string]string, pointer string) (string, string) {
-	for at := pointer; at != ""; at = at[:strings.LastIndexByte(at, '/')] {
-		if layer, ok := from[at]; ok {
-			return at, layer
-		}
-	}
-	return "", ""
 }
 
 // readyPatch is a command that changes the plan and removes, in one write, the

@@ -14,7 +14,7 @@ func (m *instanceMutation) update(ctx context.Context) error {
 	if len(restored) > 0 {
 		m.warnf("kept %s: leaving a field out does not clear it", list(restored))
 	}
-	m.guardAnnotations()
+	guardAnnotations(&m.new.Metadata, &m.old.Metadata, m.annotations)
 	m.changed = !sameSpec(m.old.Spec, &m.spec)
 	switch {
 	case !m.changed && m.old.Spec.UserInfo != nil:
@@ -36,10 +36,10 @@ func (m *instanceMutation) update(ctx context.Context) error {
 }
 
 // guardAnnotations undoes edits of what admission wrote.
-func (m *instanceMutation) guardAnnotations() {
+func guardAnnotations(now, old *objectMeta, annotations map[string]string) {
 	for _, key := range []string{v1beta1.AnnotationMintedExternalID, v1beta1.AnnotationAppliedDefaults} {
-		if was := m.old.Metadata.Annotations[key]; m.new.Metadata.Annotations[key] != was {
-			m.annotations[key] = was
+		if was := old.Annotations[key]; now.Annotations[key] != was {
+			annotations[key] = was
 		}
 	}
 }

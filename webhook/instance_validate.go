@@ -12,6 +12,7 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/merge"
 	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/webhook/policy"
 )
 
 // An instanceValidation judges the final form of one write of an instance: what
@@ -31,7 +32,7 @@ type instanceValidation struct {
 
 // validate is the validating half.
 func (h *instances) validate(ctx context.Context, req *admission.Request) (verdict, error) {
-	write, wrong := readInstance(req)
+	write, wrong := readWrite[v1beta1.ServiceInstanceSpec, progress](req)
 	if wrong != nil {
 		denied := invalid("Unreadable", wrong.field, "%s", wrong.text).remedy("kubectl explain serviceinstance")
 		return verdict{rule: ruleNone, denied: denied}, nil
@@ -62,22 +63,27 @@ func (v *instanceValidation) judge(ctx context.Context) error {
 	if v.denied != nil {
 		return nil
 	}
-	known := v.resolver.catalog
-	err := v.judgeCatalog(ctx, func(plan resolve.Ref) (*definition, error) { return known.define(ctx, plan) })
+	err := v.judgeCatalog(ctx, view{v.resolver.catalog.define, v.policies.judge})
 	if err != nil || v.denied == nil || !v.resolver.mayConfirm(v.req.Namespace, v.denied) {
 		return err
 	}
 	// The cache may be behind: before it refuses, it is held against what the API
 	// server has.
 	v.denied, v.warnings = nil, nil
-	return v.judgeCatalog(ctx, func(plan resolve.Ref) (*definition, error) { return known.defineLive(ctx, plan) })
+	return v.judgeCatalog(ctx, view{v.resolver.catalog.defineLive, v.policies.judgeLive})
 }
 
-// judgeCatalog holds the instance against the plan that it refers to, as define
-// finds it.
-func (v *instanceValidation) judgeCatalog(ctx context.Context, define func(resolve.Ref) (*definition, error)) error {
+// A view is how plans and policies are read: from the cache, or live.
+type view struct {
+	define func(context.Context, resolve.Ref) (*definition, error)
+	policy func(context.Context, *policy.Target, string) (*policy.Refusal, error)
+}
+
+// judgeCatalog holds the instance against the plan that it refers to, as the view
+// shows it.
+func (v *instanceValidation) judgeCatalog(ctx context.Context, seen view) error {
 	if v.now.plan.Name != "" {
-		defined, err := define(v.now.plan)
+		defined, err := seen.define(ctx, v.now.plan)
 		if err != nil {
 			return err
 		}
@@ -85,11 +91,14 @@ func (v *instanceValidation) judgeCatalog(ctx context.Context, define func(resol
 	}
 	if v.old == nil {
 		v.judgeCreate()
-	} else if err := v.judgeUpdate(define); err != nil {
+	} else if err := v.judgeUpdate(ctx, seen); err != nil {
 		return err
 	}
 	if v.denied != nil {
 		return nil
+	}
+	if err := v.judgePolicies(ctx, seen); err != nil || v.denied != nil {
+		return err
 	}
 	return v.judgeParameters(ctx)
 }
@@ -105,7 +114,7 @@ func (v *instanceValidation) judgeShape() {
 		v.denied = v.denied.also(unreadableParameters(v.parameters()))
 	}
 	if v.req.Operation == admissionv1.Create || !equality.Semantic.DeepEqual(v.old.Spec.ParametersFrom, spec.ParametersFrom) {
-		v.denied = v.denied.also(wrongSources(spec.ParametersFrom))
+		v.denied = v.denied.also(wrongSources(spec.ParametersFrom, "serviceinstance"))
 	}
 }
 
@@ -145,7 +154,7 @@ func (v *instanceValidation) judgeImmutable() {
 }
 
 // judgeUpdate judges names and references that changed.
-func (v *instanceValidation) judgeUpdate(define func(resolve.Ref) (*definition, error)) error {
+func (v *instanceValidation) judgeUpdate(ctx context.Context, seen view) error {
 	old, spec := v.old.Spec, v.new.Spec
 	if !old.Decided() {
 		if v.now.plan.Name != "" {
@@ -159,7 +168,7 @@ func (v *instanceValidation) judgeUpdate(define func(resolve.Ref) (*definition, 
 		}
 		return nil
 	}
-	return v.judgeReferences(define)
+	return v.judgeReferences(ctx, seen)
 }
 
 // changedNames is the spec without the names that stand as they stood: a broker
@@ -176,11 +185,11 @@ func (v *instanceValidation) changedNames() *v1beta1.ServiceInstanceSpec {
 }
 
 // judgeReferences judges references that changed.
-func (v *instanceValidation) judgeReferences(define func(resolve.Ref) (*definition, error)) error {
+func (v *instanceValidation) judgeReferences(ctx context.Context, seen view) error {
 	if v.denied = v.denied.also(v.disagreement(v.changedNames(), v.now, v.defined)); v.denied != nil {
 		return nil
 	}
-	before, err := define(v.was.plan)
+	before, err := seen.define(ctx, v.was.plan)
 	if err != nil {
 		return err
 	}

@@ -66,3 +66,14 @@ func hashes(text string) string {
 		return v1beta1.HashLabelValue(strings.TrimSuffix(strings.TrimPrefix(found, "<hash of "), ">"))
 	})
 }
+
+// listAt is a list in an object's spec, nil if it is absent.
+func listAt(tb testing.TB, object []byte, field string) []any {
+	tb.Helper()
+	var decoded struct {
+		Spec map[string]any `json:"spec"`
+	}
+	require.NoError(tb, json.Unmarshal(object, &decoded))
+	list, _ := decoded.Spec[field].([]any)
+	return list
+}

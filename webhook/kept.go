@@ -23,19 +23,19 @@ const (
 	keptWithPlan
 )
 
-// A keptField is a row of the restore table (DESIGN.md section 4).
-type keptField struct {
+// A keptField is a row of the restore table (DESIGN.md section 4) of a spec S.
+type keptField[S any] struct {
 	name string
 	when keeping
 	// value returns the field of a spec, nil when it is absent.
-	value func(*v1beta1.ServiceInstanceSpec) any
+	value func(*S) any
 	// copy sets the field of the first spec to that of the second.
-	copy func(to, from *v1beta1.ServiceInstanceSpec)
+	copy func(to, from *S)
 }
 
-// keptFields is the restore table: what an UPDATE that leaves a field out does
+// keptFields is the restore table of instances: what an UPDATE that leaves a field out does
 // not change. It is also the table of what a patch may set in spec.
-var keptFields = []keptField{
+var keptFields = []keptField[v1beta1.ServiceInstanceSpec]{
 	text("externalID", keptAlways, func(s *v1beta1.ServiceInstanceSpec) *string { return &s.ExternalID }),
 	counter("updateRequests", keptAlways, func(s *v1beta1.ServiceInstanceSpec) *int64 { return &s.UpdateRequests }),
 
@@ -65,42 +65,42 @@ var keptFields = []keptField{
 	text("servicePlanName", keptWithPlan, func(s *v1beta1.ServiceInstanceSpec) *string { return &s.ServicePlanName }),
 }
 
-func text(name string, when keeping, field func(*v1beta1.ServiceInstanceSpec) *string) keptField {
-	return keptField{
+func text[S any](name string, when keeping, field func(*S) *string) keptField[S] {
+	return keptField[S]{
 		name: name, when: when,
-		value: func(s *v1beta1.ServiceInstanceSpec) any {
+		value: func(s *S) any {
 			if value := *field(s); value != "" {
 				return value
 			}
 			return nil
 		},
-		copy: func(to, from *v1beta1.ServiceInstanceSpec) { *field(to) = *field(from) },
+		copy: func(to, from *S) { *field(to) = *field(from) },
 	}
 }
 
-func counter(name string, when keeping, field func(*v1beta1.ServiceInstanceSpec) *int64) keptField {
-	return keptField{
+func counter[S any](name string, when keeping, field func(*S) *int64) keptField[S] {
+	return keptField[S]{
 		name: name, when: when,
-		value: func(s *v1beta1.ServiceInstanceSpec) any {
+		value: func(s *S) any {
 			if value := *field(s); value != 0 {
 				return value
 			}
 			return nil
 		},
-		copy: func(to, from *v1beta1.ServiceInstanceSpec) { *field(to) = *field(from) },
+		copy: func(to, from *S) { *field(to) = *field(from) },
 	}
 }
 
-func object[T any](name string, when keeping, field func(*v1beta1.ServiceInstanceSpec) **T) keptField {
-	return keptField{
+func object[S, T any](name string, when keeping, field func(*S) **T) keptField[S] {
+	return keptField[S]{
 		name: name, when: when,
-		value: func(s *v1beta1.ServiceInstanceSpec) any {
+		value: func(s *S) any {
 			if value := *field(s); value != nil {
 				return *value
 			}
 			return nil
 		},
-		copy: func(to, from *v1beta1.ServiceInstanceSpec) { *field(to) = *field(from) },
+		copy: func(to, from *S) { *field(to) = *field(from) },
 	}
 }
 
@@ -143,13 +143,13 @@ func (m *instanceMutation) renames(kind keeping) bool {
 	return false
 }
 
-// patchSpec adds to the patch each field of m.spec that differs from what the
+// patchFields adds to the patch each field of a spec that differs from what the
 // requester wrote.
-func (m *instanceMutation) patchSpec() {
-	for _, field := range keptFields {
-		value := field.value(&m.spec)
-		if value != nil && !sameValue(value, field.value(m.new.Spec)) {
-			m.patch.add(value, "spec", field.name)
+func patchFields[S any](p *patch, fields []keptField[S], spec, given *S) {
+	for _, field := range fields {
+		value := field.value(spec)
+		if value != nil && !sameValue(value, field.value(given)) {
+			p.add(value, "spec", field.name)
 		}
 	}
 }

@@ -47,6 +47,64 @@ func FuzzAdmission(f *testing.F) {
 	})
 }
 
+// A binding is decided once, by any order of its catalog; what the mutating half makes of it, the validating half accepts,
+// but for what only the latter looks at; a touch of a settled one changes nothing, and one of another is never refused.
+func FuzzBindingAdmission(f *testing.F) {
+	for seed := range uint64(200) {
+		f.Add(seed, seed%7)
+	}
+	f.Fuzz(func(t *testing.T, seed, stream uint64) {
+		w, shuffled := newGenerator(t, seed, stream).bindingStock().world(), newGenerator(t, seed, stream).bindingStock().world()
+		shuffled.cached.shuffle = rand.New(rand.NewPCG(stream, seed))
+		shuffled.live.shuffle = rand.New(rand.NewPCG(seed, 1))
+		g := newGenerator(t, seed, stream+1)
+		granted := []string{"alice get secrets dev/extra", "alice get secrets dev/creds", "alice get secrets infra/extra"}[:g.IntN(4)]
+		w.reviews.granted, shuffled.reviews.granted = granted, granted
+
+		stored := bothBindings(t, w, shuffled, bindingOf(g.bindingSpec()), nil)
+		for range 3 {
+			if stored == nil {
+				return
+			}
+			touched := bothBindings(t, w, shuffled, stored, stored)
+			require.Equal(t, string(stored), string(touched), "what was admitted is admitted, unchanged")
+			if g.IntN(4) == 0 {
+				later := newGenerator(t, seed+1, stream).bindingStock()
+				w.restock(later)
+				shuffled.restock(later)
+				touched = bothBindings(t, w, shuffled, stored, stored)
+				require.NotNil(t, touched, "a touch is not refused, whatever has come")
+				require.Equal(t, at(t, stored, "/spec/userInfo"), at(t, touched, "/spec/userInfo"))
+				stored = touched
+			}
+			next := bindingOf(g.bindingSpec())
+			if g.IntN(2) == 0 {
+				next = changed(t, stored, fmt.Sprintf(`{"spec":%s}`, g.bindingSpec()))
+			}
+			after := bothBindings(t, w, shuffled, next, stored)
+			if at(t, stored, "/spec/clusterServicePlanRef") != "absent" && after != nil {
+				require.Equal(t, meant(t, stored), meant(t, after), "a settled binding does not change")
+			}
+			if after != nil {
+				stored = after
+			}
+		}
+	})
+}
+
+// bothBindings is both for bindings.
+func bothBindings(t *testing.T, w, shuffled *world, object, old []byte) []byte {
+	t.Helper()
+	one, other := w.write(object, old), shuffled.write(object, old)
+	require.Empty(t, cmp.Diff(one.mutate.AdmissionResponse, other.mutate.AdmissionResponse), "the order of the catalog decides nothing")
+	require.Empty(t, cmp.Diff(one.validate.AdmissionResponse, other.validate.AdmissionResponse), "the order of the catalog decides nothing")
+	if one.stored == nil && one.mutate.Allowed {
+		expected := []string{"InvalidReference", "SecretReserved", "SecretForbidden", "SchemaViolation", "PolicyDenied", "Immutable", "Disagreement"}
+		require.Contains(t, expected, one.validate.outcome, "the validating half refuses what the other half made: %s\n%s\n%s", one.validate.Result, one.mutate.patched, old)
+	}
+	return one.stored
+}
+
 // both sends a write to two worlds that differ only in the order of their catalogs, and returns what is stored, nil for a
 // refusal.
 func both(t *testing.T, w, shuffled *world, object, old []byte) []byte {
@@ -73,6 +131,7 @@ func FuzzEndpoint(f *testing.F) {
 		w.review(instanceOf(byType), nil), w.review(instanceOf(byName), nil), w.review(instanceOf(`{"planSelector":{"matchLabels":{"tier":"gold"}},"parameters":{"a":null}}`), nil),
 		w.review(stored, stored), w.review(changed(f, stored, `{"spec":{"clusterServicePlanExternalName":"large","parameters":{"x":[{}]}}}`), stored),
 		w.review(instanceOf(`{"parametersFrom":[{"secretKeyRef":{"name":"s","key":"k"}}]}`), stored),
+		w.review(bindingOf(rich), nil), w.review(bindingOf(`{"instanceRef":{"name":"mydb"},"externalID":"e-1",`+bindRefs+`}`), nil), w.review(bindingOf(rich), bindingOf(toMydb)),
 	} {
 		body, err := json.Marshal(review)
 		require.NoError(f, err)
@@ -83,7 +142,7 @@ func FuzzEndpoint(f *testing.F) {
 		f.Add([]byte(body))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		for _, path := range []string{MutateInstances, ValidateInstances} {
+		for _, path := range []string{MutateInstances, ValidateInstances, MutateBindings, ValidateBindings} {
 			answered(t, w, path, body)
 		}
 	})

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -27,6 +29,24 @@ type reader struct {
 	before func(read string) error
 	// shuffle puts lists in an order of its own, if set.
 	shuffle *rand.Rand
+	// policies has the policies among the objects.
+	policies *RuleSet
+}
+
+// rules is the set that follows the reader's policies.
+func (r *reader) rules() *RuleSet { return r.policies }
+
+// follow makes the set hold the policies among objects, and no others.
+func (r *reader) follow(objects []client.Object) {
+	for name := range r.policies.rules {
+		r.policies.drop(name)
+	}
+	for _, object := range objects {
+		switch object.(type) {
+		case *v1beta1.ProvisioningPolicy, *v1beta1.BindingPolicy:
+			r.policies.put(context.Background(), object)
+		}
+	}
 }
 
 func (r *reader) Get(ctx context.Context, key client.ObjectKey, object client.Object, opts ...client.GetOption) error {
@@ -77,6 +97,7 @@ func (r *reader) show(s *stock) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.objects = other
+	r.follow(s.objects)
 }
 
 // fail sets what is called before each read.
@@ -96,7 +117,8 @@ func (r *reader) taken() []string {
 }
 
 func kindOf(object runtime.Object) string {
-	return fmt.Sprintf("%T", object)[len("*v1beta1."):]
+	_, kind, _ := strings.Cut(fmt.Sprintf("%T", object), ".")
+	return kind
 }
 
 // registry collects indexes for a fake client.
@@ -112,6 +134,7 @@ func newReader(tb testing.TB, name string, objects []client.Object) *reader {
 	tb.Helper()
 	scheme := runtime.NewScheme()
 	require.NoError(tb, v1beta1.AddToScheme(scheme))
+	require.NoError(tb, corev1.AddToScheme(scheme))
 	builder := fake.NewClientBuilder().WithScheme(scheme)
 	require.NoError(tb, Index(context.Background(), registry{builder}))
 	for _, object := range objects {
@@ -123,5 +146,7 @@ func newReader(tb testing.TB, name string, objects []client.Object) *reader {
 		}
 		builder.WithObjects(copied)
 	}
-	return &reader{name: name, objects: builder.Build()}
+	r := &reader{name: name, objects: builder.Build(), policies: NewRuleSet()}
+	r.follow(objects)
+	return r
 }

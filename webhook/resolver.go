@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 
 	"golang.org/x/time/rate"
@@ -10,6 +11,7 @@ import (
 	"k8s.io/utils/lru"
 
 	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/webhook/policy"
 )
 
 // How often a namespace may have a refusal confirmed by live reads. A burst is a
@@ -24,6 +26,7 @@ const (
 // and sure where it is no.
 type resolver struct {
 	catalog  *catalog
+	policies *policies
 	gates    featuregate.FeatureGate
 	confirms limiter
 }
@@ -35,7 +38,7 @@ const unconfirmed = " (judged by the webhook's cache: this namespace asks too of
 // candidates from the API server, unless it just has: a plan may have been applied
 // just now.
 func (r *resolver) resolve(ctx context.Context, req resolve.Request) (resolve.Choice, error) {
-	choice, live, err := r.catalog.choose(ctx, req, r.closed)
+	choice, live, err := r.catalog.choose(ctx, req, r.see)
 	var refused *resolve.Error
 	if live || !errors.As(err, &refused) || saysRequestItself(refused.Reason) {
 		return choice, err
@@ -44,7 +47,44 @@ func (r *resolver) resolve(ctx context.Context, req resolve.Request) (resolve.Ch
 		refused.Detail += unconfirmed
 		return choice, refused
 	}
-	return r.catalog.confirm(ctx, req, r.closed)
+	return r.catalog.confirm(ctx, req, r.see)
+}
+
+// refuse holds a choice against the policies; the error may be a *refusedByPolicy.
+// A selector has passed over what they refuse.
+func (r *resolver) refuse(ctx context.Context, req resolve.Request, choice *resolve.Choice) error {
+	if req.Selector != nil && choice.Plan.Denied == "" {
+		return nil
+	}
+	target := policy.TargetOf(choice.Class, choice.Plan)
+	refused, err := r.refusal(ctx, &target, req.Namespace)
+	if err != nil {
+		return fmt.Errorf("cannot hold the choice against the policies: %w", err)
+	}
+	if refused == nil {
+		return nil
+	}
+	refused.subject = planTitle(&choice.Class, &choice.Plan)
+	return refused
+}
+
+// refusal is what the policies refuse a target in a namespace, nil for nothing:
+// what the API server says, unless the namespace asks too often.
+func (r *resolver) refusal(ctx context.Context, target *policy.Target, namespace string) (*refusedByPolicy, error) {
+	found, err := r.policies.judge(ctx, target, namespace)
+	confirmed := err == nil && found != nil && r.confirms.allow(namespace)
+	if confirmed {
+		found, err = r.policies.judgeLive(ctx, target, namespace)
+	}
+	if err != nil || found == nil {
+		return nil, err
+	}
+	return &refusedByPolicy{Refusal: found, namespace: namespace, unconfirmed: !confirmed}, nil
+}
+
+// planTitle is a plan as denials call it.
+func planTitle(class *resolve.ClassEntry, plan *resolve.PlanEntry) string {
+	return "plan " + orElse(class.ExternalName, class.Name) + "/" + orElse(plan.ExternalName, plan.Name)
 }
 
 // mayConfirm says whether denied, which the cache led to, may be held against the
@@ -60,6 +100,53 @@ func (r *resolver) mayConfirm(namespace string, denied *denial) bool {
 // saysRequestItself says that no state of the catalog would help.
 func saysRequestItself(reason resolve.Reason) bool {
 	return reason == resolve.NothingNamed || reason == resolve.InvalidReference || reason == resolve.InvalidSelector
+}
+
+// A sight prepares what was found of the catalog for a request: what it is not to
+// see is hidden. To refuse it, what policies deny it is marked, so that a refusal
+// does not advise a plan that would be refused next. A selector always passes over
+// what is denied.
+type sight func(ctx context.Context, req *resolve.Request, found *part, toRefuse bool) error
+
+func (r *resolver) see(ctx context.Context, req *resolve.Request, found *part, toRefuse bool) error {
+	r.closed(found)
+	switch {
+	case req.Selector != nil && toRefuse:
+		rules, err := r.policies.readLive(ctx, policy.KindProvisioning)
+		if err != nil {
+			return err
+		}
+		return r.markDenied(ctx, req, found, func(*policy.Target) []policy.Rule { return rules })
+	case req.Selector != nil, toRefuse:
+		return r.markDenied(ctx, req, found, r.policies.set.rulesFor)
+	}
+	return nil
+}
+
+// markDenied marks the plans that policies keep from the request's namespace.
+func (r *resolver) markDenied(ctx context.Context, req *resolve.Request, found *part, rulesFor func(*policy.Target) []policy.Rule) error {
+	classes := make(map[resolve.Ref]*resolve.ClassEntry, len(found.Classes))
+	for i := range found.Classes {
+		classes[found.Classes[i].Ref] = &found.Classes[i]
+	}
+	plans := make([]resolve.PlanEntry, len(found.Plans))
+	for i, plan := range found.Plans {
+		plans[i] = plan
+		class := classes[resolve.Ref{Namespace: plan.Namespace, Name: plan.Class}]
+		if class == nil {
+			continue
+		}
+		target := policy.TargetOf(*class, plan)
+		refusal, err := r.policies.apply(ctx, rulesFor(&target), &target, req.Namespace)
+		if err != nil {
+			return err
+		}
+		if refusal != nil {
+			plans[i].Denied = refusal.Policies[0]
+		}
+	}
+	found.Plans = plans
+	return nil
 }
 
 // closed hides from resolve what a feature gate that is off keeps closed.

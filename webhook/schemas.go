@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/lru"
@@ -129,4 +130,41 @@ func (c *compilation) check(asked question) (merge.Report, *merge.SchemaError) {
 	}
 	report, err := schema.Check(asked.sent)
 	return report, unusable(err)
+}
+
+// firstViolation says why a schema refuses parameters that a user did not write.
+func firstViolation(report merge.Report) *denial {
+	first := report.Violations[0]
+	return invalid("SchemaViolation", "spec.parameters"+string(first.Pointer), "%s", first.Message)
+}
+
+// tellReport warns of what the schema does not allow, or returns the refusal.
+func (h *commons) tellReport(v *verdict, report merge.Report, from map[string]string) *denial {
+	var denied *denial
+	for _, violation := range report.Violations {
+		text := violation.Message
+		if _, layer := originOf(from, string(violation.Pointer)); layer != "" {
+			text += fmt.Sprintf(" (the value is the default of the %s)", layer)
+		}
+		field := "spec.parameters" + string(violation.Pointer)
+		if h.options.SchemaCheck == SchemaWarn {
+			v.warnf("%s: %s", field, text)
+			continue
+		}
+		denied = denied.also(invalid("SchemaViolation", field, "%s", text))
+	}
+	if more := report.Total - len(report.Violations); denied != nil && more > 0 {
+		denied.remedy("and %d more", more)
+	}
+	return denied
+}
+
+// originOf finds the defaulted subtree that a pointer leads into, and its layer.
+func originOf(from map[string]string, pointer string) (string, string) {
+	for at := pointer; at != ""; at = at[:strings.LastIndexByte(at, '/')] {
+		if layer, ok := from[at]; ok {
+			return at, layer
+		}
+	}
+	return "", ""
 }

@@ -37,8 +37,24 @@ func Slim(object any) (any, error) {
 		// wait for.
 		o.Spec.Parameters, o.Spec.ParametersFrom, o.Spec.UserInfo = nil, nil, nil
 		o.Status = v1beta1.ServiceInstanceStatus{}
+	case *v1beta1.ServiceBinding:
+		slimBinding(o)
 	}
 	return object, nil
+}
+
+// slimBinding leaves what a binding waits for, and whether a broker was ever
+// asked for it: of what the broker was sent, that it was.
+func slimBinding(binding *v1beta1.ServiceBinding) {
+	spec, status := &binding.Spec, binding.Status
+	spec.Parameters, spec.ProvisionParameters, spec.ParametersFrom, spec.SecretTransforms, spec.UserInfo = nil, nil, nil, nil, nil
+	binding.Status = v1beta1.ServiceBindingStatus{
+		AsyncOpInProgress: status.AsyncOpInProgress, OrphanMitigationInProgress: status.OrphanMitigationInProgress,
+		CurrentOperation: status.CurrentOperation, UnbindStatus: status.UnbindStatus,
+	}
+	if status.ExternalProperties != nil {
+		binding.Status.ExternalProperties = &v1beta1.ServiceBindingPropertiesState{}
+	}
 }
 
 func slimPlan(spec *v1beta1.CommonServicePlanSpec) {

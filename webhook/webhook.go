@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"net/http"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/clock"
-	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -18,6 +18,10 @@ const (
 	MutateInstances = "/mutate/serviceinstances"
 	// ValidateInstances is the validating half for ServiceInstances.
 	ValidateInstances = "/validate/serviceinstances"
+	// MutateBindings is the mutating half for ServiceBindings.
+	MutateBindings = "/mutate/servicebindings"
+	// ValidateBindings is the validating half for ServiceBindings.
+	ValidateBindings = "/validate/servicebindings"
 )
 
 // A Registrar serves handlers at paths; the webhook server of controller-runtime
@@ -33,6 +37,8 @@ type Readers struct {
 	Cached client.Reader
 	// Live reads from the API server.
 	Live client.Reader
+	// Policies follows the policies: see RuleSet.Follow.
+	Policies *RuleSet
 	// Access asks the API server who may do what.
 	Access AccessReviewer
 }
@@ -45,17 +51,17 @@ type AccessReviewer interface {
 
 // Register serves the admission of every kind at server.
 func Register(server Registrar, readers Readers, options *Options) {
-	serveInstances(server, newInstances(readers, options, clock.RealClock{}))
+	shared := newCommons(readers, options, clock.RealClock{})
+	serveInstances(server, &instances{shared})
+	serveBindings(server, &bindings{shared})
+	serveBrokers(server, &brokers{shared.access})
+	serveOfferings(server, &offerings{shared, newOneDefault(readers, options)})
+	serveServiceTypes(server, readers, options)
+	servePolicies(server, readers)
 }
 
 func newInstances(readers Readers, options *Options, now clock.PassiveClock) *instances {
-	found := &catalog{cached: readers.Cached, live: readers.Live, clock: now}
-	return &instances{
-		resolver: &resolver{catalog: found, gates: options.Gates},
-		schemas:  &schemas{catalog: found, compiled: lru.New(keptSchemas)},
-		defaults: newDefaults(),
-		options:  options,
-	}
+	return &instances{newCommons(readers, options, now)}
 }
 
 func serveInstances(server Registrar, handler *instances) {
@@ -63,11 +69,18 @@ func serveInstances(server Registrar, handler *instances) {
 	server.Register(ValidateInstances, endpoint{decide: serve(validating, "ServiceInstance", handler.validate)})
 }
 
+func serveBindings(server Registrar, handler *bindings) {
+	server.Register(MutateBindings, endpoint{decide: serve(mutating, "ServiceBinding", handler.mutate)})
+	server.Register(ValidateBindings, endpoint{decide: serve(validating, "ServiceBinding", handler.validate)})
+}
+
 // Watched are the kinds that admission reads from its cache.
 func Watched() []client.Object {
 	return []client.Object{
 		&v1beta1.ClusterServiceClass{}, &v1beta1.ClusterServicePlan{}, &v1beta1.ClusterServiceType{},
 		&v1beta1.ServiceClass{}, &v1beta1.ServicePlan{}, &v1beta1.ServiceType{},
+		&v1beta1.ServiceInstance{}, &v1beta1.ServiceBinding{},
+		&v1beta1.ProvisioningPolicy{}, &v1beta1.BindingPolicy{}, &corev1.Namespace{},
 	}
 }
 

@@ -23,7 +23,7 @@ func TestRegister(t *testing.T) {
 	t.Parallel()
 	w := stocked(t, db).world()
 	mux := muxRegistrar{http.NewServeMux()}
-	Register(mux, Readers{Cached: w.cached, Live: w.live}, NewOptions())
+	Register(mux, Readers{Cached: w.cached, Live: w.live, Policies: NewRuleSet()}, NewOptions())
 	for _, path := range []string{MutateInstances, ValidateInstances} {
 		body, err := json.Marshal(w.review(instanceOf(byType), nil))
 		require.NoError(t, err)
@@ -34,7 +34,7 @@ func TestRegister(t *testing.T) {
 		assert.Equal(t, http.StatusOK, recorder.Code)
 		assert.Contains(t, recorder.Body.String(), `"allowed":true`)
 	}
-	assert.Len(t, Watched(), 6)
+	assert.Len(t, Watched(), 11)
 }
 
 type muxRegistrar struct{ *http.ServeMux }
@@ -102,6 +102,14 @@ func TestSlim(t *testing.T) {
 		&v1beta1.ClusterServiceClass{ObjectMeta: meta(), Spec: v1beta1.ClusterServiceClassSpec{CommonServiceClassSpec: class}},
 		&v1beta1.ServiceClass{ObjectMeta: meta(), Spec: v1beta1.ServiceClassSpec{CommonServiceClassSpec: class}},
 		&v1beta1.ServiceInstance{ObjectMeta: meta(), Spec: v1beta1.ServiceInstanceSpec{ServiceType: "mysql", Parameters: rawExtension(`{}`)}},
+		&v1beta1.ServiceBinding{
+			ObjectMeta: meta(),
+			Spec: v1beta1.ServiceBindingSpec{
+				InstanceRef: &v1beta1.InstanceReference{Name: "mydb"}, Parameters: rawExtension(`{}`),
+				SecretTransforms: []v1beta1.SecretTransform{{AddKey: &v1beta1.AddKeyTransform{Key: "externalMetadata"}}},
+			},
+			Status: v1beta1.ServiceBindingStatus{ExternalProperties: &v1beta1.ServiceBindingPropertiesState{Parameters: rawExtension(`{}`)}},
+		},
 	} {
 		_, err := Slim(object)
 		require.NoError(t, err)
@@ -124,6 +132,9 @@ func TestSlim(t *testing.T) {
 			assert.NotNil(t, o.Spec.DefaultProvisionParameters)
 		case *v1beta1.ServiceInstance:
 			assert.Equal(t, "mysql", o.Spec.ServiceType)
+		case *v1beta1.ServiceBinding:
+			assert.Equal(t, "mydb", o.Spec.InstanceRef.Name)
+			assert.NotNil(t, o.Status.ExternalProperties, "that a broker was asked is what the keeper goes by")
 		}
 	}
 	other, err := Slim("tombstone")

@@ -39,6 +39,7 @@ type world struct {
 	clock        *clocktesting.FakePassiveClock
 	options      *Options
 	handler      *instances
+	reviews      *reviews
 	mux          *http.ServeMux
 	user         authenticationv1.UserInfo
 	dryRun       bool
@@ -62,8 +63,10 @@ func worldOf(tb testing.TB, cached, live *stock) *world {
 		clock: clocktesting.NewFakePassiveClock(founded.Add(time.Hour)), options: NewOptions(), mux: http.NewServeMux(),
 		user: authenticationv1.UserInfo{Username: "alice", UID: "u-1", Groups: []string{"devs"}, Extra: map[string]authenticationv1.ExtraValue{"scope": {"a"}}},
 	}
-	w.handler = newInstances(Readers{Cached: w.cached, Live: w.live}, w.options, w.clock)
+	w.reviews = &reviews{}
+	w.handler = newInstances(Readers{Cached: w.cached, Live: w.live, Policies: w.cached.rules(), Access: w.reviews}, w.options, w.clock)
 	serveInstances(w, w.handler)
+	serveBindings(w, &bindings{w.handler.commons})
 	return w
 }
 
@@ -138,6 +141,9 @@ func (w *world) review(object, old []byte) *admissionv1.AdmissionReview {
 		Object:    runtime.RawExtension{Raw: object},
 		DryRun:    &w.dryRun,
 		Options:   runtime.RawExtension{Raw: []byte(`{"apiVersion":"meta.k8s.io/v1","kind":"CreateOptions"}`)},
+	}
+	if meta.Kind == "ServiceBinding" {
+		request.Kind.Kind, request.Resource.Resource = meta.Kind, "servicebindings"
 	}
 	if w.kind != "" {
 		request.Kind.Kind = w.kind
@@ -224,11 +230,11 @@ func (w *world) write(object, old []byte) *outcome {
 	w.tb.Helper()
 	o := &outcome{tb: w.tb}
 	review := w.review(object, old)
-	if o.mutate = w.ask(MutateInstances, review); !o.mutate.Allowed {
+	if o.mutate = w.ask("/mutate/"+review.Request.Resource.Resource, review); !o.mutate.Allowed {
 		return o
 	}
 	review = w.review(o.mutate.patched, old)
-	if o.validate = w.ask(ValidateInstances, review); !o.validate.Allowed {
+	if o.validate = w.ask("/validate/"+review.Request.Resource.Resource, review); !o.validate.Allowed {
 		return o
 	}
 	assert.Empty(w.tb, o.validate.Patch)

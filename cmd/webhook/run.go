@@ -55,6 +55,10 @@ func run(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
+	// The keeper looks things up as admission does, also where no hooks are served.
+	if err := webhook.Index(ctx, mgr.GetFieldIndexer()); err != nil {
+		return err
+	}
 	if o.keeper != keeperOnly {
 		if err := serveHooks(ctx, mgr, o); err != nil {
 			return err
@@ -141,18 +145,35 @@ func synced(caches cache.Cache) func(*http.Request) error {
 // serveHooks serves admission, ready once the caches are filled and the port
 // answers.
 func serveHooks(ctx context.Context, mgr manager.Manager, o *options) error {
-	if err := webhook.Index(ctx, mgr.GetFieldIndexer()); err != nil {
-		return err
-	}
 	if err := watch(ctx, mgr, webhook.Watched()); err != nil {
 		return err
 	}
 	server := mgr.GetWebhookServer()
-	webhook.Register(server, webhook.Readers{Cached: mgr.GetCache(), Live: mgr.GetAPIReader(), Access: mgr.GetClient()}, o.admission)
+	policies := webhook.NewRuleSet()
+	followed, err := policies.Follow(ctx, mgr.GetCache())
+	if err != nil {
+		return fmt.Errorf("cannot follow the policies: %w", err)
+	}
+	webhook.Register(server, webhook.Readers{
+		Cached: mgr.GetCache(), Live: mgr.GetAPIReader(), Policies: policies, Access: mgr.GetClient(),
+	}, o.admission)
+	if err := mgr.AddReadyzCheck("policies", followsPolicies(followed)); err != nil {
+		return fmt.Errorf("cannot add the readiness check: %w", err)
+	}
 	if err := mgr.AddReadyzCheck("hooks", server.StartedChecker()); err != nil {
 		return fmt.Errorf("cannot add the readiness check: %w", err)
 	}
 	return nil
+}
+
+// followsPolicies says whether every policy that there is holds.
+func followsPolicies(followed func() bool) func(*http.Request) error {
+	return func(*http.Request) error {
+		if !followed() {
+			return errors.New("the policies have not been read")
+		}
+		return nil
+	}
 }
 
 // watch asks for caches before the start, so that readiness waits for them.
@@ -182,6 +203,8 @@ func addKeeper(ctx context.Context, mgr manager.Manager, o *options) error {
 		Leases:         clientset.CoordinationV1(),
 		Recorder:       mgr.GetEventRecorder("defaultplan-keeper"),
 		LeaseNamespace: o.keeperNamespace,
+		ServiceTypes:   o.admission.Gates.Enabled(webhook.ServiceTypes),
+		SuggestedPlans: o.admission.Gates.Enabled(webhook.SuggestedPlans),
 		Log:            ctrl.Log.WithName("keeper"),
 		Registerer:     metrics.Registry,
 	})

@@ -1,0 +1,111 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// access asks the API server what the user who sent a request may do elsewhere:
+// what is written here makes others act in that user's name.
+type access struct{ reviewer AccessReviewer }
+
+// allowed says whether user may do what attributes say, and what the API server
+// gives as the reason: "" where it gives none.
+func (a access) allowed(ctx context.Context, user authenticationv1.UserInfo, attributes authorizationv1.ResourceAttributes) (bool, string, error) {
+	if user.Username == "" && len(user.Groups) == 0 {
+		// Of nobody the API server refuses to be asked.
+		return false, "no user is on record", nil
+	}
+	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+		ResourceAttributes: &attributes, User: user.Username, UID: user.UID, Groups: user.Groups,
+	}}
+	if len(user.Extra) > 0 {
+		review.Spec.Extra = make(map[string]authorizationv1.ExtraValue, len(user.Extra))
+		for key, value := range user.Extra {
+			review.Spec.Extra[key] = authorizationv1.ExtraValue(value)
+		}
+	}
+	if err := a.reviewer.Create(ctx, review); err != nil {
+		return false, "", fmt.Errorf("cannot review whether user %q may %s %s %q: %w",
+			user.Username, attributes.Verb, attributes.Resource, attributes.Name, err)
+	}
+	return review.Status.Allowed && !review.Status.Denied, reasonOf(&review.Status), nil
+}
+
+// reasonOf is what a review says beside yes or no. An evaluation error is part of
+// it: one authorizer could not tell, and the others did not allow.
+func reasonOf(status *authorizationv1.SubjectAccessReviewStatus) string {
+	switch {
+	case status.EvaluationError == "":
+		return status.Reason
+	case status.Reason == "":
+		return "evaluation error: " + status.EvaluationError
+	}
+	return status.Reason + "; evaluation error: " + status.EvaluationError
+}
+
+// because is the end of a sentence that says no.
+func because(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return " (" + reason + ")"
+}
+
+// secretNotReadable refuses a field that names a Secret which user may not get:
+// what others read by it would reach whoever wrote it.
+func (a access) secretNotReadable(ctx context.Context, user authenticationv1.UserInfo, secret types.NamespacedName, field string) (*denial, error) {
+	allowed, reason, err := a.allowed(ctx, user, authorizationv1.ResourceAttributes{
+		Verb: "get", Version: "v1", Resource: "secrets", Namespace: secret.Namespace, Name: secret.Name,
+	})
+	if allowed || err != nil {
+		return nil, err
+	}
+	return forbidden("SecretForbidden", field, "user %q may not get Secret %q%s", user.Username, secret.String(), because(reason)).
+		remedy("someone who may get the Secret writes this, or an administrator lets you; to check: kubectl auth can-i get secret/%s -n %s --as %s",
+			secret.Name, secret.Namespace, shellWord(user.Username)), nil
+}
+
+// brokerNotUsable refuses a field by which instances of a namespace would be
+// provisioned at a cluster's broker that user may not use.
+func (a access) brokerNotUsable(ctx context.Context, user authenticationv1.UserInfo, broker, field string) (*denial, error) {
+	allowed, reason, err := a.allowed(ctx, user, authorizationv1.ResourceAttributes{
+		Verb: verbUse, Group: v1beta1.GroupName, Version: v1beta1.GroupVersion.Version, Resource: "clusterservicebrokers", Name: broker,
+	})
+	if allowed || err != nil {
+		return nil, err
+	}
+	return forbidden("BrokerForbidden", field, "user %q may not use ClusterServiceBroker %q%s", user.Username, broker, because(reason)).
+		remedy("an administrator lets you, as in: %s", grantUse(user.Username, broker)), nil
+}
+
+// verbUse is the right to let instances of a namespace be provisioned at a
+// cluster's broker.
+const verbUse = "use"
+
+// grantUse is the command that lets a user use a broker. "kubectl create
+// clusterrole" knows the verb only for kinds of its own.
+func grantUse(user, broker string) string {
+	role := fmt.Sprintf(`{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","metadata":{"name":"use-%s"},`+
+		`"rules":[{"apiGroups":[%q],"resources":["clusterservicebrokers"],"resourceNames":[%q],"verbs":[%q]}]}`, broker, v1beta1.GroupName, broker, verbUse)
+	return fmt.Sprintf("echo %s | kubectl apply -f - && kubectl create clusterrolebinding use-%s --clusterrole=use-%s --user=%s",
+		shellWord(role), broker, broker, shellWord(user))
+}
+
+var plainWord = regexp.MustCompile(`^[-A-Za-z0-9_@%+=:,./]+$`)
+
+// shellWord is text as one word of a shell's command line.
+func shellWord(text string) string {
+	if plainWord.MatchString(text) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}

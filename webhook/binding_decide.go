@@ -1,0 +1,198 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/merge"
+)
+
+// ruleInstance is the rule of a binding: its plan is that of its instance.
+const ruleInstance = "instance"
+
+// decide takes the plan of the binding's instance, and merges the defaults for
+// bindings into its parameters and transforms. With refuse, what cannot be is
+// denied; without, the binding is admitted as it is: who does not change spec is
+// never refused for it.
+func (m *bindingMutation) decide(ctx context.Context, refuse bool) error {
+	to, denied, err := m.bind(ctx, m.req.Namespace, &m.spec)
+	if err != nil {
+		return err
+	}
+	if denied != nil {
+		m.hold(denied, refuse)
+		return nil
+	}
+	if waits := to.waits(); waits != "" {
+		m.leave("Waiting", fmt.Sprintf("instance %q %s", m.spec.InstanceRef.Name, waits))
+		return nil
+	}
+	denied, err = m.refusedFor(ctx, &to, m.req.Namespace)
+	if err != nil {
+		return err
+	}
+	if denied != nil {
+		m.hold(denied, refuse)
+		return nil
+	}
+	return m.complete(ctx, &to, refuse)
+}
+
+// complete settles the plan together with parameters and transforms, or none. To a
+// binding with an ID that was not minted here nothing is added: its broker was
+// asked for what it says.
+func (m *bindingMutation) complete(ctx context.Context, to *bound, refuse bool) error {
+	if !m.minted() {
+		refs{class: to.defined.Class.Ref, plan: to.defined.Plan.Ref}.set(&m.spec.DecidedReference)
+		m.settled = true
+		m.restored("", to.defined)
+		return nil
+	}
+	applied := v1beta1.AppliedDefaults{
+		Rule: ruleInstance, Class: orElse(to.defined.Class.ExternalName, to.defined.Class.Name),
+		Plan: orElse(to.defined.Plan.ExternalName, to.defined.Plan.Name),
+	}
+	merged, denied, err := m.mergeDefaults(to.defined, &applied)
+	if err != nil {
+		return err
+	}
+	transforms, refused := m.mergeTransforms(to.defined, &applied)
+	if denied = denied.also(refused); denied == nil {
+		denied = tooMuchRemoved(&applied)
+	}
+	if denied == nil && m.old != nil && !m.changed {
+		denied, err = m.refusedLater(ctx, to.defined, &merged, transforms)
+	}
+	if err != nil {
+		return err
+	}
+	if denied != nil {
+		m.hold(denied, refuse)
+		return nil
+	}
+	m.settle(to, &applied, &merged, transforms)
+	return nil
+}
+
+// hold refuses what cannot be made whole, or leaves it undecided.
+func (m *bindingMutation) hold(denied *denial, refuse bool) {
+	if refuse {
+		m.deny(denied)
+		return
+	}
+	m.leave(denied.label, denied.causes[0].Field+": "+denied.causes[0].Message)
+}
+
+// leave admits the binding without a decision, and says why.
+func (m *bindingMutation) leave(label, why string) {
+	m.rule = ruleUndecided
+	m.audit("undecided", label)
+	m.warnf("no plan is decided yet: %s; the binding waits", why)
+}
+
+// mergeDefaults merges the parameters class < plan < binding.
+func (m *bindingMutation) mergeDefaults(defined *definition, applied *v1beta1.AppliedDefaults) (merge.Result, *denial, error) {
+	user, err := merge.Decode(rawOf(m.spec.Parameters))
+	if err != nil {
+		return merge.Result{}, invalid("InvalidParameters", "spec.parameters", "%s", err.Error()), nil
+	}
+	var layers []merge.Layer
+	if m.options.Gates.Enabled(BindDefaults) {
+		var denied *denial
+		if layers, denied = m.defaultLayers(defined, bindDefaults); denied != nil {
+			return merge.Result{}, denied, nil
+		}
+	}
+	merged, denied, err := mergeLayers(append(layers, merge.Layer{Name: layerUser, Values: user}), defined)
+	if err != nil || denied != nil {
+		return merge.Result{}, denied, err
+	}
+	noteMerged(applied, &merged)
+	return merged, nil, nil
+}
+
+// mergeTransforms merges the transforms of class, plan and binding.
+func (m *bindingMutation) mergeTransforms(defined *definition, applied *v1beta1.AppliedDefaults) ([]v1beta1.SecretTransform, *denial) {
+	layers := []merge.TransformLayer{{Name: layerUser, Transforms: m.spec.SecretTransforms}}
+	if m.options.Gates.Enabled(BindDefaults) && m.spec.SecretTransformDefaults != v1beta1.SecretTransformDefaultsNone {
+		layers = append(defaultTransforms(defined), layers...)
+	}
+	merged, err := merge.Transforms(layers...)
+	if wrong, ok := errors.AsType[*merge.TransformError](err); ok && wrong.Layer == layerUser {
+		return nil, invalid("InvalidTransforms", fmt.Sprintf("spec.secretTransforms[%d]", wrong.Index), "%s", wrong.Detail).
+			remedy("kubectl explain servicebinding.spec.secretTransforms")
+	}
+	if err != nil {
+		return nil, invalid("InvalidTransforms", "spec.secretTransforms", "%s", err.Error()).
+			remedy("set spec.secretTransformDefaults: None to ignore the transforms of class and plan")
+	}
+	if len(merged.Transforms) > len(m.spec.SecretTransforms) {
+		applied.Transforms = merged.Layers
+	}
+	return merged.Transforms, nil
+}
+
+// defaultTransforms are those that class and plan give.
+func defaultTransforms(defined *definition) []merge.TransformLayer {
+	return []merge.TransformLayer{
+		{Name: layerClass, Transforms: defined.class.DefaultSecretTransforms},
+		{Name: layerPlan, Transforms: defined.plan.DefaultSecretTransforms},
+	}
+}
+
+// refusedLater says why the validating half would refuse what a touch made of the
+// binding: such a binding is not decided.
+func (m *bindingMutation) refusedLater(ctx context.Context, defined *definition, merged *merge.Result, transforms []v1beta1.SecretTransform) (*denial, error) {
+	if m.enforcesSchemas() {
+		asked := question{which: bindSchema, sent: merged.Sent(), partial: len(m.spec.ParametersFrom) > 0}
+		report, _, err := m.schemas.judge(ctx, defined, asked)
+		if err != nil {
+			return nil, err
+		}
+		if len(report.Violations) > 0 {
+			return firstViolation(report), nil
+		}
+	}
+	return m.refusedSecrets(ctx, transformReview{namespace: m.req.Namespace, user: userOf(m.spec.UserInfo), before: m.spec.SecretTransforms, now: transforms, plan: defined.Plan.Ref})
+}
+
+// settle records the decision.
+func (m *bindingMutation) settle(to *bound, applied *v1beta1.AppliedDefaults, merged *merge.Result, transforms []v1beta1.SecretTransform) {
+	m.rule, m.chosen, m.settled = ruleInstance, to.defined.Plan.Ref, true
+	if m.spec.ExternalID == "" {
+		// The binding is older than the hooks.
+		m.spec.ExternalID = mint(m.req, "", &m.new.Metadata, m.annotations)
+	}
+	m.nameSecret()
+	refs{class: to.defined.Class.Ref, plan: to.defined.Plan.Ref}.set(&m.spec.DecidedReference)
+	if own, _ := to.serviceType(); m.spec.ServiceType == "" {
+		m.spec.ServiceType = own
+	}
+	if applied.Transforms != nil {
+		m.spec.SecretTransforms = transforms
+	}
+	m.annotations[v1beta1.AnnotationAppliedDefaults] = applied.String()
+	for _, added := range merged.Added {
+		m.additions = append(m.additions, addition{string(added.Pointer), added.Value})
+	}
+	if len(applied.From) > 0 {
+		m.warnf("defaults set %s", parameterNames(applied.From))
+	}
+	if given := len(transforms) - countOf(applied.Transforms, layerUser); applied.Transforms != nil && given > 0 {
+		m.warnf("defaults of plan %s add %d secret transforms", to.defined.title(), given)
+	}
+	m.audit("rule", m.rule)
+	m.audit("plan", to.defined.title())
+}
+
+func countOf(words []string, word string) int {
+	n := 0
+	for _, w := range words {
+		if w == word {
+			n++
+		}
+	}
+	return n
+}

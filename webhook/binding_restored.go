@@ -1,0 +1,73 @@
+package webhook
+
+import (
+	"context"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// minted says that the binding's ID was minted for it, or is about to be.
+func (m *bindingMutation) minted() bool {
+	marker, written := m.annotations[v1beta1.AnnotationMintedExternalID]
+	if !written {
+		marker = m.new.Metadata.Annotations[v1beta1.AnnotationMintedExternalID]
+	}
+	return m.spec.ExternalID == "" || m.spec.ExternalID == marker
+}
+
+// takeAsDecided admits a binding that comes with its references: a backup. Nothing
+// is merged.
+func (m *bindingMutation) takeAsDecided(ctx context.Context) error {
+	annotation := m.new.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults]
+	if annotation == "" && m.minted() {
+		m.deny(forgedOnBinding(&m.spec.DecidedReference))
+		return nil
+	}
+	now := refsOf(&m.spec.DecidedReference, m.req.Namespace)
+	defined, err := m.resolver.catalog.define(ctx, now.plan)
+	if err != nil {
+		return err
+	}
+	denied := m.contradicts(now, defined)
+	if denied != nil && defined != nil && m.resolver.mayConfirm(m.req.Namespace, denied) {
+		if defined, err = m.resolver.catalog.defineLive(ctx, now.plan); err != nil {
+			return err
+		}
+		denied = m.contradicts(now, defined)
+	}
+	if denied != nil {
+		m.deny(denied)
+		return nil
+	}
+	m.restored(annotation, defined)
+	return nil
+}
+
+// forgedOnBinding refuses references on a binding that is not decided.
+func forgedOnBinding(spec *v1beta1.DecidedReference) *denial {
+	denied := forgedReference(spec)
+	denied.remedies = nil
+	return denied.remedy("leave it out: class and plan are the instance's; a backup keeps spec.externalID or the annotation %s beside its references", v1beta1.AnnotationAppliedDefaults)
+}
+
+// contradicts refuses references that lead nowhere, or to something else than the
+// rest of spec says. The instance may come later.
+func (m *bindingMutation) contradicts(now refs, defined *definition) *denial {
+	said := v1beta1.ServiceInstanceSpec{PlanReference: m.spec.PlanReference, DecidedReference: m.spec.DecidedReference, ServiceType: m.spec.ServiceType}
+	denied := disagrees(&said, now, defined)
+	if denied == nil {
+		return nil
+	}
+	return denied.remedy("%s", listing("plan", now.plan.Namespace != "", now.plan.Namespace))
+}
+
+// restored records a binding to which nothing was added.
+func (m *bindingMutation) restored(annotation string, defined *definition) {
+	applied := appliedOf(map[string]string{v1beta1.AnnotationAppliedDefaults: annotation})
+	applied.Rule, applied.Class, applied.Plan = ruleRestored, orElse(defined.Class.ExternalName, defined.Class.Name), orElse(defined.Plan.ExternalName, defined.Plan.Name)
+	m.annotations[v1beta1.AnnotationAppliedDefaults] = applied.String()
+	m.rule, m.chosen = ruleRestored, defined.Plan.Ref
+	m.audit("rule", ruleRestored)
+	m.audit("plan", defined.title())
+	m.warnf("taken as it is: plan %s; no default was applied", defined.title())
+}

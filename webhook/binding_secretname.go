@@ -1,0 +1,87 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// indexSecretName finds the bindings that write to a Secret. It is the cache's own.
+const indexSecretName = "defaultplan/secret-name"
+
+// secretName is the Secret that a binding writes to.
+func secretName(spec *bindingSpec, name string) string { return orElse(spec.SecretName, name) }
+
+func secretNameOf(object client.Object) []string {
+	if b, ok := object.(*v1beta1.ServiceBinding); ok {
+		return unlessEmpty(secretName(&b.Spec, b.Name))
+	}
+	return nil
+}
+
+// judgeSecretName refuses a Secret that is spoken for: another binding writes to
+// it, or this one reads from it.
+func (v *bindingValidation) judgeSecretName(ctx context.Context) error {
+	name := secretName(v.new.Spec, v.req.Name)
+	if name == "" || v.old != nil && name == secretName(v.old.Spec, v.req.Name) {
+		return nil
+	}
+	if field := readsFrom(v.new.Spec, v.req.Namespace, name); field != "" {
+		v.deny(invalid("SecretReserved", "spec.secretName", "Secret %q is where %s reads from: the credentials would overwrite it", name, field).
+			remedy("name another Secret: spec.secretName"))
+		return nil
+	}
+	owner, err := v.writerOf(ctx, v.resolver.catalog.cached, name, client.MatchingFields{indexSecretName: name})
+	if err != nil || owner == "" {
+		return err
+	}
+	denied := takenSecret(name, owner)
+	if v.resolver.mayConfirm(v.req.Namespace, denied) {
+		if owner, err = v.writerOf(ctx, v.resolver.catalog.live, name); err != nil || owner == "" {
+			return err
+		}
+		denied = takenSecret(name, owner)
+	}
+	v.deny(denied)
+	return nil
+}
+
+func takenSecret(name, owner string) *denial {
+	return invalid("SecretReserved", "spec.secretName", "binding %q writes its credentials to Secret %q", owner, name).
+		remedy("name another Secret: spec.secretName")
+}
+
+// writerOf is another binding of the namespace that writes to a Secret, empty for
+// none. One that is being deleted gives it up.
+func (v *bindingValidation) writerOf(ctx context.Context, reader client.Reader, secret string, match ...client.ListOption) (string, error) {
+	var list v1beta1.ServiceBindingList
+	if err := reader.List(ctx, &list, append(match, client.InNamespace(v.req.Namespace), client.UnsafeDisableDeepCopy)...); err != nil {
+		return "", fmt.Errorf("cannot list bindings: %w", err)
+	}
+	for i := range list.Items {
+		other := &list.Items[i]
+		if other.Name != v.req.Name && other.DeletionTimestamp == nil && secretName(&other.Spec, other.Name) == secret {
+			return other.Name, nil
+		}
+	}
+	return "", nil
+}
+
+// readsFrom is the field by which the binding reads the Secret, empty for none.
+func readsFrom(spec *bindingSpec, namespace, secret string) string {
+	for i, source := range spec.ParametersFrom {
+		if source.SecretKeyRef != nil && source.SecretKeyRef.Name == secret {
+			return fmt.Sprintf("spec.parametersFrom[%d]", i)
+		}
+	}
+	for i, transform := range spec.SecretTransforms {
+		from := transform.AddKeysFrom
+		if from != nil && from.SecretRef != nil && from.SecretRef.Name == secret && orElse(from.SecretRef.Namespace, namespace) == namespace {
+			return fmt.Sprintf("spec.secretTransforms[%d].addKeysFrom", i)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,93 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/resolve"
+)
+
+// A transformReview asks whether a user may have the Secrets in a binding that its
+// transforms name: whoever reads the binding's Secret reads their keys.
+type transformReview struct {
+	// namespace is the binding's.
+	namespace string
+	user      authenticationv1.UserInfo
+	// before are the transforms that were asked about when they were written.
+	before, now []v1beta1.SecretTransform
+	// plan is that of the binding's instance, empty where it is not known: what
+	// the binding's own references say, anyone may write.
+	plan resolve.Ref
+}
+
+// refusedSecrets refuses the transforms that add the keys of a Secret that the
+// user may not read. What a cluster-scoped plan or class gives was asked of its
+// writer; what one of a namespace gives is asked of the user: whoever may write
+// plans there may not read every Secret.
+func (h *bindings) refusedSecrets(ctx context.Context, asked transformReview) (*denial, error) {
+	vouched := sync.OnceValues(func() ([]v1beta1.SecretTransform, error) { return h.givenByCluster(ctx, asked.plan) })
+	var denied *denial
+	for i, transform := range asked.now {
+		if transform.AddKeysFrom == nil || transform.AddKeysFrom.SecretRef == nil || containsTransform(asked.before, transform) {
+			continue
+		}
+		given, err := vouched()
+		if err != nil {
+			return nil, err
+		}
+		if containsTransform(given, transform) {
+			continue
+		}
+		ref := transform.AddKeysFrom.SecretRef
+		secret := types.NamespacedName{Namespace: orElse(ref.Namespace, asked.namespace), Name: ref.Name}
+		refused, err := h.access.secretNotReadable(ctx, asked.user, secret, fmt.Sprintf("spec.secretTransforms[%d].addKeysFrom.secretRef", i))
+		if err != nil {
+			return nil, err
+		}
+		denied = denied.also(refused)
+	}
+	return denied, nil
+}
+
+// givenByCluster are the transforms that a cluster-scoped plan and its class give,
+// as the API server has them now.
+func (h *bindings) givenByCluster(ctx context.Context, plan resolve.Ref) ([]v1beta1.SecretTransform, error) {
+	if plan.Name == "" || plan.Namespace != "" {
+		return nil, nil
+	}
+	defined, err := h.resolver.catalog.defineLive(ctx, plan)
+	if err != nil || defined == nil {
+		return nil, err
+	}
+	return slices.Concat(defined.class.DefaultSecretTransforms, defined.plan.DefaultSecretTransforms), nil
+}
+
+func containsTransform(list []v1beta1.SecretTransform, transform v1beta1.SecretTransform) bool {
+	for i := range list {
+		if sameValue(list[i], transform) {
+			return true
+		}
+	}
+	return false
+}
+
+// userOf is a recorded user as the API server knows users.
+func userOf(info *v1beta1.UserInfo) authenticationv1.UserInfo {
+	if info == nil {
+		return authenticationv1.UserInfo{}
+	}
+	user := authenticationv1.UserInfo{Username: info.Username, UID: info.UID, Groups: info.Groups}
+	if len(info.Extra) > 0 {
+		user.Extra = make(map[string]authenticationv1.ExtraValue, len(info.Extra))
+		for key, value := range info.Extra {
+			user.Extra[key] = authenticationv1.ExtraValue(value)
+		}
+	}
+	return user
+}

@@ -1,0 +1,275 @@
+package webhook
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// addKeys is a transform that adds the keys of a Secret, "namespace/name" or "name" for one of the binding's own namespace.
+func addKeys(secret string) string {
+	if namespace, name, found := cutNamespace(secret); found {
+		return fmt.Sprintf(`{"addKeysFrom":{"secretRef":{"name":%q,"namespace":%q}}}`, name, namespace)
+	}
+	return fmt.Sprintf(`{"addKeysFrom":{"secretRef":{"name":%q}}}`, secret)
+}
+
+func cutNamespace(name string) (namespace, rest string, found bool) {
+	for i := range name {
+		if name[i] == '/' {
+			return name[:i], name[i+1:], true
+		}
+	}
+	return "", name, false
+}
+
+// Whoever reads a binding's Secret reads the Secrets that its transforms add: they are asked for, once, of who wrote them.
+func TestBindingSecrets(t *testing.T) {
+	t.Parallel()
+	checkBindings(t, bindingSecretCases())
+}
+
+func bindingSecretCases() map[string]bindingCase {
+	with := func(secret string) string {
+		return `{"instanceRef":{"name":"mydb"},"secretTransforms":[` + addKeys(secret) + `]}`
+	}
+	gives := func(where, secret string) func(at string) []func(*stock) {
+		return func(at string) []func(*stock) {
+			return []func(*stock){transformsOf(at+where, `[`+addKeys(secret)+`]`), hasInstance("mydb", at+"db-small")}
+		}
+	}
+	nothing := func(string) []func(*stock) { return []func(*stock){} }
+	transforms := func(secret string) string { return `{"secretTransforms":[` + addKeys(secret) + `]}` }
+	const waits = `no plan is decided yet: instance "mydb" does not exist yet; the binding waits`
+	adds := []string{"defaults of plan db/small add 1 secret transforms"}
+	left := func(secret, user, why string) []string {
+		return []string{`no plan is decided yet: spec.secretTransforms[0].addKeysFrom.secretRef: user "` + user + `" may not get Secret "` + secret + `"` + why + `; the binding waits`}
+	}
+	const applied = `"metadata":{"annotations":{"servicecatalog.kubernetes.io/applied-defaults":"{\"rule\":\"instance\",\"class\":\"db\",\"plan\":\"small\",\"transforms\":[\"plan\"]}"}}`
+	const refs = `"clusterServiceClassRef":{"name":"db"},"clusterServicePlanRef":{"name":"db-small"}`
+	return map[string]bindingCase{
+		"OwnSecret": {
+			reason: "One of the binding's namespace, which need not be written.", spec: with("extra"), plan: "db-small",
+			asked: []string{"alice get secrets dev/extra"}, granted: []string{"alice get secrets dev/extra"},
+		},
+		"OwnSecretForbidden": {reason: "Who may not get it, may not have it added.", spec: with("extra"), asked: []string{"alice get secrets dev/extra"}, denied: "SecretForbidden"},
+		"OtherNamespace": {
+			reason: "Any namespace may be named by who may read there.", spec: with("infra/root"), plan: "db-small",
+			asked: []string{"alice get secrets infra/root"}, granted: []string{"alice get secrets infra/root"},
+		},
+		"OtherNamespaceForbidden": {reason: "And by no one else.", spec: with("infra/root"), asked: []string{"alice get secrets infra/root"}, denied: "SecretForbidden"},
+		"Several": {
+			reason: "Each is asked for, and each that is missing is told.",
+			spec:   `{"instanceRef":{"name":"mydb"},"secretTransforms":[` + addKeys("a") + `,{"removeKey":{"key":"x"}},` + addKeys("b") + `,` + addKeys("infra/c") + `]}`,
+			asked:  []string{"alice get secrets dev/a", "alice get secrets dev/b", "alice get secrets infra/c"}, granted: []string{"alice get secrets dev/b"}, denied: "SecretForbidden",
+		},
+		"OfUndecided": {
+			reason: "What waits was asked for when it was written.", edits: nothing, spec: with("extra"), asked: []string{"alice get secrets dev/extra"}, denied: "SecretForbidden",
+		},
+		"GivenByThePlan": {
+			reason: "What a cluster's plan gives was asked of its writer.", edits: gives("db-small", "infra/root"), scope: onlyCluster,
+			spec: toMydb, plan: "db-small", want: transforms("infra/root"), warnings: adds,
+		},
+		"GivenByTheClass": {
+			reason: "Or its class.", edits: gives("db", "infra/root"), scope: onlyCluster,
+			spec: toMydb, plan: "db-small", want: transforms("infra/root"), warnings: adds,
+		},
+		"WrittenAsThePlanGives": {
+			reason: "What the binding writes as the plan does is given as well.", edits: gives("db-small", "infra/root"), scope: onlyCluster, spec: with("infra/root"), plan: "db-small",
+		},
+		"GivenByAnotherPlan": {
+			reason: "What another plan gives is not.", scope: onlyCluster, spec: with("infra/root"), asked: []string{"alice get secrets infra/root"}, denied: "SecretForbidden",
+			edits: func(string) []func(*stock) {
+				return []func(*stock){transformsOf("db-large", `[`+addKeys("infra/root")+`]`), hasInstance("mydb", "db-small")}
+			},
+		},
+		"GivenByANamespacedPlan": {
+			reason: "Attack: who may write plans in a namespace may not read its Secrets, nor let others.", edits: gives("db-small", "root"), scope: onlyNamespace,
+			spec: toMydb, asked: []string{"alice get secrets dev/root"}, denied: "SecretForbidden",
+		},
+		"GivenByANamespacedClass": {
+			reason: "Nor who may write classes.", edits: gives("db", "infra/root"), scope: onlyNamespace,
+			spec: toMydb, asked: []string{"alice get secrets infra/root"}, denied: "SecretForbidden",
+		},
+		"GivenByANamespacedPlanToAReader": {
+			reason: "Who may read it gets it.", edits: gives("db-small", "root"), scope: onlyNamespace, granted: []string{"alice get secrets dev/root"},
+			spec: toMydb, asked: []string{"alice get secrets dev/root"}, plan: "db-small", want: transforms("root"), warnings: adds,
+		},
+		"NotGivenAnyMore": {
+			reason: "What the cache still gives and the API server does not is asked for.", scope: onlyCluster, behind: gives("db-small", "infra/root"),
+			spec: toMydb, asked: []string{"alice get secrets infra/root"}, denied: "SecretForbidden",
+		},
+		"NotAskedAgain": {
+			reason: "A touch asks nothing again: alice was asked, and bob's label gives nothing away.", edits: nothing, spec: with("extra"), granted: []string{"alice get secrets dev/extra"},
+			later: func(at string) []func(*stock) { return []func(*stock){hasInstance("mydb", at+"db-small")} },
+			write: `{}`, want: `{"metadata":{"annotations":{"servicecatalog.kubernetes.io/applied-defaults":"{\"rule\":\"instance\",\"class\":\"db\",\"plan\":\"small\"}"}},"spec":{` + refs + `}}`,
+		},
+		"AddedByAnEdit": {
+			reason: "Who adds one is asked, not who wrote the rest.", edits: nothing, spec: with("extra"), granted: []string{"alice get secrets dev/extra", "alice get secrets dev/more"},
+			write: `{"spec":{"secretTransforms":[` + addKeys("extra") + `,` + addKeys("more") + `]}}`, asked: []string{"bob get secrets dev/more"}, denied: "SecretForbidden",
+		},
+		"AddedByAnEditInAnothersName": {
+			reason: "Writing another's name helps nobody.", edits: nothing, spec: toMydb, granted: []string{"alice get secrets dev/more"},
+			write: `{"spec":{"secretTransforms":[` + addKeys("more") + `],"userInfo":{"username":"alice","uid":"u-1","groups":["devs"],"extra":{"scope":["a"]}}}}`,
+			asked: []string{"bob get secrets dev/more"}, denied: "SecretForbidden",
+		},
+		"Moved": {
+			reason: "Another namespace is another Secret.", edits: nothing, spec: with("extra"), granted: []string{"alice get secrets dev/extra"},
+			write: `{"spec":{"secretTransforms":[` + addKeys("infra/extra") + `]}}`, asked: []string{"bob get secrets infra/extra"}, denied: "SecretForbidden",
+		},
+		"TouchedAddsForItsUser": {
+			reason: "What a namespace's plan adds at a touch is asked of the user on record.", scope: onlyNamespace, edits: nothing, spec: toMydb,
+			granted: []string{"alice get secrets dev/root"}, later: gives("db-small", "root"), write: `{}`,
+			asked: []string{"alice get secrets dev/root", "alice get secrets dev/root"}, warnings: adds,
+			want: `{` + applied + `,"spec":{` + refs + `,"secretTransforms":[` + addKeys("root") + `]}}`,
+		},
+		"TouchedAddsForbidden": {
+			reason: "Where that user may not, it waits: bob and the keeper may touch it, whatever they may read.", scope: onlyNamespace, edits: nothing, spec: toMydb,
+			granted: []string{"bob get secrets dev/root"}, later: gives("db-small", "root"), write: `{"metadata":{"labels":{"a":"b"}}}`, want: `{"metadata":{"labels":{"a":"b"}}}`,
+			asked: []string{"alice get secrets dev/root"}, warnings: left("dev/root", "alice", ""),
+		},
+		"TouchedAddsForNobody": {
+			reason: "Where no user is on record there is no one to ask.", scope: onlyNamespace, edits: nothing, spec: toMydb, stored: `{"spec":{"userInfo":null}}`,
+			granted: []string{"bob get secrets dev/root", " get secrets dev/root"}, later: gives("db-small", "root"), write: `{}`, warnings: left("dev/root", "", " (no user is on record)"),
+		},
+		"TouchedGivenByTheCluster": {
+			reason: "What a cluster's plan gives at a touch is not asked for.", scope: onlyCluster, edits: nothing, spec: toMydb, later: gives("db-small", "infra/root"), write: `{}`,
+			want: `{` + applied + `,"spec":{` + refs + `,"secretTransforms":[` + addKeys("infra/root") + `]}}`, warnings: adds,
+		},
+		"ForgedRefsOfThePlanThatGives": {
+			reason: "Attack: references to a plan that gives a Secret, beside an instance that is of another.", scope: onlyCluster,
+			edits: func(string) []func(*stock) {
+				return []func(*stock){transformsOf("db-large", `[`+addKeys("infra/root")+`]`), hasInstance("mydb", "db-small")}
+			},
+			spec:  `{"instanceRef":{"name":"mydb"},"externalID":"e-1","clusterServiceClassRef":{"name":"db"},"clusterServicePlanRef":{"name":"db-large"},"secretTransforms":[` + addKeys("infra/root") + `]}`,
+			asked: []string{"alice get secrets infra/root"}, denied: "SecretForbidden",
+		},
+		"ForgedRefsBeforeTheInstance": {
+			reason: "Attack: or beside one that is yet to come.", scope: onlyCluster,
+			edits: func(string) []func(*stock) {
+				return []func(*stock){transformsOf("db-large", `[`+addKeys("infra/root")+`]`)}
+			},
+			spec:  `{"instanceRef":{"name":"mydb"},"externalID":"e-1","clusterServiceClassRef":{"name":"db"},"clusterServicePlanRef":{"name":"db-large"},"secretTransforms":[` + addKeys("infra/root") + `]}`,
+			asked: []string{"alice get secrets infra/root"}, denied: "SecretForbidden",
+		},
+		"Waits": {reason: "A binding that waits may name Secrets that its user may read.", edits: nothing, spec: with("extra"), granted: []string{"alice get secrets dev/extra"}, asked: []string{"alice get secrets dev/extra"}, warnings: []string{waits}},
+	}
+}
+
+// A review that cannot be made is a failure of ours, not a refusal.
+func TestBindingSecretsUnknown(t *testing.T) {
+	t.Parallel()
+	w := stocked(t, db, hasInstance("mydb", "db-small")).world()
+	w.reviews.down = assert.AnError
+	body, err := json.Marshal(w.review(bindingOf(`{"instanceRef":{"name":"mydb"},"secretTransforms":[`+addKeys("extra")+`]}`), nil))
+	require.NoError(t, err)
+	assert.Equal(t, http.StatusInternalServerError, w.post(ValidateBindings, body).Code)
+}
+
+// The Secret that a binding writes to is spoken for.
+func TestBindingSecretName(t *testing.T) {
+	t.Parallel()
+	checkBindings(t, bindingSecretNameCases())
+}
+
+func bindingSecretNameCases() map[string]bindingCase {
+	beside := func(others ...func(*stock)) func(at string) []func(*stock) {
+		return func(at string) []func(*stock) {
+			return append([]func(*stock){hasInstance("mydb", at+"db-small")}, others...)
+		}
+	}
+	going := func(b *v1beta1.ServiceBinding) {
+		b.DeletionTimestamp, b.Finalizers = &metav1.Time{Time: founded}, []string{v1beta1.FinalizerServiceCatalog}
+	}
+	named := func(secret string) string {
+		return fmt.Sprintf(`{"instanceRef":{"name":"mydb"},"secretName":%q}`, secret)
+	}
+	elsewhere := func(s *stock) {
+		s.objects = append(s.objects, &v1beta1.ServiceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: "creds", UID: "uid-prod-creds"}})
+	}
+	return map[string]bindingCase{
+		"Given":         {reason: "A name may be given.", spec: named("mine"), plan: "db-small"},
+		"OthersBeside":  {reason: "Others write to others, and elsewhere.", edits: beside(hasBinding("other"), hasBinding("third", toSecret("x")), elsewhere), spec: toMydb, plan: "db-small"},
+		"OthersSecret":  {reason: "Two bindings in one Secret would be neither.", edits: beside(hasBinding("other", toSecret("mine"))), spec: named("mine"), denied: "SecretReserved"},
+		"OthersByName":  {reason: "Also where the other only has its own name.", edits: beside(hasBinding("other")), spec: named("other"), denied: "SecretReserved"},
+		"DefaultsTaken": {reason: "Or this one only has its own.", edits: beside(hasBinding("other", toSecret("creds"))), spec: toMydb, denied: "SecretReserved"},
+		"Freed":         {reason: "One that is being deleted gives its Secret up.", edits: beside(hasBinding("other", toSecret("mine"), going)), spec: named("mine"), plan: "db-small"},
+		"JustFreed": {
+			reason: "The cache is not believed.", edits: beside(hasBinding("other", toSecret("x"))), behind: beside(hasBinding("other", toSecret("mine"))), spec: named("mine"), plan: "db-small",
+		},
+		"JustFreedAskedTooOften": {
+			reason: "Over the limit it is.", edits: beside(), behind: beside(hasBinding("other", toSecret("mine"))), adjust: exhaust, spec: named("mine"), denied: "SecretReserved",
+		},
+		"ItsParameters": {
+			reason: "A Secret that the binding reads would be overwritten.", denied: "SecretReserved",
+			spec: `{"instanceRef":{"name":"mydb"},"parametersFrom":[{"secretKeyRef":{"name":"a","key":"k"}},{"secretKeyRef":{"name":"creds","key":"k"}}]}`,
+		},
+		"ItsTransforms": {
+			reason: "The same.", denied: "SecretReserved", spec: `{"instanceRef":{"name":"mydb"},"secretName":"mine","secretTransforms":[{"removeKey":{"key":"a"}},` + addKeys("mine") + `]}`,
+		},
+		"ItsTransformsByNamespace": {
+			reason: "Also where its namespace is written.", denied: "SecretReserved", spec: `{"instanceRef":{"name":"mydb"},"secretTransforms":[` + addKeys("dev/creds") + `]}`,
+		},
+		"SameNameElsewhere": {
+			reason: "One of that name elsewhere is another.", spec: `{"instanceRef":{"name":"mydb"},"secretTransforms":[` + addKeys("prod/creds") + `]}`,
+			granted: []string{"alice get secrets prod/creds"}, asked: []string{"alice get secrets prod/creds"}, plan: "db-small",
+		},
+		"EditedToReserved": {
+			reason: "An edit is held against the others, too.", edits: func(string) []func(*stock) { return []func(*stock){hasBinding("other")} }, spec: toMydb,
+			write: `{"spec":{"secretName":"other"}}`, denied: "SecretReserved",
+		},
+		"ReservedBefore": {
+			reason: "What was always wrong is not checked at another edit.", edits: func(string) []func(*stock) { return []func(*stock){} }, spec: named("mine"),
+			later: func(string) []func(*stock) { return []func(*stock){hasBinding("other", toSecret("mine"))} }, write: `{"spec":{"parameters":{"a":1}}}`,
+			want:     `{"spec":{"parameters":{"a":1},"userInfo":{"username":"bob"}}}`,
+			warnings: []string{`no plan is decided yet: instance "mydb" does not exist yet; the binding waits`},
+		},
+	}
+}
+
+// With generateName there is no name until the object is stored: the Secret is named after it all the same, and the
+// binding is touched like any other.
+func TestBindingGenerateName(t *testing.T) {
+	t.Parallel()
+	named := `{"metadata":{"name":"creds-x7f2"}}`
+	generate := func(w *world) []byte {
+		w.nameless = true
+		made := w.ask(MutateBindings, w.review(bindingWith(`{"generateName":"creds-","namespace":"dev"}`, toMydb), nil))
+		require.True(t, made.Allowed)
+		w.nameless = false
+		stored := changed(t, made.patched, named)
+		judged := w.ask(ValidateBindings, w.review(stored, nil))
+		require.True(t, judged.Allowed)
+		return stored
+	}
+	w := stocked(t, db).world()
+	undecided := generate(w)
+	w.user.Username = "keeper"
+	assert.Empty(t, w.write(undecided, undecided).mutate.Patch, "a touch changes nothing")
+	w.restock(stocked(t, db, hasInstance("mydb", "db-small", ending)))
+	assert.Empty(t, w.write(undecided, undecided).mutate.Patch, "and is not refused")
+	w.restock(stocked(t, db, hasInstance("mydb", "db-small")))
+	decided := w.write(undecided, undecided).admitted()
+	assert.Equal(t, `"alice"`, at(t, decided, "/spec/userInfo/username"), "it stays the user's")
+	assert.Equal(t, `"creds-x7f2"`, at(t, decided, "/spec/secretName"))
+
+	settled := generate(w)
+	assert.Equal(t, `{"name":"db-small"}`, at(t, settled, "/spec/clusterServicePlanRef"))
+	assert.Empty(t, w.write(settled, settled).mutate.Patch)
+	replaced := w.write(bindingWith(`{"name":"creds-x7f2","namespace":"dev"}`, toMydb), settled).admitted()
+	assert.Equal(t, at(t, settled, "/spec"), at(t, replaced, "/spec"), "a replacement is restored")
+
+	w.restock(stocked(t, db, hasInstance("mydb", "db-small"), hasBinding("other", toSecret("creds-x7f2"))))
+	w.nameless = true
+	made := w.ask(MutateBindings, w.review(bindingWith(`{"generateName":"creds-","namespace":"dev"}`, toMydb), nil))
+	w.nameless = false
+	judged := w.ask(ValidateBindings, w.review(changed(t, made.patched, named), nil))
+	assert.False(t, judged.Allowed, "the name that was generated is another binding's Secret")
+}

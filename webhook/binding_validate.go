@@ -1,0 +1,231 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/merge"
+	"github.com/defaultplan/defaultplan/resolve"
+)
+
+func bindSchema(plan *v1beta1.CommonServicePlanSpec) *runtime.RawExtension {
+	return plan.ServiceBindingCreateParameterSchema
+}
+
+// A bindingValidation judges the final form of one write of a binding: what will
+// be stored, whoever made it so.
+type bindingValidation struct {
+	*bindings
+	*bindingWrite
+	verdict
+
+	now refs
+	// parameters are those of the new object, decoded at most once.
+	parameters func() (map[string]any, error)
+}
+
+// validate is the validating half.
+func (h *bindings) validate(ctx context.Context, req *admission.Request) (verdict, error) {
+	write, wrong := readWrite[bindingSpec, bindingProgress](req)
+	if wrong != nil {
+		denied := invalid("Unreadable", wrong.field, "%s", wrong.text).remedy("kubectl explain servicebinding")
+		return verdict{rule: ruleNone, denied: denied}, nil
+	}
+	v := &bindingValidation{
+		bindings: h, bindingWrite: write, verdict: verdict{rule: ruleNone},
+		now:        refsOf(&write.new.Spec.DecidedReference, req.Namespace),
+		parameters: sync.OnceValues(func() (map[string]any, error) { return merge.Decode(rawOf(write.new.Spec.Parameters)) }),
+	}
+	if req.Operation == admissionv1.Update && sameBindingSpec(v.old.Spec, v.new.Spec) {
+		// What was always wrong is not checked: the object must stay deletable.
+		return v.verdict, nil
+	}
+	if err := v.judge(ctx); err != nil {
+		return verdict{rule: ruleNone}, err
+	}
+	return v.verdict, nil
+}
+
+func (v *bindingValidation) judge(ctx context.Context) error {
+	if v.old != nil && settledBinding(v.old) {
+		v.judgeSettled()
+		return nil
+	}
+	v.judgeShape()
+	if v.denied != nil || v.new.Spec.InstanceRef == nil {
+		return nil
+	}
+	if err := v.judgeSecretName(ctx); err != nil || v.denied != nil {
+		return err
+	}
+	if v.now.plan.Name == "" {
+		return v.judgeSecrets(ctx, &bound{})
+	}
+	to, denied, err := v.bind(ctx, v.req.Namespace, v.new.Spec)
+	if err != nil {
+		return err
+	}
+	if v.denied = denied; v.denied != nil {
+		return nil
+	}
+	if err := v.judgeSecrets(ctx, &to); err != nil || v.denied != nil {
+		return err
+	}
+	return v.judgeBound(ctx, &to)
+}
+
+// judgeSettled refuses every edit of a binding that was decided: its broker is
+// asked once.
+func (v *bindingValidation) judgeSettled() {
+	for _, field := range keptBindingFields {
+		if sameValue(field.value(v.old.Spec), field.value(v.new.Spec)) || field.name == "parameters" && sameParameters(v.old.Spec.Parameters, v.new.Spec.Parameters) {
+			continue
+		}
+		v.deny(immutable("spec."+field.name, "a broker is asked for a binding once, and this one is decided"))
+	}
+	if v.denied != nil {
+		v.denied.remedy("create another binding, with a secretName of its own, and delete this one")
+	}
+}
+
+// misshapen refuses a spec that no instance could make right: names that
+// contradict each other, and fields that have no effect without a dedicated
+// instance, or at all so far. What is written into them would be lost.
+func misshapen(spec *bindingSpec, namespace string) *denial {
+	_, err := resolve.RequestFor(&spec.PlanReference, namespace, "")
+	switch {
+	case spec.InstanceRef == nil:
+		return invalid("NoInstance", "spec.instanceRef", "it must name an instance: bindings with an instance of their own are not served yet").
+			remedy("create a ServiceInstance, and name it: spec.instanceRef.name")
+	case spec.InstanceRef.Namespace != "" && spec.InstanceRef.Namespace != namespace:
+		return invalid("OtherNamespace", "spec.instanceRef.namespace", "instances of other namespaces cannot be bound to yet").
+			remedy("create the binding in namespace %s", spec.InstanceRef.Namespace)
+	case spec.ServiceName != "":
+		return invalid("NotServed", "spec.serviceName", "no Service is made of a broker's endpoints yet").remedy("leave it out")
+	case !isNull(rawOf(spec.ProvisionParameters)):
+		return invalid("NotServed", "spec.provisionParameters", "it is for an instance of the binding's own, and instanceRef names another").
+			remedy("write them into the instance: spec.parameters of serviceinstance %s", spec.InstanceRef.Name)
+	case spec.PlanSelector != nil:
+		return invalid("NotServed", "spec.planSelector", "it is for an instance of the binding's own, and instanceRef names another").remedy("leave it out")
+	case err != nil:
+		return invalid("InvalidReference", "spec", "%s", err.Error()).remedy("leave class and plan out: they are the instance's")
+	}
+	return nil
+}
+
+// judgeShape holds the spec against what needs no look elsewhere.
+func (v *bindingValidation) judgeShape() {
+	spec, old := v.new.Spec, &bindingSpec{}
+	if v.old != nil {
+		old = v.old.Spec
+	}
+	v.denied = v.denied.also(misshapen(spec, v.req.Namespace))
+	if v.old == nil || !sameParameters(old.Parameters, spec.Parameters) {
+		v.denied = v.denied.also(unreadableParameters(v.parameters()))
+	}
+	if v.old == nil || !equality.Semantic.DeepEqual(old.ParametersFrom, spec.ParametersFrom) {
+		v.denied = v.denied.also(wrongSources(spec.ParametersFrom, "servicebinding"))
+	}
+	if old.ExternalID != "" && spec.ExternalID != old.ExternalID {
+		v.deny(immutable("spec.externalID", "it is the binding's identity at its broker").remedy("leave it out"))
+	}
+}
+
+// judgeSecrets asks for the Secrets that transforms name: of the user who writes
+// them, or at a touch of the one who wrote the binding.
+func (v *bindingValidation) judgeSecrets(ctx context.Context, to *bound) error {
+	asked := transformReview{namespace: v.req.Namespace, user: v.req.UserInfo, now: v.new.Spec.SecretTransforms}
+	if to.defined != nil {
+		asked.plan = to.defined.Plan.Ref
+	}
+	if v.old != nil {
+		asked.before = v.old.Spec.SecretTransforms
+		if sameValue(v.old.Spec.UserInfo, v.new.Spec.UserInfo) && v.new.Spec.UserInfo != nil {
+			asked.user = userOf(v.new.Spec.UserInfo)
+		}
+	}
+	denied, err := v.refusedSecrets(ctx, asked)
+	v.denied = v.denied.also(denied)
+	return err
+}
+
+// judgeBound holds a binding that is now decided against its instance.
+func (v *bindingValidation) judgeBound(ctx context.Context, to *bound) error {
+	v.chosen = v.now.plan
+	if v.new.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults] == "" {
+		v.deny(forgedOnBinding(&v.new.Spec.DecidedReference))
+		return nil
+	}
+	if to.waits() != "" {
+		return v.judgeAhead(ctx)
+	}
+	if to.defined.Class.Ref != v.now.class {
+		v.deny(invalid("Disagreement", "spec.instanceRef.name", "instance %q is of class %q, and the references say class %q",
+			v.new.Spec.InstanceRef.Name, to.defined.Class.Name, v.now.class.Name).remedy("leave the references out: they are the instance's"))
+		return nil
+	}
+	denied, err := v.refusedFor(ctx, to, v.req.Namespace)
+	if err != nil || denied != nil {
+		v.denied = v.denied.also(denied)
+		return err
+	}
+	return v.judgeParameters(ctx, to.defined)
+}
+
+// judgeAhead holds a binding that comes before its instance, as those of a backup
+// may, against the policies about the plan that its references say.
+func (v *bindingValidation) judgeAhead(ctx context.Context) error {
+	defined, err := v.resolver.catalog.define(ctx, v.now.plan)
+	if err != nil || defined == nil {
+		return err
+	}
+	instance := &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: v.req.Namespace, Name: v.new.Spec.InstanceRef.Name}}
+	denied, err := v.refusedFor(ctx, &bound{instance, defined}, v.req.Namespace)
+	v.denied = v.denied.also(denied)
+	return err
+}
+
+// judgeParameters holds what the broker would be sent against the plan's schema
+// for bindings.
+func (v *bindingValidation) judgeParameters(ctx context.Context, defined *definition) error {
+	if v.options.SchemaCheck == SchemaOff || !v.options.Gates.Enabled(SchemaChecks) {
+		return nil
+	}
+	values, err := v.parameters()
+	if err != nil {
+		return nil //nolint:nilerr // told where the shape is judged
+	}
+	applied := appliedOf(v.new.Metadata.Annotations)
+	if v.old != nil && applied.Rule == ruleRestored {
+		// It was bound before there were hooks.
+		return nil
+	}
+	asked := question{which: bindSchema, sent: merge.Without(values, removedPointers(&applied)), partial: len(v.new.Spec.ParametersFrom) > 0}
+	report, warning, err := v.schemas.judge(ctx, defined, asked)
+	if err != nil {
+		return err
+	}
+	if warning != "" {
+		v.warnf("%s", warning)
+	}
+	if refused := v.tellReport(&v.verdict, report, applied.From); refused != nil {
+		v.deny(refused.remedy("see what plan %s takes: kubectl get %s -o yaml", defined.title(), planResource(defined.Plan.Ref)))
+	}
+	return nil
+}
+
+// planResource is a plan as kubectl get takes it.
+func planResource(plan resolve.Ref) string {
+	if plan.Namespace == "" {
+		return "clusterserviceplan " + plan.Name
+	}
+	return fmt.Sprintf("-n %s serviceplan %s", plan.Namespace, plan.Name)
+}

@@ -1,0 +1,142 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/policy"
+)
+
+// A bound is what a binding is for: an instance, and the plan that it was decided
+// on.
+type bound struct {
+	// instance belongs to the cache: it is only read. It is nil if there is none.
+	instance *v1beta1.ServiceInstance
+	// defined is nil while the instance is not decided, and where its plan or class
+	// is gone.
+	defined *definition
+}
+
+// bind finds what a binding is for, and why it cannot be bound to. The cache is
+// believed where it knows a decided instance that can be; an instance may have been
+// created just now, so all else is read live, unless the namespace asks too often.
+func (h *bindings) bind(ctx context.Context, namespace string, spec *bindingSpec) (bound, *denial, error) {
+	found, err := h.boundBy(ctx, shelf{reader: h.resolver.catalog.cached, namespace: namespace}, spec.InstanceRef.Name)
+	if err != nil {
+		return bound{}, nil, err
+	}
+	denied := found.refuse(spec)
+	switch {
+	case denied == nil && (found.certain() || !h.resolver.confirms.allow(namespace)),
+		denied != nil && !h.resolver.mayConfirm(namespace, denied):
+		return found, denied, nil
+	}
+	found, err = h.boundBy(ctx, shelf{reader: h.resolver.catalog.live, namespace: namespace}, spec.InstanceRef.Name)
+	if err != nil {
+		return bound{}, nil, err
+	}
+	return found, found.refuse(spec), nil
+}
+
+// certain says that a binding to it can be decided.
+func (b *bound) certain() bool {
+	return b.instance != nil && b.instance.DeletionTimestamp == nil && b.defined != nil
+}
+
+func (h *bindings) boundBy(ctx context.Context, s shelf, name string) (bound, error) {
+	instance := &v1beta1.ServiceInstance{}
+	found, err := s.read(ctx, name, instance)
+	if err != nil || !found {
+		return bound{}, err
+	}
+	plan := refsOf(&instance.Spec.DecidedReference, s.namespace).plan
+	if plan.Name == "" {
+		return bound{instance: instance}, nil
+	}
+	defined, err := defineFrom(ctx, shelf{reader: s.reader, namespace: plan.Namespace}, plan.Name)
+	return bound{instance, defined}, err
+}
+
+// waits is what a binding to it waits for, completing "instance x …"; empty if
+// for nothing.
+func (b *bound) waits() string {
+	switch {
+	case b.instance == nil:
+		return "does not exist yet"
+	case !b.instance.Spec.Decided():
+		return "has no plan yet"
+	case b.defined == nil:
+		return "is of a plan that is gone"
+	}
+	return ""
+}
+
+// serviceType is the instance's own type, and what it is in fact.
+func (b *bound) serviceType() (own, effective string) {
+	own = b.instance.Spec.ServiceType
+	if own != "" || b.defined == nil {
+		return own, own
+	}
+	return own, b.defined.serviceType()
+}
+
+// bindable says that the broker lets the instance be bound to. A class that no
+// broker has listed yet does not say.
+func (b *bound) bindable() bool {
+	switch {
+	case b.defined.plan.Bindable != nil:
+		return *b.defined.plan.Bindable
+	case b.defined.broker == "":
+		return true
+	}
+	return b.defined.class.Bindable
+}
+
+// refuse says why the instance cannot be bound to, whatever the catalog may yet
+// become.
+func (b *bound) refuse(spec *bindingSpec) *denial {
+	const field = "spec.instanceRef.name"
+	switch {
+	case b.instance == nil:
+		return nil
+	case b.instance.DeletionTimestamp != nil:
+		return invalid("InstanceDeleting", field, "instance %q is being deleted", b.instance.Name).
+			remedy("bind to another instance, or wait until it is gone and create it again")
+	case b.defined == nil:
+		return nil
+	case !b.bindable():
+		return invalid("NotBindable", field, "instance %q is of plan %s, which its broker does not let anyone bind to", b.instance.Name, b.defined.title()).
+			remedy("%s -o wide", listing("class", b.defined.Class.Namespace != "", b.defined.Class.Namespace))
+	}
+	if _, effective := b.serviceType(); spec.ServiceType != "" && effective != "" && spec.ServiceType != effective {
+		return invalid("TypeMismatch", "spec.serviceType", "instance %q is of type %q, not of %q", b.instance.Name, effective, spec.ServiceType).
+			remedy("leave serviceType out: it is filled in from the instance")
+	}
+	if denied := misnamed(&spec.PlanReference, b.defined); denied != nil {
+		denied.causes[0].Message = fmt.Sprintf("instance %q is of plan %s, which has another name", b.instance.Name, b.defined.title())
+		return denied.remedy("leave class and plan out: they are the instance's")
+	}
+	return nil
+}
+
+// target is the instance as policies see it.
+func (b *bound) target() policy.Target {
+	target := policy.TargetOf(b.defined.Class, b.defined.Plan)
+	target.Instance = &policy.Instance{Namespace: b.instance.Namespace, Name: b.instance.Name, Labels: b.instance.Labels}
+	return target
+}
+
+// refusedFor says what policies refuse a binding in a namespace, nil for nothing.
+func (h *bindings) refusedFor(ctx context.Context, b *bound, namespace string) (*denial, error) {
+	target := b.target()
+	refused, err := h.resolver.refusal(ctx, &target, namespace)
+	if err != nil {
+		return nil, fmt.Errorf("cannot hold the binding against the policies: %w", err)
+	}
+	if refused == nil {
+		return nil, nil
+	}
+	refused.subject = fmt.Sprintf("instance %q (plan %s)", b.instance.Name, b.defined.title())
+	return refused.denial("spec.instanceRef.name"), nil
+}

@@ -1,0 +1,44 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/webhook/policy"
+)
+
+// judgePolicies holds a plan that is new to the instance against the policies.
+func (v *instanceValidation) judgePolicies(ctx context.Context, seen view) error {
+	if v.defined == nil || v.now.plan == v.was.plan {
+		return nil
+	}
+	target := policy.TargetOf(v.defined.Class, v.defined.Plan)
+	refusal, err := seen.policy(ctx, &target, v.req.Namespace)
+	if err != nil {
+		return fmt.Errorf("cannot hold the plan against the policies: %w", err)
+	}
+	if refusal != nil {
+		refused := refusedByPolicy{Refusal: refusal, subject: "plan " + v.defined.title(), namespace: v.req.Namespace}
+		v.deny(refused.denial(v.askedField()))
+	}
+	return nil
+}
+
+// askedField is the field of spec that asks for the plan.
+func (v *instanceValidation) askedField() string {
+	when := keptWithPlan
+	switch resolve.Rule(appliedOf(v.new.Metadata.Annotations).Rule) {
+	case resolve.RuleSelector:
+		return "spec.planSelector"
+	case resolve.RuleOnlyPlan, resolve.RuleClassDefault, resolve.RuleClassSuggested:
+		when = keptWithClass
+	default:
+	}
+	for _, field := range keptFields {
+		if field.when == when && field.value(v.new.Spec) != nil {
+			return "spec." + field.name
+		}
+	}
+	return "spec.serviceType"
+}

@@ -1,0 +1,141 @@
+package webhook
+
+import (
+	"context"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+	kjson "sigs.k8s.io/json"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// An offering is a class or a plan of either scope, as admission reads it.
+type offering struct {
+	object   client.Object
+	defaults *v1beta1.Defaults
+	// plan is nil for a class.
+	plan *v1beta1.CommonServicePlanSpec
+	// fields are the values that are found by a hashed label, by that label.
+	fields map[string]string
+}
+
+// newOffering has an empty object for each kind of offering.
+var newOffering = map[string]func() client.Object{
+	"ClusterServiceClass": func() client.Object { return &v1beta1.ClusterServiceClass{} },
+	"ServiceClass":        func() client.Object { return &v1beta1.ServiceClass{} },
+	"ClusterServicePlan":  func() client.Object { return &v1beta1.ClusterServicePlan{} },
+	"ServicePlan":         func() client.Object { return &v1beta1.ServicePlan{} },
+}
+
+// viewOffering reads a class or plan; of any other object there is nothing to see.
+func viewOffering(object client.Object) *offering {
+	switch o := object.(type) {
+	case *v1beta1.ClusterServiceClass:
+		return viewClass(o, &o.Spec.CommonServiceClassSpec, map[string]string{v1beta1.LabelClusterServiceBrokerName: o.Spec.ClusterServiceBrokerName})
+	case *v1beta1.ServiceClass:
+		return viewClass(o, &o.Spec.CommonServiceClassSpec, map[string]string{
+			v1beta1.LabelServiceBrokerName: o.Spec.ServiceBrokerName, v1beta1.LabelClusterServiceBrokerName: o.Spec.ClusterServiceBrokerName,
+		})
+	case *v1beta1.ClusterServicePlan:
+		return viewPlanOffering(o, map[string]string{
+			v1beta1.LabelClusterServiceBrokerName: o.Spec.ClusterServiceBrokerName, v1beta1.LabelClusterServiceClassRefName: o.Spec.ClusterServiceClassRef.Name,
+		})
+	case *v1beta1.ServicePlan:
+		return viewPlanOffering(o, map[string]string{
+			v1beta1.LabelServiceBrokerName: o.Spec.ServiceBrokerName, v1beta1.LabelClusterServiceBrokerName: o.Spec.ClusterServiceBrokerName,
+			v1beta1.LabelServiceClassRefName: o.Spec.ServiceClassRef.Name,
+		})
+	}
+	return &offering{object: object, defaults: &v1beta1.Defaults{}}
+}
+
+func viewClass(object client.Object, spec *v1beta1.CommonServiceClassSpec, fields map[string]string) *offering {
+	fields[v1beta1.LabelExternalID], fields[v1beta1.LabelExternalName] = spec.ExternalID, spec.ExternalName
+	return &offering{object: object, defaults: &spec.Defaults, fields: fields}
+}
+
+func viewPlanOffering(object client.Object, fields map[string]string) *offering {
+	spec := viewPlan(object).spec
+	fields[v1beta1.LabelExternalID], fields[v1beta1.LabelExternalName] = spec.ExternalID, spec.ExternalName
+	return &offering{object: object, defaults: &spec.Defaults, plan: spec, fields: fields}
+}
+
+// className is the Kubernetes name of a plan's class.
+func (o *offering) className() string {
+	return orElse(o.fields[v1beta1.LabelClusterServiceClassRefName], o.fields[v1beta1.LabelServiceClassRefName])
+}
+
+// clusterBroker is the ClusterServiceBroker that the offering names.
+func (o *offering) clusterBroker() string { return o.fields[v1beta1.LabelClusterServiceBrokerName] }
+
+// title is the offering as people know it.
+func (o *offering) title() string {
+	return orElse(o.fields[v1beta1.LabelExternalName], o.object.GetName())
+}
+
+// definition is a plan as its schemas are found by; its class is left open.
+func (o *offering) definition() *definition {
+	return &definition{Plan: planOf(o.object), plan: o.plan}
+}
+
+// layer is the name of the offering's layer of parameters.
+func (o *offering) layer() string {
+	if o.plan == nil {
+		return layerClass
+	}
+	return layerPlan
+}
+
+// hashedLabels are the labels that old clients look the offering up by. One that
+// is present and whose field was emptied is emptied too.
+func (o *offering) hashedLabels() map[string]string {
+	labels, present := map[string]string{}, o.object.GetLabels()
+	for label, value := range o.fields {
+		switch {
+		case value != "":
+			labels[label] = v1beta1.HashLabelValue(value)
+		case present[label] != "":
+			labels[label] = ""
+		}
+	}
+	return labels
+}
+
+// offerings admits classes and plans.
+type offerings struct {
+	*commons
+
+	oneDefault *oneDefault
+}
+
+func serveOfferings(server Registrar, handler *offerings) {
+	for resource, kind := range map[string]string{
+		"clusterserviceclasses": "ClusterServiceClass", "serviceclasses": "ServiceClass",
+		"clusterserviceplans": "ClusterServicePlan", "serviceplans": "ServicePlan",
+	} {
+		server.Register("/mutate/"+resource, endpoint{decide: serve(mutating, kind, handler.mutate)})
+		server.Register("/validate/"+resource, endpoint{decide: serve(validating, kind, handler.validate)})
+	}
+}
+
+// readOffering decodes a class or plan of a request.
+func readOffering(req *admission.Request, raw []byte) (*offering, *unreadable) {
+	object := newOffering[req.Kind.Kind]()
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, object); err != nil {
+		return nil, describe(err)
+	}
+	return viewOffering(object), nil
+}
+
+// mutate is the mutating half.
+func (*offerings) mutate(_ context.Context, req *admission.Request) (verdict, error) {
+	decided := verdict{rule: ruleNone}
+	written, wrong := readOffering(req, req.Object.Raw)
+	if wrong != nil {
+		// The schema of the CRD, which is checked next, says best what is wrong.
+		return decided, nil
+	}
+	decided.patch.addEntries(written.object.GetLabels(), written.hashedLabels(), "metadata", "labels")
+	return decided, nil
+}

@@ -1,0 +1,95 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// judgeTransforms holds the Secrets whose keys the write newly adds to the
+// credentials of others against what its writer may read. It does so with the
+// feature off, too: the feature may be on again when they are used.
+func (v *offeringValidation) judgeTransforms(ctx context.Context) error {
+	judged := map[v1beta1.ObjectReference]bool{}
+	for i := range v.old.defaults.DefaultSecretTransforms {
+		if ref := addedSecret(&v.old.defaults.DefaultSecretTransforms[i]); ref != nil {
+			judged[*ref] = true
+		}
+	}
+	for i := range v.new.defaults.DefaultSecretTransforms {
+		ref := addedSecret(&v.new.defaults.DefaultSecretTransforms[i])
+		if ref == nil || judged[*ref] {
+			continue
+		}
+		judged[*ref] = true
+		field := fmt.Sprintf("spec.defaultSecretTransforms[%d].addKeysFrom.secretRef", i)
+		if denied := v.secretElsewhere(ref, field); denied != nil {
+			v.deny(denied)
+			continue
+		}
+		denied, err := v.access.secretNotReadable(ctx, v.req.UserInfo, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, field)
+		if err != nil {
+			return err
+		}
+		v.deny(denied)
+	}
+	return nil
+}
+
+// addedSecret is the Secret whose keys a transform adds, nil for any other.
+func addedSecret(transform *v1beta1.SecretTransform) *v1beta1.ObjectReference {
+	if transform.AddKeysFrom == nil {
+		return nil
+	}
+	return transform.AddKeysFrom.SecretRef
+}
+
+// secretElsewhere refuses a Secret that is not said where it is, and within a
+// namespace one of another: nobody's right to read that is a right to hand it on.
+func (v *offeringValidation) secretElsewhere(ref *v1beta1.ObjectReference, field string) *denial {
+	own := v.req.Namespace
+	switch {
+	case own == "" && ref.Namespace == "":
+		return invalid("SecretElsewhere", field+".namespace", "it must name the namespace of Secret %q", ref.Name).
+			remedy("find it: kubectl get secrets -A --field-selector metadata.name=%s", ref.Name)
+	case own != "" && ref.Namespace != own:
+		return invalid("SecretElsewhere", field+".namespace", "it must be %q: within a namespace, only Secrets of that namespace can be named", own).
+			remedy("a cluster-wide class or plan may name others, if its writer may read them")
+	}
+	return nil
+}
+
+// judgeBroker asks whether the writer of a namespace's offering may use the
+// cluster's broker at which its instances would be provisioned: an external ID that
+// the broker knows means what the broker says, whatever this offering is called.
+func (v *offeringValidation) judgeBroker(ctx context.Context) error {
+	same := v.new.clusterBroker() == v.old.clusterBroker() && v.new.className() == v.old.className() &&
+		v.new.fields[v1beta1.LabelExternalID] == v.old.fields[v1beta1.LabelExternalID]
+	if v.req.Namespace == "" || same && !v.created {
+		return nil
+	}
+	named := map[string]string{}
+	if v.new.plan != nil {
+		// A plan may leave its broker to its class.
+		class, err := v.classOf(ctx)
+		if err != nil {
+			return err
+		}
+		named[class.clusterBroker()] = "spec.serviceClassRef"
+	}
+	named[v.new.clusterBroker()] = "spec.clusterServiceBrokerName"
+	for _, broker := range sortedKeys(named) {
+		if broker == "" {
+			continue
+		}
+		denied, err := v.access.brokerNotUsable(ctx, v.req.UserInfo, broker, named[broker])
+		if err != nil {
+			return err
+		}
+		v.deny(denied)
+	}
+	return nil
+}

@@ -1,0 +1,103 @@
+package webhook
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/component-base/featuregate"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/merge"
+)
+
+// A schemaField is one of a plan's JSON schemas.
+type schemaField struct {
+	name string
+	of   func(*v1beta1.CommonServicePlanSpec) *runtime.RawExtension
+}
+
+// planSchemas are the schemas that a plan may have.
+var planSchemas = []schemaField{
+	{"spec.instanceCreateParameterSchema", createSchema},
+	{"spec.instanceUpdateParameterSchema", updateSchema},
+	{"spec.serviceBindingCreateParameterSchema", bindSchema},
+}
+
+// A checkedDefault is a default, the gate by which it applies, and the schema that
+// judges it.
+type checkedDefault struct {
+	defaulted
+
+	gate   featuregate.Feature
+	schema schemaField
+}
+
+var checkedDefaults = []checkedDefault{
+	{provisionDefaults, ParameterDefaults, planSchemas[0]},
+	{bindDefaults, BindDefaults, planSchemas[2]},
+}
+
+// changed says that the write gives a default that it found otherwise.
+func (v *offeringValidation) changed(field *checkedDefault) bool {
+	return v.options.Gates.Enabled(field.gate) && !sameParameters(field.value(v.old.defaults), field.value(v.new.defaults))
+}
+
+// judgeDefaults refuses default parameters that could not be merged.
+func (v *offeringValidation) judgeDefaults() {
+	for i := range checkedDefaults {
+		field := &checkedDefaults[i]
+		if !v.changed(field) {
+			continue
+		}
+		values, err := merge.Decode(rawOf(field.value(v.new.defaults)))
+		if err == nil {
+			_, err = merge.Layers(merge.Layer{Name: v.new.layer(), Values: values})
+		}
+		if err != nil {
+			v.deny(invalid("InvalidDefaults", field.name, "%s", err.Error()))
+		}
+	}
+}
+
+// classOf reads a plan's class, from the cache or live where the cache lacks it.
+func (v *offeringValidation) classOf(ctx context.Context) (*offering, error) {
+	if v.class != nil {
+		return v.class, nil
+	}
+	for _, reader := range []client.Reader{v.resolver.catalog.cached, v.resolver.catalog.live} {
+		at, object := shelf{reader: reader, namespace: v.req.Namespace}, newOffering[classKind(v.req.Namespace)]()
+		found, err := at.read(ctx, v.new.className(), object)
+		if err != nil {
+			return nil, err
+		}
+		if v.class = viewOffering(object); found {
+			return v.class, nil
+		}
+	}
+	return v.class, nil
+}
+
+// classKind is the kind of the classes of a scope.
+func classKind(namespace string) string {
+	if namespace == "" {
+		return "ClusterServiceClass"
+	}
+	return "ServiceClass"
+}
+
+// mergedDefaults are the parameters that class and plan give together; false says
+// that they give none, or such as cannot be merged.
+func mergedDefaults(field *checkedDefault, class, plan *offering) (merge.Result, bool) {
+	var layers []merge.Layer
+	for _, one := range []*offering{class, plan} {
+		values, err := merge.Decode(rawOf(field.value(one.defaults)))
+		if err != nil {
+			// Told where it was written, and wherever it would be applied.
+			return merge.Result{}, false
+		}
+		layers = append(layers, merge.Layer{Name: one.layer(), Values: values})
+	}
+	merged, err := merge.Layers(append(layers, merge.Layer{Name: layerUser})...)
+	return merged, err == nil && merged.Values != nil
+}

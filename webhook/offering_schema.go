@@ -1,0 +1,144 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/merge"
+)
+
+// A class's defaults are held against the schemas of so many plans, or of none:
+// the schemas that are not compiled yet are read one by one.
+const checkedPlans = 100
+
+// shownWarnings is how many warnings a write of a class gets about its plans.
+const shownWarnings = 8
+
+// warnOfPlan tells of schemas that cannot be used, and of defaults that the plan's
+// own schemas refuse. Neither is refused: the object is the broker's word as much
+// as the operator's, and with other parameters the plan may well be used.
+func (v *offeringValidation) warnOfPlan(ctx context.Context) error {
+	for i := range planSchemas {
+		field := &planSchemas[i]
+		if string(rawOf(field.of(v.new.plan))) == string(rawOf(field.of(v.old.plan))) {
+			continue
+		}
+		compiled, err := v.schemas.of(ctx, v.new.definition(), field.of)
+		if err != nil {
+			return err
+		}
+		if compiled != nil && compiled.err != nil {
+			v.warnf("%s will be skipped: %s", field.name, compiled.err.Error())
+		}
+	}
+	for i := range checkedDefaults {
+		if err := v.warnOfDefault(ctx, &checkedDefaults[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// warnOfDefault holds what class and plan give against a schema of the plan.
+func (v *offeringValidation) warnOfDefault(ctx context.Context, field *checkedDefault) error {
+	schema := rawOf(field.schema.of(v.new.plan))
+	same := string(schema) == string(rawOf(field.schema.of(v.old.plan)))
+	if schema == nil || !v.options.Gates.Enabled(field.gate) || same && !v.changed(field) {
+		return nil
+	}
+	class, err := v.classOf(ctx)
+	if err != nil {
+		return err
+	}
+	merged, report, err := v.judgeBySchema(ctx, field, class, v.new)
+	if err != nil {
+		return err
+	}
+	for _, violation := range report.Violations {
+		whose := ""
+		if merged.OriginOf(violation.Pointer) == layerClass {
+			whose = fmt.Sprintf(" of class %q", class.title())
+		}
+		v.warnf("%s%s%s is refused by %s: it %s", field.name, violation.Pointer, whose, field.schema.name, violation.Message)
+	}
+	return nil
+}
+
+// judgeBySchema holds what class and plan give against a schema of the plan. A
+// default is never the whole: what only the whole can satisfy is left out.
+func (v *offeringValidation) judgeBySchema(ctx context.Context, field *checkedDefault, class, plan *offering) (merge.Result, merge.Report, error) {
+	merged, given := mergedDefaults(field, class, plan)
+	if !given {
+		return merged, merge.Report{}, nil
+	}
+	report, _, err := v.schemas.judge(ctx, plan.definition(), question{which: field.schema.of, sent: merged.Sent(), partial: true})
+	return merged, report, err
+}
+
+// warnOfClass tells of defaults of a class that schemas of its plans refuse.
+func (v *offeringValidation) warnOfClass(ctx context.Context) error {
+	var fields []*checkedDefault
+	for i := range checkedDefaults {
+		if field := &checkedDefaults[i]; v.changed(field) && rawOf(field.value(v.new.defaults)) != nil {
+			fields = append(fields, field)
+		}
+	}
+	if len(fields) == 0 {
+		return nil
+	}
+	plans, err := v.plansOfClass(ctx)
+	if err != nil || len(plans) > checkedPlans {
+		return err
+	}
+	refusing := map[string][]string{}
+	for _, plan := range plans {
+		for _, field := range fields {
+			refusals, err := v.refusals(ctx, field, plan)
+			if err != nil {
+				return err
+			}
+			for _, refusal := range refusals {
+				refusing[refusal] = append(refusing[refusal], plan.title())
+			}
+		}
+	}
+	for _, refusal := range sortedKeys(refusing)[:min(len(refusing), shownWarnings)] {
+		slices.Sort(refusing[refusal])
+		v.warnf("%s: refused by the schema of plan %s", refusal, strings.Join(refusing[refusal], ", "))
+	}
+	return nil
+}
+
+// refusals says what of the class's default a plan's schema refuses. What the plan
+// itself gives was told when the plan was written.
+func (v *offeringValidation) refusals(ctx context.Context, field *checkedDefault, plan *offering) ([]string, error) {
+	merged, report, err := v.judgeBySchema(ctx, field, v.new, plan)
+	if err != nil {
+		return nil, err
+	}
+	var told []string
+	for _, violation := range report.Violations {
+		if merged.OriginOf(violation.Pointer) != layerPlan {
+			told = append(told, fmt.Sprintf("%s%s %s", field.name, violation.Pointer, violation.Message))
+		}
+	}
+	return told, nil
+}
+
+// plansOfClass are the class's plans, as the cache has them.
+func (v *offeringValidation) plansOfClass(ctx context.Context) ([]*offering, error) {
+	at, name := shelf{reader: v.resolver.catalog.cached, namespace: v.req.Namespace}, v.new.object.GetName()
+	if at.namespace == "" {
+		var list v1beta1.ClusterServicePlanList
+		err := at.list(ctx, &list, client.MatchingFields{v1beta1.FieldClusterServiceClassRefName: name})
+		return entries(list.Items, func(plan *v1beta1.ClusterServicePlan) *offering { return viewOffering(plan) }), err
+	}
+	var list v1beta1.ServicePlanList
+	err := at.list(ctx, &list, client.MatchingFields{v1beta1.FieldServiceClassRefName: name})
+	return entries(list.Items, func(plan *v1beta1.ServicePlan) *offering { return viewOffering(plan) }), err
+}

@@ -1,0 +1,86 @@
+package webhook
+
+import (
+	"context"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+)
+
+// An offeringValidation judges the final form of one write of a class or plan.
+// Only what the write changes is judged.
+type offeringValidation struct {
+	*offerings
+	verdict
+
+	req *admission.Request
+	new *offering
+	// old is blank on CREATE.
+	old     *offering
+	created bool
+	// class is that of a plan once it was read, blank if it is absent.
+	class *offering
+}
+
+// validate is the validating half.
+func (h *offerings) validate(ctx context.Context, req *admission.Request) (verdict, error) {
+	v := &offeringValidation{offerings: h, verdict: verdict{rule: ruleNone}, req: req, created: req.Operation == admissionv1.Create}
+	if wrong := v.read(); wrong != nil {
+		v.deny(invalid("Unreadable", wrong.field, "%s", wrong.text).remedy("kubectl explain %s", req.Resource.Resource))
+		return v.verdict, nil
+	}
+	if err := v.judge(ctx); err != nil {
+		return verdict{rule: ruleNone}, err
+	}
+	return v.verdict, nil
+}
+
+func (v *offeringValidation) read() (wrong *unreadable) {
+	if v.new, wrong = readOffering(v.req, v.req.Object.Raw); wrong != nil {
+		return wrong
+	}
+	if v.created {
+		v.old = viewOffering(newOffering[v.req.Kind.Kind]())
+		return nil
+	}
+	if v.old, wrong = readOffering(v.req, v.req.OldObject.Raw); wrong != nil {
+		return &unreadable{wrong.field, "the stored object cannot be read: " + wrong.text}
+	}
+	return nil
+}
+
+// judge asks what needs no look elsewhere first, then who may, and at last what is
+// only worth a warning.
+func (v *offeringValidation) judge(ctx context.Context) error {
+	if v.judgeDefaults(); v.denied != nil {
+		return nil
+	}
+	for _, step := range []func(context.Context) error{v.judgeTransforms, v.judgeBroker, v.judgeOneDefault} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	if v.denied != nil || v.options.SchemaCheck == SchemaOff || !v.options.Gates.Enabled(SchemaChecks) {
+		return nil
+	}
+	if v.new.plan == nil {
+		return v.warnOfClass(ctx)
+	}
+	return v.warnOfPlan(ctx)
+}
+
+// judgeOneDefault lets no second default of a type arise.
+func (v *offeringValidation) judgeOneDefault(ctx context.Context) error {
+	judge := v.oneDefault.judgeClass
+	if v.new.plan != nil {
+		judge = v.oneDefault.judgePlan
+	}
+	var old client.Object
+	if !v.created {
+		old = v.old.object
+	}
+	denied, err := judge(ctx, v.req, old, v.new.object)
+	v.deny(denied)
+	return err
+}

@@ -1,0 +1,113 @@
+package webhook
+
+import (
+	"context"
+
+	"k8s.io/component-base/featuregate"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/resolve"
+)
+
+// oneDefault judges writes that make a plan a default, or no default any more:
+// there is one per type and scope, and who may update the type's object decides
+// which. It only checks: the keeper records. All that it reads it reads live,
+// because another default may have been stored a moment ago.
+type oneDefault struct {
+	live   client.Reader
+	access access
+	gates  featuregate.FeatureGate
+}
+
+func newOneDefault(readers Readers, options *Options) *oneDefault {
+	return &oneDefault{live: readers.Live, access: access{readers.Access}, gates: options.Gates}
+}
+
+// judgePlan judges a write of a plan; old is nil for a new one. What leaves its
+// annotation and its effective type as they were is not judged, nor is a plan
+// that is being deleted.
+func (o *oneDefault) judgePlan(ctx context.Context, req *admission.Request, old, changed client.Object) (*denial, error) {
+	if !o.gates.Enabled(ServiceTypes) || changed.GetDeletionTimestamp() != nil {
+		return nil, nil
+	}
+	after, before := planOf(changed), resolve.PlanEntry{}
+	if old != nil {
+		before = planOf(old)
+	}
+	if before.Default == after.Default && (old == nil || before.Type == after.Type) {
+		return nil, nil
+	}
+	at := shelf{reader: o.live, namespace: req.Namespace}
+	class, err := classOf(ctx, at, after.Class)
+	if err != nil {
+		return nil, err
+	}
+	change := &defaultChange{
+		req: req, at: at, class: class, was: orElse(before.Type, class.Type), now: orElse(after.Type, class.Type), field: typeField,
+		plans: []turn{{PlanEntry: after, annotated: before.Default, fresh: old == nil}},
+	}
+	if before.Default != after.Default {
+		change.field = annotationField
+	}
+	return o.judge(ctx, change)
+}
+
+// judgeClass judges a write of a class; old is nil for a new one. With its type
+// its plans change theirs that have none of their own.
+func (o *oneDefault) judgeClass(ctx context.Context, req *admission.Request, old, changed client.Object) (*denial, error) {
+	if !o.gates.Enabled(ServiceTypes) || changed.GetDeletionTimestamp() != nil {
+		return nil, nil
+	}
+	after, before := classEntryOf(changed), resolve.ClassEntry{}
+	if old != nil {
+		before = classEntryOf(old)
+	}
+	if before.Type == after.Type {
+		return nil, nil
+	}
+	change := &defaultChange{
+		req: req, at: shelf{reader: o.live, namespace: req.Namespace}, class: after, was: before.Type, now: after.Type, field: typeField,
+	}
+	found, err := change.at.plansOf(ctx, after.Name)
+	if err != nil {
+		return nil, err
+	}
+	for _, plan := range found.Plans {
+		if plan.Type == "" {
+			change.plans = append(change.plans, turn{PlanEntry: plan, annotated: plan.Default})
+		}
+	}
+	return o.judge(ctx, change)
+}
+
+// classOf reads a class, the empty entry if it is absent: its plans may come
+// before it.
+func classOf(ctx context.Context, at shelf, name string) (resolve.ClassEntry, error) {
+	found, err := at.class(ctx, name)
+	if err != nil || len(found.Classes) == 0 {
+		return resolve.ClassEntry{}, err
+	}
+	return found.Classes[0], nil
+}
+
+func planOf(object client.Object) resolve.PlanEntry {
+	switch plan := object.(type) {
+	case *v1beta1.ClusterServicePlan:
+		return planEntry(plan)
+	case *v1beta1.ServicePlan:
+		return planEntry(plan)
+	}
+	return resolve.PlanEntry{}
+}
+
+func classEntryOf(object client.Object) resolve.ClassEntry {
+	switch class := object.(type) {
+	case *v1beta1.ClusterServiceClass:
+		return classEntry(class)
+	case *v1beta1.ServiceClass:
+		return classEntry(class)
+	}
+	return resolve.ClassEntry{}
+}

@@ -1,0 +1,153 @@
+package webhook
+
+import (
+	"fmt"
+	"strings"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/resolve"
+)
+
+// The fields that make a plan a default.
+const (
+	annotationField = "metadata.annotations[" + v1beta1.AnnotationDefaultPlan + "]"
+	typeField       = "spec.serviceType"
+)
+
+// refuseSecond refuses a second default of a type: it names the first, and says
+// how to switch.
+func (c *defaultChange) refuseSecond(plan *turn, after standing, held holding) *denial {
+	where, holder := placeOf(c.at.namespace), held.by[len(held.by)-1]
+	named := fmt.Sprintf("%s/%s (%s)", holder.ClassName, holder.PlanName, objectNamed("ServicePlan", holder.Plan))
+	var denied *denial
+	switch {
+	case len(held.by) > 1:
+		denied = forbidden("AnnotatedDefaults", c.field, "%d plans are annotated as the default of type %q %s, and none is recorded:%s",
+			len(held.by), c.now, where, planLines(held.by))
+	case held.recorded:
+		denied = forbidden("RecordedDefault", c.field, "type %q has its default %s: %s is recorded in %s",
+			c.now, where, named, objectNamed("ServiceType", c.typeRef(c.now)))
+	default:
+		denied = forbidden("AnnotatedDefault", c.field, "type %q has its default %s: %s is annotated so", c.now, where, named)
+	}
+	or, others := c.settle(denied, plan, after), "the other's annotation off first"
+	if len(held.by) > 1 {
+		others = "the others' annotations off first, as in"
+	}
+	if held.annotated {
+		denied.remedy("%stake %s: %s", or, others, annotate(holder.Plan, v1beta1.AnnotationDefaultPlan+"-"))
+	}
+	return denied
+}
+
+// settle adds the switch to the ways out: it leaves no moment without a default.
+// It returns how to go on with another way.
+func (c *defaultChange) settle(denied *denial, plan *turn, after standing) string {
+	record := c.typeRef(c.now)
+	toThis := recordCommand(record, orElse(plan.Name, "NAME"))
+	switch {
+	case !after.kept:
+		// No keeper has been here yet: there is nothing to patch.
+		return ""
+	case plan.fresh:
+		denied.remedy("create it without the annotation, then switch at once: %s", toThis)
+	case c.was == c.now:
+		denied.remedy("switch at once: %s", toThis)
+	case plan.Default:
+		denied.remedy("take this plan's annotation off first: %s", annotate(plan.Ref, v1beta1.AnnotationDefaultPlan+"-")).
+			remedy("then, if it is to be the default, switch at once: %s", toThis)
+	default:
+		denied.remedy("clear the record first, which names the plan still: %s", recordCommand(record, ""))
+	}
+	return "or "
+}
+
+// refuseSecondOfClass refuses a second default among the plans of a class that
+// have no type.
+func (c *defaultChange) refuseSecondOfClass(other resolve.PlanEntry) *denial {
+	title := orElse(c.class.ExternalName, other.Class) + "/" + orElse(other.ExternalName, other.Name)
+	return forbidden("ClassDefault", c.field, "class %q has its default %s: %s (%s) is annotated so, and neither of the two has a type",
+		orElse(c.class.ExternalName, other.Class), placeOf(c.at.namespace), title, objectNamed("ServicePlan", other.Ref)).
+		remedy("take the other's annotation off first: %s", annotate(other.Ref, v1beta1.AnnotationDefaultPlan+"-"))
+}
+
+// refuseRight refuses a requester who may not decide the type's default.
+func (c *defaultChange) refuseRight(serviceType, why string) *denial {
+	record := c.typeRef(serviceType)
+	return forbidden("DefaultRight", c.field, "user %q may not decide the default of type %q %s: that takes the right to update %s%s",
+		c.req.UserInfo.Username, serviceType, placeOf(c.at.namespace), objectNamed("ServiceType", record), because(why)).
+		remedy("an administrator grants it: %s", grantCommand(record, c.req.UserInfo.Username))
+}
+
+// deciding is the right that a default takes: to update its type's object.
+func deciding(namespace, serviceType string) authorizationv1.ResourceAttributes {
+	resource := "clusterservicetypes"
+	if namespace != "" {
+		resource = "servicetypes"
+	}
+	return authorizationv1.ResourceAttributes{
+		Group: v1beta1.GroupName, Version: v1beta1.GroupVersion.Version, Resource: resource,
+		Verb: "update", Namespace: namespace, Name: serviceType,
+	}
+}
+
+func (c *defaultChange) typeRef(serviceType string) resolve.Ref {
+	return resolve.Ref{Namespace: c.at.namespace, Name: serviceType}
+}
+
+// planLines are candidates in a denial, each on a line of its own.
+func planLines(candidates []resolve.Candidate) string {
+	var text strings.Builder
+	for i, candidate := range candidates {
+		if i == shownCandidates {
+			fmt.Fprintf(&text, "\n  - and %d more", len(candidates)-i)
+			break
+		}
+		fmt.Fprintf(&text, "\n  - %s: %s", candidate.Title, objectNamed("ServicePlan", candidate.Plan))
+	}
+	return text.String()
+}
+
+// placeOf is a scope in a sentence.
+func placeOf(namespace string) string {
+	if namespace == "" {
+		return "in the cluster"
+	}
+	return fmt.Sprintf("in namespace %q", namespace)
+}
+
+// objectNamed is an object in a sentence; kind is that of a namespaced one.
+func objectNamed(kind string, ref resolve.Ref) string {
+	if ref.Namespace == "" {
+		kind = "Cluster" + kind
+	}
+	return fmt.Sprintf("%s %q", kind, ref.Name)
+}
+
+// recordCommand is the command that records a plan as default; with no name it
+// clears the record.
+func recordCommand(serviceType resolve.Ref, plan string) string {
+	value := "null"
+	if plan != "" {
+		value = fmt.Sprintf(`{"name":%q}`, plan)
+	}
+	target := "clusterservicetype " + serviceType.Name
+	if serviceType.Namespace != "" {
+		target = fmt.Sprintf("-n %s servicetype %s", serviceType.Namespace, serviceType.Name)
+	}
+	return fmt.Sprintf(`kubectl patch %s --type=merge -p '{"spec":{"defaultPlanRef":%s}}'`, target, value)
+}
+
+// grantCommand lets a user decide the default of a type. To patch the object is
+// the same right by another verb, so that they come together.
+func grantCommand(serviceType resolve.Ref, user string) string {
+	role, scope, resource := "clusterrole", "", "clusterservicetypes"
+	if serviceType.Namespace != "" {
+		role, scope, resource = "role", "-n "+serviceType.Namespace+" ", "servicetypes"
+	}
+	name := serviceType.Name + "-default"
+	return fmt.Sprintf("kubectl create %s %s%s --verb=get,update,patch --resource=%s.%s --resource-name=%s && kubectl create %sbinding %s%s --%s=%s --user=%s",
+		role, scope, name, resource, v1beta1.GroupName, serviceType.Name, role, scope, name, role, name, shellWord(user))
+}

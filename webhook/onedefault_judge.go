@@ -1,0 +1,151 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/defaultplan/defaultplan/resolve"
+)
+
+// A defaultChange is what one write does to plans as defaults: to one plan, or
+// to those of a class that have no type of their own.
+type defaultChange struct {
+	req *admission.Request
+	// at is the scope, read live.
+	at shelf
+	// class is the plans' class as it will be, empty if it is absent.
+	class resolve.ClassEntry
+	// was and now are the plans' effective type before and after the write.
+	was, now string
+	plans    []turn
+	// field is the field that the write changes.
+	field string
+}
+
+// A turn is a plan as it will be.
+type turn struct {
+	resolve.PlanEntry
+
+	// annotated says that it is annotated as default already.
+	annotated bool
+	// fresh says that the write creates it.
+	fresh bool
+}
+
+// A standing is what is recorded as a type's default.
+type standing struct {
+	// kept says that the type has its object.
+	kept bool
+	// plan is what the record names, empty for nothing, and believed says that
+	// resolve takes it for the default.
+	plan     resolve.Ref
+	believed bool
+}
+
+// judge refuses a second default, and a write of whoever may not decide the
+// defaults that it changes.
+func (o *oneDefault) judge(ctx context.Context, c *defaultChange) (*denial, error) {
+	if len(c.plans) == 0 {
+		return nil, nil
+	}
+	before, err := stands(ctx, c.at, c.was)
+	if err != nil {
+		return nil, err
+	}
+	after := before
+	if c.now != c.was {
+		if after, err = stands(ctx, c.at, c.now); err != nil {
+			return nil, err
+		}
+	}
+	var denied *denial
+	deciding := map[string]bool{}
+	for i := range c.plans {
+		plan := &c.plans[i]
+		if c.leaves(plan, before) {
+			deciding[c.was] = true
+		}
+		if !c.enters(plan, after) {
+			continue
+		}
+		if c.decides(plan, after) {
+			deciding[c.now] = true
+		}
+		if denied != nil {
+			continue
+		}
+		if denied, err = c.second(ctx, plan, after); err != nil {
+			return nil, err
+		}
+	}
+	return o.withRights(ctx, c, denied, sortedKeys(deciding))
+}
+
+// stands reads what is recorded for a type, which may be none.
+func stands(ctx context.Context, at shelf, serviceType string) (standing, error) {
+	found, err := at.record(ctx, serviceType)
+	if err != nil || len(found.Records) == 0 {
+		return standing{}, err
+	}
+	now := standing{kept: true}
+	if found.Records[0].Plan.Name == "" {
+		return now, nil
+	}
+	now.plan = found.Records[0].Plan
+	if found, err = at.withPlan(ctx, found, now.plan.Name); err != nil {
+		return standing{}, err
+	}
+	choice, err := resolve.Plan(resolve.Request{Namespace: at.namespace, Type: serviceType}, found.Catalog)
+	now.believed = err == nil && choice.Recorded
+	return now, nil
+}
+
+// leaves says that the plan is the default of the type that it had, and will not
+// be. A plan without a type was its class's at most.
+func (c *defaultChange) leaves(plan *turn, before standing) bool {
+	if c.was == "" || (c.was == c.now && (plan.Default || !plan.annotated)) {
+		return false
+	}
+	if before.believed {
+		return before.plan == plan.Ref
+	}
+	return plan.annotated
+}
+
+// enters says that the plan will count as a default where it did not. One that
+// comes back to the type whose record still names it does so without annotation.
+func (c *defaultChange) enters(plan *turn, after standing) bool {
+	if c.was == c.now {
+		return plan.Default && !plan.annotated
+	}
+	return plan.Default || after.names(plan)
+}
+
+// decides says that the write takes the right to decide the type's default. A
+// plan that comes back, as with its class that was deleted and listed again, is
+// the default that someone with that right recorded.
+func (c *defaultChange) decides(plan *turn, after standing) bool {
+	if c.now == "" {
+		return false
+	}
+	return plan.Default != plan.annotated || !after.names(plan)
+}
+
+func (s standing) names(plan *turn) bool { return s.plan.Name != "" && s.plan == plan.Ref }
+
+// withRights adds to denied a refusal for each type whose default the requester
+// may not decide.
+func (o *oneDefault) withRights(ctx context.Context, c *defaultChange, denied *denial, types []string) (*denial, error) {
+	for _, serviceType := range types {
+		allowed, why, err := o.access.allowed(ctx, c.req.UserInfo, deciding(c.at.namespace, serviceType))
+		if err != nil {
+			return nil, fmt.Errorf("cannot judge the default of type %q: %w", serviceType, err)
+		}
+		if !allowed {
+			denied = denied.also(c.refuseRight(serviceType, why))
+		}
+	}
+	return denied, nil
+}

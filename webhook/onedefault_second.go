@@ -1,0 +1,104 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+
+	"github.com/defaultplan/defaultplan/resolve"
+)
+
+// second refuses the plan where another default stands.
+func (c *defaultChange) second(ctx context.Context, plan *turn, after standing) (*denial, error) {
+	if c.now == "" {
+		return c.secondOfClass(ctx, plan)
+	}
+	if after.believed && after.names(plan) {
+		return nil, nil
+	}
+	found, err := c.at.ofType(ctx, c.now)
+	if err != nil {
+		return nil, err
+	}
+	if after.kept {
+		found.Records = []resolve.Record{{Type: c.now, Plan: after.plan}}
+	}
+	held := holders(resolve.Request{Namespace: c.at.namespace, Type: c.now}, c.without(plan, found))
+	if len(held.by) == 0 {
+		return nil, nil
+	}
+	return c.refuseSecond(plan, after, held), nil
+}
+
+// without is what is found as it will be after the write, but for the plan.
+// Suggestions are not looked at.
+func (c *defaultChange) without(plan *turn, found part) resolve.Catalog {
+	after := resolve.Catalog{Records: found.Records}
+	changing := map[resolve.Ref]bool{}
+	for i := range c.plans {
+		changing[c.plans[i].Ref] = true
+		if c.plans[i].Ref != plan.Ref {
+			after.Plans = append(after.Plans, c.plans[i].PlanEntry)
+		}
+	}
+	for _, other := range found.Plans {
+		if !changing[other.Ref] {
+			after.Plans = append(after.Plans, other)
+		}
+	}
+	for i := range after.Plans {
+		after.Plans[i].Suggested = false
+	}
+	if c.class.Name != "" {
+		after.Classes = append(after.Classes, c.class)
+	}
+	for _, class := range found.Classes {
+		if class.Ref != c.class.Ref {
+			after.Classes = append(after.Classes, class)
+		}
+	}
+	return after
+}
+
+// A holding is who holds the default of a type.
+type holding struct {
+	// by is one plan, or several that are annotated where none is recorded.
+	by []resolve.Candidate
+	// recorded and annotated say what makes it the default: one, or both.
+	recorded, annotated bool
+}
+
+// holders are those whom resolve takes for the default of req's type.
+func holders(req resolve.Request, catalog resolve.Catalog) holding {
+	choice, err := resolve.Plan(req, catalog)
+	if refused, ok := errors.AsType[*resolve.Error](err); ok {
+		if refused.Reason == resolve.Ambiguous {
+			return holding{by: refused.Candidates, annotated: true}
+		}
+		return holding{}
+	}
+	held := holding{recorded: choice.Recorded, annotated: choice.Plan.Default}
+	for _, candidate := range choice.Candidates() {
+		if candidate.Plan == choice.Plan.Ref {
+			held.by = append(held.by, candidate)
+		}
+	}
+	return held
+}
+
+// secondOfClass refuses a plan without a type where another of its class is the
+// class's default. That the class is absent excuses no one: it may come.
+func (c *defaultChange) secondOfClass(ctx context.Context, plan *turn) (*denial, error) {
+	if c.class.Gone != "" {
+		return nil, nil
+	}
+	found, err := c.at.plansOf(ctx, plan.Class)
+	if err != nil {
+		return nil, err
+	}
+	for _, other := range c.without(plan, found).Plans {
+		if other.Default && other.Type == "" && other.Gone == "" {
+			return c.refuseSecondOfClass(other), nil
+		}
+	}
+	return nil, nil
+}

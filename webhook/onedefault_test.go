@@ -1,0 +1,165 @@
+package webhook
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// A defaultCase is a write of a class or plan beside what the catalog has.
+type defaultCase struct {
+	reason  string
+	catalog string
+	edits   []func(*stock)
+	write   catalogWrite
+	// may are the types whose default the requester may decide.
+	may string
+	// asked are the types whose right is asked for.
+	asked string
+	// want is the label of the refusal, empty if there is none, and causes how many fields it names.
+	want   string
+	causes int
+}
+
+func (tc defaultCase) run(t *testing.T) *outcome {
+	t.Helper()
+	s := stocked(t, tc.catalog, tc.edits...)
+	w := s.defaultsWorld(strings.Fields(tc.may)...)
+	o := w.validate(tc.write.objects(s))
+	assert.Equal(t, tc.asked, w.asked(), "the rights that were asked for")
+	label := ""
+	if denied := o.denied(); denied != nil {
+		label = o.validate.outcome
+		assert.Equal(t, int32(http.StatusForbidden), denied.Code)
+		assert.Len(t, denied.Details.Causes, max(tc.causes, 1), denied.Message)
+	}
+	assert.Equal(t, tc.want, label, tc.reason)
+
+	w.dryRun = true
+	again := w.validate(tc.write.objects(s))
+	assert.Equal(t, o.denied(), again.denied(), "a dry run is answered alike")
+	return o
+}
+
+func TestOneDefault(t *testing.T) {
+	t.Parallel()
+	for name, tc := range defaultCases() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tc.run(t)
+			tc.catalog, tc.write = inNamespace(tc.catalog), tc.write.inNamespace()
+			tc.run(t)
+		})
+	}
+}
+
+// A default of one scope stands in no other's way.
+func TestOneDefaultPerScope(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]defaultCase{
+		"NamespaceBesideCluster":   {catalog: "mysql/db: small*^;dev|mysql/db: large", write: "plan dev/db-large default", may: "mysql", asked: "mysql"},
+		"ClusterBesideNamespace":   {catalog: "dev|mysql/db: small*^;mysql/db: large", write: "plan db-large default", may: "mysql", asked: "mysql"},
+		"NamespaceBesideNamespace": {catalog: "prod|mysql/db: small*^;dev|mysql/db: large", write: "plan dev/db-large default", may: "mysql", asked: "mysql"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tc.run(t)
+		})
+	}
+}
+
+// What concerns no default reads nothing and asks nothing.
+func TestOtherWritesCostNothing(t *testing.T) {
+	t.Parallel()
+	for name, write := range map[string]catalogWrite{
+		"Label": "plan db-large label=gold", "LabelOfDefault": "plan db-small label=gold", "Suggested": "plan db-large suggested",
+		"Terminating": "plan db-large going default", "NewPlan": "new db: huge", "NewTyped": "new db: huge<mysql>", "NewClass": "new other:", "LabelOfClass": "class db label=gold",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := stocked(t, "mysql/db: small*^ large")
+			w := s.defaultsWorld()
+			written, old := write.objects(s)
+			review := w.validate(written, old)
+			assert.Nil(t, review.denied())
+			assert.Empty(t, w.asked())
+			for _, read := range w.live.taken() {
+				assert.NotContains(t, read, "ServiceType", "no record is looked at")
+				assert.NotContains(t, read, "list", "nothing is listed")
+			}
+		})
+	}
+}
+
+// The review is about the requester and the type's very object.
+func TestRightIsAskedForTheRequester(t *testing.T) {
+	t.Parallel()
+	s := stocked(t, "mysql/db: small;dev|mysql/db: small")
+	w := s.defaultsWorld("mysql")
+	w.validate(catalogWrite("plan db-small default").objects(s)).denied()
+	w.validate(catalogWrite("plan dev/db-small default").objects(s)).denied()
+	assert.Equal(t, []string{
+		"alice update clusterservicetypes mysql", "alice update servicetypes dev/mysql",
+	}, w.reviews.taken())
+	for _, spec := range w.reviews.specs {
+		assert.Equal(t, "servicecatalog.k8s.io", spec.ResourceAttributes.Group)
+		assert.Equal(t, []string{"devs"}, spec.Groups)
+	}
+}
+
+// What cannot be read or asked is a failure of ours, not a refusal.
+func TestOneDefaultFails(t *testing.T) {
+	t.Parallel()
+	broken := func(on string) func(string) error {
+		return func(read string) error {
+			if strings.HasPrefix(read, on) {
+				return errors.New("broken")
+			}
+			return nil
+		}
+	}
+	const catalog = "mysql/db: small*^ large;record redis db-large;many: loose* other"
+	for name, tc := range map[string]struct {
+		write catalogWrite
+		on    string
+		deaf  bool
+	}{
+		"Record":         {write: "plan db-large default", on: "get ClusterServiceType"},
+		"RecordedPlan":   {write: "plan db-large default", on: "get ClusterServicePlan /db-small"},
+		"Class":          {write: "plan db-large default", on: "get ClusterServiceClass"},
+		"Plans":          {write: "plan db-large default", on: "list ClusterServicePlan"},
+		"NewType":        {write: "plan db-small type=redis", on: "get ClusterServiceType /redis"},
+		"PlansOfClass":   {write: "class db type=redis", on: "list ClusterServicePlan"},
+		"LoosePlans":     {write: "plan many-other default", on: "list ClusterServicePlan"},
+		"AccessReview":   {write: "plan db-small plain", deaf: true},
+		"RecordedOfType": {write: "plan many-other default type=redis", on: "get ClusterServicePlan /db-large"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := stocked(t, catalog)
+			w := s.defaultsWorld("mysql", "redis")
+			if tc.deaf {
+				w.reviews.down = errors.New("broken")
+			} else {
+				w.live.fail(broken(tc.on))
+			}
+			assert.Equal(t, http.StatusInternalServerError, w.status(tc.write.objects(s)))
+		})
+	}
+}
+
+// With the gate off there are no defaults to guard.
+func TestOneDefaultWithTypesOff(t *testing.T) {
+	t.Parallel()
+	for _, write := range []catalogWrite{"plan db-large default", "class db type=redis", "type mysql record=none"} {
+		s := stocked(t, "mysql/db: small*^ large")
+		w := s.defaultsWorld()
+		gatesOff(w.world, ServiceTypes)
+		assert.Nil(t, w.validate(write.objects(s)).denied(), write)
+		assert.Empty(t, w.asked())
+		assert.Empty(t, w.live.taken())
+	}
+}

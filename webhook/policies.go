@@ -1,0 +1,150 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/policy"
+)
+
+// policies says what the operator's policies refuse: fast by the set that follows
+// them, and before a refusal by what the API server has.
+type policies struct {
+	cached, live client.Reader
+	set          *RuleSet
+	reads        fresh[[]policy.Rule]
+}
+
+func newPolicies(readers Readers) *policies {
+	return &policies{cached: readers.Cached, live: readers.Live, set: readers.Policies}
+}
+
+// A refusedByPolicy is a plan, or an instance, that a policy keeps from a
+// namespace.
+type refusedByPolicy struct {
+	*policy.Refusal
+
+	// subject is what is refused, for people, and namespace where.
+	subject, namespace string
+	// unconfirmed says that the API server was not asked.
+	unconfirmed bool
+}
+
+func (r *refusedByPolicy) Error() string { return r.denial("spec").message() }
+
+// denial is the refusal as the user sees it, in the policy's name and words.
+func (r *refusedByPolicy) denial(field string) *denial {
+	text := fmt.Sprintf("%s %q does not let namespace %q use %s", r.Kind, r.Policies[0], r.namespace, r.subject)
+	if r.NotAllowed {
+		text = fmt.Sprintf("%s is only for the namespaces that %s %s names, and %q is not one of them",
+			r.subject, r.Kind, quotedSome(r.Policies), r.namespace)
+	}
+	if r.Message != "" {
+		text += ": " + r.Message
+	}
+	if r.unconfirmed {
+		text += unconfirmed
+	}
+	resource := "provisioningpolicy"
+	if r.Kind == policy.KindBinding {
+		resource = "bindingpolicy"
+	}
+	return forbidden("PolicyDenied", field, "%s", text).
+		remedy("name another, or ask whoever keeps the policy: kubectl get %s %s -o yaml", resource, r.Policies[0])
+}
+
+// quotedSome quotes names for a sentence, and counts those beyond the first few.
+func quotedSome(names []string) string {
+	const shown = 3
+	quoted := make([]string, min(len(names), shown))
+	for i := range quoted {
+		quoted[i] = fmt.Sprintf("%q", names[i])
+	}
+	text := strings.Join(quoted, ", ")
+	if more := len(names) - shown; more > 0 {
+		text += fmt.Sprintf(" or one of %d more", more)
+	}
+	return text
+}
+
+// judge says what the known policies refuse the target in a namespace.
+func (p *policies) judge(ctx context.Context, target *policy.Target, namespace string) (*policy.Refusal, error) {
+	return p.apply(ctx, p.set.rulesFor(target), target, namespace)
+}
+
+// judgeLive is judge on the policies that the API server has now.
+func (p *policies) judgeLive(ctx context.Context, target *policy.Target, namespace string) (*policy.Refusal, error) {
+	rules, err := p.readLive(ctx, policy.KindProvisioning)
+	if err == nil && target.Instance != nil {
+		var others []policy.Rule
+		others, err = p.readLive(ctx, policy.KindBinding)
+		rules = slices.Concat(rules, others)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.apply(ctx, rules, target, namespace)
+}
+
+func (p *policies) apply(ctx context.Context, rules []policy.Rule, target *policy.Target, namespace string) (*policy.Refusal, error) {
+	if len(rules) == 0 {
+		return nil, nil
+	}
+	place, err := p.place(ctx, namespace)
+	if err != nil {
+		return nil, err
+	}
+	return policy.Judge(rules, *target, place), nil
+}
+
+// readLive reads the policies of a kind from the API server, together with others
+// who do. Those that cannot be compiled have no effect; the set tells of them.
+func (p *policies) readLive(ctx context.Context, kind string) ([]policy.Rule, error) {
+	return p.reads.do(ctx, kind, func(ctx context.Context) ([]policy.Rule, error) {
+		// Rules share what their policies have, and this may run for several reads,
+		// one after the other: each has a list of its own.
+		list := listOfPolicies(kind)
+		if err := p.live.List(ctx, list); err != nil {
+			return nil, fmt.Errorf("cannot list %T: %w", list, err)
+		}
+		var rules []policy.Rule
+		err := meta.EachListItem(list, func(item runtime.Object) error {
+			if rule, err := compilePolicy(item); err == nil {
+				rules = append(rules, rule)
+			}
+			return nil
+		})
+		return rules, err //nolint:wrapcheck // a list that was read is one
+	})
+}
+
+func listOfPolicies(kind string) client.ObjectList {
+	if kind == policy.KindBinding {
+		return &v1beta1.BindingPolicyList{}
+	}
+	return &v1beta1.ProvisioningPolicyList{}
+}
+
+// place is a namespace as rules see it. One that is not there has no labels: the
+// API server refuses the request for it.
+func (p *policies) place(ctx context.Context, name string) (policy.Place, error) {
+	namespace := &corev1.Namespace{}
+	for _, reader := range []client.Reader{p.cached, p.live} {
+		found, err := shelf{reader: reader}.read(ctx, name, namespace)
+		if err != nil {
+			return policy.Place{}, err
+		}
+		if found {
+			break
+		}
+	}
+	return policy.Place{Namespace: name, Labels: namespace.Labels}, nil
+}

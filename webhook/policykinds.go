@@ -1,0 +1,94 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/policy"
+)
+
+// policyKinds judges policies of both kinds as they are written: what cannot be
+// read is refused, and what selects nothing now is told, for it may come.
+type policyKinds struct {
+	cached, live client.Reader
+}
+
+func servePolicies(server Registrar, readers Readers) {
+	handler := &policyKinds{cached: readers.Cached, live: readers.Live}
+	for resource, kind := range map[string]string{"provisioningpolicies": policy.KindProvisioning, "bindingpolicies": policy.KindBinding} {
+		server.Register("/validate/"+resource, endpoint{decide: serve(validating, kind, handler.validate)})
+	}
+}
+
+// policySpec reads the spec of a policy of either kind: that of a binding policy
+// has everything that the other has.
+type policySpec = v1beta1.BindingPolicySpec
+
+// validate judges a spec that is new or changed.
+func (p *policyKinds) validate(ctx context.Context, req *admission.Request) (verdict, error) {
+	decided := verdict{rule: ruleNone}
+	write, wrong := readWrite[policySpec, struct{}](req)
+	if wrong != nil {
+		decided.deny(invalid("Unreadable", wrong.field, "%s", wrong.text).remedy("kubectl explain %s", req.Resource.Resource))
+		return decided, nil
+	}
+	old := &policySpec{}
+	if req.Operation == admissionv1.Update {
+		old = write.old.Spec
+	}
+	if write.new.deleting() || equality.Semantic.DeepEqual(old, write.new.Spec) {
+		return decided, nil
+	}
+	compile := compiler(req.Kind.Kind)
+	if decided.denied = unreadablePolicy(compile(write.new.Spec), compile(old), req); decided.denied != nil {
+		return decided, nil
+	}
+	told, err := p.idle(ctx, write.new.Spec)
+	for _, text := range told {
+		decided.warnf("%s", text)
+	}
+	return decided, err
+}
+
+// compiler finds the faults of a spec as a policy of that kind.
+func compiler(kind string) func(*policySpec) []policy.Fault {
+	return func(spec *policySpec) []policy.Fault {
+		_, err := compiled(kind, spec)
+		if faulty, ok := errors.AsType[*policy.Error](err); ok {
+			return faulty.Faults
+		}
+		return nil
+	}
+}
+
+func compiled(kind string, spec *policySpec) (policy.Rule, error) {
+	if kind == policy.KindBinding {
+		return policy.FromBinding(&v1beta1.BindingPolicy{Spec: *spec})
+	}
+	subjects := make([]v1beta1.PolicySubject, len(spec.Subjects))
+	for i := range spec.Subjects {
+		subjects[i].PlanSubject = spec.Subjects[i].PlanSubject
+	}
+	return policy.FromProvisioning(&v1beta1.ProvisioningPolicy{Spec: v1beta1.ProvisioningPolicySpec{PolicyRule: spec.PolicyRule, Subjects: subjects}})
+}
+
+// unreadablePolicy refuses each fault that the policy did not have before.
+func unreadablePolicy(faults, before []policy.Fault, req *admission.Request) *denial {
+	var denied *denial
+	for _, fault := range faults {
+		if !slices.Contains(before, fault) {
+			denied = denied.also(invalid("UnreadablePolicy", fault.Field, "%s", fault.Detail))
+		}
+	}
+	if denied == nil {
+		return nil
+	}
+	return denied.remedy("kubectl explain %s.spec", req.Resource.Resource)
+}

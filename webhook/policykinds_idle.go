@@ -1,0 +1,105 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/webhook/policy"
+)
+
+// lookedUp is how many subjects, and how many namespaces, of a policy are looked
+// up: the warnings are for typing errors, not for whole inventories.
+const lookedUp = 32
+
+// idle tells which parts of a policy that can be read select nothing now.
+func (p *policyKinds) idle(ctx context.Context, spec *policySpec) ([]string, error) {
+	told, err := p.idleSubjects(ctx, spec)
+	if err != nil || spec.Namespaces == nil {
+		return told, err
+	}
+	for i, name := range spec.Namespaces.Names {
+		if i == lookedUp {
+			break
+		}
+		found, err := shelf{reader: p.live}.read(ctx, name, &corev1.Namespace{})
+		if err != nil {
+			return nil, err
+		}
+		if !found {
+			told = append(told, fmt.Sprintf("spec.namespaces.names[%d]: there is no namespace %q now", i, name))
+		}
+	}
+	return told, nil
+}
+
+func (p *policyKinds) idleSubjects(ctx context.Context, spec *policySpec) ([]string, error) {
+	targets, err := p.targets(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var told []string
+	for i := range spec.Subjects[:min(len(spec.Subjects), lookedUp)] {
+		subject := &spec.Subjects[i]
+		if subject.PlanSubject != (v1beta1.PlanSubject{}) && !selectsAny(subject, targets) {
+			told = append(told, fmt.Sprintf("spec.subjects[%d] selects no plan now", i))
+		}
+		if subject.Instance == nil {
+			continue
+		}
+		name := subject.Instance.Name
+		found, err := shelf{reader: p.live, namespace: subject.Instance.Namespace}.read(ctx, name, &v1beta1.ServiceInstance{})
+		if err != nil {
+			return nil, err
+		}
+		if !found {
+			told = append(told, fmt.Sprintf("spec.subjects[%d].instance: there is no instance %q in namespace %q now", i, name, subject.Instance.Namespace))
+		}
+	}
+	return told, nil
+}
+
+// selectsAny says that a subject's part about plans selects one of the targets.
+func selectsAny(subject *v1beta1.BindingPolicySubject, targets []policy.Target) bool {
+	alone := &policySpec{PolicyRule: v1beta1.PolicyRule{Action: v1beta1.PolicyDeny}}
+	alone.Subjects = []v1beta1.BindingPolicySubject{{PlanSubject: subject.PlanSubject}}
+	rule, err := compiled(policy.KindProvisioning, alone)
+	if err != nil {
+		// It had that fault before, and is not told again.
+		return true
+	}
+	return slices.ContainsFunc(targets, rule.Selects)
+}
+
+// targets are the plans of all scopes, as the cache has them.
+func (p *policyKinds) targets(ctx context.Context) ([]policy.Target, error) {
+	all := shelf{reader: p.cached}
+	found, err := all.everything(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// Listed without a namespace, those of every namespace.
+	var classes v1beta1.ServiceClassList
+	var plans v1beta1.ServicePlanList
+	for _, list := range []client.ObjectList{&classes, &plans} {
+		if err := all.list(ctx, list, nil); err != nil {
+			return nil, err
+		}
+	}
+	found.Classes = append(found.Classes, entries(classes.Items, classEntry)...)
+	found.Plans = append(found.Plans, entries(plans.Items, planEntry)...)
+	byRef := make(map[resolve.Ref]resolve.ClassEntry, len(found.Classes))
+	for _, class := range found.Classes {
+		byRef[class.Ref] = class
+	}
+	targets := make([]policy.Target, len(found.Plans))
+	for i, plan := range found.Plans {
+		targets[i] = policy.TargetOf(byRef[resolve.Ref{Namespace: plan.Namespace, Name: plan.Class}], plan)
+	}
+	return targets, nil
+}
