@@ -1,56 +1,84 @@
 package keeper
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
-// alike says that a choice, and whether admission takes it, cannot depend on
-// which of the two versions of an object of the catalog there is. Most updates
-// are such: resyncs, statuses, descriptions.
+// alike says that no choice, and whether admission takes it, can depend on which
+// of the two versions of an object there is. Most updates are such: resyncs,
+// statuses, descriptions.
 func alike(before, after client.Object) bool {
 	return apiequality.Semantic.DeepEqual(view(before), view(after))
 }
 
-// A catalogView is what admission looks at in a class, plan or type. That a
-// choice reads more than resolve does is the merge's doing: defaults that the
-// schema refuses keep an instance waiting, and mending them must wake it.
-type catalogView struct {
-	Entry    any
-	Defaults *runtime.RawExtension
-	Schema   *runtime.RawExtension
-}
-
-func view(object client.Object) catalogView {
+// view is what admission looks at in an object that is waited for.
+func view(object client.Object) any {
 	switch o := object.(type) {
 	case *v1beta1.ClusterServiceClass:
-		return catalogView{Entry: resolve.ClassFrom(o), Defaults: o.Spec.DefaultProvisionParameters}
+		return classView(resolve.ClassFrom(o), &o.Spec.CommonServiceClassSpec)
 	case *v1beta1.ServiceClass:
-		return catalogView{Entry: resolve.ClassFrom(o), Defaults: o.Spec.DefaultProvisionParameters}
+		return classView(resolve.ClassFrom(o), &o.Spec.CommonServiceClassSpec)
 	case *v1beta1.ClusterServicePlan:
 		return planView(resolve.PlanFrom(o), &o.Spec.CommonServicePlanSpec)
 	case *v1beta1.ServicePlan:
 		return planView(resolve.PlanFrom(o), &o.Spec.CommonServicePlanSpec)
 	case *v1beta1.ClusterServiceType:
-		return catalogView{Entry: resolve.RecordFrom(o)}
+		return resolve.RecordFrom(o)
 	case *v1beta1.ServiceType:
-		return catalogView{Entry: resolve.RecordFrom(o)}
+		return resolve.RecordFrom(o)
+	case *v1beta1.ServiceInstance:
+		return instanceView{UID: o.UID, Labels: o.Labels, Deleting: o.DeletionTimestamp != nil, Decision: o.Spec.DecidedReference}
+	case *v1beta1.ProvisioningPolicy:
+		return o.Spec
+	case *v1beta1.BindingPolicy:
+		return o.Spec
+	case *corev1.Namespace:
+		return o.Labels
 	}
-	return catalogView{}
+	return nil
 }
 
-func planView(entry resolve.PlanEntry, spec *v1beta1.CommonServicePlanSpec) catalogView {
-	return catalogView{Entry: entry, Defaults: spec.DefaultProvisionParameters, Schema: spec.InstanceCreateParameterSchema}
+// An offeringView is what admission looks at in a class or plan. That it is more
+// than a choice reads is the merge's doing: defaults that the schema refuses keep
+// an object waiting, and mending them must wake it.
+type offeringView struct {
+	Entry     any
+	Bindable  *bool
+	Defaults  v1beta1.Defaults
+	Provision *runtime.RawExtension
+	Bind      *runtime.RawExtension
 }
 
-// renewed says that an instance that waits is another than before, so that the
-// catalog may have what it now asks for. Its own write went through the hooks,
-// but they may have answered before a plan was stored of which the event then
-// found the old instance in the index, or none.
-func renewed(before, after *v1beta1.ServiceInstance) bool {
-	return waits(after) && (before.UID != after.UID || before.Generation != after.Generation)
+func classView(entry resolve.ClassEntry, spec *v1beta1.CommonServiceClassSpec) offeringView {
+	return offeringView{Entry: entry, Bindable: &spec.Bindable, Defaults: spec.Defaults}
+}
+
+func planView(entry resolve.PlanEntry, spec *v1beta1.CommonServicePlanSpec) offeringView {
+	return offeringView{
+		Entry: entry, Bindable: spec.Bindable, Defaults: spec.Defaults,
+		Provision: spec.InstanceCreateParameterSchema, Bind: spec.ServiceBindingCreateParameterSchema,
+	}
+}
+
+// An instanceView is what admission looks at in the instance of a binding.
+type instanceView struct {
+	UID      types.UID
+	Labels   map[string]string
+	Deleting bool
+	Decision v1beta1.DecidedReference
+}
+
+// renewed says that an object that waits is another than before, so that what it
+// now asks for may be there. Its own write went through the hooks, but they may
+// have answered before a plan was stored of which the event then found the old
+// object in the index, or none.
+func renewed(before, after client.Object) bool {
+	return waits(after) && (before.GetUID() != after.GetUID() || before.GetGeneration() != after.GetGeneration())
 }

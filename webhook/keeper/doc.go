@@ -1,16 +1,25 @@
-// Package keeper does beside admission what admission cannot: it wakes what was
-// left undecided.
+// Package keeper does beside admission what admission cannot, because it has no
+// side effects and sees only what it is asked about. Whoever keeps has three
+// duties.
 //
-// An instance that found no plan is admitted undecided and waits. The keeper
-// indexes such instances by what they wait for, and when that changes it touches
-// them: an empty merge patch, at which the admission hooks run and decide.
+// The toucher wakes what was left undecided. An instance that found no plan is
+// admitted undecided and waits, and so does a binding whose instance is yet to
+// come. They are indexed by what they wait for, and touched when that changes: an
+// empty merge patch, at which the admission hooks run and decide.
 //
-//	event of a plan, class or type ──▶ keys ──index──▶ waiting instances ──▶ queue ──▶ touch
-//	event of a waiting instance ─────────────────────────────────────────────▲
+//	event of a class, plan, type, policy,
+//	namespace, or a binding's instance   ──▶ keys ──index──▶ who waits ──▶ queue ──▶ touch
+//	event of one who waits ───────────────────────────────────────────────────▲
 //
-// Its invariant: the keeper never decides. It writes nothing but empty patches,
+// Its invariant: the toucher never decides. It writes nothing but empty patches,
 // so a touch too many costs a request and changes nothing, and only a touch too
 // few is a fault. Every race is settled that way: in doubt it touches.
+//
+// The recorder keeps the service types: which there are, and which plan each
+// records as its default.
+//
+// The reporter keeps the status of policies: what each selects now. Nothing
+// depends on it but people, so it never does more than one round a second.
 //
 // Replicas elect one keeper by a Lease. Whoever loses it stops all work and
 // campaigns again; the process goes on serving. The election saves requests, it

@@ -1,11 +1,13 @@
 package keeper
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
@@ -19,38 +21,86 @@ const (
 	actionTouch     = "Touch"
 )
 
-// An event is what an instance's user is told about it.
+// An event is what an object's user is told about it.
 type event struct {
-	instance *v1beta1.ServiceInstance
-	note     string
+	object client.Object
+	note   string
 }
 
-// undecidedEvent says what an instance waits for.
-func undecidedEvent(instance *v1beta1.ServiceInstance) event {
-	return event{instance, "waits for " + wanted(&instance.Spec) + ": it is decided on as soon as there is one"}
+// undecidedEvent says what an object waits for.
+func (k *Keeper) undecidedEvent(ctx context.Context, object client.Object) event {
+	if instance := k.instanceFor(ctx, object); instance != nil && instance.Spec.Decided() {
+		return event{object, fmt.Sprintf("admission cannot bind to instance %q yet (%s)", instance.Name, toSeeWhy(object))}
+	}
+	return event{object, "waits for " + k.wantedBy(ctx, object) + ": it is decided on as soon as there is one"}
 }
 
 // deniedEvent says that admission refuses what it would decide, and how to see
 // why: the refusal itself is not repeated, since hooks that are not ours may
 // quote the object in it.
-func deniedEvent(instance *v1beta1.ServiceInstance) event {
-	return event{instance, fmt.Sprintf("admission refused the last try (to see why: kubectl patch serviceinstances.%s %s -n %s --type=merge -p '{}'); it waits for %s",
-		v1beta1.GroupName, instance.Name, instance.Namespace, wanted(&instance.Spec))}
+func (k *Keeper) deniedEvent(ctx context.Context, object client.Object) event {
+	return event{object, fmt.Sprintf("admission refused the last try (%s); it waits for %s", toSeeWhy(object), k.wantedBy(ctx, object))}
 }
 
-// tell makes an event, once for each generation of an instance.
-func (t *term) tell(e event) {
-	known, ok := t.told.Get(e.instance.UID)
-	if ok && known == e.instance.Generation {
-		return
-	}
-	t.told.Add(e.instance.UID, e.instance.Generation)
+func toSeeWhy(object client.Object) string {
+	return fmt.Sprintf("to see why: kubectl patch %s.%s %s -n %s --type=merge -p '{}'",
+		waiterOf(object).kind, v1beta1.GroupName, object.GetName(), object.GetNamespace())
+}
+
+// A telling is the last that an object's user was told.
+type telling struct {
+	generation int64
+	note       string
+}
+
+// tell makes an event, unless an object's user was last told just that of this
+// generation.
+func (t *toucher) tell(e event) {
 	note := e.note
 	if len(note) > maxNote {
 		note = strings.ToValidUTF8(note[:maxNote], "")
 	}
+	now := telling{generation: e.object.GetGeneration(), note: note}
+	if known, ok := t.told.Get(e.object.GetUID()); ok && known == now {
+		return
+	}
+	t.told.Add(e.object.GetUID(), now)
 	// The note may hold a per cent sign that a user wrote.
-	t.options.Recorder.Eventf(e.instance, nil, corev1.EventTypeWarning, reasonUndecided, actionTouch, "%s", note)
+	t.options.Recorder.Eventf(e.object, nil, corev1.EventTypeWarning, reasonUndecided, actionTouch, "%s", note)
+}
+
+// wantedBy is what an object waits for, in words.
+func (k *Keeper) wantedBy(ctx context.Context, object client.Object) string {
+	switch o := object.(type) {
+	case *v1beta1.ServiceInstance:
+		return wanted(&o.Spec)
+	case *v1beta1.ServiceBinding:
+		at, _ := instanceOf(o)
+		words := "instance " + strconv.Quote(at.Name)
+		if instance := k.instanceFor(ctx, o); instance != nil && waits(instance) {
+			words += ", which waits for " + wanted(&instance.Spec)
+		}
+		return words
+	}
+	return ""
+}
+
+// instanceFor is the instance of a binding as the cache has it, or nil.
+func (k *Keeper) instanceFor(ctx context.Context, object client.Object) *v1beta1.ServiceInstance {
+	binding, isBinding := object.(*v1beta1.ServiceBinding)
+	if !isBinding {
+		return nil
+	}
+	at, ok := instanceOf(binding)
+	if !ok {
+		return nil
+	}
+	// What cannot be read is only not told of.
+	instance := &v1beta1.ServiceInstance{}
+	if err := k.options.Client.Get(ctx, at, instance); err != nil || instance.DeletionTimestamp != nil {
+		return nil
+	}
+	return instance
 }
 
 // wanted is the plan that an instance waits for, in words. Names only: what a

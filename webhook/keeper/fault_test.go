@@ -74,33 +74,58 @@ func TestWhatUsersAreToldFitsAnEvent(t *testing.T) {
 
 func TestACacheThatFailsIsToldOfAndTriedAgain(t *testing.T) {
 	t.Parallel()
-	inHouse(t, []client.Object{ofMySQL("mydb")}, func(ctx context.Context, h *house) {
+	inHouse(t, []client.Object{ofMySQL("mydb"), binding("a", "creds", "none")}, func(ctx context.Context, h *house) {
 		reader := &broken{house: h}
 		reader.getting.Store(true)
+		options := h.options()
+		options.Client = reader
+		h.keep(ctx, options)
+		h.pass(time.Minute)
+		require.Empty(t, h.touched())
+		reader.getting.Store(false)
+		h.pass(time.Minute)
+		assert.Contains(t, h.touched(), "a/mydb")
+		assert.Contains(t, h.touched(), "binding a/creds")
+	})
+}
+
+// Who waits for what changed cannot be found out while the cache cannot be read:
+// everyone is woken when it can, once, however much has changed.
+func TestChangesThatWereMissedAreMadeUpFor(t *testing.T) {
+	t.Parallel()
+	inHouse(t, []client.Object{ofMySQL("mydb"), binding("a", "creds", "none")}, func(ctx context.Context, h *house) {
+		reader := &broken{house: h}
 		options := h.options()
 		options.Client = reader
 		said := &lines{}
 		options.Log = said.logger()
 		h.keep(ctx, options)
 		h.pass(time.Minute)
-		require.Empty(t, h.touched())
-		for _, object := range []client.Object{clusterClass("mysql"), clusterPlan(""), clusterType("p1")} {
-			require.NoError(t, h.Create(ctx, object))
-		}
-		h.pass(time.Second)
-		assert.Contains(t, said.all(), "instances that wait may not have been woken")
+		h.forget()
+		for name, breaks := range map[string]*atomic.Bool{"getting": &reader.getting, "listing": &reader.listing} {
+			breaks.Store(true)
+			for n := range 20 {
+				p := clusterPlan("mysql")
+				p.Name = fmt.Sprintf("%s%d", name, n)
+				require.NoError(t, h.Create(ctx, p))
+			}
+			h.pass(10 * time.Second)
+			require.Empty(t, h.touched(), name)
+			assert.Contains(t, said.all(), "some who wait were not woken")
 
-		reader.getting.Store(false)
-		h.pass(time.Minute)
-		assert.Contains(t, h.touched(), "a/mydb")
+			breaks.Store(false)
+			h.pass(2 * time.Minute)
+			assert.Equal(t, []string{"a/mydb", "a/mydb", "binding a/creds", "binding a/creds"}, h.touched(), "%s: once, and once to settle it", name)
+			h.forget()
+		}
 	})
 }
 
-// broken is a cache that cannot list, and for a while not get.
+// broken is a cache that for a while cannot get, or not list.
 type broken struct {
 	*house
 
-	getting atomic.Bool
+	getting, listing atomic.Bool
 }
 
 func (b *broken) Get(ctx context.Context, at client.ObjectKey, object client.Object, options ...client.GetOption) error {
@@ -110,8 +135,11 @@ func (b *broken) Get(ctx context.Context, at client.ObjectKey, object client.Obj
 	return b.house.Get(ctx, at, object, options...)
 }
 
-func (*broken) List(context.Context, client.ObjectList, ...client.ListOption) error {
-	return errors.New("no informer")
+func (b *broken) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	if b.listing.Load() {
+		return errors.New("no informer")
+	}
+	return b.house.List(ctx, list, options...)
 }
 
 // A deletion that the watch missed is found out at the next list, and told of
@@ -160,7 +188,7 @@ func (i tappedInformer) AddEventHandler(handler toolscache.ResourceEventHandler)
 func TestAnIndexThatCannotBeIsAnError(t *testing.T) {
 	t.Parallel()
 	err := keeper.AddIndexes(t.Context(), refusing{})
-	require.EqualError(t, err, `cannot index instances by "defaultplan/waits-for": started already`)
+	require.EqualError(t, err, `cannot index *v1beta1.ServiceInstance by "defaultplan/waits-for": started already`)
 }
 
 type refusing struct{}

@@ -11,10 +11,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -27,7 +26,7 @@ import (
 
 // A house is a cluster in memory, in a bubble of virtual time: an object store
 // with real shared informers over it, a Lease, and hooks that answer touches.
-// It allows no write but touches.
+// It allows no write but touches and those of status.
 type house struct {
 	client.WithWatch
 
@@ -39,15 +38,25 @@ type house struct {
 	mu      sync.Mutex
 	touches []touch
 	events  []string
-	// hooks answer a touch: they may change the instance, or refuse. By default
-	// they leave it undecided.
-	hooks func(*v1beta1.ServiceInstance) error
+	// statuses are the objects whose status was written, once for each write.
+	statuses []statusWrite
+	// hooks and bindingHooks answer a touch: they may change the object, or
+	// refuse. By default they leave it undecided.
+	hooks        func(*v1beta1.ServiceInstance) error
+	bindingHooks func(*v1beta1.ServiceBinding) error
 }
 
 // A touch is one empty patch that arrived.
 type touch struct {
-	instance string
-	after    time.Duration
+	// object is namespace/name, after "binding " if it is one.
+	object string
+	after  time.Duration
+}
+
+// A statusWrite is one write of a status that arrived.
+type statusWrite struct {
+	kind, name string
+	after      time.Duration
 }
 
 // inHouse runs a test in a house that holds objects, and then sees to it that
@@ -69,16 +78,19 @@ func newHouse(ctx context.Context, t *testing.T, objects []client.Object) *house
 	t.Helper()
 	scheme := runtime.NewScheme()
 	require.NoError(t, v1beta1.AddToScheme(scheme))
-	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...)
+	require.NoError(t, corev1.AddToScheme(scheme))
+	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
+		WithStatusSubresource(&v1beta1.ProvisioningPolicy{}, &v1beta1.BindingPolicy{}, &v1beta1.ClusterServiceType{}, &v1beta1.ServiceType{})
 	require.NoError(t, keeper.AddIndexes(ctx, indexes{builder}))
 	addCatalogIndexes(builder)
 	h := &house{
-		WithWatch: builder.Build(),
-		t:         t,
-		informers: map[string]toolscache.SharedIndexInformer{},
-		leases:    &leases{},
-		registry:  prometheus.NewRegistry(),
-		hooks:     func(*v1beta1.ServiceInstance) error { return nil },
+		WithWatch:    builder.Build(),
+		t:            t,
+		informers:    map[string]toolscache.SharedIndexInformer{},
+		leases:       &leases{},
+		registry:     prometheus.NewRegistry(),
+		hooks:        func(*v1beta1.ServiceInstance) error { return nil },
+		bindingHooks: func(*v1beta1.ServiceBinding) error { return nil },
 	}
 	for _, kind := range []struct {
 		object client.Object
@@ -91,6 +103,10 @@ func newHouse(ctx context.Context, t *testing.T, objects []client.Object) *house
 		{&v1beta1.ClusterServiceType{}, &v1beta1.ClusterServiceTypeList{}},
 		{&v1beta1.ServiceType{}, &v1beta1.ServiceTypeList{}},
 		{&v1beta1.ServiceInstance{}, &v1beta1.ServiceInstanceList{}},
+		{&v1beta1.ServiceBinding{}, &v1beta1.ServiceBindingList{}},
+		{&v1beta1.ProvisioningPolicy{}, &v1beta1.ProvisioningPolicyList{}},
+		{&v1beta1.BindingPolicy{}, &v1beta1.BindingPolicyList{}},
+		{&corev1.Namespace{}, &corev1.NamespaceList{}},
 	} {
 		informer := toolscache.NewSharedIndexInformer(listWatch{h.WithWatch, kind.list}, kind.object, time.Hour, nil)
 		h.informers[fmt.Sprintf("%T", kind.object)] = informer
@@ -103,7 +119,7 @@ func newHouse(ctx context.Context, t *testing.T, objects []client.Object) *house
 // options are those of a keeper in the house.
 func (h *house) options() keeper.Options {
 	return keeper.Options{
-		Client: h, Live: h.WithWatch, Informers: h, Leases: h.leases, Recorder: h,
+		Client: h, Live: h, Informers: h, Leases: h.leases, Recorder: h,
 		LeaseNamespace: "defaultplan-system", Registerer: h.registry,
 	}
 }
@@ -138,13 +154,13 @@ func (h *house) settled(ctx context.Context) {
 	h.forget()
 }
 
-// touched are the instances touched since forget, sorted, as namespace/name.
+// touched are the objects touched since forget, sorted, as with touch.
 func (h *house) touched() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	names := make([]string, 0, len(h.touches))
 	for _, touch := range h.touches {
-		names = append(names, touch.instance)
+		names = append(names, touch.object)
 	}
 	slices.Sort(names)
 	return names
@@ -159,56 +175,7 @@ func (h *house) told() []string {
 func (h *house) forget() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.touches, h.events = nil, nil
-}
-
-// answer sets what the hooks do from now on.
-func (h *house) answer(hooks func(*v1beta1.ServiceInstance) error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.hooks = hooks
-}
-
-// Patch takes a touch, and only a touch, and has the hooks run.
-func (h *house) Patch(ctx context.Context, object client.Object, patch client.Patch, options ...client.PatchOption) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	data, err := patch.Data(object)
-	if err != nil || string(data) != "{}" || patch.Type() != types.MergePatchType || len(options) > 0 {
-		h.t.Errorf("patch %s of type %s with %d options, error %v; want an empty merge patch", data, patch.Type(), len(options), err)
-	}
-	instance, ok := object.(*v1beta1.ServiceInstance)
-	if !ok {
-		h.t.Errorf("patch of a %T, want a ServiceInstance", object)
-		return nil
-	}
-	at := client.ObjectKeyFromObject(instance)
-	h.touches = append(h.touches, touch{instance: at.String(), after: time.Since(bubbleStart)})
-	if err := h.Get(ctx, at, instance); err != nil {
-		return err
-	}
-	if err := h.hooks(instance); err != nil {
-		return err
-	}
-	if !instance.Spec.Decided() {
-		return nil
-	}
-	return h.Update(ctx, instance)
-}
-
-// bubbleStart is when every bubble's time begins.
-var bubbleStart = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
-
-// Eventf records an event, as namespace/name and what kubectl shows.
-func (h *house) Eventf(regarding, _ runtime.Object, eventtype, reason, action, note string, args ...any) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	object, err := apimeta.Accessor(regarding)
-	if err != nil || action == "" {
-		h.t.Errorf("event about %T with action %q: %v", regarding, action, err)
-		return
-	}
-	h.events = append(h.events, fmt.Sprintf("%s/%s %s %s %s", object.GetNamespace(), object.GetName(), eventtype, reason, fmt.Sprintf(note, args...)))
+	h.touches, h.events, h.statuses = nil, nil, nil
 }
 
 // GetInformer gives the informer of a kind, once it has synced.

@@ -10,15 +10,25 @@ import (
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
-// indexWaitsFor finds undecided instances by what they wait for. It is the
-// cache's own: the API server has no such field.
-const indexWaitsFor = "defaultplan/waits-for"
+// The keeper's indexes are the cache's own: the API server has no such fields.
+const (
+	// indexWaitsFor finds undecided instances and bindings by what they wait for.
+	indexWaitsFor = "defaultplan/waits-for"
+	// indexDecidedOn finds instances by the plan that was decided on.
+	indexDecidedOn = "defaultplan/decided-on"
+)
 
-// A key is something that instances wait for. The cache adds the namespace.
+// A key is something that is waited for. The cache adds the namespace.
 type key string
 
-// anyPlan is what a selector waits for that neither class nor type narrows.
-const anyPlan key = "plan"
+const (
+	// anyPlan is what a selector waits for that neither class nor type narrows.
+	anyPlan key = "plan"
+	// everyInstance and everyBinding are what all of them wait for that wait at
+	// all: policies, and what policies select namespaces by.
+	everyInstance key = "instances"
+	everyBinding  key = "bindings"
+)
 
 func typeKey(serviceType string) key { return key("type/" + serviceType) }
 
@@ -28,55 +38,55 @@ func classKey(namespaced bool, by resolve.NameKind, value string) key {
 	return key(fmt.Sprintf("class/%t/%d/%s", namespaced, by, value))
 }
 
-// AddIndexes registers with the cache the index that the keeper finds waiting
-// instances by. It is called before the cache starts; it fails if the index is
-// there already.
+func instanceKey(at client.ObjectKey) key { return key("instance/" + at.String()) }
+
+// AddIndexes registers with the cache the indexes that the keeper finds waiting
+// instances and bindings by. It is called before the cache starts; it fails if
+// one of them is there already.
 func AddIndexes(ctx context.Context, indexer client.FieldIndexer) error {
-	err := indexer.IndexField(ctx, &v1beta1.ServiceInstance{}, indexWaitsFor, func(object client.Object) []string {
-		instance, ok := object.(*v1beta1.ServiceInstance)
-		if !ok {
+	for _, index := range []struct {
+		object client.Object
+		field  string
+		value  client.IndexerFunc
+	}{
+		{&v1beta1.ServiceInstance{}, indexWaitsFor, valuesOf},
+		{&v1beta1.ServiceBinding{}, indexWaitsFor, valuesOf},
+		{&v1beta1.ServiceInstance{}, indexDecidedOn, func(object client.Object) []string {
+			if plan, ok := planOf(object); ok && object.GetDeletionTimestamp() == nil {
+				return []string{planValue(plan)}
+			}
 			return nil
+		}},
+	} {
+		if err := indexer.IndexField(ctx, index.object, index.field, index.value); err != nil {
+			return fmt.Errorf("cannot index %T by %q: %w", index.object, index.field, err)
 		}
-		var values []string
-		for _, k := range waitsFor(instance) {
-			values = append(values, string(k))
-		}
-		return values
-	})
-	if err != nil {
-		return fmt.Errorf("cannot index instances by %q: %w", indexWaitsFor, err)
 	}
 	return nil
 }
 
-// waitsFor is what an instance waits for: nothing if it is decided, can never be
-// decided, or is being deleted.
-//
-// A named class comes first, because only its plans are considered: type and
-// selector narrow them, and every change that can matter is one of the class or
-// of a plan of it. So with the type before the selector.
-func waitsFor(instance *v1beta1.ServiceInstance) []key {
-	spec := &instance.Spec
-	if instance.DeletionTimestamp != nil || spec.Decided() {
-		return nil
+func valuesOf(object client.Object) []string {
+	var values []string
+	for _, k := range waitsFor(object) {
+		values = append(values, string(k))
 	}
-	classes := namedClasses(&spec.PlanReference)
+	return values
+}
+
+// planOf is the plan that was decided on, if one was.
+func planOf(object client.Object) (resolve.Ref, bool) {
+	decision := decisionOn(object)
 	switch {
-	case len(classes) > 0:
-		return classes
-	case namesPlan(&spec.PlanReference):
-		// A plan is looked up in its class: without one, nothing that happens to
-		// the catalog helps.
-		return nil
-	case spec.ServiceType != "":
-		return []key{typeKey(spec.ServiceType)}
-	case spec.PlanSelector != nil:
-		return []key{anyPlan}
+	case decision.ClusterServicePlanRef != nil && decision.ClusterServicePlanRef.Name != "":
+		return resolve.Ref{Name: decision.ClusterServicePlanRef.Name}, true
+	case decision.ServicePlanRef != nil && decision.ServicePlanRef.Name != "":
+		return resolve.Ref{Namespace: object.GetNamespace(), Name: decision.ServicePlanRef.Name}, true
 	}
-	return nil
+	return resolve.Ref{}, false
 }
 
-func waits(instance *v1beta1.ServiceInstance) bool { return len(waitsFor(instance)) > 0 }
+// planValue is a plan among those of a namespace and the cluster's.
+func planValue(plan resolve.Ref) string { return fmt.Sprintf("%t/%s", plan.Namespace != "", plan.Name) }
 
 func namedClasses(ref *v1beta1.PlanReference) []key {
 	var keys []key

@@ -4,19 +4,22 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/time/rate"
 	"k8s.io/utils/lru"
 )
 
-// remembered is how many waiting instances the keeper knows to have told that
-// they wait. Beyond that, one may be told twice.
+// remembered is how many who wait the keeper knows to have told that they wait.
+// Beyond that, one may be told twice.
 const remembered = 16384
 
-// A Keeper touches undecided instances when what they wait for changes. It is a
-// runnable of a controller-runtime manager.
+// A Keeper does the keeper's duties while it holds the Lease. It is a runnable of
+// a controller-runtime manager.
 type Keeper struct {
 	options Options
 	metrics *measures
+	// defaultWrites counts what the recorder writes.
+	defaultWrites *prometheus.CounterVec
 	// bucket and told outlive a term: neither the API server's patience nor what
 	// users were told depends on who leads.
 	bucket *rate.Limiter
@@ -43,6 +46,9 @@ func New(options Options) (*Keeper, error) {
 	}
 	var err error
 	if k.metrics, err = newMeasures(options.Registerer); err != nil {
+		return nil, fmt.Errorf("cannot make the keeper: %w", err)
+	}
+	if k.defaultWrites, err = newDefaultWrites(options.Registerer); err != nil {
 		return nil, fmt.Errorf("cannot make the keeper: %w", err)
 	}
 	return k, nil

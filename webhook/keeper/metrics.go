@@ -29,7 +29,7 @@ type measures struct {
 func newMeasures(registerer prometheus.Registerer) (*measures, error) {
 	touches, err := register(registerer, prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "defaultplan_keeper_touches_total",
-		Help: "Touches of undecided instances, by result: decided, undecided, denied, failed or gone.",
+		Help: "Touches of undecided instances and bindings, by result: decided, undecided, denied, failed or gone.",
 	}, []string{"result"}))
 	if err != nil {
 		return nil, err

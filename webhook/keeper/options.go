@@ -53,7 +53,7 @@ type Options struct {
 	// Leases reaches the Lease. Its requests should time out well within
 	// RenewDeadline, so that one that hangs does not cost the Lease. Required.
 	Leases coordinationclient.LeasesGetter
-	// Recorder takes the events about instances. Required.
+	// Recorder takes the events about instances, bindings and plans. Required.
 	Recorder events.EventRecorder
 
 	// LeaseNamespace holds the Lease: the keeper's own namespace. Required.
@@ -71,6 +71,11 @@ type Options struct {
 	// They default to 20 and 50.
 	TouchesPerSecond float64
 	Burst            int
+
+	// ServiceTypes has the keeper record the default of each type and keep the
+	// types' objects, as the feature gate says. SuggestedPlans lets their status
+	// count what brokers suggest.
+	ServiceTypes, SuggestedPlans bool
 
 	// Log defaults to none.
 	Log logr.Logger

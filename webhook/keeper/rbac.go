@@ -2,8 +2,15 @@ package keeper
 
 // What the keeper may do. Its Lease is granted by name in
 // deploy/rbac/keeper_role.yaml, by hand: create cannot be held to a name, the
-// other verbs are.
+// other verbs are. It writes by patches; update of a service type is the right
+// that turns defaults on and off, which admission asks about when the keeper
+// moves an annotation.
 
-// +kubebuilder:rbac:groups=servicecatalog.k8s.io,resources=clusterserviceclasses;clusterserviceplans;clusterservicetypes;serviceclasses;serviceinstances;serviceplans;servicetypes,verbs=get;list;watch
-// +kubebuilder:rbac:groups=servicecatalog.k8s.io,resources=serviceinstances,verbs=patch
+// +kubebuilder:rbac:groups=servicecatalog.k8s.io,resources=clusterserviceclasses;clusterserviceplans;clusterservicetypes;serviceclasses;servicebindings;serviceinstances;serviceplans;servicetypes,verbs=get;list;watch
+// +kubebuilder:rbac:groups=servicecatalog.k8s.io,resources=bindingpolicies;provisioningpolicies,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch
+// +kubebuilder:rbac:groups=servicecatalog.k8s.io,resources=servicebindings;serviceinstances,verbs=patch
+// +kubebuilder:rbac:groups=servicecatalog.k8s.io,resources=clusterserviceplans;serviceplans,verbs=patch
+// +kubebuilder:rbac:groups=servicecatalog.k8s.io,resources=clusterservicetypes;servicetypes,verbs=create;delete;patch;update
+// +kubebuilder:rbac:groups=servicecatalog.k8s.io,resources=bindingpolicies/status;clusterservicetypes/status;provisioningpolicies/status;servicetypes/status,verbs=patch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch

@@ -1,14 +1,178 @@
 package keeper
 
-import "context"
+import (
+	"context"
+	"sync"
+	"time"
 
-// A recorder keeps the service types: which there are, and which plan each
-// records as its default.
-type recorder struct{ *Keeper }
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
-func newRecorder(k *Keeper) *recorder { return &recorder{k} }
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
 
+const (
+	// recorders work at the same time.
+	recorders = 2
+	// firstRepair doubles with each failure up to lastRepair: a write that a hook
+	// of another refuses, or that meets another's, is soon made again, and one
+	// that cannot be made costs little.
+	firstRepair = 10 * time.Millisecond
+	lastRepair  = 10 * time.Second
+	// atOnce is when a change of a record is looked at, and soon when one that is
+	// only counted. It is also the time between two writes of a type's status.
+	atOnce = time.Duration(0)
+	soon   = time.Second
+)
+
+// A recorder keeps the service types: which there are, which plan each records as
+// its default, and what each resolves to.
+type recorder struct {
+	*Keeper
+
+	queue    workqueue.TypedRateLimitingInterface[errand]
+	firstRun time.Time
+
+	mu sync.Mutex
+	// reported says when the status of a type was last written.
+	reported map[client.ObjectKey]time.Time
+	// outlooks are what types of the cluster last resolved to: types of the same
+	// name in namespaces depend on it.
+	outlooks map[string]v1beta1.ServiceTypeStatus
+}
+
+// An errand is a type to look at, or a class whose types are to be looked at.
+type errand struct {
+	at    client.ObjectKey
+	class bool
+}
+
+func typeOf(namespace, name string) errand {
+	return errand{at: client.ObjectKey{Namespace: namespace, Name: name}}
+}
+
+func classOf(namespace, name string) errand {
+	return errand{at: client.ObjectKey{Namespace: namespace, Name: name}, class: true}
+}
+
+func newRecorder(k *Keeper) *recorder {
+	return &recorder{
+		Keeper: k,
+		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
+			workqueue.NewTypedItemExponentialFailureRateLimiter[errand](firstRepair, lastRepair),
+			workqueue.TypedRateLimitingQueueConfig[errand]{Clock: k.options.Clock}),
+		reported: map[client.ObjectKey]time.Time{},
+		outlooks: map[string]v1beta1.ServiceTypeStatus{},
+	}
+}
+
+// run works until ctx ends. When it returns, nothing of it is running.
 func (r *recorder) run(ctx context.Context) error {
+	defer r.queue.ShutDown()
+	if !r.options.ServiceTypes {
+		<-ctx.Done()
+		return nil
+	}
+	var begun bool
+	if r.firstRun, begun = r.ranFirst(ctx); !begun {
+		return nil
+	}
+	end, err := r.watch(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
+	var all sync.WaitGroup
+	for range recorders {
+		all.Go(func() { r.work(ctx) })
+	}
 	<-ctx.Done()
+	r.queue.ShutDown()
+	all.Wait()
 	return nil
+}
+
+func (r *recorder) work(ctx context.Context) {
+	for {
+		e, shutDown := r.queue.Get()
+		if shutDown {
+			return
+		}
+		r.process(ctx, e)
+		r.queue.Done(e)
+	}
+}
+
+// enqueue has an errand done after a while; the earliest of several counts.
+func (r *recorder) enqueue(e errand, after time.Duration) {
+	r.queue.AddAfter(e, after)
+}
+
+// process does an errand, and has it done again if there is more to do, or if it
+// failed.
+func (r *recorder) process(ctx context.Context, e errand) {
+	more, err := r.do(ctx, e)
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		r.tellFailure(e, err)
+		r.queue.AddRateLimited(e)
+	case more:
+		r.queue.Forget(e)
+		r.queue.Add(e)
+	default:
+		r.queue.Forget(e)
+	}
+}
+
+func (r *recorder) do(ctx context.Context, e errand) (more bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if e.class {
+		return false, r.spread(ctx, e.at)
+	}
+	return r.settle(ctx, e.at)
+}
+
+// settle makes the next move about a type, and says whether there may be another.
+// What is to be written is decided from what the API server has: a cache that is
+// behind would have us undo what users just did.
+func (r *recorder) settle(ctx context.Context, at client.ObjectKey) (more bool, err error) {
+	v, err := r.look(ctx, r.options.Client, at)
+	if err != nil {
+		return false, err
+	}
+	// The cache does not know since when plans are annotated: with no first run
+	// it never leaves a choice to the operator unseen.
+	m := settle(v.standing(time.Time{}))
+	if m.action != rest {
+		if v, err = r.look(ctx, r.options.Live, at); err != nil {
+			return false, err
+		}
+		m = settle(v.standing(r.firstRun))
+	}
+	if m.action == rest || m.action == confirmRecord {
+		return m.action == confirmRecord, r.report(ctx, &v, m)
+	}
+	err = r.make(ctx, &v, m)
+	if isFinal(err) {
+		return false, nil
+	}
+	if err != nil {
+		// The type's users are told of what there is meanwhile.
+		if reportErr := r.report(ctx, &v, m); reportErr != nil {
+			r.options.Log.V(1).Info("status not written", "type", at.String(), "cause", reportErr.Error())
+		}
+	}
+	return err == nil, err
+}
+
+func (r *recorder) look(ctx context.Context, reader client.Reader, at client.ObjectKey) (typeView, error) {
+	v, err := scope{reader: reader, namespace: at.Namespace}.look(ctx, at.Name)
+	if !r.options.SuggestedPlans {
+		for i := range v.plans {
+			v.plans[i].Suggested = false
+		}
+	}
+	return v, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -11,26 +12,72 @@ import (
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
-// A scope is the cached catalog of a namespace, or, without one, the cluster's.
+// A scope is what the cache has of a namespace, or, without one, the cluster's
+// catalog and those of all namespaces who wait.
 type scope struct {
 	reader    client.Reader
 	namespace string
 }
 
+// scopeOf is the scope in which those are who may have waited for an object.
+func scopeOf(reader client.Reader, object client.Object) scope {
+	if namespace, ok := object.(*corev1.Namespace); ok {
+		return scope{reader: reader, namespace: namespace.Name}
+	}
+	return scope{reader: reader, namespace: object.GetNamespace()}
+}
+
 // wakes are the keys of those who may have waited for this of an object.
 func (s scope) wakes(ctx context.Context, object client.Object) ([]key, error) {
-	switch entry := view(object).Entry.(type) {
-	case resolve.PlanEntry:
-		classes, err := s.class(ctx, entry.Class)
-		return wakesOfPlan(&entry, classes), err
-	case resolve.ClassEntry:
-		plans, err := s.plansOf(ctx, entry.Name)
-		return wakesOfClass(&entry, plans), err
+	switch o := view(object).(type) {
+	case offeringView:
+		return s.wakesOfOffering(ctx, o.Entry)
 	case resolve.Record:
-		classes, err := s.classesOfType(ctx, entry.Type)
-		return wakesOfRecord(entry, classes), err
+		classes, err := s.classesOfType(ctx, o.Type)
+		return wakesOfRecord(o, classes), err
+	case instanceView:
+		return wakesOfInstance(client.ObjectKeyFromObject(object), &o), nil
+	case v1beta1.BindingPolicySpec:
+		return []key{everyBinding}, nil
+	case v1beta1.ProvisioningPolicySpec, map[string]string:
+		return []key{everyInstance, everyBinding}, nil
 	}
 	return nil, nil
+}
+
+// wakesOfOffering are the keys for a class or plan: of the instances that may
+// have waited for it, and of the bindings to those that have it.
+func (s scope) wakesOfOffering(ctx context.Context, entry any) ([]key, error) {
+	switch e := entry.(type) {
+	case resolve.PlanEntry:
+		classes, err := s.class(ctx, e.Class)
+		if err != nil {
+			return nil, err
+		}
+		decided, err := s.decidedOn(ctx, e)
+		return append(wakesOfPlan(&e, classes), decided...), err
+	case resolve.ClassEntry:
+		plans, err := s.plansOf(ctx, e.Name)
+		if err != nil {
+			return nil, err
+		}
+		decided, err := s.decidedOn(ctx, plans...)
+		return append(wakesOfClass(&e, plans), decided...), err
+	}
+	return nil, nil
+}
+
+// decidedOn are the keys of the instances that were decided on one of the plans.
+func (s scope) decidedOn(ctx context.Context, plans ...resolve.PlanEntry) ([]key, error) {
+	var keys []key
+	for i := range plans {
+		var list v1beta1.ServiceInstanceList
+		if err := s.list(ctx, &list, indexDecidedOn, planValue(plans[i].Ref)); err != nil {
+			return nil, err
+		}
+		keys = append(keys, entries(list.Items, func(i *v1beta1.ServiceInstance) key { return instanceKey(client.ObjectKeyFromObject(i)) })...)
+	}
+	return keys, nil
 }
 
 // class is the class with that Kubernetes name, if there is one.
@@ -40,6 +87,15 @@ func (s scope) class(ctx context.Context, name string) ([]resolve.ClassEntry, er
 		return get(ctx, s, at, &v1beta1.ServiceClass{}, resolve.ClassFrom)
 	}
 	return get(ctx, s, at, &v1beta1.ClusterServiceClass{}, resolve.ClassFrom)
+}
+
+// plan is the plan with that Kubernetes name, if there is one.
+func (s scope) plan(ctx context.Context, name string) ([]resolve.PlanEntry, error) {
+	at := client.ObjectKey{Namespace: s.namespace, Name: name}
+	if s.namespace != "" {
+		return get(ctx, s, at, &v1beta1.ServicePlan{}, resolve.PlanFrom)
+	}
+	return get(ctx, s, at, &v1beta1.ClusterServicePlan{}, resolve.PlanFrom)
 }
 
 func (s scope) plansOf(ctx context.Context, class string) ([]resolve.PlanEntry, error) {
@@ -100,12 +156,21 @@ func (s scope) plans(ctx context.Context, field, value string) ([]resolve.PlanEn
 	return entries(list.Items, resolve.PlanFrom), err
 }
 
-// waiting are the instances of the scope that wait for a key; of the cluster's
-// scope, those of all namespaces.
-func (s scope) waiting(ctx context.Context, k key) ([]client.ObjectKey, error) {
-	var list v1beta1.ServiceInstanceList
-	err := s.list(ctx, &list, indexWaitsFor, string(k))
-	return entries(list.Items, func(i *v1beta1.ServiceInstance) client.ObjectKey { return client.ObjectKeyFromObject(i) }), err
+// waiting are those of the scope who wait for a key; of the cluster's scope, those
+// of all namespaces.
+func (s scope) waiting(ctx context.Context, k key) ([]waiter, error) {
+	var unplanned v1beta1.ServiceInstanceList
+	if err := s.list(ctx, &unplanned, indexWaitsFor, string(k)); err != nil {
+		return nil, err
+	}
+	var unbound v1beta1.ServiceBindingList
+	if err := s.list(ctx, &unbound, indexWaitsFor, string(k)); err != nil {
+		return nil, err
+	}
+	return append(
+		entries(unplanned.Items, func(i *v1beta1.ServiceInstance) waiter { return waiterOf(i) }),
+		entries(unbound.Items, func(b *v1beta1.ServiceBinding) waiter { return waiterOf(b) })...,
+	), nil
 }
 
 // list reads a list that is only looked at: the cache need not copy it.
@@ -113,6 +178,14 @@ func (s scope) list(ctx context.Context, list client.ObjectList, field, value st
 	err := s.reader.List(ctx, list, client.MatchingFields{field: value}, client.InNamespace(s.namespace), client.UnsafeDisableDeepCopy)
 	if err != nil {
 		return fmt.Errorf("cannot list %T by %q: %w", list, field, err)
+	}
+	return nil
+}
+
+// listAll reads all of a kind in the scope; without a namespace, in all.
+func (s scope) listAll(ctx context.Context, list client.ObjectList) error {
+	if err := s.reader.List(ctx, list, client.InNamespace(s.namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("cannot list %T: %w", list, err)
 	}
 	return nil
 }

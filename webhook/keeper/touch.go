@@ -3,7 +3,6 @@ package keeper
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -11,92 +10,82 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
 // patience bounds one touch. It is more than the two hooks may take together.
 const patience = 15 * time.Second
 
-// process touches an instance if it still waits, and sees to what comes of it.
-func (t *term) process(ctx context.Context, at client.ObjectKey) {
-	instance, err := t.read(ctx, at)
+// process touches an object if it still waits, and sees to what comes of it.
+func (t *toucher) process(ctx context.Context, w waiter) {
+	object, err := t.read(ctx, w)
 	if err != nil {
-		t.queue.AddRateLimited(at)
+		t.queue.AddRateLimited(w)
 		return
 	}
-	if !waits(instance) {
-		t.forget(at)
+	if !waits(object) {
+		t.forget(w)
 		return
 	}
 	if !t.wait(ctx) {
 		return
 	}
-	after, err := t.touch(ctx, at)
+	after, err := t.touch(ctx, w)
 	if ctx.Err() != nil {
 		return
 	}
 	result := outcomeOf(after, err)
 	t.metrics.touches.WithLabelValues(string(result)).Inc()
-	log := t.options.Log.WithValues("instance", at.String(), "result", string(result))
+	log := t.options.Log.WithValues("resource", string(w.kind), "object", w.at.String(), "result", string(result))
 	switch result {
 	case failed:
 		logCause(log.V(1), err, "touched; to be tried again")
-		t.queue.AddRateLimited(at)
+		t.queue.AddRateLimited(w)
 	case denied:
 		logCause(log, err, "touched; not tried again until something changes")
-		t.forget(at)
-		t.tell(deniedEvent(instance))
+		t.forget(w)
+		t.tell(t.deniedEvent(ctx, object))
 	case undecided:
 		log.V(1).Info("touched")
-		t.remainsUndecided(at, after)
+		t.remainsUndecided(ctx, after)
 	case decided, gone:
 		log.V(1).Info("touched")
-		t.forget(at)
+		t.forget(w)
 	}
 }
 
-// read gets the instance from the cache; one that is not there is one that does
-// not wait. Of one that has been decided or is gone, the cache's word is final.
-func (t *term) read(ctx context.Context, at client.ObjectKey) (*v1beta1.ServiceInstance, error) {
-	instance := &v1beta1.ServiceInstance{}
-	if err := t.options.Client.Get(ctx, at, instance); client.IgnoreNotFound(err) != nil {
-		return nil, fmt.Errorf("cannot get instance %q: %w", at, err)
-	}
-	return instance, nil
-}
-
-// touch has the hooks run over the instance, and returns what they made of it.
-func (t *term) touch(ctx context.Context, at client.ObjectKey) (*v1beta1.ServiceInstance, error) {
+// touch has the hooks run over the object, and returns what they made of it.
+func (t *toucher) touch(ctx context.Context, w waiter) (client.Object, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	instance := &v1beta1.ServiceInstance{}
-	instance.Namespace, instance.Name = at.Namespace, at.Name
-	err := t.options.Client.Patch(ctx, instance, client.RawPatch(types.MergePatchType, []byte("{}")))
-	return instance, err
+	object := w.kind.object()
+	object.SetNamespace(w.at.Namespace)
+	object.SetName(w.at.Name)
+	err := t.options.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, []byte("{}")))
+	return object, err
 }
 
-// remainsUndecided has an instance touched once more; if that was it, its user
-// is told.
-func (t *term) remainsUndecided(at client.ObjectKey, instance *v1beta1.ServiceInstance) {
-	t.queue.Forget(at)
-	if delay := t.untilSettled(at); delay > 0 {
-		t.queue.AddAfter(at, delay)
+// remainsUndecided has an object touched once more; if that was it, its user is
+// told.
+func (t *toucher) remainsUndecided(ctx context.Context, object client.Object) {
+	w := waiterOf(object)
+	t.queue.Forget(w)
+	if delay := t.untilSettled(w); delay > 0 {
+		t.queue.AddAfter(w, delay)
 		return
 	}
-	t.settled(at)
-	t.tell(undecidedEvent(instance))
+	t.settled(w)
+	t.tell(t.undecidedEvent(ctx, object))
 }
 
-func (t *term) forget(at client.ObjectKey) {
-	t.queue.Forget(at)
-	t.settled(at)
+func (t *toucher) forget(w waiter) {
+	t.queue.Forget(w)
+	t.settled(w)
 }
 
 // outcomeOf says what a touch led to.
-func outcomeOf(after *v1beta1.ServiceInstance, err error) outcome {
+func outcomeOf(after client.Object, err error) outcome {
 	switch {
-	case err == nil && after.Spec.Decided():
+	case err == nil && decisionOn(after).Decided():
 		return decided
 	case err == nil:
 		return undecided
@@ -108,7 +97,7 @@ func outcomeOf(after *v1beta1.ServiceInstance, err error) outcome {
 	return failed
 }
 
-// isVerdict says that an error is about the instance and would be the same the
+// isVerdict says that an error is about the object and would be the same the
 // next time. Everything else, whatever its kind, passes: an outage, a hook that
 // cannot be reached, a conflict, too many requests, credentials being replaced.
 func isVerdict(err error) bool {

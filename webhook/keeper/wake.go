@@ -3,6 +3,8 @@ package keeper
 import (
 	"slices"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
@@ -48,6 +50,16 @@ func wakesOfRecord(record resolve.Record, classes []resolve.ClassEntry) []key {
 		keys = append(keys, namesOf(&classes[i])...)
 	}
 	return distinct(keys)
+}
+
+// wakesOfInstance are the keys of the bindings that may have waited for this of
+// their instance. One that is not decided on, or is on its way out, is nothing to
+// bind to: they wait on.
+func wakesOfInstance(at client.ObjectKey, instance *instanceView) []key {
+	if instance.Deleting || !instance.Decision.Decided() {
+		return nil
+	}
+	return []key{instanceKey(at)}
 }
 
 // namesOf are the keys of a class: each name that an instance can call it by.

@@ -4,37 +4,54 @@ import (
 	"context"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// watch listens to everything that instances wait for, and last to instances:
-// what the catalog held before is ignored, and every instance that waits is
-// woken, after which no change is missed. The function that it returns
-// ends the listening.
-func (t *term) watch(ctx context.Context) (func(), error) {
+// A listening is a handler and the kind that it hears of.
+type listening struct {
+	object  client.Object
+	handler toolscache.ResourceEventHandler
+}
+
+// watch listens to everything that is waited for, then to instances, which wait
+// and are waited for, and last to bindings: what there was before is ignored, and
+// all who wait are woken, after which no change is missed. The function that it
+// returns ends the listening.
+func (t *toucher) watch(ctx context.Context) (func(), error) {
+	changes := onChange(func(versions ...client.Object) { t.wake(ctx, versions...) })
+	// What an instance was, and that it goes, helps no binding.
+	decisions := onChange(func(versions ...client.Object) { t.wake(ctx, versions[len(versions)-1]) })
+	decisions.DeleteFunc = nil
+	return t.listenAll(ctx, []listening{
+		{&v1beta1.ClusterServiceClass{}, changes},
+		{&v1beta1.ServiceClass{}, changes},
+		{&v1beta1.ClusterServicePlan{}, changes},
+		{&v1beta1.ServicePlan{}, changes},
+		{&v1beta1.ClusterServiceType{}, changes},
+		{&v1beta1.ServiceType{}, changes},
+		{&v1beta1.ProvisioningPolicy{}, changes},
+		{&v1beta1.BindingPolicy{}, changes},
+		{&corev1.Namespace{}, changes},
+		{&v1beta1.ServiceInstance{}, t.arrivals()},
+		{&v1beta1.ServiceInstance{}, decisions},
+		{&v1beta1.ServiceBinding{}, t.arrivals()},
+	})
+}
+
+// listenAll adds handlers to shared informers, and returns what removes them.
+func (k *Keeper) listenAll(ctx context.Context, all []listening) (func(), error) {
 	var ends []func()
 	end := func() {
 		for _, e := range ends {
 			e()
 		}
 	}
-	catalog := t.catalogEvents(ctx)
-	for _, w := range []struct {
-		object  client.Object
-		handler toolscache.ResourceEventHandler
-	}{
-		{&v1beta1.ClusterServiceClass{}, catalog},
-		{&v1beta1.ServiceClass{}, catalog},
-		{&v1beta1.ClusterServicePlan{}, catalog},
-		{&v1beta1.ServicePlan{}, catalog},
-		{&v1beta1.ClusterServiceType{}, catalog},
-		{&v1beta1.ServiceType{}, catalog},
-		{&v1beta1.ServiceInstance{}, t.instanceEvents()},
-	} {
-		e, err := t.listen(ctx, w.object, w.handler)
+	for _, l := range all {
+		e, err := k.listen(ctx, l.object, l.handler)
 		if err != nil {
 			end()
 			return nil, err
@@ -61,43 +78,45 @@ func (k *Keeper) listen(ctx context.Context, object client.Object, handler tools
 	}, nil
 }
 
-func (t *term) catalogEvents(ctx context.Context) toolscache.ResourceEventHandlerDetailedFuncs {
+// onChange tells of what happens to objects after the listening began: of an
+// update both versions, unless they are alike.
+func onChange(tell func(versions ...client.Object)) toolscache.ResourceEventHandlerDetailedFuncs {
 	return toolscache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(object any, initial bool) {
 			if o, ok := object.(client.Object); ok && !initial {
-				t.wake(ctx, o.GetNamespace(), o)
+				tell(o)
 			}
 		},
 		UpdateFunc: func(before, after any) {
 			b, wasObject := before.(client.Object)
 			a, isObject := after.(client.Object)
-			if !wasObject || !isObject || alike(b, a) {
-				return
+			if wasObject && isObject && !alike(b, a) {
+				// Who waited for what it was may be served by its not being that any
+				// more: of two defaults, one is left.
+				tell(b, a)
 			}
-			// Who waited for what it was may be served by its not being that any
-			// more: of two defaults, one is left.
-			t.wake(ctx, a.GetNamespace(), b, a)
 		},
 		DeleteFunc: func(object any) {
 			if o, ok := lastKnown(object).(client.Object); ok {
-				t.wake(ctx, o.GetNamespace(), o)
+				tell(o)
 			}
 		},
 	}
 }
 
-func (t *term) instanceEvents() toolscache.ResourceEventHandlerFuncs {
+// arrivals enqueues objects that begin to wait.
+func (t *toucher) arrivals() toolscache.ResourceEventHandlerFuncs {
 	return toolscache.ResourceEventHandlerFuncs{
 		AddFunc: func(object any) {
-			if i, ok := object.(*v1beta1.ServiceInstance); ok && waits(i) {
-				t.enqueue(client.ObjectKeyFromObject(i))
+			if o, ok := object.(client.Object); ok && waits(o) {
+				t.enqueue(waiterOf(o))
 			}
 		},
 		UpdateFunc: func(before, after any) {
-			b, wasInstance := before.(*v1beta1.ServiceInstance)
-			a, isInstance := after.(*v1beta1.ServiceInstance)
-			if wasInstance && isInstance && renewed(b, a) {
-				t.enqueue(client.ObjectKeyFromObject(a))
+			b, wasObject := before.(client.Object)
+			a, isObject := after.(client.Object)
+			if wasObject && isObject && renewed(b, a) {
+				t.enqueue(waiterOf(a))
 			}
 		},
 	}
@@ -111,36 +130,56 @@ func lastKnown(object any) any {
 	return object
 }
 
-// wake enqueues every instance that waits for what one object of the catalog is,
-// in any of the versions given; each instance once.
-func (t *term) wake(ctx context.Context, namespace string, versions ...client.Object) {
-	s := scope{reader: t.options.Client, namespace: namespace}
+// wake enqueues everyone who waits for what one object is, in any of the versions
+// given; each once.
+func (t *toucher) wake(ctx context.Context, versions ...client.Object) {
+	s := scopeOf(t.options.Client, versions[0])
 	var keys []key
 	for _, object := range versions {
 		found, err := s.wakes(ctx, object)
 		if err != nil {
 			t.missed(ctx, err)
+			return
 		}
 		keys = append(keys, found...)
 	}
-	woken := map[client.ObjectKey]bool{}
-	for _, k := range distinct(keys) {
-		instances, err := s.waiting(ctx, k)
-		if err != nil {
-			t.missed(ctx, err)
-		}
-		for _, instance := range instances {
-			if !woken[instance] {
-				woken[instance] = true
-				t.enqueue(instance)
-			}
-		}
+	if err := t.wakeWaiting(ctx, s, keys); err != nil {
+		t.missed(ctx, err)
 	}
 }
 
-// missed tells of instances that may not have been woken.
-func (t *term) missed(ctx context.Context, err error) {
-	if ctx.Err() == nil {
-		t.options.Log.Error(err, "instances that wait may not have been woken: touch them, or restart the keeper")
+// wakeEveryone makes up for wakes that failed.
+func (t *toucher) wakeEveryone(ctx context.Context) {
+	if err := t.wakeWaiting(ctx, scope{reader: t.options.Client}, []key{everyInstance, everyBinding}); err != nil {
+		t.missed(ctx, err)
+		return
 	}
+	t.queue.Forget(everyone)
+}
+
+func (t *toucher) wakeWaiting(ctx context.Context, s scope, keys []key) error {
+	woken := map[waiter]bool{}
+	for _, k := range distinct(keys) {
+		waiting, err := s.waiting(ctx, k)
+		if err != nil {
+			return err
+		}
+		for _, w := range waiting {
+			if !woken[w] {
+				woken[w] = true
+				t.enqueue(w)
+			}
+		}
+	}
+	return nil
+}
+
+// missed has everyone woken in a moment, because the cache could not be read for
+// some. However many changes were missed, that is one item in the queue.
+func (t *toucher) missed(ctx context.Context, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	t.options.Log.Error(err, "some who wait were not woken: all are, as soon as the cache can be read")
+	t.queue.AddRateLimited(everyone)
 }

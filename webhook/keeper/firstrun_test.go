@@ -1,0 +1,93 @@
+package keeper_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
+
+	"github.com/defaultplan/defaultplan/webhook/keeper"
+)
+
+const annotationFirstRun = "servicecatalog.k8s.io/first-run"
+
+// firstRun is what the Lease says.
+func (l *leases) firstRun() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lease.Annotations[annotationFirstRun]
+}
+
+func TestTheFirstRunIsRememberedForEver(t *testing.T) {
+	t.Parallel()
+	atRegistry(t, nil, func(ctx context.Context, r *registry) {
+		r.pass(1500 * time.Millisecond)
+		end := r.keep(ctx)
+		r.pass(time.Second)
+		const first = "2000-01-01T00:00:01Z"
+		require.Equal(t, first, r.leases.firstRun(), "in whole seconds, as the times of annotations are")
+		held := r.leases.holder()
+		r.pass(time.Hour)
+		assert.Equal(t, first, r.leases.firstRun(), "the election writes the Lease every two seconds")
+		assert.Equal(t, held, r.leases.holder())
+		end()
+		assert.Equal(t, first, r.leases.firstRun(), "released")
+
+		options := r.options()
+		options.Identity = "next"
+		r.house.keep(ctx, options)
+		r.pass(time.Minute)
+		assert.Equal(t, "next", r.leases.holder())
+		assert.Equal(t, first, r.leases.firstRun())
+	})
+}
+
+// Between the recorder's reading and its writing the Lease may be renewed, and the
+// API server may be away for a while.
+func TestTheFirstRunIsWrittenInTheEnd(t *testing.T) {
+	t.Parallel()
+	for name, failure := range map[string]error{
+		"Conflict": status(409, metav1.StatusReasonConflict),
+		"Outage":   status(503, metav1.StatusReasonServiceUnavailable),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			atRegistry(t, offering("", "a"), func(ctx context.Context, r *registry) {
+				options := r.options()
+				options.Leases = &failingLeases{LeasesGetter: r.leases, failures: 3, failure: failure}
+				r.annotate(ctx, "a")
+				r.house.keep(ctx, options)
+				r.pass(3*keeper.DefaultRetryPeriod + time.Second)
+				assert.NotEmpty(t, r.leases.firstRun())
+				assert.Equal(t, "a recorded and confirmed, a annotated", r.defaults(ctx, "mysql"))
+			})
+		})
+	}
+}
+
+// failingLeases refuse the first writes of the annotation.
+type failingLeases struct {
+	coordinationclient.LeasesGetter
+	coordinationclient.LeaseInterface
+
+	failures int
+	failure  error
+}
+
+func (f *failingLeases) Leases(namespace string) coordinationclient.LeaseInterface {
+	f.LeaseInterface = f.LeasesGetter.Leases(namespace)
+	return f
+}
+
+func (f *failingLeases) Update(ctx context.Context, lease *coordinationv1.Lease, options metav1.UpdateOptions) (*coordinationv1.Lease, error) {
+	if lease.Annotations[annotationFirstRun] != "" && f.failures > 0 {
+		f.failures--
+		return nil, f.failure
+	}
+	return f.LeaseInterface.Update(ctx, lease, options)
+}

@@ -1,0 +1,77 @@
+package keeper
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// What the keeper's events about defaults say.
+const (
+	reasonDefaultRecorded = "DefaultRecorded"
+	reasonDefaultCleared  = "DefaultCleared"
+	reasonDefaultRepaired = "DefaultRepaired"
+	actionSettle          = "Settle"
+)
+
+// A defaultEvent is what the people who look after an object are told about a
+// type's default.
+type defaultEvent struct {
+	about  runtime.Object
+	reason string
+	note   string
+}
+
+// defaultEvents are those of a move that was made.
+func defaultEvents(v *typeView, m move) []defaultEvent {
+	of := "the default plan of type " + fmt.Sprintf("%q", v.at.Name)
+	switch m.action {
+	case recordPlan:
+		events := []defaultEvent{{v.plan(m.plan).object, reasonDefaultRecorded, "is " + of + " now"}}
+		if m.former != "" {
+			events = append(events, v.lost(m.former, of, m.why)...)
+		}
+		return events
+	case clearRecord:
+		return v.lost(m.plan, of, m.why)
+	case annotatePlan:
+		return []defaultEvent{{v.plan(m.plan).object, reasonDefaultRepaired, "is annotated as " + of + ", because it is recorded so"}}
+	case unannotatePlan:
+		holder := v.kept.recorded()
+		return []defaultEvent{
+			{v.plan(m.plan).object, reasonDefaultRepaired, fmt.Sprintf("is not annotated as %s any more: plan %q is recorded so (to switch: %s)",
+				of, holder, switchCommand(v.at, m.plan))},
+			{v.plan(holder).object, reasonDefaultRepaired, fmt.Sprintf("is recorded as %s: plan %q, which was annotated so too, is not any more", of, m.plan)},
+		}
+	default:
+		return nil
+	}
+}
+
+// lost tells of a plan that is not the default any more: at the type, and at the
+// plan if it is still there.
+func (v *typeView) lost(plan, of, why string) []defaultEvent {
+	events := []defaultEvent{{v.kept.Object, reasonDefaultCleared, fmt.Sprintf("plan %q is not %s any more: %s", plan, of, why)}}
+	if p := v.plan(plan); p != nil {
+		events = append(events, defaultEvent{p.object, reasonDefaultCleared, "is not " + of + " any more: " + why})
+	}
+	return events
+}
+
+// switchCommand makes a plan the default of a type.
+func switchCommand(serviceType client.ObjectKey, plan string) string {
+	object := "clusterservicetype " + serviceType.Name
+	if serviceType.Namespace != "" {
+		object = "servicetype " + serviceType.Name + " -n " + serviceType.Namespace
+	}
+	return fmt.Sprintf(`kubectl patch %s --type=merge -p '{"spec":{"defaultPlanRef":{"name":%q}}}'`, object, plan)
+}
+
+// announce makes the events of a move.
+func (r *recorder) announce(v *typeView, m move) {
+	for _, e := range defaultEvents(v, m) {
+		r.options.Recorder.Eventf(e.about, nil, corev1.EventTypeNormal, e.reason, actionSettle, "%s", e.note)
+	}
+}

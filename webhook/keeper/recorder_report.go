@@ -1,0 +1,118 @@
+package keeper
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// report writes the status of a type if it says something new: at once where it is
+// remembered by, and otherwise about once a second at most.
+func (r *recorder) report(ctx context.Context, v *typeView, m move) error {
+	cluster, err := r.above(ctx, v)
+	if err != nil {
+		return err
+	}
+	o := v.outlook(cluster)
+	o.awaiting = m.awaiting
+	confirmed := m.action == confirmRecord || v.kept.confirmed()
+	now := metav1.NewTime(r.options.Clock.Now()).Rfc3339Copy()
+	if v.at.Namespace == "" {
+		if err := r.tellNamespaces(ctx, v, o.statusFrom(v1beta1.ServiceTypeStatus{}, 0, false, metav1.Time{})); err != nil {
+			return err
+		}
+	}
+	if !v.kept.there() || v.kept.ending() {
+		r.forget(v.at)
+		return nil
+	}
+	before := *v.kept.status
+	after := o.statusFrom(before, v.kept.GetGeneration(), confirmed, now)
+	if apiequality.Semantic.DeepEqual(before, after) {
+		return nil
+	}
+	if delay := r.untilReported(v.at); delay > 0 && m.action != confirmRecord && m.awaiting == v.kept.awaiting() {
+		r.enqueue(errand{at: v.at}, delay)
+		return nil
+	}
+	return r.patchStatus(ctx, v, after, m)
+}
+
+// above is the cluster's view of a namespace's type, nil for the cluster's own.
+func (r *recorder) above(ctx context.Context, v *typeView) (*typeView, error) {
+	if v.at.Namespace == "" {
+		return nil, nil
+	}
+	cluster, err := r.look(ctx, r.options.Client, client.ObjectKey{Name: v.at.Name})
+	return &cluster, err
+}
+
+// patchStatus writes a status that stands only if the type is as it was looked at:
+// what is confirmed is confirmed of that record.
+func (r *recorder) patchStatus(ctx context.Context, v *typeView, after v1beta1.ServiceTypeStatus, m move) error {
+	base, changed := v.kept.copied(), v.kept.copied()
+	*changed.status = after
+	patch := client.MergeFromWithOptions(base.Object, client.MergeFromWithOptimisticLock{})
+	err := r.options.Client.Status().Patch(ctx, changed.Object, patch, recorderOwner)
+	if m.action == confirmRecord {
+		r.written(confirmRecord, err)
+	}
+	if isFinal(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("cannot patch the status of service type %q: %w", v.at, err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.reported[v.at] = r.options.Clock.Now()
+	return nil
+}
+
+// untilReported is how long the next status of a type is to wait.
+func (r *recorder) untilReported(at client.ObjectKey) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	last, reported := r.reported[at]
+	if !reported {
+		return 0
+	}
+	return last.Add(soon).Sub(r.options.Clock.Now())
+}
+
+func (r *recorder) forget(at client.ObjectKey) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.reported, at)
+}
+
+// tellNamespaces has the types of that name in namespaces looked at if what the
+// cluster's resolves to is not what it was: theirs depends on it. How many plans
+// there are is not part of that.
+func (r *recorder) tellNamespaces(ctx context.Context, v *typeView, now v1beta1.ServiceTypeStatus) error {
+	now.Plans = 0
+	r.mu.Lock()
+	known := apiequality.Semantic.DeepEqual(r.outlooks[v.at.Name], now)
+	r.mu.Unlock()
+	if known {
+		return nil
+	}
+	err := scope{reader: r.options.Client}.eachLocalType(ctx, func(t typeObject) {
+		if t.GetName() == v.at.Name {
+			r.enqueue(typeOf(t.GetNamespace(), t.GetName()), atOnce)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.outlooks[v.at.Name] = now
+	return nil
+}

@@ -1,0 +1,132 @@
+package keeper
+
+import (
+	"context"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// A kind of object that admission may leave undecided, by its resource.
+type kind string
+
+const (
+	instances kind = "serviceinstances"
+	bindings  kind = "servicebindings"
+)
+
+// object is an empty object of the kind.
+func (k kind) object() client.Object {
+	if k == bindings {
+		return &v1beta1.ServiceBinding{}
+	}
+	return &v1beta1.ServiceInstance{}
+}
+
+// A waiter is an object that may wait to be decided on.
+type waiter struct {
+	kind kind
+	at   client.ObjectKey
+}
+
+// everyone stands for all who wait.
+var everyone = waiter{}
+
+func waiterOf(object client.Object) waiter {
+	k := instances
+	if _, ok := object.(*v1beta1.ServiceBinding); ok {
+		k = bindings
+	}
+	return waiter{kind: k, at: client.ObjectKeyFromObject(object)}
+}
+
+// read gets an object from the cache; one that is not there is one that does not
+// wait. Of one that has been decided or is gone, the cache's word is final.
+func (k *Keeper) read(ctx context.Context, w waiter) (client.Object, error) {
+	object := w.kind.object()
+	if err := k.options.Client.Get(ctx, w.at, object); client.IgnoreNotFound(err) != nil {
+		return nil, fmt.Errorf("cannot get %T %q: %w", object, w.at, err)
+	}
+	return object, nil
+}
+
+// decisionOn is what was decided on an object that may wait.
+func decisionOn(object client.Object) *v1beta1.DecidedReference {
+	switch o := object.(type) {
+	case *v1beta1.ServiceInstance:
+		return &o.Spec.DecidedReference
+	case *v1beta1.ServiceBinding:
+		return &o.Spec.DecidedReference
+	}
+	return &v1beta1.DecidedReference{}
+}
+
+// waitsFor is what an object waits for: nothing if it is decided, can never be
+// decided, or is being deleted.
+func waitsFor(object client.Object) []key {
+	if object.GetDeletionTimestamp() != nil || decisionOn(object).Decided() {
+		return nil
+	}
+	switch o := object.(type) {
+	case *v1beta1.ServiceInstance:
+		return instanceWaitsFor(&o.Spec)
+	case *v1beta1.ServiceBinding:
+		return bindingWaitsFor(o)
+	}
+	return nil
+}
+
+func waits(object client.Object) bool { return len(waitsFor(object)) > 0 }
+
+// instanceWaitsFor is what an undecided instance waits for.
+//
+// A named class comes first, because only its plans are considered: type and
+// selector narrow them, and every change that can matter is one of the class or
+// of a plan of it. So with the type before the selector. Policies come beside
+// all of them.
+func instanceWaitsFor(spec *v1beta1.ServiceInstanceSpec) []key {
+	classes := namedClasses(&spec.PlanReference)
+	switch {
+	case len(classes) > 0:
+		return append(classes, everyInstance)
+	case namesPlan(&spec.PlanReference):
+		// A plan is looked up in its class: without one, nothing that happens to
+		// the catalog helps.
+		return nil
+	case spec.ServiceType != "":
+		return []key{typeKey(spec.ServiceType), everyInstance}
+	case spec.PlanSelector != nil:
+		return []key{anyPlan, everyInstance}
+	}
+	return nil
+}
+
+// bindingWaitsFor is what an undecided binding waits for: its instance, and
+// whatever else may keep admission from binding to it. One of the retired
+// catalog that a broker was asked for is as decided as it will ever be.
+func bindingWaitsFor(binding *v1beta1.ServiceBinding) []key {
+	at, ok := instanceOf(binding)
+	if !ok || begun(&binding.Status) {
+		return nil
+	}
+	return []key{instanceKey(at), everyBinding}
+}
+
+// instanceOf is where the instance of a binding is, if it may bind to it. An
+// instance elsewhere is not to be had yet.
+func instanceOf(binding *v1beta1.ServiceBinding) (client.ObjectKey, bool) {
+	ref := binding.Spec.InstanceRef
+	if ref == nil || (ref.Namespace != "" && ref.Namespace != binding.Namespace) {
+		return client.ObjectKey{}, false
+	}
+	return client.ObjectKey{Namespace: binding.Namespace, Name: ref.Name}, true
+}
+
+// begun says that a broker was asked for the binding, whatever became of it.
+func begun(status *v1beta1.ServiceBindingStatus) bool {
+	untouched := status.UnbindStatus == "" || status.UnbindStatus == v1beta1.UnbindNotRequired
+	return !untouched || status.AsyncOpInProgress || status.OrphanMitigationInProgress ||
+		status.CurrentOperation != "" || status.ExternalProperties != nil
+}
