@@ -15,7 +15,7 @@ func newRelease() *cobra.Command {
 	var kubeconfig string
 	cmd := &cobra.Command{
 		Use:    "release",
-		Short:  "Take the finalizer off deleted instances, until there is a controller",
+		Short:  "Take the finalizer off what is deleted, until there is a controller",
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -27,6 +27,12 @@ const (
 	planDefaults  = `{"sku":{"tier":"GeneralPurpose","vCores":2},"storageGB":64,"sslEnforcement":"enabled","firewallRules":[{"name":"AllowAll","start":"0.0.0.0","end":"255.255.255.255"}]}`
 )
 
+// classBindDefaults and planBindDefaults are what an operator gives to bindings.
+const (
+	classBindDefaults = `{"user":"reader","options":{"connectTimeoutSeconds":5}}`
+	planBindDefaults  = `{"options":{"pool":10,"tls":true},"database":"main"}`
+)
+
 // planSchema is what a small plan takes: twelve parameters.
 const planSchema = `{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","additionalProperties":true,"required":["location"],"properties":{` +
 	`"location":{"type":"string","minLength":1,"description":"The region in which the database is made."},` +
@@ -57,7 +63,7 @@ func (f *family) class() *api.ClusterServiceClass {
 			CommonServiceClassSpec: api.CommonServiceClassSpec{
 				ExternalName: "ext-" + f.name, ExternalID: idOf("class", f.name), Description: "A managed database of kind " + f.name,
 				ServiceType: f.name, Bindable: true, PlanUpdatable: true,
-				Defaults: api.Defaults{DefaultProvisionParameters: raw(classDefaults)},
+				Defaults: api.Defaults{DefaultProvisionParameters: raw(classDefaults), DefaultBindParameters: raw(classBindDefaults)},
 			},
 			ClusterServiceBrokerName: "broker",
 		},
@@ -74,7 +80,10 @@ func (f *family) plan(i int) *api.ClusterServicePlan {
 				ExternalName: "ext-" + name, ExternalID: idOf("plan", name), ServiceType: f.name,
 				Description:      "General purpose, 2 virtual cores, 64 GB of storage",
 				ExternalMetadata: raw(`{"displayName":"General purpose","bullets":["2 virtual cores","64 GB of storage","7 days of backup"],"costs":[{"amount":{"usd":99.0},"unit":"MONTHLY"}]}`),
-				Defaults:         api.Defaults{DefaultProvisionParameters: raw(planDefaults)},
+				Defaults: api.Defaults{
+					DefaultProvisionParameters: raw(planDefaults), DefaultBindParameters: raw(planBindDefaults),
+					DefaultSecretTransforms: []api.SecretTransform{{RenameKey: &api.RenameKeyTransform{From: "db-name", To: "database"}}},
+				},
 			},
 			ClusterServiceBrokerName: "broker",
 			ClusterServiceClassRef:   api.ClusterObjectReference{Name: f.name},

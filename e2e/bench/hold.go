@@ -146,7 +146,7 @@ func newHolder(ctx context.Context, plans int) (*holder, holding, error) {
 	debug.SetGCPercent(int(max(100, 100*heapRoom/(after.Heap*1e6))))
 	// What is read live is read from the same cache: the API server's work is
 	// measured with the API server.
-	webhook.Register(h, webhook.Readers{Cached: cached, Live: cached}, webhook.NewOptions())
+	webhook.Register(h, webhook.Readers{Cached: cached, Live: cached, Policies: webhook.NewRuleSet()}, webhook.NewOptions())
 	return h, holding{Heap: after.Heap - before.Heap, Resident: after.Resident - before.Resident}, h.write()
 }
 

@@ -39,7 +39,7 @@ func newCommand() *cobra.Command {
 		SilenceUsage: true, SilenceErrors: true,
 	}
 	command.Flags().StringVar(&b.bin, "bin", "bin", "folder of the built binaries")
-	command.Flags().StringSliceVar(&b.only, "only", nil, "parts to run: reviews, creates, plans, apiserver; empty means all")
+	command.Flags().StringSliceVar(&b.only, "only", nil, "parts to run: reviews, bindings, policies, creates, plans, apiserver; empty means all")
 	command.Flags().IntVar(&b.pairs, "pairs", 0, "pairs of batches for each ratio; 0 means what the goals are judged by")
 	command.AddCommand(rawHookCommand(), holdCommand())
 	return command
@@ -62,6 +62,8 @@ type stage struct {
 
 var stages = []stage{
 	{"reviews", measureReviews},
+	{"bindings", measureBindings},
+	{"policies", measurePolicies},
 	{"creates", measureCreates},
 	{"plans", measurePlans},
 	{"apiserver", measureThroughAPIServer},
@@ -100,7 +102,7 @@ func (b *bench) wanted() ([]stage, error) {
 	for _, name := range b.only {
 		s, known := byName[name]
 		if !known {
-			return nil, fmt.Errorf("--only has %q; allowed are reviews, creates, plans and apiserver", name)
+			return nil, fmt.Errorf("--only has %q; allowed are reviews, bindings, policies, creates, plans and apiserver", name)
 		}
 		wanted = append(wanted, s)
 	}

@@ -48,19 +48,23 @@ func measureReviews(ctx context.Context, b *bench) error {
 // reviewSites are the endpoints that are compared.
 type reviewSites struct {
 	mutate, validate, raw, rawTwice hook
+	mutateBinding, validateBinding  hook
+}
+
+// An endpoint is a hook to be made of a process and a URL.
+type endpoint struct {
+	hook         *hook
+	process, url string
 }
 
 func newReviewers(s *site) (*reviewSites, error) {
 	var r reviewSites
-	for _, endpoint := range []struct {
-		hook         *hook
-		process, url string
-	}{
+	for _, endpoint := range append(bindingHooks(&r, s), []endpoint{
 		{&r.mutate, webhookProcess, s.WebhookURL(webhook.MutateInstances)},
 		{&r.validate, webhookProcess, s.WebhookURL(webhook.ValidateInstances)},
 		{&r.raw, rawProcess, s.rawURL + rawPath},
 		{&r.rawTwice, rawProcess, s.rawURL + rawTwicePath},
-	} {
+	}...) {
 		var err error
 		if *endpoint.hook, err = s.hook(endpoint.process, endpoint.url); err != nil {
 			return nil, err

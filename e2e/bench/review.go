@@ -54,8 +54,13 @@ func arriving(s spec, parameters string) []byte {
 // review is the body of a request to a hook, as the API server sends it of an
 // instance in oursNamespace.
 func review(object []byte) ([]byte, error) {
-	kind := metav1.GroupVersionKind{Group: api.GroupName, Version: "v1beta1", Kind: "ServiceInstance"}
-	resource := metav1.GroupVersionResource{Group: api.GroupName, Version: "v1beta1", Resource: "serviceinstances"}
+	return reviewOf("ServiceInstance", "serviceinstances", object)
+}
+
+// reviewOf is review of an object of another kind.
+func reviewOf(kindName, plural string, object []byte) ([]byte, error) {
+	kind := metav1.GroupVersionKind{Group: api.GroupName, Version: "v1beta1", Kind: kindName}
+	resource := metav1.GroupVersionResource{Group: api.GroupName, Version: "v1beta1", Resource: plural}
 	dryRun := false
 	body, err := json.Marshal(admissionv1.AdmissionReview{
 		TypeMeta: metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: "AdmissionReview"},

@@ -112,10 +112,11 @@ func freePort(ctx context.Context) (int, error) {
 
 // stock creates a family.
 func (s *site) stock(ctx context.Context, f *family) error {
-	objects := []client.Object{f.class(), f.record()}
+	objects := []client.Object{f.class()}
 	for i := range f.plans {
 		objects = append(objects, f.plan(i))
 	}
+	objects = append(objects, f.record())
 	for _, object := range objects {
 		if err := s.Client().Create(ctx, object); err != nil {
 			return fmt.Errorf("cannot create %T %q: %w", object, object.GetName(), err)

@@ -9,6 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/metadata/metadatainformer"
@@ -19,16 +20,25 @@ import (
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// A Releaser takes our finalizer off instances that are being deleted. It
-// stands in for the controller, which will do so once the broker has
-// deprovisioned; until there is one, nothing would ever finish deleting. Like
-// the controller it sends a patch of metadata alone: the hooks must not be
-// called for it.
+// A Releaser takes our finalizer off brokers, instances and bindings that are
+// being deleted. It stands in for the controller, which will do so once the broker
+// has deprovisioned; until there is one, nothing would ever finish deleting. Like
+// the controller it sends a patch of metadata alone: the hooks must not be called
+// for it.
 type Releaser struct {
 	client metadata.Interface
-	queue  workqueue.TypedRateLimitingInterface[types.NamespacedName]
-	store  cache.Store
+	queue  workqueue.TypedRateLimitingInterface[finalized]
+	stores map[schema.GroupVersionResource]cache.Store
 }
+
+// A finalized is an object that may have our finalizer.
+type finalized struct {
+	resource schema.GroupVersionResource
+	types.NamespacedName
+}
+
+// finalizedResources are the resources whose objects have our finalizer.
+var finalizedResources = []string{"clusterservicebrokers", "servicebrokers", "serviceinstances", "servicebindings"}
 
 // NewReleaser returns a Releaser that connects by config.
 func NewReleaser(config *rest.Config) (*Releaser, error) {
@@ -36,23 +46,19 @@ func NewReleaser(config *rest.Config) (*Releaser, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a client for the releaser: %w", err)
 	}
-	return &Releaser{client: client, queue: workqueue.NewTypedRateLimitingQueue(
-		workqueue.DefaultTypedControllerRateLimiter[types.NamespacedName]())}, nil
+	return &Releaser{
+		client: client, stores: map[schema.GroupVersionResource]cache.Store{},
+		queue: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[finalized]()),
+	}, nil
 }
 
 // Run works until ctx ends. A patch that fails is tried again.
 func (r *Releaser) Run(ctx context.Context) error {
-	instances := metadatainformer.NewFilteredMetadataInformer(r.client, instanceResource,
-		metav1.NamespaceAll, 0, cache.Indexers{}, nil).Informer()
-	r.store = instances.GetStore()
-	_, err := instances.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    r.enqueue,
-		UpdateFunc: func(_, now any) { r.enqueue(now) },
-	})
-	if err != nil {
-		return fmt.Errorf("cannot watch instances: %w", err)
+	for _, name := range finalizedResources {
+		if err := r.watch(ctx, api.GroupVersion.WithResource(name)); err != nil {
+			return err
+		}
 	}
-	go instances.RunWithContext(ctx)
 	go func() {
 		<-ctx.Done()
 		r.queue.ShutDown()
@@ -62,19 +68,31 @@ func (r *Releaser) Run(ctx context.Context) error {
 	return nil
 }
 
-var instanceResource = api.GroupVersion.WithResource("serviceinstances")
-
-func (r *Releaser) enqueue(object any) {
-	if instance, ok := object.(*metav1.PartialObjectMetadata); ok && held(instance) {
-		r.queue.Add(types.NamespacedName{Namespace: instance.Namespace, Name: instance.Name})
+func (r *Releaser) watch(ctx context.Context, resource schema.GroupVersionResource) error {
+	informer := metadatainformer.NewFilteredMetadataInformer(r.client, resource,
+		metav1.NamespaceAll, 0, cache.Indexers{}, nil).Informer()
+	r.stores[resource] = informer.GetStore()
+	enqueue := func(object any) {
+		if o, ok := object.(*metav1.PartialObjectMetadata); ok && held(o) {
+			r.queue.Add(finalized{resource, types.NamespacedName{Namespace: o.Namespace, Name: o.Name}})
+		}
 	}
+	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    enqueue,
+		UpdateFunc: func(_, now any) { enqueue(now) },
+	})
+	if err != nil {
+		return fmt.Errorf("cannot watch %s: %w", resource.Resource, err)
+	}
+	go informer.RunWithContext(ctx)
+	return nil
 }
 
-func held(instance *metav1.PartialObjectMetadata) bool {
-	return instance.DeletionTimestamp != nil && slices.Contains(instance.Finalizers, api.FinalizerServiceCatalog)
+func held(object *metav1.PartialObjectMetadata) bool {
+	return object.DeletionTimestamp != nil && slices.Contains(object.Finalizers, api.FinalizerServiceCatalog)
 }
 
-// next releases one instance; it is false when there will be no more.
+// next releases one object; it is false when there will be no more.
 func (r *Releaser) next(ctx context.Context) bool {
 	key, ended := r.queue.Get()
 	if ended {
@@ -89,20 +107,20 @@ func (r *Releaser) next(ctx context.Context) bool {
 	return true
 }
 
-func (r *Releaser) release(ctx context.Context, key types.NamespacedName) error {
-	object, exists, err := r.store.GetByKey(key.String())
+func (r *Releaser) release(ctx context.Context, key finalized) error {
+	stored, exists, err := r.stores[key.resource].GetByKey(cache.NamespacedNameAsObjectName(key.NamespacedName).String())
 	if err != nil || !exists {
 		return err
 	}
-	instance, ok := object.(*metav1.PartialObjectMetadata)
-	if !ok || !held(instance) {
+	object, ok := stored.(*metav1.PartialObjectMetadata)
+	if !ok || !held(object) {
 		return nil
 	}
-	patch, err := releasePatch(instance)
+	patch, err := releasePatch(object)
 	if err != nil {
 		return err
 	}
-	_, err = r.client.Resource(instanceResource).Namespace(key.Namespace).
+	_, err = r.client.Resource(key.resource).Namespace(key.Namespace).
 		Patch(ctx, key.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "defaultplan-releaser"})
 	if apierrors.IsNotFound(err) {
 		return nil
@@ -112,12 +130,12 @@ func (r *Releaser) release(ctx context.Context, key types.NamespacedName) error 
 
 // releasePatch names the revision that it is made for: a finalizer that somebody
 // added meanwhile must not be lost.
-func releasePatch(instance *metav1.PartialObjectMetadata) ([]byte, error) {
-	rest := slices.DeleteFunc(slices.Clone(instance.Finalizers), func(name string) bool {
+func releasePatch(object *metav1.PartialObjectMetadata) ([]byte, error) {
+	rest := slices.DeleteFunc(slices.Clone(object.Finalizers), func(name string) bool {
 		return name == api.FinalizerServiceCatalog
 	})
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"finalizers": rest, "resourceVersion": instance.ResourceVersion,
+		"finalizers": rest, "resourceVersion": object.ResourceVersion,
 	}})
 	return patch, errors.Join(err)
 }

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack"
+)
+
+const (
+	// policyCount is how many policies the second of two webhooks knows.
+	policyCount = 1000
+	policyGoal  = 1.2
+)
+
+// measurePolicies compares the processor time of one review with many policies to
+// that with none: two webhooks, each on an API server of its own.
+func measurePolicies(ctx context.Context, b *bench) error {
+	return b.onSite(ctx, func(without *site) error {
+		return b.onSite(ctx, func(with *site) error {
+			plain := &family{name: "plain", plans: plansPerFamily}
+			for _, s := range []*site{without, with} {
+				if err := s.stock(ctx, plain); err != nil {
+					return err
+				}
+			}
+			if err := with.govern(ctx, plain); err != nil {
+				return err
+			}
+			return b.comparePolicies(ctx, without, with, plain)
+		})
+	})
+}
+
+func (b *bench) comparePolicies(ctx context.Context, without, with *site, f *family) error {
+	none, err := newReviewers(without)
+	if err != nil {
+		return err
+	}
+	many, err := newReviewers(with)
+	if err != nil {
+		return err
+	}
+	of, err := none.bodiesOf(ctx, f, userParameters)
+	if err != nil {
+		return err
+	}
+	for _, half := range []struct {
+		what          string
+		subject, base hook
+		body          []byte
+	}{
+		{"mutate, 1,000 policies against none", many.mutate, none.mutate, of.mutate},
+		{"validate, 1,000 policies against none", many.validate, none.validate, of.validate},
+	} {
+		c, err := compare(ctx, b.rounds(reviewPairs), half.subject.reviewing(half.body, reviewBatch), half.base.reviewing(half.body, reviewBatch))
+		if err != nil {
+			return err
+		}
+		b.table.add(row{
+			what: half.what, value: c.ratio, unit: "×", bound: atMost, goal: policyGoal,
+			detail: fmt.Sprintf("%.0f µs against %.0f µs; %s", c.subject, c.base, c.spread()),
+		})
+	}
+	return nil
+}
+
+// govern creates policies as a large cluster may have them: by type, class and
+// plan, a few by labels, of which three are about the family; and waits until the
+// webhook knows the last of them, which refuses a plan.
+func (s *site) govern(ctx context.Context, f *family) error {
+	for i := range policyCount {
+		if err := s.Client().Create(ctx, policyNumber(i, f)); err != nil {
+			return fmt.Errorf("cannot create policy %d: %w", i, err)
+		}
+	}
+	refused := &api.ServiceInstance{
+		TypeMeta: typeMeta("ServiceInstance"), ObjectMeta: metav1.ObjectMeta{Namespace: oursNamespace, GenerateName: "refused-"},
+		Spec: api.ServiceInstanceSpec{PlanReference: api.PlanReference{
+			ClusterServiceClassExternalName: "ext-" + f.name, ClusterServicePlanExternalName: "ext-" + f.planName(f.plans-1),
+		}},
+	}
+	return stack.Eventually(ctx, func() (bool, error) {
+		if err := s.Client().Create(ctx, refused.DeepCopy(), client.DryRunAll); err == nil {
+			return false, errors.New("the webhook does not know the last policy yet")
+		}
+		return true, nil
+	})
+}
+
+func policyNumber(i int, f *family) *api.ProvisioningPolicy {
+	policy := &api.ProvisioningPolicy{
+		TypeMeta: typeMeta("ProvisioningPolicy"), ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("policy-%04d", i)},
+		Spec: api.ProvisioningPolicySpec{PolicyRule: api.PolicyRule{
+			Action: api.PolicyDeny, Message: "ask the database team",
+			Namespaces: &api.PolicyNamespaces{Names: []string{fmt.Sprintf("team-%d", i)}, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"stage": "test"}}},
+		}},
+	}
+	policy.Spec.Subjects = []api.PolicySubject{{PlanSubject: policySubject(i, f)}}
+	if i == policyCount-1 {
+		policy.Spec.Namespaces = nil
+	}
+	return policy
+}
+
+func policySubject(i int, f *family) api.PlanSubject {
+	switch {
+	case i == policyCount-1:
+		return api.PlanSubject{ClassName: "ext-" + f.name, PlanName: "ext-" + f.planName(f.plans-1)}
+	case i < 3:
+		return []api.PlanSubject{{ServiceType: f.name}, {ClassName: f.name}, {PlanName: "ext-" + f.planName(0)}}[i]
+	case i%100 == 0:
+		return api.PlanSubject{PlanSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"attributes.servicecatalog.k8s.io/Cores": fmt.Sprint(i)}}}
+	}
+	return []api.PlanSubject{
+		{ServiceType: fmt.Sprintf("type-%d", i)}, {ClassName: fmt.Sprintf("class-%d", i)}, {PlanName: fmt.Sprintf("plan-%d", i)},
+	}[i%3]
+}

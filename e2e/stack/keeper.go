@@ -1,0 +1,105 @@
+package stack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"syscall"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/webhook/keeper"
+)
+
+// keeperNamespace holds the keeper's Lease.
+const keeperNamespace = "defaultplan-system"
+
+// A Keeper is a webhook process that serves no hooks and only keeps, beside
+// webhooks that were started with --keeper=off. It can be killed and started
+// again. Whoever starts it stops it, before the stack.
+type Keeper struct {
+	stack           *Stack
+	health, metrics int
+	// process is nil while it is stopped.
+	process *process
+}
+
+// StartKeeper starts a keeper and returns when its caches are filled. A stack has
+// at most one.
+func (s *Stack) StartKeeper(ctx context.Context) (*Keeper, error) {
+	ports, err := freePorts(ctx, 2)
+	if err != nil {
+		return nil, err
+	}
+	k := &Keeper{stack: s, health: ports[0], metrics: ports[1]}
+	return k, k.Start(ctx)
+}
+
+// Start starts the keeper again, as one that knows nothing of the last.
+func (k *Keeper) Start(ctx context.Context) error {
+	if k.process != nil && k.process.gone() == nil {
+		return errors.New("cannot start the keeper: it runs")
+	}
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	options := &k.stack.options
+	var err error
+	k.process, err = options.start(ctx, command{
+		name: "keeper", binary: filepath.Join(options.Bin, "webhook"),
+		args: []string{
+			"--keeper=only", "--kubeconfig=" + k.stack.webhookKubeconfig,
+			"--health-address=" + local(k.health), "--metrics-address=" + local(k.metrics),
+		},
+	})
+	if err != nil {
+		return err
+	}
+	process := k.process
+	err = Eventually(ctx, func() (bool, error) {
+		if err := process.gone(); err != nil {
+			return true, err
+		}
+		err := probe(ctx, "http://"+local(k.health)+"/readyz")
+		return err == nil, err
+	})
+	if err != nil {
+		return fmt.Errorf("cannot start the keeper: %w", err)
+	}
+	return nil
+}
+
+// Stop sends the signal and returns when the keeper ended. One that is stopped
+// already stays so.
+func (k *Keeper) Stop(ctx context.Context, signal syscall.Signal) error {
+	if k.process == nil {
+		return nil
+	}
+	ended := k.process
+	k.process = nil
+	return ended.end(ctx, signal)
+}
+
+// Bury ends the term of a keeper that was killed, which otherwise lasts until its
+// Lease has run out: the next one need not wait for that.
+func (k *Keeper) Bury(ctx context.Context) error {
+	if k.process != nil {
+		return errors.New("cannot bury the keeper: it was not stopped")
+	}
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: keeperNamespace, Name: keeper.DefaultLeaseName}}
+	patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"holderIdentity":""}}`))
+	// One that was killed before its first term left nothing behind.
+	if err := client.IgnoreNotFound(k.stack.client.Patch(ctx, lease, patch)); err != nil {
+		return fmt.Errorf("cannot end the term of the keeper: %w", err)
+	}
+	return nil
+}
+
+// Log is the file with the keeper's output.
+func (k *Keeper) Log() string { return k.stack.options.path(logsFolder, "keeper.log") }
+
+// Metrics is the URL of the keeper's metrics.
+func (k *Keeper) Metrics() string { return "http://" + local(k.metrics) + "/metrics" }
