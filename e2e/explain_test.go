@@ -105,6 +105,7 @@ var kinds = map[string]string{
 	"clusterserviceplans": "ClusterServicePlan", "serviceplans": "ServicePlan",
 	"clusterservicetypes": "ClusterServiceType", "servicetypes": "ServiceType",
 	"serviceinstances": "ServiceInstance", "servicebindings": "ServiceBinding",
+	"provisioningpolicies": "ProvisioningPolicy", "bindingpolicies": "BindingPolicy",
 }
 
 // TestNamesClashWithNothing: what a person can type for our kinds means nothing

@@ -2,10 +2,9 @@ package webhook
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
-
-	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
 const (
@@ -138,15 +137,20 @@ func classDefaultRules() map[string]ruleCase {
 	}
 	gives := with(`{"externalID":"c1","externalName":"db"}`, `"defaultProvisionParameters":{"size":"`+canary+`"}`)
 	const named = `{"metadata":{"name":"db"}}`
-	const refused = `spec.defaultProvisionParameters/size must be one of "L", "S": refused by the schema of plan a, b`
+	strange := func(at string) []func(*stock) { return all(createSchemaOf(at+"db2-d", sizes))(at) }
+	shuffled := func(c *catalogWorld) { c.cached.shuffle = rand.New(rand.NewPCG(1, 2)) }
+	refuseAll := func(string) []func(*stock) { return []func(*stock){refusing} }
+	const refused = `spec.defaultProvisionParameters/size is refused by the schema of plan a, b: it must be one of "L", "S"`
+	const seventimes = `spec.defaultProvisionParameters/size is refused by the schema of plan a, b, c, d, e and 2 more: it must be one of "L", "S"`
 	cases := map[string]ruleCase{
-		"ByPlans":         {reason: "Each plan that refuses is named.", catalog: "db: b a c;db2: d", edits: all(), spec: gives, patch: named, warnings: []string{refused}},
+		"ByPlans":         {reason: "Each plan that refuses is named.", catalog: "db: b a c;db2: d", edits: strange, spec: gives, patch: named, adjust: shuffled, warnings: []string{refused}},
 		"ByPlansLater":    {reason: "A change, too.", catalog: "db: b a c", edits: all(), old: oneClass, spec: gives, patch: named, warnings: []string{refused}},
 		"ByPlansOverrule": {reason: "Plans with their own are not concerned.", catalog: "db: b a c", edits: overrules, spec: gives, patch: named},
 		"ByPlansUnasked":  {reason: "What does not change is not asked.", catalog: "db: b a c", edits: all(), old: gives, spec: with(gives, `"description":"x"`), patch: named},
 		"ByPlansCleared":  {reason: "No default, no question.", catalog: "db: b a c", edits: all(), old: gives, spec: oneClass, patch: named},
+		"ByPlansSeven":    {reason: "As many as there is room for.", catalog: "db: a b c d e f g", edits: refuseAll, spec: gives, patch: named, warnings: []string{seventimes}},
 		"ByPlansTooMany": {
-			reason: "So many are not asked.", catalog: many, edits: func(string) []func(*stock) { return []func(*stock){refusing} }, spec: gives, patch: named,
+			reason: "So many are not asked.", catalog: many, edits: refuseAll, spec: gives, patch: named,
 		},
 		"ByPlansOff": {reason: "Nothing is checked.", catalog: "db: b a c", edits: all(), spec: gives, patch: named, adjust: func(c *catalogWorld) { c.options.SchemaCheck = SchemaOff }},
 	}
@@ -160,87 +164,4 @@ func classDefaultRules() map[string]ruleCase {
 func TestOfferingRules(t *testing.T) {
 	t.Parallel()
 	check(t, offeringRules())
-}
-
-// offeringAccessRules are about what others do with what a class or plan names.
-func offeringAccessRules() map[string]ruleCase {
-	all := map[string]ruleCase{}
-	for _, cases := range []map[string]ruleCase{transformRules(), useRules()} {
-		for name, tc := range cases {
-			if all[name] = tc; tc.kind == "" {
-				tc.kind = "ClusterServicePlan"
-				all[name] = tc
-			}
-		}
-	}
-	return all
-}
-
-// transformRules are about the Secrets whose keys defaults add.
-func transformRules() map[string]ruleCase {
-	adds := func(secrets ...string) string {
-		var items []string
-		for _, secret := range secrets {
-			namespace, name, _ := strings.Cut(secret, "/")
-			items = append(items, fmt.Sprintf(`{"addKeysFrom":{"secretRef":{"namespace":%q,"name":%q}}}`, namespace, name))
-		}
-		return `"defaultSecretTransforms":[{"renameKey":{"from":"a","to":"b"}},` + strings.Join(items, ",") + `]`
-	}
-	read := func(secret string) string { return "alice get secrets " + secret }
-	return map[string]ruleCase{
-		"SecretReadable":  {reason: "Who may read it may hand it on.", spec: with(onePlan, adds("own/a")), granted: []string{read("own/a")}, asked: []string{read("own/a")}},
-		"SecretForbidden": {reason: "Who may not, may not.", spec: with(onePlan, adds("own/a")), asked: []string{read("own/a")}, denied: "SecretForbidden"},
-		"SecretOfClass":   {reason: "A class is no other.", kind: "ClusterServiceClass", spec: with(oneClass, adds("own/a")), asked: []string{read("own/a")}, denied: "SecretForbidden"},
-		"SecretElsewhere": {reason: "Attack: a namespace's plan at another namespace's Secret.", spec: with(onePlan, adds("kube-system/ca")), granted: []string{read("kube-system/ca")}, scope: onlyNamespace, denied: "SecretElsewhere"},
-		"SecretAnywhere":  {reason: "A cluster's plan may name any that its writer may read.", spec: with(onePlan, adds("kube-system/ca")), granted: []string{read("kube-system/ca")}, asked: []string{read("kube-system/ca")}, scope: onlyCluster},
-		"SecretNowhere":   {reason: "It must be said where it is.", spec: with(onePlan, adds("/a")), denied: "SecretElsewhere"},
-		"SecretSeveral":   {reason: "Each is asked once, and all are told.", spec: with(onePlan, adds("own/a", "own/b", "own/a", "/c")), asked: []string{read("own/a"), read("own/b")}, denied: "SecretForbidden"},
-		"SecretKept":      {reason: "Who edits something else is not asked.", old: with(onePlan, adds("own/a")), spec: with(onePlan, adds("own/a")+`,"description":"x"`)},
-		"SecretsOrdered":  {reason: "Nor who puts them in another order.", old: with(onePlan, adds("own/a", "own/b")), spec: with(onePlan, adds("own/b", "own/a"))},
-		"SecretAdded":     {reason: "Only what is new is asked.", old: with(onePlan, adds("own/a")), spec: with(onePlan, adds("own/b", "own/a")), asked: []string{read("own/b")}, denied: "SecretForbidden"},
-		"SecretReplaced":  {reason: "Another name is new.", old: with(onePlan, adds("own/a")), spec: with(onePlan, adds("own/b")), granted: []string{read("own/b")}, asked: []string{read("own/b")}},
-		"SecretGateOff":   {reason: "The gate may be on again.", spec: with(onePlan, adds("own/a")), asked: []string{read("own/a")}, denied: "SecretForbidden", adjust: func(c *catalogWorld) { gatesOff(c.world, BindDefaults) }},
-		"SecretDropped":   {reason: "Less is never asked.", old: with(onePlan, adds("own/a", "own/b")), spec: with(onePlan, adds("own/a"))},
-	}
-}
-
-// useRules are about cluster's brokers at which instances of a namespace are provisioned.
-func useRules() map[string]ruleCase {
-	const use, useOther = "alice use clusterservicebrokers azure", "alice use clusterservicebrokers gcp"
-	copied := func(spec string) string { return with(spec, `"clusterServiceBrokerName":"azure"`) }
-	classAt := func(broker string) func(string) []func(*stock) {
-		return func(at string) []func(*stock) {
-			return []func(*stock){func(s *stock) {
-				if class, ok := s.object(at+"db", isClass).(*v1beta1.ServiceClass); ok {
-					class.Spec.ClusterServiceBrokerName = broker
-				}
-			}}
-		}
-	}
-	cases := map[string]ruleCase{
-		"BrokerUsable":          {reason: "A copy, with the right.", spec: copied(onePlan), granted: []string{use}, asked: []string{use}},
-		"BrokerForbidden":       {reason: "A copy, without: its external ID may be forged.", spec: copied(onePlan), asked: []string{use}, denied: "BrokerForbidden"},
-		"BrokerOfClass":         {reason: "A class is a copy, too.", kind: "ClusterServiceClass", spec: copied(oneClass), asked: []string{use}, denied: "BrokerForbidden"},
-		"BrokerOfClassUsable":   {reason: "And may be.", kind: "ClusterServiceClass", spec: copied(oneClass), granted: []string{use}, asked: []string{use}},
-		"BrokerNamed":           {reason: "It is named later.", old: onePlan, spec: copied(onePlan), asked: []string{use}, denied: "BrokerForbidden"},
-		"BrokerIDForged":        {reason: "Attack: the ID becomes another plan's.", old: copied(onePlan), patch: `{"spec":{"externalID":"premium"}}`, asked: []string{use}, denied: "BrokerForbidden"},
-		"BrokerClassChanged":    {reason: "Or the class.", old: copied(onePlan), patch: `{"spec":{"serviceClassRef":{"name":"other"}}}`, asked: []string{use}, denied: "BrokerForbidden"},
-		"BrokerOtherEdit":       {reason: "Any other edit is free.", old: copied(onePlan), patch: `{"spec":{"description":"x"}}`},
-		"BrokerLabelEdit":       {reason: "A label, too.", old: copied(onePlan), patch: `{"metadata":{"labels":{"a":"b"}}}`},
-		"BrokerLeftToClass":     {reason: "Attack: a plan that names no broker has its class's.", catalog: "db:", edits: classAt("azure"), spec: onePlan, asked: []string{use}, denied: "BrokerForbidden"},
-		"BrokerOfTwoMinds":      {reason: "Both are asked.", catalog: "db:", edits: classAt("gcp"), spec: copied(onePlan), granted: []string{use}, asked: []string{use, useOther}, denied: "BrokerForbidden"},
-		"BrokerOfTheNamespace":  {reason: "One's own broker needs no right.", catalog: "db:", edits: classAt(""), spec: with(onePlan, `"serviceBrokerName":"mine"`)},
-		"BrokerAgreesWithClass": {reason: "One broker is asked once.", catalog: "db:", edits: classAt("azure"), spec: copied(onePlan), granted: []string{use}, asked: []string{use}},
-	}
-	for name, tc := range cases {
-		tc.scope = onlyNamespace
-		cases[name] = tc
-	}
-	cases["BrokerOfTheCluster"] = ruleCase{reason: "In the cluster's catalog, who writes it decides.", spec: copied(onePlan), scope: onlyCluster}
-	return cases
-}
-
-func TestOfferingAccessRules(t *testing.T) {
-	t.Parallel()
-	check(t, offeringAccessRules())
 }

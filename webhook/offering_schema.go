@@ -1,8 +1,10 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,8 +18,12 @@ import (
 // the schemas that are not compiled yet are read one by one.
 const checkedPlans = 100
 
-// shownWarnings is how many warnings a write of a class gets about its plans.
-const shownWarnings = 8
+// How many warnings a write of a class gets about its plans, and how many of these
+// each of them names: a warning has only so much room.
+const (
+	shownWarnings = 8
+	shownPlans    = 5
+)
 
 // warnOfPlan tells of schemas that cannot be used, and of defaults that the plan's
 // own schemas refuse. Neither is refused: the object is the broker's word as much
@@ -95,36 +101,52 @@ func (v *offeringValidation) warnOfClass(ctx context.Context) error {
 	if err != nil || len(plans) > checkedPlans {
 		return err
 	}
-	refusing := map[string][]string{}
+	refusing := map[refusal][]string{}
 	for _, plan := range plans {
 		for _, field := range fields {
 			refusals, err := v.refusals(ctx, field, plan)
 			if err != nil {
 				return err
 			}
-			for _, refusal := range refusals {
-				refusing[refusal] = append(refusing[refusal], plan.title())
+			for _, refused := range refusals {
+				refusing[refused] = append(refusing[refused], plan.title())
 			}
 		}
 	}
-	for _, refusal := range sortedKeys(refusing)[:min(len(refusing), shownWarnings)] {
-		slices.Sort(refusing[refusal])
-		v.warnf("%s: refused by the schema of plan %s", refusal, strings.Join(refusing[refusal], ", "))
+	sorted := slices.SortedFunc(maps.Keys(refusing), refusal.compare)
+	for _, refused := range sorted[:min(len(sorted), shownWarnings)] {
+		v.warnf("%s is refused by the schema of plan %s: it %s", refused.field, listSome(refusing[refused]), refused.message)
 	}
 	return nil
 }
 
+// listSome joins the first names for a sentence, and counts the others.
+func listSome(names []string) string {
+	slices.Sort(names)
+	if more := len(names) - shownPlans; more > 0 {
+		return fmt.Sprintf("%s and %d more", list(names[:shownPlans]), more)
+	}
+	return list(names)
+}
+
+// A refusal is a field that a schema does not take, and why.
+type refusal struct{ field, message string }
+
+func (r refusal) compare(other refusal) int {
+	return cmp.Or(strings.Compare(r.field, other.field), strings.Compare(r.message, other.message))
+}
+
 // refusals says what of the class's default a plan's schema refuses. What the plan
 // itself gives was told when the plan was written.
-func (v *offeringValidation) refusals(ctx context.Context, field *checkedDefault, plan *offering) ([]string, error) {
+func (v *offeringValidation) refusals(ctx context.Context, field *checkedDefault, plan *offering) ([]refusal, error) {
 	merged, report, err := v.judgeBySchema(ctx, field, v.new, plan)
 	if err != nil {
 		return nil, err
 	}
-	var told []string
+	var told []refusal
 	for _, violation := range report.Violations {
 		if merged.OriginOf(violation.Pointer) != layerPlan {
-			told = append(told, fmt.Sprintf("%s%s %s", field.name, violation.Pointer, violation.Message))
+			told = append(told, refusal{field.name + string(violation.Pointer), violation.Message})
 		}
 	}
 	return told, nil

@@ -6,6 +6,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
@@ -98,8 +99,29 @@ func stands(ctx context.Context, at shelf, serviceType string) (standing, error)
 		return standing{}, err
 	}
 	choice, err := resolve.Plan(resolve.Request{Namespace: at.namespace, Type: serviceType}, found.Catalog)
-	now.believed = err == nil && choice.Recorded
+	if now.believed = err == nil && choice.Recorded; now.believed && !choice.Plan.Default {
+		// Once they had agreed, taking off the annotation was the end of the record,
+		// which the keeper is about to clear: the next default need not wait for it.
+		agreed, err := at.confirmed(ctx, serviceType)
+		if agreed {
+			now.plan, now.believed = resolve.Ref{}, false
+		}
+		return now, err
+	}
 	return now, nil
+}
+
+// confirmed says that the record of a type and the annotation of its plan have
+// agreed since the record was written.
+func (s shelf) confirmed(ctx context.Context, serviceType string) (bool, error) {
+	if s.namespace == "" {
+		kept := &v1beta1.ClusterServiceType{}
+		_, err := s.read(ctx, serviceType, kept)
+		return kept.Status.Confirmed && kept.Status.ObservedGeneration == kept.Generation, err
+	}
+	kept := &v1beta1.ServiceType{}
+	_, err := s.read(ctx, serviceType, kept)
+	return kept.Status.Confirmed && kept.Status.ObservedGeneration == kept.Generation, err
 }
 
 // leaves says that the plan is the default of the type that it had, and will not

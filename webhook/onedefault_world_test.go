@@ -232,3 +232,21 @@ func (text catalogWrite) inNamespace() catalogWrite {
 	kind, rest, _ := strings.Cut(string(text), " ")
 	return catalogWrite(kind + " dev/" + rest)
 }
+
+// agreed makes the record of a type one that the keeper has seen agree with the annotation.
+func agreed(name string) func(*stock) {
+	return func(s *stock) {
+		for _, object := range s.objects {
+			switch kept := object.(type) {
+			case *v1beta1.ClusterServiceType:
+				if kept.Name == name {
+					kept.Generation, kept.Status.Confirmed, kept.Status.ObservedGeneration = 3, true, 3
+				}
+			case *v1beta1.ServiceType:
+				if kept.Name == name {
+					kept.Generation, kept.Status.Confirmed, kept.Status.ObservedGeneration = 3, true, 3
+				}
+			}
+		}
+	}
+}

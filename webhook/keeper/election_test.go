@@ -6,6 +6,7 @@ import (
 	"errors"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -141,12 +142,19 @@ func TestATermThatCannotBeginIsTriedAgain(t *testing.T) {
 type failing struct {
 	keeper.InformerSource
 
+	mu              sync.Mutex
 	calls, failures int
 }
 
 func (f *failing) GetInformer(ctx context.Context, object client.Object, options ...cache.InformerGetOption) (cache.Informer, error) {
-	if f.calls++; f.calls%5 == 0 && f.failures > 0 {
+	f.mu.Lock()
+	f.calls++
+	fails := f.calls%5 == 0 && f.failures > 0
+	if fails {
 		f.failures--
+	}
+	f.mu.Unlock()
+	if fails {
 		return nil, errors.New("no informer")
 	}
 	return f.InformerSource.GetInformer(ctx, object, options...)

@@ -166,6 +166,7 @@ func TestADeletionThatWasMissedWakesToo(t *testing.T) {
 type tapped struct {
 	keeper.InformerSource
 
+	mu       sync.Mutex
 	handlers []toolscache.ResourceEventHandler
 }
 
@@ -181,6 +182,8 @@ type tappedInformer struct {
 }
 
 func (i tappedInformer) AddEventHandler(handler toolscache.ResourceEventHandler) (toolscache.ResourceEventHandlerRegistration, error) {
+	i.source.mu.Lock()
+	defer i.source.mu.Unlock()
 	i.source.handlers = append(i.source.handlers, handler)
 	return i.Informer.AddEventHandler(handler)
 }

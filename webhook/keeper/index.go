@@ -3,6 +3,7 @@ package keeper
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -38,7 +39,18 @@ func classKey(namespaced bool, by resolve.NameKind, value string) key {
 	return key(fmt.Sprintf("class/%t/%d/%s", namespaced, by, value))
 }
 
-func instanceKey(at client.ObjectKey) key { return key("instance/" + at.String()) }
+// instancePrefix begins the keys that bindings wait for.
+const instancePrefix = "instance/"
+
+func instanceKey(at client.ObjectKey) key { return key(instancePrefix + at.String()) }
+
+// waiters is the kind of those who wait for the key.
+func (k key) waiters() kind {
+	if k == everyBinding || strings.HasPrefix(string(k), instancePrefix) {
+		return bindings
+	}
+	return instances
+}
 
 // AddIndexes registers with the cache the indexes that the keeper finds waiting
 // instances and bindings by. It is called before the cache starts; it fails if

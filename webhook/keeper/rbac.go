@@ -6,7 +6,8 @@ package keeper
 // that turns defaults on and off, which admission asks about when the keeper
 // moves an annotation.
 
-// +kubebuilder:rbac:groups=servicecatalog.k8s.io,resources=clusterserviceclasses;clusterserviceplans;clusterservicetypes;serviceclasses;servicebindings;serviceinstances;serviceplans;servicetypes,verbs=get;list;watch
+// +kubebuilder:rbac:groups=servicecatalog.k8s.io,resources=clusterserviceclasses;clusterserviceplans;clusterservicetypes,verbs=get;list;watch
+// +kubebuilder:rbac:groups=servicecatalog.k8s.io,resources=serviceclasses;serviceplans;servicetypes;servicebindings;serviceinstances,verbs=get;list;watch
 // +kubebuilder:rbac:groups=servicecatalog.k8s.io,resources=bindingpolicies;provisioningpolicies,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch
 // +kubebuilder:rbac:groups=servicecatalog.k8s.io,resources=servicebindings;serviceinstances,verbs=patch

@@ -124,7 +124,7 @@ func (r *registry) Patch(ctx context.Context, object client.Object, patch client
 // merge patches an object in one write.
 func (r *registry) merge(ctx context.Context, object client.Object, data []byte, hooked bool) error {
 	stored, _ := object.DeepCopyObject().(client.Object)
-	if err := r.WithWatch.Get(ctx, client.ObjectKeyFromObject(object), stored); err != nil {
+	if err := r.Get(ctx, client.ObjectKeyFromObject(object), stored); err != nil {
 		return err
 	}
 	before, err := json.Marshal(stored)
@@ -143,7 +143,7 @@ func (r *registry) merge(ctx context.Context, object client.Object, data []byte,
 		r.writes = append(r.writes, "patch "+after.GetName())
 	}
 	r.stamp(stored, after)
-	return r.WithWatch.Update(ctx, after)
+	return r.Update(ctx, after)
 }
 
 // stamp does to a write what an API server does by itself.
@@ -241,7 +241,7 @@ func (l liveReader) manage(object client.Object) {
 	}
 	entry := func(at time.Time, fields string) metav1.ManagedFieldsEntry {
 		written := metav1.NewTime(at).Rfc3339Copy()
-		return metav1.ManagedFieldsEntry{Manager: "someone", Operation: "Update", Time: &written, FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)}}
+		return metav1.ManagedFieldsEntry{Manager: "someone", Operation: "Update", Time: &written, FieldsV1: metav1.NewFieldsV1(fields)}
 	}
 	object.SetManagedFields([]metav1.ManagedFieldsEntry{
 		entry(bubbleStart.Add(-time.Hour), `{"f:metadata":{"f:labels":{}},"f:spec":{}}`),
@@ -249,147 +249,3 @@ func (l liveReader) manage(object client.Object) {
 	})
 }
 
-// planAt is a plan of class c1, without a type of its own, in the scope.
-func planAt(namespace, name string) client.Object {
-	if namespace != "" {
-		p := plan(namespace, "")
-		p.Name, p.UID, p.Spec.ExternalName = name, types.UID(name), name
-		return p
-	}
-	p := clusterPlan("")
-	p.Name, p.UID, p.Spec.ExternalName = name, types.UID(name), name
-	return p
-}
-
-func classAt(namespace, serviceType string) client.Object {
-	if namespace != "" {
-		return class(namespace, serviceType)
-	}
-	return clusterClass(serviceType)
-}
-
-// offering is class c1 of type mysql with plans, in the scope.
-func offering(namespace string, plans ...string) []client.Object {
-	objects := []client.Object{classAt(namespace, "mysql")}
-	for _, name := range plans {
-		objects = append(objects, planAt(namespace, name))
-	}
-	return objects
-}
-
-func typeAt(namespace, name string) client.Object {
-	meta := metav1.ObjectMeta{Namespace: namespace, Name: name}
-	if namespace != "" {
-		return &v1beta1.ServiceType{ObjectMeta: meta}
-	}
-	return &v1beta1.ClusterServiceType{ObjectMeta: meta}
-}
-
-// edit is a write of the test's own, which no hook sees.
-func (r *registry) edit(ctx context.Context, object client.Object, format string, args ...any) {
-	r.t.Helper()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	require.NoError(r.t, r.merge(ctx, object, fmt.Appendf(nil, format, args...), false))
-}
-
-func (r *registry) annotate(ctx context.Context, plan string) {
-	r.t.Helper()
-	r.edit(ctx, planAt(r.namespace, plan), `{"metadata":{"annotations":{%q:"true"}}}`, v1beta1.AnnotationDefaultPlan)
-}
-
-func (r *registry) takeOff(ctx context.Context, plan string) {
-	r.t.Helper()
-	r.edit(ctx, planAt(r.namespace, plan), `{"metadata":{"annotations":{%q:null}}}`, v1beta1.AnnotationDefaultPlan)
-}
-
-// record is what `svcat set plan --default` does first.
-func (r *registry) record(ctx context.Context, plan string) {
-	r.t.Helper()
-	r.edit(ctx, typeAt(r.namespace, "mysql"), `{"spec":{"defaultPlanRef":{"name":%q}}}`, plan)
-}
-
-func (r *registry) retype(ctx context.Context, plan, serviceType string) {
-	r.t.Helper()
-	r.edit(ctx, planAt(r.namespace, plan), `{"spec":{"serviceType":%q}}`, serviceType)
-}
-
-// remove deletes an object as the test's own write.
-func (r *registry) remove(ctx context.Context, object client.Object) {
-	r.t.Helper()
-	require.NoError(r.t, r.WithWatch.Delete(ctx, object))
-}
-
-func (r *registry) add(ctx context.Context, objects ...client.Object) {
-	r.t.Helper()
-	for _, object := range objects {
-		r.mu.Lock()
-		object.SetGeneration(1)
-		r.annotatedIn(nil, object)
-		require.NoError(r.t, r.WithWatch.Create(ctx, object))
-		r.mu.Unlock()
-	}
-}
-
-// typeStatus is a type as stored; nil if there is none.
-func (r *registry) typeStatus(ctx context.Context, name string) (*v1beta1.ServiceTypeSpec, *v1beta1.ServiceTypeStatus, int64) {
-	r.t.Helper()
-	object := typeAt(r.namespace, name)
-	err := r.WithWatch.Get(ctx, client.ObjectKeyFromObject(object), object)
-	if apierrors.IsNotFound(err) {
-		return nil, nil, 0
-	}
-	require.NoError(r.t, err)
-	switch o := object.(type) {
-	case *v1beta1.ClusterServiceType:
-		return &o.Spec, &o.Status, o.Generation
-	case *v1beta1.ServiceType:
-		return &o.Spec, &o.Status, o.Generation
-	}
-	return nil, nil, 0
-}
-
-// defaults is what there is of a type's default, in words: what is recorded and
-// confirmed, and which plans are annotated, of whatever type.
-func (r *registry) defaults(ctx context.Context, name string) string {
-	r.t.Helper()
-	spec, status, generation := r.typeStatus(ctx, name)
-	words := "no object"
-	switch {
-	case spec == nil:
-	case spec.DefaultPlanRef == nil:
-		words = "none recorded"
-	default:
-		words = spec.DefaultPlanRef.Name + " recorded"
-		if status.Confirmed && status.ObservedGeneration == generation {
-			words += " and confirmed"
-		}
-	}
-	annotated := "none"
-	if names := r.annotated(ctx); len(names) > 0 {
-		annotated = strings.Join(names, " ")
-	}
-	return words + ", " + annotated + " annotated"
-}
-
-func (r *registry) annotated(ctx context.Context) []string {
-	r.t.Helper()
-	var names []string
-	keep := func(object client.Object) {
-		if object.GetNamespace() == r.namespace && isAnnotated(object) {
-			names = append(names, object.GetName())
-		}
-	}
-	var cluster v1beta1.ClusterServicePlanList
-	require.NoError(r.t, r.WithWatch.List(ctx, &cluster))
-	for i := range cluster.Items {
-		keep(&cluster.Items[i])
-	}
-	var local v1beta1.ServicePlanList
-	require.NoError(r.t, r.WithWatch.List(ctx, &local))
-	for i := range local.Items {
-		keep(&local.Items[i])
-	}
-	slices.Sort(names)
-	return names
-}

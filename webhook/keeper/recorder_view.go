@@ -214,7 +214,7 @@ func manages(entry metav1.ManagedFieldsEntry) bool {
 			Annotations map[string]json.RawMessage `json:"f:annotations"`
 		} `json:"f:metadata"`
 	}
-	if err := json.Unmarshal(entry.FieldsV1.Raw, &fields); err != nil {
+	if err := json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields); err != nil {
 		return false
 	}
 	_, wrote := fields.Metadata.Annotations["f:"+v1beta1.AnnotationDefaultPlan]

@@ -159,18 +159,14 @@ func (s scope) plans(ctx context.Context, field, value string) ([]resolve.PlanEn
 // waiting are those of the scope who wait for a key; of the cluster's scope, those
 // of all namespaces.
 func (s scope) waiting(ctx context.Context, k key) ([]waiter, error) {
-	var unplanned v1beta1.ServiceInstanceList
-	if err := s.list(ctx, &unplanned, indexWaitsFor, string(k)); err != nil {
-		return nil, err
+	if k.waiters() == bindings {
+		var list v1beta1.ServiceBindingList
+		err := s.list(ctx, &list, indexWaitsFor, string(k))
+		return entries(list.Items, func(b *v1beta1.ServiceBinding) waiter { return waiterOf(b) }), err
 	}
-	var unbound v1beta1.ServiceBindingList
-	if err := s.list(ctx, &unbound, indexWaitsFor, string(k)); err != nil {
-		return nil, err
-	}
-	return append(
-		entries(unplanned.Items, func(i *v1beta1.ServiceInstance) waiter { return waiterOf(i) }),
-		entries(unbound.Items, func(b *v1beta1.ServiceBinding) waiter { return waiterOf(b) })...,
-	), nil
+	var list v1beta1.ServiceInstanceList
+	err := s.list(ctx, &list, indexWaitsFor, string(k))
+	return entries(list.Items, func(i *v1beta1.ServiceInstance) waiter { return waiterOf(i) }), err
 }
 
 // list reads a list that is only looked at: the cache need not copy it.

@@ -1,236 +1,26 @@
 package keeper
 
-import (
-	"fmt"
-	"maps"
-	"math/rand/v2"
-	"slices"
-	"strings"
-	"testing"
-	"time"
-
-	"github.com/stretchr/testify/require"
-	"k8s.io/apimachinery/pkg/types"
-)
-
-// The walks play users and keepers against a cluster in which each read and each
-// write is a step of its own. Whatever the order of the steps, and wherever a
-// keeper dies, the type settles as soon as it is left alone.
-
-// A walk is one random history.
-type walk struct {
-	*rand.Rand
-
-	now     int
-	version int
-	typ     modelType
-	plans   map[string]modelPlan
-	// past is what a cache that lags behind shows.
-	past snapshot
-	// excuses says of each plan when somebody last did something by which it may
-	// lose the record, and since says since when it has it. overlap is the excuse
-	// for all: there are two keepers.
-	excuses map[string]int
-	since   int
-	overlap bool
-	history []string
+func newWalk(seed uint64) *walk {
+	w := &walk{Rand: rand.New(rand.NewPCG(seed, 1)), plans: map[string]modelPlan{}, excuses: map[string]int{}}
+	w.past = w.read()
+	return w
 }
 
-type modelType struct {
-	there, ours         bool
-	version, generation int
-	recorded            string
-	observed            int
-	confirmed, awaiting bool
-}
+// restless bounds how many moves lead from any state to rest: one to record, one
+// to annotate, one to confirm, one for each other plan, and those about the object.
+const restless = 12
 
-type modelPlan struct {
-	version   int
-	uid       int
-	annotated bool
-	at        int
-	state     planState
-}
-
-// A snapshot is what a keeper read: the type before the plans.
-type snapshot struct {
-	typ   modelType
-	plans map[string]modelPlan
-}
-
-// firstRun is in the walk's time: what users did before is of a legacy cluster.
-const firstRun = 6
-
-func (s snapshot) standing(first time.Time) standing {
-	v := standing{
-		exists: s.typ.there, ours: s.typ.ours, recorded: s.typ.recorded, awaiting: s.typ.awaiting, firstRun: first,
-		confirmed: s.typ.confirmed && s.typ.observed == s.typ.generation,
-	}
-	for name, p := range s.plans {
-		if p.state == planForeign && name != s.typ.recorded {
-			continue
-		}
-		v.inUse = v.inUse || p.state == planLive
-		v.claims = append(v.claims, claim{
-			name: name, uid: types.UID(fmt.Sprint(p.uid)), state: p.state, annotated: p.annotated, annotatedAt: time.Unix(int64(p.at), 0),
-		})
-	}
-	return v
-}
-
-func (w *walk) say(format string, args ...any) {
-	w.history = append(w.history, fmt.Sprintf("%3d ", w.now)+fmt.Sprintf(format, args...))
-}
-
-func (w *walk) read() snapshot { return snapshot{w.typ, w.readPlans()} }
-
-func (w *walk) readPlans() map[string]modelPlan { return maps.Clone(w.plans) }
-
-func (w *walk) storeType(t modelType) {
-	if t.recorded != w.typ.recorded {
-		w.since = w.now
-	}
-	if !w.typ.there {
-		t.generation = 1
-	} else if t.recorded != w.typ.recorded {
-		t.generation++
-	}
-	w.version++
-	t.version = w.version
-	w.typ = t
-}
-
-func (w *walk) storePlan(name string, p modelPlan) {
-	w.version++
-	p.version = w.version
-	w.plans[name] = p
-}
-
-// user does something that users and brokers do, with no hook to refuse it.
-func (w *walk) user() {
-	name := string(rune('a' + w.IntN(3)))
-	p, there := w.plans[name]
-	switch w.IntN(9) {
-	case 0, 1:
-		if there && !p.annotated {
-			w.say("user annotates %s", name)
-			p.annotated, p.at = true, w.now
-			w.storePlan(name, p)
-		}
-	case 2:
-		if there && p.annotated {
-			w.say("user takes the annotation off %s", name)
-			p.annotated = false
-			w.excuses[name] = w.now
-			w.storePlan(name, p)
-		}
-	case 3, 4:
-		if w.typ.there {
-			w.say("user records %s", name)
-			t := w.typ
-			t.recorded = name
-			w.storeType(t)
-		}
-	case 5:
-		w.say("user removes the record, or the object %v", there)
-		t := w.typ
-		t.recorded = ""
-		if there {
-			t = modelType{}
-		}
-		w.storeType(t)
-	case 6:
-		w.excuses[name] = w.now
-		if there {
-			w.say("plan %s is deleted", name)
-			delete(w.plans, name)
-			w.version++
+// calm lets a keeper work undisturbed until it rests.
+func (w *walk) calm(t *testing.T) {
+	t.Helper()
+	for range restless {
+		w.past = w.read()
+		if w.keeper(t, func() bool { return false }) {
+			w.settled(t)
 			return
 		}
-		w.say("plan %s is created", name)
-		annotated := w.IntN(2) == 0
-		w.storePlan(name, modelPlan{uid: w.IntN(1000), annotated: annotated, at: w.now})
-	default:
-		if there {
-			p.state = planState(w.IntN(4))
-			w.say("plan %s is in state %d", name, p.state)
-			w.excuses[name] = w.now
-			w.storePlan(name, p)
-		}
 	}
-}
-
-// keeper is one look and what follows, with pauses between the steps; die says at
-// a pause that the keeper dies there.
-func (w *walk) keeper(t *testing.T, pause func() (die bool)) (rested bool) {
-	t.Helper()
-	seen := w.past
-	m := settle(seen.standing(time.Time{}))
-	if m.action != rest {
-		seen = snapshot{typ: w.typ}
-		if pause() {
-			return false
-		}
-		seen.plans = w.readPlans()
-		m = settle(seen.standing(time.Unix(firstRun, 0)))
-	}
-	if pause() {
-		return false
-	}
-	return w.write(t, seen, m)
-}
-
-// write makes a move, if what is written to is as it was seen.
-func (w *walk) write(t *testing.T, seen snapshot, m move) (rested bool) {
-	t.Helper()
-	if m.action == annotatePlan || m.action == unannotatePlan {
-		if p, there := w.plans[m.plan]; there && p.version == seen.plans[m.plan].version {
-			w.say("keeper: %v", m)
-			p.annotated, p.at = m.action == annotatePlan, w.now
-			w.storePlan(m.plan, p)
-		}
-		return false
-	}
-	if w.typ.there != seen.typ.there || w.typ.version != seen.typ.version {
-		return false
-	}
-	after := w.typ
-	switch m.action {
-	case rest, confirmRecord:
-		after.confirmed = m.action == confirmRecord || seen.standing(time.Time{}).confirmed
-		after.awaiting, after.observed = m.awaiting, after.generation
-		if !after.there || after == w.typ {
-			return true
-		}
-	case createType:
-		after = modelType{there: true, ours: true}
-	case recordPlan:
-		w.mayLose(t, m)
-		after.recorded = m.plan
-		if !after.there {
-			after.there, after.ours = true, true
-		}
-	case clearRecord:
-		w.mayLose(t, m)
-		after.recorded = ""
-	case removeType:
-		after = modelType{}
-	}
-	w.say("keeper: %v", m)
-	w.storeType(after)
-	return false
-}
-
-// mayLose checks that a keeper takes the record from a plan that can be chosen
-// only after somebody did something to that plan.
-func (w *walk) mayLose(t *testing.T, m move) {
-	t.Helper()
-	p, there := w.plans[w.typ.recorded]
-	if !there || p.state != planLive || w.overlap {
-		return
-	}
-	require.GreaterOrEqual(t, w.excuses[w.typ.recorded], w.since, "%v takes the record from %q for nothing:\n%s",
-		m, w.typ.recorded, strings.Join(w.history, "\n"))
+	require.Fail(t, "it never rests", strings.Join(w.history, "\n"))
 }
 
 // settled fails unless record and annotations are as DESIGN.md section 5 has them.
@@ -261,29 +51,6 @@ func (w *walk) settled(t *testing.T) {
 	inUse := slices.ContainsFunc(slices.Collect(maps.Values(w.plans)), func(p modelPlan) bool { return p.state == planLive })
 	require.Truef(t, w.typ.there || !inUse, "no object of a type in use: %s", story)
 	require.Truef(t, inUse || !w.typ.ours || w.typ.recorded != "", "an object of a type that is not in use: %s", story)
-}
-
-func newWalk(seed uint64) *walk {
-	w := &walk{Rand: rand.New(rand.NewPCG(seed, 1)), plans: map[string]modelPlan{}, excuses: map[string]int{}}
-	w.past = w.read()
-	return w
-}
-
-// restless bounds how many moves lead from any state to rest: one to record, one
-// to annotate, one to confirm, one for each other plan, and those about the object.
-const restless = 12
-
-// calm lets a keeper work undisturbed until it rests.
-func (w *walk) calm(t *testing.T) {
-	t.Helper()
-	for range restless {
-		w.past = w.read()
-		if w.keeper(t, func() bool { return false }) {
-			w.settled(t)
-			return
-		}
-	}
-	require.Fail(t, "it never rests", strings.Join(w.history, "\n"))
 }
 
 func TestWhateverHappensATypeSettles(t *testing.T) {
@@ -327,7 +94,7 @@ func (w *walk) heard(t *testing.T) {
 		return
 	}
 	w.now++
-	w.say("user takes the annotation off %s, which is confirmed", name)
+	w.sayf("user takes the annotation off %s, which is confirmed", name)
 	p.annotated = false
 	w.excuses[name] = w.now
 	w.storePlan(name, p)

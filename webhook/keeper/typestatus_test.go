@@ -37,7 +37,7 @@ const patchMySQL = `kubectl patch clusterservicetype mysql --type=merge -p '{"sp
 func suggests(plans ...string) step {
 	return func(ctx context.Context, r *registry) {
 		for _, plan := range plans {
-			r.edit(ctx, planAt(r.namespace, plan), `{"metadata":{"annotations":{%q:"true"}}}`, v1beta1.AnnotationSuggestedPlan)
+			r.editf(ctx, planAt(r.namespace, plan), `{"metadata":{"annotations":{%q:"true"}}}`, v1beta1.AnnotationSuggestedPlan)
 		}
 	}
 }

@@ -144,6 +144,11 @@ func TestChangesWakeBindingsToo(t *testing.T) {
 			reason: "there is still nothing to bind to",
 			change: update(ofMySQL("undecided"), func(i *v1beta1.ServiceInstance) { i.Labels = map[string]string{"tier": "gold"} }),
 		},
+		"InstanceIsOnItsWayOut": {
+			reason: "there is nothing to bind to any more",
+			before: []client.Object{with(whole("ending"), func(i *v1beta1.ServiceInstance) { i.Finalizers = []string{"x/y"} }), binding("a", "of-ending", "ending")},
+			change: func(ctx context.Context, h *house) error { return h.Delete(ctx, whole("ending")) },
+		},
 		"InstanceGoes": {
 			reason: "there is nothing to bind to any more",
 			change: func(ctx context.Context, h *house) error { return h.Delete(ctx, whole("whole")) },
