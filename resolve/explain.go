@@ -124,6 +124,10 @@ func display(externalName, name string) string {
 	return name
 }
 
+// Titled returns the candidates in their order, each with its title: whoever lists plans outside of a choice lists them
+// alike.
+func Titled(list []Candidate) []Candidate { return entitle(list) }
+
 // entitle sorts the candidates and titles them, adding the Kubernetes name to those that would read alike.
 func entitle(list []Candidate) []Candidate {
 	slices.SortFunc(list, func(a, b Candidate) int {

@@ -3,17 +3,11 @@ package webhook
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
 const (
@@ -21,7 +15,7 @@ const (
 	toMydb = `{"instanceRef":{"name":"mydb"}}`
 	// bindRefs are references of a backup to plan small of class db.
 	bindRefs = `"clusterServiceClassRef":{"name":"db"},"clusterServicePlanRef":{"name":"db-small"}`
-	// bound is the status of a binding that a broker has.
+	// boundStatus is the status of a binding that a broker has.
 	boundStatus = `{"status":{"externalProperties":{},"unbindStatus":"Required"}}`
 )
 
@@ -35,87 +29,6 @@ func bindingWith(meta, spec string) []byte {
 func (w *world) bindTo(spec string) *outcome {
 	w.tb.Helper()
 	return w.write(bindingOf(spec), nil)
-}
-
-// hasInstance adds an instance of the namespace dev, decided on a plan by its Kubernetes name: "dev/db-small" for one of
-// the namespace's, "" for none yet. The plan need not be there: its class is what stands before the dash.
-func hasInstance(name, plan string, edits ...func(*v1beta1.ServiceInstance)) func(*stock) {
-	return func(s *stock) {
-		instance := &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "dev", Name: name, UID: types.UID("uid-instance-" + name)}}
-		class, _, _ := strings.Cut(plan[strings.IndexByte(plan, '/')+1:], "-")
-		switch own, found := strings.CutPrefix(plan, "dev/"); {
-		case found:
-			instance.Spec.ServiceClassRef, instance.Spec.ServicePlanRef = &v1beta1.LocalObjectReference{Name: class}, &v1beta1.LocalObjectReference{Name: own}
-		case plan != "":
-			instance.Spec.ClusterServiceClassRef, instance.Spec.ClusterServicePlanRef = &v1beta1.ClusterObjectReference{Name: class}, &v1beta1.ClusterObjectReference{Name: plan}
-		}
-		for _, edit := range edits {
-			edit(instance)
-		}
-		s.objects = append(s.objects, instance)
-	}
-}
-
-// typed is an instance that was asked for by type.
-func typed(serviceType string) func(*v1beta1.ServiceInstance) {
-	return func(i *v1beta1.ServiceInstance) { i.Spec.ServiceType = serviceType }
-}
-
-// labelled is an instance with a label.
-func labelled(label, value string) func(*v1beta1.ServiceInstance) {
-	return func(i *v1beta1.ServiceInstance) { i.Labels = map[string]string{label: value} }
-}
-
-// ending is an instance that is being deleted.
-func ending(i *v1beta1.ServiceInstance) {
-	i.DeletionTimestamp, i.Finalizers = &metav1.Time{Time: founded}, []string{v1beta1.FinalizerServiceCatalog}
-}
-
-// hasBinding adds another binding of the namespace dev.
-func hasBinding(name string, edits ...func(*v1beta1.ServiceBinding)) func(*stock) {
-	return func(s *stock) {
-		other := &v1beta1.ServiceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "dev", Name: name, UID: types.UID("uid-binding-" + name)}}
-		other.Spec.InstanceRef = &v1beta1.InstanceReference{Name: "mydb"}
-		for _, edit := range edits {
-			edit(other)
-		}
-		s.objects = append(s.objects, other)
-	}
-}
-
-// toSecret is a binding that writes to this Secret.
-func toSecret(name string) func(*v1beta1.ServiceBinding) {
-	return func(b *v1beta1.ServiceBinding) { b.Spec.SecretName = name }
-}
-
-// bindDefaultsOf gives a plan or class, by its name, default parameters for bindings.
-func bindDefaultsOf(name, parameters string) func(*stock) {
-	return func(s *stock) { s.defaultsOf(name).DefaultBindParameters = rawExtension(parameters) }
-}
-
-// transformsOf gives a plan or class, by its name, default secret transforms.
-func transformsOf(name, transforms string) func(*stock) {
-	return func(s *stock) {
-		require.NoError(s.tb, json.Unmarshal([]byte(transforms), &s.defaultsOf(name).DefaultSecretTransforms))
-	}
-}
-
-// defaultsOf are the defaults of a plan, or else of a class.
-func (s *stock) defaultsOf(name string) *v1beta1.Defaults {
-	s.tb.Helper()
-	if strings.Contains(name, "-") {
-		return &s.plan(name).Defaults
-	}
-	return &s.class(name).Defaults
-}
-
-func bindSchemaOf(plan, schema string) func(*stock) {
-	return func(s *stock) { s.plan(plan).ServiceBindingCreateParameterSchema = rawExtension(schema) }
-}
-
-// uncatalogued takes the classes and plans away; what refers to them stays.
-func uncatalogued(s *stock) {
-	s.objects = slices.DeleteFunc(s.objects, func(object client.Object) bool { return isClass(object) || isPlan(object) })
 }
 
 // A bindingCase is a write of a binding. It is written for the cluster's scope.
@@ -133,11 +46,9 @@ type bindingCase struct {
 	// spec is that of a new binding; meta is its metadata, if it is not the usual one. Where write or put is set, it is
 	// stored first, by alice.
 	spec, meta string
-	// stored is a merge patch over what was stored, later is what there is at the time of the write, and then changes the
-	// world until then.
+	// stored is a merge patch over what was stored, and later is what there is at the time of the write.
 	stored string
 	later  func(at string) []func(*stock)
-	then   func(*world)
 	// write is a merge patch over what is stored, put a whole spec instead; bob writes it.
 	write, put string
 
@@ -206,9 +117,6 @@ func (tc bindingCase) run(t *testing.T, namespaced bool) (*world, []byte, *outco
 	w.reviews.taken()
 	if tc.later != nil {
 		w.restock(stocked(t, tc.catalog, tc.later(scope)...))
-	}
-	if tc.then != nil {
-		tc.then(w)
 	}
 	w.user.Username = "bob"
 	written = changed(t, stored, tc.write)

@@ -84,44 +84,53 @@ func (o *oneDefault) judge(ctx context.Context, c *defaultChange) (*denial, erro
 	return o.withRights(ctx, c, denied, sortedKeys(deciding))
 }
 
-// stands reads what is recorded for a type, which may be none.
+// stands reads what is recorded for a type, which may be none: the type first,
+// and then its plan. Once they had agreed, taking off the annotation was the end of
+// the record, which the keeper is about to clear: the next default need not wait.
 func stands(ctx context.Context, at shelf, serviceType string) (standing, error) {
-	found, err := at.record(ctx, serviceType)
-	if err != nil || len(found.Records) == 0 {
+	kept, err := at.tenure(ctx, serviceType)
+	if err != nil || !kept.there {
 		return standing{}, err
 	}
 	now := standing{kept: true}
-	if found.Records[0].Plan.Name == "" {
+	if kept.record.Plan.Name == "" {
 		return now, nil
 	}
-	now.plan = found.Records[0].Plan
-	if found, err = at.withPlan(ctx, found, now.plan.Name); err != nil {
+	found, err := at.withPlan(ctx, part{Catalog: resolve.Catalog{Records: []resolve.Record{kept.record}}}, kept.record.Plan.Name)
+	if err != nil {
 		return standing{}, err
 	}
 	choice, err := resolve.Plan(resolve.Request{Namespace: at.namespace, Type: serviceType}, found.Catalog)
-	if now.believed = err == nil && choice.Recorded; now.believed && !choice.Plan.Default {
-		// Once they had agreed, taking off the annotation was the end of the record,
-		// which the keeper is about to clear: the next default need not wait for it.
-		agreed, err := at.confirmed(ctx, serviceType)
-		if agreed {
-			now.plan, now.believed = resolve.Ref{}, false
-		}
-		return now, err
+	believed := err == nil && choice.Recorded
+	if believed && !choice.Plan.Default && kept.confirmed {
+		return now, nil
 	}
+	now.plan, now.believed = kept.record.Plan, believed
 	return now, nil
 }
 
-// confirmed says that the record of a type and the annotation of its plan have
-// agreed since the record was written.
-func (s shelf) confirmed(ctx context.Context, serviceType string) (bool, error) {
+// A tenure is what a type's object says at one time.
+type tenure struct {
+	record resolve.Record
+	// there says that the type has its object, and confirmed that the record and
+	// the annotation of its plan have agreed since the record was written.
+	there, confirmed bool
+}
+
+// tenure reads the object of a type.
+func (s shelf) tenure(ctx context.Context, serviceType string) (tenure, error) {
 	if s.namespace == "" {
 		kept := &v1beta1.ClusterServiceType{}
-		_, err := s.read(ctx, serviceType, kept)
-		return kept.Status.Confirmed && kept.Status.ObservedGeneration == kept.Generation, err
+		there, err := s.read(ctx, serviceType, kept)
+		return tenure{resolve.RecordFrom(kept), there, isConfirmed(&kept.Status, kept.Generation)}, err
 	}
 	kept := &v1beta1.ServiceType{}
-	_, err := s.read(ctx, serviceType, kept)
-	return kept.Status.Confirmed && kept.Status.ObservedGeneration == kept.Generation, err
+	there, err := s.read(ctx, serviceType, kept)
+	return tenure{resolve.RecordFrom(kept), there, isConfirmed(&kept.Status, kept.Generation)}, err
+}
+
+func isConfirmed(status *v1beta1.ServiceTypeStatus, generation int64) bool {
+	return status.Confirmed && status.ObservedGeneration == generation
 }
 
 // leaves says that the plan is the default of the type that it had, and will not

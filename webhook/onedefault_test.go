@@ -110,6 +110,22 @@ func TestRightIsAskedForTheRequester(t *testing.T) {
 	}
 }
 
+// Whether record and annotation have agreed is of one reading with the record, and older than what is seen of the plan:
+// else a switch that the keeper finishes meanwhile looks like an annotation that was taken off.
+func TestTypeIsReadOnceBeforeItsPlan(t *testing.T) {
+	t.Parallel()
+	s := stocked(t, "mysql/db: small^ large", agreed("mysql"))
+	w := s.defaultsWorld("mysql")
+	assert.Nil(t, w.validate(catalogWrite("plan db-large default").objects(s)).denied())
+	var reads []string
+	for _, read := range w.live.taken() {
+		if read == "get ClusterServiceType /mysql" || read == "get ClusterServicePlan /db-small" {
+			reads = append(reads, read)
+		}
+	}
+	assert.Equal(t, []string{"get ClusterServiceType /mysql", "get ClusterServicePlan /db-small"}, reads)
+}
+
 // What cannot be read or asked is a failure of ours, not a refusal.
 func TestOneDefaultFails(t *testing.T) {
 	t.Parallel()

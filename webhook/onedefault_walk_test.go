@@ -23,6 +23,8 @@ type walk struct {
 	steps  []string
 	// switched says that a record was written since the keeper came by.
 	switched bool
+	// unrecorded says that no record is ever written.
+	unrecorded bool
 }
 
 const walked = "t1/a: x* y z<t2>; b: x y z<t1>; t2/c: x y"
@@ -39,13 +41,23 @@ func TestNeverTwoDefaults(t *testing.T) {
 			for range 40 {
 				w.settle()
 				w.step(walkedTypes)
-				for _, serviceType := range walkedTypes {
-					_, err := w.defaultOf(serviceType)
-					if refused, ok := errors.AsType[*resolve.Error](err); ok {
-						require.NotEqual(t, resolve.Ambiguous, refused.Reason, "%q", w.steps)
-					}
-				}
-				w.oneLooseDefault()
+				w.oneDefault()
+			}
+		})
+	}
+}
+
+// Nor does he while the keeper is down and nothing is recorded.
+func TestNeverTwoDefaultsUnrecorded(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(6) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			w := newWalk(t, seed)
+			w.unrecorded = true
+			for range 40 {
+				w.step(walkedTypes)
+				w.oneDefault()
 			}
 		})
 	}
@@ -132,6 +144,9 @@ func (w *walk) step(may []string) {
 		plan.Default = w.random.IntN(2) == 0
 		w.notef("create %v: %t", plan, w.try(may, planObject(plan), nil))
 	case 4:
+		if w.unrecorded {
+			return
+		}
 		old := w.any(isType)
 		written, _ := old.DeepCopyObject().(client.Object)
 		setRecord(written, w.one("", w.any(isPlan).GetName()))
@@ -206,8 +221,14 @@ func (w *walk) defaults() map[string]string {
 	return all
 }
 
-// oneLooseDefault holds that a class has one default among its plans without a type.
-func (w *walk) oneLooseDefault() {
+// oneDefault holds that no type has two defaults, nor a class among its plans without a type.
+func (w *walk) oneDefault() {
+	for _, serviceType := range walkedTypes {
+		_, err := w.defaultOf(serviceType)
+		if refused, ok := errors.AsType[*resolve.Error](err); ok {
+			require.NotEqual(w.tb, resolve.Ambiguous, refused.Reason, "%q", w.steps)
+		}
+	}
 	cat, found := w.catalog(), map[string]int{}
 	for _, class := range cat.Classes {
 		for _, plan := range cat.Plans {

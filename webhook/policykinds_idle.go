@@ -46,7 +46,7 @@ func (p *policyKinds) idleSubjects(ctx context.Context, spec *policySpec) ([]str
 	var told []string
 	for i := range spec.Subjects[:min(len(spec.Subjects), lookedUp)] {
 		subject := &spec.Subjects[i]
-		if subject.PlanSubject != (v1beta1.PlanSubject{}) && !selectsAny(subject, targets) {
+		if !selectsAny(subject, targets) {
 			told = append(told, fmt.Sprintf("spec.subjects[%d] selects no plan now", i))
 		}
 		if subject.Instance == nil {
@@ -70,7 +70,7 @@ func selectsAny(subject *v1beta1.BindingPolicySubject, targets []policy.Target) 
 	alone.Subjects = []v1beta1.BindingPolicySubject{{PlanSubject: subject.PlanSubject}}
 	rule, err := compiled(policy.KindProvisioning, alone)
 	if err != nil {
-		// It had that fault before, and is not told again.
+		// It says nothing about plans, or had that fault before.
 		return true
 	}
 	return slices.ContainsFunc(targets, rule.Selects)

@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -21,8 +23,10 @@ import (
 type reader struct {
 	name string
 	mu   sync.Mutex
-	// objects are what there is to read.
+	// objects are what there is to read, and past what there was: a list of a
+	// revision is of one of them.
 	objects client.Reader
+	past    []client.Reader
 	// reads are what was asked, such as "get ClusterServicePlan db-small".
 	reads []string
 	// before is called before each read, if set; its error fails the read.
@@ -66,8 +70,16 @@ func (r *reader) List(ctx context.Context, list client.ObjectList, opts ...clien
 	if err := r.note(fmt.Sprintf("list %s%s", kindOf(list), fields)); err != nil {
 		return err
 	}
-	if err := r.now().List(ctx, list, opts...); err != nil || r.shuffle == nil {
+	at, revision, err := r.at(options.Raw)
+	if err != nil {
 		return err
+	}
+	if err := at.List(ctx, list, opts...); err != nil {
+		return err
+	}
+	list.SetResourceVersion(revision)
+	if r.shuffle == nil {
+		return nil
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -91,12 +103,29 @@ func (r *reader) now() client.Reader {
 	return r.objects
 }
 
+// at is what there is, or was at the revision that a list asks for.
+func (r *reader) at(asked *metav1.ListOptions) (client.Reader, string, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if asked == nil {
+		return r.objects, strconv.Itoa(1 + len(r.past)), nil
+	}
+	revision, err := strconv.Atoi(asked.ResourceVersion)
+	if err != nil || revision < 1 || asked.ResourceVersionMatch != metav1.ResourceVersionMatchExact {
+		return nil, "", fmt.Errorf("no such revision: %q", asked.ResourceVersion)
+	}
+	if revision <= len(r.past) {
+		return r.past[revision-1], asked.ResourceVersion, nil
+	}
+	return r.objects, asked.ResourceVersion, nil
+}
+
 // show makes a reader show another catalog, as it is seen from there.
 func (r *reader) show(s *stock) {
 	other := newReader(s.tb, r.name, s.objects).objects
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.objects = other
+	r.past, r.objects = append(r.past, r.objects), other
 	r.follow(s.objects)
 }
 

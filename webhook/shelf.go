@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -17,6 +18,8 @@ import (
 type shelf struct {
 	reader    client.Reader
 	namespace string
+	// revision, if set, is the one that lists of a live reader are of.
+	revision string
 }
 
 // everything reads all plans and classes.
@@ -59,30 +62,22 @@ func (s shelf) planCalled(ctx context.Context, class, externalName string) (part
 }
 
 // ofType reads the plans of a type, their own or their class's, with their
-// classes.
+// classes. All the plans are of one revision: of two that are made the default
+// while they are listed, the second could be all that is seen.
 func (s shelf) ofType(ctx context.Context, serviceType string) (part, error) {
 	match := client.MatchingFields{v1beta1.FieldServiceType: serviceType}
-	own := func(s shelf, ctx context.Context) (part, error) {
-		plans, err := s.plans(ctx, match)
-		return part{Catalog: resolve.Catalog{Plans: plans}}, err
+	at := s
+	own := func(s shelf, ctx context.Context) (found part, err error) {
+		found.Plans, at.revision, err = s.plansAt(ctx, match)
+		return found, err
 	}
-	inherited := func(s shelf, ctx context.Context) (part, error) { return s.inheriting(ctx, match) }
-	found, err := gather(ctx, look{s, query{read: own}}, look{s, query{read: inherited}})
-	if err != nil {
-		return part{}, err
-	}
-	return s.withClasses(ctx, found)
-}
-
-// inheriting reads the classes that match, with those of their plans that have no
-// type of their own.
-func (s shelf) inheriting(ctx context.Context, match client.MatchingFields) (part, error) {
-	found, err := s.classes(ctx, match)
+	classes := func(s shelf, ctx context.Context) (part, error) { return s.classes(ctx, match) }
+	found, err := gather(ctx, look{s, query{read: own}}, look{s, query{read: classes}})
 	if err != nil {
 		return part{}, err
 	}
 	for _, class := range found.Classes {
-		plans, err := s.plansOf(ctx, class.Name)
+		plans, err := at.plansOf(ctx, class.Name)
 		if err != nil {
 			return part{}, err
 		}
@@ -92,7 +87,7 @@ func (s shelf) inheriting(ctx context.Context, match client.MatchingFields) (par
 			}
 		}
 	}
-	return found, nil
+	return s.withClasses(ctx, found)
 }
 
 // annotated reads the plans that are annotated as default of a type that they
@@ -168,18 +163,24 @@ func (s shelf) classes(ctx context.Context, match client.MatchingFields) (part, 
 }
 
 func (s shelf) plans(ctx context.Context, match client.MatchingFields) ([]resolve.PlanEntry, error) {
+	found, _, err := s.plansAt(ctx, match)
+	return found, err
+}
+
+// plansAt reads plans, and says of which revision they are.
+func (s shelf) plansAt(ctx context.Context, match client.MatchingFields) (found []resolve.PlanEntry, revision string, err error) {
 	if s.namespace == "" {
 		var list v1beta1.ClusterServicePlanList
 		if err := s.list(ctx, &list, match); err != nil {
-			return nil, err
+			return nil, "", err
 		}
-		return entries(list.Items, planEntry), nil
+		return entries(list.Items, planEntry), list.ResourceVersion, nil
 	}
 	var list v1beta1.ServicePlanList
 	if err := s.list(ctx, &list, match); err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	return entries(list.Items, planEntry), nil
+	return entries(list.Items, planEntry), list.ResourceVersion, nil
 }
 
 // list reads a list that is only looked at: the cache need not copy it.
@@ -190,6 +191,11 @@ func (s shelf) list(ctx context.Context, list client.ObjectList, match client.Ma
 	}
 	if match != nil {
 		options = append(options, match)
+	}
+	if s.revision != "" {
+		options = append(options, &client.ListOptions{Raw: &metav1.ListOptions{
+			ResourceVersion: s.revision, ResourceVersionMatch: metav1.ResourceVersionMatchExact,
+		}})
 	}
 	if err := s.reader.List(ctx, list, options...); err != nil {
 		return fmt.Errorf("cannot list %T: %w", list, err)

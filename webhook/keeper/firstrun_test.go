@@ -47,6 +47,20 @@ func TestTheFirstRunIsRememberedForEver(t *testing.T) {
 	})
 }
 
+// What is annotated in the second of the first run is annotated under a keeper: the
+// API server's times say no more than the second.
+func TestTheSecondOfTheFirstRun(t *testing.T) {
+	t.Parallel()
+	atRegistry(t, offering("", "a", "b"), func(ctx context.Context, r *registry) {
+		r.pass(1500 * time.Millisecond)
+		r.keep(ctx)
+		r.pass(100 * time.Millisecond)
+		annotates("a", "b")(ctx, r)
+		r.pass(time.Minute)
+		assert.Equal(t, "a recorded and confirmed, a annotated", r.defaults(ctx, "mysql"))
+	})
+}
+
 // Between the recorder's reading and its writing the Lease may be renewed, and the
 // API server may be away for a while.
 func TestTheFirstRunIsWrittenInTheEnd(t *testing.T) {

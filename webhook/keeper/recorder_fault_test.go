@@ -1,5 +1,21 @@
 package keeper_test
 
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
 // A cache may lag behind by any time. What it still shows is no reason to undo
 // what users did since.
 func TestACacheThatLagsUndoesNothing(t *testing.T) {
@@ -194,4 +210,3 @@ func (f *failingLists) List(ctx context.Context, list client.ObjectList, options
 	}
 	return f.registry.List(ctx, list, options...)
 }
-

@@ -3,9 +3,6 @@ package keeper_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -248,4 +245,3 @@ func (l liveReader) manage(object client.Object) {
 		entry(since, `{"f:metadata":{"f:annotations":{".":{},"f:`+v1beta1.AnnotationDefaultPlan+`":{}}}}`),
 	})
 }
-

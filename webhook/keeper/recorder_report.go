@@ -2,11 +2,13 @@ package keeper
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -56,10 +58,11 @@ func (r *recorder) above(ctx context.Context, v *typeView) (*typeView, error) {
 // patchStatus writes a status that stands only if the type is as it was looked at:
 // what is confirmed is confirmed of that record.
 func (r *recorder) patchStatus(ctx context.Context, v *typeView, after v1beta1.ServiceTypeStatus, m move) error {
-	base, changed := v.kept.copied(), v.kept.copied()
-	*changed.status = after
-	patch := client.MergeFromWithOptions(base.Object, client.MergeFromWithOptimisticLock{})
-	err := r.options.Client.Status().Patch(ctx, changed.Object, patch, recorderOwner)
+	data, err := statusPatch(v.kept.GetResourceVersion(), after)
+	if err != nil {
+		return err
+	}
+	err = r.options.Client.Status().Patch(ctx, v.kept.copied().Object, client.RawPatch(types.MergePatchType, data), recorderOwner)
 	if m.action == confirmRecord {
 		r.written(confirmRecord, err)
 	}
@@ -73,6 +76,24 @@ func (r *recorder) patchStatus(ctx context.Context, v *typeView, after v1beta1.S
 	defer r.mu.Unlock()
 	r.reported[v.at] = r.options.Clock.Now()
 	return nil
+}
+
+// statusPatch is a merge patch to the whole status. A difference would leave out
+// what is zero before and after, and the columns would be empty that say 0 and false.
+func statusPatch(version string, status v1beta1.ServiceTypeStatus) ([]byte, error) {
+	// What the status leaves out when it is empty has to go all the same.
+	whole := map[string]any{"confirmed": nil, "defaultPlan": nil, "suggestedPlan": nil}
+	data, err := json.Marshal(status)
+	if err == nil {
+		err = json.Unmarshal(data, &whole)
+	}
+	if err == nil {
+		data, err = json.Marshal(map[string]any{"metadata": map[string]any{"resourceVersion": version}, "status": whole})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot encode a status: %w", err)
+	}
+	return data, nil
 }
 
 // untilReported is how long the next status of a type is to wait.

@@ -1,5 +1,12 @@
 package keeper_test
 
+import (
+	"context"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
 // A step is one thing that somebody does.
 type step func(context.Context, *registry)
 
@@ -69,4 +76,3 @@ func (r *registry) renew(plan string) {
 	defer r.mu.Unlock()
 	r.annotatedAt[client.ObjectKeyFromObject(planAt(r.namespace, plan)).String()] = time.Now()
 }
-

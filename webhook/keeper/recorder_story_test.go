@@ -1,5 +1,20 @@
 package keeper_test
 
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
 // planAt is a plan of class c1, without a type of its own, in the scope.
 func planAt(namespace, name string) client.Object {
 	if namespace != "" {

@@ -31,7 +31,8 @@ type planObject struct {
 
 // look reads what there is of a type. The object comes first: what it records was
 // in force when the plans were read after it, if its version still stands at the
-// write that follows.
+// write that follows. The plans are all of one revision: of two that are made the
+// default meanwhile, the second could be all that is seen.
 func (s scope) look(ctx context.Context, serviceType string) (typeView, error) {
 	v := typeView{at: client.ObjectKey{Namespace: s.namespace, Name: serviceType}}
 	var err error
@@ -41,11 +42,12 @@ func (s scope) look(ctx context.Context, serviceType string) (typeView, error) {
 	if v.classes, err = s.classes(ctx, v1beta1.FieldServiceType, serviceType); err != nil {
 		return v, err
 	}
-	if v.plans, err = s.planObjects(ctx, v1beta1.FieldServiceType, serviceType); err != nil {
+	at := s
+	if v.plans, at.revision, err = s.planObjects(ctx, v1beta1.FieldServiceType, serviceType); err != nil {
 		return v, err
 	}
 	for _, class := range v.classes {
-		of, err := s.planObjects(ctx, s.classField(), class.Name)
+		of, _, err := at.planObjects(ctx, s.classField(), class.Name)
 		if err != nil {
 			return v, err
 		}
@@ -94,15 +96,16 @@ func (s scope) classField() string {
 	return v1beta1.FieldClusterServiceClassRefName
 }
 
-func (s scope) planObjects(ctx context.Context, field, value string) ([]planObject, error) {
+// planObjects reads plans, and says of which revision they are.
+func (s scope) planObjects(ctx context.Context, field, value string) (found []planObject, revision string, err error) {
 	if s.namespace != "" {
 		var list v1beta1.ServicePlanList
 		err := s.list(ctx, &list, field, value)
-		return entries(list.Items, localPlanObject), err
+		return entries(list.Items, localPlanObject), list.ResourceVersion, err
 	}
 	var list v1beta1.ClusterServicePlanList
-	err := s.list(ctx, &list, field, value)
-	return entries(list.Items, clusterPlanObject), err
+	err = s.list(ctx, &list, field, value)
+	return entries(list.Items, clusterPlanObject), list.ResourceVersion, err
 }
 
 // planObject is the plan with that Kubernetes name, if there is one.
@@ -164,7 +167,7 @@ func (v *typeView) classesByName() map[string]*resolve.ClassEntry {
 func (p *planObject) claim(serviceType string, class *resolve.ClassEntry) claim {
 	c := claim{name: p.Name, uid: p.object.GetUID(), state: p.state(serviceType, class), annotated: p.Default}
 	if c.annotated {
-		c.annotatedAt = annotatedAt(p.object)
+		c.annotatedAt, c.version = annotatedAt(p.object), p.object.GetResourceVersion()
 	}
 	return c
 }

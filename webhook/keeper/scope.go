@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -17,6 +18,8 @@ import (
 type scope struct {
 	reader    client.Reader
 	namespace string
+	// revision, if set, is the one that lists of a live reader are of.
+	revision string
 }
 
 // scopeOf is the scope in which those are who may have waited for an object.
@@ -171,8 +174,13 @@ func (s scope) waiting(ctx context.Context, k key) ([]waiter, error) {
 
 // list reads a list that is only looked at: the cache need not copy it.
 func (s scope) list(ctx context.Context, list client.ObjectList, field, value string) error {
-	err := s.reader.List(ctx, list, client.MatchingFields{field: value}, client.InNamespace(s.namespace), client.UnsafeDisableDeepCopy)
-	if err != nil {
+	options := []client.ListOption{client.MatchingFields{field: value}, client.InNamespace(s.namespace), client.UnsafeDisableDeepCopy}
+	if s.revision != "" {
+		options = append(options, &client.ListOptions{Raw: &metav1.ListOptions{
+			ResourceVersion: s.revision, ResourceVersionMatch: metav1.ResourceVersionMatchExact,
+		}})
+	}
+	if err := s.reader.List(ctx, list, options...); err != nil {
 		return fmt.Errorf("cannot list %T by %q: %w", list, field, err)
 	}
 	return nil

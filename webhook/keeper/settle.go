@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 )
 
 // A planState is how a plan stands to a type.
@@ -34,6 +35,9 @@ type claim struct {
 	// when, as far as that is known.
 	annotated   bool
 	annotatedAt time.Time
+	// version is the plan's resource version, by which those that were annotated
+	// in the same second follow one another.
+	version string
 }
 
 // A standing is all that decides what is to be done about a type's default in
@@ -196,7 +200,19 @@ func (s standing) annotated() []claim {
 		}
 	}
 	slices.SortFunc(found, func(a, b claim) int {
-		return cmp.Or(a.annotatedAt.Compare(b.annotatedAt), strings.Compare(string(a.uid), string(b.uid)), strings.Compare(a.name, b.name))
+		return cmp.Or(a.annotatedAt.Compare(b.annotatedAt), compareVersions(a.version, b.version),
+			strings.Compare(string(a.uid), string(b.uid)), strings.Compare(a.name, b.name))
 	})
 	return found
+}
+
+// compareVersions says which of two plans was written first, as far as that can be
+// told. Annotations have times in whole seconds, and an instance may have got the
+// plan that was annotated first in the same one: it stays the default.
+func compareVersions(a, b string) int {
+	order, err := resourceversion.CompareResourceVersion(a, b)
+	if err != nil {
+		return 0
+	}
+	return order
 }

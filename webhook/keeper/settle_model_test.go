@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -234,4 +233,3 @@ func (w *walk) mayLose(t *testing.T, m move) {
 	require.GreaterOrEqual(t, w.excuses[w.typ.recorded], w.since, "%v takes the record from %q for nothing:\n%s",
 		m, w.typ.recorded, strings.Join(w.history, "\n"))
 }
-

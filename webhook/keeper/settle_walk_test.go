@@ -1,5 +1,16 @@
 package keeper
 
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
 func newWalk(seed uint64) *walk {
 	w := &walk{Rand: rand.New(rand.NewPCG(seed, 1)), plans: map[string]modelPlan{}, excuses: map[string]int{}}
 	w.past = w.read()

@@ -1,0 +1,75 @@
+package webhook
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// Bindings are held against the policies of both kinds.
+func TestBindingPolicies(t *testing.T) {
+	t.Parallel()
+	checkBindings(t, bindingPolicyCases())
+}
+
+func bindingPolicyCases() map[string]bindingCase {
+	under := func(policies ...string) func(at string) []func(*stock) {
+		return func(at string) []func(*stock) {
+			return []func(*stock){hasInstance("mydb", at+"db-small", labelled("stage", "test")), hasNamespace("dev", "team", "a"), ruled(policies...)}
+		}
+	}
+	denied := func(reason string, policies ...string) bindingCase {
+		return bindingCase{reason: reason, edits: under(policies...), spec: toMydb, denied: "PolicyDenied"}
+	}
+	allowed := func(reason string, policies ...string) bindingCase {
+		return bindingCase{reason: reason, edits: under(policies...), spec: toMydb, plan: "db-small"}
+	}
+	backup := `{"instanceRef":{"name":"mydb"},"externalID":"e-1",` + bindRefs + `}`
+	taken := []string{"taken as it is: plan db/small; no default was applied"}
+	nothing := func(string) []func(*stock) { return []func(*stock){} }
+	unready := denied("Over the limit the cache decides, and says so.", "bind-deny x type=mysql")
+	unready.adjust = exhaust
+	deleted := allowed("A policy that was just deleted refuses no one.")
+	deleted.behind = under("bind-deny x type=mysql", "deny y type=mysql")
+	fresh := allowed("One that the cache has not seen holds in a moment.", "bind-deny x type=mysql")
+	fresh.behind = under()
+	return map[string]bindingCase{
+		"ByInstance":         denied("An instance by its name.", "bind-deny x instance=dev/mydb says=ask-ann"),
+		"ByInstanceLabel":    denied("Or its labels.", "bind-deny x ilabel=stage:test"),
+		"ByPlan":             denied("Or its plan.", "bind-deny x plan=small"),
+		"ByClass":            denied("Or its class.", "bind-deny x class=db"),
+		"ByType":             denied("Or its type.", "bind-deny x type=mysql"),
+		"ByNamespaceLabel":   denied("Where the namespace has the label.", "bind-deny x type=mysql where=team:a"),
+		"ByProvisioning":     denied("Where there may be no instance, there may be no new binding.", "deny x plan=small says=frozen"),
+		"AllowedElsewhere":   denied("Being allowed elsewhere is not enough.", "bind-allow x instance=dev/mydb in=qa", "bind-allow y type=mysql in=prod"),
+		"AllowedToProvision": denied("Being allowed to provision is none to bind.", "allow x type=mysql in=dev", "bind-allow y type=mysql in=qa"),
+		"AllowedToBind":      denied("Nor the other way around.", "bind-allow x type=mysql in=dev", "allow y type=mysql in=qa"),
+		"OtherInstance":      allowed("Others are others.", "bind-deny x instance=dev/other", "bind-deny y instance=prod/mydb", "bind-deny z ilabel=stage:prod", "deny v plan=large"),
+		"AllSaid":            allowed("All that a subject says must be so.", "bind-deny x instance=dev/mydb ilabel=stage:prod"),
+		"AllowedHere":        allowed("Who is allowed by both, may.", "bind-allow x instance=dev/mydb in=dev", "allow y type=mysql in=dev"),
+		"OtherPlace":         allowed("What holds elsewhere does not hold here.", "bind-deny x type=mysql in=qa", "deny y type=mysql where=team:b"),
+		"AskedTooOften":      unready, "JustDeleted": deleted, "JustCreated": fresh,
+		"Restored":      {reason: "A backup is held against them, too.", edits: under("bind-deny x plan=small"), spec: backup, denied: "PolicyDenied"},
+		"RestoredAhead": {reason: "Also before its instance, by what its references say.", edits: func(string) []func(*stock) { return []func(*stock){ruled("deny x plan=small")} }, spec: backup, denied: "PolicyDenied"},
+		"RestoredAheadByInstance": {
+			reason: "And by its instance's name.", edits: func(string) []func(*stock) { return []func(*stock){ruled("bind-deny x instance=dev/mydb")} }, spec: backup, denied: "PolicyDenied",
+		},
+		"RestoredAheadAllowed": {reason: "Unless they allow it.", edits: func(string) []func(*stock) { return []func(*stock){ruled("deny x plan=large")} }, spec: backup, plan: "db-small", warnings: taken},
+		"GivenID":              {reason: "An object of the retired catalog, too.", edits: under("deny x plan=small"), spec: `{"instanceRef":{"name":"mydb"},"externalID":"e-1"}`, denied: "PolicyDenied"},
+		"Touched": {
+			reason: "A touch leaves it waiting.", edits: nothing, spec: toMydb, later: under("bind-deny x type=mysql says=ask-ann"), write: `{"metadata":{"labels":{"a":"b"}}}`, want: `{"metadata":{"labels":{"a":"b"}}}`,
+			warnings: []string{`no plan is decided yet: spec.instanceRef.name: BindingPolicy "x" does not let namespace "dev" use instance "mydb" (plan db/small): ask ann; the binding waits`},
+		},
+		"Edited": {reason: "An edit is refused.", edits: nothing, spec: toMydb, later: under("bind-deny x type=mysql"), write: `{"spec":{"parameters":{"a":1}}}`, denied: "PolicyDenied"},
+	}
+}
+
+// A settled binding is its policies' no more.
+func TestSettledBindingUnderPolicies(t *testing.T) {
+	t.Parallel()
+	w := stocked(t, db, richly("")...).world()
+	stored := w.bindTo(rich).admitted()
+	w.restock(stocked(t, db, append(richly(""), ruled("deny x type=mysql", "bind-deny y type=mysql"))...))
+	assert.Equal(t, meant(t, stored), meant(t, w.write(bindingOf(rich), stored).admitted()))
+	assert.Empty(t, w.write(stored, stored).mutate.Patch)
+}
