@@ -16,7 +16,8 @@ import (
 func TestBindingTakesWhatThePlanGives(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.addReader()
+	w.kubectl(files(w.readerClass(), w.readerPlan()), "apply", "-f", "-")
+	w.kubectl(w.readInstance(), "apply", "-f", "-")
 	said := w.kubectl(w.adminBinding(), "apply", "-f", "-")
 	assert.Contains(t, said, "Warning: defaults set tls")
 	assert.Contains(t, said, "Warning: defaults of plan "+w.name("c")+"/"+w.name("p")+" add 1 secret transforms")

@@ -41,11 +41,14 @@ func (w *world) readerPlan() string {
 func (w *world) readInstance() string { return w.manifestOf("ServiceInstance", "mydb", readInstance) }
 func (w *world) adminBinding() string { return w.manifestOf("ServiceBinding", "creds", adminBinding) }
 
-// addReader applies class and plan of the worked example, and an instance of it.
+// addReader stores class and plan of the worked example, and an instance of it.
 func (w *world) addReader() {
 	w.Helper()
-	w.kubectl(files(w.readerClass(), w.readerPlan()), "apply", "-f", "-")
-	w.kubectl(w.readInstance(), "apply", "-f", "-")
+	w.create(
+		w.unwritten(ruledKind{kind: "ClusterServiceClass"}, w.name("c"), readerClass),
+		w.unwritten(ruledKind{kind: "ClusterServicePlan"}, w.name("p"), readerPlan),
+		w.unwritten(ruledKind{kind: "ServiceInstance", namespaced: true}, "mydb", readInstance),
+	)
 }
 
 // isWhole asserts that the binding "creds" is what the worked example says.

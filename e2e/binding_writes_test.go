@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"encoding/json"
+	"maps"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -14,50 +15,45 @@ import (
 )
 
 // A bindingWrite is a row of the table of who may write what into a binding: one
-// way to write it that changes nothing, however it was created.
+// way to write it that changes nothing.
 type bindingWrite struct {
 	reason string
 	write  func(*world)
 }
 
-// bindingWays are the ways. None asks for anything else than what is stored, so
-// none changes anything; all of them are bob's.
-func bindingWays() map[string]bindingWrite {
+// kubectlWays are those of kubectl. None asks for anything else than what is
+// stored, so none changes anything; all of them are bob's.
+func kubectlWays() map[string]bindingWrite {
 	manifest := (*world).adminBinding
 	return map[string]bindingWrite{
-		"Apply":            {"what is applied again is unchanged", bindingKubectl(manifest, "apply")},
-		"ApplyOverAll":     {"a forced manager takes the fields that it writes, as they are", bindingKubectl(manifest, "apply", "--server-side", "--force-conflicts")},
-		"ApplySecond":      {"a second manager may own a value without changing it", bindingKubectl(manifest, "apply", "--server-side", "--field-manager=team")},
-		"Replace":          {"a manifest knows no defaults: they are put back", bindingKubectl(manifest, "replace")},
-		"ReplaceBare":      {"nor does one that says only what must be said", bindingKubectl((*world).bareBinding, "replace")},
+		"Apply":        {"what is applied again is unchanged", bindingKubectl(manifest, "apply")},
+		"ApplyOverAll": {"a forced manager takes the fields that it writes, as they are", bindingKubectl(manifest, "apply", "--server-side", "--force-conflicts")},
+		"ApplySecond":  {"a second manager may own a value without changing it", bindingKubectl(manifest, "apply", "--server-side", "--field-manager=team")},
+		"Replace":      {"a manifest knows no defaults: they are put back", bindingKubectl(manifest, "replace")},
+		"ReplaceBare":  {"nor does one that says only what must be said", bindingKubectl((*world).bareBinding, "replace")},
+	}
+}
+
+// clientWays are those of controllers and old clients, in the same way.
+func clientWays() map[string]bindingWrite {
+	return map[string]bindingWrite{
 		"GetPut":           {"a controller that writes back what it read changes nothing", putBinding(func(map[string]any) {})},
 		"OldClient":        {"an old typed client drops what it does not know, and writes nulls and zeros", putBinding(asOldBindingClient)},
 		"OldClientEmptied": {"it may have emptied what it knows, too: that was reverted without a word", putBinding(emptiedByOldClient)},
 		"NoSpec":           {"an empty spec asks for nothing else", putBinding(func(object map[string]any) { object["spec"] = map[string]any{} })},
-		"MergePatchNothing": {
-			"a touch", patchBinding(types.MergePatchType, `{}`),
-		},
-		"MergePatchLabel": {
-			"a label asks for nothing", patchBinding(types.MergePatchType, `{"metadata":{"labels":{"team":"a"}}}`),
-		},
-		"MergePatchAway": {
-			"what is left out is put back", patchBinding(types.MergePatchType,
-				`{"metadata":{"annotations":null},"spec":{"instanceRef":null,"parameters":null,"secretTransforms":null,"secretName":null,`+
-					`"clusterServiceClassRef":null,"clusterServicePlanRef":null,"externalID":null,"userInfo":null}}`),
-		},
-		"MergePatchOwnOnly": {
-			"a default alone is put back as well", patchBinding(types.MergePatchType, `{"spec":{"parameters":{"tls":null}}}`),
-		},
-		"JSONPatchAway": {
-			"nor does a JSON patch take anything", patchBinding(types.JSONPatchType,
-				`[{"op":"remove","path":"/spec/clusterServicePlanRef"},{"op":"remove","path":"/spec/secretTransforms"},{"op":"remove","path":"/spec/externalID"}]`),
-		},
-		"JSONPatchForged": {
-			"the asker and the record are admission's", patchBinding(types.JSONPatchType,
-				`[{"op":"replace","path":"/spec/userInfo/username","value":"root"},`+
-					`{"op":"replace","path":"/metadata/annotations/servicecatalog.kubernetes.io~1applied-defaults","value":"{}"},`+
-					`{"op":"replace","path":"/metadata/annotations/servicecatalog.kubernetes.io~1minted-external-id","value":"mine"}]`),
-		},
+
+		"MergePatchNothing": {"a touch", patchBinding(types.MergePatchType, `{}`)},
+		"MergePatchLabel":   {"a label asks for nothing", patchBinding(types.MergePatchType, `{"metadata":{"labels":{"team":"a"}}}`)},
+		"MergePatchAway": {"what is left out is put back", patchBinding(types.MergePatchType,
+			`{"metadata":{"annotations":null},"spec":{"instanceRef":null,"parameters":null,"secretTransforms":null,"secretName":null,`+
+				`"clusterServiceClassRef":null,"clusterServicePlanRef":null,"externalID":null,"userInfo":null}}`)},
+		"MergePatchAwayADefault": {"a default alone is put back as well", patchBinding(types.MergePatchType, `{"spec":{"parameters":{"tls":null}}}`)},
+		"JSONPatchAway": {"nor does a JSON patch take anything", patchBinding(types.JSONPatchType,
+			`[{"op":"remove","path":"/spec/clusterServicePlanRef"},{"op":"remove","path":"/spec/secretTransforms"},{"op":"remove","path":"/spec/externalID"}]`)},
+		"JSONPatchForged": {"the asker and the record are admission's", patchBinding(types.JSONPatchType,
+			`[{"op":"replace","path":"/spec/userInfo/username","value":"root"},`+
+				`{"op":"replace","path":"/metadata/annotations/servicecatalog.kubernetes.io~1applied-defaults","value":"{}"},`+
+				`{"op":"replace","path":"/metadata/annotations/servicecatalog.kubernetes.io~1minted-external-id","value":"mine"}]`)},
 	}
 }
 
@@ -66,18 +62,20 @@ func bindingWays() map[string]bindingWrite {
 // it was decided.
 func TestBindingStaysAsItWasDecided(t *testing.T) {
 	t.Parallel()
-	creations := map[string]func(*world){
-		"Created": func(w *world) { w.kubectl(w.adminBinding(), "--as", alice, "create", "--save-config", "-f", "-") },
-		"Applied": func(w *world) { w.kubectl(w.adminBinding(), "--as", alice, "apply", "-f", "-") },
-		"ServerSide": func(w *world) {
-			w.kubectl(w.adminBinding(), "--as", alice, "apply", "--server-side", "--field-manager=chart", "-f", "-")
-		},
-	}
-	for creation, create := range creations {
-		for name, way := range bindingWays() {
+	create := func(args ...string) func(*world) { return bindingKubectlAs(alice, (*world).adminBinding, args...) }
+	for creation, how := range map[string]func(*world){
+		"Created":    create("create", "--save-config"),
+		"Applied":    create("apply"),
+		"ServerSide": create("apply", "--server-side", "--field-manager=chart"),
+	} {
+		ways := kubectlWays()
+		if creation == "ServerSide" {
+			maps.Copy(ways, clientWays())
+		}
+		for name, way := range ways {
 			t.Run(creation+"/"+name, func(t *testing.T) {
 				t.Parallel()
-				newWorld(t).staysAsDecided(create, way)
+				newWorld(t).staysAsDecided(how, way)
 			})
 		}
 	}
@@ -110,9 +108,13 @@ func (w *world) bareBinding() string {
 
 // bindingKubectl is kubectl with a manifest, by bob.
 func bindingKubectl(manifest func(*world) string, args ...string) func(*world) {
+	return bindingKubectlAs(bob, manifest, args...)
+}
+
+func bindingKubectlAs(user string, manifest func(*world) string, args ...string) func(*world) {
 	return func(w *world) {
 		w.Helper()
-		w.kubectl(manifest(w), append(append([]string{"--as", bob}, args...), "-f", "-")...)
+		w.kubectl(manifest(w), append(append([]string{"--as", user}, args...), "-f", "-")...)
 	}
 }
 

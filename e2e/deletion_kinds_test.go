@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -35,52 +36,57 @@ var relics = []relic{
 }
 
 // relic is the object, not stored; held says that another controller holds it.
-func (w *world) relic(r relic, held bool) *unstructured.Unstructured {
+func (w *world) relic(r relic, name string, held bool) *unstructured.Unstructured {
 	w.Helper()
 	of := ruledKind{kind: r.kind, namespaced: !strings.HasPrefix(r.kind, "Cluster") && !strings.HasSuffix(r.kind, "Policy")}
-	object := w.unwritten(of, "relic", strings.ReplaceAll(r.spec, "DEEP", nested(70)))
+	object := w.unwritten(of, name, strings.ReplaceAll(r.spec, "DEEP", nested(70)))
 	switch {
 	case held:
-		object.SetName("held-relic")
+		object.SetName("held-" + name)
 		object.SetFinalizers([]string{holdFinalizer})
-	case r.kind == "ClusterServiceBroker" || r.kind == "ServiceBroker" || r.kind == "ServiceInstance" || r.kind == "ServiceBinding":
+	case slices.Contains([]string{"ClusterServiceBroker", "ServiceBroker", "ServiceInstance", "ServiceBinding"}, r.kind):
 		object.SetFinalizers([]string{api.FinalizerServiceCatalog})
 	}
 	return object
 }
 
 // TestDeletingAlwaysWorks: each kind, whatever is wrong with it, with everything
-// denied and everything it refers to gone, with the hooks at work and with the
-// webhook killed; and a finalizer can be taken off by hand.
+// denied and everything it refers to gone, without hooks, with hooks at work, and
+// with the webhook killed; and a finalizer can be taken off by hand.
+//
+//nolint:tparallel // its phases come one after the other.
 func TestDeletingAlwaysWorks(t *testing.T) {
 	t.Parallel()
-	for name, prepare := range map[string]func(w *world){
-		"HooksAtWork": func(w *world) {
+	// No keeper, which would clear the records and touch the undecided.
+	w := newWorldOn(t, startStack(t, func(o *stack.Options) { o.WebhookArgs = []string{"--keeper=off"} }))
+	require.NoError(t, w.UninstallHooks(t.Context()))
+	phases := []struct {
+		name    string
+		prepare func(w *world)
+	}{
+		{"without-hooks", func(*world) {}},
+		{"hooks-at-work", func(w *world) {
 			require.NoError(w, w.InstallHooks(w.Context()))
-			w.createEverythingDenied()
 			w.requireGuarded()
-		},
-		"WebhookKilled": func(w *world) {
-			require.NoError(w, w.InstallHooks(w.Context()))
-			w.createEverythingDenied()
-			require.NoError(w, w.StopWebhook(w.Context(), 0, syscall.SIGKILL))
-		},
-		"WithoutTheKeeper": func(w *world) { w.createEverythingDenied() },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorldOn(t, startStack(t, func(o *stack.Options) { o.WebhookArgs = []string{"--keeper=off"} }))
-			require.NoError(t, w.UninstallHooks(t.Context()))
+		}},
+		{"webhook-killed", func(w *world) { require.NoError(w, w.StopWebhook(w.Context(), 0, syscall.SIGKILL)) }},
+	}
+	for _, phase := range phases {
+		for _, r := range relics {
+			w.create(w.relic(r, phase.name, false), w.relic(r, phase.name, true))
+		}
+	}
+	w.createEverythingDenied()
+	for _, phase := range phases {
+		t.Run(phase.name, func(t *testing.T) {
+			w := w.in(t)
+			phase.prepare(w)
 			for _, r := range relics {
-				w.create(w.relic(r, false), w.relic(r, true))
+				w.deletesRelic(r, phase.name)
 			}
-			prepare(w)
-			for _, r := range relics {
-				w.deletesRelic(r)
-			}
-			w.deletesNamespace()
 		})
 	}
+	w.deletesNamespace()
 }
 
 // createEverythingDenied stores policies that deny everything everywhere.
@@ -96,8 +102,7 @@ func (w *world) createEverythingDenied() {
 func (w *world) requireGuarded() {
 	w.Helper()
 	for _, r := range relics {
-		fresh := w.relic(r, false)
-		fresh.SetName("fresh")
+		fresh := w.relic(r, "fresh", false)
 		err := w.client.Create(w.Context(), fresh, client.DryRunAll)
 		if r.kind == "ClusterServicePlan" || r.kind == "ServicePlan" {
 			// A schema that cannot be used is the broker's, and only told.
@@ -107,9 +112,9 @@ func (w *world) requireGuarded() {
 	}
 }
 
-func (w *world) deletesRelic(r relic) {
+func (w *world) deletesRelic(r relic, name string) {
 	w.Helper()
-	plain, held := w.relic(r, false), w.relic(r, true)
+	plain, held := w.relic(r, name, false), w.relic(r, name, true)
 	require.NoError(w, w.client.Delete(w.Context(), plain), r.kind)
 	w.gone(plain)
 

@@ -42,8 +42,12 @@ func TestControllersFightOverAnAnnotation(t *testing.T) {
 		w.get(object)
 		settled[i] = bared(object)
 	}
+	var fights sync.WaitGroup
+	for _, object := range fighters {
+		fights.Go(func() { w.fight(object) })
+	}
+	fights.Wait()
 	for i, object := range fighters {
-		w.fight(object)
 		w.get(object)
 		assert.Empty(t, cmp.Diff(settled[i], bared(object)), "(-before +after) %T", object)
 		assert.Contains(t, []string{"this", "that"}, object.GetAnnotations()[disputed][:4], "the fight took place")

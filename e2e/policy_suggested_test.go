@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 )
@@ -45,10 +47,13 @@ func TestSuggestionsOfSeveralBrokers(t *testing.T) {
 	assert.Equal(t, "cluster-default", w.appliedTo(chosen).Rule)
 	w.suggesting("amazon")
 	require.NoError(t, w.tries(asked), "a further suggestion is nothing to a choice")
+	// Before it is confirmed, what is taken back would be half a switch.
+	recorded := &api.ClusterServiceType{ObjectMeta: metav1.ObjectMeta{Name: w.name("db")}}
 	w.eventually(func() (bool, error) {
-		recorded, err := w.recordedDefault("", w.name("db"))
-		return recorded == w.name("google-rest"), err
+		err := w.client.Get(t.Context(), client.ObjectKeyFromObject(recorded), recorded)
+		return recorded.Status.Confirmed, err
 	})
+	require.Equal(t, w.name("google-rest"), recorded.Spec.DefaultPlanRef.Name)
 
 	annotate("google-rest", "null")
 	w.eventually(func() (bool, error) {

@@ -35,8 +35,7 @@ func TestWhatPeopleSeeOfAType(t *testing.T) {
 	assert.NotContains(t, w.kubectl("", "get", "clusterserviceplan", w.name("basic"), "-o", "yaml"), annotation)
 	assert.Contains(t, w.kubectl("", "get", "clusterserviceplan", w.name("premium"), "-o", "yaml"), annotation+`: "true"`)
 	w.eventually(func() (bool, error) {
-		text := w.kubectl("", "get", "clusterservicetype", w.name("db"), "-o", "jsonpath={.status.confirmed}")
-		return text == "true", fmt.Errorf("confirmed is %q", text)
+		return w.kubectl("", "get", "clusterservicetype", w.name("db"), "-o", "jsonpath={.status.confirmed}") == "true", nil
 	})
 
 	w.kubectl("", "annotate", "clusterserviceplan", w.name("premium"), annotation+"-")
@@ -61,8 +60,10 @@ func (w *world) showsType(want, reason string) {
 			return false, fmt.Errorf("%s: %w", stderr, err)
 		}
 		fields := strings.Fields(stdout)
-		got := strings.Join(fields[2:len(fields)-1], " ")
-		return got == want, fmt.Errorf("%s: %q, not %q", reason, got, want)
+		if got := strings.Join(fields[2:len(fields)-1], " "); got != want {
+			return false, fmt.Errorf("%s: %q, not %q", reason, got, want)
+		}
+		return true, nil
 	})
 }
 

@@ -11,12 +11,8 @@ import (
 	"github.com/defaultplan/defaultplan/merge"
 )
 
-// An instance is what admission reads of a ServiceInstance, and an instanceWrite
-// one request for it.
-type (
-	instance      = written[v1beta1.ServiceInstanceSpec, progress]
-	instanceWrite = write[v1beta1.ServiceInstanceSpec, progress]
-)
+// An instanceWrite is one admission request for a ServiceInstance.
+type instanceWrite = write[v1beta1.ServiceInstanceSpec, progress]
 
 // progress tells whether a broker was ever asked for anything.
 type progress struct {

@@ -36,7 +36,7 @@ func (m *instanceMutation) decide(ctx context.Context, refuse bool) error {
 		m.undecided(refused, req, refuse)
 		return nil
 	}
-	if refused, ok := errors.AsType[*refusedByPolicy](err); ok {
+	if refused, ok := errors.AsType[*policyError](err); ok {
 		m.hold(refused.denial("spec"), refuse)
 		return nil
 	}

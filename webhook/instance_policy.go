@@ -19,7 +19,7 @@ func (v *instanceValidation) judgePolicies(ctx context.Context, seen view) error
 		return fmt.Errorf("cannot hold the plan against the policies: %w", err)
 	}
 	if refusal != nil {
-		refused := refusedByPolicy{Refusal: refusal, subject: "plan " + v.defined.title(), namespace: v.req.Namespace}
+		refused := policyError{Refusal: refusal, subject: "plan " + v.defined.title(), namespace: v.req.Namespace}
 		v.deny(refused.denial(v.askedField()))
 	}
 	return nil

@@ -27,9 +27,9 @@ func newPolicies(readers Readers) *policies {
 	return &policies{cached: readers.Cached, live: readers.Live, set: readers.Policies}
 }
 
-// A refusedByPolicy is a plan, or an instance, that a policy keeps from a
+// A policyError is a plan, or an instance, that a policy keeps from a
 // namespace.
-type refusedByPolicy struct {
+type policyError struct {
 	*policy.Refusal
 
 	// subject is what is refused, for people, and namespace where.
@@ -38,10 +38,10 @@ type refusedByPolicy struct {
 	unconfirmed bool
 }
 
-func (r *refusedByPolicy) Error() string { return r.denial("spec").message() }
+func (r *policyError) Error() string { return r.denial("spec").message() }
 
 // denial is the refusal as the user sees it, in the policy's name and words.
-func (r *refusedByPolicy) denial(field string) *denial {
+func (r *policyError) denial(field string) *denial {
 	text := fmt.Sprintf("%s %q does not let namespace %q use %s", r.Kind, r.Policies[0], r.namespace, r.subject)
 	if r.NotAllowed {
 		text = fmt.Sprintf("%s is only for the namespaces that %s %s names, and %q is not one of them",

@@ -50,7 +50,7 @@ func (r *resolver) resolve(ctx context.Context, req resolve.Request) (resolve.Ch
 	return r.catalog.confirm(ctx, req, r.see)
 }
 
-// refuse holds a choice against the policies; the error may be a *refusedByPolicy.
+// refuse holds a choice against the policies; the error may be a *policyError.
 // A selector has passed over what they refuse.
 func (r *resolver) refuse(ctx context.Context, req resolve.Request, choice *resolve.Choice) error {
 	if req.Selector != nil && choice.Plan.Denied == "" {
@@ -70,7 +70,7 @@ func (r *resolver) refuse(ctx context.Context, req resolve.Request, choice *reso
 
 // refusal is what the policies refuse a target in a namespace, nil for nothing:
 // what the API server says, unless the namespace asks too often.
-func (r *resolver) refusal(ctx context.Context, target *policy.Target, namespace string) (*refusedByPolicy, error) {
+func (r *resolver) refusal(ctx context.Context, target *policy.Target, namespace string) (*policyError, error) {
 	found, err := r.policies.judge(ctx, target, namespace)
 	confirmed := err == nil && found != nil && r.confirms.allow(namespace)
 	if confirmed {
@@ -79,7 +79,7 @@ func (r *resolver) refusal(ctx context.Context, target *policy.Target, namespace
 	if err != nil || found == nil {
 		return nil, err
 	}
-	return &refusedByPolicy{Refusal: found, namespace: namespace, unconfirmed: !confirmed}, nil
+	return &policyError{Refusal: found, namespace: namespace, unconfirmed: !confirmed}, nil
 }
 
 // planTitle is a plan as denials call it.

@@ -62,13 +62,13 @@ type outlook struct {
 // where v is the cluster's.
 func (v *typeView) outlook(cluster *typeView) outlook {
 	o := outlook{at: v.at, recorded: v.kept.recorded()}
-	v.eachLive(func(plan *planObject, title string) {
+	v.eachLive(func(plan *planObject, class *resolve.ClassEntry) {
 		o.plans++
 		if plan.Suggested {
-			o.suggested = append(o.suggested, title)
+			o.suggested = append(o.suggested, titleOf(&plan.PlanEntry, class))
 		}
 		if plan.Default && plan.Name != o.recorded {
-			o.beside = append(o.beside, title)
+			o.beside = append(o.beside, titleOf(&plan.PlanEntry, class))
 		}
 	})
 	slices.Sort(o.suggested)
@@ -81,7 +81,7 @@ func (v *typeView) outlook(cluster *typeView) outlook {
 		whole.Classes = slices.Concat(whole.Classes, above.Classes)
 		whole.Plans = append(whole.Plans, above.Plans...)
 		whole.Records = append(whole.Records, above.Records...)
-		cluster.eachLive(func(*planObject, string) { o.any = true })
+		cluster.eachLive(func(*planObject, *resolve.ClassEntry) { o.any = true })
 	}
 	_, err := resolve.Plan(request, whole)
 	errors.As(err, &o.refused)
@@ -92,14 +92,14 @@ func (v *typeView) outlook(cluster *typeView) outlook {
 	return o
 }
 
-// eachLive visits the plans of the type that can be chosen.
-func (v *typeView) eachLive(visit func(plan *planObject, title string)) {
+// eachLive visits the plans of the type that can be chosen, with their classes.
+func (v *typeView) eachLive(visit func(*planObject, *resolve.ClassEntry)) {
 	classes := v.classesByName()
 	for i := range v.plans {
 		plan := &v.plans[i]
 		class := classes[plan.Class]
 		if plan.state(v.at.Name, class) == planLive {
-			visit(plan, titleOf(&plan.PlanEntry, class))
+			visit(plan, class)
 		}
 	}
 }
