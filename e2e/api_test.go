@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 )
@@ -43,7 +45,7 @@ func TestPlansAreFoundByField(t *testing.T) {
 }
 
 // TestWhatKubectlGetShows: the columns of each kind are those a person needs, and
-// are filled from the moment of creation.
+// are filled from the moment of creation; those of a type, by the keeper.
 func TestWhatKubectlGetShows(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -53,6 +55,8 @@ func TestWhatKubectlGetShows(t *testing.T) {
 	w.kubectl(w.manifest("mydb", "{serviceType: NAME(db)}"), "apply", "-f", "-")
 	w.kubectl(w.manifest("mycache", "{serviceType: NAME(cache)}"), "apply", "-f", "-")
 	w.storeBrokersAndBinding()
+	w.untilKept(record("", w.name("db"), ""))
+	w.untilKept(record(w.namespace, w.name("cache"), ""))
 	named := map[string][]string{
 		"clusterserviceclasses": {w.name("azure")}, "clusterserviceplans": {w.name("basic")},
 		"clusterservicetypes": {w.name("db")}, "clusterservicebrokers": {w.name("broker")},
@@ -72,6 +76,16 @@ func TestWhatKubectlGetShows(t *testing.T) {
 	for _, kind := range []string{"clusterserviceplan", "serviceplan", "serviceinstance", "servicetype", "servicebroker", "servicebinding"} {
 		assert.Contains(t, w.kubectl("", "get", "svcat"), kind+".servicecatalog.k8s.io/", "the category")
 	}
+}
+
+// untilKept waits until the keeper has looked at a type's record as it is: it has
+// confirmed it.
+func (w *world) untilKept(serviceType client.Object) {
+	w.Helper()
+	w.eventually(func() (bool, error) {
+		err := w.client.Get(w.Context(), client.ObjectKeyFromObject(serviceType), serviceType)
+		return err == nil && catalogue{"": serviceType}.confirmed(serviceType.GetName()), err
+	})
 }
 
 // heading is a column's name with the space up to the next one.
@@ -121,25 +135,46 @@ func (w *world) storeBrokersAndBinding() {
 func TestWhatIsNewIsNotCurrent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.addPlans(class{name: w.name("c"), serviceType: w.name("db")}, plan{name: w.name("p"), isDefault: true})
-	w.create(record("", w.name("db"), w.name("p")), record(w.namespace, w.name("db"), "none"))
-	w.createInstance("mydb", ofType(w.name("db")))
-	w.storeBrokersAndBinding()
+	created := map[string]func() *unstructured.Unstructured{}
 	for kind, name := range map[string]string{
 		"ServiceInstance": "mydb", "ServiceBroker": "mybroker", "ServiceBinding": "mybinding", "ServiceType": w.name("db"),
 		"ClusterServiceBroker": w.name("broker"), "ClusterServiceType": w.name("db"),
 	} {
-		object := &unstructured.Unstructured{}
-		object.SetGroupVersionKind(api.GroupVersion.WithKind(kind))
-		object.SetName(name)
-		if !strings.HasPrefix(kind, "Cluster") {
-			object.SetNamespace(w.namespace)
-		}
-		w.get(object)
+		created[kind] = w.asCreated(kind, name)
+	}
+	w.addPlans(class{name: w.name("c"), serviceType: w.name("db")}, plan{name: w.name("p"), isDefault: true})
+	w.addPlans(class{namespace: w.namespace, name: w.name("c"), serviceType: w.name("db")}, plan{name: w.name("p")})
+	w.create(record("", w.name("db"), w.name("p")), record(w.namespace, w.name("db"), w.name("p")))
+	w.createInstance("mydb", ofType(w.name("db")))
+	w.storeBrokersAndBinding()
+	for kind, first := range created {
+		object := first()
 		observed, found, err := unstructured.NestedInt64(object.Object, "status", "observedGeneration")
 		require.NoError(t, err, kind)
 		assert.True(t, found, kind)
 		assert.Equal(t, int64(-1), observed, kind)
+	}
+}
+
+// asCreated watches for an object that is yet to come, and returns what waits until
+// it does: then it is as whoever waits for its status first sees it. That of a type
+// is soon written.
+func (w *world) asCreated(kind, name string) func() *unstructured.Unstructured {
+	w.Helper()
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(api.GroupVersion.WithKind(kind + "List"))
+	at := []client.ListOption{client.MatchingFields{"metadata.name": name}}
+	if !strings.HasPrefix(kind, "Cluster") {
+		at = append(at, client.InNamespace(w.namespace))
+	}
+	seen, err := w.client.Watch(w.Context(), list, at...)
+	require.NoError(w, err, kind)
+	w.Cleanup(seen.Stop)
+	return func() *unstructured.Unstructured {
+		event := <-seen.ResultChan()
+		object, is := event.Object.(*unstructured.Unstructured)
+		require.True(w, is && event.Type == watch.Added && object.GetName() == name, "%s: %v", kind, event)
+		return object
 	}
 }
 

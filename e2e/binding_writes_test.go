@@ -26,11 +26,17 @@ type bindingWrite struct {
 func kubectlWays() map[string]bindingWrite {
 	manifest := (*world).adminBinding
 	return map[string]bindingWrite{
-		"Apply":        {"what is applied again is unchanged", bindingKubectl(manifest, "apply")},
-		"ApplyOverAll": {"a forced manager takes the fields that it writes, as they are", bindingKubectl(manifest, "apply", "--server-side", "--force-conflicts")},
-		"ApplySecond":  {"a second manager may own a value without changing it", bindingKubectl(manifest, "apply", "--server-side", "--field-manager=team")},
-		"Replace":      {"a manifest knows no defaults: they are put back", bindingKubectl(manifest, "replace")},
-		"ReplaceBare":  {"nor does one that says only what must be said", bindingKubectl((*world).bareBinding, "replace")},
+		"Apply": {"what is applied again is unchanged", bindingKubectl(manifest, "apply")},
+		"ApplyOverAll": {
+			"a forced manager takes the fields that it writes, as they are",
+			bindingKubectl(manifest, "apply", "--server-side", "--force-conflicts"),
+		},
+		"ApplySecond": {
+			"a second manager may own a value without changing it",
+			bindingKubectl(manifest, "apply", "--server-side", "--field-manager=team"),
+		},
+		"Replace":     {"a manifest knows no defaults: they are put back", bindingKubectl(manifest, "replace")},
+		"ReplaceBare": {"nor does one that says only what must be said", bindingKubectl((*world).bareBinding, "replace")},
 	}
 }
 
@@ -47,7 +53,9 @@ func clientWays() map[string]bindingWrite {
 		"MergePatchAway": {"what is left out is put back", patchBinding(types.MergePatchType,
 			`{"metadata":{"annotations":null},"spec":{"instanceRef":null,"parameters":null,"secretTransforms":null,"secretName":null,`+
 				`"clusterServiceClassRef":null,"clusterServicePlanRef":null,"externalID":null,"userInfo":null}}`)},
-		"MergePatchAwayADefault": {"a default alone is put back as well", patchBinding(types.MergePatchType, `{"spec":{"parameters":{"tls":null}}}`)},
+		"MergePatchAwayADefault": {
+			"a default alone is put back as well", patchBinding(types.MergePatchType, `{"spec":{"parameters":{"tls":null}}}`),
+		},
 		"JSONPatchAway": {"nor does a JSON patch take anything", patchBinding(types.JSONPatchType,
 			`[{"op":"remove","path":"/spec/clusterServicePlanRef"},{"op":"remove","path":"/spec/secretTransforms"},{"op":"remove","path":"/spec/externalID"}]`)},
 		"JSONPatchForged": {"the asker and the record are admission's", patchBinding(types.JSONPatchType,

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack"
 )
 
 // TestNoValueOfAParameterIsEverTold: values are planted everywhere that a user,
@@ -23,10 +24,10 @@ import (
 // do not. None shows in a denial, a warning, an event, the log or the audit log.
 func TestNoValueOfAParameterIsEverTold(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorldOn(t, startStack(t, func(o *stack.Options) { o.Webhooks, o.ControlPlaneArgs = 2, []string{"-audit"} }))
 	canary := "canary-" + w.suffix
 	w.addCanaries(canary)
-	var told []string
+	told := w.addUnread(canary)
 	for name, tc := range plantings(canary) {
 		instance := w.instance(name, ofPlan(w.name(tc.class), ""), withParameters(tc.parameters))
 		if tc.class == "free" {
@@ -101,8 +102,19 @@ func (w *world) addCanaries(canary string) {
 		"length":{"maxLength":3},"items":{"uniqueItems":true},"any":{"anyOf":[{"type":"integer"},{"enum":["a"]}]}},"$schema":"http://json-schema.org/draft-07/schema#"}`})
 	w.addPlans(class{name: w.name("broken"), defaults: fmt.Sprintf(`{"a":%q}`, canary)},
 		plan{name: w.name("broken"), schema: `{"properties":{"a":{"type":"integer"}}}`})
-	w.addPlans(class{name: w.name("unread"), defaults: strings.Repeat(`{"a":`, 70) + fmt.Sprintf("%q", canary) + strings.Repeat("}", 70)},
-		plan{name: w.name("unread")})
+}
+
+// addUnread adds a class with defaults that cannot be merged. It is older than the
+// hooks, which refuse it: the refusal is returned.
+func (w *world) addUnread(canary string) []string {
+	w.Helper()
+	unread := class{name: w.name("unread"), defaults: strings.Repeat(`{"a":`, 70) + fmt.Sprintf("%q", canary) + strings.Repeat("}", 70)}
+	err := w.client.Create(w.Context(), unread.object())
+	requireInvalid(w.T, err, "nested too deeply")
+	require.NoError(w, w.UninstallHooks(w.Context()))
+	w.addPlans(unread, plan{name: w.name("unread")})
+	require.NoError(w, w.InstallHooks(w.Context()))
+	return []string{everythingIn(err)}
 }
 
 // rewriteCanaries writes the admitted instance in ways that are refused, and

@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -98,6 +99,28 @@ func record(namespace, serviceType, planName string) client.Object {
 		return &api.ClusterServiceType{ObjectMeta: meta, Spec: spec}
 	}
 	return &api.ServiceType{ObjectMeta: meta, Spec: spec}
+}
+
+// put creates an object. A type is patched if the keeper was faster: it makes one
+// for every type in use.
+func (w *world) put(object client.Object) error {
+	err := w.client.Create(w.Context(), object)
+	if !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	switch object.(type) {
+	case *api.ClusterServiceType, *api.ServiceType:
+		unrecorded := record(object.GetNamespace(), object.GetName(), "")
+		return w.client.Patch(w.Context(), object, client.MergeFrom(unrecorded))
+	}
+	return err
+}
+
+// switchTo makes the plan the default of a type by one write of its record: no
+// later choice by type believes another. The annotations are the keeper's to move.
+func (w *world) switchTo(namespace, serviceType, planName string) {
+	w.Helper()
+	w.create(record(namespace, serviceType, planName))
 }
 
 // A described is a class or a plan.

@@ -80,19 +80,14 @@ func (d *database) fresh() holding {
 // the default, and returns when both are what a new instance gets.
 func (d *database) turnCatalog() {
 	d.Helper()
-	d.patchPlan(d.plan, `{"metadata":{"annotations":{"`+api.AnnotationDefaultPlan+`":null}},"spec":{"defaultProvisionParameters":{"ssl":true,"late":1}}}`)
-	d.patchPlan(d.other, `{"metadata":{"annotations":{"`+api.AnnotationDefaultPlan+`":"true"}}}`)
+	d.patchPlan(d.plan, `{"spec":{"defaultProvisionParameters":{"ssl":true,"late":1}}}`)
+	d.switchTo("", d.kind, d.other)
 	d.patch(class{name: d.class}.object(), `{"spec":{"defaultProvisionParameters":{"tier":"gold","late":2}}}`)
 	d.eventually(func() (bool, error) {
 		probe := d.instance("probe", ofType(d.kind))
 		err := d.client.Create(d.Context(), probe, client.DryRunAll)
 		return err == nil && planOf(probe) == d.other && parametersOf(probe) == `{"late":2,"tags":["a","b"],"tier":"gold"}`, err
 	})
-}
-
-func (d *database) patchPlan(name, patch string) {
-	d.Helper()
-	d.patch(plan{name: name}.object(), patch)
 }
 
 // patch sends a merge patch.

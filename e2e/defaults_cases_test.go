@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"fmt"
+	"maps"
 	"testing"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -38,12 +39,8 @@ func TestOneDefaultPerType(t *testing.T) {
 
 func defaultsCases() map[string]defaultsCase {
 	cases := recordCases()
-	for name, tc := range annotationCases() {
-		cases[name] = tc
-	}
-	for name, tc := range catalogCases() {
-		cases[name] = tc
-	}
+	maps.Copy(cases, annotationCases())
+	maps.Copy(cases, catalogCases())
 	return cases
 }
 

@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -13,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack"
 )
 
 // rounds is how often what must always work is tried.
@@ -21,10 +23,16 @@ const rounds = 200
 // byKubectl is every how many rounds kubectl is used; it is slow to start.
 const byKubectl = 20
 
+// playing is held by the scenario whose rounds are played: several at once only wait
+// for the same few cores, until a hook has no time left.
+var playing sync.Mutex
+
 // everyTime runs try for each round, several at a time: the API server and both
 // webhook processes see them interleaved.
 func everyTime(t *testing.T, try func(round int) error) {
 	t.Helper()
+	playing.Lock()
+	defer playing.Unlock()
 	group, _ := errgroup.WithContext(t.Context())
 	group.SetLimit(8)
 	for round := range rounds {
@@ -36,9 +44,14 @@ func everyTime(t *testing.T, try func(round int) error) {
 // apply stores objects in their order without a pause: most rounds by requests
 // of their own, some by one kubectl apply -f.
 func (w *world) apply(round int, objects ...client.Object) error {
+	return w.applyBy(round, []string{"apply", "-f", "-"}, objects...)
+}
+
+// applyBy is apply with the command of kubectl.
+func (w *world) applyBy(round int, command []string, objects ...client.Object) error {
 	if round%byKubectl != 0 {
 		for _, object := range objects {
-			if err := w.client.Create(w.Context(), object); err != nil {
+			if err := w.put(object); err != nil {
 				return fmt.Errorf("round %d: %w", round, err)
 			}
 		}
@@ -57,7 +70,7 @@ func (w *world) apply(round int, objects ...client.Object) error {
 		}
 		documents[i] = string(text)
 	}
-	stdout, stderr, err := w.Kubectl(w.Context(), strings.Join(documents, "---\n"), "apply", "-f", "-")
+	stdout, stderr, err := w.Kubectl(w.Context(), strings.Join(documents, "---\n"), command...)
 	if err != nil {
 		return fmt.Errorf("round %d: %w: %s%s", round, err, stdout, stderr)
 	}
@@ -77,7 +90,7 @@ func decidedOn(round int, instance *api.ServiceInstance, plan string) error {
 // needs, whichever way it asks for it, and no cache may stand in between.
 func TestAPlanAndItsInstanceInOneFile(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorldOn(t, crowded.start(t))
 	w.addCatalog(class{name: w.name("house")}, class{namespace: w.namespace, name: w.name("local")})
 	everyTime(t, func(round int) error {
 		serviceType, name := w.name(fmt.Sprintf("type%d", round)), w.name(fmt.Sprintf("plan%d", round))
@@ -112,7 +125,7 @@ func TestAPlanAndItsInstanceInOneFile(t *testing.T) {
 // cache, the default in none yet.
 func TestADefaultInTheSameFileBeatsAnOlderSuggestion(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorldOn(t, crowded.start(t))
 	w.addCatalog(class{name: w.name("house")})
 	typeOf := func(round int) string { return w.name(fmt.Sprintf("type%d", round)) }
 	everyTime(t, func(round int) error {
@@ -133,8 +146,11 @@ func TestADefaultInTheSameFileBeatsAnOlderSuggestion(t *testing.T) {
 // its class, are as new as the instance that needs them.
 func TestARecordedDefaultThatNoCacheHasYet(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorldOn(t, crowded.start(t))
 	w.addCatalog(class{name: w.name("house")})
+	// Between the request by which kubectl looks for the type and that by which it
+	// creates it, the keeper may have made it; this way there is only one.
+	command := []string{"apply", "--server-side", "-f", "-"}
 	everyTime(t, func(round int) error {
 		serviceType := w.name(fmt.Sprintf("type%d", round))
 		chosen := plan{name: "recorded-" + serviceType, class: w.name("house"), serviceType: serviceType}
@@ -146,7 +162,7 @@ func TestARecordedDefaultThatNoCacheHasYet(t *testing.T) {
 		}
 		instance := w.instance(fmt.Sprintf("db%d", round), ofType(serviceType))
 		objects = append(objects, chosen.object(), record("", serviceType, chosen.name), instance)
-		if err := w.apply(round, objects...); err != nil {
+		if err := w.applyBy(round, command, objects...); err != nil {
 			return err
 		}
 		return decidedOn(round, instance, chosen.name)
@@ -164,11 +180,15 @@ func TestAfterASwitchReturnedEveryCreateGetsTheNewPlan(t *testing.T) {
 		rule     string
 	}{
 		"Recorded":  {"one compare-and-swap of the record", true, "cluster-default"},
-		"Annotated": {"no record: the annotation moves", false, "cluster-default"},
+		"Annotated": {"no record, as no keeper ever ran: the annotation moves", false, "cluster-default"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			s := shared
+			if !tc.recorded {
+				s = startStack(t, func(o *stack.Options) { o.Webhooks, o.WebhookArgs = 2, []string{"--keeper=off"} })
+			}
+			w := newWorldOn(t, s)
 			serviceType := w.name("db")
 			plans := []string{w.name("x"), w.name("y")}
 			w.addPlans(class{name: w.name("house"), serviceType: serviceType}, plan{name: plans[0], isDefault: !tc.recorded}, plan{name: plans[1]})

@@ -38,18 +38,46 @@ func TestRulesOfBindings(t *testing.T) {
 
 // bindingRules are those of bindings to instance "mydb".
 var bindingRules = map[string]rule{
-	"InstanceName":      {reason: "it is an object's name", passes: "instanceRef: {name: later}", told: `instance "later" does not exist yet`, fails: "instanceRef: {name: My_DB}", field: "spec.instanceRef.name"},
-	"InstanceNameless":  {reason: "it has a name", fails: "instanceRef: {}", field: "spec.instanceRef.name"},
-	"InstanceElsewhere": {reason: "not served yet", passes: "instanceRef: {name: mydb, namespace: NAMESPACE}", fails: "instanceRef: {name: mydb, namespace: default}", field: "spec.instanceRef.namespace"},
-	"NotBindable":       {reason: "its broker says no", passes: "instanceRef: {name: mydb}", fails: "instanceRef: {name: loose}", field: "spec.instanceRef.name"},
+	"InstanceName": {
+		reason: "it is an object's name", passes: "instanceRef: {name: later}", told: `instance "later" does not exist yet`,
+		fails: "instanceRef: {name: My_DB}", field: "spec.instanceRef.name",
+	},
+	"InstanceNameless": {reason: "it has a name", fails: "instanceRef: {}", field: "spec.instanceRef.name"},
+	"InstanceElsewhere": {
+		reason: "not served yet", passes: "instanceRef: {name: mydb, namespace: NAMESPACE}",
+		fails: "instanceRef: {name: mydb, namespace: default}", field: "spec.instanceRef.namespace",
+	},
+	"NotBindable": {
+		reason: "its broker says no", passes: "instanceRef: {name: mydb}", fails: "instanceRef: {name: loose}",
+		field: "spec.instanceRef.name",
+	},
 
-	"SecretName":   {reason: "it is a Secret's name", passes: "instanceRef: {name: mydb}, secretName: a.b-c", fails: "instanceRef: {name: mydb}, secretName: My_Secret", field: "spec.secretName"},
-	"SecretTaken":  {reason: "another binding writes to it", passes: "instanceRef: {name: mydb}, secretName: free", fails: "instanceRef: {name: mydb}, secretName: taken", field: "spec.secretName"},
-	"SecretSource": {reason: "it would be overwritten", passes: "instanceRef: {name: mydb}, parametersFrom: [{secretKeyRef: {name: s, key: k}}]", fails: "instanceRef: {name: mydb}, secretName: s, parametersFrom: [{secretKeyRef: {name: s, key: k}}]", field: "spec.secretName"},
-	"SecretOwn":    {reason: "it would be overwritten", passes: "instanceRef: {name: mydb}, secretTransforms: [{addKeysFrom: {secretRef: {name: s}}}]", fails: "instanceRef: {name: mydb}, secretName: s, secretTransforms: [{addKeysFrom: {secretRef: {name: s}}}]", field: "spec.secretName"},
+	"SecretName": {
+		reason: "it is a Secret's name", passes: "instanceRef: {name: mydb}, secretName: a.b-c",
+		fails: "instanceRef: {name: mydb}, secretName: My_Secret", field: "spec.secretName",
+	},
+	"SecretTaken": {
+		reason: "another binding writes to it", passes: "instanceRef: {name: mydb}, secretName: free",
+		fails: "instanceRef: {name: mydb}, secretName: taken", field: "spec.secretName",
+	},
+	"SecretSource": {
+		reason: "it would be overwritten", passes: "instanceRef: {name: mydb}, parametersFrom: [{secretKeyRef: {name: s, key: k}}]",
+		fails: "instanceRef: {name: mydb}, secretName: s, parametersFrom: [{secretKeyRef: {name: s, key: k}}]", field: "spec.secretName",
+	},
+	"SecretOwn": {
+		reason: "it would be overwritten", passes: "instanceRef: {name: mydb}, secretTransforms: [{addKeysFrom: {secretRef: {name: s}}}]",
+		fails: "instanceRef: {name: mydb}, secretName: s, secretTransforms: [{addKeysFrom: {secretRef: {name: s}}}]",
+		field: "spec.secretName",
+	},
 
-	"Parameters":     {reason: "an object", passes: "instanceRef: {name: mydb}, parameters: {a: null}", fails: "instanceRef: {name: mydb}, parameters: [1]", field: "spec.parameters"},
-	"ParametersDeep": {reason: "that can be sent", passes: "instanceRef: {name: mydb}, parameters: " + nested(60), fails: "instanceRef: {name: mydb}, parameters: " + nested(70), field: "spec.parameters"},
+	"Parameters": {
+		reason: "an object", passes: "instanceRef: {name: mydb}, parameters: {a: null}",
+		fails: "instanceRef: {name: mydb}, parameters: [1]", field: "spec.parameters",
+	},
+	"ParametersDeep": {
+		reason: "that can be sent", passes: "instanceRef: {name: mydb}, parameters: " + nested(60),
+		fails: "instanceRef: {name: mydb}, parameters: " + nested(70), field: "spec.parameters",
+	},
 	"Schema": {
 		reason: "the plan's schema for bindings", passes: "instanceRef: {name: mydb}, parameters: {user: hush}",
 		fails: "instanceRef: {name: strict}, parameters: {user: hush, role: a}", field: "spec.parameters/user",
@@ -58,23 +86,71 @@ var bindingRules = map[string]rule{
 		reason: "a Secret may bring the rest; a default can be wrong too", fails: "instanceRef: {name: strict}, parametersFrom: [{secretKeyRef: {name: s, key: k}}]",
 		field: "spec.parameters/zone",
 	},
-	"Source":      {reason: "it says whose", passes: "instanceRef: {name: mydb}, parametersFrom: [{secretKeyRef: {name: s, key: k}}]", fails: "instanceRef: {name: mydb}, parametersFrom: [{}]", field: "spec.parametersFrom[0].secretKeyRef"},
-	"SourceKey":   {reason: "and which", fails: "instanceRef: {name: mydb}, parametersFrom: [{secretKeyRef: {name: s}}]", field: "spec.parametersFrom[0].secretKeyRef.key"},
-	"SourceName":  {reason: "it says whose", fails: "instanceRef: {name: mydb}, parametersFrom: [{secretKeyRef: {name: '', key: k}}]", field: "spec.parametersFrom[0].secretKeyRef.name"},
-	"SourceTwice": {reason: "once is enough", passes: "instanceRef: {name: mydb}, parametersFrom: [{secretKeyRef: {name: s, key: k}}, {secretKeyRef: {name: s, key: l}}]", fails: "instanceRef: {name: mydb}, parametersFrom: [{secretKeyRef: {name: s, key: k}}, {secretKeyRef: {name: s, key: k}}]", field: "spec.parametersFrom[1].secretKeyRef"},
+	"Source": {
+		reason: "it says whose", passes: "instanceRef: {name: mydb}, parametersFrom: [{secretKeyRef: {name: s, key: k}}]",
+		fails: "instanceRef: {name: mydb}, parametersFrom: [{}]", field: "spec.parametersFrom[0].secretKeyRef",
+	},
+	"SourceKey": {
+		reason: "and which", fails: "instanceRef: {name: mydb}, parametersFrom: [{secretKeyRef: {name: s}}]",
+		field: "spec.parametersFrom[0].secretKeyRef.key",
+	},
+	"SourceName": {
+		reason: "it says whose", fails: "instanceRef: {name: mydb}, parametersFrom: [{secretKeyRef: {name: '', key: k}}]",
+		field: "spec.parametersFrom[0].secretKeyRef.name",
+	},
+	"SourceTwice": {
+		reason: "once is enough",
+		passes: "instanceRef: {name: mydb}, parametersFrom: [{secretKeyRef: {name: s, key: k}}, {secretKeyRef: {name: s, key: l}}]",
+		fails:  "instanceRef: {name: mydb}, parametersFrom: [{secretKeyRef: {name: s, key: k}}, {secretKeyRef: {name: s, key: k}}]",
+		field:  "spec.parametersFrom[1].secretKeyRef",
+	},
 
-	"Type":        {reason: "the instance's", passes: "instanceRef: {name: mydb}, serviceType: NAME(db)", fails: "instanceRef: {name: mydb}, serviceType: NAME(other)", field: "spec.serviceType"},
-	"TypeLabel":   {reason: "a DNS label", fails: "instanceRef: {name: mydb}, serviceType: My_SQL", field: "spec.serviceType"},
-	"Class":       {reason: "the instance's", passes: "instanceRef: {name: mydb}, clusterServiceClassExternalName: NAME(c)", fails: "instanceRef: {name: mydb}, clusterServiceClassExternalName: NAME(other)", field: "spec.clusterServiceClassExternalName"},
-	"Plan":        {reason: "the instance's", passes: "instanceRef: {name: mydb}, clusterServiceClassName: NAME(c), clusterServicePlanName: NAME(p)", fails: "instanceRef: {name: mydb}, clusterServiceClassName: NAME(c), clusterServicePlanName: NAME(strict)", field: "spec.clusterServicePlanName"},
-	"BothScopes":  {reason: "one catalog", fails: "instanceRef: {name: mydb}, clusterServiceClassName: NAME(c), serviceClassName: NAME(c)", field: "spec"},
-	"TwoNames":    {reason: "one name", fails: "instanceRef: {name: mydb}, clusterServiceClassName: NAME(c), clusterServiceClassExternalName: NAME(c)", field: "spec"},
-	"Refs":        {reason: "admission's", fails: "instanceRef: {name: mydb}, clusterServiceClassRef: {name: NAME(c)}, clusterServicePlanRef: {name: NAME(p)}", field: "spec.clusterServiceClassRef"},
-	"RefsAbsent":  {reason: "a backup leads somewhere", passes: "instanceRef: {name: mydb}, externalID: mine, clusterServiceClassRef: {name: NAME(c)}, clusterServicePlanRef: {name: NAME(p)}", told: "taken as it is", fails: "instanceRef: {name: mydb}, externalID: mine, clusterServiceClassRef: {name: NAME(c)}, clusterServicePlanRef: {name: NAME(absent)}", field: "spec.clusterServicePlanRef"},
-	"NoDefaults":  {reason: "all or none", passes: "instanceRef: {name: mydb}, secretTransformDefaults: None", fails: "instanceRef: {name: mydb}, secretTransformDefaults: Some", field: "spec.secretTransformDefaults"},
+	"Type": {
+		reason: "the instance's", passes: "instanceRef: {name: mydb}, serviceType: NAME(db)",
+		fails: "instanceRef: {name: mydb}, serviceType: NAME(other)", field: "spec.serviceType",
+	},
+	"TypeLabel": {reason: "a DNS label", fails: "instanceRef: {name: mydb}, serviceType: My_SQL", field: "spec.serviceType"},
+	"Class": {
+		reason: "the instance's", passes: "instanceRef: {name: mydb}, clusterServiceClassExternalName: NAME(c)",
+		fails: "instanceRef: {name: mydb}, clusterServiceClassExternalName: NAME(other)", field: "spec.clusterServiceClassExternalName",
+	},
+	"Plan": {
+		reason: "the instance's", passes: "instanceRef: {name: mydb}, clusterServiceClassName: NAME(c), clusterServicePlanName: NAME(p)",
+		fails: "instanceRef: {name: mydb}, clusterServiceClassName: NAME(c), clusterServicePlanName: NAME(strict)",
+		field: "spec.clusterServicePlanName",
+	},
+	"BothScopes": {
+		reason: "one catalog", fails: "instanceRef: {name: mydb}, clusterServiceClassName: NAME(c), serviceClassName: NAME(c)",
+		field: "spec",
+	},
+	"TwoNames": {
+		reason: "one name", fails: "instanceRef: {name: mydb}, clusterServiceClassName: NAME(c), clusterServiceClassExternalName: NAME(c)",
+		field: "spec",
+	},
+	"Refs": {
+		reason: "admission's",
+		fails:  "instanceRef: {name: mydb}, clusterServiceClassRef: {name: NAME(c)}, clusterServicePlanRef: {name: NAME(p)}",
+		field:  "spec.clusterServiceClassRef",
+	},
+	"RefsAbsent": {
+		reason: "a backup leads somewhere",
+		passes: "instanceRef: {name: mydb}, externalID: mine, clusterServiceClassRef: {name: NAME(c)}, clusterServicePlanRef: {name: NAME(p)}",
+		told:   "taken as it is",
+		fails:  "instanceRef: {name: mydb}, externalID: mine, clusterServiceClassRef: {name: NAME(c)}, clusterServicePlanRef: {name: NAME(absent)}",
+		field:  "spec.clusterServicePlanRef",
+	},
+	"NoDefaults": {
+		reason: "all or none", passes: "instanceRef: {name: mydb}, secretTransformDefaults: None",
+		fails: "instanceRef: {name: mydb}, secretTransformDefaults: Some", field: "spec.secretTransformDefaults",
+	},
 	"ServiceName": {reason: "not served yet", fails: "instanceRef: {name: mydb}, serviceName: a", field: "spec.serviceName"},
-	"Provision":   {reason: "the instance is there", fails: "instanceRef: {name: mydb}, provisionParameters: {a: 1}", field: "spec.provisionParameters"},
-	"Selector":    {reason: "the instance is there", fails: "instanceRef: {name: mydb}, planSelector: {matchLabels: {a: b}}", field: "spec.planSelector"},
+	"Provision": {
+		reason: "the instance is there", fails: "instanceRef: {name: mydb}, provisionParameters: {a: 1}", field: "spec.provisionParameters",
+	},
+	"Selector": {
+		reason: "the instance is there", fails: "instanceRef: {name: mydb}, planSelector: {matchLabels: {a: b}}",
+		field: "spec.planSelector",
+	},
 }
 
 // instancelessRules are those of bindings without an instance, which are not
@@ -82,7 +158,10 @@ var bindingRules = map[string]rule{
 var instancelessRules = map[string]rule{
 	"NoInstance":     {reason: "not served yet", fails: "parameters: {a: 1}", field: "spec.instanceRef"},
 	"InstanceByType": {reason: "not served yet", fails: "serviceType: NAME(db)", field: "spec.instanceRef"},
-	"InstanceByPlan": {reason: "not served yet", fails: "clusterServiceClassName: NAME(c), clusterServicePlanName: NAME(p), provisionParameters: {a: 1}", field: "spec.instanceRef"},
+	"InstanceByPlan": {
+		reason: "not served yet", fails: "clusterServiceClassName: NAME(c), clusterServicePlanName: NAME(p), provisionParameters: {a: 1}",
+		field: "spec.instanceRef",
+	},
 }
 
 func bindingTransformRules() map[string]rule {

@@ -26,7 +26,9 @@ func TestRulesOfPolicies(t *testing.T) {
 		return len(w.warnings.take()) == 0, err
 	})
 	w.holdsRules(ruledKind{kind: "ProvisioningPolicy"}, policyRules("{className: NAME(c)}"), map[string]rule{
-		"SubjectEmpty": {reason: "all plans must be meant", passes: policyOf("{planSelector: {}}"), fails: policyOf("{}"), field: "spec.subjects[0]"},
+		"SubjectEmpty": {
+			reason: "all plans must be meant", passes: policyOf("{planSelector: {}}"), fails: policyOf("{}"), field: "spec.subjects[0]",
+		},
 	})
 	w.holdsRules(ruledKind{kind: "BindingPolicy"}, policyRules("{className: NAME(c)}"), bindingPolicyRules)
 }
@@ -39,37 +41,98 @@ func policyRules(subject string) map[string]rule {
 	right := policyOf(subject)
 	within := func(namespaces string) string { return right + ", namespaces: " + namespaces }
 	return map[string]rule{
-		"NoAction":     {reason: "one of two", passes: right, fails: "subjects: [" + subject + "]", field: "spec.action"},
-		"Action":       {reason: "one of two", passes: "action: Allow, subjects: [" + subject + "]", fails: "action: Audit, subjects: [" + subject + "]", field: "spec.action"},
+		"NoAction": {reason: "one of two", passes: right, fails: "subjects: [" + subject + "]", field: "spec.action"},
+		"Action": {
+			reason: "one of two", passes: "action: Allow, subjects: [" + subject + "]", fails: "action: Audit, subjects: [" + subject + "]",
+			field: "spec.action",
+		},
 		"NoSubjects":   {reason: "it is about something", passes: right, fails: "action: Deny", field: "spec.subjects"},
 		"EmptySubject": {reason: "it is about something", passes: right, fails: "action: Deny, subjects: []", field: "spec.subjects"},
-		"MessageLong":  {reason: "it is part of a refusal", passes: right + ", message: " + strings.Repeat("a", 512), fails: right + ", message: " + strings.Repeat("a", 513), field: "spec.message"},
+		"MessageLong": {
+			reason: "it is part of a refusal", passes: right + ", message: " + strings.Repeat("a", 512),
+			fails: right + ", message: " + strings.Repeat("a", 513), field: "spec.message",
+		},
 
-		"NoNamespaces":      {reason: "none must not mean all", passes: right, fails: within("{}"), field: "spec.namespaces"},
-		"NamespaceName":     {reason: "it is a name", passes: within("{names: [NAMESPACE]}"), fails: within("{names: [Team_A]}"), field: "spec.namespaces.names[0]"},
-		"NamespaceTwice":    {reason: "it is a set", passes: within("{names: [NAMESPACE, default]}"), fails: within("{names: [default, default]}"), field: "spec.namespaces.names[1]"},
-		"NamespaceAbsent":   {reason: "it may come", passes: within("{names: [NAME(absent)]}"), told: "spec.namespaces.names[0]: there is no namespace"},
-		"NamespaceOperator": {reason: "a selector can be read", passes: within("{selector: {matchExpressions: [{key: a, operator: Exists}]}}"), fails: within("{selector: {matchExpressions: [{key: a, operator: Near}]}}"), field: "spec.namespaces.selector.matchExpressions[0].operator"},
-		"NamespaceKey":      {reason: "a selector can be read", passes: within("{selector: {}}"), fails: within("{selector: {matchLabels: {'a b': c}}}"), field: "spec.namespaces.selector.matchLabels[a b]"},
+		"NoNamespaces": {reason: "none must not mean all", passes: right, fails: within("{}"), field: "spec.namespaces"},
+		"NamespaceName": {
+			reason: "it is a name", passes: within("{names: [NAMESPACE]}"), fails: within("{names: [Team_A]}"),
+			field: "spec.namespaces.names[0]",
+		},
+		"NamespaceTwice": {
+			reason: "it is a set", passes: within("{names: [NAMESPACE, default]}"), fails: within("{names: [default, default]}"),
+			field: "spec.namespaces.names[1]",
+		},
+		"NamespaceAbsent": {
+			reason: "it may come", passes: within("{names: [NAME(absent)]}"), told: "spec.namespaces.names[0]: there is no namespace",
+		},
+		"NamespaceOperator": {
+			reason: "a selector can be read", passes: within("{selector: {matchExpressions: [{key: a, operator: Exists}]}}"),
+			fails: within("{selector: {matchExpressions: [{key: a, operator: Near}]}}"),
+			field: "spec.namespaces.selector.matchExpressions[0].operator",
+		},
+		"NamespaceKey": {
+			reason: "a selector can be read", passes: within("{selector: {}}"), fails: within("{selector: {matchLabels: {'a b': c}}}"),
+			field: "spec.namespaces.selector.matchLabels[a b]",
+		},
 
-		"Type":         {reason: "a DNS label", passes: policyOf("{serviceType: mysql}"), told: "spec.subjects[0] selects no plan now", fails: policyOf("{serviceType: My_SQL}"), field: "spec.subjects[0].serviceType"},
-		"ClassLong":    {reason: "within bounds", passes: policyOf("{className: NAME(c)}"), fails: policyOf("{className: " + strings.Repeat("a", 254) + "}"), field: "spec.subjects[0].className"},
-		"PlanLong":     {reason: "within bounds", passes: policyOf("{planName: NAME(p)}"), fails: policyOf("{planName: " + strings.Repeat("a", 254) + "}"), field: "spec.subjects[0].planName"},
-		"PlanKey":      {reason: "a selector can be read", passes: policyOf("{planSelector: {}}"), fails: policyOf(subject + ", {planSelector: {matchLabels: {'a b': c}}}"), field: "spec.subjects[1].planSelector.matchLabels[a b]"},
-		"PlanValue":    {reason: "a selector can be read", passes: policyOf("{planSelector: {}}"), fails: policyOf("{planSelector: {matchLabels: {a: 'b c'}}}"), field: "spec.subjects[0].planSelector.matchLabels[a]"},
-		"PlanOperator": {reason: "a selector can be read", passes: policyOf("{planSelector: {}}"), fails: policyOf("{planSelector: {matchExpressions: [{key: a, operator: In}]}}"), field: "spec.subjects[0].planSelector.matchExpressions[0].values"},
-		"SelectsNone":  {reason: "it may come", passes: policyOf(subject + ", {className: NAME(c), planName: typo}"), told: "spec.subjects[1] selects no plan now"},
-		"Changed":      {reason: "it is held to all of it", from: right, passes: "message: ask us", fails: policyOf("{planSelector: {matchLabels: {'a b': c}}}"), field: "spec.subjects[0].planSelector.matchLabels[a b]"},
+		"Type": {
+			reason: "a DNS label", passes: policyOf("{serviceType: mysql}"), told: "spec.subjects[0] selects no plan now",
+			fails: policyOf("{serviceType: My_SQL}"), field: "spec.subjects[0].serviceType",
+		},
+		"ClassLong": {
+			reason: "within bounds", passes: policyOf("{className: NAME(c)}"),
+			fails: policyOf("{className: " + strings.Repeat("a", 254) + "}"), field: "spec.subjects[0].className",
+		},
+		"PlanLong": {
+			reason: "within bounds", passes: policyOf("{planName: NAME(p)}"),
+			fails: policyOf("{planName: " + strings.Repeat("a", 254) + "}"), field: "spec.subjects[0].planName",
+		},
+		"PlanKey": {
+			reason: "a selector can be read", passes: policyOf("{planSelector: {}}"),
+			fails: policyOf(subject + ", {planSelector: {matchLabels: {'a b': c}}}"),
+			field: "spec.subjects[1].planSelector.matchLabels[a b]",
+		},
+		"PlanValue": {
+			reason: "a selector can be read", passes: policyOf("{planSelector: {}}"),
+			fails: policyOf("{planSelector: {matchLabels: {a: 'b c'}}}"), field: "spec.subjects[0].planSelector.matchLabels[a]",
+		},
+		"PlanOperator": {
+			reason: "a selector can be read", passes: policyOf("{planSelector: {}}"),
+			fails: policyOf("{planSelector: {matchExpressions: [{key: a, operator: In}]}}"),
+			field: "spec.subjects[0].planSelector.matchExpressions[0].values",
+		},
+		"SelectsNone": {
+			reason: "it may come", passes: policyOf(subject + ", {className: NAME(c), planName: typo}"),
+			told: "spec.subjects[1] selects no plan now",
+		},
+		"Changed": {
+			reason: "it is held to all of it", from: right, passes: "message: ask us",
+			fails: policyOf("{planSelector: {matchLabels: {'a b': c}}}"), field: "spec.subjects[0].planSelector.matchLabels[a b]",
+		},
 	}
 }
 
 // bindingPolicyRules are those of binding policies alone.
 var bindingPolicyRules = map[string]rule{
-	"SubjectEmpty":      {reason: "all instances must be meant", passes: policyOf("{instanceSelector: {}}"), fails: policyOf("{}"), field: "spec.subjects[0]"},
-	"InstanceNamespace": {reason: "an instance is in a namespace", passes: policyOf("{instance: {namespace: NAMESPACE, name: mydb}}"), fails: policyOf("{instance: {name: mydb}}"), field: "spec.subjects[0].instance.namespace"},
-	"InstanceName":      {reason: "it has a name", passes: policyOf("{instance: {namespace: NAMESPACE, name: mydb}}"), fails: policyOf("{instance: {namespace: NAMESPACE, name: My_DB}}"), field: "spec.subjects[0].instance.name"},
-	"InstanceAbsent":    {reason: "it may come", passes: policyOf("{instance: {namespace: NAMESPACE, name: absent}}"), told: `spec.subjects[0].instance: there is no instance "absent"`},
-	"InstanceKey":       {reason: "a selector can be read", passes: policyOf("{instanceSelector: {matchLabels: {app: shop}}}"), fails: policyOf("{instanceSelector: {matchLabels: {'a b': c}}}"), field: "spec.subjects[0].instanceSelector.matchLabels[a b]"},
+	"SubjectEmpty": {
+		reason: "all instances must be meant", passes: policyOf("{instanceSelector: {}}"), fails: policyOf("{}"), field: "spec.subjects[0]",
+	},
+	"InstanceNamespace": {
+		reason: "an instance is in a namespace", passes: policyOf("{instance: {namespace: NAMESPACE, name: mydb}}"),
+		fails: policyOf("{instance: {name: mydb}}"), field: "spec.subjects[0].instance.namespace",
+	},
+	"InstanceName": {
+		reason: "it has a name", passes: policyOf("{instance: {namespace: NAMESPACE, name: mydb}}"),
+		fails: policyOf("{instance: {namespace: NAMESPACE, name: My_DB}}"), field: "spec.subjects[0].instance.name",
+	},
+	"InstanceAbsent": {
+		reason: "it may come", passes: policyOf("{instance: {namespace: NAMESPACE, name: absent}}"),
+		told: `spec.subjects[0].instance: there is no instance "absent"`,
+	},
+	"InstanceKey": {
+		reason: "a selector can be read", passes: policyOf("{instanceSelector: {matchLabels: {app: shop}}}"),
+		fails: policyOf("{instanceSelector: {matchLabels: {'a b': c}}}"), field: "spec.subjects[0].instanceSelector.matchLabels[a b]",
+	},
 }
 
 // TestRulesOfTypes in both scopes: the record of a default names a plan that can
@@ -92,11 +155,20 @@ func TestRulesOfTypes(t *testing.T) {
 		})
 	}
 	rules := map[string]rule{
-		"PlanAbsent":    {reason: "a default can be chosen", fails: "defaultPlanRef: {name: NAME(absent)}", field: "spec.defaultPlanRef.name"},
-		"PlanNameless":  {reason: "a default can be chosen", fails: "defaultPlanRef: {name: ''}", field: "spec.defaultPlanRef.name"},
-		"PlanOfAnother": {reason: "it is of the type", passes: "defaultPlanRef: {name: NAME(p)}", fails: "defaultPlanRef: {name: NAME(q)}", field: "spec.defaultPlanRef.name"},
-		"PlanGone":      {reason: "its broker has it no more", passes: "defaultPlanRef: null", fails: "defaultPlanRef: {name: NAME(gone)}", field: "spec.defaultPlanRef.name"},
-		"StillDefault":  {reason: "its plan says otherwise still", name: w.name("cache"), passes: "defaultPlanRef: {name: NAME(q)}", fails: "defaultPlanRef: null", field: "spec.defaultPlanRef"},
+		"PlanAbsent":   {reason: "a default can be chosen", fails: "defaultPlanRef: {name: NAME(absent)}", field: "spec.defaultPlanRef.name"},
+		"PlanNameless": {reason: "a default can be chosen", fails: "defaultPlanRef: {name: ''}", field: "spec.defaultPlanRef.name"},
+		"PlanOfAnother": {
+			reason: "it is of the type", passes: "defaultPlanRef: {name: NAME(p)}", fails: "defaultPlanRef: {name: NAME(q)}",
+			field: "spec.defaultPlanRef.name",
+		},
+		"PlanGone": {
+			reason: "its broker has it no more", passes: "defaultPlanRef: null", fails: "defaultPlanRef: {name: NAME(gone)}",
+			field: "spec.defaultPlanRef.name",
+		},
+		"StillDefault": {
+			reason: "its plan says otherwise still", name: w.name("cache"), passes: "defaultPlanRef: {name: NAME(q)}",
+			fails: "defaultPlanRef: null", field: "spec.defaultPlanRef",
+		},
 	}
 	for name, r := range rules {
 		r.from, r.name = "defaultPlanRef: null", orElse(r.name, w.name("db"))

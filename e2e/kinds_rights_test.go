@@ -31,21 +31,60 @@ func TestRightsThatAWriteTakes(t *testing.T) {
 	t.Parallel()
 	vault := func(w *world, user string) { w.letReadSecret(user, "vault") }
 	use := func(w *world, user string) { w.grantUse(w.name("broker"), user) }
-	refusals := &catalog{texts: map[string]string{}}
+	refusals := &goldenTexts{texts: map[string]string{}}
 	w := newWorld(t)
-	t.Run("Writes", func(t *testing.T) {
+	w.Run("Writes", func(t *testing.T) {
 		for name, r := range map[string]right{
-			"ClusterBroker":  {"it is sent the Secret", ruledKind{kind: "ClusterServiceBroker"}, "{url: 'https://a.example', authInfo: {basic: {secretRef: {namespace: NAMESPACE, name: vault}}}}", "", "spec.authInfo.basic.secretRef", vault},
-			"Broker":         {"it is sent the Secret", ruledKind{kind: "ServiceBroker", namespaced: true}, "{url: 'https://a.example', authInfo: {bearer: {secretRef: {name: vault}}}}", "", "spec.authInfo.bearer.secretRef", vault},
-			"ClusterClass":   {"its keys reach others", ruledKind{kind: "ClusterServiceClass"}, "{externalID: a, defaultSecretTransforms: [" + fromVault + "]}", "", vaultInDefaults, vault},
-			"Class":          {"its keys reach others", ruledKind{kind: "ServiceClass", namespaced: true}, "{externalID: a, defaultSecretTransforms: [" + fromVault + "]}", "", vaultInDefaults, vault},
-			"ClusterPlan":    {"its keys reach others", ruledKind{kind: "ClusterServicePlan"}, "{externalID: a, clusterServiceClassRef: {name: c}, defaultSecretTransforms: [" + fromVault + "]}", "", vaultInDefaults, vault},
-			"Plan":           {"its keys reach others", ruledKind{kind: "ServicePlan", namespaced: true}, "{externalID: a, serviceClassRef: {name: c}, defaultSecretTransforms: [" + fromVault + "]}", "", vaultInDefaults, vault},
-			"Binding":        {"its keys reach the writer", ruledKind{kind: "ServiceBinding", namespaced: true}, "{instanceRef: {name: later}, secretTransforms: [" + fromVault + "]}", "", "spec.secretTransforms[0].addKeysFrom.secretRef", vault},
-			"CopiedClass":    {"it provisions at the cluster's broker", ruledKind{kind: "ServiceClass", namespaced: true}, "{externalID: a, clusterServiceBrokerName: NAME(broker)}", "", "spec.clusterServiceBrokerName", use},
-			"CopiedPlan":     {"it provisions at the cluster's broker", ruledKind{kind: "ServicePlan", namespaced: true}, "{externalID: a, serviceClassRef: {name: c}, clusterServiceBrokerName: NAME(broker)}", "", "spec.clusterServiceBrokerName", use},
-			"ClusterDefault": {"it decides for the cluster", ruledKind{kind: "ClusterServicePlan"}, "{externalID: a, clusterServiceClassRef: {name: c}, serviceType: NAME(db)}", api.AnnotationDefaultPlan, "metadata.annotations[" + api.AnnotationDefaultPlan + "]", (*world).grantDefaults},
-			"Default":        {"it decides for the namespace", ruledKind{kind: "ServicePlan", namespaced: true}, "{externalID: a, serviceClassRef: {name: c}, serviceType: NAME(db)}", api.AnnotationDefaultPlan, "metadata.annotations[" + api.AnnotationDefaultPlan + "]", (*world).grantDefaults},
+			"ClusterBroker": {
+				"it is sent the Secret", ruledKind{kind: "ClusterServiceBroker"},
+				"{url: 'https://a.example', authInfo: {basic: {secretRef: {namespace: NAMESPACE, name: vault}}}}", "",
+				"spec.authInfo.basic.secretRef", vault,
+			},
+			"Broker": {
+				"it is sent the Secret", ruledKind{kind: "ServiceBroker", namespaced: true},
+				"{url: 'https://a.example', authInfo: {bearer: {secretRef: {name: vault}}}}", "", "spec.authInfo.bearer.secretRef", vault,
+			},
+			"ClusterClass": {
+				"its keys reach others", ruledKind{kind: "ClusterServiceClass"},
+				"{externalID: a, defaultSecretTransforms: [" + fromVault + "]}", "", vaultInDefaults, vault,
+			},
+			"Class": {
+				"its keys reach others", ruledKind{kind: "ServiceClass", namespaced: true},
+				"{externalID: a, defaultSecretTransforms: [" + fromVault + "]}", "", vaultInDefaults, vault,
+			},
+			"ClusterPlan": {
+				"its keys reach others", ruledKind{kind: "ClusterServicePlan"},
+				"{externalID: a, clusterServiceClassRef: {name: c}, defaultSecretTransforms: [" + fromVault + "]}", "", vaultInDefaults,
+				vault,
+			},
+			"Plan": {
+				"its keys reach others", ruledKind{kind: "ServicePlan", namespaced: true},
+				"{externalID: a, serviceClassRef: {name: c}, defaultSecretTransforms: [" + fromVault + "]}", "", vaultInDefaults, vault,
+			},
+			"Binding": {
+				"its keys reach the writer", ruledKind{kind: "ServiceBinding", namespaced: true},
+				"{instanceRef: {name: later}, secretTransforms: [" + fromVault + "]}", "", "spec.secretTransforms[0].addKeysFrom.secretRef",
+				vault,
+			},
+			"CopiedClass": {
+				"it provisions at the cluster's broker", ruledKind{kind: "ServiceClass", namespaced: true},
+				"{externalID: a, clusterServiceBrokerName: NAME(broker)}", "", "spec.clusterServiceBrokerName", use,
+			},
+			"CopiedPlan": {
+				"it provisions at the cluster's broker", ruledKind{kind: "ServicePlan", namespaced: true},
+				"{externalID: a, serviceClassRef: {name: c}, clusterServiceBrokerName: NAME(broker)}", "", "spec.clusterServiceBrokerName",
+				use,
+			},
+			"ClusterDefault": {
+				"it decides for the cluster", ruledKind{kind: "ClusterServicePlan"},
+				"{externalID: a, clusterServiceClassRef: {name: c}, serviceType: NAME(db)}", api.AnnotationDefaultPlan,
+				"metadata.annotations[" + api.AnnotationDefaultPlan + "]", (*world).grantDefaults,
+			},
+			"Default": {
+				"it decides for the namespace", ruledKind{kind: "ServicePlan", namespaced: true},
+				"{externalID: a, serviceClassRef: {name: c}, serviceType: NAME(db)}", api.AnnotationDefaultPlan,
+				"metadata.annotations[" + api.AnnotationDefaultPlan + "]", (*world).grantDefaults,
+			},
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()

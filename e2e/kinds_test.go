@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -31,8 +32,9 @@ type rule struct {
 	passes, fails string
 	// field is the one at fault.
 	field string
-	// told is in the warning to what passes.
-	told string
+	// told is in the warning to what passes, and stored is what it is stored as: a
+	// part of the spec, in JSON.
+	told, stored string
 	// bare says that the spec has no more members than the row says.
 	bare bool
 	// name is the object's, where it matters.
@@ -72,7 +74,7 @@ func (w *world) holdsRules(of ruledKind, groups ...map[string]rule) {
 	for _, group := range groups {
 		maps.Copy(rules, group)
 	}
-	refusals := &catalog{texts: map[string]string{}}
+	refusals := &goldenTexts{texts: map[string]string{}}
 	w.Run(of.kind, func(t *testing.T) {
 		for name, r := range rules {
 			t.Run(name, func(t *testing.T) {
@@ -93,7 +95,13 @@ func (w *world) holdsRules(of ruledKind, groups ...map[string]rule) {
 func (w *world) passes(of ruledKind, name string, r rule) {
 	w.Helper()
 	w.warnings.take()
-	require.NoError(w, w.try(of, name, r, r.passes), r.reason)
+	got, err := w.try(of, name, r, r.passes)
+	require.NoError(w, err, r.reason)
+	if r.stored != "" {
+		var want any
+		require.NoError(w, json.Unmarshal([]byte(r.stored), &want))
+		assert.JSONEq(w, r.stored, w.json(narrowed(got.Object["spec"], want)), r.reason)
+	}
 	heard := w.warnings.take()
 	if r.told == "" {
 		assert.Empty(w, heard, r.reason)
@@ -104,7 +112,7 @@ func (w *world) passes(of ruledKind, name string, r rule) {
 
 func (w *world) fails(of ruledKind, name string, r rule) string {
 	w.Helper()
-	err := w.try(of, name, r, r.fails)
+	_, err := w.try(of, name, r, r.fails)
 	w.refusedAt(err, r.field, r.reason)
 	shown := r.fails
 	if r.from != "" {
@@ -116,20 +124,20 @@ func (w *world) fails(of ruledKind, name string, r rule) string {
 	return shown + "\n" + w.normal(said(err))
 }
 
-// try writes an object in a dry run.
-func (w *world) try(of ruledKind, name string, r rule, spec string) error {
+// try writes an object in a dry run, and returns it as it would be stored.
+func (w *world) try(of ruledKind, name string, r rule, spec string) (*unstructured.Unstructured, error) {
 	w.Helper()
 	object := w.unwritten(of, orElse(r.name, w.name(strings.ToLower(name))), w.specOf(of, r, spec))
 	if r.from == "" {
-		return w.client.Create(w.Context(), object, client.DryRunAll)
+		return object, w.client.Create(w.Context(), object, client.DryRunAll)
 	}
 	stored := object.DeepCopy()
 	stored.Object = w.unwritten(of, object.GetName(), w.specOf(of, r, r.from)).Object
 	if err := w.client.Create(w.Context(), stored); err != nil && !apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("cannot store what is to be changed: %w", err)
+		return nil, fmt.Errorf("cannot store what is to be changed: %w", err)
 	}
 	w.warnings.take()
-	return w.client.Patch(w.Context(), object, rawMerge(w.patchText("spec: {"+spec+"}")), client.DryRunAll)
+	return object, w.client.Patch(w.Context(), object, rawMerge(w.patchText("spec: {"+spec+"}")), client.DryRunAll)
 }
 
 func (w *world) specOf(of ruledKind, r rule, members string) string {
@@ -187,13 +195,13 @@ func rawPatch(kind types.PatchType, patch string) client.Patch {
 	return client.RawPatch(kind, []byte(patch))
 }
 
-// A catalog is texts by name, that several goroutines write.
-type catalog struct {
+// goldenTexts are texts by name, that several goroutines write.
+type goldenTexts struct {
 	mu    sync.Mutex
 	texts map[string]string
 }
 
-func (c *catalog) add(name, text string) {
+func (c *goldenTexts) add(name, text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.texts[name] = text

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack"
 )
 
 // manifest is an instance as a person writes it; spec is YAML in which the names
@@ -32,10 +33,16 @@ func TestKubectlShowsWhyItIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.addRefusing()
+	old := newWorldOn(t, startStack(t, func(o *stack.Options) { o.WebhookArgs = []string{"--keeper=off"} }))
+	old.addLegacy()
 	for name, spec := range refusedSpecs {
+		in := w
+		if legacySpecs[name] {
+			in = old
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w.in(t).showsRefusal(name, "apply", "-f", "-", spec)
+			in.in(t).showsRefusal(name, "apply", "-f", "-", spec)
 		})
 	}
 }
@@ -54,7 +61,8 @@ func (w *world) showsRefusal(name string, args ...string) {
 	w.golden("refused/"+name, "# spec: "+spec+"\n"+shown.String())
 }
 
-// refusedSpecs are specs that the catalog of addRefusing does not allow.
+// refusedSpecs are specs that the catalog of addRefusing does not allow, or where
+// legacySpecs says so that of addLegacy.
 var refusedSpecs = map[string]string{
 	"AmbiguousDefault":     "{serviceType: NAME(two-defaults)}",
 	"AmbiguousSuggested":   "{serviceType: NAME(two-tips)}",
@@ -86,15 +94,28 @@ var refusedSpecs = map[string]string{
 	"WrongPlanOfClass":     "{clusterServiceClassName: NAME(plain), clusterServicePlanName: NAME(typed), serviceType: NAME(other)}",
 }
 
+var legacySpecs = map[string]bool{"AmbiguousDefault": true, "AmbiguousInNamespace": true, "BrokenDefaults": true}
+
+// addLegacy adds a catalog that was stored before the hooks were installed, which
+// refuse it now. Where no keeper ever ran, none has repaired it.
+func (w *world) addLegacy() {
+	w.Helper()
+	require.NoError(w, w.UninstallHooks(w.Context()))
+	w.addPlans(class{name: w.name("two-defaults"), serviceType: w.name("two-defaults")},
+		plan{name: w.name("default-a"), isDefault: true}, plan{name: w.name("default-b"), isDefault: true}, plan{name: w.name("default-c")})
+	w.addPlans(class{namespace: w.namespace, name: w.name("local-class"), serviceType: w.name("local")},
+		plan{name: w.name("local-a"), isDefault: true}, plan{name: w.name("local-b"), isDefault: true})
+	w.addPlans(class{name: w.name("broken")}, plan{name: w.name("broken"), defaults: `{"a":` + strings.Repeat(`{"b":`, 70) + `1` + strings.Repeat(`}`, 71)})
+	require.NoError(w, w.InstallHooks(w.Context()))
+}
+
 // addRefusing adds a catalog in which much goes wrong.
 func (w *world) addRefusing() {
 	w.Helper()
-	w.addPlans(class{name: w.name("two-defaults"), serviceType: w.name("two-defaults")},
-		plan{name: w.name("default-a"), isDefault: true}, plan{name: w.name("default-b"), isDefault: true}, plan{name: w.name("default-c")})
 	w.addPlans(class{name: w.name("two-tips"), serviceType: w.name("two-tips")},
 		plan{name: w.name("tip-a"), isSuggested: true}, plan{name: w.name("tip-b"), isSuggested: true})
 	w.addPlans(class{namespace: w.namespace, name: w.name("local-class"), serviceType: w.name("local")},
-		plan{name: w.name("local-a"), isDefault: true}, plan{name: w.name("local-b"), isDefault: true})
+		plan{name: w.name("local-a"), isDefault: true}, plan{name: w.name("local-b")})
 	w.addPlans(class{name: w.name("gone"), serviceType: w.name("gone")}, plan{name: w.name("gone"), isDefault: true})
 	w.kubectl("", "patch", "clusterserviceplan", w.name("gone"), "--subresource=status", "--type=merge", "-p", `{"status":{"removedFromBrokerCatalog":true}}`)
 	w.addPlans(class{name: w.name("plain")}, plan{name: w.name("plain-a")}, plan{name: w.name("plain-b")})
@@ -105,7 +126,6 @@ func (w *world) addRefusing() {
 	w.addPlans(class{name: w.name("strict"), defaults: `{"zone":1}`}, plan{name: w.name("strict"), defaults: `{"tier":"gold"}`, schema: `{
 		"additionalProperties":false,"required":["name"],"properties":{
 		"size":{"type":"integer"},"secret":{"enum":["a","b"]},"zone":{"type":"string"},"tier":{"enum":["silver"]},"name":{"type":"string"}}}`})
-	w.addPlans(class{name: w.name("broken")}, plan{name: w.name("broken"), defaults: `{"a":` + strings.Repeat(`{"b":`, 70) + `1` + strings.Repeat(`}`, 71)})
 }
 
 // TestKubectlShowsWhyAnUpdateIsRefused is the same for writes of an instance that
@@ -193,7 +213,7 @@ func TestADryRunIsRefusedAsTheRealOneIs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.addRefusing()
-	manifest := w.manifest("mydb", refusedSpecs["AmbiguousDefault"])
+	manifest := w.manifest("mydb", refusedSpecs["AmbiguousSuggested"])
 	assert.Equal(t, w.kubectlFails(manifest, "create", "-f", "-"), w.kubectlFails(manifest, "create", "--dry-run=server", "-f", "-"))
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"testing"
 
 	"github.com/go-logr/logr"
@@ -24,6 +25,35 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // shared is the stack that scenarios share: two webhook processes behind a
 // balancer, all flags at their defaults, audit log on, and a Releaser at work.
 var shared *stack.Stack
+
+// crowded is another like it, for scenarios that make hundreds of types: a keeper
+// is busy with those for minutes, and others wait for theirs.
+var crowded lazyStack
+
+// A lazyStack is a stack that is started for the first scenario that needs it.
+type lazyStack struct {
+	options stack.Options
+
+	once  sync.Once
+	stack *stack.Stack
+	err   error
+}
+
+// start returns the stack, which is running.
+func (l *lazyStack) start(t *testing.T) *stack.Stack {
+	t.Helper()
+	l.once.Do(func() { l.stack, l.err = stack.Start(context.WithoutCancel(t.Context()), l.options) })
+	require.NoError(t, l.err)
+	return l.stack
+}
+
+// stop ends the stack if it was started. No scenario runs any more.
+func (l *lazyStack) stop() error {
+	if l.stack == nil {
+		return nil
+	}
+	return l.stack.Stop()
+}
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -58,7 +88,7 @@ func run(m *testing.M) int {
 		code = max(code, 1)
 	}
 	if code != 0 {
-		fmt.Fprintf(os.Stderr, "logs of the shared stack: %s\n", filepath.Join(dir, "stack"))
+		fmt.Fprintf(os.Stderr, "logs of the shared stacks: %s\n", dir)
 		return code
 	}
 	if err := os.RemoveAll(dir); err != nil {
@@ -74,6 +104,8 @@ func runIn(dir string, m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	binFolder = bin
+	crowded.options = stack.Options{Dir: filepath.Join(dir, "crowded"), Bin: bin, Webhooks: 2}
+	defer func() { err = errors.Join(err, crowded.stop()) }()
 	shared, err = stack.Start(context.Background(), stack.Options{
 		Dir: filepath.Join(dir, "stack"), Bin: bin, Webhooks: 2, ControlPlaneArgs: []string{"-audit"},
 	})

@@ -143,8 +143,8 @@ func (o *offer) objectOf(name string) client.Object {
 // gets it.
 func (o *offer) turnDefault() {
 	o.Helper()
-	o.patch(o.objectOf(o.plan), `{"metadata":{"annotations":{"`+api.AnnotationDefaultPlan+`":null}},"spec":{"defaultProvisionParameters":{"late":1}}}`)
-	o.patch(o.objectOf(o.other), `{"metadata":{"annotations":{"`+api.AnnotationDefaultPlan+`":"true"}}}`)
+	o.patch(o.objectOf(o.plan), `{"spec":{"defaultProvisionParameters":{"late":1}}}`)
+	o.switchTo(o.at(), o.kind, o.other)
 	o.eventually(func() (bool, error) {
 		probe := o.instance("probe", ofType(o.kind))
 		err := o.client.Create(o.Context(), probe, client.DryRunAll)

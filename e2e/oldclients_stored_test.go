@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
 // TestWhatIsMadeOfWhatOldClientsSend: the golden file shows each of the eight
@@ -57,4 +59,27 @@ func (w *world) storedYAML(object *unstructured.Unstructured) string {
 	text, err := yaml.Marshal(bare.Object)
 	require.NoError(w, err)
 	return string(text)
+}
+
+// TestFinalizersOfOthersAreKept: the retired catalog overwrote them when an object
+// was created.
+func TestFinalizersOfOthersAreKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, body := range w.oldBodies() {
+		body.SetFinalizers([]string{holdFinalizer})
+		w.create(body)
+		want := []string{holdFinalizer}
+		if kind := body.GetKind(); !strings.HasSuffix(kind, "Class") && !strings.HasSuffix(kind, "Plan") {
+			want = append(want, api.FinalizerServiceCatalog)
+		}
+		assert.Equal(t, want, body.GetFinalizers(), body.GetKind())
+		w.patch(body, `{"spec":{"relistRequests":1,"updateRequests":1}}`)
+		w.get(body)
+		assert.Equal(t, want, body.GetFinalizers(), body.GetKind())
+		body.SetFinalizers(nil)
+		require.NoError(t, w.client.Update(t.Context(), body), "and taken off by hand")
+		w.get(body)
+		assert.Empty(t, body.GetFinalizers(), body.GetKind())
+	}
 }

@@ -161,7 +161,7 @@ func (h *history) replay() []moment {
 		}
 	}
 	h.from = max(h.from, until)
-	return h.moments[first:]
+	return slices.Clone(h.moments[first:])
 }
 
 // complete says whether all events up to a revision are here.

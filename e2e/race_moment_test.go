@@ -25,8 +25,7 @@ func (s catalogue) moment(c *contest, revision int64) moment {
 	found := s.entries()
 	found.Classes = []resolve.ClassEntry{c.class}
 	choice, err := resolve.Plan(resolve.Request{Namespace: c.namespace, Type: c.kind}, found)
-	var refused *resolve.Error
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*resolve.Error](err); ok {
 		m.reason = refused.Reason
 		return m
 	}

@@ -43,7 +43,7 @@ func (s *sampler) run(ctx context.Context) {
 	defer ticker.Stop()
 	for ctx.Err() == nil {
 		probe := s.contest.instance("probe", ofType(s.contest.kind))
-		asked := s.contest.attempt("", func() error { return s.contest.client.Create(ctx, probe, client.DryRunAll) })
+		asked := s.contest.attempt(attempt{}, func() error { return s.contest.client.Create(ctx, probe, client.DryRunAll) })
 		asked.plan = planOf(probe)
 		s.mu.Lock()
 		s.samples = append(s.samples, asked)

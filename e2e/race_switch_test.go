@@ -78,7 +78,7 @@ func (s *swapping) play(plans []string) {
 	if s.off {
 		all.Go(func() {
 			<-start
-			s.try(s.before, func() error { return s.annotate(s.before, false) }, func() { s.unset = true })
+			s.try(attempt{plan: s.before}, func() error { return s.annotate(s.before, false) }, func() { s.unset = true })
 		})
 	}
 	close(start)
@@ -86,8 +86,8 @@ func (s *swapping) play(plans []string) {
 }
 
 // try makes an attempt, and remembers it and whether it was accepted.
-func (s *swapping) try(name string, write func() error, accepted func()) bool {
-	a := s.attempt(name, write)
+func (s *swapping) try(a attempt, write func() error, accepted func()) bool {
+	a = s.attempt(a, write)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.made = append(s.made, a)
@@ -98,17 +98,17 @@ func (s *swapping) try(name string, write func() error, accepted func()) bool {
 }
 
 func (s *swapping) turnsOn(name string) bool {
-	return s.try(name, func() error { return s.turnOn(name) }, func() { s.annotated = append(s.annotated, name) })
+	return s.try(attempt{plan: name}, func() error { return s.turnOn(name) }, func() { s.annotated = append(s.annotated, name) })
 }
 
 // switches makes the first steps of a switch; a guarded one is void if the record
 // is not as it was read.
 func (s *swapping) switches(name string, steps int, guarded bool) {
-	switched := s.try(name, func() error { return s.recordDefault(name, guarded) }, func() { s.switched = append(s.switched, name) })
+	switched := s.try(attempt{plan: name, guarded: guarded}, func() error { return s.recordDefault(name, guarded) }, func() { s.switched = append(s.switched, name) })
 	if !switched || steps < 2 || !s.turnsOn(name) || steps < 3 {
 		return
 	}
-	s.try(s.before, func() error { return s.annotate(s.before, false) }, func() {})
+	s.try(attempt{plan: s.before}, func() error { return s.annotate(s.before, false) }, func() {})
 }
 
 // recordDefault is the first step of a switch.

@@ -49,6 +49,7 @@ func TestDefaultsAreRaced(t *testing.T) {
 		{"TwoWriters", clusterScope, n, 2, (*match).race},
 		{"EightWriters", clusterScope, n, 8, (*match).race},
 		{"EightWritersOfANamespace", namespaceScope, n / 4, 8, (*match).race},
+		{"OnAndOff", clusterScope, n / 2, 1, (*match).flip},
 		{"Switches", clusterScope, n, 8, (*match).swap},
 		{"SwitchesInANamespace", namespaceScope, n / 4, 4, (*match).swap},
 	} {
@@ -129,84 +130,34 @@ func (m *match) race(round, writers int) {
 	require.NoError(m, m.judgeRace(moments, wins), "round %d", round)
 }
 
-// accepted are the plans of which the write was stored, or for which there is no
-// telling yet.
-func (m *match) accepted(made []attempt) []string {
-	var plans []string
-	for _, a := range made {
-		if a.err == nil {
-			plans = append(plans, a.plan)
-		}
-	}
-	return plans
+// flip is one round in which a plan is turned on and, at once, off again. Wherever
+// that meets the keeper, off it stays.
+func (m *match) flip(round, _ int) {
+	m.Helper()
+	m.clear()
+	m.history.replay()
+	over := m.outages.disturb(m.contest, m.disturbance)
+	name := m.draw(m.random, 1)[0]
+	on := m.insist(name, func() error { return m.turnOn(name) })
+	off := m.insist(name, func() error { return m.annotate(name, false) })
+	m.settles(fmt.Sprintf("there is no default (round %d)", round), func(now glance) bool { return now.record == "" && len(now.annotated) == 0 })
+	webhookKilled := over()
+	moments := m.history.replay()
+	require.NoError(m, m.judgeAttempts(slices.Concat(on, off), webhookKilled), "round %d", round)
+	since := off[len(off)-1].from
+	require.NoError(m, staysOff(slices.DeleteFunc(moments, func(now moment) bool { return now.revision <= since })), "round %d", round)
 }
 
-// judgeAttempts counts what came of the attempts, and says what is wrong with any.
-func (m *match) judgeAttempts(made []attempt, webhookKilled bool) error {
-	for _, a := range made {
-		came, err := a.outcome()
-		if err != nil {
-			return fmt.Errorf("the write of %q got what nobody should get: %w", a.plan, err)
-		}
-		m.outcomes[came]++
-		if came == unheard && !webhookKilled {
-			return fmt.Errorf("no webhook was killed, but the write of %q was not judged: %w", a.plan, a.err)
-		}
-		if came == refused {
-			if err := m.namesHolder(a); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// judgeRace says what is wrong with what happened in a round that these plans'
-// writes were stored in.
-func (m *match) judgeRace(moments []moment, wins []string) error {
-	var recorded, first string
-	for _, now := range moments {
-		if err := now.believesOne(); err != nil {
-			return err
-		}
-		if first == "" && len(now.annotated) > 0 {
-			first = now.annotated[0]
-		}
-		for _, name := range now.annotated {
-			if !slices.Contains(wins, name) {
-				return fmt.Errorf("at revision %d %q is annotated, whose write was not stored: %+v", now.revision, name, moments)
-			}
-		}
-		if now.record != recorded && recorded != "" {
-			return fmt.Errorf("at revision %d the record changes from %q to %q, as nobody wanted: %+v", now.revision, recorded, now.record, moments)
-		}
-		recorded = now.record
-	}
-	if recorded != first {
-		m.late++
-	}
-	if slices.ContainsFunc(moments, func(now moment) bool { return now.plan != "" && now.plan != recorded }) {
-		m.withdrawn++
-	}
-	return nil
-}
-
-// stayedOff says what is wrong with how a default was cleared: an annotation that
-// was taken off came back, or the record went elsewhere.
-func stayedOff(moments []moment) error {
-	for i := 1; i < len(moments); i++ {
-		before, now := moments[i-1], moments[i]
-		if err := now.believesOne(); err != nil {
-			return err
-		}
-		if slices.ContainsFunc(now.annotated, func(name string) bool { return !slices.Contains(before.annotated, name) }) {
-			return fmt.Errorf("at revision %d an annotation that was taken off is back: %+v", now.revision, moments)
-		}
-		if now.record != before.record && now.record != "" {
-			return fmt.Errorf("at revision %d %q is recorded while the default is cleared: %+v", now.revision, now.record, moments)
-		}
-	}
-	return nil
+// insist makes an attempt until it is accepted.
+func (m *match) insist(name string, write func() error) []attempt {
+	m.Helper()
+	var made []attempt
+	require.NoError(m, stack.Eventually(m.Context(), func() (bool, error) {
+		a := m.attempt(attempt{plan: name}, write)
+		made = append(made, a)
+		return a.err == nil, a.err
+	}))
+	return made
 }
 
 // report tells what there was, and fails if that proves nothing.
@@ -222,5 +173,4 @@ func (m *match) report() {
 	assert.Positive(m, m.outages.kills)
 	assert.Positive(m, m.outages.together)
 	assert.Positive(m, m.sampler.decided)
-	assert.Positive(m, m.sampler.turnedAway)
 }

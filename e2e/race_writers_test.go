@@ -19,6 +19,8 @@ import (
 // one it is, and what came of it.
 type attempt struct {
 	plan string
+	// guarded says that it is void if what it writes to was written meanwhile.
+	guarded bool
 	// from and to are revisions before and after it.
 	from, to int64
 	err      error
@@ -64,7 +66,7 @@ func (c *contest) attempts(plans []string, write func(plan string) error) []atte
 	for i, name := range plans {
 		all.Go(func() {
 			<-start
-			made[i] = c.attempt(name, func() error { return write(name) })
+			made[i] = c.attempt(attempt{plan: name}, func() error { return write(name) })
 		})
 	}
 	close(start)
@@ -72,8 +74,8 @@ func (c *contest) attempts(plans []string, write func(plan string) error) []atte
 	return made
 }
 
-func (c *contest) attempt(plan string, write func() error) attempt {
-	a := attempt{plan: plan}
+// attempt makes a write, and returns the attempt with what came of it.
+func (c *contest) attempt(a attempt, write func() error) attempt {
 	var before, after error
 	a.from, before = c.revision()
 	a.err = write()

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs every fuzz target of the module for FUZZTIME (default 1m) each.
+# Runs every fuzz target of the module for FUZZTIME (default 1m) each, and then the
+# races for a type's default, RACE_ROUNDS (default 200) rounds each.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,3 +11,6 @@ for package in $(go list ./... | grep -v '/e2e'); do
 		go test -run '^$' -fuzz "^$target\$" -fuzztime "${FUZZTIME:-1m}" "$package"
 	done
 done
+
+echo "== ./e2e TestDefaultsAreRaced"
+DEFAULTPLAN_RACE_ROUNDS="${RACE_ROUNDS:-200}" go test -race -count=1 -timeout 90m -run '^TestDefaultsAreRaced$' -v ./e2e

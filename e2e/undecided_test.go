@@ -40,7 +40,7 @@ func TestTheInstanceComesFirst(t *testing.T) {
 		t.Run("AmbiguityIsRefusedAllTheSame", func(t *testing.T) {
 			t.Parallel()
 			w := newWorldOn(t, waiting)
-			w.addPlans(class{name: w.name("c"), serviceType: w.name("db")}, plan{name: w.name("a"), isDefault: true}, plan{name: w.name("b"), isDefault: true})
+			w.addPlans(class{name: w.name("c"), serviceType: w.name("db")}, plan{name: w.name("a"), isSuggested: true}, plan{name: w.name("b"), isSuggested: true})
 			requireInvalid(t, w.client.Create(t.Context(), w.instance("mydb", ofType(w.name("db")))), w.name("a"))
 		})
 	})

@@ -82,7 +82,7 @@ func (w *world) name(base string) string { return base + "-" + w.suffix }
 func (w *world) create(objects ...client.Object) {
 	w.Helper()
 	for _, object := range objects {
-		require.NoError(w, w.client.Create(w.Context(), object), "create %T %s", object, object.GetName())
+		require.NoError(w, w.put(object), "create %T %s", object, object.GetName())
 	}
 }
 

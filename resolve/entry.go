@@ -54,7 +54,7 @@ func (r *round) live(p *PlanEntry) bool {
 		return false
 	}
 	c := r.classOf(p)
-	return c != nil && c.Gone == ""
+	return c != nil && c.Gone == "" && c.ClusterBroker == p.ClusterBroker
 }
 
 // whyGone says why the plan is not live, completing "it is …"; empty where it is.
@@ -68,6 +68,9 @@ func (r *round) whyGone(p *PlanEntry) string {
 	}
 	if c.Gone != "" {
 		return "of a class that is " + c.Gone
+	}
+	if c.ClusterBroker != p.ClusterBroker {
+		return "of another clusterServiceBrokerName than its class"
 	}
 	return ""
 }

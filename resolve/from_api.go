@@ -19,7 +19,9 @@ func ClassFrom[T *v1beta1.ClusterServiceClass | *v1beta1.ServiceClass](class T) 
 	case *v1beta1.ClusterServiceClass:
 		return classFrom(&c.ObjectMeta, &c.Spec.CommonServiceClassSpec, c.Status.RemovedFromBrokerCatalog)
 	case *v1beta1.ServiceClass:
-		return classFrom(&c.ObjectMeta, &c.Spec.CommonServiceClassSpec, c.Status.RemovedFromBrokerCatalog)
+		entry := classFrom(&c.ObjectMeta, &c.Spec.CommonServiceClassSpec, c.Status.RemovedFromBrokerCatalog)
+		entry.ClusterBroker = c.Spec.ClusterServiceBrokerName
+		return entry
 	}
 	return ClassEntry{}
 }
@@ -41,7 +43,9 @@ func PlanFrom[T *v1beta1.ClusterServicePlan | *v1beta1.ServicePlan](plan T) Plan
 	case *v1beta1.ClusterServicePlan:
 		return planFrom(&p.ObjectMeta, &p.Spec.CommonServicePlanSpec, p.Spec.ClusterServiceClassRef.Name, p.Status.RemovedFromBrokerCatalog)
 	case *v1beta1.ServicePlan:
-		return planFrom(&p.ObjectMeta, &p.Spec.CommonServicePlanSpec, p.Spec.ServiceClassRef.Name, p.Status.RemovedFromBrokerCatalog)
+		entry := planFrom(&p.ObjectMeta, &p.Spec.CommonServicePlanSpec, p.Spec.ServiceClassRef.Name, p.Status.RemovedFromBrokerCatalog)
+		entry.ClusterBroker = p.Spec.ClusterServiceBrokerName
+		return entry
 	}
 	return PlanEntry{}
 }

@@ -29,13 +29,15 @@ func (m *bindingMutation) decide(ctx context.Context, refuse bool) error {
 		m.leave("Waiting", fmt.Sprintf("instance %q %s", m.spec.InstanceRef.Name, waits))
 		return nil
 	}
-	denied, err = m.refusedFor(ctx, &to, m.req.Namespace)
-	if err != nil {
-		return err
-	}
-	if denied != nil {
-		m.hold(denied, refuse)
-		return nil
+	if !refuse {
+		// Whom this write could be denied to, the validating half denies it.
+		if denied, err = m.refusedFor(ctx, &to, m.req.Namespace); err != nil {
+			return err
+		}
+		if denied != nil {
+			m.hold(denied, refuse)
+			return nil
+		}
 	}
 	return m.complete(ctx, &to, refuse)
 }
@@ -47,7 +49,7 @@ func (m *bindingMutation) complete(ctx context.Context, to *bound, refuse bool) 
 	if !m.minted() {
 		refs{class: to.defined.Class.Ref, plan: to.defined.Plan.Ref}.set(&m.spec.DecidedReference)
 		m.settled = true
-		m.restored("", to.defined)
+		m.restored(m.waitingRecord(), to.defined)
 		return nil
 	}
 	applied := v1beta1.AppliedDefaults{
@@ -155,7 +157,7 @@ func (m *bindingMutation) refusedLater(ctx context.Context, defined *definition,
 			return firstViolation(report), nil
 		}
 	}
-	return m.refusedSecrets(ctx, transformReview{namespace: m.req.Namespace, user: userOf(m.spec.UserInfo), before: m.spec.SecretTransforms, now: transforms, plan: defined.Plan.Ref})
+	return m.refusedSecrets(ctx, transformReview{namespace: m.req.Namespace, user: writerOf(m.old), before: askedBefore(m.old), now: transforms, plan: defined.Plan.Ref})
 }
 
 // settle records the decision.

@@ -72,6 +72,9 @@ func (m *bindingMutation) update(ctx context.Context) error {
 	restored := m.restore()
 	guardAnnotations(&m.new.Metadata, &m.old.Metadata, m.annotations)
 	m.changed = !sameBindingSpec(m.old.Spec, &m.spec)
+	if m.changed && !settledBinding(m.old) && m.old.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults] != "" {
+		m.annotations[v1beta1.AnnotationAppliedDefaults] = ""
+	}
 	switch {
 	case m.old.Spec.UserInfo != nil && (!m.changed || settledBinding(m.old)):
 		m.spec.UserInfo = m.old.Spec.UserInfo

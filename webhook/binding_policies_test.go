@@ -25,7 +25,6 @@ func bindingPolicyCases() map[string]bindingCase {
 		return bindingCase{reason: reason, edits: under(policies...), spec: toMydb, plan: "db-small"}
 	}
 	backup := `{"instanceRef":{"name":"mydb"},"externalID":"e-1",` + bindRefs + `}`
-	taken := []string{"taken as it is: plan db/small; no default was applied"}
 	nothing := func(string) []func(*stock) { return []func(*stock){} }
 	unready := denied("Over the limit the cache decides, and says so.", "bind-deny x type=mysql")
 	unready.adjust = exhaust
@@ -50,12 +49,8 @@ func bindingPolicyCases() map[string]bindingCase {
 		"OtherPlace":         allowed("What holds elsewhere does not hold here.", "bind-deny x type=mysql in=qa", "deny y type=mysql where=team:b"),
 		"AskedTooOften":      unready, "JustDeleted": deleted, "JustCreated": fresh,
 		"Restored":      {reason: "A backup is held against them, too.", edits: under("bind-deny x plan=small"), spec: backup, denied: "PolicyDenied"},
-		"RestoredAhead": {reason: "Also before its instance, by what its references say.", edits: func(string) []func(*stock) { return []func(*stock){ruled("deny x plan=small")} }, spec: backup, denied: "PolicyDenied"},
-		"RestoredAheadByInstance": {
-			reason: "And by its instance's name.", edits: func(string) []func(*stock) { return []func(*stock){ruled("bind-deny x instance=dev/mydb")} }, spec: backup, denied: "PolicyDenied",
-		},
-		"RestoredAheadAllowed": {reason: "Unless they allow it.", edits: func(string) []func(*stock) { return []func(*stock){ruled("deny x plan=large")} }, spec: backup, plan: "db-small", warnings: taken},
-		"GivenID":              {reason: "An object of the retired catalog, too.", edits: under("deny x plan=small"), spec: `{"instanceRef":{"name":"mydb"},"externalID":"e-1"}`, denied: "PolicyDenied"},
+		"RestoredAhead": {reason: "Before its instance it waits, whatever its references say.", edits: func(string) []func(*stock) { return []func(*stock){ruled("deny x plan=small")} }, spec: backup, warnings: []string{`no plan is decided yet: instance "mydb" does not exist yet; the binding waits`}},
+		"GivenID":       {reason: "An object of the retired catalog, too.", edits: under("deny x plan=small"), spec: `{"instanceRef":{"name":"mydb"},"externalID":"e-1"}`, denied: "PolicyDenied"},
 		"Touched": {
 			reason: "A touch leaves it waiting.", edits: nothing, spec: toMydb, later: under("bind-deny x type=mysql says=ask-ann"), write: `{"metadata":{"labels":{"a":"b"}}}`, want: `{"metadata":{"labels":{"a":"b"}}}`,
 			warnings: []string{`no plan is decided yet: spec.instanceRef.name: BindingPolicy "x" does not let namespace "dev" use instance "mydb" (plan db/small): ask ann; the binding waits`},

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
@@ -23,12 +24,33 @@ func (m *bindingMutation) takeAsDecided(ctx context.Context) error {
 		m.deny(forgedOnBinding(&m.spec.DecidedReference))
 		return nil
 	}
+	to, denied, err := m.bind(ctx, m.req.Namespace, &m.spec)
+	if err != nil {
+		return err
+	}
+	if denied != nil {
+		m.deny(denied)
+		return nil
+	}
+	if waits := to.waits(); waits != "" {
+		// What its references say cannot be held against anything yet: they are
+		// taken from the instance once it is there.
+		m.spec.DecidedReference = v1beta1.DecidedReference{
+			ClusterServiceClassRef: emptied(m.spec.ClusterServiceClassRef), ClusterServicePlanRef: emptied(m.spec.ClusterServicePlanRef),
+			ServiceClassRef: emptied(m.spec.ServiceClassRef), ServicePlanRef: emptied(m.spec.ServicePlanRef),
+		}
+		if !m.minted() {
+			m.annotations[v1beta1.AnnotationAppliedDefaults] = annotation
+		}
+		m.leave("Waiting", fmt.Sprintf("instance %q %s", m.spec.InstanceRef.Name, waits))
+		return nil
+	}
 	now := refsOf(&m.spec.DecidedReference, m.req.Namespace)
 	defined, err := m.resolver.catalog.define(ctx, now.plan)
 	if err != nil {
 		return err
 	}
-	denied := m.contradicts(now, defined)
+	denied = m.contradicts(now, defined)
 	if denied != nil && defined != nil && m.resolver.mayConfirm(m.req.Namespace, denied) {
 		if defined, err = m.resolver.catalog.defineLive(ctx, now.plan); err != nil {
 			return err
@@ -43,6 +65,16 @@ func (m *bindingMutation) takeAsDecided(ctx context.Context) error {
 	return nil
 }
 
+// waitingRecord is what a backup that waits for its instance records of defaults:
+// above all which a null took away, for those are not sent. Who changes its spec
+// makes it void.
+func (m *bindingMutation) waitingRecord() string {
+	if m.old == nil || m.changed {
+		return ""
+	}
+	return m.old.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults]
+}
+
 // forgedOnBinding refuses references on a binding that is not decided.
 func forgedOnBinding(spec *v1beta1.DecidedReference) *denial {
 	denied := forgedReference(spec)
@@ -51,7 +83,7 @@ func forgedOnBinding(spec *v1beta1.DecidedReference) *denial {
 }
 
 // contradicts refuses references that lead nowhere, or to something else than the
-// rest of spec says. The instance may come later.
+// rest of spec says.
 func (m *bindingMutation) contradicts(now refs, defined *definition) *denial {
 	said := v1beta1.ServiceInstanceSpec{PlanReference: m.spec.PlanReference, DecidedReference: m.spec.DecidedReference, ServiceType: m.spec.ServiceType}
 	denied := disagrees(&said, now, defined)

@@ -51,8 +51,8 @@ func bindingRestoredCases() map[string]bindingCase {
 			reason: "What cannot be bound to is not.", edits: func(at string) []func(*stock) { return append(generous(at), listedBy("broker", false)) }, spec: backup(`"parameters":{}`), denied: "NotBindable",
 		},
 		"Refs":          {reason: "A backup has references and an ID.", edits: generous, spec: backup(bindRefs), plan: "db-small", warnings: taken},
-		"RefsWait":      {reason: "And may be restored before its instance.", edits: without, spec: backup(bindRefs), plan: "db-small", warnings: taken},
-		"RefsOfDecided": {reason: "Before that is decided, even.", edits: func(at string) []func(*stock) { return append(without(at), hasInstance("mydb", "")) }, spec: backup(bindRefs), plan: "db-small", warnings: taken},
+		"RefsWait":      {reason: "Before its instance it waits: nothing is bound past a policy.", edits: without, spec: backup(bindRefs), warnings: []string{`no plan is decided yet: instance "mydb" does not exist yet; the binding waits`}},
+		"RefsOfDecided": {reason: "And before that is decided.", edits: func(at string) []func(*stock) { return append(without(at), hasInstance("mydb", "")) }, spec: backup(bindRefs), warnings: []string{`no plan is decided yet: instance "mydb" has no plan yet; the binding waits`}},
 		"RefsWithRecord": {
 			reason: "Or a record, without an ID.", edits: generous, meta: marked, spec: `{"instanceRef":{"name":"mydb"},` + bindRefs + `}`, plan: "db-small", warnings: taken,
 		},
@@ -61,7 +61,7 @@ func bindingRestoredCases() map[string]bindingCase {
 		"RefsOfOther":     {reason: "To the class that they say.", catalog: db + ";db2: x", edits: generous, spec: backup(strings.ReplaceAll(bindRefs, `"db"`, `"db2"`)), denied: "Disagreement"},
 		"RefsWithoutPlan": {reason: "Both of them.", edits: generous, spec: backup(`"clusterServiceClassRef":{"name":"db"}`), denied: "Disagreement"},
 		"RefsMisnamed":    {reason: "And agree with the names.", edits: generous, spec: backup(bindRefs + `,"clusterServicePlanExternalName":"large"`), denied: "Disagreement"},
-		"RefsOtherType":   {reason: "And the type.", edits: generous, spec: backup(bindRefs + `,"serviceType":"redis"`), denied: "Disagreement"},
+		"RefsOtherType":   {reason: "And the type.", edits: generous, spec: backup(bindRefs + `,"serviceType":"redis"`), denied: "TypeMismatch"},
 		"RefsOtherInstance": {
 			reason: "And with the instance, where it is there.", catalog: db + ";db2: small", spec: backup(bindRefs), denied: "Disagreement",
 			edits: func(at string) []func(*stock) { return []func(*stock){hasInstance("mydb", at+"db2-small")} },
@@ -109,6 +109,32 @@ func TestBindingRestoredRecord(t *testing.T) {
 	assert.Equal(t, []string{"/tls"}, recordOf(t, restored).Removed)
 	broken := w.write(changed(t, backup, `{"metadata":{"annotations":{"servicecatalog.kubernetes.io/applied-defaults":"{"}}}`), nil).admitted()
 	assert.Equal(t, v1beta1.AppliedDefaults{Rule: "restored", Class: "db", Plan: "small"}, recordOf(t, broken))
+}
+
+// What a backup removed stays removed, also where it is restored before its instance: a null that took a default away was
+// never sent.
+func TestBindingRestoredAhead(t *testing.T) {
+	t.Parallel()
+	w := stocked(t, db, richly("")...).world()
+	backup := w.bindTo(`{"instanceRef":{"name":"mydb"},"parameters":{"tls":null}}`).admitted()
+	w.restock(stocked(t, db))
+	waits := w.write(backup, nil).admitted()
+	require.Equal(t, "absent", at(t, waits, "/spec/clusterServicePlanRef/name"))
+	w.restock(stocked(t, db, richly("")...))
+	forged := changed(t, waits, `{"metadata":{"annotations":{"servicecatalog.kubernetes.io/applied-defaults":"{\"removed\":[\"/user\"]}"}}}`)
+	for _, touch := range [][]byte{waits, forged} {
+		restored := w.write(touch, waits).admitted()
+		want := recordOf(t, backup)
+		want.Rule = "restored"
+		assert.Equal(t, want, recordOf(t, restored))
+		assert.Equal(t, at(t, backup, "/spec/parameters"), at(t, restored, "/spec/parameters"))
+	}
+	edit := changed(t, waits, `{"spec":{"parameters":{"tls":true}}}`)
+	assert.Empty(t, recordOf(t, w.write(edit, waits).admitted()).Removed, "who edits it, wants what is written")
+	w.restock(stocked(t, db))
+	edited := w.write(edit, waits).admitted()
+	w.restock(stocked(t, db, richly("")...))
+	assert.Empty(t, recordOf(t, w.write(edited, edited).admitted()).Removed, "also before its instance comes")
 }
 
 // A record that someone made up cannot break what reads it.

@@ -34,13 +34,13 @@ func (v *bindingValidation) judgeSecretName(ctx context.Context) error {
 			remedy("name another Secret: spec.secretName"))
 		return nil
 	}
-	owner, err := v.writerOf(ctx, v.resolver.catalog.cached, name, client.MatchingFields{indexSecretName: name})
+	owner, err := v.secretWriter(ctx, v.resolver.catalog.cached, name, client.MatchingFields{indexSecretName: name})
 	if err != nil || owner == "" {
 		return err
 	}
 	denied := takenSecret(name, owner)
 	if v.resolver.mayConfirm(v.req.Namespace, denied) {
-		if owner, err = v.writerOf(ctx, v.resolver.catalog.live, name); err != nil || owner == "" {
+		if owner, err = v.secretWriter(ctx, v.resolver.catalog.live, name); err != nil || owner == "" {
 			return err
 		}
 		denied = takenSecret(name, owner)
@@ -54,9 +54,9 @@ func takenSecret(name, owner string) *denial {
 		remedy("name another Secret: spec.secretName")
 }
 
-// writerOf is another binding of the namespace that writes to a Secret, empty for
+// secretWriter is another binding of the namespace that writes to a Secret, empty for
 // none. One that is being deleted gives it up.
-func (v *bindingValidation) writerOf(ctx context.Context, reader client.Reader, secret string, match ...client.ListOption) (string, error) {
+func (v *bindingValidation) secretWriter(ctx context.Context, reader client.Reader, secret string, match ...client.ListOption) (string, error) {
 	var list v1beta1.ServiceBindingList
 	if err := reader.List(ctx, &list, append(match, client.InNamespace(v.req.Namespace), client.UnsafeDisableDeepCopy)...); err != nil {
 		return "", fmt.Errorf("cannot list bindings: %w", err)

@@ -30,7 +30,9 @@ func bindingSecretNameCases() map[string]bindingCase {
 		return fmt.Sprintf(`{"instanceRef":{"name":"mydb"},"secretName":%q}`, secret)
 	}
 	elsewhere := func(s *stock) {
-		s.objects = append(s.objects, &v1beta1.ServiceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: "creds", UID: "uid-prod-creds"}})
+		s.objects = append(s.objects, &v1beta1.ServiceBinding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: "foreign", UID: "uid-foreign"}, Spec: v1beta1.ServiceBindingSpec{SecretName: "creds"},
+		})
 	}
 	return map[string]bindingCase{
 		"Given":         {reason: "A name may be given.", spec: named("mine"), plan: "db-small"},
@@ -44,6 +46,9 @@ func bindingSecretNameCases() map[string]bindingCase {
 		},
 		"JustFreedAskedTooOften": {
 			reason: "Over the limit it is.", edits: beside(), behind: beside(hasBinding("other", toSecret("mine"))), adjust: exhaust, spec: named("mine"), denied: "SecretReserved",
+		},
+		"ItsFormerSelf": {
+			reason: "The cache may still show the binding of that name which is gone.", edits: beside(), behind: beside(hasBinding("creds")), adjust: exhaust, spec: toMydb, plan: "db-small",
 		},
 		"ItsParameters": {
 			reason: "A Secret that the binding reads would be overwritten.", denied: "SecretReserved",

@@ -77,6 +77,28 @@ func containsTransform(list []v1beta1.SecretTransform, transform v1beta1.SecretT
 	return false
 }
 
+// writerOf is the user who wrote a stored binding, no one where no hook saw it: then
+// it may say whatever it likes.
+func writerOf(old *binding) authenticationv1.UserInfo {
+	if unseen(old) {
+		return authenticationv1.UserInfo{}
+	}
+	return userOf(old.Spec.UserInfo)
+}
+
+// askedBefore are the transforms of a stored binding that its writer was asked
+// about.
+func askedBefore(old *binding) []v1beta1.SecretTransform {
+	if unseen(old) {
+		return nil
+	}
+	return old.Spec.SecretTransforms
+}
+
+// unseen says that a stored binding never went through admission, which gives every
+// one an ID.
+func unseen(old *binding) bool { return old.Spec.ExternalID == "" }
+
 // userOf is a recorded user as the API server knows users.
 func userOf(info *v1beta1.UserInfo) authenticationv1.UserInfo {
 	if info == nil {

@@ -169,3 +169,33 @@ func TestBindingSecretsUnknown(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, http.StatusInternalServerError, w.post(ValidateBindings, body).Code)
 }
+
+// The validating half judges what will be stored, whoever made it so: also what another hook wrote after ours.
+func TestBindingValidatedAlone(t *testing.T) {
+	t.Parallel()
+	w := stocked(t, db, hasInstance("mydb", "db-small")).world()
+	old := bindingOf(`{"instanceRef":{"name":"absent"},"externalID":"e-1","userInfo":{"username":"carol"}}`)
+	w.reviews.granted = []string{"carol get secrets dev/extra", "root get secrets dev/extra"}
+	written := changed(t, old, `{"spec":{"userInfo":{"username":"root"},"secretTransforms":[`+addKeys("extra")+`]}}`)
+	judged := w.ask(ValidateBindings, w.review(written, old))
+	assert.False(t, judged.Allowed)
+	assert.Equal(t, []string{"alice get secrets dev/extra"}, w.reviews.taken(), "the requester is asked, not whom the object names")
+
+	judged = w.ask(ValidateBindings, w.review(bindingOf(`{"instanceRef":{"name":"mydb"},"externalID":"e-1",`+bindRefs+`}`), nil))
+	assert.False(t, judged.Allowed)
+	assert.Equal(t, "ForgedReference", judged.outcome, "what is decided has a record")
+}
+
+// What was stored while no hook looked was asked of no one, and the name in it is anyone's: it waits for an edit.
+func TestBindingStoredUnseen(t *testing.T) {
+	t.Parallel()
+	w := stocked(t, db, hasInstance("mydb", "db-small")).world()
+	w.reviews.granted = []string{"root get secrets infra/root", "alice get secrets infra/root"}
+	old := bindingOf(`{"instanceRef":{"name":"mydb"},"userInfo":{"username":"root"},"secretTransforms":[` + addKeys("infra/root") + `]}`)
+	o := w.write(changed(t, old, `{"metadata":{"labels":{"a":"b"}}}`), old)
+	assert.Equal(t, "absent", at(t, o.admitted(), "/spec/clusterServicePlanRef"))
+	assert.Empty(t, w.reviews.taken())
+	edited := w.write(changed(t, old, `{"spec":{"parameters":{"a":1}}}`), old)
+	assert.JSONEq(t, `{"name":"db-small"}`, at(t, edited.admitted(), "/spec/clusterServicePlanRef"))
+	assert.Equal(t, []string{"alice get secrets infra/root"}, w.reviews.taken())
+}

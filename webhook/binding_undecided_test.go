@@ -61,7 +61,8 @@ func undecidedBindingCases() map[string]bindingCase {
 			reason: "Also with a record beside them.", edits: nothing, spec: toMydb, denied: "ForgedReference",
 			write: `{"metadata":{"annotations":{"servicecatalog.kubernetes.io/applied-defaults":"{\"rule\":\"restored\"}"}},"spec":{` + bindRefs + `}}`,
 		},
-		"ExternalID": {reason: "An identity stays.", edits: nothing, spec: toMydb, write: `{"spec":{"externalID":"other"}}`, denied: "Immutable"},
+		"ExternalID":       {reason: "An identity stays.", edits: nothing, spec: toMydb, write: `{"spec":{"externalID":"other"}}`, denied: "Immutable"},
+		"EditedToNoObject": {reason: "Parameters are an object.", edits: nothing, spec: toMydb, write: `{"spec":{"parameters":["` + canary + `"]}}`, denied: "InvalidParameters"},
 		"InstanceDropped": {
 			reason: "Without an instance there is nothing to wait for.", edits: nothing, spec: toMydb, write: `{"spec":{"instanceRef":null}}`, denied: "NoInstance", scope: onlyCluster,
 		},

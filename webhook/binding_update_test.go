@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -50,6 +51,10 @@ func TestSettledBindingEdits(t *testing.T) {
 			assert.Equal(t, "spec."+field, denied.Details.Causes[0].Field)
 			assert.Contains(t, denied.Message, "create another binding")
 		}
+		reordered := strings.Replace(string(stored), `"net":{"mtu":1400,"vlan":7}`, `"net":{"vlan":7,"mtu":1400}`, 1)
+		require.NotEqual(t, string(stored), reordered)
+		o := w.write([]byte(strings.Replace(reordered, `"secretName":"creds"`, `"secretName":"other"`, 1)), stored)
+		require.Len(t, o.denied().Details.Causes, 1, "another order of keys is no edit")
 	}
 }
 

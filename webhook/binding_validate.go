@@ -7,7 +7,6 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
@@ -147,9 +146,9 @@ func (v *bindingValidation) judgeSecrets(ctx context.Context, to *bound) error {
 		asked.plan = to.defined.Plan.Ref
 	}
 	if v.old != nil {
-		asked.before = v.old.Spec.SecretTransforms
+		asked.before = askedBefore(v.old)
 		if sameValue(v.old.Spec.UserInfo, v.new.Spec.UserInfo) && v.new.Spec.UserInfo != nil {
-			asked.user = userOf(v.new.Spec.UserInfo)
+			asked.user = writerOf(v.old)
 		}
 	}
 	denied, err := v.refusedSecrets(ctx, asked)
@@ -164,12 +163,17 @@ func (v *bindingValidation) judgeBound(ctx context.Context, to *bound) error {
 		v.deny(forgedOnBinding(&v.new.Spec.DecidedReference))
 		return nil
 	}
-	if to.waits() != "" {
-		return v.judgeAhead(ctx)
+	if waits := to.waits(); waits != "" {
+		v.deny(invalid("Disagreement", "spec.instanceRef.name", "instance %q %s, and the references name a plan", v.new.Spec.InstanceRef.Name, waits).
+			remedy("leave the references out: they are the instance's"))
+		return nil
 	}
-	if to.defined.Class.Ref != v.now.class {
-		v.deny(invalid("Disagreement", "spec.instanceRef.name", "instance %q is of class %q, and the references say class %q",
-			v.new.Spec.InstanceRef.Name, to.defined.Class.Name, v.now.class.Name).remedy("leave the references out: they are the instance's"))
+	// A binding that was made before its instance changed its plan has the former
+	// one: within a class that is how a backup looks.
+	restored := appliedOf(v.new.Metadata.Annotations).Rule == ruleRestored
+	if to.defined.Class.Ref != v.now.class || !restored && to.defined.Plan.Ref != v.now.plan {
+		v.deny(invalid("Disagreement", "spec.instanceRef.name", "instance %q is of plan %s, and the references say plan %q of class %q",
+			v.new.Spec.InstanceRef.Name, to.defined.title(), v.now.plan.Name, v.now.class.Name).remedy("leave the references out: they are the instance's"))
 		return nil
 	}
 	denied, err := v.refusedFor(ctx, to, v.req.Namespace)
@@ -178,19 +182,6 @@ func (v *bindingValidation) judgeBound(ctx context.Context, to *bound) error {
 		return err
 	}
 	return v.judgeParameters(ctx, to.defined)
-}
-
-// judgeAhead holds a binding that comes before its instance, as those of a backup
-// may, against the policies about the plan that its references say.
-func (v *bindingValidation) judgeAhead(ctx context.Context) error {
-	defined, err := v.resolver.catalog.define(ctx, v.now.plan)
-	if err != nil || defined == nil {
-		return err
-	}
-	instance := &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: v.req.Namespace, Name: v.new.Spec.InstanceRef.Name}}
-	denied, err := v.refusedFor(ctx, &bound{instance, defined}, v.req.Namespace)
-	v.denied = v.denied.also(denied)
-	return err
 }
 
 // judgeParameters holds what the broker would be sent against the plan's schema

@@ -11,51 +11,44 @@ import (
 // A bound is what a binding is for: an instance, and the plan that it was decided
 // on.
 type bound struct {
-	// instance belongs to the cache: it is only read. It is nil if there is none.
+	// instance is nil if there is none.
 	instance *v1beta1.ServiceInstance
 	// defined is nil while the instance is not decided, and where its plan or class
 	// is gone.
 	defined *definition
 }
 
-// bind finds what a binding is for, and why it cannot be bound to. The cache is
-// believed where it knows a decided instance that can be; an instance may have been
-// created just now, so all else is read live, unless the namespace asks too often.
+// bind finds what a binding is for, and why it cannot be bound to. The instance is
+// one key, and read live: it may have been created just now, or have changed its
+// plan. Of its plan and class the cache is believed, unless it is to refuse.
 func (h *bindings) bind(ctx context.Context, namespace string, spec *bindingSpec) (bound, *denial, error) {
-	found, err := h.boundBy(ctx, shelf{reader: h.resolver.catalog.cached, namespace: namespace}, spec.InstanceRef.Name)
-	if err != nil {
-		return bound{}, nil, err
-	}
-	denied := found.refuse(spec)
-	switch {
-	case denied == nil && (found.certain() || !h.resolver.confirms.allow(namespace)),
-		denied != nil && !h.resolver.mayConfirm(namespace, denied):
-		return found, denied, nil
-	}
-	found, err = h.boundBy(ctx, shelf{reader: h.resolver.catalog.live, namespace: namespace}, spec.InstanceRef.Name)
-	if err != nil {
-		return bound{}, nil, err
-	}
-	return found, found.refuse(spec), nil
-}
-
-// certain says that a binding to it can be decided.
-func (b *bound) certain() bool {
-	return b.instance != nil && b.instance.DeletionTimestamp == nil && b.defined != nil
-}
-
-func (h *bindings) boundBy(ctx context.Context, s shelf, name string) (bound, error) {
 	instance := &v1beta1.ServiceInstance{}
-	found, err := s.read(ctx, name, instance)
+	found, err := shelf{reader: h.resolver.catalog.live, namespace: namespace}.read(ctx, spec.InstanceRef.Name, instance)
 	if err != nil || !found {
-		return bound{}, err
+		return bound{}, nil, err
 	}
-	plan := refsOf(&instance.Spec.DecidedReference, s.namespace).plan
-	if plan.Name == "" {
-		return bound{instance: instance}, nil
+	decided := refsOf(&instance.Spec.DecidedReference, namespace)
+	if decided.plan.Name == "" {
+		to := bound{instance: instance}
+		return to, to.refuse(spec), nil
 	}
-	defined, err := defineFrom(ctx, shelf{reader: s.reader, namespace: plan.Namespace}, plan.Name)
-	return bound{instance, defined}, err
+	defined, err := h.resolver.catalog.define(ctx, decided.plan)
+	if defined != nil && defined.Class.Ref != decided.class {
+		// The cache has the plan as it was before.
+		defined, err = h.resolver.catalog.defineLive(ctx, decided.plan)
+	}
+	if err != nil {
+		return bound{}, nil, err
+	}
+	to := bound{instance, defined}
+	denied := to.refuse(spec)
+	if denied == nil || defined == nil || !h.resolver.mayConfirm(namespace, denied) {
+		return to, denied, nil
+	}
+	if to.defined, err = h.resolver.catalog.defineLive(ctx, decided.plan); err != nil {
+		return bound{}, nil, err
+	}
+	return to, to.refuse(spec), nil
 }
 
 // waits is what a binding to it waits for, completing "instance x …"; empty if

@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 
+	admissionv1 "k8s.io/api/admission/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 	kjson "sigs.k8s.io/json"
@@ -136,6 +137,28 @@ func (*offerings) mutate(_ context.Context, req *admission.Request) (verdict, er
 		// The schema of the CRD, which is checked next, says best what is wrong.
 		return decided, nil
 	}
+	if req.Operation == admissionv1.Update {
+		if stored, wrong := readOffering(req, req.OldObject.Raw); wrong == nil {
+			written.keepBroker(stored, &decided.patch)
+		}
+	}
 	decided.patch.addEntries(written.object.GetLabels(), written.hashedLabels(), "metadata", "labels")
 	return decided, nil
+}
+
+// brokerFields are the fields that name a broker, by the labels that they are found
+// by.
+var brokerFields = map[string]string{
+	v1beta1.LabelClusterServiceBrokerName: "clusterServiceBrokerName", v1beta1.LabelServiceBrokerName: "serviceBrokerName",
+}
+
+// keepBroker puts back the name of a broker that a write leaves out: what was
+// provisioned at it stays there, and another could take its place by a second write.
+func (o *offering) keepBroker(stored *offering, p *patch) {
+	for label, field := range brokerFields {
+		if was := stored.fields[label]; was != "" && o.fields[label] == "" {
+			o.fields[label] = was
+			p.add(was, "spec", field)
+		}
+	}
 }

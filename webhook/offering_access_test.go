@@ -52,7 +52,7 @@ func transformRules() map[string]ruleCase {
 
 // useRules are about cluster's brokers at which instances of a namespace are provisioned.
 func useRules() map[string]ruleCase {
-	const use, useOther = "alice use clusterservicebrokers azure", "alice use clusterservicebrokers gcp"
+	const use = "alice use clusterservicebrokers azure"
 	copied := func(spec string) string { return with(spec, `"clusterServiceBrokerName":"azure"`) }
 	classAt := func(broker string) func(string) []func(*stock) {
 		return func(at string) []func(*stock) {
@@ -73,8 +73,8 @@ func useRules() map[string]ruleCase {
 		"BrokerClassChanged":    {reason: "Or the class.", old: copied(onePlan), patch: `{"spec":{"serviceClassRef":{"name":"other"}}}`, asked: []string{use}, denied: "BrokerForbidden"},
 		"BrokerOtherEdit":       {reason: "Any other edit is free.", old: copied(onePlan), patch: `{"spec":{"description":"x"}}`},
 		"BrokerLabelEdit":       {reason: "A label, too.", old: copied(onePlan), patch: `{"metadata":{"labels":{"a":"b"}}}`},
-		"BrokerLeftToClass":     {reason: "Attack: a plan that names no broker has its class's.", catalog: "db:", edits: classAt("azure"), spec: onePlan, asked: []string{use}, denied: "BrokerForbidden"},
-		"BrokerOfTwoMinds":      {reason: "Both are asked.", catalog: "db:", edits: classAt("gcp"), spec: copied(onePlan), granted: []string{use}, asked: []string{use, useOther}, denied: "BrokerForbidden"},
+		"BrokerLeftToClass":     {reason: "A plan that names no broker is never chosen beside a class that does: nothing is asked.", catalog: "db:", edits: classAt("azure"), spec: onePlan},
+		"BrokerOfTwoMinds":      {reason: "What it names itself is asked, whatever its class says.", catalog: "db:", edits: classAt("gcp"), spec: copied(onePlan), granted: []string{use}, asked: []string{use}},
 		"BrokerOfTheNamespace":  {reason: "One's own broker needs no right.", catalog: "db:", edits: classAt(""), spec: with(onePlan, `"serviceBrokerName":"mine"`)},
 		"BrokerAgreesWithClass": {reason: "One broker is asked once.", catalog: "db:", edits: classAt("azure"), spec: copied(onePlan), granted: []string{use}, asked: []string{use}},
 	}

@@ -5,7 +5,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/component-base/featuregate"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/merge"
@@ -60,22 +59,11 @@ func (v *offeringValidation) judgeDefaults() {
 	}
 }
 
-// classOf reads a plan's class, from the cache or live where the cache lacks it.
+// classOf reads a plan's class from the cache, blank if that does not have it.
 func (v *offeringValidation) classOf(ctx context.Context) (*offering, error) {
-	if v.class != nil {
-		return v.class, nil
-	}
-	for _, reader := range []client.Reader{v.resolver.catalog.cached, v.resolver.catalog.live} {
-		at, object := shelf{reader: reader, namespace: v.req.Namespace}, newOffering[classKind(v.req.Namespace)]()
-		found, err := at.read(ctx, v.new.className(), object)
-		if err != nil {
-			return nil, err
-		}
-		if v.class = viewOffering(object); found {
-			return v.class, nil
-		}
-	}
-	return v.class, nil
+	object := newOffering[classKind(v.req.Namespace)]()
+	_, err := shelf{reader: v.resolver.catalog.cached, namespace: v.req.Namespace}.read(ctx, v.new.className(), object)
+	return viewOffering(object), err
 }
 
 // classKind is the kind of the classes of a scope.

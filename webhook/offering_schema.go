@@ -57,6 +57,8 @@ func (v *offeringValidation) warnOfDefault(ctx context.Context, field *checkedDe
 	if schema == nil || !v.options.Gates.Enabled(field.gate) || same && !v.changed(field) {
 		return nil
 	}
+	// A catalog's plans come before their class: what the cache lacks is not waited
+	// for, only to warn.
 	class, err := v.classOf(ctx)
 	if err != nil {
 		return err

@@ -2,9 +2,11 @@ package webhook
 
 import (
 	"context"
+	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
@@ -19,8 +21,6 @@ type offeringValidation struct {
 	// old is blank on CREATE.
 	old     *offering
 	created bool
-	// class is that of a plan once it was read, blank if it is absent.
-	class *offering
 }
 
 // validate is the validating half.
@@ -64,10 +64,25 @@ func (v *offeringValidation) judge(ctx context.Context) error {
 	if v.denied != nil || v.options.SchemaCheck == SchemaOff || !v.options.Gates.Enabled(SchemaChecks) {
 		return nil
 	}
+	v.warn(ctx)
+	return nil
+}
+
+// warnTime is how long a write waits for what it is only warned of.
+const warnTime = time.Second
+
+// warn tells what is worth a warning. What cannot be read in time is not told: no
+// write fails for it.
+func (v *offeringValidation) warn(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, warnTime)
+	defer cancel()
+	step := v.warnOfPlan
 	if v.new.plan == nil {
-		return v.warnOfClass(ctx)
+		step = v.warnOfClass
 	}
-	return v.warnOfPlan(ctx)
+	if err := step(ctx); err != nil {
+		log.FromContext(ctx).V(1).Info("not all warnings could be given", "cause", err.Error())
+	}
 }
 
 // judgeOneDefault lets no second default of a type arise.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -102,7 +103,7 @@ func stands(ctx context.Context, at shelf, serviceType string) (standing, error)
 	}
 	choice, err := resolve.Plan(resolve.Request{Namespace: at.namespace, Type: serviceType}, found.Catalog)
 	believed := err == nil && choice.Recorded
-	if believed && !choice.Plan.Default && kept.confirmed {
+	if believed && !choice.Plan.Default && kept.agreed {
 		return now, nil
 	}
 	now.plan, now.believed = kept.record.Plan, believed
@@ -112,9 +113,10 @@ func stands(ctx context.Context, at shelf, serviceType string) (standing, error)
 // A tenure is what a type's object says at one time.
 type tenure struct {
 	record resolve.Record
-	// there says that the type has its object, and confirmed that the record and
-	// the annotation of its plan have agreed since the record was written.
-	there, confirmed bool
+	// there says that the type has its object, and agreed that the record and the
+	// annotation of its plan have agreed since the record was written: a keeper saw
+	// it, or recorded what it saw annotated.
+	there, agreed bool
 }
 
 // tenure reads the object of a type.
@@ -122,15 +124,15 @@ func (s shelf) tenure(ctx context.Context, serviceType string) (tenure, error) {
 	if s.namespace == "" {
 		kept := &v1beta1.ClusterServiceType{}
 		there, err := s.read(ctx, serviceType, kept)
-		return tenure{resolve.RecordFrom(kept), there, isConfirmed(&kept.Status, kept.Generation)}, err
+		return tenure{resolve.RecordFrom(kept), there, haveAgreed(&kept.Status, &kept.ObjectMeta)}, err
 	}
 	kept := &v1beta1.ServiceType{}
 	there, err := s.read(ctx, serviceType, kept)
-	return tenure{resolve.RecordFrom(kept), there, isConfirmed(&kept.Status, kept.Generation)}, err
+	return tenure{resolve.RecordFrom(kept), there, haveAgreed(&kept.Status, &kept.ObjectMeta)}, err
 }
 
-func isConfirmed(status *v1beta1.ServiceTypeStatus, generation int64) bool {
-	return status.Confirmed && status.ObservedGeneration == generation
+func haveAgreed(status *v1beta1.ServiceTypeStatus, meta *metav1.ObjectMeta) bool {
+	return status.Confirmed && status.ObservedGeneration == meta.Generation || v1beta1.RecordedByKeeper(meta.ManagedFields)
 }
 
 // leaves says that the plan is the default of the type that it had, and will not

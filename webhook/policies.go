@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -77,7 +78,7 @@ func quotedSome(names []string) string {
 
 // judge says what the known policies refuse the target in a namespace.
 func (p *policies) judge(ctx context.Context, target *policy.Target, namespace string) (*policy.Refusal, error) {
-	return p.apply(ctx, p.set.rulesFor(target), target, namespace)
+	return applyRules(p.set.rulesFor(target), target, p.place(ctx, namespace, p.cached, p.live))
 }
 
 // judgeLive is judge on the policies that the API server has now.
@@ -91,18 +92,19 @@ func (p *policies) judgeLive(ctx context.Context, target *policy.Target, namespa
 	if err != nil {
 		return nil, err
 	}
-	return p.apply(ctx, rules, target, namespace)
+	return applyRules(rules, target, p.place(ctx, namespace, p.live))
 }
 
-func (p *policies) apply(ctx context.Context, rules []policy.Rule, target *policy.Target, namespace string) (*policy.Refusal, error) {
+// applyRules judges by rules; the place is asked for only where there are any.
+func applyRules(rules []policy.Rule, target *policy.Target, place func() (policy.Place, error)) (*policy.Refusal, error) {
 	if len(rules) == 0 {
 		return nil, nil
 	}
-	place, err := p.place(ctx, namespace)
+	at, err := place()
 	if err != nil {
 		return nil, err
 	}
-	return policy.Judge(rules, *target, place), nil
+	return policy.Judge(rules, *target, at), nil
 }
 
 // readLive reads the policies of a kind from the API server, together with others
@@ -133,18 +135,17 @@ func listOfPolicies(kind string) client.ObjectList {
 	return &v1beta1.ProvisioningPolicyList{}
 }
 
-// place is a namespace as rules see it. One that is not there has no labels: the
-// API server refuses the request for it.
-func (p *policies) place(ctx context.Context, name string) (policy.Place, error) {
-	namespace := &corev1.Namespace{}
-	for _, reader := range []client.Reader{p.cached, p.live} {
-		found, err := shelf{reader: reader}.read(ctx, name, namespace)
-		if err != nil {
-			return policy.Place{}, err
+// place is a namespace as rules see it, read when it is first asked for, from the
+// first of the readers that has it. One that is not there has no labels: the API
+// server refuses the request for it.
+func (*policies) place(ctx context.Context, name string, from ...client.Reader) func() (policy.Place, error) {
+	return sync.OnceValues(func() (policy.Place, error) {
+		namespace := &corev1.Namespace{}
+		for _, reader := range from {
+			if found, err := (shelf{reader: reader}).read(ctx, name, namespace); err != nil || found {
+				return policy.Place{Namespace: name, Labels: namespace.Labels}, err
+			}
 		}
-		if found {
-			break
-		}
-	}
-	return policy.Place{Namespace: name, Labels: namespace.Labels}, nil
+		return policy.Place{Namespace: name}, nil
+	})
 }

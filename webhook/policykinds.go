@@ -8,6 +8,7 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -50,11 +51,17 @@ func (p *policyKinds) validate(ctx context.Context, req *admission.Request) (ver
 	if decided.denied = unreadablePolicy(compile(write.new.Spec), compile(old), req); decided.denied != nil {
 		return decided, nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, warnTime)
+	defer cancel()
 	told, err := p.idle(ctx, write.new.Spec)
+	if err != nil {
+		// No write fails for what it is only warned of.
+		log.FromContext(ctx).V(1).Info("not all warnings could be given", "cause", err.Error())
+	}
 	for _, text := range told {
 		decided.warnf("%s", text)
 	}
-	return decided, err
+	return decided, nil
 }
 
 // compiler finds the faults of a spec as a policy of that kind.

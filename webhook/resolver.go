@@ -116,15 +116,15 @@ func (r *resolver) see(ctx context.Context, req *resolve.Request, found *part, t
 		if err != nil {
 			return err
 		}
-		return r.markDenied(ctx, req, found, func(*policy.Target) []policy.Rule { return rules })
+		return markDenied(found, func(*policy.Target) []policy.Rule { return rules }, r.policies.place(ctx, req.Namespace, r.policies.live))
 	case req.Selector != nil, toRefuse:
-		return r.markDenied(ctx, req, found, r.policies.set.rulesFor)
+		return markDenied(found, r.policies.set.rulesFor, r.policies.place(ctx, req.Namespace, r.policies.cached, r.policies.live))
 	}
 	return nil
 }
 
-// markDenied marks the plans that policies keep from the request's namespace.
-func (r *resolver) markDenied(ctx context.Context, req *resolve.Request, found *part, rulesFor func(*policy.Target) []policy.Rule) error {
+// markDenied marks the plans that policies keep from a place.
+func markDenied(found *part, rulesFor func(*policy.Target) []policy.Rule, place func() (policy.Place, error)) error {
 	classes := make(map[resolve.Ref]*resolve.ClassEntry, len(found.Classes))
 	for i := range found.Classes {
 		classes[found.Classes[i].Ref] = &found.Classes[i]
@@ -137,7 +137,7 @@ func (r *resolver) markDenied(ctx context.Context, req *resolve.Request, found *
 			continue
 		}
 		target := policy.TargetOf(*class, plan)
-		refusal, err := r.policies.apply(ctx, rulesFor(&target), &target, req.Namespace)
+		refusal, err := applyRules(rulesFor(&target), &target, place)
 		if err != nil {
 			return err
 		}

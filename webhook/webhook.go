@@ -79,7 +79,7 @@ func Watched() []client.Object {
 	return []client.Object{
 		&v1beta1.ClusterServiceClass{}, &v1beta1.ClusterServicePlan{}, &v1beta1.ClusterServiceType{},
 		&v1beta1.ServiceClass{}, &v1beta1.ServicePlan{}, &v1beta1.ServiceType{},
-		&v1beta1.ServiceInstance{}, &v1beta1.ServiceBinding{},
+		&v1beta1.ServiceBinding{},
 		&v1beta1.ProvisioningPolicy{}, &v1beta1.BindingPolicy{}, &corev1.Namespace{},
 	}
 }

@@ -34,7 +34,7 @@ func TestRegister(t *testing.T) {
 		assert.Equal(t, http.StatusOK, recorder.Code)
 		assert.Contains(t, recorder.Body.String(), `"allowed":true`)
 	}
-	assert.Len(t, Watched(), 11)
+	assert.Len(t, Watched(), 10)
 }
 
 type muxRegistrar struct{ *http.ServeMux }

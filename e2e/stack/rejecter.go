@@ -147,8 +147,9 @@ func (r *Rejecter) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	}
 	review.Request = nil
 	w.Header().Set("Content-Type", "application/json")
-	// Who does not wait for the answer is not refused by us.
-	_ = json.NewEncoder(w).Encode(review)
+	if err := json.NewEncoder(w).Encode(review); err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+	}
 }
 
 func (r *Rejecter) admits() bool {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -47,11 +48,27 @@ func (k *Keeper) readFirstRun(ctx context.Context) (time.Time, error) {
 	if since, err := time.Parse(time.RFC3339, lease.Annotations[annotationFirstRun]); err == nil {
 		return since, nil
 	}
-	// The API server gives the times of annotations in whole seconds, rounded down.
-	now := k.options.Clock.Now().UTC().Truncate(time.Second)
+	// The API server gives the times of annotations in whole seconds, rounded down,
+	// by its own clock. It also timed the election of us, a moment ago.
+	now := renewedAt(lease, k.options.Clock.Now()).UTC().Truncate(time.Second)
 	metav1.SetMetaDataAnnotation(&lease.ObjectMeta, annotationFirstRun, now.Format(time.RFC3339))
 	if _, err := leases.Update(ctx, lease, metav1.UpdateOptions{}); err != nil {
 		return time.Time{}, fmt.Errorf("cannot update lease %q: %w", k.options.LeaseName, err)
 	}
 	return now, nil
+}
+
+// renewedAt is when the API server last stored a write of the Lease, or otherwise if
+// it does not say.
+func renewedAt(lease *coordinationv1.Lease, otherwise time.Time) time.Time {
+	var last time.Time
+	for _, entry := range lease.ManagedFields {
+		if entry.Time != nil && entry.Time.After(last) {
+			last = entry.Time.Time
+		}
+	}
+	if last.IsZero() {
+		return otherwise
+	}
+	return last
 }

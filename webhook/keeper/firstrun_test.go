@@ -2,6 +2,7 @@ package keeper_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -73,7 +74,9 @@ func TestTheFirstRunIsWrittenInTheEnd(t *testing.T) {
 			t.Parallel()
 			atRegistry(t, offering("", "a"), func(ctx context.Context, r *registry) {
 				options := r.options()
-				options.Leases = &failingLeases{LeasesGetter: r.leases, failures: 3, failure: failure}
+				failing := &failingLeases{LeasesGetter: r.leases, failure: failure}
+				failing.failures.Store(3)
+				options.Leases = failing
 				r.annotate(ctx, "a")
 				r.house.keep(ctx, options)
 				r.pass(3*keeper.DefaultRetryPeriod + time.Second)
@@ -87,21 +90,24 @@ func TestTheFirstRunIsWrittenInTheEnd(t *testing.T) {
 // failingLeases refuse the first writes of the annotation.
 type failingLeases struct {
 	coordinationclient.LeasesGetter
-	coordinationclient.LeaseInterface
 
-	failures int
+	failures atomic.Int32
 	failure  error
 }
 
 func (f *failingLeases) Leases(namespace string) coordinationclient.LeaseInterface {
-	f.LeaseInterface = f.LeasesGetter.Leases(namespace)
-	return f
+	return failingLease{f.LeasesGetter.Leases(namespace), f}
 }
 
-func (f *failingLeases) Update(ctx context.Context, lease *coordinationv1.Lease, options metav1.UpdateOptions) (*coordinationv1.Lease, error) {
-	if lease.Annotations[annotationFirstRun] != "" && f.failures > 0 {
-		f.failures--
-		return nil, f.failure
+type failingLease struct {
+	coordinationclient.LeaseInterface
+
+	all *failingLeases
+}
+
+func (f failingLease) Update(ctx context.Context, lease *coordinationv1.Lease, options metav1.UpdateOptions) (*coordinationv1.Lease, error) {
+	if lease.Annotations[annotationFirstRun] != "" && f.all.failures.Add(-1) >= 0 {
+		return nil, f.all.failure
 	}
 	return f.LeaseInterface.Update(ctx, lease, options)
 }

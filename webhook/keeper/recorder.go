@@ -12,8 +12,9 @@ import (
 )
 
 const (
-	// recorders work at the same time.
-	recorders = 2
+	// recorders work at the same time. Most of a look is waiting: a consistent list
+	// takes the API server up to a tenth of a second.
+	recorders = 8
 	// firstRepair doubles with each failure up to lastRepair: a write that a hook
 	// of another refuses, or that meets another's, is soon made again, and one
 	// that cannot be made costs little.

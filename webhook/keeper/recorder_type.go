@@ -84,6 +84,11 @@ func (t typeObject) confirmed() bool {
 	return t.there() && t.status.Confirmed && t.status.ObservedGeneration == t.GetGeneration()
 }
 
+// followed says that a keeper wrote the record, and nobody changed it since.
+func (t typeObject) followed() bool {
+	return t.there() && v1beta1.RecordedByKeeper(t.GetManagedFields())
+}
+
 // awaiting says that the status leaves the choice to the operator.
 func (t typeObject) awaiting() bool {
 	if !t.there() {

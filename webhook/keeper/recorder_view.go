@@ -2,7 +2,6 @@ package keeper
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -140,7 +139,7 @@ func (v *typeView) standing(firstRun time.Time) standing {
 	classes := v.classesByName()
 	s := standing{
 		exists: v.kept.there(), ending: v.kept.ending(), ours: v.kept.ours(), recorded: v.kept.recorded(),
-		confirmed: v.kept.confirmed(), awaiting: v.kept.awaiting(), firstRun: firstRun,
+		confirmed: v.kept.confirmed(), followed: v.kept.followed(), awaiting: v.kept.awaiting(), firstRun: firstRun,
 		claims: make([]claim, 0, len(v.plans)),
 	}
 	for i := range v.classes {
@@ -185,7 +184,7 @@ func (p *planObject) state(serviceType string, class *resolve.ClassEntry) planSt
 		return planDormant
 	case effective != serviceType:
 		return planForeign
-	case p.Gone != "" || class == nil || class.Gone != "":
+	case p.Gone != "" || class == nil || class.Gone != "" || class.ClusterBroker != p.ClusterBroker:
 		return planDormant
 	}
 	return planLive
@@ -197,7 +196,7 @@ func (p *planObject) state(serviceType string, class *resolve.ClassEntry) planSt
 func annotatedAt(plan client.Object) time.Time {
 	var first *metav1.Time
 	for _, entry := range plan.GetManagedFields() {
-		if manages(entry) && entry.Time != nil && (first == nil || entry.Time.Before(first)) {
+		if v1beta1.Manages(entry, "f:metadata", "f:annotations", "f:"+v1beta1.AnnotationDefaultPlan) && entry.Time != nil && (first == nil || entry.Time.Before(first)) {
 			first = entry.Time
 		}
 	}
@@ -205,21 +204,4 @@ func annotatedAt(plan client.Object) time.Time {
 		return plan.GetCreationTimestamp().Time
 	}
 	return first.Time
-}
-
-// manages says that a manager wrote the default annotation.
-func manages(entry metav1.ManagedFieldsEntry) bool {
-	if entry.FieldsV1 == nil {
-		return false
-	}
-	var fields struct {
-		Metadata struct {
-			Annotations map[string]json.RawMessage `json:"f:annotations"`
-		} `json:"f:metadata"`
-	}
-	if err := json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields); err != nil {
-		return false
-	}
-	_, wrote := fields.Metadata.Annotations["f:"+v1beta1.AnnotationDefaultPlan]
-	return wrote
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // recorderOwner is whose the fields are that the keeper writes.
-const recorderOwner = client.FieldOwner("defaultplan-keeper")
+const recorderOwner = client.FieldOwner(v1beta1.FieldOwnerKeeper)
 
 // stubborn is after how many failures in a row an operator is told.
 const stubborn = 8

@@ -53,6 +53,9 @@ type standing struct {
 	// confirmed says that record and annotation have agreed since the object's
 	// spec was last written.
 	confirmed bool
+	// followed says that the record is a keeper's, who wrote it after an
+	// annotation that was stored. Whoever else writes one switches.
+	followed bool
 	// awaiting says that the object's status leaves the choice to the operator.
 	awaiting bool
 	// firstRun is when a keeper first ran in the cluster.
@@ -115,7 +118,7 @@ func settle(s standing) move {
 		return s.succeed("it is being deleted")
 	case holder.state == planForeign:
 		return s.succeed("it is not of this type")
-	case s.confirmed && !holder.annotated:
+	case (s.confirmed || s.followed) && !holder.annotated:
 		return move{action: clearRecord, plan: s.recorded, why: "its annotation was taken off"}
 	case holder.state == planDormant:
 		return s.outlast()
@@ -166,7 +169,8 @@ func (s standing) outlast() move {
 func (s standing) agree(holder claim) move {
 	switch {
 	case !holder.annotated:
-		// Not confirmed, or it would have been cleared: a switch is half done.
+		// Somebody's own record, and not confirmed, or it would have been cleared:
+		// a switch is half done.
 		return move{action: annotatePlan, plan: holder.name}
 	case !s.confirmed:
 		return move{action: confirmRecord, plan: holder.name}

@@ -41,6 +41,8 @@ type modelType struct {
 	recorded            string
 	observed            int
 	confirmed, awaiting bool
+	// followed says that a keeper recorded it.
+	followed bool
 }
 
 type modelPlan struct {
@@ -53,6 +55,7 @@ type modelPlan struct {
 
 // A snapshot is what a keeper read: the type before the plans.
 type snapshot struct {
+	at    int
 	typ   modelType
 	plans map[string]modelPlan
 }
@@ -62,7 +65,7 @@ const firstRun = 6
 
 func (s snapshot) standing(first time.Time) standing {
 	v := standing{
-		exists: s.typ.there, ours: s.typ.ours, recorded: s.typ.recorded, awaiting: s.typ.awaiting, firstRun: first,
+		exists: s.typ.there, ours: s.typ.ours, recorded: s.typ.recorded, awaiting: s.typ.awaiting, followed: s.typ.followed, firstRun: first,
 		confirmed: s.typ.confirmed && s.typ.observed == s.typ.generation,
 	}
 	for name, p := range s.plans {
@@ -81,7 +84,7 @@ func (w *walk) sayf(format string, args ...any) {
 	w.history = append(w.history, fmt.Sprintf("%3d ", w.now)+fmt.Sprintf(format, args...))
 }
 
-func (w *walk) read() snapshot { return snapshot{w.typ, w.readPlans()} }
+func (w *walk) read() snapshot { return snapshot{w.now, w.typ, w.readPlans()} }
 
 func (w *walk) readPlans() map[string]modelPlan { return maps.Clone(w.plans) }
 
@@ -127,13 +130,14 @@ func (w *walk) user() {
 		if w.typ.there {
 			w.sayf("user records %s", name)
 			t := w.typ
+			t.followed = t.followed && t.recorded == name
 			t.recorded = name
 			w.storeType(t)
 		}
 	case 5:
 		w.sayf("user removes the record, or the object %v", there)
 		t := w.typ
-		t.recorded = ""
+		t.recorded, t.followed = "", false
 		if there {
 			t = modelType{}
 		}
@@ -166,7 +170,7 @@ func (w *walk) keeper(t *testing.T, pause func() (die bool)) (rested bool) {
 	seen := w.past
 	m := settle(seen.standing(time.Time{}))
 	if m.action != rest {
-		seen = snapshot{typ: w.typ}
+		seen = snapshot{at: w.now, typ: w.typ}
 		if pause() {
 			return false
 		}
@@ -183,6 +187,7 @@ func (w *walk) keeper(t *testing.T, pause func() (die bool)) (rested bool) {
 func (w *walk) write(t *testing.T, seen snapshot, m move) (rested bool) {
 	t.Helper()
 	if m.action == annotatePlan || m.action == unannotatePlan {
+		require.False(t, m.action == annotatePlan && seen.typ.followed && !w.overlap, "%v undoes what a user did:\n%s", m, strings.Join(w.history, "\n"))
 		if p, there := w.plans[m.plan]; there && p.version == seen.plans[m.plan].version {
 			w.sayf("keeper: %v", m)
 			p.annotated, p.at = m.action == annotatePlan, w.now
@@ -205,13 +210,13 @@ func (w *walk) write(t *testing.T, seen snapshot, m move) (rested bool) {
 		after = modelType{there: true, ours: true}
 	case recordPlan:
 		w.mayLose(t, m)
-		after.recorded = m.plan
+		after.recorded, after.followed = m.plan, true
 		if !after.there {
 			after.there, after.ours = true, true
 		}
 	case clearRecord:
 		w.mayLose(t, m)
-		after.recorded = ""
+		after.recorded, after.followed = "", false
 	case removeType:
 		after = modelType{}
 	default:
@@ -219,6 +224,10 @@ func (w *walk) write(t *testing.T, seen snapshot, m move) (rested bool) {
 	}
 	w.sayf("keeper: %v", m)
 	w.storeType(after)
+	if m.action == recordPlan {
+		// What was done to the plan since it was seen counts.
+		w.since = seen.at
+	}
 	return false
 }
 

@@ -176,6 +176,11 @@ func TestSettle(t *testing.T) {
 			given:  standing{inUse: true, exists: true, recorded: "p", confirmed: true, claims: []claim{plain("p")}},
 			want:   move{action: clearRecord, plan: "p", why: "its annotation was taken off"},
 		},
+		"AnnotationTakenOffBeforeItWasConfirmed": {
+			reason: "the record followed it, so this is no switch either",
+			given:  standing{inUse: true, exists: true, recorded: "p", followed: true, claims: []claim{plain("p")}},
+			want:   move{action: clearRecord, plan: "p", why: "its annotation was taken off"},
+		},
 		"AnnotationTakenOffADormantPlan": {
 			reason: "its user wants no default when it comes back",
 			given:  standing{exists: true, recorded: "p", confirmed: true, claims: []claim{in(planDormant, plain("p"))}},
