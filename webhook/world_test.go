@@ -16,6 +16,7 @@ import (
 	"github.com/go-logr/logr/funcr"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/time/rate"
 	serverpatch "gopkg.in/evanphx/json-patch.v4"
 	admissionv1 "k8s.io/api/admission/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -283,10 +284,13 @@ func instanceWith(meta, spec string) []byte {
 	return fmt.Appendf(nil, `{"apiVersion":"servicecatalog.k8s.io/v1beta1","kind":"ServiceInstance","metadata":%s,"spec":%s}`, meta, spec)
 }
 
-// exhaust uses up what the namespace may have confirmed live.
+// exhaust uses up what the namespace may have confirmed live, for good.
 func exhaust(w *world) {
-	for w.handler.resolver.confirms.allow("dev") {
-	}
+	confirms := &w.handler.resolver.confirms
+	confirms.allow("dev")
+	confirms.mu.Lock()
+	defer confirms.mu.Unlock()
+	confirms.known.Add("dev", rate.NewLimiter(0, 0))
 }
 
 func gatesOff(w *world, gates ...featuregate.Feature) {
