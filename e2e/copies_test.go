@@ -199,16 +199,22 @@ func TestCopyingAClusterClassTakesAGrant(t *testing.T) {
 
 	// The operator copies the class for them.
 	w.create(copied)
-	plan := w.unwritten(plans, w.name("safe"), "{externalName: NAME(safe), externalID: NAME(premium-id), serviceClassRef: {name: NAME(team)}}")
-	refuses(owner.client.Create(t.Context(), plan.DeepCopy()), "spec.serviceClassRef", "another plan of the broker's, by its ID")
+	brokerless := w.unwritten(plans, w.name("brokerless"), "{externalName: NAME(brokerless), externalID: NAME(premium-id), serviceClassRef: {name: NAME(team)}}")
+	owner.create(brokerless)
+	err = editor.client.Create(t.Context(), editor.instance("db", ofLocalPlan(w.name("team"), w.name("brokerless"))))
+	requireInvalid(t, err, "of another clusterServiceBrokerName than its class")
+	const setBroker = `{"spec":{"clusterServiceBrokerName":"broker"}}`
+	refuses(owner.client.Patch(t.Context(), brokerless.DeepCopy(), rawMerge(setBroker)), "spec.clusterServiceBrokerName", "another plan of the broker's, by its ID")
 	require.NoError(t, owner.client.Patch(t.Context(), copied.DeepCopy(), rawMerge(`{"spec":{"defaultProvisionParameters":{"ssl":true}}}`)),
-		"its defaults are theirs")
+		"the copy's defaults are theirs")
 
 	w.grantUse("broker", w.name("admin"))
-	w.eventually(func() (bool, error) { return owner.client.Create(t.Context(), plan) == nil, nil })
-	require.NoError(t, owner.client.Patch(t.Context(), partial, rawMerge(`{"spec":{"clusterServiceBrokerName":"broker"}}`)))
-	got := editor.createInstance("db", ofLocalPlan(w.name("team"), w.name("safe")))
-	assert.Equal(t, w.namespace+"/"+w.name("safe"), w.holding(got).Plan, "and whoever may write instances uses it")
+	w.eventually(func() (bool, error) {
+		return owner.client.Patch(t.Context(), brokerless.DeepCopy(), rawMerge(setBroker)) == nil, nil
+	})
+	require.NoError(t, owner.client.Patch(t.Context(), partial, rawMerge(setBroker)))
+	got := editor.createInstance("db", ofLocalPlan(w.name("team"), w.name("brokerless")))
+	assert.Equal(t, w.namespace+"/"+w.name("brokerless"), w.holding(got).Plan, "and whoever may write instances uses it")
 }
 
 // grantUse lets a user use a broker.

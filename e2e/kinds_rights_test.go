@@ -27,7 +27,7 @@ type right struct {
 
 // TestRightsThatAWriteTakes: each is refused with 403 to who lacks the right, and
 // the golden file has what that user is told.
-func TestRightsThatAWriteTakes(t *testing.T) {
+func TestRightsThatAWriteTakes(t *testing.T) { //nolint:tparallel // the golden file is compared once all rows are told
 	t.Parallel()
 	vault := func(w *world, user string) { w.letReadSecret(user, "vault") }
 	use := func(w *world, user string) { w.grantUse(w.name("broker"), user) }

@@ -188,8 +188,9 @@ func TestBindingReadsFail(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			live := stocked(t, db, hasInstance("mydb", "db-small"))
-			w, broken := live.world(), (*reader)(nil)
-			if broken = w.cached; tc.live {
+			w := live.world()
+			broken := w.cached
+			if tc.live {
 				w.cached.show(stocked(t, "other:"))
 				broken = w.live
 			}
