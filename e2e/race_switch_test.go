@@ -131,8 +131,8 @@ func (s *swapping) judge(moments []moment, last glance) error {
 		if err := now.believesOne(); err != nil {
 			return err
 		}
-		if now.record == "" && !s.unset {
-			return fmt.Errorf("at revision %d there is no default, as nobody wanted: %+v", now.revision, moments)
+		if now.record == "" && recorded != "" && !(s.unset && recorded == s.before) {
+			return fmt.Errorf("at revision %d %q is no default any more, as nobody wanted: %+v", now.revision, recorded, moments)
 		}
 		if now.record != recorded {
 			if !s.wanted(now.record) {

@@ -75,6 +75,9 @@ func bindingInstanceCases() map[string]bindingCase {
 			reason: "Over the limit the refusal says that it is the cache's.", spec: toMydb, denied: "InstanceDeleting", adjust: exhaust,
 			edits: func(at string) []func(*stock) { return []func(*stock){hasInstance("mydb", at+"db-small", ending)} },
 		},
+		"JustBindable": {
+			reason: "Before it is refused, the API server is asked.", spec: toMydb, edits: bindable("broker", true, nil), behind: bindable("broker", false, nil), plan: "db-small",
+		},
 		"ClassNotBindable":    {reason: "The class says that it cannot be bound to.", spec: toMydb, edits: bindable("broker", false, nil), denied: "NotBindable"},
 		"ClassBindable":       {reason: "Or that it can.", spec: toMydb, edits: bindable("broker", true, nil), plan: "db-small"},
 		"PlanNotBindable":     {reason: "The plan has the last word.", spec: toMydb, edits: bindable("broker", true, &no), denied: "NotBindable"},

@@ -153,9 +153,10 @@ func TestMadeUpRecords(t *testing.T) {
 				assert.Equal(t, "Immutable", o.label())
 			}
 		}
-		instance := w.write(instanceWith(fmt.Sprintf(meta, "mydb"), `{"externalID":"e-1","parameters":{"a":{"b":{"c":1}}},`+bindRefs+`}`), nil).admitted()
+		instance := w.write(instanceWith(fmt.Sprintf(meta, "mydb"), `{"serviceType":"mysql","externalID":"e-1","parameters":{"a":{"b":{"c":1}}},`+bindRefs+`}`), nil).admitted()
 		w.restock(stocked(t, "mysql/db: large*"))
-		w.write(changed(t, instance, `{"spec":{"updateRequests":1}}`), instance).admitted()
+		anew := w.write(changed(t, instance, `{"spec":{"updateRequests":1}}`), instance).admitted()
+		assert.JSONEq(t, `{"name":"db-large"}`, at(t, anew, "/spec/clusterServicePlanRef"))
 	}
 }
 

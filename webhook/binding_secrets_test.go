@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -184,6 +185,22 @@ func TestBindingValidatedAlone(t *testing.T) {
 	judged = w.ask(ValidateBindings, w.review(bindingOf(`{"instanceRef":{"name":"mydb"},"externalID":"e-1",`+bindRefs+`}`), nil))
 	assert.False(t, judged.Allowed)
 	assert.Equal(t, "ForgedReference", judged.outcome, "what is decided has a record")
+
+	for name, tc := range map[string]struct{ instance, rule, plan, outcome string }{
+		"AsItsInstance":    {"mydb", "instance", "db-small", "allowed"},
+		"OfAnotherPlan":    {"mydb", "instance", "db-large", "Disagreement"},
+		"OfAnEarlierPlan":  {"mydb", "restored", "db-large", "allowed"},
+		"OfAnotherClass":   {"mydb", "restored", "db2-large", "Disagreement"},
+		"BeforeItExists":   {"absent", "restored", "db-small", "Disagreement"},
+		"BeforeItsDecided": {"waits", "instance", "db-small", "Disagreement"},
+	} {
+		w := stocked(t, db+";db2: large", hasInstance("mydb", "db-small"), hasInstance("waits", "")).world()
+		class, _, _ := strings.Cut(tc.plan, "-")
+		spec := fmt.Sprintf(`{"instanceRef":{"name":%q},"externalID":"e-1","clusterServiceClassRef":{"name":%q},"clusterServicePlanRef":{"name":%q}}`, tc.instance, class, tc.plan)
+		meta := fmt.Sprintf(`{"name":"creds","namespace":"dev","annotations":{"servicecatalog.kubernetes.io/applied-defaults":"{\"rule\":%q}"}}`, tc.rule)
+		meta = strings.ReplaceAll(meta, `:"`+tc.rule+`"`, `:\"`+tc.rule+`\"`)
+		assert.Equal(t, tc.outcome, w.ask(ValidateBindings, w.review(bindingWith(meta, spec), nil)).outcome, name)
+	}
 }
 
 // What was stored while no hook looked was asked of no one, and the name in it is anyone's: it waits for an edit.

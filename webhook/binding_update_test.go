@@ -62,7 +62,7 @@ func TestSettledBindingEdits(t *testing.T) {
 func TestBoundBeforeHooks(t *testing.T) {
 	t.Parallel()
 	for name, status := range map[string]string{
-		"Bound": boundStatus, "Binding": `{"status":{"currentOperation":"Bind"}}`, "Polling": `{"status":{"asyncOpInProgress":true}}`,
+		"Bound": boundStatus, "Known": `{"status":{"externalProperties":{}}}`, "Binding": `{"status":{"currentOperation":"Bind"}}`, "Polling": `{"status":{"asyncOpInProgress":true}}`,
 		"Mitigating": `{"status":{"orphanMitigationInProgress":true}}`, "Unbound": `{"status":{"unbindStatus":"Succeeded"}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
