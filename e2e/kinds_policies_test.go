@@ -76,7 +76,7 @@ func policyRules(subject string) map[string]rule {
 		},
 
 		"Type": {
-			reason: "a DNS label", passes: policyOf("{serviceType: mysql}"), told: "spec.subjects[0] selects no plan now",
+			reason: "a DNS label", passes: policyOf("{serviceType: NAME(mysql)}"), told: "spec.subjects[0] selects no plan now",
 			fails: policyOf("{serviceType: My_SQL}"), field: "spec.subjects[0].serviceType",
 		},
 		"ClassLong": {

@@ -60,7 +60,9 @@ type swapping struct {
 	unset               bool
 }
 
-// play lets one in four annotate and the others switch, all at once.
+// play lets one in four annotate and the others switch, all at once. Where the
+// default is taken off, they begin as soon as that is stored, when the keeper is
+// about to clear the record.
 func (s *swapping) play(plans []string) {
 	var all sync.WaitGroup
 	start := make(chan struct{})
@@ -76,10 +78,15 @@ func (s *swapping) play(plans []string) {
 		})
 	}
 	if s.off {
+		taken, over := s.history.after(1), make(chan struct{})
 		all.Go(func() {
-			<-start
+			defer close(over)
 			s.try(attempt{plan: s.before}, func() error { return s.annotate(s.before, false) }, func() { s.unset = true })
 		})
+		select {
+		case <-taken:
+		case <-over: // it was refused
+		}
 	}
 	close(start)
 	all.Wait()
