@@ -138,7 +138,7 @@ func (s *swapping) judge(moments []moment, last glance) error {
 		if err := now.believesOne(); err != nil {
 			return err
 		}
-		if now.record == "" && recorded != "" && !(s.unset && recorded == s.before) {
+		if now.record == "" && recorded != "" && (!s.unset || recorded != s.before) {
 			return fmt.Errorf("at revision %d %q is no default any more, as nobody wanted: %+v", now.revision, recorded, moments)
 		}
 		if now.record != recorded {

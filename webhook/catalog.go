@@ -152,7 +152,7 @@ func (c *catalog) wholeNamed(ctx context.Context, req resolve.Request) (part, er
 }
 
 // byType chooses by the type's records, read live, where one of them settles it;
-// else by the type's plans, all listed live. It waits for no list where a record
+// else by the type's plans, all listed live, and the records as they are then. It waits for no list where a record
 // stands: a consistent list costs the API server a round to etcd's progress, up to
 // a tenth of a second, and a record is one key.
 func (c *catalog) byType(ctx context.Context, req resolve.Request) (found part, live bool, err error) {
@@ -169,8 +169,17 @@ func (c *catalog) byType(ctx context.Context, req resolve.Request) (found part, 
 		return union(settled, others), false, err
 	}
 	listed, err := c.shared(ctx, across(scopes, ofType(req.Type))...)
+	if err != nil {
+		return part{}, false, err
+	}
+	// A record may have been written before the first of these plans was annotated,
+	// and after it was looked for: it has the last word.
+	if found, err = c.shared(ctx, across(scopes, typeRecord(req.Type))...); err != nil {
+		return part{}, false, err
+	}
 	found.add(listed)
-	return found, true, err
+	recorded, err = c.recordedPlans(ctx, &found)
+	return union(found, recorded), true, err
 }
 
 // settles says that a record names the plan.

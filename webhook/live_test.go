@@ -96,6 +96,7 @@ func TestLiveAndCached(t *testing.T) {
 			reads: []string{
 				"get ServiceType dev/mysql", "get ClusterServiceType /mysql", "list ServiceClassList spec.serviceType=mysql", "list ServicePlanList spec.serviceType=mysql",
 				"list ClusterServiceClassList spec.serviceType=mysql", "list ClusterServicePlanList spec.serviceType=mysql", "list ClusterServicePlanList spec.clusterServiceClassRef.name=db",
+				"get ServiceType dev/mysql", "get ClusterServiceType /mysql",
 			},
 		},
 		"StrayAnnotation": {

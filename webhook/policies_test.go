@@ -137,3 +137,22 @@ func TestRefusalsDoNotAdviseDenied(t *testing.T) {
 		})
 	}
 }
+
+// The labels of a namespace may have been stored just now: the cache is asked first, and before a refusal the API server.
+func TestPoliciesOfANewNamespace(t *testing.T) {
+	t.Parallel()
+	rule := ruled("deny x type=mysql where=stage:test")
+	inStage := func(stage string) *stock { return stocked(t, db, rule, hasNamespace("dev", "stage", stage)) }
+	for name, tc := range map[string]struct {
+		cached, live *stock
+		denied       bool
+	}{
+		"NotInTheCache":      {stocked(t, db, rule), inStage("test"), true},
+		"RelabelledSince":    {inStage("test"), inStage("prod"), false},
+		"LabelledSince":      {inStage("prod"), inStage("test"), false},
+		"InTheCacheAndThere": {inStage("test"), inStage("test"), true},
+	} {
+		o := worldOf(t, tc.cached, tc.live).create(byType)
+		assert.Equal(t, tc.denied, o.denied() != nil, name)
+	}
+}

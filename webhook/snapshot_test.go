@@ -32,3 +32,23 @@ func TestPlansOfATypeAreOfOneRevision(t *testing.T) {
 		})
 	}
 }
+
+// One plan is recorded and another annotated while the plans of the type are listed: by someone whose write was judged
+// before there was a record. It never was the default.
+func TestARecordThatCameMeanwhileDecides(t *testing.T) {
+	t.Parallel()
+	const before, after = "%[1]smysql/db: small large", "%[1]smysql/db: small^ large*"
+	for name, place := range map[string]string{"Cluster": "", "Namespace": "dev|"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := stocked(t, fmt.Sprintf(before, place)).world()
+			w.live.fail(func(read string) error {
+				if strings.HasPrefix(read, "list") && strings.Contains(read, "PlanList spec.serviceType=mysql") {
+					w.live.show(stocked(t, fmt.Sprintf(after, place)))
+				}
+				return nil
+			})
+			assert.Equal(t, "db-small", planRefOf(t, w.created(byType)))
+		})
+	}
+}
