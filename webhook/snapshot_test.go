@@ -48,7 +48,7 @@ func TestARecordThatCameMeanwhileDecides(t *testing.T) {
 				}
 				return nil
 			})
-			assert.Equal(t, "db-small", planRefOf(t, w.created(byType)))
+			assert.Contains(t, string(w.created(byType)), `PlanRef":{"name":"db-small"}`)
 		})
 	}
 }
