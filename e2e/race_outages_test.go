@@ -20,6 +20,8 @@ type outages struct {
 	// kills are how often it was killed, and together how often a webhook with
 	// it.
 	kills, together int
+	// owed is a disturbance that did not come, because too little was stored.
+	owed disturbance
 }
 
 // How a round is disturbed.
@@ -43,19 +45,19 @@ func (o *outages) disturb(c *contest, d disturbance) (over func() bool) {
 	if d == calm {
 		return func() bool { return false }
 	}
-	most := 3 // every round has as many changes
+	most := 3
 	if d == keeperKilled {
-		most = 10
+		most = 10 // it need not come in every round
 	}
 	struck, cancel := c.history.after(1+o.random.IntN(most)), make(chan struct{})
 	webhook := o.random.IntN(2)
 	var err error
-	var both bool
+	came := false
 	var done sync.WaitGroup
 	done.Go(func() {
 		select {
 		case <-struck:
-			both = d == bothKilled
+			came = true
 			err = o.strike(d, webhook)
 		case <-cancel:
 		}
@@ -65,7 +67,10 @@ func (o *outages) disturb(c *contest, d disturbance) (over func() bool) {
 		close(cancel)
 		done.Wait()
 		require.NoError(o, err)
-		return both
+		if !came && d != keeperKilled {
+			o.owed = d
+		}
+		return came && d == bothKilled
 	}
 }
 

@@ -98,14 +98,18 @@ func newMatch(w *world, s scope, keeper *stack.Keeper) *match {
 	}
 }
 
-// disturb draws the disturbance of a round: one in five is disturbed. In the
-// middle of a match a webhook is killed with the keeper, and a little later the
-// keeper's Lease runs out.
+// disturb draws the disturbance of a round: one in five has one, and in few of them
+// the keeper's Lease must run out. In the middle of a match a webhook is killed with
+// the keeper.
 func (m *match) disturb(round, rounds int) disturbance {
+	owed := m.outages.owed
+	m.outages.owed = calm
 	switch {
 	case round == rounds/2:
 		return bothKilled
-	case round == rounds*3/4:
+	case owed != calm:
+		return owed
+	case m.random.IntN(60) == 0:
 		return keeperLost
 	case m.random.IntN(5) == 0:
 		return keeperKilled

@@ -179,7 +179,8 @@ const (
 
 // ServiceBindingStatus is what was last observed of a binding.
 type ServiceBindingStatus struct {
-	// Conditions are Ready, Failed and Resolved.
+	// Conditions are Ready, Failed, OrphanMitigation, Resolved, Reconciling and
+	// Stalled.
 	// +optional
 	// +nullable
 	// +listType=map
@@ -226,6 +227,29 @@ type ServiceBindingStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	LastConditionState string `json:"lastConditionState"`
+	// ExternalID is the ID in force at the broker. It is spec.externalID, until a
+	// try whose outcome was unknown had to be undone: the next has a new one.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	ExternalID string `json:"externalID,omitempty"`
+	// CallDeadline is until when a call of the current operation may still be on
+	// its way to the broker. It also tells one call from another.
+	// +optional
+	CallDeadline *metav1.MicroTime `json:"callDeadline,omitempty"`
+	// Retries counts the tries of the current operation that failed.
+	// +optional
+	Retries int32 `json:"retries,omitempty"`
+	// NextRetry is when it is tried again; absent: at once, or not by itself.
+	// +optional
+	NextRetry *metav1.Time `json:"nextRetry,omitempty"`
+	// FetchRequired says that the broker has made the binding, and that its
+	// credentials are still to be fetched.
+	// +optional
+	FetchRequired bool `json:"fetchRequired,omitempty"`
+	// Binding names the Secret, once it is complete: the Provisioned Service
+	// of the Service Binding specification.
+	// +optional
+	Binding *LocalObjectReference `json:"binding,omitempty"`
 }
 
 // ServiceBindingPropertiesState is what a broker was sent.
@@ -245,4 +269,11 @@ type ServiceBindingPropertiesState struct {
 	// UserInfo is the user whose request was sent.
 	// +optional
 	UserInfo *UserInfo `json:"userInfo,omitempty"`
+
+	BrokerTarget `json:",inline"`
+
+	// InstanceExternalID is the instance's ID at the broker.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	InstanceExternalID string `json:"instanceExternalID,omitempty"`
 }

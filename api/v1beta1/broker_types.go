@@ -256,7 +256,7 @@ type ServiceBrokerStatus struct {
 
 // CommonServiceBrokerStatus is what brokers of both scopes share.
 type CommonServiceBrokerStatus struct {
-	// Conditions are Ready and Failed.
+	// Conditions are Ready, Failed, CatalogComplete, Reconciling and Stalled.
 	// +optional
 	// +nullable
 	// +listType=map
@@ -282,4 +282,15 @@ type CommonServiceBrokerStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	LastConditionState string `json:"lastConditionState"`
+	// CatalogETag is the validator that came with the catalog that was last taken
+	// over completely.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	CatalogETag string `json:"catalogETag,omitempty"`
+	// Retries counts the fetches that failed since one succeeded.
+	// +optional
+	Retries int32 `json:"retries,omitempty"`
+	// NextRetry is when the catalog is fetched again after a failure.
+	// +optional
+	NextRetry *metav1.Time `json:"nextRetry,omitempty"`
 }

@@ -156,6 +156,14 @@ type CommonServiceClassSpec struct {
 	// class.
 	// +optional
 	PlanUpdatable bool `json:"planUpdatable"`
+	// InstancesRetrievable says whether the broker can be asked for an instance
+	// again.
+	// +optional
+	InstancesRetrievable bool `json:"instancesRetrievable,omitempty"`
+	// AllowContextUpdates says whether the broker takes a change of the
+	// instance's context alone, such as of its annotations.
+	// +optional
+	AllowContextUpdates bool `json:"allowContextUpdates,omitempty"`
 	// ExternalMetadata is the broker's object for user interfaces, as it came.
 	// +optional
 	// +structType=atomic
@@ -195,4 +203,10 @@ type CommonServiceClassStatus struct {
 	// nothing new is provisioned from it.
 	// +optional
 	RemovedFromBrokerCatalog bool `json:"removedFromBrokerCatalog"`
+	// FreePlans is the number of its plans that cost nothing.
+	// +optional
+	FreePlans int32 `json:"freePlans,omitempty"`
+	// PaidPlans is the number of its other plans.
+	// +optional
+	PaidPlans int32 `json:"paidPlans,omitempty"`
 }

@@ -55,6 +55,15 @@ const (
 	// ConditionOrphanMitigation is True while an instance of unknown outcome
 	// is being removed at the broker.
 	ConditionOrphanMitigation = "OrphanMitigation"
+	// ConditionReconciling is True while something is being done; as kstatus
+	// reads it.
+	ConditionReconciling = "Reconciling"
+	// ConditionStalled is True while nothing more is tried until someone acts; as
+	// kstatus reads it.
+	ConditionStalled = "Stalled"
+	// ConditionCatalogComplete is False on a broker of whose catalog a part could
+	// not be taken over; its message says which and why.
+	ConditionCatalogComplete = "CatalogComplete"
 	// ConditionResolved says on instances and bindings whether the class and
 	// plan are decided, and by which rule.
 	ConditionResolved = "Resolved"
@@ -87,6 +96,36 @@ func NotReady(reason, message string) Condition {
 // Waiting returns the condition of an object that will be ready by itself.
 func Waiting(reason, message string) Condition {
 	return Condition{Type: ConditionReady, Status: ConditionUnknown, Reason: reason, Message: message}
+}
+
+// Failed returns the condition of an object for which nothing more is tried
+// until its spec changes.
+func Failed(reason, message string) Condition {
+	return Condition{Type: ConditionFailed, Status: ConditionTrue, Reason: reason, Message: message}
+}
+
+// OrphanMitigation returns the condition of an object of unknown outcome that is
+// being removed at the broker.
+func OrphanMitigation(reason, message string) Condition {
+	return Condition{Type: ConditionOrphanMitigation, Status: ConditionTrue, Reason: reason, Message: message}
+}
+
+// Reconciling returns the condition of an object for which something is being
+// done.
+func Reconciling(reason, message string) Condition {
+	return Condition{Type: ConditionReconciling, Status: ConditionTrue, Reason: reason, Message: message}
+}
+
+// Stalled returns the condition of an object for which nothing more is tried
+// until someone acts.
+func Stalled(reason, message string) Condition {
+	return Condition{Type: ConditionStalled, Status: ConditionTrue, Reason: reason, Message: message}
+}
+
+// CatalogComplete returns the condition of a broker that says whether all of its
+// catalog could be taken over.
+func CatalogComplete(is bool, reason, message string) Condition {
+	return Condition{Type: ConditionCatalogComplete, Status: statusOf(is), Reason: reason, Message: message}
 }
 
 // Resolved returns the condition of an instance or binding whose plan is
@@ -136,6 +175,25 @@ func statusOf(is bool) ConditionStatus {
 		return ConditionTrue
 	}
 	return ConditionFalse
+}
+
+// RemoveCondition returns the conditions without the one of a type. The given
+// list is not written to.
+func RemoveCondition(conditions []Condition, typ string) []Condition {
+	return slices.DeleteFunc(slices.Clone(conditions), func(c Condition) bool { return c.Type == typ })
+}
+
+// LastConditionState is what old clients show of an object: Failed, if it is
+// True, else Ready, if it is True, else the reason of Ready.
+func LastConditionState(conditions []Condition) string {
+	if failed, ok := FindCondition(conditions, ConditionFailed); ok && failed.Status == ConditionTrue {
+		return ConditionFailed
+	}
+	ready, _ := FindCondition(conditions, ConditionReady)
+	if ready.Status == ConditionTrue {
+		return ConditionReady
+	}
+	return ready.Reason
 }
 
 // FindCondition returns the condition of a type, and whether there is one.

@@ -157,7 +157,8 @@ const (
 
 // ServiceInstanceStatus is what was last observed of an instance.
 type ServiceInstanceStatus struct {
-	// Conditions are Ready, Failed, OrphanMitigation and Resolved.
+	// Conditions are Ready, Failed, OrphanMitigation, Resolved, Reconciling and
+	// Stalled.
 	// +optional
 	// +nullable
 	// +listType=map
@@ -226,6 +227,25 @@ type ServiceInstanceStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	UserSpecifiedClassName string `json:"userSpecifiedClassName"`
+	// ExternalID is the ID in force at the broker. It is spec.externalID, until a
+	// try whose outcome was unknown had to be undone: the next has a new one.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	ExternalID string `json:"externalID,omitempty"`
+	// CallDeadline is until when a call of the current operation may still be on
+	// its way to the broker. It also tells one call from another.
+	// +optional
+	CallDeadline *metav1.MicroTime `json:"callDeadline,omitempty"`
+	// Retries counts the tries of the current operation that failed.
+	// +optional
+	Retries int32 `json:"retries,omitempty"`
+	// NextRetry is when it is tried again; absent: at once, or not by itself.
+	// +optional
+	NextRetry *metav1.Time `json:"nextRetry,omitempty"`
+	// Unusable says that the broker cannot serve new bindings of this instance
+	// until it is repaired or deleted.
+	// +optional
+	Unusable bool `json:"unusable,omitempty"`
 }
 
 // ServiceInstancePropertiesState is what a broker was sent.
@@ -261,4 +281,40 @@ type ServiceInstancePropertiesState struct {
 	// UserInfo is the user whose request was sent.
 	// +optional
 	UserInfo *UserInfo `json:"userInfo,omitempty"`
+
+	BrokerTarget `json:",inline"`
+
+	// MaintenanceVersion is the maintenance version that was sent.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	MaintenanceVersion string `json:"maintenanceVersion,omitempty"`
+	// ContextChecksum is the SHA-256 sum of the context, in 64 hexadecimal
+	// digits.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	ContextChecksum string `json:"contextChecksum,omitempty"`
+	// UpdateRequests is the spec.updateRequests that was served.
+	// +optional
+	UpdateRequests int64 `json:"updateRequests,omitempty"`
+}
+
+// BrokerTarget says to which broker something was sent, and as an instance of
+// which class: what a later call needs even when class and plan are gone.
+type BrokerTarget struct {
+	// ClusterServiceBrokerName is the ClusterServiceBroker, if it is one.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	ClusterServiceBrokerName string `json:"clusterServiceBrokerName,omitempty"`
+	// ServiceBrokerName is the ServiceBroker of this namespace, if it is one.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	ServiceBrokerName string `json:"serviceBrokerName,omitempty"`
+	// ClassExternalID is the class's ID at the broker.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	ClassExternalID string `json:"classExternalID,omitempty"`
+	// PlanExternalID is the plan's ID at the broker.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	PlanExternalID string `json:"planExternalID,omitempty"`
 }

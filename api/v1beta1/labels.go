@@ -29,6 +29,39 @@ const (
 	AnnotationMintedExternalID = "servicecatalog.kubernetes.io/minted-external-id"
 )
 
+// Annotations by which a person tells the controller what to do; the value that
+// counts is "true", or "false" for the last.
+const (
+	// AnnotationAbandon on an instance or binding that is being deleted lets it go
+	// without its broker; what is there stays.
+	AnnotationAbandon = "servicecatalog.kubernetes.io/abandon"
+	// AnnotationCascade on an instance that is being deleted deletes its bindings.
+	AnnotationCascade = "servicecatalog.kubernetes.io/cascade"
+	// AnnotationDeprovisionAdopted on an instance or binding whose ID at the broker
+	// was not made for it lets its deletion remove it there.
+	AnnotationDeprovisionAdopted = "servicecatalog.kubernetes.io/deprovision-adopted"
+	// AnnotationManaged with the value "false" keeps the relist of a broker's
+	// catalog from a class or plan.
+	AnnotationManaged = "servicecatalog.kubernetes.io/managed"
+)
+
+// Annotations and labels that the controller writes.
+const (
+	// AnnotationCatalogHash on a class or plan is the sum of what its broker's
+	// catalog said of it: whether there is anything to write.
+	AnnotationCatalogHash = "servicecatalog.kubernetes.io/catalog-hash"
+	// AnnotationAttributePrefix goes before the name of an attribute whose value
+	// no label may have.
+	AnnotationAttributePrefix = "attributes.servicecatalog.k8s.io/"
+	// LabelAttributePrefix goes before the name of an attribute of a plan.
+	LabelAttributePrefix = "attributes.servicecatalog.k8s.io/"
+	// LabelManagedBy with the value ManagedByController is on every Secret that the
+	// controller wrote.
+	LabelManagedBy = "app.kubernetes.io/managed-by"
+	// ManagedByController is the value of LabelManagedBy.
+	ManagedByController = "defaultplan-controller"
+)
+
 // Labels that hold HashLabelValue of the field that they are named after.
 // Lookups by name or ID go through them, so that values longer than a label
 // may be, or with characters that a label may not have, are found too.

@@ -9,6 +9,17 @@ import (
 // FieldOwnerKeeper is whose the fields are that the keeper writes.
 const FieldOwnerKeeper = "defaultplan-keeper"
 
+// Whose the fields are that the controller writes.
+const (
+	// FieldOwnerController is its owner of status, of finalizers and of Secrets.
+	FieldOwnerController = "defaultplan-controller"
+	// FieldOwnerCatalog is its owner of what a broker's catalog says as a fact.
+	FieldOwnerCatalog = "defaultplan-catalog"
+	// FieldOwnerSuggestions is its owner of what a broker's catalog suggests, and
+	// what whoever else writes it keeps.
+	FieldOwnerSuggestions = "defaultplan-suggestions"
+)
+
 // Manages says that an entry of managedFields has the field at a path of keys as
 // FieldsV1 writes them, such as "f:spec", "f:defaultPlanRef".
 func Manages(entry metav1.ManagedFieldsEntry, path ...string) bool {

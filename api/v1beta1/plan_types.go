@@ -175,6 +175,21 @@ type CommonServicePlanSpec struct {
 	// says.
 	// +optional
 	Bindable *bool `json:"bindable,omitempty"`
+	// PlanUpdatable says whether an instance of this plan may move to another.
+	// Absent: what the class says.
+	// +optional
+	PlanUpdatable *bool `json:"planUpdatable,omitempty"`
+	// BindingRotatable says whether the broker makes a successor of a binding.
+	// +optional
+	BindingRotatable bool `json:"bindingRotatable,omitempty"`
+	// MaximumPollingDuration is the longest time, in seconds, that the broker
+	// takes for an operation. Absent: the controller's own limit.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	MaximumPollingDuration *int64 `json:"maximumPollingDuration,omitempty"`
+	// MaintenanceInfo is the version that instances of this plan are made with.
+	// +optional
+	MaintenanceInfo *MaintenanceInfo `json:"maintenanceInfo,omitempty"`
 	// Free says that the plan costs nothing. Absent: false.
 	// +optional
 	// +kubebuilder:default=false
@@ -204,6 +219,18 @@ type CommonServicePlanSpec struct {
 	ServiceBindingCreateParameterSchema *runtime.RawExtension `json:"serviceBindingCreateParameterSchema,omitempty"`
 
 	Defaults `json:",inline"`
+}
+
+// MaintenanceInfo is the version of what runs the instances of a plan.
+type MaintenanceInfo struct {
+	// Version is a semantic version 2.0.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	Version string `json:"version,omitempty"`
+	// Description is the broker's text for people.
+	// +optional
+	// +kubebuilder:validation:MaxLength=65536
+	Description string `json:"description,omitempty"`
 }
 
 // ClusterServicePlanStatus is what the last catalog said of a cluster-scoped
