@@ -73,6 +73,7 @@ generate: ## Write the generated files anew
 	$(CONTROLLER_GEN) crd paths=./api/... output:crd:dir=deploy/crds
 	$(CONTROLLER_GEN) webhook paths=./deploy output:webhook:dir=deploy/hooks
 	$(CONTROLLER_GEN) rbac:roleName=defaultplan-webhook paths=./webhook/... output:rbac:dir=deploy/rbac
+	$(CONTROLLER_GEN) rbac:roleName=defaultplan-controller,fileName=controller_role.yaml paths=./osb/... output:rbac:dir=deploy/rbac
 
 .PHONY: lint
 lint: ## Lint, the import law included

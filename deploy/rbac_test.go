@@ -47,11 +47,15 @@ func TestPeoplesRoles(t *testing.T) {
 	t.Parallel()
 	roles := clusterRoles(t, "rbac/aggregated_roles.yaml")
 	view, edit, admin, defaults := roles["servicecatalog-view"], roles["servicecatalog-edit"], roles["servicecatalog-admin"], roles["servicecatalog-defaults"]
-	require.Len(t, roles, 4)
+	require.Len(t, roles, 5)
 	for label, role := range map[string]rbacv1.ClusterRole{"view": view, "edit": edit, "admin": admin} {
 		assert.Equal(t, map[string]string{"rbac.authorization.k8s.io/aggregate-to-" + label: "true"}, role.Labels)
 	}
 	assert.Empty(t, defaults.Labels, "who chooses defaults is told so by name")
+	assert.Empty(t, roles["servicecatalog-adopt"].Labels, "and who adopts")
+	assert.Equal(t, []rbacv1.PolicyRule{{
+		APIGroups: []string{api.GroupName}, Resources: []string{"servicebindings", "serviceinstances"}, Verbs: []string{"adopt"},
+	}}, roles["servicecatalog-adopt"].Rules)
 
 	const none, viewer, editor, administrator = "nobody", "view", "edit", "admin"
 	cases := map[string]struct{ reason, verb, resource, from string }{
@@ -66,6 +70,7 @@ func TestPeoplesRoles(t *testing.T) {
 		"OwnDefault":      {reason: "the namespace's own", verb: "update", resource: "servicetypes", from: administrator},
 		"Use":             {reason: "a copy of a cluster class would escape policies", verb: "use", resource: "clusterservicebrokers", from: none},
 		"Adopt":           {reason: "another's database by its ID", verb: "adopt", resource: "serviceinstances", from: none},
+		"AdoptBinding":    {reason: "another's credentials by their ID", verb: "adopt", resource: "servicebindings", from: none},
 		"BindVerb":        {reason: "no such right is given", verb: "bind", resource: "serviceinstances", from: none},
 		"ClusterDefault":  {reason: "the one door to defaults", verb: "update", resource: "clusterservicetypes", from: none},
 		"PatchDefault":    {reason: "the one door to defaults", verb: "patch", resource: "clusterservicetypes", from: none},

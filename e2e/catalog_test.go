@@ -53,6 +53,8 @@ type plan struct {
 	weight      int32
 	// isDefault and isSuggested annotate it.
 	isDefault, isSuggested bool
+	// updatable, if set, says whether it may be left for another plan.
+	updatable *bool
 	// schema is the JSON schema of parameters on create, updateSchema on update;
 	// either may be empty.
 	schema, updateSchema string
@@ -63,7 +65,7 @@ func (p plan) object() client.Object {
 	meta := metav1.ObjectMeta{Namespace: p.namespace, Name: p.name, Labels: p.labels, Annotations: p.annotations()}
 	spec := api.CommonServicePlanSpec{
 		ExternalName: orElse(p.externalName, p.name), ExternalID: orElse(p.externalID, p.name), Description: "a plan of a scenario",
-		ServiceType: p.serviceType, Weight: p.weight,
+		ServiceType: p.serviceType, Weight: p.weight, PlanUpdatable: p.updatable,
 		InstanceCreateParameterSchema: rawJSON(p.schema), InstanceUpdateParameterSchema: rawJSON(p.updateSchema),
 		Defaults: api.Defaults{DefaultProvisionParameters: rawJSON(p.defaults)},
 	}

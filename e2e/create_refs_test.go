@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"crypto/rand"
 	"net/http"
 	"testing"
 
@@ -22,9 +23,8 @@ type backup struct {
 	refused, field string
 }
 
-func withExternalID(i *api.ServiceInstance) {
-	i.Spec.ExternalID = "11111111-2222-3333-4444-555555555555"
-}
+// withExternalID gives an ID that no other instance has: two are refused.
+func withExternalID(i *api.ServiceInstance) { i.Spec.ExternalID = rand.Text() }
 
 func withRecord(i *api.ServiceInstance) {
 	i.Annotations = map[string]string{
@@ -71,6 +71,9 @@ func (o *offer) bringBack(b backup) {
 	o.refer(instance, b.class, b.plan)
 	given := *instance.DeepCopy()
 	theirs := o.as(bob)
+	if given.Spec.ExternalID != "" {
+		o.mayAdopt(bob)
+	}
 	err := theirs.client.Create(o.Context(), instance)
 	if b.refused != "" {
 		o.refusedOf(err, planChange{reason: b.reason, refused: b.refused, field: b.field})

@@ -114,6 +114,14 @@ func TestPlanChangesByName(t *testing.T) {
 				*o.planName(h) = o.other
 			},
 		},
+		"OfAPlanThatMayBeLeft": {
+			reason: "the plan's word is before its class's", created: ofType("type"), patch: `{"spec":{"PLANExternalName":"@other"}}`,
+			offered: func(c *class, p, _ *plan) { c.fixedPlan, p.updatable = true, new(true) },
+			changes: func(o *offer, h *holding) {
+				toOther(o, h)
+				*o.planName(h) = o.other
+			},
+		},
 		"KubernetesNameAlone": {
 			reason: "by each kind of name", created: ofType("type"), patch: `{"spec":{"PLANName":"@other"}}`,
 			changes: func(o *offer, h *holding) {
@@ -176,6 +184,10 @@ func TestWhatIsDecidedCannotChange(t *testing.T) {
 		"PlanWhereFixed": {
 			reason: "its class fixes the plan", created: ofType("type"), offered: fixed,
 			patch: `{"spec":{"PLANExternalName":"@other"}}`, refused: `class "@class" does not allow an instance to change its plan`, field: "spec",
+		},
+		"PlanThatIsFixed": {
+			reason: "the plan fixes itself", created: ofType("type"), offered: func(_ *class, p, _ *plan) { p.updatable = new(false) },
+			patch: `{"spec":{"PLANExternalName":"@other"}}`, refused: `plan @class/@plan does not allow an instance to change its plan`, field: "spec",
 		},
 		"AnotherClass": {
 			reason: "another class is another service", created: namedPlan,

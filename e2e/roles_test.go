@@ -31,6 +31,7 @@ func TestWhatThePeoplesRolesGive(t *testing.T) {
 		"OwnDefaults":    {reason: "the namespace's own", ask: []string{"update", "servicetypes"}, roles: []string{"admin"}},
 		"Use":            {reason: "no cluster class is copied without a grant", ask: []string{"use", "clusterservicebrokers"}},
 		"Adopt":          {reason: "nobody takes what is at a broker without a grant", ask: []string{"adopt", "serviceinstances"}},
+		"AdoptBinding":   {reason: "nor another's credentials", ask: []string{"adopt", "servicebindings"}},
 		"Defaults":       {reason: "nobody chooses the cluster's defaults without a grant", ask: []string{"update", "clusterservicetypes"}},
 		"ClusterPlans":   {reason: "the operator's", ask: []string{"update", "clusterserviceplans"}},
 		"InstanceStatus": {reason: "the controller's", ask: []string{"update", "serviceinstances", "--subresource=status"}},

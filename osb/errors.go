@@ -52,11 +52,15 @@ type Error struct {
 	Kind Kind
 	// Operation is what was asked for, in a word or two: "provision".
 	Operation string
-	// StatusCode is the HTTP status; 0 where no answer came.
+	// StatusCode is the HTTP status; 0 where no answer came. An answer that ended early
+	// has one although it is MaybeReceived.
 	StatusCode int
 	// Malformed says that the status alone would have meant success, but the body was
 	// not as the specification says.
 	Malformed bool
+	// Unlawful says what of a Malformed body is wrong, never a value in it: "operation is
+	// not a string".
+	Unlawful string
 	// Code is the body's "error", such as ConcurrencyError; often empty.
 	Code string
 	// Description is the broker's text for people; at most 1,024 characters of it.
@@ -88,6 +92,9 @@ func (e *Error) Error() string {
 	}
 	if e.Malformed {
 		text += ", with a body that is not lawful"
+	}
+	if e.Unlawful != "" {
+		text += " (" + e.Unlawful + ")"
 	}
 	if e.Code != "" {
 		text += " " + e.Code

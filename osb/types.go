@@ -11,6 +11,17 @@ type Catalog struct {
 	Services []Service `json:"services"`
 	// ETag is the validator that came with it, for the next request; may be empty.
 	ETag string `json:"-"`
+	// Skipped are the services and plans that could not be read, in the broker's order.
+	Skipped []Skip `json:"-"`
+}
+
+// A Skip is a part of a catalog that could not be read.
+type Skip struct {
+	// Service and Plan are their names, made printable; or their IDs; or where they
+	// stand, as in "plans[2]". Plan is empty where the whole service was skipped.
+	Service, Plan string
+	// Reason says which field is of a wrong type: "bindable is neither true nor false".
+	Reason string
 }
 
 // A Service is an offering. Lengths and lawfulness are not judged here: whoever
@@ -135,7 +146,10 @@ type BindRequest struct {
 	AppGUID    string
 	Context    map[string]any
 	Parameters json.RawMessage
-	Identity   *Identity
+	// Predecessor is the ID of the binding whose credentials these replace, for plans
+	// whose BindingRotatable is true; empty for none.
+	Predecessor string
+	Identity    *Identity
 }
 
 // UnbindRequest removes a binding:
@@ -177,8 +191,8 @@ type Response struct {
 	DashboardURL string
 	// Labels and Attributes are the instance's metadata; nil where none came.
 	Labels, Attributes map[string]string
-	// Credentials and what else a binding consists of; nil unless a bind was answered
-	// with a body that has it.
+	// Binding is the credentials and what else a binding consists of: set where a bind
+	// was answered 200 or 201, also if nothing was in it; nil everywhere else.
 	Binding *Binding
 	// RetryAfter is how long to wait before the first poll; 0 where nothing was said.
 	RetryAfter time.Duration

@@ -62,6 +62,9 @@ func (v *bindingValidation) judge(ctx context.Context) error {
 	if v.denied != nil || v.new.Spec.InstanceRef == nil {
 		return nil
 	}
+	if err := v.judgeAdoption(ctx); err != nil || v.denied != nil {
+		return err
+	}
 	if err := v.judgeSecretName(ctx); err != nil || v.denied != nil {
 		return err
 	}
@@ -79,6 +82,17 @@ func (v *bindingValidation) judge(ctx context.Context) error {
 		return err
 	}
 	return v.judgeBound(ctx, &to)
+}
+
+// judgeAdoption judges an external ID that the write chooses.
+func (v *bindingValidation) judgeAdoption(ctx context.Context) error {
+	was := ""
+	if v.old != nil {
+		was = v.old.Spec.ExternalID
+	}
+	denied, err := v.refusedAdoption(ctx, &adoption{req: v.req, meta: &v.new.Metadata, id: v.new.Spec.ExternalID, was: was})
+	v.deny(denied)
+	return err
 }
 
 // judgeSettled refuses every edit of a binding that was decided: its broker is

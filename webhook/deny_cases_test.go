@@ -85,6 +85,7 @@ func changeDenials() map[string]denialCase {
 		"ChangeClass":          {catalog: db + ";db2: small", create: byName, write: `{"spec":{"clusterServiceClassExternalName":"db2"}}`, namespaced: true},
 		"ChangeReference":      {catalog: db, create: byType, write: `{"spec":{"clusterServicePlanRef":{"name":"db-large"}}}`, namespaced: true},
 		"ChangePlanForbidden":  {catalog: db, create: byType, edits: []func(*stock){fixedPlans}, write: `{"spec":{"clusterServicePlanExternalName":"large"}}`, namespaced: true},
+		"ChangePlanFixed":      {catalog: db, create: byType, edits: []func(*stock){planSays("small", false)}, write: `{"spec":{"clusterServicePlanExternalName":"large"}}`, namespaced: true},
 		"ChangeType":           {catalog: db, create: byType, write: `{"spec":{"serviceType":"redis"}}`},
 		"ChangeSelector":       {catalog: db, create: byType, write: `{"spec":{"planSelector":{"matchLabels":{"tier":"gold"}}}}`},
 		"ChangeExternalID":     {catalog: db, create: byType, write: `{"spec":{"externalID":"other"}}`},

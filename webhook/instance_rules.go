@@ -52,6 +52,21 @@ func classChange(was, now string) *denial {
 		remedy("create another instance of the other class")
 }
 
+// planFixed refuses to leave the plan d for another of its class. The plan that
+// the instance has says whether, and where it says nothing, or is absent (d is
+// nil), the class.
+func (d *definition) planFixed(now *definition) *denial {
+	who, updatable := fmt.Sprintf("class %q", orElse(now.Class.ExternalName, now.Class.Name)), now.class.PlanUpdatable
+	if d != nil && d.plan.PlanUpdatable != nil {
+		who, updatable = "plan "+d.title(), *d.plan.PlanUpdatable
+	}
+	if updatable {
+		return nil
+	}
+	return invalid("PlanNotUpdatable", "spec", "%s does not allow an instance to change its plan", who).
+		remedy("create another instance with plan %s", now.title())
+}
+
 // misnamed refuses a name that is not the name of what the references lead to.
 func misnamed(names *v1beta1.PlanReference, defined *definition) *denial {
 	req, err := resolve.RequestFor(names, "", "")

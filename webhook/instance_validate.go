@@ -63,6 +63,9 @@ func (v *instanceValidation) judge(ctx context.Context) error {
 	if v.denied != nil {
 		return nil
 	}
+	if err := v.judgeAdoption(ctx); err != nil || v.denied != nil {
+		return err
+	}
 	err := v.judgeCatalog(ctx, view{v.resolver.catalog.define, v.policies.judge})
 	if err != nil || v.denied == nil || !v.resolver.mayConfirm(v.req.Namespace, v.denied) {
 		return err
@@ -71,6 +74,17 @@ func (v *instanceValidation) judge(ctx context.Context) error {
 	// server has.
 	v.denied, v.warnings = nil, nil
 	return v.judgeCatalog(ctx, view{v.resolver.catalog.defineLive, v.policies.judgeLive})
+}
+
+// judgeAdoption judges an external ID that the write chooses.
+func (v *instanceValidation) judgeAdoption(ctx context.Context) error {
+	was := ""
+	if v.old != nil {
+		was = v.old.Spec.ExternalID
+	}
+	denied, err := v.refusedAdoption(ctx, &adoption{req: v.req, meta: &v.new.Metadata, id: v.new.Spec.ExternalID, was: was})
+	v.deny(denied)
+	return err
 }
 
 // A view is how plans and policies are read: from the cache, or live.
@@ -202,9 +216,8 @@ func (v *instanceValidation) judgeReferences(ctx context.Context, seen view) err
 	case v.new.Spec.PlanReference == v.old.Spec.PlanReference:
 		v.deny(invalid("ReferenceChange", "spec."+changedField(v.new.Spec), "it is decided at admission and cannot be edited").
 			remedy("to change the plan, name it: spec.clusterServicePlanExternalName or another of its names"))
-	case !v.defined.class.PlanUpdatable:
-		v.deny(invalid("PlanNotUpdatable", "spec", "class %q does not allow an instance to change its plan", orElse(v.defined.Class.ExternalName, v.defined.Class.Name)).
-			remedy("create another instance with plan %s", v.defined.title()))
+	default:
+		v.deny(before.planFixed(v.defined))
 	}
 	return nil
 }

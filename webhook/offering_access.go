@@ -26,7 +26,7 @@ func (v *offeringValidation) judgeTransforms(ctx context.Context) error {
 		}
 		judged[*ref] = true
 		field := fmt.Sprintf("spec.defaultSecretTransforms[%d].addKeysFrom.secretRef", i)
-		if denied := v.secretElsewhere(ref, field); denied != nil {
+		if denied := v.secretOfCatalog(ref, field).also(v.secretElsewhere(ref, field)); denied != nil {
 			v.deny(denied)
 			continue
 		}
@@ -45,6 +45,17 @@ func addedSecret(transform *v1beta1.SecretTransform) *v1beta1.ObjectReference {
 		return nil
 	}
 	return transform.AddKeysFrom.SecretRef
+}
+
+// secretOfCatalog refuses a Secret that a broker's catalog names: the controller,
+// which writes what catalogs say, may read every Secret, and its right is not the
+// broker's.
+func (v *offeringValidation) secretOfCatalog(ref *v1beta1.ObjectReference, field string) *denial {
+	if v.req.UserInfo.Username == "" || v.req.UserInfo.Username != v.options.Controller {
+		return nil
+	}
+	return forbidden("SecretOfCatalog", field, "a broker's catalog may not name Secret %q: its keys would reach whoever binds", orElse(ref.Namespace, v.req.Namespace)+"/"+ref.Name).
+		remedy("someone who may get the Secret writes the transform into the class or plan")
 }
 
 // secretElsewhere refuses a Secret that is not said where it is, and within a

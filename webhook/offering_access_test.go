@@ -34,21 +34,26 @@ func transformRules() map[string]ruleCase {
 	}
 	read := func(secret string) string { return "alice get secrets " + secret }
 	return map[string]ruleCase{
-		"SecretReadable":  {reason: "Who may read it may hand it on.", spec: with(onePlan, adds("own/a")), granted: []string{read("own/a")}, asked: []string{read("own/a")}},
-		"SecretForbidden": {reason: "Who may not, may not.", spec: with(onePlan, adds("own/a")), asked: []string{read("own/a")}, denied: "SecretForbidden"},
-		"SecretOfClass":   {reason: "A class is no other.", kind: "ClusterServiceClass", spec: with(oneClass, adds("own/a")), asked: []string{read("own/a")}, denied: "SecretForbidden"},
-		"SecretElsewhere": {reason: "Attack: a namespace's plan at another namespace's Secret.", spec: with(onePlan, adds("kube-system/ca")), granted: []string{read("kube-system/ca")}, scope: onlyNamespace, denied: "SecretElsewhere"},
-		"SecretAnywhere":  {reason: "A cluster's plan may name any that its writer may read.", spec: with(onePlan, adds("kube-system/ca")), granted: []string{read("kube-system/ca")}, asked: []string{read("kube-system/ca")}, scope: onlyCluster},
-		"SecretNowhere":   {reason: "It must be said where it is.", spec: with(onePlan, adds("/a")), denied: "SecretElsewhere"},
-		"SecretSeveral":   {reason: "Each is asked once, and all are told.", spec: with(onePlan, adds("own/a", "own/b", "own/a", "/c")), asked: []string{read("own/a"), read("own/b")}, denied: "SecretForbidden"},
-		"SecretKept":      {reason: "Who edits something else is not asked.", old: with(onePlan, adds("own/a")), spec: with(onePlan, adds("own/a")+`,"description":"x"`)},
-		"SecretsOrdered":  {reason: "Nor who puts them in another order.", old: with(onePlan, adds("own/a", "own/b")), spec: with(onePlan, adds("own/b", "own/a"))},
-		"SecretAdded":     {reason: "Only what is new is asked.", old: with(onePlan, adds("own/a")), spec: with(onePlan, adds("own/b", "own/a")), asked: []string{read("own/b")}, denied: "SecretForbidden"},
-		"SecretReplaced":  {reason: "Another name is new.", old: with(onePlan, adds("own/a")), spec: with(onePlan, adds("own/b")), granted: []string{read("own/b")}, asked: []string{read("own/b")}},
-		"SecretGateOff":   {reason: "The gate may be on again.", spec: with(onePlan, adds("own/a")), asked: []string{read("own/a")}, denied: "SecretForbidden", adjust: func(c *catalogWorld) { gatesOff(c.world, BindDefaults) }},
-		"SecretDropped":   {reason: "Less is never asked.", old: with(onePlan, adds("own/a", "own/b")), spec: with(onePlan, adds("own/a"))},
+		"SecretReadable":   {reason: "Who may read it may hand it on.", spec: with(onePlan, adds("own/a")), granted: []string{read("own/a")}, asked: []string{read("own/a")}},
+		"SecretForbidden":  {reason: "Who may not, may not.", spec: with(onePlan, adds("own/a")), asked: []string{read("own/a")}, denied: "SecretForbidden"},
+		"SecretOfClass":    {reason: "A class is no other.", kind: "ClusterServiceClass", spec: with(oneClass, adds("own/a")), asked: []string{read("own/a")}, denied: "SecretForbidden"},
+		"SecretElsewhere":  {reason: "Attack: a namespace's plan at another namespace's Secret.", spec: with(onePlan, adds("kube-system/ca")), granted: []string{read("kube-system/ca")}, scope: onlyNamespace, denied: "SecretElsewhere"},
+		"SecretAnywhere":   {reason: "A cluster's plan may name any that its writer may read.", spec: with(onePlan, adds("kube-system/ca")), granted: []string{read("kube-system/ca")}, asked: []string{read("kube-system/ca")}, scope: onlyCluster},
+		"SecretNowhere":    {reason: "It must be said where it is.", spec: with(onePlan, adds("/a")), denied: "SecretElsewhere"},
+		"SecretSeveral":    {reason: "Each is asked once, and all are told.", spec: with(onePlan, adds("own/a", "own/b", "own/a", "/c")), asked: []string{read("own/a"), read("own/b")}, denied: "SecretForbidden"},
+		"SecretKept":       {reason: "Who edits something else is not asked.", old: with(onePlan, adds("own/a")), spec: with(onePlan, adds("own/a")+`,"description":"x"`)},
+		"SecretsOrdered":   {reason: "Nor who puts them in another order.", old: with(onePlan, adds("own/a", "own/b")), spec: with(onePlan, adds("own/b", "own/a"))},
+		"SecretAdded":      {reason: "Only what is new is asked.", old: with(onePlan, adds("own/a")), spec: with(onePlan, adds("own/b", "own/a")), asked: []string{read("own/b")}, denied: "SecretForbidden"},
+		"SecretReplaced":   {reason: "Another name is new.", old: with(onePlan, adds("own/a")), spec: with(onePlan, adds("own/b")), granted: []string{read("own/b")}, asked: []string{read("own/b")}},
+		"SecretGateOff":    {reason: "The gate may be on again.", spec: with(onePlan, adds("own/a")), asked: []string{read("own/a")}, denied: "SecretForbidden", adjust: func(c *catalogWorld) { gatesOff(c.world, BindDefaults) }},
+		"SecretOfCatalog":  {reason: "Attack: what the controller may read, a broker may not hand on.", spec: with(onePlan, adds("own/a")), granted: []string{"system:serviceaccount:defaultplan-system:defaultplan-controller get secrets own/a"}, adjust: asController, denied: "SecretOfCatalog"},
+		"SecretOfOperator": {reason: "The relist leaves what an operator wrote.", old: with(onePlan, adds("own/a")), spec: with(onePlan, adds("own/a")+`,"description":"x"`), adjust: asController},
+		"SecretDropped":    {reason: "Less is never asked.", old: with(onePlan, adds("own/a", "own/b")), spec: with(onePlan, adds("own/a"))},
 	}
 }
+
+// asController makes the write one of the controller, which may read every Secret.
+func asController(c *catalogWorld) { c.user.Username = controllerUser }
 
 // useRules are about cluster's brokers at which instances of a namespace are provisioned.
 func useRules() map[string]ruleCase {

@@ -57,19 +57,24 @@ const (
 	SchemaOff = "off"
 )
 
+// controllerUser is the controller's ServiceAccount as it is shipped.
+const controllerUser = "system:serviceaccount:defaultplan-system:defaultplan-controller"
+
 // Options are what an operator can set about admission.
 type Options struct {
 	// Unresolved is UnresolvedReject or UnresolvedWait.
 	Unresolved string
 	// SchemaCheck is SchemaEnforce, SchemaWarn or SchemaOff.
 	SchemaCheck string
+	// Controller is the name of the user that the controller is to the API server.
+	Controller string
 	// Gates are the feature gates.
 	Gates featuregate.MutableFeatureGate
 }
 
 // NewOptions returns the defaults: reject, enforce, all gates on.
 func NewOptions() *Options {
-	return &Options{Unresolved: UnresolvedReject, SchemaCheck: SchemaEnforce, Gates: NewGates()}
+	return &Options{Unresolved: UnresolvedReject, SchemaCheck: SchemaEnforce, Controller: controllerUser, Gates: NewGates()}
 }
 
 // Bind adds the options to flags.
@@ -78,6 +83,8 @@ func (o *Options) Bind(flags *pflag.FlagSet) {
 		"what happens to an instance whose type has no default, whose selector matches nothing or whose class is absent: reject, or wait (admitted undecided, decided later)")
 	flags.StringVar(&o.SchemaCheck, "schema-check", o.SchemaCheck,
 		"what happens to parameters that the plan's JSON schema refuses: enforce (refused), warn, or off")
+	flags.StringVar(&o.Controller, "controller-user", o.Controller,
+		"the user that the controller is to the API server: what it writes of classes and plans is what brokers say, and may name no Secret")
 	o.Gates.AddFlag(flags)
 }
 

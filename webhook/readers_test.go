@@ -158,6 +158,30 @@ func (r registry) IndexField(_ context.Context, object client.Object, field stri
 	return nil
 }
 
+// indexIDs lets external IDs be selected by, which only the API server does.
+func indexIDs(r registry) {
+	for _, object := range []client.Object{&v1beta1.ServiceInstance{}, &v1beta1.ServiceBinding{}} {
+		r.builder.WithIndex(object, v1beta1.FieldExternalID, func(o client.Object) []string {
+			switch o := o.(type) {
+			case *v1beta1.ServiceInstance:
+				return unlessEmpty(o.Spec.ExternalID)
+			case *v1beta1.ServiceBinding:
+				return unlessEmpty(o.Spec.ExternalID)
+			}
+			return nil
+		})
+		r.builder.WithIndex(object, v1beta1.FieldStatusExternalID, func(o client.Object) []string {
+			switch o := o.(type) {
+			case *v1beta1.ServiceInstance:
+				return unlessEmpty(o.Status.ExternalID)
+			case *v1beta1.ServiceBinding:
+				return unlessEmpty(o.Status.ExternalID)
+			}
+			return nil
+		})
+	}
+}
+
 // newReader serves objects by the catalog's indexes; a live one, like the API server, does not select by annotation.
 func newReader(tb testing.TB, name string, objects []client.Object) *reader {
 	tb.Helper()
@@ -166,6 +190,9 @@ func newReader(tb testing.TB, name string, objects []client.Object) *reader {
 	require.NoError(tb, corev1.AddToScheme(scheme))
 	builder := fake.NewClientBuilder().WithScheme(scheme)
 	require.NoError(tb, Index(context.Background(), registry{builder}))
+	if name == "live" {
+		indexIDs(registry{builder})
+	}
 	for _, object := range objects {
 		copied, ok := object.DeepCopyObject().(client.Object)
 		require.True(tb, ok)

@@ -64,7 +64,7 @@ func worldOf(tb testing.TB, cached, live *stock) *world {
 		clock: clocktesting.NewFakePassiveClock(founded.Add(time.Hour)), options: NewOptions(), mux: http.NewServeMux(),
 		user: authenticationv1.UserInfo{Username: "alice", UID: "u-1", Groups: []string{"devs"}, Extra: map[string]authenticationv1.ExtraValue{"scope": {"a"}}},
 	}
-	w.reviews = &reviews{}
+	w.reviews = &reviews{adopting: true}
 	w.handler = newInstances(Readers{Cached: w.cached, Live: w.live, Policies: w.cached.rules(), Access: w.reviews}, w.options, w.clock)
 	serveInstances(w, w.handler)
 	serveBindings(w, &bindings{w.handler.commons})

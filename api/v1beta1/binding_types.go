@@ -21,6 +21,7 @@ import (
 // +kubebuilder:printcolumn:name=External-ID,type=string,priority=1,description="The ID at the broker.",JSONPath=`.spec.externalID`
 // +kubebuilder:printcolumn:name=Message,type=string,priority=1,description="Why, in a sentence.",JSONPath=`.status.conditions[?(@.type=="Ready")].message`
 // +kubebuilder:selectablefield:JSONPath=`.spec.externalID`
+// +kubebuilder:selectablefield:JSONPath=`.status.externalID`
 // +kubebuilder:selectablefield:JSONPath=`.spec.serviceType`
 // +kubebuilder:selectablefield:JSONPath=`.spec.instanceRef.name`
 // +kubebuilder:selectablefield:JSONPath=`.spec.clusterServiceClassRef.name`

@@ -127,7 +127,7 @@ func TestSelectableFields(t *testing.T) {
 	class := []string{FieldExternalID, FieldExternalName, FieldServiceType, FieldClusterServiceBrokerName}
 	plan := append([]string{FieldFree}, class...)
 	refs := []string{
-		FieldExternalID, FieldServiceType, FieldClusterServiceClassRefName, FieldClusterServicePlanRefName,
+		FieldExternalID, FieldStatusExternalID, FieldServiceType, FieldClusterServiceClassRefName, FieldClusterServicePlanRefName,
 		FieldServiceClassRefName, FieldServicePlanRefName,
 	}
 	want := map[string][]string{

@@ -23,6 +23,7 @@ import (
 // +kubebuilder:printcolumn:name=Operation,type=string,priority=1,description="The operation that runs at the broker.",JSONPath=`.status.currentOperation`
 // +kubebuilder:printcolumn:name=Message,type=string,priority=1,description="Why, in a sentence.",JSONPath=`.status.conditions[?(@.type=="Ready")].message`
 // +kubebuilder:selectablefield:JSONPath=`.spec.externalID`
+// +kubebuilder:selectablefield:JSONPath=`.status.externalID`
 // +kubebuilder:selectablefield:JSONPath=`.spec.serviceType`
 // +kubebuilder:selectablefield:JSONPath=`.spec.clusterServiceClassRef.name`
 // +kubebuilder:selectablefield:JSONPath=`.spec.clusterServicePlanRef.name`
@@ -242,6 +243,10 @@ type ServiceInstanceStatus struct {
 	// NextRetry is when it is tried again; absent: at once, or not by itself.
 	// +optional
 	NextRetry *metav1.Time `json:"nextRetry,omitempty"`
+	// FetchRequired says that the broker has an instance of this ID already, which
+	// is still to be fetched and compared.
+	// +optional
+	FetchRequired bool `json:"fetchRequired,omitempty"`
 	// Unusable says that the broker cannot serve new bindings of this instance
 	// until it is repaired or deleted.
 	// +optional

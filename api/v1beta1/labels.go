@@ -89,6 +89,8 @@ const (
 const (
 	// FieldExternalID is selectable on classes, plans, instances, bindings.
 	FieldExternalID = "spec.externalID"
+	// FieldStatusExternalID is selectable on instances and bindings.
+	FieldStatusExternalID = "status.externalID"
 	// FieldExternalName is selectable on classes and plans.
 	FieldExternalName = "spec.externalName"
 	// FieldServiceType is selectable on classes, plans, instances, bindings.

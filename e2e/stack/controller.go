@@ -1,0 +1,122 @@
+package stack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"syscall"
+)
+
+// controllerUser is who the controller is to the API server; deploy/rbac gives it its
+// rights.
+const controllerUser = "system:serviceaccount:defaultplan-system:defaultplan-controller"
+
+// ControllerOptions say how a controller is run.
+type ControllerOptions struct {
+	// Name is that of its process and log; empty: controller.
+	Name string
+	// Kubeconfig is how it reaches the API server; empty: directly, as its own
+	// ServiceAccount.
+	Kubeconfig string
+	// Args are further flags; they come last. Without any it is not elected: it is the
+	// only one.
+	Args []string
+}
+
+// A Controller is a controller process. It can be killed and started again. Whoever
+// starts it stops it, before the stack.
+type Controller struct {
+	stack           *Stack
+	options         ControllerOptions
+	health, metrics int
+	// process is nil while it is stopped.
+	process *process
+}
+
+// StartController starts a controller and returns when its caches are filled.
+func (s *Stack) StartController(ctx context.Context, options ControllerOptions) (*Controller, error) {
+	ports, err := freePorts(ctx, 2)
+	if err != nil {
+		return nil, err
+	}
+	if options.Name == "" {
+		options.Name = "controller"
+	}
+	if options.Kubeconfig == "" {
+		if options.Kubeconfig, err = s.ControllerKubeconfig(ctx); err != nil {
+			return nil, err
+		}
+	}
+	c := &Controller{stack: s, options: options, health: ports[0], metrics: ports[1]}
+	return c, c.Start(ctx)
+}
+
+// ControllerKubeconfig is a file with which a process is the controller to the API
+// server.
+func (s *Stack) ControllerKubeconfig(ctx context.Context) (string, error) {
+	return s.KubeconfigFor(ctx, controllerUser)
+}
+
+// Start starts the controller again, as one that knows nothing of the last.
+func (c *Controller) Start(ctx context.Context) error {
+	if err := c.Launch(ctx); err != nil {
+		return err
+	}
+	return c.Ready(ctx)
+}
+
+// Launch starts the controller and does not wait until it is ready.
+func (c *Controller) Launch(ctx context.Context) error {
+	if c.process != nil && c.process.gone() == nil {
+		return fmt.Errorf("cannot start %q: it runs", c.options.Name)
+	}
+	options := &c.stack.options
+	var err error
+	c.process, err = options.start(ctx, command{
+		name: c.options.Name, binary: filepath.Join(options.Bin, "controller"),
+		args: append([]string{
+			"--kubeconfig=" + c.options.Kubeconfig, "--leader-elect=false",
+			"--health-address=" + local(c.health), "--metrics-address=" + local(c.metrics),
+		}, c.options.Args...),
+	})
+	return err
+}
+
+// Ready returns when its caches are filled.
+func (c *Controller) Ready(ctx context.Context) error {
+	process := c.process
+	if process == nil {
+		return errors.New("cannot wait for the controller: it was stopped")
+	}
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	err := Eventually(ctx, func() (bool, error) {
+		if err := process.gone(); err != nil {
+			return true, err
+		}
+		err := probe(ctx, "http://"+local(c.health)+"/readyz")
+		return err == nil, err
+	})
+	if err != nil {
+		return fmt.Errorf("cannot start %q: %w", c.options.Name, err)
+	}
+	return nil
+}
+
+// Stop sends the signal and returns when the controller ended. One that is stopped
+// already stays so.
+func (c *Controller) Stop(ctx context.Context, signal syscall.Signal) error {
+	if c.process == nil {
+		return nil
+	}
+	ended := c.process
+	c.process = nil
+	return ended.end(ctx, signal)
+}
+
+// Log is the file with the controller's output.
+func (c *Controller) Log() string { return c.stack.options.path(logsFolder, c.options.Name+".log") }
+
+// Metrics is the URL of the controller's metrics.
+func (c *Controller) Metrics() string { return "http://" + local(c.metrics) + "/metrics" }

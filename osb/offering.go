@@ -1,0 +1,120 @@
+package osb
+
+import (
+	"errors"
+	"fmt"
+)
+
+// catalog reads a catalog. One without "services" is refused: what answers {} is no
+// broker, and to take it for an empty catalog would remove every plan.
+func (a *answer) catalog() (*Catalog, error) {
+	body := a.open()
+	catalog := readCatalog(body)
+	if len(a.etag) <= maxETag {
+		catalog.ETag = a.etag
+	}
+	return lawfully(a, body, catalog)
+}
+
+// UnmarshalJSON reads a catalog as the client does: leniently, with what cannot be
+// read in Skipped. It is an error only if there is no list of services, or null in its
+// place.
+func (c *Catalog) UnmarshalJSON(data []byte) error {
+	body := open(data)
+	*c = *readCatalog(body)
+	if *body.wrong != "" {
+		return errors.New("cannot read the catalog: " + *body.wrong)
+	}
+	return nil
+}
+
+// readCatalog reads each service and each plan by itself, so that its mistakes are its
+// own.
+func readCatalog(body *reading) *Catalog {
+	catalog := &Catalog{Services: []Service{}}
+	if _, ok := body.fields["services"]; !ok {
+		body.blame("services", "is not there")
+	}
+	for index, raw := range body.list("services") {
+		entry := open(raw)
+		service := entry.service()
+		if *entry.wrong != "" {
+			catalog.skip(entry.name("services", index), "", *entry.wrong)
+			continue
+		}
+		for index, raw := range entry.list("plans") {
+			variant := open(raw)
+			plan := variant.plan()
+			if *variant.wrong != "" {
+				catalog.skip(entry.name("services", index), variant.name("plans", index), *variant.wrong)
+				continue
+			}
+			service.Plans = append(service.Plans, plan)
+		}
+		catalog.Services = append(catalog.Services, service)
+	}
+	return catalog
+}
+
+func (c *Catalog) skip(service, plan, reason string) {
+	c.Skipped = append(c.Skipped, Skip{Service: service, Plan: plan, Reason: reason})
+}
+
+// name is how people find an entry: by its name, its ID, or where it stands.
+func (r *reading) name(list string, index int) string {
+	for _, key := range []string{"name", "id"} {
+		if text := printable(hint[string](r, key), maxName); text != "" {
+			return text
+		}
+	}
+	return fmt.Sprintf("%s[%d]", list, index)
+}
+
+// service reads an offering, but for its plans.
+func (r *reading) service() Service {
+	r.list("plans")
+	return Service{
+		ID: r.text("id"), Name: r.text("name"), Description: r.text("description"),
+		Tags: r.texts("tags"), Requires: r.texts("requires"), Bindable: r.flag("bindable"),
+		InstancesRetrievable: r.flag("instances_retrievable"), BindingsRetrievable: r.flag("bindings_retrievable"),
+		AllowContextUpdates: r.flag("allow_context_updates"), PlanUpdatable: r.flag("plan_updateable"),
+		Metadata: r.rawObject("metadata"),
+	}
+}
+
+func (r *reading) plan() Plan {
+	return Plan{
+		ID: r.text("id"), Name: r.text("name"), Description: r.text("description"),
+		Tags: r.texts("tags"), Metadata: r.rawObject("metadata"),
+		Free: r.flagPointer("free"), Bindable: r.flagPointer("bindable"),
+		PlanUpdatable: r.flagPointer("plan_updateable"), BindingRotatable: r.flagPointer("binding_rotatable"),
+		Schemas: r.schemas(), MaximumPollingDuration: r.whole("maximum_polling_duration"),
+		MaintenanceInfo: r.maintenanceInfo(),
+	}
+}
+
+// maintenanceInfo is nil without a version: what brokerapi writes in its place
+// ("Version", "public") means nothing, and must not be sent back.
+func (r *reading) maintenanceInfo() *MaintenanceInfo {
+	info := r.inside("maintenance_info")
+	version := info.text("version")
+	if version == "" {
+		return nil
+	}
+	return &MaintenanceInfo{Version: version, Description: info.text("description")}
+}
+
+// schemas is nil where no schema was given.
+func (r *reading) schemas() *Schemas {
+	schemas := r.inside("schemas")
+	instance, binding := schemas.inside("service_instance"), schemas.inside("service_binding")
+	read := Schemas{
+		InstanceCreate: instance.inside("create").raw("parameters"),
+		InstanceUpdate: instance.inside("update").raw("parameters"),
+		BindingCreate:  binding.inside("create").raw("parameters"),
+	}
+	if read.InstanceCreate == nil && read.InstanceUpdate == nil && read.BindingCreate == nil {
+		return nil
+	}
+	return &read
+}

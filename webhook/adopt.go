@@ -1,0 +1,165 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// verbAdopt is the right to say what an instance or binding is at its broker:
+// whoever names the ID of another's database is given that database.
+const verbAdopt = "adopt"
+
+// An adoption is a write by which an instance or binding gets its external ID.
+type adoption struct {
+	req  *admission.Request
+	meta *objectMeta
+	// id is the external ID to be, and was the one that is stored.
+	id, was string
+}
+
+// A holder is another object that has the ID: in its spec, or as the one in force.
+type holder struct {
+	types.NamespacedName
+
+	// field is where it has it.
+	field string
+}
+
+// chosen says that someone chose the ID: it is new, and was not minted. The
+// mutating half makes void a marker that comes with an ID.
+func (a *adoption) chosen() bool {
+	return a.id != "" && a.was == "" && a.id != a.meta.Annotations[v1beta1.AnnotationMintedExternalID]
+}
+
+// refusedAdoption refuses an ID of the requester's choosing to whoever may not
+// adopt, and one that another object has. Who may not adopt is not told which IDs
+// there are.
+func (h *commons) refusedAdoption(ctx context.Context, a *adoption) (*denial, error) {
+	if !a.chosen() {
+		return nil, nil
+	}
+	allowed, why, err := h.access.allowed(ctx, a.req.UserInfo, a.attributes(verbAdopt, types.NamespacedName{Namespace: a.req.Namespace, Name: a.req.Name}))
+	if err != nil {
+		return nil, err
+	}
+	if !allowed {
+		return a.notAllowed(why), nil
+	}
+	held, err := a.holder(ctx, h.resolver.catalog.live)
+	if err != nil || held == nil {
+		return nil, err
+	}
+	seen, _, err := h.access.allowed(ctx, a.req.UserInfo, a.attributes("get", held.NamespacedName))
+	if err != nil {
+		return nil, err
+	}
+	return a.duplicate(held, seen), nil
+}
+
+// attributes are a right to an object of the write's kind.
+func (a *adoption) attributes(verb string, object types.NamespacedName) authorizationv1.ResourceAttributes {
+	return authorizationv1.ResourceAttributes{
+		Verb: verb, Group: v1beta1.GroupName, Version: v1beta1.GroupVersion.Version, Resource: a.req.Resource.Resource,
+		Namespace: object.Namespace, Name: object.Name,
+	}
+}
+
+// holder is another object of the kind that has the ID, in whatever namespace, nil
+// if there is none. It is asked live: IDs are chosen rarely, and no cache has to
+// hold all instances for it. Two writes in the same instant both pass.
+func (a *adoption) holder(ctx context.Context, live client.Reader) (*holder, error) {
+	for _, field := range []string{v1beta1.FieldExternalID, v1beta1.FieldStatusExternalID} {
+		having, err := a.having(ctx, live, client.MatchingFields{field: a.id})
+		if err != nil {
+			return nil, fmt.Errorf("cannot find the holder of an external ID: %w", err)
+		}
+		for _, other := range having {
+			// The same create, sent twice: the API server says what it is.
+			if other != (types.NamespacedName{Namespace: a.req.Namespace, Name: a.req.Name}) {
+				return &holder{other, field}, nil
+			}
+		}
+	}
+	return nil, nil
+}
+
+// having lists the objects of the write's kind that match.
+func (a *adoption) having(ctx context.Context, live client.Reader, match client.ListOption) ([]types.NamespacedName, error) {
+	var list client.ObjectList = &v1beta1.ServiceInstanceList{}
+	if a.req.Kind.Kind == "ServiceBinding" {
+		list = &v1beta1.ServiceBindingList{}
+	}
+	if err := live.List(ctx, list, match); err != nil {
+		return nil, fmt.Errorf("cannot list %s: %w", a.req.Resource.Resource, err)
+	}
+	var found []types.NamespacedName
+	err := apimeta.EachListItem(list, func(item runtime.Object) error {
+		object, err := apimeta.Accessor(item)
+		if err == nil {
+			found = append(found, types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()})
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the list of %s: %w", a.req.Resource.Resource, err)
+	}
+	return found, nil
+}
+
+// notAllowed refuses a requester who may not adopt.
+func (a *adoption) notAllowed(why string) *denial {
+	user := a.req.UserInfo.Username
+	return forbidden("AdoptForbidden", "spec.externalID",
+		"a %s with an ID of your choosing takes over what has that ID at the broker: that takes the verb %s on %s.%s, which user %q does not have in namespace %q%s",
+		a.req.Kind.Kind, verbAdopt, a.req.Resource.Resource, v1beta1.GroupName, user, a.req.Namespace, because(why)).
+		remedy("%s", a.leaveOut()).
+		remedy("or an administrator lets you: %s", grantAdopt(a.req.Namespace, user))
+}
+
+// leaveOut is the way out that needs no right.
+func (a *adoption) leaveOut() string {
+	if a.req.Operation == admissionv1.Create && appliedOf(a.meta.Annotations).Rule == ruleRestored {
+		return "leave it out, and the references with it, to get a new one at the broker"
+	}
+	return "leave it out: an ID is made"
+}
+
+// grantAdopt is the command that lets a user adopt in a namespace.
+func grantAdopt(namespace, user string) string {
+	return fmt.Sprintf("kubectl create rolebinding servicecatalog-adopt -n %s --clusterrole=servicecatalog-adopt --user=%s", namespace, shellWord(user))
+}
+
+// duplicate refuses an ID that another object has; whether that may be named is
+// for who may see it.
+func (a *adoption) duplicate(held *holder, seen bool) *denial {
+	kind, resource := a.req.Kind.Kind, singular[a.req.Kind.Kind]
+	if !seen {
+		return duplicateID("it is in use by another %s, which user %q may not see", kind, a.req.UserInfo.Username).
+			remedy("%s", a.leaveOut()).
+			remedy("or ask an administrator, who can find the other: kubectl get %s -A --field-selector %s=%s", resource, held.field, shellWord(a.id))
+	}
+	return duplicateID("%s %q has it already", kind, held.String()).
+		remedy("%s", a.leaveOut()).
+		remedy("or let the other go first, and what it has at the broker stay: kubectl annotate -n %[1]s %[2]s %[3]s %[4]s=true && kubectl delete -n %[1]s %[2]s %[3]s",
+			held.Namespace, resource, held.Name, v1beta1.AnnotationAbandon)
+}
+
+func duplicateID(format string, args ...any) *denial {
+	denied := invalid("DuplicateID", "spec.externalID", format, args...)
+	denied.causes[0].Type = metav1.CauseTypeFieldValueDuplicate
+	return denied
+}
+
+// singular is how kubectl calls a kind.
+var singular = map[string]string{"ServiceInstance": "serviceinstance", "ServiceBinding": "servicebinding"}
