@@ -1,0 +1,134 @@
+package controller
+
+import (
+	"context"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/lifecycle"
+)
+
+// bindings reconciles ServiceBindings.
+type bindings struct {
+	*engine
+
+	reader     client.Reader
+	catalog    catalogReader
+	platform   *platform
+	parameters parametersReader
+	secrets    secrets
+}
+
+// Reconcile takes one binding through one pass.
+func (r *bindings) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	binding := &v1beta1.ServiceBinding{}
+	if err := r.reader.Get(ctx, request.NamespacedName, binding); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if binding.DeletionTimestamp != nil && !controllerutil.ContainsFinalizer(binding, v1beta1.FinalizerServiceCatalog) {
+		return reconcile.Result{}, nil
+	}
+	return again(r.pass(ctx, &bindingSubject{bindings: r, binding: binding}))
+}
+
+// A bindingSubject is a binding during one pass.
+type bindingSubject struct {
+	*bindings
+
+	binding *v1beta1.ServiceBinding
+	// What gather found, for the call.
+	ask        *lifecycle.Ask
+	offering   *offering
+	parameters parameters
+	origin     origin
+}
+
+func (s *bindingSubject) object() client.Object  { return s.binding }
+func (s *bindingSubject) thing() lifecycle.Thing { return lifecycle.OfBinding(s.binding) }
+
+// with is a copy with a record as its status. The Secret is named once it is complete.
+func (s *bindingSubject) with(o client.Object, record *lifecycle.Record) client.Object {
+	next := o.DeepCopyObject().(*v1beta1.ServiceBinding) //nolint:forcetypeassert // a binding's subject
+	named := *record
+	named.SecretName = ""
+	if record.Exists {
+		named.SecretName = secretName(s.binding)
+	}
+	next.Status = named.BindingStatus(next.Status)
+	return next
+}
+
+// call makes the one call of a decision.
+func (s *bindingSubject) call(ctx context.Context, broker *osb.Client, d *lifecycle.Decision) lifecycle.Reply {
+	var reply lifecycle.Reply
+	r := &d.Record
+	switch d.Step {
+	case lifecycle.Make:
+		reply.Response, reply.Err = broker.Bind(ctx, osb.BindRequest{
+			InstanceID: s.ask.InstanceID, BindingID: r.ID, ServiceID: s.ask.ClassExternalID, PlanID: s.ask.PlanExternalID,
+			AppGUID: s.origin.space, Context: s.origin.context, Parameters: s.parameters.raw, Identity: identityOf(s.ask.User),
+		})
+		if reply.Err == nil && !reply.Response.Async {
+			s.keep(ctx, reply.Response.Binding, !d.Again && reply.Response.Created, &reply)
+		}
+	case lifecycle.Remove, lifecycle.Mitigate, lifecycle.Poll:
+		s.follow(ctx, broker, d, &reply)
+	case lifecycle.Fetch:
+		var fetched *osb.Binding
+		fetched, reply.Err = broker.FetchBinding(ctx, osb.FetchRequest{
+			InstanceID: s.ask.InstanceID, BindingID: r.ID, ServiceID: s.ask.ClassExternalID, PlanID: s.ask.PlanExternalID,
+		})
+		if reply.Err == nil {
+			s.keep(ctx, fetched, false, &reply)
+		}
+	case lifecycle.Change, lifecycle.Rest, lifecycle.Release:
+	}
+	return reply
+}
+
+// keep writes the credentials of a reply to the Secret, before anything else is done:
+// the broker may give them only once. Only the first answer may well hold none.
+func (s *bindingSubject) keep(ctx context.Context, given *osb.Binding, first bool, reply *lifecycle.Reply) {
+	if given == nil || given.Credentials == nil {
+		if !first {
+			return
+		}
+		given = &osb.Binding{}
+	}
+	// It must not be lost because the call took all its time.
+	ctx = context.WithoutCancel(ctx)
+	if err := s.secrets.write(ctx, s.binding, s.offering.serviceType(), given); err != nil {
+		reply.Credentials, reply.StoreProblem = lifecycle.NotStored, err.Error()
+		return
+	}
+	reply.Credentials = lifecycle.Stored
+}
+
+// follow removes or polls what is recorded. Credentials that are to be removed are not
+// to be found any more first.
+func (s *bindingSubject) follow(ctx context.Context, broker *osb.Client, d *lifecycle.Decision, reply *lifecycle.Reply) {
+	r := &d.Record
+	target := r.Target()
+	if target == nil {
+		reply.Err = errNothingRecorded
+		return
+	}
+	if d.Step == lifecycle.Poll {
+		reply.Poll, reply.Err = broker.Poll(ctx, osb.PollRequest{
+			InstanceID: target.InstanceID, BindingID: r.ID, ServiceID: target.ClassExternalID, PlanID: target.PlanExternalID, Operation: r.Key,
+		})
+		return
+	}
+	if reply.Err = s.secrets.remove(ctx, s.binding); reply.Err != nil {
+		return
+	}
+	request := osb.UnbindRequest{InstanceID: target.InstanceID, BindingID: r.ID, ServiceID: target.ClassExternalID, PlanID: target.PlanExternalID}
+	if d.Step == lifecycle.Remove { // a mitigation is nobody's wish
+		request.Identity = identityOf(s.binding.Spec.UserInfo)
+	}
+	reply.Response, reply.Err = broker.Unbind(ctx, request)
+}

@@ -1,0 +1,198 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/lifecycle"
+)
+
+// Reasons for which a binding waits.
+const (
+	reasonNoInstance       = "ReferencesNonexistentInstance"
+	reasonInstanceNotReady = "ErrorInstanceNotReady"
+	reasonUnresolved       = "ErrorInstanceRefsUnresolved"
+	reasonNotBindable      = "ErrorNonbindableServiceClass"
+	reasonSecret           = "ErrorInjectingBindResult"
+)
+
+// gather finds out what the binding asks for, and of which instance.
+func (s *bindingSubject) gather(ctx context.Context, thing *lifecycle.Thing) (gathered, error) {
+	found := gathered{reread: true}
+	instance, err := s.instance(ctx)
+	if err != nil {
+		return found, err
+	}
+	if err := s.look(ctx, thing, instance, &found); err != nil {
+		return found, err
+	}
+	target := thing.Record.Target()
+	if target == nil && s.ask != nil {
+		target = &s.ask.Sent
+	}
+	if target == nil {
+		return found, nil
+	}
+	found.broker = keyOf(&target.BrokerTarget, s.binding.Namespace)
+	known, ok, err := s.brokers.find(ctx, found.broker)
+	found.BrokerGone, found.BrokerReady = !ok, ok && known.ready()
+	return found, err
+}
+
+// instance is the one to bind to; nil if it is not there.
+func (s *bindingSubject) instance(ctx context.Context) (*v1beta1.ServiceInstance, error) {
+	ref := s.binding.Spec.InstanceRef
+	if ref == nil {
+		return nil, nil
+	}
+	instance := &v1beta1.ServiceInstance{}
+	err := s.reader.Get(ctx, client.ObjectKey{Namespace: s.binding.Namespace, Name: ref.Name}, instance)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read instance %q: %w", ref.Name, err)
+	}
+	return instance, nil
+}
+
+// look reads what the spec refers to. A binding that is bound needs nothing of it, until
+// its Secret is lost.
+func (s *bindingSubject) look(ctx context.Context, thing *lifecycle.Thing, instance *v1beta1.ServiceInstance, found *gathered) error {
+	r := &thing.Record
+	if instance != nil {
+		if o, _, err := s.catalog.offering(ctx, &instance.Spec.DecidedReference, instance.Namespace); err != nil {
+			return err
+		} else if o != nil {
+			s.offering = o
+			found.Fetchable, found.MaxPolling = o.class.BindingRetrievable, o.maxPolling()
+			complete(thing, &o.target)
+			completeInstance(thing, instance)
+		}
+	}
+	if thing.Deleting {
+		return nil
+	}
+	if r.Exists {
+		state, err := s.secrets.state(ctx, s.binding)
+		if err != nil {
+			return err
+		}
+		if state == secretOwned {
+			s.ask = &lifecycle.Ask{Sent: *r.Accepted, Rule: s.rule()}
+			found.Ask = s.ask
+			return nil
+		}
+		found.SecretLost = state == secretAbsent
+	}
+	problem, err := s.unable(ctx, r, instance)
+	if problem != nil || err != nil {
+		found.Problem = problem
+		return err
+	}
+	return s.asks(ctx, instance, found)
+}
+
+// completeInstance adds what the retired catalog did not record.
+func completeInstance(thing *lifecycle.Thing, instance *v1beta1.ServiceInstance) {
+	for _, sent := range []*lifecycle.Sent{thing.Record.Accepted, thing.Record.InProgress} {
+		if sent != nil && sent.InstanceID == "" {
+			sent.InstanceID = idOf(instance)
+		}
+	}
+}
+
+// idOf is the ID of an instance at its broker.
+func idOf(instance *v1beta1.ServiceInstance) string {
+	if instance.Status.ExternalID != "" {
+		return instance.Status.ExternalID
+	}
+	return instance.Spec.ExternalID
+}
+
+func (s *bindingSubject) rule() string {
+	applied, _ := v1beta1.ParseAppliedDefaults(s.binding.Annotations[v1beta1.AnnotationAppliedDefaults])
+	return applied.Rule
+}
+
+// unable says why nothing can be bound now.
+func (s *bindingSubject) unable(ctx context.Context, r *lifecycle.Record, instance *v1beta1.ServiceInstance) (*lifecycle.Problem, error) {
+	if problem := s.unready(instance); problem != nil && r.Operation == lifecycle.NoOperation {
+		return problem, nil
+	}
+	if instance == nil || s.offering == nil || instance.Status.ExternalProperties == nil {
+		return &lifecycle.Problem{Reason: reasonNoInstance, Waits: true, Message: "what it was bound to is not there any more"}, nil
+	}
+	state, err := s.secrets.state(ctx, s.binding)
+	if err != nil {
+		return nil, err
+	}
+	if state == secretForeign {
+		return &lifecycle.Problem{
+			Reason: reasonSecret, Waits: true,
+			Message: fmt.Sprintf("there is a Secret %q that is not of this binding; it is left as it is: remove it, or make a binding with another secretName", secretName(s.binding)),
+		}, nil
+	}
+	return s.secrets.unreadable(ctx, s.binding)
+}
+
+// unready says what is not as it must be with the instance.
+func (s *bindingSubject) unready(instance *v1beta1.ServiceInstance) *lifecycle.Problem {
+	ref := s.binding.Spec.InstanceRef
+	waits := func(reason, format string, args ...any) *lifecycle.Problem {
+		return &lifecycle.Problem{Reason: reason, Waits: true, Message: fmt.Sprintf(format, args...)}
+	}
+	switch {
+	case ref == nil:
+		return &lifecycle.Problem{Reason: reasonUnresolved, Message: "spec.instanceRef names no instance"}
+	case ref.Namespace != "" && ref.Namespace != s.binding.Namespace:
+		return &lifecycle.Problem{Reason: reasonUnresolved, Message: "spec.instanceRef.namespace is another namespace, which is not possible yet"}
+	case instance == nil:
+		return waits(reasonNoInstance, "the instance %q is not there", ref.Name)
+	case instance.DeletionTimestamp != nil:
+		return waits(reasonInstanceNotReady, "the instance %q is being deleted", ref.Name)
+	case !s.binding.Spec.Decided() && !instance.Spec.Decided():
+		return &lifecycle.Problem{Reason: reasonUnresolved, Waits: true, Undecided: true, Message: fmt.Sprintf("no plan is decided on yet for the instance %q", ref.Name)}
+	case s.offering == nil:
+		return waits(reasonUnresolved, "the class or plan of the instance %q is not there", ref.Name)
+	case !s.offering.bindable():
+		return &lifecycle.Problem{Reason: reasonNotBindable, Message: fmt.Sprintf("instances of the plan %q cannot be bound to", s.offering.planName)}
+	case instance.Status.ProvisionStatus != v1beta1.Provisioned || instance.Status.ExternalProperties == nil:
+		return waits(reasonInstanceNotReady, "the instance %q is not provisioned yet", ref.Name)
+	case instance.Status.CurrentOperation != "":
+		return waits(reasonInstanceNotReady, "the instance %q is being changed", ref.Name)
+	case instance.Status.Unusable:
+		return waits(reasonInstanceNotReady, "the broker says that the instance %q cannot be used until it is repaired", ref.Name)
+	}
+	return nil
+}
+
+// asks is what the spec means to the broker: of the plan that the instance has there.
+func (s *bindingSubject) asks(ctx context.Context, instance *v1beta1.ServiceInstance, found *gathered) error {
+	var err error
+	s.parameters, found.Problem, err = s.bindings.parameters.read(ctx, s.binding, s.binding.Spec.Parameters, s.binding.Spec.ParametersFrom)
+	if found.Problem != nil || err != nil {
+		return err
+	}
+	if found.Problem = s.parameters.unlawful(s.offering.plan.ServiceBindingCreateParameterSchema); found.Problem != nil {
+		return nil
+	}
+	if s.origin, err = s.platform.origin(ctx, s.binding.Namespace, instance); err != nil {
+		return err
+	}
+	has := instance.Status.ExternalProperties
+	target := has.BrokerTarget
+	if target.ClassExternalID == "" { // provisioned by the retired catalog
+		target = s.offering.target
+	}
+	s.ask = &lifecycle.Ask{Rule: s.rule(), Sent: lifecycle.Sent{
+		BrokerTarget: target, InstanceID: idOf(instance),
+		Parameters: s.parameters.shown, ParameterChecksum: s.parameters.checksum, User: s.binding.Spec.UserInfo,
+	}}
+	found.Ask = s.ask
+	return nil
+}

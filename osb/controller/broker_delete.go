@@ -1,0 +1,127 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/relist"
+)
+
+const (
+	// instancesPause is the time between two looks for a deleted broker's instances.
+	instancesPause = 15 * time.Second
+	// maxNamed is how many of them a message names.
+	maxNamed = 10
+)
+
+// delete lets a broker go. Nothing new is provisioned at it from the first; it waits
+// while instances exist at it, since without it nobody could remove them there.
+func (r *brokerReconciler) delete(ctx context.Context, b broker) (reconcile.Result, error) {
+	if !slices.Contains(b.object.GetFinalizers(), v1beta1.FinalizerServiceCatalog) {
+		return reconcile.Result{}, nil
+	}
+	of, _ := relist.BrokerOf(b.object) // restrictions do not matter any more
+	marked, err := r.engine.MarkGone(ctx, of)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	instances, err := r.instancesOf(ctx, of)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	switch {
+	case len(instances) > 0:
+		return reconcile.Result{RequeueAfter: instancesPause}, r.tellWaiting(ctx, b, instances)
+	case marked > 0:
+		return reconcile.Result{RequeueAfter: markedPause}, nil
+	}
+	remaining, err := r.engine.Delete(ctx, of)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if remaining > 0 {
+		return reconcile.Result{RequeueAfter: markedPause}, nil
+	}
+	others := slices.DeleteFunc(slices.Clone(b.object.GetFinalizers()), func(f string) bool { return f == v1beta1.FinalizerServiceCatalog })
+	if err := r.setFinalizers(ctx, b, others); client.IgnoreNotFound(err) != nil {
+		return reconcile.Result{}, err
+	}
+	r.forget(b)
+	reason := reasonDeletedCluster
+	if of.Namespace != "" {
+		reason = reasonDeletedNamespaced
+	}
+	r.event(b, corev1.EventTypeNormal, reason, actionDelete, "the broker was let go, with its classes and plans")
+	return reconcile.Result{}, nil
+}
+
+// tellWaiting says in status what a deletion waits for.
+func (r *brokerReconciler) tellWaiting(ctx context.Context, b broker, instances []types.NamespacedName) error {
+	names := make([]string, 0, maxNamed+1)
+	for _, at := range instances[:min(len(instances), maxNamed)] {
+		names = append(names, at.String())
+	}
+	if more := len(instances) - maxNamed; more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
+	}
+	message := fmt.Sprintf("deletion waits for %d instances at the broker: %s", len(instances), strings.Join(names, ", "))
+	changed, _ := b.object.DeepCopyObject().(client.Object)
+	after := brokerOf(changed)
+	generation, now := b.object.GetGeneration(), metav1.NewTime(r.clock.Now())
+	for _, condition := range []v1beta1.Condition{
+		v1beta1.NotReady(reasonDeletionWaits, message), v1beta1.Reconciling(reasonDeletionWaits, "the broker goes when they are gone"),
+	} {
+		after.status.Conditions = v1beta1.SetCondition(after.status.Conditions, condition, generation, now)
+	}
+	unset(after, v1beta1.ConditionFailed, v1beta1.ConditionStalled)
+	after.status.ObservedGeneration = generation
+	after.status.LastConditionState = v1beta1.LastConditionState(after.status.Conditions)
+	return r.store(ctx, b, after)
+}
+
+// instancesOf are the instances that exist at a broker, sorted: those whose class or
+// plan is the broker's, user-defined ones included, and those that were sent to it.
+func (r *brokerReconciler) instancesOf(ctx context.Context, of relist.Broker) ([]types.NamespacedName, error) {
+	offerings, err := r.engine.Offerings(ctx, of)
+	if err != nil {
+		return nil, err
+	}
+	target := v1beta1.BrokerTarget{ServiceBrokerName: of.Name}
+	if of.Namespace == "" {
+		target = v1beta1.BrokerTarget{ClusterServiceBrokerName: of.Name}
+	}
+	found := map[types.NamespacedName]bool{}
+	failures := []error{r.addInstances(ctx, found, of.Namespace, indexTarget, targetValue(&target))}
+	for _, offering := range offerings {
+		failures = append(failures, r.addInstances(ctx, found, offering.Namespace, relist.RefersTo(offering.Kind), offering.Name))
+	}
+	all := make([]types.NamespacedName, 0, len(found))
+	for at := range found {
+		all = append(all, at)
+	}
+	slices.SortFunc(all, func(a, b types.NamespacedName) int { return strings.Compare(a.String(), b.String()) })
+	return all, errors.Join(failures...)
+}
+
+func (r *brokerReconciler) addInstances(ctx context.Context, found map[types.NamespacedName]bool, namespace, field, value string) error {
+	var list v1beta1.ServiceInstanceList
+	err := r.client.List(ctx, &list, client.InNamespace(namespace), client.MatchingFields{field: value}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return fmt.Errorf("cannot list instances by %q: %w", field, err)
+	}
+	for i := range list.Items {
+		found[client.ObjectKeyFromObject(&list.Items[i])] = true
+	}
+	return nil
+}

@@ -1,0 +1,248 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	clientevents "k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/relist"
+)
+
+// A catalogFetcher asks a broker for its catalog, with the credentials as they are
+// now. With the etag of the last one, nil without an error means that nothing changed
+// since. What goes wrong before the broker is asked is no *osb.Error.
+type catalogFetcher func(ctx context.Context, broker client.Object, etag string) (*osb.Catalog, error)
+
+// brokerOptions are what brokers are reconciled with. All but relisted are required.
+type brokerOptions struct {
+	// client writes, and reads from the cache.
+	client client.Client
+	engine *relist.Engine
+	fetch  catalogFetcher
+	// recorder makes the events of brokers.
+	recorder clientevents.EventRecorder
+	clock    clock.PassiveClock
+	// interval is the time between two relists of a broker that does not say.
+	interval time.Duration
+	// controllerName is whose brokers are handled: those that name it.
+	controllerName string
+	// relisted is told of each relist, for metrics; nil: nobody is.
+	relisted func(broker client.Object, result *relist.Result)
+}
+
+// A brokerReconciler keeps classes and plans as the catalogs of the brokers of one
+// kind say.
+type brokerReconciler struct {
+	brokerOptions
+
+	// newBroker is an empty broker of the kind.
+	newBroker func() client.Object
+
+	mutex sync.Mutex
+	held  map[types.UID]heldCatalog
+	asked map[types.NamespacedName]bool
+}
+
+// A heldCatalog is the last one of a broker that sends validators: with it, "not
+// modified" is as good as the catalog.
+type heldCatalog struct {
+	generation int64
+	catalog    *osb.Catalog
+}
+
+func newBrokerReconciler(options brokerOptions, newBroker func() client.Object) *brokerReconciler {
+	return &brokerReconciler{
+		brokerOptions: options, newBroker: newBroker,
+		held: map[types.UID]heldCatalog{}, asked: map[types.NamespacedName]bool{},
+	}
+}
+
+// Times after which a broker is looked at again.
+const (
+	// markedPause is the time from a mark to a deletion: all of admission knows of the
+	// mark by then.
+	markedPause = 10 * time.Second
+	// sweepPause is the time between two looks for what is not used any more.
+	sweepPause = time.Minute
+)
+
+// Reconcile brings a broker's classes and plans to what its catalog says, if it is
+// time to.
+func (r *brokerReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	object := r.newBroker()
+	err := r.client.Get(ctx, request.NamespacedName, object)
+	if apierrors.IsNotFound(err) {
+		return reconcile.Result{}, nil
+	}
+	if err != nil {
+		return reconcile.Result{}, fmt.Errorf("cannot read broker %q: %w", request.Name, err)
+	}
+	b := brokerOf(object)
+	switch {
+	case b.spec.ControllerName != r.controllerName:
+		return reconcile.Result{}, nil
+	case object.GetDeletionTimestamp() != nil:
+		return r.delete(ctx, b)
+	}
+	if err := r.hold(ctx, b); err != nil {
+		return reconcile.Result{}, err
+	}
+	now := r.clock.Now()
+	if due, ever := relistDue(b, r.interval); !r.wasAsked(request.NamespacedName) && (!ever || now.Before(due)) {
+		return r.sweep(ctx, b, now)
+	}
+	return r.relist(ctx, b, now)
+}
+
+// hold adds the finalizer, if it is absent: admission adds it to new brokers only.
+func (r *brokerReconciler) hold(ctx context.Context, b broker) error {
+	if slices.Contains(b.object.GetFinalizers(), v1beta1.FinalizerServiceCatalog) {
+		return nil
+	}
+	return r.setFinalizers(ctx, b, append(slices.Clone(b.object.GetFinalizers()), v1beta1.FinalizerServiceCatalog))
+}
+
+func (r *brokerReconciler) setFinalizers(ctx context.Context, b broker, finalizers []string) error {
+	changed, _ := b.object.DeepCopyObject().(client.Object)
+	changed.SetFinalizers(finalizers)
+	patch := client.MergeFromWithOptions(b.object, client.MergeFromWithOptimisticLock{})
+	if err := r.client.Patch(ctx, changed, patch, client.FieldOwner(v1beta1.FieldOwnerController)); err != nil {
+		return fmt.Errorf("cannot set the finalizers of %s: %w", keyOfBroker(b.object), err)
+	}
+	b.object.SetResourceVersion(changed.GetResourceVersion())
+	b.object.SetFinalizers(finalizers)
+	return nil
+}
+
+// ask lets the next pass relist, whenever the last was.
+func (r *brokerReconciler) ask(key brokerKey) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.asked[types.NamespacedName{Namespace: key.namespace, Name: key.name}] = true
+}
+
+func (r *brokerReconciler) wasAsked(at types.NamespacedName) bool {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	asked := r.asked[at]
+	delete(r.asked, at)
+	return asked
+}
+
+// sweep removes what is marked and not used any more, while no relist is due.
+func (r *brokerReconciler) sweep(ctx context.Context, b broker, now time.Time) (reconcile.Result, error) {
+	of, _ := relist.BrokerOf(b.object) // restrictions do not matter here
+	remaining, err := r.engine.Sweep(ctx, of)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	pause := time.Duration(0)
+	if remaining > 0 {
+		pause = sweepPause
+	}
+	return r.next(b, now, pause), nil
+}
+
+// next is when a broker is looked at again: when a relist is due, or after a pause, if
+// that is not 0.
+func (r *brokerReconciler) next(b broker, now time.Time, pause time.Duration) reconcile.Result {
+	due, ever := relistDue(b, r.interval)
+	wait := max(due.Sub(now), time.Second)
+	switch {
+	case !ever:
+		wait = pause
+	case pause > 0:
+		wait = min(wait, pause)
+	}
+	return reconcile.Result{RequeueAfter: wait}
+}
+
+// relist fetches the catalog, takes it over, and tells of it in status.
+func (r *brokerReconciler) relist(ctx context.Context, b broker, began time.Time) (reconcile.Result, error) {
+	a := r.attempt(ctx, b)
+	a.began, a.ended = began, r.clock.Now()
+	if ctx.Err() != nil {
+		// The process ends. What it could not do is not the broker's fault.
+		return reconcile.Result{}, fmt.Errorf("cannot relist %s: %w", keyOfBroker(b.object), ctx.Err())
+	}
+	changed, _ := b.object.DeepCopyObject().(client.Object)
+	after := brokerOf(changed)
+	a.record(after)
+	if err := r.store(ctx, b, after); err != nil {
+		return reconcile.Result{}, err
+	}
+	if a.failure != nil {
+		log.FromContext(ctx).Info("the catalog could not be taken over", "broker", keyOfBroker(b.object).String(), "why", a.failure.Error())
+	}
+	if r.relisted != nil && a.fetched {
+		r.relisted(b.object, &a.result)
+	}
+	pause := time.Duration(0)
+	if a.result.Removed > 0 {
+		pause = markedPause
+	}
+	return r.next(after, a.ended, pause), nil
+}
+
+// attempt fetches the catalog and takes it over.
+func (r *brokerReconciler) attempt(ctx context.Context, b broker) attempt {
+	of, err := relist.BrokerOf(b.object)
+	if err != nil {
+		return attempt{failure: err, stage: restricting}
+	}
+	catalog, etag, err := r.catalog(ctx, b)
+	if err != nil {
+		return attempt{failure: err, stage: stageOf(b, err)}
+	}
+	result, err := r.engine.Relist(ctx, of, catalog)
+	if err == nil {
+		err = result.Err()
+	}
+	return attempt{result: result, fetched: true, etag: etag, failure: err, stage: syncing}
+}
+
+// catalog is the broker's catalog as it is now, with its validator. It is only asked
+// whether it changed if the last one was taken over completely, by this process, for
+// the spec as it is.
+func (r *brokerReconciler) catalog(ctx context.Context, b broker) (*osb.Catalog, string, error) {
+	uid, generation := b.object.GetUID(), b.object.GetGeneration()
+	r.mutex.Lock()
+	held := r.held[uid]
+	r.mutex.Unlock()
+	etag := ""
+	if held.catalog != nil && held.generation == generation && held.catalog.ETag == b.status.CatalogETag {
+		etag = b.status.CatalogETag
+	}
+	catalog, err := r.fetch(ctx, b.object, etag)
+	if err != nil {
+		return nil, "", err
+	}
+	if catalog == nil {
+		return held.catalog, etag, nil
+	}
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	delete(r.held, uid)
+	if catalog.ETag != "" {
+		r.held[uid] = heldCatalog{generation, catalog}
+	}
+	return catalog, catalog.ETag, nil
+}
+
+func (r *brokerReconciler) forget(b broker) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	delete(r.held, b.object.GetUID())
+}

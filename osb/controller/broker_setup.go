@@ -1,0 +1,54 @@
+package controller
+
+import (
+	"fmt"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// maxAsked is how many brokers may be asked for at once before whoever asks goes on
+// without: the next failure asks again.
+const maxAsked = 64
+
+// addBrokers registers the reconcilers of both kinds of brokers. The function that it
+// returns asks for a broker's catalog to be read anew; it never blocks.
+func addBrokers(mgr manager.Manager, options brokerOptions, concurrent int) (func(brokerKey), error) {
+	kinds := map[bool]func() client.Object{
+		false: func() client.Object { return &v1beta1.ClusterServiceBroker{} },
+		true:  func() client.Object { return &v1beta1.ServiceBroker{} },
+	}
+	reconcilers, asks := map[bool]*brokerReconciler{}, map[bool]chan event.GenericEvent{}
+	for namespaced, newBroker := range kinds {
+		r := newBrokerReconciler(options, newBroker)
+		reconcilers[namespaced], asks[namespaced] = r, make(chan event.GenericEvent, maxAsked)
+		err := ctrl.NewControllerManagedBy(mgr).
+			For(newBroker(), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+			WatchesRawSource(source.Channel(asks[namespaced], &handler.EnqueueRequestForObject{})).
+			WithOptions(controller.Options{MaxConcurrentReconciles: concurrent}).
+			Complete(r)
+		if err != nil {
+			return nil, fmt.Errorf("cannot set up the controller of %T: %w", newBroker(), err)
+		}
+	}
+	return func(key brokerKey) {
+		namespaced := key.namespace != ""
+		object := kinds[namespaced]()
+		object.SetNamespace(key.namespace)
+		object.SetName(key.name)
+		reconcilers[namespaced].ask(key)
+		select {
+		case asks[namespaced] <- event.GenericEvent{Object: object}:
+		default:
+		}
+	}, nil
+}

@@ -1,0 +1,214 @@
+package controller
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/relist"
+)
+
+// Reasons of brokers' conditions and events; the first words are the retired
+// catalog's.
+const (
+	reasonFetchedCatalog      = "FetchedCatalog"
+	reasonErrorFetching       = "ErrorFetchingCatalog"
+	reasonErrorSyncing        = "ErrorSyncingCatalog"
+	reasonErrorCredentials    = "ErrorGettingAuthCredentials"
+	reasonInvalidRestrictions = "InvalidCatalogRestrictions"
+	reasonPartsSkipped        = "PartsSkipped"
+	reasonDeletionWaits       = "DeletionBlockedByInstances"
+	reasonDeletedCluster      = "DeletedClusterServiceBrokerSuccessfully"
+	reasonDeletedNamespaced   = "DeletedSuccessfully"
+
+	actionRelist = "Relist"
+	actionDelete = "Delete"
+
+	// maxMessage bounds the message of a condition, in bytes.
+	maxMessage = 4096
+	maxErrors  = 10
+)
+
+// A stage is how far a relist came.
+type stage int
+
+const (
+	syncing stage = iota
+	fetching
+	authenticating
+	restricting
+)
+
+// stageOf says what went wrong with a fetch. What is no *osb.Error went wrong before
+// the broker was asked: of a broker with a Secret, that could not be used.
+func stageOf(b broker, err error) stage {
+	kind := osb.KindOf(err)
+	if kind == osb.Auth || kind == "" && (b.basic.Name != "" || b.bearer.Name != "") {
+		return authenticating
+	}
+	return fetching
+}
+
+// An attempt is one try to relist.
+type attempt struct {
+	began, ended time.Time
+	// fetched says that there was a catalog; result is what became of it, and etag its
+	// validator.
+	fetched bool
+	result  relist.Result
+	etag    string
+	// failure is why it failed, and stage where; nil: it did not.
+	failure error
+	stage   stage
+}
+
+// record writes to a broker's status what came of the attempt.
+func (a *attempt) record(b broker) {
+	status, generation := b.status, b.object.GetGeneration()
+	status.ObservedGeneration = generation
+	if a.fetched {
+		status.LastCatalogRetrievalTime = new(metav1.NewTime(a.ended))
+		status.CatalogETag = ""
+	}
+	if a.failure == nil {
+		a.recordSuccess(b)
+	} else {
+		a.recordFailure(b)
+	}
+	status.LastConditionState = v1beta1.LastConditionState(status.Conditions)
+}
+
+func (a *attempt) recordSuccess(b broker) {
+	status := b.status
+	status.ReconciledGeneration = b.object.GetGeneration()
+	status.OperationStartTime, status.NextRetry, status.Retries = nil, nil, 0
+	if len(a.result.Skipped) == 0 {
+		status.CatalogETag = a.etag
+	}
+	a.set(b, v1beta1.Ready(reasonFetchedCatalog, fmt.Sprintf("the catalog was taken over: classes: %d, plans: %d", a.result.Classes, a.result.Plans)))
+	a.setComplete(b)
+	unset(b, v1beta1.ConditionFailed, v1beta1.ConditionReconciling, v1beta1.ConditionStalled)
+}
+
+func (a *attempt) setComplete(b broker) {
+	if len(a.result.Skipped) == 0 {
+		a.set(b, v1beta1.CatalogComplete(true, reasonFetchedCatalog, "all of the catalog was taken over"))
+		return
+	}
+	a.set(b, v1beta1.CatalogComplete(false, reasonPartsSkipped, shortened(relist.Summary(a.result.Skipped))))
+}
+
+func (a *attempt) recordFailure(b broker) {
+	status, message := b.status, a.message()
+	reason := map[stage]string{
+		syncing: reasonErrorSyncing, fetching: reasonErrorFetching, authenticating: reasonErrorCredentials, restricting: reasonInvalidRestrictions,
+	}[a.stage]
+	if osb.KindOf(a.failure) == osb.Auth {
+		reason = reasonErrorFetching // the Secret was read; the broker does not take it
+	}
+	if status.OperationStartTime == nil {
+		status.OperationStartTime = new(metav1.NewTime(a.began))
+	}
+	a.set(b, v1beta1.NotReady(reason, message))
+	if a.fetched {
+		a.setComplete(b)
+	}
+	if a.stage == restricting {
+		// Nothing but another spec can help.
+		status.NextRetry = nil
+		a.set(b, v1beta1.Failed(reason, message))
+		a.set(b, v1beta1.Stalled(reason, message))
+		unset(b, v1beta1.ConditionReconciling)
+		return
+	}
+	status.NextRetry = new(metav1.NewTime(a.ended.Add(retryAfter(b, a.stage, a.failure, status.Retries))))
+	status.Retries++
+	a.set(b, v1beta1.Reconciling(reason, "it is tried again; status.nextRetry says when"))
+	unset(b, v1beta1.ConditionFailed, v1beta1.ConditionStalled)
+}
+
+// message is why it failed, for people.
+func (a *attempt) message() string {
+	if a.stage != syncing || len(a.result.Failed) == 0 {
+		return shortened(a.failure.Error())
+	}
+	texts := make([]string, 0, maxErrors+1)
+	for _, err := range a.result.Failed[:min(len(a.result.Failed), maxErrors)] {
+		texts = append(texts, err.Error())
+	}
+	if more := len(a.result.Failed) - maxErrors; more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more", more))
+	}
+	return shortened(strings.Join(texts, "; "))
+}
+
+func (a *attempt) set(b broker, condition v1beta1.Condition) {
+	b.status.Conditions = v1beta1.SetCondition(b.status.Conditions, condition, b.object.GetGeneration(), metav1.NewTime(a.ended))
+}
+
+func unset(b broker, types ...string) {
+	for _, typ := range types {
+		b.status.Conditions = v1beta1.RemoveCondition(b.status.Conditions, typ)
+	}
+}
+
+func shortened(text string) string {
+	if len(text) <= maxMessage {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxMessage], "") + "…"
+}
+
+// store writes the status of a broker, if it changed, and then tells what did.
+func (r *brokerReconciler) store(ctx context.Context, before, after broker) error {
+	patch := client.MergeFrom(before.object)
+	data, err := patch.Data(after.object)
+	if err != nil {
+		return fmt.Errorf("cannot compare the status of %s: %w", keyOfBroker(after.object), err)
+	}
+	if string(data) == "{}" {
+		return nil
+	}
+	// The response would overwrite what is compared and told below.
+	written, _ := after.object.DeepCopyObject().(client.Object)
+	err = r.client.Status().Patch(ctx, written, client.RawPatch(patch.Type(), json.RawMessage(data)), client.FieldOwner(v1beta1.FieldOwnerController))
+	if err != nil {
+		return fmt.Errorf("cannot write the status of %s: %w", keyOfBroker(after.object), err)
+	}
+	for _, typ := range []string{v1beta1.ConditionReady, v1beta1.ConditionCatalogComplete} {
+		r.tell(before, after, typ)
+	}
+	return nil
+}
+
+// tell makes an event of a condition that is not as it was.
+func (r *brokerReconciler) tell(before, after broker, typ string) {
+	was, _ := v1beta1.FindCondition(before.status.Conditions, typ)
+	is, _ := v1beta1.FindCondition(after.status.Conditions, typ)
+	good := is.Status == v1beta1.ConditionTrue
+	same := was.Status == is.Status && was.Reason == is.Reason && (good || was.Message == is.Message || typ == v1beta1.ConditionReady)
+	if same || good && typ == v1beta1.ConditionCatalogComplete {
+		return
+	}
+	kind := corev1.EventTypeWarning
+	if good {
+		kind = corev1.EventTypeNormal
+	}
+	r.event(after, kind, is.Reason, actionRelist, is.Message)
+}
+
+func (r *brokerReconciler) event(b broker, kind, reason, action, note string) {
+	if len(note) > maxNote {
+		note = strings.ToValidUTF8(note[:maxNote], "")
+	}
+	// The note may hold a per cent sign that a broker wrote.
+	r.recorder.Eventf(b.object, nil, kind, reason, action, "%s", note)
+}

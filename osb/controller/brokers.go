@@ -1,0 +1,287 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb"
+)
+
+// A brokerKey names a broker of either scope. The zero key names none.
+type brokerKey struct {
+	// namespace is empty for a ClusterServiceBroker.
+	namespace, name string
+}
+
+// String names the broker for people.
+func (k brokerKey) String() string {
+	switch {
+	case k.name == "":
+		return "none"
+	case k.namespace == "":
+		return "ClusterServiceBroker " + k.name
+	}
+	return "ServiceBroker " + k.namespace + "/" + k.name
+}
+
+// keyOf is the broker that a target names, for an object in a namespace.
+func keyOf(target *v1beta1.BrokerTarget, namespace string) brokerKey {
+	switch {
+	case target.ClusterServiceBrokerName != "":
+		return brokerKey{name: target.ClusterServiceBrokerName}
+	case target.ServiceBrokerName != "":
+		return brokerKey{namespace: namespace, name: target.ServiceBrokerName}
+	}
+	return brokerKey{}
+}
+
+// KeyOfBroker is the key of a broker's object.
+func keyOfBroker(broker client.Object) brokerKey {
+	return brokerKey{namespace: broker.GetNamespace(), name: broker.GetName()}
+}
+
+// A broker is what both kinds of brokers have.
+type broker struct {
+	object client.Object
+	spec   *v1beta1.CommonServiceBrokerSpec
+	status *v1beta1.CommonServiceBrokerStatus
+	// basic and bearer name the Secret with the credentials; zero: none.
+	basic, bearer types.NamespacedName
+}
+
+func brokerOf(o client.Object) broker {
+	switch o := o.(type) {
+	case *v1beta1.ClusterServiceBroker:
+		b := broker{object: o, spec: &o.Spec.CommonServiceBrokerSpec, status: &o.Status.CommonServiceBrokerStatus}
+		if auth := o.Spec.AuthInfo; auth != nil && auth.Basic != nil && auth.Basic.SecretRef != nil {
+			b.basic = types.NamespacedName{Namespace: auth.Basic.SecretRef.Namespace, Name: auth.Basic.SecretRef.Name}
+		} else if auth != nil && auth.Bearer != nil && auth.Bearer.SecretRef != nil {
+			b.bearer = types.NamespacedName{Namespace: auth.Bearer.SecretRef.Namespace, Name: auth.Bearer.SecretRef.Name}
+		}
+		return b
+	case *v1beta1.ServiceBroker:
+		b := broker{object: o, spec: &o.Spec.CommonServiceBrokerSpec, status: &o.Status.CommonServiceBrokerStatus}
+		if auth := o.Spec.AuthInfo; auth != nil && auth.Basic != nil && auth.Basic.SecretRef != nil {
+			b.basic = types.NamespacedName{Namespace: o.Namespace, Name: auth.Basic.SecretRef.Name}
+		} else if auth != nil && auth.Bearer != nil && auth.Bearer.SecretRef != nil {
+			b.bearer = types.NamespacedName{Namespace: o.Namespace, Name: auth.Bearer.SecretRef.Name}
+		}
+		return b
+	}
+	return broker{object: o}
+}
+
+// ready says whether its catalog was read lately, as its spec is now.
+func (b broker) ready() bool {
+	c, _ := v1beta1.FindCondition(b.status.Conditions, v1beta1.ConditionReady)
+	return c.Status == v1beta1.ConditionTrue && b.status.ReconciledGeneration == b.object.GetGeneration()
+}
+
+// brokers are the clients of all brokers, and how each of them does.
+type brokers struct {
+	reader, live client.Reader
+	clock        clock.PassiveClock
+	// config is what the clients of all brokers share.
+	config osb.Config
+	guard  *guard
+	// reread is how long credentials are taken to be as they were read.
+	reread time.Duration
+	// relist asks for a broker's catalog to be read anew.
+	relist func(brokerKey)
+
+	mutex sync.Mutex
+	known map[brokerKey]*acquaintance
+}
+
+// An acquaintance is a broker that was called.
+type acquaintance struct {
+	breaker
+
+	client *osb.Client
+	// uid, generation and secret are of what the client was made from, and readAt is when
+	// that was found to be so.
+	uid        types.UID
+	generation int64
+	secret     string
+	readAt     time.Time
+}
+
+func (b *brokers) acquaintance(key brokerKey) *acquaintance {
+	if b.known == nil {
+		b.known = map[brokerKey]*acquaintance{}
+	}
+	if b.known[key] == nil {
+		b.known[key] = &acquaintance{}
+	}
+	return b.known[key]
+}
+
+// find reads a broker from the cache, and live before it says that there is none.
+func (b *brokers) find(ctx context.Context, key brokerKey) (broker, bool, error) {
+	if key.name == "" {
+		return broker{}, false, nil
+	}
+	var o client.Object = &v1beta1.ClusterServiceBroker{}
+	if key.namespace != "" {
+		o = &v1beta1.ServiceBroker{}
+	}
+	at := client.ObjectKey{Namespace: key.namespace, Name: key.name}
+	err := b.reader.Get(ctx, at, o)
+	if apierrors.IsNotFound(err) {
+		err = b.live.Get(ctx, at, o)
+	}
+	if apierrors.IsNotFound(err) {
+		return broker{}, false, nil
+	}
+	if err != nil {
+		return broker{}, false, fmt.Errorf("cannot read %s: %w", key, err)
+	}
+	return brokerOf(o), true, nil
+}
+
+// client is the client of a broker, with the credentials as they were at most a while
+// ago.
+func (b *brokers) client(ctx context.Context, key brokerKey) (*osb.Client, error) {
+	found, ok, err := b.find(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, fmt.Errorf("%s is not there", key)
+	}
+	now := b.clock.Now()
+	if known := b.fresh(key, found, now); known != nil {
+		return known, nil
+	}
+	auth, version, err := b.credentials(ctx, found)
+	if err != nil {
+		return nil, err
+	}
+	return b.renew(key, found, auth, version, now)
+}
+
+// fresh is the client that is known, if it is not too old.
+func (b *brokers) fresh(key brokerKey, found broker, now time.Time) *osb.Client {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	a := b.acquaintance(key)
+	if a.client == nil || a.uid != found.object.GetUID() || a.generation != found.object.GetGeneration() || now.Sub(a.readAt) > b.reread {
+		return nil
+	}
+	return a.client
+}
+
+// renew makes a client, unless nothing changed since the last was made.
+func (b *brokers) renew(key brokerKey, found broker, auth osb.Authentication, secret string, now time.Time) (*osb.Client, error) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	a := b.acquaintance(key)
+	if a.client != nil && a.uid == found.object.GetUID() && a.generation == found.object.GetGeneration() && a.secret == secret {
+		a.readAt = now
+		return a.client, nil
+	}
+	config := b.config
+	config.URL, config.CABundle, config.InsecureSkipVerify, config.Auth = found.spec.URL, found.spec.CABundle, found.spec.InsecureSkipTLSVerify, auth
+	if key.namespace != "" {
+		config.Dial = b.guard.dial
+	}
+	made, err := osb.New(config)
+	if err != nil {
+		return nil, err
+	}
+	if a.client != nil {
+		a.client.Close()
+	}
+	a.client, a.uid, a.generation, a.secret, a.readAt = made, found.object.GetUID(), found.object.GetGeneration(), secret, now
+	return made, nil
+}
+
+// forget has credentials read anew at the next call.
+func (b *brokers) forget(key brokerKey) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	b.acquaintance(key).readAt = time.Time{}
+}
+
+// credentials reads the Secret of a broker, and which version of it that is.
+func (b *brokers) credentials(ctx context.Context, found broker) (osb.Authentication, string, error) {
+	var auth osb.Authentication
+	at, keys := found.basic, []string{"username", "password"}
+	if at.Name == "" {
+		at, keys = found.bearer, []string{"token"}
+	}
+	if at.Name == "" {
+		return auth, "", nil
+	}
+	var secret corev1.Secret
+	if err := b.live.Get(ctx, at, &secret); err != nil {
+		if apierrors.IsNotFound(err) {
+			return auth, "", fmt.Errorf("the Secret %q with the broker's credentials is not there: make it, or change authInfo", at)
+		}
+		return auth, "", fmt.Errorf("cannot read the Secret %q with the broker's credentials: %w", at, err)
+	}
+	var absent []error
+	for _, key := range keys {
+		if _, ok := secret.Data[key]; !ok {
+			absent = append(absent, fmt.Errorf("the Secret %q with the broker's credentials has no key %q", at, key))
+		}
+	}
+	if err := errors.Join(absent...); err != nil {
+		return auth, "", err
+	}
+	auth = osb.Authentication{Username: string(secret.Data["username"]), Password: string(secret.Data["password"])}
+	if found.basic.Name == "" {
+		auth = osb.Authentication{Token: string(secret.Data["token"])}
+	}
+	return auth, string(secret.UID) + "/" + secret.ResourceVersion, nil
+}
+
+// catalog reads a broker's catalog; nil if it is as the one with the etag.
+func (b *brokers) catalog(ctx context.Context, o client.Object, etag string) (*osb.Catalog, error) {
+	key := keyOfBroker(o)
+	c, err := b.client(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	read, err := c.Catalog(ctx, etag)
+	if osb.KindOf(err) == osb.Auth {
+		b.forget(key)
+	}
+	return read, err
+}
+
+// enter begins a call. It is refused while the broker has enough to do; leave is told
+// what came of the call.
+func (b *brokers) enter(key brokerKey, now time.Time) (leave func(error), ok bool) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	a := b.acquaintance(key)
+	if !a.admit(now) {
+		return nil, false
+	}
+	return func(err error) {
+		b.mutex.Lock()
+		defer b.mutex.Unlock()
+		a.ended(err, b.clock.Now())
+	}, true
+}
+
+// heldUntil is until when a broker is spared; zero: it is not.
+func (b *brokers) heldUntil(key brokerKey, now time.Time) time.Time {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	if until := b.acquaintance(key).until; until.After(now) {
+		return until
+	}
+	return time.Time{}
+}

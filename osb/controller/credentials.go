@@ -1,0 +1,185 @@
+package controller
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/util/jsonpath"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/lifecycle"
+)
+
+// A credential is a value of a Secret to be: JSON as the broker gave it, or bytes.
+type credential struct {
+	json  json.RawMessage
+	bytes []byte
+}
+
+// content is what the Secret holds: the text of a string, the JSON of anything else.
+func (c credential) content() []byte {
+	if c.json == nil {
+		return c.bytes
+	}
+	var text string
+	if json.Unmarshal(c.json, &text) == nil && len(c.json) > 0 && c.json[0] == '"' {
+		return []byte(text)
+	}
+	return c.json
+}
+
+// data is what the Secret holds: the credentials, after the binding's transforms in
+// order. No error tells of a value.
+func (s secrets) data(ctx context.Context, b *v1beta1.ServiceBinding, given *osb.Binding) (map[string][]byte, error) {
+	credentials := map[string]credential{}
+	for key, value := range given.Credentials {
+		credentials[key] = credential{json: value}
+	}
+	for i := range b.Spec.SecretTransforms {
+		if err := s.transform(ctx, b, &b.Spec.SecretTransforms[i], credentials); err != nil {
+			return nil, fmt.Errorf("secretTransforms[%d]: %w", i, err)
+		}
+	}
+	return lawful(credentials)
+}
+
+func (s secrets) transform(ctx context.Context, b *v1beta1.ServiceBinding, t *v1beta1.SecretTransform, credentials map[string]credential) error {
+	switch {
+	case t.RenameKey != nil:
+		if value, ok := credentials[t.RenameKey.From]; ok {
+			delete(credentials, t.RenameKey.From)
+			credentials[t.RenameKey.To] = value
+		}
+	case t.RemoveKey != nil:
+		delete(credentials, t.RemoveKey.Key)
+	case t.AddKey != nil:
+		value, err := added(t.AddKey, credentials)
+		if err != nil {
+			return err
+		}
+		credentials[t.AddKey.Key] = value
+	case t.AddKeysFrom != nil:
+		other, err := s.other(ctx, b, t.AddKeysFrom)
+		if err != nil {
+			return err
+		}
+		for key, value := range other.Data {
+			credentials[key] = credential{bytes: value}
+		}
+	}
+	return nil
+}
+
+// added is the value of a key that is added: of a JSON path, or a text, or bytes.
+func added(t *v1beta1.AddKeyTransform, credentials map[string]credential) (credential, error) {
+	switch {
+	case t.JSONPathExpression != nil:
+		text, err := evaluate(*t.JSONPathExpression, credentials)
+		return credential{bytes: text}, err
+	case t.StringValue != nil:
+		return credential{bytes: []byte(*t.StringValue)}, nil
+	}
+	return credential{bytes: t.Value}, nil
+}
+
+var errPath = errors.New("the jsonPathExpression does not evaluate on the credentials that the broker gave")
+
+// evaluate is the text of a JSON path over the credentials.
+func evaluate(expression string, credentials map[string]credential) ([]byte, error) {
+	values := map[string]any{}
+	for key, c := range credentials {
+		var value any = string(c.bytes)
+		if c.json != nil {
+			decoder := json.NewDecoder(bytes.NewReader(c.json))
+			decoder.UseNumber()
+			if err := decoder.Decode(&value); err != nil {
+				return nil, errPath
+			}
+		}
+		values[key] = value
+	}
+	path := jsonpath.New("addKey")
+	if err := path.Parse(expression); err != nil {
+		return nil, errors.New("the jsonPathExpression is not lawful")
+	}
+	var text bytes.Buffer
+	if err := path.Execute(&text, values); err != nil {
+		return nil, errPath // the library's error may quote values
+	}
+	return text.Bytes(), nil
+}
+
+// other reads the Secret whose keys are added.
+func (s secrets) other(ctx context.Context, b *v1beta1.ServiceBinding, t *v1beta1.AddKeysFromTransform) (*corev1.Secret, error) {
+	at := client.ObjectKey{Namespace: b.Namespace}
+	if t.SecretRef != nil {
+		at.Name = t.SecretRef.Name
+		if t.SecretRef.Namespace != "" {
+			at.Namespace = t.SecretRef.Namespace
+		}
+	}
+	var secret corev1.Secret
+	if err := s.live.Get(ctx, at, &secret); err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil, fmt.Errorf("the Secret %q of addKeysFrom is not there", at)
+		}
+		return nil, fmt.Errorf("cannot read the Secret %q of addKeysFrom: %w", at, err)
+	}
+	return &secret, nil
+}
+
+// unreadable says, before anything is bound, that a Secret of addKeysFrom is not there.
+func (s secrets) unreadable(ctx context.Context, b *v1beta1.ServiceBinding) (*lifecycle.Problem, error) {
+	for i := range b.Spec.SecretTransforms {
+		t := b.Spec.SecretTransforms[i].AddKeysFrom
+		if t == nil {
+			continue
+		}
+		if _, err := s.other(ctx, b, t); err != nil {
+			return &lifecycle.Problem{Reason: reasonSecret, Waits: true, Message: fmt.Sprintf("spec.secretTransforms[%d]: %s", i, err)}, nil
+		}
+	}
+	return nil, nil
+}
+
+// lawful is the data of a Secret with the keys that a Secret may have. What a key may
+// not hold becomes an underscore; two keys that become one are refused.
+func lawful(credentials map[string]credential) (map[string][]byte, error) {
+	data, from := map[string][]byte{}, map[string]string{}
+	for _, key := range slices.Sorted(maps.Keys(credentials)) {
+		name := lawfulKey(key)
+		if other, ok := from[name]; ok {
+			return nil, fmt.Errorf("the keys %q and %q of the credentials would both be %q in the Secret: rename one by secretTransforms", other, key, name)
+		}
+		from[name], data[name] = key, credentials[key].content()
+	}
+	return data, nil
+}
+
+func lawfulKey(key string) string {
+	const most = 253
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_', r == '.':
+			return r
+		}
+		return '_'
+	}, key)
+	switch {
+	case name == "" || name == "." || strings.HasPrefix(name, ".."):
+		name = "_" + name
+	}
+	return name[:min(len(name), most)]
+}
+
+func isForeign(err error) bool { return errors.As(err, new(foreignError)) }

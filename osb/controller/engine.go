@@ -1,0 +1,217 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/google/uuid"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/lifecycle"
+)
+
+// A subject is an instance or binding during one pass.
+type subject interface {
+	// object is it as it was read; it is not written to.
+	object() client.Object
+	thing() lifecycle.Thing
+	// with is a copy of o, an object of the subject's kind, with a record as its status.
+	with(o client.Object, record *lifecycle.Record) client.Object
+	// gather finds out what the next step depends on.
+	gather(ctx context.Context, thing *lifecycle.Thing) (gathered, error)
+	// call makes the one call of a decision, whose record holds what to send.
+	call(ctx context.Context, broker *osb.Client, d *lifecycle.Decision) lifecycle.Reply
+}
+
+// What was gathered for a pass.
+type gathered struct {
+	lifecycle.Facts
+
+	// broker is whom the next call would be for; zero where there is none.
+	broker brokerKey
+	// reread says that the next step depends on what no watch tells of.
+	reread bool
+}
+
+// An engine takes the subjects of one kind through their passes.
+type engine struct {
+	store   store
+	brokers *brokers
+	events  *events
+	metrics *metrics
+	clock   clock.PassiveClock
+	dues    *dues
+	// timeout is the longest time of one call, and maxPolling that of an operation.
+	timeout, maxPolling time.Duration
+	// reread is how often what no watch tells of is read again.
+	reread time.Duration
+}
+
+// busyPause is the time before a broker that has enough to do is tried again.
+const busyPause = 200 * time.Millisecond
+
+// pass is one pass over a subject.
+func (e *engine) pass(ctx context.Context, s subject) (reconcile.Result, error) {
+	thing := s.thing()
+	found, err := s.gather(ctx, &thing)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	facts := found.Facts
+	facts.Now = e.clock.Now()
+	facts.NewID, facts.Jitter = uuid.NewString(), rand.Float64() //nolint:gosec // it spreads retries, and guards nothing
+	if facts.MaxPolling <= 0 || facts.MaxPolling > e.maxPolling {
+		facts.MaxPolling = e.maxPolling
+	}
+	facts.HeldUntil, facts.HeldBecause = e.brokers.heldUntil(found.broker, facts.Now), "the broker does not answer; it is asked again after a pause"
+	decision := lifecycle.Next(thing, facts)
+	switch decision.Step {
+	case lifecycle.Release:
+		return reconcile.Result{}, e.release(ctx, s, decision.Warning)
+	case lifecycle.Rest:
+		err := e.store.ifChanged(ctx, s, &decision.Record)
+		return reconcile.Result{RequeueAfter: e.rest(decision.After, found.reread)}, err
+	case lifecycle.Make, lifecycle.Change, lifecycle.Remove, lifecycle.Mitigate, lifecycle.Poll, lifecycle.Fetch:
+	}
+	if wait := e.dues.wait(s.object(), facts.Now); decision.Step == lifecycle.Poll && wait > 0 {
+		return reconcile.Result{RequeueAfter: wait}, nil
+	}
+	return e.act(ctx, s, &turn{thing: &thing, facts: facts, broker: found.broker, decision: &decision})
+}
+
+// A turn is the part of a pass that calls a broker.
+type turn struct {
+	thing    *lifecycle.Thing
+	facts    lifecycle.Facts
+	broker   brokerKey
+	decision *lifecycle.Decision
+	// stored is the object as it is with the intent in it.
+	stored client.Object
+}
+
+// rest is the time until the next pass, if nothing happens before; 0: none.
+func (e *engine) rest(after time.Duration, reread bool) time.Duration {
+	if after > 0 || !reread {
+		return after
+	}
+	// What a pass finds by reading Secrets is found in time; not for all at once.
+	const spread = 10
+	return e.reread + time.Duration(rand.Int64N(int64(e.reread)/spread+1)) //nolint:gosec // it spreads reads
+}
+
+// act makes the call, between the writes of intent and outcome. What was begun is
+// brought to its end, also when the process is asked to stop.
+func (e *engine) act(ctx context.Context, s subject, t *turn) (reconcile.Result, error) {
+	leave, ok := e.brokers.enter(t.broker, t.facts.Now)
+	if !ok {
+		return reconcile.Result{RequeueAfter: busyPause + time.Duration(rand.Int64N(int64(busyPause)))}, nil //nolint:gosec // it spreads retries
+	}
+	var reply lifecycle.Reply
+	defer func() { leave(reply.Err) }()
+	broker, err := e.brokers.client(ctx, t.broker)
+	ctx = context.WithoutCancel(ctx)
+	t.stored = s.object()
+	if err == nil && intends(t.decision.Step) {
+		t.decision.Record.Deadline = t.facts.Now.Add(e.timeout).Truncate(time.Microsecond)
+		if t.stored, err = e.store.intent(ctx, s, &t.decision.Record); err != nil {
+			return reconcile.Result{}, err
+		}
+	}
+	if err != nil { // without a client nothing is sent
+		reply = lifecycle.Reply{Err: err}
+	} else {
+		reply = e.call(ctx, s, broker, t)
+	}
+	e.note(ctx, s, t, reply)
+	t.facts.Now = e.clock.Now()
+	return e.conclude(ctx, s, t, t.thing.Replied(*t.decision, reply, t.facts))
+}
+
+// intends says whether a step changes something at the broker, so that it must be known
+// beforehand that it may have.
+func intends(step lifecycle.Step) bool { return step != lifecycle.Poll && step != lifecycle.Fetch }
+
+// call makes the call, within the time that the intent says it takes.
+func (e *engine) call(ctx context.Context, s subject, broker *osb.Client, t *turn) lifecycle.Reply {
+	d := t.decision
+	deadline := d.Record.Deadline
+	if !intends(d.Step) {
+		deadline = e.clock.Now().Add(e.timeout)
+	}
+	ctx, cancel := context.WithDeadline(ctx, deadline)
+	defer cancel()
+	began := e.clock.Now()
+	reply := s.call(ctx, broker, d)
+	e.metrics.called(s, t.broker, d.Step, reply.Err, e.clock.Since(began))
+	return reply
+}
+
+// note logs a call that failed, with what the broker's log knows it by.
+func (e *engine) note(ctx context.Context, s subject, t *turn, reply lifecycle.Reply) {
+	if reply.Err == nil {
+		return
+	}
+	requestID := ""
+	if failed := (*osb.Error)(nil); errors.As(reply.Err, &failed) {
+		requestID = failed.RequestID
+	}
+	if osb.KindOf(reply.Err) == osb.Auth {
+		e.brokers.forget(t.broker) // they may have been changed since they were read
+	}
+	log.FromContext(ctx).Info("the call to the broker failed", "step", t.decision.Step.String(), "broker", t.broker.String(),
+		"why", reply.Err.Error(), "requestID", requestID, "uid", s.object().GetUID())
+}
+
+// conclude stores the outcome, then tells of it.
+func (e *engine) conclude(ctx context.Context, s subject, t *turn, outcome lifecycle.Outcome) (reconcile.Result, error) {
+	if outcome.Relist {
+		e.brokers.relist(t.broker)
+	}
+	if outcome.Release {
+		if err := e.store.released(ctx, t.stored); err != nil {
+			return reconcile.Result{}, err
+		}
+		e.events.tell(s.object(), outcome.Event)
+		return reconcile.Result{}, nil
+	}
+	if err := e.store.outcome(ctx, s, t.stored, &outcome.Record); err != nil {
+		return reconcile.Result{}, err
+	}
+	e.events.tell(s.object(), outcome.Event)
+	if outcome.Record.Mitigating && !t.thing.Record.Mitigating {
+		e.metrics.mitigates(s)
+	}
+	if outcome.After <= 0 {
+		return reconcile.Result{}, nil // the write brings the next pass
+	}
+	e.dues.set(s.object(), t.facts.Now.Add(outcome.After))
+	return reconcile.Result{RequeueAfter: outcome.After}, nil
+}
+
+// release lets an object go of which nothing is left at a broker, or which is given up.
+func (e *engine) release(ctx context.Context, s subject, warning string) error {
+	if err := e.store.release(ctx, s.object()); err != nil {
+		return err
+	}
+	if warning != "" {
+		e.events.tell(s.object(), &lifecycle.Event{Warning: true, Reason: "Abandoned", Message: warning})
+		log.FromContext(ctx).Info("let go without its broker", "why", warning, "uid", s.object().GetUID())
+	}
+	return nil
+}
+
+// again is what comes of a pass: one on something that has changed since is no error,
+// for the change brings another.
+func again(result reconcile.Result, err error) (reconcile.Result, error) {
+	if apierrors.IsConflict(err) {
+		return reconcile.Result{RequeueAfter: busyPause}, nil
+	}
+	return result, err
+}

@@ -1,0 +1,71 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// holders are the bindings that keep an instance from going.
+type holders struct {
+	client client.Client
+	live   client.Reader
+}
+
+// of lists the bindings whose unbind is not done, by name. Where the instance's user
+// asked for it, or the namespace goes, they are deleted; else they are left alone.
+func (h holders) of(ctx context.Context, instance *v1beta1.ServiceInstance) ([]string, error) {
+	var bindings v1beta1.ServiceBindingList
+	// From the API server: a binding that the cache has not seen yet must not lose its
+	// instance.
+	if err := h.live.List(ctx, &bindings, client.InNamespace(instance.Namespace), client.MatchingFields{v1beta1.FieldInstanceRefName: instance.Name}); err != nil {
+		return nil, fmt.Errorf("cannot list the bindings of instance %q: %w", instance.Name, err)
+	}
+	cascade, err := h.cascades(ctx, instance)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for i := range bindings.Items {
+		b := &bindings.Items[i]
+		if !holds(b) {
+			continue
+		}
+		names = append(names, b.Name)
+		if cascade && b.DeletionTimestamp == nil {
+			if err := h.client.Delete(ctx, b, client.Preconditions{UID: &b.UID}); client.IgnoreNotFound(err) != nil {
+				return nil, fmt.Errorf("cannot delete binding %q with its instance: %w", b.Name, err)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// holds says whether there is or may be something of a binding at the broker.
+func holds(b *v1beta1.ServiceBinding) bool {
+	if !controllerutil.ContainsFinalizer(b, v1beta1.FinalizerServiceCatalog) {
+		return false
+	}
+	if b.Spec.InstanceRef != nil && b.Spec.InstanceRef.Namespace != "" && b.Spec.InstanceRef.Namespace != b.Namespace {
+		return false
+	}
+	return b.Status.UnbindStatus == v1beta1.UnbindRequired || b.Status.UnbindStatus == v1beta1.UnbindFailed || b.Status.OrphanMitigationInProgress
+}
+
+func (h holders) cascades(ctx context.Context, instance *v1beta1.ServiceInstance) (bool, error) {
+	if instance.Annotations[v1beta1.AnnotationCascade] == "true" {
+		return true, nil
+	}
+	var namespace corev1.Namespace
+	if err := h.client.Get(ctx, client.ObjectKey{Name: instance.Namespace}, &namespace); err != nil {
+		return false, fmt.Errorf("cannot read namespace %q: %w", instance.Namespace, err)
+	}
+	return namespace.DeletionTimestamp != nil, nil
+}

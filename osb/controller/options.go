@@ -1,0 +1,89 @@
+package controller
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/defaultplan/defaultplan/osb"
+)
+
+// Options are what an operator may set.
+type Options struct {
+	// ClusterID is what brokers know this cluster by; empty: it is found out.
+	ClusterID string
+	// CallTimeout is the longest time of one call, MaxPolling that of an operation, in
+	// which a broker works on something.
+	CallTimeout, MaxPolling time.Duration
+	// RelistInterval is the time between two fetches of a catalog, where the broker's
+	// relistDuration does not say otherwise.
+	RelistInterval time.Duration
+	// SecretInterval is how often Secrets are read anew.
+	SecretInterval time.Duration
+	// Workers is how many instances, and as many bindings, are handled at once.
+	Workers int
+	// APIVersion is the version of the OSB API that brokers are told.
+	APIVersion string
+	// ContextAnnotations are the prefixes of the annotations of namespaces and instances
+	// that brokers are told; none by default.
+	ContextAnnotations []string
+	// AllowBrokerAddresses are the exceptions for ServiceBrokers, as CIDRs.
+	AllowBrokerAddresses []string
+}
+
+// NewOptions are the defaults.
+func NewOptions() *Options {
+	return &Options{
+		CallTimeout: osb.DefaultTimeout, MaxPolling: 7 * 24 * time.Hour, RelistInterval: 24 * time.Hour,
+		SecretInterval: time.Minute, Workers: 32, APIVersion: osb.DefaultAPIVersion,
+	}
+}
+
+// Bind makes flags of them.
+func (o *Options) Bind(flags *pflag.FlagSet) {
+	flags.StringVar(&o.ClusterID, "cluster-id", o.ClusterID, "what brokers know this cluster by; empty: the key id of ConfigMap cluster-info in the namespace default, as the retired catalog kept it, or else the UID of namespace kube-system")
+	flags.DurationVar(&o.CallTimeout, "osb-api-request-timeout", o.CallTimeout, "longest time of one call to a broker")
+	flags.DurationVar(&o.MaxPolling, "maximum-polling-duration", o.MaxPolling, "longest time that a broker may work on one operation, where its plan does not say less")
+	flags.DurationVar(&o.RelistInterval, "broker-relist-interval", o.RelistInterval, "time between two fetches of a broker's catalog, where relistDuration does not say otherwise")
+	flags.DurationVar(&o.SecretInterval, "secret-interval", o.SecretInterval, "how often Secrets are read anew: of parametersFrom, of brokers, and those with credentials")
+	flags.IntVar(&o.Workers, "workers", o.Workers, "how many instances, and how many bindings, are handled at once")
+	flags.StringVar(&o.APIVersion, "osb-api-version", o.APIVersion, "version of the Open Service Broker API that brokers are told")
+	flags.StringSliceVar(&o.ContextAnnotations, "context-annotations", o.ContextAnnotations, "prefixes of the annotations of namespaces and instances that brokers are told, such as acme.com/; none by default")
+	flags.StringSliceVar(&o.AllowBrokerAddresses, "allow-broker-addresses", o.AllowBrokerAddresses, "addresses, such as 10.0.0.0/8, at which a ServiceBroker may be although they are loopback, link-local or the API server's")
+}
+
+// Validate says which flag has what wrong.
+func (o *Options) Validate() error {
+	var errs []error
+	for name, d := range map[string]time.Duration{
+		"osb-api-request-timeout": o.CallTimeout, "maximum-polling-duration": o.MaxPolling,
+		"broker-relist-interval": o.RelistInterval, "secret-interval": o.SecretInterval,
+	} {
+		if d <= 0 {
+			errs = append(errs, fmt.Errorf("--%s is %s; allowed is more than nothing, such as 1m", name, d))
+		}
+	}
+	if o.Workers < 1 {
+		errs = append(errs, fmt.Errorf("--workers is %d; allowed is 1 or more", o.Workers))
+	}
+	_, err := o.allowed()
+	return errors.Join(append(errs, err)...)
+}
+
+// allowed are the addresses of AllowBrokerAddresses.
+func (o *Options) allowed() ([]netip.Prefix, error) {
+	var prefixes []netip.Prefix
+	var errs []error
+	for _, text := range o.AllowBrokerAddresses {
+		prefix, err := netip.ParsePrefix(text)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("--allow-broker-addresses has %q; allowed are addresses such as 10.0.0.0/8 or 127.0.0.1/32", text))
+			continue
+		}
+		prefixes = append(prefixes, prefix.Masked())
+	}
+	return prefixes, errors.Join(errs...)
+}

@@ -1,0 +1,197 @@
+package controller
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/merge"
+	"github.com/defaultplan/defaultplan/osb/lifecycle"
+)
+
+// redacted stands for a value from a Secret where people can see it.
+const redacted = "<redacted>"
+
+// reasonParameters is that of everything that is wrong with parameters.
+const reasonParameters = "ErrorWithParameters"
+
+// parameters are what a broker is sent.
+type parameters struct {
+	// raw is the JSON object; nil: none.
+	raw json.RawMessage
+	// shown is the same for people, with the values from Secrets redacted.
+	shown *runtime.RawExtension
+	// checksum is of raw; empty for none.
+	checksum string
+	// values is raw, decoded.
+	values map[string]any
+	// fromSecrets says that some come from Secrets, so that admission has not seen the
+	// whole.
+	fromSecrets bool
+}
+
+// A parametersReader reads the Secrets that parameters come from.
+type parametersReader struct {
+	live client.Reader
+}
+
+// read puts together what a broker is sent: what admission left in spec, without the
+// defaults that a null took away, and what Secrets hold. A Secret's key beats a default
+// of that name; a clash with what the user wrote is a problem.
+func (p parametersReader) read(ctx context.Context, o client.Object, spec *runtime.RawExtension, from []v1beta1.ParametersFromSource) (parameters, *lifecycle.Problem, error) {
+	values, err := decoded(rawOf(spec))
+	if err != nil {
+		return parameters{}, problemf("spec.parameters is not a JSON object"), nil
+	}
+	applied, _ := v1beta1.ParseAppliedDefaults(o.GetAnnotations()[v1beta1.AnnotationAppliedDefaults])
+	values = merge.Without(values, pointers(applied.Removed))
+	shown := maps.Clone(values)
+	if shown == nil {
+		shown = map[string]any{}
+	}
+	given := map[string]string{}
+	for i := range from {
+		ref := from[i].SecretKeyRef
+		if ref == nil {
+			continue
+		}
+		add, problem, err := p.secret(ctx, o.GetNamespace(), ref)
+		if problem != nil || err != nil {
+			return parameters{}, problem, err
+		}
+		for _, key := range slices.Sorted(maps.Keys(add)) {
+			if problem := clash(key, values, applied, given); problem != nil {
+				return parameters{}, problem, nil
+			}
+		}
+		for key := range add {
+			given[key], shown[key] = ref.Name, redacted
+		}
+		values = overlaid(values, add)
+	}
+	return put(values, shown, spec != nil || len(from) > 0, len(from) > 0)
+}
+
+// put encodes what was put together.
+func put(values, shown map[string]any, any, fromSecrets bool) (parameters, *lifecycle.Problem, error) {
+	if !any || len(values) == 0 {
+		return parameters{values: values, fromSecrets: fromSecrets}, nil, nil
+	}
+	raw, err := merge.Canonical(values)
+	if err != nil {
+		return parameters{}, nil, fmt.Errorf("cannot encode parameters: %w", err)
+	}
+	checksum, err := merge.Checksum(values)
+	if err != nil {
+		return parameters{}, nil, fmt.Errorf("cannot encode parameters: %w", err)
+	}
+	text, err := merge.Canonical(shown)
+	if err != nil {
+		return parameters{}, nil, fmt.Errorf("cannot encode parameters: %w", err)
+	}
+	return parameters{raw: raw, shown: &runtime.RawExtension{Raw: text}, checksum: checksum, values: values, fromSecrets: fromSecrets}, nil, nil
+}
+
+func decoded(raw []byte) (map[string]any, error) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return map[string]any{}, nil
+	}
+	return merge.Decode(raw)
+}
+
+func pointers(texts []string) []merge.Pointer {
+	var all []merge.Pointer
+	for _, text := range texts {
+		all = append(all, merge.Pointer(text))
+	}
+	return all
+}
+
+// overlaid is one object with another's keys over it.
+func overlaid(values, over map[string]any) map[string]any {
+	result := maps.Clone(values)
+	if result == nil {
+		result = map[string]any{}
+	}
+	maps.Copy(result, over)
+	return result
+}
+
+// clash says that a Secret gives a key that is somebody else's: the user's, or another
+// Secret's. A key is a default's if the whole of its value was given by class or plan.
+func clash(key string, values map[string]any, applied v1beta1.AppliedDefaults, given map[string]string) *lifecycle.Problem {
+	if other, ok := given[key]; ok {
+		return problemf("the parameter %q comes from two Secrets of parametersFrom, of which one is %q: remove it from one", key, other)
+	}
+	if _, ok := values[key]; !ok {
+		return nil
+	}
+	if _, isDefault := applied.From[string(merge.Pointer("").Child(key))]; isDefault {
+		return nil
+	}
+	return problemf("the parameter %q is in spec.parameters and comes from a Secret of parametersFrom as well: remove it from one", key)
+}
+
+func problemf(format string, args ...any) *lifecycle.Problem {
+	return &lifecycle.Problem{Reason: reasonParameters, Message: fmt.Sprintf(format, args...)}
+}
+
+// secret reads the object of parameters that one key of a Secret holds, as JSON or
+// YAML. No error tells of its content.
+func (p parametersReader) secret(ctx context.Context, namespace string, ref *v1beta1.SecretKeyReference) (map[string]any, *lifecycle.Problem, error) {
+	var secret corev1.Secret
+	err := p.live.Get(ctx, client.ObjectKey{Namespace: namespace, Name: ref.Name}, &secret)
+	if apierrors.IsNotFound(err) {
+		return nil, &lifecycle.Problem{Reason: reasonParameters, Waits: true, Message: fmt.Sprintf("the Secret %q of parametersFrom is not there", ref.Name)}, nil
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("cannot read Secret %q of parametersFrom: %w", ref.Name, err)
+	}
+	content, ok := secret.Data[ref.Key]
+	if !ok {
+		return nil, &lifecycle.Problem{Reason: reasonParameters, Waits: true, Message: fmt.Sprintf("the Secret %q of parametersFrom has no key %q", ref.Name, ref.Key)}, nil
+	}
+	values, err := decoded([]byte(strings.TrimSpace(string(content))))
+	if err == nil {
+		return values, nil, nil
+	}
+	if asJSON, yamlErr := yaml.YAMLToJSONStrict(content); yamlErr == nil {
+		if values, err = decoded(asJSON); err == nil {
+			return values, nil, nil
+		}
+	}
+	return nil, &lifecycle.Problem{
+		Reason: reasonParameters, Waits: true, Message: fmt.Sprintf("the key %q of Secret %q of parametersFrom does not hold a JSON object", ref.Key, ref.Name),
+	}, nil
+}
+
+// unlawful says what a schema says against the whole of the parameters. Admission has
+// checked what did not come from Secrets; a schema that cannot be used is no problem.
+func (p *parameters) unlawful(schema *runtime.RawExtension) *lifecycle.Problem {
+	if !p.fromSecrets || len(rawOf(schema)) == 0 {
+		return nil
+	}
+	compiled, err := merge.Compile(schema.Raw)
+	if err != nil {
+		return nil
+	}
+	report, err := compiled.Check(p.values)
+	if err != nil || report.Total == 0 {
+		return nil
+	}
+	var said []string
+	for _, v := range report.Violations {
+		said = append(said, fmt.Sprintf("%s %s", v.Pointer, v.Message))
+	}
+	return problemf("the parameters, with those of parametersFrom, are not as the plan's schema says: %s", strings.Join(said, "; "))
+}

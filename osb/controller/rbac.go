@@ -1,0 +1,14 @@
+package controller
+
+// What the controller may do, and nothing more. Secrets are read by name: there is no
+// right to list or watch them; deploy/vap holds its writes to those that it owns.
+//
+// +kubebuilder:rbac:groups=servicecatalog.k8s.io,resources=serviceinstances;servicebindings,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=servicecatalog.k8s.io,resources=servicebindings,verbs=delete
+// +kubebuilder:rbac:groups=servicecatalog.k8s.io,resources=serviceinstances/status;servicebindings/status,verbs=patch
+// +kubebuilder:rbac:groups=servicecatalog.k8s.io,resources=serviceinstances/finalizers;servicebindings/finalizers,verbs=update
+// +kubebuilder:rbac:groups=servicecatalog.k8s.io,resources=clusterservicebrokers;servicebrokers;clusterserviceclasses;serviceclasses;clusterserviceplans;serviceplans,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;create;update;delete
+// +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=configmaps,resourceNames=cluster-info,verbs=get
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch

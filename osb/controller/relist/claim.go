@@ -1,0 +1,70 @@
+package relist
+
+import (
+	"fmt"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// A claim is whether a stored object is the broker's to write.
+type claim struct {
+	// leave says that a person keeps the relist from it.
+	leave bool
+	// skip says why it is not written, in words; empty: it is.
+	skip string
+	// moved says that it is the broker's, but of something that the catalog lists no
+	// more.
+	moved bool
+}
+
+// claimOn judges an object that has the very name that a catalog asks for; nil is
+// one that there is not yet.
+func claimOn(broker *Broker, live *found, object *Object) claim {
+	switch {
+	case live == nil:
+		return claim{}
+	case live.unmanaged():
+		return claim{leave: true}
+	case !broker.owns(live) && live.controller() != "":
+		return taken(object, live.controller())
+	case live.copied != "":
+		return taken(object, "ClusterServiceBroker "+live.copied)
+	case live.broker != "" && live.broker != broker.Name:
+		return taken(object, broker.kind()+" "+live.broker)
+	case live.externalID != "" && live.externalID != object.ExternalID:
+		return claim{skip: fmt.Sprintf("%s %q stands for another ID, %q; give the broker a nameSuffix", object.Kind, object.Name, shorten(live.externalID))}
+	case live.class != "" && live.class != object.Class:
+		return claim{moved: broker.owns(live), skip: fmt.Sprintf(
+			"%s %q belongs to class %q; it is made anew once that is gone", object.Kind, object.Name, live.class)}
+	}
+	return claim{}
+}
+
+func taken(object *Object, whose string) claim {
+	return claim{skip: fmt.Sprintf("%s %q belongs to %s; to have both, give the broker a nameSuffix", object.Kind, object.Name, shorten(whose))}
+}
+
+// factPaths are the fields that the facts of an object own once they are applied.
+func factPaths(broker *Broker, object *Object) fieldSet {
+	fields := fieldSet{
+		pathOf(inMetadata, inAnnotations, api.AnnotationCatalogHash):                                      true,
+		pathOf(inMetadata, "ownerReferences") + fieldSeparator + `k:{"uid":"` + string(broker.UID) + `"}`: true,
+	}
+	for name, value := range object.Facts {
+		inner, is := value.(map[string]any)
+		if !is || name != "maintenanceInfo" && name != kinds[object.Kind].class {
+			fields[pathOf(inSpec, name)] = true
+			continue
+		}
+		for within := range inner {
+			fields[pathOf(inSpec, name, within)] = true
+		}
+	}
+	return fields
+}
+
+// factsStand says that the facts of an object are stored as the catalog says them.
+func factsStand(broker *Broker, live *found, object *Object) bool {
+	return live.GetAnnotations()[api.AnnotationCatalogHash] == object.Hash &&
+		appliedBy(live.GetManagedFields(), api.FieldOwnerCatalog).equal(factPaths(broker, object))
+}

@@ -1,0 +1,217 @@
+package relist
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/osb"
+)
+
+// An Engine makes the cluster's classes and plans agree with catalogs.
+type Engine struct {
+	// Client writes.
+	Client client.Client
+	// Reader is a cache, or the API server. It finds classes and plans by the fields
+	// of their spec that name broker and class, and keeps their managedFields;
+	// instances and bindings by those that name class and plan.
+	Reader client.Reader
+	// Live is the API server: it is asked before anything is deleted.
+	Live client.Reader
+	// Workers is how many requests run at the same time; 0: 16.
+	Workers int
+}
+
+const defaultWorkers = 16
+
+// A Result is what became of a catalog.
+type Result struct {
+	// Classes and Plans count what the catalog asks for.
+	Classes, Plans int
+	// Skipped is what was not taken over, and why. It stays so until someone acts.
+	Skipped []Skipped
+	// Failed are the objects that could not be written; to be tried again.
+	Failed []error
+	// Writes counts the requests that wrote something.
+	Writes int
+	// Removed counts the broker's objects that the catalog lists no more, and that
+	// are still there.
+	Removed int
+}
+
+// Relist takes a catalog over: plans, then their class, as many at the same time as
+// there are workers; then it marks what is not listed any more. Objects fail one by
+// one; the error is for what stopped the whole.
+func (e *Engine) Relist(ctx context.Context, broker Broker, catalog *osb.Catalog) (Result, error) {
+	shelf, err := e.shelf(ctx, &broker)
+	if err != nil {
+		return Result{}, err
+	}
+	broker.Known = shelf.known(&broker)
+	wanted, skipped := Wanted(broker, catalog)
+	r := &run{Engine: e, broker: &broker, shelf: shelf, result: Result{Skipped: skipped, Classes: len(wanted.Classes)}}
+	r.apply(ctx, wanted.Classes)
+	r.mark(ctx, &wanted)
+	if err := ctx.Err(); err != nil {
+		return Result{}, fmt.Errorf("cannot relist %s %q: %w", broker.kind(), broker.Name, err)
+	}
+	r.sort(len(skipped))
+	return r.result, nil
+}
+
+// A run is one relist.
+type run struct {
+	*Engine
+
+	broker *Broker
+	shelf  *shelf
+
+	mutex  sync.Mutex
+	result Result
+	// moved are objects of ours that stand for something else than the catalog says.
+	moved []*found
+}
+
+func (r *run) skip(object *Object, reason string) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.result.Skipped = append(r.result.Skipped, Skipped{Service: object.Service, Plan: object.Plan, Reason: reason})
+}
+
+func (r *run) fail(err error) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.result.Failed = append(r.result.Failed, err)
+}
+
+func (r *run) wrote() {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.result.Writes++
+}
+
+// sort brings what workers told in any order into one order.
+func (r *run) sort(before int) {
+	slices.SortFunc(r.result.Skipped[before:], func(a, b Skipped) int {
+		return cmp.Or(cmp.Compare(a.Service, b.Service), cmp.Compare(a.Plan, b.Plan), cmp.Compare(a.Reason, b.Reason))
+	})
+	slices.SortFunc(r.result.Failed, func(a, b error) int { return cmp.Compare(a.Error(), b.Error()) })
+}
+
+// parallel runs something for each of n, at most Workers at the same time.
+func (e *Engine) parallel(n int, do func(i int)) {
+	var group errgroup.Group
+	group.SetLimit(cmp.Or(e.Workers, defaultWorkers))
+	for i := range n {
+		group.Go(func() error {
+			do(i)
+			return nil
+		})
+	}
+	_ = group.Wait() // do returns no error
+}
+
+// apply writes all plans, then the classes: a class is never seen without its plans.
+func (r *run) apply(ctx context.Context, classes []Class) {
+	type planOf struct{ class, plan int }
+	var plans []planOf
+	for i := range classes {
+		for k := range classes[i].Plans {
+			plans = append(plans, planOf{i, k})
+		}
+	}
+	r.result.Plans = len(plans)
+	outcomes := make([][]outcome, len(classes))
+	for i := range classes {
+		outcomes[i] = make([]outcome, len(classes[i].Plans))
+	}
+	r.parallel(len(plans), func(i int) {
+		at := plans[i]
+		outcomes[at.class][at.plan] = r.settlePlan(ctx, &classes[at.class].Plans[at.plan])
+	})
+	r.parallel(len(classes), func(i int) { r.settleClass(ctx, &classes[i], outcomes[i]) })
+}
+
+// An outcome is what became of an object.
+type outcome int
+
+const (
+	stands outcome = iota
+	wasSkipped
+	hasFailed
+)
+
+func (r *run) settlePlan(ctx context.Context, plan *Object) outcome {
+	live, how := r.settle(ctx, plan)
+	if how != stands || live == nil || !live.removed {
+		return how
+	}
+	return r.setStatus(ctx, live, map[string]any{statusRemoved: false})
+}
+
+// settleClass writes a class whose plans were written. A new one waits for all of
+// them: which plan a class's users get may depend on how many it has.
+func (r *run) settleClass(ctx context.Context, class *Class, plans []outcome) {
+	live, err := r.find(ctx, &class.Object)
+	switch {
+	case err != nil:
+		r.fail(err)
+		return
+	case live == nil && slices.Contains(plans, hasFailed):
+		return
+	case live == nil && !slices.Contains(plans, stands):
+		r.skip(&class.Object, "it has no plan that could be taken over")
+		return
+	}
+	live, how := r.settle(ctx, &class.Object)
+	if how != stands || live == nil {
+		return
+	}
+	if live.removed || live.freePlans != class.FreePlans || live.paidPlans != class.PaidPlans {
+		r.setStatus(ctx, live, map[string]any{statusRemoved: false, "freePlans": class.FreePlans, "paidPlans": class.PaidPlans})
+	}
+}
+
+// settle writes the facts and the suggestions of an object, as far as they are not
+// stored already. The object is nil where it is not ours to write.
+func (r *run) settle(ctx context.Context, object *Object) (*found, outcome) {
+	live, err := r.find(ctx, object)
+	if err != nil {
+		r.fail(err)
+		return nil, hasFailed
+	}
+	switch claim := claimOn(r.broker, live, object); {
+	case claim.leave:
+		return nil, stands
+	case claim.skip != "":
+		r.skip(object, claim.skip)
+		if claim.moved {
+			r.move(live)
+		}
+		return nil, wasSkipped
+	}
+	if live != nil && live.GetDeletionTimestamp() != nil {
+		r.fail(fmt.Errorf("cannot apply %s %q: it is being deleted", object.Kind, object.Name))
+		return nil, hasFailed
+	}
+	live, how := r.writeFacts(ctx, live, object)
+	if how != stands {
+		return nil, how
+	}
+	return live, r.writeSuggestions(ctx, live, object)
+}
+
+func (r *run) move(live *found) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.moved = append(r.moved, live)
+}
+
+// Err is all that failed as one error, nil if nothing did.
+func (r *Result) Err() error { return errors.Join(r.Failed...) }

@@ -1,0 +1,121 @@
+package relist
+
+import (
+	"encoding/json"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// A found is a class or plan as it is stored. It is only looked at: it may be the
+// cache's own.
+type found struct {
+	client.Object
+
+	kind                     Kind
+	externalID, externalName string
+	// broker is the broker of its own scope that it names, and copied the
+	// ClusterServiceBroker that a namespace's object names instead.
+	broker, copied string
+	// class is the name of a plan's class.
+	class       string
+	serviceType string
+	defaults    *api.Defaults
+
+	removed              bool
+	freePlans, paidPlans int32
+}
+
+// see reads a class or plan; nil for any other object.
+func see(object runtime.Object) *found {
+	switch o := object.(type) {
+	case *api.ClusterServiceClass:
+		f := seeClass(o, &o.Spec.CommonServiceClassSpec, &o.Status.CommonServiceClassStatus)
+		f.kind, f.broker = ClusterServiceClass, o.Spec.ClusterServiceBrokerName
+		return f
+	case *api.ServiceClass:
+		f := seeClass(o, &o.Spec.CommonServiceClassSpec, &o.Status.CommonServiceClassStatus)
+		f.kind, f.broker, f.copied = ServiceClass, o.Spec.ServiceBrokerName, o.Spec.ClusterServiceBrokerName
+		return f
+	case *api.ClusterServicePlan:
+		f := seePlan(o, &o.Spec.CommonServicePlanSpec)
+		f.kind, f.broker, f.class = ClusterServicePlan, o.Spec.ClusterServiceBrokerName, o.Spec.ClusterServiceClassRef.Name
+		f.removed = o.Status.RemovedFromBrokerCatalog
+		return f
+	case *api.ServicePlan:
+		f := seePlan(o, &o.Spec.CommonServicePlanSpec)
+		f.kind, f.broker, f.class = ServicePlan, o.Spec.ServiceBrokerName, o.Spec.ServiceClassRef.Name
+		f.copied, f.removed = o.Spec.ClusterServiceBrokerName, o.Status.RemovedFromBrokerCatalog
+		return f
+	}
+	return nil
+}
+
+func seeClass(object client.Object, spec *api.CommonServiceClassSpec, status *api.CommonServiceClassStatus) *found {
+	return &found{
+		Object: object, externalID: spec.ExternalID, externalName: spec.ExternalName, serviceType: spec.ServiceType, defaults: &spec.Defaults,
+		removed: status.RemovedFromBrokerCatalog, freePlans: status.FreePlans, paidPlans: status.PaidPlans,
+	}
+}
+
+func seePlan(object client.Object, spec *api.CommonServicePlanSpec) *found {
+	return &found{Object: object, externalID: spec.ExternalID, externalName: spec.ExternalName, serviceType: spec.ServiceType, defaults: &spec.Defaults}
+}
+
+// unmanaged says that a person keeps the relist from the object.
+func (f *found) unmanaged() bool { return f.GetAnnotations()[api.AnnotationManaged] == no }
+
+// controller is the broker that controls the object, in words, empty if there is
+// none.
+func (f *found) controller() string {
+	if owner := metav1.GetControllerOfNoCopy(f); owner != nil {
+		return owner.Kind + " " + owner.Name
+	}
+	return ""
+}
+
+// value is what stands in a field that can be suggested, nil if nothing does.
+func (f *found) value(at []string) any {
+	var text string
+	var there bool
+	switch name := at[len(at)-1]; at[len(at)-2] {
+	case inLabels:
+		text, there = f.GetLabels()[name]
+	case inAnnotations:
+		text, there = f.GetAnnotations()[name]
+	case inSpec:
+		return f.specValue(name)
+	}
+	if !there {
+		return nil
+	}
+	return text
+}
+
+func (f *found) specValue(name string) any {
+	switch {
+	case name == fieldServiceType && f.serviceType != "":
+		return f.serviceType
+	case name == fieldProvisionParameters:
+		return valueOf(f.defaults.DefaultProvisionParameters)
+	case name == fieldBindParameters:
+		return valueOf(f.defaults.DefaultBindParameters)
+	case name == fieldSecretTransforms && len(f.defaults.DefaultSecretTransforms) > 0:
+		return transformValues(f.defaults.DefaultSecretTransforms)
+	}
+	return nil
+}
+
+func valueOf(extension *runtime.RawExtension) any {
+	if extension == nil {
+		return nil
+	}
+	value, err := decode(extension.Raw)
+	if err != nil {
+		return json.RawMessage(nil)
+	}
+	return value
+}

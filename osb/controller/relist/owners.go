@@ -1,0 +1,81 @@
+package relist
+
+import (
+	"encoding/json"
+	"maps"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// fieldSeparator stands between the keys of a path; no key of a field has it.
+const fieldSeparator = "\x00"
+
+// pathOf is a field as managedFields name it.
+func pathOf(names ...string) string {
+	return "f:" + strings.Join(names, fieldSeparator+"f:")
+}
+
+// A fieldSet is a set of paths of fields.
+type fieldSet map[string]bool
+
+func (s fieldSet) equal(other fieldSet) bool { return maps.Equal(s, other) }
+
+// holds says that a field, one within it, or one that it is within, is in the set.
+func (s fieldSet) holds(path string) bool {
+	for one := range s {
+		if one == path || strings.HasPrefix(one, path+fieldSeparator) || strings.HasPrefix(path, one+fieldSeparator) {
+			return true
+		}
+	}
+	return false
+}
+
+// appliedBy are the fields of an object, status aside, that a manager owns by apply.
+func appliedBy(entries []metav1.ManagedFieldsEntry, manager string) fieldSet {
+	return fieldsWhere(entries, func(entry *metav1.ManagedFieldsEntry) bool {
+		return entry.Manager == manager && entry.Operation == metav1.ManagedFieldsOperationApply
+	})
+}
+
+// ownedByOthers are the fields of an object, status aside, that anyone but a manager
+// owns. What the manager's name was used for in other ways than apply is another's.
+func ownedByOthers(entries []metav1.ManagedFieldsEntry, manager string) fieldSet {
+	return fieldsWhere(entries, func(entry *metav1.ManagedFieldsEntry) bool {
+		return entry.Manager != manager || entry.Operation != metav1.ManagedFieldsOperationApply
+	})
+}
+
+func fieldsWhere(entries []metav1.ManagedFieldsEntry, is func(*metav1.ManagedFieldsEntry) bool) fieldSet {
+	fields := fieldSet{}
+	for i := range entries {
+		entry := &entries[i]
+		if entry.Subresource != "" || entry.FieldsV1 == nil || !is(entry) {
+			continue
+		}
+		var tree map[string]any
+		if json.Unmarshal(entry.FieldsV1.GetRawBytes(), &tree) == nil {
+			addLeaves(fields, "", tree)
+		}
+	}
+	return fields
+}
+
+// addLeaves adds the paths of a tree's leaves. The dot stands for the container
+// itself, which is there as long as anything is in it.
+func addLeaves(fields fieldSet, path string, tree map[string]any) {
+	for key, below := range tree {
+		if key == "." {
+			continue
+		}
+		at := key
+		if path != "" {
+			at = path + fieldSeparator + key
+		}
+		if inner, _ := below.(map[string]any); len(inner) > 0 {
+			addLeaves(fields, at, inner)
+			continue
+		}
+		fields[at] = true
+	}
+}

@@ -1,0 +1,74 @@
+package relist
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// A proposal is what of an object's suggestions is to be applied.
+type proposal struct {
+	fields []Suggestion
+	// needed says that it differs from what is stored.
+	needed bool
+}
+
+// propose leaves out what anyone else owns, or has written before there were owners.
+// Nothing is needed where we own just the others, with their values.
+func propose(live *found, suggestions []Suggestion) proposal {
+	mine := appliedBy(live.GetManagedFields(), api.FieldOwnerSuggestions)
+	if len(suggestions) == 0 {
+		return proposal{needed: len(mine) > 0}
+	}
+	others := ownedByOthers(live.GetManagedFields(), api.FieldOwnerSuggestions)
+	var p proposal
+	wanted := fieldSet{}
+	for i := range suggestions {
+		s := &suggestions[i]
+		stored := live.value(s.At)
+		if others.holds(s.path()) || stored != nil && !mine[s.path()] {
+			continue
+		}
+		p.fields = append(p.fields, *s)
+		wanted[s.path()] = true
+		p.needed = p.needed || !sameValue(stored, s.Value)
+	}
+	p.needed = p.needed || !mine.equal(wanted)
+	return p
+}
+
+func sameValue(a, b any) bool { return a != nil && bytes.Equal(applied(a), applied(b)) }
+
+// without leaves out the fields that a conflict names; false if it names none.
+func (p proposal) without(conflict error) (proposal, bool) {
+	status := apierrors.APIStatus(nil)
+	if !errors.As(conflict, &status) || status.Status().Details == nil {
+		return p, false
+	}
+	foreign := map[string]bool{}
+	for _, cause := range status.Status().Details.Causes {
+		if cause.Type == metav1.CauseTypeFieldManagerConflict {
+			foreign[cause.Field] = true
+		}
+	}
+	left := slices.DeleteFunc(slices.Clone(p.fields), func(s Suggestion) bool { return foreign[s.field()] })
+	return proposal{fields: left, needed: true}, len(left) < len(p.fields)
+}
+
+// withType keeps the type as it is stored: where it decides a default, not everyone
+// may change it.
+func (p proposal) withType(live *found) proposal {
+	mine := appliedBy(live.GetManagedFields(), api.FieldOwnerSuggestions)
+	at := []string{inSpec, fieldServiceType}
+	kept := Suggestion{at, live.serviceType}
+	left := slices.DeleteFunc(slices.Clone(p.fields), func(s Suggestion) bool { return s.path() == kept.path() })
+	if mine[kept.path()] {
+		left = append(left, kept)
+	}
+	return proposal{fields: left, needed: true}
+}

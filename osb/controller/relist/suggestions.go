@@ -1,0 +1,105 @@
+package relist
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/merge"
+)
+
+// A Suggestion is a field that a catalog proposes a value for, owned whole.
+type Suggestion struct {
+	// At is where, such as spec, serviceType.
+	At []string
+	// Value is ready for JSON.
+	Value any
+}
+
+// path is the field as managedFields name it.
+func (s *Suggestion) path() string { return pathOf(s.At...) }
+
+// field is the field as a conflict names it.
+func (s *Suggestion) field() string { return "." + strings.Join(s.At, ".") }
+
+const (
+	inSpec        = "spec"
+	inMetadata    = "metadata"
+	inLabels      = "labels"
+	inAnnotations = "annotations"
+
+	fieldServiceType         = "serviceType"
+	fieldProvisionParameters = "defaultProvisionParameters"
+	fieldBindParameters      = "defaultBindParameters"
+	fieldSecretTransforms    = "defaultSecretTransforms"
+)
+
+func classSuggestions(of tags, metadata json.RawMessage, notes *notes) []Suggestion {
+	notes.texts = append(notes.texts, of.notes...)
+	return slices.Concat(typeSuggestion(of.serviceType), attributeSuggestions(of.attributes), defaultSuggestions(metadata, notes))
+}
+
+// planSuggestions of a plan always have its type, if there is any: with it, a plan
+// is found without its class.
+func planSuggestions(plan *readPlan, suggested bool, ofService tags) []Suggestion {
+	plan.notes.texts = append(plan.notes.texts, plan.tags.notes...)
+	serviceType := plan.tags.serviceType
+	if serviceType == "" {
+		serviceType = ofService.serviceType
+	}
+	all := typeSuggestion(serviceType)
+	if suggested {
+		all = append(all, Suggestion{[]string{inMetadata, inAnnotations, api.AnnotationSuggestedPlan}, yes})
+	}
+	return slices.Concat(all, attributeSuggestions(plan.tags.attributes), defaultSuggestions(plan.Metadata, plan.notes))
+}
+
+func typeSuggestion(serviceType string) []Suggestion {
+	if serviceType == "" {
+		return nil
+	}
+	return []Suggestion{{[]string{inSpec, fieldServiceType}, serviceType}}
+}
+
+// attributeSuggestions are labels, or annotations where no label may have the value.
+func attributeSuggestions(attributes []attribute) []Suggestion {
+	var all []Suggestion
+	for _, a := range attributes {
+		at := []string{inMetadata, inLabels, api.LabelAttributePrefix + a.name}
+		if len(validation.IsValidLabelValue(a.value)) > 0 {
+			at = []string{inMetadata, inAnnotations, api.AnnotationAttributePrefix + a.name}
+		}
+		all = append(all, Suggestion{at, a.value})
+	}
+	return all
+}
+
+// defaultSuggestions are the defaults that metadata proposes.
+func defaultSuggestions(metadata json.RawMessage, notes *notes) []Suggestion {
+	var said map[string]json.RawMessage
+	if len(metadata) == 0 || json.Unmarshal(metadata, &said) != nil {
+		return nil
+	}
+	var all []Suggestion
+	for _, field := range []string{fieldProvisionParameters, fieldBindParameters} {
+		raw := said[field]
+		values, err := merge.Decode(raw)
+		if err != nil {
+			notes.addf("its metadata.%s is left out: %s", field, cut(err.Error(), maxReason))
+			continue
+		}
+		if len(values) == 0 {
+			continue
+		}
+		value, err := decode(raw)
+		if err != nil {
+			notes.addf("its metadata.%s is left out: %s", field, err.Error())
+			continue
+		}
+		all = append(all, Suggestion{[]string{inSpec, field}, value})
+	}
+	return append(all, transformSuggestions(said[fieldSecretTransforms], notes)...)
+}

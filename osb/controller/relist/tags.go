@@ -1,0 +1,153 @@
+package relist
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb"
+)
+
+// The tags that mean something; any other NAME=VALUE is an attribute, and a tag
+// without = is a word for people.
+const (
+	tagServiceType   = "ServiceType"
+	tagSuggestedPlan = "SuggestedPlan"
+	yes              = "true"
+	no               = "false"
+)
+
+// tags are what the tags of a service or plan say.
+type tags struct {
+	serviceType string
+	// suggested is true, false, or the name of a plan; empty if nothing is said.
+	suggested  string
+	attributes []attribute
+	notes      []string
+}
+
+// An attribute is a property of a service or plan that can be selected by.
+type attribute struct{ name, value string }
+
+func readTags(list []string) tags {
+	var t tags
+	read := &notes{}
+	for _, tag := range list {
+		name, value, says := strings.Cut(tag, "=")
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		switch {
+		case !says:
+		case name == tagServiceType:
+			t.readType(value, read)
+		case name == tagSuggestedPlan && t.suggested != "":
+			read.addf("its tag %q is left out: it has one before it", shorten(tag))
+		case name == tagSuggestedPlan:
+			t.suggested = value
+		case len(validation.IsQualifiedName(api.LabelAttributePrefix+name)) > 0:
+			// Some brokers tag with addresses and the like: nothing was meant by it.
+		default:
+			t.readAttribute(attribute{name, value}, read)
+		}
+	}
+	t.notes = read.texts
+	return t
+}
+
+func (t *tags) readType(value string, read *notes) {
+	lower := strings.ToLower(value)
+	switch {
+	case t.serviceType != "" && t.serviceType != lower:
+		read.addf("its type %q is left out: its type is %q already", shorten(value), t.serviceType)
+	case len(validation.IsDNS1123Label(lower)) > 0:
+		read.addf("its type %q is left out: a type is a DNS label, such as mysql", shorten(value))
+	default:
+		t.serviceType = lower
+	}
+}
+
+func (t *tags) readAttribute(a attribute, read *notes) {
+	switch {
+	case slices.ContainsFunc(t.attributes, func(before attribute) bool { return before.name == a.name }):
+		read.addf("its attribute %s=%s is left out: it has one of that name", a.name, shorten(a.value))
+	case len(a.value) > maxListed:
+		read.addf("its attribute %s is left out: it has more than %d bytes", a.name, maxListed)
+	default:
+		t.attributes = append(t.attributes, a)
+	}
+}
+
+// planTags are the tags of a plan: a field of its own, or, as the specification has
+// none for it, of its metadata.
+func planTags(plan *osb.Plan) []string {
+	if len(plan.Tags) > 0 || len(plan.Metadata) == 0 {
+		return plan.Tags
+	}
+	var metadata struct {
+		Tags []string `json:"tags"`
+	}
+	if json.Unmarshal(plan.Metadata, &metadata) != nil {
+		// Whatever it has there, tags they are not.
+		return nil
+	}
+	return metadata.Tags
+}
+
+// suggestedOf is the ID of the plan that a service suggests, if it is one. What plans
+// say of themselves comes before what the service says.
+func suggestedOf(service *osb.Service, of tags, plans []readPlan, notes *notes) string {
+	var claims []*readPlan
+	for i := range plans {
+		if plans[i].claims() {
+			claims = append(claims, &plans[i])
+		}
+	}
+	switch {
+	case len(claims) == 1:
+		return claims[0].ID
+	case len(claims) > 1:
+		var names []string
+		for _, plan := range claims {
+			names = append(names, plan.Name)
+		}
+		notes.addf("none of its plans is taken as suggested, because several are: %s", cut(strings.Join(names, ", "), maxReason))
+		return ""
+	}
+	return suggestedByService(service, of.suggested, plans, notes)
+}
+
+// claims says that a plan is suggested by its own tags.
+func (p *readPlan) claims() bool {
+	switch said := p.tags.suggested; {
+	case strings.EqualFold(said, yes), said != "" && said == p.Name:
+		return true
+	case said == "", strings.EqualFold(said, no):
+	default:
+		p.notes.addf("its tag %s=%s is left out: on a plan it is true or false", tagSuggestedPlan, shorten(said))
+	}
+	return false
+}
+
+func suggestedByService(service *osb.Service, said string, plans []readPlan, notes *notes) string {
+	if said == "" || strings.EqualFold(said, no) {
+		return ""
+	}
+	i := slices.IndexFunc(plans, func(p readPlan) bool { return p.Name == said })
+	switch {
+	case i >= 0:
+	case strings.EqualFold(said, yes) && len(service.Plans) > 1:
+		notes.addf("its tag %s=%s is left out: it has %d plans; name one: %s=NAME", tagSuggestedPlan, said, len(service.Plans), tagSuggestedPlan)
+		return ""
+	case strings.EqualFold(said, yes) && len(plans) == 1:
+		i = 0
+	default:
+		notes.addf("its tag %s=%s is left out: it has no plan of that name", tagSuggestedPlan, shorten(said))
+		return ""
+	}
+	if strings.EqualFold(plans[i].tags.suggested, no) {
+		return ""
+	}
+	return plans[i].ID
+}

@@ -1,0 +1,168 @@
+package relist
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// statusRemoved is the field that marks what a catalog lists no more.
+const statusRemoved = "removedFromBrokerCatalog"
+
+// maxConflicts is how often suggestions are tried with fewer fields: whoever takes one
+// in between is met at the next try.
+const maxConflicts = 3
+
+// document is an object as it is applied, with only the given fields. The UID keeps
+// it from coming into being by this write where it is gone.
+func document(kind Kind, at client.ObjectKey, uid types.UID) (whole, metadata map[string]any) {
+	metadata = map[string]any{"name": at.Name}
+	if at.Namespace != "" {
+		metadata["namespace"] = at.Namespace
+	}
+	if uid != "" {
+		metadata["uid"] = string(uid)
+	}
+	return map[string]any{"apiVersion": api.GroupVersion.String(), "kind": string(kind), inMetadata: metadata}, metadata
+}
+
+// writeFacts applies the facts of an object, unless they stand, and returns it as it
+// is then.
+func (r *run) writeFacts(ctx context.Context, live *found, object *Object) (*found, outcome) {
+	uid := types.UID("")
+	if live != nil {
+		if factsStand(r.broker, live, object) {
+			return live, stands
+		}
+		uid = live.GetUID()
+	}
+	whole, metadata := document(object.Kind, client.ObjectKey{Namespace: object.Namespace, Name: object.Name}, uid)
+	metadata[inAnnotations] = map[string]any{api.AnnotationCatalogHash: object.Hash}
+	metadata["ownerReferences"] = []any{map[string]any{
+		"apiVersion": api.GroupVersion.String(), "kind": r.broker.kind(), "name": r.broker.Name, "uid": string(r.broker.UID),
+		"controller": true, "blockOwnerDeletion": false,
+	}}
+	whole[inSpec] = object.Facts
+	written, err := r.patch(ctx, object, whole, client.FieldOwner(api.FieldOwnerCatalog), client.ForceOwnership)
+	switch {
+	case err == nil:
+		return written, stands
+	case apierrors.IsInvalid(err), apierrors.IsRequestEntityTooLargeError(err):
+		r.skip(object, "it is refused: "+cut(err.Error(), maxReason))
+		return nil, wasSkipped
+	default:
+		r.fail(fmt.Errorf("cannot apply %s %q: %w", object.Kind, object.Name, err))
+		return nil, hasFailed
+	}
+}
+
+// writeSuggestions applies those suggestions of an object that nobody else decided,
+// where that changes anything.
+func (r *run) writeSuggestions(ctx context.Context, live *found, object *Object) outcome {
+	p := propose(live, object.Suggestions)
+	if !p.needed {
+		return stands
+	}
+	err := r.suggest(ctx, live, object, p)
+	if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) {
+		// Admission has the last word, as over a type that is someone's default. What
+		// else is suggested need not wait for it.
+		r.skip(object, "what it suggests is refused: "+cut(err.Error(), maxReason))
+		if p = p.withType(live); len(p.fields) > 0 {
+			err = r.suggest(ctx, live, object, p)
+		}
+	}
+	if err == nil || apierrors.IsForbidden(err) || apierrors.IsInvalid(err) {
+		return stands
+	}
+	r.fail(fmt.Errorf("cannot apply what is suggested for %s %q: %w", object.Kind, object.Name, err))
+	return hasFailed
+}
+
+// suggest applies suggestions, without those that conflicts name.
+func (r *run) suggest(ctx context.Context, live *found, object *Object, p proposal) error {
+	for tried := 0; ; tried++ {
+		whole, _ := document(object.Kind, client.ObjectKeyFromObject(live), live.GetUID())
+		for i := range p.fields {
+			put(whole, p.fields[i].At, p.fields[i].Value)
+		}
+		_, err := r.patch(ctx, object, whole, client.FieldOwner(api.FieldOwnerSuggestions))
+		if !apierrors.IsConflict(err) || tried == maxConflicts {
+			return err
+		}
+		fewer, some := p.without(err)
+		if !some {
+			return err
+		}
+		p = fewer
+	}
+}
+
+// put sets a value within nested objects.
+func put(whole map[string]any, at []string, value any) {
+	for _, name := range at[:len(at)-1] {
+		inner, is := whole[name].(map[string]any)
+		if !is {
+			inner = map[string]any{}
+			whole[name] = inner
+		}
+		whole = inner
+	}
+	whole[at[len(at)-1]] = value
+}
+
+func (r *run) patch(ctx context.Context, object *Object, whole map[string]any, options ...client.PatchOption) (*found, error) {
+	written := kinds[object.Kind].newObject()
+	written.SetNamespace(object.Namespace)
+	written.SetName(object.Name)
+	err := r.Client.Patch(ctx, written, client.RawPatch(types.ApplyPatchType, applied(whole)), options...)
+	if err != nil {
+		return nil, err
+	}
+	r.wrote()
+	return see(written), nil
+}
+
+// setStatus writes fields of an object's status, if it is still the same object.
+func (r *run) setStatus(ctx context.Context, live *found, fields map[string]any) outcome {
+	err := r.Engine.setStatus(ctx, live, fields)
+	if err != nil {
+		r.fail(err)
+		return hasFailed
+	}
+	r.wrote()
+	return stands
+}
+
+func (e *Engine) setStatus(ctx context.Context, live *found, fields map[string]any) error {
+	patch := applied(map[string]any{
+		inMetadata: map[string]any{"uid": string(live.GetUID())}, "status": fields,
+	})
+	object := kinds[live.kind].newObject()
+	object.SetNamespace(live.GetNamespace())
+	object.SetName(live.GetName())
+	err := e.Client.Status().Patch(ctx, object, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(api.FieldOwnerController))
+	if err != nil {
+		names := slices.Sorted(maps.Keys(fields))
+		return fmt.Errorf("cannot set %v of the status of %s %q: %w", names, live.kind, live.GetName(), err)
+	}
+	return nil
+}
+
+// gone passes over that an object is not there any more, or not the same.
+func gone(err error) error {
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
+}
+
+var errInUse = errors.New("it is in use")

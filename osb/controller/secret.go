@@ -1,0 +1,153 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb"
+)
+
+// secretTypePrefix goes before a service type in the type of a Secret, as the Service
+// Binding specification says.
+const secretTypePrefix = "servicebinding.io/"
+
+// A secretState is whose Secret has the name that a binding wants.
+type secretState int
+
+const (
+	secretAbsent secretState = iota
+	secretOwned
+	secretForeign
+)
+
+// secrets are those that hold bindings' credentials. Each is read by its name: there is
+// no right to list them. One that is not a binding's own is never touched.
+type secrets struct {
+	client client.Client
+	live   client.Reader
+	scheme *runtime.Scheme
+}
+
+// secretName is the Secret of a binding.
+func secretName(b *v1beta1.ServiceBinding) string {
+	if b.Spec.SecretName != "" {
+		return b.Spec.SecretName
+	}
+	return b.Name
+}
+
+func keyOfSecret(b *v1beta1.ServiceBinding) client.ObjectKey {
+	return client.ObjectKey{Namespace: b.Namespace, Name: secretName(b)}
+}
+
+// state says whose the Secret is, without reading its content.
+func (s secrets) state(ctx context.Context, b *v1beta1.ServiceBinding) (secretState, error) {
+	secret := &metav1.PartialObjectMetadata{}
+	secret.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
+	err := s.live.Get(ctx, keyOfSecret(b), secret)
+	switch {
+	case apierrors.IsNotFound(err):
+		return secretAbsent, nil
+	case err != nil:
+		return secretForeign, fmt.Errorf("cannot read Secret %q: %w", secretName(b), err)
+	case metav1.IsControlledBy(secret, b):
+		return secretOwned, nil
+	}
+	return secretForeign, nil
+}
+
+// write makes the Secret hold what the broker gave, changed as the transforms say. It
+// tries for a while: nobody else has the credentials.
+func (s secrets) write(ctx context.Context, b *v1beta1.ServiceBinding, serviceType string, given *osb.Binding) error {
+	data, err := s.data(ctx, b, given)
+	if err != nil {
+		return err
+	}
+	secret := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: b.Namespace, Name: secretName(b),
+			Labels: map[string]string{v1beta1.LabelManagedBy: v1beta1.ManagedByController},
+		},
+		Type: secretType(serviceType), Data: data,
+	}
+	if err := controllerutil.SetControllerReference(b, secret, s.scheme); err != nil {
+		return fmt.Errorf("cannot own Secret %q: %w", secret.Name, err)
+	}
+	return retry.OnError(patience, passing, func() error { return s.put(ctx, b, secret) })
+}
+
+// passing says that an error may be gone soon.
+func passing(err error) bool {
+	return !apierrors.IsInvalid(err) && !apierrors.IsForbidden(err) && !apierrors.IsNotFound(err) && !apierrors.IsRequestEntityTooLargeError(err) && !isForeign(err)
+}
+
+func secretType(serviceType string) corev1.SecretType {
+	if serviceType == "" {
+		return corev1.SecretTypeOpaque
+	}
+	return corev1.SecretType(secretTypePrefix + serviceType)
+}
+
+// put creates the Secret, or replaces the binding's own. The type of a Secret cannot
+// change: one of another type is made anew.
+func (s secrets) put(ctx context.Context, b *v1beta1.ServiceBinding, wanted *corev1.Secret) error {
+	var has corev1.Secret
+	err := s.live.Get(ctx, client.ObjectKeyFromObject(wanted), &has)
+	if apierrors.IsNotFound(err) {
+		return s.client.Create(ctx, wanted.DeepCopy(), client.FieldOwner(v1beta1.FieldOwnerController))
+	}
+	if err != nil {
+		return fmt.Errorf("cannot read Secret %q: %w", wanted.Name, err)
+	}
+	if !metav1.IsControlledBy(&has, b) {
+		return foreignError{name: has.Name}
+	}
+	if has.Type != wanted.Type {
+		if err := s.delete(ctx, &has); err != nil {
+			return err
+		}
+		return s.client.Create(ctx, wanted.DeepCopy(), client.FieldOwner(v1beta1.FieldOwnerController))
+	}
+	next := has.DeepCopy()
+	next.Data = wanted.Data
+	if next.Labels == nil {
+		next.Labels = map[string]string{}
+	}
+	next.Labels[v1beta1.LabelManagedBy] = v1beta1.ManagedByController
+	return s.client.Update(ctx, next, client.FieldOwner(v1beta1.FieldOwnerController))
+}
+
+// remove deletes the binding's own Secret; another's is left alone.
+func (s secrets) remove(ctx context.Context, b *v1beta1.ServiceBinding) error {
+	secret := &metav1.PartialObjectMetadata{}
+	secret.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
+	err := s.live.Get(ctx, keyOfSecret(b), secret)
+	if err != nil || !metav1.IsControlledBy(secret, b) {
+		return client.IgnoreNotFound(err)
+	}
+	return s.delete(ctx, secret)
+}
+
+func (s secrets) delete(ctx context.Context, secret client.Object) error {
+	uid := secret.GetUID()
+	if err := s.client.Delete(ctx, secret, client.Preconditions{UID: &uid}); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("cannot delete Secret %q: %w", secret.GetName(), err)
+	}
+	return nil
+}
+
+// A foreignError says that a Secret is not the binding's own.
+type foreignError struct{ name string }
+
+func (e foreignError) Error() string {
+	return fmt.Sprintf("the Secret %q is not of this binding; it is left as it is", e.name)
+}

@@ -1,0 +1,184 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	clientevents "k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	crmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/relist"
+)
+
+// eventSource is whom events are from.
+const eventSource = "defaultplan-controller"
+
+// Setup adds the controllers to a manager.
+func Setup(ctx context.Context, mgr manager.Manager, o *Options) error {
+	if err := addIndexes(ctx, mgr.GetFieldIndexer()); err != nil {
+		return err
+	}
+	clusterID, err := findClusterID(ctx, mgr.GetAPIReader(), o.ClusterID)
+	if err != nil {
+		return err
+	}
+	counted, err := newMetrics(crmetrics.Registry)
+	if err != nil {
+		return err
+	}
+	guard, err := newGuard(mgr.GetConfig().Host, o)
+	if err != nil {
+		return err
+	}
+	known := &brokers{
+		reader: mgr.GetClient(), live: mgr.GetAPIReader(), clock: clock.RealClock{}, guard: guard, reread: o.SecretInterval,
+		config: osb.Config{Timeout: o.CallTimeout, APIVersion: o.APIVersion},
+	}
+	p := parts{
+		mgr: mgr, options: o, brokers: known, metrics: counted,
+		platform: &platform{reader: mgr.GetClient(), clusterID: clusterID, annotations: o.ContextAnnotations},
+		recorder: mgr.GetEventRecorder(eventSource),
+	}
+	if err := p.addInstances(); err != nil {
+		return err
+	}
+	if err := p.addBindings(); err != nil {
+		return err
+	}
+	return p.addBrokers()
+}
+
+// parts are what the controllers are made of.
+type parts struct {
+	mgr      manager.Manager
+	options  *Options
+	brokers  *brokers
+	metrics  *metrics
+	platform *platform
+	recorder clientevents.EventRecorder
+}
+
+func (p *parts) engine() *engine {
+	return &engine{
+		store:   store{client: p.mgr.GetClient(), live: p.mgr.GetAPIReader()},
+		brokers: p.brokers, events: &events{recorder: p.recorder}, metrics: p.metrics, clock: clock.RealClock{}, dues: newDues(),
+		timeout: p.options.CallTimeout, maxPolling: p.options.MaxPolling, reread: p.options.SecretInterval,
+	}
+}
+
+func (p *parts) running() controller.Options {
+	return controller.Options{
+		MaxConcurrentReconciles: p.options.Workers,
+		// Whatever has its own time to wait says so; this is for what went wrong here.
+		RateLimiter: workqueue.DefaultTypedControllerRateLimiter[reconcile.Request](),
+	}
+}
+
+func (p *parts) addInstances() error {
+	r := &instances{
+		engine: p.engine(), reader: p.mgr.GetClient(), catalog: catalogReader{p.mgr.GetClient()}, platform: p.platform,
+		parameters: parametersReader{p.mgr.GetAPIReader()}, holders: holders{client: p.mgr.GetClient(), live: p.mgr.GetAPIReader()},
+	}
+	plans := builder.WithPredicates(specOrAnnotations())
+	gone := predicate.Funcs{
+		CreateFunc: func(event.CreateEvent) bool { return false }, UpdateFunc: func(event.UpdateEvent) bool { return false },
+		GenericFunc: func(event.GenericEvent) bool { return false }, DeleteFunc: func(event.DeleteEvent) bool { return true },
+	}
+	err := ctrl.NewControllerManagedBy(p.mgr).Named("instances").For(&v1beta1.ServiceInstance{}).
+		Watches(&v1beta1.ClusterServicePlan{}, byPlan(p.mgr.GetClient()), plans).
+		Watches(&v1beta1.ServicePlan{}, byPlan(p.mgr.GetClient()), plans).
+		Watches(&v1beta1.ServiceBinding{}, ofBinding(), builder.WithPredicates(gone)).
+		WithOptions(p.running()).Complete(r)
+	if err != nil {
+		return fmt.Errorf("cannot set up the instances: %w", err)
+	}
+	return nil
+}
+
+func (p *parts) addBindings() error {
+	r := &bindings{
+		engine: p.engine(), reader: p.mgr.GetClient(), catalog: catalogReader{p.mgr.GetClient()}, platform: p.platform,
+		parameters: parametersReader{p.mgr.GetAPIReader()},
+		secrets:    secrets{client: p.mgr.GetClient(), live: p.mgr.GetAPIReader(), scheme: p.mgr.GetScheme()},
+	}
+	err := ctrl.NewControllerManagedBy(p.mgr).Named("bindings").For(&v1beta1.ServiceBinding{}).
+		Watches(&v1beta1.ServiceInstance{}, byInstance(p.mgr.GetClient())).
+		WithOptions(p.running()).Complete(r)
+	if err != nil {
+		return fmt.Errorf("cannot set up the bindings: %w", err)
+	}
+	return nil
+}
+
+// relistWorkers is how many brokers are relisted at once; each of them writes in
+// parallel by itself.
+const relistWorkers = 4
+
+func (p *parts) addBrokers() error {
+	ask, err := addBrokers(p.mgr, brokerOptions{
+		client: p.mgr.GetClient(), fetch: p.brokers.catalog, recorder: p.recorder, clock: clock.RealClock{}, interval: p.options.RelistInterval,
+		engine: &relist.Engine{Client: p.mgr.GetClient(), Reader: p.mgr.GetClient(), Live: p.mgr.GetAPIReader()},
+	}, relistWorkers)
+	p.brokers.relist = ask
+	return err
+}
+
+// findClusterID is what brokers know this cluster by. One that was told them before stays.
+func findClusterID(ctx context.Context, live client.Reader, given string) (string, error) {
+	if given != "" {
+		return given, nil
+	}
+	var info corev1.ConfigMap
+	err := live.Get(ctx, client.ObjectKey{Namespace: "default", Name: "cluster-info"}, &info)
+	if err == nil && info.Data["id"] != "" {
+		return info.Data["id"], nil
+	}
+	if err != nil && !apierrors.IsNotFound(err) {
+		return "", fmt.Errorf("cannot read ConfigMap default/cluster-info: %w", err)
+	}
+	var system corev1.Namespace
+	if err := live.Get(ctx, client.ObjectKey{Name: "kube-system"}, &system); err != nil {
+		return "", fmt.Errorf("cannot find out the cluster's ID (set --cluster-id): %w", err)
+	}
+	return string(system.UID), nil
+}
+
+// newGuard refuses the API server's addresses, as far as they are known.
+func newGuard(host string, o *Options) (*guard, error) {
+	allowed, err := o.allowed()
+	if err != nil {
+		return nil, err
+	}
+	g := &guard{allowed: allowed}
+	names := []string{os.Getenv("KUBERNETES_SERVICE_HOST")}
+	if u, err := url.Parse(host); err == nil {
+		names = append(names, u.Hostname())
+	}
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		names = append(names, name)
+	}
+	for _, name := range names {
+		if ip, err := netip.ParseAddr(name); err == nil {
+			g.refused = append(g.refused, ip)
+		}
+	}
+	return g, nil
+}

@@ -1,0 +1,124 @@
+package controller
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/lifecycle"
+)
+
+// A store writes what is recorded of instances and bindings.
+type store struct {
+	client client.Client
+	live   client.Reader
+}
+
+// patience is how often, and for how long, an outcome is tried to be stored: what a
+// broker did is not forgotten because the API server was away for a moment.
+var patience = wait.Backoff{Steps: 10, Duration: 50 * time.Millisecond, Factor: 2, Jitter: 0.1, Cap: 5 * time.Second}
+
+// ifChanged writes a record that is not as what is stored.
+func (w store) ifChanged(ctx context.Context, s subject, record *lifecycle.Record) error {
+	if equality.Semantic.DeepEqual(s.with(s.object(), record), s.object()) {
+		return nil
+	}
+	_, err := w.write(ctx, s, s.object(), record)
+	return err
+}
+
+// intent writes the record that says that a call may have been made.
+func (w store) intent(ctx context.Context, s subject, record *lifecycle.Record) (client.Object, error) {
+	return w.write(ctx, s, s.object(), record)
+}
+
+// write makes a record the status of an object, if that is still as it was read: a
+// cache that lags fails here, before anything is done on what it says.
+func (w store) write(ctx context.Context, s subject, o client.Object, record *lifecycle.Record) (client.Object, error) {
+	next := s.with(o, record)
+	patch := client.MergeFromWithOptions(o, client.MergeFromWithOptimisticLock{})
+	return next, w.client.Status().Patch(ctx, next, patch, client.FieldOwner(v1beta1.FieldOwnerController))
+}
+
+// outcome writes what came of a call over its intent. Somebody may have changed the
+// object meanwhile: as long as the intent in it is the same, the outcome belongs there.
+func (w store) outcome(ctx context.Context, s subject, stored client.Object, record *lifecycle.Record) error {
+	return w.patiently(ctx, stored, func(o client.Object) error {
+		if equality.Semantic.DeepEqual(s.with(o, record), o) {
+			return nil
+		}
+		_, err := w.write(ctx, s, o, record)
+		return err
+	})
+}
+
+// patiently tries to write until it is done, the object is gone, or it is no more the
+// one that was stored.
+func (w store) patiently(ctx context.Context, stored client.Object, write func(client.Object) error) error {
+	final := false
+	err := retry.OnError(patience, func(error) bool { return !final }, func() error {
+		err := write(stored)
+		final = apierrors.IsNotFound(err) || apierrors.IsInvalid(err)
+		if !apierrors.IsConflict(err) {
+			return err
+		}
+		fresh, readErr := w.same(ctx, stored)
+		switch {
+		case readErr == nil && fresh == nil:
+			final = true
+		case readErr == nil:
+			stored = fresh
+		}
+		return err
+	})
+	return client.IgnoreNotFound(err)
+}
+
+// same reads an object anew; nil if its intent is not the same any more.
+func (w store) same(ctx context.Context, stored client.Object) (client.Object, error) {
+	fresh := stored.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a copy is of the kind of the original
+	if err := w.live.Get(ctx, client.ObjectKeyFromObject(stored), fresh); err != nil {
+		return nil, err
+	}
+	if fresh.GetUID() != stored.GetUID() || !deadlineOf(fresh).Equal(deadlineOf(stored)) {
+		return nil, nil
+	}
+	return fresh, nil
+}
+
+// deadlineOf tells one intent from another.
+func deadlineOf(o client.Object) time.Time {
+	switch o := o.(type) {
+	case *v1beta1.ServiceInstance:
+		if d := o.Status.CallDeadline; d != nil {
+			return d.Time
+		}
+	case *v1beta1.ServiceBinding:
+		if d := o.Status.CallDeadline; d != nil {
+			return d.Time
+		}
+	}
+	return time.Time{}
+}
+
+// release takes the finalizer off, if the object is still as it was read.
+func (w store) release(ctx context.Context, o client.Object) error {
+	next := o.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a copy is of the kind of the original
+	if !controllerutil.RemoveFinalizer(next, v1beta1.FinalizerServiceCatalog) {
+		return nil
+	}
+	patch := client.MergeFromWithOptions(o, client.MergeFromWithOptimisticLock{})
+	return client.IgnoreNotFound(w.client.Patch(ctx, next, patch, client.FieldOwner(v1beta1.FieldOwnerController)))
+}
+
+// released takes the finalizer off after a call, as long as the intent is the same.
+func (w store) released(ctx context.Context, stored client.Object) error {
+	return w.patiently(ctx, stored, func(o client.Object) error { return w.release(ctx, o) })
+}

@@ -1,0 +1,75 @@
+package controller
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// byPlan brings a pass over the instances of a plan that changed.
+func byPlan(reader client.Reader) handler.EventHandler {
+	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, plan client.Object) []reconcile.Request {
+		options := []client.ListOption{client.MatchingFields{v1beta1.FieldClusterServicePlanRefName: plan.GetName()}, client.UnsafeDisableDeepCopy}
+		if plan.GetNamespace() != "" {
+			options[0] = client.MatchingFields{v1beta1.FieldServicePlanRefName: plan.GetName()}
+			options = append(options, client.InNamespace(plan.GetNamespace()))
+		}
+		var instances v1beta1.ServiceInstanceList
+		if err := reader.List(ctx, &instances, options...); err != nil {
+			log.FromContext(ctx).Error(err, "cannot list the instances of a plan that changed", "plan", plan.GetName())
+			return nil
+		}
+		requests := make([]reconcile.Request, 0, len(instances.Items))
+		for i := range instances.Items {
+			requests = append(requests, requestFor(&instances.Items[i]))
+		}
+		return requests
+	})
+}
+
+// byInstance brings a pass over the bindings of an instance that changed.
+func byInstance(reader client.Reader) handler.EventHandler {
+	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, instance client.Object) []reconcile.Request {
+		var bindings v1beta1.ServiceBindingList
+		options := []client.ListOption{
+			client.InNamespace(instance.GetNamespace()), client.MatchingFields{v1beta1.FieldInstanceRefName: instance.GetName()}, client.UnsafeDisableDeepCopy,
+		}
+		if err := reader.List(ctx, &bindings, options...); err != nil {
+			log.FromContext(ctx).Error(err, "cannot list the bindings of an instance that changed", "instance", instance.GetName())
+			return nil
+		}
+		requests := make([]reconcile.Request, 0, len(bindings.Items))
+		for i := range bindings.Items {
+			requests = append(requests, requestFor(&bindings.Items[i]))
+		}
+		return requests
+	})
+}
+
+// ofBinding brings a pass over the instance of a binding that is gone.
+func ofBinding() handler.EventHandler {
+	return handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
+		binding, ok := o.(*v1beta1.ServiceBinding)
+		if !ok || binding.Spec.InstanceRef == nil {
+			return nil
+		}
+		return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: binding.Namespace, Name: binding.Spec.InstanceRef.Name}}}
+	})
+}
+
+func requestFor(o client.Object) reconcile.Request {
+	return reconcile.Request{NamespacedName: client.ObjectKeyFromObject(o)}
+}
+
+// specOrAnnotations lets pass what a plan's or class's change may mean to instances:
+// not that its status changed.
+func specOrAnnotations() predicate.Predicate {
+	return predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})
+}

@@ -1,0 +1,55 @@
+package lifecycle
+
+import "time"
+
+// An Ask is what the spec means to a broker, now.
+type Ask struct {
+	Sent
+
+	// PlanUpdatable and AllowContextUpdates are what the catalog says of updates.
+	PlanUpdatable, AllowContextUpdates bool
+	// Rule is how admission chose the plan, for the condition Resolved; may be empty.
+	Rule string
+}
+
+// A Problem is why the spec cannot be brought to a broker.
+type Problem struct {
+	// Reason and Message are for the condition Ready.
+	Reason, Message string
+	// Waits says that it may go away by itself; otherwise someone must act.
+	Waits bool
+	// Undecided says that no plan is decided on.
+	Undecided bool
+}
+
+// Facts are what else the next step depends on.
+type Facts struct {
+	Now time.Time
+	// Ask is nil where there is a Problem.
+	Ask     *Ask
+	Problem *Problem
+	// Fetchable says that the broker can be asked for it: instances_retrievable or
+	// bindings_retrievable.
+	Fetchable bool
+	// Settled says that no call of this process is under way: the Deadline that it
+	// wrote itself need not be waited out.
+	Settled bool
+	// HeldUntil is until when the broker is spared, or zero; HeldBecause says why.
+	HeldUntil   time.Time
+	HeldBecause string
+	// BrokerGone says that the broker of what is recorded is not registered any more.
+	BrokerGone bool
+	// BrokerReady says that the broker's catalog was read lately: its address is right,
+	// and its 404 means that there is no such thing.
+	BrokerReady bool
+	// Holders are the bindings that keep an instance from going, sorted.
+	Holders []string
+	// SecretLost says that the Secret of a binding that exists is not there.
+	SecretLost bool
+	// NewID is an ID that nothing has yet, for whatever needs one.
+	NewID string
+	// Jitter is random, from 0 to below 1: it spreads retries.
+	Jitter float64
+	// MaxPolling is the longest time for an operation.
+	MaxPolling time.Duration
+}

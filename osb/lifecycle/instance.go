@@ -1,0 +1,146 @@
+package lifecycle
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// OfInstance is the Thing that a stored instance is.
+func OfInstance(i *v1beta1.ServiceInstance) Thing {
+	s := &i.Status
+	r := Record{
+		Async: s.AsyncOpInProgress, Key: s.LastOperation, Mitigating: s.OrphanMitigationInProgress,
+		Started: timeOf(s.OperationStartTime), Deadline: microTimeOf(s.CallDeadline),
+		Retries: s.Retries, NextRetry: timeOf(s.NextRetry),
+		ID: s.ExternalID, Exists: s.ProvisionStatus == v1beta1.Provisioned, Absent: s.ProvisionStatus == v1beta1.NotProvisioned,
+		FetchRequired: s.FetchRequired, Unusable: s.Unusable, DashboardURL: s.DashboardURL,
+		InProgress: sentOfInstance(s.InProgressProperties), Accepted: sentOfInstance(s.ExternalProperties),
+		Conditions: s.Conditions, ObservedGeneration: s.ObservedGeneration, ReconciledGeneration: s.ReconciledGeneration,
+	}
+	switch s.CurrentOperation {
+	case v1beta1.InstanceProvision:
+		r.Operation = Making
+	case v1beta1.InstanceUpdate:
+		r.Operation = Changing
+	case v1beta1.InstanceDeprovision:
+		r.Operation = Removing
+	}
+	switch s.DeprovisionStatus {
+	case v1beta1.DeprovisionRequired, v1beta1.DeprovisionFailed: // the retired catalog gave up; we do not
+		r.Owed = IsOwed
+	case v1beta1.DeprovisionSucceeded:
+		r.Owed = WasPaid
+	case v1beta1.DeprovisionNotRequired:
+	}
+	t := Thing{Kind: Instance, SpecID: i.Spec.ExternalID, Record: r}
+	t.describe(i)
+	return t
+}
+
+// describe takes over what instances and bindings have in the same places.
+func (t *Thing) describe(o metav1.Object) {
+	annotations := o.GetAnnotations()
+	t.Generation = o.GetGeneration()
+	t.Minted = t.SpecID != "" && annotations[v1beta1.AnnotationMintedExternalID] == t.SpecID
+	t.Deleting = o.GetDeletionTimestamp() != nil
+	t.Abandoned = annotations[v1beta1.AnnotationAbandon] == "true"
+	t.RemoveAdopted = annotations[v1beta1.AnnotationDeprovisionAdopted] == "true"
+}
+
+// InstanceStatus is the status that a record is, over one with fields that are none
+// of its business.
+func (r *Record) InstanceStatus(over v1beta1.ServiceInstanceStatus) v1beta1.ServiceInstanceStatus {
+	s := over
+	s.Conditions = r.Conditions
+	s.LastConditionState = v1beta1.LastConditionState(r.Conditions)
+	s.AsyncOpInProgress, s.LastOperation, s.OrphanMitigationInProgress = r.Async, r.Key, r.Mitigating
+	s.OperationStartTime, s.CallDeadline = storedTime(r.Started), storedMicroTime(r.Deadline)
+	s.Retries, s.NextRetry = r.Retries, storedTime(r.NextRetry)
+	s.ExternalID, s.FetchRequired, s.Unusable, s.DashboardURL = r.ID, r.FetchRequired, r.Unusable, r.DashboardURL
+	s.InProgressProperties, s.ExternalProperties = instanceProperties(r.InProgress), instanceProperties(r.Accepted)
+	s.ObservedGeneration, s.ReconciledGeneration = r.ObservedGeneration, r.ReconciledGeneration
+	s.CurrentOperation = map[Operation]v1beta1.InstanceOperation{
+		Making: v1beta1.InstanceProvision, Changing: v1beta1.InstanceUpdate, Removing: v1beta1.InstanceDeprovision,
+	}[r.Operation]
+	s.DeprovisionStatus = map[Owed]v1beta1.DeprovisionStatus{
+		NotOwed: v1beta1.DeprovisionNotRequired, IsOwed: v1beta1.DeprovisionRequired, WasPaid: v1beta1.DeprovisionSucceeded,
+	}[r.Owed]
+	s.ProvisionStatus = ""
+	if r.Absent {
+		s.ProvisionStatus = v1beta1.NotProvisioned
+	}
+	if r.Exists {
+		s.ProvisionStatus = v1beta1.Provisioned
+	}
+	return s
+}
+
+func sentOfInstance(p *v1beta1.ServiceInstancePropertiesState) *Sent {
+	if p == nil {
+		return nil
+	}
+	s := &Sent{
+		BrokerTarget: p.BrokerTarget, PlanName: p.ServicePlanExternalName,
+		Parameters: p.Parameters, ParameterChecksum: p.ParameterChecksum, ContextChecksum: p.ContextChecksum,
+		MaintenanceVersion: p.MaintenanceVersion, UpdateRequests: p.UpdateRequests, User: p.UserInfo,
+	}
+	if p.ClusterServicePlanExternalID != "" {
+		s.Cluster, s.PlanName = true, p.ClusterServicePlanExternalName
+	}
+	if s.PlanExternalID == "" { // written by the retired catalog
+		s.PlanExternalID = p.ClusterServicePlanExternalID + p.ServicePlanExternalID
+	}
+	return s
+}
+
+func instanceProperties(s *Sent) *v1beta1.ServiceInstancePropertiesState {
+	if s == nil {
+		return nil
+	}
+	p := &v1beta1.ServiceInstancePropertiesState{
+		Parameters: s.Parameters, ParameterChecksum: s.ParameterChecksum, UserInfo: s.User, BrokerTarget: s.BrokerTarget,
+		MaintenanceVersion: s.MaintenanceVersion, ContextChecksum: s.ContextChecksum, UpdateRequests: s.UpdateRequests,
+	}
+	if s.Cluster {
+		p.ClusterServicePlanExternalName, p.ClusterServicePlanExternalID = s.PlanName, s.PlanExternalID
+		return p
+	}
+	p.ServicePlanExternalName, p.ServicePlanExternalID = s.PlanName, s.PlanExternalID
+	return p
+}
+
+func timeOf(t *metav1.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.Time
+}
+
+func microTimeOf(t *metav1.MicroTime) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.Time
+}
+
+// storedTime is a time as status holds it, in whole seconds: never earlier than it is.
+func storedTime(t time.Time) *metav1.Time {
+	if t.IsZero() {
+		return nil
+	}
+	rounded := t.Truncate(time.Second)
+	if rounded.Before(t) {
+		rounded = rounded.Add(time.Second)
+	}
+	return &metav1.Time{Time: rounded}
+}
+
+func storedMicroTime(t time.Time) *metav1.MicroTime {
+	if t.IsZero() {
+		return nil
+	}
+	return &metav1.MicroTime{Time: t.Truncate(time.Microsecond)}
+}

@@ -1,0 +1,137 @@
+package lifecycle
+
+import (
+	"time"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb"
+)
+
+// begun: the broker works on it, from now on.
+func (c *call) begun(response *osb.Response) Outcome {
+	r := &c.record
+	r.Async, r.Key, r.Started = true, response.Operation, c.facts.Now
+	if response.RetryAfter > 0 {
+		r.NextRetry = c.facts.Now.Add(response.RetryAfter)
+	}
+	r.working(c.words, "", c.facts.Now)
+	return Outcome{Record: *r, After: PollAfter(0, response.RetryAfter)}
+}
+
+// exists: the broker has what was asked for.
+func (c *call) exists() Outcome {
+	r := &c.record
+	if r.InProgress != nil {
+		r.Accepted = r.InProgress
+	}
+	r.Exists, r.Absent, r.Unusable, r.InProgress = true, false, false, nil
+	if c.thing.own() {
+		r.Owed = IsOwed
+	}
+	c.end()
+	r.Retries, r.ReconciledGeneration = 0, r.ObservedGeneration
+	r.succeed(c.words.done, c.words.doneMessage, c.facts.Now)
+	return Outcome{Record: *r, Event: &Event{Reason: c.words.done, Message: c.words.doneMessage}}
+}
+
+// end forgets the operation.
+func (c *call) end() {
+	r := &c.record
+	r.Operation, r.Async, r.Key, r.FetchRequired = NoOperation, false, nil, false
+	r.Started, r.NextRetry = time.Time{}, time.Time{}
+}
+
+// fetchLater: the broker has it; the rest is in a call of its own.
+func (c *call) fetchLater() Outcome {
+	c.end()
+	c.record.FetchRequired = true
+	return Outcome{Record: c.record}
+}
+
+// gone: the broker has nothing of it any more.
+func (c *call) gone() Outcome {
+	r := &c.record
+	event := &Event{Reason: c.words.done, Message: c.words.doneMessage}
+	c.end()
+	r.Deadline = time.Time{}
+	if c.thing.Deleting {
+		return Outcome{Record: *r, Release: true, Event: event}
+	}
+	r.Mitigating, r.Owed, r.Exists, r.Absent, r.Unusable = false, WasPaid, false, false, false
+	r.InProgress, r.Accepted, r.DashboardURL, r.SecretName = nil, nil, nil, ""
+	// An ID that was used is not used again.
+	r.ID = c.facts.NewID
+	if !r.failedForGood() {
+		r.NextRetry = c.facts.Now.Add(Backoff(r.Retries, c.facts.Jitter, 0))
+	}
+	r.unset(v1beta1.ConditionOrphanMitigation)
+	return Outcome{Record: *r, Event: event}
+}
+
+// notYetGone: there is nothing, but a request that was cut off may still make something.
+// It is removed once more when that cannot be any more.
+func (c *call) notYetGone() Outcome {
+	c.record.NextRetry = c.record.Deadline
+	return Outcome{Record: c.record, After: c.record.Deadline.Sub(c.facts.Now)}
+}
+
+// undo: something of no use may be there under an ID of ours. It is removed, and made
+// anew under another ID.
+func (c *call) undo(reason, message string, e *osb.Error) Outcome {
+	r := &c.record
+	c.end()
+	r.Mitigating = true
+	r.Retries++
+	if e.RetryAfter > 0 {
+		r.NextRetry = c.facts.Now.Add(e.RetryAfter)
+	}
+	r.miss(reason, message, c.facts.Now)
+	mitigation := words(c.thing.Kind, Mitigate)
+	r.set(v1beta1.OrphanMitigation(mitigation.inFlight, mitigation.workMessage), c.facts.Now)
+	return Outcome{Record: *r, Event: &Event{Warning: true, Reason: reason, Message: message}}
+}
+
+// anew: what is there is of no use; where it is not ours to remove, that is the end.
+func (c *call) anew(reason, message string) Outcome {
+	if c.thing.own() {
+		return c.undo(reason, message, &osb.Error{})
+	}
+	return c.stop(reason, message)
+}
+
+// useless: what is there is of no use, and another one would be of none either.
+func (c *call) useless(reason, message string) Outcome {
+	o := c.stop(reason, message)
+	o.Record.Mitigating = c.thing.own()
+	return o
+}
+
+// notStored: credentials that were given are lost.
+func (c *call) notStored(reply Reply) Outcome {
+	message := "the credentials could not be stored: " + reply.StoreProblem
+	if c.record.Exists && c.facts.Fetchable || !c.thing.own() { // they may be given again
+		return c.again(reasonStore, message, &osb.Error{})
+	}
+	return c.undo(reasonStore, message, &osb.Error{})
+}
+
+// again: the same is tried after a while.
+func (c *call) again(reason, message string, e *osb.Error) Outcome {
+	r := &c.record
+	r.Retries++
+	wait := Backoff(r.Retries, c.facts.Jitter, 0)
+	if e.Kind == osb.Concurrency {
+		wait = min(wait, concurrentRetry)
+	}
+	wait = max(wait, e.RetryAfter)
+	r.NextRetry = c.facts.Now.Add(wait)
+	r.miss(reason, message, c.facts.Now)
+	return Outcome{Record: *r, After: wait, Event: &Event{Warning: true, Reason: reason, Message: message}}
+}
+
+// stop: the same is not tried again.
+func (c *call) stop(reason, message string) Outcome {
+	c.end()
+	c.record.fail(reason, message, c.facts.Now)
+	return Outcome{Record: c.record, Event: &Event{Warning: true, Reason: reason, Message: message}}
+}

@@ -1,0 +1,179 @@
+package lifecycle
+
+import (
+	"errors"
+	"time"
+
+	"github.com/defaultplan/defaultplan/osb"
+)
+
+// Credentials says what became of the credentials that a reply held.
+type Credentials int
+
+// What may become of credentials.
+const (
+	// NoCredentials: the reply held none, and nothing was stored.
+	NoCredentials Credentials = iota
+	// Stored: they are in the Secret.
+	Stored
+	// NotStored: they could not be written, and are lost.
+	NotStored
+)
+
+// A Reply is what came of a step that is a call. Of a call that went well, the one
+// field that belongs to its step is set.
+type Reply struct {
+	// Err is what failed: an *osb.Error, or what kept the call from being made.
+	Err      error
+	Response *osb.Response
+	Poll     *osb.LastOperation
+	Found    *Found
+	// Credentials is for bindings; StoreProblem says why they were not stored.
+	Credentials  Credentials
+	StoreProblem string
+}
+
+// Found is an instance as its broker has it, compared with what is asked for.
+type Found struct {
+	// Difference is what is not as asked for, in words without values; empty: nothing.
+	Difference   string
+	DashboardURL string
+}
+
+// An Event is told when the record is stored.
+type Event struct {
+	Warning         bool
+	Reason, Message string
+}
+
+// An Outcome is what to store after a call, and what to do then.
+type Outcome struct {
+	Record Record
+	// Release says that nothing is left at the broker: the finalizer can be taken off,
+	// and nothing needs to be stored.
+	Release bool
+	// After is how long to rest; 0: look again at once, as the stored record asks for.
+	After time.Duration
+	// Event is nil where there is nothing new to tell.
+	Event *Event
+	// Relist says that the broker's catalog is not what we know.
+	Relist bool
+}
+
+// Replied is what to store after the reply to a decision's call. The thing is as it was
+// at the decision, and so is f, but for Now.
+func (t *Thing) Replied(d Decision, reply Reply, f Facts) Outcome {
+	c := call{thing: t, decision: d, facts: &f, words: words(t.Kind, d.Step), record: d.Record}
+	c.record.Deadline = c.inFlight(reply)
+	switch d.Step {
+	case Make, Change, Remove, Mitigate:
+		if reply.Err != nil {
+			return c.failed(asError(reply.Err))
+		}
+		return c.answered(reply)
+	case Poll:
+		return c.polled(reply)
+	case Fetch:
+		return c.fetched(reply)
+	case Rest, Release:
+	}
+	return Outcome{Record: d.Record}
+}
+
+// inFlight is until when something that makes may still be on its way: a request whose
+// connection was cut may be acted on for as long as it might have waited for an answer.
+// That a removal finds nothing before then does not mean that nothing will be there.
+func (c *call) inFlight(reply Reply) time.Time {
+	before := c.thing.Record.Deadline
+	switch c.decision.Step {
+	case Make:
+		if reply.Err != nil && unanswered(asError(reply.Err)) {
+			return c.decision.Record.Deadline
+		}
+	case Remove, Mitigate:
+		if before.After(c.facts.Now) {
+			return before
+		}
+	case Rest, Change, Poll, Fetch, Release:
+	}
+	return time.Time{}
+}
+
+// unanswered says that a request was sent, and that no answer came.
+func unanswered(e *osb.Error) bool { return e.StatusCode == 0 && e.Kind != osb.NeverSent }
+
+// asError is the error of a call as this package judges it. What kept a call from
+// being made was never sent.
+func asError(err error) *osb.Error {
+	if e := (*osb.Error)(nil); errors.As(err, &e) {
+		return e
+	}
+	return &osb.Error{Kind: osb.NeverSent, Operation: "call the broker", Cause: err}
+}
+
+// A call is one step whose reply is judged.
+type call struct {
+	thing    *Thing
+	decision Decision
+	facts    *Facts
+	words    wording
+	record   Record
+}
+
+// answered judges a reply that is no error.
+func (c *call) answered(reply Reply) Outcome {
+	r, response := &c.record, reply.Response
+	if response.DashboardURL != "" && c.thing.Kind == Instance {
+		r.DashboardURL = new(response.DashboardURL)
+	}
+	if c.decision.Step == Make && !c.thing.own() {
+		c.claim(response)
+	}
+	if response.Async {
+		return c.begun(response)
+	}
+	switch c.decision.Step {
+	case Make:
+		if c.thing.Kind == Binding {
+			return c.bound(reply)
+		}
+		return c.exists()
+	case Change:
+		return c.exists()
+	case Rest, Remove, Mitigate, Poll, Fetch, Release:
+	}
+	return c.gone()
+}
+
+// claim decides whether what is there under an ID that is not ours is to be removed at
+// deletion: only if it was this object's request that made it.
+func (c *call) claim(response *osb.Response) {
+	r := &c.record
+	if response.Created || response.Async && (r.Absent || c.thing.Kind == Binding) {
+		r.Owed = IsOwed
+		return
+	}
+	r.Owed = c.thing.Record.Owed
+	if r.Owed != IsOwed {
+		c.words.done, c.words.doneMessage = ReasonAdopted, adoptedMessage
+	}
+}
+
+// bound: the broker made credentials, or had them already.
+func (c *call) bound(reply Reply) Outcome {
+	switch reply.Credentials {
+	case Stored:
+		return c.exists()
+	case NotStored:
+		return c.notStored(reply)
+	case NoCredentials:
+	}
+	// The answer to a request that was repeated: credentials may be given only once.
+	if c.facts.Fetchable {
+		return c.fetchLater()
+	}
+	if reply.Response.Created {
+		return c.useless(c.words.failed, "the broker made a binding that has no credentials")
+	}
+	return c.anew(c.words.failed, "the broker has the binding, and does not give its credentials again")
+}

@@ -1,0 +1,170 @@
+package lifecycle
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+const (
+	specID     = "11111111-1111-4111-8111-111111111111"
+	maxPolling = 24 * time.Hour
+)
+
+// A scene is what does not change on a walk.
+type scene struct {
+	kind      Kind
+	minted    bool
+	fetchable bool
+	// foreign is the body of what was there before anybody asked; empty: nothing was.
+	foreign string
+}
+
+func (s scene) name() string {
+	name := map[Kind]string{Instance: "Instance", Binding: "Binding"}[s.kind]
+	name += map[bool]string{true: "Minted", false: "Adopted"}[s.minted]
+	name += map[bool]string{true: "Fetchable", false: "NotFetchable"}[s.fetchable]
+	return name + map[string]string{"": "", "a": "AsAsked", "b": "Different"}[s.foreign]
+}
+
+func scenes() []scene {
+	var all []scene
+	for _, kind := range []Kind{Instance, Binding} {
+		for _, fetchable := range []bool{true, false} {
+			all = append(all, scene{kind, true, fetchable, ""}, scene{kind, false, fetchable, ""},
+				scene{kind, false, fetchable, "a"}, scene{kind, false, fetchable, "b"})
+		}
+	}
+	return all
+}
+
+// A state is all that the next step depends on, and the truth at the broker.
+type state struct {
+	thing Thing
+	body  string
+	now   time.Time
+	// restarted says that the process that wrote the record's deadline is gone.
+	restarted bool
+	world     world
+	ids       int
+	from      *state
+	how       string
+}
+
+func (s scene) start() state {
+	return state{
+		thing: Thing{Kind: s.kind, Generation: 1, SpecID: specID, Minted: s.minted},
+		body:  "a", now: epoch, world: world{place: map[bool]place{true: there, false: nothing}[s.foreign != ""], body: s.foreign},
+	}
+}
+
+func (s *state) path() string {
+	var steps []string
+	for at := s; at != nil && at.how != ""; at = at.from {
+		steps = append(steps, at.how)
+	}
+	slices.Reverse(steps)
+	return strings.Join(steps, " > ")
+}
+
+// ask is what a body means to a broker.
+func ask(body string) *Ask {
+	return &Ask{
+		Sent: Sent{
+			BrokerTarget: v1beta1.BrokerTarget{ClusterServiceBrokerName: "broker", ClassExternalID: "class", PlanExternalID: "plan-id"},
+			PlanName:     "plan", Cluster: true, ParameterChecksum: strings.Repeat(body, 64), ContextChecksum: strings.Repeat("c", 64),
+			User: &v1beta1.UserInfo{Username: "ann"},
+		},
+		PlanUpdatable: true, AllowContextUpdates: true, Rule: "class-default",
+	}
+}
+
+// facts are those of a good day.
+func (s *scene) facts(at *state) Facts {
+	return Facts{
+		Now: at.now, Ask: ask(at.body), Fetchable: s.fetchable, Settled: !at.restarted, BrokerReady: true,
+		SecretLost: s.kind == Binding && at.thing.Record.Exists && !at.world.secret,
+		NewID:      fmt.Sprintf("22222222-2222-4222-8222-%012d", at.ids+1), Jitter: 0.5, MaxPolling: maxPolling,
+	}
+}
+
+// otherFacts are those of bad days.
+func (s *scene) otherFacts(at *state) map[string]Facts {
+	bad := map[string]Facts{}
+	add := func(name string, change func(*Facts)) {
+		f := s.facts(at)
+		change(&f)
+		bad[name] = f
+	}
+	problem := func(f *Facts, p Problem) { f.Ask, f.Problem = nil, &p }
+	add("Waits", func(f *Facts) { problem(f, Problem{Reason: "NoPlan", Message: "wait", Waits: true, Undecided: true}) })
+	add("Stuck", func(f *Facts) { problem(f, Problem{Reason: "BadParameters", Message: "mend it"}) })
+	add("Gone", func(f *Facts) { f.BrokerGone = true; problem(f, Problem{Reason: "NoBroker", Message: "gone", Waits: true}) })
+	add("Held", func(f *Facts) { f.HeldUntil, f.HeldBecause = f.Now.Add(time.Minute), "it does not answer" })
+	add("NotReady", func(f *Facts) { f.BrokerReady = false })
+	add("Holders", func(f *Facts) { f.Holders = []string{"binding"} })
+	return bad
+}
+
+// stored is a thing as it is read again once its record is written.
+func (t *Thing) stored(r *Record) Thing {
+	meta := metav1.ObjectMeta{Generation: t.Generation, Annotations: map[string]string{}}
+	if t.Minted {
+		meta.Annotations[v1beta1.AnnotationMintedExternalID] = t.SpecID
+	}
+	if t.Deleting {
+		meta.DeletionTimestamp = &metav1.Time{Time: epoch}
+	}
+	if t.Abandoned {
+		meta.Annotations[v1beta1.AnnotationAbandon] = "true"
+	}
+	if t.RemoveAdopted {
+		meta.Annotations[v1beta1.AnnotationDeprovisionAdopted] = "true"
+	}
+	if t.Kind == Instance {
+		i := &v1beta1.ServiceInstance{ObjectMeta: meta, Spec: v1beta1.ServiceInstanceSpec{ExternalID: t.SpecID}}
+		i.Status = r.InstanceStatus(i.Status)
+		return OfInstance(i.DeepCopy())
+	}
+	b := &v1beta1.ServiceBinding{ObjectMeta: meta, Spec: v1beta1.ServiceBindingSpec{ExternalID: t.SpecID}}
+	b.Status = r.BindingStatus(b.Status)
+	return OfBinding(b.DeepCopy())
+}
+
+// key is what makes two states the same for the future: times count only by whether
+// they have come, generations by whether they agree, messages not at all.
+func (s *state) key() string {
+	r := &s.thing.Record
+	due := func(t time.Time) string {
+		switch {
+		case t.IsZero():
+			return "-"
+		case t.After(s.now):
+			return "later"
+		}
+		return "past"
+	}
+	sent := func(p *Sent) string {
+		if p == nil {
+			return "-"
+		}
+		return p.ParameterChecksum[:1]
+	}
+	var conditions []string
+	for _, c := range r.Conditions {
+		conditions = append(conditions, fmt.Sprint(c.Type, c.Status, c.Reason, c.ObservedGeneration == s.thing.Generation))
+	}
+	slices.Sort(conditions)
+	w := s.world
+	return fmt.Sprint(r.Operation, r.Async, r.Key != nil, r.Mitigating, due(r.Started), s.now.Sub(r.Started) > maxPolling, due(r.Deadline),
+		min(r.Retries, 6), due(r.NextRetry), s.thing.own(), r.Exists, r.Absent, r.Owed, r.FetchRequired, r.Unusable, sent(r.InProgress), sent(r.Accepted),
+		s.thing.Generation == r.ObservedGeneration, s.thing.Deleting, s.thing.Abandoned, s.body, s.restarted, conditions,
+		w.place, w.body, w.next, w.ours, w.cut, w.cutBody, due(w.cutUntil), w.secret)
+}

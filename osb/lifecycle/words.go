@@ -1,0 +1,102 @@
+package lifecycle
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/defaultplan/defaultplan/osb"
+)
+
+// Reasons that no call gives.
+const (
+	reasonBlocked  = "DeprovisionBlockedByExistingCredentials"
+	reasonHeld     = "BrokerUnavailable"
+	reasonAuth     = "AuthFailed"
+	reasonConflict = "ExternalIDConflict"
+	reasonTimeout  = "AsyncOperationTimeout"
+	reasonFetch    = "FetchingFailed"
+	reasonStore    = "ErrorInjectingBindResult"
+	// ReasonAdopted is that of a thing that was at its broker before.
+	ReasonAdopted = "Adopted"
+)
+
+const adoptedMessage = "it was at the broker already, and was taken over"
+
+// A wording is what is said of a call, in the words of the retired catalog where it
+// had some.
+type wording struct {
+	// verb is for messages: "provision".
+	verb string
+	// inFlight is the reason while a call is made, working while the broker works on
+	// it, done when it went well, failed when the broker answered otherwise, and
+	// erred when no answer came.
+	inFlight, working, done, failed, erred string
+	workMessage, doneMessage               string
+}
+
+var wordings = map[Kind]map[Step]wording{
+	Instance: {
+		Make: {
+			verb: "provision", inFlight: "ProvisionRequestInFlight", working: "Provisioning", done: "ProvisionedSuccessfully",
+			failed: "ProvisionCallFailed", erred: "ErrorCallingProvision",
+			workMessage: "the instance is being provisioned", doneMessage: "the instance was provisioned",
+		},
+		Change: {
+			verb: "update", inFlight: "UpdateInstanceRequestInFlight", working: "UpdatingInstance", done: "InstanceUpdatedSuccessfully",
+			failed: "UpdateInstanceCallFailed", erred: "ErrorCallingUpdateInstance",
+			workMessage: "the instance is being updated", doneMessage: "the instance was updated",
+		},
+		Remove: {
+			verb: "deprovision", inFlight: "DeprovisionRequestInFlight", working: "Deprovisioning", done: "DeprovisionedSuccessfully",
+			failed: "DeprovisionCallFailed", erred: "DeprovisionCallFailed",
+			workMessage: "the instance is being deprovisioned", doneMessage: "the instance was deprovisioned",
+		},
+		Mitigate: {
+			verb: "deprovision", inFlight: "StartingInstanceOrphanMitigation", working: "StartingInstanceOrphanMitigation",
+			done: "OrphanMitigationSuccessful", failed: "OrphanMitigationFailed", erred: "OrphanMitigationFailed",
+			workMessage: "what an earlier try may have left at the broker is being removed",
+			doneMessage: "what an earlier try may have left at the broker was removed",
+		},
+	},
+	Binding: {
+		Make: {
+			verb: "bind", inFlight: "BindingRequestInFlight", working: "Binding", done: "InjectedBindResult",
+			failed: "BindCallFailed", erred: "ErrorCallingBind",
+			workMessage: "the credentials are being made", doneMessage: "the credentials were written to the Secret",
+		},
+		Remove: {
+			verb: "unbind", inFlight: "UnbindingRequestInFlight", working: "Unbinding", done: "UnboundSuccessfully",
+			failed: "UnbindCallFailed", erred: "UnbindCallFailed",
+			workMessage: "the credentials are being removed", doneMessage: "the credentials were removed",
+		},
+		Mitigate: {
+			verb: "unbind", inFlight: "ServiceBindingNeedsOrphanMitigation", working: "ServiceBindingNeedsOrphanMitigation",
+			done: "OrphanMitigationSuccessful", failed: "OrphanMitigationFailed", erred: "OrphanMitigationFailed",
+			workMessage: "what an earlier try may have left at the broker is being removed",
+			doneMessage: "what an earlier try may have left at the broker was removed",
+		},
+	},
+}
+
+func words(kind Kind, step Step) wording { return wordings[kind][step] }
+
+// reason is why a call failed, in one word.
+func (w wording) reason(e *osb.Error) string {
+	switch {
+	case e.Kind == osb.Auth:
+		return reasonAuth
+	case e.StatusCode == 0:
+		return w.erred
+	}
+	return w.failed
+}
+
+// blockedByBindings names at most ten of them.
+func blockedByBindings(names []string) string {
+	const most = 10
+	listed, more := names, ""
+	if len(names) > most {
+		listed, more = names[:most], fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return fmt.Sprintf("All associated ServiceBindings must be removed before this ServiceInstance can be deleted: %s%s", strings.Join(listed, ", "), more)
+}

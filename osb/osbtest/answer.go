@@ -1,0 +1,161 @@
+package osbtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// A reply is what the broker is about to answer.
+type reply struct {
+	status int
+	// body is sent as JSON; nil with no text: {}.
+	body map[string]any
+	// text is sent as it is, instead of a body.
+	text   []byte
+	header http.Header
+}
+
+// refuse is a reply that says what is wrong. An empty code is left out.
+func refuse(status int, code, description string) reply {
+	body := map[string]any{"description": description}
+	if code != "" {
+		body["error"] = code
+	}
+	return reply{status: status, body: body}
+}
+
+func ok(body map[string]any) reply { return reply{status: http.StatusOK, body: body} }
+
+// spoiled is a reply as the fault has it on the wire.
+func (f Fault) spoiled(answer reply) reply {
+	if f.status != 0 {
+		answer = reply{status: f.status, text: []byte(f.text), header: answer.header}
+	} else if answer.text == nil && answer.status != http.StatusNotModified {
+		answer.text = encoded(answer.body)
+	}
+	if f.spoil != nil && answer.status != http.StatusNotModified {
+		answer.text = f.spoil(answer.text)
+	}
+	header := answer.header.Clone()
+	if header == nil {
+		header = http.Header{}
+	}
+	maps.Copy(header, f.header)
+	answer.header = header
+	return answer
+}
+
+func encoded(body map[string]any) []byte {
+	if body == nil {
+		return []byte("{}")
+	}
+	text, err := json.Marshal(body)
+	if err != nil {
+		// Only Options.Credentials can return what JSON does not know.
+		return []byte("{}")
+	}
+	return text
+}
+
+// padded is a JSON object with so many more bytes.
+func padded(text []byte, size int) []byte {
+	rest := bytes.TrimPrefix(bytes.TrimSpace(text), []byte("{"))
+	comma := []byte(",")
+	if bytes.HasPrefix(bytes.TrimSpace(rest), []byte("}")) {
+		comma = nil
+	}
+	return bytes.Join([][]byte{[]byte(`{"padding":"`), bytes.Repeat([]byte("x"), size), []byte(`"`), comma, rest}, nil)
+}
+
+// send writes an answer as the fault wants it. What the platform gets to know is
+// settled before the last byte leaves, for it may call again at once.
+func (b *Broker) send(w http.ResponseWriter, v *visit, answer reply) {
+	if v.fault.cut == hang {
+		b.settle(v, lost)
+		pass(v.ctx.Done(), b.ending())
+		panic(http.ErrAbortHandler)
+	}
+	if v.fault.cut == cutAfter || v.ctx.Err() != nil {
+		b.abort(v)
+	}
+	header := w.Header()
+	maps.Copy(header, answer.header)
+	// A Retry-After that is a date is read against this one.
+	header.Set("Date", b.options.Now().UTC().Format(http.TimeFormat))
+	if header.Get("Content-Type") == "" {
+		header.Set("Content-Type", "application/json")
+	}
+	if v.RequestID != "" {
+		header.Set("X-Broker-Api-Request-Identity", v.RequestID)
+	}
+	if answer.status == http.StatusNoContent || answer.status == http.StatusNotModified {
+		b.settle(v, answer)
+		w.WriteHeader(answer.status)
+		return
+	}
+	header.Set("Content-Length", strconv.Itoa(len(answer.text)))
+	b.write(w, v, answer)
+}
+
+// write sends head and body, whole, dripping or half.
+func (b *Broker) write(w http.ResponseWriter, v *visit, answer reply) {
+	first := answer.text
+	switch {
+	case v.fault.cut == cutMiddle:
+		b.settle(v, lost)
+		w.WriteHeader(answer.status)
+		_, _ = w.Write(first[:len(first)/2])
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	case v.fault.drip > 0 && len(first) > 0:
+		w.WriteHeader(answer.status)
+		first = b.drip(w, v, first)
+		if v.ctx.Err() != nil {
+			b.abort(v)
+		}
+		b.settle(v, answer)
+	default:
+		b.settle(v, answer)
+		w.WriteHeader(answer.status)
+	}
+	_, _ = w.Write(first)
+}
+
+// drip writes all but the last byte, in a few pieces spread over the fault's time.
+func (b *Broker) drip(w http.ResponseWriter, v *visit, text []byte) []byte {
+	const pieces = 8
+	ending, control := b.ending(), http.NewResponseController(w)
+	for size := max(len(text)/pieces, 1); len(text) > 1 && v.ctx.Err() == nil; {
+		piece := min(size, len(text)-1)
+		_, _ = w.Write(text[:piece])
+		_ = control.Flush()
+		text = text[piece:]
+		wait(v.fault.drip/pieces, ending)
+	}
+	return text
+}
+
+// lost is the reply that no platform sees.
+var lost = reply{}
+
+// abort ends a call without an answer. It does not return: net/http closes the
+// connection, or the stream, of a handler that panics with this error.
+func (b *Broker) abort(v *visit) {
+	b.settle(v, lost)
+	panic(http.ErrAbortHandler)
+}
+
+// retryAfter reads the header of that name against the broker's clock; 0 for none.
+func retryAfter(value string, now time.Time) time.Duration {
+	if seconds, err := strconv.Atoi(value); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	if date, err := http.ParseTime(value); err == nil {
+		return max(date.Sub(now), 0)
+	}
+	return 0
+}

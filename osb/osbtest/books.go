@@ -1,0 +1,145 @@
+package osbtest
+
+import "time"
+
+// A State is how far an instance or a binding is.
+type State string
+
+// The states of what is on the books.
+const (
+	Creating State = "creating"
+	Ready    State = "ready"
+	Updating State = "updating"
+	Removing State = "removing"
+	// Broken: it was made asynchronously and that failed. What there is of it stands in
+	// the way until it is removed.
+	Broken State = "broken"
+)
+
+// An Instance is what the broker runs. Its maps are shared: read them only.
+type Instance struct {
+	ID, ServiceID, PlanID string
+	// Organization and Space are as provisioned.
+	Organization, Space string
+	// Parameters are those of the last successful provision or update that gave any.
+	Parameters map[string]any
+	// Context is of the last successful provision or update that gave one.
+	Context            map[string]any
+	MaintenanceVersion string
+	DashboardURL       string
+	State              State
+	// Creates is how often one of this ID was really made: 1, or the platform broke M14.
+	Creates int
+	// Updates is how often it was really changed.
+	Updates int
+	// Identity is of whoever provisioned it; nil where the call did not say.
+	Identity *Identity
+}
+
+// A Binding is a set of credentials. Its maps are shared: read them only.
+type Binding struct {
+	ID, InstanceID, ServiceID, PlanID string
+	AppGUID                           string
+	Parameters, Context               map[string]any
+	// Credentials are fresh for every binding made.
+	Credentials map[string]any
+	// Predecessor is the binding that it takes over from, or empty.
+	Predecessor string
+	// ExpiresAt is zero for never.
+	ExpiresAt time.Time
+	State     State
+	// Creates is as with an Instance.
+	Creates int
+	// Shown is how often the credentials were part of an answer, delivered or not.
+	Shown    int
+	Identity *Identity
+}
+
+// A History is what ever became of an ID.
+type History struct {
+	// Made and Removed are how often; removing what is not there does not count.
+	Made, Changed, Removed int
+}
+
+// Instances are those that exist now, by ID.
+func (b *Broker) Instances() map[string]Instance {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	instances := make(map[string]Instance, len(b.instances))
+	for id, instance := range b.instances {
+		instances[id] = *instance
+	}
+	return instances
+}
+
+// Bindings are those that exist now, by ID.
+func (b *Broker) Bindings() map[string]Binding {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	bindings := make(map[string]Binding, len(b.bindings))
+	for _, binding := range b.bindings {
+		bindings[binding.ID] = *binding
+	}
+	return bindings
+}
+
+// History is what ever became of the instance or binding with an ID.
+func (b *Broker) History(id string) History {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if history := b.histories[id]; history != nil {
+		return *history
+	}
+	return History{}
+}
+
+// Histories are those of all IDs that were ever made.
+func (b *Broker) Histories() map[string]History {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	histories := map[string]History{}
+	for id, history := range b.histories {
+		histories[id] = *history
+	}
+	return histories
+}
+
+// Add puts an instance on the books that no call made, such as one of another platform;
+// it is Ready, with the organization, space and parameters that it brings.
+func (b *Broker) Add(instance Instance) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	instance.State, instance.Creates = Ready, 1
+	b.instances[instance.ID] = &instance
+	b.history(instance.ID).Made++
+}
+
+// Lose takes an instance and its bindings off the books without a call: somebody else
+// removed it. It says whether there was one.
+func (b *Broker) Lose(id string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	known := b.instances[id] != nil
+	for at := range b.bindings {
+		if at.instance == id {
+			delete(b.bindings, at)
+			delete(b.operations, at)
+			b.history(at.binding).Removed++
+		}
+	}
+	if known {
+		b.history(id).Removed++
+	}
+	delete(b.instances, id)
+	delete(b.operations, target{instance: id})
+	delete(b.bound, id)
+	return known
+}
+
+// history is the running one of an ID.
+func (b *Broker) history(id string) *History {
+	if b.histories[id] == nil {
+		b.histories[id] = &History{}
+	}
+	return b.histories[id]
+}

@@ -1,0 +1,137 @@
+package osbtest
+
+import (
+	"crypto/tls"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Options are what a broker is like. The zero value is one with an empty catalog that
+// lets everybody in and does everything at once.
+type Options struct {
+	// Catalog is what it offers, as JSON; nil for nothing.
+	Catalog []byte
+	// Username and Password are asked for by basic authentication, or else Token as a
+	// bearer; all empty: no authentication.
+	Username, Password, Token string
+	// TLS has Listen serve https; it may ask for client certificates.
+	TLS *tls.Config
+	// Prefix is the path below which the API is, such as "/acme"; may be empty.
+	Prefix string
+	// Now is the clock of Call.Began, of Retry-After and of expiry; nil: time.Now. Delays
+	// are the real clock's: they happen on the wire.
+	Now func() time.Time
+	// Pace has the calls of a verb for a plan ID be asynchronous, and says how many polls
+	// find them in progress. The script comes before it.
+	Pace map[string]map[Verb]int
+	// OneShot shows the credentials of a binding only once, as brokers may.
+	OneShot bool
+	// NoOperation returns no operation key with a 202.
+	NoOperation bool
+	// RetryAfter is the header with every 202 and with every poll that finds an operation
+	// in progress: seconds, or a date; empty for none.
+	RetryAfter string
+	// Lifetime has bindings expire after it, and ask for renewal at half of it; 0: never.
+	Lifetime time.Duration
+	// Credentials are those of a new binding; nil for a believable set.
+	Credentials func(Binding) map[string]any
+	// Strict answers 400 to every call that breaks a duty.
+	Strict bool
+	// Crashes says that the platform is killed in this test. Then a request may be sent
+	// again although its answer was delivered, and any creation may be mitigated.
+	Crashes bool
+	// KeepCalls bounds how many calls are kept; 0: all of them.
+	KeepCalls int
+}
+
+// A Broker is one, with its books, its script and its record of calls. All methods are
+// safe for use at the same time.
+type Broker struct {
+	// URL is where it listens, with its prefix; empty before Listen.
+	URL string
+
+	options Options
+	// grace is how long a call that comes while another is under way waits for the other
+	// to be given up: the news that a platform has left travels on another connection.
+	grace time.Duration
+
+	mu         sync.Mutex
+	catalog    offer
+	instances  map[string]*Instance
+	bindings   map[target]*Binding
+	bound      map[string]int
+	histories  map[string]*History
+	operations map[target]*operation
+	script     script
+	records
+	server *http.Server
+	// closing is closed when the broker is; a broker that listens again has another.
+	closing chan struct{}
+	closed  bool
+}
+
+// records are what the broker remembers of the platform's manners.
+type records struct {
+	count      int
+	visits     []*visit
+	open       map[target]map[*visit]struct{}
+	violations []Violation
+	// mitigations are those that are due or came, by what they are about.
+	mitigations map[target]*Mitigation
+	unexpected  []Mitigation
+	// ambiguous are the IDs of what may be mitigated or not.
+	ambiguous map[string]bool
+	// shutOut is what the last call about was refused for its credentials or its version,
+	// for M13.
+	shutOut map[target]bool
+	// removed are the IDs that the platform has had removed, and by which call, for M14.
+	removed map[string]int
+	// patience is when a platform may call again.
+	patience map[patience]time.Time
+	// uncertain are the instances whose last update may or may not have been heard of.
+	uncertain map[string]bool
+}
+
+// New returns a broker that does not listen yet; it is an http.Handler. It panics if
+// the catalog is no JSON object of services: a test's catalog is the test's mistake.
+func New(options Options) *Broker {
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	b := &Broker{
+		options: options, grace: time.Second,
+		instances: map[string]*Instance{}, bindings: map[target]*Binding{}, bound: map[string]int{},
+		histories: map[string]*History{}, operations: map[target]*operation{}, script: newScript(), closing: make(chan struct{}),
+		records: records{
+			open: map[target]map[*visit]struct{}{}, mitigations: map[target]*Mitigation{},
+			ambiguous: map[string]bool{}, shutOut: map[target]bool{}, removed: map[string]int{}, patience: map[patience]time.Time{}, uncertain: map[string]bool{},
+		},
+	}
+	if options.Catalog == nil {
+		options.Catalog = []byte(`{"services":[]}`)
+	}
+	if err := b.SetCatalog(options.Catalog); err != nil {
+		panic(err)
+	}
+	return b
+}
+
+// SetAuth changes the credentials that the broker asks for; all empty for none.
+func (b *Broker) SetAuth(username, password, token string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.options.Username, b.options.Password, b.options.Token = username, password, token
+}
+
+// authorized says whether a request has the credentials that are asked for.
+func (b *Broker) authorized(r *http.Request) bool {
+	switch {
+	case b.options.Username != "" || b.options.Password != "":
+		username, password, found := r.BasicAuth()
+		return found && username == b.options.Username && password == b.options.Password
+	case b.options.Token != "":
+		return r.Header.Get("Authorization") == "Bearer "+b.options.Token
+	}
+	return true
+}

@@ -1,0 +1,121 @@
+package osbtest
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"strings"
+)
+
+// An offer is a catalog, and whatever was ever in it: what was provisioned of a plan
+// outlives the plan.
+type offer struct {
+	text     []byte
+	etag     string
+	services map[string]service
+	plans    map[planKey]plan
+}
+
+// A planKey names a plan: plan IDs alone need not be unique.
+type planKey struct{ service, plan string }
+
+type service struct {
+	ID                   string   `json:"id"`
+	Tags                 []string `json:"tags"`
+	Bindable             bool     `json:"bindable"`
+	InstancesRetrievable bool     `json:"instances_retrievable"`
+	BindingsRetrievable  bool     `json:"bindings_retrievable"`
+	AllowContextUpdates  bool     `json:"allow_context_updates"`
+	PlanUpdatable        bool     `json:"plan_updateable"`
+	Plans                []plan   `json:"plans"`
+}
+
+type plan struct {
+	ID                     string `json:"id"`
+	Bindable               *bool  `json:"bindable"`
+	PlanUpdatable          *bool  `json:"plan_updateable"`
+	BindingRotatable       bool   `json:"binding_rotatable"`
+	MaximumPollingDuration int64  `json:"maximum_polling_duration"`
+	MaintenanceInfo        struct {
+		Version string `json:"version"`
+	} `json:"maintenance_info"`
+	// live says that the plan is in the catalog now.
+	live bool
+}
+
+// SetCatalog changes what the broker offers, to a JSON text that it serves as it is.
+func (b *Broker) SetCatalog(text []byte) error {
+	var read struct {
+		Services []service `json:"services"`
+	}
+	if err := json.Unmarshal(text, &read); err != nil {
+		return fmt.Errorf("cannot read catalog: %w", err)
+	}
+	if read.Services == nil {
+		return errors.New("cannot read catalog: it has no services")
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	sum := sha256.Sum256(text)
+	was := b.catalog
+	b.catalog = offer{
+		text: bytes.Clone(text), etag: fmt.Sprintf(`W/"%x"`, sum[:8]),
+		services: map[string]service{}, plans: map[planKey]plan{},
+	}
+	maps.Copy(b.catalog.services, was.services)
+	for key, old := range was.plans {
+		old.live = false
+		b.catalog.plans[key] = old
+	}
+	for _, offered := range read.Services {
+		b.catalog.services[offered.ID] = offered
+		for _, variant := range offered.Plans {
+			variant.live = true
+			b.catalog.plans[planKey{offered.ID, variant.ID}] = variant
+		}
+	}
+	return nil
+}
+
+// bindable says whether a plan's instances can be bound: the plan's word, or else the
+// service's.
+func (o *offer) bindable(key planKey) bool {
+	if own := o.plans[key].Bindable; own != nil {
+		return *own
+	}
+	return o.services[key.service].Bindable
+}
+
+// updatable is as bindable, of changes from the plan to another.
+func (o *offer) updatable(key planKey) bool {
+	if own := o.plans[key].PlanUpdatable; own != nil {
+		return *own
+	}
+	return o.services[key.service].PlanUpdatable
+}
+
+// serviceType is what a service's tags say of it, for the scheme of a URI.
+func (o *offer) serviceType(id string) string {
+	for _, tag := range o.services[id].Tags {
+		if name, found := strings.CutPrefix(tag, "ServiceType="); found {
+			return name
+		}
+	}
+	return "service"
+}
+
+// serveCatalog answers with the catalog, or that it is the one that the platform has.
+func (b *Broker) serveCatalog(v *visit) reply {
+	header := http.Header{"Etag": {b.catalog.etag}}
+	for known := range strings.SplitSeq(v.Header.Get("If-None-Match"), ",") {
+		// Validators are compared weakly: with or without the W/.
+		if strings.TrimPrefix(strings.TrimSpace(known), "W/") == strings.TrimPrefix(b.catalog.etag, "W/") {
+			return reply{status: http.StatusNotModified, header: header}
+		}
+	}
+	return reply{status: http.StatusOK, text: b.catalog.text, header: header}
+}

@@ -1,0 +1,141 @@
+package osbtest
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// A patience is what may not be called again yet.
+type patience struct {
+	target
+	verb Verb
+}
+
+// settle records, once, what a platform gets to know of a call, and what follows from
+// that.
+func (b *Broker) settle(v *visit, answer reply) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if v.Outcome != Pending {
+		return
+	}
+	defer close(v.told)
+	v.Status, v.Outcome = answer.status, Lost
+	if answer.status != 0 {
+		v.Outcome = MalformedAnswer
+		if wellFormed(v.Verb, answer) {
+			v.Outcome = Answered
+			v.said = stateIn(v.Verb, answer)
+		}
+		b.bePatient(v, answer)
+	}
+	if v.started != nil && v.Outcome == Answered {
+		v.started.heard = true
+	}
+	b.remember(v)
+	b.mitigate(v)
+}
+
+// remember keeps what the duties ask for later.
+func (b *Broker) remember(v *visit) {
+	at := v.target()
+	delete(b.shutOut, at)
+	if v.Status == http.StatusUnauthorized || v.Status == http.StatusForbidden || v.Status == http.StatusPreconditionFailed {
+		b.shutOut[at] = true
+	}
+	if v.Outcome == Answered {
+		b.noteRemoval(v, v.Status)
+	}
+	if v.Verb == Update {
+		told := v.Outcome == Answered && v.Status < http.StatusInternalServerError
+		switch {
+		case told:
+			delete(b.uncertain, v.InstanceID)
+		case v.Acted:
+			b.uncertain[v.InstanceID] = true
+		}
+	}
+}
+
+// noteRemoval records that a deletion was done, or said to be. What the broker knows of
+// it counts, whether or not the answer arrived.
+func (b *Broker) noteRemoval(v *visit, status int) {
+	id := v.target().id()
+	done := status == http.StatusOK || status == http.StatusAccepted || status == http.StatusGone
+	if v.Verb.removes() && done && b.removed[id] == 0 {
+		b.removed[id] = v.N
+	}
+}
+
+// bePatient records a Retry-After that the platform was sent.
+func (b *Broker) bePatient(v *visit, answer reply) {
+	now := b.options.Now()
+	key := patience{v.target(), v.Verb}
+	if answer.status == http.StatusAccepted {
+		key.verb = v.Verb.poll()
+	}
+	delete(b.patience, key)
+	if asked := retryAfter(answer.header.Get("Retry-After"), now); asked > 0 {
+		b.patience[key] = now.Add(asked)
+	}
+}
+
+// wellFormed says whether an answer's body is as the specification says. Of a refusal
+// nothing is asked, nor of a deletion that is done: what is read of them is optional.
+func wellFormed(verb Verb, answer reply) bool {
+	if answer.status >= http.StatusMultipleChoices || verb.removes() && answer.status == http.StatusOK {
+		return true
+	}
+	var body map[string]any
+	if err := json.Unmarshal(answer.text, &body); err != nil || body == nil {
+		return false
+	}
+	switch {
+	case verb.polls():
+		return oneOf(body["state"], inProgress, succeeded, failed)
+	case verb == GetCatalog:
+		_, lawful := body["services"].([]any)
+		return lawful
+	}
+	return isText(body["operation"]) && isText(body["dashboard_url"]) && isObject(body["credentials"]) && isObject(body["parameters"])
+}
+
+// stateIn is what a well-formed answer to a poll says; empty for any other.
+func stateIn(verb Verb, answer reply) string {
+	var body struct {
+		State string `json:"state"`
+	}
+	if !verb.polls() || answer.status != http.StatusOK || json.Unmarshal(answer.text, &body) != nil {
+		return ""
+	}
+	return body.State
+}
+
+// maxOperation is the most characters of an operation key.
+const maxOperation = 10000
+
+func isText(value any) bool {
+	text, is := value.(string)
+	return value == nil || is && len(text) <= maxOperation
+}
+
+func isObject(value any) bool {
+	_, is := value.(map[string]any)
+	return value == nil || is
+}
+
+func oneOf(value any, words ...string) bool {
+	text, _ := value.(string)
+	return strings.Contains("|"+strings.Join(words, "|")+"|", "|"+text+"|") && text != ""
+}
+
+// impatience is how much too early a call is, after a Retry-After; 0 if it is not.
+func (b *Broker) impatience(v *visit) time.Duration {
+	until, asked := b.patience[patience{v.target(), v.Verb}]
+	if !asked {
+		return 0
+	}
+	return max(until.Sub(v.Began), 0)
+}
