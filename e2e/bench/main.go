@@ -39,9 +39,9 @@ func newCommand() *cobra.Command {
 		SilenceUsage: true, SilenceErrors: true,
 	}
 	command.Flags().StringVar(&b.bin, "bin", "bin", "folder of the built binaries")
-	command.Flags().StringSliceVar(&b.only, "only", nil, "parts to run: reviews, bindings, policies, creates, plans, apiserver; empty means all")
+	command.Flags().StringSliceVar(&b.only, "only", nil, "parts to run: reviews, bindings, policies, creates, plans, apiserver, instances, relist; empty means all")
 	command.Flags().IntVar(&b.pairs, "pairs", 0, "pairs of batches for each ratio; 0 means what the goals are judged by")
-	command.AddCommand(rawHookCommand(), holdCommand())
+	command.AddCommand(rawHookCommand(), holdCommand(), brokerCommand())
 	return command
 }
 
@@ -67,6 +67,8 @@ var stages = []stage{
 	{"creates", measureCreates},
 	{"plans", measurePlans},
 	{"apiserver", measureThroughAPIServer},
+	{"instances", measureInstances},
+	{"relist", measureRelist},
 }
 
 func (b *bench) run(ctx context.Context) error {
@@ -102,7 +104,7 @@ func (b *bench) wanted() ([]stage, error) {
 	for _, name := range b.only {
 		s, known := byName[name]
 		if !known {
-			return nil, fmt.Errorf("--only has %q; allowed are reviews, bindings, policies, creates, plans and apiserver", name)
+			return nil, fmt.Errorf("--only has %q; allowed are reviews, bindings, policies, creates, plans, apiserver, instances and relist", name)
 		}
 		wanted = append(wanted, s)
 	}

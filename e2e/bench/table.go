@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"text/tabwriter"
 )
@@ -44,7 +45,11 @@ func (r *row) missed() bool {
 // A table is what is printed in the end.
 type table struct{ rows []row }
 
-func (t *table) add(r row) { t.rows = append(t.rows, r) }
+// add takes a row down, and says so at once: a run takes long.
+func (t *table) add(r row) {
+	t.rows = append(t.rows, r)
+	fmt.Fprintf(os.Stderr, "bench: %s: %s\n", r.what, number(r.value, r.unit))
+}
 
 func (t *table) missed() bool {
 	for i := range t.rows {
