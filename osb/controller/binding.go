@@ -45,6 +45,8 @@ type bindingSubject struct {
 	offering   *offering
 	parameters parameters
 	origin     origin
+	// foreign says that what has the name of its Secret is not its own.
+	foreign bool
 }
 
 func (s *bindingSubject) object() client.Object  { return s.binding }
@@ -55,7 +57,7 @@ func (s *bindingSubject) with(o client.Object, record *lifecycle.Record) client.
 	next := o.DeepCopyObject().(*v1beta1.ServiceBinding) //nolint:forcetypeassert // a binding's subject
 	named := *record
 	named.SecretName = ""
-	if record.Exists {
+	if record.Exists && !s.foreign {
 		named.SecretName = secretName(s.binding)
 	}
 	next.Status = named.BindingStatus(next.Status)

@@ -30,6 +30,10 @@ func (s *bindingSubject) gather(ctx context.Context, thing *lifecycle.Thing) (ga
 	if err := s.look(ctx, thing, instance, &found); err != nil {
 		return found, err
 	}
+	if r := &thing.Record; thing.Deleting || r.Mitigating || r.Async {
+		s.hide(ctx)
+	}
+	found.redactor = s.parameters.redactor
 	target := thing.Record.Target()
 	if target == nil && s.ask != nil {
 		target = &s.ask.Sent
@@ -41,6 +45,18 @@ func (s *bindingSubject) gather(ctx context.Context, thing *lifecycle.Thing) (ga
 	known, ok, err := s.brokers.find(ctx, found.broker)
 	found.BrokerGone, found.BrokerReady = !ok, ok && known.ready()
 	return found, err
+}
+
+// hide reads the parameters, as far as they are there, for what the broker of a binding
+// that is removed or polled must not tell.
+func (s *bindingSubject) hide(ctx context.Context) {
+	if s.parameters.redactor.all != nil {
+		return
+	}
+	read, _, err := s.bindings.parameters.read(ctx, s.binding, s.binding.Spec.Parameters, s.binding.Spec.ParametersFrom)
+	if err == nil {
+		s.parameters.redactor = read.redactor
+	}
 }
 
 // instance is the one to bind to; nil if it is not there.
@@ -87,7 +103,7 @@ func (s *bindingSubject) look(ctx context.Context, thing *lifecycle.Thing, insta
 			found.Ask = s.ask
 			return nil
 		}
-		found.SecretLost = state == secretAbsent
+		found.SecretLost, s.foreign = true, state == secretForeign
 	}
 	problem, err := s.unable(ctx, r, instance)
 	if problem != nil || err != nil {

@@ -1,11 +1,11 @@
 package controller
 
 // What relisting may do. Classes and plans are written by apply, which is patch, and
-// create where there is none yet; brokers by patches of status and finalizers.
+// create where there is none yet; brokers by patches of status and finalizers. There
+// is no right to service types: a catalog cannot move what an operator made the default.
 
 // +kubebuilder:rbac:groups=servicecatalog.k8s.io,resources=clusterservicebrokers;servicebrokers,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=servicecatalog.k8s.io,resources=clusterservicebrokers/status;servicebrokers/status,verbs=patch
-// +kubebuilder:rbac:groups=servicecatalog.k8s.io,resources=clusterservicebrokers/finalizers;servicebrokers/finalizers,verbs=update
 // +kubebuilder:rbac:groups=servicecatalog.k8s.io,resources=clusterserviceclasses;clusterserviceplans;serviceclasses;serviceplans,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=servicecatalog.k8s.io,resources=clusterserviceclasses/status;clusterserviceplans/status;serviceclasses/status;serviceplans/status,verbs=patch
 // +kubebuilder:rbac:groups=servicecatalog.k8s.io,resources=servicebindings;serviceinstances,verbs=get;list;watch

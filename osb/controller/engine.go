@@ -36,6 +36,8 @@ type gathered struct {
 
 	// broker is whom the next call would be for; zero where there is none.
 	broker brokerKey
+	// redactor knows what brokers' texts must not tell.
+	redactor redactor
 	// reread says that the next step depends on what no watch tells of.
 	reread bool
 }
@@ -83,7 +85,7 @@ func (e *engine) pass(ctx context.Context, s subject) (reconcile.Result, error) 
 	if wait := e.dues.wait(s.object(), facts.Now); decision.Step == lifecycle.Poll && wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
-	return e.act(ctx, s, &turn{thing: &thing, facts: facts, broker: found.broker, decision: &decision})
+	return e.act(ctx, s, &turn{thing: &thing, facts: facts, broker: found.broker, redactor: found.redactor, decision: &decision})
 }
 
 // A turn is the part of a pass that calls a broker.
@@ -91,6 +93,7 @@ type turn struct {
 	thing    *lifecycle.Thing
 	facts    lifecycle.Facts
 	broker   brokerKey
+	redactor redactor
 	decision *lifecycle.Decision
 	// stored is the object as it is with the intent in it.
 	stored client.Object
@@ -149,6 +152,7 @@ func (e *engine) call(ctx context.Context, s subject, broker *osb.Client, t *tur
 	defer cancel()
 	began := e.clock.Now()
 	reply := s.call(ctx, broker, d)
+	t.redactor.reply(&reply)
 	e.metrics.called(s, t.broker, d.Step, reply.Err, e.clock.Since(began))
 	return reply
 }
@@ -166,11 +170,14 @@ func (e *engine) note(ctx context.Context, s subject, t *turn, reply lifecycle.R
 		e.brokers.forget(t.broker) // they may have been changed since they were read
 	}
 	log.FromContext(ctx).Info("the call to the broker failed", "step", t.decision.Step.String(), "broker", t.broker.String(),
-		"why", reply.Err.Error(), "requestID", requestID, "uid", s.object().GetUID())
+		"why", t.redactor.text(reply.Err.Error()), "requestID", requestID, "uid", s.object().GetUID())
 }
 
 // conclude stores the outcome, then tells of it.
 func (e *engine) conclude(ctx context.Context, s subject, t *turn, outcome lifecycle.Outcome) (reconcile.Result, error) {
+	if outcome.Event != nil {
+		outcome.Event.Message = t.redactor.text(outcome.Event.Message)
+	}
 	if outcome.Relist {
 		e.brokers.relist(t.broker)
 	}

@@ -70,6 +70,7 @@ func (s *instanceSubject) gather(ctx context.Context, thing *lifecycle.Thing) (g
 	if err := s.look(ctx, thing, &found); err != nil {
 		return found, err
 	}
+	found.redactor = s.parameters.redactor
 	target := thing.Record.Target()
 	asks := !thing.Deleting && !thing.Record.Mitigating && !thing.Record.Async && s.ask != nil
 	if asks {
@@ -107,7 +108,9 @@ func (s *instanceSubject) look(ctx context.Context, thing *lifecycle.Thing, foun
 	}
 	if problem != nil || thing.Deleting {
 		found.Problem = problem
-		return nil
+		// Nothing of them is sent; but what the broker says may hold what it was sent.
+		s.parameters, _, err = s.instances.parameters.read(ctx, s.instance, s.instance.Spec.Parameters, s.instance.Spec.ParametersFrom)
+		return err
 	}
 	s.offering = o
 	if found.Problem = s.removed(thing); found.Problem != nil {
@@ -243,7 +246,7 @@ var errNothingRecorded = errors.New("nothing is recorded of what its broker was 
 // follow removes or polls what is recorded: with the plan as the broker knows it.
 func (s *instanceSubject) follow(ctx context.Context, broker *osb.Client, d *lifecycle.Decision, reply *lifecycle.Reply) {
 	r := &d.Record
-	target := r.Target()
+	target := atBroker(r)
 	if target == nil {
 		reply.Err = errNothingRecorded
 		return
@@ -259,6 +262,16 @@ func (s *instanceSubject) follow(ctx context.Context, broker *osb.Client, d *lif
 		request.Identity = identityOf(s.instance.Spec.UserInfo)
 	}
 	reply.Response, reply.Err = broker.Deprovision(ctx, request)
+}
+
+// atBroker is an instance as its broker has it. After an update of unknown outcome that
+// may be as before or as after, and a removal that names the wrong plan may be refused:
+// the tries to remove it take turns.
+func atBroker(r *lifecycle.Record) *lifecycle.Sent {
+	if r.Operation == lifecycle.Removing && r.Accepted != nil && r.InProgress != nil && r.Retries%2 == 1 {
+		return r.InProgress
+	}
+	return r.Target()
 }
 
 // differs says in what an instance at the broker is not what is asked for. What the

@@ -38,6 +38,7 @@ type parameters struct {
 	// fromSecrets says that some come from Secrets, so that admission has not seen the
 	// whole.
 	fromSecrets bool
+	redactor    redactor
 }
 
 // A parametersReader reads the Secrets that parameters come from.
@@ -59,7 +60,7 @@ func (p parametersReader) read(ctx context.Context, o client.Object, spec *runti
 	if shown == nil {
 		shown = map[string]any{}
 	}
-	given := map[string]string{}
+	given, secret := map[string]string{}, map[string]any{}
 	for i := range from {
 		ref := from[i].SecretKeyRef
 		if ref == nil {
@@ -77,15 +78,16 @@ func (p parametersReader) read(ctx context.Context, o client.Object, spec *runti
 		for key := range add {
 			given[key], shown[key] = ref.Name, redacted
 		}
-		values = overlaid(values, add)
+		values, secret = overlaid(values, add), overlaid(secret, add)
 	}
-	return put(values, shown, spec != nil || len(from) > 0, len(from) > 0)
+	return put(values, shown, secret, len(from) > 0)
 }
 
 // put encodes what was put together.
-func put(values, shown map[string]any, any, fromSecrets bool) (parameters, *lifecycle.Problem, error) {
-	if !any || len(values) == 0 {
-		return parameters{values: values, fromSecrets: fromSecrets}, nil, nil
+func put(values, shown, secret map[string]any, fromSecrets bool) (parameters, *lifecycle.Problem, error) {
+	p := parameters{values: values, fromSecrets: fromSecrets, redactor: redactorOf(values, secret)}
+	if len(values) == 0 {
+		return p, nil, nil
 	}
 	raw, err := merge.Canonical(values)
 	if err != nil {
@@ -99,7 +101,8 @@ func put(values, shown map[string]any, any, fromSecrets bool) (parameters, *life
 	if err != nil {
 		return parameters{}, nil, fmt.Errorf("cannot encode parameters: %w", err)
 	}
-	return parameters{raw: raw, shown: &runtime.RawExtension{Raw: text}, checksum: checksum, values: values, fromSecrets: fromSecrets}, nil, nil
+	p.raw, p.shown, p.checksum = raw, &runtime.RawExtension{Raw: text}, checksum
+	return p, nil, nil
 }
 
 func decoded(raw []byte) (map[string]any, error) {

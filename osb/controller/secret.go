@@ -100,12 +100,12 @@ func secretType(serviceType string) corev1.SecretType {
 // put creates the Secret, or replaces the binding's own. The type of a Secret cannot
 // change: one of another type is made anew.
 func (s secrets) put(ctx context.Context, b *v1beta1.ServiceBinding, wanted *corev1.Secret) error {
-	var has corev1.Secret
-	err := s.live.Get(ctx, client.ObjectKeyFromObject(wanted), &has)
-	if apierrors.IsNotFound(err) {
-		return s.client.Create(ctx, wanted.DeepCopy(), client.FieldOwner(v1beta1.FieldOwnerController))
+	err := s.create(ctx, wanted)
+	if !apierrors.IsAlreadyExists(err) {
+		return err
 	}
-	if err != nil {
+	var has corev1.Secret
+	if err := s.live.Get(ctx, client.ObjectKeyFromObject(wanted), &has); err != nil {
 		return fmt.Errorf("cannot read Secret %q: %w", wanted.Name, err)
 	}
 	if !metav1.IsControlledBy(&has, b) {
@@ -115,7 +115,7 @@ func (s secrets) put(ctx context.Context, b *v1beta1.ServiceBinding, wanted *cor
 		if err := s.delete(ctx, &has); err != nil {
 			return err
 		}
-		return s.client.Create(ctx, wanted.DeepCopy(), client.FieldOwner(v1beta1.FieldOwnerController))
+		return s.create(ctx, wanted)
 	}
 	next := has.DeepCopy()
 	next.Data = wanted.Data
@@ -124,6 +124,10 @@ func (s secrets) put(ctx context.Context, b *v1beta1.ServiceBinding, wanted *cor
 	}
 	next.Labels[v1beta1.LabelManagedBy] = v1beta1.ManagedByController
 	return s.client.Update(ctx, next, client.FieldOwner(v1beta1.FieldOwnerController))
+}
+
+func (s secrets) create(ctx context.Context, secret *corev1.Secret) error {
+	return s.client.Create(ctx, secret.DeepCopy(), client.FieldOwner(v1beta1.FieldOwnerController))
 }
 
 // remove deletes the binding's own Secret; another's is left alone.

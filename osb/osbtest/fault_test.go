@@ -73,9 +73,9 @@ func TestFaultsHappenOnTheWire(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPlatform(t, osbtest.Options{})
-			p.client.Timeout = 2 * time.Second
+			p.client.Timeout = 10 * time.Second
 			if strings.HasPrefix(name, "Hang") {
-				p.client.Timeout = 100 * time.Millisecond
+				p.client.Timeout = time.Second
 			}
 			p.broker.Next(osbtest.Provision, tc.fault)
 			got := p.send(provision("i1"))

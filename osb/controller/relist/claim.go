@@ -50,6 +50,9 @@ func factPaths(broker *Broker, object *Object) fieldSet {
 		pathOf(inMetadata, inAnnotations, api.AnnotationCatalogHash):                                      true,
 		pathOf(inMetadata, "ownerReferences") + fieldSeparator + `k:{"uid":"` + string(broker.UID) + `"}`: true,
 	}
+	for label := range lookupLabels(broker, object) {
+		fields[pathOf(inMetadata, inLabels, label)] = true
+	}
 	for name, value := range object.Facts {
 		inner, is := value.(map[string]any)
 		if !is || name != "maintenanceInfo" && name != kinds[object.Kind].class {
@@ -67,4 +70,21 @@ func factPaths(broker *Broker, object *Object) fieldSet {
 func factsStand(broker *Broker, live *found, object *Object) bool {
 	return live.GetAnnotations()[api.AnnotationCatalogHash] == object.Hash &&
 		appliedBy(live.GetManagedFields(), api.FieldOwnerCatalog).equal(factPaths(broker, object))
+}
+
+// lookupLabels are the labels that old clients look objects up by. Admission sets them
+// too; with them, it has nothing to add.
+func lookupLabels(broker *Broker, object *Object) map[string]any {
+	name, _ := object.Facts["externalName"].(string)
+	ofBroker, ofClass := api.LabelClusterServiceBrokerName, api.LabelClusterServiceClassRefName
+	if object.Namespace != "" {
+		ofBroker, ofClass = api.LabelServiceBrokerName, api.LabelServiceClassRefName
+	}
+	labels := map[string]any{
+		api.LabelExternalID: api.HashLabelValue(object.ExternalID), api.LabelExternalName: api.HashLabelValue(name), ofBroker: api.HashLabelValue(broker.Name),
+	}
+	if object.Class != "" {
+		labels[ofClass] = api.HashLabelValue(object.Class)
+	}
+	return labels
 }

@@ -13,6 +13,9 @@ import (
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
+// errInUse says that something refers to an object, or may.
+var errInUse = errors.New("it is in use")
+
 // mark marks the broker's objects that the catalog lists no more, so that nothing new
 // is provisioned from them, and takes the mark from user-defined objects whose IDs it
 // lists: their broker was gone and is back.
@@ -101,6 +104,14 @@ func (e *Engine) MarkGone(ctx context.Context, broker Broker) (marked int, err e
 		failures[i] = gone(e.setStatus(ctx, left[i], map[string]any{statusRemoved: true}))
 	})
 	return len(left), errors.Join(failures...)
+}
+
+// gone passes over that an object is not there any more, or not the same.
+func gone(err error) error {
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
 }
 
 // Delete deletes all that a broker owns and that nothing refers to, plans before

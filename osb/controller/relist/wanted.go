@@ -64,7 +64,7 @@ func Wanted(broker Broker, catalog *osb.Catalog) (Objects, []Skipped) {
 	}
 	r.classKind, r.planKind = kindsOf(broker.Namespace)
 	for _, unread := range catalog.Skipped {
-		r.skip(unread.Service, unread.Plan, "%s", unread.Reason)
+		r.skipf(unread.Service, unread.Plan, "%s", unread.Reason)
 		r.wanted.Unread[unreadName(unread.Service, unread.Plan)] = true
 	}
 	for i := range catalog.Services {
@@ -85,7 +85,7 @@ type reading struct {
 	skipped []Skipped
 }
 
-func (r *reading) skip(service, plan, format string, args ...any) {
+func (r *reading) skipf(service, plan, format string, args ...any) {
 	r.skipped = append(r.skipped, Skipped{Service: service, Plan: plan, Reason: fmt.Sprintf(format, args...)})
 }
 
@@ -93,7 +93,7 @@ func (r *reading) skip(service, plan, format string, args ...any) {
 func (r *reading) service(service *osb.Service) {
 	title := titleOf(service.Name, service.ID)
 	if reason := r.serviceUnfit(service); reason != "" {
-		r.skip(title, "", "%s", reason)
+		r.skipf(title, "", "%s", reason)
 		r.unfit(service)
 		return
 	}
@@ -130,7 +130,7 @@ func (r *reading) unfit(service *osb.Service) {
 
 func (r *reading) tell(service, plan string, notes *notes) {
 	for _, note := range notes.texts {
-		r.skip(service, plan, "%s", note)
+		r.skipf(service, plan, "%s", note)
 	}
 }
 
@@ -164,7 +164,7 @@ func (r *reading) plansOf(service *osb.Service, class *Class) []readPlan {
 		plan := &service.Plans[i]
 		title := titleOf(plan.Name, plan.ID)
 		if reason := r.planUnfit(plan, names); reason != "" {
-			r.skip(class.Service, title, "%s", reason)
+			r.skipf(class.Service, title, "%s", reason)
 			r.wanted.Unfit[plan.ID] = true
 			continue
 		}
@@ -172,7 +172,7 @@ func (r *reading) plansOf(service *osb.Service, class *Class) []readPlan {
 		plans = append(plans, readPlan{Plan: plan, tags: readTags(planTags(plan)), notes: &notes{}})
 	}
 	if len(plans) == 0 {
-		r.skip(class.Service, "", "it has no plan that could be taken over")
+		r.skipf(class.Service, "", "it has no plan that could be taken over")
 		r.wanted.Unfit[service.ID] = true
 	}
 	return plans

@@ -2,7 +2,6 @@ package relist
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -46,6 +45,7 @@ func (r *run) writeFacts(ctx context.Context, live *found, object *Object) (*fou
 	}
 	whole, metadata := document(object.Kind, client.ObjectKey{Namespace: object.Namespace, Name: object.Name}, uid)
 	metadata[inAnnotations] = map[string]any{api.AnnotationCatalogHash: object.Hash}
+	metadata[inLabels] = lookupLabels(r.broker, object)
 	metadata["ownerReferences"] = []any{map[string]any{
 		"apiVersion": api.GroupVersion.String(), "kind": r.broker.kind(), "name": r.broker.Name, "uid": string(r.broker.UID),
 		"controller": true, "blockOwnerDeletion": false,
@@ -156,13 +156,3 @@ func (e *Engine) setStatus(ctx context.Context, live *found, fields map[string]a
 	}
 	return nil
 }
-
-// gone passes over that an object is not there any more, or not the same.
-func gone(err error) error {
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		return nil
-	}
-	return err
-}
-
-var errInUse = errors.New("it is in use")

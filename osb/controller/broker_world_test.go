@@ -1,0 +1,169 @@
+package controller
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientevents "k8s.io/client-go/tools/events"
+	testclock "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/relist"
+)
+
+const brokersCatalog = `{"services":[{"id":"db","name":"mysql","plans":[{"id":"s","name":"small"},{"id":"l","name":"large","free":false}]}]}`
+
+// A brokerWorld is a broker that is reconciled, with a clock that stands still.
+type brokerWorld struct {
+	*testing.T
+
+	client     client.Client
+	clock      *testclock.FakePassiveClock
+	recorder   *clientevents.FakeRecorder
+	reconciler *brokerReconciler
+	at         client.ObjectKey
+	namespaced bool
+	// writes counts requests that would write, statuses those of brokers among them.
+	writes, statuses int
+
+	// answer is what the broker says; etags are what it was asked with.
+	answer func(etag string) (*osb.Catalog, error)
+	etags  []string
+}
+
+func newBrokerWorld(t *testing.T, namespaced bool, objects ...client.Object) *brokerWorld {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	require.NoError(t, v1beta1.AddToScheme(scheme))
+	w := &brokerWorld{
+		T: t, clock: testclock.NewFakePassiveClock(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)), recorder: clientevents.NewFakeRecorder(100),
+		at: client.ObjectKey{Name: "b"}, namespaced: namespaced,
+	}
+	if namespaced {
+		w.at.Namespace = "n"
+	}
+	builder := fake.NewClientBuilder().WithScheme(scheme).WithReturnManagedFields().WithStatusSubresource(
+		&v1beta1.ClusterServiceBroker{}, &v1beta1.ServiceBroker{}, &v1beta1.ClusterServiceClass{}, &v1beta1.ServiceClass{}, &v1beta1.ClusterServicePlan{}, &v1beta1.ServicePlan{}, &v1beta1.ServiceInstance{})
+	builder = builder.WithInterceptorFuncs(w.counts())
+	require.NoError(t, addBrokerIndexes(t.Context(), fakeIndexer{builder}))
+	w.client = builder.WithObjects(append(objects, w.newBroker())...).Build()
+	w.answer = func(string) (*osb.Catalog, error) { return brokerCatalog(t, brokersCatalog, ""), nil }
+	w.reconciler = newBrokerReconciler(brokerOptions{
+		client: w.client, engine: &relist.Engine{Client: w.client, Reader: w.client, Live: w.client, Workers: 1}, recorder: w.recorder, clock: w.clock, interval: 24 * time.Hour,
+		fetch: func(_ context.Context, _ client.Object, etag string) (*osb.Catalog, error) {
+			w.etags = append(w.etags, etag)
+			return w.answer(etag)
+		},
+	}, w.emptyBroker)
+	return w
+}
+
+func (w *brokerWorld) emptyBroker() client.Object {
+	if w.namespaced {
+		return &v1beta1.ServiceBroker{}
+	}
+	return &v1beta1.ClusterServiceBroker{}
+}
+
+func (w *brokerWorld) newBroker() client.Object {
+	meta := metav1.ObjectMeta{Namespace: w.at.Namespace, Name: "b", UID: "uid-b", Generation: 1, Finalizers: []string{v1beta1.FinalizerServiceCatalog}}
+	spec := v1beta1.CommonServiceBrokerSpec{URL: "https://b"}
+	if w.namespaced {
+		return &v1beta1.ServiceBroker{ObjectMeta: meta, Spec: v1beta1.ServiceBrokerSpec{CommonServiceBrokerSpec: spec}}
+	}
+	return &v1beta1.ClusterServiceBroker{ObjectMeta: meta, Spec: v1beta1.ClusterServiceBrokerSpec{CommonServiceBrokerSpec: spec}}
+}
+
+func (w *brokerWorld) counts() interceptor.Funcs {
+	return interceptor.Funcs{
+		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, options ...client.PatchOption) error {
+			w.writes++
+			return c.Patch(ctx, o, p, options...)
+		},
+		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, options ...client.SubResourcePatchOption) error {
+			w.writes++
+			if brokerOf(o).status != nil {
+				w.statuses++
+			}
+			return c.SubResource(sub).Patch(ctx, o, p, options...)
+		},
+		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, options ...client.DeleteOption) error {
+			w.writes++
+			return c.Delete(ctx, o, options...)
+		},
+	}
+}
+
+// A fakeIndexer gives a fake client the indexes of the cache.
+type fakeIndexer struct{ builder *fake.ClientBuilder }
+
+func (f fakeIndexer) IndexField(_ context.Context, o client.Object, field string, value client.IndexerFunc) error {
+	f.builder.WithIndex(o, field, value)
+	return nil
+}
+
+func brokerCatalog(t *testing.T, text, etag string) *osb.Catalog {
+	t.Helper()
+	catalog := &osb.Catalog{}
+	require.NoError(t, json.Unmarshal([]byte(text), catalog))
+	catalog.ETag = etag
+	return catalog
+}
+
+// pass is one pass over the broker, after some time.
+func (w *brokerWorld) pass(after time.Duration) reconcile.Result {
+	w.Helper()
+	w.clock.SetTime(w.clock.Now().Add(after))
+	result, err := w.reconciler.Reconcile(w.Context(), reconcile.Request{NamespacedName: w.at})
+	require.NoError(w, err)
+	return result
+}
+
+func (w *brokerWorld) broker() broker {
+	w.Helper()
+	o := w.emptyBroker()
+	require.NoError(w, w.client.Get(w.Context(), w.at, o))
+	return brokerOf(o)
+}
+
+// respec changes the broker's spec, as the API server would store it.
+func (w *brokerWorld) respec(change func(*v1beta1.CommonServiceBrokerSpec)) {
+	w.Helper()
+	b := w.broker()
+	change(b.spec)
+	b.object.SetGeneration(b.object.GetGeneration() + 1)
+	require.NoError(w, w.client.Update(w.Context(), b.object))
+}
+
+// conditions are those of the broker, as "Ready=True/FetchedCatalog".
+func (w *brokerWorld) conditions() string {
+	var all []string
+	for _, c := range w.broker().status.Conditions {
+		all = append(all, fmt.Sprintf("%s=%s/%s", c.Type, c.Status, c.Reason))
+		assert.Equal(w, w.broker().object.GetGeneration(), c.ObservedGeneration, c.Type)
+	}
+	return strings.Join(all, " ")
+}
+
+// events are those since the last look, as "Normal FetchedCatalog".
+func (w *brokerWorld) events() string {
+	var all []string
+	for len(w.recorder.Events) > 0 {
+		words := strings.SplitN(<-w.recorder.Events, " ", 3)
+		all = append(all, words[0]+" "+words[1])
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,133 @@
+package controller
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/lifecycle"
+)
+
+// shortestRedacted is the length, in bytes, below which a value is not looked for in a
+// broker's text: a parameter "a" would take every other word of it.
+const shortestRedacted = 4
+
+// cutMark is how the client ends a text that it cut.
+const cutMark = "…"
+
+// A redactor takes parameters out of what brokers say: some answer a request that they
+// refuse with the request.
+type redactor struct {
+	// secrets takes out the values from Secrets, all takes out every parameter's.
+	secrets, all *eraser
+}
+
+// redactorOf finds the texts within parameters, and within those of them that come from
+// Secrets.
+func redactorOf(all, fromSecrets map[string]any) redactor {
+	return redactor{secrets: newEraser(fromSecrets), all: newEraser(all)}
+}
+
+// An eraser takes values out of texts.
+type eraser struct {
+	// forms are how the values may be written, the longest first: one may be within
+	// another.
+	forms    []string
+	replacer *strings.Replacer
+}
+
+func newEraser(values map[string]any) *eraser {
+	var found []string
+	collect(values, &found)
+	slices.SortFunc(found, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	e := &eraser{forms: slices.Compact(found)}
+	var pairs []string
+	for _, form := range e.forms {
+		pairs = append(pairs, form, redacted)
+	}
+	e.replacer = strings.NewReplacer(pairs...)
+	return e
+}
+
+// erase takes the values out, and the beginning of one at the end of a text that was
+// cut there.
+func (e *eraser) erase(text string) string {
+	text = e.replacer.Replace(text)
+	rest, wasCut := strings.CutSuffix(text, cutMark)
+	if !wasCut {
+		return text
+	}
+	for _, form := range e.forms {
+		for length := min(len(form)-1, len(rest)); length >= shortestRedacted; length-- {
+			if begun, ok := strings.CutSuffix(rest, form[:length]); ok {
+				return begun + redacted + cutMark
+			}
+		}
+	}
+	return text
+}
+
+func collect(value any, into *[]string) {
+	switch v := value.(type) {
+	case string:
+		collectForms(v, into)
+	case json.Number:
+		collectForms(v.String(), into)
+	case []any:
+		for _, item := range v {
+			collect(item, into)
+		}
+	case map[string]any:
+		for _, item := range v {
+			collect(item, into)
+		}
+	}
+}
+
+// collectForms adds how a text may be written: as it is, on one line, as the client
+// prints it, and as JSON within a text, with the characters of HTML escaped or not.
+func collectForms(text string, into *[]string) {
+	forms := []string{text, strings.Join(strings.Fields(text), " ")}
+	for _, escape := range []bool{true, false} {
+		var encoded bytes.Buffer
+		encoder := json.NewEncoder(&encoded)
+		encoder.SetEscapeHTML(escape)
+		if encoder.Encode(text) == nil {
+			line := strings.TrimSpace(encoded.String())
+			forms = append(forms, line[1:len(line)-1])
+		}
+	}
+	for _, form := range forms {
+		if len(form) >= shortestRedacted {
+			*into = append(*into, form)
+		}
+	}
+}
+
+// reply takes what comes from Secrets out of a reply: its texts are stored in status,
+// where users look for why.
+func (r redactor) reply(reply *lifecycle.Reply) {
+	if r.secrets == nil {
+		return
+	}
+	if failed := (*osb.Error)(nil); errors.As(reply.Err, &failed) {
+		clean := *failed
+		clean.Description, clean.Code = r.secrets.erase(failed.Description), r.secrets.erase(failed.Code)
+		reply.Err = &clean
+	}
+	if reply.Poll != nil {
+		reply.Poll.Description = r.secrets.erase(reply.Poll.Description)
+	}
+}
+
+// text takes every parameter out of a text for a log or an event.
+func (r redactor) text(text string) string {
+	if r.all == nil {
+		return text
+	}
+	return r.all.erase(text)
+}

@@ -1,0 +1,49 @@
+package relist
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+func TestClaim(t *testing.T) {
+	t.Parallel()
+	owner := func(kind, name string) []metav1.OwnerReference {
+		return []metav1.OwnerReference{{Kind: kind, Name: name, UID: "an older one's", Controller: new(true)}}
+	}
+	plan := func(change func(*api.ServicePlan)) *found {
+		p := &api.ServicePlan{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "s"}}
+		change(p)
+		return see(p)
+	}
+	cases := map[string]struct {
+		reason string
+		live   *found
+		want   claim
+	}{
+		"Absent":    {"It is made.", nil, claim{}},
+		"Partial":   {"A chart's is completed.", plan(func(p *api.ServicePlan) { p.Spec.ExternalID = "S" }), claim{}},
+		"Legacy":    {"The retired catalog's has no owner, and names the broker.", plan(func(p *api.ServicePlan) { p.Spec.ServiceBrokerName = "b" }), claim{}},
+		"Ours":      {"Ours is ours.", plan(func(p *api.ServicePlan) { p.OwnerReferences = owner("ServiceBroker", "b") }), claim{}},
+		"Unmanaged": {"Not against a person's will.", plan(func(p *api.ServicePlan) { p.Annotations = map[string]string{api.AnnotationManaged: "false"} }), claim{leave: true}},
+		"Managed":   {"Any other word is none.", plan(func(p *api.ServicePlan) { p.Annotations = map[string]string{api.AnnotationManaged: "true"} }), claim{}},
+		"Another":   {"Another broker's is not.", plan(func(p *api.ServicePlan) { p.OwnerReferences = owner("ServiceBroker", "c") }), claim{skip: `ServicePlan "s" belongs to ServiceBroker c; to have both, give the broker a nameSuffix`}},
+		"NamesOne":  {"Nor one that names another.", plan(func(p *api.ServicePlan) { p.Spec.ServiceBrokerName = "c" }), claim{skip: `ServicePlan "s" belongs to ServiceBroker c; to have both, give the broker a nameSuffix`}},
+		"Copied":    {"Nor a copy of a cluster's.", plan(func(p *api.ServicePlan) { p.Spec.ClusterServiceBrokerName = "b" }), claim{skip: `ServicePlan "s" belongs to ClusterServiceBroker b; to have both, give the broker a nameSuffix`}},
+		"OtherID":   {"An ID never changes.", plan(func(p *api.ServicePlan) { p.Spec.ExternalID = "x" }), claim{skip: `ServicePlan "s" stands for another ID, "x"; give the broker a nameSuffix`}},
+		"OtherClass": {"Nor does a class.", plan(func(p *api.ServicePlan) {
+			p.OwnerReferences, p.Spec.ServiceClassRef.Name = owner("ServiceBroker", "b"), "x"
+		}), claim{moved: true, skip: `ServicePlan "s" belongs to class "x"; it is made anew once that is gone`}},
+		"OtherClassOfOperator": {"Who is not the owner does not remove it.", plan(func(p *api.ServicePlan) { p.Spec.ServiceClassRef.Name = "x" }), claim{skip: `ServicePlan "s" belongs to class "x"; it is made anew once that is gone`}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			broker := &Broker{Namespace: "n", Name: "b", UID: "u"}
+			assert.Equal(t, tc.want, claimOn(broker, tc.live, &Object{Kind: ServicePlan, Namespace: "n", Name: "s", ExternalID: "S", Class: "c"}), tc.reason)
+		})
+	}
+}
