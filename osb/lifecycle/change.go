@@ -12,21 +12,33 @@ func (c Changes) Any() bool { return c.Plan || c.Parameters || c.Context || c.Ma
 // of unknown outcome both what it sent and what was before may be there: whatever
 // differs from either is sent.
 func (t *Thing) Changes(ask *Ask) Changes {
-	var c Changes
-	c.compare(t.Record.Accepted, ask)
-	c.compare(t.Record.InProgress, ask)
+	c := compare(t.Record.Accepted, ask).and(compare(t.Record.InProgress, ask))
+	if t.Record.InProgress != nil && !c.Any() {
+		// It was changed and changed back, and the last request may not have arrived.
+		c.Plan, c.Parameters = ask.PlanUpdatable, true
+	}
 	return c
 }
 
-func (c *Changes) compare(before *Sent, ask *Ask) {
-	if before == nil {
-		return
+func (c Changes) and(more Changes) Changes {
+	return Changes{
+		Plan: c.Plan || more.Plan, Parameters: c.Parameters || more.Parameters,
+		Context: c.Context || more.Context, Maintenance: c.Maintenance || more.Maintenance,
 	}
-	c.Plan = c.Plan || before.PlanExternalID != ask.PlanExternalID
-	c.Parameters = c.Parameters || before.ParameterChecksum != ask.ParameterChecksum
-	// A context that was never recorded is not known to have changed.
-	c.Context = c.Context || ask.AllowContextUpdates && before.ContextChecksum != "" && before.ContextChecksum != ask.ContextChecksum
-	// A new version is only taken by whoever asks for it, or for another plan.
-	c.Maintenance = c.Maintenance || ask.MaintenanceVersion != "" && before.MaintenanceVersion != ask.MaintenanceVersion &&
-		(ask.UpdateRequests > before.UpdateRequests || before.PlanExternalID != ask.PlanExternalID)
+}
+
+func compare(before *Sent, ask *Ask) Changes {
+	if before == nil {
+		return Changes{}
+	}
+	plan := before.PlanExternalID != ask.PlanExternalID
+	return Changes{
+		Plan:       plan,
+		Parameters: before.ParameterChecksum != ask.ParameterChecksum,
+		// A context that was never recorded is not known to have changed.
+		Context: ask.AllowContextUpdates && before.ContextChecksum != "" && before.ContextChecksum != ask.ContextChecksum,
+		// A new version is only taken by whoever asks for it, or for another plan.
+		Maintenance: ask.MaintenanceVersion != "" && before.MaintenanceVersion != ask.MaintenanceVersion &&
+			(plan || ask.UpdateRequests > before.UpdateRequests),
+	}
 }

@@ -19,6 +19,12 @@
 //	                                    └─ 202: Poll; any error: again, until it is gone
 //
 // What is refused for good (400 and its like) rests until the spec changes. What was
-// not made for this object (an ID that admission did not mint for it) is adopted, never
-// mitigated, and removed at deletion only if this object's request made it.
+// not made for this object (an ID that admission did not mint for it) is adopted: asked
+// for again where nobody knows, never mitigated, and removed at deletion only if this
+// object's request made it.
+//
+// Two things are remembered beyond an operation, because a broker may have acted on what
+// it never answered: what was sent (InProgress), so that a spec that is taken back is
+// brought to the broker too; and until when a request that was cut off may still make
+// something (Deadline), so that "there is nothing" is not believed before.
 package lifecycle

@@ -32,7 +32,7 @@ type Facts struct {
 	// bindings_retrievable.
 	Fetchable bool
 	// Settled says that no call of this process is under way: the Deadline that it
-	// wrote itself need not be waited out.
+	// wrote itself need not be waited out, but for a call that makes something.
 	Settled bool
 	// HeldUntil is until when the broker is spared, or zero; HeldBecause says why.
 	HeldUntil   time.Time

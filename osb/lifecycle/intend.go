@@ -142,6 +142,7 @@ func (t *Thing) held(f *Facts, wait time.Duration) Decision {
 	r := t.Record
 	r.NextRetry = f.HeldUntil
 	if _, ok := v1beta1.FindCondition(r.Conditions, v1beta1.ConditionReady); !ok {
+		r.ObservedGeneration = t.Generation
 		r.set(v1beta1.Waiting(reasonHeld, f.HeldBecause), f.Now)
 	}
 	if !r.failedForGood() {

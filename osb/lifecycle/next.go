@@ -78,9 +78,7 @@ func Next(t Thing, f Facts) Decision {
 
 func next(t *Thing, f *Facts) Decision {
 	r := &t.Record
-	// A call that somebody else began may still arrive: what is done before then
-	// might be undone by it.
-	if wait := r.Deadline.Sub(f.Now); r.Operation != NoOperation && !r.Async && wait > 0 && !f.Settled {
+	if wait := t.mustWait(f); wait > 0 {
 		return Decision{Step: Rest, After: wait, Record: *r}
 	}
 	switch {
@@ -88,7 +86,7 @@ func next(t *Thing, f *Facts) Decision {
 		return t.nextRemoval(f)
 	case r.Mitigating:
 		return t.nextMitigation(f)
-	case r.Async && !(f.BrokerGone && f.Problem != nil):
+	case r.Async && (!f.BrokerGone || f.Problem == nil):
 		return t.retryable(f, Decision{Step: Poll, Record: *r})
 	case t.stalled() || f.Problem != nil && t.complete(f):
 		return Decision{Step: Rest, Record: *r}
@@ -106,6 +104,17 @@ func next(t *Thing, f *Facts) Decision {
 		return t.retryable(f, t.nextSecret(f))
 	}
 	return t.nextChange(f)
+}
+
+// mustWait is how long a call may still arrive whose answer nobody waits for: what is
+// done before then might be undone by it. A call of this process that makes something
+// may have been cut off, so that it is waited for too.
+func (t *Thing) mustWait(f *Facts) time.Duration {
+	r := &t.Record
+	if r.Operation == NoOperation || r.Async || f.Settled && r.Operation != Making {
+		return 0
+	}
+	return r.Deadline.Sub(f.Now)
 }
 
 // retryable is a decision, or the rest until the time for the next try has come.
@@ -176,10 +185,12 @@ func (t *Thing) nextRemoval(f *Facts) Decision {
 		return Decision{Step: Release, Record: *r, Warning: "its broker is not registered any more: it was not asked to remove it"}
 	case r.Async && r.Operation == Removing:
 		return t.retryable(f, Decision{Step: Poll, Record: *r})
-	case r.Operation != Removing: // what was tried before is not waited for
+	case r.Async && r.Operation == Changing: // only a creation can be overtaken
+		return t.retryable(f, Decision{Step: Poll, Record: *r})
+	case r.Operation != Removing && !r.Mitigating: // what was tried before is not waited for
 		return t.intend(f, Remove, false)
 	}
-	return t.retryable(f, t.intend(f, Remove, true))
+	return t.retryable(f, t.intend(f, Remove, r.Operation == Removing))
 }
 
 // left says what stays at the broker of a thing that owes nothing; empty: nothing.

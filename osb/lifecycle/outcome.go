@@ -85,6 +85,10 @@ func (c *call) undo(reason, message string, e *osb.Error) Outcome {
 	if e.RetryAfter > 0 {
 		r.NextRetry = c.facts.Now.Add(e.RetryAfter)
 	}
+	if c.decision.Again && r.Deadline.After(r.NextRetry) {
+		// What is removed now may be what the first request made, and this one make another.
+		r.NextRetry = r.Deadline
+	}
 	r.miss(reason, message, c.facts.Now)
 	mitigation := words(c.thing.Kind, Mitigate)
 	r.set(v1beta1.OrphanMitigation(mitigation.inFlight, mitigation.workMessage), c.facts.Now)

@@ -138,10 +138,7 @@ func (c *call) asyncFailed(last *osb.LastOperation, reason, message string) Outc
 	case Removing:
 		r.Async, r.Key = false, nil
 		return c.again(reason, message, &osb.Error{RetryAfter: last.RetryAfter})
-	case Changing:
-		if last.State == osb.Failed {
-			r.InProgress = nil // it is as it was
-		}
+	case Changing: // how far it came is not known
 		return c.stop(reason, message)
 	case NoOperation, Making:
 	}

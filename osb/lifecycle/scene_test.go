@@ -27,7 +27,7 @@ type scene struct {
 	foreign string
 }
 
-func (s scene) name() string {
+func (s *scene) name() string {
 	name := map[Kind]string{Instance: "Instance", Binding: "Binding"}[s.kind]
 	name += map[bool]string{true: "Minted", false: "Adopted"}[s.minted]
 	name += map[bool]string{true: "Fetchable", false: "NotFetchable"}[s.fetchable]
@@ -58,7 +58,7 @@ type state struct {
 	how       string
 }
 
-func (s scene) start() state {
+func (s *scene) start() state {
 	return state{
 		thing: Thing{Kind: s.kind, Generation: 1, SpecID: specID, Minted: s.minted},
 		body:  "a", now: epoch, world: world{place: map[bool]place{true: there, false: nothing}[s.foreign != ""], body: s.foreign},
@@ -106,10 +106,15 @@ func (s *scene) otherFacts(at *state) map[string]Facts {
 	problem := func(f *Facts, p Problem) { f.Ask, f.Problem = nil, &p }
 	add("Waits", func(f *Facts) { problem(f, Problem{Reason: "NoPlan", Message: "wait", Waits: true, Undecided: true}) })
 	add("Stuck", func(f *Facts) { problem(f, Problem{Reason: "BadParameters", Message: "mend it"}) })
-	add("Gone", func(f *Facts) { f.BrokerGone = true; problem(f, Problem{Reason: "NoBroker", Message: "gone", Waits: true}) })
+	add("Gone", func(f *Facts) {
+		f.BrokerGone = true
+		problem(f, Problem{Reason: "NoBroker", Message: "gone", Waits: true})
+	})
 	add("Held", func(f *Facts) { f.HeldUntil, f.HeldBecause = f.Now.Add(time.Minute), "it does not answer" })
 	add("NotReady", func(f *Facts) { f.BrokerReady = false })
-	add("Holders", func(f *Facts) { f.Holders = []string{"binding"} })
+	if at.thing.Deleting && s.kind == Instance {
+		add("Holders", func(f *Facts) { f.Holders = []string{"binding"} })
+	}
 	return bad
 }
 
@@ -138,6 +143,13 @@ func (t *Thing) stored(r *Record) Thing {
 	return OfBinding(b.DeepCopy())
 }
 
+// retries are counted as far as anything depends on how many there were.
+func (s *state) retries() int32 {
+	r := &s.thing.Record
+	counted := r.FetchRequired || r.Operation == Removing && r.Async || r.Operation == Making && s.thing.Kind == Binding && r.Async
+	return min(r.Retries, map[bool]int32{true: triesForCredentials, false: 1}[counted])
+}
+
 // key is what makes two states the same for the future: times count only by whether
 // they have come, generations by whether they agree, messages not at all.
 func (s *state) key() string {
@@ -159,12 +171,12 @@ func (s *state) key() string {
 	}
 	var conditions []string
 	for _, c := range r.Conditions {
-		conditions = append(conditions, fmt.Sprint(c.Type, c.Status, c.Reason, c.ObservedGeneration == s.thing.Generation))
+		conditions = append(conditions, c.Type[:3]+string(c.Status))
 	}
 	slices.Sort(conditions)
 	w := s.world
-	return fmt.Sprint(r.Operation, r.Async, r.Key != nil, r.Mitigating, due(r.Started), s.now.Sub(r.Started) > maxPolling, due(r.Deadline),
-		min(r.Retries, 6), due(r.NextRetry), s.thing.own(), r.Exists, r.Absent, r.Owed, r.FetchRequired, r.Unusable, sent(r.InProgress), sent(r.Accepted),
-		s.thing.Generation == r.ObservedGeneration, s.thing.Deleting, s.thing.Abandoned, s.body, s.restarted, conditions,
-		w.place, w.body, w.next, w.ours, w.cut, w.cutBody, due(w.cutUntil), w.secret)
+	return fmt.Sprint(r.Operation, r.Async, r.Mitigating, r.Async && s.now.Sub(r.Started) > maxPolling, due(r.Deadline),
+		s.retries(), due(r.NextRetry), s.thing.own(), r.Exists, r.Absent, r.Owed, r.FetchRequired, r.Unusable, sent(r.InProgress), sent(r.Accepted),
+		s.thing.Generation == r.ObservedGeneration, s.thing.Deleting, s.thing.Abandoned, s.body, s.restarted && r.Deadline.After(s.now), conditions,
+		w.place, w.body, w.next, w.ours, w.cut, w.cutBody, w.secret)
 }

@@ -1,6 +1,8 @@
 package lifecycle
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,7 +23,8 @@ const (
 // machine but by replies.
 type world struct {
 	place place
-	// body is what it was made with; next is what an update that runs will make of it.
+	// body is what it was made with; next is what an update that runs will make of it,
+	// or failedUpdate.
 	body, next string
 	// ours says that a request of the object made it.
 	ours bool
@@ -47,6 +50,18 @@ func (w world) landed() world {
 	return w.put(w.cutBody, there)
 }
 
+// finished is the world after what nobody polls has come to its end.
+func (w world) finished(r *Record) world {
+	switch {
+	case r.Async:
+	case w.place == making:
+		w.place = there
+	case w.place == removing:
+		return w.removed()
+	}
+	return w
+}
+
 func (w world) removed() world {
 	w.place, w.ours, w.body, w.next = nothing, false, "", ""
 	return w
@@ -63,7 +78,10 @@ type answer struct {
 	orphan bool
 }
 
-const callTimeout = time.Minute
+const (
+	callTimeout  = time.Minute
+	failedUpdate = "failed"
+)
 
 // refusals are answers by which nothing happens.
 var refusals = map[string]osb.Error{
@@ -99,10 +117,12 @@ func fails(name string, e osb.Error, w world) answer {
 	return answer{name: name, reply: Reply{Err: &e}, world: w, took: took}
 }
 
+func sorted(errs map[string]osb.Error) []string { return slices.Sorted(maps.Keys(errs)) }
+
 func refusing(w world) []answer {
 	var all []answer
-	for name, e := range refusals {
-		all = append(all, fails(name, e, w))
+	for _, name := range sorted(refusals) {
+		all = append(all, fails(name, refusals[name], w))
 	}
 	return all
 }
@@ -115,7 +135,8 @@ func succeeds(name string, r osb.Response, w world) answer {
 func (w world) answersToMake(s *scene, body string) []answer {
 	all := refusing(w)
 	acted := w.put(body, there)
-	for name, e := range doubts {
+	for _, name := range sorted(doubts) {
+		e := doubts[name]
 		all = append(all, orphaned(fails(name, e, w)), orphaned(fails(name+"Acted", e, acted)), orphaned(fails(name+"Begun", e, w.put(body, making))))
 	}
 	late := w
@@ -175,7 +196,8 @@ func (w world) answersToChange(body string) []answer {
 	all := refusing(w)
 	changed, begun := w, w
 	changed.body, begun.next = body, body
-	for name, e := range doubts {
+	for _, name := range sorted(doubts) {
+		e := doubts[name]
 		all = append(all, fails(name, e, w))
 		if e.StatusCode < 500 { // a 5xx says that nothing was changed
 			all = append(all, fails(name+"Acted", e, changed))
@@ -197,12 +219,13 @@ func (w world) answersToRemove() []answer {
 	leaving := w
 	leaving.place = removing
 	var all []answer
-	for name, e := range refusals {
+	for _, name := range sorted(refusals) {
 		if name != "404" {
-			all = append(all, fails(name, e, w))
+			all = append(all, fails(name, refusals[name], w))
 		}
 	}
-	for name, e := range doubts {
+	for _, name := range sorted(doubts) {
+		e := doubts[name]
 		all = append(all, fails(name, e, w), fails(name+"Acted", e, w.removed()), fails(name+"Begun", e, leaving))
 	}
 	all = append(all, succeeds("202", osb.Response{Async: true}, leaving))
@@ -235,12 +258,12 @@ func (w world) answersToPoll(operation Operation) []answer {
 	case Removing:
 		done, failed.place = w.removed(), there
 	case Changing:
-		done.body, done.next, failed.next = w.next, "", ""
+		done.body, failed.next = w.next, failedUpdate
 	default:
 		done.place, failed.place = there, there
 	}
-	if operation == Changing && w.next == "" { // nobody began it
-		done = w
+	if operation == Changing && w.next == failedUpdate { // it was told, and nobody wrote it down
+		return append(all, polls("Failed", osb.LastOperation{State: osb.Failed}, w))
 	}
 	return append(all,
 		polls("InProgress", osb.LastOperation{State: osb.InProgress, Description: "half", RetryAfter: time.Second}, w),

@@ -32,6 +32,7 @@ const (
 	inAnnotations = "annotations"
 
 	fieldServiceType         = "serviceType"
+	fieldWeight              = "weight"
 	fieldProvisionParameters = "defaultProvisionParameters"
 	fieldBindParameters      = "defaultBindParameters"
 	fieldSecretTransforms    = "defaultSecretTransforms"
@@ -53,6 +54,9 @@ func planSuggestions(plan *readPlan, suggested bool, ofService tags) []Suggestio
 	all := typeSuggestion(serviceType)
 	if suggested {
 		all = append(all, Suggestion{[]string{inMetadata, inAnnotations, api.AnnotationSuggestedPlan}, yes})
+	}
+	if weight := plan.tags.weight; weight != nil {
+		all = append(all, Suggestion{[]string{inSpec, fieldWeight}, int64(*weight)})
 	}
 	return slices.Concat(all, attributeSuggestions(plan.tags.attributes), defaultSuggestions(plan.Metadata, plan.notes))
 }

@@ -3,6 +3,7 @@ package relist
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -16,6 +17,7 @@ import (
 const (
 	tagServiceType   = "ServiceType"
 	tagSuggestedPlan = "SuggestedPlan"
+	tagWeight        = "Weight"
 	yes              = "true"
 	no               = "false"
 )
@@ -25,6 +27,8 @@ type tags struct {
 	serviceType string
 	// suggested is true, false, or the name of a plan; empty if nothing is said.
 	suggested  string
+	// weight is a plan's; nil if nothing is said.
+	weight     *int32
 	attributes []attribute
 	notes      []string
 }
@@ -46,6 +50,8 @@ func readTags(list []string) tags {
 			read.addf("its tag %q is left out: it has one before it", shorten(tag))
 		case name == tagSuggestedPlan:
 			t.suggested = value
+		case name == tagWeight:
+			t.readWeight(value, read)
 		case len(validation.IsQualifiedName(api.LabelAttributePrefix+name)) > 0:
 			// Some brokers tag with addresses and the like: nothing was meant by it.
 		default:
@@ -65,6 +71,21 @@ func (t *tags) readType(value string, read *notes) {
 		read.addf("its type %q is left out: a type is a DNS label, such as mysql", shorten(value))
 	default:
 		t.serviceType = lower
+	}
+}
+
+// mostWeight is what the definition of plans allows, to both sides of 0.
+const mostWeight = 100_000
+
+func (t *tags) readWeight(value string, read *notes) {
+	weight, err := strconv.ParseInt(value, 10, 32)
+	switch {
+	case t.weight != nil:
+		read.addf("its weight %s is left out: it has one before it", shorten(value))
+	case err != nil || weight < -mostWeight || weight > mostWeight:
+		read.addf("its weight %q is left out: a weight is a number from -%d to %d", shorten(value), mostWeight, mostWeight)
+	default:
+		t.weight = new(int32(weight))
 	}
 }
 

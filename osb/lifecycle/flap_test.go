@@ -1,0 +1,98 @@
+package lifecycle
+
+import (
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb"
+)
+
+// The same failing reply, again and again, changes no condition once it was told.
+func TestNoFlap(t *testing.T) {
+	t.Parallel()
+	tell := func(t *testing.T, a *tale, fail func(*tale)) {
+		t.Helper()
+		seen := map[string]string{}
+		for round := range 8 {
+			d := Next(a.thing, a.later())
+			if d.Step == Rest && d.After == 0 {
+				return // terminal
+			}
+			a.now = a.now.Add(24 * time.Hour)
+			a.does(d.Step)
+			phase := d.Step.String()
+			intent := snapshotOf(&a.decision.Record)
+			fail(a)
+			if round > 3 { // a call and what undoes it, twice
+				require.Contains(t, []string{"", seen[phase]}, intent, phase)
+				assert.Contains(t, []string{"", seen[phase+" told"]}, snapshotOf(&a.thing.Record), phase)
+			}
+			seen[phase], seen[phase+" told"] = intent, snapshotOf(&a.thing.Record)
+			c, _ := v1beta1.FindCondition(a.thing.Record.Conditions, v1beta1.ConditionReady)
+			require.Equal(t, v1beta1.ConditionFalse, c.Status, "%s: %s", phase, c.Reason)
+		}
+	}
+	for name, e := range both(refusals, doubts) {
+		for step, start := range map[string]func(t *testing.T) *tale{
+			"Make":    func(t *testing.T) *tale { return newTale(t, anInstance) },
+			"Bind":    func(t *testing.T) *tale { return newTale(t, aBinding) },
+			"Adopted": func(t *testing.T) *tale { return newTale(t, scene{kind: Instance}) },
+			"Change":  func(t *testing.T) *tale { a := ready(t, anInstance); a.edit(); return a },
+			"Remove":  func(t *testing.T) *tale { a := ready(t, anInstance); a.thing.Deleting = true; return a },
+		} {
+			t.Run(step+name, func(t *testing.T) {
+				t.Parallel()
+				a := start(t)
+				tell(t, a, func(a *tale) {
+					if a.decision.Step == Mitigate {
+						a.answers(osb.Response{})
+						return
+					}
+					a.fails(e)
+				})
+			})
+		}
+	}
+}
+
+func both(a, b map[string]osb.Error) map[string]osb.Error {
+	all := map[string]osb.Error{}
+	for _, m := range []map[string]osb.Error{a, b} {
+		maps.Copy(all, m)
+	}
+	return all
+}
+
+// snapshotOf is what people see of conditions, sorted out of their order.
+func snapshotOf(r *Record) string {
+	var text string
+	for _, typ := range []string{"Ready", "Failed", "OrphanMitigation", "Reconciling", "Stalled"} {
+		if c, ok := v1beta1.FindCondition(r.Conditions, typ); ok {
+			text += typ + "=" + string(c.Status) + " " + c.Reason + ": " + c.Message + "\n"
+		}
+	}
+	return text
+}
+
+// An asynchronous removal that fails again and again stays not ready while it is tried.
+func TestNoFlapOfAsyncRemovals(t *testing.T) {
+	t.Parallel()
+	a := ready(t, anInstance)
+	a.thing.Deleting = true
+	for round := range 5 {
+		a.does(Remove).answers(osb.Response{Async: true})
+		c, _ := v1beta1.FindCondition(a.thing.Record.Conditions, v1beta1.ConditionReady)
+		if round > 0 {
+			require.Equal(t, v1beta1.ConditionFalse, c.Status, "round %d", round)
+		}
+		a.does(Poll).polls(osb.LastOperation{State: osb.Failed, Description: "no"})
+		c, _ = v1beta1.FindCondition(a.thing.Record.Conditions, v1beta1.ConditionReady)
+		require.Equal(t, v1beta1.ConditionFalse, c.Status)
+		a.now = a.now.Add(time.Hour)
+	}
+}
