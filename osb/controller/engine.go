@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -50,6 +51,9 @@ type engine struct {
 	metrics *metrics
 	clock   clock.PassiveClock
 	dues    *dues
+	// mine are the deadlines of the intents of this process whose outcome is not stored,
+	// by UID: in a pass, the call is over.
+	mine sync.Map
 	// timeout is the longest time of one call, and maxPolling that of an operation.
 	timeout, maxPolling time.Duration
 	// reread is how often what no watch tells of is read again.
@@ -68,6 +72,9 @@ func (e *engine) pass(ctx context.Context, s subject) (reconcile.Result, error) 
 	}
 	facts := found.Facts
 	facts.Now = e.clock.Now()
+	if deadline, ok := e.mine.Load(s.object().GetUID()); ok {
+		facts.Settled = thing.Record.Deadline.Equal(deadline.(time.Time)) //nolint:forcetypeassert // deadlines are in it
+	}
 	facts.NewID, facts.Jitter = uuid.NewString(), rand.Float64() //nolint:gosec // it spreads retries, and guards nothing
 	if facts.MaxPolling <= 0 || facts.MaxPolling > e.maxPolling {
 		facts.MaxPolling = e.maxPolling
@@ -126,6 +133,7 @@ func (e *engine) act(ctx context.Context, s subject, t *turn) (reconcile.Result,
 		if t.stored, err = e.store.intent(ctx, s, &t.decision.Record); err != nil {
 			return reconcile.Result{}, err
 		}
+		e.mine.Store(s.object().GetUID(), t.decision.Record.Deadline)
 	}
 	if err != nil { // without a client nothing is sent
 		reply = lifecycle.Reply{Err: err}
@@ -185,12 +193,14 @@ func (e *engine) conclude(ctx context.Context, s subject, t *turn, outcome lifec
 		if err := e.store.released(ctx, t.stored); err != nil {
 			return reconcile.Result{}, err
 		}
+		e.mine.Delete(s.object().GetUID())
 		e.events.tell(s.object(), outcome.Event)
 		return reconcile.Result{}, nil
 	}
 	if err := e.store.outcome(ctx, s, t.stored, &outcome.Record); err != nil {
 		return reconcile.Result{}, err
 	}
+	e.mine.Delete(s.object().GetUID())
 	e.events.tell(s.object(), outcome.Event)
 	if outcome.Record.Mitigating && !t.thing.Record.Mitigating {
 		e.metrics.mitigates(s)

@@ -26,7 +26,7 @@ const (
 type tags struct {
 	serviceType string
 	// suggested is true, false, or the name of a plan; empty if nothing is said.
-	suggested  string
+	suggested string
 	// weight is a plan's; nil if nothing is said.
 	weight     *int32
 	attributes []attribute
