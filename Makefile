@@ -28,10 +28,10 @@ down: ## Stop what make up started
 
 ##@ Build
 .PHONY: build
-build: bin/webhook bin/playground bin/controlplane bin/kubectl ## Build all binaries into bin/
+build: bin/webhook bin/controller bin/playground bin/controlplane bin/kubectl ## Build all binaries into bin/
 
-.PHONY: bin/webhook bin/playground bin/controlplane bin/kubectl
-bin/webhook bin/playground:
+.PHONY: bin/webhook bin/controller bin/playground bin/controlplane bin/kubectl
+bin/webhook bin/controller bin/playground:
 	$(GO) build -trimpath -o $@ ./cmd/$(@F)
 # Without cgo, and never with the race detector: this is Kubernetes, not ours.
 bin/controlplane:

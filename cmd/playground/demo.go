@@ -63,31 +63,28 @@ func (o demoOptions) tell(ctx context.Context, story Story, out io.Writer) (err 
 	began := time.Now()
 	sayf(out, "== %s ==\n", story.Title)
 	dir := filepath.Join(o.dir, story.Name)
-	s, err := stack.Start(ctx, stack.Options{
+	s, err := startStage(ctx, stack.Options{
 		Dir: dir, Bin: o.bin, Webhooks: 1, WebhookArgs: story.WebhookArgs, Progress: out,
 	})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.Stop()) }() //nolint:contextcheck // it ends what was started, also when ctx ended
-	sayf(out, "ready after %.1f s\n", time.Since(began).Seconds())
-
-	ctx, cancel := context.WithCancel(ctx)
-	released := make(chan error, 1)
-	releaser, err := stack.NewReleaser(s.RESTConfig())
-	if err != nil {
-		cancel()
-		return err
+	defer func() { err = errors.Join(err, s.stop(context.WithoutCancel(ctx))) }()
+	if !story.Registers {
+		if err := s.register(ctx); err != nil {
+			return err
+		}
 	}
-	go func() { released <- releaser.Run(ctx) }()
-	defer func() {
-		cancel()
-		err = errors.Join(err, <-released)
-	}()
+	sayf(out, "ready after %.1f s\n", time.Since(began).Seconds())
 
 	work := filepath.Join(dir, "work")
 	if err := os.MkdirAll(work, 0o700); err != nil {
 		return fmt.Errorf("cannot make a folder: %w", err)
+	}
+	for i := range s.brokers {
+		if err := s.brokers[i].layOut(work); err != nil {
+			return fmt.Errorf("cannot lay out a broker: %w", err)
+		}
 	}
 	if err := (player{out: out, dir: work, environment: s.Environment()}).tell(ctx, story); err != nil {
 		return err

@@ -33,7 +33,7 @@ func TestDemoLeavesNothingRunning(t *testing.T) {
 				return // elsewhere make down is what is left
 			}
 			dir := t.TempDir()
-			demo := exec.CommandContext(t.Context(), "../../bin/playground", "demo", "--dir", dir)
+			demo := exec.CommandContext(t.Context(), filepath.Join(binaries(), "playground"), "demo", "--dir", dir)
 			require.NoError(t, demo.Start())
 			home := filepath.Join(dir, mainStory)
 			require.NoError(t, stack.Eventually(t.Context(), func() (bool, error) {
@@ -51,4 +51,12 @@ func TestDemoLeavesNothingRunning(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestMainStoryIsTold tells what the README shows.
+func TestMainStoryIsTold(t *testing.T) { //nolint:paralleltest // alone, it is told in the time that it takes
+	said, err := command(t.Context(), "demo", "--bin", binaries())
+	require.NoError(t, err, said)
+	assert.Contains(t, said, "servicebinding.io/mysql")
+	assert.Contains(t, said, "every answer was a real one")
 }

@@ -34,7 +34,7 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newUp(), newDown(), newDemo(), newRelease())
+	root.AddCommand(newUp(), newDown(), newDemo(), newBooks(), newFault(), newBroker())
 	return root
 }
 
@@ -45,10 +45,13 @@ func bindBin(cmd *cobra.Command, bin *string) {
 	if path, err := os.Executable(); err == nil {
 		own = filepath.Dir(path)
 	}
-	cmd.Flags().StringVar(bin, "bin", own, "folder of the binaries controlplane, kubectl, webhook and playground")
+	cmd.Flags().StringVar(bin, "bin", own, "folder of the binaries controlplane, kubectl, webhook, controller and playground")
 	cmd.Flag("bin").DefValue = "the folder of playground"
 }
 
+// defaultDir is where make up has its stack.
+const defaultDir = ".run"
+
 func bindDir(cmd *cobra.Command, dir *string) {
-	cmd.Flags().StringVar(dir, "dir", ".run", "folder for kubeconfig, data, logs and process ids")
+	cmd.Flags().StringVar(dir, "dir", defaultDir, "folder for kubeconfig, data, logs and process ids")
 }

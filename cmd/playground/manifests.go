@@ -9,14 +9,9 @@ import (
 	"path/filepath"
 )
 
-// What up loads and shows.
-const (
-	exampleFile = "mydb.yaml"
-	// examplePlan is premium-p1, by its Kubernetes name.
-	examplePlan = "f9a3cc8e-a6e2-474d-b032-9837ea3dfcaa"
-)
-
-var catalogFiles = []string{"azure-mysql.yaml", "inhouse-mysql.yaml"}
+// exampleFiles are what up lays out to be tried: a type with one plan that a broker
+// suggests, and a type with two.
+var exampleFiles = []string{"cache.yaml", "mydb.yaml"}
 
 //go:embed manifests/*.yaml
 var manifests embed.FS

@@ -26,6 +26,9 @@ type Story struct {
 	Title string `json:"title"`
 	// WebhookArgs are flags of the webhook for this story.
 	WebhookArgs []string `json:"webhookArgs,omitempty"`
+	// Registers says that the story itself registers the brokers, from NAME.yaml and
+	// NAME.env of each. Else they are registered before it begins.
+	Registers bool `json:"registers,omitempty"`
 	// Steps are told in order.
 	Steps []Step `json:"steps"`
 }

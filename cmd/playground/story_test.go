@@ -18,7 +18,10 @@ func TestEveryStoryCanBeTold(t *testing.T) {
 	require.NotEmpty(t, told)
 	assert.Equal(t, mainStory, told[0].Name, "the main story comes first")
 
-	used := map[string]bool{exampleFile: true}
+	used := map[string]bool{}
+	for _, file := range exampleFiles {
+		used[file] = true
+	}
 	for _, story := range told {
 		for _, step := range story.Steps {
 			for _, file := range step.Files {
@@ -44,8 +47,8 @@ func TestChooseStories(t *testing.T) {
 		"Empty":   {reason: "make passes STORY on even if it is not set", value: "", want: []string{"main"}},
 		"Main":    {reason: "the default", value: "main", want: []string{"main"}},
 		"Another": {reason: "one by name", value: "wait", want: []string{"wait"}},
-		"All":     {reason: "each once", value: "all", want: []string{"main", "defaults", "null", "once", "policy", "wait"}},
-		"Unknown": {reason: "it says what there is", value: "x", err: `cannot find story "x": there are main, defaults, null, once, policy, wait, or all`},
+		"All":     {reason: "each once", value: "all", want: []string{"main", "broker", "defaults", "null", "once", "policy", "wait"}},
+		"Unknown": {reason: "it says what there is", value: "x", err: `cannot find story "x": there are main, broker, defaults, null, once, policy, wait, or all`},
 		"Path":    {reason: "a name is no path", value: "../main", err: "cannot find story"},
 	}
 	for name, tc := range cases {
@@ -107,7 +110,7 @@ func TestTellStopsWhereTheAnswerIsAnother(t *testing.T) {
 			var out strings.Builder
 			teller := player{out: &out, dir: t.TempDir(), environment: []string{"PATH=" + os.Getenv("PATH"), "KUBECONFIG=/the/kubeconfig"}}
 			story := Story{Name: "s", Steps: []Step{
-				{Heading: "First", Says: "one", Files: []string{exampleFile}, Commands: []Command{tc.command}},
+				{Heading: "First", Says: "one", Files: []string{"mydb.yaml"}, Commands: []Command{tc.command}},
 				{Heading: "Second", Says: "two", Commands: []Command{{Run: "echo second", Expect: []string{"second"}}}},
 			}}
 			err := teller.tell(t.Context(), story)

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -14,13 +13,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
-// releaserName is the process that stands in for the controller at deletion.
-const releaserName = "releaser"
-
 // parts are the processes of a whole stack, in the order in which they are ended.
-var parts = []string{"webhook-0", releaserName, "controlplane"}
+var parts = []string{
+	"webhook-0", brokerNamePrefix + osbtest.Inhouse, brokerNamePrefix + osbtest.Azure, controllerName, "controlplane",
+}
 
 type upOptions struct {
 	dir, bin string
@@ -31,9 +30,9 @@ func newUp() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Start the stack in the background and say what to try",
-		Long: "Starts a control plane and the webhook in the background, with a catalog of two brokers.\n" +
-			"All of it listens on the loopback only. What was stored before is there again;\n" +
-			"for an empty cluster remove the folder after down.",
+		Long: "Starts a control plane, the webhook, the controller and two brokers in the background.\n" +
+			"All of it listens on the loopback only. What the cluster stored before is there again,\n" +
+			"but the brokers remember nothing; for an empty cluster remove the folder after down.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), cmd.OutOrStdout()) },
 	}
@@ -69,48 +68,49 @@ func (o upOptions) run(ctx context.Context, out io.Writer) error {
 }
 
 func (o upOptions) start(ctx context.Context, out io.Writer) (err error) {
-	s, err := stack.Start(ctx, stack.Options{Dir: o.dir, Bin: o.bin, Webhooks: 1, Detached: true, Progress: out})
+	s, err := startStage(ctx, stack.Options{Dir: o.dir, Bin: o.bin, Webhooks: 1, Detached: true, Progress: out})
 	if err != nil {
 		return err
 	}
-	defer func() { //nolint:contextcheck // it ends what was started, also when ctx ended
+	defer func() {
 		if err != nil {
-			err = errors.Join(err, s.Stop())
+			err = errors.Join(err, s.stop(context.WithoutCancel(ctx)))
 		}
 	}()
-	if err := o.fill(ctx, s); err != nil {
+	sayf(out, "registering the brokers\n")
+	if err := s.register(ctx); err != nil {
 		return err
 	}
-	return s.StartProcess(releaserName, filepath.Join(o.bin, "playground"), "release", "--kubeconfig="+s.Kubeconfig()) //nolint:contextcheck // it outlives ctx
+	return layOut(o.dir, exampleFiles...)
 }
 
-// fill loads the catalog, makes the operator's choice, and lays out the example.
-func (o upOptions) fill(ctx context.Context, s *stack.Stack) error {
-	if err := layOut(o.dir, exampleFile); err != nil {
-		return err
-	}
-	var catalog []string
-	for _, file := range catalogFiles {
-		content, err := readManifest(file)
-		if err != nil {
-			return err
-		}
-		catalog = append(catalog, string(content))
-	}
-	if _, stderr, err := s.Kubectl(ctx, strings.Join(catalog, "---\n"), "apply", "-f", "-"); err != nil {
-		return fmt.Errorf("cannot load the catalog: %w: %s", err, stderr)
-	}
-	if _, stderr, err := s.Kubectl(ctx, "", "annotate", "--overwrite", "clusterserviceplan", examplePlan,
-		"servicecatalog.kubernetes.io/is-default-plan=true"); err != nil {
-		return fmt.Errorf("cannot choose the default plan: %w: %s", err, stderr)
-	}
-	return nil
-}
+// hints are what up says to try: %[1]s is kubectl, %[2]s the playground, and %[3]s the
+// folder.
+const hints = `Two brokers are registered, azure and inhouse. Try:
+  export KUBECONFIG=%[3]s/kubeconfig
+  %[1]s get clusterservicebrokers,clusterserviceplans
+
+A type for which one broker suggests a plan, with credentials:
+  %[1]s apply -f %[3]s/cache.yaml
+  %[1]s wait servicebinding/cache --for=condition=Ready --timeout=60s
+  %[1]s describe secret cache
+
+A type for which two do: it says what to do.
+  %[1]s apply -f %[3]s/mydb.yaml
+
+What the brokers have, and how they can go wrong:
+  %[2]s books%[4]s
+  %[2]s fault --help
+
+End it: make down
+`
 
 func (o upOptions) hint(out io.Writer) {
-	kubectl := shortest(filepath.Join(o.bin, "kubectl"))
-	sayf(out, "Try:\n  export KUBECONFIG=%s\n  %s get clusterserviceplans\n  %s apply -f %s\n\nEnd it: make down\n",
-		shortest(filepath.Join(o.dir, "kubeconfig")), kubectl, kubectl, shortest(filepath.Join(o.dir, exampleFile)))
+	dir := ""
+	if o.dir != defaultDir {
+		dir = " --dir=" + shortest(o.dir)
+	}
+	sayf(out, hints, shortest(filepath.Join(o.bin, "kubectl")), shortest(filepath.Join(o.bin, "playground")), shortest(o.dir), dir)
 }
 
 // shortest is the path as a person would type it here.

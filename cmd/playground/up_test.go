@@ -31,6 +31,14 @@ func TestDownWhereNothingRuns(t *testing.T) {
 	assert.Equal(t, "Nothing is running.\n", said)
 }
 
+// binaries is the folder of DEFAULTPLAN_BIN, or that of make build.
+func binaries() string {
+	if bin := os.Getenv("DEFAULTPLAN_BIN"); bin != "" {
+		return bin
+	}
+	return filepath.Join("..", "..", "bin")
+}
+
 // TestUpAndDown does what a person does with make up and make down.
 func TestUpAndDown(t *testing.T) {
 	t.Parallel()
@@ -39,7 +47,7 @@ func TestUpAndDown(t *testing.T) {
 		_, err := stack.StopRecorded(context.WithoutCancel(ctx), dir)
 		assert.NoError(t, err)
 	})
-	up := []string{"up", "--dir", dir, "--bin", "../../bin"}
+	up := []string{"up", "--dir", dir, "--bin", binaries()}
 	said, err := command(ctx, up...)
 	require.NoError(t, err)
 	assert.Contains(t, said, "Ready after")
@@ -49,27 +57,70 @@ func TestUpAndDown(t *testing.T) {
 
 	said, err = command(ctx, up...)
 	require.NoError(t, err)
-	assert.Contains(t, said, "It is running already: webhook-0, releaser, controlplane.")
+	assert.Contains(t, said, "It is running already: webhook-0, demo-broker-inhouse, demo-broker-azure, defaultplan-controller, controlplane.")
 	after, err := os.ReadFile(filepath.Join(dir, "processes", "controlplane"))
 	require.NoError(t, err)
 	assert.Equal(t, before, after, "the second up starts nothing")
 
-	kubectl := func(args ...string) string {
-		line := exec.CommandContext(ctx, "../../bin/kubectl", append([]string{"--kubeconfig", dir + "/kubeconfig"}, args...)...)
-		line.Env = []string{"HOME=" + dir}
-		output, err := line.CombinedOutput()
-		require.NoError(t, err, string(output))
-		return string(output)
-	}
-	assert.Contains(t, kubectl("apply", "-f", dir+"/mydb.yaml"), "mysql resolved to plan azure-mysql/premium-p1 (default)")
-	assert.Contains(t, kubectl("delete", "serviceinstance", "mydb", "--timeout=20s"), "deleted")
+	play(t, dir)
 
 	said, err = command(ctx, "down", "--dir", dir)
 	require.NoError(t, err)
-	assert.Equal(t, "Ended: webhook-0, releaser, controlplane.\n", said)
+	assert.Equal(t, "Ended: webhook-0, demo-broker-inhouse, demo-broker-azure, defaultplan-controller, controlplane.\n", said)
 	said, err = command(ctx, "down", "--dir", dir)
 	require.NoError(t, err)
 	assert.Equal(t, "Nothing is running.\n", said)
+}
+
+// play tries what up says to try, and that the three kinds of types are there.
+func play(t *testing.T, dir string) {
+	t.Helper()
+	kubectl := func(args ...string) (string, error) {
+		line := exec.CommandContext(t.Context(), filepath.Join(binaries(), "kubectl"), append([]string{"--kubeconfig", dir + "/kubeconfig"}, args...)...)
+		line.Env = []string{"HOME=" + dir}
+		output, err := line.CombinedOutput()
+		return string(output), err
+	}
+	must := func(args ...string) string {
+		said, err := kubectl(args...)
+		require.NoError(t, err, said)
+		return said
+	}
+	assert.Contains(t, must("get", "clusterserviceplans"), "premium-p1", "the catalogs are listed before up returns")
+	assert.Contains(t, must("apply", "-f", dir+"/cache.yaml"), "redis resolved to plan azure-redis/standard-c1 (suggested)")
+	must("wait", "servicebinding/cache", "--for=condition=Ready", "--timeout=30s")
+	assert.Equal(t, "servicebinding.io/redis", must("get", "secret", "cache", "-o", "jsonpath={.type}"))
+	refused, err := kubectl("apply", "-f", dir+"/mydb.yaml")
+	require.Error(t, err, refused)
+	assert.Contains(t, refused, "2 plans are suggested")
+
+	said, err := command(t.Context(), "books", "--dir", dir)
+	require.NoError(t, err)
+	assert.Contains(t, said, "binding  of default/cache, plan azure-redis/standard-c1, ready, for admin")
+	assert.NotContains(t, said, "not as the specification says")
+	must("delete", "servicebinding", "cache", "--timeout=30s")
+	must("delete", "serviceinstance", "cache", "--timeout=30s")
+	said, err = command(t.Context(), "books", "--dir", dir)
+	require.NoError(t, err)
+	assert.Equal(t, "azure: nothing\ninhouse: nothing\n", said)
+	audit(t, dir)
+}
+
+// audit looks for the brokers' passwords where they must not be.
+func audit(t *testing.T, dir string) {
+	t.Helper()
+	for _, name := range brokerNames {
+		e, err := readEntry(dir, name)
+		require.NoError(t, err)
+		logs, err := filepath.Glob(filepath.Join(dir, "logs", "*.log"))
+		require.NoError(t, err)
+		require.NotEmpty(t, logs)
+		for _, log := range logs {
+			content, err := os.ReadFile(log)
+			require.NoError(t, err)
+			assert.NotContains(t, string(content), e.Password, "%s has the password of %s", log, name)
+		}
+	}
 }
 
 func TestUpWithoutBinariesSaysHowToGetThem(t *testing.T) {
@@ -82,7 +133,7 @@ func TestUpWithoutBinariesSaysHowToGetThem(t *testing.T) {
 	assert.Empty(t, running, "nothing is left behind")
 }
 
-func TestDemoRefusesBadInput(t *testing.T) {
+func TestBadInputIsRefused(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		reason string
@@ -91,6 +142,8 @@ func TestDemoRefusesBadInput(t *testing.T) {
 	}{
 		"Story":    {reason: "no such story", args: []string{"demo", "--story", "x"}, want: "cannot find story"},
 		"Argument": {reason: "there are no arguments", args: []string{"up", "now"}, want: "unknown command"},
+		"Broker":   {reason: "a name is no path", args: []string{"fault", "../azure"}, want: "there are azure, inhouse"},
+		"NoBroker": {reason: "nothing was started", args: []string{"books", "--dir", "none"}, want: "see `playground up`"},
 		"Flag":     {reason: "there is no such flag", args: []string{"down", "--force"}, want: "unknown flag"},
 	}
 	for name, tc := range cases {
