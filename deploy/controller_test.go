@@ -42,11 +42,12 @@ func TestSecretsGuardSaysEverything(t *testing.T) {
 	assert.Equal(t, "request.userInfo.username == 'system:serviceaccount:defaultplan-system:defaultplan-controller'", policy.Spec.MatchConditions[0].Expression)
 	require.Len(t, policy.Spec.Validations, 2, "what is written, and what is written over")
 	for _, validation := range policy.Spec.Validations {
-		assert.Contains(t, validation.Expression, "[?'"+api.LabelManagedBy+"'].orValue('') == '"+api.ManagedByController+"'")
 		assert.Contains(t, validation.Expression, "startsWith('"+api.GroupName+"/')")
 		assert.Equal(t, new(metav1.StatusReasonForbidden), validation.Reason)
-		assert.Contains(t, validation.Message, api.LabelManagedBy+"="+api.ManagedByController)
 	}
+	written := policy.Spec.Validations[1]
+	assert.Contains(t, written.Expression, "[?'"+api.LabelManagedBy+"'].orValue('') == '"+api.ManagedByController+"'")
+	assert.Contains(t, written.Message, api.LabelManagedBy+"="+api.ManagedByController)
 }
 
 // TestFlowsAreTheAccounts: each file of flow is one priority level and the schema

@@ -49,6 +49,9 @@ type Config struct {
 	MaxBody, MaxCatalog int64
 	// Dial opens connections, to a proxy where there is one; nil: the net package does.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Direct has connections made to the broker itself, whatever proxy the environment
+	// names: Dial then sees where they go.
+	Direct bool
 	// NewRequestID mints X-Broker-API-Request-Identity; nil: random UUIDs.
 	NewRequestID func() string
 	// Now is the clock for a Retry-After that names a time, where the answer has no Date

@@ -43,8 +43,12 @@ func newTransport(config Config) (*http.Transport, error) {
 	if dial == nil {
 		dial = (&net.Dialer{Timeout: dialTimeout}).DialContext
 	}
+	proxy := http.ProxyFromEnvironment
+	if config.Direct {
+		proxy = nil
+	}
 	return &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment,
+		Proxy:                  proxy,
 		DialContext:            dial,
 		TLSClientConfig:        trust,
 		TLSHandshakeTimeout:    handshakeTimeout,

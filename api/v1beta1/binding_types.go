@@ -240,6 +240,11 @@ type ServiceBindingStatus struct {
 	// Retries counts the tries of the current operation that failed.
 	// +optional
 	Retries int32 `json:"retries,omitempty"`
+	// RefusedRequest tells the request that the broker refused for good from others:
+	// by the sum of its parameters, its plan, and whether that can be changed.
+	// +optional
+	// +kubebuilder:validation:MaxLength=2048
+	RefusedRequest string `json:"refusedRequest,omitempty"`
 	// NextRetry is when it is tried again; absent: at once, or not by itself.
 	// +optional
 	NextRetry *metav1.Time `json:"nextRetry,omitempty"`

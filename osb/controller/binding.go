@@ -2,6 +2,8 @@ package controller
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -45,8 +47,8 @@ type bindingSubject struct {
 	offering   *offering
 	parameters parameters
 	origin     origin
-	// foreign says that what has the name of its Secret is not its own.
-	foreign bool
+	// secret is whose Secret has the name, or nil: that is not known.
+	secret *secretState
 }
 
 func (s *bindingSubject) object() client.Object  { return s.binding }
@@ -57,7 +59,7 @@ func (s *bindingSubject) with(o client.Object, record *lifecycle.Record) client.
 	next := o.DeepCopyObject().(*v1beta1.ServiceBinding) //nolint:forcetypeassert // a binding's subject
 	named := *record
 	named.SecretName = ""
-	if record.Exists && !s.foreign {
+	if foreign := s.secret != nil && *s.secret == secretForeign; record.Exists && !foreign {
 		named.SecretName = secretName(s.binding)
 	}
 	next.Status = named.BindingStatus(next.Status)
@@ -70,6 +72,12 @@ func (s *bindingSubject) call(ctx context.Context, broker *osb.Client, d *lifecy
 	r := &d.Record
 	switch d.Step {
 	case lifecycle.Make:
+		if !d.Again {
+			reply.Err = s.instanceStays(ctx)
+		}
+		if reply.Err != nil {
+			return reply
+		}
 		reply.Response, reply.Err = broker.Bind(ctx, osb.BindRequest{
 			InstanceID: s.ask.InstanceID, BindingID: r.ID, ServiceID: s.ask.ClassExternalID, PlanID: s.ask.PlanExternalID,
 			AppGUID: s.origin.space, Context: s.origin.context, Parameters: s.parameters.raw, Identity: identityOf(s.ask.User),
@@ -92,6 +100,31 @@ func (s *bindingSubject) call(ctx context.Context, broker *osb.Client, d *lifecy
 	return reply
 }
 
+// instanceStays asks the API server, after the intent was written: an instance that is
+// deleted from now on finds the intent, and waits.
+func (s *bindingSubject) instanceStays(ctx context.Context) error {
+	var instance v1beta1.ServiceInstance
+	at := client.ObjectKey{Namespace: s.binding.Namespace, Name: s.binding.Spec.InstanceRef.Name}
+	if err := s.secrets.live.Get(ctx, at, &instance); err != nil {
+		return fmt.Errorf("cannot read instance %q: %w", at.Name, err)
+	}
+	switch {
+	case instance.DeletionTimestamp != nil:
+		return fmt.Errorf("the instance %q is being deleted", at.Name)
+	case instance.Status.CurrentOperation != "":
+		return fmt.Errorf("the instance %q is being changed", at.Name)
+	}
+	return nil
+}
+
+// serviceType is what the instance gives; empty where its class is gone.
+func (s *bindingSubject) serviceType() string {
+	if s.offering == nil {
+		return ""
+	}
+	return s.offering.serviceType()
+}
+
 // keep writes the credentials of a reply to the Secret, before anything else is done:
 // the broker may give them only once. Only the first answer may well hold none.
 func (s *bindingSubject) keep(ctx context.Context, given *osb.Binding, first bool, reply *lifecycle.Reply) {
@@ -103,8 +136,11 @@ func (s *bindingSubject) keep(ctx context.Context, given *osb.Binding, first boo
 	}
 	// It must not be lost because the call took all its time.
 	ctx = context.WithoutCancel(ctx)
-	if err := s.secrets.write(ctx, s.binding, s.offering.serviceType(), given); err != nil {
+	if err := s.secrets.write(ctx, s.binding, s.serviceType(), given); err != nil {
 		reply.Credentials, reply.StoreProblem = lifecycle.NotStored, err.Error()
+		if errors.As(err, new(unstorableError)) {
+			reply.Credentials = lifecycle.Unstorable
+		}
 		return
 	}
 	reply.Credentials = lifecycle.Stored

@@ -42,9 +42,19 @@ func (s *bindingSubject) gather(ctx context.Context, thing *lifecycle.Thing) (ga
 		return found, nil
 	}
 	found.broker = keyOf(&target.BrokerTarget, s.binding.Namespace)
-	known, ok, err := s.brokers.find(ctx, found.broker)
-	found.BrokerGone, found.BrokerReady = !ok, ok && known.ready()
-	return found, err
+	return found, s.brokers.see(ctx, &found, &thing.Record)
+}
+
+// findSecret finds out whose Secret has the name, once: it may be another's the next time.
+func (s *bindingSubject) findSecret(ctx context.Context) error {
+	if s.secret != nil {
+		return nil
+	}
+	state, err := s.secrets.state(ctx, s.binding)
+	if err == nil {
+		s.secret = &state
+	}
+	return err
 }
 
 // hide reads the parameters, as far as they are there, for what the broker of a binding
@@ -94,16 +104,15 @@ func (s *bindingSubject) look(ctx context.Context, thing *lifecycle.Thing, insta
 		return nil
 	}
 	if r.Exists {
-		state, err := s.secrets.state(ctx, s.binding)
-		if err != nil {
+		if err := s.findSecret(ctx); err != nil {
 			return err
 		}
-		if state == secretOwned {
+		if *s.secret == secretOwned && r.Operation == lifecycle.NoOperation && !r.FetchRequired {
 			s.ask = &lifecycle.Ask{Sent: *r.Accepted, Rule: s.rule()}
 			found.Ask = s.ask
 			return nil
 		}
-		found.SecretLost, s.foreign = true, state == secretForeign
+		found.SecretLost = *s.secret != secretOwned
 	}
 	problem, err := s.unable(ctx, r, instance)
 	if problem != nil || err != nil {
@@ -143,17 +152,24 @@ func (s *bindingSubject) unable(ctx context.Context, r *lifecycle.Record, instan
 	if instance == nil || s.offering == nil || instance.Status.ExternalProperties == nil {
 		return &lifecycle.Problem{Reason: reasonNoInstance, Waits: true, Message: "what it was bound to is not there any more"}, nil
 	}
-	state, err := s.secrets.state(ctx, s.binding)
-	if err != nil {
+	if err := s.findSecret(ctx); err != nil {
 		return nil, err
 	}
-	if state == secretForeign {
+	if *s.secret == secretForeign {
 		return &lifecycle.Problem{
 			Reason: reasonSecret, Waits: true,
 			Message: fmt.Sprintf("there is a Secret %q that is not of this binding; it is left as it is: remove it, or make a binding with another secretName", secretName(s.binding)),
 		}, nil
 	}
-	return s.secrets.unreadable(ctx, s.binding)
+	if problem := s.secrets.unreadable(ctx, s.binding); problem != nil {
+		return problem, nil
+	}
+	// After credentials that could not be stored, the broker is not asked for others that
+	// could not either.
+	if ready, _ := v1beta1.FindCondition(r.Conditions, v1beta1.ConditionReady); ready.Reason == reasonSecret && *s.secret == secretAbsent {
+		return s.secrets.refused(ctx, s.binding, s.serviceType())
+	}
+	return nil, nil
 }
 
 // unready says what is not as it must be with the instance.

@@ -42,7 +42,7 @@ func (r *brokerReconciler) delete(ctx context.Context, b broker) (reconcile.Resu
 	}
 	switch {
 	case len(instances) > 0:
-		return reconcile.Result{RequeueAfter: instancesPause}, r.tellWaiting(ctx, b, instances)
+		return reconcile.Result{RequeueAfter: instancesPause}, r.tellWaiting(ctx, b, waitsFor(instances))
 	case marked > 0:
 		return reconcile.Result{RequeueAfter: markedPause}, nil
 	}
@@ -51,7 +51,8 @@ func (r *brokerReconciler) delete(ctx context.Context, b broker) (reconcile.Resu
 		return reconcile.Result{}, err
 	}
 	if remaining > 0 {
-		return reconcile.Result{RequeueAfter: markedPause}, nil
+		message := fmt.Sprintf("deletion waits for %d classes and plans that bindings or instances still name: delete those", remaining)
+		return reconcile.Result{RequeueAfter: markedPause}, r.tellWaiting(ctx, b, message)
 	}
 	others := slices.DeleteFunc(slices.Clone(b.object.GetFinalizers()), func(f string) bool { return f == v1beta1.FinalizerServiceCatalog })
 	if err := r.setFinalizers(ctx, b, others); client.IgnoreNotFound(err) != nil {
@@ -66,8 +67,8 @@ func (r *brokerReconciler) delete(ctx context.Context, b broker) (reconcile.Resu
 	return reconcile.Result{}, nil
 }
 
-// tellWaiting says in status what a deletion waits for.
-func (r *brokerReconciler) tellWaiting(ctx context.Context, b broker, instances []types.NamespacedName) error {
+// waitsFor names instances that a deletion waits for.
+func waitsFor(instances []types.NamespacedName) string {
 	names := make([]string, 0, maxNamed+1)
 	for _, at := range instances[:min(len(instances), maxNamed)] {
 		names = append(names, at.String())
@@ -75,7 +76,11 @@ func (r *brokerReconciler) tellWaiting(ctx context.Context, b broker, instances 
 	if more := len(instances) - maxNamed; more > 0 {
 		names = append(names, fmt.Sprintf("and %d more", more))
 	}
-	message := fmt.Sprintf("deletion waits for %d instances at the broker: %s", len(instances), strings.Join(names, ", "))
+	return fmt.Sprintf("deletion waits for %d instances at the broker: %s", len(instances), strings.Join(names, ", "))
+}
+
+// tellWaiting says in status what a deletion waits for.
+func (r *brokerReconciler) tellWaiting(ctx context.Context, b broker, message string) error {
 	changed, _ := b.object.DeepCopyObject().(client.Object)
 	after := brokerOf(changed)
 	generation, now := b.object.GetGeneration(), metav1.NewTime(r.clock.Now())

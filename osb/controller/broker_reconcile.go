@@ -25,7 +25,7 @@ import (
 // since. What goes wrong before the broker is asked is no *osb.Error.
 type catalogFetcher func(ctx context.Context, broker client.Object, etag string) (*osb.Catalog, error)
 
-// brokerOptions are what brokers are reconciled with. All but relisted are required.
+// brokerOptions are what brokers are reconciled with. All but controllerName are required.
 type brokerOptions struct {
 	// client writes, and reads from the cache.
 	client client.Client
@@ -38,8 +38,6 @@ type brokerOptions struct {
 	interval time.Duration
 	// controllerName is whose brokers are handled: those that name it.
 	controllerName string
-	// relisted is told of each relist, for metrics; nil: nobody is.
-	relisted func(broker client.Object, result *relist.Result)
 }
 
 // A brokerReconciler keeps classes and plans as the catalogs of the brokers of one
@@ -185,9 +183,6 @@ func (r *brokerReconciler) relist(ctx context.Context, b broker, began time.Time
 	}
 	if a.failure != nil {
 		log.FromContext(ctx).Info("the catalog could not be taken over", "broker", keyOfBroker(b.object).String(), "why", a.failure.Error())
-	}
-	if r.relisted != nil && a.fetched {
-		r.relisted(b.object, &a.result)
 	}
 	pause := time.Duration(0)
 	if a.result.Removed > 0 {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
 // A brokerKey names a broker of either scope. The zero key names none.
@@ -45,7 +46,7 @@ func keyOf(target *v1beta1.BrokerTarget, namespace string) brokerKey {
 	return brokerKey{}
 }
 
-// KeyOfBroker is the key of a broker's object.
+// keyOfBroker is the key of a broker's object.
 func keyOfBroker(broker client.Object) brokerKey {
 	return brokerKey{namespace: broker.GetNamespace(), name: broker.GetName()}
 }
@@ -81,7 +82,7 @@ func brokerOf(o client.Object) broker {
 	return broker{object: o}
 }
 
-// ready says whether its catalog was read lately, as its spec is now.
+// ready says whether its catalog was taken over, as its spec is now.
 func (b broker) ready() bool {
 	c, _ := v1beta1.FindCondition(b.status.Conditions, v1beta1.ConditionReady)
 	return c.Status == v1beta1.ConditionTrue && b.status.ReconciledGeneration == b.object.GetGeneration()
@@ -114,6 +115,8 @@ type acquaintance struct {
 	generation int64
 	secret     string
 	readAt     time.Time
+	// relistAsked is when its catalog was asked for because of a call.
+	relistAsked time.Time
 }
 
 func (b *brokers) acquaintance(key brokerKey) *acquaintance {
@@ -149,12 +152,17 @@ func (b *brokers) find(ctx context.Context, key brokerKey) (broker, bool, error)
 	return brokerOf(o), true, nil
 }
 
+var errUnknownBroker = fmt.Errorf("it is not known at which broker it is: its class is not there, or names none; if that does not come back, annotate it with %s: \"true\"", v1beta1.AnnotationAbandon)
+
 // client is the client of a broker, with the credentials as they were at most a while
 // ago.
 func (b *brokers) client(ctx context.Context, key brokerKey) (*osb.Client, error) {
 	found, ok, err := b.find(ctx, key)
 	if err != nil {
 		return nil, err
+	}
+	if key == (brokerKey{}) {
+		return nil, errUnknownBroker
 	}
 	if !ok {
 		return nil, fmt.Errorf("%s is not there", key)
@@ -193,7 +201,7 @@ func (b *brokers) renew(key brokerKey, found broker, auth osb.Authentication, se
 	config := b.config
 	config.URL, config.CABundle, config.InsecureSkipVerify, config.Auth = found.spec.URL, found.spec.CABundle, found.spec.InsecureSkipTLSVerify, auth
 	if key.namespace != "" {
-		config.Dial = b.guard.dial
+		config.Dial, config.Direct = b.guard.dial, true
 	}
 	made, err := osb.New(config)
 	if err != nil {
@@ -262,18 +270,54 @@ func (b *brokers) catalog(ctx context.Context, o client.Object, etag string) (*o
 
 // enter begins a call. It is refused while the broker has enough to do; leave is told
 // what came of the call.
-func (b *brokers) enter(key brokerKey, now time.Time) (leave func(error), ok bool) {
+func (b *brokers) enter(key brokerKey, now time.Time) (leave func(error), pause time.Duration) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	a := b.acquaintance(key)
-	if !a.admit(now) {
-		return nil, false
+	if pause := a.admit(now, b.config.Timeout); pause > 0 {
+		return nil, pause
 	}
 	return func(err error) {
 		b.mutex.Lock()
 		defer b.mutex.Unlock()
 		a.ended(err, b.clock.Now())
-	}, true
+	}, 0
+}
+
+// see finds out how the broker of a pass does. Its 404 is believed where its catalog was
+// read since the removal began: its address is right.
+func (b *brokers) see(ctx context.Context, found *gathered, r *lifecycle.Record) error {
+	known, ok, err := b.find(ctx, found.broker)
+	if err != nil {
+		return err
+	}
+	// A broker that is not known is not known to be gone.
+	found.BrokerGone = !ok && found.broker != brokerKey{}
+	found.reread = found.reread || found.BrokerGone
+	if ok {
+		read := known.status.LastCatalogRetrievalTime
+		found.foreign = known.spec.ControllerName != ""
+		found.BrokerReady = known.ready() && r.Operation == lifecycle.Removing && read != nil && !read.Time.Before(r.Started)
+	}
+	return nil
+}
+
+// relistPause is the time in which a broker's catalog is asked for once, however many
+// calls find that it is not as it was.
+const relistPause = 10 * time.Second
+
+// askRelist has a broker's catalog read anew.
+func (b *brokers) askRelist(key brokerKey, now time.Time) {
+	b.mutex.Lock()
+	a := b.acquaintance(key)
+	asked := now.Sub(a.relistAsked) < relistPause
+	if !asked {
+		a.relistAsked = now
+	}
+	b.mutex.Unlock()
+	if !asked {
+		b.relist(key)
+	}
 }
 
 // heldUntil is until when a broker is spared; zero: it is not.

@@ -65,7 +65,7 @@ func (s secrets) transform(ctx context.Context, b *v1beta1.ServiceBinding, t *v1
 	case t.AddKey != nil:
 		value, err := added(t.AddKey, credentials)
 		if err != nil {
-			return err
+			return unstorableError{err}
 		}
 		credentials[t.AddKey.Key] = value
 	case t.AddKeysFrom != nil:
@@ -138,18 +138,19 @@ func (s secrets) other(ctx context.Context, b *v1beta1.ServiceBinding, t *v1beta
 	return &secret, nil
 }
 
-// unreadable says, before anything is bound, that a Secret of addKeysFrom is not there.
-func (s secrets) unreadable(ctx context.Context, b *v1beta1.ServiceBinding) (*lifecycle.Problem, error) {
+// unreadable says, before anything is bound, that a Secret of addKeysFrom is not there or
+// cannot be read.
+func (s secrets) unreadable(ctx context.Context, b *v1beta1.ServiceBinding) *lifecycle.Problem {
 	for i := range b.Spec.SecretTransforms {
 		t := b.Spec.SecretTransforms[i].AddKeysFrom
 		if t == nil {
 			continue
 		}
 		if _, err := s.other(ctx, b, t); err != nil {
-			return &lifecycle.Problem{Reason: reasonSecret, Waits: true, Message: fmt.Sprintf("spec.secretTransforms[%d]: %s", i, err)}, nil
+			return &lifecycle.Problem{Reason: reasonSecret, Waits: true, Message: fmt.Sprintf("spec.secretTransforms[%d]: %s", i, err)}
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // lawful is the data of a Secret with the keys that a Secret may have. What a key may
@@ -159,7 +160,7 @@ func lawful(credentials map[string]credential) (map[string][]byte, error) {
 	for _, key := range slices.Sorted(maps.Keys(credentials)) {
 		name := lawfulKey(key)
 		if other, ok := from[name]; ok {
-			return nil, fmt.Errorf("the keys %q and %q of the credentials would both be %q in the Secret: rename one by secretTransforms", other, key, name)
+			return nil, unstorableError{fmt.Errorf("the keys %q and %q of the credentials would both be %q in the Secret: rename one by secretTransforms", other, key, name)}
 		}
 		from[name], data[name] = key, credentials[key].content()
 	}
@@ -175,8 +176,7 @@ func lawfulKey(key string) string {
 		}
 		return '_'
 	}, key)
-	switch {
-	case name == "" || name == "." || strings.HasPrefix(name, ".."):
+	if name == "" || name == "." || strings.HasPrefix(name, "..") {
 		name = "_" + name
 	}
 	return name[:min(len(name), most)]

@@ -24,6 +24,12 @@ func (d *dues) set(o client.Object, at time.Time) {
 	d.at[o.GetUID()] = at
 }
 
+func (d *dues) forget(o client.Object) {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	delete(d.at, o.GetUID())
+}
+
 // wait is the time until the next poll is due; one that is due is forgotten.
 func (d *dues) wait(o client.Object, now time.Time) time.Duration {
 	d.mutex.Lock()

@@ -11,9 +11,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
@@ -41,6 +43,8 @@ type gathered struct {
 	redactor redactor
 	// reread says that the next step depends on what no watch tells of.
 	reread bool
+	// foreign says that another controller handles the broker.
+	foreign bool
 }
 
 // An engine takes the subjects of one kind through their passes.
@@ -54,20 +58,21 @@ type engine struct {
 	// mine are the deadlines of the intents of this process whose outcome is not stored,
 	// by UID: in a pass, the call is over.
 	mine sync.Map
-	// timeout is the longest time of one call, and maxPolling that of an operation.
-	timeout, maxPolling time.Duration
+	// timeout is the longest time of one call, maxPolling that of an operation, and
+	// maxRetry that between two tries.
+	timeout, maxPolling, maxRetry time.Duration
 	// reread is how often what no watch tells of is read again.
 	reread time.Duration
 }
 
-// busyPause is the time before a broker that has enough to do is tried again.
-const busyPause = 200 * time.Millisecond
+// conflictPause is the time for the cache to learn of what changed.
+const conflictPause = 200 * time.Millisecond
 
 // pass is one pass over a subject.
 func (e *engine) pass(ctx context.Context, s subject) (reconcile.Result, error) {
 	thing := s.thing()
 	found, err := s.gather(ctx, &thing)
-	if err != nil {
+	if err != nil || found.foreign {
 		return reconcile.Result{}, err
 	}
 	facts := found.Facts
@@ -76,6 +81,7 @@ func (e *engine) pass(ctx context.Context, s subject) (reconcile.Result, error) 
 		facts.Settled = thing.Record.Deadline.Equal(deadline.(time.Time)) //nolint:forcetypeassert // deadlines are in it
 	}
 	facts.NewID, facts.Jitter = uuid.NewString(), rand.Float64() //nolint:gosec // it spreads retries, and guards nothing
+	facts.MaxRetry = e.maxRetry
 	if facts.MaxPolling <= 0 || facts.MaxPolling > e.maxPolling {
 		facts.MaxPolling = e.maxPolling
 	}
@@ -119,9 +125,12 @@ func (e *engine) rest(after time.Duration, reread bool) time.Duration {
 // act makes the call, between the writes of intent and outcome. What was begun is
 // brought to its end, also when the process is asked to stop.
 func (e *engine) act(ctx context.Context, s subject, t *turn) (reconcile.Result, error) {
-	leave, ok := e.brokers.enter(t.broker, t.facts.Now)
-	if !ok {
-		return reconcile.Result{RequeueAfter: busyPause + time.Duration(rand.Int64N(int64(busyPause)))}, nil //nolint:gosec // it spreads retries
+	if t.decision.Step == lifecycle.Make && !controllerutil.ContainsFinalizer(s.object(), v1beta1.FinalizerServiceCatalog) {
+		return reconcile.Result{}, e.store.hold(ctx, s.object())
+	}
+	leave, pause := e.brokers.enter(t.broker, t.facts.Now)
+	if pause > 0 {
+		return reconcile.Result{RequeueAfter: pause + time.Duration(rand.Int64N(int64(pause)))}, nil //nolint:gosec // it spreads retries
 	}
 	var reply lifecycle.Reply
 	defer func() { leave(reply.Err) }()
@@ -129,7 +138,7 @@ func (e *engine) act(ctx context.Context, s subject, t *turn) (reconcile.Result,
 	ctx = context.WithoutCancel(ctx)
 	t.stored = s.object()
 	if err == nil && intends(t.decision.Step) {
-		t.decision.Record.Deadline = t.facts.Now.Add(e.timeout).Truncate(time.Microsecond)
+		t.decision.Record.Deadline = t.facts.Now.Add(e.timeout + e.timeout/2).Truncate(time.Microsecond)
 		if t.stored, err = e.store.intent(ctx, s, &t.decision.Record); err != nil {
 			return reconcile.Result{}, err
 		}
@@ -149,14 +158,11 @@ func (e *engine) act(ctx context.Context, s subject, t *turn) (reconcile.Result,
 // beforehand that it may have.
 func intends(step lifecycle.Step) bool { return step != lifecycle.Poll && step != lifecycle.Fetch }
 
-// call makes the call, within the time that the intent says it takes.
+// call makes the call. It ends well before the intent's Deadline: a broker may act a
+// while after nobody waits for it any more.
 func (e *engine) call(ctx context.Context, s subject, broker *osb.Client, t *turn) lifecycle.Reply {
 	d := t.decision
-	deadline := d.Record.Deadline
-	if !intends(d.Step) {
-		deadline = e.clock.Now().Add(e.timeout)
-	}
-	ctx, cancel := context.WithDeadline(ctx, deadline)
+	ctx, cancel := context.WithTimeout(ctx, e.timeout)
 	defer cancel()
 	began := e.clock.Now()
 	reply := s.call(ctx, broker, d)
@@ -187,13 +193,13 @@ func (e *engine) conclude(ctx context.Context, s subject, t *turn, outcome lifec
 		outcome.Event.Message = t.redactor.text(outcome.Event.Message)
 	}
 	if outcome.Relist {
-		e.brokers.relist(t.broker)
+		e.brokers.askRelist(t.broker, t.facts.Now)
 	}
 	if outcome.Release {
 		if err := e.store.released(ctx, t.stored); err != nil {
 			return reconcile.Result{}, err
 		}
-		e.mine.Delete(s.object().GetUID())
+		e.forget(s)
 		e.events.tell(s.object(), outcome.Event)
 		return reconcile.Result{}, nil
 	}
@@ -208,7 +214,9 @@ func (e *engine) conclude(ctx context.Context, s subject, t *turn, outcome lifec
 	if outcome.After <= 0 {
 		return reconcile.Result{}, nil // the write brings the next pass
 	}
-	e.dues.set(s.object(), t.facts.Now.Add(outcome.After))
+	if outcome.Record.Async {
+		e.dues.set(s.object(), t.facts.Now.Add(outcome.After))
+	}
 	return reconcile.Result{RequeueAfter: outcome.After}, nil
 }
 
@@ -217,6 +225,7 @@ func (e *engine) release(ctx context.Context, s subject, warning string) error {
 	if err := e.store.release(ctx, s.object()); err != nil {
 		return err
 	}
+	e.forget(s)
 	if warning != "" {
 		e.events.tell(s.object(), &lifecycle.Event{Warning: true, Reason: "Abandoned", Message: warning})
 		log.FromContext(ctx).Info("let go without its broker", "why", warning, "uid", s.object().GetUID())
@@ -224,11 +233,17 @@ func (e *engine) release(ctx context.Context, s subject, warning string) error {
 	return nil
 }
 
+// forget forgets what is remembered of an object that is let go.
+func (e *engine) forget(s subject) {
+	e.mine.Delete(s.object().GetUID())
+	e.dues.forget(s.object())
+}
+
 // again is what comes of a pass: one on something that has changed since is no error,
 // for the change brings another.
 func again(result reconcile.Result, err error) (reconcile.Result, error) {
 	if apierrors.IsConflict(err) {
-		return reconcile.Result{RequeueAfter: busyPause}, nil
+		return reconcile.Result{RequeueAfter: conflictPause}, nil
 	}
 	return result, err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -18,6 +19,13 @@ type guard struct {
 	refused []netip.Addr
 	// allowed are the operator's exceptions.
 	allowed []netip.Prefix
+}
+
+// metadata are addresses of clouds' metadata services that are neither loopback nor
+// link-local.
+var metadata = []netip.Addr{
+	netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("100.100.100.200"),
+	netip.MustParseAddr("168.63.129.16"), netip.MustParseAddr("192.0.0.192"),
 }
 
 // dialTimeout bounds a connection's making.
@@ -45,6 +53,9 @@ func (g *guard) check(address string) error {
 		if refused.Unmap() == ip {
 			return fmt.Errorf("the broker's address %s is the API server's: a ServiceBroker cannot be there", ip)
 		}
+	}
+	if slices.Contains(metadata, ip) {
+		return fmt.Errorf("the broker's address %s is that of a cloud's metadata service: a ServiceBroker cannot be there", ip)
 	}
 	if ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsUnspecified() || ip.IsMulticast() || ip.IsInterfaceLocalMulticast() {
 		return fmt.Errorf("the broker's address %s is a loopback, link-local or unspecified one: a ServiceBroker cannot be there, unless the operator allows it (--allow-broker-addresses)", ip)

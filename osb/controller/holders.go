@@ -56,7 +56,8 @@ func holds(b *v1beta1.ServiceBinding) bool {
 	if b.Spec.InstanceRef != nil && b.Spec.InstanceRef.Namespace != "" && b.Spec.InstanceRef.Namespace != b.Namespace {
 		return false
 	}
-	return b.Status.UnbindStatus == v1beta1.UnbindRequired || b.Status.UnbindStatus == v1beta1.UnbindFailed || b.Status.OrphanMitigationInProgress
+	return b.Status.UnbindStatus == v1beta1.UnbindRequired || b.Status.UnbindStatus == v1beta1.UnbindFailed ||
+		b.Status.OrphanMitigationInProgress || b.Status.ExternalProperties != nil && b.DeletionTimestamp == nil
 }
 
 func (h holders) cascades(ctx context.Context, instance *v1beta1.ServiceInstance) (bool, error) {

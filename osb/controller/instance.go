@@ -1,9 +1,8 @@
 package controller
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -11,8 +10,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/merge"
-	"github.com/defaultplan/defaultplan/osb"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
@@ -79,16 +76,15 @@ func (s *instanceSubject) gather(ctx context.Context, thing *lifecycle.Thing) (g
 	if target != nil {
 		found.broker = keyOf(&target.BrokerTarget, s.instance.Namespace)
 	}
-	known, ok, err := s.brokers.find(ctx, found.broker)
-	if err != nil {
+	if err := s.brokers.see(ctx, &found, &thing.Record); err != nil {
 		return found, err
 	}
-	found.BrokerGone, found.BrokerReady = !ok, ok && known.ready()
-	if !ok && asks {
+	if found.BrokerGone && asks {
 		found.Ask, found.Problem = nil, &lifecycle.Problem{
 			Reason: "ReferencesNonexistentBroker", Waits: true, Message: fmt.Sprintf("the class's broker, %s, is not there", found.broker),
 		}
 	}
+	var err error
 	if thing.Deleting {
 		found.Holders, err = s.holders.of(ctx, s.instance)
 	}
@@ -106,18 +102,17 @@ func (s *instanceSubject) look(ctx context.Context, thing *lifecycle.Thing, foun
 		found.Fetchable, found.MaxPolling = o.class.InstancesRetrievable, o.maxPolling()
 		complete(thing, &o.target)
 	}
-	if problem != nil || thing.Deleting {
-		found.Problem = problem
-		// Nothing of them is sent; but what the broker says may hold what it was sent.
-		s.parameters, _, err = s.instances.parameters.read(ctx, s.instance, s.instance.Spec.Parameters, s.instance.Spec.ParametersFrom)
+	// Also where nothing is sent: what the broker says may hold what it was sent before.
+	var unread *lifecycle.Problem
+	if s.parameters, unread, err = s.instances.parameters.read(ctx, s.instance, s.instance.Spec.Parameters, s.instance.Spec.ParametersFrom); err != nil && !thing.Deleting {
 		return err
 	}
 	s.offering = o
-	if found.Problem = s.removed(thing); found.Problem != nil {
-		return nil
+	if problem == nil && !thing.Deleting {
+		problem = cmp.Or(s.removed(thing), unread)
 	}
-	if s.parameters, found.Problem, err = s.instances.parameters.read(ctx, s.instance, s.instance.Spec.Parameters, s.instance.Spec.ParametersFrom); found.Problem != nil || err != nil {
-		return err
+	if found.Problem = problem; problem != nil || thing.Deleting {
+		return nil
 	}
 	if s.origin, err = s.platform.origin(ctx, s.instance.Namespace, s.instance); err != nil {
 		return err
@@ -181,127 +176,6 @@ func (s *instanceSubject) unlawful(thing *lifecycle.Thing, ask *lifecycle.Ask) *
 		return s.parameters.unlawful(s.offering.plan.InstanceUpdateParameterSchema)
 	}
 	return nil
-}
-
-// call makes the one call of a decision.
-func (s *instanceSubject) call(ctx context.Context, broker *osb.Client, d *lifecycle.Decision) lifecycle.Reply {
-	var reply lifecycle.Reply
-	r := &d.Record
-	switch d.Step {
-	case lifecycle.Make:
-		reply.Response, reply.Err = broker.Provision(ctx, osb.ProvisionRequest{
-			InstanceID: r.ID, ServiceID: s.ask.ClassExternalID, PlanID: s.ask.PlanExternalID,
-			Organization: s.origin.organization, Space: s.origin.space, Context: s.origin.context,
-			Parameters: s.parameters.raw, MaintenanceVersion: s.ask.MaintenanceVersion, Identity: identityOf(s.ask.User),
-		})
-	case lifecycle.Change:
-		reply.Response, reply.Err = broker.Update(ctx, s.update(r))
-	case lifecycle.Remove, lifecycle.Mitigate, lifecycle.Poll:
-		s.follow(ctx, broker, d, &reply)
-	case lifecycle.Fetch:
-		id := r.ID
-		if id == "" {
-			id = s.instance.Spec.ExternalID
-		}
-		var fetched *osb.Instance
-		fetched, reply.Err = broker.FetchInstance(ctx, osb.FetchRequest{
-			InstanceID: id, ServiceID: s.ask.ClassExternalID, PlanID: s.ask.PlanExternalID,
-		})
-		if reply.Err == nil {
-			reply.Found = &lifecycle.Found{Difference: s.differs(fetched), DashboardURL: fetched.DashboardURL}
-		}
-	case lifecycle.Rest, lifecycle.Release:
-	}
-	return reply
-}
-
-// update says what changes, and what was before.
-func (s *instanceSubject) update(r *lifecycle.Record) osb.UpdateRequest {
-	before := r.Accepted
-	request := osb.UpdateRequest{
-		InstanceID: r.ID, ServiceID: s.ask.ClassExternalID, Context: s.origin.context, Identity: identityOf(s.ask.User),
-		Previous: osb.PreviousValues{
-			ServiceID: before.ClassExternalID, PlanID: before.PlanExternalID, MaintenanceVersion: before.MaintenanceVersion,
-			Organization: s.origin.organization, Space: s.origin.space,
-		},
-	}
-	if s.changes.Plan {
-		request.PlanID = s.ask.PlanExternalID
-	}
-	if s.changes.Parameters {
-		request.Parameters = s.parameters.raw
-		if request.Parameters == nil {
-			request.Parameters = json.RawMessage("{}") // they were taken away
-		}
-	}
-	if s.changes.Maintenance || s.changes.Plan {
-		request.MaintenanceVersion = s.ask.MaintenanceVersion
-	}
-	return request
-}
-
-// errNothingRecorded keeps a call from being made for nobody knows what.
-var errNothingRecorded = errors.New("nothing is recorded of what its broker was sent")
-
-// follow removes or polls what is recorded: with the plan as the broker knows it.
-func (s *instanceSubject) follow(ctx context.Context, broker *osb.Client, d *lifecycle.Decision, reply *lifecycle.Reply) {
-	r := &d.Record
-	target := atBroker(r)
-	if target == nil {
-		reply.Err = errNothingRecorded
-		return
-	}
-	if d.Step == lifecycle.Poll {
-		reply.Poll, reply.Err = broker.Poll(ctx, osb.PollRequest{
-			InstanceID: r.ID, ServiceID: target.ClassExternalID, PlanID: target.PlanExternalID, Operation: r.Key,
-		})
-		return
-	}
-	request := osb.DeprovisionRequest{InstanceID: r.ID, ServiceID: target.ClassExternalID, PlanID: target.PlanExternalID}
-	if d.Step == lifecycle.Remove { // a mitigation is nobody's wish
-		request.Identity = identityOf(s.instance.Spec.UserInfo)
-	}
-	reply.Response, reply.Err = broker.Deprovision(ctx, request)
-}
-
-// atBroker is an instance as its broker has it. After an update of unknown outcome that
-// may be as before or as after, and a removal that names the wrong plan may be refused:
-// the tries to remove it take turns.
-func atBroker(r *lifecycle.Record) *lifecycle.Sent {
-	if r.Operation == lifecycle.Removing && r.Accepted != nil && r.InProgress != nil && r.Retries%2 == 1 {
-		return r.InProgress
-	}
-	return r.Target()
-}
-
-// differs says in what an instance at the broker is not what is asked for. What the
-// broker does not tell is taken to be the same, and what it adds is its own affair.
-func (s *instanceSubject) differs(found *osb.Instance) string {
-	switch {
-	case found.ServiceID != "" && found.ServiceID != s.ask.ClassExternalID:
-		return "it is of another class"
-	case found.PlanID != "" && found.PlanID != s.ask.PlanExternalID:
-		return "it is of another plan"
-	case len(found.Parameters) == 0:
-		return ""
-	}
-	values, err := merge.Decode(found.Parameters)
-	if err != nil {
-		return ""
-	}
-	for key, wanted := range s.parameters.values {
-		has, told := values[key]
-		if told && !equalJSON(has, wanted) {
-			return fmt.Sprintf("its parameter %q has another value", key)
-		}
-	}
-	return ""
-}
-
-func equalJSON(a, b any) bool {
-	x, errA := merge.Canonical(a)
-	y, errB := merge.Canonical(b)
-	return errA == nil && errB == nil && string(x) == string(y)
 }
 
 // specified are the class and the plan as the user named them, as old clients show them.

@@ -149,7 +149,7 @@ func agree(o *offering, cluster, local string) *lifecycle.Problem {
 	return nil
 }
 
-// parametersOf decodes a raw object; nil is none.
+// rawOf is the JSON text of an object; nil of none.
 func rawOf(extension *runtime.RawExtension) []byte {
 	if extension == nil {
 		return nil

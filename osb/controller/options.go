@@ -18,6 +18,8 @@ type Options struct {
 	// CallTimeout is the longest time of one call, MaxPolling that of an operation, in
 	// which a broker works on something.
 	CallTimeout, MaxPolling time.Duration
+	// MaxRetry is the longest time between two tries of what failed.
+	MaxRetry time.Duration
 	// RelistInterval is the time between two fetches of a catalog, where the broker's
 	// relistDuration does not say otherwise.
 	RelistInterval time.Duration
@@ -37,7 +39,7 @@ type Options struct {
 // NewOptions are the defaults.
 func NewOptions() *Options {
 	return &Options{
-		CallTimeout: osb.DefaultTimeout, MaxPolling: 7 * 24 * time.Hour, RelistInterval: 24 * time.Hour,
+		CallTimeout: osb.DefaultTimeout, MaxPolling: 7 * 24 * time.Hour, MaxRetry: 5 * time.Minute, RelistInterval: 24 * time.Hour,
 		SecretInterval: time.Minute, Workers: 32, APIVersion: osb.DefaultAPIVersion,
 	}
 }
@@ -47,6 +49,7 @@ func (o *Options) Bind(flags *pflag.FlagSet) {
 	flags.StringVar(&o.ClusterID, "cluster-id", o.ClusterID, "what brokers know this cluster by; empty: the key id of ConfigMap cluster-info in the namespace default, as the retired catalog kept it, or else the UID of namespace kube-system")
 	flags.DurationVar(&o.CallTimeout, "osb-api-request-timeout", o.CallTimeout, "longest time of one call to a broker")
 	flags.DurationVar(&o.MaxPolling, "maximum-polling-duration", o.MaxPolling, "longest time that a broker may work on one operation, where its plan does not say less")
+	flags.DurationVar(&o.MaxRetry, "maximum-retry-interval", o.MaxRetry, "longest time between two tries of a call that failed, where the broker does not ask for more")
 	flags.DurationVar(&o.RelistInterval, "broker-relist-interval", o.RelistInterval, "time between two fetches of a broker's catalog, where relistDuration does not say otherwise")
 	flags.DurationVar(&o.SecretInterval, "secret-interval", o.SecretInterval, "how often Secrets are read anew: of parametersFrom, of brokers, and those with credentials")
 	flags.IntVar(&o.Workers, "workers", o.Workers, "how many instances, and how many bindings, are handled at once")
@@ -59,7 +62,7 @@ func (o *Options) Bind(flags *pflag.FlagSet) {
 func (o *Options) Validate() error {
 	var errs []error
 	for name, d := range map[string]time.Duration{
-		"osb-api-request-timeout": o.CallTimeout, "maximum-polling-duration": o.MaxPolling,
+		"osb-api-request-timeout": o.CallTimeout, "maximum-polling-duration": o.MaxPolling, "maximum-retry-interval": o.MaxRetry,
 		"broker-relist-interval": o.RelistInterval, "secret-interval": o.SecretInterval,
 	} {
 		if d <= 0 {

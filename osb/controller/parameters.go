@@ -52,7 +52,7 @@ type parametersReader struct {
 func (p parametersReader) read(ctx context.Context, o client.Object, spec *runtime.RawExtension, from []v1beta1.ParametersFromSource) (parameters, *lifecycle.Problem, error) {
 	values, err := decoded(rawOf(spec))
 	if err != nil {
-		return parameters{}, problemf("spec.parameters is not a JSON object"), nil
+		return parameters{}, problemf("spec.parameters is not a JSON object"), nil //nolint:nilerr // the error may quote what must not be told
 	}
 	applied, _ := v1beta1.ParseAppliedDefaults(o.GetAnnotations()[v1beta1.AnnotationAppliedDefaults])
 	values = merge.Without(values, pointers(applied.Removed))
@@ -72,7 +72,7 @@ func (p parametersReader) read(ctx context.Context, o client.Object, spec *runti
 		}
 		for _, key := range slices.Sorted(maps.Keys(add)) {
 			if problem := clash(key, values, applied, given); problem != nil {
-				return parameters{}, problem, nil
+				return parameters{redactor: redactorOf(overlaid(values, add), overlaid(secret, add))}, problem, nil
 			}
 		}
 		for key := range add {

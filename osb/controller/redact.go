@@ -88,22 +88,23 @@ func collect(value any, into *[]string) {
 	}
 }
 
-// collectForms adds how a text may be written: as it is, on one line, as the client
-// prints it, and as JSON within a text, with the characters of HTML escaped or not.
+// collectForms adds how a text may be written: as it is or as JSON within a text, with the
+// characters of HTML escaped or not, and each on one line, as the client prints it.
 func collectForms(text string, into *[]string) {
-	forms := []string{text, strings.Join(strings.Fields(text), " ")}
+	forms := []string{text}
 	for _, escape := range []bool{true, false} {
 		var encoded bytes.Buffer
 		encoder := json.NewEncoder(&encoded)
 		encoder.SetEscapeHTML(escape)
-		if encoder.Encode(text) == nil {
-			line := strings.TrimSpace(encoded.String())
-			forms = append(forms, line[1:len(line)-1])
-		}
+		_ = encoder.Encode(text) //nolint:errchkjson // any text can be encoded
+		line := strings.TrimSpace(encoded.String())
+		forms = append(forms, line[1:len(line)-1])
 	}
 	for _, form := range forms {
-		if len(form) >= shortestRedacted {
-			*into = append(*into, form)
+		for _, written := range []string{form, strings.Join(strings.Fields(form), " ")} {
+			if len(written) >= shortestRedacted {
+				*into = append(*into, written)
+			}
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
 // secretTypePrefix goes before a service type in the type of a Secret, as the Service
@@ -72,6 +73,19 @@ func (s secrets) write(ctx context.Context, b *v1beta1.ServiceBinding, serviceTy
 	if err != nil {
 		return err
 	}
+	secret, err := s.made(b, serviceType, data)
+	if err != nil {
+		return err
+	}
+	err = retry.OnError(patience, passing, func() error { return s.put(ctx, b, secret) })
+	if apierrors.IsInvalid(err) || apierrors.IsRequestEntityTooLargeError(err) {
+		return unstorableError{err}
+	}
+	return err
+}
+
+// made is the Secret of a binding, with what is to be in it.
+func (s secrets) made(b *v1beta1.ServiceBinding, serviceType string, data map[string][]byte) (*corev1.Secret, error) {
 	secret := &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: b.Namespace, Name: secretName(b),
@@ -80,9 +94,9 @@ func (s secrets) write(ctx context.Context, b *v1beta1.ServiceBinding, serviceTy
 		Type: secretType(serviceType), Data: data,
 	}
 	if err := controllerutil.SetControllerReference(b, secret, s.scheme); err != nil {
-		return fmt.Errorf("cannot own Secret %q: %w", secret.Name, err)
+		return nil, fmt.Errorf("cannot own Secret %q: %w", secret.Name, err)
 	}
-	return retry.OnError(patience, passing, func() error { return s.put(ctx, b, secret) })
+	return secret, nil
 }
 
 // passing says that an error may be gone soon.
@@ -130,6 +144,23 @@ func (s secrets) create(ctx context.Context, secret *corev1.Secret) error {
 	return s.client.Create(ctx, secret.DeepCopy(), client.FieldOwner(v1beta1.FieldOwnerController))
 }
 
+// refused says why the API server would not take a Secret of that name, whatever is in it:
+// a quota, or a policy. It is not made.
+func (s secrets) refused(ctx context.Context, b *v1beta1.ServiceBinding, serviceType string) (*lifecycle.Problem, error) {
+	secret, err := s.made(b, serviceType, nil)
+	if err != nil {
+		return nil, err
+	}
+	err = s.client.Create(ctx, secret, client.DryRunAll, client.FieldOwner(v1beta1.FieldOwnerController))
+	switch {
+	case apierrors.IsForbidden(err) || apierrors.IsInvalid(err):
+		return &lifecycle.Problem{Reason: reasonSecret, Waits: true, Message: fmt.Sprintf("the credentials could not be stored: %s", err)}, nil
+	case err != nil && !apierrors.IsAlreadyExists(err):
+		return nil, fmt.Errorf("cannot try to make Secret %q: %w", secret.Name, err)
+	}
+	return nil, nil
+}
+
 // remove deletes the binding's own Secret; another's is left alone.
 func (s secrets) remove(ctx context.Context, b *v1beta1.ServiceBinding) error {
 	secret := &metav1.PartialObjectMetadata{}
@@ -148,6 +179,12 @@ func (s secrets) delete(ctx context.Context, secret client.Object) error {
 	}
 	return nil
 }
+
+// An unstorableError says that no Secret can hold what the binding's spec makes of the
+// credentials.
+type unstorableError struct{ error }
+
+func (e unstorableError) Unwrap() error { return e.error }
 
 // A foreignError says that a Secret is not the binding's own.
 type foreignError struct{ name string }

@@ -80,7 +80,7 @@ func (p *parts) engine() *engine {
 	return &engine{
 		store:   store{client: p.mgr.GetClient(), live: p.mgr.GetAPIReader()},
 		brokers: p.brokers, events: &events{recorder: p.recorder}, metrics: p.metrics, clock: clock.RealClock{}, dues: newDues(),
-		timeout: p.options.CallTimeout, maxPolling: p.options.MaxPolling, reread: p.options.SecretInterval,
+		timeout: p.options.CallTimeout, maxPolling: p.options.MaxPolling, maxRetry: p.options.MaxRetry, reread: p.options.SecretInterval,
 	}
 }
 

@@ -48,7 +48,8 @@ func (w store) write(ctx context.Context, s subject, o client.Object, record *li
 }
 
 // outcome writes what came of a call over its intent. Somebody may have changed the
-// object meanwhile: as long as the intent in it is the same, the outcome belongs there.
+// object meanwhile: as long as its status is the one that the call was decided on, the
+// outcome belongs there.
 func (w store) outcome(ctx context.Context, s subject, stored client.Object, record *lifecycle.Record) error {
 	return w.patiently(ctx, stored, func(o client.Object) error {
 		if equality.Semantic.DeepEqual(s.with(o, record), o) {
@@ -81,31 +82,27 @@ func (w store) patiently(ctx context.Context, stored client.Object, write func(c
 	return client.IgnoreNotFound(err)
 }
 
-// same reads an object anew; nil if its intent is not the same any more.
+// same reads an object anew; nil if its status is not the same any more.
 func (w store) same(ctx context.Context, stored client.Object) (client.Object, error) {
 	fresh := stored.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a copy is of the kind of the original
 	if err := w.live.Get(ctx, client.ObjectKeyFromObject(stored), fresh); err != nil {
 		return nil, err
 	}
-	if fresh.GetUID() != stored.GetUID() || !deadlineOf(fresh).Equal(deadlineOf(stored)) {
+	if fresh.GetUID() != stored.GetUID() || !equality.Semantic.DeepEqual(statusOf(fresh), statusOf(stored)) {
 		return nil, nil
 	}
 	return fresh, nil
 }
 
-// deadlineOf tells one intent from another.
-func deadlineOf(o client.Object) time.Time {
+// statusOf is what nobody writes but the controller.
+func statusOf(o client.Object) any {
 	switch o := o.(type) {
 	case *v1beta1.ServiceInstance:
-		if d := o.Status.CallDeadline; d != nil {
-			return d.Time
-		}
+		return o.Status
 	case *v1beta1.ServiceBinding:
-		if d := o.Status.CallDeadline; d != nil {
-			return d.Time
-		}
+		return o.Status
 	}
-	return time.Time{}
+	return nil
 }
 
 // release takes the finalizer off, if the object is still as it was read.
@@ -118,7 +115,15 @@ func (w store) release(ctx context.Context, o client.Object) error {
 	return client.IgnoreNotFound(w.client.Patch(ctx, next, patch, client.FieldOwner(v1beta1.FieldOwnerController)))
 }
 
-// released takes the finalizer off after a call, as long as the intent is the same.
+// hold adds the finalizer: what was made before there was admission may lack it.
+func (w store) hold(ctx context.Context, o client.Object) error {
+	next := o.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a copy is of the kind of the original
+	controllerutil.AddFinalizer(next, v1beta1.FinalizerServiceCatalog)
+	patch := client.MergeFromWithOptions(o, client.MergeFromWithOptimisticLock{})
+	return w.client.Patch(ctx, next, patch, client.FieldOwner(v1beta1.FieldOwnerController))
+}
+
+// released takes the finalizer off after a call, as long as the status is the same.
 func (w store) released(ctx context.Context, stored client.Object) error {
 	return w.patiently(ctx, stored, func(o client.Object) error { return w.release(ctx, o) })
 }

@@ -11,7 +11,7 @@ func OfBinding(b *v1beta1.ServiceBinding) Thing {
 		Async: s.AsyncOpInProgress, Key: s.LastOperation, Mitigating: s.OrphanMitigationInProgress,
 		Started: timeOf(s.OperationStartTime), Deadline: microTimeOf(s.CallDeadline),
 		Retries: s.Retries, NextRetry: timeOf(s.NextRetry),
-		ID: s.ExternalID, FetchRequired: s.FetchRequired,
+		ID: s.ExternalID, FetchRequired: s.FetchRequired, Refused: s.RefusedRequest,
 		InProgress: sentOfBinding(s.InProgressProperties), Accepted: sentOfBinding(s.ExternalProperties),
 		Conditions: s.Conditions, ObservedGeneration: s.ObservedGeneration, ReconciledGeneration: s.ReconciledGeneration,
 	}
@@ -42,7 +42,7 @@ func OfBinding(b *v1beta1.ServiceBinding) Thing {
 // its business.
 func (r *Record) BindingStatus(over v1beta1.ServiceBindingStatus) v1beta1.ServiceBindingStatus {
 	s := over
-	s.Conditions = r.Conditions
+	s.Conditions, s.RefusedRequest = r.Conditions, r.Refused
 	s.LastConditionState = v1beta1.LastConditionState(r.Conditions)
 	s.AsyncOpInProgress, s.LastOperation, s.OrphanMitigationInProgress = r.Async, r.Key, r.Mitigating
 	s.OperationStartTime, s.CallDeadline = storedTime(r.Started), storedMicroTime(r.Deadline)

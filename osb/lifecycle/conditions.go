@@ -120,6 +120,9 @@ func (r *Record) holds(typ string) bool {
 }
 
 // stalled says that the spec was tried for good, and did not change since.
-func (t *Thing) stalled() bool {
+func (t *Thing) stalled(f *Facts) bool {
+	if f.Ask != nil && t.Record.Refused != "" && t.Record.Refused != mark(&f.Ask.Sent, f.Ask) {
+		return false // a Secret or the catalog was mended
+	}
 	return t.Record.failedForGood() && t.Generation == t.Record.ObservedGeneration
 }

@@ -1,6 +1,9 @@
 package lifecycle
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // An Ask is what the spec means to a broker, now.
 type Ask struct {
@@ -22,6 +25,12 @@ type Problem struct {
 	Undecided bool
 }
 
+// mark tells requests apart that are judged for good: by what may change although the
+// spec does not.
+func mark(sent *Sent, ask *Ask) string {
+	return fmt.Sprintf("%s %s %t", sent.ParameterChecksum, sent.PlanExternalID, ask.PlanUpdatable)
+}
+
 // Facts are what else the next step depends on.
 type Facts struct {
 	Now time.Time
@@ -39,7 +48,7 @@ type Facts struct {
 	HeldBecause string
 	// BrokerGone says that the broker of what is recorded is not registered any more.
 	BrokerGone bool
-	// BrokerReady says that the broker's catalog was read lately: its address is right,
+	// BrokerReady says that the broker's catalog was read since the removal began: its address is right,
 	// and its 404 means that there is no such thing.
 	BrokerReady bool
 	// Holders are the bindings that keep an instance from going, sorted.
@@ -50,6 +59,7 @@ type Facts struct {
 	NewID string
 	// Jitter is random, from 0 to below 1: it spreads retries.
 	Jitter float64
-	// MaxPolling is the longest time for an operation.
-	MaxPolling time.Duration
+	// MaxPolling is the longest time for an operation, MaxRetry the longest between two
+	// tries; 0: five minutes.
+	MaxPolling, MaxRetry time.Duration
 }

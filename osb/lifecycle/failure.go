@@ -21,7 +21,7 @@ func (c *call) failed(e *osb.Error) Outcome {
 	case Rest, Make, Poll, Fetch, Release:
 		o = c.notMade(e, reason, message)
 	}
-	o.Relist = e.Kind == osb.MaintenanceConflict
+	o.Relist = o.Relist || e.Kind == osb.MaintenanceConflict
 	return o
 }
 
@@ -29,12 +29,11 @@ func (c *call) failed(e *osb.Error) Outcome {
 // 404 says so too where the broker's address is known to be right.
 func (c *call) notRemoved(e *osb.Error, reason, message string) Outcome {
 	if e.Kind != osb.Gone || e.StatusCode != statusGone && !c.facts.BrokerReady {
-		return c.again(reason, message, e)
+		o := c.again(reason, message, e)
+		o.Relist = e.Kind == osb.Gone // is its address right?
+		return o
 	}
-	if c.thing.Record.Deadline.After(c.facts.Now) {
-		return c.notYetGone()
-	}
-	return c.gone()
+	return c.removed()
 }
 
 // notMade judges why something was not made.
@@ -50,7 +49,10 @@ func (c *call) notMade(e *osb.Error, reason, message string) Outcome {
 	if refused(e) {
 		c.restore()
 	}
-	if forGood(e) {
+	switch {
+	case forGood(e) && c.thing.Kind == Binding && c.thing.own() && c.thing.Record.FetchRequired:
+		return c.useless(reason, message) // it was made before its credentials were asked for
+	case forGood(e):
 		return c.stop(reason, message)
 	}
 	return c.again(reason, message, e)
@@ -69,7 +71,7 @@ func (c *call) conflicts(message string) Outcome {
 		c.restore()
 		c.record.InProgress = sent
 		return c.fetchLater()
-	case c.record.Exists && c.thing.own(): // its credentials are lost
+	case (c.record.Exists || c.record.FetchRequired) && c.thing.own(): // its credentials are lost
 		return c.undo(reasonConflict, message, &osb.Error{})
 	}
 	c.restore()

@@ -10,4 +10,6 @@ const (
 	statusRequestTimeout      = 408
 	statusGone                = 410
 	statusInternalServerError = 500
+	statusBadGateway          = 502
+	statusGatewayTimeout      = 504
 )

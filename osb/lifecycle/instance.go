@@ -16,7 +16,7 @@ func OfInstance(i *v1beta1.ServiceInstance) Thing {
 		Started: timeOf(s.OperationStartTime), Deadline: microTimeOf(s.CallDeadline),
 		Retries: s.Retries, NextRetry: timeOf(s.NextRetry),
 		ID: s.ExternalID, Exists: s.ProvisionStatus == v1beta1.Provisioned, Absent: s.ProvisionStatus == v1beta1.NotProvisioned,
-		FetchRequired: s.FetchRequired, Unusable: s.Unusable, DashboardURL: s.DashboardURL,
+		FetchRequired: s.FetchRequired, Refused: s.RefusedRequest, Unusable: s.Unusable, DashboardURL: s.DashboardURL,
 		InProgress: sentOfInstance(s.InProgressProperties), Accepted: sentOfInstance(s.ExternalProperties),
 		Conditions: s.Conditions, ObservedGeneration: s.ObservedGeneration, ReconciledGeneration: s.ReconciledGeneration,
 	}
@@ -54,7 +54,7 @@ func (t *Thing) describe(o metav1.Object) {
 // of its business.
 func (r *Record) InstanceStatus(over v1beta1.ServiceInstanceStatus) v1beta1.ServiceInstanceStatus {
 	s := over
-	s.Conditions = r.Conditions
+	s.Conditions, s.RefusedRequest = r.Conditions, r.Refused
 	s.LastConditionState = v1beta1.LastConditionState(r.Conditions)
 	s.AsyncOpInProgress, s.LastOperation, s.OrphanMitigationInProgress = r.Async, r.Key, r.Mitigating
 	s.OperationStartTime, s.CallDeadline = storedTime(r.Started), storedMicroTime(r.Deadline)

@@ -18,12 +18,14 @@ func (t *Thing) intend(f *Facts, step Step, again bool) Decision {
 	if t.edited() || step == Remove && r.Operation != Removing {
 		r.Retries = 0
 	}
-	r.Operation, r.Async, r.Key, r.NextRetry, r.FetchRequired = operation, false, nil, time.Time{}, false
+	r.Operation, r.Async, r.Key, r.NextRetry = operation, false, nil, time.Time{}
+	// Credentials that cannot be fetched are asked for by the same request: see askAgain.
+	r.FetchRequired = r.FetchRequired && t.Kind == Binding && step == Make && again
 	if r.ID = t.id(); r.ID == "" {
 		r.ID = f.NewID
 	}
 	if step == Make || step == Change {
-		r.InProgress = t.sends(f.Ask, step)
+		r.InProgress, r.Refused = t.sends(f.Ask, step), ""
 		r.ObservedGeneration = t.Generation
 		r.resolve(f)
 	}
@@ -154,7 +156,7 @@ func (t *Thing) held(f *Facts, wait time.Duration) Decision {
 // stop rests until the spec changes.
 func (t *Thing) stop(f *Facts, reason, message string) Decision {
 	r := t.Record
-	r.ObservedGeneration = t.Generation
+	r.ObservedGeneration, r.Refused = t.Generation, mark(&f.Ask.Sent, f.Ask)
 	r.fail(reason, message, f.Now)
 	return Decision{Step: Rest, Record: r}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
 )
 
@@ -87,6 +88,9 @@ func TestOrphansOfPolls(t *testing.T) {
 		tale.does(Mitigate).answers(osb.Response{})
 		require.False(t, tale.thing.Record.Mitigating)
 		require.True(t, tale.thing.Record.failedForGood())
+		ready, _ := v1beta1.FindCondition(tale.thing.Record.Conditions, v1beta1.ConditionReady)
+		failed, _ := v1beta1.FindCondition(tale.thing.Record.Conditions, v1beta1.ConditionFailed)
+		require.Equal(t, failed.Reason, ready.Reason, "the clean-up is over")
 		require.Equal(t, Rest, Next(tale.thing, tale.later()).Step)
 	}
 }

@@ -88,13 +88,13 @@ func next(t *Thing, f *Facts) Decision {
 		return t.nextMitigation(f)
 	case r.Async && (!f.BrokerGone || f.Problem == nil):
 		return t.retryable(f, Decision{Step: Poll, Record: *r})
-	case t.stalled() || f.Problem != nil && t.complete(f):
+	case t.stalled(f) || f.Problem != nil && t.complete(f):
 		return Decision{Step: Rest, Record: *r}
 	case f.Problem != nil:
 		return t.blocked(f)
 	case r.FetchRequired && f.Fetchable:
 		return t.retryable(f, Decision{Step: Fetch, Record: *r})
-	case r.FetchRequired: // the catalog says otherwise now
+	case r.FetchRequired && r.Operation == NoOperation: // the catalog says otherwise now
 		return t.retryable(f, t.intend(f, Make, true))
 	case r.Operation != NoOperation:
 		return t.nextLost(f)

@@ -61,17 +61,28 @@ func (c *call) gone() Outcome {
 	r.InProgress, r.Accepted, r.DashboardURL, r.SecretName = nil, nil, nil, ""
 	// An ID that was used is not used again.
 	r.ID = c.facts.NewID
-	if !r.failedForGood() {
-		r.NextRetry = c.facts.Now.Add(Backoff(r.Retries, c.facts.Jitter, 0))
+	if failed, _ := v1beta1.FindCondition(r.Conditions, v1beta1.ConditionFailed); r.failedForGood() {
+		// How the clean-up went is over: what there is to tell is why there is nothing.
+		r.set(v1beta1.NotReady(failed.Reason, failed.Message), c.facts.Now)
+	} else {
+		r.NextRetry = c.facts.Now.Add(c.facts.Backoff(r.Retries, 0))
 	}
 	r.unset(v1beta1.ConditionOrphanMitigation)
 	return Outcome{Record: *r, Event: event}
 }
 
+// removed: the broker has removed it, or has nothing of it.
+func (c *call) removed() Outcome {
+	if c.record.Deadline.After(c.facts.Now) {
+		return c.notYetGone()
+	}
+	return c.gone()
+}
+
 // notYetGone: there is nothing, but a request that was cut off may still make something.
 // It is removed once more when that cannot be any more.
 func (c *call) notYetGone() Outcome {
-	c.record.NextRetry = c.record.Deadline
+	c.record.Async, c.record.Key, c.record.NextRetry = false, nil, c.record.Deadline
 	return Outcome{Record: c.record, After: c.record.Deadline.Sub(c.facts.Now)}
 }
 
@@ -110,9 +121,13 @@ func (c *call) useless(reason, message string) Outcome {
 	return o
 }
 
+func storeMessage(reply Reply) string {
+	return "the credentials could not be stored: " + reply.StoreProblem
+}
+
 // notStored: credentials that were given are lost.
 func (c *call) notStored(reply Reply) Outcome {
-	message := "the credentials could not be stored: " + reply.StoreProblem
+	message := storeMessage(reply)
 	if c.record.Exists && c.facts.Fetchable || !c.thing.own() { // they may be given again
 		return c.again(reasonStore, message, &osb.Error{})
 	}
@@ -123,7 +138,7 @@ func (c *call) notStored(reply Reply) Outcome {
 func (c *call) again(reason, message string, e *osb.Error) Outcome {
 	r := &c.record
 	r.Retries++
-	wait := Backoff(r.Retries, c.facts.Jitter, 0)
+	wait := c.facts.Backoff(r.Retries, 0)
 	if e.Kind == osb.Concurrency {
 		wait = min(wait, concurrentRetry)
 	}
@@ -133,8 +148,21 @@ func (c *call) again(reason, message string, e *osb.Error) Outcome {
 	return Outcome{Record: *r, After: wait, Event: &Event{Warning: true, Reason: reason, Message: message}}
 }
 
+// mark is the mark of what was sent; empty where it is not known what is asked for now.
+func (c *call) mark() string {
+	if c.facts.Ask == nil {
+		return ""
+	}
+	sent := c.decision.Record.InProgress
+	if sent == nil {
+		sent = &c.facts.Ask.Sent
+	}
+	return mark(sent, c.facts.Ask)
+}
+
 // stop: the same is not tried again.
 func (c *call) stop(reason, message string) Outcome {
+	c.record.Refused = c.mark()
 	c.end()
 	c.record.fail(reason, message, c.facts.Now)
 	return Outcome{Record: c.record, Event: &Event{Warning: true, Reason: reason, Message: message}}

@@ -105,6 +105,9 @@ type Record struct {
 	// sent and may have been acted on. Accepted is what the broker last took.
 	InProgress, Accepted *Sent
 
+	// Refused marks the request that was refused for good; empty: none, or not known.
+	Refused string
+
 	Conditions []v1beta1.Condition
 	// ObservedGeneration is the generation that was last acted on.
 	ObservedGeneration, ReconciledGeneration int64

@@ -18,6 +18,8 @@ const (
 	Stored
 	// NotStored: they could not be written, and are lost.
 	NotStored
+	// Unstorable: no Secret can hold what the binding's spec makes of them.
+	Unstorable
 )
 
 // A Reply is what came of a step that is a call. Of a call that went well, the one
@@ -87,7 +89,7 @@ func (c *call) inFlight(reply Reply) time.Time {
 	before := c.thing.Record.Deadline
 	switch c.decision.Step {
 	case Make:
-		if reply.Err != nil && unanswered(asError(reply.Err)) {
+		if reply.Err != nil && mayStillAct(asError(reply.Err)) {
 			return c.decision.Record.Deadline
 		}
 	case Remove, Mitigate:
@@ -99,8 +101,17 @@ func (c *call) inFlight(reply Reply) time.Time {
 	return time.Time{}
 }
 
-// unanswered says that a request was sent, and that no answer came.
-func unanswered(e *osb.Error) bool { return e.StatusCode == 0 && e.Kind != osb.NeverSent }
+// mayStillAct says that a request was sent, and that its broker did not answer: nobody
+// did, or a gateway on the way.
+func mayStillAct(e *osb.Error) bool {
+	switch e.StatusCode {
+	case 0:
+		return e.Kind != osb.NeverSent
+	case statusBadGateway, statusGatewayTimeout:
+		return true
+	}
+	return false
+}
 
 // asError is the error of a call as this package judges it. What kept a call from
 // being made was never sent.
@@ -120,10 +131,13 @@ type call struct {
 	record   Record
 }
 
+// longestURL is what status takes of a dashboard's address, in bytes.
+const longestURL = 8192
+
 // answered judges a reply that is no error.
 func (c *call) answered(reply Reply) Outcome {
 	r, response := &c.record, reply.Response
-	if response.DashboardURL != "" && c.thing.Kind == Instance {
+	if n := len(response.DashboardURL); n > 0 && n <= longestURL && c.thing.Kind == Instance {
 		r.DashboardURL = new(response.DashboardURL)
 	}
 	if c.decision.Step == Make && !c.thing.own() {
@@ -142,7 +156,7 @@ func (c *call) answered(reply Reply) Outcome {
 		return c.exists()
 	case Rest, Remove, Mitigate, Poll, Fetch, Release:
 	}
-	return c.gone()
+	return c.removed()
 }
 
 // claim decides whether what is there under an ID that is not ours is to be removed at
@@ -166,6 +180,8 @@ func (c *call) bound(reply Reply) Outcome {
 		return c.exists()
 	case NotStored:
 		return c.notStored(reply)
+	case Unstorable:
+		return c.useless(reasonStore, storeMessage(reply))
 	case NoCredentials:
 	}
 	// The answer to a request that was repeated: credentials may be given only once.

@@ -36,7 +36,7 @@ func (c *call) fetchedInstance(reply Reply) Outcome {
 		}
 		return c.stop(reasonConflict, fmt.Sprintf("the broker has another instance under the ID %q: %s", r.ID, reply.Found.Difference))
 	}
-	if reply.Found.DashboardURL != "" {
+	if n := len(reply.Found.DashboardURL); n > 0 && n <= longestURL {
 		r.DashboardURL = new(reply.Found.DashboardURL)
 	}
 	if !c.thing.own() && r.Owed != IsOwed {
@@ -74,6 +74,8 @@ func (c *call) fetchedBinding(reply Reply) Outcome {
 		return c.exists()
 	case NotStored:
 		return c.notStored(reply)
+	case Unstorable:
+		return c.useless(reasonStore, storeMessage(reply))
 	case NoCredentials:
 	}
 	return c.anew(reasonFetch, "the broker has the binding, and does not give its credentials")

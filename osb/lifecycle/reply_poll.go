@@ -86,7 +86,7 @@ func (c *call) pollFailed(e *osb.Error) Outcome {
 	r := &c.record
 	removing := r.Operation == Removing
 	if removing && e.Kind == osb.Gone {
-		return c.gone()
+		return c.removed()
 	}
 	if late := c.late(); late != nil {
 		return *late
@@ -104,7 +104,7 @@ func (c *call) pollFailed(e *osb.Error) Outcome {
 func (c *call) succeeded() Outcome {
 	switch {
 	case c.record.Operation == Removing:
-		return c.gone()
+		return c.removed()
 	case c.thing.Kind == Instance:
 		return c.exists()
 	case c.facts.Fetchable:
@@ -114,15 +114,18 @@ func (c *call) succeeded() Outcome {
 }
 
 // askAgain: credentials that cannot be fetched come with the answer to the same request.
+// It is sent once, however much failed before; a broker that answers it by yet another
+// operation is asked so often and not more.
 func (c *call) askAgain() Outcome {
 	r := &c.record
-	r.Async, r.Key, r.NextRetry = false, nil, time.Time{}
-	if r.Retries >= triesForCredentials {
+	asked := r.FetchRequired
+	r.Async, r.Key, r.NextRetry, r.FetchRequired = false, nil, time.Time{}, true
+	if asked && r.Retries >= triesForCredentials {
 		return c.anew(c.words.failed, "the broker made the binding, and does not give its credentials")
 	}
 	wait := time.Duration(0)
-	if r.Retries++; r.Retries > 1 {
-		wait = Backoff(r.Retries, c.facts.Jitter, 0)
+	if r.Retries++; asked {
+		wait = c.facts.Backoff(r.Retries, 0)
 		r.NextRetry = c.facts.Now.Add(wait)
 	}
 	return Outcome{Record: *r, After: wait}

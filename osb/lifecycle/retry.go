@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"math"
 	"time"
 )
@@ -22,13 +23,13 @@ const (
 )
 
 // Backoff is the time before the next try after a number of failures, counted from 1:
-// it doubles, up to a bound, and jitter (0 to below 1) takes away up to a quarter, so
-// that what failed together is not tried together. The broker's own wish is granted.
-func Backoff(failures int32, jitter float64, wish time.Duration) time.Duration {
-	const most = 20
-	wait := firstRetry << min(max(failures-1, 0), most)
-	wait = min(wait, lastRetry)
-	wait -= time.Duration(math.Floor(float64(wait/4) * jitter))
+// it doubles, up to f.MaxRetry, and f.Jitter takes away up to a quarter, so that what
+// failed together is not tried together. The broker's own wish is granted.
+func (f *Facts) Backoff(failures int32, wish time.Duration) time.Duration {
+	const doublings = 20
+	wait := firstRetry << min(max(failures-1, 0), doublings)
+	wait = min(wait, cmp.Or(f.MaxRetry, lastRetry))
+	wait -= time.Duration(math.Floor(float64(wait/4) * f.Jitter))
 	return max(wait, wish)
 }
 

@@ -246,6 +246,27 @@ func TestTales(t *testing.T) {
 			}
 			require.EqualValues(t, triesForCredentials+1, a.thing.Record.Retries)
 		}},
+		"AsyncNotFetchableAfterManyFailures": {"whatever failed before, the credentials of a new binding are asked for", func(t *testing.T) {
+			a := newTale(t, aBinding)
+			for range 2 * triesForCredentials {
+				a.does(Make).fails(osb.Error{Kind: osb.Unavailable, StatusCode: 429})
+				a.now = a.now.Add(time.Hour)
+			}
+			a.does(Make).answers(osb.Response{Async: true})
+			a.does(Poll).polls(osb.LastOperation{State: osb.Succeeded})
+			require.True(t, a.does(Make).decision.Again)
+			a.replies(Reply{Response: &osb.Response{}, Credentials: Stored})
+			require.True(t, a.thing.Record.holds(v1beta1.ConditionReady))
+		}},
+		"AsyncNotFetchableRefused": {"a binding that was made, and whose credentials are refused, is removed", func(t *testing.T) {
+			a := newTale(t, aBinding)
+			a.does(Make).answers(osb.Response{Async: true})
+			a.does(Poll).polls(osb.LastOperation{State: osb.Succeeded})
+			a.does(Make).fails(osb.Error{Kind: osb.Rejected, StatusCode: 400})
+			require.True(t, a.thing.Record.failedForGood())
+			a.does(Mitigate).answers(osb.Response{})
+			a.does(Rest)
+		}},
 		"NoCredentialsAtAll": {"a broker that makes bindings without credentials is not asked again and again", func(t *testing.T) {
 			a := newTale(t, aBinding)
 			a.does(Make).replies(Reply{Response: &osb.Response{Created: true}})

@@ -37,9 +37,17 @@ func TestBackoff(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			assert.Equal(t, tc.want, Backoff(tc.failures, tc.jitter, tc.wish), tc.reason)
+			assert.Equal(t, tc.want, (&Facts{Jitter: tc.jitter}).Backoff(tc.failures, tc.wish), tc.reason)
 		})
 	}
+}
+
+func TestBackoffIsBounded(t *testing.T) {
+	t.Parallel()
+	f := &Facts{MaxRetry: 3 * time.Second}
+	assert.Equal(t, 2*time.Second, f.Backoff(2, 0))
+	assert.Equal(t, 3*time.Second, f.Backoff(9, 0))
+	assert.Equal(t, time.Minute, f.Backoff(9, time.Minute), "the broker's wish is granted all the same")
 }
 
 func TestPollAfter(t *testing.T) {

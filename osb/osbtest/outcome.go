@@ -49,7 +49,7 @@ func (b *Broker) remember(v *visit) {
 		b.noteRemoval(v, v.Status)
 	}
 	if v.Verb == Update {
-		told := v.Outcome == Answered && v.Status < http.StatusInternalServerError
+		told := v.Outcome == Answered && v.Status < http.StatusInternalServerError && !v.fault.doubtful
 		switch {
 		case told:
 			delete(b.uncertain, v.InstanceID)

@@ -200,6 +200,11 @@ func (r *run) settle(ctx context.Context, object *Object) (*found, outcome) {
 		r.fail(fmt.Errorf("cannot apply %s %q: it is being deleted", object.Kind, object.Name))
 		return nil, hasFailed
 	}
+	if live == nil && len(object.Suggestions) > 0 && r.seenAtOnce(object) {
+		if live = r.makeWhole(ctx, object); live != nil {
+			return live, stands
+		}
+	}
 	live, how := r.writeFacts(ctx, live, object)
 	if how != stands {
 		return nil, how

@@ -46,7 +46,7 @@ func TestRelistWritesAll(t *testing.T) {
 		result, writes := w.relist(w.catalog(mysql))
 		require.NoError(t, result.Err())
 		require.Empty(t, result.Skipped)
-		assert.Equal(t, 3*2+1, writes, "facts and suggestions of each, and the class's counts")
+		assert.Equal(t, 3*2+1+1, writes, "facts and suggestions of each, the class whole at first, and its counts")
 		class, small, large := w.class("db"), w.plan("s"), w.plan("l")
 		assert.Equal(t, w.broker.kind()+" "+w.broker.Name, class.controller())
 		owner := metav1.GetControllerOf(small)

@@ -23,6 +23,7 @@ type found struct {
 	// class is the name of a plan's class.
 	class       string
 	serviceType string
+	weight      int32
 	defaults    *api.Defaults
 
 	removed              bool
@@ -62,7 +63,9 @@ func seeClass(object client.Object, spec *api.CommonServiceClassSpec, status *ap
 }
 
 func seePlan(object client.Object, spec *api.CommonServicePlanSpec) *found {
-	return &found{Object: object, externalID: spec.ExternalID, externalName: spec.ExternalName, serviceType: spec.ServiceType, defaults: &spec.Defaults}
+	return &found{
+		Object: object, externalID: spec.ExternalID, externalName: spec.ExternalName, serviceType: spec.ServiceType, weight: spec.Weight, defaults: &spec.Defaults,
+	}
 }
 
 // unmanaged says that a person keeps the relist from the object.
@@ -99,6 +102,8 @@ func (f *found) specValue(name string) any {
 	switch {
 	case name == fieldServiceType && f.serviceType != "":
 		return f.serviceType
+	case name == fieldWeight && f.weight != 0:
+		return int64(f.weight)
 	case name == fieldProvisionParameters:
 		return valueOf(f.defaults.DefaultProvisionParameters)
 	case name == fieldBindParameters:

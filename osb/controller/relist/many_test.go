@@ -54,7 +54,7 @@ func TestManyPlans(t *testing.T) {
 	began := time.Now()
 	result, writes := w.relist(catalog)
 	require.NoError(t, result.Err())
-	assert.Equal(t, 2*plans+3*(plans/100), writes)
+	assert.Equal(t, 2*plans+4*(plans/100), writes)
 	t.Logf("first relist of %d plans: %s, %d writes", plans, time.Since(began), writes)
 	require.Eventually(t, func() bool {
 		var list api.ClusterServiceClassList

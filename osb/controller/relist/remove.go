@@ -83,7 +83,7 @@ func (e *Engine) Sweep(ctx context.Context, broker Broker) (remaining int, err e
 			marked = append(marked, live)
 		}
 	}
-	return e.deleteUnused(ctx, marked)
+	return e.deleteUnused(ctx, marked, usersOf)
 }
 
 // MarkGone marks all that names a broker, user-defined objects too: the broker is being
@@ -114,18 +114,20 @@ func gone(err error) error {
 	return err
 }
 
-// Delete deletes all that a broker owns and that nothing refers to, plans before
-// classes. It returns how many stay.
+// Delete deletes all that a broker owns and that no instance or binding refers to,
+// plans before classes. User-defined plans do not keep a class: their broker goes. It
+// returns how many stay.
 func (e *Engine) Delete(ctx context.Context, broker Broker) (remaining int, err error) {
 	shelf, err := e.shelf(ctx, &broker)
 	if err != nil {
 		return 0, err
 	}
-	return e.deleteUnused(ctx, shelf.owned(&broker))
+	return e.deleteUnused(ctx, shelf.owned(&broker), func(Kind) []client.ObjectList { return usersOf("") })
 }
 
-// deleteUnused deletes plans, and once these are gone classes.
-func (e *Engine) deleteUnused(ctx context.Context, objects []*found) (remaining int, err error) {
+// deleteUnused deletes plans, and once these are gone classes. usersOf are those of a
+// kind that keep it.
+func (e *Engine) deleteUnused(ctx context.Context, objects []*found, usersOf func(Kind) []client.ObjectList) (remaining int, err error) {
 	var phases [2][]*found
 	for _, live := range objects {
 		phase := 0
@@ -138,7 +140,7 @@ func (e *Engine) deleteUnused(ctx context.Context, objects []*found) (remaining 
 	var failures []error
 	for _, phase := range phases {
 		e.parallel(len(phase), func(i int) {
-			err := e.deleteIfUnused(ctx, phase[i])
+			err := e.deleteIfUnused(ctx, phase[i], usersOf(phase[i].kind))
 			if err == nil {
 				return
 			}
@@ -154,9 +156,8 @@ func (e *Engine) deleteUnused(ctx context.Context, objects []*found) (remaining 
 }
 
 // deleteIfUnused asks the cache first, and the API server right before it deletes.
-func (e *Engine) deleteIfUnused(ctx context.Context, live *found) error {
+func (e *Engine) deleteIfUnused(ctx context.Context, live *found, users []client.ObjectList) error {
 	// The cache may not know yet that the plans of a class were just deleted.
-	users := usersOf(live.kind)
 	for _, asked := range []struct {
 		reader client.Reader
 		lists  []client.ObjectList

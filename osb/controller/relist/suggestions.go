@@ -55,7 +55,7 @@ func planSuggestions(plan *readPlan, suggested bool, ofService tags) []Suggestio
 	if suggested {
 		all = append(all, Suggestion{[]string{inMetadata, inAnnotations, api.AnnotationSuggestedPlan}, yes})
 	}
-	if weight := plan.tags.weight; weight != nil {
+	if weight := plan.tags.weight; weight != nil && *weight != 0 {
 		all = append(all, Suggestion{[]string{inSpec, fieldWeight}, int64(*weight)})
 	}
 	return slices.Concat(all, attributeSuggestions(plan.tags.attributes), defaultSuggestions(plan.Metadata, plan.notes))

@@ -43,15 +43,7 @@ func (r *run) writeFacts(ctx context.Context, live *found, object *Object) (*fou
 		}
 		uid = live.GetUID()
 	}
-	whole, metadata := document(object.Kind, client.ObjectKey{Namespace: object.Namespace, Name: object.Name}, uid)
-	metadata[inAnnotations] = map[string]any{api.AnnotationCatalogHash: object.Hash}
-	metadata[inLabels] = lookupLabels(r.broker, object)
-	metadata["ownerReferences"] = []any{map[string]any{
-		"apiVersion": api.GroupVersion.String(), "kind": r.broker.kind(), "name": r.broker.Name, "uid": string(r.broker.UID),
-		"controller": true, "blockOwnerDeletion": false,
-	}}
-	whole[inSpec] = object.Facts
-	written, err := r.patch(ctx, object, whole, client.FieldOwner(api.FieldOwnerCatalog), client.ForceOwnership)
+	written, err := r.patch(ctx, object, r.facts(object, uid), client.FieldOwner(api.FieldOwnerCatalog), client.ForceOwnership)
 	switch {
 	case err == nil:
 		return written, stands
@@ -62,6 +54,49 @@ func (r *run) writeFacts(ctx context.Context, live *found, object *Object) (*fou
 		r.fail(fmt.Errorf("cannot apply %s %q: %w", object.Kind, object.Name, err))
 		return nil, hasFailed
 	}
+}
+
+// seenAtOnce says that an object can be chosen as soon as it is there: a class, or a
+// plan whose class is there already.
+func (r *run) seenAtOnce(object *Object) bool {
+	class, _ := kindsOf(object.Namespace)
+	return object.Class == "" || r.shelf.objects[class][object.Class] != nil
+}
+
+// makeWhole makes an object with its suggestions in one write: what is provisioned in
+// the instant between two would miss the defaults for good. The fields are handed over
+// to the manager that they belong to afterwards. Nil: it could not be made so, and is
+// made in two.
+func (r *run) makeWhole(ctx context.Context, object *Object) *found {
+	whole := r.facts(object, "")
+	for i := range object.Suggestions {
+		put(whole, object.Suggestions[i].At, object.Suggestions[i].Value)
+	}
+	live, err := r.patch(ctx, object, whole, client.FieldOwner(api.FieldOwnerCatalog), client.ForceOwnership)
+	if err != nil {
+		return nil
+	}
+	if err := r.suggest(ctx, live, object, proposal{fields: object.Suggestions, needed: true}); err != nil {
+		r.fail(fmt.Errorf("cannot apply what is suggested for %s %q: %w", object.Kind, object.Name, err))
+		return live
+	}
+	if released, how := r.writeFacts(ctx, live, object); how == stands {
+		return released
+	}
+	return live
+}
+
+// facts is an object as its facts are applied.
+func (r *run) facts(object *Object, uid types.UID) map[string]any {
+	whole, metadata := document(object.Kind, client.ObjectKey{Namespace: object.Namespace, Name: object.Name}, uid)
+	metadata[inAnnotations] = map[string]any{api.AnnotationCatalogHash: object.Hash}
+	metadata[inLabels] = lookupLabels(r.broker, object)
+	metadata["ownerReferences"] = []any{map[string]any{
+		"apiVersion": api.GroupVersion.String(), "kind": r.broker.kind(), "name": r.broker.Name, "uid": string(r.broker.UID),
+		"controller": true, "blockOwnerDeletion": false,
+	}}
+	whole[inSpec] = maps.Clone(object.Facts)
+	return whole
 }
 
 // writeSuggestions applies those suggestions of an object that nobody else decided,

@@ -1,0 +1,241 @@
+package osb_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/osbtest"
+)
+
+// Nobody can find credentials that are about to end.
+func TestUnbindAfterTheSecretIsGone(t *testing.T) {
+	t.Parallel()
+	s := newBindingStage(t)
+	b := s.bound()
+	held := s.broker.Hold(osbtest.Unbind)
+	s.delete(b)
+	<-held.Arrived
+	assert.True(t, s.absent(s.secret("reader")))
+	held.Act()
+	held.Answer()
+	s.gone(b)
+	s.end(s.instance)
+}
+
+// A binding that is deleted while it is made: the broker is told to halt it.
+func TestUnbindOfWhatIsBeingMade(t *testing.T) {
+	t.Parallel()
+	s := newBindingStage(t)
+	s.broker.Async(osbtest.Bind, -1)
+	b := s.reader()
+	s.create(b)
+	s.called(osbtest.PollBinding, 1)
+	s.unbound(b)
+	assert.True(t, s.absent(s.secret("reader")))
+	s.end(s.instance)
+}
+
+// A broker that refuses for ever: a user may give up, knowing what is left.
+func TestUnbindThatIsAbandoned(t *testing.T) {
+	t.Parallel()
+	s := newBindingStage(t, func(s *setting) { s.except = []string{"M10"} })
+	b := s.bound()
+	s.broker.On(func(c osbtest.Call) osbtest.Fault {
+		if c.Verb == osbtest.Unbind {
+			return osbtest.Status(500, `{"description": "never"}`)
+		}
+		return osbtest.Fault{}
+	})
+	s.delete(b)
+	said := s.hasCondition(b, api.ConditionReady, api.ConditionFalse, "UnbindCallFailed")
+	assert.Contains(t, said.Message, "never")
+	assert.NotNil(t, b.Status.NextRetry, "people can read when it is tried again")
+	s.change(b, func() { b.Annotations[api.AnnotationAbandon] = "true" })
+	s.gone(b)
+	s.gone(s.secret("reader"))
+	assert.Len(t, s.broker.Bindings(), 1)
+	s.eventually(func() (bool, error) { return s.happened(b.Name, corev1.EventTypeWarning, "Abandoned"), nil })
+}
+
+// A broker whose registration was forced away cannot be asked any more.
+func TestUnbindWithoutABroker(t *testing.T) {
+	t.Parallel()
+	s := newBindingStage(t)
+	b := s.bound()
+	s.delete(s.registered)
+	s.change(s.registered, func() { s.registered.Finalizers = nil })
+	s.gone(s.registered)
+	s.delete(b)
+	s.gone(b)
+	s.gone(s.secret("reader"))
+	assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Unbind)))
+	s.delete(s.instance)
+	s.gone(s.instance)
+}
+
+// What is recorded is enough to unbind: the instance need not be there.
+func TestUnbindWithoutAnInstance(t *testing.T) {
+	t.Parallel()
+	s := newBindingStage(t)
+	b := s.bound()
+	s.delete(s.instance)
+	s.change(s.instance, func() { s.instance.Finalizers = nil })
+	s.gone(s.instance)
+	s.unbound(b)
+	assert.Len(t, s.broker.Calls(osbtest.Of(osbtest.Unbind)), 1)
+}
+
+// An instance and its bindings end, in whatever order they are deleted.
+func TestInstanceAndBindingsAreDeletedTogether(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason string
+		delete func(s *bindingStage, bindings []*api.ServiceBinding)
+	}{
+		"BindingsFirst": {reason: "the usual", delete: func(s *bindingStage, bindings []*api.ServiceBinding) {
+			for _, b := range bindings {
+				s.delete(b)
+			}
+			s.delete(s.instance)
+		}},
+		"InstanceFirst": {reason: "it waits, naming them", delete: func(s *bindingStage, bindings []*api.ServiceBinding) {
+			s.delete(s.instance)
+			said := s.hasCondition(s.instance, api.ConditionReady, api.ConditionFalse, "DeprovisionBlockedByExistingCredentials")
+			assert.Contains(s, said.Message, "b0, b1, b2")
+			for _, b := range bindings {
+				assert.False(s, s.absent(b))
+				s.delete(b)
+			}
+		}},
+		"Cascade": {reason: "the user asked for it", delete: func(s *bindingStage, _ []*api.ServiceBinding) {
+			s.change(s.instance, func() { s.instance.Annotations[api.AnnotationCascade] = "true" })
+			s.delete(s.instance)
+		}},
+		"Namespace": {reason: "all goes with it", delete: func(s *bindingStage, _ []*api.ServiceBinding) {
+			s.delete(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}})
+		}},
+		"KubectlAll": {reason: "as `kubectl delete -f` does", delete: func(s *bindingStage, _ []*api.ServiceBinding) {
+			s.kubectl("", "delete", "serviceinstances,servicebindings", "--all", "--wait=false")
+		}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newBindingStage(t)
+			s.broker.Async(osbtest.Unbind, 0)
+			var bindings []*api.ServiceBinding
+			for n := range 3 {
+				b := s.binding(fmt.Sprintf("b%d", n), "mydb")
+				s.create(b)
+				bindings = append(bindings, b)
+			}
+			s.ready(bindings[0], bindings[1], bindings[2])
+			tc.delete(s, bindings)
+			s.gone(s.instance)
+			for _, b := range bindings {
+				s.gone(b)
+				s.gone(s.secret(b.Name))
+			}
+			assert.Empty(t, s.broker.Bindings())
+			assert.Empty(t, s.broker.Instances())
+			if name == "Namespace" {
+				s.gone(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}})
+			}
+		})
+	}
+}
+
+// existing is the ID of a binding at the broker that no object of the cluster has: it
+// was made by one that was abandoned.
+func (s *bindingStage) existing() string {
+	s.Helper()
+	b := s.binding("earlier", "mydb")
+	s.create(b)
+	s.ready(b)
+	s.change(b, func() { b.Annotations[api.AnnotationAbandon] = "true" })
+	s.delete(b)
+	s.gone(b)
+	return b.Status.ExternalID
+}
+
+// A binding that was at the broker before is taken over, and left there.
+func TestAdoptedBinding(t *testing.T) {
+	t.Parallel()
+	s := newBindingStage(t)
+	id := s.existing()
+	adopt := func(b *api.ServiceBinding) { b.Spec.ExternalID = id }
+	b := s.reader(adopt)
+	s.create(b)
+	s.hasCondition(b, api.ConditionReady, api.ConditionTrue, "Adopted")
+	s.agrees(b)
+	assert.Equal(t, api.UnbindNotRequired, b.Status.UnbindStatus)
+	s.delete(b)
+	s.gone(b)
+	s.gone(s.secret("reader"))
+	assert.Contains(t, s.broker.Bindings(), id)
+	assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Unbind)))
+
+	b = s.reader(adopt, func(b *api.ServiceBinding) { b.Spec.Parameters = rawJSON(`{"role": "other"}`) })
+	s.create(b)
+	s.bindingStalled(b, "ExternalIDConflict")
+	s.delete(b)
+	s.gone(b)
+	assert.Contains(t, s.broker.Bindings(), id)
+	assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Unbind)))
+	s.removesAdopted(adopt, id)
+}
+
+// removesAdopted has a binding that was taken over removed after all.
+func (s *bindingStage) removesAdopted(adopt func(*api.ServiceBinding), id string) {
+	b := s.bound(adopt, func(b *api.ServiceBinding) {
+		b.Annotations = map[string]string{api.AnnotationDeprovisionAdopted: "true"}
+	})
+	s.unbound(b)
+	assert.NotContains(s, s.broker.Bindings(), id)
+}
+
+// An ID that a user chose, and under which nothing was: the binding is its own, and
+// failures are not undone, but tried again.
+func TestBindingUnderAChosenID(t *testing.T) {
+	t.Parallel()
+	s := newBindingStage(t, func(s *setting) { s.except = []string{"M10"} })
+	s.broker.Next(osbtest.Bind, osbtest.Status(500, `{}`))
+	b := s.bound(func(b *api.ServiceBinding) { b.Spec.ExternalID = s.name("chosen") })
+	assert.Equal(t, s.name("chosen"), b.Status.ExternalID)
+	assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Unbind)))
+	assert.Equal(t, api.UnbindRequired, b.Status.UnbindStatus)
+	s.unbound(b)
+	require.Len(t, s.broker.Calls(osbtest.Of(osbtest.Unbind)), 1)
+}
+
+// happened says whether an event was told of an object.
+func (w *world) happened(name, kind, reason string) bool {
+	w.Helper()
+	for _, event := range w.happenings(name) {
+		if event.Type == kind && event.Reason == reason {
+			return true
+		}
+	}
+	return false
+}
+
+// happenings are the events of an object.
+func (w *world) happenings(name string) []corev1.Event {
+	w.Helper()
+	var all corev1.EventList
+	require.NoError(w, w.client.List(w.Context(), &all, client.InNamespace(w.namespace)))
+	var found []corev1.Event
+	for _, event := range all.Items {
+		if event.InvolvedObject.Name == name {
+			found = append(found, event)
+		}
+	}
+	return found
+}

@@ -1,0 +1,194 @@
+package osb_test
+
+import (
+	"bytes"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/osbtest"
+)
+
+// Whatever way a broker gives credentials, they are in the Secret before status tells of
+// them, and asked for once.
+func TestSecretIsCompleteBeforeStatusTells(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason string
+		edits  []func(*setting)
+		polls  int
+		verbs  map[osbtest.Verb]int
+	}{
+		"Sync":          {reason: "the answer has them", edits: []func(*setting){oneShot}, polls: -1, verbs: map[osbtest.Verb]int{osbtest.Bind: 1, osbtest.FetchBinding: 0}},
+		"AsyncFetched":  {reason: "they are given once: they are fetched once", edits: []func(*setting){fetchable, oneShot}, polls: 1, verbs: map[osbtest.Verb]int{osbtest.Bind: 1, osbtest.FetchBinding: 1}},
+		"AsyncAskedFor": {reason: "they come with the answer to the same request", polls: 1, verbs: map[osbtest.Verb]int{osbtest.Bind: 2, osbtest.FetchBinding: 0}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newBindingStage(t, tc.edits...)
+			if tc.polls >= 0 {
+				s.broker.Async(osbtest.Bind, tc.polls)
+			}
+			recorded := s.recordBinding("reader")
+			b := s.bound()
+			secret := s.secretOf(b)
+			s.agrees(b)
+			for _, version := range recorded.until(s.world, b) {
+				if version.Status.Binding != nil {
+					assert.Less(t, revision(t, secret.ResourceVersion), revision(t, version.ResourceVersion))
+				}
+			}
+			for verb, times := range tc.verbs {
+				assert.Len(t, s.broker.Calls(osbtest.Of(verb)), times, verb)
+			}
+			s.unbound(b)
+		})
+	}
+}
+
+// revision is a resource version as the number that it is to etcd.
+func revision(t *testing.T, version string) int {
+	t.Helper()
+	number, err := strconv.Atoi(version)
+	require.NoError(t, err)
+	return number
+}
+
+// A namespace that may have no more Secrets: nothing is left at the broker, until there
+// may be one.
+func TestSecretBeyondQuota(t *testing.T) {
+	t.Parallel()
+	s := newBindingStage(t, func(s *setting) { s.except = []string{"M10"} })
+	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "none"}}
+	quota.Spec.Hard = corev1.ResourceList{"count/secrets": resource.MustParse("0")}
+	s.create(quota)
+	s.eventually(func() (bool, error) {
+		s.get(quota)
+		return len(quota.Status.Hard) > 0, nil
+	})
+	b := s.reader()
+	s.create(b)
+	said := s.waits(b, "ErrorInjectingBindResult")
+	assert.Contains(t, said.Message, "quota")
+	s.called(osbtest.Unbind, 1)
+	assert.Empty(t, s.broker.Bindings())
+	assert.Equal(t, api.UnbindSucceeded, b.Status.UnbindStatus)
+	s.change(b, func() { b.Labels = map[string]string{"look": "again"} }) // another pass
+	s.waits(b, "ErrorInjectingBindResult")
+	assert.Len(t, s.broker.Calls(osbtest.Of(osbtest.Bind)), 1, "credentials that could not be kept are not asked for again")
+	s.delete(quota)
+	s.ready(b)
+	s.agrees(b)
+	assert.NotEqual(t, b.Spec.ExternalID, b.Status.ExternalID)
+	s.unbound(b)
+	s.end(s.instance)
+}
+
+// A Secret of that name that is somebody's is not touched, and nothing is bound until it
+// is away.
+func TestSecretOfSomebodyElse(t *testing.T) {
+	t.Parallel()
+	s := newBindingStage(t)
+	foreign := s.secret("reader")
+	foreign.Data = map[string][]byte{"mine": []byte("own")}
+	s.create(foreign)
+	b := s.reader()
+	s.create(b)
+	said := s.waits(b, "ErrorInjectingBindResult")
+	assert.Contains(t, said.Message, `"reader"`)
+	assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Bind)), "credentials that cannot be kept are not asked for")
+
+	s.delete(b)
+	s.gone(b)
+	s.untouched(foreign)
+	b = s.reader()
+	s.create(b)
+	s.waits(b, "ErrorInjectingBindResult")
+	s.untouched(foreign)
+	s.delete(foreign)
+	s.ready(b)
+	s.agrees(b)
+	s.unbound(b)
+}
+
+// untouched asserts that a Secret is as it was when it was read.
+func (w *world) untouched(secret *corev1.Secret) {
+	w.Helper()
+	was := secret.DeepCopy()
+	w.get(secret)
+	assert.Equal(w, was.ResourceVersion, secret.ResourceVersion)
+	assert.Nil(w, secret.DeletionTimestamp)
+}
+
+// A Secret that a user takes over is the user's: it is not named any more, and it
+// survives the binding.
+func TestSecretThatIsTakenOver(t *testing.T) {
+	t.Parallel()
+	s := newBindingStage(t)
+	b := s.bound()
+	secret := s.secretOf(b)
+	owners := secret.OwnerReferences
+	s.change(secret, func() { secret.OwnerReferences = nil })
+	s.waits(b, "ErrorInjectingBindResult")
+	assert.Nil(t, b.Status.Binding, "what is in it is not what the broker gave, for all we know")
+	s.untouched(secret)
+
+	s.change(secret, func() { secret.OwnerReferences = owners })
+	s.ready(b)
+	s.secretOf(b)
+	assert.Len(t, s.broker.Calls(osbtest.Of(osbtest.Bind)), 1, "nothing was lost")
+
+	s.change(secret, func() { secret.OwnerReferences = nil })
+	s.waits(b, "ErrorInjectingBindResult")
+	s.delete(b)
+	s.gone(b)
+	s.untouched(secret)
+	assert.Empty(t, s.broker.Bindings())
+}
+
+// A Secret that was deleted is made again, by what the broker allows.
+func TestSecretThatIsDeleted(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason string
+		edits  []func(*setting)
+		verbs  map[osbtest.Verb]int
+		fresh  bool
+	}{
+		"Fetched":      {reason: "the broker gives them again", edits: []func(*setting){fetchable}, verbs: map[osbtest.Verb]int{osbtest.Bind: 1, osbtest.FetchBinding: 1, osbtest.Unbind: 0}},
+		"AskedFor":     {reason: "the same request is answered the same", verbs: map[osbtest.Verb]int{osbtest.Bind: 2, osbtest.FetchBinding: 0, osbtest.Unbind: 0}},
+		"FetchedNone":  {reason: "given once: another binding takes its place", edits: []func(*setting){fetchable, oneShot}, verbs: map[osbtest.Verb]int{osbtest.Bind: 2, osbtest.FetchBinding: 1, osbtest.Unbind: 1}, fresh: true},
+		"AskedForNone": {reason: "given once: another binding takes its place", edits: []func(*setting){oneShot}, verbs: map[osbtest.Verb]int{osbtest.Bind: 3, osbtest.FetchBinding: 0, osbtest.Unbind: 1}, fresh: true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newBindingStage(t, tc.edits...)
+			b := s.bound()
+			lost := s.secretOf(b)
+			if tc.fresh {
+				s.broker.Excuse(b.Status.ExternalID)
+			}
+			s.delete(lost)
+			s.eventually(func() (bool, error) {
+				again := s.secret("reader")
+				return !s.absent(again) && again.UID != lost.UID, nil
+			})
+			s.ready(b)
+			s.agrees(b)
+			assert.Equal(t, tc.fresh, b.Status.ExternalID != b.Spec.ExternalID)
+			assert.Equal(t, tc.fresh, !bytes.Equal(lost.Data["password"], s.secretOf(b).Data["password"]))
+			for verb, times := range tc.verbs {
+				assert.Len(t, s.broker.Calls(osbtest.Of(verb)), times, verb)
+			}
+			s.unbound(b)
+		})
+	}
+}

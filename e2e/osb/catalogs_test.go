@@ -1,0 +1,128 @@
+package osb_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/osb/osbtest"
+)
+
+// Types, names and IDs of well-known catalogs need a cluster of their own.
+func TestCatalogs(t *testing.T) {
+	t.Parallel()
+	s := newOwnStack(t, "--secret-interval=1s", "--osb-api-request-timeout=3s")
+	t.Run("Demo", func(t *testing.T) {
+		t.Parallel()
+		demoOf(t, s)
+	})
+	t.Run("Loopback", func(t *testing.T) {
+		t.Parallel()
+		loopbackOf(t, s)
+	})
+	files, err := filepath.Glob(filepath.Join("..", "..", "..", "shared", "catalogs", "*.json"))
+	require.NoError(t, err)
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
+			t.Parallel()
+			listedTwice(t, s, file)
+		})
+	}
+}
+
+// listedTwice registers a broker with a real catalog: all of it is taken, and the second
+// time nothing is written.
+func listedTwice(t *testing.T, s *stack.Stack, file string) {
+	t.Helper()
+	catalog, err := os.ReadFile(file)
+	require.NoError(t, err)
+	w := newWorldOn(t, s)
+	broker := osbtest.Start(t, osbtest.Options{Catalog: catalog})
+	registered := w.register(broker, func(b *api.ClusterServiceBroker) { b.Spec.NameSuffix = w.suffix })
+	told, _ := api.FindCondition(registered.Status.Conditions, api.ConditionCatalogComplete)
+	assert.Equal(t, api.ConditionTrue, told.Status, told.Message)
+	first := w.versions(registered.Name)
+	assert.Len(t, first, parts(t, catalog))
+	w.change(registered, func() { registered.Spec.RelistRequests++ })
+	w.ready(registered)
+	assert.Len(t, broker.Calls(osbtest.Of(osbtest.GetCatalog)), 2)
+	assert.Equal(t, first, w.versions(registered.Name), "nothing is written the second time")
+	broker.AssertDuties(t)
+}
+
+// parts counts the services and plans of a catalog.
+func parts(t *testing.T, catalog []byte) int {
+	t.Helper()
+	var listed struct {
+		Services []struct {
+			Plans []json.RawMessage `json:"plans"`
+		} `json:"services"`
+	}
+	require.NoError(t, json.Unmarshal(catalog, &listed))
+	count := len(listed.Services)
+	for _, service := range listed.Services {
+		count += len(service.Plans)
+	}
+	return count
+}
+
+// demoOf registers both brokers of the demo: one type can be had at once, one has two
+// suggestions, one has none.
+func demoOf(t *testing.T, s *stack.Stack) {
+	t.Helper()
+	w := newWorldOn(t, s)
+	azure, inhouse := osbtest.Start(t, osbtest.Demo(osbtest.Azure)), osbtest.Start(t, osbtest.Demo(osbtest.Inhouse))
+	for name, broker := range map[string]*osbtest.Broker{osbtest.Azure: azure, osbtest.Inhouse: inhouse} {
+		w.register(broker, func(b *api.ClusterServiceBroker) { b.Name = name })
+	}
+	counts := map[string][]int32{}
+	for _, id := range []string{"997b8372-8dac-40ac-ae65-758b4a5075a5", "0346088a-d4b2-4478-aa32-f18e295ec1d9", "inhouse-mysql"} {
+		class := w.class(id)
+		counts[class.Spec.ExternalName] = []int32{class.Status.FreePlans, class.Status.PaidPlans}
+	}
+	assert.Equal(t, map[string][]int32{"azure-mysql": {0, 2}, "azure-redis": {1, 1}, "inhouse-mysql": {2, 0}}, counts)
+	assert.Equal(t, []int32{10, 20}, []int32{w.plan("inhouse-small").Spec.Weight, w.plan("inhouse-medium").Spec.Weight})
+
+	redis := w.instance("cache", "", "")
+	redis.Spec.ServiceType = "redis"
+	w.create(redis)
+	w.ready(redis)
+	assert.Equal(t, w.plan("4af8bbd1-962d-4e26-84f1-f72d1d959d87").Name, redis.Spec.ClusterServicePlanRef.Name, "the one suggestion")
+	for serviceType, says := range map[string][]string{
+		"mysql":      {"azure-mysql/premium-p1", "inhouse-mysql/small", "is-default-plan=true"},
+		"postgresql": {"inhouse-postgresql", "is-default-plan=true"},
+	} {
+		i := w.instance("refused-"+serviceType, "", "")
+		i.Spec.ServiceType = serviceType
+		err := w.client.Create(w.Context(), i)
+		for _, word := range says {
+			require.ErrorContains(t, err, word, serviceType)
+		}
+	}
+	w.delete(redis)
+	w.gone(redis)
+	assert.Empty(t, slices.Concat(azure.Violations(), inhouse.Violations()))
+}
+
+// loopbackOf registers a namespace's own broker at an address where only the controller
+// can reach: it is not called, unless --allow-broker-addresses says so.
+func loopbackOf(t *testing.T, s *stack.Stack) {
+	t.Helper()
+	w := newWorldOn(t, s)
+	broker := osbtest.Start(t, osbtest.Options{Catalog: []byte(namespacedCatalog)})
+	registered := w.localBroker(broker)
+	said := w.hasCondition(registered, api.ConditionReady, api.ConditionFalse, "ErrorFetchingCatalog")
+	assert.Contains(t, said.Message, "127.0.0.1")
+	assert.Contains(t, said.Message, "a ServiceBroker cannot be there")
+	assert.Empty(t, broker.Calls())
+	w.delete(registered)
+	w.gone(registered)
+}

@@ -1,0 +1,67 @@
+package osb_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/osb/osbtest"
+)
+
+// handover bounds how long the next leader takes: the Lease runs for 15 s.
+const handover = time.Minute
+
+// elected kills the leader of two controllers; the other one takes over what it left.
+func (g *crashStage) elected(t *testing.T) {
+	require.NoError(t, g.controller.Stop(t.Context(), syscall.SIGTERM))
+	leading := &crashStage{Stack: g.Stack, proxy: g.newProxy(t, "leading")}
+	flags := append(slices.Clone(crashFlags), "--leader-elect=true")
+	leading.controller = leading.newController(t, stack.ControllerOptions{Name: "leading", Kubeconfig: leading.proxy.Kubeconfig(), Args: flags})
+	first := leading.holder(t, "")
+	g.newController(t, stack.ControllerOptions{Name: "waiting", Args: flags})
+
+	leading.play(t, map[string]crashScene{
+		"ProvisionCallArrived":   {instanceOperations["Provision"], onCall(osbtest.Provision)},
+		"ProvisionBeforeOutcome": {instanceOperations["Provision"], beforeWrite(concludes(osbtest.Provision))},
+		"ProvisionAsyncAccepted": {instanceOperations["ProvisionAsync"], onAct(osbtest.Provision)},
+		"UpdateAfterIntent":      {instanceOperations["Update"], afterWrite(intends)},
+		"BindAfterSecret":        {bindingOperations["Bind"], atSecret["AfterSecret"]},
+		"BindOneShotActed":       {bindingOperations["BindOneShot"], onAct(osbtest.Bind)},
+		"UnbindActed":            {removalOperations["Unbind"], onAct(osbtest.Unbind)},
+		"DeprovisionRelease":     {removalOperations["Deprovision"], atRelease["BeforeRelease"]},
+	}, func(t *testing.T) func() {
+		t.Helper()
+		assert.NoError(t, leading.controller.Stop(t.Context(), syscall.SIGKILL))
+		leading.holder(t, first)
+		return func() {}
+	})
+}
+
+// holder waits until somebody other than the last leads, and says who.
+func (g *crashStage) holder(t *testing.T, last string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), handover)
+	defer cancel()
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "defaultplan-system", Name: "defaultplan-controller"}}
+	assert.NoError(t, stack.Eventually(ctx, func() (bool, error) {
+		if err := g.Client().Get(ctx, client.ObjectKeyFromObject(lease), lease); err != nil {
+			return client.IgnoreNotFound(err) != nil, err
+		}
+		holder := lease.Spec.HolderIdentity
+		if holder == nil || *holder == "" || *holder == last {
+			return false, fmt.Errorf("nobody but %q leads", last)
+		}
+		return true, nil
+	}))
+	return *lease.Spec.HolderIdentity
+}

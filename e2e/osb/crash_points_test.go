@@ -1,0 +1,162 @@
+package osb_test
+
+import (
+	"testing"
+
+	"github.com/defaultplan/defaultplan/osb/osbtest"
+)
+
+// TestCrashes kills the controller at every point of every operation, and at random.
+func TestCrashes(t *testing.T) {
+	g := newCrashStage(t)
+	for group, operations := range map[string]map[string]crashOperation{
+		"Instances": instanceOperations, "Bindings": bindingOperations, "Removals": removalOperations,
+		"Mitigations": mitigationOperations, "Meanwhile": meanwhileOperations,
+	} {
+		scenes := map[string]crashScene{}
+		for name, o := range operations {
+			for at, moment := range o.moments {
+				scenes[name+at] = crashScene{operation: o, moment: moment}
+			}
+		}
+		t.Run(group, func(t *testing.T) { g.play(t, scenes, g.killed) })
+	}
+	t.Run("LaggingCache", g.lagsBehind)
+	t.Run("APIServerAway", g.outlivesAbsence)
+	t.Run("Random", g.atRandom)
+	t.Run("Elected", g.elected)
+}
+
+var instanceOperations = map[string]crashOperation{
+	"Provision": {
+		reason: "an instance is made at once", class: openClass, resource: ofInstances, prepare: nothingBefore, begin: toProvision,
+		moments: atCall(osbtest.Provision),
+	},
+	"ProvisionAsync": {
+		reason: "an instance is made in a while", class: shutClass, resource: ofInstances, prepare: takingPolls(0, osbtest.Provision), begin: toProvision,
+		moments: atAccepted(osbtest.Provision, osbtest.PollInstance).and(atPolled(osbtest.PollInstance)),
+	},
+	"ProvisionPolledTwice": {
+		reason: "a poll said that it goes on", class: openClass, resource: ofInstances, prepare: takingPolls(1, osbtest.Provision), begin: toProvision,
+		moments: atPolled(osbtest.PollInstance),
+	},
+	"Update": {
+		reason: "an instance is changed at once", class: openClass, resource: ofInstances, prepare: wasProvisioned, begin: toUpdate,
+		moments: atCall(osbtest.Update),
+	},
+	"UpdateAsync": {
+		reason: "an instance is changed in a while", class: shutClass, resource: ofInstances, prepare: inTurn(wasProvisioned, takingPolls(0, osbtest.Update)), begin: toUpdate,
+		moments: atAccepted(osbtest.Update, osbtest.PollInstance).and(atPolled(osbtest.PollInstance)).but("BrokerAccepted", "BeforeAccepted"),
+	},
+	"UpdateUnheard": {
+		reason: "nobody knows that a change takes a while: it is asked for again when the broker is done with it", class: shutClass, resource: ofInstances,
+		prepare: inTurn(wasProvisioned, takingPolls(0, osbtest.Update)), begin: toResize,
+		moments: atAccepted(osbtest.Update, osbtest.PollInstance).only("BrokerAccepted", "BeforeAccepted").ended(),
+	},
+}
+
+var bindingOperations = map[string]crashOperation{
+	"Bind": {
+		reason: "credentials are made at once", class: openClass, resource: ofBindings, prepare: wasProvisioned, begin: toBind,
+		moments: atCall(osbtest.Bind).and(atSecret),
+	},
+	"BindShut": {
+		reason: "credentials cannot be fetched, but are told again", class: shutClass, resource: ofBindings, prepare: wasProvisioned, begin: toBind,
+		moments: atCall(osbtest.Bind).and(atSecret).only("CallActsLate", "BrokerActed", "BeforeSecret", "AfterSecret", "AfterOutcome"),
+	},
+	"BindOneShot": {
+		reason: "credentials are told once: those that are lost are made anew, under another ID",
+		class:  shutClass, resource: ofBindings, options: osbtest.Options{OneShot: true}, prepare: wasProvisioned, begin: toBind,
+		moments: atCall(osbtest.Bind).and(atSecret).only("CallActsLate", "BrokerActed", "BeforeSecret", "AfterSecret", "AfterOutcome"),
+	},
+	"BindAsync": {
+		reason: "credentials are made in a while, and fetched", class: openClass, resource: ofBindings,
+		prepare: inTurn(wasProvisioned, takingPolls(0, osbtest.Bind)), begin: toBind,
+		moments: atAccepted(osbtest.Bind, osbtest.PollBinding).and(atPolled(osbtest.PollBinding), atSecret, crashMoments{
+			"BeforeFetch": onCall(osbtest.FetchBinding), "Fetched": onAct(osbtest.FetchBinding),
+			"BeforeOutcome": beforeWrite(concludes(osbtest.FetchBinding)), "AfterOutcome": afterWrite(concludes(osbtest.FetchBinding)),
+		}),
+	},
+	"BindAsyncShut": {
+		reason: "credentials are made in a while, and asked for by the same request", class: shutClass, resource: ofBindings,
+		prepare: inTurn(wasProvisioned, takingPolls(0, osbtest.Bind)), begin: toBind,
+		moments: atPolled(osbtest.PollBinding).and(atSecret, crashMoments{"PollEnded": onAct(osbtest.PollBinding)}),
+	},
+}
+
+var removalOperations = map[string]crashOperation{
+	"Unbind": {
+		reason: "credentials are removed at once", class: openClass, resource: ofBindings, prepare: wasBound, begin: toUnbind,
+		moments: atEnding(osbtest.Unbind).and(atSecretGone),
+	},
+	"UnbindAsync": {
+		reason: "credentials are removed in a while", class: shutClass, resource: ofBindings, prepare: inTurn(wasBound, takingPolls(0, osbtest.Unbind)), begin: toUnbind,
+		moments: atAccepted(osbtest.Unbind, osbtest.PollBinding).and(atRelease),
+	},
+	"Deprovision": {
+		reason: "an instance is removed at once", class: openClass, resource: ofInstances, prepare: wasProvisioned, begin: toDeprovision,
+		moments: atEnding(osbtest.Deprovision),
+	},
+	"DeprovisionAsync": {
+		reason: "an instance is removed in a while", class: shutClass, resource: ofInstances, prepare: inTurn(wasProvisioned, takingPolls(0, osbtest.Deprovision)), begin: toDeprovision,
+		moments: atAccepted(osbtest.Deprovision, osbtest.PollInstance).and(atRelease),
+	},
+}
+
+// atMitigated are the points of a removal that nobody asked for, after a failure of the
+// verb that makes.
+func atMitigated(makes, removes osbtest.Verb) crashMoments {
+	return crashMoments{
+		"BeforeFailure": beforeWrite(concludes(makes)), "AfterFailure": afterWrite(concludes(makes)),
+		"BeforeIntent": beforeWrite(after(makes, intends)), "AfterIntent": afterWrite(after(makes, intends)),
+	}.and(atCall(removes).but("BeforeIntent", "AfterIntent"))
+}
+
+var mitigationOperations = map[string]crashOperation{
+	"MitigateProvision": {
+		reason: "a provision failed after it was acted on", class: openClass, resource: ofInstances, prepare: failingOnce(osbtest.Provision), begin: toProvision,
+		moments: atMitigated(osbtest.Provision, osbtest.Deprovision),
+	},
+	"MitigateProvisionAsync": {
+		reason: "the removal takes a while", class: shutClass, resource: ofInstances,
+		prepare: inTurn(failingOnce(osbtest.Provision), takingPolls(0, osbtest.Deprovision)), begin: toProvision,
+		moments: atAccepted(osbtest.Deprovision, osbtest.PollInstance).and(atPolled(osbtest.PollInstance)),
+	},
+	"MitigateBind": {
+		reason: "a bind failed after it was acted on", class: openClass, resource: ofBindings, prepare: inTurn(wasProvisioned, failingOnce(osbtest.Bind)), begin: toBind,
+		moments: atMitigated(osbtest.Bind, osbtest.Unbind),
+	},
+	"MitigateBindAsync": {
+		reason: "the removal takes a while", class: shutClass, resource: ofBindings,
+		prepare: inTurn(wasProvisioned, failingOnce(osbtest.Bind), takingPolls(0, osbtest.Unbind)), begin: toBind,
+		moments: atAccepted(osbtest.Unbind, osbtest.PollBinding).and(atPolled(osbtest.PollBinding)),
+	},
+}
+
+// undecided are the points after which nobody knows what the broker did.
+func undecided(verb osbtest.Verb) crashMoments {
+	return atCall(verb).only("AfterIntent", "CallArrived", "CallActsLate", "BrokerActed", "BeforeOutcome")
+}
+
+var meanwhileOperations = map[string]crashOperation{
+	"ProvisionDeleted": {
+		reason: "an instance is deleted while nobody knows whether it was made", class: openClass, resource: ofInstances,
+		prepare: nothingBefore, begin: toProvision, meanwhile: toDeprovision, moments: undecided(osbtest.Provision),
+	},
+	"ProvisionEdited": {
+		reason: "something else is asked for while nobody knows whether the first was made", class: shutClass, resource: ofInstances,
+		prepare: nothingBefore, begin: toProvision, meanwhile: toResize, moments: undecided(osbtest.Provision),
+	},
+	"UpdateEdited": {
+		reason: "something else is asked for while nobody knows whether the first was taken", class: openClass, resource: ofInstances,
+		prepare: wasProvisioned, begin: toUpdate, meanwhile: toResizeAgain, moments: undecided(osbtest.Update),
+	},
+	"UpdateDeleted": {
+		reason: "an instance is deleted while nobody knows of what plan it is", class: shutClass, resource: ofInstances,
+		prepare: wasProvisioned, begin: toUpdate, meanwhile: toDeprovision, moments: undecided(osbtest.Update),
+	},
+	"BindDeleted": {
+		reason: "a binding is deleted while nobody knows whether it was made", class: openClass, resource: ofBindings,
+		prepare: wasProvisioned, begin: toBind, meanwhile: toUnbind, moments: undecided(osbtest.Bind).and(atSecret),
+	},
+}

@@ -1,0 +1,211 @@
+package osb_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/osbtest"
+)
+
+// told waits for an event of the world with a reason.
+func (w *world) told(reason string) eventsv1.Event {
+	w.Helper()
+	var found eventsv1.Event
+	w.eventually(func() (bool, error) {
+		var events eventsv1.EventList
+		if err := w.client.List(w.Context(), &events, client.InNamespace(w.namespace)); err != nil {
+			return true, err
+		}
+		for _, event := range events.Items {
+			if event.Reason == reason {
+				found = event
+				return true, nil
+			}
+		}
+		return false, nil
+	})
+	return found
+}
+
+// mark annotates an instance.
+func (w *world) mark(i *api.ServiceInstance, annotation string) {
+	w.Helper()
+	w.change(i, func() {
+		if i.Annotations == nil {
+			i.Annotations = map[string]string{}
+		}
+		i.Annotations[annotation] = "true"
+	})
+}
+
+// A deletion that fails says so and when it is tried again; in the end it goes.
+func TestDeletionFailsAndSucceeds(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	i := s.provisioned()
+	s.broker.Next(osbtest.Deprovision, osbtest.Status(400, `{"description": "not today"}`), osbtest.Status(500, `{}`), osbtest.AsyncFailed(0))
+	s.delete(i)
+	ready := s.hasCondition(i, api.ConditionReady, api.ConditionFalse, "DeprovisionCallFailed")
+	assert.Contains(t, ready.Message, "not today")
+	require.NotNil(t, i.Status.NextRetry)
+	assert.WithinDuration(t, time.Now(), i.Status.NextRetry.Time, 5*time.Second)
+	_, failed := api.FindCondition(i.Status.Conditions, api.ConditionFailed)
+	assert.False(t, failed, "a deletion is never given up")
+	assert.Equal(t, api.InstanceDeprovision, i.Status.CurrentOperation)
+	s.gone(i)
+	assert.Empty(t, s.broker.Instances())
+	assert.Len(t, s.broker.Calls(osbtest.Of(osbtest.Deprovision)), 4)
+}
+
+// The plan that is named is the one that the broker has, not one that it refused.
+func TestDeletionNamesThePlanThatTheBrokerHas(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	i := s.provisioned()
+	s.broker.Next(osbtest.Update, osbtest.Status(400, `{}`))
+	s.change(i, func() { i.Spec.ClusterServicePlanExternalName = "large" })
+	s.stalled(i, "UpdateInstanceCallFailed")
+	s.end(i)
+	assert.Equal(t, s.setting.small["id"], s.last(osbtest.Deprovision).Query.Get("plan_id"))
+}
+
+// What was never provisioned goes without a call.
+func TestNeverProvisionedGoesWithoutACall(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	i := s.db(from("absent"))
+	s.create(i)
+	s.hasCondition(i, api.ConditionReady, api.ConditionUnknown, "ErrorWithParameters")
+	s.end(i)
+	assert.Empty(t, s.broker.Calls(osbtest.Writes()))
+}
+
+// Bindings keep their instance, and are named; it goes with the last of them.
+func TestBindingsKeepTheirInstance(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	i := s.provisioned()
+	one, two := s.binding("one", "mydb"), s.binding("two", "mydb")
+	s.create(one, two)
+	s.ready(one, two)
+	s.delete(i)
+	ready := s.hasCondition(i, api.ConditionReady, api.ConditionFalse, "DeprovisionBlockedByExistingCredentials")
+	assert.Contains(t, ready.Message, "one, two")
+	assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Deprovision, osbtest.Unbind)), "no binding is deleted")
+	s.get(one)
+	assert.Nil(t, one.DeletionTimestamp)
+	s.delete(one)
+	s.gone(one)
+	s.becomes(i, func() bool {
+		ready, _ := api.FindCondition(i.Status.Conditions, api.ConditionReady)
+		return ready.Message == "All associated ServiceBindings must be removed before this ServiceInstance can be deleted: two"
+	})
+	s.delete(two)
+	s.gone(i)
+	assert.Empty(t, s.broker.Instances())
+}
+
+// Who wishes it has the bindings deleted with the instance.
+func TestCascade(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	i := s.provisioned()
+	binding := s.binding("reader", "mydb")
+	s.create(binding)
+	s.ready(binding)
+	s.delete(i)
+	s.hasCondition(i, api.ConditionReady, api.ConditionFalse, "DeprovisionBlockedByExistingCredentials")
+	s.mark(i, api.AnnotationCascade)
+	s.gone(i)
+	s.gone(binding)
+	s.gone(s.secret("reader"))
+	assert.Empty(t, s.broker.Bindings())
+	assert.Empty(t, s.broker.Instances())
+}
+
+// A namespace goes, with all that is in it, and nothing stays at the broker.
+func TestNamespaceDeletionEnds(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	i := s.provisioned()
+	binding := s.binding("reader", "mydb")
+	s.create(binding)
+	s.ready(binding)
+	s.broker.Async(osbtest.Deprovision, 1)
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}}
+	s.delete(namespace)
+	s.gone(i)
+	s.gone(binding)
+	s.gone(namespace)
+	assert.Empty(t, s.broker.Instances())
+	assert.Empty(t, s.broker.Bindings())
+}
+
+// An instance that is abandoned goes without its broker, and a warning tells of it.
+func TestAbandon(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	i := s.provisioned()
+	s.broker.On(refusing(osbtest.Status(400, `{}`), osbtest.Deprovision))
+	s.delete(i)
+	s.hasCondition(i, api.ConditionReady, api.ConditionFalse, "DeprovisionCallFailed")
+	calls := len(s.broker.Calls(osbtest.Of(osbtest.Deprovision)))
+	s.mark(i, api.AnnotationAbandon)
+	s.gone(i)
+	assert.LessOrEqual(t, len(s.broker.Calls(osbtest.Of(osbtest.Deprovision))), calls+1)
+	event := s.told("Abandoned")
+	assert.Equal(t, corev1.EventTypeWarning, event.Type)
+	assert.Equal(t, "mydb", event.Regarding.Name)
+	assert.Len(t, s.broker.Instances(), 1, "it stays where it is")
+}
+
+// The annotation means nothing while nobody deletes.
+func TestAbandonIsForDeletions(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	i := s.provisioned(func(i *api.ServiceInstance) { i.Annotations = map[string]string{api.AnnotationAbandon: "true"} })
+	s.change(i, func() { i.Spec.Parameters = rawJSON(`{"size": 1}`) })
+	s.ready(i)
+	assert.Len(t, s.broker.Instances(), 1)
+	s.delete(i)
+	s.gone(i)
+	s.told("Abandoned")
+}
+
+// With its broker gone from the cluster an instance can go too, and a warning tells of
+// what stays.
+func TestDeletionWithoutABroker(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	i := s.provisioned()
+	// Only whoever takes the finalizer off by force gets rid of a broker with instances.
+	s.delete(s.registered)
+	s.change(s.registered, func() { s.registered.Finalizers = nil })
+	s.gone(s.registered)
+	s.delete(i)
+	s.gone(i)
+	event := s.told("Abandoned")
+	assert.Contains(t, event.Note, "not registered any more")
+	assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Deprovision)))
+}
+
+// A broker that does not answer keeps its instances; as soon as it answers they go.
+func TestDeletionWaitsForABrokerThatIsDown(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	i := s.provisioned()
+	s.broker.Close()
+	s.delete(i)
+	s.hasCondition(i, api.ConditionReady, api.ConditionFalse, "DeprovisionCallFailed")
+	s.up()
+	s.gone(i)
+	assert.Empty(t, s.broker.Instances())
+}

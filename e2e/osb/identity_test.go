@@ -1,0 +1,87 @@
+package osb_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/osbtest"
+)
+
+// as is a client of a user who may do everything in the world's namespace.
+func (w *world) as(user string, groups []string, extra map[string][]string) client.Client {
+	w.Helper()
+	w.create(&rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: user},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
+	})
+	config := w.RESTConfigFor(user, groups...)
+	config.Impersonate.UID, config.Impersonate.Extra = "uid-of-"+user, extra
+	made, err := client.New(config, client.Options{Scheme: w.client.Scheme()})
+	require.NoError(w, err)
+	return made
+}
+
+// Whoever applies an instance is whom the broker is told of; at an update it is the one
+// who changed the spec last, also where another only touched the object.
+func TestOriginatingIdentity(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	ann := s.as("ann@acme.example", []string{"dev", "ops"}, map[string][]string{"acme.example/clearance": {"high", "low"}})
+	bob := s.as("bob@acme.example", nil, nil)
+	carol := s.as("carol@acme.example", []string{"auditors"}, nil)
+
+	i := s.db(having(`{"size": 1}`))
+	i.Spec.UserInfo = &api.UserInfo{Username: "mallory"} // nobody believes this
+	require.NoError(t, ann.Create(t.Context(), i))
+	s.ready(i)
+	told := s.last(osbtest.Provision).Identity
+	require.NotNil(t, told)
+	assert.Equal(t, "kubernetes", told.Platform)
+	assert.Equal(t, "ann@acme.example", told.Value["username"])
+	assert.Equal(t, "uid-of-ann@acme.example", told.Value["uid"])
+	assert.Subset(t, told.Value["groups"], []any{"dev", "ops"})
+	assert.Equal(t, object{"acme.example/clearance": []any{"high", "low"}}, told.Value["extra"])
+
+	i.Spec.Parameters = rawJSON(`{"size": 2}`)
+	require.NoError(t, bob.Update(t.Context(), i))
+	s.ready(i)
+	told = s.last(osbtest.Update).Identity
+	require.NotNil(t, told)
+	assert.Equal(t, "bob@acme.example", told.Value["username"])
+	assert.Equal(t, object{}, told.Value["extra"], "all four keys are there, also if they are empty")
+
+	i.Labels = map[string]string{"touched": "by-carol"}
+	require.NoError(t, carol.Update(t.Context(), i))
+	require.NoError(t, carol.Delete(t.Context(), i))
+	s.gone(i)
+	told = s.last(osbtest.Deprovision).Identity
+	require.NotNil(t, told)
+	assert.Equal(t, "bob@acme.example", told.Value["username"])
+}
+
+// The edit of a spec while the broker works is told as its editor's, when its time comes.
+func TestOriginatingIdentityOfAnEditDuringAnOperation(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	ann, bob := s.as("ann@acme.example", nil, nil), s.as("bob@acme.example", nil, nil)
+	s.broker.Async(osbtest.Provision, -1)
+	i := s.db(having(`{"size": 1}`))
+	require.NoError(t, ann.Create(t.Context(), i))
+	s.called(osbtest.PollInstance, 1)
+	before := i.DeepCopy()
+	i.Spec.Parameters = rawJSON(`{"size": 2}`)
+	require.NoError(t, bob.Patch(t.Context(), i, client.MergeFrom(before)))
+	s.broker.Finish(i.Spec.ExternalID)
+	s.ready(i)
+	assert.Equal(t, "ann@acme.example", s.last(osbtest.Provision).Identity.Value["username"])
+	assert.Equal(t, "bob@acme.example", s.last(osbtest.Update).Identity.Value["username"])
+	assert.Equal(t, "bob@acme.example", i.Status.ExternalProperties.UserInfo.Username)
+	s.end(i)
+}

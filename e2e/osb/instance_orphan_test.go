@@ -1,0 +1,103 @@
+package osb_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/osbtest"
+)
+
+// A clean-up that fails is tried until it is done, and only then is another made.
+func TestMitigationIsTriedUntilItIsDone(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.broker.Next(osbtest.Provision, osbtest.Malformed())
+	s.broker.Next(osbtest.Deprovision, osbtest.Status(400, `{}`), osbtest.CutBefore(), osbtest.AsyncDone(1))
+	i := s.db()
+	s.create(i)
+	condition := s.hasCondition(i, api.ConditionOrphanMitigation, api.ConditionTrue, "")
+	assert.NotEmpty(t, condition.Message)
+	assert.True(t, i.Status.OrphanMitigationInProgress)
+	s.ready(i)
+	assert.Len(t, s.broker.Calls(osbtest.Of(osbtest.Provision)), 2)
+	assert.NotEqual(t, i.Spec.ExternalID, s.only().ID)
+	s.end(i)
+}
+
+// What is edited during a clean-up is what is made after it.
+func TestEditDuringMitigation(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.broker.Next(osbtest.Provision, osbtest.Status(500, `{}`).Acting())
+	held := s.broker.Hold(osbtest.Deprovision)
+	i := s.db(having(`{"size": 1}`))
+	s.create(i)
+	held.Call()
+	s.change(i, func() { i.Spec.Parameters = rawJSON(`{"size": 2}`) })
+	held.Act()
+	held.Answer()
+	s.ready(i)
+	assert.Equal(t, object{"size": 2.0}, s.only().Parameters)
+	assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Update)))
+	s.end(i)
+}
+
+// Whoever deletes during a clean-up gets both done with one.
+func TestDeletionDuringMitigation(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.broker.Next(osbtest.Provision, osbtest.Malformed())
+	s.broker.Next(osbtest.Deprovision, osbtest.Status(500, `{}`))
+	i := s.db()
+	s.create(i)
+	s.called(osbtest.Deprovision, 1)
+	s.end(i)
+	assert.Len(t, s.broker.Calls(osbtest.Of(osbtest.Provision)), 1)
+}
+
+// What failed and was cleaned up goes without another call.
+func TestDeletionAfterMitigation(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.broker.Next(osbtest.Provision, osbtest.AsyncFailed(0))
+	i := s.db()
+	s.create(i)
+	s.stalled(i, "ProvisionCallFailed")
+	s.becomes(i, func() bool { return i.Status.DeprovisionStatus == api.DeprovisionSucceeded })
+	calls := len(s.broker.Calls())
+	s.end(i)
+	assert.Len(t, s.broker.Calls(), calls)
+}
+
+// A broker of a namespace serves its instances as one of the cluster does.
+func TestInstanceOfAServiceBroker(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const catalog = `{"services": [{"id": "local-db", "name": "local-db", "description": "d", "plan_updateable": true, "plans": [
+		{"id": "local-small", "name": "small", "description": "s"}, {"id": "local-large", "name": "large", "description": "l"}]}]}`
+	broker := osbtest.Start(t, osbtest.Options{Catalog: []byte(catalog)})
+	t.Cleanup(func() { broker.AssertDuties(t) })
+	registered := &api.ServiceBroker{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "mine"}}
+	registered.Spec.URL = broker.URL
+	w.create(registered)
+	w.ready(registered)
+
+	i := &api.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "mydb"}}
+	i.Spec.ServiceClassExternalName, i.Spec.ServicePlanExternalName = "local-db", "small"
+	w.create(i)
+	w.ready(i)
+	assert.Equal(t, "ServiceClass/local-db", i.Status.UserSpecifiedClassName)
+	assert.Equal(t, "small", i.Status.ExternalProperties.ServicePlanExternalName)
+	assert.Equal(t, "local-small", i.Status.ExternalProperties.ServicePlanExternalID)
+	assert.Empty(t, i.Status.ExternalProperties.ClusterServicePlanExternalID)
+	assert.Equal(t, "mine", i.Status.ExternalProperties.ServiceBrokerName)
+	w.change(i, func() { i.Spec.ServicePlanExternalName = "large" })
+	w.ready(i)
+	assert.Equal(t, "large", i.Status.ExternalProperties.ServicePlanExternalName)
+	w.delete(i)
+	w.gone(i)
+	assert.Empty(t, broker.Instances())
+}

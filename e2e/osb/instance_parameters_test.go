@@ -1,0 +1,194 @@
+package osb_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/osbtest"
+)
+
+// holds makes a Secret with parameters, or changes it.
+func (w *world) holds(name, parameters string) *corev1.Secret {
+	w.Helper()
+	secret := w.secret(name)
+	secret.StringData = map[string]string{"parameters": parameters}
+	if err := w.client.Get(w.Context(), client.ObjectKeyFromObject(secret), w.secret(name)); err == nil {
+		w.change(secret, func() { secret.StringData = map[string]string{"parameters": parameters} })
+		return secret
+	}
+	w.create(secret)
+	return secret
+}
+
+// keeps asserts that no text is anywhere but in the Secret: not in any instance or event
+// of the world, nor in the logs.
+func (w *world) keeps(secret string) {
+	w.Helper()
+	var instances api.ServiceInstanceList
+	var events eventsv1.EventList
+	require.NoError(w, w.client.List(w.Context(), &instances, client.InNamespace(w.namespace)))
+	require.NoError(w, w.client.List(w.Context(), &events, client.InNamespace(w.namespace)))
+	for _, list := range []any{instances, events} {
+		text, err := json.Marshal(list)
+		require.NoError(w, err)
+		assert.NotContains(w, string(text), secret)
+	}
+	log, err := os.ReadFile(controller.Log())
+	require.NoError(w, err)
+	assert.False(w, bytes.Contains(log, []byte(secret)), "the controller's log tells the secret")
+}
+
+// A Secret's value goes to the broker, over a default of the class, and nowhere else.
+func TestParametersFromSecretBeatADefault(t *testing.T) {
+	t.Parallel()
+	const hidden = "hunter2-of-the-default"
+	s := newStage(t, func(s *setting) {
+		s.service["metadata"] = object{"defaultProvisionParameters": object{"password": "default", "zone": "a"}}
+	})
+	s.holds("extra", `{"password": "`+hidden+`", "nested": {"token": "`+hidden+`-2"}}`)
+	i := s.provisioned(from("extra"), having(`{"size": 1}`))
+	assert.Equal(t, object{"password": hidden, "zone": "a", "size": 1.0, "nested": object{"token": hidden + "-2"}}, s.only().Parameters)
+	require.NotNil(t, i.Status.ExternalProperties)
+	assert.JSONEq(t, `{"password": "<redacted>", "zone": "a", "size": 1, "nested": "<redacted>"}`, string(i.Status.ExternalProperties.Parameters.Raw))
+	s.keeps(hidden)
+
+	s.holds("extra", `{"password": "`+hidden+`-new"}`)
+	sent := s.called(osbtest.Update, 1)[0].Body
+	assert.Equal(t, object{"password": hidden + "-new", "zone": "a", "size": 1.0}, sent["parameters"], "taken up at the next read")
+	s.ready(i)
+	s.keeps(hidden)
+	s.end(i)
+}
+
+// Some brokers answer with what they were sent.
+func TestParametersFromSecretAreTakenOutOfBrokersTexts(t *testing.T) {
+	t.Parallel()
+	const hidden = "hunter2-of-the-echo"
+	s := newStage(t)
+	s.holds("extra", `{"password": "`+hidden+`"}`)
+	s.broker.Next(osbtest.Provision, osbtest.Status(400, `{"description": "password `+hidden+` is too weak"}`))
+	i := s.db(from("extra"))
+	s.create(i)
+	s.stalled(i, "ProvisionCallFailed")
+	ready, _ := api.FindCondition(i.Status.Conditions, api.ConditionReady)
+	assert.Contains(t, ready.Message, "password <redacted> is too weak")
+	s.broker.Next(osbtest.Provision, osbtest.AsyncFailed(0))
+	s.broker.Next(osbtest.PollInstance, osbtest.Status(200, `{"state": "in progress", "description": "with `+hidden+`"}`))
+	s.change(i, func() { i.Spec.UpdateRequests++ })
+	s.called(osbtest.PollInstance, 2)
+	s.stalled(i, "ProvisionCallFailed")
+	s.keeps(hidden)
+	s.end(i)
+	s.keeps(hidden)
+}
+
+// A deletion may be answered with what was once sent, too.
+func TestParametersFromSecretAreTakenOutOfTextsAtDeletion(t *testing.T) {
+	t.Parallel()
+	const hidden = "hunter2-of-the-last-word"
+	s := newStage(t)
+	s.holds("extra", `{"password": "`+hidden+`"}`)
+	i := s.provisioned(from("extra"))
+	s.broker.Next(osbtest.Deprovision, osbtest.Status(500, `{"description": "cannot log in with `+hidden+`"}`))
+	s.delete(i)
+	s.hasCondition(i, api.ConditionReady, api.ConditionFalse, "DeprovisionCallFailed")
+	s.keeps(hidden)
+	s.gone(i)
+	s.keeps(hidden)
+}
+
+// Who writes a key twice is told which, and where; nothing is sent.
+func TestParametersFromSecretClash(t *testing.T) {
+	t.Parallel()
+	const hidden = "hunter2-of-the-clash"
+	s := newStage(t)
+	s.holds("extra", `{"password": "`+hidden+`"}`)
+	i := s.db(from("extra"), having(`{"password": "mine"}`))
+	s.create(i)
+	ready := s.hasCondition(i, api.ConditionReady, api.ConditionFalse, "ErrorWithParameters")
+	assert.Contains(t, ready.Message, `"password"`)
+	assert.Contains(t, ready.Message, "parametersFrom")
+	s.hasCondition(i, api.ConditionStalled, api.ConditionTrue, "ErrorWithParameters")
+	assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Provision)))
+	s.keeps(hidden)
+
+	s.change(i, func() { i.Spec.Parameters = rawJSON(`{"size": 1}`) })
+	s.ready(i)
+	assert.Equal(t, object{"password": hidden, "size": 1.0}, s.only().Parameters)
+	s.end(i)
+}
+
+// A Secret that comes later is waited for, as is its key, and that it holds an object.
+func TestParametersFromSecretAreWaitedFor(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	i := s.db(from("extra"))
+	s.create(i)
+	ready := s.hasCondition(i, api.ConditionReady, api.ConditionUnknown, "ErrorWithParameters")
+	assert.Equal(t, `the Secret "extra" of parametersFrom is not there`, ready.Message)
+	secret := s.secret("extra")
+	secret.StringData = map[string]string{"other": "1"}
+	s.create(secret)
+	s.says(i, "has no key")
+	s.holds("extra", `not an object`)
+	s.says(i, "does not hold a JSON object")
+	assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Provision)))
+	s.holds("extra", "size: 3\nname: yaml is good too\n")
+	s.ready(i)
+	assert.Equal(t, object{"size": 3.0, "name": "yaml is good too"}, s.only().Parameters)
+	s.end(i)
+}
+
+// says waits until the condition Ready has a message that contains a text.
+func (w *world) says(i *api.ServiceInstance, text string) {
+	w.Helper()
+	w.becomes(i, func() bool {
+		ready, _ := api.FindCondition(i.Status.Conditions, api.ConditionReady)
+		return strings.Contains(ready.Message, text)
+	})
+}
+
+// The whole is checked against the plan's schema before it is sent: admission has not
+// seen what is in Secrets.
+func TestParametersFromSecretAreCheckedAgainstTheSchema(t *testing.T) {
+	t.Parallel()
+	const hidden = "hunter2-of-the-schema"
+	schema := func(most int) object {
+		return object{"parameters": object{
+			"$schema": "http://json-schema.org/draft-04/schema#", "type": "object", "required": []string{"size"},
+			"properties": object{"size": object{"type": "integer", "maximum": most}, "password": object{"type": "string", "maxLength": 30}},
+		}}
+	}
+	s := newStage(t, func(s *setting) {
+		s.small["schemas"] = object{"service_instance": object{"create": schema(5), "update": schema(9)}}
+	})
+	s.holds("extra", `{"size": 7, "password": "`+hidden+`-that-is-much-too-long"}`)
+	i := s.db(from("extra"))
+	s.create(i)
+	ready := s.hasCondition(i, api.ConditionReady, api.ConditionFalse, "ErrorWithParameters")
+	assert.Contains(t, ready.Message, "size")
+	assert.Contains(t, ready.Message, "password")
+	assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Provision)))
+	s.keeps(hidden)
+
+	s.holds("extra", `{"size": 3, "password": "`+hidden+`"}`)
+	s.ready(i)
+	s.holds("extra", `{"size": 11}`)
+	s.hasCondition(i, api.ConditionReady, api.ConditionFalse, "ErrorWithParameters")
+	assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Update)))
+	s.holds("extra", `{"size": 7}`)
+	s.ready(i)
+	assert.Equal(t, object{"size": 7.0}, s.only().Parameters)
+	s.keeps(hidden)
+	s.end(i)
+}

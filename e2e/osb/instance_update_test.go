@@ -1,0 +1,183 @@
+package osb_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/osbtest"
+)
+
+// An update tells the broker what changed, and nothing else.
+func TestUpdateTellsWhatChanged(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	i := s.provisioned(having(`{"size": 1, "zone": "a"}`))
+
+	s.change(i, func() { i.Spec.Parameters = rawJSON(`{"size": 2, "zone": "a"}`) })
+	s.ready(i)
+	sent := s.last(osbtest.Update).Body
+	assert.Equal(t, object{"size": 2.0, "zone": "a"}, sent["parameters"])
+	assert.NotContains(t, sent, "plan_id")
+	assert.Equal(t, s.setting.small["id"], sent["previous_values"].(object)["plan_id"])
+
+	s.change(i, func() { i.Spec.ClusterServicePlanExternalName = "large" })
+	s.ready(i)
+	sent = s.last(osbtest.Update).Body
+	assert.Equal(t, s.setting.large["id"], sent["plan_id"])
+	assert.NotContains(t, sent, "parameters")
+	assert.Equal(t, s.setting.small["id"], sent["previous_values"].(object)["plan_id"])
+	assert.Equal(t, "large", i.Status.ExternalProperties.ClusterServicePlanExternalName)
+
+	s.change(i, func() { i.Spec.Parameters = nil })
+	s.ready(i)
+	assert.Equal(t, object{}, s.last(osbtest.Update).Body["parameters"], "they were taken away")
+	assert.Empty(t, s.only().Parameters)
+	assert.Equal(t, 3, s.only().Updates)
+
+	s.change(i, func() { i.Spec.UpdateRequests++ })
+	s.ready(i)
+	assert.Len(t, s.broker.Calls(osbtest.Of(osbtest.Update)), 3, "nothing is to be told")
+	s.end(i)
+}
+
+// A plan change is polled with the plan that was before.
+func TestAsyncPlanChange(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	i := s.provisioned()
+	s.broker.Next(osbtest.Update, osbtest.AsyncDone(1))
+	s.change(i, func() { i.Spec.ClusterServicePlanExternalName = "large" })
+	s.ready(i)
+	assert.Equal(t, s.setting.small["id"], s.last(osbtest.PollInstance).Query.Get("plan_id"))
+	assert.Equal(t, s.setting.large["id"], s.only().PlanID)
+	s.end(i)
+}
+
+// A failed update locks nothing: a mended spec is applied, one that is put back is Ready.
+func TestFailedUpdateNeverLocks(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	i := s.provisioned(having(`{"size": 1}`))
+	s.broker.Next(osbtest.Update, osbtest.Status(400, `{"description": "no such size"}`), osbtest.Status(400, `{}`))
+
+	s.change(i, func() { i.Spec.Parameters = rawJSON(`{"size": 77}`) })
+	s.stalled(i, "UpdateInstanceCallFailed")
+	assert.Equal(t, api.Provisioned, i.Status.ProvisionStatus)
+	s.change(i, func() { i.Spec.Parameters = rawJSON(`{"size": 1}`) })
+	s.ready(i)
+	assert.Len(t, s.broker.Calls(osbtest.Of(osbtest.Update)), 1, "it is as it was: nothing is sent")
+
+	s.change(i, func() { i.Spec.Parameters = rawJSON(`{"size": 78}`) })
+	s.stalled(i, "UpdateInstanceCallFailed")
+	s.change(i, func() { i.Spec.Parameters = rawJSON(`{"size": 3}`) })
+	s.ready(i)
+	assert.Equal(t, object{"size": 3.0}, s.only().Parameters)
+	s.end(i)
+}
+
+// The broker says that an instance cannot be used after a failed update: that is
+// recorded, and the next good update mends it.
+func TestUnusableAfterAFailedUpdate(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]osbtest.Fault{
+		"Async": osbtest.AsyncFailed(0).Saying(false, false),
+		"Sync":  osbtest.Status(400, `{"instance_usable": false, "update_repeatable": false}`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t)
+			i := s.provisioned(having(`{"size": 1}`))
+			s.broker.Next(osbtest.Update, fault)
+			s.change(i, func() { i.Spec.Parameters = rawJSON(`{"size": 2}`) })
+			s.stalled(i, "UpdateInstanceCallFailed")
+			assert.True(t, i.Status.Unusable)
+			s.change(i, func() { i.Spec.Parameters = rawJSON(`{"size": 3}`) })
+			s.ready(i)
+			assert.False(t, i.Status.Unusable)
+			s.end(i)
+		})
+	}
+}
+
+// A new version of a plan is for whoever asks for it.
+func TestMaintenanceIsAskedFor(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, func(s *setting) { s.small["maintenance_info"] = object{"version": "1.0.0"} })
+	i := s.provisioned(having(`{"size": 1}`))
+	assert.Equal(t, object{"version": "1.0.0"}, s.last(osbtest.Provision).Body["maintenance_info"])
+
+	s.setting.small["maintenance_info"] = object{"version": "1.1.0"}
+	s.relist()
+	s.change(i, func() { i.Spec.Parameters = rawJSON(`{"size": 2}`) })
+	s.ready(i)
+	assert.NotContains(t, s.last(osbtest.Update).Body, "maintenance_info")
+	assert.Equal(t, "1.0.0", s.only().MaintenanceVersion)
+
+	s.change(i, func() { i.Spec.UpdateRequests++ })
+	s.ready(i)
+	sent := s.last(osbtest.Update).Body
+	assert.Equal(t, object{"version": "1.1.0"}, sent["maintenance_info"])
+	assert.Equal(t, object{"version": "1.0.0"}, sent["previous_values"].(object)["maintenance_info"])
+	assert.NotContains(t, sent, "parameters")
+	assert.Equal(t, "1.1.0", s.only().MaintenanceVersion)
+	assert.Equal(t, "1.1.0", i.Status.ExternalProperties.MaintenanceVersion)
+	s.end(i)
+}
+
+// A version that is not the broker's any more has the catalog read anew.
+func TestMaintenanceConflictRelists(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, func(s *setting) { s.small["maintenance_info"] = object{"version": "1.0.0"} })
+	s.setting.small["maintenance_info"] = object{"version": "2.0.0"}
+	require.NoError(t, s.broker.SetCatalog(s.catalog()))
+	i := s.provisioned()
+	assert.Len(t, s.broker.Calls(osbtest.Of(osbtest.GetCatalog)), 2)
+	assert.Equal(t, "2.0.0", s.only().MaintenanceVersion)
+	s.end(i)
+}
+
+// What a broker is told of annotations follows them, where it says that it may.
+func TestContextIsUpdated(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, func(s *setting) { s.service["allow_context_updates"] = true })
+	i := s.provisioned(func(i *api.ServiceInstance) {
+		i.Annotations = map[string]string{"acme.example/team": "red", "other.example/secret": "x"}
+	})
+	told := s.last(osbtest.Provision).Body["context"].(object)
+	assert.Equal(t, object{"acme.example/team": "red"}, told["instance_annotations"])
+	assert.Equal(t, object{}, told["namespace_annotations"])
+	assert.Equal(t, "kubernetes", told["platform"])
+	assert.Equal(t, s.namespace, told["namespace"])
+	assert.Equal(t, "mydb", told["instance_name"])
+	assert.Equal(t, "cluster-of-the-scenarios", told["clusterid"])
+
+	s.change(i, func() { i.Annotations["acme.example/team"] = "blue" })
+	s.called(osbtest.Update, 1)
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}}
+	s.change(namespace, func() { namespace.Annotations = map[string]string{"acme.example/cost": "7"} })
+	sent := s.called(osbtest.Update, 2)[1].Body
+	assert.NotContains(t, sent, "parameters")
+	assert.NotContains(t, sent, "plan_id")
+	assert.Equal(t, object{"acme.example/team": "blue"}, sent["context"].(object)["instance_annotations"])
+	assert.Equal(t, object{"acme.example/cost": "7"}, sent["context"].(object)["namespace_annotations"])
+	s.ready(i)
+	s.end(i)
+}
+
+// Where it may not, a changed context is told with the next update only.
+func TestContextAloneIsNotSent(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	i := s.provisioned(having(`{"size": 1}`))
+	s.change(i, func() { i.Annotations["acme.example/team"] = "blue" })
+	s.change(i, func() { i.Spec.Parameters = rawJSON(`{"size": 2}`) })
+	s.ready(i)
+	require.Len(t, s.broker.Calls(osbtest.Of(osbtest.Update)), 1)
+	assert.Equal(t, object{"acme.example/team": "blue"}, s.only().Context["instance_annotations"])
+	s.end(i)
+}

@@ -1,0 +1,242 @@
+package osb_test
+
+import (
+	"encoding/json"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/osbtest"
+)
+
+// An object is one of JSON.
+type object = map[string]any
+
+// A setting is what the broker of a stage is like.
+type setting struct {
+	osbtest.Options
+
+	// service is the one that the catalog has, and small and large are its plans.
+	service, small, large object
+	// register edits the broker's registration; may be nil.
+	register func(*api.ClusterServiceBroker)
+	// except are the duties that are broken on purpose.
+	except []string
+}
+
+// A stage is a world with a broker of its own, that offers one class of two plans.
+type stage struct {
+	*world
+
+	setting    setting
+	broker     *osbtest.Broker
+	registered *api.ClusterServiceBroker
+}
+
+// newStage registers a broker. At the end of the test its duties must have been kept.
+func newStage(t *testing.T, edits ...func(*setting)) *stage {
+	t.Helper()
+	w := newWorld(t)
+	s := &stage{world: w, setting: setting{
+		service: object{"id": w.name("db-id"), "name": w.name("db"), "description": "databases", "bindable": true, "plan_updateable": true},
+		small:   object{"id": w.name("small-id"), "name": "small", "description": "a small one", "free": true},
+		large:   object{"id": w.name("large-id"), "name": "large", "description": "a large one", "free": false},
+	}}
+	for _, edit := range edits {
+		edit(&s.setting)
+	}
+	s.setting.Catalog = s.catalog()
+	s.broker = osbtest.Start(t, s.setting.Options)
+	t.Cleanup(func() { s.broker.AssertDuties(t, s.setting.except...) })
+	if s.setting.register == nil {
+		s.setting.register = func(*api.ClusterServiceBroker) {}
+	}
+	s.registered = w.register(s.broker, s.setting.register)
+	return s
+}
+
+// catalog is the broker's, as its setting is now.
+func (s *stage) catalog() []byte {
+	s.Helper()
+	s.setting.service["plans"] = []object{s.setting.small, s.setting.large}
+	text, err := json.Marshal(object{"services": []object{s.setting.service}})
+	require.NoError(s, err)
+	return text
+}
+
+// relist has the broker offer what the setting says by now, and waits until that is
+// known.
+func (s *stage) relist() {
+	s.Helper()
+	require.NoError(s, s.broker.SetCatalog(s.catalog()))
+	s.change(s.registered, func() { s.registered.Spec.RelistRequests++ })
+	s.ready(s.registered)
+}
+
+// db is an instance of the small plan, not yet created.
+func (s *stage) db(edits ...func(*api.ServiceInstance)) *api.ServiceInstance {
+	i := s.instance("mydb", s.name("db"), "small")
+	for _, edit := range edits {
+		edit(i)
+	}
+	return i
+}
+
+// provisioned is an instance that is Ready.
+func (s *stage) provisioned(edits ...func(*api.ServiceInstance)) *api.ServiceInstance {
+	s.Helper()
+	i := s.db(edits...)
+	s.create(i)
+	s.ready(i)
+	return i
+}
+
+// having gives an instance parameters.
+func having(parameters string) func(*api.ServiceInstance) {
+	return func(i *api.ServiceInstance) { i.Spec.Parameters = rawJSON(parameters) }
+}
+
+// from gives an instance parameters of a Secret's key "parameters".
+func from(secret string) func(*api.ServiceInstance) {
+	return func(i *api.ServiceInstance) {
+		ref := &api.SecretKeyReference{Name: secret, Key: "parameters"}
+		i.Spec.ParametersFrom = append(i.Spec.ParametersFrom, api.ParametersFromSource{SecretKeyRef: ref})
+	}
+}
+
+// change edits an object as it is stored.
+func (w *world) change(object client.Object, edit func()) {
+	w.Helper()
+	require.NoError(w, retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		if err := w.client.Get(w.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+			return err
+		}
+		edit()
+		return w.client.Update(w.Context(), object)
+	}))
+}
+
+// becomes waits until an instance is as asked for.
+func (w *world) becomes(i *api.ServiceInstance, is func() bool) {
+	w.Helper()
+	w.eventually(func() (bool, error) {
+		err := w.client.Get(w.Context(), client.ObjectKeyFromObject(i), i)
+		if err != nil {
+			return true, err
+		}
+		return is(), nil
+	})
+}
+
+// called waits until a broker has had so many calls of a verb.
+func (s *stage) called(verb osbtest.Verb, times int) []osbtest.Call {
+	s.Helper()
+	var calls []osbtest.Call
+	s.eventually(func() (bool, error) {
+		calls = s.broker.Calls(osbtest.Of(verb))
+		return len(calls) >= times, nil
+	})
+	return calls
+}
+
+// stalled waits until an instance is Failed for a reason, and says so to kstatus.
+func (s *stage) stalled(i *api.ServiceInstance, reason string) {
+	s.Helper()
+	s.hasCondition(i, api.ConditionFailed, api.ConditionTrue, reason)
+	s.hasCondition(i, api.ConditionStalled, api.ConditionTrue, reason)
+	s.hasCondition(i, api.ConditionReady, api.ConditionFalse, reason)
+	_, reconciling := api.FindCondition(i.Status.Conditions, api.ConditionReconciling)
+	assert.False(s, reconciling, "nothing more is tried")
+}
+
+// end deletes an instance, of which nothing stays at the broker.
+func (s *stage) end(i *api.ServiceInstance) {
+	s.Helper()
+	s.delete(i)
+	s.gone(i)
+	assert.Empty(s, s.broker.Instances())
+}
+
+// only is the one instance that the broker has.
+func (s *stage) only() osbtest.Instance {
+	s.Helper()
+	instances := s.broker.Instances()
+	require.Len(s, instances, 1)
+	for _, instance := range instances {
+		return instance
+	}
+	return osbtest.Instance{}
+}
+
+// spaced is the time between consecutive calls.
+func spaced(calls []osbtest.Call) []time.Duration {
+	var between []time.Duration
+	for i := 1; i < len(calls); i++ {
+		between = append(between, calls[i].Began.Sub(calls[i-1].Began))
+	}
+	return between
+}
+
+// A recording is every version of one instance that the API server stored.
+type recording struct {
+	mutex    sync.Mutex
+	versions []api.ServiceInstance
+}
+
+// record watches an instance of the world until the test ends.
+func (w *world) record(name string) *recording {
+	w.Helper()
+	watcher, err := w.client.Watch(w.Context(), &api.ServiceInstanceList{}, client.InNamespace(w.namespace), client.MatchingFields{"metadata.name": name})
+	require.NoError(w, err)
+	r := &recording{}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for event := range watcher.ResultChan() {
+			if i, ok := event.Object.(*api.ServiceInstance); ok {
+				r.mutex.Lock()
+				r.versions = append(r.versions, *i)
+				r.mutex.Unlock()
+			}
+		}
+	}()
+	w.Cleanup(func() {
+		watcher.Stop()
+		<-done
+	})
+	return r
+}
+
+// until are the versions up to the one of an instance, which it waits for.
+func (r *recording) until(w *world, i *api.ServiceInstance) []api.ServiceInstance {
+	w.Helper()
+	var found []api.ServiceInstance
+	w.eventually(func() (bool, error) {
+		r.mutex.Lock()
+		defer r.mutex.Unlock()
+		at := slices.IndexFunc(r.versions, func(v api.ServiceInstance) bool { return v.ResourceVersion == i.ResourceVersion })
+		found = slices.Clone(r.versions[:at+1])
+		return at >= 0, nil
+	})
+	return found
+}
+
+// told is what the condition Ready said, up to a version, without repetitions: "False
+// ProvisionCallFailed".
+func (r *recording) told(w *world, i *api.ServiceInstance) []string {
+	w.Helper()
+	var all []string
+	for _, version := range r.until(w, i) {
+		if c, ok := api.FindCondition(version.Status.Conditions, api.ConditionReady); ok {
+			all = append(all, string(c.Status)+" "+c.Reason)
+		}
+	}
+	return slices.Compact(all)
+}

@@ -1,0 +1,147 @@
+package osb_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/osbtest"
+)
+
+// authInfo has a broker be called with a Secret of the world.
+func (w *world) authInfo(secret string) *api.ClusterServiceBrokerAuthInfo {
+	ref := &api.ObjectReference{Namespace: w.namespace, Name: secret}
+	return &api.ClusterServiceBrokerAuthInfo{Basic: &api.ClusterBasicAuthConfig{SecretRef: ref}}
+}
+
+// again asks for the catalog once more.
+func (s *stage) again() {
+	s.Helper()
+	s.change(s.registered, func() { s.registered.Spec.RelistRequests++ })
+}
+
+// A Secret that is absent, one that lacks a key and one that the broker refuses are told
+// apart, and each can be mended.
+func TestBrokerAuthIsToldApart(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, func(s *setting) { s.except = []string{"M1"} }) // with the wrong password
+	s.broker.SetAuth("me", "the-first-password", "")
+	s.change(s.registered, func() { s.registered.Spec.AuthInfo = s.authInfo("auth") })
+	said := s.hasCondition(s.registered, api.ConditionReady, api.ConditionFalse, "ErrorGettingAuthCredentials")
+	assert.Contains(t, said.Message, s.namespace+"/auth")
+	assert.Contains(t, said.Message, "is not there")
+	assert.NotNil(t, s.registered.Status.NextRetry)
+
+	secret := s.secret("auth")
+	secret.StringData = map[string]string{"username": "me"}
+	s.create(secret)
+	s.again()
+	said = s.hasCondition(s.registered, api.ConditionReady, api.ConditionFalse, "ErrorGettingAuthCredentials")
+	assert.Contains(t, said.Message, `no key "password"`)
+
+	s.change(secret, func() { secret.StringData = map[string]string{"password": "not-the-password"} })
+	s.again()
+	said = s.hasCondition(s.registered, api.ConditionReady, api.ConditionFalse, "ErrorFetchingCatalog")
+	assert.Contains(t, said.Message, "401")
+	assert.NotContains(t, said.Message, "not-the-password")
+
+	for _, password := range []string{"the-first-password", "the-second-password"} {
+		s.broker.SetAuth("me", password, "")
+		s.change(secret, func() { secret.StringData = map[string]string{"password": password} })
+		s.again()
+		s.ready(s.registered)
+	}
+}
+
+// Restrictions are obeyed, and followed when they change; what is no selector is told.
+func TestCatalogRestrictions(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, func(s *setting) {
+		s.register = func(b *api.ClusterServiceBroker) {
+			b.Spec.CatalogRestrictions = &api.CatalogRestrictions{ServicePlan: []string{"spec.free=true"}}
+		}
+	})
+	class := s.class(s.setting.service["id"])
+	assert.Equal(t, []int32{1, 0}, []int32{class.Status.FreePlans, class.Status.PaidPlans})
+	small := s.plan(s.setting.small["id"])
+	assert.Len(t, s.versions(s.registered.Name), 2, "a class and a plan")
+
+	s.change(s.registered, func() { s.registered.Spec.CatalogRestrictions.ServicePlan = []string{"spec.free=false"} })
+	s.ready(s.registered)
+	s.plan(s.setting.large["id"])
+	s.get(small)
+	assert.True(t, small.Status.RemovedFromBrokerCatalog)
+	s.get(class)
+	assert.Equal(t, []int32{0, 1}, []int32{class.Status.FreePlans, class.Status.PaidPlans})
+}
+
+// Two brokers with the same IDs: the second is told, and has all of it with a suffix.
+func TestNameSuffixForEqualIDs(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	twin := osbtest.Start(t, s.setting.Options)
+	registered := &api.ClusterServiceBroker{}
+	registered.Name, registered.Spec.URL = s.name("twin"), twin.URL
+	s.create(registered)
+	said := s.hasCondition(registered, api.ConditionCatalogComplete, api.ConditionFalse, "PartsSkipped")
+	assert.Contains(t, said.Message, "nameSuffix")
+	assert.Contains(t, said.Message, s.registered.Name)
+	assert.Empty(t, s.versions(registered.Name))
+	before := s.versions(s.registered.Name)
+
+	s.change(registered, func() { registered.Spec.NameSuffix = "twin" })
+	s.hasCondition(registered, api.ConditionCatalogComplete, api.ConditionTrue, "")
+	s.ready(registered)
+	assert.Len(t, s.versions(registered.Name), 3)
+	for name := range s.versions(registered.Name) {
+		assert.True(t, strings.HasSuffix(name, "-twin"), name)
+	}
+	assert.Equal(t, before, s.versions(s.registered.Name), "the first one's are as they were")
+	twin.AssertDuties(t)
+}
+
+// A catalog that did not change is not sent again.
+func TestCatalogNotModified(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, func(s *setting) {
+		s.register = func(b *api.ClusterServiceBroker) { b.Spec.RelistDuration = seconds(1) }
+	})
+	before := s.versions(s.registered.Name)
+	var calls []osbtest.Call
+	s.eventually(func() (bool, error) {
+		calls = s.broker.Calls(osbtest.Of(osbtest.GetCatalog), func(c osbtest.Call) bool { return c.Status == http.StatusNotModified })
+		return len(calls) >= 2, nil
+	})
+	s.get(s.registered)
+	assert.Equal(t, calls[0].Header.Get("If-None-Match"), s.registered.Status.CatalogETag)
+	assert.Equal(t, before, s.versions(s.registered.Name))
+	s.setting.small["description"] = "another one"
+	require.NoError(t, s.broker.SetCatalog(s.catalog()))
+	s.eventually(func() (bool, error) { return s.plan(s.setting.small["id"]).Spec.Description == "another one", nil })
+}
+
+// A service that cannot be taken is told by name, and the rest is taken.
+func TestInvalidServiceIsSkipped(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.setting.service["plans"] = []object{s.setting.small, s.setting.large}
+	bad := object{"id": s.name("bad-id"), "name": s.name("bad"), "description": "it has no plans", "bindable": true, "plans": []object{}}
+	other := object{
+		"id": s.name("other-id"), "name": s.name("other"), "description": "a good one", "bindable": true,
+		"plans": []object{{"id": s.name("only-id"), "name": "only", "description": "one"}},
+	}
+	catalog, err := json.Marshal(object{"services": []object{bad, s.setting.service, other}})
+	require.NoError(t, err)
+	s.takes(catalog)
+	said := s.hasCondition(s.registered, api.ConditionCatalogComplete, api.ConditionFalse, "PartsSkipped")
+	assert.Contains(t, said.Message, `"`+s.name("bad")+`"`)
+	assert.Contains(t, said.Message, "no plans")
+	s.class(s.name("other-id"))
+	s.plan(s.name("only-id"))
+	s.provisioned()
+}

@@ -1,0 +1,72 @@
+package osb_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// A plan that the broker offers no more is kept for the instances that have it, and taken
+// by no other. It is as before when it is back, and deleted when nobody has it.
+func TestRelistRemovesAPlan(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	small, large := s.setting.small, s.setting.large
+	i := s.provisioned()
+	plan := s.plan(small["id"])
+	s.offer(large)
+	s.get(plan)
+	assert.True(t, plan.Status.RemovedFromBrokerCatalog)
+	another := s.instance("another", s.name("db"), "small")
+	s.eventually(func() (bool, error) { // the webhook's cache has to know of the mark
+		tried := another.DeepCopy()
+		err := s.client.Create(s.Context(), tried, client.DryRunAll)
+		return tried.Spec.ClusterServicePlanRef == nil, err
+	})
+	s.create(another)
+	s.hasCondition(another, api.ConditionResolved, api.ConditionFalse, "")
+	assert.Len(t, s.broker.Instances(), 1, "the one that has the plan")
+	s.ready(i)
+
+	s.offer(small, large)
+	s.get(plan)
+	assert.False(t, plan.Status.RemovedFromBrokerCatalog, "it is back")
+	s.ready(another)
+	s.delete(another)
+	s.gone(another)
+
+	s.offer(large)
+	s.end(i)
+	s.offer(large) // that nothing has it any more is found out at the next look
+	s.swept(plan)
+	assert.False(t, s.class(s.setting.service["id"]).Status.RemovedFromBrokerCatalog)
+}
+
+// A broker that is deleted waits for its instances, and names them. Its classes and plans
+// go with it; what people made of them is marked.
+func TestBrokerDeletionWaitsForInstances(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	i := s.provisioned()
+	class, plan := s.class(s.setting.service["id"]), s.plan(s.setting.large["id"])
+	mine := &api.ClusterServiceClass{}
+	mine.Name, mine.Spec.ExternalName, mine.Spec.ExternalID = s.name("mine"), s.name("mine"), class.Spec.ExternalID
+	mine.Spec.ClusterServiceBrokerName, mine.Spec.Description = s.registered.Name, "mine"
+	s.create(mine)
+
+	s.delete(s.registered)
+	said := s.hasCondition(s.registered, api.ConditionReady, api.ConditionFalse, "DeletionBlockedByInstances")
+	assert.Contains(t, said.Message, s.namespace+"/mydb")
+	s.get(plan)
+	assert.True(t, plan.Status.RemovedFromBrokerCatalog, "nothing new is provisioned")
+	s.end(i)
+	for _, o := range []client.Object{plan, class, s.registered} {
+		s.swept(o)
+	}
+	s.get(mine)
+	assert.True(t, mine.Status.RemovedFromBrokerCatalog, "its broker is gone")
+	s.delete(mine)
+}

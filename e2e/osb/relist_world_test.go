@@ -1,0 +1,104 @@
+package osb_test
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack"
+)
+
+// sweptWithin is how long something removed may stay: it is marked, and deleted when
+// all of admission knows of the mark.
+const sweptWithin = 100 * time.Second
+
+// offer has the broker list these plans alone, and waits until that is known.
+func (s *stage) offer(plans ...object) {
+	s.Helper()
+	s.setting.service["plans"] = plans
+	text, err := json.Marshal(object{"services": []object{s.setting.service}})
+	require.NoError(s, err)
+	s.takes(text)
+}
+
+// takes has the broker serve a catalog, and waits until it was taken over.
+func (s *stage) takes(catalog []byte) {
+	s.Helper()
+	require.NoError(s, s.broker.SetCatalog(catalog))
+	s.change(s.registered, func() { s.registered.Spec.RelistRequests++ })
+	s.ready(s.registered)
+}
+
+// plan is the cluster's plan with an ID at the broker.
+func (w *world) plan(externalID any) *api.ClusterServicePlan {
+	w.Helper()
+	plans := api.ClusterServicePlanList{}
+	require.NoError(w, w.client.List(w.Context(), &plans, client.MatchingFields{api.FieldExternalID: text(externalID)}))
+	require.Len(w, plans.Items, 1, "plans with ID %s", externalID)
+	return &plans.Items[0]
+}
+
+// class is the cluster's class with an ID at the broker.
+func (w *world) class(externalID any) *api.ClusterServiceClass {
+	w.Helper()
+	classes := api.ClusterServiceClassList{}
+	require.NoError(w, w.client.List(w.Context(), &classes, client.MatchingFields{api.FieldExternalID: text(externalID)}))
+	require.Len(w, classes.Items, 1, "classes with ID %s", externalID)
+	return &classes.Items[0]
+}
+
+func text(value any) string {
+	s, _ := value.(string)
+	return s
+}
+
+// tagged gives a plan of a catalog tags.
+func tagged(plan object, tags ...string) object {
+	with := maps.Clone(plan)
+	with["metadata"] = object{"tags": tags}
+	return with
+}
+
+// patiently is as eventually, for what takes minutes at worst.
+func (w *world) patiently(is func() (bool, error)) {
+	w.Helper()
+	ctx, cancel := context.WithTimeout(w.Context(), sweptWithin)
+	defer cancel()
+	require.NoError(w, stack.Eventually(ctx, is))
+}
+
+// swept waits until an object is gone, which nothing refers to any more.
+func (w *world) swept(o client.Object) {
+	w.Helper()
+	w.patiently(func() (bool, error) {
+		err := w.client.Get(w.Context(), client.ObjectKeyFromObject(o), o)
+		return err != nil, client.IgnoreNotFound(err)
+	})
+}
+
+// versions are the resource versions of the classes and plans of a cluster broker, by
+// kind and name.
+func (w *world) versions(broker string) map[string]string {
+	w.Helper()
+	versions := map[string]string{}
+	classes, plans := api.ClusterServiceClassList{}, api.ClusterServicePlanList{}
+	require.NoError(w, w.client.List(w.Context(), &classes, client.MatchingFields{api.FieldClusterServiceBrokerName: broker}))
+	require.NoError(w, w.client.List(w.Context(), &plans, client.MatchingFields{api.FieldClusterServiceBrokerName: broker}))
+	for i := range classes.Items {
+		versions["class "+classes.Items[i].Name] = classes.Items[i].ResourceVersion
+	}
+	for i := range plans.Items {
+		versions["plan "+plans.Items[i].Name] = plans.Items[i].ResourceVersion
+	}
+	return versions
+}
+
+func seconds(n int) *metav1.Duration {
+	return &metav1.Duration{Duration: time.Duration(n) * time.Second}
+}

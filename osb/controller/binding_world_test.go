@@ -1,0 +1,184 @@
+package controller
+
+import (
+	"context"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientevents "k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/osbtest"
+)
+
+// A bindingWorld has one binding, b, to an instance that is provisioned at a broker.
+type bindingWorld struct {
+	*testing.T
+
+	broker     *osbtest.Broker
+	cache      client.WithWatch
+	reconciler *bindings
+	recorder   *clientevents.FakeRecorder
+	at         client.ObjectKey
+	// requests are those to the API server: all but reads of the cache.
+	requests []string
+	// fail has the next request of that name fail.
+	fail map[string]error
+}
+
+const bindingsCatalog = `{"services":[{"id":"db","name":"mysql","bindable":true,"tags":["ServiceType=mysql"],"plans":[{"id":"small","name":"small"}]}]}`
+
+func newBindingWorld(t *testing.T, edits ...func(*v1beta1.ServiceBinding)) *bindingWorld {
+	t.Helper()
+	w := &bindingWorld{T: t, at: client.ObjectKey{Namespace: "n", Name: "b"}, recorder: clientevents.NewFakeRecorder(100), fail: map[string]error{}}
+	w.broker = osbtest.Start(t, osbtest.Options{Catalog: []byte(bindingsCatalog)})
+	w.broker.Add(osbtest.Instance{ID: "instance-id", ServiceID: "db", PlanID: "small"})
+	scheme := runtime.NewScheme()
+	require.NoError(t, v1beta1.AddToScheme(scheme))
+	require.NoError(t, corev1.AddToScheme(scheme))
+	w.cache = fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&v1beta1.ServiceBinding{}, &v1beta1.ServiceInstance{}).
+		WithObjects(w.objects(edits)...).Build()
+	server := interceptor.NewClient(w.cache, w.counting())
+	metrics, err := newMetrics(prometheus.NewRegistry())
+	require.NoError(t, err)
+	known := &brokers{
+		reader: w.cache, live: server, clock: clock.RealClock{}, guard: &guard{}, reread: time.Minute,
+		config: osb.Config{Timeout: time.Minute}, relist: func(brokerKey) {},
+	}
+	w.reconciler = &bindings{
+		engine: &engine{
+			store: store{client: server, live: server}, brokers: known, events: &events{recorder: w.recorder}, metrics: metrics,
+			clock: clock.RealClock{}, dues: newDues(), timeout: time.Minute, maxPolling: time.Hour, reread: time.Minute,
+		},
+		reader: w.cache, catalog: catalogReader{w.cache}, platform: &platform{reader: w.cache, clusterID: "c"},
+		parameters: parametersReader{server}, secrets: secrets{client: server, live: server, scheme: scheme},
+	}
+	return w
+}
+
+// objects are those that are there.
+func (w *bindingWorld) objects(edits []func(*v1beta1.ServiceBinding)) []client.Object {
+	broker := &v1beta1.ClusterServiceBroker{ObjectMeta: metav1.ObjectMeta{Name: "broker", UID: "broker-uid"}}
+	broker.Spec.URL = w.broker.URL
+	class := &v1beta1.ClusterServiceClass{ObjectMeta: metav1.ObjectMeta{Name: "db"}}
+	class.Spec.ClusterServiceBrokerName, class.Spec.ExternalID, class.Spec.ExternalName = "broker", "db", "mysql"
+	class.Spec.Bindable, class.Spec.ServiceType = true, "mysql"
+	plan := &v1beta1.ClusterServicePlan{ObjectMeta: metav1.ObjectMeta{Name: "small"}}
+	plan.Spec.ClusterServiceBrokerName, plan.Spec.ExternalID, plan.Spec.ExternalName = "broker", "small", "small"
+	plan.Spec.ClusterServiceClassRef.Name = "db"
+	instance := &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "i"}}
+	instance.Spec.ClusterServiceClassRef, instance.Spec.ClusterServicePlanRef = &v1beta1.ClusterObjectReference{Name: "db"}, &v1beta1.ClusterObjectReference{Name: "small"}
+	instance.Status.ProvisionStatus, instance.Status.ExternalID = v1beta1.Provisioned, "instance-id"
+	instance.Status.ExternalProperties = &v1beta1.ServiceInstancePropertiesState{
+		BrokerTarget: v1beta1.BrokerTarget{ClusterServiceBrokerName: "broker", ClassExternalID: "db", PlanExternalID: "small"},
+	}
+	binding := &v1beta1.ServiceBinding{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "n", Name: "b", UID: "binding-uid", Generation: 1, Finalizers: []string{v1beta1.FinalizerServiceCatalog},
+		Annotations: map[string]string{v1beta1.AnnotationMintedExternalID: "binding-id"},
+	}}
+	binding.Spec.InstanceRef, binding.Spec.ExternalID = &v1beta1.InstanceReference{Name: "i"}, "binding-id"
+	binding.Spec.UserInfo = &v1beta1.UserInfo{Username: "u"}
+	for _, edit := range edits {
+		edit(binding)
+	}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "n", UID: "n-uid"}}
+	return []client.Object{broker, class, plan, instance, binding, namespace}
+}
+
+// requested notes a request, and says how it is to fail.
+func (w *bindingWorld) requested(verb string, o any) error {
+	kind := reflect.TypeOf(o).Elem().Name()
+	request := verb + " " + kind
+	w.requests = append(w.requests, request)
+	err := w.fail[request]
+	delete(w.fail, request)
+	return err
+}
+
+func (w *bindingWorld) counting() interceptor.Funcs {
+	return interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, options ...client.GetOption) error {
+			if err := w.requested("get", o); err != nil {
+				return err
+			}
+			return c.Get(ctx, key, o, options...)
+		},
+		Create: func(ctx context.Context, c client.WithWatch, o client.Object, options ...client.CreateOption) error {
+			if err := w.requested("create", o); err != nil {
+				return err
+			}
+			return c.Create(ctx, o, options...)
+		},
+		Update: func(ctx context.Context, c client.WithWatch, o client.Object, options ...client.UpdateOption) error {
+			if err := w.requested("update", o); err != nil {
+				return err
+			}
+			return c.Update(ctx, o, options...)
+		},
+		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, options ...client.PatchOption) error {
+			if err := w.requested("patch", o); err != nil {
+				return err
+			}
+			return c.Patch(ctx, o, p, options...)
+		},
+		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, options ...client.DeleteOption) error {
+			if err := w.requested("delete", o); err != nil {
+				return err
+			}
+			return c.Delete(ctx, o, options...)
+		},
+		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, options ...client.SubResourcePatchOption) error {
+			if err := w.requested("patch "+sub, o); err != nil {
+				return err
+			}
+			return c.SubResource(sub).Patch(ctx, o, p, options...)
+		},
+	}
+}
+
+// pass is one pass, and the binding after it; nil if it is gone.
+func (w *bindingWorld) pass() (*v1beta1.ServiceBinding, reconcile.Result) {
+	w.Helper()
+	result, err := w.reconciler.Reconcile(w.Context(), reconcile.Request{NamespacedName: w.at})
+	require.NoError(w, err)
+	var b v1beta1.ServiceBinding
+	if err := w.cache.Get(w.Context(), w.at, &b); client.IgnoreNotFound(err) != nil || err != nil {
+		require.NoError(w, client.IgnoreNotFound(err))
+		return nil, result
+	}
+	return &b, result
+}
+
+// took are the requests since it was last asked.
+func (w *bindingWorld) took() []string {
+	took := w.requests
+	w.requests = nil
+	return took
+}
+
+// An olderReader has not seen what became of a binding.
+type olderReader struct {
+	client.Reader
+
+	binding *v1beta1.ServiceBinding
+}
+
+func (r olderReader) Get(ctx context.Context, key client.ObjectKey, o client.Object, options ...client.GetOption) error {
+	if b, ok := o.(*v1beta1.ServiceBinding); ok {
+		r.binding.DeepCopyInto(b)
+		return nil
+	}
+	return r.Reader.Get(ctx, key, o, options...)
+}

@@ -1,0 +1,131 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/osbtest"
+)
+
+func TestEngineRest(t *testing.T) {
+	t.Parallel()
+	e := &engine{reread: time.Minute}
+	assert.Equal(t, time.Second, e.rest(time.Second, true), "the next step has its own time")
+	assert.Zero(t, e.rest(0, false), "a watch tells of all that can change")
+	for range 100 {
+		wait := e.rest(0, true)
+		assert.GreaterOrEqual(t, wait, time.Minute)
+		assert.LessOrEqual(t, wait, 66*time.Second)
+	}
+}
+
+func TestEngineAgain(t *testing.T) {
+	t.Parallel()
+	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "x"}, "y", nil)
+	result, err := again(reconcile.Result{}, conflict)
+	require.NoError(t, err)
+	assert.Equal(t, conflictPause, result.RequeueAfter)
+	_, err = again(reconcile.Result{}, context.DeadlineExceeded)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	result, err = again(reconcile.Result{RequeueAfter: time.Second}, nil)
+	require.NoError(t, err)
+	assert.Equal(t, time.Second, result.RequeueAfter)
+}
+
+// A process that is asked to stop brings its calls to their end: what the broker did is
+// stored.
+func TestEngineEndsWhatItBegan(t *testing.T) {
+	t.Parallel()
+	w := newBindingWorld(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	held := w.broker.Hold(osbtest.Bind)
+	done := make(chan error)
+	go func() {
+		_, err := w.reconciler.Reconcile(ctx, reconcile.Request{NamespacedName: w.at})
+		done <- err
+	}()
+	<-held.Arrived
+	cancel()
+	held.Act()
+	held.Answer()
+	require.NoError(t, <-done)
+	assert.NotNil(t, w.bindingHere().Status.Binding)
+	assert.NotEmpty(t, w.secretHere("b").Data)
+}
+
+// What keeps a call from being made is no failure of the broker's, and nothing is left
+// to be undone.
+func TestEngineWithoutAClient(t *testing.T) {
+	t.Parallel()
+	w := newBindingWorld(t)
+	var broker v1beta1.ClusterServiceBroker
+	require.NoError(t, w.cache.Get(t.Context(), client.ObjectKey{Name: "broker"}, &broker))
+	broker.Spec.AuthInfo = &v1beta1.ClusterServiceBrokerAuthInfo{Basic: &v1beta1.ClusterBasicAuthConfig{SecretRef: &v1beta1.ObjectReference{Namespace: "n", Name: "auth"}}}
+	require.NoError(t, w.cache.Update(t.Context(), &broker))
+	b, result := w.pass()
+	ready, _ := v1beta1.FindCondition(b.Status.Conditions, v1beta1.ConditionReady)
+	assert.Contains(t, ready.Message, `"n/auth"`)
+	assert.Positive(t, result.RequeueAfter)
+	assert.Empty(t, w.broker.Calls())
+	assert.Equal(t, v1beta1.UnbindNotRequired, b.Status.UnbindStatus, "nothing was sent")
+
+	w.broker.SetAuth("user", "right-password", "")
+	auth := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "auth"}, Data: map[string][]byte{"username": []byte("user"), "password": []byte("wrong-password")}}
+	require.NoError(t, w.cache.Create(t.Context(), auth))
+	b = w.retry()
+	ready, _ = v1beta1.FindCondition(b.Status.Conditions, v1beta1.ConditionReady)
+	assert.Equal(t, "AuthFailed", ready.Reason)
+	assert.NotContains(t, ready.Message, "wrong-password")
+	auth.Data["password"] = []byte("right-password")
+	require.NoError(t, w.cache.Update(t.Context(), auth))
+	b = w.retry()
+	assert.NotNil(t, b.Status.Binding, "they were read anew, as they were refused")
+}
+
+// retry is a pass at the time of the next try.
+func (w *bindingWorld) retry() *v1beta1.ServiceBinding {
+	w.Helper()
+	b := w.bindingHere()
+	require.NotNil(w, b.Status.NextRetry)
+	b.Status.NextRetry = nil
+	require.NoError(w, w.cache.Status().Update(w.Context(), b))
+	b, _ = w.pass()
+	return b
+}
+
+// A poll is not made before its time, whatever else brings a pass.
+func TestEnginePollsInTime(t *testing.T) {
+	t.Parallel()
+	w := newBindingWorld(t)
+	w.broker.Async(osbtest.Bind, -1)
+	_, result := w.pass()
+	assert.Equal(t, time.Second, result.RequeueAfter)
+	_, result = w.pass()
+	assert.Positive(t, result.RequeueAfter)
+	assert.LessOrEqual(t, result.RequeueAfter, time.Second)
+	assert.Empty(t, w.broker.Calls(osbtest.Of(osbtest.PollBinding)))
+}
+
+// Without the namespace nothing can be asked for; that is an error of this side.
+func TestEngineGatherFails(t *testing.T) {
+	t.Parallel()
+	w := newBindingWorld(t)
+	away := errors.New("away")
+	w.fail["get PartialObjectMetadata"] = away
+	_, err := w.reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: w.at})
+	require.ErrorIs(t, err, away)
+	assert.Empty(t, w.bindingHere().Status.Conditions, "nothing is said of it")
+	assert.Empty(t, w.broker.Calls())
+}

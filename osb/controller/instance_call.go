@@ -1,0 +1,152 @@
+package controller
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/defaultplan/defaultplan/merge"
+	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/lifecycle"
+)
+
+// call makes the one call of a decision.
+func (s *instanceSubject) call(ctx context.Context, broker *osb.Client, d *lifecycle.Decision) lifecycle.Reply {
+	var reply lifecycle.Reply
+	r := &d.Record
+	switch d.Step {
+	case lifecycle.Make:
+		reply.Response, reply.Err = broker.Provision(ctx, osb.ProvisionRequest{
+			InstanceID: r.ID, ServiceID: s.ask.ClassExternalID, PlanID: s.ask.PlanExternalID,
+			Organization: s.origin.organization, Space: s.origin.space, Context: s.origin.context,
+			Parameters: s.parameters.raw, MaintenanceVersion: s.ask.MaintenanceVersion, Identity: identityOf(s.ask.User),
+		})
+	case lifecycle.Change:
+		reply.Response, reply.Err = broker.Update(ctx, s.update(r))
+	case lifecycle.Remove, lifecycle.Mitigate, lifecycle.Poll:
+		s.follow(ctx, broker, d, &reply)
+	case lifecycle.Fetch:
+		id := r.ID
+		if id == "" {
+			id = s.instance.Spec.ExternalID
+		}
+		var fetched *osb.Instance
+		fetched, reply.Err = broker.FetchInstance(ctx, osb.FetchRequest{
+			InstanceID: id, ServiceID: s.ask.ClassExternalID, PlanID: s.ask.PlanExternalID,
+		})
+		if reply.Err == nil {
+			reply.Found = &lifecycle.Found{Difference: s.differs(fetched), DashboardURL: fetched.DashboardURL}
+		}
+	case lifecycle.Rest, lifecycle.Release:
+	}
+	return reply
+}
+
+// update says what changes, and what was before.
+func (s *instanceSubject) update(r *lifecycle.Record) osb.UpdateRequest {
+	before := r.Accepted
+	if before == nil { // whoever wrote that status left it out
+		before = &lifecycle.Sent{}
+	}
+	request := osb.UpdateRequest{
+		InstanceID: r.ID, ServiceID: s.ask.ClassExternalID, Context: s.origin.context, Identity: identityOf(s.ask.User),
+		Previous: osb.PreviousValues{
+			ServiceID: before.ClassExternalID, PlanID: before.PlanExternalID, MaintenanceVersion: before.MaintenanceVersion,
+			Organization: s.origin.organization, Space: s.origin.space,
+		},
+	}
+	if s.changes.Plan {
+		request.PlanID = s.ask.PlanExternalID
+	}
+	if s.changes.Parameters {
+		request.Parameters = s.parameters.raw
+		if request.Parameters == nil {
+			request.Parameters = json.RawMessage("{}") // they were taken away
+		}
+	}
+	if s.changes.Maintenance || s.changes.Plan {
+		request.MaintenanceVersion = s.ask.MaintenanceVersion
+	}
+	return request
+}
+
+// errNothingRecorded keeps a call from being made for nobody knows what.
+var errNothingRecorded = errors.New("nothing is recorded of what its broker was sent")
+
+// follow removes or polls what is recorded: with the plan as the broker knows it.
+func (s *instanceSubject) follow(ctx context.Context, broker *osb.Client, d *lifecycle.Decision, reply *lifecycle.Reply) {
+	r := &d.Record
+	target := atBroker(r)
+	if target == nil {
+		reply.Err = errNothingRecorded
+		return
+	}
+	if d.Step == lifecycle.Poll {
+		reply.Poll, reply.Err = broker.Poll(ctx, osb.PollRequest{
+			InstanceID: r.ID, ServiceID: target.ClassExternalID, PlanID: target.PlanExternalID, Operation: r.Key,
+		})
+		return
+	}
+	request := osb.DeprovisionRequest{InstanceID: r.ID, ServiceID: target.ClassExternalID, PlanID: target.PlanExternalID}
+	if d.Step == lifecycle.Remove { // a mitigation is nobody's wish
+		request.Identity = identityOf(s.instance.Spec.UserInfo)
+	}
+	reply.Response, reply.Err = broker.Deprovision(ctx, request)
+}
+
+// atBroker is an instance as its broker has it. After an update of unknown outcome that
+// may be as before or as after, and a removal that names the wrong plan may be refused:
+// the tries to remove it take turns.
+func atBroker(r *lifecycle.Record) *lifecycle.Sent {
+	if r.Operation == lifecycle.Removing && r.Accepted != nil && r.InProgress != nil && r.Retries%2 == 1 {
+		return r.InProgress
+	}
+	return r.Target()
+}
+
+// differs says in what an instance at the broker is not what is asked for. What the
+// broker does not tell is taken to be the same, and what it adds is its own affair.
+func (s *instanceSubject) differs(found *osb.Instance) string {
+	switch {
+	case found.ServiceID != "" && found.ServiceID != s.ask.ClassExternalID:
+		return "it is of another class"
+	case found.PlanID != "" && found.PlanID != s.ask.PlanExternalID:
+		return "it is of another plan"
+	case len(found.Parameters) == 0:
+		return ""
+	}
+	values, err := merge.Decode(found.Parameters)
+	if err != nil {
+		return ""
+	}
+	for _, key := range slices.Sorted(maps.Keys(s.parameters.values)) {
+		has, told := values[key]
+		if told && !equalJSON(has, s.parameters.values[key]) {
+			return fmt.Sprintf("its parameter %q has another value", key)
+		}
+	}
+	return ""
+}
+
+// equalJSON compares what JSON means: 1 is 1.0, in whatever language a broker is written.
+func equalJSON(a, b any) bool {
+	x, errX := plain(a)
+	y, errY := plain(b)
+	return errX == nil && errY == nil && reflect.DeepEqual(x, y)
+}
+
+// plain is a value as encoding/json reads it where nobody says how.
+func plain(value any) (read any, err error) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil, fmt.Errorf("cannot encode a parameter: %w", err)
+	}
+	if err := json.Unmarshal(text, &read); err != nil {
+		return nil, fmt.Errorf("cannot decode a parameter: %w", err)
+	}
+	return read, nil
+}

@@ -1,0 +1,53 @@
+package controller
+
+import (
+	"testing"
+
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestOptions(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		reason string
+		args   []string
+		says   []string
+	}{
+		"Defaults":     {reason: "they are lawful"},
+		"All":          {reason: "each can be set", args: []string{"--cluster-id=c", "--osb-api-request-timeout=5s", "--maximum-polling-duration=1h", "--broker-relist-interval=1h", "--secret-interval=5s", "--workers=1", "--osb-api-version=2.13", "--context-annotations=a/,b/", "--allow-broker-addresses=10.0.0.0/8"}},
+		"NoTimeout":    {reason: "a call without an end", args: []string{"--osb-api-request-timeout=0s"}, says: []string{"--osb-api-request-timeout is 0s"}},
+		"NoPolling":    {reason: "no time at all", args: []string{"--maximum-polling-duration=-1h"}, says: []string{"--maximum-polling-duration is -1h"}},
+		"NoRelist":     {reason: "all the time", args: []string{"--broker-relist-interval=0s"}, says: []string{"--broker-relist-interval"}},
+		"NoSecrets":    {reason: "all the time", args: []string{"--secret-interval=0s"}, says: []string{"--secret-interval"}},
+		"NoWorkers":    {reason: "nobody works", args: []string{"--workers=0"}, says: []string{"--workers is 0"}},
+		"NoAddresses":  {reason: "all that is wrong is told", args: []string{"--allow-broker-addresses=localhost,10.0.0.1"}, says: []string{`"localhost"`, `"10.0.0.1"`}},
+		"SeveralWrong": {reason: "all that is wrong is told", args: []string{"--workers=0", "--secret-interval=0s"}, says: []string{"--workers", "--secret-interval"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := NewOptions()
+			flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+			o.Bind(flags)
+			require.NoError(t, flags.Parse(test.args))
+			err := o.Validate()
+			if len(test.says) == 0 {
+				assert.NoError(t, err, test.reason)
+			}
+			for _, text := range test.says {
+				assert.ErrorContains(t, err, text, test.reason)
+			}
+		})
+	}
+}
+
+func TestOptionsAllowWholeNetworks(t *testing.T) {
+	t.Parallel()
+	o := NewOptions()
+	o.AllowBrokerAddresses = []string{"10.1.2.3/8"}
+	prefixes, err := o.allowed()
+	require.NoError(t, err)
+	require.Len(t, prefixes, 1)
+	assert.Equal(t, "10.0.0.0/8", prefixes[0].String(), "whatever was written behind the prefix")
+}
