@@ -45,21 +45,23 @@ test: build test-unit test-controlplane test-e2e ## Everything that must pass, r
 
 .PHONY: test-unit
 test-unit: build
-	$(GO) test -race $$($(GO) list ./... | grep -v '/e2e$$')
+	$(GO) test -race $$($(GO) list ./... | grep -v -e '/e2e$$' -e '/e2e/osb$$')
 
 .PHONY: test-controlplane
 test-controlplane: bin/controlplane bin/kubectl
 	cd e2e/controlplane && CGO_ENABLED=0 $(GO) vet -trimpath ./... && CGO_ENABLED=0 $(GO) test -trimpath ./folder ./pki ./test
 
-# The scenarios run the built webhook, here with the race detector as well.
+# The scenarios run the built webhook and controller, here with the race detector as
+# well.
 .PHONY: test-e2e
 test-e2e: build
 	mkdir -p bin/race
-	$(GO) build -race -o bin/race/webhook ./cmd/webhook
-	DEFAULTPLAN_WEBHOOK=$(CURDIR)/bin/race/webhook $(GO) test -race -count=1 -timeout 20m ./e2e
+	$(GO) build -race -o bin/race/ ./cmd/webhook ./cmd/controller
+	DEFAULTPLAN_WEBHOOK=$(CURDIR)/bin/race/webhook DEFAULTPLAN_CONTROLLER=$(CURDIR)/bin/race/controller \
+		$(GO) test -race -count=1 -timeout 25m -p 1 ./e2e ./e2e/osb
 
 .PHONY: soak
-soak: build ## The long random tests: every fuzz target for FUZZTIME each
+soak: build ## The long random tests: fuzzing for FUZZTIME each, races, crashes, faults
 	FUZZTIME=$(or $(FUZZTIME),1m) ./e2e/soak.sh
 
 .PHONY: bench

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# Runs every fuzz target of the module for FUZZTIME (default 1m) each, and then the
-# races for a type's default, RACE_ROUNDS (default 200) rounds each.
+# Runs every fuzz target of the module for FUZZTIME (default 1m) each; then the races for
+# a type's default, RACE_ROUNDS (default 200) rounds each; the controller's crashes,
+# CRASH_ROUNDS (default 200); and the faults of brokers, on FAULT_INSTANCES (default 500)
+# instances and as many bindings.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,3 +16,9 @@ done
 
 echo "== ./e2e TestDefaultsAreRaced"
 DEFAULTPLAN_RACE_ROUNDS="${RACE_ROUNDS:-200}" go test -race -count=1 -timeout 90m -run '^TestDefaultsAreRaced$' -v ./e2e
+
+echo "== ./e2e/osb TestCrashes"
+CRASH_ROUNDS="${CRASH_ROUNDS:-200}" go test -race -count=1 -timeout 90m -run '^TestCrashes$' -v ./e2e/osb
+
+echo "== ./e2e/osb TestFaults"
+FAULT_INSTANCES="${FAULT_INSTANCES:-500}" go test -race -count=1 -timeout 90m -run '^TestFaults' -v ./e2e/osb

@@ -29,8 +29,19 @@ var briskly = []string{
 	"--context-annotations=acme.example/", "--allow-broker-addresses=127.0.0.0/8",
 }
 
+// scenariosAtOnce is how many scenarios run at the same time, unless -parallel was given:
+// most of them wait for other processes.
+const scenariosAtOnce = "8"
+
 func TestMain(m *testing.M) {
 	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		if err := flag.Set("test.parallel", scenariosAtOnce); err != nil {
+			panic(err)
+		}
+	}
 	ctrllog.SetLogger(logr.Discard())
 	os.Exit(run(m))
 }
