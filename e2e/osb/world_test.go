@@ -69,11 +69,8 @@ func (w *world) gone(object client.Object) {
 	w.Helper()
 	w.eventually(func() (bool, error) {
 		err := w.client.Get(w.Context(), client.ObjectKeyFromObject(object), object)
-		if client.IgnoreNotFound(err) != nil {
-			return true, err
-		}
 		if err != nil {
-			return true, nil
+			return true, client.IgnoreNotFound(err)
 		}
 		return false, fmt.Errorf("%T %s is still there: %s", object, object.GetName(), statusOf(object))
 	})

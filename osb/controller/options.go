@@ -46,7 +46,8 @@ func NewOptions() *Options {
 
 // Bind makes flags of them.
 func (o *Options) Bind(flags *pflag.FlagSet) {
-	flags.StringVar(&o.ClusterID, "cluster-id", o.ClusterID, "what brokers know this cluster by; empty: the key id of ConfigMap cluster-info in the namespace default, as the retired catalog kept it, or else the UID of namespace kube-system")
+	flags.StringVar(&o.ClusterID, "cluster-id", o.ClusterID,
+		"what brokers know this cluster by; empty: the key id of ConfigMap default/cluster-info, as the retired catalog kept it, or the UID of namespace kube-system")
 	flags.DurationVar(&o.CallTimeout, "osb-api-request-timeout", o.CallTimeout, "longest time of one call to a broker")
 	flags.DurationVar(&o.MaxPolling, "maximum-polling-duration", o.MaxPolling, "longest time that a broker may work on one operation, where its plan does not say less")
 	flags.DurationVar(&o.MaxRetry, "maximum-retry-interval", o.MaxRetry, "longest time between two tries of a call that failed, where the broker does not ask for more")
@@ -54,8 +55,10 @@ func (o *Options) Bind(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.SecretInterval, "secret-interval", o.SecretInterval, "how often Secrets are read anew: of parametersFrom, of brokers, and those with credentials")
 	flags.IntVar(&o.Workers, "workers", o.Workers, "how many instances, and how many bindings, are handled at once")
 	flags.StringVar(&o.APIVersion, "osb-api-version", o.APIVersion, "version of the Open Service Broker API that brokers are told")
-	flags.StringSliceVar(&o.ContextAnnotations, "context-annotations", o.ContextAnnotations, "prefixes of the annotations of namespaces and instances that brokers are told, such as acme.com/; none by default")
-	flags.StringSliceVar(&o.AllowBrokerAddresses, "allow-broker-addresses", o.AllowBrokerAddresses, "addresses, such as 10.0.0.0/8, at which a ServiceBroker may be although they are loopback, link-local or the API server's")
+	flags.StringSliceVar(&o.ContextAnnotations, "context-annotations", o.ContextAnnotations,
+		"prefixes of the annotations of namespaces and instances that brokers are told, such as acme.com/; none by default")
+	flags.StringSliceVar(&o.AllowBrokerAddresses, "allow-broker-addresses", o.AllowBrokerAddresses,
+		"addresses, such as 10.0.0.0/8, at which a ServiceBroker may be although they are loopback, link-local or the API server's")
 }
 
 // Validate says which flag has what wrong.
