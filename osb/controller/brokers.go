@@ -2,12 +2,10 @@ package controller
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
@@ -17,76 +15,6 @@ import (
 	"github.com/defaultplan/defaultplan/osb"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
-
-// A brokerKey names a broker of either scope. The zero key names none.
-type brokerKey struct {
-	// namespace is empty for a ClusterServiceBroker.
-	namespace, name string
-}
-
-// String names the broker for people.
-func (k brokerKey) String() string {
-	switch {
-	case k.name == "":
-		return "none"
-	case k.namespace == "":
-		return "ClusterServiceBroker " + k.name
-	}
-	return "ServiceBroker " + k.namespace + "/" + k.name
-}
-
-// keyOf is the broker that a target names, for an object in a namespace.
-func keyOf(target *v1beta1.BrokerTarget, namespace string) brokerKey {
-	switch {
-	case target.ClusterServiceBrokerName != "":
-		return brokerKey{name: target.ClusterServiceBrokerName}
-	case target.ServiceBrokerName != "":
-		return brokerKey{namespace: namespace, name: target.ServiceBrokerName}
-	}
-	return brokerKey{}
-}
-
-// keyOfBroker is the key of a broker's object.
-func keyOfBroker(broker client.Object) brokerKey {
-	return brokerKey{namespace: broker.GetNamespace(), name: broker.GetName()}
-}
-
-// A broker is what both kinds of brokers have.
-type broker struct {
-	object client.Object
-	spec   *v1beta1.CommonServiceBrokerSpec
-	status *v1beta1.CommonServiceBrokerStatus
-	// basic and bearer name the Secret with the credentials; zero: none.
-	basic, bearer types.NamespacedName
-}
-
-func brokerOf(o client.Object) broker {
-	switch o := o.(type) {
-	case *v1beta1.ClusterServiceBroker:
-		b := broker{object: o, spec: &o.Spec.CommonServiceBrokerSpec, status: &o.Status.CommonServiceBrokerStatus}
-		if auth := o.Spec.AuthInfo; auth != nil && auth.Basic != nil && auth.Basic.SecretRef != nil {
-			b.basic = types.NamespacedName{Namespace: auth.Basic.SecretRef.Namespace, Name: auth.Basic.SecretRef.Name}
-		} else if auth != nil && auth.Bearer != nil && auth.Bearer.SecretRef != nil {
-			b.bearer = types.NamespacedName{Namespace: auth.Bearer.SecretRef.Namespace, Name: auth.Bearer.SecretRef.Name}
-		}
-		return b
-	case *v1beta1.ServiceBroker:
-		b := broker{object: o, spec: &o.Spec.CommonServiceBrokerSpec, status: &o.Status.CommonServiceBrokerStatus}
-		if auth := o.Spec.AuthInfo; auth != nil && auth.Basic != nil && auth.Basic.SecretRef != nil {
-			b.basic = types.NamespacedName{Namespace: o.Namespace, Name: auth.Basic.SecretRef.Name}
-		} else if auth != nil && auth.Bearer != nil && auth.Bearer.SecretRef != nil {
-			b.bearer = types.NamespacedName{Namespace: o.Namespace, Name: auth.Bearer.SecretRef.Name}
-		}
-		return b
-	}
-	return broker{object: o}
-}
-
-// ready says whether its catalog was taken over, as its spec is now.
-func (b broker) ready() bool {
-	c, _ := v1beta1.FindCondition(b.status.Conditions, v1beta1.ConditionReady)
-	return c.Status == v1beta1.ConditionTrue && b.status.ReconciledGeneration == b.object.GetGeneration()
-}
 
 // brokers are the clients of all brokers, and how each of them does.
 type brokers struct {
@@ -171,11 +99,11 @@ func (b *brokers) client(ctx context.Context, key brokerKey) (*osb.Client, error
 	if known := b.fresh(key, found, now); known != nil {
 		return known, nil
 	}
-	auth, version, err := b.credentials(ctx, found)
+	shown, err := b.credentials(ctx, found)
 	if err != nil {
 		return nil, err
 	}
-	return b.renew(key, found, auth, version, now)
+	return b.renew(key, found, shown, now)
 }
 
 // fresh is the client that is known, if it is not too old.
@@ -190,16 +118,17 @@ func (b *brokers) fresh(key brokerKey, found broker, now time.Time) *osb.Client 
 }
 
 // renew makes a client, unless nothing changed since the last was made.
-func (b *brokers) renew(key brokerKey, found broker, auth osb.Authentication, secret string, now time.Time) (*osb.Client, error) {
+func (b *brokers) renew(key brokerKey, found broker, shown credentials, now time.Time) (*osb.Client, error) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	a := b.acquaintance(key)
-	if a.client != nil && a.uid == found.object.GetUID() && a.generation == found.object.GetGeneration() && a.secret == secret {
+	if a.client != nil && a.uid == found.object.GetUID() && a.generation == found.object.GetGeneration() && a.secret == shown.version {
 		a.readAt = now
 		return a.client, nil
 	}
 	config := b.config
-	config.URL, config.CABundle, config.InsecureSkipVerify, config.Auth = found.spec.URL, found.spec.CABundle, found.spec.InsecureSkipTLSVerify, auth
+	config.URL, config.CABundle, config.InsecureSkipVerify = found.spec.URL, found.spec.CABundle, found.spec.InsecureSkipTLSVerify
+	config.Auth, config.ClientCertificate = shown.auth, shown.certificate
 	if key.namespace != "" {
 		config.Dial, config.Direct = b.guard.dial, true
 	}
@@ -210,7 +139,7 @@ func (b *brokers) renew(key brokerKey, found broker, auth osb.Authentication, se
 	if a.client != nil {
 		a.client.Close()
 	}
-	a.client, a.uid, a.generation, a.secret, a.readAt = made, found.object.GetUID(), found.object.GetGeneration(), secret, now
+	a.client, a.uid, a.generation, a.secret, a.readAt = made, found.object.GetUID(), found.object.GetGeneration(), shown.version, now
 	return made, nil
 }
 
@@ -219,39 +148,6 @@ func (b *brokers) forget(key brokerKey) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	b.acquaintance(key).readAt = time.Time{}
-}
-
-// credentials reads the Secret of a broker, and which version of it that is.
-func (b *brokers) credentials(ctx context.Context, found broker) (osb.Authentication, string, error) {
-	var auth osb.Authentication
-	at, keys := found.basic, []string{"username", "password"}
-	if at.Name == "" {
-		at, keys = found.bearer, []string{"token"}
-	}
-	if at.Name == "" {
-		return auth, "", nil
-	}
-	var secret corev1.Secret
-	if err := b.live.Get(ctx, at, &secret); err != nil {
-		if apierrors.IsNotFound(err) {
-			return auth, "", fmt.Errorf("the Secret %q with the broker's credentials is not there: make it, or change authInfo", at)
-		}
-		return auth, "", fmt.Errorf("cannot read the Secret %q with the broker's credentials: %w", at, err)
-	}
-	var absent []error
-	for _, key := range keys {
-		if _, ok := secret.Data[key]; !ok {
-			absent = append(absent, fmt.Errorf("the Secret %q with the broker's credentials has no key %q", at, key))
-		}
-	}
-	if err := errors.Join(absent...); err != nil {
-		return auth, "", err
-	}
-	auth = osb.Authentication{Username: string(secret.Data["username"]), Password: string(secret.Data["password"])}
-	if found.basic.Name == "" {
-		auth = osb.Authentication{Token: string(secret.Data["token"])}
-	}
-	return auth, string(secret.UID) + "/" + secret.ResourceVersion, nil
 }
 
 // catalog reads a broker's catalog; nil if it is as the one with the etag.

@@ -1,0 +1,78 @@
+package controller
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// A brokerKey names a broker of either scope. The zero key names none.
+type brokerKey struct {
+	// namespace is empty for a ClusterServiceBroker.
+	namespace, name string
+}
+
+// String names the broker for people.
+func (k brokerKey) String() string {
+	switch {
+	case k.name == "":
+		return "none"
+	case k.namespace == "":
+		return "ClusterServiceBroker " + k.name
+	}
+	return "ServiceBroker " + k.namespace + "/" + k.name
+}
+
+// keyOf is the broker that a target names, for an object in a namespace.
+func keyOf(target *v1beta1.BrokerTarget, namespace string) brokerKey {
+	switch {
+	case target.ClusterServiceBrokerName != "":
+		return brokerKey{name: target.ClusterServiceBrokerName}
+	case target.ServiceBrokerName != "":
+		return brokerKey{namespace: namespace, name: target.ServiceBrokerName}
+	}
+	return brokerKey{}
+}
+
+// keyOfBroker is the key of a broker's object.
+func keyOfBroker(broker client.Object) brokerKey {
+	return brokerKey{namespace: broker.GetNamespace(), name: broker.GetName()}
+}
+
+// A broker is what both kinds of brokers have.
+type broker struct {
+	object client.Object
+	spec   *v1beta1.CommonServiceBrokerSpec
+	status *v1beta1.CommonServiceBrokerStatus
+	// basic and bearer name the Secret with the credentials; zero: none.
+	basic, bearer types.NamespacedName
+}
+
+func brokerOf(o client.Object) broker {
+	switch o := o.(type) {
+	case *v1beta1.ClusterServiceBroker:
+		b := broker{object: o, spec: &o.Spec.CommonServiceBrokerSpec, status: &o.Status.CommonServiceBrokerStatus}
+		if auth := o.Spec.AuthInfo; auth != nil && auth.Basic != nil && auth.Basic.SecretRef != nil {
+			b.basic = types.NamespacedName{Namespace: auth.Basic.SecretRef.Namespace, Name: auth.Basic.SecretRef.Name}
+		} else if auth != nil && auth.Bearer != nil && auth.Bearer.SecretRef != nil {
+			b.bearer = types.NamespacedName{Namespace: auth.Bearer.SecretRef.Namespace, Name: auth.Bearer.SecretRef.Name}
+		}
+		return b
+	case *v1beta1.ServiceBroker:
+		b := broker{object: o, spec: &o.Spec.CommonServiceBrokerSpec, status: &o.Status.CommonServiceBrokerStatus}
+		if auth := o.Spec.AuthInfo; auth != nil && auth.Basic != nil && auth.Basic.SecretRef != nil {
+			b.basic = types.NamespacedName{Namespace: o.Namespace, Name: auth.Basic.SecretRef.Name}
+		} else if auth != nil && auth.Bearer != nil && auth.Bearer.SecretRef != nil {
+			b.bearer = types.NamespacedName{Namespace: o.Namespace, Name: auth.Bearer.SecretRef.Name}
+		}
+		return b
+	}
+	return broker{object: o}
+}
+
+// ready says whether its catalog was taken over, as its spec is now.
+func (b broker) ready() bool {
+	c, _ := v1beta1.FindCondition(b.status.Conditions, v1beta1.ConditionReady)
+	return c.Status == v1beta1.ConditionTrue && b.status.ReconciledGeneration == b.object.GetGeneration()
+}
