@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 	"go.uber.org/zap/zapcore"
 
+	"github.com/defaultplan/defaultplan/cmd/internal/daemon"
 	"github.com/defaultplan/defaultplan/osb/controller"
 )
 
@@ -28,18 +29,20 @@ func newOptions() *options {
 	}
 }
 
-func (o *options) bind(flags *pflag.FlagSet) {
+// Bind makes flags of the options.
+func (o *options) Bind(flags *pflag.FlagSet) {
 	flags.SortFlags = true
 	flags.StringVar(&o.kubeconfig, "kubeconfig", o.kubeconfig, "kubeconfig file of the cluster; empty means the cluster that the pod runs in")
 	flags.StringVar(&o.healthAddress, "health-address", o.healthAddress, "address of /healthz and /readyz, by HTTP; 0 means none")
 	flags.StringVar(&o.metricsAddress, "metrics-address", o.metricsAddress, "address of /metrics, by HTTP; 0 means none")
 	flags.BoolVar(&o.leaderElection, "leader-elect", o.leaderElection, "let one of several controllers work at a time; without it there must never be two")
 	flags.StringVar(&o.leaseNamespace, "lease-namespace", o.leaseNamespace, "namespace of the Lease by which the leader is elected")
-	flags.TextVar(&logLevel{&o.logLevel}, "log-level", logLevel{&o.logLevel}, "debug, info, warn or error")
+	flags.TextVar(&daemon.LogLevel{Level: &o.logLevel}, "log-level", daemon.LogLevel{Level: &o.logLevel}, "debug, info, warn or error")
 	o.controller.Bind(flags)
 }
 
-func (o *options) validate() error {
+// Validate says which flag has what wrong.
+func (o *options) Validate() error {
 	errs := []error{o.controller.Validate()}
 	if o.leaderElection && o.leaseNamespace == "" {
 		errs = append(errs, errors.New("--lease-namespace is empty; name the namespace of the Lease, or set --leader-elect=false"))
@@ -48,15 +51,4 @@ func (o *options) validate() error {
 		return fmt.Errorf("cannot start: %w", err)
 	}
 	return nil
-}
-
-// logLevel lets a zap level be a flag.
-type logLevel struct{ *zapcore.Level }
-
-// MarshalText gives the level's name.
-func (l logLevel) MarshalText() ([]byte, error) {
-	if l.Level == nil {
-		return []byte(zapcore.InfoLevel.String()), nil
-	}
-	return l.Level.MarshalText() //nolint:wrapcheck // never fails
 }

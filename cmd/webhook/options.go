@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 	"go.uber.org/zap/zapcore"
 
+	"github.com/defaultplan/defaultplan/cmd/internal/daemon"
 	"github.com/defaultplan/defaultplan/webhook"
 )
 
@@ -38,7 +39,8 @@ func newOptions() *options {
 	}
 }
 
-func (o *options) bind(flags *pflag.FlagSet) {
+// Bind makes flags of the options.
+func (o *options) Bind(flags *pflag.FlagSet) {
 	flags.SortFlags = true
 	flags.StringVar(&o.kubeconfig, "kubeconfig", o.kubeconfig, "kubeconfig file of the cluster; empty means the cluster that the pod runs in")
 	flags.StringVar(&o.certDir, "cert-dir", o.certDir, "folder with the serving certificate tls.crt and its key tls.key; they are read again when they change")
@@ -48,11 +50,12 @@ func (o *options) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&o.metricsAddress, "metrics-address", o.metricsAddress, "address of /metrics, by HTTP; 0 means none")
 	flags.StringVar(&o.keeper, "keeper", o.keeper, "the keeper, which wakes undecided objects: on, off, or only (no hooks are served)")
 	flags.StringVar(&o.keeperNamespace, "keeper-namespace", o.keeperNamespace, "namespace of the keeper's Lease")
-	flags.TextVar(&logLevel{&o.logLevel}, "log-level", logLevel{&o.logLevel}, "debug, info, warn or error")
+	flags.TextVar(&daemon.LogLevel{Level: &o.logLevel}, "log-level", daemon.LogLevel{Level: &o.logLevel}, "debug, info, warn or error")
 	o.admission.Bind(flags)
 }
 
-func (o *options) validate() error {
+// Validate says which flag has what wrong.
+func (o *options) Validate() error {
 	errs := []error{o.admission.Validate()}
 	if o.keeper != keeperOn && o.keeper != keeperOff && o.keeper != keeperOnly {
 		errs = append(errs, fmt.Errorf("--keeper is %q; allowed are on, off and only", o.keeper))
@@ -67,15 +70,4 @@ func (o *options) validate() error {
 		errs = append(errs, errors.New("--cert-dir is empty; name the folder with tls.crt and tls.key"))
 	}
 	return errors.Join(errs...)
-}
-
-// logLevel lets a zap level be a flag.
-type logLevel struct{ *zapcore.Level }
-
-// MarshalText gives the level's name.
-func (l logLevel) MarshalText() ([]byte, error) {
-	if l.Level == nil {
-		return []byte(zapcore.InfoLevel.String()), nil
-	}
-	return l.Level.MarshalText() //nolint:wrapcheck // never fails
 }

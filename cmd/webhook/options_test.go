@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/controller-runtime/pkg/cache/informertest"
+
+	"github.com/defaultplan/defaultplan/cmd/internal/daemon"
 )
 
 // What cannot be run is refused before anything starts: which flag, and what it may be.
@@ -32,7 +34,7 @@ func TestBadFlagsAreRefused(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.ErrorContains(t, start(tc.args), tc.says)
+			require.ErrorContains(t, daemon.Start("webhook", newOptions(), tc.args), tc.says)
 		})
 	}
 }
@@ -42,7 +44,7 @@ func TestReadyOnlyOnceTheCachesHaveSynced(t *testing.T) {
 	t.Parallel()
 	probe := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz", nil)
 	for _, filled := range []bool{false, true} {
-		err := synced(&informertest.FakeInformers{Synced: &filled})(probe)
+		err := daemon.Synced(&informertest.FakeInformers{Synced: &filled})(probe)
 		assert.Equal(t, filled, err == nil)
 	}
 }

@@ -8,15 +8,11 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/go-logr/zapr"
-	"go.uber.org/zap"
-	"go.uber.org/zap/zapcore"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -26,28 +22,24 @@ import (
 	crwebhook "sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/internal/daemon"
 	"github.com/defaultplan/defaultplan/webhook"
 	"github.com/defaultplan/defaultplan/webhook/keeper"
 )
-
-// syncLook is how long a readiness probe waits for caches that have not synced.
-const syncLook = 100 * time.Millisecond
 
 // leaseTimeout bounds a request for the keeper's Lease, well within the time that
 // it has to renew it: one request that hangs must not cost the Lease.
 const leaseTimeout = 5 * time.Second
 
-// run serves until ctx ends.
-func run(ctx context.Context, o *options) error {
+// Run serves until ctx ends.
+func (o *options) Run(ctx context.Context) error {
 	giveHeapRoom()
-	logger, err := newLogger(o.logLevel)
+	sync, err := daemon.LogTo(o.logLevel)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = logger.Sync() }()
-	ctrl.SetLogger(zapr.NewLogger(logger))
-
-	config, err := clusterConfig(o.kubeconfig)
+	defer sync()
+	config, err := daemon.ClusterConfig(o.kubeconfig)
 	if err != nil {
 		return err
 	}
@@ -75,36 +67,6 @@ func run(ctx context.Context, o *options) error {
 	return nil
 }
 
-// newLogger logs JSON to standard error, every line of it: a decision is told
-// once or not at all.
-func newLogger(level zapcore.Level) (*zap.Logger, error) {
-	config := zap.NewProductionConfig()
-	config.Level = zap.NewAtomicLevelAt(level)
-	config.Sampling = nil
-	config.EncoderConfig.EncodeTime = zapcore.RFC3339NanoTimeEncoder
-	logger, err := config.Build()
-	if err != nil {
-		return nil, fmt.Errorf("cannot make a logger: %w", err)
-	}
-	return logger, nil
-}
-
-func clusterConfig(kubeconfig string) (*rest.Config, error) {
-	var config *rest.Config
-	var err error
-	if kubeconfig == "" {
-		config, err = rest.InClusterConfig()
-	} else {
-		config, err = clientcmd.BuildConfigFromFlags("", kubeconfig)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("cannot find the cluster (--kubeconfig %q): %w", kubeconfig, err)
-	}
-	// A request waits for our reads: the API server, not we, decides who waits.
-	config.QPS = -1
-	return config, nil
-}
-
 func newManager(config *rest.Config, o *options) (manager.Manager, error) {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(v1beta1.AddToScheme(scheme), corev1.AddToScheme(scheme), authorizationv1.AddToScheme(scheme)); err != nil {
@@ -125,21 +87,7 @@ func newManager(config *rest.Config, o *options) (manager.Manager, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot set up: %w", err)
 	}
-	return mgr, errors.Join(mgr.AddHealthzCheck("ping", alive), mgr.AddReadyzCheck("caches", synced(mgr.GetCache())))
-}
-
-func alive(*http.Request) error { return nil }
-
-// synced says whether every cache that was asked for has been filled.
-func synced(caches cache.Cache) func(*http.Request) error {
-	return func(r *http.Request) error {
-		ctx, cancel := context.WithTimeout(r.Context(), syncLook)
-		defer cancel()
-		if !caches.WaitForCacheSync(ctx) {
-			return errors.New("the caches have not synced")
-		}
-		return nil
-	}
+	return mgr, daemon.AddChecks(mgr)
 }
 
 // serveHooks serves admission, ready once the caches are filled and the port

@@ -1,0 +1,127 @@
+// Package daemon is what the commands that run in the cluster have in common: how they
+// are started, how they log, how they find the cluster, and when they are ready.
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/go-logr/zapr"
+	"github.com/spf13/pflag"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+)
+
+// A Daemon is a command's flags, and what it does.
+type Daemon interface {
+	// Bind makes flags of its options.
+	Bind(flags *pflag.FlagSet)
+	// Validate says which flag has what wrong.
+	Validate() error
+	// Run works until ctx ends.
+	Run(ctx context.Context) error
+}
+
+// Main starts a daemon with the arguments of the process, and ends the process with 1 if
+// that fails.
+func Main(name string, d Daemon) {
+	if err := Start(name, d, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, name+":", err)
+		os.Exit(1)
+	}
+}
+
+// Start parses the arguments and runs until a signal ends it.
+func Start(name string, d Daemon, args []string) error {
+	flags := pflag.NewFlagSet(name, pflag.ContinueOnError)
+	d.Bind(flags)
+	err := flags.Parse(args)
+	if errors.Is(err, pflag.ErrHelp) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%w; see --help", err)
+	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("%q is no flag; see --help", flags.Arg(0))
+	}
+	if err := d.Validate(); err != nil {
+		return err
+	}
+	return d.Run(ctrl.SetupSignalHandler())
+}
+
+// LogTo has everything log JSON to standard error, every line of it: a decision is told
+// once or not at all. What it returns is called at the end.
+func LogTo(level zapcore.Level) (sync func(), err error) {
+	config := zap.NewProductionConfig()
+	config.Level = zap.NewAtomicLevelAt(level)
+	config.Sampling = nil
+	config.EncoderConfig.EncodeTime = zapcore.RFC3339NanoTimeEncoder
+	logger, err := config.Build()
+	if err != nil {
+		return nil, fmt.Errorf("cannot make a logger: %w", err)
+	}
+	ctrl.SetLogger(zapr.NewLogger(logger))
+	return func() { _ = logger.Sync() }, nil
+}
+
+// ClusterConfig is how to reach the cluster of a kubeconfig, or, if that is empty, the one
+// that the pod runs in. The API server's priority and fairness decides who waits, not a
+// limit of ours.
+func ClusterConfig(kubeconfig string) (*rest.Config, error) {
+	var config *rest.Config
+	var err error
+	if kubeconfig == "" {
+		config, err = rest.InClusterConfig()
+	} else {
+		config, err = clientcmd.BuildConfigFromFlags("", kubeconfig)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot find the cluster (--kubeconfig %q): %w", kubeconfig, err)
+	}
+	config.QPS = -1
+	return config, nil
+}
+
+// AddChecks has a manager say that it lives, and that it is ready once every cache that
+// was asked for has been filled.
+func AddChecks(mgr manager.Manager) error {
+	alive := func(*http.Request) error { return nil }
+	return errors.Join(mgr.AddHealthzCheck("ping", alive), mgr.AddReadyzCheck("caches", Synced(mgr.GetCache())))
+}
+
+// syncLook is how long a readiness probe waits for caches that have not synced.
+const syncLook = 100 * time.Millisecond
+
+// Synced says whether every cache that was asked for has been filled.
+func Synced(caches cache.Cache) func(*http.Request) error {
+	return func(r *http.Request) error {
+		ctx, cancel := context.WithTimeout(r.Context(), syncLook)
+		defer cancel()
+		if !caches.WaitForCacheSync(ctx) {
+			return errors.New("the caches have not synced")
+		}
+		return nil
+	}
+}
+
+// A LogLevel lets a zap level be a flag.
+type LogLevel struct{ *zapcore.Level }
+
+// MarshalText gives the level's name.
+func (l LogLevel) MarshalText() ([]byte, error) {
+	if l.Level == nil {
+		return []byte(zapcore.InfoLevel.String()), nil
+	}
+	return l.Level.MarshalText() //nolint:wrapcheck // never fails
+}
