@@ -64,6 +64,11 @@ func TestStoreOutcome(t *testing.T) {
 			b.Status.CallDeadline = new(metav1.NewMicroTime(time.Now().Add(time.Hour).Truncate(time.Microsecond)))
 			require.NoError(w, w.cache.Status().Update(w.Context(), b))
 		}},
+		"OtherStatus": {reason: "the call was decided on another state, as a lagging cache had it", happens: func(w *bindingWorld) {
+			b := w.bindingHere()
+			b.Status.Retries = 7
+			require.NoError(w, w.cache.Status().Update(w.Context(), b))
+		}},
 		"Gone": {reason: "there is nothing to write to", gone: true, happens: func(w *bindingWorld) {
 			b := w.bindingHere()
 			b.Finalizers = nil
