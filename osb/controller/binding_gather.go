@@ -152,6 +152,13 @@ func (s *bindingSubject) unable(ctx context.Context, r *lifecycle.Record, instan
 	if instance == nil || s.offering == nil || instance.Status.ExternalProperties == nil {
 		return &lifecycle.Problem{Reason: reasonNoInstance, Waits: true, Message: "what it was bound to is not there any more"}, nil
 	}
+	ends, err := s.platform.ends(ctx, s.binding.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	if ends { // its Secrets go first, and none can be made
+		return &lifecycle.Problem{Reason: reasonSecret, Waits: true, Message: "the namespace is being deleted"}, nil
+	}
 	if err := s.findSecret(ctx); err != nil {
 		return nil, err
 	}

@@ -53,6 +53,15 @@ func (p *platform) origin(ctx context.Context, namespace string, instance *v1bet
 	return origin{context: told, checksum: checksum, organization: p.clusterID, space: string(ns.UID)}, nil
 }
 
+// ends says whether a namespace is being deleted.
+func (p *platform) ends(ctx context.Context, namespace string) (bool, error) {
+	var ns corev1.Namespace
+	if err := p.reader.Get(ctx, client.ObjectKey{Name: namespace}, &ns); err != nil {
+		return false, fmt.Errorf("cannot read namespace %q: %w", namespace, err)
+	}
+	return ns.DeletionTimestamp != nil, nil
+}
+
 // prefixed are the annotations that brokers may know.
 func (p *platform) prefixed(annotations map[string]string) map[string]any {
 	told := map[string]any{}
