@@ -62,7 +62,7 @@ func StopRecorded(ctx context.Context, dir string) ([]string, error) {
 }
 
 // eachRecord visits the records in reverse order of their names, which is the
-// order to end them in: webhook and releaser before the control plane.
+// order to end them in: whatever uses the control plane before it.
 func eachRecord(dir string, visit func(string, record) error) error {
 	entries, err := os.ReadDir(filepath.Join(dir, recordsFolder))
 	if errors.Is(err, fs.ErrNotExist) {
