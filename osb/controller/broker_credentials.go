@@ -41,7 +41,8 @@ func (b *brokers) credentials(ctx context.Context, found broker) (credentials, e
 	if pair, ok := secret.Data[corev1.TLSCertKey]; ok {
 		certificate, err := tls.X509KeyPair(pair, secret.Data[corev1.TLSPrivateKeyKey])
 		if err != nil { // the error may quote what is in it
-			return credentials{}, fmt.Errorf("the Secret %q with the broker's credentials has a client certificate in %s and %s that cannot be used: they must be a pair, in PEM", at, corev1.TLSCertKey, corev1.TLSPrivateKeyKey)
+			return credentials{}, fmt.Errorf("the Secret %q with the broker's credentials has a client certificate in %s and %s that cannot be used: they must be a pair, in PEM",
+				at, corev1.TLSCertKey, corev1.TLSPrivateKeyKey)
 		}
 		shown.certificate = &certificate
 	}

@@ -16,7 +16,7 @@ import (
 
 // A Secret with a client certificate is shown as one: beside a password, or alone.
 func TestBrokerClientCertificate(t *testing.T) {
-	t.Parallel()
+	// One server hears them all, one at a time.
 	issued, err := certs.Issue("brokers", []string{"controller"}, time.Now(), time.Hour)
 	require.NoError(t, err)
 	seen := make(chan []*x509.Certificate, 1)
