@@ -140,6 +140,7 @@ func (e *engine) act(ctx context.Context, s subject, t *turn) (reconcile.Result,
 	if err == nil && intends(t.decision.Step) {
 		t.decision.Record.Deadline = t.facts.Now.Add(e.timeout + e.timeout/2).Truncate(time.Microsecond)
 		if t.stored, err = e.store.intent(ctx, s, &t.decision.Record); err != nil {
+			reply.Err = err // nobody was asked: it is no sign of life
 			return reconcile.Result{}, err
 		}
 		e.mine.Store(s.object().GetUID(), t.decision.Record.Deadline)
@@ -158,13 +159,17 @@ func (e *engine) act(ctx context.Context, s subject, t *turn) (reconcile.Result,
 // beforehand that it may have.
 func intends(step lifecycle.Step) bool { return step != lifecycle.Poll && step != lifecycle.Fetch }
 
-// call makes the call. It ends well before the intent's Deadline: a broker may act a
-// while after nobody waits for it any more.
+// call makes the call. It ends well before the intent's Deadline, however long the intent
+// took to be stored: a broker may act a while after nobody waits for it any more.
 func (e *engine) call(ctx context.Context, s subject, broker *osb.Client, t *turn) lifecycle.Reply {
 	d := t.decision
-	ctx, cancel := context.WithTimeout(ctx, e.timeout)
-	defer cancel()
 	began := e.clock.Now()
+	ends := began.Add(e.timeout)
+	if intends(d.Step) {
+		ends = d.Record.Deadline.Add(-e.timeout / 2)
+	}
+	ctx, cancel := context.WithDeadline(ctx, ends)
+	defer cancel()
 	reply := s.call(ctx, broker, d)
 	t.redactor.reply(&reply)
 	e.metrics.called(s, t.broker, d.Step, reply.Err, e.clock.Since(began))

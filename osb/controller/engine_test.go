@@ -16,6 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/lifecycle"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -128,4 +130,61 @@ func TestEngineGatherFails(t *testing.T) {
 	require.ErrorIs(t, err, away)
 	assert.Empty(t, w.bindingHere().Status.Conditions, "nothing is said of it")
 	assert.Empty(t, w.broker.Calls())
+}
+
+// An intent that could not be stored is nobody's answer: a broker that is spared stays so.
+func TestEngineIntentIsNoSignOfLife(t *testing.T) {
+	t.Parallel()
+	w := newBindingWorld(t)
+	known := w.reconciler.brokers.acquaintance(brokerKey{name: "broker"})
+	known.failures = failuresToSpare - 1
+	w.fail[patchStatus] = apierrors.NewServiceUnavailable("away")
+	_, err := w.reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: w.at})
+	require.Error(t, err)
+	assert.Empty(t, w.broker.Calls())
+	assert.Equal(t, failuresToSpare-1, known.failures)
+	assert.Zero(t, known.running)
+}
+
+// A caller is a subject that tells until when its call may take.
+type caller struct {
+	subject
+
+	until time.Time
+}
+
+func (c *caller) object() client.Object { return &v1beta1.ServiceInstance{} }
+
+func (c *caller) call(ctx context.Context, _ *osb.Client, _ *lifecycle.Decision) lifecycle.Reply {
+	c.until, _ = ctx.Deadline()
+	return lifecycle.Reply{}
+}
+
+// Whoever finds an intent waits until its Deadline: the call ends before, also where the
+// intent took long to be stored.
+func TestEngineCallsEndBeforeTheDeadline(t *testing.T) {
+	t.Parallel()
+	e := newBindingWorld(t).reconciler.engine
+	now := time.Now()
+	for name, tc := range map[string]struct {
+		reason string
+		step   lifecycle.Step
+		stored time.Duration
+		want   time.Duration
+	}{
+		"AtOnce":  {reason: "all of its time", step: lifecycle.Make, want: e.timeout},
+		"Slow":    {reason: "what is left of it", step: lifecycle.Make, stored: e.timeout / 4, want: e.timeout - e.timeout/4},
+		"TooSlow": {reason: "nothing: it is not sent", step: lifecycle.Remove, stored: 2 * e.timeout, want: -e.timeout},
+		"Poll":    {reason: "a poll has no intent", step: lifecycle.Poll, stored: 2 * e.timeout, want: e.timeout},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := &caller{}
+			// The intent was written that long ago, with a Deadline of one and a half calls.
+			intended := now.Add(-tc.stored)
+			decision := &lifecycle.Decision{Step: tc.step, Record: lifecycle.Record{Deadline: intended.Add(e.timeout + e.timeout/2)}}
+			e.call(t.Context(), c, nil, &turn{decision: decision})
+			assert.WithinDuration(t, now.Add(tc.want), c.until, 10*time.Second, tc.reason)
+		})
+	}
 }
