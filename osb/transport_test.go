@@ -191,6 +191,9 @@ func TestProxy(t *testing.T) {
 	if os.Getenv("OSB_TEST_BEHIND_PROXY") != "" {
 		_, err := connect(t, "http://broker.invalid").Catalog(t.Context(), "")
 		require.NoError(t, err)
+		// The proxy would have answered.
+		_, err = connect(t, "http://broker.invalid", func(c *Config) { c.Direct = true }).Catalog(t.Context(), "")
+		require.Equal(t, NeverSent, KindOf(err))
 		return
 	}
 	proxy := &recorder{}

@@ -56,6 +56,11 @@ func TestBrokerDeletionWaitsForInstances(t *testing.T) {
 	mine.Name, mine.Spec.ExternalName, mine.Spec.ExternalID = s.name("mine"), s.name("mine"), class.Spec.ExternalID
 	mine.Spec.ClusterServiceBrokerName, mine.Spec.Description = s.registered.Name, "mine"
 	s.create(mine)
+	// One in the broker's own class does not keep that class, nor the broker.
+	within := &api.ClusterServicePlan{}
+	within.Name, within.Spec.ExternalName, within.Spec.ExternalID = s.name("within"), s.name("within"), plan.Spec.ExternalID
+	within.Spec.ClusterServiceClassRef.Name, within.Spec.ClusterServiceBrokerName, within.Spec.Description = class.Name, s.registered.Name, "mine"
+	s.create(within)
 
 	s.delete(s.registered)
 	said := s.hasCondition(s.registered, api.ConditionReady, api.ConditionFalse, "DeletionBlockedByInstances")
@@ -68,5 +73,8 @@ func TestBrokerDeletionWaitsForInstances(t *testing.T) {
 	}
 	s.get(mine)
 	assert.True(t, mine.Status.RemovedFromBrokerCatalog, "its broker is gone")
+	s.get(within)
+	assert.True(t, within.Status.RemovedFromBrokerCatalog, "its broker is gone")
 	s.delete(mine)
+	s.delete(within)
 }
