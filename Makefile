@@ -28,10 +28,10 @@ down: ## Stop what make up started
 
 ##@ Build
 .PHONY: build
-build: bin/webhook bin/controller bin/playground bin/controlplane bin/kubectl ## Build all binaries into bin/
+build: bin/webhook bin/controller bin/svcat bin/playground bin/controlplane bin/kubectl ## Build all binaries into bin/
 
-.PHONY: bin/webhook bin/controller bin/playground bin/controlplane bin/kubectl
-bin/webhook bin/controller bin/playground:
+.PHONY: bin/webhook bin/controller bin/svcat bin/playground bin/controlplane bin/kubectl
+bin/webhook bin/controller bin/svcat bin/playground:
 	$(GO) build -trimpath -o $@ ./cmd/$(@F)
 # Without cgo, and never with the race detector: this is Kubernetes, not ours.
 bin/controlplane:
@@ -45,20 +45,20 @@ test: build test-unit test-controlplane test-e2e ## Everything that must pass, r
 
 .PHONY: test-unit
 test-unit: build
-	$(GO) test -race $$($(GO) list ./... | grep -v -e '/e2e$$' -e '/e2e/osb$$')
+	$(GO) test -race $$($(GO) list ./... | grep -v -e '/e2e$$' -e '/e2e/osb$$' -e '/e2e/svcat$$')
 
 .PHONY: test-controlplane
 test-controlplane: bin/controlplane bin/kubectl
 	cd e2e/controlplane && CGO_ENABLED=0 $(GO) vet -trimpath ./... && CGO_ENABLED=0 $(GO) test -trimpath ./folder ./pki ./test
 
-# The scenarios run the built webhook and controller, here with the race detector as
-# well.
+# The scenarios run the built binaries, here with the race detector as well.
 .PHONY: test-e2e
 test-e2e: build
 	mkdir -p bin/race
-	$(GO) build -race -o bin/race/ ./cmd/webhook ./cmd/controller
+	$(GO) build -race -o bin/race/ ./cmd/webhook ./cmd/controller ./cmd/svcat
 	DEFAULTPLAN_WEBHOOK=$(CURDIR)/bin/race/webhook DEFAULTPLAN_CONTROLLER=$(CURDIR)/bin/race/controller \
-		$(GO) test -race -count=1 -timeout 25m -p 1 ./e2e ./e2e/osb
+	DEFAULTPLAN_SVCAT=$(CURDIR)/bin/race/svcat \
+		$(GO) test -race -count=1 -timeout 25m -p 1 ./e2e ./e2e/osb ./e2e/svcat
 
 .PHONY: soak
 soak: build ## The long random tests: fuzzing for FUZZTIME each, races, crashes, faults

@@ -146,3 +146,10 @@ func (w *world) addPlans(of class, plans ...plan) {
 		w.create(p.object())
 	}
 }
+
+func orElse(value, otherwise string) string {
+	if value == "" {
+		return otherwise
+	}
+	return value
+}

@@ -4,17 +4,13 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"testing"
 
-	"github.com/go-logr/logr"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/defaultplan/defaultplan/e2e/stack"
 )
@@ -56,53 +52,11 @@ func (l *lazyStack) stop() error {
 }
 
 func TestMain(m *testing.M) {
-	flag.Parse()
-	scenariosAtOnce(6)
-	ctrllog.SetLogger(logr.Discard())
-	os.Exit(run(m))
+	scenarios := stack.Scenarios{Name: "e2e", Up: "..", Binaries: []string{"controlplane", "kubectl", "webhook"}, AtOnce: 6, Run: run}
+	os.Exit(scenarios.Main(m))
 }
 
-// scenariosAtOnce lets n scenarios run at the same time, unless -parallel was
-// given: most of them wait for other processes, so the number of CPUs says little.
-func scenariosAtOnce(n int) {
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
-	if given {
-		return
-	}
-	if err := flag.Set("test.parallel", strconv.Itoa(n)); err != nil {
-		panic(err)
-	}
-}
-
-// run keeps what the stack wrote if anything fails, and says where.
-func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "defaultplan-e2e-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	code, err := runIn(dir, m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = max(code, 1)
-	}
-	if code != 0 {
-		fmt.Fprintf(os.Stderr, "logs of the shared stacks: %s\n", dir)
-		return code
-	}
-	if err := os.RemoveAll(dir); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return 0
-}
-
-func runIn(dir string, m *testing.M) (code int, err error) {
-	bin, err := binaries(filepath.Join(dir, "bin"))
-	if err != nil {
-		return 1, err
-	}
+func run(m *testing.M, dir, bin string) (code int, err error) {
 	binFolder = bin
 	crowded.options = stack.Options{Dir: filepath.Join(dir, "crowded"), Bin: bin, Webhooks: 2}
 	defer func() { err = errors.Join(err, crowded.stop()) }()
@@ -123,41 +77,6 @@ func runIn(dir string, m *testing.M) (code int, err error) {
 
 // binFolder is where the binaries are that every stack of this package runs.
 var binFolder string
-
-// binaries makes dir a folder of links to the binaries: those of DEFAULTPLAN_BIN
-// (../bin), but for the webhook that DEFAULTPLAN_WEBHOOK names, such as one with
-// the race detector.
-func binaries(dir string) (string, error) {
-	from := orElse(os.Getenv("DEFAULTPLAN_BIN"), filepath.Join("..", "bin"))
-	sources := map[string]string{
-		"controlplane": filepath.Join(from, "controlplane"),
-		"kubectl":      filepath.Join(from, "kubectl"),
-		"webhook":      orElse(os.Getenv("DEFAULTPLAN_WEBHOOK"), filepath.Join(from, "webhook")),
-	}
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		return "", fmt.Errorf("cannot make a folder for binaries: %w", err)
-	}
-	for name, source := range sources {
-		source, err := filepath.Abs(source)
-		if err != nil {
-			return "", fmt.Errorf("cannot find binary %q: %w", name, err)
-		}
-		if _, err := os.Stat(source); err != nil {
-			return "", fmt.Errorf("cannot find binary %q: run `make build`: %w", name, err)
-		}
-		if err := os.Symlink(source, filepath.Join(dir, name)); err != nil {
-			return "", fmt.Errorf("cannot link binary %q: %w", name, err)
-		}
-	}
-	return dir, nil
-}
-
-func orElse(value, otherwise string) string {
-	if value == "" {
-		return otherwise
-	}
-	return value
-}
 
 // release starts a Releaser, which the returned function stops.
 func release(s *stack.Stack) (stop func(), err error) {

@@ -1,0 +1,230 @@
+package catalog
+
+import (
+	"context"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// A Finder finds the one object that a person means by a name. It looks in the
+// namespace of its place first, then in the cluster; within a scope an external
+// name and a Kubernetes name count alike, unless KubeName is set.
+//
+// Every error that is about the name is a *NameError; others are the API server's.
+type Finder struct {
+	Reader client.Reader
+	Place  Place
+	// KubeName takes names for Kubernetes names only.
+	KubeName bool
+}
+
+// Class finds the class called name.
+func (f Finder) Class(ctx context.Context, name string) (Class, error) {
+	wanted := NameError{Kind: "class", Name: name, Where: f.Place.String()}
+	return one(f.Place, wanted, func(at Place) ([]Class, error) { return f.classes(ctx, at, name) }, classNames(ctx, f))
+}
+
+// Plan finds the plan called name, which may be CLASS/PLAN, or called so within a
+// class, if class is not empty.
+func (f Finder) Plan(ctx context.Context, class, name string) (Plan, error) {
+	if class == "" {
+		found, err := f.planAlone(ctx, name)
+		within, plan, split := strings.Cut(name, "/")
+		if !split || !isNotFound(err) {
+			return found, err
+		}
+		class, name = within, plan
+	}
+	of, err := f.Class(ctx, class)
+	if err != nil {
+		return Plan{}, err
+	}
+	return f.PlanOf(ctx, of, name)
+}
+
+// PlanOf finds the plan of a class called name.
+func (f Finder) PlanOf(ctx context.Context, class Class, name string) (Plan, error) {
+	var all, fit []Plan
+	err := Plans(ctx, f.Reader, plansOf(class), func(p Plan) error {
+		all = append(all, p)
+		if f.fits(p.Object, p.Spec.ExternalName, name) {
+			fit = append(fit, p)
+		}
+		return nil
+	})
+	if err != nil {
+		return Plan{}, err
+	}
+	wanted := NameError{Kind: "plan", Name: name, Where: "class " + class.Title()}
+	return pick(fit, wanted, func() ([]string, error) { return titles(all), nil })
+}
+
+// PlansOf are the plans of a class.
+func PlansOf(ctx context.Context, reader client.Reader, class Class) ([]Plan, error) {
+	var all []Plan
+	err := Plans(ctx, reader, plansOf(class), func(p Plan) error {
+		all = append(all, p)
+		return nil
+	})
+	return all, err
+}
+
+// ClassOfPlan reads the class of a plan, which has its scope.
+func ClassOfPlan(ctx context.Context, reader client.Reader, plan Plan) (Class, error) {
+	var object client.Object = &v1beta1.ClusterServiceClass{}
+	if plan.Object.GetNamespace() != "" {
+		object = &v1beta1.ServiceClass{}
+	}
+	if err := reader.Get(ctx, client.ObjectKey{Namespace: plan.Object.GetNamespace(), Name: plan.ClassName}, object); err != nil {
+		return Class{}, err
+	}
+	class, _ := ClassOf(object)
+	return class, nil
+}
+
+// Broker finds the broker called name.
+func (f Finder) Broker(ctx context.Context, name string) (Broker, error) {
+	return one(f.Place, NameError{Kind: "broker", Name: name, Where: f.Place.String()}, func(at Place) ([]Broker, error) {
+		return got(ctx, f.Reader, at, name, &v1beta1.ClusterServiceBroker{}, &v1beta1.ServiceBroker{}, BrokerOf)
+	}, func() ([]string, error) {
+		var names []string
+		err := Brokers(ctx, f.Reader, Query{Place: f.Place}, func(b Broker) error {
+			names = append(names, b.Object.GetName())
+			return nil
+		})
+		return names, err
+	})
+}
+
+// Type finds the service type called name.
+func (f Finder) Type(ctx context.Context, name string) (Type, error) {
+	return one(f.Place, NameError{Kind: "type", Name: name, Where: f.Place.String()}, func(at Place) ([]Type, error) {
+		return got(ctx, f.Reader, at, name, &v1beta1.ClusterServiceType{}, &v1beta1.ServiceType{}, TypeOf)
+	}, func() ([]string, error) {
+		var names []string
+		err := Types(ctx, f.Reader, Query{Place: f.Place}, func(t Type) error {
+			names = append(names, t.Object.GetName())
+			return nil
+		})
+		return names, err
+	})
+}
+
+func (f Finder) planAlone(ctx context.Context, name string) (Plan, error) {
+	wanted := NameError{Kind: "plan", Name: name, Where: f.Place.String()}
+	return one(f.Place, wanted, func(at Place) ([]Plan, error) { return f.plans(ctx, at, name) }, func() ([]string, error) {
+		var all []Plan
+		err := Plans(ctx, f.Reader, Query{Place: f.Place}, func(p Plan) error {
+			all = append(all, p)
+			return nil
+		})
+		return titles(all), err
+	})
+}
+
+// fits says whether a name is one of the object's two.
+func (f Finder) fits(object client.Object, externalName, name string) bool {
+	return object.GetName() == name || (!f.KubeName && externalName == name)
+}
+
+func (f Finder) classes(ctx context.Context, at Place, name string) ([]Class, error) {
+	found, err := got(ctx, f.Reader, at, name, &v1beta1.ClusterServiceClass{}, &v1beta1.ServiceClass{}, ClassOf)
+	if err != nil || f.KubeName {
+		return found, err
+	}
+	err = Classes(ctx, f.Reader, Query{Place: at, Fields: client.MatchingFields{v1beta1.FieldExternalName: name}}, func(c Class) error {
+		if c.Object.GetName() != name {
+			found = append(found, c)
+		}
+		return nil
+	})
+	return found, err
+}
+
+func (f Finder) plans(ctx context.Context, at Place, name string) ([]Plan, error) {
+	found, err := got(ctx, f.Reader, at, name, &v1beta1.ClusterServicePlan{}, &v1beta1.ServicePlan{}, PlanOf)
+	if err != nil || f.KubeName {
+		return found, err
+	}
+	err = Plans(ctx, f.Reader, Query{Place: at, Fields: client.MatchingFields{v1beta1.FieldExternalName: name}}, func(p Plan) error {
+		if p.Object.GetName() != name {
+			found = append(found, p)
+		}
+		return nil
+	})
+	return found, err
+}
+
+// one picks among what a place's namespace has, or else its cluster.
+func one[V viewed](place Place, wanted NameError, look func(Place) ([]V, error), names func() ([]string, error)) (none V, err error) {
+	for _, at := range place.nearestFirst() {
+		found, err := look(at)
+		if err != nil {
+			return none, err
+		}
+		if len(found) > 0 {
+			return pick(found, wanted, names)
+		}
+	}
+	return pick[V](nil, wanted, names)
+}
+
+// pick is the only one found.
+func pick[V viewed](found []V, wanted NameError, names func() ([]string, error)) (none V, err error) {
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		wanted.Known, err = names()
+		if err != nil {
+			return none, err
+		}
+	default:
+		wanted.Fits = kubeNames(found)
+	}
+	return none, wanted.sorted()
+}
+
+// got reads the object of that Kubernetes name, in the one scope of a place.
+func got[V any](
+	ctx context.Context, reader client.Reader, at Place, name string, cluster, namespaced client.Object, view func(client.Object) (V, bool),
+) ([]V, error) {
+	object := cluster
+	if at.Namespaces {
+		object = namespaced
+	}
+	if at.Namespaces && at.Namespace == "" {
+		return gotAnywhere(ctx, reader, name, namespaced, view)
+	}
+	err := reader.Get(ctx, client.ObjectKey{Namespace: at.Namespace, Name: name}, object)
+	switch {
+	case apierrors.IsNotFound(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	one, _ := view(object)
+	return []V{one}, nil
+}
+
+// gotAnywhere reads the objects of that Kubernetes name in all namespaces.
+func gotAnywhere[V any](ctx context.Context, reader client.Reader, name string, namespaced client.Object, view func(client.Object) (V, bool)) ([]V, error) {
+	var found []V
+	list, err := listFor(namespaced)
+	if err != nil {
+		return nil, err
+	}
+	err = Pages(ctx, reader, list, func(object runtime.Object) error {
+		o, _ := object.(client.Object)
+		if one, ok := view(o); ok {
+			found = append(found, one)
+		}
+		return nil
+	}, client.MatchingFields{"metadata.name": name})
+	return found, err
+}

@@ -1,0 +1,161 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agext/levenshtein"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// A NameError is a name that means nothing, or several things.
+type NameError struct {
+	// Kind is what was looked for: broker, class, plan or type.
+	Kind string
+	Name string
+	// Where is where it was looked for, as in "class redis" or "the cluster".
+	Where string
+	// Known are the names that there are, sorted, where none fits.
+	Known []string
+	// Fits are the Kubernetes names that the name fits, sorted, where several do.
+	Fits []string
+}
+
+// shownNames is how many names an error lists before it counts.
+const shownNames = 20
+
+func (e *NameError) Error() string {
+	if len(e.Fits) > 0 {
+		return fmt.Sprintf("%d %s are called %q in %s; name one by its Kubernetes name (--kube-name): %s",
+			len(e.Fits), plural(e.Kind), e.Name, e.Where, shown(e.Fits))
+	}
+	text := fmt.Sprintf("no %s %q in %s;", e.Kind, e.Name, e.Where)
+	if len(e.Known) == 0 {
+		return text + " there are no " + plural(e.Kind)
+	}
+	if near := Nearest(e.Name, e.Known); near != "" {
+		text += " did you mean " + near + "?"
+	}
+	return text + " " + plural(e.Kind) + ": " + shown(e.Known)
+}
+
+// Nearest is the known name that was probably meant, empty if none is near: at
+// most a third of its letters are wrong.
+func Nearest(name string, known []string) string {
+	best, distance := "", max(1, len(name)/3)+1
+	for _, candidate := range known {
+		if d := levenshtein.Distance(strings.ToLower(name), strings.ToLower(candidate), nil); d < distance {
+			best, distance = candidate, d
+		}
+	}
+	return best
+}
+
+func (e *NameError) sorted() error {
+	slices.Sort(e.Known)
+	slices.Sort(e.Fits)
+	e.Known, e.Fits = slices.Compact(e.Known), slices.Compact(e.Fits)
+	return e
+}
+
+func isNotFound(err error) bool {
+	unknown, ok := errors.AsType[*NameError](err)
+	return ok && len(unknown.Fits) == 0
+}
+
+func plural(kind string) string {
+	if kind == "class" {
+		return "classes"
+	}
+	return kind + "s"
+}
+
+func shown(names []string) string {
+	if len(names) > shownNames {
+		return strings.Join(names[:shownNames], ", ") + fmt.Sprintf(" and %d more", len(names)-shownNames)
+	}
+	return strings.Join(names, ", ")
+}
+
+// String is the place in a sentence.
+func (p Place) String() string {
+	switch {
+	case p.Cluster && p.Namespaces && p.Namespace == "":
+		return "the cluster and its namespaces"
+	case p.Cluster && p.Namespaces:
+		return fmt.Sprintf("the cluster and namespace %q", p.Namespace)
+	case p.Cluster:
+		return "the cluster"
+	case p.Namespace == "":
+		return "any namespace"
+	}
+	return fmt.Sprintf("namespace %q", p.Namespace)
+}
+
+// nearestFirst are the scopes of a place, each as a place of its own.
+func (p Place) nearestFirst() []Place {
+	var scopes []Place
+	if p.Namespaces {
+		scopes = append(scopes, Place{Namespaces: true, Namespace: p.Namespace})
+	}
+	if p.Cluster {
+		scopes = append(scopes, Place{Cluster: true})
+	}
+	return scopes
+}
+
+func plansOf(class Class) Query {
+	if namespace := class.Object.GetNamespace(); namespace != "" {
+		return Query{Place{Namespaces: true, Namespace: namespace}, client.MatchingFields{v1beta1.FieldServiceClassRefName: class.Object.GetName()}}
+	}
+	return Query{Place{Cluster: true}, client.MatchingFields{v1beta1.FieldClusterServiceClassRefName: class.Object.GetName()}}
+}
+
+func titles(plans []Plan) []string {
+	names := make([]string, len(plans))
+	for i, plan := range plans {
+		names[i] = plan.Title()
+	}
+	return names
+}
+
+func classNames(ctx context.Context, f Finder) func() ([]string, error) {
+	return func() (names []string, err error) {
+		err = Classes(ctx, f.Reader, Query{Place: f.Place}, func(c Class) error {
+			names = append(names, c.Title())
+			return nil
+		})
+		return names, err
+	}
+}
+
+// kubeNames are the Kubernetes names of views, with their namespace if they have
+// one.
+func kubeNames[V viewed](views []V) []string {
+	names := make([]string, 0, len(views))
+	for _, view := range views {
+		object := view.object()
+		names = append(names, strings.TrimPrefix(object.GetNamespace()+"/"+object.GetName(), "/"))
+	}
+	return names
+}
+
+// listFor is an empty list of a namespaced kind.
+func listFor(object client.Object) (client.ObjectList, error) {
+	switch object.(type) {
+	case *v1beta1.ServiceClass:
+		return &v1beta1.ServiceClassList{}, nil
+	case *v1beta1.ServicePlan:
+		return &v1beta1.ServicePlanList{}, nil
+	case *v1beta1.ServiceBroker:
+		return &v1beta1.ServiceBrokerList{}, nil
+	case *v1beta1.ServiceType:
+		return &v1beta1.ServiceTypeList{}, nil
+	}
+	return nil, fmt.Errorf("cannot list a %T in all namespaces", object)
+}

@@ -1,0 +1,179 @@
+package catalog
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// An Origin says who made a class or plan, in the proposal's words.
+type Origin string
+
+// The origins.
+const (
+	// FromBroker: a relist made it and keeps it.
+	FromBroker Origin = "broker"
+	// InCluster: a person made it, for the cluster.
+	InCluster Origin = "cluster"
+	// InNamespace: a person made it, in a namespace.
+	InNamespace Origin = "namespace"
+)
+
+// A Class is a service class of either scope. Its fields point into Object.
+type Class struct {
+	// Object is a *ClusterServiceClass or a *ServiceClass.
+	Object client.Object
+	Spec   *v1beta1.CommonServiceClassSpec
+	Status *v1beta1.CommonServiceClassStatus
+	// Broker is the name of the broker that offers it; ClusterBroker says that it
+	// is a ClusterServiceBroker.
+	Broker        string
+	ClusterBroker bool
+}
+
+// A Plan is a service plan of either scope. Its fields point into Object.
+type Plan struct {
+	// Object is a *ClusterServicePlan or a *ServicePlan.
+	Object client.Object
+	Spec   *v1beta1.CommonServicePlanSpec
+	Status *v1beta1.CommonServicePlanStatus
+	// ClassName is the Kubernetes name of its class, which has its scope.
+	ClassName     string
+	Broker        string
+	ClusterBroker bool
+}
+
+// A Broker is a service broker of either scope. Its fields point into Object.
+type Broker struct {
+	// Object is a *ClusterServiceBroker or a *ServiceBroker.
+	Object client.Object
+	Spec   *v1beta1.CommonServiceBrokerSpec
+	Status *v1beta1.CommonServiceBrokerStatus
+}
+
+// A Type is a service type of either scope. Its fields point into Object.
+type Type struct {
+	// Object is a *ClusterServiceType or a *ServiceType.
+	Object client.Object
+	Spec   *v1beta1.ServiceTypeSpec
+	Status *v1beta1.ServiceTypeStatus
+}
+
+// viewed are the views.
+type viewed interface{ object() client.Object }
+
+func (c Class) object() client.Object  { return c.Object }
+func (p Plan) object() client.Object   { return p.Object }
+func (b Broker) object() client.Object { return b.Object }
+func (t Type) object() client.Object   { return t.Object }
+
+// ClassOf is the view of a class of either scope; ok is false for any other
+// object.
+func ClassOf(object client.Object) (class Class, ok bool) {
+	switch o := object.(type) {
+	case *v1beta1.ClusterServiceClass:
+		return Class{o, &o.Spec.CommonServiceClassSpec, &o.Status.CommonServiceClassStatus, o.Spec.ClusterServiceBrokerName, true}, true
+	case *v1beta1.ServiceClass:
+		broker, cluster := brokerOf(o.Spec.ServiceBrokerName, o.Spec.ClusterServiceBrokerName)
+		return Class{o, &o.Spec.CommonServiceClassSpec, &o.Status.CommonServiceClassStatus, broker, cluster}, true
+	}
+	return Class{}, false
+}
+
+// PlanOf is the view of a plan of either scope; ok is false for any other object.
+func PlanOf(object client.Object) (plan Plan, ok bool) {
+	switch o := object.(type) {
+	case *v1beta1.ClusterServicePlan:
+		return Plan{o, &o.Spec.CommonServicePlanSpec, &o.Status.CommonServicePlanStatus, o.Spec.ClusterServiceClassRef.Name, o.Spec.ClusterServiceBrokerName, true}, true
+	case *v1beta1.ServicePlan:
+		broker, cluster := brokerOf(o.Spec.ServiceBrokerName, o.Spec.ClusterServiceBrokerName)
+		return Plan{o, &o.Spec.CommonServicePlanSpec, &o.Status.CommonServicePlanStatus, o.Spec.ServiceClassRef.Name, broker, cluster}, true
+	}
+	return Plan{}, false
+}
+
+// BrokerOf is the view of a broker of either scope; ok is false for any other
+// object.
+func BrokerOf(object client.Object) (broker Broker, ok bool) {
+	switch o := object.(type) {
+	case *v1beta1.ClusterServiceBroker:
+		return Broker{o, &o.Spec.CommonServiceBrokerSpec, &o.Status.CommonServiceBrokerStatus}, true
+	case *v1beta1.ServiceBroker:
+		return Broker{o, &o.Spec.CommonServiceBrokerSpec, &o.Status.CommonServiceBrokerStatus}, true
+	}
+	return Broker{}, false
+}
+
+// TypeOf is the view of a service type of either scope; ok is false for any other
+// object.
+func TypeOf(object client.Object) (serviceType Type, ok bool) {
+	switch o := object.(type) {
+	case *v1beta1.ClusterServiceType:
+		return Type{o, &o.Spec, &o.Status}, true
+	case *v1beta1.ServiceType:
+		return Type{o, &o.Spec, &o.Status}, true
+	}
+	return Type{}, false
+}
+
+func brokerOf(own, cluster string) (string, bool) {
+	if own == "" && cluster != "" {
+		return cluster, true
+	}
+	return own, false
+}
+
+// Title is the name that people call it by: the external name, else that of the
+// object.
+func (c Class) Title() string { return orElse(c.Spec.ExternalName, c.Object.GetName()) }
+
+// Title is as with Class.
+func (p Plan) Title() string { return orElse(p.Spec.ExternalName, p.Object.GetName()) }
+
+// Origin says who made it.
+func (c Class) Origin() Origin { return originOf(c.Object) }
+
+// Origin says who made it.
+func (p Plan) Origin() Origin { return originOf(p.Object) }
+
+// Scope is the column SCOPE: "broker (azure)", "broker (dev/azure)" for the broker
+// of a namespace, "cluster" or "ns (dev)".
+func (c Class) Scope() string { return scopeOf(c.Object) }
+
+// Scope is as with Class.
+func (p Plan) Scope() string { return scopeOf(p.Object) }
+
+func originOf(object client.Object) Origin {
+	owner := metav1.GetControllerOfNoCopy(object)
+	switch {
+	case owner != nil && (owner.Kind == "ClusterServiceBroker" || owner.Kind == "ServiceBroker"):
+		return FromBroker
+	case object.GetNamespace() == "":
+		return InCluster
+	}
+	return InNamespace
+}
+
+func scopeOf(object client.Object) string {
+	namespace := object.GetNamespace()
+	switch originOf(object) {
+	case FromBroker:
+		broker := metav1.GetControllerOfNoCopy(object).Name
+		if namespace != "" {
+			broker = namespace + "/" + broker
+		}
+		return "broker (" + broker + ")"
+	case InCluster:
+		return "cluster"
+	case InNamespace:
+	}
+	return "ns (" + namespace + ")"
+}
+
+func orElse(value, otherwise string) string {
+	if value != "" {
+		return value
+	}
+	return otherwise
+}

@@ -1,0 +1,97 @@
+package catalog
+
+import (
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/resolve"
+)
+
+// ClassEntry is what package resolve needs to know of a class.
+func (c Class) ClassEntry() resolve.ClassEntry {
+	switch o := c.Object.(type) {
+	case *v1beta1.ClusterServiceClass:
+		return resolve.ClassFrom(o)
+	case *v1beta1.ServiceClass:
+		return resolve.ClassFrom(o)
+	}
+	return resolve.ClassEntry{}
+}
+
+// PlanEntry is what package resolve needs to know of a plan.
+func (p Plan) PlanEntry() resolve.PlanEntry {
+	switch o := p.Object.(type) {
+	case *v1beta1.ClusterServicePlan:
+		return resolve.PlanFrom(o)
+	case *v1beta1.ServicePlan:
+		return resolve.PlanFrom(o)
+	}
+	return resolve.PlanEntry{}
+}
+
+// Record is the default that a type records.
+func (t Type) Record() resolve.Record {
+	switch o := t.Object.(type) {
+	case *v1beta1.ClusterServiceType:
+		return resolve.RecordFrom(o)
+	case *v1beta1.ServiceType:
+		return resolve.RecordFrom(o)
+	}
+	return resolve.Record{}
+}
+
+// Standings are the plans that stand for their type, each in its own scope, with
+// the rule that makes them do so: of every type and scope the default, else the
+// one suggested plan. Where two claim it, neither stands. The catalog must hold
+// the plans' classes and the types' records.
+func Standings(entries *resolve.Catalog) map[resolve.Ref]resolve.Rule {
+	standing := map[resolve.Ref]resolve.Rule{}
+	for group, part := range byType(entries) {
+		choice, err := resolve.Plan(resolve.Request{Namespace: group.Namespace, Type: group.Name}, *part)
+		if err == nil {
+			standing[choice.Plan.Ref] = choice.Rule
+		}
+	}
+	return standing
+}
+
+// IsSuggestion says that a rule went by a broker's suggestion.
+func IsSuggestion(rule resolve.Rule) bool {
+	return rule == resolve.RuleNamespaceSuggested || rule == resolve.RuleClusterSuggested || rule == resolve.RuleClassSuggested
+}
+
+// byType parts a catalog by scope and effective type.
+func byType(entries *resolve.Catalog) map[resolve.Ref]*resolve.Catalog {
+	classes := make(map[resolve.Ref]*resolve.ClassEntry, len(entries.Classes))
+	for i := range entries.Classes {
+		classes[entries.Classes[i].Ref] = &entries.Classes[i]
+	}
+	parts, placed := map[resolve.Ref]*resolve.Catalog{}, map[[2]resolve.Ref]bool{}
+	part := func(group resolve.Ref) *resolve.Catalog {
+		if parts[group] == nil {
+			parts[group] = &resolve.Catalog{}
+		}
+		return parts[group]
+	}
+	for _, plan := range entries.Plans {
+		class := classes[resolve.Ref{Namespace: plan.Namespace, Name: plan.Class}]
+		if class == nil {
+			continue
+		}
+		group := resolve.Ref{Namespace: plan.Namespace, Name: orElse(plan.Type, class.Type)}
+		if group.Name == "" {
+			continue
+		}
+		into := part(group)
+		into.Plans = append(into.Plans, plan)
+		if at := [2]resolve.Ref{group, class.Ref}; !placed[at] {
+			placed[at] = true
+			into.Classes = append(into.Classes, *class)
+		}
+	}
+	for _, record := range entries.Records {
+		group := resolve.Ref{Namespace: record.Plan.Namespace, Name: record.Type}
+		if into := parts[group]; into != nil {
+			into.Records = append(into.Records, record)
+		}
+	}
+	return parts
+}

@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"sync"
+
+	"github.com/spf13/pflag"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/cli-runtime/pkg/printers"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// An Env is what surrounds a command: its streams, and the cluster that the
+// flags and the kubeconfig name. It connects when first asked to.
+type Env struct {
+	genericiooptions.IOStreams
+
+	// Flags are --kubeconfig, --context, --namespace and the like, as kubectl's.
+	Flags *genericclioptions.ConfigFlags
+
+	connect  sync.Once
+	client   client.WithWatch
+	failed   error
+	warnings rest.WarningHandler
+}
+
+// NewEnv returns the environment of a process that has these streams.
+func NewEnv(streams genericiooptions.IOStreams) *Env {
+	flags := genericclioptions.NewConfigFlags(true)
+	// The proposal has a --cluster of its own.
+	flags.ClusterName = nil
+	return &Env{IOStreams: streams, Flags: flags}
+}
+
+// Bind adds the flags that every command takes. One letter of kubectl's is given
+// up: -s is the Secret of provision and bind.
+func (e *Env) Bind(flags *pflag.FlagSet) {
+	kubectls := pflag.NewFlagSet("", pflag.ContinueOnError)
+	e.Flags.AddFlags(kubectls)
+	kubectls.VisitAll(func(flag *pflag.Flag) {
+		if flag.Name == "server" {
+			flag.Shorthand = ""
+		}
+		flags.AddFlag(flag)
+	})
+}
+
+// Config is how to reach the cluster.
+func (e *Env) Config() (*rest.Config, error) {
+	config, err := e.Flags.ToRESTConfig()
+	if err != nil {
+		return nil, fmt.Errorf("cannot find the cluster: %w", err)
+	}
+	// One person types: the API server's priority and fairness decides who waits.
+	config.QPS = -1
+	config.UserAgent = "svcat"
+	config.WarningHandler = e.warn()
+	return config, nil
+}
+
+// warn prints each warning of the API server once, as kubectl does.
+func (e *Env) warn() rest.WarningHandler {
+	if e.warnings == nil {
+		e.warnings = rest.NewWarningWriter(e.ErrOut, rest.WarningWriterOptions{Deduplicate: true, Color: e.colours(e.ErrOut)})
+	}
+	return e.warnings
+}
+
+// Client reads from and writes to the cluster.
+func (e *Env) Client() (client.WithWatch, error) {
+	e.connect.Do(func() { e.client, e.failed = e.dial() })
+	return e.client, e.failed
+}
+
+func (e *Env) dial() (client.WithWatch, error) {
+	config, err := e.Config()
+	if err != nil {
+		return nil, err
+	}
+	scheme, err := Scheme()
+	if err != nil {
+		return nil, err
+	}
+	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, fmt.Errorf("cannot make a client: %w", err)
+	}
+	return c, nil
+}
+
+// Namespace is that of --namespace, or that of the kubeconfig's context; given
+// says that it was the flag.
+func (e *Env) Namespace() (namespace string, given bool, err error) {
+	namespace, given, err = e.Flags.ToRawKubeConfigLoader().Namespace()
+	if clientcmd.IsEmptyConfig(err) {
+		return "default", false, nil
+	}
+	if err != nil {
+		return "", false, fmt.Errorf("cannot read the kubeconfig: %w", err)
+	}
+	return namespace, given, nil
+}
+
+// colours says whether to write colours to a stream: to a terminal only, and not
+// where NO_COLOR is set.
+func (*Env) colours(stream any) bool {
+	file, ok := stream.(*os.File)
+	return ok && os.Getenv("NO_COLOR") == "" && printers.AllowsColorOutput(file)
+}

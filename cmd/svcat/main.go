@@ -1,0 +1,32 @@
+// Command svcat is what operators, chart authors and developers type. It is a
+// kubectl plugin too, under the name kubectl-svcat.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+)
+
+func main() {
+	os.Exit(run(os.Args, genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}))
+}
+
+// run is svcat with the arguments of a process; it returns the exit code.
+func run(args []string, streams genericiooptions.IOStreams) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	root := newRoot(cli.NewEnv(streams), args[0])
+	root.SetArgs(args[1:])
+	err := root.ExecuteContext(ctx)
+	if err != nil {
+		_, _ = fmt.Fprintln(streams.ErrOut, cli.Message(err))
+	}
+	return cli.ExitCode(err)
+}

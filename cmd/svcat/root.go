@@ -1,0 +1,68 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/brokers"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/change"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/check"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/describe"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/get"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/order"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/render"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/why"
+)
+
+// newRoot puts all commands together. called is the path of the binary: kubectl
+// calls its plugins kubectl-NAME.
+func newRoot(env *cli.Env, called string) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "svcat",
+		Short: "Services by type: see, choose, order and explain them",
+		// Errors are told once, by main.
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	if strings.HasPrefix(filepath.Base(called), "kubectl-") {
+		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl svcat"}
+	}
+	root.SetIn(env.In)
+	root.SetOut(env.Out)
+	root.SetErr(env.ErrOut)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return cli.Usagef("%w; see %s --help", err, cmd.CommandPath())
+	})
+	env.Bind(root.PersistentFlags())
+	root.AddGroup(groups...)
+	for group, commands := range commandsOf(env) {
+		for _, command := range commands {
+			command.GroupID = group
+			root.AddCommand(command)
+		}
+	}
+	return root
+}
+
+// groups are the headings of svcat's help.
+var groups = []*cobra.Group{
+	{ID: "see", Title: "See and understand:"},
+	{ID: "choose", Title: "Choose, as an operator:"},
+	{ID: "order", Title: "Order, as a developer:"},
+}
+
+func commandsOf(env *cli.Env) map[string][]*cobra.Command {
+	return map[string][]*cobra.Command{
+		"see": {get.New(env), describe.New(env), get.NewMarketplace(env), why.New(env), render.New(env), check.New(env)},
+		"choose": {
+			change.NewSet(env), change.NewCreate(env),
+			brokers.NewRegister(env), brokers.NewDeregister(env), brokers.NewSync(env),
+		},
+		"order": {
+			order.NewProvision(env), order.NewDeprovision(env), order.NewBind(env), order.NewUnbind(env), order.NewTouch(env),
+		},
+	}
+}
