@@ -2,6 +2,7 @@ package osbtest
 
 import (
 	"crypto/tls"
+	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -53,7 +54,8 @@ type Broker struct {
 
 	options Options
 	// grace is how long a call that comes while another is under way waits for the other
-	// to be given up: the news that a platform has left travels on another connection.
+	// to be given up: the news that a platform has left travels on another connection. It
+	// is also the least that a platform keeps a connection on which it read an answer.
 	grace time.Duration
 
 	mu         sync.Mutex
@@ -89,8 +91,10 @@ type records struct {
 	removed map[string]int
 	// patience is when a platform may call again.
 	patience map[patience]time.Time
-	// uncertain are the instances whose last update may or may not have been heard of.
+	// uncertain are the instances of which the platform cannot know what its updates did.
 	uncertain map[string]bool
+	// wires are the connections that are open.
+	wires map[net.Conn]*wire
 }
 
 // New returns a broker that does not listen yet; it is an http.Handler. It panics if
@@ -106,6 +110,7 @@ func New(options Options) *Broker {
 		records: records{
 			open: map[target]map[*visit]struct{}{}, mitigations: map[target]*Mitigation{},
 			ambiguous: map[string]bool{}, shutOut: map[target]bool{}, removed: map[string]int{}, patience: map[patience]time.Time{}, uncertain: map[string]bool{},
+			wires: map[net.Conn]*wire{},
 		},
 	}
 	if options.Catalog == nil {

@@ -37,6 +37,9 @@ type Call struct {
 	// Fault is what the script had in store: a name such as "CutAfter", or empty.
 	Fault   string
 	Outcome Outcome
+	// Left says that the platform closed the connection so soon after the answer that it
+	// may not have read it.
+	Left bool
 }
 
 // An Outcome is what a platform can know of a call.

@@ -48,8 +48,9 @@ var everyDuty = Duties()
 
 // judge records the duties that a call breaks.
 func (b *Broker) judge(v *visit) {
+	v.stray = b.strays(v)
 	if v.Verb.removes() {
-		v.stray = !b.issue(v)
+		b.issue(v)
 	}
 	for _, duty := range everyDuty {
 		text := duty.broken(b, v)
@@ -61,6 +62,12 @@ func (b *Broker) judge(v *visit) {
 		}
 		b.violations = append(b.violations, Violation{Rule: duty.Rule, Text: text, Call: v.Call})
 	}
+}
+
+// breaks says whether a call would break a duty if it were judged now.
+func (b *Broker) breaks(v *visit) bool {
+	v.stray = b.strays(v)
+	return slices.ContainsFunc(everyDuty, func(duty Duty) bool { return duty.broken(b, v) != "" })
 }
 
 // Violations are the calls that broke a duty, so far.

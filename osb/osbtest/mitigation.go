@@ -164,22 +164,26 @@ func (b *Broker) ended(v *visit) bool {
 	return false
 }
 
-// issue records a deletion as the mitigation that is due. It returns false for one that
-// no user asked for and that is not due.
-func (b *Broker) issue(v *visit) bool {
+// strays says whether a call is a deletion that no user asked for and that is not due.
+func (b *Broker) strays(v *visit) bool {
+	m := b.mitigations[v.target()]
+	isDue := m != nil && !m.Done
+	return v.Verb.removes() && v.Identity == nil && !isDue && !b.mayMitigate(v)
+}
+
+// issue records a deletion as the mitigation that is due, or as one that is not.
+func (b *Broker) issue(v *visit) {
 	at := v.target()
 	m := b.mitigations[at]
 	switch {
 	case m != nil && !m.Done:
 		m.Issued = cmp.Or(m.Issued, v.N)
 	case v.Identity != nil:
-	case b.mayMitigate(v):
-		b.mitigations[at] = &Mitigation{InstanceID: at.instance, BindingID: at.binding, Why: "given up", Due: v.N, Issued: v.N}
-	default:
+	case v.stray:
 		b.unexpected = append(b.unexpected, Mitigation{InstanceID: at.instance, BindingID: at.binding, Issued: v.N})
-		return false
+	default:
+		b.mitigations[at] = &Mitigation{InstanceID: at.instance, BindingID: at.binding, Why: "given up", Due: v.N, Issued: v.N}
 	}
-	return true
 }
 
 // mayMitigate says whether a clean-up can be right although the broker sees no reason:

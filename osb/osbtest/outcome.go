@@ -22,7 +22,7 @@ func (b *Broker) settle(v *visit, answer reply) {
 		return
 	}
 	defer close(v.told)
-	v.Status, v.Outcome = answer.status, Lost
+	v.Status, v.Outcome, v.settled = answer.status, Lost, b.options.Now()
 	if answer.status != 0 {
 		v.Outcome = MalformedAnswer
 		if wellFormed(v.Verb, answer) {
@@ -48,15 +48,32 @@ func (b *Broker) remember(v *visit) {
 	if v.Outcome == Answered {
 		b.noteRemoval(v, v.Status)
 	}
-	if v.Verb == Update {
-		told := v.Outcome == Answered && v.Status < http.StatusInternalServerError && !v.fault.doubtful
-		switch {
-		case told:
-			delete(b.uncertain, v.InstanceID)
-		case v.Acted:
-			b.uncertain[v.InstanceID] = true
-		}
+	b.rememberUpdate(v)
+}
+
+// rememberUpdate keeps which instances a platform cannot know: all those of which an
+// update was sent, until it is told that one is done. A refusal says that nothing was
+// done, and does not tell what became of those before. How far an operation that failed
+// has come is not known.
+func (b *Broker) rememberUpdate(v *visit) {
+	told := v.Outcome == Answered && !v.fault.doubtful
+	op := b.operations[v.target()]
+	switch {
+	case v.Verb.polls() && told && v.said == succeeded && op != nil && op.verb == Update:
+		delete(b.uncertain, v.InstanceID)
+	case v.Verb != Update:
+	case told && v.Status == http.StatusOK:
+		delete(b.uncertain, v.InstanceID)
+	case told && refuses(v):
+	default:
+		b.uncertain[v.InstanceID] = true
 	}
+}
+
+// refuses says whether a call's answer means that nothing was done, and nothing was.
+func refuses(v *visit) bool {
+	rejected := v.Status >= http.StatusBadRequest && v.Status < http.StatusInternalServerError
+	return rejected || v.Status >= http.StatusInternalServerError && !v.Acted
 }
 
 // noteRemoval records that a deletion was done, or said to be. What the broker knows of

@@ -44,6 +44,7 @@ func (b *Broker) Listen(ctx context.Context, addr string) error {
 	scheme := "http://"
 	server := &http.Server{
 		Handler: b, TLSConfig: b.options.TLS, ReadHeaderTimeout: time.Minute,
+		ConnContext: b.attach, ConnState: b.detach,
 		ErrorLog: log.New(io.Discard, "", 0), // A platform that hangs up is no news here.
 	}
 	b.mu.Lock()

@@ -25,6 +25,10 @@ type visit struct {
 	unasked bool
 	// told is closed when it is settled what the platform gets to know.
 	told chan struct{}
+	// settled is when the answer left, by the broker's clock, and news is closed when it is
+	// known whether the platform stayed to read it; nil where that cannot be told.
+	settled time.Time
+	news    chan struct{}
 	// started is the operation that the call's 202 announces.
 	started *operation
 	// said is the state that a poll was answered with.
@@ -58,6 +62,7 @@ func (b *Broker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		b.abort(v)
 	}
 	b.yield(v)
+	b.hear(v)
 	answer := b.perform(v)
 	if held != nil {
 		close(held.acted)
@@ -85,6 +90,7 @@ func (b *Broker) arrive(r *http.Request, verb Verb, at target) (*visit, *Held) {
 	// On is asked once the body is known.
 	v.unasked = !scripted
 	b.keep(v)
+	b.carry(r, v)
 	return v, b.script.held(verb)
 }
 
