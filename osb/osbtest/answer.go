@@ -3,9 +3,11 @@ package osbtest
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"maps"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -17,6 +19,9 @@ type reply struct {
 	// text is sent as it is, instead of a body.
 	text   []byte
 	header http.Header
+	// pad is how many bytes more are sent within text. They are made while they are sent:
+	// megabytes that are made, or read, while the books are locked keep all calls waiting.
+	pad int
 }
 
 // refuse is a reply that says what is wrong. An empty code is left out.
@@ -36,6 +41,9 @@ func (f Fault) spoiled(answer reply) reply {
 		answer = reply{status: f.status, text: []byte(f.text), header: answer.header}
 	} else if answer.text == nil && answer.status != http.StatusNotModified {
 		answer.text = encoded(answer.body)
+	}
+	if answer.status != http.StatusNotModified {
+		answer.pad = f.pad
 	}
 	if f.spoil != nil && answer.status != http.StatusNotModified {
 		answer.text = f.spoil(answer.text)
@@ -61,14 +69,29 @@ func encoded(body map[string]any) []byte {
 	return text
 }
 
-// padded is a JSON object with so many more bytes.
-func padded(text []byte, size int) []byte {
-	rest := bytes.TrimPrefix(bytes.TrimSpace(text), []byte("{"))
-	comma := []byte(",")
+// padded sends an answer that is a JSON object, with so many bytes more.
+func padded(w http.ResponseWriter, answer reply) {
+	rest := bytes.TrimPrefix(bytes.TrimSpace(answer.text), []byte("{"))
+	head, tail := `{"padding":"`, `",`+string(rest)
 	if bytes.HasPrefix(bytes.TrimSpace(rest), []byte("}")) {
-		comma = nil
+		tail = `"` + string(rest)
 	}
-	return bytes.Join([][]byte{[]byte(`{"padding":"`), bytes.Repeat([]byte("x"), size), []byte(`"`), comma, rest}, nil)
+	w.Header().Set("Content-Length", strconv.Itoa(len(head)+answer.pad+len(tail)))
+	w.WriteHeader(answer.status)
+	// Where the platform leaves, the rest is for nobody.
+	_, _ = io.Copy(w, io.MultiReader(strings.NewReader(head), io.LimitReader(filler{}, int64(answer.pad)), strings.NewReader(tail)))
+}
+
+// A filler reads as the letter x for ever.
+type filler struct{}
+
+// Read fills the buffer.
+func (filler) Read(buffer []byte) (int, error) {
+	const some = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+	for n := 0; n < len(buffer); {
+		n += copy(buffer[n:], some)
+	}
+	return len(buffer), nil
 }
 
 // send writes an answer as the fault wants it. What the platform gets to know is
@@ -95,6 +118,11 @@ func (b *Broker) send(w http.ResponseWriter, v *visit, answer reply) {
 	if answer.status == http.StatusNoContent || answer.status == http.StatusNotModified {
 		b.settle(v, answer)
 		w.WriteHeader(answer.status)
+		return
+	}
+	if answer.pad > 0 {
+		b.settle(v, answer)
+		padded(w, answer)
 		return
 	}
 	header.Set("Content-Length", strconv.Itoa(len(answer.text)))

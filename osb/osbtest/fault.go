@@ -21,8 +21,9 @@ type Fault struct {
 	delay, drip time.Duration
 	// cut is where the connection ends.
 	cut cut
-	// spoil changes the text of the true answer.
+	// spoil changes the text of the true answer, and pad adds so many bytes to it.
 	spoil func(text []byte) []byte
+	pad   int
 	// doubtful says that platforms differ in whether the answer is a good one.
 	doubtful bool
 	// async has the operation be asynchronous.
@@ -106,7 +107,7 @@ func Malformed() Fault {
 // Oversized answers with the status that is due and a lawful body of more than so many
 // bytes. The broker acts.
 func Oversized(size int) Fault {
-	return Fault{name: "Oversized", acts: true, doubtful: true, spoil: func(text []byte) []byte { return padded(text, size) }}
+	return Fault{name: "Oversized", acts: true, doubtful: true, pad: size}
 }
 
 // WrongType answers with the status that is due and JSON whose fields are of other

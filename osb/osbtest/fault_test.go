@@ -1,6 +1,8 @@
 package osbtest_test
 
 import (
+	"bytes"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -174,4 +176,23 @@ func TestRandomFaultsRepeatAndCoverAll(t *testing.T) {
 		assert.NotEmpty(t, osbtest.Faults(verb))
 	}
 	assert.Empty(t, osbtest.Random(1, 1, func(osbtest.Verb) []osbtest.Fault { return nil })(osbtest.Call{}).String())
+}
+
+// TestOversizedKeepsNobodyWaiting has a broker answer with more than any machine holds,
+// and others at the same time.
+func TestOversizedKeepsNobodyWaiting(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t, osbtest.Options{})
+	p.broker.Next(osbtest.GetCatalog, osbtest.Oversized(1<<40))
+	sent, err := http.NewRequestWithContext(p.ctx, http.MethodGet, p.broker.URL+"/v2/catalog", nil)
+	require.NoError(t, err)
+	endless, err := p.client.Do(sent)
+	require.NoError(t, err)
+	defer endless.Body.Close()
+	begins := make([]byte, 1<<20)
+	_, err = io.ReadFull(endless.Body, begins)
+	require.NoError(t, err)
+	assert.Greater(t, endless.ContentLength, int64(1<<40))
+	assert.True(t, bytes.HasPrefix(begins, []byte(`{"padding":"xxx`)))
+	p.must(200, getCatalog())
 }
