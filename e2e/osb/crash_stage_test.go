@@ -32,9 +32,7 @@ func newCrashStage(t *testing.T) *crashStage {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "defaultplan-crash-")
 	require.NoError(t, err)
-	bin, err := binaries(filepath.Join(dir, "bin"))
-	require.NoError(t, err)
-	s, err := stack.Start(t.Context(), stack.Options{Dir: filepath.Join(dir, "stack"), Bin: bin, Webhooks: 1})
+	s, err := stack.Start(t.Context(), stack.Options{Dir: filepath.Join(dir, "stack"), Bin: binFolder, Webhooks: 1})
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		assert.NoError(t, s.Stop())

@@ -44,9 +44,7 @@ func newOwnStack(t *testing.T, flags ...string) *stack.Stack {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "defaultplan-own-")
 	require.NoError(t, err)
-	bin, err := binaries(filepath.Join(dir, "bin"))
-	require.NoError(t, err)
-	s, err := stack.Start(t.Context(), stack.Options{Dir: filepath.Join(dir, "stack"), Bin: bin, Webhooks: 1})
+	s, err := stack.Start(t.Context(), stack.Options{Dir: filepath.Join(dir, "stack"), Bin: binFolder, Webhooks: 1})
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		assert.NoError(t, s.Stop())
