@@ -35,13 +35,22 @@ func (r *round) disbelief(typ, scope string) string {
 	if r.class != nil && r.class.Namespace != scope {
 		return ""
 	}
-	why := "does not exist"
-	if p := r.plans.get(rec.Plan); p != nil {
-		why = "is of another type"
-		if gone := r.whyGone(p); gone != "" {
-			why = "is " + gone
-		}
-	}
 	return fmt.Sprintf("the default of type %q that is recorded %s, plan %q, %s: annotations decide",
-		typ, placeName(scope), rec.Plan.Name, why)
+		typ, placeName(scope), rec.Plan.Name, r.whyDisbelieved(rec))
+}
+
+// whyDisbelieved says of the plan that a record names why the record is not believed, as in "is being deleted"; empty
+// where it is, and where it names none.
+func (r *round) whyDisbelieved(rec *Record) string {
+	if rec.Plan.Name == "" || r.believed(rec.Type, rec.Plan.Namespace) != nil {
+		return ""
+	}
+	p := r.plans.get(rec.Plan)
+	if p == nil {
+		return "does not exist"
+	}
+	if gone := r.whyGone(p); gone != "" {
+		return "is " + gone
+	}
+	return "is of another type"
 }

@@ -3,14 +3,13 @@ package webhook
 import (
 	"context"
 	"fmt"
-	"regexp"
-	"strings"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/commands"
 )
 
 // access asks the API server what the user who sent a request may do elsewhere:
@@ -71,7 +70,7 @@ func (a access) secretNotReadable(ctx context.Context, user authenticationv1.Use
 	}
 	return forbidden("SecretForbidden", field, "user %q may not get Secret %q%s", user.Username, secret.String(), because(reason)).
 		remedy("someone who may get the Secret writes this, or an administrator lets you; to check: kubectl auth can-i get secret/%s -n %s --as %s",
-			secret.Name, secret.Namespace, shellWord(user.Username)), nil
+			secret.Name, secret.Namespace, commands.Word(user.Username)), nil
 }
 
 // brokerNotUsable refuses a field by which instances of a namespace would be
@@ -97,15 +96,5 @@ func grantUse(user, broker string) string {
 	role := fmt.Sprintf(`{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","metadata":{"name":"use-%s"},`+
 		`"rules":[{"apiGroups":[%q],"resources":["clusterservicebrokers"],"resourceNames":[%q],"verbs":[%q]}]}`, broker, v1beta1.GroupName, broker, verbUse)
 	return fmt.Sprintf("echo %s | kubectl apply -f - && kubectl create clusterrolebinding use-%s --clusterrole=use-%s --user=%s",
-		shellWord(role), broker, broker, shellWord(user))
-}
-
-var plainWord = regexp.MustCompile(`^[-A-Za-z0-9_@%+=:,./]+$`)
-
-// shellWord is text as one word of a shell's command line.
-func shellWord(text string) string {
-	if plainWord.MatchString(text) {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+		commands.Word(role), broker, broker, commands.Word(user))
 }

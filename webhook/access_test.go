@@ -118,13 +118,3 @@ func TestReviewFails(t *testing.T) {
 	assert.ErrorContains(t, err, `cannot review whether user "alice" may get secrets "azure"`)
 	assert.False(t, allowed)
 }
-
-func TestShellWord(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"alice": "alice", "system:serviceaccount:dev:builder": "system:serviceaccount:dev:builder", "alice@example.org": "alice@example.org",
-		"": "''", "Alice B": "'Alice B'", "o'neil; rm -rf /": `'o'\''neil; rm -rf /'`, "$HOME": "'$HOME'",
-	} {
-		assert.Equal(t, want, shellWord(text))
-	}
-}

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/commands"
 )
 
 // verbAdopt is the right to say what an instance or binding is at its broker:
@@ -137,7 +138,7 @@ func (a *adoption) leaveOut() string {
 
 // grantAdopt is the command that lets a user adopt in a namespace.
 func grantAdopt(namespace, user string) string {
-	return fmt.Sprintf("kubectl create rolebinding servicecatalog-adopt -n %s --clusterrole=servicecatalog-adopt --user=%s", namespace, shellWord(user))
+	return fmt.Sprintf("kubectl create rolebinding servicecatalog-adopt -n %s --clusterrole=servicecatalog-adopt --user=%s", namespace, commands.Word(user))
 }
 
 // duplicate refuses an ID that another object has; whether that may be named is
@@ -147,12 +148,12 @@ func (a *adoption) duplicate(held *holder, seen bool) *denial {
 	if !seen {
 		return duplicateID("it is in use by another %s, which user %q may not see", kind, a.req.UserInfo.Username).
 			remedy("%s", a.leaveOut()).
-			remedy("or ask an administrator, who can find the other: kubectl get %s -A --field-selector %s=%s", resource, held.field, shellWord(a.id))
+			remedy("or ask an administrator, who can find the other: kubectl get %s -A --field-selector %s=%s", resource, held.field, commands.Word(a.id))
 	}
 	return duplicateID("%s %q has it already", kind, held.String()).
 		remedy("%s", a.leaveOut()).
-		remedy("or let the other go first, and what it has at the broker stay: kubectl annotate -n %[1]s %[2]s %[3]s %[4]s=true && kubectl delete -n %[1]s %[2]s %[3]s",
-			held.Namespace, resource, held.Name, v1beta1.AnnotationAbandon)
+		ways("or let the other go first, and what it has at the broker stay",
+			commands.Order{Kind: kind, Namespace: held.Namespace, Name: held.Name}.Abandon())
 }
 
 func duplicateID(format string, args ...any) *denial {

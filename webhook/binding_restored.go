@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/commands"
 )
 
 // minted says that the binding's ID was minted for it, or is about to be.
@@ -90,7 +91,7 @@ func (m *bindingMutation) contradicts(now refs, defined *definition) *denial {
 	if denied == nil {
 		return nil
 	}
-	return denied.remedy("%s", listing("plan", now.plan.Namespace != "", now.plan.Namespace))
+	return denied.ways(seeWhatThereIs, commands.Plans(now.plan.Namespace))
 }
 
 // restored records a binding to which nothing was added.

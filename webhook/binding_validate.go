@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"context"
-	"fmt"
 	"sync"
 
 	admissionv1 "k8s.io/api/admission/v1"
@@ -222,15 +221,7 @@ func (v *bindingValidation) judgeParameters(ctx context.Context, defined *defini
 		v.warnf("%s", warning)
 	}
 	if refused := v.tellReport(&v.verdict, report, applied.From); refused != nil {
-		v.deny(refused.remedy("see what plan %s takes: kubectl get %s -o yaml", defined.title(), planResource(defined.Plan.Ref)))
+		v.deny(refused.ways(defined.toSee()))
 	}
 	return nil
-}
-
-// planResource is a plan as kubectl get takes it.
-func planResource(plan resolve.Ref) string {
-	if plan.Namespace == "" {
-		return "clusterserviceplan " + plan.Name
-	}
-	return fmt.Sprintf("-n %s serviceplan %s", plan.Namespace, plan.Name)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/commands"
 	"github.com/defaultplan/defaultplan/webhook/policy"
 )
 
@@ -100,7 +101,7 @@ func (b *bound) refuse(spec *bindingSpec) *denial {
 		return nil
 	case !b.bindable():
 		return invalid("NotBindable", field, "instance %q is of plan %s, which its broker does not let anyone bind to", b.instance.Name, b.defined.title()).
-			remedy("%s -o wide", listing("class", b.defined.Class.Namespace != "", b.defined.Class.Namespace))
+			ways(seeWhatThereIs, commands.Classes(b.defined.Class.Namespace).Wide())
 	}
 	if _, effective := b.serviceType(); spec.ServiceType != "" && effective != "" && spec.ServiceType != effective {
 		return invalid("TypeMismatch", "spec.serviceType", "instance %q is of type %q, not of %q", b.instance.Name, effective, spec.ServiceType).

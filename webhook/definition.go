@@ -5,6 +5,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/webhook/commands"
 )
 
 // A definition is a plan with its class, as far as admission reads them. The
@@ -41,6 +42,11 @@ func (d *definition) serviceType() string {
 // title is the definition as people know it: class/plan.
 func (d *definition) title() string {
 	return orElse(d.Class.ExternalName, d.Class.Name) + "/" + orElse(d.Plan.ExternalName, d.Plan.Name)
+}
+
+// toSee is the way to the schemas of the plan, with its lead.
+func (d *definition) toSee() (string, commands.Ways) {
+	return "see what plan " + d.title() + " takes", commands.PlanOf(&d.Plan, &d.Class).Show()
 }
 
 func orElse(value, otherwise string) string {

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/commands"
 )
 
 // A denial is a refused request: what is wrong, and the way out. Its text names
@@ -45,6 +46,12 @@ func forbidden(label, field, format string, args ...any) *denial {
 // remedy adds the way out.
 func (d *denial) remedy(format string, args ...any) *denial {
 	d.remedies = append(d.remedies, fmt.Sprintf(format, args...))
+	return d
+}
+
+// ways adds a way out that has commands.
+func (d *denial) ways(lead string, ways commands.Ways) *denial {
+	d.remedies = append(d.remedies, ways.Lines(lead)...)
 	return d
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/merge"
 	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/webhook/commands"
 )
 
 // disagreement refuses references that lead nowhere, or to something else than
@@ -19,8 +20,7 @@ func (h *instances) disagreement(spec *v1beta1.ServiceInstanceSpec, now refs, de
 	if denied == nil {
 		return nil
 	}
-	namespace := orElse(now.plan.Namespace, now.class.Namespace)
-	return denied.remedy("%s", listing("plan", namespace != "", namespace))
+	return denied.ways(seeWhatThereIs, commands.Plans(orElse(now.plan.Namespace, now.class.Namespace)))
 }
 
 func disagrees(spec *v1beta1.ServiceInstanceSpec, now refs, defined *definition) *denial {

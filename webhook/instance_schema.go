@@ -80,7 +80,7 @@ func (v *instanceValidation) denyParameters(ctx context.Context, denied *denial,
 			denied.remedy("leave out what the old plan's defaults gave, as in: %s", v.readyPatch(pointers))
 		}
 	}
-	v.deny(denied.remedy("see what plan %s takes: kubectl get %s -o yaml", v.defined.title(), planResource(v.now.plan)))
+	v.deny(denied.ways(v.defined.toSee()))
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/webhook/commands"
 )
 
 // The fields that make a plan a default.
@@ -32,34 +33,42 @@ func (c *defaultChange) refuseSecond(plan *turn, after standing, held holding) *
 	default:
 		denied = forbidden("AnnotatedDefault", c.field, "type %q has its default %s: %s is annotated so", c.now, where, named)
 	}
-	or, others := c.settle(denied, plan, after), "the other's annotation off first"
+	or, others := c.settle(denied, plan, after, held), "the other's annotation off first"
 	if len(held.by) > 1 {
 		others = "the others' annotations off first, as in"
 	}
 	if held.annotated {
-		denied.remedy("%stake %s: %s", or, others, annotate(holder.Plan, v1beta1.AnnotationDefaultPlan+"-"))
+		denied.ways(or+"take "+others, commands.PlanAmong(holder, append(held.by, c.candidate(plan, c.now))).TakeDefault())
 	}
 	return denied
 }
 
+// candidate is a plan of the change as one of a list, by its effective type before
+// or after.
+func (c *defaultChange) candidate(plan *turn, serviceType string) resolve.Candidate {
+	return resolve.Candidate{
+		Plan: resolve.Ref{Namespace: plan.Namespace, Name: orElse(plan.Name, "NAME")}, Type: serviceType,
+		ClassName: c.class.ExternalName, PlanName: plan.ExternalName,
+	}
+}
+
 // settle adds the switch to the ways out: it leaves no moment without a default.
 // It returns how to go on with another way.
-func (c *defaultChange) settle(denied *denial, plan *turn, after standing) string {
-	record := c.typeRef(c.now)
-	toThis := recordCommand(record, orElse(plan.Name, "NAME"))
+func (c *defaultChange) settle(denied *denial, plan *turn, after standing, held holding) string {
+	toThis := commands.PlanAmong(c.candidate(plan, c.now), held.by).Switch(c.now)
 	switch {
 	case !after.kept:
 		// No keeper has been here yet: there is nothing to patch.
 		return ""
 	case plan.fresh:
-		denied.remedy("create it without the annotation, then switch at once: %s", toThis)
+		denied.ways("create it without the annotation, then switch at once", toThis)
 	case c.was == c.now:
-		denied.remedy("switch at once: %s", toThis)
+		denied.ways("switch at once", toThis)
 	case plan.Default:
-		denied.remedy("take this plan's annotation off first: %s", annotate(plan.Ref, v1beta1.AnnotationDefaultPlan+"-")).
-			remedy("then, if it is to be the default, switch at once: %s", toThis)
+		denied.ways("take this plan's annotation off first", commands.PlanAmong(c.candidate(plan, c.was), held.by).TakeDefault()).
+			ways("then, if it is to be the default, switch at once", toThis)
 	default:
-		denied.remedy("clear the record first, which names the plan still: %s", recordCommand(record, ""))
+		denied.remedy("clear the record first, which names the plan still: %s", commands.Record(c.typeRef(c.now), ""))
 	}
 	return "or "
 }
@@ -70,7 +79,7 @@ func (c *defaultChange) refuseSecondOfClass(other resolve.PlanEntry) *denial {
 	title := orElse(c.class.ExternalName, other.Class) + "/" + orElse(other.ExternalName, other.Name)
 	return forbidden("ClassDefault", c.field, "class %q has its default %s: %s (%s) is annotated so, and neither of the two has a type",
 		orElse(c.class.ExternalName, other.Class), placeOf(c.at.namespace), title, objectNamed("ServicePlan", other.Ref)).
-		remedy("take the other's annotation off first: %s", annotate(other.Ref, v1beta1.AnnotationDefaultPlan+"-"))
+		ways("take the other's annotation off first", commands.PlanOf(&other, &c.class).TakeDefault())
 }
 
 // refuseRight refuses a requester who may not decide the type's default.
@@ -126,20 +135,6 @@ func objectNamed(kind string, ref resolve.Ref) string {
 	return fmt.Sprintf("%s %q", kind, ref.Name)
 }
 
-// recordCommand is the command that records a plan as default; with no name it
-// clears the record.
-func recordCommand(serviceType resolve.Ref, plan string) string {
-	value := "null"
-	if plan != "" {
-		value = fmt.Sprintf(`{"name":%q}`, plan)
-	}
-	target := "clusterservicetype " + serviceType.Name
-	if serviceType.Namespace != "" {
-		target = fmt.Sprintf("-n %s servicetype %s", serviceType.Namespace, serviceType.Name)
-	}
-	return fmt.Sprintf(`kubectl patch %s --type=merge -p '{"spec":{"defaultPlanRef":%s}}'`, target, value)
-}
-
 // grantCommand lets a user decide the default of a type. To patch the object is
 // the same right by another verb, so that they come together.
 func grantCommand(serviceType resolve.Ref, user string) string {
@@ -149,5 +144,5 @@ func grantCommand(serviceType resolve.Ref, user string) string {
 	}
 	name := serviceType.Name + "-default"
 	return fmt.Sprintf("kubectl create %s %s%s --verb=get,update,patch --resource=%s.%s --resource-name=%s && kubectl create %sbinding %s%s --%s=%s --user=%s",
-		role, scope, name, resource, v1beta1.GroupName, serviceType.Name, role, scope, name, role, name, shellWord(user))
+		role, scope, name, resource, v1beta1.GroupName, serviceType.Name, role, scope, name, role, name, commands.Word(user))
 }

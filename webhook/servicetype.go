@@ -11,6 +11,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/webhook/commands"
 )
 
 // recordField is the record of a type's default.
@@ -88,7 +89,7 @@ func (r recordChange) set(ctx context.Context, name string) (*denial, error) {
 	}
 	denied := invalid("RecordUnfit", recordField+".name", "plan %q cannot be the default of type %q %s: %s%s",
 		name, r.of.Name, placeOf(r.of.Namespace), why, planLines(r.candidates(others)))
-	return denied.remedy("%s", listing("plan", r.of.Namespace != "", r.of.Namespace)), nil
+	return denied.ways(seeWhatThereIs, commands.Plans(r.of.Namespace)), nil
 }
 
 // clear refuses to forget a plan that is annotated still: the keeper would only
@@ -98,9 +99,9 @@ func (r recordChange) clear(ctx context.Context, name string) (*denial, error) {
 	if err != nil || r.unfit(found) != "" || !found.Plans[0].Default {
 		return nil, err
 	}
-	plan := found.Plans[0].Ref
-	return invalid("RecordStands", recordField, "%s is annotated as the default of type %q still, and would be recorded again", objectNamed("ServicePlan", plan), r.of.Name).
-		remedy("take the annotation off: %s", annotate(plan, v1beta1.AnnotationDefaultPlan+"-")), nil
+	plan := &found.Plans[0]
+	return invalid("RecordStands", recordField, "%s is annotated as the default of type %q still, and would be recorded again", objectNamed("ServicePlan", plan.Ref), r.of.Name).
+		ways("take the annotation off", commands.PlanOf(plan, &found.Classes[0]).TakeDefault()), nil
 }
 
 // unfit says why the plan that was looked for cannot be the type's default; empty

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/webhook/commands"
 )
 
 // shownCandidates is how many candidates a denial lists before it counts.
@@ -39,14 +39,12 @@ func wayOut(refused *resolve.Error, req resolve.Request) []string {
 	case resolve.NoDefault:
 		return settleDefault(refused, req)
 	case resolve.NothingNamed:
-		return []string{
-			"set spec.serviceType; the types on offer: kubectl get clusterserviceplans -o custom-columns=TYPE:.spec.serviceType,PLAN:.spec.externalName",
-			"or name a class and a plan: spec.clusterServiceClassExternalName, spec.clusterServicePlanExternalName",
-		}
+		return append(commands.Types().Lines("set spec.serviceType; the types on offer"),
+			"or name a class and a plan: spec.clusterServiceClassExternalName, spec.clusterServicePlanExternalName")
 	case resolve.ClassNotFound:
-		return []string{listing("class", req.Namespaced, req.Namespace)}
+		return commands.Classes(scopeOf(req)).Lines(seeWhatThereIs)
 	case resolve.PlanNotFound, resolve.NoMatch, resolve.Unusable, resolve.ClassMismatch, resolve.TypeMismatch:
-		return []string{listing("plan", req.Namespaced, req.Namespace) + " --show-labels"}
+		return commands.Plans(scopeOf(req)).Labelled().Lines(seeWhatThereIs)
 	case resolve.InvalidSelector:
 		return []string{"kubectl explain serviceinstance.spec.planSelector"}
 	case resolve.InvalidReference:
@@ -64,28 +62,28 @@ func settleAmbiguity(refused *resolve.Error) []string {
 	if len(usable) == 0 {
 		return nil
 	}
+	first, orName := commands.PlanAmong(usable[0], usable), "or name one: "+nameIt(usable[0])
 	if isSuggestion(refused.Rule) {
-		return []string{
-			"an operator makes one the default, as in: " + annotate(usable[0].Plan, v1beta1.AnnotationDefaultPlan+"=true"),
-			"or name one: " + nameIt(usable[0]),
-		}
+		return append(first.MakeDefault().Lines("an operator makes one the default, as in"), orName)
 	}
-	last := usable[len(usable)-1]
-	return []string{
-		"an operator keeps one default, as in: " + annotate(last.Plan, v1beta1.AnnotationDefaultPlan+"-"),
-		"or name one: " + nameIt(usable[0]),
+	keep := commands.PlanAmong(usable[len(usable)-1], usable).TakeDefault()
+	if svcat := first.MakeDefault().Svcat; svcat != "" {
+		// It makes the first the only one; with kubectl the others go one by one.
+		keep.Svcat = svcat
 	}
+	return append(keep.Lines("an operator keeps one default, as in"), orName)
 }
 
 // settleDefault makes one of the plans the default, or shows what there is.
 func settleDefault(refused *resolve.Error, req resolve.Request) []string {
 	usable := usablePlans(refused.Candidates)
 	if len(usable) == 0 {
-		return []string{"the types on offer: kubectl get clusterserviceplans -o custom-columns=TYPE:.spec.serviceType,PLAN:.spec.externalName"}
+		return commands.Types().Lines("the types on offer")
 	}
 	ways := []string{"name one: " + nameIt(usable[0])}
 	if req.Class.Value == "" || usable[0].Type != "" || len(usable) > 1 {
-		ways = append(ways, "or an operator makes one the default, as in: "+annotate(usable[0].Plan, v1beta1.AnnotationDefaultPlan+"=true"))
+		first := commands.PlanAmong(usable[0], usable)
+		ways = append(ways, first.MakeDefault().Lines("or an operator makes one the default, as in")...)
 	}
 	return ways
 }
@@ -132,19 +130,14 @@ func nameField(ref resolve.Ref, kind string) string {
 	return "spec.service" + kind + "Name"
 }
 
-// annotate is the command that annotates a plan.
-func annotate(plan resolve.Ref, annotation string) string {
-	if plan.Namespace == "" {
-		return fmt.Sprintf("kubectl annotate clusterserviceplan %s %s", plan.Name, annotation)
-	}
-	return fmt.Sprintf("kubectl annotate -n %s serviceplan %s %s", plan.Namespace, plan.Name, annotation)
-}
+// seeWhatThereIs leads to a listing.
+const seeWhatThereIs = "see what there is"
 
-// listing is the command that lists classes or plans of a scope.
-func listing(kind string, namespaced bool, namespace string) string {
-	plural := map[string]string{"class": "serviceclasses", "plan": "serviceplans"}[kind]
-	if namespaced {
-		return fmt.Sprintf("see what there is: kubectl get -n %s %s", namespace, plural)
+// scopeOf is the namespace whose catalog the request names, empty for the
+// cluster's.
+func scopeOf(req resolve.Request) string {
+	if req.Namespaced {
+		return req.Namespace
 	}
-	return "see what there is: kubectl get cluster" + plural
+	return ""
 }

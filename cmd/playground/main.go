@@ -45,7 +45,7 @@ func bindBin(cmd *cobra.Command, bin *string) {
 	if path, err := os.Executable(); err == nil {
 		own = filepath.Dir(path)
 	}
-	cmd.Flags().StringVar(bin, "bin", own, "folder of the binaries controlplane, kubectl, webhook, controller and playground")
+	cmd.Flags().StringVar(bin, "bin", own, "folder of the binaries controlplane, kubectl, webhook, controller, svcat and playground")
 	cmd.Flag("bin").DefValue = "the folder of playground"
 }
 

@@ -38,7 +38,7 @@ type stage struct {
 // startStage starts all of it, the brokers not registered yet. When it fails, what was
 // started is ended.
 func startStage(ctx context.Context, options stack.Options) (s *stage, err error) {
-	for _, name := range []string{"controller", "playground"} {
+	for _, name := range []string{"controller", "svcat", "playground"} {
 		if _, err := os.Stat(filepath.Join(options.Bin, name)); err != nil {
 			return nil, fmt.Errorf("cannot find binary %q: run `make build`: %w", name, err)
 		}

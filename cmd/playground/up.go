@@ -84,19 +84,22 @@ func (o upOptions) start(ctx context.Context, out io.Writer) (err error) {
 	return layOut(o.dir, exampleFiles...)
 }
 
-// hints are what up says to try: %[1]s is kubectl, %[2]s the playground, and %[3]s the
-// folder.
+// hints are what up says to try: %[1]s is kubectl, %[2]s the playground, %[3]s the
+// folder, and %[5]s svcat.
 const hints = `Two brokers are registered, azure and inhouse. Try:
   export KUBECONFIG=%[3]s/kubeconfig
-  %[1]s get clusterservicebrokers,clusterserviceplans
+  %[5]s get brokers
+  %[5]s get plans
 
 A type for which one broker suggests a plan, with credentials:
   %[1]s apply -f %[3]s/cache.yaml
   %[1]s wait servicebinding/cache --for=condition=Ready --timeout=60s
-  %[1]s describe secret cache
+  %[5]s describe binding cache
 
-A type for which two do: it says what to do.
+A type for which two do: it says what to do. Choose, and it works.
   %[1]s apply -f %[3]s/mydb.yaml
+  %[5]s explain mysql
+  %[5]s set plan azure-mysql/premium-p1 --default
 
 What the brokers have, and how they can go wrong:
   %[2]s books%[4]s
@@ -110,7 +113,8 @@ func (o upOptions) hint(out io.Writer) {
 	if o.dir != defaultDir {
 		dir = " --dir=" + shortest(o.dir)
 	}
-	sayf(out, hints, shortest(filepath.Join(o.bin, "kubectl")), shortest(filepath.Join(o.bin, "playground")), shortest(o.dir), dir)
+	binary := func(name string) string { return shortest(filepath.Join(o.bin, name)) }
+	sayf(out, hints, binary("kubectl"), binary("playground"), shortest(o.dir), dir, binary("svcat"))
 }
 
 // shortest is the path as a person would type it here.

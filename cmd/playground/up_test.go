@@ -75,24 +75,37 @@ func TestUpAndDown(t *testing.T) {
 // play tries what up says to try, and that the three kinds of types are there.
 func play(t *testing.T, dir string) {
 	t.Helper()
-	kubectl := func(args ...string) (string, error) {
-		line := exec.CommandContext(t.Context(), filepath.Join(binaries(), "kubectl"), append([]string{"--kubeconfig", dir + "/kubeconfig"}, args...)...)
+	run := func(tool string, args ...string) (string, error) {
+		line := exec.CommandContext(t.Context(), filepath.Join(binaries(), tool), append([]string{"--kubeconfig", dir + "/kubeconfig"}, args...)...)
 		line.Env = []string{"HOME=" + dir}
 		output, err := line.CombinedOutput()
 		return string(output), err
 	}
+	kubectl := func(args ...string) (string, error) { return run("kubectl", args...) }
 	must := func(args ...string) string {
 		said, err := kubectl(args...)
 		require.NoError(t, err, said)
 		return said
 	}
-	assert.Contains(t, must("get", "clusterserviceplans"), "premium-p1", "the catalogs are listed before up returns")
+	svcat := func(args ...string) string {
+		said, err := run("svcat", args...)
+		require.NoError(t, err, said)
+		return said
+	}
+	assert.Contains(t, svcat("get", "brokers"), "inhouse")
+	assert.Contains(t, svcat("get", "plans"), "premium-p1", "the catalogs are listed before up returns")
 	assert.Contains(t, must("apply", "-f", dir+"/cache.yaml"), "redis resolved to plan azure-redis/standard-c1 (suggested)")
 	must("wait", "servicebinding/cache", "--for=condition=Ready", "--timeout=30s")
 	assert.Equal(t, "servicebinding.io/redis", must("get", "secret", "cache", "-o", "jsonpath={.type}"))
+	assert.Contains(t, svcat("describe", "binding", "cache"), "Secret Data")
 	refused, err := kubectl("apply", "-f", dir+"/mydb.yaml")
 	require.Error(t, err, refused)
 	assert.Contains(t, refused, "2 plans are suggested")
+	assert.Contains(t, svcat("explain", "mysql"), "inhouse-mysql/small")
+	assert.Contains(t, refused, "svcat set plan azure-mysql/premium-p1 --default", "as up says")
+	svcat("set", "plan", "azure-mysql/premium-p1", "--default")
+	must("apply", "-f", dir+"/mydb.yaml")
+	must("delete", "serviceinstance", "mydb", "--timeout=30s")
 
 	said, err := command(t.Context(), "books", "--dir", dir)
 	require.NoError(t, err)

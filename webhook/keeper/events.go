@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/commands"
 )
 
 // What the keeper's events say.
@@ -43,8 +44,11 @@ func (k *Keeper) deniedEvent(ctx context.Context, object client.Object) event {
 }
 
 func toSeeWhy(object client.Object) string {
-	return fmt.Sprintf("to see why: kubectl patch %s.%s %s -n %s --type=merge -p '{}'",
-		waiterOf(object).kind, v1beta1.GroupName, object.GetName(), object.GetNamespace())
+	kind := "ServiceInstance"
+	if _, isBinding := object.(*v1beta1.ServiceBinding); isBinding {
+		kind = "ServiceBinding"
+	}
+	return "to see why: " + commands.Order{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName()}.Explain().String()
 }
 
 // A telling is the last that an object's user was told.

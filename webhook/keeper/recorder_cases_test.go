@@ -289,11 +289,13 @@ func (tc recorderCase) play(ctx context.Context, r *registry) {
 
 // spelled writes out the command that switches to plan b or a, whichever lost.
 func (r *registry) spelled(event string) string {
-	object := "clusterservicetype mysql"
+	object, place := "clusterservicetype mysql", "--cluster"
 	if r.namespace != "" {
-		object = "servicetype mysql -n " + r.namespace
+		object, place = "-n "+r.namespace+" servicetype mysql", "-n "+r.namespace
 	}
-	return strings.ReplaceAll(event, "COMMAND", fmt.Sprintf(`kubectl patch %s --type=merge -p '{"spec":{"defaultPlanRef":{"name":%q}}}'`, object, event[:1]))
+	return strings.ReplaceAll(event, "COMMAND", fmt.Sprintf(
+		`svcat set plan azure/%[2]s --default %[3]s, or with kubectl: kubectl patch %[1]s --type=merge -p '{"spec":{"defaultPlanRef":{"name":%[2]q}}}'`,
+		object, event[:1], place))
 }
 
 // A namespace that is being deleted takes no new object, and what is deleted in it

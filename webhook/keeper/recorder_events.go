@@ -5,7 +5,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/webhook/commands"
 )
 
 // What the keeper's events about defaults say.
@@ -42,7 +43,7 @@ func defaultEvents(v *typeView, m move) []defaultEvent {
 		holder := v.kept.recorded()
 		return []defaultEvent{
 			{v.plan(m.plan).object, reasonDefaultRepaired, fmt.Sprintf("is not annotated as %s any more: plan %q is recorded so (to switch: %s)",
-				of, holder, switchCommand(v.at, m.plan))},
+				of, holder, v.switchTo(m.plan))},
 			{v.plan(holder).object, reasonDefaultRepaired, fmt.Sprintf("is recorded as %s: plan %q, which was annotated so too, is not any more", of, m.plan)},
 		}
 	default:
@@ -60,13 +61,10 @@ func (v *typeView) lost(plan, of, why string) []defaultEvent {
 	return events
 }
 
-// switchCommand makes a plan the default of a type.
-func switchCommand(serviceType client.ObjectKey, plan string) string {
-	object := "clusterservicetype " + serviceType.Name
-	if serviceType.Namespace != "" {
-		object = "servicetype " + serviceType.Name + " -n " + serviceType.Namespace
-	}
-	return fmt.Sprintf(`kubectl patch %s --type=merge -p '{"spec":{"defaultPlanRef":{"name":%q}}}'`, object, plan)
+// switchTo is the command that makes a plan of the view the default of its type.
+func (v *typeView) switchTo(name string) commands.Ways {
+	plan := &v.plan(name).PlanEntry
+	return commands.PlanOf(plan, v.classesByName()[plan.Class]).Switch(v.at.Name)
 }
 
 // announce makes the events of a move.

@@ -58,7 +58,7 @@ func TestABindingBecomesWholeWithNoSecondWriteByItsUser(t *testing.T) {
 
 func TestWhatUsersOfBindingsAreTold(t *testing.T) {
 	t.Parallel()
-	const command = "to see why: kubectl patch servicebindings.servicecatalog.k8s.io creds -n a --type=merge -p '{}'"
+	const command = "to see why: svcat explain binding/creds -n a, or with kubectl: kubectl patch servicebindings.servicecatalog.k8s.io creds -n a --type=merge -p '{}'"
 	for name, tc := range map[string]struct {
 		reason   string
 		instance *v1beta1.ServiceInstance

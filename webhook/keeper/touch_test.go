@@ -278,7 +278,7 @@ func TestWhatUsersAreTold(t *testing.T) {
 		h.answer(func(*v1beta1.ServiceInstance) error { return status(422, metav1.StatusReasonInvalid) })
 		h.keep(ctx, h.options())
 		assert.Equal(t, []string{
-			`a/1 Warning Undecided admission refused the last try (to see why: kubectl patch serviceinstances.servicecatalog.k8s.io 1 -n a --type=merge -p '{}');` +
+			`a/1 Warning Undecided admission refused the last try (to see why: svcat explain instance/1 -n a, or with kubectl: kubectl patch serviceinstances.servicecatalog.k8s.io 1 -n a --type=merge -p '{}');` +
 				` it waits for a default plan of type "mysql"`,
 		}, h.told())
 	})

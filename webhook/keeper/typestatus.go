@@ -11,6 +11,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/webhook/commands"
 )
 
 // The reasons of a type's conditions.
@@ -203,11 +204,7 @@ func (o *outlook) noDefault() v1beta1.Condition {
 
 // command is how an operator chooses.
 func (o *outlook) command() string {
-	object := "clusterservicetype " + o.at.Name
-	if o.at.Namespace != "" {
-		object = "servicetype " + o.at.Name + " -n " + o.at.Namespace
-	}
-	return "kubectl patch " + object + ` --type=merge -p '{"spec":{"defaultPlanRef":{"name":"PLAN"}}}'`
+	return commands.Choose(resolve.Ref{Namespace: o.at.Namespace, Name: o.at.Name}).String()
 }
 
 // contenders are the candidates of an ambiguity, with the names to choose by.

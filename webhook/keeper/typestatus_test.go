@@ -32,7 +32,8 @@ const (
 	noneDefault = "DefaultPlan False None: no plan is recorded or annotated as the default"
 )
 
-const patchMySQL = `kubectl patch clusterservicetype mysql --type=merge -p '{"spec":{"defaultPlanRef":{"name":"PLAN"}}}'`
+const patchMySQL = "svcat set plan CLASS/PLAN --default --cluster, or with kubectl: " +
+	`kubectl patch clusterservicetype mysql --type=merge -p '{"spec":{"defaultPlanRef":{"name":"PLAN"}}}'`
 
 func suggests(plans ...string) step {
 	return func(ctx context.Context, r *registry) {
@@ -179,7 +180,8 @@ func TestWhatATypeTells(t *testing.T) {
 				`default "" suggested "azure/a" plans 2 resolvable false`,
 				noneDefault, "SuggestedPlan True Suggested: azure/a is the suggested plan",
 				`Ambiguous True Several: 2 plans are default in the cluster, and only one can be: azure/x (cluster) is plan "x", azure/y (cluster) is plan "y"; choose one: ` +
-					`kubectl patch servicetype mysql -n dev --type=merge -p '{"spec":{"defaultPlanRef":{"name":"PLAN"}}}'`,
+					"svcat set plan CLASS/PLAN --default -n dev, or with kubectl: " +
+					`kubectl patch -n dev servicetype mysql --type=merge -p '{"spec":{"defaultPlanRef":{"name":"PLAN"}}}'`,
 				"NoDefault False Several: several plans contend for the type",
 			},
 		},

@@ -1,0 +1,18 @@
+package webhook
+
+import (
+	"context"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Put takes in a policy of either kind as it is now, for whoever has no informers
+// to follow. One that cannot be compiled has no effect; the error says why.
+func (s *RuleSet) Put(ctx context.Context, policy client.Object) error {
+	if _, err := compilePolicy(policy); err != nil {
+		s.drop(ruleName{kindOfPolicy(policy), policy.GetName()})
+		return err
+	}
+	s.put(ctx, policy)
+	return nil
+}
