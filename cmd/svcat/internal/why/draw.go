@@ -1,0 +1,100 @@
+package why
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+)
+
+// The values of --output.
+const (
+	outputTree    = "tree"
+	outputJSON    = "json"
+	outputDot     = "dot"
+	outputMermaid = "mermaid"
+)
+
+var outputs = []string{outputTree, outputJSON, outputDot, outputMermaid}
+
+// A drawer prints a report.
+type drawer func(*cli.Env, *Report) error
+
+// drawerOf is the drawer for a value of --output.
+func drawerOf(output string) (drawer, error) {
+	switch output {
+	case outputTree:
+		return func(env *cli.Env, r *Report) error { return drawTrees(env.Out, r.trees(), env.Colours()) }, nil
+	case outputJSON:
+		return drawJSON, nil
+	case outputDot:
+		return func(env *cli.Env, r *Report) error { return drawDot(env.Out, r.trees()) }, nil
+	case outputMermaid:
+		return func(env *cli.Env, r *Report) error { return drawMermaid(env.Out, r.trees()) }, nil
+	}
+	return nil, cli.Usagef("--output is %q; allowed are %s", output, strings.Join(outputs, ", "))
+}
+
+func (r *Report) trees() []node {
+	trees := make([]node, len(r.Explanations))
+	for i := range r.Explanations {
+		trees[i] = r.Explanations[i].tree()
+	}
+	return trees
+}
+
+func drawJSON(env *cli.Env, r *Report) error {
+	encoder := json.NewEncoder(env.Out)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(r); err != nil {
+		return fmt.Errorf("cannot print the explanation: %w", err)
+	}
+	return nil
+}
+
+// drawTrees writes the trees for a terminal, an empty line between them.
+func drawTrees(out io.Writer, trees []node, colours bool) error {
+	var text strings.Builder
+	for i, tree := range trees {
+		if i > 0 {
+			text.WriteString("\n")
+		}
+		text.WriteString(tree.line(colours) + "\n")
+		tree.draw(&text, "", colours)
+	}
+	_, err := io.WriteString(out, text.String())
+	return err
+}
+
+// draw writes what stands below a node, each line behind indent.
+func (n node) draw(text *strings.Builder, indent string, colours bool) {
+	for i, kid := range n.kids {
+		branch, below := "├─ ", "│  "
+		if i == len(n.kids)-1 {
+			branch, below = "└─ ", "   "
+		}
+		text.WriteString(indent + branch + kid.line(colours) + "\n")
+		kid.draw(text, indent+below, colours)
+	}
+}
+
+// line is a node's own line. Colour only repeats what the mark says.
+func (n node) line(colours bool) string {
+	sign, colour := string(n.mark), ""
+	switch n.mark {
+	case heading:
+		sign, colour = "", "\x1b[1m"
+	case winner:
+		colour = "\x1b[32m"
+	case loser:
+		colour = "\x1b[31m"
+	case plain, passed:
+	}
+	if colour == "" || !colours {
+		return sign + n.text
+	}
+	return colour + sign + n.text + "\x1b[0m"
+}

@@ -1,0 +1,142 @@
+package why
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/defaultplan/defaultplan/resolve"
+)
+
+// headline is the subject, and what it gets.
+func (e *Explanation) headline() string {
+	var who string
+	switch e.Subject.Kind {
+	case KindType:
+		who = e.Subject.Name + " in namespace " + e.Subject.Namespace
+	case KindInstance:
+		who = fmt.Sprintf("instance %s/%s (%s)", e.Subject.Namespace, e.Subject.Name, asked(e.Asks))
+	default:
+		who = fmt.Sprintf("binding %s/%s (%s)", e.Subject.Namespace, e.Subject.Name, asked(e.Asks))
+	}
+	if e.Then == nil {
+		return who + " → " + e.Now.outcome(e.Subject.Namespace)
+	}
+	if e.Then.Plan == nil {
+		return who + " → no plan yet"
+	}
+	return who + " → " + e.Then.Plan.titled()
+}
+
+// asked is what an object asks for, in words.
+func asked(asks map[string]string) string {
+	var words []string
+	for _, field := range slices.SortedFunc(maps.Keys(asks), func(a, b string) int {
+		return cmp.Or(cmp.Compare(order(a), order(b)), strings.Compare(a, b))
+	}) {
+		words = append(words, word(field)+" "+asks[field])
+	}
+	if len(words) == 0 {
+		return "asks for nothing"
+	}
+	return strings.Join(words, ", ")
+}
+
+// word is what a field of spec names, in a word.
+func word(field string) string {
+	return []string{"of", "class", "plan", "type", "selector", field}[order(field)]
+}
+
+func order(field string) int {
+	switch {
+	case field == "instanceRef":
+		return 0
+	case strings.Contains(field, "Class"):
+		return 1
+	case strings.Contains(field, "Plan"):
+		return 2
+	case field == "serviceType":
+		return 3
+	case field == "planSelector":
+		return 4
+	}
+	return 5
+}
+
+// outcome is the plan and why, or why none.
+func (n *Now) outcome(namespace string) string {
+	plan := ""
+	if n.Plan != nil {
+		plan = n.Plan.titled() + " (" + reason(n.Rule, namespace, n.Plan) + n.basis() + ")"
+	}
+	switch n.Verdict {
+	case Decided:
+		return plan
+	case Waits:
+		return "no plan yet: it waits"
+	}
+	if plan == "" {
+		return "refused"
+	}
+	return "refused, though the choice is " + plan
+}
+
+// basis says what makes a default the default.
+func (n *Now) basis() string {
+	switch resolve.Rule(n.Rule) {
+	case resolve.RuleNamespaceDefault, resolve.RuleClusterDefault, resolve.RuleClassDefault:
+	default:
+		return ""
+	}
+	if !n.Recorded {
+		return ", by annotation"
+	}
+	for _, record := range n.Records {
+		if record.Believed && record.Plan == n.Plan.Name && scopeName(record.Namespace) == n.Plan.Scope {
+			return ", recorded in " + record.kindName()
+		}
+	}
+	return ", recorded"
+}
+
+// kindName is the object that records.
+func (r *Record) kindName() string {
+	return r.Kind + " " + strings.TrimPrefix(r.Namespace+"/"+r.Type, "/")
+}
+
+// reason is a rule in words; plan may be nil.
+func reason(rule, namespace string, plan *Plan) string {
+	class := "the class"
+	if plan != nil {
+		class = "class " + plan.Class
+	}
+	switch resolve.Rule(rule) {
+	case resolve.RuleNamed:
+		return "named"
+	case resolve.RuleOnlyPlan:
+		return "the only plan of " + class
+	case resolve.RuleClassDefault:
+		return "default of " + class
+	case resolve.RuleClassSuggested:
+		return "suggested in " + class
+	case resolve.RuleSelector:
+		return "the heaviest match"
+	case resolve.RuleNamespaceDefault:
+		return "default of namespace " + namespace
+	case resolve.RuleClusterDefault:
+		return "default of the cluster"
+	case resolve.RuleNamespaceSuggested:
+		return "suggested in namespace " + namespace
+	case resolve.RuleClusterSuggested:
+		return "suggested in the cluster"
+	}
+	switch rule {
+	case ruleInstance:
+		return "the plan of its instance"
+	case ruleRestored:
+		return "it came with its references"
+	}
+	return rule
+}

@@ -1,0 +1,127 @@
+package why
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/webhook/policy"
+)
+
+// A slice is the part of a cluster that a question is about. It may be added to
+// from several goroutines; it is read when they are done.
+type slice struct {
+	mu       sync.Mutex
+	classes  map[resolve.Ref]catalog.Class
+	plans    map[resolve.Ref]catalog.Plan
+	types    map[resolve.Ref]catalog.Type
+	policies []client.Object
+	rules    []policy.Rule
+	// namespace is nil where it is not there, or may not be read.
+	namespace *corev1.Namespace
+	notes     []string
+}
+
+func newSlice() *slice {
+	return &slice{
+		classes: map[resolve.Ref]catalog.Class{}, plans: map[resolve.Ref]catalog.Plan{}, types: map[resolve.Ref]catalog.Type{},
+	}
+}
+
+func refOf(object client.Object) resolve.Ref {
+	return resolve.Ref{Namespace: object.GetNamespace(), Name: object.GetName()}
+}
+
+func (s *slice) addClass(class catalog.Class) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.classes[refOf(class.Object)] = class
+	return nil
+}
+
+func (s *slice) addPlan(plan catalog.Plan) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.plans[refOf(plan.Object)] = plan
+	return nil
+}
+
+func (s *slice) addType(serviceType catalog.Type) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.types[refOf(serviceType.Object)] = serviceType
+	return nil
+}
+
+func (s *slice) addPolicy(object client.Object, rule policy.Rule) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.policies = append(s.policies, object)
+	s.rules = append(s.rules, rule)
+}
+
+func (s *slice) note(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !slices.Contains(s.notes, text) {
+		s.notes = append(s.notes, text)
+		slices.Sort(s.notes)
+	}
+}
+
+// class is the class of a plan, which has its scope.
+func (s *slice) class(plan catalog.Plan) (catalog.Class, bool) {
+	class, ok := s.classes[resolve.Ref{Namespace: plan.Object.GetNamespace(), Name: plan.ClassName}]
+	return class, ok
+}
+
+// place is the namespace as policies see it.
+func (s *slice) place(namespace string) policy.Place {
+	place := policy.Place{Namespace: namespace}
+	if s.namespace != nil {
+		place.Labels = s.namespace.Labels
+	}
+	return place
+}
+
+// entries are the slice as package resolve sees it, with what policies keep from
+// a namespace marked.
+func (s *slice) entries(namespace string) (resolve.Catalog, map[resolve.Ref]*policy.Refusal) {
+	var entries resolve.Catalog
+	refused := map[resolve.Ref]*policy.Refusal{}
+	for _, ref := range sorted(s.classes) {
+		entries.Classes = append(entries.Classes, s.classes[ref].ClassEntry())
+	}
+	for _, ref := range sorted(s.plans) {
+		plan := s.plans[ref].PlanEntry()
+		if class, ok := s.class(s.plans[ref]); ok {
+			if refusal := policy.Judge(s.rules, policy.TargetOf(class.ClassEntry(), plan), s.place(namespace)); refusal != nil {
+				plan.Denied, refused[ref] = refusal.Policies[0], refusal
+			}
+		}
+		entries.Plans = append(entries.Plans, plan)
+	}
+	for _, ref := range sorted(s.types) {
+		entries.Records = append(entries.Records, s.types[ref].Record())
+	}
+	return entries, refused
+}
+
+func sorted[V any](of map[resolve.Ref]V) []resolve.Ref {
+	refs := make([]resolve.Ref, 0, len(of))
+	for ref := range of {
+		refs = append(refs, ref)
+	}
+	slices.SortFunc(refs, func(a, b resolve.Ref) int {
+		if a.Namespace != b.Namespace {
+			return strings.Compare(a.Namespace, b.Namespace)
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return refs
+}
