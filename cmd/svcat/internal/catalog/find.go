@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -33,8 +34,9 @@ func (f Finder) Class(ctx context.Context, name string) (Class, error) {
 // class, if class is not empty.
 func (f Finder) Plan(ctx context.Context, class, name string) (Plan, error) {
 	if class == "" {
-		found, err := f.planAlone(ctx, name)
 		within, plan, split := strings.Cut(name, "/")
+		// All plans are listed for an error only, which CLASS/PLAN does not end in.
+		found, err := f.planAlone(ctx, name, !split)
 		if !split || !isNotFound(err) {
 			return found, err
 		}
@@ -90,7 +92,7 @@ func ClassOfPlan(ctx context.Context, reader client.Reader, plan Plan) (Class, e
 // Broker finds the broker called name.
 func (f Finder) Broker(ctx context.Context, name string) (Broker, error) {
 	return one(f.Place, NameError{Kind: "broker", Name: name, Where: f.Place.String()}, func(at Place) ([]Broker, error) {
-		return got(ctx, f.Reader, at, name, &v1beta1.ClusterServiceBroker{}, &v1beta1.ServiceBroker{}, BrokerOf)
+		return got(ctx, f.Reader, at, name, kinds{&v1beta1.ClusterServiceBroker{}, &v1beta1.ServiceBroker{}}, BrokerOf)
 	}, func() ([]string, error) {
 		var names []string
 		err := Brokers(ctx, f.Reader, Query{Place: f.Place}, func(b Broker) error {
@@ -104,7 +106,7 @@ func (f Finder) Broker(ctx context.Context, name string) (Broker, error) {
 // Type finds the service type called name.
 func (f Finder) Type(ctx context.Context, name string) (Type, error) {
 	return one(f.Place, NameError{Kind: "type", Name: name, Where: f.Place.String()}, func(at Place) ([]Type, error) {
-		return got(ctx, f.Reader, at, name, &v1beta1.ClusterServiceType{}, &v1beta1.ServiceType{}, TypeOf)
+		return got(ctx, f.Reader, at, name, kinds{&v1beta1.ClusterServiceType{}, &v1beta1.ServiceType{}}, TypeOf)
 	}, func() ([]string, error) {
 		var names []string
 		err := Types(ctx, f.Reader, Query{Place: f.Place}, func(t Type) error {
@@ -115,10 +117,13 @@ func (f Finder) Type(ctx context.Context, name string) (Type, error) {
 	})
 }
 
-func (f Finder) planAlone(ctx context.Context, name string) (Plan, error) {
+func (f Finder) planAlone(ctx context.Context, name string, known bool) (Plan, error) {
 	wanted := NameError{Kind: "plan", Name: name, Where: f.Place.String()}
 	return one(f.Place, wanted, func(at Place) ([]Plan, error) { return f.plans(ctx, at, name) }, func() ([]string, error) {
 		var all []Plan
+		if !known {
+			return nil, nil
+		}
 		err := Plans(ctx, f.Reader, Query{Place: f.Place}, func(p Plan) error {
 			all = append(all, p)
 			return nil
@@ -133,7 +138,7 @@ func (f Finder) fits(object client.Object, externalName, name string) bool {
 }
 
 func (f Finder) classes(ctx context.Context, at Place, name string) ([]Class, error) {
-	found, err := got(ctx, f.Reader, at, name, &v1beta1.ClusterServiceClass{}, &v1beta1.ServiceClass{}, ClassOf)
+	found, err := got(ctx, f.Reader, at, name, kinds{&v1beta1.ClusterServiceClass{}, &v1beta1.ServiceClass{}}, ClassOf)
 	if err != nil || f.KubeName {
 		return found, err
 	}
@@ -147,7 +152,7 @@ func (f Finder) classes(ctx context.Context, at Place, name string) ([]Class, er
 }
 
 func (f Finder) plans(ctx context.Context, at Place, name string) ([]Plan, error) {
-	found, err := got(ctx, f.Reader, at, name, &v1beta1.ClusterServicePlan{}, &v1beta1.ServicePlan{}, PlanOf)
+	found, err := got(ctx, f.Reader, at, name, kinds{&v1beta1.ClusterServicePlan{}, &v1beta1.ServicePlan{}}, PlanOf)
 	if err != nil || f.KubeName {
 		return found, err
 	}
@@ -190,16 +195,23 @@ func pick[V viewed](found []V, wanted NameError, names func() ([]string, error))
 	return none, wanted.sorted()
 }
 
+// kinds are empty objects of a kind in both scopes.
+type kinds struct{ cluster, namespaced client.Object }
+
 // got reads the object of that Kubernetes name, in the one scope of a place.
 func got[V any](
-	ctx context.Context, reader client.Reader, at Place, name string, cluster, namespaced client.Object, view func(client.Object) (V, bool),
+	ctx context.Context, reader client.Reader, at Place, name string, of kinds, view func(client.Object) (V, bool),
 ) ([]V, error) {
-	object := cluster
+	object := of.cluster
 	if at.Namespaces {
-		object = namespaced
+		object = of.namespaced
+	}
+	if len(content.IsPathSegmentName(name)) > 0 {
+		// Such as class/plan: the client would not even ask.
+		return nil, nil
 	}
 	if at.Namespaces && at.Namespace == "" {
-		return gotAnywhere(ctx, reader, name, namespaced, view)
+		return gotAnywhere(ctx, reader, name, of.namespaced, view)
 	}
 	err := reader.Get(ctx, client.ObjectKey{Namespace: at.Namespace, Name: name}, object)
 	switch {

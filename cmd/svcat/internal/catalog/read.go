@@ -25,27 +25,30 @@ type Query struct {
 // Classes calls each with the classes of a place, page by page, in the API
 // server's order, until it fails.
 func Classes(ctx context.Context, reader client.Reader, query Query, each func(Class) error) error {
-	return walk(ctx, reader, query, &v1beta1.ClusterServiceClassList{}, &v1beta1.ServiceClassList{}, ClassOf, each)
+	return walk(ctx, reader, query, lists{&v1beta1.ClusterServiceClassList{}, &v1beta1.ServiceClassList{}}, ClassOf, each)
 }
 
 // Plans is as Classes.
 func Plans(ctx context.Context, reader client.Reader, query Query, each func(Plan) error) error {
-	return walk(ctx, reader, query, &v1beta1.ClusterServicePlanList{}, &v1beta1.ServicePlanList{}, PlanOf, each)
+	return walk(ctx, reader, query, lists{&v1beta1.ClusterServicePlanList{}, &v1beta1.ServicePlanList{}}, PlanOf, each)
 }
 
 // Brokers is as Classes.
 func Brokers(ctx context.Context, reader client.Reader, query Query, each func(Broker) error) error {
-	return walk(ctx, reader, query, &v1beta1.ClusterServiceBrokerList{}, &v1beta1.ServiceBrokerList{}, BrokerOf, each)
+	return walk(ctx, reader, query, lists{&v1beta1.ClusterServiceBrokerList{}, &v1beta1.ServiceBrokerList{}}, BrokerOf, each)
 }
 
 // Types is as Classes.
 func Types(ctx context.Context, reader client.Reader, query Query, each func(Type) error) error {
-	return walk(ctx, reader, query, &v1beta1.ClusterServiceTypeList{}, &v1beta1.ServiceTypeList{}, TypeOf, each)
+	return walk(ctx, reader, query, lists{&v1beta1.ClusterServiceTypeList{}, &v1beta1.ServiceTypeList{}}, TypeOf, each)
 }
+
+// lists are empty lists of a kind in both scopes.
+type lists struct{ cluster, namespaced client.ObjectList }
 
 // walk lists the scopes of a place. The lists are emptied before each page.
 func walk[V any](
-	ctx context.Context, reader client.Reader, query Query, cluster, namespaced client.ObjectList,
+	ctx context.Context, reader client.Reader, query Query, of lists,
 	view func(client.Object) (V, bool), each func(V) error,
 ) error {
 	visit := func(object runtime.Object) error {
@@ -57,12 +60,12 @@ func walk[V any](
 		return each(one)
 	}
 	if query.Place.Cluster {
-		if err := Pages(ctx, reader, cluster, visit, query.Fields); err != nil {
+		if err := Pages(ctx, reader, of.cluster, visit, query.Fields); err != nil {
 			return err
 		}
 	}
 	if query.Place.Namespaces {
-		return Pages(ctx, reader, namespaced, visit, query.Fields, client.InNamespace(query.Place.Namespace))
+		return Pages(ctx, reader, of.namespaced, visit, query.Fields, client.InNamespace(query.Place.Namespace))
 	}
 	return nil
 }

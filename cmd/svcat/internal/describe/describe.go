@@ -1,11 +1,53 @@
-// Package describe has the command that shows one object with all that matters about it.
+// Package describe has the command that shows one object with all that matters about
+// it: what it is, what it gives, who uses it, and how its parameters came about.
 package describe
 
 import (
 	"github.com/spf13/cobra"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
 )
 
 // New returns the command `svcat describe`.
-func New(*cli.Env) *cobra.Command { return &cobra.Command{Use: "describe"} }
+func New(env *cli.Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "describe",
+		Short: "Show all that matters about one broker, class, plan, instance, binding or type",
+		Long: `Show all that matters about one broker, class, plan, instance, binding or type.
+
+Classes and plans are found by the name that their broker gave them or by their
+Kubernetes name, in the current namespace first and then in the cluster. Values of
+Secrets are never shown, but for those of a binding with --show-secrets.`,
+		Example: `  svcat describe class azure-mysql
+  svcat describe plan azure-mysql/premium-p1
+  svcat describe instance mydb
+  svcat describe binding mydb-admin --show-secrets
+  svcat describe type mysql`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return cli.Usagef("cannot describe %q; allowed are broker, class, plan, instance, binding and type", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return cli.Usagef("say what to describe: a broker, class, plan, instance, binding or type; see %s --help", cmd.CommandPath())
+		},
+	}
+	cmd.AddCommand(newBroker(env), newClass(env), newPlan(env), newInstance(env), newBinding(env), newType(env))
+	return cmd
+}
+
+// oneName is the rule for what is described.
+func oneName(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return cli.Usagef("%s takes one name, not %d", cmd.CommandPath(), len(args))
+	}
+	return nil
+}
+
+// bindPlace adds the flags that say where to look.
+func bindPlace(cmd *cobra.Command, place *cli.PlaceFlags) {
+	place.Bind(cmd.Flags(), true)
+	_ = cmd.RegisterFlagCompletionFunc("scope", complete.Words("cluster", "namespace", "all"))
+}

@@ -8,7 +8,40 @@ import (
 )
 
 // New returns the command `svcat get`.
-func New(*cli.Env) *cobra.Command { return &cobra.Command{Use: "get"} }
+func New(env *cli.Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "get",
+		Short: "List brokers, classes, plans, instances, bindings or types",
+		Long: `List brokers, classes, plans, instances, bindings or types, or show one of them.
 
-// NewMarketplace returns the command `svcat marketplace`.
-func NewMarketplace(*cli.Env) *cobra.Command { return &cobra.Command{Use: "marketplace"} }
+A * behind a type marks the plan that an instance gets which asks for that type
+alone: the default plan, or, while the type has none, the suggested plan.
+
+Without flags, what the cluster and the current namespace offer is listed;
+--cluster is the cluster alone, --namespace a namespace alone, and
+--all-namespaces is everything. Instances and bindings are those of one namespace.`,
+		Example: `  svcat get plans
+  svcat get classes --type mysql
+  svcat get plans --default
+  svcat get instances --all-namespaces`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return cli.Usagef("cannot get %q; allowed are brokers, classes, plans, instances, bindings and types", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return cli.Usagef("say what to get: brokers, classes, plans, instances, bindings or types; see %s --help", cmd.CommandPath())
+		},
+	}
+	cmd.AddCommand(newBrokers(env), newClasses(env), newPlans(env), newInstances(env), newBindings(env), newTypes(env))
+	return cmd
+}
+
+// atMostOneName is the rule for what is listed, or shown if it is named.
+func atMostOneName(cmd *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return cli.Usagef("%s takes one name at most, not %d", cmd.CommandPath(), len(args))
+	}
+	return nil
+}

@@ -1,0 +1,40 @@
+package catalog
+
+import (
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// Attributes are the attributes of a plan as its broker gave them, as in
+// "Cores=4, Memory=16Gi", sorted.
+func (p Plan) Attributes() string {
+	all := map[string]string{}
+	for _, from := range []map[string]string{p.Object.GetAnnotations(), p.Object.GetLabels()} {
+		for name, value := range from {
+			if attribute, is := strings.CutPrefix(name, v1beta1.LabelAttributePrefix); is {
+				all[attribute] = value
+			}
+		}
+	}
+	words := make([]string, 0, len(all))
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		words = append(words, name+"="+all[name])
+	}
+	return strings.Join(words, ", ")
+}
+
+// URL is the broker's address without a password that somebody may have put there.
+func (b Broker) URL() string {
+	address, err := url.Parse(b.Spec.URL)
+	switch {
+	case err != nil:
+		return "(not a URL)"
+	case address.User == nil:
+		return b.Spec.URL
+	}
+	return address.Redacted()
+}

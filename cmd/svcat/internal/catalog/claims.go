@@ -1,0 +1,164 @@
+package catalog
+
+import (
+	"context"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/resolve"
+)
+
+// Instance reads the instance of that name in a namespace. Its error is a
+// *NameError where there is none.
+func Instance(ctx context.Context, reader client.Reader, namespace, name string) (*v1beta1.ServiceInstance, error) {
+	instance := &v1beta1.ServiceInstance{}
+	err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, instance)
+	if !apierrors.IsNotFound(err) {
+		return instance, err
+	}
+	return nil, absent(ctx, reader, "instance", namespace, name, &v1beta1.ServiceInstanceList{})
+}
+
+// Binding is as Instance.
+func Binding(ctx context.Context, reader client.Reader, namespace, name string) (*v1beta1.ServiceBinding, error) {
+	binding := &v1beta1.ServiceBinding{}
+	err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, binding)
+	if !apierrors.IsNotFound(err) {
+		return binding, err
+	}
+	return nil, absent(ctx, reader, "binding", namespace, name, &v1beta1.ServiceBindingList{})
+}
+
+// absent is the error of a name that nothing in a namespace has.
+func absent(ctx context.Context, reader client.Reader, kind, namespace, name string, list client.ObjectList) error {
+	wanted := NameError{Kind: kind, Name: name, Where: Place{Namespaces: true, Namespace: namespace}.String()}
+	err := Pages(ctx, reader, list, func(object runtime.Object) error {
+		if o, ok := object.(client.Object); ok {
+			wanted.Known = append(wanted.Known, o.GetName())
+		}
+		return nil
+	}, client.InNamespace(namespace))
+	if err != nil {
+		return err
+	}
+	return wanted.sorted()
+}
+
+// StandingOf are the plans that stand for their type among those of a scope (the
+// empty namespace is the cluster) and of these types, as Standings decides. It reads
+// no other plans.
+func StandingOf(ctx context.Context, reader client.Reader, namespace string, types ...string) (map[resolve.Ref]resolve.Rule, error) {
+	entries, err := Contenders(ctx, reader, namespace, types...)
+	if err != nil {
+		return nil, err
+	}
+	return Standings(&entries), nil
+}
+
+// Contenders are the plans of a scope (the empty namespace is the cluster) and of
+// these types, with their classes and the types' records.
+func Contenders(ctx context.Context, reader client.Reader, namespace string, types ...string) (resolve.Catalog, error) {
+	read := contenders{reader: reader, at: scope(namespace)}
+	for _, serviceType := range types {
+		if serviceType == "" {
+			continue
+		}
+		if err := read.ofType(ctx, serviceType); err != nil {
+			return resolve.Catalog{}, err
+		}
+	}
+	return read.entries, nil
+}
+
+// scope is one scope as a place: the empty namespace is the cluster.
+func scope(namespace string) Place {
+	return Place{Cluster: namespace == "", Namespaces: namespace != "", Namespace: namespace}
+}
+
+// contenders collects the plans of one scope that contend for types.
+type contenders struct {
+	reader  client.Reader
+	at      Place
+	entries resolve.Catalog
+	classes map[string]bool
+	plans   map[string]bool
+}
+
+func (c *contenders) ofType(ctx context.Context, serviceType string) error {
+	query := Query{Place: c.at, Fields: client.MatchingFields{v1beta1.FieldServiceType: serviceType}}
+	var classes []Class
+	if err := Classes(ctx, c.reader, query, func(class Class) error {
+		classes = append(classes, class)
+		return nil
+	}); err != nil {
+		return err
+	}
+	for _, class := range classes {
+		c.addClass(class)
+		if err := Plans(ctx, c.reader, plansOf(class), func(plan Plan) error {
+			// Those of another type would be judged without their rivals.
+			if plan.Spec.ServiceType == "" || plan.Spec.ServiceType == serviceType {
+				c.addPlan(plan)
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	if err := c.ofOwnType(ctx, query); err != nil {
+		return err
+	}
+	return Types(ctx, c.reader, Query{Place: c.at, Fields: client.MatchingFields{"metadata.name": serviceType}}, func(t Type) error {
+		c.entries.Records = append(c.entries.Records, t.Record())
+		return nil
+	})
+}
+
+// ofOwnType adds the plans that have the type themselves, with their classes.
+func (c *contenders) ofOwnType(ctx context.Context, query Query) error {
+	var plans []Plan
+	if err := Plans(ctx, c.reader, query, func(plan Plan) error {
+		plans = append(plans, plan)
+		c.addPlan(plan)
+		return nil
+	}); err != nil {
+		return err
+	}
+	for _, plan := range plans {
+		if c.classes[plan.ClassName] {
+			continue
+		}
+		class, err := ClassOfPlan(ctx, c.reader, plan)
+		if apierrors.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		c.addClass(class)
+	}
+	return nil
+}
+
+func (c *contenders) addClass(class Class) {
+	if c.classes == nil {
+		c.classes = map[string]bool{}
+	}
+	if name := class.Object.GetName(); !c.classes[name] {
+		c.classes[name] = true
+		c.entries.Classes = append(c.entries.Classes, class.ClassEntry())
+	}
+}
+
+func (c *contenders) addPlan(plan Plan) {
+	if c.plans == nil {
+		c.plans = map[string]bool{}
+	}
+	if name := plan.Object.GetName(); !c.plans[name] {
+		c.plans[name] = true
+		c.entries.Plans = append(c.entries.Plans, plan.PlanEntry())
+	}
+}

@@ -1,0 +1,89 @@
+package catalog_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+)
+
+func TestNameError(t *testing.T) {
+	t.Parallel()
+	many := make([]string, 23)
+	for i := range many {
+		many[i] = fmt.Sprintf("p%02d", i)
+	}
+	cases := map[string]struct {
+		reason string
+		err    catalog.NameError
+		want   string
+	}{
+		"Misspelt": {
+			reason: "what was meant is said first, then what there is",
+			err:    catalog.NameError{Kind: "plan", Name: "smal", Where: "class redis", Known: []string{"large", "small"}},
+			want:   `no plan "smal" in class redis; did you mean small? plans: large, small`,
+		},
+		"Other": {
+			reason: "nothing is guessed that is not near",
+			err:    catalog.NameError{Kind: "class", Name: "mongodb", Where: "the cluster", Known: []string{"mysql", "redis"}},
+			want:   `no class "mongodb" in the cluster; classes: mysql, redis`,
+		},
+		"None": {
+			reason: "an empty list is said", err: catalog.NameError{Kind: "class", Name: "mysql", Where: `namespace "dev"`},
+			want: `no class "mysql" in namespace "dev"; there are no classes`,
+		},
+		"Many": {
+			reason: "a list has an end", err: catalog.NameError{Kind: "plan", Name: "gigantic", Where: "class c", Known: many},
+			want: `no plan "gigantic" in class c; plans: p00, p01, p02, p03, p04, p05, p06, p07, p08, p09, p10, p11, p12, p13, p14, p15, p16, p17, p18, p19 and 3 more`,
+		},
+		"Several": {
+			reason: "a name of several needs another name",
+			err:    catalog.NameError{Kind: "plan", Name: "small", Where: "the cluster", Fits: []string{"dev/s1", "s2"}},
+			want:   `2 plans are called "small" in the cluster; name one by its Kubernetes name (--kube-name): dev/s1, s2`,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.EqualError(t, &tc.err, tc.want, tc.reason)
+		})
+	}
+}
+
+func TestNearest(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason, name string
+		known        []string
+		want         string
+	}{
+		"LetterMissing": {reason: "one of five letters", name: "smal", known: []string{"large", "small"}, want: "small"},
+		"Case":          {reason: "case is no mistake", name: "SMALL", known: []string{"small"}, want: "small"},
+		"Nearer":        {reason: "the nearest wins", name: "premium-p2", known: []string{"premium-p10", "premium-p1"}, want: "premium-p1"},
+		"FirstOfEqual":  {reason: "of equals the first, so that the text is the same each time", name: "p9", known: []string{"p1", "p2"}, want: "p1"},
+		"TooFar":        {reason: "more than a third wrong is another word", name: "basic", known: []string{"large"}},
+		"ShortWord":     {reason: "a short word may have one wrong letter", name: "s", known: []string{"m"}, want: "m"},
+		"Nothing":       {reason: "nothing is near nothing", name: "x"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, tc.want, catalog.Nearest(tc.name, tc.known), tc.reason)
+		})
+	}
+}
+
+func TestPlaceInASentence(t *testing.T) {
+	t.Parallel()
+	for want, place := range map[string]catalog.Place{
+		"the cluster":                     {Cluster: true, Namespace: "dev"},
+		"the cluster and its namespaces":  {Cluster: true, Namespaces: true},
+		`the cluster and namespace "dev"`: {Cluster: true, Namespaces: true, Namespace: "dev"},
+		`namespace "dev"`:                 {Namespaces: true, Namespace: "dev"},
+		"any namespace":                   {Namespaces: true},
+	} {
+		assert.Equal(t, want, place.String())
+	}
+}

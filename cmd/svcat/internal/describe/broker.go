@@ -1,0 +1,135 @@
+package describe
+
+import (
+	"context"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/table"
+)
+
+func newBroker(env *cli.Env) *cobra.Command {
+	var place cli.PlaceFlags
+	cmd := &cobra.Command{
+		Use:     "broker NAME",
+		Aliases: []string{"brokers", "brk"},
+		Short:   "Show a broker: how it is reached, and how its last catalog went",
+		Example: `  svcat describe broker azure
+  svcat describe broker team-broker --scope namespace --namespace dev`,
+		Args:              oneName,
+		ValidArgsFunction: complete.Brokers(env),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			at, err := place.Place(env)
+			if err != nil {
+				return err
+			}
+			c, err := env.Client()
+			if err != nil {
+				return err
+			}
+			broker, err := catalog.Finder{Reader: c, Place: at}.Broker(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return describeBroker(cmd.Context(), c, env.Out, broker)
+		},
+	}
+	bindPlace(cmd, &place)
+	return cmd
+}
+
+func describeBroker(ctx context.Context, reader client.Reader, w io.Writer, broker catalog.Broker) error {
+	classes, err := classesOf(ctx, reader, broker)
+	if err != nil {
+		return err
+	}
+	namespace := broker.Object.GetNamespace()
+	var head table.Pairs
+	head.Add("Name:", broker.Object.GetName())
+	addScope(&head, broker.Object, scopeOf(namespace), "")
+	head.Add("URL:", broker.URL())
+	head.Add("Status:", orElse(fullStatus(broker.Status.Conditions), waiting(true)))
+	head.AddSet("Credentials:", credentials(broker.Object))
+	if broker.Spec.InsecureSkipTLSVerify {
+		head.Add("Certificate:", "not verified (insecureSkipTLSVerify)")
+	}
+	head.Add("Relist:", relist(broker.Spec))
+	head.AddSet("Catalog Fetched:", moment(broker.Status.LastCatalogRetrievalTime))
+	head.AddSet("Next Retry:", moment(broker.Status.NextRetry))
+	if restrictions := broker.Spec.CatalogRestrictions; restrictions != nil {
+		head.AddSet("Only Classes:", strings.Join(restrictions.ServiceClass, "; "))
+		head.AddSet("Only Plans:", strings.Join(restrictions.ServicePlan, "; "))
+	}
+	head.Add("Classes:", strconv.Itoa(classes))
+	if err := head.Write(w); err != nil {
+		return err
+	}
+	return writeConditions(w, broker.Status.Conditions)
+}
+
+// scopeOf is the scope of what no broker makes.
+func scopeOf(namespace string) catalog.Origin {
+	if namespace == "" {
+		return catalog.InCluster
+	}
+	return catalog.InNamespace
+}
+
+// classesOf counts the classes that a broker offers in its scope.
+func classesOf(ctx context.Context, reader client.Reader, broker catalog.Broker) (n int, err error) {
+	namespace := broker.Object.GetNamespace()
+	query := catalog.Query{Place: catalog.Place{Cluster: true}, Fields: client.MatchingFields{v1beta1.FieldClusterServiceBrokerName: broker.Object.GetName()}}
+	if namespace != "" {
+		query.Place = catalog.Place{Namespaces: true, Namespace: namespace}
+		query.Fields = client.MatchingFields{v1beta1.FieldServiceBrokerName: broker.Object.GetName()}
+	}
+	err = catalog.Classes(ctx, reader, query, func(catalog.Class) error {
+		n++
+		return nil
+	})
+	return n, err
+}
+
+// credentials say which Secret a broker's credentials are in.
+func credentials(object client.Object) string {
+	switch o := object.(type) {
+	case *v1beta1.ClusterServiceBroker:
+		auth := o.Spec.AuthInfo
+		switch {
+		case auth == nil:
+		case auth.Basic != nil && auth.Basic.SecretRef != nil:
+			return "basic, from Secret " + auth.Basic.SecretRef.Namespace + "/" + auth.Basic.SecretRef.Name
+		case auth.Bearer != nil && auth.Bearer.SecretRef != nil:
+			return "bearer token, from Secret " + auth.Bearer.SecretRef.Namespace + "/" + auth.Bearer.SecretRef.Name
+		}
+	case *v1beta1.ServiceBroker:
+		auth := o.Spec.AuthInfo
+		switch {
+		case auth == nil:
+		case auth.Basic != nil && auth.Basic.SecretRef != nil:
+			return "basic, from Secret " + auth.Basic.SecretRef.Name
+		case auth.Bearer != nil && auth.Bearer.SecretRef != nil:
+			return "bearer token, from Secret " + auth.Bearer.SecretRef.Name
+		}
+	}
+	return ""
+}
+
+// relist says when the catalog is fetched again.
+func relist(spec *v1beta1.CommonServiceBrokerSpec) string {
+	switch {
+	case spec.RelistBehavior == v1beta1.RelistManual:
+		return "when the spec changes, or by svcat sync broker"
+	case spec.RelistDuration != nil:
+		return "every " + spec.RelistDuration.Duration.String()
+	}
+	return "at the controller's own interval"
+}

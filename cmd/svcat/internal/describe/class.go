@@ -1,0 +1,132 @@
+package describe
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/table"
+	"github.com/defaultplan/defaultplan/resolve"
+)
+
+func newClass(env *cli.Env) *cobra.Command {
+	var place cli.PlaceFlags
+	var kubeName bool
+	cmd := &cobra.Command{
+		Use:     "class NAME",
+		Aliases: []string{"classes", "cl"},
+		Short:   "Show a class with its defaults and plans",
+		Example: `  svcat describe class azure-mysql
+  svcat describe class postgres-dev --cluster
+  svcat describe class --kube-name 997b8372-8dac-40ac-ae65-758b4a5075a5`,
+		Args:              oneName,
+		ValidArgsFunction: complete.Classes(env),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			at, err := place.Place(env)
+			if err != nil {
+				return err
+			}
+			c, err := env.Client()
+			if err != nil {
+				return err
+			}
+			class, err := catalog.Finder{Reader: c, Place: at, KubeName: kubeName}.Class(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return describeClass(cmd.Context(), c, env.Out, class)
+		},
+	}
+	bindPlace(cmd, &place)
+	cmd.Flags().BoolVarP(&kubeName, "kube-name", "k", false, "Take NAME for the Kubernetes name, not for the external one")
+	return cmd
+}
+
+func describeClass(ctx context.Context, reader client.Reader, w io.Writer, class catalog.Class) error {
+	plans, err := catalog.PlansOf(ctx, reader, class)
+	if err != nil {
+		return err
+	}
+	var types []string
+	for _, plan := range plans {
+		types = append(types, cmp.Or(plan.Spec.ServiceType, class.Spec.ServiceType))
+	}
+	slices.Sort(types)
+	standing, err := catalog.StandingOf(ctx, reader, class.Object.GetNamespace(), slices.Compact(types)...)
+	if err != nil {
+		return err
+	}
+	var head table.Pairs
+	head.Add("Name:", class.Title())
+	addScope(&head, class.Object, class.Origin(), class.Broker)
+	head.Add("Type:", class.Spec.ServiceType)
+	head.Add("Description:", class.Spec.Description)
+	head.Add("Kubernetes Name:", class.Object.GetName())
+	head.Add("Status:", offerStatus(class.Status.RemovedFromBrokerCatalog))
+	head.Add("Tags:", strings.Join(class.Spec.Tags, ", "))
+	head.Add("Bindable:", truth(class.Spec.Bindable))
+	if err := head.Write(w); err != nil {
+		return err
+	}
+	if err := writeOfferDefaults(w, &class.Spec.Defaults); err != nil {
+		return err
+	}
+	return writePlans(w, class, plans, standing)
+}
+
+// addScope says who made an offer, in the proposal's words, and where it is.
+func addScope(head *table.Pairs, object client.Object, origin catalog.Origin, broker string) {
+	head.Add("Scope:", string(origin))
+	head.AddSet("Namespace:", object.GetNamespace())
+	head.AddSet("Broker:", broker)
+}
+
+// offerStatus is the status of a class or plan, in the retired svcat's words.
+func offerStatus(removed bool) string {
+	if removed {
+		return "Deprecated"
+	}
+	return "Active"
+}
+
+func truth(is bool) string {
+	if is {
+		return "true"
+	}
+	return "false"
+}
+
+// writePlans writes the plans of a class; a star is behind the type that a plan
+// stands for.
+func writePlans(w io.Writer, class catalog.Class, plans []catalog.Plan, standing map[resolve.Ref]resolve.Rule) error {
+	if err := writeHeading(w, "Plans"); err != nil {
+		return err
+	}
+	if len(plans) == 0 {
+		return writeText(w, "No plans defined\n")
+	}
+	slices.SortFunc(plans, func(a, b catalog.Plan) int {
+		return cmp.Or(cmp.Compare(a.Title(), b.Title()), cmp.Compare(a.Object.GetName(), b.Object.GetName()))
+	})
+	t := table.New("type", "name", "description")
+	for _, plan := range plans {
+		serviceType := cmp.Or(plan.Spec.ServiceType, class.Spec.ServiceType)
+		if _, stands := standing[refOf(plan.Object)]; stands {
+			serviceType += "*"
+		}
+		t.Add(serviceType, plan.Title(), plan.Spec.Description)
+	}
+	return t.Write(w)
+}
+
+func refOf(object client.Object) resolve.Ref {
+	return resolve.Ref{Namespace: object.GetNamespace(), Name: object.GetName()}
+}

@@ -1,0 +1,42 @@
+package describe
+
+import (
+	"cmp"
+	"io"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/table"
+)
+
+// writeConditions writes conditions, Ready first and then by name; nothing where
+// there are none.
+func writeConditions(w io.Writer, conditions []v1beta1.Condition) error {
+	if len(conditions) == 0 {
+		return nil
+	}
+	if err := writeHeading(w, "Conditions"); err != nil {
+		return err
+	}
+	sorted := slices.SortedFunc(slices.Values(conditions), func(a, b v1beta1.Condition) int {
+		if isReady := a.Type == v1beta1.ConditionReady; isReady != (b.Type == v1beta1.ConditionReady) {
+			return map[bool]int{true: -1, false: 1}[isReady]
+		}
+		return cmp.Compare(a.Type, b.Type)
+	})
+	t := table.New("type", "status", "reason", "message")
+	for _, condition := range sorted {
+		t.Add(condition.Type, string(condition.Status), condition.Reason, condition.Message)
+	}
+	return t.Write(w)
+}
+
+// moment is a time as fullStatus writes it, empty for none.
+func moment(at *metav1.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().String()
+}

@@ -1,0 +1,92 @@
+package describe
+
+import (
+	"io"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/table"
+)
+
+// WriteInstance writes what an instance is, from its name to its plan, and its
+// final parameters: what provision prints too. It reads nothing but the instance.
+func WriteInstance(w io.Writer, instance *v1beta1.ServiceInstance) error {
+	class, plan := catalog.Ordered(instance)
+	return writeInstance(w, instance, class, plan, nil)
+}
+
+// writeInstance is WriteInstance with the names of class and plan, and with what extra
+// adds to the head.
+func writeInstance(w io.Writer, instance *v1beta1.ServiceInstance, class, plan string, extra func(*table.Pairs)) error {
+	var head table.Pairs
+	head.Add("Name:", instance.Name)
+	head.Add("Namespace:", instance.Namespace)
+	head.Add("Status:", orElse(fullStatus(instance.Status.Conditions), waiting(instance.Spec.Decided())))
+	if url := instance.Status.DashboardURL; url != nil {
+		head.AddSet("DashboardURL:", *url)
+	}
+	head.AddSet("Type:", instance.Spec.ServiceType)
+	head.Add("Class:", class)
+	head.Add("Plan:", plan)
+	if extra != nil {
+		extra(&head)
+	}
+	if err := head.Write(w); err != nil {
+		return err
+	}
+	return writeParameters(w, instance.Spec.Parameters, instance.Spec.ParametersFrom, applied(instance.Annotations).Removed)
+}
+
+// WriteBinding is as WriteInstance, for a binding. instance is what it is bound to;
+// without it (nil), the type is only known where the binding says it.
+func WriteBinding(w io.Writer, binding *v1beta1.ServiceBinding, instance *v1beta1.ServiceInstance) error {
+	return writeBinding(w, binding, instance, nil)
+}
+
+func writeBinding(w io.Writer, binding *v1beta1.ServiceBinding, instance *v1beta1.ServiceInstance, extra func(*table.Pairs)) error {
+	var head table.Pairs
+	head.Add("Name:", binding.Name)
+	head.Add("Namespace:", binding.Namespace)
+	head.Add("Status:", orElse(fullStatus(binding.Status.Conditions), waiting(true)))
+	serviceType := binding.Spec.ServiceType
+	if instance != nil {
+		serviceType = orElse(serviceType, instance.Spec.ServiceType)
+	}
+	head.AddSet("Type:", serviceType)
+	if ref := binding.Spec.InstanceRef; ref != nil {
+		head.Add("Instance:", instanceTitle(ref))
+	}
+	head.Add("Secret:", orElse(binding.Spec.SecretName, binding.Name))
+	if extra != nil {
+		extra(&head)
+	}
+	if err := head.Write(w); err != nil {
+		return err
+	}
+	return writeParameters(w, binding.Spec.Parameters, binding.Spec.ParametersFrom, applied(binding.Annotations).Removed)
+}
+
+// instanceTitle is an instance as a binding names it: with its namespace where that
+// is another.
+func instanceTitle(ref *v1beta1.InstanceReference) string {
+	if ref.Namespace != "" {
+		return ref.Namespace + "/" + ref.Name
+	}
+	return ref.Name
+}
+
+// applied is what admission recorded of its choice; nothing where it did not.
+func applied(annotations map[string]string) v1beta1.AppliedDefaults {
+	record, err := v1beta1.ParseAppliedDefaults(annotations[v1beta1.AnnotationAppliedDefaults])
+	if err != nil {
+		return v1beta1.AppliedDefaults{}
+	}
+	return record
+}
+
+func orElse(value, otherwise string) string {
+	if value != "" {
+		return value
+	}
+	return otherwise
+}

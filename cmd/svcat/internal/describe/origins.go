@@ -1,0 +1,99 @@
+package describe
+
+import (
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/table"
+	"github.com/defaultplan/defaultplan/merge"
+)
+
+// ruleRestored is admission's word for what came with its references, as from a
+// backup: where its parameters came from is not known.
+const ruleRestored = "restored"
+
+// redacted is what the controller shows for a value from a Secret.
+const redacted = "<redacted>"
+
+// writeOrigins writes where each parameter came from: the class, the plan or the
+// user. It is YAML, as are the parameters above it.
+//
+// sent is what the broker was sent, with "<redacted>" for each value from a Secret.
+func writeOrigins(w io.Writer, parameters, sent *runtime.RawExtension, record v1beta1.AppliedDefaults) error {
+	if record.Rule == "" || record.Rule == ruleRestored {
+		return nil
+	}
+	values, err := decoded(parameters)
+	if err != nil {
+		return err
+	}
+	shown, err := decoded(sent)
+	if err != nil {
+		return err
+	}
+	list := origins(values, shown, record)
+	if list.Len() == 0 {
+		return nil
+	}
+	if err := writeHeading(w, "Parameters come from"); err != nil {
+		return err
+	}
+	if err := list.Write(w); err != nil || !record.Truncated {
+		return err
+	}
+	return writeText(w, "  # there are more defaults than the record of them can hold\n")
+}
+
+// origins are the roots of the subtrees that one layer gave, each with that layer.
+func origins(values, sent map[string]any, record v1beta1.AppliedDefaults) *table.Pairs {
+	found := map[string]string{}
+	removed := map[merge.Pointer]bool{}
+	for _, pointer := range record.Removed {
+		removed[merge.Pointer(pointer)] = true
+		found[pointer] = "nowhere, the user's null took the default away"
+	}
+	// mixed are the objects that hold defaults below them.
+	mixed := map[merge.Pointer]bool{}
+	for _, pointer := range slices.Concat(slices.Collect(maps.Keys(record.From)), record.Removed) {
+		at := merge.Pointer("")
+		for _, token := range merge.Pointer(pointer).Tokens() {
+			mixed[at] = true
+			at = at.Child(token)
+		}
+	}
+	var visit func(at merge.Pointer, object map[string]any)
+	visit = func(at merge.Pointer, object map[string]any) {
+		for name, value := range object {
+			below := at.Child(name)
+			layer, given := record.From[string(below)]
+			inner, isObject := value.(map[string]any)
+			switch {
+			case removed[below]:
+			case isObject && mixed[below]:
+				visit(below, inner)
+			case given:
+				found[string(below)] = layer
+			default:
+				found[string(below)] = "user"
+			}
+		}
+	}
+	visit("", values)
+	for name, value := range sent {
+		at := merge.Pointer("").Child(name)
+		_, isDefault := record.From[string(at)]
+		if _, written := values[name]; value == redacted && (!written || isDefault) {
+			found[string(at)] = "Secret"
+		}
+	}
+	list := &table.Pairs{}
+	for _, pointer := range slices.Sorted(maps.Keys(found)) {
+		list.Add(strings.TrimPrefix(pointer, "/")+":", found[pointer])
+	}
+	return list
+}

@@ -1,0 +1,126 @@
+package describe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/table"
+	"github.com/defaultplan/defaultplan/resolve"
+)
+
+func newType(env *cli.Env) *cobra.Command {
+	var place cli.PlaceFlags
+	cmd := &cobra.Command{
+		Use:     "type NAME",
+		Aliases: []string{"types"},
+		Short:   "Show a service type: its default plan, who competes for it and who may decide",
+		Example: `  svcat describe type mysql
+  svcat describe type mysql --cluster`,
+		Args:              oneName,
+		ValidArgsFunction: complete.Types(env),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			at, err := place.Place(env)
+			if err != nil {
+				return err
+			}
+			c, err := env.Client()
+			if err != nil {
+				return err
+			}
+			t, err := catalog.Finder{Reader: c, Place: at}.Type(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return describeType(cmd.Context(), c, env.Out, t)
+		},
+	}
+	bindPlace(cmd, &place)
+	return cmd
+}
+
+func describeType(ctx context.Context, c client.Client, w io.Writer, t catalog.Type) error {
+	typeName, namespace := t.Object.GetName(), t.Object.GetNamespace()
+	entries, err := catalog.Contenders(ctx, c, namespace, typeName)
+	if err != nil {
+		return err
+	}
+	mine, err := mayDecide(ctx, c, namespace, typeName)
+	if err != nil {
+		return err
+	}
+	candidates, outcome := judged(entries, namespace, typeName)
+	var head table.Pairs
+	head.Add("Name:", typeName)
+	addScope(&head, t.Object, scopeOf(namespace), "")
+	head.Add("Default:", t.Status.DefaultPlan)
+	head.Add("Suggested:", t.Status.SuggestedPlan)
+	head.Add("Plans:", strconv.Itoa(int(t.Status.Plans)))
+	head.Add("Resolvable:", truth(t.Status.Resolvable))
+	head.Add("Gives:", outcome)
+	head.Add("Decided By:", "whoever may update "+resource(namespace)+" "+typeName+mine)
+	if err := head.Write(w); err != nil {
+		return err
+	}
+	if err := writeCandidates(w, candidates); err != nil {
+		return err
+	}
+	return writeConditions(w, t.Status.Conditions)
+}
+
+// judged is what an instance gets that asks for the type alone in the scope, as
+// package resolve decides, with what became of every plan of the type.
+func judged(entries resolve.Catalog, namespace, typeName string) (candidates []resolve.Candidate, outcome string) {
+	choice, err := resolve.Plan(resolve.Request{Namespace: namespace, Type: typeName}, entries)
+	if refused, ok := errors.AsType[*resolve.Error](err); ok {
+		return refused.Candidates, "nothing: " + refused.Detail
+	}
+	return choice.Candidates(), fmt.Sprintf("%s/%s (%s)", choice.Class.ExternalName, choice.Plan.ExternalName, choice.Rule)
+}
+
+// mayDecide says whether the user is one of those who decide the default.
+func mayDecide(ctx context.Context, c client.Client, namespace, typeName string) (string, error) {
+	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+		ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Namespace: namespace, Verb: "update", Group: v1beta1.GroupName, Resource: resource(namespace), Name: typeName,
+		},
+	}}
+	if err := c.Create(ctx, review); err != nil {
+		return "", fmt.Errorf("cannot ask what you may do: %w", err)
+	}
+	if review.Status.Allowed {
+		return ": you may", nil
+	}
+	return ": you may not", nil
+}
+
+func resource(namespace string) string {
+	if namespace == "" {
+		return "clusterservicetypes"
+	}
+	return "servicetypes"
+}
+
+func writeCandidates(w io.Writer, candidates []resolve.Candidate) error {
+	if err := writeHeading(w, "Candidates"); err != nil {
+		return err
+	}
+	if len(candidates) == 0 {
+		return writeText(w, "No plans of this type\n")
+	}
+	t := table.New("plan", "kubernetes name", "fate")
+	for _, candidate := range candidates {
+		t.Add(candidate.ClassName+"/"+candidate.PlanName, candidate.Plan.Name, candidate.Fate)
+	}
+	return t.Write(w)
+}

@@ -1,0 +1,174 @@
+package get
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/table"
+)
+
+// A bindingRow is a binding as tables show it.
+type bindingRow struct {
+	key
+
+	// of is the instance that it is bound to.
+	of                                                 key
+	serviceType, instance, status, secret, id, message string
+}
+
+func bindingRowOf(binding *v1beta1.ServiceBinding) bindingRow {
+	row := bindingRow{
+		key:         key{binding.Namespace, binding.Name},
+		serviceType: binding.Spec.ServiceType, status: cmp.Or(v1beta1.LastConditionState(binding.Status.Conditions), pending),
+		secret: cmp.Or(binding.Spec.SecretName, binding.Name), id: cmp.Or(binding.Status.ExternalID, binding.Spec.ExternalID),
+	}
+	if ref := binding.Spec.InstanceRef; ref != nil {
+		row.of = key{cmp.Or(ref.Namespace, binding.Namespace), ref.Name}
+		row.instance = ref.Name
+		if row.of.namespace != binding.Namespace {
+			row.instance = ref.Namespace + "/" + ref.Name
+		}
+	}
+	if ready, ok := v1beta1.FindCondition(binding.Status.Conditions, v1beta1.ConditionReady); ok {
+		row.message = ready.Message
+	}
+	return row
+}
+
+type bindingRows []bindingRow
+
+func (r bindingRows) keys() []key { return keysOf(r) }
+
+func (r bindingRows) fill(layout string) (t *table.Table, wrap bool) {
+	switch layout {
+	case layoutLegacy:
+		t = table.New("name", "namespace", "instance", "status")
+		for i := range r {
+			t.Add(r[i].name, r[i].namespace, r[i].instance, r[i].status)
+		}
+		return t, false
+	case layoutWide:
+		t = table.New("name", "namespace", "type", "instance", "status", "secret", "external id", "message")
+		for i := range r {
+			t.Add(r[i].name, r[i].namespace, r[i].serviceType, r[i].instance, r[i].status, r[i].secret, r[i].id, r[i].message)
+		}
+		return t, false
+	}
+	t = table.New("name", "namespace", "type", "instance", "status")
+	for i := range r {
+		t.Add(r[i].name, r[i].namespace, r[i].serviceType, r[i].instance, r[i].status)
+	}
+	return t, false
+}
+
+func newBindings(env *cli.Env) *cobra.Command {
+	var f claimFlags
+	cmd := &cobra.Command{
+		Use:     "bindings [NAME]",
+		Aliases: []string{"binding", "bnd"},
+		Short:   "List bindings, or show one",
+		Example: `  svcat get bindings
+  svcat get bindings --all-namespaces
+  svcat get binding mydb-admin -o wide`,
+		Args:              atMostOneName,
+		ValidArgsFunction: complete.Bindings(env),
+		RunE:              func(cmd *cobra.Command, args []string) error { return f.bindings(cmd.Context(), env, args) },
+	}
+	f.bind(cmd, env)
+	cmd.Flags().StringVar(&f.serviceType, "type", "", "List the bindings of this type only: their own, or their instance's")
+	completeFlags(cmd, env, "type")
+	return cmd
+}
+
+func (f *claimFlags) bindings(ctx context.Context, env *cli.Env, args []string) error {
+	place, err := f.where(env)
+	if err != nil {
+		return err
+	}
+	c, err := env.Client()
+	if err != nil {
+		return err
+	}
+	l := listing{output: f.out, place: place, plural: "bindings", namespaced: "ServiceBinding", one: len(args) == 1 && !f.allNamespaces}
+	if len(args) == 1 && f.allNamespaces {
+		l.narrow("called", args[0])
+	}
+	l.narrow("of type", f.serviceType)
+	return l.show(ctx, func() (rows, error) {
+		if l.one {
+			binding, err := catalog.Binding(ctx, c, place.Namespace, args[0])
+			if err != nil {
+				return nil, err
+			}
+			row := bindingRowOf(binding)
+			return bindingRows{row}, typed(ctx, c, &row)
+		}
+		return f.bindingRows(ctx, c, place, args)
+	})
+}
+
+// typed gives a binding its instance's type, if it has none of its own.
+func typed(ctx context.Context, reader client.Reader, row *bindingRow) error {
+	if row.serviceType != "" || row.of.name == "" {
+		return nil
+	}
+	instance := &v1beta1.ServiceInstance{}
+	err := reader.Get(ctx, client.ObjectKey{Namespace: row.of.namespace, Name: row.of.name}, instance)
+	if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
+		return nil
+	}
+	row.serviceType = instance.Spec.ServiceType
+	return err
+}
+
+// bindingRows are those of the place that the flags, and a name, ask for.
+func (f *claimFlags) bindingRows(ctx context.Context, reader client.Reader, place catalog.Place, names []string) (bindingRows, error) {
+	types, err := typesOfInstances(ctx, reader, place)
+	if err != nil {
+		return nil, err
+	}
+	var all bindingRows
+	err = catalog.Pages(ctx, reader, &v1beta1.ServiceBindingList{}, func(object runtime.Object) error {
+		binding, ok := object.(*v1beta1.ServiceBinding)
+		if !ok {
+			return fmt.Errorf("cannot show a %T", object)
+		}
+		row := bindingRowOf(binding)
+		row.serviceType = cmp.Or(row.serviceType, types[row.of])
+		if (f.serviceType == "" || row.serviceType == f.serviceType) && (len(names) == 0 || row.name == names[0]) {
+			all = append(all, row)
+		}
+		return nil
+	}, client.InNamespace(place.Namespace))
+	slices.SortFunc(all, func(a, b bindingRow) int {
+		return cmp.Or(byType(a.serviceType, b.serviceType), cmp.Compare(a.instance, b.instance), cmp.Compare(a.name, b.name), cmp.Compare(a.namespace, b.namespace))
+	})
+	return all, err
+}
+
+// typesOfInstances are the types of a place's instances. Who may not read instances
+// does without.
+func typesOfInstances(ctx context.Context, reader client.Reader, place catalog.Place) (map[key]string, error) {
+	types := map[key]string{}
+	err := catalog.Pages(ctx, reader, &v1beta1.ServiceInstanceList{}, func(object runtime.Object) error {
+		if instance, ok := object.(*v1beta1.ServiceInstance); ok && instance.Spec.ServiceType != "" {
+			types[key{instance.Namespace, instance.Name}] = instance.Spec.ServiceType
+		}
+		return nil
+	}, client.InNamespace(place.Namespace))
+	if apierrors.IsForbidden(err) {
+		return types, nil
+	}
+	return types, err
+}

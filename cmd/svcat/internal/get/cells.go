@@ -1,0 +1,66 @@
+package get
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
+)
+
+// shortDescription is how many letters of a description tables show that are not
+// wide: SCOPE stands behind it.
+const shortDescription = 80
+
+// short is a description in at most shortDescription letters, cut between words
+// where it can be.
+func short(description string) string {
+	letters := []rune(description)
+	if len(letters) <= shortDescription {
+		return description
+	}
+	cut := string(letters[:shortDescription-1])
+	if i := strings.LastIndexByte(cut, ' '); i > 0 {
+		cut = cut[:i]
+	}
+	return strings.TrimRight(cut, " ,.;:") + "…"
+}
+
+// offerStatus is the status of a class or plan, in the retired svcat's words.
+func offerStatus(removed bool) string {
+	if removed {
+		return "Deprecated"
+	}
+	return "Active"
+}
+
+func yesNo(is bool) string {
+	if is {
+		return "yes"
+	}
+	return "no"
+}
+
+// byType orders types by name; none comes last, so that a catalog that is typed in
+// part begins with that part.
+func byType(a, b string) int {
+	if (a == "") != (b == "") {
+		return cmp.Compare(b, a)
+	}
+	return cmp.Compare(a, b)
+}
+
+// completeFlags registers what completes the flags of these names.
+func completeFlags(cmd *cobra.Command, env *cli.Env, names ...string) {
+	words := map[string]complete.Func{
+		"type": complete.Types(env), "broker": complete.Brokers(env), "class": complete.Classes(env), "plan": complete.Plans(env),
+	}
+	for _, name := range names {
+		_ = cmd.RegisterFlagCompletionFunc(name, words[name])
+	}
+	if cmd.Flags().Lookup("scope") != nil {
+		_ = cmd.RegisterFlagCompletionFunc("scope", complete.Words("cluster", "namespace", "all"))
+	}
+}

@@ -1,0 +1,118 @@
+package get
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/table"
+)
+
+// offers are plans as `marketplace` shows them: class by class.
+type offers struct {
+	plans   []planRow
+	classes map[key]classRow
+}
+
+// keys are those of the classes.
+func (o offers) keys() []key {
+	var keys []key
+	for i := range o.plans {
+		if i == 0 || o.plans[i].of() != o.plans[i-1].of() {
+			keys = append(keys, o.plans[i].of())
+		}
+	}
+	return keys
+}
+
+func (o offers) fill(layout string) (t *table.Table, wrap bool) {
+	columns := []string{"type", "class", "plans", "description"}
+	if layout == layoutLegacy {
+		columns = columns[1:]
+	}
+	t = table.New(columns...)
+	for i := range o.plans {
+		p := &o.plans[i]
+		class, description := p.classTitle, o.classes[p.of()].description
+		if i > 0 && p.of() == o.plans[i-1].of() {
+			class, description = "", ""
+		}
+		if layout == layoutTable {
+			description = short(description)
+		}
+		cells := []string{p.typeCell(), class, p.title, description}
+		t.Add(cells[len(cells)-len(columns):]...)
+	}
+	return t, true
+}
+
+// NewMarketplace returns the command `svcat marketplace`.
+func NewMarketplace(env *cli.Env) *cobra.Command {
+	f := marketFlags{}
+	cmd := &cobra.Command{
+		Use:     "marketplace",
+		Aliases: []string{"mp"},
+		Short:   "Show what there is to order: classes with their plans",
+		Long: `Show what there is to order: classes with their plans, without those that their
+broker no longer offers. A * behind a type marks the plan that an instance gets
+which asks for that type alone. With -o json and the like, the classes are printed.`,
+		Example: `  svcat marketplace
+  svcat marketplace --all-namespaces
+  svcat mp --type mysql`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return cli.Usagef("%s takes no arguments, not %q", cmd.CommandPath(), args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), env) },
+	}
+	f.place.Bind(cmd.Flags(), true)
+	f.out.bind(cmd, env)
+	cmd.Flags().StringVar(&f.serviceType, "type", "", "Show the plans of this type only")
+	completeFlags(cmd, env, "type")
+	return cmd
+}
+
+// marketFlags are those of `marketplace`.
+type marketFlags struct {
+	place       cli.PlaceFlags
+	out         output
+	serviceType string
+}
+
+func (f *marketFlags) run(ctx context.Context, env *cli.Env) error {
+	place, err := f.place.Place(env)
+	if err != nil {
+		return err
+	}
+	c, err := env.Client()
+	if err != nil {
+		return err
+	}
+	l := listing{output: f.out, place: place, plural: "plans to order", cluster: "ClusterServiceClass", namespaced: "ServiceClass"}
+	l.narrow("of type", f.serviceType)
+	return l.show(ctx, func() (rows, error) {
+		s, err := loadStock(ctx, c, place)
+		if err != nil {
+			return nil, err
+		}
+		return f.offers(s), nil
+	})
+}
+
+// offers are the plans that can be ordered, class by class.
+func (f *marketFlags) offers(s *stock) offers {
+	live := offerStatus(false)
+	plans := slices.DeleteFunc(s.plans, func(p planRow) bool {
+		return p.status != live || s.classes[p.of()].status != live || f.serviceType != "" && p.serviceType != f.serviceType
+	})
+	slices.SortFunc(plans, func(a, b planRow) int {
+		return cmp.Or(cmp.Compare(a.classTitle, b.classTitle), cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.class, b.class),
+			cmp.Compare(a.title, b.title), cmp.Compare(a.name, b.name))
+	})
+	return offers{plans: plans, classes: s.classes}
+}

@@ -1,0 +1,139 @@
+package get
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/printers"
+
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/table"
+)
+
+// The layouts that are tables.
+const (
+	layoutTable  = "table"
+	layoutWide   = "wide"
+	layoutLegacy = "legacy"
+)
+
+// layouts are the values of --output, but for those with an argument.
+var layouts = []string{layoutTable, layoutWide, layoutLegacy, "json", "yaml", "name"}
+
+// An output is how a list is written: what --output says.
+type output struct {
+	env   *cli.Env
+	print *genericclioptions.PrintFlags
+}
+
+// bind adds the flags to a command.
+func (o *output) bind(cmd *cobra.Command, env *cli.Env) {
+	o.env = env
+	o.print = genericclioptions.NewPrintFlags("")
+	o.print.AddFlags(cmd)
+	flag := cmd.Flags().Lookup("output")
+	flag.DefValue = layoutTable
+	flag.Usage = "How to print: table, wide (more columns), legacy (the tables of the retired svcat), json, yaml, name, jsonpath=TEMPLATE or go-template=TEMPLATE"
+	_ = flag.Value.Set(layoutTable)
+	_ = cmd.RegisterFlagCompletionFunc("output", complete.Words(append(slices.Clone(layouts), "jsonpath=", "go-template=")...))
+}
+
+// layout is the table to write, empty where objects are printed as they are.
+func (o *output) layout() string {
+	switch format := *o.print.OutputFormat; format {
+	case layoutTable, layoutWide, layoutLegacy:
+		return format
+	case "":
+		return layoutTable
+	}
+	return ""
+}
+
+// printer prints objects as they are.
+func (o *output) printer() (printers.ResourcePrinter, error) {
+	printer, err := o.print.ToPrinter()
+	if genericclioptions.IsNoCompatiblePrinterError(err) {
+		return nil, cli.Usagef("--output is %q; allowed are %s, jsonpath=… and go-template=…", *o.print.OutputFormat, strings.Join(layouts, ", "))
+	}
+	if err != nil {
+		return nil, cli.Usagef("--output: %w", err)
+	}
+	return printer, nil
+}
+
+// A key is an object among those of a kind of either scope.
+type key struct{ namespace, name string }
+
+func (k key) own() key { return k }
+
+func keysOf[R interface{ own() key }](all []R) []key {
+	keys := make([]key, len(all))
+	for i := range all {
+		keys[i] = all[i].own()
+	}
+	return keys
+}
+
+// rows are what a table shows, sorted.
+type rows interface {
+	// keys are the objects, one a row.
+	keys() []key
+	// fill makes the table of a layout; wrap says that its legacy layout wraps the
+	// last column.
+	fill(layout string) (t *table.Table, wrap bool)
+}
+
+// A listing is one run of a command that lists.
+type listing struct {
+	output
+
+	place catalog.Place
+	// plural is what is listed, as in "plans"; cluster and namespaced are the kinds,
+	// either of which may be empty.
+	plural, cluster, namespaced string
+	// one says that one object was named, and is shown alone.
+	one bool
+	// filters are what narrows the list, as in "of type mysql".
+	filters []string
+}
+
+// narrow adds a filter, if there is a value.
+func (l *listing) narrow(words, value string) {
+	if value != "" {
+		l.filters = append(l.filters, strings.TrimSpace(words+" "+value))
+	}
+}
+
+// show writes what load finds. Where objects are printed whole, load is only called
+// to know which, and they are read anew page by page.
+func (l *listing) show(ctx context.Context, load func() (rows, error)) error {
+	layout := l.layout()
+	if layout == "" {
+		return l.showObjects(ctx, load)
+	}
+	found, err := load()
+	if err != nil {
+		return err
+	}
+	if len(found.keys()) == 0 {
+		_, err := fmt.Fprintln(l.env.ErrOut, l.nothing())
+		return err
+	}
+	t, wrap := found.fill(layout)
+	if layout == layoutLegacy {
+		return t.WriteLegacy(l.env.Out, wrap)
+	}
+	return t.Write(l.env.Out)
+}
+
+// nothing is the sentence for an empty list.
+func (l *listing) nothing() string {
+	words := append([]string{"no", l.plural}, l.filters...)
+	return strings.Join(words, " ") + " in " + l.place.String()
+}

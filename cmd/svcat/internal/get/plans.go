@@ -1,0 +1,186 @@
+package get
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/table"
+	"github.com/defaultplan/defaultplan/resolve"
+)
+
+// A planRow is a plan as tables show it.
+type planRow struct {
+	key
+
+	// class is the class's Kubernetes name, classTitle what people call it.
+	title, serviceType, class, classTitle, broker, description, scope, status, attributes string
+	weight                                                                                int32
+	free, stands                                                                          bool
+}
+
+func planRowOf(plan catalog.Plan) planRow {
+	return planRow{
+		key:   key{plan.Object.GetNamespace(), plan.Object.GetName()},
+		title: plan.Title(), serviceType: plan.Spec.ServiceType, class: plan.ClassName, classTitle: plan.ClassName, broker: plan.Broker,
+		description: plan.Spec.Description, scope: plan.Scope(), status: offerStatus(plan.Status.RemovedFromBrokerCatalog),
+		attributes: plan.Attributes(), weight: plan.Spec.Weight, free: plan.Spec.Free,
+	}
+}
+
+// complete adds what the plan alone does not say: the class's name, its type where
+// the plan has none, and whether it stands for its type.
+func (p *planRow) complete(classes map[key]classRow, standing map[resolve.Ref]resolve.Rule) {
+	if class, ok := classes[p.of()]; ok {
+		p.classTitle = class.title
+		p.serviceType = cmp.Or(p.serviceType, class.serviceType)
+	}
+	_, p.stands = standing[resolve.Ref{Namespace: p.namespace, Name: p.name}]
+}
+
+// of is its class.
+func (p *planRow) of() key { return key{p.namespace, p.class} }
+
+// typeCell is the type, with the star of a plan that stands for it.
+func (p *planRow) typeCell() string {
+	if p.stands {
+		return p.serviceType + "*"
+	}
+	return p.serviceType
+}
+
+type planRows []planRow
+
+func (r planRows) keys() []key { return keysOf(r) }
+
+func (r planRows) fill(layout string) (t *table.Table, wrap bool) {
+	switch layout {
+	case layoutLegacy:
+		t = table.New("name", "namespace", "class", "description")
+		for i := range r {
+			t.Add(r[i].title, r[i].namespace, r[i].classTitle, r[i].description)
+		}
+		return t, true
+	case layoutWide:
+		t = table.New("type", "name", "class", "description", "scope", "attributes", "weight", "free", "status", "kubernetes name")
+		for i := range r {
+			p := &r[i]
+			t.Add(p.typeCell(), p.title, p.classTitle, p.description, p.scope, p.attributes, strconv.Itoa(int(p.weight)), yesNo(p.free), p.status, p.name)
+		}
+		return t, false
+	}
+	t = table.New("type", "name", "class", "description", "scope")
+	for i := range r {
+		t.Add(r[i].typeCell(), r[i].title, r[i].classTitle, short(r[i].description), r[i].scope)
+	}
+	return t, false
+}
+
+func (r planRows) sort() planRows {
+	slices.SortFunc(r, func(a, b planRow) int {
+		return cmp.Or(byType(a.serviceType, b.serviceType), cmp.Compare(a.classTitle, b.classTitle),
+			cmp.Compare(a.title, b.title), cmp.Compare(a.scope, b.scope), cmp.Compare(a.name, b.name))
+	})
+	return r
+}
+
+// planFlags are those of `get plans`.
+type planFlags struct {
+	place                      cli.PlaceFlags
+	out                        output
+	serviceType, class, broker string
+	standing, kubeName         bool
+}
+
+func newPlans(env *cli.Env) *cobra.Command {
+	var f planFlags
+	cmd := &cobra.Command{
+		Use:     "plans [NAME | CLASS/PLAN]",
+		Aliases: []string{"plan", "pl"},
+		Short:   "List plans, or show one",
+		Long: `List plans, or show one.
+
+A * behind a type marks the plan that an instance gets which asks for that type
+alone: its default plan or, while there is none, the one that a broker suggests.`,
+		Example: `  svcat get plans
+  svcat get plans --default
+  svcat get plans --class azure-mysql -o wide
+  svcat get plan azure-mysql/premium-p1
+  svcat get plans --type mysql -o jsonpath='{.items[*].spec.externalName}'`,
+		Args:              atMostOneName,
+		ValidArgsFunction: complete.Plans(env),
+		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), env, args) },
+	}
+	flags := cmd.Flags()
+	f.place.Bind(flags, true)
+	f.out.bind(cmd, env)
+	flags.StringVar(&f.serviceType, "type", "", "List the plans of this type only")
+	flags.BoolVar(&f.standing, "default", false, "List only the plan of each type that stands for it: the default, or the suggested one while there is none")
+	flags.StringVarP(&f.class, "class", "c", "", "List the plans of this class only")
+	flags.StringVarP(&f.broker, "broker", "b", "", "List the plans of this broker only")
+	flags.BoolVarP(&f.kubeName, "kube-name", "k", false, "Take names for Kubernetes names, not for external ones")
+	completeFlags(cmd, env, "type", "class", "broker")
+	return cmd
+}
+
+func (f *planFlags) run(ctx context.Context, env *cli.Env, args []string) error {
+	place, err := f.place.Place(env)
+	if err != nil {
+		return err
+	}
+	c, err := env.Client()
+	if err != nil {
+		return err
+	}
+	l := listing{output: f.out, place: place, plural: "plans", cluster: "ClusterServicePlan", namespaced: "ServicePlan", one: len(args) == 1}
+	l.narrow("of type", f.serviceType)
+	l.narrow("of class", f.class)
+	l.narrow("of broker", f.broker)
+	if f.standing {
+		l.narrow("that stand for a", "type")
+	}
+	return l.show(ctx, func() (rows, error) {
+		if l.one {
+			plan, err := catalog.Finder{Reader: c, Place: place, KubeName: f.kubeName}.Plan(ctx, f.class, args[0])
+			if err != nil {
+				return nil, err
+			}
+			s, err := stockOf(ctx, c, plan)
+			if err != nil {
+				return nil, err
+			}
+			return planRows(s.plans), nil
+		}
+		s, err := loadStock(ctx, c, place)
+		if err != nil {
+			return nil, err
+		}
+		return f.kept(s, place)
+	})
+}
+
+// kept are the rows that the flags ask for. A class that does not exist is an error:
+// it was a slip, and no empty list.
+func (f *planFlags) kept(s *stock, place catalog.Place) (planRows, error) {
+	if f.class != "" && !slices.ContainsFunc(slices.Collect(maps.Values(s.classes)), func(c classRow) bool { return c.called(f.class, f.kubeName) }) {
+		unknown := &catalog.NameError{Kind: "class", Name: f.class, Where: place.String()}
+		for _, class := range s.classes {
+			unknown.Known = append(unknown.Known, class.title)
+		}
+		slices.Sort(unknown.Known)
+		unknown.Known = slices.Compact(unknown.Known)
+		return nil, unknown
+	}
+	return planRows(slices.DeleteFunc(s.plans, func(p planRow) bool {
+		class := classRow{key: key{name: p.class}, title: p.classTitle}
+		return f.serviceType != "" && p.serviceType != f.serviceType || f.broker != "" && p.broker != f.broker ||
+			f.class != "" && !class.called(f.class, f.kubeName) || f.standing && !p.stands
+	})).sort(), nil
+}

@@ -1,0 +1,140 @@
+package svcat_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
+)
+
+// TestGet prints every kind in every layout that is a table.
+//
+//nolint:tparallel // the parts share what was made; each only reads.
+func TestGet(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	broker, db, mysql := s.name("broker"), s.name("db"), s.name("mysql")
+	cases := map[string][]string{
+		"Brokers":         {"get", "brokers", broker, "--cluster"},
+		"BrokersWide":     {"get", "brokers", broker, "--cluster", "-o", "wide"},
+		"Classes":         {"get", "classes", "--cluster", "--broker", broker},
+		"ClassesOfType":   {"get", "classes", "--cluster", "--type", mysql, "-o", "wide"},
+		"Class":           {"get", "class", db, "--cluster"},
+		"Plans":           {"get", "plans", "--cluster", "--class", db},
+		"PlansWide":       {"get", "plans", "--cluster", "--broker", broker, "-o", "wide"},
+		"PlansDefault":    {"get", "plans", "--cluster", "--type", mysql, "--default"},
+		"Plan":            {"get", "plans", db + "/small", "--cluster"},
+		"PlanOfClass":     {"get", "plan", "large", "--class", db, "--cluster"},
+		"Instances":       {"get", "instances"},
+		"InstancesWide":   {"get", "instances", "--type", mysql, "-o", "wide"},
+		"InstancesOfPlan": {"get", "instances", "--class", db, "--plan", "small"},
+		"Instance":        {"get", "instance", "mydb"},
+		"Bindings":        {"get", "bindings"},
+		"BindingsWide":    {"get", "bindings", "--type", mysql, "-o", "wide"},
+		"Binding":         {"get", "binding", "mydb-admin"},
+		"Type":            {"get", "type", mysql, "--cluster"},
+		"TypeWide":        {"get", "types", mysql, "--cluster", "-o", "wide"},
+		"Marketplace":     {"marketplace", "--cluster", "--type", mysql},
+		"MarketplaceWide": {"mp", "--cluster", "--type", mysql, "-o", "wide"},
+	}
+	for name, args := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := s.in(t)
+			s.golden(filepath.Join("get", name), s.plain(s.svcat(args...)))
+		})
+	}
+}
+
+// TestGetAsObjects prints what the API server has: one object that is named alone,
+// several as a list of kubectl's.
+func TestGetAsObjects(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	db := s.name("db")
+	plans := []string{"get", "plans", "--cluster", "--class", db, "-o"}
+	for _, format := range []string{"yaml", "json"} {
+		printed := s.svcat(append(plans, format)...)
+		list := parsed(t, printed)
+		assert.Equal(t, "List", list["kind"])
+		assert.Equal(t, "v1", list["apiVersion"])
+		assert.Len(t, list["items"], 2, format)
+		assert.NotContains(t, printed, "managedFields")
+		assert.Equal(t, s.kubectlPrints("clusterserviceplan", "-l", "servicecatalog.k8s.io/spec.clusterServiceClassRef.name="+s.classLabel(), "-o", format), printed,
+			"%s: byte for byte as kubectl", format)
+
+		one := s.svcat("get", "plan", db+"/small", "--cluster", "-o", format)
+		assert.Equal(t, "ClusterServicePlan", parsed(t, one)["kind"], format)
+		assert.Equal(t, s.kubectlPrints("serviceinstance", "mydb", "-o", format), s.svcat("get", "instance", "mydb", "-o", format))
+		assert.Equal(t, s.kubectlPrints("serviceinstance", "-l", "no=such", "-o", format), s.svcat("get", "instances", "--plan", "none", "-o", format), "%s: an empty list", format)
+	}
+	assert.Contains(t, s.svcat("get", "plan", db+"/small", "--cluster", "-o", "yaml", "--show-managed-fields"), "managedFields")
+	assert.Equal(t, "large small", s.svcat(append(plans, "jsonpath={.items[*].spec.externalName}")...))
+	assert.Equal(t, "large\nsmall\n", s.svcat(append(plans, `go-template={{range .items}}{{.spec.externalName}}{{"\n"}}{{end}}`)...))
+	assert.Equal(t, "mysql-"+s.suffix, s.svcat("get", "instance", "mydb", "-o", "jsonpath={.spec.serviceType}"))
+	names := strings.Fields(s.plain(s.svcat(append(plans, "name")...)))
+	assert.Equal(t, []string{"clusterserviceplan.servicecatalog.k8s.io/large-suffixed", "clusterserviceplan.servicecatalog.k8s.io/small-suffixed"}, names)
+	assert.Equal(t, "clusterserviceclass.servicecatalog.k8s.io/db-suffixed", strings.TrimSpace(s.plain(s.svcat("mp", "--cluster", "--type", s.name("mysql"), "-o", "name"))))
+}
+
+// classLabel is the hashed label of the shelf's class.
+func (s *shelf) classLabel() string {
+	s.Helper()
+	return s.svcat("get", "plan", s.name("db")+"/small", "--cluster", "-o", `jsonpath={.metadata.labels.servicecatalog\.k8s\.io/spec\.clusterServiceClassRef\.name}`)
+}
+
+// kubectlPrints is what `kubectl get` prints.
+func (s *shelf) kubectlPrints(args ...string) string {
+	s.Helper()
+	stdout, stderr, err := s.Kubectl(s.Context(), "", append([]string{"-n", s.namespace, "get"}, args...)...)
+	require.NoError(s, err, stderr)
+	return stdout
+}
+
+func parsed(t *testing.T, text string) map[string]any {
+	t.Helper()
+	var object map[string]any
+	require.NoError(t, yaml.Unmarshal([]byte(text), &object))
+	return object
+}
+
+// TestGetFails: what is wrong is said, with what there is; an empty list is no
+// failure.
+//
+//nolint:tparallel // the parts share what was made; each only reads.
+func TestGetFails(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	cases := map[string]struct {
+		reason string
+		code   int
+		args   []string
+		want   string
+	}{
+		"Absent":        {reason: "a name that is not there is answered with those that are", code: 1, args: []string{"get", "instance", "mydc"}, want: `error: no instance "mydc" in namespace "a-namespace"; did you mean mydb? instances: mydb`},
+		"AbsentPlan":    {reason: "a plan is looked for in the class", code: 1, args: []string{"get", "plan", s.name("db") + "/smal", "--cluster"}, want: `error: no plan "smal" in class db-suffixed; did you mean small? plans: large, small`},
+		"AbsentClass":   {reason: "a class to narrow by is a name too", code: 1, args: []string{"get", "plans", "--class", "redis"}, want: `error: no class "redis" in namespace "a-namespace"; there are no classes`},
+		"Empty":         {reason: "nothing there is said, and no failure", code: 0, args: []string{"get", "plans"}, want: `no plans in namespace "a-namespace"`},
+		"EmptyFiltered": {reason: "what was asked for is said again", code: 0, args: []string{"get", "instances", "--type", "redis", "--class", "x"}, want: `no instances of type redis of class x in namespace "a-namespace"`},
+		"EmptyDefault":  {reason: "no plan stands for a type here", code: 0, args: []string{"get", "plans", "--default"}, want: `no plans that stand for a type in namespace "a-namespace"`},
+		"NoMarket":      {reason: "nothing to order", code: 0, args: []string{"marketplace"}, want: `no plans to order in namespace "a-namespace"`},
+		"Output":        {reason: "the layouts that there are, are listed", code: 2, args: []string{"get", "plans", "-o", "tabel"}, want: `error: --output is "tabel"; allowed are table, wide, legacy, json, yaml, name, jsonpath=… and go-template=…`},
+		"BadTemplate":   {reason: "a template is read before anything is asked for", code: 2, args: []string{"get", "plans", "-o", "jsonpath={.items"}, want: "error: --output: "},
+		"TwoNames":      {reason: "one name at most", code: 2, args: []string{"get", "plans", "a", "b"}, want: "error: svcat get plans takes one name at most, not 2"},
+		"Kind":          {reason: "kinds that there are, are listed", code: 2, args: []string{"get", "planz"}, want: `error: cannot get "planz"; allowed are brokers, classes, plans, instances, bindings and types`},
+		"NoKind":        {reason: "get alone gets nothing", code: 2, args: []string{"get"}, want: "error: say what to get: "},
+		"Scope":         {reason: "scopes that there are, are listed", code: 2, args: []string{"get", "classes", "--scope", "moon"}, want: `error: --scope is "moon"; allowed are cluster, namespace and all`},
+		"Flag":          {reason: "an unknown flag is a usage error", code: 2, args: []string{"get", "classes", "--nosuch"}, want: "error: unknown flag: --nosuch; see svcat get classes --help"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := s.run("", append([]string{"-n", s.namespace}, tc.args...)...)
+			assert.Equal(t, tc.code, got.code, tc.reason)
+			assert.Empty(t, got.out)
+			first, _, _ := strings.Cut(s.plain(got.err), "\n")
+			assert.True(t, strings.HasPrefix(first, tc.want), "%s: %s", tc.reason, first)
+		})
+	}
+}
