@@ -1,27 +1,46 @@
 // Package offline admits objects without a cluster: it holds objects in memory,
 // and a write to them goes the API server's way (prune, default, the mutating half,
-// the definition's schema and rules, the validating half), by the definitions as
-// they are shipped and the very handlers that the webhook serves. So it gives what
-// a cluster with these objects would, from files alone, for charts' tests and for
-// explanations.
+// the definition's schema and rules, the validating half), by the definitions and
+// hooks as they are shipped and the very handlers that the webhook serves. So it
+// gives what a cluster with these objects would, from files alone, for charts' tests
+// and for explanations.
 //
 // What it cannot know it assumes: every user may do everything, a namespace that it
-// was not given exists and has no labels but its name, and no Secret is read.
+// was not given exists and has no labels but its name, and no Secret is read. What a
+// cluster makes up it derives, the same each time: a UID from kind, namespace and
+// name, an ID that admission mints from that, and the end of a generated name. So
+// among plans of equal weight, which are told apart by their UIDs, it chooses as a
+// cluster does only if the plans come with the UIDs that they have there.
 package offline
 
 import (
 	"context"
-	"errors"
+	"fmt"
+	"maps"
+	"slices"
 
+	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/defaultplan/defaultplan/deploy/schema"
 	"github.com/defaultplan/defaultplan/webhook"
 )
 
 // A Cluster is objects in memory. It is not for use from two goroutines at once.
-type Cluster struct{}
+type Cluster struct {
+	store *store
+	hooks *hooks
+	rules *webhook.RuleSet
+	kinds map[string]*schema.Kind
+	// generated counts the objects whose names were generated.
+	generated int
+	// idle are the policies that have no effect, and why, by kind and name.
+	idle map[string]error
+}
 
 // A Result is what became of one write.
 type Result struct {
@@ -35,25 +54,96 @@ type Result struct {
 }
 
 // New returns an empty cluster whose webhook has these options.
-func New(*webhook.Options) (*Cluster, error) { return &Cluster{}, nil }
+func New(options *webhook.Options) (*Cluster, error) {
+	if err := options.Validate(); err != nil {
+		return nil, fmt.Errorf("cannot serve admission: %w", err)
+	}
+	held, err := newStore()
+	if err != nil {
+		return nil, err
+	}
+	rules := webhook.NewRuleSet()
+	served, err := newHooks(webhook.Readers{Cached: view{store: held, cached: true}, Live: view{store: held}, Policies: rules, Access: everything{}}, options)
+	if err != nil {
+		return nil, err
+	}
+	return &Cluster{store: held, hooks: served, rules: rules, kinds: map[string]*schema.Kind{}, idle: map[string]error{}}, nil
+}
 
-// Load takes objects as they are stored: nobody admits them. The defaults of the
-// schema are filled in, and what admission derives from an object alone, as labels.
-// An object that is there already is replaced. The error names the object that is
-// of no kind of ours and no Namespace, or that no definition could have stored.
-func (*Cluster) Load(...*unstructured.Unstructured) error { return errors.ErrUnsupported }
+// Reader reads what is stored, by typed kinds, and selects by the fields that the
+// API server does.
+func (c *Cluster) Reader() client.Reader { return view{store: c.store} }
 
 // Apply creates the object, or updates the one of its name with it as kubectl apply
 // would the first time, as the user kubernetes-admin. An error is a failure of
 // this package's own; what admission refuses is in the result.
-func (*Cluster) Apply(context.Context, *unstructured.Unstructured) (Result, error) {
-	return Result{}, errors.ErrUnsupported
+func (c *Cluster) Apply(ctx context.Context, object *unstructured.Unstructured) (Result, error) {
+	ctx = quiet(ctx)
+	kind, err := c.kindOf(object)
+	if err != nil {
+		return Result{}, err
+	}
+	if name := object.GetName(); name != "" {
+		if old := c.store.get(kind.GroupVersionKind, keyOf(kind, object)); old != nil {
+			return c.reapply(ctx, kind, old, object)
+		}
+	}
+	return c.write(ctx, &write{kind: kind, object: object.DeepCopy(), user: admin})
 }
 
-// Settle touches the instances and bindings that are not decided until that changes
-// nothing more, as the keeper does; it returns those that were decided by it.
-func (*Cluster) Settle(context.Context) ([]Result, error) { return nil, errors.ErrUnsupported }
+// quiet keeps the webhook's log from a context: its reader is the one who asked.
+func quiet(ctx context.Context) context.Context { return log.IntoContext(ctx, logr.Discard()) }
 
-// Reader reads what is stored, by typed kinds, and selects by the fields that the
-// API server does.
-func (*Cluster) Reader() client.Reader { return nil }
+// Idle are the policies that were loaded and have no effect, because they cannot be
+// read, in the order of their kinds and names.
+func (c *Cluster) Idle() []error {
+	errs := make([]error, 0, len(c.idle))
+	for _, key := range slices.Sorted(maps.Keys(c.idle)) {
+		errs = append(errs, c.idle[key])
+	}
+	return errs
+}
+
+// kindOf is the kind of an object, which must be one of ours.
+func (c *Cluster) kindOf(object *unstructured.Unstructured) (*schema.Kind, error) {
+	asked := object.GroupVersionKind()
+	known, ok := c.kinds[asked.Kind]
+	if ok && known.GroupVersionKind == asked {
+		return known, nil
+	}
+	resource, ok := resources[asked.Kind]
+	if !ok || asked.Group != schema.Group {
+		return nil, fmt.Errorf("cannot admit %s %q: it is of no kind of %s", asked.Kind, object.GetName(), schema.Group)
+	}
+	kind, err := schema.Of(resource)
+	if err != nil {
+		return nil, fmt.Errorf("cannot admit %s: %w", asked.Kind, err)
+	}
+	if kind.GroupVersionKind != asked {
+		return nil, fmt.Errorf("cannot admit %s %q of version %q: the version that is served is %q", asked.Kind, object.GetName(), asked.Version, kind.Version)
+	}
+	c.kinds[asked.Kind] = kind
+	return kind, nil
+}
+
+// resources are our kinds' names in the API's paths.
+var resources = map[string]string{
+	"ClusterServiceBroker": "clusterservicebrokers", "ServiceBroker": "servicebrokers",
+	"ClusterServiceClass": "clusterserviceclasses", "ServiceClass": "serviceclasses",
+	"ClusterServicePlan": "clusterserviceplans", "ServicePlan": "serviceplans",
+	"ClusterServiceType": "clusterservicetypes", "ServiceType": "servicetypes",
+	"ServiceInstance": "serviceinstances", "ServiceBinding": "servicebindings",
+	"ProvisioningPolicy": "provisioningpolicies", "BindingPolicy": "bindingpolicies",
+}
+
+// keyOf is where an object of a kind is stored. One that is in a namespace and names
+// none is in "default".
+func keyOf(kind *schema.Kind, object *unstructured.Unstructured) types.NamespacedName {
+	key := types.NamespacedName{Name: object.GetName()}
+	if kind.Namespaced {
+		if key.Namespace = object.GetNamespace(); key.Namespace == "" {
+			key.Namespace = "default"
+		}
+	}
+	return key
+}

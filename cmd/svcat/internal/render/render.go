@@ -5,7 +5,119 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
+	"github.com/defaultplan/defaultplan/webhook"
 )
 
+// A command is one run of `svcat render`.
+type command struct {
+	env       *cli.Env
+	files     []string
+	recursive bool
+	broker    string
+	output    string
+	options   *webhook.Options
+}
+
+const long = `Show what admission would make of ServiceInstances and ServiceBindings, from files
+alone: no cluster is needed, and none is connected to.
+
+Classes, plans, types, brokers, policies and namespaces in the files are the
+catalog: they are taken as they are, wherever they stand. Each instance and
+binding is then sent through the webhook's own code, in the order of the files,
+and printed as it would be stored; those that wait for one another are decided at
+the end, as in a cluster. A broker's own catalog, as it answers at /v2/catalog,
+is taken over as the controller would. Other objects, as a chart's Deployments,
+are left out.
+
+What is printed is for reading and comparing, not for applying: what a cluster
+makes up at random is derived from kind, namespace and name here (externalID with
+its marker, the end of a generated name), and what it adds about the write is left
+out (uid, resourceVersion, generation, times, userInfo, status). Among plans of
+equal weight a selector chooses by their UIDs: it chooses as your cluster does if
+the catalog is from there, as by: kubectl get clusterserviceplans -o yaml
+
+It is assumed that whoever applies the files may do so, and that every Secret they
+name is there; none is read. Warnings and denials go to standard error.
+
+Exit codes: 0 admitted, 1 something is refused or cannot be read, 2 wrong usage.`
+
+const example = `  # What would my chart get here? The operator publishes the catalog as files.
+  helm template mychart | svcat render -f catalog/ -f -
+
+  # In the namespace of the release, and as JSON
+  svcat render -n shop -f catalog/ -f chart.yaml -o json
+
+  # Against a broker's own catalog, before any cluster knows it
+  curl -s -H 'X-Broker-API-Version: 2.17' "$BROKER/v2/catalog" > azure.json
+  svcat render -f azure.json -f instance.yaml`
+
 // New returns the command `svcat render`.
-func New(*cli.Env) *cobra.Command { return &cobra.Command{Use: "render"} }
+func New(env *cli.Env) *cobra.Command {
+	c := &command{env: env, options: webhook.NewOptions()}
+	cmd := &cobra.Command{
+		Use:     "render -f FILE...",
+		Short:   "Show what admission would make of objects, from files alone",
+		Long:    long,
+		Example: example,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return cli.Usagef("render takes no arguments, and was given %q; name files with -f", args[0])
+			}
+			return nil
+		},
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVarP(&c.files, "filename", "f", nil, "Files and folders to read; - is standard input")
+	flags.BoolVarP(&c.recursive, "recursive", "R", false, "Read the folders inside folders, too")
+	flags.StringVar(&c.broker, "broker", "", "The broker that catalogs in the brokers' own form are of (default: the name of their file)")
+	flags.StringVarP(&c.output, "output", "o", "yaml", "yaml (one document each) or json (one List)")
+	c.options.Bind(flags)
+	// It matters for what the controller writes, which nobody does here. It fails for a
+	// flag that is not there.
+	_ = flags.MarkHidden("controller-user")
+	for name, propose := range map[string]complete.Func{
+		"output":       complete.Words("yaml", "json"),
+		"unresolved":   complete.Words(webhook.UnresolvedReject, webhook.UnresolvedWait),
+		"schema-check": complete.Words(webhook.SchemaEnforce, webhook.SchemaWarn, webhook.SchemaOff),
+		"broker":       cobra.NoFileCompletions,
+	} {
+		// It fails for a flag that is not there, or twice, only.
+		_ = cmd.RegisterFlagCompletionFunc(name, propose)
+	}
+	return cmd
+}
+
+// validate says what of the command line is wrong.
+func (c *command) validate() error {
+	if len(c.files) == 0 {
+		return cli.Usagef("render needs files: -f FILE, -f FOLDER or -f - for standard input")
+	}
+	if c.output != "yaml" && c.output != "json" {
+		return cli.Usagef("--output is %q; allowed are yaml and json", c.output)
+	}
+	if err := c.options.Validate(); err != nil {
+		return cli.Usagef("%w", err)
+	}
+	stdin := 0
+	for _, file := range c.files {
+		if file == "-" {
+			stdin++
+		}
+	}
+	if stdin > 1 {
+		return cli.Usagef("standard input can be read only once: -f - is given %d times", stdin)
+	}
+	return nil
+}
+
+// namespace is where objects are that name none: that of -n, or "default". The
+// kubeconfig is not looked at: files give the same everywhere.
+func (c *command) namespace() string {
+	if given := c.env.Flags.Namespace; given != nil && *given != "" {
+		return *given
+	}
+	return "default"
+}

@@ -1,0 +1,78 @@
+package render
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+)
+
+// print writes what became of each document, and the objects as they would be stored.
+func (r *rendering) print() error {
+	var names []string
+	objects := []any{}
+	for _, one := range r.writes {
+		r.explain(one)
+		name := title(one.result.Object)
+		if one.result.Denied != nil || slices.Contains(names, name) {
+			continue
+		}
+		names = append(names, name)
+		objects = append(objects, bare(r.latest[name].result.Object))
+	}
+	if r.output == "json" {
+		return r.printJSON(objects)
+	}
+	for i, object := range objects {
+		text, err := yaml.Marshal(object)
+		if err != nil {
+			return fmt.Errorf("cannot encode %s: %w", names[i], err)
+		}
+		mark := ""
+		if i > 0 {
+			mark = "---\n"
+		}
+		if _, err := fmt.Fprintf(r.env.Out, "%s%s", mark, text); err != nil {
+			return fmt.Errorf("cannot write: %w", err)
+		}
+	}
+	return nil
+}
+
+// explain tells the denial or the warnings of one write.
+func (r *rendering) explain(one *write) {
+	name := title(one.result.Object)
+	if one.result.Denied != nil {
+		r.tellf("%s: %s is refused:\n%s", one.at(), name, cli.Message(one.result.Denied))
+		return
+	}
+	for _, warning := range one.result.Warnings {
+		r.tellf("Warning: %s: %s", name, warning)
+	}
+}
+
+func (r *rendering) printJSON(objects []any) error {
+	encoder := json.NewEncoder(r.env.Out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "    ")
+	if err := encoder.Encode(map[string]any{"apiVersion": "v1", "kind": "List", "items": objects}); err != nil {
+		return fmt.Errorf("cannot write: %w", err)
+	}
+	return nil
+}
+
+// bare is an object without what a cluster adds about the write.
+func bare(object *unstructured.Unstructured) map[string]any {
+	fields := object.DeepCopy().Object
+	for _, noise := range [][]string{
+		{"metadata", "uid"}, {"metadata", "resourceVersion"}, {"metadata", "generation"},
+		{"metadata", "creationTimestamp"}, {"metadata", "managedFields"}, {"spec", "userInfo"}, {"status"},
+	} {
+		unstructured.RemoveNestedField(fields, noise...)
+	}
+	return fields
+}

@@ -1,0 +1,134 @@
+package offline
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/selection"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+)
+
+// A view reads a store by Go types: as the webhook's cache does, which selects by
+// its indexes, or as the API server does, which selects by the definitions' fields.
+type view struct {
+	store  *store
+	cached bool
+}
+
+// Get reads one object. A namespace that is not stored has no labels but its name.
+func (v view) Get(_ context.Context, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
+	kind, err := apiutil.GVKForObject(into, v.store.scheme)
+	if err != nil {
+		return fmt.Errorf("cannot get %T: %w", into, err)
+	}
+	if found := v.store.find(kind, key); found != nil {
+		asked := (&client.GetOptions{}).ApplyOptions(options)
+		object := found.typed
+		if asked.UnsafeDisableDeepCopy == nil || !*asked.UnsafeDisableDeepCopy {
+			object, _ = found.typed.DeepCopyObject().(client.Object)
+		}
+		reflect.ValueOf(into).Elem().Set(reflect.ValueOf(object).Elem())
+		return nil
+	}
+	if namespace, ok := into.(*corev1.Namespace); ok {
+		namespace.Name, namespace.Labels = key.Name, map[string]string{corev1.LabelMetadataName: key.Name}
+		return nil
+	}
+	plural, _ := meta.UnsafeGuessKindToResource(kind)
+	return apierrors.NewNotFound(plural.GroupResource(), key.Name)
+}
+
+// List reads the objects that the options select, in the order of their names. All
+// of them come at once: there are no pages.
+func (v view) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
+	kind, err := apiutil.GVKForObject(list, v.store.scheme)
+	if err != nil {
+		return fmt.Errorf("cannot list %T: %w", list, err)
+	}
+	kind.Kind = strings.TrimSuffix(kind.Kind, "List")
+	asked := (&client.ListOptions{}).ApplyOptions(options)
+	selects, err := v.selects(kind, asked.FieldSelector)
+	if err != nil {
+		return err
+	}
+	all, revision := v.store.list(kind)
+	var items []runtime.Object
+	for _, one := range all {
+		if !lies(one, asked) || !selects(one) {
+			continue
+		}
+		if asked.UnsafeDisableDeepCopy != nil && *asked.UnsafeDisableDeepCopy {
+			items = append(items, one.typed)
+			continue
+		}
+		items = append(items, one.typed.DeepCopyObject())
+	}
+	list.SetResourceVersion(revision)
+	if err := meta.SetList(list, items); err != nil {
+		return fmt.Errorf("cannot list %T: %w", list, err)
+	}
+	return nil
+}
+
+// lies says that an object is in the namespace, and has the labels, that are asked
+// for.
+func lies(one *stored, asked *client.ListOptions) bool {
+	if asked.Namespace != "" && one.object.GetNamespace() != asked.Namespace {
+		return false
+	}
+	return asked.LabelSelector == nil || asked.LabelSelector.Matches(labels.Set(one.object.GetLabels()))
+}
+
+// selects compiles a field selector; by a field that is not selectable nobody
+// selects.
+func (v view) selects(kind schema.GroupVersionKind, selector fields.Selector) (func(*stored) bool, error) {
+	if selector == nil || selector.Empty() {
+		return func(*stored) bool { return true }, nil
+	}
+	requirements := selector.Requirements()
+	values := make([]func(*stored) []string, len(requirements))
+	for i, requirement := range requirements {
+		if values[i] = v.values(kind, requirement.Field); values[i] == nil {
+			return nil, apierrors.NewBadRequest(fmt.Sprintf("field label not supported: %s", requirement.Field))
+		}
+	}
+	return func(one *stored) bool {
+		for i, requirement := range requirements {
+			has := slices.Contains(values[i](one), requirement.Value)
+			if has == (requirement.Operator == selection.NotEquals) {
+				return false
+			}
+		}
+		return true
+	}, nil
+}
+
+// values is what objects of a kind have of a field, nil if it is not selectable.
+func (v view) values(kind schema.GroupVersionKind, field string) func(*stored) []string {
+	if index, ok := v.store.indexes[kind][field]; ok && v.cached {
+		return func(one *stored) []string { return index(one.typed) }
+	}
+	path := strings.Split(field, ".")
+	if field != "metadata.name" && field != "metadata.namespace" && (v.cached || !slices.Contains(v.store.selectable(kind), field)) {
+		return nil
+	}
+	return func(one *stored) []string {
+		value, found, err := unstructured.NestedFieldNoCopy(one.object.Object, path...)
+		if err != nil || !found || value == nil {
+			return []string{""}
+		}
+		return []string{fmt.Sprint(value)}
+	}
+}
