@@ -2,7 +2,10 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/spf13/pflag"
@@ -42,18 +45,23 @@ func (e *Env) Bind(flags *pflag.FlagSet) {
 	kubectls := pflag.NewFlagSet("", pflag.ContinueOnError)
 	e.Flags.AddFlags(kubectls)
 	kubectls.VisitAll(func(flag *pflag.Flag) {
-		if flag.Name == "server" {
+		switch flag.Name {
+		case "server":
 			flag.Shorthand = ""
+		case "cache-dir":
+			// What help says is the same on every machine.
+			flag.DefValue = "$HOME/.kube/cache"
 		}
 		flags.AddFlag(flag)
 	})
+	bindLogs(flags)
 }
 
 // Config is how to reach the cluster.
 func (e *Env) Config() (*rest.Config, error) {
 	config, err := e.Flags.ToRESTConfig()
 	if err != nil {
-		return nil, fmt.Errorf("cannot find the cluster: %w", err)
+		return nil, e.configFault(err)
 	}
 	// One person types: the API server's priority and fairness decides who waits.
 	config.QPS = -1
@@ -72,20 +80,36 @@ func (e *Env) warn() rest.WarningHandler {
 
 // Client reads from and writes to the cluster.
 func (e *Env) Client() (client.WithWatch, error) {
-	e.connect.Do(func() { e.client, e.failed = e.dial() })
+	e.connect.Do(func() {
+		var config *rest.Config
+		if config, e.failed = e.Config(); e.failed == nil {
+			e.client, e.failed = dial(config)
+		}
+	})
 	return e.client, e.failed
 }
 
-func (e *Env) dial() (client.WithWatch, error) {
+// QuietClient is a Client of its own that prints no warning of the API server: for
+// writes that are only tried, and where a person is in the middle of a line.
+func (e *Env) QuietClient() (client.WithWatch, error) {
 	config, err := e.Config()
 	if err != nil {
 		return nil, err
 	}
+	config.WarningHandler = rest.NoWarnings{}
+	return dial(config)
+}
+
+func dial(config *rest.Config) (client.WithWatch, error) {
 	scheme, err := Scheme()
 	if err != nil {
 		return nil, err
 	}
-	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
+	mapper, err := mapperFor(config, scheme)
+	if err != nil {
+		return nil, err
+	}
+	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme, Mapper: mapper})
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a client: %w", err)
 	}
@@ -100,9 +124,22 @@ func (e *Env) Namespace() (namespace string, given bool, err error) {
 		return "default", false, nil
 	}
 	if err != nil {
-		return "", false, fmt.Errorf("cannot read the kubeconfig: %w", err)
+		return "", false, e.configFault(err)
 	}
 	return namespace, given, nil
+}
+
+// configFault says what is wrong with the kubeconfig, or with what was asked of it.
+func (e *Env) configFault(err error) error {
+	config, unread := e.Flags.ToRawKubeConfigLoader().RawConfig()
+	if !clientcmd.IsContextNotFound(err) || unread != nil {
+		return fmt.Errorf("cannot find the cluster by the kubeconfig: %w", err)
+	}
+	name := config.CurrentContext
+	if e.Flags.Context != nil && *e.Flags.Context != "" {
+		name = *e.Flags.Context
+	}
+	return fmt.Errorf("no context %q in the kubeconfig; contexts: %s", name, strings.Join(slices.Sorted(maps.Keys(config.Contexts)), ", "))
 }
 
 // colours says whether to write colours to a stream: to a terminal only, and not

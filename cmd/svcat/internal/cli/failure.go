@@ -27,7 +27,7 @@ const (
 )
 
 // A Failure is an error that ends svcat with a code of its own.
-type Failure struct {
+type Failure struct { //nolint:errname // it is how svcat ends, with an error in it
 	Code int
 	Err  error
 }

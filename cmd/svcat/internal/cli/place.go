@@ -53,3 +53,11 @@ func (p *PlaceFlags) Place(env *Env) (catalog.Place, error) {
 	}
 	return place, nil
 }
+
+// Nearest is where to look for one object that is only shown: as Place, but behind
+// a namespace that --namespace names comes the cluster, as svcat always looked.
+func (p *PlaceFlags) Nearest(env *Env) (catalog.Place, error) {
+	place, err := p.Place(env)
+	place.Cluster = place.Cluster || p.Scope == ""
+	return place, err
+}

@@ -27,7 +27,7 @@ func newBroker(env *cli.Env) *cobra.Command {
 		Args:              oneName,
 		ValidArgsFunction: complete.Brokers(env),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			at, err := place.Place(env)
+			at, err := place.Nearest(env)
 			if err != nil {
 				return err
 			}

@@ -49,7 +49,7 @@ func newPlan(env *cli.Env) *cobra.Command {
 }
 
 func (f *planFlags) run(ctx context.Context, env *cli.Env, name string) error {
-	at, err := f.place.Place(env)
+	at, err := f.place.Nearest(env)
 	if err != nil {
 		return err
 	}

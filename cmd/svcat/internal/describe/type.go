@@ -30,7 +30,7 @@ func newType(env *cli.Env) *cobra.Command {
 		Args:              oneName,
 		ValidArgsFunction: complete.Types(env),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			at, err := place.Place(env)
+			at, err := place.Nearest(env)
 			if err != nil {
 				return err
 			}

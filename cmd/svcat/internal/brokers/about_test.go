@@ -1,0 +1,74 @@
+package brokers
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+)
+
+func TestAbout(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		reason string
+		about  about
+		wrong  string
+	}{
+		"Least":    {"an address", about{url: "https://a"}, ""},
+		"Cased":    {"as ever in any letters", about{url: "https://a", behavior: "MANUAL"}, ""},
+		"NoURL":    {"where?", about{}, "--url is required"},
+		"Auths":    {"which?", about{url: "https://a", basicSecret: "a", bearerSecret: "b"}, "exclude each other"},
+		"TLS":      {"which?", about{url: "https://a", skipTLS: true, ca: "a"}, "exclude each other"},
+		"Behavior": {"one of two", about{url: "https://a", behavior: "never"}, "--relist-behavior"},
+		"Interval": {"back in time", about{url: "https://a", interval: -time.Second}, "--relist-duration"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := c.about.validate()
+			if c.wrong == "" {
+				require.NoError(t, err, c.reason)
+				return
+			}
+			require.ErrorContains(t, err, c.wrong, c.reason)
+			assert.Equal(t, cli.ExitUsage, cli.ExitCode(err))
+		})
+	}
+}
+
+func TestManifests(t *testing.T) {
+	t.Parallel()
+	cluster, err := (&about{url: "https://a", basicSecret: "other/azure", behavior: "duration", interval: time.Hour, classes: []string{"x"}}).clusterBroker("azure", "dev")
+	require.NoError(t, err)
+	want := &v1beta1.ClusterServiceBroker{ObjectMeta: metav1.ObjectMeta{Name: "azure"}}
+	want.Spec.URL, want.Spec.RelistBehavior = "https://a", v1beta1.RelistDuration
+	want.Spec.RelistDuration = &metav1.Duration{Duration: time.Hour}
+	want.Spec.CatalogRestrictions = &v1beta1.CatalogRestrictions{ServiceClass: []string{"x"}}
+	want.Spec.AuthInfo = &v1beta1.ClusterServiceBrokerAuthInfo{Basic: &v1beta1.ClusterBasicAuthConfig{SecretRef: &v1beta1.ObjectReference{Namespace: "other", Name: "azure"}}}
+	assert.Equal(t, want, cluster)
+
+	near, err := (&about{url: "https://a", bearerSecret: "token", behavior: "manual"}).serviceBroker("azure", "dev")
+	require.NoError(t, err)
+	assert.Equal(t, "token", near.Spec.AuthInfo.Bearer.SecretRef.Name)
+	assert.Equal(t, v1beta1.RelistManual, near.Spec.RelistBehavior)
+	assert.Nil(t, near.Spec.CatalogRestrictions, "none were given")
+	assert.Equal(t, &v1beta1.ObjectReference{Namespace: "dev", Name: "azure"}, anywhere("azure", "dev"))
+}
+
+func TestScope(t *testing.T) {
+	t.Parallel()
+	for word, want := range map[string]bool{"namespace": false, "cluster": true} {
+		s := scope{word: word}
+		require.NoError(t, s.validate())
+		assert.Equal(t, want, s.cluster)
+	}
+	all := scope{word: "all"}
+	assert.Equal(t, cli.ExitUsage, cli.ExitCode(all.validate()))
+	flagged := scope{word: "namespace", cluster: true}
+	require.NoError(t, flagged.validate())
+	assert.True(t, flagged.cluster, "--cluster is --scope cluster")
+}

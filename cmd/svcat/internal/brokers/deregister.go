@@ -1,0 +1,89 @@
+package brokers
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
+)
+
+// deregister is the command.
+type deregister struct {
+	env   *cli.Env
+	write cli.WriteFlags
+	wait  cli.WaitFlags
+	scope scope
+}
+
+// NewDeregister returns the command `svcat deregister`.
+func NewDeregister(env *cli.Env) *cobra.Command {
+	d := &deregister{env: env}
+	cmd := &cobra.Command{
+		Use:   "deregister NAME",
+		Short: "Remove a broker, with the classes and plans of its catalog",
+		Long: `Remove a broker, with the classes and plans of its catalog: one of the current
+namespace, or with --scope cluster one of the cluster. It waits until its instances
+are gone.`,
+		Example: `  svcat deregister mine
+  svcat deregister mine --namespace dev
+  svcat deregister azure --scope cluster --wait`,
+		Args:              cli.OneName("broker"),
+		ValidArgsFunction: complete.Brokers(env),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return cli.Untouched(d.run(cmd.Context(), args[0]))
+		},
+	}
+	d.scope.bind(cmd.Flags())
+	d.wait.Bind(cmd.Flags())
+	d.write.Bind(cmd.Flags())
+	completions(cmd)
+	return cmd
+}
+
+func (d *deregister) run(ctx context.Context, name string) error {
+	for _, validate := range []func() error{d.write.Validate, d.wait.Validate, d.scope.validate} {
+		if err := validate(); err != nil {
+			return err
+		}
+	}
+	namespace, _, err := d.env.Namespace()
+	if err != nil {
+		return err
+	}
+	c, err := d.env.Client()
+	if err != nil {
+		return err
+	}
+	broker, err := d.find(ctx, c, namespace, name)
+	if err != nil {
+		return err
+	}
+	err = cli.Whole(ctx, fmt.Sprintf("broker %q is being removed", name), func(ctx context.Context) error {
+		return d.write.Delete(ctx, c, broker)
+	})
+	if err != nil {
+		return err
+	}
+	if d.wait.Wait && d.write.Stores() {
+		if err := d.wait.Gone(ctx, d.env, broker); err != nil {
+			return err
+		}
+		return d.write.Told(d.env, broker, "Successfully removed broker %q", name)
+	}
+	return d.write.Told(d.env, broker, "Removal requested for broker: %s", name)
+}
+
+// find finds the broker in the scope that was said.
+func (d *deregister) find(ctx context.Context, c client.Client, namespace, name string) (client.Object, error) {
+	place := catalog.Place{Cluster: true}
+	if !d.scope.cluster {
+		place = catalog.Place{Namespaces: true, Namespace: namespace}
+	}
+	broker, err := find(ctx, c, place, name)
+	return broker.Object, err
+}

@@ -1,0 +1,2 @@
+// Package brokers has the commands about brokers: register, deregister and sync.
+package brokers

@@ -1,0 +1,59 @@
+package brokers
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/table"
+)
+
+// writeBroker writes what register prints.
+func writeBroker(w io.Writer, object client.Object) error {
+	broker, _ := catalog.BrokerOf(object)
+	var head table.Pairs
+	head.Add("Name:", object.GetName())
+	if namespace := object.GetNamespace(); namespace != "" {
+		head.Add("Scope:", inNamespace)
+		head.Add("Namespace:", namespace)
+	} else {
+		head.Add("Scope:", inCluster)
+	}
+	head.Add("URL:", broker.Spec.URL)
+	head.Add("Status:", statusOf(broker))
+	return head.Write(w)
+}
+
+// statusOf is the state in a few words.
+func statusOf(broker catalog.Broker) string {
+	ready, ok := v1beta1.FindCondition(broker.Status.Conditions, v1beta1.ConditionReady)
+	switch {
+	case !ok:
+		return "its catalog was not read yet"
+	case ready.Status == v1beta1.ConditionTrue:
+		return v1beta1.ConditionReady + " - " + ready.Message
+	}
+	return ready.Reason + " - " + ready.Message
+}
+
+// completions registers what to propose for flags.
+func completions(cmd *cobra.Command) {
+	words := map[string]complete.Func{
+		"scope":           complete.Words(inCluster, inNamespace),
+		"relist-behavior": complete.Words("duration", "manual"),
+		"dry-run":         complete.Words("none", "client", "server"),
+		"output":          complete.Words("yaml", "json", "name"),
+	}
+	for _, name := range []string{"url", "basic-secret", "bearer-secret", "class-restrictions", "plan-restrictions", "relist-duration", "timeout", "interval"} {
+		words[name] = cobra.NoFileCompletions
+	}
+	for name, propose := range words {
+		if cmd.Flags().Lookup(name) != nil {
+			_ = cmd.RegisterFlagCompletionFunc(name, propose)
+		}
+	}
+}

@@ -1,0 +1,14 @@
+package cli
+
+import "github.com/spf13/cobra"
+
+// OneName says that a command takes the name of one object of a kind. What was
+// typed instead is not repeated: it may be a parameter that lost its flag.
+func OneName(kind string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 1 && args[0] != "" {
+			return nil
+		}
+		return Usagef("%s takes the name of one %s, not %d arguments; see %s --help", cmd.CommandPath(), kind, len(args), cmd.CommandPath())
+	}
+}

@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/spf13/pflag"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// forEver is the --timeout that never ends.
+const forEver = "-1"
+
+// WaitFlags are --wait, --timeout and --interval.
+type WaitFlags struct {
+	Wait bool
+
+	rawTimeout, rawInterval string
+	timeout, interval       time.Duration
+}
+
+// Bind adds the flags.
+func (w *WaitFlags) Bind(flags *pflag.FlagSet) {
+	flags.BoolVar(&w.Wait, "wait", false, "Wait until it is done; exit with 3 if it failed, with 4 if --timeout was over first")
+	flags.StringVar(&w.rawTimeout, "timeout", "5m", "How long to --wait, such as 30s, 1m or 1h; -1 is for ever")
+	flags.StringVar(&w.rawInterval, "interval", "1s", "How often to look where the API server lets nobody watch, such as 30s")
+}
+
+// Validate says which flag has a value that is not allowed.
+func (w *WaitFlags) Validate() error {
+	var err error
+	w.timeout = 0
+	if w.rawTimeout != forEver {
+		if w.timeout, err = time.ParseDuration(w.rawTimeout); err != nil || w.timeout <= 0 {
+			return Usagef("--timeout is %q; allowed are times such as 30s, 1m and 1h, and -1 for ever", w.rawTimeout)
+		}
+	}
+	if w.interval, err = time.ParseDuration(w.rawInterval); err != nil || w.interval <= 0 {
+		return Usagef("--interval is %q; allowed are times such as 1s and 1m", w.rawInterval)
+	}
+	return nil
+}
+
+// Ready waits, with --wait, until objects can be used as their spec is now. They
+// are then as they were last seen, also with an error: a *Failure with
+// ExitObjectFailed, ExitTimeout or ExitInterrupted, or the API server's. Objects
+// are instances, bindings and brokers.
+func (w *WaitFlags) Ready(ctx context.Context, env *Env, objects ...client.Object) error {
+	return w.all(ctx, env, ready, objects)
+}
+
+// Gone is as Ready, until objects are not there any more.
+func (w *WaitFlags) Gone(ctx context.Context, env *Env, objects ...client.Object) error {
+	return w.all(ctx, env, gone, objects)
+}
+
+// errTimeout is the cause of a context whose --timeout is over.
+var errTimeout = errors.New("the time of --timeout is over")
+
+func (w *WaitFlags) all(ctx context.Context, env *Env, goal goal, objects []client.Object) error {
+	if !w.Wait || len(objects) == 0 {
+		return nil
+	}
+	c, err := env.Client()
+	if err != nil {
+		return err
+	}
+	if w.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, w.timeout, errTimeout)
+		defer cancel()
+	}
+	teller := &teller{out: env.ErrOut, started: time.Now()}
+	for _, object := range objects {
+		teller.linef("waiting for %s %s (%s)", nameOf(object), goal, w.patience())
+	}
+	failures := make([]error, len(objects))
+	var each sync.WaitGroup
+	for i, object := range objects {
+		each.Go(func() {
+			one := &wait{object: object, goal: goal, source: &cluster{c, object}, teller: teller, interval: w.interval, timeout: w.timeout}
+			failures[i] = one.run(ctx)
+		})
+	}
+	each.Wait()
+	return errors.Join(failures...)
+}
+
+// patience is how long it waits, in words.
+func (w *WaitFlags) patience() string {
+	if w.timeout > 0 {
+		return "at most " + w.timeout.String()
+	}
+	return "until Ctrl-C"
+}
+
+// nameOf is an object in a sentence, such as `instance "mydb"`.
+func nameOf(object client.Object) string {
+	return fmt.Sprintf("%s %q", stateOf(object).kind, object.GetName())
+}

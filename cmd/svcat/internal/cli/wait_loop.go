@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// reminder is how often it is said what is waited for, and looked anew: a watch may
+// die without a word.
+const reminder = 30 * time.Second
+
+// apiServer is what is told of when nothing can be read.
+const apiServer = "API server"
+
+// A source is where the versions of one object come from.
+type source interface {
+	// look reads it; nil: it is not there. From the version on it can be watched.
+	look(ctx context.Context) (object client.Object, version string, err error)
+	watch(ctx context.Context, version string) (watch.Interface, error)
+}
+
+// A wait is for one object.
+type wait struct {
+	// object is as it was last seen.
+	object            client.Object
+	goal              goal
+	source            source
+	teller            *teller
+	interval, timeout time.Duration
+
+	// told is what was last said of each condition.
+	told map[string]string
+	// missing says that the object is not there.
+	missing bool
+}
+
+// run looks, and then watches until the watch ends; then it looks again. So what
+// happened while nobody watched is never missed, and an API server that does not
+// know a version any more (410) costs one more look.
+func (w *wait) run(ctx context.Context) error {
+	w.told = map[string]string{}
+	remind := time.NewTicker(reminder)
+	defer remind.Stop()
+	for {
+		version, err := w.look(ctx)
+		if err != nil {
+			return err
+		}
+		if done, err := w.reached(); done {
+			return err
+		}
+		if done, err := w.follow(ctx, version, remind.C); done {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return w.cut(ctx)
+		case <-remind.C:
+			w.remind()
+		case <-time.After(w.interval):
+		}
+	}
+}
+
+// look reads the object, until it can be read or must not be.
+func (w *wait) look(ctx context.Context) (version string, err error) {
+	for {
+		object, version, err := w.source.look(ctx)
+		switch {
+		case err == nil:
+			delete(w.told, apiServer)
+			w.see(object)
+			return version, nil
+		case ctx.Err() != nil:
+			return "", w.cut(ctx)
+		case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err), errors.Is(err, errUnwatchable):
+			return "", fmt.Errorf("cannot wait for %s: %w", nameOf(w.object), err)
+		}
+		w.say(apiServer, "cannot look, trying again: "+err.Error())
+		select {
+		case <-ctx.Done():
+			return "", w.cut(ctx)
+		case <-time.After(w.interval):
+		}
+	}
+}
+
+// follow watches the object; it is not done if the watch is.
+func (w *wait) follow(ctx context.Context, version string, remind <-chan time.Time) (done bool, err error) {
+	watcher, err := w.source.watch(ctx, version)
+	if err != nil { // who may not watch looks, at --interval
+		return false, nil
+	}
+	defer watcher.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return true, w.cut(ctx)
+		case <-remind:
+			w.remind()
+			return false, nil
+		case event, open := <-watcher.ResultChan():
+			object, _ := event.Object.(client.Object)
+			switch {
+			case !open || event.Type == watch.Error || object == nil:
+				return false, nil
+			case event.Type == watch.Deleted:
+				object = nil
+			}
+			w.see(object)
+			if done, err := w.reached(); done {
+				return true, err
+			}
+		}
+	}
+}
+
+// see takes over what the object is like, and tells what is new.
+func (w *wait) see(object client.Object) {
+	// Another object of the same name is not the one.
+	w.missing = object == nil || w.object.GetUID() != "" && object.GetUID() != w.object.GetUID()
+	if w.missing {
+		return
+	}
+	copyInto(w.object, object)
+	for _, condition := range stateOf(w.object).current() {
+		w.say(condition.Type, textOf(condition))
+	}
+}
+
+// say tells something once, until it changes.
+func (w *wait) say(about, text string) {
+	if w.told[about] != text {
+		w.told[about] = text
+		w.teller.progress(w.object.GetName(), text)
+	}
+}
+
+func (w *wait) remind() {
+	w.teller.progress(w.object.GetName(), "still waiting: "+stateOf(w.object).text())
+}
+
+// reached says whether the wait is over, and how.
+func (w *wait) reached() (bool, error) {
+	if w.goal == gone {
+		return w.missing, nil
+	}
+	if w.missing {
+		return true, &Failure{ExitObjectFailed, fmt.Errorf("%s was deleted meanwhile", nameOf(w.object))}
+	}
+	done, failure := readiness(w.object)
+	if failure != "" {
+		return true, &Failure{ExitObjectFailed, fmt.Errorf("%s %s; see %s", nameOf(w.object), failure, describing(w.object))}
+	}
+	return done, nil
+}
+
+// cut is the end of a wait that was not over: what stands, and what goes on.
+func (w *wait) cut(ctx context.Context) error {
+	state := stateOf(w.object).text()
+	if errors.Is(context.Cause(ctx), errTimeout) {
+		return &Failure{ExitTimeout, fmt.Errorf("%s %s after %s: %s; it goes on in the cluster: see %s",
+			nameOf(w.object), w.goal.unmet(), w.timeout, state, describing(w.object))}
+	}
+	return &Failure{ExitInterrupted, fmt.Errorf("interrupted: %s %s: %s; it goes on in the cluster: see %s",
+		nameOf(w.object), w.goal.unmet(), state, describing(w.object))}
+}

@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// errUnwatchable is of an object of a kind that nobody waits for.
+var errUnwatchable = errors.New("nobody can wait for such an object")
+
+// A cluster is the source of one of its objects.
+type cluster struct {
+	client client.WithWatch
+	object client.Object
+}
+
+// look lists: the version of a list can be watched from, that of an object may be
+// so old that the API server does not know it any more.
+func (c *cluster) look(ctx context.Context) (client.Object, string, error) {
+	list, err := listOf(c.object)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := c.client.List(ctx, list, c.only("")); err != nil {
+		return nil, "", err
+	}
+	var found client.Object
+	err = meta.EachListItem(list, func(item runtime.Object) error {
+		found, _ = item.(client.Object)
+		return nil
+	})
+	return found, list.GetResourceVersion(), err
+}
+
+func (c *cluster) watch(ctx context.Context, version string) (watch.Interface, error) {
+	list, err := listOf(c.object)
+	if err != nil {
+		return nil, err
+	}
+	return c.client.Watch(ctx, list, c.only(version))
+}
+
+// only selects the object by its name; whoever has rights to that name alone may
+// list and watch so.
+func (c *cluster) only(version string) *client.ListOptions {
+	options := &client.ListOptions{Namespace: c.object.GetNamespace(), Raw: &metav1.ListOptions{ResourceVersion: version}}
+	client.MatchingFields{"metadata.name": c.object.GetName()}.ApplyToList(options)
+	return options
+}
+
+func listOf(object client.Object) (client.ObjectList, error) {
+	switch object.(type) {
+	case *v1beta1.ServiceInstance:
+		return &v1beta1.ServiceInstanceList{}, nil
+	case *v1beta1.ServiceBinding:
+		return &v1beta1.ServiceBindingList{}, nil
+	case *v1beta1.ClusterServiceBroker:
+		return &v1beta1.ClusterServiceBrokerList{}, nil
+	case *v1beta1.ServiceBroker:
+		return &v1beta1.ServiceBrokerList{}, nil
+	}
+	return nil, fmt.Errorf("%w: %T", errUnwatchable, object)
+}
+
+// copyInto makes one object another of its kind.
+func copyInto(into, from client.Object) {
+	switch o := from.(type) {
+	case *v1beta1.ServiceInstance:
+		if to, ok := into.(*v1beta1.ServiceInstance); ok {
+			o.DeepCopyInto(to)
+		}
+	case *v1beta1.ServiceBinding:
+		if to, ok := into.(*v1beta1.ServiceBinding); ok {
+			o.DeepCopyInto(to)
+		}
+	case *v1beta1.ClusterServiceBroker:
+		if to, ok := into.(*v1beta1.ClusterServiceBroker); ok {
+			o.DeepCopyInto(to)
+		}
+	case *v1beta1.ServiceBroker:
+		if to, ok := into.(*v1beta1.ServiceBroker); ok {
+			o.DeepCopyInto(to)
+		}
+	}
+}
+
+// A teller writes the lines of a wait, of several objects at once. That nobody
+// reads them is no reason to end.
+type teller struct {
+	out     io.Writer
+	started time.Time
+
+	mutex sync.Mutex
+}
+
+func (t *teller) linef(format string, args ...any) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	_, _ = fmt.Fprintf(t.out, format+"\n", args...)
+}
+
+// progress is a line about one object: "12s  mydb: Ready=Unknown Provisioning".
+func (t *teller) progress(name, text string) {
+	t.linef("%s  %s: %s", time.Since(t.started).Truncate(time.Second), name, text)
+}

@@ -1,0 +1,56 @@
+package order
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+)
+
+func TestConfirm(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		reason, said string
+		farewell     farewell
+		dryRun       string
+		asks         bool
+		wrong        string
+	}{
+		"Yes":       {"it is meant", "y\n", farewell{abandon: true}, "", true, ""},
+		"YesAtAll":  {"a whole word", " YES \n", farewell{abandon: true}, "", true, ""},
+		"No":        {"it is not", "n\n", farewell{abandon: true}, "", true, "not confirmed: nothing was changed"},
+		"Nothing":   {"no answer is no yes", "", farewell{abandon: true}, "", true, "not confirmed: nothing was changed"},
+		"Flag":      {"--yes has said it", "n\n", farewell{abandon: true, yes: true}, "", false, ""},
+		"DryRun":    {"nothing happens", "n\n", farewell{abandon: true}, "server", false, ""},
+		"NoFinally": {"nothing is abandoned", "n\n", farewell{}, "", false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			streams, _, _, told := genericiooptions.NewTestIOStreams()
+			streams.In = strings.NewReader(c.said)
+			err := c.farewell.confirm(t.Context(), cli.NewEnv(streams), &cli.WriteFlags{DryRun: c.dryRun}, `instance "mydb"`)
+			if c.wrong == "" {
+				require.NoError(t, err, c.reason)
+			} else {
+				require.EqualError(t, err, c.wrong, c.reason)
+			}
+			assert.Equal(t, c.asks, strings.Contains(told.String(), "Are you sure?"), c.reason)
+		})
+	}
+}
+
+// Ctrl-C while it asks changes nothing.
+func TestConfirmInterrupted(t *testing.T) {
+	t.Parallel()
+	reader, writer := io.Pipe()
+	t.Cleanup(func() { _ = writer.Close() })
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	assert.Equal(t, cli.ExitInterrupted, cli.ExitCode(cli.Untouched(answer(ctx, reader))))
+}

@@ -1,0 +1,100 @@
+package order
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validate/content"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+)
+
+// findInstance reads an instance; a *catalog.NameError lists those that there are.
+func findInstance(ctx context.Context, reader client.Reader, namespace, name string) (*v1beta1.ServiceInstance, error) {
+	instance := &v1beta1.ServiceInstance{}
+	err := read(ctx, reader, namespace, name, instance)
+	if absent(err) {
+		return nil, unknown(ctx, reader, "instance", &v1beta1.ServiceInstanceList{}, namespace, name)
+	}
+	return instance, err
+}
+
+// findBinding is as findInstance.
+func findBinding(ctx context.Context, reader client.Reader, namespace, name string) (*v1beta1.ServiceBinding, error) {
+	binding := &v1beta1.ServiceBinding{}
+	err := read(ctx, reader, namespace, name, binding)
+	if absent(err) {
+		return nil, unknown(ctx, reader, "binding", &v1beta1.ServiceBindingList{}, namespace, name)
+	}
+	return binding, err
+}
+
+// errNoName is of a name that no object can have.
+var errNoName = errors.New("nothing has such a name")
+
+func read(ctx context.Context, reader client.Reader, namespace, name string, object client.Object) error {
+	if len(content.IsPathSegmentName(name)) > 0 {
+		return errNoName
+	}
+	return reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object)
+}
+
+// absent says that nothing has the name, or that nothing can have it.
+func absent(err error) bool {
+	return apierrors.IsNotFound(err) || apierrors.IsInvalid(err) || errors.Is(err, errNoName)
+}
+
+// unknown is the error of a name that nothing has.
+func unknown(ctx context.Context, reader client.Reader, kind string, list client.ObjectList, namespace, name string) error {
+	missing := &catalog.NameError{Kind: kind, Name: name, Where: fmt.Sprintf("namespace %q", namespace)}
+	err := catalog.Pages(ctx, reader, list, func(object runtime.Object) error {
+		if o, ok := object.(client.Object); ok {
+			missing.Known = append(missing.Known, o.GetName())
+		}
+		return nil
+	}, client.InNamespace(namespace))
+	if apierrors.IsForbidden(err) {
+		return fmt.Errorf("no %s %q in namespace %q", kind, name, namespace)
+	}
+	if err != nil {
+		return err
+	}
+	slices.Sort(missing.Known)
+	return missing
+}
+
+// bindingsOf are the bindings that name an instance, by name, whether or not it is
+// there.
+func bindingsOf(ctx context.Context, reader client.Reader, namespace, instance string) ([]*v1beta1.ServiceBinding, error) {
+	var found []*v1beta1.ServiceBinding
+	err := catalog.Pages(ctx, reader, &v1beta1.ServiceBindingList{}, func(object runtime.Object) error {
+		if binding, ok := object.(*v1beta1.ServiceBinding); ok && isOf(binding, instance) {
+			found = append(found, binding)
+		}
+		return nil
+	}, client.InNamespace(namespace), client.MatchingFields{v1beta1.FieldInstanceRefName: instance})
+	slices.SortFunc(found, func(a, b *v1beta1.ServiceBinding) int { return strings.Compare(a.Name, b.Name) })
+	return found, err
+}
+
+// isOf says whether a binding is for an instance of its own namespace.
+func isOf(binding *v1beta1.ServiceBinding, instance string) bool {
+	ref := binding.Spec.InstanceRef
+	return ref != nil && ref.Name == instance && (ref.Namespace == "" || ref.Namespace == binding.Namespace)
+}
+
+// namesOf are the names of bindings, with commas.
+func namesOf(bindings []*v1beta1.ServiceBinding) string {
+	names := make([]string, len(bindings))
+	for i, binding := range bindings {
+		names[i] = binding.Name
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,129 @@
+package order
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/describe"
+)
+
+// provision is the command.
+type provision struct {
+	env        *cli.Env
+	write      cli.WriteFlags
+	wait       cli.WaitFlags
+	choice     choice
+	gift       gift
+	externalID string
+}
+
+// NewProvision returns the command `svcat provision`.
+func NewProvision(env *cli.Env) *cobra.Command {
+	p := &provision{env: env}
+	cmd := &cobra.Command{
+		Use:   "provision NAME (--type TYPE | --class CLASS [--plan PLAN] | --selector LABELS)",
+		Short: "Order an instance of a service",
+		Long: `Order an instance of a service, and print it as it was decided on.
+
+With --type alone the operator's default plan of that type is taken, with its
+default parameters; --param and --params-json override them one by one. A class is
+looked for in the namespace first, then in the cluster.`,
+		Example: `  # a database, whichever it is here
+  svcat provision mydb --type mysql
+
+  # a plan of your choice, with one parameter other than the default
+  svcat provision mydb --class azure-mysql --plan basic50 --param location=westus
+  svcat provision mydb --plan azure-mysql/basic50
+
+  # the heaviest plan that has four cores, and wait until it can be used
+  svcat provision mydb --type mysql --selector Cores=4 --wait --timeout 10m
+
+  # parameters that are no texts, and some that are secret
+  svcat provision mydb --type mysql --params-json '{"size": 5, "tags": ["a", "b"]}'
+  svcat provision mydb --type mysql --params-json @parameters.json --secret mysecret[parameters]
+
+  # what would be sent, and what admission would make of it
+  svcat provision mydb --type mysql --dry-run=client -o yaml
+  svcat provision mydb --type mysql --dry-run=server -o yaml`,
+		Args:              cli.OneName("instance"),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return cli.Untouched(p.run(cmd.Context(), args[0]))
+		},
+	}
+	p.choice.bind(cmd.Flags())
+	p.gift.bind(cmd.Flags())
+	cmd.Flags().StringVar(&p.externalID, "external-id", "", "The ID of the instance at its broker; absent, admission makes one. Whoever gives one needs the right to adopt")
+	p.wait.Bind(cmd.Flags())
+	p.write.Bind(cmd.Flags())
+	completions(cmd, map[string]complete.Func{
+		"type": complete.Types(env), "class": complete.Classes(env), "plan": complete.Plans(env),
+	})
+	return cmd
+}
+
+func (p *provision) run(ctx context.Context, name string) error {
+	instance, err := p.instance(ctx, name)
+	if err != nil {
+		return err
+	}
+	if !p.write.Sends() {
+		return p.tell(instance)
+	}
+	c, err := p.env.Client()
+	if err != nil {
+		return err
+	}
+	err = cli.Whole(ctx, quoted("instance", name)+" was created", func(ctx context.Context) error {
+		return p.write.Create(ctx, c, instance)
+	})
+	if err != nil {
+		return err
+	}
+	var waited error
+	if p.write.Stores() {
+		waited = p.wait.Ready(ctx, p.env, instance)
+	}
+	// What was ordered is printed also if it failed.
+	if err := p.tell(instance); err != nil {
+		return err
+	}
+	return waited
+}
+
+// instance is the manifest that goes out.
+func (p *provision) instance(ctx context.Context, name string) (*v1beta1.ServiceInstance, error) {
+	if err := validated(p.write.Validate, p.wait.Validate, p.choice.validate); err != nil {
+		return nil, err
+	}
+	parameters, err := p.gift.parameters()
+	if err != nil {
+		return nil, err
+	}
+	from, err := p.gift.from()
+	if err != nil {
+		return nil, err
+	}
+	namespace, _, err := p.env.Namespace()
+	if err != nil {
+		return nil, err
+	}
+	instance := &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace}}
+	instance.Spec.Parameters, instance.Spec.ParametersFrom, instance.Spec.ExternalID = parameters, from, p.externalID
+	return instance, p.choice.ask(ctx, p.env, namespace, &instance.Spec)
+}
+
+func (p *provision) tell(instance *v1beta1.ServiceInstance) error {
+	if p.write.Output != "" {
+		return p.write.PrintNew(p.env, instance)
+	}
+	if err := p.write.TellDryRun(p.env); err != nil {
+		return err
+	}
+	return describe.WriteInstance(p.env.Out, instance)
+}

@@ -1,0 +1,100 @@
+package order
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
+)
+
+// touch is the command `touch instance`.
+type touch struct {
+	env   *cli.Env
+	write cli.WriteFlags
+	wait  cli.WaitFlags
+}
+
+// NewTouch returns the command `svcat touch`.
+func NewTouch(env *cli.Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "touch",
+		Short:   "Have the controller look at an instance again",
+		Example: "  svcat touch instance mydb",
+	}
+	cmd.AddCommand(newTouchInstance(env))
+	return cmd
+}
+
+func newTouchInstance(env *cli.Env) *cobra.Command {
+	t := &touch{env: env}
+	cmd := &cobra.Command{
+		Use:     "instance NAME",
+		Aliases: []string{"instances", "inst"},
+		Short:   "Have the controller look at an instance again",
+		Long: `Raise an instance's updateRequests: what failed is tried again now, and an instance
+that is not what its broker last took is updated.`,
+		Example: `  svcat touch instance mydb
+  svcat touch instance mydb --wait`,
+		Args:              cli.OneName("instance"),
+		ValidArgsFunction: complete.Instances(env),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return cli.Untouched(t.run(cmd.Context(), args[0]))
+		},
+	}
+	t.wait.Bind(cmd.Flags())
+	t.write.Bind(cmd.Flags())
+	completions(cmd, nil)
+	return cmd
+}
+
+func (t *touch) run(ctx context.Context, name string) error {
+	if err := validated(t.write.Validate, t.wait.Validate); err != nil {
+		return err
+	}
+	namespace, _, err := t.env.Namespace()
+	if err != nil {
+		return err
+	}
+	c, err := t.env.Client()
+	if err != nil {
+		return err
+	}
+	instance, err := findInstance(ctx, c, namespace, name)
+	if err != nil {
+		return err
+	}
+	err = cli.Whole(ctx, quoted("instance", name)+" was touched", func(ctx context.Context) error {
+		return t.raise(ctx, c, instance)
+	})
+	if err != nil {
+		return err
+	}
+	if t.write.Stores() {
+		if err := t.wait.Ready(ctx, t.env, instance); err != nil {
+			return err
+		}
+	}
+	return t.write.Told(t.env, instance, "%s was touched", quoted("instance", name))
+}
+
+// raise counts up by one what the instance has now, also if somebody else writes it
+// at the same time.
+func (t *touch) raise(ctx context.Context, c client.Client, instance *v1beta1.ServiceInstance) error {
+	first := true
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		if !first {
+			if err := c.Get(ctx, client.ObjectKeyFromObject(instance), instance); err != nil {
+				return err
+			}
+		}
+		first = false
+		before := instance.DeepCopy()
+		instance.Spec.UpdateRequests++
+		return t.write.Patch(ctx, c, instance, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	})
+}

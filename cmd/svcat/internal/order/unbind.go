@@ -1,0 +1,177 @@
+package order
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
+)
+
+// unbind is the command.
+type unbind struct {
+	env      *cli.Env
+	write    cli.WriteFlags
+	wait     cli.WaitFlags
+	farewell farewell
+	names    []string
+}
+
+// NewUnbind returns the command `svcat unbind`.
+func NewUnbind(env *cli.Env) *cobra.Command {
+	u := &unbind{env: env}
+	cmd := &cobra.Command{
+		Use:   "unbind (INSTANCE | --name BINDING...)",
+		Short: "Delete bindings, with their Secrets",
+		Long: `Delete all bindings of an instance, with their Secrets, or those that --name names.
+The instance need not be there any more.
+
+--abandon lets them go without asking the broker, and says what stays there.`,
+		Example: `  svcat unbind mydb
+  svcat unbind --name mydb-admin --name mydb-reader --wait
+  svcat unbind mydb --abandon --yes`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 && len(u.names) == 0 || len(args) > 1 {
+				return cli.Usagef("say what to unbind: one INSTANCE, or --name BINDING; see %s --help", cmd.CommandPath())
+			}
+			return nil
+		},
+		ValidArgsFunction: complete.Instances(env),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var instance string
+			if len(args) > 0 {
+				instance = args[0]
+			}
+			return cli.Untouched(u.run(cmd.Context(), instance))
+		},
+	}
+	cmd.Flags().StringSliceVar(&u.names, "name", nil, "A binding to delete; may be given several times")
+	u.farewell.bind(cmd.Flags())
+	u.wait.Bind(cmd.Flags())
+	u.write.Bind(cmd.Flags())
+	completions(cmd, map[string]complete.Func{"name": complete.Bindings(env)})
+	return cmd
+}
+
+func (u *unbind) run(ctx context.Context, instance string) error {
+	if err := validated(u.write.Validate, u.wait.Validate); err != nil {
+		return err
+	}
+	namespace, _, err := u.env.Namespace()
+	if err != nil {
+		return err
+	}
+	c, err := u.env.Client()
+	if err != nil {
+		return err
+	}
+	bindings, err := u.meant(ctx, c, namespace, instance)
+	if err != nil {
+		return err
+	}
+	if len(bindings) == 0 {
+		return u.write.Say(u.env, "%s has no bindings", quoted("instance", instance))
+	}
+	if err := u.farewell.confirm(ctx, u.env, &u.write, "bindings "+namesOf(bindings)); err != nil {
+		return err
+	}
+	return u.remove(ctx, c, bindings)
+}
+
+// meant are the bindings to delete. All that --name names must be there, and be of
+// the instance if one is named too: else none is deleted.
+func (u *unbind) meant(ctx context.Context, c client.Client, namespace, instance string) ([]*v1beta1.ServiceBinding, error) {
+	if len(u.names) == 0 {
+		bindings, err := bindingsOf(ctx, c, namespace, instance)
+		if err == nil && len(bindings) == 0 {
+			_, err = findInstance(ctx, c, namespace, instance)
+		}
+		return bindings, err
+	}
+	var bindings []*v1beta1.ServiceBinding
+	seen := map[string]bool{}
+	for _, name := range u.names {
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		binding, err := findBinding(ctx, c, namespace, name)
+		if err != nil {
+			return nil, err
+		}
+		if instance != "" && !isOf(binding, instance) {
+			return nil, fmt.Errorf("%s is not of instance %q: leave the instance out, or name its own bindings", quoted("binding", name), instance)
+		}
+		bindings = append(bindings, binding)
+	}
+	return bindings, nil
+}
+
+// remove deletes one after the other. What fails does not keep the others; after
+// Ctrl-C no other is begun, and those that are done are told.
+func (u *unbind) remove(ctx context.Context, c client.Client, bindings []*v1beta1.ServiceBinding) error {
+	var failures []error
+	var done []*v1beta1.ServiceBinding
+	for i, binding := range bindings {
+		if ctx.Err() != nil {
+			return &cli.Failure{Code: cli.ExitInterrupted, Err: fmt.Errorf("interrupted: deleted: %s; not: %s", orNone(done), namesOf(bindings[i:]))}
+		}
+		left := stays(ctx, c, binding)
+		err := cli.Whole(ctx, quoted("binding", binding.Name)+" is being deleted", func(ctx context.Context) error {
+			return u.farewell.remove(ctx, c, &u.write, binding)
+		})
+		if err != nil {
+			failures = append(failures, fmt.Errorf("cannot delete %s: %w", quoted("binding", binding.Name), err))
+			continue
+		}
+		done = append(done, binding)
+		if u.farewell.abandon {
+			if _, err := fmt.Fprintf(u.env.ErrOut, "%s: %s\n", binding.Name, left); err != nil {
+				return err
+			}
+		}
+	}
+	return errors.Join(append(failures, u.finish(ctx, done))...)
+}
+
+// finish waits if that is asked for, and says of each binding what became of it.
+func (u *unbind) finish(ctx context.Context, bindings []*v1beta1.ServiceBinding) error {
+	var waited error
+	if u.write.Stores() {
+		waited = u.wait.Gone(ctx, u.env, objects(bindings)...)
+	}
+	if waited != nil {
+		return waited
+	}
+	for i, binding := range bindings {
+		if i > 0 && u.write.Output == "yaml" {
+			if _, err := fmt.Fprintln(u.env.Out, "---"); err != nil {
+				return err
+			}
+		}
+		if err := u.write.Told(u.env, binding, "%s", deleted(binding, u.wait.Wait || u.farewell.abandon || !u.write.Stores())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func objects(bindings []*v1beta1.ServiceBinding) []client.Object {
+	all := make([]client.Object, len(bindings))
+	for i, binding := range bindings {
+		all[i] = binding
+	}
+	return all
+}
+
+func orNone(bindings []*v1beta1.ServiceBinding) string {
+	if len(bindings) == 0 {
+		return "none"
+	}
+	return namesOf(bindings)
+}
