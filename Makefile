@@ -76,6 +76,7 @@ generate: ## Write the generated files anew
 	$(CONTROLLER_GEN) webhook paths=./deploy output:webhook:dir=deploy/hooks
 	$(CONTROLLER_GEN) rbac:roleName=defaultplan-webhook paths=./webhook/... output:rbac:dir=deploy/rbac
 	$(CONTROLLER_GEN) rbac:roleName=defaultplan-controller,fileName=controller_role.yaml paths=./osb/... output:rbac:dir=deploy/rbac
+	$(GO) run ./cmd/svcat reference > docs/svcat.md
 
 .PHONY: lint
 lint: ## Lint, the import law included

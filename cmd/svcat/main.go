@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/klog/v2"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 )
@@ -22,9 +24,13 @@ func main() {
 func run(args []string, streams genericiooptions.IOStreams) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	root := newRoot(cli.NewEnv(streams), args[0])
-	root.SetArgs(args[1:])
-	err := root.ExecuteContext(ctx)
+	// Libraries log where -v says.
+	ctrllog.SetLogger(klog.Background())
+	root, err := newRoot(cli.NewEnv(streams), args[0])
+	if err == nil {
+		root.SetArgs(args[1:])
+		err = root.ExecuteContext(ctx)
+	}
 	if err != nil {
 		_, _ = fmt.Fprintln(streams.ErrOut, cli.Message(err))
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"path/filepath"
 	"strings"
 
@@ -10,32 +11,36 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/change"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/check"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/describe"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/get"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/order"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/render"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/self"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/why"
 )
 
 // newRoot puts all commands together. called is the path of the binary: kubectl
 // calls its plugins kubectl-NAME.
-func newRoot(env *cli.Env, called string) *cobra.Command {
+func newRoot(env *cli.Env, called string) (*cobra.Command, error) {
 	root := &cobra.Command{
 		Use:   "svcat",
 		Short: "Services by type: see, choose, order and explain them",
+		Example: `  # What can be ordered here, and what an instance that only names a type gets
+  svcat marketplace
+  svcat get plans --default
+
+  # A database: order it, and get its credentials as a Secret
+  svcat provision shop-db --type mysql --wait
+  svcat bind shop-db --wait`,
 		// Errors are told once, by main.
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	if strings.HasPrefix(filepath.Base(called), "kubectl-") {
-		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl svcat"}
-	}
 	root.SetIn(env.In)
 	root.SetOut(env.Out)
 	root.SetErr(env.ErrOut)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return cli.Usagef("%w; see %s --help", err, cmd.CommandPath())
-	})
+	root.SetFlagErrorFunc(flagError)
 	env.Bind(root.PersistentFlags())
 	root.AddGroup(groups...)
 	for group, commands := range commandsOf(env) {
@@ -44,7 +49,19 @@ func newRoot(env *cli.Env, called string) *cobra.Command {
 			root.AddCommand(command)
 		}
 	}
-	return root
+	root.SetHelpCommandGroupID("self")
+	root.SetCompletionCommandGroupID("self")
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	strict(root)
+	if strings.HasPrefix(filepath.Base(called), "kubectl-") {
+		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl svcat"}
+		asPlugin(root)
+	}
+	return root, errors.Join(
+		root.RegisterFlagCompletionFunc("namespace", complete.Namespaces(env)),
+		root.RegisterFlagCompletionFunc("context", complete.Contexts(env)),
+	)
 }
 
 // groups are the headings of svcat's help.
@@ -52,6 +69,7 @@ var groups = []*cobra.Group{
 	{ID: "see", Title: "See and understand:"},
 	{ID: "choose", Title: "Choose, as an operator:"},
 	{ID: "order", Title: "Order, as a developer:"},
+	{ID: "self", Title: "About svcat itself:"},
 }
 
 func commandsOf(env *cli.Env) map[string][]*cobra.Command {
@@ -64,5 +82,6 @@ func commandsOf(env *cli.Env) map[string][]*cobra.Command {
 		"order": {
 			order.NewProvision(env), order.NewDeprovision(env), order.NewBind(env), order.NewUnbind(env), order.NewTouch(env),
 		},
+		"self": {self.NewVersion(env), self.NewInstall(env), self.NewReference(env)},
 	}
 }

@@ -1,42 +1,128 @@
 // Package complete proposes words while a person types: what there is in the
-// cluster, of any kind that a command names.
+// cluster, of any kind that a command names, where the flags typed so far say to
+// look. It never says what went wrong, and gives up after a few seconds.
 package complete
 
 import (
-	"github.com/spf13/cobra"
+	"context"
+	"strings"
 
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 )
 
 // Func proposes words for an argument or a flag.
 type Func = cobra.CompletionFunc
 
-// Types proposes service types.
-func Types(*cli.Env) Func { return cobra.NoFileCompletions }
+// Types proposes service types, each with its default plan.
+func Types(env *cli.Env) Func {
+	return of(env, func(ctx context.Context, l *look) error {
+		return catalog.Types(ctx, l.reader, catalog.Query{Place: l.place}, func(t catalog.Type) error {
+			l.add(t.Object.GetName(), t.Status.DefaultPlan)
+			return nil
+		})
+	})
+}
 
-// Classes proposes classes by the names that people call them.
-func Classes(*cli.Env) Func { return cobra.NoFileCompletions }
+// Classes proposes classes by the names that people call them, or by their
+// Kubernetes names after --kube-name.
+func Classes(env *cli.Env) Func {
+	return of(env, func(ctx context.Context, l *look) error {
+		return catalog.Classes(ctx, l.reader, catalog.Query{Place: l.place}, func(c catalog.Class) error {
+			l.add(l.called(c.Object, c.Title()), c.Spec.Description)
+			return nil
+		})
+	})
+}
 
-// Plans proposes plans, as CLASS/PLAN where the plan's name alone is not enough,
-// or those of the class that the flag --class names.
-func Plans(*cli.Env) Func { return cobra.NoFileCompletions }
-
-// Brokers proposes brokers.
-func Brokers(*cli.Env) Func { return cobra.NoFileCompletions }
+// Brokers proposes brokers, each with its address.
+func Brokers(env *cli.Env) Func {
+	return of(env, func(ctx context.Context, l *look) error {
+		return catalog.Brokers(ctx, l.reader, catalog.Query{Place: l.place}, func(b catalog.Broker) error {
+			l.add(b.Object.GetName(), b.Spec.URL)
+			return nil
+		})
+	})
+}
 
 // Instances proposes instances of the current namespace.
-func Instances(*cli.Env) Func { return cobra.NoFileCompletions }
+func Instances(env *cli.Env) Func {
+	return of(env, func(ctx context.Context, l *look) error {
+		return l.list(ctx, &v1beta1.ServiceInstanceList{}, func(object runtime.Object) {
+			if instance, ok := object.(*v1beta1.ServiceInstance); ok {
+				l.add(instance.Name, instance.Status.LastConditionState)
+			}
+		}, client.InNamespace(l.namespace))
+	})
+}
 
-// Bindings proposes bindings of the current namespace.
-func Bindings(*cli.Env) Func { return cobra.NoFileCompletions }
+// Bindings proposes bindings of the current namespace, each with its instance.
+func Bindings(env *cli.Env) Func {
+	return of(env, func(ctx context.Context, l *look) error {
+		return l.list(ctx, &v1beta1.ServiceBindingList{}, func(object runtime.Object) {
+			if binding, ok := object.(*v1beta1.ServiceBinding); ok {
+				l.add(binding.Name, binding.Spec.InstanceRef.Name)
+			}
+		}, client.InNamespace(l.namespace))
+	})
+}
 
 // Namespaces proposes namespaces.
-func Namespaces(*cli.Env) Func { return cobra.NoFileCompletions }
+func Namespaces(env *cli.Env) Func {
+	return of(env, func(ctx context.Context, l *look) error {
+		return l.list(ctx, &corev1.NamespaceList{}, func(object runtime.Object) {
+			if namespace, ok := object.(*corev1.Namespace); ok {
+				l.add(namespace.Name, "")
+			}
+		})
+	})
+}
 
-// Contexts proposes contexts of the kubeconfig.
-func Contexts(*cli.Env) Func { return cobra.NoFileCompletions }
+// Contexts proposes contexts of the kubeconfig, each with its cluster. It asks no
+// cluster.
+func Contexts(env *cli.Env) Func {
+	return func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		config, err := env.Flags.ToRawKubeConfigLoader().RawConfig()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		l := &look{typed: typed, described: map[string]string{}}
+		for name, to := range config.Contexts {
+			l.add(name, to.Cluster)
+		}
+		return l.words(), cobra.ShellCompDirectiveNoFileComp
+	}
+}
 
 // Words proposes fixed words, as the values of --output.
 func Words(words ...string) Func {
 	return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
+}
+
+// called is what a person calls an object.
+func (l *look) called(object client.Object, title string) string {
+	if l.flag("kube-name") == "true" {
+		return object.GetName()
+	}
+	return title
+}
+
+// list calls each with all that there is of a kind.
+func (l *look) list(ctx context.Context, list client.ObjectList, each func(runtime.Object), options ...client.ListOption) error {
+	return catalog.Pages(ctx, l.reader, list, func(object runtime.Object) error {
+		each(object)
+		return nil
+	}, options...)
+}
+
+// within splits CLASS/PLAN.
+func within(typed string) (class string, is bool) {
+	class, _, is = strings.Cut(typed, "/")
+	return class, is
 }

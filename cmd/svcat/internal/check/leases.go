@@ -1,0 +1,72 @@
+package check
+
+import (
+	"context"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/webhook/keeper"
+)
+
+// A duty is what one of several processes does, elected by a Lease.
+type duty struct {
+	check, lease string
+	// undone is what does not happen while nobody does it.
+	undone string
+}
+
+var duties = []duty{
+	{"keeper", keeper.DefaultLeaseName, "new defaults are not recorded, and instances that wait for a plan are not woken"},
+	{"controller", "defaultplan-controller", "no broker is called: nothing is provisioned, bound or removed"},
+}
+
+// leases looks whether there is a keeper and a controller.
+func (s *site) leases(ctx context.Context, hooks []hook) []finding {
+	namespace := s.systemOf(hooks)
+	findings := make([]finding, 0, len(duties))
+	for _, d := range duties {
+		lease := &coordinationv1.Lease{}
+		err := s.client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: d.lease}, lease)
+		findings = append(findings, d.judge(lease, err, namespace, s.clock.Now()))
+	}
+	return findings
+}
+
+// systemOf is the namespace of the webhook and the controller.
+func (s *site) systemOf(hooks []hook) string {
+	if s.system != "" {
+		return s.system
+	}
+	for i := range hooks {
+		if service := hooks[i].client.Service; service != nil {
+			return service.Namespace
+		}
+	}
+	return shippedNamespace
+}
+
+// judge says whether a Lease is held. One that was held twice its time ago has lost
+// its holder.
+func (d *duty) judge(lease *coordinationv1.Lease, err error, namespace string, now time.Time) finding {
+	do := "kubectl -n " + namespace + " get pods; elsewhere installed, name it: svcat check --system-namespace"
+	if apierrors.IsNotFound(err) {
+		return warningf(d.check, do, "namespace %q has no Lease %s: none seems to run, and while none does %s", namespace, d.lease, d.undone)
+	}
+	if err != nil {
+		return unread(d.check, "leases of namespace "+namespace, err)
+	}
+	if lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "" || lease.Spec.RenewTime == nil {
+		return warningf(d.check, do, "nobody holds the Lease %s: %s", d.lease, d.undone)
+	}
+	term := time.Duration(0)
+	if lease.Spec.LeaseDurationSeconds != nil {
+		term = time.Duration(*lease.Spec.LeaseDurationSeconds) * time.Second
+	}
+	if silent := now.Sub(lease.Spec.RenewTime.Time); silent > 2*term {
+		return warningf(d.check, do, "%s was last heard of %s ago: %s", *lease.Spec.HolderIdentity, silent.Round(time.Second), d.undone)
+	}
+	return okf(d.check, "%s is at work", *lease.Spec.HolderIdentity)
+}

@@ -1,0 +1,38 @@
+package complete
+
+import (
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/assert"
+)
+
+func TestTold(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason string
+		plans  []candidate
+		want   map[string]string
+	}{
+		"Alone":     {reason: "its name is enough", plans: []candidate{{"redis", "small", "S"}}, want: map[string]string{"small": "S"}},
+		"Two":       {reason: "two of one name need their class", plans: []candidate{{"redis", "small", "S"}, {"mysql", "small", "M"}}, want: map[string]string{"redis/small": "S", "mysql/small": "M"}},
+		"Copied":    {reason: "the same class and name in a nearer scope is found first", plans: []candidate{{"redis", "small", "near"}, {"redis", "small", "far"}}, want: map[string]string{"small": "near"}},
+		"Classless": {reason: "of a class that is not there, its name is all there is", plans: []candidate{{"", "small", "S"}, {"redis", "small", "R"}}, want: map[string]string{"small": "S", "redis/small": "R"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, tc.want, told(tc.plans), tc.reason)
+		})
+	}
+}
+
+func TestWords(t *testing.T) {
+	t.Parallel()
+	l := look{typed: "s", described: map[string]string{}}
+	l.add("small", "two\tcolumns\nand lines")
+	l.add("small", "farther")
+	l.add("slow", "")
+	l.add("large", "not what was typed")
+	assert.Equal(t, []cobra.Completion{"slow", "small\ttwo columns"}, l.words())
+}

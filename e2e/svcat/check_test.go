@@ -1,0 +1,231 @@
+package svcat_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack"
+)
+
+// installation is a catalog in which check has something to say: redis has no
+// default, two plans of queue are suggested, an instance waits for its plan.
+const installation = `
+apiVersion: servicecatalog.k8s.io/v1beta1
+kind: ClusterServiceClass
+metadata: {name: azure-mysql}
+spec: {clusterServiceBrokerName: azure, externalName: azure-mysql, externalID: c1, description: MySQL, bindable: true, planUpdatable: true, serviceType: mysql}
+---
+apiVersion: servicecatalog.k8s.io/v1beta1
+kind: ClusterServicePlan
+metadata: {name: premium-p1, annotations: {servicecatalog.kubernetes.io/is-default-plan: "true"}}
+spec: {clusterServiceBrokerName: azure, clusterServiceClassRef: {name: azure-mysql}, externalName: premium-p1, externalID: p1, description: Large}
+---
+apiVersion: servicecatalog.k8s.io/v1beta1
+kind: ClusterServiceClass
+metadata: {name: azure-redis}
+spec: {clusterServiceBrokerName: azure, externalName: azure-redis, externalID: c2, description: Redis, bindable: true, planUpdatable: true, serviceType: redis}
+---
+apiVersion: servicecatalog.k8s.io/v1beta1
+kind: ClusterServicePlan
+metadata: {name: basic-c0}
+spec: {clusterServiceBrokerName: azure, clusterServiceClassRef: {name: azure-redis}, externalName: basic-c0, externalID: p2, description: Small}
+---
+apiVersion: servicecatalog.k8s.io/v1beta1
+kind: ClusterServiceClass
+metadata: {name: azure-queue}
+spec: {clusterServiceBrokerName: azure, externalName: azure-queue, externalID: c3, description: Queues, bindable: true, planUpdatable: true, serviceType: queue}
+---
+apiVersion: servicecatalog.k8s.io/v1beta1
+kind: ClusterServicePlan
+metadata: {name: fast, annotations: {servicecatalog.kubernetes.io/is-suggested-plan: "true"}}
+spec: {clusterServiceBrokerName: azure, clusterServiceClassRef: {name: azure-queue}, externalName: fast, externalID: p3, description: Fast}
+---
+apiVersion: servicecatalog.k8s.io/v1beta1
+kind: ClusterServicePlan
+metadata: {name: slow, annotations: {servicecatalog.kubernetes.io/is-suggested-plan: "true"}}
+spec: {clusterServiceBrokerName: azure, clusterServiceClassRef: {name: azure-queue}, externalName: slow, externalID: p4, description: Slow}
+---
+apiVersion: servicecatalog.k8s.io/v1beta1
+kind: ServiceInstance
+metadata: {name: early}
+spec: {clusterServiceClassExternalName: yet, clusterServicePlanExternalName: to-come}
+`
+
+// TestCheckSaysWhatIsBroken breaks an installation of its own, one way after the
+// other, and mends it.
+func TestCheckSaysWhatIsBroken(t *testing.T) {
+	t.Parallel()
+	ctx := context.WithoutCancel(t.Context())
+	own, err := stack.Start(ctx, stack.Options{Dir: t.TempDir(), Bin: binFolder, Webhooks: 1})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, own.Stop()) })
+	controller, err := own.StartController(ctx, stack.ControllerOptions{Args: []string{"--leader-elect=true"}})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, controller.Stop(ctx, syscall.SIGTERM)) })
+	w := newWorldOn(t, own)
+	w.checkWithoutGuards()
+	w.checkWhole()
+	w.checkWithoutRights()
+	w.checkWithoutWebhook(ctx)
+	w.checkWithoutHooks(ctx)
+	w.checkWithBroker()
+	w.checkWithoutDefinition()
+}
+
+// checkWithoutGuards: what an installation works without is a warning.
+func (w *world) checkWithoutGuards() {
+	w.eventually(func() (bool, error) {
+		got := w.check()
+		return strings.Contains(got.out, "ok       controller") && strings.Contains(got.out, "ok       keeper"), nil
+	})
+	got := w.check()
+	assert.Zero(w, got.code, "%s%s", got.out, got.err)
+	assert.Contains(w, got.out, "missing: ValidatingAdmissionPolicy secrets.servicecatalog.k8s.io")
+	assert.Contains(w, got.out, "→ kubectl apply -f deploy/vap\n")
+	assert.Contains(w, got.out, "→ kubectl apply -f deploy/flow\n")
+	for _, folder := range []string{"vap", "flow"} {
+		_, stderr, err := w.Kubectl(w.Context(), "", "apply", "-f", filepath.Join("..", "..", "deploy", folder))
+		require.NoError(w, err, stderr)
+	}
+}
+
+// checkWhole: a whole installation, with what somebody should look at.
+func (w *world) checkWhole() {
+	w.apply(installation)
+	w.eventually(func() (bool, error) {
+		record := &v1beta1.ClusterServiceType{ObjectMeta: metav1.ObjectMeta{Name: "mysql"}}
+		w.get(record)
+		return record.Spec.DefaultPlanRef != nil, nil
+	})
+	got := w.check()
+	assert.Zero(w, got.code, got.err)
+	assert.Empty(w, got.err, "a trial's warnings are not the reader's")
+	w.golden("check-whole", machines(w.normal(got.out)))
+
+	var report struct {
+		Whole    bool
+		Findings []struct{ Check, Level, Message, Do string }
+	}
+	got = w.run("", "check", "-n", w.namespace, "-o", "json")
+	require.Zero(w, got.code)
+	require.NoError(w, json.Unmarshal([]byte(got.out), &report))
+	assert.True(w, report.Whole)
+	assert.Len(w, report.Findings, 16)
+	var left v1beta1.ServiceInstanceList
+	require.NoError(w, w.client.List(w.Context(), &left))
+	assert.Len(w, left.Items, 1, "a trial stores nothing")
+}
+
+// machines is what check says without what differs from machine to machine.
+func machines(text string) string {
+	for words, stand := range map[string]string{
+		`Kubernetes v\S+`: "Kubernetes VERSION", `127\.0\.0\.1:\d+`: "HOST", `\d+ days`: "N days",
+		`(keeper|controller)( +)\S+ is at work`: "${1}${2}POD is at work",
+	} {
+		text = regexp.MustCompile(words).ReplaceAllString(text, stand)
+	}
+	return text
+}
+
+// checkWithoutRights: who may not look is told what was not looked at.
+func (w *world) checkWithoutRights() {
+	got := w.run("", "check", "-n", w.namespace, "--as", "jane")
+	assert.Zero(w, got.code, "%s%s", got.out, got.err)
+	assert.Contains(w, got.out, "warning  definitions   not looked at: you may not read customresourcedefinitions\n")
+	assert.Contains(w, got.out, "warning  admission     not tried in namespace")
+	assert.Contains(w, got.out, "→ name a namespace in which you may create instances: svcat check --namespace\n")
+	assert.Contains(w, got.out, "warning  instances     not looked at: you may not read serviceinstances\n")
+}
+
+// checkWithoutWebhook: while the webhook is down nothing can be ordered; --wait says
+// what for, and ends when it is back.
+func (w *world) checkWithoutWebhook(ctx context.Context) {
+	require.NoError(w, w.StopWebhook(ctx, 0, syscall.SIGTERM))
+	got := w.check()
+	assert.Equal(w, 1, got.code)
+	assert.Contains(w, got.out, "failed   admission     the API server cannot call the webhook, so nothing can be ordered: ")
+	assert.Contains(w, got.out, "connection refused")
+	assert.Contains(w, got.err, "error: the installation is not whole: 1 failed")
+
+	got = w.run("", "check", "-n", w.namespace, "--wait", "--timeout", "1s", "--interval", "100ms")
+	assert.Equal(w, 4, got.code, got.err)
+	assert.Equal(w, 1, strings.Count(got.err, "waiting for admission"), "said once: %s", got.err)
+
+	var out, errs bytes.Buffer
+	cmd := exec.CommandContext(w.Context(), filepath.Join(binFolder, "svcat"), "check", "-n", w.namespace, "--wait", "--timeout", "1m", "--interval", "100ms")
+	cmd.Env, cmd.Stdout, cmd.Stderr = w.Environment(), &out, &errs
+	require.NoError(w, cmd.Start())
+	require.NoError(w, w.StartWebhook(ctx, 0))
+	require.NoError(w, cmd.Wait(), "%s%s", &out, &errs)
+	assert.Contains(w, out.String(), "the installation is whole, ")
+}
+
+// checkWithoutHooks: without the hooks' configurations nothing is decided.
+func (w *world) checkWithoutHooks(ctx context.Context) {
+	// The policies would refuse what tells whether the hooks are called.
+	_, stderr, err := w.Kubectl(w.Context(), "", "delete", "-f", filepath.Join("..", "..", "deploy", "vap"))
+	require.NoError(w, err, stderr)
+	require.NoError(w, w.UninstallHooks(ctx))
+	got := w.check()
+	assert.Equal(w, 1, got.code)
+	assert.Contains(w, got.out, "failed   hooks         MutatingWebhookConfiguration defaultplan-webhook is missing\n")
+	assert.Contains(w, got.out, "failed   hooks         ValidatingWebhookConfiguration defaultplan-webhook is missing\n")
+	assert.Contains(w, got.out, "failed   admission     the hooks are not called: an instance was admitted without an external ID and its finalizer (dry run)\n")
+	require.NoError(w, w.InstallHooks(ctx))
+}
+
+// checkWithBroker: a broker that cannot be reached is the installation's affair if it
+// is the cluster's, and its owner's if it is a namespace's.
+func (w *world) checkWithBroker() {
+	w.apply(`{apiVersion: servicecatalog.k8s.io/v1beta1, kind: ServiceBroker, metadata: {name: down}, spec: {url: "https://broker.invalid"}}`)
+	w.eventually(func() (bool, error) {
+		got := w.check()
+		return strings.Contains(got.out, "warning  brokers       "+w.namespace+"/down is not ready: "), nil
+	})
+	assert.Zero(w, w.check().code)
+	w.apply(`{apiVersion: servicecatalog.k8s.io/v1beta1, kind: ClusterServiceBroker, metadata: {name: asleep}, spec: {url: "https://broker.invalid"}}`)
+	w.eventually(func() (bool, error) { return strings.Contains(w.check().out, "; it is tried again in "), nil })
+	got := w.check()
+	assert.Equal(w, 1, got.code)
+	assert.Contains(w, got.out, "failed   brokers       asleep is not ready: ")
+	assert.Contains(w, got.out, "→ svcat describe broker asleep --scope cluster; then svcat sync broker asleep --scope cluster\n")
+}
+
+// checkWithoutDefinition: a kind that is not served.
+func (w *world) checkWithoutDefinition() {
+	definition := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "clusterservicetypes.servicecatalog.k8s.io"}}
+	require.NoError(w, w.client.Delete(w.Context(), definition))
+	w.eventually(func() (bool, error) { return strings.Contains(w.check().out, "missing: clusterservicetypes\n"), nil })
+	got := w.check()
+	assert.Equal(w, 1, got.code)
+	assert.Contains(w, got.out, "→ kubectl apply --server-side -f deploy/crds\n")
+	assert.Contains(w, got.out, "warning  types         not looked at: classes, plans and types are not served\n")
+}
+
+func (w *world) check() outcome {
+	w.Helper()
+	return w.run("", "check", "-n", w.namespace)
+}
+
+// TestCheckWithoutCluster: the first thing to know.
+func TestCheckWithoutCluster(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	got := w.run("", "check", "--server", "https://127.0.0.1:1")
+	assert.Equal(t, 1, got.code)
+	assert.Contains(t, got.out, "failed   cluster       the API server cannot be asked: ")
+	assert.Equal(t, 1, strings.Count(got.out, "failed"), got.out)
+}

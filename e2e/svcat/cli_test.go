@@ -1,0 +1,78 @@
+package svcat_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestVersionNamesAllThree: svcat's, Kubernetes', and whether the API is served.
+func TestVersionNamesAllThree(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	lines := strings.Split(w.svcat("version"), "\n")
+	require.Len(t, lines, 4)
+	assert.Regexp(t, `^Client Version: \S+.* \(go1\.\S+\)$`, lines[0])
+	assert.Regexp(t, `^Server Version: v1\.`, lines[1])
+	assert.Equal(t, "Service Catalog API: servicecatalog.k8s.io/v1beta1 (12 kinds)", lines[2])
+	for _, args := range [][]string{{"version", "--client"}, {"version", "-c", "-v", "4", "--logtostderr"}} {
+		assert.Equal(t, lines[0]+"\n", w.svcat(append(args, "--server", "https://127.0.0.1:1")...), "the cluster is not asked")
+	}
+	assert.Contains(t, w.svcatFails(1, "version", "--server", "https://127.0.0.1:1"), "error: cannot ask the API server for its version: ")
+}
+
+// TestRequestsAreLogged: -v is kubectl's, and never shows a password.
+func TestRequestsAreLogged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	got := w.run("", "get", "classes", "-n", w.namespace, "-v=6", "--logtostderr")
+	require.Zero(t, got.code, got.err)
+	assert.Contains(t, got.err, "/apis/servicecatalog.k8s.io/v1beta1/namespaces/"+w.namespace+"/serviceclasses")
+	assert.NotContains(t, got.out, "/apis/")
+}
+
+// TestWrongCommandLines: each is told what is allowed, with exit code 2, and nothing
+// is sent.
+func TestWrongCommandLines(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for name, tc := range map[string]struct {
+		args []string
+		want string
+	}{
+		"UnknownCommand":     {[]string{"provison", "db", "--nosuch"}, `svcat has no command "provison"; did you mean provision`},
+		"UnknownBelow":       {[]string{"install", "plugn"}, `svcat install has no command "plugn"; did you mean plugin? commands: plugin`},
+		"UnknownFlag":        {[]string{"version", "--nosuch"}, "unknown flag: --nosuch; see svcat version --help"},
+		"TooManyArguments":   {[]string{"version", "please"}, "see svcat version --help"},
+		"RequiredFlag":       {[]string{"register", "azure"}, "url"},
+		"WrongOutput":        {[]string{"check", "-o", "xml"}, `--output is "xml"; allowed are table and json`},
+		"WrongScope":         {[]string{"get", "classes", "--scope", "planet"}, `--scope is "planet"; allowed are cluster, namespace and all`},
+		"CompletionOfNoBash": {[]string{"completion", "ksh"}, `svcat completion has no command "ksh"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := w.run("", append(tc.args, "--server", "https://127.0.0.1:1")...)
+			assert.Equal(t, 2, got.code, got.err)
+			assert.Contains(t, got.err, tc.want)
+			assert.True(t, strings.HasPrefix(got.err, "error: "), got.err)
+			assert.Equal(t, 1, strings.Count(got.err, "\n"), "one line: %s", got.err)
+		})
+	}
+}
+
+// TestShellsLoadCompletion: what svcat completion writes is a script of that shell.
+func TestShellsLoadCompletion(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for shell, sign := range map[string]string{"bash": "__start_svcat", "zsh": "#compdef svcat", "fish": "complete -c svcat", "powershell": "Register-ArgumentCompleter"} {
+		assert.Contains(t, w.svcat("completion", shell), sign)
+	}
+	bash := exec.CommandContext(t.Context(), "bash", "-n")
+	bash.Stdin = strings.NewReader(w.svcat("completion", "bash"))
+	out, err := bash.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	assert.Empty(t, out)
+}

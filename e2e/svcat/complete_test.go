@@ -1,0 +1,123 @@
+package svcat_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// words are two classes in the cluster that both have a plan "small", one of a
+// namespace, and what was ordered there.
+const words = `
+apiVersion: servicecatalog.k8s.io/v1beta1
+kind: ClusterServiceClass
+metadata: {name: kv-SUFFIX}
+spec: {clusterServiceBrokerName: b, externalName: kv-SUFFIX, externalID: kv-SUFFIX, description: Keys and values, bindable: true, planUpdatable: true, serviceType: kv-SUFFIX}
+---
+apiVersion: servicecatalog.k8s.io/v1beta1
+kind: ClusterServicePlan
+metadata: {name: kv-small-SUFFIX}
+spec: {clusterServiceBrokerName: b, clusterServiceClassRef: {name: kv-SUFFIX}, externalName: small-SUFFIX, externalID: kvs-SUFFIX, description: A small one}
+---
+apiVersion: servicecatalog.k8s.io/v1beta1
+kind: ClusterServicePlan
+metadata: {name: kv-large-SUFFIX, annotations: {servicecatalog.kubernetes.io/is-default-plan: "true"}}
+spec: {clusterServiceBrokerName: b, clusterServiceClassRef: {name: kv-SUFFIX}, externalName: large-SUFFIX, externalID: kvl-SUFFIX, description: A large one}
+---
+apiVersion: servicecatalog.k8s.io/v1beta1
+kind: ServiceClass
+metadata: {name: local-SUFFIX}
+spec: {serviceBrokerName: b, externalName: local-SUFFIX, externalID: local-SUFFIX, description: Of this namespace, bindable: true, planUpdatable: true}
+---
+apiVersion: servicecatalog.k8s.io/v1beta1
+kind: ServicePlan
+metadata: {name: local-small-SUFFIX}
+spec: {serviceBrokerName: b, serviceClassRef: {name: local-SUFFIX}, externalName: small-SUFFIX, externalID: ls-SUFFIX, description: A small one of ours}
+---
+apiVersion: servicecatalog.k8s.io/v1beta1
+kind: ServiceInstance
+metadata: {name: shop-db}
+spec: {clusterServiceClassExternalName: kv-SUFFIX, clusterServicePlanExternalName: large-SUFFIX}
+---
+apiVersion: servicecatalog.k8s.io/v1beta1
+kind: ServiceBinding
+metadata: {name: shop-key}
+spec: {instanceRef: {name: shop-db}}
+`
+
+// TestShellCompletesWhatThereIs: a line is completed with what the cluster has, where
+// the flags typed so far say to look.
+func TestShellCompletesWhatThereIs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.apply(words)
+	w.eventually(func() (bool, error) { return len(w.proposed("provision", "x", "--type", "kv-")) == 1, nil })
+	for name, tc := range map[string]struct {
+		reason string
+		line   []string
+		want   []string
+	}{
+		"Types":         {"each with its default; wherever the instance goes", []string{"-n", w.namespace, "provision", "x", "--type", "k"}, []string{"kv\tkv/large"}},
+		"Classes":       {"both scopes, by what was typed", []string{"describe", "class", "k"}, []string{"kv\tKeys and values"}},
+		"OwnClasses":    {"--scope narrows", []string{"describe", "class", "--scope", "namespace", ""}, []string{"local\tOf this namespace"}},
+		"ClusterOnly":   {"--cluster narrows too", []string{"describe", "class", "--cluster", "local"}, nil},
+		"NamespaceOnly": {"and so does a namespace", []string{"describe", "class", "-n", w.namespace, ""}, []string{"local\tOf this namespace"}},
+		"Plans":         {"a name of several classes needs its class", []string{"describe", "plan", ""}, []string{"kv/small\tA small one", "large\tA large one", "local/small\tA small one of ours"}},
+		"PlansOfClass":  {"CLASS/ proposes its plans", []string{"describe", "plan", "kv-" + w.suffix + "/l"}, []string{"kv/large\tA large one"}},
+		"PlansByFlag":   {"--class narrows", []string{"get", "plans", "--class", "kv-" + w.suffix, ""}, []string{"large\tA large one", "small\tA small one"}},
+		"Instances":     {"of the namespace", []string{"describe", "instance", ""}, []string{"shop-db"}},
+		"Bindings":      {"of the namespace, with their instance", []string{"describe", "binding", ""}, []string{"shop-key\tshop-db"}},
+		"Namespaces":    {"a global flag", []string{"get", "plans", "--namespace", w.namespace}, []string{"NAMESPACE"}},
+		"Contexts":      {"of the kubeconfig", []string{"get", "plans", "--context", ""}, []string{"controlplane\tcontrolplane"}},
+		"NothingMore":   {"describe takes one name", []string{"describe", "instance", "shop-db", ""}, nil},
+		"UnknownClass":  {"nothing, and no error", []string{"get", "plans", "--class", "absent", ""}, nil},
+		"NoCluster":     {"nothing, and no error", []string{"get", "plans", "--server", "https://127.0.0.1:1", ""}, nil},
+		"NoSuchContext": {"nothing, and no error", []string{"get", "plans", "--context", "absent", ""}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.ElementsMatch(t, tc.want, w.proposed(tc.line...), tc.reason)
+		})
+	}
+}
+
+// proposed are the words that a shell would be told for a line, as far as they are of
+// this test, with what is its own masked.
+func (w *world) proposed(line ...string) []string {
+	w.Helper()
+	got := w.runAs(w.here(), "", append([]string{"__complete"}, line...)...)
+	var own []string
+	for word := range strings.SplitSeq(got.out, "\n") {
+		if strings.HasPrefix(word, ":") || word == "" {
+			continue
+		}
+		name, _, _ := strings.Cut(word, "\t")
+		if name == "shop-db" {
+			word = name // whose description is its state, which changes
+		}
+		if ours := strings.Contains(name, w.suffix) || name == w.namespace || strings.HasPrefix(name, "shop") || name == "controlplane"; ours {
+			own = append(own, strings.TrimSuffix(w.normal(word), "\t"))
+		}
+	}
+	return own
+}
+
+// here is an environment whose kubeconfig is in the world's namespace.
+func (w *world) here() []string {
+	w.Helper()
+	content, err := os.ReadFile(w.Kubeconfig())
+	require.NoError(w, err)
+	config, err := clientcmd.Load(content)
+	require.NoError(w, err)
+	config.Contexts[config.CurrentContext].Namespace = w.namespace
+	file := filepath.Join(w.TempDir(), "kubeconfig")
+	require.NoError(w, clientcmd.WriteToFile(*config, file))
+	environment := slices.DeleteFunc(w.Environment(), func(variable string) bool { return strings.HasPrefix(variable, "KUBECONFIG=") })
+	return append(environment, "KUBECONFIG="+file)
+}
