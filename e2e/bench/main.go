@@ -39,7 +39,7 @@ func newCommand() *cobra.Command {
 		SilenceUsage: true, SilenceErrors: true,
 	}
 	command.Flags().StringVar(&b.bin, "bin", "bin", "folder of the built binaries")
-	command.Flags().StringSliceVar(&b.only, "only", nil, "parts to run: reviews, bindings, policies, creates, plans, apiserver, instances, relist; empty means all")
+	command.Flags().StringSliceVar(&b.only, "only", nil, "parts to run: reviews, bindings, policies, creates, plans, apiserver, instances, relist, svcat; empty means all")
 	command.Flags().IntVar(&b.pairs, "pairs", 0, "pairs of batches for each ratio; 0 means what the goals are judged by")
 	command.AddCommand(rawHookCommand(), holdCommand(), brokerCommand())
 	return command
@@ -69,6 +69,7 @@ var stages = []stage{
 	{"apiserver", measureThroughAPIServer},
 	{"instances", measureInstances},
 	{"relist", measureRelist},
+	{"svcat", measureSvcat},
 }
 
 func (b *bench) run(ctx context.Context) error {

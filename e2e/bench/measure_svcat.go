@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/e2e/stack"
+)
+
+const (
+	svcatPlans   = 10_000
+	svcatWriters = 16
+	svcatRuns    = 11
+
+	// What a person waits for, in seconds.
+	getPlansGoal = 2
+	explainGoal  = 0.3
+)
+
+// measureSvcat tells how long a person waits for svcat in a cluster with many
+// plans, beside what kubectl takes for the same list.
+func measureSvcat(ctx context.Context, b *bench) error {
+	return inFolder(func(dir string) (err error) {
+		// No hooks: svcat reads only, and what it reads is written the faster.
+		s, err := stack.Start(ctx, stack.Options{Dir: dir, Bin: b.bin})
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, s.Stop()) }() //nolint:contextcheck // it stops even if ctx ended
+		if err := stockMany(ctx, s.Client()); err != nil {
+			return err
+		}
+		return b.typeThere(ctx, s)
+	})
+}
+
+// stockMany creates the plans, ten of each type.
+func stockMany(ctx context.Context, c client.Client) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(svcatWriters)
+	for i := range svcatPlans / plansPerFamily {
+		group.Go(func() error {
+			f := family{name: fmt.Sprintf("type-%04d", i), schema: true, plans: plansPerFamily}
+			objects := []client.Object{f.class(), f.record()}
+			for p := range f.plans {
+				objects = append(objects, f.plan(p))
+			}
+			for _, object := range objects {
+				if err := c.Create(ctx, object); err != nil {
+					return fmt.Errorf("cannot create %T %q: %w", object, object.GetName(), err)
+				}
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+func (b *bench) typeThere(ctx context.Context, s *stack.Stack) error {
+	kubectl, err := b.typed(ctx, s, "kubectl", "get", "clusterserviceplans")
+	if err != nil {
+		return err
+	}
+	for _, one := range []struct {
+		what string
+		goal float64
+		args []string
+	}{
+		{fmt.Sprintf("svcat get plans, of %d", svcatPlans), getPlansGoal, []string{"get", "plans"}},
+		{fmt.Sprintf("svcat explain, of %d plans", svcatPlans), explainGoal, []string{"explain", "type-0042"}},
+	} {
+		t, err := b.typed(ctx, s, "svcat", one.args...)
+		if err != nil {
+			return err
+		}
+		b.table.add(row{
+			what: one.what, value: t.median, unit: " s", bound: atMost, goal: one.goal,
+			detail: fmt.Sprintf("median of %d, from start to end of the process; %.2f × kubectl's list of them (%.2f s); at most %.0f MB resident (kubectl %.0f)",
+				svcatRuns, t.median/kubectl.median, kubectl.median, t.peak, kubectl.peak),
+		})
+	}
+	return nil
+}
+
+// typing is what a command cost: seconds of waiting, and megabytes of memory.
+type typing struct{ median, peak float64 }
+
+// typed runs a command a number of times.
+func (b *bench) typed(ctx context.Context, s *stack.Stack, binary string, args ...string) (typing, error) {
+	var result typing
+	seconds := make([]float64, 0, svcatRuns)
+	for range svcatRuns {
+		cmd := exec.CommandContext(ctx, filepath.Join(b.bin, binary), args...) //nolint:gosec // the binaries are ours
+		cmd.Env = s.Environment()
+		began := time.Now()
+		if text, err := cmd.CombinedOutput(); err != nil {
+			return typing{}, fmt.Errorf("cannot run %s %v: %w: %.500s", binary, args, err, text)
+		}
+		seconds = append(seconds, time.Since(began).Seconds())
+		if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+			const kilobytes = 1e3
+			result.peak = max(result.peak, float64(usage.Maxrss)/kilobytes)
+		}
+	}
+	result.median = quantile(seconds, 0.5)
+	return result, nil
+}
