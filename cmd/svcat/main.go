@@ -24,6 +24,8 @@ func main() {
 func run(args []string, streams genericiooptions.IOStreams) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	// The first Ctrl-C lets a command say what stands; the second ends the process.
+	context.AfterFunc(ctx, stop)
 	// Libraries log where -v says.
 	ctrllog.SetLogger(klog.Background())
 	root, err := newRoot(cli.NewEnv(streams), args[0])
