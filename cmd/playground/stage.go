@@ -23,9 +23,10 @@ const (
 	brokerNamePrefix = "demo-broker-"
 )
 
-// controllerArgs let people register a ServiceBroker of their own on this machine, and
-// have a Secret that they delete come back while they still look.
-var controllerArgs = []string{"--allow-broker-addresses=127.0.0.0/8", "--secret-interval=10s"}
+// controllerArgs have the controller elected, as where it is installed, let people
+// register a ServiceBroker of their own on this machine, and have a Secret that they
+// delete come back while they still look.
+var controllerArgs = []string{"--leader-elect=true", "--allow-broker-addresses=127.0.0.0/8", "--secret-interval=10s"}
 
 // A stage is a stack with a controller and the demo's brokers.
 type stage struct {
@@ -48,6 +49,7 @@ func startStage(ctx context.Context, options stack.Options) (s *stage, err error
 			return nil, fmt.Errorf("cannot remove the entry of broker %q: %w", name, err)
 		}
 	}
+	options.Whole = true
 	started, err := stack.Start(ctx, options)
 	if err != nil {
 		return nil, err

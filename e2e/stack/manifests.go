@@ -61,6 +61,15 @@ func decode(content []byte) ([]*unstructured.Unstructured, error) {
 	}
 }
 
+// applyFolder applies the manifests of a folder of deploy.
+func (s *Stack) applyFolder(ctx context.Context, folder string) error {
+	objects, err := readManifests(folder)
+	if err != nil {
+		return err
+	}
+	return s.apply(ctx, objects)
+}
+
 // apply applies objects at the same time, namespaces before all others.
 func (s *Stack) apply(ctx context.Context, objects []*unstructured.Unstructured) error {
 	var later []*unstructured.Unstructured

@@ -23,6 +23,9 @@ type Options struct {
 	// ControlPlaneArgs are further arguments of controlplane; behind "--" come
 	// flags of kube-apiserver.
 	ControlPlaneArgs []string
+	// Whole installs also what a cluster can do without: the shipped validating
+	// admission policies and the priority levels.
+	Whole bool
 	// Detached lets the processes outlive this one. Otherwise they end when it
 	// does, even if it is killed (on Linux).
 	Detached bool

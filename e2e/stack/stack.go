@@ -138,12 +138,13 @@ func (s *Stack) connect(kubeconfig string) error {
 func (s *Stack) install(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.applyCRDs(ctx) })
-	group.Go(func() error {
-		objects, err := readManifests("rbac")
-		if err != nil {
-			return err
+	for _, folder := range []string{"vap", "flow"} {
+		if s.options.Whole {
+			group.Go(func() error { return s.applyFolder(ctx, folder) })
 		}
-		if err := s.apply(ctx, objects); err != nil {
+	}
+	group.Go(func() (err error) {
+		if err := s.applyFolder(ctx, "rbac"); err != nil {
 			return err
 		}
 		s.webhookKubeconfig, err = s.KubeconfigFor(ctx, webhookUser)

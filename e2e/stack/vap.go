@@ -22,11 +22,7 @@ var guarded = map[string]api.ServiceInstanceSpec{
 // cannot be seen, because nothing that they admit is refused: install the policies
 // first.
 func (s *Stack) InstallVAP(ctx context.Context) error {
-	objects, err := readManifests("vap")
-	if err != nil {
-		return err
-	}
-	if err := s.apply(ctx, objects); err != nil {
+	if err := s.applyFolder(ctx, "vap"); err != nil {
 		return err
 	}
 	return Eventually(ctx, func() (bool, error) { return s.guarded(ctx) })
