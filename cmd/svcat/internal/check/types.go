@@ -120,7 +120,7 @@ func titled(at resolve.Ref) string {
 // command makes a plan its type's default.
 func command(plan, namespace string) string {
 	if namespace == "" {
-		return "svcat set plan " + plan + " --default --scope cluster"
+		return "svcat set plan " + plan + " --default --cluster"
 	}
 	return "svcat set plan " + plan + " --default --scope namespace -n " + namespace
 }

@@ -13,7 +13,7 @@ import (
 // resolvetest's words.
 func TestJudgeTypes(t *testing.T) {
 	t.Parallel()
-	const choose, chooseInDev = "choose one: svcat set plan CLASS/PLAN --default --scope cluster", "choose one: svcat set plan CLASS/PLAN --default --scope namespace -n dev"
+	const choose, chooseInDev = "choose one: svcat set plan CLASS/PLAN --default --cluster", "choose one: svcat set plan CLASS/PLAN --default --scope namespace -n dev"
 	cases := map[string]struct {
 		reason, catalog string
 		want            []finding
@@ -33,7 +33,7 @@ func TestJudgeTypes(t *testing.T) {
 		},
 		"BesideRecord": {
 			reason: "annotated before admission kept it from it", catalog: "redis/cache: small^ large* m* n",
-			want: []finding{warningf("types", "keep it: svcat set plan cache/small --default --scope cluster", "type redis has cache/small as its default, but annotated as such are also: cache/large, cache/m")},
+			want: []finding{warningf("types", "keep it: svcat set plan cache/small --default --cluster", "type redis has cache/small as its default, but annotated as such are also: cache/large, cache/m")},
 		},
 		"GoneBesideRecord": {reason: "what is gone claims nothing", catalog: "redis/cache: small^ large*!"},
 		"OtherScope":       {reason: "a namespace's default is none of the cluster's", catalog: "redis/cache: small^; dev|redis/cache: own*"},
