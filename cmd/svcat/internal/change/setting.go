@@ -1,0 +1,243 @@
+package change
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
+)
+
+// A setting is one run of set.
+type setting struct {
+	env    *cli.Env
+	fields fieldFlags
+	places cli.PlaceFlags
+	writes cli.WriteFlags
+
+	kubeName  bool
+	isDefault bool
+	ofClass   string
+}
+
+func (s *setting) bind(cmd *cobra.Command, plan bool) {
+	s.fields.bind(s.env, cmd, plan)
+	s.places.Bind(cmd.Flags(), false)
+	s.writes.Bind(cmd.Flags())
+	cmd.Flags().BoolVarP(&s.kubeName, "kube-name", "k", false, "NAME is the Kubernetes name")
+	proposes(cmd, writeWords)
+	proposes(cmd, map[string]complete.Func{"scope": complete.Words("cluster", "namespace", "all")})
+}
+
+// writeWords are the values of the flags of every command that writes.
+var writeWords = map[string]complete.Func{
+	"dry-run": complete.Words("none", "client", "server"), "output": complete.Words("yaml", "json", "name"),
+}
+
+// begin validates the command line and connects.
+func (s *setting) begin(cmd *cobra.Command) ([]*edit, catalog.Finder, client.Client, error) {
+	if err := s.writes.Validate(); err != nil {
+		return nil, catalog.Finder{}, nil, err
+	}
+	edits, err := s.fields.edits(cmd, s.env.In)
+	if err != nil {
+		return nil, catalog.Finder{}, nil, err
+	}
+	if len(edits) == 0 && !cmd.Flags().Changed("default") {
+		return nil, catalog.Finder{}, nil, cli.Usagef("nothing to set; give one or more of %s; see %s --help", s.fields.names(cmd), cmd.CommandPath())
+	}
+	place, err := s.places.Place(s.env)
+	if err != nil {
+		return nil, catalog.Finder{}, nil, err
+	}
+	c, err := s.env.Client()
+	return edits, catalog.Finder{Reader: c, Place: place, KubeName: s.kubeName}, c, err
+}
+
+func (s *setting) class(cmd *cobra.Command, name string) error {
+	edits, finder, c, err := s.begin(cmd)
+	if err != nil {
+		return err
+	}
+	class, err := finder.Class(cmd.Context(), name)
+	if err != nil {
+		return cli.Untouched(err)
+	}
+	written, err := s.write(cmd.Context(), c, target{class.Object, "class " + class.Title(), editableClass(class)}, edits)
+	if err != nil {
+		return err
+	}
+	if retyped(edits) {
+		warnOfTypes(cmd.Context(), s.env, c, written)
+	}
+	return s.print(written)
+}
+
+// warnOfTypes warns of plans that do not follow the type of their class, as those
+// from a broker, whose relist writes it on each.
+func warnOfTypes(ctx context.Context, env *cli.Env, reader client.Reader, written client.Object) {
+	class, _ := catalog.ClassOf(written)
+	plans, err := catalog.PlansOf(ctx, reader, class)
+	if err != nil {
+		return // It is no more than a warning, and the write is done.
+	}
+	plans = slices.DeleteFunc(plans, func(p catalog.Plan) bool {
+		return p.Spec.ServiceType == "" || p.Spec.ServiceType == class.Spec.ServiceType
+	})
+	if len(plans) > 0 {
+		warnf(env, "%d plans of class %s have a type of their own, which stays, as %s; to change it: svcat set plan %s/PLAN --type TYPE",
+			len(plans), class.Title(), plans[0].Title(), class.Title())
+	}
+}
+
+func (s *setting) plan(cmd *cobra.Command, name string) error {
+	edits, finder, c, err := s.begin(cmd)
+	if err != nil {
+		return err
+	}
+	plan, err := finder.Plan(cmd.Context(), s.ofClass, name)
+	if err != nil {
+		return cli.Untouched(err)
+	}
+	title, err := titleOf(cmd.Context(), c, plan)
+	if err != nil {
+		return cli.Untouched(err)
+	}
+	change := &Switch{Env: s.env, Client: c, Writes: &s.writes}
+	given := cmd.Flags().Changed("default")
+	if given && !s.isDefault {
+		if err := change.Off(cmd.Context(), plan); err != nil {
+			return err
+		}
+	}
+	written, err := s.write(cmd.Context(), c, target{plan.Object, "plan " + title, editablePlan(plan)}, edits)
+	if err != nil {
+		return err
+	}
+	if given && s.isDefault {
+		change.untold = retyped(edits) && s.writes.Sends() && !s.writes.Stores()
+		if err := s.makeDefault(cmd.Context(), change, written, edits); err != nil {
+			return err
+		}
+	}
+	return s.printNow(cmd.Context(), c, written, given)
+}
+
+// makeDefault switches to a plan as it was just written.
+func (s *setting) makeDefault(ctx context.Context, change *Switch, written client.Object, edits []*edit) error {
+	plan, _ := catalog.PlanOf(written)
+	err := change.To(ctx, plan)
+	if err != nil && len(edits) > 0 && s.writes.Stores() {
+		warnf(s.env, "the plan is set, but not the default")
+	}
+	return err
+}
+
+// printNow prints an object that more than one write changed.
+func (s *setting) printNow(ctx context.Context, c client.Client, object client.Object, switched bool) error {
+	if s.writes.Output == "" {
+		return nil
+	}
+	if now := blankOf(object); switched && s.writes.Stores() {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(object), now); err != nil {
+			return err
+		}
+		object = now
+	}
+	return s.print(object)
+}
+
+// A target is the class or plan that edits are written to.
+type target struct {
+	object client.Object
+	// title is what it is and what people call it.
+	title string
+	editable
+}
+
+// write writes all edits in one write, says what was changed, and warns of whoever
+// will have it otherwise. It returns the object as it is, or would be.
+func (s *setting) write(ctx context.Context, c client.Client, to target, edits []*edit) (client.Object, error) {
+	if len(edits) == 0 {
+		return to.object, nil
+	}
+	patch, err := patchOf(edits)
+	if err != nil {
+		return nil, err
+	}
+	written := to.object
+	for _, e := range edits {
+		e.put(to.editable)
+	}
+	if s.writes.Sends() {
+		// What is decoded into an object does not empty it first.
+		written = blankOf(to.object)
+	}
+	err = cli.Whole(ctx, to.title+" was set", func(ctx context.Context) error { return s.writes.Patch(ctx, c, written, patch) })
+	if err != nil {
+		return nil, err
+	}
+	s.warnOfOwners(to, written, edits)
+	changed := told(edits)
+	if s.writes.Stores() && written.GetResourceVersion() == to.object.GetResourceVersion() {
+		changed += " (as before)"
+	}
+	return written, s.writes.Say(s.env, "%s: %s", to.title, changed)
+}
+
+func (s *setting) warnOfOwners(to target, written client.Object, edits []*edit) {
+	for _, e := range edits {
+		still := s.writes.Sends() && ownersOf(written.GetManagedFields(), "f:spec", "f:"+e.name).broker
+		for _, text := range ownersOf(to.object.GetManagedFields(), "f:spec", "f:"+e.name).warnings(e, to.title, still) {
+			warnf(s.env, "%s", text)
+		}
+	}
+}
+
+func (s *setting) print(object client.Object) error {
+	if s.writes.Output == "" {
+		return nil
+	}
+	return s.writes.Print(s.env, object)
+}
+
+// titleOf is a plan as CLASS/PLAN.
+func titleOf(ctx context.Context, reader client.Reader, plan catalog.Plan) (string, error) {
+	class, err := catalog.ClassOfPlan(ctx, reader, plan)
+	if apierrors.IsNotFound(err) {
+		return plan.ClassName + "/" + plan.Title(), nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return class.Title() + "/" + plan.Title(), nil
+}
+
+func retyped(edits []*edit) bool {
+	for _, e := range edits {
+		if e.name == "serviceType" {
+			return true
+		}
+	}
+	return false
+}
+
+// names are the flags of fields that a command has.
+func (f *fieldFlags) names(cmd *cobra.Command) string {
+	var names []string
+	for _, one := range fields {
+		if f.values[one.flag] != nil {
+			names = append(names, "--"+one.flag)
+		}
+	}
+	if cmd.Flags().Lookup("default") != nil {
+		names = append(names, "--default")
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,168 @@
+package svcat_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/osb/osbtest"
+)
+
+// Who applies a field from elsewhere will put it back, and svcat says who.
+func TestSetWarnsOfTools(t *testing.T) {
+	t.Parallel()
+	s := newWorld(t).newStall(false, "basic50", "premium-p1")
+	applies := func(manager, name, fields string) {
+		s.kubectl(fmt.Sprintf(`{"apiVersion": "servicecatalog.k8s.io/v1beta1", "kind": "ClusterServicePlan", "metadata": {"name": %q%s`, s.name(name), fields),
+			"apply", "--server-side", "--field-manager="+manager, "--force-conflicts", "-f", "-")
+	}
+	applies("argocd-controller", "basic50", `}, "spec": {"weight": 5, "defaultProvisionParameters": {"size": 1}}}`)
+	got := s.set("plan", s.name("basic50"), "--provision-params", "size: 2", "--bind-params", "a: 1")
+	assert.Equal(t, "warning: argocd-controller applies the default provision parameters of plan azure-mysql/basic50 and will put its own back; change it there\n", got.err)
+	assert.Empty(t, s.set("plan", s.name("basic50"), "--provision-params", "size: 3").err, "it is svcat's now")
+	assert.Contains(t, s.set("plan", s.name("basic50"), "--weight", "6").err, "argocd-controller applies the weight")
+
+	// A person at kubectl is no tool.
+	applies("kubectl", "premium-p1", `}, "spec": {"weight": 5}}`)
+	assert.Empty(t, s.set("plan", s.name("premium-p1"), "--weight", "6").err)
+
+	// The annotation of the old default, which the tool could not apply any more.
+	applies("helm", "basic50", `, "annotations": {"servicecatalog.kubernetes.io/is-default-plan": "true"}}}`)
+	s.comesTo("record basic50, annotated basic50")
+	got = s.set("plan", s.name("premium-p1"), "--default")
+	assert.Equal(t, "warning: helm applies the default annotation of azure-mysql/basic50, which is refused from now on; take it out there\n", got.err)
+
+	// And the record itself.
+	s.kubectl(fmt.Sprintf(`{"apiVersion": "servicecatalog.k8s.io/v1beta1", "kind": "ClusterServiceType", "metadata": {"name": %q}, "spec": {"defaultPlanRef": {"name": %q}}}`,
+		s.kind, s.name("premium-p1")), "apply", "--server-side", "--field-manager=flux", "--force-conflicts", "-f", "-")
+	got = s.set("plan", s.name("basic50"), "--default")
+	assert.Equal(t, "warning: flux applies the default of type mysql and will put its own back; change it there\n", got.err)
+}
+
+// What a broker suggests is the operator's as soon as he sets it, and comes back when
+// he clears it. A relist after each says whether the warning was true.
+func TestSetWarnsOfTheBroker(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	offers := w.register()
+	s := &stall{world: w}
+	plan := offers.plan("small")
+	const suggested = `{"size":1}`
+	require.Equal(t, suggested, s.spec(plan, "defaultProvisionParameters"))
+
+	// The same value: it stays the broker's.
+	title := "plan " + offers.name + "/small"
+	got := s.set("plan", plan.GetName(), "--provision-params", suggested, "--cluster")
+	assert.Contains(t, got.out, "default provision parameters set (as before)")
+	assert.Equal(t, "warning: the broker of "+s.normal(title)+" suggests just this as its default provision parameters; it stays the broker's, and later suggestions are taken\n", got.err)
+	offers.relist(2)
+	assert.Equal(t, `{"size":2}`, s.spec(plan, "defaultProvisionParameters"))
+
+	got = s.set("plan", plan.GetName(), "--provision-params", "size: 7", "--cluster")
+	assert.Equal(t, "warning: the broker of "+s.normal(title)+" suggested its default provision parameters; from now on it is yours, and later suggestions are not taken\n", got.err)
+	offers.relist(3)
+	assert.Equal(t, `{"size":7}`, s.spec(plan, "defaultProvisionParameters"))
+	assert.Empty(t, s.set("plan", plan.GetName(), "--provision-params", "null", "--cluster").err, "it was the operator's")
+	offers.relist(4)
+	assert.Equal(t, `{"size":4}`, s.spec(plan, "defaultProvisionParameters"), "released, it returns")
+
+	got = s.set("plan", plan.GetName(), "--provision-params", "null", "--cluster")
+	assert.Contains(t, got.err, "the next relist puts that back; to have none, give --provision-params {}")
+	offers.relist(5)
+	assert.Equal(t, `{"size":5}`, s.spec(plan, "defaultProvisionParameters"))
+	s.set("plan", plan.GetName(), "--provision-params", "{}", "--cluster")
+	offers.relist(6)
+	assert.Equal(t, `{}`, s.spec(plan, "defaultProvisionParameters"))
+}
+
+// The relist writes the type on each plan, so that they do not follow their class.
+func TestSetWarnsOfPlansWithATypeOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	offers := w.register()
+	s := &stall{world: w}
+	got := s.set("class", offers.name, "--type", w.name("storage"), "--cluster")
+	assert.Equal(t, "class store: type storage\n", got.out)
+	assert.Contains(t, got.err, "warning: the broker of class store suggested its type; from now on it is yours")
+	assert.Contains(t, got.err, "warning: 2 plans of class store have a type of their own, which stays, as ")
+}
+
+// A market is a broker of a test's own, with one service of two plans, of which small
+// is suggested for the type.
+type market struct {
+	*world
+
+	broker     *osbtest.Broker
+	registered *api.ClusterServiceBroker
+	// name is the service's, and kind its type.
+	name, kind string
+}
+
+func (w *world) register() *market {
+	w.Helper()
+	m := &market{world: w, name: w.name("store"), kind: w.name("disk")}
+	m.broker = osbtest.Start(w.T, osbtest.Options{Catalog: m.catalog(1)})
+	m.registered = &api.ClusterServiceBroker{ObjectMeta: metav1.ObjectMeta{Name: w.name("market")}}
+	m.registered.Spec.URL = m.broker.URL
+	require.NoError(w, w.client.Create(w.Context(), m.registered))
+	m.ready()
+	return m
+}
+
+// catalog suggests a size.
+func (m *market) catalog(size int) []byte {
+	type object = map[string]any
+	plan := func(name string, metadata object) object {
+		return object{"id": m.world.name(name), "name": name, "description": name, "free": true, "metadata": metadata}
+	}
+	text, err := json.Marshal(object{"services": []object{{
+		"id": m.world.name("store"), "name": m.name, "description": "disks", "bindable": true, "plan_updateable": true,
+		"tags": []string{"ServiceType=" + m.kind},
+		"plans": []object{
+			plan("small", object{"tags": []string{"SuggestedPlan=true", "Cores=4"}, "defaultProvisionParameters": object{"size": size}}),
+			plan("large", object{}),
+		},
+	}}})
+	require.NoError(m, err)
+	return text
+}
+
+// relist has the broker suggest another size, and waits until that was taken over.
+func (m *market) relist(size int) {
+	m.Helper()
+	require.NoError(m, m.broker.SetCatalog(m.catalog(size)))
+	m.get(m.registered)
+	m.registered.Spec.RelistRequests++
+	require.NoError(m, m.client.Update(m.Context(), m.registered))
+	m.ready()
+}
+
+func (m *market) ready() {
+	m.Helper()
+	require.NoError(m, stack.Eventually(m.Context(), func() (bool, error) {
+		if err := m.client.Get(m.Context(), client.ObjectKeyFromObject(m.registered), m.registered); err != nil {
+			return true, err
+		}
+		ready, _ := api.FindCondition(m.registered.Status.Conditions, api.ConditionReady)
+		if ready.Status == api.ConditionTrue && ready.ObservedGeneration == m.registered.Generation {
+			return true, nil
+		}
+		return false, fmt.Errorf("it is %+v", ready)
+	}))
+}
+
+// plan is a plan of the market.
+func (m *market) plan(name string) client.Object {
+	m.Helper()
+	plans := api.ClusterServicePlanList{}
+	require.NoError(m, m.client.List(m.Context(), &plans, client.MatchingFields{api.FieldExternalID: m.world.name(name)}))
+	require.Len(m, plans.Items, 1)
+	return &plans.Items[0]
+}

@@ -1,0 +1,242 @@
+package svcat_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// bothScopes are the two in which all of this is so.
+var bothScopes = map[string]bool{"Cluster": false, "Namespace": true}
+
+// The proposal's block "Select a default plan for a service type", with its very
+// lines, in the cluster and in a namespace.
+func TestSwitchPrintsTheProposalsLines(t *testing.T) {
+	t.Parallel()
+	for name, namespaced := range bothScopes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newWorld(t).newStall(namespaced, "basic50", "premium-p1", "own")
+			first := s.set("plan", s.name("basic50"), "--default")
+			assert.Equal(t, "basic50 is the default plan for mysql\n", first.out, "there was none before")
+			assert.Equal(t, "basic50", s.gives())
+
+			said := s.set("plan", s.name("premium-p1"), "--default")
+			assert.Empty(t, said.err)
+			s.golden("switch", "$ svcat set plan premium-p1 --default\n"+said.out)
+			assert.Equal(t, "premium-p1", s.gives(), "from the moment that it returned")
+			s.comesTo("record premium-p1, annotated premium-p1")
+
+			// A plan that is named with its class, and that has the type itself.
+			said = s.set("plan", "azure-mysql-"+s.suffix+"/own", "--default")
+			assert.Equal(t, "premium-p1 is no longer the default plan for mysql\nown is the default plan for mysql\n", said.out)
+			s.comesTo("record own, annotated own")
+		})
+	}
+}
+
+// Once more is no switch, and mends what is not as it should be.
+func TestSwitchToTheDefaultAlready(t *testing.T) {
+	t.Parallel()
+	s := newWorld(t).newStall(false, "basic50", "premium-p1")
+	s.set("plan", s.name("basic50"), "--default")
+	s.comesTo("record basic50, annotated basic50")
+	version := func() string {
+		kept := s.record()
+		s.get(kept)
+		return fmt.Sprint(kept.GetGeneration())
+	}
+	before := version()
+	assert.Equal(t, "basic50 is the default plan for mysql already\n", s.set("plan", s.name("basic50"), "--default").out)
+	assert.Equal(t, before, version(), "the record was not written")
+
+	// Recorded by hand, and again at once: the annotation is there when svcat returns.
+	s.kubectl("", "patch", "clusterservicetype", s.kind, "--type=merge", "-p", `{"spec":{"defaultPlanRef":{"name":"`+s.name("premium-p1")+`"}}}`)
+	assert.Equal(t, "premium-p1 is the default plan for mysql already\n", s.set("plan", s.name("premium-p1"), "--default").out)
+	plan := s.plan("premium-p1")
+	s.get(plan)
+	assert.Equal(t, "true", plan.GetAnnotations()[api.AnnotationDefaultPlan])
+	s.comesTo("record premium-p1, annotated premium-p1")
+}
+
+// The same by svcat and by kubectl: the objects end alike, but for who wrote them.
+func TestSwitchEndsAlikeByKubectl(t *testing.T) {
+	t.Parallel()
+	for name, namespaced := range bothScopes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bySvcat := newWorld(t).newStall(namespaced, "basic50", "premium-p1")
+			byKubectl := newWorld(t).newStall(namespaced, "basic50", "premium-p1")
+			for _, s := range []*stall{bySvcat, byKubectl} {
+				s.set("plan", s.name("basic50"), "--default")
+				s.comesTo("record basic50, annotated basic50")
+			}
+			bySvcat.set("plan", bySvcat.name("premium-p1"), "--default")
+			resource := strings.ToLower(fmt.Sprintf("%T", byKubectl.record()))
+			resource = resource[strings.LastIndex(resource, ".")+1:]
+			byKubectl.kubectl("", "patch", resource, byKubectl.kind, "--type=merge", "-p", `{"spec":{"defaultPlanRef":{"name":"`+byKubectl.name("premium-p1")+`"}}}`)
+			for _, s := range []*stall{bySvcat, byKubectl} {
+				s.comesTo("record premium-p1, annotated premium-p1")
+			}
+			for _, object := range []func(*stall) client.Object{(*stall).record, func(s *stall) client.Object { return s.plan("basic50") }, func(s *stall) client.Object { return s.plan("premium-p1") }} {
+				bySvcat.eventually(func() (bool, error) {
+					one, other := bySvcat.shape(object(bySvcat)), byKubectl.shape(object(byKubectl))
+					if one == other {
+						return true, nil
+					}
+					return false, fmt.Errorf("svcat leaves\n%s\nand kubectl\n%s", one, other)
+				})
+			}
+		})
+	}
+}
+
+// shape is an object as stored, without its names, times, versions and writers.
+func (s *stall) shape(object client.Object) string {
+	s.Helper()
+	s.get(object)
+	object.SetManagedFields(nil)
+	object.SetUID("")
+	object.SetResourceVersion("")
+	object.SetCreationTimestamp(metav1.Time{})
+	text := s.normal(indented(s.T, object))
+	for _, label := range object.GetLabels() {
+		if len(label) == 56 {
+			text = strings.ReplaceAll(text, label, "HASH")
+		}
+	}
+	return apiMoment.ReplaceAllString(text, "TIME")
+}
+
+// --default=false takes it off, whole, also right after a switch that the keeper had
+// no time to confirm.
+func TestSwitchOff(t *testing.T) {
+	t.Parallel()
+	for name, namespaced := range bothScopes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newWorld(t).newStall(namespaced, "basic50", "premium-p1")
+			assert.Equal(t, "basic50 is not the default plan for mysql, which has none\n", s.set("plan", s.name("basic50"), "--default=false").out)
+			s.set("plan", s.name("basic50"), "--default")
+			assert.Equal(t, "premium-p1 is not the default plan for mysql; azure-mysql/basic50 is\n", s.set("plan", s.name("premium-p1"), "--default=false").out)
+			assert.Equal(t, "basic50", s.gives())
+			assert.Equal(t, "basic50 is no longer the default plan for mysql\n", s.set("plan", s.name("basic50"), "--default=false").out)
+			assert.Empty(t, s.gives())
+			s.comesTo("record , annotated ")
+			for range 8 {
+				s.set("plan", s.name("premium-p1"), "--default")
+				s.set("plan", s.name("premium-p1"), "--default=false")
+				assert.Empty(t, s.gives(), "as soon as it returned")
+				s.comesTo("record , annotated ")
+			}
+		})
+	}
+}
+
+// Dry runs print what would be, and write nothing.
+func TestSwitchInADryRun(t *testing.T) {
+	t.Parallel()
+	s := newWorld(t).newStall(false, "basic50", "premium-p1")
+	s.set("plan", s.name("basic50"), "--default")
+	s.comesTo("record basic50, annotated basic50")
+	for _, mode := range []string{"client", "server"} {
+		said := s.set("plan", s.name("premium-p1"), "--default", "--dry-run="+mode).out
+		assert.Equal(t, "basic50 is no longer the default plan for mysql ("+mode+" dry run)\npremium-p1 is the default plan for mysql ("+mode+" dry run)\n", said)
+		assert.Equal(t, "basic50 is no longer the default plan for mysql ("+mode+" dry run)\n",
+			s.set("plan", s.name("basic50"), "--default=false", "--dry-run="+mode).out)
+		s.comesTo("record basic50, annotated basic50")
+	}
+	got := s.set("plan", s.name("premium-p1"), "--default", "--weight", "3", "-o", "yaml")
+	assert.Contains(t, got.out, api.AnnotationDefaultPlan+`: "true"`, "the object as it is after both")
+	assert.Contains(t, got.out, "weight: 3")
+	assert.NotContains(t, got.out, "is the default plan", "sentences are for people")
+}
+
+// What cannot be the default is refused with what to do, and changes nothing.
+func TestSwitchRefused(t *testing.T) {
+	t.Parallel()
+	s := newWorld(t).newStall(false, "basic50")
+	s.apply(`{apiVersion: servicecatalog.k8s.io/v1beta1, kind: ClusterServiceClass, metadata: {name: typeless-SUFFIX}, spec: {externalName: typeless-SUFFIX, externalID: typeless-SUFFIX}}
+---
+{apiVersion: servicecatalog.k8s.io/v1beta1, kind: ClusterServicePlan, metadata: {name: typeless-SUFFIX}, spec: {externalName: typeless, externalID: typeless-plan-SUFFIX, clusterServiceClassRef: {name: typeless-SUFFIX}}}`)
+	got := s.trySet("plan", s.name("typeless"), "--default")
+	assert.Equal(t, 1, got.code)
+	assert.Contains(t, got.err, "--type mysql")
+
+	// With the type in the same command, it is no question.
+	got = s.trySet("plan", s.name("typeless"), "--default", "--type", s.kind)
+	assert.Equal(t, "plan typeless/typeless: type mysql\ntypeless is the default plan for mysql\n", got.out)
+	s.comesTo("record typeless, annotated typeless")
+
+	removed := s.plan("basic50")
+	require.NoError(t, s.client.Status().Patch(t.Context(), removed, client.RawPatch(types.MergePatchType, []byte(`{"status":{"removedFromBrokerCatalog":true}}`))))
+	got = s.trySet("plan", s.name("basic50"), "--default", "--weight", "5")
+	assert.Equal(t, 1, got.code)
+	assert.Contains(t, got.err, "removed from its broker's catalog")
+	assert.Contains(t, got.err, "the plan is set, but not the default", "and what stands is told")
+	s.comesTo("record typeless, annotated typeless")
+}
+
+// Who may not update the type is told so, as by kubectl; who may not edit plans
+// switches all the same, and the keeper does the rest.
+func TestSwitchTakesTheRightToTheType(t *testing.T) {
+	t.Parallel()
+	s := newWorld(t).newStall(false, "basic50", "premium-p1")
+	s.set("plan", s.name("basic50"), "--default")
+	plans := s.userWith("plans", rbacv1.PolicyRule{APIGroups: []string{api.GroupName}, Resources: []string{"clusterserviceplans"}, Verbs: []string{"patch", "update"}})
+	got := s.runAs(plans, "", "set", "plan", s.name("premium-p1"), "--default", "--cluster")
+	assert.Equal(t, 1, got.code)
+	assert.Contains(t, got.err, "Error from server (Forbidden)")
+	assert.Contains(t, got.err, `cannot patch resource "clusterservicetypes"`)
+	assert.Empty(t, got.out, "no line that is not true")
+	s.comesTo("record basic50, annotated basic50")
+
+	kinds := s.userWith("types", rbacv1.PolicyRule{APIGroups: []string{api.GroupName}, Resources: []string{"clusterservicetypes"}, Verbs: []string{"patch", "update"}})
+	got = s.runAs(kinds, "", "set", "plan", s.name("premium-p1"), "--default", "--cluster")
+	assert.Zero(t, got.code, got.err)
+	assert.Contains(t, got.out, "premium-p1 is the default plan for")
+	assert.Contains(t, got.err, "the record decides, and the keeper annotates it")
+	s.comesTo("record premium-p1, annotated premium-p1")
+}
+
+// userWith is the environment of a user who may read the catalog and has these rights.
+func (s *stall) userWith(name string, rules ...rbacv1.PolicyRule) []string {
+	s.Helper()
+	user := s.name(name)
+	read := rbacv1.PolicyRule{APIGroups: []string{api.GroupName}, Resources: []string{"*"}, Verbs: []string{"get", "list", "watch"}}
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: user}, Rules: append(rules, read)}
+	require.NoError(s, s.client.Create(s.Context(), role))
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: user}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: user},
+		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
+	}
+	require.NoError(s, s.client.Create(s.Context(), binding))
+	s.Cleanup(func() {
+		_ = s.client.Delete(context.Background(), role)
+	})
+	s.eventually(func() (bool, error) { // the API server's own authorizer learns of roles a little later
+		for _, rule := range role.Rules {
+			review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: user, ResourceAttributes: &authorizationv1.ResourceAttributes{
+				Group: api.GroupName, Resource: rule.Resources[0], Verb: rule.Verbs[0], Namespace: s.at,
+			}}}
+			if err := s.client.Create(s.Context(), review); err != nil || !review.Status.Allowed {
+				return false, err
+			}
+		}
+		return true, nil
+	})
+	kubeconfig, err := s.KubeconfigFor(s.Context(), user)
+	require.NoError(s, err)
+	return append(s.Environment(), "KUBECONFIG="+kubeconfig)
+}
