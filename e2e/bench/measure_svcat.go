@@ -98,7 +98,7 @@ func (b *bench) typed(ctx context.Context, s *stack.Stack, binary string, args .
 	var result typing
 	seconds := make([]float64, 0, svcatRuns)
 	for range svcatRuns {
-		cmd := exec.CommandContext(ctx, filepath.Join(b.bin, binary), args...) //nolint:gosec // the binaries are ours
+		cmd := exec.CommandContext(ctx, filepath.Join(b.bin, binary), args...)
 		cmd.Env = s.Environment()
 		began := time.Now()
 		if text, err := cmd.CombinedOutput(); err != nil {

@@ -1,7 +1,6 @@
 package svcat_test
 
 import (
-	"context"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -86,9 +85,7 @@ var management = map[string]block{
 // stack of its own: lists of the whole cluster show what others leave there.
 func TestTheProposalsDiscovery(t *testing.T) {
 	t.Parallel()
-	own, err := stack.Start(context.WithoutCancel(t.Context()), stack.Options{
-		Dir: filepath.Join(filepath.Dir(story.options.Dir), "discovery"), Bin: binFolder, Webhooks: 1,
-	})
+	own, err := stack.Start(t.Context(), stack.Options{Dir: t.TempDir(), Bin: binFolder, Webhooks: 1})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, own.Stop()) })
 	w := newWorldOn(t, own)

@@ -6,11 +6,8 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
-	"sync"
 	"syscall"
 	"testing"
-
-	"github.com/stretchr/testify/require"
 
 	"github.com/defaultplan/defaultplan/e2e/stack"
 )
@@ -21,11 +18,6 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // shared is the stack that scenarios share: one webhook, and a controller whose
 // times are short.
 var shared *stack.Stack
-
-// story is another without a controller, whose catalog is that of the proposal,
-// object by object: for scenarios that need its very names. They share it, and
-// write nothing that stays.
-var story lazyStack
 
 // binFolder is where the binaries are that every stack of this package runs.
 var binFolder string
@@ -40,8 +32,6 @@ func TestMain(m *testing.M) {
 
 func run(m *testing.M, dir, bin string) (code int, err error) {
 	binFolder = bin
-	story.options = stack.Options{Dir: filepath.Join(dir, "story"), Bin: bin, Webhooks: 1}
-	defer func() { err = errors.Join(err, story.stop()) }()
 	ctx := context.Background()
 	shared, err = stack.Start(ctx, stack.Options{Dir: filepath.Join(dir, "stack"), Bin: bin, Webhooks: 1})
 	if err != nil {
@@ -56,29 +46,4 @@ func run(m *testing.M, dir, bin string) (code int, err error) {
 	}
 	defer func() { err = errors.Join(err, controller.Stop(ctx, syscall.SIGTERM)) }()
 	return m.Run(), nil
-}
-
-// A lazyStack is a stack that is started for the first scenario that needs it.
-type lazyStack struct {
-	options stack.Options
-
-	once  sync.Once
-	stack *stack.Stack
-	err   error
-}
-
-// start returns the stack, which is running.
-func (l *lazyStack) start(t *testing.T) *stack.Stack {
-	t.Helper()
-	l.once.Do(func() { l.stack, l.err = stack.Start(context.WithoutCancel(t.Context()), l.options) })
-	require.NoError(t, l.err)
-	return l.stack
-}
-
-// stop ends the stack if it was started. No scenario runs any more.
-func (l *lazyStack) stop() error {
-	if l.stack == nil {
-		return nil
-	}
-	return l.stack.Stop()
 }
