@@ -49,6 +49,7 @@ func resolveDenials() map[string]denialCase {
 		"TypeWithManyPlans":        {catalog: many, create: byType},
 		"TypeWithTwoDefaults":      {catalog: "mysql/azure: basic*;mysql/aws: rds*", create: byType, namespaced: true},
 		"TypeWithTwoSuggested":     {catalog: "mysql/azure: basic?;mysql/aws: rds?", create: byType, namespaced: true},
+		"TypeOfTwinClasses":        {catalog: "mysql/db@db-a: small? x;mysql/db@db-b: large?", create: byType, namespaced: true},
 		"TypeAskedTooOften":        {catalog: "mysql/db: small", create: byType, adjust: exhaust},
 		"TypeTooLong":              {catalog: db, create: `{"serviceType":"` + strings.Repeat("x", 400) + `"}`},
 		"WithTypesOffTypeOnly":     {catalog: db, create: byType, adjust: func(w *world) { gatesOff(w, ServiceTypes) }},

@@ -62,7 +62,7 @@ func settleAmbiguity(refused *resolve.Error) []string {
 	if len(usable) == 0 {
 		return nil
 	}
-	first, orName := commands.PlanAmong(usable[0], usable), "or name one: "+nameIt(usable[0])
+	first, orName := commands.PlanAmong(usable[0], usable), "or name one: "+nameIt(usable[0], usable)
 	if isSuggestion(refused.Rule) {
 		return append(first.MakeDefault().Lines("an operator makes one the default, as in"), orName)
 	}
@@ -80,7 +80,7 @@ func settleDefault(refused *resolve.Error, req resolve.Request) []string {
 	if len(usable) == 0 {
 		return commands.Types().Lines("the types on offer")
 	}
-	ways := []string{"name one: " + nameIt(usable[0])}
+	ways := []string{"name one: " + nameIt(usable[0], usable)}
 	if req.Class.Value == "" || usable[0].Type != "" || len(usable) > 1 {
 		first := commands.PlanAmong(usable[0], usable)
 		ways = append(ways, first.MakeDefault().Lines("or an operator makes one the default, as in")...)
@@ -115,7 +115,12 @@ func kubernetesNames(candidates []resolve.Candidate) []string {
 	return names
 }
 
-func nameIt(candidate resolve.Candidate) string {
+// nameIt is what names a candidate among others: by its broker's names, or where it
+// shares those by its Kubernetes names.
+func nameIt(candidate resolve.Candidate, all []resolve.Candidate) string {
+	if commands.PlanAmong(candidate, all).Class == "" {
+		return nameField(candidate.Class, "Class") + ": " + candidate.Class.Name + ", " + nameField(candidate.Plan, "Plan") + ": " + candidate.Plan.Name
+	}
 	prefix := "spec.clusterService"
 	if candidate.Plan.Namespace != "" {
 		prefix = "spec.service"

@@ -72,7 +72,7 @@ func (c *catalogReader) offering(ctx context.Context, ref *v1beta1.DecidedRefere
 	}
 	return nil, &lifecycle.Problem{
 		Reason: "Undecided", Undecided: true, Waits: true,
-		Message: "no plan is decided on yet; admission decides as soon as it can: `kubectl describe` shows what it waits for",
+		Message: "no plan is decided on yet; admission decides as soon as it can: `svcat explain` says what it waits for",
 	}, nil
 }
 

@@ -37,8 +37,12 @@ func PlanOf(plan *resolve.PlanEntry, class *resolve.ClassEntry) Plan {
 func PlanAmong(candidate resolve.Candidate, all []resolve.Candidate) Plan {
 	named := Plan{Ref: candidate.Plan, Class: candidate.ClassName, External: candidate.PlanName, Type: candidate.Type}
 	for _, other := range all {
-		same := other.ClassName == candidate.ClassName && other.PlanName == candidate.PlanName
-		if same && other.Plan != candidate.Plan && other.Plan.Namespace == candidate.Plan.Namespace {
+		if other.Plan.Namespace != candidate.Plan.Namespace || other.ClassName != candidate.ClassName || other.Plan == candidate.Plan {
+			continue
+		}
+		// Where it is not said which class it is, its name stands for it.
+		otherClass := other.Class != candidate.Class && other.Class.Name != "" && candidate.Class.Name != ""
+		if otherClass || other.PlanName == candidate.PlanName {
 			named.Class, named.External = "", ""
 		}
 	}
