@@ -49,19 +49,77 @@ func ExitCode(err error) int {
 	if failure, ok := errors.AsType[*Failure](err); ok {
 		return failure.Code
 	}
-	if errors.Is(err, context.Canceled) {
+	if interrupted(err) {
 		return ExitInterrupted
 	}
 	return ExitFailed
 }
 
-// Message is an error as a person is told it. What the API server refuses reads
-// as kubectl prints it.
+// interrupted says that an error is of Ctrl-C, and that nobody said what stands.
+func interrupted(err error) bool {
+	_, said := errors.AsType[*Failure](err)
+	return !said && errors.Is(err, context.Canceled)
+}
+
+// Message is an error as a person is told it, whole: each of several that are
+// joined on lines of its own, and what surrounds a refusal of the API server too. The
+// refusal itself reads as kubectl prints it.
 func Message(err error) string {
-	status, ok := errors.AsType[*apierrors.StatusError](err)
-	if !ok {
-		return "error: " + err.Error()
+	if interrupted(err) {
+		return "error: interrupted"
 	}
+	return told(err)
+}
+
+func told(err error) string {
+	if failure, is := err.(*Failure); is { //nolint:errorlint // the outermost only
+		return told(failure.Err)
+	}
+	if all := joined(err); len(all) > 0 {
+		lines := make([]string, len(all))
+		for i, one := range all {
+			lines[i] = told(one)
+		}
+		return strings.Join(lines, "\n")
+	}
+	if status, is := err.(*apierrors.StatusError); is { //nolint:errorlint // the outermost only
+		return refusal(status)
+	}
+	text := err.Error()
+	for _, status := range statuses(err) {
+		text = strings.Replace(text, status.Error(), refusal(status), 1)
+	}
+	return "error: " + text
+}
+
+// joined are the errors that errors.Join put together, none for any other error.
+func joined(err error) []error {
+	several, is := err.(interface{ Unwrap() []error }) //nolint:errorlint // the outermost only
+	if !is || err.Error() != errors.Join(several.Unwrap()...).Error() {
+		return nil
+	}
+	return several.Unwrap()
+}
+
+// statuses are the answers of the API server that an error wraps.
+func statuses(err error) []*apierrors.StatusError {
+	switch e := err.(type) { //nolint:errorlint // each level is looked at
+	case *apierrors.StatusError:
+		return []*apierrors.StatusError{e}
+	case interface{ Unwrap() error }:
+		return statuses(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		var all []*apierrors.StatusError
+		for _, one := range e.Unwrap() {
+			all = append(all, statuses(one)...)
+		}
+		return all
+	}
+	return nil
+}
+
+// refusal is an answer of the API server as kubectl prints it.
+func refusal(status *apierrors.StatusError) string {
 	details := status.ErrStatus.Details
 	if status.ErrStatus.Reason != metav1.StatusReasonInvalid || details == nil || len(details.Causes) == 0 {
 		return fmt.Sprintf("Error from server (%s): %s", status.ErrStatus.Reason, status.ErrStatus.Message)

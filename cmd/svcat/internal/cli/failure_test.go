@@ -38,9 +38,19 @@ func TestMessage(t *testing.T) {
 			want:   `Error from server (NotFound): things.g "x" not found`,
 		},
 		"Wrapped": {
-			reason: "who wrapped it knows no more than the API server",
+			reason: "what surrounds a refusal says what was done",
 			err:    fmt.Errorf("cannot read: %w", apierrors.NewUnauthorized("who are you")),
-			want:   "Error from server (Unauthorized): who are you",
+			want:   "error: cannot read: Error from server (Unauthorized): who are you",
+		},
+		"WrappedTwice": {
+			reason: "what stands is told between two refusals",
+			err:    fmt.Errorf("%w; it is still marked: %w", apierrors.NewUnauthorized("first"), apierrors.NewUnauthorized("second")),
+			want:   "error: Error from server (Unauthorized): first; it is still marked: Error from server (Unauthorized): second",
+		},
+		"Joined": {
+			reason: "none of several is lost",
+			err:    &cli.Failure{Code: cli.ExitFailed, Err: errors.Join(apierrors.NewUnauthorized("first"), errors.New("second"))},
+			want:   "Error from server (Unauthorized): first\nerror: second",
 		},
 		"Invalid": {
 			reason: "one field at fault is one line", err: invalid(metav1.StatusCause{Field: "spec.serviceType", Message: "two claim it\n  → choose"}),
@@ -49,6 +59,13 @@ func TestMessage(t *testing.T) {
 		"InvalidTwice": {
 			reason: "several are a list", err: invalid(metav1.StatusCause{Field: "a", Message: "1"}, metav1.StatusCause{Message: "2"}),
 			want: "The ServiceInstance \"db\" is invalid:\n* a: 1\n* 2",
+		},
+		"Interrupted": {
+			reason: "who pressed Ctrl-C knows what for", err: fmt.Errorf("cannot list: Get \"http://h\": %w", context.Canceled), want: "error: interrupted",
+		},
+		"InterruptedMidway": {
+			reason: "who says what stands is told", err: &cli.Failure{Code: cli.ExitInterrupted, Err: fmt.Errorf("half of it stands: %w", context.Canceled)},
+			want: "error: half of it stands: context canceled",
 		},
 		"InvalidWithoutCause": {reason: "without a field there is the text", err: invalid(), want: "Error from server (Invalid): the whole text"},
 	}
