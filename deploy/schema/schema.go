@@ -6,7 +6,6 @@ package schema
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -37,9 +36,6 @@ type Kind struct {
 	Resource string
 	// Namespaced says that its objects are in namespaces.
 	Namespaced bool
-	// Selectable are the fields that the API server selects by, as in "spec.externalID",
-	// beside name and namespace.
-	Selectable []string
 	// Structural is the schema of its version.
 	Structural *structuralschema.Structural
 
@@ -93,9 +89,6 @@ func Of(resource string) (*Kind, error) {
 	kind := &Kind{
 		GroupVersionKind: schema.GroupVersionKind{Group: Group, Version: version.Name, Kind: definition.Spec.Names.Kind},
 		Resource:         resource, Namespaced: definition.Spec.Scope == apiextensionsv1.NamespaceScoped,
-	}
-	for _, selectable := range version.SelectableFields {
-		kind.Selectable = append(kind.Selectable, strings.TrimPrefix(selectable.JSONPath, "."))
 	}
 	if kind.Structural, err = structuralschema.NewStructural(props.OpenAPIV3Schema); err != nil {
 		return nil, fmt.Errorf("cannot read the schema of %q: %w", resource, err)

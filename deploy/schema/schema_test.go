@@ -25,7 +25,6 @@ func TestOf(t *testing.T) {
 	assert.Equal(t, "ServicePlan", kind.Kind)
 	assert.Equal(t, schema.Group, kind.Group)
 	assert.True(t, kind.Namespaced)
-	assert.Contains(t, kind.Selectable, "spec.serviceType")
 	_, err = schema.Of("deployments")
 	assert.ErrorContains(t, err, `cannot read the definition of "deployments"`)
 }

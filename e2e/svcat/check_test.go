@@ -72,10 +72,11 @@ func TestCheckSaysWhatIsBroken(t *testing.T) {
 	own, err := stack.Start(ctx, stack.Options{Dir: t.TempDir(), Bin: binFolder, Webhooks: 1})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, own.Stop()) })
+	w := newWorldOn(t, own)
+	assert.Contains(t, w.checkFails(), "failed   controller    namespace \"defaultplan-system\" has no Lease defaultplan-controller: none seems to run, and while none does no broker is called")
 	controller, err := own.StartController(ctx, stack.ControllerOptions{Args: []string{"--leader-elect=true"}})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, controller.Stop(ctx, syscall.SIGTERM)) })
-	w := newWorldOn(t, own)
 	w.checkWithoutGuards()
 	w.checkWhole()
 	w.checkWithoutRights()
@@ -87,12 +88,10 @@ func TestCheckSaysWhatIsBroken(t *testing.T) {
 
 // checkWithoutGuards: what an installation works without is a warning.
 func (w *world) checkWithoutGuards() {
-	w.eventually(func() (bool, error) {
-		got := w.check()
-		return strings.Contains(got.out, "ok       controller") && strings.Contains(got.out, "ok       keeper"), nil
-	})
-	got := w.check()
+	got := w.run("", "check", "-n", w.namespace, "--wait", "--timeout", "-1", "--interval", "100ms")
 	assert.Zero(w, got.code, "%s%s", got.out, got.err)
+	assert.Contains(w, got.out, "ok       controller")
+	assert.Contains(w, got.out, "ok       keeper")
 	assert.Contains(w, got.out, "missing: ValidatingAdmissionPolicy secrets.servicecatalog.k8s.io")
 	assert.Contains(w, got.out, "→ kubectl apply -f deploy/vap\n")
 	assert.Contains(w, got.out, "→ kubectl apply -f deploy/flow\n")
@@ -143,11 +142,12 @@ func machines(text string) string {
 // checkWithoutRights: who may not look is told what was not looked at.
 func (w *world) checkWithoutRights() {
 	got := w.run("", "check", "-n", w.namespace, "--as", "jane")
-	assert.Zero(w, got.code, "%s%s", got.out, got.err)
-	assert.Contains(w, got.out, "warning  definitions   not looked at: you may not read customresourcedefinitions\n")
-	assert.Contains(w, got.out, "warning  admission     not tried in namespace")
+	assert.Equal(w, 1, got.code, "%s%s", got.out, got.err)
+	assert.Equal(w, "error: it is not known whether the installation is whole: not looked at: definitions, admission\n", got.err)
+	assert.Contains(w, got.out, "unknown  definitions   not looked at: you may not read customresourcedefinitions\n")
+	assert.Contains(w, got.out, "unknown  admission     not tried in namespace")
 	assert.Contains(w, got.out, "→ name a namespace in which you may create instances: svcat check --namespace\n")
-	assert.Contains(w, got.out, "warning  instances     not looked at: you may not read serviceinstances\n")
+	assert.Contains(w, got.out, "unknown  instances     not looked at: you may not read serviceinstances\n")
 }
 
 // checkWithoutWebhook: while the webhook is down nothing can be ordered; --wait says
@@ -158,7 +158,7 @@ func (w *world) checkWithoutWebhook(ctx context.Context) {
 	assert.Equal(w, 1, got.code)
 	assert.Contains(w, got.out, "failed   admission     the API server cannot call the webhook, so nothing can be ordered: ")
 	assert.Contains(w, got.out, "connection refused")
-	assert.Contains(w, got.err, "error: the installation is not whole: 1 failed")
+	assert.Contains(w, got.err, "error: the installation is not whole: ", "the webhook is the keeper too")
 
 	got = w.run("", "check", "-n", w.namespace, "--wait", "--timeout", "1s", "--interval", "100ms")
 	assert.Equal(w, 4, got.code, got.err)
@@ -184,7 +184,17 @@ func (w *world) checkWithoutHooks(ctx context.Context) {
 	assert.Contains(w, got.out, "failed   hooks         MutatingWebhookConfiguration defaultplan-webhook is missing\n")
 	assert.Contains(w, got.out, "failed   hooks         ValidatingWebhookConfiguration defaultplan-webhook is missing\n")
 	assert.Contains(w, got.out, "failed   admission     the hooks are not called: an instance was admitted without an external ID and its finalizer (dry run)\n")
+	w.withoutInstance()
 	require.NoError(w, w.InstallHooks(ctx))
+}
+
+// withoutInstance: a binding that names no instance, as admission never lets pass, is
+// proposed as any other.
+func (w *world) withoutInstance() {
+	w.apply(`{apiVersion: servicecatalog.k8s.io/v1beta1, kind: ServiceBinding, metadata: {name: of-nothing}, spec: {}}`)
+	got := w.run("", "__complete", "-n", w.namespace, "describe", "binding", "")
+	assert.Equal(w, "of-nothing\n:4\n", got.out)
+	assert.Zero(w, got.code, got.err)
 }
 
 // checkWithBroker: a broker that cannot be reached is the installation's affair if it
@@ -197,7 +207,7 @@ func (w *world) checkWithBroker() {
 	})
 	assert.Zero(w, w.check().code)
 	w.apply(`{apiVersion: servicecatalog.k8s.io/v1beta1, kind: ClusterServiceBroker, metadata: {name: asleep}, spec: {url: "https://broker.invalid"}}`)
-	w.eventually(func() (bool, error) { return strings.Contains(w.check().out, "; it is tried again in "), nil })
+	w.eventually(func() (bool, error) { return strings.Contains(w.check().out, "; it is tried again at "), nil })
 	got := w.check()
 	assert.Equal(w, 1, got.code)
 	assert.Contains(w, got.out, "failed   brokers       asleep is not ready: ")
@@ -212,7 +222,15 @@ func (w *world) checkWithoutDefinition() {
 	got := w.check()
 	assert.Equal(w, 1, got.code)
 	assert.Contains(w, got.out, "→ kubectl apply --server-side -f deploy/crds\n")
-	assert.Contains(w, got.out, "warning  types         not looked at: classes, plans and types are not served\n")
+	assert.Contains(w, got.out, "unknown  types         not looked at: classes, plans and types are not served\n")
+}
+
+// checkFails is what check prints of an installation that is not whole.
+func (w *world) checkFails() string {
+	w.Helper()
+	got := w.check()
+	assert.Equal(w, 1, got.code, got.err)
+	return got.out
 }
 
 func (w *world) check() outcome {

@@ -1,6 +1,7 @@
 package svcat_test
 
 import (
+	"net"
 	"os/exec"
 	"strings"
 	"testing"
@@ -75,4 +76,52 @@ func TestShellsLoadCompletion(t *testing.T) {
 	out, err := bash.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	assert.Empty(t, out)
+}
+
+// TestSilentServerIsToldOf: a command that an API server leaves without an answer says
+// what it waits for, and ends with Ctrl-C; a line that is completed says nothing.
+func TestSilentServerIsToldOf(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	silent, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = silent.Close() })
+	host := silent.Addr().String()
+	waits := w.start("", "get", "plans", "--server", "http://"+host)
+	waits.says("waiting for the API server at " + host + " …\n")
+	waits.interrupt()
+	got := waits.ends()
+	assert.Equal(t, 130, got.code)
+	assert.Equal(t, "waiting for the API server at "+host+" …\nerror: interrupted\n", got.err)
+	assert.Empty(t, got.out)
+
+	got = w.run("", "__complete", "get", "plans", "--server", "http://"+host, "")
+	assert.NotContains(t, got.out+got.err, "waiting for the API server")
+}
+
+// TestTemplatesKeepValues: a template that does not fit is told so without the
+// parameters of what it was to print.
+func TestTemplatesKeepValues(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.apply(`{apiVersion: servicecatalog.k8s.io/v1beta1, kind: ServiceInstance, metadata: {name: db},
+ spec: {clusterServiceClassExternalName: none, clusterServicePlanExternalName: none, parameters: {password: hunter2}}}`)
+	for name, tc := range map[string]struct {
+		args []string
+		want string
+	}{
+		"List":         {[]string{"instances", "-o", "jsonpath={.items[100].foo}"}, `error executing jsonpath "{.items[100].foo}": array index out of bounds: index 100, length 1`},
+		"ListTemplate": {[]string{"instances", "-o", "go-template={{index .items 100}}"}, "error calling index: index out of range: 100"},
+		"One":          {[]string{"instance", "db", "-o", "jsonpath={.spec.parameters[0]}"}, "map[string]interface {} is not array or slice"},
+		"OneTemplate":  {[]string{"instance", "db", "-o", "go-template={{range .spec.parameters.password}}{{end}}"}, "it does not fit the object"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := w.run("", append([]string{"get", "-n", w.namespace}, tc.args...)...)
+			assert.Equal(t, 1, got.code)
+			assert.Empty(t, got.out)
+			assert.True(t, strings.HasSuffix(got.err, tc.want+"\n"), got.err)
+			assert.Equal(t, 1, strings.Count(got.err, "\n"), got.err)
+		})
+	}
 }

@@ -110,3 +110,37 @@ func TestExplainReadsFiles(t *testing.T) {
 		})
 	}
 }
+
+// TestExplainGoesOnAfterAMalformedObject: it is explained in admission's words, the
+// others are, too, and the exit code tells.
+func TestExplainGoesOnAfterAMalformedObject(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	wrong := explainObject("ServiceInstance", "wrong", "", "serviceType: 5")
+	got := w.run(wrong+explainObject("ServiceInstance", "right", "", "clusterServiceClassExternalName: nowhere"), "-n", w.namespace, "explain", "-f", "-")
+	assert.Equal(t, 1, got.code)
+	assert.Equal(t, "error: cannot read 1 of 2 objects: a field is not of its type\n", got.err)
+	assert.Contains(t, got.out, "right (class nowhere) → refused")
+	_, denial, err := w.Kubectl(w.Context(), wrong, "-n", w.namespace, "create", "-f", "-", "--dry-run=server", "--validate=false")
+	require.Error(t, err)
+	const says = `spec.serviceType: Invalid value: "integer": spec.serviceType in body must be of type string: "integer"`
+	assert.Contains(t, got.out, says)
+	assert.Contains(t, denial, says)
+}
+
+// TestExplainCompletes: types, and what is explained by its kind and name.
+func TestExplainCompletes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.explainOffers(explainOffer{class: "azure", spec: "serviceType: instant-SUFFIX, bindable: true", plans: []explainPlan{{name: "basic", is: "default"}}})
+	w.explainRecorded("instant", "azure-basic", false)
+	w.apply(explainObject("ServiceInstance", "mydb", "", "serviceType: instant-SUFFIX") + explainObject("ServiceBinding", "app", "", "instanceRef: {name: mydb}"))
+	for typed, want := range map[string][]string{
+		"ins": {"instance/mydb", "instant-" + w.suffix}, "instance/m": {"instance/mydb"}, "b": {"binding/app"}, "si/": {"si/mydb"},
+	} {
+		words := w.svcat("__complete", "explain", typed)
+		for _, word := range want {
+			assert.Regexp(t, "(?m)^"+word, words, typed)
+		}
+	}
+}

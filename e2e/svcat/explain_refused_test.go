@@ -62,7 +62,7 @@ func TestExplainTellsEveryRefusal(t *testing.T) {
 	t.Run("type", func(t *testing.T) {
 		t.Parallel()
 		w := w.explainIn(t)
-		w.golden("explain/refused-type", w.explainTree("", w.name("dear"))+"\n"+w.explainTree("", w.name("none")))
+		w.golden("explain/refused-type", w.explainTree("", w.name("dear"))+"\n"+w.explainTree("", w.name("none"))+"\n"+w.explainTree("", w.name("strict")))
 	})
 }
 

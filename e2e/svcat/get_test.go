@@ -30,7 +30,7 @@ func TestGet(t *testing.T) {
 		"PlanOfClass":     {"get", "plan", "large", "--class", db, "--cluster"},
 		"Instances":       {"get", "instances"},
 		"InstancesWide":   {"get", "instances", "--type", mysql, "-o", "wide"},
-		"InstancesOfPlan": {"get", "instances", "--class", db, "--plan", "small"},
+		"InstancesOfPlan": {"get", "instances", "--plan", db + "/small"},
 		"Instance":        {"get", "instance", "mydb"},
 		"Bindings":        {"get", "bindings"},
 		"BindingsWide":    {"get", "bindings", "--type", mysql, "-o", "wide"},
@@ -68,7 +68,7 @@ func TestGetAsObjects(t *testing.T) {
 		one := s.svcat("get", "plan", db+"/small", "--cluster", "-o", format)
 		assert.Equal(t, "ClusterServicePlan", parsed(t, one)["kind"], format)
 		assert.Equal(t, s.kubectlPrints("serviceinstance", "mydb", "-o", format), s.svcat("get", "instance", "mydb", "-o", format))
-		assert.Equal(t, s.kubectlPrints("serviceinstance", "-l", "no=such", "-o", format), s.svcat("get", "instances", "--plan", "none", "-o", format), "%s: an empty list", format)
+		assert.Equal(t, s.kubectlPrints("serviceinstance", "-l", "no=such", "-o", format), s.svcat("get", "instances", "--type", "none", "-o", format), "%s: an empty list", format)
 	}
 	assert.Contains(t, s.svcat("get", "plan", db+"/small", "--cluster", "-o", "yaml", "--show-managed-fields"), "managedFields")
 	assert.Equal(t, "large small", s.svcat(append(plans, "jsonpath={.items[*].spec.externalName}")...))
@@ -117,7 +117,18 @@ func TestGetFails(t *testing.T) {
 		"AbsentPlan":    {reason: "a plan is looked for in the class", code: 1, args: []string{"get", "plan", s.name("db") + "/smal", "--cluster"}, want: `error: no plan "smal" in class db-suffixed; did you mean small? plans: large, small`},
 		"AbsentClass":   {reason: "a class to narrow by is a name too", code: 1, args: []string{"get", "plans", "--class", "redis"}, want: `error: no class "redis" in namespace "a-namespace"; there are no classes`},
 		"Empty":         {reason: "nothing there is said, and no failure", code: 0, args: []string{"get", "plans"}, want: `no plans in namespace "a-namespace"`},
-		"EmptyFiltered": {reason: "what was asked for is said again", code: 0, args: []string{"get", "instances", "--type", "redis", "--class", "x"}, want: `no instances of type redis of class x in namespace "a-namespace"`},
+		"EmptyFiltered": {reason: "what was asked for is said again", code: 0, args: []string{"get", "instances", "--type", "redis", "--class", s.name("db")}, want: `no instances of type redis of class db-suffixed in namespace "a-namespace"`},
+		"SlipOfType":    {reason: "a type that was meant is said", code: 0, args: []string{"get", "instances", "--type", "mysq-" + s.suffix}, want: `no instances of type mysq-suffixed in namespace "a-namespace"; did you mean mysql-suffixed?`},
+		"SlipOfClass":   {reason: "a class that is not there is no empty list", code: 1, args: []string{"get", "instances", "--class", "d-" + s.suffix}, want: `error: no class "d-suffixed" in the cluster and namespace "a-namespace"; did you mean db-suffixed? classes: `},
+		"SlipOfPlan":    {reason: "nor is a plan", code: 1, args: []string{"get", "instances", "--plan", s.name("db") + "/smal"}, want: `error: no plan "smal" in class db-suffixed; did you mean small? plans: large, small`},
+		"SlipOfBroker":  {reason: "nor a broker", code: 1, args: []string{"get", "plans", "--broker", "brokr-" + s.suffix}, want: `error: no broker "brokr-suffixed" in the cluster and namespace "a-namespace"; did you mean broker-suffixed? brokers: `},
+		"OtherType":     {reason: "what is named must pass the filters too", code: 1, args: []string{"get", "plan", s.name("db") + "/small", "--cluster", "--type", "redis"}, want: `error: no plans called db-suffixed/small of type redis in the cluster`},
+		"NotDefault":    {reason: "as above", code: 1, args: []string{"get", "plan", s.name("db") + "/large", "--cluster", "--default"}, want: `error: no plans called db-suffixed/large that stand for a type in the cluster`},
+		"OtherClass":    {reason: "as above", code: 1, args: []string{"get", "instance", "mydb", "--plan", s.name("db") + "/large"}, want: `error: no instances called mydb of plan db-suffixed/large in namespace "a-namespace"`},
+		"OtherBinding":  {reason: "as above, for objects", code: 1, args: []string{"get", "binding", "mydb-admin", "--type", "redis", "-o", "yaml"}, want: `error: no bindings called mydb-admin of type redis in namespace "a-namespace"`},
+		"EmptyName":     {reason: "half a name is none", code: 2, args: []string{"get", "plan", "/"}, want: `error: "/" names no plan; give NAME or CLASS/PLAN`},
+		"NoName":        {reason: "an empty word is a variable that is not set", code: 2, args: []string{"get", "class", ""}, want: `error: svcat get classes: the name is empty`},
+		"Contradiction": {reason: "both cannot be", code: 2, args: []string{"get", "plans", "--cluster", "--scope", "namespace"}, want: `error: --cluster and --scope namespace contradict each other; give one of them`},
 		"EmptyDefault":  {reason: "no plan stands for a type here", code: 0, args: []string{"get", "plans", "--default"}, want: `no plans that stand for a type in namespace "a-namespace"`},
 		"NoMarket":      {reason: "nothing to order", code: 0, args: []string{"marketplace"}, want: `no plans to order in namespace "a-namespace"`},
 		"Output":        {reason: "the layouts that there are, are listed", code: 2, args: []string{"get", "plans", "-o", "tabel"}, want: `error: --output is "tabel"; allowed are table, wide, legacy, json, yaml, name, jsonpath=… and go-template=…`},

@@ -139,7 +139,6 @@ func (f *filing) read(stderr string, refused bool) {
 	}
 	if refused {
 		f.refusal = strings.NewReplacer(`error when creating "STDIN": `, "", "is invalid: \n", "is invalid:\n").Replace(strings.Join(rest, "\n"))
-		f.warnings = nil
 	}
 }
 

@@ -74,9 +74,11 @@ func New(options *webhook.Options) (*Cluster, error) {
 // API server does.
 func (c *Cluster) Reader() client.Reader { return view{store: c.store} }
 
-// Apply creates the object, or updates the one of its name with it as kubectl apply
-// would the first time, as the user kubernetes-admin. An error is a failure of
-// this package's own; what admission refuses is in the result.
+// Apply creates the object as kubectl create and kubectl apply --server-side do, with
+// its nulls (client-side kubectl apply leaves them out of what it creates), or updates
+// the one of its name with it as kubectl apply would the first time. The user is
+// kubernetes-admin. An error is a failure of this package's own; what admission
+// refuses is in the result.
 func (c *Cluster) Apply(ctx context.Context, object *unstructured.Unstructured) (Result, error) {
 	ctx = quiet(ctx)
 	kind, err := c.kindOf(object)

@@ -9,15 +9,10 @@ import (
 )
 
 // Settle touches the instances and bindings that are not decided until that changes
-// nothing more, as the keeper does; it returns those that were decided by it.
-func (c *Cluster) Settle(ctx context.Context) ([]Result, error) {
-	decided, _, err := c.SettleAll(ctx)
-	return decided, err
-}
-
-// SettleAll is Settle, and returns the last touch of those too that are not decided
-// still: its warnings, or its denial, say what they wait for.
-func (c *Cluster) SettleAll(ctx context.Context) (decided, waiting []Result, err error) {
+// nothing more, as the keeper does. It returns those that were decided by it, and the
+// last touch of those that still are not: its warnings, or its denial, say what they
+// wait for.
+func (c *Cluster) Settle(ctx context.Context) (decided, waiting []Result, err error) {
 	ctx = quiet(ctx)
 	for {
 		var now []Result

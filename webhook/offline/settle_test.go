@@ -19,7 +19,7 @@ func TestSettle(t *testing.T) {
 	assert.Equal(t, []string{`no plan is decided yet: instance "a" does not exist yet; the binding waits`}, waits.Warnings)
 	w.admitted(`{kind: ServiceInstance, metadata: {name: a}, spec: {serviceType: mysql}}`)
 
-	decided, waiting, err := w.SettleAll(t.Context())
+	decided, waiting, err := w.Settle(t.Context())
 	require.NoError(t, err)
 	assert.Empty(t, decided, "there is no catalog")
 	require.Len(t, waiting, 2)
@@ -27,7 +27,7 @@ func TestSettle(t *testing.T) {
 	assert.Contains(t, waiting[1].Warnings[0], "has no plan yet")
 
 	w.load(shop)
-	settled, err := w.Settle(t.Context())
+	settled, _, err := w.Settle(t.Context())
 	require.NoError(t, err)
 	require.Len(t, settled, 2)
 	assert.Equal(t, []string{"ServiceInstance", "ServiceBinding"}, []string{settled[0].Object.GetKind(), settled[1].Object.GetKind()})
@@ -36,7 +36,7 @@ func TestSettle(t *testing.T) {
 	user := field(t, settled[0].Object, "spec", "userInfo", "username")
 	assert.Equal(t, "kubernetes-admin", user, "who asked stays who asked")
 
-	settled, err = w.Settle(t.Context())
+	settled, _, err = w.Settle(t.Context())
 	require.NoError(t, err)
 	assert.Empty(t, settled, "decided is decided")
 }
@@ -51,7 +51,7 @@ func TestSettleRefused(t *testing.T) {
 `)
 	w.admitted(`{kind: ServiceBinding, metadata: {name: a}, spec: {instanceRef: {name: a}}}`)
 	w.admitted(`{kind: ServiceInstance, metadata: {name: a}, spec: {serviceType: mysql}}`)
-	decided, waiting, err := w.SettleAll(t.Context())
+	decided, waiting, err := w.Settle(t.Context())
 	require.NoError(t, err)
 	assert.Empty(t, decided)
 	require.Len(t, waiting, 1, "what is being deleted waits for nothing")

@@ -2,6 +2,8 @@ package catalog
 
 import (
 	"context"
+	"errors"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -52,10 +54,58 @@ func absent(ctx context.Context, reader client.Reader, kind, namespace, name str
 // no other plans.
 func StandingOf(ctx context.Context, reader client.Reader, namespace string, types ...string) (map[resolve.Ref]resolve.Rule, error) {
 	entries, err := Contenders(ctx, reader, namespace, types...)
+	if err == nil {
+		err = AddRivals(ctx, reader, &entries)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return Standings(&entries), nil
+}
+
+// AddRivals adds what the cluster has of the types that namespaces of the catalog only
+// have a suggested plan of: a default there comes first. It is for a catalog without
+// the cluster's part. Who may not read the cluster's does without.
+func AddRivals(ctx context.Context, reader client.Reader, entries *resolve.Catalog) error {
+	var types []string
+	for group, choice := range choices(entries) {
+		if choice.Rule == resolve.RuleNamespaceSuggested {
+			types = append(types, group.Name)
+		}
+	}
+	slices.Sort(types)
+	cluster, err := ClustersContenders(ctx, reader, slices.Compact(types)...)
+	*entries = Joined(entries, &cluster)
+	return err
+}
+
+// Overruled are those of the types whose suggested plans in namespaces nobody gets: the
+// cluster has a default, or two. It reads as AddRivals does.
+func Overruled(ctx context.Context, reader client.Reader, types ...string) (map[string]bool, error) {
+	cluster, err := ClustersContenders(ctx, reader, types...)
+	if err != nil {
+		return nil, err
+	}
+	overruled := map[string]bool{}
+	for _, serviceType := range types {
+		choice, err := resolve.Plan(resolve.Request{Type: serviceType}, cluster)
+		rule := choice.Rule
+		if refused, ok := errors.AsType[*resolve.Error](err); ok {
+			rule = refused.Rule
+		}
+		overruled[serviceType] = rule == resolve.RuleClusterDefault
+	}
+	return overruled, nil
+}
+
+// ClustersContenders are Contenders of the cluster, beside those of a namespace: none
+// for whom may not read them.
+func ClustersContenders(ctx context.Context, reader client.Reader, types ...string) (resolve.Catalog, error) {
+	entries, err := Contenders(ctx, reader, "", types...)
+	if apierrors.IsForbidden(err) {
+		return resolve.Catalog{}, nil
+	}
+	return entries, err
 }
 
 // Contenders are the plans of a scope (the empty namespace is the cluster) and of

@@ -4,9 +4,6 @@ import (
 	"context"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/validate/content"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -42,11 +39,36 @@ func (f Finder) Plan(ctx context.Context, class, name string) (Plan, error) {
 		}
 		class, name = within, plan
 	}
-	of, err := f.Class(ctx, class)
-	if err != nil {
-		return Plan{}, err
+	return f.planIn(ctx, class, name)
+}
+
+// planIn finds the plan of a class, in the nearest scope whose class of that name has
+// it: a class of the namespace hides no plans of the cluster's.
+func (f Finder) planIn(ctx context.Context, class, name string) (Plan, error) {
+	var missing *NameError
+	for _, at := range f.Place.Scopes() {
+		found, err := f.classes(ctx, at, class)
+		if err != nil {
+			return Plan{}, err
+		}
+		if len(found) == 0 {
+			continue
+		}
+		of, err := pick(found, NameError{Kind: "class", Name: class, Where: at.String()}, nil)
+		if err != nil {
+			return Plan{}, err
+		}
+		plan, err := f.PlanOf(ctx, of, name)
+		if err == nil || !isNotFound(err) {
+			return plan, err
+		}
+		missing = missing.orOfCluster(err)
 	}
-	return f.PlanOf(ctx, of, name)
+	if missing != nil {
+		return Plan{}, missing.sorted()
+	}
+	_, err := f.Class(ctx, class)
+	return Plan{}, err
 }
 
 // PlanOf finds the plan of a class called name.
@@ -62,8 +84,11 @@ func (f Finder) PlanOf(ctx context.Context, class Class, name string) (Plan, err
 	if err != nil {
 		return Plan{}, err
 	}
-	wanted := NameError{Kind: "plan", Name: name, Where: "class " + class.Title()}
-	return pick(fit, wanted, func() ([]string, error) { return titles(all), nil })
+	wanted := NameError{Kind: "plan", Name: name, Where: "class " + f.nameOf(class.Object, class.Title())}
+	if namespace := class.Object.GetNamespace(); namespace != "" {
+		wanted.Where += " of " + scope(namespace).String()
+	}
+	return pick(fit, wanted, func() ([]string, error) { return planNames(f, all), nil })
 }
 
 // PlansOf are the plans of a class.
@@ -128,7 +153,7 @@ func (f Finder) planAlone(ctx context.Context, name string, known bool) (Plan, e
 			all = append(all, p)
 			return nil
 		})
-		return titles(all), err
+		return planNames(f, all), err
 	})
 }
 
@@ -162,81 +187,5 @@ func (f Finder) plans(ctx context.Context, at Place, name string) ([]Plan, error
 		}
 		return nil
 	})
-	return found, err
-}
-
-// one picks among what a place's namespace has, or else its cluster.
-func one[V viewed](place Place, wanted NameError, look func(Place) ([]V, error), names func() ([]string, error)) (none V, err error) {
-	for _, at := range place.nearestFirst() {
-		found, err := look(at)
-		if err != nil {
-			return none, err
-		}
-		if len(found) > 0 {
-			return pick(found, wanted, names)
-		}
-	}
-	return pick[V](nil, wanted, names)
-}
-
-// pick is the only one found.
-func pick[V viewed](found []V, wanted NameError, names func() ([]string, error)) (none V, err error) {
-	switch len(found) {
-	case 1:
-		return found[0], nil
-	case 0:
-		wanted.Known, err = names()
-		if err != nil {
-			return none, err
-		}
-	default:
-		wanted.Fits = kubeNames(found)
-	}
-	return none, wanted.sorted()
-}
-
-// kinds are empty objects of a kind in both scopes.
-type kinds struct{ cluster, namespaced client.Object }
-
-// got reads the object of that Kubernetes name, in the one scope of a place.
-func got[V any](
-	ctx context.Context, reader client.Reader, at Place, name string, of kinds, view func(client.Object) (V, bool),
-) ([]V, error) {
-	object := of.cluster
-	if at.Namespaces {
-		object = of.namespaced
-	}
-	if len(content.IsPathSegmentName(name)) > 0 {
-		// Such as class/plan: the client would not even ask.
-		return nil, nil
-	}
-	if at.Namespaces && at.Namespace == "" {
-		return gotAnywhere(ctx, reader, name, of.namespaced, view)
-	}
-	err := reader.Get(ctx, client.ObjectKey{Namespace: at.Namespace, Name: name}, object)
-	switch {
-	case apierrors.IsNotFound(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
-		return nil, nil
-	case err != nil:
-		return nil, err
-	}
-	one, _ := view(object)
-	return []V{one}, nil
-}
-
-// gotAnywhere reads the objects of that Kubernetes name in all namespaces.
-func gotAnywhere[V any](ctx context.Context, reader client.Reader, name string, namespaced client.Object, view func(client.Object) (V, bool)) ([]V, error) {
-	var found []V
-	list, err := listFor(namespaced)
-	if err != nil {
-		return nil, err
-	}
-	err = Pages(ctx, reader, list, func(object runtime.Object) error {
-		o, _ := object.(client.Object)
-		if one, ok := view(o); ok {
-			found = append(found, one)
-		}
-		return nil
-	}, client.MatchingFields{"metadata.name": name})
 	return found, err
 }

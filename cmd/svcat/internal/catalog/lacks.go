@@ -22,12 +22,8 @@ type Lack struct {
 func Lacks(entries *resolve.Catalog) []Lack {
 	var lacks []Lack
 	parts := byType(entries)
-	for group, part := range parts {
-		whole := *part
-		if group.Namespace != "" {
-			whole = joined(part, parts[resolve.Ref{Name: group.Name}])
-		}
-		_, err := resolve.Plan(resolve.Request{Namespace: group.Namespace, Type: group.Name}, whole)
+	for group := range parts {
+		_, err := resolve.Plan(resolve.Request{Namespace: group.Namespace, Type: group.Name}, seenFrom(group, parts))
 		if why, ok := errors.AsType[*resolve.Error](err); ok {
 			lacks = append(lacks, Lack{Type: group, Why: why})
 		}
@@ -36,16 +32,4 @@ func Lacks(entries *resolve.Catalog) []Lack {
 		return cmp.Or(cmp.Compare(a.Type.Namespace, b.Type.Namespace), cmp.Compare(a.Type.Name, b.Type.Name))
 	})
 	return lacks
-}
-
-// joined is a namespace's part of a catalog with the cluster's, which may be nil.
-func joined(local, cluster *resolve.Catalog) resolve.Catalog {
-	if cluster == nil {
-		return *local
-	}
-	return resolve.Catalog{
-		Classes: slices.Concat(local.Classes, cluster.Classes),
-		Plans:   slices.Concat(local.Plans, cluster.Plans),
-		Records: slices.Concat(local.Records, cluster.Records),
-	}
 }

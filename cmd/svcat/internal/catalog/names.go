@@ -63,6 +63,19 @@ func (e *NameError) sorted() error {
 	return e
 }
 
+// orOfCluster is what a namespace's class and the cluster's of that name say about a plan
+// that neither has; e, of the namespace's, may be nil.
+func (e *NameError) orOfCluster(err error) *NameError {
+	other, _ := errors.AsType[*NameError](err)
+	if e == nil || other == nil {
+		return other
+	}
+	both := *e
+	both.Where += " or of the cluster"
+	both.Known = slices.Concat(e.Known, other.Known)
+	return &both
+}
+
 func isNotFound(err error) bool {
 	unknown, ok := errors.AsType[*NameError](err)
 	return ok && len(unknown.Fits) == 0
@@ -97,8 +110,8 @@ func (p Place) String() string {
 	return fmt.Sprintf("namespace %q", p.Namespace)
 }
 
-// nearestFirst are the scopes of a place, each as a place of its own.
-func (p Place) nearestFirst() []Place {
+// Scopes are the scopes of a place, the nearest first, each as a place of its own.
+func (p Place) Scopes() []Place {
 	var scopes []Place
 	if p.Namespaces {
 		scopes = append(scopes, Place{Namespaces: true, Namespace: p.Namespace})
@@ -116,10 +129,18 @@ func plansOf(class Class) Query {
 	return Query{Place{Cluster: true}, client.MatchingFields{v1beta1.FieldClusterServiceClassRefName: class.Object.GetName()}}
 }
 
-func titles(plans []Plan) []string {
+// nameOf is what the finder takes for the name of an object.
+func (f Finder) nameOf(object client.Object, title string) string {
+	if f.KubeName {
+		return object.GetName()
+	}
+	return title
+}
+
+func planNames(f Finder, plans []Plan) []string {
 	names := make([]string, len(plans))
 	for i, plan := range plans {
-		names[i] = plan.Title()
+		names[i] = f.nameOf(plan.Object, plan.Title())
 	}
 	return names
 }
@@ -127,7 +148,7 @@ func titles(plans []Plan) []string {
 func classNames(ctx context.Context, f Finder) func() ([]string, error) {
 	return func() (names []string, err error) {
 		err = Classes(ctx, f.Reader, Query{Place: f.Place}, func(c Class) error {
-			names = append(names, c.Title())
+			names = append(names, f.nameOf(c.Object, c.Title()))
 			return nil
 		})
 		return names, err

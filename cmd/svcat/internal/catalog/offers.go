@@ -1,6 +1,8 @@
 package catalog
 
 import (
+	"cmp"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -19,6 +21,9 @@ const (
 	// InNamespace: a person made it, in a namespace.
 	InNamespace Origin = "namespace"
 )
+
+// Active is the State of what can be ordered.
+const Active = "Active"
 
 // A Class is a service class of either scope. Its fields point into Object.
 type Class struct {
@@ -126,10 +131,24 @@ func brokerOf(own, cluster string) (string, bool) {
 
 // Title is the name that people call it by: the external name, else that of the
 // object.
-func (c Class) Title() string { return orElse(c.Spec.ExternalName, c.Object.GetName()) }
+func (c Class) Title() string { return cmp.Or(c.Spec.ExternalName, c.Object.GetName()) }
 
 // Title is as with Class.
-func (p Plan) Title() string { return orElse(p.Spec.ExternalName, p.Object.GetName()) }
+func (p Plan) Title() string { return cmp.Or(p.Spec.ExternalName, p.Object.GetName()) }
+
+// State is "Active", or "Deprecated" where the broker no longer offers it: the retired
+// svcat's words.
+func (c Class) State() string { return stateOf(c.Status.RemovedFromBrokerCatalog) }
+
+// State is as with Class.
+func (p Plan) State() string { return stateOf(p.Status.RemovedFromBrokerCatalog) }
+
+func stateOf(removed bool) string {
+	if removed {
+		return "Deprecated"
+	}
+	return Active
+}
 
 // Origin says who made it.
 func (c Class) Origin() Origin { return originOf(c.Object) }
@@ -169,11 +188,4 @@ func scopeOf(object client.Object) string {
 	case InNamespace:
 	}
 	return "ns (" + namespace + ")"
-}
-
-func orElse(value, otherwise string) string {
-	if value != "" {
-		return value
-	}
-	return otherwise
 }

@@ -3,6 +3,8 @@ package catalog
 import (
 	"context"
 	"fmt"
+	"reflect"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -76,7 +78,7 @@ func Pages(ctx context.Context, reader client.Reader, list client.ObjectList, ea
 	for next := ""; ; {
 		fresh, _ := list.DeepCopyObject().(client.ObjectList)
 		if err := reader.List(ctx, fresh, append([]client.ListOption{client.Limit(page), client.Continue(next)}, options...)...); err != nil {
-			return fmt.Errorf("cannot list %T: %w", list, err)
+			return fmt.Errorf("cannot list %s: %w", ResourceOf(list), err)
 		}
 		if err := meta.EachListItem(fresh, each); err != nil {
 			return err
@@ -85,4 +87,14 @@ func Pages(ctx context.Context, reader client.Reader, list client.ObjectList, ea
 			return nil
 		}
 	}
+}
+
+// ResourceOf is what the API server calls the objects of a list.
+func ResourceOf(list client.ObjectList) string {
+	kind := list.GetObjectKind().GroupVersionKind().Kind
+	if kind == "" {
+		kind = reflect.TypeOf(list).Elem().Name()
+	}
+	resource, _ := meta.UnsafeGuessKindToResource(v1beta1.GroupVersion.WithKind(strings.TrimSuffix(kind, "List")))
+	return resource.Resource
 }

@@ -1,6 +1,9 @@
 package catalog
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
 )
@@ -39,18 +42,48 @@ func (t Type) Record() resolve.Record {
 }
 
 // Standings are the plans that stand for their type, each in its own scope, with
-// the rule that makes them do so: of every type and scope the default, else the
-// one suggested plan. Where two claim it, neither stands. The catalog must hold
-// the plans' classes and the types' records.
+// the rule that makes them do so: of every type and scope the default, else the one
+// suggested plan. Where two claim it, neither stands; nor does a namespace's suggested
+// plan where the cluster has a default, which an instance there gets. The catalog must
+// hold the plans' classes and the types' records.
 func Standings(entries *resolve.Catalog) map[resolve.Ref]resolve.Rule {
 	standing := map[resolve.Ref]resolve.Rule{}
-	for group, part := range byType(entries) {
-		choice, err := resolve.Plan(resolve.Request{Namespace: group.Namespace, Type: group.Name}, *part)
-		if err == nil {
+	for group, choice := range choices(entries) {
+		if choice.Plan.Namespace == group.Namespace {
 			standing[choice.Plan.Ref] = choice.Rule
 		}
 	}
 	return standing
+}
+
+// choices are what an instance gets that asks for a type alone, in every scope that has
+// plans of the type: those of a namespace with the cluster's.
+func choices(entries *resolve.Catalog) map[resolve.Ref]resolve.Choice {
+	chosen, parts := map[resolve.Ref]resolve.Choice{}, byType(entries)
+	for group := range parts {
+		choice, err := resolve.Plan(resolve.Request{Namespace: group.Namespace, Type: group.Name}, seenFrom(group, parts))
+		if err == nil {
+			chosen[group] = choice
+		}
+	}
+	return chosen
+}
+
+// seenFrom is the part of a catalog that an instance of a scope and type chooses from.
+func seenFrom(group resolve.Ref, parts map[resolve.Ref]*resolve.Catalog) resolve.Catalog {
+	if cluster := parts[resolve.Ref{Name: group.Name}]; group.Namespace != "" && cluster != nil {
+		return Joined(parts[group], cluster)
+	}
+	return *parts[group]
+}
+
+// Joined is a namespace's part of a catalog with the cluster's.
+func Joined(local, cluster *resolve.Catalog) resolve.Catalog {
+	return resolve.Catalog{
+		Classes: slices.Concat(local.Classes, cluster.Classes),
+		Plans:   slices.Concat(local.Plans, cluster.Plans),
+		Records: slices.Concat(local.Records, cluster.Records),
+	}
 }
 
 // IsSuggestion says that a rule went by a broker's suggestion.
@@ -76,7 +109,7 @@ func byType(entries *resolve.Catalog) map[resolve.Ref]*resolve.Catalog {
 		if class == nil {
 			continue
 		}
-		group := resolve.Ref{Namespace: plan.Namespace, Name: orElse(plan.Type, class.Type)}
+		group := resolve.Ref{Namespace: plan.Namespace, Name: cmp.Or(plan.Type, class.Type)}
 		if group.Name == "" {
 			continue
 		}

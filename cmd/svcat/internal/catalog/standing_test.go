@@ -60,9 +60,19 @@ func TestStandings(t *testing.T) {
 			lack: map[string]resolve.Reason{"/redis": resolve.NoDefault},
 		},
 		"NamespaceSuggestedBelowClustersDefault": {
-			reason:  "the star is about a scope of its own; an instance there gets the cluster's default",
+			reason:  "an instance there gets the cluster's default",
 			catalog: "redis/cache: small*; dev|redis/cache: a?",
-			stand:   map[string]resolve.Rule{"/cache-small": resolve.RuleClusterDefault, "dev/cache-a": resolve.RuleNamespaceSuggested},
+			stand:   map[string]resolve.Rule{"/cache-small": resolve.RuleClusterDefault},
+		},
+		"NamespaceSuggestedBelowClustersTwoDefaults": {
+			reason:  "an instance there gets nothing",
+			catalog: "redis/cache: small* large*; dev|redis/cache: a?",
+			lack:    map[string]resolve.Reason{"/redis": resolve.Ambiguous, "dev/redis": resolve.Ambiguous},
+		},
+		"NamespaceSuggestedAboveClustersSuggested": {
+			reason:  "each scope has its own",
+			catalog: "redis/cache: small?; dev|redis/cache: a?",
+			stand:   map[string]resolve.Rule{"/cache-small": resolve.RuleClusterSuggested, "dev/cache-a": resolve.RuleNamespaceSuggested},
 		},
 		"LostRecord": {
 			reason:  "a record of a plan that is not there is not believed",

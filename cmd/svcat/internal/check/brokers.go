@@ -32,12 +32,12 @@ func (s *site) brokers(ctx context.Context) []finding {
 	}
 	switch {
 	case total == 0:
-		return []finding{okf(brokersCheck, "there is none%s", s.only(limited))}
+		return partly(limited, okf(brokersCheck, "there is none%s", s.only(limited)))
 	case len(findings) == 0:
-		return []finding{okf(brokersCheck, "all %d are ready%s", total, s.only(limited))}
+		return partly(limited, okf(brokersCheck, "all %d are ready%s", total, s.only(limited)))
 	}
 	slices.SortStableFunc(findings, func(a, b finding) int { return strings.Compare(a.Message, b.Message) })
-	return findings
+	return partly(limited, findings...)
 }
 
 // judgeBroker looks at one broker. That of the cluster is part of the installation;
@@ -53,7 +53,7 @@ func judgeBroker(b catalog.Broker, now time.Time) finding {
 	}
 	message := fmt.Sprintf("%s is not ready: %s", name, because(ready, known))
 	if next := b.Status.NextRetry; next != nil && next.After(now) {
-		message += fmt.Sprintf("; it is tried again in %s", next.Sub(now).Round(time.Second))
+		message += "; it is tried again at " + clockTime(next.Time)
 	}
 	do := fmt.Sprintf("svcat describe broker %s %s; then svcat sync broker %s %s", b.Object.GetName(), flags, b.Object.GetName(), flags)
 	if b.Object.GetNamespace() != "" {
@@ -68,3 +68,7 @@ func because(ready v1beta1.Condition, known bool) string {
 	}
 	return strings.Trim(ready.Reason+": "+ready.Message, ": ")
 }
+
+// clockTime is a time in a message. A span would differ from look to look: --wait says
+// what is new.
+func clockTime(at time.Time) string { return at.UTC().Format(time.DateTime + " UTC") }

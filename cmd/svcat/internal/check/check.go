@@ -17,9 +17,11 @@ import (
 type options struct {
 	output    string
 	wait      bool
-	timeout   time.Duration
-	interval  time.Duration
 	namespace string
+
+	rawTimeout, rawInterval string
+	// timeout 0 is for ever.
+	timeout, interval time.Duration
 }
 
 // New returns the command `svcat check`.
@@ -33,9 +35,11 @@ certificates, whether admission does its work (an instance is created in the cur
 namespace in dry runs: nothing is stored), the keeper and the controller, brokers,
 types without a default plan, or with several.
 
-Each finding is ok, a warning (it works, and somebody should look) or failed. The exit code
-is 0 if nothing failed, else 1. With --wait it looks again until nothing failed, and says
-what it waits for as that changes; the exit code is 4 if that takes longer than --timeout.`,
+Each finding is ok, a warning (it works, and somebody should look), failed, or unknown:
+what you may not look at. The exit code is 0 if nothing failed, and the definitions and
+admission could be looked at; else 1. With --wait it looks again until nothing failed, and
+says what it waits for as that changes; the exit code is 4 if that takes longer than
+--timeout.`,
 		Example: `  svcat check
 
   # After an installation, before anything is ordered
@@ -59,14 +63,10 @@ what it waits for as that changes; the exit code is 4 if that takes longer than 
 	flags := cmd.Flags()
 	flags.StringVarP(&o.output, "output", "o", "", "Print the findings as json, for programs")
 	flags.BoolVar(&o.wait, "wait", false, "Look again until nothing failed")
-	flags.DurationVar(&o.timeout, "timeout", 5*time.Minute, "How long to wait with --wait; -1s for as long as it takes")
-	flags.DurationVar(&o.interval, "interval", time.Second, "How long to pause between two looks with --wait")
+	flags.StringVar(&o.rawTimeout, "timeout", "5m", "How long to --wait, such as 30s, 1m or 1h; -1 is for ever")
+	flags.StringVar(&o.rawInterval, "interval", "1s", "How long to pause between two looks with --wait")
 	flags.StringVar(&o.namespace, "system-namespace", "", "The namespace of the webhook and the controller; without it that of the hooks' Service, or defaultplan-system")
-	for name, words := range map[string]complete.Func{"output": complete.Words("json"), "system-namespace": complete.Namespaces(env)} {
-		if err := cmd.RegisterFlagCompletionFunc(name, words); err != nil {
-			panic(err) // the flag is defined above
-		}
-	}
+	complete.Flags(cmd, map[string]complete.Func{"output": complete.Words("json"), "system-namespace": complete.Namespaces(env)})
 	return cmd
 }
 
@@ -74,16 +74,18 @@ func (o *options) validate() error {
 	if o.output != "" && o.output != "table" && o.output != "json" {
 		return cli.Usagef("--output is %q; allowed are table and json", o.output)
 	}
-	if o.interval <= 0 {
-		return cli.Usagef("--interval is %s; it must be more than 0", o.interval)
+	var err error
+	if o.timeout, err = cli.Timeout(o.rawTimeout); err != nil {
+		return err
 	}
-	return nil
+	o.interval, err = cli.Interval(o.rawInterval)
+	return err
 }
 
 // run looks once, or until nothing failed.
 func (o *options) run(ctx context.Context, env *cli.Env, look func(context.Context) []finding) error {
 	limited := ctx
-	if o.wait && o.timeout >= 0 {
+	if o.wait && o.timeout > 0 {
 		var cancel context.CancelFunc
 		limited, cancel = context.WithTimeout(ctx, o.timeout)
 		defer cancel()
@@ -98,7 +100,7 @@ func (o *options) run(ctx context.Context, env *cli.Env, look func(context.Conte
 	switch {
 	case err != nil:
 		return &cli.Failure{Code: cli.ExitTimeout, Err: fmt.Errorf("%s after %s", r.summary(), o.timeout)}
-	case !r.Whole:
+	case !r.passes():
 		return errors.New(r.summary())
 	case o.output != "json":
 		_, err = fmt.Fprintln(env.Out, r.summary())
@@ -116,7 +118,7 @@ func (o *options) rounds(ctx context.Context, env *cli.Env, look func(context.Co
 		if r := reportOf(look(ctx)); ctx.Err() == nil || last.Findings == nil {
 			last = r
 		}
-		if last.Whole || !o.wait {
+		if len(last.failed()) == 0 || !o.wait {
 			return last, nil
 		}
 		if now := awaited(last.failed()); now != told {

@@ -39,6 +39,19 @@ func TestRun(t *testing.T) {
 			reason: "warnings do not fail", rounds: [][]finding{whole}, asked: 1,
 			out: "ok       hooks         there\nwarning  types         redis has none\n                       → choose\nthe installation is whole, 1 warning\n",
 		},
+		"Unseen": {
+			reason: "what was not looked at may be broken", rounds: [][]finding{{okf("hooks", "there"), unknownf("keeper", "", "not looked at")}}, asked: 1,
+			out: "ok       hooks         there\nunknown  keeper        not looked at\nas far as it was looked at, the installation is whole, 1 not looked at\n",
+		},
+		"Limited": {
+			reason: "so may what is elsewhere", rounds: [][]finding{partly(true, okf("brokers", "there is none"))}, asked: 1,
+			out: "ok       brokers       there is none\nas far as it was looked at, the installation is whole\n",
+		},
+		"Unproven": {
+			reason: "without these nothing is known", rounds: [][]finding{{unknownf("definitions", "", "not looked at"), unknownf("admission", "", "not tried"), unknownf("keeper", "", "not looked at")}}, asked: 1, code: 1,
+			err: "it is not known whether the installation is whole: not looked at: definitions, admission",
+			out: "unknown  definitions   not looked at\nunknown  admission     not tried\nunknown  keeper        not looked at\n",
+		},
 		"Broken": {
 			reason: "one that failed is enough", rounds: [][]finding{broken, whole}, asked: 1, code: 1,
 			err: "the installation is not whole: 1 failed",
@@ -51,13 +64,13 @@ func TestRun(t *testing.T) {
 				"    {\n      \"check\": \"types\",\n      \"level\": \"ok\",\n      \"message\": \"fine\"\n    }\n  ]\n}\n",
 		},
 		"Wait": {
-			reason: "it says what for, and only as that changes", options: options{wait: true, timeout: -1}, rounds: [][]finding{worse, worse, broken, broken, whole}, asked: 5,
+			reason: "it says what for, and only as that changes", options: options{wait: true}, rounds: [][]finding{worse, worse, broken, broken, whole}, asked: 5,
 			told: "waiting for hooks: missing\nwaiting for brokers: off\nwaiting for hooks: missing\n",
 			out:  "ok       hooks         there\nwarning  types         redis has none\n                       → choose\nthe installation is whole, 1 warning\n",
 		},
 		"TimedOut": {
-			reason: "with an exit code of its own, and what was found last", options: options{wait: true, timeout: 0}, rounds: [][]finding{broken}, asked: 1, code: cli.ExitTimeout,
-			err:  "the installation is not whole: 1 failed after 0s",
+			reason: "with an exit code of its own, and what was found last", options: options{wait: true, timeout: time.Nanosecond}, rounds: [][]finding{broken}, asked: 1, code: cli.ExitTimeout,
+			err:  "the installation is not whole: 1 failed after 1ns",
 			told: "waiting for hooks: missing\n",
 			out:  "failed   hooks         missing\n                       → install them\nok       types         fine\n",
 		},
@@ -86,7 +99,7 @@ func TestRunInterrupted(t *testing.T) {
 	t.Parallel()
 	streams, _, out, _ := genericiooptions.NewTestIOStreams()
 	ctx, cancel := context.WithCancel(t.Context())
-	o := options{wait: true, timeout: -1, interval: time.Hour}
+	o := options{wait: true, interval: time.Hour}
 	err := o.run(ctx, cli.NewEnv(streams), func(context.Context) []finding {
 		cancel()
 		return []finding{failedf("hooks", "", "context canceled")}
@@ -117,11 +130,13 @@ func TestRoundCutShort(t *testing.T) {
 
 func TestValidate(t *testing.T) {
 	t.Parallel()
-	good := options{output: "json", interval: time.Second}
+	good := options{output: "json", rawTimeout: "-1", rawInterval: "1s"}
 	require.NoError(t, good.validate())
+	assert.Zero(t, good.timeout, "for ever")
 	for want, o := range map[string]options{
-		`--output is "yaml"; allowed are table and json`: {output: "yaml", interval: time.Second},
-		"--interval is 0s; it must be more than 0":       {},
+		`--output is "yaml"; allowed are table and json`:                               {output: "yaml", rawTimeout: "1s", rawInterval: "1s"},
+		`--interval is "0s"; allowed are times such as 1s and 1m`:                      {rawTimeout: "1s", rawInterval: "0s"},
+		`--timeout is "0s"; allowed are times such as 30s, 1m and 1h, and -1 for ever`: {rawTimeout: "0s", rawInterval: "1s"},
 	} {
 		err := o.validate()
 		require.EqualError(t, err, want)

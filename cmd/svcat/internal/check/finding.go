@@ -14,6 +14,8 @@ const (
 	levelOK      level = "ok"
 	levelWarning level = "warning"
 	levelFailed  level = "failed"
+	// levelUnknown is what could not be looked at, mostly for want of rights.
+	levelUnknown level = "unknown"
 )
 
 // A finding is what one look found.
@@ -24,6 +26,8 @@ type finding struct {
 	Message string `json:"message"`
 	// Do is the way out: a command, or what to see to. Empty where all is well.
 	Do string `json:"do,omitempty"`
+	// Partly says that only a part could be looked at, for want of rights.
+	Partly bool `json:"partly,omitempty"`
 }
 
 func okf(check, format string, args ...any) finding {
@@ -38,8 +42,13 @@ func failedf(check, do, format string, args ...any) finding {
 	return finding{Check: check, Level: levelFailed, Message: fmt.Sprintf(format, args...), Do: do}
 }
 
+func unknownf(check, do, format string, args ...any) finding {
+	return finding{Check: check, Level: levelUnknown, Message: fmt.Sprintf(format, args...), Do: do}
+}
+
 // A report is all findings of one round.
 type report struct {
+	// Whole says that everything was looked at, and nothing failed.
 	Whole    bool      `json:"whole"`
 	Findings []finding `json:"findings"`
 }
@@ -47,9 +56,24 @@ type report struct {
 func reportOf(findings []finding) report {
 	r := report{Whole: true, Findings: findings}
 	for _, f := range findings {
-		r.Whole = r.Whole && f.Level != levelFailed
+		r.Whole = r.Whole && f.Level != levelFailed && f.Level != levelUnknown && !f.Partly
 	}
 	return r
+}
+
+// passes says whether the exit code is 0: nothing failed, and what everything else stands
+// on was looked at.
+func (r *report) passes() bool { return len(r.failed()) == 0 && len(r.unproven()) == 0 }
+
+// unproven are the checks that were not made of those that must be.
+func (r *report) unproven() []string {
+	var checks []string
+	for _, f := range r.Findings {
+		if f.Level == levelUnknown && (f.Check == definitionsCheck || f.Check == admissionCheck) {
+			checks = append(checks, f.Check)
+		}
+	}
+	return checks
 }
 
 // failed are the findings that keep the installation from being whole.
@@ -91,9 +115,9 @@ func (r *report) summary() string {
 	for _, f := range r.Findings {
 		count[f.Level]++
 	}
-	text := "the installation is whole"
-	if !r.Whole {
-		text = fmt.Sprintf("the installation is not whole: %d failed", count[levelFailed])
+	text := r.verdict(count[levelFailed])
+	if n := count[levelUnknown]; n > 0 && len(r.unproven()) == 0 {
+		text += fmt.Sprintf(", %d not looked at", n)
 	}
 	switch count[levelWarning] {
 	case 0:
@@ -102,4 +126,18 @@ func (r *report) summary() string {
 		return text + ", 1 warning"
 	}
 	return text + fmt.Sprintf(", %d warnings", count[levelWarning])
+}
+
+// verdict is whether the installation is whole, as far as that is known.
+func (r *report) verdict(failed int) string {
+	unproven := r.unproven()
+	switch {
+	case failed > 0:
+		return fmt.Sprintf("the installation is not whole: %d failed", failed)
+	case len(unproven) > 0:
+		return fmt.Sprintf("it is not known whether the installation is whole: not looked at: %s", strings.Join(unproven, ", "))
+	case !r.Whole:
+		return "as far as it was looked at, the installation is whole"
+	}
+	return "the installation is whole"
 }

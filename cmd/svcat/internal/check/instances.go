@@ -37,12 +37,12 @@ func (s *site) instances(ctx context.Context) []finding {
 	if err != nil {
 		return []finding{unread(instancesCheck, "serviceinstances", err)}
 	}
-	return []finding{judgeInstances(total, undecided, s.only(limited))}
+	return partly(limited, judgeInstances(total, undecided, s.only(limited)))
 }
 
 // isUndecided says that an instance is to have a plan, and has none.
 func isUndecided(i *v1beta1.ServiceInstance) bool {
-	return i.DeletionTimestamp.IsZero() && i.Spec.ClusterServicePlanRef == nil && i.Spec.ServicePlanRef == nil
+	return i.DeletionTimestamp.IsZero() && !i.Spec.Decided()
 }
 
 func judgeInstances(total int, undecided []string, where string) finding {

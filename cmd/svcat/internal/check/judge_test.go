@@ -100,7 +100,7 @@ func TestJudgeHooks(t *testing.T) {
 	}{
 		"Whole":     {reason: "as shipped, with a caBundle", want: okf("hooks", "M has all 8")},
 		"Missing":   {reason: "not installed", err: apierrors.NewNotFound(things, "x"), want: failedf("hooks", applyHooks, "M is missing")},
-		"Forbidden": {reason: "one may not look", err: apierrors.NewForbidden(things, "x", errors.New("no")), want: warningf("hooks", "let somebody look who may, such as an administrator", "not looked at: you may not read webhook configurations")},
+		"Forbidden": {reason: "one may not look", err: apierrors.NewForbidden(things, "x", errors.New("no")), want: unknownf("hooks", "let somebody look who may, such as an administrator", "not looked at: you may not read webhook configurations")},
 		"Lacks": {
 			reason: "a rule that is gone, an operation that is gone",
 			edit: func(c *admissionv1.MutatingWebhookConfiguration) {
@@ -146,7 +146,7 @@ func TestJudgeHooks(t *testing.T) {
 
 func TestUnread(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, levelWarning, unread("x", "things", apierrors.NewForbidden(things, "", nil)).Level)
+	assert.Equal(t, levelUnknown, unread("x", "things", apierrors.NewForbidden(things, "", nil)).Level)
 	assert.Equal(t, "not looked at: things are not served", unread("x", "things", &meta.NoKindMatchError{}).Message)
 	assert.Equal(t, levelFailed, unread("x", "things", errors.New("connection refused")).Level)
 }
@@ -166,10 +166,10 @@ func TestJudgeLease(t *testing.T) {
 	}{
 		"Held":      {reason: "renewed just now", lease: lease("pod-1", 5*time.Second), want: okf("keeper", "pod-1 is at work")},
 		"Late":      {reason: "up to twice its time: clocks differ, and one is elected", lease: lease("pod-1", 30*time.Second), want: okf("keeper", "pod-1 is at work")},
-		"Lost":      {reason: "nobody took it over", lease: lease("pod-1", 31*time.Second), want: warningf("keeper", do, "pod-1 was last heard of 31s ago: nothing is recorded")},
-		"Released":  {reason: "it ended, and let go", lease: lease("", time.Second), want: warningf("keeper", do, "nobody holds the Lease defaultplan-keeper: nothing is recorded")},
-		"Missing":   {reason: "it never ran", err: apierrors.NewNotFound(things, "x"), want: warningf("keeper", do, `namespace "sys" has no Lease defaultplan-keeper: none seems to run, and while none does nothing is recorded`)},
-		"Forbidden": {reason: "one may not look", err: apierrors.NewForbidden(things, "x", nil), want: warningf("keeper", "let somebody look who may, such as an administrator", "not looked at: you may not read leases of namespace sys")},
+		"Lost":      {reason: "nobody took it over", lease: lease("pod-1", 31*time.Second), want: failedf("keeper", do, "pod-1 was last heard of at 2026-11-22 11:59:29 UTC: nothing is recorded")},
+		"Released":  {reason: "it ended, and let go", lease: lease("", time.Second), want: failedf("keeper", do, "nobody holds the Lease defaultplan-keeper: nothing is recorded")},
+		"Missing":   {reason: "it never ran", err: apierrors.NewNotFound(things, "x"), want: failedf("keeper", do, `namespace "sys" has no Lease defaultplan-keeper: none seems to run, and while none does nothing is recorded`)},
+		"Forbidden": {reason: "one may not look", err: apierrors.NewForbidden(things, "x", nil), want: unknownf("keeper", "let somebody look who may, such as an administrator", "not looked at: you may not read leases of namespace sys")},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -200,7 +200,7 @@ func TestJudgeBroker(t *testing.T) {
 		want   finding
 	}{
 		"Ready":  {reason: "nothing to say", broker: cluster(v1beta1.CommonServiceBrokerStatus{Conditions: []v1beta1.Condition{v1beta1.Ready("FetchedCatalog", "")}}), want: okf("brokers", "azure is ready")},
-		"Down":   {reason: "the cluster's is part of the installation", broker: cluster(status), want: failedf("brokers", do, "azure is not ready: ErrorFetchingCatalog: no route; it is tried again in 1m30s")},
+		"Down":   {reason: "the cluster's is part of the installation", broker: cluster(status), want: failedf("brokers", do, "azure is not ready: ErrorFetchingCatalog: no route; it is tried again at 2026-11-22 12:01:30 UTC")},
 		"Unseen": {reason: "no controller yet", broker: cluster(v1beta1.CommonServiceBrokerStatus{}), want: failedf("brokers", do, "azure is not ready: no controller has seen it yet")},
 		"Owned": {
 			reason: "a namespace's is its owner's affair",
@@ -224,6 +224,8 @@ func TestJudgeInstances(t *testing.T) {
 
 	undecided := &v1beta1.ServiceInstance{}
 	assert.True(t, isUndecided(undecided))
+	undecided.Spec.ClusterServicePlanRef = &v1beta1.ClusterObjectReference{}
+	assert.True(t, isUndecided(undecided), "a reference without a name is none")
 	undecided.DeletionTimestamp = &metav1.Time{Time: noon}
 	assert.False(t, isUndecided(undecided), "what is going needs no plan")
 	assert.False(t, isUndecided(&v1beta1.ServiceInstance{Spec: v1beta1.ServiceInstanceSpec{DecidedReference: v1beta1.DecidedReference{ServicePlanRef: &v1beta1.LocalObjectReference{Name: "p"}}}}))

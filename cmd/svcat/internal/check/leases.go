@@ -53,20 +53,20 @@ func (s *site) systemOf(hooks []hook) string {
 func (d *duty) judge(lease *coordinationv1.Lease, err error, namespace string, now time.Time) finding {
 	do := "kubectl -n " + namespace + " get pods; elsewhere installed, name it: svcat check --system-namespace"
 	if apierrors.IsNotFound(err) {
-		return warningf(d.check, do, "namespace %q has no Lease %s: none seems to run, and while none does %s", namespace, d.lease, d.undone)
+		return failedf(d.check, do, "namespace %q has no Lease %s: none seems to run, and while none does %s", namespace, d.lease, d.undone)
 	}
 	if err != nil {
 		return unread(d.check, "leases of namespace "+namespace, err)
 	}
 	if lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "" || lease.Spec.RenewTime == nil {
-		return warningf(d.check, do, "nobody holds the Lease %s: %s", d.lease, d.undone)
+		return failedf(d.check, do, "nobody holds the Lease %s: %s", d.lease, d.undone)
 	}
 	term := time.Duration(0)
 	if lease.Spec.LeaseDurationSeconds != nil {
 		term = time.Duration(*lease.Spec.LeaseDurationSeconds) * time.Second
 	}
-	if silent := now.Sub(lease.Spec.RenewTime.Time); silent > 2*term {
-		return warningf(d.check, do, "%s was last heard of %s ago: %s", *lease.Spec.HolderIdentity, silent.Round(time.Second), d.undone)
+	if now.Sub(lease.Spec.RenewTime.Time) > 2*term {
+		return failedf(d.check, do, "%s was last heard of at %s: %s", *lease.Spec.HolderIdentity, clockTime(lease.Spec.RenewTime.Time), d.undone)
 	}
 	return okf(d.check, "%s is at work", *lease.Spec.HolderIdentity)
 }

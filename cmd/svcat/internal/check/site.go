@@ -66,7 +66,7 @@ func (s *site) round(ctx context.Context) []finding {
 	configured, hooks := s.hooks(ctx)
 	findings = append(findings, hooks...)
 	findings = append(findings, s.certificates(ctx, configured)...)
-	findings = append(findings, s.trials(ctx)...)
+	findings = append(findings, s.trials(ctx, s.systemOf(configured))...)
 	findings = append(findings, s.guards(ctx)...)
 	findings = append(findings, s.leases(ctx, configured)...)
 	findings = append(findings, s.brokers(ctx)...)
@@ -94,9 +94,9 @@ func (s *site) reach(ctx context.Context) finding {
 func unread(check, what string, err error) finding {
 	switch {
 	case apierrors.IsForbidden(err):
-		return warningf(check, "let somebody look who may, such as an administrator", "not looked at: you may not read %s", what)
+		return unknownf(check, "let somebody look who may, such as an administrator", "not looked at: you may not read %s", what)
 	case meta.IsNoMatchError(err), apierrors.IsNotFound(err):
-		return warningf(check, "see to the definitions first", "not looked at: %s are not served", what)
+		return unknownf(check, "see to the definitions first", "not looked at: %s are not served", what)
 	}
 	return failedf(check, "look again; if it stays, look at the API server", "cannot read %s: %s", what, err)
 }
@@ -109,6 +109,14 @@ func (s *site) widest(read func(catalog.Place) error) (limited bool, err error) 
 		return false, err
 	}
 	return true, read(catalog.Place{Cluster: true, Namespaces: true, Namespace: s.namespace})
+}
+
+// partly marks what was found by somebody who may not look everywhere.
+func partly(limited bool, findings ...finding) []finding {
+	for i := range findings {
+		findings[i].Partly = limited
+	}
+	return findings
 }
 
 // only says where one looked who may not look everywhere.

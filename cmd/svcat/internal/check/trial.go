@@ -25,19 +25,19 @@ const (
 )
 
 // trials creates two instances in dry runs: one that admission must complete, and
-// one that it must refuse.
-func (s *site) trials(ctx context.Context) []finding {
+// one that it must refuse. The webhook is in namespace system.
+func (s *site) trials(ctx context.Context, system string) []finding {
 	completed := s.trial(v1beta1.ServiceInstanceSpec{PlanReference: v1beta1.PlanReference{
 		ClusterServiceClassExternalName: nobodys, ClusterServicePlanExternalName: nobodys,
 	}})
 	err := s.client.Create(ctx, completed, client.DryRunAll)
-	first := judgeCompleted(completed, err, s.namespace)
+	first := judgeCompleted(completed, err, s.namespace, system)
 	if first.Level != levelOK {
 		// The other would only say the same again.
 		return []finding{first}
 	}
 	nothing := s.trial(v1beta1.ServiceInstanceSpec{})
-	return []finding{first, judgeRefused(s.client.Create(ctx, nothing, client.DryRunAll), s.namespace)}
+	return []finding{first, judgeRefused(s.client.Create(ctx, nothing, client.DryRunAll), s.namespace, system)}
 }
 
 func (s *site) trial(spec v1beta1.ServiceInstanceSpec) *v1beta1.ServiceInstance {
@@ -45,9 +45,9 @@ func (s *site) trial(spec v1beta1.ServiceInstanceSpec) *v1beta1.ServiceInstance 
 }
 
 // judgeCompleted looks at the answer to an instance that names what is absent.
-func judgeCompleted(answer *v1beta1.ServiceInstance, err error, namespace string) finding {
+func judgeCompleted(answer *v1beta1.ServiceInstance, err error, namespace, system string) finding {
 	if err != nil {
-		return untried(err, namespace)
+		return untried(err, namespace, system)
 	}
 	var lacks []string
 	if answer.Spec.ExternalID == "" {
@@ -64,14 +64,14 @@ func judgeCompleted(answer *v1beta1.ServiceInstance, err error, namespace string
 }
 
 // judgeRefused looks at the answer to an instance that names nothing.
-func judgeRefused(err error, namespace string) finding {
+func judgeRefused(err error, namespace, system string) finding {
 	switch {
 	case err == nil:
 		return failedf(admissionCheck, "see to the hooks: "+applyHooks, "an instance that names nothing was admitted (dry run)")
 	case hookRefused(err):
 		return okf(admissionCheck, "an instance that names nothing is refused (dry run in namespace %q)", namespace)
 	}
-	return untried(err, namespace)
+	return untried(err, namespace, system)
 }
 
 func hookRefused(err error) bool {
@@ -81,19 +81,19 @@ func hookRefused(err error) bool {
 
 // untried says what kept an instance from being tried, or what the trial found to be
 // broken.
-func untried(err error, namespace string) finding {
+func untried(err error, namespace, system string) finding {
 	text := err.Error()
 	const callFailed = "failed calling webhook"
 	switch {
 	case strings.Contains(text, callFailed) && strings.Contains(text, "x509"):
 		return failedf(certificatesCheck, renew, "the API server does not trust the webhook: %s", after(text, callFailed))
 	case strings.Contains(text, callFailed):
-		return failedf(admissionCheck, "look at the webhook's pods: kubectl -n "+shippedNamespace+" get pods",
+		return failedf(admissionCheck, "look at the webhook's pods: kubectl -n "+system+" get pods",
 			"the API server cannot call the webhook, so nothing can be ordered: %s", after(text, callFailed))
 	case apierrors.IsNotFound(err) && strings.Contains(text, "namespaces"):
-		return warningf(admissionCheck, "name a namespace that there is: svcat check --namespace", "not tried: there is no namespace %q", namespace)
+		return unknownf(admissionCheck, "name a namespace that there is: svcat check --namespace", "not tried: there is no namespace %q", namespace)
 	case apierrors.IsForbidden(err) && !hookRefused(err):
-		return warningf(admissionCheck, "name a namespace in which you may create instances: svcat check --namespace",
+		return unknownf(admissionCheck, "name a namespace in which you may create instances: svcat check --namespace",
 			"not tried in namespace %q: %s", namespace, text)
 	}
 	return failedf(admissionCheck, "", "%s", fmt.Sprintf("an instance cannot be tried in namespace %q: %s", namespace, text))

@@ -44,7 +44,7 @@ func TestJudgeTrials(t *testing.T) {
 		},
 		"Unreachable": {
 			reason: "the API server says why", err: errUnreachable,
-			want: failedf("admission", "look at the webhook's pods: kubectl -n defaultplan-system get pods",
+			want: failedf("admission", "look at the webhook's pods: kubectl -n elsewhere get pods",
 				`the API server cannot call the webhook, so nothing can be ordered: "mutate.x": failed to call webhook: Post "https://h": dial tcp: connection refused`),
 		},
 		"Untrusted": {
@@ -53,9 +53,9 @@ func TestJudgeTrials(t *testing.T) {
 		},
 		"NoRights": {
 			reason: "that is about who asks", err: errByRights,
-			want: warningf("admission", "name a namespace in which you may create instances: svcat check --namespace", `not tried in namespace "ns": serviceinstances is forbidden: user "jane" cannot create`),
+			want: unknownf("admission", "name a namespace in which you may create instances: svcat check --namespace", `not tried in namespace "ns": serviceinstances is forbidden: user "jane" cannot create`),
 		},
-		"NoNamespace": {reason: "so is that", err: errNoNamespace, want: warningf("admission", "name a namespace that there is: svcat check --namespace", `not tried: there is no namespace "ns"`)},
+		"NoNamespace": {reason: "so is that", err: errNoNamespace, want: unknownf("admission", "name a namespace that there is: svcat check --namespace", `not tried: there is no namespace "ns"`)},
 		"Denied": {
 			reason: "the hooks refuse what they should complete", err: errByPolicy,
 			want: failedf("admission", "", `an instance cannot be tried in namespace "ns": admission webhook "validate.x" denied the request: policy`),
@@ -64,15 +64,15 @@ func TestJudgeTrials(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			assert.Equal(t, tc.want, judgeCompleted(tc.answer, tc.err, "ns"), tc.reason)
+			assert.Equal(t, tc.want, judgeCompleted(tc.answer, tc.err, "ns", "elsewhere"), tc.reason)
 		})
 	}
 }
 
 func TestJudgeRefused(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, okf("admission", `an instance that names nothing is refused (dry run in namespace "ns")`), judgeRefused(fmt.Errorf("x: %w", errByWebhook), "ns"))
-	assert.Equal(t, "an instance that names nothing was admitted (dry run)", judgeRefused(nil, "ns").Message)
-	assert.Equal(t, levelFailed, judgeRefused(errBySchema, "ns").Level, "a schema's refusal says nothing about the hooks")
-	assert.Equal(t, levelFailed, judgeRefused(errUnreachable, "ns").Level)
+	assert.Equal(t, okf("admission", `an instance that names nothing is refused (dry run in namespace "ns")`), judgeRefused(fmt.Errorf("x: %w", errByWebhook), "ns", "elsewhere"))
+	assert.Equal(t, "an instance that names nothing was admitted (dry run)", judgeRefused(nil, "ns", "elsewhere").Message)
+	assert.Equal(t, levelFailed, judgeRefused(errBySchema, "ns", "elsewhere").Level, "a schema's refusal says nothing about the hooks")
+	assert.Equal(t, levelFailed, judgeRefused(errUnreachable, "ns", "elsewhere").Level)
 }

@@ -26,9 +26,9 @@ func (s *site) types(ctx context.Context) []finding {
 	}
 	findings := append(judgeTypes(catalog.Lacks(entries)), judgeClaims(entries)...)
 	if len(findings) == 0 {
-		return []finding{okf(typesCheck, "every type gives a plan%s", s.only(limited))}
+		return partly(limited, okf(typesCheck, "every type gives a plan%s", s.only(limited)))
 	}
-	return findings
+	return partly(limited, findings...)
 }
 
 // entries are the catalog of a place as package resolve takes it: of ten thousand

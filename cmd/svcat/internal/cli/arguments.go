@@ -6,9 +6,12 @@ import "github.com/spf13/cobra"
 // typed instead is not repeated: it may be a parameter that lost its flag.
 func OneName(kind string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if len(args) == 1 && args[0] != "" {
-			return nil
+		switch {
+		case len(args) != 1:
+			return Usagef("%s takes the name of one %s, not %d arguments; see %s --help", cmd.CommandPath(), kind, len(args), cmd.CommandPath())
+		case args[0] == "":
+			return Usagef("%s takes the name of one %s, and the name that was given is empty; see %s --help", cmd.CommandPath(), kind, cmd.CommandPath())
 		}
-		return Usagef("%s takes the name of one %s, not %d arguments; see %s --help", cmd.CommandPath(), kind, len(args), cmd.CommandPath())
+		return nil
 	}
 }

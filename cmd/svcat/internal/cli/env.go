@@ -29,14 +29,17 @@ type Env struct {
 	client   client.WithWatch
 	failed   error
 	warnings rest.WarningHandler
+	patient  patient
 }
 
-// NewEnv returns the environment of a process that has these streams.
+// NewEnv returns the environment of a process that has these streams. On a terminal,
+// what the cluster holds is shown and never obeyed.
 func NewEnv(streams genericiooptions.IOStreams) *Env {
 	flags := genericclioptions.NewConfigFlags(true)
 	// The proposal has a --cluster of its own.
 	flags.ClusterName = nil
-	return &Env{IOStreams: streams, Flags: flags}
+	streams.Out, streams.ErrOut = shown(streams.Out), shown(streams.ErrOut)
+	return &Env{IOStreams: streams, Flags: flags, patient: patient{out: streams.ErrOut}}
 }
 
 // Bind adds the flags that every command takes. One letter of kubectl's is given
@@ -57,8 +60,20 @@ func (e *Env) Bind(flags *pflag.FlagSet) {
 	bindLogs(flags)
 }
 
-// Config is how to reach the cluster.
+// Config is how to reach the cluster. An API server that does not answer is told of,
+// once.
 func (e *Env) Config() (*rest.Config, error) {
+	config, err := e.quietConfig()
+	if err != nil {
+		return nil, err
+	}
+	config.WarningHandler = e.warn()
+	e.patient.wrap(config)
+	return config, nil
+}
+
+// quietConfig is Config without a word of how the API server is.
+func (e *Env) quietConfig() (*rest.Config, error) {
 	config, err := e.Flags.ToRESTConfig()
 	if err != nil {
 		return nil, e.configFault(err)
@@ -66,7 +81,7 @@ func (e *Env) Config() (*rest.Config, error) {
 	// One person types: the API server's priority and fairness decides who waits.
 	config.QPS = -1
 	config.UserAgent = "svcat"
-	config.WarningHandler = e.warn()
+	config.WarningHandler = rest.NoWarnings{}
 	return config, nil
 }
 
@@ -89,14 +104,14 @@ func (e *Env) Client() (client.WithWatch, error) {
 	return e.client, e.failed
 }
 
-// QuietClient is a Client of its own that prints no warning of the API server: for
-// writes that are only tried, and where a person is in the middle of a line.
+// QuietClient is a Client of its own that prints no warning of the API server, nor that
+// it is slow: for writes that are only tried, and where a person is in the middle of a
+// line.
 func (e *Env) QuietClient() (client.WithWatch, error) {
-	config, err := e.Config()
+	config, err := e.quietConfig()
 	if err != nil {
 		return nil, err
 	}
-	config.WarningHandler = rest.NoWarnings{}
 	return dial(config)
 }
 
@@ -145,6 +160,6 @@ func (e *Env) configFault(err error) error {
 // colours says whether to write colours to a stream: to a terminal only, and not
 // where NO_COLOR is set.
 func (*Env) colours(stream any) bool {
-	file, ok := stream.(*os.File)
-	return ok && os.Getenv("NO_COLOR") == "" && printers.AllowsColorOutput(file)
+	on, ok := stream.(*terminal)
+	return ok && os.Getenv("NO_COLOR") == "" && printers.AllowsColorOutput(on.file)
 }

@@ -66,7 +66,7 @@ func TestPlaces(t *testing.T) {
 		"ScopeNamespace":        {reason: "only the current one", args: []string{"--scope", "namespace"}, want: local("team")},
 		"ScopeNamespaceNamed":   {reason: "only that", args: []string{"--scope", "namespace", "-n", "dev"}, want: local("dev")},
 		"ScopeNamespaceAll":     {reason: "every namespace, without the cluster", args: []string{"--scope", "namespace", "-A"}, want: local("")},
-		"ScopeOverCluster":      {reason: "scope wins over --cluster", args: []string{"--scope", "namespace", "--cluster"}, want: local("team")},
+		"ScopeAndCluster":       {reason: "they agree", args: []string{"--scope", "cluster", "--cluster"}, want: cluster("team")},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -84,6 +84,10 @@ func TestPlacesRefuse(t *testing.T) {
 	env, places, _ := newEnv(t, "--scope", "Cluster")
 	_, err := places.Place(env)
 	require.EqualError(t, err, `--scope is "Cluster"; allowed are cluster, namespace and all`)
+	assert.Equal(t, cli.ExitUsage, cli.ExitCode(err))
+	env, places, _ = newEnv(t, "--scope", "namespace", "--cluster")
+	_, err = places.Place(env)
+	require.EqualError(t, err, "--cluster and --scope namespace contradict each other; give one of them")
 	assert.Equal(t, cli.ExitUsage, cli.ExitCode(err))
 	env, places, _ = newEnv(t, "--context", "absent")
 	_, err = places.Place(env)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -65,7 +66,7 @@ func interrupted(err error) bool {
 // joined on lines of its own, and what surrounds a refusal of the API server too. The
 // refusal itself reads as kubectl prints it.
 func Message(err error) string {
-	if interrupted(err) {
+	if interrupted(err) && len(joined(err)) == 0 {
 		return "error: interrupted"
 	}
 	return told(err)
@@ -78,9 +79,9 @@ func told(err error) string {
 	if all := joined(err); len(all) > 0 {
 		lines := make([]string, len(all))
 		for i, one := range all {
-			lines[i] = told(one)
+			lines[i] = Message(one)
 		}
-		return strings.Join(lines, "\n")
+		return strings.Join(slices.Compact(lines), "\n")
 	}
 	if status, is := err.(*apierrors.StatusError); is { //nolint:errorlint // the outermost only
 		return refusal(status)
@@ -94,7 +95,7 @@ func told(err error) string {
 
 // joined are the errors that errors.Join put together, none for any other error.
 func joined(err error) []error {
-	several, is := err.(interface{ Unwrap() []error }) //nolint:errorlint // the outermost only
+	several, is := err.(interface{ Unwrap() []error })
 	if !is || err.Error() != errors.Join(several.Unwrap()...).Error() {
 		return nil
 	}

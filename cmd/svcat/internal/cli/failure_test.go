@@ -67,6 +67,10 @@ func TestMessage(t *testing.T) {
 			reason: "who says what stands is told", err: &cli.Failure{Code: cli.ExitInterrupted, Err: fmt.Errorf("half of it stands: %w", context.Canceled)},
 			want: "error: half of it stands: context canceled",
 		},
+		"InterruptedOfSeveral": {
+			reason: "what was found out before is told too", err: errors.Join(errors.New("no plan"), fmt.Errorf("cannot get: %w", context.Canceled), context.Canceled),
+			want: "error: no plan\nerror: interrupted",
+		},
 		"InvalidWithoutCause": {reason: "without a field there is the text", err: invalid(), want: "Error from server (Invalid): the whole text"},
 	}
 	for name, tc := range cases {

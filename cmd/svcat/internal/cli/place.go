@@ -13,14 +13,16 @@ import (
 //	-n NAMESPACE                only that namespace
 //	--cluster -n NAMESPACE      both
 //	--cluster --all-namespaces  everything (as --all-namespaces alone)
-//	--scope cluster|namespace|all   as svcat had it; it wins where it is given
+//	--scope cluster|namespace|all   as svcat had it; it wins where it is given, and
+//	                            --cluster with it may not contradict it
 type PlaceFlags struct {
 	Cluster       bool
 	AllNamespaces bool
 	Scope         string
 }
 
-// Bind adds the flags. Commands about one object leave out --all-namespaces.
+// Bind adds the flags; --all-namespaces only where many says so: commands that write
+// leave it out.
 func (p *PlaceFlags) Bind(flags *pflag.FlagSet, many bool) {
 	flags.BoolVar(&p.Cluster, "cluster", false, "Look in the cluster only; with --namespace, in both")
 	flags.StringVar(&p.Scope, "scope", "", "Where to look: cluster, namespace or all")
@@ -34,6 +36,9 @@ func (p *PlaceFlags) Place(env *Env) (catalog.Place, error) {
 	namespace, given, err := env.Namespace()
 	if err != nil {
 		return catalog.Place{}, err
+	}
+	if p.Cluster && p.Scope == "namespace" {
+		return catalog.Place{}, Usagef("--cluster and --scope namespace contradict each other; give one of them")
 	}
 	place := catalog.Place{Cluster: true, Namespaces: true, Namespace: namespace}
 	switch p.Scope {

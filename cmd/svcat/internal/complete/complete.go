@@ -45,7 +45,7 @@ func Classes(env *cli.Env) Func {
 func Brokers(env *cli.Env) Func {
 	return of(env, func(ctx context.Context, l *look) error {
 		return catalog.Brokers(ctx, l.reader, catalog.Query{Place: l.place}, func(b catalog.Broker) error {
-			l.add(b.Object.GetName(), b.Spec.URL)
+			l.add(b.Object.GetName(), b.URL())
 			return nil
 		})
 	})
@@ -67,10 +67,18 @@ func Bindings(env *cli.Env) Func {
 	return of(env, func(ctx context.Context, l *look) error {
 		return l.list(ctx, &v1beta1.ServiceBindingList{}, func(object runtime.Object) {
 			if binding, ok := object.(*v1beta1.ServiceBinding); ok {
-				l.add(binding.Name, binding.Spec.InstanceRef.Name)
+				l.add(binding.Name, instanceOf(binding))
 			}
 		}, client.InNamespace(l.namespace))
 	})
+}
+
+// instanceOf is the instance that a binding names; one without may be stored.
+func instanceOf(binding *v1beta1.ServiceBinding) string {
+	if binding.Spec.InstanceRef == nil {
+		return ""
+	}
+	return binding.Spec.InstanceRef.Name
 }
 
 // Namespaces proposes namespaces.

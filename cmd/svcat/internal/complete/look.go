@@ -2,6 +2,8 @@ package complete
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -11,10 +13,16 @@ import (
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/plain"
 )
 
-// patience is how long a person at a prompt waits for words.
-const patience = 3 * time.Second
+const (
+	// patience is how long a person at a prompt waits for words.
+	patience = 3 * time.Second
+	// most is how many words are proposed: nobody reads more, and shells are slow with
+	// thousands.
+	most = 500
+)
 
 // A look is one look into the cluster for words that begin with what was typed.
 type look struct {
@@ -71,22 +79,26 @@ func (l *look) flag(name string) string {
 }
 
 // add proposes a word if it goes on with what was typed. The first description
-// stays: nearer scopes come first.
+// stays: nearer scopes come first. A word that a terminal would obey is none.
 func (l *look) add(word, description string) {
-	if _, known := l.described[word]; !known && strings.HasPrefix(word, l.typed) {
+	if _, known := l.described[word]; !known && strings.HasPrefix(word, l.typed) && plain.Is(word) {
 		l.described[word] = description
 	}
 }
 
-// words are the proposals, sorted. A shell shows one line for each.
+// words are the proposals, sorted: the first of very many, with a hint that there are
+// more. A shell shows one line for each.
 func (l *look) words() []cobra.Completion {
-	words := make([]cobra.Completion, 0, len(l.described))
-	for word, description := range l.described {
-		if line, _, _ := strings.Cut(description, "\n"); line != "" {
-			word = cobra.CompletionWithDesc(word, strings.ReplaceAll(line, "\t", " "))
+	found := slices.Sorted(maps.Keys(l.described))
+	words := make([]cobra.Completion, 0, min(len(found), most)+1)
+	for _, word := range found[:min(len(found), most)] {
+		if line, _, _ := strings.Cut(l.described[word], "\n"); line != "" {
+			word = cobra.CompletionWithDesc(word, plain.Line(line))
 		}
 		words = append(words, word)
 	}
-	slices.Sort(words)
+	if len(found) > most {
+		words = cobra.AppendActiveHelp(words, fmt.Sprintf("the first %d of %d: type more of the name", most, len(found)))
+	}
 	return words
 }

@@ -1,10 +1,14 @@
 package complete
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
 func TestTold(t *testing.T) {
@@ -34,5 +38,28 @@ func TestWords(t *testing.T) {
 	l.add("small", "farther")
 	l.add("slow", "")
 	l.add("large", "not what was typed")
-	assert.Equal(t, []cobra.Completion{"slow", "small\ttwo columns"}, l.words())
+	l.add("s\x1b[2J", "a word that steers a terminal is none")
+	l.add("shy", "\x1b[8mhides")
+	assert.Equal(t, []cobra.Completion{"shy\t\ufffd[8mhides", "slow", "small\ttwo columns"}, l.words())
+}
+
+// TestVeryManyWords: the first, and that there are more.
+func TestVeryManyWords(t *testing.T) {
+	t.Parallel()
+	l := look{typed: "plan-1", described: map[string]string{}}
+	for i := range 10_000 {
+		l.add(fmt.Sprintf("plan-%04d", i), "")
+	}
+	words := l.words()
+	require.Len(t, words, 501)
+	assert.Equal(t, "plan-1000", words[0])
+	assert.Equal(t, "plan-1499", words[499])
+	assert.Equal(t, cobra.AppendActiveHelp(nil, "the first 500 of 1000: type more of the name"), words[500:])
+}
+
+func TestInstanceOf(t *testing.T) {
+	t.Parallel()
+	assert.Empty(t, instanceOf(&v1beta1.ServiceBinding{}), "one without may be stored")
+	named := &v1beta1.ServiceBinding{Spec: v1beta1.ServiceBindingSpec{InstanceRef: &v1beta1.InstanceReference{Name: "db"}}}
+	assert.Equal(t, "db", instanceOf(named))
 }

@@ -1,6 +1,7 @@
 package describe
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/plain"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/table"
 )
 
@@ -59,7 +61,7 @@ func describeBinding(ctx context.Context, reader client.Reader, w io.Writer, bin
 		return err
 	}
 	extra := func(head *table.Pairs) {
-		head.AddSet("External ID:", orElse(binding.Status.ExternalID, binding.Spec.ExternalID))
+		head.AddSet("External ID:", cmp.Or(binding.Status.ExternalID, binding.Spec.ExternalID))
 		head.AddSet("Operation:", string(binding.Status.CurrentOperation))
 		head.AddSet("Next Retry:", moment(binding.Status.NextRetry))
 	}
@@ -90,7 +92,7 @@ func boundTo(ctx context.Context, reader client.Reader, binding *v1beta1.Service
 		return nil, nil
 	}
 	instance := &v1beta1.ServiceInstance{}
-	err := reader.Get(ctx, client.ObjectKey{Namespace: orElse(ref.Namespace, binding.Namespace), Name: ref.Name}, instance)
+	err := reader.Get(ctx, client.ObjectKey{Namespace: cmp.Or(ref.Namespace, binding.Namespace), Name: ref.Name}, instance)
 	if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
 		return nil, nil
 	}
@@ -101,7 +103,7 @@ func boundTo(ctx context.Context, reader client.Reader, binding *v1beta1.Service
 // Nothing is said of a Secret that is not there yet.
 func writeSecret(ctx context.Context, reader client.Reader, w io.Writer, binding *v1beta1.ServiceBinding, values bool) error {
 	secret := &corev1.Secret{}
-	err := reader.Get(ctx, client.ObjectKey{Namespace: binding.Namespace, Name: orElse(binding.Spec.SecretName, binding.Name)}, secret)
+	err := reader.Get(ctx, client.ObjectKey{Namespace: binding.Namespace, Name: cmp.Or(binding.Spec.SecretName, binding.Name)}, secret)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
@@ -136,7 +138,7 @@ func secretValues(data map[string][]byte) string {
 	for _, key := range keys {
 		value := strings.TrimRight(string(data[key]), "\n")
 		switch {
-		case !utf8.ValidString(value) || strings.ContainsFunc(value, isControl):
+		case !utf8.ValidString(value) || strings.ContainsFunc(value, isObeyed):
 			value = base64.StdEncoding.EncodeToString(data[key]) + "   (base64)"
 		case strings.Contains(value, "\n"):
 			fmt.Fprintf(&text, "  %s\n%s", key, indented(indented(value)))
@@ -147,7 +149,5 @@ func secretValues(data map[string][]byte) string {
 	return text.String()
 }
 
-// isControl says that a terminal would obey the letter; lines and tabs are text.
-func isControl(r rune) bool {
-	return r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r >= 0x80 && r < 0xa0
-}
+// isObeyed says that a terminal would obey the letter; lines and tabs are text.
+func isObeyed(r rune) bool { return r != '\n' && r != '\t' && !plain.Rune(r) }

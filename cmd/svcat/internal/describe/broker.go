@@ -1,6 +1,7 @@
 package describe
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"strconv"
@@ -56,7 +57,7 @@ func describeBroker(ctx context.Context, reader client.Reader, w io.Writer, brok
 	head.Add("Name:", broker.Object.GetName())
 	addScope(&head, broker.Object, scopeOf(namespace), "")
 	head.Add("URL:", broker.URL())
-	head.Add("Status:", orElse(fullStatus(broker.Status.Conditions), waiting(true)))
+	head.Add("Status:", cmp.Or(fullStatus(broker.Status.Conditions), waiting(true)))
 	head.AddSet("Credentials:", credentials(broker.Object))
 	if broker.Spec.InsecureSkipTLSVerify {
 		head.Add("Certificate:", "not verified (insecureSkipTLSVerify)")

@@ -70,7 +70,7 @@ func describeClass(ctx context.Context, reader client.Reader, w io.Writer, class
 	head.Add("Type:", class.Spec.ServiceType)
 	head.Add("Description:", class.Spec.Description)
 	head.Add("Kubernetes Name:", class.Object.GetName())
-	head.Add("Status:", offerStatus(class.Status.RemovedFromBrokerCatalog))
+	head.Add("Status:", class.State())
 	head.Add("Tags:", strings.Join(class.Spec.Tags, ", "))
 	head.Add("Bindable:", truth(class.Spec.Bindable))
 	if err := head.Write(w); err != nil {
@@ -87,14 +87,6 @@ func addScope(head *table.Pairs, object client.Object, origin catalog.Origin, br
 	head.Add("Scope:", string(origin))
 	head.AddSet("Namespace:", object.GetNamespace())
 	head.AddSet("Broker:", broker)
-}
-
-// offerStatus is the status of a class or plan, in the retired svcat's words.
-func offerStatus(removed bool) string {
-	if removed {
-		return "Deprecated"
-	}
-	return "Active"
 }
 
 func truth(is bool) string {

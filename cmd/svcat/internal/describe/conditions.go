@@ -11,8 +11,8 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/table"
 )
 
-// writeConditions writes conditions, Ready first and then by name; nothing where
-// there are none.
+// writeConditions writes conditions, one a line, Ready first and then by name; nothing
+// where there are none.
 func writeConditions(w io.Writer, conditions []v1beta1.Condition) error {
 	if len(conditions) == 0 {
 		return nil
@@ -26,11 +26,11 @@ func writeConditions(w io.Writer, conditions []v1beta1.Condition) error {
 		}
 		return cmp.Compare(a.Type, b.Type)
 	})
-	t := table.New("type", "status", "reason", "message")
+	var list table.Pairs
 	for _, condition := range sorted {
-		t.Add(condition.Type, string(condition.Status), condition.Reason, condition.Message)
+		list.Add(condition.Type+"="+string(condition.Status), condition.Reason+": "+condition.Message)
 	}
-	return t.Write(w)
+	return list.Write(w)
 }
 
 // moment is a time as fullStatus writes it, empty for none.

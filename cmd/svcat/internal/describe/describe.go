@@ -43,7 +43,18 @@ func oneName(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return cli.Usagef("%s takes one name, not %d", cmd.CommandPath(), len(args))
 	}
+	if args[0] == "" {
+		return cli.Usagef("%s: the name is empty", cmd.CommandPath())
+	}
 	return nil
+}
+
+// onePlan is oneName for a plan.
+func onePlan(cmd *cobra.Command, args []string) error {
+	if err := oneName(cmd, args); err != nil {
+		return err
+	}
+	return cli.PlanName(args[0])
 }
 
 // bindPlace adds the flags that say where to look.

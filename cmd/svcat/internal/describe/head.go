@@ -1,6 +1,7 @@
 package describe
 
 import (
+	"cmp"
 	"io"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -21,7 +22,7 @@ func writeInstance(w io.Writer, instance *v1beta1.ServiceInstance, class, plan s
 	var head table.Pairs
 	head.Add("Name:", instance.Name)
 	head.Add("Namespace:", instance.Namespace)
-	head.Add("Status:", orElse(fullStatus(instance.Status.Conditions), waiting(instance.Spec.Decided())))
+	head.Add("Status:", cmp.Or(fullStatus(instance.Status.Conditions), waiting(instance.Spec.Decided())))
 	if url := instance.Status.DashboardURL; url != nil {
 		head.AddSet("DashboardURL:", *url)
 	}
@@ -47,16 +48,16 @@ func writeBinding(w io.Writer, binding *v1beta1.ServiceBinding, instance *v1beta
 	var head table.Pairs
 	head.Add("Name:", binding.Name)
 	head.Add("Namespace:", binding.Namespace)
-	head.Add("Status:", orElse(fullStatus(binding.Status.Conditions), waiting(true)))
+	head.Add("Status:", cmp.Or(fullStatus(binding.Status.Conditions), waiting(true)))
 	serviceType := binding.Spec.ServiceType
 	if instance != nil {
-		serviceType = orElse(serviceType, instance.Spec.ServiceType)
+		serviceType = cmp.Or(serviceType, instance.Spec.ServiceType)
 	}
 	head.AddSet("Type:", serviceType)
 	if ref := binding.Spec.InstanceRef; ref != nil {
 		head.Add("Instance:", instanceTitle(ref))
 	}
-	head.Add("Secret:", orElse(binding.Spec.SecretName, binding.Name))
+	head.Add("Secret:", cmp.Or(binding.Spec.SecretName, binding.Name))
 	if extra != nil {
 		extra(&head)
 	}
@@ -82,11 +83,4 @@ func applied(annotations map[string]string) v1beta1.AppliedDefaults {
 		return v1beta1.AppliedDefaults{}
 	}
 	return record
-}
-
-func orElse(value, otherwise string) string {
-	if value != "" {
-		return value
-	}
-	return otherwise
 }

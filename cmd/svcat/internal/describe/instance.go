@@ -1,6 +1,7 @@
 package describe
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/table"
+	"github.com/defaultplan/defaultplan/resolve"
 )
 
 func newInstance(env *cli.Env) *cobra.Command {
@@ -51,8 +53,8 @@ func describeInstance(ctx context.Context, reader client.Reader, w io.Writer, in
 	}
 	record := applied(instance.Annotations)
 	extra := func(head *table.Pairs) {
-		head.AddSet("Chosen By:", record.Rule)
-		head.AddSet("External ID:", orElse(instance.Status.ExternalID, instance.Spec.ExternalID))
+		head.AddSet("Chosen By:", chosenBy(record.Rule, instance.Namespace, class))
+		head.AddSet("External ID:", cmp.Or(instance.Status.ExternalID, instance.Spec.ExternalID))
 		head.AddSet("Operation:", string(instance.Status.CurrentOperation))
 		head.AddSet("Next Retry:", moment(instance.Status.NextRetry))
 	}
@@ -70,6 +72,14 @@ func describeInstance(ctx context.Context, reader client.Reader, w io.Writer, in
 		return err
 	}
 	return writeConditions(w, instance.Status.Conditions)
+}
+
+// chosenBy is the rule that an instance's plan was chosen by, in words.
+func chosenBy(rule, namespace, class string) string {
+	if rule == ruleRestored {
+		return "nobody, it came with its references"
+	}
+	return resolve.Rule(rule).Words(namespace, class)
 }
 
 // titles are the names of an instance's class and plan as the catalog has them now;
@@ -141,8 +151,8 @@ func writeBindings(ctx context.Context, reader client.Reader, w io.Writer, insta
 	var rows [][]string
 	err := catalog.Pages(ctx, reader, &v1beta1.ServiceBindingList{}, func(object runtime.Object) error {
 		binding, ok := object.(*v1beta1.ServiceBinding)
-		if ok && binding.Spec.InstanceRef != nil && orElse(binding.Spec.InstanceRef.Namespace, binding.Namespace) == instance.Namespace {
-			rows = append(rows, []string{binding.Name, orElse(v1beta1.LastConditionState(binding.Status.Conditions), pending)})
+		if ok && binding.Spec.InstanceRef != nil && cmp.Or(binding.Spec.InstanceRef.Namespace, binding.Namespace) == instance.Namespace {
+			rows = append(rows, []string{binding.Name, cmp.Or(v1beta1.LastConditionState(binding.Status.Conditions), pending)})
 		}
 		return nil
 	}, client.InNamespace(instance.Namespace), client.MatchingFields{v1beta1.FieldInstanceRefName: instance.Name})

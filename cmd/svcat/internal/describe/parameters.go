@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/plain"
 	"github.com/defaultplan/defaultplan/merge"
 )
 
@@ -83,7 +84,17 @@ func writeYAML(w io.Writer, value any, none bool, sentence string) error {
 	if err != nil {
 		return fmt.Errorf("cannot write as YAML: %w", err)
 	}
-	return writeText(w, indented(string(text)))
+	return writeText(w, indented(plainLines(string(text))))
+}
+
+// plainLines is text with what a terminal would obey made harmless, line by line.
+func plainLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		inner := strings.TrimLeft(line, " ")
+		lines[i] = line[:len(line)-len(inner)] + plain.Line(inner)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // indented is text with every line that is not empty two spaces in.

@@ -35,7 +35,7 @@ func newPlan(env *cli.Env) *cobra.Command {
 		Example: `  svcat describe plan azure-mysql/premium-p1
   svcat describe plan premium-p1 --show-schemas=false
   svcat describe plan --kube-name f9a3cc8e-a6e2-474d-b032-9837ea3dfcaa`,
-		Args:              oneName,
+		Args:              onePlan,
 		ValidArgsFunction: complete.Plans(env),
 		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), env, args[0]) },
 	}
@@ -106,7 +106,7 @@ func describePlan(ctx context.Context, reader client.Reader, w io.Writer, plan c
 	head.Add("Class:", className)
 	head.Add("Description:", plan.Spec.Description)
 	head.Add("Kubernetes Name:", plan.Object.GetName())
-	head.Add("Status:", offerStatus(plan.Status.RemovedFromBrokerCatalog))
+	head.Add("Status:", plan.State())
 	head.Add("Free:", truth(plan.Spec.Free))
 	head.AddSet("Attributes:", plan.Attributes())
 	if plan.Spec.Weight != 0 {
@@ -148,7 +148,7 @@ func instances(ctx context.Context, reader client.Reader, options ...client.List
 	var rows [][]string
 	err := catalog.Pages(ctx, reader, &v1beta1.ServiceInstanceList{}, func(object runtime.Object) error {
 		if instance, ok := object.(*v1beta1.ServiceInstance); ok {
-			status := orElse(v1beta1.LastConditionState(instance.Status.Conditions), pending)
+			status := cmp.Or(v1beta1.LastConditionState(instance.Status.Conditions), pending)
 			rows = append(rows, []string{instance.Name, instance.Namespace, status})
 		}
 		return nil

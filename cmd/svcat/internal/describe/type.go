@@ -51,7 +51,7 @@ func newType(env *cli.Env) *cobra.Command {
 
 func describeType(ctx context.Context, c client.Client, w io.Writer, t catalog.Type) error {
 	typeName, namespace := t.Object.GetName(), t.Object.GetNamespace()
-	entries, err := catalog.Contenders(ctx, c, namespace, typeName)
+	entries, err := contenders(ctx, c, namespace, typeName)
 	if err != nil {
 		return err
 	}
@@ -78,6 +78,17 @@ func describeType(ctx context.Context, c client.Client, w io.Writer, t catalog.T
 	return writeConditions(w, t.Status.Conditions)
 }
 
+// contenders are the plans that an instance in the scope may get by the type: in a
+// namespace the cluster's too, if the user may read them.
+func contenders(ctx context.Context, reader client.Reader, namespace, typeName string) (resolve.Catalog, error) {
+	entries, err := catalog.Contenders(ctx, reader, namespace, typeName)
+	if err != nil || namespace == "" {
+		return entries, err
+	}
+	cluster, err := catalog.ClustersContenders(ctx, reader, typeName)
+	return catalog.Joined(&entries, &cluster), err
+}
+
 // judged is what an instance gets that asks for the type alone in the scope, as
 // package resolve decides, with what became of every plan of the type.
 func judged(entries resolve.Catalog, namespace, typeName string) (candidates []resolve.Candidate, outcome string) {
@@ -85,7 +96,7 @@ func judged(entries resolve.Catalog, namespace, typeName string) (candidates []r
 	if refused, ok := errors.AsType[*resolve.Error](err); ok {
 		return refused.Candidates, "nothing: " + refused.Detail
 	}
-	return choice.Candidates(), fmt.Sprintf("%s/%s (%s)", choice.Class.ExternalName, choice.Plan.ExternalName, choice.Rule)
+	return choice.Candidates(), fmt.Sprintf("%s/%s (%s)", choice.Class.ExternalName, choice.Plan.ExternalName, choice.Rule.Words(namespace, choice.Class.ExternalName))
 }
 
 // mayDecide says whether the user is one of those who decide the default.
@@ -118,9 +129,9 @@ func writeCandidates(w io.Writer, candidates []resolve.Candidate) error {
 	if len(candidates) == 0 {
 		return writeText(w, "No plans of this type\n")
 	}
-	t := table.New("plan", "kubernetes name", "fate")
+	t := table.New("plan", "kubernetes name", "scope", "fate")
 	for _, candidate := range candidates {
-		t.Add(candidate.ClassName+"/"+candidate.PlanName, candidate.Plan.Name, candidate.Fate)
+		t.Add(candidate.ClassName+"/"+candidate.PlanName, candidate.Plan.Name, candidate.Scope(), candidate.Fate)
 	}
 	return t.Write(w)
 }

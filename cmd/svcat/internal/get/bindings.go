@@ -61,7 +61,7 @@ func (r bindingRows) fill(layout string) (t *table.Table, wrap bool) {
 	case layoutWide:
 		t = table.New("name", "namespace", "type", "instance", "status", "secret", "external id", "message")
 		for i := range r {
-			t.Add(r[i].name, r[i].namespace, r[i].serviceType, r[i].instance, r[i].status, r[i].secret, r[i].id, r[i].message)
+			t.Add(r[i].name, r[i].namespace, r[i].serviceType, r[i].instance, r[i].status, r[i].secret, r[i].id, short(r[i].message))
 		}
 		return t, false
 	}
@@ -100,19 +100,20 @@ func (f *claimFlags) bindings(ctx context.Context, env *cli.Env, args []string) 
 	if err != nil {
 		return err
 	}
-	l := listing{output: f.out, place: place, plural: "bindings", namespaced: "ServiceBinding", one: len(args) == 1 && !f.allNamespaces}
-	if len(args) == 1 && f.allNamespaces {
-		l.narrow("called", args[0])
-	}
+	l := listing{output: f.out, place: place, plural: "bindings", namespaced: "ServiceBinding", by: names{serviceType: f.serviceType}}
+	l.named(args, f.allNamespaces)
 	l.narrow("of type", f.serviceType)
-	return l.show(ctx, func() (rows, error) {
+	return l.show(ctx, func(place catalog.Place) (rows, error) {
 		if l.one {
 			binding, err := catalog.Binding(ctx, c, place.Namespace, args[0])
 			if err != nil {
 				return nil, err
 			}
 			row := bindingRowOf(binding)
-			return bindingRows{row}, typed(ctx, c, &row)
+			if err := typed(ctx, c, &row); err != nil || f.serviceType != "" && row.serviceType != f.serviceType {
+				return bindingRows{}, err
+			}
+			return bindingRows{row}, nil
 		}
 		return f.bindingRows(ctx, c, place, args)
 	})

@@ -111,8 +111,9 @@ func (f *brokerFlags) run(ctx context.Context, env *cli.Env, args []string) erro
 	if err != nil {
 		return err
 	}
-	l := listing{output: f.out, place: place, plural: "brokers", cluster: "ClusterServiceBroker", namespaced: "ServiceBroker", one: len(args) == 1}
-	return l.show(ctx, func() (rows, error) {
+	l := listing{output: f.out, place: place, plural: "brokers", cluster: "ClusterServiceBroker", namespaced: "ServiceBroker"}
+	l.named(args, false)
+	return l.show(ctx, func(place catalog.Place) (rows, error) {
 		if l.one {
 			broker, err := catalog.Finder{Reader: c, Place: place}.Broker(ctx, args[0])
 			if err != nil {

@@ -28,14 +28,6 @@ func short(description string) string {
 	return strings.TrimRight(cut, " ,.;:") + "…"
 }
 
-// offerStatus is the status of a class or plan, in the retired svcat's words.
-func offerStatus(removed bool) string {
-	if removed {
-		return "Deprecated"
-	}
-	return "Active"
-}
-
 func yesNo(is bool) string {
 	if is {
 		return "yes"

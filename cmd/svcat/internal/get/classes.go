@@ -26,7 +26,7 @@ func classRowOf(class catalog.Class) classRow {
 	return classRow{
 		key:   key{class.Object.GetNamespace(), class.Object.GetName()},
 		title: class.Title(), serviceType: class.Spec.ServiceType, broker: class.Broker, description: class.Spec.Description,
-		scope: class.Scope(), status: offerStatus(class.Status.RemovedFromBrokerCatalog), bindable: class.Spec.Bindable,
+		scope: class.Scope(), status: class.State(), bindable: class.Spec.Bindable,
 	}
 }
 
@@ -111,16 +111,18 @@ func (f *classFlags) run(ctx context.Context, env *cli.Env, args []string) error
 	if err != nil {
 		return err
 	}
-	l := listing{output: f.out, place: place, plural: "classes", cluster: "ClusterServiceClass", namespaced: "ServiceClass", one: len(args) == 1}
+	l := listing{output: f.out, place: place, plural: "classes", cluster: "ClusterServiceClass", namespaced: "ServiceClass", by: names{serviceType: f.serviceType, broker: f.broker}}
+	l.named(args, false)
 	l.narrow("of type", f.serviceType)
 	l.narrow("of broker", f.broker)
-	return l.show(ctx, func() (rows, error) {
+	return l.show(ctx, func(place catalog.Place) (rows, error) {
 		if l.one {
 			class, err := catalog.Finder{Reader: c, Place: place, KubeName: f.kubeName}.Class(ctx, args[0])
 			if err != nil {
 				return nil, err
 			}
-			return classRows{classRowOf(class)}, nil
+			row := classRowOf(class)
+			return f.kept(map[key]classRow{row.key: row}), nil
 		}
 		all, err := loadClasses(ctx, c, place, nil)
 		return f.kept(all), err

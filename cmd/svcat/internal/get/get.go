@@ -15,7 +15,8 @@ func New(env *cli.Env) *cobra.Command {
 		Long: `List brokers, classes, plans, instances, bindings or types, or show one of them.
 
 A * behind a type marks the plan that an instance gets which asks for that type
-alone: the default plan, or, while the type has none, the suggested plan.
+alone: the default plan, or, while the type has none, the suggested plan. Cluster
+and namespace each have their own; a namespace's default comes before the cluster's.
 
 Without flags, what the cluster and the current namespace offer is listed;
 --cluster is the cluster alone, --namespace a namespace alone, and
@@ -43,5 +44,16 @@ func atMostOneName(cmd *cobra.Command, args []string) error {
 	if len(args) > 1 {
 		return cli.Usagef("%s takes one name at most, not %d", cmd.CommandPath(), len(args))
 	}
+	if len(args) == 1 && args[0] == "" {
+		return cli.Usagef("%s: the name is empty", cmd.CommandPath())
+	}
 	return nil
+}
+
+// atMostOnePlan is atMostOneName for a plan.
+func atMostOnePlan(cmd *cobra.Command, args []string) error {
+	if err := atMostOneName(cmd, args); err != nil || len(args) == 0 {
+		return err
+	}
+	return cli.PlanName(args[0])
 }

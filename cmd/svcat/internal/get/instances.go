@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -58,7 +59,7 @@ func (r instanceRows) fill(layout string) (t *table.Table, wrap bool) {
 	case layoutWide:
 		t = table.New("name", "namespace", "type", "class", "plan", "status", "operation", "external id", "message")
 		for i := range r {
-			t.Add(r[i].name, r[i].namespace, r[i].serviceType, r[i].class, r[i].plan, r[i].status, r[i].operation, r[i].externalID, r[i].message)
+			t.Add(r[i].name, r[i].namespace, r[i].serviceType, r[i].class, r[i].plan, r[i].status, r[i].operation, r[i].externalID, short(r[i].message))
 		}
 		return t, false
 	}
@@ -122,20 +123,23 @@ func (f *claimFlags) instances(ctx context.Context, env *cli.Env, args []string)
 	if err != nil {
 		return err
 	}
-	l := listing{output: f.out, place: place, plural: "instances", namespaced: "ServiceInstance", one: len(args) == 1 && !f.allNamespaces}
-	if len(args) == 1 && f.allNamespaces {
-		l.narrow("called", args[0])
-	}
+	l := listing{output: f.out, place: place, plural: "instances", namespaced: "ServiceInstance"}
+	l.by = names{serviceType: f.serviceType, class: f.class, plan: f.plan}
+	l.named(args, f.allNamespaces)
 	l.narrow("of type", f.serviceType)
 	l.narrow("of class", f.class)
 	l.narrow("of plan", f.plan)
-	return l.show(ctx, func() (rows, error) {
+	return l.show(ctx, func(place catalog.Place) (rows, error) {
 		if l.one {
 			instance, err := catalog.Instance(ctx, c, place.Namespace, args[0])
 			if err != nil {
 				return nil, err
 			}
-			return instanceRows{instanceRowOf(instance)}, nil
+			row := instanceRowOf(instance)
+			if f.wants(&row) {
+				return instanceRows{row}, nil
+			}
+			return instanceRows{}, nil
 		}
 		return f.instanceRows(ctx, c, place, args)
 	})
@@ -165,5 +169,13 @@ func (f *claimFlags) instanceRows(ctx context.Context, reader client.Reader, pla
 }
 
 func (f *claimFlags) wants(row *instanceRow) bool {
-	return (f.class == "" || row.class == f.class || row.classRef == f.class) && (f.plan == "" || row.plan == f.plan || row.planRef == f.plan)
+	return (f.serviceType == "" || row.serviceType == f.serviceType) && (f.class == "" || row.ofClass(f.class)) && (f.plan == "" || row.ofPlan(f.plan))
+}
+
+func (r *instanceRow) ofClass(name string) bool { return r.class == name || r.classRef == name }
+
+// ofPlan says whether it is of the plan called so, which may be CLASS/PLAN.
+func (r *instanceRow) ofPlan(name string) bool {
+	class, plan, split := strings.Cut(name, "/")
+	return r.plan == name || r.planRef == name || split && r.ofClass(class) && (r.plan == plan || r.planRef == plan)
 }

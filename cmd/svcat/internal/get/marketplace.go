@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/table"
 )
@@ -93,9 +94,9 @@ func (f *marketFlags) run(ctx context.Context, env *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	l := listing{output: f.out, place: place, plural: "plans to order", cluster: "ClusterServiceClass", namespaced: "ServiceClass"}
+	l := listing{output: f.out, place: place, plural: "plans to order", cluster: "ClusterServiceClass", namespaced: "ServiceClass", by: names{serviceType: f.serviceType}}
 	l.narrow("of type", f.serviceType)
-	return l.show(ctx, func() (rows, error) {
+	return l.show(ctx, func(place catalog.Place) (rows, error) {
 		s, err := loadStock(ctx, c, place)
 		if err != nil {
 			return nil, err
@@ -106,9 +107,8 @@ func (f *marketFlags) run(ctx context.Context, env *cli.Env) error {
 
 // offers are the plans that can be ordered, class by class.
 func (f *marketFlags) offers(s *stock) offers {
-	live := offerStatus(false)
 	plans := slices.DeleteFunc(s.plans, func(p planRow) bool {
-		return p.status != live || s.classes[p.of()].status != live || f.serviceType != "" && p.serviceType != f.serviceType
+		return p.status != catalog.Active || s.classes[p.of()].status != catalog.Active || f.serviceType != "" && p.serviceType != f.serviceType
 	})
 	slices.SortFunc(plans, func(a, b planRow) int {
 		return cmp.Or(cmp.Compare(a.classTitle, b.classTitle), cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.class, b.class),

@@ -11,12 +11,13 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 )
 
 // showObjects prints objects as the API server has them: a named one alone, else a
 // list as kubectl's. JSON, YAML and names are written while the pages come in;
 // templates need the whole list first.
-func (l *listing) showObjects(ctx context.Context, load func() (rows, error)) error {
+func (l *listing) showObjects(ctx context.Context, load loader) error {
 	printer, err := l.printer()
 	if err != nil {
 		return err
@@ -26,15 +27,14 @@ func (l *listing) showObjects(ctx context.Context, load func() (rows, error)) er
 		return err
 	}
 	var wanted map[key]bool
-	if l.one || len(l.filters) > 0 {
-		found, err := load()
-		if err != nil {
-			return err
-		}
-		wanted = map[key]bool{}
-		for _, k := range found.keys() {
-			wanted[k] = true
-		}
+	if len(l.filters) > 0 {
+		wanted, err = l.wanted(ctx, load)
+	} else {
+		// Nothing is written before every list has begun to come in.
+		_, err = l.readable(ctx, func(place catalog.Place) (rows, error) { return nil, l.begins(ctx, c, place) })
+	}
+	if err != nil {
+		return err
 	}
 	if l.one {
 		return l.showOne(ctx, c, printer, wanted)
@@ -55,6 +55,43 @@ func (l *listing) showObjects(ctx context.Context, load func() (rows, error)) er
 	return into.end()
 }
 
+// wanted are the objects that the filters ask for.
+func (l *listing) wanted(ctx context.Context, load loader) (map[key]bool, error) {
+	found, err := l.readable(ctx, load)
+	if err != nil {
+		return nil, err
+	}
+	wanted := map[key]bool{}
+	for _, k := range found.keys() {
+		wanted[k] = true
+	}
+	if len(wanted) > 0 {
+		return wanted, nil
+	}
+	if l.one {
+		return nil, l.empty(ctx)
+	}
+	return wanted, l.slip(ctx)
+}
+
+// begins says whether the lists of a place can be read.
+func (l *listing) begins(ctx context.Context, reader client.Reader, place catalog.Place) error {
+	for _, scope := range place.Scopes() {
+		kind := l.cluster
+		if scope.Namespaces {
+			kind = l.namespaced
+		}
+		if kind == "" {
+			continue
+		}
+		list := listOf(kind)
+		if err := reader.List(ctx, list, client.Limit(1), client.InNamespace(scope.Namespace)); err != nil {
+			return fmt.Errorf("cannot list %s: %w", catalog.ResourceOf(list), err)
+		}
+	}
+	return nil
+}
+
 func (l *listing) showOne(ctx context.Context, reader client.Reader, printer printers.ResourcePrinter, wanted map[key]bool) error {
 	for k := range wanted {
 		object := &unstructured.Unstructured{}
@@ -65,8 +102,8 @@ func (l *listing) showOne(ctx context.Context, reader client.Reader, printer pri
 		if err := reader.Get(ctx, client.ObjectKey{Namespace: k.namespace, Name: k.name}, object); err != nil {
 			return err
 		}
-		if err := printer.PrintObj(object, l.env.Out); err != nil {
-			return fmt.Errorf("cannot print: %w", err)
+		if err := cli.PrintObject(l.env.Out, printer, object); err != nil {
+			return err
 		}
 	}
 	return nil

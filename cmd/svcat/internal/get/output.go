@@ -2,6 +2,7 @@ package get
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -101,6 +102,8 @@ type listing struct {
 	one bool
 	// filters are what narrows the list, as in "of type mysql".
 	filters []string
+	// by are the names among them.
+	by names
 }
 
 // narrow adds a filter, if there is a value.
@@ -110,26 +113,54 @@ func (l *listing) narrow(words, value string) {
 	}
 }
 
+// named says that an object was named, which is shown alone, or looked for in every
+// namespace.
+func (l *listing) named(args []string, everywhere bool) {
+	if len(args) == 1 {
+		l.one = !everywhere
+		l.narrow("called", args[0])
+	}
+}
+
+// A loader finds what a place has to show.
+type loader func(place catalog.Place) (rows, error)
+
 // show writes what load finds. Where objects are printed whole, load is only called
 // to know which, and they are read anew page by page.
-func (l *listing) show(ctx context.Context, load func() (rows, error)) error {
+func (l *listing) show(ctx context.Context, load loader) error {
 	layout := l.layout()
 	if layout == "" {
 		return l.showObjects(ctx, load)
 	}
-	found, err := load()
+	found, err := l.readable(ctx, load)
 	if err != nil {
 		return err
 	}
 	if len(found.keys()) == 0 {
-		_, err := fmt.Fprintln(l.env.ErrOut, l.nothing())
-		return err
+		return l.empty(ctx)
 	}
 	t, wrap := found.fill(layout)
 	if layout == layoutLegacy {
 		return t.WriteLegacy(l.env.Out, wrap)
 	}
 	return t.Write(l.env.Out)
+}
+
+// empty says that there is nothing to show: it is an error where an object or filter
+// was named that is not there, and else no failure.
+func (l *listing) empty(ctx context.Context) error {
+	if err := l.slip(ctx); err != nil {
+		return err
+	}
+	sentence := l.nothing()
+	if near := l.nearType(ctx); near != "" {
+		sentence += "; did you mean " + near + "?"
+	}
+	if l.one {
+		return errors.New(sentence)
+	}
+	_, err := fmt.Fprintln(l.env.ErrOut, sentence)
+	return err
 }
 
 // nothing is the sentence for an empty list.

@@ -30,7 +30,7 @@ func planRowOf(plan catalog.Plan) planRow {
 	return planRow{
 		key:   key{plan.Object.GetNamespace(), plan.Object.GetName()},
 		title: plan.Title(), serviceType: plan.Spec.ServiceType, class: plan.ClassName, classTitle: plan.ClassName, broker: plan.Broker,
-		description: plan.Spec.Description, scope: plan.Scope(), status: offerStatus(plan.Status.RemovedFromBrokerCatalog),
+		description: plan.Spec.Description, scope: plan.Scope(), status: plan.State(),
 		attributes: plan.Attributes(), weight: plan.Spec.Weight, free: plan.Spec.Free,
 	}
 }
@@ -114,7 +114,7 @@ alone: its default plan or, while there is none, the one that a broker suggests.
   svcat get plans --class azure-mysql -o wide
   svcat get plan azure-mysql/premium-p1
   svcat get plans --type mysql -o jsonpath='{.items[*].spec.externalName}'`,
-		Args:              atMostOneName,
+		Args:              atMostOnePlan,
 		ValidArgsFunction: complete.Plans(env),
 		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), env, args) },
 	}
@@ -139,14 +139,16 @@ func (f *planFlags) run(ctx context.Context, env *cli.Env, args []string) error 
 	if err != nil {
 		return err
 	}
-	l := listing{output: f.out, place: place, plural: "plans", cluster: "ClusterServicePlan", namespaced: "ServicePlan", one: len(args) == 1}
+	l := listing{output: f.out, place: place, plural: "plans", cluster: "ClusterServicePlan", namespaced: "ServicePlan"}
+	l.by = names{serviceType: f.serviceType, class: f.class, broker: f.broker, kubeName: f.kubeName}
+	l.named(args, false)
 	l.narrow("of type", f.serviceType)
 	l.narrow("of class", f.class)
 	l.narrow("of broker", f.broker)
 	if f.standing {
 		l.narrow("that stand for a", "type")
 	}
-	return l.show(ctx, func() (rows, error) {
+	return l.show(ctx, func(place catalog.Place) (rows, error) {
 		if l.one {
 			plan, err := catalog.Finder{Reader: c, Place: place, KubeName: f.kubeName}.Plan(ctx, f.class, args[0])
 			if err != nil {
@@ -156,7 +158,8 @@ func (f *planFlags) run(ctx context.Context, env *cli.Env, args []string) error 
 			if err != nil {
 				return nil, err
 			}
-			return planRows(s.plans), nil
+			// The class was found by its name, and with it the plan.
+			return f.filtered(s.plans), nil
 		}
 		s, err := loadStock(ctx, c, place)
 		if err != nil {
@@ -172,15 +175,25 @@ func (f *planFlags) kept(s *stock, place catalog.Place) (planRows, error) {
 	if f.class != "" && !slices.ContainsFunc(slices.Collect(maps.Values(s.classes)), func(c classRow) bool { return c.called(f.class, f.kubeName) }) {
 		unknown := &catalog.NameError{Kind: "class", Name: f.class, Where: place.String()}
 		for _, class := range s.classes {
-			unknown.Known = append(unknown.Known, class.title)
+			known := class.title
+			if f.kubeName {
+				known = class.name
+			}
+			unknown.Known = append(unknown.Known, known)
 		}
 		slices.Sort(unknown.Known)
 		unknown.Known = slices.Compact(unknown.Known)
 		return nil, unknown
 	}
-	return planRows(slices.DeleteFunc(s.plans, func(p planRow) bool {
+	return f.filtered(slices.DeleteFunc(s.plans, func(p planRow) bool {
 		class := classRow{key: key{name: p.class}, title: p.classTitle}
-		return f.serviceType != "" && p.serviceType != f.serviceType || f.broker != "" && p.broker != f.broker ||
-			f.class != "" && !class.called(f.class, f.kubeName) || f.standing && !p.stands
+		return f.class != "" && !class.called(f.class, f.kubeName)
 	})).sort(), nil
+}
+
+// filtered are the plans that the flags beside --class ask for.
+func (f *planFlags) filtered(plans []planRow) planRows {
+	return slices.DeleteFunc(plans, func(p planRow) bool {
+		return f.serviceType != "" && p.serviceType != f.serviceType || f.broker != "" && p.broker != f.broker || f.standing && !p.stands
+	})
 }

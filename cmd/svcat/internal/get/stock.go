@@ -64,6 +64,11 @@ func loadStock(ctx context.Context, reader client.Reader, place catalog.Place) (
 	if err != nil {
 		return nil, err
 	}
+	if !place.Cluster {
+		if err := catalog.AddRivals(ctx, reader, entries); err != nil {
+			return nil, err
+		}
+	}
 	s.standing = catalog.Standings(entries)
 	for i := range s.plans {
 		s.plans[i].complete(s.classes, s.standing)

@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/printers"
 	"sigs.k8s.io/yaml"
+
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 )
 
 // A sink takes the objects of a list.
@@ -116,5 +118,5 @@ func (w *whole) end() error {
 	list := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "List", "metadata": map[string]any{"resourceVersion": ""}, "items": items,
 	}}
-	return w.printer.PrintObj(list, w.out)
+	return cli.PrintObject(w.out, w.printer, list)
 }

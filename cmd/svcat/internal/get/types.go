@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
@@ -22,6 +23,8 @@ type typeRow struct {
 	standing, suggested, scope, why string
 	plans                           int32
 	resolvable, stands              bool
+	// suggests says that it stands by a suggestion.
+	suggests bool
 }
 
 func typeRowOf(t catalog.Type) typeRow {
@@ -30,17 +33,16 @@ func typeRowOf(t catalog.Type) typeRow {
 		standing: t.Status.DefaultPlan, suggested: t.Status.SuggestedPlan, scope: scopeOf(t.Object.GetNamespace()),
 		plans: t.Status.Plans, resolvable: t.Status.Resolvable,
 	}
+	is := map[string]bool{}
 	for _, condition := range t.Status.Conditions {
-		is := condition.Status == v1beta1.ConditionTrue
-		switch condition.Type {
-		case v1beta1.ConditionAmbiguous, v1beta1.ConditionNoDefault:
-			if is {
-				row.why = condition.Message
-			}
-		case v1beta1.ConditionDefaultPlan, v1beta1.ConditionSuggestedPlan:
-			row.stands = row.stands || is && row.resolvable
+		is[condition.Type] = condition.Status == v1beta1.ConditionTrue
+		why := condition.Type == v1beta1.ConditionAmbiguous || condition.Type == v1beta1.ConditionNoDefault
+		if why && is[condition.Type] {
+			row.why = condition.Message
 		}
 	}
+	row.stands = row.resolvable && (is[v1beta1.ConditionDefaultPlan] || is[v1beta1.ConditionSuggestedPlan])
+	row.suggests = row.stands && !is[v1beta1.ConditionDefaultPlan]
 	return row
 }
 
@@ -63,7 +65,7 @@ func (r typeRows) fill(layout string) (t *table.Table, wrap bool) {
 	}
 	t = table.New(columns...)
 	for _, row := range r {
-		t.Add(row.typeCell(), row.standing, row.suggested, strconv.Itoa(int(row.plans)), yesNo(row.resolvable), row.scope, row.why)
+		t.Add(row.typeCell(), row.standing, row.suggested, strconv.Itoa(int(row.plans)), yesNo(row.resolvable), row.scope, short(row.why))
 	}
 	return t, false
 }
@@ -104,26 +106,49 @@ func (f *typeFlags) run(ctx context.Context, env *cli.Env, args []string) error 
 	if err != nil {
 		return err
 	}
-	l := listing{output: f.out, place: place, plural: "types", cluster: "ClusterServiceType", namespaced: "ServiceType", one: len(args) == 1}
+	l := listing{output: f.out, place: place, plural: "types", cluster: "ClusterServiceType", namespaced: "ServiceType"}
+	l.named(args, false)
 	if f.standing {
 		l.narrow("with a", "default plan")
 	}
-	return l.show(ctx, func() (rows, error) {
+	return l.show(ctx, func(place catalog.Place) (rows, error) {
 		if l.one {
 			t, err := catalog.Finder{Reader: c, Place: place}.Type(ctx, args[0])
 			if err != nil {
 				return nil, err
 			}
-			return typeRows{typeRowOf(t)}, nil
+			return f.kept(ctx, c, typeRows{typeRowOf(t)})
 		}
 		var all typeRows
 		err := catalog.Types(ctx, c, catalog.Query{Place: place}, func(t catalog.Type) error {
-			if row := typeRowOf(t); row.stands || !f.standing {
-				all = append(all, row)
-			}
+			all = append(all, typeRowOf(t))
 			return nil
 		})
+		if err != nil {
+			return nil, err
+		}
 		slices.SortFunc(all, func(a, b typeRow) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.scope, b.scope)) })
-		return all, err
+		return f.kept(ctx, c, all)
 	})
+}
+
+// kept are the rows that the flags ask for. A namespace's suggested plan does not stand
+// where the cluster has a default.
+func (f *typeFlags) kept(ctx context.Context, reader client.Reader, all typeRows) (typeRows, error) {
+	suggested := func(row typeRow) bool { return row.suggests && row.namespace != "" }
+	var doubtful []string
+	for _, row := range all {
+		if suggested(row) {
+			doubtful = append(doubtful, row.name)
+		}
+	}
+	slices.Sort(doubtful)
+	overruled, err := catalog.Overruled(ctx, reader, slices.Compact(doubtful)...)
+	if err != nil {
+		return nil, err
+	}
+	for i, row := range all {
+		all[i].stands = row.stands && (!suggested(row) || !overruled[row.name])
+	}
+	return slices.DeleteFunc(all, func(row typeRow) bool { return f.standing && !row.stands }), nil
 }

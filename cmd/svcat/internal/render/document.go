@@ -2,13 +2,12 @@ package render
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
-	"strconv"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
+	kjson "sigs.k8s.io/json"
 )
 
 // A document is one of the documents of a file, with where it stands.
@@ -33,9 +32,6 @@ func split(file string, text []byte) ([]document, error) {
 	var found []document
 	number := 0
 	for _, part := range parts(text) {
-		if blank(part.text) {
-			continue
-		}
 		number++
 		one := document{file: file, number: number, line: part.line}
 		objects, err := decode(part)
@@ -50,81 +46,65 @@ func split(file string, text []byte) ([]document, error) {
 	return found, nil
 }
 
-// A part is the text of one document, and the line where it begins.
-type part struct {
-	text []byte
-	line int
-}
-
-// parts splits a stream of YAML documents.
-func parts(text []byte) []part {
-	var all []part
-	now := part{line: 1}
-	line := 0
-	for one := range bytes.Lines(text) {
-		line++
-		if rest, ok := bytes.CutPrefix(one, []byte("---")); ok && (len(rest) == 0 || bytes.ContainsAny(rest[:1], " \t\r\n")) {
-			all = append(all, now)
-			// What stands behind the mark belongs to the document.
-			now = part{line: line, text: append([]byte("   "), rest...)}
-			continue
-		}
-		now.text = append(now.text, one...)
-	}
-	return append(all, now)
-}
-
-// blank says that a document holds nothing but comments.
-func blank(text []byte) bool {
-	for line := range bytes.Lines(text) {
-		line = bytes.TrimSpace(line)
-		if len(line) > 0 && line[0] != '#' && string(line) != "..." {
-			return false
-		}
-	}
-	return true
-}
+// errNoObject quotes nothing: what it is said of may be a Secret.
+var errNoObject = errors.New("it is no object with apiVersion and kind, nor a broker's catalog")
 
 // decode reads a document, which may be a list.
 func decode(p part) ([]*unstructured.Unstructured, error) {
-	text, err := yaml.YAMLToJSONStrict(p.text)
+	text, err := p.asJSON()
 	if err != nil {
-		return nil, unreadable(err, p.line)
+		return nil, err
 	}
 	if string(text) == "null" {
 		return nil, nil
 	}
 	object := &unstructured.Unstructured{}
-	// The decoder's own text quotes the document, which may be a Secret.
-	if object.UnmarshalJSON(asKind(text)) != nil || object.GetAPIVersion() == "" && object.GetKind() != brokersCatalog {
-		return nil, errors.New("it is no object with apiVersion and kind, nor a broker's catalog")
+	if object.UnmarshalJSON(asKind(text)) != nil {
+		return nil, errNoObject
+	}
+	if object.GetKind() == brokersCatalog {
+		return []*unstructured.Unstructured{object}, nil
+	}
+	return items(object)
+}
+
+// asJSON is the document as JSON, without a key that is there twice.
+func (p part) asJSON() ([]byte, error) {
+	if !json.Valid(p.text) {
+		return fromYAML(p)
+	}
+	var value any
+	repeated, err := kjson.UnmarshalStrict(p.text, &value, kjson.DisallowDuplicateFields)
+	switch {
+	case err != nil:
+		return nil, errors.New("it is JSON of a form that cannot be read")
+	case len(repeated) > 0:
+		return nil, fmt.Errorf("it cannot be read: %w", repeated[0])
+	}
+	return bytes.TrimSpace(p.text), nil
+}
+
+// items are the objects of a list, or the object itself. As with kubectl, an item that
+// says nothing of its kind is of the kind that the list is a list of.
+func items(object *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+	if object.GetAPIVersion() == "" || object.GetKind() == "" {
+		return nil, errNoObject
 	}
 	if !object.IsList() {
 		return []*unstructured.Unstructured{object}, nil
 	}
-	list, err := object.ToList()
-	if err != nil {
-		return nil, fmt.Errorf("its list cannot be read: %w", err)
+	text, err := object.MarshalJSON()
+	list := &unstructured.UnstructuredList{}
+	if err != nil || list.UnmarshalJSON(text) != nil {
+		return nil, errors.New("it is a list of something that is no object")
 	}
-	items := make([]*unstructured.Unstructured, len(list.Items))
+	var all []*unstructured.Unstructured
 	for i := range list.Items {
-		items[i] = &list.Items[i]
-	}
-	return items, nil
-}
-
-// yamlLine is where the YAML library says that a mistake is, counted from the
-// beginning of what it was given.
-var yamlLine = regexp.MustCompile(`\bline (\d+)`)
-
-// unreadable is a mistake in a document that begins at a line of its file.
-func unreadable(err error, first int) error {
-	text := yamlLine.ReplaceAllStringFunc(err.Error(), func(found string) string {
-		line, err := strconv.Atoi(found[len("line "):])
+		found, err := items(&list.Items[i])
 		if err != nil {
-			return found
+			return nil, fmt.Errorf("item %d of the list: %w", i+1, err)
 		}
-		return fmt.Sprintf("line %d of the file", line+first-1)
-	})
-	return fmt.Errorf("it cannot be read: %s", text)
+		all = append(all, found...)
+	}
+	return all, nil
 }

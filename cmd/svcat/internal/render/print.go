@@ -43,15 +43,14 @@ func (r *rendering) print() error {
 	return nil
 }
 
-// explain tells the denial or the warnings of one write.
+// explain tells the warnings of one write, and its denial, in kubectl's order.
 func (r *rendering) explain(one *write) {
 	name := title(one.result.Object)
-	if one.result.Denied != nil {
-		r.tellf("%s: %s is refused:\n%s", one.at(), name, cli.Message(one.result.Denied))
-		return
-	}
 	for _, warning := range one.result.Warnings {
 		r.tellf("Warning: %s: %s", name, warning)
+	}
+	if one.result.Denied != nil {
+		r.tellf("%s: %s is refused:\n%s", one.at(), name, cli.Message(one.result.Denied))
 	}
 }
 

@@ -2,7 +2,11 @@
 package render
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
@@ -36,6 +40,11 @@ its marker, the end of a generated name), and what it adds about the write is le
 out (uid, resourceVersion, generation, times, userInfo, status). Among plans of
 equal weight a selector chooses by their UIDs: it chooses as your cluster does if
 the catalog is from there, as by: kubectl get clusterserviceplans -o yaml
+
+Files are read more strictly than kubectl reads them: a key that is there twice is a
+mistake, where kubectl takes the last, and so is what follows the end of a YAML
+document without a --- between. Nulls are kept, as kubectl create and kubectl apply
+--server-side send them; client-side kubectl apply leaves them out when it creates.
 
 It is assumed that whoever applies the files may do so, and that every Secret they
 name is there; none is read. Warnings and denials go to standard error.
@@ -74,10 +83,7 @@ func New(env *cli.Env) *cobra.Command {
 	flags.BoolVarP(&c.recursive, "recursive", "R", false, "Read the folders inside folders, too")
 	flags.StringVar(&c.broker, "broker", "", "The broker that catalogs in the brokers' own form are of (default: the name of their file)")
 	flags.StringVarP(&c.output, "output", "o", "yaml", "yaml (one document each) or json (one List)")
-	c.options.Bind(flags)
-	// It matters for what the controller writes, which nobody does here. It fails for a
-	// flag that is not there.
-	_ = flags.MarkHidden("controller-user")
+	c.bindOptions(flags)
 	for name, propose := range map[string]complete.Func{
 		"output":       complete.Words("yaml", "json"),
 		"unresolved":   complete.Words(webhook.UnresolvedReject, webhook.UnresolvedWait),
@@ -120,4 +126,24 @@ func (c *command) namespace() string {
 		return *given
 	}
 	return "default"
+}
+
+// bindOptions adds the flags that say what the cluster's webhook was started with, in
+// the words of this help.
+func (c *command) bindOptions(flags *pflag.FlagSet) {
+	var gates []string
+	for gate := range c.options.Gates.GetAll() {
+		// Two more switch all gates of a stage.
+		if !strings.HasPrefix(string(gate), "All") {
+			gates = append(gates, string(gate))
+		}
+	}
+	slices.Sort(gates)
+	c.options.Bind(flags)
+	flags.Lookup("unresolved").Usage = "What your webhook does with what nothing resolves: reject, or wait (admitted undecided, decided later)"
+	flags.Lookup("schema-check").Usage = "What your webhook does with parameters that the plan's schema refuses: enforce, warn or off"
+	flags.Lookup("feature-gates").Usage = "Which `GATES` your webhook has closed, as in SuggestedPlans=false; there are " + strings.Join(gates, ", ")
+	// It matters for what the controller writes, which nobody does here. It fails for a
+	// flag that is not there.
+	_ = flags.MarkHidden("controller-user")
 }

@@ -42,6 +42,7 @@ func runIn(ctx context.Context, stdin string, args ...string) outcome {
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return cli.Usagef("%w", err) })
 	env.Bind(cmd.PersistentFlags())
 	cmd.SetArgs(args)
+	cmd.SetOut(&out)
 	err := cmd.ExecuteContext(ctx)
 	if err != nil {
 		errs.WriteString(cli.Message(err) + "\n")
@@ -179,6 +180,16 @@ The ServiceInstance "nodb" is invalid: spec.serviceType: "cobol": no plan is of 
 	assert.True(t, strings.HasSuffix(got.err, "\nerror: refused: 1 of 3 objects\n"), got.err)
 }
 
+// What kubectl prints before a refusal is printed here.
+func TestRenderWarnsOfWhatItRefuses(t *testing.T) {
+	t.Parallel()
+	schemas := strings.Replace(catalog, "{externalName: small,", "{instanceCreateParameterSchema: {required: [host]}, externalName: small,", 1)
+	got := run(t, stream(schemas, instance), "-f", "-")
+	assert.Equal(t, 1, got.code)
+	assert.Empty(t, got.out)
+	assert.Regexp(t, `(?s)^Warning: serviceinstance default/mydb: mysql resolved to plan mysql/small \(default\)\n.*is refused:\nThe ServiceInstance "mydb" is invalid: .*host`, got.err)
+}
+
 // What stays undecided is printed so, and what it waits for is told.
 func TestRenderTellsWhoWaits(t *testing.T) {
 	t.Parallel()
@@ -203,15 +214,15 @@ func TestRenderUpdates(t *testing.T) {
 	assert.EqualValues(t, 2, size)
 }
 
-func TestRenderReadsFolders(t *testing.T) {
+// The webhook's flags are told in sentences here.
+func TestRenderHelp(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
-	write(t, folder, "a/catalog.yml", catalog)
-	write(t, folder, "a/README.md", "no manifest")
-	write(t, folder, "instance.json", `{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"servicecatalog.k8s.io/v1beta1","kind":"ServiceInstance","metadata":{"name":"mydb"},"spec":{"serviceType":"mysql","parameters":{"big":9007199254740993}}}]}`)
-	got := run(t, "", "-R", "-f", folder)
-	require.Zero(t, got.code, got.err)
-	assert.Contains(t, got.out, "big: 9007199254740993\n")
+	got := run(t, "", "--help")
+	require.Zero(t, got.code)
+	assert.Contains(t, got.out, "What your webhook does with what nothing resolves")
+	assert.Contains(t, got.out, "What your webhook does with parameters")
+	assert.Contains(t, got.out, "BindDefaults, ParameterDefaults, SchemaChecks, ServiceTypes, SuggestedPlans\n")
+	assert.NotContains(t, got.out, "AllAlpha")
 }
 
 // What interrupts is told as such.

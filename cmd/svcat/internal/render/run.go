@@ -161,7 +161,7 @@ func (r *rendering) admit(ctx context.Context, wanted []document) error {
 // settle decides what waits. What an object that waited was told first is not so any
 // more.
 func (r *rendering) settle(ctx context.Context) error {
-	decided, waiting, err := r.cluster.SettleAll(ctx)
+	decided, waiting, err := r.cluster.Settle(ctx)
 	if err != nil {
 		return fmt.Errorf("cannot decide what waits: %w", err)
 	}

@@ -8,8 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 )
 
 // standardInput is what standard input is called among files.
@@ -40,7 +38,7 @@ func (c *command) readOne(file string) ([]document, error) {
 	}
 	info, err := os.Stat(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, cli.Usagef("there is no file or folder %q", file)
+		return nil, fmt.Errorf("there is no file or folder %q", file)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot read %q: %w", file, err)
@@ -77,14 +75,15 @@ func (c *command) sayWaiting() {
 // manifests are the files of a folder that kubectl would read.
 func (c *command) manifests(folder string) ([]string, error) {
 	var found []string
-	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+	// The folder itself may be a link to one.
+	err := fs.WalkDir(os.DirFS(folder), ".", func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && path != folder && !c.recursive:
+		case entry.IsDir() && path != "." && !c.recursive:
 			return fs.SkipDir
 		case !entry.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)):
-			found = append(found, path)
+			found = append(found, filepath.Join(folder, path))
 		}
 		return nil
 	})
@@ -92,7 +91,7 @@ func (c *command) manifests(folder string) ([]string, error) {
 		return nil, fmt.Errorf("cannot read folder %q: %w", folder, err)
 	}
 	if len(found) == 0 {
-		return nil, cli.Usagef("folder %q has no file whose name ends in .yaml, .yml or .json; folders inside it are read with -R", folder)
+		return nil, fmt.Errorf("folder %q has no file whose name ends in .yaml, .yml or .json; folders inside it are read with -R", folder)
 	}
 	return found, nil
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/plain"
 )
 
 // Pairs is a list of names and their values, one a line, with the values below each
@@ -13,7 +15,7 @@ type Pairs struct{ list [][2]string }
 
 // Add appends a pair; the name ends in what it should, as in "Name:".
 func (p *Pairs) Add(name, value string) {
-	p.list = append(p.list, [2]string{printable(name), printable(value)})
+	p.list = append(p.list, [2]string{plain.Line(name), plain.Line(value)})
 }
 
 // AddSet is Add where there is a value.

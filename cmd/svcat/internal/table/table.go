@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
 
 	"github.com/olekukonko/tablewriter"
+
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/plain"
 )
 
 // A Table is a header and rows of as many cells.
@@ -30,7 +31,7 @@ func New(columns ...string) *Table {
 func (t *Table) Add(cells ...string) {
 	row := make([]string, len(t.header))
 	for i := range min(len(row), len(cells)) {
-		row[i] = printable(cells[i])
+		row[i] = plain.Line(cells[i])
 	}
 	t.rows = append(t.rows, row)
 }
@@ -39,9 +40,17 @@ func (t *Table) Add(cells ...string) {
 func (t *Table) Len() int { return len(t.rows) }
 
 // Write writes the table; no line ends with a space.
+//
+// Of a long last column, header and rule stand over its first longLast places only.
 func (t *Table) Write(w io.Writer) error {
-	return t.write(w, func(line string) string { return strings.TrimRight(line, " ") })
+	widths := t.widths()
+	last := len(widths) - 1
+	widths[last] = min(widths[last], longLast)
+	return t.write(w, widths, func(line string) string { return strings.TrimRight(line, " ") })
 }
+
+// longLast is how wide the rule draws the last column: a sentence there may be longer.
+const longLast = 120
 
 // pageWidth is how wide the retired svcat let its tables become.
 const pageWidth = 80
@@ -53,12 +62,11 @@ func (t *Table) WriteLegacy(w io.Writer, wrap bool) error {
 	if wrap {
 		whole = t.wrapped()
 	}
-	return whole.write(w, func(line string) string { return line })
+	return whole.write(w, whole.widths(), func(line string) string { return line })
 }
 
-func (t *Table) write(w io.Writer, end func(line string) string) error {
+func (t *Table) write(w io.Writer, widths []int, end func(line string) string) error {
 	buffered := bufio.NewWriter(w)
-	widths := t.widths()
 	for _, line := range []string{line(t.header, widths, centred), rule(widths)} {
 		_, _ = buffered.WriteString(end(line) + "\n")
 	}
@@ -124,7 +132,7 @@ func line(cells []string, widths []int, pad func(cell string, room int) string) 
 	return text.String()
 }
 
-func left(cell string, room int) string { return cell + strings.Repeat(" ", room) }
+func left(cell string, room int) string { return cell + strings.Repeat(" ", max(room, 0)) }
 
 func centred(cell string, room int) string {
 	return strings.Repeat(" ", room/2) + cell + strings.Repeat(" ", room-room/2)
@@ -147,22 +155,4 @@ func width(cell string) int {
 		}
 	}
 	return len(cell)
-}
-
-// printable is text on one line without what a terminal would obey: it comes from
-// brokers and from whoever may write objects.
-func printable(text string) string {
-	clean := func(r rune) bool { return r != '\u2028' && r != '\u2029' && (r == ' ' || unicode.IsGraphic(r)) }
-	if strings.IndexFunc(text, func(r rune) bool { return !clean(r) }) < 0 {
-		return text
-	}
-	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
-		switch {
-		case clean(r):
-			return r
-		case unicode.IsSpace(r):
-			return ' '
-		}
-		return unicode.ReplacementChar
-	}, text)), " ")
 }

@@ -129,6 +129,19 @@ func TestWriteLegacyWithoutRoom(t *testing.T) {
 	assert.Len(t, strings.Split(strings.TrimSpace(out.String()), "\n"), 4)
 }
 
+// A sentence in the last column is shown whole; its rule has an end.
+func TestLongLastColumn(t *testing.T) {
+	t.Parallel()
+	table := New("plan", "fate")
+	sentence := strings.TrimSpace(strings.Repeat("why ", 100))
+	table.Add("small", sentence)
+	var out strings.Builder
+	require.NoError(t, table.Write(&out))
+	lines := strings.Split(out.String(), "\n")
+	assert.Equal(t, "+-------+"+strings.Repeat("-", longLast+2)+"+", lines[1])
+	assert.Equal(t, "  small   "+sentence, lines[2])
+}
+
 func TestPairs(t *testing.T) {
 	t.Parallel()
 	var pairs Pairs

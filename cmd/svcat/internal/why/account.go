@@ -1,6 +1,8 @@
 package why
 
 import (
+	"k8s.io/component-base/featuregate"
+
 	"github.com/defaultplan/defaultplan/resolve"
 	"github.com/defaultplan/defaultplan/webhook/policy"
 )
@@ -13,9 +15,10 @@ type teller struct {
 	refused map[resolve.Ref]*policy.Refusal
 }
 
-// newTeller explains a request in a slice.
-func newTeller(req *resolve.Request, s *slice) *teller {
+// newTeller explains a request in a slice, as a webhook with these gates sees it.
+func newTeller(req *resolve.Request, s *slice, gates featuregate.FeatureGate) *teller {
 	entries, refused := s.entries(req.Namespace)
+	closed(&entries, gates)
 	t := &teller{
 		account: resolve.Explain(*req, entries), refused: refused,
 		plans: map[resolve.Ref]*resolve.PlanEntry{}, classes: map[resolve.Ref]*resolve.ClassEntry{},
@@ -47,11 +50,6 @@ func (t *teller) tell() *Now {
 	}
 	now.Others = t.candidates(t.account.Others)
 	return now
-}
-
-// denied says that a policy keeps the chosen plan from the request.
-func (t *teller) denied() bool {
-	return t.account.Refused == nil && t.refused[t.account.Choice.Plan.Ref] != nil
 }
 
 func (t *teller) record(belief resolve.Belief) Record {

@@ -31,40 +31,6 @@ func (x *explainer) admitWritten(ctx context.Context, c *chosen, written *unstru
 	return x.apply(ctx, c.now, c.matter(), written)
 }
 
-// matter are the objects of the slice that admission needs: all, but where a type or
-// a selector chooses among more plans than anybody reads. There those that claim a
-// tier are enough; a denial lists the others too.
-func (c *chosen) matter() []client.Object {
-	wanted := map[string]bool{}
-	for _, tier := range c.now.Tiers {
-		for _, claim := range tier.Claims {
-			wanted[claim.Scope+"/"+claim.Name] = true
-		}
-	}
-	for _, record := range c.now.Records {
-		wanted[scopeName(record.Namespace)+"/"+record.Plan] = true
-	}
-	all := c.teller.account.Refused != nil || c.withinClass
-	var objects []client.Object
-	classes := map[client.Object]bool{}
-	for _, ref := range sorted(c.slice.plans) {
-		plan := c.slice.plans[ref]
-		if !all && !wanted[scopeName(ref.Namespace)+"/"+ref.Name] {
-			continue
-		}
-		objects = append(objects, plan.Object)
-		if class, ok := c.slice.class(plan); ok {
-			classes[class.Object] = true
-		}
-	}
-	for _, ref := range sorted(c.slice.classes) {
-		if object := c.slice.classes[ref].Object; all || classes[object] {
-			objects = append(objects, object)
-		}
-	}
-	return append(objects, c.slice.commons()...)
-}
-
 // commons are the objects of the slice that every question needs.
 func (s *slice) commons() []client.Object {
 	var objects []client.Object

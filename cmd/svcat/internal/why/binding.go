@@ -12,6 +12,7 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/webhook"
 	"github.com/defaultplan/defaultplan/webhook/policy"
 )
 
@@ -82,7 +83,7 @@ func (x *explainer) bind(ctx context.Context, asked *v1beta1.ServiceBinding, wri
 	}
 	if view, ok := g.plans[plan]; ok {
 		if class, ok := g.class(view); ok {
-			tellBound(now, g.slice, class, view, instance, asked)
+			x.tellBound(now, g.slice, class, view, instance, asked)
 		}
 	}
 	if _, err := x.apply(ctx, now, bindingMatter(g.slice, instance), written); err != nil {
@@ -113,15 +114,19 @@ func (x *explainer) instanceOf(ctx context.Context, binding *v1beta1.ServiceBind
 }
 
 // tellBound tells the plan of a binding's instance, and what it gives.
-func tellBound(now *Now, s *slice, class catalog.Class, plan catalog.Plan, instance *v1beta1.ServiceInstance, asked *v1beta1.ServiceBinding) {
+func (x *explainer) tellBound(now *Now, s *slice, class catalog.Class, plan catalog.Plan, instance *v1beta1.ServiceInstance, asked *v1beta1.ServiceBinding) {
 	classEntry, planEntry := class.ClassEntry(), plan.PlanEntry()
 	target := policy.TargetOf(classEntry, planEntry)
 	target.Instance = &policy.Instance{Namespace: instance.Namespace, Name: instance.Name, Labels: instance.Labels}
 	told := planOf(&classEntry, &planEntry)
 	now.Plan = &told
 	now.Policy = policyOf(policy.Judge(s.rules, target, s.place(asked.Namespace)))
-	now.Parameters = mergedParameters(class.Spec.DefaultBindParameters, plan.Spec.DefaultBindParameters, asked.Spec.Parameters)
-	now.Transforms = mergedTransforms(&class.Spec.Defaults, &plan.Spec.Defaults, &asked.Spec)
+	ofClass, ofPlan := &class.Spec.Defaults, &plan.Spec.Defaults
+	if !x.options.Gates.Enabled(webhook.BindDefaults) {
+		ofClass, ofPlan = &v1beta1.Defaults{}, &v1beta1.Defaults{}
+	}
+	now.Parameters = mergedParameters(ofClass.DefaultBindParameters, ofPlan.DefaultBindParameters, asked.Spec.Parameters)
+	now.Transforms = mergedTransforms(ofClass, ofPlan, &asked.Spec)
 }
 
 // bindingMatter are the objects that admission needs for a binding.

@@ -62,7 +62,7 @@ func drawTrees(out io.Writer, trees []node, colours bool) error {
 		if i > 0 {
 			text.WriteString("\n")
 		}
-		text.WriteString(tree.line(colours) + "\n")
+		tree.write(&text, "", "", colours)
 		tree.draw(&text, "", colours)
 	}
 	_, err := io.WriteString(out, text.String())
@@ -76,9 +76,18 @@ func (n node) draw(text *strings.Builder, indent string, colours bool) {
 		if i == len(n.kids)-1 {
 			branch, below = "└─ ", "   "
 		}
-		text.WriteString(indent + branch + kid.line(colours) + "\n")
+		kid.write(text, indent+branch, indent+below, colours)
 		kid.draw(text, indent+below, colours)
 	}
+}
+
+// write writes a node's own text behind a branch; what it has of more lines stands
+// below, where nothing is taken for a branch.
+func (n node) write(text *strings.Builder, branch, below string, colours bool) {
+	if len(n.kids) > 0 {
+		below += "│  "
+	}
+	text.WriteString(branch + strings.ReplaceAll(n.line(colours), "\n", "\n"+below) + "\n")
 }
 
 // line is a node's own line. Colour only repeats what the mark says.

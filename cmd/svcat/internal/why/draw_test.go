@@ -31,6 +31,14 @@ func TestDrawTrees(t *testing.T) {
 	assert.Equal(t, strings.Count(out.String(), "\x1b[")/2, strings.Count(out.String(), "\x1b[0m"), "every colour ends")
 }
 
+// TestDrawTextOfMoreLines: a policy's message may have some.
+func TestDrawTextOfMoreLines(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	require.NoError(t, drawTrees(&out, []node{leaf("a\nb").with(leaf("c\nd").with(leaf("e")), leaf("f\ng"))}, false))
+	assert.Equal(t, strings.Join([]string{"a", "│  b", "├─ c", "│  │  d", "│  └─ e", "└─ f", "   g", ""}, "\n"), out.String())
+}
+
 func TestDrawDot(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder

@@ -39,14 +39,11 @@ func (x *explainer) ofType(ctx context.Context, namespace, serviceType string) (
 	if err != nil {
 		return told, err
 	}
-	if chosen.empty() {
+	if x.options.Gates.Enabled(webhook.ServiceTypes) && chosen.empty() {
 		return told, x.unknownType(ctx, namespace, serviceType)
 	}
-	// The rules say all of a choice that nothing stands against.
-	if chosen.teller.account.Refused != nil || chosen.teller.denied() {
-		if err := x.admit(ctx, chosen, asked); err != nil {
-			return told, err
-		}
+	if err := x.admit(ctx, chosen, asked); err != nil {
+		return told, err
 	}
 	told.Now, told.Notes = chosen.now, chosen.slice.notes
 	return told, nil
@@ -89,7 +86,10 @@ func (c *chosen) empty() bool {
 func (x *explainer) choose(ctx context.Context, asked *v1beta1.ServiceInstance) (*chosen, error) {
 	req, err := resolve.RequestFor(&asked.Spec.PlanReference, asked.Namespace, asked.Namespace+"/"+asked.Name)
 	contradiction, _ := errors.AsType[*resolve.Error](err)
-	req.Namespace, req.Type, req.Selector = asked.Namespace, asked.Spec.ServiceType, asked.Spec.PlanSelector
+	req.Namespace = asked.Namespace
+	if x.options.Gates.Enabled(webhook.ServiceTypes) {
+		req.Type, req.Selector = asked.Spec.ServiceType, asked.Spec.PlanSelector
+	}
 	if contradiction != nil {
 		req = resolve.Request{Namespace: asked.Namespace}
 	}
@@ -97,7 +97,7 @@ func (x *explainer) choose(ctx context.Context, asked *v1beta1.ServiceInstance) 
 	if err != nil {
 		return nil, err
 	}
-	c := &chosen{slice: found, teller: newTeller(&req, found), withinClass: req.Class.Value != ""}
+	c := &chosen{slice: found, teller: newTeller(&req, found, x.options.Gates), withinClass: req.Class.Value != ""}
 	teller := c.teller
 	if contradiction != nil {
 		teller.account = resolve.Account{Refused: contradiction}
@@ -111,7 +111,9 @@ func (x *explainer) choose(ctx context.Context, asked *v1beta1.ServiceInstance) 
 	}
 	choice := &teller.account.Choice
 	class, plan := found.classes[choice.Class.Ref], found.plans[choice.Plan.Ref]
-	now.Parameters = mergedParameters(class.Spec.DefaultProvisionParameters, plan.Spec.DefaultProvisionParameters, asked.Spec.Parameters)
+	now.Parameters = mergedParameters(
+		x.opened(webhook.ParameterDefaults, class.Spec.DefaultProvisionParameters),
+		x.opened(webhook.ParameterDefaults, plan.Spec.DefaultProvisionParameters), asked.Spec.Parameters)
 	return c, nil
 }
 

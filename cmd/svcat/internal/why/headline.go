@@ -16,6 +16,9 @@ func (e *Explanation) headline() string {
 	switch e.Subject.Kind {
 	case KindType:
 		who = e.Subject.Name + " in namespace " + e.Subject.Namespace
+		if text := e.Now.needs(e.Subject.Namespace); text != "" {
+			return who + " → " + text
+		}
 	case KindInstance:
 		who = fmt.Sprintf("instance %s/%s (%s)", e.Subject.Namespace, e.Subject.Name, asked(e.Asks))
 	default:
@@ -65,12 +68,27 @@ func order(field string) int {
 	return 5
 }
 
+// needs is the plan of a type whose instances have to say more than the type; empty
+// where that is not so.
+func (n *Now) needs(namespace string) string {
+	if n.Verdict != Refused || n.Plan == nil || n.Policy != nil || n.Refusal == nil {
+		return ""
+	}
+	why, _, _ := strings.Cut(n.Refusal.Message, "\n")
+	return n.chosen(namespace) + ", and an instance that says no more than the type is refused: " + why
+}
+
+// chosen is the plan that the rules choose, and why; empty where there is none.
+func (n *Now) chosen(namespace string) string {
+	if n.Plan == nil {
+		return ""
+	}
+	return n.Plan.titled() + " (" + reason(n.Rule, namespace, n.Plan) + n.basis() + ")"
+}
+
 // outcome is the plan and why, or why none.
 func (n *Now) outcome(namespace string) string {
-	plan := ""
-	if n.Plan != nil {
-		plan = n.Plan.titled() + " (" + reason(n.Rule, namespace, n.Plan) + n.basis() + ")"
-	}
+	plan := n.chosen(namespace)
 	switch n.Verdict {
 	case Decided:
 		return plan

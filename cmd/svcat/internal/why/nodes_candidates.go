@@ -1,11 +1,13 @@
 package why
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 )
 
-// shown is how many candidates a tree lists where none of them claims a tier.
+// shown is how many candidates a tree lists of a tier, and of those that claim none.
 const shown = 10
 
 // nodes are what stands below now.
@@ -63,10 +65,7 @@ func (t *Tier) node(number int, namespace string) node {
 		state = "several claim it"
 	}
 	tier := node{text: fmt.Sprintf("%d %s: %s", number, reason(t.Rule, namespace, nil), state)}
-	for i := range t.Claims {
-		tier = tier.with(t.Claims[i].node(namespace))
-	}
-	return tier
+	return tier.list(t.Claims, namespace)
 }
 
 func (n *Now) others() node {
@@ -77,13 +76,28 @@ func (n *Now) others() node {
 	if len(n.Others) == 1 {
 		others.text = "1 other candidate claims none of these"
 	}
-	for i := range n.Others {
-		if i == shown {
-			return others.with(leaf(fmt.Sprintf("and %d more: -o json has all", len(n.Others)-shown)))
+	return others.list(n.Others, "")
+}
+
+// list adds as many candidates as anybody reads, the one that is chosen among them.
+func (n node) list(candidates []Candidate, namespace string) node {
+	if len(candidates) <= shown {
+		for i := range candidates {
+			n = n.with(candidates[i].node(namespace))
 		}
-		others = others.with(n.Others[i].node(""))
+		return n
 	}
-	return others
+	read := slices.Clone(candidates)
+	slices.SortStableFunc(read, func(a, b Candidate) int { return cmp.Compare(late(a), late(b)) })
+	return n.list(read[:shown], namespace).with(leaf(fmt.Sprintf("and %d more: -o json has all", len(read)-shown)))
+}
+
+// late is where a candidate comes where not all are shown: what is chosen comes first.
+func late(c Candidate) int {
+	if c.Fate == "chosen" {
+		return 0
+	}
+	return 1
 }
 
 // node is a candidate with its fate; with a namespace, also what policies say.

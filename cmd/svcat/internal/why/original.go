@@ -59,6 +59,10 @@ func originalBinding(stored *v1beta1.ServiceBinding) *v1beta1.ServiceBinding {
 	stored.Spec.DeepCopyInto(&asked.Spec)
 	asked.Spec.DecidedReference = v1beta1.DecidedReference{}
 	asked.Spec.UserInfo = nil
+	if stored.Spec.Decided() {
+		// It is the plan's, whoever wrote it: admission fills it in.
+		asked.Spec.ServiceType = ""
+	}
 	if minted(&stored.ObjectMeta, stored.Spec.ExternalID) {
 		asked.Spec.ExternalID = ""
 	}

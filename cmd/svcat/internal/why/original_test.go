@@ -107,7 +107,7 @@ func TestOriginalInstance(t *testing.T) {
 	assert.Equal(t, "id", originalInstance(stored).Spec.ExternalID, "an ID that the user chose stays chosen")
 }
 
-// TestOriginalBinding: of the transforms only the user's own are asked for again.
+// TestOriginalBinding: of transforms and type only the user's own are asked for again.
 func TestOriginalBinding(t *testing.T) {
 	t.Parallel()
 	remove := func(key string) v1beta1.SecretTransform {
@@ -118,6 +118,10 @@ func TestOriginalBinding(t *testing.T) {
 	assert.Len(t, originalBinding(stored).Spec.SecretTransforms, 3, "without a record all are the user's")
 	stored.Annotations = map[string]string{v1beta1.AnnotationAppliedDefaults: `{"rule":"instance","transforms":["class","user","plan"]}`}
 	assert.Equal(t, []v1beta1.SecretTransform{remove("b")}, originalBinding(stored).Spec.SecretTransforms)
+	stored.Spec.ServiceType = "redis"
+	assert.Equal(t, "redis", originalBinding(stored).Spec.ServiceType, "what waits has the type that its user wrote")
+	stored.Spec.ClusterServicePlanRef = &v1beta1.ClusterObjectReference{Name: "small"}
+	assert.Empty(t, originalBinding(stored).Spec.ServiceType, "admission fills in the plan's")
 }
 
 func TestDoesTellsNoValue(t *testing.T) {

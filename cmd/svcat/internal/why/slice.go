@@ -44,7 +44,10 @@ func (s *slice) addClass(class catalog.Class) error {
 	return nil
 }
 
+// addPlan takes a plan in without what nobody here reads: there may be thousands.
 func (s *slice) addPlan(plan catalog.Plan) error {
+	plan.Object.SetManagedFields(nil)
+	plan.Spec.ExternalMetadata = nil
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.plans[refOf(plan.Object)] = plan

@@ -71,6 +71,8 @@ func difference(then *Then, now *Now, kind string) string {
 	switch {
 	case then.Plan == nil && now.Verdict == Decided:
 		return fmt.Sprintf("No plan is decided yet; the next write of the %s, or the keeper's, would decide on %s.", kind, now.Plan.titled())
+	case then.Plan == nil && now.Verdict == Refused:
+		return fmt.Sprintf("No plan is decided yet, and created now it would be refused: the %s stays undecided until that is mended.", kind)
 	case then.Plan == nil:
 		return fmt.Sprintf("No plan is decided yet, and none would be now: the %s waits.", kind)
 	case now.Verdict == Refused:

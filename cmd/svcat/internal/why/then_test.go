@@ -37,6 +37,10 @@ func TestDifference(t *testing.T) {
 			"Created now it would have to wait; the instance keeps azure/basic: it was decided once.",
 		},
 		"UndecidedStill": {Then{}, Now{Verdict: Waits}, "No plan is decided yet, and none would be now: the instance waits."},
+		"UndecidedAndRefused": {
+			Then{}, Now{Verdict: Refused, Plan: basic},
+			"No plan is decided yet, and created now it would be refused: the instance stays undecided until that is mended.",
+		},
 		"UndecidedUntilNow": {
 			Then{}, Now{Verdict: Decided, Plan: basic},
 			"No plan is decided yet; the next write of the instance, or the keeper's, would decide on azure/basic.",

@@ -8,7 +8,7 @@ package why
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,9 +31,13 @@ which layer each parameter comes from.
                     were they created now
 
 Nothing is written, and only reading the catalog and the object takes a right. It
-answers for a webhook with its default options; where yours waits instead of
-refusing, say --unresolved=wait. Parameters are shown as they stand in spec;
-nothing is read from a Secret.
+answers for a webhook with its default options; where yours has others, give them
+here, as in --unresolved=wait. Parameters are shown as they stand in spec; nothing
+is read from a Secret.
+
+Of something that is refused it says so, and exits with 0: the question is answered.
+With 1 it exits where there is no such thing, or where something cannot be read; for
+a test that fails where admission refuses, see svcat render.
 
 -o json has one stable shape: {"explanations": [{"subject", "asks", "then", "now",
 "difference", "notes"}]}, where then and now have plan, rule and parameters, and now
@@ -58,16 +62,17 @@ const example = `  # What does "mysql" mean here, and why?
 
 // A command is `svcat explain` with its flags.
 type command struct {
-	env        *cli.Env
-	files      []string
-	recursive  bool
-	output     string
-	unresolved string
+	env       *cli.Env
+	files     []string
+	recursive bool
+	output    string
+	// options are those that the cluster's webhook is taken to have.
+	options *webhook.Options
 }
 
 // New returns the command `svcat explain`.
 func New(env *cli.Env) *cobra.Command {
-	c := &command{env: env}
+	c := &command{env: env, options: webhook.NewOptions()}
 	cmd := &cobra.Command{
 		Use:   "explain TYPE | instance/NAME | binding/NAME | -f FILE",
 		Short: "Explain which plan something gets, and why",
@@ -82,30 +87,16 @@ func New(env *cli.Env) *cobra.Command {
 	flags.StringSliceVarP(&c.files, "filename", "f", nil, "Explain the instances and bindings of files or folders; - is standard input")
 	flags.BoolVarP(&c.recursive, "recursive", "R", false, "With --filename: folders within folders, too")
 	flags.StringVarP(&c.output, "output", "o", "tree", "How to print it: "+strings.Join(outputs, ", "))
-	flags.StringVar(&c.unresolved, "unresolved", webhook.UnresolvedReject, "What your webhook does with what nothing resolves: reject or wait")
-	_ = cmd.RegisterFlagCompletionFunc("output", complete.Words(outputs...))
-	_ = cmd.RegisterFlagCompletionFunc("unresolved", complete.Words(webhook.UnresolvedReject, webhook.UnresolvedWait))
+	bindOptions(flags, c.options)
+	for name, words := range map[string][]string{
+		"output":       outputs,
+		"unresolved":   {webhook.UnresolvedReject, webhook.UnresolvedWait},
+		"schema-check": {webhook.SchemaEnforce, webhook.SchemaWarn, webhook.SchemaOff},
+	} {
+		// It fails for a flag that is not there, or twice, only.
+		_ = cmd.RegisterFlagCompletionFunc(name, complete.Words(words...))
+	}
 	return cmd
-}
-
-// words proposes types, or what stands behind "instance/" and "binding/".
-func (c *command) words(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	kind, part, split := strings.Cut(typed, "/")
-	if !split {
-		return complete.Types(c.env)(cmd, args, typed)
-	}
-	propose := complete.Instances(c.env)
-	if kindOf(kind) == KindBinding {
-		propose = complete.Bindings(c.env)
-	}
-	found, directive := propose(cmd, args, part)
-	for i := range found {
-		found[i] = kind + "/" + found[i]
-	}
-	return found, directive
 }
 
 // validate says what is wrong with the command line.
@@ -116,8 +107,9 @@ func (c *command) validate(_ *cobra.Command, args []string) error {
 		return cli.Usagef("explain takes %q or --filename, not both", args[0])
 	case len(c.files) == 0 && len(args) != 1:
 		return cli.Usagef("explain takes one argument; %s", allowed)
-	case c.unresolved != webhook.UnresolvedReject && c.unresolved != webhook.UnresolvedWait:
-		return cli.Usagef("--unresolved is %q; allowed are reject and wait", c.unresolved)
+	}
+	if err := c.options.Validate(); err != nil {
+		return cli.Usagef("%w", err)
 	}
 	if _, err := drawerOf(c.output); err != nil {
 		return err
@@ -169,14 +161,13 @@ func (c *command) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	options := webhook.NewOptions()
-	options.Unresolved = c.unresolved
-	x := &explainer{reader: reader, scheme: scheme, options: options, admitted: map[client.ObjectKey]*v1beta1.ServiceInstance{}}
+	x := &explainer{reader: reader, scheme: scheme, options: c.options, admitted: map[client.ObjectKey]*v1beta1.ServiceInstance{}}
 	var report Report
+	var unread error
 	if len(args) > 0 {
 		err = x.stored(ctx, namespace, args[0], &report)
 	} else {
-		err = c.written(ctx, x, namespace, &report)
+		unread, err = c.written(ctx, x, namespace, &report)
 	}
 	if err != nil {
 		return err
@@ -185,7 +176,7 @@ func (c *command) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return draw(c.env, &report)
+	return errors.Join(draw(c.env, &report), unread)
 }
 
 // stored explains what an argument names.
@@ -202,27 +193,4 @@ func (x *explainer) stored(ctx context.Context, namespace, argument string, repo
 	}
 	report.Explanations = append(report.Explanations, told)
 	return err
-}
-
-// written explains the instances and bindings of the files.
-func (c *command) written(ctx context.Context, x *explainer, namespace string, report *Report) error {
-	documents, err := documentsIn(c.files, c.recursive, namespace)
-	if err != nil {
-		return err
-	}
-	if len(documents) == 0 {
-		return fmt.Errorf("there is no ServiceInstance and no ServiceBinding in %s", strings.Join(c.files, ", "))
-	}
-	for _, document := range documents {
-		explain := x.writtenInstance
-		if document.object.GetKind() == KindBinding {
-			explain = x.writtenBinding
-		}
-		told, err := explain(ctx, document.object, document.file)
-		if err != nil {
-			return err
-		}
-		report.Explanations = append(report.Explanations, told)
-	}
-	return nil
 }

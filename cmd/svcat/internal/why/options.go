@@ -1,0 +1,34 @@
+package why
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"k8s.io/component-base/featuregate"
+
+	"github.com/defaultplan/defaultplan/webhook"
+)
+
+// bindOptions adds the flags that say what the cluster's webhook was started with.
+func bindOptions(flags *pflag.FlagSet, options *webhook.Options) {
+	gates := slices.DeleteFunc(slices.Sorted(maps.Keys(options.Gates.GetAll())), func(gate featuregate.Feature) bool {
+		return strings.HasPrefix(string(gate), "All")
+	})
+	names := make([]string, len(gates))
+	for i, gate := range gates {
+		names[i] = string(gate)
+	}
+	options.Bind(flags)
+	for name, usage := range map[string]string{
+		"unresolved":    "What your webhook does with what nothing resolves: reject or wait",
+		"schema-check":  "What your webhook does with parameters that the plan's schema refuses: enforce, warn or off",
+		"feature-gates": "Which `GATES` your webhook has closed, as in SuggestedPlans=false; there are " + strings.Join(names, ", "),
+	} {
+		flags.Lookup(name).Usage = usage
+	}
+	// It matters for what the controller writes, which is not explained. It fails for a
+	// flag that is not there.
+	_ = flags.MarkHidden("controller-user")
+}
