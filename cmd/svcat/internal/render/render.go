@@ -2,15 +2,12 @@
 package render
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
 	"github.com/defaultplan/defaultplan/webhook"
+	"github.com/defaultplan/defaultplan/webhook/offline"
 )
 
 // A command is one run of `svcat render`.
@@ -83,7 +80,7 @@ func New(env *cli.Env) *cobra.Command {
 	flags.BoolVarP(&c.recursive, "recursive", "R", false, "Read the folders inside folders, too")
 	flags.StringVar(&c.broker, "broker", "", "The broker that catalogs in the brokers' own form are of (default: the name of their file)")
 	flags.StringVarP(&c.output, "output", "o", "yaml", "yaml (one document each) or json (one List)")
-	c.bindOptions(flags)
+	offline.BindFlags(flags, c.options)
 	for name, propose := range map[string]complete.Func{
 		"output":       complete.Words("yaml", "json"),
 		"unresolved":   complete.Words(webhook.UnresolvedReject, webhook.UnresolvedWait),
@@ -126,24 +123,4 @@ func (c *command) namespace() string {
 		return *given
 	}
 	return "default"
-}
-
-// bindOptions adds the flags that say what the cluster's webhook was started with, in
-// the words of this help.
-func (c *command) bindOptions(flags *pflag.FlagSet) {
-	var gates []string
-	for gate := range c.options.Gates.GetAll() {
-		// Two more switch all gates of a stage.
-		if !strings.HasPrefix(string(gate), "All") {
-			gates = append(gates, string(gate))
-		}
-	}
-	slices.Sort(gates)
-	c.options.Bind(flags)
-	flags.Lookup("unresolved").Usage = "What your webhook does with what nothing resolves: reject, or wait (admitted undecided, decided later)"
-	flags.Lookup("schema-check").Usage = "What your webhook does with parameters that the plan's schema refuses: enforce, warn or off"
-	flags.Lookup("feature-gates").Usage = "Which `GATES` your webhook has closed, as in SuggestedPlans=false; there are " + strings.Join(gates, ", ")
-	// It matters for what the controller writes, which nobody does here. It fails for a
-	// flag that is not there.
-	_ = flags.MarkHidden("controller-user")
 }

@@ -35,7 +35,7 @@ func newExplainer(t *testing.T, objects string, flags ...string) *explainer {
 	scheme, err := cli.Scheme()
 	require.NoError(t, err)
 	options, set := webhook.NewOptions(), pflag.NewFlagSet("explain", pflag.ContinueOnError)
-	bindOptions(set, options)
+	offline.BindFlags(set, options)
 	require.NoError(t, set.Parse(flags))
 	return &explainer{reader: cluster.Reader(), scheme: scheme, options: options, admitted: map[client.ObjectKey]*v1beta1.ServiceInstance{}}
 }
@@ -191,7 +191,7 @@ func TestOneMalformedObject(t *testing.T) {
 func TestOptionsReadAsSentences(t *testing.T) {
 	t.Parallel()
 	flags := pflag.NewFlagSet("explain", pflag.ContinueOnError)
-	bindOptions(flags, webhook.NewOptions())
+	offline.BindFlags(flags, webhook.NewOptions())
 	usages := flags.FlagUsages()
 	assert.Contains(t, usages, "--feature-gates GATES")
 	assert.Contains(t, usages, "there are BindDefaults, ParameterDefaults, SchemaChecks, ServiceTypes, SuggestedPlans")

@@ -18,6 +18,7 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
 	"github.com/defaultplan/defaultplan/webhook"
+	"github.com/defaultplan/defaultplan/webhook/offline"
 )
 
 const long = `Explain why something gets the plan that it gets: each tier that is asked, each
@@ -87,7 +88,7 @@ func New(env *cli.Env) *cobra.Command {
 	flags.StringSliceVarP(&c.files, "filename", "f", nil, "Explain the instances and bindings of files or folders; - is standard input")
 	flags.BoolVarP(&c.recursive, "recursive", "R", false, "With --filename: folders within folders, too")
 	flags.StringVarP(&c.output, "output", "o", "tree", "How to print it: "+strings.Join(outputs, ", "))
-	bindOptions(flags, c.options)
+	offline.BindFlags(flags, c.options)
 	for name, words := range map[string][]string{
 		"output":       outputs,
 		"unresolved":   {webhook.UnresolvedReject, webhook.UnresolvedWait},

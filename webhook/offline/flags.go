@@ -1,4 +1,4 @@
-package why
+package offline
 
 import (
 	"maps"
@@ -11,8 +11,9 @@ import (
 	"github.com/defaultplan/defaultplan/webhook"
 )
 
-// bindOptions adds the flags that say what the cluster's webhook was started with.
-func bindOptions(flags *pflag.FlagSet, options *webhook.Options) {
+// BindFlags adds the flags by which a person says what a cluster's webhook was
+// started with, so that admission without it is the same.
+func BindFlags(flags *pflag.FlagSet, options *webhook.Options) {
 	gates := slices.DeleteFunc(slices.Sorted(maps.Keys(options.Gates.GetAll())), func(gate featuregate.Feature) bool {
 		return strings.HasPrefix(string(gate), "All")
 	})
@@ -22,13 +23,13 @@ func bindOptions(flags *pflag.FlagSet, options *webhook.Options) {
 	}
 	options.Bind(flags)
 	for name, usage := range map[string]string{
-		"unresolved":    "What your webhook does with what nothing resolves: reject or wait",
+		"unresolved":    "What your webhook does with what nothing resolves: reject, or wait (admitted undecided, decided later)",
 		"schema-check":  "What your webhook does with parameters that the plan's schema refuses: enforce, warn or off",
 		"feature-gates": "Which `GATES` your webhook has closed, as in SuggestedPlans=false; there are " + strings.Join(names, ", "),
 	} {
 		flags.Lookup(name).Usage = usage
 	}
-	// It matters for what the controller writes, which is not explained. It fails for a
+	// It matters for what the controller writes, which nobody does here. It fails for a
 	// flag that is not there.
 	_ = flags.MarkHidden("controller-user")
 }
