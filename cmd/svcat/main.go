@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/klog/v2"
@@ -22,19 +23,40 @@ func main() {
 
 // run is svcat with the arguments of a process; it returns the exit code.
 func run(args []string, streams genericiooptions.IOStreams) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interruptible(signals, func() { signal.Stop(signals) })
 	defer stop()
-	// The first Ctrl-C lets a command say what stands; the second ends the process.
-	context.AfterFunc(ctx, stop)
 	// Libraries log where -v says.
 	ctrllog.SetLogger(klog.Background())
-	root, err := newRoot(cli.NewEnv(streams), args[0])
+	env := cli.NewEnv(streams)
+	root, err := newRoot(env, args[0])
 	if err == nil {
 		root.SetArgs(args[1:])
 		err = root.ExecuteContext(ctx)
 	}
 	if err != nil {
-		_, _ = fmt.Fprintln(streams.ErrOut, cli.Message(err))
+		_, _ = fmt.Fprintln(env.ErrOut, cli.Message(err))
 	}
 	return cli.ExitCode(err)
+}
+
+// repeat is how long the same Ctrl-C may come again: shells and timeout(1) signal a
+// process and its group, a few milliseconds apart.
+const repeat = time.Second
+
+// interruptible is a context that the first signal ends, so that a command can undo or
+// finish what it does and say what stands. After repeat, letGo has signals do again
+// what they do by themselves: the next one ends the process at once.
+func interruptible(signals <-chan os.Signal, letGo func()) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		select {
+		case <-signals:
+			cancel()
+			time.AfterFunc(repeat, letGo)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
 }

@@ -62,7 +62,7 @@ func TestRegisterAsEver(t *testing.T) {
 	require.NoError(t, os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600))
 	args := []string{
 		"register", "asb", "--url", "https://broker.example.com", "--ca", ca, "--scope", "namespace", "--relist-behavior", "Duration", "--relist-duration", "30m",
-		"--class-restrictions", "spec.externalName in (mysql)", "--class-restrictions", "spec.externalID=a", "--plan-restrictions", "spec.free=true",
+		"--class-restrictions", "spec.externalName in (mysql, redis),spec.externalName notin (b)", "--class-restrictions", "spec.externalID=a", "--plan-restrictions", "spec.free=true",
 	}
 	out := w.svcat(args...)
 	assert.Contains(t, out, "https://broker.example.com")
@@ -70,7 +70,7 @@ func TestRegisterAsEver(t *testing.T) {
 	w.get(broker)
 	assert.NotEmpty(t, broker.Spec.CABundle)
 	assert.Equal(t, 30*time.Minute, broker.Spec.RelistDuration.Duration)
-	assert.Equal(t, []string{"spec.externalName in (mysql)", "spec.externalID=a"}, broker.Spec.CatalogRestrictions.ServiceClass)
+	assert.Equal(t, []string{"spec.externalName in (mysql, redis)", "spec.externalName notin (b)", "spec.externalID=a"}, broker.Spec.CatalogRestrictions.ServiceClass)
 	assert.Equal(t, []string{"spec.free=true"}, broker.Spec.CatalogRestrictions.ServicePlan)
 
 	w.golden("register-manifest", w.normal(w.told("register", "asb", "--url", "https://broker.example.com", "--scope", "cluster", "--basic-secret", "asb",
@@ -98,7 +98,7 @@ func TestRegisterErrors(t *testing.T) { //nolint:tparallel // The cases share on
 		"BadBehavior": {"one of two words", 2, []string{"asb", "--url", "http://a", "--relist-behavior", "never"}, ""},
 		"BadScope":    {"one of two words", 2, []string{"asb", "--url", "http://a", "--scope", "all"}, ""},
 		"BadClasses":  {"admission's own words", 1, []string{"asb", "--url", "http://a", "--class-restrictions", "spec.externalName ~ mysql"}, "spec.catalogRestrictions.serviceClass[0]"},
-		"BadURL":      {"admission's own words", 1, []string{"asb", "--url", "ftp://a"}, "spec.url"},
+		"BadURL":      {"a password is not repeated", 2, []string{"asb", "--url", "https://me:s3c%ret@a"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			told := w.normal(w.svcatFails(wrong.code, append([]string{"register"}, wrong.args...)...))

@@ -6,7 +6,9 @@ import (
 	"net/http"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -71,6 +73,25 @@ func TestInterruptWhileWaiting(t *testing.T) {
 	got = waits.ends()
 	assert.Equal(t, 130, got.code, got.err)
 	assert.Contains(t, got.err, `interrupted: instance "mydb" is still there: `)
+}
+
+// Signals a few milliseconds apart, as from timeout(1) and from some shells, are one
+// Ctrl-C.
+func TestInterruptTwice(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	proxy := s.proxy()
+	held := proxy.Hold(writes(http.MethodPost, "serviceinstances"))
+	ordering := s.start(proxy.Kubeconfig(), "provision", "mydb", "--type", s.name("mysql"))
+	<-held.Arrived
+	ordering.interrupt()
+	for range 5 {
+		<-time.After(10 * time.Millisecond)
+		require.NoError(t, ordering.cmd.Process.Signal(syscall.SIGTERM))
+	}
+	got := ordering.ends()
+	assert.Equal(t, 130, got.code, got.err)
+	assert.Contains(t, got.err, `it is not known whether instance "mydb" was created`)
 }
 
 // Ctrl-C while the API server works on a write: its answer is waited for, and what

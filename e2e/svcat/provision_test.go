@@ -153,6 +153,8 @@ func TestProvisionErrors(t *testing.T) { //nolint:tparallel // The cases share o
 		"BothParameters": {"two ways to give parameters", 2, []string{"mydb", "--type", "mysql", "--param", "password=s3cr3t", "--params-json", "{}"}},
 		"BadSelector":    {"no label selector", 2, []string{"mydb", "--selector", "a=b=c"}},
 		"BadParam":       {"a value is not repeated", 2, []string{"mydb", "--type", "mysql", "--param", "s3cr3t"}},
+		"BadQuotes":      {"a value is not repeated", 2, []string{"mydb", "--type", "mysql", "--param", `"s3cr3t"x=1`}},
+		"EmptyName":      {"no instance has it", 2, []string{"", "--type", "mysql"}},
 		"BadJSON":        {"a value is not repeated", 2, []string{"mydb", "--type", "mysql", "--params-json", `{"password": s3cr3t}`}},
 		"BadSecret":      {"it must be SECRET[KEY]", 2, []string{"mydb", "--type", "mysql", "--secret", "s3cr3t"}},
 		"BadTimeout":     {"a time", 2, []string{"mydb", "--type", "mysql", "--timeout", "soon"}},

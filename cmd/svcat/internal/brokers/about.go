@@ -2,7 +2,7 @@ package brokers
 
 import (
 	"fmt"
-	"os"
+	"net/url"
 	"strings"
 	"time"
 
@@ -27,8 +27,8 @@ func (a *about) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&a.basicSecret, "basic-secret", "", "The Secret with the keys username and password; for a broker of the cluster also NAMESPACE/SECRET")
 	flags.StringVar(&a.bearerSecret, "bearer-secret", "", "The Secret with the key token; for a broker of the cluster also NAMESPACE/SECRET")
 	flags.StringVar(&a.ca, "ca", "", "A file with the authorities that may sign the broker's certificate, as PEM")
-	flags.StringSliceVar(&a.classes, "class-restrictions", nil, "Which classes to take, such as 'spec.externalName in (mysql, redis)'; may be given several times")
-	flags.StringSliceVar(&a.plans, "plan-restrictions", nil, "Which plans to take, such as spec.free=true; may be given several times")
+	flags.StringArrayVar(&a.classes, "class-restrictions", nil, "Which classes to take, such as 'spec.externalName in (mysql, redis)'; may be given several times")
+	flags.StringArrayVar(&a.plans, "plan-restrictions", nil, "Which plans to take, such as spec.free=true; may be given several times")
 	flags.StringVar(&a.behavior, "relist-behavior", "", "When to read the catalog again: duration (after --relist-duration) or manual (when asked to)")
 	flags.DurationVar(&a.interval, "relist-duration", 0, "How long until the catalog is read again, such as 30m or 24h; absent, the controller's own")
 	flags.BoolVar(&a.skipTLS, "skip-tls", false, "Accept any certificate of the broker. Give --ca instead")
@@ -38,6 +38,8 @@ func (a *about) validate() error {
 	switch {
 	case a.url == "":
 		return cli.Usagef("--url is required: the broker's address, such as https://broker.example.com")
+	case !isAddress(a.url):
+		return cli.Usagef("--url is no http or https address with a host: write the whole of it, such as https://broker.example.com")
 	case a.basicSecret != "" && a.bearerSecret != "":
 		return cli.Usagef("--basic-secret and --bearer-secret exclude each other: give one of them")
 	case a.skipTLS && a.ca != "":
@@ -50,6 +52,34 @@ func (a *about) validate() error {
 		return nil
 	}
 	return cli.Usagef("--relist-behavior is %q; allowed are duration and manual", a.behavior)
+}
+
+// isAddress says that admission may take a URL. What it does not take is not sent: its
+// refusal would repeat it, with the password that somebody may have put there.
+func isAddress(text string) bool {
+	address, err := url.Parse(text)
+	return err == nil && (address.Scheme == "http" || address.Scheme == "https") && address.Hostname() != ""
+}
+
+// requirements are those of a flag that was given several times. As ever, one may hold
+// several, with commas; those in parentheses belong to a list of values.
+func requirements(given []string) []string {
+	var all []string
+	for _, text := range given {
+		depth := 0
+		for _, one := range strings.FieldsFunc(text, func(letter rune) bool {
+			switch letter {
+			case '(':
+				depth++
+			case ')':
+				depth--
+			}
+			return letter == ',' && depth <= 0
+		}) {
+			all = append(all, strings.TrimSpace(one))
+		}
+	}
+	return all
 }
 
 func (a *about) clusterBroker(name, namespace string) (*v1beta1.ClusterServiceBroker, error) {
@@ -77,8 +107,8 @@ func (a *about) serviceBroker(name, namespace string) (*v1beta1.ServiceBroker, e
 // write fills in what brokers of both scopes share.
 func (a *about) write(spec *v1beta1.CommonServiceBrokerSpec) error {
 	spec.URL, spec.InsecureSkipTLSVerify = a.url, a.skipTLS
-	if len(a.classes)+len(a.plans) > 0 {
-		spec.CatalogRestrictions = &v1beta1.CatalogRestrictions{ServiceClass: a.classes, ServicePlan: a.plans}
+	if classes, plans := requirements(a.classes), requirements(a.plans); len(classes)+len(plans) > 0 {
+		spec.CatalogRestrictions = &v1beta1.CatalogRestrictions{ServiceClass: classes, ServicePlan: plans}
 	}
 	switch strings.ToLower(a.behavior) {
 	case "duration":
@@ -92,7 +122,7 @@ func (a *about) write(spec *v1beta1.CommonServiceBrokerSpec) error {
 	if a.ca == "" {
 		return nil
 	}
-	bundle, err := os.ReadFile(a.ca)
+	bundle, err := cli.ReadFile(a.ca)
 	if err != nil {
 		return fmt.Errorf("cannot read --ca: %w", err)
 	}

@@ -23,7 +23,7 @@ func writeBroker(w io.Writer, object client.Object) error {
 	} else {
 		head.Add("Scope:", inCluster)
 	}
-	head.Add("URL:", broker.Spec.URL)
+	head.Add("URL:", broker.URL())
 	head.Add("Status:", statusOf(broker))
 	return head.Write(w)
 }
@@ -45,15 +45,9 @@ func completions(cmd *cobra.Command) {
 	words := map[string]complete.Func{
 		"scope":           complete.Words(inCluster, inNamespace),
 		"relist-behavior": complete.Words("duration", "manual"),
-		"dry-run":         complete.Words("none", "client", "server"),
-		"output":          complete.Words("yaml", "json", "name"),
 	}
-	for _, name := range []string{"url", "basic-secret", "bearer-secret", "class-restrictions", "plan-restrictions", "relist-duration", "timeout", "interval"} {
+	for _, name := range []string{"url", "basic-secret", "bearer-secret", "class-restrictions", "plan-restrictions", "relist-duration"} {
 		words[name] = cobra.NoFileCompletions
 	}
-	for name, propose := range words {
-		if cmd.Flags().Lookup(name) != nil {
-			_ = cmd.RegisterFlagCompletionFunc(name, propose)
-		}
-	}
+	complete.Flags(cmd, words)
 }

@@ -32,16 +32,32 @@ func (w *WaitFlags) Bind(flags *pflag.FlagSet) {
 // Validate says which flag has a value that is not allowed.
 func (w *WaitFlags) Validate() error {
 	var err error
-	w.timeout = 0
-	if w.rawTimeout != forEver {
-		if w.timeout, err = time.ParseDuration(w.rawTimeout); err != nil || w.timeout <= 0 {
-			return Usagef("--timeout is %q; allowed are times such as 30s, 1m and 1h, and -1 for ever", w.rawTimeout)
-		}
+	if w.timeout, err = Timeout(w.rawTimeout); err != nil {
+		return err
 	}
-	if w.interval, err = time.ParseDuration(w.rawInterval); err != nil || w.interval <= 0 {
-		return Usagef("--interval is %q; allowed are times such as 1s and 1m", w.rawInterval)
+	w.interval, err = Interval(w.rawInterval)
+	return err
+}
+
+// Timeout is the value of a flag --timeout; 0 is for ever.
+func Timeout(text string) (time.Duration, error) {
+	if text == forEver {
+		return 0, nil
 	}
-	return nil
+	timeout, err := time.ParseDuration(text)
+	if err != nil || timeout <= 0 {
+		return 0, Usagef("--timeout is %q; allowed are times such as 30s, 1m and 1h, and -1 for ever", text)
+	}
+	return timeout, nil
+}
+
+// Interval is the value of a flag --interval.
+func Interval(text string) (time.Duration, error) {
+	interval, err := time.ParseDuration(text)
+	if err != nil || interval <= 0 {
+		return 0, Usagef("--interval is %q; allowed are times such as 1s and 1m", text)
+	}
+	return interval, nil
 }
 
 // Ready waits, with --wait, until objects can be used as their spec is now. They

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,6 +39,8 @@ type wait struct {
 	told map[string]string
 	// missing says that the object is not there.
 	missing bool
+	// blind says why it is not known what the object is like now; empty: it is known.
+	blind string
 }
 
 // run looks, and then watches until the watch ends; then it looks again. So what
@@ -71,17 +74,23 @@ func (w *wait) run(ctx context.Context) error {
 // look reads the object, until it can be read or must not be.
 func (w *wait) look(ctx context.Context) (version string, err error) {
 	for {
+		began := time.Now()
 		object, version, err := w.source.look(ctx)
 		switch {
 		case err == nil:
 			delete(w.told, apiServer)
+			w.blind = ""
 			w.see(object)
 			return version, nil
 		case ctx.Err() != nil:
+			if silent := time.Since(began); silent >= w.interval {
+				w.blind = fmt.Sprintf("could not look: the API server has not answered for %s", silent.Round(time.Second))
+			}
 			return "", w.cut(ctx)
 		case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err), errors.Is(err, errUnwatchable):
 			return "", fmt.Errorf("cannot wait for %s: %w", nameOf(w.object), err)
 		}
+		w.blind = "could not look: " + err.Error()
 		w.say(apiServer, "cannot look, trying again: "+err.Error())
 		select {
 		case <-ctx.Done():
@@ -93,7 +102,7 @@ func (w *wait) look(ctx context.Context) (version string, err error) {
 
 // follow watches the object; it is not done if the watch is.
 func (w *wait) follow(ctx context.Context, version string, remind <-chan time.Time) (done bool, err error) {
-	watcher, err := w.source.watch(ctx, version)
+	watcher, err := w.watch(ctx, version)
 	if err != nil { // who may not watch looks, at --interval
 		return false, nil
 	}
@@ -121,6 +130,36 @@ func (w *wait) follow(ctx context.Context, version string, remind <-chan time.Ti
 	}
 }
 
+// watch begins to watch. What has not begun after --interval is given up: the client
+// would try for longer by itself, and nobody looks meanwhile.
+func (w *wait) watch(ctx context.Context, version string) (watch.Interface, error) {
+	watching, cancel := context.WithCancel(ctx)
+	late := time.AfterFunc(w.interval, cancel)
+	watcher, err := w.source.watch(watching, version)
+	if err == nil && late.Stop() {
+		return &stoppable{watcher, cancel}, nil
+	}
+	cancel()
+	if err == nil {
+		watcher.Stop()
+		err = context.Canceled
+	}
+	return nil, err
+}
+
+// A stoppable watch lets go of its context when it is stopped.
+type stoppable struct {
+	watch.Interface
+
+	cancel context.CancelFunc
+}
+
+// Stop ends the watch.
+func (s *stoppable) Stop() {
+	s.Interface.Stop()
+	s.cancel()
+}
+
 // see takes over what the object is like, and tells what is new.
 func (w *wait) see(object client.Object) {
 	// Another object of the same name is not the one.
@@ -143,8 +182,11 @@ func (w *wait) say(about, text string) {
 }
 
 func (w *wait) remind() {
-	w.teller.progress(w.object.GetName(), "still waiting: "+stateOf(w.object).text())
+	w.teller.progress(w.object.GetName(), "still waiting: "+w.state())
 }
+
+// state is what is known of the object in a few words.
+func (w *wait) state() string { return cmp.Or(w.blind, stateOf(w.object).text()) }
 
 // reached says whether the wait is over, and how.
 func (w *wait) reached() (bool, error) {
@@ -163,11 +205,13 @@ func (w *wait) reached() (bool, error) {
 
 // cut is the end of a wait that was not over: what stands, and what goes on.
 func (w *wait) cut(ctx context.Context) error {
-	state := stateOf(w.object).text()
-	if errors.Is(context.Cause(ctx), errTimeout) {
-		return &Failure{ExitTimeout, fmt.Errorf("%s %s after %s: %s; it goes on in the cluster: see %s",
-			nameOf(w.object), w.goal.unmet(), w.timeout, state, describing(w.object))}
+	what, after := nameOf(w.object)+" "+w.goal.unmet(), ""
+	if w.blind != "" {
+		what = "it is not known what became of " + nameOf(w.object)
 	}
-	return &Failure{ExitInterrupted, fmt.Errorf("interrupted: %s %s: %s; it goes on in the cluster: see %s",
-		nameOf(w.object), w.goal.unmet(), state, describing(w.object))}
+	code, lead := ExitInterrupted, "interrupted: "
+	if errors.Is(context.Cause(ctx), errTimeout) {
+		code, lead, after = ExitTimeout, "", " after "+w.timeout.String()
+	}
+	return &Failure{code, fmt.Errorf("%s%s%s: %s; it goes on in the cluster: see %s", lead, what, after, w.state(), describing(w.object))}
 }

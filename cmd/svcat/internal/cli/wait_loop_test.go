@@ -149,6 +149,68 @@ func TestWaitInterrupted(t *testing.T) {
 	})
 }
 
+// A held source answers nothing: neither looks, as an API server that hangs, nor
+// watches, whose client tries again by itself for a while.
+type held struct {
+	*tale
+
+	looks bool
+}
+
+func (h *held) look(ctx context.Context) (client.Object, string, error) {
+	if h.looks {
+		<-ctx.Done()
+		return nil, "", ctx.Err()
+	}
+	return h.tale.look(ctx)
+}
+
+func (h *held) watch(ctx context.Context, _ string) (watch.Interface, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// What could not be looked at is not said to be as it was never seen.
+func TestWaitBlind(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		reason string
+		source held
+		code   int
+		took   time.Duration
+		says   string
+	}{
+		"Held": {
+			"the API server hangs", held{looks: true}, 4, 5 * time.Second,
+			`it is not known what became of instance "mydb" after 5s: could not look: the API server has not answered for 5s; it goes on in the cluster: see svcat describe instance mydb -n dev`,
+		},
+		"Refused": {
+			"it says why", held{tale: &tale{looks: []looked{{nil, errors.New("come later")}}}}, 4, 5 * time.Second,
+			`it is not known what became of instance "mydb" after 5s: could not look: come later; it goes on in the cluster: see svcat describe instance mydb -n dev`,
+		},
+		"Watchless": {
+			"a watch that does not begin is looked past, twice --interval later",
+			held{tale: &tale{looks: []looked{{begun, nil}, {usable, nil}}}}, 0, 2 * time.Second, "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeoutCause(t.Context(), 5*time.Second, errTimeout)
+				defer cancel()
+				source, started := c.source, time.Now()
+				w := &wait{object: seen(), goal: ready, source: &source, teller: &teller{out: &bytes.Buffer{}, started: started}, interval: time.Second, timeout: 5 * time.Second}
+				err := w.run(ctx)
+				assert.Equal(t, c.code, ExitCode(err), c.reason)
+				assert.Equal(t, c.took, time.Since(started), c.reason)
+				if c.says != "" {
+					assert.EqualError(t, err, c.says, c.reason)
+				}
+			})
+		})
+	}
+}
+
 func TestWaitFlags(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

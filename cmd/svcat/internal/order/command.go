@@ -19,22 +19,14 @@ func validated(groups ...func() error) error {
 	return nil
 }
 
-// completions registers what to propose for flags; those that several commands have
-// are added to them.
+// completions registers what to propose for flags, beside those that are typed freely.
 func completions(cmd *cobra.Command, of map[string]complete.Func) {
-	fixed := map[string]complete.Func{
-		"dry-run": complete.Words("none", "client", "server"),
-		"output":  complete.Words("yaml", "json", "name"),
+	typed := map[string]complete.Func{}
+	for _, name := range []string{"selector", "param", "secret", "name", "secret-name", "external-id"} {
+		typed[name] = cobra.NoFileCompletions
 	}
-	for _, name := range []string{"selector", "param", "secret", "name", "secret-name", "external-id", "timeout", "interval"} {
-		fixed[name] = cobra.NoFileCompletions
-	}
-	maps.Copy(fixed, of)
-	for name, propose := range fixed {
-		if cmd.Flags().Lookup(name) != nil {
-			_ = cmd.RegisterFlagCompletionFunc(name, propose)
-		}
-	}
+	maps.Copy(typed, of)
+	complete.Flags(cmd, typed)
 }
 
 // quoted is an object in a sentence, such as `instance "mydb"`.

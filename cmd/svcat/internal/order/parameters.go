@@ -2,12 +2,13 @@ package order
 
 import (
 	"bytes"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -15,29 +16,46 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	"github.com/defaultplan/defaultplan/merge"
 )
 
 // A gift is what a person gives to a new instance or binding: parameters, and
-// Secrets with more of them. No error repeats what was given: it may be secret.
+// Secrets with more of them. No error repeats what was given: it may be secret. So
+// commas are split here: the flag library quotes what it cannot split.
 type gift struct {
 	params  []string
-	json    string
+	json    text
 	secrets []string
 }
 
+// A text is the value of a flag that knows whether it was given.
+type text struct {
+	value string
+	given bool
+}
+
+func (t *text) String() string { return t.value }
+
+func (*text) Type() string { return "string" }
+
+func (t *text) Set(value string) error {
+	t.value, t.given = value, true
+	return nil
+}
+
 func (g *gift) bind(flags *pflag.FlagSet) {
-	flags.StringSliceVarP(&g.params, "param", "p", nil, "A parameter as NAME=VALUE, a text; once more with the same NAME makes a list. Not together with --params-json")
-	flags.StringVar(&g.json, "params-json", "", "All parameters as a JSON object, or @FILE that holds one. Not together with --param")
-	flags.StringSliceVarP(&g.secrets, "secret", "s", nil, "A Secret's key that holds a JSON object of more parameters, as SECRET[KEY]")
+	flags.StringArrayVarP(&g.params, "param", "p", nil, "A parameter as NAME=VALUE, a text; the same NAME again makes a list. Several may stand together, as in a=1,b=2. Not together with --params-json")
+	flags.Var(&g.json, "params-json", "All parameters as a JSON object, or @FILE that holds one. Not together with --param")
+	flags.StringArrayVarP(&g.secrets, "secret", "s", nil, "A Secret's key that holds a JSON object of more parameters, as SECRET[KEY]")
 }
 
 // parameters are those that were given; nil: none.
 func (g *gift) parameters() (*runtime.RawExtension, error) {
 	switch {
-	case g.json != "" && len(g.params) > 0:
+	case g.json.given && len(g.params) > 0:
 		return nil, cli.Usagef("--params-json and --param exclude each other: give one of them")
-	case g.json != "":
-		return parametersOf(g.json)
+	case g.json.given:
+		return parametersOf(g.json.value)
 	case len(g.params) > 0:
 		assigned, err := assignments(g.params)
 		if err != nil {
@@ -52,11 +70,10 @@ func (g *gift) parameters() (*runtime.RawExtension, error) {
 // again.
 func assignments(params []string) (map[string]any, error) {
 	assigned := map[string]any{}
-	for i, param := range params {
-		name, value, ok := strings.Cut(param, "=")
-		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
-		if !ok || name == "" {
-			return nil, cli.Usagef(`--param: number %d is not NAME=VALUE; a value with a comma is quoted as in --param '"NAME=a,b"'`, i+1)
+	for i, param := range split(params) {
+		name, value, ok := assignment(param)
+		if !ok {
+			return nil, cli.Usagef(`--param: number %d is not NAME=VALUE, such as location=westus`, i+1)
 		}
 		switch before := assigned[name].(type) {
 		case nil:
@@ -70,6 +87,29 @@ func assignments(params []string) (map[string]any, error) {
 	return assigned, nil
 }
 
+// assignment is NAME=VALUE; a NAME in quotes is one that the shell was to take off.
+func assignment(param string) (name, value string, ok bool) {
+	name, value, ok = strings.Cut(param, "=")
+	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+	return name, value, ok && name != "" && !strings.HasPrefix(name, `"`)
+}
+
+// split takes apart what stands together, as the older svcat did: at the commas that
+// are not in double quotes, if what is between them is NAME=VALUE each. Any other comma
+// is part of a value.
+func split(params []string) []string {
+	var all []string
+	for _, param := range params {
+		lines, err := csv.NewReader(strings.NewReader(param)).ReadAll()
+		if err != nil || len(lines) != 1 || slices.ContainsFunc(lines[0], func(one string) bool { _, _, ok := assignment(one); return !ok }) {
+			all = append(all, param)
+			continue
+		}
+		all = append(all, lines[0]...)
+	}
+	return all
+}
+
 func rawOf(value any) (*runtime.RawExtension, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -80,37 +120,60 @@ func rawOf(value any) (*runtime.RawExtension, error) {
 	return &runtime.RawExtension{Raw: bytes.TrimSpace(text.Bytes())}, nil
 }
 
-// parametersOf reads a JSON object, or @FILE that holds one. Its text stays as it
-// is, so no number is rounded.
+// parametersOf reads a JSON object, or @FILE that holds one, as strictly as admission
+// does. Its text is sent as it is; whole numbers that the API server would round are
+// refused.
 func parametersOf(given string) (*runtime.RawExtension, error) {
-	text := []byte(given)
+	raw := []byte(given)
 	if file, ok := strings.CutPrefix(given, "@"); ok {
 		var err error
-		if text, err = os.ReadFile(file); err != nil {
+		if raw, err = cli.ReadFile(file); err != nil {
 			return nil, fmt.Errorf("cannot read --params-json: %w", err)
 		}
 	}
-	var object map[string]json.RawMessage
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	if err := decoder.Decode(&object); err != nil || object == nil {
-		return nil, notObject(err)
+	object, err := merge.Decode(raw)
+	if err == nil && object == nil {
+		err = errors.New("it is empty")
 	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, cli.Usagef("--params-json goes on after its JSON object, at byte %d", decoder.InputOffset())
+	if err == nil {
+		err = unrounded(object)
+	}
+	if err != nil {
+		return nil, cli.Usagef(`--params-json: %w; give a JSON object such as '{"size": 5}'`, err)
 	}
 	var compact bytes.Buffer
-	if err := json.Compact(&compact, text); err != nil {
-		return nil, notObject(err)
+	if err := json.Compact(&compact, raw); err != nil {
+		return nil, cli.Usagef("--params-json cannot be compacted: it is not JSON")
 	}
 	return &runtime.RawExtension{Raw: compact.Bytes()}, nil
 }
 
-// notObject says where --params-json is wrong, in numbers only.
-func notObject(err error) error {
-	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return cli.Usagef(`--params-json is not JSON, at byte %d; it must be an object such as '{"size": 5}'`, syntax.Offset)
+// unrounded refuses numbers that the API server does not keep: it holds whole ones in 64
+// bits with a sign, and all others as floating-point numbers of 64 bits.
+func unrounded(value any) error {
+	switch v := value.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if err := unrounded(v[name]); err != nil {
+				return err
+			}
+		}
+	case []any:
+		for _, item := range v {
+			if err := unrounded(item); err != nil {
+				return err
+			}
+		}
+	case json.Number:
+		_, err := v.Int64()
+		if strings.ContainsAny(v.String(), ".eE") {
+			_, err = v.Float64()
+		}
+		if err != nil {
+			return errors.New("it has a number that is too large to be kept as it is: write it as a text")
+		}
 	}
-	return cli.Usagef(`--params-json must be a JSON object such as '{"size": 5}'`)
+	return nil
 }
 
 // keyOfSecret is SECRET[KEY].
@@ -119,7 +182,10 @@ var keyOfSecret = regexp.MustCompile(`^\s*([^\[\s]+)\s*\[\s*([^\]\s]+)\s*\]\s*$`
 // from are the Secrets that were given, in their order.
 func (g *gift) from() ([]v1beta1.ParametersFromSource, error) {
 	var sources []v1beta1.ParametersFromSource
-	for i, secret := range g.secrets {
+	if len(g.secrets) == 0 {
+		return nil, nil
+	}
+	for i, secret := range strings.Split(strings.Join(g.secrets, ","), ",") {
 		parts := keyOfSecret.FindStringSubmatch(secret)
 		if parts == nil {
 			return nil, cli.Usagef("--secret: number %d is not SECRET[KEY], such as mysecret[parameters]", i+1)

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -28,16 +29,22 @@ func TestParameters(t *testing.T) {
 		"Plain":         {"no letter is escaped", gift{params: []string{"a=<b>&"}}, `{"a":"<b>&"}`, ""},
 		"NoValue":       {"it is not repeated", gift{params: []string{"a=1", "s3cr3t"}}, "", "--param: number 2 is not NAME=VALUE"},
 		"NoName":        {"it is not repeated", gift{params: []string{"=s3cr3t"}}, "", "--param: number 1 is not NAME=VALUE"},
-		"JSON":          {"numbers stay as they are", gift{json: ` {"big": 18446744073709551615, "exact": 0.10, "deep": {"null": null}} `}, `{"big":18446744073709551615,"exact":0.10,"deep":{"null":null}}`, ""},
-		"Empty":         {"an object", gift{json: "{}"}, "{}", ""},
-		"File":          {"@FILE", gift{json: "@" + file}, `{"a":1}`, ""},
-		"NoFile":        {"there is none", gift{json: "@/nowhere"}, "", "cannot read --params-json: open /nowhere"},
-		"BothWays":      {"which?", gift{json: "{}", params: []string{"a=1"}}, "", "exclude each other"},
-		"Array":         {"parameters have names", gift{json: `["s3cr3t"]`}, "", "--params-json must be a JSON object"},
-		"Null":          {"no object", gift{json: "null"}, "", "--params-json must be a JSON object"},
-		"Broken":        {"its place, not its text", gift{json: `{"a": s3cr3t}`}, "", "--params-json is not JSON, at byte 7;"},
-		"TooMuch":       {"two objects", gift{json: `{"a": 1} {"b": "s3cr3t"}`}, "", "--params-json goes on after its JSON object"},
-		"TooMuchBroken": {"an object and something", gift{json: `{"a": 1} s3cr3t`}, "", "--params-json goes on after its JSON object"},
+		"JSON":          {"numbers stay as they are", gift{json: given(` {"big": 9223372036854775807, "exact": 0.10, "deep": {"null": null}} `)}, `{"big":9223372036854775807,"exact":0.10,"deep":{"null":null}}`, ""},
+		"Empty":         {"an object", gift{json: given("{}")}, "{}", ""},
+		"File":          {"@FILE", gift{json: given("@" + file)}, `{"a":1}`, ""},
+		"NoFile":        {"there is none", gift{json: given("@/nowhere")}, "", "cannot read --params-json: open /nowhere"},
+		"BothWays":      {"which?", gift{json: given("{}"), params: []string{"a=1"}}, "", "exclude each other"},
+		"Unread":        {"it has no end", gift{json: given("@/dev/zero")}, "", "cannot read --params-json: /dev/zero is larger than"},
+		"EmptyText":     {"a template that came out empty", gift{json: given("")}, "", "--params-json: it is empty; give a JSON object"},
+		"Array":         {"parameters have names", gift{json: given(`["s3cr3t"]`)}, "", "--params-json: cannot decode parameters: they must be a JSON object"},
+		"Null":          {"no object", gift{json: given("null")}, "", "--params-json: it is empty"},
+		"Broken":        {"its place, not its text", gift{json: given(`{"a": s3cr3t}`)}, "", "not valid JSON at byte 7;"},
+		"TooMuch":       {"two objects", gift{json: given(`{"a": 1} {"b": "s3cr3t"}`)}, "", "more text follows the JSON value"},
+		"TooMuchBroken": {"an object and something", gift{json: given(`{"a": 1} s3cr3t`)}, "", "more text follows the JSON value"},
+		"Twice":         {"which?", gift{json: given(`{"a": {"b": "s3cr3t", "b": 1}}`)}, "", `key "/a/b" appears twice`},
+		"TooLarge":      {"the API server would round it", gift{json: given(`{"a": [12345678901234567890123]}`)}, "", "too large to be kept"},
+		"Unsigned":      {"the API server would round it", gift{json: given(`{"a": 18446744073709551615}`)}, "", "too large to be kept"},
+		"Infinite":      {"the API server has no such number", gift{json: given(`{"a": 1e400}`)}, "", "too large to be kept"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -55,6 +62,50 @@ func TestParameters(t *testing.T) {
 			assert.Equal(t, c.want, string(got.Raw), c.reason)
 		})
 	}
+}
+
+// given is the value of --params-json.
+func given(value string) text { return text{value: value, given: true} }
+
+// The flags as they are typed: what stands together is taken apart as ever, and what
+// cannot be is not repeated.
+func TestParameterFlags(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		reason string
+		args   []string
+		want   string
+	}{
+		"Several":  {"as ever", []string{"-p", "a=1,b=2", "-p", "c=3"}, `{"a":"1","b":"2","c":"3"}`},
+		"Commas":   {"part of the value", []string{"-p", "tags=news,weather"}, `{"tags":"news,weather"}`},
+		"Quoted":   {"as ever", []string{"-p", `"a=1,b=2",c=3`}, `{"a":"1,b=2","c":"3"}`},
+		"Quotes":   {"part of the value", []string{"-p", `a="b"`}, `{"a":"\"b\""}`},
+		"Lines":    {"the older svcat dropped all but the first", []string{"-p", "a=1\n2=3"}, `{"a":"1\n2=3"}`},
+		"NoEnd":    {"it is not repeated", []string{"-p", `"s3cr3t"x=1`}, ""},
+		"NoEndToo": {"it is not repeated", []string{"-p", `"s3cr3t=1`}, ""},
+		"NoJSON":   {"it is empty", []string{"--params-json", ""}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, flags := &gift{}, pflag.NewFlagSet("", pflag.ContinueOnError)
+			g.bind(flags)
+			require.NoError(t, flags.Parse(c.args), c.reason)
+			got, err := g.parameters()
+			if c.want == "" {
+				require.Error(t, err, c.reason)
+				assert.Equal(t, cli.ExitUsage, cli.ExitCode(err), c.reason)
+				assert.NotContains(t, err.Error(), "s3cr3t", c.reason)
+				return
+			}
+			require.NoError(t, err, c.reason)
+			assert.Equal(t, c.want, string(got.Raw), c.reason)
+		})
+	}
+	g, flags := &gift{}, pflag.NewFlagSet("", pflag.ContinueOnError)
+	g.bind(flags)
+	require.NoError(t, flags.Parse([]string{"-s", "a[x],b[y]", "-s", `"s3cr3t"x`}))
+	_, err := g.from()
+	require.EqualError(t, err, "--secret: number 3 is not SECRET[KEY], such as mysecret[parameters]")
 }
 
 func TestSecrets(t *testing.T) {

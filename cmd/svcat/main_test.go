@@ -1,0 +1,45 @@
+package main
+
+import (
+	"os"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// The first signal ends the context; only what comes a second later is another one.
+func TestInterruptible(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		signals, letGo := make(chan os.Signal, 1), false
+		ctx, stop := interruptible(signals, func() { letGo = true })
+		defer stop()
+		synctest.Wait()
+		require.NoError(t, ctx.Err(), "nobody pressed Ctrl-C")
+		signals <- os.Interrupt
+		synctest.Wait()
+		require.Error(t, ctx.Err())
+		signals <- syscall.SIGTERM
+		time.Sleep(repeat / 2)
+		synctest.Wait()
+		assert.False(t, letGo, "a repeat is the same")
+		time.Sleep(repeat)
+		synctest.Wait()
+		assert.True(t, letGo, "the next one ends the process")
+	})
+}
+
+// A command that ended lets nothing behind.
+func TestInterruptibleStopped(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := interruptible(make(chan os.Signal), func() { t.Error("nobody pressed Ctrl-C") })
+		stop()
+		synctest.Wait()
+		assert.Error(t, ctx.Err())
+	})
+}
