@@ -48,6 +48,9 @@ func TestCreateFailsMidway(t *testing.T) {
 	got = m.create("class", "disks", "--from", m.name, "--default")
 	assert.Equal(t, 2, got.code)
 	assert.Contains(t, got.err, "--default means one plan, and disks would have 2: large, small")
+	got = m.create("class", "disks", "--from", m.name, "--no-plans", "--default")
+	assert.Equal(t, 2, got.code)
+	assert.Contains(t, got.err, "none would come; leave out --no-plans or --default")
 	got = m.create("class", "there", "--from", m.name, "--scope", "namespace")
 	assert.Equal(t, 1, got.code)
 	assert.Contains(t, got.err, `class "there" is there already in namespace "NAMESPACE"`)
@@ -115,6 +118,24 @@ func TestCreateCutOffAtEachWrite(t *testing.T) {
 			assert.Equal(t, []string{"disks", "disks-large", "disks-small"}, m.made(), tc.reason)
 		})
 	}
+}
+
+// A write that was sent and is not answered when the time after Ctrl-C is over: nobody
+// knows whether it stands, and that is said.
+func TestCreateUnanswered(t *testing.T) {
+	t.Parallel()
+	m := newWorld(t).register()
+	proxy := m.proxy()
+	held := proxy.Hold(writes(http.MethodPost, "serviceclasses"))
+	cut := m.start(proxy.Kubeconfig(), "create", "class", "disks", "--from", m.name, "--scope", "namespace")
+	<-held.Arrived
+	cut.interrupt()
+	got := cut.ends()
+	assert.Equal(t, 130, got.code)
+	assert.Contains(t, m.normal(got.err), "What was made before was removed again (2 of them)\n"+
+		"serviceclass NAMESPACE/disks may stand, or come yet: the API server did not answer; the same command once more takes it as it is\n"+
+		"error: interrupted before the API server answered: it is not known whether serviceclass NAMESPACE/disks was created\n")
+	assert.Empty(t, m.made())
 }
 
 // clear removes what was made in the namespace.

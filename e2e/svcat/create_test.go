@@ -156,7 +156,7 @@ func TestCreateInANamespace(t *testing.T) {
 	assert.Contains(t, got.err, "name it with --class, or first: svcat create class NAME --from store --scope namespace")
 	got = m.create("plan", "tiny", "--from", m.name+"/small", "--scope", "namespace", "--class", "disks", "--default")
 	require.Zero(t, got.code, got.err)
-	assert.Equal(t, "plan disks/tiny was created from store/small\ntiny is the default plan for disk\n", got.out)
+	assert.Equal(t, "plan disks/tiny in namespace NAMESPACE was created from store/small\ntiny is the default plan for disk in namespace NAMESPACE\n", got.out)
 	instance := &api.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: m.namespace, Name: "disk"}}
 	instance.Spec.ServiceType = m.kind
 	m.provisioned(instance)
@@ -186,6 +186,11 @@ func TestCreateInADryRun(t *testing.T) {
 	assert.Equal(t, []string{"disks", "disks-large", "disks-small"}, m.made())
 	got = m.run("", "create", "class", "disks2", "--from", m.name, "--scope", "namespace", "-n", m.namespace, "--dry-run=server")
 	require.Zero(t, got.code, got.err)
-	assert.Equal(t, "class disks2 was created from store, with plans large, small (server dry run)\n", m.normal(got.out))
+	assert.Equal(t, "class disks2 in namespace NAMESPACE was created from store, with plans large, small (server dry run)\n", m.normal(got.out))
 	assert.Len(t, m.made(), 3)
+	for _, mode := range []string{"client", "none"} {
+		got = m.create("plan", m.world.name("tiny"), "--from", m.name+"/small", "--default", "--dry-run="+mode, "-o", "yaml")
+		require.Zero(t, got.code, got.err)
+		assert.Contains(t, got.out, api.AnnotationDefaultPlan+`: "true"`, "as it is after the switch")
+	}
 }

@@ -44,8 +44,9 @@ func TestSetEveryField(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newWorld(t).newStall(namespaced, "basic50")
-			s.setsFields("class azure-mysql", s.class, "class", s.name("azure-mysql"))
-			s.setsFields("plan azure-mysql/basic50", func() client.Object { return s.plan("basic50") }, "plan", "basic50", "--class", s.name("azure-mysql"))
+			within := strings.TrimPrefix(s.mysql(), "mysql")
+			s.setsFields("class azure-mysql"+within, s.class, "class", s.name("azure-mysql"))
+			s.setsFields("plan azure-mysql/basic50"+within, func() client.Object { return s.plan("basic50") }, "plan", "basic50", "--class", s.name("azure-mysql"))
 		})
 	}
 }
@@ -54,7 +55,7 @@ func (s *stall) setsFields(title string, object func() client.Object, target ...
 	s.Helper()
 	steps := []struct{ flag, value, field, want, said string }{
 		{"--provision-params", `{"a": {"b": 9007199254740993, "c": "<&>"}, "z": [1, null]}`, "defaultProvisionParameters", `{"a":{"b":9007199254740993,"c":"<&>"},"z":[1,null]}`, "default provision parameters set"},
-		{"--provision-params", "a: {d: yes}\nbig: -9223372036854775808", "defaultProvisionParameters", `{"a":{"d":true},"big":-9223372036854775808}`, "default provision parameters set"},
+		{"--provision-params", "a: {d: true}\nbig: -9223372036854775808", "defaultProvisionParameters", `{"a":{"d":true},"big":-9223372036854775808}`, "default provision parameters set"},
 		{"--provision-params", "{}", "defaultProvisionParameters", "{}", "default provision parameters set"},
 		{"--provision-params", "null", "defaultProvisionParameters", "", "default provision parameters cleared"},
 		{"--provision-params", "null", "defaultProvisionParameters", "", "default provision parameters cleared (as before)"},
@@ -131,7 +132,7 @@ func TestSetRefusesWrongValues(t *testing.T) {
 		"NoObject":       {"Parameters are an object.", []string{"--provision-params", `["hunter2"]`}, "--provision-params: expected an object such as {size: small}, or null"},
 		"BrokenFile":     {"Where the file goes wrong.", []string{"--bind-params", "@" + file}, "--bind-params: it is neither JSON nor YAML; as JSON it goes wrong at line 3, byte 33"},
 		"Twice":          {"A key twice is a mistake, not a choice.", []string{"--provision-params", `{"a": "hunter2", "a": 1}`}, `--provision-params: expected an object: cannot decode parameters: key "/a" appears twice; keep one of the two`},
-		"TwiceInYAML":    {"In YAML, too.", []string{"--provision-params", "a: hunter2\na: 1"}, "--provision-params: it is neither JSON nor YAML, at line 2: a key appears twice in one object"},
+		"TwiceInYAML":    {"In YAML, too.", []string{"--provision-params", "a: hunter2\na: 1"}, "--provision-params: line 2: a key appears twice in one object"},
 		"TwoDocuments":   {"The second would be lost.", []string{"--provision-params", "a: 1\n---\nb: hunter2"}, "--provision-params: it holds several YAML documents; give one"},
 		"Empty":          {"Nothing is not null.", []string{"--bind-params", ""}, "--bind-params: it is empty; null clears the field"},
 		"NoFile":         {"A file that is not there.", []string{"--bind-params", "@/no/such/file"}, "--bind-params: cannot read the file: open /no/such/file: no such file or directory"},

@@ -22,9 +22,6 @@ type recordHistory struct {
 	mu       sync.Mutex
 	records  []string
 	versions []string
-	// awaited is a plan whose record closes recorded.
-	awaited  string
-	recorded chan struct{}
 }
 
 // watchRecord begins a history, which ends with the test.
@@ -44,23 +41,11 @@ func (s *stall) watchRecord() *recordHistory {
 			h.mu.Lock()
 			h.records = append(h.records, strings.TrimSuffix(record, "-"+s.suffix))
 			h.versions = append(h.versions, kept.ResourceVersion)
-			if last := h.records[len(h.records)-1]; h.awaited != "" && last == h.awaited {
-				close(h.recorded)
-				h.awaited = ""
-			}
 			h.mu.Unlock()
 		}
 	}()
 	h.complete()
 	return h
-}
-
-// upcoming is closed as soon as the plan is recorded.
-func (h *recordHistory) upcoming(plan string) <-chan struct{} {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.awaited, h.recorded = plan, make(chan struct{})
-	return h.recorded
 }
 
 // complete waits until all that is stored was heard of.

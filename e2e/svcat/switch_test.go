@@ -1,14 +1,12 @@
 package svcat_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -29,18 +27,19 @@ func TestSwitchPrintsTheProposalsLines(t *testing.T) {
 			t.Parallel()
 			s := newWorld(t).newStall(namespaced, "basic50", "premium-p1", "own")
 			first := s.set("plan", s.name("basic50"), "--default")
-			assert.Equal(t, "basic50 is the default plan for mysql\n", first.out, "there was none before")
+			assert.Equal(t, "basic50 is the default plan for "+s.mysql()+"\n", first.out, "there was none before")
+			assert.Empty(t, first.err, "that the keeper makes the type's object meanwhile is no news")
 			assert.Equal(t, "basic50", s.gives())
 
 			said := s.set("plan", s.name("premium-p1"), "--default")
 			assert.Empty(t, said.err)
-			s.golden("switch", "$ svcat set plan premium-p1 --default\n"+said.out)
+			s.golden("switch"+map[bool]string{true: "-namespace"}[namespaced], "$ svcat set plan premium-p1 --default\n"+said.out)
 			assert.Equal(t, "premium-p1", s.gives(), "from the moment that it returned")
 			s.comesTo("record premium-p1, annotated premium-p1")
 
 			// A plan that is named with its class, and that has the type itself.
 			said = s.set("plan", "azure-mysql-"+s.suffix+"/own", "--default")
-			assert.Equal(t, "premium-p1 is no longer the default plan for mysql\nown is the default plan for mysql\n", said.out)
+			assert.Equal(t, "premium-p1 is no longer the default plan for "+s.mysql()+"\nown is the default plan for "+s.mysql()+"\n", said.out)
 			s.comesTo("record own, annotated own")
 		})
 	}
@@ -127,11 +126,11 @@ func TestSwitchOff(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newWorld(t).newStall(namespaced, "basic50", "premium-p1")
-			assert.Equal(t, "basic50 is not the default plan for mysql, which has none\n", s.set("plan", s.name("basic50"), "--default=false").out)
+			assert.Equal(t, "basic50 is not the default plan for "+s.mysql()+", which has none\n", s.set("plan", s.name("basic50"), "--default=false").out)
 			s.set("plan", s.name("basic50"), "--default")
-			assert.Equal(t, "premium-p1 is not the default plan for mysql; azure-mysql/basic50 is\n", s.set("plan", s.name("premium-p1"), "--default=false").out)
+			assert.Equal(t, "premium-p1 is not the default plan for "+s.mysql()+"; azure-mysql/basic50 is\n", s.set("plan", s.name("premium-p1"), "--default=false").out)
 			assert.Equal(t, "basic50", s.gives())
-			assert.Equal(t, "basic50 is no longer the default plan for mysql\n", s.set("plan", s.name("basic50"), "--default=false").out)
+			assert.Equal(t, "basic50 is no longer the default plan for "+s.mysql()+"\n", s.set("plan", s.name("basic50"), "--default=false").out)
 			assert.Empty(t, s.gives())
 			s.comesTo("record , annotated ")
 			for range 8 {
@@ -155,6 +154,10 @@ func TestSwitchInADryRun(t *testing.T) {
 		assert.Equal(t, "basic50 is no longer the default plan for mysql ("+mode+" dry run)\npremium-p1 is the default plan for mysql ("+mode+" dry run)\n", said)
 		assert.Equal(t, "basic50 is no longer the default plan for mysql ("+mode+" dry run)\n",
 			s.set("plan", s.name("basic50"), "--default=false", "--dry-run="+mode).out)
+		got := s.set("plan", s.name("premium-p1"), "--default", "--dry-run="+mode, "-o", "yaml").out
+		assert.Contains(t, got, api.AnnotationDefaultPlan+`: "true"`, "the plan as it would be")
+		got = s.set("plan", s.name("basic50"), "--default=false", "--dry-run="+mode, "-o", "yaml").out
+		assert.NotContains(t, got, api.AnnotationDefaultPlan)
 		s.comesTo("record basic50, annotated basic50")
 	}
 	got := s.set("plan", s.name("premium-p1"), "--default", "--weight", "3", "-o", "yaml")
@@ -200,6 +203,15 @@ func TestSwitchTakesTheRightToTheType(t *testing.T) {
 	assert.Contains(t, got.err, "Error from server (Forbidden)")
 	assert.Contains(t, got.err, `cannot patch resource "clusterservicetypes"`)
 	assert.Empty(t, got.out, "no line that is not true")
+	got = s.runAs(plans, "", "set", "plan", s.name("basic50"), "--default=false", "--cluster")
+	assert.Equal(t, 1, got.code)
+	assert.Contains(t, got.err, "Error from server (Forbidden)")
+	s.comesTo("record basic50, annotated basic50")
+	patchers := s.userWith("patchers", rbacv1.PolicyRule{APIGroups: []string{api.GroupName}, Resources: []string{"clusterserviceplans"}, Verbs: []string{"patch", "update"}},
+		rbacv1.PolicyRule{APIGroups: []string{api.GroupName}, Resources: []string{"clusterservicetypes"}, Verbs: []string{"update"}})
+	got = s.runAs(patchers, "", "set", "plan", s.name("basic50"), "--default=false", "--cluster")
+	assert.Equal(t, 1, got.code)
+	assert.Contains(t, got.err, `cannot patch resource "clusterservicetypes"`, "admission would let him take the annotation off, and nothing is half done")
 	s.comesTo("record basic50, annotated basic50")
 
 	kinds := s.userWith("types", rbacv1.PolicyRule{APIGroups: []string{api.GroupName}, Resources: []string{"clusterservicetypes"}, Verbs: []string{"patch", "update"}})
@@ -208,35 +220,4 @@ func TestSwitchTakesTheRightToTheType(t *testing.T) {
 	assert.Contains(t, got.out, "premium-p1 is the default plan for")
 	assert.Contains(t, got.err, "the record decides, and the keeper annotates it")
 	s.comesTo("record premium-p1, annotated premium-p1")
-}
-
-// userWith is the environment of a user who may read the catalog and has these rights.
-func (s *stall) userWith(name string, rules ...rbacv1.PolicyRule) []string {
-	s.Helper()
-	user := s.name(name)
-	read := rbacv1.PolicyRule{APIGroups: []string{api.GroupName}, Resources: []string{"*"}, Verbs: []string{"get", "list", "watch"}}
-	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: user}, Rules: append(rules, read)}
-	require.NoError(s, s.client.Create(s.Context(), role))
-	binding := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: user}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: user},
-		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
-	}
-	require.NoError(s, s.client.Create(s.Context(), binding))
-	s.Cleanup(func() {
-		_ = s.client.Delete(context.Background(), role)
-	})
-	s.eventually(func() (bool, error) { // the API server's own authorizer learns of roles a little later
-		for _, rule := range role.Rules {
-			review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: user, ResourceAttributes: &authorizationv1.ResourceAttributes{
-				Group: api.GroupName, Resource: rule.Resources[0], Verb: rule.Verbs[0], Namespace: s.at,
-			}}}
-			if err := s.client.Create(s.Context(), review); err != nil || !review.Status.Allowed {
-				return false, err
-			}
-		}
-		return true, nil
-	})
-	kubeconfig, err := s.KubeconfigFor(s.Context(), user)
-	require.NoError(s, err)
-	return append(s.Environment(), "KUBECONFIG="+kubeconfig)
 }

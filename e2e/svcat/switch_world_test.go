@@ -181,6 +181,14 @@ func (s *stall) gives() string {
 	return ""
 }
 
+// mysql is the type in a sentence, made normal.
+func (s *stall) mysql() string {
+	if s.at == "" {
+		return "mysql"
+	}
+	return "mysql in namespace NAMESPACE"
+}
+
 // set runs `svcat set` where the stall is; it must succeed.
 func (s *stall) set(args ...string) outcome {
 	s.Helper()

@@ -31,7 +31,8 @@ const aboutCopies = `The copy is yours: no relist of the broker changes it. It h
 with its external ID, which is what the broker is sent; NAME is its external and its
 Kubernetes name. Whether the original is a default or suggested is not copied.
 
-With --scope namespace, what the whole cluster has is copied into a namespace, which
+A name that stands for something both in the current namespace and in the cluster needs
+--namespace, --cluster or --scope. With --scope namespace, what the whole cluster has is copied into a namespace, which
 takes the right to use its broker there.`
 
 func newCreateClass(env *cli.Env) *cobra.Command {
@@ -44,7 +45,7 @@ func newCreateClass(env *cli.Env) *cobra.Command {
 
 Its plans come along, as NAME/PLAN. They are created before the class, so that nobody
 can choose among half of them; if one of them is refused, or at Ctrl-C, what was made
-before is removed again.`,
+before is removed again. What nobody answered for is told.`,
 		Example: `  # The same service with other defaults
   svcat create class mysql-dev --from azure-mysql --type mysql --provision-params '{location: eastus}'
   # For one namespace
@@ -97,6 +98,8 @@ type creation struct {
 	client client.Client
 	// finder looks where the original is looked for.
 	finder catalog.Finder
+	// loose says that no flag names the scope of the original.
+	loose bool
 	// namespace is the current one.
 	namespace string
 }
@@ -134,7 +137,7 @@ func (c *creation) begin(cmd *cobra.Command, name string) (err error) {
 	if err != nil {
 		return err
 	}
-	c.namespace = namespace
+	c.namespace, c.loose = namespace, !given && !c.cluster && c.scope == ""
 	// With --scope cluster, what a namespace has is looked at only if it is named.
 	place := catalog.Place{Cluster: true, Namespaces: !c.cluster && (c.scope != "cluster" || given), Namespace: namespace}
 	if c.client, err = c.env.Client(); err != nil {
@@ -158,9 +161,17 @@ func (c *creation) into(from client.Object, broker string, ofCluster bool) (stri
 	return from.GetNamespace(), nil
 }
 
-// place is one scope, to look for names that are taken there.
+// placeIn is one scope: a namespace, or with none the cluster.
 func placeIn(namespace string) catalog.Place {
 	return catalog.Place{Cluster: namespace == "", Namespaces: namespace != "", Namespace: namespace}
+}
+
+// flagOf is what names a namespace to a command; the cluster is not told.
+func flagOf(namespace string) string {
+	if namespace == "" {
+		return ""
+	}
+	return " -n " + namespace
 }
 
 // withdrawn says that the broker lists a class or plan no more, or that it goes.
@@ -173,15 +184,21 @@ func (c *creation) switchTo(ctx context.Context, plan catalog.Plan, title string
 	change := &Switch{Env: c.env, Client: c.client, Writes: &c.writes, untold: c.writes.Sends() && !c.writes.Stores()}
 	err := change.To(ctx, plan)
 	if err != nil && c.writes.Stores() {
-		warnf(c.env, "%s was created, but is not the default; to make it so: svcat set plan %s --default", title, title)
+		warnf(c.env, "%s was created, but is not the default; to make it so: svcat set plan %s --default%s", title, title, flagOf(plan.Object.GetNamespace()))
 	}
 	return err
 }
 
-// print prints what was created, if -o asks for it, in the order of creation.
-func (c *creation) print(objects []client.Object) error {
+// print prints what was created, if -o asks for it, in the order of creation; the first
+// is the plan that became the default, if one did.
+func (c *creation) print(ctx context.Context, objects []client.Object) (err error) {
 	if c.writes.Output == "" {
 		return nil
+	}
+	if c.isDefault {
+		if objects[0], err = switched(ctx, c.client, &c.writes, objects[0], true); err != nil {
+			return err
+		}
 	}
 	for i, object := range objects {
 		if i > 0 && c.writes.Output == "yaml" {

@@ -20,7 +20,7 @@ func (c *creation) class(cmd *cobra.Command, name string) error {
 		return err
 	}
 	ctx := cmd.Context()
-	from, err := c.finder.Class(ctx, c.from)
+	from, err := findClass(ctx, c.finder, c.loose, c.from)
 	if err != nil {
 		return cli.Untouched(err)
 	}
@@ -45,7 +45,7 @@ func (c *creation) class(cmd *cobra.Command, name string) error {
 			return err
 		}
 	}
-	return c.print(objects)
+	return c.print(ctx, objects)
 }
 
 // copied is the copy of a class with its plans, which are not created yet. It reads
@@ -86,7 +86,7 @@ func (c *creation) freeClass(ctx context.Context, namespace, name string) error 
 	case err != nil && !isName:
 		return err
 	}
-	return fmt.Errorf("class %q is there already in %s; choose another name, or change it: svcat set class %s", name, place, name)
+	return fmt.Errorf("class %q is there already in %s; choose another name, or change it: svcat set class %s%s", name, place, name, flagOf(place.Namespace))
 }
 
 // plansToCopy are the plans of a class that its broker lists, in a stable order.
@@ -110,6 +110,9 @@ func (c *creation) defaultable(class catalog.Class, plans []catalog.Plan) error 
 	if !c.isDefault {
 		return nil
 	}
+	if len(plans) == 0 {
+		return cli.Usagef("--default means the plan that comes with the class, and none would come; leave out --no-plans or --default")
+	}
 	if len(plans) != 1 {
 		return cli.Usagef("--default means one plan, and %s would have %d: %s; leave it out, and then: svcat set plan %s/PLAN --default",
 			class.Title(), len(plans), titlesOf(plans), class.Title())
@@ -121,11 +124,12 @@ func (c *creation) defaultable(class catalog.Class, plans []catalog.Plan) error 
 }
 
 func (c *creation) tellClass(class, from catalog.Class, plans []catalog.Plan) error {
+	title := class.Title() + in(class.Object.GetNamespace())
 	switch len(plans) {
 	case 0:
-		return c.writes.Say(c.env, "class %s was created from %s, without plans", class.Title(), from.Title())
+		return c.writes.Say(c.env, "class %s was created from %s, without plans", title, from.Title())
 	case 1:
-		return c.writes.Say(c.env, "class %s was created from %s, with plan %s", class.Title(), from.Title(), plans[0].Title())
+		return c.writes.Say(c.env, "class %s was created from %s, with plan %s", title, from.Title(), plans[0].Title())
 	}
-	return c.writes.Say(c.env, "class %s was created from %s, with plans %s", class.Title(), from.Title(), titlesOf(plans))
+	return c.writes.Say(c.env, "class %s was created from %s, with plans %s", title, from.Title(), titlesOf(plans))
 }

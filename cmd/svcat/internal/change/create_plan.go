@@ -19,7 +19,7 @@ func (c *creation) plan(cmd *cobra.Command, name string) error {
 		return err
 	}
 	ctx := cmd.Context()
-	from, err := c.finder.Plan(ctx, "", c.from)
+	from, err := findPlan(ctx, c.finder, c.loose, "", c.from)
 	if err != nil {
 		return cli.Untouched(err)
 	}
@@ -36,7 +36,7 @@ func (c *creation) plan(cmd *cobra.Command, name string) error {
 	if err := m.all(ctx, objects); err != nil {
 		return err
 	}
-	if err := c.writes.Say(c.env, "plan %s was created from %s", title, fromTitle); err != nil {
+	if err := c.writes.Say(c.env, "plan %s%s was created from %s", title, in(plan.Object.GetNamespace()), fromTitle); err != nil {
 		return err
 	}
 	if c.isDefault {
@@ -44,7 +44,7 @@ func (c *creation) plan(cmd *cobra.Command, name string) error {
 			return err
 		}
 	}
-	return c.print(objects)
+	return c.print(ctx, objects)
 }
 
 // copiedPlan is the copy of a plan, which is not created yet, and its class.
@@ -115,7 +115,7 @@ func (c *creation) freePlan(ctx context.Context, class catalog.Class, name strin
 		case err != nil && !isName:
 			return err
 		default:
-			return fmt.Errorf("plan %q is there already in %s; choose another name, or change it: svcat set plan %s", name, place, name)
+			return fmt.Errorf("plan %q is there already in %s; choose another name, or change it: svcat set plan %s%s", name, place, name, flagOf(place.Namespace))
 		}
 	}
 	return nil

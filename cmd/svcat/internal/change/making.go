@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
+	"net/url"
 	"reflect"
 	"slices"
 	"strings"
@@ -28,6 +30,8 @@ type making struct {
 
 	// made are those that this run created.
 	made []client.Object
+	// open is one that was sent, and that nobody answered for; nil if there is none.
+	open client.Object
 }
 
 // all creates the objects in their order. If one cannot be created, or at Ctrl-C,
@@ -40,12 +44,19 @@ func (m *making) all(ctx context.Context, objects []client.Object) error {
 		if !ok {
 			return fmt.Errorf("cannot copy a %T", object)
 		}
-		err := cli.Whole(ctx, what(object)+" was created", func(ctx context.Context) error { return m.writes.Create(ctx, m.client, objects[i]) })
+		sent := false
+		err := cli.Whole(ctx, what(object)+" was created", func(ctx context.Context) error {
+			sent = true
+			return m.writes.Create(ctx, m.client, objects[i])
+		})
 		if err == nil {
 			m.made = append(m.made, objects[i])
 			continue
 		}
 		leftOver, mine := m.stands(ctx, wanted, err)
+		if sent && m.writes.Stores() && unanswered(err) && !leftOver {
+			m.open = wanted
+		}
 		if !leftOver {
 			return m.undo(ctx, err)
 		}
@@ -63,8 +74,8 @@ func (m *making) all(ctx context.Context, objects []client.Object) error {
 // stands says that the object is there after an error, as it was to be made, and
 // reads it; mine says that it was probably this very run that made it: nobody answered.
 func (m *making) stands(ctx context.Context, wanted client.Object, cause error) (there, mine bool) {
-	_, answered := errors.AsType[*apierrors.StatusError](cause)
-	if answered && !apierrors.IsAlreadyExists(cause) || !m.writes.Sends() || errors.Is(cause, context.Canceled) {
+	answered := !unanswered(cause)
+	if answered && !apierrors.IsAlreadyExists(cause) || !m.writes.Sends() {
 		return false, false
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
@@ -80,7 +91,7 @@ func (m *making) stands(ctx context.Context, wanted client.Object, cause error) 
 // undo removes what was made, the last first, and returns the error of a command
 // that did nothing, or that says what stands.
 func (m *making) undo(ctx context.Context, cause error) error {
-	if len(m.made) == 0 || !m.writes.Stores() {
+	if len(m.made) == 0 && m.open == nil || !m.writes.Stores() {
 		return cause
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
@@ -99,8 +110,39 @@ func (m *making) undo(ctx context.Context, cause error) error {
 		}
 		return cause
 	}
+	if m.open != nil {
+		return m.stillOpen(ctx, cause)
+	}
 	notef(m.env, "What was made before was removed again (%d of them); nothing stands", len(m.made))
 	return cause
+}
+
+// stillOpen looks once more for what nobody answered for, and says what may stand.
+func (m *making) stillOpen(ctx context.Context, cause error) error {
+	if len(m.made) > 0 {
+		notef(m.env, "What was made before was removed again (%d of them)", len(m.made))
+	}
+	now := blankOf(m.open)
+	err := m.client.Get(ctx, client.ObjectKeyFromObject(m.open), now)
+	if err == nil && alike(now, m.open) {
+		uid := now.GetUID()
+		if err := m.client.Delete(ctx, now, client.Preconditions{UID: &uid}); client.IgnoreNotFound(err) == nil {
+			notef(m.env, "%s came late, and was removed again; nothing stands", what(m.open))
+			return cause
+		}
+	}
+	notef(m.env, "%s may stand, or come yet: the API server did not answer; the same command once more takes it as it is", what(m.open))
+	return cause
+}
+
+// unanswered says that nobody knows what became of a request that was sent.
+func unanswered(err error) bool {
+	if cli.ExitCode(err) == cli.ExitInterrupted {
+		return true
+	}
+	_, broken := errors.AsType[*url.Error](err)
+	dial, never := errors.AsType[*net.OpError](err)
+	return broken && (!never || dial.Op != "dial")
 }
 
 // what is an object in a sentence.

@@ -51,6 +51,34 @@ func putsBack(entry metav1.ManagedFieldsEntry) bool {
 	return known || entry.Operation == metav1.ManagedFieldsOperationApply
 }
 
+// released warns of fields of a broker's object that are cleared, which were set, and not
+// by its broker: what it suggests, if anything, is taken again.
+func (s *setting) released(to target, edits []*edit) []string {
+	spec, err := specOf(to.object)
+	owner := metav1.GetControllerOfNoCopy(to.object)
+	before, _ := spec.(map[string]any)
+	if err != nil || owner == nil || !strings.HasSuffix(owner.Kind, "ServiceBroker") {
+		return nil
+	}
+	var texts []string
+	for _, e := range edits {
+		path := []string{"f:spec", "f:" + e.name}
+		if before[e.name] == nil || e.value != nil || ownersOf(to.object.GetManagedFields(), path...).broker {
+			continue
+		}
+		texts = append(texts, fmt.Sprintf("if the broker of %s suggests its %s, the next relist brings that back%s", to.title, e.title, e.instead()))
+	}
+	return texts
+}
+
+// instead is how to have a field so that nobody's suggestion is taken.
+func (e *edit) instead() string {
+	if e.none == "" {
+		return "; give another value to keep it off"
+	}
+	return fmt.Sprintf("; to have none, give --%s %s", e.flag, e.none)
+}
+
 // warnings say what becomes of an edit of a field with these owners; unchanged says
 // that the field was so before.
 func (o owners) warnings(e *edit, of string, unchanged bool) []string {
@@ -62,10 +90,8 @@ func (o owners) warnings(e *edit, of string, unchanged bool) []string {
 		return texts
 	}
 	switch {
-	case e.value == nil && e.none == "":
-		texts = append(texts, fmt.Sprintf("the broker of %s suggests its %s, and the next relist puts that back; give another value to keep it off", of, e.title))
 	case e.value == nil:
-		texts = append(texts, fmt.Sprintf("the broker of %s suggests its %s, and the next relist puts that back; to have none, give --%s %s", of, e.title, e.flag, e.none))
+		texts = append(texts, fmt.Sprintf("the broker of %s suggests its %s, and the next relist puts that back%s", of, e.title, e.instead()))
 	case unchanged:
 		texts = append(texts, fmt.Sprintf("the broker of %s suggests just this as its %s; it stays the broker's, and later suggestions are taken", of, e.title))
 	default:

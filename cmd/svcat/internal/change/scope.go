@@ -170,6 +170,17 @@ func (s *standing) title(name string) string {
 	return name
 }
 
+// kind is the type in a sentence.
+func (s *standing) kind() string { return s.at.Name + in(s.at.Namespace) }
+
+// in is the namespace in a sentence; the cluster is not told.
+func in(namespace string) string {
+	if namespace == "" {
+		return ""
+	}
+	return " in namespace " + namespace
+}
+
 func typeAt(at client.ObjectKey) client.Object {
 	if at.Namespace == "" {
 		return named(&v1beta1.ClusterServiceType{}, at)

@@ -21,7 +21,13 @@ func NewSet(env *cli.Env) *cobra.Command {
 }
 
 const aboutFields = `A flag that is given replaces its field whole; null clears it. Values are JSON or
-YAML: inline, @FILE, or - for standard input. All fields are written in one write.`
+YAML: inline, @FILE, or - for standard input. All fields are written in one write.
+What readers of YAML differ about (yes, 012, <<), and numbers that the API server would
+round, are refused.
+
+A name that stands for something both in the current namespace and in the cluster needs
+--namespace or --cluster. Who applies a field from elsewhere, such as helm, is warned of
+at the first write: from then on the field is svcat's, until the other applies it again.`
 
 func newSetClass(env *cli.Env) *cobra.Command {
 	s := &setting{env: env}
@@ -57,9 +63,10 @@ type, in the cluster or in its namespace.
 
 ` + aboutFields + `
 
---default switches: one write of the type's record, with no moment without a default,
-then the annotations follow it. The lines that it prints are true of that one write. If
-another switch came right after it, that is told, and the exit code is 0 all the same.
+--default switches: one write of the type's record, with no moment without a default.
+Then this plan is annotated; the keeper takes the other's annotation off, which means
+nothing meanwhile. The lines that it prints are true of that one write. If another
+switch came before the annotation, that is told, and the exit code is 0 all the same.
 With other flags, --default comes last and --default=false first: a plan becomes the
 default as it is to be, and if a step is refused, those that came before stand.`,
 		Example: `  # Instances that only say serviceType: mysql get this plan

@@ -24,6 +24,7 @@ type setting struct {
 	kubeName  bool
 	isDefault bool
 	ofClass   string
+	loose     bool // No flag names the scope.
 }
 
 func (s *setting) bind(cmd *cobra.Command, plan bool) {
@@ -56,6 +57,11 @@ func (s *setting) begin(cmd *cobra.Command) ([]*edit, catalog.Finder, client.Cli
 	if err != nil {
 		return nil, catalog.Finder{}, nil, err
 	}
+	_, given, err := s.env.Namespace()
+	if err != nil {
+		return nil, catalog.Finder{}, nil, err
+	}
+	s.loose = !given && !s.places.Cluster && s.places.Scope == ""
 	c, err := s.env.Client()
 	return edits, catalog.Finder{Reader: c, Place: place, KubeName: s.kubeName}, c, err
 }
@@ -65,15 +71,23 @@ func (s *setting) class(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	class, err := finder.Class(cmd.Context(), name)
+	class, err := findClass(cmd.Context(), finder, s.loose, name)
 	if err != nil {
 		return cli.Untouched(err)
 	}
-	written, err := s.write(cmd.Context(), c, target{class.Object, "class " + class.Title(), editableClass(class)}, edits)
+	was, err := formerOfClass(cmd.Context(), c, class, edits)
+	if err != nil {
+		return cli.Untouched(err)
+	}
+	title := "class " + class.Title() + in(class.Object.GetNamespace())
+	written, err := s.write(cmd.Context(), c, target{class.Object, title, editableClass(class)}, edits)
 	if err != nil {
 		return err
 	}
 	if retyped(edits) {
+		if now, _ := catalog.ClassOf(written); was != nil && now.Spec.ServiceType != was.at.Name {
+			s.warnOfLoss(was)
+		}
 		warnOfTypes(cmd.Context(), s.env, c, written)
 	}
 	return s.print(written)
@@ -101,7 +115,7 @@ func (s *setting) plan(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	plan, err := finder.Plan(cmd.Context(), s.ofClass, name)
+	plan, err := findPlan(cmd.Context(), finder, s.loose, s.ofClass, name)
 	if err != nil {
 		return cli.Untouched(err)
 	}
@@ -116,7 +130,7 @@ func (s *setting) plan(cmd *cobra.Command, name string) error {
 			return err
 		}
 	}
-	written, err := s.write(cmd.Context(), c, target{plan.Object, "plan " + title, editablePlan(plan)}, edits)
+	written, err := s.writePlan(cmd.Context(), change, plan, title, edits, given && s.isDefault)
 	if err != nil {
 		return err
 	}
@@ -126,7 +140,10 @@ func (s *setting) plan(cmd *cobra.Command, name string) error {
 			return err
 		}
 	}
-	return s.printNow(cmd.Context(), c, written, given)
+	if !given {
+		return s.print(written)
+	}
+	return printSwitched(cmd.Context(), s.env, c, &s.writes, written, s.isDefault)
 }
 
 // makeDefault switches to a plan as it was just written.
@@ -137,20 +154,6 @@ func (s *setting) makeDefault(ctx context.Context, change *Switch, written clien
 		warnf(s.env, "the plan is set, but not the default")
 	}
 	return err
-}
-
-// printNow prints an object that more than one write changed.
-func (s *setting) printNow(ctx context.Context, c client.Client, object client.Object, switched bool) error {
-	if s.writes.Output == "" {
-		return nil
-	}
-	if now := blankOf(object); switched && s.writes.Stores() {
-		if err := c.Get(ctx, client.ObjectKeyFromObject(object), now); err != nil {
-			return err
-		}
-		object = now
-	}
-	return s.print(object)
 }
 
 // A target is the class or plan that edits are written to.
@@ -172,6 +175,7 @@ func (s *setting) write(ctx context.Context, c client.Client, to target, edits [
 		return nil, err
 	}
 	written := to.object
+	released := s.released(to, edits)
 	for _, e := range edits {
 		e.put(to.editable)
 	}
@@ -184,6 +188,9 @@ func (s *setting) write(ctx context.Context, c client.Client, to target, edits [
 		return nil, err
 	}
 	s.warnOfOwners(to, written, edits)
+	for _, text := range released {
+		warnf(s.env, "%s", text)
+	}
 	changed := told(edits)
 	if s.writes.Stores() && written.GetResourceVersion() == to.object.GetResourceVersion() {
 		changed += " (as before)"

@@ -37,6 +37,8 @@ type Switch struct {
 	// untold says that a dry run changes the type of the plan, too, or makes the plan:
 	// admission would judge the switch by what is stored.
 	untold bool
+	// fresh says that the plan has just got the type: the keeper may have been faster.
+	fresh bool
 }
 
 // To makes plan the default of its type, in its scope. It prints which plan this very
@@ -91,7 +93,7 @@ func (s *Switch) swap(ctx context.Context, at client.ObjectKey, plan string) (*s
 		if now.recorded == plan {
 			if !now.holds(plan) {
 				return nil, false, fmt.Errorf("%s is recorded as the default plan for %s already, but cannot be chosen: it or its class is being deleted, or was removed from the broker's catalog",
-					now.title(plan), at.Name)
+					now.title(plan), now.kind())
 			}
 			return now, false, nil
 		}
@@ -99,7 +101,7 @@ func (s *Switch) swap(ctx context.Context, at client.ObjectKey, plan string) (*s
 			warnf(s.Env, "the switch is not tried: admission would judge the plan as it is stored, which this dry run leaves as it is")
 			return now, true, nil
 		}
-		err = cli.Whole(ctx, fmt.Sprintf("%s is the default plan for %s", now.title(plan), at.Name), func(ctx context.Context) error {
+		err = cli.Whole(ctx, fmt.Sprintf("%s is the default plan for %s", now.title(plan), now.kind()), func(ctx context.Context) error {
 			return s.record(ctx, now, plan)
 		})
 		if err == nil || !errors.Is(err, errOutrun) {
@@ -114,9 +116,9 @@ func (s *Switch) swap(ctx context.Context, at client.ObjectKey, plan string) (*s
 // tryAgain waits before a further try, or says that there were enough.
 func (s *Switch) tryAgain(ctx context.Context, at client.ObjectKey, try int) error {
 	if try == tries {
-		return fmt.Errorf("cannot change the default plan for %s: others wrote its record %d times meanwhile; nothing was changed, try again", at.Name, tries)
+		return fmt.Errorf("cannot change the default plan for %s: others wrote its record %d times meanwhile; nothing was changed, try again", at.Name+in(at.Namespace), tries)
 	}
-	if try > 1 {
+	if try > 2 { // Of a new type, the keeper makes the object meanwhile.
 		notef(s.Env, "The record of %s was written meanwhile; trying again (%d of %d)", at.Name, try+1, tries)
 	}
 	select {
@@ -137,17 +139,17 @@ func (s *Switch) record(ctx context.Context, now *standing, plan string) error {
 		kept := typeAt(now.at)
 		view, _ := catalog.TypeOf(kept)
 		view.Spec.DefaultPlanRef = ref
-		return outrun(s.Writes.Create(ctx, s.Client, kept))
+		err := s.Writes.Create(ctx, s.Client, kept)
+		if cli.IsConflict(err) {
+			return errOutrun
+		}
+		return err // Not found is then its kind, or its namespace.
 	}
 	patch := map[string]any{
 		"metadata": map[string]any{"resourceVersion": now.kept.GetResourceVersion()},
 		"spec":     map[string]any{"defaultPlanRef": ref},
 	}
-	return outrun(s.patch(ctx, typeAt(now.at), patch))
-}
-
-// outrun is errOutrun where somebody else was faster, or the object is gone.
-func outrun(err error) error {
+	err := s.patch(ctx, typeAt(now.at), patch)
 	if cli.IsConflict(err) || apierrors.IsNotFound(err) {
 		return errOutrun
 	}
@@ -170,19 +172,20 @@ func (s *Switch) tell(before *standing, plan catalog.Plan, swapped bool) error {
 		entry = new(plan.PlanEntry())
 	}
 	name, holder := before.bare(entry), before.holder
-	if !swapped || holder != nil && holder.Name == entry.Name {
-		return s.Writes.Say(s.Env, "%s is the default plan for %s already", name, before.at.Name)
+	same := holder != nil && holder.Name == entry.Name
+	if !s.fresh && (same || !swapped) {
+		return s.Writes.Say(s.Env, "%s is the default plan for %s already", name, before.kind())
 	}
-	if holder != nil {
+	if holder != nil && !same {
 		old := before.bare(holder)
 		if old == name {
 			old, name = before.full(holder), before.full(entry)
 		}
-		if err := s.Writes.Say(s.Env, "%s is no longer the default plan for %s", old, before.at.Name); err != nil {
+		if err := s.Writes.Say(s.Env, "%s is no longer the default plan for %s", old, before.kind()); err != nil {
 			return err
 		}
 	}
-	return s.Writes.Say(s.Env, "%s is the default plan for %s", name, before.at.Name)
+	return s.Writes.Say(s.Env, "%s is the default plan for %s", name, before.kind())
 }
 
 // warnOfTools warns of whoever applies from elsewhere what is switched.

@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
-	"sigs.k8s.io/yaml"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 )
@@ -62,9 +61,9 @@ func (*reader) all(flag, name string, from io.Reader) ([]byte, error) {
 // errEmpty is about a value that says nothing, as a template that came out empty.
 var errEmpty = errors.New("it is empty; null clears the field")
 
-// asJSON is a text of JSON or YAML as JSON; null is nil. JSON keeps the text of its
-// numbers, and whole numbers of YAML keep their 64 bits. Errors say where, never
-// what: values may be confidential.
+// asJSON is a text of JSON or YAML as JSON; null is nil. Numbers keep their text, or
+// are refused if the API server would change them. Errors say where, never what: values
+// may be confidential.
 func asJSON(text []byte) (json.RawMessage, error) {
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 {
@@ -75,6 +74,8 @@ func asJSON(text []byte) (json.RawMessage, error) {
 		if text, err = fromYAML(text); err != nil {
 			return nil, err
 		}
+	} else if err := keepable(text); err != nil {
+		return nil, err
 	}
 	if string(text) == "null" {
 		return nil, nil
@@ -82,8 +83,12 @@ func asJSON(text []byte) (json.RawMessage, error) {
 	return text, nil
 }
 
+// header is how a YAML text may begin.
+var header = regexp.MustCompile(`^((%.*|#.*|[ \t]*)\r?\n)*---[ \t]*\r?\n`)
+
 func fromYAML(text []byte) ([]byte, error) {
-	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("---\n")))
+	// Its lines stay, so that errors count them.
+	text = header.ReplaceAllFunc(text, func(lines []byte) []byte { return bytes.Repeat([]byte("\n"), bytes.Count(lines, []byte("\n"))) })
 	if first := firstOf(text); first == 0 || string(text) == "---" {
 		return nil, errEmpty
 	}
@@ -92,17 +97,14 @@ func fromYAML(text []byte) ([]byte, error) {
 		return nil, errors.Join(err, errors.New("it holds several YAML documents; give one"))
 	}
 	if !isFlow(text) {
-		converted, err := yaml.YAMLToJSONStrict(text)
-		if err != nil {
-			return nil, fmt.Errorf("it is neither JSON nor YAML%s", placeOf(text, err))
-		}
-		return bytes.TrimSpace(converted), nil
+		converted, err := yamlToJSON(text)
+		return converted, placed(text, err)
 	}
 	// The YAML library stops where an object in braces ends, and does not see what
 	// follows. Within a list it does.
-	converted, err := yaml.YAMLToJSONStrict(slices.Concat([]byte("[ "), text, []byte("\n]")))
+	converted, err := yamlToJSON(slices.Concat([]byte("[ "), text, []byte("\n]")))
 	if err != nil {
-		return nil, fmt.Errorf("it is neither JSON nor YAML%s", placeOf(text, err))
+		return nil, placed(text, err)
 	}
 	var items []json.RawMessage
 	if err := json.Unmarshal(converted, &items); err != nil || len(items) != 1 {
@@ -148,20 +150,27 @@ func severalDocuments(text []byte) (bool, error) {
 // quote the text.
 var yamlLine = regexp.MustCompile(`line (\d+)`)
 
+// placed is an error of the YAML library, or one of what a text holds, without a word
+// of the text.
+func placed(text []byte, err error) error {
+	_, ours := errors.AsType[*yamlError](err)
+	if err == nil || ours || errors.Is(err, errEmpty) {
+		return err
+	}
+	return fmt.Errorf("it is neither JSON nor YAML%s", placeOf(text, err))
+}
+
 // placeOf says where the text goes wrong, as far as that is known.
 func placeOf(text []byte, err error) string {
-	place, because := "", ""
+	place := ""
 	if line := yamlLine.FindStringSubmatch(err.Error()); line != nil {
 		place = ", at line " + line[1]
 	}
-	if strings.Contains(err.Error(), "already set in map") {
-		because = ": a key appears twice in one object"
-	}
 	if !isFlow(text) || text[0] == '#' {
-		return place + because
+		return place
 	}
 	if syntax, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(text, new(any))); ok {
-		return fmt.Sprintf("; as JSON it goes wrong at line %d, byte %d%s", 1+bytes.Count(text[:min(int(syntax.Offset), len(text))], []byte("\n")), syntax.Offset, because)
+		return fmt.Sprintf("; as JSON it goes wrong at line %d, byte %d", 1+bytes.Count(text[:min(int(syntax.Offset), len(text))], []byte("\n")), syntax.Offset)
 	}
-	return place + because
+	return place
 }
