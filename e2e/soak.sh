@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Runs every fuzz target of the module for FUZZTIME (default 1m) each; then the races for
 # a type's default, RACE_ROUNDS (default 200) rounds each; the controller's crashes,
-# CRASH_ROUNDS (default 200); and the faults of brokers, on FAULT_INSTANCES (default 500)
-# instances and as many bindings.
+# CRASH_ROUNDS (default 200); the faults of brokers, on FAULT_INSTANCES (default 500)
+# instances and as many bindings; and the race of svcat's switches, SWITCH_ROUNDS
+# (default 200).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -22,3 +23,6 @@ CRASH_ROUNDS="${CRASH_ROUNDS:-200}" go test -race -count=1 -timeout 90m -run '^T
 
 echo "== ./e2e/osb TestFaults"
 FAULT_INSTANCES="${FAULT_INSTANCES:-500}" go test -race -count=1 -timeout 90m -run '^TestFaults' -v ./e2e/osb
+
+echo "== ./e2e/svcat TestSwitchRace"
+SWITCH_ROUNDS="${SWITCH_ROUNDS:-200}" go test -race -count=1 -timeout 90m -run '^TestSwitchRace$' -v ./e2e/svcat
