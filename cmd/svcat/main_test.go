@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -15,8 +16,9 @@ import (
 func TestInterruptible(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		signals, letGo := make(chan os.Signal, 1), false
-		ctx, stop := interruptible(signals, func() { letGo = true })
+		signals := make(chan os.Signal, 1)
+		var letGo atomic.Bool
+		ctx, stop := interruptible(signals, func() { letGo.Store(true) })
 		defer stop()
 		synctest.Wait()
 		require.NoError(t, ctx.Err(), "nobody pressed Ctrl-C")
@@ -26,10 +28,10 @@ func TestInterruptible(t *testing.T) {
 		signals <- syscall.SIGTERM
 		time.Sleep(repeat / 2)
 		synctest.Wait()
-		assert.False(t, letGo, "a repeat is the same")
+		assert.False(t, letGo.Load(), "a repeat is the same")
 		time.Sleep(repeat)
 		synctest.Wait()
-		assert.True(t, letGo, "the next one ends the process")
+		assert.True(t, letGo.Load(), "the next one ends the process")
 	})
 }
 
