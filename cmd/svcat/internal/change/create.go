@@ -58,7 +58,7 @@ before is removed again. What nobody answered for is told.`,
 	c.bind(cmd)
 	cmd.Flags().BoolVar(&c.noPlans, "no-plans", false, "Leave its plans out")
 	cmd.Flags().BoolVar(&c.isDefault, "default", false, "Make the plan that comes with it the default of its type; for a class with one plan")
-	proposes(cmd, map[string]complete.Func{"from": complete.Classes(env)})
+	complete.Flags(cmd, map[string]complete.Func{"from": complete.Classes(env)})
 	return cmd
 }
 
@@ -79,7 +79,7 @@ func newCreatePlan(env *cli.Env) *cobra.Command {
 	c.bind(cmd)
 	cmd.Flags().BoolVar(&c.isDefault, "default", false, "Make it the default plan of its type, as set plan --default does")
 	cmd.Flags().StringVarP(&c.intoClass, "class", "c", "", "The class that the copy is of; as the original if it is not given")
-	proposes(cmd, map[string]complete.Func{"from": complete.Plans(env), "class": complete.Classes(env)})
+	complete.Flags(cmd, map[string]complete.Func{"from": complete.Plans(env), "class": complete.Classes(env)})
 	return cmd
 }
 
@@ -111,8 +111,7 @@ func (c *creation) bind(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&c.scope, "scope", "", "Where the copy is for: cluster or namespace; as the original if it is not given")
 	cmd.Flags().BoolVar(&c.cluster, "cluster", false, "Look for the original in the cluster only")
 	cmd.Flags().BoolVarP(&c.kubeName, "kube-name", "k", false, "EXISTING is the Kubernetes name")
-	proposes(cmd, writeWords)
-	proposes(cmd, map[string]complete.Func{"scope": complete.Words("cluster", "namespace")})
+	complete.Flags(cmd, map[string]complete.Func{"scope": complete.Words("cluster", "namespace")})
 }
 
 // begin validates the command line and connects.

@@ -40,7 +40,7 @@ func (f *fieldFlags) bind(env *cli.Env, cmd *cobra.Command, plan bool) {
 		f.values[one.flag] = cmd.Flags().String(one.flag, "", usages[one.flag])
 	}
 	// Values are typed, files begin with @: there is nothing to propose but types.
-	proposes(cmd, map[string]complete.Func{
+	complete.Flags(cmd, map[string]complete.Func{
 		"type": complete.Types(env), "provision-params": cobra.NoFileCompletions, "bind-params": cobra.NoFileCompletions,
 		"secret-transform": cobra.NoFileCompletions, "weight": cobra.NoFileCompletions,
 	})
@@ -77,17 +77,6 @@ func (f *fieldFlags) stdinOnce() error {
 		return cli.Usagef("%s cannot all be read from standard input; give all but one as @FILE", strings.Join(flags, " and "))
 	}
 	return nil
-}
-
-// proposes registers completions of flags; those that a command does not have are
-// passed over.
-func proposes(cmd *cobra.Command, of map[string]complete.Func) {
-	for flag, words := range of {
-		if cmd.Flags().Lookup(flag) != nil {
-			// It fails for a flag that is not there alone.
-			_ = cmd.RegisterFlagCompletionFunc(flag, words)
-		}
-	}
 }
 
 // editable are the fields of a class or plan that edits write to.

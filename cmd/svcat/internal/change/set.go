@@ -86,6 +86,6 @@ default as it is to be, and if a step is refused, those that came before stand.`
 	s.bind(cmd, true)
 	cmd.Flags().BoolVar(&s.isDefault, "default", false, "Make it the default plan of its type; with =false, no longer")
 	cmd.Flags().StringVarP(&s.ofClass, "class", "c", "", "The class that the plan is of")
-	proposes(cmd, map[string]complete.Func{"class": complete.Classes(env), "default": complete.Words("true", "false")})
+	complete.Flags(cmd, map[string]complete.Func{"class": complete.Classes(env), "default": complete.Words("true", "false")})
 	return cmd
 }
