@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -49,7 +50,9 @@ func startStage(ctx context.Context, options stack.Options) (s *stage, err error
 			return nil, fmt.Errorf("cannot remove the entry of broker %q: %w", name, err)
 		}
 	}
-	options.Whole = true
+	// Of the admission policies one keeps out what is not decided, and so is not for a
+	// webhook that lets it wait.
+	options.Whole = !slices.Contains(options.WebhookArgs, "--unresolved=wait")
 	started, err := stack.Start(ctx, options)
 	if err != nil {
 		return nil, err
