@@ -34,6 +34,31 @@ func newEnv(t *testing.T, args ...string) (*cli.Env, *cli.PlaceFlags, *bytes.Buf
 	return env, places, out
 }
 
+// TestNearest: one object that is only shown is looked for in the cluster behind a
+// namespace that was named, unless a scope was.
+func TestNearest(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason string
+		args   []string
+		want   catalog.Place
+	}{
+		"Nothing":   {reason: "as with lists", want: catalog.Place{Cluster: true, Namespaces: true, Namespace: "team"}},
+		"Namespace": {reason: "then the cluster", args: []string{"-n", "dev"}, want: catalog.Place{Cluster: true, Namespaces: true, Namespace: "dev"}},
+		"Cluster":   {reason: "only there", args: []string{"--cluster"}, want: catalog.Place{Cluster: true, Namespace: "team"}},
+		"Scope":     {reason: "only there", args: []string{"-n", "dev", "--scope", "namespace"}, want: catalog.Place{Namespaces: true, Namespace: "dev"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env, places, _ := newEnv(t, tc.args...)
+			place, err := places.Nearest(env)
+			require.NoError(t, err)
+			assert.Equal(t, tc.want, place, tc.reason)
+		})
+	}
+}
+
 // TestPlaces holds every combination of the flags to where they say to look.
 func TestPlaces(t *testing.T) {
 	t.Parallel()

@@ -126,35 +126,15 @@ func (r *Record) kindName() string {
 
 // reason is a rule in words; plan may be nil.
 func reason(rule, namespace string, plan *Plan) string {
-	class := "the class"
-	if plan != nil {
-		class = "class " + plan.Class
-	}
-	switch resolve.Rule(rule) {
-	case resolve.RuleNamed:
-		return "named"
-	case resolve.RuleOnlyPlan:
-		return "the only plan of " + class
-	case resolve.RuleClassDefault:
-		return "default of " + class
-	case resolve.RuleClassSuggested:
-		return "suggested in " + class
-	case resolve.RuleSelector:
-		return "the heaviest match"
-	case resolve.RuleNamespaceDefault:
-		return "default of namespace " + namespace
-	case resolve.RuleClusterDefault:
-		return "default of the cluster"
-	case resolve.RuleNamespaceSuggested:
-		return "suggested in namespace " + namespace
-	case resolve.RuleClusterSuggested:
-		return "suggested in the cluster"
-	}
 	switch rule {
 	case ruleInstance:
 		return "the plan of its instance"
 	case ruleRestored:
 		return "it came with its references"
 	}
-	return rule
+	class := ""
+	if plan != nil {
+		class = plan.Class
+	}
+	return resolve.Rule(rule).Words(namespace, class)
 }
