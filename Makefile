@@ -9,9 +9,14 @@ K8S_VERSION := v1.36.3
 K8S_LDFLAGS := -s -w \
 	-X k8s.io/component-base/version.gitVersion=$(K8S_VERSION) \
 	-X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=36
+# What the binaries say of themselves; a release is built from its tag.
+VERSION ?= $(or $(shell git describe --tags --always --dirty 2>/dev/null),unknown)
+LDFLAGS := -X github.com/defaultplan/defaultplan/cmd/internal/version.version=$(VERSION)
 CONTROLLER_GEN := $(GO) tool -modfile=tools/go.mod controller-gen
 GOLANGCI_LINT := $(GO) tool -modfile=tools/golangci/go.mod golangci-lint
-MODULES := . e2e/controlplane tools tools/golangci
+# The packages that run on a control plane; all others are unit tests.
+E2E := $(patsubst %,./%,e2e $(wildcard e2e/osb e2e/svcat e2e/certs e2e/charts e2e/ha e2e/install e2e/ui))
+MODULES := . $(wildcard e2e/controlplane e2e/certmanager tools tools/golangci tools/helm tools/helm3 tools/image)
 
 ##@ Run
 .PHONY: demo
@@ -32,12 +37,19 @@ build: bin/webhook bin/controller bin/svcat bin/playground bin/controlplane bin/
 
 .PHONY: bin/webhook bin/controller bin/svcat bin/playground bin/controlplane bin/kubectl
 bin/webhook bin/controller bin/svcat bin/playground:
-	$(GO) build -trimpath -o $@ ./cmd/$(@F)
+	$(GO) build -trimpath -ldflags "$(LDFLAGS)" -o $@ ./cmd/$(@F)
 # Without cgo, and never with the race detector: this is Kubernetes, not ours.
 bin/controlplane:
 	cd e2e/controlplane && CGO_ENABLED=0 $(GO) build -trimpath -ldflags "$(K8S_LDFLAGS)" -o ../../$@ .
 bin/kubectl:
 	cd e2e/controlplane && CGO_ENABLED=0 $(GO) build -trimpath -ldflags "$(K8S_LDFLAGS)" -o ../../$@ ./kubectl
+
+# Helm 4 and Helm 3, which the tests of the charts install with.
+.PHONY: bin/helm bin/helm3
+bin/helm:
+	cd tools/helm && CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o ../../$@ helm.sh/helm/v4/cmd/helm
+bin/helm3:
+	cd tools/helm3 && CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o ../../$@ helm.sh/helm/v3/cmd/helm
 
 ##@ Test
 .PHONY: test
@@ -45,7 +57,7 @@ test: build test-unit test-controlplane test-e2e ## Everything that must pass, r
 
 .PHONY: test-unit
 test-unit: build
-	$(GO) test -race $$($(GO) list ./... | grep -v -e '/e2e$$' -e '/e2e/osb$$' -e '/e2e/svcat$$')
+	$(GO) test -race $$($(GO) list ./... | grep -v -x -F "$$($(GO) list $(E2E))")
 
 .PHONY: test-controlplane
 test-controlplane: bin/controlplane bin/kubectl
@@ -53,12 +65,12 @@ test-controlplane: bin/controlplane bin/kubectl
 
 # The scenarios run the built binaries, here with the race detector as well.
 .PHONY: test-e2e
-test-e2e: build
+test-e2e: build bin/helm bin/helm3
 	mkdir -p bin/race
 	$(GO) build -race -o bin/race/ ./cmd/webhook ./cmd/controller ./cmd/svcat
 	DEFAULTPLAN_WEBHOOK=$(CURDIR)/bin/race/webhook DEFAULTPLAN_CONTROLLER=$(CURDIR)/bin/race/controller \
 	DEFAULTPLAN_SVCAT=$(CURDIR)/bin/race/svcat \
-		$(GO) test -race -count=1 -timeout 25m -p 1 ./e2e ./e2e/osb ./e2e/svcat
+		$(GO) test -race -count=1 -timeout 25m -p 1 $(E2E)
 
 .PHONY: soak
 soak: build ## The long random tests: fuzzing for FUZZTIME each, races, crashes, faults

@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/defaultplan/defaultplan/cmd/internal/daemon"
+	"github.com/defaultplan/defaultplan/cmd/internal/tracing"
 	"github.com/defaultplan/defaultplan/osb/controller"
 )
 
@@ -19,6 +20,7 @@ type options struct {
 	leaderElection bool
 	leaseNamespace string
 	logLevel       zapcore.Level
+	tracing        tracing.Options
 	controller     *controller.Options
 }
 
@@ -38,12 +40,13 @@ func (o *options) Bind(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.leaderElection, "leader-elect", o.leaderElection, "let one of several controllers work at a time; without it there must never be two")
 	flags.StringVar(&o.leaseNamespace, "lease-namespace", o.leaseNamespace, "namespace of the Lease by which the leader is elected")
 	flags.TextVar(&daemon.LogLevel{Level: &o.logLevel}, "log-level", daemon.LogLevel{Level: &o.logLevel}, "debug, info, warn or error")
+	o.tracing.Bind(flags)
 	o.controller.Bind(flags)
 }
 
 // Validate says which flag has what wrong.
 func (o *options) Validate() error {
-	errs := []error{o.controller.Validate()}
+	errs := []error{o.controller.Validate(), o.tracing.Validate()}
 	if o.leaderElection && o.leaseNamespace == "" {
 		errs = append(errs, errors.New("--lease-namespace is empty; name the namespace of the Lease, or set --leader-elect=false"))
 	}

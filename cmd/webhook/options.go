@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/defaultplan/defaultplan/cmd/internal/daemon"
+	"github.com/defaultplan/defaultplan/cmd/internal/tracing"
 	"github.com/defaultplan/defaultplan/webhook"
 )
 
@@ -29,6 +30,7 @@ type options struct {
 	keeper          string
 	keeperNamespace string
 	logLevel        zapcore.Level
+	tracing         tracing.Options
 	admission       *webhook.Options
 }
 
@@ -51,12 +53,13 @@ func (o *options) Bind(flags *pflag.FlagSet) {
 	flags.StringVar(&o.keeper, "keeper", o.keeper, "the keeper, which wakes undecided objects: on, off, or only (no hooks are served)")
 	flags.StringVar(&o.keeperNamespace, "keeper-namespace", o.keeperNamespace, "namespace of the keeper's Lease")
 	flags.TextVar(&daemon.LogLevel{Level: &o.logLevel}, "log-level", daemon.LogLevel{Level: &o.logLevel}, "debug, info, warn or error")
+	o.tracing.Bind(flags)
 	o.admission.Bind(flags)
 }
 
 // Validate says which flag has what wrong.
 func (o *options) Validate() error {
-	errs := []error{o.admission.Validate()}
+	errs := []error{o.admission.Validate(), o.tracing.Validate()}
 	if o.keeper != keeperOn && o.keeper != keeperOff && o.keeper != keeperOnly {
 		errs = append(errs, fmt.Errorf("--keeper is %q; allowed are on, off and only", o.keeper))
 	}

@@ -39,6 +39,11 @@ func (o *options) Run(ctx context.Context) error {
 		return err
 	}
 	defer sync()
+	flush, err := o.tracing.Start(ctx, "defaultplan-webhook")
+	if err != nil {
+		return err
+	}
+	defer flush()
 	config, err := daemon.ClusterConfig(o.kubeconfig)
 	if err != nil {
 		return err

@@ -1,0 +1,75 @@
+// Package tracing sends traces to an OpenTelemetry collector, where it is told of one:
+// spans of requests that the API server has sampled, or of a share of all.
+package tracing
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/pflag"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/sdk/resource"
+	semconv "go.opentelemetry.io/otel/semconv/v1.40.0"
+	componenttracing "k8s.io/component-base/tracing"
+	tracingapi "k8s.io/component-base/tracing/api/v1"
+
+	"github.com/defaultplan/defaultplan/cmd/internal/version"
+)
+
+// million is what a sampling rate is of.
+const million = 1_000_000
+
+// flushTime bounds how long the last spans are waited for at the end.
+const flushTime = 5 * time.Second
+
+// Options are where traces go, and how many.
+type Options struct {
+	// Endpoint is host:port of a collector that takes OTLP by gRPC; empty means that
+	// nothing is traced.
+	Endpoint string
+	// RatePerMillion is how many requests of a million are sampled of those that come
+	// without a sampled parent; one with a sampled parent always is.
+	RatePerMillion int32
+}
+
+// Bind makes flags of the options.
+func (o *Options) Bind(flags *pflag.FlagSet) {
+	flags.StringVar(&o.Endpoint, "tracing-endpoint", o.Endpoint,
+		"host:port of an OpenTelemetry collector that takes OTLP by gRPC, in the cluster's own network: nothing is encrypted; empty means no traces")
+	flags.Int32Var(&o.RatePerMillion, "tracing-sampling-rate-per-million", o.RatePerMillion,
+		"how many requests of a million are traced, of those that the API server does not trace already")
+}
+
+// Validate says which flag has what wrong.
+func (o *Options) Validate() error {
+	if o.RatePerMillion < 0 || o.RatePerMillion > million {
+		return fmt.Errorf("--tracing-sampling-rate-per-million is %d; allowed are 0 to %d", o.RatePerMillion, million)
+	}
+	if o.RatePerMillion > 0 && o.Endpoint == "" {
+		return fmt.Errorf("--tracing-sampling-rate-per-million is %d, and --tracing-endpoint is empty; name the collector", o.RatePerMillion)
+	}
+	return nil
+}
+
+// Start has every span of this process sent to the collector, under the name of the
+// service. What it returns sends what is left; call it at the end.
+func (o *Options) Start(ctx context.Context, service string) (stop func(), err error) {
+	otel.SetTextMapPropagator(componenttracing.Propagators())
+	if o.Endpoint == "" {
+		return func() {}, nil
+	}
+	provider, err := componenttracing.NewProvider(ctx,
+		&tracingapi.TracingConfiguration{Endpoint: &o.Endpoint, SamplingRatePerMillion: &o.RatePerMillion}, nil,
+		[]resource.Option{resource.WithAttributes(semconv.ServiceName(service), semconv.ServiceVersion(version.String()))})
+	if err != nil {
+		return nil, fmt.Errorf("cannot send traces to %q (--tracing-endpoint): %w", o.Endpoint, err)
+	}
+	otel.SetTracerProvider(provider)
+	return func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTime)
+		defer cancel()
+		// The process ends; a collector that is away is no reason to say so.
+		_ = provider.Shutdown(ctx)
+	}, nil
+}
