@@ -13,6 +13,7 @@ K8S_LDFLAGS := -s -w \
 VERSION ?= $(or $(shell git describe --tags --always --dirty 2>/dev/null),unknown)
 LDFLAGS := -X github.com/defaultplan/defaultplan/cmd/internal/version.version=$(VERSION)
 CONTROLLER_GEN := $(GO) tool -modfile=tools/go.mod controller-gen
+CRD_REF_DOCS := $(GO) tool -modfile=tools/go.mod crd-ref-docs
 GOLANGCI_LINT := $(GO) tool -modfile=tools/golangci/go.mod golangci-lint
 # The packages that run on a control plane; all others are unit tests.
 E2E := $(patsubst %,./%,e2e $(wildcard e2e/osb e2e/svcat e2e/certs e2e/charts e2e/ha e2e/install e2e/ui))
@@ -89,6 +90,7 @@ generate: ## Write the generated files anew
 	$(CONTROLLER_GEN) rbac:roleName=defaultplan-webhook paths=./webhook/... output:rbac:dir=deploy/rbac
 	$(CONTROLLER_GEN) rbac:roleName=defaultplan-controller,fileName=controller_role.yaml paths=./osb/... output:rbac:dir=deploy/rbac
 	$(GO) run ./cmd/svcat reference > docs/svcat.md
+	$(CRD_REF_DOCS) --source-path=api/v1beta1 --config=tools/crd-ref-docs.yaml --renderer=markdown --output-path=docs/api.md --log-level=ERROR
 
 .PHONY: lint
 lint: ## Lint, the import law included
