@@ -50,31 +50,67 @@ func TestSecretsGuardSaysEverything(t *testing.T) {
 	assert.Contains(t, written.Message, api.LabelManagedBy+"="+api.ManagedByController)
 }
 
-// TestFlowsAreTheAccounts: each file of flow is one priority level and the schema
-// that sends one ServiceAccount, and all that it asks, there.
+// TestFlowsAreTheAccounts: what each ServiceAccount asks goes to a level of its own, but
+// what hooks read to one where nothing calls a hook, and Leases to that of elections.
 func TestFlowsAreTheAccounts(t *testing.T) {
 	t.Parallel()
+	levels, schemas := flows(t)
+	require.Len(t, levels, 2)
+	require.Len(t, schemas, 4)
+	account := func(name string) flowcontrolv1.Subject {
+		return flowcontrolv1.Subject{Kind: flowcontrolv1.SubjectKindServiceAccount, ServiceAccount: &flowcontrolv1.ServiceAccountSubject{
+			Namespace: "defaultplan-system", Name: name,
+		}}
+	}
+	webhook, controller := account("defaultplan-webhook"), account("defaultplan-controller")
+	for name, tc := range map[string]struct {
+		reason, level string
+		precedence    int32
+		subjects      []flowcontrolv1.Subject
+		verbs         []string
+	}{
+		"defaultplan-leases":     {reason: "whoever leads goes on", level: "leader-election", precedence: 790, subjects: []flowcontrolv1.Subject{webhook, controller}, verbs: []string{"get", "create", "update"}},
+		"defaultplan-webhook":    {reason: "nothing that calls a hook", level: "defaultplan-webhook", precedence: 800, subjects: []flowcontrolv1.Subject{webhook}, verbs: []string{"get", "list"}},
+		"defaultplan-controller": {reason: "all of it", level: "defaultplan-controller", precedence: 800, subjects: []flowcontrolv1.Subject{controller}, verbs: []string{"*"}},
+		"defaultplan-keeper":     {reason: "the rest, which calls hooks", level: "defaultplan-controller", precedence: 810, subjects: []flowcontrolv1.Subject{webhook}, verbs: []string{"*"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			schema, ok := schemas[name]
+			require.True(t, ok)
+			assert.Equal(t, tc.level, schema.Spec.PriorityLevelConfiguration.Name, tc.reason)
+			assert.Equal(t, tc.precedence, schema.Spec.MatchingPrecedence, "before that of all ServiceAccounts (9000), and in this order")
+			require.Len(t, schema.Spec.Rules, 1)
+			assert.Equal(t, tc.subjects, schema.Spec.Rules[0].Subjects)
+			assert.Equal(t, tc.verbs, schema.Spec.Rules[0].ResourceRules[0].Verbs, tc.reason)
+		})
+	}
+	hooks := levels["defaultplan-webhook"]
+	assert.Equal(t, new(int32(0)), hooks.Spec.Limited.LendablePercent, "what a flood was lent would be missed at once")
+}
+
+// flows are the objects of flow, by name.
+func flows(t *testing.T) (map[string]flowcontrolv1.PriorityLevelConfiguration, map[string]flowcontrolv1.FlowSchema) {
+	t.Helper()
 	files, err := fs.Glob(deploy.Manifests, "flow/*.yaml")
 	require.NoError(t, err)
-	assert.Equal(t, []string{"flow/controller.yaml", "flow/webhook.yaml"}, files)
+	levels, schemas := map[string]flowcontrolv1.PriorityLevelConfiguration{}, map[string]flowcontrolv1.FlowSchema{}
 	for _, file := range files {
 		content, err := fs.ReadFile(deploy.Manifests, file)
 		require.NoError(t, err)
-		documents := strings.Split(string(content), "---\n")
-		require.Len(t, documents, 2)
-		level, schema := flowcontrolv1.PriorityLevelConfiguration{}, flowcontrolv1.FlowSchema{}
-		require.NoError(t, yaml.UnmarshalStrict([]byte(documents[0]), &level))
-		require.NoError(t, yaml.UnmarshalStrict([]byte(documents[1]), &schema))
-		account := "defaultplan-" + strings.TrimSuffix(strings.TrimPrefix(file, "flow/"), ".yaml")
-		assert.Equal(t, account, level.Name)
-		assert.Equal(t, account, schema.Name)
-		assert.Equal(t, account, schema.Spec.PriorityLevelConfiguration.Name)
-		assert.Less(t, schema.Spec.MatchingPrecedence, int32(9000), "before that of all ServiceAccounts")
-		require.Len(t, schema.Spec.Rules, 1)
-		assert.Equal(t, []flowcontrolv1.Subject{{Kind: flowcontrolv1.SubjectKindServiceAccount, ServiceAccount: &flowcontrolv1.ServiceAccountSubject{
-			Namespace: "defaultplan-system", Name: account,
-		}}}, schema.Spec.Rules[0].Subjects)
+		for document := range strings.SplitSeq(string(content), "---\n") {
+			if strings.Contains(document, "kind: FlowSchema") {
+				schema := flowcontrolv1.FlowSchema{}
+				require.NoError(t, yaml.UnmarshalStrict([]byte(document), &schema), file)
+				schemas[schema.Name] = schema
+				continue
+			}
+			level := flowcontrolv1.PriorityLevelConfiguration{}
+			require.NoError(t, yaml.UnmarshalStrict([]byte(document), &level), file)
+			levels[level.Name] = level
+		}
 	}
+	return levels, schemas
 }
 
 // TestControllersOwnRights: what the controller must never be able to do, by its

@@ -1,0 +1,57 @@
+{{/* What every object of ours is labelled with. */}}
+{{- define "defaultplan.labels" -}}
+app.kubernetes.io/name: defaultplan
+app.kubernetes.io/part-of: defaultplan
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+{{- end }}
+
+{{/* What selects the pods of a component; it must never change. */}}
+{{- define "defaultplan.selector" -}}
+app.kubernetes.io/name: defaultplan
+app.kubernetes.io/component: {{ . }}
+{{- end }}
+
+{{/* Metadata of an object of a component: dict "root" $ "name" "component". */}}
+{{- define "defaultplan.metadata" -}}
+name: {{ .name }}
+namespace: {{ .root.Release.Namespace | quote }}
+labels:
+  app.kubernetes.io/component: {{ .component }}
+  {{- include "defaultplan.labels" .root | nindent 2 }}
+{{- end }}
+
+{{/* The image of a component: dict "root" $ "component". */}}
+{{- define "defaultplan.image" -}}
+{{- $images := .root.Values.images }}
+{{- $image := index $images .component }}
+{{- with $images.registry }}{{ trimSuffix "/" . }}/{{ end }}{{ $image.repository }}:{{ $images.tag | default .root.Chart.AppVersion }}
+{{- with $image.digest }}@{{ . }}{{ end }}
+{{- end }}
+
+{{/* "true" where the webhook issues its own certificates, or still may: its Secret and
+its rights stay until the configurations trust cert-manager's alone. */}}
+{{- define "defaultplan.certs.managed" -}}
+{{- if or (eq .Values.certs.mode "managed") (not .Values.certs.certManager.inject) }}true{{ end }}
+{{- end }}
+
+{{/* "true" where cert-manager issues a certificate. */}}
+{{- define "defaultplan.certs.certManager" -}}
+{{- if or (eq .Values.certs.mode "cert-manager") .Values.certs.certManager.issue }}true{{ end }}
+{{- end }}
+
+{{/* The Certificate whose CA cert-manager puts into the hook configurations, or nothing. */}}
+{{- define "defaultplan.certs.injectFrom" -}}
+{{- if and (eq .Values.certs.mode "cert-manager") .Values.certs.certManager.inject }}{{ .Release.Namespace }}/defaultplan-webhook{{ end }}
+{{- end }}
+
+{{/* Arguments of the flags that both daemons have. */}}
+{{- define "defaultplan.args.tracing" -}}
+{{- with .endpoint }}
+- --tracing-endpoint={{ . }}
+{{- end }}
+{{- with .samplingRatePerMillion }}
+- --tracing-sampling-rate-per-million={{ . | int64 }}
+{{- end }}
+{{- end }}

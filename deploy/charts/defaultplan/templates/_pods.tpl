@@ -1,0 +1,168 @@
+{{/* A Deployment up to the pods' spec: dict "root" $ "component" "values". */}}
+{{- define "defaultplan.deployment" -}}
+{{- $name := printf "defaultplan-%s" .component }}
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  {{- include "defaultplan.metadata" (dict "root" .root "name" $name "component" .component) | nindent 2 }}
+spec:
+  replicas: {{ .values.replicas | int }}
+  revisionHistoryLimit: 5
+  strategy:
+    type: RollingUpdate
+    rollingUpdate:
+      maxUnavailable: 0
+      maxSurge: 1
+  selector:
+    matchLabels:
+      {{- include "defaultplan.selector" .component | nindent 6 }}
+  template:
+    metadata:
+      labels:
+        {{- with .values.podLabels }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+        {{- include "defaultplan.selector" .component | nindent 8 }}
+        app.kubernetes.io/part-of: defaultplan
+      annotations:
+        kubectl.kubernetes.io/default-container: {{ .component }}
+        {{- with .values.podAnnotations }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+    spec:
+      serviceAccountName: {{ $name }}
+      automountServiceAccountToken: true
+      enableServiceLinks: false
+      {{- with .root.Values.priorityClass.name }}
+      priorityClassName: {{ . }}
+      {{- end }}
+      terminationGracePeriodSeconds: {{ .values.terminationGracePeriodSeconds | int }}
+      {{- with .root.Values.images.pullSecrets }}
+      imagePullSecrets:
+        {{- range . }}
+        - name: {{ . }}
+        {{- end }}
+      {{- end }}
+      securityContext:
+        runAsNonRoot: true
+        {{- with .root.Values.runAsUser }}
+        runAsUser: {{ . | int64 }}
+        runAsGroup: {{ . | int64 }}
+        fsGroup: {{ . | int64 }}
+        {{- end }}
+        seccompProfile:
+          type: RuntimeDefault
+      {{- include "defaultplan.scheduling" . | nindent 6 }}
+{{- end }}
+
+{{/* Where pods run: dict "component" "values". */}}
+{{- define "defaultplan.scheduling" -}}
+{{- $component := .component }}
+{{- $spread := .values.topologySpread }}
+{{- if or $spread.zone $spread.host -}}
+topologySpreadConstraints:
+{{- range list (list "topology.kubernetes.io/zone" $spread.zone) (list "kubernetes.io/hostname" $spread.host) }}
+{{- if last . }}
+- topologyKey: {{ first . }}
+  maxSkew: 1
+  whenUnsatisfiable: {{ last . }}
+  labelSelector:
+    matchLabels:
+      {{- include "defaultplan.selector" $component | nindent 6 }}
+  matchLabelKeys: [pod-template-hash]
+{{- end }}
+{{- end }}
+{{- end }}
+{{- with .values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* A container but for its arguments, ports and what else is its own: dict "root" "component" "values". */}}
+{{- define "defaultplan.container" -}}
+name: {{ .component }}
+image: {{ include "defaultplan.image" . }}
+imagePullPolicy: {{ .root.Values.images.pullPolicy }}
+command: [/{{ .component }}]
+env:
+# So that no argument names the namespace, which can be another.
+- name: NAMESPACE
+  valueFrom:
+    fieldRef:
+      apiVersion: v1
+      fieldPath: metadata.namespace
+# Near the limit, the collector works more instead of the process being killed.
+- name: GOMEMLIMIT
+  valueFrom:
+    resourceFieldRef:
+      resource: limits.memory
+      divisor: "1"
+{{- with .values.extraEnv }}
+{{- toYaml . | nindent 0 }}
+{{- end }}
+startupProbe:
+  httpGet: {path: /readyz, port: health}
+  periodSeconds: 1
+  timeoutSeconds: 2
+  failureThreshold: 120
+readinessProbe:
+  httpGet: {path: /readyz, port: health}
+  periodSeconds: 5
+  timeoutSeconds: 2
+  failureThreshold: 2
+livenessProbe:
+  httpGet: {path: /healthz, port: health}
+  periodSeconds: 10
+  timeoutSeconds: 5
+  failureThreshold: 3
+{{- with .values.resources }}
+resources:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+securityContext:
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  capabilities:
+    drop: [ALL]
+{{- end }}
+
+{{/* What goes with a Deployment: the metrics' Service and, of more than one replica,
+the budget: dict "root" $ "component" "values". */}}
+{{- define "defaultplan.companions" -}}
+apiVersion: v1
+kind: Service
+metadata:
+  {{- include "defaultplan.metadata" (dict "root" .root "name" (printf "defaultplan-%s-metrics" .component) "component" .component) | nindent 2 }}
+spec:
+  type: ClusterIP
+  selector:
+    {{- include "defaultplan.selector" .component | nindent 4 }}
+  ports:
+  - name: metrics
+    port: 8080
+    targetPort: metrics
+    protocol: TCP
+    appProtocol: http
+{{- if and .values.podDisruptionBudget.enabled (gt (int .values.replicas) 1) }}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata:
+  {{- include "defaultplan.metadata" (dict "root" .root "name" (printf "defaultplan-%s" .component) "component" .component) | nindent 2 }}
+spec:
+  minAvailable: {{ .values.podDisruptionBudget.minAvailable }}
+  unhealthyPodEvictionPolicy: AlwaysAllow
+  selector:
+    matchLabels:
+      {{- include "defaultplan.selector" .component | nindent 6 }}
+{{- end }}
+{{- end }}

@@ -1,0 +1,31 @@
+package main
+
+import "strings"
+
+const installHeader = `# defaultplan %VERSION%, all of it, for kubectl apply --server-side -f install.yaml
+# Made by make generate from the other files of this folder; it is what
+# overlays/self-managed renders. docs/install.md says what each object is for.
+`
+
+// install is every object of an installation that keeps its own certificates.
+func install(sources []source, version string) string {
+	labels := "    app.kubernetes.io/name: defaultplan\n    app.kubernetes.io/part-of: defaultplan\n    app.kubernetes.io/version: " + version + "\n"
+	var first, rest strings.Builder
+	for _, source := range sources {
+		if source.folder == "certs/cert-manager" {
+			continue
+		}
+		to := &rest
+		if isNamespace(source) {
+			to = &first
+		}
+		for _, document := range source.documents {
+			to.WriteString("---\n" + within(document, "labels", labels, labelsLine))
+		}
+	}
+	return strings.ReplaceAll(installHeader, "%VERSION%", version) + first.String() + rest.String()
+}
+
+// isNamespace says whether the source is the namespace, which all others need and
+// which Helm makes by itself.
+func isNamespace(s source) bool { return s.folder == "rbac" && s.name == "namespace" }

@@ -1,0 +1,165 @@
+package deploy_test
+
+import (
+	"io/fs"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/defaultplan/defaultplan/deploy"
+)
+
+// A valueCase is what becomes of one value of the chart.
+type valueCase struct {
+	reason string
+	// set are the values, as --set-json takes them.
+	set []string
+	// changes are the objects that are not as by default: changed (~), added (+) or
+	// taken away (-).
+	changes []string
+	// says is what one of those that are there says.
+	says string
+}
+
+const (
+	webhook    = "~Deployment defaultplan-system/defaultplan-webhook"
+	controller = "~Deployment defaultplan-system/defaultplan-controller"
+
+	webhookPolicy    = "~NetworkPolicy defaultplan-system/defaultplan-webhook"
+	controllerPolicy = "~NetworkPolicy defaultplan-system/defaultplan-controller"
+)
+
+var digest = "sha256:" + strings.Repeat("0", 64)
+
+// sharedCases are those of values that all pods have.
+var sharedCases = map[string]valueCase{
+	"images.registry":   {"an own registry", []string{`images.registry="registry.example:5000/mirror"`}, []string{webhook, controller}, `"image":"registry.example:5000/mirror/defaultplan/`},
+	"images.tag":        {"another build", []string{`images.tag="v9"`}, []string{webhook, controller}, `:v9"`},
+	"images.pullPolicy": {"a tag that moves", []string{`images.pullPolicy="Always"`}, []string{webhook, controller}, `"imagePullPolicy":"Always"`},
+	"images.pullSecrets": {
+		"a registry that asks who pulls", []string{`images.pullSecrets=["mine"]`}, []string{webhook, controller}, `"imagePullSecrets":[{"name":"mine"}]`,
+	},
+	"runAsUser": {"a platform that chooses", []string{`runAsUser=null`}, []string{webhook, controller}, `"securityContext":{"runAsNonRoot":true,"seccompProfile"`},
+	"priorityClass.create": {
+		"a class of the cluster", []string{`priorityClass.create=false`, `priorityClass.name="system-cluster-critical"`},
+		[]string{"-PriorityClass defaultplan", webhook, controller}, `"priorityClassName":"system-cluster-critical"`,
+	},
+	"priorityClass.name": {
+		"the name is taken", []string{`priorityClass.name="mine"`},
+		[]string{"-PriorityClass defaultplan", "+PriorityClass mine", webhook, controller}, `"priorityClassName":"mine"`,
+	},
+	"priorityClass.value": {"others are worth more", []string{`priorityClass.value=7`}, []string{"~PriorityClass defaultplan"}, `"value":7`},
+	"tracing.endpoint": {
+		"the webhook's policy lets it speak to the collector", []string{`tracing.endpoint="collector:4317"`},
+		[]string{webhookPolicy, webhook, controller}, `"--tracing-endpoint=collector:4317"`,
+	},
+	"tracing.samplingRatePerMillion": {
+		"a number that must not become 1e+06", []string{`tracing.endpoint="collector:4317"`, `tracing.samplingRatePerMillion=1000000`},
+		[]string{webhookPolicy, webhook, controller}, `"--tracing-sampling-rate-per-million=1000000"`,
+	},
+}
+
+// podCases are those of values that each component has: NAME stands for it.
+var podCases = map[string]valueCase{
+	"images.NAME.repository": {"a name of one's own", []string{`images.NAME.repository="a/b"`}, nil, `"image":"a/b:v`},
+	"images.NAME.digest":     {"what is pinned does not move with its tag", []string{`images.NAME.digest="` + digest + `"`}, nil, `@` + digest},
+	"NAME.replicas": {
+		"of one, a budget would only block drains", []string{`NAME.replicas=1`},
+		[]string{"-PodDisruptionBudget defaultplan-system/defaultplan-NAME", "~Deployment defaultplan-system/defaultplan-NAME"}, `"replicas":1`,
+	},
+	"NAME.logLevel":                      {"to find out", []string{`NAME.logLevel="debug"`}, nil, `"--log-level=debug"`},
+	"NAME.extraArgs":                     {"a flag without a value", []string{`NAME.extraArgs=["--bind-address="]`}, nil, `"--bind-address="]`},
+	"NAME.extraEnv":                      {"a proxy", []string{`NAME.extraEnv=[{"name":"HTTPS_PROXY","value":"p:1"}]`}, nil, `{"name":"HTTPS_PROXY","value":"p:1"}`},
+	"NAME.resources.requests.cpu":        {"the other request stays", []string{`NAME.resources.requests.cpu="1"`}, nil, `"requests":{"cpu":"1","memory":"128Mi"}`},
+	"NAME.resources.requests.memory":     {"the other request stays", []string{`NAME.resources.requests.memory="1Gi"`}, nil, `"requests":{"cpu":"50m","memory":"1Gi"}`},
+	"NAME.resources.limits.memory":       {"a large catalog", []string{`NAME.resources.limits.memory="2Gi"`}, nil, `"limits":{"memory":"2Gi"}`},
+	"NAME.terminationGracePeriodSeconds": {"slow calls", []string{`NAME.terminationGracePeriodSeconds=61`}, nil, `"terminationGracePeriodSeconds":61`},
+	"NAME.podDisruptionBudget.enabled": {
+		"another makes one", []string{`NAME.podDisruptionBudget.enabled=false`}, []string{"-PodDisruptionBudget defaultplan-system/defaultplan-NAME"}, "",
+	},
+	"NAME.podDisruptionBudget.minAvailable": {
+		"a share", []string{`NAME.podDisruptionBudget.minAvailable="50%"`}, []string{"~PodDisruptionBudget defaultplan-system/defaultplan-NAME"}, `"minAvailable":"50%"`,
+	},
+	"NAME.topologySpread.zone": {"strictly", []string{`NAME.topologySpread.zone="DoNotSchedule"`}, nil, `"topologyKey":"topology.kubernetes.io/zone","whenUnsatisfiable":"DoNotSchedule"`},
+	"NAME.topologySpread.host": {"not at all", []string{`NAME.topologySpread.host=""`, `NAME.topologySpread.zone=""`}, nil, `"enableServiceLinks"`},
+	"NAME.nodeSelector":        {"own nodes", []string{`NAME.nodeSelector={"a":"b"}`}, nil, `"nodeSelector":{"a":"b"}`},
+	"NAME.tolerations":         {"own nodes", []string{`NAME.tolerations=[{"key":"a","operator":"Exists"}]`}, nil, `"tolerations":[{"key":"a","operator":"Exists"}]`},
+	"NAME.affinity":            {"own nodes", []string{`NAME.affinity={"nodeAffinity":{}}`}, nil, `"affinity":{"nodeAffinity":{}}`},
+	"NAME.podAnnotations":      {"beside ours", []string{`NAME.podAnnotations={"a":"b"}`}, nil, `"annotations":{"a":"b",`},
+	"NAME.podLabels":           {"beside ours", []string{`NAME.podLabels={"a":"b"}`}, nil, `"labels":{"a":"b",`},
+}
+
+// ownCases are those of values that one component, or none, has.
+var ownCases = map[string]valueCase{
+	"crds.install":         {"definitions are another's", []string{`crds.install=false`}, each("-", "crds"), ""},
+	"crds.keep":            {"a cluster for a day", []string{`crds.keep=false`}, each("~", "crds"), ""},
+	"rbac.aggregatedRoles": {"roles of one's own", []string{`rbac.aggregatedRoles=false`}, named("-ClusterRole servicecatalog-", "admin", "adopt", "defaults", "edit", "view"), ""},
+	"webhook.unresolved": {
+		"what is meant to wait must not be refused by a policy", []string{`webhook.unresolved="wait"`}, append(guardCase("undecided"), webhook), `"--unresolved=wait"`,
+	},
+	"webhook.schemaCheck":    {"schemas that are wrong", []string{`webhook.schemaCheck="warn"`}, []string{webhook}, `"--schema-check=warn"`},
+	"webhook.featureGates":   {"as the retired catalog did", []string{`webhook.featureGates={"SuggestedPlans":false}`}, []string{webhook}, `"--feature-gates=SuggestedPlans=false"`},
+	"webhook.preStopSeconds": {"slow nodes", []string{`webhook.preStopSeconds=9`}, []string{webhook}, `"preStop":{"sleep":{"seconds":9}}`},
+
+	"controller.workers":                {"a large catalog", []string{`controller.workers=64`}, []string{controller}, `"--workers=64"`},
+	"controller.clusterID":              {"a cluster that was moved", []string{`controller.clusterID="c1"`}, []string{controller}, `"--cluster-id=c1"`},
+	"controller.allowBrokerAddresses":   {"several", []string{`controller.allowBrokerAddresses=["10.0.0.0/8","192.0.2.1/32"]`}, []string{controller}, `"--allow-broker-addresses=10.0.0.0/8,192.0.2.1/32"`},
+	"controller.contextAnnotations":     {"cost centres", []string{`controller.contextAnnotations=["a.example/"]`}, []string{controller}, `"--context-annotations=a.example/"`},
+	"controller.brokerRelistInterval":   {"often", []string{`controller.brokerRelistInterval="1h"`}, []string{controller}, `"--broker-relist-interval=1h"`},
+	"controller.requestTimeout":         {"fast brokers", []string{`controller.requestTimeout="30s"`}, []string{controller}, `"--osb-api-request-timeout=30s"`},
+	"controller.maximumPollingDuration": {"fast brokers", []string{`controller.maximumPollingDuration="2h"`}, []string{controller}, `"--maximum-polling-duration=2h"`},
+	"controller.maximumRetryInterval":   {"eager", []string{`controller.maximumRetryInterval="1m30s"`}, []string{controller}, `"--maximum-retry-interval=1m30s"`},
+	"controller.secretInterval":         {"rarely", []string{`controller.secretInterval="5m"`}, []string{controller}, `"--secret-interval=5m"`},
+	"controller.osbAPIVersion":          {"an old broker", []string{`controller.osbAPIVersion="2.16"`}, []string{controller}, `"--osb-api-version=2.16"`},
+
+	"networkPolicy.enabled":        {"a network of another kind", []string{`networkPolicy.enabled=false`}, named("-NetworkPolicy defaultplan-system/defaultplan-", "controller", "webhook"), ""},
+	"networkPolicy.apiServerPorts": {"another port", []string{`networkPolicy.apiServerPorts=[8443]`}, []string{webhookPolicy}, `"egress":[{"ports":[{"port":8443,`},
+	"networkPolicy.metricsFrom.matchLabels.metrics": {
+		"other namespaces", []string{`networkPolicy.metricsFrom.matchLabels={"metrics":null,"team":"a"}`},
+		[]string{webhookPolicy, controllerPolicy}, `"namespaceSelector":{"matchLabels":{"team":"a"}}`,
+	},
+	"policies.undecided":  {"not wanted", []string{`policies.undecided=false`}, guardCase("undecided"), ""},
+	"policies.unrecorded": {"not wanted", []string{`policies.unrecorded=false`}, guardCase("unrecorded"), ""},
+	"policies.secrets":    {"not wanted", []string{`policies.secrets=false`}, guardCase("secrets"), ""},
+	"flow.enabled": {
+		"levels of one's own", []string{`flow.enabled=false`}, each("-", "flow"), "",
+	},
+}
+
+// named are changes that begin alike.
+func named(prefix string, names ...string) []string {
+	var all []string
+	for _, name := range names {
+		all = append(all, prefix+name)
+	}
+	return all
+}
+
+// guardCase is that a policy is not installed, and its binding neither.
+func guardCase(name string) []string {
+	return []string{"-ValidatingAdmissionPolicy " + name + ".servicecatalog.k8s.io", "-ValidatingAdmissionPolicyBinding " + name + ".servicecatalog.k8s.io"}
+}
+
+// each is one change to every object of a folder.
+func each(change, folder string) []string {
+	files, err := fs.Glob(deploy.Manifests, folder+"/*.yaml")
+	if err != nil {
+		panic(err)
+	}
+	var all []string
+	for _, file := range files {
+		content, err := fs.ReadFile(deploy.Manifests, file)
+		if err != nil {
+			panic(err)
+		}
+		for document := range strings.SplitSeq(string(content), "\n---\n") {
+			object := unstructured.Unstructured{}
+			if err := yaml.Unmarshal([]byte(document), &object.Object); err != nil {
+				panic(err)
+			}
+			all = append(all, change+key(&object))
+		}
+	}
+	return all
+}

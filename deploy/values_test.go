@@ -1,0 +1,195 @@
+package deploy_test
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
+)
+
+// valueCases are those of every value of the chart, by its path.
+func valueCases() map[string]valueCase {
+	all := map[string]valueCase{}
+	for _, cases := range []map[string]valueCase{sharedCases, ownCases, certCases, monitoringCases} {
+		maps.Copy(all, cases)
+	}
+	for path, tc := range podCases {
+		for _, name := range []string{"webhook", "controller"} {
+			of := func(text string) string { return strings.ReplaceAll(text, "NAME", name) }
+			changes := tc.changes
+			if changes == nil {
+				changes = []string{"~Deployment defaultplan-system/defaultplan-NAME"}
+			}
+			one := valueCase{reason: tc.reason, says: of(tc.says)}
+			for _, set := range tc.set {
+				one.set = append(one.set, of(set))
+			}
+			for _, change := range changes {
+				one.changes = append(one.changes, of(change))
+			}
+			all[of(path)] = one
+		}
+	}
+	return all
+}
+
+// TestEveryValueHasAnEffect: what each value changes, and that it changes nothing
+// else; all that is rendered is of the fields that its kind has.
+func TestEveryValueHasAnEffect(t *testing.T) {
+	t.Parallel()
+	// Without the definitions, which are most of the work and none of what is changed.
+	const without = `crds.install=false`
+	lean := chart(t, "helm", "defaultplan-system", without)
+	for path, tc := range valueCases() {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			before, set := defaults, tc.set
+			if !strings.HasPrefix(path, "crds.") {
+				before, set = func(*testing.T) objects { return lean }, with(tc.set, without)
+			}
+			all := chart(t, "helm", "defaultplan-system", set...)
+			for _, kind := range strict(t, all) {
+				assert.Contains(t, []string{"ServiceMonitor", "PrometheusRule"}, kind, "a kind without a Go type")
+			}
+			changed, says := changes(t, before(t), all)
+			assert.ElementsMatch(t, tc.changes, changed, tc.reason)
+			assert.Contains(t, says, tc.says, tc.reason)
+		})
+	}
+}
+
+// changes are what one form has otherwise than the default has, and what is there
+// instead, as JSON.
+func changes(t *testing.T, before, after objects) (changed []string, says string) {
+	t.Helper()
+	var all strings.Builder
+	for name, object := range after {
+		old, there := before[name]
+		if there && reflect.DeepEqual(old.Object, object.Object) {
+			continue
+		}
+		change := "~"
+		if !there {
+			change = "+"
+		}
+		changed = append(changed, change+name)
+		content, err := json.Marshal(object.Object)
+		require.NoError(t, err)
+		all.Write(content)
+	}
+	for name := range before {
+		if _, there := after[name]; !there {
+			changed = append(changed, "-"+name)
+		}
+	}
+	return changed, all.String()
+}
+
+// leaves are the paths of all values of the chart that are no map with something in
+// it.
+func leaves(t *testing.T) []string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(chartFolder, "values.yaml"))
+	require.NoError(t, err)
+	var values map[string]any
+	require.NoError(t, yaml.Unmarshal(content, &values))
+	var all []string
+	var walk func(prefix string, value any)
+	walk = func(prefix string, value any) {
+		inner, isMap := value.(map[string]any)
+		if !isMap || len(inner) == 0 {
+			all = append(all, prefix)
+			return
+		}
+		for name, value := range inner {
+			walk(strings.TrimPrefix(prefix+"."+name, "."), value)
+		}
+	}
+	walk("", values)
+	return all
+}
+
+// TestEveryValueIsTested: a value without a case, or a case of a value that is not
+// there any more.
+func TestEveryValueIsTested(t *testing.T) {
+	t.Parallel()
+	assert.ElementsMatch(t, leaves(t), slices.Collect(maps.Keys(valueCases())))
+}
+
+// TestEveryValueIsDocumented holds docs/install.md to the values that there are.
+func TestEveryValueIsDocumented(t *testing.T) {
+	t.Parallel()
+	content, err := os.ReadFile("../docs/install.md")
+	require.NoError(t, err)
+	for _, path := range leaves(t) {
+		component, rest, _ := strings.Cut(path, ".")
+		if component == "webhook" || component == "controller" {
+			// What both have is said once.
+			if strings.Contains(string(content), "`*."+rest) {
+				continue
+			}
+		}
+		assert.Contains(t, string(content), "`"+path, "%s is not in docs/install.md", path)
+	}
+}
+
+// TestValuesAreChecked: a value that nothing can be made of is refused by its name,
+// before anything is installed.
+func TestValuesAreChecked(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ reason, set, says string }{
+		"Unknown":        {"a word that nobody reads", `replicas=3`, "'replicas' not allowed"},
+		"UnknownInside":  {"a word in the wrong place", `webhook.workers=3`, "at '/webhook': additional properties 'workers' not allowed"},
+		"Typo":           {"a typo would be a default", `certs.certManager.isue=true`, "at '/certs/certManager': additional properties 'isue' not allowed"},
+		"Mode":           {"", `certs.mode="certmanager"`, "at '/certs/mode': value must be one of 'managed', 'cert-manager'"},
+		"Unresolved":     {"", `webhook.unresolved="maybe"`, "at '/webhook/unresolved': value must be one of 'reject', 'wait'"},
+		"SchemaCheck":    {"", `webhook.schemaCheck=true`, "at '/webhook/schemaCheck'"},
+		"Gate":           {"gates are known by name", `webhook.featureGates={"Nope":true}`, "Nope"},
+		"GateOfAWord":    {"", `webhook.featureGates={"ServiceTypes":"yes"}`, "at '/webhook/featureGates/ServiceTypes': got string, want boolean"},
+		"LogLevel":       {"", `controller.logLevel="loud"`, "at '/controller/logLevel'"},
+		"Replicas":       {"", `webhook.replicas="two"`, "at '/webhook/replicas': got string, want integer"},
+		"NoReplicas":     {"nobody would admit anything", `webhook.replicas=0`, "at '/webhook/replicas'"},
+		"Duration":       {"", `controller.requestTimeout="1 minute"`, "at '/controller/requestTimeout'"},
+		"Version":        {"2.10 would be 2.1", `controller.osbAPIVersion=2.10`, "at '/controller/osbAPIVersion': got number, want string"},
+		"Digest":         {"", `images.webhook.digest="latest"`, "at '/images/webhook/digest'"},
+		"Registry":       {"no scheme", `images.registry="https://registry.example"`, "at '/images/registry'"},
+		"Arguments":      {"a flag in two words is none", `webhook.extraArgs=["keeper off"]`, "at '/webhook/extraArgs/0'"},
+		"Spread":         {"", `webhook.topologySpread.zone="Always"`, "at '/webhook/topologySpread/zone'"},
+		"Budget":         {"", `webhook.podDisruptionBudget.minAvailable="one"`, "at '/webhook/podDisruptionBudget/minAvailable'"},
+		"Resources":      {"", `webhook.resources.limit={"memory":"1Gi"}`, "at '/webhook/resources': additional properties 'limit' not allowed"},
+		"Toleration":     {"", `webhook.tolerations=[{"effects":"NoSchedule"}]`, "at '/webhook/tolerations/0'"},
+		"Root":           {"never root", `runAsUser=0`, "at '/runAsUser'"},
+		"Port":           {"", `networkPolicy.apiServerPorts=[70000]`, "at '/networkPolicy/apiServerPorts/0'"},
+		"SelectorLabels": {"what selects the pods is not to be changed", `webhook.podLabels={"app.kubernetes.io/component":"x"}`, "invalid propertyName 'app.kubernetes.io/component'"},
+		"PriorityName":   {"a class without a name", `priorityClass.name=""`, "at '/priorityClass/name'"},
+		"RateAlone":      {"traces that go nowhere", `tracing.samplingRatePerMillion=10`, "at '/tracing/endpoint'"},
+		"Endpoint":       {"the policy needs its port", `tracing.endpoint="collector"`, "at '/tracing/endpoint'"},
+		"Issuer":         {"", `certs.certManager.issuerRef={"names":"x"}`, "at '/certs/certManager/issuerRef'"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, helm := range []string{"helm", "helm3"} {
+				_, said, err := template(t, helm, "defaultplan-system", tc.set)
+				require.Error(t, err, "%s: %s", helm, tc.reason)
+				assert.Contains(t, said, tc.says, tc.reason)
+			}
+		})
+	}
+}
+
+// TestTheChartIsClean by Helm's own rules.
+func TestTheChartIsClean(t *testing.T) {
+	t.Parallel()
+	for _, helm := range []string{"helm", "helm3"} {
+		out, said, err := run(t, helm, "lint", "--strict", chartFolder)
+		require.NoError(t, err, "%s: %s%s", helm, out, said)
+	}
+}
