@@ -52,12 +52,21 @@ bin/helm:
 bin/helm3:
 	cd tools/helm3 && CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o ../../$@ helm.sh/helm/v3/cmd/helm
 
+# cert-manager's own controllers in one process, for the tests of certificates.
+.PHONY: bin/certmanager
+bin/certmanager:
+	cd e2e/certmanager && CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o ../../$@ .
+
+.PHONY: image
+image: ## Write the images into bin/image as OCI layouts (VERSION, PUSH=host/path)
+	cd tools/image && $(GO) run . -version $(VERSION) $(if $(PUSH),-push $(PUSH))
+
 ##@ Test
 .PHONY: test
 test: build test-unit test-controlplane test-e2e ## Everything that must pass, race detector on
 
 .PHONY: test-unit
-test-unit: build
+test-unit: build bin/helm bin/helm3
 	$(GO) test -race $$($(GO) list ./... | grep -v -x -F "$$($(GO) list $(E2E))")
 
 .PHONY: test-controlplane
@@ -66,7 +75,7 @@ test-controlplane: bin/controlplane bin/kubectl
 
 # The scenarios run the built binaries, here with the race detector as well.
 .PHONY: test-e2e
-test-e2e: build bin/helm bin/helm3
+test-e2e: build bin/helm bin/helm3 bin/certmanager
 	mkdir -p bin/race
 	$(GO) build -race -o bin/race/ ./cmd/webhook ./cmd/controller ./cmd/svcat
 	DEFAULTPLAN_WEBHOOK=$(CURDIR)/bin/race/webhook DEFAULTPLAN_CONTROLLER=$(CURDIR)/bin/race/controller \
@@ -89,6 +98,8 @@ generate: ## Write the generated files anew
 	$(CONTROLLER_GEN) webhook paths=./deploy output:webhook:dir=deploy/hooks
 	$(CONTROLLER_GEN) rbac:roleName=defaultplan-webhook paths=./webhook/... output:rbac:dir=deploy/rbac
 	$(CONTROLLER_GEN) rbac:roleName=defaultplan-controller,fileName=controller_role.yaml paths=./osb/... output:rbac:dir=deploy/rbac
+	$(GO) run ./certs/generate > deploy/certs/cert-manager/certificates.yaml
+	$(GO) run ./deploy/generate
 	$(GO) run ./cmd/svcat reference > docs/svcat.md
 	$(CRD_REF_DOCS) --source-path=api/v1beta1 --config=tools/crd-ref-docs.yaml --renderer=markdown --output-path=docs/api.md --log-level=ERROR
 
