@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -76,7 +77,7 @@ func TestWriteServing(t *testing.T) {
 	for range 2 { // a second leaf replaces the first
 		issued, err := certs.Issue("x", []string{"127.0.0.1"}, time.Now(), time.Hour)
 		require.NoError(t, err)
-		require.NoError(t, certs.WriteServing(dir, issued.Leaf))
+		require.NoError(t, certs.WriteServing(dir, issued.Leaf, issued.CA.Cert))
 		loaded, err := tls.LoadX509KeyPair(filepath.Join(dir, certs.CertFile), filepath.Join(dir, certs.KeyFile))
 		require.NoError(t, err)
 		assert.Equal(t, parse(t, issued.Leaf).Raw, loaded.Certificate[0])
@@ -86,12 +87,64 @@ func TestWriteServing(t *testing.T) {
 	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm(), "the key is the owner's only")
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
-	assert.Len(t, entries, 2, "nothing is left behind")
+	assert.Len(t, entries, 5, "three files, and the folder that they are in by a link: nothing is left behind")
+}
+
+// A server that reads both files at any moment finds a certificate and its own key.
+func TestWriteServingChangesAllAtOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var pairs []certs.Issued
+	for range 2 {
+		issued, err := certs.Issue("x", []string{"127.0.0.1"}, time.Now(), time.Hour)
+		require.NoError(t, err)
+		pairs = append(pairs, issued)
+	}
+	require.NoError(t, certs.WriteServing(dir, pairs[0].Leaf, pairs[0].CA.Cert))
+	done := make(chan error)
+	go func() {
+		var failed error
+		for i := range 200 {
+			issued := pairs[i%2]
+			failed = errors.Join(failed, certs.WriteServing(dir, issued.Leaf, issued.CA.Cert))
+		}
+		done <- failed
+	}()
+	for {
+		select {
+		case err := <-done:
+			require.NoError(t, err)
+			return
+		default:
+		}
+		// As a kubelet's mount: whoever opens the link reads one generation.
+		generation, err := os.Readlink(filepath.Join(dir, "..data"))
+		require.NoError(t, err)
+		folder := filepath.Join(dir, generation)
+		if _, err := tls.LoadX509KeyPair(filepath.Join(folder, certs.CertFile), filepath.Join(folder, certs.KeyFile)); !errors.Is(err, os.ErrNotExist) {
+			require.NoError(t, err)
+		}
+	}
+}
+
+// What a killed process left behind is tidied up, and files of before are replaced.
+func TestWriteServingTidiesUp(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "..pair-left"), 0o700))
+	require.NoError(t, os.Symlink("..pair-left", filepath.Join(dir, "....data.next")))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, certs.CertFile), []byte("before"), 0o600))
+	issued, err := certs.Issue("x", []string{"127.0.0.1"}, time.Now(), time.Hour)
+	require.NoError(t, err)
+	require.NoError(t, certs.WriteServing(dir, issued.Leaf, issued.CA.Cert))
+	_, err = tls.LoadX509KeyPair(filepath.Join(dir, certs.CertFile), filepath.Join(dir, certs.KeyFile))
+	require.NoError(t, err)
+	require.NoDirExists(t, filepath.Join(dir, "..pair-left"))
 }
 
 func TestWriteServingSaysWhatFailed(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	require.ErrorContains(t, certs.WriteServing(file, certs.Pair{}), "cannot make serving directory")
+	require.ErrorContains(t, certs.WriteServing(file, certs.Pair{}, nil), "cannot make serving directory")
 }

@@ -1,6 +1,7 @@
 package certs
 
 import (
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -17,6 +18,9 @@ import (
 // backdate is how far before now a certificate starts to be valid: the clock
 // of the API server that verifies it may be behind ours.
 const backdate = 5 * time.Minute
+
+// certificateBlock is the type of the PEM blocks that hold certificates.
+const certificateBlock = "CERTIFICATE"
 
 // A Pair is a certificate and its private key, both PEM encoded.
 type Pair struct {
@@ -45,62 +49,91 @@ func Issue(commonName string, hosts []string, now time.Time, lifetime time.Durat
 	if lifetime <= 0 {
 		return Issued{}, fmt.Errorf("cannot issue a certificate: lifetime %s is not positive", lifetime)
 	}
-	authority := template(commonName, now, lifetime)
-	authority.IsCA = true
-	authority.BasicConstraintsValid = true
-	authority.KeyUsage = x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature
-
-	ca, caKey, err := sign(authority, nil, nil)
+	ca, by, err := issueCA(commonName, now, lifetime)
 	if err != nil {
-		return Issued{}, fmt.Errorf("cannot issue certificate authority %q: %w", commonName, err)
+		return Issued{}, err
 	}
-	leaf := template(hosts[0], now, lifetime)
+	leaf, err := by.issueLeaf(hosts, now, lifetime)
+	if err != nil {
+		return Issued{}, err
+	}
+	return Issued{CA: ca, Leaf: leaf}, nil
+}
+
+// An authority signs leaves.
+type authority struct {
+	cert *x509.Certificate
+	key  crypto.Signer
+}
+
+// issueCA makes an authority that signs itself.
+func issueCA(commonName string, now time.Time, lifetime time.Duration) (Pair, authority, error) {
+	ca := template(now, now.Add(lifetime))
+	ca.Subject = pkix.Name{CommonName: commonName}
+	ca.IsCA = true
+	ca.BasicConstraintsValid = true
+	ca.KeyUsage = x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature
+	pair, by, err := sign(ca, authority{})
+	if err != nil {
+		return Pair{}, authority{}, fmt.Errorf("cannot issue certificate authority %q: %w", commonName, err)
+	}
+	return pair, by, nil
+}
+
+// issueLeaf makes a serving leaf, which does not outlive the authority.
+func (a authority) issueLeaf(hosts []string, now time.Time, lifetime time.Duration) (Pair, error) {
+	end := now.Add(lifetime)
+	if end.After(a.cert.NotAfter) {
+		end = a.cert.NotAfter
+	}
+	leaf := template(now, end)
+	// No common name: it has room for 64 bytes, and nobody verifies it.
+	leaf.Subject = pkix.Name{Organization: []string{"defaultplan"}}
 	leaf.KeyUsage = x509.KeyUsageDigitalSignature
 	leaf.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
 	leaf.DNSNames, leaf.IPAddresses = split(hosts)
-
-	serving, _, err := sign(leaf, authority, caKey)
+	pair, _, err := sign(leaf, a)
 	if err != nil {
-		return Issued{}, fmt.Errorf("cannot issue a leaf for %q: %w", hosts[0], err)
+		return Pair{}, fmt.Errorf("cannot issue a leaf for %q: %w", hosts[0], err)
 	}
-	return Issued{CA: ca, Leaf: serving}, nil
+	return pair, nil
 }
 
-func template(commonName string, now time.Time, lifetime time.Duration) *x509.Certificate {
-	return &x509.Certificate{
-		Subject:   pkix.Name{CommonName: commonName},
-		NotBefore: now.Add(-backdate),
-		NotAfter:  now.Add(lifetime),
-	}
+func template(now, end time.Time) *x509.Certificate {
+	return &x509.Certificate{NotBefore: now.Add(-backdate), NotAfter: end}
 }
 
-// sign makes a key and a certificate for it, signed by parent, or by itself
-// when parent is nil.
-func sign(cert, parent *x509.Certificate, parentKey *ecdsa.PrivateKey) (Pair, *ecdsa.PrivateKey, error) {
+// sign makes a key and a certificate for it, signed by the authority, or by itself
+// when that is empty.
+func sign(cert *x509.Certificate, by authority) (Pair, authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return Pair{}, nil, fmt.Errorf("cannot make a key: %w", err)
+		return Pair{}, authority{}, fmt.Errorf("cannot make a key: %w", err)
 	}
 	// 127 random bits: unique without a register of what was issued.
 	cert.SerialNumber, err = rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
 	if err != nil {
-		return Pair{}, nil, fmt.Errorf("cannot make a serial number: %w", err)
+		return Pair{}, authority{}, fmt.Errorf("cannot make a serial number: %w", err)
 	}
-	if parent == nil {
-		parent, parentKey = cert, key
+	if by.cert == nil {
+		by = authority{cert: cert, key: key}
 	}
-	der, err := x509.CreateCertificate(rand.Reader, cert, parent, &key.PublicKey, parentKey)
+	der, err := x509.CreateCertificate(rand.Reader, cert, by.cert, &key.PublicKey, by.key)
 	if err != nil {
-		return Pair{}, nil, fmt.Errorf("cannot sign: %w", err)
+		return Pair{}, authority{}, fmt.Errorf("cannot sign: %w", err)
+	}
+	signed, err := x509.ParseCertificate(der)
+	if err != nil {
+		return Pair{}, authority{}, fmt.Errorf("cannot read what was signed: %w", err)
 	}
 	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
-		return Pair{}, nil, fmt.Errorf("cannot encode the key: %w", err)
+		return Pair{}, authority{}, fmt.Errorf("cannot encode the key: %w", err)
 	}
 	return Pair{
-		Cert: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		Cert: pem.EncodeToMemory(&pem.Block{Type: certificateBlock, Bytes: der}),
 		Key:  pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER}),
-	}, key, nil
+	}, authority{cert: signed, key: key}, nil
 }
 
 // split tells DNS names from IP addresses.
