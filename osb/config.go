@@ -52,6 +52,9 @@ type Config struct {
 	// Direct has connections made to the broker itself, whatever proxy the environment
 	// names: Dial then sees where they go.
 	Direct bool
+	// Wrap is put around what sends requests, to watch it; nil: nothing. What it makes
+	// passes CloseIdleConnections on.
+	Wrap func(http.RoundTripper) http.RoundTripper
 	// NewRequestID mints X-Broker-API-Request-Identity; nil: random UUIDs.
 	NewRequestID func() string
 	// Now is the clock for a Retry-After that names a time, where the answer has no Date
@@ -73,8 +76,12 @@ func New(config Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	var sender http.RoundTripper = transport
+	if config.Wrap != nil {
+		sender = config.Wrap(transport)
+	}
 	return &Client{
-		http:         &http.Client{Transport: transport, CheckRedirect: stay},
+		http:         &http.Client{Transport: sender, CheckRedirect: stay},
 		base:         base,
 		version:      or(config.APIVersion, DefaultAPIVersion),
 		timeout:      or(config.Timeout, DefaultTimeout),

@@ -46,6 +46,7 @@ func (h *bindings) validate(ctx context.Context, req *admission.Request) (verdic
 		// What was always wrong is not checked: the object must stay deletable.
 		return v.verdict, nil
 	}
+	v.parameterBytes = len(rawOf(write.new.Spec.Parameters))
 	if err := v.judge(ctx); err != nil {
 		return verdict{rule: ruleNone}, err
 	}

@@ -41,7 +41,7 @@ func (e endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), err.code)
 		return
 	}
-	response, failure := e.decide(r.Context(), req)
+	response, failure := e.decide(fromCaller(r.Context(), r.Header), req)
 	if failure != nil {
 		log.FromContext(r.Context()).Error(failure, "cannot answer admission request", "path", r.URL.Path, "uid", req.UID)
 		http.Error(w, "cannot answer: "+failure.Error(), http.StatusInternalServerError)

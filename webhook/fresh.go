@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
@@ -30,7 +31,9 @@ type lane[V any] struct {
 }
 
 type flight[V any] struct {
-	done  chan struct{}
+	done chan struct{}
+	// asked is the span of who asked first: the read is told there.
+	asked trace.Span
 	value V
 	err   error
 }
@@ -38,7 +41,7 @@ type flight[V any] struct {
 // do returns what read gives, from a read that starts after do was called. It
 // stops waiting when ctx ends; the read itself goes on for the others.
 func (f *fresh[V]) do(ctx context.Context, key string, read func(context.Context) (V, error)) (V, error) {
-	mine := f.board(key, read)
+	mine := f.board(ctx, key, read)
 	select {
 	case <-mine.done:
 		return mine.value, mine.err
@@ -48,14 +51,18 @@ func (f *fresh[V]) do(ctx context.Context, key string, read func(context.Context
 	}
 }
 
+func newFlight[V any](ctx context.Context) *flight[V] {
+	return &flight[V]{done: make(chan struct{}), asked: trace.SpanFromContext(ctx)}
+}
+
 // board returns the first flight of key that has not started yet; it starts one
 // if none is under way.
-func (f *fresh[V]) board(key string, read func(context.Context) (V, error)) *flight[V] {
+func (f *fresh[V]) board(ctx context.Context, key string, read func(context.Context) (V, error)) *flight[V] {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if l, busy := f.lanes[key]; busy {
 		if l.next == nil {
-			l.next = &flight[V]{done: make(chan struct{})}
+			l.next = newFlight[V](ctx)
 		}
 		return l.next
 	}
@@ -64,7 +71,7 @@ func (f *fresh[V]) board(key string, read func(context.Context) (V, error)) *fli
 	}
 	l := &lane[V]{}
 	f.lanes[key] = l
-	first := &flight[V]{done: make(chan struct{})}
+	first := newFlight[V](ctx)
 	go f.fly(key, l, first, read)
 	return first
 }
@@ -84,7 +91,7 @@ func (f *fresh[V]) fly(key string, l *lane[V], current *flight[V], read func(con
 
 func (f *flight[V]) run(read func(context.Context) (V, error)) {
 	defer close(f.done)
-	ctx, cancel := context.WithTimeout(context.Background(), freshTimeout)
+	ctx, cancel := context.WithTimeout(trace.ContextWithSpan(context.Background(), f.asked), freshTimeout)
 	defer cancel()
 	defer contain(ctx, &f.err)
 	f.value, f.err = read(ctx)

@@ -56,11 +56,11 @@ func TestFreshSharesAmongThoseWhoWait(t *testing.T) {
 		}
 		return 1, nil
 	}
-	first := reads.board("k", read)
+	first := reads.board(t.Context(), "k", read)
 	<-started
 	waiting := make([]*flight[int], 50)
 	for i := range waiting {
-		waiting[i] = reads.board("k", read)
+		waiting[i] = reads.board(t.Context(), "k", read)
 	}
 	close(release)
 	<-first.done

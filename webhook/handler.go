@@ -24,6 +24,9 @@ type verdict struct {
 	// rule is the rule that decided the object, ruleNone if none did.
 	rule   string
 	chosen resolve.Ref
+	// parameterBytes is the size of the parameters that are to be stored; 0 where
+	// there are none, or where they were not looked at.
+	parameterBytes int
 }
 
 func (v *verdict) deny(d *denial) { v.denied = v.denied.also(d) }
@@ -63,7 +66,8 @@ const (
 func serve(half phase, kind string, judge judge) decider {
 	return func(ctx context.Context, req *admission.Request) (admission.Response, error) {
 		if denied := notOurs(req, kind); denied != nil {
-			// No metric: its labels would be whatever the request says.
+			// Counted under the hook's kind: the request's would be whatever it says.
+			refusals.WithLabelValues(string(half), kind, denied.label).Inc()
 			refused := verdict{denied: denied, rule: ruleNone}
 			writeDown(ctx, half, req, &refused, denied.label, 0)
 			return answer(req, &refused)
@@ -72,8 +76,11 @@ func serve(half phase, kind string, judge judge) decider {
 			return admission.Allowed(""), nil
 		}
 		start := time.Now()
+		ctx, span := startSpan(ctx, half, kind)
 		decided, err := judge(ctx, req)
-		tell(ctx, half, req, &decided, err, time.Since(start))
+		outcome := outcomeOf(&decided, err)
+		endSpan(span, req, &decided, outcome)
+		tell(ctx, half, req, &decided, outcome, time.Since(start))
 		if err != nil {
 			return admission.Response{}, err
 		}
@@ -105,19 +112,30 @@ func answer(req *admission.Request, decided *verdict) (admission.Response, error
 	patchType := admissionv1.PatchTypeJSONPatch
 	response.PatchType = &patchType
 	response.Patch, err = decided.patch.encode()
+	patchSizes.WithLabelValues(req.Kind.Kind).Observe(float64(len(response.Patch)))
 	return response, err
 }
 
-// tell counts a decision and writes it down.
-func tell(ctx context.Context, half phase, req *admission.Request, decided *verdict, failure error, took time.Duration) {
-	outcome := "allowed"
+// Outcomes beside the reasons of refusals.
+const (
+	outcomeAllowed = "allowed"
+	outcomeFailed  = "failed"
+)
+
+// outcomeOf is a decision in one word, as metrics and logs say it.
+func outcomeOf(decided *verdict, failure error) string {
 	switch {
 	case failure != nil:
-		outcome = "failed"
+		return outcomeFailed
 	case decided.denied != nil:
-		outcome = decided.denied.label
+		return decided.denied.label
 	}
-	observe(half, req, decided.rule, outcome, took)
+	return outcomeAllowed
+}
+
+// tell counts a decision and writes it down.
+func tell(ctx context.Context, half phase, req *admission.Request, decided *verdict, outcome string, took time.Duration) {
+	observe(half, req, decided, outcome, took)
 	writeDown(ctx, half, req, decided, outcome, took)
 }
 

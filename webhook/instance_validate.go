@@ -49,6 +49,7 @@ func (h *instances) validate(ctx context.Context, req *admission.Request) (verdi
 		}
 		v.was = refsOf(&v.old.Spec.DecidedReference, req.Namespace)
 	}
+	v.parameterBytes = len(rawOf(write.new.Spec.Parameters))
 	if err := v.judge(ctx); err != nil {
 		return verdict{rule: ruleNone}, err
 	}

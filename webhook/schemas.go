@@ -39,9 +39,11 @@ func (s *schemas) of(ctx context.Context, defined *definition, which func(*v1bet
 		return nil, nil
 	}
 	if known, ok := s.compiled.Get(digest(schema.Raw)); ok {
+		schemaLookups.WithLabelValues(lookupHit).Inc()
 		kept, _ := known.(*compilation)
 		return kept, nil
 	}
+	schemaLookups.WithLabelValues(lookupMiss).Inc()
 	text := schema.Raw
 	if digest(text) == string(text) {
 		live, err := s.read(ctx, defined.Plan.Ref)
@@ -55,6 +57,7 @@ func (s *schemas) of(ctx context.Context, defined *definition, which func(*v1bet
 	}
 	made := compile(text)
 	s.compiled.Add(digest(text), made)
+	schemasKept.Set(float64(s.compiled.Len()))
 	return made, nil
 }
 
@@ -107,10 +110,22 @@ func (s *schemas) judge(ctx context.Context, defined *definition, asked question
 		return merge.Report{}, "", err
 	}
 	report, why := compiled.check(asked)
+	schemaChecks.WithLabelValues(checkResult(&report, why)).Inc()
 	if why != nil {
 		return merge.Report{}, fmt.Sprintf("parameters were not checked: the schema of plan %s: %s", defined.title(), why.Error()), nil
 	}
 	return report, "", nil
+}
+
+// checkResult is what came of a check, in one word.
+func checkResult(report *merge.Report, why *merge.SchemaError) string {
+	switch {
+	case why != nil:
+		return checkUnusable
+	case len(report.Violations) > 0:
+		return checkRefused
+	}
+	return checkAccepted
 }
 
 func (c *compilation) check(asked question) (merge.Report, *merge.SchemaError) {

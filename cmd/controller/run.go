@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -16,11 +17,9 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/internal/daemon"
+	"github.com/defaultplan/defaultplan/cmd/internal/tracing"
 	"github.com/defaultplan/defaultplan/osb/controller"
 )
-
-// leaseName is the Lease by which the leader is elected.
-const leaseName = "defaultplan-controller"
 
 // endMargin is the time that what was begun may take at the end, beyond one call: its
 // outcome is to be stored.
@@ -42,20 +41,31 @@ func (o *options) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	mgr, err := newManager(config, o)
+	lease, err := newLease(config, o.leaseNamespace)
 	if err != nil {
 		return err
 	}
+	mgr, err := newManager(config, o, lease)
+	if err != nil {
+		return err
+	}
+	o.controller.Wrap = tracing.ToBroker
 	if err := controller.Setup(ctx, mgr, o.controller); err != nil {
 		return err
 	}
 	if err := mgr.Start(ctx); err != nil {
 		return fmt.Errorf("cannot work: %w", err)
 	}
+	if o.leaderElection {
+		// The next leader need not wait: nothing runs any more.
+		if err := resign(ctx, lease); err != nil {
+			ctrl.Log.V(1).Info("lease not released: it runs out by itself", "cause", err.Error())
+		}
+	}
 	return nil
 }
 
-func newManager(config *rest.Config, o *options) (manager.Manager, error) {
+func newManager(config *rest.Config, o *options, lease resourcelock.Interface) (manager.Manager, error) {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(v1beta1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
 		return nil, fmt.Errorf("cannot register the API: %w", err)
@@ -64,11 +74,9 @@ func newManager(config *rest.Config, o *options) (manager.Manager, error) {
 		Scheme:                 scheme,
 		Metrics:                metricsserver.Options{BindAddress: o.metricsAddress},
 		HealthProbeBindAddress: o.healthAddress,
-		LeaderElection:         o.leaderElection, LeaderElectionID: leaseName, LeaderElectionNamespace: o.leaseNamespace,
-		// The next leader need not wait: at the end nothing runs any more.
-		LeaderElectionReleaseOnCancel: true,
-		GracefulShutdownTimeout:       new(o.controller.CallTimeout + endMargin),
-		Cache:                         cache.Options{DefaultTransform: controller.Slim},
+		LeaderElection:         o.leaderElection, LeaderElectionID: leaseName, LeaderElectionResourceLockInterface: lease,
+		GracefulShutdownTimeout: new(o.controller.CallTimeout + endMargin),
+		Cache:                   cache.Options{DefaultTransform: controller.Slim},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("cannot set up: %w", err)

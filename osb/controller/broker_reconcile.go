@@ -25,7 +25,8 @@ import (
 // since. What goes wrong before the broker is asked is no *osb.Error.
 type catalogFetcher func(ctx context.Context, broker client.Object, etag string) (*osb.Catalog, error)
 
-// brokerOptions are what brokers are reconciled with. All but controllerName are required.
+// brokerOptions are what brokers are reconciled with. All but metrics and controllerName
+// are required.
 type brokerOptions struct {
 	// client writes, and reads from the cache.
 	client client.Client
@@ -36,6 +37,8 @@ type brokerOptions struct {
 	clock    clock.PassiveClock
 	// interval is the time between two relists of a broker that does not say.
 	interval time.Duration
+	// metrics count relists; nil: nobody does.
+	metrics *metrics
 	// controllerName is whose brokers are handled: those that name it.
 	controllerName string
 }
@@ -82,6 +85,7 @@ func (r *brokerReconciler) Reconcile(ctx context.Context, request reconcile.Requ
 	object := r.newBroker()
 	err := r.client.Get(ctx, request.NamespacedName, object)
 	if apierrors.IsNotFound(err) {
+		r.metrics.forget(brokerKey{namespace: request.Namespace, name: request.Name})
 		return reconcile.Result{}, nil
 	}
 	if err != nil {
@@ -97,6 +101,7 @@ func (r *brokerReconciler) Reconcile(ctx context.Context, request reconcile.Requ
 	if err := r.hold(ctx, b); err != nil {
 		return reconcile.Result{}, err
 	}
+	r.metrics.knows(b)
 	now := r.clock.Now()
 	if due, ever := relistDue(b, r.interval); !r.wasAsked(request.NamespacedName) && (!ever || now.Before(due)) {
 		return r.sweep(ctx, b, now)
@@ -169,12 +174,16 @@ func (r *brokerReconciler) next(b broker, now time.Time, pause time.Duration) re
 
 // relist fetches the catalog, takes it over, and tells of it in status.
 func (r *brokerReconciler) relist(ctx context.Context, b broker, began time.Time) (reconcile.Result, error) {
+	ctx, span := startSpan(ctx, "relist")
+	defer span.End()
+	nameSpan(span, b.object)
 	a := r.attempt(ctx, b)
 	a.began, a.ended = began, r.clock.Now()
 	if ctx.Err() != nil {
 		// The process ends. What it could not do is not the broker's fault.
 		return reconcile.Result{}, fmt.Errorf("cannot relist %s: %w", keyOfBroker(b.object), ctx.Err())
 	}
+	r.metrics.relisted(keyOfBroker(b.object), &a)
 	changed, _ := b.object.DeepCopyObject().(client.Object)
 	after := brokerOf(changed)
 	a.record(after)

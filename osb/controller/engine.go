@@ -70,6 +70,9 @@ const conflictPause = 200 * time.Millisecond
 
 // pass is one pass over a subject.
 func (e *engine) pass(ctx context.Context, s subject) (reconcile.Result, error) {
+	ctx, span := startSpan(ctx, "reconcile "+kindOf(s))
+	defer span.End()
+	nameSpan(span, s.object())
 	thing := s.thing()
 	found, err := s.gather(ctx, &thing)
 	if err != nil || found.foreign {
@@ -87,6 +90,7 @@ func (e *engine) pass(ctx context.Context, s subject) (reconcile.Result, error) 
 	}
 	facts.HeldUntil, facts.HeldBecause = e.brokers.heldUntil(found.broker, facts.Now), "the broker does not answer; it is asked again after a pause"
 	decision := lifecycle.Next(thing, facts)
+	stepSpan(ctx, decision.Step)
 	switch decision.Step {
 	case lifecycle.Release:
 		return reconcile.Result{}, e.release(ctx, s, decision.Warning)
@@ -170,9 +174,17 @@ func (e *engine) call(ctx context.Context, s subject, broker *osb.Client, t *tur
 	}
 	ctx, cancel := context.WithDeadline(ctx, ends)
 	defer cancel()
+	operation := operationOf(s, d.Step)
+	if d.Record.Retries > 0 {
+		e.metrics.retried(t.broker, operation)
+	}
+	ctx, span := startSpan(ctx, operation)
+	ended := e.metrics.calling(t.broker)
 	reply := s.call(ctx, broker, d)
+	ended()
 	t.redactor.reply(&reply)
-	e.metrics.called(s, t.broker, d.Step, reply.Err, e.clock.Since(began))
+	e.metrics.called(t.broker, operation, reply.Err, e.clock.Since(began))
+	endCall(span, t.broker, reply.Err)
 	return reply
 }
 

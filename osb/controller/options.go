@@ -3,6 +3,7 @@ package controller
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"net/netip"
 	"time"
 
@@ -34,6 +35,8 @@ type Options struct {
 	ContextAnnotations []string
 	// AllowBrokerAddresses are the exceptions for ServiceBrokers, as CIDRs.
 	AllowBrokerAddresses []string
+	// Wrap is put around what sends requests to brokers; nil: nothing. It is no flag.
+	Wrap func(http.RoundTripper) http.RoundTripper
 }
 
 // NewOptions are the defaults.

@@ -44,13 +44,16 @@ func Setup(ctx context.Context, mgr manager.Manager, o *Options) error {
 	if err != nil {
 		return err
 	}
+	if err := crmetrics.Registry.Register(&census{reader: mgr.GetClient(), clock: clock.RealClock{}, elected: mgr.Elected()}); err != nil {
+		return fmt.Errorf("cannot register metrics: %w", err)
+	}
 	guard, err := newGuard(mgr.GetConfig().Host, o)
 	if err != nil {
 		return err
 	}
 	known := &brokers{
 		reader: mgr.GetClient(), live: mgr.GetAPIReader(), clock: clock.RealClock{}, guard: guard, reread: o.SecretInterval,
-		config: osb.Config{Timeout: o.CallTimeout, APIVersion: o.APIVersion},
+		config: osb.Config{Timeout: o.CallTimeout, APIVersion: o.APIVersion, Wrap: o.Wrap},
 	}
 	p := parts{
 		mgr: mgr, options: o, brokers: known, metrics: counted,
@@ -134,7 +137,7 @@ const relistWorkers = 4
 
 func (p *parts) addBrokers() error {
 	ask, err := addBrokers(p.mgr, brokerOptions{
-		client: p.mgr.GetClient(), fetch: p.brokers.catalog, recorder: p.recorder, clock: clock.RealClock{}, interval: p.options.RelistInterval,
+		client: p.mgr.GetClient(), fetch: p.metrics.counting(p.brokers.catalog, clock.RealClock{}), recorder: p.recorder, clock: clock.RealClock{}, interval: p.options.RelistInterval, metrics: p.metrics,
 		engine: &relist.Engine{Client: p.mgr.GetClient(), Reader: p.mgr.GetClient(), Live: p.mgr.GetAPIReader()},
 	}, relistWorkers)
 	p.brokers.relist = ask

@@ -90,6 +90,8 @@ func (k *Keeper) serve(ctx, leading context.Context) {
 	defer context.AfterFunc(leading, stop)()
 	k.metrics.leader.Set(1)
 	defer k.metrics.leader.Set(0)
+	k.metrics.census.takes(k)
+	defer k.metrics.census.takes(nil)
 	var all sync.WaitGroup
 	for _, d := range k.duties() {
 		all.Go(func() {

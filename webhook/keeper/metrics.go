@@ -22,6 +22,7 @@ const (
 type measures struct {
 	touches *prometheus.CounterVec
 	leader  prometheus.Gauge
+	census  *census
 }
 
 // newMeasures registers the metrics, or finds those of another keeper in the
@@ -41,11 +42,15 @@ func newMeasures(registerer prometheus.Registerer) (*measures, error) {
 	if err != nil {
 		return nil, err
 	}
+	counted, err := newCensus(registerer)
+	if err != nil {
+		return nil, err
+	}
 	// A series that is there before its first event has a rate from that on.
 	for _, result := range []outcome{decided, undecided, denied, failed, gone} {
 		touches.WithLabelValues(string(result))
 	}
-	return &measures{touches: touches, leader: leader}, nil
+	return &measures{touches: touches, leader: leader, census: counted}, nil
 }
 
 func register[C prometheus.Collector](registerer prometheus.Registerer, collector C) (C, error) {

@@ -6,11 +6,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
+	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/go-logr/zapr"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
@@ -19,6 +23,11 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/defaultplan/defaultplan/cmd/internal/hearing"
+	"github.com/defaultplan/defaultplan/cmd/internal/tracing"
+	"github.com/defaultplan/defaultplan/cmd/internal/version"
 )
 
 // A Daemon is a command's flags, and what it does.
@@ -40,10 +49,16 @@ func Main(name string, d Daemon) {
 	}
 }
 
-// Start parses the arguments and runs until a signal ends it.
+// Start parses the arguments and runs until a signal ends it. With --version it only
+// prints that.
 func Start(name string, d Daemon, args []string) error {
+	return start(name, d, args, os.Stdout)
+}
+
+func start(name string, d Daemon, args []string, out io.Writer) error {
 	flags := pflag.NewFlagSet(name, pflag.ContinueOnError)
 	d.Bind(flags)
+	onlyVersion := flags.Bool("version", false, "print the version, and end")
 	err := flags.Parse(args)
 	if errors.Is(err, pflag.ErrHelp) {
 		return nil
@@ -54,14 +69,36 @@ func Start(name string, d Daemon, args []string) error {
 	if flags.NArg() > 0 {
 		return fmt.Errorf("%q is no flag; see --help", flags.Arg(0))
 	}
+	if *onlyVersion {
+		_, err := fmt.Fprintln(out, name, version.Line())
+		return err
+	}
 	if err := d.Validate(); err != nil {
+		return err
+	}
+	if err := countBuild(metrics.Registry); err != nil {
 		return err
 	}
 	return d.Run(ctrl.SetupSignalHandler())
 }
 
+// countBuild has /metrics tell the version and the Go that built it, by labels of a
+// number that is always 1: so that queries can join it with others.
+func countBuild(registry prometheus.Registerer) error {
+	build := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "defaultplan_build_info", Help: "Always 1; the labels tell the version of the program, and the Go that built it.",
+		ConstLabels: prometheus.Labels{"version": version.String(), "go_version": runtime.Version()},
+	})
+	build.Set(1)
+	if err := registry.Register(build); err != nil {
+		return fmt.Errorf("cannot register the metric of the version: %w", err)
+	}
+	return nil
+}
+
 // LogTo has everything log JSON to standard error, every line of it: a decision is told
-// once or not at all. What it returns is called at the end.
+// once or not at all. The first line tells the version. What it returns is called at the
+// end.
 func LogTo(level zapcore.Level) (sync func(), err error) {
 	config := zap.NewProductionConfig()
 	config.Level = zap.NewAtomicLevelAt(level)
@@ -72,6 +109,7 @@ func LogTo(level zapcore.Level) (sync func(), err error) {
 		return nil, fmt.Errorf("cannot make a logger: %w", err)
 	}
 	ctrl.SetLogger(zapr.NewLogger(logger))
+	logger.Info("starting", zap.String("program", program()), zap.String("version", version.String()), zap.String("goVersion", runtime.Version()))
 	return func() { _ = logger.Sync() }, nil
 }
 
@@ -90,8 +128,14 @@ func ClusterConfig(kubeconfig string) (*rest.Config, error) {
 		return nil, fmt.Errorf("cannot find the cluster (--kubeconfig %q): %w", kubeconfig, err)
 	}
 	config.QPS = -1
+	config.UserAgent = version.UserAgent(program())
+	config.Wrap(hearing.OfWatches)
+	config.Wrap(tracing.ToAPIServer)
 	return config, nil
 }
+
+// program is what this program is called, as client-go would find it.
+func program() string { return filepath.Base(os.Args[0]) }
 
 // AddChecks has a manager say that it lives, and that it is ready once every cache that
 // was asked for has been filled.

@@ -13,6 +13,7 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.40.0"
 	componenttracing "k8s.io/component-base/tracing"
 	tracingapi "k8s.io/component-base/tracing/api/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/defaultplan/defaultplan/cmd/internal/version"
 )
@@ -55,7 +56,6 @@ func (o *Options) Validate() error {
 // Start has every span of this process sent to the collector, under the name of the
 // service. What it returns sends what is left; call it at the end.
 func (o *Options) Start(ctx context.Context, service string) (stop func(), err error) {
-	otel.SetTextMapPropagator(componenttracing.Propagators())
 	if o.Endpoint == "" {
 		return func() {}, nil
 	}
@@ -66,6 +66,7 @@ func (o *Options) Start(ctx context.Context, service string) (stop func(), err e
 		return nil, fmt.Errorf("cannot send traces to %q (--tracing-endpoint): %w", o.Endpoint, err)
 	}
 	otel.SetTracerProvider(provider)
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { ctrl.Log.WithName("tracing").Info("traces were not sent", "why", err.Error()) }))
 	return func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTime)
 		defer cancel()

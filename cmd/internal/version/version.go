@@ -1,7 +1,10 @@
 // Package version says which version a binary is of.
 package version
 
-import "runtime/debug"
+import (
+	"runtime"
+	"runtime/debug"
+)
 
 // version is set by the linker where a release is built:
 //
@@ -12,7 +15,10 @@ var version string //nolint:gochecknoglobals // the linker's
 // history that would tell.
 const Unknown = "unknown"
 
-// String is what the linker was told, else what Go recorded of the module and its
+// revisionDigits is how much of a commit's name is enough to find it.
+const revisionDigits = 12
+
+// String is what the linker was told, else what Go recorded of the module or of its
 // history, else Unknown.
 func String() string {
 	build, ok := debug.ReadBuildInfo()
@@ -22,6 +28,18 @@ func String() string {
 	return of(version, build)
 }
 
+// Line is what a program prints of itself: its version, and the Go that built it.
+func Line() string {
+	return String() + " (" + runtime.Version() + ")"
+}
+
+// UserAgent is what a program called name tells the API server of itself, such as
+// webhook/v0.2.0 (linux/amd64). What is before the slash becomes the manager of the
+// fields that it writes, and so must stay the same over versions.
+func UserAgent(name string) string {
+	return name + "/" + String() + " (" + runtime.GOOS + "/" + runtime.GOARCH + ")"
+}
+
 func of(stamped string, build *debug.BuildInfo) string {
 	if stamped != "" {
 		return stamped
@@ -29,5 +47,25 @@ func of(stamped string, build *debug.BuildInfo) string {
 	if built := build.Main.Version; built != "" && built != "(devel)" {
 		return built
 	}
+	if revision := revisionOf(build.Settings); revision != "" {
+		return revision
+	}
 	return Unknown
+}
+
+// revisionOf is the commit that Go recorded, and whether the files were others.
+func revisionOf(settings []debug.BuildSetting) string {
+	var revision, changed string
+	for _, setting := range settings {
+		switch {
+		case setting.Key == "vcs.revision":
+			revision = setting.Value[:min(revisionDigits, len(setting.Value))]
+		case setting.Key == "vcs.modified" && setting.Value == "true":
+			changed = "+dirty"
+		}
+	}
+	if revision == "" {
+		return ""
+	}
+	return revision + changed
 }

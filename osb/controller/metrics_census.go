@@ -1,0 +1,119 @@
+package controller
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// scrapeTime bounds a look at the cache for one scrape.
+const scrapeTime = 5 * time.Second
+
+var (
+	leaderNow = prometheus.NewDesc("defaultplan_controller_leader", "1 while this process is the controller that works, else 0.", nil, nil)
+	objectsIn = prometheus.NewDesc("defaultplan_objects",
+		"Instances and bindings, by kind and state: deleting, mitigating, undecided, in_progress, ready, failed or waiting.", []string{"kind", "state"}, nil)
+	operationsNow = prometheus.NewDesc("defaultplan_operations_in_progress",
+		"Operations whose outcome is not known yet, by kind, operation, and age: below 1m, 10m, 1h and 1d, or older.", []string{"kind", "operation", "age"}, nil)
+	operationsOldest = prometheus.NewDesc("defaultplan_operations_oldest_start_timestamp_seconds",
+		"When the oldest operation whose outcome is not known yet began, by kind and operation, in seconds since 1970.", []string{"kind", "operation"}, nil)
+	brokerReady = prometheus.NewDesc("defaultplan_broker_ready",
+		"1 for a broker whose catalog was taken over as it is, 0 for one that has another condition Ready than True.", []string{"broker"}, nil)
+	catalogComplete = prometheus.NewDesc("defaultplan_catalog_complete",
+		"1 for a broker of whose catalog nothing was left out, else 0.", []string{"broker"}, nil)
+	catalogClasses = prometheus.NewDesc("defaultplan_catalog_classes", "Classes of a broker that it still lists.", []string{"broker"}, nil)
+	catalogPlans   = prometheus.NewDesc("defaultplan_catalog_plans", "Plans of a broker that it still lists.", []string{"broker"}, nil)
+	oldClasses     = prometheus.NewDesc("servicecatalog_broker_service_class_count",
+		"Classes of a broker, as the retired catalog counted them.", []string{"broker", "namespace"}, nil)
+	oldPlans = prometheus.NewDesc("servicecatalog_broker_service_plan_count",
+		"Plans of a broker, as the retired catalog counted them.", []string{"broker", "namespace"}, nil)
+)
+
+// A census tells, at each scrape, how things stand in the cluster, as the cache has it.
+// Only the controller that works does, so that two processes do not count twice.
+type census struct {
+	reader client.Reader
+	clock  clock.PassiveClock
+	// elected is closed once this process is the controller that works.
+	elected <-chan struct{}
+}
+
+// Describe sends what there may be.
+func (*census) Describe(descriptions chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{
+		leaderNow, objectsIn, operationsNow, operationsOldest, brokerReady, catalogComplete, catalogClasses, catalogPlans, oldClasses, oldPlans,
+	} {
+		descriptions <- d
+	}
+}
+
+// Collect sends what there is. What cannot be read is left out: the scrape of all else
+// must not fail for it.
+func (c *census) Collect(samples chan<- prometheus.Metric) {
+	select {
+	case <-c.elected:
+	default:
+		samples <- gauge(leaderNow, 0)
+		return
+	}
+	samples <- gauge(leaderNow, 1)
+	ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
+	defer cancel()
+	c.collectInstances(ctx, samples)
+	c.collectBindings(ctx, samples)
+	c.collectBrokers(ctx, samples)
+}
+
+func gauge(d *prometheus.Desc, value float64, labels ...string) prometheus.Metric {
+	return prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+}
+
+// list lists objects of the cache that are not copied: they are only read here, and
+// there may be many.
+func (c *census) list(ctx context.Context, list client.ObjectList) bool {
+	return c.reader.List(ctx, list, client.UnsafeDisableDeepCopy) == nil
+}
+
+func (c *census) collectInstances(ctx context.Context, samples chan<- prometheus.Metric) {
+	var list v1beta1.ServiceInstanceList
+	if !c.list(ctx, &list) {
+		return
+	}
+	count := newCount("instance", c.clock.Now(), "provision", "update", "deprovision")
+	for i := range list.Items {
+		o := &list.Items[i]
+		status := &o.Status
+		count.add(&condition{
+			object: o, decided: o.Spec.Decided(), mitigating: status.OrphanMitigationInProgress,
+			operation: map[v1beta1.InstanceOperation]string{
+				v1beta1.InstanceProvision: "provision", v1beta1.InstanceUpdate: "update", v1beta1.InstanceDeprovision: "deprovision",
+			}[status.CurrentOperation],
+			started: status.OperationStartTime, conditions: status.Conditions,
+		})
+	}
+	count.tell(samples)
+}
+
+func (c *census) collectBindings(ctx context.Context, samples chan<- prometheus.Metric) {
+	var list v1beta1.ServiceBindingList
+	if !c.list(ctx, &list) {
+		return
+	}
+	count := newCount("binding", c.clock.Now(), "bind", "unbind")
+	for i := range list.Items {
+		o := &list.Items[i]
+		status := &o.Status
+		count.add(&condition{
+			object: o, decided: o.Spec.Decided(), mitigating: status.OrphanMitigationInProgress,
+			operation:  map[v1beta1.BindingOperation]string{v1beta1.BindingBind: "bind", v1beta1.BindingUnbind: "unbind"}[status.CurrentOperation],
+			started:    status.OperationStartTime,
+			conditions: status.Conditions,
+		})
+	}
+	count.tell(samples)
+}

@@ -1,0 +1,86 @@
+package controller
+
+import (
+	"context"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/osb"
+)
+
+// relistMetrics tell of relists.
+type relistMetrics struct {
+	outcomes  *prometheus.CounterVec
+	durations *prometheus.HistogramVec
+	writes    *prometheus.CounterVec
+	succeeded *prometheus.GaugeVec
+}
+
+// outcomesOfRelists are what comes of a relist that fails, by its stage.
+var outcomesOfRelists = map[stage]string{
+	fetching: "fetch_failed", authenticating: "credentials_failed", restricting: "restrictions_invalid", syncing: "write_failed",
+}
+
+func newRelistMetrics() relistMetrics {
+	return relistMetrics{
+		outcomes: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "defaultplan_relists_total",
+			Help: "Relists of brokers' catalogs, by broker and outcome: ok, fetch_failed, credentials_failed, restrictions_invalid or write_failed.",
+		}, []string{"broker", "outcome"}),
+		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "defaultplan_relist_duration_seconds", Help: "How long relists took, from the fetch to the last write.",
+			Buckets: prometheus.ExponentialBuckets(0.05, 3, 9),
+		}, []string{"broker"}),
+		writes: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "defaultplan_relist_writes_total", Help: "Requests of relists that wrote classes and plans.",
+		}, []string{"broker"}),
+		succeeded: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "defaultplan_relist_last_success_timestamp_seconds", Help: "When a broker's catalog was last taken over, in seconds since 1970.",
+		}, []string{"broker"}),
+	}
+}
+
+func (r *relistMetrics) all() []prometheus.Collector {
+	return []prometheus.Collector{r.outcomes, r.durations, r.writes, r.succeeded}
+}
+
+// relisted counts an attempt.
+func (m *metrics) relisted(broker brokerKey, a *attempt) {
+	if m == nil {
+		return
+	}
+	name, outcome := broker.label(), "ok"
+	if a.failure != nil {
+		outcome = outcomesOfRelists[a.stage]
+	} else {
+		m.relists.succeeded.WithLabelValues(name).Set(float64(a.ended.Unix()))
+	}
+	m.relists.outcomes.WithLabelValues(name, outcome).Inc()
+	m.relists.durations.WithLabelValues(name).Observe(a.ended.Sub(a.began).Seconds())
+	m.relists.writes.WithLabelValues(name).Add(float64(a.result.Writes))
+}
+
+// knows tells when a broker's catalog was last taken over, as far as its status says:
+// another process may have done that.
+func (m *metrics) knows(b broker) {
+	if m == nil || !b.ready() || b.status.LastCatalogRetrievalTime == nil {
+		return
+	}
+	m.relists.succeeded.WithLabelValues(keyOfBroker(b.object).label()).Set(float64(b.status.LastCatalogRetrievalTime.Unix()))
+}
+
+// counting counts fetches as calls.
+func (m *metrics) counting(fetch catalogFetcher, now clock.PassiveClock) catalogFetcher {
+	return func(ctx context.Context, o client.Object, etag string) (*osb.Catalog, error) {
+		key, began := keyOfBroker(o), now.Now()
+		ctx, span := startSpan(ctx, operationCatalog)
+		ended := m.calling(key)
+		catalog, err := fetch(ctx, o, etag)
+		ended()
+		m.called(key, operationCatalog, err, now.Since(began))
+		endCall(span, key, err)
+		return catalog, err
+	}
+}

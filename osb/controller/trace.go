@@ -1,0 +1,56 @@
+package controller
+
+import (
+	"context"
+	"errors"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/lifecycle"
+)
+
+// tracerName is whose spans these are.
+const tracerName = "github.com/defaultplan/defaultplan/osb/controller"
+
+// startSpan begins the span of a pass or of a part of one. Where nothing is traced, it
+// costs a context.
+func startSpan(ctx context.Context, name string) (context.Context, trace.Span) {
+	return otel.Tracer(tracerName).Start(ctx, name) //nolint:spancheck // whoever begins it ends it
+}
+
+// nameSpan says in the span of a pass what it is about.
+func nameSpan(span trace.Span, o client.Object) {
+	if span.IsRecording() {
+		span.SetAttributes(attribute.String("defaultplan.namespace", o.GetNamespace()), attribute.String("defaultplan.name", o.GetName()),
+			attribute.String("defaultplan.uid", string(o.GetUID())))
+	}
+}
+
+// stepSpan says in it what the pass decided to do.
+func stepSpan(ctx context.Context, step lifecycle.Step) {
+	if span := trace.SpanFromContext(ctx); span.IsRecording() {
+		span.SetAttributes(attribute.String("defaultplan.step", step.String()))
+	}
+}
+
+// endCall ends the span of a call: with the kind of an error, never with its text, which
+// a broker may have written.
+func endCall(span trace.Span, broker brokerKey, err error) {
+	defer span.End()
+	if !span.IsRecording() {
+		return
+	}
+	span.SetAttributes(attribute.String("defaultplan.broker", broker.label()), attribute.String("defaultplan.outcome", outcomeOf(err)))
+	if err == nil {
+		return
+	}
+	span.SetStatus(codes.Error, outcomeOf(err))
+	if failed := (*osb.Error)(nil); errors.As(err, &failed) && failed.RequestID != "" {
+		span.SetAttributes(attribute.String("defaultplan.request_id", failed.RequestID))
+	}
+}
