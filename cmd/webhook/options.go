@@ -21,23 +21,24 @@ const (
 
 // options are the flags of the command.
 type options struct {
-	kubeconfig      string
-	certDir         string
-	bindAddress     string
-	port            int
-	healthAddress   string
-	metricsAddress  string
-	keeper          string
-	keeperNamespace string
-	logLevel        zapcore.Level
-	tracing         tracing.Options
-	admission       *webhook.Options
+	kubeconfig     string
+	certs          certOptions
+	bindAddress    string
+	port           int
+	healthAddress  string
+	metricsAddress string
+	keeper         string
+	namespace      string
+	drain          drain
+	logLevel       zapcore.Level
+	tracing        tracing.Options
+	admission      *webhook.Options
 }
 
 func newOptions() *options {
 	return &options{
-		certDir: "/run/defaultplan/serving", port: 9443, healthAddress: ":8081", metricsAddress: ":8080",
-		keeper: keeperOn, keeperNamespace: "defaultplan-system", admission: webhook.NewOptions(),
+		certs: newCertOptions(), port: 9443, healthAddress: ":8081", metricsAddress: ":8080",
+		keeper: keeperOn, namespace: "defaultplan-system", admission: webhook.NewOptions(),
 	}
 }
 
@@ -45,32 +46,36 @@ func newOptions() *options {
 func (o *options) Bind(flags *pflag.FlagSet) {
 	flags.SortFlags = true
 	flags.StringVar(&o.kubeconfig, "kubeconfig", o.kubeconfig, "kubeconfig file of the cluster; empty means the cluster that the pod runs in")
-	flags.StringVar(&o.certDir, "cert-dir", o.certDir, "folder with the serving certificate tls.crt and its key tls.key; they are read again when they change")
 	flags.StringVar(&o.bindAddress, "bind-address", o.bindAddress, "IP address that the hooks are served on; empty means all")
 	flags.IntVar(&o.port, "port", o.port, "port that the hooks are served on, by HTTPS")
 	flags.StringVar(&o.healthAddress, "health-address", o.healthAddress, "address of /healthz and /readyz, by HTTP; 0 means none")
 	flags.StringVar(&o.metricsAddress, "metrics-address", o.metricsAddress, "address of /metrics, by HTTP; 0 means none")
 	flags.StringVar(&o.keeper, "keeper", o.keeper, "the keeper, which wakes undecided objects: on, off, or only (no hooks are served)")
-	flags.StringVar(&o.keeperNamespace, "keeper-namespace", o.keeperNamespace, "namespace of the keeper's Lease")
+	flags.StringVar(&o.namespace, "namespace", o.namespace, "namespace of this installation: of the keeper's Lease, and of the Secret of certificates")
+	flags.StringVar(&o.namespace, "keeper-namespace", o.namespace, "as --namespace")
+	// Bound just above, so it is there.
+	_ = flags.MarkDeprecated("keeper-namespace", "use --namespace")
 	flags.TextVar(&daemon.LogLevel{Level: &o.logLevel}, "log-level", daemon.LogLevel{Level: &o.logLevel}, "debug, info, warn or error")
+	o.certs.Bind(flags)
+	o.drain.Bind(flags)
 	o.tracing.Bind(flags)
 	o.admission.Bind(flags)
 }
 
 // Validate says which flag has what wrong.
 func (o *options) Validate() error {
-	errs := []error{o.admission.Validate(), o.tracing.Validate()}
+	errs := []error{o.admission.Validate(), o.tracing.Validate(), o.drain.Validate()}
 	if o.keeper != keeperOn && o.keeper != keeperOff && o.keeper != keeperOnly {
 		errs = append(errs, fmt.Errorf("--keeper is %q; allowed are on, off and only", o.keeper))
 	}
-	if o.keeperNamespace == "" && o.keeper != keeperOff {
-		errs = append(errs, errors.New("--keeper-namespace is empty; name the namespace of the keeper's Lease, or set --keeper=off"))
+	if o.namespace == "" && o.keeper != keeperOff {
+		errs = append(errs, errors.New("--namespace is empty; name the namespace of the keeper's Lease, or set --keeper=off"))
 	}
 	if o.port < 1 || o.port > 65535 {
 		errs = append(errs, fmt.Errorf("--port is %d; allowed are 1 to 65535", o.port))
 	}
-	if o.certDir == "" && o.keeper != keeperOnly {
-		errs = append(errs, errors.New("--cert-dir is empty; name the folder with tls.crt and tls.key"))
+	if o.keeper != keeperOnly {
+		errs = append(errs, o.certs.Validate(o.namespace))
 	}
 	return errors.Join(errs...)
 }

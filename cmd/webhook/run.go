@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
@@ -52,6 +51,9 @@ func (o *options) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if o.keeper != keeperOnly {
+		ctx = o.drain.after(ctx)
+	}
 	// The keeper looks things up as admission does, also where no hooks are served.
 	if err := webhook.Index(ctx, mgr.GetFieldIndexer()); err != nil {
 		return err
@@ -66,6 +68,11 @@ func (o *options) Run(ctx context.Context) error {
 			return err
 		}
 	}
+	if o.keeper != keeperOnly {
+		if err := o.certs.serve(ctx, mgr, o.namespace); err != nil {
+			return err
+		}
+	}
 	if err := mgr.Start(ctx); err != nil {
 		return fmt.Errorf("cannot serve: %w", err)
 	}
@@ -77,17 +84,18 @@ func newManager(config *rest.Config, o *options) (manager.Manager, error) {
 	if err := errors.Join(v1beta1.AddToScheme(scheme), corev1.AddToScheme(scheme), authorizationv1.AddToScheme(scheme)); err != nil {
 		return nil, fmt.Errorf("cannot register the API: %w", err)
 	}
+	tlsOptions, err := o.certs.tls()
+	if err != nil {
+		return nil, err
+	}
 	mgr, err := ctrl.NewManager(config, manager.Options{
 		Scheme:                 scheme,
 		Cache:                  cache.Options{DefaultTransform: webhook.Slim},
 		Metrics:                metricsserver.Options{BindAddress: o.metricsAddress},
 		HealthProbeBindAddress: o.healthAddress,
-		WebhookServer: crwebhook.NewServer(crwebhook.Options{
-			Host: o.bindAddress, Port: o.port, CertDir: o.certDir,
-			// API servers speak HTTP/1.1 to webhooks; HTTP/2 would only be more to
-			// attack.
-			TLSOpts: []func(*tls.Config){func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} }},
-		}),
+		WebhookServer: drainedServer{drain: &o.drain, Server: crwebhook.NewServer(crwebhook.Options{
+			Host: o.bindAddress, Port: o.port, CertDir: o.certs.dir, TLSOpts: tlsOptions,
+		})},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("cannot set up: %w", err)
@@ -113,7 +121,10 @@ func serveHooks(ctx context.Context, mgr manager.Manager, o *options) error {
 	if err := mgr.AddReadyzCheck("policies", followsPolicies(followed)); err != nil {
 		return fmt.Errorf("cannot add the readiness check: %w", err)
 	}
-	if err := mgr.AddReadyzCheck("hooks", server.StartedChecker()); err != nil {
+	if err := mgr.AddReadyzCheck("drain", o.drain.ready); err != nil {
+		return fmt.Errorf("cannot add the readiness check: %w", err)
+	}
+	if err := mgr.AddReadyzCheck("hooks", o.certs.untilStarted(server.StartedChecker())); err != nil {
 		return fmt.Errorf("cannot add the readiness check: %w", err)
 	}
 	return nil
@@ -155,7 +166,7 @@ func addKeeper(ctx context.Context, mgr manager.Manager, o *options) error {
 		Informers:      mgr.GetCache(),
 		Leases:         clientset.CoordinationV1(),
 		Recorder:       mgr.GetEventRecorder("defaultplan-keeper"),
-		LeaseNamespace: o.keeperNamespace,
+		LeaseNamespace: o.namespace,
 		ServiceTypes:   o.admission.Gates.Enabled(webhook.ServiceTypes),
 		SuggestedPlans: o.admission.Gates.Enabled(webhook.SuggestedPlans),
 		Log:            ctrl.Log.WithName("keeper"),
@@ -164,7 +175,7 @@ func addKeeper(ctx context.Context, mgr manager.Manager, o *options) error {
 	if err != nil {
 		return err
 	}
-	if err := mgr.Add(k); err != nil {
+	if err := mgr.Add(resigning{k, &o.drain}); err != nil {
 		return fmt.Errorf("cannot add the keeper: %w", err)
 	}
 	return nil

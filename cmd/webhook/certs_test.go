@@ -1,0 +1,80 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/defaultplan/defaultplan/certs"
+)
+
+func flagsOf(o *options) *pflag.FlagSet {
+	flags := pflag.NewFlagSet("webhook", pflag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	o.Bind(flags)
+	return flags
+}
+
+// A managed certificate is for the Service, as the API server asks for it, and for what
+// else is named; the old name of the namespace's flag still counts.
+func TestManagedCertificateIsForTheService(t *testing.T) {
+	t.Parallel()
+	o := newOptions()
+	flags := flagsOf(o)
+	require.NoError(t, flags.Parse([]string{"--keeper-namespace=elsewhere", "--certs-service=hooks", "--certs-hosts=127.0.0.1,a.example"}))
+	require.NoError(t, o.Validate())
+	assert.Equal(t, []string{"hooks.elsewhere.svc", "127.0.0.1", "a.example"}, o.certs.policyFor(o.namespace).Hosts)
+}
+
+// Files are for somebody else to see to, and so are names and lifetimes then.
+func TestFilesNeedNoPolicy(t *testing.T) {
+	t.Parallel()
+	o := newOptions()
+	require.NoError(t, flagsOf(o).Parse([]string{"--certs=files", "--certs-secret=", "--certs-leaf-lifetime=0s"}))
+	require.NoError(t, o.Validate())
+}
+
+func TestClientCAFileIsReadAtTheStart(t *testing.T) {
+	t.Parallel()
+	o := newCertOptions()
+	plain, err := o.tls()
+	require.NoError(t, err)
+	o.clientCAFile = filepath.Join(t.TempDir(), "clients.crt")
+	_, err = o.tls()
+	require.ErrorContains(t, err, "--client-ca-file")
+	issued, err := certs.Issue("clients", []string{"x"}, time.Now(), time.Hour)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(o.clientCAFile, issued.CA.Cert, 0o600))
+	asking, err := o.tls()
+	require.NoError(t, err)
+	assert.Len(t, asking, len(plain)+1)
+}
+
+// Where clients must show a certificate, the probe, which has none, asks until it passes.
+func TestHooksAreProbedUntilStarted(t *testing.T) {
+	t.Parallel()
+	asked, answer := 0, errors.New("not yet")
+	check := func(*http.Request) error { asked++; return answer }
+	o := newCertOptions()
+	o.clientCAFile = "clients.crt"
+	probe := o.untilStarted(check)
+	require.Error(t, probe(nil))
+	answer = nil
+	for range 3 {
+		require.NoError(t, probe(nil))
+	}
+	assert.Equal(t, 2, asked)
+	o.clientCAFile = ""
+	for range 3 {
+		require.NoError(t, o.untilStarted(check)(nil))
+	}
+	assert.Equal(t, 5, asked)
+}

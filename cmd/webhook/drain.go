@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/pflag"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	crwebhook "sigs.k8s.io/controller-runtime/pkg/webhook"
+)
+
+// A drain comes between the signal to end and the end, so that no request is lost. API
+// servers keep connections and send the next review on one at any moment: a server that
+// closes it at that moment loses the review, because nobody may repeat a POST that may
+// have been read. So while the drain lasts, the probe says "not ready", every review is
+// answered, and every answer asks the API server to let the connection go. What is
+// closed at the end has been idle for the whole drain.
+type drain struct {
+	// time is how long it lasts; 0: not at all. It is more than an endpoint takes to be
+	// removed everywhere, less what preStop waited for.
+	time time.Duration
+	// begun is closed by the signal.
+	begun <-chan struct{}
+	over  atomic.Bool
+}
+
+// Bind makes a flag of it.
+func (d *drain) Bind(flags *pflag.FlagSet) {
+	flags.DurationVar(&d.time, "drain-time", d.time,
+		"how long, once told to end, the hooks are served on while the probe says not ready and connections are let go; 0 means not at all")
+}
+
+// Validate says what is wrong with the flag.
+func (d *drain) Validate() error {
+	if d.time < 0 {
+		return fmt.Errorf("--drain-time is %s; allowed is 0s or more", d.time)
+	}
+	return nil
+}
+
+// after is the context of all that serves: it ends when the drain is over that begins
+// when ctx ends.
+func (d *drain) after(ctx context.Context) context.Context {
+	d.begun = ctx.Done()
+	serving, end := context.WithCancel(context.WithoutCancel(ctx))
+	context.AfterFunc(ctx, func() {
+		d.over.Store(true)
+		if d.time <= 0 {
+			end()
+			return
+		}
+		time.AfterFunc(d.time, end)
+	})
+	return serving
+}
+
+// ready is a readiness check.
+func (d *drain) ready(*http.Request) error {
+	if d.over.Load() {
+		return errors.New("it is about to end")
+	}
+	return nil
+}
+
+// answerTime bounds one review; it is more than API servers wait for the hooks.
+const answerTime = 10 * time.Second
+
+// letGo has the answers of a handler end their connection, once the drain has begun. A
+// review that came is judged to its end, also where the server's context ends first,
+// which is that of all its requests.
+func (d *drain) letGo(handler http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), answerTime)
+		defer cancel()
+		handler.ServeHTTP(&drained{ResponseWriter: w, drain: d}, r.WithContext(ctx))
+	})
+}
+
+// A drained is an answer that says at the last moment whether its connection ends: the
+// drain may have begun while the review was judged.
+type drained struct {
+	http.ResponseWriter
+
+	drain *drain
+	told  bool
+}
+
+// WriteHeader adds that the connection ends.
+func (w *drained) WriteHeader(code int) {
+	w.tell()
+	w.ResponseWriter.WriteHeader(code)
+}
+
+// Write is the body; without a header before it, it brings one.
+func (w *drained) Write(body []byte) (int, error) {
+	w.tell()
+	return w.ResponseWriter.Write(body)
+}
+
+// Unwrap is for http.ResponseController.
+func (w *drained) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w *drained) tell() {
+	if w.told {
+		return
+	}
+	w.told = true
+	if w.drain.over.Load() {
+		w.Header().Set("Connection", "close")
+	}
+}
+
+// A drainedServer is a webhook server of which every handler lets connections go.
+type drainedServer struct {
+	crwebhook.Server
+
+	drain *drain
+}
+
+// Register serves a handler at a path.
+func (s drainedServer) Register(path string, handler http.Handler) {
+	s.Server.Register(path, s.drain.letGo(handler))
+}
+
+// A resigning runnable ends when the drain begins: another replica's keeper takes over
+// while this one still serves.
+type resigning struct {
+	manager.Runnable
+
+	drain *drain
+}
+
+// Start works until ctx ends, or the drain begins.
+func (r resigning) Start(ctx context.Context) error {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	go func() {
+		select {
+		case <-r.drain.begun:
+			end()
+		case <-ctx.Done():
+		}
+	}()
+	return r.Runnable.Start(ctx)
+}
+
+// NeedLeaderElection says that it has an election of its own.
+func (resigning) NeedLeaderElection() bool { return false }
