@@ -52,7 +52,7 @@ func (l *lazyStack) stop() error {
 }
 
 func TestMain(m *testing.M) {
-	scenarios := stack.Scenarios{Name: "e2e", Up: "..", Binaries: []string{"controlplane", "kubectl", "webhook"}, AtOnce: 6, Run: run}
+	scenarios := stack.Scenarios{Name: "e2e", Up: "..", Binaries: []string{"controlplane", "kubectl", "webhook", "controller", "svcat"}, AtOnce: 6, Run: run}
 	os.Exit(scenarios.Main(m))
 }
 

@@ -23,7 +23,7 @@ const rejectedShare = 0.3
 // says, or enough for every day.
 func raceRounds(t *testing.T) int {
 	t.Helper()
-	n, err := strconv.Atoi(orElse(os.Getenv("DEFAULTPLAN_RACE_ROUNDS"), "40"))
+	n, err := strconv.Atoi(orElse(os.Getenv("DEFAULTPLAN_RACE_ROUNDS"), "24"))
 	require.NoError(t, err, "DEFAULTPLAN_RACE_ROUNDS")
 	return n
 }
@@ -39,6 +39,8 @@ func TestDefaultsAreRaced(t *testing.T) {
 	keeper, err := s.StartKeeper(t.Context())
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, keeper.Stop(context.Background(), syscall.SIGTERM)) })
+	// With fewer, chance might spare every write that the other webhook is to refuse.
+	const few = 10
 	n := raceRounds(t)
 	for _, tc := range []struct {
 		name            string
@@ -48,10 +50,10 @@ func TestDefaultsAreRaced(t *testing.T) {
 	}{
 		{"TwoWriters", clusterScope, n, 2, (*match).race},
 		{"EightWriters", clusterScope, n, 8, (*match).race},
-		{"EightWritersOfANamespace", namespaceScope, n / 4, 8, (*match).race},
-		{"OnAndOff", clusterScope, n / 2, 1, (*match).flip},
+		{"EightWritersOfANamespace", namespaceScope, max(n/4, few), 8, (*match).race},
+		{"OnAndOff", clusterScope, max(n/2, 2*few), 1, (*match).flip},
 		{"Switches", clusterScope, n, 8, (*match).swap},
-		{"SwitchesInANamespace", namespaceScope, n / 4, 4, (*match).swap},
+		{"SwitchesInANamespace", namespaceScope, max(n/4, few), 4, (*match).swap},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			m := newMatch(newWorldOn(t, s), tc.scope, keeper)

@@ -27,8 +27,10 @@ type APIProxy struct {
 	reverse  *httputil.ReverseProxy
 	file     string
 
-	mu      sync.Mutex
-	holds   []*HeldWrite
+	mu    sync.Mutex
+	holds []*HeldWrite
+	// spy is told of every write; may be nil.
+	spy     func(*APIWrite)
 	absence *absence
 	// watching ends the watches under way.
 	watching map[*http.Request]context.CancelFunc
@@ -109,6 +111,9 @@ func (p *APIProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
+	if is {
+		p.tell(write)
+	}
 	if !p.enter(r, is, cancel) {
 		panic(http.ErrAbortHandler)
 	}

@@ -115,6 +115,24 @@ func (p *APIProxy) Hold(matches func(*APIWrite) bool) *HeldWrite {
 	return h
 }
 
+// Spy has a function told of every write that the client tries, also of one that is cut
+// off. It is called for several at once.
+func (p *APIProxy) Spy(on func(*APIWrite)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.spy = on
+}
+
+// tell tells the spy.
+func (p *APIProxy) tell(write *APIWrite) {
+	p.mu.Lock()
+	spy := p.spy
+	p.mu.Unlock()
+	if spy != nil {
+		spy(write)
+	}
+}
+
 // Write is the write that is held. It waits for Arrived.
 func (h *HeldWrite) Write() *APIWrite {
 	<-h.arrived

@@ -24,6 +24,10 @@ type Balancer struct {
 	mu     sync.Mutex
 	next   int
 	served []int
+	// withdrawn are those that get no new connection.
+	withdrawn map[int]bool
+	// blind has a connection go to whose turn it is, and no other.
+	blind  bool
 	open   map[net.Conn]struct{}
 	closed bool
 
@@ -40,7 +44,7 @@ func NewBalancer(ctx context.Context, backends ...string) (*Balancer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen for a balancer: %w", err)
 	}
-	b := &Balancer{listener: listener, backends: backends, served: make([]int, len(backends)), open: map[net.Conn]struct{}{}}
+	b := &Balancer{listener: listener, backends: backends, served: make([]int, len(backends)), open: map[net.Conn]struct{}{}, withdrawn: map[int]bool{}}
 	b.wg.Go(b.accept)
 	return b, nil
 }
@@ -54,6 +58,27 @@ func (b *Balancer) Served() []int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return append([]int(nil), b.served...)
+}
+
+// Withdraw gives a backend, counted from 0, no new connection; it keeps those that it
+// has. So does a Service when an endpoint is removed.
+func (b *Balancer) Withdraw(backend int) { b.offer(backend, false) }
+
+// Offer ends that.
+func (b *Balancer) Offer(backend int) { b.offer(backend, true) }
+
+// Blind has connections given to backends that do not accept, too, which ends them: a
+// Service knows nothing of its endpoints but what it is told.
+func (b *Balancer) Blind() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.blind = true
+}
+
+func (b *Balancer) offer(backend int, is bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.withdrawn[backend] = !is
 }
 
 // Close stops listening, cuts the open connections and waits until all is done.
@@ -100,23 +125,36 @@ func (b *Balancer) forward(client net.Conn) {
 
 func (b *Balancer) dial() net.Conn {
 	for range b.backends {
-		turn := b.take()
+		turn, offered := b.take()
+		if !offered {
+			continue
+		}
 		dialer := net.Dialer{Timeout: dialTimeout}
 		conn, err := dialer.DialContext(context.Background(), "tcp", b.backends[turn])
 		if err == nil {
 			b.count(turn)
 			return conn
 		}
+		if b.isBlind() {
+			return nil
+		}
 	}
 	return nil
 }
 
-func (b *Balancer) take() int {
+func (b *Balancer) isBlind() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	turn := b.next % len(b.backends)
+	return b.blind
+}
+
+// take is whose turn it is, and whether that one may be given connections.
+func (b *Balancer) take() (turn int, offered bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	turn = b.next % len(b.backends)
 	b.next++
-	return turn
+	return turn, !b.withdrawn[turn]
 }
 
 func (b *Balancer) count(turn int) {

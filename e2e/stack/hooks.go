@@ -22,6 +22,14 @@ func (s *Stack) InstallHooks(ctx context.Context) error {
 	if len(s.webhooks) == 0 {
 		return errors.New("cannot install hooks: the stack has no webhook")
 	}
+	if err := s.applyHooks(ctx); err != nil {
+		return err
+	}
+	return Eventually(ctx, func() (bool, error) { return s.hooked(ctx) })
+}
+
+// applyHooks applies the hook configurations.
+func (s *Stack) applyHooks(ctx context.Context) error {
 	objects, err := s.hooks()
 	if err != nil {
 		return err
@@ -34,7 +42,7 @@ func (s *Stack) InstallHooks(ctx context.Context) error {
 			return err
 		}
 	}
-	return Eventually(ctx, func() (bool, error) { return s.hooked(ctx) })
+	return nil
 }
 
 // UninstallHooks deletes the hook configurations and returns when the API
@@ -88,10 +96,12 @@ func (s *Stack) redirect(webhook any) error {
 	if err != nil || !found {
 		return fmt.Errorf("clientConfig.service.path is not a string: %w", err)
 	}
-	fields["clientConfig"] = map[string]any{
-		"url":      s.WebhookURL(path),
-		"caBundle": base64.StdEncoding.EncodeToString(s.caBundle),
+	config := map[string]any{"url": s.WebhookURL(path)}
+	// Nobody applies a bundle where the webhook puts it there.
+	if !s.options.ManagedCerts {
+		config["caBundle"] = base64.StdEncoding.EncodeToString(s.caBundle)
 	}
+	fields["clientConfig"] = config
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,19 +24,36 @@ const keeperNamespace = "defaultplan-system"
 // again. Whoever starts it stops it, before the stack.
 type Keeper struct {
 	stack           *Stack
+	options         KeeperOptions
 	health, metrics int
 	// process is nil while it is stopped.
 	process *process
 }
 
+// KeeperOptions say how a keeper is run.
+type KeeperOptions struct {
+	// Name is that of its process and log; empty: keeper.
+	Name string
+	// Kubeconfig is how it reaches the API server; empty: directly, as the webhook's
+	// ServiceAccount.
+	Kubeconfig string
+}
+
 // StartKeeper starts a keeper and returns when its caches are filled. A stack has
-// at most one.
+// at most one of it.
 func (s *Stack) StartKeeper(ctx context.Context) (*Keeper, error) {
+	return s.StartKeeperWith(ctx, KeeperOptions{})
+}
+
+// StartKeeperWith starts one of several keepers, each of a name of its own, and returns
+// when its caches are filled.
+func (s *Stack) StartKeeperWith(ctx context.Context, options KeeperOptions) (*Keeper, error) {
+	options.Name, options.Kubeconfig = cmp.Or(options.Name, "keeper"), cmp.Or(options.Kubeconfig, s.webhookKubeconfig)
 	ports, err := freePorts(ctx, 2)
 	if err != nil {
 		return nil, err
 	}
-	k := &Keeper{stack: s, health: ports[0], metrics: ports[1]}
+	k := &Keeper{stack: s, options: options, health: ports[0], metrics: ports[1]}
 	return k, k.Start(ctx)
 }
 
@@ -49,9 +67,9 @@ func (k *Keeper) Start(ctx context.Context) error {
 	options := &k.stack.options
 	var err error
 	k.process, err = options.start(ctx, command{
-		name: "keeper", binary: filepath.Join(options.Bin, "webhook"),
+		name: k.options.Name, binary: filepath.Join(options.Bin, "webhook"),
 		args: []string{
-			"--keeper=only", "--kubeconfig=" + k.stack.webhookKubeconfig,
+			"--keeper=only", "--kubeconfig=" + k.options.Kubeconfig,
 			"--health-address=" + local(k.health), "--metrics-address=" + local(k.metrics),
 		},
 	})
@@ -99,7 +117,7 @@ func (k *Keeper) Bury(ctx context.Context) error {
 }
 
 // Log is the file with the keeper's output.
-func (k *Keeper) Log() string { return k.stack.options.path(logsFolder, "keeper.log") }
+func (k *Keeper) Log() string { return k.stack.options.path(logsFolder, k.options.Name+".log") }
 
 // Metrics is the URL of the keeper's metrics.
 func (k *Keeper) Metrics() string { return "http://" + local(k.metrics) + "/metrics" }

@@ -18,6 +18,11 @@ type Options struct {
 	// Webhooks is how many webhook processes run. With none, the hooks are not
 	// installed; with two or more, they are reached through a Balancer.
 	Webhooks int
+	// ManagedCerts has the webhooks make their certificates themselves, and put their
+	// authority into the hook configurations, as shipped: each has a serving folder of
+	// its own, and the Secret of certificates is empty at first. Otherwise all are given
+	// the same files.
+	ManagedCerts bool
 	// WebhookArgs are further flags of each webhook process; they come last.
 	WebhookArgs []string
 	// ControlPlaneArgs are further arguments of controlplane; behind "--" come
@@ -26,6 +31,12 @@ type Options struct {
 	// Whole installs also what a cluster can do without: the shipped validating
 	// admission policies and the priority levels.
 	Whole bool
+	// Bare is the control plane alone: no definitions, no rights, no webhook. It is
+	// for who installs as a user does.
+	Bare bool
+	// Apart runs etcd as a process of its own, so that it can be paused, and the API
+	// server be stopped and started again.
+	Apart bool
 	// Detached lets the processes outlive this one. Otherwise they end when it
 	// does, even if it is killed (on Linux).
 	Detached bool
@@ -40,6 +51,9 @@ func (o *Options) validate() error {
 	}
 	if o.Webhooks < 0 {
 		return fmt.Errorf("cannot start a stack: Webhooks is %d; allowed is 0 or more", o.Webhooks)
+	}
+	if o.Bare && (o.Webhooks > 0 || o.Whole) {
+		return errors.New("cannot start a stack: Bare goes with neither Webhooks nor Whole: it installs nothing")
 	}
 	// A balancer is part of this process, so it cannot outlive it.
 	if o.Detached && o.Webhooks > 1 {

@@ -34,6 +34,9 @@ type command struct {
 	name   string
 	binary string
 	args   []string
+	// dir and env are the process's own; empty: those of this one.
+	dir string
+	env []string
 }
 
 // start starts a command of a stack. It does not end with ctx, but by end.
@@ -43,6 +46,7 @@ func (o *Options) start(ctx context.Context, c command) (*process, error) {
 		log: o.path(logsFolder, c.name+".log"), record: o.path(recordsFolder, c.name),
 		ended: make(chan struct{}),
 	}
+	p.cmd.Dir, p.cmd.Env = c.dir, c.env
 	output, err := openLog(p.log)
 	if err != nil {
 		return nil, err

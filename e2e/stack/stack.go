@@ -24,8 +24,13 @@ type Stack struct {
 	options Options
 
 	controlPlane *process
-	webhooks     []*webhookProcess
-	balancer     *Balancer
+	// etcd is nil where it is part of the control plane's process; etcdURL is where it
+	// is.
+	etcd    *process
+	etcdURL string
+
+	webhooks []*webhookProcess
+	balancer *Balancer
 	// others are those of StartProcess.
 	others []*process
 
@@ -57,12 +62,21 @@ func (s *Stack) start(ctx context.Context) error {
 	if err := s.startControlPlane(ctx); err != nil {
 		return err
 	}
+	if s.options.Bare {
+		return nil
+	}
 	s.options.sayf("installing the definitions and the webhook's rights")
 	if err := s.install(ctx); err != nil {
 		return err
 	}
 	if s.options.Webhooks == 0 {
 		return nil
+	}
+	if s.options.ManagedCerts {
+		// A replica is ready when they trust its certificate: they must be there.
+		if err := s.applyHooks(ctx); err != nil {
+			return err
+		}
 	}
 	s.options.sayf("starting the webhook")
 	if err := s.startWebhooks(ctx); err != nil {
@@ -73,17 +87,13 @@ func (s *Stack) start(ctx context.Context) error {
 
 // startControlPlane starts it, and makes ready beside it what needs no API
 // server.
-func (s *Stack) startControlPlane(ctx context.Context) (err error) {
-	home := s.options.path("controlplane")
-	// A mark that a killed control plane left would be taken for the new one's.
-	if err := forget(filepath.Join(home, "ready")); err != nil {
-		return err
+func (s *Stack) startControlPlane(ctx context.Context) error {
+	if s.options.Apart {
+		if err := s.startEtcd(ctx); err != nil {
+			return err
+		}
 	}
-	s.controlPlane, err = s.options.start(ctx, command{
-		name: "controlplane", binary: filepath.Join(s.options.Bin, "controlplane"),
-		args: append([]string{"-dir", home}, s.options.ControlPlaneArgs...),
-	})
-	if err != nil {
+	if err := s.launchControlPlane(ctx); err != nil {
 		return err
 	}
 	if s.options.Webhooks > 0 {
@@ -91,22 +101,10 @@ func (s *Stack) startControlPlane(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if err := s.waitControlPlane(ctx, home); err != nil {
+	if err := s.waitMark(ctx, s.controlPlane, filepath.Join(s.controlPlaneHome(), "ready")); err != nil {
 		return err
 	}
-	return s.connect(filepath.Join(home, "kubeconfig"))
-}
-
-func (s *Stack) waitControlPlane(ctx context.Context, home string) error {
-	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
-	defer cancel()
-	return Eventually(ctx, func() (bool, error) {
-		if err := s.controlPlane.gone(); err != nil {
-			return true, err
-		}
-		_, err := os.Stat(filepath.Join(home, "ready"))
-		return err == nil, err
-	})
+	return s.connect(filepath.Join(s.controlPlaneHome(), "kubeconfig"))
 }
 
 // connect makes the administrator's client.
@@ -147,6 +145,11 @@ func (s *Stack) install(ctx context.Context) error {
 		if err := s.applyFolder(ctx, "rbac"); err != nil {
 			return err
 		}
+		if s.options.ManagedCerts {
+			if err := s.applyFolder(ctx, "certs/managed"); err != nil {
+				return err
+			}
+		}
 		s.webhookKubeconfig, err = s.KubeconfigFor(ctx, webhookUser)
 		return err
 	})
@@ -173,6 +176,10 @@ func (s *Stack) stop(ctx context.Context) error {
 	if s.controlPlane != nil {
 		failures = append(failures, s.controlPlane.end(ctx, syscall.SIGTERM))
 		s.controlPlane = nil
+	}
+	if s.etcd != nil {
+		failures = append(failures, s.etcd.end(ctx, syscall.SIGTERM))
+		s.etcd = nil
 	}
 	return errors.Join(failures...)
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -28,6 +29,9 @@ const readyTimeout = 60 * time.Second
 type webhookProcess struct {
 	name                  string
 	port, health, metrics int
+	// certDir is its serving folder, and args are further flags, which come last.
+	certDir string
+	args    []string
 	// process is nil while it is stopped.
 	process *process
 }
@@ -46,14 +50,18 @@ func (s *Stack) prepareWebhooks(ctx context.Context) error {
 		s.webhooks = append(s.webhooks, &webhookProcess{
 			name: fmt.Sprintf("webhook-%d", i),
 			port: ports[portsEach*i], health: ports[portsEach*i+1], metrics: ports[portsEach*i+2],
+			certDir: s.certDir(i),
 		})
+	}
+	if s.options.ManagedCerts {
+		return s.chooseAddress(ctx)
 	}
 	issued, err := certs.Issue("defaultplan playground", []string{loopback}, time.Now(), lifetime)
 	if err != nil {
 		return err
 	}
 	s.caBundle = issued.CA.Cert
-	if err := certs.WriteServing(s.certDir(), issued.Leaf); err != nil {
+	if err := certs.WriteServing(s.certDir(0), issued.Leaf, issued.CA.Cert); err != nil {
 		return err
 	}
 	return s.chooseAddress(ctx)
@@ -77,7 +85,32 @@ func (s *Stack) chooseAddress(ctx context.Context) error {
 	return nil
 }
 
-func (s *Stack) certDir() string { return s.options.path("certs") }
+// certDir is the serving folder of a replica: one for all, unless each makes its own.
+func (s *Stack) certDir(i int) string {
+	if s.options.ManagedCerts {
+		return s.options.path("certs", fmt.Sprintf("webhook-%d", i))
+	}
+	return s.options.path("certs")
+}
+
+// certArgs are the flags of who makes the certificate.
+func (s *Stack) certArgs(w *webhookProcess) []string {
+	if s.options.ManagedCerts {
+		return []string{"--certs=managed", "--certs-hosts=" + loopback, "--cert-dir=" + w.certDir}
+	}
+	return []string{"--certs=files", "--cert-dir=" + w.certDir}
+}
+
+// SetWebhookArgs gives replica i, counted from 0, further flags from its next start on.
+// They come last, so that they win.
+func (s *Stack) SetWebhookArgs(i int, args ...string) error {
+	w, err := s.webhook(i)
+	if err != nil {
+		return err
+	}
+	w.args = args
+	return nil
+}
 
 // startWebhooks starts all replicas and waits until all are ready.
 func (s *Stack) startWebhooks(ctx context.Context) error {
@@ -100,11 +133,11 @@ func (s *Stack) StartWebhook(ctx context.Context, i int) error {
 	}
 	w.process, err = s.options.start(ctx, command{
 		name: w.name, binary: filepath.Join(s.options.Bin, "webhook"),
-		args: append([]string{
-			"--kubeconfig=" + s.webhookKubeconfig, "--cert-dir=" + s.certDir(),
+		args: slices.Concat([]string{
+			"--kubeconfig=" + s.webhookKubeconfig,
 			"--bind-address=" + loopback, fmt.Sprintf("--port=%d", w.port),
 			"--health-address=" + local(w.health), "--metrics-address=" + local(w.metrics),
-		}, s.options.WebhookArgs...),
+		}, s.certArgs(w), s.options.WebhookArgs, w.args),
 	})
 	if err != nil {
 		return err

@@ -1,0 +1,154 @@
+package certs_test
+
+import (
+	"context"
+	"encoding/json"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/certs"
+)
+
+const endSignal = syscall.SIGTERM
+
+// What is installed is an empty Secret and configurations without a bundle; both replicas
+// start at once. And whatever is done to the Secret or the configurations later is healed.
+func TestCertificatesAreMadeAndHealed(t *testing.T) {
+	t.Parallel()
+	w := startWorld(t, "--certs-settle=1s", "--certs-overlap=4s")
+	w.firstInstall()
+	w.damages()
+	w.wiped()
+	w.madeAnew()
+	w.isTold()
+}
+
+// firstInstall is that of an empty Secret: two replicas race, and agree.
+func (w *world) firstInstall() {
+	w.Helper()
+	for i := range 2 {
+		w.removePod(i)
+	}
+	ctx := w.Context()
+	secret, err := w.secret(ctx, managedSecret)
+	require.NoError(w, err)
+	require.NoError(w, w.Client().Delete(ctx, secret))
+	require.NoError(w, w.Client().Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: managedSecret}}))
+	w.wipe(ctx, mutating, validating)
+
+	require.Error(w, (&load{w: w}).create(ctx), "nobody is trusted")
+	started := time.Now()
+	failed := make(chan error, 2)
+	for i := range 2 {
+		go func() { failed <- w.StartWebhook(ctx, i) }()
+	}
+	w.eventually(30*time.Second, func(ctx context.Context) (bool, error) {
+		err := (&load{w: w}).create(ctx)
+		return err == nil, err
+	}, "a create is answered")
+	w.Logf("%s after two replicas were started with an empty Secret, a create was answered", time.Since(started).Round(time.Millisecond))
+	require.NoError(w, <-failed)
+	require.NoError(w, <-failed)
+	w.eventually(10*time.Second, w.settled, "both serve what the Secret holds")
+	assert.InDelta(w, 1, w.metric(`defaultplan_certificate_rotations_total{certificate="ca"}`), 0, "one of the two made the authority")
+	assert.InDelta(w, 1, w.metric(`defaultplan_certificate_rotations_total{certificate="leaf"}`), 0, "one of the two made the leaf")
+}
+
+// damages are done to the Secret, one after the other, under load.
+func (w *world) damages() {
+	w.Helper()
+	load := w.underLoad()
+	other, err := certs.Issue("other", []string{"127.0.0.1"}, time.Now(), time.Hour)
+	require.NoError(w, err)
+	expired, err := certs.Issue("expired", []string{"127.0.0.1"}, time.Now().Add(-2*time.Hour), time.Hour)
+	require.NoError(w, err)
+	garbage := []byte("-----BEGIN CERTIFICATE-----\nnone\n-----END CERTIFICATE-----\n")
+	for name, data := range map[string]map[string][]byte{
+		"CertificateIsGarbage": {certs.CertFile: garbage},
+		"KeyOfAnother":         {certs.KeyFile: other.Leaf.Key},
+		"LeafOfAnother":        {certs.CertFile: other.Leaf.Cert, certs.KeyFile: other.Leaf.Key},
+		"AuthorityWithoutKey":  {"ca.key": nil},
+		"AuthorityExpired":     {certs.CAFile: expired.CA.Cert, "ca.key": expired.CA.Key},
+		"AuthorityIsGarbage":   {certs.CAFile: garbage},
+		"NothingLeft":          {certs.CAFile: nil, "ca.key": nil, certs.CertFile: nil, certs.KeyFile: nil, "leaving.crt": nil},
+	} {
+		patch, err := json.Marshal(map[string]any{"data": data})
+		require.NoError(w, err)
+		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: managedSecret}}
+		require.NoError(w, w.Client().Patch(w.Context(), secret, client.RawPatch(types.MergePatchType, patch)))
+		w.eventually(20*time.Second, w.settled, name)
+	}
+	load.done()
+}
+
+var (
+	mutating   = &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: configurations}}
+	validating = &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: configurations}}
+)
+
+// wipe empties the bundles of configurations.
+func (w *world) wipe(ctx context.Context, which ...client.Object) {
+	w.Helper()
+	for _, object := range which {
+		object = object.DeepCopyObject().(client.Object)
+		require.NoError(w, w.Client().Get(ctx, client.ObjectKeyFromObject(object), object))
+		switch c := object.(type) {
+		case *admissionregistrationv1.MutatingWebhookConfiguration:
+			for i := range c.Webhooks {
+				c.Webhooks[i].ClientConfig.CABundle = nil
+			}
+		case *admissionregistrationv1.ValidatingWebhookConfiguration:
+			for i := range c.Webhooks {
+				c.Webhooks[i].ClientConfig.CABundle = nil
+			}
+		}
+		require.NoError(w, w.Client().Update(ctx, object))
+	}
+}
+
+// wiped is what helm or kubectl may do to the bundles.
+func (w *world) wiped() {
+	w.Helper()
+	w.wipe(w.Context(), mutating, validating)
+	at := time.Now()
+	w.eventually(5*time.Second, w.settled, "the bundles are filled again")
+	w.Logf("bundles that were emptied were filled after %s", time.Since(at).Round(time.Millisecond))
+}
+
+// madeAnew is a configuration that was deleted and comes again.
+func (w *world) madeAnew() {
+	w.Helper()
+	ctx := w.Context()
+	require.NoError(w, w.Client().Delete(ctx, mutating.DeepCopy()))
+	require.NoError(w, w.Client().Delete(ctx, validating.DeepCopy()))
+	require.NoError(w, w.InstallHooks(ctx))
+	w.eventually(5*time.Second, w.settled, "new configurations get the authority")
+}
+
+// isTold looks for the events on the Secret.
+func (w *world) isTold() {
+	w.Helper()
+	w.eventually(15*time.Second, func(ctx context.Context) (bool, error) {
+		list := &corev1.EventList{}
+		if err := w.Client().List(ctx, list, client.InNamespace(namespace)); err != nil {
+			return false, err
+		}
+		told := map[string]bool{}
+		for _, event := range list.Items {
+			if event.InvolvedObject.Name == managedSecret {
+				told[event.Reason] = true
+				assert.NotContains(w, event.Message, "-----", "no certificate, no key")
+			}
+		}
+		return told["AuthorityIssued"] && told["CertificateIssued"], nil
+	}, "events say what was made, and why")
+}

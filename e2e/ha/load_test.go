@@ -1,0 +1,164 @@
+package ha_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// An answer is what became of one create.
+type answer struct {
+	name         string
+	began, ended time.Time
+	// plan is the one of the answer; empty where err is not nil.
+	plan string
+	err  error
+}
+
+func (a *answer) String() string {
+	return fmt.Sprintf("%s began %s, took %s: %v", a.name, a.began.Format("15:04:05.000"), a.ended.Sub(a.began).Round(time.Millisecond), a.err)
+}
+
+// A load is a steady stream of creates by type, by several writers at once, every answer
+// of which is kept.
+type load struct {
+	*world
+
+	serviceType string
+	client      client.Client
+	// pause is what a writer rests between two creates.
+	pause time.Duration
+
+	cancel  context.CancelFunc
+	writers sync.WaitGroup
+	made    atomic.Int64
+
+	mu      sync.Mutex
+	answers []answer
+}
+
+// startLoad has writers create until end is called.
+func (w *world) startLoad(as client.Client, serviceType string, writers int, pause time.Duration) *load {
+	ctx, cancel := context.WithCancel(w.Context())
+	l := &load{world: w, serviceType: serviceType, client: as, pause: pause, cancel: cancel}
+	for range writers {
+		l.writers.Go(func() { l.write(ctx) })
+	}
+	return l
+}
+
+func (l *load) write(ctx context.Context) {
+	ticker := time.NewTicker(l.pause)
+	defer ticker.Stop()
+	for ctx.Err() == nil {
+		l.once()
+		select {
+		case <-ctx.Done():
+		case <-ticker.C:
+		}
+	}
+}
+
+// once creates one instance. It is never cut short: every answer counts.
+func (l *load) once() {
+	i := &api.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: fmt.Sprintf("%s-%d", l.serviceType, l.made.Add(1))}}
+	i.Spec.ServiceType = l.serviceType
+	a := answer{name: i.Name, began: time.Now()}
+	a.err = l.client.Create(context.WithoutCancel(l.Context()), i)
+	a.ended = time.Now()
+	if a.err == nil {
+		a.plan = planOf(i)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.answers = append(l.answers, a)
+}
+
+// end ends the load and returns all answers, in the order in which they came.
+func (l *load) end() []answer {
+	l.cancel()
+	l.writers.Wait()
+	return l.answers
+}
+
+// since waits until so many further creates were answered well.
+func (l *load) since(more int) {
+	l.Helper()
+	from := time.Now()
+	l.eventually(func() (bool, error) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		well := 0
+		var last error
+		for i := range l.answers {
+			switch a := &l.answers[i]; {
+			case a.began.Before(from):
+			case a.err == nil:
+				well++
+			default:
+				last = a.err
+			}
+		}
+		return well >= more, last
+	})
+}
+
+// failed are the answers that are errors.
+func failed(answers []answer) []answer {
+	var found []answer
+	for i := range answers {
+		if answers[i].err != nil {
+			found = append(found, answers[i])
+		}
+	}
+	return found
+}
+
+// stored says that what is in the API server is what the writers were told: nothing of
+// which they were told is lost, and nothing is undecided, whatever its writer was told.
+func (l *load) stored(answers []answer, plans ...string) {
+	l.Helper()
+	var list api.ServiceInstanceList
+	require.NoError(l, l.Client().List(l.Context(), &list, client.InNamespace(l.namespace)))
+	there := map[string]string{}
+	for i := range list.Items {
+		o := &list.Items[i]
+		there[o.Name] = planOf(o)
+		assert.Contains(l, plans, planOf(o), "instance %s is not decided as it should be", o.Name)
+		assert.NotEmpty(l, o.Annotations[api.AnnotationAppliedDefaults], "instance %s", o.Name)
+		assert.Contains(l, o.Finalizers, api.FinalizerServiceCatalog, "instance %s", o.Name)
+		assert.NotEmpty(l, o.Spec.ExternalID, "instance %s", o.Name)
+	}
+	for i := range answers {
+		if a := &answers[i]; a.err == nil {
+			assert.Equal(l, a.plan, there[a.name], "instance %s was answered, and is lost or another", a.name)
+		}
+	}
+}
+
+// planOf is the Kubernetes name of the plan that an instance was decided on, empty if
+// none was.
+func planOf(i *api.ServiceInstance) string {
+	if ref := i.Spec.ClusterServicePlanRef; ref != nil {
+		return ref.Name
+	}
+	return ""
+}
+
+// slowest is the longest time that an answer took.
+func slowest(answers []answer) time.Duration {
+	var most time.Duration
+	for i := range answers {
+		most = max(most, answers[i].ended.Sub(answers[i].began))
+	}
+	return most
+}

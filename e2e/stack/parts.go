@@ -1,0 +1,120 @@
+package stack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// etcdName is the process of etcd where it is one of its own.
+const etcdName = "etcd"
+
+// launchControlPlane starts the control plane, or what of it is not etcd, and does not
+// wait until it is ready.
+func (s *Stack) launchControlPlane(ctx context.Context) (err error) {
+	home := s.controlPlaneHome()
+	// A mark that a killed control plane left would be taken for the new one's.
+	if err := forget(filepath.Join(home, "ready")); err != nil {
+		return err
+	}
+	args := []string{"-dir", home}
+	if s.etcd != nil {
+		args = append(args, "-only=apiserver", "-etcd-url="+s.etcdURL)
+	}
+	s.controlPlane, err = s.options.start(ctx, command{
+		name: "controlplane", binary: filepath.Join(s.options.Bin, "controlplane"),
+		args: append(args, s.options.ControlPlaneArgs...),
+	})
+	return err
+}
+
+func (s *Stack) controlPlaneHome() string { return s.options.path("controlplane") }
+
+// startEtcd starts etcd alone, and returns when it is ready.
+func (s *Stack) startEtcd(ctx context.Context) (err error) {
+	home := s.options.path(etcdName)
+	mark := filepath.Join(home, "ready")
+	if err := forget(mark); err != nil {
+		return err
+	}
+	s.etcd, err = s.options.start(ctx, command{
+		name: etcdName, binary: filepath.Join(s.options.Bin, "controlplane"), args: []string{"-dir", home, "-only=etcd"},
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.waitMark(ctx, s.etcd, mark); err != nil {
+		return err
+	}
+	line, err := os.ReadFile(mark)
+	if err != nil {
+		return fmt.Errorf("cannot read where etcd is: %w", err)
+	}
+	s.etcdURL = strings.TrimSpace(strings.TrimPrefix(string(line), "ready "))
+	return nil
+}
+
+// waitMark waits for the file that a part of the control plane writes when it is ready.
+func (s *Stack) waitMark(ctx context.Context, part *process, mark string) error {
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	return Eventually(ctx, func() (bool, error) {
+		if err := part.gone(); err != nil {
+			return true, err
+		}
+		_, err := os.Stat(mark)
+		return err == nil, err
+	})
+}
+
+// StopAPIServer sends the signal to the API server, and to the controllers beside it,
+// and returns when they ended. etcd goes on where the stack is Apart.
+func (s *Stack) StopAPIServer(ctx context.Context, signal syscall.Signal) error {
+	if s.controlPlane == nil {
+		return nil
+	}
+	ended := s.controlPlane
+	s.controlPlane = nil
+	return ended.end(ctx, signal)
+}
+
+// StartAPIServer starts it again at the address that it had, and returns when it is
+// ready.
+func (s *Stack) StartAPIServer(ctx context.Context) error {
+	if s.controlPlane != nil && s.controlPlane.gone() == nil {
+		return errors.New("cannot start the API server: it runs")
+	}
+	if err := s.launchControlPlane(ctx); err != nil {
+		return err
+	}
+	return s.waitMark(ctx, s.controlPlane, filepath.Join(s.controlPlaneHome(), "ready"))
+}
+
+// PauseEtcd stops etcd in its tracks, until the function that it returns is called. The
+// stack must be Apart.
+func (s *Stack) PauseEtcd() (resume func() error, err error) {
+	if s.etcd == nil {
+		return nil, errors.New("cannot pause etcd: the stack is not Apart")
+	}
+	signal := func(what syscall.Signal) error {
+		if err := s.etcd.cmd.Process.Signal(what); err != nil {
+			return fmt.Errorf("cannot send %q to etcd: %w", what, err)
+		}
+		return nil
+	}
+	return func() error { return signal(syscall.SIGCONT) }, signal(syscall.SIGSTOP)
+}
+
+// WebhookReady asks replica i, counted from 0, whether it is ready; an error is what it
+// says otherwise, or that it is not there.
+func (s *Stack) WebhookReady(ctx context.Context, i int) error {
+	w, err := s.webhook(i)
+	if err != nil {
+		return err
+	}
+	return probe(ctx, "http://"+local(w.health)+"/readyz")
+}
