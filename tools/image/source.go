@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A source is what an image tells of where it comes from. It depends on nothing but the
+// commit, unless the caller says otherwise.
+type source struct {
+	version  string
+	revision string
+	created  time.Time
+}
+
+// unknown is the version of files that have no history, and were given none.
+const unknown = "unknown"
+
+// versions are those that a linker's flag and a tag can carry.
+var versions = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._+-]{0,127}$`)
+
+// readSource asks git for the version, the commit and its time. A version that is given
+// stands; so does epoch, in seconds since 1970 (SOURCE_DATE_EPOCH), for the time. What
+// has no history is unknown, and of 1970.
+func readSource(ctx context.Context, root, version, epoch string) (source, error) {
+	s := source{version: version, revision: git(ctx, root, "rev-parse", "HEAD"), created: time.Unix(0, 0).UTC()}
+	if s.version == "" {
+		s.version = git(ctx, root, "describe", "--tags", "--always", "--dirty")
+	}
+	if s.version == "" {
+		s.version = unknown
+	}
+	if !versions.MatchString(s.version) {
+		return source{}, fmt.Errorf("version %q is none: up to 128 letters, digits and . _ + - are allowed", s.version)
+	}
+	if epoch == "" {
+		epoch = git(ctx, root, "log", "-1", "--format=%ct")
+	}
+	if epoch == "" {
+		return s, nil
+	}
+	seconds, err := strconv.ParseInt(epoch, 10, 64)
+	if err != nil {
+		return source{}, fmt.Errorf("cannot read the time %q, in seconds since 1970: %w", epoch, err)
+	}
+	s.created = time.Unix(seconds, 0).UTC()
+	return s, nil
+}
+
+// tag is the version as a registry takes it, which knows no plus.
+func (s *source) tag() string { return strings.ReplaceAll(s.version, "+", "_") }
+
+// git is what git prints of a folder, or nothing where there is no history.
+func git(ctx context.Context, folder string, args ...string) string {
+	output, err := exec.CommandContext(ctx, "git", append([]string{"-C", folder}, args...)...).Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(output))
+}
