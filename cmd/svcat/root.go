@@ -17,6 +17,7 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/order"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/render"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/self"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/ui"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/why"
 )
 
@@ -74,7 +75,7 @@ var groups = []*cobra.Group{
 
 func commandsOf(env *cli.Env) map[string][]*cobra.Command {
 	return map[string][]*cobra.Command{
-		"see": {get.New(env), describe.New(env), get.NewMarketplace(env), why.New(env), render.New(env), check.New(env)},
+		"see": {get.New(env), describe.New(env), get.NewMarketplace(env), ui.New(env), why.New(env), render.New(env), check.New(env)},
 		"choose": {
 			change.NewSet(env), change.NewCreate(env),
 			brokers.NewRegister(env), brokers.NewDeregister(env), brokers.NewSync(env),

@@ -15,6 +15,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/cmd/internal/version"
 )
 
 // An Env is what surrounds a command: its streams, and the cluster that the
@@ -80,7 +82,7 @@ func (e *Env) quietConfig() (*rest.Config, error) {
 	}
 	// One person types: the API server's priority and fairness decides who waits.
 	config.QPS = -1
-	config.UserAgent = "svcat"
+	config.UserAgent = version.UserAgent("svcat")
 	config.WarningHandler = rest.NoWarnings{}
 	return config, nil
 }

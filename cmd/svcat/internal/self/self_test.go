@@ -3,7 +3,6 @@ package self
 import (
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -11,32 +10,19 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/defaultplan/defaultplan/cmd/internal/version"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 )
 
-func TestVersionOf(t *testing.T) {
+// The version is the daemons' too: what the linker stamped.
+func TestVersionOfTheClient(t *testing.T) {
 	t.Parallel()
-	build := func(version string, settings ...debug.BuildSetting) *debug.BuildInfo {
-		return &debug.BuildInfo{GoVersion: "go1.26.0", Main: debug.Module{Version: version}, Settings: settings}
-	}
-	commit := debug.BuildSetting{Key: "vcs.revision", Value: "0123456789abcdef"}
-	cases := map[string]struct {
-		reason string
-		build  *debug.BuildInfo
-		want   string
-	}{
-		"Module":   {reason: "of go install", build: build("v1.2.3", commit), want: "v1.2.3 (go1.26.0)"},
-		"Commit":   {reason: "of a checkout", build: build("(devel)", commit), want: "0123456789ab (go1.26.0)"},
-		"Modified": {reason: "and that it was changed", build: build("", commit, debug.BuildSetting{Key: "vcs.modified", Value: "true"}), want: "0123456789ab+dirty (go1.26.0)"},
-		"Unknown":  {reason: "nothing was recorded", build: build("(devel)"), want: "unknown (go1.26.0)"},
-		"None":     {reason: "not even that", want: "unknown"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			assert.Equal(t, tc.want, versionOf(tc.build), tc.reason)
-		})
-	}
+	streams, _, out, errs := genericiooptions.NewTestIOStreams()
+	cmd := NewVersion(cli.NewEnv(streams))
+	cmd.SetArgs([]string{"--client"})
+	require.NoError(t, cmd.Execute())
+	assert.Equal(t, "Client Version: "+version.Line()+"\n", out.String())
+	assert.Empty(t, errs.String())
 }
 
 // TestPluginReplacesAnOlderOne: whatever was called so, and without asking where the

@@ -2,7 +2,6 @@ package self
 
 import (
 	"fmt"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -10,6 +9,7 @@ import (
 	"k8s.io/client-go/discovery"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/internal/version"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 )
 
@@ -26,8 +26,7 @@ func NewVersion(env *cli.Env) *cobra.Command {
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			build, _ := debug.ReadBuildInfo()
-			if _, err := fmt.Fprintln(env.Out, "Client Version:", versionOf(build)); err != nil || clientOnly {
+			if _, err := fmt.Fprintln(env.Out, "Client Version:", version.Line()); err != nil || clientOnly {
 				return err
 			}
 			return printServer(cmd, env)
@@ -46,11 +45,11 @@ func printServer(cmd *cobra.Command, env *cli.Env) error {
 	if err != nil {
 		return fmt.Errorf("cannot make a client: %w", err)
 	}
-	version, err := server.ServerVersionWithContext(cmd.Context())
+	kubernetes, err := server.ServerVersionWithContext(cmd.Context())
 	if err != nil {
 		return fmt.Errorf("cannot ask the API server for its version: %w", err)
 	}
-	if _, err := fmt.Fprintln(env.Out, "Server Version:", version.GitVersion); err != nil {
+	if _, err := fmt.Fprintln(env.Out, "Server Version:", kubernetes.GitVersion); err != nil {
 		return err
 	}
 	group := v1beta1.GroupVersion.String()
@@ -64,31 +63,6 @@ func printServer(cmd *cobra.Command, env *cli.Env) error {
 	}
 	_, err = fmt.Fprintf(env.Out, "Service Catalog API: %s (%d kinds)\n", group, len(kindsOf(kinds)))
 	return err
-}
-
-// versionOf is what a binary knows of where it was built from: its module's
-// version, or the commit.
-func versionOf(build *debug.BuildInfo) string {
-	const unknown, digits = "unknown", 12
-	if build == nil {
-		return unknown
-	}
-	settings := map[string]string{}
-	for _, setting := range build.Settings {
-		settings[setting.Key] = setting.Value
-	}
-	version := build.Main.Version
-	if version == "" || version == "(devel)" {
-		version = settings["vcs.revision"]
-		version = version[:min(digits, len(version))]
-		if settings["vcs.modified"] == "true" {
-			version += "+dirty"
-		}
-	}
-	if version == "" {
-		version = unknown
-	}
-	return version + " (" + build.GoVersion + ")"
 }
 
 // kindsOf are the kinds of a list of resources, each once: most have a status too.

@@ -68,8 +68,7 @@ func (p *Parameter) node() node {
 	if len(value) > longest {
 		value = append(value[:longest], '…')
 	}
-	name := strings.ReplaceAll(strings.TrimPrefix(p.Pointer, "/"), "/", ".")
-	name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
+	name := p.Path()
 	if p.Removed {
 		return leaf(fmt.Sprintf("%s = null ← %s: it takes the default away, nothing is sent", name, p.From))
 	}

@@ -1,0 +1,126 @@
+package ui
+
+import (
+	"cmp"
+	"errors"
+	"net/http"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/why"
+)
+
+// A fact is a line of what is known of an object.
+type fact struct{ Name, Text string }
+
+// facts leaves out those that say nothing.
+func facts(all ...fact) []fact {
+	var known []fact
+	for _, one := range all {
+		if one.Text != "" {
+			known = append(known, one)
+		}
+	}
+	return known
+}
+
+// A detail is the page of an instance or binding.
+type detail struct {
+	Name, State, Look string
+	Facts             []fact
+	Parameters        parameters
+	Transforms        []why.Transform
+	Conditions        []v1beta1.Condition
+	// Bindings are those of an instance; NoBindings says that they may not be listed.
+	Bindings   []bindingRow
+	NoBindings bool
+	// Difference and Tree are svcat explain's; empty where they cannot be told.
+	Difference, Tree string
+	Notes            []string
+}
+
+// explain takes over what svcat explain says, if nothing kept it from that.
+func (d *detail) explain(told *why.Explanation, untold error) {
+	if untold != nil {
+		return
+	}
+	d.Difference, d.Tree, d.Notes = told.Difference, told.Tree(), told.Notes
+	if told.Then != nil {
+		d.Transforms = told.Then.Transforms
+	}
+}
+
+// instance is the page of an instance.
+func (s *site) instance(w http.ResponseWriter, r *http.Request) {
+	found, err := catalog.Instance(r.Context(), s.client, s.namespace, r.PathValue("name"))
+	if err != nil {
+		s.fail(w, r, "instances", err)
+		return
+	}
+	row := instanceRowOf(found)
+	bindings, noBindings := s.bindingRows(r.Context(), found.Name)
+	told, untold := s.asker.Instance(r.Context(), client.ObjectKeyFromObject(found))
+	missing := errors.Join(noBindings, untold)
+	if _, lacking := lacksOf(missing); missing != nil && !lacking {
+		s.fail(w, r, "instances", missing)
+		return
+	}
+	var sent *runtime.RawExtension
+	if state := found.Status.ExternalProperties; state != nil {
+		sent = state.Parameters
+	}
+	shown := &detail{
+		Name: found.Name, State: row.State, Look: row.Look, Bindings: bindings, NoBindings: noBindings != nil,
+		Facts: facts(
+			fact{"Type", row.Type}, fact{"Class", row.Class}, fact{"Plan", row.Plan}, fact{"Chosen by", why.Reason(&found.ObjectMeta, row.Class)},
+			fact{"External ID", cmp.Or(found.Status.ExternalID, found.Spec.ExternalID)}, fact{"Operation", string(found.Status.CurrentOperation)},
+			fact{"Dashboard", textAt(found.Status.DashboardURL)},
+		),
+		Conditions: found.Status.Conditions, Parameters: parametersOf(&found.ObjectMeta, found.Spec.Parameters, found.Spec.ParametersFrom, sent),
+	}
+	shown.explain(&told, untold)
+	content := s.page(found.Name, "instances", missing)
+	content.Body = shown
+	render(w, r, http.StatusOK, "instance", content)
+}
+
+// binding is the page of a binding. Its Secret is named, and not read.
+func (s *site) binding(w http.ResponseWriter, r *http.Request) {
+	found, err := catalog.Binding(r.Context(), s.client, s.namespace, r.PathValue("name"))
+	if err != nil {
+		s.fail(w, r, "instances", err)
+		return
+	}
+	told, untold := s.asker.Binding(r.Context(), client.ObjectKeyFromObject(found))
+	if _, lacking := lacksOf(untold); untold != nil && !lacking {
+		s.fail(w, r, "instances", untold)
+		return
+	}
+	var sent *runtime.RawExtension
+	if state := found.Status.ExternalProperties; state != nil {
+		sent = state.Parameters
+	}
+	row := bindingRowOf(found)
+	shown := &detail{
+		Name: found.Name, State: row.State, Look: row.Look,
+		Facts: facts(
+			fact{"Instance", row.Instance}, fact{"Secret", row.Secret}, fact{"External ID", cmp.Or(found.Status.ExternalID, found.Spec.ExternalID)},
+			fact{"Operation", string(found.Status.CurrentOperation)},
+		),
+		Conditions: found.Status.Conditions, Parameters: parametersOf(&found.ObjectMeta, found.Spec.Parameters, found.Spec.ParametersFrom, sent),
+	}
+	shown.explain(&told, untold)
+	content := s.page(found.Name, "instances", untold)
+	content.Body = shown
+	render(w, r, http.StatusOK, "binding", content)
+}
+
+func textAt(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}

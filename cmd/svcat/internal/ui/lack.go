@@ -1,0 +1,93 @@
+package ui
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// The roles that give the rights that a page needs: deploy/rbac/aggregated_roles.yaml.
+const (
+	viewer = "servicecatalog-view"
+	editor = "servicecatalog-edit"
+)
+
+// A lack is a right that the user does not have.
+type lack struct {
+	// Verb and Resource are the API server's words, such as list and
+	// clusterserviceplans; Where is "in the cluster" or "in namespace dev".
+	Verb, Resource, Where string
+	// Grant is a command for an administrator; empty where none of the shipped roles
+	// gives the right.
+	Grant string
+}
+
+// denial is how the API server's authorizer refuses. Admission refuses in other words.
+var denial = regexp.MustCompile(`User "(.*)" cannot ([a-z]+) resource "([a-z/.]+)" in API group "([a-z0-9.]*)" (?:in the namespace "([a-z0-9.-]+)"|at the cluster scope)`)
+
+// nameable is a user whose name a shell takes as it is.
+var nameable = regexp.MustCompile(`^[A-Za-z0-9@._:-]+$`)
+
+// lacksOf are the rights that an error says are lacking, each once, and whether there
+// is nothing else in the error.
+func lacksOf(err error) (lacks []lack, all bool) {
+	all = true
+	for _, one := range leaves(err) {
+		status, ok := errors.AsType[*apierrors.StatusError](one)
+		if !ok || !apierrors.IsForbidden(status) {
+			all = false
+			continue
+		}
+		words := denial.FindStringSubmatch(status.ErrStatus.Message)
+		if words == nil {
+			all = false
+			continue
+		}
+		if found := lackOf(words); !slices.Contains(lacks, found) {
+			lacks = append(lacks, found)
+		}
+	}
+	return lacks, all && err != nil
+}
+
+// leaves are the errors that an error joins, at any depth.
+func leaves(err error) []error {
+	if err == nil {
+		return nil
+	}
+	several, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	var all []error
+	for _, one := range several.Unwrap() {
+		all = append(all, leaves(one)...)
+	}
+	return all
+}
+
+func lackOf(words []string) lack {
+	user, namespace := words[1], words[5]
+	found := lack{Verb: words[2], Resource: words[3], Where: "in the cluster"}
+	if namespace != "" {
+		found.Where = "in namespace " + namespace
+	}
+	if words[4] != "servicecatalog.k8s.io" {
+		return found
+	}
+	if !nameable.MatchString(user) {
+		user = "USER"
+	}
+	role := viewer
+	if found.Verb == "create" {
+		role = editor
+	}
+	found.Grant = fmt.Sprintf("kubectl create clusterrolebinding %s-%s --clusterrole=%s --user=%s", role, user, role, user)
+	if namespace != "" {
+		found.Grant = fmt.Sprintf("kubectl create rolebinding %s-%s --namespace=%s --clusterrole=%s --user=%s", role, user, namespace, role, user)
+	}
+	return found
+}

@@ -1,0 +1,72 @@
+package ui
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/defaultplan/defaultplan/merge"
+)
+
+// metadata is what a broker wrote for user interfaces, of which it promises nothing:
+// what has another shape than the specification's convention is left out. An imageUrl
+// is never read: a picture would tell its server who looks.
+type metadata map[string]any
+
+func metadataOf(raw *runtime.RawExtension) metadata {
+	if raw == nil {
+		return nil
+	}
+	values, err := merge.Decode(raw.Raw)
+	if err != nil {
+		return nil
+	}
+	return values
+}
+
+// text is a text of the metadata, empty if it is none.
+func (m metadata) text(name string) string {
+	text, _ := m[name].(string)
+	return strings.TrimSpace(text)
+}
+
+// bullets are what a plan has, in a line each.
+func (m metadata) bullets() []string {
+	var bullets []string
+	list, _ := m["bullets"].([]any)
+	for _, item := range list {
+		if text, ok := item.(string); ok && strings.TrimSpace(text) != "" {
+			bullets = append(bullets, strings.TrimSpace(text))
+		}
+	}
+	return bullets
+}
+
+// costs are what a plan costs, as in "99.0 usd or 49.0 eur, monthly".
+func (m metadata) costs() []string {
+	var costs []string
+	list, _ := m["costs"].([]any)
+	for _, item := range list {
+		cost, _ := item.(map[string]any)
+		amounts, _ := cost["amount"].(map[string]any)
+		var words []string
+		for _, currency := range slices.Sorted(maps.Keys(amounts)) {
+			if amount, ok := amounts[currency].(json.Number); ok {
+				words = append(words, fmt.Sprintf("%s %s", amount, currency))
+			}
+		}
+		if len(words) == 0 {
+			continue
+		}
+		text := strings.Join(words, " or ")
+		if unit, ok := cost["unit"].(string); ok && unit != "" {
+			text += ", " + strings.ToLower(unit)
+		}
+		costs = append(costs, text)
+	}
+	return costs
+}

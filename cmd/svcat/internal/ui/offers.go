@@ -1,0 +1,125 @@
+package ui
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/url"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/resolve"
+)
+
+// An offer is a plan as a table shows it.
+type offer struct {
+	// Link is the address of the plan's page.
+	Link string
+	// Class, Plan and Type are the names that people use; Scope is svcat's column.
+	Class, Plan, Type, Scope string
+	Description, Attributes  string
+	Costs                    []string
+	Free                     bool
+	Bindable, Updatable      bool
+	// Fate is what became of it where a type was asked for: "chosen".
+	Fate string
+
+	ref resolve.Ref
+}
+
+// An offerTable is a table of plans; Types says that it tells their types.
+type offerTable struct {
+	Rows  []offer
+	Types bool
+}
+
+// The scopes in addresses.
+const (
+	ofCluster   = "cluster"
+	ofNamespace = "namespace"
+)
+
+// linkTo is the address of a plan's page.
+func linkTo(plan resolve.Ref) string {
+	scope := ofCluster
+	if plan.Namespace != "" {
+		scope = ofNamespace
+	}
+	return "/plans/" + scope + "/" + url.PathEscape(plan.Name)
+}
+
+// offerOf is a plan of a class as a table shows it.
+func offerOf(class *catalog.Class, plan *catalog.Plan) offer {
+	about := metadataOf(plan.Spec.ExternalMetadata)
+	row := offer{
+		Class: plan.ClassName, Plan: plan.Title(), Type: plan.Spec.ServiceType, Scope: plan.Scope(),
+		Description: plan.Spec.Description, Attributes: plan.Attributes(), Costs: about.costs(), Free: plan.Spec.Free,
+		ref: resolve.Ref{Namespace: plan.Object.GetNamespace(), Name: plan.Object.GetName()},
+	}
+	row.Link = linkTo(row.ref)
+	if class != nil {
+		row.Class, row.Type = class.Title(), cmp.Or(row.Type, class.Spec.ServiceType)
+		row.Bindable, row.Updatable = class.Spec.Bindable, class.Spec.PlanUpdatable
+	}
+	if plan.Spec.Bindable != nil {
+		row.Bindable = *plan.Spec.Bindable
+	}
+	if plan.Spec.PlanUpdatable != nil {
+		row.Updatable = *plan.Spec.PlanUpdatable
+	}
+	return row
+}
+
+// offers are the plans that an instance in the namespace could have, those of the
+// cluster and its own, by class and name; of one type if that is not empty. Plans that
+// their broker no longer offers are left out. denied are the lists that the user may
+// not read.
+func (s *site) offers(ctx context.Context, serviceType string) (rows []offer, denied, err error) {
+	classes := map[resolve.Ref]catalog.Class{}
+	var plans []catalog.Plan
+	for _, scope := range s.place().Scopes() {
+		err := errors.Join(
+			catalog.Classes(ctx, s.client, catalog.Query{Place: scope}, func(class catalog.Class) error {
+				classes[resolve.Ref{Namespace: class.Object.GetNamespace(), Name: class.Object.GetName()}] = class
+				return nil
+			}),
+			catalog.Plans(ctx, s.client, catalog.Query{Place: scope}, func(plan catalog.Plan) error {
+				// What a page of one plan shows: there may be thousands.
+				plan.Spec.InstanceCreateParameterSchema, plan.Spec.InstanceUpdateParameterSchema = nil, nil
+				plan.Spec.ServiceBindingCreateParameterSchema = nil
+				plans = append(plans, plan)
+				return nil
+			}),
+		)
+		if _, all := lacksOf(err); err != nil && !all {
+			return nil, nil, err
+		}
+		denied = errors.Join(denied, err)
+	}
+	for i := range plans {
+		plan := &plans[i]
+		class, ok := classes[resolve.Ref{Namespace: plan.Object.GetNamespace(), Name: plan.ClassName}]
+		if plan.State() != catalog.Active || ok && class.State() != catalog.Active {
+			continue
+		}
+		row := offerOf(nil, plan)
+		if ok {
+			row = offerOf(&class, plan)
+		}
+		if serviceType == "" || row.Type == serviceType {
+			rows = append(rows, row)
+		}
+	}
+	slices.SortFunc(rows, func(a, b offer) int {
+		return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Plan, b.Plan), cmp.Compare(a.Link, b.Link))
+	})
+	return rows, denied, nil
+}
+
+// isUnknown says that an error is about a name that nothing has.
+func isUnknown(err error) bool {
+	unknown, ok := errors.AsType[*catalog.NameError](err)
+	return ok && len(unknown.Fits) == 0 || apierrors.IsNotFound(err)
+}

@@ -1,0 +1,69 @@
+package ui
+
+import (
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/why"
+	"github.com/defaultplan/defaultplan/merge"
+)
+
+// parameters are values with where they came from.
+type parameters struct {
+	Rows []why.Parameter
+	// Secrets are those with more of them, as NAME, key KEY. They are not read.
+	Secrets []string
+	// Unknown says that nobody wrote down where the rows came from.
+	Unknown bool
+	// Truncated says that not every origin fitted into the record.
+	Truncated bool
+}
+
+// redacted is what the controller shows for a value from a Secret.
+const redacted = "<redacted>"
+
+// fromSecret is the origin of what only a Secret has.
+const fromSecret = "Secret"
+
+// parametersOf are the parameters of an admitted object. sent is what its broker was
+// sent last, nil if nothing: it shows which names came from a Secret, and no value of
+// one.
+func parametersOf(meta *metav1.ObjectMeta, stored *runtime.RawExtension, from []v1beta1.ParametersFromSource, sent *runtime.RawExtension) parameters {
+	rows, known := why.ParametersOf(meta, stored)
+	list := parameters{Rows: rows, Unknown: !known && len(rows) > 0}
+	record, err := v1beta1.ParseAppliedDefaults(meta.Annotations[v1beta1.AnnotationAppliedDefaults])
+	list.Truncated = err == nil && record.Truncated
+	for _, source := range from {
+		if ref := source.SecretKeyRef; ref != nil {
+			list.Secrets = append(list.Secrets, ref.Name+", key "+ref.Key)
+		}
+	}
+	for name, value := range metadataOf(sent) {
+		if value == redacted {
+			list.redact(name)
+		}
+	}
+	slices.SortFunc(list.Rows, func(a, b why.Parameter) int { return strings.Compare(a.Pointer, b.Pointer) })
+	return list
+}
+
+// redact says of a parameter that a Secret gave its value: one that nobody wrote, or a
+// default, which a Secret comes before.
+func (p *parameters) redact(name string) {
+	at := string(merge.Pointer("").Child(name))
+	row := why.Parameter{Pointer: at, From: fromSecret, Value: redacted}
+	for i := range p.Rows {
+		switch {
+		case p.Rows[i].Pointer == at && p.Rows[i].From != "user":
+			p.Rows[i] = row
+			return
+		case p.Rows[i].Pointer == at, strings.HasPrefix(p.Rows[i].Pointer, at+"/"):
+			return
+		}
+	}
+	p.Rows = append(p.Rows, row)
+}

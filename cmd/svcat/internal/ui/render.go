@@ -1,0 +1,87 @@
+package ui
+
+import (
+	"bytes"
+	"embed"
+	"html/template"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/plain"
+)
+
+//go:embed templates
+var templateFiles embed.FS
+
+//go:embed assets
+var assetFiles embed.FS
+
+// pages are the templates, by the name of their file.
+var pages = parsePages("enter", "refused", "failed", "types", "type", "plans", "plan", "instances", "instance", "binding")
+
+// parsePages puts each page together with the layout and what pages share.
+func parsePages(names ...string) map[string]*template.Template {
+	parsed := map[string]*template.Template{}
+	for _, name := range names {
+		parsed[name] = template.Must(template.New("layout.html").Option("missingkey=error").Funcs(template.FuncMap{"lines": lines, "json": compact}).
+			ParseFS(templateFiles, "templates/layout.html", "templates/shared.html", "templates/"+name+".html"))
+	}
+	return parsed
+}
+
+// lines are the lines of a text.
+func lines(text string) []string { return strings.Split(strings.TrimRight(text, "\n"), "\n") }
+
+// A page is what the layout needs to know, and the Body of the page's own template.
+type page struct {
+	Title string
+	// Here is the entry of the navigation that is marked, empty for none.
+	Here string
+	// Namespace and Context are those of the kubeconfig; without them there is no
+	// navigation.
+	Namespace, Context string
+	// Lacks are the rights without which something is not shown.
+	Lacks []lack
+	Body  any
+}
+
+// render writes a page. It is made whole first: half a page would be worse than none.
+func render(w http.ResponseWriter, r *http.Request, code int, name string, content *page) {
+	var text bytes.Buffer
+	if err := pages[name].Execute(&text, content); err != nil {
+		http.Error(w, "cannot write this page: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(code)
+	if r.Method != http.MethodHead {
+		// Whoever hung up reads no error either.
+		_, _ = w.Write(visible(text.Bytes()))
+	}
+}
+
+// visible is a page in which every character only stands for itself: those that turn
+// text around, or that nobody sees, are shown as what cannot be shown. What a broker
+// calls a plan must not look like another plan's name.
+func visible(text []byte) []byte {
+	return bytes.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' || plain.Rune(r) {
+			return r
+		}
+		return utf8.RuneError
+	}, text)
+}
+
+// assets are the files that pages ask for.
+var assets = map[string]string{"style.css": "assets/style.css", "page.js": "assets/page.js", "icon.svg": "assets/icon.svg"}
+
+// serveAsset serves the style, the script and the icon.
+func serveAsset(w http.ResponseWriter, r *http.Request) {
+	file := assets[r.PathValue("name")]
+	if file == "" {
+		refuse(w, r, http.StatusNotFound, "There is no such file.")
+		return
+	}
+	http.ServeFileFS(w, r, assetFiles, file)
+}

@@ -1,0 +1,109 @@
+package ui
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// patience is how long something may take that takes no time.
+const patience = 30 * time.Second
+
+func forbidden(words string) error {
+	return apierrors.NewForbidden(schema.GroupResource{Group: v1beta1.GroupName, Resource: "things"}, "x", errors.New(words))
+}
+
+func TestLacksOf(t *testing.T) {
+	t.Parallel()
+	const cannotList = `User "eve" cannot list resource "clusterserviceplans" in API group "servicecatalog.k8s.io" at the cluster scope`
+	list := lack{"list", "clusterserviceplans", "in the cluster", "kubectl create clusterrolebinding servicecatalog-view-eve --clusterrole=servicecatalog-view --user=eve"}
+	create := lack{"create", "serviceinstances", "in namespace dev", "kubectl create rolebinding servicecatalog-edit-system:serviceaccount:dev:ci --namespace=dev --clusterrole=servicecatalog-edit --user=system:serviceaccount:dev:ci"}
+	for name, tc := range map[string]struct {
+		reason string
+		err    error
+		want   []lack
+		all    bool
+	}{
+		"None":      {"no error lacks nothing", nil, nil, false},
+		"One":       {"wrapped as it comes", fmt.Errorf("cannot list plans: %w", forbidden(cannotList)), []lack{list}, true},
+		"Twice":     {"told once", errors.Join(forbidden(cannotList), fmt.Errorf("again: %w", forbidden(cannotList))), []lack{list}, true},
+		"Create":    {"another role", forbidden(`User "system:serviceaccount:dev:ci" cannot create resource "serviceinstances" in API group "servicecatalog.k8s.io" in the namespace "dev"`), []lack{create}, true},
+		"OtherKind": {"none of our roles gives it", forbidden(`User "eve" cannot get resource "namespaces" in API group "" in the namespace "dev"`), []lack{{"get", "namespaces", "in namespace dev", ""}}, true},
+		"OddUser":   {"nothing that a shell would run", forbidden(`User "$(rm -rf x)" cannot list resource "serviceplans" in API group "servicecatalog.k8s.io" in the namespace "dev"`), []lack{{"list", "serviceplans", "in namespace dev", "kubectl create rolebinding servicecatalog-view-USER --namespace=dev --clusterrole=servicecatalog-view --user=USER"}}, true},
+		"Admission": {"a denial is no lack of rights", forbidden("policy no-mysql denies it"), nil, false},
+		"Mixed":     {"there is more to tell", errors.Join(forbidden(cannotList), errors.New("connection refused")), []lack{list}, false},
+		"Plain":     {"any other", errors.New("connection refused"), nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			lacks, all := lacksOf(tc.err)
+			assert.Equal(t, tc.want, lacks, tc.reason)
+			assert.Equal(t, tc.all, all, tc.reason)
+		})
+	}
+}
+
+func TestMetadata(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason, raw string
+		costs       []string
+		bullets     []string
+	}{
+		"Costs":      {"amounts by currency", `{"costs": [{"amount": {"usd": 99.0, "eur": 49}, "unit": "MONTHLY"}, {"amount": {"usd": 0.10}, "unit": "1GB"}]}`, []string{"49 eur or 99.0 usd, monthly", "0.10 usd, 1gb"}, nil},
+		"NoUnit":     {"an amount alone", `{"costs": [{"amount": {"usd": 1}}]}`, []string{"1 usd"}, nil},
+		"Bullets":    {"texts", `{"bullets": ["a", " ", 5, "b "]}`, nil, []string{"a", "b"}},
+		"OtherShape": {"is left out", `{"costs": "free", "bullets": {"a": 1}}`, nil, nil},
+		"OddAmounts": {"are left out", `{"costs": [5, {"amount": {"usd": "1"}}, {"amount": []}]}`, nil, nil},
+		"Nothing":    {"no metadata", ``, nil, nil},
+		"Broken":     {"no JSON", `{`, nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			about := metadataOf(&runtime.RawExtension{Raw: []byte(tc.raw)})
+			assert.Equal(t, tc.costs, about.costs(), tc.reason)
+			assert.Equal(t, tc.bullets, about.bullets(), tc.reason)
+		})
+	}
+}
+
+// TestParametersOf: where each came from, as svcat describe says it.
+func TestParametersOf(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ reason, record, stored, sent, want string }{
+		"Layers":    {"by the record", `{"rule":"named","from":{"/a":"class","/b/c":"plan"}}`, `{"a":1,"b":{"c":2,"d":3},"e":4}`, ``, "/a=1 class, /b/c=2 plan, /b/d=3 user, /e=4 user"},
+		"Secret":    {"only a Secret has it", `{"rule":"named"}`, `{"a":1}`, `{"a":1,"z":"<redacted>"}`, "/a=1 user, /z=<redacted> Secret"},
+		"OverPlan":  {"a Secret beats a default", `{"rule":"named","from":{"/a":"plan"}}`, `{"a":1}`, `{"a":"<redacted>"}`, "/a=<redacted> Secret"},
+		"UnderUser": {"the user beats a Secret", `{"rule":"named"}`, `{"a":1}`, `{"a":"<redacted>"}`, "/a=1 user"},
+		"Mixed":     {"an object of several", `{"rule":"named","from":{"/a/b":"plan"}}`, `{"a":{"b":1,"c":2}}`, `{"a":"<redacted>"}`, "/a/b=1 plan, /a/c=2 user"},
+		"Restored":  {"nobody knows", `{"rule":"restored"}`, `{"a":1}`, ``, "/a=1 user?"},
+		"NoRecord":  {"nobody knows", ``, `{"a":1}`, ``, "/a=1 user?"},
+		"Nothing":   {"nothing to know", ``, ``, ``, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			meta := &metav1.ObjectMeta{Annotations: map[string]string{v1beta1.AnnotationAppliedDefaults: tc.record}}
+			list := parametersOf(meta, &runtime.RawExtension{Raw: []byte(tc.stored)}, nil, &runtime.RawExtension{Raw: []byte(tc.sent)})
+			var text string
+			for i, row := range list.Rows {
+				if i > 0 {
+					text += ", "
+				}
+				text += fmt.Sprintf("%s=%v %s", row.Pointer, row.Value, row.From)
+				if list.Unknown {
+					text += "?"
+				}
+			}
+			assert.Equal(t, tc.want, text, tc.reason)
+		})
+	}
+}
