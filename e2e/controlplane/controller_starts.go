@@ -29,8 +29,9 @@ const quotaRecount = resync
 // idleResync is kube-controller-manager's default for what needs no hurry.
 const idleResync = 5 * time.Minute
 
-// An identity is a controller's own pair of clients.
+// An identity is a controller's own pair of clients, and what further ones are made of.
 type identity struct {
+	config   *rest.Config
 	kube     kubernetes.Interface
 	metadata metadata.Interface
 }
@@ -54,7 +55,7 @@ func (c *controllers) startAs(name string, start func(identity) error) error {
 	if err != nil {
 		return fmt.Errorf("cannot make a metadata client: %w", err)
 	}
-	return start(identity{kube: kube, metadata: meta})
+	return start(identity{config: config, kube: kube, metadata: meta})
 }
 
 func (c *controllers) startGarbageCollector(id identity) error {

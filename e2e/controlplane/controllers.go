@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -37,9 +38,9 @@ type controllers struct {
 	running sync.WaitGroup
 }
 
-// startControllers starts all controllers, each as the service account that it has in a cluster, so that
-// admission and RBAC see the users they see there.
-func startControllers(config *rest.Config) (*controllers, error) {
+// startControllers starts all controllers, those of workloads where they are asked for; each as the service
+// account that it has in a cluster, so that admission and RBAC see the users they see there.
+func startControllers(config *rest.Config, withWorkloads bool) (*controllers, error) {
 	manager := as(config, "system:kube-controller-manager")
 	client, err := kubernetes.NewForConfig(manager)
 	if err != nil {
@@ -56,13 +57,11 @@ func startControllers(config *rest.Config) (*controllers, error) {
 		started:  make(chan struct{}),
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
-	for name, start := range map[string]func(identity) error{
-		"generic-garbage-collector":          c.startGarbageCollector,
-		"namespace-controller":               c.startNamespace,
-		"resourcequota-controller":           c.startResourceQuota,
-		"service-account-controller":         c.startServiceAccount,
-		"clusterrole-aggregation-controller": c.startClusterRoleAggregation,
-	} {
+	starts := c.always()
+	if withWorkloads {
+		maps.Copy(starts, c.workloads())
+	}
+	for name, start := range starts {
 		if err := c.startAs(name, start); err != nil {
 			c.stop()
 			return nil, fmt.Errorf("cannot start controller %q: %w", name, err)
@@ -72,6 +71,17 @@ func startControllers(config *rest.Config) (*controllers, error) {
 	c.metadata.Start(c.ctx.Done())
 	close(c.started)
 	return c, nil
+}
+
+// always are the controllers without which objects do not come and go as in a cluster.
+func (c *controllers) always() map[string]func(identity) error {
+	return map[string]func(identity) error{
+		"generic-garbage-collector":          c.startGarbageCollector,
+		"namespace-controller":               c.startNamespace,
+		"resourcequota-controller":           c.startResourceQuota,
+		"service-account-controller":         c.startServiceAccount,
+		"clusterrole-aggregation-controller": c.startClusterRoleAggregation,
+	}
 }
 
 func (c *controllers) informers() informerfactory.InformerFactory {

@@ -26,6 +26,7 @@ type options struct {
 	restore   string
 	snapshot  string
 	audit     bool
+	workloads bool
 	verbosity int
 	timeout   time.Duration
 	// extra are flags for kube-apiserver; they come last and win.
@@ -67,6 +68,7 @@ func (o *options) bind(flags *flag.FlagSet) {
 	flags.StringVar(&o.restore, "restore", "", "snapshot file to start from; the folder must hold no etcd data yet")
 	flags.StringVar(&o.snapshot, "snapshot", "", "save a snapshot of the running etcd of -dir or -etcd-url to this file, and exit")
 	flags.BoolVar(&o.audit, "audit", false, "log requests for servicecatalog.k8s.io to DIR/audit.log, with audit annotations")
+	flags.BoolVar(&o.workloads, "workloads", false, "run the controllers of Deployments, Jobs, Services and disruption budgets too; the pods are for a node")
 	flags.IntVar(&o.verbosity, "v", 0, "verbosity of DIR/log")
 	flags.DurationVar(&o.timeout, "timeout", 2*time.Minute, "how long to wait until ready")
 }
@@ -105,11 +107,11 @@ func (o *options) rules() []rule {
 		{o.port != 0 && o.port == o.etcdPort, "-port and -etcd-port must differ"},
 		{o.timeout <= 0, "-timeout must be longer than 0s"},
 		{o.verbosity < 0, "-v must not be negative"},
-		{saves && (o.only != "" || o.restore != "" || o.audit || len(o.extra) > 0), "-snapshot goes only with -dir or -etcd-url"},
+		{saves && (o.only != "" || o.restore != "" || o.audit || o.workloads || len(o.extra) > 0), "-snapshot goes only with -dir or -etcd-url"},
 		{o.only == onlyAPIServer && o.etcdURL == "", "-only=apiserver needs -etcd-url"},
 		{o.etcdURL != "" && o.only != onlyAPIServer && !saves, "-etcd-url goes only with -only=apiserver or -snapshot"},
 		{o.only == onlyAPIServer && (o.etcdPort != 0 || o.restore != ""), "-etcd-port and -restore do not go with -only=apiserver: it runs no etcd"},
-		{o.only == onlyEtcd && (o.port != 0 || o.audit || len(o.extra) > 0), "-port, -audit and kube-apiserver flags do not go with -only=etcd: it runs no API server"},
+		{o.only == onlyEtcd && (o.port != 0 || o.audit || o.workloads || len(o.extra) > 0), "-port, -audit, -workloads and kube-apiserver flags do not go with -only=etcd: it runs no API server"},
 	}
 }
 

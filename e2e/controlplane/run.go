@@ -114,7 +114,7 @@ func (s *session) startAPIServer(ctx context.Context, etcdURL string) (err error
 	if err := s.apiServer.waitReady(ctx); err != nil {
 		return err
 	}
-	s.control, err = startControllers(s.apiServer.clientConfig())
+	s.control, err = startControllers(s.apiServer.clientConfig(), s.workloads)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,227 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"syscall"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/defaultplan/defaultplan/e2e/stack"
+)
+
+// Between two starts of a container that ends by itself there is a pause that doubles;
+// a kubelet's ten seconds would only make a test wait.
+const (
+	firstPause = time.Second
+	lastPause  = 8 * time.Second
+)
+
+// Reasons of a container's state, as a kubelet says them.
+const (
+	reasonCreating  = "ContainerCreating"
+	reasonNoImage   = "ErrImagePull"
+	reasonCrashing  = "CrashLoopBackOff"
+	reasonCompleted = "Completed"
+	reasonError     = "Error"
+)
+
+// A container is one of a pod; its process may be started more than once.
+type container struct {
+	pod  *pod
+	spec *corev1.Container
+
+	mu      sync.Mutex
+	process *stack.Process
+	state   state
+}
+
+// A state is what the pod's status says of a container.
+type state struct {
+	waiting, message string
+	runningSince     time.Time
+	running          bool
+	started, ready   bool
+	restarts         int32
+	// last is how the last run ended; over: there is no further one.
+	last *corev1.ContainerStateTerminated
+	over bool
+}
+
+func newContainer(p *pod, spec *corev1.Container) *container {
+	return &container{pod: p, spec: spec, state: state{waiting: reasonCreating}}
+}
+
+// update changes the state and has it told.
+func (c *container) update(change func(*state)) {
+	c.mu.Lock()
+	change(&c.state)
+	c.mu.Unlock()
+	c.pod.change()
+}
+
+func (c *container) now() state {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.state
+}
+
+func (c *container) wait(reason, message string) {
+	c.update(func(s *state) { s.running, s.waiting, s.message = false, reason, message })
+}
+
+func (c *container) signal(signal syscall.Signal) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.process == nil {
+		return fmt.Errorf("cannot signal container %q: it does not run", c.spec.Name)
+	}
+	return c.process.Signal(signal)
+}
+
+// run starts the container, and again after it ended if the pod's policy says so, until
+// the pod is to go.
+func (c *container) run() {
+	defer c.update(func(s *state) { s.over = true })
+	pause := firstPause
+	for {
+		code, err := c.runOnce()
+		if err != nil {
+			c.wait(reasonNoImage, err.Error())
+		}
+		if c.pod.isDying() || c.pod.life.Err() != nil || (err == nil && !c.again(code)) {
+			return
+		}
+		if err == nil {
+			c.update(func(s *state) { s.waiting, s.restarts = reasonCrashing, s.restarts+1 })
+		}
+		select {
+		case <-time.After(pause):
+		case <-c.pod.dying:
+			return
+		case <-c.pod.life.Done():
+			return
+		}
+		pause = min(2*pause, lastPause)
+	}
+}
+
+// again says whether a run that ended with the code is followed by another.
+func (c *container) again(code int) bool {
+	policy := c.pod.object.Spec.RestartPolicy
+	return policy == corev1.RestartPolicyAlways || (policy == corev1.RestartPolicyOnFailure && code != 0)
+}
+
+// runOnce runs the process to its end and returns its exit code.
+func (c *container) runOnce() (int, error) {
+	command, err := c.command(c.pod.life)
+	if err != nil {
+		return 0, err
+	}
+	process, err := c.pod.node.stack.Launch(c.pod.life, command)
+	if err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	c.mu.Lock()
+	c.process = process
+	c.mu.Unlock()
+	c.update(func(s *state) { s.running, s.runningSince, s.waiting, s.message = true, began, "", "" })
+
+	probing, stopProbing := context.WithCancel(c.pod.life)
+	var probes sync.WaitGroup
+	sick := make(chan time.Duration, 1)
+	probes.Go(func() { c.probe(probing, sick) })
+	c.attend(process, sick)
+	stopProbing()
+	probes.Wait()
+	return c.ended(process, began), process.Forget()
+}
+
+// attend returns when the process ended, and ends it when the pod is to go or a probe
+// says that it is sick.
+func (c *container) attend(process *stack.Process, sick <-chan time.Duration) {
+	select {
+	case <-process.Ended():
+	case grace := <-sick:
+		c.terminate(process, time.Now().Add(grace))
+	case <-c.pod.dying:
+		c.preStop(process)
+		c.terminate(process, c.pod.deadline)
+	case <-c.pod.life.Done():
+		end(process, syscall.SIGKILL)
+	}
+}
+
+// preStop is the manifest's pause before SIGTERM: time for all to learn that the pod is
+// to go.
+func (c *container) preStop(process *stack.Process) {
+	l := c.spec.Lifecycle
+	if l == nil || l.PreStop == nil || l.PreStop.Sleep == nil {
+		return
+	}
+	pause := min(time.Duration(l.PreStop.Sleep.Seconds)*time.Second, time.Until(c.pod.deadline))
+	select {
+	case <-time.After(pause):
+	case <-process.Ended():
+	case <-c.pod.life.Done():
+	}
+}
+
+// terminate asks the process to end, and kills it at the deadline.
+func (c *container) terminate(process *stack.Process, deadline time.Time) {
+	_ = process.Signal(syscall.SIGTERM) // one that ended needs no signal
+	select {
+	case <-process.Ended():
+		return
+	case <-time.After(time.Until(deadline)):
+	case <-c.pod.life.Done():
+	}
+	end(process, syscall.SIGKILL)
+}
+
+func end(process *stack.Process, signal syscall.Signal) {
+	_ = process.Signal(signal) // as above
+	<-process.Ended()
+}
+
+// ended records how the process ended.
+func (c *container) ended(process *stack.Process, began time.Time) int {
+	code, reason := process.ExitCode(), reasonCompleted
+	if code < 0 {
+		code = 137 // what a kubelet says of a killed one
+	}
+	if code != 0 {
+		reason = reasonError
+	}
+	c.mu.Lock()
+	c.process = nil
+	c.mu.Unlock()
+	c.update(func(s *state) {
+		s.running, s.started, s.ready = false, false, false
+		s.last = terminated(code, reason, began, time.Now())
+	})
+	return code
+}
+
+// command is what to start for the container.
+func (c *container) command(ctx context.Context) (stack.Command, error) {
+	if len(c.spec.Command) == 0 {
+		return stack.Command{}, errors.New("cannot run a container without a command: this node has no images to read one from")
+	}
+	binary, err := c.pod.node.options.Binaries(c.spec.Image, c.spec.Command)
+	if err != nil {
+		return stack.Command{}, err
+	}
+	env, err := c.environment(ctx)
+	if err != nil {
+		return stack.Command{}, err
+	}
+	return stack.Command{
+		Name:   logName(c.pod.object.Namespace, c.pod.object.Name, c.spec.Name),
+		Binary: binary, Args: c.arguments(env), Env: c.processEnv(env), Dir: c.pod.path("root"),
+	}, nil
+}

@@ -1,0 +1,233 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/defaultplan/defaultplan/e2e/stack"
+)
+
+// retryInterval is how often what a pod still lacks, such as a Secret, is looked for
+// again, and how often its volumes are refreshed.
+const retryInterval = time.Second
+
+// A pod is one whose containers this node runs.
+type pod struct {
+	node   *Node
+	object *corev1.Pod
+	uid    types.UID
+	// ip is invented and unlike any other's; dir holds its volumes.
+	ip, dir string
+	// ports are the local ports by container port, named those by their names.
+	ports   map[int32]int
+	named   map[string]int
+	volumes map[string]*volume
+	token   *token
+	// told are the conditions that were told last.
+	told       map[corev1.PodConditionType]corev1.PodCondition
+	containers []*container
+	startTime  time.Time
+
+	// dying is closed when somebody asked for the pod's deletion, until deadline.
+	dying    chan struct{}
+	deadline time.Time
+	doomOnce sync.Once
+	// life ends when the pod is no more in the API, or the node stops.
+	life context.Context //nolint:containedctx // the life of what runs in the background
+	kill context.CancelFunc
+	// gone: the pod is no more in the API either.
+	gone bool
+	// dirty has an item when the status is to be written.
+	dirty chan struct{}
+}
+
+func (n *Node) newPod(object *corev1.Pod) *pod {
+	p := &pod{
+		node: n, object: object, uid: object.UID, ip: n.address(), startTime: time.Now(),
+		dir: filepath.Join(n.options.Dir, "pods", string(object.UID)), dying: make(chan struct{}),
+		dirty: make(chan struct{}, 1), ports: map[int32]int{}, named: map[string]int{}, volumes: map[string]*volume{},
+		told: map[corev1.PodConditionType]corev1.PodCondition{},
+	}
+	p.life, p.kill = context.WithCancel(n.life)
+	for i := range object.Spec.Containers {
+		p.containers = append(p.containers, newContainer(p, &object.Spec.Containers[i]))
+	}
+	return p
+}
+
+// doom is told that somebody asked for the pod's deletion.
+func (p *pod) doom(object *corev1.Pod) {
+	p.doomOnce.Do(func() {
+		grace := int64(0)
+		if object.DeletionGracePeriodSeconds != nil {
+			grace = *object.DeletionGracePeriodSeconds
+		}
+		p.deadline = time.Now().Add(time.Duration(grace) * time.Second)
+		close(p.dying)
+	})
+}
+
+func (p *pod) isDying() bool {
+	select {
+	case <-p.dying:
+		return true
+	default:
+		return false
+	}
+}
+
+// run brings the pod up, keeps its status and volumes, and buries it when it is to go.
+func (p *pod) run() {
+	defer p.kill()
+	p.change()
+	if !p.prepared() {
+		p.bury()
+		return
+	}
+	ended := make(chan struct{})
+	var all sync.WaitGroup
+	for _, c := range p.containers {
+		all.Go(c.run)
+	}
+	go func() {
+		defer close(ended)
+		all.Wait()
+	}()
+	p.keep(ended)
+	select {
+	case <-p.dying:
+	case <-p.life.Done():
+	}
+	p.bury()
+}
+
+// keep writes the status and refreshes the volumes until all containers ended.
+func (p *pod) keep(ended <-chan struct{}) {
+	ticker := time.NewTicker(retryInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ended:
+			p.writeStatus()
+			return
+		case <-p.dirty:
+			p.writeStatus()
+		case <-ticker.C:
+			// What cannot be read now is read a second later; the old content stays.
+			_ = p.refresh(p.life)
+		}
+	}
+}
+
+// prepared makes all that the containers need, as soon as it is there; it is false when
+// the pod is to go before.
+func (p *pod) prepared() bool {
+	ticker := time.NewTicker(retryInterval)
+	defer ticker.Stop()
+	for {
+		err := p.prepare(p.life)
+		if err == nil {
+			return true
+		}
+		for _, c := range p.containers {
+			c.wait("ContainerCreating", err.Error())
+		}
+		p.writeStatus()
+		select {
+		case <-p.dying:
+			return false
+		case <-p.life.Done():
+			return false
+		case <-ticker.C:
+		}
+	}
+}
+
+func (p *pod) prepare(ctx context.Context) error {
+	if len(p.object.Spec.InitContainers) > 0 {
+		return errors.New("cannot run init containers: this node has none")
+	}
+	if err := os.MkdirAll(filepath.Join(p.dir, "root"), 0o700); err != nil {
+		return fmt.Errorf("cannot make folder of the pod: %w", err)
+	}
+	if err := p.choosePorts(ctx); err != nil {
+		return err
+	}
+	return p.mount(ctx)
+}
+
+// choosePorts finds a local port for each port of the pod, and keeps them: a container
+// that starts again has the ports that it had.
+func (p *pod) choosePorts(ctx context.Context) error {
+	if len(p.ports) > 0 {
+		return nil
+	}
+	for i := range p.object.Spec.Containers {
+		for _, port := range p.object.Spec.Containers[i].Ports {
+			free, err := stack.FreePorts(ctx, 1)
+			if err != nil {
+				return err
+			}
+			p.ports[port.ContainerPort], p.named[port.Name] = free[0], free[0]
+		}
+	}
+	p.node.routes.add(p.ip, p.ports)
+	return nil
+}
+
+// bury takes the pod's object out of the API: nothing of it runs any more.
+func (p *pod) bury() {
+	if p.node.life.Err() != nil {
+		return // the node lost its power: nobody tells
+	}
+	if p.isDying() {
+		p.node.bury(p.object)
+	}
+	p.gone = true
+}
+
+// bury removes a pod that was asked to go and of which nothing runs.
+func (n *Node) bury(object *corev1.Pod) {
+	now := metav1.DeleteOptions{GracePeriodSeconds: new(int64(0)), Preconditions: &metav1.Preconditions{UID: &object.UID}}
+	ctx, cancel := context.WithTimeout(n.life, time.Minute)
+	defer cancel()
+	_ = stack.Eventually(ctx, func() (bool, error) {
+		err := n.client.CoreV1().Pods(object.Namespace).Delete(ctx, object.Name, now)
+		return err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err), err
+	})
+}
+
+// change asks for the status to be written.
+func (p *pod) change() {
+	select {
+	case p.dirty <- struct{}{}:
+	default: // it is asked for already
+	}
+}
+
+func (p *pod) signal(name string, signal syscall.Signal) error {
+	for _, c := range p.containers {
+		if c.spec.Name == name {
+			return c.signal(signal)
+		}
+	}
+	return fmt.Errorf("cannot find container %q of pod %q", name, p.object.Name)
+}
+
+func (p *pod) local(port string) (string, error) {
+	if local, known := p.named[port]; known {
+		return loopbackAddress(local), nil
+	}
+	return "", fmt.Errorf("cannot find port %q of pod %q", port, p.object.Name)
+}
