@@ -41,10 +41,14 @@ func (c *call) end() {
 	r.Started, r.NextRetry = time.Time{}, time.Time{}
 }
 
-// fetchLater: the broker has it; the rest is in a call of its own.
+// fetchLater: the broker has it; the rest is in a call of its own. What failed before a
+// new binding was made says nothing of its credentials: it does not count as a try to get them.
 func (c *call) fetchLater() Outcome {
 	c.end()
 	c.record.FetchRequired = true
+	if c.thing.Kind == Binding {
+		c.record.Retries = 0
+	}
 	return Outcome{Record: c.record}
 }
 

@@ -3,9 +3,11 @@ package lifecycle
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
 )
 
@@ -70,6 +72,7 @@ func TestLateTales(t *testing.T) {
 			a.does(Mitigate).answers(osb.Response{})
 			a.does(Rest)
 		}},
+		"FetchedAfterManyFailures": {"a new binding is not undone for what failed before it was made, or with those before it", toldOfManyFailures},
 		"LongURL": {"an address that status cannot hold is not worth losing the instance for", func(t *testing.T) {
 			a := newTale(t, anInstance)
 			a.does(Make).answers(osb.Response{Created: true, DashboardURL: "https://" + strings.Repeat("a", longestURL)})
@@ -84,4 +87,52 @@ func TestLateTales(t *testing.T) {
 			tc.tell(t)
 		})
 	}
+}
+
+// toldOfManyFailures is what a broker did that fails at random: a redirection was the
+// first answer to the first fetch of a binding, and it was unbound at once, because so
+// much had failed by then.
+func toldOfManyFailures(t *testing.T) {
+	a := newTale(t, fetchable)
+	gone := osb.Error{Kind: osb.Gone, StatusCode: 410}
+	unreadable := osb.Error{Kind: osb.BrokerFault, StatusCode: 200, Malformed: true}
+	fails := func(step Step, e osb.Error) {
+		t.Helper()
+		a.does(step).fails(e)
+		a.now = a.now.Add(time.Hour)
+	}
+	isMade := func(failedPolls int) {
+		t.Helper()
+		a.does(Make).answers(osb.Response{Async: true, Operation: new("op")})
+		for range failedPolls {
+			fails(Poll, osb.Error{Kind: osb.BrokerFault, StatusCode: 500})
+		}
+		a.does(Poll).polls(osb.LastOperation{State: osb.InProgress})
+		a.does(Poll).polls(osb.LastOperation{State: osb.Succeeded})
+	}
+	fails(Make, osb.Error{Kind: osb.BrokerFault, StatusCode: 502})
+	fails(Mitigate, osb.Error{Kind: osb.BrokerFault, StatusCode: 500})
+	fails(Mitigate, gone)
+
+	isMade(0)
+	fails(Fetch, unreadable)
+	fails(Fetch, osb.Error{Kind: osb.Unavailable, StatusCode: 503})
+	fails(Fetch, osb.Error{Kind: osb.Unavailable, StatusCode: 429})
+	fails(Fetch, unreadable)
+	require.False(t, a.thing.Record.Mitigating, "it was asked for four times")
+	fails(Fetch, unreadable)
+	fails(Fetch, unreadable)
+	a.does(Mitigate).answers(osb.Response{Async: true})
+	a.does(Poll).polls(osb.LastOperation{State: osb.Succeeded})
+	a.now = a.now.Add(time.Hour)
+
+	fails(Make, osb.Error{Kind: osb.MaybeReceived})
+	fails(Mitigate, gone)
+	require.Greater(t, a.thing.Record.Retries, int32(triesForCredentials))
+
+	isMade(2)
+	fails(Fetch, osb.Error{Kind: osb.BrokerFault, StatusCode: 302})
+	require.False(t, a.thing.Record.Mitigating, "a single answer says little")
+	a.does(Fetch).replies(Reply{Credentials: Stored})
+	require.True(t, a.thing.Record.holds(v1beta1.ConditionReady))
 }

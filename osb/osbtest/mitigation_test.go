@@ -153,6 +153,10 @@ func TestWhatMayBeCleanedUp(t *testing.T) {
 			p.broker.Next(osbtest.FetchBinding, osbtest.Status(404, "{}"))
 			p.must(404, fetch("i/service_bindings/b"))
 		}},
+		"FetchRedirected": {reason: "one answer does not say that there never will be any", before: func(p *platform) {
+			p.broker.Next(osbtest.FetchBinding, osbtest.Redirect(302, "/x"))
+			p.must(302, fetch("i/service_bindings/b"))
+		}, stray: true},
 		"Excused": {reason: "the test knows why", before: func(p *platform) { p.broker.Excuse("b") }},
 	}
 	for name, tc := range cases {
