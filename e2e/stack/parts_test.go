@@ -60,8 +60,9 @@ func TestBalancerKnowsOnlyWhatItIsTold(t *testing.T) {
 	for range 4 {
 		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", b.Addr())
 		require.NoError(t, err)
+		// The one that is gone may have hung up already.
 		_, _ = io.WriteString(conn, "hello\n")
-		require.NoError(t, conn.(*net.TCPConn).CloseWrite())
+		_ = conn.(*net.TCPConn).CloseWrite()
 		said, _ := io.ReadAll(conn)
 		_ = conn.Close()
 		if string(said) == "a:hello\n" {
