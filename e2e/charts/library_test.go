@@ -114,6 +114,7 @@ func TestLibraryRefuses(t *testing.T) {
 	for name, test := range map[string]struct{ reason, values, says string }{
 		"UnknownKey":        {reason: "without a schema the library sees it", values: `{"db": {"clasName": "c"}}`, says: `there is no "clasName"; there are annotations, binding, className`},
 		"UnknownBindingKey": {reason: "and further down", values: `{"db": {"binding": {"secret": "c"}}}`, says: `binding: there is no "secret"; there are keys, parameters, parametersFrom`},
+		"ScopeWithoutClass": {reason: "nothing would read it", values: `{"db": {"scope": "namespace", "planSelector": {"matchLabels": {"a": "b"}}}}`, says: `scope is "namespace", but there is no className`},
 		"UnknownScope":      {reason: "one of two", values: `{"db": {"scope": "global"}}`, says: `scope is "global"; there are cluster`},
 	} {
 		t.Run(name, func(t *testing.T) {

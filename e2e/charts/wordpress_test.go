@@ -1,6 +1,7 @@
 package charts_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -57,6 +58,7 @@ func TestChartByType(t *testing.T) {
 	w := newWorld(t)
 	said := w.must("helm", "install", "blog", wordpress(), "--wait", "--timeout=60s")
 	assert.Contains(t, said, "mysql resolved to plan azure-mysql/premium-p1 (suggested)")
+	w.doesAsNoted(said)
 	first := w.instance("blog-db")
 	assert.True(t, isReady(first), "--wait waits for the instance")
 	assert.Equal(t, "premium-p1", w.plan("blog-db"))
@@ -84,6 +86,21 @@ func TestChartByType(t *testing.T) {
 	w.gone(w.an("ServiceInstance", "blog-db"))
 	w.gone(w.an("ServiceBinding", "blog-db"))
 	assert.NotContains(t, azure.Instances(), first.Status.ExternalID, "nothing stays at the broker")
+}
+
+// doesAsNoted runs the commands of svcat that a chart's notes end with.
+func (w *world) doesAsNoted(said string) {
+	w.Helper()
+	_, notes, found := strings.Cut(said, "NOTES:")
+	require.True(w, found, said)
+	ran := 0
+	for line := range strings.Lines(notes) {
+		if words := strings.Fields(line); len(words) > 0 && words[0] == "svcat" {
+			assert.Contains(w, w.must("svcat", words[1:]...), "premium-p1")
+			ran++
+		}
+	}
+	assert.Positive(w, ran, said)
 }
 
 // The proposal's words: --set className=custom-mysql --set planName=ha-mysql.

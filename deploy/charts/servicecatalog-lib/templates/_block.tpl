@@ -45,6 +45,9 @@ wants gets another database than it asked for.
 {{- if not (has ($b.scope | default "cluster") (list "cluster" "namespace")) -}}
 {{- fail (printf "%s: scope is %q; there are cluster (classes of the cluster, the default) and namespace (classes of the release's namespace)" .where $b.scope) -}}
 {{- end -}}
+{{- if and (eq ($b.scope | default "cluster") "namespace") (not $b.className) -}}
+{{- fail (printf "%s: scope is \"namespace\", but there is no className: it says where the class is, so name the class, or leave scope out for the default of the type" .where) -}}
+{{- end -}}
 {{- range $b.withoutDefaults -}}
 {{- if hasKey ($b.parameters | default dict) . -}}
 {{- fail (printf "%s: %q is in parameters and in withoutDefaults: leave it out of one" $.where .) -}}
