@@ -89,6 +89,24 @@ func TestFlowsAreTheAccounts(t *testing.T) {
 	assert.Equal(t, new(int32(0)), hooks.Spec.Limited.LendablePercent, "what a flood was lent would be missed at once")
 }
 
+// TestFlowsLeaveNothingToTheServer: a rule that names no namespaces is stored with an
+// empty list of them, which is then another's than the rule's in the API server's books,
+// and the next one who installs gets a conflict. That a rule has no clusterScope is
+// stored as that.
+func TestFlowsLeaveNothingToTheServer(t *testing.T) {
+	t.Parallel()
+	_, schemas := flows(t)
+	for name, schema := range schemas {
+		for _, rule := range schema.Spec.Rules {
+			assert.NotEmpty(t, rule.ResourceRules, name)
+			for _, resources := range rule.ResourceRules {
+				assert.NotEmpty(t, resources.Namespaces, "%s: %v", name, resources.Resources)
+				assert.Equal(t, !slices.Equal(resources.Resources, []string{"leases"}), resources.ClusterScope, "%s: %v", name, resources.Resources)
+			}
+		}
+	}
+}
+
 // flows are the objects of flow, by name.
 func flows(t *testing.T) (map[string]flowcontrolv1.PriorityLevelConfiguration, map[string]flowcontrolv1.FlowSchema) {
 	t.Helper()

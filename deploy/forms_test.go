@@ -88,6 +88,46 @@ func TestAllIsLabelled(t *testing.T) {
 	}
 }
 
+// TestNothingIsPrunedWithItsObjects: who takes the installation out of Git, or moves it,
+// loses no instance by it. In every form, the definitions and the Namespace say to Flux
+// and Argo CD that they stay; nothing else does, so all the rest is cleaned up.
+func TestNothingIsPrunedWithItsObjects(t *testing.T) {
+	t.Parallel()
+	plain, err := os.ReadFile("install.yaml")
+	require.NoError(t, err)
+	stays := map[string]string{
+		"kustomize.toolkit.fluxcd.io/prune": "disabled", "argocd.argoproj.io/sync-options": "Prune=false,Delete=false",
+	}
+	for name, tc := range map[string]struct {
+		reason string
+		all    objects
+		want   int
+	}{
+		"Plain":       {"the definitions and the Namespace", parse(t, plain), len(kinds(t)) + 1},
+		"SelfManaged": {"the same", kustomization(t, "overlays/self-managed"), len(kinds(t)) + 1},
+		"CertManager": {"the same", kustomization(t, "overlays/cert-manager"), len(kinds(t)) + 1},
+		"Definitions": {"alone, for crds.install=false", kustomization(t, "crds"), len(kinds(t))},
+		"Helm":        {"beside Helm's own", defaults(t), len(kinds(t))},
+		"HelmForADay": {"crds.keep=false is meant so", chart(t, "helm", "defaultplan-system", `crds.keep=false`), 0},
+	} {
+		stay := 0
+		for key, object := range tc.all {
+			lasting := object.GetKind() == "CustomResourceDefinition" || object.GetKind() == "Namespace"
+			for annotation, value := range stays {
+				want := ""
+				if lasting && tc.want > 0 {
+					want = value
+				}
+				assert.Equal(t, want, object.GetAnnotations()[annotation], "%s: %s: %s", name, tc.reason, key)
+			}
+			if lasting && tc.want > 0 {
+				stay++
+			}
+		}
+		assert.Equal(t, tc.want, stay, "%s: %s", name, tc.reason)
+	}
+}
+
 // TestNoCertificateIsRendered: no form has a CA, a certificate or a key in it, so none
 // can overwrite those that are in force.
 func TestNoCertificateIsRendered(t *testing.T) {

@@ -47,7 +47,7 @@ func TestPeoplesRoles(t *testing.T) {
 	t.Parallel()
 	roles := clusterRoles(t, "rbac/aggregated_roles.yaml")
 	view, edit, admin, defaults := roles["servicecatalog-view"], roles["servicecatalog-edit"], roles["servicecatalog-admin"], roles["servicecatalog-defaults"]
-	require.Len(t, roles, 5)
+	require.Len(t, roles, 6)
 	for label, role := range map[string]rbacv1.ClusterRole{"view": view, "edit": edit, "admin": admin} {
 		assert.Equal(t, map[string]string{"rbac.authorization.k8s.io/aggregate-to-" + label: "true"}, role.Labels)
 	}
@@ -110,6 +110,22 @@ func TestEveryKindCanBeSeen(t *testing.T) {
 	for _, kind := range kinds(t) {
 		for _, verb := range []string{"get", "list", "watch"} {
 			assert.True(t, grants(&view, verb, kind.resource), "%s %s", verb, kind.resource)
+		}
+	}
+}
+
+// TestCatalogViewSeesNoNamespace: bound in the whole cluster, it shows every kind of the
+// cluster and nothing of any namespace, whatever kinds there will be.
+func TestCatalogViewSeesNoNamespace(t *testing.T) {
+	t.Parallel()
+	role := clusterRoles(t, "rbac/aggregated_roles.yaml")["servicecatalog-catalog-view"]
+	assert.Empty(t, role.Labels, "it is in none of the cluster's own roles")
+	for _, kind := range kinds(t) {
+		for _, verb := range []string{"get", "list", "watch"} {
+			assert.Equal(t, kind.scope == "Cluster", grants(&role, verb, kind.resource), "%s %s", verb, kind.resource)
+		}
+		for _, verb := range []string{"create", "update", "patch", "delete", "use"} {
+			assert.False(t, grants(&role, verb, kind.resource), "%s %s", verb, kind.resource)
 		}
 	}
 }

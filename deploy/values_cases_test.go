@@ -74,7 +74,7 @@ var podCases = map[string]valueCase{
 	"NAME.resources.requests.cpu":        {"the other request stays", []string{`NAME.resources.requests.cpu="1"`}, nil, `"requests":{"cpu":"1","memory":"128Mi"}`},
 	"NAME.resources.requests.memory":     {"the other request stays", []string{`NAME.resources.requests.memory="1Gi"`}, nil, `"requests":{"cpu":"50m","memory":"1Gi"}`},
 	"NAME.resources.limits.memory":       {"a large catalog", []string{`NAME.resources.limits.memory="2Gi"`}, nil, `"limits":{"memory":"2Gi"}`},
-	"NAME.terminationGracePeriodSeconds": {"slow calls", []string{`NAME.terminationGracePeriodSeconds=61`}, nil, `"terminationGracePeriodSeconds":61`},
+	"NAME.terminationGracePeriodSeconds": {"slow calls", []string{`NAME.terminationGracePeriodSeconds=121`}, nil, `"terminationGracePeriodSeconds":121`},
 	"NAME.podDisruptionBudget.enabled": {
 		"another makes one", []string{`NAME.podDisruptionBudget.enabled=false`}, []string{"-PodDisruptionBudget defaultplan-system/defaultplan-NAME"}, "",
 	},
@@ -94,13 +94,14 @@ var podCases = map[string]valueCase{
 var ownCases = map[string]valueCase{
 	"crds.install":         {"definitions are another's", []string{`crds.install=false`}, each("-", "crds"), ""},
 	"crds.keep":            {"a cluster for a day", []string{`crds.keep=false`}, each("~", "crds"), ""},
-	"rbac.aggregatedRoles": {"roles of one's own", []string{`rbac.aggregatedRoles=false`}, named("-ClusterRole servicecatalog-", "admin", "adopt", "defaults", "edit", "view"), ""},
+	"rbac.aggregatedRoles": {"roles of one's own", []string{`rbac.aggregatedRoles=false`}, named("-ClusterRole servicecatalog-", "admin", "adopt", "catalog-view", "defaults", "edit", "view"), ""},
 	"webhook.unresolved": {
 		"what is meant to wait must not be refused by a policy", []string{`webhook.unresolved="wait"`}, append(guardCase("undecided"), webhook), `"--unresolved=wait"`,
 	},
 	"webhook.schemaCheck":    {"schemas that are wrong", []string{`webhook.schemaCheck="warn"`}, []string{webhook}, `"--schema-check=warn"`},
 	"webhook.featureGates":   {"as the retired catalog did", []string{`webhook.featureGates={"SuggestedPlans":false}`}, []string{webhook}, `"--feature-gates=SuggestedPlans=false"`},
 	"webhook.preStopSeconds": {"slow nodes", []string{`webhook.preStopSeconds=9`}, []string{webhook}, `"preStop":{"sleep":{"seconds":9}}`},
+	"webhook.drainSeconds":   {"many API servers", []string{`webhook.drainSeconds=9`}, []string{webhook}, `"--drain-time=9s"`},
 
 	"controller.workers":                {"a large catalog", []string{`controller.workers=64`}, []string{controller}, `"--workers=64"`},
 	"controller.clusterID":              {"a cluster that was moved", []string{`controller.clusterID="c1"`}, []string{controller}, `"--cluster-id=c1"`},

@@ -172,6 +172,12 @@ func TestValuesAreChecked(t *testing.T) {
 		"PriorityName":   {"a class without a name", `priorityClass.name=""`, "at '/priorityClass/name'"},
 		"RateAlone":      {"traces that go nowhere", `tracing.samplingRatePerMillion=10`, "at '/tracing/endpoint'"},
 		"Endpoint":       {"the policy needs its port", `tracing.endpoint="collector"`, "at '/tracing/endpoint'"},
+		"EndpointPath":   {"gRPC has no paths", `tracing.endpoint="http://collector:4317"`, "at '/tracing/endpoint'"},
+		"EndpointScheme": {"nor has host:port a scheme", `tracing.endpoint="//collector:4317"`, "at '/tracing/endpoint'"},
+		"NoPreStop":      {"older clusters take no sleep of 0", `webhook.preStopSeconds=0`, "at '/webhook/preStopSeconds'"},
+		"OurNamespace":   {"arguments are made of it", `webhook.extraEnv=[{"name":"NAMESPACE","value":"a"}]`, "at '/webhook/extraEnv/0/name'"},
+		"OurLimit":       {"it follows limits.memory", `controller.extraEnv=[{"name":"GOMEMLIMIT","value":"1GiB"}]`, "at '/controller/extraEnv/0/name'"},
+		"IssuerUnnamed":  {"a certificate that is never issued", `certs.certManager.issuerRef={"kind":"ClusterIssuer"}`, "at '/certs/certManager/issuerRef': missing property 'name'"},
 		"Issuer":         {"", `certs.certManager.issuerRef={"names":"x"}`, "at '/certs/certManager/issuerRef'"},
 	} {
 		t.Run(name, func(t *testing.T) {

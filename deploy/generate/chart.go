@@ -1,9 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -26,6 +24,7 @@ var conditions = []struct{ path, when string }{
 	{"vap/secrets", `.Values.policies.secrets`},
 	{"flow/", `.Values.flow.enabled`},
 	{"certs/managed/", `include "defaultplan.certs.managed" .`},
+	{"certs/switch/", `include "defaultplan.certs.switch" .`},
 	{"certs/cert-manager/", `include "defaultplan.certs.certManager" .`},
 }
 
@@ -73,7 +72,7 @@ func templateOf(folder, document string) string {
 	switch folder {
 	case "crds":
 		document = within(document, "annotations",
-			"    {{- if .Values.crds.keep }}\n    helm.sh/resource-policy: keep\n    {{- end }}\n", annotationsLine)
+			"    {{- if .Values.crds.keep }}\n    helm.sh/resource-policy: keep\n"+neverPruned+"    {{- end }}\n", annotationsLine)
 	case "hooks":
 		document = metadataLine.ReplaceAllString(document, "metadata:\n"+
 			"  {{- with include \"defaultplan.certs.injectFrom\" . }}\n"+
@@ -119,9 +118,6 @@ func monitoring(from string) (map[string]string, error) {
 	files := map[string]string{}
 	for _, name := range []string{"dashboard.json", "rules.yaml"} {
 		content, err := os.ReadFile(filepath.Join(from, "monitoring", name))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
 		if err != nil {
 			return nil, fmt.Errorf("cannot read for the chart: %w", err)
 		}

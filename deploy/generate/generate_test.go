@@ -98,7 +98,7 @@ func TestTemplateOf(t *testing.T) {
 		},
 		"Kept": {
 			"definitions outlive the release", "crds", "metadata:\n  annotations:\n    a: b\n",
-			"---\nmetadata:\n  labels:\n" + labels + "  annotations:\n    {{- if .Values.crds.keep }}\n    helm.sh/resource-policy: keep\n    {{- end }}\n    a: b\n",
+			"---\nmetadata:\n  labels:\n" + labels + "  annotations:\n    {{- if .Values.crds.keep }}\n    helm.sh/resource-policy: keep\n" + neverPruned + "    {{- end }}\n    a: b\n",
 		},
 		"Chain": {
 			"not with an issuer of one's own", "certs/cert-manager", "kind: Issuer\nmetadata:\n  name: defaultplan-ca\n",
@@ -134,4 +134,21 @@ func TestNothingToGenerateFrom(t *testing.T) {
 	left, err := os.ReadDir(to)
 	require.NoError(t, err)
 	assert.Empty(t, left)
+}
+
+// TestMonitoringIsComplete: a dashboard or rules that are missing are said, else the
+// chart would render objects with nothing in them.
+func TestMonitoringIsComplete(t *testing.T) {
+	t.Parallel()
+	from := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(from, "monitoring"), 0o700))
+	for _, name := range []string{"dashboard.json", "rules.yaml"} {
+		_, err := monitoring(from)
+		require.ErrorIs(t, err, fs.ErrNotExist)
+		require.ErrorContains(t, err, name)
+		require.NoError(t, os.WriteFile(filepath.Join(from, "monitoring", name), []byte("{}\n"), 0o600))
+	}
+	files, err := monitoring(from)
+	require.NoError(t, err)
+	assert.Len(t, files, 2)
 }

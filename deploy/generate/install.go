@@ -7,12 +7,16 @@ const installHeader = `# defaultplan %VERSION%, all of it, for kubectl apply --s
 # overlays/self-managed renders. docs/install.md says what each object is for.
 `
 
+// neverPruned are the annotations by which Flux and Argo CD leave an object that they
+// find in no manifest any more; crds/Kustomization and rbac/namespace.yaml have them too.
+const neverPruned = "    kustomize.toolkit.fluxcd.io/prune: disabled\n    argocd.argoproj.io/sync-options: Prune=false,Delete=false\n"
+
 // install is every object of an installation that keeps its own certificates.
 func install(sources []source, version string) string {
 	labels := "    app.kubernetes.io/name: defaultplan\n    app.kubernetes.io/part-of: defaultplan\n    app.kubernetes.io/version: " + version + "\n"
 	var first, rest strings.Builder
 	for _, source := range sources {
-		if source.folder == "certs/cert-manager" {
+		if source.folder == "certs/cert-manager" || source.folder == "certs/switch" {
 			continue
 		}
 		to := &rest
@@ -20,6 +24,9 @@ func install(sources []source, version string) string {
 			to = &first
 		}
 		for _, document := range source.documents {
+			if source.folder == "crds" {
+				document = within(document, "annotations", neverPruned, annotationsLine)
+			}
 			to.WriteString("---\n" + within(document, "labels", labels, labelsLine))
 		}
 	}

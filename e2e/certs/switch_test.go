@@ -75,6 +75,9 @@ func (w *world) installCertManager() {
 	stdout, stderr, err = w.Kubectl(w.Context(), "", "wait", "--for=condition=Established", "--timeout=30s", "crd",
 		"issuers.cert-manager.io", "clusterissuers.cert-manager.io", "certificates.cert-manager.io", "certificaterequests.cert-manager.io")
 	require.NoError(w, err, stdout+stderr)
+	// The right to read the CA of cert-manager's Secret is of no installation as shipped.
+	stdout, stderr, err = w.Kubectl(w.Context(), "", "apply", "--server-side", "-f", filepath.Join("..", "..", "deploy", "certs", "switch", "role.yaml"))
+	require.NoError(w, err, stdout+stderr)
 	require.NoError(w, w.StartProcess("certmanager", filepath.Join(binFolder, "certmanager"), "-kubeconfig", w.Kubeconfig()))
 	shipped, err := os.ReadFile(filepath.Join("..", "..", "deploy", "certs", "cert-manager", "certificates.yaml"))
 	require.NoError(w, err)

@@ -36,6 +36,12 @@ its rights stay until the configurations trust cert-manager's alone. */}}
 {{- if or (eq .Values.certs.mode "managed") (not .Values.certs.certManager.inject) }}true{{ end }}
 {{- end }}
 
+{{/* "true" from when the webhook has cert-manager's authority trusted beside its own until
+the last pod that did is replaced: so long it reads cert-manager's Secret. */}}
+{{- define "defaultplan.certs.switch" -}}
+{{- if and (include "defaultplan.certs.managed" .) (or .Values.certs.certManager.issue (eq .Values.certs.mode "cert-manager")) }}true{{ end }}
+{{- end }}
+
 {{/* "true" where cert-manager issues a certificate. */}}
 {{- define "defaultplan.certs.certManager" -}}
 {{- if or (eq .Values.certs.mode "cert-manager") .Values.certs.certManager.issue }}true{{ end }}
