@@ -87,7 +87,7 @@ func (c *command) run(ctx context.Context) error {
 		return err
 	}
 	guard := newGuard(listener.Addr().String())
-	return serve(ctx, listener, guard.protect(site.routes()), func() error { return c.announce(ctx, site, guard) })
+	return serve(ctx, listener, guard.protect(inTime(site.routes(), answerWithin+readWithin)), func() error { return c.announce(ctx, site, guard) })
 }
 
 // announce says where the page is. Only the address is on standard output.

@@ -16,6 +16,7 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/why"
+	"github.com/defaultplan/defaultplan/merge"
 )
 
 // A trial is what became of a dry run.
@@ -39,25 +40,17 @@ func (t *trial) Admitted() bool { return t.Denial == "" && len(t.Lacks) == 0 }
 // try asks the API server for a dry run of what is copied, and reads its answer. Its
 // error is one of the connection; what the API server refuses is in the trial.
 func (s *site) try(ctx context.Context, wanted *wish) (*trial, error) {
-	manifest, err := wanted.manifest()
+	object, err := objectOf(wanted.yaml)
 	if err != nil {
 		return nil, err
 	}
-	text, err := inYAML(manifest)
-	if err != nil {
-		return nil, err
-	}
-	object, err := objectOf(text)
-	if err != nil {
-		return nil, err
-	}
-	tried := &trial{YAML: text, Nulls: hasNull(wanted.parameters)}
+	tried := &trial{YAML: wanted.yaml, Nulls: hasNull(wanted.parameters)}
 	listening, heard := listenFor(ctx)
 	err = s.client.Create(listening, object, client.DryRunAll, client.FieldOwner("svcat"))
 	tried.Warnings = heard.texts
 	lacks, all := lacksOf(err)
 	switch {
-	case all:
+	case all && forbidsCreate(lacks, s.namespace):
 		tried.Lacks = lacks
 		return tried, nil
 	case isAnswer(err):
@@ -66,11 +59,11 @@ func (s *site) try(ctx context.Context, wanted *wish) (*trial, error) {
 	case err != nil:
 		return nil, fmt.Errorf("cannot ask for a dry run: %w", err)
 	}
-	return tried, tried.read(object)
+	return tried, tried.read(object, wanted.secrets)
 }
 
 // read takes over what admission made of the object.
-func (t *trial) read(object *unstructured.Unstructured) error {
+func (t *trial) read(object *unstructured.Unstructured, secrets []merge.Pointer) error {
 	instance := &v1beta1.ServiceInstance{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, instance); err != nil {
 		return fmt.Errorf("cannot read what the API server answered: %w", err)
@@ -82,6 +75,7 @@ func (t *trial) read(object *unstructured.Unstructured) error {
 		t.Gives += " (" + reason + ")"
 	}
 	t.Parameters = parametersOf(&instance.ObjectMeta, instance.Spec.Parameters, instance.Spec.ParametersFrom, nil)
+	t.Parameters.withhold(secrets)
 	return nil
 }
 

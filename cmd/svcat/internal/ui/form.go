@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -50,19 +51,25 @@ func (f *filled) value(one *field) (value any, given bool) {
 		return group, group != nil
 	}
 	typed := strings.ReplaceAll(f.values.Get(one.Name), "\r\n", "\n")
-	if one.Kind != kindText {
+	if one.Kind != kindText && one.Kind != kindLines {
 		typed = strings.TrimSpace(typed)
 	}
 	one.Value = typed
+	if one.Secret {
+		one.Value = ""
+	}
 	for i := range one.Options {
-		one.Options[i].Chosen = one.Options[i].Value == typed
+		one.Options[i].Chosen = one.Options[i].Value == typed && !one.Secret
 	}
 	if typed == "" {
 		return nil, false
 	}
 	value, one.Problem = read(one, typed)
+	if list, is := value.([]any); is && one.Kind == kindLines && len(list) == 0 && one.Problem == "" {
+		return nil, false
+	}
 	if one.Problem == "" {
-		one.Problem = unkept(value)
+		one.Problem = cmp.Or(unkept(value), unkept(string(one.Pointer)))
 	}
 	if one.Problem != "" {
 		f.problems++
@@ -75,14 +82,17 @@ func (f *filled) value(one *field) (value any, given bool) {
 func read(one *field, typed string) (value any, problem string) {
 	switch one.Kind {
 	case kindChoice:
-		if !slices.ContainsFunc(one.Options, func(o option) bool { return o.Chosen }) {
+		if !slices.ContainsFunc(one.Options, func(o option) bool { return o.Value == typed }) {
 			return nil, "This is none of the values to choose from."
 		}
 		return readJSON(typed)
 	case kindLines:
 		var list []any
 		for line := range strings.SplitSeq(typed, "\n") {
-			if line = strings.TrimSpace(line); line == "" {
+			if one.Items != "string" {
+				line = strings.TrimSpace(line)
+			}
+			if line == "" {
 				continue
 			}
 			item, problem := scalar(one.Items, line)
@@ -148,12 +158,8 @@ func unkept(value any) (problem string) {
 			}
 		}
 	case json.Number:
-		_, err := v.Int64()
-		if strings.ContainsAny(v.String(), ".eE") {
-			_, err = v.Float64()
-		}
-		if err != nil {
-			return "There is a number that is too large to be kept as it is: a text can hold it."
+		if !kept(v) {
+			return "There is a number that is too large or too long to be kept as it is: a text can hold it."
 		}
 	case string:
 		if !utf8.ValidString(v) {

@@ -90,7 +90,7 @@ func TestWhoIsKeptOut(t *testing.T) {
 			t.Parallel()
 			c := newCluster(t, shop)
 			v := visit(t, c)
-			request := v.request(tc.method, plan, form)
+			request := v.request(tc.method, plan, v.fill(plan, form))
 			if tc.change != nil {
 				tc.change(request)
 			}
@@ -128,7 +128,7 @@ func TestBadInput(t *testing.T) {
 		"PostElsewhere":  {"only plans have a form", http.MethodPost, "/instances", "a=b", http.StatusNotFound},
 		"BrokenForm":     {"no form", http.MethodPost, "/plans/cluster/small", "a=%zz", http.StatusBadRequest},
 		"HugeForm":       {"more than any form", http.MethodPost, "/plans/cluster/small", "name=" + strings.Repeat("a", maxBody), http.StatusBadRequest},
-		"NoName":         {"an instance has a name", http.MethodPost, "/plans/cluster/small", "", http.StatusUnprocessableEntity},
+		"NoMark":         {"a form of no page", http.MethodPost, "/plans/cluster/small", "name=db2", http.StatusConflict},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -92,7 +92,7 @@ func TestHostileTextsAreText(t *testing.T) {
 				"name": {"db2"}, "how": {"type"}, "p/group/" + pointed(text): {"1"}, "p/" + pointed(text): {text}, "more": {`{"note": ` + compact(text) + `}`},
 			})
 			look("try", code, body)
-			_, body = v.post("/plans/cluster/small", url.Values{"name": {text}, "more": {text}, "secret": {text}})
+			_, body = v.post("/plans/cluster/small", url.Values{"how": {"plan"}, "name": {text}, "more": {text}, "secret": {text}})
 			ours.hold(t, body)
 			_, body = v.get("/types/" + url.PathEscape(text))
 			ours.hold(t, body)

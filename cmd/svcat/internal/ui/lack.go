@@ -7,12 +7,15 @@ import (
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
 // The roles that give the rights that a page needs: deploy/rbac/aggregated_roles.yaml.
 const (
-	viewer = "servicecatalog-view"
-	editor = "servicecatalog-edit"
+	viewer  = "servicecatalog-view"
+	shopper = "servicecatalog-catalog-view"
+	editor  = "servicecatalog-edit"
 )
 
 // A lack is a right that the user does not have.
@@ -25,8 +28,11 @@ type lack struct {
 	Grant string
 }
 
-// denial is how the API server's authorizer refuses. Admission refuses in other words.
-var denial = regexp.MustCompile(`User "(.*)" cannot ([a-z]+) resource "([a-z/.]+)" in API group "([a-z0-9.]*)" (?:in the namespace "([a-z0-9.-]+)"|at the cluster scope)`)
+// denial is how the API server's authorizer refuses, from its first word on. Admission
+// refuses in other words: it may quote what anybody wrote, so that what stands in the
+// middle of a message is no refusal.
+var denial = regexp.MustCompile(`^[a-z0-9./-]+(?: "[^"]*")? is forbidden: User "((?:[^"\\]|\\.)*)" ` +
+	`cannot (get|list|create) resource "([a-z]+)" in API group "([a-z0-9.]*)" (?:in the namespace "([a-z0-9.-]+)"|at the cluster scope)(?:$|: )`)
 
 // nameable is a user whose name a shell takes as it is.
 var nameable = regexp.MustCompile(`^[A-Za-z0-9@._:-]+$`)
@@ -42,7 +48,8 @@ func lacksOf(err error) (lacks []lack, all bool) {
 			continue
 		}
 		words := denial.FindStringSubmatch(status.ErrStatus.Message)
-		if words == nil {
+		asked := status.ErrStatus.Details
+		if words == nil || asked == nil || asked.Kind != words[3] || asked.Group != words[4] {
 			all = false
 			continue
 		}
@@ -75,19 +82,45 @@ func lackOf(words []string) lack {
 	if namespace != "" {
 		found.Where = "in namespace " + namespace
 	}
-	if words[4] != "servicecatalog.k8s.io" {
+	role := roleFor(words[4], found.Verb, found.Resource, namespace != "")
+	if role == "" {
 		return found
 	}
 	if !nameable.MatchString(user) {
 		user = "USER"
-	}
-	role := viewer
-	if found.Verb == "create" {
-		role = editor
 	}
 	found.Grant = fmt.Sprintf("kubectl create clusterrolebinding %s-%s --clusterrole=%s --user=%s", role, user, role, user)
 	if namespace != "" {
 		found.Grant = fmt.Sprintf("kubectl create rolebinding %s-%s --namespace=%s --clusterrole=%s --user=%s", role, user, namespace, role, user)
 	}
 	return found
+}
+
+// ofTheCluster are what belongs to no namespace.
+var ofTheCluster = []string{
+	"bindingpolicies", "clusterservicebrokers", "clusterserviceclasses", "clusterserviceplans", "clusterservicetypes", "provisioningpolicies",
+}
+
+// roleFor is the least of the shipped roles that gives a right where it is asked for;
+// empty where none does.
+func roleFor(group, verb, resource string, namespaced bool) string {
+	switch catalogs := slices.Contains(ofTheCluster, resource); {
+	case group != v1beta1.GroupName, catalogs == namespaced:
+		return ""
+	case catalogs && verb != "create":
+		return shopper
+	case catalogs:
+		return ""
+	case verb == "create":
+		return editor
+	}
+	return viewer
+}
+
+// forbidsCreate says that an error is the authorizer's about an instance in a namespace,
+// and not another that something else made of that request.
+func forbidsCreate(lacks []lack, namespace string) bool {
+	return !slices.ContainsFunc(lacks, func(l lack) bool {
+		return l.Verb != "create" || l.Resource != "serviceinstances" || l.Where != "in namespace "+namespace
+	})
 }

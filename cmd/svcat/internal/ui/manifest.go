@@ -9,6 +9,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/merge"
 )
 
 // A wish is what a person wants of a plan's page.
@@ -21,6 +22,10 @@ type wish struct {
 	parameters  map[string]any
 	// secret and key name a Secret with more parameters; empty: none.
 	secret, key string
+	// secrets are the parameters that no page shows.
+	secrets []merge.Pointer
+	// yaml is the manifest as it is copied.
+	yaml string
 }
 
 // manifest is the instance as its user would write it, as JSON: nothing is in it that

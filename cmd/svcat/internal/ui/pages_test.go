@@ -83,7 +83,7 @@ func TestPages(t *testing.T) {
 		},
 		"Plan": {
 			reason: "a form", path: "/plans/cluster/small?type=mysql",
-			says: []string{`value="type" checked`, `value="my-mysql"`, "default of the cluster", `name="p/size"`, `inputmode="numeric"`, "at most 64", `&#34;eastus&#34;, by the class`, "required", `<span class="no">no</span>`},
+			says: []string{`value="type" checked`, `value="my-mysql"`, "default of the cluster", `name="p1"`, `inputmode="numeric"`, "at most 64", `&#34;eastus&#34;, by the class`, "required", `<span class="no">no</span>`},
 		},
 		"PlanByName": {reason: "by name, where no type was asked for", path: "/plans/cluster/small", says: []string{`value="plan" checked`}},
 		"PlanOfNamespace": {
@@ -148,6 +148,9 @@ func TestTry(t *testing.T) {
 			reason: "one value for one parameter", form: url.Values{"name": {"db2"}, "p/size": {"5"}, "more": {`{"size": 6}`}}, code: http.StatusUnprocessableEntity, says: []string{"This is filled in above, too: size."},
 		},
 		"NoObject":   {reason: "parameters are an object", form: url.Values{"name": {"db2"}, "more": {`[1]`}}, code: http.StatusUnprocessableEntity, says: []string{"This is no JSON object"}},
+		"NoName":     {reason: "an instance has a name", form: url.Values{"p/size": {"5"}}, code: http.StatusUnprocessableEntity, says: []string{"The instance needs a name."}},
+		"MergeKey":   {reason: "a key that YAML reads as another", form: url.Values{"name": {"db2"}, "p/size": {"5"}, "more": {`{"a": {"<<": {"b": 1}}}`}}, code: http.StatusUnprocessableEntity, says: []string{"such as the key &lt;&lt;: it cannot be copied from here. Nothing was tried."}},
+		"MergeValue": {reason: "nor is it lost", form: url.Values{"name": {"db2"}, "p/size": {"5"}, "more": {`{"<<": 5}`}}, code: http.StatusUnprocessableEntity, says: []string{"such as the key &lt;&lt;"}},
 		"HalfSecret": {reason: "name and key", form: url.Values{"name": {"db2"}, "secret": {"more"}}, code: http.StatusUnprocessableEntity, says: []string{"named together with its key"}},
 		"BadName":    {reason: "the API server's own words", form: url.Values{"name": {"No Name"}, "p/size": {"5"}}, code: http.StatusOK, tried: 1, says: []string{"No Name"}},
 	} {
@@ -182,7 +185,7 @@ func TestRightsThatAreMissing(t *testing.T) {
 			reason: "all that is missing at once", path: "/", denied: []string{"all"}, code: http.StatusForbidden,
 			says: []string{
 				"You may not list clusterserviceplans in the cluster.", "You may not list serviceplans in namespace shop.", "You may not list clusterservicetypes in the cluster.",
-				"kubectl create clusterrolebinding servicecatalog-view-eve --clusterrole=servicecatalog-view --user=eve",
+				"kubectl create clusterrolebinding servicecatalog-catalog-view-eve --clusterrole=servicecatalog-catalog-view --user=eve",
 				"kubectl create rolebinding servicecatalog-view-eve --namespace=shop --clusterrole=servicecatalog-view --user=eve",
 			},
 		},

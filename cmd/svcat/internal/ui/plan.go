@@ -3,10 +3,7 @@ package ui
 import (
 	"cmp"
 	"context"
-	"maps"
 	"net/http"
-	"net/url"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -40,20 +37,6 @@ type planView struct {
 	plan  catalog.Plan
 }
 
-// A form is what an instance of a plan can be asked for with.
-type form struct {
-	Name field
-	// ByType says that the type is asked for, and not this plan by its name; it can be
-	// said only where CanByType.
-	ByType, CanByType bool
-	Type              string
-	Fields            []field
-	More              field
-	Secret, Key       field
-	// Problems is how many fields are not right.
-	Problems int
-}
-
 // plan is the page of a plan, with an empty form.
 func (s *site) plan(w http.ResponseWriter, r *http.Request) {
 	view, err := s.planView(r.Context(), r.PathValue("scope"), r.PathValue("name"))
@@ -79,8 +62,20 @@ func (s *site) tryPlan(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, "plans", err)
 		return
 	}
+	if r.PostForm.Get("made") != view.Form.Made {
+		view.Form.Name.Value = strings.TrimSpace(r.PostForm.Get("name"))
+		view.Form.Trouble = "The plan has changed since this form was shown: fill it in again."
+		s.showPlan(w, r, http.StatusConflict, view)
+		return
+	}
 	wanted := view.fill(r.PostForm, s.namespace)
-	if view.Form.Problems > 0 {
+	if view.Form.Problems == 0 {
+		if wanted.yaml, view.Form.Trouble, err = wanted.copyable(); err != nil {
+			s.fail(w, r, "plans", err)
+			return
+		}
+	}
+	if view.Form.Problems > 0 || view.Form.Trouble != "" {
 		s.showPlan(w, r, http.StatusUnprocessableEntity, view)
 		return
 	}
@@ -149,6 +144,7 @@ func newPlanView(row *offer, class catalog.Class, plan catalog.Plan) *planView {
 		Name: field{ID: "instance-name", Name: "name", Required: true}, CanByType: row.Type != "", Type: row.Type,
 		Fields: fieldsOf(schema, &preset), More: field{ID: "more", Name: "more", Kind: kindJSON},
 		Secret: field{ID: "secret", Name: "secret"}, Key: field{ID: "secret-key", Name: "key"},
+		Made: madeOf(row, schema),
 	}
 	return view
 }
@@ -175,64 +171,4 @@ func rawOf(extension *runtime.RawExtension) []byte {
 		return nil
 	}
 	return extension.Raw
-}
-
-// fill reads the form. What is wrong stands in the fields.
-func (v *planView) fill(values url.Values, namespace string) *wish {
-	read := &filled{values: values}
-	form := &v.Form
-	form.ByType = form.CanByType && values.Get("how") == "type"
-	wanted := &wish{namespace: namespace, class: &v.class, plan: &v.plan, parameters: read.object(form.Fields)}
-	if form.ByType {
-		wanted.serviceType = v.Type
-	}
-	v.more(read, wanted)
-	for field, into := range map[*field]*string{&form.Name: &wanted.name, &form.Secret: &wanted.secret, &form.Key: &wanted.key} {
-		field.Value = strings.TrimSpace(values.Get(field.Name))
-		if field.Problem = unkept(field.Value); field.Problem != "" {
-			read.problems++
-		}
-		*into = field.Value
-	}
-	if wanted.name == "" {
-		form.Name.Problem = "The instance needs a name."
-		read.problems++
-	}
-	if (wanted.secret == "") != (wanted.key == "") {
-		form.Secret.Problem = "A Secret is named together with its key."
-		read.problems++
-	}
-	form.Problems = read.problems
-	return wanted
-}
-
-// more reads the parameters that the form has no fields for.
-func (v *planView) more(read *filled, wanted *wish) {
-	value, given := read.value(&v.Form.More)
-	if !given {
-		return
-	}
-	object, is := value.(map[string]any)
-	if !is {
-		v.Form.More.Problem = `This is no JSON object, such as {"size": 5}.`
-		read.problems++
-		return
-	}
-	var both []string
-	for name := range object {
-		if _, twice := wanted.parameters[name]; twice {
-			both = append(both, name)
-		}
-	}
-	if len(both) > 0 {
-		slices.Sort(both)
-		v.Form.More.Problem = "This is filled in above, too: " + strings.Join(both, ", ") + "."
-		read.problems++
-		return
-	}
-	if wanted.parameters == nil {
-		wanted.parameters = object
-		return
-	}
-	maps.Copy(wanted.parameters, object)
 }

@@ -24,7 +24,7 @@ var pages = parsePages("enter", "refused", "failed", "types", "type", "plans", "
 func parsePages(names ...string) map[string]*template.Template {
 	parsed := map[string]*template.Template{}
 	for _, name := range names {
-		parsed[name] = template.Must(template.New("layout.html").Option("missingkey=error").Funcs(template.FuncMap{"lines": lines, "json": compact}).
+		parsed[name] = template.Must(template.New("layout.html").Option("missingkey=error").Funcs(template.FuncMap{"lines": lines, "json": compact, "withheld": isWithheld}).
 			ParseFS(templateFiles, "templates/layout.html", "templates/shared.html", "templates/"+name+".html"))
 	}
 	return parsed

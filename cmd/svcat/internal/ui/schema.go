@@ -116,8 +116,12 @@ func (f *former) field(schema map[string]any, at merge.Pointer, depth int) field
 	f.count++
 	id := strconv.Itoa(f.count)
 	one := field{
-		Pointer: at, ID: "parameter-" + id, Name: "p" + string(at), Kind: kindJSON,
+		// What a broker wrote is no name: a page shows some of its letters as others.
+		Pointer: at, ID: "parameter-" + id, Name: "p" + id, Kind: kindJSON,
 		Help: textOf(schema, "description"), Limits: limits(schema), Default: f.defaultOf(schema, at),
+	}
+	if one.Secret = schema["writeOnly"] == true || schema["format"] == "password"; one.Secret {
+		one.Default = ""
 	}
 	if options := optionsOf(schema); len(options) > 0 {
 		one.Kind, one.Options = kindChoice, options
@@ -129,7 +133,6 @@ func (f *former) field(schema map[string]any, at merge.Pointer, depth int) field
 	switch kind := typeOf(schema); kind {
 	case "string":
 		one.Kind = kindText
-		one.Secret = schema["writeOnly"] == true || schema["format"] == "password"
 	case kindNumber, kindInteger:
 		one.Kind = kind
 	case "array":
@@ -141,9 +144,33 @@ func (f *former) field(schema map[string]any, at merge.Pointer, depth int) field
 	case "object":
 		if properties, _ := schema["properties"].(map[string]any); len(properties) > 0 && depth < deepest {
 			one.Kind, one.Fields, one.Default = kindGroup, f.fields(schema, at, depth+1), ""
+			if one.Secret {
+				keepSecret(one.Fields)
+			}
 		}
 	}
 	return one
+}
+
+// keepSecret marks what an object that is secret has.
+func keepSecret(fields []field) {
+	for i := range fields {
+		fields[i].Secret, fields[i].Default = true, ""
+		keepSecret(fields[i].Fields)
+	}
+}
+
+// secretsOf are the parameters that are not shown again.
+func secretsOf(fields []field) []merge.Pointer {
+	var secrets []merge.Pointer
+	for i := range fields {
+		if fields[i].Secret {
+			secrets = append(secrets, fields[i].Pointer)
+			continue
+		}
+		secrets = append(secrets, secretsOf(fields[i].Fields)...)
+	}
+	return secrets
 }
 
 // followed is the schema that a local $ref leads to; where it leads nowhere, or round

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"strings"
 	"testing"
@@ -12,12 +13,12 @@ import (
 	"github.com/defaultplan/defaultplan/merge"
 )
 
-// drawn is a form in a line a field: its name, kind, what is allowed and its default.
+// drawn is a form in a line a field: its pointer after a p, kind, what is allowed and its default.
 func drawn(fields []field, indent string) string {
 	var text strings.Builder
 	for i := range fields {
 		one := &fields[i]
-		fmt.Fprintf(&text, "%s%s %s", indent, one.Name, one.Kind)
+		fmt.Fprintf(&text, "%sp%s %s", indent, one.Pointer, one.Kind)
 		for _, mark := range []struct {
 			is   bool
 			text string
@@ -52,6 +53,7 @@ func TestFieldsOf(t *testing.T) {
 		"Limits":       {"in words", `{"properties": {"a": {"type": "integer", "minimum": 1, "maximum": 9, "multipleOf": 2}, "b": {"type": "string", "minLength": 2, "pattern": "^a"}}}`, "p/a integer (at least 1, at most 9, a multiple of 2)\np/b text (at least 2 characters, matching ^a)\n"},
 		"Defaults":     {"the operator's before the broker's", `{"properties": {"size": {"type": "integer", "default": 1}, "tier": {"type": "string", "default": "x"}, "net": {"properties": {"cidr": {"type": "string"}, "v6": {"type": "boolean"}}}}}`, "p/net group\n p/net/cidr text = \"10.0.0.0/8\", by the class\n p/net/v6 choice true false\np/size integer = 5, by the plan\np/tier text = \"x\", by the broker itself\n"},
 		"Secret":       {"is not shown", `{"properties": {"a": {"type": "string", "format": "password"}, "b": {"type": "string", "writeOnly": true}}}`, "p/a text secret\np/b text secret\n"},
+		"AnySecret":    {"of any kind, and what a secret object has; nor its default", `{"properties": {"a": {"type": "integer", "writeOnly": true, "default": 5}, "b": {"writeOnly": true, "properties": {"c": {"type": "string", "default": "x"}}}}}`, "p/a integer secret\np/b group secret\n p/b/c text secret\n"},
 		"OddNames":     {"are escaped as pointers are", `{"properties": {"a/b~c": {"type": "string"}, "": {"type": "string"}}}`, "p/ text\np/a~1b~0c text\n"},
 		"NotProperty":  {"false allows nothing", `{"properties": {"a": false, "b": true, "c": 5}}`, ""},
 		"NoProperties": {"nothing to ask for", `{"type": "object"}`, ""},
@@ -96,6 +98,7 @@ func TestFilledForm(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ reason, field, typed, want, problem string }{
 		"Nothing":      {"is not sent", "text", "", `null`, ""},
+		"TextOfLines":  {"newlines are kept", "text", "\r\na\r\nb\r\n", `{"text":"\na\nb\n"}`, ""},
 		"Text":         {"as it is", "text", ` <b>"x"</b> `, `{"text":" <b>\"x\"</b> "}`, ""},
 		"TextIsNoJSON": {"true is a text here", "text", "true", `{"text":"true"}`, ""},
 		"Whole":        {"spaces around do not count", "whole", " 5 ", `{"whole":5}`, ""},
@@ -107,14 +110,22 @@ func TestFilledForm(t *testing.T) {
 		"Number":       {"its text is kept", "number", "1.50e3", `{"number":1.50e3}`, ""},
 		"Infinity":     {"no number of JSON", "number", "Infinity", `null`, "no number"},
 		"HugeNumber":   {"nor one that fits", "number", "1e999", `null`, "too large"},
+		"ManyDigits":   {"the API server would round it", "number", "0.1234567890123456789012", `null`, "too long"},
+		"Tiny":         {"the API server would make it 0", "number", "1e-400", `null`, "too long"},
+		"Endless":      {"nor is it worked out", "number", "1e-999999999", `null`, "too long"},
+		"Half":         {"the API server would round it", "number", "9007199254740993.5", `null`, "too long"},
+		"LongFraction": {"the API server would round it", "number", "12345678901234567890.0", `null`, "too long"},
+		"Tenth":        {"nothing is lost of it", "number", "0.1", `{"number":0.1}`, ""},
+		"LongJSON":     {"at any depth", "any", `{"a": [0.1234567890123456789012]}`, `null`, "too long"},
 		"Yes":          {"a boolean", "yes", "true", `{"yes":true}`, ""},
 		"No":           {"false is said, too", "yes", "false", `{"yes":false}`, ""},
 		"Neither":      {"nothing else", "yes", "yes", `null`, "none of the values"},
 		"Choice":       {"by its JSON", "tier", `"b"`, `{"tier":"b"}`, ""},
 		"ChoiceNumber": {"of any type", "tier", `5`, `{"tier":5}`, ""},
 		"NoChoice":     {"none that was offered", "tier", `"c"`, `null`, "none of the values"},
-		"Lines":        {"one entry a line", "list", "a\r\n\r\n b \n", `{"list":["a","b"]}`, ""},
-		"Ports":        {"of their type", "ports", "1\n2", `{"ports":[1,2]}`, ""},
+		"Lines":        {"one entry a line, as it was typed", "list", "a\r\n\r\n b \n", `{"list":["a"," b "]}`, ""},
+		"NoLines":      {"nothing but empty ones", "list", "\n\n", `null`, ""},
+		"Ports":        {"of their type", "ports", "1\n 2 \n", `{"ports":[1,2]}`, ""},
 		"NotPorts":     {"each of them", "ports", "1\nx", `null`, "no whole number"},
 		"Flags":        {"of their type", "flags", "true\nfalse", `{"flags":[true,false]}`, ""},
 		"NotFlags":     {"each of them", "flags", "yes", `null`, "neither true nor false"},
@@ -136,7 +147,7 @@ func TestFilledForm(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			fields := fieldsOf([]byte(formSchema), &merge.Result{})
-			read := &filled{values: url.Values{"p/" + tc.field: {tc.typed}, "p/unknown": {"1"}}}
+			read := &filled{values: url.Values{namesOf(fields)["/"+tc.field]: {tc.typed}, "p99": {"1"}}}
 			assert.Equal(t, tc.want, compact(read.object(fields)), tc.reason)
 			assert.Equal(t, tc.problem != "", read.problems > 0)
 			var problems []string
@@ -147,6 +158,16 @@ func TestFilledForm(t *testing.T) {
 			}
 		})
 	}
+}
+
+// namesOf are the names of fields by their pointers.
+func namesOf(fields []field) map[string]string {
+	names := map[string]string{}
+	for i := range fields {
+		names[string(fields[i].Pointer)] = fields[i].Name
+		maps.Copy(names, namesOf(fields[i].Fields))
+	}
+	return names
 }
 
 func gather(fields []field, problems *[]string) {

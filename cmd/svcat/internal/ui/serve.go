@@ -31,10 +31,16 @@ func listen(ctx context.Context, port uint16) (net.Listener, error) {
 	return listener, nil
 }
 
+// inTime bounds how long a handler may take. It belongs behind the guard, whose headers
+// every answer has, this one too.
+func inTime(handler http.Handler, within time.Duration) http.Handler {
+	return http.TimeoutHandler(handler, within, "The API server has not answered in time.\n")
+}
+
 // serve serves until the context ends. ready is called when requests are answered.
 func serve(ctx context.Context, listener net.Listener, handler http.Handler, ready func() error) error {
 	server := &http.Server{
-		Handler:           http.TimeoutHandler(handler, answerWithin+readWithin, "The API server has not answered in time.\n"),
+		Handler:           handler,
 		ReadHeaderTimeout: readWithin, ReadTimeout: readWithin,
 		MaxHeaderBytes: 64 << 10,
 		// A browser that hangs up is no news, and what a handler failed at stands on its page.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -46,6 +47,17 @@ func TestServe(t *testing.T) {
 	if err != nil { // root may listen on it
 		assert.ErrorContains(t, err, "cannot listen on 127.0.0.1:1: ")
 	}
+}
+
+// TestNotInTime: what takes too long is answered, with what every answer has.
+func TestNotInTime(t *testing.T) {
+	t.Parallel()
+	slow := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	v := &visitor{T: t, guard: newGuard("127.0.0.1:8001")}
+	v.handler = v.guard.protect(inTime(slow, time.Millisecond))
+	code, body := v.get("/")
+	assert.Equal(t, http.StatusServiceUnavailable, code)
+	assert.Contains(t, body, "has not answered in time")
 }
 
 // TestServeEnds: with what kept it from telling where it is.

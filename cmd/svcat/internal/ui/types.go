@@ -112,12 +112,12 @@ func (s *site) serviceType(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	row := s.typeRow(&told)
+	fates := map[string]string{}
+	for _, one := range row.Candidates {
+		fates[one.Link] = one.Fate
+	}
 	for i := range rows {
-		for _, one := range row.Candidates {
-			if one.Link == rows[i].Link {
-				rows[i].Fate = one.Fate
-			}
-		}
+		rows[i].Fate = fates[rows[i].Link]
 	}
 	content := s.page(name, "types", denied)
 	content.Body = map[string]any{

@@ -39,6 +39,8 @@ type cluster struct {
 	denied []string
 	// tried are the objects that a dry run was asked for.
 	tried []*unstructured.Unstructured
+	// refused is what every dry run ends with.
+	refused error
 	// broken is what every read ends with.
 	broken error
 }
@@ -145,6 +147,9 @@ func (c *cluster) Create(ctx context.Context, object client.Object, options ...c
 	c.mutex.Lock()
 	c.tried = append(c.tried, one.DeepCopy())
 	c.mutex.Unlock()
+	if c.refused != nil {
+		return c.refused
+	}
 	result, err := c.fresh().Apply(ctx, one)
 	if err != nil {
 		return err
@@ -163,6 +168,7 @@ func (c *cluster) Create(ctx context.Context, object client.Object, options ...c
 type visitor struct {
 	*testing.T
 
+	cluster *cluster
 	guard   *guard
 	handler http.Handler
 }
@@ -172,7 +178,7 @@ func visit(t *testing.T, c *cluster) *visitor {
 	site, err := newSiteOf(c, webhook.NewOptions(), "shop", "test")
 	require.NoError(t, err)
 	guard := newGuard("127.0.0.1:8001")
-	return &visitor{T: t, guard: guard, handler: guard.protect(site.routes())}
+	return &visitor{T: t, cluster: c, guard: guard, handler: guard.protect(site.routes())}
 }
 
 // request is one of the visitor's own, with its cookie.
@@ -200,9 +206,10 @@ func (v *visitor) get(path string) (code int, body string) {
 	return v.send(v.request(http.MethodGet, path, nil))
 }
 
+// post fills in the form of a page, and sends it.
 func (v *visitor) post(path string, form url.Values) (code int, body string) {
 	v.Helper()
-	return v.send(v.request(http.MethodPost, path, form))
+	return v.send(v.request(http.MethodPost, path, v.fill(path, form)))
 }
 
 // assertHard asserts what every answer has.
