@@ -50,7 +50,7 @@ func (e endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	writeReview(w, req, response)
 }
 
-// survive ends a request that panicked. A panic costs one request, not the
+// survive ends a request that panicked elsewhere than in its judge. A panic costs one request, not the
 // process, and its text reaches no one: it may quote what the user wrote.
 func survive(w http.ResponseWriter, r *http.Request) {
 	if recover() == nil {
@@ -60,7 +60,7 @@ func survive(w http.ResponseWriter, r *http.Request) {
 	http.Error(w, "internal error", http.StatusInternalServerError)
 }
 
-var errPanic = errors.New("panic")
+var errPanic = errors.New("internal error")
 
 // A reviewError is a body that is no admission review.
 type reviewError struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"runtime/debug"
 	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
@@ -77,15 +78,27 @@ func serve(half phase, kind string, judge judge) decider {
 		}
 		start := time.Now()
 		ctx, span := startSpan(ctx, half, kind)
-		decided, err := judge(ctx, req)
+		decided, response, err := judge.answer(ctx, req)
 		outcome := outcomeOf(&decided, err)
 		endSpan(span, req, &decided, outcome)
 		tell(ctx, half, req, &decided, outcome, time.Since(start))
-		if err != nil {
-			return admission.Response{}, err
-		}
-		return answer(req, &decided)
+		return response, err
 	}
+}
+
+// answer is what a judge decides, and that as it is sent. What cannot be sent is a failure,
+// and so is a panic, the text of which reaches no one: it may quote what the user wrote.
+func (j judge) answer(ctx context.Context, req *admission.Request) (decided verdict, response admission.Response, err error) {
+	defer func() {
+		if recover() != nil {
+			log.FromContext(ctx).Error(errPanic, "admission handler panicked", "uid", req.UID, "stack", string(debug.Stack()))
+			decided, response, err = verdict{rule: ruleNone}, admission.Response{}, errPanic
+		}
+	}()
+	if decided, err = j(ctx, req); err == nil {
+		response, err = answer(req, &decided)
+	}
+	return decided, response, err
 }
 
 // notOurs refuses a request of another kind: the configuration is wrong.
@@ -111,9 +124,11 @@ func answer(req *admission.Request, decided *verdict) (admission.Response, error
 	var err error
 	patchType := admissionv1.PatchTypeJSONPatch
 	response.PatchType = &patchType
-	response.Patch, err = decided.patch.encode()
+	if response.Patch, err = decided.patch.encode(); err != nil {
+		return admission.Response{}, err
+	}
 	patchSizes.WithLabelValues(req.Kind.Kind).Observe(float64(len(response.Patch)))
-	return response, err
+	return response, nil
 }
 
 // Outcomes beside the reasons of refusals.

@@ -1,14 +1,28 @@
 package webhook
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
 
+	"github.com/go-logr/logr/funcr"
+	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/codes"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	"go.opentelemetry.io/otel/trace/noop"
+	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
 // Each decision is one log line and one count, in words that do not vary.
@@ -48,6 +62,52 @@ func TestDecisionsAreTold(t *testing.T) {
 			assert.Greater(t, counted(t, tc.rule, tc.outcome), before, tc.reason)
 		})
 	}
+}
+
+// A judge that panics has failed like one that says so, and so has one whose patch cannot
+// be sent: told once, in the log, in the metrics and in its span, and never as allowed.
+func TestFailuresOfJudgesAreTold(t *testing.T) {
+	spans := tracetest.NewInMemoryExporter()
+	otel.SetTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)))
+	t.Cleanup(func() { otel.SetTracerProvider(noop.NewTracerProvider()) })
+	for name, tc := range map[string]struct {
+		reason string
+		judge  judge
+	}{
+		"Panics": {reason: "its text is told nowhere", judge: func(context.Context, *admission.Request) (verdict, error) { panic(canary) }},
+		"NoJSON": {reason: "a channel has no JSON", judge: func(context.Context, *admission.Request) (verdict, error) {
+			decided := verdict{rule: ruleNone}
+			decided.patch.add(make(chan int), "spec")
+			return decided, nil
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var logged strings.Builder
+			ctx := log.IntoContext(t.Context(), funcr.New(func(_, args string) { logged.WriteString(args + "\n") }, funcr.Options{}))
+			spans.Reset()
+			before, took := counted(t, ruleNone, outcomeFailed), measured(t)
+			req := &admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
+				Operation: admissionv1.Create, Kind: metav1.GroupVersionKind{Group: v1beta1.GroupName, Kind: "ServiceInstance"},
+			}}
+			_, err := serve(mutating, "ServiceInstance", tc.judge)(ctx, req)
+			require.Error(t, err, tc.reason)
+			assert.NotContains(t, err.Error()+logged.String(), canary, tc.reason)
+			assert.Equal(t, 1, strings.Count(logged.String(), `"msg"="admission"`))
+			assert.Contains(t, logged.String(), `"outcome"="failed"`)
+			assert.InDelta(t, before+1, counted(t, ruleNone, outcomeFailed), 0)
+			assert.Equal(t, took+1, measured(t))
+			require.Len(t, spans.GetSpans(), 1)
+			assert.Equal(t, codes.Error, spans.GetSpans()[0].Status.Code)
+		})
+	}
+}
+
+// measured is how many decisions took some time.
+func measured(t *testing.T) uint64 {
+	t.Helper()
+	var metric dto.Metric
+	require.NoError(t, durations.WithLabelValues("mutate", "ServiceInstance").(prometheus.Metric).Write(&metric))
+	return metric.GetHistogram().GetSampleCount()
 }
 
 func counted(t *testing.T, rule, outcome string) float64 {

@@ -44,6 +44,9 @@ func (o *oneDefault) judgePlan(ctx context.Context, req *admission.Request, old,
 	if err != nil {
 		return nil, err
 	}
+	if old != nil && after.Default && !before.Default && after.Type == "" && class.Name == "" {
+		return refuseClassless(req), nil
+	}
 	change := &defaultChange{
 		req: req, at: at, class: class, was: orElse(before.Type, class.Type), now: orElse(after.Type, class.Type), field: typeField,
 		plans: []turn{{PlanEntry: after, annotated: before.Default, fresh: old == nil}},

@@ -145,7 +145,11 @@ func looseCases() map[string]defaultCase {
 		"LooseElsewhere":   {reason: "Another class is another matter.", catalog: "db: small;db2: small*", write: "plan db-small default"},
 		"LooseBesideTyped": {reason: "So is a plan with a type.", catalog: "db: small<mysql>* large", write: "plan db-large default"},
 		"LooseBesideGone":  {reason: "One that is being deleted stands in no one's way.", catalog: "db: small*! large", write: "plan db-large default"},
-		"LooseClassless":   {reason: "A chart may bring two plans before their class.", catalog: "db: small* large", edits: edits(classless("db")), write: "plan db-large default", want: "ClassDefault"},
+		"LooseClassless":   {reason: "A chart may bring two plans before their class.", catalog: "db: small*", edits: edits(classless("db")), write: "new db: large*", want: "ClassDefault"},
+		"LooseNewFirst":    {reason: "Or one.", catalog: "db: small", edits: edits(classless("db")), write: "new db: large*"},
+		"LooseUnknown":     {reason: "A relist may be about to give it a type, and could not any more.", catalog: "db: small large", edits: edits(classless("db")), write: "plan db-large default", may: "mysql", want: "ClassAbsent"},
+		"LooseKnown":       {reason: "One with a type needs no class.", catalog: "db: small large<mysql>", edits: edits(classless("db")), write: "plan db-large default", may: "mysql", asked: "mysql"},
+		"LooseKept":        {reason: "What is annotated may be edited.", catalog: "db: small* large", edits: edits(classless("db")), write: "plan db-small label=gold"},
 		"LooseClassGone":   {reason: "Of a class that is going nothing is chosen.", catalog: "db!: small* large", write: "plan db-large default"},
 		"LooseFromType":    {reason: "A default that loses its type is one of its class.", catalog: "db: small* large<mysql>*^", write: "plan db-large type=", may: "mysql", asked: "mysql", want: "ClassDefault"},
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
@@ -80,6 +81,13 @@ func (c *defaultChange) refuseSecondOfClass(other resolve.PlanEntry) *denial {
 	return forbidden("ClassDefault", c.field, "class %q has its default %s: %s (%s) is annotated so, and neither of the two has a type",
 		orElse(c.class.ExternalName, other.Class), placeOf(c.at.namespace), title, objectNamed("ServicePlan", other.Ref)).
 		ways("take the other's annotation off first", commands.PlanOf(&other, &c.class).TakeDefault())
+}
+
+// refuseClassless refuses a default that nobody knows the type of: a relist that makes the
+// plan is about to say it, and could not any more once the plan is a default.
+func refuseClassless(req *admission.Request) *denial {
+	return forbidden("ClassAbsent", annotationField, "its class is not there yet: once its broker's catalog is taken over, try again").
+		ways("see whether it is", commands.Brokers(req.Namespace))
 }
 
 // refuseRight refuses a requester who may not decide the type's default.

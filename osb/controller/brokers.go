@@ -25,6 +25,8 @@ type brokers struct {
 	guard  *guard
 	// reread is how long credentials are taken to be as they were read.
 	reread time.Duration
+	// metrics count fetches of catalogs; nil counts nothing.
+	metrics *metrics
 	// relist asks for a broker's catalog to be read anew.
 	relist func(brokerKey)
 
@@ -150,14 +152,15 @@ func (b *brokers) forget(key brokerKey) {
 	b.acquaintance(key).readAt = time.Time{}
 }
 
-// catalog reads a broker's catalog; nil if it is as the one with the etag.
+// catalog reads a broker's catalog; nil if it is as the one with the etag. It counts as a
+// call once there is a client: without one nothing is sent.
 func (b *brokers) catalog(ctx context.Context, o client.Object, etag string) (*osb.Catalog, error) {
 	key := keyOfBroker(o)
 	c, err := b.client(ctx, key)
 	if err != nil {
 		return nil, err
 	}
-	read, err := c.Catalog(ctx, etag)
+	read, err := b.metrics.fetching(ctx, key, b.clock, func(ctx context.Context) (*osb.Catalog, error) { return c.Catalog(ctx, etag) })
 	if osb.KindOf(err) == osb.Auth {
 		b.forget(key)
 	}

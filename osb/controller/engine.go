@@ -57,7 +57,8 @@ type engine struct {
 	dues    *dues
 	// mine are the deadlines of the intents of this process whose outcome is not stored,
 	// by UID: in a pass, the call is over.
-	mine sync.Map
+	mine  sync.Map
+	tries tries
 	// timeout is the longest time of one call, maxPolling that of an operation, and
 	// maxRetry that between two tries.
 	timeout, maxPolling, maxRetry time.Duration
@@ -136,7 +137,7 @@ func (e *engine) act(ctx context.Context, s subject, t *turn) (reconcile.Result,
 	if pause > 0 {
 		return reconcile.Result{RequeueAfter: pause + time.Duration(rand.Int64N(int64(pause)))}, nil //nolint:gosec // it spreads retries
 	}
-	var reply lifecycle.Reply
+	reply := lifecycle.Reply{Err: errPanic} // unless it comes to something else
 	defer func() { leave(reply.Err) }()
 	broker, err := e.brokers.client(ctx, t.broker)
 	ctx = context.WithoutCancel(ctx)
@@ -175,18 +176,25 @@ func (e *engine) call(ctx context.Context, s subject, broker *osb.Client, t *tur
 	ctx, cancel := context.WithDeadline(ctx, ends)
 	defer cancel()
 	operation := operationOf(s, d.Step)
-	if d.Record.Retries > 0 {
+	if e.tries.again(s.object(), d) {
 		e.metrics.retried(t.broker, operation)
 	}
 	ctx, span := startSpan(ctx, operation)
 	ended := e.metrics.calling(t.broker)
-	reply := s.call(ctx, broker, d)
-	ended()
+	reply := lifecycle.Reply{Err: errPanic}
+	defer func() {
+		ended()
+		e.tries.ended(s.object(), d.Step, reply.Err)
+		e.metrics.called(t.broker, operation, reply.Err, e.clock.Since(began))
+		endCall(span, t.broker, reply.Err)
+	}()
+	reply = s.call(ctx, broker, d)
 	t.redactor.reply(&reply)
-	e.metrics.called(t.broker, operation, reply.Err, e.clock.Since(began))
-	endCall(span, t.broker, reply.Err)
 	return reply
 }
+
+// errPanic is what came of a call that panicked, as metrics and spans tell it.
+var errPanic = errors.New("the call panicked")
 
 // note logs a call that failed, with what the broker's log knows it by.
 func (e *engine) note(ctx context.Context, s subject, t *turn, reply lifecycle.Reply) {
@@ -253,6 +261,7 @@ func (e *engine) release(ctx context.Context, s subject, warning string) error {
 // forget forgets what is remembered of an object that is let go.
 func (e *engine) forget(s subject) {
 	e.mine.Delete(s.object().GetUID())
+	e.tries.forget(s.object())
 	e.dues.forget(s.object())
 }
 

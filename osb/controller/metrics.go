@@ -107,13 +107,21 @@ func (m *metrics) called(broker brokerKey, operation string, err error, took tim
 	}
 }
 
-// retried counts a call that follows a failure.
+// retried counts a call that was made before, and failed.
 func (m *metrics) retried(broker brokerKey, operation string) {
+	if m == nil {
+		return
+	}
 	m.retries.WithLabelValues(broker.label(), operation).Inc()
 }
 
 // mitigates counts an orphan.
-func (m *metrics) mitigates(s subject) { m.mitigations.WithLabelValues(kindOf(s)).Inc() }
+func (m *metrics) mitigates(s subject) {
+	if m == nil {
+		return
+	}
+	m.mitigations.WithLabelValues(kindOf(s)).Inc()
+}
 
 // outcomeOf is what came of a call, in one word.
 func outcomeOf(err error) string {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/utils/clock"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/osb"
 )
@@ -71,16 +70,16 @@ func (m *metrics) knows(b broker) {
 	m.relists.succeeded.WithLabelValues(keyOfBroker(b.object).label()).Set(float64(b.status.LastCatalogRetrievalTime.Unix()))
 }
 
-// counting counts fetches as calls.
-func (m *metrics) counting(fetch catalogFetcher, now clock.PassiveClock) catalogFetcher {
-	return func(ctx context.Context, o client.Object, etag string) (*osb.Catalog, error) {
-		key, began := keyOfBroker(o), now.Now()
-		ctx, span := startSpan(ctx, operationCatalog)
-		ended := m.calling(key)
-		catalog, err := fetch(ctx, o, etag)
+// fetching counts a fetch as a call.
+func (m *metrics) fetching(ctx context.Context, key brokerKey, now clock.PassiveClock, fetch func(context.Context) (*osb.Catalog, error)) (*osb.Catalog, error) {
+	began := now.Now()
+	ctx, span := startSpan(ctx, operationCatalog)
+	ended, err := m.calling(key), errPanic
+	defer func() {
 		ended()
 		m.called(key, operationCatalog, err, now.Since(began))
 		endCall(span, key, err)
-		return catalog, err
-	}
+	}()
+	catalog, err := fetch(ctx)
+	return catalog, err
 }

@@ -1,7 +1,10 @@
 package controller
 
 import (
+	"context"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/osb"
 )
@@ -23,7 +27,10 @@ func TestMetricsOfRelists(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	counted, err := newMetrics(registry)
 	require.NoError(t, err)
-	w.reconciler.metrics, w.reconciler.fetch = counted, counted.counting(w.reconciler.fetch, clock.RealClock{})
+	fetch := w.reconciler.fetch
+	w.reconciler.metrics, w.reconciler.fetch = counted, func(ctx context.Context, o client.Object, etag string) (*osb.Catalog, error) {
+		return counted.fetching(ctx, keyOfBroker(o), clock.RealClock{}, func(ctx context.Context) (*osb.Catalog, error) { return fetch(ctx, o, etag) })
+	}
 	w.pass(0)
 	succeeded := w.clock.Now()
 	w.answer = func(string) (*osb.Catalog, error) { return nil, &osb.Error{Kind: osb.BrokerFault, StatusCode: 500} }
@@ -66,6 +73,29 @@ servicecatalog_osb_request_count{broker="n/b",method="GetCatalog",status="5xx"} 
 		assert.NotContains(t, family.String(), `"n/b"`, "its series went with the broker")
 	}
 	assert.InDelta(t, 1, testutil.ToFloat64(counted.calls.WithLabelValues("other", "bind", "ok")), 0, "those of others stay")
+}
+
+// A fetch is a call once the broker is asked: what fails before, as for want of the
+// Secret, is none.
+func TestOnlyCallsAreCounted(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"services": []}`)) }))
+	t.Cleanup(server.Close)
+	object := clusterBroker(server.URL, basicAuth("late"))
+	b, _, store := brokersWith(t, object)
+	counted, err := newMetrics(prometheus.NewRegistry())
+	require.NoError(t, err)
+	b.metrics = counted
+	_, err = b.catalog(t.Context(), object, "")
+	require.ErrorContains(t, err, `"n/late"`)
+	assert.Zero(t, testutil.CollectAndCount(counted.calls))
+	assert.Zero(t, testutil.CollectAndCount(counted.durations))
+
+	require.NoError(t, store.Create(t.Context(), secretWith("late", map[string]string{"username": "u", "password": "p"})))
+	_, err = b.catalog(t.Context(), object, "")
+	require.NoError(t, err)
+	assert.InDelta(t, 1, testutil.ToFloat64(counted.calls.WithLabelValues("b", "catalog", "ok")), 0)
+	assert.Zero(t, testutil.ToFloat64(counted.running.WithLabelValues("b")))
 }
 
 // The retired catalog's status of a call is a class, or that there was none.

@@ -1,16 +1,56 @@
 package controller
 
 import (
+	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/utils/clock"
 
+	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/lifecycle"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
+
+// A call that panics is over, failed, and no sign of life of its broker; and nothing is
+// counted where there are no metrics.
+func TestMetricsOfAPanic(t *testing.T) {
+	t.Parallel()
+	e := newBindingWorld(t).reconciler.engine
+	s := panics{&caller{}}
+	made := &turn{broker: brokerKey{name: "broker"}, decision: &lifecycle.Decision{Step: lifecycle.Poll, Record: lifecycle.Record{Retries: 1}}}
+	assert.Panics(t, func() { e.call(t.Context(), s, nil, made) })
+	assert.Zero(t, testutil.ToFloat64(e.metrics.running.WithLabelValues("broker")))
+	assert.InDelta(t, 1, testutil.ToFloat64(e.metrics.calls.WithLabelValues("broker", "poll_instance", "other")), 0)
+
+	fetch := func(context.Context) (*osb.Catalog, error) { panic("out of bounds") }
+	assert.Panics(t, func() { _, _ = e.metrics.fetching(t.Context(), made.broker, clock.RealClock{}, fetch) })
+	assert.Zero(t, testutil.ToFloat64(e.metrics.running.WithLabelValues("broker")))
+	assert.InDelta(t, 1, testutil.ToFloat64(e.metrics.calls.WithLabelValues("broker", operationCatalog, "other")), 0)
+
+	b := &breaker{running: 1, failures: failuresToSpare - 1}
+	b.ended(errPanic, time.Now())
+	assert.Equal(t, failuresToSpare-1, b.failures)
+
+	e.metrics = nil
+	assert.NotPanics(t, func() {
+		e.call(t.Context(), s.caller, nil, made)
+		e.metrics.retried(made.broker, "bind")
+		e.metrics.mitigates(s)
+	})
+}
+
+// A panics is a subject whose call does.
+type panics struct{ *caller }
+
+func (panics) call(context.Context, *osb.Client, *lifecycle.Decision) lifecycle.Reply {
+	panic("out of bounds")
+}
 
 // Calls are counted by broker, operation and outcome, and orphans by kind.
 func TestMetrics(t *testing.T) {
@@ -34,4 +74,27 @@ defaultplan_broker_calls_total{broker="broker",operation="unbind",outcome="Gone"
 defaultplan_orphan_mitigations_total{kind="binding"} 1
 defaultplan_orphan_mitigations_total{kind="instance"} 0
 `), "defaultplan_broker_calls_total", "defaultplan_orphan_mitigations_total"))
+}
+
+// A retry is a second try of what failed: no poll, no removal of what the first try may
+// have left, and no second request for credentials that a broker gives only so.
+func TestMetricsOfRetries(t *testing.T) {
+	t.Parallel()
+	w := newBindingWorld(t)
+	w.broker.Next(osbtest.Bind, osbtest.Status(503, `{}`))
+	w.broker.Next(osbtest.Bind, osbtest.AsyncDone(2))
+	w.pass()  // fails
+	w.pass()  // is mitigated
+	w.retry() // is tried again, and goes on
+	for range 3 {
+		w.reconciler.dues.forget(w.bindingHere())
+		w.pass()
+	}
+	assert.Len(t, w.broker.Calls(osbtest.Of(osbtest.PollBinding)), 3)
+	b, _ := w.pass() // asks for the credentials
+	assert.NotNil(t, b.Status.Binding)
+	assert.Len(t, w.broker.Calls(osbtest.Of(osbtest.Bind)), 3)
+	retries := w.reconciler.metrics.retries
+	assert.Equal(t, 1, testutil.CollectAndCount(retries), "of one operation")
+	assert.InDelta(t, 1, testutil.ToFloat64(retries.WithLabelValues("broker", "bind")), 0)
 }

@@ -52,7 +52,7 @@ func Setup(ctx context.Context, mgr manager.Manager, o *Options) error {
 		return err
 	}
 	known := &brokers{
-		reader: mgr.GetClient(), live: mgr.GetAPIReader(), clock: clock.RealClock{}, guard: guard, reread: o.SecretInterval,
+		reader: mgr.GetClient(), live: mgr.GetAPIReader(), clock: clock.RealClock{}, guard: guard, reread: o.SecretInterval, metrics: counted,
 		config: osb.Config{Timeout: o.CallTimeout, APIVersion: o.APIVersion, Wrap: o.Wrap},
 	}
 	p := parts{
@@ -137,7 +137,7 @@ const relistWorkers = 4
 
 func (p *parts) addBrokers() error {
 	ask, err := addBrokers(p.mgr, brokerOptions{
-		client: p.mgr.GetClient(), fetch: p.metrics.counting(p.brokers.catalog, clock.RealClock{}), recorder: p.recorder, clock: clock.RealClock{}, interval: p.options.RelistInterval, metrics: p.metrics,
+		client: p.mgr.GetClient(), fetch: p.brokers.catalog, recorder: p.recorder, clock: clock.RealClock{}, interval: p.options.RelistInterval, metrics: p.metrics,
 		engine: &relist.Engine{Client: p.mgr.GetClient(), Reader: p.mgr.GetClient(), Live: p.mgr.GetAPIReader()},
 	}, relistWorkers)
 	p.brokers.relist = ask

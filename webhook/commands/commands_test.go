@@ -87,6 +87,7 @@ func TestWhatIsOffered(t *testing.T) {
 		},
 		"Classes": {reason: "a listing", got: Classes(""), want: Ways{"svcat get classes --cluster", "kubectl get clusterserviceclasses"}},
 		"Plans":   {reason: "a listing", got: Plans("dev"), want: Ways{"svcat get plans -n dev", "kubectl get -n dev serviceplans"}},
+		"Brokers": {reason: "a listing", got: Brokers("dev"), want: Ways{"svcat get brokers -n dev", "kubectl get -n dev servicebrokers"}},
 		"Wide":    {reason: "more columns", got: Classes("").Wide(), want: Ways{"svcat get classes --cluster -o wide", "kubectl get clusterserviceclasses -o wide"}},
 		"Labels":  {reason: "what selectors match", got: Plans("").Labelled(), want: Ways{"svcat get plans --cluster -o wide", "kubectl get clusterserviceplans --show-labels"}},
 		"Instance": {

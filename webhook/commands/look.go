@@ -14,6 +14,9 @@ func Classes(namespace string) Ways { return list("classes", namespace) }
 // Plans lists the plans of a scope.
 func Plans(namespace string) Ways { return list("plans", namespace) }
 
+// Brokers lists the brokers of a scope, with whether their catalogs are taken over.
+func Brokers(namespace string) Ways { return list("brokers", namespace) }
+
 // Wide asks for more columns: svcat's plans then have their attributes.
 func (w Ways) Wide() Ways { return Ways{w.Svcat + " -o wide", w.Kubectl + " -o wide"} }
 

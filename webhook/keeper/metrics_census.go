@@ -21,7 +21,7 @@ const maxNamedTypes = 500
 
 var (
 	undecidedObjects = prometheus.NewDesc("defaultplan_undecided_objects",
-		"Instances and bindings that wait for admission to decide on them, by kind.", []string{"kind"}, nil)
+		"Instances and bindings that admission has not decided on, by kind.", []string{"kind"}, nil)
 	undecidedOldest = prometheus.NewDesc("defaultplan_undecided_oldest_created_timestamp_seconds",
 		"When the oldest instance or binding that waits for a decision was created, by kind, in seconds since 1970.", []string{"kind"}, nil)
 	serviceTypes = prometheus.NewDesc("defaultplan_service_types",
@@ -109,8 +109,9 @@ type waitCount struct {
 	oldest time.Time
 }
 
+// add counts whoever is not decided, also where the keeper knows of nothing to wake him by.
 func (c *waitCount) add(object client.Object) {
-	if !waits(object) {
+	if object.GetDeletionTimestamp() != nil || decisionOn(object).Decided() {
 		return
 	}
 	c.count++

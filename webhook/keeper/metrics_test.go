@@ -22,7 +22,9 @@ func TestTheKeeperTellsHowThingsStand(t *testing.T) {
 	old.CreationTimestamp = metav1.NewTime(time.Unix(1000, 0))
 	young := ofMySQL("young")
 	young.CreationTimestamp = metav1.NewTime(time.Unix(2000, 0))
-	objects := []client.Object{old, young, deleting(ofMySQL("leaving"))}
+	classless := instance("a", "classless", func(s *v1beta1.ServiceInstanceSpec) { s.ClusterServicePlanExternalName = "small" })
+	asked := with(binding("a", "asked", "old"), func(b *v1beta1.ServiceBinding) { b.Status.CurrentOperation = v1beta1.BindingBind })
+	objects := []client.Object{old, young, deleting(ofMySQL("leaving")), whole("decided"), classless, asked, binding("a", "waiting", "old")}
 	for name, status := range map[string]v1beta1.ServiceTypeStatus{
 		"good":    {DefaultPlan: "azure/small", Resolvable: true, Conditions: []v1beta1.Condition{v1beta1.Ambiguous(false, "Unambiguous", "")}},
 		"beside":  {DefaultPlan: "azure/large", Resolvable: true, Conditions: []v1beta1.Condition{v1beta1.Ambiguous(true, "AnnotatedBesideRecord", "")}},
@@ -31,6 +33,9 @@ func TestTheKeeperTellsHowThingsStand(t *testing.T) {
 		"none":    {Conditions: []v1beta1.Condition{v1beta1.NoDefault(true, "None", "")}},
 	} {
 		objects = append(objects, &v1beta1.ClusterServiceType{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: status})
+	}
+	for _, object := range []client.Object{classless, asked, objects[6]} {
+		object.SetCreationTimestamp(metav1.NewTime(time.Unix(3000, 0)))
 	}
 	inHouse(t, objects, func(ctx context.Context, h *house) {
 		options := h.options()
@@ -66,12 +71,13 @@ defaultplan_service_types{scope="namespace",state="ambiguous"} 0
 defaultplan_service_types{scope="namespace",state="no_default"} 0
 defaultplan_service_types{scope="namespace",state="no_plans"} 0
 defaultplan_service_types{scope="namespace",state="resolvable"} 0
-# HELP defaultplan_undecided_objects Instances and bindings that wait for admission to decide on them, by kind.
+# HELP defaultplan_undecided_objects Instances and bindings that admission has not decided on, by kind.
 # TYPE defaultplan_undecided_objects gauge
-defaultplan_undecided_objects{kind="binding"} 0
-defaultplan_undecided_objects{kind="instance"} 2
+defaultplan_undecided_objects{kind="binding"} 2
+defaultplan_undecided_objects{kind="instance"} 3
 # HELP defaultplan_undecided_oldest_created_timestamp_seconds When the oldest instance or binding that waits for a decision was created, by kind, in seconds since 1970.
 # TYPE defaultplan_undecided_oldest_created_timestamp_seconds gauge
+defaultplan_undecided_oldest_created_timestamp_seconds{kind="binding"} 3000
 defaultplan_undecided_oldest_created_timestamp_seconds{kind="instance"} 1000
 `
 		require.NoError(t, testutil.GatherAndCompare(h.registry, strings.NewReader(want), names...))

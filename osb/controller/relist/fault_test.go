@@ -74,6 +74,35 @@ func TestSuggestionRefused(t *testing.T) {
 	assert.Equal(t, w.prefix+"other", w.plan("s").serviceType)
 }
 
+// Where a plan was annotated as the default before its type came, the way out is told that
+// there is for a broker, not that of a user.
+func TestSuggestionOfDefaultRefused(t *testing.T) {
+	bothScopes(t, func(t *testing.T, w *world) {
+		const on, off = `{"metadata":{"annotations":{"servicecatalog.kubernetes.io/is-default-plan":"true"}}}`, `{"metadata":{"annotations":{"servicecatalog.kubernetes.io/is-default-plan":null}}}`
+		w.relist(w.catalog(mysql))
+		w.edit(w.plan("l"), on)
+		w.edit(w.plan("s"), `{"spec":{"serviceType":"@other"}}`)
+		w.edit(w.plan("s"), on) // so that admission refuses it of the other, whoever asks
+		other := w.catalog(mysql, "ServiceType=@sql", "ServiceType=@other", "Cores=4", "Cores=8")
+		result, _ := w.relist(other)
+		require.NoError(t, result.Err())
+		place := "--cluster"
+		if w.broker.Namespace != "" {
+			place = "-n " + w.broker.Namespace
+		}
+		assert.Contains(t, Summary(result.Skipped), `plan "large" of service "`+w.prefix+`mysql": it is annotated as the default, and its type would make it that of "`+w.prefix+
+			`other", which a broker may not decide: take the annotation off, `+"`svcat sync broker "+w.broker.Name+" "+place+"`, and set it again")
+		assert.Equal(t, w.prefix+"sql", w.plan("l").serviceType)
+		assert.Equal(t, "8", w.plan("l").GetLabels()["attributes.servicecatalog.k8s.io/Cores"], "what else is suggested is applied")
+
+		w.edit(w.plan("l"), off)
+		result, _ = w.relist(other)
+		require.NoError(t, result.Err())
+		assert.Empty(t, result.Skipped)
+		assert.Equal(t, w.prefix+"other", w.plan("l").serviceType, "the way out is one")
+	})
+}
+
 // Facts that the API server refuses are skipped, not tried for ever.
 func TestFactsRefused(t *testing.T) {
 	w := newWorld(t, false)

@@ -72,3 +72,25 @@ func (p proposal) withType(live *found) proposal {
 	}
 	return proposal{fields: left, needed: true}
 }
+
+// typeIn is the type that is to be applied; empty if none is.
+func (p proposal) typeIn() string {
+	for i := range p.fields {
+		if p.fields[i].path() == pathOf(inSpec, fieldServiceType) {
+			suggested, _ := p.fields[i].Value.(string)
+			return suggested
+		}
+	}
+	return ""
+}
+
+// ofType says that admission forbids the type of a plan: its refusal names the field.
+func ofType(err error) bool {
+	status := apierrors.APIStatus(nil)
+	if !apierrors.IsForbidden(err) || !errors.As(err, &status) || status.Status().Details == nil {
+		return false
+	}
+	return slices.ContainsFunc(status.Status().Details.Causes, func(cause metav1.StatusCause) bool {
+		return cause.Field == inSpec+"."+fieldServiceType
+	})
+}

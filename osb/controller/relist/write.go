@@ -110,7 +110,7 @@ func (r *run) writeSuggestions(ctx context.Context, live *found, object *Object)
 	if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) {
 		// Admission has the last word, as over a type that is someone's default. What
 		// else is suggested need not wait for it.
-		r.skip(object, "what it suggests is refused: "+cut(err.Error(), maxReason))
+		r.skip(object, r.refused(err, live, p))
 		if p = p.withType(live); len(p.fields) > 0 {
 			err = r.suggest(ctx, live, object, p)
 		}
@@ -120,6 +120,21 @@ func (r *run) writeSuggestions(ctx context.Context, live *found, object *Object)
 	}
 	r.fail(fmt.Errorf("cannot apply what is suggested for %s %q: %w", object.Kind, object.Name, err))
 	return hasFailed
+}
+
+// refused says why suggestions were refused. Of a type that would make its plan a default
+// admission says how to grant the right to that; a broker is not to have it.
+func (r *run) refused(err error, live *found, p proposal) string {
+	suggested := p.typeIn()
+	if suggested == "" || live.GetAnnotations()[api.AnnotationDefaultPlan] != yes || !ofType(err) {
+		return "what it suggests is refused: " + cut(err.Error(), maxReason)
+	}
+	place := "--cluster"
+	if r.broker.Namespace != "" {
+		place = "-n " + r.broker.Namespace
+	}
+	return fmt.Sprintf("it is annotated as the default, and its type would make it that of %q, which a broker may not decide: take the annotation off, `svcat sync broker %s %s`, and set it again",
+		suggested, r.broker.Name, place)
 }
 
 // suggest applies suggestions, without those that conflicts name.
