@@ -80,7 +80,7 @@ func (do *plan) renewCA(have *state, why string, now time.Time, p Policy) error 
 
 func (do *plan) renewLeaf(have *state, why string, now time.Time, p Policy) error {
 	hosts := p.Hosts
-	if ageWrong(hostless(have.leaf), now) == "" {
+	if have.leaf != nil && ageWrong(have.leaf, now) == "" {
 		hosts = have.hostsWith(hosts)
 	}
 	pair, err := have.ca.issueLeaf(hosts, now, p.LeafLifetime)
@@ -91,14 +91,6 @@ func (do *plan) renewLeaf(have *state, why string, now time.Time, p Policy) erro
 	do.data[CertFile], do.data[KeyFile] = pair.Cert, pair.Key
 	do.deeds = append(do.deeds, deed{to: theLeaf, why: why})
 	return nil
-}
-
-// hostless stands in for a leaf that is absent: it is one that has expired.
-func hostless(leaf *x509.Certificate) *x509.Certificate {
-	if leaf == nil {
-		return &x509.Certificate{}
-	}
-	return leaf
 }
 
 // letLeave keeps the list of what is leaving: what somebody else put into a bundle comes

@@ -2,6 +2,7 @@ package certs
 
 import (
 	"context"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,8 +30,10 @@ func (r *Rotator) round(ctx context.Context, from source) (time.Duration, error)
 		return 0, err
 	}
 	if len(do.data) > 0 {
-		// What was written comes as a change.
-		return retryFirst, r.remember(ctx, w.secret, do)
+		if err := r.remember(ctx, w.secret, do); err != nil {
+			return 0, errors.Join(err, r.heal(ctx, w))
+		}
+		return retryFirst, nil // what was written comes as a change
 	}
 	settled, err := r.serve(w, now)
 	r.judge(w)
@@ -59,6 +62,20 @@ func (r *Rotator) remember(ctx context.Context, secret *corev1.Secret, do plan) 
 		r.tell(secret, d)
 	}
 	return nil
+}
+
+// heal is for as long as nothing can be remembered: every entry is to carry the authority
+// of what is served all the same, beside all that it carries. What is planned waits.
+func (r *Rotator) heal(ctx context.Context, w world) (err error) {
+	r.judge(w)
+	if r.served.leaf == nil {
+		return nil
+	}
+	served := trust{must: []*x509.Certificate{r.served.ca}, may: carriedByAny(w.seen.bundles)}
+	for _, c := range w.configurations {
+		err = errors.Join(err, r.inject(ctx, c, served))
+	}
+	return err
 }
 
 // serve lays out the Secret's leaf, once it may be. If it may be later, unless something

@@ -36,7 +36,6 @@ func (o *options) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer flush()
 	config, err := daemon.ClusterConfig(o.kubeconfig)
 	if err != nil {
 		return err
@@ -53,15 +52,26 @@ func (o *options) Run(ctx context.Context) error {
 	if err := controller.Setup(ctx, mgr, o.controller); err != nil {
 		return err
 	}
-	if err := mgr.Start(ctx); err != nil {
-		return fmt.Errorf("cannot work: %w", err)
-	}
-	if o.leaderElection {
-		// The next leader need not wait: nothing runs any more.
+	return finish(mgr.Start(ctx), func() {
+		if !o.leaderElection {
+			return
+		}
 		if err := resign(ctx, lease); err != nil {
 			ctrl.Log.V(1).Info("lease not released: it runs out by itself", "cause", err.Error())
 		}
+	}, flush)
+}
+
+// finish is the end of the process, given what its work ended with. After an error turns
+// may be under way still, of a leader that leads no more: the process ends at once, and
+// sends no spans. After a clean end nothing runs any more: the next leader need not wait,
+// not even for spans to be sent.
+func finish(failure error, resign, flush func()) error {
+	if failure != nil {
+		return fmt.Errorf("cannot work: %w", failure)
 	}
+	resign()
+	flush()
 	return nil
 }
 

@@ -25,7 +25,8 @@ type drain struct {
 	time time.Duration
 	// begun is closed by the signal.
 	begun <-chan struct{}
-	over  atomic.Bool
+	// draining is set when the drain begins, and before anything ends.
+	draining atomic.Bool
 }
 
 // Bind makes a flag of it.
@@ -48,7 +49,7 @@ func (d *drain) after(ctx context.Context) context.Context {
 	d.begun = ctx.Done()
 	serving, end := context.WithCancel(context.WithoutCancel(ctx))
 	context.AfterFunc(ctx, func() {
-		d.over.Store(true)
+		d.draining.Store(true)
 		if d.time <= 0 {
 			end()
 			return
@@ -60,7 +61,7 @@ func (d *drain) after(ctx context.Context) context.Context {
 
 // ready is a readiness check.
 func (d *drain) ready(*http.Request) error {
-	if d.over.Load() {
+	if d.draining.Load() {
 		return errors.New("it is about to end")
 	}
 	return nil
@@ -69,13 +70,19 @@ func (d *drain) ready(*http.Request) error {
 // answerTime bounds one review; it is more than API servers wait for the hooks.
 const answerTime = 10 * time.Second
 
-// letGo has the answers of a handler end their connection, once the drain has begun. A
-// review that came is judged to its end, also where the server's context ends first,
-// which is that of all its requests.
+// letGo has the answers of a handler end their connection, once the drain has begun. From
+// then on a review that came is judged to its end, also where the server's context ends
+// first, which is that of all its requests. Before, a request ends with its caller.
 func (d *drain) letGo(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), answerTime)
 		defer cancel()
+		stop := context.AfterFunc(r.Context(), func() {
+			if !d.draining.Load() {
+				cancel()
+			}
+		})
+		defer stop()
 		handler.ServeHTTP(&drained{ResponseWriter: w, drain: d}, r.WithContext(ctx))
 	})
 }
@@ -109,7 +116,7 @@ func (w *drained) tell() {
 		return
 	}
 	w.told = true
-	if w.drain.over.Load() {
+	if w.drain.draining.Load() {
 		w.Header().Set("Connection", "close")
 	}
 }

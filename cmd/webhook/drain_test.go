@@ -78,9 +78,9 @@ func (r *registry) Register(_ string, handler http.Handler) { r.handler = handle
 // of a request that came before.
 func TestDrainLetsConnectionsGo(t *testing.T) {
 	t.Parallel()
-	d := &drain{time: time.Hour}
+	d := &drain{} // the server's context ends as soon as the drain begins
 	ctx, signal := context.WithCancel(t.Context())
-	d.after(ctx)
+	serving := d.after(ctx)
 	arrived, judge := make(chan struct{}), make(chan struct{})
 	served := &registry{}
 	drainedServer{served, d}.Register("/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -98,7 +98,7 @@ func TestDrainLetsConnectionsGo(t *testing.T) {
 	}))
 	server := httptest.NewUnstartedServer(served.handler)
 	// controller-runtime's does the same.
-	server.Config.BaseContext = func(net.Listener) context.Context { return ctx }
+	server.Config.BaseContext = func(net.Listener) context.Context { return serving }
 	server.Start()
 	t.Cleanup(server.Close)
 	ends := func(path string) bool {
@@ -118,9 +118,40 @@ func TestDrainLetsConnectionsGo(t *testing.T) {
 	go func() { slow <- ends("/slow") }()
 	<-arrived
 	signal()
-	require.Eventually(t, d.over.Load, time.Minute, time.Millisecond)
+	<-serving.Done()
 	close(judge)
 	assert.True(t, <-slow, "it came before the drain")
 	assert.True(t, ends("/"))
 	assert.True(t, ends("/fail"))
+}
+
+// A review whose caller hung up is judged no further, until the drain begins: then every
+// one is.
+func TestReviewsEndWithTheirCallers(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason   string
+		draining bool
+		want     error
+		after    time.Duration
+	}{
+		"Serving":  {reason: "nobody waits for it", want: context.Canceled},
+		"Draining": {reason: "the end of a context says nothing of who waits", draining: true, want: context.DeadlineExceeded, after: answerTime},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				d := &drain{}
+				d.draining.Store(tc.draining)
+				ctx, hangUp := context.WithCancel(t.Context())
+				start := time.Now()
+				d.letGo(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+					hangUp()
+					<-r.Context().Done()
+					assert.ErrorIs(t, r.Context().Err(), tc.want, tc.reason)
+				})).ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodPost, "/", http.NoBody))
+				assert.Equal(t, tc.after, time.Since(start))
+			})
+		})
+	}
 }

@@ -42,7 +42,6 @@ func (o *options) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer flush()
 	config, err := daemon.ClusterConfig(o.kubeconfig)
 	if err != nil {
 		return err
@@ -74,8 +73,10 @@ func (o *options) Run(ctx context.Context) error {
 		}
 	}
 	if err := mgr.Start(ctx); err != nil {
+		// A keeper may be at work still: the process is not to outlive its Lease for spans.
 		return fmt.Errorf("cannot serve: %w", err)
 	}
+	flush()
 	return nil
 }
 

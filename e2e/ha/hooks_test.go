@@ -117,6 +117,7 @@ func theAPIServerRestarts(w *world) {
 	wrong := failed(answers)
 	var last time.Duration
 	for _, a := range wrong {
+		w.saysWhy(&a)
 		last = max(last, a.ended.Sub(up))
 	}
 	w.Logf("%d creates, %d failed while it was away for %s, the last %s after it was ready", len(answers), len(wrong), up.Sub(down), last)

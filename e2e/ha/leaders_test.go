@@ -88,6 +88,7 @@ func etcdPauses(m *market, keepers, controllers *company) {
 	answers := l.end()
 	wrong := failed(answers)
 	for _, a := range wrong {
+		w.saysWhy(&a)
 		assert.False(w, a.ended.Before(paused) || a.began.After(resumed.Add(5*time.Second)), "%s", &a)
 	}
 	w.Logf("%d creates, %d failed, the slowest took %s", len(answers), len(wrong), slowest(answers))

@@ -2,13 +2,17 @@ package ha_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -110,6 +114,26 @@ func (l *load) since(more int) {
 		}
 		return well >= more, last
 	})
+}
+
+// saysWhy says that a create failed for want of a part that was away, in words: either
+// there was no answer at all, or one of a server that failed, and never one that is about
+// the object, which its writer would take for a verdict.
+func (w *world) saysWhy(a *answer) {
+	w.Helper()
+	assert.NotEmpty(w, a.err.Error())
+	var status apierrors.APIStatus
+	if !errors.As(a.err, &status) {
+		var unreached *url.Error
+		assert.ErrorAs(w, a.err, &unreached, "%s", a)
+		return
+	}
+	told := status.Status()
+	assert.NotEmpty(w, told.Message, "%s", a)
+	assert.NotContains(w, told.Message, "denied the request", "%s", a)
+	// An API server that has just begun forbids what it does not know yet.
+	busy := told.Code == http.StatusTooManyRequests || told.Code == http.StatusForbidden
+	assert.True(w, busy || told.Code >= http.StatusInternalServerError, "%d: %s", told.Code, a)
 }
 
 // failed are the answers that are errors.

@@ -124,11 +124,13 @@ func (b *Balancer) forward(client net.Conn) {
 }
 
 func (b *Balancer) dial() net.Conn {
-	for range b.backends {
-		turn, offered := b.take()
+	tried := map[int]bool{}
+	for {
+		turn, offered := b.take(tried)
 		if !offered {
-			continue
+			return nil
 		}
+		tried[turn] = true
 		dialer := net.Dialer{Timeout: dialTimeout}
 		conn, err := dialer.DialContext(context.Background(), "tcp", b.backends[turn])
 		if err == nil {
@@ -139,7 +141,6 @@ func (b *Balancer) dial() net.Conn {
 			return nil
 		}
 	}
-	return nil
 }
 
 func (b *Balancer) isBlind() bool {
@@ -148,13 +149,19 @@ func (b *Balancer) isBlind() bool {
 	return b.blind
 }
 
-// take is whose turn it is, and whether that one may be given connections.
-func (b *Balancer) take() (turn int, offered bool) {
+// take is whose turn it is of those that are offered and that this connection has not
+// tried: others take turns at the same time. It is none if there is none.
+func (b *Balancer) take(tried map[int]bool) (turn int, offered bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	turn = b.next % len(b.backends)
-	b.next++
-	return turn, !b.withdrawn[turn]
+	for i := range b.backends {
+		turn = (b.next + i) % len(b.backends)
+		if !b.withdrawn[turn] && !tried[turn] {
+			b.next = turn + 1
+			return turn, true
+		}
+	}
+	return 0, false
 }
 
 func (b *Balancer) count(turn int) {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"io"
 	"net"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -81,6 +82,33 @@ func TestBalancerPassesOverTheDead(t *testing.T) {
 		assert.Equal(t, "b:hello\n", ask(t, b.Addr()))
 	}
 	assert.Equal(t, []int{0, 3}, b.Served())
+}
+
+// Connections that are made at the same time take turns together, and each gets to the
+// one backend that is left.
+func TestBalancerPassesOverTheWithdrawn(t *testing.T) {
+	t.Parallel()
+	b := newBalancer(t, echo(t, "a").Addr().String(), echo(t, "b").Addr().String())
+	b.Withdraw(0)
+	tried := map[int]bool{}
+	for range 3 { // others, between two tries of this one
+		turn, offered := b.take(map[int]bool{})
+		assert.True(t, offered)
+		assert.Equal(t, 1, turn)
+	}
+	turn, offered := b.take(tried)
+	assert.True(t, offered)
+	assert.Equal(t, 1, turn)
+	tried[turn] = true
+	_, offered = b.take(tried)
+	assert.False(t, offered, "it has been tried, and the other is withdrawn")
+	var all sync.WaitGroup
+	for range 32 {
+		all.Go(func() { assert.Equal(t, "b:hello\n", ask(t, b.Addr())) })
+	}
+	all.Wait()
+	b.Offer(0)
+	assert.Equal(t, "a:hello\n", ask(t, b.Addr()))
 }
 
 func TestBalancerWithoutALivingBackendHangsUp(t *testing.T) {
