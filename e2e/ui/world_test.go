@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"crypto/rand"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -54,17 +55,24 @@ func (w *world) serve(kubeconfig string) string {
 	w.Helper()
 	cmd := exec.CommandContext(context.WithoutCancel(w.Context()), filepath.Join(binFolder, "svcat"), "ui", "-n", w.namespace, "--kubeconfig", kubeconfig)
 	cmd.Env = w.Environment()
-	var told strings.Builder
-	cmd.Stderr = &told
+	// A file, because it is read while svcat may write.
+	told, err := os.Create(filepath.Join(w.TempDir(), "stderr"))
+	require.NoError(w, err)
+	cmd.Stderr = told
+	said := func() string {
+		content, _ := os.ReadFile(told.Name())
+		return string(content)
+	}
 	out, err := cmd.StdoutPipe()
 	require.NoError(w, err)
 	require.NoError(w, cmd.Start())
 	w.Cleanup(func() {
 		require.NoError(w, cmd.Process.Signal(syscall.SIGINT))
-		require.NoError(w, cmd.Wait(), "Ctrl-C is how it ends: %s", told.String())
+		require.NoError(w, cmd.Wait(), "Ctrl-C is how it ends: %s", said())
+		require.NoError(w, told.Close())
 	})
 	address, err := bufio.NewReader(out).ReadString('\n')
-	require.NoError(w, err, told.String())
+	require.NoError(w, err, said())
 	return strings.TrimSpace(address)
 }
 
