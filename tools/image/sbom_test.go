@@ -1,6 +1,8 @@
 package main
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -65,6 +67,21 @@ func TestListOfATinyProgram(t *testing.T) {
 		assert.NotEqual(t, unknown, component.Version, component.Name)
 	}
 	assert.Equal(t, []string{"std", rootsModule}, names)
+}
+
+// Whoever has the binary can tell by the list that it is this one.
+func TestListKnowsTheBinary(t *testing.T) {
+	t.Parallel()
+	binary, err := os.Executable()
+	require.NoError(t, err)
+	content, err := os.ReadFile(binary)
+	require.NoError(t, err)
+	encoded, err := listOf(&source{}, "webhook", binary)
+	require.NoError(t, err)
+	var list cyclonedx.BOM
+	require.NoError(t, json.Unmarshal(encoded, &list))
+	sum := sha256.Sum256(content)
+	assert.Equal(t, &[]cyclonedx.Hash{{Algorithm: cyclonedx.HashAlgoSHA256, Value: hex.EncodeToString(sum[:])}}, list.Metadata.Component.Hashes)
 }
 
 func TestListOfNoProgram(t *testing.T) {
