@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/resolve/policy"
 	"github.com/defaultplan/defaultplan/webhook/commands"
-	"github.com/defaultplan/defaultplan/webhook/policy"
 )
 
 // A bound is what a binding is for: an instance, and the plan that it was decided

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/defaultplan/defaultplan/resolve"
-	"github.com/defaultplan/defaultplan/webhook/policy"
+	"github.com/defaultplan/defaultplan/resolve/policy"
 )
 
 // judgePolicies holds a plan that is new to the instance against the policies.

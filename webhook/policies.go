@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/webhook/policy"
+	"github.com/defaultplan/defaultplan/resolve/policy"
 )
 
 // policies says what the operator's policies refuse: fast by the set that follows

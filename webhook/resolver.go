@@ -11,7 +11,7 @@ import (
 	"k8s.io/utils/lru"
 
 	"github.com/defaultplan/defaultplan/resolve"
-	"github.com/defaultplan/defaultplan/webhook/policy"
+	"github.com/defaultplan/defaultplan/resolve/policy"
 )
 
 // How often a namespace may have a refusal confirmed by live reads. A burst is a

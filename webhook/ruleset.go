@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/webhook/policy"
+	"github.com/defaultplan/defaultplan/resolve/policy"
 )
 
 // A RuleSet holds the policies of the cluster, compiled, and finds the few that

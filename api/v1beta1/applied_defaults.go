@@ -33,7 +33,21 @@ type AppliedDefaults struct {
 	// which layer gave it: "class", "plan" or "user". Absent where no default
 	// transform was applied.
 	Transforms []string `json:"transforms,omitempty"`
+	// Provision says the same of a binding's spec.provisionParameters: what
+	// defaults gave to an instance of its own. Absent on all others.
+	Provision *AppliedProvision `json:"provision,omitempty"`
 	// Truncated says that not all of From fitted in MaxAppliedDefaults.
+	Truncated bool `json:"truncated,omitempty"`
+}
+
+// AppliedProvision is what admission decided for the provision parameters of a
+// binding with an instance of its own.
+// +kubebuilder:object:generate=false
+type AppliedProvision struct {
+	// From and Removed are those of AppliedDefaults, of spec.provisionParameters.
+	From    map[string]string `json:"from,omitempty"`
+	Removed []string          `json:"removed,omitempty"`
+	// Truncated says that not all of From fitted.
 	Truncated bool `json:"truncated,omitempty"`
 }
 

@@ -18,6 +18,8 @@ import (
 // +kubebuilder:printcolumn:name=Status,type=string,description="Why, in one word.",JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name=Age,type=date,description="The time since creation.",JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name=Type,type=string,priority=1,description="The service type.",JSONPath=`.spec.serviceType`
+// +kubebuilder:printcolumn:name=Own-Instance,type=string,priority=1,description="The instance that was made for it alone.",JSONPath=`.status.instanceRef.name`
+// +kubebuilder:printcolumn:name=Expires,type=date,priority=1,description="When the credentials expire.",JSONPath=`.status.credentials.expiresAt`
 // +kubebuilder:printcolumn:name=External-ID,type=string,priority=1,description="The ID at the broker.",JSONPath=`.spec.externalID`
 // +kubebuilder:printcolumn:name=Message,type=string,priority=1,description="Why, in a sentence.",JSONPath=`.status.conditions[?(@.type=="Ready")].message`
 // +kubebuilder:selectablefield:JSONPath=`.spec.externalID`
@@ -122,6 +124,16 @@ type ServiceBindingSpec struct {
 	// plan give. Absent: they are applied.
 	// +optional
 	SecretTransformDefaults SecretTransformDefaults `json:"secretTransformDefaults,omitempty"`
+	// EndpointsFrom says which credentials are a host and its ports, where the
+	// broker returns no endpoints of its own.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	EndpointsFrom []EndpointFrom `json:"endpointsFrom,omitempty"`
+	// Rotation says when the credentials are replaced by new ones. Absent: in
+	// time, where the broker says when they expire.
+	// +optional
+	Rotation *Rotation `json:"rotation,omitempty"`
 	// ExternalID is the ID of the binding at the broker. Minted at admission
 	// when empty; it cannot change.
 	// +optional
@@ -131,6 +143,56 @@ type ServiceBindingSpec struct {
 	// +optional
 	UserInfo *UserInfo `json:"userInfo,omitempty"`
 }
+
+// EndpointFrom says which keys of the credentials are an endpoint.
+type EndpointFrom struct {
+	// HostKey is the key whose value is a host name or an address.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	HostKey string `json:"hostKey"`
+	// PortKey is the key whose value is a port, or a range such as 9000-9010.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	PortKey string `json:"portKey"`
+	// Protocol is tcp, udp or all. Absent: tcp.
+	// +optional
+	// +kubebuilder:validation:Enum="";tcp;udp;all
+	Protocol string `json:"protocol,omitempty"`
+}
+
+// Rotation says when credentials are replaced. It may change at any time.
+type Rotation struct {
+	// Policy is Never to keep the credentials that there are, whatever the broker
+	// says. Absent: they are replaced before they expire.
+	// +optional
+	Policy RotationPolicy `json:"policy,omitempty"`
+	// Every is the time after which they are replaced although they do not
+	// expire, such as 720h. Absent: never.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`
+	Every *metav1.Duration `json:"every,omitempty"`
+	// Overlap is how long the former credentials stay valid after the Secret has
+	// the new ones, such as 10m, unless they expire before. Absent: the
+	// controller's default.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`
+	Overlap *metav1.Duration `json:"overlap,omitempty"`
+	// Requests is a counter; raising it asks for new credentials now.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Requests int64 `json:"requests,omitempty"`
+}
+
+// RotationPolicy says whether credentials are replaced before they expire.
+// +kubebuilder:validation:Enum="";Never
+type RotationPolicy string
+
+// RotationNever keeps the credentials that there are.
+const RotationNever RotationPolicy = "Never"
 
 // InstanceReference names the instance that a binding is for.
 // +kubebuilder:validation:XValidation:rule=`self.name == oldSelf.name && (has(self.__namespace__) && self.__namespace__ != "" ? has(oldSelf.__namespace__) && self.__namespace__ == oldSelf.__namespace__ : !has(oldSelf.__namespace__) || oldSelf.__namespace__ == "")`,message="instanceRef cannot change: put the stored value back, or make a new binding"
@@ -180,8 +242,8 @@ const (
 
 // ServiceBindingStatus is what was last observed of a binding.
 type ServiceBindingStatus struct {
-	// Conditions are Ready, Failed, OrphanMitigation, Resolved, Reconciling and
-	// Stalled.
+	// Conditions are Ready, Failed, OrphanMitigation, Resolved, Reconciling,
+	// Stalled, Shared, Endpoints and CredentialsCurrent.
 	// +optional
 	// +nullable
 	// +listType=map
@@ -256,6 +318,126 @@ type ServiceBindingStatus struct {
 	// of the Service Binding specification.
 	// +optional
 	Binding *LocalObjectReference `json:"binding,omitempty"`
+	// InstanceRef names the binding's own instance, of a binding without
+	// spec.instanceRef, once it was made.
+	// +optional
+	InstanceRef *LocalObjectReference `json:"instanceRef,omitempty"`
+	// Secrets are the names of the Secrets that hold the credentials.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:items:MaxLength=253
+	Secrets []string `json:"secrets,omitempty"`
+	// ConfigMaps are the names of the ConfigMaps that hold what of them is not
+	// secret.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:items:MaxLength=253
+	ConfigMaps []string `json:"configMaps,omitempty"`
+	// Service is the name of the Service in front of the broker's endpoints.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Service string `json:"service,omitempty"`
+	// ControllerName is the name of the controller that handles it; empty for
+	// the default one.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	ControllerName string `json:"controllerName,omitempty"`
+	// Credentials is what is known of the age of the credentials in the Secret.
+	// +optional
+	Credentials *CredentialsState `json:"credentials,omitempty"`
+	// Rotation is the other binding at the broker while the credentials are
+	// replaced: the new one, until the Secret has its credentials; then the
+	// former one, until it is removed.
+	// +optional
+	Rotation *BindingRotation `json:"rotation,omitempty"`
+}
+
+// CredentialsState is what is known of the age of credentials.
+type CredentialsState struct {
+	// IssuedAt is when they were stored.
+	// +optional
+	IssuedAt *metav1.Time `json:"issuedAt,omitempty"`
+	// ExpiresAt is when the broker lets them expire; absent: never, or unknown.
+	// +optional
+	ExpiresAt *metav1.Time `json:"expiresAt,omitempty"`
+	// RenewBefore is by when the broker wants them to be replaced.
+	// +optional
+	RenewBefore *metav1.Time `json:"renewBefore,omitempty"`
+	// Requests is the spec.rotation.requests that was served.
+	// +optional
+	Requests int64 `json:"requests,omitempty"`
+}
+
+// RotationRole says which binding a BindingRotation is.
+// +kubebuilder:validation:Enum=Successor;Predecessor
+type RotationRole string
+
+// The roles: the new binding while it is made, and the former one while it is
+// still valid.
+const (
+	RotationSuccessor   RotationRole = "Successor"
+	RotationPredecessor RotationRole = "Predecessor"
+)
+
+// BindingRotation is the other binding at the broker during a rotation. Its
+// fields mean what those of the same names in the status mean.
+type BindingRotation struct {
+	// Role is Successor or Predecessor.
+	Role RotationRole `json:"role"`
+	// RemoveAfter is when a predecessor is removed.
+	// +optional
+	RemoveAfter *metav1.Time `json:"removeAfter,omitempty"`
+	// Message says in a sentence why it is not done yet.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32768
+	Message string `json:"message,omitempty"`
+	// ExternalID is its ID at the broker.
+	// +kubebuilder:validation:MaxLength=253
+	ExternalID string `json:"externalID"`
+	// CurrentOperation is Bind, Unbind, or empty when no operation runs.
+	// +optional
+	CurrentOperation BindingOperation `json:"currentOperation,omitempty"`
+	// AsyncOpInProgress says that the broker works on an operation.
+	// +optional
+	AsyncOpInProgress bool `json:"asyncOpInProgress,omitempty"`
+	// LastOperation is the broker's key for the operation it works on.
+	// +optional
+	// +kubebuilder:validation:MaxLength=10000
+	LastOperation *string `json:"lastOperation,omitempty"`
+	// OrphanMitigationInProgress says that a binding of unknown outcome is being
+	// removed at the broker.
+	// +optional
+	OrphanMitigationInProgress bool `json:"orphanMitigationInProgress,omitempty"`
+	// OperationStartTime is when the current operation began.
+	// +optional
+	OperationStartTime *metav1.Time `json:"operationStartTime,omitempty"`
+	// CallDeadline is until when a call may still be on its way to the broker.
+	// +optional
+	CallDeadline *metav1.MicroTime `json:"callDeadline,omitempty"`
+	// Retries counts the tries of the current operation that failed.
+	// +optional
+	Retries int32 `json:"retries,omitempty"`
+	// NextRetry is when it is tried again.
+	// +optional
+	NextRetry *metav1.Time `json:"nextRetry,omitempty"`
+	// RefusedRequest tells the request that the broker refused for good from others.
+	// +optional
+	// +kubebuilder:validation:MaxLength=2048
+	RefusedRequest string `json:"refusedRequest,omitempty"`
+	// FetchRequired says that its credentials are still to be fetched.
+	// +optional
+	FetchRequired bool `json:"fetchRequired,omitempty"`
+	// UnbindStatus is NotRequired, Required, Succeeded, Failed or empty.
+	// +optional
+	UnbindStatus UnbindStatus `json:"unbindStatus,omitempty"`
+	// InProgressProperties is what the current operation sends to the broker.
+	// +optional
+	InProgressProperties *ServiceBindingPropertiesState `json:"inProgressProperties,omitempty"`
+	// ExternalProperties is what the broker last accepted.
+	// +optional
+	ExternalProperties *ServiceBindingPropertiesState `json:"externalProperties,omitempty"`
 }
 
 // ServiceBindingPropertiesState is what a broker was sent.

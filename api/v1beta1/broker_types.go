@@ -293,4 +293,9 @@ type CommonServiceBrokerStatus struct {
 	// NextRetry is when the catalog is fetched again after a failure.
 	// +optional
 	NextRetry *metav1.Time `json:"nextRetry,omitempty"`
+	// ControllerName is the name of the controller that handles it; empty for
+	// the default one.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	ControllerName string `json:"controllerName,omitempty"`
 }

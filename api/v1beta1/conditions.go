@@ -67,6 +67,15 @@ const (
 	// ConditionResolved says on instances and bindings whether the class and
 	// plan are decided, and by which rule.
 	ConditionResolved = "Resolved"
+	// ConditionShared is False on a binding to an instance of another namespace
+	// that is not shared with its own any more.
+	ConditionShared = "Shared"
+	// ConditionEndpoints is True on a binding whose endpoints have a Service, and
+	// False, with the reason, where they can have none.
+	ConditionEndpoints = "Endpoints"
+	// ConditionCredentialsCurrent is False on a binding whose credentials have
+	// expired, or could not be replaced in time.
+	ConditionCredentialsCurrent = "CredentialsCurrent"
 	// ConditionDefaultPlan is True on a service type that has a default plan.
 	ConditionDefaultPlan = "DefaultPlan"
 	// ConditionSuggestedPlan is True on a service type with one suggested plan.

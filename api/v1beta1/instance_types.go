@@ -121,7 +121,19 @@ type Sharing struct {
 	// NamespaceSelector selects namespaces by their labels. {} selects all.
 	// +optional
 	NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector,omitempty"`
+	// WhenWithdrawn is Unbind to delete the bindings of namespaces that may not
+	// bind any more. Absent: they stay, and say so.
+	// +optional
+	WhenWithdrawn WhenWithdrawn `json:"whenWithdrawn,omitempty"`
 }
+
+// WhenWithdrawn says what becomes of the bindings of a namespace that may not
+// bind any more.
+// +kubebuilder:validation:Enum="";Unbind
+type WhenWithdrawn string
+
+// WithdrawnUnbind deletes such bindings.
+const WithdrawnUnbind WhenWithdrawn = "Unbind"
 
 // InstanceOperation is an operation on an instance.
 // +kubebuilder:validation:Enum="";Provision;Update;Deprovision
@@ -256,6 +268,11 @@ type ServiceInstanceStatus struct {
 	// until it is repaired or deleted.
 	// +optional
 	Unusable bool `json:"unusable,omitempty"`
+	// ControllerName is the name of the controller that handles it; empty for
+	// the default one.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	ControllerName string `json:"controllerName,omitempty"`
 }
 
 // ServiceInstancePropertiesState is what a broker was sent.

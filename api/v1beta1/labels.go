@@ -35,6 +35,9 @@ const (
 	// AnnotationAbandon on an instance or binding that is being deleted lets it go
 	// without its broker; what is there stays.
 	AnnotationAbandon = "servicecatalog.kubernetes.io/abandon"
+	// AnnotationAdopt on an instance with an externalID of the user's says that it
+	// exists at the broker: it is never provisioned.
+	AnnotationAdopt = "servicecatalog.kubernetes.io/adopt"
 	// AnnotationCascade on an instance that is being deleted deletes its bindings.
 	AnnotationCascade = "servicecatalog.kubernetes.io/cascade"
 	// AnnotationDeprovisionAdopted on an instance or binding whose ID at the broker

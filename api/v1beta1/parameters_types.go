@@ -29,7 +29,7 @@ type SecretKeyReference struct {
 // SecretTransform changes the credentials that a broker returned before they
 // are written to the binding's Secret. Exactly one field is set; transforms
 // run in the order of their list.
-// +kubebuilder:validation:XValidation:rule=`[has(self.renameKey), has(self.addKey), has(self.addKeysFrom), has(self.removeKey)].exists_one(set, set)`,message="a transform is exactly one of renameKey, addKey, addKeysFrom and removeKey: set one; write several as several list items"
+// +kubebuilder:validation:XValidation:rule=`[has(self.renameKey), has(self.addKey), has(self.addKeysFrom), has(self.removeKey), has(self.publishKey), has(self.preset)].exists_one(set, set)`,message="a transform is exactly one of renameKey, addKey, addKeysFrom, removeKey, publishKey and preset: set one; write several as several list items"
 type SecretTransform struct {
 	// RenameKey moves a value to another key.
 	// +optional
@@ -43,7 +43,43 @@ type SecretTransform struct {
 	// RemoveKey takes a key away.
 	// +optional
 	RemoveKey *RemoveKeyTransform `json:"removeKey,omitempty"`
+	// PublishKey moves a key to the ConfigMap beside the Secret: its value is no
+	// secret.
+	// +optional
+	PublishKey *PublishKeyTransform `json:"publishKey,omitempty"`
+	// Preset is a set of transforms by name.
+	// +optional
+	Preset *PresetTransform `json:"preset,omitempty"`
 }
+
+// PublishKeyTransform moves a key to the ConfigMap of the Secret's name.
+type PublishKeyTransform struct {
+	// Key is the key to move. If it is absent, nothing happens.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Key string `json:"key"`
+}
+
+// PresetTransform is a set of transforms by name.
+type PresetTransform struct {
+	// Name is servicebinding: keys that brokers commonly use are renamed to the
+	// well-known ones of the Service Binding specification, where those are not
+	// there yet, and type and provider are added.
+	// +kubebuilder:validation:Enum=servicebinding
+	Name string `json:"name"`
+	// Type is the value of the key type. Absent: the service type.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	Type string `json:"type,omitempty"`
+	// Provider is the value of the key provider. Absent: the external name of the
+	// class.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	Provider string `json:"provider,omitempty"`
+}
+
+// PresetServiceBinding is the preset of the Service Binding specification.
+const PresetServiceBinding = "servicebinding"
 
 // RenameKeyTransform moves a value to another key.
 type RenameKeyTransform struct {

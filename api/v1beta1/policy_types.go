@@ -2,6 +2,7 @@ package v1beta1
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // ProvisioningPolicy says which namespaces may have instances of which classes
@@ -75,20 +76,37 @@ type BindingPolicyList struct {
 }
 
 // PolicyAction is what a policy does to what it selects.
-// +kubebuilder:validation:Enum=Allow;Deny
+// +kubebuilder:validation:Enum=Allow;Deny;Limit
 type PolicyAction string
 
 // The actions. Deny refuses the subjects in the namespaces. As soon as any
 // Allow selects a subject, only namespaces that some Allow names may use it.
-// Deny wins over Allow.
+// Deny wins over Allow. Limit neither allows nor refuses: of a provisioning
+// policy, it says how many each of the namespaces may have.
 const (
 	PolicyAllow PolicyAction = "Allow"
 	PolicyDeny  PolicyAction = "Deny"
+	PolicyLimit PolicyAction = "Limit"
 )
 
 // ProvisioningPolicySpec is a rule about instances.
+// +kubebuilder:validation:XValidation:rule=`self.action != "Deny" || !(has(self.maxInstances) || has(self.maxBindings))`,message="maxInstances and maxBindings have no meaning beside the action Deny: remove them, or make the action Limit",reason=FieldValueForbidden
+// +kubebuilder:validation:XValidation:rule=`self.action != "Limit" || has(self.maxInstances) || has(self.maxBindings)`,message="a policy with the action Limit needs a limit: set maxInstances or maxBindings",reason=FieldValueRequired
 type ProvisioningPolicySpec struct {
 	PolicyRule `json:",inline"`
+
+	// MaxInstances is how many instances of the subjects each namespace may have.
+	// Absent: any number.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100000
+	MaxInstances *int32 `json:"maxInstances,omitempty"`
+	// MaxBindings is how many bindings to instances of the subjects each namespace
+	// may have. Absent: any number.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100000
+	MaxBindings *int32 `json:"maxBindings,omitempty"`
 
 	// Subjects are the classes and plans that the rule is about: those that any
 	// of the entries selects.
@@ -99,6 +117,7 @@ type ProvisioningPolicySpec struct {
 }
 
 // BindingPolicySpec is a rule about bindings.
+// +kubebuilder:validation:XValidation:rule=`self.action != "Limit"`,message="a BindingPolicy has no limits: make the action Allow or Deny, or write a ProvisioningPolicy with maxBindings",fieldPath=`.action`
 type BindingPolicySpec struct {
 	PolicyRule `json:",inline"`
 
@@ -112,7 +131,7 @@ type BindingPolicySpec struct {
 
 // PolicyRule is what policies of both kinds share.
 type PolicyRule struct {
-	// Action is Allow or Deny.
+	// Action is Allow, Deny or, of a provisioning policy, Limit.
 	Action PolicyAction `json:"action"`
 	// Message is what a user is told whom this rule refuses, such as whom to
 	// ask. Absent: only the name of the policy.
@@ -198,7 +217,8 @@ type PolicyInstance struct {
 	Name string `json:"name"`
 }
 
-// PolicyStatus is what a policy selects now: for people, nothing depends on it.
+// PolicyStatus is what a policy selects now, which is for people, and the slots
+// that it granted, which the controller depends on.
 type PolicyStatus struct {
 	// ObservedGeneration is the metadata.generation that this status was
 	// derived from; -1 before the first time.
@@ -230,10 +250,35 @@ type PolicyStatus struct {
 	// +kubebuilder:validation:MaxItems=32
 	// +kubebuilder:validation:items:MaxLength=63
 	NamespaceNames []string `json:"namespaceNames,omitempty"`
+	// Slots are what a policy with limits granted, by namespace. The controller
+	// provisions nothing, and binds nothing, that lacks a slot. Written by the
+	// keeper alone.
+	// +optional
+	// +listType=map
+	// +listMapKey=namespace
+	// +kubebuilder:validation:MaxItems=10000
+	Slots []PolicySlots `json:"slots,omitempty"`
 	// Conditions are Effective: whether the rule selects anything.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	// +kubebuilder:validation:MaxItems=32
 	Conditions []Condition `json:"conditions,omitempty"`
+}
+
+// PolicySlots are the slots of one namespace.
+type PolicySlots struct {
+	// Namespace is the namespace of the objects.
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace"`
+	// Instances are the UIDs of the instances that have a slot, sorted.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=100000
+	Instances []types.UID `json:"instances,omitempty"`
+	// Bindings are the UIDs of the bindings that have a slot, sorted.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=100000
+	Bindings []types.UID `json:"bindings,omitempty"`
 }

@@ -4,7 +4,7 @@ import (
 	"k8s.io/component-base/featuregate"
 
 	"github.com/defaultplan/defaultplan/resolve"
-	"github.com/defaultplan/defaultplan/webhook/policy"
+	"github.com/defaultplan/defaultplan/resolve/policy"
 )
 
 // A teller tells an account of package resolve as this package's report does.

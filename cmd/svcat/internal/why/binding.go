@@ -12,8 +12,8 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/resolve/policy"
 	"github.com/defaultplan/defaultplan/webhook"
-	"github.com/defaultplan/defaultplan/webhook/policy"
 )
 
 // storedBinding explains a binding of the cluster.

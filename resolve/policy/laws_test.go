@@ -12,7 +12,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
-	"github.com/defaultplan/defaultplan/webhook/policy"
+	"github.com/defaultplan/defaultplan/resolve/policy"
 )
 
 // A draw deals out small values from bytes; an exhausted one deals zeros.

@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/resolve/policy"
 	"github.com/defaultplan/defaultplan/resolve/resolvetest"
-	"github.com/defaultplan/defaultplan/webhook/policy"
 )
 
 // rulesOf compiles policies that are written "kind/name" and spec. They come in

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/defaultplan/defaultplan/webhook/policy"
+	"github.com/defaultplan/defaultplan/resolve/policy"
 )
 
 // small is the plan that most subjects here are held against: class and plan have

@@ -9,7 +9,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
-	"github.com/defaultplan/defaultplan/webhook/policy"
+	"github.com/defaultplan/defaultplan/resolve/policy"
 )
 
 // thousand are 1,000 rules, each about one subject.

@@ -1,0 +1,78 @@
+package v1beta1
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Dedicated says that the binding asks for an instance of its own.
+func (b *ServiceBinding) Dedicated() bool { return b.Spec.InstanceRef == nil }
+
+// InstanceKey is the namespace and name of the instance that the binding is for:
+// the one that it names, or its own, whether that exists yet or not.
+func (b *ServiceBinding) InstanceKey() types.NamespacedName {
+	ref := b.Spec.InstanceRef
+	switch {
+	case ref == nil:
+		return types.NamespacedName{Namespace: b.Namespace, Name: DedicatedInstanceName(b)}
+	case ref.Namespace == "":
+		return types.NamespacedName{Namespace: b.Namespace, Name: ref.Name}
+	}
+	return types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
+}
+
+// Shares says that the binding is for an instance of another namespace.
+func (b *ServiceBinding) Shares() bool { return b.InstanceKey().Namespace != b.Namespace }
+
+// DedicatedInstanceName is the name of the instance of the binding's own: the
+// binding's, and eight digits that follow from its UID, so that nobody can have
+// taken the name before.
+func DedicatedInstanceName(b *ServiceBinding) string {
+	const digits, most = 8, 253
+	sum := sha256.Sum256([]byte(b.UID))
+	name := b.Name[:min(len(b.Name), most-digits-1)]
+	return name + "-" + hex.EncodeToString(sum[:])[:digits]
+}
+
+// DedicatedInstance is the instance of the binding's own, as it is created: with
+// the plan and the parameters that admission decided on for the binding, in the name
+// of the binding's user. It fails where the record of what was decided cannot be
+// read. Admission takes such an instance as decided from the controller alone, and
+// only if it is just this one.
+func DedicatedInstance(b *ServiceBinding) (*ServiceInstance, error) {
+	applied, err := ParseAppliedDefaults(b.Annotations[AnnotationAppliedDefaults])
+	if err != nil {
+		return nil, fmt.Errorf("cannot make the instance of binding %q: %w", b.Name, err)
+	}
+	own := AppliedDefaults{Rule: applied.Rule, Class: applied.Class, Plan: applied.Plan}
+	if p := applied.Provision; p != nil {
+		own.From, own.Removed, own.Truncated = p.From, p.Removed, p.Truncated
+	}
+	from := b.Spec.DeepCopy()
+	return &ServiceInstance{
+		TypeMeta: metav1.TypeMeta{APIVersion: GroupVersion.String(), Kind: "ServiceInstance"},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: b.Namespace, Name: DedicatedInstanceName(b),
+			Annotations:     map[string]string{AnnotationAppliedDefaults: own.String()},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(b, GroupVersion.WithKind("ServiceBinding"))},
+		},
+		Spec: ServiceInstanceSpec{
+			PlanReference: from.PlanReference, ServiceType: from.ServiceType, PlanSelector: from.PlanSelector,
+			DecidedReference: from.DecidedReference, Parameters: from.ProvisionParameters, UserInfo: from.UserInfo,
+		},
+	}, nil
+}
+
+// DedicatedTo is the UID and name of the binding whose own the instance is; false
+// where it is nobody's own.
+func (i *ServiceInstance) DedicatedTo() (metav1.OwnerReference, bool) {
+	owner := metav1.GetControllerOf(i)
+	if owner == nil || owner.Kind != "ServiceBinding" || owner.APIVersion != GroupVersion.String() {
+		return metav1.OwnerReference{}, false
+	}
+	return *owner, true
+}
