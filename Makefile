@@ -16,7 +16,7 @@ CONTROLLER_GEN := $(GO) tool -modfile=tools/go.mod controller-gen
 CRD_REF_DOCS := $(GO) tool -modfile=tools/go.mod crd-ref-docs
 GOLANGCI_LINT := $(GO) tool -modfile=tools/golangci/go.mod golangci-lint
 # The packages that run on a control plane; all others are unit tests.
-E2E := $(patsubst %,./%,e2e $(wildcard e2e/osb e2e/svcat e2e/certs e2e/charts e2e/ha e2e/install e2e/ui))
+E2E := $(patsubst %,./%,e2e $(wildcard e2e/osb e2e/svcat e2e/certs e2e/charts e2e/ha e2e/install e2e/ui e2e/claims e2e/sharing e2e/endpoints e2e/rotation e2e/quotas e2e/controllers))
 MODULES := . $(wildcard e2e/controlplane e2e/certmanager tools tools/golangci tools/helm tools/helm3 tools/image)
 
 # Without C: what is built is the same everywhere, and built once. Only the race

@@ -104,7 +104,7 @@ func (s *bindingSubject) call(ctx context.Context, broker *osb.Client, d *lifecy
 // deleted from now on finds the intent, and waits.
 func (s *bindingSubject) instanceStays(ctx context.Context) error {
 	var instance v1beta1.ServiceInstance
-	at := client.ObjectKey{Namespace: s.binding.Namespace, Name: s.binding.Spec.InstanceRef.Name}
+	at := s.binding.InstanceKey()
 	if err := s.secrets.live.Get(ctx, at, &instance); err != nil {
 		return fmt.Errorf("cannot read instance %q: %w", at.Name, err)
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
@@ -41,7 +40,7 @@ func (s *bindingSubject) gather(ctx context.Context, thing *lifecycle.Thing) (ga
 	if target == nil {
 		return found, nil
 	}
-	found.broker = keyOf(&target.BrokerTarget, s.binding.Namespace)
+	found.broker = keyOf(&target.BrokerTarget, s.binding.InstanceKey().Namespace)
 	return found, s.brokers.see(ctx, &found, &thing.Record)
 }
 
@@ -71,17 +70,14 @@ func (s *bindingSubject) hide(ctx context.Context) {
 
 // instance is the one to bind to; nil if it is not there.
 func (s *bindingSubject) instance(ctx context.Context) (*v1beta1.ServiceInstance, error) {
-	ref := s.binding.Spec.InstanceRef
-	if ref == nil {
-		return nil, nil
-	}
 	instance := &v1beta1.ServiceInstance{}
-	err := s.reader.Get(ctx, client.ObjectKey{Namespace: s.binding.Namespace, Name: ref.Name}, instance)
+	at := s.binding.InstanceKey()
+	err := s.reader.Get(ctx, at, instance)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot read instance %q: %w", ref.Name, err)
+		return nil, fmt.Errorf("cannot read instance %q: %w", at.Name, err)
 	}
 	return instance, nil
 }

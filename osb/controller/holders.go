@@ -24,9 +24,12 @@ func (h holders) of(ctx context.Context, instance *v1beta1.ServiceInstance) ([]s
 	var bindings v1beta1.ServiceBindingList
 	// From the API server: a binding that the cache has not seen yet must not lose its
 	// instance.
-	if err := h.live.List(ctx, &bindings, client.InNamespace(instance.Namespace), client.MatchingFields{v1beta1.FieldInstanceRefName: instance.Name}); err != nil {
+	if err := h.live.List(ctx, &bindings, client.MatchingFields{v1beta1.FieldInstanceRefName: instance.Name}); err != nil {
 		return nil, fmt.Errorf("cannot list the bindings of instance %q: %w", instance.Name, err)
 	}
+	bindings.Items = slices.DeleteFunc(bindings.Items, func(b v1beta1.ServiceBinding) bool {
+		return b.InstanceKey() != client.ObjectKeyFromObject(instance)
+	})
 	cascade, err := h.cascades(ctx, instance)
 	if err != nil {
 		return nil, err
@@ -51,9 +54,6 @@ func (h holders) of(ctx context.Context, instance *v1beta1.ServiceInstance) ([]s
 // holds says whether there is or may be something of a binding at the broker.
 func holds(b *v1beta1.ServiceBinding) bool {
 	if !controllerutil.ContainsFinalizer(b, v1beta1.FinalizerServiceCatalog) {
-		return false
-	}
-	if b.Spec.InstanceRef != nil && b.Spec.InstanceRef.Namespace != "" && b.Spec.InstanceRef.Namespace != b.Namespace {
 		return false
 	}
 	return b.Status.UnbindStatus == v1beta1.UnbindRequired || b.Status.UnbindStatus == v1beta1.UnbindFailed ||

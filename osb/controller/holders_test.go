@@ -35,7 +35,6 @@ func TestHolds(t *testing.T) {
 		"Mitigating": {reason: "it may be there", edit: func(b *v1beta1.ServiceBinding) { b.Status.UnbindStatus, b.Status.OrphanMitigationInProgress = "", true }, want: true},
 		"Unbound":    {reason: "it is not there any more", edit: func(b *v1beta1.ServiceBinding) { b.Status.UnbindStatus = v1beta1.UnbindSucceeded }},
 		"NotYet":     {reason: "it was never there", edit: func(b *v1beta1.ServiceBinding) { b.Status.UnbindStatus = v1beta1.UnbindNotRequired }},
-		"Elsewhere":  {reason: "it is to an instance of that name elsewhere", edit: func(b *v1beta1.ServiceBinding) { b.Spec.InstanceRef.Namespace = "other" }},
 		"Here":       {reason: "its namespace may be named", edit: func(b *v1beta1.ServiceBinding) { b.Spec.InstanceRef.Namespace = "n" }, want: true},
 		"LetGo":      {reason: "without the finalizer it is gone for us", edit: func(b *v1beta1.ServiceBinding) { b.Finalizers = nil }},
 	} {

@@ -14,16 +14,20 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 	if err := addBrokerIndexes(ctx, indexer); err != nil {
 		return err
 	}
-	if err := indexer.IndexField(ctx, &v1beta1.ServiceBinding{}, v1beta1.FieldInstanceRefName, instanceRefOf); err != nil {
+	if err := indexer.IndexField(ctx, &v1beta1.ServiceBinding{}, indexInstance, instanceOf); err != nil {
 		return fmt.Errorf("cannot index bindings by instance: %w", err)
 	}
 	return nil
 }
 
-func instanceRefOf(o client.Object) []string {
+// indexInstance finds the bindings for an instance, by its namespace and name. It is
+// the cache's own.
+const indexInstance = "defaultplan/instance"
+
+func instanceOf(o client.Object) []string {
 	binding, ok := o.(*v1beta1.ServiceBinding)
-	if !ok || binding.Spec.InstanceRef == nil {
+	if !ok {
 		return nil
 	}
-	return []string{binding.Spec.InstanceRef.Name}
+	return []string{binding.InstanceKey().String()}
 }

@@ -22,7 +22,7 @@ func stored(t *testing.T, objects ...client.Object) client.WithWatch {
 	require.NoError(t, v1beta1.AddToScheme(scheme))
 	require.NoError(t, corev1.AddToScheme(scheme))
 	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
-		WithIndex(&v1beta1.ServiceBinding{}, v1beta1.FieldInstanceRefName, instanceRefOf).Build()
+		WithIndex(&v1beta1.ServiceBinding{}, v1beta1.FieldInstanceRefName, instanceRefNameOf).Build()
 }
 
 func namespaceOf(name string, annotations map[string]string) *corev1.Namespace {
@@ -79,4 +79,8 @@ func TestIdentityOf(t *testing.T) {
 		Username: "ann", UID: "1", Groups: []string{"dev"}, Extra: map[string][]string{"k": {"a", "b"}},
 	}}, got)
 	assert.NotNil(t, identityOf(&v1beta1.UserInfo{}).Value.Extra)
+}
+
+func instanceRefNameOf(o client.Object) []string {
+	return []string{o.(*v1beta1.ServiceBinding).Spec.InstanceRef.Name}
 }

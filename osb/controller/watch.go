@@ -3,7 +3,6 @@ package controller
 import (
 	"context"
 
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -38,10 +37,8 @@ func byPlan(reader client.Reader) handler.EventHandler {
 func byInstance(reader client.Reader) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, instance client.Object) []reconcile.Request {
 		var bindings v1beta1.ServiceBindingList
-		options := []client.ListOption{
-			client.InNamespace(instance.GetNamespace()), client.MatchingFields{v1beta1.FieldInstanceRefName: instance.GetName()}, client.UnsafeDisableDeepCopy,
-		}
-		if err := reader.List(ctx, &bindings, options...); err != nil {
+		match := client.MatchingFields{indexInstance: client.ObjectKeyFromObject(instance).String()}
+		if err := reader.List(ctx, &bindings, match, client.UnsafeDisableDeepCopy); err != nil {
 			log.FromContext(ctx).Error(err, "cannot list the bindings of an instance that changed", "instance", instance.GetName())
 			return nil
 		}
@@ -57,10 +54,10 @@ func byInstance(reader client.Reader) handler.EventHandler {
 func ofBinding() handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
 		binding, ok := o.(*v1beta1.ServiceBinding)
-		if !ok || binding.Spec.InstanceRef == nil {
+		if !ok {
 			return nil
 		}
-		return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: binding.Namespace, Name: binding.Spec.InstanceRef.Name}}}
+		return []reconcile.Request{{NamespacedName: binding.InstanceKey()}}
 	})
 }
 
