@@ -27,8 +27,8 @@ type MergedTransforms struct {
 // the lists before it gave, and keeps its own order. An entry replaces all earlier ones on the same target, and takes the
 // place of one of them; the rest of a list comes after everything earlier.
 //
-// A target is what a transform works on, told apart by its kind: renameKey.from, addKey.key, removeKey.key and
-// addKeysFrom.secretRef, each as it is written. Renaming "a" and adding "a" are two targets.
+// A target is what a transform works on, told apart by its kind: renameKey.from, addKey.key, removeKey.key, publishKey.key,
+// addKeysFrom.secretRef and preset.name, each as it is written. Renaming "a" and adding "a" are two targets.
 //
 // Transforms run in order, and one may use what another made, so a list is never reordered: an entry takes an earlier
 // one's place only where all entries before it in its own list have taken places further up. From the first that has not
@@ -66,7 +66,7 @@ type targeted struct {
 	layer     int
 }
 
-// A target is what a transform works on: a key, or a Secret.
+// A target is what a transform works on: a key, a Secret, or what a preset of that name works on.
 type target struct {
 	kind      string
 	namespace string
@@ -99,7 +99,7 @@ func aim(transforms []v1beta1.SecretTransform, layer int) ([]targeted, *Transfor
 	for i := range transforms {
 		targets := targetsOf(&transforms[i])
 		if len(targets) != 1 {
-			return nil, &TransformError{Index: i, Detail: "it must be exactly one of renameKey, addKey, addKeysFrom and removeKey"}
+			return nil, &TransformError{Index: i, Detail: "it must be exactly one of renameKey, addKey, addKeysFrom, removeKey, publishKey and preset"}
 		}
 		if targets[0].name == "" {
 			return nil, &TransformError{Index: i, Detail: targets[0].kind + " is required"}
@@ -127,6 +127,12 @@ func targetsOf(t *v1beta1.SecretTransform) []target {
 	}
 	if t.RemoveKey != nil {
 		targets = append(targets, target{kind: "removeKey.key", name: t.RemoveKey.Key})
+	}
+	if t.PublishKey != nil {
+		targets = append(targets, target{kind: "publishKey.key", name: t.PublishKey.Key})
+	}
+	if t.Preset != nil {
+		targets = append(targets, target{kind: "preset.name", name: t.Preset.Name})
 	}
 	return targets
 }

@@ -23,6 +23,10 @@ func targetOf(t v1beta1.SecretTransform) string {
 		return "add " + t.AddKey.Key
 	case t.RemoveKey != nil:
 		return "remove " + t.RemoveKey.Key
+	case t.PublishKey != nil:
+		return "publish " + t.PublishKey.Key
+	case t.Preset != nil:
+		return "preset " + t.Preset.Name
 	}
 	return "from " + t.AddKeysFrom.SecretRef.Namespace + "/" + t.AddKeysFrom.SecretRef.Name
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/defaultplan/defaultplan/merge"
 )
 
-// transforms reads a list as in "a>b +c=x -d @dev/e": a renamed to b, c added with the value x, d removed, and the keys of
-// the Secret e in the namespace dev added.
+// transforms reads a list as in "a>b +c=x -d !e *f=t @dev/g": a renamed to b, c added with the value x, d removed, e published,
+// the preset f applied with the type t, and the keys of the Secret g in the namespace dev added.
 func transforms(text string) []v1beta1.SecretTransform {
 	var list []v1beta1.SecretTransform
 	for word := range strings.FieldsSeq(text) {
@@ -30,6 +30,11 @@ func transform(word string) v1beta1.SecretTransform {
 		return v1beta1.SecretTransform{AddKey: &v1beta1.AddKeyTransform{Key: key, StringValue: &value}}
 	case '-':
 		return v1beta1.SecretTransform{RemoveKey: &v1beta1.RemoveKeyTransform{Key: word[1:]}}
+	case '!':
+		return v1beta1.SecretTransform{PublishKey: &v1beta1.PublishKeyTransform{Key: word[1:]}}
+	case '*':
+		name, typ, _ := strings.Cut(word[1:], "=")
+		return v1beta1.SecretTransform{Preset: &v1beta1.PresetTransform{Name: name, Type: typ}}
 	case '@':
 		namespace, name, _ := strings.Cut(word[1:], "/")
 		return v1beta1.SecretTransform{AddKeysFrom: &v1beta1.AddKeysFromTransform{SecretRef: &v1beta1.ObjectReference{Namespace: namespace, Name: name}}}
@@ -47,6 +52,10 @@ func written(list []v1beta1.SecretTransform) string {
 			words[i] = "+" + t.AddKey.Key + "=" + *t.AddKey.StringValue
 		case t.RemoveKey != nil:
 			words[i] = "-" + t.RemoveKey.Key
+		case t.PublishKey != nil:
+			words[i] = "!" + t.PublishKey.Key
+		case t.Preset != nil:
+			words[i] = "*" + t.Preset.Name + "=" + t.Preset.Type
 		case t.AddKeysFrom != nil:
 			words[i] = "@" + t.AddKeysFrom.SecretRef.Namespace + "/" + t.AddKeysFrom.SecretRef.Name
 		default:
@@ -77,6 +86,9 @@ func TestTransforms(t *testing.T) {
 		"Rename":          {reason: "a later one on the same key takes the place", class: "a>b -x", binding: "a>c", want: "a>c -x", layers: "bc"},
 		"Add":             {reason: "of an added key", class: "+a=1 -x", plan: "+a=2", want: "+a=2 -x", layers: "pc"},
 		"Remove":          {reason: "of a removed one", class: "-a -x", plan: "-a", want: "-a -x", layers: "pc"},
+		"Publish":         {reason: "of a published one", class: "!a -x", plan: "!a", want: "!a -x", layers: "pc"},
+		"Preset":          {reason: "a preset is one, whatever it is given", class: "*sb=mysql -x", binding: "*sb=other", want: "*sb=other -x", layers: "bc"},
+		"PublishedApart":  {reason: "what is published and what is removed are two", class: "!a", binding: "-a *a=", want: "!a -a *a=", layers: "cbb"},
 		"Secret":          {reason: "of a Secret", class: "@dev/s -x", plan: "@dev/s", want: "@dev/s -x", layers: "pc"},
 		"OtherNamespace":  {reason: "another namespace's is another", class: "@dev/s", plan: "@qa/s @/s", want: "@dev/s @qa/s @/s", layers: "cpp"},
 		"KindsApart":      {reason: "each kind has its own targets", class: "a>b", plan: "+a=1", binding: "-a @a/a @/a", want: "a>b +a=1 -a @a/a @/a", layers: "cpbbb"},
@@ -129,7 +141,7 @@ func TestTransforms(t *testing.T) {
 
 func TestTransformErrors(t *testing.T) {
 	t.Parallel()
-	const notOne = "it must be exactly one of renameKey, addKey, addKeysFrom and removeKey"
+	const notOne = "it must be exactly one of renameKey, addKey, addKeysFrom, removeKey, publishKey and preset"
 	rename, remove := transform("a>b"), transform("-a")
 	cases := map[string]struct {
 		reason string
@@ -141,6 +153,8 @@ func TestTransformErrors(t *testing.T) {
 		"NoFrom":    {reason: "no key", broken: transform(">b"), detail: "renameKey.from is required"},
 		"NoAdded":   {reason: "no key", broken: transform("+=hunter2"), detail: "addKey.key is required"},
 		"NoRemoved": {reason: "no key", broken: transform("-"), detail: "removeKey.key is required"},
+		"NoPublic":  {reason: "no key", broken: transform("!"), detail: "publishKey.key is required"},
+		"NoPreset":  {reason: "no preset", broken: transform("*"), detail: "preset.name is required"},
 		"NoSecret":  {reason: "no Secret", broken: v1beta1.SecretTransform{AddKeysFrom: &v1beta1.AddKeysFromTransform{}}, detail: "addKeysFrom.secretRef.name is required"},
 		"NoName":    {reason: "no Secret's name", broken: transform("@dev/"), detail: "addKeysFrom.secretRef.name is required"},
 	}

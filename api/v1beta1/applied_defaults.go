@@ -70,21 +70,36 @@ func (a AppliedDefaults) String() string {
 	if text := a.encode(); len(text) <= MaxAppliedDefaults {
 		return text
 	}
+	// What a record takes whose lists are there and empty.
 	kept := a
-	kept.Truncated = true
-	kept.From = map[string]string{"": ""}
+	kept.Truncated, kept.From = true, map[string]string{"": ""}
+	if a.Provision != nil {
+		kept.Provision = &AppliedProvision{From: map[string]string{"": ""}, Removed: a.Provision.Removed, Truncated: true}
+	}
 	room := MaxAppliedDefaults - len(kept.encode())
-	kept.From = map[string]string{}
-	for _, pointer := range slices.Sorted(maps.Keys(a.From)) {
+	kept.From, room = fitting(a.From, room)
+	kept.Truncated = len(kept.From) < len(a.From)
+	if p := a.Provision; p != nil {
+		kept.Provision.From, _ = fitting(p.From, room)
+		kept.Provision.Truncated = len(kept.Provision.From) < len(p.From)
+	}
+	return kept.encode()
+}
+
+// fitting are the first entries, by their pointers, that fit in so many bytes, and
+// what is left of those.
+func fitting(from map[string]string, room int) (map[string]string, int) {
+	kept := map[string]string{}
+	for _, pointer := range slices.Sorted(maps.Keys(from)) {
 		// An entry is two strings, a colon and a comma.
-		size := len(quoted(pointer)) + len(quoted(a.From[pointer])) + 2
+		size := len(quoted(pointer)) + len(quoted(from[pointer])) + 2
 		if size > room {
 			break
 		}
 		room -= size
-		kept.From[pointer] = a.From[pointer]
+		kept[pointer] = from[pointer]
 	}
-	return kept.encode()
+	return kept, room
 }
 
 func (a AppliedDefaults) encode() string { return quoted(a) }

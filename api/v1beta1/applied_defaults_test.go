@@ -26,6 +26,9 @@ func TestAppliedDefaults(t *testing.T) {
 			From: map[string]string{"/location": "class", "/a~1b": "plan"}, Removed: []string{"/firewallRules"},
 		}},
 		"TooMany": {reason: "what does not fit is left out", applied: AppliedDefaults{Rule: "named", From: many}, truncated: true},
+		"Claim": {reason: "what was decided for an instance of a binding's own", applied: AppliedDefaults{
+			Rule: "named", From: map[string]string{"/tls": "plan"}, Provision: &AppliedProvision{From: map[string]string{"/size": "class"}, Removed: []string{"/zone"}},
+		}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -46,6 +49,25 @@ func TestAppliedDefaults(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAppliedProvisionIsCut(t *testing.T) {
+	t.Parallel()
+	many := make(map[string]string)
+	for i := range 2000 {
+		many[fmt.Sprintf("/key-%04d", i)] = "class"
+	}
+	few := map[string]string{"/tls": "plan"}
+	text := AppliedDefaults{Rule: "named", From: few, Provision: &AppliedProvision{From: many, Removed: []string{"/zone"}}}.String()
+	assert.LessOrEqual(t, len(text), MaxAppliedDefaults)
+	assert.Greater(t, len(text), MaxAppliedDefaults-64, "room is used")
+	got, err := ParseAppliedDefaults(text)
+	require.NoError(t, err)
+	assert.Equal(t, few, got.From, "what fits stays")
+	assert.False(t, got.Truncated, "of the binding's own nothing was left out")
+	assert.True(t, got.Provision.Truncated)
+	assert.NotEmpty(t, got.Provision.From)
+	assert.Equal(t, []string{"/zone"}, got.Provision.Removed, "what was taken away stays whole")
 }
 
 func TestParseAppliedDefaultsRefuses(t *testing.T) {

@@ -339,6 +339,12 @@ type ServiceBindingStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Service string `json:"service,omitempty"`
+	// Endpoints are where the broker says that the service is, or where the keys
+	// of spec.endpointsFrom say it: what the Service is made of, and made of again.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=100
+	Endpoints []BindingEndpoint `json:"endpoints,omitempty"`
 	// ControllerName is the name of the controller that handles it; empty for
 	// the default one.
 	// +optional
@@ -352,6 +358,26 @@ type ServiceBindingStatus struct {
 	// former one, until it is removed.
 	// +optional
 	Rotation *BindingRotation `json:"rotation,omitempty"`
+}
+
+// BindingEndpoint is where an application finds the service.
+type BindingEndpoint struct {
+	// Host is a name, or an address.
+	// +kubebuilder:validation:MaxLength=256
+	Host string `json:"host"`
+	// Ports are single ones or ranges, such as 9000-9010.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=200
+	// +kubebuilder:validation:items:MaxLength=11
+	Ports []string `json:"ports,omitempty"`
+	// Protocol is tcp, udp or all. Absent: tcp.
+	// +optional
+	// +kubebuilder:validation:MaxLength=8
+	Protocol string `json:"protocol,omitempty"`
+	// Mapped says that spec.endpointsFrom gave it, and not the broker.
+	// +optional
+	Mapped bool `json:"mapped,omitempty"`
 }
 
 // CredentialsState is what is known of the age of credentials.

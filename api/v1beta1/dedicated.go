@@ -48,23 +48,37 @@ func DedicatedInstance(b *ServiceBinding) (*ServiceInstance, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot make the instance of binding %q: %w", b.Name, err)
 	}
-	own := AppliedDefaults{Rule: applied.Rule, Class: applied.Class, Plan: applied.Plan}
-	if p := applied.Provision; p != nil {
-		own.From, own.Removed, own.Truncated = p.From, p.Removed, p.Truncated
-	}
-	from := b.Spec.DeepCopy()
+	own := b.Spec.OwnInstance()
+	own.UserInfo = b.Spec.UserInfo.DeepCopy()
 	return &ServiceInstance{
 		TypeMeta: metav1.TypeMeta{APIVersion: GroupVersion.String(), Kind: "ServiceInstance"},
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: b.Namespace, Name: DedicatedInstanceName(b),
-			Annotations:     map[string]string{AnnotationAppliedDefaults: own.String()},
+			Annotations:     map[string]string{AnnotationAppliedDefaults: applied.OfInstance().String()},
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(b, GroupVersion.WithKind("ServiceBinding"))},
 		},
-		Spec: ServiceInstanceSpec{
-			PlanReference: from.PlanReference, ServiceType: from.ServiceType, PlanSelector: from.PlanSelector,
-			DecidedReference: from.DecidedReference, Parameters: from.ProvisionParameters, UserInfo: from.UserInfo,
-		},
+		Spec: own,
 	}, nil
+}
+
+// OwnInstance is what a binding without spec.instanceRef asks of the instance of its
+// own: class and plan, and parameters.
+func (s *ServiceBindingSpec) OwnInstance() ServiceInstanceSpec {
+	from := s.DeepCopy()
+	return ServiceInstanceSpec{
+		PlanReference: from.PlanReference, ServiceType: from.ServiceType, PlanSelector: from.PlanSelector,
+		DecidedReference: from.DecidedReference, Parameters: from.ProvisionParameters,
+	}
+}
+
+// OfInstance is what is recorded on the instance of a binding's own, of what is
+// recorded on the binding.
+func (a AppliedDefaults) OfInstance() AppliedDefaults {
+	own := AppliedDefaults{Rule: a.Rule, Class: a.Class, Plan: a.Plan}
+	if p := a.Provision; p != nil {
+		own.From, own.Removed, own.Truncated = p.From, p.Removed, p.Truncated
+	}
+	return own
 }
 
 // DedicatedTo is the UID and name of the binding whose own the instance is; false

@@ -53,6 +53,14 @@ const (
 	// AnnotationCatalogHash on a class or plan is the sum of what its broker's
 	// catalog said of it: whether there is anything to write.
 	AnnotationCatalogHash = "servicecatalog.kubernetes.io/catalog-hash"
+	// AnnotationCredentialsOf on a Secret is the ID at the broker of the binding whose
+	// credentials it holds.
+	AnnotationCredentialsOf = "servicecatalog.kubernetes.io/credentials-of"
+	// AnnotationIssuedAt on a Secret is when its credentials were stored, in RFC 3339;
+	// AnnotationExpiresAt and AnnotationRenewBefore are the broker's times.
+	AnnotationIssuedAt    = "servicecatalog.kubernetes.io/issued-at"
+	AnnotationExpiresAt   = "servicecatalog.kubernetes.io/expires-at"
+	AnnotationRenewBefore = "servicecatalog.kubernetes.io/renew-before"
 	// AnnotationAttributePrefix goes before the name of an attribute whose value
 	// no label may have.
 	AnnotationAttributePrefix = "attributes.servicecatalog.k8s.io/"

@@ -62,17 +62,18 @@ type PublishKeyTransform struct {
 
 // PresetTransform is a set of transforms by name.
 type PresetTransform struct {
-	// Name is servicebinding: keys that brokers commonly use are renamed to the
-	// well-known ones of the Service Binding specification, where those are not
-	// there yet, and type and provider are added.
+	// Name is servicebinding: the values of keys that brokers commonly use are
+	// copied to the well-known ones of the Service Binding specification, where
+	// those are not there yet, and type and provider are added.
 	// +kubebuilder:validation:Enum=servicebinding
 	Name string `json:"name"`
-	// Type is the value of the key type. Absent: the service type.
+	// Type is the value of the key type. Absent: that of the broker, else the
+	// service type, else the external name of the class.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	Type string `json:"type,omitempty"`
-	// Provider is the value of the key provider. Absent: the external name of the
-	// class.
+	// Provider is the value of the key provider. Absent: that of the broker, else
+	// the external name of the class.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	Provider string `json:"provider,omitempty"`

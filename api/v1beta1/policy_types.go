@@ -273,12 +273,12 @@ type PolicySlots struct {
 	Namespace string `json:"namespace"`
 	// Instances are the UIDs of the instances that have a slot, sorted.
 	// +optional
-	// +listType=set
+	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100000
 	Instances []types.UID `json:"instances,omitempty"`
 	// Bindings are the UIDs of the bindings that have a slot, sorted.
 	// +optional
-	// +listType=set
+	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100000
 	Bindings []types.UID `json:"bindings,omitempty"`
 }

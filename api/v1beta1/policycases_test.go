@@ -9,6 +9,9 @@ import (
 func policyCases() map[string]ruleCase {
 	with := func(rest string) string { return "{action: Deny, subjects: [{planName: p}]" + rest + "}" }
 	subject := func(fields string) string { return "{action: Allow, subjects: [{" + fields + "}]}" }
+	limit := func(action, limits string) string {
+		return "{action: " + action + ", subjects: [{planName: p}], " + limits + "}"
+	}
 	both := map[string]ruleCase{
 		"Everywhere":    {reason: "no namespaces is every namespace", spec: with("")},
 		"Named":         {reason: "a namespace need not exist yet", spec: with(", namespaces: {names: [dev]}")},
@@ -36,8 +39,17 @@ func policyCases() map[string]ruleCase {
 	maps.Copy(cases, of("bindingpolicies", both))
 	maps.Copy(cases, of("provisioningpolicies", map[string]ruleCase{
 		"NoFields": {reason: "it would be every plan", spec: subject(""), field: "spec.subjects[0]", words: "every plan is planSelector: {}"},
+
+		"Limit":          {reason: "neither allows nor denies", spec: limit("Limit", "maxInstances: 2")},
+		"LimitBoth":      {reason: "of both kinds", spec: limit("Limit", "maxInstances: 2, maxBindings: 0")},
+		"AllowSome":      {reason: "allowed, and no more than that", spec: limit("Allow", "maxBindings: 100000")},
+		"LimitOfNothing": {reason: "it would do nothing", spec: limit("Limit", "message: none"), field: "spec", words: "needs a limit: set maxInstances or maxBindings"},
+		"DenySome":       {reason: "none is allowed there", spec: limit("Deny", "maxInstances: 2"), field: "spec", words: "no meaning beside the action Deny"},
+		"Negative":       {reason: "no number of things", spec: limit("Limit", "maxInstances: -1"), field: "spec.maxInstances", words: "greater than or equal to 0"},
+		"TooMany":        {reason: "as good as no limit", spec: limit("Limit", "maxBindings: 100001"), field: "spec.maxBindings", words: "less than or equal to 100000"},
 	}))
 	maps.Copy(cases, of("bindingpolicies", map[string]ruleCase{
+		"Limit":          {reason: "how many bindings there are is of plans", spec: "{action: Limit, subjects: [{planName: p}]}", field: "spec.action", words: "a BindingPolicy has no limits"},
 		"NoFields":       {reason: "it would be every instance", spec: subject(""), field: "spec.subjects[0]", words: "every instance is instanceSelector: {}"},
 		"EveryInstance":  {reason: "said in so many words", spec: subject("instanceSelector: {}")},
 		"Instance":       {reason: "one instance", spec: subject("instance: {namespace: dev, name: db.v2}")},

@@ -24,13 +24,14 @@ type Refusal struct {
 // Judge says what the rules refuse the target in the place; nil means that it is
 // allowed. The rules may be all there are, or those that have one of the target's
 // keys, in any order, and a rule may come twice. Rules about bindings count only
-// where the target has an instance that one could bind to.
+// where the target has an instance that one could bind to, and those that only limit
+// never do.
 func Judge(rules []Rule, target Target, place Place) *Refusal {
 	var denying *Rule
 	var allowing []*Rule
 	for i := range rules {
 		rule := &rules[i]
-		if rule.Kind == KindBinding && target.Instance == nil || rule.Deny && !rule.Holds(place) || !rule.selects(&target) {
+		if rule.OnlyLimits || rule.Kind == KindBinding && target.Instance == nil || rule.Deny && !rule.Holds(place) || !rule.selects(&target) {
 			continue
 		}
 		if !rule.Deny {

@@ -21,8 +21,12 @@ type Rule struct {
 	// Kind and Name are those of the policy.
 	Kind string
 	Name string
-	// Deny says that the rule refuses; otherwise it allows.
+	// Deny says that the rule refuses; otherwise it allows, unless it only limits.
 	Deny bool
+	// OnlyLimits says that the rule neither refuses nor allows.
+	OnlyLimits bool
+	// Limits are how many each namespace may have in which the rule holds.
+	Limits Limits
 	// Message is what the operator says to whom the rule refuses; it may be empty.
 	Message string
 
@@ -52,7 +56,11 @@ func FromProvisioning(policy *v1beta1.ProvisioningPolicy) (Rule, error) {
 	for i := range policy.Spec.Subjects {
 		subjects[i].PlanSubject = policy.Spec.Subjects[i].PlanSubject
 	}
-	return compile(Rule{Kind: KindProvisioning, Name: policy.Name}, &policy.Spec.PolicyRule, subjects)
+	rule := Rule{Kind: KindProvisioning, Name: policy.Name}
+	if policy.Spec.Action != v1beta1.PolicyDeny {
+		rule.Limits = Limits{Instances: policy.Spec.MaxInstances, Bindings: policy.Spec.MaxBindings}
+	}
+	return compile(rule, &policy.Spec.PolicyRule, subjects)
 }
 
 // FromBinding returns the rule of a policy about bindings. The error is an
@@ -65,9 +73,9 @@ func FromBinding(policy *v1beta1.BindingPolicy) (Rule, error) {
 func compile(rule Rule, given *v1beta1.PolicyRule, subjects []v1beta1.BindingPolicySubject) (Rule, error) {
 	found, spec := faults{}, field.NewPath("spec")
 	rule.Message = given.Message
-	rule.Deny = given.Action == v1beta1.PolicyDeny
-	if !rule.Deny && given.Action != v1beta1.PolicyAllow {
-		found.add(field.NotSupported(spec.Child("action"), given.Action, []v1beta1.PolicyAction{v1beta1.PolicyAllow, v1beta1.PolicyDeny}))
+	rule.Deny, rule.OnlyLimits = given.Action == v1beta1.PolicyDeny, given.Action == v1beta1.PolicyLimit
+	if actions := actionsOf(rule.Kind); !slices.Contains(actions, given.Action) {
+		found.add(field.NotSupported(spec.Child("action"), given.Action, actions))
 	}
 	rule.places = found.places(given.Namespaces, spec.Child("namespaces"))
 	rule.subjects = make([]subject, len(subjects))

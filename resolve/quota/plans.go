@@ -1,0 +1,210 @@
+package quota
+
+import (
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/resolve/policy"
+)
+
+// A Named is a plan that an object names, by its reference or, where its broker was
+// sent it, by its IDs there.
+type Named struct {
+	// Ref is what was decided on; zero where only the IDs are known.
+	Ref resolve.Ref
+	// IDs are what a broker was sent; zero where nothing was.
+	IDs   IDs
+	Stage Stage
+}
+
+// IDs are those of a plan at its broker.
+type IDs struct {
+	Class, Plan string
+	// Namespace is that of a namespaced plan, empty of a cluster's.
+	Namespace string
+}
+
+// An Offer is a plan of the catalog, as policies see it, with its IDs.
+type Offer struct {
+	policy.Target
+
+	IDs IDs
+}
+
+// OfferOf is the offer that a plan is together with its class.
+func OfferOf(class resolve.ClassEntry, plan resolve.PlanEntry) Offer {
+	return Offer{Target: policy.TargetOf(class, plan), IDs: IDs{Class: class.ExternalID, Plan: plan.ExternalID, Namespace: plan.Namespace}}
+}
+
+// A Catalog finds plans.
+type Catalog interface {
+	// Plan is the plan that a reference names; false if it is not there.
+	Plan(ref resolve.Ref) (Offer, bool, error)
+	// WithID are the plans with that ID at a broker: of the cluster, or of a
+	// namespace.
+	WithID(namespace, id string) ([]Offer, error)
+}
+
+// Look finds the plans. Opaque says that some are not there any more: nobody knows
+// what policies would select them.
+func Look(named []Named, catalog Catalog) (uses []Use, opaque bool, err error) {
+	var known []Offer
+	for _, n := range named {
+		if n.Ref.Name == "" {
+			continue
+		}
+		offer, found, err := catalog.Plan(n.Ref)
+		if err != nil {
+			return nil, false, err //nolint:wrapcheck // it says what cannot be read
+		}
+		if !found {
+			offer = Offer{Target: policy.Target{Plan: policy.Names{Kubernetes: n.Ref.Name}}}
+			opaque = true
+		}
+		known = append(known, offer)
+		uses = append(uses, Use{Target: offer.Target, Stage: n.Stage})
+	}
+	for _, n := range named {
+		if n.IDs.Plan == "" {
+			continue
+		}
+		offers, err := withIDs(n.IDs, known, catalog)
+		if err != nil {
+			return nil, false, err
+		}
+		opaque = opaque || len(offers) == 0
+		for i := range offers {
+			uses = append(uses, Use{Target: offers[i].Target, Stage: n.Stage})
+		}
+	}
+	return uses, opaque, nil
+}
+
+// withIDs are the plans with the IDs: most often the one that is asked for.
+func withIDs(ids IDs, known []Offer, catalog Catalog) ([]Offer, error) {
+	for i := range known {
+		if known[i].IDs.is(ids) {
+			return known[i : i+1], nil
+		}
+	}
+	all, err := catalog.WithID(ids.Namespace, ids.Plan)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it says what cannot be read
+	}
+	var offers []Offer
+	for i := range all {
+		if all[i].IDs.is(ids) {
+			offers = append(offers, all[i])
+		}
+	}
+	return offers, nil
+}
+
+// is compares IDs. Some records leave the class out.
+func (i IDs) is(sent IDs) bool {
+	return i.Plan == sent.Plan && i.Namespace == sent.Namespace && (sent.Class == "" || i.Class == sent.Class)
+}
+
+// OfInstance are the plans that an instance has, may have, or asks for.
+func OfInstance(i *v1beta1.ServiceInstance) []Named {
+	asked := Named{Ref: refOf(&i.Spec.DecidedReference, i.Namespace), Stage: Asked}
+	named := []Named{asked}
+	for sent, stage := range sentOf(i) {
+		ids := idsOf(sent, i.Namespace)
+		if ids.Plan == "" { // whoever wrote that status left it out
+			named[0].Stage = max(named[0].Stage, stage)
+			continue
+		}
+		named = append(named, Named{IDs: ids, Stage: stage})
+	}
+	return named
+}
+
+// sentOf is what the broker was sent, with how far that came.
+func sentOf(i *v1beta1.ServiceInstance) map[*v1beta1.ServiceInstancePropertiesState]Stage {
+	s, none := &i.Status, &v1beta1.ServiceInstancePropertiesState{}
+	sent := map[*v1beta1.ServiceInstancePropertiesState]Stage{}
+	if s.ProvisionStatus == v1beta1.Provisioned {
+		sent[orElse(s.ExternalProperties, none)] = Standing
+	}
+	making := s.CurrentOperation == v1beta1.InstanceProvision || s.CurrentOperation == v1beta1.InstanceUpdate
+	switch {
+	case s.InProgressProperties != nil && s.AsyncOpInProgress && making && !s.OrphanMitigationInProgress:
+		sent[s.InProgressProperties] = Standing
+	case s.InProgressProperties != nil:
+		sent[s.InProgressProperties] = Doubtful
+	case s.CurrentOperation != "" || s.OrphanMitigationInProgress || s.AsyncOpInProgress || owed(s.DeprovisionStatus):
+		if len(sent) == 0 {
+			sent[orElse(s.ExternalProperties, none)] = Doubtful
+		}
+	}
+	return sent
+}
+
+// Unsure says that an operation on an instance is not over. A second change of plan
+// takes the place of the first one's record, though the broker may have acted on that:
+// what it has slots for now, it keeps.
+func Unsure(i *v1beta1.ServiceInstance) bool {
+	s := &i.Status
+	return s.CurrentOperation != "" || s.InProgressProperties != nil || s.AsyncOpInProgress || s.OrphanMitigationInProgress
+}
+
+func owed(s v1beta1.DeprovisionStatus) bool {
+	return s == v1beta1.DeprovisionRequired || s == v1beta1.DeprovisionFailed
+}
+
+func orElse[T any](value, otherwise *T) *T {
+	if value == nil {
+		return otherwise
+	}
+	return value
+}
+
+// OfBinding are the plans that a binding is of: those of its instance, which may be
+// nil, or else the one that was decided on for it.
+func OfBinding(b *v1beta1.ServiceBinding, instance *v1beta1.ServiceInstance) []Named {
+	stage := stageOf(b)
+	if instance == nil {
+		return []Named{{Ref: refOf(&b.Spec.DecidedReference, b.Namespace), Stage: stage}}
+	}
+	named := OfInstance(instance)
+	for i := range named {
+		named[i].Stage = stage
+	}
+	return named
+}
+
+// stageOf says how far a binding is.
+func stageOf(b *v1beta1.ServiceBinding) Stage {
+	s := &b.Status
+	binds := s.CurrentOperation == v1beta1.BindingBind && s.AsyncOpInProgress && !s.OrphanMitigationInProgress
+	switch {
+	case s.ExternalProperties != nil || binds:
+		return Standing
+	case s.CurrentOperation != "" || s.OrphanMitigationInProgress || s.InProgressProperties != nil || s.AsyncOpInProgress ||
+		s.UnbindStatus == v1beta1.UnbindRequired || s.UnbindStatus == v1beta1.UnbindFailed:
+		return Doubtful
+	}
+	return Asked
+}
+
+func refOf(decided *v1beta1.DecidedReference, namespace string) resolve.Ref {
+	switch {
+	case decided.ClusterServicePlanRef != nil && decided.ClusterServicePlanRef.Name != "":
+		return resolve.Ref{Name: decided.ClusterServicePlanRef.Name}
+	case decided.ServicePlanRef != nil && decided.ServicePlanRef.Name != "":
+		return resolve.Ref{Namespace: namespace, Name: decided.ServicePlanRef.Name}
+	}
+	return resolve.Ref{}
+}
+
+// idsOf are the IDs of what was sent. Old records have them elsewhere.
+func idsOf(sent *v1beta1.ServiceInstancePropertiesState, namespace string) IDs {
+	if id := sent.ClusterServicePlanExternalID; id != "" {
+		return IDs{Class: sent.ClassExternalID, Plan: id}
+	}
+	id := sent.ServicePlanExternalID
+	if id == "" {
+		return IDs{}
+	}
+	return IDs{Class: sent.ClassExternalID, Plan: id, Namespace: namespace}
+}
