@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -23,6 +24,9 @@ type bindings struct {
 	platform   *platform
 	parameters parametersReader
 	secrets    secrets
+	services   services
+	quotas     *quotas
+	rotating   lifecycle.Rotating
 }
 
 // Reconcile takes one binding through one pass.
@@ -34,7 +38,15 @@ func (r *bindings) Reconcile(ctx context.Context, request reconcile.Request) (re
 	if binding.DeletionTimestamp != nil && !controllerutil.ContainsFinalizer(binding, v1beta1.FinalizerServiceCatalog) {
 		return reconcile.Result{}, nil
 	}
-	return again(r.pass(ctx, &bindingSubject{bindings: r, binding: binding}))
+	if found, err := r.brokers.handlerOfBinding(ctx, binding); err != nil || !r.brokers.scope.handles(found) {
+		return r.leave(found), err
+	}
+	s := &bindingSubject{bindings: r, binding: binding, now: r.clock.Now()}
+	result, err := r.passes(ctx, s)
+	if err == nil {
+		err = s.endWithdrawn(ctx)
+	}
+	return again(result, err)
 }
 
 // A bindingSubject is a binding during one pass.
@@ -49,6 +61,26 @@ type bindingSubject struct {
 	origin     origin
 	// secret is whose Secret has the name, or nil: that is not known.
 	secret *secretState
+	// written is what the pass wrote beside the Secret.
+	written written
+	// slots says that it needs slots of policies with limits.
+	slots bool
+	// claimed is the instance that the binding has for itself.
+	claimed claimed
+	// closed says that the instance is another namespace's and not shared with this one.
+	closed bool
+	// now is when the pass began, and rests says that it had nothing to do nor to say.
+	now   time.Time
+	rests bool
+	// other says that the call is for the other binding at the broker: its end is not that
+	// of the Secret. predecessor is the one in force, where the broker is to be told.
+	other       bool
+	predecessor string
+	// id is that of the call. holding is whose credentials the Secret holds, and issued what
+	// is known of those that were stored in this pass; nil: none were.
+	id      string
+	holding holding
+	issued  *v1beta1.CredentialsState
 }
 
 func (s *bindingSubject) object() client.Object  { return s.binding }
@@ -63,6 +95,10 @@ func (s *bindingSubject) with(o client.Object, record *lifecycle.Record) client.
 		named.SecretName = secretName(s.binding)
 	}
 	next.Status = named.BindingStatus(next.Status)
+	s.tell(&next.Status)
+	next.Status.ControllerName = s.brokers.scope.name
+	s.tellOfOwn(&next.Status)
+	s.date(next, record)
 	return next
 }
 
@@ -70,6 +106,7 @@ func (s *bindingSubject) with(o client.Object, record *lifecycle.Record) client.
 func (s *bindingSubject) call(ctx context.Context, broker *osb.Client, d *lifecycle.Decision) lifecycle.Reply {
 	var reply lifecycle.Reply
 	r := &d.Record
+	s.id = r.ID
 	switch d.Step {
 	case lifecycle.Make:
 		if !d.Again {
@@ -78,9 +115,13 @@ func (s *bindingSubject) call(ctx context.Context, broker *osb.Client, d *lifecy
 		if reply.Err != nil {
 			return reply
 		}
+		if held, is := s.withheld(ctx); is {
+			return held
+		}
 		reply.Response, reply.Err = broker.Bind(ctx, osb.BindRequest{
 			InstanceID: s.ask.InstanceID, BindingID: r.ID, ServiceID: s.ask.ClassExternalID, PlanID: s.ask.PlanExternalID,
 			AppGUID: s.origin.space, Context: s.origin.context, Parameters: s.parameters.raw, Identity: identityOf(s.ask.User),
+			Predecessor: s.predecessor,
 		})
 		if reply.Err == nil && !reply.Response.Async {
 			s.keep(ctx, reply.Response.Binding, !d.Again && reply.Response.Created, &reply)
@@ -114,7 +155,7 @@ func (s *bindingSubject) instanceStays(ctx context.Context) error {
 	case instance.Status.CurrentOperation != "":
 		return fmt.Errorf("the instance %q is being changed", at.Name)
 	}
-	return nil
+	return s.staysShared(ctx, &instance)
 }
 
 // serviceType is what the instance gives; empty where its class is gone.
@@ -132,11 +173,13 @@ func (s *bindingSubject) keep(ctx context.Context, given *osb.Binding, first boo
 		if !first {
 			return
 		}
-		given = &osb.Binding{}
+		if given == nil {
+			given = &osb.Binding{}
+		}
 	}
 	// It must not be lost because the call took all its time.
 	ctx = context.WithoutCancel(ctx)
-	if err := s.secrets.write(ctx, s.binding, s.serviceType(), given); err != nil {
+	if err := s.deposit(ctx, given); err != nil {
 		reply.Credentials, reply.StoreProblem = lifecycle.NotStored, err.Error()
 		if errors.As(err, new(unstorableError)) {
 			reply.Credentials = lifecycle.Unstorable
@@ -161,7 +204,7 @@ func (s *bindingSubject) follow(ctx context.Context, broker *osb.Client, d *life
 		})
 		return
 	}
-	if reply.Err = s.secrets.remove(ctx, s.binding); reply.Err != nil {
+	if reply.Err = s.hideSecret(ctx); reply.Err != nil {
 		return
 	}
 	request := osb.UnbindRequest{InstanceID: target.InstanceID, BindingID: r.ID, ServiceID: target.ClassExternalID, PlanID: target.PlanExternalID}

@@ -23,7 +23,18 @@ const (
 func (s *bindingSubject) gather(ctx context.Context, thing *lifecycle.Thing) (gathered, error) {
 	found := gathered{reread: true}
 	instance, err := s.instance(ctx)
+	if found.Problem = beyond(err); found.Problem != nil {
+		return found, nil
+	}
 	if err != nil {
+		return found, err
+	}
+	if s.binding.Dedicated() {
+		if instance, err = s.claim(ctx, thing, instance, &found); err != nil {
+			return found, err
+		}
+	}
+	if err := s.judgeSharing(ctx, thing, instance); err != nil {
 		return found, err
 	}
 	if err := s.look(ctx, thing, instance, &found); err != nil {
@@ -49,9 +60,9 @@ func (s *bindingSubject) findSecret(ctx context.Context) error {
 	if s.secret != nil {
 		return nil
 	}
-	state, err := s.secrets.state(ctx, s.binding)
+	secret, state, err := s.secrets.whose(ctx, s.binding, kindSecret, secretName(s.binding))
 	if err == nil {
-		s.secret = &state
+		s.secret, s.holding = &state, holdingOf(secret)
 	}
 	return err
 }
@@ -86,53 +97,39 @@ func (s *bindingSubject) instance(ctx context.Context) (*v1beta1.ServiceInstance
 // its Secret is lost.
 func (s *bindingSubject) look(ctx context.Context, thing *lifecycle.Thing, instance *v1beta1.ServiceInstance, found *gathered) error {
 	r := &thing.Record
+	if found.Problem = s.void(); found.Problem != nil {
+		return nil
+	}
 	if instance != nil {
-		if o, _, err := s.catalog.offering(ctx, &instance.Spec.DecidedReference, instance.Namespace); err != nil {
+		if err := s.offered(ctx, thing, instance, found); err != nil {
 			return err
-		} else if o != nil {
-			s.offering = o
-			found.Fetchable, found.MaxPolling = o.class.BindingRetrievable, o.maxPolling()
-			complete(thing, &o.target)
-			completeInstance(thing, instance)
 		}
 	}
 	if thing.Deleting {
 		return nil
 	}
 	if r.Exists {
-		if err := s.findSecret(ctx); err != nil {
+		lost, err := s.lost(ctx)
+		if err != nil {
 			return err
 		}
-		if *s.secret == secretOwned && r.Operation == lifecycle.NoOperation && !r.FetchRequired {
+		if !lost && r.Operation == lifecycle.NoOperation && !r.FetchRequired {
 			s.ask = &lifecycle.Ask{Sent: *r.Accepted, Rule: s.rule()}
 			found.Ask = s.ask
+			s.heal(ctx)
 			return nil
 		}
-		found.SecretLost = *s.secret != secretOwned
+		found.SecretLost = lost
 	}
 	problem, err := s.unable(ctx, r, instance)
+	if problem == nil && err == nil {
+		problem, err = s.slotless(ctx, r)
+	}
 	if problem != nil || err != nil {
 		found.Problem = problem
 		return err
 	}
 	return s.asks(ctx, instance, found)
-}
-
-// completeInstance adds what the retired catalog did not record.
-func completeInstance(thing *lifecycle.Thing, instance *v1beta1.ServiceInstance) {
-	for _, sent := range []*lifecycle.Sent{thing.Record.Accepted, thing.Record.InProgress} {
-		if sent != nil && sent.InstanceID == "" {
-			sent.InstanceID = idOf(instance)
-		}
-	}
-}
-
-// idOf is the ID of an instance at its broker.
-func idOf(instance *v1beta1.ServiceInstance) string {
-	if instance.Status.ExternalID != "" {
-		return instance.Status.ExternalID
-	}
-	return instance.Spec.ExternalID
 }
 
 func (s *bindingSubject) rule() string {
@@ -142,6 +139,9 @@ func (s *bindingSubject) rule() string {
 
 // unable says why nothing can be bound now.
 func (s *bindingSubject) unable(ctx context.Context, r *lifecycle.Record, instance *v1beta1.ServiceInstance) (*lifecycle.Problem, error) {
+	if problem := s.unshared(); problem != nil {
+		return problem, nil
+	}
 	if problem := s.unready(instance); problem != nil && r.Operation == lifecycle.NoOperation {
 		return problem, nil
 	}
@@ -164,6 +164,9 @@ func (s *bindingSubject) unable(ctx context.Context, r *lifecycle.Record, instan
 			Message: fmt.Sprintf("there is a Secret %q that is not of this binding; it is left as it is: remove it, or make a binding with another secretName", secretName(s.binding)),
 		}, nil
 	}
+	if problem, err := s.unpublishable(ctx); problem != nil || err != nil {
+		return problem, err
+	}
 	if problem := s.secrets.unreadable(ctx, s.binding); problem != nil {
 		return problem, nil
 	}
@@ -177,31 +180,32 @@ func (s *bindingSubject) unable(ctx context.Context, r *lifecycle.Record, instan
 
 // unready says what is not as it must be with the instance.
 func (s *bindingSubject) unready(instance *v1beta1.ServiceInstance) *lifecycle.Problem {
-	ref := s.binding.Spec.InstanceRef
+	if problem := s.unprovided(instance); problem != nil {
+		return problem
+	}
+	name := s.binding.InstanceKey().Name
 	waits := func(reason, format string, args ...any) *lifecycle.Problem {
 		return &lifecycle.Problem{Reason: reason, Waits: true, Message: fmt.Sprintf(format, args...)}
 	}
 	switch {
-	case ref == nil:
-		return &lifecycle.Problem{Reason: reasonUnresolved, Message: "spec.instanceRef names no instance"}
-	case ref.Namespace != "" && ref.Namespace != s.binding.Namespace:
-		return &lifecycle.Problem{Reason: reasonUnresolved, Message: "spec.instanceRef.namespace is another namespace, which is not possible yet"}
 	case instance == nil:
-		return waits(reasonNoInstance, "the instance %q is not there", ref.Name)
+		return waits(reasonNoInstance, "the instance %q is not there", name)
+	case s.ofAnother(instance):
+		return &lifecycle.Problem{Reason: reasonDedicated, Message: fmt.Sprintf("the instance %q is another binding's own: nobody else can be bound to it", name)}
 	case instance.DeletionTimestamp != nil:
-		return waits(reasonInstanceNotReady, "the instance %q is being deleted", ref.Name)
+		return waits(reasonInstanceNotReady, "the instance %q is being deleted", name)
 	case !s.binding.Spec.Decided() && !instance.Spec.Decided():
-		return &lifecycle.Problem{Reason: reasonUnresolved, Waits: true, Undecided: true, Message: fmt.Sprintf("no plan is decided on yet for the instance %q", ref.Name)}
+		return &lifecycle.Problem{Reason: reasonUnresolved, Waits: true, Undecided: true, Message: fmt.Sprintf("no plan is decided on yet for the instance %q", name)}
 	case s.offering == nil:
-		return waits(reasonUnresolved, "the class or plan of the instance %q is not there", ref.Name)
+		return waits(reasonUnresolved, "the class or plan of the instance %q is not there", name)
 	case !s.offering.bindable():
-		return &lifecycle.Problem{Reason: reasonNotBindable, Message: fmt.Sprintf("instances of the plan %q cannot be bound to", s.offering.planName)}
+		return notBindable(s.offering)
 	case instance.Status.ProvisionStatus != v1beta1.Provisioned || instance.Status.ExternalProperties == nil:
-		return waits(reasonInstanceNotReady, "the instance %q is not provisioned yet", ref.Name)
+		return waits(reasonInstanceNotReady, "the instance %q is not provisioned yet", name)
 	case instance.Status.CurrentOperation != "":
-		return waits(reasonInstanceNotReady, "the instance %q is being changed", ref.Name)
+		return waits(reasonInstanceNotReady, "the instance %q is being changed", name)
 	case instance.Status.Unusable:
-		return waits(reasonInstanceNotReady, "the broker says that the instance %q cannot be used until it is repaired", ref.Name)
+		return waits(reasonInstanceNotReady, "the broker says that the instance %q cannot be used until it is repaired", name)
 	}
 	return nil
 }
@@ -216,6 +220,12 @@ func (s *bindingSubject) asks(ctx context.Context, instance *v1beta1.ServiceInst
 	if found.Problem = s.parameters.unlawful(s.offering.plan.ServiceBindingCreateParameterSchema); found.Problem != nil {
 		return nil
 	}
+	return s.aims(ctx, instance, found)
+}
+
+// aims is what is asked for with the parameters that were read.
+func (s *bindingSubject) aims(ctx context.Context, instance *v1beta1.ServiceInstance, found *gathered) error {
+	var err error
 	if s.origin, err = s.platform.origin(ctx, s.binding.Namespace, instance); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -36,6 +37,8 @@ type bindingWorld struct {
 	requests []string
 	// fail has the next request of that name fail.
 	fail map[string]error
+	// may says that users may create EndpointSlices.
+	may bool
 }
 
 const bindingsCatalog = `{"services":[{"id":"db","name":"mysql","bindable":true,"tags":["ServiceType=mysql"],"plans":[{"id":"small","name":"small"}]}]}`
@@ -46,8 +49,7 @@ func newBindingWorld(t *testing.T, edits ...func(*v1beta1.ServiceBinding)) *bind
 	w.broker = osbtest.Start(t, osbtest.Options{Catalog: []byte(bindingsCatalog)})
 	w.broker.Add(osbtest.Instance{ID: "instance-id", ServiceID: "db", PlanID: "small"})
 	scheme := runtime.NewScheme()
-	require.NoError(t, v1beta1.AddToScheme(scheme))
-	require.NoError(t, corev1.AddToScheme(scheme))
+	require.NoError(t, AddToScheme(scheme))
 	w.cache = fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&v1beta1.ServiceBinding{}, &v1beta1.ServiceInstance{}).
 		WithObjects(w.objects(edits)...).Build()
 	server := interceptor.NewClient(w.cache, w.counting())
@@ -65,6 +67,7 @@ func newBindingWorld(t *testing.T, edits ...func(*v1beta1.ServiceBinding)) *bind
 		reader: w.cache, catalog: catalogReader{w.cache}, platform: &platform{reader: w.cache, clusterID: "c"},
 		parameters: parametersReader{server}, secrets: secrets{client: server, live: server, scheme: scheme},
 	}
+	w.reconciler.services = services{secrets: w.reconciler.secrets, around: &surroundings{live: server, clock: clock.RealClock{}, reread: time.Hour}}
 	return w
 }
 
@@ -118,6 +121,10 @@ func (w *bindingWorld) counting() interceptor.Funcs {
 		Create: func(ctx context.Context, c client.WithWatch, o client.Object, options ...client.CreateOption) error {
 			if err := w.requested("create", o); err != nil {
 				return err
+			}
+			if review, ok := o.(*authorizationv1.LocalSubjectAccessReview); ok {
+				review.Status.Allowed = w.may
+				return nil
 			}
 			return c.Create(ctx, o, options...)
 		},

@@ -90,7 +90,7 @@ func (r *brokerReconciler) tellWaiting(ctx context.Context, b broker, message st
 		after.status.Conditions = v1beta1.SetCondition(after.status.Conditions, condition, generation, now)
 	}
 	unset(after, v1beta1.ConditionFailed, v1beta1.ConditionStalled)
-	after.status.ObservedGeneration = generation
+	after.status.ObservedGeneration, after.status.ControllerName = generation, b.spec.ControllerName
 	after.status.LastConditionState = v1beta1.LastConditionState(after.status.Conditions)
 	return r.store(ctx, b, after)
 }

@@ -25,7 +25,7 @@ import (
 // since. What goes wrong before the broker is asked is no *osb.Error.
 type catalogFetcher func(ctx context.Context, broker client.Object, etag string) (*osb.Catalog, error)
 
-// brokerOptions are what brokers are reconciled with. All but metrics and controllerName
+// brokerOptions are what brokers are reconciled with. All but metrics and scope
 // are required.
 type brokerOptions struct {
 	// client writes, and reads from the cache.
@@ -39,8 +39,8 @@ type brokerOptions struct {
 	interval time.Duration
 	// metrics count relists; nil: nobody does.
 	metrics *metrics
-	// controllerName is whose brokers are handled: those that name it.
-	controllerName string
+	// scope is the part of the cluster whose brokers are handled.
+	scope scope
 }
 
 // A brokerReconciler keeps classes and plans as the catalogs of the brokers of one
@@ -93,7 +93,7 @@ func (r *brokerReconciler) Reconcile(ctx context.Context, request reconcile.Requ
 	}
 	b := brokerOf(object)
 	switch {
-	case b.spec.ControllerName != r.controllerName:
+	case b.spec.ControllerName != r.scope.name:
 		return reconcile.Result{}, nil
 	case object.GetDeletionTimestamp() != nil:
 		return r.delete(ctx, b)

@@ -27,6 +27,9 @@ func addBrokers(mgr manager.Manager, options brokerOptions, concurrent int) (fun
 		false: func() client.Object { return &v1beta1.ClusterServiceBroker{} },
 		true:  func() client.Object { return &v1beta1.ServiceBroker{} },
 	}
+	if options.scope.restricted() {
+		delete(kinds, false)
+	}
 	reconcilers, asks := map[bool]*brokerReconciler{}, map[bool]chan event.GenericEvent{}
 	for namespaced, newBroker := range kinds {
 		r := newBrokerReconciler(options, newBroker)
@@ -42,6 +45,9 @@ func addBrokers(mgr manager.Manager, options brokerOptions, concurrent int) (fun
 	}
 	return func(key brokerKey) {
 		namespaced := key.namespace != ""
+		if reconcilers[namespaced] == nil {
+			return
+		}
 		object := kinds[namespaced]()
 		object.SetNamespace(key.namespace)
 		object.SetName(key.name)

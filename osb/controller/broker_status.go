@@ -73,7 +73,7 @@ type attempt struct {
 // record writes to a broker's status what came of the attempt.
 func (a *attempt) record(b broker) {
 	status, generation := b.status, b.object.GetGeneration()
-	status.ObservedGeneration = generation
+	status.ObservedGeneration, status.ControllerName = generation, b.spec.ControllerName
 	if a.fetched {
 		status.LastCatalogRetrievalTime = new(metav1.NewTime(a.ended))
 		status.CatalogETag = ""

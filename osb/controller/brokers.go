@@ -23,6 +23,8 @@ type brokers struct {
 	// config is what the clients of all brokers share.
 	config osb.Config
 	guard  *guard
+	// scope is the part of the cluster that is handled.
+	scope scope
 	// reread is how long credentials are taken to be as they were read.
 	reread time.Duration
 	// metrics count fetches of catalogs; nil counts nothing.
@@ -187,6 +189,10 @@ func (b *brokers) enter(key brokerKey, now time.Time) (leave func(error), pause 
 // read since the removal began: its address is right.
 func (b *brokers) see(ctx context.Context, found *gathered, r *lifecycle.Record) error {
 	known, ok, err := b.find(ctx, found.broker)
+	if problem := beyond(err); problem != nil {
+		found.Ask, found.Problem = nil, problem
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -195,7 +201,7 @@ func (b *brokers) see(ctx context.Context, found *gathered, r *lifecycle.Record)
 	found.reread = found.reread || found.BrokerGone
 	if ok {
 		read := known.status.LastCatalogRetrievalTime
-		found.foreign = known.spec.ControllerName != ""
+		found.foreign = known.spec.ControllerName != b.scope.name
 		found.BrokerReady = known.ready() && r.Operation == lifecycle.Removing && read != nil && !read.Time.Before(r.Started)
 	}
 	return nil

@@ -24,6 +24,18 @@ import (
 type credential struct {
 	json  json.RawMessage
 	bytes []byte
+	// public says that a transform publishes it, in the ConfigMap beside the Secret.
+	public bool
+	// secret says that it is, or may hold, what another Secret holds: nothing publishes it.
+	secret bool
+}
+
+// A provenance is what credentials are of.
+type provenance struct {
+	// serviceType and class are the external names of type and class; may be empty.
+	serviceType, class string
+	// holding is what the Secret says of them.
+	holding holding
 }
 
 // content is what the Secret holds: the text of a string, the JSON of anything else.
@@ -38,16 +50,21 @@ func (c credential) content() []byte {
 	return c.json
 }
 
-// data is what the Secret holds: the credentials, after the binding's transforms in
-// order. No error tells of a value.
-func (s secrets) data(ctx context.Context, b *v1beta1.ServiceBinding, given *osb.Binding) (map[string][]byte, error) {
+// data is what the Secret holds, and what the ConfigMap beside it: the credentials, after
+// the binding's transforms in order. A key is in one of them. No error tells of a value.
+func (s secrets) data(ctx context.Context, b *v1beta1.ServiceBinding, of provenance, given *osb.Binding) (secret, public map[string][]byte, err error) {
 	credentials := map[string]credential{}
 	for key, value := range given.Credentials {
 		credentials[key] = credential{json: value}
 	}
 	for i := range b.Spec.SecretTransforms {
-		if err := s.transform(ctx, b, &b.Spec.SecretTransforms[i], credentials); err != nil {
-			return nil, fmt.Errorf("secretTransforms[%d]: %w", i, err)
+		t := &b.Spec.SecretTransforms[i]
+		if t.Preset != nil {
+			of.preset(t.Preset, credentials)
+			continue
+		}
+		if err := s.transform(ctx, b, t, credentials); err != nil {
+			return nil, nil, fmt.Errorf("secretTransforms[%d]: %w", i, err)
 		}
 	}
 	return lawful(credentials)
@@ -62,6 +79,11 @@ func (s secrets) transform(ctx context.Context, b *v1beta1.ServiceBinding, t *v1
 		}
 	case t.RemoveKey != nil:
 		delete(credentials, t.RemoveKey.Key)
+	case t.PublishKey != nil:
+		if value, ok := credentials[t.PublishKey.Key]; ok {
+			value.public = !value.secret
+			credentials[t.PublishKey.Key] = value
+		}
 	case t.AddKey != nil:
 		value, err := added(t.AddKey, credentials)
 		if err != nil {
@@ -74,7 +96,7 @@ func (s secrets) transform(ctx context.Context, b *v1beta1.ServiceBinding, t *v1
 			return err
 		}
 		for key, value := range other.Data {
-			credentials[key] = credential{bytes: value}
+			credentials[key] = credential{bytes: value, secret: true}
 		}
 	}
 	return nil
@@ -85,11 +107,22 @@ func added(t *v1beta1.AddKeyTransform, credentials map[string]credential) (crede
 	switch {
 	case t.JSONPathExpression != nil:
 		text, err := evaluate(*t.JSONPathExpression, credentials)
-		return credential{bytes: text}, err
+		return credential{bytes: text, secret: anySecret(credentials)}, err
 	case t.StringValue != nil:
 		return credential{bytes: []byte(*t.StringValue)}, nil
 	}
 	return credential{bytes: t.Value}, nil
+}
+
+// anySecret says that a text that is computed of credentials may hold what another Secret
+// holds.
+func anySecret(credentials map[string]credential) bool {
+	for _, c := range credentials {
+		if c.secret {
+			return true
+		}
+	}
+	return false
 }
 
 var errPath = errors.New("the jsonPathExpression does not evaluate on the credentials that the broker gave")
@@ -153,18 +186,23 @@ func (s secrets) unreadable(ctx context.Context, b *v1beta1.ServiceBinding) *lif
 	return nil
 }
 
-// lawful is the data of a Secret with the keys that a Secret may have. What a key may
-// not hold becomes an underscore; two keys that become one are refused.
-func lawful(credentials map[string]credential) (map[string][]byte, error) {
-	data, from := map[string][]byte{}, map[string]string{}
+// lawful is the data of a Secret, and of the ConfigMap beside it, with the keys that these
+// may have. What a key may not hold becomes an underscore; two keys that become one are
+// refused, also where one is published.
+func lawful(credentials map[string]credential) (secret, public map[string][]byte, err error) {
+	secret, public = map[string][]byte{}, map[string][]byte{}
+	from := map[string]string{}
 	for _, key := range slices.Sorted(maps.Keys(credentials)) {
-		name := lawfulKey(key)
+		name, into := lawfulKey(key), secret
 		if other, ok := from[name]; ok {
-			return nil, unstorableError{fmt.Errorf("the keys %q and %q of the credentials would both be %q in the Secret: rename one by secretTransforms", other, key, name)}
+			return nil, nil, unstorableError{fmt.Errorf("the keys %q and %q of the credentials would both be %q in the Secret: rename one by secretTransforms", other, key, name)}
 		}
-		from[name], data[name] = key, credentials[key].content()
+		if credentials[key].public {
+			into = public
+		}
+		from[name], into[name] = key, credentials[key].content()
 	}
-	return data, nil
+	return secret, public, nil
 }
 
 func lawfulKey(key string) string {

@@ -87,7 +87,7 @@ func TestTransformErrorsTellNoValue(t *testing.T) {
 			if tc.given == nil {
 				tc.given = map[string]json.RawMessage{"password": json.RawMessage(`"canary"`), "list": json.RawMessage(`["canary"]`)}
 			}
-			_, err := w.reconciler.secrets.data(t.Context(), b, &osb.Binding{Credentials: tc.given})
+			_, _, err := w.reconciler.secrets.data(t.Context(), b, provenance{}, &osb.Binding{Credentials: tc.given})
 			require.Error(t, err)
 			assert.Contains(t, err.Error(), tc.says)
 			assert.NotContains(t, err.Error(), "canary")
@@ -111,4 +111,12 @@ func FuzzLawfulKey(f *testing.F) {
 		assert.False(t, strings.HasPrefix(name, ".."), name)
 		assert.Equal(t, name, lawfulKey(name), "what is lawful stays")
 	})
+}
+
+// credentialsIn are the credentials of a JSON object.
+func credentialsIn(t *testing.T, text string) map[string]json.RawMessage {
+	t.Helper()
+	var credentials map[string]json.RawMessage
+	require.NoError(t, json.Unmarshal([]byte(text), &credentials))
+	return credentials
 }

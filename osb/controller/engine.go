@@ -96,8 +96,7 @@ func (e *engine) pass(ctx context.Context, s subject) (reconcile.Result, error) 
 	case lifecycle.Release:
 		return reconcile.Result{}, e.release(ctx, s, decision.Warning)
 	case lifecycle.Rest:
-		err := e.store.ifChanged(ctx, s, &decision.Record)
-		return reconcile.Result{RequeueAfter: e.rest(decision.After, found.reread)}, err
+		return reconcile.Result{RequeueAfter: e.rest(decision.After, found.reread)}, e.settle(ctx, s, &decision)
 	case lifecycle.Make, lifecycle.Change, lifecycle.Remove, lifecycle.Mitigate, lifecycle.Poll, lifecycle.Fetch:
 	}
 	if wait := e.dues.wait(s.object(), facts.Now); decision.Step == lifecycle.Poll && wait > 0 {
@@ -198,7 +197,7 @@ var errPanic = errors.New("the call panicked")
 
 // note logs a call that failed, with what the broker's log knows it by.
 func (e *engine) note(ctx context.Context, s subject, t *turn, reply lifecycle.Reply) {
-	if reply.Err == nil {
+	if reply.Err == nil || reply.Problem != nil {
 		return
 	}
 	requestID := ""
@@ -214,6 +213,9 @@ func (e *engine) note(ctx context.Context, s subject, t *turn, reply lifecycle.R
 
 // conclude stores the outcome, then tells of it.
 func (e *engine) conclude(ctx context.Context, s subject, t *turn, outcome lifecycle.Outcome) (reconcile.Result, error) {
+	if part, is := s.(partial); is {
+		part.judge(&outcome, &t.facts)
+	}
 	if outcome.Event != nil {
 		outcome.Event.Message = t.redactor.text(outcome.Event.Message)
 	}
@@ -221,7 +223,7 @@ func (e *engine) conclude(ctx context.Context, s subject, t *turn, outcome lifec
 		e.brokers.askRelist(t.broker, t.facts.Now)
 	}
 	if outcome.Release {
-		if err := e.store.released(ctx, t.stored); err != nil {
+		if err := e.store.ended(ctx, s, t.stored); err != nil {
 			return reconcile.Result{}, err
 		}
 		e.forget(s)
@@ -247,7 +249,7 @@ func (e *engine) conclude(ctx context.Context, s subject, t *turn, outcome lifec
 
 // release lets an object go of which nothing is left at a broker, or which is given up.
 func (e *engine) release(ctx context.Context, s subject, warning string) error {
-	if err := e.store.release(ctx, s.object()); err != nil {
+	if err := e.store.end(ctx, s, s.object()); err != nil {
 		return err
 	}
 	e.forget(s)

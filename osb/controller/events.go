@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"context"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,6 +17,15 @@ const maxNote = 1024
 // events tells users what happened, after it was stored.
 type events struct {
 	recorder clientevents.EventRecorder
+}
+
+// settle stores where a decision leaves a subject that rests, then tells of it.
+func (e *engine) settle(ctx context.Context, s subject, decision *lifecycle.Decision) error {
+	err := e.store.ifChanged(ctx, s, &decision.Record)
+	if err == nil {
+		e.events.tell(s.object(), decision.Event)
+	}
+	return err
 }
 
 // tell makes an event of what happened; nil: of nothing.

@@ -16,6 +16,8 @@ import (
 type holders struct {
 	client client.Client
 	live   client.Reader
+	// events tells those of other namespaces; nil: nobody is told.
+	events *events
 }
 
 // of lists the bindings whose unbind is not done, by name. Where the instance's user
@@ -30,6 +32,13 @@ func (h holders) of(ctx context.Context, instance *v1beta1.ServiceInstance) ([]s
 	bindings.Items = slices.DeleteFunc(bindings.Items, func(b v1beta1.ServiceBinding) bool {
 		return b.InstanceKey() != client.ObjectKeyFromObject(instance)
 	})
+	own, err := h.own(ctx, instance)
+	if err != nil {
+		return nil, err
+	}
+	if own != nil {
+		bindings.Items = append(bindings.Items, *own)
+	}
 	cascade, err := h.cascades(ctx, instance)
 	if err != nil {
 		return nil, err
@@ -40,10 +49,10 @@ func (h holders) of(ctx context.Context, instance *v1beta1.ServiceInstance) ([]s
 		if !holds(b) {
 			continue
 		}
-		names = append(names, b.Name)
-		if cascade && b.DeletionTimestamp == nil {
-			if err := h.client.Delete(ctx, b, client.Preconditions{UID: &b.UID}); client.IgnoreNotFound(err) != nil {
-				return nil, fmt.Errorf("cannot delete binding %q with its instance: %w", b.Name, err)
+		names = append(names, holderName(b))
+		if cascade.takes(b) && b.DeletionTimestamp == nil {
+			if err := h.take(ctx, b); err != nil {
+				return nil, err
 			}
 		}
 	}
@@ -57,16 +66,20 @@ func holds(b *v1beta1.ServiceBinding) bool {
 		return false
 	}
 	return b.Status.UnbindStatus == v1beta1.UnbindRequired || b.Status.UnbindStatus == v1beta1.UnbindFailed ||
-		b.Status.OrphanMitigationInProgress || b.Status.ExternalProperties != nil && b.DeletionTimestamp == nil
+		b.Status.OrphanMitigationInProgress || b.Status.Rotation != nil || b.Status.ExternalProperties != nil && b.DeletionTimestamp == nil
 }
 
-func (h holders) cascades(ctx context.Context, instance *v1beta1.ServiceInstance) (bool, error) {
-	if instance.Annotations[v1beta1.AnnotationCascade] == "true" {
-		return true, nil
+func (h holders) cascades(ctx context.Context, instance *v1beta1.ServiceInstance) (cascade, error) {
+	asked := cascadeOf(instance)
+	if asked == cascadeEverywhere {
+		return asked, nil
 	}
 	var namespace corev1.Namespace
 	if err := h.client.Get(ctx, client.ObjectKey{Name: instance.Namespace}, &namespace); err != nil {
-		return false, fmt.Errorf("cannot read namespace %q: %w", instance.Namespace, err)
+		return cascadeNone, fmt.Errorf("cannot read namespace %q: %w", instance.Namespace, err)
 	}
-	return namespace.DeletionTimestamp != nil, nil
+	if namespace.DeletionTimestamp != nil {
+		return cascadeEverywhere, nil
+	}
+	return asked, nil
 }

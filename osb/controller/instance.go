@@ -22,6 +22,7 @@ type instances struct {
 	platform   *platform
 	parameters parametersReader
 	holders    holders
+	quotas     *quotas
 }
 
 // Reconcile takes one instance through one pass.
@@ -32,6 +33,9 @@ func (r *instances) Reconcile(ctx context.Context, request reconcile.Request) (r
 	}
 	if instance.DeletionTimestamp != nil && !controllerutil.ContainsFinalizer(instance, v1beta1.FinalizerServiceCatalog) {
 		return reconcile.Result{}, nil
+	}
+	if found, err := r.brokers.handlerOfInstance(ctx, instance); err != nil || !r.brokers.scope.handles(found) {
+		return r.leave(found), err
 	}
 	return again(r.pass(ctx, &instanceSubject{instances: r, instance: instance}))
 }
@@ -47,6 +51,8 @@ type instanceSubject struct {
 	parameters parameters
 	origin     origin
 	changes    lifecycle.Changes
+	// slots says that what is asked for needs slots of policies with limits.
+	slots bool
 }
 
 func (s *instanceSubject) object() client.Object  { return s.instance }
@@ -56,6 +62,7 @@ func (s *instanceSubject) thing() lifecycle.Thing { return lifecycle.OfInstance(
 func (s *instanceSubject) with(o client.Object, record *lifecycle.Record) client.Object {
 	next := o.DeepCopyObject().(*v1beta1.ServiceInstance) //nolint:forcetypeassert // an instance's subject
 	next.Status = record.InstanceStatus(next.Status)
+	next.Status.ControllerName = s.brokers.scope.name
 	next.Status.UserSpecifiedClassName, next.Status.UserSpecifiedPlanName = specified(&s.instance.Spec.PlanReference)
 	return next
 }
@@ -118,12 +125,14 @@ func (s *instanceSubject) look(ctx context.Context, thing *lifecycle.Thing, foun
 		return err
 	}
 	ask := s.asks()
-	found.Problem = s.unlawful(thing, ask)
-	if found.Problem == nil {
+	if found.Problem = s.unlawful(thing, ask); found.Problem == nil {
+		found.Problem, err = s.slotless(ctx, thing, ask)
+	}
+	if found.Problem == nil && err == nil {
 		s.ask, found.Ask = ask, ask
 		s.changes = thing.Changes(ask)
 	}
-	return nil
+	return err
 }
 
 // complete adds to what the retired catalog recorded what it left out.
@@ -143,7 +152,7 @@ func complete(thing *lifecycle.Thing, target *v1beta1.BrokerTarget) {
 // removed says that the plan is not offered any more to whoever does not have it yet.
 func (s *instanceSubject) removed(thing *lifecycle.Thing) *lifecycle.Problem {
 	has := thing.Record.Accepted
-	if !s.offering.removed || thing.Record.Exists && has != nil && has.PlanExternalID == s.offering.target.PlanExternalID {
+	if !s.offering.removed || toAdopt(thing) || thing.Record.Exists && has != nil && has.PlanExternalID == s.offering.target.PlanExternalID {
 		return nil
 	}
 	return &lifecycle.Problem{
@@ -170,6 +179,8 @@ func (s *instanceSubject) asks() *lifecycle.Ask {
 func (s *instanceSubject) unlawful(thing *lifecycle.Thing, ask *lifecycle.Ask) *lifecycle.Problem {
 	has := thing.Record.Accepted
 	switch {
+	case toAdopt(thing):
+		return nil
 	case !thing.Record.Exists:
 		return s.parameters.unlawful(s.offering.plan.InstanceCreateParameterSchema)
 	case has != nil && has.ParameterChecksum != ask.ParameterChecksum:

@@ -5,11 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
-	"slices"
 
-	"github.com/defaultplan/defaultplan/merge"
 	"github.com/defaultplan/defaultplan/osb"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
@@ -20,12 +17,18 @@ func (s *instanceSubject) call(ctx context.Context, broker *osb.Client, d *lifec
 	r := &d.Record
 	switch d.Step {
 	case lifecycle.Make:
+		if held, is := s.withheld(ctx); is {
+			return held
+		}
 		reply.Response, reply.Err = broker.Provision(ctx, osb.ProvisionRequest{
 			InstanceID: r.ID, ServiceID: s.ask.ClassExternalID, PlanID: s.ask.PlanExternalID,
 			Organization: s.origin.organization, Space: s.origin.space, Context: s.origin.context,
 			Parameters: s.parameters.raw, MaintenanceVersion: s.ask.MaintenanceVersion, Identity: identityOf(s.ask.User),
 		})
 	case lifecycle.Change:
+		if held, is := s.withheld(ctx); is {
+			return held
+		}
 		reply.Response, reply.Err = broker.Update(ctx, s.update(r))
 	case lifecycle.Remove, lifecycle.Mitigate, lifecycle.Poll:
 		s.follow(ctx, broker, d, &reply)
@@ -39,7 +42,9 @@ func (s *instanceSubject) call(ctx context.Context, broker *osb.Client, d *lifec
 			InstanceID: id, ServiceID: s.ask.ClassExternalID, PlanID: s.ask.PlanExternalID,
 		})
 		if reply.Err == nil {
-			reply.Found = &lifecycle.Found{Difference: s.differs(fetched), DashboardURL: fetched.DashboardURL}
+			reply.Found = &lifecycle.Found{
+				Difference: s.differs(fetched), DashboardURL: fetched.DashboardURL, MaintenanceVersion: fetched.MaintenanceVersion,
+			}
 		}
 	case lifecycle.Rest, lifecycle.Release:
 	}
@@ -106,30 +111,6 @@ func atBroker(r *lifecycle.Record) *lifecycle.Sent {
 		return r.InProgress
 	}
 	return r.Target()
-}
-
-// differs says in what an instance at the broker is not what is asked for. What the
-// broker does not tell is taken to be the same, and what it adds is its own affair.
-func (s *instanceSubject) differs(found *osb.Instance) string {
-	switch {
-	case found.ServiceID != "" && found.ServiceID != s.ask.ClassExternalID:
-		return "it is of another class"
-	case found.PlanID != "" && found.PlanID != s.ask.PlanExternalID:
-		return "it is of another plan"
-	case len(found.Parameters) == 0:
-		return ""
-	}
-	values, err := merge.Decode(found.Parameters)
-	if err != nil {
-		return ""
-	}
-	for _, key := range slices.Sorted(maps.Keys(s.parameters.values)) {
-		has, told := values[key]
-		if told && !equalJSON(has, s.parameters.values[key]) {
-			return fmt.Sprintf("its parameter %q has another value", key)
-		}
-	}
-	return ""
 }
 
 // equalJSON compares what JSON means: 1 is 1.0, in whatever language a broker is written.

@@ -26,6 +26,8 @@ func TestDiffers(t *testing.T) {
 		"Unreadable":  {reason: "it tells nothing", found: osb.Instance{Parameters: json.RawMessage(`[1]`)}},
 		"Class":       {reason: "another service", found: osb.Instance{ServiceID: "other", PlanID: "plan"}, want: "it is of another class"},
 		"Plan":        {reason: "another plan", found: osb.Instance{ServiceID: "class", PlanID: "other"}, want: "it is of another plan"},
+		"All":         {reason: "who mends the spec mends all at once", found: osb.Instance{PlanID: "other", Parameters: json.RawMessage(`{"size": 2, "deep": {"a": 3}}`)}, want: `it is of another plan; its parameter "deep" has another value; its parameter "size" has another value`},
+		"Version":     {reason: "it is recorded, and no difference", found: osb.Instance{ServiceID: "class", MaintenanceVersion: "0.1.0"}},
 		"Value":       {reason: "its name is told, its value is not", found: osb.Instance{Parameters: json.RawMessage(`{"size": 2}`)}, want: `its parameter "size" has another value`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -38,7 +38,9 @@ var (
 // Only the controller that works does, so that two processes do not count twice.
 type census struct {
 	reader client.Reader
-	clock  clock.PassiveClock
+	// scope is what is counted: what this controller handles.
+	scope scope
+	clock clock.PassiveClock
 	// elected is closed once this process is the controller that works.
 	elected <-chan struct{}
 }
@@ -46,7 +48,7 @@ type census struct {
 // Describe sends what there may be.
 func (*census) Describe(descriptions chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		leaderNow, objectsIn, operationsNow, operationsOldest, brokerReady, catalogComplete, catalogClasses, catalogPlans, oldClasses, oldPlans,
+		leaderNow, objectsIn, operationsNow, operationsOldest, brokerReady, catalogComplete, catalogClasses, catalogPlans, oldClasses, oldPlans, credentialsDaysLeft,
 	} {
 		descriptions <- d
 	}
@@ -76,7 +78,8 @@ func gauge(d *prometheus.Desc, value float64, labels ...string) prometheus.Metri
 // list lists objects of the cache that are not copied: they are only read here, and
 // there may be many.
 func (c *census) list(ctx context.Context, list client.ObjectList) bool {
-	return c.reader.List(ctx, list, client.UnsafeDisableDeepCopy) == nil
+	err := c.reader.List(ctx, list, client.UnsafeDisableDeepCopy)
+	return err == nil || beyond(err) != nil
 }
 
 func (c *census) collectInstances(ctx context.Context, samples chan<- prometheus.Metric) {
@@ -87,6 +90,9 @@ func (c *census) collectInstances(ctx context.Context, samples chan<- prometheus
 	count := newCount("instance", c.clock.Now(), "provision", "update", "deprovision")
 	for i := range list.Items {
 		o := &list.Items[i]
+		if !c.scope.counts(o) {
+			continue
+		}
 		status := &o.Status
 		count.add(&condition{
 			object: o, decided: o.Spec.Decided(), mitigating: status.OrphanMitigationInProgress,
@@ -104,10 +110,14 @@ func (c *census) collectBindings(ctx context.Context, samples chan<- prometheus.
 	if !c.list(ctx, &list) {
 		return
 	}
-	count := newCount("binding", c.clock.Now(), "bind", "unbind")
+	count, ends := newCount("binding", c.clock.Now(), "bind", "unbind"), calendar{}
 	for i := range list.Items {
 		o := &list.Items[i]
+		if !c.scope.counts(o) {
+			continue
+		}
 		status := &o.Status
+		ends.note(o)
 		count.add(&condition{
 			object: o, decided: o.Spec.Decided(), mitigating: status.OrphanMitigationInProgress,
 			operation:  map[v1beta1.BindingOperation]string{v1beta1.BindingBind: "bind", v1beta1.BindingUnbind: "unbind"}[status.CurrentOperation],
@@ -116,4 +126,5 @@ func (c *census) collectBindings(ctx context.Context, samples chan<- prometheus.
 		})
 	}
 	count.tell(samples)
+	ends.tell(c.clock.Now(), samples)
 }

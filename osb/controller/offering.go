@@ -45,6 +45,9 @@ func (o *offering) maintenanceVersion() string {
 	return o.plan.MaintenanceInfo.Version
 }
 
+// bindingRotatable says that a bind may name the binding whose credentials it replaces.
+func (o *offering) bindingRotatable() bool { return o.plan.BindingRotatable }
+
 // maxPolling is the broker's own limit; 0: none.
 func (o *offering) maxPolling() time.Duration {
 	if o.plan.MaximumPollingDuration == nil {
@@ -125,6 +128,9 @@ func (c *catalogReader) localOffering(ctx context.Context, ref *v1beta1.DecidedR
 
 func (c *catalogReader) get(ctx context.Context, at client.ObjectKey, into client.Object, reason, kind string) (*lifecycle.Problem, error) {
 	err := c.reader.Get(ctx, at, into)
+	if problem := beyond(err); problem != nil {
+		return problem, nil
+	}
 	if apierrors.IsNotFound(err) {
 		return &lifecycle.Problem{Reason: reason, Waits: true, Message: fmt.Sprintf("%s %q, which was decided on, is not there", kind, at.Name)}, nil
 	}

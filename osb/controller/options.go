@@ -35,6 +35,20 @@ type Options struct {
 	ContextAnnotations []string
 	// AllowBrokerAddresses are the exceptions for ServiceBrokers, as CIDRs.
 	AllowBrokerAddresses []string
+	// Rotation is of the replacement of credentials.
+	Rotation RotationOptions
+	// ControllerName is what brokers call the controller by; it handles those only. Empty:
+	// those that name none.
+	ControllerName string
+	// Namespaces are those that the controller looks into; none: all, and what is in none.
+	Namespaces []string
+	// IgnoreQuotas lets a controller of some namespaces go without the right to read
+	// policies: their limits do not hold for what it provisions.
+	IgnoreQuotas bool
+	// AllowEndpoints are the exceptions for the Services of bindings, as CIDRs and names;
+	// ClusterCIDRs and ClusterDomain say what is the cluster's own.
+	AllowEndpoints, ClusterCIDRs []string
+	ClusterDomain                string
 	// Wrap is put around what sends requests to brokers; nil: nothing. It is no flag.
 	Wrap func(http.RoundTripper) http.RoundTripper
 }
@@ -43,7 +57,7 @@ type Options struct {
 func NewOptions() *Options {
 	return &Options{
 		CallTimeout: osb.DefaultTimeout, MaxPolling: 7 * 24 * time.Hour, MaxRetry: 5 * time.Minute, RelistInterval: 24 * time.Hour,
-		SecretInterval: time.Minute, Workers: 32, APIVersion: osb.DefaultAPIVersion,
+		SecretInterval: time.Minute, Workers: 32, APIVersion: osb.DefaultAPIVersion, Rotation: newRotationOptions(), ClusterDomain: "cluster.local",
 	}
 }
 
@@ -60,6 +74,14 @@ func (o *Options) Bind(flags *pflag.FlagSet) {
 	flags.StringVar(&o.APIVersion, "osb-api-version", o.APIVersion, "version of the Open Service Broker API that brokers are told")
 	flags.StringSliceVar(&o.ContextAnnotations, "context-annotations", o.ContextAnnotations,
 		"prefixes of the annotations of namespaces and instances that brokers are told, such as acme.com/; none by default")
+	o.bindEndpoints(flags)
+	o.Rotation.bind(flags)
+	flags.StringVar(&o.ControllerName, "controller-name", o.ControllerName,
+		"handle the brokers whose spec.controllerName this is, with all that is at them; empty: those without one")
+	flags.StringSliceVar(&o.Namespaces, "namespaces", o.Namespaces,
+		"look into these namespaces only, and at nothing that is in none; goes with --cluster-id, and needs no right elsewhere but to read policies")
+	flags.BoolVar(&o.IgnoreQuotas, "ignore-quotas", o.IgnoreQuotas,
+		"with --namespaces: do not read policies; their limits do not hold for what this controller provisions")
 	flags.StringSliceVar(&o.AllowBrokerAddresses, "allow-broker-addresses", o.AllowBrokerAddresses,
 		"addresses, such as 10.0.0.0/8, at which a ServiceBroker may be although they are loopback, link-local or the API server's")
 }
@@ -79,7 +101,8 @@ func (o *Options) Validate() error {
 		errs = append(errs, fmt.Errorf("--workers is %d; allowed is 1 or more", o.Workers))
 	}
 	_, err := o.allowed()
-	return errors.Join(append(errs, err)...)
+	_, endpointsErr := o.endpointRules()
+	return errors.Join(append(errs, o.validateScope(), o.Rotation.validate(), endpointsErr, err)...)
 }
 
 // allowed are the addresses of AllowBrokerAddresses.

@@ -82,5 +82,8 @@ func TestIdentityOf(t *testing.T) {
 }
 
 func instanceRefNameOf(o client.Object) []string {
-	return []string{o.(*v1beta1.ServiceBinding).Spec.InstanceRef.Name}
+	if ref := o.(*v1beta1.ServiceBinding).Spec.InstanceRef; ref != nil {
+		return []string{ref.Name}
+	}
+	return nil
 }

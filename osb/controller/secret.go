@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -46,42 +47,56 @@ func secretName(b *v1beta1.ServiceBinding) string {
 	return b.Name
 }
 
-func keyOfSecret(b *v1beta1.ServiceBinding) client.ObjectKey {
-	return client.ObjectKey{Namespace: b.Namespace, Name: secretName(b)}
-}
+// The kinds of what a binding creates.
+var (
+	kindSecret    = corev1.SchemeGroupVersion.WithKind("Secret")
+	kindConfigMap = corev1.SchemeGroupVersion.WithKind("ConfigMap")
+	kindService   = corev1.SchemeGroupVersion.WithKind("Service")
+)
 
 // state says whose the Secret is, without reading its content.
 func (s secrets) state(ctx context.Context, b *v1beta1.ServiceBinding) (secretState, error) {
-	secret := &metav1.PartialObjectMetadata{}
-	secret.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
-	err := s.live.Get(ctx, keyOfSecret(b), secret)
-	switch {
-	case apierrors.IsNotFound(err):
-		return secretAbsent, nil
-	case err != nil:
-		return secretForeign, fmt.Errorf("cannot read Secret %q: %w", secretName(b), err)
-	case metav1.IsControlledBy(secret, b):
-		return secretOwned, nil
-	}
-	return secretForeign, nil
+	_, state, err := s.whose(ctx, b, kindSecret, secretName(b))
+	return state, err
 }
 
-// write makes the Secret hold what the broker gave, changed as the transforms say. It
-// tries for a while: nobody else has the credentials.
-func (s secrets) write(ctx context.Context, b *v1beta1.ServiceBinding, serviceType string, given *osb.Binding) error {
-	data, err := s.data(ctx, b, given)
-	if err != nil {
-		return err
+// whose says whose an object of a binding's namespace is, by its metadata.
+func (s secrets) whose(ctx context.Context, b *v1beta1.ServiceBinding, kind schema.GroupVersionKind, name string) (client.Object, secretState, error) {
+	o := &metav1.PartialObjectMetadata{}
+	o.SetGroupVersionKind(kind)
+	err := s.live.Get(ctx, client.ObjectKey{Namespace: b.Namespace, Name: name}, o)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, secretAbsent, nil
+	case err != nil:
+		return nil, secretForeign, fmt.Errorf("cannot read %s %q: %w", kind.Kind, name, err)
+	case metav1.IsControlledBy(o, b):
+		return o, secretOwned, nil
 	}
-	secret, err := s.made(b, serviceType, data)
+	return o, secretForeign, nil
+}
+
+// write makes the Secret, and the ConfigMap beside it, hold what the broker gave, changed as
+// the transforms say. It tries for a while: nobody else has the credentials. The Secret is
+// the last: where it is, all is.
+func (s secrets) write(ctx context.Context, b *v1beta1.ServiceBinding, of provenance, given *osb.Binding) (published bool, err error) {
+	data, public, err := s.data(ctx, b, of, given)
 	if err != nil {
-		return err
+		return false, err
 	}
-	err = retry.OnError(patience, passing, func() error { return s.put(ctx, b, secret) })
+	secret, err := s.made(b, of.serviceType, data)
+	if err != nil {
+		return false, err
+	}
+	of.holding.annotate(secret)
+	err = retry.OnError(patience, passing, func() error { return s.publish(ctx, b, public) })
+	if err == nil {
+		err = retry.OnError(patience, passing, func() error { return s.put(ctx, b, secret) })
+	}
 	if apierrors.IsInvalid(err) || apierrors.IsRequestEntityTooLargeError(err) {
-		return unstorableError{err}
+		err = unstorableError{err}
 	}
-	return err
+	return len(public) > 0, err
 }
 
 // made is the Secret of a binding, with what is to be in it.
@@ -123,16 +138,17 @@ func (s secrets) put(ctx context.Context, b *v1beta1.ServiceBinding, wanted *cor
 		return fmt.Errorf("cannot read Secret %q: %w", wanted.Name, err)
 	}
 	if !metav1.IsControlledBy(&has, b) {
-		return foreignError{name: has.Name}
+		return foreignError{kind: "Secret", name: has.Name}
 	}
 	if has.Type != wanted.Type {
-		if err := s.delete(ctx, &has); err != nil {
+		if err := s.delete(ctx, kindSecret.Kind, &has); err != nil {
 			return err
 		}
 		return s.create(ctx, wanted)
 	}
 	next := has.DeepCopy()
 	next.Data = wanted.Data
+	holdingOf(wanted).annotate(next)
 	if next.Labels == nil {
 		next.Labels = map[string]string{}
 	}
@@ -161,21 +177,28 @@ func (s secrets) refused(ctx context.Context, b *v1beta1.ServiceBinding, service
 	return nil, nil
 }
 
-// remove deletes the binding's own Secret; another's is left alone.
+// remove deletes the binding's own Secret, and the ConfigMap beside it; another's is left
+// alone.
 func (s secrets) remove(ctx context.Context, b *v1beta1.ServiceBinding) error {
-	secret := &metav1.PartialObjectMetadata{}
-	secret.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
-	err := s.live.Get(ctx, keyOfSecret(b), secret)
-	if err != nil || !metav1.IsControlledBy(secret, b) {
-		return client.IgnoreNotFound(err)
+	if err := s.removeOwn(ctx, b, kindSecret, secretName(b)); err != nil || !publishes(b) {
+		return err
 	}
-	return s.delete(ctx, secret)
+	return s.removeOwn(ctx, b, kindConfigMap, secretName(b))
 }
 
-func (s secrets) delete(ctx context.Context, secret client.Object) error {
-	uid := secret.GetUID()
-	if err := s.client.Delete(ctx, secret, client.Preconditions{UID: &uid}); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("cannot delete Secret %q: %w", secret.GetName(), err)
+// removeOwn deletes an object, if it is the binding's own.
+func (s secrets) removeOwn(ctx context.Context, b *v1beta1.ServiceBinding, kind schema.GroupVersionKind, name string) error {
+	o, state, err := s.whose(ctx, b, kind, name)
+	if err != nil || state != secretOwned {
+		return err
+	}
+	return s.delete(ctx, kind.Kind, o)
+}
+
+func (s secrets) delete(ctx context.Context, kind string, o client.Object) error {
+	uid := o.GetUID()
+	if err := s.client.Delete(ctx, o, client.Preconditions{UID: &uid}); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("cannot delete %s %q: %w", kind, o.GetName(), err)
 	}
 	return nil
 }
@@ -186,9 +209,9 @@ type unstorableError struct{ error }
 
 func (e unstorableError) Unwrap() error { return e.error }
 
-// A foreignError says that a Secret is not the binding's own.
-type foreignError struct{ name string }
+// A foreignError says that an object is not the binding's own.
+type foreignError struct{ kind, name string }
 
 func (e foreignError) Error() string {
-	return fmt.Sprintf("the Secret %q is not of this binding; it is left as it is", e.name)
+	return fmt.Sprintf("the %s %q is not of this binding; it is left as it is", e.kind, e.name)
 }

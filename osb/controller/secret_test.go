@@ -67,7 +67,7 @@ func TestSecretWrite(t *testing.T) {
 			state, err := s.state(t.Context(), b)
 			require.NoError(t, err)
 			assert.Equal(t, tc.foreign, state == secretForeign)
-			err = s.write(t.Context(), b, "mysql", givenText("new", "n"))
+			_, err = s.write(t.Context(), b, provenance{serviceType: "mysql"}, givenText("new", "n"))
 			if tc.foreign {
 				require.ErrorAs(t, err, new(foreignError))
 				require.NoError(t, s.remove(t.Context(), b))
@@ -109,7 +109,7 @@ func TestSecretWriteTriesAgain(t *testing.T) {
 			t.Parallel()
 			w := newBindingWorld(t)
 			w.fail["create Secret"] = tc.err
-			err := w.reconciler.secrets.write(t.Context(), w.bindingHere(), "", givenText("password", "canary"))
+			_, err := w.reconciler.secrets.write(t.Context(), w.bindingHere(), provenance{}, givenText("password", "canary"))
 			if tc.lasts {
 				require.ErrorIs(t, err, tc.err)
 				assert.NotContains(t, err.Error(), "canary")

@@ -17,15 +17,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	crmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
 	"github.com/defaultplan/defaultplan/osb/controller/relist"
+	"github.com/defaultplan/defaultplan/resolve/quota"
 )
 
 // eventSource is whom events are from.
@@ -33,6 +32,10 @@ const eventSource = "defaultplan-controller"
 
 // Setup adds the controllers to a manager.
 func Setup(ctx context.Context, mgr manager.Manager, o *Options) error {
+	mgr = restrict(mgr, o.scope())
+	if err := checkPolicies(ctx, mgr.GetAPIReader(), o.scope()); err != nil {
+		return err
+	}
 	if err := addIndexes(ctx, mgr.GetFieldIndexer()); err != nil {
 		return err
 	}
@@ -44,7 +47,7 @@ func Setup(ctx context.Context, mgr manager.Manager, o *Options) error {
 	if err != nil {
 		return err
 	}
-	if err := crmetrics.Registry.Register(&census{reader: mgr.GetClient(), clock: clock.RealClock{}, elected: mgr.Elected()}); err != nil {
+	if err := crmetrics.Registry.Register(&census{reader: mgr.GetClient(), scope: o.scope(), clock: clock.RealClock{}, elected: mgr.Elected()}); err != nil {
 		return fmt.Errorf("cannot register metrics: %w", err)
 	}
 	guard, err := newGuard(mgr.GetConfig().Host, o)
@@ -52,13 +55,17 @@ func Setup(ctx context.Context, mgr manager.Manager, o *Options) error {
 		return err
 	}
 	known := &brokers{
-		reader: mgr.GetClient(), live: mgr.GetAPIReader(), clock: clock.RealClock{}, guard: guard, reread: o.SecretInterval, metrics: counted,
+		reader: mgr.GetClient(), live: mgr.GetAPIReader(), clock: clock.RealClock{}, guard: guard, scope: o.scope(), reread: o.SecretInterval, metrics: counted,
 		config: osb.Config{Timeout: o.CallTimeout, APIVersion: o.APIVersion, Wrap: o.Wrap},
 	}
+	around, err := newSurroundings(mgr, o, guard)
+	if err != nil {
+		return err
+	}
 	p := parts{
-		mgr: mgr, options: o, brokers: known, metrics: counted,
+		mgr: mgr, options: o, brokers: known, metrics: counted, around: around,
 		platform: &platform{reader: mgr.GetClient(), clusterID: clusterID, annotations: o.ContextAnnotations},
-		recorder: mgr.GetEventRecorder(eventSource),
+		recorder: mgr.GetEventRecorder(o.scope().named(eventSource)),
 	}
 	if err := p.addInstances(); err != nil {
 		return err
@@ -76,6 +83,7 @@ type parts struct {
 	brokers  *brokers
 	metrics  *metrics
 	platform *platform
+	around   *surroundings
 	recorder clientevents.EventRecorder
 }
 
@@ -98,17 +106,17 @@ func (p *parts) running() controller.Options {
 func (p *parts) addInstances() error {
 	r := &instances{
 		engine: p.engine(), reader: p.mgr.GetClient(), catalog: catalogReader{p.mgr.GetClient()}, platform: p.platform,
-		parameters: parametersReader{p.mgr.GetAPIReader()}, holders: holders{client: p.mgr.GetClient(), live: p.mgr.GetAPIReader()},
+		parameters: parametersReader{p.mgr.GetAPIReader()}, holders: holders{client: p.mgr.GetClient(), live: p.mgr.GetAPIReader(), events: &events{recorder: p.recorder}},
+		quotas: p.quotas(),
 	}
 	plans := builder.WithPredicates(specOrAnnotations())
-	gone := predicate.Funcs{
-		CreateFunc: func(event.CreateEvent) bool { return false }, UpdateFunc: func(event.UpdateEvent) bool { return false },
-		GenericFunc: func(event.GenericEvent) bool { return false }, DeleteFunc: func(event.DeleteEvent) bool { return true },
+	added := ctrl.NewControllerManagedBy(p.mgr).Named("instances").For(&v1beta1.ServiceInstance{})
+	if !p.options.scope().restricted() {
+		added = added.Watches(&v1beta1.ClusterServicePlan{}, byPlan(p.mgr.GetClient()), plans)
 	}
-	err := ctrl.NewControllerManagedBy(p.mgr).Named("instances").For(&v1beta1.ServiceInstance{}).
-		Watches(&v1beta1.ClusterServicePlan{}, byPlan(p.mgr.GetClient()), plans).
+	err := p.watchSlots(added, quota.Instances).
 		Watches(&v1beta1.ServicePlan{}, byPlan(p.mgr.GetClient()), plans).
-		Watches(&v1beta1.ServiceBinding{}, ofBinding(), builder.WithPredicates(gone)).
+		Watches(&v1beta1.ServiceBinding{}, ofBinding(), builder.WithPredicates(letsGo())).
 		WithOptions(p.running()).Complete(r)
 	if err != nil {
 		return fmt.Errorf("cannot set up the instances: %w", err)
@@ -120,11 +128,14 @@ func (p *parts) addBindings() error {
 	r := &bindings{
 		engine: p.engine(), reader: p.mgr.GetClient(), catalog: catalogReader{p.mgr.GetClient()}, platform: p.platform,
 		parameters: parametersReader{p.mgr.GetAPIReader()},
+		rotating:   p.options.rotating(),
 		secrets:    secrets{client: p.mgr.GetClient(), live: p.mgr.GetAPIReader(), scheme: p.mgr.GetScheme()},
 	}
-	err := ctrl.NewControllerManagedBy(p.mgr).Named("bindings").For(&v1beta1.ServiceBinding{}).
+	r.services, r.quotas = services{secrets: r.secrets, around: p.around}, p.quotas()
+	controlled := ctrl.NewControllerManagedBy(p.mgr).Named("bindings").For(&v1beta1.ServiceBinding{}).
 		Watches(&v1beta1.ServiceInstance{}, byInstance(p.mgr.GetClient())).
-		WithOptions(p.running()).Complete(r)
+		WithOptions(p.running())
+	err := p.watchSlots(p.watchSharing(controlled), quota.Bindings).Complete(r)
 	if err != nil {
 		return fmt.Errorf("cannot set up the bindings: %w", err)
 	}
@@ -137,7 +148,7 @@ const relistWorkers = 4
 
 func (p *parts) addBrokers() error {
 	ask, err := addBrokers(p.mgr, brokerOptions{
-		client: p.mgr.GetClient(), fetch: p.brokers.catalog, recorder: p.recorder, clock: clock.RealClock{}, interval: p.options.RelistInterval, metrics: p.metrics,
+		client: p.mgr.GetClient(), fetch: p.brokers.catalog, recorder: p.recorder, clock: clock.RealClock{}, interval: p.options.RelistInterval, metrics: p.metrics, scope: p.options.scope(),
 		engine: &relist.Engine{Client: p.mgr.GetClient(), Reader: p.mgr.GetClient(), Live: p.mgr.GetAPIReader()},
 	}, relistWorkers)
 	p.brokers.relist = ask
@@ -171,6 +182,16 @@ func newGuard(host string, o *Options) (*guard, error) {
 		return nil, err
 	}
 	g := &guard{allowed: allowed}
+	for _, name := range apiServerHosts(host) {
+		if ip, err := netip.ParseAddr(name); err == nil {
+			g.refused = append(g.refused, ip)
+		}
+	}
+	return g, nil
+}
+
+// apiServerHosts are the names and addresses of the API server, as this process knows it.
+func apiServerHosts(host string) []string {
 	names := []string{os.Getenv("KUBERNETES_SERVICE_HOST")}
 	if u, err := url.Parse(host); err == nil {
 		names = append(names, u.Hostname())
@@ -178,10 +199,5 @@ func newGuard(host string, o *Options) (*guard, error) {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		names = append(names, name)
 	}
-	for _, name := range names {
-		if ip, err := netip.ParseAddr(name); err == nil {
-			g.refused = append(g.refused, ip)
-		}
-	}
-	return g, nil
+	return names
 }

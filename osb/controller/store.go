@@ -28,6 +28,9 @@ var patience = wait.Backoff{Steps: 10, Duration: 50 * time.Millisecond, Factor: 
 // ifChanged writes a record that is not as what is stored.
 func (w store) ifChanged(ctx context.Context, s subject, record *lifecycle.Record) error {
 	if equality.Semantic.DeepEqual(s.with(s.object(), record), s.object()) {
+		if resting, is := s.(interface{ unchanged() }); is {
+			resting.unchanged()
+		}
 		return nil
 	}
 	_, err := w.write(ctx, s, s.object(), record)
@@ -121,9 +124,4 @@ func (w store) hold(ctx context.Context, o client.Object) error {
 	controllerutil.AddFinalizer(next, v1beta1.FinalizerServiceCatalog)
 	patch := client.MergeFromWithOptions(o, client.MergeFromWithOptimisticLock{})
 	return w.client.Patch(ctx, next, patch, client.FieldOwner(v1beta1.FieldOwnerController))
-}
-
-// released takes the finalizer off after a call, as long as the status is the same.
-func (w store) released(ctx context.Context, stored client.Object) error {
-	return w.patiently(ctx, stored, func(o client.Object) error { return w.release(ctx, o) })
 }

@@ -23,6 +23,12 @@ type Problem struct {
 	Waits bool
 	// Undecided says that no plan is decided on.
 	Undecided bool
+	// Told says that an event is made of it when it begins.
+	Told bool
+	// Failed says that the binding's own instance is Failed, and the binding with it.
+	Failed bool
+	// Voids says that what the binding has is of no use any more, either.
+	Voids bool
 }
 
 // mark tells requests apart that are judged for good: by what may change although the
@@ -53,8 +59,13 @@ type Facts struct {
 	BrokerReady bool
 	// Holders are the bindings that keep an instance from going, sorted.
 	Holders []string
+	// Remains says that the own instance of a binding is there still, and how it does; nil:
+	// it is not, or there never was one. A binding is not let go before.
+	Remains *Problem
 	// SecretLost says that the Secret of a binding that exists is not there.
 	SecretLost bool
+	// Stored says that the Secret of a binding holds the credentials of the ID in question.
+	Stored bool
 	// NewID is an ID that nothing has yet, for whatever needs one.
 	NewID string
 	// Jitter is random, from 0 to below 1: it spreads retries.

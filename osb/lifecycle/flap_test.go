@@ -42,8 +42,11 @@ func TestNoFlap(t *testing.T) {
 			"Make":    func(t *testing.T) *tale { return newTale(t, anInstance) },
 			"Bind":    func(t *testing.T) *tale { return newTale(t, aBinding) },
 			"Adopted": func(t *testing.T) *tale { return newTale(t, scene{kind: Instance}) },
-			"Change":  func(t *testing.T) *tale { a := ready(t, anInstance); a.edit(); return a },
-			"Remove":  func(t *testing.T) *tale { a := ready(t, anInstance); a.thing.Deleting = true; return a },
+			"AdoptedOnly": func(t *testing.T) *tale {
+				return newTale(t, scene{kind: Instance, fetchable: true, adopting: true})
+			},
+			"Change": func(t *testing.T) *tale { a := ready(t, anInstance); a.edit(); return a },
+			"Remove": func(t *testing.T) *tale { a := ready(t, anInstance); a.thing.Deleting = true; return a },
 		} {
 			t.Run(step+name, func(t *testing.T) {
 				t.Parallel()

@@ -48,6 +48,7 @@ func (t *Thing) describe(o metav1.Object) {
 	t.Deleting = o.GetDeletionTimestamp() != nil
 	t.Abandoned = annotations[v1beta1.AnnotationAbandon] == "true"
 	t.RemoveAdopted = annotations[v1beta1.AnnotationDeprovisionAdopted] == "true"
+	t.Adopting = annotations[v1beta1.AnnotationAdopt] == "true"
 }
 
 // InstanceStatus is the status that a record is, over one with fields that are none

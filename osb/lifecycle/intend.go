@@ -83,9 +83,9 @@ func (t *Thing) settled(f *Facts) Record {
 		accepted.UpdateRequests = f.Ask.UpdateRequests
 		r.Accepted = &accepted
 	}
-	w := words(t.Kind, Make)
 	r.resolve(f)
-	r.succeed(w.done, w.doneMessage, f.Now)
+	reason, message := t.done()
+	r.succeed(reason, message, f.Now)
 	return r
 }
 
@@ -119,6 +119,9 @@ func (t *Thing) blocked(f *Facts) Decision {
 	if p.Undecided {
 		r.set(v1beta1.Unresolved(p.Reason, p.Message), f.Now)
 	}
+	if r.ofOwnInstance(p, f.Now) {
+		return Decision{Step: Rest, Record: r}
+	}
 	r.set(ready, f.Now)
 	r.unset(v1beta1.ConditionFailed)
 	if p.Waits {
@@ -126,7 +129,7 @@ func (t *Thing) blocked(f *Facts) Decision {
 	} else {
 		r.stall(p.Reason, p.Message, f.Now)
 	}
-	return Decision{Step: Rest, Record: r}
+	return Decision{Step: Rest, Record: r, Event: p.event(&t.Record)}
 }
 
 // heldBack rests because bindings keep an instance.

@@ -62,6 +62,8 @@ type Decision struct {
 	// Warning is why an object is let go although something may be left at its broker;
 	// empty otherwise. With Release only.
 	Warning string
+	// Event is told once the record is stored; with Rest only, and nil most times.
+	Event *Event
 }
 
 // Next decides what to do with a thing. It decides on at most one call.
@@ -84,14 +86,20 @@ func next(t *Thing, f *Facts) Decision {
 	switch {
 	case t.Deleting:
 		return t.nextRemoval(f)
+	case t.stores(f):
+		return t.foundStored(f)
 	case r.Mitigating:
 		return t.nextMitigation(f)
 	case r.Async && (!f.BrokerGone || f.Problem == nil):
 		return t.retryable(f, Decision{Step: Poll, Record: *r})
+	case t.voided(f):
+		return t.blocked(f)
 	case t.stalled(f) || f.Problem != nil && t.complete(f):
 		return Decision{Step: Rest, Record: *r}
 	case f.Problem != nil:
 		return t.blocked(f)
+	case !r.Exists && t.Adopts():
+		return t.nextAdoption(f)
 	case r.FetchRequired && f.Fetchable:
 		return t.retryable(f, Decision{Step: Fetch, Record: *r})
 	case r.FetchRequired && r.Operation == NoOperation: // the catalog says otherwise now
@@ -176,13 +184,13 @@ func (t *Thing) nextRemoval(f *Facts) Decision {
 	r := &t.Record
 	switch {
 	case !t.owes() && len(f.Holders) == 0:
-		return Decision{Step: Release, Record: *r, Warning: t.left()}
+		return t.leaves(f, t.left())
 	case t.Abandoned:
-		return Decision{Step: Release, Record: *r, Warning: "it was abandoned: its broker was not asked to remove it"}
+		return t.leaves(f, "it was abandoned: its broker was not asked to remove it")
 	case len(f.Holders) > 0:
 		return t.heldBack(f)
 	case f.BrokerGone:
-		return Decision{Step: Release, Record: *r, Warning: "its broker is not registered any more: it was not asked to remove it"}
+		return t.leaves(f, "its broker is not registered any more: it was not asked to remove it")
 	case r.Async && r.Operation == Removing:
 		return t.retryable(f, Decision{Step: Poll, Record: *r})
 	case r.Async && r.Operation == Changing: // only a creation can be overtaken

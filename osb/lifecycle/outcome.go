@@ -58,7 +58,10 @@ func (c *call) gone() Outcome {
 	event := &Event{Reason: c.words.done, Message: c.words.doneMessage}
 	c.end()
 	r.Deadline = time.Time{}
-	if c.thing.Deleting {
+	switch {
+	case c.thing.Deleting && c.facts.Remains != nil:
+		return c.parted(event)
+	case c.thing.Deleting:
 		return Outcome{Record: *r, Release: true, Event: event}
 	}
 	r.Mitigating, r.Owed, r.Exists, r.Absent, r.Unusable = false, WasPaid, false, false, false

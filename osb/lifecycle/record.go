@@ -133,7 +133,10 @@ type Thing struct {
 	// Deleting says that it is to go, Abandoned that its broker is not to be asked,
 	// and RemoveAdopted that what was not made for it is to be removed all the same.
 	Deleting, Abandoned, RemoveAdopted bool
-	Record                             Record
+	// Adopting says that its user wants what the broker has to be taken over, and
+	// nothing to be made; for instances.
+	Adopting bool
+	Record   Record
 }
 
 // id is the ID for the next call.

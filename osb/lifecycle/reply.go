@@ -26,7 +26,9 @@ const (
 // field that belongs to its step is set.
 type Reply struct {
 	// Err is what failed: an *osb.Error, or what kept the call from being made.
-	Err      error
+	Err error
+	// Problem is why the call was not made after all; nil where it was. Err says so too.
+	Problem  *Problem
 	Response *osb.Response
 	Poll     *osb.LastOperation
 	Found    *Found
@@ -40,6 +42,8 @@ type Found struct {
 	// Difference is what is not as asked for, in words without values; empty: nothing.
 	Difference   string
 	DashboardURL string
+	// MaintenanceVersion is empty where the broker tells none.
+	MaintenanceVersion string
 }
 
 // An Event is told when the record is stored.
@@ -65,6 +69,9 @@ type Outcome struct {
 // Replied is what to store after the reply to a decision's call. The thing is as it was
 // at the decision, and so is f, but for Now.
 func (t *Thing) Replied(d Decision, reply Reply, f Facts) Outcome {
+	if reply.Problem != nil {
+		return t.withheld(reply.Problem, f)
+	}
 	c := call{thing: t, decision: d, facts: &f, words: words(t.Kind, d.Step), record: d.Record}
 	c.record.Deadline = c.inFlight(reply)
 	switch d.Step {

@@ -1,8 +1,6 @@
 package lifecycle
 
 import (
-	"fmt"
-
 	"github.com/defaultplan/defaultplan/osb"
 )
 
@@ -34,7 +32,7 @@ func (c *call) fetchedInstance(reply Reply) Outcome {
 		if r.Owed != IsOwed {
 			r.InProgress = nil
 		}
-		return c.stop(reasonConflict, fmt.Sprintf("the broker has another instance under the ID %q: %s", r.ID, reply.Found.Difference))
+		return c.another(reply.Found.Difference)
 	}
 	if n := len(reply.Found.DashboardURL); n > 0 && n <= longestURL {
 		r.DashboardURL = new(reply.Found.DashboardURL)
@@ -42,7 +40,7 @@ func (c *call) fetchedInstance(reply Reply) Outcome {
 	if !c.thing.own() && r.Owed != IsOwed {
 		c.words.done, c.words.doneMessage = ReasonAdopted, adoptedMessage
 	}
-	r.InProgress = new(c.thing.storable(c.facts.Ask)) // it was compared with that
+	r.InProgress = c.thing.found(c.facts.Ask, reply.Found.MaintenanceVersion)
 	r.resolve(c.facts)
 	return c.exists()
 }
@@ -51,6 +49,9 @@ func (c *call) fetchedInstance(reply Reply) Outcome {
 // it may be in the making, so that it is looked for some more times.
 func (c *call) notFetched(e *osb.Error) Outcome {
 	r := &c.record
+	if e.Kind == osb.Gone && c.thing.Adopts() {
+		return c.notThere()
+	}
 	if e.Kind == osb.Gone && !r.FetchRequired {
 		r.Absent = true
 		return Outcome{Record: *r}

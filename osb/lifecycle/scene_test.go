@@ -25,12 +25,20 @@ type scene struct {
 	fetchable bool
 	// foreign is the body of what was there before anybody asked; empty: nothing was.
 	foreign string
+	// adopting says that nothing is to be made.
+	adopting bool
+	// claim says that a binding has an instance of its own.
+	claim bool
 }
+
+// trusts says that what is there is taken over unseen.
+func (s *scene) trusts() bool { return s.adopting && !s.fetchable }
 
 func (s *scene) name() string {
 	name := map[Kind]string{Instance: "Instance", Binding: "Binding"}[s.kind]
 	name += map[bool]string{true: "Minted", false: "Adopted"}[s.minted]
 	name += map[bool]string{true: "Fetchable", false: "NotFetchable"}[s.fetchable]
+	name += map[bool]string{true: "Only"}[s.adopting] + map[bool]string{true: "Claim"}[s.claim]
 	return name + map[string]string{"": "", "a": "AsAsked", "b": "Different"}[s.foreign]
 }
 
@@ -38,11 +46,15 @@ func scenes() []scene {
 	var all []scene
 	for _, kind := range []Kind{Instance, Binding} {
 		for _, fetchable := range []bool{true, false} {
-			all = append(all, scene{kind, true, fetchable, ""}, scene{kind, false, fetchable, ""},
-				scene{kind, false, fetchable, "a"}, scene{kind, false, fetchable, "b"})
+			all = append(all, scene{kind: kind, minted: true, fetchable: fetchable}, scene{kind: kind, fetchable: fetchable},
+				scene{kind: kind, fetchable: fetchable, foreign: "a"}, scene{kind: kind, fetchable: fetchable, foreign: "b"})
 		}
 	}
-	return all
+	return append(all, scene{kind: Instance, fetchable: true, adopting: true},
+		scene{kind: Instance, fetchable: true, adopting: true, foreign: "a"}, scene{kind: Instance, fetchable: true, adopting: true, foreign: "b"},
+		scene{kind: Instance, adopting: true, foreign: "a"}, scene{kind: Instance, adopting: true, foreign: "b"},
+		scene{kind: Binding, minted: true, fetchable: true, claim: true}, scene{kind: Binding, minted: true, claim: true},
+		scene{kind: Binding, fetchable: true, foreign: "a", claim: true})
 }
 
 // A state is all that the next step depends on, and the truth at the broker.
@@ -53,15 +65,19 @@ type state struct {
 	// restarted says that the process that wrote the record's deadline is gone.
 	restarted bool
 	world     world
-	ids       int
-	from      *state
-	how       string
+	// remains says that a claim's own instance is there; gaveUp that what it has at the
+	// broker was given up.
+	remains, gaveUp bool
+	ids             int
+	from            *state
+	how             string
 }
 
 func (s *scene) start() state {
 	return state{
-		thing: Thing{Kind: s.kind, Generation: 1, SpecID: specID, Minted: s.minted},
-		body:  "a", now: epoch, world: world{place: map[bool]place{true: there, false: nothing}[s.foreign != ""], body: s.foreign},
+		thing:   Thing{Kind: s.kind, Generation: 1, SpecID: specID, Minted: s.minted, Adopting: s.adopting},
+		remains: s.claim,
+		body:    "a", now: epoch, world: world{place: map[bool]place{true: there, false: nothing}[s.foreign != ""], body: s.foreign},
 	}
 }
 
@@ -89,10 +105,18 @@ func ask(body string) *Ask {
 // facts are those of a good day.
 func (s *scene) facts(at *state) Facts {
 	return Facts{
-		Now: at.now, Ask: ask(at.body), Fetchable: s.fetchable, Settled: !at.restarted, BrokerReady: true,
+		Now: at.now, Ask: ask(at.body), Remains: at.remainder(), Fetchable: s.fetchable, Settled: !at.restarted, BrokerReady: true,
 		SecretLost: s.kind == Binding && at.thing.Record.Exists && !at.world.secret,
 		NewID:      fmt.Sprintf("22222222-2222-4222-8222-%012d", at.ids+1), Jitter: 0.5, MaxPolling: maxPolling,
 	}
+}
+
+// remainder is what there is to say of a claim's own instance, at its deletion.
+func (s *state) remainder() *Problem {
+	if !s.remains || !s.thing.Deleting {
+		return nil
+	}
+	return &Problem{Reason: "Deprovisioning", Message: "the instance is there still", Waits: true}
 }
 
 // otherFacts are those of bad days.
@@ -110,6 +134,10 @@ func (s *scene) otherFacts(at *state) map[string]Facts {
 		f.BrokerGone = true
 		problem(f, Problem{Reason: "NoBroker", Message: "gone", Waits: true})
 	})
+	if s.claim {
+		add("InstanceFailed", func(f *Facts) { problem(f, Problem{Reason: "ProvisionCallFailed", Message: "no", Failed: true}) })
+		add("InstanceGone", func(f *Facts) { problem(f, Problem{Reason: "InstanceGone", Message: "gone", Voids: true}) })
+	}
 	add("Held", func(f *Facts) { f.HeldUntil, f.HeldBecause = f.Now.Add(time.Minute), "it does not answer" })
 	add("NotReady", func(f *Facts) { f.BrokerReady = false })
 	if at.thing.Deleting && s.kind == Instance {
@@ -132,6 +160,9 @@ func (t *Thing) stored(r *Record) Thing {
 	}
 	if t.RemoveAdopted {
 		meta.Annotations[v1beta1.AnnotationDeprovisionAdopted] = "true"
+	}
+	if t.Adopting {
+		meta.Annotations[v1beta1.AnnotationAdopt] = "true"
 	}
 	if t.Kind == Instance {
 		i := &v1beta1.ServiceInstance{ObjectMeta: meta, Spec: v1beta1.ServiceInstanceSpec{ExternalID: t.SpecID}}
@@ -178,5 +209,5 @@ func (s *state) key() string {
 	return fmt.Sprint(r.Operation, r.Async, r.Mitigating, r.Async && s.now.Sub(r.Started) > maxPolling, due(r.Deadline),
 		s.retries(), due(r.NextRetry), s.thing.own(), r.Exists, r.Absent, r.Owed, r.FetchRequired, r.Unusable, sent(r.InProgress), sent(r.Accepted),
 		s.thing.Generation == r.ObservedGeneration, s.thing.Deleting, s.thing.Abandoned, s.body, s.restarted && r.Deadline.After(s.now), conditions,
-		w.place, w.body, w.next, w.ours, w.cut, w.cutBody, w.secret)
+		w.place, w.body, w.next, w.ours, w.cut, w.cutBody, w.secret, s.remains, s.gaveUp, s.thing.passedOn())
 }

@@ -27,10 +27,11 @@ func (w *walk) checkEnd(s *state, start string) {
 	require.Zero(w.t, r.NextRetry, start)
 	require.False(w.t, r.holds(v1beta1.ConditionReconciling), "ready, and reconciling: %s", start)
 	require.Equal(w.t, there, s.world.place, "ready, and not there: %s", start)
-	if w.scene.kind == Instance {
-		require.Equal(w.t, s.body, s.world.body, "ready, and not as asked for: %s", start)
-	} else {
+	switch {
+	case w.scene.kind == Binding:
 		require.True(w.t, s.world.secret, "ready without a Secret: %s", start)
+	case !w.scene.trusts():
+		require.Equal(w.t, s.body, s.world.body, "ready, and not as asked for: %s", start)
 	}
 }
 
@@ -54,7 +55,7 @@ func (w *walk) checkRecord(s *state) {
 	require.False(t, r.Mitigating && !s.thing.own(), "mitigates what is not its own: %s", s.path())
 	require.False(t, s.thing.owes() && r.Target() == nil, "owes a removal, and does not know where: %s", s.path())
 	require.Equal(t, r.Exists, r.Accepted != nil, s.path())
-	if s.world.ours && w.scene.minted {
+	if s.world.ours && w.scene.minted && !s.gaveUp {
 		require.True(t, s.thing.owes(), "forgot what is there: %s", s.path())
 	}
 	if !s.thing.Deleting && r.Operation == NoOperation && !r.Exists && len(r.Conditions) > 0 && !r.FetchRequired {
@@ -69,6 +70,9 @@ func (w *walk) checkCall(at *state, f Facts, d *Decision) {
 	require.False(t, f.BrokerGone, "a broker that is gone is called: %s", at.path())
 	if at.restarted && at.thing.Record.Operation != NoOperation && !at.thing.Record.Async {
 		require.False(t, at.thing.Record.Deadline.After(at.now), "called before the deadline of somebody else: %s", at.path())
+	}
+	if w.scene.adopting {
+		require.Contains(t, []Step{Fetch, Change, Poll}, d.Step, "what is to be adopted is made or removed: %s", at.path())
 	}
 	switch d.Step {
 	case Make, Change:
@@ -98,7 +102,7 @@ func (w *walk) checkOutcome(at *state, d *Decision, a answer, o *Outcome, path s
 		made := at.thing.Kind == Binding && d.Record.FetchRequired && forGood(e)
 		require.Equal(w.t, (a.orphan || made) && at.thing.own(), o.Record.Mitigating, "mitigation: %s", path)
 	}
-	if at.thing.Record.Mitigating && !o.Record.Mitigating && !o.Release {
+	if at.thing.Record.Mitigating && !o.Record.Mitigating && !at.thing.Deleting {
 		require.NotEqual(w.t, d.Record.ID, o.Record.ID, "an ID that was used is used again: %s", path)
 	}
 	require.Equal(w.t, v1beta1.LastConditionState(o.Record.Conditions), (&o.Record).InstanceStatus(v1beta1.ServiceInstanceStatus{}).LastConditionState, path)
@@ -114,7 +118,14 @@ func (w *walk) checkOutcome(at *state, d *Decision, a answer, o *Outcome, path s
 
 func (w *walk) checkRelease(s *state, warning string) {
 	require.True(w.t, s.thing.Deleting, s.path())
-	require.False(w.t, warning == "" && (s.world.ours || s.world.cut), "released, and something of ours is there: %s", s.path())
+	require.False(w.t, s.remains, "released, and its own instance is there: %s", s.path())
+	require.False(w.t, warning == "" && !s.gaveUp && (s.world.ours || s.world.cut), "released, and something of ours is there: %s", s.path())
+}
+
+// checkParted is what holds of a claim whose own instance is to go.
+func (w *walk) checkParted(s *state) {
+	require.True(w.t, s.thing.Deleting, s.path())
+	require.False(w.t, !s.gaveUp && (s.world.ours || s.world.cut), "the instance goes, and something is bound to it: %s", s.path())
 }
 
 func snapshot(t *testing.T, v any) string {

@@ -18,6 +18,9 @@ const (
 	reasonStore    = "ErrorInjectingBindResult"
 	// ReasonAdopted is that of a thing that was at its broker before.
 	ReasonAdopted = "Adopted"
+	// ReasonAbandoned is that of a thing that was let go although something may be left
+	// at its broker.
+	ReasonAbandoned = "Abandoned"
 )
 
 const adoptedMessage = "it was at the broker already, and was taken over"

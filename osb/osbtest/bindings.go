@@ -111,6 +111,9 @@ func (b *Broker) show(binding *Binding) map[string]any {
 		binding.Shown++
 		body["credentials"] = binding.Credentials
 	}
+	if b.options.Endpoints != nil {
+		body["endpoints"] = b.options.Endpoints(*binding)
+	}
 	if !binding.ExpiresAt.IsZero() {
 		renew := binding.ExpiresAt.Add(-b.options.Lifetime / 2)
 		body["metadata"] = map[string]any{

@@ -37,6 +37,8 @@ type Options struct {
 	Lifetime time.Duration
 	// Credentials are those of a new binding; nil for a believable set.
 	Credentials func(Binding) map[string]any
+	// Endpoints are those of a new binding, as objects of host, ports and protocol; nil: none.
+	Endpoints func(Binding) []map[string]any
 	// Strict answers 400 to every call that breaks a duty.
 	Strict bool
 	// Crashes says that the platform is killed in this test. Then a request may be sent
@@ -120,6 +122,13 @@ func New(options Options) *Broker {
 		panic(err)
 	}
 	return b
+}
+
+// SetEndpoints changes the endpoints that bindings are shown with; nil: none.
+func (b *Broker) SetEndpoints(endpoints func(Binding) []map[string]any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.options.Endpoints = endpoints
 }
 
 // SetAuth changes the credentials that the broker asks for; all empty for none.

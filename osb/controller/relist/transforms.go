@@ -69,8 +69,18 @@ func transformUnfit(transform *api.SecretTransform) string {
 			return "has a value that is too long"
 		}
 	}
+	if t := transform.PublishKey; t != nil {
+		set++
+		keys = append(keys, t.Key)
+	}
+	if t := transform.Preset; t != nil {
+		set++
+		if t.Name != api.PresetServiceBinding || longer(&t.Type, 253) || longer(&t.Provider, 253) {
+			return "is a preset that there is not, or has a value that is too long"
+		}
+	}
 	if set != 1 {
-		return "is not exactly one of renameKey, addKey and removeKey"
+		return "is not exactly one of renameKey, addKey, removeKey, publishKey and preset"
 	}
 	for _, key := range keys {
 		if length := utf8.RuneCountInString(key); length == 0 || length > 253 {

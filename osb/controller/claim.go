@@ -1,0 +1,163 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/lifecycle"
+)
+
+// Reasons that only bindings with an instance of their own have. Until it is there, and
+// once it is to go, they have the instance's own reasons, too.
+const (
+	reasonProvisioning    = "Provisioning"
+	reasonDeprovisioning  = "Deprovisioning"
+	reasonInstanceRefused = "InstanceRefused"
+	reasonInstanceTaken   = "InstanceNameTaken"
+	// reasonInstanceGone: what was in it is lost, so that another would not do instead.
+	reasonInstanceGone = "InstanceGone"
+	// reasonInstanceGoing is of a binding that can be used as long as it is not deleted.
+	reasonInstanceGoing = "InstanceBeingDeleted"
+	// reasonDedicated is of a binding to what another has for itself.
+	reasonDedicated = "InstanceDedicated"
+)
+
+// A claimed is the instance that a binding has for itself.
+type claimed struct {
+	// instance is nil where it is not there, or where what has its name is another's.
+	instance *v1beta1.ServiceInstance
+	// problem is why there is none to be bound to.
+	problem *lifecycle.Problem
+}
+
+// ofOwn says that an instance is the binding's own.
+func (s *bindingSubject) ofOwn(instance *v1beta1.ServiceInstance) bool {
+	owner, is := instance.DedicatedTo()
+	return is && owner.UID == s.binding.UID
+}
+
+// ofAnother says that an instance is another binding's own.
+func (s *bindingSubject) ofAnother(instance *v1beta1.ServiceInstance) bool {
+	_, dedicated := instance.DedicatedTo()
+	return dedicated && !s.ofOwn(instance)
+}
+
+// void is a problem that is told although the binding is bound; nil: there is none.
+func (s *bindingSubject) void() *lifecycle.Problem {
+	if problem := s.claimed.problem; problem != nil && problem.Voids {
+		return problem
+	}
+	return nil
+}
+
+// claim sees to the instance that the binding has for itself: it is made once, and goes
+// when nothing is bound to it any more. It is what the binding is bound to; an instance
+// that is another's is as none.
+func (s *bindingSubject) claim(ctx context.Context, thing *lifecycle.Thing, cached *v1beta1.ServiceInstance, found *gathered) (*v1beta1.ServiceInstance, error) {
+	var err error
+	switch {
+	case thing.Deleting:
+		return s.parts(ctx, thing, found)
+	case cached != nil:
+		s.claimed = s.takes(cached)
+	case s.binding.Status.InstanceRef != nil:
+		s.claimed, err = s.misses(ctx)
+	default:
+		s.claimed, err = s.demands(ctx)
+	}
+	return s.claimed.instance, err
+}
+
+// takes is the instance of the right name, if it is the binding's.
+func (s *bindingSubject) takes(instance *v1beta1.ServiceInstance) claimed {
+	if s.ofOwn(instance) {
+		return claimed{instance: instance}
+	}
+	return claimed{problem: &lifecycle.Problem{
+		Reason: reasonInstanceTaken, Waits: true,
+		Message: fmt.Sprintf("there is an instance %q that is not this binding's; it is left as it is: remove it, or make another binding", instance.Name),
+	}}
+}
+
+// live reads the instance of the right name from the API server; nil: it is not there.
+func (s *bindingSubject) live(ctx context.Context) (*v1beta1.ServiceInstance, error) {
+	instance := &v1beta1.ServiceInstance{}
+	at := s.binding.InstanceKey()
+	err := s.store.live.Get(ctx, at, instance)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read instance %q: %w", at.Name, err)
+	}
+	return instance, nil
+}
+
+// misses is an instance that was made and that the cache does not have. One that is gone
+// is not made anew: whoever used it would find an empty one in its place.
+func (s *bindingSubject) misses(ctx context.Context) (claimed, error) {
+	instance, err := s.live(ctx)
+	if err != nil {
+		return claimed{}, err
+	}
+	if instance != nil {
+		return s.takes(instance), nil
+	}
+	return claimed{problem: &lifecycle.Problem{
+		Reason: reasonInstanceGone, Voids: true,
+		Message: fmt.Sprintf("its instance %q is gone, with what was in it, and is not made anew: delete the binding, and make another", s.binding.InstanceKey().Name),
+	}}, nil
+}
+
+// demands makes the instance, once a plan is decided on that can be bound to.
+func (s *bindingSubject) demands(ctx context.Context) (claimed, error) {
+	offered, problem, err := s.catalog.offering(ctx, &s.binding.Spec.DecidedReference, s.binding.Namespace)
+	switch {
+	case problem != nil || err != nil:
+		return claimed{problem: problem}, err
+	case !offered.bindable():
+		return claimed{problem: notBindable(offered)}, nil
+	}
+	wanted, err := v1beta1.DedicatedInstance(s.binding)
+	if err != nil {
+		return claimed{problem: &lifecycle.Problem{Reason: reasonUnresolved, Message: err.Error()}}, nil //nolint:nilerr // the record is the user's to mend
+	}
+	// Without the finalizer it could go, and leave the instance behind.
+	if !controllerutil.ContainsFinalizer(s.binding, v1beta1.FinalizerServiceCatalog) {
+		if err := s.store.hold(ctx, s.binding); err != nil {
+			return claimed{}, err
+		}
+	}
+	return s.makes(ctx, wanted)
+}
+
+// makes creates the instance. The one that is there already was made by a pass whose
+// write of the status was lost, or it is another's.
+func (s *bindingSubject) makes(ctx context.Context, wanted *v1beta1.ServiceInstance) (claimed, error) {
+	err := s.store.client.Create(ctx, wanted, client.FieldOwner(v1beta1.FieldOwnerController))
+	switch {
+	case apierrors.IsAlreadyExists(err):
+		instance, err := s.live(ctx)
+		if err != nil || instance == nil {
+			return claimed{problem: provisioning(wanted.Name)}, err
+		}
+		return s.takes(instance), nil
+	case apierrors.IsForbidden(err) || apierrors.IsInvalid(err):
+		return claimed{problem: &lifecycle.Problem{
+			Reason: reasonInstanceRefused, Waits: true, Message: fmt.Sprintf("its instance could not be made: %s", err),
+		}}, nil
+	case err != nil:
+		return claimed{}, fmt.Errorf("cannot create instance %q: %w", wanted.Name, err)
+	}
+	s.events.tell(s.binding, &lifecycle.Event{Reason: "InstanceCreated", Message: fmt.Sprintf("its instance %q was made", wanted.Name)})
+	return claimed{instance: wanted}, nil
+}
+
+func notBindable(o *offering) *lifecycle.Problem {
+	return &lifecycle.Problem{Reason: reasonNotBindable, Message: fmt.Sprintf("instances of the plan %q cannot be bound to", o.planName)}
+}

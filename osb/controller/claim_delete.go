@@ -1,0 +1,92 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/lifecycle"
+)
+
+// parts removes the own instance of a binding that is deleted, as soon as the binding has
+// left its broker, and says what remains of it. It is read from the API server: a binding
+// must not be let go because the cache has not seen its instance yet.
+func (s *bindingSubject) parts(ctx context.Context, thing *lifecycle.Thing, found *gathered) (*v1beta1.ServiceInstance, error) {
+	instance, err := s.live(ctx)
+	if err != nil || instance == nil || !s.ofOwn(instance) {
+		return instance, err
+	}
+	found.Remains = remaining(instance)
+	switch {
+	case controllerutil.ContainsFinalizer(s.binding, metav1.FinalizerOrphanDependents):
+		// Its user asked for the instance to stay. The garbage collector takes the owner
+		// off, and then it is nobody's own.
+		found.Remains = &lifecycle.Problem{Reason: reasonDeprovisioning, Waits: true, Message: fmt.Sprintf("its instance %q stays, as --cascade=orphan asks for", instance.Name)}
+		return instance, nil
+	case !thing.Parted() || s.binding.Status.Rotation != nil:
+		return instance, nil
+	case thing.Abandoned && instance.Annotations[v1beta1.AnnotationAbandon] != "true":
+		if err := s.abandons(ctx, instance); err != nil {
+			return nil, err
+		}
+	}
+	if instance.DeletionTimestamp != nil {
+		return instance, nil
+	}
+	if err := s.store.client.Delete(ctx, instance, client.Preconditions{UID: &instance.UID}); client.IgnoreNotFound(err) != nil {
+		return nil, fmt.Errorf("cannot delete instance %q with its binding: %w", instance.Name, err)
+	}
+	return instance, nil
+}
+
+// abandons passes on to the instance that its broker is not to be asked.
+func (s *bindingSubject) abandons(ctx context.Context, instance *v1beta1.ServiceInstance) error {
+	next := instance.DeepCopy()
+	if next.Annotations == nil {
+		next.Annotations = map[string]string{}
+	}
+	next.Annotations[v1beta1.AnnotationAbandon] = "true"
+	if err := s.store.client.Patch(ctx, next, client.MergeFrom(instance), client.FieldOwner(v1beta1.FieldOwnerController)); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("cannot abandon instance %q with its binding: %w", instance.Name, err)
+	}
+	return nil
+}
+
+// own is the binding that has an instance for itself; nil: there is none any more.
+func (h holders) own(ctx context.Context, instance *v1beta1.ServiceInstance) (*v1beta1.ServiceBinding, error) {
+	owner, is := instance.DedicatedTo()
+	if !is {
+		return nil, nil
+	}
+	binding := &v1beta1.ServiceBinding{}
+	err := h.live.Get(ctx, client.ObjectKey{Namespace: instance.Namespace, Name: owner.Name}, binding)
+	switch {
+	case apierrors.IsNotFound(err) || err == nil && binding.UID != owner.UID:
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("cannot read binding %q, whose own the instance is: %w", owner.Name, err)
+	}
+	return binding, nil
+}
+
+// letsGo lets pass what may let an instance go that waits: a binding that is gone, and one
+// that has left its broker while it waits for the instance.
+func letsGo() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc:  func(event.CreateEvent) bool { return false },
+		GenericFunc: func(event.GenericEvent) bool { return false },
+		DeleteFunc:  func(event.DeleteEvent) bool { return true },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			before, is := e.ObjectOld.(*v1beta1.ServiceBinding)
+			after, isStill := e.ObjectNew.(*v1beta1.ServiceBinding)
+			return is && isStill && holds(before) && !holds(after)
+		},
+	}
+}

@@ -1,0 +1,71 @@
+package controller
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/lifecycle"
+)
+
+func provisioning(name string) *lifecycle.Problem {
+	return &lifecycle.Problem{Reason: reasonProvisioning, Waits: true, Message: fmt.Sprintf("its instance %q is being provisioned", name)}
+}
+
+// unprovided says how the binding's own instance does, while it cannot be bound to: in
+// the words of the instance, which hold nothing that is secret. The binding is Failed
+// where the instance is, and no longer than that.
+func (s *bindingSubject) unprovided(instance *v1beta1.ServiceInstance) *lifecycle.Problem {
+	switch {
+	case !s.binding.Dedicated() || s.claimed.problem != nil:
+		return s.claimed.problem
+	case instance == nil: // the cache has not seen it yet
+		return provisioning(s.binding.InstanceKey().Name)
+	case instance.DeletionTimestamp != nil:
+		return &lifecycle.Problem{Reason: reasonInstanceGoing, Waits: true, Message: fmt.Sprintf("its instance %q is being deleted: delete the binding as well", instance.Name)}
+	case instance.Status.ProvisionStatus == v1beta1.Provisioned && instance.Status.ExternalProperties != nil:
+		return nil
+	}
+	ready, told := v1beta1.FindCondition(instance.Status.Conditions, v1beta1.ConditionReady)
+	if !told || ready.Status == v1beta1.ConditionTrue || ready.ObservedGeneration != instance.Generation {
+		return provisioning(instance.Name)
+	}
+	return &lifecycle.Problem{
+		Reason: ready.Reason, Message: fmt.Sprintf("its instance %q: %s", instance.Name, ready.Message),
+		Waits: !holdsCondition(instance, v1beta1.ConditionStalled), Failed: holdsCondition(instance, v1beta1.ConditionFailed),
+	}
+}
+
+// remaining says why the own instance of a binding that is deleted is there still.
+func remaining(instance *v1beta1.ServiceInstance) *lifecycle.Problem {
+	ready, _ := v1beta1.FindCondition(instance.Status.Conditions, v1beta1.ConditionReady)
+	if instance.DeletionTimestamp == nil || ready.Status == v1beta1.ConditionTrue || ready.ObservedGeneration != instance.Generation {
+		return &lifecycle.Problem{Reason: reasonDeprovisioning, Waits: true, Message: fmt.Sprintf("the binding has left its broker; its instance %q is being removed", instance.Name)}
+	}
+	return &lifecycle.Problem{
+		Reason: ready.Reason, Waits: ready.Status == v1beta1.ConditionUnknown,
+		Message: fmt.Sprintf("the binding has left its broker; its instance %q is being removed: %s", instance.Name, ready.Message),
+	}
+}
+
+func holdsCondition(instance *v1beta1.ServiceInstance, typ string) bool {
+	found, _ := v1beta1.FindCondition(instance.Status.Conditions, typ)
+	return found.Status == v1beta1.ConditionTrue
+}
+
+// tellOfOwn writes into a status what it says of the binding's own instance. One that
+// somebody deleted waits for the binding, which is Ready until it goes, and says so.
+func (s *bindingSubject) tellOfOwn(status *v1beta1.ServiceBindingStatus) {
+	own := s.claimed.instance
+	if own == nil {
+		return
+	}
+	status.InstanceRef = &v1beta1.LocalObjectReference{Name: own.Name}
+	ready, _ := v1beta1.FindCondition(status.Conditions, v1beta1.ConditionReady)
+	if own.DeletionTimestamp == nil || ready.Status != v1beta1.ConditionTrue {
+		return
+	}
+	told := v1beta1.Ready(reasonInstanceGoing, fmt.Sprintf("its instance %q is being deleted, and waits for the binding: delete that as well", own.Name))
+	status.Conditions = v1beta1.SetCondition(status.Conditions, told, ready.ObservedGeneration, metav1.Time{})
+}

@@ -1,0 +1,53 @@
+package controller
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/defaultplan/defaultplan/merge"
+	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/lifecycle"
+)
+
+// differs says in what an instance at the broker is not what is asked for, in names
+// and never in values. What the broker does not tell is taken to be the same, and what
+// it adds is its own affair. Its maintenance version is no difference: it is recorded,
+// and brought up to date by whoever asks for it.
+func (s *instanceSubject) differs(found *osb.Instance) string {
+	var differences []string
+	if found.ServiceID != "" && found.ServiceID != s.ask.ClassExternalID {
+		differences = append(differences, "it is of another class")
+	}
+	if found.PlanID != "" && found.PlanID != s.ask.PlanExternalID {
+		differences = append(differences, "it is of another plan")
+	}
+	return strings.Join(append(differences, s.otherValues(found)...), "; ")
+}
+
+// otherValues names the parameters that have another value at the broker.
+func (s *instanceSubject) otherValues(found *osb.Instance) []string {
+	if len(found.Parameters) == 0 {
+		return nil
+	}
+	told, err := merge.Decode(found.Parameters)
+	if err != nil {
+		return nil
+	}
+	var differences []string
+	for _, key := range slices.Sorted(maps.Keys(s.parameters.values)) {
+		has, is := told[key]
+		if is && !equalJSON(has, s.parameters.values[key]) {
+			differences = append(differences, fmt.Sprintf("its parameter %q has another value", key))
+		}
+	}
+	const most = 10
+	if more := len(differences) - most; more > 0 {
+		return append(differences[:most], fmt.Sprintf("and so have %d more", more))
+	}
+	return differences
+}
+
+// toAdopt says that nothing is to be made of what the spec says: it is only compared.
+func toAdopt(thing *lifecycle.Thing) bool { return thing.Adopts() && !thing.Record.Exists }

@@ -1,0 +1,54 @@
+package controller
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+
+	"github.com/spf13/pflag"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/defaultplan/defaultplan/osb/controller/expose"
+)
+
+// bindEndpoints makes flags of what Services may lead to.
+func (o *Options) bindEndpoints(flags *pflag.FlagSet) {
+	flags.StringSliceVar(&o.AllowEndpoints, "allow-endpoints", o.AllowEndpoints,
+		"addresses, such as 10.96.0.0/12, and names with what is below them, such as db.svc.cluster.local, "+
+			"that a binding's Service may lead to although they are within the cluster, loopback, link-local, a cloud's metadata or the API server's")
+	flags.StringSliceVar(&o.ClusterCIDRs, "cluster-cidrs", o.ClusterCIDRs,
+		"addresses of the cluster's own, such as 10.244.0.0/16, that no binding's Service may lead to: those of pods and nodes, and of Services where the cluster has no ServiceCIDR objects")
+	flags.StringVar(&o.ClusterDomain, "cluster-domain", o.ClusterDomain, "name in which all names of the cluster end")
+}
+
+// endpointRules are the rules for Services that the flags give, and says which flag has
+// what wrong.
+func (o *Options) endpointRules() (expose.Rules, error) {
+	rules := expose.Rules{Domain: o.ClusterDomain}
+	var errs []error
+	if err := rules.Allow(o.AllowEndpoints); err != nil {
+		errs = append(errs, fmt.Errorf("--allow-endpoints: %w", err))
+	}
+	if err := rules.Within(o.ClusterCIDRs); err != nil {
+		errs = append(errs, fmt.Errorf("--cluster-cidrs: %w", err))
+	}
+	return rules, errors.Join(errs...)
+}
+
+// newSurroundings are those of a manager's cluster.
+func newSurroundings(mgr manager.Manager, o *Options, g *guard) (*surroundings, error) {
+	rules, err := o.endpointRules()
+	if err != nil {
+		return nil, err
+	}
+	for _, address := range g.refused {
+		rules.APIServer = append(rules.APIServer, address.Unmap().WithZone(""))
+	}
+	for _, name := range apiServerHosts(mgr.GetConfig().Host) {
+		if _, err := netip.ParseAddr(name); err != nil && name != "" {
+			rules.APIServerNames = append(rules.APIServerNames, name)
+		}
+	}
+	return &surroundings{live: mgr.GetAPIReader(), clock: clock.RealClock{}, given: rules, reread: o.SecretInterval}, nil
+}

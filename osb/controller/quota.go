@@ -1,0 +1,122 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/lifecycle"
+	"github.com/defaultplan/defaultplan/resolve/policy"
+	"github.com/defaultplan/defaultplan/resolve/quota"
+)
+
+// reasonSlot is of what waits for a slot of a policy with a limit.
+const reasonSlot = "WaitingForSlot"
+
+// errNoSlot is why a call was not made whose intent was stored already.
+var errNoSlot = errors.New("it has no slot of a policy with a limit")
+
+// quotas says whether policies have slots for what is to be made. It only reads them:
+// the keeper grants them.
+//
+// An object is looked at twice. Before the intent, by the cache, so that whoever waits
+// costs nothing. After the intent, by the API server, right before the call: whoever
+// has a slot then had stored the intent before the slot could be given to another, and
+// the keeper, who lists all objects after it took a slot from one, finds it. So neither
+// an old cache nor a policy that was just made lets too many through.
+type quotas struct {
+	cached, live client.Reader
+}
+
+// A needer is an object that may need slots.
+type needer struct {
+	kind   quota.Kind
+	object client.Object
+	// named are the plans that it is of, as a reader shows them.
+	named func(context.Context, client.Reader) ([]quota.Named, error)
+}
+
+// lacks says of which policy the cache knows no slot.
+func (q *quotas) lacks(ctx context.Context, n *needer) (*lifecycle.Problem, error) {
+	if q == nil { // nobody reads policies here
+		return nil, nil
+	}
+	return q.problem(ctx, q.cached, n)
+}
+
+// withholds says, after the intent was stored, why the call must not be made; the reply
+// is zero where it may.
+func (q *quotas) withholds(ctx context.Context, n *needer) lifecycle.Reply {
+	if q == nil {
+		return lifecycle.Reply{}
+	}
+	problem, err := q.problem(ctx, q.live, n)
+	switch {
+	case err != nil:
+		return lifecycle.Reply{Err: err}
+	case problem != nil:
+		return lifecycle.Reply{Err: errNoSlot, Problem: problem}
+	}
+	return lifecycle.Reply{}
+}
+
+func (q *quotas) problem(ctx context.Context, reader client.Reader, n *needer) (*lifecycle.Problem, error) {
+	var list v1beta1.ProvisioningPolicyList
+	if err := reader.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("cannot list the policies: %w", err)
+	}
+	open := n.open(quota.Grantings(list.Items))
+	if len(open) == 0 {
+		return nil, nil
+	}
+	named, err := n.named(ctx, reader)
+	if err != nil {
+		return nil, err
+	}
+	uses, _, err := quota.Look(named, &slotCatalog{ctx: ctx, reader: reader, live: q.live})
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the plans: %w", err)
+	}
+	place, err := placeOf(ctx, reader, n.object.GetNamespace())
+	if err != nil {
+		return nil, err
+	}
+	short := n.kind.Short(open, uses, place, n.object.GetUID())
+	if short == nil {
+		return nil, nil
+	}
+	return waitsForSlot(n, short), nil
+}
+
+// open are the policies that limit the kind and granted the object nothing.
+func (n *needer) open(all []quota.Granting) []quota.Granting {
+	return slices.DeleteFunc(all, func(g quota.Granting) bool {
+		return n.kind.Of(g.Rule.Limits) == nil || slices.Contains(n.kind.Granted(g.Status, n.object.GetNamespace()), n.object.GetUID())
+	})
+}
+
+// waitsForSlot does not say how many there are: it would have to be told anew with each
+// that comes or goes.
+func waitsForSlot(n *needer, short *quota.Shortage) *lifecycle.Problem {
+	message := fmt.Sprintf("ProvisioningPolicy %q lets namespace %q have %s of its plans (spec.%s), and no slot is free: it gets one when others are gone, or when the limit is raised",
+		short.Policy, n.object.GetNamespace(), n.kind.Count(short.Limit), n.kind.Field())
+	if short.Message != "" {
+		message += ": " + short.Message
+	}
+	return &lifecycle.Problem{Reason: reasonSlot, Waits: true, Told: true, Message: message}
+}
+
+// placeOf is a namespace as policies see it. One that is gone has no labels.
+func placeOf(ctx context.Context, reader client.Reader, name string) (policy.Place, error) {
+	var namespace corev1.Namespace
+	if err := reader.Get(ctx, client.ObjectKey{Name: name}, &namespace); err != nil && !apierrors.IsNotFound(err) {
+		return policy.Place{}, fmt.Errorf("cannot read namespace %q: %w", name, err)
+	}
+	return policy.Place{Namespace: name, Labels: namespace.Labels}, nil
+}

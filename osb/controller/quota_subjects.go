@@ -1,0 +1,77 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/lifecycle"
+	"github.com/defaultplan/defaultplan/resolve/quota"
+)
+
+// needsSlot says whether what the spec asks for needs slots: what is not at its broker
+// yet, and what is to have another plan there. All else goes on whatever the limits.
+func (s *instanceSubject) needsSlot(thing *lifecycle.Thing, ask *lifecycle.Ask) bool {
+	return !thing.Record.Exists || thing.Changes(ask).Plan
+}
+
+// slotless says that the cache knows of no slot for what the spec asks for.
+func (s *instanceSubject) slotless(ctx context.Context, thing *lifecycle.Thing, ask *lifecycle.Ask) (*lifecycle.Problem, error) {
+	if s.slots = s.needsSlot(thing, ask); !s.slots {
+		return nil, nil
+	}
+	return s.quotas.lacks(ctx, s.needer())
+}
+
+// needer is the instance as it was read: what the intent was stored for.
+func (s *instanceSubject) needer() *needer {
+	return &needer{kind: quota.Instances, object: s.instance, named: func(context.Context, client.Reader) ([]quota.Named, error) {
+		return quota.OfInstance(s.instance), nil
+	}}
+}
+
+// withheld is why a call must not be made although its intent is stored; false: it may.
+func (s *instanceSubject) withheld(ctx context.Context) (lifecycle.Reply, bool) {
+	if !s.slots {
+		return lifecycle.Reply{}, false
+	}
+	reply := s.quotas.withholds(ctx, s.needer())
+	return reply, reply.Err != nil
+}
+
+// slotless says that the cache knows of no slot for a binding that is still to be made.
+func (s *bindingSubject) slotless(ctx context.Context, r *lifecycle.Record) (*lifecycle.Problem, error) {
+	// Credentials that are lost, or replaced by others, are of a binding that has its slot.
+	if s.slots = !r.Exists && !s.other; !s.slots {
+		return nil, nil
+	}
+	return s.quotas.lacks(ctx, s.needer())
+}
+
+// needer is the binding, with the plans that its instance has or asks for.
+func (s *bindingSubject) needer() *needer {
+	return &needer{kind: quota.Bindings, object: s.binding, named: func(ctx context.Context, reader client.Reader) ([]quota.Named, error) {
+		instance := &v1beta1.ServiceInstance{}
+		at := s.binding.InstanceKey()
+		err := reader.Get(ctx, at, instance)
+		if apierrors.IsNotFound(err) {
+			return quota.OfBinding(s.binding, nil), nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("cannot read instance %q: %w", at.Name, err)
+		}
+		return quota.OfBinding(s.binding, instance), nil
+	}}
+}
+
+// withheld is why a call must not be made although its intent is stored; false: it may.
+func (s *bindingSubject) withheld(ctx context.Context) (lifecycle.Reply, bool) {
+	if !s.slots {
+		return lifecycle.Reply{}, false
+	}
+	reply := s.quotas.withholds(ctx, s.needer())
+	return reply, reply.Err != nil
+}

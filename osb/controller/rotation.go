@@ -1,0 +1,165 @@
+package controller
+
+import (
+	"context"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/lifecycle"
+)
+
+// A rotationSubject is the other binding that a binding has at its broker during one pass:
+// the one whose credentials are to come, or the one whose credentials were before.
+type rotationSubject struct {
+	*bindingSubject
+}
+
+// passes gives a binding its pass; where it had nothing to do, and nothing to say, the other
+// binding at the broker has one. At a deletion the other one goes first: when the one in
+// force is gone, nothing is left. Nobody finds the credentials from then on.
+func (r *bindings) passes(ctx context.Context, s *bindingSubject) (reconcile.Result, error) {
+	other := &rotationSubject{bindingSubject: s}
+	b := s.binding
+	if b.DeletionTimestamp != nil && b.Status.Rotation != nil {
+		if err := s.unwrite(ctx); err != nil {
+			return reconcile.Result{}, err
+		}
+		return r.pass(ctx, other)
+	}
+	result, err := r.pass(ctx, s)
+	if err != nil || !s.rests || b.DeletionTimestamp != nil {
+		return result, err
+	}
+	is, wait := r.rotating.Turn(b, s.now)
+	if !is {
+		return sooner(result, wait), nil
+	}
+	later, err := r.pass(ctx, other)
+	return sooner(later, result.RequeueAfter), err
+}
+
+// sooner is a result that comes no later than after a wait; 0: no wait is known.
+func sooner(result reconcile.Result, wait time.Duration) reconcile.Result {
+	if wait > 0 && (result.RequeueAfter == 0 || wait < result.RequeueAfter) {
+		result.RequeueAfter = wait
+	}
+	return result
+}
+
+func (s *rotationSubject) thing() lifecycle.Thing { return s.rotating.OfRotation(s.binding, s.now) }
+
+// with is a copy with a record as that of the other binding.
+func (s *rotationSubject) with(o client.Object, record *lifecycle.Record) client.Object {
+	next := o.DeepCopyObject().(*v1beta1.ServiceBinding) //nolint:forcetypeassert // a binding's subject
+	next.Status = s.rotating.RotationStatus(next, record, lifecycle.Switch{Issued: s.issued, Now: s.now})
+	s.tell(&next.Status)
+	next.Status = s.rotating.Dated(next, s.now)
+	return next
+}
+
+// without is a copy without the other binding: it is gone, or was never made.
+func (s *rotationSubject) without(o client.Object) client.Object {
+	next := o.DeepCopyObject().(*v1beta1.ServiceBinding) //nolint:forcetypeassert // a binding's subject
+	next.Status = lifecycle.RotationDone(next)
+	next.Status = s.rotating.Dated(next, s.now)
+	return next
+}
+
+// judge has an outcome told as that of a rotation.
+func (s *rotationSubject) judge(outcome *lifecycle.Outcome, facts *lifecycle.Facts) {
+	role := v1beta1.RotationSuccessor
+	if stored := s.binding.Status.Rotation; stored != nil {
+		role = stored.Role
+	}
+	outcome.Rotates(role, facts)
+}
+
+// call makes the one call of a decision. A successor's request names its predecessor where
+// it was decided so; that says the record of what is sent.
+func (s *rotationSubject) call(ctx context.Context, broker *osb.Client, d *lifecycle.Decision) lifecycle.Reply {
+	if sent := d.Record.InProgress; d.Step == lifecycle.Make && sent != nil {
+		s.predecessor = lifecycle.SuccessorOf(s.binding, sent)
+	}
+	return s.bindingSubject.call(ctx, broker, d)
+}
+
+// hideSecret has credentials that are to be removed not be found any more; those of the
+// other binding at the broker are not in the Secret.
+func (s *bindingSubject) hideSecret(ctx context.Context) error {
+	if s.other {
+		return nil
+	}
+	return s.unwrite(ctx)
+}
+
+// gather finds out what the other binding needs: its broker, and if it is still to be made,
+// what it asks for.
+func (s *rotationSubject) gather(ctx context.Context, thing *lifecycle.Thing) (gathered, error) {
+	s.other = true
+	found := gathered{reread: true}
+	instance, err := s.instance(ctx)
+	if found.Problem = beyond(err); found.Problem != nil {
+		return found, nil
+	}
+	if err != nil {
+		return found, err
+	}
+	if instance != nil {
+		if err := s.offered(ctx, thing, instance, &found); err != nil {
+			return found, err
+		}
+	}
+	if !thing.Deleting {
+		if err := s.succeeds(ctx, thing, instance, &found); err != nil {
+			return found, err
+		}
+	}
+	s.hide(ctx)
+	found.redactor = s.parameters.redactor
+	target := thing.Record.Target()
+	if target == nil && s.ask != nil {
+		target = &s.ask.Sent
+	}
+	if target == nil {
+		return found, nil
+	}
+	found.broker = keyOf(&target.BrokerTarget, s.binding.InstanceKey().Namespace)
+	return found, s.brokers.see(ctx, &found, &thing.Record)
+}
+
+// succeeds is what a successor asks for. Where the plan can be rotated, the broker gives it
+// what the one in force has, as long as that is valid; else it is bound as any other.
+func (s *rotationSubject) succeeds(ctx context.Context, thing *lifecycle.Thing, instance *v1beta1.ServiceInstance, found *gathered) error {
+	if err := s.findSecret(ctx); err != nil {
+		return err
+	}
+	if id := thing.Record.ID; id != "" && s.holding.id == id {
+		found.Stored, s.issued = true, s.holding.issued(s.binding)
+	}
+	problem, err := s.unable(ctx, &thing.Record, instance)
+	if problem != nil || err != nil {
+		found.Problem = problem
+		return err
+	}
+	if !s.offering.bindingRotatable() || s.expired() {
+		return s.asks(ctx, instance, found)
+	}
+	if err := s.aims(ctx, instance, found); err != nil {
+		return err
+	}
+	s.ask.Sent = lifecycle.Succeeding(s.binding, s.ask.Sent)
+	return nil
+}
+
+// expired says that the broker takes the credentials in force no more.
+func (s *rotationSubject) expired() bool {
+	known := s.binding.Status.Credentials
+	return known != nil && known.ExpiresAt != nil && !s.now.Before(known.ExpiresAt.Time)
+}
+
+// unchanged notes that the pass over the binding in force found nothing to do.
+func (s *bindingSubject) unchanged() { s.rests = true }

@@ -1,0 +1,254 @@
+package controller
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/lifecycle"
+	"github.com/defaultplan/defaultplan/osb/osbtest"
+)
+
+// newRotationWorld is a binding that is bound, and to be rotated.
+func newRotationWorld(t *testing.T, edits ...func(*v1beta1.ServiceBinding)) *bindingWorld {
+	t.Helper()
+	w := newBindingWorld(t, append(edits, func(b *v1beta1.ServiceBinding) { b.Spec.Rotation = &v1beta1.Rotation{} })...)
+	w.reconciler.rotating = lifecycle.Rotating{Overlap: time.Hour, Margin: time.Hour, Pause: time.Minute}
+	w.pass()
+	require.NotNil(t, w.bindingHere().Status.Binding)
+	w.took()
+	return w
+}
+
+// request asks for new credentials, which is brought to status before anything is done.
+func (w *bindingWorld) request() {
+	w.Helper()
+	b := w.bindingHere()
+	b.Spec.Rotation.Requests++
+	b.Generation++
+	require.NoError(w, w.cache.Update(w.Context(), b))
+	w.pass()
+	w.took()
+}
+
+// What a rotation costs the API server: one write before, one after, and that of the
+// Secret; the Secret is the same object with other content.
+func TestRotationRequests(t *testing.T) {
+	t.Parallel()
+	w := newRotationWorld(t)
+	former, secret := w.bindingHere(), w.secretHere("b")
+	w.request()
+	b, _ := w.pass()
+	const look = "get PartialObjectMetadata"
+	assert.Equal(t, []string{look, "patch status ServiceBinding", "get ServiceInstance", "create Secret", "get Secret", "update Secret", "patch status ServiceBinding"}, w.took())
+	assert.NotEqual(t, lifecycle.InForce(former), b.Status.ExternalID)
+	assert.Equal(t, lifecycle.InForce(former), b.Status.Rotation.ExternalID)
+	again := w.secretHere("b")
+	assert.Equal(t, secret.UID, again.UID)
+	assert.NotEqual(t, secret.Data, again.Data)
+	assert.Len(t, w.broker.Bindings(), 2)
+	before := b.ResourceVersion
+	b, result := w.pass()
+	assert.Equal(t, before, b.ResourceVersion, "nothing happens during the overlap")
+	assert.LessOrEqual(t, result.RequeueAfter, 66*time.Second)
+	w.broker.AssertDuties(t)
+}
+
+// Credentials that were stored, and whose status was not, are found in the Secret: the
+// broker is not asked again, for it may not give them again.
+func TestRotationIsFoundInItsSecret(t *testing.T) {
+	t.Parallel()
+	w := newRotationWorld(t)
+	former := lifecycle.InForce(w.bindingHere())
+	w.request()
+	b := w.bindingHere()
+	next := &v1beta1.BindingRotation{Role: v1beta1.RotationSuccessor, ExternalID: "next", CurrentOperation: v1beta1.BindingBind, UnbindStatus: v1beta1.UnbindRequired, InProgressProperties: b.Status.ExternalProperties}
+	b.Status.Rotation = next
+	require.NoError(t, w.cache.Status().Update(t.Context(), b))
+	secret := w.secretHere("b")
+	expires := time.Now().Add(time.Hour).Truncate(time.Second)
+	holding{id: "next", at: time.Now(), expires: expires}.annotate(secret)
+	require.NoError(t, w.cache.Update(t.Context(), secret))
+	calls := len(w.broker.Calls())
+	b, _ = w.pass()
+	assert.Equal(t, "next", b.Status.ExternalID)
+	assert.Equal(t, former, b.Status.Rotation.ExternalID)
+	assert.True(t, expires.Equal(b.Status.Credentials.ExpiresAt.Time), "the Secret knows that too")
+	assert.Len(t, w.broker.Calls(), calls)
+}
+
+// A cache that lags behind the Secret does not have former credentials be fetched, and
+// written over the new ones.
+func TestRotationIsNotUndoneOnAnOldReading(t *testing.T) {
+	t.Parallel()
+	w := newRotationWorld(t)
+	var class v1beta1.ClusterServiceClass
+	require.NoError(t, w.cache.Get(t.Context(), client.ObjectKey{Name: "db"}, &class))
+	class.Spec.BindingRetrievable = true
+	require.NoError(t, w.cache.Update(t.Context(), &class))
+	stale := w.bindingHere()
+	w.request()
+	w.pass()
+	secret := w.secretHere("b")
+	require.NotEqual(t, lifecycle.InForce(stale), secret.Annotations[v1beta1.AnnotationCredentialsOf])
+	w.reconciler.reader = olderReader{Reader: w.cache, binding: stale}
+	_, result := w.pass()
+	assert.Equal(t, conflictPause, result.RequeueAfter)
+	assert.Empty(t, w.broker.Calls(osbtest.Of(osbtest.FetchBinding)))
+	assert.Equal(t, secret.Data, w.secretHere("b").Data)
+}
+
+// A Secret that holds credentials of a binding that is none of the two is as one that was
+// lost: those in force are asked for again.
+func TestRotationMendsTheSecret(t *testing.T) {
+	t.Parallel()
+	w := newRotationWorld(t)
+	secret := w.secretHere("b")
+	data := secret.Data
+	secret.Annotations[v1beta1.AnnotationCredentialsOf], secret.Data = "another", map[string][]byte{"password": []byte("useless")}
+	require.NoError(t, w.cache.Update(t.Context(), secret))
+	w.pass()
+	mended := w.secretHere("b")
+	assert.Equal(t, lifecycle.InForce(w.bindingHere()), mended.Annotations[v1beta1.AnnotationCredentialsOf])
+	assert.Equal(t, data, mended.Data)
+	assert.Len(t, w.broker.Bindings(), 1)
+}
+
+// Credentials that could not be stored are of no use: what was made is removed, and the
+// Secret has what it had.
+func TestRotationIsNotStored(t *testing.T) {
+	t.Parallel()
+	w := newRotationWorld(t)
+	former, data := lifecycle.InForce(w.bindingHere()), w.secretHere("b").Data
+	w.request()
+	w.fail["update Secret"] = apierrors.NewForbidden(corev1.Resource("secrets"), "b", errors.New("no"))
+	b, _ := w.pass()
+	require.NotNil(t, b.Status.Rotation)
+	assert.True(t, b.Status.Rotation.OrphanMitigationInProgress || b.Status.Rotation.Retries > 0)
+	assert.Equal(t, former, lifecycle.InForce(b))
+	assert.Equal(t, data, w.secretHere("b").Data)
+	ready, _ := v1beta1.FindCondition(b.Status.Conditions, v1beta1.ConditionReady)
+	assert.Equal(t, v1beta1.ConditionTrue, ready.Status)
+}
+
+// The events of a rotation are its own.
+func TestRotationEvents(t *testing.T) {
+	t.Parallel()
+	w := newRotationWorld(t, func(b *v1beta1.ServiceBinding) {})
+	drain := func() (all []string) {
+		for len(w.recorder.Events) > 0 {
+			all = append(all, <-w.recorder.Events)
+		}
+		return all
+	}
+	drain()
+	w.broker.Next(osbtest.Bind, osbtest.Status(500, "{}"))
+	w.request()
+	w.pass()
+	w.pass()
+	require.Contains(t, drain()[0], "Warning "+lifecycle.ReasonRotationFailed)
+	b := w.bindingHere()
+	b.Status.Rotation.NextRetry = nil
+	require.NoError(t, w.cache.Status().Update(t.Context(), b))
+	w.pass()
+	require.Contains(t, drain()[0], "Normal "+lifecycle.ReasonCredentialsRotated)
+	b = w.bindingHere()
+	b.Spec.Rotation.Overlap = &metav1.Duration{}
+	b.Status.Credentials.IssuedAt = &metav1.Time{Time: time.Now().Add(-time.Minute)}
+	require.NoError(t, w.cache.Update(t.Context(), b))
+	w.pass()
+	w.pass()
+	assert.Contains(t, drain()[0], "Normal "+lifecycle.ReasonFormerRemoved)
+	assert.Nil(t, w.bindingHere().Status.Rotation)
+}
+
+// An instance waits for both bindings of one that rotates.
+func TestRotationHolds(t *testing.T) {
+	t.Parallel()
+	b := &v1beta1.ServiceBinding{ObjectMeta: metav1.ObjectMeta{Finalizers: []string{v1beta1.FinalizerServiceCatalog}, DeletionTimestamp: &metav1.Time{Time: time.Now()}}}
+	b.Status.UnbindStatus = v1beta1.UnbindSucceeded
+	assert.False(t, holds(b))
+	b.Status.Rotation = &v1beta1.BindingRotation{}
+	assert.True(t, holds(b))
+}
+
+func TestHolding(t *testing.T) {
+	t.Parallel()
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"mine": "stays", v1beta1.AnnotationRenewBefore: "2026-01-01T00:00:00Z"}}}
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	holding{id: "id", at: at, expires: at.Add(time.Hour)}.annotate(secret)
+	assert.Equal(t, map[string]string{
+		"mine": "stays", v1beta1.AnnotationCredentialsOf: "id",
+		v1beta1.AnnotationIssuedAt: "2026-01-02T03:04:05Z", v1beta1.AnnotationExpiresAt: "2026-01-02T04:04:05Z",
+	}, secret.Annotations, "what is not known any more is not said")
+	assert.Equal(t, holding{id: "id", at: at, expires: at.Add(time.Hour)}, holdingOf(secret))
+	secret.Annotations[v1beta1.AnnotationExpiresAt] = "tomorrow"
+	assert.Equal(t, holding{id: "id", at: at}, holdingOf(secret))
+	assert.Zero(t, holdingOf(nil))
+}
+
+// The series of a namespace is that of the credentials that expire first.
+func TestCalendar(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	binding := func(namespace string, expires time.Duration) *v1beta1.ServiceBinding {
+		b := &v1beta1.ServiceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: namespace}}
+		b.Status.Credentials = &v1beta1.CredentialsState{ExpiresAt: &metav1.Time{Time: now.Add(expires)}}
+		return b
+	}
+	ends := calendar{}
+	for _, b := range []*v1beta1.ServiceBinding{
+		binding("a", 48*time.Hour), binding("a", 24*time.Hour), binding("a", 72*time.Hour), binding("b", -12*time.Hour), {},
+	} {
+		ends.note(b)
+	}
+	going := binding("c", time.Hour)
+	going.DeletionTimestamp = &metav1.Time{Time: now}
+	ends.note(going)
+	samples := make(chan prometheus.Metric, 10)
+	ends.tell(now, samples)
+	close(samples)
+	found := map[string]float64{}
+	for sample := range samples {
+		var read dto.Metric
+		require.NoError(t, sample.Write(&read))
+		found[read.GetLabel()[0].GetValue()] = read.GetGauge().GetValue()
+	}
+	assert.Equal(t, map[string]float64{"a": 1, "b": -0.5}, found)
+}
+
+func TestRotationOptions(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason string
+		edit   func(*Options)
+		want   string
+	}{
+		"Defaults":        {reason: "they hold", edit: func(*Options) {}},
+		"NoOverlap":       {reason: "that is lawful", edit: func(o *Options) { o.Rotation.Overlap = 0 }},
+		"NegativeOverlap": {reason: "that is not", edit: func(o *Options) { o.Rotation.Overlap = -1 }, want: "--rotation-overlap"},
+		"NoMargin":        {reason: "nor that", edit: func(o *Options) { o.Rotation.Margin = 0 }, want: "--rotation-margin"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := NewOptions()
+			tc.edit(o)
+			err := o.Validate()
+			if tc.want == "" {
+				require.NoError(t, err, tc.reason)
+				return
+			}
+			require.ErrorContains(t, err, tc.want, tc.reason)
+		})
+	}
+}

@@ -1,0 +1,129 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/lifecycle"
+)
+
+// reasonWithdrawn is of a binding to an instance that is not shared with its namespace.
+const reasonWithdrawn = "SharingWithdrawn"
+
+// admits says whether an instance is shared with a namespace, as reader has both.
+func admits(ctx context.Context, reader client.Reader, instance *v1beta1.ServiceInstance, namespace string) (bool, error) {
+	sharing := instance.Spec.Sharing
+	if sharing == nil || sharing.NamespaceSelector == nil {
+		return sharing.Admits(namespace, nil), nil
+	}
+	var ns corev1.Namespace
+	if err := reader.Get(ctx, client.ObjectKey{Name: namespace}, &ns); err != nil {
+		return false, fmt.Errorf("cannot read namespace %q: %w", namespace, err)
+	}
+	return sharing.Admits(namespace, ns.Labels), nil
+}
+
+// judgeSharing finds out whether the instance of another namespace is shared with the
+// binding's still, and has the binding say so where it is not. Of an instance that is
+// not there nothing is said that would tell it from one that is not shared.
+func (s *bindingSubject) judgeSharing(ctx context.Context, thing *lifecycle.Thing, instance *v1beta1.ServiceInstance) error {
+	if !s.binding.Shares() || thing.Deleting {
+		return nil
+	}
+	if instance == nil {
+		s.closed = true
+		return nil
+	}
+	is, err := admits(ctx, s.platform.reader, instance, s.binding.Namespace)
+	if err != nil {
+		return err
+	}
+	r := &thing.Record
+	if s.closed = !is; is {
+		r.Conditions = v1beta1.RemoveCondition(r.Conditions, v1beta1.ConditionShared)
+		return nil
+	}
+	message := "it is not bound"
+	if r.Exists {
+		message = "what it was given stays until the binding is deleted"
+	}
+	withdrawn := v1beta1.Condition{
+		Type: v1beta1.ConditionShared, Status: v1beta1.ConditionFalse, Reason: reasonWithdrawn,
+		Message: fmt.Sprintf("the instance %q is not shared with this namespace any more; %s", s.binding.InstanceKey(), message),
+	}
+	r.Conditions = v1beta1.SetCondition(r.Conditions, withdrawn, s.binding.Generation, metav1.Time{Time: s.clock.Now().Truncate(time.Second)})
+	return nil
+}
+
+// unshared is why a binding is not made, nor its Secret anew: nobody consents. One that
+// admission did not decide on was never asked about.
+func (s *bindingSubject) unshared() *lifecycle.Problem {
+	switch {
+	case s.closed:
+		return &lifecycle.Problem{
+			Reason: reasonWithdrawn, Waits: true,
+			Message: fmt.Sprintf("there is no instance %q that is shared with this namespace", s.binding.InstanceKey()),
+		}
+	case s.binding.Shares() && !s.binding.Spec.Decided():
+		return &lifecycle.Problem{
+			Reason: reasonUnresolved, Waits: true, Undecided: true,
+			Message: fmt.Sprintf("admission has not let it bind to the instance %q of another namespace", s.binding.InstanceKey()),
+		}
+	}
+	return nil
+}
+
+// staysShared asks the API server, right before the binding is made.
+func (s *bindingSubject) staysShared(ctx context.Context, instance *v1beta1.ServiceInstance) error {
+	if !s.binding.Shares() {
+		return nil
+	}
+	is, err := admits(ctx, s.store.live, instance, s.binding.Namespace)
+	if err == nil && !is {
+		err = fmt.Errorf("the instance %q is not shared with this namespace any more", s.binding.InstanceKey())
+	}
+	return err
+}
+
+// endWithdrawn deletes the binding if the instance's owner said so, in as many words:
+// as the API server has both now, for what a cache has may be consent or the lack of
+// it that is over.
+func (s *bindingSubject) endWithdrawn(ctx context.Context) error {
+	b := s.binding
+	if !s.closed || b.DeletionTimestamp != nil {
+		return nil
+	}
+	var instance v1beta1.ServiceInstance
+	if err := s.store.live.Get(ctx, b.InstanceKey(), &instance); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	sharing := instance.Spec.Sharing
+	if sharing == nil || sharing.WhenWithdrawn != v1beta1.WithdrawnUnbind || !isFor(b, &instance) {
+		return nil
+	}
+	if is, err := admits(ctx, s.store.live, &instance, b.Namespace); is || err != nil {
+		return err
+	}
+	if err := s.store.client.Delete(ctx, b, client.Preconditions{UID: &b.UID}); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	s.events.tell(b, &lifecycle.Event{
+		Warning: true, Reason: reasonWithdrawn,
+		Message: fmt.Sprintf("deleted: the instance %q is not shared with this namespace any more, and its sharing says whenWithdrawn: Unbind", b.InstanceKey()),
+	})
+	return nil
+}
+
+// isFor says that the binding is for this very instance, not for a former one of its
+// name.
+func isFor(b *v1beta1.ServiceBinding, instance *v1beta1.ServiceInstance) bool {
+	thing := lifecycle.OfBinding(b)
+	target := thing.Record.Target()
+	return target == nil || target.InstanceID == "" || target.InstanceID == idOf(instance)
+}

@@ -1,0 +1,70 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/lifecycle"
+)
+
+// A cascade is which bindings are deleted with their instance.
+type cascade int
+
+const (
+	// cascadeNone: they keep it.
+	cascadeNone cascade = iota
+	// cascadeHere: those of its namespace.
+	cascadeHere
+	// cascadeEverywhere: those of other namespaces too. Their users asked for nothing:
+	// it takes that the instance's namespace goes, which would hang for ever else, or that
+	// its sharing says in as many words what becomes of them.
+	cascadeEverywhere
+)
+
+// cascadeOf is which bindings go with an instance whose user asked for a cascade.
+func cascadeOf(instance *v1beta1.ServiceInstance) cascade {
+	switch sharing := instance.Spec.Sharing; {
+	case instance.Annotations[v1beta1.AnnotationCascade] != "true":
+		return cascadeNone
+	case sharing != nil && sharing.WhenWithdrawn == v1beta1.WithdrawnUnbind:
+		return cascadeEverywhere
+	}
+	return cascadeHere
+}
+
+// takes says whether a binding is deleted.
+func (c cascade) takes(b *v1beta1.ServiceBinding) bool {
+	if b.Shares() {
+		return c == cascadeEverywhere
+	}
+	return c != cascadeNone
+}
+
+// holderName is a binding as the status of its instance calls it.
+func holderName(b *v1beta1.ServiceBinding) string {
+	if b.Shares() {
+		return b.Namespace + "/" + b.Name
+	}
+	return b.Name
+}
+
+// take deletes a binding with its instance. Whoever made it in another namespace is told
+// why it goes.
+func (h holders) take(ctx context.Context, b *v1beta1.ServiceBinding) error {
+	if err := h.client.Delete(ctx, b, client.Preconditions{UID: &b.UID}); err != nil {
+		if err = client.IgnoreNotFound(err); err != nil {
+			err = fmt.Errorf("cannot delete binding %q with its instance: %w", b.Name, err)
+		}
+		return err
+	}
+	if h.events != nil && b.Shares() {
+		h.events.tell(b, &lifecycle.Event{Warning: true, Reason: reasonTaken, Message: fmt.Sprintf("deleted with its instance %q, which its owner deleted", b.InstanceKey())})
+	}
+	return nil
+}
+
+// reasonTaken is of a binding that goes because its instance does.
+const reasonTaken = "DeletedWithInstance"

@@ -1,0 +1,116 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/osb/controller/expose"
+)
+
+// surroundings are what of the cluster no Service of a binding may lead to. They are read
+// anew from time to time: a cluster may be given another range of Services, and its API
+// server other addresses.
+type surroundings struct {
+	live  client.Reader
+	clock clock.PassiveClock
+	// given are the rules that flags give.
+	given  expose.Rules
+	reread time.Duration
+
+	mutex sync.Mutex
+	rules *expose.Rules
+	read  time.Time
+}
+
+// now are the rules as the cluster is now; with an error, those that are known without
+// it. What the controller may not read, or what this cluster has not, is left out: then
+// the flags say it.
+func (s *surroundings) now(ctx context.Context) (*expose.Rules, error) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.rules != nil && s.clock.Since(s.read) < s.reread {
+		return s.rules, nil
+	}
+	rules := s.given
+	rules.APIServer, rules.Cluster = slices.Clone(rules.APIServer), slices.Clone(rules.Cluster)
+	for _, look := range []func(context.Context, *expose.Rules) error{s.ranges, s.service, s.endpoints} {
+		if err := look(ctx, &rules); err != nil && !unknowable(err) {
+			return &s.given, fmt.Errorf("cannot find out where the cluster's own addresses are: %w", err)
+		}
+	}
+	s.rules, s.read = &rules, s.clock.Now()
+	return s.rules, nil
+}
+
+// unknowable says that an error will stay.
+func unknowable(err error) bool {
+	return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || beyond(err) != nil ||
+		errors.As(err, new(*meta.NoKindMatchError)) || errors.As(err, new(*meta.NoResourceMatchError))
+}
+
+// ranges are those of the cluster's Services.
+func (s *surroundings) ranges(ctx context.Context, rules *expose.Rules) error {
+	var list networkingv1.ServiceCIDRList
+	if err := s.live.List(ctx, &list); err != nil {
+		return err
+	}
+	for i := range list.Items {
+		for _, text := range list.Items[i].Spec.CIDRs {
+			if prefix, err := netip.ParsePrefix(text); err == nil {
+				rules.Cluster = append(rules.Cluster, prefix.Masked())
+			}
+		}
+	}
+	return nil
+}
+
+// apiServer is the Service of the API server.
+var apiServer = client.ObjectKey{Namespace: "default", Name: "kubernetes"}
+
+// service has the addresses of the API server's Service.
+func (s *surroundings) service(ctx context.Context, rules *expose.Rules) error {
+	var service corev1.Service
+	if err := s.live.Get(ctx, apiServer, &service); err != nil {
+		return err
+	}
+	rules.APIServer = append(rules.APIServer, addresses(append(service.Spec.ClusterIPs, service.Spec.ClusterIP))...)
+	return nil
+}
+
+// endpoints are where the API server itself is.
+func (s *surroundings) endpoints(ctx context.Context, rules *expose.Rules) error {
+	var list discoveryv1.EndpointSliceList
+	if err := s.live.List(ctx, &list, client.InNamespace(apiServer.Namespace), client.MatchingLabels{discoveryv1.LabelServiceName: apiServer.Name}); err != nil {
+		return err
+	}
+	for i := range list.Items {
+		for j := range list.Items[i].Endpoints {
+			rules.APIServer = append(rules.APIServer, addresses(list.Items[i].Endpoints[j].Addresses)...)
+		}
+	}
+	return nil
+}
+
+// addresses are those of texts that are some.
+func addresses(texts []string) []netip.Addr {
+	var found []netip.Addr
+	for _, text := range texts {
+		if address, err := netip.ParseAddr(text); err == nil {
+			found = append(found, address.Unmap().WithZone(""))
+		}
+	}
+	return found
+}

@@ -1,0 +1,156 @@
+package lifecycle
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// OfRotation is the Thing that the other binding of a rotation is: the one that status
+// holds, or one that is still to be made. A successor is always this object's own; it is
+// given up before anything was made of it where none is needed any more. A predecessor
+// is to be removed: Turn says from when on.
+func (r Rotating) OfRotation(b *v1beta1.ServiceBinding, now time.Time) Thing {
+	stored := b.Status.Rotation
+	if stored == nil {
+		stored = &v1beta1.BindingRotation{Role: v1beta1.RotationSuccessor}
+	}
+	t := Thing{Kind: Binding, Record: recordOfRotation(stored)}
+	predecessor := stored.Role == v1beta1.RotationPredecessor
+	if predecessor {
+		t.SpecID = b.Spec.ExternalID
+	}
+	t.describe(b)
+	t.Deleting = t.Deleting || predecessor || !t.Record.busyAtBroker() && !r.needed(b, now)
+	t.Record.ObservedGeneration, t.Record.ReconciledGeneration = t.Generation, t.Generation
+	if stored.Retries > 0 && stored.Message != "" {
+		t.Record.set(v1beta1.NotReady(ReasonRotationFailed, stored.Message), now)
+	}
+	return t
+}
+
+// busyAtBroker says that there is or may be something of it, or will be.
+func (r *Record) busyAtBroker() bool {
+	return r.Owed == IsOwed || r.Mitigating || r.Operation != NoOperation || r.Async || r.FetchRequired
+}
+
+// recordOfRotation is the record of the other binding. That it was refused is told by
+// its tries: it is asked for again, but not soon.
+func recordOfRotation(s *v1beta1.BindingRotation) Record {
+	over := v1beta1.ServiceBindingStatus{
+		AsyncOpInProgress: s.AsyncOpInProgress, LastOperation: s.LastOperation, CurrentOperation: s.CurrentOperation,
+		OrphanMitigationInProgress: s.OrphanMitigationInProgress, OperationStartTime: s.OperationStartTime, CallDeadline: s.CallDeadline,
+		Retries: s.Retries, NextRetry: s.NextRetry, FetchRequired: s.FetchRequired, UnbindStatus: s.UnbindStatus,
+		ExternalID: s.ExternalID, InProgressProperties: s.InProgressProperties, ExternalProperties: s.ExternalProperties,
+	}
+	return OfBinding(&v1beta1.ServiceBinding{Status: over}).Record
+}
+
+// rotationOf is what status holds of a record of the other binding.
+func rotationOf(r *Record, role v1beta1.RotationRole) *v1beta1.BindingRotation {
+	s := r.BindingStatus(v1beta1.ServiceBindingStatus{})
+	ready, _ := v1beta1.FindCondition(r.Conditions, v1beta1.ConditionReady)
+	return &v1beta1.BindingRotation{
+		Role: role, Message: ready.Message,
+		AsyncOpInProgress: s.AsyncOpInProgress, LastOperation: s.LastOperation, CurrentOperation: s.CurrentOperation,
+		OrphanMitigationInProgress: s.OrphanMitigationInProgress, OperationStartTime: s.OperationStartTime, CallDeadline: s.CallDeadline,
+		Retries: s.Retries, NextRetry: s.NextRetry, FetchRequired: s.FetchRequired, UnbindStatus: s.UnbindStatus, RefusedRequest: s.RefusedRequest,
+		ExternalID: s.ExternalID, InProgressProperties: s.InProgressProperties, ExternalProperties: s.ExternalProperties,
+	}
+}
+
+// A Switch is what is known when the Secret has the credentials of a successor.
+type Switch struct {
+	// Issued is what is known of their age.
+	Issued *v1beta1.CredentialsState
+	// Now is when they were stored.
+	Now time.Time
+}
+
+// RotationStatus is the status of a binding whose other binding has a record. A successor
+// that exists is in force from then on: the Secret has its credentials. The one that was
+// in force is then its predecessor. Status is written once for both.
+func (r Rotating) RotationStatus(b *v1beta1.ServiceBinding, record *Record, s Switch) v1beta1.ServiceBindingStatus {
+	status := b.Status
+	role := v1beta1.RotationSuccessor
+	var removeAfter *metav1.Time
+	if status.Rotation != nil {
+		role, removeAfter = status.Rotation.Role, status.Rotation.RemoveAfter
+	}
+	if role == v1beta1.RotationPredecessor || !record.Exists {
+		status.Rotation = rotationOf(record, role)
+		status.Rotation.RemoveAfter = removeAfter
+		return status
+	}
+	former := OfBinding(b).Record
+	former.ID, former.InProgress = InForce(b), nil
+	status.Rotation = rotationOf(&Record{ID: former.ID, Owed: former.Owed, Exists: true, Accepted: former.Accepted}, v1beta1.RotationPredecessor)
+	status.Rotation.RemoveAfter = storedTime(r.overlaps(b, s.Now))
+	status.ExternalID, status.UnbindStatus = record.ID, v1beta1.UnbindRequired
+	status.ExternalProperties = bindingProperties(takenOver(record.Accepted, former.Accepted, former.ID))
+	status.Credentials = s.Issued
+	return status
+}
+
+// RotationDone is the status of a binding whose other binding is no more.
+func RotationDone(b *v1beta1.ServiceBinding) v1beta1.ServiceBindingStatus {
+	status := b.Status
+	status.Rotation = nil
+	return status
+}
+
+// InForce is the ID at the broker of the binding whose credentials are in force.
+func InForce(b *v1beta1.ServiceBinding) string {
+	return cmp.Or(b.Status.ExternalID, b.Spec.ExternalID)
+}
+
+// Succeeding is what a broker is asked for that lets credentials be replaced by those of
+// a successor: it gives the parameters of the binding in force, and is told none. The
+// sum that stands for them tells such a request from any other.
+func Succeeding(b *v1beta1.ServiceBinding, s Sent) Sent {
+	s.ParameterChecksum, s.Parameters = sumOfPredecessor(InForce(b)), nil
+	return s
+}
+
+// SuccessorOf is the predecessor that a request names; empty: none.
+func SuccessorOf(b *v1beta1.ServiceBinding, s *Sent) string {
+	if id := InForce(b); s.ParameterChecksum == sumOfPredecessor(id) {
+		return id
+	}
+	return ""
+}
+
+func sumOfPredecessor(id string) string {
+	sum := sha256.Sum256([]byte("predecessor_binding_id " + id))
+	return hex.EncodeToString(sum[:])
+}
+
+// takenOver is what a broker accepted, with the parameters that it took over.
+func takenOver(accepted, former *Sent, formerID string) *Sent {
+	if accepted == nil || former == nil || accepted.ParameterChecksum != sumOfPredecessor(formerID) {
+		return accepted
+	}
+	s := *accepted
+	s.Parameters, s.ParameterChecksum = former.Parameters, former.ParameterChecksum
+	return &s
+}
+
+// foundStored: the Secret has the credentials of a binding that is not recorded to exist. The
+// answer that they were in was lost after they were stored.
+func (t *Thing) foundStored(f *Facts) Decision {
+	c := call{thing: t, facts: f, decision: Decision{Step: Make}, words: words(Binding, Make), record: t.Record}
+	c.record.Deadline, c.record.Mitigating = time.Time{}, false
+	return Decision{Step: Rest, Record: c.exists().Record, Event: rotated()}
+}
+
+// stores says that the credentials of something that is not recorded to exist are those in
+// the Secret, and that it was not begun to be removed.
+func (t *Thing) stores(f *Facts) bool {
+	r := &t.Record
+	return f.Stored && t.Kind == Binding && !r.Exists && r.InProgress != nil && r.Operation != Removing
+}
