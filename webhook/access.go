@@ -86,6 +86,19 @@ func (a access) brokerNotUsable(ctx context.Context, user authenticationv1.UserI
 		remedy("an administrator lets you, as in: %s", grantUse(user.Username, broker)), nil
 }
 
+// mayBind says whether user may bind to an instance from another namespace than its
+// own.
+func (a access) mayBind(ctx context.Context, user authenticationv1.UserInfo, instance types.NamespacedName) (bool, error) {
+	allowed, _, err := a.allowed(ctx, user, authorizationv1.ResourceAttributes{
+		Verb: verbBind, Group: v1beta1.GroupName, Version: v1beta1.GroupVersion.Version, Resource: "serviceinstances",
+		Namespace: instance.Namespace, Name: instance.Name,
+	})
+	return allowed, err
+}
+
+// verbBind is the right to bind to an instance from other namespaces than its own.
+const verbBind = "bind"
+
 // verbUse is the right to let instances of a namespace be provisioned at a
 // cluster's broker.
 const verbUse = "use"

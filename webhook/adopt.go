@@ -121,10 +121,13 @@ func (a *adoption) having(ctx context.Context, live client.Reader, match client.
 // notAllowed refuses a requester who may not adopt.
 func (a *adoption) notAllowed(why string) *denial {
 	user := a.req.UserInfo.Username
-	return forbidden("AdoptForbidden", "spec.externalID",
+	denied := forbidden("AdoptForbidden", "spec.externalID",
 		"a %s with an ID of your choosing takes over what has that ID at the broker: that takes the verb %s on %s.%s, which user %q does not have in namespace %q%s",
-		a.req.Kind.Kind, verbAdopt, a.req.Resource.Resource, v1beta1.GroupName, user, a.req.Namespace, because(why)).
-		remedy("%s", a.leaveOut()).
+		a.req.Kind.Kind, verbAdopt, a.req.Resource.Resource, v1beta1.GroupName, user, a.req.Namespace, because(why))
+	if a.meta.marked() {
+		return denied.remedy("an administrator lets you: %s", grantAdopt(a.req.Namespace, user))
+	}
+	return denied.remedy("%s", a.leaveOut()).
 		remedy("or an administrator lets you: %s", grantAdopt(a.req.Namespace, user))
 }
 

@@ -17,7 +17,10 @@ const ruleInstance = "instance"
 // denied; without, the binding is admitted as it is: who does not change spec is
 // never refused for it.
 func (m *bindingMutation) decide(ctx context.Context, refuse bool) error {
-	to, denied, err := m.bind(ctx, m.req.Namespace, &m.spec)
+	if m.spec.InstanceRef == nil {
+		return m.decideClaim(ctx, refuse)
+	}
+	to, denied, err := m.bind(ctx, m.binder(), &m.spec)
 	if err != nil {
 		return err
 	}
@@ -26,7 +29,7 @@ func (m *bindingMutation) decide(ctx context.Context, refuse bool) error {
 		return nil
 	}
 	if waits := to.waits(); waits != "" {
-		m.leave("Waiting", fmt.Sprintf("instance %q %s", m.spec.InstanceRef.Name, waits))
+		m.wait(waits, refuse)
 		return nil
 	}
 	if !refuse {
@@ -56,16 +59,26 @@ func (m *bindingMutation) complete(ctx context.Context, to *bound, refuse bool) 
 		Rule: ruleInstance, Class: orElse(to.defined.Class.ExternalName, to.defined.Class.Name),
 		Plan: orElse(to.defined.Plan.ExternalName, to.defined.Plan.Name),
 	}
-	merged, denied, err := m.mergeDefaults(to.defined, &applied)
+	err := m.finish(ctx, to.defined, &applied, refuse)
+	if own, _ := to.serviceType(); m.settled && m.spec.ServiceType == "" {
+		m.spec.ServiceType = own
+	}
+	return err
+}
+
+// finish merges the defaults for bindings and settles the binding, or holds it.
+// applied is the record so far.
+func (m *bindingMutation) finish(ctx context.Context, defined *definition, applied *v1beta1.AppliedDefaults, refuse bool) error {
+	merged, denied, err := m.mergeDefaults(defined, applied)
 	if err != nil {
 		return err
 	}
-	transforms, refused := m.mergeTransforms(to.defined, &applied)
+	transforms, refused := m.mergeTransforms(defined, applied)
 	if denied = denied.also(refused); denied == nil {
-		denied = tooMuchRemoved(&applied)
+		denied = tooMuchRemoved(applied)
 	}
 	if denied == nil && m.old != nil && !m.changed {
-		denied, err = m.refusedLater(ctx, to.defined, &merged, transforms)
+		denied, err = m.refusedLater(ctx, defined, &merged, transforms)
 	}
 	if err != nil {
 		return err
@@ -74,7 +87,7 @@ func (m *bindingMutation) complete(ctx context.Context, to *bound, refuse bool) 
 		m.hold(denied, refuse)
 		return nil
 	}
-	m.settle(to, &applied, &merged, transforms)
+	m.settle(defined, applied, &merged, transforms)
 	return nil
 }
 
@@ -91,7 +104,7 @@ func (m *bindingMutation) hold(denied *denial, refuse bool) {
 func (m *bindingMutation) leave(label, why string) {
 	m.rule = ruleUndecided
 	m.audit("undecided", label)
-	m.warnf("no plan is decided yet: %s; the binding waits", why)
+	m.warnf(undecidedYet+"%s; the binding waits", why)
 }
 
 // mergeDefaults merges the parameters class < plan < binding.
@@ -161,17 +174,14 @@ func (m *bindingMutation) refusedLater(ctx context.Context, defined *definition,
 }
 
 // settle records the decision.
-func (m *bindingMutation) settle(to *bound, applied *v1beta1.AppliedDefaults, merged *merge.Result, transforms []v1beta1.SecretTransform) {
-	m.rule, m.chosen, m.settled = ruleInstance, to.defined.Plan.Ref, true
+func (m *bindingMutation) settle(defined *definition, applied *v1beta1.AppliedDefaults, merged *merge.Result, transforms []v1beta1.SecretTransform) {
+	m.rule, m.chosen, m.settled = applied.Rule, defined.Plan.Ref, true
 	if m.spec.ExternalID == "" {
 		// The binding is older than the hooks.
 		m.spec.ExternalID = mint(m.req, "", &m.new.Metadata, m.annotations)
 	}
 	m.nameSecret()
-	refs{class: to.defined.Class.Ref, plan: to.defined.Plan.Ref}.set(&m.spec.DecidedReference)
-	if own, _ := to.serviceType(); m.spec.ServiceType == "" {
-		m.spec.ServiceType = own
-	}
+	refs{class: defined.Class.Ref, plan: defined.Plan.Ref}.set(&m.spec.DecidedReference)
 	if applied.Transforms != nil {
 		m.spec.SecretTransforms = transforms
 	}
@@ -183,10 +193,10 @@ func (m *bindingMutation) settle(to *bound, applied *v1beta1.AppliedDefaults, me
 		m.warnf("defaults set %s", parameterNames(applied.From))
 	}
 	if given := len(transforms) - countOf(applied.Transforms, layerUser); applied.Transforms != nil && given > 0 {
-		m.warnf("defaults of plan %s add %d secret transforms", to.defined.title(), given)
+		m.warnf("defaults of plan %s add %d secret transforms", defined.title(), given)
 	}
 	m.audit("rule", m.rule)
-	m.audit("plan", to.defined.title())
+	m.audit("plan", defined.title())
 }
 
 func countOf(words []string, word string) int {

@@ -16,9 +16,9 @@ func TestBindingDenials(t *testing.T) {
 	t.Parallel()
 	texts := map[string]string{}
 	for group, cases := range map[string]map[string]bindingCase{
-		"Instance": bindingInstanceCases(), "Description": bindingDescriptionCases(), "NotServed": bindingNotServedCases(), "Undecided": undecidedBindingCases(),
-		"Secrets": bindingSecretCases(), "SecretName": bindingSecretNameCases(), "Restored": bindingRestoredCases(), "Schema": bindingSchemaCases(),
-		"Policy": bindingPolicyCases(), "Settled": settledBindingCases(),
+		"Instance": bindingInstanceCases(), "Description": bindingDescriptionCases(), "Shape": bindingShapeCases(), "Claim": claimCases(), "Undecided": undecidedBindingCases(),
+		"Secrets": bindingSecretCases(), "SecretName": bindingSecretNameCases(), "ServiceName": bindingServiceNameCases(), "Restored": bindingRestoredCases(), "Schema": bindingSchemaCases(),
+		"Policy": bindingPolicyCases(), "Settled": settledBindingCases(), "Shared": sharedBindingCases(),
 	} {
 		for name, tc := range cases {
 			if tc.denied == "" {

@@ -136,25 +136,21 @@ func bindingDescriptionCases() map[string]bindingCase {
 }
 
 // What a binding cannot have yet is refused, and says so.
-func TestBindingNotServed(t *testing.T) {
+// What is for an instance of a binding's own has no place beside one that is named.
+func TestBindingShape(t *testing.T) {
 	t.Parallel()
-	checkBindings(t, bindingNotServedCases())
+	checkBindings(t, bindingShapeCases())
 }
 
-func bindingNotServedCases() map[string]bindingCase {
+func bindingShapeCases() map[string]bindingCase {
 	with := func(members string) string { return `{"instanceRef":{"name":"mydb"},` + members + `}` }
 	return map[string]bindingCase{
-		"NoInstance":          {reason: "A dedicated instance is not made yet.", spec: `{"serviceType":"mysql"}`, denied: "NoInstance", scope: onlyCluster},
-		"NothingAtAll":        {reason: "Nothing is no instance either.", spec: `{}`, denied: "NoInstance", scope: onlyCluster},
+		"NothingAtAll":        {reason: "Nothing is no instance.", spec: `{}`, denied: "NoInstance", scope: onlyCluster},
 		"NullInstance":        {reason: "Nor is null.", spec: `{"instanceRef":null}`, denied: "NoInstance", scope: onlyCluster},
-		"NoInstanceWithPlan":  {reason: "Nor a plan by name.", spec: byName, denied: "NoInstance", scope: onlyCluster},
-		"NoInstanceButRefs":   {reason: "Nor references.", spec: `{"externalID":"e-1",` + bindRefs + `}`, denied: "NoInstance", scope: onlyCluster},
-		"OtherNamespace":      {reason: "Nor an instance from elsewhere, though there is one of that name here.", spec: `{"instanceRef":{"name":"mydb","namespace":"prod"}}`, denied: "OtherNamespace", scope: onlyCluster},
 		"OwnNamespace":        {reason: "The binding's own namespace may be written.", spec: `{"instanceRef":{"name":"mydb","namespace":"dev"}}`, plan: "db-small"},
-		"ServiceName":         {reason: "No Service is made yet.", spec: with(`"serviceName":"mydb"`), denied: "NotServed", scope: onlyCluster},
-		"ProvisionParameters": {reason: "They would be lost.", spec: with(`"provisionParameters":{"size":"` + canary + `"}`), denied: "NotServed", scope: onlyCluster},
+		"ProvisionParameters": {reason: "They would be lost.", spec: with(`"provisionParameters":{"size":"` + canary + `"}`), denied: "NotDedicated", scope: onlyCluster},
 		"NoParameters":        {reason: "A typed client's null is nothing.", spec: with(`"provisionParameters":null,"planSelector":null,"serviceName":""`), plan: "db-small"},
-		"Selector":            {reason: "So would a selector.", spec: with(`"planSelector":{"matchLabels":{"a":"b"}}`), denied: "NotServed", scope: onlyCluster},
+		"Selector":            {reason: "So would a selector.", spec: with(`"planSelector":{"matchLabels":{"a":"b"}}`), denied: "NotDedicated", scope: onlyCluster},
 	}
 }
 

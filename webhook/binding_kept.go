@@ -12,6 +12,10 @@ import (
 
 type bindingSpec = v1beta1.ServiceBindingSpec
 
+// fieldRotation is the one field that may change on a settled binding: it says when
+// its broker is asked anew, not for what.
+const fieldRotation = "rotation"
+
 // keptBindingFields is the restore table of bindings: what an UPDATE that leaves a
 // field out does not change. Once a binding is settled that is all of its spec,
 // because a broker is asked for credentials once: the clients of the retired
@@ -25,6 +29,7 @@ var keptBindingFields = []keptField[bindingSpec]{
 	text("serviceName", keptUnlessCleared, func(s *bindingSpec) *string { return &s.ServiceName }),
 	object("planSelector", keptUnlessCleared, func(s *bindingSpec) **labelSelector { return &s.PlanSelector }),
 	object("provisionParameters", keptUnlessCleared, func(s *bindingSpec) **runtime.RawExtension { return &s.ProvisionParameters }),
+	object(fieldRotation, keptUnlessCleared, func(s *bindingSpec) **v1beta1.Rotation { return &s.Rotation }),
 	{
 		name: "secretTransformDefaults", when: keptUnlessCleared,
 		value: func(s *bindingSpec) any { return unlessZero(s.SecretTransformDefaults) },
@@ -34,6 +39,7 @@ var keptBindingFields = []keptField[bindingSpec]{
 	object("instanceRef", keptOnceDecided, func(s *bindingSpec) **v1beta1.InstanceReference { return &s.InstanceRef }),
 	object("parameters", keptOnceDecided, func(s *bindingSpec) **runtime.RawExtension { return &s.Parameters }),
 	items("parametersFrom", keptOnceDecided, func(s *bindingSpec) *[]v1beta1.ParametersFromSource { return &s.ParametersFrom }),
+	items("endpointsFrom", keptOnceDecided, func(s *bindingSpec) *[]v1beta1.EndpointFrom { return &s.EndpointsFrom }),
 	items("secretTransforms", keptOnceDecided, func(s *bindingSpec) *[]v1beta1.SecretTransform { return &s.SecretTransforms }),
 
 	object("clusterServiceClassRef", keptOnceDecided, func(s *bindingSpec) **v1beta1.ClusterObjectReference { return &s.ClusterServiceClassRef }),
@@ -81,6 +87,7 @@ func items[S, T any](name string, when keeping, field func(*S) *[]T) keptField[S
 // the restored fields that a person may have meant to remove.
 func (m *bindingMutation) restore() []string {
 	settled := settledBinding(m.old)
+	m.restoreNamespace()
 	var told []string
 	for _, field := range keptBindingFields {
 		switch {
@@ -116,21 +123,28 @@ func (m *bindingMutation) restoreDefaults() {
 			m.spec.SecretTransforms = m.old.Spec.SecretTransforms
 		}
 	}
-	stored, errStored := merge.Decode(rawOf(m.old.Spec.Parameters))
-	given, errGiven := merge.Decode(rawOf(m.spec.Parameters))
-	if errStored != nil || errGiven != nil || sameParameters(m.old.Spec.Parameters, m.spec.Parameters) {
-		return
+	if onlyLacks(m.old.Spec.Parameters, m.spec.Parameters, applied.From) {
+		m.spec.Parameters = m.old.Spec.Parameters
 	}
-	rest := stored
-	for _, pointer := range slices.Sorted(maps.Keys(applied.From)) {
+	if own := applied.Provision; own != nil && onlyLacks(m.old.Spec.ProvisionParameters, m.spec.ProvisionParameters, own.From) {
+		m.spec.ProvisionParameters = m.old.Spec.ProvisionParameters
+	}
+}
+
+// onlyLacks says that given are the stored parameters without what defaults gave.
+func onlyLacks(stored, given *runtime.RawExtension, from map[string]string) bool {
+	rest, errStored := merge.Decode(rawOf(stored))
+	now, errGiven := merge.Decode(rawOf(given))
+	if errStored != nil || errGiven != nil || sameParameters(stored, given) {
+		return false
+	}
+	for _, pointer := range slices.Sorted(maps.Keys(from)) {
 		tokens := merge.Pointer(pointer).Tokens()
 		if _, present := valueAt(rest, merge.Pointer(pointer)); present && len(tokens) > 0 {
 			rest = without(rest, tokens)
 		}
 	}
-	if sameGiven(rest, given) {
-		m.spec.Parameters = m.old.Spec.Parameters
-	}
+	return sameGiven(rest, now)
 }
 
 // sameGiven compares parameters without defaults to those that are given: objects

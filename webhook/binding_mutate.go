@@ -24,8 +24,9 @@ type bindingMutation struct {
 	changed bool
 	// settled says that this write was decided.
 	settled bool
-	// additions are what defaults add to the parameters.
-	additions []addition
+	// additions are what defaults add to the parameters, and ownAdditions those to
+	// the parameters of an instance of the binding's own.
+	additions, ownAdditions []addition
 }
 
 // mutate is the mutating half.
@@ -76,7 +77,7 @@ func (m *bindingMutation) update(ctx context.Context) error {
 		m.annotations[v1beta1.AnnotationAppliedDefaults] = ""
 	}
 	switch {
-	case m.old.Spec.UserInfo != nil && (!m.changed || settledBinding(m.old)):
+	case m.old.Spec.UserInfo != nil && (!m.changed || settledBinding(m.old) && sameValue(m.old.Spec.Rotation, m.spec.Rotation)):
 		m.spec.UserInfo = m.old.Spec.UserInfo
 	case m.changed, m.spec.UserInfo != nil:
 		m.spec.UserInfo = requester(m.req)
@@ -109,6 +110,9 @@ func (m *bindingMutation) buildPatch() {
 	}
 	for _, added := range m.additions {
 		m.patch.addAt("/spec/parameters"+added.pointer, added.value)
+	}
+	for _, added := range m.ownAdditions {
+		m.patch.addAt("/spec/provisionParameters"+added.pointer, added.value)
 	}
 	m.patch.addEntries(m.new.Metadata.Annotations, m.annotations, "metadata", "annotations")
 	if m.old == nil || m.settled || m.forgetsFinalizer() {

@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/webhook/commands"
@@ -20,12 +19,15 @@ func (m *bindingMutation) minted() bool {
 // takeAsDecided admits a binding that comes with its references: a backup. Nothing
 // is merged.
 func (m *bindingMutation) takeAsDecided(ctx context.Context) error {
+	if m.spec.InstanceRef == nil {
+		return m.takeClaimAsDecided(ctx)
+	}
 	annotation := m.new.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults]
 	if annotation == "" && m.minted() {
 		m.deny(forgedOnBinding(&m.spec.DecidedReference))
 		return nil
 	}
-	to, denied, err := m.bind(ctx, m.req.Namespace, &m.spec)
+	to, denied, err := m.bind(ctx, m.binder(), &m.spec)
 	if err != nil {
 		return err
 	}
@@ -43,10 +45,10 @@ func (m *bindingMutation) takeAsDecided(ctx context.Context) error {
 		if !m.minted() {
 			m.annotations[v1beta1.AnnotationAppliedDefaults] = annotation
 		}
-		m.leave("Waiting", fmt.Sprintf("instance %q %s", m.spec.InstanceRef.Name, waits))
+		m.wait(waits, true)
 		return nil
 	}
-	now := refsOf(&m.spec.DecidedReference, m.req.Namespace)
+	now := bindingRefs(&m.spec, m.req.Namespace)
 	defined, err := m.resolver.catalog.define(ctx, now.plan)
 	if err != nil {
 		return err

@@ -185,9 +185,9 @@ func TestBindingRecordIsBounded(t *testing.T) {
 func TestMisshapenBindingTouched(t *testing.T) {
 	t.Parallel()
 	for name, spec := range map[string]string{
-		"OtherNamespace": `{"instanceRef":{"name":"mydb","namespace":"prod"}}`, "ServiceName": `{"instanceRef":{"name":"mydb"},"serviceName":"x"}`,
-		"Selector": `{"instanceRef":{"name":"mydb"},"planSelector":{"matchLabels":{"a":"b"}}}`, "ProvisionParameters": `{"instanceRef":{"name":"mydb"},"provisionParameters":{"a":1}}`,
-		"TwoNames": `{"instanceRef":{"name":"mydb"},"clusterServiceClassName":"db","clusterServiceClassExternalName":"db"}`, "NoInstance": `{"serviceType":"mysql"}`,
+		"OtherNamespace": `{"instanceRef":{"name":"mydb","namespace":"prod"}}`,
+		"Selector":       `{"instanceRef":{"name":"mydb"},"planSelector":{"matchLabels":{"a":"b"}}}`, "ProvisionParameters": `{"instanceRef":{"name":"mydb"},"provisionParameters":{"a":1}}`,
+		"TwoNames": `{"instanceRef":{"name":"mydb"},"clusterServiceClassName":"db","clusterServiceClassExternalName":"db"}`, "NoInstance": `{}`,
 		"NoTransform": `{"instanceRef":{"name":"mydb"},"secretTransforms":[{}]}`, "NoParameters": `{"instanceRef":{"name":"mydb"},"parameters":["a"]}`,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -37,7 +37,8 @@ func TestSettledBindingEdits(t *testing.T) {
 			edits[scope+name] = `"large"`
 		}
 	}
-	require.Len(t, edits, len(keptBindingFields), "every field of a spec, but for userInfo")
+	edits["endpointsFrom"] = `[{"hostKey":"h","portKey":"p"}]`
+	require.Len(t, edits, len(keptBindingFields)-1, "every field of a spec, but for userInfo and rotation")
 	for state, patch := range map[string]string{"Decided": "", "Bound": boundStatus} {
 		w := stocked(t, db, richly("")...).world()
 		stored := changed(t, w.bindTo(rich).admitted(), patch)

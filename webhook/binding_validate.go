@@ -39,7 +39,7 @@ func (h *bindings) validate(ctx context.Context, req *admission.Request) (verdic
 	}
 	v := &bindingValidation{
 		bindings: h, bindingWrite: write, verdict: verdict{rule: ruleNone},
-		now:        refsOf(&write.new.Spec.DecidedReference, req.Namespace),
+		now:        bindingRefs(write.new.Spec, req.Namespace),
 		parameters: sync.OnceValues(func() (map[string]any, error) { return merge.Decode(rawOf(write.new.Spec.Parameters)) }),
 	}
 	if req.Operation == admissionv1.Update && sameBindingSpec(v.old.Spec, v.new.Spec) {
@@ -59,7 +59,7 @@ func (v *bindingValidation) judge(ctx context.Context) error {
 		return nil
 	}
 	v.judgeShape()
-	if v.denied != nil || v.new.Spec.InstanceRef == nil {
+	if v.denied != nil {
 		return nil
 	}
 	if err := v.judgeAdoption(ctx); err != nil || v.denied != nil {
@@ -68,10 +68,19 @@ func (v *bindingValidation) judge(ctx context.Context) error {
 	if err := v.judgeSecretName(ctx); err != nil || v.denied != nil {
 		return err
 	}
+	if err := v.judgeServiceName(ctx); err != nil || v.denied != nil {
+		return err
+	}
+	if v.now.plan.Name == "" && shares(v.new.Spec, v.req.Namespace) {
+		return v.judgeShared(ctx)
+	}
 	if v.now.plan.Name == "" {
 		return v.judgeSecrets(ctx, &bound{})
 	}
-	to, denied, err := v.bind(ctx, v.req.Namespace, v.new.Spec)
+	if v.new.Spec.InstanceRef == nil {
+		return v.judgeClaim(ctx)
+	}
+	to, denied, err := v.bind(ctx, v.binder(), v.new.Spec)
 	if err != nil {
 		return err
 	}
@@ -99,7 +108,7 @@ func (v *bindingValidation) judgeAdoption(ctx context.Context) error {
 // asked once.
 func (v *bindingValidation) judgeSettled() {
 	for _, field := range keptBindingFields {
-		if sameValue(field.value(v.old.Spec), field.value(v.new.Spec)) || field.name == "parameters" && sameParameters(v.old.Spec.Parameters, v.new.Spec.Parameters) {
+		if field.name == fieldRotation || sameValue(field.value(v.old.Spec), field.value(v.new.Spec)) || v.sameJSON(field.name) {
 			continue
 		}
 		v.deny(immutable("spec."+field.name, "a broker is asked for a binding once, and this one is decided"))
@@ -109,25 +118,30 @@ func (v *bindingValidation) judgeSettled() {
 	}
 }
 
+// sameJSON says that a field holds parameters that are the same, however they are
+// written.
+func (v *bindingValidation) sameJSON(field string) bool {
+	switch field {
+	case "parameters":
+		return sameParameters(v.old.Spec.Parameters, v.new.Spec.Parameters)
+	case "provisionParameters":
+		return sameParameters(v.old.Spec.ProvisionParameters, v.new.Spec.ProvisionParameters)
+	}
+	return false
+}
+
 // misshapen refuses a spec that no instance could make right: names that
-// contradict each other, and fields that have no effect without a dedicated
-// instance, or at all so far. What is written into them would be lost.
+// contradict each other, and fields that have no effect beside a named instance.
+// What is written into them would be lost.
 func misshapen(spec *bindingSpec, namespace string) *denial {
 	_, err := resolve.RequestFor(&spec.PlanReference, namespace, "")
 	switch {
 	case spec.InstanceRef == nil:
-		return invalid("NoInstance", "spec.instanceRef", "it must name an instance: bindings with an instance of their own are not served yet").
-			remedy("create a ServiceInstance, and name it: spec.instanceRef.name")
-	case spec.InstanceRef.Namespace != "" && spec.InstanceRef.Namespace != namespace:
-		return invalid("OtherNamespace", "spec.instanceRef.namespace", "instances of other namespaces cannot be bound to yet").
-			remedy("create the binding in namespace %s", spec.InstanceRef.Namespace)
-	case spec.ServiceName != "":
-		return invalid("NotServed", "spec.serviceName", "no Service is made of a broker's endpoints yet").remedy("leave it out")
+		return misshapenClaim(spec, namespace)
 	case !isNull(rawOf(spec.ProvisionParameters)):
-		return invalid("NotServed", "spec.provisionParameters", "it is for an instance of the binding's own, and instanceRef names another").
-			remedy("write them into the instance: spec.parameters of serviceinstance %s", spec.InstanceRef.Name)
+		return notDedicated("spec.provisionParameters", namespace, spec.InstanceRef.Name)
 	case spec.PlanSelector != nil:
-		return invalid("NotServed", "spec.planSelector", "it is for an instance of the binding's own, and instanceRef names another").remedy("leave it out")
+		return notDedicated("spec.planSelector", namespace, spec.InstanceRef.Name)
 	case err != nil:
 		return invalid("InvalidReference", "spec", "%s", err.Error()).remedy("leave class and plan out: they are the instance's")
 	}
@@ -144,6 +158,7 @@ func (v *bindingValidation) judgeShape() {
 	if v.old == nil || !sameParameters(old.Parameters, spec.Parameters) {
 		v.denied = v.denied.also(unreadableParameters(v.parameters()))
 	}
+	v.judgeProvision()
 	if v.old == nil || !equality.Semantic.DeepEqual(old.ParametersFrom, spec.ParametersFrom) {
 		v.denied = v.denied.also(wrongSources(spec.ParametersFrom, "servicebinding"))
 	}
@@ -193,6 +208,9 @@ func (v *bindingValidation) judgeBound(ctx context.Context, to *bound) error {
 	denied, err := v.refusedFor(ctx, to, v.req.Namespace)
 	if err != nil || denied != nil {
 		v.denied = v.denied.also(denied)
+		return err
+	}
+	if err := v.judgeQuota(ctx, to.defined, "spec.instanceRef.name"); err != nil || v.denied != nil {
 		return err
 	}
 	return v.judgeParameters(ctx, to.defined)

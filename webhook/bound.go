@@ -22,13 +22,16 @@ type bound struct {
 // bind finds what a binding is for, and why it cannot be bound to. The instance is
 // one key, and read live: it may have been created just now, or have changed its
 // plan. Of its plan and class the cache is believed, unless it is to refuse.
-func (h *bindings) bind(ctx context.Context, namespace string, spec *bindingSpec) (bound, *denial, error) {
-	instance := &v1beta1.ServiceInstance{}
-	found, err := shelf{reader: h.resolver.catalog.live, namespace: namespace}.read(ctx, spec.InstanceRef.Name, instance)
-	if err != nil || !found {
-		return bound{}, nil, err
+func (h *bindings) bind(ctx context.Context, by binder, spec *bindingSpec) (bound, *denial, error) {
+	at := instanceAt(spec, by.namespace)
+	instance, refused, err := h.find(ctx, by, at)
+	if err != nil || refused != nil || instance == nil {
+		return bound{}, refused, err
 	}
-	decided := refsOf(&instance.Spec.DecidedReference, namespace)
+	if refused, err = h.refusedOwn(ctx, instance); err != nil || refused != nil {
+		return bound{}, refused, err
+	}
+	decided := refsOf(&instance.Spec.DecidedReference, at.Namespace)
 	if decided.plan.Name == "" {
 		to := bound{instance: instance}
 		return to, to.refuse(spec), nil
@@ -43,7 +46,7 @@ func (h *bindings) bind(ctx context.Context, namespace string, spec *bindingSpec
 	}
 	to := bound{instance, defined}
 	denied := to.refuse(spec)
-	if denied == nil || defined == nil || !h.resolver.mayConfirm(namespace, denied) {
+	if denied == nil || defined == nil || !h.resolver.mayConfirm(by.namespace, denied) {
 		return to, denied, nil
 	}
 	if to.defined, err = h.resolver.catalog.defineLive(ctx, decided.plan); err != nil {

@@ -42,6 +42,8 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 		{&v1beta1.ServicePlan{}, v1beta1.FieldServiceClassRefName, planField(planClass)},
 		{&v1beta1.ServicePlan{}, indexExternalName, planField(planTitleKey)},
 		{&v1beta1.ServiceBinding{}, indexSecretName, secretNameOf},
+		{&v1beta1.ServiceBinding{}, indexServiceName, serviceNameOf},
+		{&v1beta1.ServiceBinding{}, indexOwnInstance, ownInstanceOf},
 	} {
 		if err := indexer.IndexField(ctx, index.object, index.field, index.value); err != nil {
 			return fmt.Errorf("cannot index %T by %q: %w", index.object, index.field, err)

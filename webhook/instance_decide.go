@@ -71,6 +71,7 @@ func (m *instanceMutation) complete(ctx context.Context, choice *resolve.Choice,
 		return nil
 	}
 	m.settle(choice)
+	m.defined, m.applied = defined, applied
 	m.applyDefaults(&applied, &merged)
 	return nil
 }
@@ -99,7 +100,15 @@ func (m *instanceMutation) leave(why string) {
 			refsOf(&m.old.Spec.DecidedReference, m.req.Namespace).plan.Name, why)
 		return
 	}
-	m.warnf("no plan is decided yet: %s; the instance waits", why)
+	m.warnf(undecidedYet+"%s; the %s waits", why, m.waiter())
+}
+
+// waiter is who waits: the instance, or the binding whose own it is to be.
+func (m *instanceMutation) waiter() string {
+	if m.req.Kind.Kind == kindBinding {
+		return "binding"
+	}
+	return "instance"
 }
 
 // request is what the instance asks of resolve.

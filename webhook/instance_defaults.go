@@ -61,7 +61,7 @@ func (m *instanceMutation) layers(defined *definition) ([]merge.Layer, *denial) 
 	if err != nil {
 		return nil, invalid("InvalidParameters", "spec.parameters", "%s", err.Error())
 	}
-	if !m.options.Gates.Enabled(ParameterDefaults) {
+	if !m.options.Gates.Enabled(ParameterDefaults) || m.adopts() {
 		return []merge.Layer{{Name: layerUser, Values: user}}, nil
 	}
 	given, denied := m.defaultLayers(defined, provisionDefaults)

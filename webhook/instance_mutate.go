@@ -34,6 +34,10 @@ type instanceMutation struct {
 	settled bool
 	// additions are what defaults add to the parameters.
 	additions []addition
+	// defined is the plan that this write was decided on, and applied the record of
+	// it.
+	defined *definition
+	applied v1beta1.AppliedDefaults
 }
 
 // mutate is the mutating half.
@@ -50,6 +54,9 @@ func (h *instances) mutate(ctx context.Context, req *admission.Request) (verdict
 // create decides a new instance, or takes one as decided that comes with its
 // references.
 func (m *instanceMutation) create(ctx context.Context) error {
+	if owner, dedicated := m.new.Metadata.dedicatedTo(); dedicated {
+		return m.takeDedicated(ctx, &owner)
+	}
 	m.spec.UserInfo = requester(m.req)
 	m.spec.ExternalID = mint(m.req, m.spec.ExternalID, &m.new.Metadata, m.annotations)
 	if m.new.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults] != "" {

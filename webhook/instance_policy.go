@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
 	"github.com/defaultplan/defaultplan/resolve/policy"
 )
@@ -21,14 +22,20 @@ func (v *instanceValidation) judgePolicies(ctx context.Context, seen view) error
 	if refusal != nil {
 		refused := policyError{Refusal: refusal, subject: "plan " + v.defined.title(), namespace: v.req.Namespace}
 		v.deny(refused.denial(v.askedField()))
+		return nil
 	}
-	return nil
+	return v.judgeQuota(ctx)
 }
 
 // askedField is the field of spec that asks for the plan.
 func (v *instanceValidation) askedField() string {
+	return askedFieldOf(appliedOf(v.new.Metadata.Annotations).Rule, v.new.Spec)
+}
+
+// askedFieldOf is the field of a spec that asks for the plan which a rule chose.
+func askedFieldOf(rule string, spec *v1beta1.ServiceInstanceSpec) string {
 	when := keptWithPlan
-	switch resolve.Rule(appliedOf(v.new.Metadata.Annotations).Rule) {
+	switch resolve.Rule(rule) {
 	case resolve.RuleSelector:
 		return "spec.planSelector"
 	case resolve.RuleOnlyPlan, resolve.RuleClassDefault, resolve.RuleClassSuggested:
@@ -36,7 +43,7 @@ func (v *instanceValidation) askedField() string {
 	default:
 	}
 	for _, field := range keptFields {
-		if field.when == when && field.value(v.new.Spec) != nil {
+		if field.when == when && field.value(spec) != nil {
 			return "spec." + field.name
 		}
 	}

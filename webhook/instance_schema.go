@@ -26,7 +26,7 @@ func updateSchema(plan *v1beta1.CommonServicePlanSpec) *runtime.RawExtension {
 // would not. Who does not change spec must not be refused for them, so such an
 // instance is not decided.
 func (m *instanceMutation) refusedBySchema(ctx context.Context, defined *definition, merged *merge.Result) (*denial, error) {
-	if !m.enforcesSchemas() {
+	if !m.enforcesSchemas() || m.adopts() {
 		return nil, nil
 	}
 	asked := question{which: createSchema, sent: merged.Sent(), partial: len(m.spec.ParametersFrom) > 0}
@@ -53,8 +53,11 @@ func (v *instanceValidation) judgeParameters(ctx context.Context) error {
 	}
 	applied := appliedOf(v.new.Metadata.Annotations)
 	asked := question{which: createSchema, sent: merge.Without(values, removedPointers(&applied)), partial: len(v.new.Spec.ParametersFrom) > 0}
-	if v.old != nil && v.new.Status.ProvisionStatus == v1beta1.Provisioned {
+	switch {
+	case v.old != nil && v.new.Status.ProvisionStatus == v1beta1.Provisioned:
 		asked.which = updateSchema
+	case v.adopts():
+		return nil
 	}
 	report, warning, err := v.schemas.judge(ctx, v.defined, asked)
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/merge"
 	"github.com/defaultplan/defaultplan/resolve"
-	"github.com/defaultplan/defaultplan/resolve/policy"
 )
 
 // An instanceValidation judges the final form of one write of an instance: what
@@ -42,8 +41,11 @@ func (h *instances) validate(ctx context.Context, req *admission.Request) (verdi
 		now:        refsOf(&write.new.Spec.DecidedReference, req.Namespace),
 		parameters: sync.OnceValues(func() (map[string]any, error) { return merge.Decode(rawOf(write.new.Spec.Parameters)) }),
 	}
+	if v.judgeMark(); v.denied != nil {
+		return v.verdict, nil
+	}
 	if req.Operation == admissionv1.Update {
-		if sameSpec(v.old.Spec, v.new.Spec) {
+		if v.judgeOwner(); v.denied != nil || sameSpec(v.old.Spec, v.new.Spec) {
 			// What was always wrong is not checked: the object must stay deletable.
 			return v.verdict, nil
 		}
@@ -57,6 +59,11 @@ func (h *instances) validate(ctx context.Context, req *admission.Request) (verdi
 }
 
 func (v *instanceValidation) judge(ctx context.Context) error {
+	if v.old == nil {
+		if done, err := v.judgeNewOwner(ctx); done || err != nil {
+			return err
+		}
+	}
 	v.judgeShape()
 	if v.old != nil {
 		v.judgeImmutable()
@@ -67,14 +74,7 @@ func (v *instanceValidation) judge(ctx context.Context) error {
 	if err := v.judgeAdoption(ctx); err != nil || v.denied != nil {
 		return err
 	}
-	err := v.judgeCatalog(ctx, view{v.resolver.catalog.define, v.policies.judge})
-	if err != nil || v.denied == nil || !v.resolver.mayConfirm(v.req.Namespace, v.denied) {
-		return err
-	}
-	// The cache may be behind: before it refuses, it is held against what the API
-	// server has.
-	v.denied, v.warnings = nil, nil
-	return v.judgeCatalog(ctx, view{v.resolver.catalog.defineLive, v.policies.judgeLive})
+	return v.judgeConfirmed(ctx)
 }
 
 // judgeAdoption judges an external ID that the write chooses.
@@ -86,36 +86,6 @@ func (v *instanceValidation) judgeAdoption(ctx context.Context) error {
 	denied, err := v.refusedAdoption(ctx, &adoption{req: v.req, meta: &v.new.Metadata, id: v.new.Spec.ExternalID, was: was})
 	v.deny(denied)
 	return err
-}
-
-// A view is how plans and policies are read: from the cache, or live.
-type view struct {
-	define func(context.Context, resolve.Ref) (*definition, error)
-	policy func(context.Context, *policy.Target, string) (*policy.Refusal, error)
-}
-
-// judgeCatalog holds the instance against the plan that it refers to, as the view
-// shows it.
-func (v *instanceValidation) judgeCatalog(ctx context.Context, seen view) error {
-	if v.now.plan.Name != "" {
-		defined, err := seen.define(ctx, v.now.plan)
-		if err != nil {
-			return err
-		}
-		v.defined, v.chosen = defined, v.now.plan
-	}
-	if v.old == nil {
-		v.judgeCreate()
-	} else if err := v.judgeUpdate(ctx, seen); err != nil {
-		return err
-	}
-	if v.denied != nil {
-		return nil
-	}
-	if err := v.judgePolicies(ctx, seen); err != nil || v.denied != nil {
-		return err
-	}
-	return v.judgeParameters(ctx)
 }
 
 // judgeShape holds the spec against what needs no look elsewhere.
@@ -131,6 +101,7 @@ func (v *instanceValidation) judgeShape() {
 	if v.req.Operation == admissionv1.Create || !equality.Semantic.DeepEqual(v.old.Spec.ParametersFrom, spec.ParametersFrom) {
 		v.denied = v.denied.also(wrongSources(spec.ParametersFrom, "serviceinstance"))
 	}
+	v.judgeSharing()
 }
 
 // judgeCreate holds the references of a new instance against the catalog.

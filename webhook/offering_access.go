@@ -51,7 +51,7 @@ func addedSecret(transform *v1beta1.SecretTransform) *v1beta1.ObjectReference {
 // which writes what catalogs say, may read every Secret, and its right is not the
 // broker's.
 func (v *offeringValidation) secretOfCatalog(ref *v1beta1.ObjectReference, field string) *denial {
-	if v.req.UserInfo.Username == "" || v.req.UserInfo.Username != v.options.Controller {
+	if !v.options.isController(v.req.UserInfo.Username) {
 		return nil
 	}
 	return forbidden("SecretOfCatalog", field, "a broker's catalog may not name Secret %q: its keys would reach whoever binds", orElse(ref.Namespace, v.req.Namespace)+"/"+ref.Name).

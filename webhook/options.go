@@ -66,15 +66,15 @@ type Options struct {
 	Unresolved string
 	// SchemaCheck is SchemaEnforce, SchemaWarn or SchemaOff.
 	SchemaCheck string
-	// Controller is the name of the user that the controller is to the API server.
-	Controller string
+	// Controllers are the users that controllers are to the API server.
+	Controllers []string
 	// Gates are the feature gates.
 	Gates featuregate.MutableFeatureGate
 }
 
 // NewOptions returns the defaults: reject, enforce, all gates on.
 func NewOptions() *Options {
-	return &Options{Unresolved: UnresolvedReject, SchemaCheck: SchemaEnforce, Controller: controllerUser, Gates: NewGates()}
+	return &Options{Unresolved: UnresolvedReject, SchemaCheck: SchemaEnforce, Controllers: []string{controllerUser}, Gates: NewGates()}
 }
 
 // Bind adds the options to flags.
@@ -83,8 +83,8 @@ func (o *Options) Bind(flags *pflag.FlagSet) {
 		"what happens to an instance whose type has no default, whose selector matches nothing or whose class is absent: reject, or wait (admitted undecided, decided later)")
 	flags.StringVar(&o.SchemaCheck, "schema-check", o.SchemaCheck,
 		"what happens to parameters that the plan's JSON schema refuses: enforce (refused), warn, or off")
-	flags.StringVar(&o.Controller, "controller-user", o.Controller,
-		"the user that the controller is to the API server: what it writes of classes and plans is what brokers say, and may name no Secret")
+	flags.StringSliceVar(&o.Controllers, "controller-user", o.Controllers,
+		"the users that controllers are to the API server: what they write of classes and plans is what brokers say, and may name no Secret; a ServiceAccount stands for those of its namespace whose names go on from its own with a hyphen, too")
 	o.Gates.AddFlag(flags)
 }
 

@@ -70,8 +70,8 @@ func serveInstances(server Registrar, handler *instances) {
 }
 
 func serveBindings(server Registrar, handler *bindings) {
-	server.Register(MutateBindings, endpoint{decide: serve(mutating, "ServiceBinding", handler.mutate)})
-	server.Register(ValidateBindings, endpoint{decide: serve(validating, "ServiceBinding", handler.validate)})
+	server.Register(MutateBindings, endpoint{decide: serve(mutating, kindBinding, handler.mutate)})
+	server.Register(ValidateBindings, endpoint{decide: serve(validating, kindBinding, handler.validate)})
 }
 
 // Watched are the kinds that admission reads from its cache.

@@ -6,8 +6,12 @@ import (
 	"strings"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 	kjson "sigs.k8s.io/json"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
 // A written is what admission reads of an object with a spec S, of whose status
@@ -23,10 +27,22 @@ type written[S, P any] struct {
 }
 
 type objectMeta struct {
+	UID               types.UID         `json:"uid"`
 	Labels            map[string]string `json:"labels"`
 	Annotations       map[string]string `json:"annotations"`
 	Finalizers        []string          `json:"finalizers"`
 	DeletionTimestamp *string           `json:"deletionTimestamp"`
+
+	OwnerReferences []metav1.OwnerReference `json:"ownerReferences"`
+}
+
+// dedicatedTo is the binding whose own an instance of this metadata is; false where
+// it is nobody's own.
+func (m *objectMeta) dedicatedTo() (metav1.OwnerReference, bool) {
+	if len(m.OwnerReferences) == 0 {
+		return metav1.OwnerReference{}, false
+	}
+	return (&v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{OwnerReferences: m.OwnerReferences}}).DedicatedTo()
 }
 
 func (o *written[S, P]) deleting() bool { return o.Metadata.DeletionTimestamp != nil }

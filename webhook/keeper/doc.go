@@ -1,5 +1,5 @@
 // Package keeper does beside admission what admission cannot, because it has no
-// side effects and sees only what it is asked about. Whoever keeps has three
+// side effects and sees only what it is asked about. Whoever keeps has four
 // duties.
 //
 // The toucher wakes what was left undecided. An instance that found no plan is
@@ -20,6 +20,10 @@
 //
 // The reporter keeps the status of policies: what each selects now. Nothing
 // depends on it but people, so it never does more than one round a second.
+//
+// The slotter grants the slots of policies with limits, by what the API server has and
+// never by the cache alone. Each grant stands only if nobody wrote the policy since it
+// was read, so that two keepers at a time never grant too many: see resolve/quota.
 //
 // Replicas elect one keeper by a Lease. Whoever loses it stops all work and
 // campaigns again; the process goes on serving. The election saves requests, it

@@ -112,7 +112,7 @@ type duty interface {
 }
 
 func (k *Keeper) duties() []duty {
-	return []duty{newToucher(k), newRecorder(k), newReporter(k)}
+	return []duty{newToucher(k), newRecorder(k), newReporter(k), newSlotter(k)}
 }
 
 // release gives the Lease up for the next candidate to take at once, if it is

@@ -79,6 +79,9 @@ func (k *Keeper) wantedBy(ctx context.Context, object client.Object) string {
 	case *v1beta1.ServiceInstance:
 		return wanted(&o.Spec)
 	case *v1beta1.ServiceBinding:
+		if o.Dedicated() {
+			return wanted(new(o.Spec.OwnInstance()))
+		}
 		at, _ := instanceOf(o)
 		words := "instance " + strconv.Quote(at.Name)
 		if instance := k.instanceFor(ctx, o); instance != nil && waits(instance) {

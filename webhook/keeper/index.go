@@ -44,12 +44,16 @@ const instancePrefix = "instance/"
 
 func instanceKey(at client.ObjectKey) key { return key(instancePrefix + at.String()) }
 
-// waiters is the kind of those who wait for the key.
-func (k key) waiters() kind {
-	if k == everyBinding || strings.HasPrefix(string(k), instancePrefix) {
-		return bindings
+// waiters are the kinds of those who wait for the key: what the catalog offers is
+// waited for by instances, and by bindings that are to have one of their own.
+func (k key) waiters() []kind {
+	switch {
+	case k == everyInstance:
+		return []kind{instances}
+	case k == everyBinding, strings.HasPrefix(string(k), instancePrefix):
+		return []kind{bindings}
 	}
-	return instances
+	return []kind{instances, bindings}
 }
 
 // AddIndexes registers with the cache the indexes that the keeper finds waiting

@@ -85,6 +85,7 @@ func (r *report) status(now metav1.Time) v1beta1.PolicyStatus {
 		ObservedGeneration: generation,
 		Plans:              r.plans.count, PlanNames: r.plans.names,
 		Namespaces: r.namespaces.count, NamespaceNames: r.namespaces.names,
+		Slots:      r.stored.Slots, // another's affair: they are not written
 		Conditions: v1beta1.SetCondition(r.stored.Conditions, r.effective(), generation, now),
 	}
 	if r.aboutBindings() {

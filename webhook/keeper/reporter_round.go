@@ -103,7 +103,9 @@ func (r *reporter) write(ctx context.Context, report *report) bool {
 }
 
 func (r *reporter) patch(ctx context.Context, report *report, status *v1beta1.PolicyStatus) error {
-	data, err := json.Marshal(map[string]wholeStatus{"status": {status, status.PlanNames, status.NamespaceNames, status.Instances}})
+	reported := *status
+	reported.Slots = nil // the slotter's: a merge patch leaves alone what it does not have
+	data, err := json.Marshal(map[string]wholeStatus{"status": {&reported, status.PlanNames, status.NamespaceNames, status.Instances}})
 	if err != nil {
 		return fmt.Errorf("cannot encode the status of policy %q: %w", report.policy.GetName(), err)
 	}

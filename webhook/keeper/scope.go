@@ -162,7 +162,20 @@ func (s scope) plans(ctx context.Context, field, value string) ([]resolve.PlanEn
 // waiting are those of the scope who wait for a key; of the cluster's scope, those
 // of all namespaces.
 func (s scope) waiting(ctx context.Context, k key) ([]waiter, error) {
-	if k.waiters() == bindings {
+	var all []waiter
+	for _, waiters := range k.waiters() {
+		found, err := s.waitingOf(ctx, waiters, k)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}
+
+// waitingOf are those of a kind.
+func (s scope) waitingOf(ctx context.Context, waiters kind, k key) ([]waiter, error) {
+	if waiters == bindings {
 		var list v1beta1.ServiceBindingList
 		err := s.list(ctx, &list, indexWaitsFor, string(k))
 		return entries(list.Items, func(b *v1beta1.ServiceBinding) waiter { return waiterOf(b) }), err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -71,7 +72,9 @@ func waitsFor(object client.Object) []key {
 	}
 	switch o := object.(type) {
 	case *v1beta1.ServiceInstance:
-		return instanceWaitsFor(&o.Spec)
+		if keys := planWaitsFor(&o.Spec.PlanReference, o.Spec.ServiceType, o.Spec.PlanSelector); len(keys) > 0 {
+			return append(keys, everyInstance)
+		}
 	case *v1beta1.ServiceBinding:
 		return bindingWaitsFor(o)
 	}
@@ -80,42 +83,52 @@ func waitsFor(object client.Object) []key {
 
 func waits(object client.Object) bool { return len(waitsFor(object)) > 0 }
 
-// instanceWaitsFor is what an undecided instance waits for.
+// planWaitsFor is what waits for a plan: an undecided instance, or a binding that is
+// to have one of its own.
 //
 // A named class comes first, because only its plans are considered: type and
 // selector narrow them, and every change that can matter is one of the class or
 // of a plan of it. So with the type before the selector. Policies come beside
 // all of them.
-func instanceWaitsFor(spec *v1beta1.ServiceInstanceSpec) []key {
-	classes := namedClasses(&spec.PlanReference)
+func planWaitsFor(names *v1beta1.PlanReference, serviceType string, selector *metav1.LabelSelector) []key {
+	classes := namedClasses(names)
 	switch {
 	case len(classes) > 0:
-		return append(classes, everyInstance)
-	case namesPlan(&spec.PlanReference):
+		return classes
+	case namesPlan(names):
 		// A plan is looked up in its class: without one, nothing that happens to
 		// the catalog helps.
 		return nil
-	case spec.ServiceType != "":
-		return []key{typeKey(spec.ServiceType), everyInstance}
-	case spec.PlanSelector != nil:
-		return []key{anyPlan, everyInstance}
+	case serviceType != "":
+		return []key{typeKey(serviceType)}
+	case selector != nil:
+		return []key{anyPlan}
 	}
 	return nil
 }
 
-// bindingWaitsFor is what an undecided binding waits for: its instance, and
-// whatever else may keep admission from binding to it. One of the retired
-// catalog that a broker was asked for is as decided as it will ever be.
+// bindingWaitsFor is what an undecided binding waits for: its instance, or the plan
+// of one of its own, and whatever else may keep admission from binding to it. One of
+// the retired catalog that a broker was asked for is as decided as it will ever be.
 func bindingWaitsFor(binding *v1beta1.ServiceBinding) []key {
+	if begun(&binding.Status) {
+		return nil
+	}
+	if binding.Dedicated() {
+		if keys := planWaitsFor(&binding.Spec.PlanReference, binding.Spec.ServiceType, binding.Spec.PlanSelector); len(keys) > 0 {
+			return append(keys, everyBinding)
+		}
+		return nil
+	}
 	at, ok := instanceOf(binding)
-	if !ok || begun(&binding.Status) {
+	if !ok {
 		return nil
 	}
 	return []key{instanceKey(at), everyBinding}
 }
 
-// instanceOf is where the instance of a binding is, if it may bind to it. An
-// instance elsewhere is not to be had yet.
+// instanceOf is where the instance of a binding is. For one of another namespace a
+// binding never waits.
 func instanceOf(binding *v1beta1.ServiceBinding) (client.ObjectKey, bool) {
 	ref := binding.Spec.InstanceRef
 	if ref == nil || (ref.Namespace != "" && ref.Namespace != binding.Namespace) {

@@ -31,7 +31,7 @@ func TestDenials(t *testing.T) {
 			message: `admission webhook "mutate.serviceinstances.servicecatalog.k8s.io" denied the request: spec.serviceType: "cobol"`,
 		},
 		"Validating": {
-			reason: "Of either half.", object: `{kind: ServiceBinding, metadata: {name: a}, spec: {serviceType: mysql}}`,
+			reason: "Of either half.", object: `{kind: ServiceBinding, metadata: {name: a}, spec: {secretName: a}}`,
 			code: http.StatusUnprocessableEntity, status: metav1.StatusReasonInvalid, causes: []string{"spec.instanceRef"},
 			message: `admission webhook "validate.servicebindings.servicecatalog.k8s.io" denied the request: spec.instanceRef`,
 		},

@@ -58,3 +58,22 @@ func TestSettleRefused(t *testing.T) {
 	assert.Nil(t, field(t, waiting[0].Object, "spec", "clusterServicePlanRef"))
 	assert.Contains(t, waiting[0].Warnings[0], "not here")
 }
+
+// A claim needs no instance: it is decided when there is a catalog, with the defaults for its own.
+func TestClaimOffline(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "{kind: ClusterServiceType, metadata: {name: other}}", func(o *webhook.Options) { o.Unresolved = webhook.UnresolvedWait })
+	waits := w.apply(`{kind: ServiceBinding, metadata: {name: a}, spec: {serviceType: mysql, provisionParameters: {zone: a}}}`)
+	require.Nil(t, waits.Denied)
+	assert.Contains(t, waits.Warnings[0], "the binding waits")
+	w.load(shop)
+	settled, waiting, err := w.Settle(t.Context())
+	require.NoError(t, err)
+	assert.Empty(t, waiting)
+	require.Len(t, settled, 1)
+	assert.Equal(t, "small", field(t, settled[0].Object, "spec", "clusterServicePlanRef", "name"))
+	assert.Equal(t, map[string]any{"zone": "a", "size": int64(1)}, field(t, settled[0].Object, "spec", "provisionParameters"))
+	again := w.apply(`{kind: ServiceBinding, metadata: {name: a}, spec: {serviceType: mysql, provisionParameters: {zone: a}}}`)
+	require.Nil(t, again.Denied)
+	assert.Equal(t, settled[0].Object.Object["spec"], again.Object.Object["spec"], "applied again it is the same")
+}

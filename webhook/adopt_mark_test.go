@@ -1,0 +1,102 @@
+package webhook
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// markedMeta is the metadata of an instance that is to be adopted.
+const markedMeta = `{"name":"mydb","namespace":"dev","annotations":{"` + v1beta1.AnnotationAdopt + `":"true"}}`
+
+// What is at its broker already gets no default: it was made with what it has, and is
+// compared with what its user says of it.
+func TestAdoptedGetsNoDefaults(t *testing.T) {
+	t.Parallel()
+	const schema = `{"type":"object","required":["zone"],"properties":{"size":{"type":"integer"}}}`
+	edits := []func(*stock){classDefaults("db", `{"region":"north"}`), createSchemaOf("db-small", schema), updateSchemaOf("db-small", schema)}
+	for name, tc := range map[string]struct {
+		reason string
+		spec   string
+		want   string
+	}{
+		"Nothing": {"nothing is said, and nothing compared", `{"serviceType":"mysql","externalID":"e-1"}`, "absent"},
+		"Some":    {"what is said is all that is compared, whatever a new one would need", `{"clusterServiceClassExternalName":"db","clusterServicePlanExternalName":"small","externalID":"e-1","parameters":{"size":"` + canary + `"}}`, `{"size":"` + canary + `"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := stocked(t, db, edits...).world()
+			stored := w.write(instanceWith(markedMeta, tc.spec), nil).admitted()
+			assert.Equal(t, tc.want, at(t, stored, "/spec/parameters"), tc.reason)
+			assert.Equal(t, `"e-1"`, at(t, stored, "/spec/externalID"))
+			assert.Empty(t, recordOf(t, stored).From)
+
+			w = stocked(t, db, edits...).world()
+			adopted := changed(t, stored, `{"status":{"provisionStatus":"Provisioned"}}`)
+			o := w.write(changed(t, adopted, `{"spec":{"parameters":{"size":"`+canary+`-2"}}}`), adopted)
+			require.NotNil(t, o.denied(), "an edit of what was adopted is an update like any")
+			assert.Equal(t, "SchemaViolation", o.validate.outcome)
+		})
+	}
+}
+
+// Beside an ID of the user's the mark is his: it may come, go, and stay.
+func TestMarkComesAndGoes(t *testing.T) {
+	t.Parallel()
+	w := stocked(t, db).world()
+	stored := w.write(instanceWith(markedMeta, `{"serviceType":"mysql","externalID":"e-1"}`), nil).admitted()
+	for _, value := range []string{"null", `"false"`, `"true"`} {
+		stored = w.write(changed(t, stored, `{"metadata":{"annotations":{"`+v1beta1.AnnotationAdopt+`":`+value+`}}}`), stored).admitted()
+	}
+	minted := w.created(`{"serviceType":"mysql"}`)
+	w.write(changed(t, minted, `{"metadata":{"annotations":{"`+v1beta1.AnnotationAdopt+`":"false"}}}`), minted).admitted()
+	// A mark that was stored while no hook was there keeps nobody from anything.
+	marked := changed(t, minted, `{"metadata":{"annotations":{"`+v1beta1.AnnotationAdopt+`":"true"}}}`)
+	w.write(changed(t, marked, `{"spec":{"parameters":{"a":1}}}`), marked).admitted()
+}
+
+const goldenMarkDenials = "testdata/denials_adopt_mark.golden"
+
+// Every refusal of a mark, as people read it.
+func TestMarkDenials(t *testing.T) {
+	t.Parallel()
+	forged := strings.Replace(markedMeta, `{"servicecatalog`, `{"`+v1beta1.AnnotationMintedExternalID+`":"e-1","servicecatalog`, 1)
+	cases := map[string]struct {
+		reason string
+		deny   func(w *world) *outcome
+	}{
+		"WithoutID": {"which one?", func(w *world) *outcome { return w.write(instanceWith(markedMeta, `{"serviceType":"mysql"}`), nil) }},
+		"EmptyID": {"as old clients send it", func(w *world) *outcome {
+			return w.write(instanceWith(markedMeta, `{"serviceType":"mysql","externalID":""}`), nil)
+		}},
+		"OnAMinted": {"what it has, it made itself", func(w *world) *outcome {
+			stored := w.created(`{"serviceType":"mysql"}`)
+			return w.write(changed(w.tb, stored, `{"metadata":{"annotations":{"`+v1beta1.AnnotationAdopt+`":"true"}}}`), stored)
+		}},
+		"NoRight": {"to adopt is a right, mark or not", func(w *world) *outcome {
+			w.reviews.adopting = false
+			return w.write(instanceWith(markedMeta, `{"serviceType":"mysql","externalID":"e-1"}`), nil)
+		}},
+		"ForgedMarker": {"attack: a minted ID is said to be taken over", func(w *world) *outcome {
+			w.reviews.adopting = false
+			return w.write(instanceWith(forged, `{"serviceType":"mysql","externalID":"e-1"}`), nil)
+		}},
+	}
+	var text strings.Builder
+	for _, name := range sortedKeys(cases) {
+		o := cases[name].deny(stocked(t, db).world())
+		require.NotNil(t, o.denied(), cases[name].reason)
+		text.WriteString(o.render(name))
+	}
+	if *update {
+		require.NoError(t, os.WriteFile(goldenMarkDenials, []byte(text.String()), 0o644))
+	}
+	want, err := os.ReadFile(goldenMarkDenials)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), text.String(), "run the test with -update and read the difference")
+}

@@ -1,0 +1,66 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// indexServiceName finds the bindings whose Service has a name. It is the cache's own.
+const indexServiceName = "defaultplan/service-name"
+
+// serviceName is the Service of a binding, if its endpoints have one.
+func serviceName(spec *bindingSpec, name string) string { return orElse(spec.ServiceName, name) }
+
+func serviceNameOf(object client.Object) []string {
+	if b, ok := object.(*v1beta1.ServiceBinding); ok {
+		return unlessEmpty(serviceName(&b.Spec, b.Name))
+	}
+	return nil
+}
+
+// judgeServiceName refuses the name of another binding's Service, where either of the two
+// asks for it: two that are only called after themselves have two names. Which of them
+// would have it otherwise would depend on whose broker is faster.
+func (v *bindingValidation) judgeServiceName(ctx context.Context) error {
+	name := serviceName(v.new.Spec, v.req.Name)
+	if name == "" || v.old != nil && name == serviceName(v.old.Spec, v.req.Name) {
+		return nil
+	}
+	owner, err := v.serviceWriter(ctx, v.resolver.catalog.cached, name, client.MatchingFields{indexServiceName: name})
+	if err != nil || owner == "" {
+		return err
+	}
+	if v.resolver.mayConfirm(v.req.Namespace, takenService(name, owner)) {
+		if owner, err = v.serviceWriter(ctx, v.resolver.catalog.live, name); err != nil || owner == "" {
+			return err
+		}
+	}
+	v.deny(takenService(name, owner))
+	return nil
+}
+
+func takenService(name, owner string) *denial {
+	return invalid("ServiceReserved", "spec.serviceName", "the Service %q is binding %q's", name, owner).
+		remedy("name another Service: spec.serviceName, or svcat bind --service-name").
+		remedy("to see whose it is: kubectl describe servicebinding %s", owner)
+}
+
+// serviceWriter is another binding of the namespace whose Service has a name, empty for
+// none. One that is being deleted gives it up.
+func (v *bindingValidation) serviceWriter(ctx context.Context, reader client.Reader, service string, match ...client.ListOption) (string, error) {
+	var list v1beta1.ServiceBindingList
+	if err := reader.List(ctx, &list, append(match, client.InNamespace(v.req.Namespace), client.UnsafeDisableDeepCopy)...); err != nil {
+		return "", fmt.Errorf("cannot list bindings: %w", err)
+	}
+	for i := range list.Items {
+		other := &list.Items[i]
+		if other.Name != v.req.Name && other.DeletionTimestamp == nil && serviceName(&other.Spec, other.Name) == service {
+			return other.Name, nil
+		}
+	}
+	return "", nil
+}

@@ -1,0 +1,144 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/commands"
+)
+
+// A binder is in whose name a binding is decided, and the namespace that it is in.
+type binder struct {
+	namespace string
+	user      authenticationv1.UserInfo
+}
+
+// binder is who writes the binding, at a touch who wrote it.
+func (m *bindingMutation) binder() binder {
+	if m.old != nil && !m.changed {
+		return binder{m.req.Namespace, writerOf(m.old)}
+	}
+	return binder{m.req.Namespace, m.req.UserInfo}
+}
+
+// binder is who wrote what is judged: a write that left userInfo alone is a touch.
+func (v *bindingValidation) binder() binder {
+	if v.old != nil && v.new.Spec.UserInfo != nil && sameValue(v.old.Spec.UserInfo, v.new.Spec.UserInfo) {
+		return binder{v.req.Namespace, writerOf(v.old)}
+	}
+	return binder{v.req.Namespace, v.req.UserInfo}
+}
+
+// instanceAt is the instance that a binding in a namespace names.
+func instanceAt(spec *bindingSpec, namespace string) types.NamespacedName {
+	ref := spec.InstanceRef
+	if ref == nil {
+		return types.NamespacedName{Namespace: namespace}
+	}
+	return types.NamespacedName{Namespace: orElse(ref.Namespace, namespace), Name: ref.Name}
+}
+
+// shares says that the instance is one of another namespace.
+func shares(spec *bindingSpec, namespace string) bool {
+	return instanceAt(spec, namespace).Namespace != namespace
+}
+
+// bindingRefs are the references of a binding: names in its instance's namespace.
+func bindingRefs(spec *bindingSpec, namespace string) refs {
+	return refsOf(&spec.DecidedReference, instanceAt(spec, namespace).Namespace)
+}
+
+// find reads the instance to bind to, nil if there is none. One of another namespace
+// is found only by who may bind to it: for all others there is one answer, and all
+// that it depends on is asked each time, so that neither its words nor its time tell
+// whether there is such an instance.
+func (h *bindings) find(ctx context.Context, by binder, at types.NamespacedName) (*v1beta1.ServiceInstance, *denial, error) {
+	instance := &v1beta1.ServiceInstance{}
+	found, err := shelf{reader: h.resolver.catalog.live, namespace: at.Namespace}.read(ctx, at.Name, instance)
+	if err != nil {
+		return nil, nil, err
+	}
+	if at.Namespace != by.namespace {
+		return h.open(ctx, by, at, instance)
+	}
+	if !found {
+		return nil, nil, nil
+	}
+	return instance, nil, nil
+}
+
+// open lets through who may bind to an instance of another namespace. The instance is
+// an empty one if it is not there, which is shared with nobody.
+func (h *bindings) open(ctx context.Context, by binder, at types.NamespacedName, instance *v1beta1.ServiceInstance) (*v1beta1.ServiceInstance, *denial, error) {
+	mayBind, err := h.access.mayBind(ctx, by.user, at)
+	if err != nil {
+		return nil, nil, err
+	}
+	place, err := h.policies.place(ctx, by.namespace, h.policies.live)()
+	if err != nil {
+		return nil, nil, err
+	}
+	if shared := instance.Spec.Sharing.Admits(place.Namespace, place.Labels); !mayBind || !shared {
+		return nil, notShared(by, at), nil
+	}
+	return instance, nil, nil
+}
+
+// notShared is the one refusal of an instance that is not there, that is not shared
+// with the binding's namespace, or to which the user may not bind. It says nothing
+// that differs between them.
+func notShared(by binder, at types.NamespacedName) *denial {
+	user := by.user.Username
+	return forbidden("NotShared", "spec.instanceRef",
+		"user %q cannot bind to instance %q from namespace %q: it is not there, it is not shared with that namespace, or the user does not have the verb %s on it",
+		user, at.String(), by.namespace, verbBind).
+		ways("who keeps the instance shares it", commands.Share(at.Namespace, at.Name, by.namespace)).
+		remedy("and an administrator of namespace %s lets you bind: %s", at.Namespace, commands.GrantBind(at.Namespace, user)).
+		remedy("to check the latter: %s", commands.MayBind(at.Namespace, at.Name, user))
+}
+
+// sharedWaits refuses a binding that would wait for an instance of another namespace:
+// what it waits for is not the user's to see.
+func sharedWaits(at types.NamespacedName, waits string) *denial {
+	return invalid("SharedNotReady", "spec.instanceRef", "instance %q %s, and a binding from another namespace does not wait", at.String(), waits).
+		remedy("create the binding once the instance is ready")
+}
+
+// wait leaves a binding without a decision until its instance has one, or refuses it
+// where that is in another namespace.
+func (m *bindingMutation) wait(waits string, refuse bool) {
+	at := instanceAt(&m.spec, m.req.Namespace)
+	if at.Namespace != m.req.Namespace {
+		m.hold(sharedWaits(at, waits), refuse)
+		return
+	}
+	m.leave("Waiting", fmt.Sprintf("instance %q %s", at.Name, waits))
+}
+
+// judgeShared judges a binding across namespaces that is not decided: none is to be
+// stored like that.
+func (v *bindingValidation) judgeShared(ctx context.Context) error {
+	to, denied, err := v.bind(ctx, v.binder(), v.new.Spec)
+	if err != nil {
+		return err
+	}
+	if denied == nil {
+		denied = sharedWaits(instanceAt(v.new.Spec, v.req.Namespace), orElse(to.waits(), "was not decided on"))
+	}
+	v.deny(denied)
+	return nil
+}
+
+// restoreNamespace puts back the namespace of the instance, which the clients of the
+// retired catalog do not know.
+func (m *bindingMutation) restoreNamespace() {
+	was, now := m.old.Spec.InstanceRef, m.spec.InstanceRef
+	if was == nil || now == nil || was.Namespace == "" || now.Namespace != "" || was.Name != now.Name {
+		return
+	}
+	m.spec.InstanceRef = &v1beta1.InstanceReference{Name: now.Name, Namespace: was.Namespace}
+}

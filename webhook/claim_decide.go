@@ -1,0 +1,84 @@
+package webhook
+
+import (
+	"context"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// ownInstance is the write of a claim as that of the instance that it asks for.
+func (m *bindingMutation) ownInstance() *instanceMutation {
+	own := &instanceMutation{
+		instances: &instances{m.commons}, instanceWrite: &instanceWrite{req: m.req, new: claimed(m.new)},
+		verdict: verdict{rule: ruleNone}, annotations: map[string]string{}, changed: m.changed,
+		spec: m.spec.OwnInstance(),
+	}
+	own.spec.ExternalID = m.spec.ExternalID
+	if m.old != nil {
+		own.old = claimed(m.old)
+	}
+	return own
+}
+
+// decideClaim decides on the instance that a claim asks for, then on the binding to
+// it: both or neither. With refuse, what cannot be settled is denied; without, it is
+// left undecided.
+func (m *bindingMutation) decideClaim(ctx context.Context, refuse bool) error {
+	own := m.ownInstance()
+	if err := own.decide(ctx, refuse); err != nil {
+		return err
+	}
+	own.inClaimsWords()
+	if own.denied != nil || !own.settled {
+		m.denied, m.rule, m.warnings, m.audits = own.denied, own.rule, own.warnings, own.audits
+		return nil
+	}
+	field := askedFieldOf(own.applied.Rule, &own.spec)
+	denied := own.defined.refuseUnbindable(field)
+	if denied == nil && !refuse {
+		// Whom this write could be denied to, the validating half denies it.
+		var err error
+		if denied, err = m.refusedClaim(ctx, own.defined, m.req.Namespace, field); err != nil {
+			return err
+		}
+	}
+	if denied != nil {
+		m.hold(denied, refuse)
+		return nil
+	}
+	return m.completeClaim(ctx, own, refuse)
+}
+
+// completeClaim settles a claim of which its own instance is decided.
+func (m *bindingMutation) completeClaim(ctx context.Context, own *instanceMutation, refuse bool) error {
+	of := &own.applied
+	applied := v1beta1.AppliedDefaults{Rule: of.Rule, Class: of.Class, Plan: of.Plan}
+	if len(of.From)+len(of.Removed) > 0 {
+		applied.Provision = &v1beta1.AppliedProvision{From: of.From, Removed: of.Removed}
+	}
+	if err := m.finish(ctx, own.defined, &applied, refuse); err != nil || !m.settled {
+		return err
+	}
+	m.spec.PlanReference, m.ownAdditions = own.spec.PlanReference, own.additions
+	m.warnings = append(own.warnings, m.warnings...)
+	return nil
+}
+
+// takeClaimAsDecided admits a claim that comes with its references: a backup.
+// Nothing is merged. Its instance is made anew, for it is of another UID.
+func (m *bindingMutation) takeClaimAsDecided(ctx context.Context) error {
+	own := m.ownInstance()
+	// The record is one of both, and stays so.
+	if record := m.new.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults]; record != "" {
+		own.new.Metadata.Annotations = map[string]string{v1beta1.AnnotationAppliedDefaults: record}
+	}
+	if err := own.takeAsDecided(ctx); err != nil {
+		return err
+	}
+	own.inClaimsWords()
+	m.verdict = own.verdict
+	if record, ok := own.annotations[v1beta1.AnnotationAppliedDefaults]; ok {
+		m.annotations[v1beta1.AnnotationAppliedDefaults] = record
+	}
+	return nil
+}

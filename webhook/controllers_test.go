@@ -1,0 +1,33 @@
+package webhook
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// Several controllers may run: admission knows all of them, and takes nobody else for one.
+func TestIsController(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason, user string
+		controllers  []string
+		want         bool
+	}{
+		"Shipped":     {reason: "the one that is installed", user: controllerUser, controllers: NewOptions().Controllers, want: true},
+		"Named":       {reason: "one beside it", user: controllerUser + "-east", controllers: NewOptions().Controllers, want: true},
+		"Unnamed":     {reason: "no ServiceAccount is called that", user: controllerUser + "-", controllers: NewOptions().Controllers},
+		"Alike":       {reason: "it is not called after it", user: controllerUser + "east", controllers: NewOptions().Controllers},
+		"Elsewhere":   {reason: "anybody may make one of that name", user: "system:serviceaccount:team:defaultplan-controller-east", controllers: NewOptions().Controllers},
+		"Second":      {reason: "in another namespace", user: "system:serviceaccount:team:c", controllers: []string{controllerUser, "system:serviceaccount:team:c"}, want: true},
+		"Person":      {reason: "a person is one user", user: "ann", controllers: []string{"ann"}, want: true},
+		"OtherPerson": {reason: "names of people say nothing of each other", user: "ann-east", controllers: []string{"ann"}},
+		"Nobody":      {reason: "an empty name is nobody's", user: "", controllers: []string{""}},
+		"NobodyElse":  {reason: "and begins no other", user: "-east", controllers: []string{""}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, tc.want, (&Options{Controllers: tc.controllers}).isController(tc.user), tc.reason)
+		})
+	}
+}

@@ -1,0 +1,50 @@
+package webhook
+
+import (
+	"context"
+
+	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/resolve/policy"
+)
+
+// judgeConfirmed holds the instance against the catalog and the policies.
+func (v *instanceValidation) judgeConfirmed(ctx context.Context) error {
+	err := v.judgeCatalog(ctx, view{v.resolver.catalog.define, v.policies.judge})
+	if err != nil || v.denied == nil || !v.resolver.mayConfirm(v.req.Namespace, v.denied) {
+		return err
+	}
+	// The cache may be behind: before it refuses, it is held against what the API
+	// server has.
+	v.denied, v.warnings = nil, nil
+	return v.judgeCatalog(ctx, view{v.resolver.catalog.defineLive, v.policies.judgeLive})
+}
+
+// A view is how plans and policies are read: from the cache, or live.
+type view struct {
+	define func(context.Context, resolve.Ref) (*definition, error)
+	policy func(context.Context, *policy.Target, string) (*policy.Refusal, error)
+}
+
+// judgeCatalog holds the instance against the plan that it refers to, as the view
+// shows it.
+func (v *instanceValidation) judgeCatalog(ctx context.Context, seen view) error {
+	if v.now.plan.Name != "" {
+		defined, err := seen.define(ctx, v.now.plan)
+		if err != nil {
+			return err
+		}
+		v.defined, v.chosen = defined, v.now.plan
+	}
+	if v.old == nil {
+		v.judgeCreate()
+	} else if err := v.judgeUpdate(ctx, seen); err != nil {
+		return err
+	}
+	if v.denied != nil {
+		return nil
+	}
+	if err := v.judgePolicies(ctx, seen); err != nil || v.denied != nil {
+		return err
+	}
+	return v.judgeParameters(ctx)
+}

@@ -1,0 +1,136 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/resolve/policy"
+	"github.com/defaultplan/defaultplan/resolve/quota"
+	"github.com/defaultplan/defaultplan/webhook/commands"
+)
+
+// A want is an object that is to have a plan, or to be bound to one.
+type want struct {
+	kind      quota.Kind
+	defined   *definition
+	namespace string
+	// uid is that of an object that exists.
+	uid types.UID
+}
+
+// refusedOver refuses what has no chance of a slot now: its namespace has all that a
+// policy grants it. This only spares users a long wait. It is no lock, and what it lets
+// through has no slot yet: see resolve/quota.
+func (h *commons) refusedOver(ctx context.Context, w want, field string) (*denial, error) {
+	short, err := h.policies.full(ctx, &w)
+	if err != nil || short == nil {
+		return nil, err
+	}
+	denied := w.refuse(short, field)
+	if !h.resolver.mayConfirm(w.namespace, denied) {
+		return denied, nil
+	}
+	if short, err = h.policies.fullLive(ctx, &w); err != nil || short == nil {
+		return nil, err
+	}
+	return w.refuse(short, field), nil
+}
+
+// refuse says how many there may be, how many have a slot, and what makes room.
+func (w *want) refuse(short *quota.Shortage, field string) *denial {
+	text := fmt.Sprintf("ProvisioningPolicy %q lets namespace %q have %s, %s among them (spec.%s), and %d have a slot",
+		short.Policy, w.namespace, w.kind.Count(short.Limit), w.plans(), w.kind.Field(), short.Granted)
+	if short.Message != "" {
+		text += ": " + short.Message
+	}
+	look := commands.Instances(w.namespace)
+	if w.kind == quota.Bindings {
+		look = commands.Bindings(w.namespace)
+	}
+	return forbidden("QuotaReached", field, "%s", text).
+		ways("to see which there are", look).
+		remedy("delete one that is not needed, or ask whoever keeps the policy: kubectl get provisioningpolicy %s -o yaml", short.Policy)
+}
+
+// plans are those that are limited, by the one that is asked for.
+func (w *want) plans() string {
+	if w.kind == quota.Bindings {
+		return "those to instances of plan " + w.defined.title()
+	}
+	return "those of plan " + w.defined.title()
+}
+
+// full says, by what is known, which policy has no slot left.
+func (p *policies) full(ctx context.Context, w *want) (*quota.Shortage, error) {
+	target := policy.TargetOf(w.defined.Class, w.defined.Plan)
+	var grantings []quota.Granting
+	for _, rule := range p.set.rulesFor(&target) {
+		if w.kind.Of(rule.Limits) == nil {
+			continue
+		}
+		// It may have many slots, and is only looked at: the cache need not copy it.
+		stored := &v1beta1.ProvisioningPolicy{}
+		err := p.cached.Get(ctx, client.ObjectKey{Name: rule.Name}, stored, client.UnsafeDisableDeepCopy)
+		if err == nil {
+			grantings = append(grantings, quota.Granting{Rule: rule, Status: &stored.Status})
+		} else if !apierrors.IsNotFound(err) {
+			return nil, fmt.Errorf("cannot read policy %q: %w", rule.Name, err)
+		}
+	}
+	if len(grantings) == 0 {
+		return nil, nil
+	}
+	slices.SortFunc(grantings, quota.Granting.Compare)
+	place, err := p.place(ctx, w.namespace, p.cached, p.live)()
+	if err != nil {
+		return nil, err
+	}
+	return w.kind.Full(grantings, []quota.Use{{Target: target}}, place, w.uid), nil
+}
+
+// fullLive is full on what the API server has now.
+func (p *policies) fullLive(ctx context.Context, w *want) (*quota.Shortage, error) {
+	var list v1beta1.ProvisioningPolicyList
+	if err := p.live.List(ctx, &list); err != nil {
+		return nil, fmt.Errorf("cannot list the policies: %w", err)
+	}
+	place, err := p.place(ctx, w.namespace, p.live)()
+	if err != nil {
+		return nil, err
+	}
+	uses := []quota.Use{{Target: policy.TargetOf(w.defined.Class, w.defined.Plan)}}
+	return w.kind.Full(quota.Grantings(list.Items), uses, place, w.uid), nil
+}
+
+// judgeQuota holds a plan that is new to the instance against the limits. One that was
+// undecided is decided all the same, and waits for its slot as others do: nobody would
+// wake it when there is one.
+func (v *instanceValidation) judgeQuota(ctx context.Context) error {
+	if v.old != nil && !v.old.Spec.Decided() {
+		return nil
+	}
+	w := want{kind: quota.Instances, defined: v.defined, namespace: v.req.Namespace, uid: v.new.Metadata.UID}
+	denied, err := v.refusedOver(ctx, w, v.askedField())
+	if denied != nil {
+		v.deny(denied)
+	}
+	return err
+}
+
+// judgeQuota holds a new binding against the limits for bindings. One that was undecided
+// waits for its slot.
+func (v *bindingValidation) judgeQuota(ctx context.Context, defined *definition, field string) error {
+	if v.old != nil {
+		return nil
+	}
+	w := want{kind: quota.Bindings, defined: defined, namespace: v.req.Namespace, uid: v.new.Metadata.UID}
+	denied, err := v.refusedOver(ctx, w, field)
+	v.denied = v.denied.also(denied)
+	return err
+}
