@@ -39,7 +39,7 @@ func TestSecretsGuardSaysEverything(t *testing.T) {
 		}}},
 	}, policy.Spec.MatchConstraints)
 	require.Len(t, policy.Spec.MatchConditions, 1)
-	assert.Equal(t, "request.userInfo.username == 'system:serviceaccount:defaultplan-system:defaultplan-controller'", policy.Spec.MatchConditions[0].Expression)
+	assert.Equal(t, "request.userInfo.username.startsWith('system:serviceaccount:defaultplan-system:defaultplan-controller')", policy.Spec.MatchConditions[0].Expression)
 	require.Len(t, policy.Spec.Validations, 2, "what is written, and what is written over")
 	for _, validation := range policy.Spec.Validations {
 		assert.Contains(t, validation.Expression, "startsWith('"+api.GroupName+"/')")
@@ -48,6 +48,34 @@ func TestSecretsGuardSaysEverything(t *testing.T) {
 	written := policy.Spec.Validations[1]
 	assert.Contains(t, written.Expression, "[?'"+api.LabelManagedBy+"'].orValue('') == '"+api.ManagedByController+"'")
 	assert.Contains(t, written.Message, api.LabelManagedBy+"="+api.ManagedByController)
+}
+
+// TestInstancesGuardSaysEverything: the same of the policy for instances. What it refuses
+// is proven in e2e/claims.
+func TestInstancesGuardSaysEverything(t *testing.T) {
+	t.Parallel()
+	policy, binding := guard(t, "vap/instances.yaml")
+	secrets, _ := guard(t, "vap/secrets.yaml")
+	assert.Equal(t, policy.Name, binding.Name)
+	assert.Equal(t, admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{
+		PolicyName: policy.Name, ValidationActions: []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny},
+	}, binding.Spec)
+	assert.Equal(t, new(admissionregistrationv1.Fail), policy.Spec.FailurePolicy)
+	assert.Equal(t, &admissionregistrationv1.MatchResources{
+		MatchPolicy: new(admissionregistrationv1.Equivalent), NamespaceSelector: &metav1.LabelSelector{}, ObjectSelector: &metav1.LabelSelector{},
+		ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{{RuleWithOperations: admissionregistrationv1.RuleWithOperations{
+			// Never UPDATE: the controller takes the finalizer off every instance.
+			Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Delete},
+			Rule: admissionregistrationv1.Rule{
+				APIGroups: []string{api.GroupName}, APIVersions: []string{api.GroupVersion.Version},
+				Resources: []string{"serviceinstances"}, Scope: new(admissionregistrationv1.NamespacedScope),
+			},
+		}}},
+	}, policy.Spec.MatchConstraints)
+	assert.Equal(t, secrets.Spec.MatchConditions, policy.Spec.MatchConditions, "both are about the same")
+	require.Len(t, policy.Spec.Validations, 1)
+	assert.Contains(t, policy.Spec.Validations[0].Expression, "startsWith('"+api.GroupName+"/')")
+	assert.Equal(t, new(metav1.StatusReasonForbidden), policy.Spec.Validations[0].Reason)
 }
 
 // TestFlowsAreTheAccounts: what each ServiceAccount asks goes to a level of its own, but
@@ -145,8 +173,7 @@ func TestControllersOwnRights(t *testing.T) {
 		{"it adopts nothing in its own name", "adopt", "serviceinstances"},
 		{"it adopts nothing in its own name", "adopt", "servicebindings"},
 		{"a namespace's broker gets nobody to a cluster's", "use", "clusterservicebrokers"},
-		{"it asks for no instance", "create", "serviceinstances"},
-		{"nor for a binding", "create", "servicebindings"},
+		{"it makes the instances of bindings, and no binding", "create", "servicebindings"},
 	} {
 		assert.False(t, grants(&role, forbidden.verb, forbidden.resource), "%s %s: %s", forbidden.verb, forbidden.resource, forbidden.reason)
 	}

@@ -47,7 +47,7 @@ func TestPeoplesRoles(t *testing.T) {
 	t.Parallel()
 	roles := clusterRoles(t, "rbac/aggregated_roles.yaml")
 	view, edit, admin, defaults := roles["servicecatalog-view"], roles["servicecatalog-edit"], roles["servicecatalog-admin"], roles["servicecatalog-defaults"]
-	require.Len(t, roles, 6)
+	require.Len(t, roles, 7)
 	for label, role := range map[string]rbacv1.ClusterRole{"view": view, "edit": edit, "admin": admin} {
 		assert.Equal(t, map[string]string{"rbac.authorization.k8s.io/aggregate-to-" + label: "true"}, role.Labels)
 	}
@@ -56,6 +56,9 @@ func TestPeoplesRoles(t *testing.T) {
 	assert.Equal(t, []rbacv1.PolicyRule{{
 		APIGroups: []string{api.GroupName}, Resources: []string{"servicebindings", "serviceinstances"}, Verbs: []string{"adopt"},
 	}}, roles["servicecatalog-adopt"].Rules)
+	bind := roles["servicecatalog-bind"]
+	assert.Equal(t, admin.Labels, bind.Labels, "who administers a namespace lets others bind to what is in it; who edits it does not")
+	assert.Equal(t, []rbacv1.PolicyRule{{APIGroups: []string{api.GroupName}, Resources: []string{"serviceinstances"}, Verbs: []string{"bind"}}}, bind.Rules)
 
 	const none, viewer, editor, administrator = "nobody", "view", "edit", "admin"
 	cases := map[string]struct{ reason, verb, resource, from string }{
@@ -71,7 +74,7 @@ func TestPeoplesRoles(t *testing.T) {
 		"Use":             {reason: "a copy of a cluster class would escape policies", verb: "use", resource: "clusterservicebrokers", from: none},
 		"Adopt":           {reason: "another's database by its ID", verb: "adopt", resource: "serviceinstances", from: none},
 		"AdoptBinding":    {reason: "another's credentials by their ID", verb: "adopt", resource: "servicebindings", from: none},
-		"BindVerb":        {reason: "no such right is given", verb: "bind", resource: "serviceinstances", from: none},
+		"BindVerb":        {reason: "it is of a role of its own, that admin takes in", verb: "bind", resource: "serviceinstances", from: none},
 		"ClusterDefault":  {reason: "the one door to defaults", verb: "update", resource: "clusterservicetypes", from: none},
 		"PatchDefault":    {reason: "the one door to defaults", verb: "patch", resource: "clusterservicetypes", from: none},
 		"ClusterPlan":     {reason: "the cluster's", verb: "update", resource: "clusterserviceplans", from: none},

@@ -94,7 +94,7 @@ var podCases = map[string]valueCase{
 var ownCases = map[string]valueCase{
 	"crds.install":         {"definitions are another's", []string{`crds.install=false`}, each("-", "crds"), ""},
 	"crds.keep":            {"a cluster for a day", []string{`crds.keep=false`}, each("~", "crds"), ""},
-	"rbac.aggregatedRoles": {"roles of one's own", []string{`rbac.aggregatedRoles=false`}, named("-ClusterRole servicecatalog-", "admin", "adopt", "catalog-view", "defaults", "edit", "view"), ""},
+	"rbac.aggregatedRoles": {"roles of one's own", []string{`rbac.aggregatedRoles=false`}, named("-ClusterRole servicecatalog-", "admin", "adopt", "bind", "catalog-view", "defaults", "edit", "view"), ""},
 	"webhook.unresolved": {
 		"what is meant to wait must not be refused by a policy", []string{`webhook.unresolved="wait"`}, append(guardCase("undecided"), webhook), `"--unresolved=wait"`,
 	},
@@ -103,7 +103,24 @@ var ownCases = map[string]valueCase{
 	"webhook.preStopSeconds": {"slow nodes", []string{`webhook.preStopSeconds=9`}, []string{webhook}, `"preStop":{"sleep":{"seconds":9}}`},
 	"webhook.drainSeconds":   {"many API servers", []string{`webhook.drainSeconds=9`}, []string{webhook}, `"--drain-time=9s"`},
 
+	"controller.name": {
+		"one of several", []string{`controller.name="east"`},
+		[]string{controller, "+Role defaultplan-system/defaultplan-controller-east", "+RoleBinding defaultplan-system/defaultplan-controller-east"}, `"--controller-name=east"`,
+	},
+	"controller.namespaces": {
+		"rights there, and nowhere else but to read policies", []string{`controller.namespaces=["a","b"]`, `controller.clusterID="c1"`},
+		append(named("+ClusterRole", " defaultplan-controller-policies", "Binding defaultplan-controller-policies"),
+			controller, "-ClusterRoleBinding defaultplan-controller", "+RoleBinding a/defaultplan-controller", "+RoleBinding b/defaultplan-controller"), `"--namespaces=a,b"`,
+	},
+	"controller.ignoreQuotas": {
+		"not even that", []string{`controller.namespaces=["a"]`, `controller.clusterID="c1"`, `controller.ignoreQuotas=true`},
+		[]string{controller, "-ClusterRoleBinding defaultplan-controller", "+RoleBinding a/defaultplan-controller"}, `"--ignore-quotas"`,
+	},
+
 	"controller.workers":                {"a large catalog", []string{`controller.workers=64`}, []string{controller}, `"--workers=64"`},
+	"controller.allowEndpoints":         {"several", []string{`controller.allowEndpoints=["10.96.0.0/12","prod.svc"]`}, []string{controller}, `"--allow-endpoints=10.96.0.0/12,prod.svc"`},
+	"controller.clusterCIDRs":           {"pods and nodes", []string{`controller.clusterCIDRs=["10.244.0.0/16"]`}, []string{controller}, `"--cluster-cidrs=10.244.0.0/16"`},
+	"controller.clusterDomain":          {"another name", []string{`controller.clusterDomain="k8s.acme.example"`}, []string{controller}, `"--cluster-domain=k8s.acme.example"`},
 	"controller.clusterID":              {"a cluster that was moved", []string{`controller.clusterID="c1"`}, []string{controller}, `"--cluster-id=c1"`},
 	"controller.allowBrokerAddresses":   {"several", []string{`controller.allowBrokerAddresses=["10.0.0.0/8","192.0.2.1/32"]`}, []string{controller}, `"--allow-broker-addresses=10.0.0.0/8,192.0.2.1/32"`},
 	"controller.contextAnnotations":     {"cost centres", []string{`controller.contextAnnotations=["a.example/"]`}, []string{controller}, `"--context-annotations=a.example/"`},
@@ -120,9 +137,13 @@ var ownCases = map[string]valueCase{
 		"other namespaces", []string{`networkPolicy.metricsFrom.matchLabels={"metrics":null,"team":"a"}`},
 		[]string{webhookPolicy, controllerPolicy}, `"namespaceSelector":{"matchLabels":{"team":"a"}}`,
 	},
-	"policies.undecided":  {"not wanted", []string{`policies.undecided=false`}, guardCase("undecided"), ""},
-	"policies.unrecorded": {"not wanted", []string{`policies.unrecorded=false`}, guardCase("unrecorded"), ""},
-	"policies.secrets":    {"not wanted", []string{`policies.secrets=false`}, guardCase("secrets"), ""},
+	"policies.undecided":      {"not wanted", []string{`policies.undecided=false`}, guardCase("undecided"), ""},
+	"policies.unrecorded":     {"not wanted", []string{`policies.unrecorded=false`}, guardCase("unrecorded"), ""},
+	"policies.secrets":        {"not wanted", []string{`policies.secrets=false`}, guardCase("secrets"), ""},
+	"policies.configmaps":     {"not wanted", []string{`policies.configmaps=false`}, guardCase("configmaps"), ""},
+	"policies.services":       {"not wanted", []string{`policies.services=false`}, guardCase("services"), ""},
+	"policies.endpointslices": {"not wanted", []string{`policies.endpointslices=false`}, guardCase("endpointslices"), ""},
+	"policies.instances":      {"not wanted", []string{`policies.instances=false`}, guardCase("instances"), ""},
 	"flow.enabled": {
 		"levels of one's own", []string{`flow.enabled=false`}, each("-", "flow"), "",
 	},

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// leaseName is the Lease by which the leader is elected.
+	// leaseName is the Lease by which the leader is elected, of controllers without a name.
 	leaseName = "defaultplan-controller"
 	// leaseTimeout bounds a request for the Lease, well within the time that there is to
 	// renew it: one request that hangs must not cost the Lease.
@@ -23,10 +23,19 @@ const (
 	resignTimeout = 2 * leaseTimeout
 )
 
+// leaseOf is the Lease of the controllers that have a name: those of another name work
+// beside them.
+func leaseOf(controllerName string) string {
+	if controllerName == "" {
+		return leaseName
+	}
+	return leaseName + "-" + controllerName
+}
+
 // newLease is this process's hold on the Lease. The manager is not to release it: where
 // it could not be renewed, the manager would try to release it before it stops the work,
 // and take longer over that than the Lease lasts, so that two controllers would work.
-func newLease(config *rest.Config, namespace string) (*resourcelock.LeaseLock, error) {
+func newLease(config *rest.Config, namespace, name string) (*resourcelock.LeaseLock, error) {
 	host, err := os.Hostname()
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the host name for the election: %w", err)
@@ -38,7 +47,7 @@ func newLease(config *rest.Config, namespace string) (*resourcelock.LeaseLock, e
 		return nil, fmt.Errorf("cannot reach Leases: %w", err)
 	}
 	return &resourcelock.LeaseLock{
-		LeaseMeta: metav1.ObjectMeta{Namespace: namespace, Name: leaseName},
+		LeaseMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
 		Client:    clientset.CoordinationV1(),
 		// The host alone is not enough: two processes may share one.
 		LockConfig: resourcelock.ResourceLockConfig{Identity: host + "_" + uuid.NewString()},

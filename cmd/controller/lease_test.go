@@ -44,10 +44,13 @@ func TestResign(t *testing.T) {
 // Every process is another candidate, also on one host.
 func TestLeaseIsOfTheProcess(t *testing.T) {
 	t.Parallel()
-	one, err := newLease(&rest.Config{}, "ns")
+	one, err := newLease(&rest.Config{}, "ns", leaseOf(""))
 	require.NoError(t, err)
-	other, err := newLease(&rest.Config{}, "ns")
+	other, err := newLease(&rest.Config{}, "ns", leaseOf(""))
 	require.NoError(t, err)
 	assert.NotEqual(t, one.Identity(), other.Identity())
 	assert.Equal(t, "ns/defaultplan-controller", one.Describe())
+	third, err := newLease(&rest.Config{}, "ns", leaseOf("east"))
+	require.NoError(t, err)
+	assert.Equal(t, "ns/defaultplan-controller-east", third.Describe(), "controllers of other names work beside it")
 }

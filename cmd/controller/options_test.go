@@ -24,6 +24,8 @@ func TestBadFlagsAreRefused(t *testing.T) {
 		"Secrets":        {args: []string{"--secret-interval=0"}, says: "--secret-interval"},
 		"Workers":        {args: []string{"--workers=0"}, says: "--workers"},
 		"Addresses":      {args: []string{"--allow-broker-addresses=here"}, says: `"here"`},
+		"ControllerName": {args: []string{"--controller-name=East"}, says: "--controller-name"},
+		"Namespaces":     {args: []string{"--namespaces=a"}, says: "--cluster-id"},
 		"LogLevel":       {args: []string{"--log-level=loud"}, says: "log-level"},
 		"Kubeconfig":     {args: []string{"--kubeconfig=/nowhere/at/all"}, says: "--kubeconfig"},
 	} {

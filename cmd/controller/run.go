@@ -2,11 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
@@ -15,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
-	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/internal/daemon"
 	"github.com/defaultplan/defaultplan/cmd/internal/tracing"
 	"github.com/defaultplan/defaultplan/osb/controller"
@@ -40,7 +37,7 @@ func (o *options) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	lease, err := newLease(config, o.leaseNamespace)
+	lease, err := newLease(config, o.leaseNamespace, leaseOf(o.controller.ControllerName))
 	if err != nil {
 		return err
 	}
@@ -48,6 +45,7 @@ func (o *options) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	tellPart(ctrl.Log, o.controller)
 	o.controller.Wrap = tracing.ToBroker
 	if err := controller.Setup(ctx, mgr, o.controller); err != nil {
 		return err
@@ -77,16 +75,16 @@ func finish(failure error, resign, flush func()) error {
 
 func newManager(config *rest.Config, o *options, lease resourcelock.Interface) (manager.Manager, error) {
 	scheme := runtime.NewScheme()
-	if err := errors.Join(v1beta1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
+	if err := controller.AddToScheme(scheme); err != nil {
 		return nil, fmt.Errorf("cannot register the API: %w", err)
 	}
 	mgr, err := ctrl.NewManager(config, manager.Options{
 		Scheme:                 scheme,
 		Metrics:                metricsserver.Options{BindAddress: o.metricsAddress},
 		HealthProbeBindAddress: o.healthAddress,
-		LeaderElection:         o.leaderElection, LeaderElectionID: leaseName, LeaderElectionResourceLockInterface: lease,
+		LeaderElection:         o.leaderElection, LeaderElectionID: leaseOf(o.controller.ControllerName), LeaderElectionResourceLockInterface: lease,
 		GracefulShutdownTimeout: new(o.controller.CallTimeout + endMargin),
-		Cache:                   cache.Options{DefaultTransform: controller.Slim},
+		Cache:                   cache.Options{DefaultTransform: controller.Slim, DefaultNamespaces: o.controller.CacheNamespaces()},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("cannot set up: %w", err)
