@@ -70,6 +70,9 @@ func (o demoOptions) tell(ctx context.Context, story Story, out io.Writer) (err 
 		return err
 	}
 	defer func() { err = errors.Join(err, s.stop(context.WithoutCancel(ctx))) }()
+	if err := s.join(ctx, story.Controllers); err != nil {
+		return err
+	}
 	if !story.Registers {
 		if err := s.register(ctx); err != nil {
 			return err

@@ -34,7 +34,9 @@ type stage struct {
 	*stack.Stack
 
 	controller *stack.Controller
-	brokers    []entry
+	// others are controllers beside it, each with a name.
+	others  []*stack.Controller
+	brokers []entry
 }
 
 // startStage starts all of it, the brokers not registered yet. When it fails, what was
@@ -92,11 +94,27 @@ func (s *stage) enter(ctx context.Context, options stack.Options) (err error) {
 	return nil
 }
 
+// join starts further controllers, each for the brokers that name it.
+func (s *stage) join(ctx context.Context, names []string) error {
+	for _, name := range names {
+		args := append(slices.Clone(controllerArgs), "--leader-elect=false", "--controller-name="+name)
+		other, err := s.StartController(ctx, stack.ControllerOptions{Name: controllerName + "-" + name, Args: args})
+		if err != nil {
+			return err
+		}
+		s.others = append(s.others, other)
+	}
+	return nil
+}
+
 // stop ends all that was started.
 func (s *stage) stop(ctx context.Context) error {
 	var err error
+	for _, other := range s.others {
+		err = errors.Join(err, other.Stop(ctx, syscall.SIGTERM))
+	}
 	if s.controller != nil {
-		err = s.controller.Stop(ctx, syscall.SIGTERM)
+		err = errors.Join(err, s.controller.Stop(ctx, syscall.SIGTERM))
 	}
 	return errors.Join(err, s.Stop()) //nolint:contextcheck // it ends what was started, also when ctx ended
 }

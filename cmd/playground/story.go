@@ -29,6 +29,8 @@ type Story struct {
 	// Registers says that the story itself registers the brokers, from NAME.yaml and
 	// NAME.env of each. Else they are registered before it begins.
 	Registers bool `json:"registers,omitempty"`
+	// Controllers are the names of controllers beside the one without a name.
+	Controllers []string `json:"controllers,omitempty"`
 	// Steps are told in order.
 	Steps []Step `json:"steps"`
 }

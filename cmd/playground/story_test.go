@@ -47,8 +47,8 @@ func TestChooseStories(t *testing.T) {
 		"Empty":   {reason: "make passes STORY on even if it is not set", value: "", want: []string{"main"}},
 		"Main":    {reason: "the default", value: "main", want: []string{"main"}},
 		"Another": {reason: "one by name", value: "wait", want: []string{"wait"}},
-		"All":     {reason: "each once", value: "all", want: []string{"main", "broker", "defaults", "null", "once", "policy", "svcat", "wait"}},
-		"Unknown": {reason: "it says what there is", value: "x", err: `cannot find story "x": there are main, broker, defaults, null, once, policy, svcat, wait, or all`},
+		"All":     {reason: "each once", value: "all", want: []string{"main", "adopt", "broker", "claim", "controllers", "defaults", "endpoints", "null", "once", "policy", "quota", "rotation", "share", "svcat", "wait"}},
+		"Unknown": {reason: "it says what there is", value: "x", err: `cannot find story "x": there are main, adopt, broker, claim, controllers, defaults, endpoints, null, once, policy, quota, rotation, share, svcat, wait, or all`},
 		"Path":    {reason: "a name is no path", value: "../main", err: "cannot find story"},
 	}
 	for name, tc := range cases {

@@ -81,7 +81,8 @@ func commandsOf(env *cli.Env) map[string][]*cobra.Command {
 			brokers.NewRegister(env), brokers.NewDeregister(env), brokers.NewSync(env),
 		},
 		"order": {
-			order.NewProvision(env), order.NewDeprovision(env), order.NewBind(env), order.NewUnbind(env), order.NewTouch(env),
+			order.NewProvision(env), order.NewDeprovision(env), order.NewAdopt(env), order.NewBind(env), order.NewUnbind(env), order.NewTouch(env),
+			order.NewShare(env), order.NewRotate(env),
 		},
 		"self": {self.NewVersion(env), self.NewInstall(env), self.NewReference(env)},
 	}

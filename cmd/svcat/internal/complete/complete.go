@@ -67,18 +67,10 @@ func Bindings(env *cli.Env) Func {
 	return of(env, func(ctx context.Context, l *look) error {
 		return l.list(ctx, &v1beta1.ServiceBindingList{}, func(object runtime.Object) {
 			if binding, ok := object.(*v1beta1.ServiceBinding); ok {
-				l.add(binding.Name, instanceOf(binding))
+				l.add(binding.Name, catalog.InstanceTitle(binding))
 			}
 		}, client.InNamespace(l.namespace))
 	})
-}
-
-// instanceOf is the instance that a binding names; one without may be stored.
-func instanceOf(binding *v1beta1.ServiceBinding) string {
-	if binding.Spec.InstanceRef == nil {
-		return ""
-	}
-	return binding.Spec.InstanceRef.Name
 }
 
 // Namespaces proposes namespaces.

@@ -7,8 +7,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
 func TestTold(t *testing.T) {
@@ -55,11 +53,4 @@ func TestVeryManyWords(t *testing.T) {
 	assert.Equal(t, "plan-1000", words[0])
 	assert.Equal(t, "plan-1499", words[499])
 	assert.Equal(t, cobra.AppendActiveHelp(nil, "the first 500 of 1000: type more of the name"), words[500:])
-}
-
-func TestInstanceOf(t *testing.T) {
-	t.Parallel()
-	assert.Empty(t, instanceOf(&v1beta1.ServiceBinding{}), "one without may be stored")
-	named := &v1beta1.ServiceBinding{Spec: v1beta1.ServiceBindingSpec{InstanceRef: &v1beta1.InstanceReference{Name: "db"}}}
-	assert.Equal(t, "db", instanceOf(named))
 }

@@ -64,6 +64,8 @@ func describeBinding(ctx context.Context, reader client.Reader, w io.Writer, bin
 		head.AddSet("External ID:", cmp.Or(binding.Status.ExternalID, binding.Spec.ExternalID))
 		head.AddSet("Operation:", string(binding.Status.CurrentOperation))
 		head.AddSet("Next Retry:", moment(binding.Status.NextRetry))
+		head.AddSet("ConfigMap:", strings.Join(binding.Status.ConfigMaps, ", "))
+		head.AddSet("Service:", binding.Status.Service)
 	}
 	if err := writeBinding(w, binding, instance, extra); err != nil {
 		return err
@@ -82,17 +84,22 @@ func describeBinding(ctx context.Context, reader client.Reader, w io.Writer, bin
 	if err := writeSecret(ctx, reader, w, binding, showSecrets); err != nil {
 		return err
 	}
+	if err := writeCredentials(w, binding); err != nil {
+		return err
+	}
+	if err := writePublished(ctx, reader, w, binding); err != nil {
+		return err
+	}
+	if err := writeEndpoints(w, binding.Status.Endpoints); err != nil {
+		return err
+	}
 	return writeConditions(w, binding.Status.Conditions)
 }
 
 // boundTo is the instance of a binding; nil where there is none, or none to be read.
 func boundTo(ctx context.Context, reader client.Reader, binding *v1beta1.ServiceBinding) (*v1beta1.ServiceInstance, error) {
-	ref := binding.Spec.InstanceRef
-	if ref == nil {
-		return nil, nil
-	}
 	instance := &v1beta1.ServiceInstance{}
-	err := reader.Get(ctx, client.ObjectKey{Namespace: cmp.Or(ref.Namespace, binding.Namespace), Name: ref.Name}, instance)
+	err := reader.Get(ctx, binding.InstanceKey(), instance)
 	if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
 		return nil, nil
 	}

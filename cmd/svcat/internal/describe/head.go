@@ -54,9 +54,10 @@ func writeBinding(w io.Writer, binding *v1beta1.ServiceBinding, instance *v1beta
 		serviceType = cmp.Or(serviceType, instance.Spec.ServiceType)
 	}
 	head.AddSet("Type:", serviceType)
-	if ref := binding.Spec.InstanceRef; ref != nil {
-		head.Add("Instance:", instanceTitle(ref))
+	if record := applied(binding.Annotations); binding.Dedicated() && record.Plan != "" {
+		head.Add("Plan:", record.Class+"/"+record.Plan)
 	}
+	head.Add("Instance:", cmp.Or(catalog.InstanceTitle(binding), "one of its own, not made yet"))
 	head.Add("Secret:", cmp.Or(binding.Spec.SecretName, binding.Name))
 	if extra != nil {
 		extra(&head)
@@ -64,16 +65,10 @@ func writeBinding(w io.Writer, binding *v1beta1.ServiceBinding, instance *v1beta
 	if err := head.Write(w); err != nil {
 		return err
 	}
-	return writeParameters(w, binding.Spec.Parameters, binding.Spec.ParametersFrom, applied(binding.Annotations).Removed)
-}
-
-// instanceTitle is an instance as a binding names it: with its namespace where that
-// is another.
-func instanceTitle(ref *v1beta1.InstanceReference) string {
-	if ref.Namespace != "" {
-		return ref.Namespace + "/" + ref.Name
+	if err := writeParameters(w, binding.Spec.Parameters, binding.Spec.ParametersFrom, applied(binding.Annotations).Removed); err != nil {
+		return err
 	}
-	return ref.Name
+	return writeProvision(w, binding)
 }
 
 // applied is what admission recorded of its choice; nothing where it did not.

@@ -80,7 +80,7 @@ func TestWriteBinding(t *testing.T) {
 			reason: "an instance elsewhere is named with its namespace; without it no type is known", ref: &v1beta1.InstanceReference{Namespace: "shared", Name: "mydb"},
 			want: "  Instance:    shared/mydb\n  Secret:      mydb-admin\n",
 		},
-		"OfNone": {reason: "a binding that asks for an instance of its own", want: "  Secret:      mydb-admin\n"},
+		"OfNone": {reason: "a binding that asks for an instance of its own", want: "  Instance:    one of its own, not made yet\n  Secret:      mydb-admin\n"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

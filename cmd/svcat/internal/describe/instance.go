@@ -55,6 +55,7 @@ func describeInstance(ctx context.Context, reader client.Reader, w io.Writer, in
 	extra := func(head *table.Pairs) {
 		head.AddSet("Chosen By:", chosenBy(record.Rule, instance.Namespace, class))
 		head.AddSet("External ID:", cmp.Or(instance.Status.ExternalID, instance.Spec.ExternalID))
+		standing(head, instance)
 		head.AddSet("Operation:", string(instance.Status.CurrentOperation))
 		head.AddSet("Next Retry:", moment(instance.Status.NextRetry))
 	}
@@ -146,10 +147,18 @@ func title(object client.Object) string {
 	return plan.Title()
 }
 
-// writeBindings writes the bindings of an instance that are in its namespace.
+// writeBindings writes the bindings of an instance that are in its namespace, the one
+// whose own it is among them.
 func writeBindings(ctx context.Context, reader client.Reader, w io.Writer, instance *v1beta1.ServiceInstance) error {
 	var rows [][]string
-	err := catalog.Pages(ctx, reader, &v1beta1.ServiceBindingList{}, func(object runtime.Object) error {
+	owner, err := catalog.OwnerOf(ctx, reader, instance)
+	if err != nil {
+		return err
+	}
+	if owner != nil {
+		rows = append(rows, []string{owner.Name, cmp.Or(v1beta1.LastConditionState(owner.Status.Conditions), pending)})
+	}
+	err = catalog.Pages(ctx, reader, &v1beta1.ServiceBindingList{}, func(object runtime.Object) error {
 		binding, ok := object.(*v1beta1.ServiceBinding)
 		if ok && binding.Spec.InstanceRef != nil && cmp.Or(binding.Spec.InstanceRef.Namespace, binding.Namespace) == instance.Namespace {
 			rows = append(rows, []string{binding.Name, cmp.Or(v1beta1.LastConditionState(binding.Status.Conditions), pending)})

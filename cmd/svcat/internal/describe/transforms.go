@@ -51,6 +51,10 @@ func transformText(transform *v1beta1.SecretTransform) string {
 		return "add every key of Secret " + t.AddKeysFrom.SecretRef.Namespace + "/" + t.AddKeysFrom.SecretRef.Name
 	case t.RemoveKey != nil:
 		return "remove " + t.RemoveKey.Key
+	case t.PublishKey != nil:
+		return "publish " + t.PublishKey.Key + " in the ConfigMap"
+	case t.Preset != nil:
+		return "add the well-known keys of " + t.Preset.Name
 	}
 	return "nothing"
 }

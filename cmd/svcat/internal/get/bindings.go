@@ -33,13 +33,8 @@ func bindingRowOf(binding *v1beta1.ServiceBinding) bindingRow {
 		serviceType: binding.Spec.ServiceType, status: cmp.Or(v1beta1.LastConditionState(binding.Status.Conditions), pending),
 		secret: cmp.Or(binding.Spec.SecretName, binding.Name), id: cmp.Or(binding.Status.ExternalID, binding.Spec.ExternalID),
 	}
-	if ref := binding.Spec.InstanceRef; ref != nil {
-		row.of = key{cmp.Or(ref.Namespace, binding.Namespace), ref.Name}
-		row.instance = ref.Name
-		if row.of.namespace != binding.Namespace {
-			row.instance = ref.Namespace + "/" + ref.Name
-		}
-	}
+	of := catalog.InstanceOf(binding)
+	row.of, row.instance = key{of.Namespace, of.Name}, catalog.InstanceTitle(binding)
 	if ready, ok := v1beta1.FindCondition(binding.Status.Conditions, v1beta1.ConditionReady); ok {
 		row.message = ready.Message
 	}

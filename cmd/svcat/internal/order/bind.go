@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
@@ -18,26 +19,42 @@ type bind struct {
 	write cli.WriteFlags
 	wait  cli.WaitFlags
 	gift  gift
+	// choice and provisions are for an instance of the binding's own.
+	choice     choice
+	provisions gift
 
-	name, secretName, externalID string
+	name, secretName, serviceName, externalID string
+	// instanceNamespace is that of an instance that is shared with the binding's.
+	instanceNamespace string
 }
 
 // NewBind returns the command `svcat bind`.
 func NewBind(env *cli.Env) *cobra.Command {
 	b := &bind{env: env}
 	cmd := &cobra.Command{
-		Use:   "bind INSTANCE",
-		Short: "Ask for credentials of an instance, in a Secret",
+		Use:   "bind (INSTANCE | NAME (--type TYPE | --class CLASS [--plan PLAN] | --selector LABELS))",
+		Short: "Ask for credentials of an instance, or of one of your own, in a Secret",
 		Long: `Ask for credentials of an instance, in a Secret, and print the binding as it was
 decided on. The binding is called as the instance unless --name says otherwise, and
-the Secret as the binding unless --secret-name does.`,
+the Secret as the binding unless --secret-name does.
+
+With --type, --class, --plan or --selector the binding gets an instance of its own,
+which is made for it and goes with it: one object in, one Secret out. Then the argument
+is the binding's name. How the plan is chosen is as with svcat provision.`,
 		Example: `  svcat bind mydb
   svcat bind mydb --name mydb-admin --param user=admin
   svcat bind mydb --name mydb-admin --secret-name admin-credentials --wait
   svcat bind mydb --params-json '{"teams": ["news", "weather"]}'
-  svcat bind mydb --dry-run=server -o yaml`,
+  svcat bind mydb --dry-run=server -o yaml
+
+  # an instance that another namespace shares with this one
+  svcat bind mydb --instance-namespace infra --wait
+
+  # a database for this binding alone, and its credentials
+  svcat bind shop-db --type mysql --wait
+  svcat bind shop-db --class azure-mysql --plan basic50 --provision-param location=westus`,
 		Args:              cli.OneName("instance"),
-		ValidArgsFunction: complete.Instances(env),
+		ValidArgsFunction: b.bindable(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return cli.Untouched(b.run(cmd.Context(), args[0]))
 		},
@@ -45,16 +62,22 @@ the Secret as the binding unless --secret-name does.`,
 	flags := cmd.Flags()
 	flags.StringVar(&b.name, "name", "", "The name of the binding; absent, that of the instance")
 	flags.StringVar(&b.secretName, "secret-name", "", "The name of the Secret; absent, that of the binding")
+	flags.StringVar(&b.serviceName, "service-name", "", "The name of the Service in front of the broker's endpoints; absent, that of the binding")
 	flags.StringVar(&b.externalID, "external-id", "", "The ID of the binding at its broker; absent, admission makes one. Whoever gives one needs the right to adopt")
+	flags.StringVar(&b.instanceNamespace, "instance-namespace", "", "The namespace of the INSTANCE, if it is another that shares it (see svcat share)")
 	b.gift.bind(flags)
+	b.choice.bind(flags)
+	b.provisions.bindOwn(flags)
 	b.wait.Bind(flags)
 	b.write.Bind(flags)
-	completions(cmd, nil)
+	proposals := chosen(env)
+	proposals["instance-namespace"] = complete.Namespaces(env)
+	completions(cmd, proposals)
 	return cmd
 }
 
-func (b *bind) run(ctx context.Context, instanceName string) error {
-	binding, err := b.binding(instanceName)
+func (b *bind) run(ctx context.Context, name string) error {
+	binding, err := b.binding(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -62,9 +85,7 @@ func (b *bind) run(ctx context.Context, instanceName string) error {
 	if err != nil {
 		return err
 	}
-	// Admission lets a binding come before its instance, for manifests that hold
-	// both; who types has mistyped.
-	instance, err := findInstance(ctx, c, binding.Namespace, instanceName)
+	instance, err := b.target(ctx, c, binding)
 	if err != nil {
 		return err
 	}
@@ -86,9 +107,23 @@ func (b *bind) run(ctx context.Context, instanceName string) error {
 	return waited
 }
 
+// target is the instance that the binding is for; nil where it is still to be made.
+// Admission lets a binding come before its instance, for manifests that hold both; who
+// types has mistyped.
+func (b *bind) target(ctx context.Context, c client.Client, binding *v1beta1.ServiceBinding) (*v1beta1.ServiceInstance, error) {
+	if b.asksOwn() {
+		return nil, b.beside(ctx, c, binding)
+	}
+	if binding.Shares() {
+		// Who may bind to it need not be able to see it; admission says the rest.
+		return nil, nil
+	}
+	return findInstance(ctx, c, binding.Namespace, binding.Spec.InstanceRef.Name)
+}
+
 // binding is the manifest that goes out.
-func (b *bind) binding(instance string) (*v1beta1.ServiceBinding, error) {
-	if err := validated(b.write.Validate, b.wait.Validate); err != nil {
+func (b *bind) binding(ctx context.Context, instance string) (*v1beta1.ServiceBinding, error) {
+	if err := validated(b.write.Validate, b.wait.Validate, b.wellAsked); err != nil {
 		return nil, err
 	}
 	parameters, err := b.gift.parameters()
@@ -108,9 +143,12 @@ func (b *bind) binding(instance string) (*v1beta1.ServiceBinding, error) {
 		name = instance
 	}
 	binding := &v1beta1.ServiceBinding{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace}}
-	binding.Spec.InstanceRef = &v1beta1.InstanceReference{Name: instance}
-	binding.Spec.SecretName, binding.Spec.ExternalID = b.secretName, b.externalID
+	binding.Spec.SecretName, binding.Spec.ServiceName, binding.Spec.ExternalID = b.secretName, b.serviceName, b.externalID
 	binding.Spec.Parameters, binding.Spec.ParametersFrom = parameters, from
+	if b.asksOwn() {
+		return binding, b.claims(ctx, binding)
+	}
+	binding.Spec.InstanceRef = &v1beta1.InstanceReference{Name: instance, Namespace: b.instanceNamespace}
 	return binding, nil
 }
 

@@ -27,6 +27,11 @@ func (c *choice) bind(flags *pflag.FlagSet) {
 	flags.BoolVarP(&c.kubeName, "kube-name", "k", false, "--class and --plan are Kubernetes names, not external ones")
 }
 
+// given says that anything was chosen.
+func (c *choice) given() bool {
+	return c.serviceType != "" || c.class != "" || c.plan != "" || c.selector != ""
+}
+
 // validate says what does not go together.
 func (c *choice) validate() error {
 	named := c.class != "" || c.plan != ""

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
 )
 
@@ -22,11 +23,16 @@ func validated(groups ...func() error) error {
 // completions registers what to propose for flags, beside those that are typed freely.
 func completions(cmd *cobra.Command, of map[string]complete.Func) {
 	typed := map[string]complete.Func{}
-	for _, name := range []string{"selector", "param", "secret", "name", "secret-name", "external-id"} {
+	for _, name := range []string{"selector", "param", "provision-param", "secret", "name", "secret-name", "service-name", "external-id"} {
 		typed[name] = cobra.NoFileCompletions
 	}
 	maps.Copy(typed, of)
 	complete.Flags(cmd, typed)
+}
+
+// chosen is what to propose for the flags of a choice.
+func chosen(env *cli.Env) map[string]complete.Func {
+	return map[string]complete.Func{"type": complete.Types(env), "class": complete.Classes(env), "plan": complete.Plans(env)}
 }
 
 // quoted is an object in a sentence, such as `instance "mydb"`.

@@ -16,8 +16,8 @@ import (
 func TestCommandsAreComplete(t *testing.T) {
 	t.Parallel()
 	env := cli.NewEnv(genericiooptions.NewTestIOStreamsDiscard())
-	files := map[string]bool{"params-json": true}
-	for _, cmd := range []*cobra.Command{NewProvision(env), NewDeprovision(env), NewBind(env), NewUnbind(env), newTouchInstance(env)} {
+	files := map[string]bool{"params-json": true, "provision-params-json": true}
+	for _, cmd := range []*cobra.Command{NewProvision(env), NewDeprovision(env), NewAdopt(env), NewBind(env), NewUnbind(env), newTouchInstance(env), NewShare(env)} {
 		assert.NotEmpty(t, cmd.Short, cmd.Name())
 		assert.NotEmpty(t, cmd.Example, cmd.Name())
 		assert.NotNil(t, cmd.ValidArgsFunction, cmd.Name())

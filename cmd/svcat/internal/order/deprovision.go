@@ -3,11 +3,14 @@ package order
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
 )
@@ -29,7 +32,9 @@ func NewDeprovision(env *cli.Env) *cobra.Command {
 		Long: `Delete an instance, at its broker too. It waits until its bindings are gone (see
 svcat unbind).
 
---abandon lets it go without asking the broker, and says what stays there.`,
+What was adopted stays at the broker (see svcat adopt). --abandon lets any instance go
+without asking the broker, which keeps it: it says under which ID, and svcat adopt takes
+that over again.`,
 		Example: `  svcat deprovision mydb
   svcat deprovision mydb --wait --timeout 10m
   svcat deprovision mydb --abandon --yes
@@ -77,27 +82,42 @@ func (d *deprovision) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := d.foretell(bindings, left); err != nil {
+	if err := d.foretell(instance, bindings, left); err != nil {
 		return err
 	}
 	return d.finish(ctx, instance)
 }
 
 // foretell says on standard error what will not go by itself.
-func (d *deprovision) foretell(bindings []*v1beta1.ServiceBinding, left string) error {
+func (d *deprovision) foretell(instance *v1beta1.ServiceInstance, bindings []*v1beta1.ServiceBinding, left string) error {
 	var note string
 	switch {
 	case d.farewell.abandon && len(bindings) > 0:
 		note = fmt.Sprintf("%s\nits bindings are not let go with it: %s; svcat unbind --abandon does that", left, namesOf(bindings))
 	case d.farewell.abandon:
 		note = left
+	case catalog.Stays(instance):
+		note = joined("it was adopted: "+left, waitsFor(bindings))
 	case len(bindings) > 0:
-		note = fmt.Sprintf("it waits until its bindings are gone: %s; svcat unbind removes them", namesOf(bindings))
+		note = waitsFor(bindings)
 	default:
 		return nil
 	}
 	_, err := fmt.Fprintln(d.env.ErrOut, note)
 	return err
+}
+
+// waitsFor says which bindings keep an instance; empty: none.
+func waitsFor(bindings []*v1beta1.ServiceBinding) string {
+	if len(bindings) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("it waits until its bindings are gone: %s; svcat unbind removes them", namesOf(bindings))
+}
+
+// joined are the lines that are not empty.
+func joined(lines ...string) string {
+	return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return line == "" }), "\n")
 }
 
 // finish waits if that is asked for, and says what became of the instance.
@@ -107,7 +127,9 @@ func (d *deprovision) finish(ctx context.Context, instance *v1beta1.ServiceInsta
 			return err
 		}
 	}
-	return d.write.Told(d.env, instance, "%s", deleted(instance, d.wait.Wait || d.farewell.abandon || !d.write.Stores()))
+	// The broker of what was adopted is not asked.
+	done := d.wait.Wait || d.farewell.abandon || !d.write.Stores() || catalog.Stays(instance)
+	return d.write.Told(d.env, instance, "%s", deleted(instance, done))
 }
 
 // deleted is the sentence of the older svcat, which was true once the object was

@@ -1,2 +1,2 @@
-// Package order has the commands of developers: provision, deprovision, bind, unbind and touch.
+// Package order has the commands of developers: provision, deprovision, bind, unbind, touch and rotate.
 package order

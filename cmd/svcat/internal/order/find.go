@@ -71,7 +71,7 @@ func unknown(ctx context.Context, reader client.Reader, kind string, list client
 }
 
 // bindingsOf are the bindings that name an instance, by name, whether or not it is
-// there.
+// there, and the one whose own it is.
 func bindingsOf(ctx context.Context, reader client.Reader, namespace, instance string) ([]*v1beta1.ServiceBinding, error) {
 	var found []*v1beta1.ServiceBinding
 	err := catalog.Pages(ctx, reader, &v1beta1.ServiceBindingList{}, func(object runtime.Object) error {
@@ -80,12 +80,28 @@ func bindingsOf(ctx context.Context, reader client.Reader, namespace, instance s
 		}
 		return nil
 	}, client.InNamespace(namespace), client.MatchingFields{v1beta1.FieldInstanceRefName: instance})
+	if err != nil {
+		return nil, err
+	}
+	of := &v1beta1.ServiceInstance{}
+	if read(ctx, reader, namespace, instance, of) == nil {
+		owner, err := catalog.OwnerOf(ctx, reader, of)
+		if err != nil {
+			return nil, err
+		}
+		if owner != nil {
+			found = append(found, owner)
+		}
+	}
 	slices.SortFunc(found, func(a, b *v1beta1.ServiceBinding) int { return strings.Compare(a.Name, b.Name) })
-	return found, err
+	return found, nil
 }
 
 // isOf says whether a binding is for an instance of its own namespace.
 func isOf(binding *v1beta1.ServiceBinding, instance string) bool {
+	if binding.Dedicated() {
+		return catalog.InstanceOf(binding).Name == instance
+	}
 	ref := binding.Spec.InstanceRef
 	return ref != nil && ref.Name == instance && (ref.Namespace == "" || ref.Namespace == binding.Namespace)
 }

@@ -23,6 +23,9 @@ import (
 // Secrets with more of them. No error repeats what was given: it may be secret. So
 // commas are split here: the flag library quotes what it cannot split.
 type gift struct {
+	// of goes before the names of the flags: "provision-" where the binding's own
+	// instance is given something.
+	of      string
 	params  []string
 	json    text
 	secrets []string
@@ -49,15 +52,26 @@ func (g *gift) bind(flags *pflag.FlagSet) {
 	flags.StringArrayVarP(&g.secrets, "secret", "s", nil, "A Secret's key that holds a JSON object of more parameters, as SECRET[KEY]")
 }
 
+// bindOwn is bind for what the instance of a binding's own is given.
+func (g *gift) bindOwn(flags *pflag.FlagSet) {
+	g.of = "provision-"
+	flags.StringArrayVar(&g.params, "provision-param", nil, "A parameter of the binding's own instance, as with --param. Not together with --provision-params-json")
+	flags.Var(&g.json, "provision-params-json", "All parameters of the binding's own instance as a JSON object, or @FILE that holds one. Not together with --provision-param")
+}
+
+// given says whether there are any parameters.
+func (g *gift) given() bool { return g.json.given || len(g.params) > 0 }
+
 // parameters are those that were given; nil: none.
 func (g *gift) parameters() (*runtime.RawExtension, error) {
+	asJSON, asText := "--"+g.of+"params-json", "--"+g.of+"param"
 	switch {
 	case g.json.given && len(g.params) > 0:
-		return nil, cli.Usagef("--params-json and --param exclude each other: give one of them")
+		return nil, cli.Usagef("%s and %s exclude each other: give one of them", asJSON, asText)
 	case g.json.given:
-		return parametersOf(g.json.value)
+		return parametersOf(asJSON, g.json.value)
 	case len(g.params) > 0:
-		assigned, err := assignments(g.params)
+		assigned, err := assignments(asText, g.params)
 		if err != nil {
 			return nil, err
 		}
@@ -68,12 +82,12 @@ func (g *gift) parameters() (*runtime.RawExtension, error) {
 
 // assignments are NAME=VALUE as a map: texts, and lists of texts where a name comes
 // again.
-func assignments(params []string) (map[string]any, error) {
+func assignments(flag string, params []string) (map[string]any, error) {
 	assigned := map[string]any{}
 	for i, param := range split(params) {
 		name, value, ok := assignment(param)
 		if !ok {
-			return nil, cli.Usagef(`--param: number %d is not NAME=VALUE, such as location=westus`, i+1)
+			return nil, cli.Usagef(`%s: number %d is not NAME=VALUE, such as location=westus`, flag, i+1)
 		}
 		switch before := assigned[name].(type) {
 		case nil:
@@ -123,12 +137,12 @@ func rawOf(value any) (*runtime.RawExtension, error) {
 // parametersOf reads a JSON object, or @FILE that holds one, as strictly as admission
 // does. Its text is sent as it is; whole numbers that the API server would round are
 // refused.
-func parametersOf(given string) (*runtime.RawExtension, error) {
+func parametersOf(flag, given string) (*runtime.RawExtension, error) {
 	raw := []byte(given)
 	if file, ok := strings.CutPrefix(given, "@"); ok {
 		var err error
 		if raw, err = cli.ReadFile(file); err != nil {
-			return nil, fmt.Errorf("cannot read --params-json: %w", err)
+			return nil, fmt.Errorf("cannot read %s: %w", flag, err)
 		}
 	}
 	object, err := merge.Decode(raw)
@@ -139,11 +153,11 @@ func parametersOf(given string) (*runtime.RawExtension, error) {
 		err = unrounded(object)
 	}
 	if err != nil {
-		return nil, cli.Usagef(`--params-json: %w; give a JSON object such as '{"size": 5}'`, err)
+		return nil, cli.Usagef(`%s: %w; give a JSON object such as '{"size": 5}'`, flag, err)
 	}
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, raw); err != nil {
-		return nil, cli.Usagef("--params-json cannot be compacted: it is not JSON")
+		return nil, cli.Usagef("%s cannot be compacted: it is not JSON", flag)
 	}
 	return &runtime.RawExtension{Raw: compact.Bytes()}, nil
 }

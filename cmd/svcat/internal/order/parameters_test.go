@@ -136,3 +136,38 @@ func TestSecrets(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, both, 2, "two keys of one Secret, in their order")
 }
+
+// What is given to a binding's own instance has flags of its own, and errors that name
+// them.
+func TestProvisionParameters(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		reason string
+		args   []string
+		want   string
+		wrong  string
+	}{
+		"Text":  {"as with --param", []string{"--provision-param", "a=1,b=2"}, `{"a":"1","b":"2"}`, ""},
+		"JSON":  {"as with --params-json", []string{"--provision-params-json", `{"a": 1}`}, `{"a":1}`, ""},
+		"Both":  {"which?", []string{"--provision-params-json", `{}`, "--provision-param", "a=1"}, "", "--provision-params-json and --provision-param exclude each other"},
+		"Wrong": {"its flag is named", []string{"--provision-param", "s3cr3t"}, "", "--provision-param: number 1 is not NAME=VALUE"},
+		"Array": {"its flag is named", []string{"--provision-params-json", "[1]"}, "", "--provision-params-json: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, flags := &gift{}, pflag.NewFlagSet("", pflag.ContinueOnError)
+			assert.False(t, g.given())
+			g.bindOwn(flags)
+			require.NoError(t, flags.Parse(c.args))
+			assert.True(t, g.given())
+			got, err := g.parameters()
+			if c.wrong != "" {
+				require.ErrorContains(t, err, c.wrong, c.reason)
+				assert.Equal(t, cli.ExitUsage, cli.ExitCode(err))
+				return
+			}
+			require.NoError(t, err, c.reason)
+			assert.Equal(t, c.want, string(got.Raw))
+		})
+	}
+}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/describe"
 )
 
@@ -20,6 +19,8 @@ type provision struct {
 	choice     choice
 	gift       gift
 	externalID string
+	// adopts says that it is at its broker already, and is not made.
+	adopts bool
 }
 
 // NewProvision returns the command `svcat provision`.
@@ -56,15 +57,18 @@ looked for in the namespace first, then in the cluster.`,
 			return cli.Untouched(p.run(cmd.Context(), args[0]))
 		},
 	}
+	cmd.Flags().StringVar(&p.externalID, "external-id", "", "The ID of the instance at its broker; absent, admission makes one. Whoever gives one needs the right to adopt")
+	p.flags(cmd)
+	return cmd
+}
+
+// flags are those that say what is ordered.
+func (p *provision) flags(cmd *cobra.Command) {
 	p.choice.bind(cmd.Flags())
 	p.gift.bind(cmd.Flags())
-	cmd.Flags().StringVar(&p.externalID, "external-id", "", "The ID of the instance at its broker; absent, admission makes one. Whoever gives one needs the right to adopt")
 	p.wait.Bind(cmd.Flags())
 	p.write.Bind(cmd.Flags())
-	completions(cmd, map[string]complete.Func{
-		"type": complete.Types(env), "class": complete.Classes(env), "plan": complete.Plans(env),
-	})
-	return cmd
+	completions(cmd, chosen(p.env))
 }
 
 func (p *provision) run(ctx context.Context, name string) error {
@@ -98,7 +102,7 @@ func (p *provision) run(ctx context.Context, name string) error {
 
 // instance is the manifest that goes out.
 func (p *provision) instance(ctx context.Context, name string) (*v1beta1.ServiceInstance, error) {
-	if err := validated(p.write.Validate, p.wait.Validate, p.choice.validate); err != nil {
+	if err := validated(p.write.Validate, p.wait.Validate, p.choice.validate, p.which); err != nil {
 		return nil, err
 	}
 	parameters, err := p.gift.parameters()
@@ -114,6 +118,9 @@ func (p *provision) instance(ctx context.Context, name string) (*v1beta1.Service
 		return nil, err
 	}
 	instance := &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace}}
+	if p.adopts {
+		instance.Annotations = map[string]string{v1beta1.AnnotationAdopt: "true"}
+	}
 	instance.Spec.Parameters, instance.Spec.ParametersFrom, instance.Spec.ExternalID = parameters, from, p.externalID
 	return instance, p.choice.ask(ctx, p.env, namespace, &instance.Spec)
 }

@@ -29,7 +29,9 @@ func NewUnbind(env *cli.Env) *cobra.Command {
 		Use:   "unbind (INSTANCE | --name BINDING...)",
 		Short: "Delete bindings, with their Secrets",
 		Long: `Delete all bindings of an instance, with their Secrets, or those that --name names.
-The instance need not be there any more.
+The instance need not be there any more. A binding that has an instance of its own may
+stand in the place of INSTANCE: it is deleted, and its instance with it, at the broker
+too.
 
 --abandon lets them go without asking the broker, and says what stays there.`,
 		Example: `  svcat unbind mydb
@@ -88,10 +90,10 @@ func (u *unbind) run(ctx context.Context, instance string) error {
 func (u *unbind) meant(ctx context.Context, c client.Client, namespace, instance string) ([]*v1beta1.ServiceBinding, error) {
 	if len(u.names) == 0 {
 		bindings, err := bindingsOf(ctx, c, namespace, instance)
-		if err == nil && len(bindings) == 0 {
-			_, err = findInstance(ctx, c, namespace, instance)
+		if err != nil || len(bindings) > 0 {
+			return bindings, err
 		}
-		return bindings, err
+		return u.claim(ctx, c, namespace, instance)
 	}
 	var bindings []*v1beta1.ServiceBinding
 	seen := map[string]bool{}
@@ -112,6 +114,22 @@ func (u *unbind) meant(ctx context.Context, c client.Client, namespace, instance
 	return bindings, nil
 }
 
+// claim is the binding of that name that has an instance of its own, where no binding
+// is of an instance called so.
+func (u *unbind) claim(ctx context.Context, c client.Client, namespace, name string) ([]*v1beta1.ServiceBinding, error) {
+	_, none := findInstance(ctx, c, namespace, name)
+	claim, err := own(ctx, c, namespace, name)
+	switch {
+	case err != nil:
+		return nil, err
+	case claim == nil:
+		return nil, none
+	case none == nil:
+		return nil, fmt.Errorf("instance %[1]q has no bindings, and binding %[1]q has an instance of its own: if that is meant, svcat unbind --name %[1]s", name)
+	}
+	return []*v1beta1.ServiceBinding{claim}, nil
+}
+
 // remove deletes one after the other. What fails does not keep the others; after
 // Ctrl-C no other is begun, and those that are done are told.
 func (u *unbind) remove(ctx context.Context, c client.Client, bindings []*v1beta1.ServiceBinding) error {
@@ -121,7 +139,7 @@ func (u *unbind) remove(ctx context.Context, c client.Client, bindings []*v1beta
 		if ctx.Err() != nil {
 			return &cli.Failure{Code: cli.ExitInterrupted, Err: fmt.Errorf("interrupted: deleted: %s; not: %s", orNone(done), namesOf(bindings[i:]))}
 		}
-		left := stays(ctx, c, binding)
+		left, withIt := stays(ctx, c, binding), u.farewell.withIt(ctx, c, binding)
 		err := cli.Whole(ctx, quoted("binding", binding.Name)+" is being deleted", func(ctx context.Context) error {
 			return u.farewell.remove(ctx, c, &u.write, binding)
 		})
@@ -130,13 +148,27 @@ func (u *unbind) remove(ctx context.Context, c client.Client, bindings []*v1beta
 			continue
 		}
 		done = append(done, binding)
-		if u.farewell.abandon {
-			if _, err := fmt.Fprintf(u.env.ErrOut, "%s: %s\n", binding.Name, left); err != nil {
-				return err
-			}
+		if !u.farewell.abandon {
+			left = ""
+		}
+		if err := u.note(binding, left, withIt); err != nil {
+			return err
 		}
 	}
 	return errors.Join(append(failures, u.finish(ctx, done))...)
+}
+
+// note says on standard error what becomes of a binding's own, at the broker and here.
+func (u *unbind) note(binding *v1beta1.ServiceBinding, lines ...string) error {
+	for _, line := range lines {
+		if line == "" {
+			continue
+		}
+		if _, err := fmt.Fprintf(u.env.ErrOut, "%s: %s\n", binding.Name, line); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // finish waits if that is asked for, and says of each binding what became of it.

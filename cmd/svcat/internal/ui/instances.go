@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -60,19 +61,18 @@ func instanceRowOf(instance *v1beta1.ServiceInstance) instanceRow {
 	return row
 }
 
-// bindingRows are the bindings of the namespace, or of one of its instances.
+// bindingRows are the bindings of the namespace, or of one of its instances: those that
+// name it, and the one whose own it is.
 func (s *site) bindingRows(ctx context.Context, instance string) ([]bindingRow, error) {
-	options := []client.ListOption{client.InNamespace(s.namespace)}
-	if instance != "" {
-		options = append(options, client.MatchingFields{v1beta1.FieldInstanceRefName: instance})
-	}
 	var rows []bindingRow
 	err := catalog.Pages(ctx, s.client, &v1beta1.ServiceBindingList{}, func(object runtime.Object) error {
-		if binding, ok := object.(*v1beta1.ServiceBinding); ok {
+		binding, ok := object.(*v1beta1.ServiceBinding)
+		of := types.NamespacedName{Namespace: s.namespace, Name: instance}
+		if ok && (instance == "" || catalog.InstanceOf(binding) == of) {
 			rows = append(rows, bindingRowOf(binding))
 		}
 		return nil
-	}, options...)
+	}, client.InNamespace(s.namespace))
 	slices.SortFunc(rows, func(a, b bindingRow) int { return cmp.Compare(a.Name, b.Name) })
 	return rows, err
 }
@@ -80,8 +80,6 @@ func (s *site) bindingRows(ctx context.Context, instance string) ([]bindingRow, 
 func bindingRowOf(binding *v1beta1.ServiceBinding) bindingRow {
 	row := bindingRow{Name: binding.Name, Link: "/bindings/" + url.PathEscape(binding.Name), Secret: cmp.Or(binding.Spec.SecretName, binding.Name)}
 	row.State, row.Look = stateOf(binding.Status.Conditions)
-	if ref := binding.Spec.InstanceRef; ref != nil {
-		row.Instance = ref.Name
-	}
+	row.Instance = catalog.InstanceTitle(binding)
 	return row
 }

@@ -99,8 +99,9 @@ func (n *Now) takeOver(object *unstructured.Unstructured) {
 		metav1.ObjectMeta `json:"metadata"`
 
 		Spec struct {
-			Parameters       *runtime.RawExtension     `json:"parameters"`
-			SecretTransforms []v1beta1.SecretTransform `json:"secretTransforms"`
+			Parameters          *runtime.RawExtension     `json:"parameters"`
+			ProvisionParameters *runtime.RawExtension     `json:"provisionParameters"`
+			SecretTransforms    []v1beta1.SecretTransform `json:"secretTransforms"`
 		} `json:"spec"`
 	}{}
 	text, err := object.MarshalJSON()
@@ -112,6 +113,9 @@ func (n *Now) takeOver(object *unstructured.Unstructured) {
 	n.Transforms = storedTransforms(admitted.Spec.SecretTransforms, &applied)
 	if !applied.Truncated {
 		n.Parameters = storedParameters(admitted.Spec.Parameters, &applied)
+	}
+	if own := applied.OfInstance(); !own.Truncated {
+		n.ProvisionParameters = storedParameters(admitted.Spec.ProvisionParameters, &own)
 	}
 }
 

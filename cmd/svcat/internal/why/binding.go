@@ -24,11 +24,13 @@ func (x *explainer) storedBinding(ctx context.Context, key client.ObjectKey) (Ex
 		return told, err
 	}
 	applied := appliedOf(&stored.ObjectMeta)
-	then, err := x.then(ctx, key.Namespace, &stored.Spec.DecidedReference, &applied)
+	then, err := x.then(ctx, stored.InstanceKey().Namespace, &stored.Spec.DecidedReference, &applied)
 	if err != nil {
 		return told, err
 	}
 	then.Parameters = storedParameters(stored.Spec.Parameters, &applied)
+	of := applied.OfInstance()
+	then.ProvisionParameters = storedParameters(stored.Spec.ProvisionParameters, &of)
 	then.Transforms = storedTransforms(stored.Spec.SecretTransforms, &applied)
 	then.Conditions = conditionsOf(stored.Status.Conditions)
 	asked := originalBinding(stored)
@@ -62,6 +64,9 @@ func (x *explainer) writtenBinding(ctx context.Context, written *unstructured.Un
 // bind holds a binding, as its user writes it, against its instance, the policies
 // and admission.
 func (x *explainer) bind(ctx context.Context, asked *v1beta1.ServiceBinding, written *unstructured.Unstructured) (*Now, []string, error) {
+	if asked.Dedicated() {
+		return x.claim(ctx, asked, written)
+	}
 	now := &Now{Verdict: Waits, Rule: ruleInstance, Secrets: secretsOf(asked.Spec.ParametersFrom)}
 	instance, err := x.instanceOf(ctx, asked)
 	if err != nil {
@@ -98,7 +103,7 @@ func (x *explainer) instanceOf(ctx context.Context, binding *v1beta1.ServiceBind
 	if binding.Spec.InstanceRef == nil || binding.Spec.InstanceRef.Name == "" {
 		return nil, nil
 	}
-	key := client.ObjectKey{Namespace: binding.Namespace, Name: binding.Spec.InstanceRef.Name}
+	key := binding.InstanceKey()
 	if instance := x.admitted[key]; instance != nil {
 		return instance, nil
 	}

@@ -21,7 +21,7 @@ func (n *Now) nodes(namespace string) []node {
 		nodes = append(nodes, n.Policy.node(namespace))
 	}
 	if n.Plan != nil {
-		nodes = append(nodes, parametersNode("parameters", n.Parameters, n.Secrets), transformsNode(n.Transforms))
+		nodes = append(nodes, provisionNode("parameters for its own instance", n.ProvisionParameters), parametersNode("parameters", n.Parameters, n.Secrets), transformsNode(n.Transforms))
 	}
 	if n.Waits != "" {
 		nodes = append(nodes, leaf("waits for: "+n.Waits))

@@ -28,7 +28,7 @@ func (t *Then) node(namespace string) node {
 		if t.Gone != "" {
 			then = then.with(node{mark: loser, text: "this plan cannot be chosen any more: " + t.Gone})
 		}
-		then = then.with(parametersNode("parameters as stored", t.Parameters, nil), transformsNode(t.Transforms))
+		then = then.with(provisionNode("parameters for its own instance, as stored", t.ProvisionParameters), parametersNode("parameters as stored", t.Parameters, nil), transformsNode(t.Transforms))
 	}
 	if t.Truncated {
 		then = then.with(leaf("not every origin fitted into the record: what has none counts as the user's"))

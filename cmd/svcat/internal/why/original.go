@@ -41,15 +41,19 @@ func originalInstance(stored *v1beta1.ServiceInstance) *v1beta1.ServiceInstance 
 		asked.Spec.ExternalID = ""
 	}
 	asked.Spec.Parameters = originalParameters(stored.Spec.Parameters, &applied)
+	originalNames(&asked.Spec.PlanReference, &applied)
+	return asked
+}
+
+// originalNames takes away the plan that admission named of a request that named a
+// class only.
+func originalNames(ref *v1beta1.PlanReference, applied *v1beta1.AppliedDefaults) {
 	switch resolve.Rule(applied.Rule) {
 	case resolve.RuleOnlyPlan, resolve.RuleClassDefault, resolve.RuleClassSuggested:
-		// Admission named the plan of a request that named a class only.
-		ref := &asked.Spec.PlanReference
 		ref.ClusterServicePlanExternalName, ref.ClusterServicePlanExternalID, ref.ClusterServicePlanName = "", "", ""
 		ref.ServicePlanExternalName, ref.ServicePlanExternalID, ref.ServicePlanName = "", "", ""
 	default:
 	}
-	return asked
 }
 
 // originalBinding is as originalInstance.
@@ -59,7 +63,7 @@ func originalBinding(stored *v1beta1.ServiceBinding) *v1beta1.ServiceBinding {
 	stored.Spec.DeepCopyInto(&asked.Spec)
 	asked.Spec.DecidedReference = v1beta1.DecidedReference{}
 	asked.Spec.UserInfo = nil
-	if stored.Spec.Decided() {
+	if stored.Spec.Decided() && !stored.Dedicated() {
 		// It is the plan's, whoever wrote it: admission fills it in.
 		asked.Spec.ServiceType = ""
 	}
@@ -67,6 +71,9 @@ func originalBinding(stored *v1beta1.ServiceBinding) *v1beta1.ServiceBinding {
 		asked.Spec.ExternalID = ""
 	}
 	asked.Spec.Parameters = originalParameters(stored.Spec.Parameters, &applied)
+	own := applied.OfInstance()
+	asked.Spec.ProvisionParameters = originalParameters(stored.Spec.ProvisionParameters, &own)
+	originalNames(&asked.Spec.PlanReference, &applied)
 	asked.Spec.SecretTransforms = nil
 	for i, transform := range stored.Spec.SecretTransforms {
 		if originOf(&applied, i) == layerUser {

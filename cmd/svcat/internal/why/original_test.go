@@ -121,6 +121,8 @@ func TestOriginalBinding(t *testing.T) {
 	stored.Spec.ServiceType = "redis"
 	assert.Equal(t, "redis", originalBinding(stored).Spec.ServiceType, "what waits has the type that its user wrote")
 	stored.Spec.ClusterServicePlanRef = &v1beta1.ClusterObjectReference{Name: "small"}
+	assert.Equal(t, "redis", originalBinding(stored).Spec.ServiceType, "a claim asks by it")
+	stored.Spec.InstanceRef = &v1beta1.InstanceReference{Name: "mydb"}
 	assert.Empty(t, originalBinding(stored).Spec.ServiceType, "admission fills in the plan's")
 }
 

@@ -151,6 +151,10 @@ func does(t *v1beta1.SecretTransform) string {
 		return "addKeysFrom Secret " + strings.TrimPrefix(ref.Namespace+"/"+ref.Name, "/")
 	case t.RemoveKey != nil:
 		return "removeKey " + t.RemoveKey.Key
+	case t.PublishKey != nil:
+		return "publishKey " + t.PublishKey.Key
+	case t.Preset != nil:
+		return "preset " + t.Preset.Name
 	}
 	return "nothing"
 }

@@ -64,6 +64,9 @@ type Then struct {
 	Gone string `json:"gone,omitempty"`
 	// Parameters are those stored, each with where it came from.
 	Parameters []Parameter `json:"parameters,omitempty"`
+	// ProvisionParameters are those for the instance, of a binding that has one of
+	// its own.
+	ProvisionParameters []Parameter `json:"provisionParameters,omitempty"`
 	// Truncated says that not every origin was recorded: what has none counts as
 	// the user's.
 	Truncated bool `json:"truncated,omitempty"`
@@ -107,6 +110,8 @@ type Now struct {
 	// Policy keeps the plan, or a binding's instance, from this namespace.
 	Policy     *Policy     `json:"policy,omitempty"`
 	Parameters []Parameter `json:"parameters,omitempty"`
+	// ProvisionParameters are as those of Then.
+	ProvisionParameters []Parameter `json:"provisionParameters,omitempty"`
 	// Secrets are those with more parameters, as NAME/KEY: the controller reads
 	// them, and they beat a default.
 	Secrets    []string    `json:"secrets,omitempty"`

@@ -94,6 +94,9 @@ func differenceWithin(then *Then, now *Now) string {
 	if pointers := changed(then.Parameters, now.Parameters); len(pointers) > 0 {
 		differ = append(differ, "the parameters at "+strings.Join(pointers, ", "))
 	}
+	if pointers := changed(then.ProvisionParameters, now.ProvisionParameters); len(pointers) > 0 {
+		differ = append(differ, "the parameters for its instance at "+strings.Join(pointers, ", "))
+	}
 	if compact(then.Transforms) != compact(now.Transforms) {
 		differ = append(differ, "the secret transforms")
 	}

@@ -1,0 +1,182 @@
+package order
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
+)
+
+// share is the command.
+type share struct {
+	env   *cli.Env
+	write cli.WriteFlags
+
+	with, without  []string
+	selector       string
+	nobody, unbind bool
+	// saysUnbind says that --unbind was given, be it as false.
+	saysUnbind bool
+}
+
+// NewShare returns the command `svcat share`.
+func NewShare(env *cli.Env) *cobra.Command {
+	s := &share{env: env}
+	cmd := &cobra.Command{
+		Use:   "share INSTANCE",
+		Short: "Let other namespaces bind to an instance, or no more",
+		Long: `Let other namespaces bind to an instance, or no more. Who binds there needs the verb
+bind on the instance besides (ClusterRole servicecatalog-bind).
+
+--with adds namespaces to those that may, --without takes some away, --with-selector
+says which labels give it, and --nobody ends it for all. Bindings that there are stay,
+and say so in a condition, unless --unbind says that they go.`,
+		Example: `  svcat share mydb --with shop,billing
+  svcat share mydb --with-selector team=shop
+  svcat share mydb --without billing
+  svcat share mydb --nobody
+  svcat share mydb --nobody --unbind`,
+		Args:              cli.OneName("instance"),
+		ValidArgsFunction: complete.Instances(env),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s.saysUnbind = cmd.Flags().Changed("unbind")
+			return cli.Untouched(s.run(cmd.Context(), args[0]))
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVar(&s.with, "with", nil, "Namespaces that may bind, beside those that may already")
+	flags.StringSliceVar(&s.without, "without", nil, "Namespaces that may bind no more")
+	flags.StringVar(&s.selector, "with-selector", "", "Labels of the namespaces that may bind, such as team=shop")
+	flags.BoolVar(&s.nobody, "nobody", false, "No other namespace may bind any more")
+	flags.BoolVar(&s.unbind, "unbind", false, "Delete the bindings of namespaces that may bind no more, now and later")
+	s.write.Bind(flags)
+	completions(cmd, map[string]complete.Func{"with": complete.Namespaces(env), "without": complete.Namespaces(env), "with-selector": cobra.NoFileCompletions})
+	return cmd
+}
+
+func (s *share) validate() error {
+	named := len(s.with) > 0 || len(s.without) > 0 || s.selector != ""
+	switch {
+	case s.nobody && named:
+		return cli.Usagef("--nobody goes without --with, --without and --with-selector: it ends the sharing for all")
+	case !s.nobody && !named && !s.saysUnbind:
+		return cli.Usagef("say with whom: --with NAMESPACE, --with-selector LABELS, --without NAMESPACE or --nobody")
+	}
+	_, err := s.labels()
+	return err
+}
+
+func (s *share) labels() (*metav1.LabelSelector, error) {
+	if s.selector == "" {
+		return nil, nil
+	}
+	selector, err := metav1.ParseToLabelSelector(s.selector)
+	if err != nil {
+		return nil, cli.Usagef("--with-selector: %w", err)
+	}
+	return selector, nil
+}
+
+func (s *share) run(ctx context.Context, name string) error {
+	if err := validated(s.validate, s.write.Validate); err != nil {
+		return err
+	}
+	namespace, _, err := s.env.Namespace()
+	if err != nil {
+		return err
+	}
+	c, err := s.env.Client()
+	if err != nil {
+		return err
+	}
+	instance, err := findInstance(ctx, c, namespace, name)
+	if err != nil {
+		return err
+	}
+	err = cli.Whole(ctx, quoted("instance", name)+" was shared", func(ctx context.Context) error {
+		return s.patch(ctx, c, instance)
+	})
+	if err != nil {
+		return err
+	}
+	return s.write.Told(s.env, instance, "%s is shared with %s", quoted("instance", name), sharedWith(instance.Spec.Sharing))
+}
+
+// patch writes what the instance's sharing becomes, also if somebody else writes it at
+// the same time.
+func (s *share) patch(ctx context.Context, c client.Client, instance *v1beta1.ServiceInstance) error {
+	first := true
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		if !first {
+			if err := c.Get(ctx, client.ObjectKeyFromObject(instance), instance); err != nil {
+				return err
+			}
+		}
+		first = false
+		before := instance.DeepCopy()
+		now, err := s.over(instance.Spec.Sharing)
+		if err != nil {
+			return err
+		}
+		instance.Spec.Sharing = now
+		return s.write.Patch(ctx, c, instance, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	})
+}
+
+// over is what becomes of the sharing that there was. It is never absent: that would
+// be a field that was forgotten, which admission puts back.
+func (s *share) over(was *v1beta1.Sharing) (*v1beta1.Sharing, error) {
+	now := &v1beta1.Sharing{}
+	if was != nil {
+		now = was.DeepCopy()
+	}
+	if s.saysUnbind {
+		now.WhenWithdrawn = ""
+	}
+	if s.unbind {
+		now.WhenWithdrawn = v1beta1.WithdrawnUnbind
+	}
+	if s.nobody {
+		now.Namespaces, now.NamespaceSelector = nil, nil
+		return now, nil
+	}
+	for _, namespace := range s.with {
+		if !slices.Contains(now.Namespaces, namespace) {
+			now.Namespaces = append(now.Namespaces, namespace)
+		}
+	}
+	now.Namespaces = slices.DeleteFunc(now.Namespaces, func(name string) bool { return slices.Contains(s.without, name) })
+	selector, err := s.labels()
+	if selector != nil {
+		now.NamespaceSelector = selector
+	}
+	return now, err
+}
+
+// sharedWith is who may bind, in words, and what becomes of the bindings of those who
+// may no more.
+func sharedWith(sharing *v1beta1.Sharing) string {
+	var who []string
+	if len(sharing.Namespaces) > 0 {
+		who = append(who, "namespaces "+strings.Join(sharing.Namespaces, ", "))
+	}
+	if selector := sharing.NamespaceSelector; selector != nil {
+		who = append(who, "namespaces with the labels "+metav1.FormatLabelSelector(selector))
+	}
+	text := "nobody"
+	if len(who) > 0 {
+		text = strings.Join(who, ", and ")
+	}
+	if sharing.WhenWithdrawn == v1beta1.WithdrawnUnbind {
+		return text + "; bindings of others are deleted"
+	}
+	return text + "; bindings of others stay"
+}
