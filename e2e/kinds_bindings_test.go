@@ -44,8 +44,8 @@ var bindingRules = map[string]rule{
 	},
 	"InstanceNameless": {reason: "it has a name", fails: "instanceRef: {}", field: "spec.instanceRef.name"},
 	"InstanceElsewhere": {
-		reason: "not served yet", passes: "instanceRef: {name: mydb, namespace: NAMESPACE}",
-		fails: "instanceRef: {name: mydb, namespace: default}", field: "spec.instanceRef.namespace",
+		reason: "it is shared with nobody", passes: "instanceRef: {name: mydb, namespace: NAMESPACE}",
+		fails: "instanceRef: {name: mydb, namespace: default}", field: "spec.instanceRef",
 	},
 	"NotBindable": {
 		reason: "its broker says no", passes: "instanceRef: {name: mydb}", fails: "instanceRef: {name: loose}",
@@ -143,7 +143,10 @@ var bindingRules = map[string]rule{
 		reason: "all or none", passes: "instanceRef: {name: mydb}, secretTransformDefaults: None",
 		fails: "instanceRef: {name: mydb}, secretTransformDefaults: Some", field: "spec.secretTransformDefaults",
 	},
-	"ServiceName": {reason: "not served yet", fails: "instanceRef: {name: mydb}, serviceName: a", field: "spec.serviceName"},
+	"ServiceName": {
+		reason: "it is a Service's name", passes: "instanceRef: {name: mydb}, serviceName: a-b",
+		fails: "instanceRef: {name: mydb}, serviceName: a.b", field: "spec.serviceName",
+	},
 	"Provision": {
 		reason: "the instance is there", fails: "instanceRef: {name: mydb}, provisionParameters: {a: 1}", field: "spec.provisionParameters",
 	},
@@ -153,14 +156,17 @@ var bindingRules = map[string]rule{
 	},
 }
 
-// instancelessRules are those of bindings without an instance, which are not
-// served yet.
+// instancelessRules are those of bindings that get an instance of their own.
 var instancelessRules = map[string]rule{
-	"NoInstance":     {reason: "not served yet", fails: "parameters: {a: 1}", field: "spec.instanceRef"},
-	"InstanceByType": {reason: "not served yet", fails: "serviceType: NAME(db)", field: "spec.instanceRef"},
+	"NoInstance":     {reason: "something is asked for", fails: "parameters: {a: 1}", field: "spec.instanceRef"},
+	"InstanceByType": {reason: "the type has a default", fails: "serviceType: NAME(db)", field: "spec.serviceType"},
 	"InstanceByPlan": {
-		reason: "not served yet", fails: "clusterServiceClassName: NAME(c), clusterServicePlanName: NAME(p), provisionParameters: {a: 1}",
-		field: "spec.instanceRef",
+		reason: "the plan can be bound to", passes: "clusterServiceClassName: NAME(c), clusterServicePlanName: NAME(p), provisionParameters: {a: 1}",
+		fails: "clusterServiceClassName: NAME(c), clusterServicePlanName: NAME(loose)", field: "spec.clusterServicePlanName",
+	},
+	"OwnParameters": {
+		reason: "parameters are an object", fails: "clusterServiceClassName: NAME(c), clusterServicePlanName: NAME(p), provisionParameters: [1]",
+		field: "spec.provisionParameters",
 	},
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -67,6 +68,8 @@ func (s *stage) open(canaries canaries) {
 		Catalog:  fmt.Appendf(nil, stageCatalog, s.suffix, canaries.of("catalog-default"), canaries.of("catalog-bind-default"), canaries.of("catalog-transform")),
 		Username: "stage", Password: canaries.of("broker-password"),
 		Credentials: func(osbtest.Binding) map[string]any { return map[string]any{"password": canaries.of("credentials")} },
+		// They expire, for the metric of that.
+		Lifetime: 24 * time.Hour,
 	})
 	s.create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "broker"},
 		StringData: map[string]string{"username": "stage", "password": canaries.of("broker-password")}})

@@ -2,8 +2,8 @@
 # Runs every fuzz target of the module for FUZZTIME (default 1m) each; then the races for
 # a type's default, RACE_ROUNDS (default 200) rounds each; the controller's crashes,
 # CRASH_ROUNDS (default 200); the faults of brokers, on FAULT_INSTANCES (default 500)
-# instances and as many bindings; and the race of svcat's switches, SWITCH_ROUNDS
-# (default 200).
+# instances and as many bindings; the race of svcat's switches, SWITCH_ROUNDS (default
+# 200); and that for the slots of quotas, QUOTA_ROUNDS (default 200).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -26,3 +26,6 @@ FAULT_INSTANCES="${FAULT_INSTANCES:-500}" go test -race -count=1 -timeout 90m -r
 
 echo "== ./e2e/svcat TestSwitchRace"
 SWITCH_ROUNDS="${SWITCH_ROUNDS:-200}" go test -race -count=1 -timeout 90m -run '^TestSwitchRace$' -v ./e2e/svcat
+
+echo "== ./e2e/quotas TestNeverOverWhateverTheRace"
+DEFAULTPLAN_QUOTA_ROUNDS="${QUOTA_ROUNDS:-200}" go test -race -count=1 -timeout 90m -run '^TestNeverOverWhateverTheRace$' -v ./e2e/quotas

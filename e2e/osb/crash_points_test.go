@@ -11,7 +11,7 @@ func TestCrashes(t *testing.T) {
 	g := newCrashStage(t)
 	for group, operations := range map[string]map[string]crashOperation{
 		"Instances": instanceOperations, "Bindings": bindingOperations, "Removals": removalOperations,
-		"Mitigations": mitigationOperations, "Meanwhile": meanwhileOperations,
+		"Mitigations": mitigationOperations, "Meanwhile": meanwhileOperations, "Adoptions": adoptOperations,
 	} {
 		scenes := map[string]crashScene{}
 		for name, o := range operations {

@@ -33,6 +33,7 @@ type Scenarios struct {
 // Main runs the tests of a package and returns the exit code. It keeps what the
 // stacks wrote if anything fails, and says where.
 func (s *Scenarios) Main(m *testing.M) int {
+	given := s.binaryFlags(flag.CommandLine)
 	flag.Parse()
 	s.limit()
 	ctrllog.SetLogger(logr.Discard())
@@ -41,7 +42,7 @@ func (s *Scenarios) Main(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	code, err := s.runIn(m, dir)
+	code, err := s.runIn(m, dir, given)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = max(code, 1)
@@ -68,18 +69,28 @@ func (s *Scenarios) limit() {
 	}
 }
 
-func (s *Scenarios) runIn(m *testing.M, dir string) (int, error) {
+func (s *Scenarios) runIn(m *testing.M, dir string, given map[string]*string) (int, error) {
 	bin := filepath.Join(dir, "bin")
-	if err := s.link(bin); err != nil {
+	if err := s.link(bin, given); err != nil {
 		return 1, err
 	}
 	return s.Run(m, dir, bin)
 }
 
+// binaryFlags lets each of the binaries be given by a flag of its name, such as
+// -controller=/path/to/another.
+func (s *Scenarios) binaryFlags(flags *flag.FlagSet) map[string]*string {
+	given := map[string]*string{}
+	for _, name := range s.Binaries {
+		given[name] = flags.String(name, "", "the "+name+" to run in place of the one that was built: a path, best an absolute one")
+	}
+	return given
+}
+
 // link makes bin a folder of links to the binaries: those of DEFAULTPLAN_BIN (bin
-// of the project), but for one that DEFAULTPLAN_NAME names, as DEFAULTPLAN_WEBHOOK:
-// such as one with the race detector.
-func (s *Scenarios) link(bin string) error {
+// of the project), but for one that a flag or DEFAULTPLAN_NAME names, as
+// DEFAULTPLAN_WEBHOOK: such as one with the race detector, or another's.
+func (s *Scenarios) link(bin string, given map[string]*string) error {
 	from := os.Getenv("DEFAULTPLAN_BIN")
 	if from == "" {
 		from = filepath.Join(s.Up, "bin")
@@ -88,7 +99,10 @@ func (s *Scenarios) link(bin string) error {
 		return fmt.Errorf("cannot make a folder for binaries: %w", err)
 	}
 	for _, name := range s.Binaries {
-		source := os.Getenv("DEFAULTPLAN_" + strings.ToUpper(name))
+		source := *given[name]
+		if source == "" {
+			source = os.Getenv("DEFAULTPLAN_" + strings.ToUpper(name))
+		}
 		if source == "" {
 			source = filepath.Join(from, name)
 		}

@@ -1,0 +1,232 @@
+package claims_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// plan is the one plan of the shop.
+func (s *shop) plan() *api.ClusterServicePlan {
+	s.Helper()
+	var plans api.ClusterServicePlanList
+	require.NoError(s, s.client.List(s.Context(), &plans, client.MatchingFields{api.FieldExternalID: "small-id-" + s.suffix}))
+	require.Len(s, plans.Items, 1)
+	return &plans.Items[0]
+}
+
+// makeDefault makes the shop's plan the default of its type.
+func (s *shop) makeDefault() {
+	s.Helper()
+	plan := s.plan()
+	s.change(plan, func() {
+		plan.Annotations = map[string]string{api.AnnotationDefaultPlan: "true"}
+		plan.Labels = map[string]string{"tier": s.suffix}
+	})
+}
+
+// refusal is why a write was refused, as a user reads it.
+func (s *shop) refusal(err error) string {
+	s.Helper()
+	require.Error(s, err)
+	require.True(s, apierrors.IsInvalid(err) || apierrors.IsForbidden(err), "%v", err)
+	return err.Error()
+}
+
+// TestClaimIsDecidedAtAdmission: by type, class and selector; plan, defaults of both kinds
+// and their record are in what the create request answers.
+func TestClaimIsDecidedAtAdmission(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.makeDefault()
+	plan := s.plan()
+	for name, tc := range map[string]struct {
+		reason string
+		ask    func(*api.ServiceBindingSpec)
+		rule   string
+	}{
+		"type":  {"the default of its type", func(b *api.ServiceBindingSpec) { b.ServiceType = s.name("db") }, "cluster-default"},
+		"class": {"its only plan", func(b *api.ServiceBindingSpec) { b.ClusterServiceClassExternalName = s.name("db") }, "only-plan"},
+		"selector": {"what matches", func(b *api.ServiceBindingSpec) {
+			b.PlanSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"tier": s.suffix}}
+		}, "selector"},
+	} {
+		b := s.claim(func(b *api.ServiceBinding) {
+			b.GenerateName, b.Name = name+"-", ""
+			b.Spec.ClusterServiceClassExternalName = ""
+			tc.ask(&b.Spec)
+		})
+		require.NoError(t, s.client.Create(t.Context(), b, client.DryRunAll), tc.reason)
+		assert.Equal(t, plan.Name, b.Spec.ClusterServicePlanRef.Name, tc.reason)
+		assert.Nil(t, b.Spec.InstanceRef, "it names no instance, ever")
+		assert.JSONEq(t, `{"size":1}`, string(b.Spec.ProvisionParameters.Raw))
+		assert.JSONEq(t, `{"role":"reader"}`, string(b.Spec.Parameters.Raw))
+		applied, err := api.ParseAppliedDefaults(b.Annotations[api.AnnotationAppliedDefaults])
+		require.NoError(t, err)
+		assert.Equal(t, tc.rule, applied.Rule, tc.reason)
+		assert.Equal(t, map[string]string{"/size": "plan"}, applied.Provision.From)
+		assert.Equal(t, map[string]string{"/role": "plan"}, applied.From)
+	}
+	var none api.ServiceBindingList
+	require.NoError(t, s.client.List(t.Context(), &none, client.InNamespace(s.namespace)))
+	assert.Empty(t, none.Items, "a dry run stores nothing")
+	assert.Empty(t, s.broker.Instances())
+}
+
+// TestClaimRefused: what cannot be decided is not stored, and the text says how to ask.
+func TestClaimRefused(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	for name, tc := range map[string]struct {
+		reason string
+		edit   func(*api.ServiceBinding)
+		says   string
+	}{
+		"Nothing": {"nothing is asked for", func(b *api.ServiceBinding) { b.Spec.ClusterServiceClassExternalName = "" }, "neither a type, a class nor a selector"},
+		"Type": {"nobody made a plan the default", func(b *api.ServiceBinding) {
+			b.Spec.ClusterServiceClassExternalName, b.Spec.ServiceType = "", "none-"+s.suffix
+		}, "spec.serviceType"},
+		"Class": {"there is no such class", func(b *api.ServiceBinding) { b.Spec.ClusterServiceClassExternalName = "none-" + s.suffix }, "there is no such class"},
+		"NotDedicated": {"it names its instance", func(b *api.ServiceBinding) {
+			b.Spec.ClusterServiceClassExternalName, b.Spec.InstanceRef = "", &api.InstanceReference{Name: "mydb"}
+			b.Spec.ProvisionParameters = rawJSON(`{"size": 2}`)
+		}, "instanceRef names another"},
+		"Forged": {"references are admission's", func(b *api.ServiceBinding) {
+			b.Spec.ClusterServicePlanRef = &api.ClusterObjectReference{Name: s.plan().Name}
+		}, "it is decided at admission"},
+	} {
+		assert.Contains(t, s.refusal(s.client.Create(t.Context(), s.claim(tc.edit))), tc.says, "%s: %s", name, tc.reason)
+	}
+	deny := &api.BindingPolicy{ObjectMeta: metav1.ObjectMeta{Name: s.name("closed")}}
+	deny.Spec.Action, deny.Spec.Message = api.PolicyDeny, "ask ann"
+	deny.Spec.Subjects = []api.BindingPolicySubject{{PlanSubject: api.PlanSubject{ClassName: s.name("db")}}}
+	s.create(deny)
+	t.Cleanup(func() { _ = s.client.Delete(t.Context(), deny) })
+	said := s.refusal(s.client.Create(t.Context(), s.claim()))
+	assert.Contains(t, said, "ask ann")
+	assert.Contains(t, said, deny.Name)
+	assert.Empty(t, s.broker.Instances())
+}
+
+// TestClaimWaitsForItsPlan: a class and plan that are both named may yet come; the keeper
+// has the claim decided then, and its user gets credentials with no second write.
+func TestClaimWaitsForItsPlan(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	b := &api.ServiceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "orders"}}
+	b.Spec.ClusterServiceClassExternalName, b.Spec.ClusterServicePlanExternalName = w.name("db"), "small"
+	w.create(b)
+	assert.False(t, b.Spec.Decided())
+	s := newShopOn(t, w, true)
+	s.ready(b)
+	made, _ := s.only()
+	assert.EqualValues(t, 1, made.Parameters["size"])
+	s.ends(b)
+}
+
+// TestClaimAppliedAgain: kubectl apply of the same manifest, apply --server-side and
+// replace change nothing of a claim that is bound; an edit of what was asked for is refused.
+func TestClaimAppliedAgain(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.makeDefault()
+	manifest := fmt.Sprintf(`{"apiVersion": "servicecatalog.k8s.io/v1beta1", "kind": "ServiceBinding", "metadata": {"name": "orders", "namespace": %q},
+		"spec": {"serviceType": %q, "provisionParameters": {"zone": "a"}}}`, s.namespace, s.name("db"))
+	s.apply(manifest, "apply", "-f", "-")
+	b := s.claim()
+	s.ready(b)
+	before := b.Spec
+	for _, way := range [][]string{{"apply", "-f", "-"}, {"apply", "--server-side", "--force-conflicts", "-f", "-"}, {"replace", "-f", "-"}} {
+		s.apply(manifest, way...)
+		s.get(b)
+		assert.Equal(t, before, b.Spec, "%v", way)
+	}
+	for _, edit := range []string{`{"provisionParameters":{"zone":"b"}}`, `{"instanceRef":{"name":"other"}}`, `{"serviceType":"other"}`} {
+		err := s.client.Patch(t.Context(), b.DeepCopy(), client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":%s}`, edit)))
+		assert.True(t, apierrors.IsInvalid(err), "%s: %v", edit, err)
+	}
+	require.NoError(t, s.client.Patch(t.Context(), b, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"rotation":{"policy":"Never"}}}`))), "when it rotates may change")
+	s.ends(b)
+}
+
+// apply runs kubectl with a manifest.
+func (s *shop) apply(manifest string, args ...string) {
+	s.Helper()
+	stdout, stderr, err := s.Kubectl(s.Context(), manifest, append([]string{"-n", s.namespace}, args...)...)
+	require.NoError(s, err, "%s%s", stdout, stderr)
+}
+
+// TestDedicatedInstanceIsGuarded: nobody forges an instance of a claim's own, takes its
+// name, makes one of theirs it, binds to it or shares it; nor does the controller's own
+// token make another than was decided on.
+func TestDedicatedInstanceIsGuarded(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	b := s.claimed()
+	own := s.own(b)
+	s.get(own)
+	forged := func(edit func(*api.ServiceInstance)) *api.ServiceInstance {
+		instance, err := api.DedicatedInstance(b)
+		require.NoError(t, err)
+		edit(instance)
+		return instance
+	}
+	same := func(*api.ServiceInstance) {}
+	renamed := func(i *api.ServiceInstance) { i.Name = "mine" }
+	unowned := func(i *api.ServiceInstance) {
+		*i = api.ServiceInstance{TypeMeta: i.TypeMeta, ObjectMeta: metav1.ObjectMeta{Namespace: i.Namespace, Name: i.Name}}
+		i.Spec.ClusterServiceClassExternalName = s.name("db")
+	}
+	larger := func(i *api.ServiceInstance) { i.Spec.Parameters = rawJSON(`{"size":9}`) }
+	for name, tc := range map[string]struct {
+		by   []string
+		edit func(*api.ServiceInstance)
+		says string
+	}{
+		"ByAnybody":         {nil, renamed, "made by the controller alone"},
+		"NameTaken":         {nil, unowned, "is the name of the instance that belongs to binding"},
+		"ControllerSame":    {controllerToken, same, "already exists"},
+		"ControllerLarger":  {controllerToken, larger, "its spec is another"},
+		"ControllerRenamed": {controllerToken, renamed, "its name is to be"},
+	} {
+		text, err := json.Marshal(forged(tc.edit))
+		require.NoError(t, err)
+		_, stderr, err := s.Kubectl(t.Context(), string(text), append(tc.by, "create", "-f", "-")...)
+		require.Error(t, err, name)
+		assert.Contains(t, stderr, tc.says, name)
+	}
+
+	theirs := s.claim(func(b *api.ServiceBinding) {
+		b.Name, b.Spec.ClusterServiceClassExternalName, b.Spec.InstanceRef = "theirs", "", &api.InstanceReference{Name: own.Name}
+	})
+	assert.Contains(t, s.refusal(s.client.Create(t.Context(), theirs)), "no other binds to it")
+	shared := own.DeepCopy()
+	shared.Spec.Sharing = &api.Sharing{Namespaces: []string{"default"}}
+	assert.Contains(t, s.refusal(s.client.Update(t.Context(), shared)), "no other binds to it")
+
+	plain := &api.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "plain"}}
+	plain.Spec.ClusterServiceClassExternalName = s.name("db")
+	s.create(plain)
+	s.ready(plain)
+	plain.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(b, api.GroupVersion.WithKind("ServiceBinding"))}
+	assert.Contains(t, s.refusal(s.client.Update(t.Context(), plain)), "made by the controller alone", "an update of metadata alone is seen, too")
+
+	stripped := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"ownerReferences":null}}`))
+	require.NoError(t, s.client.Patch(t.Context(), own.DeepCopy(), stripped, client.DryRunAll), "the garbage collector must be able to")
+	s.delete(plain)
+	s.gone(plain)
+	s.ends(b)
+}
+
+// controllerToken runs kubectl as the controller.
+var controllerToken = strings.Fields("--as=system:serviceaccount:defaultplan-system:defaultplan-controller --as-group=system:serviceaccounts --as-group=system:serviceaccounts:defaultplan-system --as-group=system:authenticated")

@@ -1,0 +1,174 @@
+package claims_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/osbtest"
+)
+
+// TestDeletionEnds: whichever way a binding is deleted, it unbinds, then deprovisions, and
+// nobody waits for each other.
+func TestDeletionEnds(t *testing.T) {
+	t.Parallel()
+	for name, how := range map[string]metav1.DeletionPropagation{
+		"Foreground": metav1.DeletePropagationForeground, "Background": metav1.DeletePropagationBackground,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newShop(t)
+			slowly(s)
+			b := s.claimed()
+			s.delete(b, client.PropagationPolicy(how))
+			s.nothingIsLeft(b)
+		})
+	}
+	t.Run("Namespace", func(t *testing.T) {
+		t.Parallel()
+		s := newShop(t)
+		slowly(s)
+		b := s.claimed()
+		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}}
+		s.delete(namespace)
+		s.nothingIsLeft(b)
+		s.gone(namespace)
+	})
+	t.Run("BeforeItIsProvisioned", func(t *testing.T) {
+		t.Parallel()
+		s := newShop(t)
+		s.broker.Async(osbtest.Provision, -1)
+		b := s.claim()
+		s.create(b)
+		s.hasCondition(b, api.ConditionReady, api.ConditionUnknown, "Provisioning")
+		s.ends(b)
+	})
+}
+
+// TestOrphanedInstanceStays: --cascade=orphan unbinds, and leaves the instance as one that
+// is nobody's own; then it goes as any other.
+func TestOrphanedInstanceStays(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	b := s.claimed()
+	s.delete(b, client.PropagationPolicy(metav1.DeletePropagationOrphan))
+	s.gone(b)
+	own := s.own(b)
+	s.get(own)
+	_, dedicated := own.DedicatedTo()
+	assert.False(t, dedicated)
+	assert.Nil(t, own.DeletionTimestamp)
+	assert.Empty(t, s.broker.Bindings())
+	assert.Len(t, s.broker.Instances(), 1)
+	s.delete(own)
+	s.gone(own)
+	assert.Empty(t, s.broker.Instances())
+	s.broker.AssertDuties(t)
+}
+
+// TestUserDeletesTheInstance: it waits for the binding, both say so, and it is not made
+// anew once it is gone.
+func TestUserDeletesTheInstance(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	b := s.claimed()
+	own := s.own(b)
+	s.delete(own)
+	held := s.hasCondition(own, api.ConditionReady, api.ConditionFalse, "DeprovisionBlockedByExistingCredentials")
+	assert.Contains(t, held.Message, b.Name)
+	s.hasCondition(b, api.ConditionReady, api.ConditionTrue, "InstanceBeingDeleted")
+	_, bound := s.only()
+	secret := s.secret(b.Name)
+	s.get(secret)
+	assert.Equal(t, bound.Credentials["password"], string(secret.Data["password"]), "its credentials hold")
+	s.ends(b)
+}
+
+// TestInstanceThatIsGone: somebody took the instance away by force. The binding is not
+// ready any more, and gets no empty one in its place.
+func TestInstanceThatIsGone(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	b := s.claimed()
+	own := s.own(b)
+	s.change(own, func() { own.Annotations[api.AnnotationAbandon] = "true" })
+	s.delete(own)
+	s.gone(own)
+	s.hasCondition(b, api.ConditionReady, api.ConditionFalse, "InstanceGone")
+	s.hasCondition(b, api.ConditionStalled, api.ConditionTrue, "InstanceGone")
+	assert.True(t, s.absent(own))
+	assert.Len(t, s.broker.Calls(osbtest.Of(osbtest.Provision)), 1)
+	s.delete(b)
+	s.gone(b)
+	assert.Empty(t, s.broker.Bindings(), "it was unbound")
+	assert.Len(t, s.broker.Instances(), 1, "who abandons leaves it where it is")
+}
+
+// TestAbandonIsPassedOn: a broker that refuses keeps neither the binding nor its instance,
+// if their user says so.
+func TestAbandonIsPassedOn(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	b := s.claimed()
+	s.broker.On(func(call osbtest.Call) osbtest.Fault {
+		if call.Verb == osbtest.Unbind || call.Verb == osbtest.Deprovision {
+			return osbtest.Status(400, `{"description": "never"}`)
+		}
+		return osbtest.Fault{}
+	})
+	s.delete(b)
+	s.hasCondition(b, api.ConditionReady, api.ConditionFalse, "UnbindCallFailed")
+	s.change(b, func() { b.Annotations[api.AnnotationAbandon] = "true" })
+	s.gone(b)
+	assert.True(t, s.absent(s.own(b)))
+	s.told("Abandoned", b.Name)
+	s.told("Abandoned", s.own(b).Name)
+	assert.Len(t, s.broker.Instances(), 1, "it stays where it is")
+}
+
+// TestDeprovisionThatFails: the binding says why it does not go.
+func TestDeprovisionThatFails(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	b := s.claimed()
+	s.broker.Next(osbtest.Deprovision, osbtest.Status(400, `{"description": "a backup runs"}`), osbtest.Status(500, `{"description": "a backup runs"}`))
+	s.delete(b)
+	told := s.hasCondition(b, api.ConditionReady, api.ConditionFalse, "DeprovisionCallFailed")
+	assert.Contains(t, told.Message, "a backup runs")
+	s.nothingIsLeft(b)
+}
+
+// TestBrokerThatIsGone: with its broker not registered any more all of it can go, and a
+// warning tells of what stays.
+func TestBrokerThatIsGone(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	b := s.claimed()
+	s.delete(s.registered)
+	s.change(s.registered, func() { s.registered.Finalizers = nil })
+	s.gone(s.registered)
+	s.delete(b)
+	s.gone(b)
+	assert.True(t, s.absent(s.own(b)))
+	assert.Contains(t, s.told("Abandoned", b.Name).Note, "not registered any more")
+	assert.Len(t, s.broker.Instances(), 1)
+}
+
+// TestNobodyElseBinds: neither now, nor by waiting for the name.
+func TestNobodyElseBinds(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	b := s.claimed()
+	other := &api.ServiceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "other"}}
+	other.Spec.InstanceRef = &api.InstanceReference{Name: s.own(b).Name}
+	err := s.client.Create(t.Context(), other)
+	require.True(t, apierrors.IsForbidden(err), "%v", err)
+	assert.Contains(t, err.Error(), b.Name)
+	s.ends(b)
+}

@@ -1,0 +1,150 @@
+package endpoints_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// A name becomes an alias, with all its ports; it is there when the binding is Ready, is
+// put right when somebody changes it, and goes with the binding.
+func TestNameBecomesAService(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	b := w.binding("reader", nil, endpoint("DB.example.com.", "5432", "9000-9001"), object{"host": "db.example.com", "ports": []string{"53"}, "protocol": "all"})
+	w.create(b)
+	w.becomes(b, api.ConditionReady, api.ConditionTrue)
+	assert.Equal(t, "reader", b.Status.Service)
+	assert.Equal(t, []string{"reader"}, b.Status.Secrets)
+	service := w.service("reader")
+	w.get(service)
+	assert.Equal(t, corev1.ServiceTypeExternalName, service.Spec.Type)
+	assert.Equal(t, "db.example.com", service.Spec.ExternalName)
+	assert.Len(t, service.Spec.Ports, 5)
+	assert.True(t, metav1.IsControlledBy(service, b))
+
+	service.Spec.ExternalName = "evil.example.com"
+	require.NoError(t, w.client.Update(t.Context(), service))
+	w.eventually(func() (bool, error) {
+		err := w.client.Get(t.Context(), client.ObjectKeyFromObject(service), service)
+		return service.Spec.ExternalName == "db.example.com", err
+	})
+	w.delete(service)
+	w.eventually(func() (bool, error) {
+		return client.IgnoreNotFound(w.client.Get(t.Context(), client.ObjectKeyFromObject(service), service)) == nil && service.Spec.ExternalName == "db.example.com", nil
+	})
+	w.delete(b)
+	w.gone(b)
+	assert.True(t, w.absent(service))
+	assert.True(t, w.absent(w.secret("reader")))
+}
+
+// Addresses become a Service without a selector, and a slice for each family and set of
+// ports. The Service has the name that is asked for.
+func TestAddressesBecomeAService(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	b := w.binding("reader", nil, endpoint("10.1.2.3", "5432"), endpoint("10.1.2.4", "5432"), endpoint("192.168.7.7", "9000-9002"))
+	b.Spec.ServiceName = "db"
+	w.create(b)
+	w.becomes(b, api.ConditionReady, api.ConditionTrue)
+	w.becomes(b, api.ConditionEndpoints, api.ConditionTrue)
+	assert.Equal(t, "db", b.Status.Service)
+	service := w.service("db")
+	w.get(service)
+	assert.Equal(t, corev1.ServiceTypeClusterIP, service.Spec.Type)
+	assert.NotEqual(t, corev1.ClusterIPNone, service.Spec.ClusterIP)
+	assert.Empty(t, service.Spec.Selector)
+	assert.Len(t, service.Spec.Ports, 4)
+	assert.ElementsMatch(t, []string{"10.1.2.3", "10.1.2.4", "192.168.7.7"}, w.leads("db"))
+
+	// Other credentials, other endpoints: the Secret that is lost is fetched anew.
+	w.moves(endpoint("10.9.9.9", "5432"))
+	w.delete(w.secret("reader"))
+	w.eventually(func() (bool, error) {
+		addresses := w.leads("db")
+		return len(addresses) == 1 && addresses[0] == "10.9.9.9", nil
+	})
+	w.delete(b)
+	w.gone(b)
+	assert.True(t, w.absent(service))
+	assert.Empty(t, w.leads("db"))
+	var list discoveryv1.EndpointSliceList
+	require.NoError(t, w.client.List(t.Context(), &list, client.InNamespace(w.namespace)))
+	assert.Empty(t, list.Items)
+}
+
+// Credentials that are host and port are endpoints where the spec says so, and what a
+// broker says is not secret is in a ConfigMap; the well-known keys are beside the broker's.
+func TestKeysHaveTheirPlaces(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	b := w.binding("reader", object{"hostname": "db.example.com", "port": 3306, "user": "u", "password": "hunter2", "region": "west", "name": "d"})
+	b.Spec.EndpointsFrom = []api.EndpointFrom{{HostKey: "hostname", PortKey: "port"}}
+	b.Spec.SecretTransforms = []api.SecretTransform{{Preset: &api.PresetTransform{Name: api.PresetServiceBinding}}, {PublishKey: &api.PublishKeyTransform{Key: "hostname"}}}
+	w.create(b)
+	w.becomes(b, api.ConditionReady, api.ConditionTrue)
+	assert.Equal(t, []string{"reader"}, b.Status.ConfigMaps)
+	service, published, secret := w.service("reader"), w.configMap("reader"), w.secret("reader")
+	w.get(service)
+	w.get(published)
+	w.get(secret)
+	assert.Equal(t, "db.example.com", service.Spec.ExternalName)
+	assert.Equal(t, map[string]string{"region": "west", "hostname": "db.example.com"}, published.Data, "the plan's default, and the binding's own")
+	got := map[string]string{}
+	for key, value := range secret.Data {
+		got[key] = string(value)
+	}
+	class := w.name("db")
+	assert.Equal(t, map[string]string{
+		"host": "db.example.com", "port": "3306", "user": "u", "username": "u", "password": "hunter2", "name": "d", "database": "d", "type": class, "provider": class,
+	}, got)
+
+	w.delete(published)
+	w.eventually(func() (bool, error) {
+		return client.IgnoreNotFound(w.client.Get(t.Context(), client.ObjectKeyFromObject(published), published)) == nil && published.Data["region"] == "west", nil
+	})
+	w.becomes(b, api.ConditionReady, api.ConditionTrue)
+	w.delete(b)
+	w.gone(b)
+	for _, o := range []client.Object{service, published, secret} {
+		assert.True(t, w.absent(o), "%T", o)
+	}
+}
+
+// An unbind removes what the binding created, and nothing that was there before it or
+// beside it.
+func TestUnbindRemovesExactlyThese(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	theirs := []client.Object{
+		&corev1.Service{ObjectMeta: w.meta("reader"), Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "mine.example.com"}},
+		&corev1.ConfigMap{ObjectMeta: w.meta("other"), Data: map[string]string{"a": "b"}},
+		&discoveryv1.EndpointSlice{
+			ObjectMeta:  metav1.ObjectMeta{Namespace: w.namespace, Name: "mine", Labels: map[string]string{discoveryv1.LabelServiceName: "reader", discoveryv1.LabelManagedBy: api.ManagedByController}},
+			AddressType: discoveryv1.AddressTypeIPv4, Endpoints: []discoveryv1.Endpoint{{Addresses: []string{"10.8.8.8"}}},
+		},
+	}
+	w.create(theirs...)
+	b := w.binding("reader", nil, endpoint("10.1.2.3", "5432"))
+	w.create(b)
+	w.becomes(b, api.ConditionReady, api.ConditionTrue)
+	said := w.becomes(b, api.ConditionEndpoints, api.ConditionFalse)
+	assert.Equal(t, "ServiceNotOwned", said.Reason)
+	assert.Empty(t, b.Status.Service)
+	assert.NotNil(t, b.Status.Binding, "the credentials are there all the same")
+	w.delete(b)
+	w.gone(b)
+	for _, o := range theirs {
+		version := o.GetResourceVersion()
+		w.get(o)
+		assert.Equal(t, version, o.GetResourceVersion(), "%T", o)
+	}
+}

@@ -1,0 +1,227 @@
+package quotas_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/osbtest"
+	"github.com/defaultplan/defaultplan/webhook/keeper"
+)
+
+const (
+	// writers write at the same time, each an instance of its own.
+	writers = 8
+	// maxAll and maxLarge are the limits of the two policies: of both plans together,
+	// and of the large one.
+	maxAll, maxLarge = 4, 2
+)
+
+// quotaRounds is how many rounds the race has: as many as DEFAULTPLAN_QUOTA_ROUNDS says.
+func quotaRounds(t *testing.T) int {
+	t.Helper()
+	text := os.Getenv("DEFAULTPLAN_QUOTA_ROUNDS")
+	if text == "" {
+		text = "8"
+	}
+	n, err := strconv.Atoi(text)
+	require.NoError(t, err, "DEFAULTPLAN_QUOTA_ROUNDS")
+	return n
+}
+
+// TestNeverOverWhateverTheRace: eight writers create, change and delete at the same time,
+// while the keeper that leads is killed or overthrown at random. The broker's books are
+// never over a limit, and in the end no slot is free that somebody waits for.
+func TestNeverOverWhateverTheRace(t *testing.T) {
+	r := &race{world: newWorld(t, func(o *osbtest.Options) { o.KeepCalls = 1000 })}
+	r.limit("all", instances(maxAll), "small", "large")
+	r.limit("large", instances(maxLarge), "large")
+	stop := r.watchBooks()
+	rounds := quotaRounds(t)
+	for round := range rounds {
+		r.round(round)
+		if t.Failed() {
+			break
+		}
+	}
+	stop()
+	t.Logf("%d rounds: %d stored, %d refused, %d waited, %d killed, %d overthrown, at most %d and %d large at once",
+		rounds, r.stored, r.refused, r.waited, r.killed, r.overthrown, r.most, r.mostLarge)
+	assert.Equal(t, maxAll, r.most, "or this shows nothing")
+	assert.Equal(t, maxLarge, r.mostLarge, "or this shows nothing")
+	assert.Positive(t, r.waited, "or this shows nothing")
+}
+
+// A race is what is counted of one.
+type race struct {
+	*world
+
+	mu                                                 sync.Mutex
+	stored, refused, waited, killed, overthrown, leads int
+	most, mostLarge                                    int
+}
+
+func (r *race) count(what *int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	*what++
+}
+
+// watchBooks looks into the broker's books all the time.
+func (r *race) watchBooks() (stop func()) {
+	ctx, cancel := context.WithCancel(r.Context())
+	var over sync.WaitGroup
+	over.Go(func() {
+		for ctx.Err() == nil {
+			all, large := 0, 0
+			for _, i := range r.broker.Instances() {
+				all++
+				if i.PlanID == r.id("large") {
+					large++
+				}
+			}
+			r.mu.Lock()
+			r.most, r.mostLarge = max(r.most, all), max(r.mostLarge, large)
+			r.mu.Unlock()
+			if all > maxAll || large > maxLarge {
+				r.Errorf("over: %d of %d, %d of %d large", all, maxAll, large, maxLarge)
+				return
+			}
+			<-time.After(200 * time.Microsecond)
+		}
+	})
+	return func() { cancel(); over.Wait() }
+}
+
+func (r *race) round(round int) {
+	var all sync.WaitGroup
+	for i := range writers {
+		all.Go(func() { r.write(fmt.Sprintf("r%d-w%d", round, i)) })
+	}
+	all.Go(r.trouble)
+	all.Wait()
+	r.settles()
+	require.NoError(r, r.client.DeleteAllOf(r.Context(), &api.ServiceInstance{}, client.InNamespace(r.namespace)))
+	r.eventually(func() (bool, error) {
+		list := r.stand()
+		return len(list) == 0 && len(r.broker.Instances()) == 0, fmt.Errorf("%d are still there, and %d at the broker", len(list), len(r.broker.Instances()))
+	})
+}
+
+// write creates an instance, changes its plan or deletes it, and creates another one.
+func (r *race) write(name string) {
+	plans := []string{"small", "large"}
+	db := r.db(name, plans[rand.IntN(2)])
+	if !r.accepted(r.client.Create(r.Context(), db)) {
+		return
+	}
+	<-time.After(rand.N(40 * time.Millisecond))
+	switch rand.IntN(4) {
+	case 0, 1:
+		at := client.ObjectKeyFromObject(db)
+		patch := fmt.Sprintf(`{"spec":{"clusterServicePlanExternalName":%q}}`, plans[rand.IntN(2)])
+		r.accepted(r.client.Patch(r.Context(), &api.ServiceInstance{ObjectMeta: metaOf(at)}, client.RawPatch(types.MergePatchType, []byte(patch))))
+	case 2:
+		r.delete(db)
+		r.accepted(r.client.Create(r.Context(), r.db(name+"-again", plans[rand.IntN(2)])))
+	}
+}
+
+// accepted says whether a write was stored. That it is over is the only other answer.
+func (r *race) accepted(err error) bool {
+	switch {
+	case err == nil:
+		r.count(&r.stored)
+		return true
+	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), "have a slot"):
+		r.count(&r.refused)
+	default:
+		assert.NoError(r, err)
+	}
+	return false
+}
+
+// trouble kills the keeper that leads, or takes the Lease from it while it goes on.
+func (r *race) trouble() {
+	ctx := r.Context()
+	<-time.After(rand.N(60 * time.Millisecond))
+	if rand.IntN(3) == 0 {
+		lease := &coordinationv1.Lease{ObjectMeta: metaOf(client.ObjectKey{Namespace: "defaultplan-system", Name: keeper.DefaultLeaseName})}
+		assert.NoError(r, r.client.Patch(ctx, lease, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"holderIdentity":""}}`))))
+		r.count(&r.overthrown)
+		return
+	}
+	r.leads = 1 - r.leads
+	one := keepers[r.leads]
+	assert.NoError(r, one.Stop(ctx, syscall.SIGKILL))
+	assert.NoError(r, one.Bury(ctx)) // whichever of the two led
+	r.count(&r.killed)
+	assert.NoError(r, one.Start(ctx))
+}
+
+// stand are the instances that there are.
+func (r *race) stand() []api.ServiceInstance {
+	r.Helper()
+	var list api.ServiceInstanceList
+	require.NoError(r, r.client.List(r.Context(), &list, client.InNamespace(r.namespace)))
+	return list.Items
+}
+
+// settles waits until every instance is as it asks to be, or waits where its plan is full.
+func (r *race) settles() {
+	r.Helper()
+	waits := 0
+	r.eventually(func() (bool, error) {
+		waits = 0
+		at := map[string]string{}
+		for id, i := range r.broker.Instances() {
+			at[id] = i.PlanID
+		}
+		full, fullLarge := len(at) >= maxAll, count(at, r.id("large")) >= maxLarge
+		for _, i := range r.stand() {
+			asks := i.Spec.ClusterServicePlanExternalName
+			ready := readyOf(&i)
+			known, there := at[i.Status.ExternalID]
+			switch {
+			case i.DeletionTimestamp != nil, ready.ObservedGeneration != i.Generation:
+				return false, fmt.Errorf("%s is on its way", i.Name)
+			case ready.Status == api.ConditionTrue && there && known == r.id(asks):
+			case ready.Reason == "WaitingForSlot" && (!there && full || asks == "large" && fullLarge):
+				waits++
+			default:
+				return false, fmt.Errorf("%s of %s (there: %q) is %+v, with %v", i.Name, asks, known, ready, slices.Sorted(maps.Values(at)))
+			}
+		}
+		return true, nil
+	})
+	r.mu.Lock()
+	r.waited += waits
+	r.mu.Unlock()
+}
+
+func count(at map[string]string, plan string) int {
+	n := 0
+	for _, id := range at {
+		if id == plan {
+			n++
+		}
+	}
+	return n
+}

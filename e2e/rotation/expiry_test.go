@@ -1,0 +1,134 @@
+package rotation_test
+
+import (
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/osbtest"
+)
+
+// lasting has credentials expire, and the broker want new ones at half of that time.
+func lasting(lifetime time.Duration) func(*setting) {
+	return func(s *setting) { s.Lifetime = lifetime }
+}
+
+// Credentials that expire are replaced before, again and again; whoever reads the Secret
+// never finds what the broker does not take.
+func TestRotatesBeforeExpiry(t *testing.T) {
+	t.Parallel()
+	for name, edits := range map[string][]func(*setting){"Rotatable": nil, "Plain": {plain}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, append(edits, lasting(12*time.Second))...)
+			b := s.bound()
+			require.NotNil(t, b.Status.Credentials)
+			require.NotNil(t, b.Status.Credentials.ExpiresAt)
+			s.says(b, api.ConditionCredentialsCurrent, api.ConditionTrue, "Current")
+			assert.NotEmpty(t, s.secretOf(b).Annotations[api.AnnotationExpiresAt])
+			reads := s.reads(b)
+			s.eventually(func() (bool, error) { return reads.seen() >= 3, nil })
+			s.says(b, api.ConditionCredentialsCurrent, api.ConditionTrue, "Current")
+			reads.stop()
+			s.unbound(b)
+		})
+	}
+}
+
+// Who does not want new credentials gets none; that they expired is said, and is no
+// reason not to be Ready, for nobody is about to do anything.
+func TestNeverRotates(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, lasting(8*time.Second))
+	b := s.bound(func(b *api.ServiceBinding) { b.Spec.Rotation = &api.Rotation{Policy: api.RotationNever} })
+	s.says(b, api.ConditionCredentialsCurrent, api.ConditionTrue, "Current")
+	found := s.says(b, api.ConditionCredentialsCurrent, api.ConditionFalse, "Expired")
+	assert.Contains(t, found.Message, "expired at")
+	s.ready(b)
+	assert.Len(t, s.broker.Calls(osbtest.Of(osbtest.Bind)), 1)
+	// An empty rotation is one without the policy; an absent one is taken for an old client's.
+	// They are replaced at once, and not by a successor: they are no more.
+	former := b.Status.ExternalID
+	s.change(b, func() { b.Spec.Rotation = &api.Rotation{} })
+	s.becomes(b, func() bool { return b.Status.ExternalID != former })
+	calls := s.broker.Calls(osbtest.Of(osbtest.Bind))
+	assert.NotContains(t, calls[1].Body, "predecessor_binding_id")
+	s.change(b, func() { b.Spec.Rotation = &api.Rotation{Policy: api.RotationNever} })
+	s.unbound(b)
+}
+
+// A broker whose credentials had expired when they were issued is not asked for others at
+// once, and again.
+func TestExpiredAtIssueIsNoStorm(t *testing.T) {
+	t.Parallel()
+	old := func(s *setting) {
+		s.Lifetime = time.Second
+		s.Now = func() time.Time { return time.Now().Add(-time.Hour) }
+	}
+	s := newStage(t, old)
+	b := s.bound(func(b *api.ServiceBinding) { b.Spec.Rotation = &api.Rotation{Overlap: &metav1.Duration{}} })
+	s.says(b, api.ConditionCredentialsCurrent, api.ConditionFalse, "Expired")
+	began := time.Now()
+	s.eventually(func() (bool, error) { return len(s.broker.Calls(osbtest.Of(osbtest.Bind))) >= 4, nil })
+	assert.Greater(t, time.Since(began), 2*time.Second, "each has its pause, of one second here")
+	s.unbound(b)
+}
+
+// What is asked of credentials that are due while the overlap of the former ones lasts:
+// an overlap that is shortened ends them.
+func TestOverlapIsShortened(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	b := s.bound(func(b *api.ServiceBinding) {
+		b.Spec.Rotation = &api.Rotation{Overlap: &metav1.Duration{Duration: time.Hour}}
+	})
+	former := b.Status.ExternalID
+	s.request(b)
+	s.becomes(b, func() bool { return b.Status.ExternalID != former })
+	s.request(b)
+	s.ready(b)
+	assert.Contains(t, s.broker.Bindings(), former, "there are never three")
+	second := b.Status.ExternalID
+	s.change(b, func() { b.Spec.Rotation.Overlap = &metav1.Duration{} })
+	s.rotated(b, second)
+	assert.NotContains(t, s.broker.Bindings(), former)
+	s.unbound(b)
+}
+
+// The metric says how many days the shortest-lived credentials of a namespace have left.
+func TestDaysLeft(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, lasting(48*time.Hour))
+	b := s.bound()
+	series := regexp.MustCompile(`defaultplan_credentials_days_left\{namespace="` + s.namespace + `"\} (.*)\n`)
+	var found []string
+	s.eventually(func() (bool, error) {
+		found = series.FindStringSubmatch(s.metrics())
+		return found != nil, nil
+	})
+	days, err := strconv.ParseFloat(found[1], 64)
+	require.NoError(t, err)
+	assert.InDelta(t, 2, days, 0.1)
+	s.unbound(b)
+}
+
+// metrics are those of the steady controller.
+func (s *stage) metrics() string {
+	s.Helper()
+	request, err := http.NewRequestWithContext(s.Context(), http.MethodGet, steady.Metrics(), http.NoBody)
+	require.NoError(s, err)
+	response, err := http.DefaultClient.Do(request)
+	require.NoError(s, err)
+	defer func() { assert.NoError(s, response.Body.Close()) }()
+	text, err := io.ReadAll(response.Body)
+	require.NoError(s, err)
+	return string(text)
+}

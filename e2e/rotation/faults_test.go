@@ -1,0 +1,181 @@
+package rotation_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/osbtest"
+)
+
+// Whatever goes wrong on the way to new credentials, the binding stays Ready with those
+// that it has, it is tried again, and nothing is left behind.
+func TestRotationSurvivesFaults(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason string
+		edits  []func(*setting)
+		verb   osbtest.Verb
+		faults []osbtest.Fault
+		async  bool
+	}{
+		"Fault":         {reason: "what it may have made is removed", verb: osbtest.Bind, faults: []osbtest.Fault{osbtest.Status(500, "{}"), osbtest.Status(500, "{}").Acting()}},
+		"LostReply":     {reason: "so is what was made without an answer", verb: osbtest.Bind, faults: []osbtest.Fault{osbtest.CutAfter()}},
+		"Hang":          {reason: "no answer in time", verb: osbtest.Bind, faults: []osbtest.Fault{osbtest.Hang()}},
+		"Malformed":     {reason: "credentials that cannot be read", verb: osbtest.Bind, faults: []osbtest.Fault{osbtest.Malformed()}},
+		"Refused":       {reason: "what is refused for good is asked again all the same", verb: osbtest.Bind, faults: []osbtest.Fault{osbtest.Status(400, "{}"), osbtest.Status(400, "{}")}},
+		"Busy":          {reason: "another operation is under way", verb: osbtest.Bind, faults: []osbtest.Fault{osbtest.Status(422, `{"error":"ConcurrencyError"}`)}},
+		"PlainFault":    {reason: "as with a plan that rotates", edits: []func(*setting){plain}, verb: osbtest.Bind, faults: []osbtest.Fault{osbtest.CutAfter(), osbtest.Status(503, "{}")}},
+		"FetchFails":    {reason: "the credentials come later", edits: []func(*setting){fetchable}, verb: osbtest.FetchBinding, faults: []osbtest.Fault{osbtest.Status(500, "{}"), osbtest.CutBefore()}, async: true},
+		"UnbindFails":   {reason: "the former ones are removed in the end", verb: osbtest.Unbind, faults: []osbtest.Fault{osbtest.Status(500, "{}"), osbtest.Status(400, "{}"), osbtest.CutBefore()}},
+		"UnbindLost":    {reason: "they were removed, and nobody was told", verb: osbtest.Unbind, faults: []osbtest.Fault{osbtest.CutAfter()}},
+		"OneShotIsLost": {reason: "credentials that were given once, and got lost, are of no use", edits: []func(*setting){oneShot}, verb: osbtest.Bind, faults: []osbtest.Fault{osbtest.CutMiddle()}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, tc.edits...)
+			b := s.bound()
+			former := b.Status.ExternalID
+			reads, unready := s.reads(b), s.watchesReady(b)
+			if tc.async {
+				s.broker.Async(osbtest.Bind, 1)
+			}
+			s.broker.Next(tc.verb, tc.faults...)
+			s.request(b)
+			s.rotated(b, former)
+			assert.Equal(t, 2, reads.seen(), tc.reason)
+			reads.stop()
+			assert.Empty(t, unready(), tc.reason)
+			s.unbound(b)
+		})
+	}
+}
+
+// watchesReady watches a binding; the function says what it was when it was not Ready.
+func (s *stage) watchesReady(b *api.ServiceBinding) func() []string {
+	s.Helper()
+	watcher, err := s.client.Watch(s.Context(), &api.ServiceBindingList{}, client.InNamespace(b.Namespace))
+	require.NoError(s, err)
+	var wrong []string
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for event := range watcher.ResultChan() {
+			seen, is := event.Object.(*api.ServiceBinding)
+			if !is {
+				continue
+			}
+			if ready, _ := api.FindCondition(seen.Status.Conditions, api.ConditionReady); ready.Status != api.ConditionTrue {
+				wrong = append(wrong, ready.Reason+": "+ready.Message)
+			}
+		}
+	}()
+	stop := func() []string {
+		watcher.Stop()
+		<-done
+		return slices.Compact(wrong)
+	}
+	s.Cleanup(func() { stop() })
+	return stop
+}
+
+// A broker that does not give other credentials is asked again and again, ever more
+// seldom; the condition says so, and the binding is Ready.
+func TestRotationThatFails(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	b := s.bound()
+	former := b.Status.ExternalID
+	s.broker.On(func(call osbtest.Call) osbtest.Fault {
+		if call.Verb == osbtest.Bind {
+			return osbtest.Status(400, `{"description":"no more of them"}`)
+		}
+		return osbtest.Fault{}
+	})
+	s.request(b)
+	found := s.says(b, api.ConditionCredentialsCurrent, api.ConditionFalse, "RotationFailed")
+	assert.Contains(t, found.Message, "no more of them")
+	s.ready(b)
+	assert.Equal(t, former, b.Status.ExternalID)
+	s.broker.Sync()
+	s.rotated(b, former)
+	_, has := api.FindCondition(b.Status.Conditions, api.ConditionCredentialsCurrent)
+	assert.False(t, has, "they do not expire: there is nothing to say")
+	s.unbound(b)
+}
+
+// While the instance is changed there are no new credentials: it is said, and done then.
+func TestRotationWaitsForTheInstance(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	b := s.bound()
+	former := b.Status.ExternalID
+	s.broker.Async(osbtest.Update, -1)
+	s.change(s.instance, func() { s.instance.Spec.UpdateRequests++; s.instance.Spec.Parameters = raw(`{"size":2}`) })
+	s.becomesInstance(func() bool { return s.instance.Status.AsyncOpInProgress })
+	s.request(b)
+	found := s.says(b, api.ConditionCredentialsCurrent, api.ConditionUnknown, "RotationWaiting")
+	assert.Contains(t, found.Message, "is being changed")
+	s.ready(b)
+	s.broker.Finish(s.instance.Spec.ExternalID)
+	s.rotated(b, former)
+	s.unbound(b)
+}
+
+// A deletion in the middle of a rotation leaves nothing, and the instance waits for both
+// bindings; wherever it comes.
+func TestDeletionDuringRotation(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason string
+		// middle brings a rotation to a point, and returns what goes on from there.
+		middle func(s *stage, b *api.ServiceBinding, former string) func()
+	}{
+		"Async": {reason: "the successor is in the making", middle: func(s *stage, b *api.ServiceBinding, _ string) func() {
+			s.broker.Async(osbtest.Bind, -1)
+			s.request(b)
+			s.becomes(b, func() bool { return b.Status.Rotation != nil && b.Status.Rotation.AsyncOpInProgress })
+			return func() {}
+		}},
+		"InFlight": {reason: "the call for it is under way", middle: func(s *stage, b *api.ServiceBinding, _ string) func() {
+			held := s.broker.Hold(osbtest.Bind)
+			s.request(b)
+			<-held.Arrived
+			return func() { held.Act(); held.Answer() }
+		}},
+		"Overlap": {reason: "the former one is still valid", middle: func(s *stage, b *api.ServiceBinding, former string) func() {
+			s.change(b, func() { b.Spec.Rotation = &api.Rotation{Overlap: &metav1.Duration{Duration: time.Hour}} })
+			s.request(b)
+			s.becomes(b, func() bool { return b.Status.ExternalID != former })
+			return func() {}
+		}},
+		"Failing": {reason: "the successor could not be made", middle: func(s *stage, b *api.ServiceBinding, _ string) func() {
+			s.broker.Next(osbtest.Bind, osbtest.Status(400, "{}"))
+			s.request(b)
+			s.becomes(b, func() bool { return b.Status.Rotation != nil && b.Status.Rotation.Retries > 0 })
+			return func() {}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t)
+			b := s.bound()
+			secret := s.secretOf(b)
+			goOn := tc.middle(s, b, b.Status.ExternalID)
+			s.delete(s.instance)
+			s.delete(b)
+			goOn()
+			s.gone(b)
+			s.gone(s.instance)
+			s.gone(secret)
+			assert.Empty(t, s.broker.Bindings(), tc.reason)
+			assert.Empty(t, s.broker.Instances())
+		})
+	}
+}

@@ -1,0 +1,78 @@
+package svcat_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/osbtest"
+)
+
+// An instance is retired without its broker, and taken over under another name: what is
+// there is compared, never made, and never removed.
+func TestRetireAndAdopt(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	small := []string{"--plan", s.name("azure-mysql") + "/basic50"}
+	s.svcat(append([]string{"provision", "mydb", "--wait"}, small...)...)
+	id := s.instance("mydb").Spec.ExternalID
+	assert.Contains(t, s.svcat("deprovision", "mydb", "--abandon", "--yes", "--wait"), "stays there, under the ID "+id)
+	made := len(s.broker.Calls(osbtest.Of(osbtest.Provision)))
+	assert.Contains(t, s.svcatFails(2, append([]string{"adopt", "mydb"}, small...)...), "say which instance of the broker's: --external-id ID")
+	assert.Contains(t, s.svcatFails(2, append([]string{"adopt", "mydb", "--external-id", id, "--param", "a"}, small...)...), "--param: number 1")
+	s.golden("adopt-manifest", s.normal(s.told(append([]string{"adopt", "mydb", "--external-id", id, "--dry-run=client", "-o", "yaml"}, small...)...)))
+
+	wrong := s.svcatFails(3, append([]string{"adopt", "wrong", "--external-id", "nobody-" + s.suffix, "--wait"}, small...)...)
+	assert.Contains(t, wrong, "NotAtBroker: the broker has no instance under the ID")
+	s.svcat("deprovision", "wrong", "--wait")
+
+	different := s.svcatFails(3, "adopt", "again", "--external-id", id, "--plan", s.name("azure-mysql")+"/premium-p1", "--wait")
+	assert.Contains(t, different, "ExternalIDConflict: the broker has another instance under the ID")
+	assert.Contains(t, different, "it is of another plan")
+	s.svcat("deprovision", "again", "--wait")
+
+	s.golden("adopt", s.normal(s.told(append([]string{"adopt", "mydb2", "--external-id", id, "--wait"}, small...)...)))
+	assert.Equal(t, "true", s.instance("mydb2").Annotations[api.AnnotationAdopt])
+	assert.Contains(t, s.told("describe", "instance", "mydb2"), "Adopted:        yes, its deletion leaves it at the broker")
+	s.svcat("bind", "mydb2", "--wait")
+	told := s.svcat("deprovision", "mydb2")
+	assert.Contains(t, told, "it was adopted: what broker "+s.name("azure")+" has of it stays there, under the ID "+id)
+	assert.Contains(t, told, "it waits until its bindings are gone: mydb2")
+	s.svcat("unbind", "mydb2", "--wait")
+	s.eventually(func() (bool, error) { return s.isGone(&api.ServiceInstance{}, "mydb2"), nil })
+	assert.Contains(t, s.broker.Instances(), id)
+	assert.Len(t, s.broker.Calls(osbtest.Of(osbtest.Provision)), made, "nothing was made")
+	assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Deprovision)), "nothing was removed")
+}
+
+// orderer may order instances, and adopt none.
+const orderer = `
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: orderer-SUFFIX}
+rules:
+- {apiGroups: [servicecatalog.k8s.io], resources: [clusterserviceclasses, clusterserviceplans, serviceclasses, serviceplans], verbs: [get, list]}
+- {apiGroups: [servicecatalog.k8s.io], resources: [serviceinstances], verbs: [get, list, create]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: orderer-SUFFIX}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: orderer-SUFFIX}
+subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: orderer-SUFFIX}]
+`
+
+// Who may not adopt is told who could let him, and not whether there is such an ID.
+func TestAdoptTakesARight(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.apply(orderer)
+	kubeconfig, err := s.KubeconfigFor(t.Context(), s.name("orderer"))
+	require.NoError(t, err)
+	got := s.runAs(append(s.Environment(), "KUBECONFIG="+kubeconfig), "",
+		"-n", s.namespace, "adopt", "theirs", "--external-id", "e-1", "--plan", s.name("azure-mysql")+"/basic50")
+	assert.Equal(t, 1, got.code)
+	s.golden("adopt-error-right", s.normal(got.out+got.err))
+	assert.True(t, s.isGone(&api.ServiceInstance{}, "theirs"))
+}
