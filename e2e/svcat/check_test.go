@@ -92,7 +92,7 @@ func (w *world) checkWithoutGuards() {
 	assert.Zero(w, got.code, "%s%s", got.out, got.err)
 	assert.Contains(w, got.out, "ok       controller")
 	assert.Contains(w, got.out, "ok       keeper")
-	assert.Contains(w, got.out, "missing: ValidatingAdmissionPolicy secrets.servicecatalog.k8s.io")
+	assert.Contains(w, got.out, "missing: ValidatingAdmissionPolicy configmaps.servicecatalog.k8s.io")
 	assert.Contains(w, got.out, "→ kubectl apply -f deploy/vap\n")
 	assert.Contains(w, got.out, "→ kubectl apply -f deploy/flow\n")
 	for _, folder := range []string{"vap", "flow"} {

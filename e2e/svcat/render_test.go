@@ -97,6 +97,8 @@ func (k *clerk) told(stderr string) (refusals map[int]string, warnings map[strin
 	k.Helper()
 	refusals, warnings = map[int]string{}, map[string][]string{}
 	current := 0
+	// Who applies has another name where there is no cluster.
+	stderr = strings.ReplaceAll(stderr, "kubernetes-admin", "admin")
 	for line := range strings.SplitSeq(stderr, "\n") {
 		head := refusedHead.FindStringSubmatch(line)
 		text, isWarning := strings.CutPrefix(line, "Warning: ")
