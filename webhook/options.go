@@ -84,7 +84,8 @@ func (o *Options) Bind(flags *pflag.FlagSet) {
 	flags.StringVar(&o.SchemaCheck, "schema-check", o.SchemaCheck,
 		"what happens to parameters that the plan's JSON schema refuses: enforce (refused), warn, or off")
 	flags.StringSliceVar(&o.Controllers, "controller-user", o.Controllers,
-		"the users that controllers are to the API server: what they write of classes and plans is what brokers say, and may name no Secret; a ServiceAccount stands for those of its namespace whose names go on from its own with a hyphen, too")
+		"the users that controllers are to the API server: what they write of classes and plans is what brokers say, and may name no Secret; "+
+			"a ServiceAccount stands for those of its namespace whose names go on from its own with a hyphen, too")
 	o.Gates.AddFlag(flags)
 }
 
