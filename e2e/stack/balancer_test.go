@@ -75,9 +75,9 @@ func TestBalancerTakesTurns(t *testing.T) {
 
 func TestBalancerPassesOverTheDead(t *testing.T) {
 	t.Parallel()
-	dead := echo(t, "dead")
-	b := newBalancer(t, dead.Addr().String(), echo(t, "b").Addr().String())
-	require.NoError(t, dead.Close())
+	// Nobody listens there; a port that was closed just now may be another's already.
+	const dead = "127.0.0.1:1"
+	b := newBalancer(t, dead, echo(t, "b").Addr().String())
 	for range 3 {
 		assert.Equal(t, "b:hello\n", ask(t, b.Addr()))
 	}
