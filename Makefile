@@ -16,7 +16,10 @@ CONTROLLER_GEN := $(GO) tool -modfile=tools/go.mod controller-gen
 CRD_REF_DOCS := $(GO) tool -modfile=tools/go.mod crd-ref-docs
 GOLANGCI_LINT := $(GO) tool -modfile=tools/golangci/go.mod golangci-lint
 # The packages that run on a control plane; all others are unit tests.
-E2E := $(patsubst %,./%,e2e $(wildcard e2e/osb e2e/svcat e2e/certs e2e/charts e2e/ha e2e/install e2e/ui e2e/claims e2e/sharing e2e/endpoints e2e/rotation e2e/quotas e2e/controllers))
+# The scenarios: those that measure time run alone, the others two at a time.
+ALONE := ./e2e ./e2e/osb ./e2e/ha
+TOGETHER := $(patsubst %,./e2e/%,certs charts claims controllers endpoints install quotas rotation sharing svcat ui)
+E2E := $(ALONE) $(TOGETHER)
 MODULES := . $(wildcard e2e/controlplane e2e/certmanager tools tools/golangci tools/helm tools/helm3 tools/image)
 
 # Without C: what is built is the same everywhere, and built once. Only the race
@@ -83,13 +86,15 @@ test-image:
 	cd tools/image && $(GO) test -timeout 30m ./...
 
 # The scenarios run the built binaries, here with the race detector as well.
+SCENARIOS := DEFAULTPLAN_WEBHOOK=$(CURDIR)/bin/race/webhook DEFAULTPLAN_CONTROLLER=$(CURDIR)/bin/race/controller \
+	DEFAULTPLAN_SVCAT=$(CURDIR)/bin/race/svcat CGO_ENABLED=1 $(GO) test -race -vet=off -count=1 -timeout 25m
+
 .PHONY: test-e2e
 test-e2e: build bin/helm bin/helm3 bin/certmanager
 	mkdir -p bin/race
 	CGO_ENABLED=1 $(GO) build -race -o bin/race/ ./cmd/webhook ./cmd/controller ./cmd/svcat
-	DEFAULTPLAN_WEBHOOK=$(CURDIR)/bin/race/webhook DEFAULTPLAN_CONTROLLER=$(CURDIR)/bin/race/controller \
-	DEFAULTPLAN_SVCAT=$(CURDIR)/bin/race/svcat \
-		CGO_ENABLED=1 $(GO) test -race -vet=off -count=1 -timeout 25m -p 1 $(E2E)
+	$(SCENARIOS) -p 2 $(TOGETHER)
+	$(SCENARIOS) -p 1 $(ALONE)
 
 .PHONY: soak
 soak: build ## The long random tests: fuzzing for FUZZTIME each, races, crashes, faults
