@@ -19,7 +19,7 @@ import (
 // +kubebuilder:printcolumn:name=Age,type=date,description="The time since creation.",JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name=Type,type=string,priority=1,description="The service type.",JSONPath=`.spec.serviceType`
 // +kubebuilder:printcolumn:name=Own-Instance,type=string,priority=1,description="The instance that was made for it alone.",JSONPath=`.status.instanceRef.name`
-// +kubebuilder:printcolumn:name=Expires,type=date,priority=1,description="When the credentials expire.",JSONPath=`.status.credentials.expiresAt`
+// +kubebuilder:printcolumn:name=Expires,type=string,priority=1,description="When the credentials expire.",JSONPath=`.status.credentials.expiresAt`
 // +kubebuilder:printcolumn:name=External-ID,type=string,priority=1,description="The ID at the broker.",JSONPath=`.spec.externalID`
 // +kubebuilder:printcolumn:name=Message,type=string,priority=1,description="Why, in a sentence.",JSONPath=`.status.conditions[?(@.type=="Ready")].message`
 // +kubebuilder:selectablefield:JSONPath=`.spec.externalID`
@@ -139,7 +139,8 @@ type ServiceBindingSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	ExternalID string `json:"externalID"`
-	// UserInfo is the user who last changed the spec. Written at admission.
+	// UserInfo is the user who last changed the spec; once it is decided, a change
+	// of rotation does not count. Written at admission.
 	// +optional
 	UserInfo *UserInfo `json:"userInfo,omitempty"`
 }
@@ -161,6 +162,8 @@ type EndpointFrom struct {
 }
 
 // Rotation says when credentials are replaced. It may change at any time.
+// +kubebuilder:validation:XValidation:rule=`!has(self.every) || duration(self.every) >= duration('0s')`,message="every must be a time of at most 290 years: write it as 720h",fieldPath=`.every`,reason=FieldValueInvalid
+// +kubebuilder:validation:XValidation:rule=`!has(self.overlap) || duration(self.overlap) >= duration('0s')`,message="overlap must be a time of at most 290 years: write it as 10m",fieldPath=`.overlap`,reason=FieldValueInvalid
 type Rotation struct {
 	// Policy is Never to keep the credentials that there are, whatever the broker
 	// says. Absent: they are replaced before they expire.
@@ -394,6 +397,11 @@ type CredentialsState struct {
 	// Requests is the spec.rotation.requests that was served.
 	// +optional
 	Requests int64 `json:"requests,omitempty"`
+	// Predecessor is the ID at the broker of the binding that they were asked to take
+	// over from; a request that is repeated names it. Empty: none.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Predecessor string `json:"predecessor,omitempty"`
 }
 
 // RotationRole says which binding a BindingRotation is.

@@ -98,6 +98,7 @@ func relistCases() map[string]ruleCase {
 	const seven = `{url: "http://b", relistRequests: 7}`
 	return map[string]ruleCase{
 		"ZeroDuration": {reason: "it would never rest", spec: `{url: "http://b", relistDuration: 0s}`, field: "spec.relistDuration", words: "must be more than nothing"},
+		"LongDuration": {reason: "no Go client could read any list with it", spec: `{url: "http://b", relistDuration: 99999999999999999h}`, field: "spec", words: "must be more than nothing"},
 		"BadDuration":  {reason: "Go would not read it", spec: `{url: "http://b", relistDuration: 1d}`, field: "spec.relistDuration", words: "should match"},
 		"BadBehavior":  {reason: "not a behaviour", spec: `{url: "http://b", relistBehavior: Often}`, field: "spec.relistBehavior", words: "Manual"},
 		"Negative":     {reason: "a counter", spec: `{url: "http://b", relistRequests: -1}`, field: "spec.relistRequests", words: "greater than or equal to 0"},

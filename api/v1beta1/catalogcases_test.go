@@ -133,6 +133,7 @@ func limitCases() map[string]ruleCase {
 	maps.Copy(cases, of("servicebindings", map[string]ruleCase{
 		"BadDefaults": {reason: "None or nothing", spec: "{secretTransformDefaults: Some}", field: "spec.secretTransformDefaults", words: "None"},
 		"NoInstance":  {reason: "a reference has a name", spec: "{instanceRef: {name: \"\"}}", field: "spec.instanceRef.name", words: "at least 1"},
+		"Rotates":     {reason: "in any unit", spec: `{rotation: {every: 31536000000ms, overlap: 0s}}`},
 	}))
 	maps.Copy(cases, of("serviceinstances", map[string]ruleCase{
 		"Negative":    {reason: "a counter", spec: "{updateRequests: -1}", field: "spec.updateRequests", words: "greater than or equal to 0"},

@@ -73,6 +73,9 @@ const (
 	// ConditionEndpoints is True on a binding whose endpoints have a Service, and
 	// False, with the reason, where they can have none.
 	ConditionEndpoints = "Endpoints"
+	// ConditionPublished is False on a binding whose ConfigMap is gone, or another's, and
+	// cannot be written again: the broker does not give the credentials again.
+	ConditionPublished = "Published"
 	// ConditionCredentialsCurrent is False on a binding whose credentials have
 	// expired, or could not be replaced in time.
 	ConditionCredentialsCurrent = "CredentialsCurrent"

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -30,11 +31,14 @@ func (b *ServiceBinding) Shares() bool { return b.InstanceKey().Namespace != b.N
 
 // DedicatedInstanceName is the name of the instance of the binding's own: the
 // binding's, and eight digits that follow from its UID, so that nobody can have
-// taken the name before.
+// taken the name before. A long name is cut, never right behind a dot or a dash.
 func DedicatedInstanceName(b *ServiceBinding) string {
 	const digits, most = 8, 253
 	sum := sha256.Sum256([]byte(b.UID))
-	name := b.Name[:min(len(b.Name), most-digits-1)]
+	name := b.Name
+	if len(name) > most-digits-1 {
+		name = strings.TrimRight(name[:most-digits-1], ".-")
+	}
 	return name + "-" + hex.EncodeToString(sum[:])[:digits]
 }
 

@@ -61,6 +61,9 @@ const (
 	AnnotationIssuedAt    = "servicecatalog.kubernetes.io/issued-at"
 	AnnotationExpiresAt   = "servicecatalog.kubernetes.io/expires-at"
 	AnnotationRenewBefore = "servicecatalog.kubernetes.io/renew-before"
+	// AnnotationRotationRequests on a Secret is the spec.rotation.requests that its
+	// credentials served; absent: none.
+	AnnotationRotationRequests = "servicecatalog.kubernetes.io/rotation-requests"
 	// AnnotationAttributePrefix goes before the name of an attribute whose value
 	// no label may have.
 	AnnotationAttributePrefix = "attributes.servicecatalog.k8s.io/"

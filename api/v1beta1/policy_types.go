@@ -99,13 +99,13 @@ type ProvisioningPolicySpec struct {
 	// Absent: any number.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:Maximum=100000
+	// +kubebuilder:validation:Maximum=10000
 	MaxInstances *int32 `json:"maxInstances,omitempty"`
 	// MaxBindings is how many bindings to instances of the subjects each namespace
 	// may have. Absent: any number.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:Maximum=100000
+	// +kubebuilder:validation:Maximum=10000
 	MaxBindings *int32 `json:"maxBindings,omitempty"`
 
 	// Subjects are the classes and plans that the rule is about: those that any

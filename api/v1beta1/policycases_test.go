@@ -42,11 +42,11 @@ func policyCases() map[string]ruleCase {
 
 		"Limit":          {reason: "neither allows nor denies", spec: limit("Limit", "maxInstances: 2")},
 		"LimitBoth":      {reason: "of both kinds", spec: limit("Limit", "maxInstances: 2, maxBindings: 0")},
-		"AllowSome":      {reason: "allowed, and no more than that", spec: limit("Allow", "maxBindings: 100000")},
+		"AllowSome":      {reason: "allowed, and no more than that", spec: limit("Allow", "maxBindings: 10000")},
 		"LimitOfNothing": {reason: "it would do nothing", spec: limit("Limit", "message: none"), field: "spec", words: "needs a limit: set maxInstances or maxBindings"},
 		"DenySome":       {reason: "none is allowed there", spec: limit("Deny", "maxInstances: 2"), field: "spec", words: "no meaning beside the action Deny"},
 		"Negative":       {reason: "no number of things", spec: limit("Limit", "maxInstances: -1"), field: "spec.maxInstances", words: "greater than or equal to 0"},
-		"TooMany":        {reason: "as good as no limit", spec: limit("Limit", "maxBindings: 100001"), field: "spec.maxBindings", words: "less than or equal to 100000"},
+		"TooMany":        {reason: "as good as no limit", spec: limit("Limit", "maxBindings: 10001"), field: "spec.maxBindings", words: "less than or equal to 10000"},
 	}))
 	maps.Copy(cases, of("bindingpolicies", map[string]ruleCase{
 		"Limit":          {reason: "how many bindings there are is of plans", spec: "{action: Limit, subjects: [{planName: p}]}", field: "spec.action", words: "a BindingPolicy has no limits"},

@@ -77,6 +77,8 @@ func decisionCases(plural string) map[string]ruleCase {
 
 func bindingCases() map[string]ruleCase {
 	cases := of("servicebindings", map[string]ruleCase{
+		"LongEvery":   {reason: "no Go client could read any list with it", spec: `{rotation: {every: 99999999999999999h}}`, field: "spec.rotation", words: "every must be a time of at most 290 years: write it as 720h"},
+		"LongOverlap": {reason: "nor with this", spec: `{rotation: {overlap: 3000000h}}`, field: "spec.rotation", words: "overlap must be a time of at most 290 years: write it as 10m"},
 		"InstanceRemoved": {
 			reason: "credentials are of one instance", old: `{instanceRef: {name: i}}`, spec: `{}`, field: "spec.instanceRef", words: "cannot be removed once set",
 		},

@@ -160,11 +160,12 @@ func orElse[T any](value, otherwise *T) *T {
 }
 
 // OfBinding are the plans that a binding is of: those of its instance, which may be
-// nil, or else the one that was decided on for it.
+// nil, or else the one that was decided on for it: a name in the namespace of the
+// instance, which may be another.
 func OfBinding(b *v1beta1.ServiceBinding, instance *v1beta1.ServiceInstance) []Named {
 	stage := stageOf(b)
 	if instance == nil {
-		return []Named{{Ref: refOf(&b.Spec.DecidedReference, b.Namespace), Stage: stage}}
+		return []Named{{Ref: refOf(&b.Spec.DecidedReference, b.InstanceKey().Namespace), Stage: stage}}
 	}
 	named := OfInstance(instance)
 	for i := range named {

@@ -131,6 +131,7 @@ func TestPlansOfABinding(t *testing.T) {
 		"Bound":     {reason: "it is there", binding: "{status: {externalProperties: {}, unbindStatus: Required}}", want: map[string]quota.Stage{"small": quota.Standing, "large": quota.Standing}},
 		"Owed":      {reason: "something may be there", binding: "{status: {unbindStatus: Required}}", want: map[string]quota.Stage{"small": quota.Doubtful, "large": quota.Doubtful}},
 		"Alone":     {reason: "a claim's instance is yet to come", binding: "{spec: {clusterServicePlanRef: {name: small}}}", alone: true, want: map[string]quota.Stage{"small": quota.Asked}},
+		"Shared":    {reason: "a name in the namespace of its instance", binding: "{metadata: {namespace: app}, spec: {instanceRef: {namespace: dev, name: db}, servicePlanRef: {name: tiny}}}", alone: true, want: map[string]quota.Stage{"tiny": quota.Asked}},
 		"Undecided": {reason: "nobody knows its plan yet", binding: "{}", alone: true, want: map[string]quota.Stage{}},
 	}
 	for name, tc := range cases {
@@ -140,8 +141,9 @@ func TestPlansOfABinding(t *testing.T) {
 			if tc.alone {
 				to = nil
 			}
-			uses, _, err := quota.Look(quota.OfBinding(read[v1beta1.ServiceBinding](t, tc.binding), to), shop{})
+			uses, opaque, err := quota.Look(quota.OfBinding(read[v1beta1.ServiceBinding](t, tc.binding), to), shop{})
 			require.NoError(t, err)
+			assert.False(t, opaque, "all of them are there")
 			assert.Equal(t, tc.want, stagesOf(uses), tc.reason)
 		})
 	}
