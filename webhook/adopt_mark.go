@@ -17,10 +17,16 @@ func (w *write[S, P]) adopts() bool {
 	return w.req.Kind.Kind == "ServiceInstance" && w.new.Metadata.marked()
 }
 
-// judgeMark refuses to mark an instance whose ID was minted for it: under that there
+// judgeMark refuses a mark that says neither yes nor no, and to mark an instance whose ID was minted for it: under that there
 // is nothing but what it made itself. A mark that is stored is not judged again.
 func (v *instanceValidation) judgeMark() {
 	id := v.new.Spec.ExternalID
+	if mark := v.new.Metadata.Annotations[v1beta1.AnnotationAdopt]; mark != "" && mark != "true" && mark != "false" &&
+		(v.old == nil || mark != v.old.Metadata.Annotations[v1beta1.AnnotationAdopt]) {
+		v.deny(invalid("InvalidMark", adoptField, "it is neither \"true\" nor \"false\", and a new instance would be provisioned").
+			remedy("write \"true\" to adopt what is at the broker, or leave the annotation out"))
+		return
+	}
 	switch {
 	case !v.adopts() || id == "" || id != v.new.Metadata.Annotations[v1beta1.AnnotationMintedExternalID]:
 	case v.old == nil:

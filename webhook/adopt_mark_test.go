@@ -45,6 +45,18 @@ func TestAdoptedGetsNoDefaults(t *testing.T) {
 	}
 }
 
+// What was always there, and what says no, is no mark, and refused to nobody.
+func TestOtherMarksPass(t *testing.T) {
+	t.Parallel()
+	for _, mark := range []string{"", "false"} {
+		w := stocked(t, db).world()
+		w.write(changed(t, instanceOf(byType), `{"metadata":{"annotations":{"`+v1beta1.AnnotationAdopt+`":"`+mark+`"}}}`), nil).admitted()
+	}
+	w := stocked(t, db).world()
+	stored := changed(t, w.created(byType), `{"metadata":{"annotations":{"`+v1beta1.AnnotationAdopt+`":"maybe"}}}`)
+	w.write(changed(t, stored, `{"spec":{"updateRequests":1}}`), stored).admitted()
+}
+
 // Beside an ID of the user's the mark is his: it may come, go, and stay.
 func TestMarkComesAndGoes(t *testing.T) {
 	t.Parallel()
@@ -77,6 +89,13 @@ func TestMarkDenials(t *testing.T) {
 		"OnAMinted": {"what it has, it made itself", func(w *world) *outcome {
 			stored := w.created(`{"serviceType":"mysql"}`)
 			return w.write(changed(w.tb, stored, `{"metadata":{"annotations":{"`+v1beta1.AnnotationAdopt+`":"true"}}}`), stored)
+		}},
+		"Mistyped": {"it would be provisioned", func(w *world) *outcome {
+			return w.write(changed(w.tb, instanceOf(`{"serviceType":"mysql"}`), `{"metadata":{"annotations":{"`+v1beta1.AnnotationAdopt+`":"True"}}}`), nil)
+		}},
+		"MistypedLater": {"or stay as it is", func(w *world) *outcome {
+			stored := w.created(`{"serviceType":"mysql"}`)
+			return w.write(changed(w.tb, stored, `{"metadata":{"annotations":{"`+v1beta1.AnnotationAdopt+`":"yes"}}}`), stored)
 		}},
 		"NoRight": {"to adopt is a right, mark or not", func(w *world) *outcome {
 			w.reviews.adopting = false

@@ -87,6 +87,7 @@ func items[S, T any](name string, when keeping, field func(*S) *[]T) keptField[S
 // the restored fields that a person may have meant to remove.
 func (m *bindingMutation) restore() []string {
 	settled := settledBinding(m.old)
+	m.restoreInstance()
 	m.restoreNamespace()
 	var told []string
 	for _, field := range keptBindingFields {

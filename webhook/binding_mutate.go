@@ -46,6 +46,7 @@ func (m *bindingMutation) create(ctx context.Context) error {
 	m.spec.UserInfo = requester(m.req)
 	m.spec.ExternalID = mint(m.req, m.spec.ExternalID, &m.new.Metadata, m.annotations)
 	m.nameSecret()
+	m.warnHasty(nil)
 	if m.new.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults] != "" {
 		m.annotations[v1beta1.AnnotationAppliedDefaults] = ""
 	}
@@ -71,13 +72,16 @@ func (m *bindingMutation) nameSecret() {
 // update keeps what was decided, and decides what was not.
 func (m *bindingMutation) update(ctx context.Context) error {
 	restored := m.restore()
+	back := m.keepRequests()
 	guardAnnotations(&m.new.Metadata, &m.old.Metadata, m.annotations)
 	m.changed = !sameBindingSpec(m.old.Spec, &m.spec)
 	if m.changed && !settledBinding(m.old) && m.old.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults] != "" {
 		m.annotations[v1beta1.AnnotationAppliedDefaults] = ""
 	}
 	switch {
-	case m.old.Spec.UserInfo != nil && (!m.changed || settledBinding(m.old) && sameValue(m.old.Spec.Rotation, m.spec.Rotation)):
+	case m.old.Spec.UserInfo != nil && (!m.changed || settledBinding(m.old)):
+		// Who asks for another rotation lends no rights to what was decided before: see
+		// what the controller reviews of userInfo.
 		m.spec.UserInfo = m.old.Spec.UserInfo
 	case m.changed, m.spec.UserInfo != nil:
 		m.spec.UserInfo = requester(m.req)
@@ -85,6 +89,10 @@ func (m *bindingMutation) update(ctx context.Context) error {
 	if len(restored) > 0 && (m.changed || !settledBinding(m.old)) {
 		// Old clients write a settled binding like that, and mean nothing by it.
 		m.warnf("kept %s: leaving a field out does not clear it", list(restored))
+	}
+	m.warnHasty(m.old.Spec.Rotation)
+	if back && m.changed {
+		m.warnf("kept spec.rotation.requests: it counts requests and does not go back")
 	}
 	switch {
 	case settledBinding(m.old):
@@ -104,7 +112,10 @@ func (m *bindingMutation) buildPatch() {
 	if m.new.specless {
 		m.patch.add(struct{}{}, "spec")
 	}
-	patchFields(&m.patch, keptBindingFields, &m.spec, m.new.Spec)
+	patchFields(&m.patch, keptBindingFields, &m.spec, m.given())
+	if m.spec.InstanceRef == nil && m.new.Spec.InstanceRef != nil {
+		m.patch.remove("spec", "instanceRef")
+	}
 	if m.spec.UserInfo != nil && !sameValue(m.spec.UserInfo, m.new.Spec.UserInfo) {
 		m.patch.add(m.spec.UserInfo, "spec", "userInfo")
 	}

@@ -34,19 +34,21 @@ func (v *bindingValidation) judgeServiceName(ctx context.Context) error {
 	if err != nil || owner == "" {
 		return err
 	}
-	if v.resolver.mayConfirm(v.req.Namespace, takenService(name, owner)) {
+	denied := takenService(v.req.Namespace, name, owner)
+	if v.resolver.mayConfirm(v.req.Namespace, denied) {
 		if owner, err = v.serviceWriter(ctx, v.resolver.catalog.live, name); err != nil || owner == "" {
 			return err
 		}
+		denied = takenService(v.req.Namespace, name, owner)
 	}
-	v.deny(takenService(name, owner))
+	v.deny(denied)
 	return nil
 }
 
-func takenService(name, owner string) *denial {
+func takenService(namespace, name, owner string) *denial {
 	return invalid("ServiceReserved", "spec.serviceName", "the Service %q is binding %q's", name, owner).
 		remedy("name another Service: spec.serviceName, or svcat bind --service-name").
-		remedy("to see whose it is: kubectl describe servicebinding %s", owner)
+		remedy("to see whose it is: kubectl describe -n %s servicebinding %s", namespace, owner)
 }
 
 // serviceWriter is another binding of the namespace whose Service has a name, empty for

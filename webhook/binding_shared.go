@@ -53,36 +53,40 @@ func bindingRefs(spec *bindingSpec, namespace string) refs {
 }
 
 // find reads the instance to bind to, nil if there is none. One of another namespace
-// is found only by who may bind to it: for all others there is one answer, and all
-// that it depends on is asked each time, so that neither its words nor its time tell
-// whether there is such an instance.
+// is found only by who may bind to it.
 func (h *bindings) find(ctx context.Context, by binder, at types.NamespacedName) (*v1beta1.ServiceInstance, *denial, error) {
+	if at.Namespace != by.namespace {
+		return h.open(ctx, by, at)
+	}
 	instance := &v1beta1.ServiceInstance{}
 	found, err := shelf{reader: h.resolver.catalog.live, namespace: at.Namespace}.read(ctx, at.Name, instance)
-	if err != nil {
+	if err != nil || !found {
 		return nil, nil, err
-	}
-	if at.Namespace != by.namespace {
-		return h.open(ctx, by, at, instance)
-	}
-	if !found {
-		return nil, nil, nil
 	}
 	return instance, nil, nil
 }
 
-// open lets through who may bind to an instance of another namespace. The instance is
-// an empty one if it is not there, which is shared with nobody.
-func (h *bindings) open(ctx context.Context, by binder, at types.NamespacedName, instance *v1beta1.ServiceInstance) (*v1beta1.ServiceInstance, *denial, error) {
+// open reads an instance of another namespace for who may bind to it. The right is
+// asked for first, and without it nothing is read: how long it takes to read an
+// instance tells whether there is one, and how large it is. One that is not there is
+// shared with nobody.
+func (h *bindings) open(ctx context.Context, by binder, at types.NamespacedName) (*v1beta1.ServiceInstance, *denial, error) {
 	mayBind, err := h.access.mayBind(ctx, by.user, at)
 	if err != nil {
+		return nil, nil, err
+	}
+	if !mayBind {
+		return nil, notShared(by, at), nil
+	}
+	instance := &v1beta1.ServiceInstance{}
+	if _, err := (shelf{reader: h.resolver.catalog.live, namespace: at.Namespace}).read(ctx, at.Name, instance); err != nil {
 		return nil, nil, err
 	}
 	place, err := h.policies.place(ctx, by.namespace, h.policies.live)()
 	if err != nil {
 		return nil, nil, err
 	}
-	if shared := instance.Spec.Sharing.Admits(place.Namespace, place.Labels); !mayBind || !shared {
+	if !instance.Spec.Sharing.Admits(place.Namespace, place.Labels) {
 		return nil, notShared(by, at), nil
 	}
 	return instance, nil, nil
@@ -104,6 +108,10 @@ func notShared(by binder, at types.NamespacedName) *denial {
 // sharedWaits refuses a binding that would wait for an instance of another namespace:
 // what it waits for is not the user's to see.
 func sharedWaits(at types.NamespacedName, waits string) *denial {
+	if waits == waitsForPlan {
+		return invalid("SharedNotReady", "spec.instanceRef", "instance %q %s: nothing can be bound to it", at.String(), waits).
+			remedy("whoever keeps the instance gives it another plan, or whoever keeps the catalog brings the plan back")
+	}
 	return invalid("SharedNotReady", "spec.instanceRef", "instance %q %s, and a binding from another namespace does not wait", at.String(), waits).
 		remedy("create the binding once the instance is ready")
 }
@@ -131,6 +139,15 @@ func (v *bindingValidation) judgeShared(ctx context.Context) error {
 	}
 	v.deny(denied)
 	return nil
+}
+
+// restoreInstance reads a reference that names nothing as an absent one: the types of
+// the retired catalog cannot leave it out, and so write it for a binding that gets an
+// instance of its own.
+func (m *bindingMutation) restoreInstance() {
+	if given := m.spec.InstanceRef; given != nil && *given == (v1beta1.InstanceReference{}) {
+		m.spec.InstanceRef = m.old.Spec.InstanceRef
+	}
 }
 
 // restoreNamespace puts back the namespace of the instance, which the clients of the

@@ -139,9 +139,9 @@ func misshapen(spec *bindingSpec, namespace string) *denial {
 	case spec.InstanceRef == nil:
 		return misshapenClaim(spec, namespace)
 	case !isNull(rawOf(spec.ProvisionParameters)):
-		return notDedicated("spec.provisionParameters", namespace, spec.InstanceRef.Name)
+		return notDedicated("spec.provisionParameters", namespace, instanceAt(spec, namespace))
 	case spec.PlanSelector != nil:
-		return notDedicated("spec.planSelector", namespace, spec.InstanceRef.Name)
+		return notDedicated("spec.planSelector", namespace, instanceAt(spec, namespace))
 	case err != nil:
 		return invalid("InvalidReference", "spec", "%s", err.Error()).remedy("leave class and plan out: they are the instance's")
 	}

@@ -55,6 +55,9 @@ func (h *bindings) bind(ctx context.Context, by binder, spec *bindingSpec) (boun
 	return to, to.refuse(spec), nil
 }
 
+// waitsForPlan is what is said of an instance whose plan or class is gone.
+const waitsForPlan = "is of a plan that is gone"
+
 // waits is what a binding to it waits for, completing "instance x …"; empty if
 // for nothing.
 func (b *bound) waits() string {
@@ -64,7 +67,7 @@ func (b *bound) waits() string {
 	case !b.instance.Spec.Decided():
 		return "has no plan yet"
 	case b.defined == nil:
-		return "is of a plan that is gone"
+		return waitsForPlan
 	}
 	return ""
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
 	"github.com/defaultplan/defaultplan/resolve/policy"
@@ -87,10 +89,10 @@ func misshapenClaim(spec *bindingSpec, namespace string) *denial {
 }
 
 // notDedicated refuses, on a binding that names its instance, what is for an instance of a
-// binding's own: it would be lost.
-func notDedicated(field, namespace, instance string) *denial {
+// binding's own: it would be lost. namespace is the binding's.
+func notDedicated(field, namespace string, instance types.NamespacedName) *denial {
 	return invalid("NotDedicated", field, "it is for an instance of the binding's own, and instanceRef names another").
-		remedy("leave it out, or change the instance itself: kubectl edit -n %s serviceinstance %s", namespace, instance).
+		remedy("leave it out, or change the instance itself: kubectl edit -n %s serviceinstance %s", instance.Namespace, instance.Name).
 		ways("or ask for a binding that gets an instance of its own", commands.Claim(namespace))
 }
 

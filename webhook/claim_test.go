@@ -107,17 +107,29 @@ func TestRotationMayChange(t *testing.T) {
 			stored := changed(t, w.bindTo(spec).admitted(), boundStatus)
 			w.user.Username = "bob"
 			asked := w.write(changed(t, stored, `{"spec":{"rotation":{"every":"720h0m0s","requests":1}}}`), stored).admitted()
-			assert.JSONEq(t, `{"spec":{"rotation":{"every":"720h0m0s","requests":1},"userInfo":{"username":"bob"}}}`, change(t, stored, asked))
+			assert.JSONEq(t, `{"spec":{"rotation":{"every":"720h0m0s","requests":1}}}`, change(t, stored, asked), "who asks lends no rights: userInfo stays")
 			w.user.Username = "carol"
 			kept := w.write(changed(t, bindingOf(spec), boundStatus), asked).admitted()
 			assert.Equal(t, meant(t, asked), meant(t, kept), "an old client does not clear it")
 			cleared := w.write(changed(t, bindingOf(strings.TrimSuffix(spec, "}")+`,"rotation":{}}`), boundStatus), asked).admitted()
-			assert.JSONEq(t, `{}`, at(t, cleared, "/spec/rotation"), "an explicit empty one does")
+			assert.JSONEq(t, `{"requests":1}`, at(t, cleared, "/spec/rotation"), "an explicit empty one does, but for the count")
+			back := w.write(changed(t, asked, `{"spec":{"rotation":{"requests":0,"every":"10s"}}}`), asked)
+			assert.JSONEq(t, `{"requests":1,"every":"10s"}`, at(t, back.admitted(), "/spec/rotation"))
+			assert.Contains(t, back.mutate.Warnings, "kept spec.rotation.requests: it counts requests and does not go back")
+			assert.Contains(t, back.mutate.Warnings, "spec.rotation.every is 10s, and credentials are kept for a minute at least")
 			both := w.write(changed(t, asked, `{"spec":{"rotation":{"requests":2},"secretName":"other"}}`), asked)
 			require.NotNil(t, both.denied(), "beside it, nothing changes")
 			require.Len(t, both.denied().Details.Causes, 1)
 		})
 	}
+}
+
+// What is for an instance of the binding's own is changed at the instance that it names, where that is.
+func TestNotDedicatedNamesTheInstance(t *testing.T) {
+	t.Parallel()
+	o := stocked(t, db).world().bindTo(`{"instanceRef":{"name":"mydb","namespace":"infra"},"provisionParameters":{"a":1}}`)
+	require.NotNil(t, o.denied())
+	assert.Contains(t, o.denied().Message, "kubectl edit -n infra serviceinstance mydb")
 }
 
 // annotationOf is an annotation of a stored object.

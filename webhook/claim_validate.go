@@ -11,7 +11,7 @@ import (
 func (v *bindingValidation) ownInstance() *instanceValidation {
 	own := &instanceValidation{
 		instances: &instances{v.commons}, instanceWrite: &instanceWrite{req: v.req, new: claimed(v.new)},
-		verdict: verdict{rule: ruleNone}, now: v.now,
+		verdict: verdict{rule: ruleNone}, now: v.now, waited: v.old != nil,
 	}
 	own.parameters = func() (map[string]any, error) { return merge.Decode(rawOf(own.new.Spec.Parameters)) }
 	return own

@@ -5,24 +5,26 @@ import (
 
 	"github.com/defaultplan/defaultplan/resolve"
 	"github.com/defaultplan/defaultplan/resolve/policy"
+	"github.com/defaultplan/defaultplan/resolve/quota"
 )
 
 // judgeConfirmed holds the instance against the catalog and the policies.
 func (v *instanceValidation) judgeConfirmed(ctx context.Context) error {
-	err := v.judgeCatalog(ctx, view{v.resolver.catalog.define, v.policies.judge})
+	err := v.judgeCatalog(ctx, view{v.resolver.catalog.define, v.policies.judge, v.policies.full})
 	if err != nil || v.denied == nil || !v.resolver.mayConfirm(v.req.Namespace, v.denied) {
 		return err
 	}
 	// The cache may be behind: before it refuses, it is held against what the API
 	// server has.
 	v.denied, v.warnings = nil, nil
-	return v.judgeCatalog(ctx, view{v.resolver.catalog.defineLive, v.policies.judgeLive})
+	return v.judgeCatalog(ctx, view{v.resolver.catalog.defineLive, v.policies.judgeLive, v.policies.fullLive})
 }
 
-// A view is how plans and policies are read: from the cache, or live.
+// A view is how plans, policies and their slots are read: from the cache, or live.
 type view struct {
 	define func(context.Context, resolve.Ref) (*definition, error)
 	policy func(context.Context, *policy.Target, string) (*policy.Refusal, error)
+	full   func(context.Context, *want) (*quota.Shortage, error)
 }
 
 // judgeCatalog holds the instance against the plan that it refers to, as the view

@@ -24,7 +24,7 @@ func (v *instanceValidation) judgePolicies(ctx context.Context, seen view) error
 		v.deny(refused.denial(v.askedField()))
 		return nil
 	}
-	return v.judgeQuota(ctx)
+	return v.judgeQuota(ctx, seen)
 }
 
 // askedField is the field of spec that asks for the plan.

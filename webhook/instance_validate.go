@@ -22,6 +22,9 @@ type instanceValidation struct {
 	verdict
 
 	was, now refs
+	// waited says that it is asked for by a claim that was admitted before it could be
+	// decided.
+	waited bool
 	// parameters are those of the new object, decoded at most once.
 	parameters func() (map[string]any, error)
 	// defined is the plan that the instance is decided on, nil before that or if

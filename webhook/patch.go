@@ -14,9 +14,9 @@ var escaper = strings.NewReplacer("~", "~0", "/", "~1")
 // unescaper reads what escaper wrote.
 var unescaper = strings.NewReplacer("~1", "/", "~0", "~")
 
-// A patch is a JSON patch of add operations only: nothing that a user wrote is
-// ever removed, moved or tested. An add over a present member replaces it.
-// Values may be of any type that encodes as JSON.
+// A patch is a JSON patch of add operations: nothing that a user wrote is ever moved
+// or tested, or removed unless it says nothing. An add over a present member replaces
+// it. Values may be of any type that encodes as JSON.
 type patch struct {
 	ops []operation
 }
@@ -39,18 +39,26 @@ func (p *patch) encode() ([]byte, error) {
 }
 
 // add puts value at the member that the keys lead to. The parent must exist.
-func (p *patch) add(value any, keys ...string) {
+func (p *patch) add(value any, keys ...string) { p.addAt(pointerTo(keys), value) }
+
+// addAt is add with a JSON pointer that is escaped already.
+func (p *patch) addAt(pointer string, value any) {
+	p.ops = append(p.ops, operation{Op: "add", Path: pointer, Value: value})
+}
+
+// remove takes away the member that the keys lead to, which is there.
+func (p *patch) remove(keys ...string) {
+	p.ops = append(p.ops, operation{Op: "remove", Path: pointerTo(keys)})
+}
+
+// pointerTo is the JSON pointer of keys.
+func pointerTo(keys []string) string {
 	var path strings.Builder
 	for _, key := range keys {
 		path.WriteByte('/')
 		path.WriteString(escaper.Replace(key))
 	}
-	p.addAt(path.String(), value)
-}
-
-// addAt is add with a JSON pointer that is escaped already.
-func (p *patch) addAt(pointer string, value any) {
-	p.ops = append(p.ops, operation{Op: "add", Path: pointer, Value: value})
+	return path.String()
 }
 
 // addEntries puts entries into the map of strings that the keys lead to, making

@@ -55,7 +55,7 @@ func (w *want) refuse(short *quota.Shortage, field string) *denial {
 	}
 	return forbidden("QuotaReached", field, "%s", text).
 		ways("to see which there are", look).
-		remedy("delete one that is not needed, or ask whoever keeps the policy: kubectl get provisioningpolicy %s -o yaml", short.Policy)
+		remedy("delete one that is not needed, or ask whoever keeps the policy: kubectl get provisioningpolicy %s -o jsonpath={.spec}", short.Policy)
 }
 
 // plans are those that are limited, by the one that is asked for.
@@ -111,14 +111,14 @@ func (p *policies) fullLive(ctx context.Context, w *want) (*quota.Shortage, erro
 // judgeQuota holds a plan that is new to the instance against the limits. One that was
 // undecided is decided all the same, and waits for its slot as others do: nobody would
 // wake it when there is one.
-func (v *instanceValidation) judgeQuota(ctx context.Context) error {
-	if v.old != nil && !v.old.Spec.Decided() {
+func (v *instanceValidation) judgeQuota(ctx context.Context, seen view) error {
+	if v.waited || v.old != nil && !v.old.Spec.Decided() {
 		return nil
 	}
 	w := want{kind: quota.Instances, defined: v.defined, namespace: v.req.Namespace, uid: v.new.Metadata.UID}
-	denied, err := v.refusedOver(ctx, w, v.askedField())
-	if denied != nil {
-		v.deny(denied)
+	short, err := seen.full(ctx, &w)
+	if short != nil {
+		v.deny(w.refuse(short, v.askedField()))
 	}
 	return err
 }

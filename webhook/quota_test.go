@@ -54,23 +54,24 @@ func quotaCases() map[string]quotaCase {
 	under := func(edits ...func(*stock)) []func(*stock) { return edits }
 	full, free := under(limited("few", "", 2, -1, "a", "b")), under(limited("few", "", 2, -1, "a"))
 	return map[string]quotaCase{
-		"Free":        {reason: "There is one slot left.", known: free, spec: byType},
-		"Full":        {reason: "There is none.", known: full, spec: byType, says: `ProvisioningPolicy "few" lets namespace "dev" have 2 instances`},
-		"None":        {reason: "Nothing at all.", known: under(limited("none", "", 0, -1)), spec: byType, says: "have 0 instances"},
-		"Second":      {reason: "Each of several is held to.", known: under(limited("few", "", 2, -1, "a"), limited("large", "large", 1, -1, "b")), spec: large, says: `ProvisioningPolicy "large"`},
-		"OtherPlan":   {reason: "Others are not limited.", known: under(limited("large", "large", 1, -1, "b")), spec: byType},
-		"OtherKind":   {reason: "Bindings are not instances.", known: under(limited("few", "", -1, 0)), spec: byType},
-		"JustFreed":   {reason: "What the cache has not heard of is asked for before it is refused.", known: full, live: free, spec: byType},
-		"JustTaken":   {reason: "Nobody asks before it is admitted: it waits.", known: free, live: full, spec: byType},
-		"JustDeleted": {reason: "A policy that is gone holds nobody up.", known: full, live: []func(*stock){}, spec: byType},
-		"Change":      {reason: "A change of plan, too.", known: under(limited("large", "large", 1, -1, "b")), spec: byType, write: toLarge, says: `ProvisioningPolicy "large"`},
-		"SameSlot":    {reason: "Who has a slot of the policy needs no other.", known: under(limited("few", "", 1, -1, "uid-of-the-instance")), spec: byType, write: toLarge},
-		"Edit":        {reason: "An edit of anything else is nothing to it.", known: full, spec: byType, write: `{"spec":{"parameters":{"a":1}}}`},
-		"Undecided":   {reason: "Who waited for a plan waits for a slot, and is not left without a plan.", known: full, spec: late, write: `{"metadata":{"labels":{"a":"b"}}}`},
-		"Bind":        {reason: "Bindings have limits of their own.", known: under(limited("few", "", 0, 2, "a", "b")), spec: toMydb, binds: true, says: "have 2 bindings"},
-		"BindFree":    {reason: "Instances are not bindings.", known: under(limited("few", "", 0, 2, "a")), spec: toMydb, binds: true},
-		"Claim":       {reason: "A claim needs an instance.", known: under(limited("few", "", 2, -1, "a", "b")), spec: byType, binds: true, says: "have 2 instances"},
-		"ClaimBind":   {reason: "And a binding.", known: under(limited("few", "", -1, 2, "a", "b")), spec: byType, binds: true, says: "have 2 bindings"},
+		"Free":           {reason: "There is one slot left.", known: free, spec: byType},
+		"Full":           {reason: "There is none.", known: full, spec: byType, says: `ProvisioningPolicy "few" lets namespace "dev" have 2 instances`},
+		"None":           {reason: "Nothing at all.", known: under(limited("none", "", 0, -1)), spec: byType, says: "have 0 instances"},
+		"Second":         {reason: "Each of several is held to.", known: under(limited("few", "", 2, -1, "a"), limited("large", "large", 1, -1, "b")), spec: large, says: `ProvisioningPolicy "large"`},
+		"OtherPlan":      {reason: "Others are not limited.", known: under(limited("large", "large", 1, -1, "b")), spec: byType},
+		"OtherKind":      {reason: "Bindings are not instances.", known: under(limited("few", "", -1, 0)), spec: byType},
+		"JustFreed":      {reason: "What the cache has not heard of is asked for before it is refused.", known: full, live: free, spec: byType},
+		"JustTaken":      {reason: "Nobody asks before it is admitted: it waits.", known: free, live: full, spec: byType},
+		"JustDeleted":    {reason: "A policy that is gone holds nobody up.", known: full, live: []func(*stock){}, spec: byType},
+		"Change":         {reason: "A change of plan, too.", known: under(limited("large", "large", 1, -1, "b")), spec: byType, write: toLarge, says: `ProvisioningPolicy "large"`},
+		"SameSlot":       {reason: "Who has a slot of the policy needs no other.", known: under(limited("few", "", 1, -1, "uid-of-the-instance")), spec: byType, write: toLarge},
+		"Edit":           {reason: "An edit of anything else is nothing to it.", known: full, spec: byType, write: `{"spec":{"parameters":{"a":1}}}`},
+		"Undecided":      {reason: "Who waited for a plan waits for a slot, and is not left without a plan.", known: full, spec: late, write: `{"metadata":{"labels":{"a":"b"}}}`},
+		"UndecidedClaim": {reason: "So does a claim.", known: under(limited("few", "", 2, 2, "a", "b")), spec: late, binds: true, write: `{"metadata":{"labels":{"a":"b"}}}`},
+		"Bind":           {reason: "Bindings have limits of their own.", known: under(limited("few", "", 0, 2, "a", "b")), spec: toMydb, binds: true, says: "have 2 bindings"},
+		"BindFree":       {reason: "Instances are not bindings.", known: under(limited("few", "", 0, 2, "a")), spec: toMydb, binds: true},
+		"Claim":          {reason: "A claim needs an instance.", known: under(limited("few", "", 2, -1, "a", "b")), spec: byType, binds: true, says: "have 2 instances"},
+		"ClaimBind":      {reason: "And a binding.", known: under(limited("few", "", -1, 2, "a", "b")), spec: byType, binds: true, says: "have 2 bindings"},
 	}
 }
 
@@ -92,10 +93,33 @@ func (tc quotaCase) run(t *testing.T) *outcome {
 		return w.create(tc.spec)
 	}
 	w := worldOf(t, stocked(t, before, edits(nil)...), stocked(t, before, edits(nil)...))
-	stored := changed(t, w.created(tc.spec), `{"metadata":{"uid":"uid-of-the-instance"}}`)
+	stored := changed(t, tc.stored(w), `{"metadata":{"uid":"uid-of-the-instance"}}`)
 	w.cached.show(stocked(t, catalog, edits(tc.known)...))
 	w.live.show(stocked(t, catalog, edits(live)...))
 	return w.write(changed(t, stored, tc.write), stored)
+}
+
+// stored is what is written later.
+func (tc quotaCase) stored(w *world) []byte {
+	if tc.binds {
+		return w.bindTo(tc.spec).admitted()
+	}
+	return w.created(tc.spec)
+}
+
+// A refusal is confirmed once, and says once that it was not.
+func TestQuotaIsConfirmedOnce(t *testing.T) {
+	t.Parallel()
+	full := stocked(t, db, limited("few", "", 2, -1, "a", "b"), hasNamespace("dev", "a", "b"))
+	w := full.world()
+	require.NotNil(t, w.create(byType).denied())
+	assert.Equal(t, 2, listsOf(w.live.taken())["list ProvisioningPolicyList"], "what they refuse, and what they limit")
+	w = full.world()
+	exhaust(w)
+	o := w.create(byType)
+	require.NotNil(t, o.denied())
+	assert.Equal(t, 1, strings.Count(o.denied().Message, unconfirmed))
+	assert.Zero(t, listsOf(w.live.taken())["list ProvisioningPolicyList"])
 }
 
 // What is plainly over is refused, in the policy's name and words, with what makes room.

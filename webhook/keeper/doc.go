@@ -23,7 +23,8 @@
 //
 // The slotter grants the slots of policies with limits, by what the API server has and
 // never by the cache alone. Each grant stands only if nobody wrote the policy since it
-// was read, so that two keepers at a time never grant too many: see resolve/quota.
+// was read, so that two keepers at a time never grant too many: see resolve/quota. What
+// is limited is not provisioned while nobody keeps.
 //
 // Replicas elect one keeper by a Lease. Whoever loses it stops all work and
 // campaigns again; the process goes on serving. The election saves requests, it

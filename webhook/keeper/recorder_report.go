@@ -62,7 +62,7 @@ func (r *recorder) patchStatus(ctx context.Context, v *typeView, after v1beta1.S
 	if err != nil {
 		return err
 	}
-	err = r.options.Client.Status().Patch(ctx, v.kept.copied().Object, client.RawPatch(types.MergePatchType, data), recorderOwner)
+	err = r.options.Client.Status().Patch(ctx, v.kept.copied().Object, client.RawPatch(types.MergePatchType, data), keeperOwner)
 	if m.action == confirmRecord {
 		r.written(confirmRecord, err)
 	}

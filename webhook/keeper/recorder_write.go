@@ -13,8 +13,8 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// recorderOwner is whose the fields are that the keeper writes.
-const recorderOwner = client.FieldOwner(v1beta1.FieldOwnerKeeper)
+// keeperOwner is whose the fields are that the keeper writes.
+const keeperOwner = client.FieldOwner(v1beta1.FieldOwnerKeeper)
 
 // stubborn is after how many failures in a row an operator is told.
 const stubborn = 8
@@ -70,7 +70,7 @@ func (r *recorder) createType(ctx context.Context, v *typeView, ref *v1beta1.Pla
 	t := newTypeObject(v.at)
 	t.SetLabels(map[string]string{labelManagedBy: managedByUs})
 	t.spec.DefaultPlanRef = ref
-	if err := r.options.Client.Create(ctx, t.Object, recorderOwner); err != nil {
+	if err := r.options.Client.Create(ctx, t.Object, keeperOwner); err != nil {
 		return fmt.Errorf("cannot create service type %q: %w", v.at, err)
 	}
 	return nil
@@ -115,7 +115,7 @@ func (r *recorder) patch(ctx context.Context, object client.Object, patch map[st
 	if err != nil {
 		return fmt.Errorf("cannot encode a patch: %w", err)
 	}
-	return r.options.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, data), recorderOwner)
+	return r.options.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, data), keeperOwner)
 }
 
 // isFinal says that there is nothing to write to any more: the object, its

@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -20,7 +21,8 @@ const (
 	slotsInterval = 5 * time.Minute
 	// shortly is when a namespace is looked at in which something is asked for or gone,
 	// and later where something went on: many events are looked at once.
-	// When the catalog changes, much of it may.
+	// When the catalog changes, much of it may. A large namespace is looked at later
+	// still: see slotter.pauses.
 	shortly, later, muchLater = 20 * time.Millisecond, 250 * time.Millisecond, time.Second
 )
 
@@ -33,11 +35,18 @@ type slotter struct {
 	*Keeper
 
 	queue workqueue.TypedRateLimitingInterface[string]
+
+	mu sync.Mutex
+	// pauses are how long a namespace is left alone though something goes on in it: as
+	// with reports, so many times as long as its last round took. Whoever asks for
+	// something, or is gone, does not wait for that.
+	pauses map[string]time.Duration
 }
 
 func newSlotter(k *Keeper) *slotter {
 	return &slotter{
 		Keeper: k,
+		pauses: map[string]time.Duration{},
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[string](shortly, lastRetry),
 			workqueue.TypedRateLimitingQueueConfig[string]{Clock: k.options.Clock}),
@@ -71,7 +80,7 @@ func (s *slotter) process(ctx context.Context, namespace string) {
 		err = s.sweep(ctx)
 		s.queue.AddAfter(everywhere, slotsInterval)
 	} else {
-		again, err = s.round(ctx, namespace)
+		again, err = s.timed(ctx, namespace)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -85,6 +94,26 @@ func (s *slotter) process(ctx context.Context, namespace string) {
 	default:
 		s.queue.Forget(namespace)
 	}
+}
+
+// timed does a round and remembers how long it took.
+func (s *slotter) timed(ctx context.Context, namespace string) (bool, error) {
+	began := s.options.Clock.Now()
+	again, err := s.round(ctx, namespace)
+	pause := min(reportShare*s.options.Clock.Since(began), lastRetry)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if delete(s.pauses, namespace); pause > later {
+		s.pauses[namespace] = pause
+	}
+	return again, err
+}
+
+// pause is how long to wait after news of a namespace that ask for nothing.
+func (s *slotter) pause(namespace string) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return max(later, s.pauses[namespace])
 }
 
 // watch listens to all that needs slots, and to all that says who does.
@@ -126,7 +155,7 @@ func (s *slotter) claims() toolscache.ResourceEventHandlerDetailedFuncs {
 			case b.GetGeneration() != a.GetGeneration() || b.GetUID() != a.GetUID():
 				at(after, shortly)
 			default: // the cache does not hold what went on
-				at(after, later)
+				at(after, s.pause(a.GetNamespace()))
 			}
 		},
 		DeleteFunc: func(object any) { at(object, shortly) },

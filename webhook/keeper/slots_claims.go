@@ -17,18 +17,17 @@ import (
 // A slotCatalog is the plans of one round, each read once.
 type slotCatalog struct {
 	// ctx is the round's: what asks for a plan has none.
-	ctx           context.Context //nolint:containedctx // quota.Catalog is pure, and this lives for one round
-	live, cached  scope
-	plans         map[resolve.Ref]*quota.Offer
-	withID        map[[2]string][]quota.Offer
-	instances     map[client.ObjectKey]*v1beta1.ServiceInstance
-	read          int
-	namespaceName string
+	ctx          context.Context //nolint:containedctx // quota.Catalog is pure, and this lives for one round
+	live, cached scope
+	plans        map[resolve.Ref]*quota.Offer
+	withID       map[[2]string][]quota.Offer
+	instances    map[client.ObjectKey]*v1beta1.ServiceInstance
+	read         int
 }
 
 func newSlotCatalog(ctx context.Context, s *slotter, namespace string) *slotCatalog {
 	return &slotCatalog{
-		ctx: ctx, namespaceName: namespace,
+		ctx:  ctx,
 		live: scope{reader: s.options.Live, namespace: namespace}, cached: scope{reader: s.options.Client, namespace: namespace},
 		plans: map[resolve.Ref]*quota.Offer{}, withID: map[[2]string][]quota.Offer{},
 	}
@@ -99,7 +98,7 @@ func (c *slotCatalog) claim(kind quota.Kind, o client.Object, named []quota.Name
 // instanceOf is the instance that a binding is for; nil if it is not there.
 func (c *slotCatalog) instanceOf(ctx context.Context, b *v1beta1.ServiceBinding) (*v1beta1.ServiceInstance, error) {
 	at := b.InstanceKey()
-	if known, read := c.instances[at]; read || at.Namespace == c.namespaceName {
+	if known, read := c.instances[at]; read || at.Namespace == c.live.namespace {
 		return known, nil
 	}
 	instance := &v1beta1.ServiceInstance{}

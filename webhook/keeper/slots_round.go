@@ -60,15 +60,23 @@ func (s *slotter) round(ctx context.Context, namespace string) (bool, error) {
 }
 
 // concerned says, by the cache, whether there is anything to grant or to take back. A
-// policy that it has yet to hear of brings another round.
+// policy, or a label of the namespace, that it has yet to hear of brings another round.
 func (s *slotter) concerned(ctx context.Context, namespace string) (bool, error) {
 	var policies v1beta1.ProvisioningPolicyList
-	if err := (scope{reader: s.options.Client}).listAll(ctx, &policies); err != nil {
+	cached := scope{reader: s.options.Client}
+	if err := cached.listAll(ctx, &policies); err != nil {
+		return false, err
+	}
+	place, err := cached.place(ctx, namespace)
+	if err != nil {
 		return false, err
 	}
 	for i := range policies.Items {
 		p := &policies.Items[i]
-		if p.Spec.MaxInstances != nil || p.Spec.MaxBindings != nil || slotsByNamespace(&p.Status)[namespace] != nil {
+		if slotsByNamespace(&p.Status)[namespace] != nil {
+			return true, nil
+		}
+		if rule, err := policy.FromProvisioning(p); err == nil && rule.Limits.Any() && rule.Holds(place) {
 			return true, nil
 		}
 	}

@@ -5,12 +5,20 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// What the event says about a policy whose slots the API server does not take.
+const (
+	reasonNotStored = "SlotsNotStored"
+	actionGrant     = "Grant"
 )
 
 // A jsonOp is one operation of a JSON patch.
@@ -34,17 +42,40 @@ func (s *slotter) write(ctx context.Context, l *limiter) error {
 	defer cancel()
 	written := &v1beta1.ProvisioningPolicy{}
 	written.SetName(l.policy.Name)
-	err = s.options.Client.Status().Patch(ctx, written, client.RawPatch(types.JSONPatchType, data), recorderOwner)
-	if apierrors.IsNotFound(err) || apierrors.IsInvalid(err) {
-		// What was read is not there any more, in part or in whole.
-		err = apierrors.NewConflict(v1beta1.Resource("provisioningpolicies"), l.policy.Name, err)
-	}
+	err = s.options.Client.Status().Patch(ctx, written, client.RawPatch(types.JSONPatchType, data), keeperOwner)
 	if err != nil {
+		err = s.refused(ctx, l, err)
 		return fmt.Errorf("cannot patch the slots of policy %q: %w", l.policy.Name, err)
 	}
 	s.options.Log.V(1).Info("slots granted", "policy", l.policy.Name, "namespace", l.slots.Namespace,
 		"instances", len(l.slots.Instances), "bindings", len(l.slots.Bindings))
 	return nil
+}
+
+// refused is why slots were not stored. What was read may not be there any more, in part
+// or in whole: that is a conflict. If it is, the policy itself is in the way, and those
+// who keep it are told.
+func (s *slotter) refused(ctx context.Context, l *limiter, err error) error {
+	if !apierrors.IsNotFound(err) && !apierrors.IsInvalid(err) && !tooLarge(err) {
+		return err
+	}
+	now := &v1beta1.ProvisioningPolicy{}
+	getErr := s.options.Live.Get(ctx, client.ObjectKeyFromObject(l.policy), now)
+	switch {
+	case apierrors.IsNotFound(getErr), getErr == nil && now.ResourceVersion != l.policy.ResourceVersion:
+		return apierrors.NewConflict(v1beta1.Resource("provisioningpolicies"), l.policy.Name, err)
+	case getErr != nil:
+		return fmt.Errorf("cannot get policy %q, whose slots were refused: %w", l.policy.Name, getErr)
+	}
+	s.options.Recorder.Eventf(l.policy, nil, corev1.EventTypeWarning, reasonNotStored, actionGrant,
+		"the API server does not take the slots of namespace %q (code %d, %s): nobody gets one there until it does; a policy has room for some 30,000, so let several policies limit fewer namespaces each",
+		l.slots.Namespace, statusCode(err), apierrors.ReasonForError(err))
+	return err
+}
+
+// tooLarge says that the store has no room for an object: API servers have no code for it.
+func tooLarge(err error) bool {
+	return apierrors.IsRequestEntityTooLargeError(err) || strings.Contains(err.Error(), "request is too large")
 }
 
 // change is the operation that makes the stored slots those that are to be. It stands

@@ -1,0 +1,47 @@
+package webhook
+
+import (
+	"time"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// hastyRotation is the time below which the controller replaces no credentials.
+const hastyRotation = time.Minute
+
+// warnHasty tells who brings a time between two rotations that is too short to be kept
+// to. was is the rotation that is stored, nil for none.
+func (m *bindingMutation) warnHasty(was *v1beta1.Rotation) {
+	now := m.spec.Rotation
+	if now == nil || now.Every == nil || now.Every.Duration >= hastyRotation ||
+		was != nil && was.Every != nil && *was.Every == *now.Every {
+		return
+	}
+	m.warnf("spec.rotation.every is %s, and credentials are kept for a minute at least", now.Every.Duration)
+}
+
+// keepRequests keeps the count of requests for new credentials from going back, and says
+// whether it would have: the next one would be as many as were served, and so be lost.
+func (m *bindingMutation) keepRequests() bool {
+	was, now := m.old.Spec.Rotation, m.spec.Rotation
+	if was == nil || now == nil || now.Requests >= was.Requests {
+		return false
+	}
+	kept := *now
+	kept.Requests = was.Requests
+	m.spec.Rotation = &kept
+	return true
+}
+
+// given is the spec that the requester wrote, with a count that is kept: that is patched by
+// itself, for the times beside it are to stay as they are written.
+func (m *bindingMutation) given() *bindingSpec {
+	wrote, kept := m.new.Spec.Rotation, m.spec.Rotation
+	if wrote == nil || kept == nil || wrote.Requests == kept.Requests {
+		return m.new.Spec
+	}
+	m.patch.add(kept.Requests, "spec", fieldRotation, "requests")
+	given := *m.new.Spec
+	given.Rotation = kept
+	return &given
+}
