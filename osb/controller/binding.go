@@ -76,11 +76,17 @@ type bindingSubject struct {
 	// of the Secret. predecessor is the one in force, where the broker is to be told.
 	other       bool
 	predecessor string
-	// id is that of the call. holding is whose credentials the Secret holds, and issued what
-	// is known of those that were stored in this pass; nil: none were.
-	id      string
+	deposited
+}
+
+// What a pass knows of credentials and of what they are those of.
+type deposited struct {
+	// id is that of the binding at the broker which the call is for.
+	id string
+	// holding is whose credentials the Secret holds.
 	holding holding
-	issued  *v1beta1.CredentialsState
+	// issued is what is known of those that were stored in this pass; nil: none were.
+	issued *v1beta1.CredentialsState
 }
 
 func (s *bindingSubject) object() client.Object  { return s.binding }
@@ -109,15 +115,6 @@ func (s *bindingSubject) call(ctx context.Context, broker *osb.Client, d *lifecy
 	s.id = r.ID
 	switch d.Step {
 	case lifecycle.Make:
-		if !d.Again {
-			reply.Err = s.instanceStays(ctx)
-		}
-		if reply.Err != nil {
-			return reply
-		}
-		if held, is := s.withheld(ctx); is {
-			return held
-		}
 		reply.Response, reply.Err = broker.Bind(ctx, osb.BindRequest{
 			InstanceID: s.ask.InstanceID, BindingID: r.ID, ServiceID: s.ask.ClassExternalID, PlanID: s.ask.PlanExternalID,
 			AppGUID: s.origin.space, Context: s.origin.context, Parameters: s.parameters.raw, Identity: identityOf(s.ask.User),

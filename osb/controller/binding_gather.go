@@ -24,6 +24,10 @@ func (s *bindingSubject) gather(ctx context.Context, thing *lifecycle.Thing) (ga
 	found := gathered{reread: true}
 	instance, err := s.instance(ctx)
 	if found.Problem = beyond(err); found.Problem != nil {
+		// Whoever asks for its client is told what is not looked at.
+		if target := thing.Record.Target(); target != nil {
+			found.broker = keyOf(&target.BrokerTarget, s.binding.InstanceKey().Namespace)
+		}
 		return found, nil
 	}
 	if err != nil {
@@ -36,6 +40,9 @@ func (s *bindingSubject) gather(ctx context.Context, thing *lifecycle.Thing) (ga
 	}
 	if err := s.judgeSharing(ctx, thing, instance); err != nil {
 		return found, err
+	}
+	if s.closed && thing.Record.Operation == lifecycle.NoOperation {
+		instance = nil // nothing of it is told
 	}
 	if err := s.look(ctx, thing, instance, &found); err != nil {
 		return found, err
@@ -109,7 +116,7 @@ func (s *bindingSubject) look(ctx context.Context, thing *lifecycle.Thing, insta
 		return nil
 	}
 	if r.Exists {
-		lost, err := s.lost(ctx)
+		lost, err := s.lost(ctx, found)
 		if err != nil {
 			return err
 		}
@@ -129,7 +136,7 @@ func (s *bindingSubject) look(ctx context.Context, thing *lifecycle.Thing, insta
 		found.Problem = problem
 		return err
 	}
-	return s.asks(ctx, instance, found)
+	return s.repeats(ctx, r, instance, found)
 }
 
 func (s *bindingSubject) rule() string {

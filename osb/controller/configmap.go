@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -44,6 +45,12 @@ func (s secrets) publish(ctx context.Context, b *v1beta1.ServiceBinding, public 
 	}
 	if !metav1.IsControlledBy(&has, b) {
 		return foreignError{kind: kindConfigMap.Kind, name: has.Name}
+	}
+	if ptr.Deref(has.Immutable, false) { // somebody made it so, and it cannot be taken back
+		if err := s.delete(ctx, kindConfigMap.Kind, &has); err != nil {
+			return err
+		}
+		return s.client.Create(ctx, wanted, client.FieldOwner(v1beta1.FieldOwnerController))
 	}
 	next := has.DeepCopy()
 	next.Data, next.BinaryData = wanted.Data, wanted.BinaryData

@@ -121,6 +121,15 @@ func TestConfigMapWrite(t *testing.T) {
 	assert.True(t, published)
 	assert.Equal(t, map[string]string{"host": "h2"}, w.configMapHere().Data, "it follows")
 
+	fixed := w.configMapHere()
+	fixed.Immutable = new(true)
+	require.NoError(t, w.cache.Update(t.Context(), fixed))
+	w.fail["update ConfigMap"] = apierrors.NewInvalid(schema.GroupKind{Kind: "ConfigMap"}, "b", nil)
+	_, err = s.write(t.Context(), b, provenance{}, given(`{"host":"h3","password":"p"}`))
+	require.NoError(t, err)
+	assert.Equal(t, map[string]string{"host": "h3"}, w.configMapHere().Data, "somebody made it immutable: it is made anew")
+	delete(w.fail, "update ConfigMap")
+
 	require.NoError(t, s.publish(t.Context(), b, map[string][]byte{"host": {0xff, 0xfe}}))
 	assert.Equal(t, map[string][]byte{"host": {0xff, 0xfe}}, w.configMapHere().BinaryData, "what is no text")
 	assert.Empty(t, w.configMapHere().Data)

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
@@ -9,10 +10,11 @@ import (
 )
 
 // discovered are endpoints, and whether it is the binding's spec that makes them of
-// credentials, and not the broker that gave them as such.
+// credentials, and not the broker that gave them as such. Status tells them already, if
+// they are told.
 type discovered struct {
-	endpoints []expose.Endpoint
-	mapped    bool
+	endpoints    []expose.Endpoint
+	mapped, told bool
 }
 
 // found are the endpoints of what a broker gave: its own, or those of the credentials that
@@ -57,18 +59,38 @@ func mapped(from []v1beta1.EndpointFrom, given *osb.Binding) (discovered, *expos
 // rules, or somebody's rights, have changed: they are lawful, and no value of a credential
 // that is none of a host's.
 func (d *discovered) storable(refusal *expose.Refusal) bool {
-	if refusal != nil {
-		switch refusal.Reason {
-		case expose.ReasonUnlawful, expose.ReasonTooMany, reasonNoEndpoints, reasonKeyAbsent:
-			return false
-		}
-		for i := range d.endpoints {
-			if d.mapped && d.endpoints[i].Quiet != "" && !d.endpoints[i].IsAddress() {
-				return false
-			}
-		}
+	if refusal == nil {
+		return true
+	}
+	switch refusal.Reason {
+	case expose.ReasonUnlawful, expose.ReasonTooMany, reasonNoEndpoints, reasonKeyAbsent:
+		return false
+	case expose.ReasonRefused, expose.ReasonMixed:
+		return !d.withholds()
 	}
 	return true
+}
+
+// withholds says that an endpoint could be any credential, once it is refused as a host's.
+func (d *discovered) withholds() bool {
+	return d.mapped && !d.told && slices.ContainsFunc(d.endpoints, func(e expose.Endpoint) bool { return !e.IsAddress() })
+}
+
+// leadTo says for the condition where a Service leads: not by the values of credentials.
+func (d *discovered) leadTo(target *expose.Target) string {
+	if d.mapped {
+		return "what spec.endpointsFrom names"
+	}
+	return target.String()
+}
+
+// refusalOf is why there is no Service, for the condition. What status does not tell is
+// judged again with new credentials alone.
+func (d *discovered) refusalOf(refusal *expose.Refusal) string {
+	if refusal.Reason == expose.ReasonRefused && d.withholds() {
+		return refusal.Message + "; once it is allowed, delete the binding's Secret: the credentials are then asked for again"
+	}
+	return refusal.Message
 }
 
 // stored are the endpoints as status has them.

@@ -29,6 +29,9 @@ type subject interface {
 	with(o client.Object, record *lifecycle.Record) client.Object
 	// gather finds out what the next step depends on.
 	gather(ctx context.Context, thing *lifecycle.Thing) (gathered, error)
+	// withheld is why the call of a decision must not be made although its intent is
+	// stored; false: it may. It asks the API server.
+	withheld(ctx context.Context, d *lifecycle.Decision) (lifecycle.Reply, bool)
 	// call makes the one call of a decision, whose record holds what to send.
 	call(ctx context.Context, broker *osb.Client, d *lifecycle.Decision) lifecycle.Reply
 }
@@ -56,7 +59,10 @@ type engine struct {
 	clock   clock.PassiveClock
 	dues    *dues
 	// mine are the deadlines of the intents of this process whose outcome is not stored,
-	// by UID: in a pass, the call is over.
+	// by UID: in a pass, the call is over. Both bindings of a rotation have one UID, and
+	// never an intent at the same time; dues and tries are theirs in turn, too. What the
+	// one forgets costs the other a poll that comes early, or a call that is not counted
+	// as a second one, and nothing else.
 	mine  sync.Map
 	tries tries
 	// timeout is the longest time of one call, maxPolling that of an operation, and
@@ -174,6 +180,10 @@ func (e *engine) call(ctx context.Context, s subject, broker *osb.Client, t *tur
 	}
 	ctx, cancel := context.WithDeadline(ctx, ends)
 	defer cancel()
+	if reply, is := s.withheld(ctx, d); is { // the broker was not asked: nothing is counted
+		t.redactor.reply(&reply)
+		return reply
+	}
 	operation := operationOf(s, d.Step)
 	if e.tries.again(s.object(), d) {
 		e.metrics.retried(t.broker, operation)

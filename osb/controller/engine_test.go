@@ -155,6 +155,10 @@ type caller struct {
 
 func (c *caller) object() client.Object { return &v1beta1.ServiceInstance{} }
 
+func (c *caller) withheld(context.Context, *lifecycle.Decision) (lifecycle.Reply, bool) {
+	return lifecycle.Reply{}, false
+}
+
 func (c *caller) call(ctx context.Context, _ *osb.Client, _ *lifecycle.Decision) lifecycle.Reply {
 	c.until, _ = ctx.Deadline()
 	return lifecycle.Reply{}

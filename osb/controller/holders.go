@@ -25,7 +25,9 @@ type holders struct {
 func (h holders) of(ctx context.Context, instance *v1beta1.ServiceInstance) ([]string, error) {
 	var bindings v1beta1.ServiceBindingList
 	// From the API server: a binding that the cache has not seen yet must not lose its
-	// instance.
+	// instance. In all namespaces, also where the instance is not shared: it may have been,
+	// and nothing remembers that. spec.instanceRef.namespace cannot be selected by: bindings
+	// have the eight selectable fields that Kubernetes allows.
 	if err := h.live.List(ctx, &bindings, client.MatchingFields{v1beta1.FieldInstanceRefName: instance.Name}); err != nil {
 		return nil, fmt.Errorf("cannot list the bindings of instance %q: %w", instance.Name, err)
 	}

@@ -17,18 +17,12 @@ func (s *instanceSubject) call(ctx context.Context, broker *osb.Client, d *lifec
 	r := &d.Record
 	switch d.Step {
 	case lifecycle.Make:
-		if held, is := s.withheld(ctx); is {
-			return held
-		}
 		reply.Response, reply.Err = broker.Provision(ctx, osb.ProvisionRequest{
 			InstanceID: r.ID, ServiceID: s.ask.ClassExternalID, PlanID: s.ask.PlanExternalID,
 			Organization: s.origin.organization, Space: s.origin.space, Context: s.origin.context,
 			Parameters: s.parameters.raw, MaintenanceVersion: s.ask.MaintenanceVersion, Identity: identityOf(s.ask.User),
 		})
 	case lifecycle.Change:
-		if held, is := s.withheld(ctx); is {
-			return held
-		}
 		reply.Response, reply.Err = broker.Update(ctx, s.update(r))
 	case lifecycle.Remove, lifecycle.Mitigate, lifecycle.Poll:
 		s.follow(ctx, broker, d, &reply)

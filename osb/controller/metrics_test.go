@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -97,4 +98,19 @@ func TestMetricsOfRetries(t *testing.T) {
 	retries := w.reconciler.metrics.retries
 	assert.Equal(t, 1, testutil.CollectAndCount(retries), "of one operation")
 	assert.InDelta(t, 1, testutil.ToFloat64(retries.WithLabelValues("broker", "bind")), 0)
+}
+
+// What is not sent is no call, and no first try of one.
+func TestMetricsOfWhatIsWithheld(t *testing.T) {
+	t.Parallel()
+	w := newBindingWorld(t)
+	w.fail["get ServiceInstance"] = errors.New("away")
+	b, _ := w.pass()
+	assert.Empty(t, w.broker.Calls())
+	assert.Nil(t, b.Status.ExternalProperties)
+	counted := w.reconciler.metrics
+	assert.Zero(t, testutil.CollectAndCount(counted.calls))
+	w.retry()
+	assert.InDelta(t, 1, testutil.ToFloat64(counted.calls.WithLabelValues("broker", "bind", "ok")), 0)
+	assert.Zero(t, testutil.CollectAndCount(counted.retries))
 }

@@ -50,5 +50,8 @@ func newSurroundings(mgr manager.Manager, o *Options, g *guard) (*surroundings, 
 			rules.APIServerNames = append(rules.APIServerNames, name)
 		}
 	}
-	return &surroundings{live: mgr.GetAPIReader(), clock: clock.RealClock{}, given: rules, reread: o.SecretInterval}, nil
+	if len(rules.Cluster) == 0 {
+		mgr.GetLogger().Info("--cluster-cidrs is empty: the Services of bindings may lead to pods and nodes, by address")
+	}
+	return &surroundings{live: mgr.GetAPIReader(), clock: clock.RealClock{}, given: rules, reread: o.SecretInterval, whole: len(o.Namespaces) == 0}, nil
 }

@@ -26,7 +26,8 @@ var errNoSlot = errors.New("it has no slot of a policy with a limit")
 // the keeper grants them.
 //
 // An object is looked at twice. Before the intent, by the cache, so that whoever waits
-// costs nothing. After the intent, by the API server, right before the call: whoever
+// costs the API server nothing, but for a change of plan one list of the plans with the ID
+// of the former. After the intent, by the API server, right before the call: whoever
 // has a slot then had stored the intent before the slot could be given to another, and
 // the keeper, who lists all objects after it took a slot from one, finds it. So neither
 // an old cache nor a policy that was just made lets too many through.

@@ -33,9 +33,8 @@ func (s *instanceSubject) needer() *needer {
 	}}
 }
 
-// withheld is why a call must not be made although its intent is stored; false: it may.
-func (s *instanceSubject) withheld(ctx context.Context) (lifecycle.Reply, bool) {
-	if !s.slots {
+func (s *instanceSubject) withheld(ctx context.Context, d *lifecycle.Decision) (lifecycle.Reply, bool) {
+	if !s.slots || d.Step != lifecycle.Make && d.Step != lifecycle.Change {
 		return lifecycle.Reply{}, false
 	}
 	reply := s.quotas.withholds(ctx, s.needer())
@@ -67,8 +66,15 @@ func (s *bindingSubject) needer() *needer {
 	}}
 }
 
-// withheld is why a call must not be made although its intent is stored; false: it may.
-func (s *bindingSubject) withheld(ctx context.Context) (lifecycle.Reply, bool) {
+func (s *bindingSubject) withheld(ctx context.Context, d *lifecycle.Decision) (lifecycle.Reply, bool) {
+	if d.Step != lifecycle.Make {
+		return lifecycle.Reply{}, false
+	}
+	if !d.Again {
+		if err := s.instanceStays(ctx); err != nil {
+			return lifecycle.Reply{Err: err}, true
+		}
+	}
 	if !s.slots {
 		return lifecycle.Reply{}, false
 	}

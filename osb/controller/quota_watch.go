@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -59,8 +60,9 @@ func (p *parts) watchSlots(b *builder.Builder, kind quota.Kind) *builder.Builder
 	return b.Watches(&v1beta1.ProvisioningPolicy{}, bySlots(p.mgr.GetClient(), kind))
 }
 
-// bySlots brings a pass over those who wait for a slot when they got one, and over all
-// of them when the policy itself changed or is gone.
+// bySlots brings a pass over those who wait for a slot when they got one, over those of a
+// namespace in which somebody lost one, for the policy may not hold there any more, and
+// over all of them when the policy itself changed or is gone.
 func bySlots(reader client.Reader, kind quota.Kind) handler.EventHandler {
 	enqueue := func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request], served func(client.Object) bool) {
 		for _, o := range waitingFor(ctx, reader, kind) {
@@ -78,12 +80,26 @@ func bySlots(reader client.Reader, kind quota.Kind) handler.EventHandler {
 				enqueue(ctx, queue, all)
 				return
 			}
-			enqueue(ctx, queue, func(o client.Object) bool { return has(kind, after, o) && !has(kind, before, o) })
+			lost := losers(kind, before, after)
+			enqueue(ctx, queue, func(o client.Object) bool {
+				return lost[o.GetNamespace()] || has(kind, after, o) && !has(kind, before, o)
+			})
 		},
 		DeleteFunc: func(ctx context.Context, _ event.DeleteEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 			enqueue(ctx, queue, all)
 		},
 	}
+}
+
+// losers are the namespaces in which a slot was taken or freed.
+func losers(kind quota.Kind, before, after *v1beta1.ProvisioningPolicy) map[string]bool {
+	lost := map[string]bool{}
+	for i := range before.Status.Slots {
+		namespace := before.Status.Slots[i].Namespace
+		still := kind.Granted(&after.Status, namespace)
+		lost[namespace] = slices.ContainsFunc(kind.Granted(&before.Status, namespace), func(uid types.UID) bool { return !slices.Contains(still, uid) })
+	}
+	return lost
 }
 
 // has says that the policy granted the object a slot.

@@ -36,27 +36,20 @@ func redactorOf(all, fromSecrets map[string]any) redactor {
 type eraser struct {
 	// forms are how the values may be written, the longest first: one may be within
 	// another.
-	forms    []string
-	replacer *strings.Replacer
+	forms []string
 }
 
 func newEraser(values map[string]any) *eraser {
 	var found []string
 	collect(values, &found)
 	slices.SortFunc(found, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
-	e := &eraser{forms: slices.Compact(found)}
-	var pairs []string
-	for _, form := range e.forms {
-		pairs = append(pairs, form, redacted)
-	}
-	e.replacer = strings.NewReplacer(pairs...)
-	return e
+	return &eraser{forms: slices.Compact(found)}
 }
 
 // erase takes the values out, and the beginning of one at the end of a text that was
 // cut there.
 func (e *eraser) erase(text string) string {
-	text = e.replacer.Replace(text)
+	text = e.replacer(text).Replace(text)
 	rest, wasCut := strings.CutSuffix(text, cutMark)
 	if !wasCut {
 		return text
@@ -69,6 +62,19 @@ func (e *eraser) erase(text string) string {
 		}
 	}
 	return text
+}
+
+// replacer takes out those of the values that are in a text. The others are not given to
+// it: it prepares itself for each in a time that grows with the square of its length, and a
+// user's parameters are much longer than what a broker says.
+func (e *eraser) replacer(text string) *strings.Replacer {
+	var pairs []string
+	for _, form := range e.forms {
+		if strings.Contains(text, form) {
+			pairs = append(pairs, form, redacted)
+		}
+	}
+	return strings.NewReplacer(pairs...)
 }
 
 func collect(value any, into *[]string) {

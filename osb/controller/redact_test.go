@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -42,6 +43,18 @@ func TestRedactorText(t *testing.T) {
 		})
 	}
 	assert.Equal(t, "s3cret", redactor{}.text("s3cret"), "it knows of nothing")
+}
+
+// A parameter of a megabyte, the most that one may be, keeps no worker busy: that took minutes.
+func TestRedactorOfLongValues(t *testing.T) {
+	t.Parallel()
+	r := redactorOf(map[string]any{"k": strings.Repeat("x", 1<<20), "short": "s3cret"}, nil)
+	began := time.Now()
+	assert.Equal(t, "no <redacted>, <redacted>…", r.text("no s3cret, xxxxxxxx…"))
+	assert.Less(t, time.Since(began), 5*time.Second)
+	began = time.Now()
+	assert.Equal(t, "it is provisioned", redactorOf(map[string]any{"k": strings.Repeat("x", 1<<20)}, nil).text("it is provisioned"))
+	assert.Less(t, time.Since(began), 5*time.Second)
 }
 
 // Of what is stored, only what comes from Secrets is taken out: the rest is in spec.

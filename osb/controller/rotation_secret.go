@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"maps"
+	"strconv"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -22,6 +23,9 @@ type holding struct {
 	id string
 	// at is when they were stored; expires and renew are the broker's times, or zero.
 	at, expires, renew time.Time
+	// requests is the spec.rotation.requests that they serve: one that was raised since the
+	// Secret was written asks for others.
+	requests int64
 }
 
 // holdingOf reads a Secret's annotations; nil: there is no Secret.
@@ -30,8 +34,13 @@ func holdingOf(secret client.Object) holding {
 		return holding{}
 	}
 	said := secret.GetAnnotations()
+	requests, err := strconv.ParseInt(said[v1beta1.AnnotationRotationRequests], 10, 64)
+	if err != nil { // absent, or somebody's: it is served once more
+		requests = 0
+	}
 	return holding{
-		id: said[v1beta1.AnnotationCredentialsOf], at: momentOf(said[v1beta1.AnnotationIssuedAt]),
+		requests: requests,
+		id:       said[v1beta1.AnnotationCredentialsOf], at: momentOf(said[v1beta1.AnnotationIssuedAt]),
 		expires: momentOf(said[v1beta1.AnnotationExpiresAt]), renew: momentOf(said[v1beta1.AnnotationRenewBefore]),
 	}
 }
@@ -59,17 +68,28 @@ func (h holding) annotate(secret client.Object) {
 	say(v1beta1.AnnotationIssuedAt, h.at)
 	say(v1beta1.AnnotationExpiresAt, h.expires)
 	say(v1beta1.AnnotationRenewBefore, h.renew)
+	if delete(says, v1beta1.AnnotationRotationRequests); h.requests != 0 {
+		says[v1beta1.AnnotationRotationRequests] = strconv.FormatInt(h.requests, 10)
+	}
 	secret.SetAnnotations(says)
 }
 
 // issued is what status says of the credentials.
 func (h holding) issued(b *v1beta1.ServiceBinding) *v1beta1.CredentialsState {
-	return lifecycle.NewCredentials(b, h.id, h.at, h.expires, h.renew)
+	return lifecycle.NewCredentials(b, h.id, h.requests, h.at, h.expires, h.renew)
 }
 
-// holdingOf is what a Secret is to say of credentials that are given now.
+// holdingOf is what a Secret is to say of credentials that are given now. Those that it had
+// serve what they served.
 func (s *bindingSubject) holdingOf(given *osb.Binding) holding {
-	return holding{id: s.id, at: s.clock.Now(), expires: given.ExpiresAt, renew: given.RenewBefore}
+	h := holding{id: s.id, at: s.clock.Now(), expires: given.ExpiresAt, renew: given.RenewBefore}
+	switch rotation := s.binding.Spec.Rotation; {
+	case s.holding.id == s.id:
+		h.requests = s.holding.requests
+	case rotation != nil:
+		h.requests = rotation.Requests
+	}
+	return h
 }
 
 // has says that the binding's own Secret holds its credentials, or those that are about to

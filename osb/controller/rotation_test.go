@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
@@ -92,10 +91,7 @@ func TestRotationIsFoundInItsSecret(t *testing.T) {
 func TestRotationIsNotUndoneOnAnOldReading(t *testing.T) {
 	t.Parallel()
 	w := newRotationWorld(t)
-	var class v1beta1.ClusterServiceClass
-	require.NoError(t, w.cache.Get(t.Context(), client.ObjectKey{Name: "db"}, &class))
-	class.Spec.BindingRetrievable = true
-	require.NoError(t, w.cache.Update(t.Context(), &class))
+	w.retrievable()
 	stale := w.bindingHere()
 	w.request()
 	w.pass()
@@ -186,12 +182,14 @@ func TestHolding(t *testing.T) {
 	t.Parallel()
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"mine": "stays", v1beta1.AnnotationRenewBefore: "2026-01-01T00:00:00Z"}}}
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	holding{id: "id", at: at, expires: at.Add(time.Hour)}.annotate(secret)
+	holding{id: "id", at: at, expires: at.Add(time.Hour), requests: 3}.annotate(secret)
 	assert.Equal(t, map[string]string{
 		"mine": "stays", v1beta1.AnnotationCredentialsOf: "id",
 		v1beta1.AnnotationIssuedAt: "2026-01-02T03:04:05Z", v1beta1.AnnotationExpiresAt: "2026-01-02T04:04:05Z",
+		v1beta1.AnnotationRotationRequests: "3",
 	}, secret.Annotations, "what is not known any more is not said")
-	assert.Equal(t, holding{id: "id", at: at, expires: at.Add(time.Hour)}, holdingOf(secret))
+	assert.Equal(t, holding{id: "id", at: at, expires: at.Add(time.Hour), requests: 3}, holdingOf(secret))
+	secret.Annotations[v1beta1.AnnotationRotationRequests] = "many"
 	secret.Annotations[v1beta1.AnnotationExpiresAt] = "tomorrow"
 	assert.Equal(t, holding{id: "id", at: at}, holdingOf(secret))
 	assert.Zero(t, holdingOf(nil))

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/util/retry"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -127,7 +128,8 @@ func secretType(serviceType string) corev1.SecretType {
 }
 
 // put creates the Secret, or replaces the binding's own. The type of a Secret cannot
-// change: one of another type is made anew.
+// change, nor what somebody made immutable: one of another type, or such a one, is made
+// anew.
 func (s secrets) put(ctx context.Context, b *v1beta1.ServiceBinding, wanted *corev1.Secret) error {
 	err := s.create(ctx, wanted)
 	if !apierrors.IsAlreadyExists(err) {
@@ -140,7 +142,7 @@ func (s secrets) put(ctx context.Context, b *v1beta1.ServiceBinding, wanted *cor
 	if !metav1.IsControlledBy(&has, b) {
 		return foreignError{kind: "Secret", name: has.Name}
 	}
-	if has.Type != wanted.Type {
+	if has.Type != wanted.Type || ptr.Deref(has.Immutable, false) {
 		if err := s.delete(ctx, kindSecret.Kind, &has); err != nil {
 			return err
 		}

@@ -50,7 +50,9 @@ func TestSecretWrite(t *testing.T) {
 		typ     corev1.SecretType
 		owners  []metav1.OwnerReference
 		foreign bool
+		fixed   bool
 	}{
+		"Immutable":   {reason: "somebody made it so: it is made anew", typ: "servicebinding.io/mysql", owners: []metav1.OwnerReference{owned}, fixed: true},
 		"Owned":       {reason: "its data are replaced", typ: "servicebinding.io/mysql", owners: []metav1.OwnerReference{owned}},
 		"OtherType":   {reason: "a type cannot change: it is made anew", typ: corev1.SecretTypeOpaque, owners: []metav1.OwnerReference{owned}},
 		"Nobodys":     {reason: "it is not touched", typ: "servicebinding.io/mysql", foreign: true},
@@ -61,8 +63,11 @@ func TestSecretWrite(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newBindingWorld(t)
-			has := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "b", OwnerReferences: tc.owners}, Type: tc.typ, Data: map[string][]byte{"old": []byte("o")}}
+			has := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "b", OwnerReferences: tc.owners}, Type: tc.typ, Data: map[string][]byte{"old": []byte("o")}, Immutable: &tc.fixed}
 			require.NoError(t, w.cache.Create(t.Context(), has))
+			if tc.fixed {
+				w.fail["update Secret"] = apierrors.NewInvalid(kindSecret.GroupKind(), "b", nil)
+			}
 			s, b := w.reconciler.secrets, w.bindingHere()
 			state, err := s.state(t.Context(), b)
 			require.NoError(t, err)

@@ -6,10 +6,9 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	discoveryv1 "k8s.io/api/discovery/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -116,7 +115,7 @@ func sameService(has, wanted *corev1.Service) bool {
 	samePort := func(a, b corev1.ServicePort) bool {
 		return a.Name == b.Name && a.Protocol == b.Protocol && a.Port == b.Port && a.TargetPort == b.TargetPort
 	}
-	return sameKind(has, wanted) && has.Spec.ExternalName == wanted.Spec.ExternalName && len(has.Spec.Selector) == 0 && len(has.Spec.ExternalIPs) == 0 &&
+	return sameKind(has, wanted) && samePolicy(has, wanted) && has.Spec.ExternalName == wanted.Spec.ExternalName && len(has.Spec.Selector) == 0 && len(has.Spec.ExternalIPs) == 0 &&
 		has.Labels[v1beta1.LabelManagedBy] == v1beta1.ManagedByController && slices.EqualFunc(has.Spec.Ports, wanted.Spec.Ports, samePort)
 }
 
@@ -126,12 +125,17 @@ func sameKind(has, wanted *corev1.Service) bool {
 	return has.Spec.Type == wanted.Spec.Type && has.Spec.ClusterIP != corev1.ClusterIPNone && (len(families) == 0 || slices.Equal(has.Spec.IPFamilies, families))
 }
 
+// samePolicy says that a Service is of one family of addresses, or of both, as it is to be.
+func samePolicy(has, wanted *corev1.Service) bool {
+	return wanted.Spec.IPFamilyPolicy == nil || ptr.Equal(has.Spec.IPFamilyPolicy, wanted.Spec.IPFamilyPolicy)
+}
+
 // putService creates the Service, changes the binding's own, or makes it anew.
 func (s services) putService(ctx context.Context, has *corev1.Service, there bool, wanted *corev1.Service) error {
 	if there && sameKind(has, wanted) {
 		next := has.DeepCopy()
 		next.Spec.Ports, next.Spec.ExternalName = wanted.Spec.Ports, wanted.Spec.ExternalName
-		next.Spec.Selector, next.Spec.ExternalIPs = nil, nil
+		next.Spec.Selector, next.Spec.ExternalIPs, next.Spec.IPFamilyPolicy = nil, nil, wanted.Spec.IPFamilyPolicy
 		label(&next.ObjectMeta)
 		return s.client.Update(ctx, next, client.FieldOwner(v1beta1.FieldOwnerController))
 	}
@@ -141,91 +145,6 @@ func (s services) putService(ctx context.Context, has *corev1.Service, there boo
 		}
 	}
 	return s.client.Create(ctx, wanted, client.FieldOwner(v1beta1.FieldOwnerController))
-}
-
-// A slicePlan is what is to be done to the EndpointSlices of a Service.
-type slicePlan struct {
-	put   []discoveryv1.EndpointSlice
-	stale []discoveryv1.EndpointSlice
-}
-
-func (p *slicePlan) done() bool { return len(p.put) == 0 && len(p.stale) == 0 }
-
-// slices compares the EndpointSlices of a binding's Service with those that are to be.
-func (s services) slices(ctx context.Context, l *leading, service *corev1.Service) (*slicePlan, error) {
-	has, err := s.ownSlices(ctx, l.binding)
-	if err != nil {
-		return nil, err
-	}
-	meta := *service.ObjectMeta.DeepCopy()
-	meta.Labels[discoveryv1.LabelServiceName] = service.Name
-	meta.Labels[discoveryv1.LabelManagedBy] = v1beta1.ManagedByController
-	plan := &slicePlan{}
-	for _, wanted := range l.target.Slices(service.Name, meta) {
-		at := slices.IndexFunc(has, func(h discoveryv1.EndpointSlice) bool { return h.Name == wanted.Name })
-		if at < 0 {
-			plan.put = append(plan.put, wanted)
-			continue
-		}
-		if !sameSlice(&has[at], &wanted) {
-			plan.put = append(plan.put, wanted)
-		}
-		has = slices.Delete(has, at, at+1)
-	}
-	plan.stale = has
-	return plan, nil
-}
-
-func sameSlice(has, wanted *discoveryv1.EndpointSlice) bool {
-	return equality.Semantic.DeepEqual(has.Endpoints, wanted.Endpoints) && equality.Semantic.DeepEqual(has.Ports, wanted.Ports) &&
-		has.Labels[v1beta1.LabelManagedBy] == v1beta1.ManagedByController
-}
-
-// ownSlices are the EndpointSlices that the controller made for a binding's Service.
-func (s services) ownSlices(ctx context.Context, b *v1beta1.ServiceBinding) ([]discoveryv1.EndpointSlice, error) {
-	var list discoveryv1.EndpointSliceList
-	err := s.live.List(ctx, &list, client.InNamespace(b.Namespace), client.MatchingLabels{
-		discoveryv1.LabelServiceName: serviceName(b), discoveryv1.LabelManagedBy: v1beta1.ManagedByController,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("cannot list EndpointSlices of Service %q: %w", serviceName(b), err)
-	}
-	return slices.DeleteFunc(list.Items, func(slice discoveryv1.EndpointSlice) bool { return !metav1.IsControlledBy(&slice, b) }), nil
-}
-
-// putSlices writes what a plan says. One that lost its labels is found by its name.
-func (s services) putSlices(ctx context.Context, b *v1beta1.ServiceBinding, plan *slicePlan) error {
-	for i := range plan.put {
-		if err := s.putSlice(ctx, b, &plan.put[i]); err != nil {
-			return err
-		}
-	}
-	for i := range plan.stale {
-		if err := s.delete(ctx, kindSlice, &plan.stale[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// kindSlice is how messages call an EndpointSlice.
-const kindSlice = "EndpointSlice"
-
-func (s services) putSlice(ctx context.Context, b *v1beta1.ServiceBinding, wanted *discoveryv1.EndpointSlice) error {
-	err := s.client.Create(ctx, wanted.DeepCopy(), client.FieldOwner(v1beta1.FieldOwnerController))
-	if !apierrors.IsAlreadyExists(err) {
-		return err
-	}
-	var has discoveryv1.EndpointSlice
-	if err := s.live.Get(ctx, client.ObjectKeyFromObject(wanted), &has); err != nil {
-		return fmt.Errorf("cannot read EndpointSlice %q: %w", wanted.Name, err)
-	}
-	if !metav1.IsControlledBy(&has, b) {
-		return foreignError{kind: kindSlice, name: has.Name}
-	}
-	next := has.DeepCopy()
-	next.Endpoints, next.Ports, next.Labels = wanted.Endpoints, wanted.Ports, wanted.Labels
-	return s.client.Update(ctx, next, client.FieldOwner(v1beta1.FieldOwnerController))
 }
 
 // remove deletes the binding's own Service, and first its EndpointSlices; what is another's

@@ -67,6 +67,10 @@ func TestExposeAnew(t *testing.T) {
 	status := w.deposited(at(osb.Endpoint{Host: "10.9.9.9", Ports: []string{"1"}}))
 	assert.Equal(t, []string{"10.9.9.9"}, w.slicesHere())
 	assert.Equal(t, "b", status.Service)
+	status = w.deposited(at(byAddress, osb.Endpoint{Host: "2001:db8::1", Ports: []string{"5432"}}))
+	assert.Equal(t, new(corev1.IPFamilyPolicyPreferDualStack), w.serviceHere("b").Spec.IPFamilyPolicy, "of both families")
+	w.deposited(at(byAddress))
+	assert.Equal(t, new(corev1.IPFamilyPolicySingleStack), w.serviceHere("b").Spec.IPFamilyPolicy, "of one again")
 	status = w.deposited(at(byName))
 	assert.Equal(t, corev1.ServiceTypeExternalName, w.serviceHere("b").Spec.Type)
 	assert.Equal(t, "db.example.com", status.Endpoints[0].Host)
@@ -120,6 +124,8 @@ func TestEndpointsOfALife(t *testing.T) {
 	w := newBindingWorld(t, func(b *v1beta1.ServiceBinding) {
 		b.Spec.ServiceName, b.Spec.SecretTransforms = "db", []v1beta1.SecretTransform{publishKey("host")}
 	})
+	w.brokerOf("db", `"bindings_retrievable":true`, false)
+	w.retrievable()
 	w.broker.SetEndpoints(func(osbtest.Binding) []map[string]any {
 		return []map[string]any{{"host": "10.1.2.3", "ports": []string{"5432"}}}
 	})
@@ -145,7 +151,7 @@ func TestEndpointsOfALife(t *testing.T) {
 			break
 		}
 	}
-	require.NotNil(t, w.configMapHere(), "a ConfigMap that is lost is as a Secret that is: %v", b.Status.Conditions)
+	require.NotNil(t, w.configMapHere(), "a ConfigMap that is lost is written again: %v", b.Status.Conditions)
 
 	require.NoError(t, w.cache.Delete(t.Context(), b))
 	for range 3 {

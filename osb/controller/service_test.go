@@ -137,6 +137,7 @@ func TestExpose(t *testing.T) {
 			given: credentialsOf(t, `{"h":"10.1.2.3","p":"1"}`), status: v1beta1.ConditionFalse, because: reasonAddressesRight, stored: 1,
 		},
 		"FromAddressAllowed": {reason: "who may", edits: []func(*v1beta1.ServiceBinding){fromKeys("h", "p"), byClusterBroker}, given: credentialsOf(t, `{"h":"10.1.2.3","p":"1"}`), may: true, status: v1beta1.ConditionTrue, because: reasonExposed, stored: 1},
+		"FromSecretWithDot":  {reason: "what could be a host is one, and no condition tells it", edits: []func(*v1beta1.ServiceBinding){fromKeys("h", "p")}, given: credentialsOf(t, `{"h":"hunter2.x","p":"1"}`), status: v1beta1.ConditionTrue, because: reasonExposed, stored: 1},
 		"FromSecret":         {reason: "a credential that is no host is told to nobody", edits: []func(*v1beta1.ServiceBinding){fromKeys("h", "p")}, given: credentialsOf(t, `{"h":"hunter2","p":"1"}`), status: v1beta1.ConditionFalse, because: expose.ReasonRefused},
 	}
 	for name, tc := range cases {

@@ -30,35 +30,40 @@ func admits(ctx context.Context, reader client.Reader, instance *v1beta1.Service
 }
 
 // judgeSharing finds out whether the instance of another namespace is shared with the
-// binding's still, and has the binding say so where it is not. Of an instance that is
-// not there nothing is said that would tell it from one that is not shared.
+// binding's still, and has the binding say so where it is not. An instance that is not
+// there is as one that is not shared, to the word: a binding of former times would tell
+// else what there is.
 func (s *bindingSubject) judgeSharing(ctx context.Context, thing *lifecycle.Thing, instance *v1beta1.ServiceInstance) error {
 	if !s.binding.Shares() || thing.Deleting {
 		return nil
 	}
-	if instance == nil {
-		s.closed = true
-		return nil
-	}
-	is, err := admits(ctx, s.platform.reader, instance, s.binding.Namespace)
-	if err != nil {
-		return err
+	is := false
+	if instance != nil {
+		var err error
+		if is, err = admits(ctx, s.platform.reader, instance, s.binding.Namespace); err != nil {
+			return err
+		}
 	}
 	r := &thing.Record
 	if s.closed = !is; is {
 		r.Conditions = v1beta1.RemoveCondition(r.Conditions, v1beta1.ConditionShared)
 		return nil
 	}
+	withdrawn := s.withdrawn(r.Exists)
+	r.Conditions = v1beta1.SetCondition(r.Conditions, withdrawn, s.binding.Generation, metav1.Time{Time: s.clock.Now().Truncate(time.Second)})
+	return nil
+}
+
+// withdrawn is what a binding says that lacks consent.
+func (s *bindingSubject) withdrawn(bound bool) v1beta1.Condition {
 	message := "it is not bound"
-	if r.Exists {
+	if bound {
 		message = "what it was given stays until the binding is deleted"
 	}
-	withdrawn := v1beta1.Condition{
+	return v1beta1.Condition{
 		Type: v1beta1.ConditionShared, Status: v1beta1.ConditionFalse, Reason: reasonWithdrawn,
 		Message: fmt.Sprintf("the instance %q is not shared with this namespace any more; %s", s.binding.InstanceKey(), message),
 	}
-	r.Conditions = v1beta1.SetCondition(r.Conditions, withdrawn, s.binding.Generation, metav1.Time{Time: s.clock.Now().Truncate(time.Second)})
-	return nil
 }
 
 // unshared is why a binding is not made, nor its Secret anew: nobody consents. One that

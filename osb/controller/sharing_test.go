@@ -168,6 +168,88 @@ func TestNotSharedIsNotBound(t *testing.T) {
 	assert.NotNil(t, b.Status.Binding, "shared, it is")
 }
 
+// A binding of former times says the same, to the byte, whether there is an instance that is not shared with it or none:
+// in status and in events, with all that it was given and without.
+func TestABindingDoesNotTellWhatIsThere(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason string
+		bound  bool
+		lost   client.Object
+	}{
+		"Bound":         {reason: "it keeps what it has", bound: true},
+		"SecretLost":    {reason: "it lacks consent, and not an instance", bound: true, lost: &corev1.Secret{}},
+		"ConfigMapLost": {reason: "the class of the instance says whether the broker gives it again", bound: true, lost: &corev1.ConfigMap{}},
+		"Unbound":       {reason: "it never had any"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var said []v1beta1.ServiceBindingStatus
+			var told []string
+			for _, there := range []bool{true, false} {
+				w := elsewhere(t, withN())
+				if tc.bound {
+					w.pass()
+				}
+				w.lose(tc.lost)
+				w.withdraw(there)
+				b, _ := w.pass()
+				shared := w.condition(b)
+				assert.Equal(t, reasonWithdrawn, shared.Reason, tc.reason)
+				events := ""
+				for len(w.recorder.Events) > 0 {
+					events += <-w.recorder.Events
+				}
+				said, told = append(said, undated(b.Status)), append(told, events)
+			}
+			assert.Equal(t, said[0], said[1], tc.reason)
+			assert.Equal(t, told[0], told[1], tc.reason)
+		})
+	}
+}
+
+// lose removes what was made of the binding's name, if anything. A ConfigMap that was never made is said to have been.
+func (w *bindingWorld) lose(part client.Object) {
+	w.Helper()
+	switch part.(type) {
+	case nil:
+	case *corev1.ConfigMap:
+		var b v1beta1.ServiceBinding
+		require.NoError(w, w.cache.Get(w.Context(), w.at, &b))
+		b.Status.ConfigMaps = []string{b.Name}
+		require.NoError(w, w.cache.Status().Update(w.Context(), &b))
+		var class v1beta1.ClusterServiceClass
+		require.NoError(w, w.cache.Get(w.Context(), client.ObjectKey{Name: "db"}, &class))
+		class.Spec.BindingRetrievable = true
+		require.NoError(w, w.cache.Update(w.Context(), &class))
+	default:
+		part.SetNamespace(w.at.Namespace)
+		part.SetName(w.at.Name)
+		require.NoError(w, w.cache.Delete(w.Context(), part))
+	}
+}
+
+// withdraw ends the consent, and the instance as well unless it stays.
+func (w *bindingWorld) withdraw(stays bool) {
+	w.Helper()
+	w.share(nil)
+	if stays {
+		return
+	}
+	require.NoError(w, w.cache.Delete(w.Context(), &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "owner", Name: "i"}}))
+}
+
+// undated is a status without its times, and without the ID that every binding has of its own.
+func undated(status v1beta1.ServiceBindingStatus) v1beta1.ServiceBindingStatus {
+	for i := range status.Conditions {
+		status.Conditions[i].LastTransitionTime = metav1.Time{}
+	}
+	if status.Credentials != nil {
+		status.Credentials.IssuedAt = nil
+	}
+	return status
+}
+
 // Consent that ends between the pass and its call is noticed.
 func TestSharingIsAskedBeforeTheCall(t *testing.T) {
 	t.Parallel()

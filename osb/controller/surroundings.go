@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/defaultplan/defaultplan/osb/controller/expose"
 )
@@ -29,6 +30,11 @@ type surroundings struct {
 	// given are the rules that flags give.
 	given  expose.Rules
 	reread time.Duration
+	// whole says that the controller is one of the whole cluster, which has the right to
+	// read all this.
+	whole bool
+	// unread says, once, what could not be read.
+	unread sync.Once
 
 	mutex sync.Mutex
 	rules *expose.Rules
@@ -49,6 +55,10 @@ func (s *surroundings) now(ctx context.Context) (*expose.Rules, error) {
 	for _, look := range []func(context.Context, *expose.Rules) error{s.ranges, s.service, s.endpoints} {
 		if err := look(ctx, &rules); err != nil && !unknowable(err) {
 			return &s.given, fmt.Errorf("cannot find out where the cluster's own addresses are: %w", err)
+		} else if s.whole && apierrors.IsForbidden(err) {
+			s.unread.Do(func() {
+				log.FromContext(ctx).Info("where the cluster's own addresses are may not be read; --cluster-cidrs must say them", "why", err.Error())
+			})
 		}
 	}
 	s.rules, s.read = &rules, s.clock.Now()

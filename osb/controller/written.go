@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -16,8 +17,9 @@ import (
 
 // What a pass wrote beside the Secret, for status to tell; nil fields are as they were.
 type written struct {
-	// published says whether there is a ConfigMap.
-	published *bool
+	// published says whether there is a ConfigMap, and unpublished that there was one which
+	// cannot be written again.
+	published, unpublished *bool
 	// exposed is what became of the endpoints.
 	exposed *exposed
 }
@@ -44,6 +46,7 @@ func (s *bindingSubject) tell(status *v1beta1.ServiceBindingStatus) {
 			status.ConfigMaps = []string{secretName(s.binding)}
 		}
 	}
+	s.tellUnpublished(status)
 	e := s.written.exposed
 	if e == nil {
 		return
@@ -97,12 +100,16 @@ func (s *bindingSubject) unwrite(ctx context.Context) error {
 // may have changed it, or the rules.
 func (s *bindingSubject) heal(ctx context.Context) {
 	status := &s.binding.Status
-	if len(status.Endpoints) == 0 && status.Service == "" {
+	said, _ := v1beta1.FindCondition(status.Conditions, v1beta1.ConditionEndpoints)
+	if len(status.Endpoints) == 0 && status.Service == "" && said.Reason != reasonServiceNotWritten {
 		return
 	}
-	found := discovered{mapped: slices.ContainsFunc(status.Endpoints, func(e v1beta1.BindingEndpoint) bool { return e.Mapped })}
+	found := discovered{told: true, mapped: slices.ContainsFunc(status.Endpoints, func(e v1beta1.BindingEndpoint) bool { return e.Mapped })}
 	for _, e := range status.Endpoints {
 		found.endpoints = append(found.endpoints, expose.Endpoint{Host: e.Host, Ports: e.Ports, Protocol: e.Protocol})
+		if e.Mapped {
+			found.endpoints[len(found.endpoints)-1].Quiet = "a host of spec.endpointsFrom"
+		}
 	}
 	s.expose(ctx, found, nil)
 }
@@ -117,7 +124,7 @@ func (s *bindingSubject) expose(ctx context.Context, found discovered, refusal *
 		target, refusal, err = s.target(ctx, &found)
 	}
 	if err == nil && (refusal != nil || target == nil) {
-		err = s.unexpose(ctx)
+		err = s.unexpose(ctx, refusal)
 	}
 	if found.storable(refusal) {
 		e.endpoints = found.stored()
@@ -131,12 +138,12 @@ func (s *bindingSubject) expose(ctx context.Context, found discovered, refusal *
 			Message: fmt.Sprintf("the Service %q could not be written; it is tried again", serviceName(s.binding)),
 		}
 	case refusal != nil:
-		e.condition = &v1beta1.Condition{Type: v1beta1.ConditionEndpoints, Status: v1beta1.ConditionFalse, Reason: refusal.Reason, Message: refusal.Message}
+		e.condition = &v1beta1.Condition{Type: v1beta1.ConditionEndpoints, Status: v1beta1.ConditionFalse, Reason: refusal.Reason, Message: found.refusalOf(refusal)}
 	case target != nil:
 		e.service = serviceName(s.binding)
 		e.condition = &v1beta1.Condition{
 			Type: v1beta1.ConditionEndpoints, Status: v1beta1.ConditionTrue, Reason: reasonExposed,
-			Message: fmt.Sprintf("the Service %q leads to %s", e.service, target),
+			Message: fmt.Sprintf("the Service %q leads to %s", e.service, found.leadTo(target)),
 		}
 	}
 }
@@ -156,12 +163,19 @@ func (s *bindingSubject) target(ctx context.Context, found *discovered) (*expose
 }
 
 // unexpose removes a Service that there was: what may not be, or is not any more, is not
-// left to lead anywhere.
-func (s *bindingSubject) unexpose(ctx context.Context) error {
-	if s.binding.Status.Service == "" && len(s.binding.Status.Endpoints) == 0 {
+// left to lead anywhere. What is refused is looked for even if status tells of none: a crash
+// may have come between. Who may not look at Services made none.
+func (s *bindingSubject) unexpose(ctx context.Context, refusal *expose.Refusal) error {
+	told := s.binding.Status.Service != "" || len(s.binding.Status.Endpoints) > 0
+	said, _ := v1beta1.FindCondition(s.binding.Status.Conditions, v1beta1.ConditionEndpoints)
+	if !told && refusal == nil && said.Reason != reasonServiceNotWritten {
 		return nil
 	}
-	return s.services.remove(ctx, s.binding)
+	err := s.services.remove(ctx, s.binding)
+	if !told && apierrors.IsForbidden(err) {
+		return nil
+	}
+	return err
 }
 
 // ofClusterBroker says that the binding is at a broker of the cluster.
@@ -171,19 +185,6 @@ func (s *bindingSubject) ofClusterBroker() bool {
 	}
 	target := new(lifecycle.OfBinding(s.binding).Record).Target()
 	return target != nil && target.ClusterServiceBrokerName != ""
-}
-
-// lost says that the Secret of a binding that is bound, or the ConfigMap beside it, is gone
-// or another's.
-func (s *bindingSubject) lost(ctx context.Context) (bool, error) {
-	if err := s.findSecret(ctx); err != nil {
-		return false, err
-	}
-	if has, err := s.has(ctx); err != nil || !has || len(s.binding.Status.ConfigMaps) == 0 {
-		return err == nil && !has, err
-	}
-	_, state, err := s.secrets.whose(ctx, s.binding, kindConfigMap, secretName(s.binding))
-	return state != secretOwned, err
 }
 
 // unpublishable says, before anything is bound, that the ConfigMap is another's.

@@ -64,6 +64,9 @@ type Facts struct {
 	Remains *Problem
 	// SecretLost says that the Secret of a binding that exists is not there.
 	SecretLost bool
+	// PartLost says that only what is beside the Secret is lost: the credentials are there,
+	// and are not given up for that, whatever the broker says.
+	PartLost bool
 	// Stored says that the Secret of a binding holds the credentials of the ID in question.
 	Stored bool
 	// NewID is an ID that nothing has yet, for whatever needs one.

@@ -96,6 +96,9 @@ func (c *call) notYetGone() Outcome {
 // undo: something of no use may be there under an ID of ours. It is removed, and made
 // anew under another ID.
 func (c *call) undo(reason, message string, e *osb.Error) Outcome {
+	if c.facts.PartLost {
+		return c.again(reason, message, e)
+	}
 	r := &c.record
 	c.end()
 	r.Mitigating = true
@@ -124,7 +127,7 @@ func (c *call) anew(reason, message string) Outcome {
 // useless: what is there is of no use, and another one would be of none either.
 func (c *call) useless(reason, message string) Outcome {
 	o := c.stop(reason, message)
-	o.Record.Mitigating = c.thing.own()
+	o.Record.Mitigating = c.thing.own() && !c.facts.PartLost
 	return o
 }
 

@@ -93,7 +93,7 @@ func (r Rotating) RotationStatus(b *v1beta1.ServiceBinding, record *Record, s Sw
 	status.Rotation.RemoveAfter = storedTime(r.overlaps(b, s.Now))
 	status.ExternalID, status.UnbindStatus = record.ID, v1beta1.UnbindRequired
 	status.ExternalProperties = bindingProperties(takenOver(record.Accepted, former.Accepted, former.ID))
-	status.Credentials = s.Issued
+	status.Credentials = tookOver(s.Issued, record.Accepted, former.ID)
 	return status
 }
 
@@ -138,6 +138,31 @@ func takenOver(accepted, former *Sent, formerID string) *Sent {
 	s := *accepted
 	s.Parameters, s.ParameterChecksum = former.Parameters, former.ParameterChecksum
 	return &s
+}
+
+// tookOver is what is known of credentials, with the predecessor that their request named.
+func tookOver(issued *v1beta1.CredentialsState, accepted *Sent, formerID string) *v1beta1.CredentialsState {
+	if accepted == nil || accepted.ParameterChecksum != sumOfPredecessor(formerID) {
+		return issued
+	}
+	c := v1beta1.CredentialsState{}
+	if issued != nil {
+		c = *issued
+	}
+	c.Predecessor = formerID
+	return &c
+}
+
+// Repeating is what a broker was asked for that let the binding in force take over from a
+// predecessor, and the ID of that; false: it took over from none. The parameters are those
+// of the predecessor, and are not sent.
+func Repeating(b *v1beta1.ServiceBinding, s Sent) (repeated Sent, predecessor string, took bool) {
+	known, has := b.Status.Credentials, b.Status.ExternalProperties
+	if known == nil || known.Predecessor == "" || has == nil {
+		return s, "", false
+	}
+	s.Parameters, s.ParameterChecksum = has.Parameters, has.ParameterChecksum
+	return s, known.Predecessor, true
 }
 
 // foundStored: the Secret has the credentials of a binding that is not recorded to exist. The

@@ -24,8 +24,9 @@ const (
 	// leastEvery is the shortest time between two replacements that a user may wish for.
 	leastEvery = time.Minute
 	// expiryShare is the part of a lifetime before its end in which credentials are
-	// replaced; renewalShare is that of the time for which a broker grants them before.
-	expiryShare, renewalShare = 3, 10
+	// replaced; renewalShare is that of the time for which a broker grants them before, and
+	// everyShare that of the time that a user wishes for.
+	expiryShare, renewalShare, everyShare = 3, 10, 10
 )
 
 // Due is when the credentials of a binding are to be replaced; zero: never. It is late
@@ -43,11 +44,19 @@ func (r Rotating) Due(b *v1beta1.ServiceBinding) time.Time {
 	if rotation.Requests > c.Requests {
 		return issued
 	}
+	return r.dueByTimes(b)
+}
+
+// dueByTimes is when credentials are old enough to be replaced, by the broker's times and
+// the user's; zero: never.
+func (r Rotating) dueByTimes(b *v1beta1.ServiceBinding) time.Time {
 	due := r.dueByBroker(b)
-	if rotation.Every != nil && rotation.Every.Duration > 0 {
-		due = earliest(due, issued.Add(max(rotation.Every.Duration, leastEvery)))
+	if b.Spec.Rotation == nil || b.Spec.Rotation.Every == nil || b.Spec.Rotation.Every.Duration <= 0 {
+		return due
 	}
-	return due
+	every := b.Spec.Rotation.Every.Duration
+	every = max(every-spread(b, every/everyShare), leastEvery)
+	return earliest(due, credentialsOf(b).IssuedAt.Add(every))
 }
 
 // dueByBroker is when a broker's times have credentials replaced; zero: never. A time
@@ -129,15 +138,15 @@ func (r Rotating) overlap(b *v1beta1.ServiceBinding) time.Duration {
 }
 
 // RemoveAfter is when a predecessor is removed: when it was to be at the switch, or
-// before, where the overlap was shortened since or the credentials in force are to be
-// replaced by then: there are never three.
+// before, where the overlap was shortened since or the credentials in force are too old by
+// then: there are never three. A request for others waits.
 func (r Rotating) RemoveAfter(b *v1beta1.ServiceBinding) time.Time {
 	at := timeOf(b.Status.Rotation.RemoveAfter)
 	at = earliest(at, credentialsOf(b).IssuedAt.Add(r.overlap(b)))
 	if b.Spec.Rotation != nil && b.Spec.Rotation.Policy == v1beta1.RotationNever {
 		return at
 	}
-	return earliest(at, r.dueByBroker(b))
+	return earliest(at, r.dueByTimes(b))
 }
 
 // quiet says that the binding in force is there, and that nothing is being done about it.

@@ -61,14 +61,14 @@ func TestRotationDue(t *testing.T) {
 		"Expired":         {"after a pause", []func(*v1beta1.ServiceBinding){expires(-time.Minute)}, 5 * time.Minute, 5 * time.Minute},
 		"ExpiresAtOnce":   {"so is that", []func(*v1beta1.ServiceBinding){expires(0), renews(-time.Minute)}, 5 * time.Minute, 5 * time.Minute},
 		"ExpiresSoon":     {"not before some seconds", []func(*v1beta1.ServiceBinding){expires(time.Second)}, 5 * time.Second, 5 * time.Second},
-		"Every":           {"what the user wants", []func(*v1beta1.ServiceBinding){every(time.Hour)}, time.Hour, time.Hour},
+		"Every":           {"what the user wants, and not all at once", []func(*v1beta1.ServiceBinding){every(time.Hour)}, 54 * time.Minute, 55*time.Minute + 30*time.Second},
 		"EverySecond":     {"but not all the time", []func(*v1beta1.ServiceBinding){every(time.Second)}, time.Minute, time.Minute},
 		"EveryOrExpires":  {"the first of both", []func(*v1beta1.ServiceBinding){every(time.Hour), expires(30 * time.Minute)}, 20 * time.Minute, 22*time.Minute + 30*time.Second},
 		"Requested":       {"now", []func(*v1beta1.ServiceBinding){requested, expires(time.Hour)}, 0, 0},
 		"Served":          {"it was", []func(*v1beta1.ServiceBinding){requested, func(b *v1beta1.ServiceBinding) { b.Status.Credentials.Requests = 1 }}, none, none},
 		"Lowered":         {"a counter that is lowered asks for nothing", []func(*v1beta1.ServiceBinding){func(b *v1beta1.ServiceBinding) { b.Status.Credentials.Requests = 1 }}, none, none},
 		"Never":           {"whatever there is", []func(*v1beta1.ServiceBinding){never, requested, every(time.Hour), expires(time.Hour)}, none, none},
-		"Unknown":         {"credentials of before there were records are as old as the binding", []func(*v1beta1.ServiceBinding){every(2 * time.Hour), func(b *v1beta1.ServiceBinding) { b.Status.Credentials = nil }}, time.Hour, time.Hour},
+		"Unknown":         {"credentials of before there were records are as old as the binding", []func(*v1beta1.ServiceBinding){every(2 * time.Hour), func(b *v1beta1.ServiceBinding) { b.Status.Credentials = nil }}, 48 * time.Minute, 51 * time.Minute},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -86,13 +86,19 @@ func TestRotationDue(t *testing.T) {
 // Bindings that were made together are not all replaced together.
 func TestRotationIsSpread(t *testing.T) {
 	t.Parallel()
-	seen := map[time.Time]bool{}
-	for _, uid := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
-		b := issuedAtEpoch(expires(30 * 24 * time.Hour))
-		b.UID = types.UID(uid)
-		seen[rotating.Due(b)] = true
+	const month = 30 * 24 * time.Hour
+	for name, edit := range map[string]func(*v1beta1.ServiceBinding){"Expires": expires(month), "Renews": renews(month), "Every": every(month)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			seen := map[time.Time]bool{}
+			for _, uid := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
+				b := issuedAtEpoch(edit)
+				b.UID = types.UID(uid)
+				seen[rotating.Due(b)] = true
+			}
+			assert.Greater(t, len(seen), 4)
+		})
 	}
-	assert.Greater(t, len(seen), 4)
 }
 
 func TestRotationTurn(t *testing.T) {
@@ -116,7 +122,7 @@ func TestRotationTurn(t *testing.T) {
 	}{
 		"Nothing":   {"no time is known", nil, false, 0},
 		"Requested": {"now", []func(*v1beta1.ServiceBinding){requested}, true, 0},
-		"Later":     {"when it is due", []func(*v1beta1.ServiceBinding){every(time.Hour)}, false, 59 * time.Minute},
+		"Later":     {"when it is due", []func(*v1beta1.ServiceBinding){every(time.Hour)}, false, rotating.Due(issuedAtEpoch(every(time.Hour))).Sub(epoch.Add(time.Minute))},
 		"Busy":      {"not while the one in force is called for", []func(*v1beta1.ServiceBinding){requested, func(b *v1beta1.ServiceBinding) { b.Status.CurrentOperation = v1beta1.BindingBind }}, false, 0},
 		"Unbound":   {"nor while there is none", []func(*v1beta1.ServiceBinding){requested, func(b *v1beta1.ServiceBinding) { b.Status.ExternalProperties = nil }}, false, 0},
 		"Successor": {"it is under way", []func(*v1beta1.ServiceBinding){func(b *v1beta1.ServiceBinding) {
@@ -127,6 +133,8 @@ func TestRotationTurn(t *testing.T) {
 		"OverlapShorter":  {"it was shortened since", []func(*v1beta1.ServiceBinding){overlap(time.Second), predecessor(as)}, true, 0},
 		"Removing":        {"what was begun is ended, although the overlap was made longer", []func(*v1beta1.ServiceBinding){long, predecessor(func(r *v1beta1.BindingRotation) { r.CurrentOperation = v1beta1.BindingUnbind })}, true, 0},
 		"RequestedTwice":  {"a request waits for the overlap", []func(*v1beta1.ServiceBinding){long, requested, predecessor(as)}, false, 59 * time.Minute},
+		"EveryIsShorter":  {"what is wished for more often than an overlap lasts ends that", []func(*v1beta1.ServiceBinding){long, every(time.Minute), predecessor(as)}, true, 0},
+		"EveryIsLonger":   {"an overlap is not made longer", []func(*v1beta1.ServiceBinding){every(time.Hour), predecessor(as)}, false, 9 * time.Minute},
 		"RenewsMeanwhile": {"an expiry does not", []func(*v1beta1.ServiceBinding){long, expires(time.Minute + 30*time.Second), predecessor(as)}, true, 0},
 	}
 	for name, tc := range cases {
@@ -202,10 +210,12 @@ func TestNewCredentials(t *testing.T) {
 	t.Parallel()
 	b := issuedAtEpoch(requested, expires(time.Hour))
 	b.Spec.ExternalID = "now"
-	fresh := NewCredentials(b, "next", epoch.Add(time.Minute+time.Millisecond), epoch.Add(2*time.Hour+time.Millisecond), time.Time{})
+	b.Status.Credentials.Predecessor = "former"
+	fresh := NewCredentials(b, "next", 1, epoch.Add(time.Minute+time.Millisecond), epoch.Add(2*time.Hour+time.Millisecond), time.Time{})
 	require.Equal(t, after(time.Minute), fresh.IssuedAt)
 	require.Equal(t, after(2*time.Hour), fresh.ExpiresAt, "no later than it is")
 	require.EqualValues(t, 1, fresh.Requests)
-	again := NewCredentials(b, "now", epoch.Add(time.Minute), time.Time{}, time.Time{})
+	require.Empty(t, fresh.Predecessor)
+	again := NewCredentials(b, "now", 1, epoch.Add(time.Minute), time.Time{}, time.Time{})
 	require.Equal(t, b.Status.Credentials, again)
 }

@@ -16,6 +16,9 @@ func (w *rotationWalk) checkCall(s *side, d *Decision) {
 	if (d.Step == Remove || d.Step == Mitigate) && w.binding.DeletionTimestamp == nil && !remade {
 		require.NotEqual(w.t, w.holder, r.ID, "what the Secret holds is removed: %v", w.path)
 	}
+	if at := w.worlds[r.ID]; d.Step == Make && at.place != nothing {
+		require.Equal(w.t, at.body, w.bodyOf(s, d), "it is asked for again by another request than the one that made it: %v", w.path)
+	}
 	if d.Step == Make && s.other {
 		require.Equal(w.t, v1beta1.RotationSuccessor, w.role(), "a former one is made again: %v", w.path)
 		require.Nil(w.t, w.binding.DeletionTimestamp, "%v", w.path)
@@ -72,6 +75,7 @@ func (w *rotationWalk) end() {
 	}
 	if w.binding.DeletionTimestamp == nil {
 		require.Equal(w.t, InForce(w.binding), w.holder, "%v", w.path)
+		require.NotEqual(w.t, w.revealed, w.holder, "what was in the Secret when others were asked for is in it still: %v", w.path)
 	}
 }
 

@@ -15,26 +15,47 @@ func (w *rotationWalk) happened(s *side, id string, a answer, deadline time.Time
 	}
 	switch {
 	case a.world.secret:
-		w.holder = id
+		w.holds(id)
 	case s.other && a.reply.Credentials == NotStored && w.random.IntN(2) == 0: // they were, although no answer said so
-		w.holder = id
+		w.holds(id)
 	}
 	a.world.secret = false
 	w.worlds[id] = a.world
 }
 
-func (w *rotationWalk) answers(d *Decision) []answer {
+// holds has the Secret have the credentials of an ID, with what they serve in its
+// annotations, as it is when they are stored first.
+func (w *rotationWalk) holds(id string) {
+	if w.holder = id; w.served[id] == 0 {
+		w.served[id] = w.binding.Spec.Rotation.Requests
+	}
+}
+
+// bodyOf is what the broker is sent, which it compares with what it was sent before: one
+// that takes over names its predecessor, and has no parameters.
+func (w *rotationWalk) bodyOf(s *side, d *Decision) string {
+	predecessor := s.predecessor
+	if s.other && d.Record.InProgress != nil {
+		predecessor = SuccessorOf(w.binding, d.Record.InProgress)
+	}
+	if predecessor != "" {
+		return "after " + predecessor
+	}
+	return "a"
+}
+
+func (w *rotationWalk) answers(s *side, d *Decision) []answer {
 	at := w.worlds[d.Record.ID]
 	switch d.Step {
 	case Make:
-		return at.answersToMake(&w.scene, "a")
+		return at.answersToMake(&w.scene, w.bodyOf(s, d))
 	case Remove, Mitigate:
 		return at.answersToRemove()
 	case Poll:
 		return at.answersToPoll(d.Record.Operation)
 	case Rest, Change, Fetch, Release:
 	}
-	return at.answersToFetch(&w.scene, "a")
+	return at.answersToFetch(&w.scene, at.body)
 }
 
 func (w *rotationWalk) store(s *side, r *Record) {
@@ -44,10 +65,16 @@ func (w *rotationWalk) store(s *side, r *Record) {
 	}
 	if !s.other {
 		b.Status = r.BindingStatus(b.Status)
+		switch {
+		case !r.Exists:
+			b.Status.Credentials = nil
+		case b.Status.Credentials == nil:
+			b.Status.Credentials = NewCredentials(b, r.ID, w.served[r.ID], w.now, time.Time{}, time.Time{})
+		}
 		return
 	}
 	before := InForce(b)
-	status := rotating.RotationStatus(b, r, Switch{Issued: NewCredentials(b, r.ID, w.now, time.Time{}, time.Time{}), Now: w.now})
+	status := rotating.RotationStatus(b, r, Switch{Issued: NewCredentials(b, r.ID, w.served[r.ID], w.now, time.Time{}, time.Time{}), Now: w.now})
 	b.Status = *status.DeepCopy()
 	if InForce(b) != before {
 		w.switches++

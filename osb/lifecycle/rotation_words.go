@@ -113,17 +113,15 @@ func (r Rotating) Dated(b *v1beta1.ServiceBinding, now time.Time) v1beta1.Servic
 }
 
 // NewCredentials is what is known of credentials that were stored just now, as those of an
-// ID that may have been in force before: then they are as old as they were.
-func NewCredentials(b *v1beta1.ServiceBinding, id string, now, expires, renew time.Time) *v1beta1.CredentialsState {
-	c := &v1beta1.CredentialsState{IssuedAt: storedDown(now), ExpiresAt: storedDown(expires), RenewBefore: storedDown(renew)}
-	if b.Spec.Rotation != nil {
-		c.Requests = b.Spec.Rotation.Requests
-	}
+// ID that may have been in force before: then they are as old as they were. Requests is the
+// spec.rotation.requests that they serve.
+func NewCredentials(b *v1beta1.ServiceBinding, id string, requests int64, now, expires, renew time.Time) *v1beta1.CredentialsState {
+	c := &v1beta1.CredentialsState{IssuedAt: storedDown(now), ExpiresAt: storedDown(expires), RenewBefore: storedDown(renew), Requests: requests}
 	before := b.Status.Credentials
 	if before == nil || id != InForce(b) || b.Status.ExternalProperties == nil {
 		return c
 	}
-	c.IssuedAt, c.Requests = before.IssuedAt, before.Requests
+	c.IssuedAt, c.Requests, c.Predecessor = before.IssuedAt, before.Requests, before.Predecessor
 	if c.ExpiresAt == nil {
 		c.ExpiresAt, c.RenewBefore = before.ExpiresAt, before.RenewBefore
 	}

@@ -15,6 +15,7 @@ func (b *Broker) perform(v *visit) reply {
 	if v.fault.Acts() {
 		v.Acted = true
 		answer = b.act(v)
+		b.countPeaks()
 		b.noteRemoval(v, answer.status)
 	}
 	return v.fault.spoiled(answer)

@@ -112,6 +112,7 @@ func (b *Broker) Add(instance Instance) {
 	instance.State, instance.Creates = Ready, 1
 	b.instances[instance.ID] = &instance
 	b.history(instance.ID).Made++
+	b.countPeaks()
 }
 
 // Lose takes an instance and its bindings off the books without a call: somebody else

@@ -68,6 +68,7 @@ type Broker struct {
 	histories  map[string]*History
 	operations map[target]*operation
 	script     script
+	peaks      []*peak
 	records
 	server *http.Server
 	// closing is closed when the broker is; a broker that listens again has another.

@@ -29,6 +29,9 @@ var offerDuties = []Duty{
 		key, _ := b.planFor(v)
 		before := b.bindings[target{v.InstanceID, predecessor}]
 		valid := before != nil && !before.expired(b.options.Now())
+		if again := b.bindings[v.target()]; again != nil { // a repeated request says what the first did
+			valid = again.Predecessor == predecessor
+		}
 		return unless(valid && b.catalog.plans[key].BindingRotatable, "the plan does not rotate, or the predecessor is none")
 	}},
 	{"M8", "P63", "a context alone is sent only where it may change", func(b *Broker, v *visit) string {

@@ -58,6 +58,7 @@ func (b *Broker) Finish(id string) bool {
 	for at, op := range b.operations {
 		if at.id() == id && op.running() {
 			op.end()
+			b.countPeaks()
 			return true
 		}
 	}

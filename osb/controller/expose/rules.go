@@ -52,6 +52,9 @@ var carriers = []struct {
 	{netip.MustParsePrefix("2002::/16"), 2},
 }
 
+// siteLocal was what link-local is, for a site.
+var siteLocal = netip.MustParsePrefix("fec0::/10")
+
 // opaque are ranges whose addresses stand for others in ways that differ from network to
 // network, so that nobody can tell for which.
 var opaque = []netip.Prefix{netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2001::/32")}
@@ -75,13 +78,13 @@ func (r *Rules) refusesAddress(address netip.Addr) string {
 		return "is the API server's"
 	case address.IsLoopback() || isThisNetwork(address):
 		return "is a loopback address, or an unspecified one"
-	case address.IsLinkLocalUnicast():
-		return "is link-local"
+	case address.IsLinkLocalUnicast() || siteLocal.Contains(address):
+		return "is link-local, or site-local"
 	case address.IsMulticast() || isBroadcast(address):
 		return "is a multicast or broadcast address"
 	case slices.ContainsFunc(r.Cluster, func(p netip.Prefix) bool { return p.Contains(address) }):
 		return "is within the cluster"
-	case slices.ContainsFunc(opaque, func(p netip.Prefix) bool { return p.Contains(address) }):
+	case isTunnel(address) || slices.ContainsFunc(opaque, func(p netip.Prefix) bool { return p.Contains(address) }):
 		return "stands for another address, and nobody can tell for which"
 	}
 	for _, carrier := range carriers {
@@ -98,6 +101,13 @@ func (r *Rules) refusesAddress(address netip.Addr) string {
 // for themselves.
 func isThisNetwork(address netip.Addr) bool {
 	return address.IsUnspecified() || address.Is4() && address.As4()[0] == 0
+}
+
+// isTunnel says that an address is one of ISATAP, of whatever network: its second half
+// stands for an address of IPv4 there.
+func isTunnel(address netip.Addr) bool {
+	half := address.As16()
+	return address.Is6() && half[8]&^2 == 0 && half[9] == 0 && half[10] == 0x5e && half[11] == 0xfe
 }
 
 func isBroadcast(address netip.Addr) bool { return address.Is4() && address.As4()[0] >= 240 }
@@ -119,7 +129,7 @@ func (r *Rules) refusesName(name string) string {
 		return "means the machine itself, or the API server"
 	case len(labels) == 1:
 		return "has no dot: what it means depends on who asks"
-	case slices.Contains(labels[1:], "svc"), r.Domain != "" && isBelow(name, r.Domain), isBelow(name, "cluster.local"):
+	case slices.Contains(labels[1:], "svc"), labels[len(labels)-1] == "pod", r.Domain != "" && isBelow(name, r.Domain), isBelow(name, "cluster.local"):
 		return "is within the cluster"
 	}
 	return ""
@@ -160,12 +170,17 @@ func (r *Rules) Within(texts []string) error {
 	return nil
 }
 
-// prefixOf reads a range of addresses, or one.
+// prefixOf reads a range of addresses, or one. A range of addresses of IPv4 within IPv6
+// is the one of IPv4 that it means, as with addresses.
 func prefixOf(text string) (netip.Prefix, bool) {
 	if address, err := netip.ParseAddr(text); err == nil {
 		address = address.Unmap().WithZone("")
 		return netip.PrefixFrom(address, address.BitLen()), true
 	}
 	prefix, err := netip.ParsePrefix(text)
+	if address := prefix.Addr(); err == nil && address.Is4In6() {
+		const mapped = 96
+		prefix, err = address.Unmap().Prefix(prefix.Bits() - mapped)
+	}
 	return prefix.Masked(), err == nil
 }

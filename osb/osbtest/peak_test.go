@@ -1,0 +1,29 @@
+package osbtest_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/defaultplan/defaultplan/osb/osbtest"
+)
+
+// TestPeaks: what was there for a moment counts, whoever put it there.
+func TestPeaks(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t, osbtest.Options{})
+	to := func(plan string) func(*request) { return func(r *request) { r.body["plan_id"] = plan } }
+	p.must(201, provision("i"))
+	all, large := p.broker.Peak("small", "large"), p.broker.Peak("large")
+	assert.Equal(t, 1, all(), "what was there before")
+	p.must(201, provision("j"))
+	p.must(200, update("j").with(to("large")))
+	p.must(200, deprovision("j").with(func(r *request) { r.query.Set("plan_id", "large") }))
+	p.must(200, deprovision("i"))
+	assert.Equal(t, 2, all())
+	assert.Equal(t, 1, large())
+	p.broker.Async(osbtest.Provision, -1)
+	p.must(202, provision("k").with(to("large")))
+	p.broker.Add(osbtest.Instance{ID: "l", PlanID: "large"})
+	assert.Equal(t, 2, large(), "what is being made, and what no call made")
+}
