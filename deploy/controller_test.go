@@ -40,10 +40,10 @@ func TestSecretsGuardSaysEverything(t *testing.T) {
 	}, policy.Spec.MatchConstraints)
 	require.Len(t, policy.Spec.MatchConditions, 1)
 	assert.Equal(t, "request.userInfo.username.startsWith('system:serviceaccount:defaultplan-system:defaultplan-controller')", policy.Spec.MatchConditions[0].Expression)
-	require.Len(t, policy.Spec.Validations, 2, "what is written, and what is written over")
-	for _, validation := range policy.Spec.Validations {
-		assert.Contains(t, validation.Expression, "startsWith('"+api.GroupName+"/')")
-		assert.Equal(t, new(metav1.StatusReasonForbidden), validation.Reason)
+	require.Len(t, policy.Spec.Validations, 3, "what is written, what is written over, and of which type")
+	for i, marker := range []string{api.GroupName + "/", api.GroupName + "/", "servicebinding.io/"} {
+		assert.Contains(t, policy.Spec.Validations[i].Expression, "startsWith('"+marker+"')")
+		assert.Equal(t, new(metav1.StatusReasonForbidden), policy.Spec.Validations[i].Reason)
 	}
 	written := policy.Spec.Validations[1]
 	assert.Contains(t, written.Expression, "[?'"+api.LabelManagedBy+"'].orValue('') == '"+api.ManagedByController+"'")
