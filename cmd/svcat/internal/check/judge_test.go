@@ -153,7 +153,7 @@ func TestUnread(t *testing.T) {
 
 func TestJudgeLease(t *testing.T) {
 	t.Parallel()
-	d := duty{"keeper", "defaultplan-keeper", "nothing is recorded"}
+	d := duty{check: "keeper", lease: "defaultplan-keeper", undone: "nothing is recorded"}
 	const do = "kubectl -n sys get pods; elsewhere installed, name it: svcat check --system-namespace"
 	lease := func(holder string, ago time.Duration) *coordinationv1.Lease {
 		return &coordinationv1.Lease{Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder, LeaseDurationSeconds: new(int32(15)), RenewTime: &metav1.MicroTime{Time: noon.Add(-ago)}}}

@@ -2,6 +2,8 @@ package check
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -16,23 +18,53 @@ type duty struct {
 	check, lease string
 	// undone is what does not happen while nobody does it.
 	undone string
+	// named says that others may do it too, each under a name of its own, with the Lease
+	// that ends in it; their undone has a place for the name.
+	named string
 }
 
 var duties = []duty{
-	{"keeper", keeper.DefaultLeaseName, "new defaults are not recorded, and instances that wait for a plan are not woken"},
-	{"controller", "defaultplan-controller", "no broker is called: nothing is provisioned, bound or removed"},
+	{"keeper", keeper.DefaultLeaseName, "new defaults are not recorded, and instances that wait for a plan are not woken", ""},
+	{
+		"controller", "defaultplan-controller", "no broker is called: nothing is provisioned, bound or removed",
+		"no broker with the spec.controllerName %s is called",
+	},
 }
 
-// leases looks whether there is a keeper and a controller.
+// leases looks whether there is a keeper and a controller, be it one with a name alone.
 func (s *site) leases(ctx context.Context, hooks []hook) []finding {
 	namespace := s.systemOf(hooks)
-	findings := make([]finding, 0, len(duties))
-	for _, d := range duties {
-		lease := &coordinationv1.Lease{}
-		err := s.client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: d.lease}, lease)
-		findings = append(findings, d.judge(lease, err, namespace, s.clock.Now()))
+	var findings []finding
+	for i := range duties {
+		findings = append(findings, s.duty(ctx, &duties[i], namespace)...)
 	}
 	return findings
+}
+
+// duty looks at the Leases of one duty.
+func (s *site) duty(ctx context.Context, d *duty, namespace string) []finding {
+	lease := &coordinationv1.Lease{}
+	err := s.client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: d.lease}, lease)
+	var others []coordinationv1.Lease
+	if d.named != "" && (err == nil || apierrors.IsNotFound(err)) {
+		var list coordinationv1.LeaseList
+		listed := s.client.List(ctx, &list, client.InNamespace(namespace))
+		if err != nil && listed != nil {
+			err = listed // it is not known that there is none
+		}
+		others = list.Items
+	}
+	var findings []finding
+	for i := range others {
+		if name, is := strings.CutPrefix(others[i].Name, d.lease+"-"); is && d.named != "" {
+			one := duty{check: d.check, lease: others[i].Name, undone: fmt.Sprintf(d.named, name)}
+			findings = append(findings, one.judge(&others[i], nil, namespace, s.clock.Now()))
+		}
+	}
+	if apierrors.IsNotFound(err) && len(findings) > 0 {
+		return findings
+	}
+	return append([]finding{d.judge(lease, err, namespace, s.clock.Now())}, findings...)
 }
 
 // systemOf is the namespace of the webhook and the controller.

@@ -60,7 +60,12 @@ func describeBinding(ctx context.Context, reader client.Reader, w io.Writer, bin
 	if err != nil {
 		return err
 	}
+	slot, err := waitingBinding(binding, instance).slot(ctx, reader)
+	if err != nil {
+		return err
+	}
 	extra := func(head *table.Pairs) {
+		head.AddSet("Waits For Slot:", slot)
 		head.AddSet("External ID:", cmp.Or(binding.Status.ExternalID, binding.Spec.ExternalID))
 		head.AddSet("Operation:", string(binding.Status.CurrentOperation))
 		head.AddSet("Next Retry:", moment(binding.Status.NextRetry))

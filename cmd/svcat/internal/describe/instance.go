@@ -51,11 +51,16 @@ func describeInstance(ctx context.Context, reader client.Reader, w io.Writer, in
 	if err != nil {
 		return err
 	}
+	slot, err := waitingInstance(instance).slot(ctx, reader)
+	if err != nil {
+		return err
+	}
 	record := applied(instance.Annotations)
 	extra := func(head *table.Pairs) {
 		head.AddSet("Chosen By:", chosenBy(record.Rule, instance.Namespace, class))
 		head.AddSet("External ID:", cmp.Or(instance.Status.ExternalID, instance.Spec.ExternalID))
 		standing(head, instance)
+		head.AddSet("Waits For Slot:", slot)
 		head.AddSet("Operation:", string(instance.Status.CurrentOperation))
 		head.AddSet("Next Retry:", moment(instance.Status.NextRetry))
 	}

@@ -2,9 +2,6 @@ package describe
 
 import (
 	"io"
-	"strings"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
@@ -18,28 +15,8 @@ func standing(head *table.Pairs, instance *v1beta1.ServiceInstance) {
 	if owner, is := instance.DedicatedTo(); is {
 		head.Add("Own of Binding:", owner.Name)
 	}
-	head.AddSet("Shared With:", sharedWith(instance.Spec.Sharing))
+	head.AddSet("Shared With:", catalog.SharedWith(instance.Spec.Sharing))
 	head.AddSet("Adopted:", adopted(instance))
-}
-
-// sharedWith are the namespaces that may bind to an instance, in words; empty where no
-// other may.
-func sharedWith(sharing *v1beta1.Sharing) string {
-	if sharing == nil {
-		return ""
-	}
-	var with []string
-	if len(sharing.Namespaces) > 0 {
-		with = append(with, strings.Join(sharing.Namespaces, ", "))
-	}
-	switch selector := sharing.NamespaceSelector; {
-	case selector == nil:
-	case len(selector.MatchLabels)+len(selector.MatchExpressions) == 0:
-		with = append(with, "all namespaces")
-	default:
-		with = append(with, "namespaces with "+metav1.FormatLabelSelector(selector))
-	}
-	return strings.Join(with, "; ")
 }
 
 // adopted says what became of an instance that was at its broker before, and what

@@ -43,28 +43,6 @@ func TestAdopted(t *testing.T) {
 	}
 }
 
-func TestSharedWith(t *testing.T) {
-	t.Parallel()
-	labels := &metav1.LabelSelector{MatchLabels: map[string]string{"team": "shop"}}
-	for name, tc := range map[string]struct {
-		reason  string
-		sharing *v1beta1.Sharing
-		want    string
-	}{
-		"Nobody":   {"it is closed", nil, ""},
-		"Empty":    {"so is this", &v1beta1.Sharing{}, ""},
-		"Names":    {"by name", &v1beta1.Sharing{Namespaces: []string{"a", "b"}}, "a, b"},
-		"Labels":   {"by label", &v1beta1.Sharing{NamespaceSelector: labels}, "namespaces with team=shop"},
-		"Both":     {"either", &v1beta1.Sharing{Namespaces: []string{"a"}, NamespaceSelector: labels}, "a; namespaces with team=shop"},
-		"Everyone": {"an empty selector is all", &v1beta1.Sharing{NamespaceSelector: &metav1.LabelSelector{}}, "all namespaces"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			assert.Equal(t, tc.want, sharedWith(tc.sharing), tc.reason)
-		})
-	}
-}
-
 func TestStandingOfAnOwn(t *testing.T) {
 	t.Parallel()
 	binding := &v1beta1.ServiceBinding{ObjectMeta: metav1.ObjectMeta{Name: "shop-db", UID: "u-1"}}

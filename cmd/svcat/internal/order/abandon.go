@@ -1,14 +1,9 @@
 package order
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"os"
-	"strings"
 
 	"github.com/spf13/pflag"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -32,39 +27,11 @@ func (f *farewell) confirm(ctx context.Context, env *cli.Env, write *cli.WriteFl
 	if !f.abandon || f.yes || !write.Stores() {
 		return nil
 	}
-	if file, ok := env.In.(*os.File); ok && !isTerminal(file) {
-		return cli.Usagef("--abandon asks first, and there is no terminal to ask at: add --yes if it is meant")
+	q := question{
+		where: "--abandon", instead: "add --yes if it is meant",
+		text: what + " will be let go without asking the broker. What is there stays; nobody removes it, and you may be charged for it.",
 	}
-	_, err := fmt.Fprintf(env.ErrOut, "%s will be let go without asking the broker. What is there stays; nobody removes it, and you may be charged for it.\nAre you sure? [y|n]: ", what)
-	if err != nil {
-		return fmt.Errorf("cannot ask: %w", err)
-	}
-	return answer(ctx, env.In)
-}
-
-// isTerminal says whether a person may type there. A device that is none, such as
-// /dev/null, answers nothing, which is no yes.
-func isTerminal(file *os.File) bool {
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
-}
-
-// answer reads a yes. Ctrl-C ends it, although the read goes on.
-func answer(ctx context.Context, from io.Reader) error {
-	answered := make(chan string, 1)
-	go func() {
-		line, _ := bufio.NewReader(from).ReadString('\n')
-		answered <- strings.ToLower(strings.TrimSpace(line))
-	}()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case said := <-answered:
-		if said == "y" || said == "yes" {
-			return nil
-		}
-		return errors.New("not confirmed: nothing was changed")
-	}
+	return q.ask(ctx, env)
 }
 
 // remove deletes an object, as --dry-run allows. One that is abandoned is marked

@@ -37,7 +37,9 @@ func (c *choice) validate() error {
 	named := c.class != "" || c.plan != ""
 	switch {
 	case !named && c.selector == "" && c.serviceType == "":
-		return cli.Usagef("say what to provision: --type TYPE, --class CLASS [--plan PLAN] or --selector LABELS")
+		return cli.Usagef("say which service: --type TYPE, --class CLASS [--plan PLAN] or --selector LABELS")
+	case c.kubeName && !named:
+		return cli.Usagef("--kube-name says how --class and --plan are meant: give one of them")
 	case named && c.selector != "":
 		return cli.Usagef("--selector and --class or --plan exclude each other: give one of them (--type may stand beside either)")
 	}

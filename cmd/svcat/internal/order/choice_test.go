@@ -26,9 +26,11 @@ func TestChoice(t *testing.T) {
 		"Selector":         {"labels", choice{selector: "Cores=4,tier in (a,b)"}, ""},
 		"TypeAndClass":     {"a type narrows", choice{serviceType: "mysql", class: "a"}, ""},
 		"TypeAndSelector":  {"a type narrows", choice{serviceType: "mysql", selector: "a=b"}, ""},
-		"Nothing":          {"what?", choice{}, "say what to provision"},
+		"Nothing":          {"what?", choice{}, "say which service"},
 		"ClassAndSelector": {"which?", choice{class: "a", selector: "a=b"}, "exclude each other"},
 		"PlanAndSelector":  {"which?", choice{plan: "a", selector: "a=b"}, "exclude each other"},
+		"KubeNameOfNone":   {"the name of what?", choice{serviceType: "mysql", kubeName: true}, "--kube-name says how --class and --plan are meant"},
+		"KubeNameOfClass":  {"as it says", choice{class: "a", kubeName: true}, ""},
 		"BrokenSelector":   {"no selector", choice{selector: "a in b"}, "--selector: "},
 	} {
 		t.Run(name, func(t *testing.T) {

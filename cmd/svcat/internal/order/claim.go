@@ -25,6 +25,8 @@ func (b *bind) wellAsked() error {
 		return cli.Usagef("--instance-namespace is for a binding to an INSTANCE: beside --type, --class, --plan or --selector there is none yet")
 	case b.asksOwn():
 		return b.choice.validate()
+	case b.choice.kubeName:
+		return cli.Usagef("--kube-name says how --class and --plan are meant: INSTANCE is a Kubernetes name anyway")
 	case b.provisions.given():
 		return cli.Usagef("--provision-param and --provision-params-json are for an instance of the binding's own: say of what it is, by --type, --class or --selector")
 	}

@@ -26,6 +26,7 @@ func TestWellAsked(t *testing.T) {
 		"Given":       {"what it is given", bind{choice: choice{serviceType: "mysql"}, provisions: gift{params: []string{"a=1"}}}, true, ""},
 		"TwoNames":    {"which is its name?", bind{name: "creds", choice: choice{serviceType: "mysql"}}, true, "--name is for a binding to an INSTANCE"},
 		"Nothing":     {"parameters of what?", bind{provisions: gift{params: []string{"a=1"}}}, false, "for an instance of the binding's own: say of what"},
+		"KubeName":    {"the name of what?", bind{choice: choice{kubeName: true}}, false, "--kube-name says how --class and --plan are meant"},
 		"BothChoices": {"as with provision", bind{choice: choice{class: "db", selector: "a=b"}}, true, "exclude each other"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -6,8 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/util/retry"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
@@ -16,10 +14,11 @@ import (
 
 // rotate is the command `rotate binding`.
 type rotate struct {
-	env   *cli.Env
-	write cli.WriteFlags
-	// overlap is below 0 where none was given.
+	env     *cli.Env
+	write   cli.WriteFlags
 	overlap time.Duration
+	// saysOverlap says that --overlap was given, be it as 0s.
+	saysOverlap bool
 }
 
 // NewRotate returns the command `svcat rotate`.
@@ -48,18 +47,27 @@ svcat describe binding shows how it goes.`,
 		Args:              cli.OneName("binding"),
 		ValidArgsFunction: complete.Bindings(env),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			r.saysOverlap = cmd.Flags().Changed("overlap")
 			return cli.Untouched(r.run(cmd.Context(), args[0]))
 		},
 	}
-	cmd.Flags().DurationVar(&r.overlap, "overlap", -1, "How long the former credentials stay valid, from now on; absent: as the binding says, or the controller")
+	cmd.Flags().DurationVar(&r.overlap, "overlap", 0, "How long the former credentials stay valid, from now on; absent: as the binding says, or the controller")
 	r.write.Bind(cmd.Flags())
 	completions(cmd, nil)
 	cmd.Flag("overlap").DefValue = ""
 	return cmd
 }
 
+// validate says that no time is below 0.
+func (r *rotate) validate() error {
+	if r.overlap < 0 {
+		return cli.Usagef("--overlap is %q; allowed are times such as 10m and 1h, and 0s for none", r.overlap.String())
+	}
+	return nil
+}
+
 func (r *rotate) run(ctx context.Context, name string) error {
-	if err := validated(r.write.Validate); err != nil {
+	if err := validated(r.write.Validate, r.validate); err != nil {
 		return err
 	}
 	namespace, _, err := r.env.Namespace()
@@ -74,11 +82,8 @@ func (r *rotate) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if rotation := binding.Spec.Rotation; rotation != nil && rotation.Policy == v1beta1.RotationNever {
-		return cli.Usagef("%s keeps its credentials: its spec.rotation.policy is Never; take that away first", quoted("binding", name))
-	}
 	err = cli.Whole(ctx, quoted("binding", name)+" was asked to be rotated", func(ctx context.Context) error {
-		return r.raise(ctx, c, binding)
+		return edited(ctx, c, &r.write, binding, r.asked)
 	})
 	if err != nil {
 		return err
@@ -86,30 +91,35 @@ func (r *rotate) run(ctx context.Context, name string) error {
 	return r.write.Told(r.env, binding, "%s gets new credentials", quoted("binding", name))
 }
 
-// raise counts up by one what the binding has now, also if somebody else writes it at the
-// same time.
-func (r *rotate) raise(ctx context.Context, c client.Client, binding *v1beta1.ServiceBinding) error {
-	first := true
-	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		if !first {
-			if err := c.Get(ctx, client.ObjectKeyFromObject(binding), binding); err != nil {
-				return err
-			}
-		}
-		first = false
-		before := binding.DeepCopy()
-		r.ask(binding)
-		return r.write.Patch(ctx, c, binding, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
-	})
+// asked is the edit of a binding that is to be rotated.
+func (r *rotate) asked(binding *v1beta1.ServiceBinding) error {
+	if err := rotatable(binding); err != nil {
+		return err
+	}
+	r.ask(binding)
+	return nil
 }
 
-// ask is what a binding is asked.
+// rotatable says that nobody told the binding to keep its credentials.
+func rotatable(binding *v1beta1.ServiceBinding) error {
+	if rotation := binding.Spec.Rotation; rotation != nil && rotation.Policy == v1beta1.RotationNever {
+		return cli.Usagef("%s keeps its credentials: its spec.rotation.policy is Never; take that away first", quoted("binding", binding.Name))
+	}
+	return nil
+}
+
+// ask is what a binding is asked. A counter that somebody set back goes on above what
+// was served: else the request would be one that was answered already.
 func (r *rotate) ask(binding *v1beta1.ServiceBinding) {
 	if binding.Spec.Rotation == nil {
 		binding.Spec.Rotation = &v1beta1.Rotation{}
 	}
-	binding.Spec.Rotation.Requests++
-	if r.overlap >= 0 {
-		binding.Spec.Rotation.Overlap = &metav1.Duration{Duration: r.overlap}
+	rotation := binding.Spec.Rotation
+	if served := binding.Status.Credentials; served != nil {
+		rotation.Requests = max(rotation.Requests, served.Requests)
+	}
+	rotation.Requests++
+	if r.saysOverlap {
+		rotation.Overlap = &metav1.Duration{Duration: r.overlap}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -16,19 +17,28 @@ func TestRotateAsks(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason  string
 		has     *v1beta1.Rotation
-		overlap time.Duration
+		served  int64
+		overlap *time.Duration
 		want    v1beta1.Rotation
 	}{
-		"First":     {reason: "the counter begins", overlap: -1, want: v1beta1.Rotation{Requests: 1}},
-		"Again":     {reason: "all else stays", has: &v1beta1.Rotation{Requests: 4, Every: hour, Overlap: hour}, overlap: -1, want: v1beta1.Rotation{Requests: 5, Every: hour, Overlap: hour}},
-		"AtOnce":    {reason: "the former ones end", has: &v1beta1.Rotation{Overlap: hour}, want: v1beta1.Rotation{Requests: 1, Overlap: &metav1.Duration{}}},
-		"SomeHours": {reason: "as given", overlap: time.Hour, want: v1beta1.Rotation{Requests: 1, Overlap: hour}},
+		"First":     {reason: "the counter begins", want: v1beta1.Rotation{Requests: 1}},
+		"Again":     {reason: "all else stays", has: &v1beta1.Rotation{Requests: 4, Every: hour, Overlap: hour}, want: v1beta1.Rotation{Requests: 5, Every: hour, Overlap: hour}},
+		"SetBack":   {reason: "what was served already is no request", has: &v1beta1.Rotation{Requests: 2}, served: 7, want: v1beta1.Rotation{Requests: 8}},
+		"Served":    {reason: "one that waits is counted", has: &v1beta1.Rotation{Requests: 4}, served: 3, want: v1beta1.Rotation{Requests: 5}},
+		"AtOnce":    {reason: "the former ones end", has: &v1beta1.Rotation{Overlap: hour}, overlap: new(time.Duration(0)), want: v1beta1.Rotation{Requests: 1, Overlap: &metav1.Duration{}}},
+		"SomeHours": {reason: "as given", overlap: new(time.Hour), want: v1beta1.Rotation{Requests: 1, Overlap: hour}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := &v1beta1.ServiceBinding{}
 			b.Spec.Rotation = tc.has
-			(&rotate{overlap: tc.overlap}).ask(b)
+			b.Status.Credentials = &v1beta1.CredentialsState{Requests: tc.served}
+			r := &rotate{saysOverlap: tc.overlap != nil}
+			if r.saysOverlap {
+				r.overlap = *tc.overlap
+			}
+			require.NoError(t, r.validate())
+			require.NoError(t, r.asked(b))
 			assert.Equal(t, tc.want, *b.Spec.Rotation, tc.reason)
 		})
 	}

@@ -1,16 +1,16 @@
 package order
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/util/retry"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
 )
@@ -23,8 +23,13 @@ type share struct {
 	with, without  []string
 	selector       string
 	nobody, unbind bool
+	// withoutSelector takes the labels away, and leaves the names.
+	withoutSelector bool
 	// saysUnbind says that --unbind was given, be it as false.
 	saysUnbind bool
+	// yes is --yes; agreed says that bindings may be deleted that the sharing deletes by
+	// what was said of it before.
+	yes, agreed bool
 }
 
 // NewShare returns the command `svcat share`.
@@ -37,11 +42,16 @@ func NewShare(env *cli.Env) *cobra.Command {
 bind on the instance besides (ClusterRole servicecatalog-bind).
 
 --with adds namespaces to those that may, --without takes some away, --with-selector
-says which labels give it, and --nobody ends it for all. Bindings that there are stay,
-and say so in a condition, unless --unbind says that they go.`,
+says which labels give it, --without-selector that none do, and --nobody ends it for all.
+
+Bindings that there are stay, and say so in a condition, unless --unbind says that they
+go. That is stored with the sharing (whenWithdrawn) and holds from then on, until
+--unbind=false: a later --without or --nobody deletes bindings and their Secrets in other
+namespaces, and asks first whether that is meant.`,
 		Example: `  svcat share mydb --with shop,billing
   svcat share mydb --with-selector team=shop
   svcat share mydb --without billing
+  svcat share mydb --without-selector
   svcat share mydb --nobody
   svcat share mydb --nobody --unbind`,
 		Args:              cli.OneName("instance"),
@@ -55,20 +65,24 @@ and say so in a condition, unless --unbind says that they go.`,
 	flags.StringSliceVar(&s.with, "with", nil, "Namespaces that may bind, beside those that may already")
 	flags.StringSliceVar(&s.without, "without", nil, "Namespaces that may bind no more")
 	flags.StringVar(&s.selector, "with-selector", "", "Labels of the namespaces that may bind, such as team=shop")
+	flags.BoolVar(&s.withoutSelector, "without-selector", false, "Labels let no namespace bind any more; those that are named still may")
 	flags.BoolVar(&s.nobody, "nobody", false, "No other namespace may bind any more")
 	flags.BoolVar(&s.unbind, "unbind", false, "Delete the bindings of namespaces that may bind no more, now and later")
+	flags.BoolVarP(&s.yes, "yes", "y", false, "Do not ask whether bindings may be deleted, where an earlier --unbind says that they are")
 	s.write.Bind(flags)
 	completions(cmd, map[string]complete.Func{"with": complete.Namespaces(env), "without": complete.Namespaces(env), "with-selector": cobra.NoFileCompletions})
 	return cmd
 }
 
 func (s *share) validate() error {
-	named := len(s.with) > 0 || len(s.without) > 0 || s.selector != ""
+	named := len(s.with) > 0 || len(s.without) > 0 || s.selector != "" || s.withoutSelector
 	switch {
 	case s.nobody && named:
-		return cli.Usagef("--nobody goes without --with, --without and --with-selector: it ends the sharing for all")
+		return cli.Usagef("--nobody goes without --with, --without, --with-selector and --without-selector: it ends the sharing for all")
+	case s.selector != "" && s.withoutSelector:
+		return cli.Usagef("--with-selector and --without-selector exclude each other")
 	case !s.nobody && !named && !s.saysUnbind:
-		return cli.Usagef("say with whom: --with NAMESPACE, --with-selector LABELS, --without NAMESPACE or --nobody")
+		return cli.Usagef("say with whom: --with NAMESPACE, --with-selector LABELS, --without NAMESPACE, --without-selector or --nobody")
 	}
 	_, err := s.labels()
 	return err
@@ -101,8 +115,11 @@ func (s *share) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
+	if err := s.confirm(ctx, instance); err != nil {
+		return err
+	}
 	err = cli.Whole(ctx, quoted("instance", name)+" was shared", func(ctx context.Context) error {
-		return s.patch(ctx, c, instance)
+		return edited(ctx, c, &s.write, instance, s.become)
 	})
 	if err != nil {
 		return err
@@ -110,25 +127,18 @@ func (s *share) run(ctx context.Context, name string) error {
 	return s.write.Told(s.env, instance, "%s is shared with %s", quoted("instance", name), sharedWith(instance.Spec.Sharing))
 }
 
-// patch writes what the instance's sharing becomes, also if somebody else writes it at
-// the same time.
-func (s *share) patch(ctx context.Context, c client.Client, instance *v1beta1.ServiceInstance) error {
-	first := true
-	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		if !first {
-			if err := c.Get(ctx, client.ObjectKeyFromObject(instance), instance); err != nil {
-				return err
-			}
-		}
-		first = false
-		before := instance.DeepCopy()
-		now, err := s.over(instance.Spec.Sharing)
-		if err != nil {
-			return err
-		}
-		instance.Spec.Sharing = now
-		return s.write.Patch(ctx, c, instance, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
-	})
+// become is the edit of an instance. Who was not asked whether bindings go is asked
+// nothing more once the writing has begun.
+func (s *share) become(instance *v1beta1.ServiceInstance) error {
+	now, err := s.over(instance.Spec.Sharing)
+	if err != nil {
+		return err
+	}
+	if !s.agreed && s.deletes(instance.Spec.Sharing, now) {
+		return fmt.Errorf("the sharing of %s was changed meanwhile, and bindings would be deleted: nothing was changed; look at it again", quoted("instance", instance.Name))
+	}
+	instance.Spec.Sharing = now
+	return nil
 }
 
 // over is what becomes of the sharing that there was. It is never absent: that would
@@ -155,7 +165,7 @@ func (s *share) over(was *v1beta1.Sharing) (*v1beta1.Sharing, error) {
 	}
 	now.Namespaces = slices.DeleteFunc(now.Namespaces, func(name string) bool { return slices.Contains(s.without, name) })
 	selector, err := s.labels()
-	if selector != nil {
+	if selector != nil || s.withoutSelector {
 		now.NamespaceSelector = selector
 	}
 	return now, err
@@ -164,19 +174,9 @@ func (s *share) over(was *v1beta1.Sharing) (*v1beta1.Sharing, error) {
 // sharedWith is who may bind, in words, and what becomes of the bindings of those who
 // may no more.
 func sharedWith(sharing *v1beta1.Sharing) string {
-	var who []string
-	if len(sharing.Namespaces) > 0 {
-		who = append(who, "namespaces "+strings.Join(sharing.Namespaces, ", "))
-	}
-	if selector := sharing.NamespaceSelector; selector != nil {
-		who = append(who, "namespaces with the labels "+metav1.FormatLabelSelector(selector))
-	}
-	text := "nobody"
-	if len(who) > 0 {
-		text = strings.Join(who, ", and ")
-	}
+	who := cmp.Or(catalog.SharedWith(sharing), "nobody")
 	if sharing.WhenWithdrawn == v1beta1.WithdrawnUnbind {
-		return text + "; bindings of others are deleted"
+		return who + "; bindings of others are deleted"
 	}
-	return text + "; bindings of others stay"
+	return who + "; bindings of others stay"
 }

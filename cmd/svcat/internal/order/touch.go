@@ -4,8 +4,6 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
-	"k8s.io/client-go/util/retry"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
@@ -69,7 +67,7 @@ func (t *touch) run(ctx context.Context, name string) error {
 		return err
 	}
 	err = cli.Whole(ctx, quoted("instance", name)+" was touched", func(ctx context.Context) error {
-		return t.raise(ctx, c, instance)
+		return edited(ctx, c, &t.write, instance, raised)
 	})
 	if err != nil {
 		return err
@@ -82,19 +80,8 @@ func (t *touch) run(ctx context.Context, name string) error {
 	return t.write.Told(t.env, instance, "%s was touched", quoted("instance", name))
 }
 
-// raise counts up by one what the instance has now, also if somebody else writes it
-// at the same time.
-func (t *touch) raise(ctx context.Context, c client.Client, instance *v1beta1.ServiceInstance) error {
-	first := true
-	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		if !first {
-			if err := c.Get(ctx, client.ObjectKeyFromObject(instance), instance); err != nil {
-				return err
-			}
-		}
-		first = false
-		before := instance.DeepCopy()
-		instance.Spec.UpdateRequests++
-		return t.write.Patch(ctx, c, instance, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
-	})
+// raised counts up by one what the instance has now.
+func raised(instance *v1beta1.ServiceInstance) error {
+	instance.Spec.UpdateRequests++
+	return nil
 }

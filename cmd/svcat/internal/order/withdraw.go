@@ -1,0 +1,56 @@
+package order
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// deletes says that bindings elsewhere may go with a change of the sharing, and that it is
+// what was stored before that says so: this command did not.
+func (s *share) deletes(was, now *v1beta1.Sharing) bool {
+	return !s.unbind && now.WhenWithdrawn == v1beta1.WithdrawnUnbind && withdrawn(was, now)
+}
+
+// withdrawn says that somebody who might bind may bind no more, for all that the sharing
+// tells.
+func withdrawn(was, now *v1beta1.Sharing) bool {
+	if was == nil {
+		return false
+	}
+	for _, namespace := range was.Namespaces {
+		if !slices.Contains(now.Namespaces, namespace) {
+			return true
+		}
+	}
+	return was.NamespaceSelector != nil && !equality.Semantic.DeepEqual(was.NamespaceSelector, now.NamespaceSelector)
+}
+
+// confirm asks, before bindings elsewhere are deleted by what somebody said of the
+// instance once, whether that is meant.
+func (s *share) confirm(ctx context.Context, instance *v1beta1.ServiceInstance) error {
+	now, err := s.over(instance.Spec.Sharing)
+	if err != nil {
+		return err
+	}
+	if !s.deletes(instance.Spec.Sharing, now) {
+		return nil
+	}
+	s.agreed = s.yes || !s.write.Stores()
+	if s.agreed {
+		return nil
+	}
+	q := question{
+		where:   "taking away what deletes bindings (whenWithdrawn is Unbind)",
+		instead: "add --yes if it is meant, or --unbind=false to leave them their credentials",
+		text: fmt.Sprintf("The sharing of %s says that bindings are deleted of those who may bind no more (whenWithdrawn is Unbind): "+
+			"they go now, with their Secrets; --unbind=false leaves them.", quoted("instance", instance.Name)),
+	}
+	err = q.ask(ctx, s.env)
+	s.agreed = err == nil
+	return err
+}
