@@ -151,6 +151,12 @@ func TestClaimAppliedAgain(t *testing.T) {
 		s.get(b)
 		assert.Equal(t, before, b.Spec, "%v", way)
 	}
+	for _, empty := range []string{`{}`, `{"name": ""}`} {
+		// So do the types of the retired catalog, which cannot leave it out.
+		s.apply(strings.Replace(manifest, `"spec": {`, `"spec": {"instanceRef": `+empty+`, `, 1), "replace", "-f", "-")
+		s.get(b)
+		assert.Equal(t, before, b.Spec, empty)
+	}
 	for _, edit := range []string{`{"provisionParameters":{"zone":"b"}}`, `{"instanceRef":{"name":"other"}}`, `{"serviceType":"other"}`} {
 		err := s.client.Patch(t.Context(), b.DeepCopy(), client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":%s}`, edit)))
 		assert.True(t, apierrors.IsInvalid(err), "%s: %v", edit, err)
@@ -220,6 +226,16 @@ func TestDedicatedInstanceIsGuarded(t *testing.T) {
 	s.ready(plain)
 	plain.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(b, api.GroupVersion.WithKind("ServiceBinding"))}
 	assert.Contains(t, s.refusal(s.client.Update(t.Context(), plain)), "made by the controller alone", "an update of metadata alone is seen, too")
+
+	s.get(plain)
+	plain.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(b, api.GroupVersion.WithKind("ServiceBinding"))}
+	plain.OwnerReferences[0].APIVersion = "servicebinding.io/v1"
+	require.NoError(t, s.client.Update(t.Context(), plain), "another's kind of that name is an owner like any")
+	plain.OwnerReferences[0].APIVersion = api.GroupVersion.String()
+	assert.Contains(t, s.refusal(s.client.Update(t.Context(), plain)), "made by the controller alone", "and does not become ours by its group")
+	s.get(plain)
+	plain.OwnerReferences = nil
+	require.NoError(t, s.client.Update(t.Context(), plain))
 
 	stripped := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"ownerReferences":null}}`))
 	require.NoError(t, s.client.Patch(t.Context(), own.DeepCopy(), stripped, client.DryRunAll), "the garbage collector must be able to")

@@ -3,6 +3,8 @@ package claims_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -24,8 +26,8 @@ const (
 
 // atRandom kills the controller at random writes and calls, while claims come and go.
 func (g *crashStage) atRandom(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("the seed is %d", seed)
+	seed := seedOf(t)
+	t.Logf("CLAIMS_SEED=%d", seed)
 	dice := rand.New(rand.NewPCG(seed, 0))
 	s := newShopOn(t, newWorldOn(t, g.Stack), true, crashing)
 	var claims []*api.ServiceBinding
@@ -54,6 +56,18 @@ func (g *crashStage) atRandom(t *testing.T) {
 		g.killed(t)
 	}
 	s.settles(claims)
+}
+
+// seedOf is that of the environment variable CLAIMS_SEED, or any.
+func seedOf(t *testing.T) uint64 {
+	t.Helper()
+	text := os.Getenv("CLAIMS_SEED")
+	if text == "" {
+		return rand.Uint64()
+	}
+	seed, err := strconv.ParseUint(text, 10, 64)
+	require.NoError(t, err, "CLAIMS_SEED")
+	return seed
 }
 
 // settles waits until each claim is Ready or gone, compares the books, and removes all.

@@ -2,7 +2,6 @@ package claims_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"slices"
 	"testing"
@@ -96,8 +95,8 @@ func shakyFaults(verb osbtest.Verb) []osbtest.Fault {
 func TestFaultsAtRandom(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	seed := rand.Uint64()
-	t.Logf("the seed is %d", seed)
+	seed := seedOf(t)
+	t.Logf("CLAIMS_SEED=%d", seed)
 	s.broker.On(osbtest.Random(seed, shakyShare, shakyFaults))
 	claims := make([]*api.ServiceBinding, shakyClaims)
 	for i := range claims {

@@ -1,6 +1,7 @@
 package controllers_test
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -32,7 +34,10 @@ func (w *world) tenancy(namespace string) *tenancy {
 	meta := func(name string) metav1.ObjectMeta {
 		return metav1.ObjectMeta{Namespace: namespace, Name: w.name(name)}
 	}
-	p := &tenancy{books: osbtest.Start(w.T, osbtest.Options{Catalog: w.catalog(namespace), Username: "u", Password: "p"})}
+	address := func(osbtest.Binding) []map[string]any {
+		return []map[string]any{{"host": "10.1.2.3", "ports": []string{"3306"}}}
+	}
+	p := &tenancy{books: osbtest.Start(w.T, osbtest.Options{Catalog: w.catalog(namespace), Username: "u", Password: "p", Endpoints: address})}
 	secret := &corev1.Secret{ObjectMeta: meta("auth"), StringData: map[string]string{"username": "u", "password": "p"}}
 	p.broker = &api.ServiceBroker{ObjectMeta: meta("broker")}
 	p.broker.Spec.URL = p.books.URL
@@ -47,7 +52,8 @@ func (w *world) tenancy(namespace string) *tenancy {
 
 // With rights in two namespaces and nowhere else, a controller does there all that there is
 // to do: it reads a broker's catalog with the credentials of its Secret, provisions, binds,
-// writes the Secret, tells events, and removes it all. Nothing that it asked for was
+// makes instances of bindings' own, writes Secrets, ConfigMaps, Services and EndpointSlices,
+// reviews users' rights, rotates, tells events, and removes it all. Nothing that it asked for was
 // forbidden to it, and what is elsewhere it left alone.
 func TestNamespacesOnly(t *testing.T) {
 	w := newWorld(t)
@@ -74,7 +80,11 @@ func TestNamespacesOnly(t *testing.T) {
 			err := w.client.List(w.Context(), &events, client.InNamespace(namespace), client.MatchingFields{"involvedObject.name": p.binding.Name})
 			return len(events.Items) > 0, err
 		})
+		w.exposed(p.binding)
+		w.rotates(p.binding)
+		w.claims(p)
 		w.remove(p.binding, p.instance)
+		assert.Empty(t, p.books.Instances())
 		require.NoError(t, w.client.Delete(t.Context(), p.broker))
 		p.books.AssertDuties(t)
 	}
@@ -95,6 +105,55 @@ func TestNamespacesOnly(t *testing.T) {
 	require.NoError(t, err)
 	assert.NotContains(t, string(log), "forbidden")
 	assert.Contains(t, string(log), "only these namespaces are looked into")
+}
+
+// exposed says that a Service leads to the broker's address: that of a namespace's broker
+// takes a review of the user's right.
+func (w *world) exposed(b *api.ServiceBinding) {
+	w.Helper()
+	require.NotEmpty(w, b.Status.Service, "%+v", b.Status.Conditions)
+	var slices discoveryv1.EndpointSliceList
+	require.NoError(w, w.client.List(w.Context(), &slices, client.InNamespace(b.Namespace), client.MatchingLabels{discoveryv1.LabelServiceName: b.Status.Service}))
+	require.Len(w, slices.Items, 1)
+	assert.Equal(w, []string{"10.1.2.3"}, slices.Items[0].Endpoints[0].Addresses)
+}
+
+// rotates has the credentials of a binding replaced, and the former ones removed.
+func (w *world) rotates(b *api.ServiceBinding) {
+	w.Helper()
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: b.Name}}
+	w.get(secret)
+	before := secret.Data
+	w.edit(b, func() { b.Spec.Rotation = &api.Rotation{Requests: 1, Overlap: &metav1.Duration{}} })
+	w.eventually(func() (bool, error) {
+		w.get(b)
+		if c := b.Status.Credentials; c != nil && c.Requests == 1 && b.Status.Rotation == nil {
+			return true, nil
+		}
+		return false, fmt.Errorf("it is not rotated: %+v", b.Status)
+	})
+	w.get(secret)
+	assert.NotEqual(w, before["password"], secret.Data["password"])
+}
+
+// claims makes a binding with an instance of its own, of which one credential is published,
+// and deletes it: then nothing is left.
+func (w *world) claims(p *tenancy) {
+	w.Helper()
+	claim := &api.ServiceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: p.binding.Namespace, Name: w.name("claim")}}
+	claim.Spec.PlanReference = p.instance.Spec.PlanReference
+	claim.Spec.SecretTransforms = []api.SecretTransform{{PublishKey: &api.PublishKeyTransform{Key: "host"}}}
+	w.create(claim)
+	w.ready(claim)
+	assert.Len(w, p.books.Instances(), 2)
+	published := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: claim.Namespace, Name: claim.Name}}
+	w.get(published)
+	assert.Contains(w, published.Data, "host")
+	own := &api.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: claim.Namespace, Name: claim.Status.InstanceRef.Name}}
+	w.get(own)
+	w.remove(claim)
+	w.gone(own, published)
+	assert.Len(w, p.books.Instances(), 1)
 }
 
 // restricted starts a controller of some namespaces, which without further flags must not

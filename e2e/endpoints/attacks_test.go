@@ -148,6 +148,21 @@ func TestNoNameIsSquatted(t *testing.T) {
 	second = w.binding("db", nil)
 	require.ErrorContains(t, w.client.Create(t.Context(), second), `the Service "db" is binding "first"'s`, "by its own name")
 
+	theirs := w.service("fourth")
+	theirs.Spec = corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "mine.example.com"}
+	w.create(theirs)
+	fourth := w.binding("fourth", object{"h": "db.example.com", "p": "443"})
+	fourth.Spec.EndpointsFrom = []api.EndpointFrom{{HostKey: "h", PortKey: "p"}}
+	w.create(fourth)
+	refused := w.becomes(fourth, api.ConditionEndpoints, api.ConditionFalse)
+	assert.Equal(t, "ServiceNotOwned", refused.Reason)
+	w.get(theirs)
+	assert.Equal(t, "mine.example.com", theirs.Spec.ExternalName)
+	w.delete(theirs)
+	w.becomes(fourth, api.ConditionEndpoints, api.ConditionTrue)
+	w.get(theirs)
+	assert.Equal(t, "db.example.com", theirs.Spec.ExternalName)
+
 	published := &corev1.ConfigMap{ObjectMeta: w.meta("third"), Data: map[string]string{"mine": "m"}}
 	w.create(published)
 	third := w.binding("third", object{"region": "west"})

@@ -69,6 +69,12 @@ func TestControllerIsHeldToItsObjects(t *testing.T) {
 		"Metadata":       {reason: "Attack", object: slice(own, discoveryv1.AddressTypeIPv4, "100.100.100.200")},
 		"MetadataOfIPv6": {reason: "Attack", object: slice(own, discoveryv1.AddressTypeIPv6, "fd00:ec2::254")},
 		"ThisNetwork":    {reason: "Attack: the machine itself", object: slice(own, discoveryv1.AddressTypeIPv4, "0.1.2.3")},
+		"Secret":         {reason: "what it is there for", object: &corev1.Secret{ObjectMeta: own, Type: "servicebinding.io/mysql"}, may: true},
+		"SecretOpaque":   {reason: "of no service type", object: &corev1.Secret{ObjectMeta: own}, may: true},
+		"SecretOfToken":  {reason: "Attack: the cluster would fill in a token", object: tokenSecret(own, "default")},
+		"SecretOfImages": {reason: "none of its types", object: &corev1.Secret{ObjectMeta: own, Type: corev1.SecretTypeBootstrapToken}},
+		"UnownedSecret":  {reason: "nobody's", object: &corev1.Secret{ObjectMeta: unowned}},
+		"Translated":     {reason: "an address of IPv4, by way of IPv6", object: slice(own, discoveryv1.AddressTypeIPv6, "64:ff9b::808:808"), may: true},
 		"NamesInSlice":   {reason: "Attack: a name for an address", object: slice(own, discoveryv1.AddressTypeFQDN, "db.prod.svc")},
 	}
 	theirs := w.as(controllerUser)

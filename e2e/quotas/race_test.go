@@ -1,10 +1,10 @@
 package quotas_test
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"slices"
 	"strconv"
@@ -47,25 +47,25 @@ func quotaRounds(t *testing.T) int {
 }
 
 // TestNeverOverWhateverTheRace: eight writers create, change and delete at the same time,
-// while the keeper that leads is killed or overthrown at random. The broker's books are
-// never over a limit, and in the end no slot is free that somebody waits for.
+// while the keeper that leads is killed or overthrown, and the controller killed, at
+// random; in every third round the broker is slow and faulty too. Its books are never over
+// a limit, and in the end no slot is free that somebody waits for.
 func TestNeverOverWhateverTheRace(t *testing.T) {
 	r := &race{world: newWorld(t, func(o *osbtest.Options) { o.KeepCalls = 1000 })}
 	r.limit("all", instances(maxAll), "small", "large")
 	r.limit("large", instances(maxLarge), "large")
-	stop := r.watchBooks()
+	most, mostLarge := r.broker.Peak(r.id("small"), r.id("large")), r.broker.Peak(r.id("large"))
 	rounds := quotaRounds(t)
 	for round := range rounds {
 		r.round(round)
-		if t.Failed() {
-			break
-		}
+		require.LessOrEqual(t, most(), maxAll, "over in round %d", round)
+		require.LessOrEqual(t, mostLarge(), maxLarge, "over in round %d", round)
 	}
-	stop()
-	t.Logf("%d rounds: %d stored, %d refused, %d waited, %d killed, %d overthrown, at most %d and %d large at once",
-		rounds, r.stored, r.refused, r.waited, r.killed, r.overthrown, r.most, r.mostLarge)
-	assert.Equal(t, maxAll, r.most, "or this shows nothing")
-	assert.Equal(t, maxLarge, r.mostLarge, "or this shows nothing")
+	t.Logf("%d rounds: %d stored, %d refused, %d waited, %d keepers and %d controllers killed, %d overthrown, %d faults, at most %d and %d large at once",
+		rounds, r.stored, r.refused, r.waited, r.killed, r.crashes, r.overthrown, r.faults, most(), mostLarge())
+	assert.Equal(t, maxAll, most(), "or this shows nothing")
+	assert.Equal(t, maxLarge, mostLarge(), "or this shows nothing")
+	assert.Positive(t, r.faults, "or this shows nothing")
 	assert.Positive(t, r.waited, "or this shows nothing")
 }
 
@@ -73,9 +73,10 @@ func TestNeverOverWhateverTheRace(t *testing.T) {
 type race struct {
 	*world
 
-	mu                                                 sync.Mutex
-	stored, refused, waited, killed, overthrown, leads int
-	most, mostLarge                                    int
+	mu                                                          sync.Mutex
+	stored, refused, waited, killed, overthrown, crashes, leads int
+	// faults is the broker's, which asks for one call at a time.
+	faults int
 }
 
 func (r *race) count(what *int) {
@@ -84,45 +85,49 @@ func (r *race) count(what *int) {
 	*what++
 }
 
-// watchBooks looks into the broker's books all the time.
-func (r *race) watchBooks() (stop func()) {
-	ctx, cancel := context.WithCancel(r.Context())
-	var over sync.WaitGroup
-	over.Go(func() {
-		for ctx.Err() == nil {
-			all, large := 0, 0
-			for _, i := range r.broker.Instances() {
-				all++
-				if i.PlanID == r.id("large") {
-					large++
-				}
-			}
-			r.mu.Lock()
-			r.most, r.mostLarge = max(r.most, all), max(r.mostLarge, large)
-			r.mu.Unlock()
-			if all > maxAll || large > maxLarge {
-				r.Errorf("over: %d of %d, %d of %d large", all, maxAll, large, maxLarge)
-				return
-			}
-			<-time.After(200 * time.Microsecond)
-		}
-	})
-	return func() { cancel(); over.Wait() }
-}
-
 func (r *race) round(round int) {
+	if round%3 == 2 {
+		r.broker.On(r.shaky(uint64(round)))
+	}
 	var all sync.WaitGroup
 	for i := range writers {
 		all.Go(func() { r.write(fmt.Sprintf("r%d-w%d", round, i)) })
 	}
-	all.Go(r.trouble)
+	all.Go(func() { r.trouble(round) })
 	all.Wait()
 	r.settles()
+	r.broker.Sync()
 	require.NoError(r, r.client.DeleteAllOf(r.Context(), &api.ServiceInstance{}, client.InNamespace(r.namespace)))
 	r.eventually(func() (bool, error) {
 		list := r.stand()
 		return len(list) == 0 && len(r.broker.Instances()) == 0, fmt.Errorf("%d are still there, and %d at the broker", len(list), len(r.broker.Instances()))
 	})
+}
+
+// shaky has every third call go wrong, up to six: those after which nobody knows what the
+// broker has are among them, and those that it works on for a while.
+func (r *race) shaky(seed uint64) func(osbtest.Call) osbtest.Fault {
+	random := osbtest.Random(seed, 0.3, func(verb osbtest.Verb) []osbtest.Fault {
+		switch verb {
+		case osbtest.Provision, osbtest.Update, osbtest.Deprovision:
+			out := osbtest.Status(http.StatusInternalServerError, "{}")
+			return []osbtest.Fault{out, out.Acting(), osbtest.Malformed(), osbtest.CutBefore(), osbtest.CutAfter(), osbtest.AsyncDone(1)}
+		default:
+			return nil
+		}
+	})
+	left := 6
+	return func(c osbtest.Call) osbtest.Fault {
+		if left == 0 {
+			return osbtest.Fault{}
+		}
+		fault := random(c)
+		if fault.String() != "" {
+			left--
+			r.count(&r.faults)
+		}
+		return fault
+	}
 }
 
 // write creates an instance, changes its plan or deletes it, and creates another one.
@@ -158,11 +163,18 @@ func (r *race) accepted(err error) bool {
 	return false
 }
 
-// trouble kills the keeper that leads, or takes the Lease from it while it goes on.
-func (r *race) trouble() {
+// trouble kills the keeper that leads, or takes the Lease from it while it goes on, or
+// kills the controller, which it does in every fourth round.
+func (r *race) trouble(round int) {
 	ctx := r.Context()
 	<-time.After(rand.N(60 * time.Millisecond))
-	if rand.IntN(3) == 0 {
+	switch {
+	case round%4 == 1:
+		r.count(&r.crashes)
+		assert.NoError(r, controller.Stop(ctx, syscall.SIGKILL))
+		assert.NoError(r, controller.Start(ctx))
+		return
+	case rand.IntN(3) == 0:
 		lease := &coordinationv1.Lease{ObjectMeta: metaOf(client.ObjectKey{Namespace: "defaultplan-system", Name: keeper.DefaultLeaseName})}
 		assert.NoError(r, r.client.Patch(ctx, lease, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"holderIdentity":""}}`))))
 		r.count(&r.overthrown)

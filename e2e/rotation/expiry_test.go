@@ -117,6 +117,11 @@ func TestDaysLeft(t *testing.T) {
 	days, err := strconv.ParseFloat(found[1], 64)
 	require.NoError(t, err)
 	assert.InDelta(t, 2, days, 0.1)
+	// A column of the type date would show a moment still to come as <invalid>.
+	wide, err := s.runs("kubectl", "get", "sb", b.Name, "-o", "wide")
+	require.NoError(t, err, wide)
+	assert.Contains(t, wide, b.Status.Credentials.ExpiresAt.UTC().Format(time.RFC3339))
+	assert.NotContains(t, wide, "<invalid>")
 	s.unbound(b)
 }
 

@@ -14,8 +14,11 @@ import (
 )
 
 // svcat runs svcat in the stage's namespace, and returns what it printed to both outputs.
-func (s *stage) svcat(args ...string) (string, error) {
-	cmd := exec.CommandContext(s.Context(), filepath.Join(binFolder, "svcat"), append([]string{"-n", s.namespace}, args...)...)
+func (s *stage) svcat(args ...string) (string, error) { return s.runs("svcat", args...) }
+
+// runs runs a client in the stage's namespace, as svcat does.
+func (s *stage) runs(client string, args ...string) (string, error) {
+	cmd := exec.CommandContext(s.Context(), filepath.Join(binFolder, client), append([]string{"-n", s.namespace}, args...)...)
 	cmd.Env = shared.Environment()
 	out, err := cmd.CombinedOutput()
 	return string(out), err
@@ -40,6 +43,9 @@ func TestSvcatRotates(t *testing.T) {
 	out, err = s.svcat("rotate", "binding", "reader")
 	require.Error(t, err)
 	assert.Contains(t, out, "spec.rotation.policy is Never")
+	out, err = s.svcat("rotate", "binding", "reader", "--overlap=-1h")
+	require.Error(t, err)
+	assert.Contains(t, out, `--overlap is "-1h0m0s"`)
 	out, err = s.svcat("rotate", "binding", "nobody")
 	require.Error(t, err)
 	assert.Contains(t, out, "reader", "those that there are")

@@ -74,6 +74,9 @@ func (s *Scenarios) runIn(m *testing.M, dir string, given map[string]*string) (i
 	if err := s.link(bin, given); err != nil {
 		return 1, err
 	}
+	if err := warnOutdated(os.Stderr, s.Up, bin, s.Binaries); err != nil {
+		return 1, err
+	}
 	return s.Run(m, dir, bin)
 }
 

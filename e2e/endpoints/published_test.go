@@ -1,0 +1,35 @@
+package endpoints_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	corev1 "k8s.io/api/core/v1"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// A key that came from another Secret is never published, whatever transforms say, also
+// under another name; what the broker gave is.
+func TestKeysOfAnotherSecretAreNotPublished(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.create(&corev1.Secret{ObjectMeta: w.meta("other"), StringData: map[string]string{"token": "canary", "key": "canary"}})
+	b := w.binding("reader", object{"host": "db.example.com", "password": "hunter2"})
+	b.Spec.SecretTransforms = []api.SecretTransform{
+		{AddKeysFrom: &api.AddKeysFromTransform{SecretRef: &api.ObjectReference{Namespace: w.namespace, Name: "other"}}},
+		{RenameKey: &api.RenameKeyTransform{From: "key", To: "renamed"}},
+		{PublishKey: &api.PublishKeyTransform{Key: "token"}},
+		{PublishKey: &api.PublishKeyTransform{Key: "renamed"}},
+		{PublishKey: &api.PublishKeyTransform{Key: "host"}},
+	}
+	w.create(b)
+	w.becomes(b, api.ConditionReady, api.ConditionTrue)
+	published, secret := w.configMap("reader"), w.secret("reader")
+	w.get(published)
+	w.get(secret)
+	assert.Equal(t, map[string]string{"host": "db.example.com"}, published.Data)
+	assert.Empty(t, published.BinaryData)
+	assert.Equal(t, "canary", string(secret.Data["token"]))
+	assert.Equal(t, "canary", string(secret.Data["renamed"]))
+}
