@@ -10,7 +10,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
-// A calling is the part of a subject that calls its broker.
+// calling is the part of a subject that calls its broker.
 type calling interface {
 	// withheld is why the call of a decision must not be made although its intent is
 	// stored; false: it may. It asks the API server.
