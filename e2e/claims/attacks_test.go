@@ -41,7 +41,7 @@ func TestControllerIsHeldToInstancesOfBindings(t *testing.T) {
 	b := s.claimed()
 	users := &api.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "users"}}
 	users.Spec.ClusterServiceClassExternalName = s.name("db")
-	s.create(users)
+	s.Create(users)
 	theirs := s.asController()
 	s.refused(theirs.Delete(t.Context(), users, client.DryRunAll))
 	other := users.DeepCopy()
@@ -50,7 +50,7 @@ func TestControllerIsHeldToInstancesOfBindings(t *testing.T) {
 	s.refused(theirs.Create(t.Context(), other, client.DryRunAll))
 	require.NoError(t, s.client.Create(t.Context(), other, client.DryRunAll), "the administrator may")
 	require.NoError(t, theirs.Delete(t.Context(), s.own(b), client.DryRunAll), "what is a binding's own")
-	s.delete(users)
-	s.gone(users)
+	s.Delete(users)
+	s.Gone(users)
 	s.ends(b)
 }

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -21,7 +22,7 @@ func ofType(s *shop) func(*api.ServiceBinding) {
 
 // sized asks for a larger instance, and for another role.
 func sized(b *api.ServiceBinding) {
-	b.Spec.ProvisionParameters, b.Spec.Parameters = rawJSON(`{"size": 5}`), rawJSON(`{"role": "owner"}`)
+	b.Spec.ProvisionParameters, b.Spec.Parameters = stack.RawJSON(`{"size": 5}`), stack.RawJSON(`{"role": "owner"}`)
 }
 
 // slowly has the broker take its time for everything.
@@ -58,13 +59,13 @@ func TestOneObjectInOneSecretOut(t *testing.T) {
 			assert.Equal(t, test.role, bound.Parameters["role"], test.reason)
 			require.NotNil(t, b.Status.InstanceRef)
 			own := s.own(b)
-			s.get(own)
+			s.Get(own)
 			assert.Equal(t, own.Name, b.Status.InstanceRef.Name)
 			assert.True(t, metav1.IsControlledBy(own, b))
 			assert.Equal(t, made.ID, own.Status.ExternalID)
 			assert.Equal(t, b.Spec.UserInfo.Username, own.Spec.UserInfo.Username, "it is in the name of the binding's user")
 			secret := s.secret(b.Status.Binding.Name)
-			s.get(secret)
+			s.Get(secret)
 			assert.Equal(t, bound.Credentials["password"], string(secret.Data["password"]))
 			assert.True(t, metav1.IsControlledBy(secret, b))
 			s.told("InstanceCreated", b.Name)
@@ -82,18 +83,18 @@ func TestStatusTellsEachStep(t *testing.T) {
 		s.broker.Async(verb, -1)
 	}
 	b := s.claim()
-	s.create(b)
-	told := s.hasCondition(b, api.ConditionReady, api.ConditionUnknown, "Provisioning")
+	s.Create(b)
+	told := s.HasCondition(b, api.ConditionReady, api.ConditionUnknown, "Provisioning")
 	assert.Contains(t, told.Message, s.own(b).Name)
 	s.goesOn()
-	s.hasCondition(b, api.ConditionReady, api.ConditionUnknown, "Binding")
+	s.HasCondition(b, api.ConditionReady, api.ConditionUnknown, "Binding")
 	s.goesOn()
-	s.hasCondition(b, api.ConditionReady, api.ConditionTrue, "InjectedBindResult")
-	s.delete(b)
-	s.hasCondition(b, api.ConditionReady, api.ConditionUnknown, "Unbinding")
+	s.HasCondition(b, api.ConditionReady, api.ConditionTrue, "InjectedBindResult")
+	s.Delete(b)
+	s.HasCondition(b, api.ConditionReady, api.ConditionUnknown, "Unbinding")
 	assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Deprovision)), "the bindings go first")
 	s.goesOn()
-	told = s.hasCondition(b, api.ConditionReady, api.ConditionUnknown, "Deprovisioning")
+	told = s.HasCondition(b, api.ConditionReady, api.ConditionUnknown, "Deprovisioning")
 	assert.Contains(t, told.Message, "has left its broker")
 	assert.Equal(t, api.UnbindSucceeded, b.Status.UnbindStatus)
 	s.goesOn()
@@ -103,7 +104,7 @@ func TestStatusTellsEachStep(t *testing.T) {
 // goesOn waits until the broker works on something, and has it end.
 func (s *shop) goesOn() {
 	s.Helper()
-	s.eventually(func() (bool, error) {
+	s.Eventually(func() (bool, error) {
 		return slices.ContainsFunc(s.broker.Running(), s.broker.Finish), nil
 	})
 }
@@ -116,23 +117,23 @@ func TestManyClaimsAtOnce(t *testing.T) {
 	claims := make([]*api.ServiceBinding, many)
 	for i := range claims {
 		claims[i] = s.claim(func(b *api.ServiceBinding) { b.Name, b.GenerateName = "", "many-" })
-		s.create(claims[i])
+		s.Create(claims[i])
 	}
 	ids := map[string]bool{}
 	for _, b := range claims {
-		s.ready(b)
+		s.Ready(b)
 		own := s.own(b)
-		s.get(own)
+		s.Get(own)
 		ids[own.Status.ExternalID] = true
 		assert.Equal(t, own.Status.ExternalID, s.broker.Bindings()[b.Status.ExternalID].InstanceID)
 	}
 	assert.Len(t, ids, many)
 	assert.Len(t, s.broker.Instances(), many)
 	for _, b := range claims {
-		s.delete(b)
+		s.Delete(b)
 	}
 	for _, b := range claims {
-		s.gone(b)
+		s.Gone(b)
 	}
 	assert.Empty(t, s.broker.Instances())
 	s.broker.AssertDuties(t)
@@ -149,7 +150,7 @@ func TestClaimByType(t *testing.T) {
 		if plan.Spec.ClusterServiceBrokerName != s.registered.Name {
 			continue
 		}
-		s.change(plan, func() {
+		s.Change(plan, func() {
 			if plan.Annotations == nil {
 				plan.Annotations = map[string]string{}
 			}
@@ -158,9 +159,9 @@ func TestClaimByType(t *testing.T) {
 	}
 	b := s.claimed(ofType(s))
 	assert.Equal(t, s.name("db"), b.Spec.ServiceType)
-	resolved := s.hasCondition(b, api.ConditionResolved, api.ConditionTrue, "")
+	resolved := s.HasCondition(b, api.ConditionResolved, api.ConditionTrue, "")
 	own := s.own(b)
-	s.get(own)
+	s.Get(own)
 	its, _ := api.FindCondition(own.Status.Conditions, api.ConditionResolved)
 	assert.Equal(t, resolved.Reason, its.Reason, "it was decided once, by one rule")
 	s.ends(b)

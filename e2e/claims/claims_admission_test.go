@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack"
 )
 
 // plan is the one plan of the shop.
@@ -29,7 +30,7 @@ func (s *shop) plan() *api.ClusterServicePlan {
 func (s *shop) makeDefault() {
 	s.Helper()
 	plan := s.plan()
-	s.change(plan, func() {
+	s.Change(plan, func() {
 		plan.Annotations = map[string]string{api.AnnotationDefaultPlan: "true"}
 		plan.Labels = map[string]string{"tier": s.suffix}
 	})
@@ -99,7 +100,7 @@ func TestClaimRefused(t *testing.T) {
 		"Class": {"there is no such class", func(b *api.ServiceBinding) { b.Spec.ClusterServiceClassExternalName = "none-" + s.suffix }, "there is no such class"},
 		"NotDedicated": {"it names its instance", func(b *api.ServiceBinding) {
 			b.Spec.ClusterServiceClassExternalName, b.Spec.InstanceRef = "", &api.InstanceReference{Name: "mydb"}
-			b.Spec.ProvisionParameters = rawJSON(`{"size": 2}`)
+			b.Spec.ProvisionParameters = stack.RawJSON(`{"size": 2}`)
 		}, "instanceRef names another"},
 		"Forged": {"references are admission's", func(b *api.ServiceBinding) {
 			b.Spec.ClusterServicePlanRef = &api.ClusterObjectReference{Name: s.plan().Name}
@@ -110,7 +111,7 @@ func TestClaimRefused(t *testing.T) {
 	deny := &api.BindingPolicy{ObjectMeta: metav1.ObjectMeta{Name: s.name("closed")}}
 	deny.Spec.Action, deny.Spec.Message = api.PolicyDeny, "ask ann"
 	deny.Spec.Subjects = []api.BindingPolicySubject{{PlanSubject: api.PlanSubject{ClassName: s.name("db")}}}
-	s.create(deny)
+	s.Create(deny)
 	t.Cleanup(func() { _ = s.client.Delete(t.Context(), deny) })
 	said := s.refusal(s.client.Create(t.Context(), s.claim()))
 	assert.Contains(t, said, "ask ann")
@@ -125,10 +126,10 @@ func TestClaimWaitsForItsPlan(t *testing.T) {
 	w := newWorld(t)
 	b := &api.ServiceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "orders"}}
 	b.Spec.ClusterServiceClassExternalName, b.Spec.ClusterServicePlanExternalName = w.name("db"), "small"
-	w.create(b)
+	w.Create(b)
 	assert.False(t, b.Spec.Decided())
 	s := newShopOn(t, w, true)
-	s.ready(b)
+	s.Ready(b)
 	made, _ := s.only()
 	assert.EqualValues(t, 1, made.Parameters["size"])
 	s.ends(b)
@@ -144,17 +145,17 @@ func TestClaimAppliedAgain(t *testing.T) {
 		"spec": {"serviceType": %q, "provisionParameters": {"zone": "a"}}}`, s.namespace, s.name("db"))
 	s.apply(manifest, "apply", "-f", "-")
 	b := s.claim()
-	s.ready(b)
+	s.Ready(b)
 	before := b.Spec
 	for _, way := range [][]string{{"apply", "-f", "-"}, {"apply", "--server-side", "--force-conflicts", "-f", "-"}, {"replace", "-f", "-"}} {
 		s.apply(manifest, way...)
-		s.get(b)
+		s.Get(b)
 		assert.Equal(t, before, b.Spec, "%v", way)
 	}
 	for _, empty := range []string{`{}`, `{"name": ""}`} {
 		// So do the types of the retired catalog, which cannot leave it out.
 		s.apply(strings.Replace(manifest, `"spec": {`, `"spec": {"instanceRef": `+empty+`, `, 1), "replace", "-f", "-")
-		s.get(b)
+		s.Get(b)
 		assert.Equal(t, before, b.Spec, empty)
 	}
 	for _, edit := range []string{`{"provisionParameters":{"zone":"b"}}`, `{"instanceRef":{"name":"other"}}`, `{"serviceType":"other"}`} {
@@ -180,7 +181,7 @@ func TestDedicatedInstanceIsGuarded(t *testing.T) {
 	s := newShop(t)
 	b := s.claimed()
 	own := s.own(b)
-	s.get(own)
+	s.Get(own)
 	forged := func(edit func(*api.ServiceInstance)) *api.ServiceInstance {
 		instance, err := api.DedicatedInstance(b)
 		require.NoError(t, err)
@@ -193,7 +194,7 @@ func TestDedicatedInstanceIsGuarded(t *testing.T) {
 		*i = api.ServiceInstance{TypeMeta: i.TypeMeta, ObjectMeta: metav1.ObjectMeta{Namespace: i.Namespace, Name: i.Name}}
 		i.Spec.ClusterServiceClassExternalName = s.name("db")
 	}
-	larger := func(i *api.ServiceInstance) { i.Spec.Parameters = rawJSON(`{"size":9}`) }
+	larger := func(i *api.ServiceInstance) { i.Spec.Parameters = stack.RawJSON(`{"size":9}`) }
 	for name, tc := range map[string]struct {
 		by   []string
 		edit func(*api.ServiceInstance)
@@ -222,25 +223,25 @@ func TestDedicatedInstanceIsGuarded(t *testing.T) {
 
 	plain := &api.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "plain"}}
 	plain.Spec.ClusterServiceClassExternalName = s.name("db")
-	s.create(plain)
-	s.ready(plain)
+	s.Create(plain)
+	s.Ready(plain)
 	plain.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(b, api.GroupVersion.WithKind("ServiceBinding"))}
 	assert.Contains(t, s.refusal(s.client.Update(t.Context(), plain)), "made by the controller alone", "an update of metadata alone is seen, too")
 
-	s.get(plain)
+	s.Get(plain)
 	plain.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(b, api.GroupVersion.WithKind("ServiceBinding"))}
 	plain.OwnerReferences[0].APIVersion = "servicebinding.io/v1"
 	require.NoError(t, s.client.Update(t.Context(), plain), "another's kind of that name is an owner like any")
 	plain.OwnerReferences[0].APIVersion = api.GroupVersion.String()
 	assert.Contains(t, s.refusal(s.client.Update(t.Context(), plain)), "made by the controller alone", "and does not become ours by its group")
-	s.get(plain)
+	s.Get(plain)
 	plain.OwnerReferences = nil
 	require.NoError(t, s.client.Update(t.Context(), plain))
 
 	stripped := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"ownerReferences":null}}`))
 	require.NoError(t, s.client.Patch(t.Context(), own.DeepCopy(), stripped, client.DryRunAll), "the garbage collector must be able to")
-	s.delete(plain)
-	s.gone(plain)
+	s.Delete(plain)
+	s.Gone(plain)
 	s.ends(b)
 }
 

@@ -42,7 +42,7 @@ func (g *crashStage) atRandom(t *testing.T) {
 		})
 		for n := range randomClaims {
 			b := s.claim(func(b *api.ServiceBinding) { b.Name = fmt.Sprintf("orders-%d-%d", kill, n) })
-			s.create(b)
+			s.Create(b)
 			if gone := dice.IntN(len(claims) + 1); gone < len(claims) {
 				s.goes(claims[gone])
 			}
@@ -75,11 +75,11 @@ func (s *shop) settles(claims []*api.ServiceBinding) {
 	s.Helper()
 	live := 0
 	for _, b := range claims {
-		if s.absent(b) || b.DeletionTimestamp != nil {
-			s.gone(b)
+		if s.Absent(b) || b.DeletionTimestamp != nil {
+			s.Gone(b)
 			continue
 		}
-		s.ready(b)
+		s.Ready(b)
 		live++
 	}
 	assert.Len(s, s.broker.Instances(), live)
@@ -89,7 +89,7 @@ func (s *shop) settles(claims []*api.ServiceBinding) {
 		s.goes(b)
 	}
 	for _, b := range claims {
-		s.gone(b)
+		s.Gone(b)
 	}
 	assert.Empty(s, s.broker.Instances())
 	assert.Empty(s, s.broker.Bindings())

@@ -83,9 +83,9 @@ func crashScenes() map[string]crashScene {
 // point. The function is called when that one is dead.
 func (c *crashScene) reach(t *testing.T, g *crashStage, s *shop, b *api.ServiceBinding) (late func()) {
 	t.Helper()
-	begin := func() { s.create(b) }
+	begin := func() { s.Create(b) }
 	if c.goes {
-		begin = func() { s.delete(b) }
+		begin = func() { s.Delete(b) }
 	}
 	if c.write == nil {
 		return c.reachCall(t, s, begin)

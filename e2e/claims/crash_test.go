@@ -101,8 +101,8 @@ func (g *crashStage) play(t *testing.T, scenes map[string]crashScene) {
 				s := newShopOn(t, newWorldOn(t, g.Stack), true, crashing)
 				b := s.claim()
 				if c.goes {
-					s.create(b)
-					s.ready(b)
+					s.Create(b)
+					s.Ready(b)
 				}
 				ready()
 				<-begin // a call that is held must not time out before the others are there
@@ -126,16 +126,16 @@ func (g *crashStage) play(t *testing.T, scenes map[string]crashScene) {
 func (s *shop) survives(c crashScene, b *api.ServiceBinding) {
 	s.Helper()
 	if !c.goes {
-		s.ready(b)
+		s.Ready(b)
 		made, bound := s.only()
 		own := s.own(b)
-		s.get(own)
+		s.Get(own)
 		assert.Equal(s, own.Status.ExternalID, made.ID)
 		assert.Equal(s, b.Status.ExternalID, bound.ID)
 		secret := s.secret(b.Name)
-		s.get(secret)
+		s.Get(secret)
 		assert.Equal(s, bound.Credentials["password"], string(secret.Data["password"]))
-		s.delete(b)
+		s.Delete(b)
 	}
 	s.nothingIsLeft(b)
 	instances := 0

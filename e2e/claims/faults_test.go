@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -40,14 +41,14 @@ func TestFaultsOfOneCall(t *testing.T) {
 			s := newShop(t)
 			s.broker.Next(test.verb, test.faults...)
 			b := s.claim()
-			s.create(b)
+			s.Create(b)
 			if test.failed != "" {
-				s.hasCondition(b, api.ConditionFailed, api.ConditionTrue, test.failed)
-				s.hasCondition(b, api.ConditionReady, api.ConditionFalse, test.failed)
-				s.hasCondition(b, api.ConditionStalled, api.ConditionTrue, test.failed)
+				s.HasCondition(b, api.ConditionFailed, api.ConditionTrue, test.failed)
+				s.HasCondition(b, api.ConditionReady, api.ConditionFalse, test.failed)
+				s.HasCondition(b, api.ConditionStalled, api.ConditionTrue, test.failed)
 				assert.Nil(t, b.Status.Binding)
 			} else {
-				s.ready(b)
+				s.Ready(b)
 				s.only()
 			}
 			s.ends(b)
@@ -62,12 +63,12 @@ func TestInstanceIsMended(t *testing.T) {
 	s := newShop(t)
 	s.broker.Next(osbtest.Provision, osbtest.Status(400, `{"description": "too small"}`))
 	b := s.claim()
-	s.create(b)
-	told := s.hasCondition(b, api.ConditionFailed, api.ConditionTrue, "ProvisionCallFailed")
+	s.Create(b)
+	told := s.HasCondition(b, api.ConditionFailed, api.ConditionTrue, "ProvisionCallFailed")
 	assert.Contains(t, told.Message, "too small")
 	own := s.own(b)
-	s.change(own, func() { own.Spec.Parameters = rawJSON(`{"size": 7}`) })
-	s.ready(b)
+	s.Change(own, func() { own.Spec.Parameters = stack.RawJSON(`{"size": 7}`) })
+	s.Ready(b)
 	made, _ := s.only()
 	assert.EqualValues(t, 7, made.Parameters["size"])
 	s.ends(b)
@@ -101,7 +102,7 @@ func TestFaultsAtRandom(t *testing.T) {
 	claims := make([]*api.ServiceBinding, shakyClaims)
 	for i := range claims {
 		claims[i] = s.claim(func(b *api.ServiceBinding) { b.Name = fmt.Sprintf("shaky-%02d", i) })
-		s.create(claims[i])
+		s.Create(claims[i])
 	}
 	ready := 0
 	for _, b := range claims {
@@ -112,13 +113,13 @@ func TestFaultsAtRandom(t *testing.T) {
 	assert.Greater(t, ready, shakyClaims/2, "most become Ready")
 	assert.LessOrEqual(t, len(s.broker.Instances()), shakyClaims)
 	for i, b := range claims {
-		s.delete(b)
+		s.Delete(b)
 		if i == shakyClaims/2 {
 			s.broker.Sync()
 		}
 	}
 	for _, b := range claims {
-		s.gone(b)
+		s.Gone(b)
 	}
 	assert.Empty(t, s.broker.Bindings())
 	assert.Empty(t, s.broker.Instances())
@@ -129,15 +130,15 @@ func TestFaultsAtRandom(t *testing.T) {
 // comesToAnEnd waits until a claim is Ready, which it says, or Failed.
 func (s *shop) comesToAnEnd(b *api.ServiceBinding) (ready bool) {
 	s.Helper()
-	s.eventually(func() (bool, error) {
-		s.get(b)
+	s.Eventually(func() (bool, error) {
+		s.Get(b)
 		is, _ := api.FindCondition(b.Status.Conditions, api.ConditionReady)
 		failed, _ := api.FindCondition(b.Status.Conditions, api.ConditionFailed)
 		ready = is.Status == api.ConditionTrue
 		if ready || failed.Status == api.ConditionTrue && !b.Status.OrphanMitigationInProgress {
 			return true, nil
 		}
-		return false, fmt.Errorf("%s: %s", b.Name, statusOf(b))
+		return false, fmt.Errorf("%s: %s", b.Name, stack.StatusOf(b))
 	})
 	return ready
 }

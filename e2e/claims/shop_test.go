@@ -45,8 +45,8 @@ func newShopOn(t *testing.T, w *world, fetchable bool, edits ...func(*osbtest.Op
 	t.Cleanup(s.tell)
 	s.registered = &api.ClusterServiceBroker{ObjectMeta: metav1.ObjectMeta{Name: w.name("broker")}}
 	s.registered.Spec.URL = s.broker.URL
-	w.create(s.registered)
-	w.ready(s.registered)
+	w.Create(s.registered)
+	w.Ready(s.registered)
 	return s
 }
 
@@ -75,8 +75,8 @@ func (s *shop) claim(edits ...func(*api.ServiceBinding)) *api.ServiceBinding {
 func (s *shop) claimed(edits ...func(*api.ServiceBinding)) *api.ServiceBinding {
 	s.Helper()
 	b := s.claim(edits...)
-	s.create(b)
-	s.ready(b)
+	s.Create(b)
+	s.Ready(b)
 	return b
 }
 
@@ -103,9 +103,9 @@ func (s *shop) only() (instance osbtest.Instance, binding osbtest.Binding) {
 // the broker has nothing of them any more, and was treated as it should be.
 func (s *shop) nothingIsLeft(b *api.ServiceBinding, except ...string) {
 	s.Helper()
-	s.gone(b)
-	assert.True(s, s.absent(s.own(b)), "the instance goes before its binding")
-	s.gone(s.secret(b.Name))
+	s.Gone(b)
+	assert.True(s, s.Absent(s.own(b)), "the instance goes before its binding")
+	s.Gone(s.secret(b.Name))
 	assert.Empty(s, s.broker.Bindings())
 	assert.Empty(s, s.broker.Instances())
 	s.nothingMadeTwice()
@@ -123,6 +123,6 @@ func (s *shop) nothingMadeTwice() {
 // ends deletes a claim, of which nothing is left.
 func (s *shop) ends(b *api.ServiceBinding, except ...string) {
 	s.Helper()
-	s.delete(b)
+	s.Delete(b)
 	s.nothingIsLeft(b, except...)
 }

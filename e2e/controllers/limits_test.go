@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack"
 )
 
 // With the one right beyond its namespaces that it can be given, to read policies, a
@@ -23,12 +24,12 @@ func TestLimitsHoldInNamespaces(t *testing.T) {
 	w.readsPolicies(tenants)
 	w.restricted(tenants, []string{a})
 	p := w.tenancy(a)
-	w.ready(p.broker)
+	w.Ready(p.broker)
 	limit := &api.ProvisioningPolicy{ObjectMeta: metav1.ObjectMeta{Name: w.name("few")}}
 	limit.Spec.Action, limit.Spec.MaxInstances = api.PolicyLimit, new(int32(1))
 	limit.Spec.Namespaces = &api.PolicyNamespaces{Names: []string{a}}
 	limit.Spec.Subjects = []api.PolicySubject{{PlanSubject: api.PlanSubject{ClassName: p.instance.Spec.ServiceClassExternalName}}}
-	w.create(limit)
+	w.Create(limit)
 	t.Cleanup(func() { assert.NoError(t, client.IgnoreNotFound(w.client.Delete(context.Background(), limit))) })
 
 	var all []*api.ServiceInstance
@@ -42,11 +43,11 @@ func TestLimitsHoldInNamespaces(t *testing.T) {
 		assert.NoError(t, err)
 		all = append(all, db)
 	}
-	w.eventually(func() (bool, error) {
+	w.Eventually(func() (bool, error) {
 		ready, waiting := 0, 0
 		for _, db := range all {
-			w.get(db)
-			switch found, _ := api.FindCondition(conditions(db), api.ConditionReady); {
+			w.Get(db)
+			switch found, _ := api.FindCondition(stack.ConditionsOf(db), api.ConditionReady); {
 			case found.Status == api.ConditionTrue:
 				ready++
 			case found.Reason == "WaitingForSlot":
@@ -69,7 +70,7 @@ func (w *world) readsPolicies(account string) {
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name + "-policies"}, Rules: []rbacv1.PolicyRule{
 		{APIGroups: []string{api.GroupName}, Resources: []string{"provisioningpolicies"}, Verbs: []string{"get", "list", "watch"}},
 	}}
-	w.create(role, &rbacv1.ClusterRoleBinding{
+	w.Create(role, &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: role.Name},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
 		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: system, Name: name}},

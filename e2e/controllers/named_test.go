@@ -23,7 +23,7 @@ func (w *world) named() *part {
 	w.controller("")
 	w.controller(east)
 	p := w.part(east)
-	w.ready(p.broker)
+	w.Ready(p.broker)
 	return p
 }
 
@@ -36,7 +36,7 @@ func (w *world) alone(p *part, handled ...client.Object) {
 	}
 	assert.Empty(w, w.writesOf(accountOf("")))
 	for _, object := range handled {
-		w.get(object)
+		w.Get(object)
 		name := ""
 		switch o := object.(type) {
 		case *api.ServiceInstance:
@@ -57,21 +57,21 @@ func TestNamedControllerHandlesClaimsSharingAndRotation(t *testing.T) {
 	p.instance.Spec.Sharing = &api.Sharing{Namespaces: []string{other}}
 	claim := &api.ServiceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: w.name("claim")}}
 	claim.Spec.ClusterServiceClassExternalName, claim.Spec.ClusterServicePlanExternalName = p.instance.Spec.ClusterServiceClassExternalName, "small"
-	w.create(p.instance, p.binding, claim)
-	w.ready(p.instance, p.binding, claim)
+	w.Create(p.instance, p.binding, claim)
+	w.Ready(p.instance, p.binding, claim)
 	from := &api.ServiceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: other, Name: w.name("from")}}
 	from.Spec.InstanceRef = &api.InstanceReference{Namespace: w.namespace, Name: p.instance.Name}
-	w.create(from)
-	w.ready(from)
+	w.Create(from)
+	w.Ready(from)
 	assert.Len(t, p.books.Instances(), 2)
 	assert.Len(t, p.books.Bindings(), 3)
 
 	former := p.binding.Status.ExternalID
-	w.edit(p.binding, func() {
+	w.Change(p.binding, func() {
 		p.binding.Spec.Rotation = &api.Rotation{Requests: 1, Overlap: &metav1.Duration{Duration: time.Second}}
 	})
-	w.eventually(func() (bool, error) {
-		w.get(p.binding)
+	w.Eventually(func() (bool, error) {
+		w.Get(p.binding)
 		_, there := p.books.Bindings()[former]
 		if status := &p.binding.Status; there || status.Rotation != nil || status.Credentials == nil || status.Credentials.Requests != 1 {
 			return false, errors.New("its credentials are not replaced yet")
@@ -83,7 +83,7 @@ func TestNamedControllerHandlesClaimsSharingAndRotation(t *testing.T) {
 	w.alone(p, p.instance, p.binding, claim, from, own)
 
 	w.remove(from, claim, p.binding, p.instance)
-	w.gone(own)
+	w.Gone(own)
 	assert.Empty(t, p.books.Bindings())
 	assert.Empty(t, p.books.Instances())
 	w.alone(p)
@@ -95,8 +95,8 @@ func TestNamedControllerHandlesClaimsSharingAndRotation(t *testing.T) {
 func TestFaultsAtANamedControllersBroker(t *testing.T) {
 	w := newWorld(t)
 	p := w.named()
-	w.create(p.instance)
-	w.ready(p.instance)
+	w.Create(p.instance)
+	w.Ready(p.instance)
 	faults := []osbtest.Fault{osbtest.Status(500, `{}`).Acting(), osbtest.CutMiddle(), osbtest.Hang()}
 	p.books.Next(osbtest.Bind, faults...)
 	var bindings []client.Object
@@ -105,12 +105,12 @@ func TestFaultsAtANamedControllersBroker(t *testing.T) {
 		b.Name = fmt.Sprintf("%s-%d", p.binding.Name, i)
 		bindings = append(bindings, b)
 	}
-	w.create(bindings...)
-	w.ready(bindings...)
+	w.Create(bindings...)
+	w.Ready(bindings...)
 	assert.Len(t, p.books.Bindings(), len(faults))
 	p.books.Next(osbtest.Bind, osbtest.AsyncFailed(0))
-	w.create(p.binding)
-	w.has(p.binding, api.ConditionFalse, "BindCallFailed")
+	w.Create(p.binding)
+	w.HasCondition(p.binding, api.ConditionReady, api.ConditionFalse, "BindCallFailed")
 	w.alone(p, append(bindings, p.instance, p.binding)...)
 
 	bindings = append(bindings, p.binding)
@@ -118,7 +118,7 @@ func TestFaultsAtANamedControllersBroker(t *testing.T) {
 	for _, b := range bindings {
 		require.NoError(t, w.client.Delete(t.Context(), b))
 	}
-	w.gone(bindings...)
+	w.Gone(bindings...)
 	w.remove(p.instance)
 	assert.Empty(t, p.books.Bindings())
 	assert.Empty(t, p.books.Instances())

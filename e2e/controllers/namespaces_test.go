@@ -46,7 +46,7 @@ func (w *world) tenancy(namespace string) *tenancy {
 	p.instance.Spec.ServiceClassExternalName, p.instance.Spec.ServicePlanExternalName = w.name("mysql"+namespace), "small"
 	p.binding = &api.ServiceBinding{ObjectMeta: meta("reader")}
 	p.binding.Spec.InstanceRef = &api.InstanceReference{Name: p.instance.Name}
-	w.create(secret, p.broker)
+	w.Create(secret, p.broker)
 	return p
 }
 
@@ -65,17 +65,17 @@ func TestNamespacesOnly(t *testing.T) {
 	for _, namespace := range []string{a, b} {
 		p := w.tenancy(namespace)
 		brokers = append(brokers, p.broker)
-		w.ready(p.broker)
-		w.create(p.instance, p.binding)
-		w.ready(p.instance, p.binding)
+		w.Ready(p.broker)
+		w.Create(p.instance, p.binding)
+		w.Ready(p.instance, p.binding)
 		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: p.binding.Name}}
-		w.get(secret)
+		w.Get(secret)
 		assert.Contains(t, secret.Data, "password")
 		provisions := p.books.Calls(osbtest.Of(osbtest.Provision))
 		require.Len(t, provisions, 1)
 		assert.Equal(t, namespace, provisions[0].Body["context"].(map[string]any)["namespace"])
 		assert.NotEmpty(t, provisions[0].Body["space_guid"], "the namespace's UID, which a right within it lets be read")
-		w.eventually(func() (bool, error) {
+		w.Eventually(func() (bool, error) {
 			var events corev1.EventList
 			err := w.client.List(w.Context(), &events, client.InNamespace(namespace), client.MatchingFields{"involvedObject.name": p.binding.Name})
 			return len(events.Items) > 0, err
@@ -90,9 +90,9 @@ func TestNamespacesOnly(t *testing.T) {
 	}
 
 	elsewhere := w.beyond(user, a, c)
-	w.gone(brokers...)
-	w.get(elsewhere.broker)
-	assert.Empty(t, conditions(elsewhere.broker), "it is in no namespace of its")
+	w.Gone(brokers...)
+	w.Get(elsewhere.broker)
+	assert.Empty(t, stack.ConditionsOf(elsewhere.broker), "it is in no namespace of its")
 	assert.Empty(t, elsewhere.books.Calls())
 	for _, r := range w.requestsOf(user) {
 		if r.ObjectRef.Resource == "provisioningpolicies" {
@@ -122,17 +122,17 @@ func (w *world) exposed(b *api.ServiceBinding) {
 func (w *world) rotates(b *api.ServiceBinding) {
 	w.Helper()
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: b.Name}}
-	w.get(secret)
+	w.Get(secret)
 	before := secret.Data
-	w.edit(b, func() { b.Spec.Rotation = &api.Rotation{Requests: 1, Overlap: &metav1.Duration{}} })
-	w.eventually(func() (bool, error) {
-		w.get(b)
+	w.Change(b, func() { b.Spec.Rotation = &api.Rotation{Requests: 1, Overlap: &metav1.Duration{}} })
+	w.Eventually(func() (bool, error) {
+		w.Get(b)
 		if c := b.Status.Credentials; c != nil && c.Requests == 1 && b.Status.Rotation == nil {
 			return true, nil
 		}
 		return false, fmt.Errorf("it is not rotated: %+v", b.Status)
 	})
-	w.get(secret)
+	w.Get(secret)
 	assert.NotEqual(w, before["password"], secret.Data["password"])
 }
 
@@ -143,16 +143,16 @@ func (w *world) claims(p *tenancy) {
 	claim := &api.ServiceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: p.binding.Namespace, Name: w.name("claim")}}
 	claim.Spec.PlanReference = p.instance.Spec.PlanReference
 	claim.Spec.SecretTransforms = []api.SecretTransform{{PublishKey: &api.PublishKeyTransform{Key: "host"}}}
-	w.create(claim)
-	w.ready(claim)
+	w.Create(claim)
+	w.Ready(claim)
 	assert.Len(w, p.books.Instances(), 2)
 	published := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: claim.Namespace, Name: claim.Name}}
-	w.get(published)
+	w.Get(published)
 	assert.Contains(w, published.Data, "host")
 	own := &api.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: claim.Namespace, Name: claim.Status.InstanceRef.Name}}
-	w.get(own)
+	w.Get(own)
 	w.remove(claim)
-	w.gone(own, published)
+	w.Gone(own, published)
 	assert.Len(w, p.books.Instances(), 1)
 }
 
@@ -180,12 +180,12 @@ func (w *world) beyond(user, namespace, elsewhere string) *tenancy {
 	w.Helper()
 	whole := w.controller("")
 	p := w.part("")
-	w.ready(p.broker)
+	w.Ready(p.broker)
 	require.NoError(w, whole.Stop(w.Context(), syscall.SIGTERM))
 	other := w.tenancy(elsewhere)
 	p.instance.Namespace = namespace
-	w.create(p.instance)
-	found := w.has(p.instance, api.ConditionUnknown, "BeyondNamespaces")
+	w.Create(p.instance)
+	found := w.HasCondition(p.instance, api.ConditionReady, api.ConditionUnknown, "BeyondNamespaces")
 	assert.Contains(w, found.Message, "the controller does not look at ClusterServicePlan")
 	assert.Contains(w, found.Message, "--namespaces")
 	assert.NotEmpty(w, w.writesOf(user))

@@ -10,10 +10,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -28,8 +28,8 @@ func TestEachControllerTouchesOnlyItsOwn(t *testing.T) {
 	w.controller(east)
 	parts := []*part{w.part(""), w.part(east)}
 	for _, p := range parts {
-		w.ready(p.broker)
-		w.create(p.instance, p.binding)
+		w.Ready(p.broker)
+		w.Create(p.instance, p.binding)
 	}
 	for i, p := range parts {
 		w.handled(p, p.name)
@@ -58,7 +58,7 @@ func (w *world) told(p *part) {
 		by += "-" + p.name
 	}
 	var events eventsv1.EventList
-	w.eventually(func() (bool, error) {
+	w.Eventually(func() (bool, error) {
 		err := w.client.List(w.Context(), &events, client.InNamespace(w.namespace), client.MatchingFields{"regarding.name": p.binding.Name})
 		return len(events.Items) > 0, err
 	})
@@ -76,18 +76,18 @@ func TestKilledControllersWorkWaitsForIt(t *testing.T) {
 	w.controller("")
 	killed := w.controller(east)
 	ours, theirs := w.part(""), w.part(east)
-	w.ready(ours.broker, theirs.broker)
+	w.Ready(ours.broker, theirs.broker)
 	theirs.books.Async(osbtest.Provision, 1000)
-	w.create(theirs.instance, theirs.binding)
-	w.eventually(func() (bool, error) { return len(theirs.books.Running()) > 0, nil })
+	w.Create(theirs.instance, theirs.binding)
+	w.Eventually(func() (bool, error) { return len(theirs.books.Running()) > 0, nil })
 	require.NoError(t, killed.Stop(t.Context(), syscall.SIGKILL))
 	calls := len(theirs.books.Calls())
 
-	w.edit(theirs.instance, func() { theirs.instance.Annotations = map[string]string{"acme.example/touched": "true"} })
-	w.create(ours.instance, ours.binding)
+	w.Change(theirs.instance, func() { theirs.instance.Annotations = map[string]string{"acme.example/touched": "true"} })
+	w.Create(ours.instance, ours.binding)
 	w.handled(ours, "")
 	assert.Len(t, theirs.books.Calls(), calls, "nobody asked in its place")
-	w.get(theirs.instance)
+	w.Get(theirs.instance)
 	assert.Equal(t, east, theirs.instance.Status.ControllerName)
 
 	require.NoError(t, killed.Start(t.Context()))
@@ -96,15 +96,6 @@ func TestKilledControllersWorkWaitsForIt(t *testing.T) {
 	assert.Len(t, theirs.books.Instances(), 1)
 	assert.NotContains(t, theirs.told(), toldBy(""))
 	w.remove(theirs.binding, theirs.instance, ours.binding, ours.instance)
-}
-
-func (w *world) edit(object client.Object, change func()) {
-	w.Helper()
-	require.NoError(w, retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		w.get(object)
-		change()
-		return w.client.Update(w.Context(), object)
-	}))
 }
 
 // Two controllers that are started with each other's names handle each other's parts from
@@ -117,8 +108,8 @@ func TestNamesAreSwapped(t *testing.T) {
 	first, second := w.controller(east), w.controller(west)
 	parts := []*part{w.part(east), w.part(west)}
 	for _, p := range parts {
-		w.ready(p.broker)
-		w.create(p.instance, p.binding)
+		w.Ready(p.broker)
+		w.Create(p.instance, p.binding)
 		w.handled(p, p.name)
 	}
 	require.NoError(t, first.Stop(t.Context(), syscall.SIGTERM))
@@ -126,7 +117,7 @@ func TestNamesAreSwapped(t *testing.T) {
 	w.controller(east, "--controller-name="+west)
 	w.controller(west, "--controller-name="+east)
 	for i, p := range parts {
-		w.edit(p.instance, func() { p.instance.Spec.ClusterServicePlanExternalName = "large" })
+		w.Change(p.instance, func() { p.instance.Spec.ClusterServicePlanExternalName = "large" })
 		w.handled(p, p.name)
 		assert.Equal(t, []string{toldBy(p.name), toldBy(p.name), toldBy(parts[1-i].name)}, p.told(), "the update is by whoever has the name now")
 		assert.Len(t, p.books.Instances(), 1)
@@ -146,20 +137,20 @@ func TestNobodysBrokerIsLeftAlone(t *testing.T) {
 	plan := &api.ClusterServicePlan{ObjectMeta: metav1.ObjectMeta{Name: w.name("plan-by-hand")}}
 	plan.Spec.ClusterServiceBrokerName, plan.Spec.ExternalID, plan.Spec.ExternalName, plan.Spec.Description = nobodys.broker.Name, w.name("plan"), "small", "d"
 	plan.Spec.ClusterServiceClassRef.Name = class.Name
-	w.create(class, plan)
+	w.Create(class, plan)
 	nobodys.instance.Spec.ClusterServiceClassExternalName = class.Spec.ExternalName
-	w.eventually(func() (bool, error) {
+	w.Eventually(func() (bool, error) {
 		err := w.client.Create(w.Context(), nobodys.instance)
 		return err == nil, err
 	})
-	w.create(nobodys.binding)
+	w.Create(nobodys.binding)
 
-	w.ready(ours.broker)
-	w.create(ours.instance, ours.binding)
+	w.Ready(ours.broker)
+	w.Create(ours.instance, ours.binding)
 	w.handled(ours, "")
 	for _, object := range []client.Object{nobodys.broker, nobodys.instance, nobodys.binding} {
-		w.get(object)
-		assert.Empty(t, conditions(object), "%T", object)
+		w.Get(object)
+		assert.Empty(t, stack.ConditionsOf(object), "%T", object)
 		var events corev1.EventList
 		require.NoError(t, w.client.List(t.Context(), &events, client.MatchingFields{"involvedObject.name": object.GetName()}))
 		assert.Empty(t, events.Items, "%T", object)
@@ -180,7 +171,7 @@ func TestGuardHoldsEveryController(t *testing.T) {
 	attacker, err := client.New(w.RESTConfigFor(accountOf(east), "system:serviceaccounts", "system:authenticated"), client.Options{Scheme: w.client.Scheme()})
 	require.NoError(t, err)
 	foreign := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "foreign"}}
-	w.create(foreign)
+	w.Create(foreign)
 	err = attacker.Delete(t.Context(), foreign)
 	require.ErrorContains(t, err, "no ServiceBinding owns it")
 	err = attacker.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "mine"}})

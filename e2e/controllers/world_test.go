@@ -2,7 +2,6 @@ package controllers_test
 
 import (
 	"crypto/rand"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -24,8 +23,7 @@ const system = "defaultplan-system"
 
 // A world is a namespace, and names that no other test has. Its methods fail the test.
 type world struct {
-	*testing.T
-	*stack.Stack
+	stack.Objects
 
 	namespace, suffix string
 	client            client.WithWatch
@@ -33,97 +31,26 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{T: t, Stack: shared, suffix: strings.ToLower(rand.Text()[:8]), client: shared.Client()}
+	w := &world{Objects: stack.Objects{T: t, Stack: shared}, suffix: strings.ToLower(rand.Text()[:8]), client: shared.Client()}
 	w.namespace = w.newNamespace("home")
 	return w
 }
 
 func (w *world) newNamespace(base string) string {
 	w.Helper()
-	w.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.name(base)}})
+	w.Create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.name(base)}})
 	return w.name(base)
 }
 
 // name makes a name unique.
 func (w *world) name(base string) string { return base + "-" + w.suffix }
 
-func (w *world) create(objects ...client.Object) {
-	w.Helper()
-	for _, object := range objects {
-		require.NoError(w, w.client.Create(w.Context(), object), "create %T %s", object, object.GetName())
-	}
-}
-
-func (w *world) get(object client.Object) {
-	w.Helper()
-	require.NoError(w, w.client.Get(w.Context(), client.ObjectKeyFromObject(object), object))
-}
-
 func (w *world) remove(objects ...client.Object) {
 	w.Helper()
 	for _, object := range objects {
 		require.NoError(w, w.client.Delete(w.Context(), object))
 	}
-	w.gone(objects...)
-}
-
-// gone waits until objects are there no more.
-func (w *world) gone(objects ...client.Object) {
-	w.Helper()
-	for _, object := range objects {
-		w.eventually(func() (bool, error) {
-			err := w.client.Get(w.Context(), client.ObjectKeyFromObject(object), object)
-			if err != nil {
-				return true, client.IgnoreNotFound(err)
-			}
-			return false, fmt.Errorf("%T %s is still there: %+v", object, object.GetName(), conditions(object))
-		})
-	}
-}
-
-func (w *world) eventually(is func() (bool, error)) {
-	w.Helper()
-	require.NoError(w, stack.Eventually(w.Context(), is))
-}
-
-// ready waits until objects are Ready.
-func (w *world) ready(objects ...client.Object) {
-	w.Helper()
-	for _, object := range objects {
-		w.has(object, api.ConditionTrue, "")
-	}
-}
-
-// has waits until Ready is so, as the object's spec is now; an empty reason is any.
-func (w *world) has(object client.Object, status api.ConditionStatus, reason string) api.Condition {
-	w.Helper()
-	var found api.Condition
-	w.eventually(func() (bool, error) {
-		if err := w.client.Get(w.Context(), client.ObjectKeyFromObject(object), object); err != nil {
-			return true, err
-		}
-		found, _ = api.FindCondition(conditions(object), api.ConditionReady)
-		if found.Status == status && (reason == "" || found.Reason == reason) && found.ObservedGeneration == object.GetGeneration() {
-			return true, nil
-		}
-		text, err := json.Marshal(conditions(object))
-		return false, fmt.Errorf("%T %s is not Ready=%s (%s): %s %w", object, object.GetName(), status, reason, text, err)
-	})
-	return found
-}
-
-func conditions(object client.Object) []api.Condition {
-	switch o := object.(type) {
-	case *api.ServiceInstance:
-		return o.Status.Conditions
-	case *api.ServiceBinding:
-		return o.Status.Conditions
-	case *api.ClusterServiceBroker:
-		return o.Status.Conditions
-	case *api.ServiceBroker:
-		return o.Status.Conditions
-	}
-	return nil
+	w.Gone(objects...)
 }
 
 // controller starts a controller of a name with a ServiceAccount of its own, as
@@ -166,12 +93,12 @@ func (w *world) account(name string, namespaces ...string) {
 	account := "defaultplan-controller-" + name
 	role := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "defaultplan-controller"}
 	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: system, Name: account}}
-	w.create(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: account}})
+	w.Create(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: account}})
 	for _, namespace := range namespaces {
-		w.create(&rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: account}, RoleRef: role, Subjects: subjects})
+		w.Create(&rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: account}, RoleRef: role, Subjects: subjects})
 	}
 	if len(namespaces) == 0 {
-		w.create(&rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: account}, RoleRef: role, Subjects: subjects})
+		w.Create(&rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: account}, RoleRef: role, Subjects: subjects})
 	}
 }
 
@@ -191,7 +118,7 @@ func (w *world) part(name string) *part {
 	p := &part{name: name, books: osbtest.Start(w.T, osbtest.Options{Catalog: w.catalog(name)})}
 	p.broker = &api.ClusterServiceBroker{ObjectMeta: metav1.ObjectMeta{Name: w.name("broker" + name)}}
 	p.broker.Spec.URL, p.broker.Spec.ControllerName = p.books.URL, name
-	w.create(p.broker)
+	w.Create(p.broker)
 	p.instance = &api.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: w.name("db" + name)}}
 	p.instance.Spec.ClusterServiceClassExternalName, p.instance.Spec.ClusterServicePlanExternalName = w.name("mysql"+name), "small"
 	p.binding = &api.ServiceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: w.name("reader" + name)}}
@@ -209,7 +136,7 @@ func (w *world) catalog(of string) []byte {
 // handled says that all of a part is Ready, and by whose hand.
 func (w *world) handled(p *part, by string) {
 	w.Helper()
-	w.ready(p.broker, p.instance, p.binding)
+	w.Ready(p.broker, p.instance, p.binding)
 	assert.Equal(w, []string{by, by, by}, []string{p.broker.Status.ControllerName, p.instance.Status.ControllerName, p.binding.Status.ControllerName})
 }
 

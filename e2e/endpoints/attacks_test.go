@@ -18,7 +18,7 @@ import (
 func (w *world) forbidden() map[string]string {
 	w.Helper()
 	kubernetes := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "kubernetes"}}
-	w.get(kubernetes)
+	w.Get(kubernetes)
 	var slices discoveryv1.EndpointSliceList
 	require.NoError(w, w.client.List(w.Context(), &slices, client.InNamespace("default"), client.MatchingLabels{discoveryv1.LabelServiceName: "kubernetes"}))
 	places := map[string]string{
@@ -48,20 +48,20 @@ func TestNoServiceLeadsThere(t *testing.T) {
 			if way == "from" {
 				b.Spec.EndpointsFrom = []api.EndpointFrom{{HostKey: "h", PortKey: "p"}}
 			}
-			w.create(b)
+			w.Create(b)
 			t.Run(name+"/"+way, func(t *testing.T) {
 				t.Parallel()
-				said := w.becomes(b, api.ConditionEndpoints, api.ConditionFalse)
+				said := w.Says(b, api.ConditionEndpoints, api.ConditionFalse, "")
 				assert.Contains(t, []string{"EndpointsRefused", "EndpointsUnlawful"}, said.Reason, said.Message)
-				w.becomes(b, api.ConditionReady, api.ConditionTrue)
+				w.Says(b, api.ConditionReady, api.ConditionTrue, "")
 				assert.Empty(t, b.Status.Service)
-				assert.True(t, w.absent(w.service(b.Name)))
+				assert.True(t, w.Absent(w.service(b.Name)))
 			})
 		}
 	}
 	allowed := w.binding("allowed", nil, endpoint("db.allowed.svc", "443"))
-	w.create(allowed)
-	said := w.becomes(allowed, api.ConditionEndpoints, api.ConditionFalse)
+	w.Create(allowed)
+	said := w.Says(allowed, api.ConditionEndpoints, api.ConditionFalse, "")
 	assert.Equal(t, "ServiceRefused", said.Reason, "the operator allows it to the controller, and its policy does not yet")
 }
 
@@ -81,15 +81,15 @@ func TestNoServiceLeadsThereLater(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.binding("reader", nil, endpoint("10.1.2.3", "443"))
-	w.create(b)
-	w.becomes(b, api.ConditionEndpoints, api.ConditionTrue)
+	w.Create(b)
+	w.Says(b, api.ConditionEndpoints, api.ConditionTrue, "")
 	w.moves(endpoint("169.254.169.254", "80"))
-	w.delete(w.secret("reader"))
-	said := w.becomes(b, api.ConditionEndpoints, api.ConditionFalse)
+	w.Delete(w.secret("reader"))
+	said := w.Says(b, api.ConditionEndpoints, api.ConditionFalse, "")
 	assert.Equal(t, "EndpointsRefused", said.Reason)
-	assert.True(t, w.absent(w.service("reader")))
+	assert.True(t, w.Absent(w.service("reader")))
 	assert.Empty(t, w.leads("reader"))
-	w.becomes(b, api.ConditionReady, api.ConditionTrue)
+	w.Says(b, api.ConditionReady, api.ConditionTrue, "")
 }
 
 // Addresses of a namespace's own broker are its user's word: they need the right that he
@@ -115,16 +115,16 @@ func TestAddressesNeedTheRight(t *testing.T) {
 				b.Spec.EndpointsFrom = []api.EndpointFrom{{HostKey: "h", PortKey: "p"}}
 			}
 			theirs := w.as(user)
-			w.eventually(func() (bool, error) {
+			w.Eventually(func() (bool, error) {
 				err := theirs.Create(t.Context(), b.DeepCopy())
 				return err == nil, err
 			})
-			said := w.becomes(b, api.ConditionEndpoints, api.ConditionFalse)
+			said := w.Says(b, api.ConditionEndpoints, api.ConditionFalse, "")
 			assert.Equal(t, "AddressesForbidden", said.Reason)
 			assert.Contains(t, said.Message, user)
-			assert.True(t, w.absent(w.service("reader")))
+			assert.True(t, w.Absent(w.service("reader")))
 			w.grant(user, "slices", rbacv1.PolicyRule{APIGroups: []string{discoveryv1.GroupName}, Resources: []string{"endpointslices"}, Verbs: []string{"create"}})
-			w.becomes(b, api.ConditionEndpoints, api.ConditionTrue)
+			w.Says(b, api.ConditionEndpoints, api.ConditionTrue, "")
 			assert.Equal(t, []string{"10.1.2.3"}, w.leads("reader"))
 		})
 	}
@@ -137,8 +137,8 @@ func TestNoNameIsSquatted(t *testing.T) {
 	w := newWorld(t)
 	first := w.binding("first", nil, endpoint("db.example.com", "443"))
 	first.Spec.ServiceName, first.Spec.SecretName = "db", "creds"
-	w.create(first)
-	w.becomes(first, api.ConditionEndpoints, api.ConditionTrue)
+	w.Create(first)
+	w.Says(first, api.ConditionEndpoints, api.ConditionTrue, "")
 	second := w.binding("second", nil, endpoint("evil.example.com", "443"))
 	second.Spec.ServiceName = "db"
 	err := w.client.Create(t.Context(), second)
@@ -150,29 +150,29 @@ func TestNoNameIsSquatted(t *testing.T) {
 
 	theirs := w.service("fourth")
 	theirs.Spec = corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "mine.example.com"}
-	w.create(theirs)
+	w.Create(theirs)
 	fourth := w.binding("fourth", object{"h": "db.example.com", "p": "443"})
 	fourth.Spec.EndpointsFrom = []api.EndpointFrom{{HostKey: "h", PortKey: "p"}}
-	w.create(fourth)
-	refused := w.becomes(fourth, api.ConditionEndpoints, api.ConditionFalse)
+	w.Create(fourth)
+	refused := w.Says(fourth, api.ConditionEndpoints, api.ConditionFalse, "")
 	assert.Equal(t, "ServiceNotOwned", refused.Reason)
-	w.get(theirs)
+	w.Get(theirs)
 	assert.Equal(t, "mine.example.com", theirs.Spec.ExternalName)
-	w.delete(theirs)
-	w.becomes(fourth, api.ConditionEndpoints, api.ConditionTrue)
-	w.get(theirs)
+	w.Delete(theirs)
+	w.Says(fourth, api.ConditionEndpoints, api.ConditionTrue, "")
+	w.Get(theirs)
 	assert.Equal(t, "db.example.com", theirs.Spec.ExternalName)
 
 	published := &corev1.ConfigMap{ObjectMeta: w.meta("third"), Data: map[string]string{"mine": "m"}}
-	w.create(published)
+	w.Create(published)
 	third := w.binding("third", object{"region": "west"})
-	w.create(third)
-	said := w.becomes(third, api.ConditionReady, api.ConditionUnknown)
+	w.Create(third)
+	said := w.Says(third, api.ConditionReady, api.ConditionUnknown, "")
 	assert.Contains(t, said.Message, `ConfigMap "third"`)
-	w.get(published)
+	w.Get(published)
 	assert.Equal(t, map[string]string{"mine": "m"}, published.Data)
-	w.delete(published)
-	w.becomes(third, api.ConditionReady, api.ConditionTrue)
-	w.get(published)
+	w.Delete(published)
+	w.Says(third, api.ConditionReady, api.ConditionTrue, "")
+	w.Get(published)
 	assert.Equal(t, map[string]string{"region": "west"}, published.Data)
 }

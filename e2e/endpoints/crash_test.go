@@ -36,7 +36,7 @@ func TestKilledBetweenTheWrites(t *testing.T) {
 	moments := w.moments()
 	for _, m := range moments {
 		m.held = proxy.Hold(m.matches)
-		w.create(m.binding)
+		w.Create(m.binding)
 	}
 	for _, m := range moments {
 		arrives(t, m.held.Arrived, m.binding.Name)
@@ -48,7 +48,7 @@ func TestKilledBetweenTheWrites(t *testing.T) {
 	require.NoError(t, controller.Stop(t.Context(), syscall.SIGKILL))
 	for _, m := range moments {
 		if m.deleted { // what status does not name yet is found all the same
-			w.delete(m.binding)
+			w.Delete(m.binding)
 		}
 	}
 	require.NoError(t, controller.Start(t.Context()))
@@ -103,15 +103,15 @@ func (w *world) ends(m *moment) {
 	w.Helper()
 	b := m.binding
 	if !m.deleted {
-		w.becomes(b, api.ConditionEndpoints, api.ConditionTrue)
-		w.becomes(b, api.ConditionReady, api.ConditionTrue)
+		w.Says(b, api.ConditionEndpoints, api.ConditionTrue, "")
+		w.Says(b, api.ConditionReady, api.ConditionTrue, "")
 		assert.Equal(w, []string{"10.1.2.3"}, w.leads(b.Name), b.Name)
 		assert.Equal(w, []string{b.Name}, b.Status.ConfigMaps, b.Name)
-		w.delete(b)
+		w.Delete(b)
 	}
-	w.gone(b)
+	w.Gone(b)
 	for _, o := range []client.Object{w.service(b.Name), w.configMap(b.Name), w.secret(b.Name)} {
-		assert.True(w, w.absent(o), "%s: %T", b.Name, o)
+		assert.True(w, w.Absent(o), "%s: %T", b.Name, o)
 	}
 	assert.Empty(w, w.leads(b.Name), b.Name)
 }

@@ -28,7 +28,7 @@ func TestPoliciesHaveEveryFixedRule(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.binding("reader", nil)
-	w.create(b)
+	w.Create(b)
 	own := metav1.ObjectMeta{
 		Namespace: w.namespace, Name: "new", Labels: map[string]string{api.LabelManagedBy: api.ManagedByController},
 		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(b, api.GroupVersion.WithKind("ServiceBinding"))},

@@ -23,8 +23,8 @@ func TestControllerIsHeldToItsObjects(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.binding("reader", object{"region": "west"}, endpoint("10.1.2.3", "443"))
-	w.create(b)
-	w.becomes(b, api.ConditionEndpoints, api.ConditionTrue)
+	w.Create(b)
+	w.Says(b, api.ConditionEndpoints, api.ConditionTrue, "")
 	own := metav1.ObjectMeta{
 		Namespace: w.namespace, Name: "new", Labels: map[string]string{api.LabelManagedBy: api.ManagedByController},
 		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(b, api.GroupVersion.WithKind("ServiceBinding"))},
@@ -92,7 +92,7 @@ func TestControllerIsHeldToItsObjects(t *testing.T) {
 		})
 	}
 	foreign := []client.Object{alias(w.meta("theirs"), "db.example.com"), &corev1.ConfigMap{ObjectMeta: w.meta("theirs")}, slice(w.meta("theirs"), discoveryv1.AddressTypeIPv4, "10.1.2.3")}
-	w.create(foreign...)
+	w.Create(foreign...)
 	for _, o := range foreign {
 		assert.Error(t, theirs.Delete(t.Context(), o, client.DryRunAll), "delete %T", o)
 		o.SetOwnerReferences(own.OwnerReferences)

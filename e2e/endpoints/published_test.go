@@ -14,7 +14,7 @@ import (
 func TestKeysOfAnotherSecretAreNotPublished(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.create(&corev1.Secret{ObjectMeta: w.meta("other"), StringData: map[string]string{"token": "canary", "key": "canary"}})
+	w.Create(&corev1.Secret{ObjectMeta: w.meta("other"), StringData: map[string]string{"token": "canary", "key": "canary"}})
 	b := w.binding("reader", object{"host": "db.example.com", "password": "hunter2"})
 	b.Spec.SecretTransforms = []api.SecretTransform{
 		{AddKeysFrom: &api.AddKeysFromTransform{SecretRef: &api.ObjectReference{Namespace: w.namespace, Name: "other"}}},
@@ -23,11 +23,11 @@ func TestKeysOfAnotherSecretAreNotPublished(t *testing.T) {
 		{PublishKey: &api.PublishKeyTransform{Key: "renamed"}},
 		{PublishKey: &api.PublishKeyTransform{Key: "host"}},
 	}
-	w.create(b)
-	w.becomes(b, api.ConditionReady, api.ConditionTrue)
+	w.Create(b)
+	w.Says(b, api.ConditionReady, api.ConditionTrue, "")
 	published, secret := w.configMap("reader"), w.secret("reader")
-	w.get(published)
-	w.get(secret)
+	w.Get(published)
+	w.Get(secret)
 	assert.Equal(t, map[string]string{"host": "db.example.com"}, published.Data)
 	assert.Empty(t, published.BinaryData)
 	assert.Equal(t, "canary", string(secret.Data["token"]))

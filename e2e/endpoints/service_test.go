@@ -19,12 +19,12 @@ func TestNameBecomesAService(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.binding("reader", nil, endpoint("DB.example.com.", "5432", "9000-9001"), object{"host": "db.example.com", "ports": []string{"53"}, "protocol": "all"})
-	w.create(b)
-	w.becomes(b, api.ConditionReady, api.ConditionTrue)
+	w.Create(b)
+	w.Says(b, api.ConditionReady, api.ConditionTrue, "")
 	assert.Equal(t, "reader", b.Status.Service)
 	assert.Equal(t, []string{"reader"}, b.Status.Secrets)
 	service := w.service("reader")
-	w.get(service)
+	w.Get(service)
 	assert.Equal(t, corev1.ServiceTypeExternalName, service.Spec.Type)
 	assert.Equal(t, "db.example.com", service.Spec.ExternalName)
 	assert.Len(t, service.Spec.Ports, 5)
@@ -32,18 +32,18 @@ func TestNameBecomesAService(t *testing.T) {
 
 	service.Spec.ExternalName = "evil.example.com"
 	require.NoError(t, w.client.Update(t.Context(), service))
-	w.eventually(func() (bool, error) {
+	w.Eventually(func() (bool, error) {
 		err := w.client.Get(t.Context(), client.ObjectKeyFromObject(service), service)
 		return service.Spec.ExternalName == "db.example.com", err
 	})
-	w.delete(service)
-	w.eventually(func() (bool, error) {
+	w.Delete(service)
+	w.Eventually(func() (bool, error) {
 		return client.IgnoreNotFound(w.client.Get(t.Context(), client.ObjectKeyFromObject(service), service)) == nil && service.Spec.ExternalName == "db.example.com", nil
 	})
-	w.delete(b)
-	w.gone(b)
-	assert.True(t, w.absent(service))
-	assert.True(t, w.absent(w.secret("reader")))
+	w.Delete(b)
+	w.Gone(b)
+	assert.True(t, w.Absent(service))
+	assert.True(t, w.Absent(w.secret("reader")))
 }
 
 // Addresses become a Service without a selector, and a slice for each family and set of
@@ -53,12 +53,12 @@ func TestAddressesBecomeAService(t *testing.T) {
 	w := newWorld(t)
 	b := w.binding("reader", nil, endpoint("10.1.2.3", "5432"), endpoint("10.1.2.4", "5432"), endpoint("192.168.7.7", "9000-9002"))
 	b.Spec.ServiceName = "db"
-	w.create(b)
-	w.becomes(b, api.ConditionReady, api.ConditionTrue)
-	w.becomes(b, api.ConditionEndpoints, api.ConditionTrue)
+	w.Create(b)
+	w.Says(b, api.ConditionReady, api.ConditionTrue, "")
+	w.Says(b, api.ConditionEndpoints, api.ConditionTrue, "")
 	assert.Equal(t, "db", b.Status.Service)
 	service := w.service("db")
-	w.get(service)
+	w.Get(service)
 	assert.Equal(t, corev1.ServiceTypeClusterIP, service.Spec.Type)
 	assert.NotEqual(t, corev1.ClusterIPNone, service.Spec.ClusterIP)
 	assert.Empty(t, service.Spec.Selector)
@@ -67,14 +67,14 @@ func TestAddressesBecomeAService(t *testing.T) {
 
 	// Other credentials, other endpoints: the Secret that is lost is fetched anew.
 	w.moves(endpoint("10.9.9.9", "5432"))
-	w.delete(w.secret("reader"))
-	w.eventually(func() (bool, error) {
+	w.Delete(w.secret("reader"))
+	w.Eventually(func() (bool, error) {
 		addresses := w.leads("db")
 		return len(addresses) == 1 && addresses[0] == "10.9.9.9", nil
 	})
-	w.delete(b)
-	w.gone(b)
-	assert.True(t, w.absent(service))
+	w.Delete(b)
+	w.Gone(b)
+	assert.True(t, w.Absent(service))
 	assert.Empty(t, w.leads("db"))
 	var list discoveryv1.EndpointSliceList
 	require.NoError(t, w.client.List(t.Context(), &list, client.InNamespace(w.namespace)))
@@ -89,13 +89,13 @@ func TestKeysHaveTheirPlaces(t *testing.T) {
 	b := w.binding("reader", object{"hostname": "db.example.com", "port": 3306, "user": "u", "password": "hunter2", "region": "west", "name": "d"})
 	b.Spec.EndpointsFrom = []api.EndpointFrom{{HostKey: "hostname", PortKey: "port"}}
 	b.Spec.SecretTransforms = []api.SecretTransform{{Preset: &api.PresetTransform{Name: api.PresetServiceBinding}}, {PublishKey: &api.PublishKeyTransform{Key: "hostname"}}}
-	w.create(b)
-	w.becomes(b, api.ConditionReady, api.ConditionTrue)
+	w.Create(b)
+	w.Says(b, api.ConditionReady, api.ConditionTrue, "")
 	assert.Equal(t, []string{"reader"}, b.Status.ConfigMaps)
 	service, published, secret := w.service("reader"), w.configMap("reader"), w.secret("reader")
-	w.get(service)
-	w.get(published)
-	w.get(secret)
+	w.Get(service)
+	w.Get(published)
+	w.Get(secret)
 	assert.Equal(t, "db.example.com", service.Spec.ExternalName)
 	assert.Equal(t, map[string]string{"region": "west", "hostname": "db.example.com"}, published.Data, "the plan's default, and the binding's own")
 	got := map[string]string{}
@@ -107,15 +107,15 @@ func TestKeysHaveTheirPlaces(t *testing.T) {
 		"host": "db.example.com", "port": "3306", "user": "u", "username": "u", "password": "hunter2", "name": "d", "database": "d", "type": class, "provider": class,
 	}, got)
 
-	w.delete(published)
-	w.eventually(func() (bool, error) {
+	w.Delete(published)
+	w.Eventually(func() (bool, error) {
 		return client.IgnoreNotFound(w.client.Get(t.Context(), client.ObjectKeyFromObject(published), published)) == nil && published.Data["region"] == "west", nil
 	})
-	w.becomes(b, api.ConditionReady, api.ConditionTrue)
-	w.delete(b)
-	w.gone(b)
+	w.Says(b, api.ConditionReady, api.ConditionTrue, "")
+	w.Delete(b)
+	w.Gone(b)
 	for _, o := range []client.Object{service, published, secret} {
-		assert.True(t, w.absent(o), "%T", o)
+		assert.True(t, w.Absent(o), "%T", o)
 	}
 }
 
@@ -132,19 +132,19 @@ func TestUnbindRemovesExactlyThese(t *testing.T) {
 			AddressType: discoveryv1.AddressTypeIPv4, Endpoints: []discoveryv1.Endpoint{{Addresses: []string{"10.8.8.8"}}},
 		},
 	}
-	w.create(theirs...)
+	w.Create(theirs...)
 	b := w.binding("reader", nil, endpoint("10.1.2.3", "5432"))
-	w.create(b)
-	w.becomes(b, api.ConditionReady, api.ConditionTrue)
-	said := w.becomes(b, api.ConditionEndpoints, api.ConditionFalse)
+	w.Create(b)
+	w.Says(b, api.ConditionReady, api.ConditionTrue, "")
+	said := w.Says(b, api.ConditionEndpoints, api.ConditionFalse, "")
 	assert.Equal(t, "ServiceNotOwned", said.Reason)
 	assert.Empty(t, b.Status.Service)
 	assert.NotNil(t, b.Status.Binding, "the credentials are there all the same")
-	w.delete(b)
-	w.gone(b)
+	w.Delete(b)
+	w.Gone(b)
 	for _, o := range theirs {
 		version := o.GetResourceVersion()
-		w.get(o)
+		w.Get(o)
 		assert.Equal(t, version, o.GetResourceVersion(), "%T", o)
 	}
 }

@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -34,8 +33,7 @@ type object = map[string]any
 // A world is a namespace with a broker and the instance mydb, which is Ready. Its methods
 // fail the test.
 type world struct {
-	*testing.T
-	*stack.Stack
+	stack.Objects
 
 	namespace, suffix string
 	client            client.Client
@@ -55,12 +53,12 @@ func newWorld(t *testing.T, edits ...func(*api.ClusterServiceBroker)) *world {
 	for _, edit := range edits {
 		edit(registered)
 	}
-	w.create(registered)
-	w.becomes(registered, api.ConditionReady, api.ConditionTrue)
+	w.Create(registered)
+	w.Says(registered, api.ConditionReady, api.ConditionTrue, "")
 	i := &api.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "mydb"}}
 	i.Spec.ClusterServiceClassExternalName, i.Spec.ClusterServicePlanExternalName = w.name("db"), "small"
-	w.create(i)
-	w.becomes(i, api.ConditionReady, api.ConditionTrue)
+	w.Create(i)
+	w.Says(i, api.ConditionReady, api.ConditionTrue, "")
 	return w
 }
 
@@ -70,20 +68,20 @@ func newNamespacedWorld(t *testing.T) *world {
 	w := prepared(t)
 	registered := &api.ServiceBroker{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "broker"}}
 	registered.Spec.URL = w.broker.URL
-	w.create(registered)
-	w.becomes(registered, api.ConditionReady, api.ConditionTrue)
+	w.Create(registered)
+	w.Says(registered, api.ConditionReady, api.ConditionTrue, "")
 	i := &api.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "mydb"}}
 	i.Spec.ServiceClassExternalName, i.Spec.ServicePlanExternalName = w.name("db"), "small"
-	w.create(i)
-	w.becomes(i, api.ConditionReady, api.ConditionTrue)
+	w.Create(i)
+	w.Says(i, api.ConditionReady, api.ConditionTrue, "")
 	return w
 }
 
 func prepared(t *testing.T) *world {
 	t.Helper()
-	w := &world{T: t, Stack: shared, suffix: strings.ToLower(rand.Text()[:8]), client: shared.Client()}
+	w := &world{Objects: stack.Objects{T: t, Stack: shared}, suffix: strings.ToLower(rand.Text()[:8]), client: shared.Client()}
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "endpoints-"}}
-	w.create(namespace)
+	w.Create(namespace)
 	w.namespace = namespace.Name
 	catalog := fmt.Sprintf(`{"services":[{"id":"%[1]s-id","name":%[1]q,"description":"d","bindable":true,"bindings_retrievable":true,"tags":["ServiceType=%[1]s"],
 		"plans":[{"id":"%[1]s-small","name":"small","description":"s","metadata":{"defaultSecretTransforms":[{"publishKey":{"key":"region"}}]}}]}]}`, w.name("db"))
@@ -125,79 +123,6 @@ func (w *world) moves(endpoints ...object) {
 func endpoint(host string, ports ...string) object { return object{"host": host, "ports": ports} }
 
 func (w *world) name(base string) string { return base + "-" + w.suffix }
-
-func (w *world) create(objects ...client.Object) {
-	w.Helper()
-	for _, o := range objects {
-		require.NoError(w, w.client.Create(w.Context(), o), "create %T %s", o, o.GetName())
-	}
-}
-
-func (w *world) get(o client.Object) {
-	w.Helper()
-	require.NoError(w, w.client.Get(w.Context(), client.ObjectKeyFromObject(o), o))
-}
-
-func (w *world) delete(o client.Object) {
-	w.Helper()
-	require.NoError(w, w.client.Delete(w.Context(), o))
-}
-
-func (w *world) eventually(is func() (bool, error)) {
-	w.Helper()
-	require.NoError(w, stack.Eventually(w.Context(), is))
-}
-
-// gone waits until an object is there no more.
-func (w *world) gone(o client.Object) {
-	w.Helper()
-	w.eventually(func() (bool, error) {
-		err := w.client.Get(w.Context(), client.ObjectKeyFromObject(o), o)
-		if err != nil {
-			return true, client.IgnoreNotFound(err)
-		}
-		return false, fmt.Errorf("%T %s is still there", o, o.GetName())
-	})
-}
-
-func (w *world) absent(o client.Object) bool {
-	w.Helper()
-	err := w.client.Get(w.Context(), client.ObjectKeyFromObject(o), o)
-	require.NoError(w, client.IgnoreNotFound(err))
-	return apierrors.IsNotFound(err)
-}
-
-// becomes waits until an object has a condition.
-func (w *world) becomes(o client.Object, typ string, status api.ConditionStatus) api.Condition {
-	w.Helper()
-	var found api.Condition
-	w.eventually(func() (bool, error) {
-		if err := w.client.Get(w.Context(), client.ObjectKeyFromObject(o), o); err != nil {
-			return true, err
-		}
-		all := conditionsOf(o)
-		found, _ = api.FindCondition(all, typ)
-		if found.Status == status {
-			return true, nil
-		}
-		return false, fmt.Errorf("%T %s is not %s=%s: %+v", o, o.GetName(), typ, status, all)
-	})
-	return found
-}
-
-func conditionsOf(o client.Object) []api.Condition {
-	switch o := o.(type) {
-	case *api.ServiceInstance:
-		return o.Status.Conditions
-	case *api.ServiceBinding:
-		return o.Status.Conditions
-	case *api.ClusterServiceBroker:
-		return o.Status.Conditions
-	case *api.ServiceBroker:
-		return o.Status.Conditions
-	}
-	return nil
-}
 
 // binding is one to mydb that wishes for credentials and endpoints, not yet created.
 func (w *world) binding(name string, credentials object, endpoints ...object) *api.ServiceBinding {
@@ -256,7 +181,7 @@ func (w *world) as(user string) client.Client {
 // grant gives a user rights in the namespace.
 func (w *world) grant(user, name string, rules ...rbacv1.PolicyRule) {
 	w.Helper()
-	w.create(&rbacv1.Role{ObjectMeta: w.meta(name), Rules: rules}, &rbacv1.RoleBinding{
+	w.Create(&rbacv1.Role{ObjectMeta: w.meta(name), Rules: rules}, &rbacv1.RoleBinding{
 		ObjectMeta: w.meta(name), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name},
 		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
 	})

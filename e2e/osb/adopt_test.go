@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -21,8 +22,8 @@ func (s *stage) lost(i *api.ServiceInstance) *api.ServiceInstance {
 		Spec:       *i.Spec.DeepCopy(),
 	}
 	s.mark(i, api.AnnotationAbandon)
-	s.delete(i)
-	s.gone(i)
+	s.Delete(i)
+	s.Gone(i)
 	require.Len(s, s.broker.Instances(), 1)
 	return backup
 }
@@ -38,8 +39,8 @@ func TestRestoredBackupIsAdopted(t *testing.T) {
 			t.Parallel()
 			s := newStage(t, edits...)
 			i := s.lost(s.provisioned(having(`{"size": 1}`)))
-			s.create(i)
-			ready := s.hasCondition(i, api.ConditionReady, api.ConditionTrue, "Adopted")
+			s.Create(i)
+			ready := s.HasCondition(i, api.ConditionReady, api.ConditionTrue, "Adopted")
 			assert.NotEmpty(t, ready.Message)
 			assert.Equal(t, api.Provisioned, i.Status.ProvisionStatus)
 			assert.Equal(t, api.DeprovisionNotRequired, i.Status.DeprovisionStatus)
@@ -49,11 +50,11 @@ func TestRestoredBackupIsAdopted(t *testing.T) {
 			fetches := s.broker.Calls(osbtest.Of(osbtest.FetchInstance))
 			assert.Equal(t, name == "Fetched", len(fetches) == 1, "M8: what is not retrievable is not fetched")
 
-			s.change(i, func() { i.Spec.Parameters = rawJSON(`{"size": 2}`) })
-			s.ready(i)
+			s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 2}`) })
+			s.Ready(i)
 			assert.Equal(t, object{"size": 2.0}, s.only().Parameters, "it can be used and changed")
-			s.delete(i)
-			s.gone(i)
+			s.Delete(i)
+			s.Gone(i)
 			assert.Len(t, s.broker.Instances(), 1)
 			assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Deprovision)))
 			s.told("Abandoned")
@@ -67,8 +68,8 @@ func TestAdoptedIsRemovedIfAskedFor(t *testing.T) {
 	s := newStage(t, retrievable)
 	i := s.lost(s.provisioned())
 	i.Annotations[api.AnnotationDeprovisionAdopted] = "true"
-	s.create(i)
-	s.hasCondition(i, api.ConditionReady, api.ConditionTrue, "Adopted")
+	s.Create(i)
+	s.HasCondition(i, api.ConditionReady, api.ConditionTrue, "Adopted")
 	s.end(i)
 	assert.Len(t, s.broker.Calls(osbtest.Of(osbtest.Deprovision)), 1)
 }
@@ -77,7 +78,7 @@ func TestAdoptedIsRemovedIfAskedFor(t *testing.T) {
 func TestAnotherUnderTheIDIsAConflict(t *testing.T) {
 	t.Parallel()
 	large := func(s *stage, i *api.ServiceInstance) { i.Spec.ClusterServicePlanExternalName = "large" }
-	bigger := func(_ *stage, i *api.ServiceInstance) { i.Spec.Parameters = rawJSON(`{"size": 2}`) }
+	bigger := func(_ *stage, i *api.ServiceInstance) { i.Spec.Parameters = stack.RawJSON(`{"size": 2}`) }
 	for name, test := range map[string]struct {
 		reason string
 		edits  []func(*setting)
@@ -96,12 +97,12 @@ func TestAnotherUnderTheIDIsAConflict(t *testing.T) {
 			i := s.db(having(`{"size": 1}`))
 			i.Spec.ExternalID = s.name("theirs")
 			test.edit(s, i)
-			s.create(i)
+			s.Create(i)
 			s.stalled(i, "ExternalIDConflict")
 			ready, _ := api.FindCondition(i.Status.Conditions, api.ConditionReady)
 			assert.Contains(t, ready.Message, test.says)
-			s.delete(i)
-			s.gone(i)
+			s.Delete(i)
+			s.Gone(i)
 			assert.Equal(t, s.foreign("theirs").Parameters, s.only().Parameters)
 			assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Deprovision, osbtest.Update)))
 		})
@@ -123,12 +124,12 @@ func TestConflictEndsWithAnAgreeingSpec(t *testing.T) {
 	s.broker.Add(s.foreign("theirs"))
 	i := s.db(having(`{"size": 2}`))
 	i.Spec.ExternalID = s.name("theirs")
-	s.create(i)
+	s.Create(i)
 	s.stalled(i, "ExternalIDConflict")
-	s.change(i, func() { i.Spec.Parameters = rawJSON(`{"size": 1}`) })
-	s.hasCondition(i, api.ConditionReady, api.ConditionTrue, "Adopted")
-	s.delete(i)
-	s.gone(i)
+	s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 1}`) })
+	s.HasCondition(i, api.ConditionReady, api.ConditionTrue, "Adopted")
+	s.Delete(i)
+	s.Gone(i)
 	assert.Len(t, s.broker.Instances(), 1)
 }
 
@@ -139,8 +140,8 @@ func TestOwnIDIsProvisioned(t *testing.T) {
 	s := newStage(t, retrievable)
 	i := s.db()
 	i.Spec.ExternalID = s.name("chosen")
-	s.create(i)
-	s.ready(i)
+	s.Create(i)
+	s.Ready(i)
 	assert.Equal(t, s.name("chosen"), s.only().ID)
 	assert.Equal(t, api.DeprovisionRequired, i.Status.DeprovisionStatus)
 	s.end(i)
@@ -159,8 +160,8 @@ func TestOwnIDIsNeverMitigated(t *testing.T) {
 			s.broker.Next(osbtest.Provision, fault)
 			i := s.db()
 			i.Spec.ExternalID = s.name("chosen")
-			s.create(i)
-			s.ready(i)
+			s.Create(i)
+			s.Ready(i)
 			assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Deprovision)))
 			assert.Equal(t, s.name("chosen"), s.only().ID)
 			s.mark(i, api.AnnotationDeprovisionAdopted)
@@ -188,14 +189,14 @@ func TestCopiedManifestLeavesTheOriginalAlone(t *testing.T) {
 			assert.True(t, apierrors.IsInvalid(err), "%v", err)
 
 			s.lost(i)
-			s.create(duplicate)
+			s.Create(duplicate)
 			if name == "Fetched" { // it may be looked at
-				s.hasCondition(duplicate, api.ConditionReady, api.ConditionTrue, "Adopted")
+				s.HasCondition(duplicate, api.ConditionReady, api.ConditionTrue, "Adopted")
 			} else { // another namespace is another attribute
 				s.stalled(duplicate, "ExternalIDConflict")
 			}
-			s.delete(duplicate)
-			s.gone(duplicate)
+			s.Delete(duplicate)
+			s.Gone(duplicate)
 			assert.Len(t, s.broker.Instances(), 1)
 			assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Deprovision)))
 		})

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -43,9 +44,9 @@ func TestSecretHoldsWhateverCredentialsAre(t *testing.T) {
 			t.Parallel()
 			s := s.in(t)
 			b := s.binding(strings.ToLower(name), "mydb")
-			b.Spec.SecretName, b.Spec.Parameters = "of-"+b.Name, rawJSON(fmt.Sprintf(`{"kind": %q}`, name))
-			s.create(b)
-			s.ready(b)
+			b.Spec.SecretName, b.Spec.Parameters = "of-"+b.Name, stack.RawJSON(fmt.Sprintf(`{"kind": %q}`, name))
+			s.Create(b)
+			s.Ready(b)
 			secret := s.secretOf(b)
 			assert.Equal(t, "of-"+b.Name, secret.Name)
 			assert.Equal(t, "servicebinding.io/"+s.name("db"), string(secret.Type))
@@ -100,13 +101,13 @@ func TestSecretThatCannotBeWritten(t *testing.T) {
 			if tc.edit != nil {
 				tc.edit(b)
 			}
-			s.create(b)
-			said := s.hasCondition(b, api.ConditionReady, api.ConditionFalse, "ErrorInjectingBindResult")
+			s.Create(b)
+			said := s.HasCondition(b, api.ConditionReady, api.ConditionFalse, "ErrorInjectingBindResult")
 			assert.Contains(t, said.Message, tc.says)
-			assert.NotContains(t, statusOf(b), "canary")
+			assert.NotContains(t, stack.StatusOf(b), "canary")
 			assert.Nil(t, b.Status.Binding)
 			s.called(osbtest.Unbind, 1)
-			assert.True(t, s.absent(s.secret("reader")))
+			assert.True(t, s.Absent(s.secret("reader")))
 			s.unbound(b)
 		})
 	}

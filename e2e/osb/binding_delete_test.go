@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -20,12 +21,12 @@ func TestUnbindAfterTheSecretIsGone(t *testing.T) {
 	s := newBindingStage(t)
 	b := s.bound()
 	held := s.broker.Hold(osbtest.Unbind)
-	s.delete(b)
+	s.Delete(b)
 	<-held.Arrived
-	assert.True(t, s.absent(s.secret("reader")))
+	assert.True(t, s.Absent(s.secret("reader")))
 	held.Act()
 	held.Answer()
-	s.gone(b)
+	s.Gone(b)
 	s.end(s.instance)
 }
 
@@ -35,10 +36,10 @@ func TestUnbindOfWhatIsBeingMade(t *testing.T) {
 	s := newBindingStage(t)
 	s.broker.Async(osbtest.Bind, -1)
 	b := s.reader()
-	s.create(b)
+	s.Create(b)
 	s.called(osbtest.PollBinding, 1)
 	s.unbound(b)
-	assert.True(t, s.absent(s.secret("reader")))
+	assert.True(t, s.Absent(s.secret("reader")))
 	s.end(s.instance)
 }
 
@@ -53,15 +54,15 @@ func TestUnbindThatIsAbandoned(t *testing.T) {
 		}
 		return osbtest.Fault{}
 	})
-	s.delete(b)
-	said := s.hasCondition(b, api.ConditionReady, api.ConditionFalse, "UnbindCallFailed")
+	s.Delete(b)
+	said := s.HasCondition(b, api.ConditionReady, api.ConditionFalse, "UnbindCallFailed")
 	assert.Contains(t, said.Message, "never")
 	assert.NotNil(t, b.Status.NextRetry, "people can read when it is tried again")
-	s.change(b, func() { b.Annotations[api.AnnotationAbandon] = "true" })
-	s.gone(b)
-	s.gone(s.secret("reader"))
+	s.Change(b, func() { b.Annotations[api.AnnotationAbandon] = "true" })
+	s.Gone(b)
+	s.Gone(s.secret("reader"))
 	assert.Len(t, s.broker.Bindings(), 1)
-	s.eventually(func() (bool, error) { return s.happened(b.Name, corev1.EventTypeWarning, "Abandoned"), nil })
+	s.Eventually(func() (bool, error) { return s.happened(b.Name, corev1.EventTypeWarning, "Abandoned"), nil })
 }
 
 // A broker whose registration was forced away cannot be asked any more.
@@ -69,15 +70,15 @@ func TestUnbindWithoutABroker(t *testing.T) {
 	t.Parallel()
 	s := newBindingStage(t)
 	b := s.bound()
-	s.delete(s.registered)
-	s.change(s.registered, func() { s.registered.Finalizers = nil })
-	s.gone(s.registered)
-	s.delete(b)
-	s.gone(b)
-	s.gone(s.secret("reader"))
+	s.Delete(s.registered)
+	s.Change(s.registered, func() { s.registered.Finalizers = nil })
+	s.Gone(s.registered)
+	s.Delete(b)
+	s.Gone(b)
+	s.Gone(s.secret("reader"))
 	assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Unbind)))
-	s.delete(s.instance)
-	s.gone(s.instance)
+	s.Delete(s.instance)
+	s.Gone(s.instance)
 }
 
 // What is recorded is enough to unbind: the instance need not be there.
@@ -85,9 +86,9 @@ func TestUnbindWithoutAnInstance(t *testing.T) {
 	t.Parallel()
 	s := newBindingStage(t)
 	b := s.bound()
-	s.delete(s.instance)
-	s.change(s.instance, func() { s.instance.Finalizers = nil })
-	s.gone(s.instance)
+	s.Delete(s.instance)
+	s.Change(s.instance, func() { s.instance.Finalizers = nil })
+	s.Gone(s.instance)
 	s.unbound(b)
 	assert.Len(t, s.broker.Calls(osbtest.Of(osbtest.Unbind)), 1)
 }
@@ -101,25 +102,25 @@ func TestInstanceAndBindingsAreDeletedTogether(t *testing.T) {
 	}{
 		"BindingsFirst": {reason: "the usual", delete: func(s *bindingStage, bindings []*api.ServiceBinding) {
 			for _, b := range bindings {
-				s.delete(b)
+				s.Delete(b)
 			}
-			s.delete(s.instance)
+			s.Delete(s.instance)
 		}},
 		"InstanceFirst": {reason: "it waits, naming them", delete: func(s *bindingStage, bindings []*api.ServiceBinding) {
-			s.delete(s.instance)
-			said := s.hasCondition(s.instance, api.ConditionReady, api.ConditionFalse, "DeprovisionBlockedByExistingCredentials")
+			s.Delete(s.instance)
+			said := s.HasCondition(s.instance, api.ConditionReady, api.ConditionFalse, "DeprovisionBlockedByExistingCredentials")
 			assert.Contains(s, said.Message, "b0, b1, b2")
 			for _, b := range bindings {
-				assert.False(s, s.absent(b))
-				s.delete(b)
+				assert.False(s, s.Absent(b))
+				s.Delete(b)
 			}
 		}},
 		"Cascade": {reason: "the user asked for it", delete: func(s *bindingStage, _ []*api.ServiceBinding) {
-			s.change(s.instance, func() { s.instance.Annotations[api.AnnotationCascade] = "true" })
-			s.delete(s.instance)
+			s.Change(s.instance, func() { s.instance.Annotations[api.AnnotationCascade] = "true" })
+			s.Delete(s.instance)
 		}},
 		"Namespace": {reason: "all goes with it", delete: func(s *bindingStage, _ []*api.ServiceBinding) {
-			s.delete(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}})
+			s.Delete(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}})
 		}},
 		"KubectlAll": {reason: "as `kubectl delete -f` does", delete: func(s *bindingStage, _ []*api.ServiceBinding) {
 			s.kubectl("", "delete", "serviceinstances,servicebindings", "--all", "--wait=false")
@@ -133,20 +134,20 @@ func TestInstanceAndBindingsAreDeletedTogether(t *testing.T) {
 			var bindings []*api.ServiceBinding
 			for n := range 3 {
 				b := s.binding(fmt.Sprintf("b%d", n), "mydb")
-				s.create(b)
+				s.Create(b)
 				bindings = append(bindings, b)
 			}
-			s.ready(bindings[0], bindings[1], bindings[2])
+			s.Ready(bindings[0], bindings[1], bindings[2])
 			tc.delete(s, bindings)
-			s.gone(s.instance)
+			s.Gone(s.instance)
 			for _, b := range bindings {
-				s.gone(b)
-				s.gone(s.secret(b.Name))
+				s.Gone(b)
+				s.Gone(s.secret(b.Name))
 			}
 			assert.Empty(t, s.broker.Bindings())
 			assert.Empty(t, s.broker.Instances())
 			if name == "Namespace" {
-				s.gone(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}})
+				s.Gone(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}})
 			}
 		})
 	}
@@ -157,11 +158,11 @@ func TestInstanceAndBindingsAreDeletedTogether(t *testing.T) {
 func (s *bindingStage) existing() string {
 	s.Helper()
 	b := s.binding("earlier", "mydb")
-	s.create(b)
-	s.ready(b)
-	s.change(b, func() { b.Annotations[api.AnnotationAbandon] = "true" })
-	s.delete(b)
-	s.gone(b)
+	s.Create(b)
+	s.Ready(b)
+	s.Change(b, func() { b.Annotations[api.AnnotationAbandon] = "true" })
+	s.Delete(b)
+	s.Gone(b)
 	return b.Status.ExternalID
 }
 
@@ -172,21 +173,21 @@ func TestAdoptedBinding(t *testing.T) {
 	id := s.existing()
 	adopt := func(b *api.ServiceBinding) { b.Spec.ExternalID = id }
 	b := s.reader(adopt)
-	s.create(b)
-	s.hasCondition(b, api.ConditionReady, api.ConditionTrue, "Adopted")
+	s.Create(b)
+	s.HasCondition(b, api.ConditionReady, api.ConditionTrue, "Adopted")
 	s.agrees(b)
 	assert.Equal(t, api.UnbindNotRequired, b.Status.UnbindStatus)
-	s.delete(b)
-	s.gone(b)
-	s.gone(s.secret("reader"))
+	s.Delete(b)
+	s.Gone(b)
+	s.Gone(s.secret("reader"))
 	assert.Contains(t, s.broker.Bindings(), id)
 	assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Unbind)))
 
-	b = s.reader(adopt, func(b *api.ServiceBinding) { b.Spec.Parameters = rawJSON(`{"role": "other"}`) })
-	s.create(b)
+	b = s.reader(adopt, func(b *api.ServiceBinding) { b.Spec.Parameters = stack.RawJSON(`{"role": "other"}`) })
+	s.Create(b)
 	s.bindingStalled(b, "ExternalIDConflict")
-	s.delete(b)
-	s.gone(b)
+	s.Delete(b)
+	s.Gone(b)
 	assert.Contains(t, s.broker.Bindings(), id)
 	assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Unbind)))
 	s.removesAdopted(adopt, id)

@@ -68,23 +68,23 @@ func TestSecretBeyondQuota(t *testing.T) {
 	s := newBindingStage(t, func(s *setting) { s.except = []string{"M10"} })
 	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "none"}}
 	quota.Spec.Hard = corev1.ResourceList{"count/secrets": resource.MustParse("0")}
-	s.create(quota)
-	s.eventually(func() (bool, error) {
-		s.get(quota)
+	s.Create(quota)
+	s.Eventually(func() (bool, error) {
+		s.Get(quota)
 		return len(quota.Status.Hard) > 0, nil
 	})
 	b := s.reader()
-	s.create(b)
+	s.Create(b)
 	said := s.waits(b, "ErrorInjectingBindResult")
 	assert.Contains(t, said.Message, "quota")
 	s.called(osbtest.Unbind, 1)
 	assert.Empty(t, s.broker.Bindings())
 	assert.Equal(t, api.UnbindSucceeded, b.Status.UnbindStatus)
-	s.change(b, func() { b.Labels = map[string]string{"look": "again"} }) // another pass
+	s.Change(b, func() { b.Labels = map[string]string{"look": "again"} }) // another pass
 	s.waits(b, "ErrorInjectingBindResult")
 	assert.Len(t, s.broker.Calls(osbtest.Of(osbtest.Bind)), 1, "credentials that could not be kept are not asked for again")
-	s.delete(quota)
-	s.ready(b)
+	s.Delete(quota)
+	s.Ready(b)
 	s.agrees(b)
 	assert.NotEqual(t, b.Spec.ExternalID, b.Status.ExternalID)
 	s.unbound(b)
@@ -98,22 +98,22 @@ func TestSecretOfSomebodyElse(t *testing.T) {
 	s := newBindingStage(t)
 	foreign := s.secret("reader")
 	foreign.Data = map[string][]byte{"mine": []byte("own")}
-	s.create(foreign)
+	s.Create(foreign)
 	b := s.reader()
-	s.create(b)
+	s.Create(b)
 	said := s.waits(b, "ErrorInjectingBindResult")
 	assert.Contains(t, said.Message, `"reader"`)
 	assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Bind)), "credentials that cannot be kept are not asked for")
 
-	s.delete(b)
-	s.gone(b)
+	s.Delete(b)
+	s.Gone(b)
 	s.untouched(foreign)
 	b = s.reader()
-	s.create(b)
+	s.Create(b)
 	s.waits(b, "ErrorInjectingBindResult")
 	s.untouched(foreign)
-	s.delete(foreign)
-	s.ready(b)
+	s.Delete(foreign)
+	s.Ready(b)
 	s.agrees(b)
 	s.unbound(b)
 }
@@ -122,7 +122,7 @@ func TestSecretOfSomebodyElse(t *testing.T) {
 func (w *world) untouched(secret *corev1.Secret) {
 	w.Helper()
 	was := secret.DeepCopy()
-	w.get(secret)
+	w.Get(secret)
 	assert.Equal(w, was.ResourceVersion, secret.ResourceVersion)
 	assert.Nil(w, secret.DeletionTimestamp)
 }
@@ -135,20 +135,20 @@ func TestSecretThatIsTakenOver(t *testing.T) {
 	b := s.bound()
 	secret := s.secretOf(b)
 	owners := secret.OwnerReferences
-	s.change(secret, func() { secret.OwnerReferences = nil })
+	s.Change(secret, func() { secret.OwnerReferences = nil })
 	s.waits(b, "ErrorInjectingBindResult")
 	assert.Nil(t, b.Status.Binding, "what is in it is not what the broker gave, for all we know")
 	s.untouched(secret)
 
-	s.change(secret, func() { secret.OwnerReferences = owners })
-	s.ready(b)
+	s.Change(secret, func() { secret.OwnerReferences = owners })
+	s.Ready(b)
 	s.secretOf(b)
 	assert.Len(t, s.broker.Calls(osbtest.Of(osbtest.Bind)), 1, "nothing was lost")
 
-	s.change(secret, func() { secret.OwnerReferences = nil })
+	s.Change(secret, func() { secret.OwnerReferences = nil })
 	s.waits(b, "ErrorInjectingBindResult")
-	s.delete(b)
-	s.gone(b)
+	s.Delete(b)
+	s.Gone(b)
 	s.untouched(secret)
 	assert.Empty(t, s.broker.Bindings())
 }
@@ -176,12 +176,12 @@ func TestSecretThatIsDeleted(t *testing.T) {
 			if tc.fresh {
 				s.broker.Excuse(b.Status.ExternalID)
 			}
-			s.delete(lost)
-			s.eventually(func() (bool, error) {
+			s.Delete(lost)
+			s.Eventually(func() (bool, error) {
 				again := s.secret("reader")
-				return !s.absent(again) && again.UID != lost.UID, nil
+				return !s.Absent(again) && again.UID != lost.UID, nil
 			})
-			s.ready(b)
+			s.Ready(b)
 			s.agrees(b)
 			assert.Equal(t, tc.fresh, b.Status.ExternalID != b.Spec.ExternalID)
 			assert.Equal(t, tc.fresh, !bytes.Equal(lost.Data["password"], s.secretOf(b).Data["password"]))

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -22,10 +23,10 @@ func TestBindingStatusForOldAndNewClients(t *testing.T) {
 	t.Parallel()
 	s := newBindingStage(t)
 	recorded := s.recordBinding("reader")
-	b := s.reader(func(b *api.ServiceBinding) { b.Spec.Parameters = rawJSON(`{"role": "reader"}`) })
-	s.create(b)
+	b := s.reader(func(b *api.ServiceBinding) { b.Spec.Parameters = stack.RawJSON(`{"role": "reader"}`) })
+	s.Create(b)
 	s.kubectl("", "wait", "--for=condition=Ready", "--timeout=30s", "servicebinding/reader")
-	s.get(b)
+	s.Get(b)
 	status := b.Status
 	assert.Equal(t, b.Generation, status.ReconciledGeneration)
 	assert.Equal(t, b.Generation, status.ObservedGeneration)
@@ -47,11 +48,11 @@ func TestBindingStatusForOldAndNewClients(t *testing.T) {
 	}
 	// No flapping: what is in flight, and what came of it.
 	assert.Equal(t, []string{"Unknown BindingRequestInFlight", "True InjectedBindResult"}, recorded.told(s.world, b))
-	s.eventually(func() (bool, error) {
+	s.Eventually(func() (bool, error) {
 		return s.happened("reader", corev1.EventTypeNormal, "InjectedBindResult"), nil
 	})
 	s.unbound(b)
-	s.eventually(func() (bool, error) {
+	s.Eventually(func() (bool, error) {
 		return s.happened("reader", corev1.EventTypeNormal, "UnboundSuccessfully"), nil
 	})
 }
@@ -64,7 +65,7 @@ func TestBindingIdentity(t *testing.T) {
 	require.NoError(t, err)
 	b := s.reader()
 	require.NoError(t, alice.Create(t.Context(), b))
-	s.ready(b)
+	s.Ready(b)
 	s.unbound(b)
 	for _, verb := range []osbtest.Verb{osbtest.Bind, osbtest.Unbind} {
 		identity := s.last(verb).Identity
@@ -84,7 +85,7 @@ func TestBindingTellsNoSecret(t *testing.T) {
 	t.Parallel()
 	s := newBindingStage(t, giving(object{"password": "canary-credential", "uri": "db://canary-user:canary-credential@h"}))
 	secret := s.given(`{"key": "canary-line1\n  canary-line2 \"quoted\"", "pin": 48151623}`)
-	s.create(secret)
+	s.Create(secret)
 	repeats := func(verb osbtest.Verb) osbtest.Fault {
 		said, err := json.Marshal(object{"description": fmt.Sprintf("cannot %s with %s, that is %s", verb, secret.Data["parameters"], "canary-line1\n  canary-line2 \"quoted\"")})
 		require.NoError(t, err)
@@ -95,11 +96,11 @@ func TestBindingTellsNoSecret(t *testing.T) {
 	b := s.bound(func(b *api.ServiceBinding) {
 		b.Spec.ParametersFrom = []api.ParametersFromSource{{SecretKeyRef: &api.SecretKeyReference{Name: "given", Key: "parameters"}}}
 	})
-	s.eventually(func() (bool, error) { return s.happened("reader", corev1.EventTypeWarning, bindRefused), nil })
+	s.Eventually(func() (bool, error) { return s.happened("reader", corev1.EventTypeWarning, bindRefused), nil })
 	versions := recorded.until(s.world, b)
 	s.broker.Next(osbtest.Unbind, repeats(osbtest.Unbind))
-	s.delete(b)
-	s.gone(b)
+	s.Delete(b)
+	s.Gone(b)
 
 	for _, kept := range []any{versions, s.happenings("reader")} {
 		text, err := json.Marshal(kept)
@@ -135,12 +136,12 @@ func TestBindingIsWrittenTwice(t *testing.T) {
 	b := s.bound()
 	assert.Len(t, recorded.until(s.world, b), 1+2, "created, intended, bound")
 	secret := s.secretOf(b)
-	s.delete(secret)
-	s.eventually(func() (bool, error) { return !s.absent(s.secret("reader")), nil })
-	s.ready(b)
+	s.Delete(secret)
+	s.Eventually(func() (bool, error) { return !s.Absent(s.secret("reader")), nil })
+	s.Ready(b)
 	s.called(osbtest.Bind, 2)
 	before := len(recorded.until(s.world, b))
 	s.unbound(b)
-	s.eventually(func() (bool, error) { return recorded.count() >= before+3, nil })
+	s.Eventually(func() (bool, error) { return recorded.count() >= before+3, nil })
 	assert.Equal(t, before+3, recorded.count(), "deleted, intended, let go")
 }

@@ -101,7 +101,7 @@ func (s *bindingStage) binds(r *bindRow) {
 	s.broker.Next(osbtest.PollBinding, r.polls...)
 	s.broker.Next(osbtest.FetchBinding, r.fetches...)
 	recorded, b := s.recordBinding("reader"), s.reader()
-	s.create(b)
+	s.Create(b)
 	if r.excused {
 		s.broker.Excuse(b.Spec.ExternalID)
 	}
@@ -109,7 +109,7 @@ func (s *bindingStage) binds(r *bindRow) {
 		s.bindingStalled(b, r.says)
 		s.bindingBecomes(b, func() bool { return !b.Status.OrphanMitigationInProgress })
 	} else {
-		s.ready(b)
+		s.Ready(b)
 		s.bindingTells(r, recorded.told(s.world, b))
 		s.agrees(b)
 	}

@@ -50,7 +50,7 @@ func TestSecretTransforms(t *testing.T) {
 	elsewhere := newWorld(t)
 	own, other := s.secret("own"), elsewhere.secret("other")
 	own.Data, other.Data = map[string][]byte{"host": []byte("own"), "ca": {0xff, 0}}, map[string][]byte{"ca": []byte("other")}
-	s.create(own, other)
+	s.Create(own, other)
 	const nested = `{"list":["x",{"deep":true}]}`
 	given := map[string]string{"host": "h", "port": "5432", "user": "u", "nested": nested, "dsn": "u@h"}
 	both := addText("k", "text")
@@ -89,8 +89,8 @@ func TestSecretTransforms(t *testing.T) {
 			s := s.in(t)
 			b := s.binding(strings.ToLower(name), "mydb")
 			transformed(tc.transforms...)(b)
-			s.create(b)
-			s.ready(b)
+			s.Create(b)
+			s.Ready(b)
 			want, got := maps.Clone(given), map[string]string{}
 			maps.Copy(want, tc.want)
 			maps.DeleteFunc(want, func(_, value string) bool { return value == "" })
@@ -118,14 +118,14 @@ func TestSecretTransformsWaitForTheirSecret(t *testing.T) {
 	t.Parallel()
 	s := newBindingStage(t)
 	b := s.reader(transformed(addFrom("", "later")))
-	s.create(b)
+	s.Create(b)
 	said := s.waits(b, "ErrorInjectingBindResult")
 	assert.Contains(t, said.Message, "later")
 	assert.Empty(t, s.broker.Bindings())
 	later := s.secret("later")
 	later.Data = map[string][]byte{"ca": []byte("pem")}
-	s.create(later)
-	s.ready(b)
+	s.Create(later)
+	s.Ready(b)
 	assert.Equal(t, "pem", string(s.secretOf(b).Data["ca"]))
 	s.unbound(b)
 }

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -24,18 +25,18 @@ func TestBindingWaitsForItsInstance(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	b := s.binding("reader", "mydb")
-	s.create(b)
+	s.Create(b)
 	said := s.waits(b, "ReferencesNonexistentInstance")
 	assert.Contains(t, said.Message, `"mydb"`)
 
 	s.broker.Async(osbtest.Provision, -1)
 	i := s.db()
-	s.create(i)
+	s.Create(i)
 	s.waits(b, "ErrorInstanceNotReady")
 	s.called(osbtest.PollInstance, 1)
 	s.neverBound()
 	require.True(t, s.broker.Finish(i.Spec.ExternalID))
-	s.ready(i, b)
+	s.Ready(i, b)
 }
 
 // A binding waits while its instance is changed, for brokers do one thing at a time.
@@ -43,14 +44,14 @@ func TestBindingWaitsForAnUpdate(t *testing.T) {
 	t.Parallel()
 	s := newBindingStage(t)
 	s.broker.Async(osbtest.Update, -1)
-	s.change(s.instance, func() { s.instance.Spec.Parameters = rawJSON(`{"size": 2}`) })
+	s.Change(s.instance, func() { s.instance.Spec.Parameters = stack.RawJSON(`{"size": 2}`) })
 	s.called(osbtest.PollInstance, 1)
 	b := s.reader()
-	s.create(b)
+	s.Create(b)
 	s.waits(b, "ErrorInstanceNotReady")
 	s.neverBound()
 	require.True(t, s.broker.Finish(s.instance.Status.ExternalID))
-	s.ready(b)
+	s.Ready(b)
 	s.unbound(b)
 }
 
@@ -59,14 +60,14 @@ func TestBindingWaitsForRepair(t *testing.T) {
 	t.Parallel()
 	s := newBindingStage(t)
 	s.broker.Next(osbtest.Update, osbtest.AsyncFailed(0).Saying(false, true))
-	s.change(s.instance, func() { s.instance.Spec.Parameters = rawJSON(`{"size": 2}`) })
+	s.Change(s.instance, func() { s.instance.Spec.Parameters = stack.RawJSON(`{"size": 2}`) })
 	s.stalled(s.instance, "UpdateInstanceCallFailed")
 	b := s.reader()
-	s.create(b)
+	s.Create(b)
 	s.waits(b, "ErrorInstanceNotReady")
 	s.neverBound()
-	s.change(s.instance, func() { s.instance.Spec.Parameters = rawJSON(`{"size": 3}`) })
-	s.ready(s.instance, b)
+	s.Change(s.instance, func() { s.instance.Spec.Parameters = stack.RawJSON(`{"size": 3}`) })
+	s.Ready(s.instance, b)
 	s.unbound(b)
 }
 
@@ -75,7 +76,7 @@ func TestBindingAfterAFailedUpdate(t *testing.T) {
 	t.Parallel()
 	s := newBindingStage(t)
 	s.broker.Next(osbtest.Update, osbtest.Status(400, `{}`))
-	s.change(s.instance, func() { s.instance.Spec.Parameters = rawJSON(`{"size": 2}`) })
+	s.Change(s.instance, func() { s.instance.Spec.Parameters = stack.RawJSON(`{"size": 2}`) })
 	s.stalled(s.instance, "UpdateInstanceCallFailed")
 	s.unbound(s.bound())
 }
@@ -85,27 +86,27 @@ func TestBindingToADeletedInstance(t *testing.T) {
 	t.Parallel()
 	s := newBindingStage(t)
 	foreign := s.secret("waiting")
-	s.create(foreign)
+	s.Create(foreign)
 	waiting, begun := s.binding("waiting", "mydb"), s.binding("begun", "mydb")
-	s.create(waiting)
+	s.Create(waiting)
 	s.waits(waiting, "ErrorInjectingBindResult")
 	s.broker.Async(osbtest.Bind, -1)
-	s.create(begun)
+	s.Create(begun)
 	s.called(osbtest.PollBinding, 1)
 
-	s.delete(s.instance)
-	s.delete(foreign)
+	s.Delete(s.instance)
+	s.Delete(foreign)
 	said := s.waits(waiting, "ErrorInstanceNotReady")
 	assert.Contains(t, said.Message, "is being deleted")
 	require.True(t, s.broker.Finish(begun.Spec.ExternalID))
-	s.ready(begun)
+	s.Ready(begun)
 	assert.Len(t, s.broker.Bindings(), 1)
 	assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Deprovision)))
-	s.delete(begun)
-	s.gone(s.instance) // nothing is there of the other one
+	s.Delete(begun)
+	s.Gone(s.instance) // nothing is there of the other one
 	s.waits(waiting, "ReferencesNonexistentInstance")
-	s.delete(waiting)
-	s.gone(waiting)
+	s.Delete(waiting)
+	s.Gone(waiting)
 }
 
 // Instances of a plan that is not bindable are not bound to, and the user is told.
@@ -113,14 +114,14 @@ func TestBindingToWhatIsNotBindable(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, func(s *setting) { s.small["bindable"] = false })
 	b := s.binding("reader", "mydb")
-	s.create(b) // admission cannot know yet
+	s.Create(b) // admission cannot know yet
 	s.waits(b, "ReferencesNonexistentInstance")
 	i := s.provisioned()
-	s.hasCondition(b, api.ConditionReady, api.ConditionFalse, "ErrorNonbindableServiceClass")
-	s.hasCondition(b, api.ConditionStalled, api.ConditionTrue, "ErrorNonbindableServiceClass")
+	s.HasCondition(b, api.ConditionReady, api.ConditionFalse, "ErrorNonbindableServiceClass")
+	s.HasCondition(b, api.ConditionStalled, api.ConditionTrue, "ErrorNonbindableServiceClass")
 	s.neverBound()
-	s.delete(b)
-	s.gone(b)
+	s.Delete(b)
+	s.Gone(b)
 	s.end(i)
 }
 
@@ -141,34 +142,34 @@ func TestBindingWithParametersFromASecret(t *testing.T) {
 	t.Parallel()
 	s := newBindingStage(t)
 	b := s.reader(func(b *api.ServiceBinding) {
-		b.Spec.Parameters = rawJSON(`{"role": "reader"}`)
+		b.Spec.Parameters = stack.RawJSON(`{"role": "reader"}`)
 		b.Spec.ParametersFrom = []api.ParametersFromSource{{SecretKeyRef: &api.SecretKeyReference{Name: "given", Key: "parameters"}}}
 	})
-	s.create(b)
+	s.Create(b)
 	s.waits(b, "ErrorWithParameters")
 	s.neverBound()
-	s.create(s.given(`{"role": "admin", "pin": "canary-1234"}`))
-	said := s.hasCondition(b, api.ConditionReady, api.ConditionFalse, "ErrorWithParameters")
+	s.Create(s.given(`{"role": "admin", "pin": "canary-1234"}`))
+	said := s.HasCondition(b, api.ConditionReady, api.ConditionFalse, "ErrorWithParameters")
 	assert.Contains(t, said.Message, `"role"`, "a clash with what the user wrote")
 	s.neverBound()
 
 	given := s.given("")
-	s.change(given, func() { given.Data["parameters"] = []byte(`{"pin": "canary-1234"}`) })
-	s.ready(b)
+	s.Change(given, func() { given.Data["parameters"] = []byte(`{"pin": "canary-1234"}`) })
+	s.Ready(b)
 	assert.Equal(t, map[string]any{"role": "reader", "pin": "canary-1234"}, s.onlyBinding().Parameters)
 	assert.JSONEq(t, `{"role": "reader", "pin": "<redacted>"}`, string(b.Status.ExternalProperties.Parameters.Raw))
 	text, err := json.Marshal(b)
 	require.NoError(t, err)
 	assert.NotContains(t, string(text), "canary")
 
-	s.change(given, func() { given.Data["parameters"] = []byte(`{"pin": "canary-5678"}`) })
+	s.Change(given, func() { given.Data["parameters"] = []byte(`{"pin": "canary-5678"}`) })
 	s.broker.Excuse(b.Status.ExternalID) // which is not as it is asked for by now
-	s.delete(s.secretOf(b))
-	s.eventually(func() (bool, error) { return !s.absent(s.secret("reader")), nil })
-	s.ready(b)
+	s.Delete(s.secretOf(b))
+	s.Eventually(func() (bool, error) { return !s.Absent(s.secret("reader")), nil })
+	s.Ready(b)
 	assert.Equal(t, "canary-5678", s.onlyBinding().Parameters["pin"], "what is bound anew is bound with what is there now")
-	s.delete(b)
-	s.gone(b)
+	s.Delete(b)
+	s.Gone(b)
 	assert.Empty(t, s.broker.Bindings())
 }
 

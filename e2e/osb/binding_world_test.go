@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -62,8 +61,8 @@ func (s *bindingStage) reader(edits ...func(*api.ServiceBinding)) *api.ServiceBi
 func (s *bindingStage) bound(edits ...func(*api.ServiceBinding)) *api.ServiceBinding {
 	s.Helper()
 	b := s.reader(edits...)
-	s.create(b)
-	s.ready(b)
+	s.Create(b)
+	s.Ready(b)
 	return b
 }
 
@@ -75,7 +74,7 @@ func transformed(transforms ...api.SecretTransform) func(*api.ServiceBinding) {
 // bindingBecomes waits until a binding is as asked for.
 func (w *world) bindingBecomes(b *api.ServiceBinding, is func() bool) {
 	w.Helper()
-	w.eventually(func() (bool, error) {
+	w.Eventually(func() (bool, error) {
 		if err := w.client.Get(w.Context(), client.ObjectKeyFromObject(b), b); err != nil {
 			return true, err
 		}
@@ -89,18 +88,10 @@ func (w *world) secretOf(b *api.ServiceBinding) *corev1.Secret {
 	w.Helper()
 	require.NotNil(w, b.Status.Binding)
 	secret := w.secret(b.Status.Binding.Name)
-	w.get(secret)
+	w.Get(secret)
 	assert.True(w, metav1.IsControlledBy(secret, b))
 	assert.Equal(w, api.ManagedByController, secret.Labels[api.LabelManagedBy])
 	return secret
-}
-
-// absent says that an object is not there now.
-func (w *world) absent(o client.Object) bool {
-	w.Helper()
-	err := w.client.Get(w.Context(), client.ObjectKeyFromObject(o), o)
-	require.NoError(w, client.IgnoreNotFound(err))
-	return apierrors.IsNotFound(err)
 }
 
 // onlyBinding is the one that the broker has.
@@ -118,18 +109,18 @@ func (s *stage) onlyBinding() osbtest.Binding {
 func (s *bindingStage) unbound(b *api.ServiceBinding) {
 	s.Helper()
 	secret := s.secret(orElse(b.Spec.SecretName, b.Name))
-	s.delete(b)
-	s.gone(b)
-	s.gone(secret)
+	s.Delete(b)
+	s.Gone(b)
+	s.Gone(secret)
 	assert.Empty(s, s.broker.Bindings())
 }
 
 // bindingStalled waits until a binding is Failed for a reason, and says so to kstatus.
 func (w *world) bindingStalled(b *api.ServiceBinding, reason string) {
 	w.Helper()
-	w.hasCondition(b, api.ConditionFailed, api.ConditionTrue, reason)
-	w.hasCondition(b, api.ConditionStalled, api.ConditionTrue, reason)
-	w.hasCondition(b, api.ConditionReady, api.ConditionFalse, reason)
+	w.HasCondition(b, api.ConditionFailed, api.ConditionTrue, reason)
+	w.HasCondition(b, api.ConditionStalled, api.ConditionTrue, reason)
+	w.HasCondition(b, api.ConditionReady, api.ConditionFalse, reason)
 	assert.Nil(w, b.Status.Binding, "there is no Secret to be found")
 }
 
@@ -137,7 +128,7 @@ func (w *world) bindingStalled(b *api.ServiceBinding, reason string) {
 // Failed or Stalled.
 func (w *world) waits(b *api.ServiceBinding, reason string) api.Condition {
 	w.Helper()
-	found := w.hasCondition(b, api.ConditionReady, api.ConditionUnknown, reason)
+	found := w.HasCondition(b, api.ConditionReady, api.ConditionUnknown, reason)
 	for _, typ := range []string{api.ConditionFailed, api.ConditionStalled} {
 		_, has := api.FindCondition(b.Status.Conditions, typ)
 		assert.False(w, has, typ)
@@ -185,7 +176,7 @@ func (r *bindingRecording) count() int {
 func (r *bindingRecording) until(w *world, b *api.ServiceBinding) []api.ServiceBinding {
 	w.Helper()
 	var found []api.ServiceBinding
-	w.eventually(func() (bool, error) {
+	w.Eventually(func() (bool, error) {
 		r.mutex.Lock()
 		defer r.mutex.Unlock()
 		at := slices.IndexFunc(r.versions, func(v api.ServiceBinding) bool { return v.ResourceVersion == b.ResourceVersion })

@@ -49,8 +49,8 @@ func listedTwice(t *testing.T, s *stack.Stack, file string) {
 	assert.Equal(t, api.ConditionTrue, told.Status, told.Message)
 	first := w.versions(registered.Name)
 	assert.Len(t, first, parts(t, catalog))
-	w.change(registered, func() { registered.Spec.RelistRequests++ })
-	w.ready(registered)
+	w.Change(registered, func() { registered.Spec.RelistRequests++ })
+	w.Ready(registered)
 	assert.Len(t, broker.Calls(osbtest.Of(osbtest.GetCatalog)), 2)
 	assert.Equal(t, first, w.versions(registered.Name), "nothing is written the second time")
 	broker.AssertDuties(t)
@@ -91,8 +91,8 @@ func demoOf(t *testing.T, s *stack.Stack) {
 
 	redis := w.instance("cache", "", "")
 	redis.Spec.ServiceType = "redis"
-	w.create(redis)
-	w.ready(redis)
+	w.Create(redis)
+	w.Ready(redis)
 	assert.Equal(t, w.plan("4af8bbd1-962d-4e26-84f1-f72d1d959d87").Name, redis.Spec.ClusterServicePlanRef.Name, "the one suggestion")
 	for serviceType, says := range map[string][]string{
 		"mysql":      {"azure-mysql/premium-p1", "inhouse-mysql/small", "is-default-plan=true"},
@@ -105,8 +105,8 @@ func demoOf(t *testing.T, s *stack.Stack) {
 			require.ErrorContains(t, err, word, serviceType)
 		}
 	}
-	w.delete(redis)
-	w.gone(redis)
+	w.Delete(redis)
+	w.Gone(redis)
 	assert.Empty(t, slices.Concat(azure.Violations(), inhouse.Violations()))
 }
 
@@ -117,10 +117,10 @@ func loopbackOf(t *testing.T, s *stack.Stack) {
 	w := newWorldOn(t, s)
 	broker := osbtest.Start(t, osbtest.Options{Catalog: []byte(namespacedCatalog)})
 	registered := w.localBroker(broker)
-	said := w.hasCondition(registered, api.ConditionReady, api.ConditionFalse, "ErrorFetchingCatalog")
+	said := w.HasCondition(registered, api.ConditionReady, api.ConditionFalse, "ErrorFetchingCatalog")
 	assert.Contains(t, said.Message, "127.0.0.1")
 	assert.Contains(t, said.Message, "a ServiceBroker cannot be there")
 	assert.Empty(t, broker.Calls())
-	w.delete(registered)
-	w.gone(registered)
+	w.Delete(registered)
+	w.Gone(registered)
 }

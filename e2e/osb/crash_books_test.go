@@ -23,14 +23,14 @@ func (c *crash) ends() {
 			continue // it was never made
 		}
 		if c.deleted(o) {
-			c.gone(o)
+			c.Gone(o)
 			continue
 		}
-		c.ready(o)
+		c.Ready(o)
 	}
 	c.booksAgree(c.broker)
 	c.allGoes(c.broker)
-	c.delete(c.registered) // it goes in its own time
+	c.Delete(c.registered) // it goes in its own time
 }
 
 // deleted says whether an object is gone, or asked to go.
@@ -83,7 +83,7 @@ func (w *world) booksAgree(broker *osbtest.Broker) {
 func (w *world) holdsCredentials(b *api.ServiceBinding, has osbtest.Binding) {
 	w.Helper()
 	secret := w.secret(b.Spec.SecretName)
-	w.get(secret)
+	w.Get(secret)
 	for _, key := range []string{"username", "password", "uri", "host"} {
 		assert.Equal(w, has.Credentials[key], string(secret.Data[key]), "the %s of binding %s", key, b.Name)
 	}
@@ -109,10 +109,10 @@ func (w *world) allGoes(broker *osbtest.Broker, except ...string) {
 		require.NoError(w, client.IgnoreNotFound(w.client.Delete(w.Context(), &instances[i])))
 	}
 	for i := range bindings {
-		w.gone(&bindings[i])
+		w.Gone(&bindings[i])
 	}
 	for i := range instances {
-		w.gone(&instances[i])
+		w.Gone(&instances[i])
 	}
 	var secrets corev1.SecretList
 	require.NoError(w, w.client.List(w.Context(), &secrets, client.InNamespace(w.namespace)))

@@ -17,12 +17,12 @@ import (
 func (g *crashStage) lagsBehind(t *testing.T) {
 	c := newCrash(t, g, crashOperation{class: openClass, resource: ofInstances, prepare: nothingBefore})
 	intent := g.proxy.Hold(c.own(intends))
-	c.create(c.instance)
+	c.Create(c.instance)
 	arrivesAt(t, intent.Arrived, "the controller never began")
 	catchUp := g.proxy.Lag(ofInstances, ofBindings)
 	intent.Apply()
 	intent.Answer()
-	c.ready(c.instance)
+	c.Ready(c.instance)
 	stale := g.proxy.Hold(c.own(func(c *crash, w *stack.APIWrite) bool { return w.Resource == ofInstances }))
 	c.lookAgain()
 	arrivesAt(t, stale.Arrived, "the controller never looked again")
@@ -31,9 +31,9 @@ func (g *crashStage) lagsBehind(t *testing.T) {
 	stale.Answer()
 	arrivesAt(t, stale.Applied, "the stale write was never answered")
 	catchUp()
-	c.ready(c.instance)
+	c.Ready(c.instance)
 	assert.Len(t, c.broker.Calls(osbtest.Of(osbtest.Provision)), 1)
-	c.create(c.binding)
+	c.Create(c.binding)
 	c.ends()
 	assert.Len(t, c.broker.Calls(osbtest.Of(osbtest.Provision)), 1)
 }
@@ -43,7 +43,7 @@ func (c *crash) lookAgain() {
 	c.Helper()
 	plan := &api.ClusterServicePlan{}
 	plan.Name = c.instance.Spec.ClusterServicePlanRef.Name
-	c.get(plan)
+	c.Get(plan)
 	patch := client.MergeFrom(plan.DeepCopy())
 	plan.Annotations = map[string]string{"example.com/looked": "again"}
 	require.NoError(c, c.client.Patch(c.Context(), plan, patch))
@@ -68,7 +68,7 @@ func (g *crashStage) outlivesAbsence(t *testing.T) {
 		held.Answer()
 		arrivesAt(t, enough, "the outcome was not tried to be stored again")
 		back()
-		c.ready(one.object)
+		c.Ready(one.object)
 		assert.Len(t, c.broker.Calls(osbtest.Of(one.verb)), 1, one.verb)
 	}
 	c.ends()

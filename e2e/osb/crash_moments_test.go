@@ -132,10 +132,10 @@ func (c *crash) deadline() time.Time {
 	var at *metav1.MicroTime
 	switch c.operation.resource {
 	case ofBindings:
-		c.get(c.binding)
+		c.Get(c.binding)
 		at = c.binding.Status.CallDeadline
 	default:
-		c.get(c.instance)
+		c.Get(c.instance)
 		at = c.instance.Status.CallDeadline
 	}
 	require.NotNil(c, at)

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -64,7 +65,7 @@ func newCrash(t *testing.T, g *crashStage, o crashOperation) *crash {
 	t.Cleanup(c.tell)
 	c.registered = c.register(c.broker)
 	c.instance = c.world.instance("db", o.class+"-"+c.suffix, "small")
-	c.instance.Spec.Parameters = rawJSON(`{"size": 1}`)
+	c.instance.Spec.Parameters = stack.RawJSON(`{"size": 1}`)
 	c.binding = c.world.binding("db-reader", "db")
 	o.prepare(c)
 	return c
@@ -74,22 +75,22 @@ func nothingBefore(*crash) {}
 
 // wasProvisioned: there is an instance.
 func wasProvisioned(c *crash) {
-	c.create(c.instance)
-	c.ready(c.instance)
+	c.Create(c.instance)
+	c.Ready(c.instance)
 }
 
 // wasBound: there is an instance, and a binding to it.
 func wasBound(c *crash) {
 	wasProvisioned(c)
-	c.create(c.binding)
-	c.ready(c.binding)
+	c.Create(c.binding)
+	c.Ready(c.binding)
 }
 
-func toProvision(c *crash) { c.create(c.instance) }
-func toBind(c *crash)      { c.create(c.binding) }
-func toUnbind(c *crash)    { c.delete(c.binding) }
+func toProvision(c *crash) { c.Create(c.instance) }
+func toBind(c *crash)      { c.Create(c.binding) }
+func toUnbind(c *crash)    { c.Delete(c.binding) }
 
-func toDeprovision(c *crash) { c.delete(c.instance) }
+func toDeprovision(c *crash) { c.Delete(c.instance) }
 
 // toUpdate changes the plan and the parameters.
 func toUpdate(c *crash) {

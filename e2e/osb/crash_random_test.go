@@ -172,8 +172,8 @@ func (m *mess) burst() {
 		name := fmt.Sprintf("db-%d", m.made)
 		class := []string{openClass, shutClass}[m.dice.IntN(2)]
 		p := &pair{instance: m.world.instance(name, class+"-"+m.suffix, "small"), binding: m.world.binding(name, name)}
-		p.instance.Spec.Parameters = rawJSON(`{"size": 1}`)
-		m.create(p.instance, p.binding)
+		p.instance.Spec.Parameters = stack.RawJSON(`{"size": 1}`)
+		m.Create(p.instance, p.binding)
 		m.pairs = append(m.pairs, p)
 	}
 }
@@ -181,7 +181,7 @@ func (m *mess) burst() {
 func (m *mess) goes(o client.Object, goes *bool) {
 	m.Helper()
 	if !*goes {
-		m.delete(o)
+		m.Delete(o)
 		*goes = true
 	}
 }
@@ -195,15 +195,15 @@ func (m *mess) settle() {
 	var live []*pair
 	for _, p := range m.pairs {
 		if p.bindingGoes {
-			m.gone(p.binding)
+			m.Gone(p.binding)
 		} else {
-			m.ready(p.binding)
+			m.Ready(p.binding)
 		}
 		if p.instanceGoes {
-			m.gone(p.instance)
+			m.Gone(p.instance)
 			continue
 		}
-		m.ready(p.instance)
+		m.Ready(p.instance)
 		live = append(live, p)
 	}
 	m.pairs = live

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -19,7 +20,7 @@ import (
 func (w *world) told(reason string) eventsv1.Event {
 	w.Helper()
 	var found eventsv1.Event
-	w.eventually(func() (bool, error) {
+	w.Eventually(func() (bool, error) {
 		var events eventsv1.EventList
 		if err := w.client.List(w.Context(), &events, client.InNamespace(w.namespace)); err != nil {
 			return true, err
@@ -38,7 +39,7 @@ func (w *world) told(reason string) eventsv1.Event {
 // mark annotates an instance.
 func (w *world) mark(i *api.ServiceInstance, annotation string) {
 	w.Helper()
-	w.change(i, func() {
+	w.Change(i, func() {
 		if i.Annotations == nil {
 			i.Annotations = map[string]string{}
 		}
@@ -52,15 +53,15 @@ func TestDeletionFailsAndSucceeds(t *testing.T) {
 	s := newStage(t)
 	i := s.provisioned()
 	s.broker.Next(osbtest.Deprovision, osbtest.Status(400, `{"description": "not today"}`), osbtest.Status(500, `{}`), osbtest.AsyncFailed(0))
-	s.delete(i)
-	ready := s.hasCondition(i, api.ConditionReady, api.ConditionFalse, "DeprovisionCallFailed")
+	s.Delete(i)
+	ready := s.HasCondition(i, api.ConditionReady, api.ConditionFalse, "DeprovisionCallFailed")
 	assert.Contains(t, ready.Message, "not today")
 	require.NotNil(t, i.Status.NextRetry)
 	assert.WithinDuration(t, time.Now(), i.Status.NextRetry.Time, 5*time.Second)
 	_, failed := api.FindCondition(i.Status.Conditions, api.ConditionFailed)
 	assert.False(t, failed, "a deletion is never given up")
 	assert.Equal(t, api.InstanceDeprovision, i.Status.CurrentOperation)
-	s.gone(i)
+	s.Gone(i)
 	assert.Empty(t, s.broker.Instances())
 	assert.Len(t, s.broker.Calls(osbtest.Of(osbtest.Deprovision)), 4)
 }
@@ -71,7 +72,7 @@ func TestDeletionNamesThePlanThatTheBrokerHas(t *testing.T) {
 	s := newStage(t)
 	i := s.provisioned()
 	s.broker.Next(osbtest.Update, osbtest.Status(400, `{}`))
-	s.change(i, func() { i.Spec.ClusterServicePlanExternalName = "large" })
+	s.Change(i, func() { i.Spec.ClusterServicePlanExternalName = "large" })
 	s.stalled(i, "UpdateInstanceCallFailed")
 	s.end(i)
 	assert.Equal(t, s.setting.small["id"], s.last(osbtest.Deprovision).Query.Get("plan_id"))
@@ -82,8 +83,8 @@ func TestNeverProvisionedGoesWithoutACall(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	i := s.db(from("absent"))
-	s.create(i)
-	s.hasCondition(i, api.ConditionReady, api.ConditionUnknown, "ErrorWithParameters")
+	s.Create(i)
+	s.HasCondition(i, api.ConditionReady, api.ConditionUnknown, "ErrorWithParameters")
 	s.end(i)
 	assert.Empty(t, s.broker.Calls(osbtest.Writes()))
 }
@@ -94,22 +95,22 @@ func TestBindingsKeepTheirInstance(t *testing.T) {
 	s := newStage(t)
 	i := s.provisioned()
 	one, two := s.binding("one", "mydb"), s.binding("two", "mydb")
-	s.create(one, two)
-	s.ready(one, two)
-	s.delete(i)
-	ready := s.hasCondition(i, api.ConditionReady, api.ConditionFalse, "DeprovisionBlockedByExistingCredentials")
+	s.Create(one, two)
+	s.Ready(one, two)
+	s.Delete(i)
+	ready := s.HasCondition(i, api.ConditionReady, api.ConditionFalse, "DeprovisionBlockedByExistingCredentials")
 	assert.Contains(t, ready.Message, "one, two")
 	assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Deprovision, osbtest.Unbind)), "no binding is deleted")
-	s.get(one)
+	s.Get(one)
 	assert.Nil(t, one.DeletionTimestamp)
-	s.delete(one)
-	s.gone(one)
+	s.Delete(one)
+	s.Gone(one)
 	s.becomes(i, func() bool {
 		ready, _ := api.FindCondition(i.Status.Conditions, api.ConditionReady)
 		return ready.Message == "All associated ServiceBindings must be removed before this ServiceInstance can be deleted: two"
 	})
-	s.delete(two)
-	s.gone(i)
+	s.Delete(two)
+	s.Gone(i)
 	assert.Empty(t, s.broker.Instances())
 }
 
@@ -119,14 +120,14 @@ func TestCascade(t *testing.T) {
 	s := newStage(t)
 	i := s.provisioned()
 	binding := s.binding("reader", "mydb")
-	s.create(binding)
-	s.ready(binding)
-	s.delete(i)
-	s.hasCondition(i, api.ConditionReady, api.ConditionFalse, "DeprovisionBlockedByExistingCredentials")
+	s.Create(binding)
+	s.Ready(binding)
+	s.Delete(i)
+	s.HasCondition(i, api.ConditionReady, api.ConditionFalse, "DeprovisionBlockedByExistingCredentials")
 	s.mark(i, api.AnnotationCascade)
-	s.gone(i)
-	s.gone(binding)
-	s.gone(s.secret("reader"))
+	s.Gone(i)
+	s.Gone(binding)
+	s.Gone(s.secret("reader"))
 	assert.Empty(t, s.broker.Bindings())
 	assert.Empty(t, s.broker.Instances())
 }
@@ -137,14 +138,14 @@ func TestNamespaceDeletionEnds(t *testing.T) {
 	s := newStage(t)
 	i := s.provisioned()
 	binding := s.binding("reader", "mydb")
-	s.create(binding)
-	s.ready(binding)
+	s.Create(binding)
+	s.Ready(binding)
 	s.broker.Async(osbtest.Deprovision, 1)
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}}
-	s.delete(namespace)
-	s.gone(i)
-	s.gone(binding)
-	s.gone(namespace)
+	s.Delete(namespace)
+	s.Gone(i)
+	s.Gone(binding)
+	s.Gone(namespace)
 	assert.Empty(t, s.broker.Instances())
 	assert.Empty(t, s.broker.Bindings())
 }
@@ -155,11 +156,11 @@ func TestAbandon(t *testing.T) {
 	s := newStage(t)
 	i := s.provisioned()
 	s.broker.On(refusing(osbtest.Status(400, `{}`), osbtest.Deprovision))
-	s.delete(i)
-	s.hasCondition(i, api.ConditionReady, api.ConditionFalse, "DeprovisionCallFailed")
+	s.Delete(i)
+	s.HasCondition(i, api.ConditionReady, api.ConditionFalse, "DeprovisionCallFailed")
 	calls := len(s.broker.Calls(osbtest.Of(osbtest.Deprovision)))
 	s.mark(i, api.AnnotationAbandon)
-	s.gone(i)
+	s.Gone(i)
 	assert.LessOrEqual(t, len(s.broker.Calls(osbtest.Of(osbtest.Deprovision))), calls+1)
 	event := s.told("Abandoned")
 	assert.Equal(t, corev1.EventTypeWarning, event.Type)
@@ -172,11 +173,11 @@ func TestAbandonIsForDeletions(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	i := s.provisioned(func(i *api.ServiceInstance) { i.Annotations = map[string]string{api.AnnotationAbandon: "true"} })
-	s.change(i, func() { i.Spec.Parameters = rawJSON(`{"size": 1}`) })
-	s.ready(i)
+	s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 1}`) })
+	s.Ready(i)
 	assert.Len(t, s.broker.Instances(), 1)
-	s.delete(i)
-	s.gone(i)
+	s.Delete(i)
+	s.Gone(i)
 	s.told("Abandoned")
 }
 
@@ -187,11 +188,11 @@ func TestDeletionWithoutABroker(t *testing.T) {
 	s := newStage(t)
 	i := s.provisioned()
 	// Only whoever takes the finalizer off by force gets rid of a broker with instances.
-	s.delete(s.registered)
-	s.change(s.registered, func() { s.registered.Finalizers = nil })
-	s.gone(s.registered)
-	s.delete(i)
-	s.gone(i)
+	s.Delete(s.registered)
+	s.Change(s.registered, func() { s.registered.Finalizers = nil })
+	s.Gone(s.registered)
+	s.Delete(i)
+	s.Gone(i)
 	event := s.told("Abandoned")
 	assert.Contains(t, event.Note, "not registered any more")
 	assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Deprovision)))
@@ -203,9 +204,9 @@ func TestDeletionWaitsForABrokerThatIsDown(t *testing.T) {
 	s := newStage(t)
 	i := s.provisioned()
 	s.broker.Close()
-	s.delete(i)
-	s.hasCondition(i, api.ConditionReady, api.ConditionFalse, "DeprovisionCallFailed")
+	s.Delete(i)
+	s.HasCondition(i, api.ConditionReady, api.ConditionFalse, "DeprovisionCallFailed")
 	s.up()
-	s.gone(i)
+	s.Gone(i)
 	assert.Empty(t, s.broker.Instances())
 }

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -108,8 +109,8 @@ func (w *shakyWorld) oneOf() string {
 		objects = append(objects, b)
 	}
 	for _, o := range objects {
-		if _, told := api.FindCondition(conditionsOf(o), api.ConditionReady); told {
-			return o.GetName() + ": " + statusOf(o)
+		if _, told := api.FindCondition(stack.ConditionsOf(o), api.ConditionReady); told {
+			return o.GetName() + ": " + stack.StatusOf(o)
 		}
 	}
 	return "nothing to tell"

@@ -118,8 +118,8 @@ func (w *shakyWorld) ask() {
 		name := fmt.Sprintf("db-%03d", n)
 		class, plan := []string{openClass, shutClass}[n%2], []string{"small", "large"}[n/2%2]
 		i, b := w.instance(name, class+"-"+w.suffix, plan), w.binding(name, name)
-		i.Spec.Parameters = rawJSON(fmt.Sprintf(`{"size": %d}`, n))
-		w.create(i, b)
+		i.Spec.Parameters = stack.RawJSON(fmt.Sprintf(`{"size": %d}`, n))
+		w.Create(i, b)
 		w.instances, w.bindings = append(w.instances, i), append(w.bindings, b)
 	}
 	for n, i := range w.instances {

@@ -13,12 +13,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
 // is says whether an object has a condition with status True, observed at its generation.
 func is(o client.Object, typ string) bool {
-	c, _ := api.FindCondition(conditionsOf(o), typ)
+	c, _ := api.FindCondition(stack.ConditionsOf(o), typ)
 	return c.Status == api.ConditionTrue && c.ObservedGeneration == o.GetGeneration()
 }
 
@@ -52,12 +53,12 @@ func (w *shakyWorld) rest() {
 		for _, i := range w.instances {
 			failed[i.Name] = is(i, api.ConditionFailed)
 			if !ended(i) {
-				return false, fmt.Errorf("instance %s is not at rest: %s", i.Name, statusOf(i))
+				return false, fmt.Errorf("instance %s is not at rest: %s", i.Name, stack.StatusOf(i))
 			}
 		}
 		for _, b := range w.bindings {
 			if !ended(b) && !failed[b.Spec.InstanceRef.Name] {
-				return false, fmt.Errorf("binding %s is not at rest: %s", b.Name, statusOf(b))
+				return false, fmt.Errorf("binding %s is not at rest: %s", b.Name, stack.StatusOf(b))
 			}
 		}
 		return true, nil

@@ -10,13 +10,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
 // as is a client of a user who may do everything in the world's namespace.
 func (w *world) as(user string, groups []string, extra map[string][]string) client.Client {
 	w.Helper()
-	w.create(&rbacv1.RoleBinding{
+	w.Create(&rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: user},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
@@ -40,7 +41,7 @@ func TestOriginatingIdentity(t *testing.T) {
 	i := s.db(having(`{"size": 1}`))
 	i.Spec.UserInfo = &api.UserInfo{Username: "mallory"} // nobody believes this
 	require.NoError(t, ann.Create(t.Context(), i))
-	s.ready(i)
+	s.Ready(i)
 	told := s.last(osbtest.Provision).Identity
 	require.NotNil(t, told)
 	assert.Equal(t, "kubernetes", told.Platform)
@@ -49,9 +50,9 @@ func TestOriginatingIdentity(t *testing.T) {
 	assert.Subset(t, told.Value["groups"], []any{"dev", "ops"})
 	assert.Equal(t, object{"acme.example/clearance": []any{"high", "low"}}, told.Value["extra"])
 
-	i.Spec.Parameters = rawJSON(`{"size": 2}`)
+	i.Spec.Parameters = stack.RawJSON(`{"size": 2}`)
 	require.NoError(t, bob.Update(t.Context(), i))
-	s.ready(i)
+	s.Ready(i)
 	told = s.last(osbtest.Update).Identity
 	require.NotNil(t, told)
 	assert.Equal(t, "bob@acme.example", told.Value["username"])
@@ -60,7 +61,7 @@ func TestOriginatingIdentity(t *testing.T) {
 	i.Labels = map[string]string{"touched": "by-carol"}
 	require.NoError(t, carol.Update(t.Context(), i))
 	require.NoError(t, carol.Delete(t.Context(), i))
-	s.gone(i)
+	s.Gone(i)
 	told = s.last(osbtest.Deprovision).Identity
 	require.NotNil(t, told)
 	assert.Equal(t, "bob@acme.example", told.Value["username"])
@@ -76,10 +77,10 @@ func TestOriginatingIdentityOfAnEditDuringAnOperation(t *testing.T) {
 	require.NoError(t, ann.Create(t.Context(), i))
 	s.called(osbtest.PollInstance, 1)
 	before := i.DeepCopy()
-	i.Spec.Parameters = rawJSON(`{"size": 2}`)
+	i.Spec.Parameters = stack.RawJSON(`{"size": 2}`)
 	require.NoError(t, bob.Patch(t.Context(), i, client.MergeFrom(before)))
 	s.broker.Finish(i.Spec.ExternalID)
-	s.ready(i)
+	s.Ready(i)
 	assert.Equal(t, "ann@acme.example", s.last(osbtest.Provision).Identity.Value["username"])
 	assert.Equal(t, "bob@acme.example", s.last(osbtest.Update).Identity.Value["username"])
 	assert.Equal(t, "bob@acme.example", i.Status.ExternalProperties.UserInfo.Username)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -35,21 +36,21 @@ func TestAuthFailedUntilTheSecretIsRotated(t *testing.T) {
 	s := newStage(t, func(s *setting) { s.except = []string{"M1"} }) // with the wrong password
 	secret := s.secret("broker-auth")
 	secret.StringData = map[string]string{"username": "me", "password": "first"}
-	s.create(secret)
+	s.Create(secret)
 	s.broker.SetAuth("me", "first", "")
-	s.change(s.registered, func() { s.guarded("broker-auth")(s.registered) })
-	s.ready(s.registered)
+	s.Change(s.registered, func() { s.guarded("broker-auth")(s.registered) })
+	s.Ready(s.registered)
 
 	s.broker.SetAuth("me", "second-of-the-rotation", "")
 	i := s.db()
-	s.create(i)
-	s.hasCondition(i, api.ConditionReady, api.ConditionFalse, "AuthFailed")
+	s.Create(i)
+	s.HasCondition(i, api.ConditionReady, api.ConditionFalse, "AuthFailed")
 	assert.NotNil(t, i.Status.NextRetry)
 	_, stalled := api.FindCondition(i.Status.Conditions, api.ConditionStalled)
 	assert.False(t, stalled, "it is tried again")
 	assert.Empty(t, s.broker.Mitigations())
-	s.change(secret, func() { secret.StringData = map[string]string{"username": "me", "password": "second-of-the-rotation"} })
-	s.ready(i)
+	s.Change(secret, func() { secret.StringData = map[string]string{"username": "me", "password": "second-of-the-rotation"} })
+	s.Ready(i)
 	assert.Equal(t, i.Spec.ExternalID, i.Status.ExternalID)
 	s.keeps("second-of-the-rotation")
 	s.end(i)
@@ -68,12 +69,12 @@ func TestRetryAfterOfRefusalsIsHonoured(t *testing.T) {
 			s := newStage(t)
 			i := s.provisioned()
 			s.broker.Next(osbtest.Update, fault)
-			s.change(i, func() { i.Spec.ClusterServicePlanExternalName = "large" })
-			s.hasCondition(i, api.ConditionReady, api.ConditionFalse, "UpdateInstanceCallFailed")
+			s.Change(i, func() { i.Spec.ClusterServicePlanExternalName = "large" })
+			s.HasCondition(i, api.ConditionReady, api.ConditionFalse, "UpdateInstanceCallFailed")
 			first := s.last(osbtest.Update)
 			require.NotNil(t, i.Status.NextRetry)
 			assert.WithinDuration(t, first.Began.Add(4*time.Second), i.Status.NextRetry.Time, 2*time.Second)
-			s.ready(i)
+			s.Ready(i)
 			assert.Nil(t, i.Status.NextRetry)
 			assert.GreaterOrEqual(t, s.last(osbtest.Update).Began.Sub(first.Began), 4*time.Second)
 			s.end(i)
@@ -104,7 +105,7 @@ func TestBrokerDownAndUp(t *testing.T) {
 	var all []*api.ServiceInstance
 	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
 		i := s.instance(name, s.name("db"), "small")
-		s.create(i)
+		s.Create(i)
 		all = append(all, i)
 	}
 	for _, i := range all {
@@ -121,7 +122,7 @@ func TestBrokerDownAndUp(t *testing.T) {
 	until := spared.Status.NextRetry.Time
 	s.up()
 	for _, i := range all {
-		s.ready(i)
+		s.Ready(i)
 		assert.Equal(t, i.Spec.ExternalID, i.Status.ExternalID, "what was never sent left no orphan")
 	}
 	assert.Len(t, s.broker.Calls(osbtest.Of(osbtest.Provision)), len(all))
@@ -129,10 +130,10 @@ func TestBrokerDownAndUp(t *testing.T) {
 	require.Len(t, called, 1)
 	assert.False(t, called[0].Began.Before(until.Add(-time.Second)), "status rounds up to whole seconds")
 	for _, i := range all {
-		s.delete(i)
+		s.Delete(i)
 	}
 	for _, i := range all {
-		s.gone(i)
+		s.Gone(i)
 	}
 	assert.Empty(t, s.broker.Instances())
 }
@@ -144,17 +145,17 @@ func TestRemovedPlan(t *testing.T) {
 	i := s.provisioned(having(`{"size": 1}`))
 	late := s.instance("late", s.name("db"), "small")
 	late.Spec.ParametersFrom = s.db(from("extra")).Spec.ParametersFrom
-	s.create(late) // waits for its Secret
-	s.hasCondition(late, api.ConditionReady, api.ConditionUnknown, "ErrorWithParameters")
+	s.Create(late) // waits for its Secret
+	s.HasCondition(late, api.ConditionReady, api.ConditionUnknown, "ErrorWithParameters")
 	small := s.setting.small
 	s.setting.small = object{"id": s.name("other-id"), "name": "other", "description": "another one"}
 	s.relist()
 	s.setting.small = small
 	s.holds("extra", `{"size": 1}`)
-	s.hasCondition(late, api.ConditionReady, api.ConditionUnknown, "ReferencesDeletedServicePlan")
-	s.change(i, func() { i.Spec.Parameters = rawJSON(`{"size": 2}`) })
-	s.ready(i)
-	s.delete(late)
-	s.gone(late)
+	s.HasCondition(late, api.ConditionReady, api.ConditionUnknown, "ReferencesDeletedServicePlan")
+	s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 2}`) })
+	s.Ready(i)
+	s.Delete(late)
+	s.Gone(late)
 	s.end(i)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -18,12 +19,12 @@ func TestRetryAfterOfPollsIsHonoured(t *testing.T) {
 	s := newStage(t, func(s *setting) { s.RetryAfter = "3" })
 	s.broker.Async(osbtest.Provision, 1)
 	i := s.db()
-	s.create(i)
+	s.Create(i)
 	s.becomes(i, func() bool { return i.Status.AsyncOpInProgress })
 	require.NotNil(t, i.Status.LastOperation)
 	assert.Equal(t, api.InstanceProvision, i.Status.CurrentOperation)
 	require.NotNil(t, i.Status.DashboardURL, "it comes with the first answer only")
-	s.ready(i)
+	s.Ready(i)
 
 	polls := s.broker.Calls(osbtest.Of(osbtest.PollInstance))
 	require.Len(t, polls, 2)
@@ -48,12 +49,12 @@ func TestPollsAreSpaced(t *testing.T) {
 	s := newStage(t)
 	s.broker.Async(osbtest.Provision, 4)
 	i := s.db()
-	s.create(i)
+	s.Create(i)
 	for n := range 4 {
 		polls := s.called(osbtest.PollInstance, n)
-		s.change(i, func() { i.Labels = map[string]string{"touched": string(rune('a' + len(polls)))} })
+		s.Change(i, func() { i.Labels = map[string]string{"touched": string(rune('a' + len(polls)))} })
 	}
-	s.ready(i)
+	s.Ready(i)
 	polls := s.broker.Calls(osbtest.Of(osbtest.PollInstance))
 	require.Len(t, polls, 5)
 	for _, between := range spaced(polls) {
@@ -81,8 +82,8 @@ func TestMaximumPollingDurationOfAPlan(t *testing.T) {
 	s := newStage(t, func(s *setting) { s.small["maximum_polling_duration"] = 2 })
 	s.broker.Async(osbtest.Provision, -1)
 	i := s.db()
-	s.create(i)
-	s.get(i)
+	s.Create(i)
+	s.Get(i)
 	// The broker grants us some seconds more, and takes a clean-up before then for a whim.
 	s.broker.Excuse(i.Spec.ExternalID)
 	s.stalled(i, "AsyncOperationTimeout")
@@ -94,8 +95,8 @@ func TestMaximumPollingDurationOfAPlan(t *testing.T) {
 	assert.Empty(t, s.broker.Instances(), "nothing is left")
 
 	s.broker.Sync()
-	s.change(i, func() { i.Spec.UpdateRequests++ })
-	s.ready(i)
+	s.Change(i, func() { i.Spec.UpdateRequests++ })
+	s.Ready(i)
 	assert.NotEqual(t, i.Spec.ExternalID, i.Status.ExternalID)
 	s.end(i)
 }
@@ -106,14 +107,14 @@ func TestMaximumPollingDurationOfOthers(t *testing.T) {
 	s := newStage(t, func(s *setting) { s.small["maximum_polling_duration"] = 1 })
 	i := s.provisioned()
 	s.broker.Next(osbtest.Update, osbtest.AsyncDone(-1))
-	s.change(i, func() { i.Spec.Parameters = rawJSON(`{"size": 2}`) })
+	s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 2}`) })
 	s.stalled(i, "AsyncOperationTimeout")
 	require.True(t, s.broker.Finish(i.Status.ExternalID))
 	s.broker.Next(osbtest.Deprovision, osbtest.AsyncDone(-1))
-	s.delete(i)
+	s.Delete(i)
 	s.called(osbtest.Deprovision, 2)
 	require.True(t, s.broker.Finish(i.Status.ExternalID))
-	s.gone(i)
+	s.Gone(i)
 }
 
 // What a person changes while the broker works is taken, and brought to it afterwards.
@@ -122,22 +123,22 @@ func TestEditDuringAnOperation(t *testing.T) {
 	s := newStage(t)
 	s.broker.Async(osbtest.Provision, -1)
 	i := s.db(having(`{"size": 1}`))
-	s.create(i)
+	s.Create(i)
 	s.called(osbtest.PollInstance, 1)
-	s.change(i, func() { i.Spec.Parameters = rawJSON(`{"size": 2}`) })
+	s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 2}`) })
 	s.called(osbtest.PollInstance, 3)
 	assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Update)))
 	s.broker.Finish(i.Spec.ExternalID)
-	s.ready(i)
+	s.Ready(i)
 	assert.Equal(t, object{"size": 2.0}, s.only().Parameters)
 
 	s.broker.Next(osbtest.Update, osbtest.AsyncDone(-1))
-	s.change(i, func() { i.Spec.ClusterServicePlanExternalName = "large" })
+	s.Change(i, func() { i.Spec.ClusterServicePlanExternalName = "large" })
 	polls := len(s.called(osbtest.PollInstance, 4))
-	s.change(i, func() { i.Spec.Parameters = rawJSON(`{"size": 3}`) })
+	s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 3}`) })
 	s.called(osbtest.PollInstance, polls+1)
 	s.broker.Finish(i.Spec.ExternalID)
-	s.ready(i)
+	s.Ready(i)
 	assert.Equal(t, object{"size": 3.0}, s.only().Parameters)
 	assert.Equal(t, s.setting.large["id"], s.only().PlanID)
 	s.end(i)
@@ -147,7 +148,7 @@ func TestEditDuringAnOperation(t *testing.T) {
 func TestRefusedProvisionIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	for name, edit := range map[string]func(*api.ServiceInstance){
-		"AfterAnEdit": func(i *api.ServiceInstance) { i.Spec.Parameters = rawJSON(`{"size": 2}`) },
+		"AfterAnEdit": func(i *api.ServiceInstance) { i.Spec.Parameters = stack.RawJSON(`{"size": 2}`) },
 		"AfterAWish":  func(i *api.ServiceInstance) { i.Spec.UpdateRequests++ },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -155,17 +156,17 @@ func TestRefusedProvisionIsTriedAgain(t *testing.T) {
 			s := newStage(t)
 			s.broker.On(refusing(osbtest.Status(400, `{"description": "size 1 is too small"}`), osbtest.Provision))
 			i := s.db(having(`{"size": 1}`))
-			s.create(i)
+			s.Create(i)
 			s.stalled(i, "ProvisionCallFailed")
 			ready, _ := api.FindCondition(i.Status.Conditions, api.ConditionReady)
 			assert.Contains(t, ready.Message, "size 1 is too small")
 			assert.Nil(t, i.Status.NextRetry)
 			assert.Equal(t, api.DeprovisionNotRequired, i.Status.DeprovisionStatus, "there is nothing to remove")
-			s.change(i, func() { i.Labels = map[string]string{"touched": "1"} })
+			s.Change(i, func() { i.Labels = map[string]string{"touched": "1"} })
 			require.Len(t, s.broker.Calls(osbtest.Of(osbtest.Provision)), 1, "and nothing is tried by itself")
 			s.broker.On(nil)
-			s.change(i, func() { edit(i) })
-			s.ready(i)
+			s.Change(i, func() { edit(i) })
+			s.Ready(i)
 			assert.Equal(t, i.Spec.ExternalID, i.Status.ExternalID)
 			s.end(i)
 		})
@@ -188,7 +189,7 @@ func TestRefusedProvisionIsDeletedWithoutACall(t *testing.T) {
 	s := newStage(t)
 	s.broker.Next(osbtest.Provision, osbtest.Status(400, `{}`))
 	i := s.db()
-	s.create(i)
+	s.Create(i)
 	s.stalled(i, "ProvisionCallFailed")
 	s.end(i)
 	assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Deprovision)))

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -17,11 +18,11 @@ func TestMitigationIsTriedUntilItIsDone(t *testing.T) {
 	s.broker.Next(osbtest.Provision, osbtest.Malformed())
 	s.broker.Next(osbtest.Deprovision, osbtest.Status(400, `{}`), osbtest.CutBefore(), osbtest.AsyncDone(1))
 	i := s.db()
-	s.create(i)
-	condition := s.hasCondition(i, api.ConditionOrphanMitigation, api.ConditionTrue, "")
+	s.Create(i)
+	condition := s.HasCondition(i, api.ConditionOrphanMitigation, api.ConditionTrue, "")
 	assert.NotEmpty(t, condition.Message)
 	assert.True(t, i.Status.OrphanMitigationInProgress)
-	s.ready(i)
+	s.Ready(i)
 	assert.Len(t, s.broker.Calls(osbtest.Of(osbtest.Provision)), 2)
 	assert.NotEqual(t, i.Spec.ExternalID, s.only().ID)
 	s.end(i)
@@ -34,12 +35,12 @@ func TestEditDuringMitigation(t *testing.T) {
 	s.broker.Next(osbtest.Provision, osbtest.Status(500, `{}`).Acting())
 	held := s.broker.Hold(osbtest.Deprovision)
 	i := s.db(having(`{"size": 1}`))
-	s.create(i)
+	s.Create(i)
 	held.Call()
-	s.change(i, func() { i.Spec.Parameters = rawJSON(`{"size": 2}`) })
+	s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 2}`) })
 	held.Act()
 	held.Answer()
-	s.ready(i)
+	s.Ready(i)
 	assert.Equal(t, object{"size": 2.0}, s.only().Parameters)
 	assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Update)))
 	s.end(i)
@@ -52,7 +53,7 @@ func TestDeletionDuringMitigation(t *testing.T) {
 	s.broker.Next(osbtest.Provision, osbtest.Malformed())
 	s.broker.Next(osbtest.Deprovision, osbtest.Status(500, `{}`))
 	i := s.db()
-	s.create(i)
+	s.Create(i)
 	s.called(osbtest.Deprovision, 1)
 	s.end(i)
 	assert.Len(t, s.broker.Calls(osbtest.Of(osbtest.Provision)), 1)
@@ -64,7 +65,7 @@ func TestDeletionAfterMitigation(t *testing.T) {
 	s := newStage(t)
 	s.broker.Next(osbtest.Provision, osbtest.AsyncFailed(0))
 	i := s.db()
-	s.create(i)
+	s.Create(i)
 	s.stalled(i, "ProvisionCallFailed")
 	s.becomes(i, func() bool { return i.Status.DeprovisionStatus == api.DeprovisionSucceeded })
 	calls := len(s.broker.Calls())
@@ -82,22 +83,22 @@ func TestInstanceOfAServiceBroker(t *testing.T) {
 	t.Cleanup(func() { broker.AssertDuties(t) })
 	registered := &api.ServiceBroker{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "mine"}}
 	registered.Spec.URL = broker.URL
-	w.create(registered)
-	w.ready(registered)
+	w.Create(registered)
+	w.Ready(registered)
 
 	i := &api.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "mydb"}}
 	i.Spec.ServiceClassExternalName, i.Spec.ServicePlanExternalName = "local-db", "small"
-	w.create(i)
-	w.ready(i)
+	w.Create(i)
+	w.Ready(i)
 	assert.Equal(t, "ServiceClass/local-db", i.Status.UserSpecifiedClassName)
 	assert.Equal(t, "small", i.Status.ExternalProperties.ServicePlanExternalName)
 	assert.Equal(t, "local-small", i.Status.ExternalProperties.ServicePlanExternalID)
 	assert.Empty(t, i.Status.ExternalProperties.ClusterServicePlanExternalID)
 	assert.Equal(t, "mine", i.Status.ExternalProperties.ServiceBrokerName)
-	w.change(i, func() { i.Spec.ServicePlanExternalName = "large" })
-	w.ready(i)
+	w.Change(i, func() { i.Spec.ServicePlanExternalName = "large" })
+	w.Ready(i)
 	assert.Equal(t, "large", i.Status.ExternalProperties.ServicePlanExternalName)
-	w.delete(i)
-	w.gone(i)
+	w.Delete(i)
+	w.Gone(i)
 	assert.Empty(t, broker.Instances())
 }

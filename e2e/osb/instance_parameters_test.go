@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -23,10 +24,10 @@ func (w *world) holds(name, parameters string) *corev1.Secret {
 	secret := w.secret(name)
 	secret.StringData = map[string]string{"parameters": parameters}
 	if err := w.client.Get(w.Context(), client.ObjectKeyFromObject(secret), w.secret(name)); err == nil {
-		w.change(secret, func() { secret.StringData = map[string]string{"parameters": parameters} })
+		w.Change(secret, func() { secret.StringData = map[string]string{"parameters": parameters} })
 		return secret
 	}
-	w.create(secret)
+	w.Create(secret)
 	return secret
 }
 
@@ -65,7 +66,7 @@ func TestParametersFromSecretBeatADefault(t *testing.T) {
 	s.holds("extra", `{"password": "`+hidden+`-new"}`)
 	sent := s.called(osbtest.Update, 1)[0].Body
 	assert.Equal(t, object{"password": hidden + "-new", "zone": "a", "size": 1.0}, sent["parameters"], "taken up at the next read")
-	s.ready(i)
+	s.Ready(i)
 	s.keeps(hidden)
 	s.end(i)
 }
@@ -78,13 +79,13 @@ func TestParametersFromSecretAreTakenOutOfBrokersTexts(t *testing.T) {
 	s.holds("extra", `{"password": "`+hidden+`"}`)
 	s.broker.Next(osbtest.Provision, osbtest.Status(400, `{"description": "password `+hidden+` is too weak"}`))
 	i := s.db(from("extra"))
-	s.create(i)
+	s.Create(i)
 	s.stalled(i, "ProvisionCallFailed")
 	ready, _ := api.FindCondition(i.Status.Conditions, api.ConditionReady)
 	assert.Contains(t, ready.Message, "password <redacted> is too weak")
 	s.broker.Next(osbtest.Provision, osbtest.AsyncFailed(0))
 	s.broker.Next(osbtest.PollInstance, osbtest.Status(200, `{"state": "in progress", "description": "with `+hidden+`"}`))
-	s.change(i, func() { i.Spec.UpdateRequests++ })
+	s.Change(i, func() { i.Spec.UpdateRequests++ })
 	s.called(osbtest.PollInstance, 2)
 	s.stalled(i, "ProvisionCallFailed")
 	s.keeps(hidden)
@@ -100,10 +101,10 @@ func TestParametersFromSecretAreTakenOutOfTextsAtDeletion(t *testing.T) {
 	s.holds("extra", `{"password": "`+hidden+`"}`)
 	i := s.provisioned(from("extra"))
 	s.broker.Next(osbtest.Deprovision, osbtest.Status(500, `{"description": "cannot log in with `+hidden+`"}`))
-	s.delete(i)
-	s.hasCondition(i, api.ConditionReady, api.ConditionFalse, "DeprovisionCallFailed")
+	s.Delete(i)
+	s.HasCondition(i, api.ConditionReady, api.ConditionFalse, "DeprovisionCallFailed")
 	s.keeps(hidden)
-	s.gone(i)
+	s.Gone(i)
 	s.keeps(hidden)
 }
 
@@ -114,16 +115,16 @@ func TestParametersFromSecretClash(t *testing.T) {
 	s := newStage(t)
 	s.holds("extra", `{"password": "`+hidden+`"}`)
 	i := s.db(from("extra"), having(`{"password": "mine"}`))
-	s.create(i)
-	ready := s.hasCondition(i, api.ConditionReady, api.ConditionFalse, "ErrorWithParameters")
+	s.Create(i)
+	ready := s.HasCondition(i, api.ConditionReady, api.ConditionFalse, "ErrorWithParameters")
 	assert.Contains(t, ready.Message, `"password"`)
 	assert.Contains(t, ready.Message, "parametersFrom")
-	s.hasCondition(i, api.ConditionStalled, api.ConditionTrue, "ErrorWithParameters")
+	s.HasCondition(i, api.ConditionStalled, api.ConditionTrue, "ErrorWithParameters")
 	assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Provision)))
 	s.keeps(hidden)
 
-	s.change(i, func() { i.Spec.Parameters = rawJSON(`{"size": 1}`) })
-	s.ready(i)
+	s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 1}`) })
+	s.Ready(i)
 	assert.Equal(t, object{"password": hidden, "size": 1.0}, s.only().Parameters)
 	s.end(i)
 }
@@ -133,18 +134,18 @@ func TestParametersFromSecretAreWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	i := s.db(from("extra"))
-	s.create(i)
-	ready := s.hasCondition(i, api.ConditionReady, api.ConditionUnknown, "ErrorWithParameters")
+	s.Create(i)
+	ready := s.HasCondition(i, api.ConditionReady, api.ConditionUnknown, "ErrorWithParameters")
 	assert.Equal(t, `the Secret "extra" of parametersFrom is not there`, ready.Message)
 	secret := s.secret("extra")
 	secret.StringData = map[string]string{"other": "1"}
-	s.create(secret)
+	s.Create(secret)
 	s.says(i, "has no key")
 	s.holds("extra", `not an object`)
 	s.says(i, "does not hold a JSON object")
 	assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Provision)))
 	s.holds("extra", "size: 3\nname: yaml is good too\n")
-	s.ready(i)
+	s.Ready(i)
 	assert.Equal(t, object{"size": 3.0, "name": "yaml is good too"}, s.only().Parameters)
 	s.end(i)
 }
@@ -174,20 +175,20 @@ func TestParametersFromSecretAreCheckedAgainstTheSchema(t *testing.T) {
 	})
 	s.holds("extra", `{"size": 7, "password": "`+hidden+`-that-is-much-too-long"}`)
 	i := s.db(from("extra"))
-	s.create(i)
-	ready := s.hasCondition(i, api.ConditionReady, api.ConditionFalse, "ErrorWithParameters")
+	s.Create(i)
+	ready := s.HasCondition(i, api.ConditionReady, api.ConditionFalse, "ErrorWithParameters")
 	assert.Contains(t, ready.Message, "size")
 	assert.Contains(t, ready.Message, "password")
 	assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Provision)))
 	s.keeps(hidden)
 
 	s.holds("extra", `{"size": 3, "password": "`+hidden+`"}`)
-	s.ready(i)
+	s.Ready(i)
 	s.holds("extra", `{"size": 11}`)
-	s.hasCondition(i, api.ConditionReady, api.ConditionFalse, "ErrorWithParameters")
+	s.HasCondition(i, api.ConditionReady, api.ConditionFalse, "ErrorWithParameters")
 	assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Update)))
 	s.holds("extra", `{"size": 7}`)
-	s.ready(i)
+	s.Ready(i)
 	assert.Equal(t, object{"size": 7.0}, s.only().Parameters)
 	s.keeps(hidden)
 	s.end(i)

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -18,29 +19,29 @@ func TestUpdateTellsWhatChanged(t *testing.T) {
 	s := newStage(t)
 	i := s.provisioned(having(`{"size": 1, "zone": "a"}`))
 
-	s.change(i, func() { i.Spec.Parameters = rawJSON(`{"size": 2, "zone": "a"}`) })
-	s.ready(i)
+	s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 2, "zone": "a"}`) })
+	s.Ready(i)
 	sent := s.last(osbtest.Update).Body
 	assert.Equal(t, object{"size": 2.0, "zone": "a"}, sent["parameters"])
 	assert.NotContains(t, sent, "plan_id")
 	assert.Equal(t, s.setting.small["id"], sent["previous_values"].(object)["plan_id"])
 
-	s.change(i, func() { i.Spec.ClusterServicePlanExternalName = "large" })
-	s.ready(i)
+	s.Change(i, func() { i.Spec.ClusterServicePlanExternalName = "large" })
+	s.Ready(i)
 	sent = s.last(osbtest.Update).Body
 	assert.Equal(t, s.setting.large["id"], sent["plan_id"])
 	assert.NotContains(t, sent, "parameters")
 	assert.Equal(t, s.setting.small["id"], sent["previous_values"].(object)["plan_id"])
 	assert.Equal(t, "large", i.Status.ExternalProperties.ClusterServicePlanExternalName)
 
-	s.change(i, func() { i.Spec.Parameters = nil })
-	s.ready(i)
+	s.Change(i, func() { i.Spec.Parameters = nil })
+	s.Ready(i)
 	assert.Equal(t, object{}, s.last(osbtest.Update).Body["parameters"], "they were taken away")
 	assert.Empty(t, s.only().Parameters)
 	assert.Equal(t, 3, s.only().Updates)
 
-	s.change(i, func() { i.Spec.UpdateRequests++ })
-	s.ready(i)
+	s.Change(i, func() { i.Spec.UpdateRequests++ })
+	s.Ready(i)
 	assert.Len(t, s.broker.Calls(osbtest.Of(osbtest.Update)), 3, "nothing is to be told")
 	s.end(i)
 }
@@ -51,8 +52,8 @@ func TestAsyncPlanChange(t *testing.T) {
 	s := newStage(t)
 	i := s.provisioned()
 	s.broker.Next(osbtest.Update, osbtest.AsyncDone(1))
-	s.change(i, func() { i.Spec.ClusterServicePlanExternalName = "large" })
-	s.ready(i)
+	s.Change(i, func() { i.Spec.ClusterServicePlanExternalName = "large" })
+	s.Ready(i)
 	assert.Equal(t, s.setting.small["id"], s.last(osbtest.PollInstance).Query.Get("plan_id"))
 	assert.Equal(t, s.setting.large["id"], s.only().PlanID)
 	s.end(i)
@@ -65,17 +66,17 @@ func TestFailedUpdateNeverLocks(t *testing.T) {
 	i := s.provisioned(having(`{"size": 1}`))
 	s.broker.Next(osbtest.Update, osbtest.Status(400, `{"description": "no such size"}`), osbtest.Status(400, `{}`))
 
-	s.change(i, func() { i.Spec.Parameters = rawJSON(`{"size": 77}`) })
+	s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 77}`) })
 	s.stalled(i, "UpdateInstanceCallFailed")
 	assert.Equal(t, api.Provisioned, i.Status.ProvisionStatus)
-	s.change(i, func() { i.Spec.Parameters = rawJSON(`{"size": 1}`) })
-	s.ready(i)
+	s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 1}`) })
+	s.Ready(i)
 	assert.Len(t, s.broker.Calls(osbtest.Of(osbtest.Update)), 1, "it is as it was: nothing is sent")
 
-	s.change(i, func() { i.Spec.Parameters = rawJSON(`{"size": 78}`) })
+	s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 78}`) })
 	s.stalled(i, "UpdateInstanceCallFailed")
-	s.change(i, func() { i.Spec.Parameters = rawJSON(`{"size": 3}`) })
-	s.ready(i)
+	s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 3}`) })
+	s.Ready(i)
 	assert.Equal(t, object{"size": 3.0}, s.only().Parameters)
 	s.end(i)
 }
@@ -93,11 +94,11 @@ func TestUnusableAfterAFailedUpdate(t *testing.T) {
 			s := newStage(t)
 			i := s.provisioned(having(`{"size": 1}`))
 			s.broker.Next(osbtest.Update, fault)
-			s.change(i, func() { i.Spec.Parameters = rawJSON(`{"size": 2}`) })
+			s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 2}`) })
 			s.stalled(i, "UpdateInstanceCallFailed")
 			assert.True(t, i.Status.Unusable)
-			s.change(i, func() { i.Spec.Parameters = rawJSON(`{"size": 3}`) })
-			s.ready(i)
+			s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 3}`) })
+			s.Ready(i)
 			assert.False(t, i.Status.Unusable)
 			s.end(i)
 		})
@@ -113,13 +114,13 @@ func TestMaintenanceIsAskedFor(t *testing.T) {
 
 	s.setting.small["maintenance_info"] = object{"version": "1.1.0"}
 	s.relist()
-	s.change(i, func() { i.Spec.Parameters = rawJSON(`{"size": 2}`) })
-	s.ready(i)
+	s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 2}`) })
+	s.Ready(i)
 	assert.NotContains(t, s.last(osbtest.Update).Body, "maintenance_info")
 	assert.Equal(t, "1.0.0", s.only().MaintenanceVersion)
 
-	s.change(i, func() { i.Spec.UpdateRequests++ })
-	s.ready(i)
+	s.Change(i, func() { i.Spec.UpdateRequests++ })
+	s.Ready(i)
 	sent := s.last(osbtest.Update).Body
 	assert.Equal(t, object{"version": "1.1.0"}, sent["maintenance_info"])
 	assert.Equal(t, object{"version": "1.0.0"}, sent["previous_values"].(object)["maintenance_info"])
@@ -156,16 +157,16 @@ func TestContextIsUpdated(t *testing.T) {
 	assert.Equal(t, "mydb", told["instance_name"])
 	assert.Equal(t, "cluster-of-the-scenarios", told["clusterid"])
 
-	s.change(i, func() { i.Annotations["acme.example/team"] = "blue" })
+	s.Change(i, func() { i.Annotations["acme.example/team"] = "blue" })
 	s.called(osbtest.Update, 1)
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}}
-	s.change(namespace, func() { namespace.Annotations = map[string]string{"acme.example/cost": "7"} })
+	s.Change(namespace, func() { namespace.Annotations = map[string]string{"acme.example/cost": "7"} })
 	sent := s.called(osbtest.Update, 2)[1].Body
 	assert.NotContains(t, sent, "parameters")
 	assert.NotContains(t, sent, "plan_id")
 	assert.Equal(t, object{"acme.example/team": "blue"}, sent["context"].(object)["instance_annotations"])
 	assert.Equal(t, object{"acme.example/cost": "7"}, sent["context"].(object)["namespace_annotations"])
-	s.ready(i)
+	s.Ready(i)
 	s.end(i)
 }
 
@@ -174,9 +175,9 @@ func TestContextAloneIsNotSent(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	i := s.provisioned(having(`{"size": 1}`))
-	s.change(i, func() { i.Annotations["acme.example/team"] = "blue" })
-	s.change(i, func() { i.Spec.Parameters = rawJSON(`{"size": 2}`) })
-	s.ready(i)
+	s.Change(i, func() { i.Annotations["acme.example/team"] = "blue" })
+	s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 2}`) })
+	s.Ready(i)
 	require.Len(t, s.broker.Calls(osbtest.Of(osbtest.Update)), 1)
 	assert.Equal(t, object{"acme.example/team": "blue"}, s.only().Context["instance_annotations"])
 	s.end(i)

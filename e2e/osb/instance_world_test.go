@@ -9,10 +9,10 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -76,8 +76,8 @@ func (s *stage) catalog() []byte {
 func (s *stage) relist() {
 	s.Helper()
 	require.NoError(s, s.broker.SetCatalog(s.catalog()))
-	s.change(s.registered, func() { s.registered.Spec.RelistRequests++ })
-	s.ready(s.registered)
+	s.Change(s.registered, func() { s.registered.Spec.RelistRequests++ })
+	s.Ready(s.registered)
 }
 
 // db is an instance of the small plan, not yet created.
@@ -93,14 +93,14 @@ func (s *stage) db(edits ...func(*api.ServiceInstance)) *api.ServiceInstance {
 func (s *stage) provisioned(edits ...func(*api.ServiceInstance)) *api.ServiceInstance {
 	s.Helper()
 	i := s.db(edits...)
-	s.create(i)
-	s.ready(i)
+	s.Create(i)
+	s.Ready(i)
 	return i
 }
 
 // having gives an instance parameters.
 func having(parameters string) func(*api.ServiceInstance) {
-	return func(i *api.ServiceInstance) { i.Spec.Parameters = rawJSON(parameters) }
+	return func(i *api.ServiceInstance) { i.Spec.Parameters = stack.RawJSON(parameters) }
 }
 
 // from gives an instance parameters of a Secret's key "parameters".
@@ -111,22 +111,10 @@ func from(secret string) func(*api.ServiceInstance) {
 	}
 }
 
-// change edits an object as it is stored.
-func (w *world) change(object client.Object, edit func()) {
-	w.Helper()
-	require.NoError(w, retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		if err := w.client.Get(w.Context(), client.ObjectKeyFromObject(object), object); err != nil {
-			return err
-		}
-		edit()
-		return w.client.Update(w.Context(), object)
-	}))
-}
-
 // becomes waits until an instance is as asked for.
 func (w *world) becomes(i *api.ServiceInstance, is func() bool) {
 	w.Helper()
-	w.eventually(func() (bool, error) {
+	w.Eventually(func() (bool, error) {
 		err := w.client.Get(w.Context(), client.ObjectKeyFromObject(i), i)
 		if err != nil {
 			return true, err
@@ -139,7 +127,7 @@ func (w *world) becomes(i *api.ServiceInstance, is func() bool) {
 func (s *stage) called(verb osbtest.Verb, times int) []osbtest.Call {
 	s.Helper()
 	var calls []osbtest.Call
-	s.eventually(func() (bool, error) {
+	s.Eventually(func() (bool, error) {
 		calls = s.broker.Calls(osbtest.Of(verb))
 		return len(calls) >= times, nil
 	})
@@ -149,9 +137,9 @@ func (s *stage) called(verb osbtest.Verb, times int) []osbtest.Call {
 // stalled waits until an instance is Failed for a reason, and says so to kstatus.
 func (s *stage) stalled(i *api.ServiceInstance, reason string) {
 	s.Helper()
-	s.hasCondition(i, api.ConditionFailed, api.ConditionTrue, reason)
-	s.hasCondition(i, api.ConditionStalled, api.ConditionTrue, reason)
-	s.hasCondition(i, api.ConditionReady, api.ConditionFalse, reason)
+	s.HasCondition(i, api.ConditionFailed, api.ConditionTrue, reason)
+	s.HasCondition(i, api.ConditionStalled, api.ConditionTrue, reason)
+	s.HasCondition(i, api.ConditionReady, api.ConditionFalse, reason)
 	_, reconciling := api.FindCondition(i.Status.Conditions, api.ConditionReconciling)
 	assert.False(s, reconciling, "nothing more is tried")
 }
@@ -159,8 +147,8 @@ func (s *stage) stalled(i *api.ServiceInstance, reason string) {
 // end deletes an instance, of which nothing stays at the broker.
 func (s *stage) end(i *api.ServiceInstance) {
 	s.Helper()
-	s.delete(i)
-	s.gone(i)
+	s.Delete(i)
+	s.Gone(i)
 	assert.Empty(s, s.broker.Instances())
 }
 
@@ -218,7 +206,7 @@ func (w *world) record(name string) *recording {
 func (r *recording) until(w *world, i *api.ServiceInstance) []api.ServiceInstance {
 	w.Helper()
 	var found []api.ServiceInstance
-	w.eventually(func() (bool, error) {
+	w.Eventually(func() (bool, error) {
 		r.mutex.Lock()
 		defer r.mutex.Unlock()
 		at := slices.IndexFunc(r.versions, func(v api.ServiceInstance) bool { return v.ResourceVersion == i.ResourceVersion })

@@ -22,7 +22,7 @@ func (w *world) authInfo(secret string) *api.ClusterServiceBrokerAuthInfo {
 // again asks for the catalog once more.
 func (s *stage) again() {
 	s.Helper()
-	s.change(s.registered, func() { s.registered.Spec.RelistRequests++ })
+	s.Change(s.registered, func() { s.registered.Spec.RelistRequests++ })
 }
 
 // A Secret that is absent, one that lacks a key and one that the broker refuses are told
@@ -31,30 +31,30 @@ func TestBrokerAuthIsToldApart(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, func(s *setting) { s.except = []string{"M1"} }) // with the wrong password
 	s.broker.SetAuth("me", "the-first-password", "")
-	s.change(s.registered, func() { s.registered.Spec.AuthInfo = s.authInfo("auth") })
-	said := s.hasCondition(s.registered, api.ConditionReady, api.ConditionFalse, "ErrorGettingAuthCredentials")
+	s.Change(s.registered, func() { s.registered.Spec.AuthInfo = s.authInfo("auth") })
+	said := s.HasCondition(s.registered, api.ConditionReady, api.ConditionFalse, "ErrorGettingAuthCredentials")
 	assert.Contains(t, said.Message, s.namespace+"/auth")
 	assert.Contains(t, said.Message, "is not there")
 	assert.NotNil(t, s.registered.Status.NextRetry)
 
 	secret := s.secret("auth")
 	secret.StringData = map[string]string{"username": "me"}
-	s.create(secret)
+	s.Create(secret)
 	s.again()
-	said = s.hasCondition(s.registered, api.ConditionReady, api.ConditionFalse, "ErrorGettingAuthCredentials")
+	said = s.HasCondition(s.registered, api.ConditionReady, api.ConditionFalse, "ErrorGettingAuthCredentials")
 	assert.Contains(t, said.Message, `no key "password"`)
 
-	s.change(secret, func() { secret.StringData = map[string]string{"password": "not-the-password"} })
+	s.Change(secret, func() { secret.StringData = map[string]string{"password": "not-the-password"} })
 	s.again()
-	said = s.hasCondition(s.registered, api.ConditionReady, api.ConditionFalse, "ErrorFetchingCatalog")
+	said = s.HasCondition(s.registered, api.ConditionReady, api.ConditionFalse, "ErrorFetchingCatalog")
 	assert.Contains(t, said.Message, "401")
 	assert.NotContains(t, said.Message, "not-the-password")
 
 	for _, password := range []string{"the-first-password", "the-second-password"} {
 		s.broker.SetAuth("me", password, "")
-		s.change(secret, func() { secret.StringData = map[string]string{"password": password} })
+		s.Change(secret, func() { secret.StringData = map[string]string{"password": password} })
 		s.again()
-		s.ready(s.registered)
+		s.Ready(s.registered)
 	}
 }
 
@@ -71,12 +71,12 @@ func TestCatalogRestrictions(t *testing.T) {
 	small := s.plan(s.setting.small["id"])
 	assert.Len(t, s.versions(s.registered.Name), 2, "a class and a plan")
 
-	s.change(s.registered, func() { s.registered.Spec.CatalogRestrictions.ServicePlan = []string{"spec.free=false"} })
-	s.ready(s.registered)
+	s.Change(s.registered, func() { s.registered.Spec.CatalogRestrictions.ServicePlan = []string{"spec.free=false"} })
+	s.Ready(s.registered)
 	s.plan(s.setting.large["id"])
-	s.get(small)
+	s.Get(small)
 	assert.True(t, small.Status.RemovedFromBrokerCatalog)
-	s.get(class)
+	s.Get(class)
 	assert.Equal(t, []int32{0, 1}, []int32{class.Status.FreePlans, class.Status.PaidPlans})
 }
 
@@ -87,16 +87,16 @@ func TestNameSuffixForEqualIDs(t *testing.T) {
 	twin := osbtest.Start(t, s.setting.Options)
 	registered := &api.ClusterServiceBroker{}
 	registered.Name, registered.Spec.URL = s.name("twin"), twin.URL
-	s.create(registered)
-	said := s.hasCondition(registered, api.ConditionCatalogComplete, api.ConditionFalse, "PartsSkipped")
+	s.Create(registered)
+	said := s.HasCondition(registered, api.ConditionCatalogComplete, api.ConditionFalse, "PartsSkipped")
 	assert.Contains(t, said.Message, "nameSuffix")
 	assert.Contains(t, said.Message, s.registered.Name)
 	assert.Empty(t, s.versions(registered.Name))
 	before := s.versions(s.registered.Name)
 
-	s.change(registered, func() { registered.Spec.NameSuffix = "twin" })
-	s.hasCondition(registered, api.ConditionCatalogComplete, api.ConditionTrue, "")
-	s.ready(registered)
+	s.Change(registered, func() { registered.Spec.NameSuffix = "twin" })
+	s.HasCondition(registered, api.ConditionCatalogComplete, api.ConditionTrue, "")
+	s.Ready(registered)
 	assert.Len(t, s.versions(registered.Name), 3)
 	for name := range s.versions(registered.Name) {
 		assert.True(t, strings.HasSuffix(name, "-twin"), name)
@@ -113,16 +113,16 @@ func TestCatalogNotModified(t *testing.T) {
 	})
 	before := s.versions(s.registered.Name)
 	var calls []osbtest.Call
-	s.eventually(func() (bool, error) {
+	s.Eventually(func() (bool, error) {
 		calls = s.broker.Calls(osbtest.Of(osbtest.GetCatalog), func(c osbtest.Call) bool { return c.Status == http.StatusNotModified })
 		return len(calls) >= 2, nil
 	})
-	s.get(s.registered)
+	s.Get(s.registered)
 	assert.Equal(t, calls[0].Header.Get("If-None-Match"), s.registered.Status.CatalogETag)
 	assert.Equal(t, before, s.versions(s.registered.Name))
 	s.setting.small["description"] = "another one"
 	require.NoError(t, s.broker.SetCatalog(s.catalog()))
-	s.eventually(func() (bool, error) { return s.plan(s.setting.small["id"]).Spec.Description == "another one", nil })
+	s.Eventually(func() (bool, error) { return s.plan(s.setting.small["id"]).Spec.Description == "another one", nil })
 }
 
 // A service that cannot be taken is told by name, and the rest is taken.
@@ -138,7 +138,7 @@ func TestInvalidServiceIsSkipped(t *testing.T) {
 	catalog, err := json.Marshal(object{"services": []object{bad, s.setting.service, other}})
 	require.NoError(t, err)
 	s.takes(catalog)
-	said := s.hasCondition(s.registered, api.ConditionCatalogComplete, api.ConditionFalse, "PartsSkipped")
+	said := s.HasCondition(s.registered, api.ConditionCatalogComplete, api.ConditionFalse, "PartsSkipped")
 	assert.Contains(t, said.Message, `"`+s.name("bad")+`"`)
 	assert.Contains(t, said.Message, "no plans")
 	s.class(s.name("other-id"))

@@ -31,8 +31,8 @@ func TestRelistKeepsTheOperatorsChoice(t *testing.T) {
 		}
 		s.relist()
 	}
-	s.get(small)
-	s.get(large)
+	s.Get(small)
+	s.Get(large)
 	assert.Equal(t, "true", small.Annotations[api.AnnotationDefaultPlan])
 	assert.Equal(t, "true", large.Annotations[api.AnnotationSuggestedPlan], "what nobody else set is suggested")
 	assert.Equal(t, "a large one, 9", large.Spec.Description, "what the catalog says of itself is taken")
@@ -40,8 +40,8 @@ func TestRelistKeepsTheOperatorsChoice(t *testing.T) {
 	assert.JSONEq(t, `{"zone": "b"}`, string(large.Spec.DefaultProvisionParameters.Raw))
 	i := s.instance("by-type", "", "")
 	i.Spec.ServiceType = text(s.setting.service["name"])
-	s.create(i)
-	s.ready(i)
+	s.Create(i)
+	s.Ready(i)
 	assert.Equal(t, small.Name, i.Spec.ClusterServicePlanRef.Name, "the default counts, not the suggestion")
 	s.end(i)
 }
@@ -56,7 +56,7 @@ func TestRelistSuggestsAndReleases(t *testing.T) {
 	s.setting.small = tagged(bare, "ServiceType="+s.name("suggested"), "SuggestedPlan=true", "Weight=20", "Cores=4")
 	s.setting.small["metadata"].(object)["defaultProvisionParameters"] = object{"size": 3}
 	s.relist()
-	s.get(plan)
+	s.Get(plan)
 	assert.Equal(t, s.name("suggested"), plan.Spec.ServiceType)
 	assert.EqualValues(t, 20, plan.Spec.Weight)
 	assert.Equal(t, "true", plan.Annotations[api.AnnotationSuggestedPlan])
@@ -65,14 +65,14 @@ func TestRelistSuggestsAndReleases(t *testing.T) {
 	assert.JSONEq(t, `{"size": 3}`, string(plan.Spec.DefaultProvisionParameters.Raw))
 	i := s.instance("by-type", "", "")
 	i.Spec.ServiceType = s.name("suggested")
-	s.create(i)
-	s.ready(i)
+	s.Create(i)
+	s.Ready(i)
 	assert.Equal(t, map[string]any{"size": 3.0}, s.only().Parameters)
 	s.end(i)
 
 	s.setting.small = bare
 	s.relist()
-	s.get(plan)
+	s.Get(plan)
 	assert.Empty(t, plan.Spec.ServiceType)
 	assert.Zero(t, plan.Spec.Weight)
 	assert.Nil(t, plan.Spec.DefaultProvisionParameters)
@@ -99,10 +99,10 @@ func TestRelistLeavesUserDefinedOffers(t *testing.T) {
 	localPlan.Spec.ExternalID, localPlan.Spec.Description, localPlan.Spec.ClusterServiceBrokerName = plan.Spec.ExternalID, "mine", s.registered.Name
 	localPlan.Spec.ServiceClassRef.Name = local.Name
 	mine := []client.Object{class, plan, local, localPlan}
-	s.create(mine...)
+	s.Create(mine...)
 	var before []string
 	for _, o := range mine {
-		s.get(o)
+		s.Get(o)
 		before = append(before, o.GetResourceVersion())
 	}
 	for round := range 3 {
@@ -110,16 +110,16 @@ func TestRelistLeavesUserDefinedOffers(t *testing.T) {
 		s.relist()
 	}
 	for n, o := range mine {
-		s.get(o)
+		s.Get(o)
 		assert.Equal(t, before[n], o.GetResourceVersion(), "%T %s", o, o.GetName())
 	}
 	i := s.instance("mydb", class.Spec.ExternalName, "mine-small")
-	s.create(i)
-	s.ready(i)
+	s.Create(i)
+	s.Ready(i)
 	assert.Equal(t, plan.Name, i.Spec.ClusterServicePlanRef.Name)
 	s.end(i)
-	s.delete(plan)
-	s.delete(class)
+	s.Delete(plan)
+	s.Delete(class)
 }
 
 // A plan whose type the catalog moves to one that has another default stays as it is, and
@@ -134,7 +134,7 @@ func TestRelistDoesNotMoveATypeOverADefault(t *testing.T) {
 		s.kubectl("", "annotate", "clusterserviceplan", plan.Name, api.AnnotationDefaultPlan+"=true")
 		record := &api.ClusterServiceType{}
 		record.Name = plan.Spec.ServiceType
-		s.eventually(func() (bool, error) {
+		s.Eventually(func() (bool, error) {
 			err := s.client.Get(s.Context(), client.ObjectKeyFromObject(record), record)
 			return err == nil && record.Spec.DefaultPlanRef != nil, err
 		})
@@ -143,8 +143,8 @@ func TestRelistDoesNotMoveATypeOverADefault(t *testing.T) {
 	s.setting.small["description"] = "moved"
 	s.setting.large["description"] = "not moved"
 	s.takesPartly()
-	s.get(small)
-	s.get(large)
+	s.Get(small)
+	s.Get(large)
 	assert.Equal(t, s.setting.small["id"], small.Spec.ServiceType, "the type stays")
 	assert.Equal(t, "moved", small.Spec.Description)
 	assert.Equal(t, "not moved", large.Spec.Description)
@@ -156,6 +156,6 @@ func TestRelistDoesNotMoveATypeOverADefault(t *testing.T) {
 func (s *stage) takesPartly() {
 	s.Helper()
 	require.NoError(s, s.broker.SetCatalog(s.catalog()))
-	s.change(s.registered, func() { s.registered.Spec.RelistRequests++ })
-	s.hasCondition(s.registered, api.ConditionCatalogComplete, api.ConditionFalse, "PartsSkipped")
+	s.Change(s.registered, func() { s.registered.Spec.RelistRequests++ })
+	s.HasCondition(s.registered, api.ConditionCatalogComplete, api.ConditionFalse, "PartsSkipped")
 }

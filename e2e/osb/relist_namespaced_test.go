@@ -22,7 +22,7 @@ func (w *world) localBroker(broker *osbtest.Broker) *api.ServiceBroker {
 	w.Helper()
 	registered := &api.ServiceBroker{}
 	registered.Namespace, registered.Name, registered.Spec.URL = w.namespace, "local", broker.URL
-	w.create(registered)
+	w.Create(registered)
 	return registered
 }
 
@@ -32,11 +32,11 @@ func TestServiceBroker(t *testing.T) {
 	w := newWorld(t)
 	broker := osbtest.Start(t, osbtest.Options{Catalog: []byte(namespacedCatalog)})
 	registered := w.localBroker(broker)
-	w.ready(registered)
+	w.Ready(registered)
 	class, free := &api.ServiceClass{}, &api.ServicePlan{}
 	class.Namespace, class.Name, free.Namespace, free.Name = w.namespace, "db", w.namespace, "free"
-	w.get(class)
-	w.get(free)
+	w.Get(class)
+	w.Get(free)
 	assert.Equal(t, []int32{1, 1}, []int32{class.Status.FreePlans, class.Status.PaidPlans})
 	assert.Equal(t, "true", free.Annotations[api.AnnotationSuggestedPlan])
 	assert.EqualValues(t, 5, free.Spec.Weight)
@@ -44,21 +44,21 @@ func TestServiceBroker(t *testing.T) {
 	i := w.instance("mydb", "", "")
 	i.Spec.ServiceClassExternalName, i.Spec.ServicePlanExternalName = "db", "free"
 	b := w.binding("reader", "mydb")
-	w.create(i, b)
-	w.ready(i, b)
+	w.Create(i, b)
+	w.Ready(i, b)
 	secret := w.secret("reader")
-	w.get(secret)
+	w.Get(secret)
 	require.NotNil(t, i.Spec.ServicePlanRef)
 	assert.Equal(t, "free", i.Spec.ServicePlanRef.Name)
 
-	w.delete(registered)
-	said := w.hasCondition(registered, api.ConditionReady, api.ConditionFalse, "DeletionBlockedByInstances")
+	w.Delete(registered)
+	said := w.HasCondition(registered, api.ConditionReady, api.ConditionFalse, "DeletionBlockedByInstances")
 	assert.Contains(t, said.Message, "mydb")
-	w.delete(b)
-	w.gone(b)
-	w.gone(secret)
-	w.delete(i)
-	w.gone(i)
+	w.Delete(b)
+	w.Gone(b)
+	w.Gone(secret)
+	w.Delete(i)
+	w.Gone(i)
 	for _, o := range []client.Object{free, class, registered} {
 		w.swept(o)
 	}

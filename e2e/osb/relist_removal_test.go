@@ -18,25 +18,25 @@ func TestRelistRemovesAPlan(t *testing.T) {
 	i := s.provisioned()
 	plan := s.plan(small["id"])
 	s.offer(large)
-	s.get(plan)
+	s.Get(plan)
 	assert.True(t, plan.Status.RemovedFromBrokerCatalog)
 	another := s.instance("another", s.name("db"), "small")
-	s.eventually(func() (bool, error) { // the webhook's cache has to know of the mark
+	s.Eventually(func() (bool, error) { // the webhook's cache has to know of the mark
 		tried := another.DeepCopy()
 		err := s.client.Create(s.Context(), tried, client.DryRunAll)
 		return tried.Spec.ClusterServicePlanRef == nil, err
 	})
-	s.create(another)
-	s.hasCondition(another, api.ConditionResolved, api.ConditionFalse, "")
+	s.Create(another)
+	s.HasCondition(another, api.ConditionResolved, api.ConditionFalse, "")
 	assert.Len(t, s.broker.Instances(), 1, "the one that has the plan")
-	s.ready(i)
+	s.Ready(i)
 
 	s.offer(small, large)
-	s.get(plan)
+	s.Get(plan)
 	assert.False(t, plan.Status.RemovedFromBrokerCatalog, "it is back")
-	s.ready(another)
-	s.delete(another)
-	s.gone(another)
+	s.Ready(another)
+	s.Delete(another)
+	s.Gone(another)
 
 	s.offer(large)
 	s.end(i)
@@ -55,26 +55,26 @@ func TestBrokerDeletionWaitsForInstances(t *testing.T) {
 	mine := &api.ClusterServiceClass{}
 	mine.Name, mine.Spec.ExternalName, mine.Spec.ExternalID = s.name("mine"), s.name("mine"), class.Spec.ExternalID
 	mine.Spec.ClusterServiceBrokerName, mine.Spec.Description = s.registered.Name, "mine"
-	s.create(mine)
+	s.Create(mine)
 	// One in the broker's own class does not keep that class, nor the broker.
 	within := &api.ClusterServicePlan{}
 	within.Name, within.Spec.ExternalName, within.Spec.ExternalID = s.name("within"), s.name("within"), plan.Spec.ExternalID
 	within.Spec.ClusterServiceClassRef.Name, within.Spec.ClusterServiceBrokerName, within.Spec.Description = class.Name, s.registered.Name, "mine"
-	s.create(within)
+	s.Create(within)
 
-	s.delete(s.registered)
-	said := s.hasCondition(s.registered, api.ConditionReady, api.ConditionFalse, "DeletionBlockedByInstances")
+	s.Delete(s.registered)
+	said := s.HasCondition(s.registered, api.ConditionReady, api.ConditionFalse, "DeletionBlockedByInstances")
 	assert.Contains(t, said.Message, s.namespace+"/mydb")
-	s.get(plan)
+	s.Get(plan)
 	assert.True(t, plan.Status.RemovedFromBrokerCatalog, "nothing new is provisioned")
 	s.end(i)
 	for _, o := range []client.Object{plan, class, s.registered} {
 		s.swept(o)
 	}
-	s.get(mine)
+	s.Get(mine)
 	assert.True(t, mine.Status.RemovedFromBrokerCatalog, "its broker is gone")
-	s.get(within)
+	s.Get(within)
 	assert.True(t, within.Status.RemovedFromBrokerCatalog, "its broker is gone")
-	s.delete(mine)
-	s.delete(within)
+	s.Delete(mine)
+	s.Delete(within)
 }

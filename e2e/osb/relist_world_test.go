@@ -31,8 +31,8 @@ func (s *stage) offer(plans ...object) {
 func (s *stage) takes(catalog []byte) {
 	s.Helper()
 	require.NoError(s, s.broker.SetCatalog(catalog))
-	s.change(s.registered, func() { s.registered.Spec.RelistRequests++ })
-	s.ready(s.registered)
+	s.Change(s.registered, func() { s.registered.Spec.RelistRequests++ })
+	s.Ready(s.registered)
 }
 
 // plan is the cluster's plan with an ID at the broker.

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -17,7 +18,7 @@ func TestKubectlWait(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	s.broker.Async(osbtest.Provision, 1)
-	s.create(s.db())
+	s.Create(s.db())
 	printed := s.kubectl("", "wait", "--for=condition=Ready", "--timeout=30s", "serviceinstance/mydb")
 	assert.Contains(t, printed, "condition met")
 	s.broker.Next(osbtest.Update, osbtest.Status(400, `{}`))
@@ -64,7 +65,7 @@ func TestStatusForOldClients(t *testing.T) {
 	assert.Contains(t, *status.DashboardURL, i.Spec.ExternalID)
 
 	s.broker.Next(osbtest.Update, osbtest.Status(400, `{}`))
-	s.change(i, func() { i.Spec.Parameters = rawJSON(`{"size": 2}`) })
+	s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 2}`) })
 	s.stalled(i, "UpdateInstanceCallFailed")
 	assert.Equal(t, int64(2), i.Status.ObservedGeneration)
 	assert.Equal(t, int64(1), i.Status.ReconciledGeneration)
@@ -82,19 +83,19 @@ func TestWritesOfAnInstance(t *testing.T) {
 	event := s.told("ProvisionedSuccessfully")
 	assert.Equal(t, corev1.EventTypeNormal, event.Type)
 
-	s.change(i, func() { i.Spec.Parameters = rawJSON(`{"size": 2}`) })
-	s.ready(i)
+	s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 2}`) })
+	s.Ready(i)
 	assert.Len(t, recorded.until(s.world, i), 6, "the edit, the intent and the outcome")
 
-	s.change(i, func() { i.Labels = map[string]string{"touched": "1"} })
+	s.Change(i, func() { i.Labels = map[string]string{"touched": "1"} })
 	s.broker.Next(osbtest.Update, osbtest.AsyncDone(3))
-	s.change(i, func() { i.Spec.Parameters = rawJSON(`{"size": 3}`) })
-	s.ready(i)
+	s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 3}`) })
+	s.Ready(i)
 	assert.Len(t, recorded.until(s.world, i), 12, "the label, the edit, the intent, the 202, what the broker says, and the outcome")
 
 	before := len(s.broker.Calls())
-	s.delete(i)
-	s.gone(i)
+	s.Delete(i)
+	s.Gone(i)
 	assert.Len(t, s.broker.Calls(), before+1)
 }
 
@@ -139,16 +140,16 @@ func TestConditionsDoNotFlapLater(t *testing.T) {
 	recorded := s.record("mydb")
 	fault := osbtest.Status(500, `{}`)
 	s.broker.Next(osbtest.Update, fault, fault, fault)
-	s.change(i, func() { i.Spec.Parameters = rawJSON(`{"size": 2}`) })
-	s.ready(i)
+	s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 2}`) })
+	s.Ready(i)
 	told := recorded.told(s.world, i)
 	assert.Equal(t, []string{"Unknown UpdateInstanceRequestInFlight", "False UpdateInstanceCallFailed", "True InstanceUpdatedSuccessfully"}, told[len(told)-3:])
 
 	s.broker.Next(osbtest.Deprovision, fault, fault, fault)
-	s.delete(i)
-	s.hasCondition(i, api.ConditionReady, api.ConditionFalse, "DeprovisionCallFailed")
+	s.Delete(i)
+	s.HasCondition(i, api.ConditionReady, api.ConditionFalse, "DeprovisionCallFailed")
 	s.becomes(i, func() bool { return i.Status.Retries == 3 })
 	told = recorded.told(s.world, i)
 	assert.Equal(t, []string{"Unknown DeprovisionRequestInFlight", "False DeprovisionCallFailed"}, told[len(told)-2:])
-	s.gone(i)
+	s.Gone(i)
 }

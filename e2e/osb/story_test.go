@@ -18,23 +18,23 @@ func TestTypeOnlyToSecret(t *testing.T) {
 	w.register(broker)
 	instance := &api.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "mydb"}}
 	instance.Spec.ServiceType = "mysql"
-	w.create(instance)
+	w.Create(instance)
 	binding := w.binding("mydb-reader", "mydb")
-	w.create(binding)
-	w.ready(instance, binding)
+	w.Create(binding)
+	w.Ready(instance, binding)
 
 	secret := w.secret("mydb-reader")
-	w.get(secret)
+	w.Get(secret)
 	assert.Equal(t, "servicebinding.io/mysql", string(secret.Type))
 	assert.Contains(t, secret.Data, "database", "the plan's transform renamed it")
 	require.NotNil(t, binding.Status.Binding)
 	assert.Equal(t, "mydb-reader", binding.Status.Binding.Name)
 
-	w.delete(binding)
-	w.gone(binding)
-	w.gone(secret)
-	w.delete(instance)
-	w.gone(instance)
+	w.Delete(binding)
+	w.Gone(binding)
+	w.Gone(secret)
+	w.Delete(instance)
+	w.Gone(instance)
 	assert.Empty(t, broker.Violations())
 	assert.Empty(t, broker.Instances())
 }

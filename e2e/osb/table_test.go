@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -90,13 +91,13 @@ func TestTableProvision(t *testing.T) {
 func (s *stage) provisions(r *row) {
 	r.script(s.broker, osbtest.Provision)
 	recorded, i := s.record("mydb"), s.db()
-	s.create(i)
+	s.Create(i)
 	if r.failed {
 		s.stalled(i, r.says)
 		s.becomes(i, func() bool { return !i.Status.OrphanMitigationInProgress })
-		s.change(i, func() { i.Spec.Parameters = rawJSON(`{"size": 2}`) })
+		s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 2}`) })
 	}
-	s.ready(i)
+	s.Ready(i)
 	s.tells(r, recorded, i)
 	assert.Equal(s, r.mitigated, i.Status.ExternalID != i.Spec.ExternalID, "a fresh ID follows what was removed")
 	assert.Equal(s, i.Status.ExternalID, s.last(osbtest.Provision).InstanceID)
@@ -178,12 +179,12 @@ func (s *stage) updates(r *row) {
 	i := s.provisioned(having(`{"size": 1}`))
 	r.script(s.broker, osbtest.Update)
 	recorded := s.record("mydb")
-	s.change(i, func() { i.Spec.Parameters = rawJSON(`{"size": 2}`) })
+	s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 2}`) })
 	if r.failed {
 		s.stalled(i, r.says)
-		s.change(i, func() { i.Spec.Parameters = rawJSON(`{"size": 3}`) })
+		s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 3}`) })
 	}
-	s.ready(i)
+	s.Ready(i)
 	s.tells(r, recorded, i)
 	assert.Equal(s, i.Spec.ExternalID, i.Status.ExternalID, "an update changes no ID")
 	assert.JSONEq(s, string(i.Spec.Parameters.Raw), string(i.Status.ExternalProperties.Parameters.Raw))

@@ -24,7 +24,7 @@ func TestWhoeverWaitsGetsTheNextSlot(t *testing.T) {
 	again := w.unkept()
 	dbs := w.dbs("small", "a", "b", "c", "d")
 	for _, db := range dbs {
-		w.create(db) // nobody granted a slot yet, so that nothing is over
+		w.Create(db) // nobody granted a slot yet, so that nothing is over
 		message := w.waits(db)
 		assert.Contains(t, message, limit.Name)
 		assert.Contains(t, message, "2 instances")
@@ -42,7 +42,7 @@ func TestWhoeverWaitsGetsTheNextSlot(t *testing.T) {
 	w.ready(dbs[2])
 	w.waits(dbs[3])
 	assert.Equal(t, 2, w.there("small"), "the slot of what is gone")
-	w.change(limit, func() { limit.Spec.MaxInstances = new(int32(3)) })
+	w.Change(limit, func() { limit.Spec.MaxInstances = new(int32(3)) })
 	w.ready(dbs[3])
 	assert.Equal(t, 3, w.there("small"))
 }
@@ -65,7 +65,7 @@ func TestWhatIsPlainlyOverIsRefused(t *testing.T) {
 	w := newWorld(t)
 	limit := w.limit("few", instances(2), "small")
 	dbs := w.dbs("small", "a", "b")
-	w.create(dbs[0], dbs[1])
+	w.Create(dbs[0], dbs[1])
 	w.ready(dbs[0], dbs[1])
 	var err error
 	w.eventually(func() (bool, error) { // the webhook's cache hears of the slots
@@ -77,14 +77,14 @@ func TestWhatIsPlainlyOverIsRefused(t *testing.T) {
 	}
 	require.NoError(t, w.client.Create(t.Context(), w.db("c", "large"), client.DryRunAll), "it is of another plan")
 	large := w.db("l", "large")
-	w.create(large)
+	w.Create(large)
 	w.ready(large)
 	large.Spec.ClusterServicePlanExternalName = "small"
 	err = w.client.Update(t.Context(), large, client.DryRunAll)
 	require.True(t, apierrors.IsForbidden(err), "%v", err)
 
-	w.change(limit, func() { limit.Spec.MaxInstances = new(int32(1)) })
-	w.change(dbs[0], func() { dbs[0].Spec.Parameters = parameters(`{"size":2}`) })
+	w.Change(limit, func() { limit.Spec.MaxInstances = new(int32(1)) })
+	w.Change(dbs[0], func() { dbs[0].Spec.Parameters = parameters(`{"size":2}`) })
 	w.ready(dbs[0])
 	assert.Equal(t, 2, w.there("small"), "what is there stays")
 	w.delete(dbs[0])
@@ -106,7 +106,7 @@ func TestAPolicyThatComesLate(t *testing.T) {
 	w := newWorld(t)
 	dbs := w.dbs("small", "a", "b", "c")
 	for _, db := range dbs {
-		w.create(db)
+		w.Create(db)
 	}
 	w.ready(dbs[0], dbs[1], dbs[2])
 	limit := w.limit("late", instances(1), "small")
@@ -114,7 +114,7 @@ func TestAPolicyThatComesLate(t *testing.T) {
 	again := w.unkept()
 	other := w.limit("other", instances(1), "large")
 	large := w.dbs("large", "x", "y")
-	w.create(large[0], large[1])
+	w.Create(large[0], large[1])
 	w.waits(large[0], large[1])
 	again()
 	w.ready(large[0])
@@ -130,16 +130,16 @@ func TestAPlanChangeNeedsTheNewSlotFirst(t *testing.T) {
 	w := newWorld(t)
 	small, large := w.limit("small", instances(1), "small"), w.limit("large", instances(2), "large")
 	taken, db := w.db("taken", "large"), w.db("db", "small")
-	w.create(taken, db)
+	w.Create(taken, db)
 	w.ready(taken, db)
 	again := w.unkept()
-	w.change(db, func() { db.Spec.ClusterServicePlanExternalName = "large" })
+	w.Change(db, func() { db.Spec.ClusterServicePlanExternalName = "large" })
 	w.waits(db)
 	got, _ := w.slots(small)
 	assert.Equal(t, 1, got, "it has its plan still")
 	assert.Equal(t, 1, w.there("small"))
 	b := w.binding("creds", "db")
-	w.create(b)
+	w.Create(b)
 	w.ready(b)
 	again()
 	w.ready(db)
@@ -153,11 +153,11 @@ func TestBindingsAreLimited(t *testing.T) {
 	w := newWorld(t)
 	limit := w.limit("bindings", bindings(1), "small")
 	free, db := w.db("free", "large"), w.db("db", "small")
-	w.create(free, db)
+	w.Create(free, db)
 	w.ready(free, db)
 	again := w.unkept()
 	one, two, other := w.binding("one", "db"), w.binding("two", "db"), w.binding("other", "free")
-	w.create(one, two, other)
+	w.Create(one, two, other)
 	w.ready(other)
 	assert.Contains(t, w.waits(one, two), "1 binding ")
 	again()
@@ -183,7 +183,7 @@ func TestAllOrNone(t *testing.T) {
 	both, large := w.limit("both", instances(2), "small", "large"), w.limit("large", instances(1), "large")
 	again := w.unkept()
 	dbs := []*api.ServiceInstance{w.db("a", "large"), w.db("b", "large"), w.db("c", "small")}
-	w.create(dbs[0], dbs[1], dbs[2])
+	w.Create(dbs[0], dbs[1], dbs[2])
 	w.waits(dbs[0], dbs[1], dbs[2])
 	again()
 	w.ready(dbs[0], dbs[2])
@@ -202,7 +202,7 @@ func TestSlotsAreTheKeepers(t *testing.T) {
 	w := newWorld(t)
 	limit := w.limit("few", instances(1), "small")
 	db := w.db("db", "small")
-	w.create(db)
+	w.Create(db)
 	w.ready(db)
 	for _, slots := range []string{`null`, `[{"namespace":"` + w.namespace + `","instances":["nobody","` + strings.Repeat("x", 36) + `"]}]`} {
 		patch := client.RawPatch("application/merge-patch+json", []byte(`{"status":{"slots":`+slots+`}}`))
@@ -210,7 +210,7 @@ func TestSlotsAreTheKeepers(t *testing.T) {
 		w.granted(limit, 1)
 		require.Equal(t, db.UID, limit.Status.Slots[0].Instances[0])
 	}
-	w.change(limit, func() { limit.Spec.Message = "ask Bob" })
+	w.Change(limit, func() { limit.Spec.Message = "ask Bob" })
 	w.eventually(func() (bool, error) {
 		got, _ := w.slots(limit)
 		return limit.Status.ObservedGeneration == limit.Generation && got == 1, nil
@@ -229,7 +229,7 @@ func TestAClaimNeedsBoth(t *testing.T) {
 	}
 	again := w.unkept()
 	one, two := claim("one"), claim("two")
-	w.create(one, two)
+	w.Create(one, two)
 	w.waits(one, two)
 	again()
 	w.eventually(func() (bool, error) {

@@ -17,7 +17,7 @@ func TestUsersWriteNoSlots(t *testing.T) {
 	limit := w.limit("few", instances(1), "small")
 	for _, role := range []string{"servicecatalog-edit", "servicecatalog-admin", "edit", "admin"} {
 		user := w.name(role)
-		w.create(&rbacv1.RoleBinding{
+		w.Create(&rbacv1.RoleBinding{
 			ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: role},
 			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
 			Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
@@ -27,7 +26,7 @@ type object = map[string]any
 // A world is a corner of the stack that belongs to one test: a namespace, and a broker
 // with one class of two plans, small and large. Its methods fail the test.
 type world struct {
-	*testing.T
+	stack.Objects
 
 	namespace, suffix string
 	client            client.Client
@@ -36,9 +35,9 @@ type world struct {
 
 func newWorld(t *testing.T, edits ...func(*osbtest.Options)) *world {
 	t.Helper()
-	w := &world{T: t, suffix: strings.ToLower(rand.Text()[:8]), client: shared.Client()}
+	w := &world{Objects: stack.Objects{T: t, Stack: shared}, suffix: strings.ToLower(rand.Text()[:8]), client: shared.Client()}
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "quota-"}}
-	w.create(namespace)
+	w.Create(namespace)
 	w.namespace = namespace.Name
 	catalog, err := json.Marshal(object{"services": []object{{
 		"id": w.name("db-id"), "name": w.name("db"), "description": "databases", "bindable": true, "plan_updateable": true,
@@ -55,7 +54,7 @@ func newWorld(t *testing.T, edits ...func(*osbtest.Options)) *world {
 	w.broker = osbtest.Start(t, options)
 	registered := &api.ClusterServiceBroker{ObjectMeta: metav1.ObjectMeta{Name: w.name("broker")}}
 	registered.Spec.URL = w.broker.URL
-	w.create(registered)
+	w.Create(registered)
 	w.ready(registered)
 	return w
 }
@@ -63,13 +62,6 @@ func newWorld(t *testing.T, edits ...func(*osbtest.Options)) *world {
 // name makes a name unique, and id is that of a plan at the broker.
 func (w *world) name(base string) string { return base + "-" + w.suffix }
 func (w *world) id(plan string) string   { return w.name(plan + "-id") }
-
-func (w *world) create(objects ...client.Object) {
-	w.Helper()
-	for _, o := range objects {
-		require.NoError(w, w.client.Create(w.Context(), o), "create %T %s", o, o.GetName())
-	}
-}
 
 func (w *world) delete(o client.Object) {
 	w.Helper()
@@ -97,18 +89,6 @@ func (w *world) eventually(is func() (bool, error)) {
 			return true, nil
 		}
 		return false, why
-	}))
-}
-
-// change edits an object until nobody else does meanwhile.
-func (w *world) change(o client.Object, edit func()) {
-	w.Helper()
-	require.NoError(w, retry.RetryOnConflict(retry.DefaultRetry, func() error {
-		if err := w.client.Get(w.Context(), client.ObjectKeyFromObject(o), o); err != nil {
-			return err
-		}
-		edit()
-		return w.client.Update(w.Context(), o)
 	}))
 }
 
@@ -145,16 +125,7 @@ func (w *world) says(o client.Object, status api.ConditionStatus, reason string)
 }
 
 func readyOf(o client.Object) api.Condition {
-	var conditions []api.Condition
-	switch o := o.(type) {
-	case *api.ServiceInstance:
-		conditions = o.Status.Conditions
-	case *api.ServiceBinding:
-		conditions = o.Status.Conditions
-	case *api.ClusterServiceBroker:
-		conditions = o.Status.Conditions
-	}
-	ready, _ := api.FindCondition(conditions, api.ConditionReady)
+	ready, _ := api.FindCondition(stack.ConditionsOf(o), api.ConditionReady)
 	return ready
 }
 
@@ -191,7 +162,7 @@ func (w *world) limit(name string, edit func(*api.ProvisioningPolicySpec), plans
 		p.Spec.Subjects = append(p.Spec.Subjects, api.PolicySubject{PlanSubject: api.PlanSubject{ClassName: w.name("db"), PlanName: plan}})
 	}
 	edit(&p.Spec)
-	w.create(p)
+	w.Create(p)
 	w.Cleanup(func() {
 		assert.NoError(w, client.IgnoreNotFound(w.client.Delete(context.WithoutCancel(w.Context()), p)))
 	})

@@ -32,11 +32,11 @@ func TestRotatesBeforeExpiry(t *testing.T) {
 			b := s.bound()
 			require.NotNil(t, b.Status.Credentials)
 			require.NotNil(t, b.Status.Credentials.ExpiresAt)
-			s.says(b, api.ConditionCredentialsCurrent, api.ConditionTrue, "Current")
+			s.Says(b, api.ConditionCredentialsCurrent, api.ConditionTrue, "Current")
 			assert.NotEmpty(t, s.secretOf(b).Annotations[api.AnnotationExpiresAt])
 			reads := s.reads(b)
-			s.eventually(func() (bool, error) { return reads.seen() >= 3, nil })
-			s.says(b, api.ConditionCredentialsCurrent, api.ConditionTrue, "Current")
+			s.Eventually(func() (bool, error) { return reads.seen() >= 3, nil })
+			s.Says(b, api.ConditionCredentialsCurrent, api.ConditionTrue, "Current")
 			reads.stop()
 			s.unbound(b)
 		})
@@ -49,19 +49,19 @@ func TestNeverRotates(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, lasting(8*time.Second))
 	b := s.bound(func(b *api.ServiceBinding) { b.Spec.Rotation = &api.Rotation{Policy: api.RotationNever} })
-	s.says(b, api.ConditionCredentialsCurrent, api.ConditionTrue, "Current")
-	found := s.says(b, api.ConditionCredentialsCurrent, api.ConditionFalse, "Expired")
+	s.Says(b, api.ConditionCredentialsCurrent, api.ConditionTrue, "Current")
+	found := s.Says(b, api.ConditionCredentialsCurrent, api.ConditionFalse, "Expired")
 	assert.Contains(t, found.Message, "expired at")
 	s.ready(b)
 	assert.Len(t, s.broker.Calls(osbtest.Of(osbtest.Bind)), 1)
 	// An empty rotation is one without the policy; an absent one is taken for an old client's.
 	// They are replaced at once, and not by a successor: they are no more.
 	former := b.Status.ExternalID
-	s.change(b, func() { b.Spec.Rotation = &api.Rotation{} })
+	s.Change(b, func() { b.Spec.Rotation = &api.Rotation{} })
 	s.becomes(b, func() bool { return b.Status.ExternalID != former })
 	calls := s.broker.Calls(osbtest.Of(osbtest.Bind))
 	assert.NotContains(t, calls[1].Body, "predecessor_binding_id")
-	s.change(b, func() { b.Spec.Rotation = &api.Rotation{Policy: api.RotationNever} })
+	s.Change(b, func() { b.Spec.Rotation = &api.Rotation{Policy: api.RotationNever} })
 	s.unbound(b)
 }
 
@@ -75,9 +75,9 @@ func TestExpiredAtIssueIsNoStorm(t *testing.T) {
 	}
 	s := newStage(t, old)
 	b := s.bound(func(b *api.ServiceBinding) { b.Spec.Rotation = &api.Rotation{Overlap: &metav1.Duration{}} })
-	s.says(b, api.ConditionCredentialsCurrent, api.ConditionFalse, "Expired")
+	s.Says(b, api.ConditionCredentialsCurrent, api.ConditionFalse, "Expired")
 	began := time.Now()
-	s.eventually(func() (bool, error) { return len(s.broker.Calls(osbtest.Of(osbtest.Bind))) >= 4, nil })
+	s.Eventually(func() (bool, error) { return len(s.broker.Calls(osbtest.Of(osbtest.Bind))) >= 4, nil })
 	assert.Greater(t, time.Since(began), 2*time.Second, "each has its pause, of one second here")
 	s.unbound(b)
 }
@@ -97,7 +97,7 @@ func TestOverlapIsShortened(t *testing.T) {
 	s.ready(b)
 	assert.Contains(t, s.broker.Bindings(), former, "there are never three")
 	second := b.Status.ExternalID
-	s.change(b, func() { b.Spec.Rotation.Overlap = &metav1.Duration{} })
+	s.Change(b, func() { b.Spec.Rotation.Overlap = &metav1.Duration{} })
 	s.rotated(b, second)
 	assert.NotContains(t, s.broker.Bindings(), former)
 	s.unbound(b)
@@ -110,7 +110,7 @@ func TestDaysLeft(t *testing.T) {
 	b := s.bound()
 	series := regexp.MustCompile(`defaultplan_credentials_days_left\{namespace="` + s.namespace + `"\} (.*)\n`)
 	var found []string
-	s.eventually(func() (bool, error) {
+	s.Eventually(func() (bool, error) {
 		found = series.FindStringSubmatch(s.metrics())
 		return found != nil, nil
 	})

@@ -99,7 +99,7 @@ func TestRotationThatFails(t *testing.T) {
 		return osbtest.Fault{}
 	})
 	s.request(b)
-	found := s.says(b, api.ConditionCredentialsCurrent, api.ConditionFalse, "RotationFailed")
+	found := s.Says(b, api.ConditionCredentialsCurrent, api.ConditionFalse, "RotationFailed")
 	assert.Contains(t, found.Message, "no more of them")
 	s.ready(b)
 	assert.Equal(t, former, b.Status.ExternalID)
@@ -117,10 +117,10 @@ func TestRotationWaitsForTheInstance(t *testing.T) {
 	b := s.bound()
 	former := b.Status.ExternalID
 	s.broker.Async(osbtest.Update, -1)
-	s.change(s.instance, func() { s.instance.Spec.UpdateRequests++; s.instance.Spec.Parameters = raw(`{"size":2}`) })
+	s.Change(s.instance, func() { s.instance.Spec.UpdateRequests++; s.instance.Spec.Parameters = raw(`{"size":2}`) })
 	s.becomesInstance(func() bool { return s.instance.Status.AsyncOpInProgress })
 	s.request(b)
-	found := s.says(b, api.ConditionCredentialsCurrent, api.ConditionUnknown, "RotationWaiting")
+	found := s.Says(b, api.ConditionCredentialsCurrent, api.ConditionUnknown, "RotationWaiting")
 	assert.Contains(t, found.Message, "is being changed")
 	s.ready(b)
 	s.broker.Finish(s.instance.Spec.ExternalID)
@@ -150,7 +150,7 @@ func TestDeletionDuringRotation(t *testing.T) {
 			return func() { held.Act(); held.Answer() }
 		}},
 		"Overlap": {reason: "the former one is still valid", middle: func(s *stage, b *api.ServiceBinding, former string) func() {
-			s.change(b, func() { b.Spec.Rotation = &api.Rotation{Overlap: &metav1.Duration{Duration: time.Hour}} })
+			s.Change(b, func() { b.Spec.Rotation = &api.Rotation{Overlap: &metav1.Duration{Duration: time.Hour}} })
 			s.request(b)
 			s.becomes(b, func() bool { return b.Status.ExternalID != former })
 			return func() {}
@@ -168,12 +168,12 @@ func TestDeletionDuringRotation(t *testing.T) {
 			b := s.bound()
 			secret := s.secretOf(b)
 			goOn := tc.middle(s, b, b.Status.ExternalID)
-			s.delete(s.instance)
-			s.delete(b)
+			s.Delete(s.instance)
+			s.Delete(b)
 			goOn()
-			s.gone(b)
-			s.gone(s.instance)
-			s.gone(secret)
+			s.Gone(b)
+			s.Gone(s.instance)
+			s.Gone(secret)
 			assert.Empty(t, s.broker.Bindings(), tc.reason)
 			assert.Empty(t, s.broker.Instances())
 		})

@@ -41,8 +41,8 @@ func TestSecretIsLostAfterRotation(t *testing.T) {
 			s.request(b)
 			s.rotated(b, former)
 			second, secret := b.Status.ExternalID, s.secretOf(b)
-			s.delete(secret)
-			s.eventually(func() (bool, error) {
+			s.Delete(secret)
+			s.Eventually(func() (bool, error) {
 				found := &corev1.Secret{}
 				err := client.IgnoreNotFound(s.client.Get(s.Context(), client.ObjectKeyFromObject(secret), found))
 				return found.UID != secret.UID && found.UID != "", err
@@ -78,8 +78,8 @@ func TestConfigMapIsLost(t *testing.T) {
 	})
 	former, secret := b.Status.ExternalID, s.secretOf(b)
 	published := s.configMapOf(b)
-	s.delete(published)
-	found := s.says(b, api.ConditionPublished, api.ConditionFalse, "ConfigMapLost")
+	s.Delete(published)
+	found := s.Says(b, api.ConditionPublished, api.ConditionFalse, "ConfigMapLost")
 	assert.Contains(t, found.Message, "spec.rotation.requests")
 	s.ready(b)
 	assert.Equal(t, former, b.Status.ExternalID)

@@ -39,7 +39,7 @@ func TestSvcatRotates(t *testing.T) {
 	require.NoError(t, err, out)
 	assert.Regexp(t, `Former External ID:\s+`+former, out)
 	s.rotated(b, former)
-	s.change(b, func() { b.Spec.Rotation.Policy = api.RotationNever })
+	s.Change(b, func() { b.Spec.Rotation.Policy = api.RotationNever })
 	out, err = s.svcat("rotate", "binding", "reader")
 	require.Error(t, err)
 	assert.Contains(t, out, "spec.rotation.policy is Never")
@@ -58,7 +58,7 @@ func TestClaimRotates(t *testing.T) {
 	s := newStage(t)
 	b := &api.ServiceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "own"}}
 	b.Spec.ClusterServiceClassExternalName, b.Spec.ClusterServicePlanExternalName, b.Spec.SecretName = s.class, "small", "own"
-	s.create(b)
+	s.Create(b)
 	s.ready(b)
 	former := b.Status.ExternalID
 	reads := s.reads(b)
@@ -71,9 +71,9 @@ func TestClaimRotates(t *testing.T) {
 	s.becomes(b, func() bool { return b.Status.ExternalID != second })
 	own := &api.ServiceInstance{}
 	require.NoError(t, s.client.Get(t.Context(), client.ObjectKey{Namespace: b.Namespace, Name: b.Status.InstanceRef.Name}, own))
-	s.delete(b)
-	s.gone(b)
-	s.gone(own)
+	s.Delete(b)
+	s.Gone(b)
+	s.Gone(own)
 	assert.Empty(t, s.broker.Bindings())
 	assert.Len(t, s.broker.Instances(), 1, "that which is nobody's own")
 }

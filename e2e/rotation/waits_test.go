@@ -14,7 +14,7 @@ import (
 // becomes waits until a binding is as asked for.
 func (s *stage) becomes(b *api.ServiceBinding, is func() bool) {
 	s.Helper()
-	s.eventually(func() (bool, error) {
+	s.Eventually(func() (bool, error) {
 		if err := s.client.Get(s.Context(), client.ObjectKeyFromObject(b), b); err != nil {
 			return true, err
 		}
@@ -40,15 +40,15 @@ func (s *stage) rotated(b *api.ServiceBinding, former string) {
 // unbound deletes a binding, of which nothing stays.
 func (s *stage) unbound(b *api.ServiceBinding) {
 	s.Helper()
-	s.delete(b)
-	s.gone(b)
+	s.Delete(b)
+	s.Gone(b)
 	assert.Empty(s, s.broker.Bindings())
 }
 
 // becomesInstance waits until the instance is as asked for.
 func (s *stage) becomesInstance(is func() bool) {
 	s.Helper()
-	s.eventually(func() (bool, error) {
+	s.Eventually(func() (bool, error) {
 		err := s.client.Get(s.Context(), client.ObjectKeyFromObject(s.instance), s.instance)
 		return is(), err
 	})

@@ -3,14 +3,12 @@ package rotation_test
 import (
 	"crypto/rand"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
@@ -35,7 +33,7 @@ type setting struct {
 // A stage is a namespace with a broker of its own, and an instance of it that is Ready.
 // Its methods fail the test.
 type stage struct {
-	*testing.T
+	stack.Objects
 
 	namespace, suffix string
 	client            client.WithWatch
@@ -59,7 +57,7 @@ func crashing(s *setting) { s.controller, s.Crashes = mortalName, true }
 
 func newStage(t *testing.T, edits ...func(*setting)) *stage {
 	t.Helper()
-	s := &stage{T: t, suffix: strings.ToLower(rand.Text()[:8]), client: shared.Client()}
+	s := &stage{Objects: stack.Objects{T: t, Stack: shared}, suffix: strings.ToLower(rand.Text()[:8]), client: shared.Client()}
 	s.class = "db-" + s.suffix
 	set := setting{
 		service: object{"id": s.class + "-id", "name": s.class, "description": "databases", "bindable": true, "plan_updateable": true},
@@ -75,95 +73,27 @@ func newStage(t *testing.T, edits ...func(*setting)) *stage {
 	s.broker = osbtest.Start(t, set.Options)
 	t.Cleanup(func() { s.broker.AssertDuties(t, set.except...) })
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "rotation-"}}
-	s.create(namespace)
+	s.Create(namespace)
 	s.namespace = namespace.Name
 	s.registered = &api.ClusterServiceBroker{ObjectMeta: metav1.ObjectMeta{Name: "broker-" + s.suffix}}
 	s.registered.Spec.URL, s.registered.Spec.ControllerName = s.broker.URL, set.controller
-	s.create(s.registered)
+	s.Create(s.registered)
 	s.ready(s.registered)
 	s.instance = &api.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "mydb"}}
 	s.instance.Spec.ClusterServiceClassExternalName, s.instance.Spec.ClusterServicePlanExternalName = s.class, "small"
-	s.create(s.instance)
+	s.Create(s.instance)
 	s.ready(s.instance)
 	return s
-}
-
-func (s *stage) create(o client.Object) {
-	s.Helper()
-	require.NoError(s, s.client.Create(s.Context(), o))
-}
-
-func (s *stage) delete(o client.Object) {
-	s.Helper()
-	require.NoError(s, s.client.Delete(s.Context(), o))
-}
-
-// change reads an object anew and updates it, as often as somebody else was first.
-func (s *stage) change(o client.Object, edit func()) {
-	s.Helper()
-	require.NoError(s, retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		if err := s.client.Get(s.Context(), client.ObjectKeyFromObject(o), o); err != nil {
-			return err
-		}
-		edit()
-		return s.client.Update(s.Context(), o)
-	}))
-}
-
-func (s *stage) eventually(is func() (bool, error)) {
-	s.Helper()
-	require.NoError(s, stack.Eventually(s.Context(), is))
-}
-
-// gone waits until an object is there no more.
-func (s *stage) gone(o client.Object) {
-	s.Helper()
-	s.eventually(func() (bool, error) {
-		err := s.client.Get(s.Context(), client.ObjectKeyFromObject(o), o)
-		if err != nil {
-			return true, client.IgnoreNotFound(err)
-		}
-		return false, fmt.Errorf("%T %s is still there: %s", o, o.GetName(), said(o))
-	})
 }
 
 // ready waits until an object is Ready as its spec is now.
 func (s *stage) ready(o client.Object) {
 	s.Helper()
-	s.says(o, api.ConditionReady, api.ConditionTrue, "")
-}
-
-// says waits until an object has a condition; an empty reason is any.
-func (s *stage) says(o client.Object, typ string, status api.ConditionStatus, reason string) api.Condition {
-	s.Helper()
-	var found api.Condition
-	s.eventually(func() (bool, error) {
-		if err := s.client.Get(s.Context(), client.ObjectKeyFromObject(o), o); err != nil {
-			return true, err
-		}
-		found, _ = api.FindCondition(conditionsOf(o), typ)
-		if found.Status == status && (reason == "" || found.Reason == reason) {
-			return true, nil
-		}
-		return false, fmt.Errorf("%T %s is not %s=%s (%s): %s", o, o.GetName(), typ, status, reason, said(o))
-	})
-	return found
-}
-
-func conditionsOf(o client.Object) []api.Condition {
-	switch o := o.(type) {
-	case *api.ServiceInstance:
-		return o.Status.Conditions
-	case *api.ServiceBinding:
-		return o.Status.Conditions
-	case *api.ClusterServiceBroker:
-		return o.Status.Conditions
-	}
-	return nil
+	s.Says(o, api.ConditionReady, api.ConditionTrue, "")
 }
 
 func said(o client.Object) string {
-	text, err := json.Marshal(conditionsOf(o))
+	text, err := json.Marshal(stack.ConditionsOf(o))
 	if b, is := o.(*api.ServiceBinding); is {
 		text, err = json.Marshal(b.Status)
 	}
@@ -183,7 +113,7 @@ func (s *stage) bound(edits ...func(*api.ServiceBinding)) *api.ServiceBinding {
 	for _, edit := range edits {
 		edit(b)
 	}
-	s.create(b)
+	s.Create(b)
 	s.ready(b)
 	return b
 }
@@ -199,7 +129,7 @@ func (s *stage) secretOf(b *api.ServiceBinding) *corev1.Secret {
 // request asks for new credentials now.
 func (s *stage) request(b *api.ServiceBinding) {
 	s.Helper()
-	s.change(b, func() {
+	s.Change(b, func() {
 		if b.Spec.Rotation == nil {
 			b.Spec.Rotation = &api.Rotation{}
 		}

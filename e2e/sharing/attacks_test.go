@@ -31,16 +31,16 @@ func TestNobodyLearnsWhatIsThere(t *testing.T) {
 	}
 
 	hidden := w.database("hidden", nil)
-	w.create(hidden)
-	w.becomes(hidden, api.ConditionReady, api.ConditionTrue)
+	w.Create(hidden)
+	w.Ready(hidden)
 	assert.Equal(t, nothing, eve.probes(waits), "it is there, and not shared")
-	w.change(hidden, func() { hidden.Spec.Sharing = with(w.consumer) })
+	w.Change(hidden, func() { hidden.Spec.Sharing = with(w.consumer) })
 	assert.Equal(t, nothing, eve.probes(waits), "it is shared, and she may not bind to it")
-	w.change(hidden, func() { hidden.Spec.Sharing = &api.Sharing{} })
+	w.Change(hidden, func() { hidden.Spec.Sharing = &api.Sharing{} })
 	eve.mayBind()
 	assert.Equal(t, nothing, eve.probes(waits), "she may bind to it, and it is not shared any more")
-	w.delete(hidden)
-	w.gone(hidden)
+	w.Delete(hidden)
+	w.Gone(hidden)
 	assert.Equal(t, nothing, eve.probes(waits), "it is gone, and she may bind to what there is")
 }
 
@@ -74,7 +74,7 @@ func (u *user) probes(waits *api.ServiceBinding) map[string]string {
 		note("Create"+way, u.client.Create(u.Context(), b.DeepCopy()))
 		note("DryRun"+way, u.client.Create(u.Context(), b, client.DryRunAll))
 	}
-	u.get(waits)
+	u.Get(waits)
 	moved := waits.DeepCopy()
 	moved.Spec.InstanceRef = &api.InstanceReference{Name: "hidden", Namespace: u.owner}
 	note("Update", u.client.Update(u.Context(), moved.DeepCopy()))
@@ -90,11 +90,11 @@ func TestABindingIsNotTurned(t *testing.T) {
 	eve := w.user("eve")
 	own := w.database("own", nil)
 	own.Namespace = w.consumer
-	w.create(own)
+	w.Create(own)
 	b := &api.ServiceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: w.consumer, Name: "creds"}}
 	b.Spec.InstanceRef = &api.InstanceReference{Name: "own"}
 	require.NoError(t, eve.client.Create(t.Context(), b))
-	w.becomes(b, api.ConditionReady, api.ConditionTrue)
+	w.Ready(b)
 	for _, ref := range []api.InstanceReference{{Name: "own", Namespace: w.owner}, {Name: "mydb", Namespace: w.owner}, {Name: "mydb"}} {
 		turned := b.DeepCopy()
 		turned.Spec.InstanceRef = &ref
@@ -104,7 +104,7 @@ func TestABindingIsNotTurned(t *testing.T) {
 	forged := b.DeepCopy()
 	forged.Status.ExternalProperties.InstanceExternalID = w.instance.Spec.ExternalID
 	assert.True(t, apierrors.IsForbidden(eve.client.Status().Patch(t.Context(), forged, client.MergeFrom(b))), "nor its status")
-	w.get(b)
+	w.Get(b)
 	assert.Equal(t, &api.InstanceReference{Name: "own"}, b.Spec.InstanceRef)
 }
 
@@ -137,7 +137,7 @@ func TestNobodyReadsSecretsByAPlan(t *testing.T) {
 	alice := w.user("alice")
 	alice.mayBind()
 	for _, place := range []string{w.owner, w.consumer} {
-		w.create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: place, Name: "payroll"}, StringData: map[string]string{"salary": "canary-" + place}})
+		w.Create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: place, Name: "payroll"}, StringData: map[string]string{"salary": "canary-" + place}})
 	}
 	for _, from := range []string{"", w.consumer} {
 		assert.ErrorContains(t, w.plan("hers", from), "only Secrets of that namespace can be named")
@@ -145,7 +145,7 @@ func TestNobodyReadsSecretsByAPlan(t *testing.T) {
 	require.NoError(t, w.plan("his", w.owner))
 	i := &api.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: w.owner, Name: "his"}}
 	i.Spec.ServiceClassName, i.Spec.ServicePlanName, i.Spec.Sharing = "class-his", "plan-his", with(w.consumer)
-	w.create(i)
+	w.Create(i)
 	assert.Equal(t, "SecretForbidden", alice.refused(w.binding("creds", "his")))
 	mine := w.binding("creds", "mydb")
 	mine.Spec.SecretTransforms = []api.SecretTransform{addKeys("payroll", w.owner)}
@@ -189,19 +189,19 @@ func TestNobodysSecretIsOverwritten(t *testing.T) {
 	squats := w.binding("squats", "mydb")
 	squats.Spec.SecretName = "creds"
 	assert.Equal(t, "SecretReserved", eve.refused(squats))
-	w.create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.consumer, Name: "payroll"}, StringData: map[string]string{"salary": "secret"}})
+	w.Create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.consumer, Name: "payroll"}, StringData: map[string]string{"salary": "secret"}})
 	before := w.secret("payroll")
 	squats.Spec.SecretName = "payroll"
 	require.NoError(t, eve.client.Create(t.Context(), squats))
 	var said api.Condition
-	w.eventually(func() (bool, error) {
-		said = w.becomes(squats, api.ConditionReady, api.ConditionUnknown)
+	w.Eventually(func() (bool, error) {
+		said = w.HasCondition(squats, api.ConditionReady, api.ConditionUnknown, "")
 		return said.Reason == "ErrorInjectingBindResult", nil
 	})
 	assert.Equal(t, before, w.secret("payroll"))
 	assert.Len(t, w.broker.Bindings(), 1, "its broker is not even asked")
-	w.delete(squats)
-	w.gone(squats)
+	w.Delete(squats)
+	w.Gone(squats)
 	assert.Equal(t, before, w.secret("payroll"))
 	assert.Len(t, w.broker.Calls(osbtest.Of(osbtest.Bind)), 1)
 }

@@ -32,20 +32,20 @@ func TestFaultsAcrossNamespaces(t *testing.T) {
 			w.share(with(w.consumer))
 			w.broker.Next(tc.verb, tc.faults...)
 			b := w.binding("creds", "mydb")
-			w.create(b)
+			w.Create(b)
 			if tc.failed {
-				w.becomes(b, api.ConditionFailed, api.ConditionTrue)
+				w.HasCondition(b, api.ConditionFailed, api.ConditionTrue, "")
 			} else {
-				w.becomes(b, api.ConditionReady, api.ConditionTrue)
+				w.Ready(b)
 				assert.Len(t, w.broker.Bindings(), 1, tc.reason)
 				assert.Contains(t, w.broker.Bindings(), b.Status.ExternalID)
 				assert.NotEmpty(t, w.secret("creds").Data)
 			}
-			w.delete(b)
-			w.gone(b)
+			w.Delete(b)
+			w.Gone(b)
 			assert.Empty(t, w.broker.Bindings(), tc.reason)
 			assert.Empty(t, w.broker.Orphans(), tc.reason)
-			w.becomes(w.instance, api.ConditionReady, api.ConditionTrue)
+			w.Ready(w.instance)
 		})
 	}
 }

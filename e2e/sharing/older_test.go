@@ -23,40 +23,40 @@ func TestOlderBindingsDoNotTellWhatIsThere(t *testing.T) { //nolint:paralleltest
 	w := newWorld(t, nil, func(o *osbtest.Options) { o.Crashes = true })
 	w.share(with(w.consumer))
 	lost := w.database("lost", with(w.consumer))
-	w.create(lost)
-	w.becomes(lost, api.ConditionReady, api.ConditionTrue)
+	w.Create(lost)
+	w.Ready(lost)
 	var bindings []*api.ServiceBinding
 	for _, instance := range []string{"mydb", "lost"} {
 		for _, name := range []string{"keeps", "bare"} {
 			b := w.binding(name+"-"+instance, instance)
-			w.create(b)
-			w.becomes(b, api.ConditionReady, api.ConditionTrue)
+			w.Create(b)
+			w.Ready(b)
 			w.toldOf(b.Name, "InjectedBindResult")
 			bindings = append(bindings, b)
 		}
 	}
 	require.NoError(t, controller.Stop(t.Context(), syscall.SIGKILL))
 	w.share(&api.Sharing{})
-	w.change(lost, func() { lost.Spec.Sharing = &api.Sharing{} })
-	w.delete(lost)
-	w.change(lost, func() { lost.Finalizers = nil })
-	w.gone(lost)
-	w.delete(w.secret("bare-mydb"))
-	w.delete(w.secret("bare-lost"))
+	w.Change(lost, func() { lost.Spec.Sharing = &api.Sharing{} })
+	w.Delete(lost)
+	w.Change(lost, func() { lost.Finalizers = nil })
+	w.Gone(lost)
+	w.Delete(w.secret("bare-mydb"))
+	w.Delete(w.secret("bare-lost"))
 	require.NoError(t, controller.Start(t.Context()))
 	for _, b := range bindings {
-		w.becomes(b, api.ConditionShared, api.ConditionFalse)
+		w.HasCondition(b, api.ConditionShared, api.ConditionFalse, "")
 	}
 	for _, b := range []*api.ServiceBinding{bindings[1], bindings[3]} {
-		said := w.becomes(b, api.ConditionReady, api.ConditionUnknown)
+		said := w.HasCondition(b, api.ConditionReady, api.ConditionUnknown, "")
 		assert.Equal(t, "SharingWithdrawn", said.Reason)
 	}
 	for i, b := range bindings[:2] {
 		assert.Equal(t, w.said(b, "mydb"), w.said(bindings[i+2], "lost"), b.Name)
 	}
 	for _, b := range bindings {
-		w.delete(b)
-		w.gone(b)
+		w.Delete(b)
+		w.Gone(b)
 	}
 	assert.Empty(t, w.broker.Bindings())
 }
@@ -67,7 +67,7 @@ var varying = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9
 // said is all that a binding says to an instance of a name: its status, and its events.
 func (w *world) said(b *api.ServiceBinding, instance string) string {
 	w.Helper()
-	w.get(b)
+	w.Get(b)
 	text, err := json.Marshal(b.Status)
 	require.NoError(w, err)
 	var list eventsv1.EventList

@@ -26,7 +26,7 @@ func TestAnInstanceIsShared(t *testing.T) {
 	assert.Equal(t, "NotShared", alice.refused(b), "consent is for those who are named")
 	w.share(with("elsewhere", w.consumer))
 	require.NoError(t, alice.client.Create(t.Context(), b))
-	w.becomes(b, api.ConditionReady, api.ConditionTrue)
+	w.Ready(b)
 	assert.Equal(t, alice.name, b.Spec.UserInfo.Username)
 	assert.Equal(t, "creds", b.Status.Binding.Name)
 	assert.NotEmpty(t, w.secret("creds").Data)
@@ -35,8 +35,8 @@ func TestAnInstanceIsShared(t *testing.T) {
 	for _, binding := range bound {
 		assert.Equal(t, w.consumer, binding.Context["namespace"], "it is asked for in the consumer's namespace")
 	}
-	w.delete(b)
-	w.gone(b)
+	w.Delete(b)
+	w.Gone(b)
 	assert.Empty(t, w.broker.Bindings())
 }
 
@@ -50,9 +50,9 @@ func TestAnInstanceIsSharedByLabel(t *testing.T) {
 	assert.Equal(t, "NotShared", alice.refused(b))
 	w.label("shop")
 	require.NoError(t, alice.client.Create(t.Context(), b))
-	w.becomes(b, api.ConditionReady, api.ConditionTrue)
+	w.Ready(b)
 	w.label("billing")
-	w.becomes(b, api.ConditionShared, api.ConditionFalse)
+	w.HasCondition(b, api.ConditionShared, api.ConditionFalse, "")
 	w.label("shop")
 	w.unsaid(b)
 }
@@ -89,10 +89,10 @@ func TestPoliciesHoldAcrossNamespaces(t *testing.T) {
 		},
 	} {
 		made := policy(api.PolicyRule{Action: api.PolicyDeny, Message: "ask the database team", Namespaces: &api.PolicyNamespaces{Names: []string{w.consumer}}})
-		w.create(made)
-		w.eventually(func() (bool, error) { return alice.refused(w.binding("creds", "mydb")) == "PolicyDenied", nil })
-		w.delete(made)
-		w.eventually(func() (bool, error) {
+		w.Create(made)
+		w.Eventually(func() (bool, error) { return alice.refused(w.binding("creds", "mydb")) == "PolicyDenied", nil })
+		w.Delete(made)
+		w.Eventually(func() (bool, error) {
 			err := alice.try(w.binding("creds-"+name, "mydb"))
 			return err == nil, nil
 		})
@@ -105,9 +105,9 @@ func TestOldClientsChangeNothing(t *testing.T) {
 	w := newWorld(t, nil)
 	w.share(thenUnbind(with(w.consumer)))
 	b := w.bound("creds")
-	w.change(w.instance, func() { w.instance.Spec.Sharing = nil })
+	w.Change(w.instance, func() { w.instance.Spec.Sharing = nil })
 	assert.Equal(t, []string{w.consumer}, w.instance.Spec.Sharing.Namespaces)
-	w.change(b, func() { b.Spec.InstanceRef = &api.InstanceReference{Name: "mydb"} })
+	w.Change(b, func() { b.Spec.InstanceRef = &api.InstanceReference{Name: "mydb"} })
 	assert.Equal(t, w.owner, b.Spec.InstanceRef.Namespace)
 	w.there(b)
 	assert.Len(t, w.broker.Bindings(), 1)
@@ -128,9 +128,9 @@ func TestSharingBySvcat(t *testing.T) {
 	assert.NotContains(t, explained, "it is not shared")
 	w.svcat("share", "mydb", "--nobody", "-n", w.owner)
 	b := w.binding("mydb", "mydb")
-	w.becomes(b, api.ConditionShared, api.ConditionFalse)
+	w.HasCondition(b, api.ConditionShared, api.ConditionFalse, "")
 	assert.Contains(t, w.svcat("describe", "binding", "mydb", "-n", w.consumer), "SharingWithdrawn")
 	w.svcat("share", "mydb", "--with-selector", "team=shop", "--unbind", "-n", w.owner)
-	w.gone(b)
+	w.Gone(b)
 	w.svcatFails("share", "mydb", "-n", w.owner)
 }

@@ -47,14 +47,14 @@ func (u *user) mayRead(namespace string) {
 func (u *user) given(namespace, group string, resources []string, verbs ...string) {
 	u.Helper()
 	meta := metav1.ObjectMeta{Namespace: namespace, Name: u.name + "-" + resources[0] + "-" + verbs[0]}
-	u.create(&rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{{APIGroups: []string{group}, Resources: resources, Verbs: verbs}}})
+	u.Create(&rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{{APIGroups: []string{group}, Resources: resources, Verbs: verbs}}})
 	u.bindRole(meta, rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: meta.Name})
 	u.learnt(namespace, group, resources[0], verbs[0])
 }
 
 func (u *user) bindRole(meta metav1.ObjectMeta, role rbacv1.RoleRef) {
 	u.Helper()
-	u.create(&rbacv1.RoleBinding{ObjectMeta: meta, RoleRef: role, Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: u.name}}})
+	u.Create(&rbacv1.RoleBinding{ObjectMeta: meta, RoleRef: role, Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: u.name}}})
 }
 
 // mayBind gives the user the shipped role in the owner's namespace.
@@ -67,7 +67,7 @@ func (u *user) mayBind() {
 // learnt waits until the API server knows of a right: it learns by a watch.
 func (u *user) learnt(namespace, group, resource, verb string) {
 	u.Helper()
-	u.eventually(func() (bool, error) {
+	u.Eventually(func() (bool, error) {
 		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
 			ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: namespace, Verb: verb, Group: group, Resource: resource},
 		}}
