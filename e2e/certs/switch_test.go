@@ -20,6 +20,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/certs"
 	"github.com/defaultplan/defaultplan/certs/certmanager"
+	"github.com/defaultplan/defaultplan/e2e/stack"
 )
 
 // A running installation goes over to cert-manager, whose own definitions and controllers
@@ -72,9 +73,15 @@ func (w *world) installCertManager() {
 	require.NoError(w, err)
 	stdout, stderr, err := w.Kubectl(w.Context(), "", "apply", "--server-side", "-f", filepath.Join(strings.TrimSpace(string(module)), "deploy", "crds"))
 	require.NoError(w, err, stdout+stderr)
-	stdout, stderr, err = w.Kubectl(w.Context(), "", "wait", "--for=condition=Established", "--timeout=30s", "crd",
-		"issuers.cert-manager.io", "clusterissuers.cert-manager.io", "certificates.cert-manager.io", "certificaterequests.cert-manager.io")
-	require.NoError(w, err, stdout+stderr)
+	// kubectl gives up on a definition that has no conditions yet.
+	require.NoError(w, stack.Eventually(w.Context(), func() (bool, error) {
+		_, stderr, err := w.Kubectl(w.Context(), "", "wait", "--for=condition=Established", "--timeout=30s", "crd",
+			"issuers.cert-manager.io", "clusterissuers.cert-manager.io", "certificates.cert-manager.io", "certificaterequests.cert-manager.io")
+		if err != nil {
+			return false, fmt.Errorf("cannot wait for the definitions: %w: %s", err, stderr)
+		}
+		return true, nil
+	}))
 	// The right to read the CA of cert-manager's Secret is of no installation as shipped.
 	stdout, stderr, err = w.Kubectl(w.Context(), "", "apply", "--server-side", "-f", filepath.Join("..", "..", "deploy", "certs", "switch", "role.yaml"))
 	require.NoError(w, err, stdout+stderr)
