@@ -40,6 +40,8 @@ func TestPartsComeAndGo(t *testing.T) {
 	require.NoError(t, err)
 	soon, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
+	// What changes nothing need not be written.
+	kept.SetLabels(map[string]string{"changed": "true"})
 	require.Error(t, s.Client().Update(soon, kept), "nothing is written")
 	require.NoError(t, resume())
 	require.NoError(t, Eventually(ctx, func() (bool, error) {
