@@ -29,7 +29,7 @@ var wellKnown = []struct {
 	{"password", []string{"pass", "passwd", "pwd", "secret", "dbpassword"}},
 	{"database", []string{"databasename", "dbname", "db", "name", "schema"}},
 	{"certificates", []string{"clientcert", "clientcertificate", "sslcert", "tlscert", "tlscrt", "cert", "certificate"}},
-	{"private-key", []string{"privatekey", "clientkey", "sslkey", "tlskey"}},
+	{"private-key", []string{"clientkey", "sslkey", "tlskey"}},
 }
 
 // preset applies a preset to credentials: values are copied, not moved, for those who read
@@ -39,7 +39,8 @@ func (p provenance) preset(t *v1beta1.PresetTransform, credentials map[string]cr
 		if _, has := credentials[known.key]; has {
 			continue
 		}
-		if from, ok := findKey(credentials, known.names); ok {
+		// Its own name in another spelling is likelier than any other name.
+		if from, ok := findKey(credentials, append([]string{plainKey(known.key)}, known.names...)); ok {
 			value := credentials[from]
 			value.public = false
 			credentials[known.key] = value
