@@ -108,6 +108,27 @@ func (s *bindingSubject) with(o client.Object, record *lifecycle.Record) client.
 	return next
 }
 
+// prepare looks, right before a binding is made, whether its instance stays and whether it
+// has its slots. Credentials that are to be removed are not to be found any more first.
+func (s *bindingSubject) prepare(ctx context.Context, d *lifecycle.Decision) (lifecycle.Reply, bool) {
+	var reply lifecycle.Reply
+	switch d.Step {
+	case lifecycle.Make:
+		if !d.Again {
+			reply.Err = s.instanceStays(ctx)
+		}
+		if reply.Err == nil && s.slots {
+			reply = s.quotas.withholds(ctx, s.needer())
+		}
+	case lifecycle.Remove, lifecycle.Mitigate:
+		if d.Record.Target() != nil {
+			reply.Err = s.hideSecret(ctx)
+		}
+	case lifecycle.Change, lifecycle.Poll, lifecycle.Fetch, lifecycle.Rest, lifecycle.Release:
+	}
+	return reply, reply.Err != nil
+}
+
 // call makes the one call of a decision.
 func (s *bindingSubject) call(ctx context.Context, broker *osb.Client, d *lifecycle.Decision) lifecycle.Reply {
 	var reply lifecycle.Reply
@@ -186,8 +207,7 @@ func (s *bindingSubject) keep(ctx context.Context, given *osb.Binding, first boo
 	reply.Credentials = lifecycle.Stored
 }
 
-// follow removes or polls what is recorded. Credentials that are to be removed are not
-// to be found any more first.
+// follow removes or polls what is recorded.
 func (s *bindingSubject) follow(ctx context.Context, broker *osb.Client, d *lifecycle.Decision, reply *lifecycle.Reply) {
 	r := &d.Record
 	target := r.Target()
@@ -199,9 +219,6 @@ func (s *bindingSubject) follow(ctx context.Context, broker *osb.Client, d *life
 		reply.Poll, reply.Err = broker.Poll(ctx, osb.PollRequest{
 			InstanceID: target.InstanceID, BindingID: r.ID, ServiceID: target.ClassExternalID, PlanID: target.PlanExternalID, Operation: r.Key,
 		})
-		return
-	}
-	if reply.Err = s.hideSecret(ctx); reply.Err != nil {
 		return
 	}
 	request := osb.UnbindRequest{InstanceID: target.InstanceID, BindingID: r.ID, ServiceID: target.ClassExternalID, PlanID: target.PlanExternalID}

@@ -35,8 +35,9 @@ type bindingWorld struct {
 	at         client.ObjectKey
 	// requests are those to the API server: all but reads of the cache.
 	requests []string
-	// fail has the next request of that name fail.
+	// fail has the next request of that name fail, and slow has all of them take that long.
 	fail map[string]error
+	slow map[string]time.Duration
 	// may says that users may create EndpointSlices.
 	may bool
 }
@@ -52,7 +53,8 @@ func newBindingWorld(t *testing.T, edits ...func(*v1beta1.ServiceBinding)) *bind
 	require.NoError(t, AddToScheme(scheme))
 	w.cache = fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&v1beta1.ServiceBinding{}, &v1beta1.ServiceInstance{}).
 		WithObjects(w.objects(edits)...).Build()
-	server := interceptor.NewClient(w.cache, w.counting())
+	live := interceptor.NewClient(w.cache, w.counting())
+	server := boundServer{boundClient{live}, boundReader{live}}
 	metrics, err := newMetrics(prometheus.NewRegistry())
 	require.NoError(t, err)
 	known := &brokers{
@@ -69,6 +71,23 @@ func newBindingWorld(t *testing.T, edits ...func(*v1beta1.ServiceBinding)) *bind
 	}
 	w.reconciler.services = services{secrets: w.reconciler.secrets, around: &surroundings{live: server, clock: clock.RealClock{}, reread: time.Hour}}
 	return w
+}
+
+// A boundServer is a client that reads and writes in bounded time.
+type boundServer struct {
+	client.Client
+
+	reads boundReader
+}
+
+// Get reads one object.
+func (s boundServer) Get(ctx context.Context, key client.ObjectKey, o client.Object, options ...client.GetOption) error {
+	return s.reads.Get(ctx, key, o, options...)
+}
+
+// List reads objects.
+func (s boundServer) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	return s.reads.List(ctx, list, options...)
 }
 
 // objects are those that are there.
@@ -100,11 +119,18 @@ func (w *bindingWorld) objects(edits []func(*v1beta1.ServiceBinding)) []client.O
 	return []client.Object{broker, class, plan, instance, binding, namespace}
 }
 
-// requested notes a request, and says how it is to fail.
-func (w *bindingWorld) requested(verb string, o any) error {
+// requested notes a request, lets it take its time, and says how it is to fail.
+func (w *bindingWorld) requested(ctx context.Context, verb string, o any) error {
 	kind := reflect.TypeOf(o).Elem().Name()
 	request := verb + " " + kind
 	w.requests = append(w.requests, request)
+	if takes := w.slow[request]; takes > 0 {
+		select {
+		case <-time.After(takes):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 	err := w.fail[request]
 	delete(w.fail, request)
 	return err
@@ -113,13 +139,13 @@ func (w *bindingWorld) requested(verb string, o any) error {
 func (w *bindingWorld) counting() interceptor.Funcs {
 	return interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, options ...client.GetOption) error {
-			if err := w.requested("get", o); err != nil {
+			if err := w.requested(ctx, "get", o); err != nil {
 				return err
 			}
 			return c.Get(ctx, key, o, options...)
 		},
 		Create: func(ctx context.Context, c client.WithWatch, o client.Object, options ...client.CreateOption) error {
-			if err := w.requested("create", o); err != nil {
+			if err := w.requested(ctx, "create", o); err != nil {
 				return err
 			}
 			if review, ok := o.(*authorizationv1.LocalSubjectAccessReview); ok {
@@ -129,25 +155,25 @@ func (w *bindingWorld) counting() interceptor.Funcs {
 			return c.Create(ctx, o, options...)
 		},
 		Update: func(ctx context.Context, c client.WithWatch, o client.Object, options ...client.UpdateOption) error {
-			if err := w.requested("update", o); err != nil {
+			if err := w.requested(ctx, "update", o); err != nil {
 				return err
 			}
 			return c.Update(ctx, o, options...)
 		},
 		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, options ...client.PatchOption) error {
-			if err := w.requested("patch", o); err != nil {
+			if err := w.requested(ctx, "patch", o); err != nil {
 				return err
 			}
 			return c.Patch(ctx, o, p, options...)
 		},
 		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, options ...client.DeleteOption) error {
-			if err := w.requested("delete", o); err != nil {
+			if err := w.requested(ctx, "delete", o); err != nil {
 				return err
 			}
 			return c.Delete(ctx, o, options...)
 		},
 		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, options ...client.SubResourcePatchOption) error {
-			if err := w.requested("patch "+sub, o); err != nil {
+			if err := w.requested(ctx, "patch "+sub, o); err != nil {
 				return err
 			}
 			return c.SubResource(sub).Patch(ctx, o, p, options...)

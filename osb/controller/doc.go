@@ -7,4 +7,7 @@
 // lifecycle.Next; write the intent, on the condition that nothing changed since it was
 // read; make the one call; write what came of it. A cache that lags is found out by the
 // first write.
+//
+// A call has all of its time from when it is sent: each request to the API server has its
+// own, and one that fails before the call is no failure of the broker's.
 package controller

@@ -142,7 +142,7 @@ func (e *engine) act(ctx context.Context, s subject, t *turn) (reconcile.Result,
 	ctx = context.WithoutCancel(ctx)
 	t.stored = s.object()
 	if err == nil && intends(t.decision.Step) {
-		t.decision.Record.Deadline = t.facts.Now.Add(e.timeout + e.timeout/2).Truncate(time.Microsecond)
+		t.decision.Record.Deadline = e.deadline(headStart)
 		if t.stored, err = e.store.intent(ctx, s, &t.decision.Record); err != nil {
 			reply.Err = err // nobody was asked: it is no sign of life
 			return reconcile.Result{}, err

@@ -3,6 +3,8 @@ package controller
 import (
 	"context"
 	"errors"
+	"fmt"
+	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -12,9 +14,9 @@ import (
 
 // calling is the part of a subject that calls its broker.
 type calling interface {
-	// withheld is why the call of a decision must not be made although its intent is
-	// stored; false: it may. It asks the API server.
-	withheld(ctx context.Context, d *lifecycle.Decision) (lifecycle.Reply, bool)
+	// prepare does at the API server what comes between intent and call. It returns true,
+	// and why, if the call must not be made although its intent is stored.
+	prepare(ctx context.Context, d *lifecycle.Decision) (lifecycle.Reply, bool)
 	// call makes the one call of a decision, whose record holds what to send.
 	call(ctx context.Context, broker *osb.Client, d *lifecycle.Decision) lifecycle.Reply
 }
@@ -23,21 +25,52 @@ type calling interface {
 // beforehand that it may have.
 func intends(step lifecycle.Step) bool { return step != lifecycle.Poll && step != lifecycle.Fetch }
 
-// call makes the call. It ends well before the intent's Deadline, however long the intent
-// took to be stored: a broker may act a while after nobody waits for it any more.
+// headStart is what an intent's Deadline leaves for the time until the call is sent, which
+// includes the write of the intent itself. Where the API server takes longer, the intent is
+// written again, with requestTimeout for that one write.
+const headStart = time.Second
+
+// deadline is that of a call that is sent within some time from now. It is half as long
+// again as the call: a broker may act a while after nobody waits for it any more.
+func (e *engine) deadline(within time.Duration) time.Time {
+	return e.clock.Now().Add(within + e.timeout + e.timeout/2).Truncate(time.Microsecond)
+}
+
+// prepare brings a call to where it is sent. However long the API server took until then,
+// the call has all of its time, and ends well before the Deadline that is stored.
+func (e *engine) prepare(ctx context.Context, s subject, t *turn) (lifecycle.Reply, bool) {
+	if reply, is := s.prepare(ctx, t.decision); is {
+		return reply, true
+	}
+	if !intends(t.decision.Step) || !e.deadline(0).After(t.decision.Record.Deadline) {
+		return lifecycle.Reply{}, false
+	}
+	later := t.decision.Record
+	later.Deadline = e.deadline(requestTimeout)
+	stored, err := e.store.write(ctx, s, t.stored, &later)
+	if err != nil {
+		return lifecycle.Reply{Err: fmt.Errorf("cannot write until when the call may take: %w", err)}, true
+	}
+	t.stored, t.decision.Record = stored, later
+	e.mine.Store(s.object().GetUID(), later.Deadline)
+	return lifecycle.Reply{}, false
+}
+
+// call prepares the call and makes it. The time of the call begins when it is sent.
 func (e *engine) call(ctx context.Context, s subject, broker *osb.Client, t *turn) lifecycle.Reply {
 	d := t.decision
+	if reply, is := e.prepare(ctx, s, t); is { // the broker was not asked: nothing is counted
+		t.redactor.reply(&reply)
+		return reply
+	}
 	began := e.clock.Now()
 	ends := began.Add(e.timeout)
 	if intends(d.Step) {
 		ends = d.Record.Deadline.Add(-e.timeout / 2)
+		d.Record.Deadline = e.deadline(0) // which is no later than what is stored
 	}
 	ctx, cancel := context.WithDeadline(ctx, ends)
 	defer cancel()
-	if reply, is := s.withheld(ctx, d); is { // the broker was not asked: nothing is counted
-		t.redactor.reply(&reply)
-		return reply
-	}
 	operation := operationOf(s, d.Step)
 	if e.tries.again(s.object(), d) {
 		e.metrics.retried(t.broker, operation)
@@ -71,6 +104,10 @@ func (e *engine) note(ctx context.Context, s subject, t *turn, reply lifecycle.R
 	if osb.KindOf(reply.Err) == osb.Auth {
 		e.brokers.forget(t.broker) // they may have been changed since they were read
 	}
-	log.FromContext(ctx).Info("the call to the broker failed", "step", t.decision.Step.String(), "broker", t.broker.String(),
+	said := "the call to the broker failed"
+	if errors.As(reply.Err, new(*lifecycle.APIError)) {
+		said = "the broker was not called: a request to the API server failed"
+	}
+	log.FromContext(ctx).Info(said, "step", t.decision.Step.String(), "broker", t.broker.String(),
 		"why", t.redactor.text(reply.Err.Error()), "requestID", requestID, "uid", s.object().GetUID())
 }

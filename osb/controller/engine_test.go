@@ -146,49 +146,15 @@ func TestEngineIntentIsNoSignOfLife(t *testing.T) {
 	assert.Zero(t, known.running)
 }
 
-// A caller is a subject that tells until when its call may take.
-type caller struct {
-	subject
-
-	until time.Time
-}
+// A caller is a subject whose call comes to nothing.
+type caller struct{ subject }
 
 func (c *caller) object() client.Object { return &v1beta1.ServiceInstance{} }
 
-func (c *caller) withheld(context.Context, *lifecycle.Decision) (lifecycle.Reply, bool) {
+func (c *caller) prepare(context.Context, *lifecycle.Decision) (lifecycle.Reply, bool) {
 	return lifecycle.Reply{}, false
 }
 
-func (c *caller) call(ctx context.Context, _ *osb.Client, _ *lifecycle.Decision) lifecycle.Reply {
-	c.until, _ = ctx.Deadline()
+func (c *caller) call(context.Context, *osb.Client, *lifecycle.Decision) lifecycle.Reply {
 	return lifecycle.Reply{}
-}
-
-// Whoever finds an intent waits until its Deadline: the call ends before, also where the
-// intent took long to be stored.
-func TestEngineCallsEndBeforeTheDeadline(t *testing.T) {
-	t.Parallel()
-	e := newBindingWorld(t).reconciler.engine
-	now := time.Now()
-	for name, tc := range map[string]struct {
-		reason string
-		step   lifecycle.Step
-		stored time.Duration
-		want   time.Duration
-	}{
-		"AtOnce":  {reason: "all of its time", step: lifecycle.Make, want: e.timeout},
-		"Slow":    {reason: "what is left of it", step: lifecycle.Make, stored: e.timeout / 4, want: e.timeout - e.timeout/4},
-		"TooSlow": {reason: "nothing: it is not sent", step: lifecycle.Remove, stored: 2 * e.timeout, want: -e.timeout},
-		"Poll":    {reason: "a poll has no intent", step: lifecycle.Poll, stored: 2 * e.timeout, want: e.timeout},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c := &caller{}
-			// The intent was written that long ago, with a Deadline of one and a half calls.
-			intended := now.Add(-tc.stored)
-			decision := &lifecycle.Decision{Step: tc.step, Record: lifecycle.Record{Deadline: intended.Add(e.timeout + e.timeout/2)}}
-			e.call(t.Context(), c, nil, &turn{decision: decision})
-			assert.WithinDuration(t, now.Add(tc.want), c.until, 10*time.Second, tc.reason)
-		})
-	}
 }

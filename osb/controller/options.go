@@ -65,7 +65,7 @@ func NewOptions() *Options {
 func (o *Options) Bind(flags *pflag.FlagSet) {
 	flags.StringVar(&o.ClusterID, "cluster-id", o.ClusterID,
 		"what brokers know this cluster by; empty: the key id of ConfigMap default/cluster-info, as the retired catalog kept it, or the UID of namespace kube-system")
-	flags.DurationVar(&o.CallTimeout, "osb-api-request-timeout", o.CallTimeout, "longest time of one call to a broker")
+	flags.DurationVar(&o.CallTimeout, "osb-api-request-timeout", o.CallTimeout, "longest time of one call to a broker, from when it is sent to the whole of its answer")
 	flags.DurationVar(&o.MaxPolling, "maximum-polling-duration", o.MaxPolling, "longest time that a broker may work on one operation, where its plan does not say less")
 	flags.DurationVar(&o.MaxRetry, "maximum-retry-interval", o.MaxRetry, "longest time between two tries of a call that failed, where the broker does not ask for more")
 	flags.DurationVar(&o.RelistInterval, "broker-relist-interval", o.RelistInterval, "time between two fetches of a broker's catalog, where relistDuration does not say otherwise")

@@ -33,7 +33,8 @@ func (s *instanceSubject) needer() *needer {
 	}}
 }
 
-func (s *instanceSubject) withheld(ctx context.Context, d *lifecycle.Decision) (lifecycle.Reply, bool) {
+// prepare looks whether the instance has its slots, right before it is sent.
+func (s *instanceSubject) prepare(ctx context.Context, d *lifecycle.Decision) (lifecycle.Reply, bool) {
 	if !s.slots || d.Step != lifecycle.Make && d.Step != lifecycle.Change {
 		return lifecycle.Reply{}, false
 	}
@@ -64,20 +65,4 @@ func (s *bindingSubject) needer() *needer {
 		}
 		return quota.OfBinding(s.binding, instance), nil
 	}}
-}
-
-func (s *bindingSubject) withheld(ctx context.Context, d *lifecycle.Decision) (lifecycle.Reply, bool) {
-	if d.Step != lifecycle.Make {
-		return lifecycle.Reply{}, false
-	}
-	if !d.Again {
-		if err := s.instanceStays(ctx); err != nil {
-			return lifecycle.Reply{Err: err}, true
-		}
-	}
-	if !s.slots {
-		return lifecycle.Reply{}, false
-	}
-	reply := s.quotas.withholds(ctx, s.needer())
-	return reply, reply.Err != nil
 }

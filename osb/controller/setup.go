@@ -32,7 +32,7 @@ const eventSource = "defaultplan-controller"
 
 // Setup adds the controllers to a manager.
 func Setup(ctx context.Context, mgr manager.Manager, o *Options) error {
-	mgr = restrict(mgr, o.scope())
+	mgr = restrict(bound(mgr), o.scope())
 	if err := checkPolicies(ctx, mgr.GetAPIReader(), o.scope()); err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ func (c *call) failed(e *osb.Error) Outcome {
 	if e.Usable != nil && c.thing.Kind == Instance {
 		c.record.Unusable = !*e.Usable
 	}
-	reason, message := c.words.reason(e), e.Error()
+	reason, message := told(c.words.reason(e), e)
 	var o Outcome
 	switch c.decision.Step {
 	case Remove, Mitigate:

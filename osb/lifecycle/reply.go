@@ -37,6 +37,25 @@ type Reply struct {
 	StoreProblem string
 }
 
+// An APIError is that of a request to the API server. What came before a call and failed
+// with one keeps the call from being made, and says nothing of the broker.
+type APIError struct {
+	// Text is for people; empty: that of Err.
+	Text string
+	Err  error
+}
+
+// Error is the text.
+func (e *APIError) Error() string {
+	if e.Text == "" {
+		return e.Err.Error()
+	}
+	return e.Text
+}
+
+// Unwrap is what the API server, or the way there, said.
+func (e *APIError) Unwrap() error { return e.Err }
+
 // Found is an instance as its broker has it, compared with what is asked for.
 type Found struct {
 	// Difference is what is not as asked for, in words without values; empty: nothing.
@@ -127,6 +146,15 @@ func asError(err error) *osb.Error {
 		return e
 	}
 	return &osb.Error{Kind: osb.NeverSent, Operation: "call the broker", Cause: err}
+}
+
+// told is the reason of a call that failed, and the message. What the API server kept from
+// being made is not told as the broker's failure.
+func told(reason string, e *osb.Error) (was, message string) {
+	if errors.As(e.Cause, new(*APIError)) {
+		return reasonAPI, e.Cause.Error()
+	}
+	return reason, e.Error()
 }
 
 // A call is one step whose reply is judged.

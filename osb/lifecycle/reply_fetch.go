@@ -59,7 +59,8 @@ func (c *call) notFetched(e *osb.Error) Outcome {
 	if e.Kind == osb.Gone && r.Retries >= triesForConflict {
 		r.FetchRequired, r.Absent = false, true
 	}
-	return c.again(reasonFetch, e.Error(), e)
+	reason, message := told(reasonFetch, e)
+	return c.again(reason, message, e)
 }
 
 func (c *call) fetchedBinding(reply Reply) Outcome {
@@ -97,5 +98,6 @@ func (c *call) noCredentials(e *osb.Error) Outcome {
 		}
 	case osb.Concurrency, osb.Auth, osb.Version, osb.Unavailable, osb.NeverSent, osb.MaybeReceived:
 	}
-	return c.again(reasonFetch, e.Error(), e)
+	reason, message := told(reasonFetch, e)
+	return c.again(reason, message, e)
 }

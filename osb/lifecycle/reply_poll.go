@@ -97,7 +97,8 @@ func (c *call) pollFailed(e *osb.Error) Outcome {
 			return c.again(c.words.failed, e.Error(), e)
 		}
 	}
-	return c.pollLater(e.Error(), e.RetryAfter)
+	_, message := told("", e)
+	return c.pollLater(message, e.RetryAfter)
 }
 
 // succeeded: the operation ended well.

@@ -1,6 +1,8 @@
 package lifecycle
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -130,6 +132,45 @@ func TestWords(t *testing.T) {
 	for step, want := range []string{"rest", "make", "change", "remove", "mitigate", "poll", "fetch", "release"} {
 		assert.Equal(t, want, Step(step).String())
 	}
+}
+
+// What the API server kept from being sent is told as that, whatever was to be sent, and is
+// tried again.
+func TestNotSentForTheAPIServersSake(t *testing.T) {
+	t.Parallel()
+	reply := Reply{Err: fmt.Errorf("cannot read Secret %q: %w", "n/s", &APIError{Text: "no answer", Err: errors.New("away")})}
+	const says = `cannot read Secret "n/s": no answer`
+	for name, tc := range map[string]struct {
+		kind   Kind
+		step   Step
+		reason string
+	}{
+		"Provision":   {Instance, Make, "ErrorCallingAPIServer"},
+		"Update":      {Instance, Change, "ErrorCallingAPIServer"},
+		"Deprovision": {Instance, Remove, "ErrorCallingAPIServer"},
+		"Look":        {Instance, Fetch, "ErrorCallingAPIServer"},
+		"Bind":        {Binding, Make, "ErrorCallingAPIServer"},
+		"Unbind":      {Binding, Remove, "ErrorCallingAPIServer"},
+		"Mitigate":    {Binding, Mitigate, "ErrorCallingAPIServer"},
+		"Fetch":       {Binding, Fetch, "ErrorCallingAPIServer"},
+		"Poll":        {Binding, Poll, "Binding"}, // it still is
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			now := time.Now()
+			record := Record{ID: "id", Operation: tc.step.operation(), Deadline: now.Add(time.Minute)}
+			o := (&Thing{Kind: tc.kind}).Replied(Decision{Step: tc.step, Record: record}, reply, Facts{Now: now, MaxPolling: time.Hour, MaxRetry: time.Minute})
+			ready, _ := v1beta1.FindCondition(o.Record.Conditions, v1beta1.ConditionReady)
+			working, _ := v1beta1.FindCondition(o.Record.Conditions, v1beta1.ConditionReconciling)
+			assert.Equal(t, tc.reason, ready.Reason)
+			assert.Contains(t, ready.Message+working.Message, says)
+			assert.NotContains(t, ready.Message, "call the broker")
+			assert.Positive(t, o.After, "it is tried again")
+			assert.False(t, o.Record.Mitigating, "nothing is to be undone")
+			assert.Zero(t, o.Record.Deadline, "nothing is on its way")
+		})
+	}
+	assert.Equal(t, "away", (&APIError{Err: errors.New("away")}).Error())
 }
 
 func TestProblems(t *testing.T) {

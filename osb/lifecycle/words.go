@@ -16,6 +16,7 @@ const (
 	reasonTimeout  = "AsyncOperationTimeout"
 	reasonFetch    = "FetchingFailed"
 	reasonStore    = "ErrorInjectingBindResult"
+	reasonAPI      = "ErrorCallingAPIServer"
 	// ReasonAdopted is that of a thing that was at its broker before.
 	ReasonAdopted = "Adopted"
 	// ReasonAbandoned is that of a thing that was let go although something may be left
