@@ -31,6 +31,19 @@ func TestCatalogETag(t *testing.T) {
 	assert.Equal(t, BrokerFault, KindOf(err), "nothing to be unchanged from")
 }
 
+// TestSkippedTellsNoSecret: a broker may echo what it was sent where a name belongs, also
+// longer than a name is kept.
+func TestSkippedTellsNoSecret(t *testing.T) {
+	t.Parallel()
+	broker := &recorder{}
+	token := strings.Repeat("s3cret", 100)
+	client := serve(t, broker, func(c *Config) { c.Auth = Authentication{Token: token} })
+	broker.answer(200, `{"services":[{"id":7,"name":"Bearer `+token+`"},{"id":"a","name":"a","plans":[{"id":7,"name":"`+token+`"}]}]}`)
+	catalog, err := client.Catalog(t.Context(), "")
+	require.NoError(t, err)
+	assert.Equal(t, []Skip{{Service: "Bearer (redacted)", Reason: "id is not a string"}, {Service: "a", Plan: "(redacted)", Reason: "id is not a string"}}, catalog.Skipped)
+}
+
 func TestReadCatalog(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -176,7 +189,7 @@ func BenchmarkReadCatalog(b *testing.B) {
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if catalog := readCatalog(open(body)); len(catalog.Services) != 100 {
+		if catalog := readCatalog(open(body), strings.NewReplacer()); len(catalog.Services) != 100 {
 			b.Fatal(len(catalog.Services))
 		}
 	}

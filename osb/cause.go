@@ -107,13 +107,21 @@ func tellConnection(err error) string {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
 		errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return "the connection was cut"
-	// net/http repeats what it read, and that may be anything.
-	case is[textproto.ProtocolError](err), strings.Contains(err.Error(), "malformed HTTP"):
+	case repeatsAnswer(err):
 		return "what came back is not HTTP"
 	case strings.Contains(err.Error(), "invalid proxy"):
 		return "the proxy's address in the environment is not a URL"
 	}
 	return ""
+}
+
+// repeatsAnswer says that a text of net/http quotes what it read, a header's value for
+// instance, which may be anything.
+func repeatsAnswer(err error) bool {
+	text := err.Error()
+	return is[textproto.ProtocolError](err) || slices.ContainsFunc([]string{
+		"malformed HTTP", "HTTP/1.x transport connection broken", "failed to parse Location header",
+	}, func(part string) bool { return strings.Contains(text, part) })
 }
 
 // certificateAlerts are those by which a server refuses a certificate, or the want of

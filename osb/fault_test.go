@@ -72,18 +72,35 @@ func dialling(err error) func(*Config) {
 
 func quick(c *Config) { c.Timeout = time.Second }
 
+// A faultTest is a way in which no answer comes.
+type faultTest struct {
+	reason string
+	url    string
+	change func(*Config)
+	kind   Kind
+	status int
+	cause  string
+}
+
+// unusableAnswers are those with a canary in a header that net/http cannot use: it quotes
+// such a header in its error.
+func unusableAnswers() map[string]string {
+	return map[string]string{
+		"BadLocation":         "HTTP/1.1 302 Found\r\nLocation: https://h/?token=canary%zz\x7f\r\nContent-Length: 0\r\n\r\n",
+		"BadLength":           "HTTP/1.1 200 OK\r\nContent-Length: canary\r\n\r\n",
+		"TwoLengths":          "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: canary\r\n\r\n",
+		"BadTransferEncoding": "HTTP/1.1 200 OK\r\nTransfer-Encoding: canary\r\n\r\n",
+		"BadTrailer":          "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: Content-Length, canary\r\n\r\n",
+		"BadStatus":           "HTTP/1.1 canary OK\r\n\r\n",
+		"BadVersion":          "HTTP/canary 200 OK\r\n\r\n",
+	}
+}
+
 // TestFaults gives every operation every way in which no answer comes; those that take
 // their time, only one.
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct {
-		reason string
-		url    string
-		change func(*Config)
-		kind   Kind
-		status int
-		cause  string
-	}{
+	tests := map[string]faultTest{
 		"Refused": {
 			reason: "nothing left", url: "http" + closedPort(t),
 			kind: NeverSent, cause: "the connection was refused by 127.0.0.1:",
@@ -160,6 +177,12 @@ func TestFaults(t *testing.T) {
 			kind: MaybeReceived, cause: "what came back is not HTTP",
 		},
 	}
+	for name, answer := range unusableAnswers() {
+		tests[name] = faultTest{
+			reason: "no value of a header is repeated", url: "http" + listen(t, after(answer)),
+			kind: MaybeReceived, cause: "what came back is not HTTP",
+		}
+	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -181,6 +204,7 @@ func TestFaults(t *testing.T) {
 					require.Error(t, failed.Cause)
 					assert.Contains(t, failed.Cause.Error(), test.cause)
 					assert.NotContains(t, err.Error(), "s3cret")
+					assert.NotContains(t, err.Error(), "canary")
 					assert.NotContains(t, err.Error(), "/v2/", "no URL")
 					assert.NotContains(t, err.Error(), "service_id")
 				})

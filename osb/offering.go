@@ -3,13 +3,14 @@ package osb
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // catalog reads a catalog. One without "services" is refused: what answers {} is no
 // broker, and to take it for an empty catalog would remove every plan.
 func (a *answer) catalog() (*Catalog, error) {
 	body := a.open()
-	catalog := readCatalog(body)
+	catalog := readCatalog(body, a.scrub)
 	if len(a.etag) <= maxETag {
 		catalog.ETag = a.etag
 	}
@@ -21,7 +22,7 @@ func (a *answer) catalog() (*Catalog, error) {
 // place.
 func (c *Catalog) UnmarshalJSON(data []byte) error {
 	body := open(data)
-	*c = *readCatalog(body)
+	*c = *readCatalog(body, strings.NewReplacer())
 	if *body.wrong != "" {
 		return errors.New("cannot read the catalog: " + *body.wrong)
 	}
@@ -29,8 +30,8 @@ func (c *Catalog) UnmarshalJSON(data []byte) error {
 }
 
 // readCatalog reads each service and each plan by itself, so that its mistakes are its
-// own.
-func readCatalog(body *reading) *Catalog {
+// own. What is skipped is told: our secrets are taken out of its names.
+func readCatalog(body *reading, scrub *strings.Replacer) *Catalog {
 	catalog := &Catalog{Services: []Service{}}
 	if _, ok := body.fields["services"]; !ok {
 		body.blame("services", "is not there")
@@ -39,14 +40,14 @@ func readCatalog(body *reading) *Catalog {
 		entry := open(raw)
 		service := entry.service()
 		if *entry.wrong != "" {
-			catalog.skip(entry.name("services", index), "", *entry.wrong)
+			catalog.skip(entry.name("services", index, scrub), "", *entry.wrong)
 			continue
 		}
 		for index, raw := range entry.list("plans") {
 			variant := open(raw)
 			plan := variant.plan()
 			if *variant.wrong != "" {
-				catalog.skip(entry.name("services", index), variant.name("plans", index), *variant.wrong)
+				catalog.skip(entry.name("services", index, scrub), variant.name("plans", index, scrub), *variant.wrong)
 				continue
 			}
 			service.Plans = append(service.Plans, plan)
@@ -61,9 +62,9 @@ func (c *Catalog) skip(service, plan, reason string) {
 }
 
 // name is how people find an entry: by its name, its ID, or where it stands.
-func (r *reading) name(list string, index int) string {
+func (r *reading) name(list string, index int, scrub *strings.Replacer) string {
 	for _, key := range []string{"name", "id"} {
-		if text := printable(hint[string](r, key), maxName); text != "" {
+		if text := printable(scrub.Replace(hint[string](r, key)), maxName); text != "" {
 			return text
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"context"
 	"crypto/x509"
 	"encoding/pem"
+	"net/url"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
@@ -35,7 +37,14 @@ func (*brokers) mutate(_ context.Context, req *admission.Request) (verdict, erro
 		// The schema of the CRD, which is checked next, says best what is wrong.
 		return decided, nil
 	}
-	spec := write.new.Spec
+	spec, old := write.new.Spec, &brokerSpec{}
+	if write.old != nil {
+		old = write.old.Spec
+	}
+	if denied := urlWithCredentials(old, spec); denied != nil {
+		decided.deny(denied) // before the schema, which would repeat it
+		return decided, nil
+	}
 	if write.old != nil && equality.Semantic.DeepEqual(write.old.Spec, spec) {
 		return decided, nil
 	}
@@ -63,6 +72,7 @@ func (h *brokers) validate(ctx context.Context, req *admission.Request) (verdict
 	if write.old != nil {
 		old = write.old.Spec
 	}
+	decided.deny(urlWithCredentials(old, spec))
 	decided.deny(bundleUnreadable(old, spec))
 	decided.deny(restrictionsUnknown(old, spec, req.Namespace))
 	denied, err := h.secretNotReadable(ctx, req, old, spec)
@@ -71,6 +81,26 @@ func (h *brokers) validate(ctx context.Context, req *admission.Request) (verdict
 	}
 	decided.deny(denied)
 	return decided, nil
+}
+
+// urlWithCredentials refuses a username or a password in the URL, which every user who
+// may read the broker can read. The denial repeats no part of the URL. What is not a URL
+// with a host is for the schema of the CRD to refuse, but for an @ in it: the API
+// server's denials repeat the value, to the author and in the audit log.
+func urlWithCredentials(old, spec *brokerSpec) *denial {
+	if spec.URL == old.URL || !holdsUserinfo(spec.URL) {
+		return nil
+	}
+	return invalid("InvalidURL", "spec.url", "it holds a username or a password, and every user who may read the broker can read its URL").
+		remedy("put them into a Secret with the keys username and password, or token, and name it in spec.authInfo")
+}
+
+func holdsUserinfo(text string) bool {
+	address, err := url.Parse(text)
+	if err == nil && address.Host != "" {
+		return address.User != nil
+	}
+	return strings.Contains(text, "@")
 }
 
 // bundleUnreadable refuses a bundle of certificates by which no broker could be

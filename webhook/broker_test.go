@@ -59,6 +59,14 @@ func brokerRules() map[string]ruleCase {
 		"Plain":              {reason: "A URL is enough.", spec: plainBroker},
 		"Relist":             {reason: "A count goes up.", old: `{"url":"https://b","relistRequests":1}`, spec: `{"url":"https://b","relistRequests":2}`},
 		"RelistLeftOut":      {reason: "Not to say it is not to change it.", old: `{"url":"https://b","relistRequests":7}`, spec: `{"url":"https://c"}`},
+		"UrlPassword":        {reason: "A password belongs into a Secret.", spec: `{"url":"https://ann:s3cret@b"}`, denied: "InvalidURL"},
+		"UrlToken":           {reason: "So does a token.", spec: `{"url":"https://t0ken@b/x"}`, denied: "InvalidURL"},
+		"UrlOfNoHost":        {reason: "What the schema would refuse, and repeat.", spec: `{"url":"ann:s3cret@b"}`, denied: "InvalidURL"},
+		"UrlUnreadable":      {reason: "The schema would repeat this, too.", spec: `{"url":"https://ann:s3cret%zz@b"}`, denied: "InvalidURL"},
+		"UrlWithAt":          {reason: "A path may hold it.", spec: `{"url":"https://b/@ann"}`},
+		"UrlBecomesWrong":    {reason: "A change is looked at.", old: plainBroker, spec: `{"url":"https://ann:s3cret@b"}`, denied: "InvalidURL"},
+		"UrlWasWrong":        {reason: "What was always wrong stays as it is.", old: `{"url":"https://ann:s3cret@b"}`, spec: `{"url":"https://ann:s3cret@b","relistRequests":2}`},
+		"UrlIsMended":        {reason: "And can be put right.", old: `{"url":"https://ann:s3cret@b"}`, spec: plainBroker},
 		"BundleGood":         {reason: "Whatever stands beside the certificates.", spec: bundle(others)},
 		"BundleEmpty":        {reason: "Nothing is no bundle.", spec: `{"url":"https://b","caBundle":""}`},
 		"BundleOfNothing":    {reason: "What holds no certificate trusts no one.", spec: bundle("ca.pem"), denied: "InvalidBundle"},
@@ -73,6 +81,16 @@ func brokerRules() map[string]ruleCase {
 		all[name] = tc
 	}
 	return all
+}
+
+// The validating half refuses credentials in a URL too: another mutating webhook may have
+// written them.
+func TestURLIsValidated(t *testing.T) {
+	t.Parallel()
+	c := stocked(t, "").catalogWorld()
+	refused := c.half(validating, objectOf("ClusterServiceBroker", `{"url":"https://ann:s3cret@b"}`), nil)
+	assert.False(t, refused.Allowed)
+	assert.Equal(t, "InvalidURL", refused.outcome)
 }
 
 // brokerSecretRules are about who decides where credentials are sent.

@@ -1,9 +1,10 @@
 package osbtest
 
-// A peak is the highest number of instances of some plans.
+// A peak is the highest number of instances of some plans, or of bindings.
 type peak struct {
-	plans map[string]bool
-	most  int
+	plans    map[string]bool
+	bindings bool
+	most     int
 }
 
 // Peak counts the instances of the plans with these IDs from now on: the function says
@@ -14,6 +15,13 @@ func (b *Broker) Peak(plans ...string) func() int {
 	for _, id := range plans {
 		p.plans[id] = true
 	}
+	return b.peak(p)
+}
+
+// PeakBindings is Peak for bindings, to whichever instances.
+func (b *Broker) PeakBindings() func() int { return b.peak(&peak{bindings: true}) }
+
+func (b *Broker) peak(p *peak) func() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.peaks = append(b.peaks, p)
@@ -29,6 +37,9 @@ func (b *Broker) Peak(plans ...string) func() int {
 func (b *Broker) countPeaks() {
 	for _, p := range b.peaks {
 		n := 0
+		if p.bindings {
+			n = len(b.bindings)
+		}
 		for _, instance := range b.instances {
 			if p.plans[instance.PlanID] {
 				n++

@@ -27,3 +27,19 @@ func TestPeaks(t *testing.T) {
 	p.broker.Add(osbtest.Instance{ID: "l", PlanID: "large"})
 	assert.Equal(t, 2, large(), "what is being made, and what no call made")
 }
+
+// TestPeakOfBindings: those that are being made count, and those that are gone by now.
+func TestPeakOfBindings(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t, osbtest.Options{})
+	p.must(201, provision("i"))
+	most := p.broker.PeakBindings()
+	assert.Zero(t, most())
+	p.must(201, bind("i", "a"))
+	p.must(200, unbind("i", "a"))
+	assert.Equal(t, 1, most())
+	p.broker.Async(osbtest.Bind, -1)
+	p.must(202, bind("i", "b"))
+	p.must(202, bind("i", "c"))
+	assert.Equal(t, 2, most())
+}
