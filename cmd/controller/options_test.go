@@ -3,6 +3,7 @@ package main
 import (
 	"testing"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
 	"github.com/defaultplan/defaultplan/cmd/internal/daemon"
@@ -27,11 +28,20 @@ func TestBadFlagsAreRefused(t *testing.T) {
 		"ControllerName": {args: []string{"--controller-name=East"}, says: "--controller-name"},
 		"Namespaces":     {args: []string{"--namespaces=a"}, says: "--cluster-id"},
 		"LogLevel":       {args: []string{"--log-level=loud"}, says: "log-level"},
-		"Kubeconfig":     {args: []string{"--kubeconfig=/nowhere/at/all"}, says: "--kubeconfig"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			require.ErrorContains(t, daemon.Start("controller", newOptions(), tc.args), tc.says)
 		})
 	}
+}
+
+// TestKubeconfigThatIsNotThere: the error names the flag. It calls Run and not
+// daemon.Start, which a process calls once: it registers metrics and takes signals.
+func TestKubeconfigThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	o, flags := newOptions(), pflag.NewFlagSet("", pflag.ContinueOnError)
+	o.Bind(flags)
+	require.NoError(t, flags.Parse([]string{"--kubeconfig=/nowhere/at/all"}))
+	require.ErrorContains(t, o.Run(t.Context()), "--kubeconfig")
 }

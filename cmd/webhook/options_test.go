@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/controller-runtime/pkg/cache/informertest"
@@ -35,7 +36,6 @@ func TestBadFlagsAreRefused(t *testing.T) {
 		"SchemaCheck":     {args: []string{"--schema-check=perhaps"}, says: "--schema-check"},
 		"Gate":            {args: []string{"--feature-gates=Nope=true"}, says: "Nope"},
 		"LogLevel":        {args: []string{"--log-level=loud"}, says: "log-level"},
-		"Kubeconfig":      {args: []string{"--kubeconfig=/nowhere/at/all"}, says: "--kubeconfig"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -53,4 +53,14 @@ func TestReadyOnlyOnceTheCachesHaveSynced(t *testing.T) {
 		err := daemon.Synced(&informertest.FakeInformers{Synced: &filled})(probe)
 		assert.Equal(t, filled, err == nil)
 	}
+}
+
+// TestKubeconfigThatIsNotThere: the error names the flag. It calls Run and not
+// daemon.Start, which a process calls once: it registers metrics and takes signals.
+func TestKubeconfigThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	o, flags := newOptions(), pflag.NewFlagSet("", pflag.ContinueOnError)
+	o.Bind(flags)
+	require.NoError(t, flags.Parse([]string{"--kubeconfig=/nowhere/at/all"}))
+	require.ErrorContains(t, o.Run(t.Context()), "--kubeconfig")
 }

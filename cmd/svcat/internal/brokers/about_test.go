@@ -100,7 +100,7 @@ func TestWriteBroker(t *testing.T) {
 	require.NoError(t, err)
 	var out strings.Builder
 	require.NoError(t, writeBroker(&out, broker))
-	assert.Contains(t, out.String(), "https://me:xxxxx@a.example")
+	assert.Contains(t, out.String(), "https://xxxxx@a.example")
 	assert.NotContains(t, out.String(), "s3cret")
 }
 

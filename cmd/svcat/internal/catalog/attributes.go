@@ -27,7 +27,8 @@ func (p Plan) Attributes() string {
 	return strings.Join(words, ", ")
 }
 
-// URL is the broker's address without a password that somebody may have put there.
+// URL is the broker's address without a username and a password that a user may have
+// put there: a token can stand in the place of either.
 func (b Broker) URL() string {
 	address, err := url.Parse(b.Spec.URL)
 	switch {
@@ -36,5 +37,6 @@ func (b Broker) URL() string {
 	case address.User == nil:
 		return b.Spec.URL
 	}
-	return address.Redacted()
+	address.User = url.User("xxxxx")
+	return address.String()
 }

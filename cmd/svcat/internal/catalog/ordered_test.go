@@ -55,7 +55,8 @@ func TestAttributes(t *testing.T) {
 func TestBrokerURL(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]string{
-		"https://broker.example": "https://broker.example", "https://me:secret@broker.example/x": "https://me:xxxxx@broker.example/x", "https://me:sec%ret@broker.example": "(not a URL)",
+		"https://broker.example": "https://broker.example", "https://me:secret@broker.example/x": "https://xxxxx@broker.example/x",
+		"https://token@broker.example": "https://xxxxx@broker.example", "https://me:sec%ret@broker.example": "(not a URL)",
 	} {
 		broker, ok := BrokerOf(&v1beta1.ServiceBroker{Spec: v1beta1.ServiceBrokerSpec{CommonServiceBrokerSpec: v1beta1.CommonServiceBrokerSpec{URL: given}}})
 		require.True(t, ok)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/spf13/pflag"
@@ -148,4 +149,20 @@ func TestFlagsAreKubectls(t *testing.T) {
 	assert.Nil(t, flags.Lookup("cluster"), "the proposal has its own")
 	assert.Equal(t, "$HOME/.kube/cache", flags.Lookup("cache-dir").DefValue)
 	assert.NotEqual(t, "$HOME/.kube/cache", flags.Lookup("cache-dir").Value.String(), "only help says so")
+}
+
+// TestCommandsSetTheirLogLevelsAtOnce: klog's level is one global of the process. With
+// the race detector, this fails if one command reads it while another sets it.
+func TestCommandsSetTheirLogLevelsAtOnce(t *testing.T) {
+	t.Parallel()
+	var commands sync.WaitGroup
+	for range 8 {
+		commands.Go(func() {
+			flags := pflag.NewFlagSet("svcat", pflag.ContinueOnError)
+			cli.NewEnv(genericiooptions.NewTestIOStreamsDiscard()).Bind(flags)
+			assert.NoError(t, flags.Parse([]string{"-v=0", "--logtostderr"}))
+			assert.Equal(t, "0", flags.Lookup("v").Value.String())
+		})
+	}
+	commands.Wait()
 }

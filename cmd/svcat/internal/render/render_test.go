@@ -238,7 +238,7 @@ func TestRenderInterrupted(t *testing.T) {
 // TestRenderTheProposals: both worked examples of default-service-plans.md.
 func TestRenderTheProposals(t *testing.T) {
 	t.Parallel()
-	const folder = "../../../../e2e/testdata/proposals/"
+	const folder = "../../../../e2e/admission/testdata/proposals/"
 	for name, tc := range map[string]struct{ files []string }{
 		"defaults": {[]string{"defaults-catalog", "defaults-instance"}},
 		"type":     {[]string{"type-class", "type-plan", "type-instance"}},
