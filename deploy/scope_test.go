@@ -73,23 +73,35 @@ func TestRestrictedController(t *testing.T) {
 // what follows.
 var documented = regexp.MustCompile("(?s)```yaml\n# ([^\n]*\\.yaml)\n(.*?)```")
 
-// asDocumented renders the overlay that docs/controller-contract.md has.
+// asDocumented renders the overlay that docs/controller-contract.md has for a controller
+// of some namespaces.
 func asDocumented(t *testing.T) objects {
+	t.Helper()
+	return documentedFolder(t, ".")
+}
+
+// documentedFolder renders a folder of docs/controller-contract.md: the files whose paths
+// are in it.
+func documentedFolder(t *testing.T, name string) objects {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "docs", "controller-contract.md"))
 	require.NoError(t, err)
-	files := documented.FindAllStringSubmatch(string(text), -1)
-	require.Len(t, files, 2)
 	folder := filepath.Join(t.TempDir(), "mine")
 	require.NoError(t, os.Mkdir(folder, 0o700))
 	here, err := filepath.Abs(".")
 	require.NoError(t, err)
 	to, err := filepath.Rel(folder, here) // kustomize takes nothing by an absolute path
 	require.NoError(t, err)
-	for _, file := range files {
+	files := 0
+	for _, file := range documented.FindAllStringSubmatch(string(text), -1) {
+		if filepath.Dir(file[1]) != name {
+			continue
+		}
 		content := strings.ReplaceAll(file[2], "defaultplan/deploy", to)
-		require.NoError(t, os.WriteFile(filepath.Join(folder, file[1]), []byte(content), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(folder, filepath.Base(file[1])), []byte(content), 0o600))
+		files++
 	}
+	require.Equal(t, 2, files)
 	return kustomization(t, folder)
 }
 

@@ -144,6 +144,7 @@ var ownCases = map[string]valueCase{
 	"policies.services":       {"not wanted", []string{`policies.services=false`}, guardCase("services"), ""},
 	"policies.endpointslices": {"not wanted", []string{`policies.endpointslices=false`}, guardCase("endpointslices"), ""},
 	"policies.instances":      {"not wanted", []string{`policies.instances=false`}, guardCase("instances"), ""},
+	"policies.definitions":    {"not wanted", []string{`policies.definitions=false`}, guardCase("definitions"), ""},
 	"flow.enabled": {
 		"levels of one's own", []string{`flow.enabled=false`}, each("-", "flow"), "",
 	},

@@ -27,6 +27,7 @@ var conditions = []struct{ path, when string }{
 	{"vap/services", `.Values.policies.services`},
 	{"vap/endpointslices", `.Values.policies.endpointslices`},
 	{"vap/instances", `.Values.policies.instances`},
+	{"vap/definitions", `.Values.policies.definitions`},
 	{"flow/", `.Values.flow.enabled`},
 	{"certs/managed/", `include "defaultplan.certs.managed" .`},
 	{"certs/switch/", `include "defaultplan.certs.switch" .`},

@@ -49,12 +49,19 @@ func parseRules(t *testing.T) rules {
 // Prometheus takes the rules, and each alert fires and does not fire when it should.
 func TestRulesByPromtool(t *testing.T) {
 	t.Parallel()
-	promtool, err := exec.LookPath("promtool")
-	require.NoError(t, err, "promtool is in Debian's package prometheus: apt-get install prometheus")
 	for _, args := range [][]string{{"check", "rules", "rules.yaml"}, {"test", "rules", "rules_test.yaml"}} {
-		out, err := exec.CommandContext(t.Context(), promtool, args...).CombinedOutput()
+		out, err := promtool(t, args...)
 		require.NoError(t, err, "%s", out)
 	}
+}
+
+// promtool runs the pinned promtool and returns all that it prints.
+func promtool(t *testing.T, args ...string) ([]byte, error) {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("..", "..", "bin", "promtool"))
+	require.NoError(t, err)
+	require.FileExists(t, path, "run `make bin/promtool`")
+	return exec.CommandContext(t.Context(), path, args...).CombinedOutput()
 }
 
 // rules_test.yaml has both cases of each alert.
@@ -208,7 +215,7 @@ func assertParse(t *testing.T, queries []string) {
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "rules.yaml")
 	require.NoError(t, os.WriteFile(file, text, 0o600))
-	out, err := exec.CommandContext(t.Context(), "promtool", "check", "rules", file).CombinedOutput()
+	out, err := promtool(t, "check", "rules", file)
 	assert.NoError(t, err, "%s", out)
 }
 
