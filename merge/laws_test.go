@@ -65,7 +65,11 @@ func FuzzLaws(f *testing.F) {
 func TestLaws(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
-	for range 1000 {
+	rounds := 1000
+	if testing.Short() {
+		rounds = 300
+	}
+	for range rounds {
 		in, ok := parsed(document(random), document(random), document(random))
 		require.True(t, ok)
 		lawsHold(t, in)

@@ -160,7 +160,11 @@ func TestTransformLaws(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
 	words := strings.Fields("a>1 a>2 a>3 b>1 b>2 c>1 +a=1 +a=2 +b=1 -a -b -c @/s @dev/s @qa/s")
-	for range 5000 {
+	rounds := 5000
+	if testing.Short() {
+		rounds = 1000
+	}
+	for range rounds {
 		var lists [3]string
 		for i := range lists {
 			for range random.IntN(7) {

@@ -2,6 +2,7 @@ package osb
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -21,7 +22,7 @@ func FuzzCatalog(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		read := open(body)
-		catalog := readCatalog(read)
+		catalog := readCatalog(read, strings.NewReplacer())
 		if *read.wrong != "" {
 			assert.Empty(t, catalog.Services)
 			return

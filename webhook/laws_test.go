@@ -18,7 +18,7 @@ import (
 // What is admitted is admitted again as it is; the patch only adds, and applies; the order of the catalog does not matter;
 // and what the mutating half makes, the validating half accepts, but for what only the latter can know.
 func FuzzAdmission(f *testing.F) {
-	for seed := range uint64(120) {
+	for seed := range repeated(120) {
 		f.Add(seed, seed%7)
 	}
 	f.Fuzz(func(t *testing.T, seed, stream uint64) {
@@ -50,7 +50,7 @@ func FuzzAdmission(f *testing.F) {
 // A binding is decided once, by any order of its catalog; what the mutating half makes of it, the validating half accepts,
 // but for what only the latter looks at; a touch of a settled one changes nothing, and one of another is never refused.
 func FuzzBindingAdmission(f *testing.F) {
-	for seed := range uint64(200) {
+	for seed := range repeated(200) {
 		f.Add(seed, seed%7)
 	}
 	f.Fuzz(func(t *testing.T, seed, stream uint64) {
@@ -90,6 +90,14 @@ func FuzzBindingAdmission(f *testing.F) {
 			}
 		}
 	})
+}
+
+// repeated is how many worlds of that many a test tries.
+func repeated(worlds uint64) uint64 {
+	if testing.Short() {
+		return worlds / 5
+	}
+	return worlds
 }
 
 // bothBindings is both for bindings.

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/managedfields"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
@@ -182,13 +184,19 @@ func indexIDs(r registry) {
 	}
 }
 
+// worldScheme is the scheme of all worlds.
+var worldScheme = sync.OnceValues(func() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	return scheme, errors.Join(v1beta1.AddToScheme(scheme), corev1.AddToScheme(scheme))
+})
+
 // newReader serves objects by the catalog's indexes; a live one, like the API server, does not select by annotation.
 func newReader(tb testing.TB, name string, objects []client.Object) *reader {
 	tb.Helper()
-	scheme := runtime.NewScheme()
-	require.NoError(tb, v1beta1.AddToScheme(scheme))
-	require.NoError(tb, corev1.AddToScheme(scheme))
-	builder := fake.NewClientBuilder().WithScheme(scheme)
+	scheme, err := worldScheme()
+	require.NoError(tb, err)
+	// With no converter given, Build makes a scheme of all of Kubernetes for each client.
+	builder := fake.NewClientBuilder().WithScheme(scheme).WithTypeConverters(managedfields.NewDeducedTypeConverter())
 	require.NoError(tb, Index(context.Background(), registry{builder}))
 	if name == "live" {
 		indexIDs(registry{builder})

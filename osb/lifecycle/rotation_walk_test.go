@@ -20,7 +20,10 @@ var rotating = Rotating{Overlap: 10 * time.Minute, Margin: time.Hour, Pause: 5 *
 // there; and in the end the one in force is there, or nothing.
 func TestRotationWalk(t *testing.T) {
 	t.Parallel()
-	const ways, far = 250, 60
+	ways, far := 250, 60
+	if testing.Short() {
+		ways = 60
+	}
 	for _, plan := range []rotationPlan{{}, {rotatable: true}, {fetchable: true}, {rotatable: true, fetchable: true}} {
 		t.Run(fmt.Sprintf("%+v", plan), func(t *testing.T) {
 			t.Parallel()

@@ -12,7 +12,7 @@ import (
 
 // walkFar bounds a walk; the nearest states come first. Some scenes have 8,000, some
 // more than 100,000: go test ./osb/lifecycle -run TestWalk -walk-far 100000.
-var walkFar = flag.Int("walk-far", 2_500, "how many states a walk goes to")
+var walkFar = flag.Int("walk-far", 600, "how many states a walk goes to")
 
 // TestWalk goes from a new thing to every state that it can come to, by every reply,
 // crash, edit and deletion, with the broker's truth beside it; and from each of them,

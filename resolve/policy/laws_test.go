@@ -268,7 +268,11 @@ func FuzzJudge(f *testing.F) {
 func TestLaws(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
-	for i := range uint64(5000) {
+	rounds := uint64(5000)
+	if testing.Short() {
+		rounds = 1000
+	}
+	for i := range rounds {
 		lawsHold(t, bytesOf(random), i)
 	}
 }

@@ -200,7 +200,11 @@ func (m *model) step() {
 // that there is.
 func TestNeverOverAndNeverUnder(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(500) {
+	models := uint64(500)
+	if testing.Short() {
+		models = 100
+	}
+	for seed := range models {
 		m := newModel(t, seed)
 		for range 600 {
 			m.step()

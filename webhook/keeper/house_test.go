@@ -2,6 +2,7 @@ package keeper_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apimachinery/pkg/watch"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -74,12 +76,18 @@ func inHouse(t *testing.T, objects []client.Object, test func(context.Context, *
 	})
 }
 
+// houseScheme is the scheme of all houses.
+var houseScheme = sync.OnceValues(func() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	return scheme, errors.Join(v1beta1.AddToScheme(scheme), corev1.AddToScheme(scheme))
+})
+
 func newHouse(ctx context.Context, t *testing.T, objects []client.Object) *house {
 	t.Helper()
-	scheme := runtime.NewScheme()
-	require.NoError(t, v1beta1.AddToScheme(scheme))
-	require.NoError(t, corev1.AddToScheme(scheme))
-	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
+	scheme, err := houseScheme()
+	require.NoError(t, err)
+	// With no converter given, Build makes a scheme of all of Kubernetes for each client.
+	builder := fake.NewClientBuilder().WithScheme(scheme).WithTypeConverters(managedfields.NewDeducedTypeConverter()).WithObjects(objects...).
 		WithStatusSubresource(&v1beta1.ProvisioningPolicy{}, &v1beta1.BindingPolicy{}, &v1beta1.ClusterServiceType{}, &v1beta1.ServiceType{})
 	require.NoError(t, keeper.AddIndexes(ctx, indexes{builder}))
 	addCatalogIndexes(builder)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/managedfields"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
@@ -85,7 +86,7 @@ func (l *laggingClient) List(ctx context.Context, list client.ObjectList, option
 func (r *registry) frozen(ctx context.Context) client.Client {
 	var plans v1beta1.ClusterServicePlanList
 	require.NoError(r.t, r.WithWatch.List(ctx, &plans))
-	builder := fake.NewClientBuilder().WithScheme(r.Scheme()).WithLists(&plans)
+	builder := fake.NewClientBuilder().WithScheme(r.Scheme()).WithTypeConverters(managedfields.NewDeducedTypeConverter()).WithLists(&plans)
 	addCatalogIndexes(builder)
 	return builder.Build()
 }

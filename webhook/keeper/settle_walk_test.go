@@ -64,9 +64,17 @@ func (w *walk) settled(t *testing.T) {
 	require.Truef(t, inUse || !w.typ.ours || w.typ.recorded != "", "an object of a type that is not in use: %s", story)
 }
 
+// walks is how many walks a test goes.
+func walks() uint64 {
+	if testing.Short() {
+		return 3_000
+	}
+	return 20_000
+}
+
 func TestWhateverHappensATypeSettles(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(20_000) {
+	for seed := range walks() {
 		w := newWalk(seed)
 		for range 30 {
 			w.now++
@@ -119,7 +127,7 @@ func (w *walk) heard(t *testing.T) {
 // recorded, as if its user had; all else holds.
 func TestTwoKeepersSettleATypeToo(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(20_000) {
+	for seed := range walks() {
 		w := newWalk(seed)
 		w.overlap = true
 		for range 30 {
