@@ -11,20 +11,39 @@ K8S_LDFLAGS := -s -w \
 	-X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=36
 # What the binaries say of themselves; a release is built from its tag.
 VERSION ?= $(or $(shell git describe --tags --always --dirty 2>/dev/null),unknown)
-LDFLAGS := -X github.com/defaultplan/defaultplan/cmd/internal/version.version=$(VERSION)
+LDFLAGS := -s -w -X github.com/defaultplan/defaultplan/cmd/internal/version.version=$(VERSION)
 CONTROLLER_GEN := $(GO) tool -modfile=tools/go.mod controller-gen
 CRD_REF_DOCS := $(GO) tool -modfile=tools/go.mod crd-ref-docs
 GOLANGCI_LINT := $(GO) tool -modfile=tools/golangci/go.mod golangci-lint
-# The packages that run on a control plane; all others are unit tests.
-# The scenarios: those that measure time run alone, the others two at a time.
-ALONE := ./e2e ./e2e/osb ./e2e/ha
-TOGETHER := $(patsubst %,./e2e/%,certs charts claims controllers endpoints install quotas rotation sharing svcat ui)
+# The packages that run on a control plane; all others are unit tests. Those that make a
+# load of their own run alone, the others two at a time.
+ALONE := ./e2e/install ./e2e/races ./e2e/osb ./e2e/ha
+TOGETHER := $(patsubst %,./e2e/%,admission bindings certs charts claims controllers defaults deletion endpoints freshness instances observe oldclients policies quotas rotation sharing svcat ui)
 E2E := $(ALONE) $(TOGETHER)
-MODULES := . $(wildcard e2e/controlplane e2e/certmanager tools tools/golangci tools/helm tools/helm3 tools/image)
+# Where DEFAULTPLAN_LONG makes a difference, and to which tests.
+LONG := ./e2e/races ./e2e/osb ./e2e/claims ./e2e/quotas ./e2e/svcat
+LONG_TESTS := ^Test(DefaultsAreRaced|Crashes|Faults|NeverOver|SwitchRace)
+# The same for -short, which test-unit gives.
+REPEATED := ./webhook ./webhook/keeper ./resolve/policy ./resolve/quota ./merge ./osb/lifecycle ./osb/controller/relist
+REPEATED_TESTS := ^(FuzzAdmission|FuzzBindingAdmission|TestWhateverHappensATypeSettles|TestTwoKeepersSettleATypeToo|TestLaws|TestTransformLaws|TestNeverOverAndNeverUnder|TestRotationWalk|TestRealCatalogs)$$
+# Other supported releases of Kubernetes, the oldest first: those of each minor version
+# whose modules of staging a module proxy has whole. The core scenarios run on them.
+VERSIONS ?= v1.33.13 v1.34.4 v1.35.4 v1.37.0
+CORE := ./e2e/admission ./e2e/bindings ./e2e/defaults ./e2e/instances ./e2e/oldclients ./e2e/policies
+CORE_SVCAT := ^Test(Bind|CheckSaysWhatIsBroken|CreateClassAndProvisionFromIt|Describe|ExplainDrawsGraphs|Get|KubectlTakesSvcatAsPlugin|ProvisionBySelector|ProvisionByType|ProvisionDryRun|ProvisionErrors|ProvisionWithDefaults|Register|RetireAndAdopt|SwitchEndsAlikeByKubectl|SwitchPrintsTheProposalsLines|Sync|TheProposalsDiscovery|Unbind|VersionNamesAllThree|WaitUntilReady)$$
+# Of both, what the shipped manifests and kubectl have to do with the most.
+CORE_SHORT := ^Test(Bind|BindingTakesWhatThePlanGives|DefaultsAreRepaired|FlowsAreAccepted|KubectlShowsWhyItIsRefused|OldManifestsAreAdmittedAsTheyAlwaysWere|OneDefaultPerType|PlansAreFoundByField|PoliciesGuardWithoutTheWebhook|PolicyKeepsAPlanOutOfANamespace|ProvisionWithDefaults|TheManifestsAreTheProposals|TheSchemaHoldsWhatCannotChange|WhatAWriteLeavesOutIsRestored|WhatKubectlGetShows|WhichWritesTheWebhookIsAskedAbout)$$
+MODULES := . $(wildcard e2e/controlplane e2e/certmanager tools tools/golangci tools/helm tools/helm3 tools/image tools/promtool)
 
-# Without C: what is built is the same everywhere, and built once. Only the race
-# detector wants it.
+# One mode of compiling for all that is built, linted and tested without the race
+# detector, and one with it, which alone wants C: tools/once.sh shows that no package is
+# compiled twice for one mode. The user's own flags stay.
 export CGO_ENABLED := 0
+export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath)
+RACE := CGO_ENABLED=1 $(GO) test -race -vet=off
+# What go test printed, and what was skipped.
+export DEFAULTPLAN_SKIPPED := $(CURDIR)/bin/test.skipped
+TESTED := | tee -a $(CURDIR)/bin/test.log
 
 ##@ Run
 .PHONY: demo
@@ -45,24 +64,33 @@ build: bin/webhook bin/controller bin/svcat bin/playground bin/controlplane bin/
 
 .PHONY: bin/webhook bin/controller bin/svcat bin/playground bin/controlplane bin/kubectl
 bin/webhook bin/controller bin/svcat bin/playground:
-	$(GO) build -trimpath -ldflags "$(LDFLAGS)" -o $@ ./cmd/$(@F)
+	$(GO) build -ldflags "$(LDFLAGS)" -o $@ ./cmd/$(@F)
 # Never with the race detector: this is Kubernetes, not ours.
 bin/controlplane:
-	cd e2e/controlplane && $(GO) build -trimpath -ldflags "$(K8S_LDFLAGS)" -o ../../$@ .
+	cd e2e/controlplane && $(GO) build -ldflags "$(K8S_LDFLAGS)" -o ../../$@ .
+# A link to the kubectl on PATH where that fits.
 bin/kubectl:
-	cd e2e/controlplane && $(GO) build -trimpath -ldflags "$(K8S_LDFLAGS)" -o ../../$@ ./kubectl
+	mkdir -p bin && rm -f $@
+	if path=$$(tools/kubectl.sh $(K8S_VERSION)); then ln -s "$$path" $@; \
+		else cd e2e/controlplane && $(GO) build -ldflags "$(K8S_LDFLAGS)" -o ../../$@ ./kubectl; fi
 
 # Helm 4 and Helm 3, which the tests of the charts install with.
 .PHONY: bin/helm bin/helm3
 bin/helm:
-	cd tools/helm && $(GO) build -trimpath -ldflags "-s -w" -o ../../$@ helm.sh/helm/v4/cmd/helm
+	cd tools/helm && $(GO) build -ldflags "-s -w" -o ../../$@ helm.sh/helm/v4/cmd/helm
 bin/helm3:
-	cd tools/helm3 && $(GO) build -trimpath -ldflags "-s -w" -o ../../$@ helm.sh/helm/v3/cmd/helm
+	cd tools/helm3 && $(GO) build -ldflags "-s -w" -o ../../$@ helm.sh/helm/v3/cmd/helm
+
+# promtool, which the tests of the alerts judge them with; without the clouds that
+# Prometheus finds its targets in, which are most of it.
+.PHONY: bin/promtool
+bin/promtool:
+	cd tools/promtool && $(GO) build -tags remove_all_sd -ldflags "-s -w" -o ../../$@ github.com/prometheus/prometheus/cmd/promtool
 
 # cert-manager's own controllers in one process, for the tests of certificates.
 .PHONY: bin/certmanager
 bin/certmanager:
-	cd e2e/certmanager && $(GO) build -trimpath -ldflags "-s -w" -o ../../$@ .
+	cd e2e/certmanager && $(GO) build -ldflags "-s -w" -o ../../$@ .
 
 .PHONY: image
 image: ## Write the images into bin/image as OCI layouts (VERSION, PUSH=host/path)
@@ -70,31 +98,66 @@ image: ## Write the images into bin/image as OCI layouts (VERSION, PUSH=host/pat
 
 ##@ Test
 .PHONY: test
-test: build test-unit test-controlplane test-image test-e2e ## Everything that must pass, race detector on
+test: build test-unit test-deploy test-controlplane test-image test-e2e ## Everything that must pass, race detector on; ends with the slowest packages
+	@tools/slowest.sh < bin/test.log
+	@if [ -s $(DEFAULTPLAN_SKIPPED) ]; then cat $(DEFAULTPLAN_SKIPPED); fi
+
+.PHONY: test-started
+test-started:
+	@mkdir -p bin && rm -f bin/test.log $(DEFAULTPLAN_SKIPPED)
 
 # Lint vets them all already.
 .PHONY: test-unit
-test-unit: build bin/helm bin/helm3
-	CGO_ENABLED=1 $(GO) test -race -vet=off $$($(GO) list ./... | grep -v -x -F "$$($(GO) list $(E2E))")
+test-unit: test-started build ## The unit tests; those of cmd/playground run what was built
+	$(RACE) -short $$($(GO) list ./... | grep -v -x -F "$$($(GO) list $(E2E) ./deploy/...)") $(TESTED)
+
+.PHONY: test-deploy
+test-deploy: test-started build bin/helm bin/helm3 bin/promtool ## The chart, the manifests and the alerts
+	$(RACE) ./deploy/... $(TESTED)
 
 .PHONY: test-controlplane
-test-controlplane: bin/controlplane bin/kubectl
-	cd e2e/controlplane && $(GO) vet -trimpath ./... && $(GO) test -trimpath ./folder ./pki ./test
+test-controlplane: test-started bin/controlplane bin/kubectl
+	cd e2e/controlplane && $(GO) vet ./... && $(GO) test ./folder ./pki ./test $(TESTED)
 
 .PHONY: test-image
-test-image:
-	cd tools/image && $(GO) test -timeout 30m ./...
+test-image: test-started
+	cd tools/image && $(GO) test -timeout 30m ./... $(TESTED)
 
-# The scenarios run the built binaries, here with the race detector as well.
+# The scenarios run the built binaries: the two that serve with the race detector. svcat is
+# started some thousand times, which is slow with it; its unit tests have it.
 SCENARIOS := DEFAULTPLAN_WEBHOOK=$(CURDIR)/bin/race/webhook DEFAULTPLAN_CONTROLLER=$(CURDIR)/bin/race/controller \
-	DEFAULTPLAN_SVCAT=$(CURDIR)/bin/race/svcat CGO_ENABLED=1 $(GO) test -race -vet=off -count=1 -timeout 25m
+	$(GO) test -vet=off -count=1
+
+.PHONY: bin/race
+bin/race:
+	mkdir -p $@
+	CGO_ENABLED=1 $(GO) build -race -o $@/ ./cmd/webhook ./cmd/controller
 
 .PHONY: test-e2e
-test-e2e: build bin/helm bin/helm3 bin/certmanager
-	mkdir -p bin/race
-	CGO_ENABLED=1 $(GO) build -race -o bin/race/ ./cmd/webhook ./cmd/controller ./cmd/svcat
-	$(SCENARIOS) -p 2 $(TOGETHER)
-	$(SCENARIOS) -p 1 $(ALONE)
+test-e2e: test-started build bin/race bin/helm bin/helm3 bin/certmanager ## The scenarios on a real control plane
+	$(SCENARIOS) -timeout 25m -p 2 $(TOGETHER) $(TESTED)
+	$(SCENARIOS) -timeout 25m -p 1 $(ALONE) $(TESTED)
+
+.PHONY: test-long
+test-long: build bin/race ## The repetitions and random walks in their long form
+	$(RACE) -count=1 -run '$(REPEATED_TESTS)' $(REPEATED)
+	$(GO) test -vet=off -count=1 -run '^TestWalk$$' ./osb/lifecycle -walk-far 8000
+	DEFAULTPLAN_LONG=1 $(SCENARIOS) -timeout 60m -p 1 -run '$(LONG_TESTS)' $(LONG)
+
+# One release after the other: building its control plane is most of the time.
+MATRIX := $(addprefix matrix-,$(VERSIONS))
+.PHONY: matrix matrix-short $(MATRIX)
+matrix: $(MATRIX) ## The core scenarios on the other supported releases of Kubernetes (VERSIONS=...)
+
+matrix-short: ## A few of them on the oldest and the newest release
+	$(MAKE) matrix SHORT=1 VERSIONS="$(firstword $(VERSIONS)) $(filter-out $(firstword $(VERSIONS)),$(lastword $(VERSIONS)))"
+
+$(MATRIX): matrix-%: test-started bin/race
+	@TIMEFORMAT='=== Kubernetes $* is built: %0R s, processors: %0U s user, %0S s system'; time tools/matrix.sh $*
+	@export DEFAULTPLAN_CONTROLPLANE=$(CURDIR)/bin/matrix/$*/controlplane DEFAULTPLAN_KUBECTL=$(CURDIR)/bin/matrix/$*/kubectl; \
+	TIMEFORMAT='=== scenarios on Kubernetes $*: %0R s, processors: %0U s user, %0S s system'; \
+	if [ -n "$(SHORT)" ]; then time $(SCENARIOS) -timeout 25m -p 2 -run '$(CORE_SHORT)' $(CORE) ./e2e/svcat; \
+		else time { $(SCENARIOS) -timeout 25m -p 2 $(CORE) && $(SCENARIOS) -timeout 25m -run '$(CORE_SVCAT)' ./e2e/svcat; }; fi
 
 .PHONY: soak
 soak: build ## The long random tests: fuzzing for FUZZTIME each, races, crashes, faults
@@ -129,4 +192,4 @@ verify: generate ## Check that generated files are current, modules tidy, code f
 
 .PHONY: help
 help: ## Show this help
-	@awk 'BEGIN {FS = ":.*##"} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*##/ {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*##"} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*##/ {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

@@ -1,8 +1,16 @@
-// Package e2e plays the stories of users and operators on the real parts:
-// etcd and kube-apiserver, the manifests as shipped, and the built webhook.
+// Package e2e has the scenarios: tests that run on the real parts, which are etcd and
+// kube-apiserver, the manifests as shipped and the built binaries. Each folder is about one
+// subject, and its doc comment says what it proves. Tests of a folder share one stack (see
+// stack.Main), so each makes names of its own (see env.Env).
 //
-// Nothing is simulated and nothing is skipped: what a scenario shows is what a
-// cluster does. One stack with two webhook processes serves all scenarios that
-// need no flags of their own; they share its catalog, so each makes names of
-// its own (newWorld).
+// Webhook: admission (the rules of each kind), instances, bindings, defaults, freshness,
+// races, policies, quotas, oldclients, deletion.
+//
+// Controller: osb, claims, sharing, rotation, controllers, endpoints.
+//
+// Both, and what people use: observe, install, charts, certs, ha, svcat, ui.
+//
+// Not scenarios: stack and env start and use a control plane, offering and golden help
+// tests of plans and of what is printed, node stands in for a kubelet, controlplane and
+// certmanager are modules that are built, and bench measures.
 package e2e

@@ -24,53 +24,53 @@ const endSignal = syscall.SIGTERM
 // start at once. And whatever is done to the Secret or the configurations later is healed.
 func TestCertificatesAreMadeAndHealed(t *testing.T) {
 	t.Parallel()
-	w := startWorld(t, "--certs-settle=1s", "--certs-overlap=4s")
-	w.firstInstall()
-	w.damages()
-	w.wiped()
-	w.madeAnew()
-	w.isTold()
+	e := newEnv(t, "--certs-settle=1s", "--certs-overlap=4s")
+	e.firstInstall()
+	e.damages()
+	e.wiped()
+	e.madeAnew()
+	e.isTold()
 }
 
 // firstInstall is that of an empty Secret: two replicas race, and agree.
-func (w *world) firstInstall() {
-	w.Helper()
+func (e *testEnv) firstInstall() {
+	e.Helper()
 	for i := range 2 {
-		w.removePod(i)
+		e.removePod(i)
 	}
-	ctx := w.Context()
-	secret, err := w.secret(ctx, managedSecret)
-	require.NoError(w, err)
-	require.NoError(w, w.Client().Delete(ctx, secret))
-	require.NoError(w, w.Client().Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: managedSecret}}))
-	w.wipe(ctx, mutating, validating)
+	ctx := e.Context()
+	secret, err := e.secret(ctx, managedSecret)
+	require.NoError(e, err)
+	require.NoError(e, e.Client().Delete(ctx, secret))
+	require.NoError(e, e.Client().Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: managedSecret}}))
+	e.wipe(ctx, mutating, validating)
 
-	require.Error(w, (&load{w: w}).create(ctx), "nobody is trusted")
+	require.Error(e, (&load{env: e}).create(ctx), "nobody is trusted")
 	started := time.Now()
 	failed := make(chan error, 2)
 	for i := range 2 {
-		go func() { failed <- w.StartWebhook(ctx, i) }()
+		go func() { failed <- e.StartWebhook(ctx, i) }()
 	}
-	w.eventually(30*time.Second, func(ctx context.Context) (bool, error) {
-		err := (&load{w: w}).create(ctx)
+	e.eventually(30*time.Second, func(ctx context.Context) (bool, error) {
+		err := (&load{env: e}).create(ctx)
 		return err == nil, err
 	}, "a create is answered")
-	w.Logf("%s after two replicas were started with an empty Secret, a create was answered", time.Since(started).Round(time.Millisecond))
-	require.NoError(w, <-failed)
-	require.NoError(w, <-failed)
-	w.eventually(10*time.Second, w.settled, "both serve what the Secret holds")
-	assert.InDelta(w, 1, w.metric(`defaultplan_certificate_rotations_total{certificate="ca"}`), 0, "one of the two made the authority")
-	assert.InDelta(w, 1, w.metric(`defaultplan_certificate_rotations_total{certificate="leaf"}`), 0, "one of the two made the leaf")
+	e.Logf("%s after two replicas were started with an empty Secret, a create was answered", time.Since(started).Round(time.Millisecond))
+	require.NoError(e, <-failed)
+	require.NoError(e, <-failed)
+	e.eventually(10*time.Second, e.settled, "both serve what the Secret holds")
+	assert.InDelta(e, 1, e.metric(`defaultplan_certificate_rotations_total{certificate="ca"}`), 0, "one of the two made the authority")
+	assert.InDelta(e, 1, e.metric(`defaultplan_certificate_rotations_total{certificate="leaf"}`), 0, "one of the two made the leaf")
 }
 
 // damages are done to the Secret, one after the other, under load.
-func (w *world) damages() {
-	w.Helper()
-	load := w.underLoad()
+func (e *testEnv) damages() {
+	e.Helper()
+	load := e.underLoad()
 	other, err := certs.Issue("other", []string{"127.0.0.1"}, time.Now(), time.Hour)
-	require.NoError(w, err)
+	require.NoError(e, err)
 	expired, err := certs.Issue("expired", []string{"127.0.0.1"}, time.Now().Add(-2*time.Hour), time.Hour)
-	require.NoError(w, err)
+	require.NoError(e, err)
 	garbage := []byte("-----BEGIN CERTIFICATE-----\nnone\n-----END CERTIFICATE-----\n")
 	for name, data := range map[string]map[string][]byte{
 		"CertificateIsGarbage": {certs.CertFile: garbage},
@@ -82,10 +82,10 @@ func (w *world) damages() {
 		"NothingLeft":          {certs.CAFile: nil, "ca.key": nil, certs.CertFile: nil, certs.KeyFile: nil, "leaving.crt": nil},
 	} {
 		patch, err := json.Marshal(map[string]any{"data": data})
-		require.NoError(w, err)
+		require.NoError(e, err)
 		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: managedSecret}}
-		require.NoError(w, w.Client().Patch(w.Context(), secret, client.RawPatch(types.MergePatchType, patch)))
-		w.eventually(20*time.Second, w.settled, name)
+		require.NoError(e, e.Client().Patch(e.Context(), secret, client.RawPatch(types.MergePatchType, patch)))
+		e.eventually(20*time.Second, e.settled, name)
 	}
 	load.done()
 }
@@ -96,11 +96,11 @@ var (
 )
 
 // wipe empties the bundles of configurations.
-func (w *world) wipe(ctx context.Context, which ...client.Object) {
-	w.Helper()
+func (e *testEnv) wipe(ctx context.Context, which ...client.Object) {
+	e.Helper()
 	for _, object := range which {
 		object = object.DeepCopyObject().(client.Object)
-		require.NoError(w, w.Client().Get(ctx, client.ObjectKeyFromObject(object), object))
+		require.NoError(e, e.Client().Get(ctx, client.ObjectKeyFromObject(object), object))
 		switch c := object.(type) {
 		case *admissionregistrationv1.MutatingWebhookConfiguration:
 			for i := range c.Webhooks {
@@ -111,42 +111,42 @@ func (w *world) wipe(ctx context.Context, which ...client.Object) {
 				c.Webhooks[i].ClientConfig.CABundle = nil
 			}
 		}
-		require.NoError(w, w.Client().Update(ctx, object))
+		require.NoError(e, e.Client().Update(ctx, object))
 	}
 }
 
 // wiped is what helm or kubectl may do to the bundles.
-func (w *world) wiped() {
-	w.Helper()
-	w.wipe(w.Context(), mutating, validating)
+func (e *testEnv) wiped() {
+	e.Helper()
+	e.wipe(e.Context(), mutating, validating)
 	at := time.Now()
-	w.eventually(5*time.Second, w.settled, "the bundles are filled again")
-	w.Logf("bundles that were emptied were filled after %s", time.Since(at).Round(time.Millisecond))
+	e.eventually(5*time.Second, e.settled, "the bundles are filled again")
+	e.Logf("bundles that were emptied were filled after %s", time.Since(at).Round(time.Millisecond))
 }
 
 // madeAnew is a configuration that was deleted and comes again.
-func (w *world) madeAnew() {
-	w.Helper()
-	ctx := w.Context()
-	require.NoError(w, w.Client().Delete(ctx, mutating.DeepCopy()))
-	require.NoError(w, w.Client().Delete(ctx, validating.DeepCopy()))
-	require.NoError(w, w.InstallHooks(ctx))
-	w.eventually(5*time.Second, w.settled, "new configurations get the authority")
+func (e *testEnv) madeAnew() {
+	e.Helper()
+	ctx := e.Context()
+	require.NoError(e, e.Client().Delete(ctx, mutating.DeepCopy()))
+	require.NoError(e, e.Client().Delete(ctx, validating.DeepCopy()))
+	require.NoError(e, e.InstallHooks(ctx))
+	e.eventually(5*time.Second, e.settled, "new configurations get the authority")
 }
 
 // isTold looks for the events on the Secret.
-func (w *world) isTold() {
-	w.Helper()
-	w.eventually(15*time.Second, func(ctx context.Context) (bool, error) {
+func (e *testEnv) isTold() {
+	e.Helper()
+	e.eventually(15*time.Second, func(ctx context.Context) (bool, error) {
 		list := &corev1.EventList{}
-		if err := w.Client().List(ctx, list, client.InNamespace(namespace)); err != nil {
+		if err := e.Client().List(ctx, list, client.InNamespace(namespace)); err != nil {
 			return false, err
 		}
 		told := map[string]bool{}
 		for _, event := range list.Items {
 			if event.InvolvedObject.Name == managedSecret {
 				told[event.Reason] = true
-				assert.NotContains(w, event.Message, "-----", "no certificate, no key")
+				assert.NotContains(e, event.Message, "-----", "no certificate, no key")
 			}
 		}
 		return told["AuthorityIssued"] && told["CertificateIssued"], nil

@@ -19,7 +19,7 @@ import (
 // handshakes with the webhook that trust what each webhook's bundle holds at the time:
 // the API server keeps connections, and would shake hands too rarely to notice all.
 type load struct {
-	w      *world
+	env    *testEnv
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
 
@@ -38,10 +38,10 @@ type phase struct{ trusted, signer string }
 const rest = 20 * time.Millisecond
 
 // underLoad begins a load; stop it by done.
-func (w *world) underLoad() *load {
-	ctx, cancel := context.WithCancel(w.Context())
-	l := &load{w: w, cancel: cancel}
-	w.Cleanup(func() { cancel(); l.wg.Wait() })
+func (e *testEnv) underLoad() *load {
+	ctx, cancel := context.WithCancel(e.Context())
+	l := &load{env: e, cancel: cancel}
+	e.Cleanup(func() { cancel(); l.wg.Wait() })
 	for _, every := range []func(context.Context) error{l.create, l.shakeHands} {
 		l.wg.Go(func() {
 			for ctx.Err() == nil {
@@ -69,7 +69,7 @@ func (l *load) create(ctx context.Context) error {
 	instance := &api.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "default", GenerateName: "load-"}}
 	instance.Spec.ClusterServiceClassExternalName = "class"
 	instance.Spec.ClusterServicePlanExternalName = "plan"
-	if err := l.w.Client().Create(ctx, instance, client.DryRunAll); err != nil {
+	if err := l.env.Client().Create(ctx, instance, client.DryRunAll); err != nil {
 		return fmt.Errorf("cannot create: %w", err)
 	}
 	l.mu.Lock()
@@ -80,11 +80,11 @@ func (l *load) create(ctx context.Context) error {
 
 // shakeHands trusts what the bundles hold, each of them alone.
 func (l *load) shakeHands(ctx context.Context) error {
-	bundles, err := l.w.bundles(ctx)
+	bundles, err := l.env.bundles(ctx)
 	if err != nil {
 		return err
 	}
-	leaf, err := l.w.served(ctx)
+	leaf, err := l.env.served(ctx)
 	if err != nil {
 		return fmt.Errorf("cannot shake hands: %w", err)
 	}
@@ -132,11 +132,11 @@ func (l *load) seen() []phase {
 
 // done ends the load: nothing of it may have failed.
 func (l *load) done() {
-	l.w.Helper()
+	l.env.Helper()
 	l.cancel()
 	l.wg.Wait()
-	assert.Empty(l.w, l.failures, "no request fails")
-	assert.Greater(l.w, l.creates, 20)
-	assert.Greater(l.w, l.handshakes, 20)
-	l.w.Logf("%d creates and %d handshakes", l.creates, l.handshakes)
+	assert.Empty(l.env, l.failures, "no request fails")
+	assert.Greater(l.env, l.creates, 20)
+	assert.Greater(l.env, l.handshakes, 20)
+	l.env.Logf("%d creates and %d handshakes", l.creates, l.handshakes)
 }

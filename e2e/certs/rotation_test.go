@@ -14,9 +14,9 @@ import (
 // come all the time: none fails, and the three phases follow each other.
 func TestCertificatesChangeUnderLoad(t *testing.T) {
 	t.Parallel()
-	w := startWorld(t, "--certs-ca-lifetime=30s", "--certs-leaf-lifetime=12s", "--certs-settle=2s", "--certs-overlap=8s")
-	load := w.underLoad()
-	w.eventually(time.Minute, func(context.Context) (bool, error) {
+	e := newEnv(t, "--certs-ca-lifetime=30s", "--certs-leaf-lifetime=12s", "--certs-settle=2s", "--certs-overlap=8s")
+	load := e.underLoad()
+	e.eventually(time.Minute, func(context.Context) (bool, error) {
 		seen := load.seen()
 		if !changed(seen) {
 			return false, fmt.Errorf("seen so far: %v", seen)
@@ -25,9 +25,9 @@ func TestCertificatesChangeUnderLoad(t *testing.T) {
 	}, "the old authority, both with a leaf of the old, both with one of the new, the new")
 	load.done()
 
-	assert.GreaterOrEqual(t, w.metric(`defaultplan_certificate_rotations_total{certificate="leaf"}`), 3.0, "the leaf was renewed in between")
-	assert.Zero(t, w.metric(`defaultplan_certificate_injection_failures_total{kind="MutatingWebhookConfiguration"}`))
-	assert.Greater(t, w.metric(`defaultplan_certificate_not_after_timestamp_seconds{certificate="leaf"}`), float64(time.Now().Unix()))
+	assert.GreaterOrEqual(t, e.metric(`defaultplan_certificate_rotations_total{certificate="leaf"}`), 3.0, "the leaf was renewed in between")
+	assert.Zero(t, e.metric(`defaultplan_certificate_injection_failures_total{kind="MutatingWebhookConfiguration"}`))
+	assert.Greater(t, e.metric(`defaultplan_certificate_not_after_timestamp_seconds{certificate="leaf"}`), float64(time.Now().Unix()))
 }
 
 // changed says whether the phases hold a whole change of the authority.

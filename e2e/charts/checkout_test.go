@@ -14,14 +14,14 @@ import (
 // nothing was built.
 func TestFirstCommandsInACheckout(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	e := newEnv(t)
 	document, err := os.ReadFile(filepath.Join("..", "..", "docs", "charts.md"))
 	require.NoError(t, err)
 	_, block, _ := strings.Cut(string(document), "\n\n    ")
 	block, _, _ = strings.Cut(block, "\n\n")
-	checkout := w.TempDir()
+	checkout := e.TempDir()
 	for _, source := range []string{"servicecatalog-lib", "examples/wordpress/Chart.yaml", "examples/wordpress/values.yaml", "examples/wordpress/values.schema.json", "examples/wordpress/templates"} {
-		w.copies(filepath.Join("..", "..", "deploy", "charts", source), filepath.Join(checkout, "deploy", "charts", source))
+		e.copies(filepath.Join("..", "..", "deploy", "charts", source), filepath.Join(checkout, "deploy", "charts", source))
 	}
 	folder, installed := checkout, 0
 	for line := range strings.Lines(block) {
@@ -39,7 +39,7 @@ func TestFirstCommandsInACheckout(t *testing.T) {
 				words = append(words, "--dry-run=client")
 				installed++
 			}
-			w.must("helm", words[1:]...)
+			e.must("helm", words[1:]...)
 		default:
 			require.Fail(t, "this test knows cd and helm only", line)
 		}
@@ -48,16 +48,16 @@ func TestFirstCommandsInACheckout(t *testing.T) {
 }
 
 // copies copies a file or a folder.
-func (w *world) copies(from, to string) {
-	w.Helper()
+func (e *testEnv) copies(from, to string) {
+	e.Helper()
 	is, err := os.Stat(from)
-	require.NoError(w, err)
+	require.NoError(e, err)
 	if is.IsDir() {
-		require.NoError(w, os.CopyFS(to, os.DirFS(from)))
+		require.NoError(e, os.CopyFS(to, os.DirFS(from)))
 		return
 	}
 	content, err := os.ReadFile(from)
-	require.NoError(w, err)
-	require.NoError(w, os.MkdirAll(filepath.Dir(to), 0o700))
-	require.NoError(w, os.WriteFile(to, content, 0o600))
+	require.NoError(e, err)
+	require.NoError(e, os.MkdirAll(filepath.Dir(to), 0o700))
+	require.NoError(e, os.WriteFile(to, content, 0o600))
 }

@@ -20,12 +20,12 @@ import (
 // inSync asserts that what Git holds is what the cluster holds, as GitOps compares: by
 // three ways with kubectl's annotation (Argo CD's own diff), and by what the API server
 // would store (its server-side diff, and Flux).
-func (w *world) inSync(manifests, when string) {
-	w.Helper()
-	output, err := w.runs("kubectl", manifests, "diff", "-f", "-")
-	assert.NoError(w, err, "%s: %s", when, output)
-	output, err = w.runs("kubectl", manifests, "diff", "--server-side", "--field-manager="+gitops, "--force-conflicts", "-f", "-")
-	assert.NoError(w, err, "%s, on the server: %s", when, output)
+func (e *testEnv) inSync(manifests, when string) {
+	e.Helper()
+	output, err := e.runs("kubectl", manifests, "diff", "-f", "-")
+	assert.NoError(e, err, "%s: %s", when, output)
+	output, err = e.runs("kubectl", manifests, "diff", "--server-side", "--field-manager="+gitops, "--force-conflicts", "-f", "-")
+	assert.NoError(e, err, "%s, on the server: %s", when, output)
 }
 
 // gitops is the field manager of Argo CD.
@@ -40,74 +40,74 @@ func TestNothingOfOursIsDrift(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			s := w.registered()
+			e := newEnv(t)
+			s := e.registered()
 			git := s.manifest("mydb", "parameters: {zone: b}") + "\n---\n" + bindingManifest("admin", "mydb")
-			w.applies(git, apply...)
-			w.inSync(git, "as admitted")
-			w.ready(w.an("ServiceBinding", "admin"))
-			w.inSync(git, "when it is there")
-			w.applies(git, apply...)
+			e.applies(git, apply...)
+			e.inSync(git, "as admitted")
+			e.ready(e.an("ServiceBinding", "admin"))
+			e.inSync(git, "when it is there")
+			e.applies(git, apply...)
 			assert.Empty(t, s.Calls(osbtest.Of(osbtest.Update)), "applied again, nothing changes")
 
 			git = s.manifest("mydb", "clusterServicePlanExternalName: large, parameters: {zone: c}") + "\n---\n" + bindingManifest("admin", "mydb")
-			w.applies(git, apply...)
-			w.inSync(git, "with another plan")
-			w.ready(w.an("ServiceInstance", "mydb"))
-			w.inSync(git, "when it has the plan")
-			w.switches(s, apply)
+			e.applies(git, apply...)
+			e.inSync(git, "with another plan")
+			e.ready(e.an("ServiceInstance", "mydb"))
+			e.inSync(git, "when it has the plan")
+			e.switches(s, apply)
 		})
 	}
 }
 
 // switches has Git say which plan is the default of a type, and then another one.
-func (w *world) switches(s *stage, apply []string) {
-	w.Helper()
+func (e *testEnv) switches(s *market, apply []string) {
+	e.Helper()
 	for _, plan := range []string{s.small, s.large} {
 		git := fmt.Sprintf(`{apiVersion: servicecatalog.k8s.io/v1beta1, kind: ClusterServiceType, metadata: {name: %s}, spec: {defaultPlanRef: {name: %s}}}`, s.serviceType, plan)
-		w.applies(git, apply...)
-		w.inSync(git, "when the default is said")
-		w.eventually(func() (bool, error) {
-			o := w.get(w.an("ClusterServiceType", s.serviceType))
+		e.applies(git, apply...)
+		e.inSync(git, "when the default is said")
+		e.Eventually(func() (bool, error) {
+			o := e.read(e.an("ClusterServiceType", s.serviceType))
 			confirmed, _, _ := unstructured.NestedBool(o.Object, "status", "confirmed")
-			return confirmed && w.clusterPlan(plan).Annotations[api.AnnotationDefaultPlan] == "true", nil
+			return confirmed && e.clusterPlan(plan).Annotations[api.AnnotationDefaultPlan] == "true", nil
 		})
-		w.inSync(git, "when the keeper annotated "+plan)
+		e.inSync(git, "when the keeper annotated "+plan)
 	}
-	assert.NotContains(w, w.clusterPlan(s.small).Annotations, api.AnnotationDefaultPlan)
+	assert.NotContains(e, e.clusterPlan(s.small).Annotations, api.AnnotationDefaultPlan)
 }
 
 // A plan that Git holds is annotated by the keeper where Git records it as the default.
 // Where Git annotates it too, a switch elsewhere is what Git is told to ignore.
 func TestAnnotationsOfDefaultsAreIgnored(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	s := w.registered()
+	e := newEnv(t)
+	s := e.registered()
 	plan := func(name, annotations string) string {
 		return fmt.Sprintf(`{apiVersion: servicecatalog.k8s.io/v1beta1, kind: ClusterServicePlan, metadata: {name: %[1]s, annotations: {%[2]s}},
 			spec: {externalName: %[1]s, externalID: %[1]s, serviceType: %[3]s, description: mine, clusterServiceBrokerName: %[4]s, clusterServiceClassRef: {name: %[4]s}}}`,
 			name, annotations, s.serviceType, s.class)
 	}
-	mine, other := w.name("mine"), w.name("other")
-	w.applies(plan(mine, "") + "\n---\n" + plan(other, api.AnnotationDefaultPlan+`: "true"`))
-	w.eventually(func() (bool, error) {
-		said, err := w.runs("svcat", "", "set", "plan", s.class+"/"+mine, "--default", "--cluster")
+	mine, other := e.Name("mine"), e.Name("other")
+	e.applies(plan(mine, "") + "\n---\n" + plan(other, api.AnnotationDefaultPlan+`: "true"`))
+	e.Eventually(func() (bool, error) {
+		said, err := e.runs("svcat", "", "set", "plan", s.class+"/"+mine, "--default", "--cluster")
 		if err != nil {
 			return false, errors.New(said)
 		}
 		return true, nil
 	})
-	w.inSync(plan(mine, ""), "the annotation that is more than Git has")
-	w.eventually(func() (bool, error) {
-		_, annotated := w.clusterPlan(other).Annotations[api.AnnotationDefaultPlan]
+	e.inSync(plan(mine, ""), "the annotation that is more than Git has")
+	e.Eventually(func() (bool, error) {
+		_, annotated := e.clusterPlan(other).Annotations[api.AnnotationDefaultPlan]
 		return !annotated, nil
 	})
-	output, err := w.runs("kubectl", plan(other, api.AnnotationDefaultPlan+`: "true"`), "diff", "-f", "-")
+	output, err := e.runs("kubectl", plan(other, api.AnnotationDefaultPlan+`: "true"`), "diff", "-f", "-")
 	require.Error(t, err, "what Git has and the cluster has not is drift, and admission refuses it")
 	assert.Contains(t, output, "is-default-plan")
 	ignored := ignoredDifferences(t, "servicecatalog.k8s.io_ClusterServicePlan")
 	assert.Contains(t, ignored, `.metadata.annotations["`+api.AnnotationDefaultPlan+`"]`)
-	w.must("kubectl", "delete", "clusterserviceplan", mine, other)
+	e.must("kubectl", "delete", "clusterserviceplan", mine, other)
 }
 
 // ignoredDifferences are the expressions of deploy/argocd for a kind.

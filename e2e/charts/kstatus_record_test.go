@@ -20,7 +20,7 @@ import (
 // A life is what kstatus said of every version of one object that the API server stored,
 // without repetitions. Argo CD's health check says the same of each, in its words.
 type life struct {
-	*world
+	*testEnv
 
 	mutex    sync.Mutex
 	statuses []status.Status
@@ -30,14 +30,14 @@ type life struct {
 
 // follows records an object's life, from before it is made to the end of the test. At the
 // end nothing may have been wrong.
-func (w *world) follows(kind, name string) *life {
-	w.Helper()
+func (e *testEnv) follows(kind, name string) *life {
+	e.Helper()
 	list := &unstructured.UnstructuredList{}
 	list.SetAPIVersion(api.GroupVersion.String())
 	list.SetKind(kind + "List")
-	watcher, err := w.client.Watch(w.Context(), list, client.InNamespace(w.an(kind, name).GetNamespace()), client.MatchingFields{"metadata.name": name})
-	require.NoError(w, err)
-	l := &life{world: w}
+	watcher, err := e.Client().Watch(e.Context(), list, client.InNamespace(e.an(kind, name).GetNamespace()), client.MatchingFields{"metadata.name": name})
+	require.NoError(e, err)
+	l := &life{testEnv: e}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -47,10 +47,10 @@ func (w *world) follows(kind, name string) *life {
 			}
 		}
 	}()
-	w.Cleanup(func() {
+	e.Cleanup(func() {
 		watcher.Stop()
 		<-done
-		assert.Empty(w, l.wrong)
+		assert.Empty(e, l.wrong)
 	})
 	return l
 }
@@ -125,7 +125,7 @@ func unless(is bool, why string) string {
 // becomes waits until a life was so, up to now: "InProgress Current".
 func (l *life) becomes(statuses string) {
 	l.Helper()
-	l.eventually(func() (bool, error) {
+	l.Eventually(func() (bool, error) {
 		l.mutex.Lock()
 		defer l.mutex.Unlock()
 		words := make([]string, len(l.statuses))

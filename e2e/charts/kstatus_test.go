@@ -18,7 +18,7 @@ func refusal() osbtest.Fault {
 	return osbtest.Status(http.StatusBadRequest, `{"description": "no"}`)
 }
 
-func (s *stage) manifest(name, more string) string {
+func (s *market) manifest(name, more string) string {
 	return fmt.Sprintf(`{apiVersion: servicecatalog.k8s.io/v1beta1, kind: ServiceInstance, metadata: {name: %s}, spec: {serviceType: %s, %s}}`, name, s.serviceType, more)
 }
 
@@ -27,43 +27,43 @@ func bindingManifest(name, instance string) string {
 }
 
 // finishes ends the one operation that runs at the broker.
-func (w *world) finishes(s *stage) {
-	w.Helper()
-	w.eventually(func() (bool, error) { return len(s.Running()) == 1, nil })
-	require.True(w, s.Finish(s.Running()[0]))
+func (e *testEnv) finishes(s *market) {
+	e.Helper()
+	e.Eventually(func() (bool, error) { return len(s.Running()) == 1, nil })
+	require.True(e, s.Finish(s.Running()[0]))
 }
 
 // What kstatus says of an instance and its binding at every version that is stored, from
 // creation by asynchronous operations to the end.
 func TestKstatusOfALife(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	s := w.registered()
+	e := newEnv(t)
+	s := e.registered()
 	for _, verb := range []osbtest.Verb{osbtest.Provision, osbtest.Update, osbtest.Deprovision} {
 		s.Async(verb, -1)
 	}
-	db, admin := w.follows("ServiceInstance", "mydb"), w.follows("ServiceBinding", "admin")
+	db, admin := e.follows("ServiceInstance", "mydb"), e.follows("ServiceBinding", "admin")
 
-	w.applies(bindingManifest("admin", "mydb")) // first: it waits for its instance
+	e.applies(bindingManifest("admin", "mydb")) // first: it waits for its instance
 	admin.becomes("InProgress")
-	w.applies(s.manifest("mydb", "parameters: {zone: a}"))
-	w.polled(s, 2)
+	e.applies(s.manifest("mydb", "parameters: {zone: a}"))
+	e.polled(s, 2)
 	db.becomes("InProgress")
 	admin.becomes("InProgress")
-	w.finishes(s)
+	e.finishes(s)
 	db.becomes("InProgress Current")
 	admin.becomes("InProgress Current")
 
-	w.applies(s.manifest("mydb", "parameters: {zone: b}"))
+	e.applies(s.manifest("mydb", "parameters: {zone: b}"))
 	db.becomes("InProgress Current InProgress")
-	w.finishes(s)
+	e.finishes(s)
 	db.becomes("InProgress Current InProgress Current")
 
-	w.must("kubectl", "delete", "serviceinstance", "mydb", "--wait=false")
+	e.must("kubectl", "delete", "serviceinstance", "mydb", "--wait=false")
 	db.becomes("InProgress Current InProgress Current Terminating")
-	w.must("kubectl", "delete", "servicebinding", "admin", "--wait=false")
+	e.must("kubectl", "delete", "servicebinding", "admin", "--wait=false")
 	admin.becomes("InProgress Current Terminating NotFound")
-	w.finishes(s)
+	e.finishes(s)
 	db.becomes("InProgress Current InProgress Current Terminating NotFound")
 }
 
@@ -99,15 +99,15 @@ func TestKstatusOfFailures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			s := w.registered()
+			e := newEnv(t)
+			s := e.registered()
 			s.Next(test.verb, test.fault)
-			db, admin := w.follows("ServiceInstance", "mydb"), w.follows("ServiceBinding", "admin")
-			w.applies(s.manifest("mydb", "parameters: {zone: a}") + "\n---\n" + bindingManifest("admin", "mydb"))
+			db, admin := e.follows("ServiceInstance", "mydb"), e.follows("ServiceBinding", "admin")
+			e.applies(s.manifest("mydb", "parameters: {zone: a}") + "\n---\n" + bindingManifest("admin", "mydb"))
 			db.becomes(test.instance)
 			admin.becomes(test.binding)
 			if test.mended != "" {
-				w.applies(s.manifest("mydb", "parameters: {zone: b}"))
+				e.applies(s.manifest("mydb", "parameters: {zone: b}"))
 				db.becomes(test.mended)
 				admin.becomes("InProgress Current")
 			}
@@ -118,49 +118,49 @@ func TestKstatusOfFailures(t *testing.T) {
 // An update that the broker refuses is failed, and mended by taking it back.
 func TestKstatusOfARefusedUpdate(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	s := w.registered()
-	db := w.follows("ServiceInstance", "mydb")
-	w.applies(s.manifest("mydb", "parameters: {zone: a}"))
+	e := newEnv(t)
+	s := e.registered()
+	db := e.follows("ServiceInstance", "mydb")
+	e.applies(s.manifest("mydb", "parameters: {zone: a}"))
 	db.becomes("InProgress Current")
 	s.Next(osbtest.Update, refusal())
-	w.applies(s.manifest("mydb", "parameters: {zone: b}"))
+	e.applies(s.manifest("mydb", "parameters: {zone: b}"))
 	db.becomes("InProgress Current InProgress Failed")
-	w.applies(s.manifest("mydb", "parameters: {zone: a}"))
+	e.applies(s.manifest("mydb", "parameters: {zone: a}"))
 	db.becomes("InProgress Current InProgress Failed InProgress Current")
 }
 
 // A changed Secret is an update without a change of spec: the generation does not tell.
 func TestKstatusOfAChangedSecret(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	s := w.registered()
+	e := newEnv(t)
+	s := e.registered()
 	secret := &corev1.Secret{StringData: map[string]string{"all": `{"size": 1}`}}
-	secret.Namespace, secret.Name = w.namespace, "more"
-	require.NoError(t, w.client.Create(t.Context(), secret))
+	secret.Namespace, secret.Name = e.Namespace, "more"
+	require.NoError(t, e.Client().Create(t.Context(), secret))
 	s.Async(osbtest.Update, -1)
-	db := w.follows("ServiceInstance", "mydb")
-	w.applies(s.manifest("mydb", "parametersFrom: [{secretKeyRef: {name: more, key: all}}]"))
+	db := e.follows("ServiceInstance", "mydb")
+	e.applies(s.manifest("mydb", "parametersFrom: [{secretKeyRef: {name: more, key: all}}]"))
 	db.becomes("InProgress Current")
 	secret.StringData = map[string]string{"all": `{"size": 2}`}
-	require.NoError(t, w.client.Update(t.Context(), secret))
+	require.NoError(t, e.Client().Update(t.Context(), secret))
 	db.becomes("InProgress Current InProgress")
-	w.finishes(s)
+	e.finishes(s)
 	db.becomes("InProgress Current InProgress Current")
 }
 
 // What only a person can put right is failed, although the broker never refused it.
 func TestKstatusOfAClash(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	s := w.registered()
+	e := newEnv(t)
+	s := e.registered()
 	secret := &corev1.Secret{StringData: map[string]string{"all": `{"size": 1}`}}
-	secret.Namespace, secret.Name = w.namespace, "more"
-	require.NoError(t, w.client.Create(t.Context(), secret))
-	db := w.follows("ServiceInstance", "mydb")
-	w.applies(s.manifest("mydb", "parameters: {size: 3}, parametersFrom: [{secretKeyRef: {name: more, key: all}}]"))
+	secret.Namespace, secret.Name = e.Namespace, "more"
+	require.NoError(t, e.Client().Create(t.Context(), secret))
+	db := e.follows("ServiceInstance", "mydb")
+	e.applies(s.manifest("mydb", "parameters: {size: 3}, parametersFrom: [{secretKeyRef: {name: more, key: all}}]"))
 	db.becomes("InProgress Failed")
-	w.applies(s.manifest("mydb", "parameters: {}, parametersFrom: [{secretKeyRef: {name: more, key: all}}]"))
+	e.applies(s.manifest("mydb", "parameters: {}, parametersFrom: [{secretKeyRef: {name: more, key: all}}]"))
 	db.becomes("InProgress Failed InProgress Current")
 }
 
@@ -168,18 +168,18 @@ func TestKstatusOfAClash(t *testing.T) {
 // sent the zero values of a status.
 func TestKstatusOfTheUndecided(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	db := w.follows("ServiceInstance", "mydb")
+	e := newEnv(t)
+	db := e.follows("ServiceInstance", "mydb")
 	i := &api.ServiceInstance{}
-	i.Namespace, i.Name = w.namespace, "mydb"
-	i.Spec.ClusterServiceClassExternalName, i.Spec.ClusterServicePlanExternalName = w.name("db"), "small"
-	require.NoError(t, w.client.Create(t.Context(), i))
-	w.eventually(func() (bool, error) {
-		c := condition(w.get(w.an("ServiceInstance", "mydb")), api.ConditionReady)
+	i.Namespace, i.Name = e.Namespace, "mydb"
+	i.Spec.ClusterServiceClassExternalName, i.Spec.ClusterServicePlanExternalName = e.Name("db"), "small"
+	require.NoError(t, e.Client().Create(t.Context(), i))
+	e.Eventually(func() (bool, error) {
+		c := condition(e.read(e.an("ServiceInstance", "mydb")), api.ConditionReady)
 		return c != nil && c["status"] == "Unknown", nil
 	})
 	db.becomes("InProgress")
-	w.registered()
+	e.registered()
 	db.becomes("InProgress Current")
 }
 
@@ -187,17 +187,17 @@ func TestKstatusOfTheUndecided(t *testing.T) {
 // so is the type that its catalog brings. (What would be Stalled, admission refuses.)
 func TestKstatusOfABroker(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	name := w.name("db")
-	broker, serviceType := w.follows("ClusterServiceBroker", name), w.follows("ClusterServiceType", w.name("sql"))
-	s := w.registered()
+	e := newEnv(t)
+	name := e.Name("db")
+	broker, serviceType := e.follows("ClusterServiceBroker", name), e.follows("ClusterServiceType", e.Name("sql"))
+	s := e.registered()
 	broker.becomes("InProgress Current")
 	serviceType.becomes("InProgress Current")
 
 	s.Next(osbtest.GetCatalog, osbtest.Status(http.StatusInternalServerError, `{}`))
-	w.must("kubectl", "patch", "clusterservicebroker", name, "--type=merge", "-p", `{"spec": {"relistRequests": 1}}`)
+	e.must("kubectl", "patch", "clusterservicebroker", name, "--type=merge", "-p", `{"spec": {"relistRequests": 1}}`)
 	broker.becomes("InProgress Current InProgress Current")
-	w.must("kubectl", "delete", "clusterservicebroker", name)
+	e.must("kubectl", "delete", "clusterservicebroker", name)
 	broker.becomes("InProgress Current InProgress Current Terminating NotFound")
 	assert.Empty(t, s.Instances())
 }

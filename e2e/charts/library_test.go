@@ -18,7 +18,7 @@ var both = []string{"helm", "helm3"}
 // What the library renders for what a user says, by both versions of Helm.
 func TestLibraryRenders(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	e := newEnv(t)
 	for name, test := range map[string]struct {
 		reason string
 		values string
@@ -62,9 +62,9 @@ func TestLibraryRenders(t *testing.T) {
 			for _, helm := range both {
 				args := []string{"template", "blog", wordpress()}
 				if test.values != "" {
-					args = append(args, "-f", w.in(t).text(test.values))
+					args = append(args, "-f", e.in(t).text(test.values))
 				}
-				rendered := objectsOf(t, w.in(t).must(helm, args...))
+				rendered := objectsOf(t, e.in(t).must(helm, args...))
 				assert.JSONEq(t, test.instance, specOf(t, rendered["ServiceInstance blog-db"]), "%s: %s", helm, test.reason)
 				if test.binding != "" {
 					assert.JSONEq(t, test.binding, specOf(t, rendered["ServiceBinding blog-db"]), "%s: %s", helm, test.reason)
@@ -81,16 +81,16 @@ func specOf(t *testing.T, o object) string {
 	return string(text)
 }
 
-// in is the same world for a subtest.
-func (w *world) in(t *testing.T) *world {
+// in is the same environment for a subtest.
+func (e *testEnv) in(t *testing.T) *testEnv {
 	t.Helper()
-	return &world{T: t, namespace: w.namespace, suffix: w.suffix, client: w.client}
+	return &testEnv{e.In(t)}
 }
 
 // What cannot be meant fails before anything is sent, in words that say what to write.
 func TestLibraryRefuses(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	e := newEnv(t)
 	for name, test := range map[string]struct {
 		reason string
 		values string
@@ -107,7 +107,7 @@ func TestLibraryRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, helm := range both {
-				assert.Contains(t, w.in(t).refused(helm, "template", "blog", wordpress(), "-f", w.in(t).text(test.values)), test.says, "%s: %s", helm, test.reason)
+				assert.Contains(t, e.in(t).refused(helm, "template", "blog", wordpress(), "-f", e.in(t).text(test.values)), test.says, "%s: %s", helm, test.reason)
 			}
 		})
 	}
@@ -119,27 +119,27 @@ func TestLibraryRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := w.in(t)
+			e := e.in(t)
 			for _, helm := range both {
-				said := w.refused(helm, "template", "blog", w.chartOf(`(dict "root" . "name" "db" "type" "mysql" "values" .Values.db)`), "-f", w.text(test.values))
+				said := e.refused(helm, "template", "blog", e.chartOf(`(dict "root" . "name" "db" "type" "mysql" "values" .Values.db)`), "-f", e.text(test.values))
 				assert.Contains(t, said, test.says, "%s: %s", helm, test.reason)
 			}
 		})
 	}
-	documented(t, w.refused("helm", "template", "blog", wordpress(), "--set", "planName=ha-mysql"), 1, "there is no className")
-	documented(t, w.refused("helm", "template", "blog", wordpress(), "--set", "database.clasName=a"), 2, "clasName", "Error: values")
+	documented(t, e.refused("helm", "template", "blog", wordpress(), "--set", "planName=ha-mysql"), 1, "there is no className")
+	documented(t, e.refused("helm", "template", "blog", wordpress(), "--set", "database.clasName=a"), 2, "clasName", "Error: values")
 	for call, says := range map[string]string{`(dict "name" "db")`: "say what the chart is", `(dict "root" .)`: "say what the service is called"} {
-		assert.Contains(t, w.refused("helm", "template", "blog", w.chartOf(call)), says)
+		assert.Contains(t, e.refused("helm", "template", "blog", e.chartOf(call)), says)
 	}
 }
 
 // Names that would be too long are cut, and stay apart.
 func TestLibraryCutsLongNames(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	e := newEnv(t)
 	names := map[string]bool{}
 	for _, name := range []string{strings.Repeat("n", 60) + "-a", strings.Repeat("n", 60) + "-b"} {
-		for key := range objectsOf(t, w.must("helm", "template", "blog", w.chartOf(`(dict "root" . "name" "`+name+`" "type" "mysql")`))) {
+		for key := range objectsOf(t, e.must("helm", "template", "blog", e.chartOf(`(dict "root" . "name" "`+name+`" "type" "mysql")`))) {
 			_, is, _ := strings.Cut(key, " ")
 			assert.Len(t, is, 63)
 			names[is] = true
@@ -173,14 +173,14 @@ func readJSON(t *testing.T, path string, into any) {
 // what the chart renders, with a broker's catalog beside it.
 func TestChartIsJudgedWithoutACluster(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	e := newEnv(t)
 	catalog := filepath.Join("..", "..", "osb", "osbtest", "catalogs", "azure.json")
-	said, err := w.runs("svcat", w.must("helm", "template", "blog", wordpress()), "render", "-f", catalog, "-f", "-")
+	said, err := e.runs("svcat", e.must("helm", "template", "blog", wordpress()), "render", "-f", catalog, "-f", "-")
 	require.NoError(t, err, said)
 	assert.Contains(t, said, "clusterServicePlanRef")
-	said, err = w.runs("svcat", w.must("helm", "template", "blog", wordpress(), "--set", "parameters.location=7"), "render", "-f", catalog, "-f", "-")
+	said, err = e.runs("svcat", e.must("helm", "template", "blog", wordpress(), "--set", "parameters.location=7"), "render", "-f", catalog, "-f", "-")
 	require.Error(t, err)
-	documented(t, strings.ReplaceAll(said, w.namespace+"/", ""), 2, `The ServiceInstance "blog-db" is invalid`, "is refused:")
+	documented(t, strings.ReplaceAll(said, e.Namespace+"/", ""), 2, `The ServiceInstance "blog-db" is invalid`, "is refused:")
 }
 
 // documented holds docs/charts.md to what was really said: so many lines of it, each with

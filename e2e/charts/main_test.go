@@ -7,68 +7,58 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/e2e/stack"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
 var (
-	// shared is the stack of all scenarios, and azure the broker on it whose catalog is
-	// the demo's: mysql has one suggestion, azure-mysql/premium-p1.
-	shared *stack.Stack
-	azure  *osbtest.Broker
-	// binFolder has the binaries, chartFolder a copy of deploy/charts in which the
-	// dependencies are built.
-	binFolder, chartFolder string
+	// azure is a broker on the shared stack whose catalog is the demo's: mysql has one
+	// suggestion, azure-mysql/premium-p1.
+	azure *osbtest.Broker
+	// chartFolder is a copy of deploy/charts in which the dependencies are built.
+	chartFolder string
 )
 
 func TestMain(m *testing.M) {
-	scenarios := stack.Scenarios{
-		Name: "charts", Up: filepath.Join("..", ".."), AtOnce: 8, Run: run,
-		Binaries: []string{"controlplane", "kubectl", "webhook", "controller", "svcat", "helm", "helm3"},
-	}
-	os.Exit(scenarios.Main(m))
+	stack.Main(m, stack.Suite{
+		Binaries: []string{"controller", "svcat", "helm", "helm3"}, Parallel: 6, Options: stack.Options{Webhooks: 1},
+		Controller: &stack.ControllerOptions{Args: []string{"--secret-interval=1s", "--maximum-retry-interval=2s"}},
+		Setup:      setup,
+	})
 }
 
-func run(m *testing.M, dir, bin string) (code int, err error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	binFolder, chartFolder = bin, filepath.Join(dir, "charts")
-	shared, err = stack.Start(ctx, stack.Options{Dir: filepath.Join(dir, "stack"), Bin: bin, Webhooks: 1})
+func setup(ctx context.Context, s *stack.Stack) error {
+	if err := errors.Join(buildCharts(ctx, s), registerAzure(ctx, s)); err != nil {
+		return err
+	}
+	kubelet, err := startKubelet(ctx, s.Client())
 	if err != nil {
-		return 1, err
+		return err
 	}
-	defer func() { err = errors.Join(err, shared.Stop()) }()
-	controller, err := shared.StartController(ctx, stack.ControllerOptions{Args: []string{"--secret-interval=1s", "--maximum-retry-interval=2s"}})
-	if err != nil {
-		return 1, err
-	}
-	defer func() { err = errors.Join(err, controller.Stop(context.WithoutCancel(ctx), syscall.SIGTERM)) }()
-	if err := errors.Join(buildCharts(ctx), registerAzure(ctx)); err != nil {
-		return 1, err
-	}
-	defer azure.Close()
-	kubelet, err := startKubelet(ctx, shared.Client())
-	if err != nil {
-		return 1, err
-	}
-	defer kubelet.stop()
-	return m.Run(), nil
+	s.AtStop(func(context.Context) error {
+		kubelet.stop()
+		azure.Close()
+		return nil
+	})
+	return nil
 }
 
 // buildCharts copies the charts and builds the dependencies of the copy, so that nothing
 // is written beside the sources.
-func buildCharts(ctx context.Context) error {
+func buildCharts(ctx context.Context, s *stack.Stack) error {
+	chartFolder = s.Path("charts")
 	if err := os.CopyFS(chartFolder, os.DirFS(filepath.Join("..", "..", "deploy", "charts"))); err != nil {
 		return fmt.Errorf("cannot copy the charts: %w", err)
 	}
-	cmd := exec.CommandContext(ctx, filepath.Join(binFolder, "helm"), "dependency", "build", wordpress())
-	cmd.Env = shared.Environment()
+	cmd := exec.CommandContext(ctx, s.Binary("helm"), "dependency", "build", wordpress())
+	cmd.Env = s.Environment()
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("cannot build the dependencies of wordpress: %w: %s", err, output)
 	}
@@ -76,21 +66,21 @@ func buildCharts(ctx context.Context) error {
 }
 
 // registerAzure registers the shared broker and waits until its catalog was read.
-func registerAzure(ctx context.Context) error {
+func registerAzure(ctx context.Context, s *stack.Stack) error {
 	azure = osbtest.New(osbtest.Options{Catalog: osbtest.DemoCatalog(osbtest.Azure)})
 	if err := azure.Listen(ctx, "127.0.0.1:0"); err != nil {
 		return err
 	}
 	b := &api.ClusterServiceBroker{ObjectMeta: metav1.ObjectMeta{Name: osbtest.Azure}}
 	b.Spec.URL = azure.URL
-	if err := shared.Client().Create(ctx, b); err != nil {
+	if err := s.Client().Create(ctx, b); err != nil {
 		return fmt.Errorf("cannot register the broker: %w", err)
 	}
 	return stack.Eventually(ctx, func() (bool, error) {
-		if err := shared.Client().Get(ctx, clientKey(b), b); err != nil {
+		if err := s.Client().Get(ctx, client.ObjectKeyFromObject(b), b); err != nil {
 			return true, err
 		}
-		ready, _ := api.FindCondition(b.Status.Conditions, api.ConditionReady)
+		ready := env.ConditionOf(b, api.ConditionReady)
 		if ready.Status != api.ConditionTrue {
 			return false, fmt.Errorf("the broker is not ready: %s", ready.Message)
 		}

@@ -39,27 +39,27 @@ func TestNullsOverDefaults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			w.helmWith(test.binary, "install", test.values)
+			e := newEnv(t)
+			e.helmWith(test.binary, "install", test.values)
 			if test.later != "" {
-				w.helmWith(test.binary, "upgrade", test.later)
+				e.helmWith(test.binary, "upgrade", test.later)
 			}
-			assert.Equal(t, test.stored, kindOf(w.parameters("blog-db"), "sslEnforcement"), test.reason)
-			assert.Equal(t, test.sent, kindOf(w.atBroker(azure, "blog-db"), "sslEnforcement"), test.reason)
-			assert.Equal(t, "eastus", w.atBroker(azure, "blog-db")["location"], "the other defaults stay")
+			assert.Equal(t, test.stored, kindOf(e.parameters("blog-db"), "sslEnforcement"), test.reason)
+			assert.Equal(t, test.sent, kindOf(e.atBroker(azure, "blog-db"), "sslEnforcement"), test.reason)
+			assert.Equal(t, "eastus", e.atBroker(azure, "blog-db")["location"], "the other defaults stay")
 		})
 	}
 }
 
 // helmWith installs or upgrades the example with values, and waits for its database.
-func (w *world) helmWith(binary, verb, values string) {
-	w.Helper()
+func (e *testEnv) helmWith(binary, verb, values string) {
+	e.Helper()
 	args := []string{verb, "blog", wordpress()}
 	if values != "" {
-		args = append(args, "-f", w.text(values))
+		args = append(args, "-f", e.text(values))
 	}
-	w.must(binary, args...)
-	w.ready(w.an("ServiceInstance", "blog-db"))
+	e.must(binary, args...)
+	e.ready(e.an("ServiceInstance", "blog-db"))
 }
 
 // kindOf says how an object has a key: null, value or absent.

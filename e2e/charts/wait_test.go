@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/defaultplan/defaultplan/e2e/stack"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -19,71 +20,71 @@ type outcome struct {
 }
 
 // starts runs a binary and does not wait for it.
-func (w *world) starts(binary string, args ...string) <-chan outcome {
+func (e *testEnv) starts(binary string, args ...string) <-chan outcome {
 	done := make(chan outcome, 1)
-	ctx := w.Context()
+	ctx := e.Context()
 	go func() {
-		output, err := w.runsIn(ctx, binary, "", args...)
+		output, err := e.runsIn(ctx, binary, "", args...)
 		done <- outcome{output, err}
 	}()
 	return done
 }
 
 // ends waits for a command.
-func (w *world) ends(done <-chan outcome) outcome {
-	w.Helper()
+func (e *testEnv) ends(done <-chan outcome) outcome {
+	e.Helper()
 	select {
 	case o := <-done:
 		return o
-	case <-time.After(time.Minute):
-		require.FailNow(w, "the command does not end")
+	case <-time.After(stack.Patience(time.Minute)):
+		require.FailNow(e, "the command does not end")
 		return outcome{}
 	}
 }
 
 // waits asserts that a command has not ended.
-func (w *world) waits(done <-chan outcome) {
-	w.Helper()
+func (e *testEnv) waits(done <-chan outcome) {
+	e.Helper()
 	select {
 	case o := <-done:
-		require.FailNow(w, "the command did not wait", "%v: %s", o.err, o.output)
+		require.FailNow(e, "the command did not wait", "%v: %s", o.err, o.output)
 	default:
 	}
 }
 
 // polled waits until the broker was asked so often how far it is.
-func (w *world) polled(s *stage, times int) {
-	w.Helper()
-	w.eventually(func() (bool, error) { return len(s.Calls(osbtest.Of(osbtest.PollInstance))) >= times, nil })
+func (e *testEnv) polled(s *market, times int) {
+	e.Helper()
+	e.Eventually(func() (bool, error) { return len(s.Calls(osbtest.Of(osbtest.PollInstance))) >= times, nil })
 }
 
 // helm install --wait and upgrade --wait return when the broker is done, and not before.
 func TestWaitReturnsWhenReady(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	s := w.registered()
+	e := newEnv(t)
+	s := e.registered()
 	s.Async(osbtest.Provision, -1)
 	s.Async(osbtest.Update, -1)
-	installing := w.starts("helm", "install", "blog", wordpress(), "--set", "database.serviceType="+s.serviceType, "--wait", "--timeout=90s")
-	w.polled(s, 2)
-	w.waits(installing)
+	installing := e.starts("helm", "install", "blog", wordpress(), "--set", "database.serviceType="+s.serviceType, "--wait", "--timeout=90s")
+	e.polled(s, 2)
+	e.waits(installing)
 	require.Len(t, s.Running(), 1)
 	require.True(t, s.Finish(s.Running()[0]))
-	o := w.ends(installing)
+	o := e.ends(installing)
 	require.NoError(t, o.err, o.output)
-	assert.True(t, isReady(w.instance("blog-db")))
-	assert.Contains(t, w.secretKeys("blog-db"), "host", "the binding too was waited for")
+	assert.True(t, isReady(e.instance("blog-db")))
+	assert.Contains(t, e.secretKeys("blog-db"), "host", "the binding too was waited for")
 
-	upgrading := w.starts("helm", "upgrade", "blog", wordpress(), "--reuse-values", "--set", "parameters.zone=b", "--wait", "--timeout=90s")
-	w.polled(s, len(s.Calls(osbtest.Of(osbtest.PollInstance)))+2)
-	w.waits(upgrading)
+	upgrading := e.starts("helm", "upgrade", "blog", wordpress(), "--reuse-values", "--set", "parameters.zone=b", "--wait", "--timeout=90s")
+	e.polled(s, len(s.Calls(osbtest.Of(osbtest.PollInstance)))+2)
+	e.waits(upgrading)
 	require.True(t, s.Finish(s.Running()[0]))
-	o = w.ends(upgrading)
+	o = e.ends(upgrading)
 	require.NoError(t, o.err, o.output)
-	assert.Equal(t, "b", w.atBroker(s.Broker, "blog-db")["zone"])
+	assert.Equal(t, "b", e.atBroker(s.Broker, "blog-db")["zone"])
 
-	w.must("helm", "uninstall", "blog")
-	w.gone(w.an("ServiceInstance", "blog-db"))
+	e.must("helm", "uninstall", "blog")
+	e.Gone(e.an("ServiceInstance", "blog-db"))
 	assert.Empty(t, s.Instances())
 }
 
@@ -91,15 +92,15 @@ func TestWaitReturnsWhenReady(t *testing.T) {
 // this one, Helm 4.3 may return as soon as one of them is gone.
 func TestWaitReturnsWhenGone(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	s := w.registered()
-	w.must("helm", "install", "alone", w.aloneChart(s.serviceType), "--wait", "--timeout=60s")
+	e := newEnv(t)
+	s := e.registered()
+	e.must("helm", "install", "alone", e.aloneChart(s.serviceType), "--wait", "--timeout=60s")
 	s.Async(osbtest.Deprovision, -1)
-	removing := w.starts("helm", "uninstall", "alone", "--wait", "--timeout=90s")
-	w.polled(s, 2)
-	w.waits(removing)
+	removing := e.starts("helm", "uninstall", "alone", "--wait", "--timeout=90s")
+	e.polled(s, 2)
+	e.waits(removing)
 	require.True(t, s.Finish(s.Running()[0]))
-	o := w.ends(removing)
+	o := e.ends(removing)
 	require.NoError(t, o.err, o.output)
 	assert.Empty(t, s.Instances())
 }
@@ -108,46 +109,46 @@ func TestWaitReturnsWhenGone(t *testing.T) {
 // does not wait for the timeout.
 func TestWaitEndsWhenStalled(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	s := w.registered()
+	e := newEnv(t)
+	s := e.registered()
 	s.Next(osbtest.Provision, osbtest.Status(http.StatusBadRequest, `{"description": "no more disks"}`))
 	began := time.Now()
-	said := w.refused("helm", "install", "alone", w.aloneChart(s.serviceType), "--wait", "--timeout=90s")
+	said := e.refused("helm", "install", "alone", e.aloneChart(s.serviceType), "--wait", "--timeout=90s")
 	assert.Contains(t, said, "no more disks")
 	assert.Contains(t, said, "Failed")
 	assert.Less(t, time.Since(began), time.Minute, "it is not waited for what cannot come")
-	w.must("helm", "uninstall", "alone", "--wait", "--timeout=60s")
+	e.must("helm", "uninstall", "alone", "--wait", "--timeout=60s")
 }
 
 // What admission refuses is Helm's error, with the way out; and the words of the warning
 // are told where it is decided.
 func TestRefusalIsTold(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	s := w.registered(func(service object) {
+	e := newEnv(t)
+	s := e.registered(func(service object) {
 		for _, plan := range service["plans"].([]object) {
 			delete(plan, "metadata")
 		}
 	})
-	said := w.refused("helm", "install", "blog", wordpress(), "--set", "database.serviceType="+s.serviceType, "--wait", "--timeout=30s")
+	said := e.refused("helm", "install", "blog", wordpress(), "--set", "database.serviceType="+s.serviceType, "--wait", "--timeout=30s")
 	assert.Contains(t, said, "is-default-plan=true")
 	assert.Contains(t, said, s.class+"/large")
-	_, err := w.runs("kubectl", "", "get", "serviceinstance", "blog-db")
+	_, err := e.runs("kubectl", "", "get", "serviceinstance", "blog-db")
 	require.Error(t, err, "there is none")
-	w.must("svcat", "set", "plan", s.class+"/large", "--default", "--cluster")
-	said = w.must("helm", "upgrade", "--install", "blog", wordpress(), "--set", "database.serviceType="+s.serviceType, "--wait", "--timeout=60s")
+	e.must("svcat", "set", "plan", s.class+"/large", "--default", "--cluster")
+	said = e.must("helm", "upgrade", "--install", "blog", wordpress(), "--set", "database.serviceType="+s.serviceType, "--wait", "--timeout=60s")
 	assert.Contains(t, said, "resolved to plan "+s.class+"/large (default)")
-	w.must("helm", "uninstall", "blog", "--wait", "--timeout=60s")
+	e.must("helm", "uninstall", "blog", "--wait", "--timeout=60s")
 }
 
 // An instance for which nothing is decided yet is waited for, as long as the user wants.
 func TestWaitDoesNotTakeUndecidedForDone(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	e := newEnv(t)
+	ctx, cancel := context.WithTimeout(t.Context(), stack.Patience(time.Minute))
 	defer cancel()
-	chart := w.aloneChart("")
-	said, err := w.runsIn(ctx, "helm", "", "install", "alone", chart, "--set", "className="+w.name("none"), "--set", "planName=none", "--wait", "--timeout=3s")
+	chart := e.aloneChart("")
+	said, err := e.runsIn(ctx, "helm", "", "install", "alone", chart, "--set", "className="+e.Name("none"), "--set", "planName=none", "--wait", "--timeout=3s")
 	require.Error(t, err, said)
 	assert.Contains(t, said, "ServiceInstance")
 	assert.Contains(t, said, "InProgress")

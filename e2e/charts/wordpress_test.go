@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 )
@@ -28,22 +29,22 @@ func defaults(over object) object {
 }
 
 // plan is the external name of the plan that an instance has.
-func (w *world) plan(name string) string {
-	w.Helper()
+func (e *testEnv) plan(name string) string {
+	e.Helper()
 	p := &api.ClusterServicePlan{}
-	ref := w.instance(name).Spec.ClusterServicePlanRef
-	require.NotNil(w, ref)
+	ref := e.instance(name).Spec.ClusterServicePlanRef
+	require.NotNil(e, ref)
 	p.Name = ref.Name
-	require.NoError(w, w.client.Get(w.Context(), clientKey(p), p))
+	require.NoError(e, e.Client().Get(e.Context(), client.ObjectKeyFromObject(p), p))
 	return p.Spec.ExternalName
 }
 
 // secretKeys are the keys of a Secret.
-func (w *world) secretKeys(name string) []string {
-	w.Helper()
+func (e *testEnv) secretKeys(name string) []string {
+	e.Helper()
 	s := &corev1.Secret{}
-	s.Namespace, s.Name = w.namespace, name
-	require.NoError(w, w.client.Get(w.Context(), clientKey(s), s))
+	s.Namespace, s.Name = e.Namespace, name
+	require.NoError(e, e.Client().Get(e.Context(), client.ObjectKeyFromObject(s), s))
 	var keys []string
 	for key := range s.Data {
 		keys = append(keys, key)
@@ -55,98 +56,98 @@ func (w *world) secretKeys(name string) []string {
 // uninstalled; --wait returns when its database is there.
 func TestChartByType(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	said := w.must("helm", "install", "blog", wordpress(), "--wait", "--timeout=60s")
+	e := newEnv(t)
+	said := e.must("helm", "install", "blog", wordpress(), "--wait", "--timeout=60s")
 	assert.Contains(t, said, "mysql resolved to plan azure-mysql/premium-p1 (suggested)")
-	w.doesAsNoted(said)
-	first := w.instance("blog-db")
+	e.doesAsNoted(said)
+	first := e.instance("blog-db")
 	assert.True(t, isReady(first), "--wait waits for the instance")
-	assert.Equal(t, "premium-p1", w.plan("blog-db"))
-	assert.Equal(t, defaults(nil), w.parameters("blog-db"))
-	assert.Equal(t, defaults(nil), w.atBroker(azure, "blog-db"))
-	assert.Subset(t, w.secretKeys("blog-db"), []string{"host", "database", "username", "password"})
+	assert.Equal(t, "premium-p1", e.plan("blog-db"))
+	assert.Equal(t, defaults(nil), e.parameters("blog-db"))
+	assert.Equal(t, defaults(nil), e.atBroker(azure, "blog-db"))
+	assert.Subset(t, e.secretKeys("blog-db"), []string{"host", "database", "username", "password"})
 
-	w.must("helm", "upgrade", "blog", wordpress(), "--set", "parameters.location=westus", "--wait", "--timeout=60s")
-	changed := w.instance("blog-db")
+	e.must("helm", "upgrade", "blog", wordpress(), "--set", "parameters.location=westus", "--wait", "--timeout=60s")
+	changed := e.instance("blog-db")
 	assert.True(t, isReady(changed), "--wait waits for the update")
-	assert.Equal(t, defaults(object{"location": "westus"}), w.atBroker(azure, "blog-db"), "what admission filled in stays")
-	documented(t, w.must("svcat", "describe", "instance", "blog-db"), 5, ":   plan", ":   class", ":    plan", ":    class", ":     class", ":          user")
+	assert.Equal(t, defaults(object{"location": "westus"}), e.atBroker(azure, "blog-db"), "what admission filled in stays")
+	documented(t, e.must("svcat", "describe", "instance", "blog-db"), 5, ":   plan", ":   class", ":    plan", ":    class", ":     class", ":          user")
 	kept := changed.Spec
 	kept.Parameters = first.Spec.Parameters
 	assert.Equal(t, first.Spec, kept, "only the parameter changed")
 
-	w.must("helm", "upgrade", "blog", wordpress(), "--reuse-values", "--set", "replicas=2", "--wait", "--timeout=60s")
-	assert.Equal(t, changed.Generation, w.instance("blog-db").Generation, "an upgrade of something else changes nothing here")
+	e.must("helm", "upgrade", "blog", wordpress(), "--reuse-values", "--set", "replicas=2", "--wait", "--timeout=60s")
+	assert.Equal(t, changed.Generation, e.instance("blog-db").Generation, "an upgrade of something else changes nothing here")
 
-	w.must("helm", "rollback", "blog", "1", "--wait", "--timeout=60s")
-	assert.Equal(t, defaults(object{"location": nil}), w.atBroker(azure, "blog-db"), "what the chart gives up is gone: a default is given once")
-	assert.Equal(t, first.Spec.ExternalID, w.instance("blog-db").Spec.ExternalID)
+	e.must("helm", "rollback", "blog", "1", "--wait", "--timeout=60s")
+	assert.Equal(t, defaults(object{"location": nil}), e.atBroker(azure, "blog-db"), "what the chart gives up is gone: a default is given once")
+	assert.Equal(t, first.Spec.ExternalID, e.instance("blog-db").Spec.ExternalID)
 
-	w.must("helm", "uninstall", "blog", "--wait", "--timeout=60s")
-	w.gone(w.an("ServiceInstance", "blog-db"))
-	w.gone(w.an("ServiceBinding", "blog-db"))
+	e.must("helm", "uninstall", "blog", "--wait", "--timeout=60s")
+	e.Gone(e.an("ServiceInstance", "blog-db"))
+	e.Gone(e.an("ServiceBinding", "blog-db"))
 	assert.NotContains(t, azure.Instances(), first.Status.ExternalID, "nothing stays at the broker")
 }
 
 // doesAsNoted runs the commands of svcat that a chart's notes end with.
-func (w *world) doesAsNoted(said string) {
-	w.Helper()
+func (e *testEnv) doesAsNoted(said string) {
+	e.Helper()
 	_, notes, found := strings.Cut(said, "NOTES:")
-	require.True(w, found, said)
+	require.True(e, found, said)
 	ran := 0
 	for line := range strings.Lines(notes) {
 		if words := strings.Fields(line); len(words) > 0 && words[0] == "svcat" {
-			assert.Contains(w, w.must("svcat", words[1:]...), "premium-p1")
+			assert.Contains(e, e.must("svcat", words[1:]...), "premium-p1")
 			ran++
 		}
 	}
-	assert.Positive(w, ran, said)
+	assert.Positive(e, ran, said)
 }
 
 // The proposal's words: --set className=custom-mysql --set planName=ha-mysql.
 func TestChartByClassAndPlan(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	custom := w.name("custom-mysql")
-	w.must("svcat", "create", "class", custom, "--from", "azure-mysql", "--cluster")
-	w.must("svcat", "create", "plan", w.name("ha"), "--from", "azure-mysql/basic50", "--class", custom, "--cluster", "--provision-params", `{"replicas": 3}`)
-	choice := []string{"--set", "className=" + custom, "--set", "planName=" + w.name("ha"), "--wait", "--timeout=60s"}
-	w.must("helm", append([]string{"install", "shop", wordpress()}, choice...)...)
-	assert.Equal(t, w.name("ha"), w.plan("shop-db"))
-	assert.EqualValues(t, 3, w.atBroker(azure, "shop-db")["replicas"])
+	e := newEnv(t)
+	custom := e.Name("custom-mysql")
+	e.must("svcat", "create", "class", custom, "--from", "azure-mysql", "--cluster")
+	e.must("svcat", "create", "plan", e.Name("ha"), "--from", "azure-mysql/basic50", "--class", custom, "--cluster", "--provision-params", `{"replicas": 3}`)
+	choice := []string{"--set", "className=" + custom, "--set", "planName=" + e.Name("ha"), "--wait", "--timeout=60s"}
+	e.must("helm", append([]string{"install", "shop", wordpress()}, choice...)...)
+	assert.Equal(t, e.Name("ha"), e.plan("shop-db"))
+	assert.EqualValues(t, 3, e.atBroker(azure, "shop-db")["replicas"])
 
-	w.must("helm", "upgrade", "shop", wordpress(), "--wait", "--timeout=60s")
-	assert.Equal(t, w.name("ha"), w.plan("shop-db"), "who names nothing any more keeps what was decided")
+	e.must("helm", "upgrade", "shop", wordpress(), "--wait", "--timeout=60s")
+	assert.Equal(t, e.Name("ha"), e.plan("shop-db"), "who names nothing any more keeps what was decided")
 
-	said := w.refused("helm", "upgrade", "shop", wordpress(), "--set", "className=azure-mysql", "--set", "planName=basic50")
+	said := e.refused("helm", "upgrade", "shop", wordpress(), "--set", "className=azure-mysql", "--set", "planName=basic50")
 	assert.Contains(t, said, "the class cannot change")
-	assert.Equal(t, w.name("ha"), w.plan("shop-db"))
-	w.must("helm", "rollback", "shop", "1", "--wait", "--timeout=60s")
-	assert.Equal(t, w.name("ha"), w.plan("shop-db"))
+	assert.Equal(t, e.Name("ha"), e.plan("shop-db"))
+	e.must("helm", "rollback", "shop", "1", "--wait", "--timeout=60s")
+	assert.Equal(t, e.Name("ha"), e.plan("shop-db"))
 
-	w.must("helm", "uninstall", "shop", "--wait", "--timeout=60s")
-	w.must("kubectl", "delete", "clusterserviceplans", "--field-selector=spec.clusterServiceClassRef.name="+custom)
-	w.must("kubectl", "delete", "clusterserviceclass", custom)
+	e.must("helm", "uninstall", "shop", "--wait", "--timeout=60s")
+	e.must("kubectl", "delete", "clusterserviceplans", "--field-selector=spec.clusterServiceClassRef.name="+custom)
+	e.must("kubectl", "delete", "clusterserviceclass", custom)
 }
 
 // Helm 3 merges three ways instead of applying on the server.
 func TestChartWithHelm3(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.must("helm3", "install", "blog", wordpress())
-	w.ready(w.an("ServiceBinding", "blog-db"))
-	first := w.instance("blog-db")
-	assert.Equal(t, defaults(nil), w.atBroker(azure, "blog-db"))
+	e := newEnv(t)
+	e.must("helm3", "install", "blog", wordpress())
+	e.ready(e.an("ServiceBinding", "blog-db"))
+	first := e.instance("blog-db")
+	assert.Equal(t, defaults(nil), e.atBroker(azure, "blog-db"))
 
-	w.must("helm3", "upgrade", "blog", wordpress(), "--set", "parameters.location=westus")
-	w.ready(w.an("ServiceInstance", "blog-db"))
-	assert.Equal(t, defaults(object{"location": "westus"}), w.atBroker(azure, "blog-db"))
-	kept := w.instance("blog-db").Spec
+	e.must("helm3", "upgrade", "blog", wordpress(), "--set", "parameters.location=westus")
+	e.ready(e.an("ServiceInstance", "blog-db"))
+	assert.Equal(t, defaults(object{"location": "westus"}), e.atBroker(azure, "blog-db"))
+	kept := e.instance("blog-db").Spec
 	kept.Parameters = first.Spec.Parameters
 	assert.Equal(t, first.Spec, kept)
 
-	w.must("helm3", "uninstall", "blog", "--wait")
-	w.gone(w.an("ServiceInstance", "blog-db"))
+	e.must("helm3", "uninstall", "blog", "--wait")
+	e.Gone(e.an("ServiceInstance", "blog-db"))
 	assert.NotContains(t, azure.Instances(), first.Status.ExternalID)
 	assert.Empty(t, azure.Violations())
 }

@@ -10,27 +10,23 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/env"
 )
-
-// controllerUser is who the controller is to the API server.
-const controllerUser = "system:serviceaccount:defaultplan-system:defaultplan-controller"
 
 // instancesPolicy holds the controller to the instances of bindings.
 const instancesPolicy = "instances.servicecatalog.k8s.io"
 
 // asController has the rights of the controller, and no others.
-func (w *world) asController() client.Client {
-	w.Helper()
-	theirs, err := client.New(w.RESTConfigFor(controllerUser), client.Options{Scheme: w.client.Scheme()})
-	require.NoError(w, err)
-	return theirs
+func (s *shop) asController() client.Client {
+	s.Helper()
+	return s.As(env.ControllerUser).Client()
 }
 
 // refused asserts that the policy refused a write.
-func (w *world) refused(err error) {
-	w.Helper()
-	require.True(w, apierrors.IsForbidden(err), "%v", err)
-	assert.Contains(w, err.Error(), "'"+instancesPolicy+"'")
+func (s *shop) refused(err error) {
+	s.Helper()
+	require.True(s, apierrors.IsForbidden(err), "%v", err)
+	assert.Contains(s, err.Error(), "'"+instancesPolicy+"'")
 }
 
 // TestControllerIsHeldToInstancesOfBindings: whoever has its token can neither make nor
@@ -39,16 +35,15 @@ func TestControllerIsHeldToInstancesOfBindings(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	b := s.claimed()
-	users := &api.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "users"}}
-	users.Spec.ClusterServiceClassExternalName = s.name("db")
+	users := s.Instance("users", env.OfPlan(s.Name("db"), ""))
 	s.Create(users)
 	theirs := s.asController()
 	s.refused(theirs.Delete(t.Context(), users, client.DryRunAll))
 	other := users.DeepCopy()
-	other.ObjectMeta = metav1.ObjectMeta{Namespace: s.namespace, Name: "other"}
-	other.Spec = api.ServiceInstanceSpec{PlanReference: api.PlanReference{ClusterServiceClassExternalName: s.name("db")}}
+	other.ObjectMeta = metav1.ObjectMeta{Namespace: s.Namespace, Name: "other"}
+	other.Spec = api.ServiceInstanceSpec{PlanReference: api.PlanReference{ClusterServiceClassExternalName: s.Name("db")}}
 	s.refused(theirs.Create(t.Context(), other, client.DryRunAll))
-	require.NoError(t, s.client.Create(t.Context(), other, client.DryRunAll), "the administrator may")
+	require.NoError(t, s.Client().Create(t.Context(), other, client.DryRunAll), "the administrator may")
 	require.NoError(t, theirs.Delete(t.Context(), s.own(b), client.DryRunAll), "what is a binding's own")
 	s.Delete(users)
 	s.Gone(users)

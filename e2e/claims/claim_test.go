@@ -9,20 +9,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
 // ofType asks by type instead of class.
 func ofType(s *shop) func(*api.ServiceBinding) {
 	return func(b *api.ServiceBinding) {
-		b.Spec.ClusterServiceClassExternalName, b.Spec.ServiceType = "", s.name("db")
+		b.Spec.ClusterServiceClassExternalName, b.Spec.ServiceType = "", s.Name("db")
 	}
 }
 
 // sized asks for a larger instance, and for another role.
 func sized(b *api.ServiceBinding) {
-	b.Spec.ProvisionParameters, b.Spec.Parameters = stack.RawJSON(`{"size": 5}`), stack.RawJSON(`{"role": "owner"}`)
+	b.Spec.ProvisionParameters, b.Spec.Parameters = env.RawJSON(`{"size": 5}`), env.RawJSON(`{"role": "owner"}`)
 }
 
 // slowly has the broker take its time for everything.
@@ -51,7 +51,7 @@ func TestOneObjectInOneSecretOut(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newShopOn(t, newWorld(t), test.fetchable)
+			s := newShopOn(env.New(t), test.fetchable)
 			test.prepare(s)
 			b := s.claimed(test.edits...)
 			made, bound := s.only()
@@ -64,11 +64,11 @@ func TestOneObjectInOneSecretOut(t *testing.T) {
 			assert.True(t, metav1.IsControlledBy(own, b))
 			assert.Equal(t, made.ID, own.Status.ExternalID)
 			assert.Equal(t, b.Spec.UserInfo.Username, own.Spec.UserInfo.Username, "it is in the name of the binding's user")
-			secret := s.secret(b.Status.Binding.Name)
+			secret := s.Secret(b.Status.Binding.Name)
 			s.Get(secret)
 			assert.Equal(t, bound.Credentials["password"], string(secret.Data["password"]))
 			assert.True(t, metav1.IsControlledBy(secret, b))
-			s.told("InstanceCreated", b.Name)
+			s.HasEvent(b, "InstanceCreated")
 			s.ends(b)
 		})
 	}
@@ -144,7 +144,7 @@ func TestClaimByType(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	plans := &api.ClusterServicePlanList{}
-	require.NoError(t, s.client.List(t.Context(), plans))
+	require.NoError(t, s.Client().List(t.Context(), plans))
 	for i := range plans.Items {
 		plan := &plans.Items[i]
 		if plan.Spec.ClusterServiceBrokerName != s.registered.Name {
@@ -158,7 +158,7 @@ func TestClaimByType(t *testing.T) {
 		})
 	}
 	b := s.claimed(ofType(s))
-	assert.Equal(t, s.name("db"), b.Spec.ServiceType)
+	assert.Equal(t, s.Name("db"), b.Spec.ServiceType)
 	resolved := s.HasCondition(b, api.ConditionResolved, api.ConditionTrue, "")
 	own := s.own(b)
 	s.Get(own)

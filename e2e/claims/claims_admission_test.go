@@ -14,14 +14,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/env"
 )
 
 // plan is the one plan of the shop.
 func (s *shop) plan() *api.ClusterServicePlan {
 	s.Helper()
 	var plans api.ClusterServicePlanList
-	require.NoError(s, s.client.List(s.Context(), &plans, client.MatchingFields{api.FieldExternalID: "small-id-" + s.suffix}))
+	require.NoError(s, s.Client().List(s.Context(), &plans, client.MatchingFields{api.FieldExternalID: s.PlanID("small")}))
 	require.Len(s, plans.Items, 1)
 	return &plans.Items[0]
 }
@@ -32,7 +32,7 @@ func (s *shop) makeDefault() {
 	plan := s.plan()
 	s.Change(plan, func() {
 		plan.Annotations = map[string]string{api.AnnotationDefaultPlan: "true"}
-		plan.Labels = map[string]string{"tier": s.suffix}
+		plan.Labels = map[string]string{"tier": s.Suffix}
 	})
 }
 
@@ -56,10 +56,10 @@ func TestClaimIsDecidedAtAdmission(t *testing.T) {
 		ask    func(*api.ServiceBindingSpec)
 		rule   string
 	}{
-		"type":  {"the default of its type", func(b *api.ServiceBindingSpec) { b.ServiceType = s.name("db") }, "cluster-default"},
-		"class": {"its only plan", func(b *api.ServiceBindingSpec) { b.ClusterServiceClassExternalName = s.name("db") }, "only-plan"},
+		"type":  {"the default of its type", func(b *api.ServiceBindingSpec) { b.ServiceType = s.Name("db") }, "cluster-default"},
+		"class": {"its only plan", func(b *api.ServiceBindingSpec) { b.ClusterServiceClassExternalName = s.Name("db") }, "only-plan"},
 		"selector": {"what matches", func(b *api.ServiceBindingSpec) {
-			b.PlanSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"tier": s.suffix}}
+			b.PlanSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"tier": s.Suffix}}
 		}, "selector"},
 	} {
 		b := s.claim(func(b *api.ServiceBinding) {
@@ -67,7 +67,7 @@ func TestClaimIsDecidedAtAdmission(t *testing.T) {
 			b.Spec.ClusterServiceClassExternalName = ""
 			tc.ask(&b.Spec)
 		})
-		require.NoError(t, s.client.Create(t.Context(), b, client.DryRunAll), tc.reason)
+		require.NoError(t, s.Client().Create(t.Context(), b, client.DryRunAll), tc.reason)
 		assert.Equal(t, plan.Name, b.Spec.ClusterServicePlanRef.Name, tc.reason)
 		assert.Nil(t, b.Spec.InstanceRef, "it names no instance, ever")
 		assert.JSONEq(t, `{"size":1}`, string(b.Spec.ProvisionParameters.Raw))
@@ -79,7 +79,7 @@ func TestClaimIsDecidedAtAdmission(t *testing.T) {
 		assert.Equal(t, map[string]string{"/role": "plan"}, applied.From)
 	}
 	var none api.ServiceBindingList
-	require.NoError(t, s.client.List(t.Context(), &none, client.InNamespace(s.namespace)))
+	require.NoError(t, s.Client().List(t.Context(), &none, client.InNamespace(s.Namespace)))
 	assert.Empty(t, none.Items, "a dry run stores nothing")
 	assert.Empty(t, s.broker.Instances())
 }
@@ -95,25 +95,25 @@ func TestClaimRefused(t *testing.T) {
 	}{
 		"Nothing": {"nothing is asked for", func(b *api.ServiceBinding) { b.Spec.ClusterServiceClassExternalName = "" }, "neither a type, a class nor a selector"},
 		"Type": {"nobody made a plan the default", func(b *api.ServiceBinding) {
-			b.Spec.ClusterServiceClassExternalName, b.Spec.ServiceType = "", "none-"+s.suffix
+			b.Spec.ClusterServiceClassExternalName, b.Spec.ServiceType = "", "none-"+s.Suffix
 		}, "spec.serviceType"},
-		"Class": {"there is no such class", func(b *api.ServiceBinding) { b.Spec.ClusterServiceClassExternalName = "none-" + s.suffix }, "there is no such class"},
+		"Class": {"there is no such class", func(b *api.ServiceBinding) { b.Spec.ClusterServiceClassExternalName = "none-" + s.Suffix }, "there is no such class"},
 		"NotDedicated": {"it names its instance", func(b *api.ServiceBinding) {
 			b.Spec.ClusterServiceClassExternalName, b.Spec.InstanceRef = "", &api.InstanceReference{Name: "mydb"}
-			b.Spec.ProvisionParameters = stack.RawJSON(`{"size": 2}`)
+			b.Spec.ProvisionParameters = env.RawJSON(`{"size": 2}`)
 		}, "instanceRef names another"},
 		"Forged": {"references are admission's", func(b *api.ServiceBinding) {
 			b.Spec.ClusterServicePlanRef = &api.ClusterObjectReference{Name: s.plan().Name}
 		}, "it is decided at admission"},
 	} {
-		assert.Contains(t, s.refusal(s.client.Create(t.Context(), s.claim(tc.edit))), tc.says, "%s: %s", name, tc.reason)
+		assert.Contains(t, s.refusal(s.Client().Create(t.Context(), s.claim(tc.edit))), tc.says, "%s: %s", name, tc.reason)
 	}
-	deny := &api.BindingPolicy{ObjectMeta: metav1.ObjectMeta{Name: s.name("closed")}}
+	deny := &api.BindingPolicy{ObjectMeta: metav1.ObjectMeta{Name: s.Name("closed")}}
 	deny.Spec.Action, deny.Spec.Message = api.PolicyDeny, "ask ann"
-	deny.Spec.Subjects = []api.BindingPolicySubject{{PlanSubject: api.PlanSubject{ClassName: s.name("db")}}}
+	deny.Spec.Subjects = []api.BindingPolicySubject{{PlanSubject: api.PlanSubject{ClassName: s.Name("db")}}}
 	s.Create(deny)
-	t.Cleanup(func() { _ = s.client.Delete(t.Context(), deny) })
-	said := s.refusal(s.client.Create(t.Context(), s.claim()))
+	t.Cleanup(func() { _ = s.Client().Delete(t.Context(), deny) })
+	said := s.refusal(s.Client().Create(t.Context(), s.claim()))
 	assert.Contains(t, said, "ask ann")
 	assert.Contains(t, said, deny.Name)
 	assert.Empty(t, s.broker.Instances())
@@ -123,12 +123,12 @@ func TestClaimRefused(t *testing.T) {
 // has the claim decided then, and its user gets credentials with no second write.
 func TestClaimWaitsForItsPlan(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	b := &api.ServiceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "orders"}}
-	b.Spec.ClusterServiceClassExternalName, b.Spec.ClusterServicePlanExternalName = w.name("db"), "small"
-	w.Create(b)
+	e := env.New(t)
+	b := e.Binding("orders", "")
+	b.Spec.ClusterServiceClassExternalName, b.Spec.ClusterServicePlanExternalName = e.Name("db"), "small"
+	e.Create(b)
 	assert.False(t, b.Spec.Decided())
-	s := newShopOn(t, w, true)
+	s := newShopOn(e, true)
 	s.Ready(b)
 	made, _ := s.only()
 	assert.EqualValues(t, 1, made.Parameters["size"])
@@ -142,35 +142,28 @@ func TestClaimAppliedAgain(t *testing.T) {
 	s := newShop(t)
 	s.makeDefault()
 	manifest := fmt.Sprintf(`{"apiVersion": "servicecatalog.k8s.io/v1beta1", "kind": "ServiceBinding", "metadata": {"name": "orders", "namespace": %q},
-		"spec": {"serviceType": %q, "provisionParameters": {"zone": "a"}}}`, s.namespace, s.name("db"))
-	s.apply(manifest, "apply", "-f", "-")
+		"spec": {"serviceType": %q, "provisionParameters": {"zone": "a"}}}`, s.Namespace, s.Name("db"))
+	s.Kubectl(manifest, "apply", "-f", "-")
 	b := s.claim()
 	s.Ready(b)
 	before := b.Spec
 	for _, way := range [][]string{{"apply", "-f", "-"}, {"apply", "--server-side", "--force-conflicts", "-f", "-"}, {"replace", "-f", "-"}} {
-		s.apply(manifest, way...)
+		s.Kubectl(manifest, way...)
 		s.Get(b)
 		assert.Equal(t, before, b.Spec, "%v", way)
 	}
 	for _, empty := range []string{`{}`, `{"name": ""}`} {
 		// So do the types of the retired catalog, which cannot leave it out.
-		s.apply(strings.Replace(manifest, `"spec": {`, `"spec": {"instanceRef": `+empty+`, `, 1), "replace", "-f", "-")
+		s.Kubectl(strings.Replace(manifest, `"spec": {`, `"spec": {"instanceRef": `+empty+`, `, 1), "replace", "-f", "-")
 		s.Get(b)
 		assert.Equal(t, before, b.Spec, empty)
 	}
 	for _, edit := range []string{`{"provisionParameters":{"zone":"b"}}`, `{"instanceRef":{"name":"other"}}`, `{"serviceType":"other"}`} {
-		err := s.client.Patch(t.Context(), b.DeepCopy(), client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":%s}`, edit)))
+		err := s.Client().Patch(t.Context(), b.DeepCopy(), client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":%s}`, edit)))
 		assert.True(t, apierrors.IsInvalid(err), "%s: %v", edit, err)
 	}
-	require.NoError(t, s.client.Patch(t.Context(), b, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"rotation":{"policy":"Never"}}}`))), "when it rotates may change")
+	require.NoError(t, s.Client().Patch(t.Context(), b, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"rotation":{"policy":"Never"}}}`))), "when it rotates may change")
 	s.ends(b)
-}
-
-// apply runs kubectl with a manifest.
-func (s *shop) apply(manifest string, args ...string) {
-	s.Helper()
-	stdout, stderr, err := s.Kubectl(s.Context(), manifest, append([]string{"-n", s.namespace}, args...)...)
-	require.NoError(s, err, "%s%s", stdout, stderr)
 }
 
 // TestDedicatedInstanceIsGuarded: nobody forges an instance of a claim's own, takes its
@@ -192,9 +185,9 @@ func TestDedicatedInstanceIsGuarded(t *testing.T) {
 	renamed := func(i *api.ServiceInstance) { i.Name = "mine" }
 	unowned := func(i *api.ServiceInstance) {
 		*i = api.ServiceInstance{TypeMeta: i.TypeMeta, ObjectMeta: metav1.ObjectMeta{Namespace: i.Namespace, Name: i.Name}}
-		i.Spec.ClusterServiceClassExternalName = s.name("db")
+		i.Spec.ClusterServiceClassExternalName = s.Name("db")
 	}
-	larger := func(i *api.ServiceInstance) { i.Spec.Parameters = stack.RawJSON(`{"size":9}`) }
+	larger := func(i *api.ServiceInstance) { i.Spec.Parameters = env.RawJSON(`{"size":9}`) }
 	for name, tc := range map[string]struct {
 		by   []string
 		edit func(*api.ServiceInstance)
@@ -208,38 +201,34 @@ func TestDedicatedInstanceIsGuarded(t *testing.T) {
 	} {
 		text, err := json.Marshal(forged(tc.edit))
 		require.NoError(t, err)
-		_, stderr, err := s.Kubectl(t.Context(), string(text), append(tc.by, "create", "-f", "-")...)
-		require.Error(t, err, name)
-		assert.Contains(t, stderr, tc.says, name)
+		assert.Contains(t, s.KubectlFails(string(text), append(tc.by, "create", "-f", "-")...), tc.says, name)
 	}
 
 	theirs := s.claim(func(b *api.ServiceBinding) {
 		b.Name, b.Spec.ClusterServiceClassExternalName, b.Spec.InstanceRef = "theirs", "", &api.InstanceReference{Name: own.Name}
 	})
-	assert.Contains(t, s.refusal(s.client.Create(t.Context(), theirs)), "no other binds to it")
+	assert.Contains(t, s.refusal(s.Client().Create(t.Context(), theirs)), "no other binds to it")
 	shared := own.DeepCopy()
 	shared.Spec.Sharing = &api.Sharing{Namespaces: []string{"default"}}
-	assert.Contains(t, s.refusal(s.client.Update(t.Context(), shared)), "no other binds to it")
+	assert.Contains(t, s.refusal(s.Client().Update(t.Context(), shared)), "no other binds to it")
 
-	plain := &api.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "plain"}}
-	plain.Spec.ClusterServiceClassExternalName = s.name("db")
-	s.Create(plain)
+	plain := s.CreateInstance("plain", env.OfPlan(s.Name("db"), ""))
 	s.Ready(plain)
 	plain.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(b, api.GroupVersion.WithKind("ServiceBinding"))}
-	assert.Contains(t, s.refusal(s.client.Update(t.Context(), plain)), "made by the controller alone", "an update of metadata alone is seen, too")
+	assert.Contains(t, s.refusal(s.Client().Update(t.Context(), plain)), "made by the controller alone", "an update of metadata alone is seen, too")
 
 	s.Get(plain)
 	plain.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(b, api.GroupVersion.WithKind("ServiceBinding"))}
 	plain.OwnerReferences[0].APIVersion = "servicebinding.io/v1"
-	require.NoError(t, s.client.Update(t.Context(), plain), "another's kind of that name is an owner like any")
+	require.NoError(t, s.Client().Update(t.Context(), plain), "another's kind of that name is an owner like any")
 	plain.OwnerReferences[0].APIVersion = api.GroupVersion.String()
-	assert.Contains(t, s.refusal(s.client.Update(t.Context(), plain)), "made by the controller alone", "and does not become ours by its group")
+	assert.Contains(t, s.refusal(s.Client().Update(t.Context(), plain)), "made by the controller alone", "and does not become ours by its group")
 	s.Get(plain)
 	plain.OwnerReferences = nil
-	require.NoError(t, s.client.Update(t.Context(), plain))
+	require.NoError(t, s.Client().Update(t.Context(), plain))
 
 	stripped := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"ownerReferences":null}}`))
-	require.NoError(t, s.client.Patch(t.Context(), own.DeepCopy(), stripped, client.DryRunAll), "the garbage collector must be able to")
+	require.NoError(t, s.Client().Patch(t.Context(), own.DeepCopy(), stripped, client.DryRunAll), "the garbage collector must be able to")
 	s.Delete(plain)
 	s.Gone(plain)
 	s.ends(b)

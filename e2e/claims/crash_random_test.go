@@ -3,8 +3,6 @@ package claims_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -12,29 +10,29 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/e2e/stack"
 )
 
 const (
 	// randomKills is how often the controller is killed at random, with so many claims
 	// that come and go.
-	randomKills  = 3
+	randomKills, randomKillsLong = 2, 10
+
 	randomClaims = 4
 	// furthest is how many writes and calls it goes on for at most.
 	furthest = 20
 )
 
 // atRandom kills the controller at random writes and calls, while claims come and go.
-func (g *crashStage) atRandom(t *testing.T) {
-	seed := seedOf(t)
-	t.Logf("CLAIMS_SEED=%d", seed)
-	dice := rand.New(rand.NewPCG(seed, 0))
-	s := newShopOn(t, newWorldOn(t, g.Stack), true, crashing)
+func (g *crashStack) atRandom(t *testing.T) {
+	dice := rand.New(rand.NewPCG(stack.Seed(t, "CLAIMS_SEED"), 0))
+	s := newShopOn(env.On(t, g.Stack), true, crashing)
 	var claims []*api.ServiceBinding
-	for kill := range randomKills {
+	for kill := range stack.Rounds(t, "CLAIMS_KILLS", randomKills, randomKillsLong) {
 		left := 1 + dice.IntN(furthest)
 		held := g.proxy.Hold(func(w *stack.APIWrite) bool {
-			if w.Namespace != s.namespace || w.Resource == "events" {
+			if w.Namespace != s.Namespace || w.Resource == "events" {
 				return false
 			}
 			left--
@@ -56,18 +54,6 @@ func (g *crashStage) atRandom(t *testing.T) {
 		g.killed(t)
 	}
 	s.settles(claims)
-}
-
-// seedOf is that of the environment variable CLAIMS_SEED, or any.
-func seedOf(t *testing.T) uint64 {
-	t.Helper()
-	text := os.Getenv("CLAIMS_SEED")
-	if text == "" {
-		return rand.Uint64()
-	}
-	seed, err := strconv.ParseUint(text, 10, 64)
-	require.NoError(t, err, "CLAIMS_SEED")
-	return seed
 }
 
 // settles waits until each claim is Ready or gone, compares the books, and removes all.
@@ -99,5 +85,5 @@ func (s *shop) settles(claims []*api.ServiceBinding) {
 // goes deletes a claim, which may have been deleted before.
 func (s *shop) goes(b *api.ServiceBinding) {
 	s.Helper()
-	require.NoError(s, client.IgnoreNotFound(s.client.Delete(s.Context(), b)))
+	require.NoError(s, client.IgnoreNotFound(s.Client().Delete(s.Context(), b)))
 }

@@ -81,7 +81,7 @@ func crashScenes() map[string]crashScene {
 
 // reach begins what the scene is about, and returns when the controller is held at its
 // point. The function is called when that one is dead.
-func (c *crashScene) reach(t *testing.T, g *crashStage, s *shop, b *api.ServiceBinding) (late func()) {
+func (c *crashScene) reach(t *testing.T, g *crashStack, s *shop, b *api.ServiceBinding) (late func()) {
 	t.Helper()
 	begin := func() { s.Create(b) }
 	if c.goes {
@@ -90,7 +90,7 @@ func (c *crashScene) reach(t *testing.T, g *crashStage, s *shop, b *api.ServiceB
 	if c.write == nil {
 		return c.reachCall(t, s, begin)
 	}
-	held := g.proxy.Hold(func(w *stack.APIWrite) bool { return w.Namespace == s.namespace && c.write(w) })
+	held := g.proxy.Hold(func(w *stack.APIWrite) bool { return w.Namespace == s.Namespace && c.write(w) })
 	begin()
 	arrivesAt(t, held.Arrived, "the write was never made")
 	if c.after {

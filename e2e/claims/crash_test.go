@@ -1,9 +1,6 @@
 package claims_test
 
 import (
-	"context"
-	"os"
-	"path/filepath"
 	"sync"
 	"syscall"
 	"testing"
@@ -13,34 +10,23 @@ import (
 	"github.com/stretchr/testify/require"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/e2e/stack"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
-// A crashStage is a stack whose controller is killed: it reaches the API server through a
+// A crashStack is a stack whose controller is killed: it reaches the API server through a
 // proxy, and has no other beside it.
-type crashStage struct {
+type crashStack struct {
 	*stack.Stack
 
 	proxy      *stack.APIProxy
 	controller *stack.Controller
 }
 
-func newCrashStage(t *testing.T) *crashStage {
+func newCrashStack(t *testing.T) *crashStack {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "defaultplan-claims-crash-")
-	require.NoError(t, err)
-	g := &crashStage{}
-	g.Stack, err = stack.Start(t.Context(), stack.Options{Dir: filepath.Join(dir, "stack"), Bin: binFolder, Webhooks: 1})
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		assert.NoError(t, g.Stop())
-		if t.Failed() {
-			t.Logf("logs of the stack: %s", dir)
-			return
-		}
-		assert.NoError(t, os.RemoveAll(dir))
-	})
+	g := &crashStack{Stack: stack.New(t, stack.Options{Webhooks: 1})}
 	kubeconfig, err := g.ControllerKubeconfig(t.Context())
 	require.NoError(t, err)
 	g.proxy, err = g.StartAPIProxy(t.Context(), "proxied", kubeconfig)
@@ -48,12 +34,11 @@ func newCrashStage(t *testing.T) *crashStage {
 	t.Cleanup(func() { assert.NoError(t, g.proxy.Close()) })
 	g.controller, err = g.StartController(t.Context(), stack.ControllerOptions{Kubeconfig: g.proxy.Kubeconfig(), Args: crashFlags})
 	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, g.controller.Stop(context.WithoutCancel(t.Context()), syscall.SIGTERM)) })
 	return g
 }
 
 // killed ends the controller as a power cut does, and starts another one.
-func (g *crashStage) killed(t *testing.T) {
+func (g *crashStack) killed(t *testing.T) {
 	t.Helper()
 	require.NoError(t, g.controller.Stop(t.Context(), syscall.SIGKILL))
 	require.NoError(t, g.controller.Start(t.Context()))
@@ -66,7 +51,7 @@ func arrivesAt(t *testing.T, channel <-chan struct{}, what string) {
 	t.Helper()
 	select {
 	case <-channel:
-	case <-time.After(longest):
+	case <-time.After(stack.Patience(longest)):
 		require.FailNow(t, what)
 	}
 }
@@ -76,7 +61,7 @@ func arrivesAt(t *testing.T, channel <-chan struct{}, what string) {
 // broker, or none; never two instances, and none that nobody knows of.
 func TestCrashes(t *testing.T) {
 	t.Parallel()
-	g := newCrashStage(t)
+	g := newCrashStack(t)
 	g.play(t, crashScenes())
 	g.atRandom(t)
 }
@@ -86,7 +71,7 @@ func crashing(o *osbtest.Options) { o.Crashes = true }
 
 // play brings every scene to its point, kills the controller once at all of them, and
 // sees what becomes of each.
-func (g *crashStage) play(t *testing.T, scenes map[string]crashScene) {
+func (g *crashStack) play(t *testing.T, scenes map[string]crashScene) {
 	t.Helper()
 	var prepared, reached, over sync.WaitGroup
 	begin, again := make(chan struct{}), make(chan struct{})
@@ -98,7 +83,7 @@ func (g *crashStage) play(t *testing.T, scenes map[string]crashScene) {
 				ready, there := sync.OnceFunc(prepared.Done), sync.OnceFunc(reached.Done)
 				defer there()
 				defer ready() // whoever fails keeps nobody waiting
-				s := newShopOn(t, newWorldOn(t, g.Stack), true, crashing)
+				s := newShopOn(env.On(t, g.Stack), true, crashing)
 				b := s.claim()
 				if c.goes {
 					s.Create(b)
@@ -132,7 +117,7 @@ func (s *shop) survives(c crashScene, b *api.ServiceBinding) {
 		s.Get(own)
 		assert.Equal(s, own.Status.ExternalID, made.ID)
 		assert.Equal(s, b.Status.ExternalID, bound.ID)
-		secret := s.secret(b.Name)
+		secret := s.Secret(b.Name)
 		s.Get(secret)
 		assert.Equal(s, bound.Credentials["password"], string(secret.Data["password"]))
 		s.Delete(b)

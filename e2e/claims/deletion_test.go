@@ -35,7 +35,7 @@ func TestDeletionEnds(t *testing.T) {
 		s := newShop(t)
 		slowly(s)
 		b := s.claimed()
-		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}}
+		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.Namespace}}
 		s.Delete(namespace)
 		s.nothingIsLeft(b)
 		s.Gone(namespace)
@@ -84,7 +84,7 @@ func TestUserDeletesTheInstance(t *testing.T) {
 	assert.Contains(t, held.Message, b.Name)
 	s.HasCondition(b, api.ConditionReady, api.ConditionTrue, "InstanceBeingDeleted")
 	_, bound := s.only()
-	secret := s.secret(b.Name)
+	secret := s.Secret(b.Name)
 	s.Get(secret)
 	assert.Equal(t, bound.Credentials["password"], string(secret.Data["password"]), "its credentials hold")
 	s.ends(b)
@@ -127,8 +127,8 @@ func TestAbandonIsPassedOn(t *testing.T) {
 	s.Change(b, func() { b.Annotations[api.AnnotationAbandon] = "true" })
 	s.Gone(b)
 	assert.True(t, s.Absent(s.own(b)))
-	s.told("Abandoned", b.Name)
-	s.told("Abandoned", s.own(b).Name)
+	s.HasEvent(b, "Abandoned")
+	s.HasEvent(s.own(b), "Abandoned")
 	assert.Len(t, s.broker.Instances(), 1, "it stays where it is")
 }
 
@@ -156,7 +156,7 @@ func TestBrokerThatIsGone(t *testing.T) {
 	s.Delete(b)
 	s.Gone(b)
 	assert.True(t, s.Absent(s.own(b)))
-	assert.Contains(t, s.told("Abandoned", b.Name).Note, "not registered any more")
+	assert.Contains(t, s.HasEvent(b, "Abandoned").Note, "not registered any more")
 	assert.Len(t, s.broker.Instances(), 1)
 }
 
@@ -165,9 +165,8 @@ func TestNobodyElseBinds(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	b := s.claimed()
-	other := &api.ServiceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "other"}}
-	other.Spec.InstanceRef = &api.InstanceReference{Name: s.own(b).Name}
-	err := s.client.Create(t.Context(), other)
+	other := s.Binding("other", s.own(b).Name)
+	err := s.Client().Create(t.Context(), other)
 	require.True(t, apierrors.IsForbidden(err), "%v", err)
 	assert.Contains(t, err.Error(), b.Name)
 	s.ends(b)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/e2e/stack"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
@@ -67,7 +68,7 @@ func TestInstanceIsMended(t *testing.T) {
 	told := s.HasCondition(b, api.ConditionFailed, api.ConditionTrue, "ProvisionCallFailed")
 	assert.Contains(t, told.Message, "too small")
 	own := s.own(b)
-	s.Change(own, func() { own.Spec.Parameters = stack.RawJSON(`{"size": 7}`) })
+	s.Change(own, func() { own.Spec.Parameters = env.RawJSON(`{"size": 7}`) })
 	s.Ready(b)
 	made, _ := s.only()
 	assert.EqualValues(t, 7, made.Parameters["size"])
@@ -96,8 +97,7 @@ func shakyFaults(verb osbtest.Verb) []osbtest.Fault {
 func TestFaultsAtRandom(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	seed := seedOf(t)
-	t.Logf("CLAIMS_SEED=%d", seed)
+	seed := stack.Seed(t, "CLAIMS_SEED")
 	s.broker.On(osbtest.Random(seed, shakyShare, shakyFaults))
 	claims := make([]*api.ServiceBinding, shakyClaims)
 	for i := range claims {
@@ -138,7 +138,7 @@ func (s *shop) comesToAnEnd(b *api.ServiceBinding) (ready bool) {
 		if ready || failed.Status == api.ConditionTrue && !b.Status.OrphanMitigationInProgress {
 			return true, nil
 		}
-		return false, fmt.Errorf("%s: %s", b.Name, stack.StatusOf(b))
+		return false, fmt.Errorf("%s: %s", b.Name, env.StatusOf(b))
 	})
 	return ready
 }

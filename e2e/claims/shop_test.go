@@ -1,7 +1,6 @@
 package claims_test
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -9,62 +8,44 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
-// A shop is a world with a broker of its own, that offers one class of databases of one
-// plan: its type, too, can be asked for by name.
+// A shop is an environment with a broker of its own, which offers one class of databases
+// of one plan: its type, too, can be asked for by name.
 type shop struct {
-	*world
+	*env.Env
 
 	broker     *osbtest.Broker
 	registered *api.ClusterServiceBroker
 }
 
-// catalogOf has one class with names and IDs that no other broker has. Its credentials can
-// be fetched, or not.
-func catalogOf(suffix string, fetchable bool) []byte {
-	return fmt.Appendf(nil, `{"services": [{"id": "db-id-%[1]s", "name": "db-%[1]s", "description": "databases", "bindable": true, "plan_updateable": true,
-		"bindings_retrievable": %[2]t, "tags": ["ServiceType=db-%[1]s"], "plans": [{"id": "small-id-%[1]s", "name": "small", "description": "a small one",
-		"metadata": {"defaultProvisionParameters": {"size": 1}, "defaultBindParameters": {"role": "reader"}}}]}]}`, suffix, fetchable)
-}
-
-// newShop registers a broker. At the end of the test its duties must have been kept.
+// newShop registers a broker whose credentials can be fetched.
 func newShop(t *testing.T, edits ...func(*osbtest.Options)) *shop {
 	t.Helper()
-	return newShopOn(t, newWorld(t), true, edits...)
+	return newShopOn(env.New(t), true, edits...)
 }
 
-func newShopOn(t *testing.T, w *world, fetchable bool, edits ...func(*osbtest.Options)) *shop {
-	t.Helper()
-	options := osbtest.Options{Catalog: catalogOf(w.suffix, fetchable)}
+func newShopOn(e *env.Env, fetchable bool, edits ...func(*osbtest.Options)) *shop {
+	e.Helper()
+	plan := e.Plan("small").With("metadata", env.Object{
+		"defaultProvisionParameters": env.Object{"size": 1}, "defaultBindParameters": env.Object{"role": "reader"},
+	})
+	service := e.Service(plan).With("bindings_retrievable", fetchable).With("tags", []string{"ServiceType=" + e.Name("db")})
+	options := osbtest.Options{Catalog: e.Catalog(service)}
 	for _, edit := range edits {
 		edit(&options)
 	}
-	s := &shop{world: w, broker: osbtest.Start(t, options)}
-	t.Cleanup(s.tell)
-	s.registered = &api.ClusterServiceBroker{ObjectMeta: metav1.ObjectMeta{Name: w.name("broker")}}
-	s.registered.Spec.URL = s.broker.URL
-	w.Create(s.registered)
-	w.Ready(s.registered)
+	s := &shop{Env: e, broker: e.StartBroker(options)}
+	s.registered = s.Register(s.broker)
 	return s
-}
-
-// tell logs the calls of a test that failed, without what they held.
-func (s *shop) tell() {
-	if !s.Failed() {
-		return
-	}
-	for _, call := range s.broker.Calls() {
-		s.Logf("call %d at %s: %s of %s/%s: acted %t, answered %d, %s (%s)", call.N, call.Began.Format("05.000"), call.Verb,
-			call.InstanceID, call.BindingID, call.Acted, call.Status, call.Outcome, call.Fault)
-	}
 }
 
 // claim is a binding that gets an instance of the class for itself, not yet created.
 func (s *shop) claim(edits ...func(*api.ServiceBinding)) *api.ServiceBinding {
-	b := &api.ServiceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "orders"}}
-	b.Spec.ClusterServiceClassExternalName = s.name("db")
+	b := s.Binding("orders", "")
+	b.Spec.ClusterServiceClassExternalName = s.Name("db")
 	for _, edit := range edits {
 		edit(b)
 	}
@@ -105,7 +86,7 @@ func (s *shop) nothingIsLeft(b *api.ServiceBinding, except ...string) {
 	s.Helper()
 	s.Gone(b)
 	assert.True(s, s.Absent(s.own(b)), "the instance goes before its binding")
-	s.Gone(s.secret(b.Name))
+	s.Gone(s.Secret(b.Name))
 	assert.Empty(s, s.broker.Bindings())
 	assert.Empty(s, s.broker.Instances())
 	s.nothingMadeTwice()

@@ -29,11 +29,11 @@ type request struct {
 }
 
 // requestsOf are the requests of a user, of kinds of ours, that were answered.
-func (w *world) requestsOf(user string) []request {
-	w.Helper()
-	file, err := os.Open(w.AuditLog())
-	require.NoError(w, err)
-	defer func() { require.NoError(w, file.Close()) }()
+func (e *testEnv) requestsOf(user string) []request {
+	e.Helper()
+	file, err := os.Open(e.AuditLog())
+	require.NoError(e, err)
+	defer func() { require.NoError(e, file.Close()) }()
 	var found []request
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 1<<22)
@@ -43,16 +43,16 @@ func (w *world) requestsOf(user string) []request {
 			found = append(found, line)
 		}
 	}
-	require.NoError(w, lines.Err())
+	require.NoError(e, lines.Err())
 	return found
 }
 
 // writesOf are what a user wrote to objects of this test, as "patch KIND NAME".
-func (w *world) writesOf(user string) []string {
-	w.Helper()
+func (e *testEnv) writesOf(user string) []string {
+	e.Helper()
 	var writes []string
-	for _, r := range w.requestsOf(user) {
-		if slices.Contains([]string{"create", "update", "patch", "delete"}, r.Verb) && strings.Contains(r.ObjectRef.Name, w.suffix) {
+	for _, r := range e.requestsOf(user) {
+		if slices.Contains([]string{"create", "update", "patch", "delete"}, r.Verb) && strings.Contains(r.ObjectRef.Name, e.Suffix) {
 			writes = append(writes, r.Verb+" "+r.ObjectRef.Resource+" "+r.ObjectRef.Name)
 		}
 	}

@@ -17,7 +17,6 @@ import (
 	"k8s.io/kubernetes/pkg/controller/garbagecollector"
 	"k8s.io/kubernetes/pkg/controller/namespace"
 	"k8s.io/kubernetes/pkg/controller/resourcequota"
-	"k8s.io/kubernetes/pkg/controller/serviceaccount"
 	quotainstall "k8s.io/kubernetes/pkg/quota/v1/install"
 )
 
@@ -80,8 +79,7 @@ func (c *controllers) startNamespace(id identity) error {
 }
 
 func (c *controllers) startServiceAccount(id identity) error {
-	controller, err := serviceaccount.NewServiceAccountsController(klog.Background(), c.typed.Core().V1().ServiceAccounts(),
-		c.typed.Core().V1().Namespaces(), id.kube, serviceaccount.DefaultServiceAccountsControllerOptions())
+	controller, err := newServiceAccounts(c.typed.Core().V1(), id.kube)
 	if err != nil {
 		return err
 	}
@@ -96,7 +94,7 @@ func (c *controllers) startClusterRoleAggregation(id identity) error {
 }
 
 func (c *controllers) startResourceQuota(id identity) error {
-	configuration, err := quotainstall.NewQuotaConfigurationForControllers(quota.ListerFuncForResourceFunc(c.typed.ForResource), c.typed)
+	configuration, err := newQuotaConfiguration(quota.ListerFuncForResourceFunc(c.typed.ForResource), c.typed)
 	if err != nil {
 		return err
 	}

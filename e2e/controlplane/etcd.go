@@ -11,14 +11,10 @@ import (
 	"time"
 
 	"go.etcd.io/etcd/server/v3/embed"
-	"go.etcd.io/etcd/server/v3/storage/wal"
 )
 
 // memberName is etcd's name for itself; a restored snapshot must bear the same.
 const memberName = "default"
-
-// walSegmentBytes is what etcd preallocates per log file; its own 64 MB would be most of what a test writes.
-const walSegmentBytes = 4 << 20
 
 // Heartbeat and election of a cluster of one, in milliseconds: nobody competes, so a start need not wait.
 const (
@@ -44,7 +40,6 @@ type etcd struct {
 
 // startEtcd returns when etcd serves.
 func startEtcd(ctx context.Context, place etcdPlace, l *logs) (*etcd, error) {
-	wal.SegmentSizeBytes = walSegmentBytes
 	server, err := embed.StartEtcd(etcdConfig(place, l))
 	if err != nil {
 		return nil, fmt.Errorf("cannot start etcd on %s in %q: %w", place.client.Host, place.dir, err)
@@ -69,8 +64,7 @@ func etcdConfig(place etcdPlace, l *logs) *embed.Config {
 	config.ListenPeerUrls, config.AdvertisePeerUrls = []url.URL{place.peer}, []url.URL{place.peer}
 	config.InitialCluster = config.InitialClusterFromName(memberName)
 	config.ZapLoggerBuilder = embed.NewZapLoggerBuilder(l.zap())
-	// Unset when embedded, and then every request is one to warn of.
-	config.WarningUnaryRequestDuration = embed.DefaultWarningUnaryRequestDuration
+	tuneEtcd(config)
 	config.TickMs, config.ElectionMs = tickMs, electionMs
 	// What is written survives a killed process either way; only a machine that crashes would notice.
 	config.UnsafeNoFsync = true

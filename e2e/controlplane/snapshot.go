@@ -10,9 +10,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/e2e/controlplane/folder"
 	clientv3 "go.etcd.io/etcd/client/v3"
-	snapshots "go.etcd.io/etcd/client/v3/snapshot"
 	"go.etcd.io/etcd/etcdutl/v3/snapshot"
-	"go.uber.org/zap"
 )
 
 // revisionBump lifts a restored etcd's revisions above all that a client can have seen, as etcd advises for
@@ -32,7 +30,7 @@ func (o options) saveSnapshot(ctx context.Context) error {
 		return err
 	}
 	config := clientv3.Config{Endpoints: []string{address}, DialTimeout: reachTimeout}
-	if _, err := snapshots.SaveWithVersion(ctx, zap.NewNop(), config, o.snapshot); err != nil {
+	if err := fetchSnapshot(ctx, config, o.snapshot); err != nil {
 		return fmt.Errorf("cannot save snapshot %q: %w", o.snapshot, err)
 	}
 	return nil

@@ -11,7 +11,6 @@ import (
 	"k8s.io/kubernetes/pkg/controller/deployment"
 	"k8s.io/kubernetes/pkg/controller/disruption"
 	"k8s.io/kubernetes/pkg/controller/endpointslice"
-	"k8s.io/kubernetes/pkg/controller/job"
 	"k8s.io/kubernetes/pkg/controller/replicaset"
 )
 
@@ -48,8 +47,7 @@ func (c *controllers) startReplicaSet(id identity) error {
 }
 
 func (c *controllers) startJob(id identity) error {
-	// The informers of gang scheduling are for a feature that is off.
-	controller, err := job.NewController(c.ctx, id.kube, c.typed.Core().V1().Pods(), c.typed.Batch().V1().Jobs(), nil, nil)
+	controller, err := c.newJobs(id)
 	if err != nil {
 		return err
 	}
@@ -76,6 +74,10 @@ func (c *controllers) startDisruption(id identity) error {
 	controller := disruption.NewDisruptionController(c.ctx, c.typed.Core().V1().Pods(), c.typed.Policy().V1().PodDisruptionBudgets(),
 		c.typed.Core().V1().ReplicationControllers(), apps.ReplicaSets(), apps.Deployments(), apps.StatefulSets(),
 		id.kube, mapper, scales, id.kube.Discovery())
-	c.goRun(func(ctx context.Context) { controller.Run(ctx) })
+	run, err := runDisruption(controller)
+	if err != nil {
+		return err
+	}
+	c.goRun(run)
 	return nil
 }

@@ -15,12 +15,12 @@ import (
 )
 
 // Where no Service may lead: the places by which a Service would be a door.
-func (w *world) forbidden() map[string]string {
-	w.Helper()
+func (e *testEnv) forbidden() map[string]string {
+	e.Helper()
 	kubernetes := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "kubernetes"}}
-	w.Get(kubernetes)
+	e.Get(kubernetes)
 	var slices discoveryv1.EndpointSliceList
-	require.NoError(w, w.client.List(w.Context(), &slices, client.InNamespace("default"), client.MatchingLabels{discoveryv1.LabelServiceName: "kubernetes"}))
+	require.NoError(e, e.Client().List(e.Context(), &slices, client.InNamespace("default"), client.MatchingLabels{discoveryv1.LabelServiceName: "kubernetes"}))
 	places := map[string]string{
 		"ServiceOfTheAPIServer": kubernetes.Spec.ClusterIP, "Metadata": "169.254.169.254", "MetadataOfIPv6": "fd00:ec2::254", "MetadataInIPv6": "::ffff:169.254.169.254",
 		"MetadataByName": "metadata.google.internal", "Loopback": "127.0.0.1", "LoopbackInIPv6": "::ffff:7f00:1", "LoopbackByNAT": "64:ff9b::7f00:1", "LinkLocal": "fe80::1",
@@ -28,8 +28,8 @@ func (w *world) forbidden() map[string]string {
 		"ShortName": "kubernetes", "Localhost": "x.LOCALHOST", "Number": "2130706433", "Hexadecimal": "0x7f.1", "NotAllowedOnes": "db.notallowed.svc",
 	}
 	for _, slice := range slices.Items {
-		for _, e := range slice.Endpoints {
-			places["APIServer"] = e.Addresses[0]
+		for _, endpoint := range slice.Endpoints {
+			places["APIServer"] = endpoint.Addresses[0]
 		}
 	}
 	return places
@@ -39,29 +39,29 @@ func (w *world) forbidden() map[string]string {
 // by what a broker says and by what a binding makes of credentials.
 func TestNoServiceLeadsThere(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	for name, host := range w.forbidden() {
+	e := newEnv(t)
+	for name, host := range e.forbidden() {
 		for way, b := range map[string]*api.ServiceBinding{
-			"endpoints": w.binding("a-"+lower(name), nil, endpoint("db.example.com", "443"), endpoint(host, "443")),
-			"from":      w.binding("b-"+lower(name), object{"h": host, "p": "443", "password": "hunter2"}),
+			"endpoints": e.binding("a-"+lower(name), nil, endpoint("db.example.com", "443"), endpoint(host, "443")),
+			"from":      e.binding("b-"+lower(name), object{"h": host, "p": "443", "password": "hunter2"}),
 		} {
 			if way == "from" {
 				b.Spec.EndpointsFrom = []api.EndpointFrom{{HostKey: "h", PortKey: "p"}}
 			}
-			w.Create(b)
+			e.Create(b)
 			t.Run(name+"/"+way, func(t *testing.T) {
 				t.Parallel()
-				said := w.Says(b, api.ConditionEndpoints, api.ConditionFalse, "")
+				said := e.HasCondition(b, api.ConditionEndpoints, api.ConditionFalse, "")
 				assert.Contains(t, []string{"EndpointsRefused", "EndpointsUnlawful"}, said.Reason, said.Message)
-				w.Says(b, api.ConditionReady, api.ConditionTrue, "")
+				e.HasCondition(b, api.ConditionReady, api.ConditionTrue, "")
 				assert.Empty(t, b.Status.Service)
-				assert.True(t, w.Absent(w.service(b.Name)))
+				assert.True(t, e.Absent(e.service(b.Name)))
 			})
 		}
 	}
-	allowed := w.binding("allowed", nil, endpoint("db.allowed.svc", "443"))
-	w.Create(allowed)
-	said := w.Says(allowed, api.ConditionEndpoints, api.ConditionFalse, "")
+	allowed := e.binding("allowed", nil, endpoint("db.allowed.svc", "443"))
+	e.Create(allowed)
+	said := e.HasCondition(allowed, api.ConditionEndpoints, api.ConditionFalse, "")
 	assert.Equal(t, "ServiceRefused", said.Reason, "the operator allows it to the controller, and its policy does not yet")
 }
 
@@ -79,17 +79,17 @@ func lower(name string) string {
 // any more goes.
 func TestNoServiceLeadsThereLater(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	b := w.binding("reader", nil, endpoint("10.1.2.3", "443"))
-	w.Create(b)
-	w.Says(b, api.ConditionEndpoints, api.ConditionTrue, "")
-	w.moves(endpoint("169.254.169.254", "80"))
-	w.Delete(w.secret("reader"))
-	said := w.Says(b, api.ConditionEndpoints, api.ConditionFalse, "")
+	e := newEnv(t)
+	b := e.binding("reader", nil, endpoint("10.1.2.3", "443"))
+	e.Create(b)
+	e.HasCondition(b, api.ConditionEndpoints, api.ConditionTrue, "")
+	e.moves(endpoint("169.254.169.254", "80"))
+	e.Delete(e.Secret("reader"))
+	said := e.HasCondition(b, api.ConditionEndpoints, api.ConditionFalse, "")
 	assert.Equal(t, "EndpointsRefused", said.Reason)
-	assert.True(t, w.Absent(w.service("reader")))
-	assert.Empty(t, w.leads("reader"))
-	w.Says(b, api.ConditionReady, api.ConditionTrue, "")
+	assert.True(t, e.Absent(e.service("reader")))
+	assert.Empty(t, e.leads("reader"))
+	e.HasCondition(b, api.ConditionReady, api.ConditionTrue, "")
 }
 
 // Addresses of a namespace's own broker are its user's word: they need the right that he
@@ -98,34 +98,34 @@ func TestNoServiceLeadsThereLater(t *testing.T) {
 func TestAddressesNeedTheRight(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		world func(*testing.T) *world
-		from  bool
+		env  func(*testing.T) *testEnv
+		from bool
 	}{
-		"NamespacedBroker": {world: newNamespacedWorld},
-		"Mapped":           {world: func(t *testing.T) *world { t.Helper(); return newWorld(t) }, from: true},
+		"NamespacedBroker": {env: newLocalEnv},
+		"Mapped":           {env: func(t *testing.T) *testEnv { t.Helper(); return newEnv(t) }, from: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := tc.world(t)
-			user := w.name("dev")
-			w.grant(user, "edit", rbacv1.PolicyRule{APIGroups: []string{api.GroupName}, Resources: []string{"servicebindings"}, Verbs: []string{"create", "get"}})
-			b := w.binding("reader", nil, endpoint("10.1.2.3", "443"))
+			e := tc.env(t)
+			user := e.Name("dev")
+			e.Grant(user, rbacv1.PolicyRule{APIGroups: []string{api.GroupName}, Resources: []string{"servicebindings"}, Verbs: []string{"create", "get"}})
+			b := e.binding("reader", nil, endpoint("10.1.2.3", "443"))
 			if tc.from {
-				b = w.binding("reader", object{"h": "10.1.2.3", "p": 443})
+				b = e.binding("reader", object{"h": "10.1.2.3", "p": 443})
 				b.Spec.EndpointsFrom = []api.EndpointFrom{{HostKey: "h", PortKey: "p"}}
 			}
-			theirs := w.as(user)
-			w.Eventually(func() (bool, error) {
+			theirs := e.As(user).Client()
+			e.Eventually(func() (bool, error) {
 				err := theirs.Create(t.Context(), b.DeepCopy())
 				return err == nil, err
 			})
-			said := w.Says(b, api.ConditionEndpoints, api.ConditionFalse, "")
+			said := e.HasCondition(b, api.ConditionEndpoints, api.ConditionFalse, "")
 			assert.Equal(t, "AddressesForbidden", said.Reason)
 			assert.Contains(t, said.Message, user)
-			assert.True(t, w.Absent(w.service("reader")))
-			w.grant(user, "slices", rbacv1.PolicyRule{APIGroups: []string{discoveryv1.GroupName}, Resources: []string{"endpointslices"}, Verbs: []string{"create"}})
-			w.Says(b, api.ConditionEndpoints, api.ConditionTrue, "")
-			assert.Equal(t, []string{"10.1.2.3"}, w.leads("reader"))
+			assert.True(t, e.Absent(e.service("reader")))
+			e.Grant(user, rbacv1.PolicyRule{APIGroups: []string{discoveryv1.GroupName}, Resources: []string{"endpointslices"}, Verbs: []string{"create"}})
+			e.HasCondition(b, api.ConditionEndpoints, api.ConditionTrue, "")
+			assert.Equal(t, []string{"10.1.2.3"}, e.leads("reader"))
 		})
 	}
 }
@@ -134,45 +134,45 @@ func TestAddressesNeedTheRight(t *testing.T) {
 // once; what somebody made before is left alone, and said.
 func TestNoNameIsSquatted(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	first := w.binding("first", nil, endpoint("db.example.com", "443"))
+	e := newEnv(t)
+	first := e.binding("first", nil, endpoint("db.example.com", "443"))
 	first.Spec.ServiceName, first.Spec.SecretName = "db", "creds"
-	w.Create(first)
-	w.Says(first, api.ConditionEndpoints, api.ConditionTrue, "")
-	second := w.binding("second", nil, endpoint("evil.example.com", "443"))
+	e.Create(first)
+	e.HasCondition(first, api.ConditionEndpoints, api.ConditionTrue, "")
+	second := e.binding("second", nil, endpoint("evil.example.com", "443"))
 	second.Spec.ServiceName = "db"
-	err := w.client.Create(t.Context(), second)
+	err := e.Client().Create(t.Context(), second)
 	require.ErrorContains(t, err, `the Service "db" is binding "first"'s`)
 	second.Spec.ServiceName, second.Spec.SecretName = "", "creds"
-	require.ErrorContains(t, w.client.Create(t.Context(), second), `Secret "creds"`)
-	second = w.binding("db", nil)
-	require.ErrorContains(t, w.client.Create(t.Context(), second), `the Service "db" is binding "first"'s`, "by its own name")
+	require.ErrorContains(t, e.Client().Create(t.Context(), second), `Secret "creds"`)
+	second = e.binding("db", nil)
+	require.ErrorContains(t, e.Client().Create(t.Context(), second), `the Service "db" is binding "first"'s`, "by its own name")
 
-	theirs := w.service("fourth")
+	theirs := e.service("fourth")
 	theirs.Spec = corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "mine.example.com"}
-	w.Create(theirs)
-	fourth := w.binding("fourth", object{"h": "db.example.com", "p": "443"})
+	e.Create(theirs)
+	fourth := e.binding("fourth", object{"h": "db.example.com", "p": "443"})
 	fourth.Spec.EndpointsFrom = []api.EndpointFrom{{HostKey: "h", PortKey: "p"}}
-	w.Create(fourth)
-	refused := w.Says(fourth, api.ConditionEndpoints, api.ConditionFalse, "")
+	e.Create(fourth)
+	refused := e.HasCondition(fourth, api.ConditionEndpoints, api.ConditionFalse, "")
 	assert.Equal(t, "ServiceNotOwned", refused.Reason)
-	w.Get(theirs)
+	e.Get(theirs)
 	assert.Equal(t, "mine.example.com", theirs.Spec.ExternalName)
-	w.Delete(theirs)
-	w.Says(fourth, api.ConditionEndpoints, api.ConditionTrue, "")
-	w.Get(theirs)
+	e.Delete(theirs)
+	e.HasCondition(fourth, api.ConditionEndpoints, api.ConditionTrue, "")
+	e.Get(theirs)
 	assert.Equal(t, "db.example.com", theirs.Spec.ExternalName)
 
-	published := &corev1.ConfigMap{ObjectMeta: w.meta("third"), Data: map[string]string{"mine": "m"}}
-	w.Create(published)
-	third := w.binding("third", object{"region": "west"})
-	w.Create(third)
-	said := w.Says(third, api.ConditionReady, api.ConditionUnknown, "")
+	published := &corev1.ConfigMap{ObjectMeta: e.Meta("third"), Data: map[string]string{"mine": "m"}}
+	e.Create(published)
+	third := e.binding("third", object{"region": "west"})
+	e.Create(third)
+	said := e.HasCondition(third, api.ConditionReady, api.ConditionUnknown, "")
 	assert.Contains(t, said.Message, `ConfigMap "third"`)
-	w.Get(published)
+	e.Get(published)
 	assert.Equal(t, map[string]string{"mine": "m"}, published.Data)
-	w.Delete(published)
-	w.Says(third, api.ConditionReady, api.ConditionTrue, "")
-	w.Get(published)
+	e.Delete(published)
+	e.HasCondition(third, api.ConditionReady, api.ConditionTrue, "")
+	e.Get(published)
 	assert.Equal(t, map[string]string{"region": "west"}, published.Data)
 }

@@ -22,21 +22,22 @@ import (
 // with all of it, once; and a binding that is deleted then leaves nothing.
 func TestKilledBetweenTheWrites(t *testing.T) {
 	t.Parallel()
-	kubeconfig, err := shared.ControllerKubeconfig(t.Context())
+	s := stack.Shared(t)
+	kubeconfig, err := s.ControllerKubeconfig(t.Context())
 	require.NoError(t, err)
-	proxy, err := shared.StartAPIProxy(t.Context(), "endpoints-crash", kubeconfig)
+	proxy, err := s.StartAPIProxy(t.Context(), "endpoints-crash", kubeconfig)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, proxy.Close()) })
-	controller, err := shared.StartController(t.Context(), stack.ControllerOptions{
-		Name: "controller-crash", Kubeconfig: proxy.Kubeconfig(), Args: append(slices.Clone(briskly), "--controller-name=crash", "--workers=64"),
+	controller, err := s.StartController(t.Context(), stack.ControllerOptions{
+		Name: "controller-crash", Kubeconfig: proxy.Kubeconfig(), Args: append(slices.Clone(controllerFlags), "--controller-name=crash", "--workers=64"),
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, controller.Stop(context.WithoutCancel(t.Context()), syscall.SIGKILL)) })
-	w := newWorld(t, func(b *api.ClusterServiceBroker) { b.Spec.ControllerName = "crash" })
-	moments := w.moments()
+	e := newEnv(t, func(b *api.ClusterServiceBroker) { b.Spec.ControllerName = "crash" })
+	moments := e.moments()
 	for _, m := range moments {
 		m.held = proxy.Hold(m.matches)
-		w.Create(m.binding)
+		e.Create(m.binding)
 	}
 	for _, m := range moments {
 		arrives(t, m.held.Arrived, m.binding.Name)
@@ -48,14 +49,14 @@ func TestKilledBetweenTheWrites(t *testing.T) {
 	require.NoError(t, controller.Stop(t.Context(), syscall.SIGKILL))
 	for _, m := range moments {
 		if m.deleted { // what status does not name yet is found all the same
-			w.Delete(m.binding)
+			e.Delete(m.binding)
 		}
 	}
 	require.NoError(t, controller.Start(t.Context()))
 	for _, m := range moments {
-		w.ends(m)
+		e.ends(m)
 	}
-	assert.Empty(t, w.broker.Bindings())
+	assert.Empty(t, e.broker.Bindings())
 }
 
 // A moment is a write of one binding at which the controller is killed: before the API
@@ -70,16 +71,16 @@ type moment struct {
 }
 
 // moments are those on the way from credentials to a Service.
-func (w *world) moments() []*moment {
-	w.Helper()
+func (e *testEnv) moments() []*moment {
+	e.Helper()
 	var all []*moment
 	for _, resource := range []string{"configmaps", "secrets", "services", "endpointslices", "servicebindings"} {
 		for _, applied := range []bool{false, true} {
 			for _, deleted := range []bool{false, true} {
 				name := fmt.Sprintf("at-%s-%t-%t", resource, applied, deleted)
 				all = append(all, &moment{
-					binding: w.binding(name, object{"region": "west", "password": "hunter2"}, endpoint("10.1.2.3", "443")), applied: applied, deleted: deleted,
-					matches: func(write *stack.APIWrite) bool { return w.isOf(write, resource, name) },
+					binding: e.binding(name, object{"region": "west", "password": "hunter2"}, endpoint("10.1.2.3", "443")), applied: applied, deleted: deleted,
+					matches: func(write *stack.APIWrite) bool { return e.isOf(write, resource, name) },
 				})
 			}
 		}
@@ -88,8 +89,8 @@ func (w *world) moments() []*moment {
 }
 
 // isOf says that a write makes an object of a binding, or stores its endpoints.
-func (w *world) isOf(write *stack.APIWrite, resource, binding string) bool {
-	if write.Resource != resource || write.Namespace != w.namespace {
+func (e *testEnv) isOf(write *stack.APIWrite, resource, binding string) bool {
+	if write.Resource != resource || write.Namespace != e.Namespace {
 		return false
 	}
 	if resource == "servicebindings" {
@@ -99,21 +100,21 @@ func (w *world) isOf(write *stack.APIWrite, resource, binding string) bool {
 }
 
 // ends sees a binding to its end, of which nothing stays.
-func (w *world) ends(m *moment) {
-	w.Helper()
+func (e *testEnv) ends(m *moment) {
+	e.Helper()
 	b := m.binding
 	if !m.deleted {
-		w.Says(b, api.ConditionEndpoints, api.ConditionTrue, "")
-		w.Says(b, api.ConditionReady, api.ConditionTrue, "")
-		assert.Equal(w, []string{"10.1.2.3"}, w.leads(b.Name), b.Name)
-		assert.Equal(w, []string{b.Name}, b.Status.ConfigMaps, b.Name)
-		w.Delete(b)
+		e.HasCondition(b, api.ConditionEndpoints, api.ConditionTrue, "")
+		e.HasCondition(b, api.ConditionReady, api.ConditionTrue, "")
+		assert.Equal(e, []string{"10.1.2.3"}, e.leads(b.Name), b.Name)
+		assert.Equal(e, []string{b.Name}, b.Status.ConfigMaps, b.Name)
+		e.Delete(b)
 	}
-	w.Gone(b)
-	for _, o := range []client.Object{w.service(b.Name), w.configMap(b.Name), w.secret(b.Name)} {
-		assert.True(w, w.Absent(o), "%s: %T", b.Name, o)
+	e.Gone(b)
+	for _, o := range []client.Object{e.service(b.Name), e.configMap(b.Name), e.Secret(b.Name)} {
+		assert.True(e, e.Absent(o), "%s: %T", b.Name, o)
 	}
-	assert.Empty(w, w.leads(b.Name), b.Name)
+	assert.Empty(e, e.leads(b.Name), b.Name)
 }
 
 func arrives(t *testing.T, channel <-chan struct{}, moment string) {
@@ -121,7 +122,7 @@ func arrives(t *testing.T, channel <-chan struct{}, moment string) {
 	const longest = 20 * time.Second
 	select {
 	case <-channel:
-	case <-time.After(longest):
+	case <-time.After(stack.Patience(longest)):
 		require.FailNow(t, "the controller never came to "+moment)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/osb/controller/expose"
 )
 
@@ -26,14 +27,14 @@ func tokenSecret(meta metav1.ObjectMeta, account string) client.Object {
 // the controller refuses by itself, and that is the same everywhere, nothing is left out.
 func TestPoliciesHaveEveryFixedRule(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	b := w.binding("reader", nil)
-	w.Create(b)
+	e := newEnv(t)
+	b := e.binding("reader", nil)
+	e.Create(b)
 	own := metav1.ObjectMeta{
-		Namespace: w.namespace, Name: "new", Labels: map[string]string{api.LabelManagedBy: api.ManagedByController},
+		Namespace: e.Namespace, Name: "new", Labels: map[string]string{api.LabelManagedBy: api.ManagedByController},
 		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(b, api.GroupVersion.WithKind("ServiceBinding"))},
 	}
-	theirs := w.as(controllerUser)
+	theirs := e.As(env.ControllerUser).Client()
 	for _, host := range expose.Fixed() {
 		err := theirs.Create(t.Context(), leadsTo(own, host), client.DryRunAll)
 		// What no EndpointSlice may have, whoever makes it, is not asked the policy.

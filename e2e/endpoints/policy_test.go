@@ -12,21 +12,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/env"
 )
-
-// controllerUser is who the controller is to the API server.
-const controllerUser = "system:serviceaccount:defaultplan-system:defaultplan-controller"
 
 // With the controller's own token nobody writes anything but what a binding owns and the
 // controller labels, and no Service that leads into the cluster, whatever the role allows.
 func TestControllerIsHeldToItsObjects(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	b := w.binding("reader", object{"region": "west"}, endpoint("10.1.2.3", "443"))
-	w.Create(b)
-	w.Says(b, api.ConditionEndpoints, api.ConditionTrue, "")
+	e := newEnv(t)
+	b := e.binding("reader", object{"region": "west"}, endpoint("10.1.2.3", "443"))
+	e.Create(b)
+	e.HasCondition(b, api.ConditionEndpoints, api.ConditionTrue, "")
 	own := metav1.ObjectMeta{
-		Namespace: w.namespace, Name: "new", Labels: map[string]string{api.LabelManagedBy: api.ManagedByController},
+		Namespace: e.Namespace, Name: "new", Labels: map[string]string{api.LabelManagedBy: api.ManagedByController},
 		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(b, api.GroupVersion.WithKind("ServiceBinding"))},
 	}
 	unowned, unlabelled := *own.DeepCopy(), *own.DeepCopy()
@@ -77,7 +75,7 @@ func TestControllerIsHeldToItsObjects(t *testing.T) {
 		"Translated":     {reason: "an address of IPv4, by way of IPv6", object: slice(own, discoveryv1.AddressTypeIPv6, "64:ff9b::808:808"), may: true},
 		"NamesInSlice":   {reason: "Attack: a name for an address", object: slice(own, discoveryv1.AddressTypeFQDN, "db.prod.svc")},
 	}
-	theirs := w.as(controllerUser)
+	theirs := e.As(env.ControllerUser).Client()
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -91,8 +89,8 @@ func TestControllerIsHeldToItsObjects(t *testing.T) {
 			assert.ErrorContains(t, err, "servicecatalog.k8s.io' with binding")
 		})
 	}
-	foreign := []client.Object{alias(w.meta("theirs"), "db.example.com"), &corev1.ConfigMap{ObjectMeta: w.meta("theirs")}, slice(w.meta("theirs"), discoveryv1.AddressTypeIPv4, "10.1.2.3")}
-	w.Create(foreign...)
+	foreign := []client.Object{alias(e.Meta("theirs"), "db.example.com"), &corev1.ConfigMap{ObjectMeta: e.Meta("theirs")}, slice(e.Meta("theirs"), discoveryv1.AddressTypeIPv4, "10.1.2.3")}
+	e.Create(foreign...)
 	for _, o := range foreign {
 		assert.Error(t, theirs.Delete(t.Context(), o, client.DryRunAll), "delete %T", o)
 		o.SetOwnerReferences(own.OwnerReferences)

@@ -13,21 +13,21 @@ import (
 // under another name; what the broker gave is.
 func TestKeysOfAnotherSecretAreNotPublished(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.Create(&corev1.Secret{ObjectMeta: w.meta("other"), StringData: map[string]string{"token": "canary", "key": "canary"}})
-	b := w.binding("reader", object{"host": "db.example.com", "password": "hunter2"})
+	e := newEnv(t)
+	e.Create(&corev1.Secret{ObjectMeta: e.Meta("other"), StringData: map[string]string{"token": "canary", "key": "canary"}})
+	b := e.binding("reader", object{"host": "db.example.com", "password": "hunter2"})
 	b.Spec.SecretTransforms = []api.SecretTransform{
-		{AddKeysFrom: &api.AddKeysFromTransform{SecretRef: &api.ObjectReference{Namespace: w.namespace, Name: "other"}}},
+		{AddKeysFrom: &api.AddKeysFromTransform{SecretRef: &api.ObjectReference{Namespace: e.Namespace, Name: "other"}}},
 		{RenameKey: &api.RenameKeyTransform{From: "key", To: "renamed"}},
 		{PublishKey: &api.PublishKeyTransform{Key: "token"}},
 		{PublishKey: &api.PublishKeyTransform{Key: "renamed"}},
 		{PublishKey: &api.PublishKeyTransform{Key: "host"}},
 	}
-	w.Create(b)
-	w.Says(b, api.ConditionReady, api.ConditionTrue, "")
-	published, secret := w.configMap("reader"), w.secret("reader")
-	w.Get(published)
-	w.Get(secret)
+	e.Create(b)
+	e.HasCondition(b, api.ConditionReady, api.ConditionTrue, "")
+	published, secret := e.configMap("reader"), e.Secret("reader")
+	e.Get(published)
+	e.Get(secret)
 	assert.Equal(t, map[string]string{"host": "db.example.com"}, published.Data)
 	assert.Empty(t, published.BinaryData)
 	assert.Equal(t, "canary", string(secret.Data["token"]))

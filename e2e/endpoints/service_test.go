@@ -17,67 +17,67 @@ import (
 // put right when somebody changes it, and goes with the binding.
 func TestNameBecomesAService(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	b := w.binding("reader", nil, endpoint("DB.example.com.", "5432", "9000-9001"), object{"host": "db.example.com", "ports": []string{"53"}, "protocol": "all"})
-	w.Create(b)
-	w.Says(b, api.ConditionReady, api.ConditionTrue, "")
+	e := newEnv(t)
+	b := e.binding("reader", nil, endpoint("DB.example.com.", "5432", "9000-9001"), object{"host": "db.example.com", "ports": []string{"53"}, "protocol": "all"})
+	e.Create(b)
+	e.HasCondition(b, api.ConditionReady, api.ConditionTrue, "")
 	assert.Equal(t, "reader", b.Status.Service)
 	assert.Equal(t, []string{"reader"}, b.Status.Secrets)
-	service := w.service("reader")
-	w.Get(service)
+	service := e.service("reader")
+	e.Get(service)
 	assert.Equal(t, corev1.ServiceTypeExternalName, service.Spec.Type)
 	assert.Equal(t, "db.example.com", service.Spec.ExternalName)
 	assert.Len(t, service.Spec.Ports, 5)
 	assert.True(t, metav1.IsControlledBy(service, b))
 
 	service.Spec.ExternalName = "evil.example.com"
-	require.NoError(t, w.client.Update(t.Context(), service))
-	w.Eventually(func() (bool, error) {
-		err := w.client.Get(t.Context(), client.ObjectKeyFromObject(service), service)
+	require.NoError(t, e.Client().Update(t.Context(), service))
+	e.Eventually(func() (bool, error) {
+		err := e.Client().Get(t.Context(), client.ObjectKeyFromObject(service), service)
 		return service.Spec.ExternalName == "db.example.com", err
 	})
-	w.Delete(service)
-	w.Eventually(func() (bool, error) {
-		return client.IgnoreNotFound(w.client.Get(t.Context(), client.ObjectKeyFromObject(service), service)) == nil && service.Spec.ExternalName == "db.example.com", nil
+	e.Delete(service)
+	e.Eventually(func() (bool, error) {
+		return client.IgnoreNotFound(e.Client().Get(t.Context(), client.ObjectKeyFromObject(service), service)) == nil && service.Spec.ExternalName == "db.example.com", nil
 	})
-	w.Delete(b)
-	w.Gone(b)
-	assert.True(t, w.Absent(service))
-	assert.True(t, w.Absent(w.secret("reader")))
+	e.Delete(b)
+	e.Gone(b)
+	assert.True(t, e.Absent(service))
+	assert.True(t, e.Absent(e.Secret("reader")))
 }
 
 // Addresses become a Service without a selector, and a slice for each family and set of
 // ports. The Service has the name that is asked for.
 func TestAddressesBecomeAService(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	b := w.binding("reader", nil, endpoint("10.1.2.3", "5432"), endpoint("10.1.2.4", "5432"), endpoint("192.168.7.7", "9000-9002"))
+	e := newEnv(t)
+	b := e.binding("reader", nil, endpoint("10.1.2.3", "5432"), endpoint("10.1.2.4", "5432"), endpoint("192.168.7.7", "9000-9002"))
 	b.Spec.ServiceName = "db"
-	w.Create(b)
-	w.Says(b, api.ConditionReady, api.ConditionTrue, "")
-	w.Says(b, api.ConditionEndpoints, api.ConditionTrue, "")
+	e.Create(b)
+	e.HasCondition(b, api.ConditionReady, api.ConditionTrue, "")
+	e.HasCondition(b, api.ConditionEndpoints, api.ConditionTrue, "")
 	assert.Equal(t, "db", b.Status.Service)
-	service := w.service("db")
-	w.Get(service)
+	service := e.service("db")
+	e.Get(service)
 	assert.Equal(t, corev1.ServiceTypeClusterIP, service.Spec.Type)
 	assert.NotEqual(t, corev1.ClusterIPNone, service.Spec.ClusterIP)
 	assert.Empty(t, service.Spec.Selector)
 	assert.Len(t, service.Spec.Ports, 4)
-	assert.ElementsMatch(t, []string{"10.1.2.3", "10.1.2.4", "192.168.7.7"}, w.leads("db"))
+	assert.ElementsMatch(t, []string{"10.1.2.3", "10.1.2.4", "192.168.7.7"}, e.leads("db"))
 
 	// Other credentials, other endpoints: the Secret that is lost is fetched anew.
-	w.moves(endpoint("10.9.9.9", "5432"))
-	w.Delete(w.secret("reader"))
-	w.Eventually(func() (bool, error) {
-		addresses := w.leads("db")
+	e.moves(endpoint("10.9.9.9", "5432"))
+	e.Delete(e.Secret("reader"))
+	e.Eventually(func() (bool, error) {
+		addresses := e.leads("db")
 		return len(addresses) == 1 && addresses[0] == "10.9.9.9", nil
 	})
-	w.Delete(b)
-	w.Gone(b)
-	assert.True(t, w.Absent(service))
-	assert.Empty(t, w.leads("db"))
+	e.Delete(b)
+	e.Gone(b)
+	assert.True(t, e.Absent(service))
+	assert.Empty(t, e.leads("db"))
 	var list discoveryv1.EndpointSliceList
-	require.NoError(t, w.client.List(t.Context(), &list, client.InNamespace(w.namespace)))
+	require.NoError(t, e.Client().List(t.Context(), &list, client.InNamespace(e.Namespace)))
 	assert.Empty(t, list.Items)
 }
 
@@ -85,37 +85,37 @@ func TestAddressesBecomeAService(t *testing.T) {
 // broker says is not secret is in a ConfigMap; the well-known keys are beside the broker's.
 func TestKeysHaveTheirPlaces(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	b := w.binding("reader", object{"hostname": "db.example.com", "port": 3306, "user": "u", "password": "hunter2", "region": "west", "name": "d"})
+	e := newEnv(t)
+	b := e.binding("reader", object{"hostname": "db.example.com", "port": 3306, "user": "u", "password": "hunter2", "region": "west", "name": "d"})
 	b.Spec.EndpointsFrom = []api.EndpointFrom{{HostKey: "hostname", PortKey: "port"}}
 	b.Spec.SecretTransforms = []api.SecretTransform{{Preset: &api.PresetTransform{Name: api.PresetServiceBinding}}, {PublishKey: &api.PublishKeyTransform{Key: "hostname"}}}
-	w.Create(b)
-	w.Says(b, api.ConditionReady, api.ConditionTrue, "")
+	e.Create(b)
+	e.HasCondition(b, api.ConditionReady, api.ConditionTrue, "")
 	assert.Equal(t, []string{"reader"}, b.Status.ConfigMaps)
-	service, published, secret := w.service("reader"), w.configMap("reader"), w.secret("reader")
-	w.Get(service)
-	w.Get(published)
-	w.Get(secret)
+	service, published, secret := e.service("reader"), e.configMap("reader"), e.Secret("reader")
+	e.Get(service)
+	e.Get(published)
+	e.Get(secret)
 	assert.Equal(t, "db.example.com", service.Spec.ExternalName)
 	assert.Equal(t, map[string]string{"region": "west", "hostname": "db.example.com"}, published.Data, "the plan's default, and the binding's own")
 	got := map[string]string{}
 	for key, value := range secret.Data {
 		got[key] = string(value)
 	}
-	class := w.name("db")
+	class := e.Name("db")
 	assert.Equal(t, map[string]string{
 		"host": "db.example.com", "port": "3306", "user": "u", "username": "u", "password": "hunter2", "name": "d", "database": "d", "type": class, "provider": class,
 	}, got)
 
-	w.Delete(published)
-	w.Eventually(func() (bool, error) {
-		return client.IgnoreNotFound(w.client.Get(t.Context(), client.ObjectKeyFromObject(published), published)) == nil && published.Data["region"] == "west", nil
+	e.Delete(published)
+	e.Eventually(func() (bool, error) {
+		return client.IgnoreNotFound(e.Client().Get(t.Context(), client.ObjectKeyFromObject(published), published)) == nil && published.Data["region"] == "west", nil
 	})
-	w.Says(b, api.ConditionReady, api.ConditionTrue, "")
-	w.Delete(b)
-	w.Gone(b)
+	e.HasCondition(b, api.ConditionReady, api.ConditionTrue, "")
+	e.Delete(b)
+	e.Gone(b)
 	for _, o := range []client.Object{service, published, secret} {
-		assert.True(t, w.Absent(o), "%T", o)
+		assert.True(t, e.Absent(o), "%T", o)
 	}
 }
 
@@ -123,28 +123,28 @@ func TestKeysHaveTheirPlaces(t *testing.T) {
 // beside it.
 func TestUnbindRemovesExactlyThese(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	e := newEnv(t)
 	theirs := []client.Object{
-		&corev1.Service{ObjectMeta: w.meta("reader"), Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "mine.example.com"}},
-		&corev1.ConfigMap{ObjectMeta: w.meta("other"), Data: map[string]string{"a": "b"}},
+		&corev1.Service{ObjectMeta: e.Meta("reader"), Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "mine.example.com"}},
+		&corev1.ConfigMap{ObjectMeta: e.Meta("other"), Data: map[string]string{"a": "b"}},
 		&discoveryv1.EndpointSlice{
-			ObjectMeta:  metav1.ObjectMeta{Namespace: w.namespace, Name: "mine", Labels: map[string]string{discoveryv1.LabelServiceName: "reader", discoveryv1.LabelManagedBy: api.ManagedByController}},
+			ObjectMeta:  metav1.ObjectMeta{Namespace: e.Namespace, Name: "mine", Labels: map[string]string{discoveryv1.LabelServiceName: "reader", discoveryv1.LabelManagedBy: api.ManagedByController}},
 			AddressType: discoveryv1.AddressTypeIPv4, Endpoints: []discoveryv1.Endpoint{{Addresses: []string{"10.8.8.8"}}},
 		},
 	}
-	w.Create(theirs...)
-	b := w.binding("reader", nil, endpoint("10.1.2.3", "5432"))
-	w.Create(b)
-	w.Says(b, api.ConditionReady, api.ConditionTrue, "")
-	said := w.Says(b, api.ConditionEndpoints, api.ConditionFalse, "")
+	e.Create(theirs...)
+	b := e.binding("reader", nil, endpoint("10.1.2.3", "5432"))
+	e.Create(b)
+	e.HasCondition(b, api.ConditionReady, api.ConditionTrue, "")
+	said := e.HasCondition(b, api.ConditionEndpoints, api.ConditionFalse, "")
 	assert.Equal(t, "ServiceNotOwned", said.Reason)
 	assert.Empty(t, b.Status.Service)
 	assert.NotNil(t, b.Status.Binding, "the credentials are there all the same")
-	w.Delete(b)
-	w.Gone(b)
+	e.Delete(b)
+	e.Gone(b)
 	for _, o := range theirs {
 		version := o.GetResourceVersion()
-		w.Get(o)
+		e.Get(o)
 		assert.Equal(t, version, o.GetResourceVersion(), "%T", o)
 	}
 }

@@ -32,36 +32,36 @@ const (
 //nolint:tparallel // Each subtest ends what the others need.
 func TestTheHooksStayUp(t *testing.T) {
 	t.Parallel()
-	s := startStack(t, "hooks", stack.Options{Whole: true, Apart: true, Webhooks: 2, WebhookArgs: []string{"--drain-time=" + drainTime.String()}})
+	s := stack.New(t, stack.Options{Whole: true, Apart: true, Webhooks: 2, WebhookArgs: []string{"--drain-time=" + drainTime.String()}})
 	s.Balancer().Blind()
-	t.Run("RollingRestart", func(t *testing.T) { rollingRestart(newWorld(t, s)) })
-	t.Run("OneIsKilled", func(t *testing.T) { oneIsKilled(newWorld(t, s)) })
-	t.Run("TheAPIServerRestarts", func(t *testing.T) { theAPIServerRestarts(newWorld(t, s)) })
+	t.Run("RollingRestart", func(t *testing.T) { rollingRestart(newEnv(t, s)) })
+	t.Run("OneIsKilled", func(t *testing.T) { oneIsKilled(newEnv(t, s)) })
+	t.Run("TheAPIServerRestarts", func(t *testing.T) { theAPIServerRestarts(newEnv(t, s)) })
 }
 
 // rollingRestart: every webhook is replaced, and nobody is told.
-func rollingRestart(w *world) {
-	c := w.newChoice("mysql")
-	l := w.startLoad(w.as(w.name("alice")), c.serviceType, writers, pause)
+func rollingRestart(e *testEnv) {
+	c := e.newChoice("mysql")
+	l := e.startLoad(e.as(e.Name("alice")), c.serviceType, writers, pause)
 	l.since(enough)
 	for i := range 2 {
 		ended := make(chan error, 1)
-		go func() { ended <- w.StopWebhook(w.Context(), i, syscall.SIGTERM) }()
+		go func() { ended <- e.StopWebhook(e.Context(), i, syscall.SIGTERM) }()
 		removed := time.After(removal)
-		w.eventually(func() (bool, error) { return w.WebhookReady(w.Context(), i) != nil, nil })
-		assert.Empty(w, removed, "it says that it is not ready as soon as it is told to end")
+		e.eventually(func() (bool, error) { return e.WebhookReady(e.Context(), i) != nil, nil })
+		assert.Empty(e, removed, "it says that it is not ready as soon as it is told to end")
 		<-removed
-		w.Balancer().Withdraw(i)
-		assert.Empty(w, ended, "it still serves")
-		require.NoError(w, <-ended)
-		require.NoError(w, w.StartWebhook(w.Context(), i))
-		w.Balancer().Offer(i)
+		e.Balancer().Withdraw(i)
+		assert.Empty(e, ended, "it still serves")
+		require.NoError(e, <-ended)
+		require.NoError(e, e.StartWebhook(e.Context(), i))
+		e.Balancer().Offer(i)
 		l.since(enough)
 	}
 	answers := l.end()
-	w.Logf("%d creates, slowest %s", len(answers), slowest(answers))
+	e.Logf("%d creates, slowest %s", len(answers), slowest(answers))
 	for _, a := range failed(answers) {
-		assert.Fail(w, "a request failed", a.String())
+		assert.Fail(e, "a request failed", a.String())
 	}
 	l.stored(answers, c.plans[0])
 	c.switchTo(1)
@@ -70,44 +70,44 @@ func rollingRestart(w *world) {
 
 // oneIsKilled: what was under way at the one that is killed fails, and is told so. New
 // connections fail until its endpoint is removed; those to the other one go on.
-func oneIsKilled(w *world) {
-	c := w.newChoice("mysql")
-	l := w.startLoad(w.as(w.name("alice")), c.serviceType, writers, pause)
+func oneIsKilled(e *testEnv) {
+	c := e.newChoice("mysql")
+	l := e.startLoad(e.as(e.Name("alice")), c.serviceType, writers, pause)
 	l.since(enough)
 	killed := time.Now()
-	require.NoError(w, w.StopWebhook(w.Context(), 0, syscall.SIGKILL))
+	require.NoError(e, e.StopWebhook(e.Context(), 0, syscall.SIGKILL))
 	<-time.After(removal)
-	w.Balancer().Withdraw(0)
+	e.Balancer().Withdraw(0)
 	withdrawn := time.Now()
 	l.since(enough)
-	require.NoError(w, w.StartWebhook(w.Context(), 0))
-	w.Balancer().Offer(0)
+	require.NoError(e, e.StartWebhook(e.Context(), 0))
+	e.Balancer().Offer(0)
 	l.since(enough)
 	answers := l.end()
 	wrong := failed(answers)
 	var last time.Duration
 	for _, a := range wrong {
-		assert.True(w, apierrors.IsInternalError(a.err), "%s", &a)
-		assert.ErrorContains(w, a.err, "servicecatalog.k8s.io", "the hook is named")
-		assert.False(w, a.ended.Before(killed), "%s", &a)
-		assert.False(w, a.began.After(withdrawn), "%s", &a)
+		assert.True(e, apierrors.IsInternalError(a.err), "%s", &a)
+		assert.ErrorContains(e, a.err, "servicecatalog.k8s.io", "the hook is named")
+		assert.False(e, a.ended.Before(killed), "%s", &a)
+		assert.False(e, a.began.After(withdrawn), "%s", &a)
 		last = max(last, a.ended.Sub(killed))
 	}
-	w.Logf("%d creates, %d failed, the last %s after the kill", len(answers), len(wrong), last)
-	assert.LessOrEqual(w, len(wrong), 20*writers, "one pool of connections, and those of a second")
-	assert.Less(w, last, 10*time.Second, "longer than a hook may take")
+	e.Logf("%d creates, %d failed, the last %s after the kill", len(answers), len(wrong), last)
+	assert.LessOrEqual(e, len(wrong), 20*writers, "one pool of connections, and those of a second")
+	assert.Less(e, last, 10*time.Second, "longer than a hook may take")
 	l.stored(answers, c.plans[0])
 }
 
 // theAPIServerRestarts: it is killed and comes back to webhooks that know nothing of it.
 // What was switched meanwhile is what is chosen, at once.
-func theAPIServerRestarts(w *world) {
-	c := w.newChoice("mysql")
-	l := w.startLoad(w.as(w.name("alice")), c.serviceType, writers, pause)
+func theAPIServerRestarts(e *testEnv) {
+	c := e.newChoice("mysql")
+	l := e.startLoad(e.as(e.Name("alice")), c.serviceType, writers, pause)
 	l.since(enough)
 	down := time.Now()
-	require.NoError(w, w.StopAPIServer(w.Context(), syscall.SIGKILL))
-	require.NoError(w, w.StartAPIServer(w.Context()))
+	require.NoError(e, e.StopAPIServer(e.Context(), syscall.SIGKILL))
+	require.NoError(e, e.StartAPIServer(e.Context()))
 	up := time.Now()
 	c.switchTo(1)
 	switched := time.Now()
@@ -117,24 +117,24 @@ func theAPIServerRestarts(w *world) {
 	wrong := failed(answers)
 	var last time.Duration
 	for _, a := range wrong {
-		w.saysWhy(&a)
+		e.saysWhy(&a)
 		last = max(last, a.ended.Sub(up))
 	}
-	w.Logf("%d creates, %d failed while it was away for %s, the last %s after it was ready", len(answers), len(wrong), up.Sub(down), last)
-	assert.Less(w, last, 10*time.Second, "it is ready, and the hooks are not")
+	e.Logf("%d creates, %d failed while it was away for %s, the last %s after it was ready", len(answers), len(wrong), up.Sub(down), last)
+	assert.Less(e, last, 10*time.Second, "it is ready, and the hooks are not")
 	for i := range answers {
 		switch a := &answers[i]; {
 		case a.err != nil:
-			assert.False(w, a.ended.Before(down), "%s", a)
+			assert.False(e, a.ended.Before(down), "%s", a)
 		case a.ended.Before(up):
-			assert.Equal(w, c.plans[0], a.plan, "%s", a)
+			assert.Equal(e, c.plans[0], a.plan, "%s", a)
 		case a.began.After(switched):
-			assert.Equal(w, c.plans[1], a.plan, "a decision of before the switch: %s", a)
+			assert.Equal(e, c.plans[1], a.plan, "a decision of before the switch: %s", a)
 		}
 	}
 	l.stored(answers, c.plans[:]...)
-	fresh := w.newChoice("redis")
-	probe := w.startLoad(w.Client(), fresh.serviceType, 1, pause)
+	fresh := e.newChoice("redis")
+	probe := e.startLoad(e.Client(), fresh.serviceType, 1, pause)
 	probe.since(1)
-	assert.Empty(w, failed(probe.end()))
+	assert.Empty(e, failed(probe.end()))
 }

@@ -36,7 +36,7 @@ const (
 //nolint:tparallel // The groups end what the next ones need.
 func TestLeadersFail(t *testing.T) {
 	t.Parallel()
-	s := startStack(t, "leaders", stack.Options{Whole: true, Apart: true, Webhooks: 2, WebhookArgs: []string{"--keeper=off"}})
+	s := stack.New(t, stack.Options{Whole: true, Apart: true, Webhooks: 2, WebhookArgs: []string{"--keeper=off"}})
 	var keepers, controllers *company
 	var both sync.WaitGroup
 	both.Go(func() { keepers = startKeepers(t, s) })
@@ -44,12 +44,12 @@ func TestLeadersFail(t *testing.T) {
 	both.Wait()
 	require.False(t, t.Failed())
 	// Made while a keeper leads, which records what their plans are.
-	few, many, some := newWorld(t, s).newMarket(0), newWorld(t, s).newMarket(50), newWorld(t, s).newMarket(20)
+	few, many, some := newEnv(t, s).newMarket(0), newEnv(t, s).newMarket(50), newEnv(t, s).newMarket(20)
 	t.Run("EtcdPauses", func(t *testing.T) { etcdPauses(few.in(t), keepers, controllers) })
 	t.Run("Killed", func(t *testing.T) {
 		t.Run("Keeper", func(t *testing.T) {
 			t.Parallel()
-			keeperKilled(newWorld(t, s), keepers)
+			keeperKilled(newEnv(t, s), keepers)
 		})
 		t.Run("Controller", func(t *testing.T) {
 			t.Parallel()
@@ -59,7 +59,7 @@ func TestLeadersFail(t *testing.T) {
 	t.Run("CutOff", func(t *testing.T) {
 		t.Run("Keeper", func(t *testing.T) {
 			t.Parallel()
-			keeperCutOff(newWorld(t, s), keepers)
+			keeperCutOff(newEnv(t, s), keepers)
 		})
 		t.Run("Controller", func(t *testing.T) {
 			t.Parallel()
@@ -71,129 +71,129 @@ func TestLeadersFail(t *testing.T) {
 // etcdPauses for less than a Lease lasts: creates wait or are refused with a reason, who
 // leads goes on, and afterwards everything is made, once.
 func etcdPauses(m *market, keepers, controllers *company) {
-	w := m.world
-	l := w.startLoad(w.as(w.name("alice")), m.serviceType, 2, 100*time.Millisecond)
+	e := m.testEnv
+	l := e.startLoad(e.as(e.Name("alice")), m.serviceType, 2, 100*time.Millisecond)
 	l.since(10)
 	before := map[*company]term{}
 	for _, c := range []*company{keepers, controllers} {
-		before[c] = w.leads(c.lease, "")
+		before[c] = e.leads(c.lease, "")
 	}
-	resume, err := w.PauseEtcd()
-	require.NoError(w, err)
+	resume, err := e.PauseEtcd()
+	require.NoError(e, err)
 	paused := time.Now()
 	<-time.After(outage)
-	require.NoError(w, resume())
+	require.NoError(e, resume())
 	resumed := time.Now()
 	l.since(10)
 	answers := l.end()
 	wrong := failed(answers)
 	for _, a := range wrong {
-		w.saysWhy(&a)
-		assert.False(w, a.ended.Before(paused) || a.began.After(resumed.Add(5*time.Second)), "%s", &a)
+		e.saysWhy(&a)
+		assert.False(e, a.ended.Before(paused) || a.began.After(resumed.Add(5*time.Second)), "%s", &a)
 	}
-	w.Logf("%d creates, %d failed, the slowest took %s", len(answers), len(wrong), slowest(answers))
-	assert.Less(w, slowest(answers), 30*time.Second)
+	e.Logf("%d creates, %d failed, the slowest took %s", len(answers), len(wrong), slowest(answers))
+	assert.Less(e, slowest(answers), 30*time.Second)
 	l.stored(answers, m.plan)
 	m.allReady()
 	m.booksAgree()
 	for _, c := range []*company{keepers, controllers} {
-		now := w.leads(c.lease, "")
-		assert.Equal(w, before[c].transitions, now.transitions, "%s: the outage is shorter than a Lease lasts", c.lease)
-		assert.Empty(w, c.heir.worked(), "%s: one that does not lead writes nothing", c.lease)
+		now := e.leads(c.lease, "")
+		assert.Equal(e, before[c].transitions, now.transitions, "%s: the outage is shorter than a Lease lasts", c.lease)
+		assert.Empty(e, c.heir.worked(), "%s: one that does not lead writes nothing", c.lease)
 	}
 }
 
 // keeperKilled while types are switched and those who waited are woken.
-func keeperKilled(w *world, c *company) {
-	t := newTurmoil(w)
-	last := w.leads(c.lease, "")
+func keeperKilled(e *testEnv, c *company) {
+	t := newTurmoil(e)
+	last := e.leads(c.lease, "")
 	begun := time.Now()
 	over := t.begin()
-	c.leader.touches(w, "serviceinstances", t.waiting/4, begun)
-	require.NoError(w, c.leader.stop(syscall.SIGKILL))
+	c.leader.touches(e, "serviceinstances", t.waiting/4, begun)
+	require.NoError(e, c.leader.stop(syscall.SIGKILL))
 	killed := time.Now()
-	now := w.leads(c.lease, last.holder)
+	now := e.leads(c.lease, last.holder)
 	over()
 	t.settles()
-	w.succession(c, killed, now)
-	require.NoError(w, c.leader.start())
+	e.succession(c, killed, now)
+	require.NoError(e, c.leader.start())
 	c.succeeded()
 }
 
 // keeperCutOff lives, and cannot reach the API server: it has stopped before the other
 // one begins, and is a candidate again when it can.
-func keeperCutOff(w *world, c *company) {
-	t := newTurmoil(w)
-	last := w.leads(c.lease, "")
+func keeperCutOff(e *testEnv, c *company) {
+	t := newTurmoil(e)
+	last := e.leads(c.lease, "")
 	begun := time.Now()
 	over := t.begin()
-	c.leader.touches(w, "serviceinstances", t.waiting/4, begun)
+	c.leader.touches(e, "serviceinstances", t.waiting/4, begun)
 	_, back := c.leader.proxy.Away(1 << 30)
 	cut := time.Now()
-	now := w.leads(c.lease, last.holder)
+	now := e.leads(c.lease, last.holder)
 	over()
 	t.settles()
-	w.succession(c, cut, now)
-	assert.NotEmpty(w, c.leader.workedSince(cut), "it tried, or this shows nothing")
+	e.succession(c, cut, now)
+	assert.NotEmpty(e, c.leader.workedSince(cut), "it tried, or this shows nothing")
 
 	back()
 	returned := time.Now()
-	require.NoError(w, c.heir.stop(syscall.SIGTERM))
-	again := w.leads(c.lease, now.holder)
+	require.NoError(e, c.heir.stop(syscall.SIGTERM))
+	again := e.leads(c.lease, now.holder)
 	for _, one := range c.leader.workedSince(returned) {
-		assert.False(w, one.at.Before(again.since.Add(-time.Second)), "it wrote %s before it led again", one.APIWrite)
+		assert.False(e, one.at.Before(again.since.Add(-time.Second)), "it wrote %s before it led again", one.APIWrite)
 	}
-	require.NoError(w, c.heir.start())
+	require.NoError(e, c.heir.start())
 }
 
 // succession says that the leader had stopped when the heir began, within bounds.
-func (w *world) succession(c *company, ended time.Time, now term) {
-	w.Helper()
+func (e *testEnv) succession(c *company, ended time.Time, now term) {
+	e.Helper()
 	took := now.since.Sub(ended)
-	w.Logf("%s: %s led %s after %s had ended", c.lease, c.heir.name, took.Round(100*time.Millisecond), c.leader.name)
-	assert.Less(w, took, takeover)
+	e.Logf("%s: %s led %s after %s had ended", c.lease, c.heir.name, took.Round(100*time.Millisecond), c.leader.name)
+	assert.Less(e, took, takeover)
 	var last time.Time
 	for _, one := range c.leader.worked() {
 		if one.at.After(last) {
 			last = one.at
 		}
 	}
-	assert.True(w, last.Before(now.since), "%s wrote at %s, and the other led since %s", c.leader.name, last, now.since)
-	assert.LessOrEqual(w, last.Sub(ended), longest, "it goes on for no longer than it may")
+	assert.True(e, last.Before(now.since), "%s wrote at %s, and the other led since %s", c.leader.name, last, now.since)
+	assert.LessOrEqual(e, last.Sub(ended), longest, "it goes on for no longer than it may")
 	heirs := c.heir.workedSince(ended)
-	require.NotEmpty(w, heirs, "the heir works")
+	require.NotEmpty(e, heirs, "the heir works")
 	// A Lease has microseconds, and the clock of who writes it.
-	assert.False(w, heirs[0].at.Before(now.since.Add(-time.Second)), "%s wrote %s before it led", c.heir.name, heirs[0].APIWrite)
+	assert.False(e, heirs[0].at.Before(now.since.Add(-time.Second)), "%s wrote %s before it led", c.heir.name, heirs[0].APIWrite)
 }
 
 // A turmoil is work for a keeper: types that are switched, and undecided instances whose
 // class and plan come at last.
 type turmoil struct {
-	*world
+	*testEnv
 
 	choices []choice
 	waiting int
 }
 
-func newTurmoil(w *world) *turmoil {
-	w.Helper()
-	t := &turmoil{world: w, waiting: 20}
+func newTurmoil(e *testEnv) *turmoil {
+	e.Helper()
+	t := &turmoil{testEnv: e, waiting: 20}
 	for i := range 4 {
-		t.choices = append(t.choices, w.newChoice(fmt.Sprintf("type-%d", i)))
+		t.choices = append(t.choices, e.newChoice(fmt.Sprintf("type-%d", i)))
 	}
 	for i := range t.waiting {
 		o := t.instance(i)
 		o.Spec.ClusterServiceClassExternalName, o.Spec.ClusterServicePlanExternalName = t.late(i), t.late(i)
-		w.create(o)
-		require.Empty(w, planOf(o), "nobody knows its class yet")
+		e.Create(o)
+		require.Empty(e, planOf(o), "nobody knows its class yet")
 	}
 	return t
 }
 
-func (t *turmoil) late(i int) string { return t.name(fmt.Sprintf("late-%d", i)) }
+func (t *turmoil) late(i int) string { return t.Name(fmt.Sprintf("late-%d", i)) }
 
 func (t *turmoil) instance(i int) *api.ServiceInstance {
-	return &api.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: t.namespace, Name: fmt.Sprintf("waits-%d", i)}}
+	return &api.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: t.Namespace, Name: fmt.Sprintf("waits-%d", i)}}
 }
 
 // begin has classes and plans come and types be switched, until over has returned.

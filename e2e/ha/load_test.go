@@ -35,7 +35,7 @@ func (a *answer) String() string {
 // A load is a steady stream of creates by type, by several writers at once, every answer
 // of which is kept.
 type load struct {
-	*world
+	*testEnv
 
 	serviceType string
 	client      client.Client
@@ -51,9 +51,9 @@ type load struct {
 }
 
 // startLoad has writers create until end is called.
-func (w *world) startLoad(as client.Client, serviceType string, writers int, pause time.Duration) *load {
-	ctx, cancel := context.WithCancel(w.Context())
-	l := &load{world: w, serviceType: serviceType, client: as, pause: pause, cancel: cancel}
+func (e *testEnv) startLoad(as client.Client, serviceType string, writers int, pause time.Duration) *load {
+	ctx, cancel := context.WithCancel(e.Context())
+	l := &load{testEnv: e, serviceType: serviceType, client: as, pause: pause, cancel: cancel}
 	for range writers {
 		l.writers.Go(func() { l.write(ctx) })
 	}
@@ -74,7 +74,7 @@ func (l *load) write(ctx context.Context) {
 
 // once creates one instance. It is never cut short: every answer counts.
 func (l *load) once() {
-	i := &api.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: fmt.Sprintf("%s-%d", l.serviceType, l.made.Add(1))}}
+	i := &api.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: l.Namespace, Name: fmt.Sprintf("%s-%d", l.serviceType, l.made.Add(1))}}
 	i.Spec.ServiceType = l.serviceType
 	a := answer{name: i.Name, began: time.Now()}
 	a.err = l.client.Create(context.WithoutCancel(l.Context()), i)
@@ -119,21 +119,21 @@ func (l *load) since(more int) {
 // saysWhy says that a create failed for want of a part that was away, in words: either
 // there was no answer at all, or one of a server that failed, and never one that is about
 // the object, which its writer would take for a verdict.
-func (w *world) saysWhy(a *answer) {
-	w.Helper()
-	assert.NotEmpty(w, a.err.Error())
+func (e *testEnv) saysWhy(a *answer) {
+	e.Helper()
+	assert.NotEmpty(e, a.err.Error())
 	var status apierrors.APIStatus
 	if !errors.As(a.err, &status) {
 		var unreached *url.Error
-		assert.ErrorAs(w, a.err, &unreached, "%s", a)
+		assert.ErrorAs(e, a.err, &unreached, "%s", a)
 		return
 	}
 	told := status.Status()
-	assert.NotEmpty(w, told.Message, "%s", a)
-	assert.NotContains(w, told.Message, "denied the request", "%s", a)
+	assert.NotEmpty(e, told.Message, "%s", a)
+	assert.NotContains(e, told.Message, "denied the request", "%s", a)
 	// An API server that has just begun forbids what it does not know yet.
 	busy := told.Code == http.StatusTooManyRequests || told.Code == http.StatusForbidden
-	assert.True(w, busy || told.Code >= http.StatusInternalServerError, "%d: %s", told.Code, a)
+	assert.True(e, busy || told.Code >= http.StatusInternalServerError, "%d: %s", told.Code, a)
 }
 
 // failed are the answers that are errors.
@@ -152,7 +152,7 @@ func failed(answers []answer) []answer {
 func (l *load) stored(answers []answer, plans ...string) {
 	l.Helper()
 	var list api.ServiceInstanceList
-	require.NoError(l, l.Client().List(l.Context(), &list, client.InNamespace(l.namespace)))
+	require.NoError(l, l.Client().List(l.Context(), &list, client.InNamespace(l.Namespace)))
 	there := map[string]string{}
 	for i := range list.Items {
 		o := &list.Items[i]

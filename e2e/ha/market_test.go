@@ -26,7 +26,7 @@ const callTimeout = 4 * time.Second
 // A market is a broker with one type of service, whose plan is the type's default, and
 // instances with a binding each, all of which take their time.
 type market struct {
-	*world
+	*testEnv
 
 	broker            *osbtest.Broker
 	serviceType, plan string
@@ -34,35 +34,26 @@ type market struct {
 }
 
 // newMarket registers the broker; the pairs are asked for later.
-func (w *world) newMarket(pairs int) *market {
-	w.Helper()
-	m := &market{world: w, serviceType: w.name("mysql"), pairs: pairs}
-	id := w.name("small")
-	m.broker = osbtest.Start(w, osbtest.Options{Crashes: true, Catalog: fmt.Appendf(nil, `{"services": [
+func (e *testEnv) newMarket(pairs int) *market {
+	e.Helper()
+	m := &market{testEnv: e, serviceType: e.Name("mysql"), pairs: pairs}
+	id := e.Name("small")
+	m.broker = e.StartBroker(osbtest.Options{Crashes: true, Catalog: fmt.Appendf(nil, `{"services": [
 		{"id": %[1]q, "name": %[1]q, "description": "d", "bindable": true, "instances_retrievable": true, "bindings_retrievable": true,
 		"tags": ["ServiceType=%[1]s"], "plans": [{"id": %[2]q, "name": "small", "description": "d"}]}]}`, m.serviceType, id)})
 	m.broker.Async(osbtest.Provision, 1)
 	m.broker.Async(osbtest.Bind, 1)
-	registered := &api.ClusterServiceBroker{ObjectMeta: metav1.ObjectMeta{Name: w.name("broker")}}
-	registered.Spec.URL = m.broker.URL
-	w.create(registered)
-	w.eventually(func() (bool, error) {
-		if err := w.Client().Get(w.Context(), client.ObjectKeyFromObject(registered), registered); err != nil {
-			return false, err
-		}
-		err := notReady(registered, registered.Status.Conditions)
-		return err == nil, err
-	})
-	w.eventually(func() (bool, error) { return m.offered(id) })
-	choice{world: w, serviceType: m.serviceType, plans: [2]string{m.plan, m.plan}}.recordedAlone()
+	e.Register(m.broker)
+	e.eventually(func() (bool, error) { return m.offered(id) })
+	choice{testEnv: e, serviceType: m.serviceType, plans: [2]string{m.plan, m.plan}}.recordedAlone()
 	return m
 }
 
 // in is the same market as seen by a subtest.
 func (m *market) in(t *testing.T) *market {
 	t.Helper()
-	w, same := *m.world, *m
-	w.T, same.world = t, &w
+	same := *m
+	same.testEnv = &testEnv{m.In(t)}
 	return &same
 }
 
@@ -100,11 +91,11 @@ func (c choice) recordedAlone() {
 func (m *market) asks() {
 	m.Helper()
 	for n := range m.pairs {
-		i := &api.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: m.namespace, Name: fmt.Sprintf("db-%d", n)}}
+		i := &api.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: m.Namespace, Name: fmt.Sprintf("db-%d", n)}}
 		i.Spec.ServiceType = m.serviceType
-		b := &api.ServiceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: m.namespace, Name: i.Name}}
+		b := &api.ServiceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: m.Namespace, Name: i.Name}}
 		b.Spec.InstanceRef = &api.InstanceReference{Name: i.Name}
-		m.create(i, b)
+		m.Create(i, b)
 	}
 }
 
@@ -118,8 +109,8 @@ func (m *market) objects() ([]api.ServiceInstance, []api.ServiceBinding) {
 	m.Helper()
 	var instances api.ServiceInstanceList
 	var bindings api.ServiceBindingList
-	require.NoError(m, m.Client().List(m.Context(), &instances, client.InNamespace(m.namespace)))
-	require.NoError(m, m.Client().List(m.Context(), &bindings, client.InNamespace(m.namespace)))
+	require.NoError(m, m.Client().List(m.Context(), &instances, client.InNamespace(m.Namespace)))
+	require.NoError(m, m.Client().List(m.Context(), &bindings, client.InNamespace(m.Namespace)))
 	return instances.Items, bindings.Items
 }
 
@@ -175,42 +166,42 @@ func (m *market) booksAgree() {
 
 // controllerKilled while a broker provisions fifty instances and their bindings.
 func controllerKilled(m *market, c *company) {
-	w := m.world
-	last := w.leads(c.lease, "")
+	e := m.testEnv
+	last := e.leads(c.lease, "")
 	m.asks()
 	m.called(m.pairs / 2)
-	require.NoError(w, c.leader.stop(syscall.SIGKILL))
+	require.NoError(e, c.leader.stop(syscall.SIGKILL))
 	killed := time.Now()
-	now := w.leads(c.lease, last.holder)
+	now := e.leads(c.lease, last.holder)
 	m.allReady()
 	m.booksAgree()
-	w.succession(c, killed, now)
-	w.Logf("%d instances and bindings were Ready %s after the kill", m.pairs, time.Since(killed).Round(100*time.Millisecond))
-	require.NoError(w, c.leader.start())
+	e.succession(c, killed, now)
+	e.Logf("%d instances and bindings were Ready %s after the kill", m.pairs, time.Since(killed).Round(100*time.Millisecond))
+	require.NoError(e, c.leader.start())
 	c.succeeded()
 }
 
 // controllerCutOff lives, and reaches brokers but not the API server, with a call of its
 // own under way: it has stopped before the other one begins.
 func controllerCutOff(m *market, c *company) {
-	w := m.world
-	last := w.leads(c.lease, "")
+	e := m.testEnv
+	last := e.leads(c.lease, "")
 	m.asks()
 	m.called(m.pairs / 2)
 	_, back := c.leader.proxy.Away(1 << 30)
 	cut := time.Now()
-	now := w.leads(c.lease, last.holder)
+	now := e.leads(c.lease, last.holder)
 	// It can reach the API server again, and has nothing to say any more.
 	back()
 	m.allReady()
 	m.booksAgree()
-	w.succession(c, cut, now)
+	e.succession(c, cut, now)
 	stopped := cut.Add(longest)
 	for _, call := range m.broker.Calls() {
-		assert.False(w, call.Began.After(stopped) && call.Began.Before(now.since), "%s was called at %s: nobody led", call.Verb, call.Began)
+		assert.False(e, call.Began.After(stopped) && call.Began.Before(now.since), "%s was called at %s: nobody led", call.Verb, call.Began)
 	}
-	w.eventually(func() (bool, error) {
-		pid, err := w.Pid(c.leader.name)
+	e.eventually(func() (bool, error) {
+		pid, err := e.Pid(c.leader.name)
 		if err != nil {
 			return true, err
 		}
@@ -219,19 +210,19 @@ func controllerCutOff(m *market, c *company) {
 		}
 		return true, nil
 	})
-	require.NoError(w, c.leader.start())
+	require.NoError(e, c.leader.start())
 	c.succeeded()
-	w.resigns(c)
+	e.resigns(c)
 }
 
 // resigns: a leader that is told to end is not waited for.
-func (w *world) resigns(c *company) {
-	w.Helper()
-	before := w.leads(c.lease, "")
-	require.NoError(w, c.leader.stop(syscall.SIGTERM))
+func (e *testEnv) resigns(c *company) {
+	e.Helper()
+	before := e.leads(c.lease, "")
+	require.NoError(e, c.leader.stop(syscall.SIGTERM))
 	ended := time.Now()
-	now := w.leads(c.lease, before.holder)
-	assert.Less(w, now.since.Sub(ended), leaseTime-retryTime)
-	require.NoError(w, c.leader.start())
+	now := e.leads(c.lease, before.holder)
+	assert.Less(e, now.since.Sub(ended), leaseTime-retryTime)
+	require.NoError(e, c.leader.start())
 	c.succeeded()
 }

@@ -68,9 +68,9 @@ func (m *member) workedSince(moment time.Time) []tried {
 }
 
 // touches waits until it has tried so many writes of a resource since a moment.
-func (m *member) touches(w *world, resource string, times int, since time.Time) {
-	w.Helper()
-	w.eventually(func() (bool, error) {
+func (m *member) touches(e *testEnv, resource string, times int, since time.Time) {
+	e.Helper()
+	e.eventually(func() (bool, error) {
 		found := 0
 		for _, one := range m.workedSince(since) {
 			if one.Resource == resource {
@@ -114,7 +114,7 @@ func startControllers(t *testing.T, s *stack.Stack) *company {
 	for _, name := range []string{"controller-a", "controller-b"} {
 		m := newMember(t, s, name, "defaultplan-controller")
 		p, err := s.StartController(t.Context(), stack.ControllerOptions{Name: name, Kubeconfig: m.proxy.Kubeconfig(), Args: []string{
-			"--leader-elect=true", "--osb-api-request-timeout=" + callTimeout.String(), "--secret-interval=5s",
+			"--leader-elect=true", stack.CallTimeout(callTimeout), "--secret-interval=5s",
 			"--cluster-id=cluster-of-the-scenarios", "--allow-broker-addresses=127.0.0.0/8",
 		}})
 		require.NoError(t, err)
@@ -136,5 +136,5 @@ func (c *company) joins(t *testing.T, s *stack.Stack, m *member) {
 		return
 	}
 	c.leader = m
-	(&world{T: t, Stack: s}).leads(c.lease, "")
+	newEnv(t, s).leads(c.lease, "")
 }

@@ -29,80 +29,80 @@ const (
 // its seats from the same level.
 func TestNothingStarves(t *testing.T) {
 	half := strconv.Itoa(seats / 2)
-	s := startStack(t, "flood", stack.Options{Whole: true, Webhooks: 2, ControlPlaneArgs: []string{
+	s := stack.New(t, stack.Options{Whole: true, Webhooks: 2, ControlPlaneArgs: []string{
 		"--", "--max-requests-inflight=" + half, "--max-mutating-requests-inflight=" + half,
 	}})
-	t.Run("AsShipped", func(t *testing.T) { noHookStarves(newWorld(t, s)) })
-	t.Run("Without", func(t *testing.T) { hooksStarve(newWorld(t, s)) })
+	t.Run("AsShipped", func(t *testing.T) { noHookStarves(newEnv(t, s)) })
+	t.Run("Without", func(t *testing.T) { hooksStarve(newEnv(t, s)) })
 }
 
 // noHookStarves, and the keeper works, though its writes wait like those of others.
-func noHookStarves(w *world) {
-	busy := newTurmoil(w)
+func noHookStarves(e *testEnv) {
+	busy := newTurmoil(e)
 	over := busy.begin()
-	answers := w.floods(w.newChoice("mysql"), 40)
+	answers := e.floods(e.newChoice("mysql"), 40)
 	over()
 	for _, a := range failed(answers) {
 		// Some may be told to come again later: that is no failure of a hook.
-		assert.True(w, apierrors.IsTooManyRequests(a.err), "%s", &a)
+		assert.True(e, apierrors.IsTooManyRequests(a.err), "%s", &a)
 	}
 	busy.settles()
-	waits := w.waits()
-	w.Logf("waited for a seat, on average: %v", waits)
+	waits := e.waits()
+	e.Logf("waited for a seat, on average: %v", waits)
 	for _, one := range []string{
 		"defaultplan-webhook defaultplan-webhook", "defaultplan-keeper defaultplan-controller", "defaultplan-leases leader-election",
 		"service-accounts workload-low",
 	} {
-		assert.Contains(w, waits, one)
+		assert.Contains(e, waits, one)
 	}
 	reads, creates := waits["defaultplan-webhook defaultplan-webhook"], waits["service-accounts workload-low"]
-	assert.Less(w, reads, creates/5, "what hooks read passes the creates")
+	assert.Less(e, reads, creates/5, "what hooks read passes the creates")
 }
 
 // hooksStarve where deploy/flow is not installed: the creates that have the seats wait
 // for reads that have none, until the hooks time out.
-func hooksStarve(w *world) {
-	c := w.newChoice("mysql")
-	w.removeFlow()
+func hooksStarve(e *testEnv) {
+	c := e.newChoice("mysql")
+	e.removeFlow()
 	starved := 0
-	for _, a := range failed(w.floods(c, seats)) {
+	for _, a := range failed(e.floods(c, seats)) {
 		if apierrors.IsInternalError(a.err) {
 			starved++
 		}
 	}
-	assert.NotZero(w, starved, "it is deploy/flow that keeps hooks from starving")
+	assert.NotZero(e, starved, "it is deploy/flow that keeps hooks from starving")
 }
 
 // floods has one ServiceAccount create by type, so many at once, as much as it can.
-func (w *world) floods(c choice, crowd int) []answer {
-	w.Helper()
-	l := w.startLoad(w.as("system:serviceaccount:"+w.namespace+":flood", "system:serviceaccounts"), c.serviceType, crowd, time.Millisecond)
+func (e *testEnv) floods(c choice, crowd int) []answer {
+	e.Helper()
+	l := e.startLoad(e.as("system:serviceaccount:"+e.Namespace+":flood", "system:serviceaccounts"), c.serviceType, crowd, time.Millisecond)
 	<-time.After(flooded)
 	answers := l.end()
-	w.Logf("%d creates, %d failed, the slowest took %s", len(answers), len(failed(answers)), slowest(answers))
+	e.Logf("%d creates, %d failed, the slowest took %s", len(answers), len(failed(answers)), slowest(answers))
 	return answers
 }
 
 // removeFlow deletes the schemas of deploy/flow: without them its levels have no requests.
-func (w *world) removeFlow() {
-	w.Helper()
+func (e *testEnv) removeFlow() {
+	e.Helper()
 	var schemas flowcontrolv1.FlowSchemaList
-	require.NoError(w, w.Client().List(w.Context(), &schemas))
+	require.NoError(e, e.Client().List(e.Context(), &schemas))
 	removed := 0
 	for i := range schemas.Items {
 		if strings.HasPrefix(schemas.Items[i].Name, "defaultplan-") {
-			require.NoError(w, w.Client().Delete(w.Context(), &schemas.Items[i]))
+			require.NoError(e, e.Client().Delete(e.Context(), &schemas.Items[i]))
 			removed++
 		}
 	}
-	assert.Equal(w, 4, removed)
+	assert.Equal(e, 4, removed)
 }
 
 // waits is how long requests waited for a seat on average, by flow schema and level.
-func (w *world) waits() map[string]time.Duration {
-	w.Helper()
-	text, stderr, err := w.Kubectl(w.Context(), "", "get", "--raw", "/metrics")
-	require.NoError(w, err, stderr)
+func (e *testEnv) waits() map[string]time.Duration {
+	e.Helper()
+	text, stderr, err := e.Stack.Kubectl(e.Context(), "", "get", "--raw", "/metrics")
+	require.NoError(e, err, stderr)
 	const metric = `apiserver_flowcontrol_request_wait_duration_seconds_%s{execute="true",flow_schema=`
 	read := func(part string) map[string]float64 {
 		found := map[string]float64{}
@@ -113,7 +113,7 @@ func (w *world) waits() map[string]time.Duration {
 			}
 			labels, value, _ := strings.Cut(labels, "} ")
 			number, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-			require.NoError(w, err, line)
+			require.NoError(e, err, line)
 			found[strings.ReplaceAll(strings.ReplaceAll(labels, `"`, ""), ",priority_level=", " ")] = number
 		}
 		return found

@@ -1,7 +1,6 @@
 package install_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -45,17 +44,19 @@ func newCluster(t *testing.T) *cluster {
 	return newClusterWith(t, "")
 }
 
-// newClusterWith starts one that can also run the binaries of the release before.
-func newClusterWith(t *testing.T, previous string) *cluster {
+// newClusterWith starts one that can also run the binaries of the release before, and
+// whose stack has further options.
+func newClusterWith(t *testing.T, previous string, edits ...func(*stack.Options)) *cluster {
 	t.Helper()
-	dir, err := os.MkdirTemp(stateFolder, "c-")
-	require.NoError(t, err)
+	dir := stack.TempDir(t)
 	c := &cluster{T: t, dir: dir, previous: previous}
 	args, err := node.ControlPlaneArgs(c.nodeDir())
 	require.NoError(t, err)
-	c.Stack, err = stack.Start(t.Context(), stack.Options{Dir: dir, Bin: binFolder, Bare: true, ControlPlaneArgs: args})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, c.Stop()) })
+	options := stack.Options{Dir: dir, Bare: true, ControlPlaneArgs: args}
+	for _, edit := range edits {
+		edit(&options)
+	}
+	c.Stack = stack.New(t, options)
 	c.client = c.Client()
 	c.startNode()
 	t.Cleanup(func() { require.NoError(t, c.node.Stop()) })
@@ -80,7 +81,7 @@ func (c *cluster) binary(image string, command []string) (string, error) {
 	}
 	switch tag {
 	case "v0.2.0":
-		return filepath.Abs(filepath.Join(binFolder, name))
+		return c.Binary(name), nil
 	case "v0.1.0":
 		return filepath.Join(c.previous, name), nil
 	}
@@ -90,9 +91,7 @@ func (c *cluster) binary(image string, command []string) (string, error) {
 // eventually polls until nothing is amiss; what is amiss is the error.
 func (c *cluster) eventually(amiss func() error) {
 	c.Helper()
-	ctx, cancel := context.WithTimeout(c.Context(), longEnough)
-	defer cancel()
-	require.NoError(c, stack.Eventually(ctx, func() (bool, error) {
+	require.NoError(c, stack.EventuallyWithin(c.Context(), longEnough, func() (bool, error) {
 		err := amiss()
 		return err == nil, err
 	}))

@@ -27,7 +27,7 @@ type helm struct {
 // try runs Helm and returns what it printed.
 func (h *helm) try(ctx context.Context, args ...string) (string, error) {
 	var out, errs bytes.Buffer
-	cmd := exec.CommandContext(ctx, filepath.Join(binFolder, h.binary), args...)
+	cmd := exec.CommandContext(ctx, h.Binary(h.binary), args...)
 	cmd.Env = h.Environment()
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {

@@ -8,7 +8,8 @@ import (
 )
 
 // TestInstalledByKubectl applies install.yaml, and the overlay that it is made from, in
-// every way and twice: the second time nothing changes.
+// every way and twice: the second time nothing changes. Then a second controller, as
+// documented.
 func TestInstalledByKubectl(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
@@ -30,6 +31,7 @@ func TestInstalledByKubectl(t *testing.T) {
 	c.kubectl("apply", "--server-side", "--force-conflicts", "-f", file)
 	assert.Equal(t, versions, c.versions(), "the server-side apply again changes nothing")
 
+	c.hasTwoControllers()
 	c.remove(instance)
 	c.withdraw()
 	assert.Empty(t, broker.Violations())

@@ -9,10 +9,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
-// TestUpgradeFromThePreviousRelease takes over what an operator installed by hand,
-// with requests going on all the time.
+// vanishing is what requests may fail with when v0.1.0 ends: it cuts off what it is
+// answering, and closes what is idle.
+var vanishing = []string{"context canceled", "EOF", "connection reset by peer", "connection refused"}
+
+// TestUpgradeFromThePreviousRelease takes over what an operator installed by hand, goes
+// back and comes again, with requests going on all the time.
 func TestUpgradeFromThePreviousRelease(t *testing.T) {
 	t.Parallel()
 	old := previousRelease(t)
@@ -36,8 +41,7 @@ func TestUpgradeFromThePreviousRelease(t *testing.T) {
 	c.kubectl("-n", system, "delete", "deployment", "catalog-webhook", "catalog-controller")
 	c.ready("webhook", 2)
 	c.ready("controller", 2)
-	// v0.1.0 cuts off what it is answering when it ends, and closes what is idle.
-	l.endKnowing("the end of v0.1.0", "context canceled", "EOF", "connection reset by peer", "connection refused")
+	l.endKnowing("the end of v0.1.0", vanishing...)
 	for _, pod := range append(c.pods("webhook"), c.pods("controller")...) {
 		assert.Contains(t, pod.Spec.Containers[0].Image, ":v0.2.0")
 	}
@@ -53,6 +57,31 @@ func TestUpgradeFromThePreviousRelease(t *testing.T) {
 	h.on("upgrade", "--set=webhook.logLevel=debug")
 	h.on("rollback", "1")
 	l.end("a later upgrade and its rollback")
+	h.goesBackAndForth(old, broker, instance)
 	assert.Empty(t, broker.Violations())
 	c.wasNeverForbidden()
+}
+
+// goesBackAndForth returns to v0.1.0 and comes again, with objects stored that v0.1.0
+// does not know: none is lost, and nothing is made twice.
+func (h *helm) goesBackAndForth(old release, broker *osbtest.Broker, instance *api.ServiceInstance) {
+	h.Helper()
+	n := h.storeNovelties(broker, instance)
+	h.refuseOldDefinitions(old)
+	l := h.underLoad(instance)
+	h.goBack()
+	l.end("the way back to v0.1.0")
+	later := h.provision("of-old")
+	binding := h.bind("of-old-reader", "of-old")
+	beyond := n.areLeftAlone()
+
+	l = h.underLoad(instance)
+	h.comeAgain()
+	l.endKnowing("the second installation and end of v0.1.0", vanishing...)
+	n.goOn(beyond)
+	h.remove(binding, later)
+	for _, made := range broker.Instances() {
+		assert.Equal(h, 1, made.Creates, "instance %s", made.ID)
+	}
+	assert.Empty(h, broker.Orphans())
 }

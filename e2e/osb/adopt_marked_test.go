@@ -9,28 +9,29 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/e2e/stack"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
 // toAdopt is an instance that is said to be at the broker already, not yet created. At
 // the end of the test the books show that nobody asked for one, and nobody removed one.
-func (s *stage) toAdopt(edits ...func(*api.ServiceInstance)) *api.ServiceInstance {
+func (s *brokerEnv) toAdopt(edits ...func(*api.ServiceInstance)) *api.ServiceInstance {
 	s.Helper()
 	s.Cleanup(func() {
 		assert.Empty(s, s.broker.Calls(osbtest.Of(osbtest.Provision, osbtest.Deprovision)), "what is adopted is not made, and not removed")
-		history := s.broker.Histories()[s.name("theirs")]
+		history := s.broker.Histories()[s.Name("theirs")]
 		assert.LessOrEqual(s, history.Made, 1, "it was there before, and nobody made it again")
 		assert.Zero(s, history.Removed)
 	})
 	i := s.db(edits...)
-	i.Spec.ExternalID = s.name("theirs")
+	i.Spec.ExternalID = s.Name("theirs")
 	i.Annotations = map[string]string{api.AnnotationAdopt: "true"}
 	return i
 }
 
 // message is what the condition Ready of an instance says.
-func (s *stage) message(i *api.ServiceInstance) string {
+func (s *brokerEnv) message(i *api.ServiceInstance) string {
 	ready, _ := api.FindCondition(i.Status.Conditions, api.ConditionReady)
 	return ready.Message
 }
@@ -44,7 +45,7 @@ func maintained(version string) func(*setting) {
 // up to date when asked for, and left where it is.
 func TestMarkedIsAdopted(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, retrievable, maintained("2.0.0"))
+	s := newBrokerEnv(t, retrievable, maintained("2.0.0"))
 	theirs := s.foreign("theirs")
 	theirs.MaintenanceVersion = "1.0.0"
 	s.broker.Add(theirs)
@@ -60,14 +61,14 @@ func TestMarkedIsAdopted(t *testing.T) {
 	s.Change(i, func() { i.Spec.UpdateRequests++ })
 	s.Ready(i)
 	assert.Equal(t, "2.0.0", s.only().MaintenanceVersion, "whoever asks gets the new version")
-	s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 2}`) })
+	s.Change(i, func() { i.Spec.Parameters = env.RawJSON(`{"size": 2}`) })
 	s.Ready(i)
 	assert.Equal(t, object{"size": 2.0}, s.only().Parameters)
 
 	s.Delete(i)
 	s.Gone(i)
 	assert.Len(t, s.broker.Instances(), 1)
-	s.told("Abandoned")
+	s.HasEvent(i, "Abandoned")
 }
 
 // What is asked for is compared; where it differs the user says whose side is right.
@@ -87,7 +88,7 @@ func TestMarkedIsCompared(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t, retrievable)
+			s := newBrokerEnv(t, retrievable)
 			s.broker.Add(s.foreign("theirs"))
 			i := s.toAdopt(test.edit)
 			s.Create(i)
@@ -106,13 +107,13 @@ func TestMarkedIsCompared(t *testing.T) {
 // What is not there is not made; looked for again, it is found.
 func TestMarkedAndAbsent(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, retrievable)
+	s := newBrokerEnv(t, retrievable)
 	i := s.toAdopt()
 	s.Create(i)
 	s.stalled(i, "NotAtBroker")
-	assert.Contains(t, s.message(i), fmt.Sprintf("%q", s.name("theirs")))
+	assert.Contains(t, s.message(i), fmt.Sprintf("%q", s.Name("theirs")))
 	assert.NotEqual(t, api.Provisioned, i.Status.ProvisionStatus)
-	b := s.binding("creds", i.Name)
+	b := s.Binding("creds", i.Name)
 	s.Create(b)
 	s.HasCondition(b, api.ConditionReady, api.ConditionUnknown, "")
 	assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Bind)), "no credentials of what is not there")
@@ -128,17 +129,17 @@ func TestMarkedAndAbsent(t *testing.T) {
 // A broker that cannot be asked is not asked: neither by a request to provision.
 func TestMarkedIsTakenOnTrust(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newBrokerEnv(t)
 	s.broker.Add(s.foreign("theirs"))
 	i := s.toAdopt(having(`{"size": 1}`))
 	s.Create(i)
 	ready := s.HasCondition(i, api.ConditionReady, api.ConditionTrue, "AdoptedOnTrust")
 	assert.Contains(t, ready.Message, "taken on trust")
-	s.told("AdoptedOnTrust")
-	b := s.binding("creds", i.Name)
+	s.HasEvent(i, "AdoptedOnTrust")
+	b := s.Binding("creds", i.Name)
 	s.Create(b)
 	s.Ready(b)
-	s.Get(s.secret("creds"))
+	s.Get(s.Secret("creds"))
 
 	// Its bindings are undone before it goes, and it stays at the broker.
 	s.Delete(i)
@@ -159,13 +160,13 @@ func TestMarkedAndFaults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t, retrievable)
+			s := newBrokerEnv(t, retrievable)
 			s.broker.Add(s.foreign("theirs"))
 			s.broker.Next(osbtest.FetchInstance, fault)
 			i := s.toAdopt(having(`{"size": 1}`))
 			s.Create(i)
 			s.HasCondition(i, api.ConditionReady, api.ConditionTrue, "Adopted")
-			s.told("FetchingFailed")
+			s.HasEvent(i, "FetchingFailed")
 			assert.Len(t, s.broker.Calls(osbtest.Of(osbtest.FetchInstance)), 2)
 		})
 	}
@@ -174,16 +175,16 @@ func TestMarkedAndFaults(t *testing.T) {
 // The mark says which one, and is for what was not made here.
 func TestMarkWithoutAnID(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, retrievable)
+	s := newBrokerEnv(t, retrievable)
 	i := s.db()
 	i.Annotations = map[string]string{api.AnnotationAdopt: "true"}
-	err := s.client.Create(s.Context(), i)
+	err := s.Client().Create(s.Context(), i)
 	require.True(t, apierrors.IsInvalid(err), "%v", err)
 	assert.ErrorContains(t, err, "does not say which it is")
 
 	made := s.provisioned()
 	made.Annotations[api.AnnotationAdopt] = "true"
-	err = s.client.Update(s.Context(), made)
+	err = s.Client().Update(s.Context(), made)
 	require.True(t, apierrors.IsInvalid(err), "the hooks see the mark alone, too: %v", err)
 	assert.ErrorContains(t, err, "was made for it")
 	s.end(made)
@@ -193,10 +194,10 @@ func TestMarkWithoutAnID(t *testing.T) {
 // all of a crash goes in the end.
 func wasThere(c *crash) {
 	class := c.operation.class
-	c.instance.Spec.ExternalID = c.name("theirs")
+	c.instance.Spec.ExternalID = c.Name("theirs")
 	c.instance.Annotations = map[string]string{api.AnnotationAdopt: "true", api.AnnotationDeprovisionAdopted: "true"}
 	c.broker.Add(osbtest.Instance{
-		ID: c.name("theirs"), ServiceID: class + "-" + c.suffix, PlanID: class + "-small-" + c.suffix,
+		ID: c.Name("theirs"), ServiceID: class + "-" + c.Suffix, PlanID: class + "-small-" + c.Suffix,
 		Organization: "another cluster", Space: "another namespace", Parameters: object{"size": 1.0},
 	})
 	c.Cleanup(func() { assert.Empty(c, c.broker.Calls(osbtest.Of(osbtest.Provision)), "what is adopted is not made") })

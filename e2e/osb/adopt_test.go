@@ -9,13 +9,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
 // lost takes an instance out of the cluster and leaves it at the broker, as when a
 // cluster is lost. What is returned is its backup, without status.
-func (s *stage) lost(i *api.ServiceInstance) *api.ServiceInstance {
+func (s *brokerEnv) lost(i *api.ServiceInstance) *api.ServiceInstance {
 	s.Helper()
 	backup := &api.ServiceInstance{
 		ObjectMeta: metav1.ObjectMeta{Namespace: i.Namespace, Name: i.Name, Annotations: i.Annotations, Finalizers: i.Finalizers},
@@ -37,7 +37,7 @@ func TestRestoredBackupIsAdopted(t *testing.T) {
 	for name, edits := range map[string][]func(*setting){"Fetched": {retrievable}, "PutAgain": nil} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t, edits...)
+			s := newBrokerEnv(t, edits...)
 			i := s.lost(s.provisioned(having(`{"size": 1}`)))
 			s.Create(i)
 			ready := s.HasCondition(i, api.ConditionReady, api.ConditionTrue, "Adopted")
@@ -50,14 +50,14 @@ func TestRestoredBackupIsAdopted(t *testing.T) {
 			fetches := s.broker.Calls(osbtest.Of(osbtest.FetchInstance))
 			assert.Equal(t, name == "Fetched", len(fetches) == 1, "M8: what is not retrievable is not fetched")
 
-			s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 2}`) })
+			s.Change(i, func() { i.Spec.Parameters = env.RawJSON(`{"size": 2}`) })
 			s.Ready(i)
 			assert.Equal(t, object{"size": 2.0}, s.only().Parameters, "it can be used and changed")
 			s.Delete(i)
 			s.Gone(i)
 			assert.Len(t, s.broker.Instances(), 1)
 			assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Deprovision)))
-			s.told("Abandoned")
+			s.HasEvent(i, "Abandoned")
 		})
 	}
 }
@@ -65,7 +65,7 @@ func TestRestoredBackupIsAdopted(t *testing.T) {
 // Who wants what was adopted to be removed says so.
 func TestAdoptedIsRemovedIfAskedFor(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, retrievable)
+	s := newBrokerEnv(t, retrievable)
 	i := s.lost(s.provisioned())
 	i.Annotations[api.AnnotationDeprovisionAdopted] = "true"
 	s.Create(i)
@@ -77,12 +77,12 @@ func TestAdoptedIsRemovedIfAskedFor(t *testing.T) {
 // What is there under the ID and is not what was asked for stays as it is.
 func TestAnotherUnderTheIDIsAConflict(t *testing.T) {
 	t.Parallel()
-	large := func(s *stage, i *api.ServiceInstance) { i.Spec.ClusterServicePlanExternalName = "large" }
-	bigger := func(_ *stage, i *api.ServiceInstance) { i.Spec.Parameters = stack.RawJSON(`{"size": 2}`) }
+	large := func(s *brokerEnv, i *api.ServiceInstance) { i.Spec.ClusterServicePlanExternalName = "large" }
+	bigger := func(_ *brokerEnv, i *api.ServiceInstance) { i.Spec.Parameters = env.RawJSON(`{"size": 2}`) }
 	for name, test := range map[string]struct {
 		reason string
 		edits  []func(*setting)
-		edit   func(*stage, *api.ServiceInstance)
+		edit   func(*brokerEnv, *api.ServiceInstance)
 		says   string
 	}{
 		"FetchedPlan":       {reason: "another plan", edits: []func(*setting){retrievable}, edit: large, says: "another plan"},
@@ -92,10 +92,10 @@ func TestAnotherUnderTheIDIsAConflict(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t, test.edits...)
+			s := newBrokerEnv(t, test.edits...)
 			s.broker.Add(s.foreign("theirs"))
 			i := s.db(having(`{"size": 1}`))
-			i.Spec.ExternalID = s.name("theirs")
+			i.Spec.ExternalID = s.Name("theirs")
 			test.edit(s, i)
 			s.Create(i)
 			s.stalled(i, "ExternalIDConflict")
@@ -110,9 +110,9 @@ func TestAnotherUnderTheIDIsAConflict(t *testing.T) {
 }
 
 // foreign is an instance of another platform.
-func (s *stage) foreign(id string) osbtest.Instance {
+func (s *brokerEnv) foreign(id string) osbtest.Instance {
 	return osbtest.Instance{
-		ID: s.name(id), ServiceID: s.setting.service["id"].(string), PlanID: s.setting.small["id"].(string),
+		ID: s.Name(id), ServiceID: s.setting.service["id"].(string), PlanID: s.setting.small["id"].(string),
 		Organization: "another cluster", Space: "another namespace", Parameters: object{"size": 1.0},
 	}
 }
@@ -120,13 +120,13 @@ func (s *stage) foreign(id string) osbtest.Instance {
 // A conflict ends when the spec is mended: then the other is adopted.
 func TestConflictEndsWithAnAgreeingSpec(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, retrievable)
+	s := newBrokerEnv(t, retrievable)
 	s.broker.Add(s.foreign("theirs"))
 	i := s.db(having(`{"size": 2}`))
-	i.Spec.ExternalID = s.name("theirs")
+	i.Spec.ExternalID = s.Name("theirs")
 	s.Create(i)
 	s.stalled(i, "ExternalIDConflict")
-	s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 1}`) })
+	s.Change(i, func() { i.Spec.Parameters = env.RawJSON(`{"size": 1}`) })
 	s.HasCondition(i, api.ConditionReady, api.ConditionTrue, "Adopted")
 	s.Delete(i)
 	s.Gone(i)
@@ -137,12 +137,12 @@ func TestConflictEndsWithAnAgreeingSpec(t *testing.T) {
 // removed.
 func TestOwnIDIsProvisioned(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, retrievable)
+	s := newBrokerEnv(t, retrievable)
 	i := s.db()
-	i.Spec.ExternalID = s.name("chosen")
+	i.Spec.ExternalID = s.Name("chosen")
 	s.Create(i)
 	s.Ready(i)
-	assert.Equal(t, s.name("chosen"), s.only().ID)
+	assert.Equal(t, s.Name("chosen"), s.only().ID)
 	assert.Equal(t, api.DeprovisionRequired, i.Status.DeprovisionStatus)
 	s.end(i)
 }
@@ -156,14 +156,14 @@ func TestOwnIDIsNeverMitigated(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t, func(s *setting) { s.except = []string{"M10"} }) // that it is not removed is the point
+			s := newBrokerEnv(t, func(s *setting) { s.except = []string{"M10"} }) // that it is not removed is the point
 			s.broker.Next(osbtest.Provision, fault)
 			i := s.db()
-			i.Spec.ExternalID = s.name("chosen")
+			i.Spec.ExternalID = s.Name("chosen")
 			s.Create(i)
 			s.Ready(i)
 			assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Deprovision)))
-			assert.Equal(t, s.name("chosen"), s.only().ID)
+			assert.Equal(t, s.Name("chosen"), s.only().ID)
 			s.mark(i, api.AnnotationDeprovisionAdopted)
 			s.end(i)
 		})
@@ -177,14 +177,14 @@ func TestCopiedManifestLeavesTheOriginalAlone(t *testing.T) {
 	for name, edits := range map[string][]func(*setting){"Fetched": {retrievable}, "PutAgain": nil} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t, edits...)
-			elsewhere := newWorld(t)
+			s := newBrokerEnv(t, edits...)
+			elsewhere := newEnv(t)
 			i := s.provisioned()
 			duplicate := &api.ServiceInstance{
-				ObjectMeta: metav1.ObjectMeta{Namespace: elsewhere.namespace, Name: "copied", Annotations: i.Annotations, Finalizers: i.Finalizers},
+				ObjectMeta: metav1.ObjectMeta{Namespace: elsewhere.Namespace, Name: "copied", Annotations: i.Annotations, Finalizers: i.Finalizers},
 				Spec:       *i.Spec.DeepCopy(), Status: *i.Status.DeepCopy(),
 			}
-			err := s.client.Create(s.Context(), duplicate.DeepCopy())
+			err := s.Client().Create(s.Context(), duplicate.DeepCopy())
 			require.Error(t, err)
 			assert.True(t, apierrors.IsInvalid(err), "%v", err)
 

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -35,7 +35,7 @@ func TestSecretHoldsWhateverCredentialsAre(t *testing.T) {
 	for name, tc := range cases {
 		kinds[name] = tc.given
 	}
-	s := newBindingStage(t, func(s *setting) {
+	s := newBindingEnv(t, func(s *setting) {
 		s.Credentials = func(b osbtest.Binding) map[string]any { return fields(kinds[b.Parameters["kind"].(string)]) }
 		s.service["tags"] = []string{"ServiceType=" + s.service["name"].(string)}
 	})
@@ -43,13 +43,13 @@ func TestSecretHoldsWhateverCredentialsAre(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := s.in(t)
-			b := s.binding(strings.ToLower(name), "mydb")
-			b.Spec.SecretName, b.Spec.Parameters = "of-"+b.Name, stack.RawJSON(fmt.Sprintf(`{"kind": %q}`, name))
+			b := s.Binding(strings.ToLower(name), "mydb")
+			b.Spec.SecretName, b.Spec.Parameters = "of-"+b.Name, env.RawJSON(fmt.Sprintf(`{"kind": %q}`, name))
 			s.Create(b)
 			s.Ready(b)
 			secret := s.secretOf(b)
 			assert.Equal(t, "of-"+b.Name, secret.Name)
-			assert.Equal(t, "servicebinding.io/"+s.name("db"), string(secret.Type))
+			assert.Equal(t, "servicebinding.io/"+s.Name("db"), string(secret.Type))
 			got := map[string]string{}
 			for key, value := range secret.Data {
 				got[key] = string(value)
@@ -96,7 +96,7 @@ func TestSecretThatCannotBeWritten(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			// The broker does not see why they are removed.
-			s := newBindingStage(t, giving(tc.given), func(s *setting) { s.except = []string{"M10"} })
+			s := newBindingEnv(t, giving(tc.given), func(s *setting) { s.except = []string{"M10"} })
 			b := s.reader()
 			if tc.edit != nil {
 				tc.edit(b)
@@ -104,10 +104,10 @@ func TestSecretThatCannotBeWritten(t *testing.T) {
 			s.Create(b)
 			said := s.HasCondition(b, api.ConditionReady, api.ConditionFalse, "ErrorInjectingBindResult")
 			assert.Contains(t, said.Message, tc.says)
-			assert.NotContains(t, stack.StatusOf(b), "canary")
+			assert.NotContains(t, env.StatusOf(b), "canary")
 			assert.Nil(t, b.Status.Binding)
 			s.called(osbtest.Unbind, 1)
-			assert.True(t, s.Absent(s.secret("reader")))
+			assert.True(t, s.Absent(s.Secret("reader")))
 			s.unbound(b)
 		})
 	}

@@ -32,7 +32,7 @@ func TestSecretIsCompleteBeforeStatusTells(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newBindingStage(t, tc.edits...)
+			s := newBindingEnv(t, tc.edits...)
 			if tc.polls >= 0 {
 				s.broker.Async(osbtest.Bind, tc.polls)
 			}
@@ -40,7 +40,7 @@ func TestSecretIsCompleteBeforeStatusTells(t *testing.T) {
 			b := s.bound()
 			secret := s.secretOf(b)
 			s.agrees(b)
-			for _, version := range recorded.until(s.world, b) {
+			for _, version := range recorded.until(s.testEnv, b) {
 				if version.Status.Binding != nil {
 					assert.Less(t, revision(t, secret.ResourceVersion), revision(t, version.ResourceVersion))
 				}
@@ -65,8 +65,8 @@ func revision(t *testing.T, version string) int {
 // may be one.
 func TestSecretBeyondQuota(t *testing.T) {
 	t.Parallel()
-	s := newBindingStage(t, func(s *setting) { s.except = []string{"M10"} })
-	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "none"}}
+	s := newBindingEnv(t, func(s *setting) { s.except = []string{"M10"} })
+	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: "none"}}
 	quota.Spec.Hard = corev1.ResourceList{"count/secrets": resource.MustParse("0")}
 	s.Create(quota)
 	s.Eventually(func() (bool, error) {
@@ -95,8 +95,8 @@ func TestSecretBeyondQuota(t *testing.T) {
 // is away.
 func TestSecretOfSomebodyElse(t *testing.T) {
 	t.Parallel()
-	s := newBindingStage(t)
-	foreign := s.secret("reader")
+	s := newBindingEnv(t)
+	foreign := s.Secret("reader")
 	foreign.Data = map[string][]byte{"mine": []byte("own")}
 	s.Create(foreign)
 	b := s.reader()
@@ -119,19 +119,19 @@ func TestSecretOfSomebodyElse(t *testing.T) {
 }
 
 // untouched asserts that a Secret is as it was when it was read.
-func (w *world) untouched(secret *corev1.Secret) {
-	w.Helper()
+func (e *testEnv) untouched(secret *corev1.Secret) {
+	e.Helper()
 	was := secret.DeepCopy()
-	w.Get(secret)
-	assert.Equal(w, was.ResourceVersion, secret.ResourceVersion)
-	assert.Nil(w, secret.DeletionTimestamp)
+	e.Get(secret)
+	assert.Equal(e, was.ResourceVersion, secret.ResourceVersion)
+	assert.Nil(e, secret.DeletionTimestamp)
 }
 
 // A Secret that a user takes over is the user's: it is not named any more, and it
 // survives the binding.
 func TestSecretThatIsTakenOver(t *testing.T) {
 	t.Parallel()
-	s := newBindingStage(t)
+	s := newBindingEnv(t)
 	b := s.bound()
 	secret := s.secretOf(b)
 	owners := secret.OwnerReferences
@@ -170,7 +170,7 @@ func TestSecretThatIsDeleted(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newBindingStage(t, tc.edits...)
+			s := newBindingEnv(t, tc.edits...)
 			b := s.bound()
 			lost := s.secretOf(b)
 			if tc.fresh {
@@ -178,7 +178,7 @@ func TestSecretThatIsDeleted(t *testing.T) {
 			}
 			s.Delete(lost)
 			s.Eventually(func() (bool, error) {
-				again := s.secret("reader")
+				again := s.Secret("reader")
 				return !s.Absent(again) && again.UID != lost.UID, nil
 			})
 			s.Ready(b)

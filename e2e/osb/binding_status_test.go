@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -21,11 +21,11 @@ import (
 // wait for.
 func TestBindingStatusForOldAndNewClients(t *testing.T) {
 	t.Parallel()
-	s := newBindingStage(t)
+	s := newBindingEnv(t)
 	recorded := s.recordBinding("reader")
-	b := s.reader(func(b *api.ServiceBinding) { b.Spec.Parameters = stack.RawJSON(`{"role": "reader"}`) })
+	b := s.reader(func(b *api.ServiceBinding) { b.Spec.Parameters = env.RawJSON(`{"role": "reader"}`) })
 	s.Create(b)
-	s.kubectl("", "wait", "--for=condition=Ready", "--timeout=30s", "servicebinding/reader")
+	s.Kubectl("", "wait", "--for=condition=Ready", "--timeout=30s", "servicebinding/reader")
 	s.Get(b)
 	status := b.Status
 	assert.Equal(t, b.Generation, status.ReconciledGeneration)
@@ -47,7 +47,7 @@ func TestBindingStatusForOldAndNewClients(t *testing.T) {
 		assert.False(t, has, typ)
 	}
 	// No flapping: what is in flight, and what came of it.
-	assert.Equal(t, []string{"Unknown BindingRequestInFlight", "True InjectedBindResult"}, recorded.told(s.world, b))
+	assert.Equal(t, []string{"Unknown BindingRequestInFlight", "True InjectedBindResult"}, recorded.told(s.testEnv, b))
 	s.Eventually(func() (bool, error) {
 		return s.happened("reader", corev1.EventTypeNormal, "InjectedBindResult"), nil
 	})
@@ -60,8 +60,8 @@ func TestBindingStatusForOldAndNewClients(t *testing.T) {
 // The broker is told who asked for the credentials, also when they are removed.
 func TestBindingIdentity(t *testing.T) {
 	t.Parallel()
-	s := newBindingStage(t)
-	alice, err := client.New(s.RESTConfigFor("alice", "system:masters", "readers"), client.Options{Scheme: s.client.Scheme()})
+	s := newBindingEnv(t)
+	alice, err := client.New(s.RESTConfigFor("alice", "system:masters", "readers"), client.Options{Scheme: s.Client().Scheme()})
 	require.NoError(t, err)
 	b := s.reader()
 	require.NoError(t, alice.Create(t.Context(), b))
@@ -83,7 +83,7 @@ func TestBindingIdentity(t *testing.T) {
 // that it repeats when it refuses them.
 func TestBindingTellsNoSecret(t *testing.T) {
 	t.Parallel()
-	s := newBindingStage(t, giving(object{"password": "canary-credential", "uri": "db://canary-user:canary-credential@h"}))
+	s := newBindingEnv(t, giving(object{"password": "canary-credential", "uri": "db://canary-user:canary-credential@h"}))
 	secret := s.given(`{"key": "canary-line1\n  canary-line2 \"quoted\"", "pin": 48151623}`)
 	s.Create(secret)
 	repeats := func(verb osbtest.Verb) osbtest.Fault {
@@ -97,7 +97,7 @@ func TestBindingTellsNoSecret(t *testing.T) {
 		b.Spec.ParametersFrom = []api.ParametersFromSource{{SecretKeyRef: &api.SecretKeyReference{Name: "given", Key: "parameters"}}}
 	})
 	s.Eventually(func() (bool, error) { return s.happened("reader", corev1.EventTypeWarning, bindRefused), nil })
-	versions := recorded.until(s.world, b)
+	versions := recorded.until(s.testEnv, b)
 	s.broker.Next(osbtest.Unbind, repeats(osbtest.Unbind))
 	s.Delete(b)
 	s.Gone(b)
@@ -108,21 +108,21 @@ func TestBindingTellsNoSecret(t *testing.T) {
 		assert.Contains(t, string(text), "BindCallFailed")
 		s.noCanary("stored", string(text))
 	}
-	log, err := os.ReadFile(controller.Log())
+	log, err := os.ReadFile(s.Controller().Log())
 	require.NoError(t, err)
 	assert.Contains(t, string(log), string(b.UID), "the failures are logged")
 	for line := range strings.Lines(string(log)) {
-		if strings.Contains(line, string(b.UID)) || strings.Contains(line, s.namespace) {
+		if strings.Contains(line, string(b.UID)) || strings.Contains(line, s.Namespace) {
 			s.noCanary("logged", line)
 		}
 	}
 }
 
-func (w *world) noCanary(where, text string) {
-	w.Helper()
+func (e *testEnv) noCanary(where, text string) {
+	e.Helper()
 	for _, canary := range []string{"canary-", "48151623"} {
 		if at := strings.Index(text, canary); at >= 0 {
-			assert.Fail(w, "a secret is "+where, "%s", text[max(at-200, 0):min(at+80, len(text))])
+			assert.Fail(e, "a secret is "+where, "%s", text[max(at-200, 0):min(at+80, len(text))])
 		}
 	}
 }
@@ -131,16 +131,16 @@ func (w *world) noCanary(where, text string) {
 // came of it. To let it go costs an intent and the finalizer. Reading again costs nothing.
 func TestBindingIsWrittenTwice(t *testing.T) {
 	t.Parallel()
-	s := newBindingStage(t)
+	s := newBindingEnv(t)
 	recorded := s.recordBinding("reader")
 	b := s.bound()
-	assert.Len(t, recorded.until(s.world, b), 1+2, "created, intended, bound")
+	assert.Len(t, recorded.until(s.testEnv, b), 1+2, "created, intended, bound")
 	secret := s.secretOf(b)
 	s.Delete(secret)
-	s.Eventually(func() (bool, error) { return !s.Absent(s.secret("reader")), nil })
+	s.Eventually(func() (bool, error) { return !s.Absent(s.Secret("reader")), nil })
 	s.Ready(b)
 	s.called(osbtest.Bind, 2)
-	before := len(recorded.until(s.world, b))
+	before := len(recorded.until(s.testEnv, b))
 	s.unbound(b)
 	s.Eventually(func() (bool, error) { return recorded.count() >= before+3, nil })
 	assert.Equal(t, before+3, recorded.count(), "deleted, intended, let go")

@@ -69,7 +69,7 @@ func TestTableBind(t *testing.T) {
 	for name, r := range rows {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			newBindingStage(t).binds(&r)
+			newBindingEnv(t).binds(&r)
 		})
 	}
 }
@@ -90,13 +90,13 @@ func TestTableFetchBinding(t *testing.T) {
 	for name, r := range rows {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			newBindingStage(t, fetchable, oneShot).binds(&r)
+			newBindingEnv(t, fetchable, oneShot).binds(&r)
 		})
 	}
 }
 
 // binds takes a binding through a row, and ends it.
-func (s *bindingStage) binds(r *bindRow) {
+func (s *bindingEnv) binds(r *bindRow) {
 	s.broker.Next(osbtest.Bind, r.faults...)
 	s.broker.Next(osbtest.PollBinding, r.polls...)
 	s.broker.Next(osbtest.FetchBinding, r.fetches...)
@@ -107,10 +107,10 @@ func (s *bindingStage) binds(r *bindRow) {
 	}
 	if r.failed {
 		s.bindingStalled(b, r.says)
-		s.bindingBecomes(b, func() bool { return !b.Status.OrphanMitigationInProgress })
+		s.Becomes(b, func() bool { return !b.Status.OrphanMitigationInProgress })
 	} else {
 		s.Ready(b)
-		s.bindingTells(r, recorded.told(s.world, b))
+		s.bindingTells(r, recorded.told(s.testEnv, b))
 		s.agrees(b)
 	}
 	s.mitigates(r, b)
@@ -119,7 +119,7 @@ func (s *bindingStage) binds(r *bindRow) {
 }
 
 // bindingTells asserts what a row says of status.
-func (s *bindingStage) bindingTells(r *bindRow, told []string) {
+func (s *bindingEnv) bindingTells(r *bindRow, told []string) {
 	s.Helper()
 	if r.says != "" {
 		assert.Contains(s, told, "False "+r.says)
@@ -131,7 +131,7 @@ func (s *bindingStage) bindingTells(r *bindRow, told []string) {
 }
 
 // agrees asserts that the Secret holds what the broker's books have.
-func (s *bindingStage) agrees(b *api.ServiceBinding) {
+func (s *bindingEnv) agrees(b *api.ServiceBinding) {
 	s.Helper()
 	secret := s.secretOf(b)
 	kept, made := s.broker.Bindings()[b.Status.ExternalID]
@@ -143,7 +143,7 @@ func (s *bindingStage) agrees(b *api.ServiceBinding) {
 }
 
 // mitigates asserts what a row says of mitigations.
-func (s *bindingStage) mitigates(r *bindRow, b *api.ServiceBinding) {
+func (s *bindingEnv) mitigates(r *bindRow, b *api.ServiceBinding) {
 	s.Helper()
 	assert.Equal(s, r.mitigated, b.Status.ExternalID != b.Spec.ExternalID, "a fresh ID follows what was removed")
 	mitigations := s.broker.Mitigations()
@@ -182,13 +182,13 @@ func TestTableUnbind(t *testing.T) {
 	for name, r := range rows {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			newBindingStage(t).unbinds(&r)
+			newBindingEnv(t).unbinds(&r)
 		})
 	}
 }
 
 // unbinds takes a binding through a row of its deletion.
-func (s *bindingStage) unbinds(r *bindRow) {
+func (s *bindingEnv) unbinds(r *bindRow) {
 	b := s.bound()
 	s.broker.Next(osbtest.Unbind, r.faults...)
 	s.broker.Next(osbtest.PollBinding, r.polls...)
@@ -210,7 +210,7 @@ func TestTableUnbindOfWhatIsGone(t *testing.T) {
 	for name, fault := range map[string]osbtest.Fault{"Gone410": osbtest.Status(410, `Gone`), "NotFound404": osbtest.Status(404, `{}`), "Empty200": osbtest.Status(200, ``)} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newBindingStage(t)
+			s := newBindingEnv(t)
 			b := s.bound()
 			require.True(t, s.broker.Lose(s.instance.Status.ExternalID), "somebody else removed it")
 			s.broker.Next(osbtest.Unbind, fault)

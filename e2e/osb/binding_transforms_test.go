@@ -46,9 +46,9 @@ func transformedBroker(s *setting) {
 // of the plan, and the binding's own.
 func TestSecretTransforms(t *testing.T) {
 	t.Parallel()
-	s := newBindingStage(t, transformedBroker)
-	elsewhere := newWorld(t)
-	own, other := s.secret("own"), elsewhere.secret("other")
+	s := newBindingEnv(t, transformedBroker)
+	elsewhere := newEnv(t)
+	own, other := s.Secret("own"), elsewhere.Secret("other")
 	own.Data, other.Data = map[string][]byte{"host": []byte("own"), "ca": {0xff, 0}}, map[string][]byte{"ca": []byte("other")}
 	s.Create(own, other)
 	const nested = `{"list":["x",{"deep":true}]}`
@@ -78,8 +78,8 @@ func TestSecretTransforms(t *testing.T) {
 		"PathObject":       {reason: "as JSON", transforms: []api.SecretTransform{addPath("k", "{.nested}")}, want: map[string]string{"k": nested}},
 		"PathOfAdded":      {reason: "on what came of those before", transforms: []api.SecretTransform{addText("a", "1"), addPath("k", "{.a}{.dsn}")}, want: map[string]string{"a": "1", "k": "1u@h"}},
 		"FromOwn":          {reason: "every key, and over those that are there", transforms: []api.SecretTransform{addFrom("", "own")}, want: map[string]string{"host": "own", "ca": "\xff\x00"}},
-		"FromElsewhere":    {reason: "whom admission let read it", transforms: []api.SecretTransform{addFrom(elsewhere.namespace, "other")}, want: map[string]string{"ca": "other"}},
-		"FromBoth":         {reason: "the later one wins", transforms: []api.SecretTransform{addFrom("", "own"), addFrom(elsewhere.namespace, "other")}, want: map[string]string{"host": "own", "ca": "other"}},
+		"FromElsewhere":    {reason: "whom admission let read it", transforms: []api.SecretTransform{addFrom(elsewhere.Namespace, "other")}, want: map[string]string{"ca": "other"}},
+		"FromBoth":         {reason: "the later one wins", transforms: []api.SecretTransform{addFrom("", "own"), addFrom(elsewhere.Namespace, "other")}, want: map[string]string{"host": "own", "ca": "other"}},
 		"Remove":           {reason: "a key, and one that is not there", transforms: []api.SecretTransform{remove("nested"), remove("nothere")}, want: map[string]string{"nested": ""}},
 		"InOrder":          {reason: "what is removed cannot be renamed", transforms: []api.SecretTransform{remove("user"), rename("user", "host")}, want: map[string]string{"user": ""}},
 	}
@@ -87,7 +87,7 @@ func TestSecretTransforms(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := s.in(t)
-			b := s.binding(strings.ToLower(name), "mydb")
+			b := s.Binding(strings.ToLower(name), "mydb")
 			transformed(tc.transforms...)(b)
 			s.Create(b)
 			s.Ready(b)
@@ -106,7 +106,7 @@ func TestSecretTransforms(t *testing.T) {
 // can be refused.
 func TestSecretTransformsWithoutDefaults(t *testing.T) {
 	t.Parallel()
-	s := newBindingStage(t, transformedBroker)
+	s := newBindingEnv(t, transformedBroker)
 	b := s.bound(func(b *api.ServiceBinding) { b.Spec.SecretTransformDefaults = api.SecretTransformDefaultsNone })
 	assert.Empty(t, b.Spec.SecretTransforms)
 	assert.Contains(t, s.secretOf(b).Data, "username")
@@ -116,13 +116,13 @@ func TestSecretTransformsWithoutDefaults(t *testing.T) {
 // A Secret whose keys are to be added is waited for, before anything is bound.
 func TestSecretTransformsWaitForTheirSecret(t *testing.T) {
 	t.Parallel()
-	s := newBindingStage(t)
+	s := newBindingEnv(t)
 	b := s.reader(transformed(addFrom("", "later")))
 	s.Create(b)
 	said := s.waits(b, "ErrorInjectingBindResult")
 	assert.Contains(t, said.Message, "later")
 	assert.Empty(t, s.broker.Bindings())
-	later := s.secret("later")
+	later := s.Secret("later")
 	later.Data = map[string][]byte{"ca": []byte("pem")}
 	s.Create(later)
 	s.Ready(b)

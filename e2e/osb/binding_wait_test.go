@@ -9,12 +9,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
 // neverBound asserts that the broker was not asked for credentials.
-func (s *stage) neverBound() {
+func (s *brokerEnv) neverBound() {
 	s.Helper()
 	assert.Empty(s, s.broker.Calls(osbtest.Of(osbtest.Bind)))
 }
@@ -23,8 +23,8 @@ func (s *stage) neverBound() {
 // itself.
 func TestBindingWaitsForItsInstance(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
-	b := s.binding("reader", "mydb")
+	s := newBrokerEnv(t)
+	b := s.Binding("reader", "mydb")
 	s.Create(b)
 	said := s.waits(b, "ReferencesNonexistentInstance")
 	assert.Contains(t, said.Message, `"mydb"`)
@@ -42,9 +42,9 @@ func TestBindingWaitsForItsInstance(t *testing.T) {
 // A binding waits while its instance is changed, for brokers do one thing at a time.
 func TestBindingWaitsForAnUpdate(t *testing.T) {
 	t.Parallel()
-	s := newBindingStage(t)
+	s := newBindingEnv(t)
 	s.broker.Async(osbtest.Update, -1)
-	s.Change(s.instance, func() { s.instance.Spec.Parameters = stack.RawJSON(`{"size": 2}`) })
+	s.Change(s.instance, func() { s.instance.Spec.Parameters = env.RawJSON(`{"size": 2}`) })
 	s.called(osbtest.PollInstance, 1)
 	b := s.reader()
 	s.Create(b)
@@ -58,15 +58,15 @@ func TestBindingWaitsForAnUpdate(t *testing.T) {
 // P65: what the broker says cannot be used is not bound to, until it is repaired.
 func TestBindingWaitsForRepair(t *testing.T) {
 	t.Parallel()
-	s := newBindingStage(t)
+	s := newBindingEnv(t)
 	s.broker.Next(osbtest.Update, osbtest.AsyncFailed(0).Saying(false, true))
-	s.Change(s.instance, func() { s.instance.Spec.Parameters = stack.RawJSON(`{"size": 2}`) })
+	s.Change(s.instance, func() { s.instance.Spec.Parameters = env.RawJSON(`{"size": 2}`) })
 	s.stalled(s.instance, "UpdateInstanceCallFailed")
 	b := s.reader()
 	s.Create(b)
 	s.waits(b, "ErrorInstanceNotReady")
 	s.neverBound()
-	s.Change(s.instance, func() { s.instance.Spec.Parameters = stack.RawJSON(`{"size": 3}`) })
+	s.Change(s.instance, func() { s.instance.Spec.Parameters = env.RawJSON(`{"size": 3}`) })
 	s.Ready(s.instance, b)
 	s.unbound(b)
 }
@@ -74,9 +74,9 @@ func TestBindingWaitsForRepair(t *testing.T) {
 // An update that failed and left the instance usable keeps nobody from binding to it.
 func TestBindingAfterAFailedUpdate(t *testing.T) {
 	t.Parallel()
-	s := newBindingStage(t)
+	s := newBindingEnv(t)
 	s.broker.Next(osbtest.Update, osbtest.Status(400, `{}`))
-	s.Change(s.instance, func() { s.instance.Spec.Parameters = stack.RawJSON(`{"size": 2}`) })
+	s.Change(s.instance, func() { s.instance.Spec.Parameters = env.RawJSON(`{"size": 2}`) })
 	s.stalled(s.instance, "UpdateInstanceCallFailed")
 	s.unbound(s.bound())
 }
@@ -84,10 +84,10 @@ func TestBindingAfterAFailedUpdate(t *testing.T) {
 // What goes away is not bound to, but what was begun is brought to its end.
 func TestBindingToADeletedInstance(t *testing.T) {
 	t.Parallel()
-	s := newBindingStage(t)
-	foreign := s.secret("waiting")
+	s := newBindingEnv(t)
+	foreign := s.Secret("waiting")
 	s.Create(foreign)
-	waiting, begun := s.binding("waiting", "mydb"), s.binding("begun", "mydb")
+	waiting, begun := s.Binding("waiting", "mydb"), s.Binding("begun", "mydb")
 	s.Create(waiting)
 	s.waits(waiting, "ErrorInjectingBindResult")
 	s.broker.Async(osbtest.Bind, -1)
@@ -112,8 +112,8 @@ func TestBindingToADeletedInstance(t *testing.T) {
 // Instances of a plan that is not bindable are not bound to, and the user is told.
 func TestBindingToWhatIsNotBindable(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, func(s *setting) { s.small["bindable"] = false })
-	b := s.binding("reader", "mydb")
+	s := newBrokerEnv(t, func(s *setting) { s.small["bindable"] = false })
+	b := s.Binding("reader", "mydb")
 	s.Create(b) // admission cannot know yet
 	s.waits(b, "ReferencesNonexistentInstance")
 	i := s.provisioned()
@@ -128,8 +128,8 @@ func TestBindingToWhatIsNotBindable(t *testing.T) {
 // An instance outlives its plan in the catalog, and so does the right to bind to it.
 func TestBindingToAPlanThatIsNotOfferedAnyMore(t *testing.T) {
 	t.Parallel()
-	s := newBindingStage(t)
-	s.setting.small = object{"id": s.name("other-id"), "name": "other", "description": "another one", "free": true}
+	s := newBindingEnv(t)
+	s.setting.small = object{"id": s.Name("other-id"), "name": "other", "description": "another one", "free": true}
 	s.relist()
 	b := s.bound()
 	s.agrees(b)
@@ -140,9 +140,9 @@ func TestBindingToAPlanThatIsNotOfferedAnyMore(t *testing.T) {
 // Parameters of a Secret are waited for, sent, and seen by nobody else.
 func TestBindingWithParametersFromASecret(t *testing.T) {
 	t.Parallel()
-	s := newBindingStage(t)
+	s := newBindingEnv(t)
 	b := s.reader(func(b *api.ServiceBinding) {
-		b.Spec.Parameters = stack.RawJSON(`{"role": "reader"}`)
+		b.Spec.Parameters = env.RawJSON(`{"role": "reader"}`)
 		b.Spec.ParametersFrom = []api.ParametersFromSource{{SecretKeyRef: &api.SecretKeyReference{Name: "given", Key: "parameters"}}}
 	})
 	s.Create(b)
@@ -165,7 +165,7 @@ func TestBindingWithParametersFromASecret(t *testing.T) {
 	s.Change(given, func() { given.Data["parameters"] = []byte(`{"pin": "canary-5678"}`) })
 	s.broker.Excuse(b.Status.ExternalID) // which is not as it is asked for by now
 	s.Delete(s.secretOf(b))
-	s.Eventually(func() (bool, error) { return !s.Absent(s.secret("reader")), nil })
+	s.Eventually(func() (bool, error) { return !s.Absent(s.Secret("reader")), nil })
 	s.Ready(b)
 	assert.Equal(t, "canary-5678", s.onlyBinding().Parameters["pin"], "what is bound anew is bound with what is there now")
 	s.Delete(b)
@@ -174,8 +174,8 @@ func TestBindingWithParametersFromASecret(t *testing.T) {
 }
 
 // given is a Secret with parameters.
-func (w *world) given(parameters string) *corev1.Secret {
-	secret := w.secret("given")
+func (e *testEnv) given(parameters string) *corev1.Secret {
+	secret := e.Secret("given")
 	secret.Data = map[string][]byte{"parameters": []byte(parameters)}
 	return secret
 }

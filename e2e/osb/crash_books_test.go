@@ -36,96 +36,96 @@ func (c *crash) ends() {
 // deleted says whether an object is gone, or asked to go.
 func (c *crash) deleted(o client.Object) bool {
 	c.Helper()
-	err := c.client.Get(c.Context(), client.ObjectKeyFromObject(o), o)
+	err := c.Client().Get(c.Context(), client.ObjectKeyFromObject(o), o)
 	require.NoError(c, client.IgnoreNotFound(err))
 	return err != nil || o.GetDeletionTimestamp() != nil
 }
 
-// objects are the instances and bindings of the world.
-func (w *world) objects() ([]api.ServiceInstance, []api.ServiceBinding) {
-	w.Helper()
+// objects are the instances and bindings of the environment.
+func (e *testEnv) objects() ([]api.ServiceInstance, []api.ServiceBinding) {
+	e.Helper()
 	var instances api.ServiceInstanceList
 	var bindings api.ServiceBindingList
-	require.NoError(w, w.client.List(w.Context(), &instances, client.InNamespace(w.namespace)))
-	require.NoError(w, w.client.List(w.Context(), &bindings, client.InNamespace(w.namespace)))
+	require.NoError(e, e.Client().List(e.Context(), &instances, client.InNamespace(e.Namespace)))
+	require.NoError(e, e.Client().List(e.Context(), &bindings, client.InNamespace(e.Namespace)))
 	return instances.Items, bindings.Items
 }
 
 // booksAgree says that the broker has exactly what the cluster knows of, as it is there, and
 // made nothing twice.
-func (w *world) booksAgree(broker *osbtest.Broker) {
-	w.Helper()
-	instances, bindings := w.objects()
+func (e *testEnv) booksAgree(broker *osbtest.Broker) {
+	e.Helper()
+	instances, bindings := e.objects()
 	atBroker, bound := broker.Instances(), broker.Bindings()
 	known, knownBound := []string{}, []string{}
 	for i := range instances {
 		o := &instances[i]
 		known = append(known, o.Status.ExternalID)
 		has := atBroker[o.Status.ExternalID]
-		assert.Equal(w, osbtest.Ready, has.State, "instance %s", o.Name)
-		assert.JSONEq(w, string(o.Spec.Parameters.Raw), jsonOf(w, has.Parameters), "instance %s", o.Name)
-		require.NotNil(w, o.Status.ExternalProperties)
-		assert.Equal(w, o.Status.ExternalProperties.PlanExternalID, has.PlanID, "instance %s", o.Name)
+		assert.Equal(e, osbtest.Ready, has.State, "instance %s", o.Name)
+		assert.JSONEq(e, string(o.Spec.Parameters.Raw), jsonOf(e, has.Parameters), "instance %s", o.Name)
+		require.NotNil(e, o.Status.ExternalProperties)
+		assert.Equal(e, o.Status.ExternalProperties.PlanExternalID, has.PlanID, "instance %s", o.Name)
 	}
 	for i := range bindings {
 		o := &bindings[i]
 		knownBound = append(knownBound, o.Status.ExternalID)
 		has := bound[o.Status.ExternalID]
-		assert.Equal(w, osbtest.Ready, has.State, "binding %s", o.Name)
-		w.holdsCredentials(o, has)
+		assert.Equal(e, osbtest.Ready, has.State, "binding %s", o.Name)
+		e.holdsCredentials(o, has)
 	}
-	assert.ElementsMatch(w, known, slices.Collect(maps.Keys(atBroker)), "instances in the cluster and at the broker")
-	assert.ElementsMatch(w, knownBound, slices.Collect(maps.Keys(bound)), "bindings in the cluster and at the broker")
-	w.nothingMadeTwice(broker)
+	assert.ElementsMatch(e, known, slices.Collect(maps.Keys(atBroker)), "instances in the cluster and at the broker")
+	assert.ElementsMatch(e, knownBound, slices.Collect(maps.Keys(bound)), "bindings in the cluster and at the broker")
+	e.nothingMadeTwice(broker)
 }
 
 // holdsCredentials says that a binding's Secret has what the broker has on its books.
-func (w *world) holdsCredentials(b *api.ServiceBinding, has osbtest.Binding) {
-	w.Helper()
-	secret := w.secret(b.Spec.SecretName)
-	w.Get(secret)
+func (e *testEnv) holdsCredentials(b *api.ServiceBinding, has osbtest.Binding) {
+	e.Helper()
+	secret := e.Secret(b.Spec.SecretName)
+	e.Get(secret)
 	for _, key := range []string{"username", "password", "uri", "host"} {
-		assert.Equal(w, has.Credentials[key], string(secret.Data[key]), "the %s of binding %s", key, b.Name)
+		assert.Equal(e, has.Credentials[key], string(secret.Data[key]), "the %s of binding %s", key, b.Name)
 	}
 }
 
 // nothingMadeTwice says that no ID was made more than once.
-func (w *world) nothingMadeTwice(broker *osbtest.Broker) {
-	w.Helper()
+func (e *testEnv) nothingMadeTwice(broker *osbtest.Broker) {
+	e.Helper()
 	for id, history := range broker.Histories() {
-		assert.LessOrEqual(w, history.Made, 1, "ID %s", id)
+		assert.LessOrEqual(e, history.Made, 1, "ID %s", id)
 	}
 }
 
-// allGoes deletes all of the world, bindings first, until nothing is left at the broker,
+// allGoes deletes all of the environment, bindings first, until nothing is left at the broker,
 // nor any Secret. The broker's duties were kept, but for those excepted.
-func (w *world) allGoes(broker *osbtest.Broker, except ...string) {
-	w.Helper()
-	instances, bindings := w.objects()
+func (e *testEnv) allGoes(broker *osbtest.Broker, except ...string) {
+	e.Helper()
+	instances, bindings := e.objects()
 	for i := range bindings {
-		require.NoError(w, client.IgnoreNotFound(w.client.Delete(w.Context(), &bindings[i])))
+		require.NoError(e, client.IgnoreNotFound(e.Client().Delete(e.Context(), &bindings[i])))
 	}
 	for i := range instances {
-		require.NoError(w, client.IgnoreNotFound(w.client.Delete(w.Context(), &instances[i])))
+		require.NoError(e, client.IgnoreNotFound(e.Client().Delete(e.Context(), &instances[i])))
 	}
 	for i := range bindings {
-		w.Gone(&bindings[i])
+		e.Gone(&bindings[i])
 	}
 	for i := range instances {
-		w.Gone(&instances[i])
+		e.Gone(&instances[i])
 	}
 	var secrets corev1.SecretList
-	require.NoError(w, w.client.List(w.Context(), &secrets, client.InNamespace(w.namespace)))
-	assert.Empty(w, secrets.Items, "Secrets")
-	assert.Empty(w, broker.Instances(), "instances at the broker")
-	assert.Empty(w, broker.Bindings(), "bindings at the broker")
-	w.nothingMadeTwice(broker)
-	broker.AssertDuties(w, except...)
+	require.NoError(e, e.Client().List(e.Context(), &secrets, client.InNamespace(e.Namespace)))
+	assert.Empty(e, secrets.Items, "Secrets")
+	assert.Empty(e, broker.Instances(), "instances at the broker")
+	assert.Empty(e, broker.Bindings(), "bindings at the broker")
+	e.nothingMadeTwice(broker)
+	broker.AssertDuties(e, except...)
 }
 
-func jsonOf(w *world, value any) string {
-	w.Helper()
+func jsonOf(e *testEnv, value any) string {
+	e.Helper()
 	text, err := json.Marshal(value)
-	require.NoError(w, err)
+	require.NoError(e, err)
 	return string(text)
 }

@@ -1,7 +1,6 @@
 package osb_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"syscall"
@@ -22,10 +21,12 @@ import (
 const handover = time.Minute
 
 // elected kills the leader of two controllers; the other one takes over what it left.
-func (g *crashStage) elected(t *testing.T) {
+func (g *crashStack) elected(t *testing.T) {
 	require.NoError(t, g.controller.Stop(t.Context(), syscall.SIGTERM))
-	leading := &crashStage{Stack: g.Stack, proxy: g.newProxy(t, "leading")}
-	flags := append(slices.Clone(crashFlags), "--leader-elect=true")
+	leading := &crashStack{Stack: g.Stack, proxy: g.newProxy(t, "leading")}
+	// A call may take as long as the handover: only one leader can be killed, so that no
+	// call may time out before.
+	flags := append(slices.Clone(crashFlags), "--leader-elect=true", stack.CallTimeout(15*time.Second))
 	leading.controller = leading.newController(t, stack.ControllerOptions{Name: "leading", Kubeconfig: leading.proxy.Kubeconfig(), Args: flags})
 	first := leading.holder(t, "")
 	g.newController(t, stack.ControllerOptions{Name: "waiting", Args: flags})
@@ -48,13 +49,11 @@ func (g *crashStage) elected(t *testing.T) {
 }
 
 // holder waits until somebody other than the last leads, and says who.
-func (g *crashStage) holder(t *testing.T, last string) string {
+func (g *crashStack) holder(t *testing.T, last string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), handover)
-	defer cancel()
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "defaultplan-system", Name: "defaultplan-controller"}}
-	assert.NoError(t, stack.Eventually(ctx, func() (bool, error) {
-		if err := g.Client().Get(ctx, client.ObjectKeyFromObject(lease), lease); err != nil {
+	assert.NoError(t, stack.EventuallyWithin(t.Context(), handover, func() (bool, error) {
+		if err := g.Client().Get(t.Context(), client.ObjectKeyFromObject(lease), lease); err != nil {
 			return client.IgnoreNotFound(err) != nil, err
 		}
 		holder := lease.Spec.HolderIdentity

@@ -14,7 +14,7 @@ import (
 
 // lagsBehind has the controller look at an instance and a binding as they were before
 // anything was done: it acts on neither, because what it would do it writes first.
-func (g *crashStage) lagsBehind(t *testing.T) {
+func (g *crashStack) lagsBehind(t *testing.T) {
 	c := newCrash(t, g, crashOperation{class: openClass, resource: ofInstances, prepare: nothingBefore})
 	intent := g.proxy.Hold(c.own(intends))
 	c.Create(c.instance)
@@ -46,12 +46,12 @@ func (c *crash) lookAgain() {
 	c.Get(plan)
 	patch := client.MergeFrom(plan.DeepCopy())
 	plan.Annotations = map[string]string{"example.com/looked": "again"}
-	require.NoError(c, c.client.Patch(c.Context(), plan, patch))
+	require.NoError(c, c.Client().Patch(c.Context(), plan, patch))
 }
 
 // outlivesAbsence has the API server be away while outcomes and a Secret are to be
 // stored: nothing is forgotten, and nothing asked for twice.
-func (g *crashStage) outlivesAbsence(t *testing.T) {
+func (g *crashStack) outlivesAbsence(t *testing.T) {
 	c := newCrash(t, g, crashOperation{class: shutClass, options: osbtest.Options{OneShot: true}, prepare: nothingBefore})
 	for _, one := range []struct {
 		verb   osbtest.Verb

@@ -33,7 +33,7 @@ func arrivesAt(t *testing.T, channel <-chan struct{}, what string) {
 	t.Helper()
 	select {
 	case <-channel:
-	case <-time.After(longest):
+	case <-time.After(stack.Patience(longest)):
 		require.FailNow(t, what)
 	}
 }
@@ -81,7 +81,7 @@ type writeSign func(c *crash, w *stack.APIWrite) bool
 // beforeWrite is a write that is never passed on.
 func beforeWrite(is writeSign) crashMoment {
 	return func(c *crash) *crashGate {
-		h := c.stage.proxy.Hold(c.own(is))
+		h := c.stack.proxy.Hold(c.own(is))
 		return &crashGate{arrived: h.Arrived}
 	}
 }
@@ -89,7 +89,7 @@ func beforeWrite(is writeSign) crashMoment {
 // afterWrite is a write that is applied, and never answered.
 func afterWrite(is writeSign) crashMoment {
 	return func(c *crash) *crashGate {
-		h := c.stage.proxy.Hold(c.own(is))
+		h := c.stack.proxy.Hold(c.own(is))
 		return &crashGate{arrived: h.Arrived, act: h.Apply, done: h.Applied}
 	}
 }
@@ -152,7 +152,7 @@ func onAct(verb osbtest.Verb) crashMoment {
 
 // own is the writeSign, for what is in the crash's own namespace only.
 func (c *crash) own(is writeSign) func(*stack.APIWrite) bool {
-	return func(w *stack.APIWrite) bool { return w.Namespace == c.namespace && is(c, w) }
+	return func(w *stack.APIWrite) bool { return w.Namespace == c.Namespace && is(c, w) }
 }
 
 // intends is the write that says that a call may have been made.

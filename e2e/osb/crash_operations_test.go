@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -44,12 +44,12 @@ func catalogFor(suffix string) []byte {
 	return fmt.Appendf(nil, `{"services": [%s, %s]}`, fmt.Sprintf(service, openClass, suffix, true), fmt.Sprintf(service, shutClass, suffix, false))
 }
 
-// A crash is a world in which the controller is killed, with a broker of its own, an
+// A crash is an environment in which the controller is killed, with a broker of its own, an
 // instance and a binding.
 type crash struct {
-	*world
+	*testEnv
 
-	stage      *crashStage
+	stack      *crashStack
 	operation  crashOperation
 	broker     *osbtest.Broker
 	registered *api.ClusterServiceBroker
@@ -57,16 +57,16 @@ type crash struct {
 	binding    *api.ServiceBinding
 }
 
-func newCrash(t *testing.T, g *crashStage, o crashOperation) *crash {
+func newCrash(t *testing.T, g *crashStack, o crashOperation) *crash {
 	t.Helper()
-	c := &crash{world: newWorldOn(t, g.Stack), stage: g, operation: o}
-	o.options.Catalog, o.options.Crashes = catalogFor(c.suffix), true
+	c := &crash{testEnv: newEnvOn(t, g.Stack), stack: g, operation: o}
+	o.options.Catalog, o.options.Crashes = catalogFor(c.Suffix), true
 	c.broker = osbtest.Start(t, o.options)
 	t.Cleanup(c.tell)
-	c.registered = c.register(c.broker)
-	c.instance = c.world.instance("db", o.class+"-"+c.suffix, "small")
-	c.instance.Spec.Parameters = stack.RawJSON(`{"size": 1}`)
-	c.binding = c.world.binding("db-reader", "db")
+	c.registered = c.Register(c.broker)
+	c.instance = c.Instance("db", env.OfPlan(o.class+"-"+c.Suffix, "small"))
+	c.instance.Spec.Parameters = env.RawJSON(`{"size": 1}`)
+	c.binding = c.Binding("db-reader", "db")
 	o.prepare(c)
 	return c
 }
@@ -106,7 +106,7 @@ func toResizeAgain(c *crash) { c.change(c.instance, `{"spec": {"parameters": {"s
 // change applies a merge patch, as it is written.
 func (c *crash) change(o client.Object, patch string) {
 	c.Helper()
-	require.NoError(c, c.client.Patch(c.Context(), o, client.RawPatch(types.MergePatchType, []byte(patch))))
+	require.NoError(c, c.Client().Patch(c.Context(), o, client.RawPatch(types.MergePatchType, []byte(patch))))
 }
 
 // takingPolls are options with which calls of the verbs are asynchronous.

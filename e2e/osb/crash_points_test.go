@@ -7,8 +7,11 @@ import (
 )
 
 // TestCrashes kills the controller at every point of every operation, and at random.
+//
+//nolint:tparallel // its groups share a controller that is killed.
 func TestCrashes(t *testing.T) {
-	g := newCrashStage(t)
+	t.Parallel()
+	g := newCrashStack(t)
 	for group, operations := range map[string]map[string]crashOperation{
 		"Instances": instanceOperations, "Bindings": bindingOperations, "Removals": removalOperations,
 		"Mitigations": mitigationOperations, "Meanwhile": meanwhileOperations, "Adoptions": adoptOperations,

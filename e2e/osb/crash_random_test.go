@@ -3,8 +3,6 @@ package osb_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -13,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/e2e/stack"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
@@ -20,7 +19,7 @@ import (
 const (
 	// crashRounds is how often the controller is killed at random, unless the environment
 	// variable CRASH_ROUNDS says otherwise. The seed is of CRASH_SEED, or any.
-	crashRounds = 40
+	crashRounds, crashRoundsLong = 8, 40
 	// roundsAtOnce is after how many of them all has to come to rest.
 	roundsAtOnce = 8
 	// furthest is how many writes and calls a round goes on for at most, and pairsPerRound
@@ -30,17 +29,6 @@ const (
 	// mostPairs is how many there are before some go.
 	mostPairs = 10
 )
-
-func fromEnvironment(t *testing.T, name string, otherwise uint64) uint64 {
-	t.Helper()
-	text := os.Getenv(name)
-	if text == "" {
-		return otherwise
-	}
-	value, err := strconv.ParseUint(text, 10, 64)
-	require.NoError(t, err, name)
-	return value
-}
 
 // A pair is an instance and a binding to it.
 type pair struct {
@@ -61,10 +49,9 @@ type mess struct {
 
 // atRandom kills the controller at random writes and calls, several times before
 // anything comes to rest.
-func (g *crashStage) atRandom(t *testing.T) {
-	rounds := fromEnvironment(t, "CRASH_ROUNDS", crashRounds)
-	seed := fromEnvironment(t, "CRASH_SEED", rand.Uint64())
-	t.Logf("CRASH_ROUNDS=%d CRASH_SEED=%d", rounds, seed)
+func (g *crashStack) atRandom(t *testing.T) {
+	rounds := stack.Rounds(t, "CRASH_ROUNDS", crashRounds, crashRoundsLong)
+	seed := stack.Seed(t, "CRASH_SEED")
 	m := &mess{
 		crash: newCrash(t, g, crashOperation{class: openClass, prepare: nothingBefore}),
 		dice:  rand.New(rand.NewPCG(seed, 0)),
@@ -82,7 +69,7 @@ func (g *crashStage) atRandom(t *testing.T) {
 }
 
 // round goes on until the controller is killed, and starts another one.
-func (m *mess) round(g *crashStage) {
+func (m *mess) round(g *crashStack) {
 	m.Helper()
 	// Some controllers have a cache that lags.
 	g.proxy.Delay([]time.Duration{0, 0, 50 * time.Millisecond, 300 * time.Millisecond}[m.dice.IntN(4)])
@@ -95,7 +82,7 @@ func (m *mess) round(g *crashStage) {
 			w.held.Apply()
 			arrivesAt(m.T, w.held.Applied, "a write was never applied")
 		}
-	case <-time.After(longest):
+	case <-time.After(stack.Patience(longest)):
 		require.FailNow(m, "nothing happens any more")
 	}
 	ready := g.killed(m.T)
@@ -124,8 +111,8 @@ func (w *tripwire) step() bool {
 // wire puts a tripwire in the way of the controller.
 func (m *mess) wire() *tripwire {
 	w := &tripwire{left: 1 + m.dice.IntN(furthest), called: make(chan struct{}), applied: m.dice.IntN(2) == 0}
-	w.held = m.stage.proxy.Hold(func(write *stack.APIWrite) bool {
-		return write.Namespace == m.namespace && write.Resource != "events" && w.step()
+	w.held = m.stack.proxy.Hold(func(write *stack.APIWrite) bool {
+		return write.Namespace == m.Namespace && write.Resource != "events" && w.step()
 	})
 	calls := rand.New(rand.NewPCG(m.dice.Uint64(), 0))
 	end := osbtest.Hang()
@@ -171,8 +158,8 @@ func (m *mess) burst() {
 		m.made++
 		name := fmt.Sprintf("db-%d", m.made)
 		class := []string{openClass, shutClass}[m.dice.IntN(2)]
-		p := &pair{instance: m.world.instance(name, class+"-"+m.suffix, "small"), binding: m.world.binding(name, name)}
-		p.instance.Spec.Parameters = stack.RawJSON(`{"size": 1}`)
+		p := &pair{instance: m.Instance(name, env.OfPlan(class+"-"+m.Suffix, "small")), binding: m.Binding(name, name)}
+		p.instance.Spec.Parameters = env.RawJSON(`{"size": 1}`)
 		m.Create(p.instance, p.binding)
 		m.pairs = append(m.pairs, p)
 	}
@@ -189,7 +176,7 @@ func (m *mess) goes(o client.Object, goes *bool) {
 // settle waits until all is as it was asked for, and compares the books.
 func (m *mess) settle() {
 	m.Helper()
-	m.stage.proxy.Delay(0)
+	m.stack.proxy.Delay(0)
 	m.broker.Sync()
 	m.endAll() // what nobody knows of is polled by nobody
 	var live []*pair

@@ -7,39 +7,17 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
-	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
-// told waits for an event of the world with a reason.
-func (w *world) told(reason string) eventsv1.Event {
-	w.Helper()
-	var found eventsv1.Event
-	w.Eventually(func() (bool, error) {
-		var events eventsv1.EventList
-		if err := w.client.List(w.Context(), &events, client.InNamespace(w.namespace)); err != nil {
-			return true, err
-		}
-		for _, event := range events.Items {
-			if event.Reason == reason {
-				found = event
-				return true, nil
-			}
-		}
-		return false, nil
-	})
-	return found
-}
-
 // mark annotates an instance.
-func (w *world) mark(i *api.ServiceInstance, annotation string) {
-	w.Helper()
-	w.Change(i, func() {
+func (e *testEnv) mark(i *api.ServiceInstance, annotation string) {
+	e.Helper()
+	e.Change(i, func() {
 		if i.Annotations == nil {
 			i.Annotations = map[string]string{}
 		}
@@ -50,7 +28,7 @@ func (w *world) mark(i *api.ServiceInstance, annotation string) {
 // A deletion that fails says so and when it is tried again; in the end it goes.
 func TestDeletionFailsAndSucceeds(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newBrokerEnv(t)
 	i := s.provisioned()
 	s.broker.Next(osbtest.Deprovision, osbtest.Status(400, `{"description": "not today"}`), osbtest.Status(500, `{}`), osbtest.AsyncFailed(0))
 	s.Delete(i)
@@ -69,7 +47,7 @@ func TestDeletionFailsAndSucceeds(t *testing.T) {
 // The plan that is named is the one that the broker has, not one that it refused.
 func TestDeletionNamesThePlanThatTheBrokerHas(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newBrokerEnv(t)
 	i := s.provisioned()
 	s.broker.Next(osbtest.Update, osbtest.Status(400, `{}`))
 	s.Change(i, func() { i.Spec.ClusterServicePlanExternalName = "large" })
@@ -81,7 +59,7 @@ func TestDeletionNamesThePlanThatTheBrokerHas(t *testing.T) {
 // What was never provisioned goes without a call.
 func TestNeverProvisionedGoesWithoutACall(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newBrokerEnv(t)
 	i := s.db(from("absent"))
 	s.Create(i)
 	s.HasCondition(i, api.ConditionReady, api.ConditionUnknown, "ErrorWithParameters")
@@ -92,9 +70,9 @@ func TestNeverProvisionedGoesWithoutACall(t *testing.T) {
 // Bindings keep their instance, and are named; it goes with the last of them.
 func TestBindingsKeepTheirInstance(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newBrokerEnv(t)
 	i := s.provisioned()
-	one, two := s.binding("one", "mydb"), s.binding("two", "mydb")
+	one, two := s.Binding("one", "mydb"), s.Binding("two", "mydb")
 	s.Create(one, two)
 	s.Ready(one, two)
 	s.Delete(i)
@@ -105,7 +83,7 @@ func TestBindingsKeepTheirInstance(t *testing.T) {
 	assert.Nil(t, one.DeletionTimestamp)
 	s.Delete(one)
 	s.Gone(one)
-	s.becomes(i, func() bool {
+	s.Becomes(i, func() bool {
 		ready, _ := api.FindCondition(i.Status.Conditions, api.ConditionReady)
 		return ready.Message == "All associated ServiceBindings must be removed before this ServiceInstance can be deleted: two"
 	})
@@ -117,9 +95,9 @@ func TestBindingsKeepTheirInstance(t *testing.T) {
 // Who wishes it has the bindings deleted with the instance.
 func TestCascade(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newBrokerEnv(t)
 	i := s.provisioned()
-	binding := s.binding("reader", "mydb")
+	binding := s.Binding("reader", "mydb")
 	s.Create(binding)
 	s.Ready(binding)
 	s.Delete(i)
@@ -127,7 +105,7 @@ func TestCascade(t *testing.T) {
 	s.mark(i, api.AnnotationCascade)
 	s.Gone(i)
 	s.Gone(binding)
-	s.Gone(s.secret("reader"))
+	s.Gone(s.Secret("reader"))
 	assert.Empty(t, s.broker.Bindings())
 	assert.Empty(t, s.broker.Instances())
 }
@@ -135,13 +113,13 @@ func TestCascade(t *testing.T) {
 // A namespace goes, with all that is in it, and nothing stays at the broker.
 func TestNamespaceDeletionEnds(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newBrokerEnv(t)
 	i := s.provisioned()
-	binding := s.binding("reader", "mydb")
+	binding := s.Binding("reader", "mydb")
 	s.Create(binding)
 	s.Ready(binding)
 	s.broker.Async(osbtest.Deprovision, 1)
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.Namespace}}
 	s.Delete(namespace)
 	s.Gone(i)
 	s.Gone(binding)
@@ -153,7 +131,7 @@ func TestNamespaceDeletionEnds(t *testing.T) {
 // An instance that is abandoned goes without its broker, and a warning tells of it.
 func TestAbandon(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newBrokerEnv(t)
 	i := s.provisioned()
 	s.broker.On(refusing(osbtest.Status(400, `{}`), osbtest.Deprovision))
 	s.Delete(i)
@@ -162,7 +140,7 @@ func TestAbandon(t *testing.T) {
 	s.mark(i, api.AnnotationAbandon)
 	s.Gone(i)
 	assert.LessOrEqual(t, len(s.broker.Calls(osbtest.Of(osbtest.Deprovision))), calls+1)
-	event := s.told("Abandoned")
+	event := s.HasEvent(i, "Abandoned")
 	assert.Equal(t, corev1.EventTypeWarning, event.Type)
 	assert.Equal(t, "mydb", event.Regarding.Name)
 	assert.Len(t, s.broker.Instances(), 1, "it stays where it is")
@@ -171,21 +149,21 @@ func TestAbandon(t *testing.T) {
 // The annotation means nothing while nobody deletes.
 func TestAbandonIsForDeletions(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newBrokerEnv(t)
 	i := s.provisioned(func(i *api.ServiceInstance) { i.Annotations = map[string]string{api.AnnotationAbandon: "true"} })
-	s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 1}`) })
+	s.Change(i, func() { i.Spec.Parameters = env.RawJSON(`{"size": 1}`) })
 	s.Ready(i)
 	assert.Len(t, s.broker.Instances(), 1)
 	s.Delete(i)
 	s.Gone(i)
-	s.told("Abandoned")
+	s.HasEvent(i, "Abandoned")
 }
 
 // With its broker gone from the cluster an instance can go too, and a warning tells of
 // what stays.
 func TestDeletionWithoutABroker(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newBrokerEnv(t)
 	i := s.provisioned()
 	// Only whoever takes the finalizer off by force gets rid of a broker with instances.
 	s.Delete(s.registered)
@@ -193,7 +171,7 @@ func TestDeletionWithoutABroker(t *testing.T) {
 	s.Gone(s.registered)
 	s.Delete(i)
 	s.Gone(i)
-	event := s.told("Abandoned")
+	event := s.HasEvent(i, "Abandoned")
 	assert.Contains(t, event.Note, "not registered any more")
 	assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Deprovision)))
 }
@@ -201,7 +179,7 @@ func TestDeletionWithoutABroker(t *testing.T) {
 // A broker that does not answer keeps its instances; as soon as it answers they go.
 func TestDeletionWaitsForABrokerThatIsDown(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newBrokerEnv(t)
 	i := s.provisioned()
 	s.broker.Close()
 	s.Delete(i)

@@ -10,22 +10,22 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
-// as is a client of a user who may do everything in the world's namespace.
-func (w *world) as(user string, groups []string, extra map[string][]string) client.Client {
-	w.Helper()
-	w.Create(&rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: user},
+// as is a client of a user who may do everything in the environment's namespace.
+func (e *testEnv) as(user string, groups []string, extra map[string][]string) client.Client {
+	e.Helper()
+	e.Create(&rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: e.Namespace, Name: user},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
 	})
-	config := w.RESTConfigFor(user, groups...)
+	config := e.RESTConfigFor(user, groups...)
 	config.Impersonate.UID, config.Impersonate.Extra = "uid-of-"+user, extra
-	made, err := client.New(config, client.Options{Scheme: w.client.Scheme()})
-	require.NoError(w, err)
+	made, err := client.New(config, client.Options{Scheme: e.Client().Scheme()})
+	require.NoError(e, err)
 	return made
 }
 
@@ -33,7 +33,7 @@ func (w *world) as(user string, groups []string, extra map[string][]string) clie
 // who changed the spec last, also where another only touched the object.
 func TestOriginatingIdentity(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newBrokerEnv(t)
 	ann := s.as("ann@acme.example", []string{"dev", "ops"}, map[string][]string{"acme.example/clearance": {"high", "low"}})
 	bob := s.as("bob@acme.example", nil, nil)
 	carol := s.as("carol@acme.example", []string{"auditors"}, nil)
@@ -50,7 +50,7 @@ func TestOriginatingIdentity(t *testing.T) {
 	assert.Subset(t, told.Value["groups"], []any{"dev", "ops"})
 	assert.Equal(t, object{"acme.example/clearance": []any{"high", "low"}}, told.Value["extra"])
 
-	i.Spec.Parameters = stack.RawJSON(`{"size": 2}`)
+	i.Spec.Parameters = env.RawJSON(`{"size": 2}`)
 	require.NoError(t, bob.Update(t.Context(), i))
 	s.Ready(i)
 	told = s.last(osbtest.Update).Identity
@@ -70,14 +70,14 @@ func TestOriginatingIdentity(t *testing.T) {
 // The edit of a spec while the broker works is told as its editor's, when its time comes.
 func TestOriginatingIdentityOfAnEditDuringAnOperation(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newBrokerEnv(t)
 	ann, bob := s.as("ann@acme.example", nil, nil), s.as("bob@acme.example", nil, nil)
 	s.broker.Async(osbtest.Provision, -1)
 	i := s.db(having(`{"size": 1}`))
 	require.NoError(t, ann.Create(t.Context(), i))
 	s.called(osbtest.PollInstance, 1)
 	before := i.DeepCopy()
-	i.Spec.Parameters = stack.RawJSON(`{"size": 2}`)
+	i.Spec.Parameters = env.RawJSON(`{"size": 2}`)
 	require.NoError(t, bob.Patch(t.Context(), i, client.MergeFrom(before)))
 	s.broker.Finish(i.Spec.ExternalID)
 	s.Ready(i)

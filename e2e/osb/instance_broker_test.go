@@ -9,12 +9,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
 // up has the broker listen again where it was.
-func (s *stage) up() {
+func (s *brokerEnv) up() {
 	s.Helper()
 	at, err := url.Parse(s.broker.URL)
 	require.NoError(s, err)
@@ -22,10 +22,10 @@ func (s *stage) up() {
 }
 
 // guarded has the broker ask for a password, and the cluster know it by a Secret.
-func (s *stage) guarded(secret string) func(*api.ClusterServiceBroker) {
+func (s *brokerEnv) guarded(secret string) func(*api.ClusterServiceBroker) {
 	return func(b *api.ClusterServiceBroker) {
 		b.Spec.AuthInfo = &api.ClusterServiceBrokerAuthInfo{Basic: &api.ClusterBasicAuthConfig{
-			SecretRef: &api.ObjectReference{Namespace: s.namespace, Name: secret},
+			SecretRef: &api.ObjectReference{Namespace: s.Namespace, Name: secret},
 		}}
 	}
 }
@@ -33,8 +33,8 @@ func (s *stage) guarded(secret string) func(*api.ClusterServiceBroker) {
 // Wrong credentials are not the instance's fault: it goes on when they are mended.
 func TestAuthFailedUntilTheSecretIsRotated(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, func(s *setting) { s.except = []string{"M1"} }) // with the wrong password
-	secret := s.secret("broker-auth")
+	s := newBrokerEnv(t, func(s *setting) { s.except = []string{"M1"} }) // with the wrong password
+	secret := s.Secret("broker-auth")
 	secret.StringData = map[string]string{"username": "me", "password": "first"}
 	s.Create(secret)
 	s.broker.SetAuth("me", "first", "")
@@ -66,7 +66,7 @@ func TestRetryAfterOfRefusalsIsHonoured(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t)
+			s := newBrokerEnv(t)
 			i := s.provisioned()
 			s.broker.Next(osbtest.Update, fault)
 			s.Change(i, func() { i.Spec.ClusterServicePlanExternalName = "large" })
@@ -86,7 +86,7 @@ func TestRetryAfterOfRefusalsIsHonoured(t *testing.T) {
 // asked for, by another ID.
 func TestRetryAfterOfAnOrphanIsHonoured(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newBrokerEnv(t)
 	s.broker.Next(osbtest.Provision, osbtest.RetryAfter("3"))
 	i := s.provisioned()
 	calls := s.broker.Calls(osbtest.Of(osbtest.Provision))
@@ -100,22 +100,22 @@ func TestRetryAfterOfAnOrphanIsHonoured(t *testing.T) {
 // before then; soon after it is up all is well.
 func TestBrokerDownAndUp(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newBrokerEnv(t)
 	s.broker.Close()
 	var all []*api.ServiceInstance
 	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
-		i := s.instance(name, s.name("db"), "small")
+		i := s.Instance(name, env.OfPlan(s.Name("db"), "small"))
 		s.Create(i)
 		all = append(all, i)
 	}
 	for _, i := range all {
-		s.becomes(i, func() bool { return i.Status.NextRetry != nil })
+		s.Becomes(i, func() bool { return i.Status.NextRetry != nil })
 		ready, _ := api.FindCondition(i.Status.Conditions, api.ConditionReady)
 		assert.NotEqual(t, api.ConditionTrue, ready.Status)
 		assert.Contains(t, []string{"ErrorCallingProvision", "BrokerUnavailable"}, ready.Reason)
 	}
 	spared := all[0]
-	s.becomes(spared, func() bool {
+	s.Becomes(spared, func() bool {
 		reconciling, _ := api.FindCondition(spared.Status.Conditions, api.ConditionReconciling)
 		return reconciling.Reason == "BrokerUnavailable" && spared.Status.NextRetry != nil && spared.Status.NextRetry.After(time.Now())
 	})
@@ -141,19 +141,19 @@ func TestBrokerDownAndUp(t *testing.T) {
 // A plan that the broker dropped stays for those who have it, and takes no new ones.
 func TestRemovedPlan(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newBrokerEnv(t)
 	i := s.provisioned(having(`{"size": 1}`))
-	late := s.instance("late", s.name("db"), "small")
+	late := s.Instance("late", env.OfPlan(s.Name("db"), "small"))
 	late.Spec.ParametersFrom = s.db(from("extra")).Spec.ParametersFrom
 	s.Create(late) // waits for its Secret
 	s.HasCondition(late, api.ConditionReady, api.ConditionUnknown, "ErrorWithParameters")
 	small := s.setting.small
-	s.setting.small = object{"id": s.name("other-id"), "name": "other", "description": "another one"}
+	s.setting.small = object{"id": s.Name("other-id"), "name": "other", "description": "another one"}
 	s.relist()
 	s.setting.small = small
 	s.holds("extra", `{"size": 1}`)
 	s.HasCondition(late, api.ConditionReady, api.ConditionUnknown, "ReferencesDeletedServicePlan")
-	s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 2}`) })
+	s.Change(i, func() { i.Spec.Parameters = env.RawJSON(`{"size": 2}`) })
 	s.Ready(i)
 	s.Delete(late)
 	s.Gone(late)

@@ -11,7 +11,7 @@ import (
 // Whoever deletes while the broker still makes it does not wait for that.
 func TestDeletionDuringAsyncProvision(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newBrokerEnv(t)
 	s.broker.Async(osbtest.Provision, -1)
 	s.broker.Async(osbtest.Deprovision, 1)
 	i := s.db()
@@ -26,7 +26,7 @@ func TestDeletionDuringAsyncProvision(t *testing.T) {
 // A broker that cannot halt what it makes says so: that is waited for.
 func TestDeletionDuringAsyncProvisionThatIsNotHalted(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newBrokerEnv(t)
 	s.broker.Async(osbtest.Provision, -1)
 	i := s.db()
 	s.Create(i)
@@ -40,7 +40,7 @@ func TestDeletionDuringAsyncProvisionThatIsNotHalted(t *testing.T) {
 // made of the instance is what is removed.
 func TestDeletionDuringAsyncUpdate(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newBrokerEnv(t)
 	i := s.provisioned()
 	s.broker.Next(osbtest.Update, osbtest.AsyncDone(-1))
 	s.Change(i, func() { i.Spec.ClusterServicePlanExternalName = "large" })
@@ -61,7 +61,7 @@ func TestDeletionAfterALostUpdate(t *testing.T) {
 	for name, fault := range map[string]osbtest.Fault{"Done": osbtest.CutAfter(), "NotDone": osbtest.CutBefore()} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t)
+			s := newBrokerEnv(t)
 			i := s.provisioned()
 			s.broker.On(refusing(fault, osbtest.Update))
 			held := s.broker.Hold(osbtest.Update)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -16,11 +16,11 @@ import (
 // back to it as it was.
 func TestRetryAfterOfPollsIsHonoured(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, func(s *setting) { s.RetryAfter = "3" })
+	s := newBrokerEnv(t, func(s *setting) { s.RetryAfter = "3" })
 	s.broker.Async(osbtest.Provision, 1)
 	i := s.db()
 	s.Create(i)
-	s.becomes(i, func() bool { return i.Status.AsyncOpInProgress })
+	s.Becomes(i, func() bool { return i.Status.AsyncOpInProgress })
 	require.NotNil(t, i.Status.LastOperation)
 	assert.Equal(t, api.InstanceProvision, i.Status.CurrentOperation)
 	require.NotNil(t, i.Status.DashboardURL, "it comes with the first answer only")
@@ -46,7 +46,7 @@ func TestRetryAfterOfPollsIsHonoured(t *testing.T) {
 // before its time.
 func TestPollsAreSpaced(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newBrokerEnv(t)
 	s.broker.Async(osbtest.Provision, 4)
 	i := s.db()
 	s.Create(i)
@@ -67,7 +67,7 @@ func TestPollsAreSpaced(t *testing.T) {
 // Some brokers answer 202 and give no key: then none is sent.
 func TestOperationWithoutKey(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, func(s *setting) { s.NoOperation = true })
+	s := newBrokerEnv(t, func(s *setting) { s.NoOperation = true })
 	s.broker.Async(osbtest.Provision, 1)
 	i := s.provisioned()
 	for _, poll := range s.broker.Calls(osbtest.Of(osbtest.PollInstance)) {
@@ -79,7 +79,7 @@ func TestOperationWithoutKey(t *testing.T) {
 // An operation that outlasts its plan's time is given up, and what there is removed.
 func TestMaximumPollingDurationOfAPlan(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, func(s *setting) { s.small["maximum_polling_duration"] = 2 })
+	s := newBrokerEnv(t, func(s *setting) { s.small["maximum_polling_duration"] = 2 })
 	s.broker.Async(osbtest.Provision, -1)
 	i := s.db()
 	s.Create(i)
@@ -87,7 +87,7 @@ func TestMaximumPollingDurationOfAPlan(t *testing.T) {
 	// The broker grants us some seconds more, and takes a clean-up before then for a whim.
 	s.broker.Excuse(i.Spec.ExternalID)
 	s.stalled(i, "AsyncOperationTimeout")
-	s.becomes(i, func() bool { return !i.Status.OrphanMitigationInProgress })
+	s.Becomes(i, func() bool { return !i.Status.OrphanMitigationInProgress })
 	polls := s.broker.Calls(osbtest.Of(osbtest.PollInstance))
 	longest := polls[len(polls)-1].Began.Sub(s.last(osbtest.Provision).Began)
 	assert.GreaterOrEqual(t, longest, 2*time.Second)
@@ -104,10 +104,10 @@ func TestMaximumPollingDurationOfAPlan(t *testing.T) {
 // An update that is not over in time is Failed; a deletion is asked for again.
 func TestMaximumPollingDurationOfOthers(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, func(s *setting) { s.small["maximum_polling_duration"] = 1 })
+	s := newBrokerEnv(t, func(s *setting) { s.small["maximum_polling_duration"] = 1 })
 	i := s.provisioned()
 	s.broker.Next(osbtest.Update, osbtest.AsyncDone(-1))
-	s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 2}`) })
+	s.Change(i, func() { i.Spec.Parameters = env.RawJSON(`{"size": 2}`) })
 	s.stalled(i, "AsyncOperationTimeout")
 	require.True(t, s.broker.Finish(i.Status.ExternalID))
 	s.broker.Next(osbtest.Deprovision, osbtest.AsyncDone(-1))
@@ -120,12 +120,12 @@ func TestMaximumPollingDurationOfOthers(t *testing.T) {
 // What a person changes while the broker works is taken, and brought to it afterwards.
 func TestEditDuringAnOperation(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newBrokerEnv(t)
 	s.broker.Async(osbtest.Provision, -1)
 	i := s.db(having(`{"size": 1}`))
 	s.Create(i)
 	s.called(osbtest.PollInstance, 1)
-	s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 2}`) })
+	s.Change(i, func() { i.Spec.Parameters = env.RawJSON(`{"size": 2}`) })
 	s.called(osbtest.PollInstance, 3)
 	assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Update)))
 	s.broker.Finish(i.Spec.ExternalID)
@@ -135,7 +135,7 @@ func TestEditDuringAnOperation(t *testing.T) {
 	s.broker.Next(osbtest.Update, osbtest.AsyncDone(-1))
 	s.Change(i, func() { i.Spec.ClusterServicePlanExternalName = "large" })
 	polls := len(s.called(osbtest.PollInstance, 4))
-	s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 3}`) })
+	s.Change(i, func() { i.Spec.Parameters = env.RawJSON(`{"size": 3}`) })
 	s.called(osbtest.PollInstance, polls+1)
 	s.broker.Finish(i.Spec.ExternalID)
 	s.Ready(i)
@@ -148,12 +148,12 @@ func TestEditDuringAnOperation(t *testing.T) {
 func TestRefusedProvisionIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	for name, edit := range map[string]func(*api.ServiceInstance){
-		"AfterAnEdit": func(i *api.ServiceInstance) { i.Spec.Parameters = stack.RawJSON(`{"size": 2}`) },
+		"AfterAnEdit": func(i *api.ServiceInstance) { i.Spec.Parameters = env.RawJSON(`{"size": 2}`) },
 		"AfterAWish":  func(i *api.ServiceInstance) { i.Spec.UpdateRequests++ },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t)
+			s := newBrokerEnv(t)
 			s.broker.On(refusing(osbtest.Status(400, `{"description": "size 1 is too small"}`), osbtest.Provision))
 			i := s.db(having(`{"size": 1}`))
 			s.Create(i)
@@ -186,7 +186,7 @@ func refusing(fault osbtest.Fault, verb osbtest.Verb) func(osbtest.Call) osbtest
 // One that was refused and never made goes without a call.
 func TestRefusedProvisionIsDeletedWithoutACall(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newBrokerEnv(t)
 	s.broker.Next(osbtest.Provision, osbtest.Status(400, `{}`))
 	i := s.db()
 	s.Create(i)

@@ -14,46 +14,46 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
 // holds makes a Secret with parameters, or changes it.
-func (w *world) holds(name, parameters string) *corev1.Secret {
-	w.Helper()
-	secret := w.secret(name)
+func (e *testEnv) holds(name, parameters string) *corev1.Secret {
+	e.Helper()
+	secret := e.Secret(name)
 	secret.StringData = map[string]string{"parameters": parameters}
-	if err := w.client.Get(w.Context(), client.ObjectKeyFromObject(secret), w.secret(name)); err == nil {
-		w.Change(secret, func() { secret.StringData = map[string]string{"parameters": parameters} })
+	if err := e.Client().Get(e.Context(), client.ObjectKeyFromObject(secret), e.Secret(name)); err == nil {
+		e.Change(secret, func() { secret.StringData = map[string]string{"parameters": parameters} })
 		return secret
 	}
-	w.Create(secret)
+	e.Create(secret)
 	return secret
 }
 
 // keeps asserts that no text is anywhere but in the Secret: not in any instance or event
-// of the world, nor in the logs.
-func (w *world) keeps(secret string) {
-	w.Helper()
+// of the environment, nor in the logs.
+func (e *testEnv) keeps(secret string) {
+	e.Helper()
 	var instances api.ServiceInstanceList
 	var events eventsv1.EventList
-	require.NoError(w, w.client.List(w.Context(), &instances, client.InNamespace(w.namespace)))
-	require.NoError(w, w.client.List(w.Context(), &events, client.InNamespace(w.namespace)))
+	require.NoError(e, e.Client().List(e.Context(), &instances, client.InNamespace(e.Namespace)))
+	require.NoError(e, e.Client().List(e.Context(), &events, client.InNamespace(e.Namespace)))
 	for _, list := range []any{instances, events} {
 		text, err := json.Marshal(list)
-		require.NoError(w, err)
-		assert.NotContains(w, string(text), secret)
+		require.NoError(e, err)
+		assert.NotContains(e, string(text), secret)
 	}
-	log, err := os.ReadFile(controller.Log())
-	require.NoError(w, err)
-	assert.False(w, bytes.Contains(log, []byte(secret)), "the controller's log tells the secret")
+	log, err := os.ReadFile(e.Controller().Log())
+	require.NoError(e, err)
+	assert.False(e, bytes.Contains(log, []byte(secret)), "the controller's log tells the secret")
 }
 
 // A Secret's value goes to the broker, over a default of the class, and nowhere else.
 func TestParametersFromSecretBeatADefault(t *testing.T) {
 	t.Parallel()
 	const hidden = "hunter2-of-the-default"
-	s := newStage(t, func(s *setting) {
+	s := newBrokerEnv(t, func(s *setting) {
 		s.service["metadata"] = object{"defaultProvisionParameters": object{"password": "default", "zone": "a"}}
 	})
 	s.holds("extra", `{"password": "`+hidden+`", "nested": {"token": "`+hidden+`-2"}}`)
@@ -75,7 +75,7 @@ func TestParametersFromSecretBeatADefault(t *testing.T) {
 func TestParametersFromSecretAreTakenOutOfBrokersTexts(t *testing.T) {
 	t.Parallel()
 	const hidden = "hunter2-of-the-echo"
-	s := newStage(t)
+	s := newBrokerEnv(t)
 	s.holds("extra", `{"password": "`+hidden+`"}`)
 	s.broker.Next(osbtest.Provision, osbtest.Status(400, `{"description": "password `+hidden+` is too weak"}`))
 	i := s.db(from("extra"))
@@ -97,7 +97,7 @@ func TestParametersFromSecretAreTakenOutOfBrokersTexts(t *testing.T) {
 func TestParametersFromSecretAreTakenOutOfTextsAtDeletion(t *testing.T) {
 	t.Parallel()
 	const hidden = "hunter2-of-the-last-word"
-	s := newStage(t)
+	s := newBrokerEnv(t)
 	s.holds("extra", `{"password": "`+hidden+`"}`)
 	i := s.provisioned(from("extra"))
 	s.broker.Next(osbtest.Deprovision, osbtest.Status(500, `{"description": "cannot log in with `+hidden+`"}`))
@@ -112,7 +112,7 @@ func TestParametersFromSecretAreTakenOutOfTextsAtDeletion(t *testing.T) {
 func TestParametersFromSecretClash(t *testing.T) {
 	t.Parallel()
 	const hidden = "hunter2-of-the-clash"
-	s := newStage(t)
+	s := newBrokerEnv(t)
 	s.holds("extra", `{"password": "`+hidden+`"}`)
 	i := s.db(from("extra"), having(`{"password": "mine"}`))
 	s.Create(i)
@@ -123,7 +123,7 @@ func TestParametersFromSecretClash(t *testing.T) {
 	assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Provision)))
 	s.keeps(hidden)
 
-	s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 1}`) })
+	s.Change(i, func() { i.Spec.Parameters = env.RawJSON(`{"size": 1}`) })
 	s.Ready(i)
 	assert.Equal(t, object{"password": hidden, "size": 1.0}, s.only().Parameters)
 	s.end(i)
@@ -132,12 +132,12 @@ func TestParametersFromSecretClash(t *testing.T) {
 // A Secret that comes later is waited for, as is its key, and that it holds an object.
 func TestParametersFromSecretAreWaitedFor(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newBrokerEnv(t)
 	i := s.db(from("extra"))
 	s.Create(i)
 	ready := s.HasCondition(i, api.ConditionReady, api.ConditionUnknown, "ErrorWithParameters")
 	assert.Equal(t, `the Secret "extra" of parametersFrom is not there`, ready.Message)
-	secret := s.secret("extra")
+	secret := s.Secret("extra")
 	secret.StringData = map[string]string{"other": "1"}
 	s.Create(secret)
 	s.says(i, "has no key")
@@ -151,9 +151,9 @@ func TestParametersFromSecretAreWaitedFor(t *testing.T) {
 }
 
 // says waits until the condition Ready has a message that contains a text.
-func (w *world) says(i *api.ServiceInstance, text string) {
-	w.Helper()
-	w.becomes(i, func() bool {
+func (e *testEnv) says(i *api.ServiceInstance, text string) {
+	e.Helper()
+	e.Becomes(i, func() bool {
 		ready, _ := api.FindCondition(i.Status.Conditions, api.ConditionReady)
 		return strings.Contains(ready.Message, text)
 	})
@@ -170,7 +170,7 @@ func TestParametersFromSecretAreCheckedAgainstTheSchema(t *testing.T) {
 			"properties": object{"size": object{"type": "integer", "maximum": most}, "password": object{"type": "string", "maxLength": 30}},
 		}}
 	}
-	s := newStage(t, func(s *setting) {
+	s := newBrokerEnv(t, func(s *setting) {
 		s.small["schemas"] = object{"service_instance": object{"create": schema(5), "update": schema(9)}}
 	})
 	s.holds("extra", `{"size": 7, "password": "`+hidden+`-that-is-much-too-long"}`)

@@ -9,17 +9,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
 // An update tells the broker what changed, and nothing else.
 func TestUpdateTellsWhatChanged(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newBrokerEnv(t)
 	i := s.provisioned(having(`{"size": 1, "zone": "a"}`))
 
-	s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 2, "zone": "a"}`) })
+	s.Change(i, func() { i.Spec.Parameters = env.RawJSON(`{"size": 2, "zone": "a"}`) })
 	s.Ready(i)
 	sent := s.last(osbtest.Update).Body
 	assert.Equal(t, object{"size": 2.0, "zone": "a"}, sent["parameters"])
@@ -49,7 +49,7 @@ func TestUpdateTellsWhatChanged(t *testing.T) {
 // A plan change is polled with the plan that was before.
 func TestAsyncPlanChange(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newBrokerEnv(t)
 	i := s.provisioned()
 	s.broker.Next(osbtest.Update, osbtest.AsyncDone(1))
 	s.Change(i, func() { i.Spec.ClusterServicePlanExternalName = "large" })
@@ -62,20 +62,20 @@ func TestAsyncPlanChange(t *testing.T) {
 // A failed update locks nothing: a mended spec is applied, one that is put back is Ready.
 func TestFailedUpdateNeverLocks(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newBrokerEnv(t)
 	i := s.provisioned(having(`{"size": 1}`))
 	s.broker.Next(osbtest.Update, osbtest.Status(400, `{"description": "no such size"}`), osbtest.Status(400, `{}`))
 
-	s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 77}`) })
+	s.Change(i, func() { i.Spec.Parameters = env.RawJSON(`{"size": 77}`) })
 	s.stalled(i, "UpdateInstanceCallFailed")
 	assert.Equal(t, api.Provisioned, i.Status.ProvisionStatus)
-	s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 1}`) })
+	s.Change(i, func() { i.Spec.Parameters = env.RawJSON(`{"size": 1}`) })
 	s.Ready(i)
 	assert.Len(t, s.broker.Calls(osbtest.Of(osbtest.Update)), 1, "it is as it was: nothing is sent")
 
-	s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 78}`) })
+	s.Change(i, func() { i.Spec.Parameters = env.RawJSON(`{"size": 78}`) })
 	s.stalled(i, "UpdateInstanceCallFailed")
-	s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 3}`) })
+	s.Change(i, func() { i.Spec.Parameters = env.RawJSON(`{"size": 3}`) })
 	s.Ready(i)
 	assert.Equal(t, object{"size": 3.0}, s.only().Parameters)
 	s.end(i)
@@ -91,13 +91,13 @@ func TestUnusableAfterAFailedUpdate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t)
+			s := newBrokerEnv(t)
 			i := s.provisioned(having(`{"size": 1}`))
 			s.broker.Next(osbtest.Update, fault)
-			s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 2}`) })
+			s.Change(i, func() { i.Spec.Parameters = env.RawJSON(`{"size": 2}`) })
 			s.stalled(i, "UpdateInstanceCallFailed")
 			assert.True(t, i.Status.Unusable)
-			s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 3}`) })
+			s.Change(i, func() { i.Spec.Parameters = env.RawJSON(`{"size": 3}`) })
 			s.Ready(i)
 			assert.False(t, i.Status.Unusable)
 			s.end(i)
@@ -108,13 +108,13 @@ func TestUnusableAfterAFailedUpdate(t *testing.T) {
 // A new version of a plan is for whoever asks for it.
 func TestMaintenanceIsAskedFor(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, func(s *setting) { s.small["maintenance_info"] = object{"version": "1.0.0"} })
+	s := newBrokerEnv(t, func(s *setting) { s.small["maintenance_info"] = object{"version": "1.0.0"} })
 	i := s.provisioned(having(`{"size": 1}`))
 	assert.Equal(t, object{"version": "1.0.0"}, s.last(osbtest.Provision).Body["maintenance_info"])
 
 	s.setting.small["maintenance_info"] = object{"version": "1.1.0"}
 	s.relist()
-	s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 2}`) })
+	s.Change(i, func() { i.Spec.Parameters = env.RawJSON(`{"size": 2}`) })
 	s.Ready(i)
 	assert.NotContains(t, s.last(osbtest.Update).Body, "maintenance_info")
 	assert.Equal(t, "1.0.0", s.only().MaintenanceVersion)
@@ -133,7 +133,7 @@ func TestMaintenanceIsAskedFor(t *testing.T) {
 // A version that is not the broker's any more has the catalog read anew.
 func TestMaintenanceConflictRelists(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, func(s *setting) { s.small["maintenance_info"] = object{"version": "1.0.0"} })
+	s := newBrokerEnv(t, func(s *setting) { s.small["maintenance_info"] = object{"version": "1.0.0"} })
 	s.setting.small["maintenance_info"] = object{"version": "2.0.0"}
 	require.NoError(t, s.broker.SetCatalog(s.catalog()))
 	i := s.provisioned()
@@ -145,7 +145,7 @@ func TestMaintenanceConflictRelists(t *testing.T) {
 // What a broker is told of annotations follows them, where it says that it may.
 func TestContextIsUpdated(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, func(s *setting) { s.service["allow_context_updates"] = true })
+	s := newBrokerEnv(t, func(s *setting) { s.service["allow_context_updates"] = true })
 	i := s.provisioned(func(i *api.ServiceInstance) {
 		i.Annotations = map[string]string{"acme.example/team": "red", "other.example/secret": "x"}
 	})
@@ -153,13 +153,13 @@ func TestContextIsUpdated(t *testing.T) {
 	assert.Equal(t, object{"acme.example/team": "red"}, told["instance_annotations"])
 	assert.Equal(t, object{}, told["namespace_annotations"])
 	assert.Equal(t, "kubernetes", told["platform"])
-	assert.Equal(t, s.namespace, told["namespace"])
+	assert.Equal(t, s.Namespace, told["namespace"])
 	assert.Equal(t, "mydb", told["instance_name"])
 	assert.Equal(t, "cluster-of-the-scenarios", told["clusterid"])
 
 	s.Change(i, func() { i.Annotations["acme.example/team"] = "blue" })
 	s.called(osbtest.Update, 1)
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.Namespace}}
 	s.Change(namespace, func() { namespace.Annotations = map[string]string{"acme.example/cost": "7"} })
 	sent := s.called(osbtest.Update, 2)[1].Body
 	assert.NotContains(t, sent, "parameters")
@@ -173,10 +173,10 @@ func TestContextIsUpdated(t *testing.T) {
 // Where it may not, a changed context is told with the next update only.
 func TestContextAloneIsNotSent(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newBrokerEnv(t)
 	i := s.provisioned(having(`{"size": 1}`))
 	s.Change(i, func() { i.Annotations["acme.example/team"] = "blue" })
-	s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 2}`) })
+	s.Change(i, func() { i.Spec.Parameters = env.RawJSON(`{"size": 2}`) })
 	s.Ready(i)
 	require.Len(t, s.broker.Calls(osbtest.Of(osbtest.Update)), 1)
 	assert.Equal(t, object{"acme.example/team": "blue"}, s.only().Context["instance_annotations"])

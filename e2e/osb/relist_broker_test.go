@@ -13,14 +13,14 @@ import (
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
-// authInfo has a broker be called with a Secret of the world.
-func (w *world) authInfo(secret string) *api.ClusterServiceBrokerAuthInfo {
-	ref := &api.ObjectReference{Namespace: w.namespace, Name: secret}
+// authInfo has a broker be called with a Secret of the environment.
+func (e *testEnv) authInfo(secret string) *api.ClusterServiceBrokerAuthInfo {
+	ref := &api.ObjectReference{Namespace: e.Namespace, Name: secret}
 	return &api.ClusterServiceBrokerAuthInfo{Basic: &api.ClusterBasicAuthConfig{SecretRef: ref}}
 }
 
 // again asks for the catalog once more.
-func (s *stage) again() {
+func (s *brokerEnv) again() {
 	s.Helper()
 	s.Change(s.registered, func() { s.registered.Spec.RelistRequests++ })
 }
@@ -29,15 +29,15 @@ func (s *stage) again() {
 // apart, and each can be mended.
 func TestBrokerAuthIsToldApart(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, func(s *setting) { s.except = []string{"M1"} }) // with the wrong password
+	s := newBrokerEnv(t, func(s *setting) { s.except = []string{"M1"} }) // with the wrong password
 	s.broker.SetAuth("me", "the-first-password", "")
 	s.Change(s.registered, func() { s.registered.Spec.AuthInfo = s.authInfo("auth") })
 	said := s.HasCondition(s.registered, api.ConditionReady, api.ConditionFalse, "ErrorGettingAuthCredentials")
-	assert.Contains(t, said.Message, s.namespace+"/auth")
+	assert.Contains(t, said.Message, s.Namespace+"/auth")
 	assert.Contains(t, said.Message, "is not there")
 	assert.NotNil(t, s.registered.Status.NextRetry)
 
-	secret := s.secret("auth")
+	secret := s.Secret("auth")
 	secret.StringData = map[string]string{"username": "me"}
 	s.Create(secret)
 	s.again()
@@ -61,7 +61,7 @@ func TestBrokerAuthIsToldApart(t *testing.T) {
 // Restrictions are obeyed, and followed when they change; what is no selector is told.
 func TestCatalogRestrictions(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, func(s *setting) {
+	s := newBrokerEnv(t, func(s *setting) {
 		s.register = func(b *api.ClusterServiceBroker) {
 			b.Spec.CatalogRestrictions = &api.CatalogRestrictions{ServicePlan: []string{"spec.free=true"}}
 		}
@@ -83,10 +83,10 @@ func TestCatalogRestrictions(t *testing.T) {
 // Two brokers with the same IDs: the second is told, and has all of it with a suffix.
 func TestNameSuffixForEqualIDs(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newBrokerEnv(t)
 	twin := osbtest.Start(t, s.setting.Options)
 	registered := &api.ClusterServiceBroker{}
-	registered.Name, registered.Spec.URL = s.name("twin"), twin.URL
+	registered.Name, registered.Spec.URL = s.Name("twin"), twin.URL
 	s.Create(registered)
 	said := s.HasCondition(registered, api.ConditionCatalogComplete, api.ConditionFalse, "PartsSkipped")
 	assert.Contains(t, said.Message, "nameSuffix")
@@ -108,7 +108,7 @@ func TestNameSuffixForEqualIDs(t *testing.T) {
 // A catalog that did not change is not sent again.
 func TestCatalogNotModified(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, func(s *setting) {
+	s := newBrokerEnv(t, func(s *setting) {
 		s.register = func(b *api.ClusterServiceBroker) { b.Spec.RelistDuration = seconds(1) }
 	})
 	before := s.versions(s.registered.Name)
@@ -128,20 +128,20 @@ func TestCatalogNotModified(t *testing.T) {
 // A service that cannot be taken is told by name, and the rest is taken.
 func TestInvalidServiceIsSkipped(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newBrokerEnv(t)
 	s.setting.service["plans"] = []object{s.setting.small, s.setting.large}
-	bad := object{"id": s.name("bad-id"), "name": s.name("bad"), "description": "it has no plans", "bindable": true, "plans": []object{}}
+	bad := object{"id": s.Name("bad-id"), "name": s.Name("bad"), "description": "it has no plans", "bindable": true, "plans": []object{}}
 	other := object{
-		"id": s.name("other-id"), "name": s.name("other"), "description": "a good one", "bindable": true,
-		"plans": []object{{"id": s.name("only-id"), "name": "only", "description": "one"}},
+		"id": s.Name("other-id"), "name": s.Name("other"), "description": "a good one", "bindable": true,
+		"plans": []object{{"id": s.Name("only-id"), "name": "only", "description": "one"}},
 	}
 	catalog, err := json.Marshal(object{"services": []object{bad, s.setting.service, other}})
 	require.NoError(t, err)
 	s.takes(catalog)
 	said := s.HasCondition(s.registered, api.ConditionCatalogComplete, api.ConditionFalse, "PartsSkipped")
-	assert.Contains(t, said.Message, `"`+s.name("bad")+`"`)
+	assert.Contains(t, said.Message, `"`+s.Name("bad")+`"`)
 	assert.Contains(t, said.Message, "no plans")
-	s.class(s.name("other-id"))
-	s.plan(s.name("only-id"))
+	s.class(s.Name("other-id"))
+	s.plan(s.Name("only-id"))
 	s.provisioned()
 }

@@ -9,18 +9,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/env"
 )
 
 // What an operator chose with kubectl or Helm stays, however often the catalog changes.
 func TestRelistKeepsTheOperatorsChoice(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, func(s *setting) {
+	s := newBrokerEnv(t, func(s *setting) {
 		s.service["tags"] = []string{"ServiceType=" + text(s.service["name"])}
 		s.large = tagged(s.large, "SuggestedPlan=true", "Weight=10")
 	})
 	small, large := s.plan(s.setting.small["id"]), s.plan(s.setting.large["id"])
-	s.kubectl("", "annotate", "clusterserviceplan", small.Name, api.AnnotationDefaultPlan+"=true")
-	s.kubectl(fmt.Sprintf(`{"apiVersion": "servicecatalog.k8s.io/v1beta1", "kind": "ClusterServicePlan", "metadata": {"name": %q},
+	s.Kubectl("", "annotate", "clusterserviceplan", small.Name, api.AnnotationDefaultPlan+"=true")
+	s.Kubectl(fmt.Sprintf(`{"apiVersion": "servicecatalog.k8s.io/v1beta1", "kind": "ClusterServicePlan", "metadata": {"name": %q},
 		"spec": {"weight": 77, "defaultProvisionParameters": {"zone": "b"}}}`, large.Name),
 		"apply", "--server-side", "--field-manager=helm", "--force-conflicts", "-f", "-")
 	for round := range 10 {
@@ -38,7 +39,7 @@ func TestRelistKeepsTheOperatorsChoice(t *testing.T) {
 	assert.Equal(t, "a large one, 9", large.Spec.Description, "what the catalog says of itself is taken")
 	assert.EqualValues(t, 77, large.Spec.Weight)
 	assert.JSONEq(t, `{"zone": "b"}`, string(large.Spec.DefaultProvisionParameters.Raw))
-	i := s.instance("by-type", "", "")
+	i := s.Instance("by-type", env.OfPlan("", ""))
 	i.Spec.ServiceType = text(s.setting.service["name"])
 	s.Create(i)
 	s.Ready(i)
@@ -49,22 +50,22 @@ func TestRelistKeepsTheOperatorsChoice(t *testing.T) {
 // A suggestion appears where there is nothing yet, and goes when the broker takes it back.
 func TestRelistSuggestsAndReleases(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newBrokerEnv(t)
 	plan := s.plan(s.setting.small["id"])
 	assert.Empty(t, plan.Spec.ServiceType)
 	bare := s.setting.small
-	s.setting.small = tagged(bare, "ServiceType="+s.name("suggested"), "SuggestedPlan=true", "Weight=20", "Cores=4")
+	s.setting.small = tagged(bare, "ServiceType="+s.Name("suggested"), "SuggestedPlan=true", "Weight=20", "Cores=4")
 	s.setting.small["metadata"].(object)["defaultProvisionParameters"] = object{"size": 3}
 	s.relist()
 	s.Get(plan)
-	assert.Equal(t, s.name("suggested"), plan.Spec.ServiceType)
+	assert.Equal(t, s.Name("suggested"), plan.Spec.ServiceType)
 	assert.EqualValues(t, 20, plan.Spec.Weight)
 	assert.Equal(t, "true", plan.Annotations[api.AnnotationSuggestedPlan])
 	assert.Equal(t, "4", plan.Labels[api.LabelAttributePrefix+"Cores"])
 	require.NotNil(t, plan.Spec.DefaultProvisionParameters)
 	assert.JSONEq(t, `{"size": 3}`, string(plan.Spec.DefaultProvisionParameters.Raw))
-	i := s.instance("by-type", "", "")
-	i.Spec.ServiceType = s.name("suggested")
+	i := s.Instance("by-type", env.OfPlan("", ""))
+	i.Spec.ServiceType = s.Name("suggested")
 	s.Create(i)
 	s.Ready(i)
 	assert.Equal(t, map[string]any{"size": 3.0}, s.only().Parameters)
@@ -83,19 +84,19 @@ func TestRelistSuggestsAndReleases(t *testing.T) {
 // Classes and plans that people made, in both scopes, are none of the relist's business.
 func TestRelistLeavesUserDefinedOffers(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newBrokerEnv(t)
 	class := &api.ClusterServiceClass{}
-	class.Name, class.Spec.ExternalName, class.Spec.ExternalID = s.name("mine"), s.name("mine"), text(s.setting.service["id"])
+	class.Name, class.Spec.ExternalName, class.Spec.ExternalID = s.Name("mine"), s.Name("mine"), text(s.setting.service["id"])
 	class.Spec.ClusterServiceBrokerName, class.Spec.Description, class.Spec.Bindable = s.registered.Name, "mine", true
 	plan := &api.ClusterServicePlan{}
-	plan.Name, plan.Spec.ExternalName, plan.Spec.ExternalID = s.name("mine-small"), "mine-small", text(s.setting.small["id"])
+	plan.Name, plan.Spec.ExternalName, plan.Spec.ExternalID = s.Name("mine-small"), "mine-small", text(s.setting.small["id"])
 	plan.Spec.ClusterServiceBrokerName, plan.Spec.Description = s.registered.Name, "mine"
 	plan.Spec.ClusterServiceClassRef.Name = class.Name
 	local := &api.ServiceClass{}
-	local.Namespace, local.Name, local.Spec.ExternalName = s.namespace, "local", "local"
+	local.Namespace, local.Name, local.Spec.ExternalName = s.Namespace, "local", "local"
 	local.Spec.ExternalID, local.Spec.Description, local.Spec.ClusterServiceBrokerName = class.Spec.ExternalID, "mine", s.registered.Name
 	localPlan := &api.ServicePlan{}
-	localPlan.Namespace, localPlan.Name, localPlan.Spec.ExternalName = s.namespace, "local-small", "local-small"
+	localPlan.Namespace, localPlan.Name, localPlan.Spec.ExternalName = s.Namespace, "local-small", "local-small"
 	localPlan.Spec.ExternalID, localPlan.Spec.Description, localPlan.Spec.ClusterServiceBrokerName = plan.Spec.ExternalID, "mine", s.registered.Name
 	localPlan.Spec.ServiceClassRef.Name = local.Name
 	mine := []client.Object{class, plan, local, localPlan}
@@ -113,7 +114,7 @@ func TestRelistLeavesUserDefinedOffers(t *testing.T) {
 		s.Get(o)
 		assert.Equal(t, before[n], o.GetResourceVersion(), "%T %s", o, o.GetName())
 	}
-	i := s.instance("mydb", class.Spec.ExternalName, "mine-small")
+	i := s.Instance("mydb", env.OfPlan(class.Spec.ExternalName, "mine-small"))
 	s.Create(i)
 	s.Ready(i)
 	assert.Equal(t, plan.Name, i.Spec.ClusterServicePlanRef.Name)
@@ -126,16 +127,16 @@ func TestRelistLeavesUserDefinedOffers(t *testing.T) {
 // that is told; all else is taken.
 func TestRelistDoesNotMoveATypeOverADefault(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, func(s *setting) {
+	s := newBrokerEnv(t, func(s *setting) {
 		s.small, s.large = tagged(s.small, "ServiceType="+text(s.small["id"])), tagged(s.large, "ServiceType="+text(s.large["id"]))
 	})
 	small, large := s.plan(s.setting.small["id"]), s.plan(s.setting.large["id"])
 	for _, plan := range []*api.ClusterServicePlan{small, large} {
-		s.kubectl("", "annotate", "clusterserviceplan", plan.Name, api.AnnotationDefaultPlan+"=true")
+		s.Kubectl("", "annotate", "clusterserviceplan", plan.Name, api.AnnotationDefaultPlan+"=true")
 		record := &api.ClusterServiceType{}
 		record.Name = plan.Spec.ServiceType
 		s.Eventually(func() (bool, error) {
-			err := s.client.Get(s.Context(), client.ObjectKeyFromObject(record), record)
+			err := s.Client().Get(s.Context(), client.ObjectKeyFromObject(record), record)
 			return err == nil && record.Spec.DefaultPlanRef != nil, err
 		})
 	}
@@ -153,7 +154,7 @@ func TestRelistDoesNotMoveATypeOverADefault(t *testing.T) {
 }
 
 // takesPartly relists what the setting says, which cannot all be taken.
-func (s *stage) takesPartly() {
+func (s *brokerEnv) takesPartly() {
 	s.Helper()
 	require.NoError(s, s.broker.SetCatalog(s.catalog()))
 	s.Change(s.registered, func() { s.registered.Spec.RelistRequests++ })

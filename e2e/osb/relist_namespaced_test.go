@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -17,50 +18,50 @@ const namespacedCatalog = `{"services": [{"id": "db", "name": "db", "description
 	{"id": "free", "name": "free", "description": "a free one", "metadata": {"tags": ["SuggestedPlan=true", "Weight=5"]}},
 	{"id": "paid", "name": "paid", "description": "a paid one", "free": false}]}]}`
 
-// localBroker registers a broker in the world's namespace alone.
-func (w *world) localBroker(broker *osbtest.Broker) *api.ServiceBroker {
-	w.Helper()
+// localBroker registers a broker in the environment's namespace alone.
+func (e *testEnv) localBroker(broker *osbtest.Broker) *api.ServiceBroker {
+	e.Helper()
 	registered := &api.ServiceBroker{}
-	registered.Namespace, registered.Name, registered.Spec.URL = w.namespace, "local", broker.URL
-	w.Create(registered)
+	registered.Namespace, registered.Name, registered.Spec.URL = e.Namespace, "local", broker.URL
+	e.Create(registered)
 	return registered
 }
 
 // A ServiceBroker is for its namespace all that a ClusterServiceBroker is for the cluster.
 func TestServiceBroker(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	e := newEnv(t)
 	broker := osbtest.Start(t, osbtest.Options{Catalog: []byte(namespacedCatalog)})
-	registered := w.localBroker(broker)
-	w.Ready(registered)
+	registered := e.localBroker(broker)
+	e.Ready(registered)
 	class, free := &api.ServiceClass{}, &api.ServicePlan{}
-	class.Namespace, class.Name, free.Namespace, free.Name = w.namespace, "db", w.namespace, "free"
-	w.Get(class)
-	w.Get(free)
+	class.Namespace, class.Name, free.Namespace, free.Name = e.Namespace, "db", e.Namespace, "free"
+	e.Get(class)
+	e.Get(free)
 	assert.Equal(t, []int32{1, 1}, []int32{class.Status.FreePlans, class.Status.PaidPlans})
 	assert.Equal(t, "true", free.Annotations[api.AnnotationSuggestedPlan])
 	assert.EqualValues(t, 5, free.Spec.Weight)
 
-	i := w.instance("mydb", "", "")
+	i := e.Instance("mydb", env.OfPlan("", ""))
 	i.Spec.ServiceClassExternalName, i.Spec.ServicePlanExternalName = "db", "free"
-	b := w.binding("reader", "mydb")
-	w.Create(i, b)
-	w.Ready(i, b)
-	secret := w.secret("reader")
-	w.Get(secret)
+	b := e.Binding("reader", "mydb")
+	e.Create(i, b)
+	e.Ready(i, b)
+	secret := e.Secret("reader")
+	e.Get(secret)
 	require.NotNil(t, i.Spec.ServicePlanRef)
 	assert.Equal(t, "free", i.Spec.ServicePlanRef.Name)
 
-	w.Delete(registered)
-	said := w.HasCondition(registered, api.ConditionReady, api.ConditionFalse, "DeletionBlockedByInstances")
+	e.Delete(registered)
+	said := e.HasCondition(registered, api.ConditionReady, api.ConditionFalse, "DeletionBlockedByInstances")
 	assert.Contains(t, said.Message, "mydb")
-	w.Delete(b)
-	w.Gone(b)
-	w.Gone(secret)
-	w.Delete(i)
-	w.Gone(i)
+	e.Delete(b)
+	e.Gone(b)
+	e.Gone(secret)
+	e.Delete(i)
+	e.Gone(i)
 	for _, o := range []client.Object{free, class, registered} {
-		w.swept(o)
+		e.swept(o)
 	}
 	assert.Empty(t, broker.Instances())
 	broker.AssertDuties(t)

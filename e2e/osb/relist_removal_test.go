@@ -7,23 +7,24 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/env"
 )
 
 // A plan that the broker offers no more is kept for the instances that have it, and taken
 // by no other. It is as before when it is back, and deleted when nobody has it.
 func TestRelistRemovesAPlan(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newBrokerEnv(t)
 	small, large := s.setting.small, s.setting.large
 	i := s.provisioned()
 	plan := s.plan(small["id"])
 	s.offer(large)
 	s.Get(plan)
 	assert.True(t, plan.Status.RemovedFromBrokerCatalog)
-	another := s.instance("another", s.name("db"), "small")
+	another := s.Instance("another", env.OfPlan(s.Name("db"), "small"))
 	s.Eventually(func() (bool, error) { // the webhook's cache has to know of the mark
 		tried := another.DeepCopy()
-		err := s.client.Create(s.Context(), tried, client.DryRunAll)
+		err := s.Client().Create(s.Context(), tried, client.DryRunAll)
 		return tried.Spec.ClusterServicePlanRef == nil, err
 	})
 	s.Create(another)
@@ -49,22 +50,22 @@ func TestRelistRemovesAPlan(t *testing.T) {
 // go with it; what people made of them is marked.
 func TestBrokerDeletionWaitsForInstances(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
+	s := newBrokerEnv(t)
 	i := s.provisioned()
 	class, plan := s.class(s.setting.service["id"]), s.plan(s.setting.large["id"])
 	mine := &api.ClusterServiceClass{}
-	mine.Name, mine.Spec.ExternalName, mine.Spec.ExternalID = s.name("mine"), s.name("mine"), class.Spec.ExternalID
+	mine.Name, mine.Spec.ExternalName, mine.Spec.ExternalID = s.Name("mine"), s.Name("mine"), class.Spec.ExternalID
 	mine.Spec.ClusterServiceBrokerName, mine.Spec.Description = s.registered.Name, "mine"
 	s.Create(mine)
 	// One in the broker's own class does not keep that class, nor the broker.
 	within := &api.ClusterServicePlan{}
-	within.Name, within.Spec.ExternalName, within.Spec.ExternalID = s.name("within"), s.name("within"), plan.Spec.ExternalID
+	within.Name, within.Spec.ExternalName, within.Spec.ExternalID = s.Name("within"), s.Name("within"), plan.Spec.ExternalID
 	within.Spec.ClusterServiceClassRef.Name, within.Spec.ClusterServiceBrokerName, within.Spec.Description = class.Name, s.registered.Name, "mine"
 	s.Create(within)
 
 	s.Delete(s.registered)
 	said := s.HasCondition(s.registered, api.ConditionReady, api.ConditionFalse, "DeletionBlockedByInstances")
-	assert.Contains(t, said.Message, s.namespace+"/mydb")
+	assert.Contains(t, said.Message, s.Namespace+"/mydb")
 	s.Get(plan)
 	assert.True(t, plan.Status.RemovedFromBrokerCatalog, "nothing new is provisioned")
 	s.end(i)

@@ -13,28 +13,28 @@ import (
 
 // Somebody asks for a type, and gets a Secret; then all goes again.
 func TestTypeOnlyToSecret(t *testing.T) {
-	w := newWorld(t)
+	e := newEnv(t)
 	broker := osbtest.Start(t, osbtest.Demo(osbtest.Azure))
-	w.register(broker)
-	instance := &api.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "mydb"}}
+	e.Register(broker)
+	instance := &api.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: e.Namespace, Name: "mydb"}}
 	instance.Spec.ServiceType = "mysql"
-	w.Create(instance)
-	binding := w.binding("mydb-reader", "mydb")
-	w.Create(binding)
-	w.Ready(instance, binding)
+	e.Create(instance)
+	binding := e.Binding("mydb-reader", "mydb")
+	e.Create(binding)
+	e.Ready(instance, binding)
 
-	secret := w.secret("mydb-reader")
-	w.Get(secret)
+	secret := e.Secret("mydb-reader")
+	e.Get(secret)
 	assert.Equal(t, "servicebinding.io/mysql", string(secret.Type))
 	assert.Contains(t, secret.Data, "database", "the plan's transform renamed it")
 	require.NotNil(t, binding.Status.Binding)
 	assert.Equal(t, "mydb-reader", binding.Status.Binding.Name)
 
-	w.Delete(binding)
-	w.Gone(binding)
-	w.Gone(secret)
-	w.Delete(instance)
-	w.Gone(instance)
+	e.Delete(binding)
+	e.Gone(binding)
+	e.Gone(secret)
+	e.Delete(instance)
+	e.Gone(instance)
 	assert.Empty(t, broker.Violations())
 	assert.Empty(t, broker.Instances())
 }

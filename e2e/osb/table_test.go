@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -82,20 +82,20 @@ func TestTableProvision(t *testing.T) {
 	for name, r := range rows {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			newStage(t).provisions(&r)
+			newBrokerEnv(t).provisions(&r)
 		})
 	}
 }
 
 // provisions takes an instance through a row, and ends it.
-func (s *stage) provisions(r *row) {
+func (s *brokerEnv) provisions(r *row) {
 	r.script(s.broker, osbtest.Provision)
 	recorded, i := s.record("mydb"), s.db()
 	s.Create(i)
 	if r.failed {
 		s.stalled(i, r.says)
-		s.becomes(i, func() bool { return !i.Status.OrphanMitigationInProgress })
-		s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 2}`) })
+		s.Becomes(i, func() bool { return !i.Status.OrphanMitigationInProgress })
+		s.Change(i, func() { i.Spec.Parameters = env.RawJSON(`{"size": 2}`) })
 	}
 	s.Ready(i)
 	s.tells(r, recorded, i)
@@ -110,9 +110,9 @@ func (s *stage) provisions(r *row) {
 }
 
 // tells asserts what a row says of status and of mitigations.
-func (s *stage) tells(r *row, recorded *recording, i *api.ServiceInstance) {
+func (s *brokerEnv) tells(r *row, recorded *recording, i *api.ServiceInstance) {
 	s.Helper()
-	told := recorded.told(s.world, i)
+	told := recorded.told(s.testEnv, i)
 	if r.says != "" {
 		assert.Contains(s, told, "False "+r.says)
 	} else {
@@ -131,7 +131,7 @@ func (s *stage) tells(r *row, recorded *recording, i *api.ServiceInstance) {
 }
 
 // last is the last call of a verb.
-func (s *stage) last(verb osbtest.Verb) osbtest.Call {
+func (s *brokerEnv) last(verb osbtest.Verb) osbtest.Call {
 	s.Helper()
 	calls := s.broker.Calls(osbtest.Of(verb))
 	require.NotEmpty(s, calls)
@@ -169,20 +169,20 @@ func TestTableUpdate(t *testing.T) {
 	for name, r := range rows {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			newStage(t).updates(&r)
+			newBrokerEnv(t).updates(&r)
 		})
 	}
 }
 
 // updates takes an instance through a row of an update, and ends it.
-func (s *stage) updates(r *row) {
+func (s *brokerEnv) updates(r *row) {
 	i := s.provisioned(having(`{"size": 1}`))
 	r.script(s.broker, osbtest.Update)
 	recorded := s.record("mydb")
-	s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 2}`) })
+	s.Change(i, func() { i.Spec.Parameters = env.RawJSON(`{"size": 2}`) })
 	if r.failed {
 		s.stalled(i, r.says)
-		s.Change(i, func() { i.Spec.Parameters = stack.RawJSON(`{"size": 3}`) })
+		s.Change(i, func() { i.Spec.Parameters = env.RawJSON(`{"size": 3}`) })
 	}
 	s.Ready(i)
 	s.tells(r, recorded, i)
@@ -220,13 +220,13 @@ func TestTableDeprovision(t *testing.T) {
 	for name, r := range rows {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			newStage(t).deprovisions(&r)
+			newBrokerEnv(t).deprovisions(&r)
 		})
 	}
 }
 
 // deprovisions takes an instance through a row of its deletion.
-func (s *stage) deprovisions(r *row) {
+func (s *brokerEnv) deprovisions(r *row) {
 	i := s.provisioned()
 	r.script(s.broker, osbtest.Deprovision)
 	s.end(i)
@@ -246,7 +246,7 @@ func TestTableDeprovisionOfWhatIsGone(t *testing.T) {
 	for name, fault := range map[string]osbtest.Fault{"Gone410": osbtest.Status(410, `Gone`), "NotFound404": osbtest.Status(404, `{}`), "Empty200": osbtest.Status(200, ``)} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t)
+			s := newBrokerEnv(t)
 			i := s.provisioned()
 			require.True(t, s.broker.Lose(i.Status.ExternalID))
 			s.broker.Next(osbtest.Deprovision, fault)

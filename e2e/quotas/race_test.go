@@ -5,9 +5,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -18,10 +16,13 @@ import (
 	"github.com/stretchr/testify/require"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/env"
+	"github.com/defaultplan/defaultplan/e2e/stack"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 	"github.com/defaultplan/defaultplan/webhook/keeper"
 )
@@ -34,28 +35,16 @@ const (
 	maxAll, maxLarge = 4, 2
 )
 
-// quotaRounds is how many rounds the race has: as many as DEFAULTPLAN_QUOTA_ROUNDS says.
-func quotaRounds(t *testing.T) int {
-	t.Helper()
-	text := os.Getenv("DEFAULTPLAN_QUOTA_ROUNDS")
-	if text == "" {
-		text = "8"
-	}
-	n, err := strconv.Atoi(text)
-	require.NoError(t, err, "DEFAULTPLAN_QUOTA_ROUNDS")
-	return n
-}
-
 // TestNeverOverWhateverTheRace: eight writers create, change and delete at the same time,
 // while the keeper that leads is killed or overthrown, and the controller killed, at
 // random; in every third round the broker is slow and faulty too. Its books are never over
 // a limit, and in the end no slot is free that somebody waits for.
 func TestNeverOverWhateverTheRace(t *testing.T) {
-	r := &race{world: newWorld(t, func(o *osbtest.Options) { o.KeepCalls = 1000 })}
+	r := &race{shop: newShop(t, func(o *osbtest.Options) { o.KeepCalls = 1000 })}
 	r.limit("all", instances(maxAll), "small", "large")
 	r.limit("large", instances(maxLarge), "large")
-	most, mostLarge := r.broker.Peak(r.id("small"), r.id("large")), r.broker.Peak(r.id("large"))
-	rounds := quotaRounds(t)
+	most, mostLarge := r.broker.Peak(r.PlanID("small"), r.PlanID("large")), r.broker.Peak(r.PlanID("large"))
+	rounds := stack.Rounds(t, "DEFAULTPLAN_QUOTA_ROUNDS", 6, 12)
 	for round := range rounds {
 		r.round(round)
 		require.LessOrEqual(t, most(), maxAll, "over in round %d", round)
@@ -71,7 +60,7 @@ func TestNeverOverWhateverTheRace(t *testing.T) {
 
 // A race is what is counted of one.
 type race struct {
-	*world
+	*shop
 
 	mu                                                          sync.Mutex
 	stored, refused, waited, killed, overthrown, crashes, leads int
@@ -97,10 +86,13 @@ func (r *race) round(round int) {
 	all.Wait()
 	r.settles()
 	r.broker.Sync()
-	require.NoError(r, r.client.DeleteAllOf(r.Context(), &api.ServiceInstance{}, client.InNamespace(r.namespace)))
-	r.eventually(func() (bool, error) {
+	require.NoError(r, r.Client().DeleteAllOf(r.Context(), &api.ServiceInstance{}, client.InNamespace(r.Namespace)))
+	r.Eventually(func() (bool, error) {
 		list := r.stand()
-		return len(list) == 0 && len(r.broker.Instances()) == 0, fmt.Errorf("%d are still there, and %d at the broker", len(list), len(r.broker.Instances()))
+		if len(list) == 0 && len(r.broker.Instances()) == 0 {
+			return true, nil
+		}
+		return false, fmt.Errorf("%d are still there, and %d at the broker", len(list), len(r.broker.Instances()))
 	})
 }
 
@@ -109,7 +101,7 @@ func (r *race) round(round int) {
 func (r *race) shaky(seed uint64) func(osbtest.Call) osbtest.Fault {
 	random := osbtest.Random(seed, 0.3, func(verb osbtest.Verb) []osbtest.Fault {
 		switch verb {
-		case osbtest.Provision, osbtest.Update, osbtest.Deprovision:
+		case osbtest.Provision, osbtest.Update, osbtest.Deprovision, osbtest.Bind, osbtest.Unbind:
 			out := osbtest.Status(http.StatusInternalServerError, "{}")
 			return []osbtest.Fault{out, out.Acting(), osbtest.Malformed(), osbtest.CutBefore(), osbtest.CutAfter(), osbtest.AsyncDone(1)}
 		default:
@@ -134,18 +126,17 @@ func (r *race) shaky(seed uint64) func(osbtest.Call) osbtest.Fault {
 func (r *race) write(name string) {
 	plans := []string{"small", "large"}
 	db := r.db(name, plans[rand.IntN(2)])
-	if !r.accepted(r.client.Create(r.Context(), db)) {
+	if !r.accepted(r.Client().Create(r.Context(), db)) {
 		return
 	}
 	<-time.After(rand.N(40 * time.Millisecond))
 	switch rand.IntN(4) {
 	case 0, 1:
-		at := client.ObjectKeyFromObject(db)
 		patch := fmt.Sprintf(`{"spec":{"clusterServicePlanExternalName":%q}}`, plans[rand.IntN(2)])
-		r.accepted(r.client.Patch(r.Context(), &api.ServiceInstance{ObjectMeta: metaOf(at)}, client.RawPatch(types.MergePatchType, []byte(patch))))
+		r.accepted(r.Client().Patch(r.Context(), &api.ServiceInstance{ObjectMeta: r.Meta(name)}, client.RawPatch(types.MergePatchType, []byte(patch))))
 	case 2:
-		r.delete(db)
-		r.accepted(r.client.Create(r.Context(), r.db(name+"-again", plans[rand.IntN(2)])))
+		r.remove(db)
+		r.accepted(r.Client().Create(r.Context(), r.db(name+"-again", plans[rand.IntN(2)])))
 	}
 }
 
@@ -171,12 +162,12 @@ func (r *race) trouble(round int) {
 	switch {
 	case round%4 == 1:
 		r.count(&r.crashes)
-		assert.NoError(r, controller.Stop(ctx, syscall.SIGKILL))
-		assert.NoError(r, controller.Start(ctx))
+		assert.NoError(r, r.Controller().Stop(ctx, syscall.SIGKILL))
+		assert.NoError(r, r.Controller().Start(ctx))
 		return
 	case rand.IntN(3) == 0:
-		lease := &coordinationv1.Lease{ObjectMeta: metaOf(client.ObjectKey{Namespace: "defaultplan-system", Name: keeper.DefaultLeaseName})}
-		assert.NoError(r, r.client.Patch(ctx, lease, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"holderIdentity":""}}`))))
+		lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "defaultplan-system", Name: keeper.DefaultLeaseName}}
+		assert.NoError(r, r.Client().Patch(ctx, lease, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"holderIdentity":""}}`))))
 		r.count(&r.overthrown)
 		return
 	}
@@ -192,7 +183,7 @@ func (r *race) trouble(round int) {
 func (r *race) stand() []api.ServiceInstance {
 	r.Helper()
 	var list api.ServiceInstanceList
-	require.NoError(r, r.client.List(r.Context(), &list, client.InNamespace(r.namespace)))
+	require.NoError(r, r.Client().List(r.Context(), &list, client.InNamespace(r.Namespace)))
 	return list.Items
 }
 
@@ -200,21 +191,21 @@ func (r *race) stand() []api.ServiceInstance {
 func (r *race) settles() {
 	r.Helper()
 	waits := 0
-	r.eventually(func() (bool, error) {
+	r.Eventually(func() (bool, error) {
 		waits = 0
 		at := map[string]string{}
 		for id, i := range r.broker.Instances() {
 			at[id] = i.PlanID
 		}
-		full, fullLarge := len(at) >= maxAll, count(at, r.id("large")) >= maxLarge
+		full, fullLarge := len(at) >= maxAll, count(at, r.PlanID("large")) >= maxLarge
 		for _, i := range r.stand() {
 			asks := i.Spec.ClusterServicePlanExternalName
-			ready := readyOf(&i)
+			ready := env.ConditionOf(&i, api.ConditionReady)
 			known, there := at[i.Status.ExternalID]
 			switch {
 			case i.DeletionTimestamp != nil, ready.ObservedGeneration != i.Generation:
 				return false, fmt.Errorf("%s is on its way", i.Name)
-			case ready.Status == api.ConditionTrue && there && known == r.id(asks):
+			case ready.Status == api.ConditionTrue && there && known == r.PlanID(asks):
 			case ready.Reason == "WaitingForSlot" && (!there && full || asks == "large" && fullLarge):
 				waits++
 			default:

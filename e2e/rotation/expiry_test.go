@@ -28,17 +28,17 @@ func TestRotatesBeforeExpiry(t *testing.T) {
 	for name, edits := range map[string][]func(*setting){"Rotatable": nil, "Plain": {plain}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t, append(edits, lasting(12*time.Second))...)
-			b := s.bound()
+			e := newEnv(t, append(edits, lasting(12*time.Second))...)
+			b := e.bound()
 			require.NotNil(t, b.Status.Credentials)
 			require.NotNil(t, b.Status.Credentials.ExpiresAt)
-			s.Says(b, api.ConditionCredentialsCurrent, api.ConditionTrue, "Current")
-			assert.NotEmpty(t, s.secretOf(b).Annotations[api.AnnotationExpiresAt])
-			reads := s.reads(b)
-			s.Eventually(func() (bool, error) { return reads.seen() >= 3, nil })
-			s.Says(b, api.ConditionCredentialsCurrent, api.ConditionTrue, "Current")
+			e.HasCondition(b, api.ConditionCredentialsCurrent, api.ConditionTrue, "Current")
+			assert.NotEmpty(t, e.SecretOf(b).Annotations[api.AnnotationExpiresAt])
+			reads := e.reads(b)
+			e.Eventually(func() (bool, error) { return reads.seen() >= 3, nil })
+			e.HasCondition(b, api.ConditionCredentialsCurrent, api.ConditionTrue, "Current")
 			reads.stop()
-			s.unbound(b)
+			e.unbound(b)
 		})
 	}
 }
@@ -47,22 +47,22 @@ func TestRotatesBeforeExpiry(t *testing.T) {
 // reason not to be Ready, for nobody is about to do anything.
 func TestNeverRotates(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, lasting(8*time.Second))
-	b := s.bound(func(b *api.ServiceBinding) { b.Spec.Rotation = &api.Rotation{Policy: api.RotationNever} })
-	s.Says(b, api.ConditionCredentialsCurrent, api.ConditionTrue, "Current")
-	found := s.Says(b, api.ConditionCredentialsCurrent, api.ConditionFalse, "Expired")
+	e := newEnv(t, lasting(8*time.Second))
+	b := e.bound(func(b *api.ServiceBinding) { b.Spec.Rotation = &api.Rotation{Policy: api.RotationNever} })
+	e.HasCondition(b, api.ConditionCredentialsCurrent, api.ConditionTrue, "Current")
+	found := e.HasCondition(b, api.ConditionCredentialsCurrent, api.ConditionFalse, "Expired")
 	assert.Contains(t, found.Message, "expired at")
-	s.ready(b)
-	assert.Len(t, s.broker.Calls(osbtest.Of(osbtest.Bind)), 1)
+	e.Ready(b)
+	assert.Len(t, e.broker.Calls(osbtest.Of(osbtest.Bind)), 1)
 	// An empty rotation is one without the policy; an absent one is taken for an old client's.
 	// They are replaced at once, and not by a successor: they are no more.
 	former := b.Status.ExternalID
-	s.Change(b, func() { b.Spec.Rotation = &api.Rotation{} })
-	s.becomes(b, func() bool { return b.Status.ExternalID != former })
-	calls := s.broker.Calls(osbtest.Of(osbtest.Bind))
+	e.Change(b, func() { b.Spec.Rotation = &api.Rotation{} })
+	e.Becomes(b, func() bool { return b.Status.ExternalID != former })
+	calls := e.broker.Calls(osbtest.Of(osbtest.Bind))
 	assert.NotContains(t, calls[1].Body, "predecessor_binding_id")
-	s.Change(b, func() { b.Spec.Rotation = &api.Rotation{Policy: api.RotationNever} })
-	s.unbound(b)
+	e.Change(b, func() { b.Spec.Rotation = &api.Rotation{Policy: api.RotationNever} })
+	e.unbound(b)
 }
 
 // A broker whose credentials had expired when they were issued is not asked for others at
@@ -73,67 +73,66 @@ func TestExpiredAtIssueIsNoStorm(t *testing.T) {
 		s.Lifetime = time.Second
 		s.Now = func() time.Time { return time.Now().Add(-time.Hour) }
 	}
-	s := newStage(t, old)
-	b := s.bound(func(b *api.ServiceBinding) { b.Spec.Rotation = &api.Rotation{Overlap: &metav1.Duration{}} })
-	s.Says(b, api.ConditionCredentialsCurrent, api.ConditionFalse, "Expired")
+	e := newEnv(t, old)
+	b := e.bound(func(b *api.ServiceBinding) { b.Spec.Rotation = &api.Rotation{Overlap: &metav1.Duration{}} })
+	e.HasCondition(b, api.ConditionCredentialsCurrent, api.ConditionFalse, "Expired")
 	began := time.Now()
-	s.Eventually(func() (bool, error) { return len(s.broker.Calls(osbtest.Of(osbtest.Bind))) >= 4, nil })
+	e.Eventually(func() (bool, error) { return len(e.broker.Calls(osbtest.Of(osbtest.Bind))) >= 4, nil })
 	assert.Greater(t, time.Since(began), 2*time.Second, "each has its pause, of one second here")
-	s.unbound(b)
+	e.unbound(b)
 }
 
 // What is asked of credentials that are due while the overlap of the former ones lasts:
 // an overlap that is shortened ends them.
 func TestOverlapIsShortened(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
-	b := s.bound(func(b *api.ServiceBinding) {
+	e := newEnv(t)
+	b := e.bound(func(b *api.ServiceBinding) {
 		b.Spec.Rotation = &api.Rotation{Overlap: &metav1.Duration{Duration: time.Hour}}
 	})
 	former := b.Status.ExternalID
-	s.request(b)
-	s.becomes(b, func() bool { return b.Status.ExternalID != former })
-	s.request(b)
-	s.ready(b)
-	assert.Contains(t, s.broker.Bindings(), former, "there are never three")
+	e.request(b)
+	e.Becomes(b, func() bool { return b.Status.ExternalID != former })
+	e.request(b)
+	e.Ready(b)
+	assert.Contains(t, e.broker.Bindings(), former, "there are never three")
 	second := b.Status.ExternalID
-	s.Change(b, func() { b.Spec.Rotation.Overlap = &metav1.Duration{} })
-	s.rotated(b, second)
-	assert.NotContains(t, s.broker.Bindings(), former)
-	s.unbound(b)
+	e.Change(b, func() { b.Spec.Rotation.Overlap = &metav1.Duration{} })
+	e.rotated(b, second)
+	assert.NotContains(t, e.broker.Bindings(), former)
+	e.unbound(b)
 }
 
 // The metric says how many days the shortest-lived credentials of a namespace have left.
 func TestDaysLeft(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, lasting(48*time.Hour))
-	b := s.bound()
-	series := regexp.MustCompile(`defaultplan_credentials_days_left\{namespace="` + s.namespace + `"\} (.*)\n`)
+	e := newEnv(t, lasting(48*time.Hour))
+	b := e.bound()
+	series := regexp.MustCompile(`defaultplan_credentials_days_left\{namespace="` + e.Namespace + `"\} (.*)\n`)
 	var found []string
-	s.Eventually(func() (bool, error) {
-		found = series.FindStringSubmatch(s.metrics())
+	e.Eventually(func() (bool, error) {
+		found = series.FindStringSubmatch(e.metrics())
 		return found != nil, nil
 	})
 	days, err := strconv.ParseFloat(found[1], 64)
 	require.NoError(t, err)
 	assert.InDelta(t, 2, days, 0.1)
 	// A column of the type date would show a moment still to come as <invalid>.
-	wide, err := s.runs("kubectl", "get", "sb", b.Name, "-o", "wide")
-	require.NoError(t, err, wide)
+	wide := e.Kubectl("", "get", "sb", b.Name, "-o", "wide")
 	assert.Contains(t, wide, b.Status.Credentials.ExpiresAt.UTC().Format(time.RFC3339))
 	assert.NotContains(t, wide, "<invalid>")
-	s.unbound(b)
+	e.unbound(b)
 }
 
-// metrics are those of the steady controller.
-func (s *stage) metrics() string {
-	s.Helper()
-	request, err := http.NewRequestWithContext(s.Context(), http.MethodGet, steady.Metrics(), http.NoBody)
-	require.NoError(s, err)
+// metrics are those of the shared controller.
+func (e *testEnv) metrics() string {
+	e.Helper()
+	request, err := http.NewRequestWithContext(e.Context(), http.MethodGet, e.Controller().Metrics(), http.NoBody)
+	require.NoError(e, err)
 	response, err := http.DefaultClient.Do(request)
-	require.NoError(s, err)
-	defer func() { assert.NoError(s, response.Body.Close()) }()
+	require.NoError(e, err)
+	defer func() { assert.NoError(e, response.Body.Close()) }()
 	text, err := io.ReadAll(response.Body)
-	require.NoError(s, err)
+	require.NoError(e, err)
 	return string(text)
 }

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -39,29 +40,29 @@ func TestRotationSurvivesFaults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t, tc.edits...)
-			b := s.bound()
+			e := newEnv(t, tc.edits...)
+			b := e.bound()
 			former := b.Status.ExternalID
-			reads, unready := s.reads(b), s.watchesReady(b)
+			reads, unready := e.reads(b), e.watchesReady(b)
 			if tc.async {
-				s.broker.Async(osbtest.Bind, 1)
+				e.broker.Async(osbtest.Bind, 1)
 			}
-			s.broker.Next(tc.verb, tc.faults...)
-			s.request(b)
-			s.rotated(b, former)
+			e.broker.Next(tc.verb, tc.faults...)
+			e.request(b)
+			e.rotated(b, former)
 			assert.Equal(t, 2, reads.seen(), tc.reason)
 			reads.stop()
 			assert.Empty(t, unready(), tc.reason)
-			s.unbound(b)
+			e.unbound(b)
 		})
 	}
 }
 
 // watchesReady watches a binding; the function says what it was when it was not Ready.
-func (s *stage) watchesReady(b *api.ServiceBinding) func() []string {
-	s.Helper()
-	watcher, err := s.client.Watch(s.Context(), &api.ServiceBindingList{}, client.InNamespace(b.Namespace))
-	require.NoError(s, err)
+func (e *testEnv) watchesReady(b *api.ServiceBinding) func() []string {
+	e.Helper()
+	watcher, err := e.Client().Watch(e.Context(), &api.ServiceBindingList{}, client.InNamespace(b.Namespace))
+	require.NoError(e, err)
 	var wrong []string
 	done := make(chan struct{})
 	go func() {
@@ -81,7 +82,7 @@ func (s *stage) watchesReady(b *api.ServiceBinding) func() []string {
 		<-done
 		return slices.Compact(wrong)
 	}
-	s.Cleanup(func() { stop() })
+	e.Cleanup(func() { stop() })
 	return stop
 }
 
@@ -89,43 +90,43 @@ func (s *stage) watchesReady(b *api.ServiceBinding) func() []string {
 // seldom; the condition says so, and the binding is Ready.
 func TestRotationThatFails(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
-	b := s.bound()
+	e := newEnv(t)
+	b := e.bound()
 	former := b.Status.ExternalID
-	s.broker.On(func(call osbtest.Call) osbtest.Fault {
+	e.broker.On(func(call osbtest.Call) osbtest.Fault {
 		if call.Verb == osbtest.Bind {
 			return osbtest.Status(400, `{"description":"no more of them"}`)
 		}
 		return osbtest.Fault{}
 	})
-	s.request(b)
-	found := s.Says(b, api.ConditionCredentialsCurrent, api.ConditionFalse, "RotationFailed")
+	e.request(b)
+	found := e.HasCondition(b, api.ConditionCredentialsCurrent, api.ConditionFalse, "RotationFailed")
 	assert.Contains(t, found.Message, "no more of them")
-	s.ready(b)
+	e.Ready(b)
 	assert.Equal(t, former, b.Status.ExternalID)
-	s.broker.Sync()
-	s.rotated(b, former)
+	e.broker.Sync()
+	e.rotated(b, former)
 	_, has := api.FindCondition(b.Status.Conditions, api.ConditionCredentialsCurrent)
 	assert.False(t, has, "they do not expire: there is nothing to say")
-	s.unbound(b)
+	e.unbound(b)
 }
 
 // While the instance is changed there are no new credentials: it is said, and done then.
 func TestRotationWaitsForTheInstance(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
-	b := s.bound()
+	e := newEnv(t)
+	b := e.bound()
 	former := b.Status.ExternalID
-	s.broker.Async(osbtest.Update, -1)
-	s.Change(s.instance, func() { s.instance.Spec.UpdateRequests++; s.instance.Spec.Parameters = raw(`{"size":2}`) })
-	s.becomesInstance(func() bool { return s.instance.Status.AsyncOpInProgress })
-	s.request(b)
-	found := s.Says(b, api.ConditionCredentialsCurrent, api.ConditionUnknown, "RotationWaiting")
+	e.broker.Async(osbtest.Update, -1)
+	e.Change(e.instance, func() { e.instance.Spec.UpdateRequests++; e.instance.Spec.Parameters = env.RawJSON(`{"size":2}`) })
+	e.Becomes(e.instance, func() bool { return e.instance.Status.AsyncOpInProgress })
+	e.request(b)
+	found := e.HasCondition(b, api.ConditionCredentialsCurrent, api.ConditionUnknown, "RotationWaiting")
 	assert.Contains(t, found.Message, "is being changed")
-	s.ready(b)
-	s.broker.Finish(s.instance.Spec.ExternalID)
-	s.rotated(b, former)
-	s.unbound(b)
+	e.Ready(b)
+	e.broker.Finish(e.instance.Spec.ExternalID)
+	e.rotated(b, former)
+	e.unbound(b)
 }
 
 // A deletion in the middle of a rotation leaves nothing, and the instance waits for both
@@ -135,47 +136,47 @@ func TestDeletionDuringRotation(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason string
 		// middle brings a rotation to a point, and returns what goes on from there.
-		middle func(s *stage, b *api.ServiceBinding, former string) func()
+		middle func(e *testEnv, b *api.ServiceBinding, former string) func()
 	}{
-		"Async": {reason: "the successor is in the making", middle: func(s *stage, b *api.ServiceBinding, _ string) func() {
-			s.broker.Async(osbtest.Bind, -1)
-			s.request(b)
-			s.becomes(b, func() bool { return b.Status.Rotation != nil && b.Status.Rotation.AsyncOpInProgress })
+		"Async": {reason: "the successor is in the making", middle: func(e *testEnv, b *api.ServiceBinding, _ string) func() {
+			e.broker.Async(osbtest.Bind, -1)
+			e.request(b)
+			e.Becomes(b, func() bool { return b.Status.Rotation != nil && b.Status.Rotation.AsyncOpInProgress })
 			return func() {}
 		}},
-		"InFlight": {reason: "the call for it is under way", middle: func(s *stage, b *api.ServiceBinding, _ string) func() {
-			held := s.broker.Hold(osbtest.Bind)
-			s.request(b)
+		"InFlight": {reason: "the call for it is under way", middle: func(e *testEnv, b *api.ServiceBinding, _ string) func() {
+			held := e.broker.Hold(osbtest.Bind)
+			e.request(b)
 			<-held.Arrived
 			return func() { held.Act(); held.Answer() }
 		}},
-		"Overlap": {reason: "the former one is still valid", middle: func(s *stage, b *api.ServiceBinding, former string) func() {
-			s.Change(b, func() { b.Spec.Rotation = &api.Rotation{Overlap: &metav1.Duration{Duration: time.Hour}} })
-			s.request(b)
-			s.becomes(b, func() bool { return b.Status.ExternalID != former })
+		"Overlap": {reason: "the former one is still valid", middle: func(e *testEnv, b *api.ServiceBinding, former string) func() {
+			e.Change(b, func() { b.Spec.Rotation = &api.Rotation{Overlap: &metav1.Duration{Duration: time.Hour}} })
+			e.request(b)
+			e.Becomes(b, func() bool { return b.Status.ExternalID != former })
 			return func() {}
 		}},
-		"Failing": {reason: "the successor could not be made", middle: func(s *stage, b *api.ServiceBinding, _ string) func() {
-			s.broker.Next(osbtest.Bind, osbtest.Status(400, "{}"))
-			s.request(b)
-			s.becomes(b, func() bool { return b.Status.Rotation != nil && b.Status.Rotation.Retries > 0 })
+		"Failing": {reason: "the successor could not be made", middle: func(e *testEnv, b *api.ServiceBinding, _ string) func() {
+			e.broker.Next(osbtest.Bind, osbtest.Status(400, "{}"))
+			e.request(b)
+			e.Becomes(b, func() bool { return b.Status.Rotation != nil && b.Status.Rotation.Retries > 0 })
 			return func() {}
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t)
-			b := s.bound()
-			secret := s.secretOf(b)
-			goOn := tc.middle(s, b, b.Status.ExternalID)
-			s.Delete(s.instance)
-			s.Delete(b)
+			e := newEnv(t)
+			b := e.bound()
+			secret := e.SecretOf(b)
+			goOn := tc.middle(e, b, b.Status.ExternalID)
+			e.Delete(e.instance)
+			e.Delete(b)
 			goOn()
-			s.Gone(b)
-			s.Gone(s.instance)
-			s.Gone(secret)
-			assert.Empty(t, s.broker.Bindings(), tc.reason)
-			assert.Empty(t, s.broker.Instances())
+			e.Gone(b)
+			e.Gone(e.instance)
+			e.Gone(secret)
+			assert.Empty(t, e.broker.Bindings(), tc.reason)
+			assert.Empty(t, e.broker.Instances())
 		})
 	}
 }

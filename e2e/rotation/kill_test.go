@@ -21,7 +21,7 @@ type moment struct {
 	reason string
 	edits  []func(*setting)
 	// gate puts something in the way; what it returns is waited for, and then done, in turn.
-	gate func(s *stage) []step
+	gate func(e *testEnv) []step
 }
 
 // A step is a point that is waited for, and what is to be done there; nil: nothing.
@@ -30,9 +30,9 @@ type step struct {
 	then    func()
 }
 
-// writes are held on their way to the API server, if they are of the stage's namespace.
-func (s *stage) writes(resource string, is func(w *stack.APIWrite) bool) *stack.HeldWrite {
-	namespace := s.namespace
+// writes are held on their way to the API server, if they are of the environment's namespace.
+func (e *testEnv) writes(resource string, is func(w *stack.APIWrite) bool) *stack.HeldWrite {
+	namespace := e.Namespace
 	return proxy.Hold(func(w *stack.APIWrite) bool {
 		return w.Namespace == namespace && w.Resource == resource && is(w)
 	})
@@ -52,38 +52,38 @@ func after(h *stack.HeldWrite) []step { return []step{{h.Arrived, h.Apply}, {h.A
 
 func killMoments() map[string]moment {
 	return map[string]moment{
-		"BeforeIntent": {reason: "nothing was sent", gate: func(s *stage) []step {
-			return before(s.writes("servicebindings", saysRotation("Successor")))
+		"BeforeIntent": {reason: "nothing was sent", gate: func(e *testEnv) []step {
+			return before(e.writes("servicebindings", saysRotation("Successor")))
 		}},
-		"AfterIntent": {reason: "it may have been sent", gate: func(s *stage) []step {
-			return after(s.writes("servicebindings", saysRotation("Successor")))
+		"AfterIntent": {reason: "it may have been sent", gate: func(e *testEnv) []step {
+			return after(e.writes("servicebindings", saysRotation("Successor")))
 		}},
-		"BrokerActed": {reason: "the broker has it, and nobody knows", gate: func(s *stage) []step {
-			h := s.broker.Hold(osbtest.Bind)
+		"BrokerActed": {reason: "the broker has it, and nobody knows", gate: func(e *testEnv) []step {
+			h := e.broker.Hold(osbtest.Bind)
 			return []step{{h.Arrived, h.Act}, {h.Acted, nil}}
 		}},
-		"PlainBrokerActed": {reason: "as with a plan that rotates", edits: []func(*setting){plain}, gate: func(s *stage) []step {
-			h := s.broker.Hold(osbtest.Bind)
+		"PlainBrokerActed": {reason: "as with a plan that rotates", edits: []func(*setting){plain}, gate: func(e *testEnv) []step {
+			h := e.broker.Hold(osbtest.Bind)
 			return []step{{h.Arrived, h.Act}, {h.Acted, nil}}
 		}},
-		"BeforeSecret": {reason: "the new credentials are lost", edits: []func(*setting){oneShot}, gate: func(s *stage) []step {
-			return before(s.writes("secrets", puts))
+		"BeforeSecret": {reason: "the new credentials are lost", edits: []func(*setting){oneShot}, gate: func(e *testEnv) []step {
+			return before(e.writes("secrets", puts))
 		}},
-		"AfterSecret": {reason: "the Secret says whose credentials it has", edits: []func(*setting){oneShot}, gate: func(s *stage) []step {
-			return after(s.writes("secrets", puts))
+		"AfterSecret": {reason: "the Secret says whose credentials it has", edits: []func(*setting){oneShot}, gate: func(e *testEnv) []step {
+			return after(e.writes("secrets", puts))
 		}},
-		"BeforeSwitch": {reason: "the Secret has them, and status does not say so", gate: func(s *stage) []step {
-			return before(s.writes("servicebindings", saysRotation("Predecessor")))
+		"BeforeSwitch": {reason: "the Secret has them, and status does not say so", gate: func(e *testEnv) []step {
+			return before(e.writes("servicebindings", saysRotation("Predecessor")))
 		}},
-		"AfterSwitch": {reason: "the write arrived, and its answer did not", gate: func(s *stage) []step {
-			return after(s.writes("servicebindings", saysRotation("Predecessor")))
+		"AfterSwitch": {reason: "the write arrived, and its answer did not", gate: func(e *testEnv) []step {
+			return after(e.writes("servicebindings", saysRotation("Predecessor")))
 		}},
-		"UnbindActed": {reason: "the former ones are gone, and nobody knows", gate: func(s *stage) []step {
-			h := s.broker.Hold(osbtest.Unbind)
+		"UnbindActed": {reason: "the former ones are gone, and nobody knows", gate: func(e *testEnv) []step {
+			h := e.broker.Hold(osbtest.Unbind)
 			return []step{{h.Arrived, h.Act}, {h.Acted, nil}}
 		}},
-		"BeforeTheEnd": {reason: "they are gone, and status has them still", gate: func(s *stage) []step {
-			return before(s.writes("servicebindings", saysRotation(`"rotation":null`)))
+		"BeforeTheEnd": {reason: "they are gone, and status has them still", gate: func(e *testEnv) []step {
+			return before(e.writes("servicebindings", saysRotation(`"rotation":null`)))
 		}},
 	}
 }
@@ -114,17 +114,17 @@ func TestKillDuringRotation(t *testing.T) {
 
 func rotateAndKill(t *testing.T, m moment, there func(), again <-chan struct{}) {
 	t.Helper()
-	s := newStage(t, append(m.edits, crashing)...)
-	b := s.bound()
+	e := newEnv(t, append(m.edits, crashing)...)
+	b := e.bound()
 	former := b.Status.ExternalID
-	reads := s.reads(b)
-	unready := s.watchesReady(b)
-	steps := m.gate(s)
-	s.request(b)
+	reads := e.reads(b)
+	unready := e.watchesReady(b)
+	steps := m.gate(e)
+	e.request(b)
 	for _, at := range steps {
 		select {
 		case <-at.reached:
-		case <-time.After(20 * time.Second):
+		case <-time.After(stack.Patience(20 * time.Second)):
 			require.FailNow(t, "the controller never came to the point where it is to be killed")
 		}
 		if at.then != nil {
@@ -133,15 +133,15 @@ func rotateAndKill(t *testing.T, m moment, there func(), again <-chan struct{}) 
 	}
 	there()
 	<-again
-	s.rotated(b, former)
+	e.rotated(b, former)
 	assert.Equal(t, 2, reads.seen(), m.reason)
 	reads.stop()
 	assert.Empty(t, unready(), m.reason)
-	for id, history := range s.broker.Histories() {
-		if id != s.instance.Spec.ExternalID {
+	for id, history := range e.broker.Histories() {
+		if id != e.instance.Spec.ExternalID {
 			assert.Equal(t, 1, history.Made, m.reason)
 		}
 	}
-	assert.LessOrEqual(t, len(s.broker.Histories()), 4, "the instance, the former, the new one, and one that got lost: %s", m.reason)
-	s.unbound(b)
+	assert.LessOrEqual(t, len(e.broker.Histories()), 4, "the instance, the former, the new one, and one that got lost: %s", m.reason)
+	e.unbound(b)
 }

@@ -35,36 +35,36 @@ func TestSecretIsLostAfterRotation(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t, tc.edits...)
-			b := s.bound()
+			e := newEnv(t, tc.edits...)
+			b := e.bound()
 			former := b.Status.ExternalID
-			s.request(b)
-			s.rotated(b, former)
-			second, secret := b.Status.ExternalID, s.secretOf(b)
-			s.Delete(secret)
-			s.Eventually(func() (bool, error) {
+			e.request(b)
+			e.rotated(b, former)
+			second, secret := b.Status.ExternalID, e.SecretOf(b)
+			e.Delete(secret)
+			e.Eventually(func() (bool, error) {
 				found := &corev1.Secret{}
-				err := client.IgnoreNotFound(s.client.Get(s.Context(), client.ObjectKeyFromObject(secret), found))
+				err := client.IgnoreNotFound(e.Client().Get(e.Context(), client.ObjectKeyFromObject(secret), found))
 				return found.UID != secret.UID && found.UID != "", err
 			})
-			s.becomes(b, func() bool { return (b.Status.ExternalID != second) == tc.anew && len(s.broker.Bindings()) == 1 })
-			s.ready(b)
+			e.Becomes(b, func() bool { return (b.Status.ExternalID != second) == tc.anew && len(e.broker.Bindings()) == 1 })
+			e.Ready(b)
 			assert.Equal(t, tc.anew, b.Status.ExternalID != second, tc.reason)
-			again := s.secretOf(b)
+			again := e.SecretOf(b)
 			assert.Equal(t, b.Status.ExternalID, again.Annotations[api.AnnotationCredentialsOf])
 			assert.Equal(t, !tc.anew, assert.ObjectsAreEqual(secret.Data, again.Data), tc.reason)
-			s.request(b)
-			s.rotated(b, b.Status.ExternalID)
-			s.unbound(b)
+			e.request(b)
+			e.rotated(b, b.Status.ExternalID)
+			e.unbound(b)
 		})
 	}
 }
 
 // configMapOf is the ConfigMap of a binding.
-func (s *stage) configMapOf(b *api.ServiceBinding) *corev1.ConfigMap {
-	s.Helper()
-	found := &corev1.ConfigMap{}
-	require.NoError(s, s.client.Get(s.Context(), client.ObjectKey{Namespace: b.Namespace, Name: b.Spec.SecretName}, found))
+func (e *testEnv) configMapOf(b *api.ServiceBinding) *corev1.ConfigMap {
+	e.Helper()
+	found := &corev1.ConfigMap{ObjectMeta: e.Meta(b.Spec.SecretName)}
+	e.Get(found)
 	return found
 }
 
@@ -72,48 +72,48 @@ func (s *stage) configMapOf(b *api.ServiceBinding) *corev1.ConfigMap {
 // not give them again: it is told, and new ones bring the ConfigMap back.
 func TestConfigMapIsLost(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, oneShot)
-	b := s.bound(func(b *api.ServiceBinding) {
+	e := newEnv(t, oneShot)
+	b := e.bound(func(b *api.ServiceBinding) {
 		b.Spec.SecretTransforms = []api.SecretTransform{{PublishKey: &api.PublishKeyTransform{Key: "host"}}}
 	})
-	former, secret := b.Status.ExternalID, s.secretOf(b)
-	published := s.configMapOf(b)
-	s.Delete(published)
-	found := s.Says(b, api.ConditionPublished, api.ConditionFalse, "ConfigMapLost")
+	former, secret := b.Status.ExternalID, e.SecretOf(b)
+	published := e.configMapOf(b)
+	e.Delete(published)
+	found := e.HasCondition(b, api.ConditionPublished, api.ConditionFalse, "ConfigMapLost")
 	assert.Contains(t, found.Message, "spec.rotation.requests")
-	s.ready(b)
+	e.Ready(b)
 	assert.Equal(t, former, b.Status.ExternalID)
-	assert.Equal(t, secret.UID, s.secretOf(b).UID)
-	assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Unbind)))
-	s.request(b)
-	s.rotated(b, former)
+	assert.Equal(t, secret.UID, e.SecretOf(b).UID)
+	assert.Empty(t, e.broker.Calls(osbtest.Of(osbtest.Unbind)))
+	e.request(b)
+	e.rotated(b, former)
 	_, has := api.FindCondition(b.Status.Conditions, api.ConditionPublished)
 	assert.False(t, has)
-	assert.NotEqual(t, published.Data, s.configMapOf(b).Data)
-	s.unbound(b)
+	assert.NotEqual(t, published.Data, e.configMapOf(b).Data)
+	e.unbound(b)
 }
 
 // A second request, after the Secret has the credentials of the first and before status
 // says so, is not taken for served: the first were to be found by then.
 func TestRequestBetweenSecretAndSwitch(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, crashing)
-	b := s.bound(func(b *api.ServiceBinding) { b.Spec.Rotation = &api.Rotation{Overlap: &metav1.Duration{}} })
+	e := newEnv(t, crashing)
+	b := e.bound(func(b *api.ServiceBinding) { b.Spec.Rotation = &api.Rotation{Overlap: &metav1.Duration{}} })
 	former := b.Status.ExternalID
-	held := s.writes("servicebindings", func(w *stack.APIWrite) bool {
+	held := e.writes("servicebindings", func(w *stack.APIWrite) bool {
 		return w.Subresource == "status" && strings.Contains(string(w.Body), "Predecessor")
 	})
-	s.request(b)
+	e.request(b)
 	<-held.Arrived
-	second := s.secretOf(b).Annotations[api.AnnotationCredentialsOf]
+	second := e.SecretOf(b).Annotations[api.AnnotationCredentialsOf]
 	require.NotEqual(t, former, second)
-	s.request(b)
+	e.request(b)
 	held.Apply()
 	held.Answer()
-	s.becomes(b, func() bool {
+	e.Becomes(b, func() bool {
 		return b.Status.Rotation == nil && b.Status.Credentials.Requests == b.Spec.Rotation.Requests
 	})
 	assert.NotEqual(t, second, b.Status.ExternalID)
-	assert.Equal(t, b.Status.ExternalID, s.secretOf(b).Annotations[api.AnnotationCredentialsOf])
-	s.unbound(b)
+	assert.Equal(t, b.Status.ExternalID, e.SecretOf(b).Annotations[api.AnnotationCredentialsOf])
+	e.unbound(b)
 }

@@ -16,7 +16,7 @@ import (
 // A reader is an application: it reads its Secret again and again, and uses what it finds
 // at the broker.
 type reader struct {
-	stage *stage
+	env   *testEnv
 	done  chan struct{}
 	ended sync.WaitGroup
 
@@ -30,10 +30,10 @@ type reader struct {
 
 // reads begins to read the Secret of a binding that is Ready. At the end of the test it
 // must have liked all that it found.
-func (s *stage) reads(b *api.ServiceBinding) *reader {
-	s.Helper()
-	secret := s.secretOf(b)
-	r := &reader{stage: s, done: make(chan struct{}), uid: secret.UID}
+func (e *testEnv) reads(b *api.ServiceBinding) *reader {
+	e.Helper()
+	secret := e.SecretOf(b)
+	r := &reader{env: e, done: make(chan struct{}), uid: secret.UID}
 	at := client.ObjectKeyFromObject(secret)
 	r.ended.Go(func() {
 		ticker := time.NewTicker(25 * time.Millisecond)
@@ -47,7 +47,7 @@ func (s *stage) reads(b *api.ServiceBinding) *reader {
 			}
 		}
 	})
-	s.Cleanup(r.stop)
+	e.Cleanup(r.stop)
 	return r
 }
 
@@ -60,22 +60,22 @@ func (r *reader) stop() {
 	}
 	close(r.done)
 	r.ended.Wait()
-	assert.Empty(r.stage, r.wrong)
-	assert.Positive(r.stage, r.reads)
+	assert.Empty(r.env, r.wrong)
+	assert.Positive(r.env, r.reads)
 }
 
 // read reads once. What the broker has is looked at after the Secret was read: a
 // credential that was removed in between stayed for the overlap.
 func (r *reader) read(at client.ObjectKey) {
 	secret := &corev1.Secret{}
-	err := r.stage.client.Get(r.stage.Context(), at, secret)
-	known := r.stage.broker.Bindings()
+	err := r.env.Client().Get(r.env.Context(), at, secret)
+	known := r.env.broker.Bindings()
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.reads++
 	password := string(secret.Data["password"])
 	switch {
-	case r.stage.Context().Err() != nil:
+	case r.env.Context().Err() != nil:
 	case err != nil:
 		r.wrong = append(r.wrong, "the Secret cannot be read: "+err.Error())
 	case secret.UID != r.uid:

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -31,61 +32,61 @@ func TestRotatesOnRequest(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t, tc.edits...)
-			b := s.bound()
+			e := newEnv(t, tc.edits...)
+			b := e.bound()
 			former := b.Status.ExternalID
-			reads := s.reads(b)
+			reads := e.reads(b)
 			if tc.async {
-				s.broker.Async(osbtest.Bind, 1)
-				s.broker.Async(osbtest.Unbind, 1)
+				e.broker.Async(osbtest.Bind, 1)
+				e.broker.Async(osbtest.Unbind, 1)
 			}
-			s.request(b)
-			s.becomes(b, func() bool { return b.Status.ExternalID != former })
-			overlaps(s, b, former, tc.reason)
-			s.rotated(b, former)
-			removedInTime(s, b, former)
-			ready, _ := api.FindCondition(b.Status.Conditions, api.ConditionReady)
+			e.request(b)
+			e.Becomes(b, func() bool { return b.Status.ExternalID != former })
+			overlaps(e, b, former, tc.reason)
+			e.rotated(b, former)
+			removedInTime(e, b, former)
+			ready := env.ConditionOf(b, api.ConditionReady)
 			assert.Equal(t, api.ConditionTrue, ready.Status)
 			assert.Equal(t, b.Spec.Rotation.Requests, b.Status.Credentials.Requests)
-			bound := s.broker.Calls(osbtest.Of(osbtest.Bind))
+			bound := e.broker.Calls(osbtest.Of(osbtest.Bind))
 			last := bound[len(bound)-1].Body
 			if tc.names {
 				assert.Equal(t, former, last["predecessor_binding_id"])
 				assert.NotContains(t, last, "parameters")
 			} else {
 				assert.NotContains(t, last, "predecessor_binding_id")
-				assert.Equal(t, object{"user": "app"}, last["parameters"])
+				assert.Equal(t, map[string]any{"user": "app"}, last["parameters"])
 			}
 			reads.stop()
 			assert.Equal(t, 2, reads.seen())
-			s.unbound(b)
+			e.unbound(b)
 		})
 	}
 }
 
 // overlaps is right after the switch: both are at the broker, and status tells of both.
-func overlaps(s *stage, b *api.ServiceBinding, former, reason string) {
-	s.Helper()
-	require.NotNil(s, b.Status.Rotation)
-	assert.Equal(s, api.RotationPredecessor, b.Status.Rotation.Role)
-	assert.Equal(s, former, b.Status.Rotation.ExternalID)
-	assert.NotNil(s, b.Status.Rotation.RemoveAfter)
-	known := s.broker.Bindings()
-	assert.Contains(s, known, former, reason)
-	assert.Contains(s, known, b.Status.ExternalID)
-	secret := s.secretOf(b)
-	assert.Equal(s, b.Status.ExternalID, secret.Annotations[api.AnnotationCredentialsOf])
-	assert.Equal(s, known[b.Status.ExternalID].Credentials["password"], string(secret.Data["password"]))
+func overlaps(e *testEnv, b *api.ServiceBinding, former, reason string) {
+	e.Helper()
+	require.NotNil(e, b.Status.Rotation)
+	assert.Equal(e, api.RotationPredecessor, b.Status.Rotation.Role)
+	assert.Equal(e, former, b.Status.Rotation.ExternalID)
+	assert.NotNil(e, b.Status.Rotation.RemoveAfter)
+	known := e.broker.Bindings()
+	assert.Contains(e, known, former, reason)
+	assert.Contains(e, known, b.Status.ExternalID)
+	secret := e.SecretOf(b)
+	assert.Equal(e, b.Status.ExternalID, secret.Annotations[api.AnnotationCredentialsOf])
+	assert.Equal(e, known[b.Status.ExternalID].Credentials["password"], string(secret.Data["password"]))
 }
 
 // removedInTime says that the former credentials were removed after the overlap, and that
 // the one who asked for the binding is told as the one who did.
-func removedInTime(s *stage, b *api.ServiceBinding, former string) {
-	s.Helper()
+func removedInTime(e *testEnv, b *api.ServiceBinding, former string) {
+	e.Helper()
 	const overlap = 2 * time.Second
-	for _, call := range s.broker.Calls(osbtest.Of(osbtest.Unbind)) {
-		assert.Equal(s, former, call.BindingID)
-		assert.NotNil(s, call.Identity, "it is no mitigation")
-		assert.GreaterOrEqual(s, call.Began.Sub(b.Status.Credentials.IssuedAt.Time), overlap-time.Second)
+	for _, call := range e.broker.Calls(osbtest.Of(osbtest.Unbind)) {
+		assert.Equal(e, former, call.BindingID)
+		assert.NotNil(e, call.Identity, "it is no mitigation")
+		assert.GreaterOrEqual(e, call.Began.Sub(b.Status.Credentials.IssuedAt.Time), overlap-time.Second)
 	}
 }

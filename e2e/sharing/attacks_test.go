@@ -20,27 +20,26 @@ import (
 // bind to, and one that is not shared.
 func TestNobodyLearnsWhatIsThere(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil)
-	eve := w.user("eve")
-	waits := &api.ServiceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: w.consumer, Name: "waits"}}
-	waits.Spec.InstanceRef = &api.InstanceReference{Name: "hidden"}
+	p := newPair(t, nil)
+	eve := p.user("eve")
+	waits := p.Binding("waits", "hidden")
 	require.NoError(t, eve.client.Create(t.Context(), waits), "one of her own namespace, which waits")
 	nothing := eve.probes(waits)
 	for way, answer := range nothing {
 		assert.Contains(t, answer, "it is not there, it is not shared with that namespace", way)
 	}
 
-	hidden := w.database("hidden", nil)
-	w.Create(hidden)
-	w.Ready(hidden)
+	hidden := p.database("hidden", nil)
+	p.Create(hidden)
+	p.Ready(hidden)
 	assert.Equal(t, nothing, eve.probes(waits), "it is there, and not shared")
-	w.Change(hidden, func() { hidden.Spec.Sharing = with(w.consumer) })
+	p.Change(hidden, func() { hidden.Spec.Sharing = with(p.consumer) })
 	assert.Equal(t, nothing, eve.probes(waits), "it is shared, and she may not bind to it")
-	w.Change(hidden, func() { hidden.Spec.Sharing = &api.Sharing{} })
+	p.Change(hidden, func() { hidden.Spec.Sharing = &api.Sharing{} })
 	eve.mayBind()
 	assert.Equal(t, nothing, eve.probes(waits), "she may bind to it, and it is not shared any more")
-	w.Delete(hidden)
-	w.Gone(hidden)
+	p.Delete(hidden)
+	p.Gone(hidden)
 	assert.Equal(t, nothing, eve.probes(waits), "it is gone, and she may bind to what there is")
 }
 
@@ -86,45 +85,44 @@ func (u *user) probes(waits *api.ServiceBinding) map[string]string {
 // A binding that is decided cannot be turned to another's instance, by whatever kind of write.
 func TestABindingIsNotTurned(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil)
-	eve := w.user("eve")
-	own := w.database("own", nil)
-	own.Namespace = w.consumer
-	w.Create(own)
-	b := &api.ServiceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: w.consumer, Name: "creds"}}
-	b.Spec.InstanceRef = &api.InstanceReference{Name: "own"}
+	p := newPair(t, nil)
+	eve := p.user("eve")
+	own := p.database("own", nil)
+	own.Namespace = p.consumer
+	p.Create(own)
+	b := p.Binding("creds", "own")
 	require.NoError(t, eve.client.Create(t.Context(), b))
-	w.Ready(b)
-	for _, ref := range []api.InstanceReference{{Name: "own", Namespace: w.owner}, {Name: "mydb", Namespace: w.owner}, {Name: "mydb"}} {
+	p.Ready(b)
+	for _, ref := range []api.InstanceReference{{Name: "own", Namespace: p.owner}, {Name: "mydb", Namespace: p.owner}, {Name: "mydb"}} {
 		turned := b.DeepCopy()
 		turned.Spec.InstanceRef = &ref
 		assert.Error(t, eve.client.Update(t.Context(), turned.DeepCopy()))
 		assert.Error(t, eve.client.Patch(t.Context(), turned, client.MergeFrom(b)))
 	}
 	forged := b.DeepCopy()
-	forged.Status.ExternalProperties.InstanceExternalID = w.instance.Spec.ExternalID
+	forged.Status.ExternalProperties.InstanceExternalID = p.instance.Spec.ExternalID
 	assert.True(t, apierrors.IsForbidden(eve.client.Status().Patch(t.Context(), forged, client.MergeFrom(b))), "nor its status")
-	w.Get(b)
+	p.Get(b)
 	assert.Equal(t, &api.InstanceReference{Name: "own"}, b.Spec.InstanceRef)
 }
 
 // Consent is the owner's: who may look at the instance, bind to it, or write anywhere else cannot give it.
 func TestNobodySharesForTheOwner(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil)
-	eve := w.user("eve")
+	p := newPair(t, nil)
+	eve := p.user("eve")
 	eve.mayBind()
-	eve.may(w.owner, []string{"serviceinstances"}, "get", "list", "watch", "create")
-	seen := w.instance.DeepCopy()
+	eve.may(p.owner, []string{"serviceinstances"}, "get", "list", "watch", "create")
+	seen := p.instance.DeepCopy()
 	require.NoError(t, eve.client.Get(t.Context(), client.ObjectKeyFromObject(seen), seen))
 	shared := seen.DeepCopy()
-	shared.Spec.Sharing = with(w.consumer)
+	shared.Spec.Sharing = with(p.consumer)
 	assert.True(t, apierrors.IsForbidden(eve.client.Update(t.Context(), shared.DeepCopy())))
 	assert.True(t, apierrors.IsForbidden(eve.client.Patch(t.Context(), shared.DeepCopy(), client.MergeFrom(seen))))
 	assert.True(t, apierrors.IsForbidden(eve.client.Status().Update(t.Context(), shared.DeepCopy())))
-	assert.True(t, apierrors.IsAlreadyExists(eve.client.Create(t.Context(), w.database("mydb", with(w.consumer)))))
-	assert.Equal(t, "NotShared", eve.refused(w.binding("creds", "mydb")))
-	forged := w.binding("creds", "mydb")
+	assert.True(t, apierrors.IsAlreadyExists(eve.client.Create(t.Context(), p.database("mydb", with(p.consumer)))))
+	assert.Equal(t, "NotShared", eve.refused(p.binding("creds", "mydb")))
+	forged := p.binding("creds", "mydb")
 	forged.Spec.UserInfo = &api.UserInfo{Username: "admin", Groups: []string{"system:masters"}}
 	assert.Equal(t, "NotShared", eve.refused(forged), "nor does she bind as somebody else")
 }
@@ -133,45 +131,45 @@ func TestNobodySharesForTheOwner(t *testing.T) {
 // binding's user may not read herself: not hers, and not his; and she brings none of his.
 func TestNobodyReadsSecretsByAPlan(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil)
-	alice := w.user("alice")
+	p := newPair(t, nil)
+	alice := p.user("alice")
 	alice.mayBind()
-	for _, place := range []string{w.owner, w.consumer} {
-		w.Create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: place, Name: "payroll"}, StringData: map[string]string{"salary": "canary-" + place}})
+	for _, place := range []string{p.owner, p.consumer} {
+		p.Create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: place, Name: "payroll"}, StringData: map[string]string{"salary": "canary-" + place}})
 	}
-	for _, from := range []string{"", w.consumer} {
-		assert.ErrorContains(t, w.plan("hers", from), "only Secrets of that namespace can be named")
+	for _, from := range []string{"", p.consumer} {
+		assert.ErrorContains(t, p.plan("hers", from), "only Secrets of that namespace can be named")
 	}
-	require.NoError(t, w.plan("his", w.owner))
-	i := &api.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: w.owner, Name: "his"}}
-	i.Spec.ServiceClassName, i.Spec.ServicePlanName, i.Spec.Sharing = "class-his", "plan-his", with(w.consumer)
-	w.Create(i)
-	assert.Equal(t, "SecretForbidden", alice.refused(w.binding("creds", "his")))
-	mine := w.binding("creds", "mydb")
-	mine.Spec.SecretTransforms = []api.SecretTransform{addKeys("payroll", w.owner)}
-	w.share(with(w.consumer))
+	require.NoError(t, p.plan("his", p.owner))
+	i := &api.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: p.owner, Name: "his"}}
+	i.Spec.ServiceClassName, i.Spec.ServicePlanName, i.Spec.Sharing = "class-his", "plan-his", with(p.consumer)
+	p.Create(i)
+	assert.Equal(t, "SecretForbidden", alice.refused(p.binding("creds", "his")))
+	mine := p.binding("creds", "mydb")
+	mine.Spec.SecretTransforms = []api.SecretTransform{addKeys("payroll", p.owner)}
+	p.share(with(p.consumer))
 	assert.Equal(t, "SecretForbidden", alice.refused(mine), "nor does her own transform")
-	alice.mayRead(w.consumer)
-	assert.Equal(t, "SecretForbidden", alice.refused(w.binding("creds", "his")))
+	alice.mayRead(p.consumer)
+	assert.Equal(t, "SecretForbidden", alice.refused(p.binding("creds", "his")))
 	assert.Equal(t, "SecretForbidden", alice.refused(mine))
-	alice.mayRead(w.owner)
-	assert.Empty(t, alice.refused(w.binding("creds", "his")), "what she may read she may have")
+	alice.mayRead(p.owner)
+	assert.Empty(t, alice.refused(p.binding("creds", "his")), "what she may read she may have")
 }
 
 // plan is a plan of the owner's namespace whose transforms add the Secret payroll of a namespace, the binding's if empty.
-func (w *world) plan(name, from string) error {
-	w.Helper()
-	class := &api.ServiceClass{ObjectMeta: metav1.ObjectMeta{Namespace: w.owner, Name: "class-" + name}}
-	class.Spec.ExternalName, class.Spec.ExternalID, class.Spec.Bindable, class.Spec.Description = name, w.name(name), true, "d"
+func (p *pair) plan(name, from string) error {
+	p.Helper()
+	class := &api.ServiceClass{ObjectMeta: metav1.ObjectMeta{Namespace: p.owner, Name: "class-" + name}}
+	class.Spec.ExternalName, class.Spec.ExternalID, class.Spec.Bindable, class.Spec.Description = name, p.Name(name), true, "d"
 	class.Spec.ServiceBrokerName = "none"
-	plan := &api.ServicePlan{ObjectMeta: metav1.ObjectMeta{Namespace: w.owner, Name: "plan-" + name}}
-	plan.Spec.ExternalName, plan.Spec.ExternalID, plan.Spec.Description = name, w.name(name), "d"
+	plan := &api.ServicePlan{ObjectMeta: metav1.ObjectMeta{Namespace: p.owner, Name: "plan-" + name}}
+	plan.Spec.ExternalName, plan.Spec.ExternalID, plan.Spec.Description = name, p.Name(name), "d"
 	plan.Spec.ServiceBrokerName, plan.Spec.ServiceClassRef.Name = "none", class.Name
 	plan.Spec.DefaultSecretTransforms = []api.SecretTransform{addKeys("payroll", from)}
-	if err := w.client.Create(w.Context(), class); client.IgnoreAlreadyExists(err) != nil {
+	if err := p.Client().Create(p.Context(), class); client.IgnoreAlreadyExists(err) != nil {
 		return err
 	}
-	return w.client.Create(w.Context(), plan)
+	return p.Client().Create(p.Context(), plan)
 }
 
 func addKeys(secret, namespace string) api.SecretTransform {
@@ -181,27 +179,27 @@ func addKeys(secret, namespace string) api.SecretTransform {
 // The name of another's Secret is not to be had: neither that of another binding, nor that of nobody.
 func TestNobodysSecretIsOverwritten(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil)
-	w.share(with(w.consumer))
-	eve := w.user("eve")
+	p := newPair(t, nil)
+	p.share(with(p.consumer))
+	eve := p.user("eve")
 	eve.mayBind()
-	w.bound("creds")
-	squats := w.binding("squats", "mydb")
+	p.bound("creds")
+	squats := p.binding("squats", "mydb")
 	squats.Spec.SecretName = "creds"
 	assert.Equal(t, "SecretReserved", eve.refused(squats))
-	w.Create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.consumer, Name: "payroll"}, StringData: map[string]string{"salary": "secret"}})
-	before := w.secret("payroll")
+	p.Create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: p.consumer, Name: "payroll"}, StringData: map[string]string{"salary": "secret"}})
+	before := p.ReadSecret("payroll")
 	squats.Spec.SecretName = "payroll"
 	require.NoError(t, eve.client.Create(t.Context(), squats))
 	var said api.Condition
-	w.Eventually(func() (bool, error) {
-		said = w.HasCondition(squats, api.ConditionReady, api.ConditionUnknown, "")
+	p.Eventually(func() (bool, error) {
+		said = p.HasCondition(squats, api.ConditionReady, api.ConditionUnknown, "")
 		return said.Reason == "ErrorInjectingBindResult", nil
 	})
-	assert.Equal(t, before, w.secret("payroll"))
-	assert.Len(t, w.broker.Bindings(), 1, "its broker is not even asked")
-	w.Delete(squats)
-	w.Gone(squats)
-	assert.Equal(t, before, w.secret("payroll"))
-	assert.Len(t, w.broker.Calls(osbtest.Of(osbtest.Bind)), 1)
+	assert.Equal(t, before, p.ReadSecret("payroll"))
+	assert.Len(t, p.broker.Bindings(), 1, "its broker is not even asked")
+	p.Delete(squats)
+	p.Gone(squats)
+	assert.Equal(t, before, p.ReadSecret("payroll"))
+	assert.Len(t, p.broker.Calls(osbtest.Of(osbtest.Bind)), 1)
 }

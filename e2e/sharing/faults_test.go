@@ -28,24 +28,24 @@ func TestFaultsAcrossNamespaces(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, nil)
-			w.share(with(w.consumer))
-			w.broker.Next(tc.verb, tc.faults...)
-			b := w.binding("creds", "mydb")
-			w.Create(b)
+			p := newPair(t, nil)
+			p.share(with(p.consumer))
+			p.broker.Next(tc.verb, tc.faults...)
+			b := p.binding("creds", "mydb")
+			p.Create(b)
 			if tc.failed {
-				w.HasCondition(b, api.ConditionFailed, api.ConditionTrue, "")
+				p.HasCondition(b, api.ConditionFailed, api.ConditionTrue, "")
 			} else {
-				w.Ready(b)
-				assert.Len(t, w.broker.Bindings(), 1, tc.reason)
-				assert.Contains(t, w.broker.Bindings(), b.Status.ExternalID)
-				assert.NotEmpty(t, w.secret("creds").Data)
+				p.Ready(b)
+				assert.Len(t, p.broker.Bindings(), 1, tc.reason)
+				assert.Contains(t, p.broker.Bindings(), b.Status.ExternalID)
+				assert.NotEmpty(t, p.ReadSecret("creds").Data)
 			}
-			w.Delete(b)
-			w.Gone(b)
-			assert.Empty(t, w.broker.Bindings(), tc.reason)
-			assert.Empty(t, w.broker.Orphans(), tc.reason)
-			w.Ready(w.instance)
+			p.Delete(b)
+			p.Gone(b)
+			assert.Empty(t, p.broker.Bindings(), tc.reason)
+			assert.Empty(t, p.broker.Orphans(), tc.reason)
+			p.Ready(p.instance)
 		})
 	}
 }

@@ -24,8 +24,8 @@ type ControllerOptions struct {
 	Args []string
 }
 
-// A Controller is a controller process. It can be killed and started again. Whoever
-// starts it stops it, before the stack.
+// A Controller is a controller process. It can be killed and started again. It ends with
+// the stack at the latest.
 type Controller struct {
 	stack           *Stack
 	options         ControllerOptions
@@ -49,8 +49,12 @@ func (s *Stack) StartController(ctx context.Context, options ControllerOptions) 
 		}
 	}
 	c := &Controller{stack: s, options: options, health: ports[0], metrics: ports[1]}
+	s.AtStop(func(ctx context.Context) error { return c.Stop(ctx, syscall.SIGTERM) })
 	return c, c.Start(ctx)
 }
+
+// Controller is the one that the Suite has on the shared stack; nil if it has none.
+func (s *Stack) Controller() *Controller { return s.controller }
 
 // ControllerKubeconfig is a file with which a process is the controller to the API
 // server.
@@ -89,7 +93,7 @@ func (c *Controller) Ready(ctx context.Context) error {
 	if process == nil {
 		return errors.New("cannot wait for the controller: it was stopped")
 	}
-	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	ctx, cancel := context.WithTimeout(ctx, Patience(readyTimeout))
 	defer cancel()
 	err := Eventually(ctx, func() (bool, error) {
 		if err := process.gone(); err != nil {

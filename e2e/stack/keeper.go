@@ -21,7 +21,7 @@ const keeperNamespace = "defaultplan-system"
 
 // A Keeper is a webhook process that serves no hooks and only keeps, beside
 // webhooks that were started with --keeper=off. It can be killed and started
-// again. Whoever starts it stops it, before the stack.
+// again. It ends with the stack at the latest.
 type Keeper struct {
 	stack           *Stack
 	options         KeeperOptions
@@ -54,6 +54,7 @@ func (s *Stack) StartKeeperWith(ctx context.Context, options KeeperOptions) (*Ke
 		return nil, err
 	}
 	k := &Keeper{stack: s, options: options, health: ports[0], metrics: ports[1]}
+	s.AtStop(func(ctx context.Context) error { return k.Stop(ctx, syscall.SIGTERM) })
 	return k, k.Start(ctx)
 }
 
@@ -62,7 +63,7 @@ func (k *Keeper) Start(ctx context.Context) error {
 	if k.process != nil && k.process.gone() == nil {
 		return errors.New("cannot start the keeper: it runs")
 	}
-	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	ctx, cancel := context.WithTimeout(ctx, Patience(readyTimeout))
 	defer cancel()
 	options := &k.stack.options
 	var err error

@@ -37,6 +37,8 @@ type Options struct {
 	// Apart runs etcd as a process of its own, so that it can be paused, and the API
 	// server be stopped and started again.
 	Apart bool
+	// Releaser runs a Releaser, for tests that delete objects where no controller runs.
+	Releaser bool
 	// Detached lets the processes outlive this one. Otherwise they end when it
 	// does, even if it is killed (on Linux).
 	Detached bool

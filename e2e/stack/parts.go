@@ -60,7 +60,7 @@ func (s *Stack) startEtcd(ctx context.Context) (err error) {
 
 // waitMark waits for the file that a part of the control plane writes when it is ready.
 func (s *Stack) waitMark(ctx context.Context, part *process, mark string) error {
-	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	ctx, cancel := context.WithTimeout(ctx, Patience(readyTimeout))
 	defer cancel()
 	return Eventually(ctx, func() (bool, error) {
 		if err := part.gone(); err != nil {

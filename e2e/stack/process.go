@@ -96,7 +96,7 @@ func (p *process) gone() error {
 // end signals the process and waits until it ended. One that does not end in
 // time is killed, and that is an error. It is safe on one that ended before.
 func (p *process) end(ctx context.Context, signal syscall.Signal) error {
-	ctx, cancel := context.WithTimeout(ctx, endTimeout)
+	ctx, cancel := context.WithTimeout(ctx, Patience(endTimeout))
 	defer cancel()
 	if err := p.cmd.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("cannot end %q: %w", p.name, err)

@@ -127,7 +127,7 @@ func (r record) lives(ctx context.Context) bool {
 }
 
 func (r record) end(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, endTimeout)
+	ctx, cancel := context.WithTimeout(ctx, Patience(endTimeout))
 	defer cancel()
 	if err := syscall.Kill(r.Pid, syscall.SIGTERM); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return err

@@ -52,6 +52,22 @@ func NewReleaser(config *rest.Config) (*Releaser, error) {
 	}, nil
 }
 
+// startReleaser runs a Releaser until the stack is stopped.
+func (s *Stack) startReleaser() error {
+	releaser, err := NewReleaser(s.RESTConfig())
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- releaser.Run(ctx) }()
+	s.AtStop(func(context.Context) error {
+		cancel()
+		return <-done
+	})
+	return nil
+}
+
 // Run works until ctx ends. A patch that fails is tried again.
 func (r *Releaser) Run(ctx context.Context) error {
 	for _, name := range finalizedResources {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
 	"syscall"
 
 	"golang.org/x/sync/errgroup"
@@ -33,6 +35,12 @@ type Stack struct {
 	balancer *Balancer
 	// others are those of StartProcess.
 	others []*process
+	// controller is that of the Suite; nil if it has none.
+	controller *Controller
+
+	// mu guards atStop: tests that share the stack start controllers at the same time.
+	mu     sync.Mutex
+	atStop []func(context.Context) error
 
 	// address is the host:port at which the API server finds the hooks, and
 	// caBundle what it trusts there.
@@ -68,6 +76,11 @@ func (s *Stack) start(ctx context.Context) error {
 	s.options.sayf("installing the definitions and the webhook's rights")
 	if err := s.install(ctx); err != nil {
 		return err
+	}
+	if s.options.Releaser {
+		if err := s.startReleaser(); err != nil { //nolint:contextcheck // it outlives ctx
+			return err
+		}
 	}
 	if s.options.Webhooks == 0 {
 		return nil
@@ -161,7 +174,7 @@ func (s *Stack) install(ctx context.Context) error {
 func (s *Stack) Stop() error { return s.stop(context.Background()) }
 
 func (s *Stack) stop(ctx context.Context) error {
-	var failures []error
+	failures := s.runAtStop(ctx)
 	for _, other := range s.others {
 		failures = append(failures, other.end(ctx, syscall.SIGTERM))
 	}
@@ -184,6 +197,25 @@ func (s *Stack) stop(ctx context.Context) error {
 	return errors.Join(failures...)
 }
 
+// AtStop has a function called when the stack is stopped, while all of the stack still
+// runs; the last one given is called first.
+func (s *Stack) AtStop(end func(ctx context.Context) error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.atStop = append(s.atStop, end)
+}
+
+func (s *Stack) runAtStop(ctx context.Context) (failures []error) {
+	s.mu.Lock()
+	ends := s.atStop
+	s.atStop = nil
+	s.mu.Unlock()
+	for _, end := range slices.Backward(ends) {
+		failures = append(failures, end(ctx))
+	}
+	return failures
+}
+
 // Scheme knows the built-in kinds, definitions and the kinds of this project.
 func Scheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
@@ -193,6 +225,12 @@ func Scheme() (*runtime.Scheme, error) {
 	}
 	return scheme, nil
 }
+
+// Path is a file in the folder of the stack's state.
+func (s *Stack) Path(names ...string) string { return s.options.path(names...) }
+
+// Binary is the path of a binary of the stack, such as svcat.
+func (s *Stack) Binary(name string) string { return filepath.Join(s.options.Bin, name) }
 
 // Kubeconfig is the administrator's.
 func (s *Stack) Kubeconfig() string { return s.options.path("kubeconfig") }

@@ -182,7 +182,7 @@ func (s *Stack) webhook(i int) (*webhookProcess, error) {
 }
 
 func (s *Stack) waitReady(ctx context.Context, w *webhookProcess) error {
-	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	ctx, cancel := context.WithTimeout(ctx, Patience(readyTimeout))
 	defer cancel()
 	process := w.process
 	err := Eventually(ctx, func() (bool, error) {

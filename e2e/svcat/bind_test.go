@@ -27,9 +27,9 @@ func TestBind(t *testing.T) {
 	assert.JSONEq(t, `{"user": "reader"}`, string(s.binding("mydb").Spec.Parameters.Raw))
 	assert.JSONEq(t, `{"user": "admin"}`, string(s.binding("mydb-admin").Spec.Parameters.Raw))
 	for _, name := range []string{"mydb", "admin"} {
-		s.get(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name}})
+		s.Get(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: name}})
 	}
-	assert.Contains(t, s.svcat("bind", "mydb", "--name", "other", "--dry-run=server", "-o", "yaml"), "user: reader")
+	assert.Contains(t, s.Svcat("bind", "mydb", "--name", "other", "--dry-run=server", "-o", "yaml"), "user: reader")
 	assert.True(t, s.isGone(&api.ServiceBinding{}, "other"))
 }
 
@@ -39,12 +39,12 @@ func TestBindAsEver(t *testing.T) {
 	s := newShop(t)
 	s.database("mydb")
 	s.secret("mysecret", "more", `{"user": "writer"}`)
-	s.svcat("bind", "mydb", "--external-id", "c8ca2fcc-4398-11e8-842f-"+s.suffix, "--secret", "mysecret[more]", "--wait", "--timeout", "1m", "--interval", "2s")
-	assert.Equal(t, "c8ca2fcc-4398-11e8-842f-"+s.suffix, s.binding("mydb").Spec.ExternalID)
-	s.svcat("bind", "mydb", "--name", "json", "--secret-name", "credentials", "--params-json", `{"user": "json"}`)
-	s.svcat("unbind", "--name", "json", "--wait", "--timeout", "1m", "--interval", "1s")
-	s.svcat("unbind", "mydb", "--wait")
-	s.svcat("deprovision", "mydb", "--wait")
+	s.Svcat("bind", "mydb", "--external-id", "c8ca2fcc-4398-11e8-842f-"+s.Suffix, "--secret", "mysecret[more]", "--wait", "--timeout", "1m", "--interval", "2s")
+	assert.Equal(t, "c8ca2fcc-4398-11e8-842f-"+s.Suffix, s.binding("mydb").Spec.ExternalID)
+	s.Svcat("bind", "mydb", "--name", "json", "--secret-name", "credentials", "--params-json", `{"user": "json"}`)
+	s.Svcat("unbind", "--name", "json", "--wait", "--timeout", "1m", "--interval", "1s")
+	s.Svcat("unbind", "mydb", "--wait")
+	s.Svcat("deprovision", "mydb", "--wait")
 }
 
 // A binding to an instance that is not there was accepted once, and could not be
@@ -54,15 +54,15 @@ func TestBindToNothing(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s.database("mydb")
-	s.golden("bind-error-unknown", s.normal(s.svcatFails(1, "bind", "mydbb")))
-	s.golden("unbind-error-unknown", s.normal(s.svcatFails(1, "unbind", "mydbb")))
-	s.golden("unbind-error-name", s.normal(s.svcatFails(1, "unbind", "--name", "none")))
-	s.golden("deprovision-error-unknown", s.normal(s.svcatFails(1, "deprovision", "my/db")))
+	s.golden("bind-error-unknown", s.normal(s.SvcatFails(1, "bind", "mydbb")))
+	s.golden("unbind-error-unknown", s.normal(s.SvcatFails(1, "unbind", "mydbb")))
+	s.golden("unbind-error-name", s.normal(s.SvcatFails(1, "unbind", "--name", "none")))
+	s.golden("deprovision-error-unknown", s.normal(s.SvcatFails(1, "deprovision", "my/db")))
 	assert.Equal(t, "instance \"mydb\" has no bindings\n", s.told("unbind", "mydb"))
-	s.svcatFails(2, "bind")
-	s.svcatFails(2, "unbind")
+	s.SvcatFails(2, "bind")
+	s.SvcatFails(2, "unbind")
 
-	s.apply("apiVersion: servicecatalog.k8s.io/v1beta1\nkind: ServiceBinding\nmetadata: {name: early}\nspec: {instanceRef: {name: never}}\n")
+	s.Apply("apiVersion: servicecatalog.k8s.io/v1beta1\nkind: ServiceBinding\nmetadata: {name: early}\nspec: {instanceRef: {name: never}}\n")
 	assert.Equal(t, "deleted early\n", s.told("unbind", "never", "--wait"))
 	assert.True(t, s.isGone(&api.ServiceBinding{}, "early"))
 }
@@ -75,11 +75,11 @@ func TestUnbind(t *testing.T) {
 	s.database("mydb")
 	s.database("other")
 	for _, name := range []string{"a", "b", "c"} {
-		s.svcat("bind", "mydb", "--name", name, "--wait")
+		s.Svcat("bind", "mydb", "--name", name, "--wait")
 	}
-	s.svcat("bind", "other", "--wait")
-	assert.Contains(t, s.svcatFails(1, "unbind", "--name", "a", "--name", "nobody"), `no binding "nobody"`)
-	assert.Contains(t, s.svcatFails(1, "unbind", "mydb", "--name", "other"), `binding "other" is not of instance "mydb"`)
+	s.Svcat("bind", "other", "--wait")
+	assert.Contains(t, s.SvcatFails(1, "unbind", "--name", "a", "--name", "nobody"), `no binding "nobody"`)
+	assert.Contains(t, s.SvcatFails(1, "unbind", "mydb", "--name", "other"), `binding "other" is not of instance "mydb"`)
 	assert.Contains(t, s.told("unbind", "mydb", "--dry-run=server"), "deleted a (server dry run)\ndeleted b (server dry run)\n")
 	assert.Equal(t, "deleted a\n", s.told("unbind", "mydb", "--name", "a", "--wait"))
 	assert.Equal(t, "deleted b\ndeleted c\n", s.told("unbind", "mydb", "--wait"))
@@ -93,17 +93,17 @@ func TestAbandon(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	id := s.database("mydb").Spec.ExternalID
-	s.svcat("bind", "mydb", "--wait")
+	s.Svcat("bind", "mydb", "--wait")
 	bound := s.binding("mydb").Spec.ExternalID
-	told := s.svcatFails(2, "deprovision", "mydb", "--abandon")
+	told := s.SvcatFails(2, "deprovision", "mydb", "--abandon")
 	assert.Contains(t, told, "add --yes if it is meant")
 	assert.Empty(t, s.instance("mydb").Annotations[api.AnnotationAbandon])
 
-	got := s.svcat("deprovision", "mydb", "--abandon", "--yes", "--wait")
-	assert.Contains(t, got, "what broker "+s.name("azure")+" has of it stays there, under the ID "+id)
+	got := s.Svcat("deprovision", "mydb", "--abandon", "--yes", "--wait")
+	assert.Contains(t, got, "what broker "+s.Name("azure")+" has of it stays there, under the ID "+id)
 	assert.Contains(t, got, "its bindings are not let go with it: mydb; svcat unbind --abandon does that")
 	assert.Contains(t, got, "deleted mydb\n")
-	got = s.svcat("unbind", "mydb", "--abandon", "-y", "--wait")
+	got = s.Svcat("unbind", "mydb", "--abandon", "-y", "--wait")
 	assert.Contains(t, got, "stays there, under the ID "+bound)
 	assert.True(t, s.isGone(&api.ServiceInstance{}, "mydb") && s.isGone(&api.ServiceBinding{}, "mydb"))
 	assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Deprovision)), "abandoned is abandoned")
@@ -122,21 +122,22 @@ func TestAbandonWhatIsStuck(t *testing.T) {
 		}
 		return osbtest.Fault{}
 	})
-	told := s.svcatFails(4, "deprovision", "mydb", "--wait", "--timeout", "3s")
+	told := s.SvcatFails(4, "deprovision", "mydb", "--wait", "--timeout", "3s")
 	assert.Contains(t, told, `instance "mydb" is still there after 3s: Ready=False DeprovisionCallFailed: `)
-	s.svcat("deprovision", "mydb", "--abandon", "--yes", "--wait")
+	s.Svcat("deprovision", "mydb", "--abandon", "--yes", "--wait")
 	assert.True(t, s.isGone(&api.ServiceInstance{}, "mydb"))
 }
 
 // secret makes a Secret of one key.
-func (w *world) secret(name, key, value string) {
-	w.Helper()
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name}, StringData: map[string]string{key: value}}
-	require.NoError(w, w.client.Create(w.Context(), secret))
+func (e *testEnv) secret(name, key, value string) {
+	e.Helper()
+	secret := e.Secret(name)
+	secret.StringData = map[string]string{key: value}
+	e.Create(secret)
 }
 
 // isGone says whether nothing has that name.
-func (w *world) isGone(object client.Object, name string) bool {
-	w.Helper()
-	return apierrors.IsNotFound(w.client.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, object))
+func (e *testEnv) isGone(object client.Object, name string) bool {
+	e.Helper()
+	return apierrors.IsNotFound(e.Client().Get(e.Context(), client.ObjectKey{Namespace: e.Namespace, Name: name}, object))
 }

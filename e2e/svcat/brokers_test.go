@@ -20,15 +20,15 @@ import (
 // A broker of each scope, with each way to be let in.
 func TestRegister(t *testing.T) { //nolint:tparallel // The cases share one world, one after the other.
 	t.Parallel()
-	w := newWorld(t)
-	broker := w.demo()
+	e := newEnv(t)
+	broker := e.demo()
 	for name, way := range map[string]struct {
 		reason, scope             string
 		username, password, token string
 		args                      []string
 	}{
 		"BasicOfTheCluster":      {"a Secret of the current namespace", "cluster", "me", "s3cr3t", "", []string{"--scope", "cluster", "--basic-secret", "basic"}},
-		"BasicOfSomewhere":       {"a Secret of a named namespace", "cluster", "me", "s3cr3t", "", []string{"--cluster", "--basic-secret", w.namespace + "/basic"}},
+		"BasicOfSomewhere":       {"a Secret of a named namespace", "cluster", "me", "s3cr3t", "", []string{"--cluster", "--basic-secret", e.Namespace + "/basic"}},
 		"BearerOfTheCluster":     {"a token", "cluster", "", "", "t0ken", []string{"--scope", "cluster", "--bearer-secret", "bearer"}},
 		"BasicOfTheNamespace":    {"a broker of the namespace, as ever without --scope", "namespace", "me", "s3cr3t", "", []string{"--basic-secret", "basic"}},
 		"BearerOfTheNamespace":   {"a token", "namespace", "", "", "t0ken", []string{"--scope", "namespace", "--bearer-secret", "bearer"}},
@@ -37,17 +37,17 @@ func TestRegister(t *testing.T) { //nolint:tparallel // The cases share one worl
 	} {
 		t.Run(name, func(t *testing.T) {
 			broker.SetAuth(way.username, way.password, way.token)
-			registered := w.name(lower(name))
+			registered := e.Name(lower(name))
 			if way.username != "" {
-				w.replaceSecret("basic", map[string]string{"username": way.username, "password": way.password})
+				e.replaceSecret("basic", map[string]string{"username": way.username, "password": way.password})
 			}
 			if way.token != "" {
-				w.replaceSecret("bearer", map[string]string{"token": way.token})
+				e.replaceSecret("bearer", map[string]string{"token": way.token})
 			}
-			out := w.svcat(append([]string{"register", registered, "--url", broker.URL, "--wait"}, way.args...)...)
+			out := e.Svcat(append([]string{"register", registered, "--url", broker.URL, "--wait"}, way.args...)...)
 			assert.Contains(t, out, "Ready - the catalog was taken over", way.reason)
 			assert.NotContains(t, out, "s3cr3t")
-			assert.Contains(t, w.svcat("deregister", registered, "--scope", way.scope), "Removal requested for broker: "+registered, way.reason)
+			assert.Contains(t, e.Svcat("deregister", registered, "--scope", way.scope), "Removal requested for broker: "+registered, way.reason)
 		})
 	}
 }
@@ -55,7 +55,7 @@ func TestRegister(t *testing.T) { //nolint:tparallel // The cases share one worl
 // Every flag of the older svcat, once, and the manifest that they make.
 func TestRegisterAsEver(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	e := newEnv(t)
 	server := httptest.NewTLSServer(http.NotFoundHandler())
 	t.Cleanup(server.Close)
 	ca := filepath.Join(t.TempDir(), "ca.crt")
@@ -64,25 +64,25 @@ func TestRegisterAsEver(t *testing.T) {
 		"register", "asb", "--url", "https://broker.example.com", "--ca", ca, "--scope", "namespace", "--relist-behavior", "Duration", "--relist-duration", "30m",
 		"--class-restrictions", "spec.externalName in (mysql, redis),spec.externalName notin (b)", "--class-restrictions", "spec.externalID=a", "--plan-restrictions", "spec.free=true",
 	}
-	out := w.svcat(args...)
+	out := e.Svcat(args...)
 	assert.Contains(t, out, "https://broker.example.com")
-	broker := &api.ServiceBroker{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "asb"}}
-	w.get(broker)
+	broker := &api.ServiceBroker{ObjectMeta: metav1.ObjectMeta{Namespace: e.Namespace, Name: "asb"}}
+	e.Get(broker)
 	assert.NotEmpty(t, broker.Spec.CABundle)
 	assert.Equal(t, 30*time.Minute, broker.Spec.RelistDuration.Duration)
 	assert.Equal(t, []string{"spec.externalName in (mysql, redis)", "spec.externalName notin (b)", "spec.externalID=a"}, broker.Spec.CatalogRestrictions.ServiceClass)
 	assert.Equal(t, []string{"spec.free=true"}, broker.Spec.CatalogRestrictions.ServicePlan)
 
-	w.golden("register-manifest", w.normal(w.told("register", "asb", "--url", "https://broker.example.com", "--scope", "cluster", "--basic-secret", "asb",
+	e.golden("register-manifest", e.normal(e.told("register", "asb", "--url", "https://broker.example.com", "--scope", "cluster", "--basic-secret", "asb",
 		"--relist-behavior", "manual", "--skip-tls", "--dry-run=client", "-o", "yaml")))
-	assert.Contains(t, w.svcat("register", w.name("asb"), "--url", "https://broker.example.com", "--cluster", "--dry-run=server", "-o", "yaml"), "relistBehavior: Duration")
-	assert.Equal(t, "Synchronization requested for broker: asb\n", w.told("sync", "broker", "asb"))
-	assert.Equal(t, "Removal requested for broker: asb\n", w.told("deregister", "asb", "--timeout", "1m", "--interval", "1s"))
+	assert.Contains(t, e.Svcat("register", e.Name("asb"), "--url", "https://broker.example.com", "--cluster", "--dry-run=server", "-o", "yaml"), "relistBehavior: Duration")
+	assert.Equal(t, "Synchronization requested for broker: asb\n", e.told("sync", "broker", "asb"))
+	assert.Equal(t, "Removal requested for broker: asb\n", e.told("deregister", "asb", "--timeout", "1m", "--interval", "1s"))
 }
 
 func TestRegisterErrors(t *testing.T) { //nolint:tparallel // The cases share one world, one after the other.
 	t.Parallel()
-	w := newWorld(t)
+	e := newEnv(t)
 	for name, wrong := range map[string]struct {
 		reason string
 		code   int
@@ -101,12 +101,12 @@ func TestRegisterErrors(t *testing.T) { //nolint:tparallel // The cases share on
 		"BadURL":      {"a password is not repeated", 2, []string{"asb", "--url", "https://me:s3c%ret@a"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			told := w.normal(w.svcatFails(wrong.code, append([]string{"register"}, wrong.args...)...))
+			told := e.normal(e.SvcatFails(wrong.code, append([]string{"register"}, wrong.args...)...))
 			if wrong.field != "" {
 				assert.Contains(t, told, `The ServiceBroker "asb" is invalid: `+wrong.field, wrong.reason)
 				return
 			}
-			w.golden("register-error-"+lower(name), told)
+			e.golden("register-error-"+lower(name), told)
 		})
 	}
 }
@@ -115,13 +115,13 @@ func TestRegisterErrors(t *testing.T) { //nolint:tparallel // The cases share on
 // out.
 func TestRegisterWhatIsAway(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	broker := w.demo()
+	e := newEnv(t)
+	broker := e.demo()
 	broker.Next(osbtest.GetCatalog, osbtest.Status(http.StatusInternalServerError, `{"description": "not today"}`))
-	told := w.svcatFails(4, "register", "asb", "--url", broker.URL, "--wait", "--timeout", "3s")
+	told := e.SvcatFails(4, "register", "asb", "--url", broker.URL, "--wait", "--timeout", "3s")
 	assert.Contains(t, told, "asb: Ready=False ErrorFetchingCatalog: ")
 	assert.Contains(t, told, `broker "asb" stands but is not ready after 3s`)
-	assert.Contains(t, w.svcat("sync", "broker", "asb", "--wait"), "Synchronized broker: asb")
+	assert.Contains(t, e.Svcat("sync", "broker", "asb", "--wait"), "Synchronized broker: asb")
 }
 
 // Sync has a changed catalog taken over: in the namespace first, else in the
@@ -130,20 +130,20 @@ func TestSync(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	for range 2 {
-		got := s.run("", "relist", "broker", s.name("azure"), "--wait")
-		assert.Equal(t, "Synchronized broker: "+s.name("azure")+"\n", got.out, got.err)
+		got := s.run("", "relist", "broker", s.Name("azure"), "--wait")
+		assert.Equal(t, "Synchronized broker: "+s.Name("azure")+"\n", got.out, got.err)
 	}
-	require.NoError(t, s.broker.SetCatalog([]byte(`{"services": [{"id": "new-`+s.id("a")+`", "name": "new-`+s.suffix+`", "description": "new", "bindable": true,
+	require.NoError(t, s.broker.SetCatalog([]byte(`{"services": [{"id": "new-`+s.id("a")+`", "name": "new-`+s.Suffix+`", "description": "new", "bindable": true,
 		"plans": [{"id": "only-`+s.id("a")+`", "name": "only", "description": "only"}]}]}`)))
-	s.svcat("sync", "broker", s.name("azure"), "--scope", "cluster", "--wait")
-	s.svcat("provision", "mydb", "--class", "new-"+s.suffix, "--wait")
-	broker := &api.ClusterServiceBroker{ObjectMeta: metav1.ObjectMeta{Name: s.name("azure")}}
-	s.get(broker)
+	s.Svcat("sync", "broker", s.Name("azure"), "--scope", "cluster", "--wait")
+	s.Svcat("provision", "mydb", "--class", "new-"+s.Suffix, "--wait")
+	broker := &api.ClusterServiceBroker{ObjectMeta: metav1.ObjectMeta{Name: s.Name("azure")}}
+	s.Get(broker)
 	assert.Equal(t, int64(3), broker.Spec.RelistRequests)
 
-	assert.Equal(t, "Synchronization requested for broker: "+s.name("azure")+" (server dry run)\n", s.told("sync", "broker", s.name("azure"), "--cluster", "--dry-run=server"))
-	assert.Contains(t, s.svcatFails(1, "sync", "broker", s.name("azure"), "--scope", "namespace"), "the cluster has one: add --scope cluster if that is meant")
-	s.svcatFails(2, "sync", "broker")
+	assert.Equal(t, "Synchronization requested for broker: "+s.Name("azure")+" (server dry run)\n", s.told("sync", "broker", s.Name("azure"), "--cluster", "--dry-run=server"))
+	assert.Contains(t, s.SvcatFails(1, "sync", "broker", s.Name("azure"), "--scope", "namespace"), "the cluster has one: add --scope cluster if that is meant")
+	s.SvcatFails(2, "sync", "broker")
 }
 
 // A broker waits for its instances, which --wait says; one of the cluster is never
@@ -152,24 +152,24 @@ func TestDeregister(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s.database("mydb")
-	name := s.name("azure")
-	assert.Contains(t, s.svcatFails(1, "deregister", name), "the cluster has one: add --scope cluster if that is meant")
+	name := s.Name("azure")
+	assert.Contains(t, s.SvcatFails(1, "deregister", name), "the cluster has one: add --scope cluster if that is meant")
 	assert.Contains(t, s.told("deregister", name, "--cluster", "--dry-run=server"), "Removal requested for broker: "+name+" (server dry run)")
 	waits := s.start("", "deregister", name, "--scope", "cluster", "--wait")
 	waits.says(name + ": Ready=False DeletionBlockedByInstances: ")
-	s.svcat("deprovision", "mydb", "--wait")
+	s.Svcat("deprovision", "mydb", "--wait")
 	got := waits.ends()
 	assert.Zero(t, got.code, got.err)
 	assert.Equal(t, "Successfully removed broker \""+name+"\"\n", got.out)
-	s.svcatFails(1, "deregister", name, "--scope", "cluster")
+	s.SvcatFails(1, "deregister", name, "--scope", "cluster")
 }
 
 // replaceSecret makes a Secret, or another of its name.
-func (w *world) replaceSecret(name string, data map[string]string) {
-	w.Helper()
+func (e *testEnv) replaceSecret(name string, data map[string]string) {
+	e.Helper()
 	manifest := "apiVersion: v1\nkind: Secret\nmetadata: {name: " + name + "}\nstringData:\n"
 	for key, value := range data {
 		manifest += "  " + key + ": " + value + "\n"
 	}
-	w.apply(manifest)
+	e.Apply(manifest)
 }

@@ -69,63 +69,61 @@ spec: {clusterServiceClassExternalName: yet, clusterServicePlanExternalName: to-
 func TestCheckSaysWhatIsBroken(t *testing.T) {
 	t.Parallel()
 	ctx := context.WithoutCancel(t.Context())
-	own, err := stack.Start(ctx, stack.Options{Dir: t.TempDir(), Bin: binFolder, Webhooks: 1})
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, own.Stop()) })
-	w := newWorldOn(t, own)
-	assert.Contains(t, w.checkFails(), "failed   controller    namespace \"defaultplan-system\" has no Lease defaultplan-controller: none seems to run, and while none does no broker is called")
+	own := stack.New(t, stack.Options{Webhooks: 1})
+	e := newEnvOn(t, own)
+	assert.Contains(t, e.checkFails(), "failed   controller    namespace \"defaultplan-system\" has no Lease defaultplan-controller: none seems to run, and while none does no broker is called")
 	controller, err := own.StartController(ctx, stack.ControllerOptions{Args: []string{"--leader-elect=true"}})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, controller.Stop(ctx, syscall.SIGTERM)) })
-	w.checkWithoutGuards()
-	w.checkWhole()
-	w.checkWithoutRights()
-	w.checkWithoutWebhook(ctx)
-	w.checkWithoutHooks(ctx)
-	w.checkWithBroker()
-	w.checkWithoutDefinition()
+	e.checkWithoutGuards()
+	e.checkWhole()
+	e.checkWithoutRights()
+	e.checkWithoutWebhook(ctx)
+	e.checkWithoutHooks(ctx)
+	e.checkWithBroker()
+	e.checkWithoutDefinition()
 }
 
 // checkWithoutGuards: what an installation works without is a warning.
-func (w *world) checkWithoutGuards() {
-	got := w.run("", "check", "-n", w.namespace, "--wait", "--timeout", "-1", "--interval", "100ms")
-	assert.Zero(w, got.code, "%s%s", got.out, got.err)
-	assert.Contains(w, got.out, "ok       controller")
-	assert.Contains(w, got.out, "ok       keeper")
-	assert.Contains(w, got.out, "missing: ValidatingAdmissionPolicy configmaps.servicecatalog.k8s.io")
-	assert.Contains(w, got.out, "→ kubectl apply -f deploy/vap\n")
-	assert.Contains(w, got.out, "→ kubectl apply -f deploy/flow\n")
+func (e *testEnv) checkWithoutGuards() {
+	got := e.run("", "check", "-n", e.Namespace, "--wait", "--timeout", "-1", "--interval", "100ms")
+	assert.Zero(e, got.code, "%s%s", got.out, got.err)
+	assert.Contains(e, got.out, "ok       controller")
+	assert.Contains(e, got.out, "ok       keeper")
+	assert.Contains(e, got.out, "missing: ValidatingAdmissionPolicy configmaps.servicecatalog.k8s.io")
+	assert.Contains(e, got.out, "→ kubectl apply -f deploy/vap\n")
+	assert.Contains(e, got.out, "→ kubectl apply -f deploy/flow\n")
 	for _, folder := range []string{"vap", "flow"} {
-		_, stderr, err := w.Kubectl(w.Context(), "", "apply", "-f", filepath.Join("..", "..", "deploy", folder))
-		require.NoError(w, err, stderr)
+		_, stderr, err := e.Stack.Kubectl(e.Context(), "", "apply", "-f", filepath.Join("..", "..", "deploy", folder))
+		require.NoError(e, err, stderr)
 	}
 }
 
 // checkWhole: a whole installation, with what somebody should look at.
-func (w *world) checkWhole() {
-	w.apply(installation)
-	w.eventually(func() (bool, error) {
+func (e *testEnv) checkWhole() {
+	e.Apply(installation)
+	e.Eventually(func() (bool, error) {
 		record := &v1beta1.ClusterServiceType{ObjectMeta: metav1.ObjectMeta{Name: "mysql"}}
-		w.get(record)
+		e.Get(record)
 		return record.Spec.DefaultPlanRef != nil, nil
 	})
-	got := w.check()
-	assert.Zero(w, got.code, got.err)
-	assert.Empty(w, got.err, "a trial's warnings are not the reader's")
-	w.golden("check-whole", machines(w.normal(got.out)))
+	got := e.check()
+	assert.Zero(e, got.code, got.err)
+	assert.Empty(e, got.err, "a trial's warnings are not the reader's")
+	e.golden("check-whole", machines(e.normal(got.out)))
 
 	var report struct {
 		Whole    bool
 		Findings []struct{ Check, Level, Message, Do string }
 	}
-	got = w.run("", "check", "-n", w.namespace, "-o", "json")
-	require.Zero(w, got.code)
-	require.NoError(w, json.Unmarshal([]byte(got.out), &report))
-	assert.True(w, report.Whole)
-	assert.Len(w, report.Findings, 16)
+	got = e.run("", "check", "-n", e.Namespace, "-o", "json")
+	require.Zero(e, got.code)
+	require.NoError(e, json.Unmarshal([]byte(got.out), &report))
+	assert.True(e, report.Whole)
+	assert.Len(e, report.Findings, 16)
 	var left v1beta1.ServiceInstanceList
-	require.NoError(w, w.client.List(w.Context(), &left))
-	assert.Len(w, left.Items, 1, "a trial stores nothing")
+	require.NoError(e, e.Client().List(e.Context(), &left))
+	assert.Len(e, left.Items, 1, "a trial stores nothing")
 }
 
 // machines is what check says without what differs from machine to machine.
@@ -140,109 +138,109 @@ func machines(text string) string {
 }
 
 // checkWithoutRights: who may not look is told what was not looked at.
-func (w *world) checkWithoutRights() {
-	got := w.run("", "check", "-n", w.namespace, "--as", "jane")
-	assert.Equal(w, 1, got.code, "%s%s", got.out, got.err)
-	assert.Equal(w, "error: it is not known whether the installation is whole: not looked at: definitions, admission\n", got.err)
-	assert.Contains(w, got.out, "unknown  definitions   not looked at: you may not read customresourcedefinitions\n")
-	assert.Contains(w, got.out, "unknown  admission     not tried in namespace")
-	assert.Contains(w, got.out, "→ name a namespace in which you may create instances: svcat check --namespace\n")
-	assert.Contains(w, got.out, "unknown  instances     not looked at: you may not read serviceinstances\n")
+func (e *testEnv) checkWithoutRights() {
+	got := e.run("", "check", "-n", e.Namespace, "--as", "jane")
+	assert.Equal(e, 1, got.code, "%s%s", got.out, got.err)
+	assert.Equal(e, "error: it is not known whether the installation is whole: not looked at: definitions, admission\n", got.err)
+	assert.Contains(e, got.out, "unknown  definitions   not looked at: you may not read customresourcedefinitions\n")
+	assert.Contains(e, got.out, "unknown  admission     not tried in namespace")
+	assert.Contains(e, got.out, "→ name a namespace in which you may create instances: svcat check --namespace\n")
+	assert.Contains(e, got.out, "unknown  instances     not looked at: you may not read serviceinstances\n")
 }
 
 // checkWithoutWebhook: while the webhook is down nothing can be ordered; --wait says
 // what for, and ends when it is back.
-func (w *world) checkWithoutWebhook(ctx context.Context) {
-	require.NoError(w, w.StopWebhook(ctx, 0, syscall.SIGTERM))
-	got := w.check()
-	assert.Equal(w, 1, got.code)
-	assert.Contains(w, got.out, "failed   admission     the API server cannot call the webhook, so nothing can be ordered: ")
-	assert.Contains(w, got.out, "connection refused")
-	assert.Contains(w, got.err, "error: the installation is not whole: ", "the webhook is the keeper too")
+func (e *testEnv) checkWithoutWebhook(ctx context.Context) {
+	require.NoError(e, e.StopWebhook(ctx, 0, syscall.SIGTERM))
+	got := e.check()
+	assert.Equal(e, 1, got.code)
+	assert.Contains(e, got.out, "failed   admission     the API server cannot call the webhook, so nothing can be ordered: ")
+	assert.Contains(e, got.out, "connection refused")
+	assert.Contains(e, got.err, "error: the installation is not whole: ", "the webhook is the keeper too")
 
-	got = w.run("", "check", "-n", w.namespace, "--wait", "--timeout", "1s", "--interval", "100ms")
-	assert.Equal(w, 4, got.code, got.err)
-	assert.Equal(w, 1, strings.Count(got.err, "waiting for admission"), "said once: %s", got.err)
+	got = e.run("", "check", "-n", e.Namespace, "--wait", "--timeout", "1s", "--interval", "100ms")
+	assert.Equal(e, 4, got.code, got.err)
+	assert.Equal(e, 1, strings.Count(got.err, "waiting for admission"), "said once: %s", got.err)
 
 	var out, errs bytes.Buffer
-	cmd := exec.CommandContext(w.Context(), filepath.Join(binFolder, "svcat"), "check", "-n", w.namespace, "--wait", "--timeout", "1m", "--interval", "100ms")
-	cmd.Env, cmd.Stdout, cmd.Stderr = w.Environment(), &out, &errs
-	require.NoError(w, cmd.Start())
-	require.NoError(w, w.StartWebhook(ctx, 0))
-	require.NoError(w, cmd.Wait(), "%s%s", &out, &errs)
-	assert.Contains(w, out.String(), "the installation is whole, ")
+	cmd := exec.CommandContext(e.Context(), e.Binary("svcat"), "check", "-n", e.Namespace, "--wait", "--timeout", "1m", "--interval", "100ms")
+	cmd.Env, cmd.Stdout, cmd.Stderr = e.Environment(), &out, &errs
+	require.NoError(e, cmd.Start())
+	require.NoError(e, e.StartWebhook(ctx, 0))
+	require.NoError(e, cmd.Wait(), "%s%s", &out, &errs)
+	assert.Contains(e, out.String(), "the installation is whole, ")
 }
 
 // checkWithoutHooks: without the hooks' configurations nothing is decided.
-func (w *world) checkWithoutHooks(ctx context.Context) {
+func (e *testEnv) checkWithoutHooks(ctx context.Context) {
 	// The policies would refuse what tells whether the hooks are called.
-	_, stderr, err := w.Kubectl(w.Context(), "", "delete", "-f", filepath.Join("..", "..", "deploy", "vap"))
-	require.NoError(w, err, stderr)
-	require.NoError(w, w.UninstallHooks(ctx))
-	got := w.check()
-	assert.Equal(w, 1, got.code)
-	assert.Contains(w, got.out, "failed   hooks         MutatingWebhookConfiguration defaultplan-webhook is missing\n")
-	assert.Contains(w, got.out, "failed   hooks         ValidatingWebhookConfiguration defaultplan-webhook is missing\n")
-	assert.Contains(w, got.out, "failed   admission     the hooks are not called: an instance was admitted without an external ID and its finalizer (dry run)\n")
-	w.withoutInstance()
-	require.NoError(w, w.InstallHooks(ctx))
+	_, stderr, err := e.Stack.Kubectl(e.Context(), "", "delete", "-f", filepath.Join("..", "..", "deploy", "vap"))
+	require.NoError(e, err, stderr)
+	require.NoError(e, e.UninstallHooks(ctx))
+	got := e.check()
+	assert.Equal(e, 1, got.code)
+	assert.Contains(e, got.out, "failed   hooks         MutatingWebhookConfiguration defaultplan-webhook is missing\n")
+	assert.Contains(e, got.out, "failed   hooks         ValidatingWebhookConfiguration defaultplan-webhook is missing\n")
+	assert.Contains(e, got.out, "failed   admission     the hooks are not called: an instance was admitted without an external ID and its finalizer (dry run)\n")
+	e.withoutInstance()
+	require.NoError(e, e.InstallHooks(ctx))
 }
 
 // withoutInstance: a binding that names no instance, as admission never lets pass, is
 // proposed as any other.
-func (w *world) withoutInstance() {
-	w.apply(`{apiVersion: servicecatalog.k8s.io/v1beta1, kind: ServiceBinding, metadata: {name: of-nothing}, spec: {}}`)
-	got := w.run("", "__complete", "-n", w.namespace, "describe", "binding", "")
-	assert.Equal(w, "of-nothing\n:4\n", got.out)
-	assert.Zero(w, got.code, got.err)
+func (e *testEnv) withoutInstance() {
+	e.Apply(`{apiVersion: servicecatalog.k8s.io/v1beta1, kind: ServiceBinding, metadata: {name: of-nothing}, spec: {}}`)
+	got := e.run("", "__complete", "-n", e.Namespace, "describe", "binding", "")
+	assert.Equal(e, "of-nothing\n:4\n", got.out)
+	assert.Zero(e, got.code, got.err)
 }
 
 // checkWithBroker: a broker that cannot be reached is the installation's affair if it
 // is the cluster's, and its owner's if it is a namespace's.
-func (w *world) checkWithBroker() {
-	w.apply(`{apiVersion: servicecatalog.k8s.io/v1beta1, kind: ServiceBroker, metadata: {name: down}, spec: {url: "https://broker.invalid"}}`)
-	w.eventually(func() (bool, error) {
-		got := w.check()
-		return strings.Contains(got.out, "warning  brokers       "+w.namespace+"/down is not ready: "), nil
+func (e *testEnv) checkWithBroker() {
+	e.Apply(`{apiVersion: servicecatalog.k8s.io/v1beta1, kind: ServiceBroker, metadata: {name: down}, spec: {url: "https://broker.invalid"}}`)
+	e.Eventually(func() (bool, error) {
+		got := e.check()
+		return strings.Contains(got.out, "warning  brokers       "+e.Namespace+"/down is not ready: "), nil
 	})
-	assert.Zero(w, w.check().code)
-	w.apply(`{apiVersion: servicecatalog.k8s.io/v1beta1, kind: ClusterServiceBroker, metadata: {name: asleep}, spec: {url: "https://broker.invalid"}}`)
-	w.eventually(func() (bool, error) { return strings.Contains(w.check().out, "; it is tried again at "), nil })
-	got := w.check()
-	assert.Equal(w, 1, got.code)
-	assert.Contains(w, got.out, "failed   brokers       asleep is not ready: ")
-	assert.Contains(w, got.out, "→ svcat describe broker asleep --scope cluster; then svcat sync broker asleep --scope cluster\n")
+	assert.Zero(e, e.check().code)
+	e.Apply(`{apiVersion: servicecatalog.k8s.io/v1beta1, kind: ClusterServiceBroker, metadata: {name: asleep}, spec: {url: "https://broker.invalid"}}`)
+	e.Eventually(func() (bool, error) { return strings.Contains(e.check().out, "; it is tried again at "), nil })
+	got := e.check()
+	assert.Equal(e, 1, got.code)
+	assert.Contains(e, got.out, "failed   brokers       asleep is not ready: ")
+	assert.Contains(e, got.out, "→ svcat describe broker asleep --scope cluster; then svcat sync broker asleep --scope cluster\n")
 }
 
 // checkWithoutDefinition: a kind that is not served.
-func (w *world) checkWithoutDefinition() {
+func (e *testEnv) checkWithoutDefinition() {
 	definition := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "clusterservicetypes.servicecatalog.k8s.io"}}
-	require.NoError(w, w.client.Delete(w.Context(), definition))
-	w.eventually(func() (bool, error) { return strings.Contains(w.check().out, "missing: clusterservicetypes\n"), nil })
-	got := w.check()
-	assert.Equal(w, 1, got.code)
-	assert.Contains(w, got.out, "→ kubectl apply --server-side -f deploy/crds\n")
-	assert.Contains(w, got.out, "unknown  types         not looked at: classes, plans and types are not served\n")
+	require.NoError(e, e.Client().Delete(e.Context(), definition))
+	e.Eventually(func() (bool, error) { return strings.Contains(e.check().out, "missing: clusterservicetypes\n"), nil })
+	got := e.check()
+	assert.Equal(e, 1, got.code)
+	assert.Contains(e, got.out, "→ kubectl apply --server-side -f deploy/crds\n")
+	assert.Contains(e, got.out, "unknown  types         not looked at: classes, plans and types are not served\n")
 }
 
 // checkFails is what check prints of an installation that is not whole.
-func (w *world) checkFails() string {
-	w.Helper()
-	got := w.check()
-	assert.Equal(w, 1, got.code, got.err)
+func (e *testEnv) checkFails() string {
+	e.Helper()
+	got := e.check()
+	assert.Equal(e, 1, got.code, got.err)
 	return got.out
 }
 
-func (w *world) check() outcome {
-	w.Helper()
-	return w.run("", "check", "-n", w.namespace)
+func (e *testEnv) check() outcome {
+	e.Helper()
+	return e.run("", "check", "-n", e.Namespace)
 }
 
 // TestCheckWithoutCluster: the first thing to know.
 func TestCheckWithoutCluster(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	got := w.run("", "check", "--server", "https://127.0.0.1:1")
+	e := newEnv(t)
+	got := e.run("", "check", "--server", "https://127.0.0.1:1")
 	assert.Equal(t, 1, got.code)
 	assert.Contains(t, got.out, "failed   cluster       the API server cannot be asked: ")
 	assert.Equal(t, 1, strings.Count(got.out, "failed"), got.out)

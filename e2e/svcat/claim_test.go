@@ -16,15 +16,15 @@ import (
 func TestBindOneOfItsOwn(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	args := []string{"bind", "shop-db", "--type", s.name("mysql"), "--provision-param", "location=westus", "--param", "user=admin"}
+	args := []string{"bind", "shop-db", "--type", s.Name("mysql"), "--provision-param", "location=westus", "--param", "user=admin"}
 	s.golden("claim-manifest", s.normal(s.told(append(args, "--dry-run=client", "-o", "yaml")...)))
-	s.svcat(append(args, "--wait")...)
+	s.Svcat(append(args, "--wait")...)
 	claim := s.binding("shop-db")
 	require.True(t, claim.Dedicated())
 	require.NotNil(t, claim.Status.InstanceRef)
 	own := claim.Status.InstanceRef.Name
 	assert.Contains(t, string(s.instance(own).Spec.Parameters.Raw), `"location":"westus"`)
-	s.get(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "shop-db"}})
+	s.Get(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: "shop-db"}})
 
 	assert.Contains(t, s.told("get", "bindings"), own, "a claim is shown with its instance")
 	assert.Contains(t, s.told("describe", "binding", "shop-db"), "Instance:      "+own)
@@ -33,12 +33,12 @@ func TestBindOneOfItsOwn(t *testing.T) {
 	assert.Contains(t, described, "  shop-db   Ready")
 
 	// What stands in its way is named by the flags, never guessed.
-	assert.Contains(t, s.svcatFails(2, "bind", "x", "--name", "y", "--type", s.name("mysql")), "--name is for a binding to an INSTANCE")
-	assert.Contains(t, s.svcatFails(2, "bind", "x", "--provision-param", "a=b"), "say of what it is, by --type")
-	assert.Contains(t, s.svcatFails(1, "bind", "shop-db"), `no instance "shop-db"`)
+	assert.Contains(t, s.SvcatFails(2, "bind", "x", "--name", "y", "--type", s.Name("mysql")), "--name is for a binding to an INSTANCE")
+	assert.Contains(t, s.SvcatFails(2, "bind", "x", "--provision-param", "a=b"), "say of what it is, by --type")
+	assert.Contains(t, s.SvcatFails(1, "bind", "shop-db"), `no instance "shop-db"`)
 
-	assert.Contains(t, s.svcat("deprovision", own, "--dry-run=server"), "it waits until its bindings are gone: shop-db")
-	told := s.svcat("unbind", "shop-db", "--wait")
+	assert.Contains(t, s.Svcat("deprovision", own, "--dry-run=server"), "it waits until its bindings are gone: shop-db")
+	told := s.Svcat("unbind", "shop-db", "--wait")
 	assert.Contains(t, told, `shop-db: its own instance "`+own+`" goes with it, and all that is in it`)
 	assert.True(t, s.isGone(&api.ServiceBinding{}, "shop-db") && s.isGone(&api.ServiceInstance{}, own))
 	assert.Empty(t, s.broker.Instances())
@@ -51,10 +51,10 @@ func TestClaimBesideAnInstance(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s.database("mydb")
-	assert.Contains(t, s.svcat("bind", "mydb", "--type", s.name("mysql"), "--wait"), `there is an instance "mydb" too: this binding gets another`)
+	assert.Contains(t, s.Svcat("bind", "mydb", "--type", s.Name("mysql"), "--wait"), `there is an instance "mydb" too: this binding gets another`)
 	require.True(t, s.binding("mydb").Dedicated())
-	assert.Contains(t, s.svcatFails(1, "unbind", "mydb"), "if that is meant, svcat unbind --name mydb")
-	s.svcat("unbind", "--name", "mydb", "--wait")
+	assert.Contains(t, s.SvcatFails(1, "unbind", "mydb"), "if that is meant, svcat unbind --name mydb")
+	s.Svcat("unbind", "--name", "mydb", "--wait")
 	assert.Len(t, s.broker.Instances(), 1, "the other one stays")
 	s.instance("mydb")
 }

@@ -55,30 +55,30 @@ spec: {instanceRef: {name: shop-db}}
 // the flags typed so far say to look.
 func TestShellCompletesWhatThereIs(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.apply(words)
-	w.eventually(func() (bool, error) { return len(w.proposed("provision", "x", "--type", "kv-")) == 1, nil })
+	e := newEnv(t)
+	e.Apply(words)
+	e.Eventually(func() (bool, error) { return len(e.proposed("provision", "x", "--type", "kv-")) == 1, nil })
 	for name, tc := range map[string]struct {
 		reason string
 		line   []string
 		want   []string
 	}{
-		"Types":         {"each with its default; wherever the instance goes", []string{"-n", w.namespace, "provision", "x", "--type", "k"}, []string{"kv\tkv/large"}},
+		"Types":         {"each with its default; wherever the instance goes", []string{"-n", e.Namespace, "provision", "x", "--type", "k"}, []string{"kv\tkv/large"}},
 		"Classes":       {"both scopes, by what was typed", []string{"describe", "class", "k"}, []string{"kv\tKeys and values"}},
 		"OwnClasses":    {"--scope narrows", []string{"describe", "class", "--scope", "namespace", ""}, []string{"local\tOf this namespace"}},
 		"ClusterOnly":   {"--cluster narrows too", []string{"describe", "class", "--cluster", "local"}, nil},
-		"NamespaceOnly": {"and so does a namespace", []string{"describe", "class", "-n", w.namespace, ""}, []string{"local\tOf this namespace"}},
+		"NamespaceOnly": {"and so does a namespace", []string{"describe", "class", "-n", e.Namespace, ""}, []string{"local\tOf this namespace"}},
 		"Plans":         {"a name of several classes needs its class", []string{"describe", "plan", ""}, []string{"kv/small\tA small one", "large\tA large one", "local/small\tA small one of ours"}},
-		"PlansOfClass":  {"CLASS/ proposes its plans", []string{"describe", "plan", "kv-" + w.suffix + "/l"}, []string{"kv/large\tA large one"}},
-		"PlansByFlag":   {"--class narrows", []string{"get", "plans", "--class", "kv-" + w.suffix, ""}, []string{"large\tA large one", "small\tA small one"}},
+		"PlansOfClass":  {"CLASS/ proposes its plans", []string{"describe", "plan", "kv-" + e.Suffix + "/l"}, []string{"kv/large\tA large one"}},
+		"PlansByFlag":   {"--class narrows", []string{"get", "plans", "--class", "kv-" + e.Suffix, ""}, []string{"large\tA large one", "small\tA small one"}},
 		"Instances":     {"of the namespace", []string{"describe", "instance", ""}, []string{"shop-db"}},
 		"BindTo":        {"an instance, where nothing else is asked for", []string{"bind", "shop"}, []string{"shop-db"}},
-		"BindOwn":       {"what gets an instance of its own has a new name", []string{"bind", "--type", "kv-" + w.suffix, "shop"}, nil},
-		"BindType":      {"of what its own is to be", []string{"-n", w.namespace, "bind", "x", "--type", "k"}, []string{"kv\tkv/large"}},
+		"BindOwn":       {"what gets an instance of its own has a new name", []string{"bind", "--type", "kv-" + e.Suffix, "shop"}, nil},
+		"BindType":      {"of what its own is to be", []string{"-n", e.Namespace, "bind", "x", "--type", "k"}, []string{"kv\tkv/large"}},
 		"Adopt":         {"the class of what is there", []string{"adopt", "x", "--external-id", "e-1", "--class", "k"}, []string{"kv\tKeys and values"}},
 		"AdoptNew":      {"its name is new", []string{"adopt", ""}, nil},
 		"Bindings":      {"of the namespace, with their instance", []string{"describe", "binding", ""}, []string{"shop-key\tshop-db"}},
-		"Namespaces":    {"a global flag", []string{"get", "plans", "--namespace", w.namespace}, []string{"NAMESPACE"}},
+		"Namespaces":    {"a global flag", []string{"get", "plans", "--namespace", e.Namespace}, []string{"NAMESPACE"}},
 		"Contexts":      {"of the kubeconfig", []string{"get", "plans", "--context", ""}, []string{"controlplane\tcontrolplane"}},
 		"NothingMore":   {"describe takes one name", []string{"describe", "instance", "shop-db", ""}, nil},
 		"UnknownClass":  {"nothing, and no error", []string{"get", "plans", "--class", "absent", ""}, nil},
@@ -87,16 +87,16 @@ func TestShellCompletesWhatThereIs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			assert.ElementsMatch(t, tc.want, w.proposed(tc.line...), tc.reason)
+			assert.ElementsMatch(t, tc.want, e.proposed(tc.line...), tc.reason)
 		})
 	}
 }
 
 // proposed are the words that a shell would be told for a line, as far as they are of
 // this test, with what is its own masked.
-func (w *world) proposed(line ...string) []string {
-	w.Helper()
-	got := w.runAs(w.here(), "", append([]string{"__complete"}, line...)...)
+func (e *testEnv) proposed(line ...string) []string {
+	e.Helper()
+	got := e.runAs(e.here(), "", append([]string{"__complete"}, line...)...)
 	var own []string
 	for word := range strings.SplitSeq(got.out, "\n") {
 		if strings.HasPrefix(word, ":") || word == "" {
@@ -106,23 +106,23 @@ func (w *world) proposed(line ...string) []string {
 		if name == "shop-db" {
 			word = name // whose description is its state, which changes
 		}
-		if ours := strings.Contains(name, w.suffix) || name == w.namespace || strings.HasPrefix(name, "shop") || name == "controlplane"; ours {
-			own = append(own, strings.TrimSuffix(w.normal(word), "\t"))
+		if ours := strings.Contains(name, e.Suffix) || name == e.Namespace || strings.HasPrefix(name, "shop") || name == "controlplane"; ours {
+			own = append(own, strings.TrimSuffix(e.normal(word), "\t"))
 		}
 	}
 	return own
 }
 
 // here is an environment whose kubeconfig is in the world's namespace.
-func (w *world) here() []string {
-	w.Helper()
-	content, err := os.ReadFile(w.Kubeconfig())
-	require.NoError(w, err)
+func (e *testEnv) here() []string {
+	e.Helper()
+	content, err := os.ReadFile(e.Kubeconfig())
+	require.NoError(e, err)
 	config, err := clientcmd.Load(content)
-	require.NoError(w, err)
-	config.Contexts[config.CurrentContext].Namespace = w.namespace
-	file := filepath.Join(w.TempDir(), "kubeconfig")
-	require.NoError(w, clientcmd.WriteToFile(*config, file))
-	environment := slices.DeleteFunc(w.Environment(), func(variable string) bool { return strings.HasPrefix(variable, "KUBECONFIG=") })
+	require.NoError(e, err)
+	config.Contexts[config.CurrentContext].Namespace = e.Namespace
+	file := filepath.Join(e.TempDir(), "kubeconfig")
+	require.NoError(e, clientcmd.WriteToFile(*config, file))
+	environment := slices.DeleteFunc(e.Environment(), func(variable string) bool { return strings.HasPrefix(variable, "KUBECONFIG=") })
 	return append(environment, "KUBECONFIG="+file)
 }

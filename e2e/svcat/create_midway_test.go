@@ -18,8 +18,8 @@ import (
 func (m *market) made() []string {
 	m.Helper()
 	classes, plans := api.ServiceClassList{}, api.ServicePlanList{}
-	require.NoError(m, m.client.List(m.Context(), &classes, client.InNamespace(m.namespace)))
-	require.NoError(m, m.client.List(m.Context(), &plans, client.InNamespace(m.namespace)))
+	require.NoError(m, m.Client().List(m.Context(), &classes, client.InNamespace(m.Namespace)))
+	require.NoError(m, m.Client().List(m.Context(), &plans, client.InNamespace(m.Namespace)))
 	var names []string
 	for i := range classes.Items {
 		names = append(names, classes.Items[i].Name)
@@ -35,8 +35,8 @@ func (m *market) made() []string {
 // that --default cannot mean is refused before anything is made.
 func TestCreateFailsMidway(t *testing.T) {
 	t.Parallel()
-	m := newWorld(t).register()
-	m.apply(`{apiVersion: servicecatalog.k8s.io/v1beta1, kind: ServiceClass, metadata: {name: there}, spec: {externalName: there, externalID: there-SUFFIX}}
+	m := newEnv(t).register()
+	m.Apply(`{apiVersion: servicecatalog.k8s.io/v1beta1, kind: ServiceClass, metadata: {name: there}, spec: {externalName: there, externalID: there-SUFFIX}}
 ---
 {apiVersion: servicecatalog.k8s.io/v1beta1, kind: ServicePlan, metadata: {name: disks-small}, spec: {externalName: mine, externalID: mine-SUFFIX, serviceClassRef: {name: there}}}`)
 	got := m.create("class", "disks", "--from", m.name, "--scope", "namespace")
@@ -73,7 +73,7 @@ func TestCreateCutOffAtEachWrite(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := newWorld(t).register()
+			m := newEnv(t).register()
 			proxy := m.proxy()
 			args := []string{"create", "class", "disks", "--from", m.name, "--scope", "namespace"}
 			begin := func() (*running, *stack.HeldWrite) {
@@ -124,7 +124,7 @@ func TestCreateCutOffAtEachWrite(t *testing.T) {
 // knows whether it stands, and that is said.
 func TestCreateUnanswered(t *testing.T) {
 	t.Parallel()
-	m := newWorld(t).register()
+	m := newEnv(t).register()
 	proxy := m.proxy()
 	held := proxy.Hold(writes(http.MethodPost, "serviceclasses"))
 	cut := m.start(proxy.Kubeconfig(), "create", "class", "disks", "--from", m.name, "--scope", "namespace")
@@ -141,6 +141,6 @@ func TestCreateUnanswered(t *testing.T) {
 // clear removes what was made in the namespace.
 func (m *market) clear() {
 	m.Helper()
-	require.NoError(m, m.client.DeleteAllOf(m.Context(), &api.ServicePlan{}, client.InNamespace(m.namespace)))
-	require.NoError(m, m.client.DeleteAllOf(m.Context(), &api.ServiceClass{}, client.InNamespace(m.namespace)))
+	require.NoError(m, m.Client().DeleteAllOf(m.Context(), &api.ServicePlan{}, client.InNamespace(m.Namespace)))
+	require.NoError(m, m.Client().DeleteAllOf(m.Context(), &api.ServiceClass{}, client.InNamespace(m.Namespace)))
 }

@@ -41,26 +41,26 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: reader-SUFFIX
 // rest is shown.
 func TestDescribeWithFewRights(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
-	s.apply(readerRights)
-	kubeconfig, err := s.KubeconfigFor(t.Context(), s.name("reader"))
+	s := newDisplay(t)
+	s.Apply(readerRights)
+	kubeconfig, err := s.KubeconfigFor(t.Context(), s.Name("reader"))
 	require.NoError(t, err)
 	environment := append(os.Environ(), "KUBECONFIG="+kubeconfig)
 	told := func(args ...string) string {
 		t.Helper()
-		got := s.runAs(environment, "", append([]string{"-n", s.namespace}, args...)...)
+		got := s.runAs(environment, "", append([]string{"-n", s.Namespace}, args...)...)
 		require.Zero(t, got.code, got.err)
 		return got.out
 	}
-	plan := told("describe", "plan", s.name("db")+"/small", "--cluster")
-	assert.Contains(t, plan, "\nInstances of namespace "+s.namespace+" (you may not list those of others):\n")
-	assert.Equal(t, []string{"mydb", s.namespace, "Ready"}, rowsOf(plan)[0])
+	plan := told("describe", "plan", s.Name("db")+"/small", "--cluster")
+	assert.Contains(t, plan, "\nInstances of namespace "+s.Namespace+" (you may not list those of others):\n")
+	assert.Equal(t, []string{"mydb", s.Namespace, "Ready"}, rowsOf(plan)[0])
 
 	binding := told("describe", "binding", "mydb-admin", "--show-secrets")
 	assert.Contains(t, binding, "\nSecret Data:\n  you may not read the Secret\n")
-	assert.Equal(t, s.name("mysql"), valueOf(binding, "Type:"))
+	assert.Equal(t, s.Name("mysql"), valueOf(binding, "Type:"))
 
-	assert.True(t, strings.HasSuffix(valueOf(told("describe", "type", s.name("mysql"), "--cluster"), "Decided By:"), ": you may not"))
+	assert.True(t, strings.HasSuffix(valueOf(told("describe", "type", s.Name("mysql"), "--cluster"), "Decided By:"), ": you may not"))
 	assert.Contains(t, told("describe", "instance", "mydb"), "firewall/ips:    class")
 
 	refused := s.runAs(environment, "", "get", "brokers", "--cluster")

@@ -52,7 +52,7 @@ var standingPlans = []standingPlan{
 // which plan stands for its type, whichever of the type's plans each reads.
 func TestStanding(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	e := newEnv(t)
 	manifest := standingCatalog
 	for _, plan := range standingPlans {
 		annotations := ""
@@ -66,18 +66,18 @@ metadata: {name: ` + plan.name + annotations + `}
 spec: {serviceBrokerName: none, serviceClassRef: {name: ` + plan.class + `}, externalID: ` + plan.name + `, externalName: ` + plan.name + `, serviceType: "` + plan.own + `", description: x}
 `
 	}
-	w.apply(manifest)
-	all := rowsOf(w.svcat("get", "plans"))
+	e.Apply(manifest)
+	all := rowsOf(e.Svcat("get", "plans"))
 	for _, plan := range standingPlans {
-		want := strings.Fields(plan.cell + " " + plan.name + " " + plan.class + " x ns (" + w.namespace + ")")
+		want := strings.Fields(plan.cell + " " + plan.name + " " + plan.class + " x ns (" + e.Namespace + ")")
 		assert.Contains(t, all, want, "get plans")
-		assert.Contains(t, rowsOf(w.svcat("get", "plan", plan.class+"/"+plan.name)), want, "get plan")
-		assert.Contains(t, rowsOf(w.svcat("describe", "class", plan.class)), strings.Fields(plan.cell+" "+plan.name+" x"), "describe class")
-		described := w.svcat("describe", "plan", plan.class+"/"+plan.name)
+		assert.Contains(t, rowsOf(e.Svcat("get", "plan", plan.class+"/"+plan.name)), want, "get plan")
+		assert.Contains(t, rowsOf(e.Svcat("describe", "class", plan.class)), strings.Fields(plan.cell+" "+plan.name+" x"), "describe class")
+		described := e.Svcat("describe", "plan", plan.class+"/"+plan.name)
 		assert.Equal(t, plan.isDefault, valueOf(described, "Default:"), plan.name)
 		assert.Equal(t, plan.isSuggested, valueOf(described, "Suggested:"), plan.name)
 	}
-	standing := rowsOf(w.svcat("get", "plans", "--default"))
+	standing := rowsOf(e.Svcat("get", "plans", "--default"))
 	assert.Len(t, standing, 2, "and no more stand")
 }
 

@@ -118,43 +118,43 @@ spec:
 `
 
 // owned is a manifest with the broker's controller reference.
-func (w *world) owned(manifest string) string {
-	w.Helper()
+func (e *testEnv) owned(manifest string) string {
+	e.Helper()
 	broker := &v1beta1.ClusterServiceBroker{ObjectMeta: metav1.ObjectMeta{Name: "azure"}}
-	w.get(broker)
+	e.Get(broker)
 	owner := "ownerReferences: [{apiVersion: servicecatalog.k8s.io/v1beta1, kind: ClusterServiceBroker, name: azure, uid: " +
 		string(broker.UID) + ", controller: true, blockOwnerDeletion: false}]"
 	return strings.ReplaceAll(manifest, "OWNER", owner)
 }
 
 // applyAsIs creates the objects of a manifest in the namespaces that it names.
-func (w *world) applyAsIs(manifest string) {
-	w.Helper()
-	stdout, stderr, err := w.Kubectl(w.Context(), manifest, "apply", "-f", "-")
-	require.NoError(w, err, "%s%s", stdout, stderr)
+func (e *testEnv) applyAsIs(manifest string) {
+	e.Helper()
+	stdout, stderr, err := e.Stack.Kubectl(e.Context(), manifest, "apply", "-f", "-")
+	require.NoError(e, err, "%s%s", stdout, stderr)
 }
 
 // proposalTime is when the proposal's instance became ready.
 const proposalTime = "2017-11-30T13:11:49-06:00"
 
 // becomes writes Ready into a status, as a controller would.
-func (w *world) becomes(object client.Object, reason, message string) {
-	w.Helper()
+func (e *testEnv) becomes(object client.Object, reason, message string) {
+	e.Helper()
 	patch := `{"status":{"conditions":[{"type":"Ready","status":"True","reason":"` + reason + `","message":"` + message +
 		`","lastTransitionTime":"` + proposalTime + `"}]}}`
-	require.NoError(w, w.client.Status().Patch(w.Context(), object, client.RawPatch("application/merge-patch+json", []byte(patch))))
+	require.NoError(e, e.Client().Status().Patch(e.Context(), object, client.RawPatch("application/merge-patch+json", []byte(patch))))
 }
 
 // inContext is the environment of someone whose kubeconfig says that namespace.
-func (w *world) inContext(namespace string) []string {
-	w.Helper()
-	config, err := clientcmd.LoadFromFile(w.Kubeconfig())
-	require.NoError(w, err)
+func (e *testEnv) inContext(namespace string) []string {
+	e.Helper()
+	config, err := clientcmd.LoadFromFile(e.Kubeconfig())
+	require.NoError(e, err)
 	for _, each := range config.Contexts {
 		each.Namespace = namespace
 	}
-	file := filepath.Join(w.TempDir(), "kubeconfig")
-	require.NoError(w, clientcmd.WriteToFile(*config, file))
+	file := filepath.Join(e.TempDir(), "kubeconfig")
+	require.NoError(e, clientcmd.WriteToFile(*config, file))
 	environment := []string{"KUBECONFIG=" + file}
 	for _, pair := range os.Environ() {
 		if !strings.HasPrefix(pair, "KUBECONFIG=") {

@@ -85,31 +85,29 @@ var management = map[string]block{
 // stack of its own: lists of the whole cluster show what others leave there.
 func TestTheProposalsDiscovery(t *testing.T) {
 	t.Parallel()
-	own, err := stack.Start(t.Context(), stack.Options{Dir: t.TempDir(), Bin: binFolder, Webhooks: 1})
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, own.Stop()) })
-	w := newWorldOn(t, own)
+	own := stack.New(t, stack.Options{Webhooks: 1})
+	e := newEnvOn(t, own)
 
-	w.applyAsIs(proposalBroker)
-	w.applyAsIs(w.owned(proposalCatalog))
-	w.defaultsRecorded("redis", "postgres")
-	w.show("discovery", w.inContext("dev"), discovery)
+	e.applyAsIs(proposalBroker)
+	e.applyAsIs(e.owned(proposalCatalog))
+	e.defaultsRecorded("redis", "postgres")
+	e.show("discovery", e.inContext("dev"), discovery)
 
-	w.applyAsIs(w.owned(proposalInstance))
-	w.becomes(&v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "mydb"}},
+	e.applyAsIs(e.owned(proposalInstance))
+	e.becomes(&v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "mydb"}},
 		"ProvisionedSuccessfully", "The instance was provisioned successfully")
-	w.becomes(&v1beta1.ServiceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "mydb-admin"}},
+	e.becomes(&v1beta1.ServiceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "mydb-admin"}},
 		"InjectedBindResult", "The binding was injected successfully")
-	w.show("management", w.inContext("default"), management)
+	e.show("management", e.inContext("default"), management)
 }
 
 // defaultsRecorded waits until the keeper has recorded the defaults of types.
-func (w *world) defaultsRecorded(serviceTypes ...string) {
-	w.Helper()
+func (e *testEnv) defaultsRecorded(serviceTypes ...string) {
+	e.Helper()
 	for _, name := range serviceTypes {
-		w.eventually(func() (bool, error) {
+		e.Eventually(func() (bool, error) {
 			record := &v1beta1.ClusterServiceType{}
-			err := w.client.Get(w.Context(), types.NamespacedName{Name: name}, record)
+			err := e.Client().Get(e.Context(), types.NamespacedName{Name: name}, record)
 			return err == nil && record.Status.Confirmed, err
 		})
 	}
@@ -117,12 +115,11 @@ func (w *world) defaultsRecorded(serviceTypes ...string) {
 
 // show runs the blocks, and holds what they print against the proposal and against
 // golden files.
-func (w *world) show(folder string, environment []string, blocks map[string]block) {
-	w.Helper()
+func (e *testEnv) show(folder string, environment []string, blocks map[string]block) {
+	e.Helper()
 	for name, b := range blocks {
-		w.Run(name, func(t *testing.T) {
-			in := *w
-			in.T = t
+		e.Run(name, func(t *testing.T) {
+			in := &testEnv{e.In(t)}
 			got := in.runAs(environment, "", b.args...)
 			require.Zero(t, got.code, got.err)
 			assert.Empty(t, got.err)

@@ -41,9 +41,9 @@ var (
 // explanation with one above it.
 func TestExplainDrawsGraphs(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.explainEveryRule()
-	lines := strings.Count(strings.ReplaceAll(strings.TrimSpace(w.explainTree(explainChart, "-f", "-")), "\n\n", "\n"), "\n") + 1
+	e := newEnv(t)
+	e.explainEveryRule()
+	lines := strings.Count(strings.ReplaceAll(strings.TrimSpace(e.explainTree(explainChart, "-f", "-")), "\n\n", "\n"), "\n") + 1
 	for output, shape := range map[string]struct {
 		node, edge *regexp.Regexp
 		frame      []string
@@ -55,8 +55,8 @@ func TestExplainDrawsGraphs(t *testing.T) {
 	} {
 		t.Run(output, func(t *testing.T) {
 			t.Parallel()
-			w := w.explainIn(t)
-			text := w.run(w.explainNamed(explainChart), "-n", w.namespace, "explain", "-f", "-", "-o", output).out
+			e := e.explainIn(t)
+			text := e.run(e.explainNamed(explainChart), "-n", e.Namespace, "explain", "-f", "-", "-o", output).out
 			nodes, above := map[string]bool{}, map[string]string{}
 			for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
 				if node := shape.node.FindStringSubmatch(line); node != nil {
@@ -71,18 +71,18 @@ func TestExplainDrawsGraphs(t *testing.T) {
 			assert.Len(t, nodes, lines)
 			assert.Len(t, above, lines-2, "two explanations")
 			assert.Subset(t, slices.Collect(maps.Keys(nodes)), slices.Collect(maps.Values(above)))
-			w.golden("explain/chart-"+output, w.normal(text))
+			e.golden("explain/chart-"+output, e.normal(text))
 		})
 	}
-	w.golden("explain/chart", w.explainTree(explainChart, "-f", "-"))
+	e.golden("explain/chart", e.explainTree(explainChart, "-f", "-"))
 }
 
 // TestExplainReadsFiles: what cannot be read says where, and nothing to explain is an
 // error.
 func TestExplainReadsFiles(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	told := w.explained(explainChart, "-f", "-")
+	e := newEnv(t)
+	told := e.explained(explainChart, "-f", "-")
 	require.Len(t, told, 2, "instances first: the binding is for one of them")
 	assert.Equal(t, []string{"ServiceInstance", "ServiceBinding"}, []string{told[0].Subject.Kind, told[1].Subject.Kind})
 	assert.Equal(t, "STDIN", told[0].Subject.File)
@@ -103,7 +103,7 @@ func TestExplainReadsFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := w.explainIn(t).run(fails.stdin, append([]string{"explain"}, fails.args...)...)
+			got := e.explainIn(t).run(fails.stdin, append([]string{"explain"}, fails.args...)...)
 			assert.Equal(t, fails.code, got.code, got.err)
 			assert.Contains(t, got.err, fails.says)
 			assert.Empty(t, got.out)
@@ -115,13 +115,13 @@ func TestExplainReadsFiles(t *testing.T) {
 // others are, too, and the exit code tells.
 func TestExplainGoesOnAfterAMalformedObject(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	e := newEnv(t)
 	wrong := explainObject("ServiceInstance", "wrong", "", "serviceType: 5")
-	got := w.run(wrong+explainObject("ServiceInstance", "right", "", "clusterServiceClassExternalName: nowhere"), "-n", w.namespace, "explain", "-f", "-")
+	got := e.run(wrong+explainObject("ServiceInstance", "right", "", "clusterServiceClassExternalName: nowhere"), "-n", e.Namespace, "explain", "-f", "-")
 	assert.Equal(t, 1, got.code)
 	assert.Equal(t, "error: cannot read 1 of 2 objects: a field is not of its type\n", got.err)
 	assert.Contains(t, got.out, "right (class nowhere) → refused")
-	_, denial, err := w.Kubectl(w.Context(), wrong, "-n", w.namespace, "create", "-f", "-", "--dry-run=server", "--validate=false")
+	_, denial, err := e.Stack.Kubectl(e.Context(), wrong, "-n", e.Namespace, "create", "-f", "-", "--dry-run=server", "--validate=false")
 	require.Error(t, err)
 	const says = `spec.serviceType: Invalid value: "integer": spec.serviceType in body must be of type string: "integer"`
 	assert.Contains(t, got.out, says)
@@ -131,14 +131,14 @@ func TestExplainGoesOnAfterAMalformedObject(t *testing.T) {
 // TestExplainCompletes: types, and what is explained by its kind and name.
 func TestExplainCompletes(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.explainOffers(explainOffer{class: "azure", spec: "serviceType: instant-SUFFIX, bindable: true", plans: []explainPlan{{name: "basic", is: "default"}}})
-	w.explainRecorded("instant", "azure-basic", false)
-	w.apply(explainObject("ServiceInstance", "mydb", "", "serviceType: instant-SUFFIX") + explainObject("ServiceBinding", "app", "", "instanceRef: {name: mydb}"))
+	e := newEnv(t)
+	e.explainOffers(explainOffer{class: "azure", spec: "serviceType: instant-SUFFIX, bindable: true", plans: []explainPlan{{name: "basic", is: "default"}}})
+	e.explainRecorded("instant", "azure-basic", false)
+	e.Apply(explainObject("ServiceInstance", "mydb", "", "serviceType: instant-SUFFIX") + explainObject("ServiceBinding", "app", "", "instanceRef: {name: mydb}"))
 	for typed, want := range map[string][]string{
-		"ins": {"instance/mydb", "instant-" + w.suffix}, "instance/m": {"instance/mydb"}, "b": {"binding/app"}, "si/": {"si/mydb"},
+		"ins": {"instance/mydb", "instant-" + e.Suffix}, "instance/m": {"instance/mydb"}, "b": {"binding/app"}, "si/": {"si/mydb"},
 	} {
-		words := w.svcat("__complete", "explain", typed)
+		words := e.Svcat("__complete", "explain", typed)
 		for _, word := range want {
 			assert.Regexp(t, "(?m)^"+word, words, typed)
 		}

@@ -9,10 +9,10 @@ import (
 )
 
 // explainRefusals is a catalog in which much is refused.
-func (w *world) explainRefusals() {
-	w.Helper()
+func (e *testEnv) explainRefusals() {
+	e.Helper()
 	schema := "instanceCreateParameterSchema: {type: object, required: [region], properties: {region: {type: string}}}"
-	w.explainOffers(
+	e.explainOffers(
 		explainOffer{class: "plain", spec: "serviceType: none-SUFFIX", plans: []explainPlan{{name: "one"}, {name: "two"}}},
 		explainOffer{class: "hints", spec: "serviceType: both-SUFFIX", plans: []explainPlan{{name: "one", is: "suggested"}, {name: "two", is: "suggested"}, {name: "three"}}},
 		explainOffer{class: "dear", spec: "serviceType: dear-SUFFIX", plans: []explainPlan{
@@ -20,18 +20,18 @@ func (w *world) explainRefusals() {
 		}},
 		explainOffer{class: "strict", spec: "serviceType: strict-SUFFIX", plans: []explainPlan{{name: "only", is: "default", spec: schema}}},
 	)
-	w.explainRecorded("dear", "dear-gold", false)
-	w.explainRecorded("strict", "strict-only", false)
-	w.apply("{apiVersion: servicecatalog.k8s.io/v1beta1, kind: ProvisioningPolicy, metadata: {name: budget-SUFFIX}, spec: {action: Deny, " +
-		"message: 'gold is for production; ask finance', namespaces: {names: [" + w.namespace + "]}, subjects: [{planName: dear-gold-SUFFIX}]}}")
+	e.explainRecorded("dear", "dear-gold", false)
+	e.explainRecorded("strict", "strict-only", false)
+	e.Apply("{apiVersion: servicecatalog.k8s.io/v1beta1, kind: ProvisioningPolicy, metadata: {name: budget-SUFFIX}, spec: {action: Deny, " +
+		"message: 'gold is for production; ask finance', namespaces: {names: [" + e.Namespace + "]}, subjects: [{planName: dear-gold-SUFFIX}]}}")
 }
 
 // TestExplainTellsEveryRefusal: what is refused, in admission's own words, with the
 // tiers that were asked in vain.
 func TestExplainTellsEveryRefusal(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.explainRefusals()
+	e := newEnv(t)
+	e.explainRefusals()
 	for name, question := range map[string]string{
 		"no-default":      "serviceType: none-SUFFIX",
 		"ambiguous":       "serviceType: both-SUFFIX",
@@ -45,14 +45,14 @@ func TestExplainTellsEveryRefusal(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := w.explainIn(t)
+			e := e.explainIn(t)
 			manifest := explainObject("ServiceInstance", "mydb", "", question)
-			told := w.explained(manifest, "-f", "-")
+			told := e.explained(manifest, "-f", "-")
 			require.Len(t, told, 1)
 			assert.Equal(t, "refused", told[0].Now.Verdict)
-			w.golden("explain/refused-"+name, w.explainTree(manifest, "-f", "-"))
+			e.golden("explain/refused-"+name, e.explainTree(manifest, "-f", "-"))
 
-			_, denial, err := w.Kubectl(w.Context(), w.explainNamed(manifest), "-n", w.namespace, "create", "-f", "-", "--dry-run=server")
+			_, denial, err := e.Stack.Kubectl(e.Context(), e.explainNamed(manifest), "-n", e.Namespace, "create", "-f", "-", "--dry-run=server")
 			require.Error(t, err)
 			for line := range strings.SplitSeq(told[0].Now.Refusal.Message, "\n") {
 				assert.Contains(t, denial, line, "admission is heard, not imitated")
@@ -61,8 +61,8 @@ func TestExplainTellsEveryRefusal(t *testing.T) {
 	}
 	t.Run("type", func(t *testing.T) {
 		t.Parallel()
-		w := w.explainIn(t)
-		w.golden("explain/refused-type", w.explainTree("", w.name("dear"))+"\n"+w.explainTree("", w.name("none"))+"\n"+w.explainTree("", w.name("strict")))
+		e := e.explainIn(t)
+		e.golden("explain/refused-type", e.explainTree("", e.Name("dear"))+"\n"+e.explainTree("", e.Name("none"))+"\n"+e.explainTree("", e.Name("strict")))
 	})
 }
 
@@ -70,25 +70,25 @@ func TestExplainTellsEveryRefusal(t *testing.T) {
 // why.
 func TestExplainPassesOverWhatPoliciesDeny(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.explainRefusals()
-	w.golden("explain/selector-denied", w.explainTree(explainObject("ServiceInstance", "mydb", "", "planSelector: {matchLabels: {tier: paid}}, serviceType: dear-SUFFIX"), "-f", "-"))
+	e := newEnv(t)
+	e.explainRefusals()
+	e.golden("explain/selector-denied", e.explainTree(explainObject("ServiceInstance", "mydb", "", "planSelector: {matchLabels: {tier: paid}}, serviceType: dear-SUFFIX"), "-f", "-"))
 }
 
 // TestExplainTellsWhatItWaitsFor: what is admitted without a plan.
 func TestExplainTellsWhatItWaitsFor(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.explainRefusals()
+	e := newEnv(t)
+	e.explainRefusals()
 	named := explainObject("ServiceInstance", "mydb", "", "clusterServiceClassExternalName: plain-SUFFIX, clusterServicePlanExternalName: three")
-	assert.Equal(t, "waits", w.explained(named, "-f", "-")[0].Now.Verdict)
-	w.golden("explain/waits-for-plan", w.explainTree(named, "-f", "-"))
+	assert.Equal(t, "waits", e.explained(named, "-f", "-")[0].Now.Verdict)
+	e.golden("explain/waits-for-plan", e.explainTree(named, "-f", "-"))
 
 	typed := explainObject("ServiceInstance", "mydb", "", "serviceType: none-SUFFIX")
-	told := w.explained(typed, "-f", "-", "--unresolved=wait")
+	told := e.explained(typed, "-f", "-", "--unresolved=wait")
 	assert.Equal(t, "waits", told[0].Now.Verdict)
 	assert.NotEmpty(t, told[0].Now.Waits)
-	said := w.svcatFails(2, "explain", "mysql", "--unresolved=hope")
+	said := e.SvcatFails(2, "explain", "mysql", "--unresolved=hope")
 	assert.Contains(t, said, "--unresolved")
 }
 
@@ -96,16 +96,16 @@ func TestExplainTellsWhatItWaitsFor(t *testing.T) {
 // catalog, and the tree says that annotations decide.
 func TestExplainDisbelievesARecord(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.explainOffers(explainOffer{class: "azure", spec: "serviceType: mysql-SUFFIX", plans: []explainPlan{
+	e := newEnv(t)
+	e.explainOffers(explainOffer{class: "azure", spec: "serviceType: mysql-SUFFIX", plans: []explainPlan{
 		{name: "old", is: "default"}, {name: "new", is: "suggested"},
 	}})
-	w.explainRecorded("mysql", "azure-old", false)
-	stdout, stderr, err := w.Kubectl(w.Context(), "", "patch", "clusterserviceplan", w.name("azure-old"), "--subresource=status", "--type=merge",
+	e.explainRecorded("mysql", "azure-old", false)
+	stdout, stderr, err := e.Stack.Kubectl(e.Context(), "", "patch", "clusterserviceplan", e.Name("azure-old"), "--subresource=status", "--type=merge",
 		"-p", `{"status":{"removedFromBrokerCatalog":true}}`)
 	require.NoError(t, err, stdout+stderr)
-	told := w.explained("", w.name("mysql"))
+	told := e.explained("", e.Name("mysql"))
 	require.Len(t, told[0].Now.Records, 1)
 	assert.False(t, told[0].Now.Records[0].Believed)
-	w.golden("explain/record-not-believed", w.explainTree("", w.name("mysql")))
+	e.golden("explain/record-not-believed", e.explainTree("", e.Name("mysql")))
 }

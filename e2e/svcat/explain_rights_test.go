@@ -12,11 +12,11 @@ import (
 // namespace, can explain; what else cannot be looked at is said.
 func TestExplainTakesNoRightToWrite(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.explainEveryRule()
-	w.apply(explainObject("ServiceInstance", "mydb", "", "serviceType: mysql-SUFFIX"))
-	user := "reader-" + w.suffix
-	w.apply(strings.ReplaceAll(`
+	e := newEnv(t)
+	e.explainEveryRule()
+	e.Apply(explainObject("ServiceInstance", "mydb", "", "serviceType: mysql-SUFFIX"))
+	user := "reader-" + e.Suffix
+	e.Apply(strings.ReplaceAll(`
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata: {name: catalog-SUFFIX}
@@ -41,17 +41,17 @@ metadata: {name: reader}
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: reader}
 subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: USER}]
 `, "USER", user))
-	kubeconfig, err := w.KubeconfigFor(t.Context(), user)
+	kubeconfig, err := e.KubeconfigFor(t.Context(), user)
 	require.NoError(t, err)
-	environment := append(w.Environment(), "KUBECONFIG="+kubeconfig)
-	for _, args := range [][]string{{w.name("mysql")}, {"instance/mydb"}} {
-		got := w.runAs(environment, "", append([]string{"-n", w.namespace, "explain"}, args...)...)
+	environment := append(e.Environment(), "KUBECONFIG="+kubeconfig)
+	for _, args := range [][]string{{e.Name("mysql")}, {"instance/mydb"}} {
+		got := e.runAs(environment, "", append([]string{"-n", e.Namespace, "explain"}, args...)...)
 		require.Zero(t, got.code, got.err)
-		assert.Contains(t, got.out, "→ azure-"+w.suffix+"/premium")
+		assert.Contains(t, got.out, "→ azure-"+e.Suffix+"/premium")
 		assert.Contains(t, got.out, "note: you may not list provisioningpolicies")
 		assert.Contains(t, got.out, "note: you may not get namespace")
 	}
-	got := w.runAs(environment, w.explainNamed(explainObject("ServiceInstance", "other", "", "serviceType: mysql-SUFFIX")), "-n", w.namespace, "explain", "-f", "-")
+	got := e.runAs(environment, e.explainNamed(explainObject("ServiceInstance", "other", "", "serviceType: mysql-SUFFIX")), "-n", e.Namespace, "explain", "-f", "-")
 	require.Zero(t, got.code, got.err)
-	w.golden("explain/rights", w.normal(got.out))
+	e.golden("explain/rights", e.normal(got.out))
 }

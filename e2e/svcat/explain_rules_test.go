@@ -13,9 +13,9 @@ import (
 
 // explainEveryRule is a catalog in which each rule of docs/choosing.md has something to
 // decide.
-func (w *world) explainEveryRule() {
-	w.Helper()
-	w.explainOffers(
+func (e *testEnv) explainEveryRule() {
+	e.Helper()
+	e.explainOffers(
 		explainOffer{class: "azure", spec: "serviceType: mysql-SUFFIX, defaultProvisionParameters: {location: eastus, ssl: {enforced: true, ca: none}}", plans: []explainPlan{
 			{name: "premium", is: "default", spec: "defaultProvisionParameters: {ssl: {ca: azure}, storage: 50}"},
 			{name: "basic", is: "suggested"},
@@ -28,17 +28,17 @@ func (w *world) explainEveryRule() {
 		explainOffer{class: "hints", own: true, spec: "serviceType: redis-SUFFIX", plans: []explainPlan{{name: "mine", is: "suggested"}}},
 		explainOffer{class: "cache", spec: "serviceType: redis-SUFFIX", plans: []explainPlan{{name: "theirs", is: "suggested"}}},
 	)
-	w.explainRecorded("mysql", "azure-premium", false)
-	w.explainRecorded("sql", "gcp-main", false)
-	w.explainRecorded("sql", "own-here", true)
+	e.explainRecorded("mysql", "azure-premium", false)
+	e.explainRecorded("sql", "gcp-main", false)
+	e.explainRecorded("sql", "own-here", true)
 }
 
 // TestExplainTellsEveryRule: each rule as a tree, and the webhook decides as the
 // tree says.
 func TestExplainTellsEveryRule(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.explainEveryRule()
+	e := newEnv(t)
+	e.explainEveryRule()
 	for rule, question := range map[string]string{
 		"named":               "clusterServiceClassExternalName: azure-SUFFIX, clusterServicePlanExternalName: basic, parameters: {location: westus, ssl: {ca: null}}",
 		"only-plan":           "clusterServiceClassExternalName: gcp-SUFFIX",
@@ -52,15 +52,15 @@ func TestExplainTellsEveryRule(t *testing.T) {
 	} {
 		t.Run(rule, func(t *testing.T) {
 			t.Parallel()
-			w := w.explainIn(t)
+			e := e.explainIn(t)
 			manifest := explainObject("ServiceInstance", "mydb", "", question)
-			told := w.explained(manifest, "-f", "-")
+			told := e.explained(manifest, "-f", "-")
 			require.Len(t, told, 1)
 			assert.Equal(t, rule, told[0].Now.Rule)
 			assert.Equal(t, "decided", told[0].Now.Verdict)
-			w.golden("explain/rule-"+rule, w.explainTree(manifest, "-f", "-"))
+			e.golden("explain/rule-"+rule, e.explainTree(manifest, "-f", "-"))
 
-			stored, warnings := w.explainDryRun(manifest)
+			stored, warnings := e.explainDryRun(manifest)
 			assert.Equal(t, warnings, told[0].Now.Warnings, "admission is heard, not imitated")
 			applied, err := v1beta1.ParseAppliedDefaults(stored.Annotations[v1beta1.AnnotationAppliedDefaults])
 			require.NoError(t, err)
@@ -82,32 +82,30 @@ func TestExplainTellsEveryRule(t *testing.T) {
 // TestExplainAType: a type by its name, as an operator asks.
 func TestExplainAType(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.explainEveryRule()
-	w.golden("explain/type", w.explainTree("", w.name("mysql")))
-	assert.Equal(t, w.explainTree("", w.name("mysql")), w.explainTree("", "type/"+w.name("mysql")))
-	assert.Equal(t, "namespace-default", w.explained("", w.name("sql"))[0].Now.Rule)
+	e := newEnv(t)
+	e.explainEveryRule()
+	e.golden("explain/type", e.explainTree("", e.Name("mysql")))
+	assert.Equal(t, e.explainTree("", e.Name("mysql")), e.explainTree("", "type/"+e.Name("mysql")))
+	assert.Equal(t, "namespace-default", e.explained("", e.Name("sql"))[0].Now.Rule)
 
-	said := w.svcatFails(1, "explain", "mysq-"+w.suffix)
-	assert.Contains(t, said, `no type "mysq-`+w.suffix+`" in the cluster and namespace "`+w.namespace+`"; did you mean mysql-`+w.suffix+"?")
+	said := e.SvcatFails(1, "explain", "mysq-"+e.Suffix)
+	assert.Contains(t, said, `no type "mysq-`+e.Suffix+`" in the cluster and namespace "`+e.Namespace+`"; did you mean mysql-`+e.Suffix+"?")
 }
 
-// explainIn is the same world as seen by a subtest.
-func (w *world) explainIn(t *testing.T) *world {
+// explainIn is the same environment as seen by a subtest.
+func (e *testEnv) explainIn(t *testing.T) *testEnv {
 	t.Helper()
-	same := *w
-	same.T = t
-	return &same
+	return &testEnv{e.In(t)}
 }
 
 // explainDryRun is an instance as admission would store it, and its warnings, by
 // kubectl.
-func (w *world) explainDryRun(manifest string) (*v1beta1.ServiceInstance, []string) {
-	w.Helper()
-	stdout, stderr, err := w.Kubectl(w.Context(), w.explainNamed(manifest), "-n", w.namespace, "create", "-f", "-", "--dry-run=server", "-o", "json")
-	require.NoError(w, err, stderr)
+func (e *testEnv) explainDryRun(manifest string) (*v1beta1.ServiceInstance, []string) {
+	e.Helper()
+	stdout, stderr, err := e.Stack.Kubectl(e.Context(), e.explainNamed(manifest), "-n", e.Namespace, "create", "-f", "-", "--dry-run=server", "-o", "json")
+	require.NoError(e, err, stderr)
 	stored := &v1beta1.ServiceInstance{}
-	require.NoError(w, json.Unmarshal([]byte(stdout), stored))
+	require.NoError(e, json.Unmarshal([]byte(stdout), stored))
 	var warnings []string
 	for line := range strings.SplitSeq(strings.TrimSpace(stderr), "\n") {
 		if warning, ok := strings.CutPrefix(line, "Warning: "); ok {

@@ -12,9 +12,9 @@ import (
 // read, and the other said; all that was asked for being forbidden stays an error.
 func TestGetWithFewRights(t *testing.T) {
 	t.Parallel()
-	w := newHidden(t)
-	kept := w.name("kept")
-	w.apply(`
+	e := newHidden(t)
+	kept := e.Name("kept")
+	e.Apply(`
 apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
 metadata: {name: developer}
@@ -35,17 +35,17 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: auditor-SUFFI
 `)
 	as := func(user string, args ...string) outcome {
 		t.Helper()
-		kubeconfig, err := w.KubeconfigFor(t.Context(), w.name(user))
+		kubeconfig, err := e.KubeconfigFor(t.Context(), e.Name(user))
 		require.NoError(t, err)
-		return w.runAs(append(w.Environment(), "KUBECONFIG="+kubeconfig), "", append([]string{"-n", w.namespace}, args...)...)
+		return e.runAs(append(e.Environment(), "KUBECONFIG="+kubeconfig), "", append([]string{"-n", e.Namespace}, args...)...)
 	}
-	developer := w.name("developer")
+	developer := e.Name("developer")
 	clusters := "not shown: the cluster's plans: you may not list clusterservicetypes; an administrator grants it: " +
 		"kubectl create clusterrolebinding servicecatalog-view-" + developer + " --clusterrole=servicecatalog-view --user=" + developer + "\n"
 
 	got := as("developer", "get", "plans", "--cluster")
 	require.Zero(t, got.code, got.err)
-	assert.Equal(t, [][]string{strings.Fields(kept + "* small " + kept + " x ns (" + w.namespace + ")")}, rowsOf(got.out), "without the cluster's, it is the one that he knows of")
+	assert.Equal(t, [][]string{strings.Fields(kept + "* small " + kept + " x ns (" + e.Namespace + ")")}, rowsOf(got.out), "without the cluster's, it is the one that he knows of")
 	assert.Equal(t, clusters, got.err)
 
 	got = as("developer", "get", "plans", "--cluster", "-o", "json")
@@ -56,7 +56,7 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: auditor-SUFFI
 	got = as("auditor", "get", "plans", "--cluster", "--type", kept)
 	require.Zero(t, got.code, got.err)
 	assert.Equal(t, [][]string{{kept + "*", "huge", kept, "x", "cluster"}}, rowsOf(got.out))
-	assert.Contains(t, got.err, `not shown: the plans of namespace "`+w.namespace+`": you may not list servicetypes there (--cluster does not ask for them);`)
+	assert.Contains(t, got.err, `not shown: the plans of namespace "`+e.Namespace+`": you may not list servicetypes there (--cluster does not ask for them);`)
 
 	got = as("auditor", "get", "plans", "--cluster", "-o", "json")
 	require.Zero(t, got.code, got.err)

@@ -37,60 +37,60 @@ spec: {serviceBrokerName: none, serviceClassRef: {name: local}, externalID: smal
 `
 
 // newHidden is a world with hiddenCatalog, once the keeper has seen the types.
-func newHidden(t *testing.T) *world {
+func newHidden(t *testing.T) *testEnv {
 	t.Helper()
-	w := newWorld(t)
-	w.apply(hiddenCatalog)
-	w.defaultsRecorded(w.name("kept"))
-	local := &v1beta1.ServiceType{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: w.name("kept")}}
-	w.eventually(func() (bool, error) {
-		err := w.client.Get(t.Context(), client.ObjectKeyFromObject(local), local)
+	e := newEnv(t)
+	e.Apply(hiddenCatalog)
+	e.defaultsRecorded(e.Name("kept"))
+	local := &v1beta1.ServiceType{ObjectMeta: metav1.ObjectMeta{Namespace: e.Namespace, Name: e.Name("kept")}}
+	e.Eventually(func() (bool, error) {
+		err := e.Client().Get(t.Context(), client.ObjectKeyFromObject(local), local)
 		return err == nil && local.Status.SuggestedPlan != "" && local.Status.Resolvable, err
 	})
-	return w
+	return e
 }
 
 // TestSuggestionBelowTheClustersDefault: what admission gives has the star, and a
 // suggestion that nobody gets has none, whichever command shows it.
 func TestSuggestionBelowTheClustersDefault(t *testing.T) {
 	t.Parallel()
-	w := newHidden(t)
-	kept := w.name("kept")
+	e := newHidden(t)
+	kept := e.Name("kept")
 	instance := "{apiVersion: servicecatalog.k8s.io/v1beta1, kind: ServiceInstance, metadata: {name: mydb}, spec: {serviceType: " + kept + "}}"
-	given, stderr, err := w.Kubectl(t.Context(), instance, "-n", w.namespace, "create", "--dry-run=server", "-f", "-", "-o", "jsonpath={.spec.clusterServicePlanRef.name}")
+	given, stderr, err := e.Stack.Kubectl(t.Context(), instance, "-n", e.Namespace, "create", "--dry-run=server", "-f", "-", "-o", "jsonpath={.spec.clusterServicePlanRef.name}")
 	require.NoError(t, err, stderr)
-	require.Equal(t, w.name("huge"), given, "what admission gives")
+	require.Equal(t, e.Name("huge"), given, "what admission gives")
 
-	both := rowsOf(w.svcat("get", "plans", "--default", "--cluster", "--type", kept))
+	both := rowsOf(e.Svcat("get", "plans", "--default", "--cluster", "--type", kept))
 	assert.Equal(t, [][]string{{kept + "*", "huge", kept, "x", "cluster"}}, both)
-	assert.Equal(t, `no plans that stand for a type in namespace "`+w.namespace+`"`+"\n", w.svcat("get", "plans", "--default"), "the cluster is not shown, but counts")
-	assert.Equal(t, kept, rowsOf(w.svcat("get", "plan", "small"))[0][0])
-	assert.Equal(t, kept, rowsOf(w.svcat("get", "type", kept))[0][0])
-	assert.Equal(t, `no types with a default plan in namespace "`+w.namespace+`"`+"\n", w.svcat("get", "types", "--default"))
-	assert.Equal(t, "true", valueOf(w.svcat("describe", "plan", "small"), "Suggested:"))
-	assert.Equal(t, kept, rowsOf(w.svcat("describe", "class", kept))[0][0])
+	assert.Equal(t, `no plans that stand for a type in namespace "`+e.Namespace+`"`+"\n", e.Svcat("get", "plans", "--default"), "the cluster is not shown, but counts")
+	assert.Equal(t, kept, rowsOf(e.Svcat("get", "plan", "small"))[0][0])
+	assert.Equal(t, kept, rowsOf(e.Svcat("get", "type", kept))[0][0])
+	assert.Equal(t, `no types with a default plan in namespace "`+e.Namespace+`"`+"\n", e.Svcat("get", "types", "--default"))
+	assert.Equal(t, "true", valueOf(e.Svcat("describe", "plan", "small"), "Suggested:"))
+	assert.Equal(t, kept, rowsOf(e.Svcat("describe", "class", kept))[0][0])
 
-	described := w.svcat("describe", "type", kept)
+	described := e.Svcat("describe", "type", kept)
 	assert.Equal(t, kept+"/huge (default of the cluster)", valueOf(described, "Gives:"))
 	assert.Equal(t, [][]string{
-		{kept + "/huge", w.name("huge"), "cluster", "chosen"},
-		strings.Fields(kept + "/small small ns (" + w.namespace + ") only suggested"),
+		{kept + "/huge", e.Name("huge"), "cluster", "chosen"},
+		strings.Fields(kept + "/small small ns (" + e.Namespace + ") only suggested"),
 	}, rowsOf(described)[:2])
 }
 
 // TestClassesHideNoPlans: a namespace's class of the same name as the cluster's.
 func TestClassesHideNoPlans(t *testing.T) {
 	t.Parallel()
-	w := newHidden(t)
-	kept := w.name("kept")
-	assert.Equal(t, "huge", rowsOf(w.svcat("get", "plan", kept+"/huge", "--scope", "all"))[0][1])
-	assert.Equal(t, "huge", valueOf(w.svcat("describe", "plan", kept+"/huge"), "Name:"))
-	assert.Equal(t, "huge", valueOf(w.svcat("describe", "plan", "huge", "--class", kept), "Name:"))
-	assert.Equal(t, `error: no plan "hug" in class `+kept+` of namespace "`+w.namespace+`" or of the cluster; did you mean huge? plans: huge, small`+"\n",
-		w.svcatFails(1, "get", "plan", kept+"/hug", "--scope", "all"))
-	assert.Equal(t, `error: no plan "huge" in class `+kept+` of namespace "`+w.namespace+`"; plans: small`+"\n",
-		w.svcatFails(1, "get", "plan", kept+"/huge"))
-	assert.Equal(t, `error: no plan "smal" in class local of namespace "`+w.namespace+`"; did you mean small? plans: small`+"\n",
-		w.svcatFails(1, "get", "plan", "--kube-name", "local/smal"))
-	assert.Contains(t, w.svcatFails(1, "get", "class", "--kube-name", "loca"), "did you mean local? classes: local\n")
+	e := newHidden(t)
+	kept := e.Name("kept")
+	assert.Equal(t, "huge", rowsOf(e.Svcat("get", "plan", kept+"/huge", "--scope", "all"))[0][1])
+	assert.Equal(t, "huge", valueOf(e.Svcat("describe", "plan", kept+"/huge"), "Name:"))
+	assert.Equal(t, "huge", valueOf(e.Svcat("describe", "plan", "huge", "--class", kept), "Name:"))
+	assert.Equal(t, `error: no plan "hug" in class `+kept+` of namespace "`+e.Namespace+`" or of the cluster; did you mean huge? plans: huge, small`+"\n",
+		e.SvcatFails(1, "get", "plan", kept+"/hug", "--scope", "all"))
+	assert.Equal(t, `error: no plan "huge" in class `+kept+` of namespace "`+e.Namespace+`"; plans: small`+"\n",
+		e.SvcatFails(1, "get", "plan", kept+"/huge"))
+	assert.Equal(t, `error: no plan "smal" in class local of namespace "`+e.Namespace+`"; did you mean small? plans: small`+"\n",
+		e.SvcatFails(1, "get", "plan", "--kube-name", "local/smal"))
+	assert.Contains(t, e.SvcatFails(1, "get", "class", "--kube-name", "loca"), "did you mean local? classes: local\n")
 }

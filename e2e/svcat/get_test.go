@@ -15,8 +15,8 @@ import (
 //nolint:tparallel // the parts share what was made; each only reads.
 func TestGet(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
-	broker, db, mysql := s.name("broker"), s.name("db"), s.name("mysql")
+	s := newDisplay(t)
+	broker, db, mysql := s.Name("broker"), s.Name("db"), s.Name("mysql")
 	cases := map[string][]string{
 		"Brokers":         {"get", "brokers", broker, "--cluster"},
 		"BrokersWide":     {"get", "brokers", broker, "--cluster", "-o", "wide"},
@@ -43,7 +43,7 @@ func TestGet(t *testing.T) {
 	for name, args := range cases {
 		t.Run(name, func(t *testing.T) {
 			s := s.in(t)
-			s.golden(filepath.Join("get", name), s.plain(s.svcat(args...)))
+			s.golden(filepath.Join("get", name), s.plain(s.Svcat(args...)))
 		})
 	}
 }
@@ -52,11 +52,11 @@ func TestGet(t *testing.T) {
 // several as a list of kubectl's.
 func TestGetAsObjects(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
-	db := s.name("db")
+	s := newDisplay(t)
+	db := s.Name("db")
 	plans := []string{"get", "plans", "--cluster", "--class", db, "-o"}
 	for _, format := range []string{"yaml", "json"} {
-		printed := s.svcat(append(plans, format)...)
+		printed := s.Svcat(append(plans, format)...)
 		list := parsed(t, printed)
 		assert.Equal(t, "List", list["kind"])
 		assert.Equal(t, "v1", list["apiVersion"])
@@ -65,30 +65,30 @@ func TestGetAsObjects(t *testing.T) {
 		assert.Equal(t, s.kubectlPrints("clusterserviceplan", "-l", "servicecatalog.k8s.io/spec.clusterServiceClassRef.name="+s.classLabel(), "-o", format), printed,
 			"%s: byte for byte as kubectl", format)
 
-		one := s.svcat("get", "plan", db+"/small", "--cluster", "-o", format)
+		one := s.Svcat("get", "plan", db+"/small", "--cluster", "-o", format)
 		assert.Equal(t, "ClusterServicePlan", parsed(t, one)["kind"], format)
-		assert.Equal(t, s.kubectlPrints("serviceinstance", "mydb", "-o", format), s.svcat("get", "instance", "mydb", "-o", format))
-		assert.Equal(t, s.kubectlPrints("serviceinstance", "-l", "no=such", "-o", format), s.svcat("get", "instances", "--type", "none", "-o", format), "%s: an empty list", format)
+		assert.Equal(t, s.kubectlPrints("serviceinstance", "mydb", "-o", format), s.Svcat("get", "instance", "mydb", "-o", format))
+		assert.Equal(t, s.kubectlPrints("serviceinstance", "-l", "no=such", "-o", format), s.Svcat("get", "instances", "--type", "none", "-o", format), "%s: an empty list", format)
 	}
-	assert.Contains(t, s.svcat("get", "plan", db+"/small", "--cluster", "-o", "yaml", "--show-managed-fields"), "managedFields")
-	assert.Equal(t, "large small", s.svcat(append(plans, "jsonpath={.items[*].spec.externalName}")...))
-	assert.Equal(t, "large\nsmall\n", s.svcat(append(plans, `go-template={{range .items}}{{.spec.externalName}}{{"\n"}}{{end}}`)...))
-	assert.Equal(t, "mysql-"+s.suffix, s.svcat("get", "instance", "mydb", "-o", "jsonpath={.spec.serviceType}"))
-	names := strings.Fields(s.plain(s.svcat(append(plans, "name")...)))
+	assert.Contains(t, s.Svcat("get", "plan", db+"/small", "--cluster", "-o", "yaml", "--show-managed-fields"), "managedFields")
+	assert.Equal(t, "large small", s.Svcat(append(plans, "jsonpath={.items[*].spec.externalName}")...))
+	assert.Equal(t, "large\nsmall\n", s.Svcat(append(plans, `go-template={{range .items}}{{.spec.externalName}}{{"\n"}}{{end}}`)...))
+	assert.Equal(t, "mysql-"+s.Suffix, s.Svcat("get", "instance", "mydb", "-o", "jsonpath={.spec.serviceType}"))
+	names := strings.Fields(s.plain(s.Svcat(append(plans, "name")...)))
 	assert.Equal(t, []string{"clusterserviceplan.servicecatalog.k8s.io/large-suffixed", "clusterserviceplan.servicecatalog.k8s.io/small-suffixed"}, names)
-	assert.Equal(t, "clusterserviceclass.servicecatalog.k8s.io/db-suffixed", strings.TrimSpace(s.plain(s.svcat("mp", "--cluster", "--type", s.name("mysql"), "-o", "name"))))
+	assert.Equal(t, "clusterserviceclass.servicecatalog.k8s.io/db-suffixed", strings.TrimSpace(s.plain(s.Svcat("mp", "--cluster", "--type", s.Name("mysql"), "-o", "name"))))
 }
 
-// classLabel is the hashed label of the shelf's class.
-func (s *shelf) classLabel() string {
+// classLabel is the hashed label of the display's class.
+func (s *display) classLabel() string {
 	s.Helper()
-	return s.svcat("get", "plan", s.name("db")+"/small", "--cluster", "-o", `jsonpath={.metadata.labels.servicecatalog\.k8s\.io/spec\.clusterServiceClassRef\.name}`)
+	return s.Svcat("get", "plan", s.Name("db")+"/small", "--cluster", "-o", `jsonpath={.metadata.labels.servicecatalog\.k8s\.io/spec\.clusterServiceClassRef\.name}`)
 }
 
 // kubectlPrints is what `kubectl get` prints.
-func (s *shelf) kubectlPrints(args ...string) string {
+func (s *display) kubectlPrints(args ...string) string {
 	s.Helper()
-	stdout, stderr, err := s.Kubectl(s.Context(), "", append([]string{"-n", s.namespace, "get"}, args...)...)
+	stdout, stderr, err := s.Stack.Kubectl(s.Context(), "", append([]string{"-n", s.Namespace, "get"}, args...)...)
 	require.NoError(s, err, stderr)
 	return stdout
 }
@@ -106,7 +106,7 @@ func parsed(t *testing.T, text string) map[string]any {
 //nolint:tparallel // the parts share what was made; each only reads.
 func TestGetFails(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
+	s := newDisplay(t)
 	cases := map[string]struct {
 		reason string
 		code   int
@@ -114,17 +114,17 @@ func TestGetFails(t *testing.T) {
 		want   string
 	}{
 		"Absent":        {reason: "a name that is not there is answered with those that are", code: 1, args: []string{"get", "instance", "mydc"}, want: `error: no instance "mydc" in namespace "a-namespace"; did you mean mydb? instances: mydb`},
-		"AbsentPlan":    {reason: "a plan is looked for in the class", code: 1, args: []string{"get", "plan", s.name("db") + "/smal", "--cluster"}, want: `error: no plan "smal" in class db-suffixed; did you mean small? plans: large, small`},
+		"AbsentPlan":    {reason: "a plan is looked for in the class", code: 1, args: []string{"get", "plan", s.Name("db") + "/smal", "--cluster"}, want: `error: no plan "smal" in class db-suffixed; did you mean small? plans: large, small`},
 		"AbsentClass":   {reason: "a class to narrow by is a name too", code: 1, args: []string{"get", "plans", "--class", "redis"}, want: `error: no class "redis" in namespace "a-namespace"; there are no classes`},
 		"Empty":         {reason: "nothing there is said, and no failure", code: 0, args: []string{"get", "plans"}, want: `no plans in namespace "a-namespace"`},
-		"EmptyFiltered": {reason: "what was asked for is said again", code: 0, args: []string{"get", "instances", "--type", "redis", "--class", s.name("db")}, want: `no instances of type redis of class db-suffixed in namespace "a-namespace"`},
-		"SlipOfType":    {reason: "a type that was meant is said", code: 0, args: []string{"get", "instances", "--type", "mysq-" + s.suffix}, want: `no instances of type mysq-suffixed in namespace "a-namespace"; did you mean mysql-suffixed?`},
-		"SlipOfClass":   {reason: "a class that is not there is no empty list", code: 1, args: []string{"get", "instances", "--class", "d-" + s.suffix}, want: `error: no class "d-suffixed" in the cluster and namespace "a-namespace"; did you mean db-suffixed? classes: `},
-		"SlipOfPlan":    {reason: "nor is a plan", code: 1, args: []string{"get", "instances", "--plan", s.name("db") + "/smal"}, want: `error: no plan "smal" in class db-suffixed; did you mean small? plans: large, small`},
-		"SlipOfBroker":  {reason: "nor a broker", code: 1, args: []string{"get", "plans", "--broker", "brokr-" + s.suffix}, want: `error: no broker "brokr-suffixed" in the cluster and namespace "a-namespace"; did you mean broker-suffixed? brokers: `},
-		"OtherType":     {reason: "what is named must pass the filters too", code: 1, args: []string{"get", "plan", s.name("db") + "/small", "--cluster", "--type", "redis"}, want: `error: no plans called db-suffixed/small of type redis in the cluster`},
-		"NotDefault":    {reason: "as above", code: 1, args: []string{"get", "plan", s.name("db") + "/large", "--cluster", "--default"}, want: `error: no plans called db-suffixed/large that stand for a type in the cluster`},
-		"OtherClass":    {reason: "as above", code: 1, args: []string{"get", "instance", "mydb", "--plan", s.name("db") + "/large"}, want: `error: no instances called mydb of plan db-suffixed/large in namespace "a-namespace"`},
+		"EmptyFiltered": {reason: "what was asked for is said again", code: 0, args: []string{"get", "instances", "--type", "redis", "--class", s.Name("db")}, want: `no instances of type redis of class db-suffixed in namespace "a-namespace"`},
+		"SlipOfType":    {reason: "a type that was meant is said", code: 0, args: []string{"get", "instances", "--type", "mysq-" + s.Suffix}, want: `no instances of type mysq-suffixed in namespace "a-namespace"; did you mean mysql-suffixed?`},
+		"SlipOfClass":   {reason: "a class that is not there is no empty list", code: 1, args: []string{"get", "instances", "--class", "d-" + s.Suffix}, want: `error: no class "d-suffixed" in the cluster and namespace "a-namespace"; did you mean db-suffixed? classes: `},
+		"SlipOfPlan":    {reason: "nor is a plan", code: 1, args: []string{"get", "instances", "--plan", s.Name("db") + "/smal"}, want: `error: no plan "smal" in class db-suffixed; did you mean small? plans: large, small`},
+		"SlipOfBroker":  {reason: "nor a broker", code: 1, args: []string{"get", "plans", "--broker", "brokr-" + s.Suffix}, want: `error: no broker "brokr-suffixed" in the cluster and namespace "a-namespace"; did you mean broker-suffixed? brokers: `},
+		"OtherType":     {reason: "what is named must pass the filters too", code: 1, args: []string{"get", "plan", s.Name("db") + "/small", "--cluster", "--type", "redis"}, want: `error: no plans called db-suffixed/small of type redis in the cluster`},
+		"NotDefault":    {reason: "as above", code: 1, args: []string{"get", "plan", s.Name("db") + "/large", "--cluster", "--default"}, want: `error: no plans called db-suffixed/large that stand for a type in the cluster`},
+		"OtherClass":    {reason: "as above", code: 1, args: []string{"get", "instance", "mydb", "--plan", s.Name("db") + "/large"}, want: `error: no instances called mydb of plan db-suffixed/large in namespace "a-namespace"`},
 		"OtherBinding":  {reason: "as above, for objects", code: 1, args: []string{"get", "binding", "mydb-admin", "--type", "redis", "-o", "yaml"}, want: `error: no bindings called mydb-admin of type redis in namespace "a-namespace"`},
 		"EmptyName":     {reason: "half a name is none", code: 2, args: []string{"get", "plan", "/"}, want: `error: "/" names no plan; give NAME or CLASS/PLAN`},
 		"NoName":        {reason: "an empty word is a variable that is not set", code: 2, args: []string{"get", "class", ""}, want: `error: svcat get classes: the name is empty`},
@@ -141,7 +141,7 @@ func TestGetFails(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := s.run("", append([]string{"-n", s.namespace}, tc.args...)...)
+			got := s.run("", append([]string{"-n", s.Namespace}, tc.args...)...)
 			assert.Equal(t, tc.code, got.code, tc.reason)
 			assert.Empty(t, got.out)
 			first, _, _ := strings.Cut(s.plain(got.err), "\n")

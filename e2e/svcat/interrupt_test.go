@@ -24,7 +24,7 @@ import (
 // nothing was changed, and every command ends at once.
 func TestInterruptBeforeWriting(t *testing.T) { //nolint:tparallel // The cases share one world, one after the other.
 	t.Parallel()
-	w := newWorld(t)
+	e := newEnv(t)
 	silent, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = silent.Close() })
@@ -38,7 +38,7 @@ func TestInterruptBeforeWriting(t *testing.T) { //nolint:tparallel // The cases 
 		"provision mydb --class a", "bind mydb", "unbind mydb", "unbind --name mydb", "deprovision mydb", "touch instance mydb", "deregister asb", "sync broker asb",
 	} {
 		t.Run(command, func(t *testing.T) {
-			hangs := w.start(kubeconfig, strings.Fields(command)...)
+			hangs := e.start(kubeconfig, strings.Fields(command)...)
 			connection, err := silent.Accept()
 			require.NoError(t, err)
 			t.Cleanup(func() { _ = connection.Close() })
@@ -56,17 +56,17 @@ func TestInterruptWhileWaiting(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s.broker.Async(osbtest.Provision, -1)
-	waits := s.start("", "provision", "mydb", "--type", s.name("mysql"), "--wait")
+	waits := s.start("", "provision", "mydb", "--type", s.Name("mysql"), "--wait")
 	waits.says("mydb: Ready=Unknown Provisioning: ")
 	waits.interrupt()
 	got := waits.ends()
 	assert.Equal(t, 130, got.code, got.err)
 	assert.Contains(t, got.err, `error: interrupted: instance "mydb" stands but is not ready: Ready=Unknown Provisioning: `)
-	assert.Contains(t, got.err, "it goes on in the cluster: see svcat describe instance mydb -n "+s.namespace)
+	assert.Contains(t, got.err, "it goes on in the cluster: see svcat describe instance mydb -n "+s.Namespace)
 	s.finish(s.instance("mydb").Spec.ExternalID)
-	s.svcat("touch", "instance", "mydb", "--wait")
+	s.Svcat("touch", "instance", "mydb", "--wait")
 
-	s.svcat("bind", "mydb", "--wait")
+	s.Svcat("bind", "mydb", "--wait")
 	waits = s.start("", "deprovision", "mydb", "--wait")
 	waits.says("DeprovisionBlockedByExistingCredentials")
 	waits.interrupt()
@@ -82,7 +82,7 @@ func TestInterruptTwice(t *testing.T) {
 	s := newShop(t)
 	proxy := s.proxy()
 	held := proxy.Hold(writes(http.MethodPost, "serviceinstances"))
-	ordering := s.start(proxy.Kubeconfig(), "provision", "mydb", "--type", s.name("mysql"))
+	ordering := s.start(proxy.Kubeconfig(), "provision", "mydb", "--type", s.Name("mysql"))
 	<-held.Arrived
 	ordering.interrupt()
 	for range 5 {
@@ -101,7 +101,7 @@ func TestInterruptWhileWriting(t *testing.T) {
 	s := newShop(t)
 	proxy := s.proxy()
 	held := proxy.Hold(writes(http.MethodPost, "serviceinstances"))
-	ordering := s.start(proxy.Kubeconfig(), "provision", "mydb", "--type", s.name("mysql"), "--wait")
+	ordering := s.start(proxy.Kubeconfig(), "provision", "mydb", "--type", s.Name("mysql"), "--wait")
 	<-held.Arrived
 	ordering.interrupt()
 	held.Apply()
@@ -119,7 +119,7 @@ func TestInterruptWithoutAnswer(t *testing.T) {
 	s := newShop(t)
 	proxy := s.proxy()
 	held := proxy.Hold(writes(http.MethodPost, "serviceinstances"))
-	ordering := s.start(proxy.Kubeconfig(), "provision", "mydb", "--type", s.name("mysql"))
+	ordering := s.start(proxy.Kubeconfig(), "provision", "mydb", "--type", s.Name("mysql"))
 	<-held.Arrived
 	ordering.interrupt()
 	got := ordering.ends()
@@ -142,7 +142,7 @@ func TestInterruptWhileAbandoning(t *testing.T) {
 	held.Answer()
 	got := abandoning.ends()
 	assert.Zero(t, got.code, got.err)
-	s.eventually(func() (bool, error) { return s.isGone(&api.ServiceInstance{}, "mydb"), nil })
+	s.Eventually(func() (bool, error) { return s.isGone(&api.ServiceInstance{}, "mydb"), nil })
 	assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Deprovision)))
 }
 
@@ -152,7 +152,7 @@ func TestInterruptWhileUnbinding(t *testing.T) {
 	s := newShop(t)
 	s.database("mydb")
 	for _, name := range []string{"a", "b", "c"} {
-		s.svcat("bind", "mydb", "--name", name, "--wait")
+		s.Svcat("bind", "mydb", "--name", name, "--wait")
 	}
 	proxy := s.proxy()
 	held := proxy.Hold(writes(http.MethodDelete, "servicebindings"))
@@ -173,7 +173,7 @@ func TestAbandonThatIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s.database("mydb")
-	s.apply(`
+	s.Apply(`
 apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
 metadata: {name: editor}
@@ -186,10 +186,10 @@ metadata: {name: editor}
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: editor}
 subjects: [{kind: User, name: editor-SUFFIX}]
 `)
-	kubeconfig, err := s.KubeconfigFor(t.Context(), "editor-"+s.suffix)
+	kubeconfig, err := s.KubeconfigFor(t.Context(), "editor-"+s.Suffix)
 	require.NoError(t, err)
 	var got outcome
-	s.eventually(func() (bool, error) { // until the API server knows of the role
+	s.Eventually(func() (bool, error) { // until the API server knows of the role
 		got = s.start(kubeconfig, "deprovision", "mydb", "--abandon", "--yes").ends()
 		if strings.Contains(got.err, "cannot delete resource") {
 			return true, nil
@@ -201,11 +201,11 @@ subjects: [{kind: User, name: editor-SUFFIX}]
 }
 
 // proxy leads to the API server.
-func (w *world) proxy() *stack.APIProxy {
-	w.Helper()
-	proxy, err := w.StartAPIProxy(w.Context(), "svcat-"+w.suffix, w.Kubeconfig())
-	require.NoError(w, err)
-	w.Cleanup(func() { assert.NoError(w, proxy.Close()) })
+func (e *testEnv) proxy() *stack.APIProxy {
+	e.Helper()
+	proxy, err := e.StartAPIProxy(e.Context(), "svcat-"+e.Suffix, e.Kubeconfig())
+	require.NoError(e, err)
+	e.Cleanup(func() { assert.NoError(e, proxy.Close()) })
 	return proxy
 }
 

@@ -12,8 +12,8 @@ import (
 //nolint:tparallel // the parts share what was made; each only reads.
 func TestLegacyTables(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
-	db, broker, kubeName := s.name("db"), s.name("broker"), s.prints("get", "class", s.name("db"), "--cluster", "-o", "jsonpath={.metadata.name}")
+	s := newDisplay(t)
+	db, broker, kubeName := s.Name("db"), s.Name("broker"), s.prints("get", "class", s.Name("db"), "--cluster", "-o", "jsonpath={.metadata.name}")
 	cases := map[string][][]string{
 		"Brokers": {
 			{"get", "brokers", broker, "--scope", "cluster"}, {"get", "broker", broker, "--scope", "all"},
@@ -37,7 +37,7 @@ func TestLegacyTables(t *testing.T) {
 		},
 		"Bindings": {{"get", "bindings"}, {"get", "binding", "mydb-admin"}, {"get", "bnd"}},
 		"Marketplace": {
-			{"marketplace", "--scope", "cluster", "--type", s.name("mysql")}, {"mp", "--all-namespaces", "--type", s.name("mysql")},
+			{"marketplace", "--scope", "cluster", "--type", s.Name("mysql")}, {"mp", "--all-namespaces", "--type", s.Name("mysql")},
 		},
 	}
 	for name, invocations := range cases {

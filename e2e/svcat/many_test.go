@@ -20,8 +20,8 @@ const manyPlans = 1_100
 // sorted, in every layout.
 func TestGetManyPlans(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.apply(`
+	e := newEnv(t)
+	e.Apply(`
 apiVersion: servicecatalog.k8s.io/v1beta1
 kind: ServiceClass
 metadata: {name: many}
@@ -33,10 +33,10 @@ spec: {serviceBrokerName: none, externalID: many, externalName: many, serviceTyp
 	for i := range want {
 		want[i] = fmt.Sprintf("plan-%04d", i)
 		creating.Go(func() error {
-			plan := &v1beta1.ServicePlan{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: want[i]}}
+			plan := &v1beta1.ServicePlan{ObjectMeta: metav1.ObjectMeta{Namespace: e.Namespace, Name: want[i]}}
 			plan.Spec.ExternalID, plan.Spec.ExternalName = want[i], want[i]
 			plan.Spec.ServiceBrokerName, plan.Spec.ServiceClassRef.Name = "none", "many"
-			return w.client.Create(t.Context(), plan)
+			return e.Client().Create(t.Context(), plan)
 		})
 	}
 	require.NoError(t, creating.Wait())
@@ -49,12 +49,12 @@ spec: {serviceBrokerName: none, externalID: many, externalName: many, serviceTyp
 		}
 		return cells
 	}
-	assert.Equal(t, want, column(w.svcat("get", "plans"), 1), "table")
-	assert.Equal(t, want, column(w.svcat("get", "plans", "--type", "many", "-o", "wide"), 1), "wide")
-	assert.Equal(t, want, column(w.svcat("get", "plans", "--class", "many", "-o", "legacy"), 0), "legacy")
-	assert.Equal(t, want, strings.Fields(w.svcat("get", "plans", "-o", "jsonpath={.items[*].metadata.name}")), "jsonpath")
-	assert.Len(t, parsed(t, w.svcat("get", "plans", "-o", "json"))["items"], manyPlans)
-	assert.Len(t, parsed(t, w.svcat("get", "plans", "-o", "yaml"))["items"], manyPlans)
-	names := w.svcat("get", "plans", "--class", "many", "-o", "name")
+	assert.Equal(t, want, column(e.Svcat("get", "plans"), 1), "table")
+	assert.Equal(t, want, column(e.Svcat("get", "plans", "--type", "many", "-o", "wide"), 1), "wide")
+	assert.Equal(t, want, column(e.Svcat("get", "plans", "--class", "many", "-o", "legacy"), 0), "legacy")
+	assert.Equal(t, want, strings.Fields(e.Svcat("get", "plans", "-o", "jsonpath={.items[*].metadata.name}")), "jsonpath")
+	assert.Len(t, parsed(t, e.Svcat("get", "plans", "-o", "json"))["items"], manyPlans)
+	assert.Len(t, parsed(t, e.Svcat("get", "plans", "-o", "yaml"))["items"], manyPlans)
+	names := e.Svcat("get", "plans", "--class", "many", "-o", "name")
 	assert.Equal(t, manyPlans, strings.Count(names, "serviceplan.servicecatalog.k8s.io/plan-"))
 }

@@ -22,12 +22,12 @@ const ordered = `{"location": "westus", "resourceGroup": "default", "sslEnforcem
 func TestProvisionWithDefaults(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	args := []string{"provision", "mydb", "--class", s.name("azure-mysql"), "--plan", "basic50", "--param", "location=westus"}
-	s.golden("provision-class-manifest", s.normal(s.svcat(append(args, "--dry-run=client", "-o", "yaml")...)))
+	args := []string{"provision", "mydb", "--class", s.Name("azure-mysql"), "--plan", "basic50", "--param", "location=westus"}
+	s.golden("provision-class-manifest", s.normal(s.Svcat(append(args, "--dry-run=client", "-o", "yaml")...)))
 	s.golden("provision-class", s.normal(s.told(append(args, "--wait")...)))
 
 	spec := s.instance("mydb").Spec
-	assert.Equal(t, s.name("azure-mysql"), spec.ClusterServiceClassExternalName)
+	assert.Equal(t, s.Name("azure-mysql"), spec.ClusterServiceClassExternalName)
 	assert.Equal(t, "basic50", spec.ClusterServicePlanExternalName)
 	assert.Empty(t, spec.ServiceType)
 	assert.JSONEq(t, ordered, string(spec.Parameters.Raw))
@@ -38,12 +38,12 @@ func TestProvisionWithDefaults(t *testing.T) {
 func TestProvisionByType(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	args := []string{"provision", "mydb", "--type", s.name("mysql"), "--param", "location=westus"}
-	s.golden("provision-type-manifest", s.normal(s.svcat(append(args, "--dry-run=client", "-o", "yaml")...)))
+	args := []string{"provision", "mydb", "--type", s.Name("mysql"), "--param", "location=westus"}
+	s.golden("provision-type-manifest", s.normal(s.Svcat(append(args, "--dry-run=client", "-o", "yaml")...)))
 	s.golden("provision-type", s.normal(s.told(append(args, "--wait")...)))
 
 	instance := s.instance("mydb")
-	assert.Equal(t, s.name("mysql"), instance.Spec.ServiceType)
+	assert.Equal(t, s.Name("mysql"), instance.Spec.ServiceType)
 	assert.Equal(t, s.id("997b8372-8dac-40ac-ae65-758b4a5075a5"), instance.Spec.ClusterServiceClassRef.Name)
 	assert.Equal(t, s.id("f9a3cc8e-a6e2-474d-b032-9837ea3dfcaa"), instance.Spec.ClusterServicePlanRef.Name)
 	want := decoded(t, []byte(ordered))
@@ -57,8 +57,8 @@ func TestProvisionByType(t *testing.T) {
 func TestProvisionEachWay(t *testing.T) { //nolint:tparallel // The cases share one world, one after the other.
 	t.Parallel()
 	s := newShop(t)
-	mysql, class, plan := s.name("azure-mysql"), s.id("997b8372-8dac-40ac-ae65-758b4a5075a5"), s.id("427559f1-bf2a-45d3-8844-32374a3e58aa")
-	s.svcat("register", "own", "--url", s.broker.URL, "--wait") // the same catalog in the namespace, under the same names
+	mysql, class, plan := s.Name("azure-mysql"), s.id("997b8372-8dac-40ac-ae65-758b4a5075a5"), s.id("427559f1-bf2a-45d3-8844-32374a3e58aa")
+	s.Svcat("register", "own", "--url", s.broker.URL, "--wait") // the same catalog in the namespace, under the same names
 	for name, way := range map[string]struct {
 		reason string
 		args   []string
@@ -91,14 +91,14 @@ func TestProvisionEachWay(t *testing.T) { //nolint:tparallel // The cases share 
 		},
 		"ByClassAndType": {
 			reason: "a type may stand beside a class",
-			args:   []string{"--class", mysql, "--type", s.name("mysql")},
+			args:   []string{"--class", mysql, "--type", s.Name("mysql")},
 			want:   api.PlanReference{ServiceClassExternalName: mysql, ServicePlanExternalName: "premium-p1"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dry := s.svcat(append([]string{"provision", "mydb", "--dry-run=server", "-o", "name"}, way.args...)...)
+			dry := s.Svcat(append([]string{"provision", "mydb", "--dry-run=server", "-o", "name"}, way.args...)...)
 			assert.Contains(t, dry, "serviceinstance", way.reason)
-			s.svcat(append([]string{"provision", lower(name)}, way.args...)...)
+			s.Svcat(append([]string{"provision", lower(name)}, way.args...)...)
 			spec := s.instance(lower(name)).Spec
 			assert.Equal(t, way.want, spec.PlanReference, way.reason)
 			assert.True(t, spec.Decided(), way.reason)
@@ -111,7 +111,7 @@ func TestProvisionBySelector(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	label := api.LabelAttributePrefix + "Cores=8"
-	s.svcat("provision", "big", "--type", s.name("mysql"), "--selector", label)
+	s.Svcat("provision", "big", "--type", s.Name("mysql"), "--selector", label)
 	spec := s.instance("big").Spec
 	assert.Equal(t, s.id("f9a3cc8e-a6e2-474d-b032-9837ea3dfcaa"), spec.ClusterServicePlanRef.Name)
 	assert.Equal(t, &metav1.LabelSelector{MatchLabels: map[string]string{api.LabelAttributePrefix + "Cores": "8"}}, spec.PlanSelector)
@@ -121,11 +121,11 @@ func TestProvisionBySelector(t *testing.T) {
 func TestProvisionParameters(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "mysecret"}, StringData: map[string]string{"more": `{"password": "hidden"}`}}
-	require.NoError(t, s.client.Create(t.Context(), secret))
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: "mysecret"}, StringData: map[string]string{"more": `{"password": "hidden"}`}}
+	require.NoError(t, s.Client().Create(t.Context(), secret))
 	file := filepath.Join(t.TempDir(), "parameters.json")
 	require.NoError(t, os.WriteFile(file, []byte(`{"big": 9223372036854775807, "exact": 0.10, "list": [1, "a"]}`), 0o600))
-	printed := s.svcat("provision", "cache", "--class", s.name("azure-redis"), "--plan", "basic-c0", "--params-json", "@"+file, "-s", "mysecret[more]", "--wait")
+	printed := s.Svcat("provision", "cache", "--class", s.Name("azure-redis"), "--plan", "basic-c0", "--params-json", "@"+file, "-s", "mysecret[more]", "--wait")
 	assert.NotContains(t, printed, "hidden")
 
 	instance := s.instance("cache")
@@ -141,7 +141,7 @@ func TestProvisionParameters(t *testing.T) {
 func TestProvisionErrors(t *testing.T) { //nolint:tparallel // The cases share one world, one after the other.
 	t.Parallel()
 	s := newShop(t)
-	mysql := s.name("azure-mysql")
+	mysql := s.Name("azure-mysql")
 	for name, wrong := range map[string]struct {
 		reason string
 		code   int
@@ -159,12 +159,12 @@ func TestProvisionErrors(t *testing.T) { //nolint:tparallel // The cases share o
 		"BadSecret":      {"it must be SECRET[KEY]", 2, []string{"mydb", "--type", "mysql", "--secret", "s3cr3t"}},
 		"BadTimeout":     {"a time", 2, []string{"mydb", "--type", "mysql", "--timeout", "soon"}},
 		"BadDryRun":      {"one of three words", 2, []string{"mydb", "--type", "mysql", "--dry-run=maybe"}},
-		"UnknownClass":   {"the nearest is named", 1, []string{"mydb", "--class", s.name("azure-mysqk")}},
+		"UnknownClass":   {"the nearest is named", 1, []string{"mydb", "--class", s.Name("azure-mysqk")}},
 		"UnknownPlan":    {"the plans of the class", 1, []string{"mydb", "--class", mysql, "--plan", "basic60"}},
 		"NoSuchFile":     {"the file", 1, []string{"mydb", "--type", "mysql", "--params-json", "@/nowhere"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			told := s.svcatFails(wrong.code, append([]string{"provision"}, wrong.args...)...)
+			told := s.SvcatFails(wrong.code, append([]string{"provision"}, wrong.args...)...)
 			assert.NotContains(t, told, "s3cr3t")
 			assert.NotContains(t, told, "3cr3t")
 			if name != "UnknownClass" { // it lists those of other tests
@@ -174,23 +174,23 @@ func TestProvisionErrors(t *testing.T) { //nolint:tparallel // The cases share o
 			assert.Contains(t, told, "did you mean "+mysql+"?")
 		})
 	}
-	s.svcat("provision", "mydb", "--class", mysql, "--plan", "basic50")
-	assert.Contains(t, s.svcatFails(1, "provision", "mydb", "--class", mysql, "--plan", "basic50"), "already exists")
-	assert.Contains(t, s.svcatFails(1, "provision", "other", "--type", s.name("nothing")), s.name("nothing"), "admission's own words")
+	s.Svcat("provision", "mydb", "--class", mysql, "--plan", "basic50")
+	assert.Contains(t, s.SvcatFails(1, "provision", "mydb", "--class", mysql, "--plan", "basic50"), "already exists")
+	assert.Contains(t, s.SvcatFails(1, "provision", "other", "--type", s.Name("nothing")), s.Name("nothing"), "admission's own words")
 }
 
 // Dry runs store nothing: client sends nothing, server has admission decide.
 func TestProvisionDryRun(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	args := []string{"provision", "mydb", "--type", s.name("mysql")}
-	s.svcat(append(args, "--dry-run")...)
-	assert.Contains(t, s.svcat(append(args, "--dry-run=server", "-o", "yaml")...), s.id("f9a3cc8e-a6e2-474d-b032-9837ea3dfcaa"))
-	assert.Contains(t, s.svcat(append(args, "--dry-run=server", "--wait")...), "server dry run: nothing was stored", "nothing is waited for")
+	args := []string{"provision", "mydb", "--type", s.Name("mysql")}
+	s.Svcat(append(args, "--dry-run")...)
+	assert.Contains(t, s.Svcat(append(args, "--dry-run=server", "-o", "yaml")...), s.id("f9a3cc8e-a6e2-474d-b032-9837ea3dfcaa"))
+	assert.Contains(t, s.Svcat(append(args, "--dry-run=server", "--wait")...), "server dry run: nothing was stored", "nothing is waited for")
 	list := api.ServiceInstanceList{}
-	require.NoError(t, s.client.List(t.Context(), &list))
+	require.NoError(t, s.Client().List(t.Context(), &list))
 	for _, instance := range list.Items {
-		assert.NotEqual(t, s.namespace, instance.Namespace)
+		assert.NotEqual(t, s.Namespace, instance.Namespace)
 	}
 	assert.Equal(t, "serviceinstance.servicecatalog.k8s.io/mydb\n", s.told(append(args, "-o", "name", "--wait")...))
 }
@@ -200,22 +200,22 @@ func TestProvisionAsEver(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s.secret("mysecret", "dbparams", `{"secret": "s3cr3t"}`)
-	redis := s.name("azure-redis")
-	s.svcat("provision", "wordpress", "--class", redis, "--plan", "basic-c0", "-p", "location=eastus", "-p", "sslEnforcement=disabled,more=1", "-p", "list=a", "-p", "list=b",
+	redis := s.Name("azure-redis")
+	s.Svcat("provision", "wordpress", "--class", redis, "--plan", "basic-c0", "-p", "location=eastus", "-p", "sslEnforcement=disabled,more=1", "-p", "list=a", "-p", "list=b",
 		"--wait", "--timeout", "1m", "--interval", "1s")
 	assert.JSONEq(t, `{"location": "eastus", "sslEnforcement": "disabled", "more": "1", "list": ["a", "b"]}`, string(s.instance("wordpress").Spec.Parameters.Raw))
-	s.svcat("provision", "known", "--external-id", "a7c00676-4398-11e8-842f-"+s.suffix, "--class", redis, "--plan", "basic-c0", "--wait")
-	assert.Equal(t, "a7c00676-4398-11e8-842f-"+s.suffix, s.instance("known").Spec.ExternalID)
-	s.svcat("provision", "secret", "--class", redis, "--plan", "basic-c0", "--secret", "mysecret[dbparams]", "--wait")
-	s.svcat("provision", "json", "--class", s.id("0346088a-d4b2-4478-aa32-f18e295ec1d9"), "--plan", s.id("362b3d1b-5b57-4289-80ad-4a15a760c29c"), "-k",
+	s.Svcat("provision", "known", "--external-id", "a7c00676-4398-11e8-842f-"+s.Suffix, "--class", redis, "--plan", "basic-c0", "--wait")
+	assert.Equal(t, "a7c00676-4398-11e8-842f-"+s.Suffix, s.instance("known").Spec.ExternalID)
+	s.Svcat("provision", "secret", "--class", redis, "--plan", "basic-c0", "--secret", "mysecret[dbparams]", "--wait")
+	s.Svcat("provision", "json", "--class", s.id("0346088a-d4b2-4478-aa32-f18e295ec1d9"), "--plan", s.id("362b3d1b-5b57-4289-80ad-4a15a760c29c"), "-k",
 		"--params-json", "{\n\"encrypt\" : true,\n\"rules\" : [{\"name\": \"AllowSome\"}]}", "--wait")
 	assert.JSONEq(t, `{"encrypt": true, "rules": [{"name": "AllowSome"}], "location": "eastus"}`, string(s.instance("json").Spec.Parameters.Raw))
 
-	s.svcat("touch", "instance", "wordpress")
+	s.Svcat("touch", "instance", "wordpress")
 	assert.Equal(t, "instance \"wordpress\" was touched (client dry run)\n", s.told("touch", "instance", "wordpress", "--dry-run"))
 	assert.Equal(t, int64(1), s.instance("wordpress").Spec.UpdateRequests)
 	assert.Contains(t, s.told("deprovision", "wordpress", "--dry-run=server", "-o", "yaml"), "name: wordpress")
 	assert.Equal(t, "deleted wordpress\n", s.told("deprovision", "wordpress", "--wait", "--timeout", "1m", "--interval", "1s"))
 	assert.Contains(t, s.told("deprovision", "json"), "deleted json")
-	s.svcat("deprovision", "secret", "--abandon", "-y")
+	s.Svcat("deprovision", "secret", "--abandon", "-y")
 }

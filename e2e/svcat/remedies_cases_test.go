@@ -1,6 +1,8 @@
 package svcat_test
 
-import "strings"
+import (
+	"strings"
+)
 
 const (
 	makeDefault = `{"metadata":{"annotations":{"servicecatalog.kubernetes.io/is-default-plan":"true"}}}`

@@ -3,6 +3,7 @@ package svcat_test
 import (
 	"bytes"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -57,12 +58,12 @@ func (r *remedies) offer(offers ...remedyOffer) {
 		all.WriteString(strings.NewReplacer("PREFIX", r.prefix, "REFERENCE", r.reference, "NAME", o.name+"-SUFFIX", "TYPE", typed,
 			"ANNOTATIONS", "annotations: {"+o.annotations+"}", "SCHEMA", o.schema, "EXTERNAL", external).Replace(remedyCatalog))
 	}
-	r.apply(all.String())
+	r.Apply(all.String())
 }
 
 // remedies are a world whose catalog is in one scope.
 type remedies struct {
-	*world
+	*testEnv
 
 	// prefix is what kinds of the scope begin with, and reference a plan's field.
 	prefix, reference string
@@ -73,7 +74,7 @@ type remedies struct {
 // instance is a manifest that names what spec says, of one line.
 func (r *remedies) instance(spec string) []string {
 	manifest := "apiVersion: servicecatalog.k8s.io/v1beta1\nkind: ServiceInstance\nmetadata: {name: mydb}\nspec: {" + r.own(spec) + "}\n"
-	return []string{manifest, "-n", r.namespace, "apply", "-f", "-"}
+	return []string{manifest, "-n", r.Namespace, "apply", "-f", "-"}
 }
 
 // patchPlan is a patch of a plan of the scope.
@@ -88,11 +89,11 @@ func (r *remedies) patchType(patch string) []string {
 
 func (r *remedies) kind(kind string) string { return strings.ToLower(r.prefix) + "service" + kind }
 
-func (r *remedies) own(text string) string { return strings.ReplaceAll(text, "SUFFIX", r.suffix) }
+func (r *remedies) own(text string) string { return strings.ReplaceAll(text, "SUFFIX", r.Suffix) }
 
 // attempt runs kubectl with standard input and arguments.
 func (r *remedies) attempt(call []string) (string, error) {
-	stdout, stderr, err := r.Kubectl(r.Context(), call[0], call[1:]...)
+	stdout, stderr, err := r.Stack.Kubectl(r.Context(), call[0], call[1:]...)
 	return stdout + stderr, err
 }
 
@@ -101,7 +102,7 @@ func (r *remedies) paste(line string) string {
 	r.Helper()
 	var said bytes.Buffer
 	command := exec.CommandContext(r.Context(), "/bin/sh", "-c", line)
-	command.Env = append(r.Environment(), "PATH="+binFolder+":/usr/bin:/bin")
+	command.Env = append(r.Environment(), "PATH="+filepath.Dir(r.Binary("kubectl"))+":/usr/bin:/bin")
 	command.Stdout, command.Stderr = &said, &said
 	require.NoError(r, command.Run(), "%s\n%s", line, &said)
 	return said.String()
@@ -124,8 +125,8 @@ func TestARefusalsSvcatCommandHelps(t *testing.T) {
 		for scope, cluster := range map[string]bool{"Cluster": true, "Namespace": false} {
 			t.Run(name+"/"+scope, func(t *testing.T) {
 				t.Parallel()
-				w := newWorld(t)
-				r := &remedies{world: w, reference: "serviceClassRef", scope: []string{"-n", w.namespace}}
+				e := newEnv(t)
+				r := &remedies{testEnv: e, reference: "serviceClassRef", scope: []string{"-n", e.Namespace}}
 				place := "-n NAMESPACE"
 				if cluster {
 					r.prefix, r.reference, r.scope, place = "Cluster", "clusterServiceClassRef", nil, "--cluster"
@@ -168,7 +169,7 @@ func (r *remedies) tell(tc remedyCase, place string) {
 	}
 	said, err := r.attempt(request)
 	if tc.later {
-		r.eventually(func() (bool, error) {
+		r.Eventually(func() (bool, error) {
 			said, err = r.attempt(request)
 			return err == nil, err
 		})
@@ -184,7 +185,7 @@ func (r *remedies) tell(tc remedyCase, place string) {
 // type.
 func (r *remedies) recorded(offers []remedyOffer) {
 	r.Helper()
-	r.eventually(func() (bool, error) {
+	r.Eventually(func() (bool, error) {
 		for _, o := range offers {
 			if o.typed == "" {
 				continue

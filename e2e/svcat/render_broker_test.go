@@ -46,23 +46,23 @@ spec: {instanceRef: {name: by-type}}
 // makes of the same objects what a cluster makes of them that has listed the broker.
 func TestRenderKnowsABrokersCatalog(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	broker := w.demo()
-	name := w.name("azure")
+	e := newEnv(t)
+	broker := e.demo()
+	name := e.Name("azure")
 	file := filepath.Join(t.TempDir(), name+".json")
-	require.NoError(t, os.WriteFile(file, w.catalogOf(broker), 0o600))
-	manifest := strings.ReplaceAll(renderedOffers, "SUFFIX", w.suffix)
-	got := w.runAs([]string{"HOME=" + t.TempDir(), "KUBECONFIG=/nowhere"}, manifest, "render", "-n", w.namespace, "-o", "json", "-f", file, "-f", "-")
+	require.NoError(t, os.WriteFile(file, e.catalogOf(broker), 0o600))
+	manifest := strings.ReplaceAll(renderedOffers, "SUFFIX", e.Suffix)
+	got := e.runAs([]string{"HOME=" + t.TempDir(), "KUBECONFIG=/nowhere"}, manifest, "render", "-n", e.Namespace, "-o", "json", "-f", file, "-f", "-")
 	require.Zero(t, got.code, got.err)
 
 	registered := &api.ClusterServiceBroker{}
 	registered.Name, registered.Spec.URL = name, broker.URL
-	require.NoError(t, w.client.Create(t.Context(), registered))
+	require.NoError(t, e.Client().Create(t.Context(), registered))
 	t.Cleanup(func() {
-		assert.NoError(t, client.IgnoreNotFound(w.client.Delete(context.WithoutCancel(t.Context()), registered)))
+		assert.NoError(t, client.IgnoreNotFound(e.Client().Delete(context.WithoutCancel(t.Context()), registered)))
 	})
-	w.eventually(func() (bool, error) {
-		err := w.client.Get(t.Context(), client.ObjectKeyFromObject(registered), registered)
+	e.Eventually(func() (bool, error) {
+		err := e.Client().Get(t.Context(), client.ObjectKeyFromObject(registered), registered)
 		for _, condition := range registered.Status.Conditions {
 			if condition.Type == api.ConditionReady && condition.Status == api.ConditionTrue {
 				return err == nil, err
@@ -70,25 +70,25 @@ func TestRenderKnowsABrokersCatalog(t *testing.T) {
 		}
 		return false, err
 	})
-	w.apply(renderedOffers)
+	e.Apply(renderedOffers)
 	kinds := "serviceinstances,servicebindings"
-	stdout, stderr, err := w.Kubectl(t.Context(), "", "-n", w.namespace, "get", "-o", "json", kinds)
+	stdout, stderr, err := e.Stack.Kubectl(t.Context(), "", "-n", e.Namespace, "get", "-o", "json", kinds)
 	require.NoError(t, err, stderr)
 	assert.Empty(t, cmp.Diff(listed(t, stdout), listed(t, got.out)), "-stored +rendered")
 }
 
 // catalogOf asks a broker for its catalog.
-func (w *world) catalogOf(broker *osbtest.Broker) []byte {
-	w.Helper()
-	request, err := http.NewRequestWithContext(w.Context(), http.MethodGet, broker.URL+"/v2/catalog", http.NoBody)
-	require.NoError(w, err)
+func (e *testEnv) catalogOf(broker *osbtest.Broker) []byte {
+	e.Helper()
+	request, err := http.NewRequestWithContext(e.Context(), http.MethodGet, broker.URL+"/v2/catalog", http.NoBody)
+	require.NoError(e, err)
 	request.Header.Set("X-Broker-Api-Version", "2.17")
 	request.Header.Set("X-Broker-Api-Request-Identity", "render-test")
 	response, err := http.DefaultClient.Do(request)
-	require.NoError(w, err)
+	require.NoError(e, err)
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
-	require.NoError(w, err)
-	require.Equal(w, http.StatusOK, response.StatusCode, "%s", text)
+	require.NoError(e, err)
+	require.Equal(e, http.StatusOK, response.StatusCode, "%s", text)
 	return text
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -40,9 +39,7 @@ type filing struct {
 
 func startClerk(t *testing.T, options []string) *clerk {
 	t.Helper()
-	s, err := stack.Start(t.Context(), stack.Options{Dir: t.TempDir(), Bin: binFolder, Webhooks: 1, WebhookArgs: options})
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, s.Stop()) })
+	s := stack.New(t, stack.Options{Webhooks: 1, WebhookArgs: options})
 	return &clerk{T: t, stack: s}
 }
 

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/env"
 )
 
 // The corpus: its catalog, and the objects that are admitted.
@@ -55,8 +56,8 @@ func TestRenderAndTheWebhookAgree(t *testing.T) {
 // render runs `svcat render -o json` without any kubeconfig.
 func (k *clerk) render(args ...string) outcome {
 	k.Helper()
-	w := &world{T: k.T}
-	got := w.runAs([]string{"HOME=" + k.TempDir(), "KUBECONFIG=/nowhere"}, "", append([]string{"render", "-o", "json"}, args...)...)
+	e := &testEnv{&env.Env{T: k.T, Stack: k.stack}}
+	got := e.runAs([]string{"HOME=" + k.TempDir(), "KUBECONFIG=/nowhere"}, "", append([]string{"render", "-o", "json"}, args...)...)
 	require.Equal(k, 1, got.code, "some of the corpus is refused: %s", got.err)
 	return got
 }

@@ -18,31 +18,31 @@ import (
 // Who applies a field from elsewhere will put it back, and svcat says who.
 func TestSetWarnsOfTools(t *testing.T) {
 	t.Parallel()
-	s := newWorld(t).newStall(false, "basic50", "premium-p1")
+	s := newEnv(t).newStall(false, "basic50", "premium-p1")
 	applies := func(manager, name, fields string) {
-		s.kubectl(fmt.Sprintf(`{"apiVersion": "servicecatalog.k8s.io/v1beta1", "kind": "ClusterServicePlan", "metadata": {"name": %q%s`, s.name(name), fields),
+		s.kubectl(fmt.Sprintf(`{"apiVersion": "servicecatalog.k8s.io/v1beta1", "kind": "ClusterServicePlan", "metadata": {"name": %q%s`, s.Name(name), fields),
 			"apply", "--server-side", "--field-manager="+manager, "--force-conflicts", "-f", "-")
 	}
 	applies("argocd-controller", "basic50", `}, "spec": {"weight": 5, "defaultProvisionParameters": {"size": 1}}}`)
-	got := s.set("plan", s.name("basic50"), "--provision-params", "size: 2", "--bind-params", "a: 1")
+	got := s.set("plan", s.Name("basic50"), "--provision-params", "size: 2", "--bind-params", "a: 1")
 	assert.Equal(t, "warning: argocd-controller applies the default provision parameters of plan azure-mysql/basic50 and will put its own back; change it there\n", got.err)
-	assert.Empty(t, s.set("plan", s.name("basic50"), "--provision-params", "size: 3").err, "it is svcat's now")
-	assert.Contains(t, s.set("plan", s.name("basic50"), "--weight", "6").err, "argocd-controller applies the weight")
+	assert.Empty(t, s.set("plan", s.Name("basic50"), "--provision-params", "size: 3").err, "it is svcat's now")
+	assert.Contains(t, s.set("plan", s.Name("basic50"), "--weight", "6").err, "argocd-controller applies the weight")
 
 	// A person at kubectl is no tool.
 	applies("kubectl", "premium-p1", `}, "spec": {"weight": 5}}`)
-	assert.Empty(t, s.set("plan", s.name("premium-p1"), "--weight", "6").err)
+	assert.Empty(t, s.set("plan", s.Name("premium-p1"), "--weight", "6").err)
 
 	// The annotation of the old default, which the tool could not apply any more.
 	applies("helm", "basic50", `, "annotations": {"servicecatalog.kubernetes.io/is-default-plan": "true"}}}`)
 	s.comesTo("record basic50, annotated basic50")
-	got = s.set("plan", s.name("premium-p1"), "--default")
+	got = s.set("plan", s.Name("premium-p1"), "--default")
 	assert.Equal(t, "warning: helm applies the default annotation of azure-mysql/basic50, which is refused from now on; take it out there\n", got.err)
 
 	// And the record itself.
 	s.kubectl(fmt.Sprintf(`{"apiVersion": "servicecatalog.k8s.io/v1beta1", "kind": "ClusterServiceType", "metadata": {"name": %q}, "spec": {"defaultPlanRef": {"name": %q}}}`,
-		s.kind, s.name("premium-p1")), "apply", "--server-side", "--field-manager=flux", "--force-conflicts", "-f", "-")
-	got = s.set("plan", s.name("basic50"), "--default")
+		s.kind, s.Name("premium-p1")), "apply", "--server-side", "--field-manager=flux", "--force-conflicts", "-f", "-")
+	got = s.set("plan", s.Name("basic50"), "--default")
 	assert.Equal(t, "warning: flux applies the default of type mysql and will put its own back; change it there\n", got.err)
 }
 
@@ -50,9 +50,9 @@ func TestSetWarnsOfTools(t *testing.T) {
 // he clears it. A relist after each says whether the warning was true.
 func TestSetWarnsOfTheBroker(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	offers := w.register()
-	s := &stall{world: w}
+	e := newEnv(t)
+	offers := e.register()
+	s := &stall{testEnv: e}
 	plan := offers.plan("small")
 	const suggested = `{"size":1}`
 	require.Equal(t, suggested, s.spec(plan, "defaultProvisionParameters"))
@@ -86,10 +86,10 @@ func TestSetWarnsOfTheBroker(t *testing.T) {
 // The relist writes the type on each plan, so that they do not follow their class.
 func TestSetWarnsOfPlansWithATypeOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	offers := w.register()
-	s := &stall{world: w}
-	got := s.set("class", offers.name, "--type", w.name("storage"), "--cluster")
+	e := newEnv(t)
+	offers := e.register()
+	s := &stall{testEnv: e}
+	got := s.set("class", offers.name, "--type", e.Name("storage"), "--cluster")
 	assert.Equal(t, "class store: type storage\n", got.out)
 	assert.Contains(t, got.err, "warning: the broker of class store suggested its type; from now on it is yours")
 	assert.Contains(t, got.err, "warning: 2 plans of class store have a type of their own, which stays, as ")
@@ -98,7 +98,7 @@ func TestSetWarnsOfPlansWithATypeOfTheirOwn(t *testing.T) {
 // A market is a broker of a test's own, with one service of two plans, of which small
 // is suggested for the type.
 type market struct {
-	*world
+	*testEnv
 
 	broker     *osbtest.Broker
 	registered *api.ClusterServiceBroker
@@ -106,13 +106,13 @@ type market struct {
 	name, kind string
 }
 
-func (w *world) register() *market {
-	w.Helper()
-	m := &market{world: w, name: w.name("store"), kind: w.name("disk")}
-	m.broker = osbtest.Start(w.T, osbtest.Options{Catalog: m.catalog(1)})
-	m.registered = &api.ClusterServiceBroker{ObjectMeta: metav1.ObjectMeta{Name: w.name("market")}}
+func (e *testEnv) register() *market {
+	e.Helper()
+	m := &market{testEnv: e, name: e.Name("store"), kind: e.Name("disk")}
+	m.broker = osbtest.Start(e.T, osbtest.Options{Catalog: m.catalog(1)})
+	m.registered = &api.ClusterServiceBroker{ObjectMeta: metav1.ObjectMeta{Name: e.Name("market")}}
 	m.registered.Spec.URL = m.broker.URL
-	require.NoError(w, w.client.Create(w.Context(), m.registered))
+	require.NoError(e, e.Client().Create(e.Context(), m.registered))
 	m.ready()
 	return m
 }
@@ -121,10 +121,10 @@ func (w *world) register() *market {
 func (m *market) catalog(size int) []byte {
 	type object = map[string]any
 	plan := func(name string, metadata object) object {
-		return object{"id": m.world.name(name), "name": name, "description": name, "free": true, "metadata": metadata}
+		return object{"id": m.Name(name), "name": name, "description": name, "free": true, "metadata": metadata}
 	}
 	text, err := json.Marshal(object{"services": []object{{
-		"id": m.world.name("store"), "name": m.name, "description": "disks", "bindable": true, "plan_updateable": true,
+		"id": m.Name("store"), "name": m.name, "description": "disks", "bindable": true, "plan_updateable": true,
 		"tags": []string{"ServiceType=" + m.kind},
 		"plans": []object{
 			plan("small", object{"tags": []string{"SuggestedPlan=true", "Cores=4"}, "defaultProvisionParameters": object{"size": size}}),
@@ -139,16 +139,16 @@ func (m *market) catalog(size int) []byte {
 func (m *market) relist(size int) {
 	m.Helper()
 	require.NoError(m, m.broker.SetCatalog(m.catalog(size)))
-	m.get(m.registered)
+	m.Get(m.registered)
 	m.registered.Spec.RelistRequests++
-	require.NoError(m, m.client.Update(m.Context(), m.registered))
+	require.NoError(m, m.Client().Update(m.Context(), m.registered))
 	m.ready()
 }
 
 func (m *market) ready() {
 	m.Helper()
 	require.NoError(m, stack.Eventually(m.Context(), func() (bool, error) {
-		if err := m.client.Get(m.Context(), client.ObjectKeyFromObject(m.registered), m.registered); err != nil {
+		if err := m.Client().Get(m.Context(), client.ObjectKeyFromObject(m.registered), m.registered); err != nil {
 			return true, err
 		}
 		ready, _ := api.FindCondition(m.registered.Status.Conditions, api.ConditionReady)
@@ -163,7 +163,7 @@ func (m *market) ready() {
 func (m *market) plan(name string) client.Object {
 	m.Helper()
 	plans := api.ClusterServicePlanList{}
-	require.NoError(m, m.client.List(m.Context(), &plans, client.MatchingFields{api.FieldExternalID: m.world.name(name)}))
+	require.NoError(m, m.Client().List(m.Context(), &plans, client.MatchingFields{api.FieldExternalID: m.Name(name)}))
 	require.Len(m, plans.Items, 1)
 	return &plans.Items[0]
 }

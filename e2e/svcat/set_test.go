@@ -18,15 +18,15 @@ import (
 // class is the class of a stall, to read into.
 func (s *stall) class() client.Object {
 	if s.at == "" {
-		return &api.ClusterServiceClass{ObjectMeta: metav1.ObjectMeta{Name: s.name("azure-mysql")}}
+		return &api.ClusterServiceClass{ObjectMeta: metav1.ObjectMeta{Name: s.Name("azure-mysql")}}
 	}
-	return &api.ServiceClass{ObjectMeta: metav1.ObjectMeta{Namespace: s.at, Name: s.name("azure-mysql")}}
+	return &api.ServiceClass{ObjectMeta: metav1.ObjectMeta{Namespace: s.at, Name: s.Name("azure-mysql")}}
 }
 
 // spec is a field of an object as it is stored, as JSON; empty if it is absent.
 func (s *stall) spec(object client.Object, field string) string {
 	s.Helper()
-	s.get(object)
+	s.Get(object)
 	text, err := json.Marshal(object)
 	require.NoError(s, err)
 	var whole struct {
@@ -43,10 +43,10 @@ func TestSetEveryField(t *testing.T) {
 	for name, namespaced := range bothScopes {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newWorld(t).newStall(namespaced, "basic50")
+			s := newEnv(t).newStall(namespaced, "basic50")
 			within := strings.TrimPrefix(s.mysql(), "mysql")
-			s.setsFields("class azure-mysql"+within, s.class, "class", s.name("azure-mysql"))
-			s.setsFields("plan azure-mysql/basic50"+within, func() client.Object { return s.plan("basic50") }, "plan", "basic50", "--class", s.name("azure-mysql"))
+			s.setsFields("class azure-mysql"+within, s.class, "class", s.Name("azure-mysql"))
+			s.setsFields("plan azure-mysql/basic50"+within, func() client.Object { return s.plan("basic50") }, "plan", "basic50", "--class", s.Name("azure-mysql"))
 		})
 	}
 }
@@ -94,13 +94,13 @@ func unescaped(text string) string {
 // Values from files and standard input, several in one write.
 func TestSetFromFiles(t *testing.T) {
 	t.Parallel()
-	s := newWorld(t).newStall(false, "basic50")
+	s := newEnv(t).newStall(false, "basic50")
 	file := filepath.Join(t.TempDir(), "bind.yaml")
 	require.NoError(t, os.WriteFile(file, []byte("# who binds\nuser: reader\n"), 0o600))
 	plan := s.plan("basic50")
-	s.get(plan)
+	s.Get(plan)
 	generation := plan.GetGeneration()
-	got := s.run("---\nsize: 3\n", "set", "plan", s.name("basic50"), "--cluster", "--provision-params", "-", "--bind-params", "@"+file, "--weight", "7", "--type", s.kind)
+	got := s.run("---\nsize: 3\n", "set", "plan", s.Name("basic50"), "--cluster", "--provision-params", "-", "--bind-params", "@"+file, "--weight", "7", "--type", s.kind)
 	require.Zero(t, got.code, got.err)
 	assert.Equal(t, "plan azure-mysql/basic50: type mysql, default provision parameters set, default bind parameters set, weight 7\n", s.normal(got.out))
 	assert.JSONEq(t, `{"size": 3}`, s.spec(plan, "defaultProvisionParameters"))
@@ -119,11 +119,11 @@ func TestSetFromFiles(t *testing.T) {
 //nolint:tparallel // what is stored is compared after all of them.
 func TestSetRefusesWrongValues(t *testing.T) {
 	t.Parallel()
-	s := newWorld(t).newStall(false, "basic50")
+	s := newEnv(t).newStall(false, "basic50")
 	file := filepath.Join(t.TempDir(), "params.json")
 	require.NoError(t, os.WriteFile(file, []byte("{\n \"password\": \"hunter2\",\n \"x\": hunter2}}"), 0o600))
 	before := s.plan("basic50")
-	s.get(before)
+	s.Get(before)
 	for name, tc := range map[string]struct {
 		reason string
 		args   []string
@@ -149,7 +149,7 @@ func TestSetRefusesWrongValues(t *testing.T) {
 		"OneWrongOfMany": {"All or nothing.", []string{"--weight", "3", "--type", "a.b"}, `--type: "a.b" is no service type`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := s.trySet(append([]string{"plan", s.name("basic50")}, tc.args...)...)
+			got := s.trySet(append([]string{"plan", s.Name("basic50")}, tc.args...)...)
 			assert.Equal(t, 2, got.code, tc.reason)
 			assert.Contains(t, got.err, "error: "+tc.want, tc.reason)
 			assert.NotContains(t, got.err+got.out, "hunter2", "no value in an error")
@@ -157,13 +157,13 @@ func TestSetRefusesWrongValues(t *testing.T) {
 		})
 	}
 	after := s.plan("basic50")
-	s.get(after)
+	s.Get(after)
 	assert.Equal(t, before.GetResourceVersion(), after.GetResourceVersion(), "nothing was sent")
 	for _, args := range [][]string{{"set"}, {"set", "broker", "x"}, {"set", "plan"}, {"set", "class", "a", "b"}, {"create", "class", "x"}, {"create", "instance"}} {
 		got := s.run("", args...)
 		assert.Equal(t, 2, got.code, "%v: %s", args, got.err)
 	}
-	missing := s.trySet("plan", s.name("azure-mysql")+"/basic51", "--weight", "1")
+	missing := s.trySet("plan", s.Name("azure-mysql")+"/basic51", "--weight", "1")
 	assert.Equal(t, 1, missing.code)
 	assert.Contains(t, missing.err, "did you mean basic50?")
 }
@@ -172,14 +172,14 @@ func TestSetRefusesWrongValues(t *testing.T) {
 // asked by the server's.
 func TestSetInADryRun(t *testing.T) {
 	t.Parallel()
-	s := newWorld(t).newStall(false, "basic50")
-	got := s.set("plan", s.name("basic50"), "--provision-params", "size: 1", "--dry-run", "-o", "yaml")
+	s := newEnv(t).newStall(false, "basic50")
+	got := s.set("plan", s.Name("basic50"), "--provision-params", "size: 1", "--dry-run", "-o", "yaml")
 	assert.Contains(t, got.out, "defaultProvisionParameters:\n    size: 1\n")
-	got = s.set("class", s.name("azure-mysql"), "--bind-params", "a: 1", "--dry-run=server")
+	got = s.set("class", s.Name("azure-mysql"), "--bind-params", "a: 1", "--dry-run=server")
 	assert.Equal(t, "class azure-mysql: default bind parameters set (server dry run)\n", got.out)
 	assert.Empty(t, s.spec(s.plan("basic50"), "defaultProvisionParameters"))
 	assert.Empty(t, s.spec(s.class(), "defaultBindParameters"))
-	refused := s.trySet("class", s.name("azure-mysql"), "--dry-run=server", "--secret-transform", "[{addKeysFrom: {secretRef: {name: x}}}]")
+	refused := s.trySet("class", s.Name("azure-mysql"), "--dry-run=server", "--secret-transform", "[{addKeysFrom: {secretRef: {name: x}}}]")
 	assert.Equal(t, 1, refused.code)
 	assert.Contains(t, refused.err, "it must name the namespace of Secret")
 }

@@ -36,12 +36,12 @@ func TestSwitchKilledAtEachWrite(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newWorld(t).newStall(false, old, "premium-p1")
-			s.set("plan", s.name(old), "--default")
+			s := newEnv(t).newStall(false, old, "premium-p1")
+			s.set("plan", s.Name(old), "--default")
 			s.comesTo("record basic50, annotated basic50")
 			proxy := s.proxy()
 			held := proxy.Hold(writes(http.MethodPatch, tc.resource))
-			cut := s.start(proxy.Kubeconfig(), "set", "plan", s.name("premium-p1"), "--default", "--cluster")
+			cut := s.start(proxy.Kubeconfig(), "set", "plan", s.Name("premium-p1"), "--default", "--cluster")
 			<-held.Arrived
 			if tc.moment == unanswered {
 				held.Apply()
@@ -59,14 +59,14 @@ func TestSwitchKilledAtEachWrite(t *testing.T) {
 // and what is left to the keeper is said. So it is while the annotation is written.
 func TestSwitchInterrupted(t *testing.T) {
 	t.Parallel()
-	s := newWorld(t).newStall(false, "basic50", "premium-p1")
-	s.set("plan", s.name("basic50"), "--default")
+	s := newEnv(t).newStall(false, "basic50", "premium-p1")
+	s.set("plan", s.Name("basic50"), "--default")
 	s.comesTo("record basic50, annotated basic50")
 	proxy := s.proxy()
 	held := proxy.Hold(writes(http.MethodPatch, "clusterservicetypes"))
 	// Should the signal take longer than the answer: the annotation is never answered.
 	proxy.Hold(writes(http.MethodPatch, "clusterserviceplans"))
-	cut := s.start(proxy.Kubeconfig(), "set", "plan", s.name("premium-p1"), "--default", "--cluster")
+	cut := s.start(proxy.Kubeconfig(), "set", "plan", s.Name("premium-p1"), "--default", "--cluster")
 	<-held.Arrived
 	cut.interrupt()
 	held.Apply()
@@ -79,7 +79,7 @@ func TestSwitchInterrupted(t *testing.T) {
 
 	proxy = s.proxy()
 	held = proxy.Hold(writes(http.MethodPatch, "clusterserviceplans"))
-	cut = s.start(proxy.Kubeconfig(), "set", "plan", s.name("basic50"), "--default", "--cluster")
+	cut = s.start(proxy.Kubeconfig(), "set", "plan", s.Name("basic50"), "--default", "--cluster")
 	<-held.Arrived
 	cut.interrupt()
 	got = cut.ends()
@@ -88,7 +88,7 @@ func TestSwitchInterrupted(t *testing.T) {
 	s.comesTo("record basic50, annotated basic50")
 
 	held = proxy.Hold(writes(http.MethodPatch, "clusterservicetypes"))
-	cut = s.start(proxy.Kubeconfig(), "set", "plan", s.name("premium-p1"), "--default", "--cluster")
+	cut = s.start(proxy.Kubeconfig(), "set", "plan", s.Name("premium-p1"), "--default", "--cluster")
 	<-held.Arrived
 	cut.interrupt()
 	got = cut.ends()
@@ -101,14 +101,14 @@ func TestSwitchInterrupted(t *testing.T) {
 // and what came after is told.
 func TestSwitchSuperseded(t *testing.T) {
 	t.Parallel()
-	s := newWorld(t).newStall(false, "basic50", "premium-p1", "own")
-	s.set("plan", s.name("basic50"), "--default")
+	s := newEnv(t).newStall(false, "basic50", "premium-p1", "own")
+	s.set("plan", s.Name("basic50"), "--default")
 	s.comesTo("record basic50, annotated basic50")
 	proxy := s.proxy()
 	held := proxy.Hold(writes(http.MethodPatch, "clusterserviceplans"))
-	slow := s.start(proxy.Kubeconfig(), "set", "plan", s.name("premium-p1"), "--default", "--cluster")
+	slow := s.start(proxy.Kubeconfig(), "set", "plan", s.Name("premium-p1"), "--default", "--cluster")
 	<-held.Arrived
-	assert.Equal(t, "premium-p1 is no longer the default plan for mysql\nown is the default plan for mysql\n", s.set("plan", s.name("own"), "--default").out)
+	assert.Equal(t, "premium-p1 is no longer the default plan for mysql\nown is the default plan for mysql\n", s.set("plan", s.Name("own"), "--default").out)
 	s.comesTo("record own, annotated own")
 	held.Apply()
 	held.Answer()
@@ -122,12 +122,12 @@ func TestSwitchSuperseded(t *testing.T) {
 // The plan is deleted between the record and its annotation: nobody else switched.
 func TestSwitchOfAPlanThatGoes(t *testing.T) {
 	t.Parallel()
-	s := newWorld(t).newStall(false, "basic50", "premium-p1")
+	s := newEnv(t).newStall(false, "basic50", "premium-p1")
 	proxy := s.proxy()
 	held := proxy.Hold(writes(http.MethodPatch, "clusterserviceplans"))
-	slow := s.start(proxy.Kubeconfig(), "set", "plan", s.name("premium-p1"), "--default", "--cluster")
+	slow := s.start(proxy.Kubeconfig(), "set", "plan", s.Name("premium-p1"), "--default", "--cluster")
 	<-held.Arrived
-	require.NoError(t, s.client.Delete(t.Context(), s.plan("premium-p1")))
+	require.NoError(t, s.Client().Delete(t.Context(), s.plan("premium-p1")))
 	held.Apply()
 	held.Answer()
 	got := slow.ends()
@@ -140,17 +140,17 @@ func TestSwitchOfAPlanThatGoes(t *testing.T) {
 // annotation must stay, or the keeper would take its going for a wish.
 func TestSwitchBackAndForth(t *testing.T) {
 	t.Parallel()
-	s := newWorld(t).newStall(false, "basic50", "premium-p1")
-	s.set("plan", s.name("basic50"), "--default")
+	s := newEnv(t).newStall(false, "basic50", "premium-p1")
+	s.set("plan", s.Name("basic50"), "--default")
 	s.comesTo("record basic50, annotated basic50")
 	proxy := s.proxy()
 	held := proxy.Hold(writes(http.MethodPatch, "clusterserviceplans"))
-	slow := s.start(proxy.Kubeconfig(), "set", "plan", s.name("premium-p1"), "--default", "--cluster")
+	slow := s.start(proxy.Kubeconfig(), "set", "plan", s.Name("premium-p1"), "--default", "--cluster")
 	<-held.Arrived
 	held.Apply()
 	<-held.Applied
 	off := proxy.Hold(takesOff)
-	s.set("plan", s.name("basic50"), "--default")
+	s.set("plan", s.Name("basic50"), "--default")
 	s.comesTo("record basic50, annotated basic50")
 	held.Answer()
 	got := slow.ends()
@@ -167,12 +167,12 @@ func TestSwitchBackAndForth(t *testing.T) {
 // The keeper alone takes annotations off, and it is not waited for.
 func TestSwitchLeavesTheOldAnnotationToTheKeeper(t *testing.T) {
 	t.Parallel()
-	s := newWorld(t).newStall(false, "basic50", "premium-p1")
-	s.set("plan", s.name("basic50"), "--default")
+	s := newEnv(t).newStall(false, "basic50", "premium-p1")
+	s.set("plan", s.Name("basic50"), "--default")
 	s.comesTo("record basic50, annotated basic50")
 	proxy := s.proxy()
 	off := proxy.Hold(takesOff)
-	switching, ended := s.start(proxy.Kubeconfig(), "set", "plan", s.name("premium-p1"), "--default", "--cluster"), make(chan outcome, 1)
+	switching, ended := s.start(proxy.Kubeconfig(), "set", "plan", s.Name("premium-p1"), "--default", "--cluster"), make(chan outcome, 1)
 	go func() { ended <- switching.ends() }()
 	select {
 	case got := <-ended:
@@ -192,25 +192,23 @@ func TestSwitchLeavesTheOldAnnotationToTheKeeper(t *testing.T) {
 //nolint:tparallel // the stack ends with the test.
 func TestSwitchWithoutAKeeper(t *testing.T) {
 	t.Parallel()
-	alone, err := stack.Start(t.Context(), stack.Options{Dir: t.TempDir(), Bin: binFolder, Webhooks: 1, WebhookArgs: []string{"--keeper=off"}})
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, alone.Stop()) })
+	alone := stack.New(t, stack.Options{Webhooks: 1, WebhookArgs: []string{"--keeper=off"}})
 	for name, namespaced := range bothScopes {
 		t.Run(name, func(t *testing.T) {
-			s := newWorldOn(t, alone).newOffer(namespaced, "basic50", "premium-p1")
-			assert.Equal(t, "basic50 is the default plan for "+s.mysql()+"\n", s.set("plan", s.name("basic50"), "--default").out)
+			s := newEnvOn(t, alone).newOffer(namespaced, "basic50", "premium-p1")
+			assert.Equal(t, "basic50 is the default plan for "+s.mysql()+"\n", s.set("plan", s.Name("basic50"), "--default").out)
 			s.comesTo("record basic50?, annotated basic50")
-			got := s.run("", append([]string{"set", "plan", s.name("premium-p1"), "--default"}, s.flags()...)...)
+			got := s.run("", append([]string{"set", "plan", s.Name("premium-p1"), "--default"}, s.flags()...)...)
 			assert.Equal(t, "basic50 is no longer the default plan for "+s.mysql()+"\npremium-p1 is the default plan for "+s.mysql()+"\n", s.normal(got.out))
 			assert.Empty(t, got.err)
 			s.comesTo("record premium-p1?, annotated basic50 premium-p1")
 			assert.Equal(t, "premium-p1", s.gives())
-			refused := s.trySet("plan", s.name("premium-p1"), "--default=false")
+			refused := s.trySet("plan", s.Name("premium-p1"), "--default=false")
 			assert.Equal(t, 1, refused.code)
 			assert.Contains(t, refused.err, "azure-mysql/basic50 is annotated still, though it was replaced")
 			s.comesTo("record premium-p1?, annotated basic50 premium-p1")
-			s.set("plan", s.name("basic50"), "--default=false")
-			s.set("plan", s.name("premium-p1"), "--default=false")
+			s.set("plan", s.Name("basic50"), "--default=false")
+			s.set("plan", s.Name("premium-p1"), "--default=false")
 			s.comesTo("record , annotated ")
 		})
 	}

@@ -28,7 +28,7 @@ type recordHistory struct {
 func (s *stall) watchRecord() *recordHistory {
 	s.Helper()
 	h := &recordHistory{stall: s}
-	stream, err := s.client.Watch(s.Context(), &api.ClusterServiceTypeList{}, client.MatchingFields{"metadata.name": s.kind})
+	stream, err := s.Client().Watch(s.Context(), &api.ClusterServiceTypeList{}, client.MatchingFields{"metadata.name": s.kind})
 	require.NoError(s, err)
 	s.Cleanup(stream.Stop)
 	go func() {
@@ -39,7 +39,7 @@ func (s *stall) watchRecord() *recordHistory {
 			}
 			record, _ := recordIn(kept)
 			h.mu.Lock()
-			h.records = append(h.records, strings.TrimSuffix(record, "-"+s.suffix))
+			h.records = append(h.records, strings.TrimSuffix(record, "-"+s.Suffix))
 			h.versions = append(h.versions, kept.ResourceVersion)
 			h.mu.Unlock()
 		}
@@ -51,9 +51,9 @@ func (s *stall) watchRecord() *recordHistory {
 // complete waits until all that is stored was heard of.
 func (h *recordHistory) complete() {
 	h.Helper()
-	h.eventually(func() (bool, error) {
+	h.Eventually(func() (bool, error) {
 		kept := h.record()
-		if err := h.client.Get(h.Context(), client.ObjectKeyFromObject(kept), kept); err != nil {
+		if err := h.Client().Get(h.Context(), client.ObjectKeyFromObject(kept), kept); err != nil {
 			return false, err
 		}
 		h.mu.Lock()

@@ -5,11 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -22,33 +19,20 @@ import (
 	"github.com/defaultplan/defaultplan/e2e/stack"
 )
 
-// rounds is how many rounds the race has; the soak sets SWITCH_ROUNDS.
-func rounds(t *testing.T) int {
-	t.Helper()
-	given := os.Getenv("SWITCH_ROUNDS")
-	if given == "" {
-		return 20
-	}
-	n, err := strconv.Atoi(given)
-	require.NoError(t, err)
-	return n
-}
-
 // Several switch at once, each to another plan, and some are killed or interrupted at
 // any moment. At the end there is one default, in the record, the annotations and for
 // whoever asks; every line that was printed is true of a swap of its own; and no
 // moment was without a default.
 func TestSwitchRace(t *testing.T) {
 	t.Parallel()
-	s := newWorld(t).newStall(false, "one", "two", "three", "own")
-	s.set("plan", s.name("one"), "--default")
+	s := newEnv(t).newStall(false, "one", "two", "three", "own")
+	s.set("plan", s.Name("one"), "--default")
 	s.comesTo("record one, annotated one")
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := stack.Seed(t, "SWITCH_SEED")
 	random := rand.New(rand.NewPCG(seed, seed))
 	h, proxy := s.watchRecord(), s.proxy()
 	killed, cut, silent := 0, 0, 0
-	for round := range rounds(t) {
+	for round := range stack.Rounds(t, "SWITCH_ROUNDS", 8, 20) {
 		h.begin()
 		racers := s.race(random, round, proxy)
 		s.settles()
@@ -91,8 +75,8 @@ func (s *stall) race(random *rand.Rand, round int, proxy *stack.APIProxy) []race
 	plans := []string{"one", "two", "three", "own"}
 	random.Shuffle(len(plans), func(i, j int) { plans[i], plans[j] = plans[j], plans[i] })
 	kept := s.record()
-	s.get(kept)
-	if now, _ := recordIn(kept); now == s.name(plans[0]) { // The first is to have something to write.
+	s.Get(kept)
+	if now, _ := recordIn(kept); now == s.Name(plans[0]) { // The first is to have something to write.
 		plans[0], plans[1] = plans[1], plans[0]
 	}
 	racers := make([]racer, 2+round%2)
@@ -118,7 +102,7 @@ func (s *stall) race(random *rand.Rand, round int, proxy *stack.APIProxy) []race
 // exit code of a killed one is -1.
 func (s *stall) strikable(r *racer) outcome {
 	var out, errs bytes.Buffer
-	cmd := exec.CommandContext(s.Context(), filepath.Join(binFolder, "svcat"), "set", "plan", s.name(r.plan), "--default", "--cluster")
+	cmd := exec.CommandContext(s.Context(), s.Binary("svcat"), "set", "plan", s.Name(r.plan), "--default", "--cluster")
 	cmd.Env, cmd.Stdout, cmd.Stderr = s.Environment(), &out, &errs
 	if r.kubeconfig != "" {
 		cmd.Env = append(cmd.Env, "KUBECONFIG="+r.kubeconfig)

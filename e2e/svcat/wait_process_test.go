@@ -6,16 +6,17 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/defaultplan/defaultplan/e2e/env"
 )
 
 // A running svcat is one that has not ended yet.
 type running struct {
-	*world
+	*testEnv
 
 	cmd      *exec.Cmd
 	out, err buffer
@@ -41,23 +42,23 @@ func (b *buffer) String() string {
 
 // start runs svcat in the world's namespace, and does not wait for its end. An
 // empty kubeconfig is the stack's.
-func (w *world) start(kubeconfig string, args ...string) *running {
-	w.Helper()
-	r := &running{world: w}
-	r.cmd = exec.CommandContext(w.Context(), filepath.Join(binFolder, "svcat"), append([]string{"-n", w.namespace}, args...)...)
-	r.cmd.Env = w.Environment()
+func (e *testEnv) start(kubeconfig string, args ...string) *running {
+	e.Helper()
+	r := &running{testEnv: e}
+	r.cmd = exec.CommandContext(e.Context(), e.Binary("svcat"), append([]string{"-n", e.Namespace}, args...)...)
+	r.cmd.Env = e.Environment()
 	if kubeconfig != "" {
 		r.cmd.Env = append(r.cmd.Env, "KUBECONFIG="+kubeconfig)
 	}
 	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.err
-	require.NoError(w, r.cmd.Start())
+	require.NoError(e, r.cmd.Start())
 	return r
 }
 
 // says waits until standard error has a text.
 func (r *running) says(text string) {
 	r.Helper()
-	r.eventually(func() (bool, error) {
+	r.Eventually(func() (bool, error) {
 		if told := r.err.String(); !strings.Contains(told, text) {
 			return false, fmt.Errorf("not yet %q: %s", text, told)
 		}
@@ -78,7 +79,7 @@ func (r *running) ends() outcome {
 	exit, ok := errors.AsType[*exec.ExitError](err)
 	require.True(r, ok || err == nil, "%v", err)
 	if err == nil {
-		return outcome{r.out.String(), r.err.String(), 0}
+		return outcome{r.out.String(), env.WithoutWaiting(r.err.String()), 0}
 	}
-	return outcome{r.out.String(), r.err.String(), exit.ExitCode()}
+	return outcome{r.out.String(), env.WithoutWaiting(r.err.String()), exit.ExitCode()}
 }

@@ -16,7 +16,7 @@ func TestWaitUntilReady(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s.broker.Async(osbtest.Provision, -1)
-	waits := s.start("", "provision", "mydb", "--type", s.name("mysql"), "--wait", "--timeout", "-1")
+	waits := s.start("", "provision", "mydb", "--type", s.Name("mysql"), "--wait", "--timeout", "-1")
 	waits.says(`waiting for instance "mydb" to be ready (until Ctrl-C)`)
 	waits.says("mydb: Ready=Unknown Provisioning: ")
 	assert.Empty(t, waits.out.String(), "what it became is not known yet")
@@ -33,15 +33,15 @@ func TestWaitForWhatFails(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s.broker.Next(osbtest.Provision, osbtest.Status(http.StatusBadRequest, `{"description": "no such size"}`))
-	got := s.run("", "-n", s.namespace, "provision", "mydb", "--type", s.name("mysql"), "--wait")
+	got := s.run("", "-n", s.Namespace, "provision", "mydb", "--type", s.Name("mysql"), "--wait")
 	assert.Equal(t, 3, got.code, got.err)
 	assert.Contains(t, got.err, `error: instance "mydb" failed: ProvisionCallFailed: `)
 	assert.Contains(t, got.err, "no such size")
-	assert.Contains(t, got.err, "see svcat describe instance mydb -n "+s.namespace)
+	assert.Contains(t, got.err, "see svcat describe instance mydb -n "+s.Namespace)
 	assert.Contains(t, got.out, "Name:")
 
 	// Touched, it is tried again, and what was said of the first try does not count.
-	assert.Contains(t, s.svcat("touch", "instance", "mydb", "--wait"), `instance "mydb" was touched`)
+	assert.Contains(t, s.Svcat("touch", "instance", "mydb", "--wait"), `instance "mydb" was touched`)
 	assert.Equal(t, int64(1), s.instance("mydb").Spec.UpdateRequests)
 }
 
@@ -50,7 +50,7 @@ func TestWaitThroughRetries(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s.broker.Next(osbtest.Provision, osbtest.Status(http.StatusTooManyRequests, `{"description": "come again"}`))
-	got := s.run("", "-n", s.namespace, "provision", "mydb", "--type", s.name("mysql"), "--wait")
+	got := s.run("", "-n", s.Namespace, "provision", "mydb", "--type", s.Name("mysql"), "--wait")
 	assert.Zero(t, got.code, got.err)
 	assert.Contains(t, got.err, "mydb: Ready=False ProvisionCallFailed: ")
 	assert.Contains(t, got.err, "mydb: Ready=True")
@@ -61,13 +61,13 @@ func TestWaitTimesOut(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s.broker.Async(osbtest.Provision, -1)
-	got := s.run("", "-n", s.namespace, "provision", "mydb", "--type", s.name("mysql"), "--wait", "--timeout", "3s", "--interval", "1s")
+	got := s.run("", "-n", s.Namespace, "provision", "mydb", "--type", s.Name("mysql"), "--wait", "--timeout", "3s", "--interval", "1s")
 	assert.Equal(t, 4, got.code, got.err)
 	assert.Contains(t, got.err, `error: instance "mydb" stands but is not ready after 3s: Ready=Unknown `)
-	assert.Contains(t, got.err, "it goes on in the cluster: see svcat describe instance mydb -n "+s.namespace)
+	assert.Contains(t, got.err, "it goes on in the cluster: see svcat describe instance mydb -n "+s.Namespace)
 	assert.Contains(t, got.out, "mydb")
 	s.finish(s.instance("mydb").Spec.ExternalID)
-	s.svcat("touch", "instance", "mydb", "--wait")
+	s.Svcat("touch", "instance", "mydb", "--wait")
 }
 
 // A deletion that waits for bindings says so, and ends when the last is gone.
@@ -75,7 +75,7 @@ func TestWaitUntilGone(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s.database("mydb")
-	s.svcat("bind", "mydb", "--wait")
+	s.Svcat("bind", "mydb", "--wait")
 	waits := s.start("", "deprovision", "mydb", "--wait")
 	waits.says("it waits until its bindings are gone: mydb; svcat unbind removes them")
 	waits.says("mydb: Ready=False DeprovisionBlockedByExistingCredentials: ")
@@ -91,9 +91,9 @@ func TestWaitForWhatIsDeleted(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s.broker.Async(osbtest.Provision, -1)
-	waits := s.start("", "provision", "mydb", "--type", s.name("mysql"), "--wait")
+	waits := s.start("", "provision", "mydb", "--type", s.Name("mysql"), "--wait")
 	waits.says("mydb: Ready=Unknown Provisioning: ")
-	s.svcat("deprovision", "mydb")
+	s.Svcat("deprovision", "mydb")
 	got := waits.ends()
 	assert.Equal(t, 3, got.code, got.err)
 	assert.Contains(t, got.err, `instance "mydb"`)
@@ -103,16 +103,16 @@ func TestWaitForWhatIsDeleted(t *testing.T) {
 func TestWaitSurvivesTheAPIServer(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	proxy, err := s.StartAPIProxy(t.Context(), "svcat-"+s.suffix, s.Kubeconfig())
+	proxy, err := s.StartAPIProxy(t.Context(), "svcat-"+s.Suffix, s.Kubeconfig())
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, proxy.Close()) })
 	s.broker.Async(osbtest.Provision, -1)
-	waits := s.start(proxy.Kubeconfig(), "provision", "mydb", "--type", s.name("mysql"), "--wait")
+	waits := s.start(proxy.Kubeconfig(), "provision", "mydb", "--type", s.Name("mysql"), "--wait")
 	waits.says("mydb: Ready=Unknown Provisioning: ")
 	_, back := proxy.Away(0)
 	waits.says("cannot look, trying again")
 	s.finish(s.instance("mydb").Spec.ExternalID)
-	s.eventually(func() (bool, error) {
+	s.Eventually(func() (bool, error) {
 		ready, _ := api.FindCondition(s.instance("mydb").Status.Conditions, api.ConditionReady)
 		return ready.Status == api.ConditionTrue, nil
 	})
@@ -126,5 +126,5 @@ func TestWaitSurvivesTheAPIServer(t *testing.T) {
 func (s *shop) finish(id string) {
 	s.Helper()
 	s.broker.Sync()
-	s.eventually(func() (bool, error) { return s.broker.Finish(id), nil })
+	s.Eventually(func() (bool, error) { return s.broker.Finish(id), nil })
 }

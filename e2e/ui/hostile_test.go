@@ -9,7 +9,7 @@ import (
 )
 
 // evil says wherever a broker may say something what would run, load or lead away if it
-// were not text. SUFFIX is of the world, RUN what a script would do.
+// were not text. SUFFIX is of the environment, RUN what a script would do.
 const evil = `
 apiVersion: servicecatalog.k8s.io/v1beta1
 kind: ClusterServiceClass
@@ -57,10 +57,10 @@ spec:
 // runs, is loaded or becomes a link. The page asks for nothing but its own address.
 func TestAHostileCatalogIsText(t *testing.T) {
 	t.Parallel()
-	w, b := newWorld(t), newBrowser(t)
-	w.apply(strings.ReplaceAll(evil, "RUN", "alert(document.title=6)"))
-	address := w.serve(w.Kubeconfig())
-	name := w.name("evil")
+	e, b := newEnv(t), newBrowser(t)
+	e.Apply(strings.ReplaceAll(evil, "RUN", "alert(document.title=6)"))
+	address := e.serve(e.Kubeconfig())
+	name := e.Name("evil")
 	b.open(address, "Types on offer")
 	b.click(name, name)
 	b.sees("<meta http-equiv=refresh")
@@ -72,7 +72,7 @@ func TestAHostileCatalogIsText(t *testing.T) {
 	b.send("It would be admitted")
 	assert.Contains(t, b.text("#result"), "<img src=x onerror=")
 	assert.Contains(t, b.text("#yaml"), "</textarea><script>")
-	w.apply(b.text("#yaml"))
+	e.Apply(b.text("#yaml"))
 	b.click("All plans", "All plans")
 	b.click("Instances", "Instances and bindings")
 	b.click("my-"+name, "my-"+name)
@@ -86,8 +86,8 @@ func TestAHostileCatalogIsText(t *testing.T) {
 // TestNobodyElseGetsIn: neither who has not opened the address, nor who opens it again.
 func TestNobodyElseGetsIn(t *testing.T) {
 	t.Parallel()
-	w, b, other := newWorld(t), newBrowser(t), newBrowser(t)
-	address := w.serve(w.Kubeconfig())
+	e, b, other := newEnv(t), newBrowser(t), newBrowser(t)
+	address := e.serve(e.Kubeconfig())
 	b.open(address, "Types on offer")
 	other.open(address, "Forbidden")
 	root := address[:strings.Index(address, "/enter/")+1]

@@ -11,32 +11,32 @@ import (
 // grants it; with the roles that these grant, and no right to Secrets, everything works.
 func TestRightsAreThePersonsOwn(t *testing.T) {
 	t.Parallel()
-	w, b := newWorld(t), newBrowser(t)
-	w.apply(shop)
-	kubeconfig, _ := w.user()
-	address := w.serve(kubeconfig)
+	e, b := newEnv(t), newBrowser(t)
+	e.Apply(shop)
+	kubeconfig, _ := e.user()
+	address := e.serve(kubeconfig)
 	b.open(address, "Not shown: you lack rights")
 	b.sees("You may not list clusterserviceplans in the cluster.")
-	b.sees("You may not list serviceplans in namespace " + w.namespace + ".")
+	b.sees("You may not list serviceplans in namespace " + e.Namespace + ".")
 	granted := map[string]bool{}
 	for _, command := range b.commands() {
 		if !granted[command] {
 			granted[command] = true
-			w.allow(command)
+			e.allow(command)
 		}
 	}
 	assert.Len(t, granted, 2, "one for the cluster, one for the namespace")
 
 	b.click("Types", "Types on offer")
-	small := w.name("azure") + "/small"
-	b.click(w.name("mysql"), w.name("mysql"))
+	small := e.Name("azure") + "/small"
+	b.click(e.Name("mysql"), e.Name("mysql"))
 	b.click("Order by type", small)
 	b.fill("size", "20")
 	b.send("It could not be tried")
-	b.sees("You may not create serviceinstances in namespace " + w.namespace)
+	b.sees("You may not create serviceinstances in namespace " + e.Namespace)
 	assert.Contains(t, b.text("#yaml"), "size: 20", "who may can be handed it")
 	commands := b.commands()
-	w.allow(commands[0])
+	e.allow(commands[0])
 	b.send("It would be admitted")
 	assert.Contains(t, b.rows("#result table.parameters"), []string{"tier", `"basic"`, "plan"})
 	b.click("Instances", "Instances and bindings")

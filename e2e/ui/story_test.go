@@ -69,11 +69,11 @@ spec:
 `
 
 // recorded waits until the keeper has recorded the default, which explain tells.
-func (w *world) recorded() {
-	w.Helper()
-	require.NoError(w, stack.Eventually(w.Context(), func() (bool, error) {
+func (e *testEnv) recorded() {
+	e.Helper()
+	require.NoError(e, stack.Eventually(e.Context(), func() (bool, error) {
 		found := &v1beta1.ClusterServiceType{}
-		if err := w.client.Get(w.Context(), client.ObjectKey{Name: w.name("mysql")}, found); err != nil {
+		if err := e.Client().Get(e.Context(), client.ObjectKey{Name: e.Name("mysql")}, found); err != nil {
 			return false, err
 		}
 		return found.Spec.DefaultPlanRef != nil && found.Status.Confirmed, nil
@@ -85,11 +85,11 @@ func (w *world) recorded() {
 // copies YAML that gives exactly that.
 func TestFromATypeToYAML(t *testing.T) {
 	t.Parallel()
-	w, b := newWorld(t), newBrowser(t)
-	w.apply(shop)
-	w.recorded()
-	address := w.serve(w.Kubeconfig())
-	mysql, small := w.name("mysql"), w.name("azure")+"/small"
+	e, b := newEnv(t), newBrowser(t)
+	e.Apply(shop)
+	e.recorded()
+	address := e.serve(e.Kubeconfig())
+	mysql, small := e.Name("mysql"), e.Name("azure")+"/small"
 
 	b.open(address, "Types on offer")
 	assert.Contains(t, b.text("[aria-labelledby='type-"+mysql+"']"), "→ "+small+" (default of the cluster, recorded in ClusterServiceType "+mysql+")")
@@ -97,11 +97,11 @@ func TestFromATypeToYAML(t *testing.T) {
 	b.click(mysql, mysql)
 	plans := b.rows("table")
 	require.Len(t, plans, 2)
-	assert.Contains(t, plans[0][0], w.name("azure")+"/large")
+	assert.Contains(t, plans[0][0], e.Name("azure")+"/large")
 	assert.Equal(t, []string{"Sixteen cores", "Cores=16, Memory=64Gi", "310 usd, monthly", "yes", "yes", "cluster"}, plans[0][1:])
 	assert.Contains(t, plans[1][0], small+" chosen")
 	assert.Equal(t, "21 eur or 24.5 usd, monthly", plans[1][3])
-	assert.Equal(t, w.svcat("explain", mysql), b.text("pre.tree"), "the words of svcat explain")
+	assert.Equal(t, e.Svcat("explain", mysql), b.text("pre.tree"), "the words of svcat explain")
 
 	b.click("Order by type", small)
 	b.fill("size", "many")
@@ -124,12 +124,12 @@ func TestFromATypeToYAML(t *testing.T) {
 	yaml := b.text("#yaml")
 	assert.NotContains(t, yaml, "eastus", "only what was set")
 	assert.Contains(t, yaml, "serviceType: "+mysql)
-	assert.Error(t, w.client.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "shop-db"}, &v1beta1.ServiceInstance{}), "nothing was created")
+	assert.Error(t, e.Client().Get(t.Context(), client.ObjectKey{Namespace: e.Namespace, Name: "shop-db"}, &v1beta1.ServiceInstance{}), "nothing was created")
 
-	w.apply(yaml)
+	e.Apply(yaml)
 	stored := &v1beta1.ServiceInstance{}
-	require.NoError(t, w.client.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "shop-db"}, stored))
-	assert.Equal(t, w.name("small"), stored.Spec.ClusterServicePlanRef.Name)
+	require.NoError(t, e.Client().Get(t.Context(), client.ObjectKey{Namespace: e.Namespace, Name: "shop-db"}, stored))
+	assert.Equal(t, e.Name("small"), stored.Spec.ClusterServicePlanRef.Name)
 	values := map[string]json.RawMessage{}
 	require.NoError(t, json.Unmarshal(stored.Spec.Parameters.Raw, &values))
 	require.Len(t, values, len(shown))
@@ -137,7 +137,7 @@ func TestFromATypeToYAML(t *testing.T) {
 		assert.JSONEq(t, row[1], string(values[row[0]]), row[0])
 	}
 
-	w.apply("{apiVersion: servicecatalog.k8s.io/v1beta1, kind: ServiceBinding, metadata: {name: shop-access}, spec: {instanceRef: {name: shop-db}}}")
+	e.Apply("{apiVersion: servicecatalog.k8s.io/v1beta1, kind: ServiceBinding, metadata: {name: shop-access}, spec: {instanceRef: {name: shop-db}}}")
 	b.click("Instances", "Instances and bindings")
 	b.click("shop-db", "shop-db")
 	assert.Equal(t, shown, b.rows("table.parameters"), "what was shown before is what it got")
@@ -150,16 +150,15 @@ func TestFromATypeToYAML(t *testing.T) {
 // TestADenialIsAdmissionsOwn: what the plan's schema refuses is told in admission's words.
 func TestADenialIsAdmissionsOwn(t *testing.T) {
 	t.Parallel()
-	w, b := newWorld(t), newBrowser(t)
-	w.apply(shop)
-	address := w.serve(w.Kubeconfig())
+	e, b := newEnv(t), newBrowser(t)
+	e.Apply(shop)
+	address := e.serve(e.Kubeconfig())
 	b.open(address, "Types on offer")
 	b.click("All plans", "All plans")
-	b.click(w.name("azure")+"/small", w.name("azure")+"/small")
+	b.click(e.Name("azure")+"/small", e.Name("azure")+"/small")
 	b.fill("size", "65")
 	b.send("It would be refused")
-	_, denial, err := w.Kubectl(t.Context(), b.text("#yaml"), "create", "-f", "-")
-	require.Error(t, err)
+	denial := e.KubectlFails(b.text("#yaml"), "create", "-f", "-")
 	assert.Contains(t, b.text("#result .notice"), "spec.parameters/size")
 	assert.Contains(t, oneLine(denial), oneLine(b.text("#result .notice")), "kubectl is told the same")
 	b.behaved(address)

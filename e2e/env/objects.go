@@ -1,0 +1,180 @@
+package env
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack"
+)
+
+// Create creates objects, one after the other, and again while the machine is too busy to
+// answer. A type that the keeper made already is patched; see Put.
+func (e *Env) Create(objects ...client.Object) {
+	e.Helper()
+	for _, object := range objects {
+		e.Eventually(func() (bool, error) {
+			if err := e.Put(object); err != nil {
+				return !stack.Overloaded(err), fmt.Errorf("cannot create %T %s: %w", object, object.GetName(), err)
+			}
+			return true, nil
+		})
+	}
+}
+
+// Get reads an object from the API server.
+func (e *Env) Get(object client.Object) {
+	e.Helper()
+	require.NoError(e, e.Client().Get(e.Context(), client.ObjectKeyFromObject(object), object))
+}
+
+// Change edits an object as it is stored, and again after a conflict.
+func (e *Env) Change(object client.Object, edit func()) {
+	e.Helper()
+	e.Eventually(func() (bool, error) {
+		if err := e.Client().Get(e.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+			return true, err
+		}
+		edit()
+		err := e.Client().Update(e.Context(), object)
+		return err == nil || !apierrors.IsConflict(err) && !stack.Overloaded(err), err
+	})
+}
+
+// Delete asks for an object's deletion, and does not wait for it.
+func (e *Env) Delete(object client.Object, options ...client.DeleteOption) {
+	e.Helper()
+	require.NoError(e, e.Client().Delete(e.Context(), object, options...))
+}
+
+// Gone waits until objects do not exist any more.
+func (e *Env) Gone(objects ...client.Object) {
+	e.Helper()
+	for _, object := range objects {
+		e.Eventually(func() (bool, error) {
+			err := e.Client().Get(e.Context(), client.ObjectKeyFromObject(object), object)
+			if err != nil {
+				return true, client.IgnoreNotFound(err)
+			}
+			return false, fmt.Errorf("%T %s is still there: %s", object, object.GetName(), StatusOf(object))
+		})
+	}
+}
+
+// Absent says whether an object does not exist now.
+func (e *Env) Absent(object client.Object) bool {
+	e.Helper()
+	err := e.Client().Get(e.Context(), client.ObjectKeyFromObject(object), object)
+	require.NoError(e, client.IgnoreNotFound(err))
+	return apierrors.IsNotFound(err)
+}
+
+// Eventually waits until is returns true; see stack.Eventually. An error beside false
+// says what is observed, and extends the wait while it changes; beside true it fails the
+// test.
+func (e *Env) Eventually(is func() (bool, error)) {
+	e.Helper()
+	require.NoError(e, stack.Eventually(e.Context(), is))
+}
+
+// Ready waits until objects are Ready as their specs are now.
+func (e *Env) Ready(objects ...client.Object) {
+	e.Helper()
+	for _, object := range objects {
+		e.HasCondition(object, api.ConditionReady, api.ConditionTrue, "")
+	}
+}
+
+// HasCondition waits until an object has a condition, observed at its generation; an
+// empty reason is any.
+func (e *Env) HasCondition(object client.Object, typ string, status api.ConditionStatus, reason string) api.Condition {
+	e.Helper()
+	var found api.Condition
+	e.Eventually(func() (bool, error) {
+		if err := e.Client().Get(e.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+			return true, err
+		}
+		found = ConditionOf(object, typ)
+		if found.Status == status && (reason == "" || found.Reason == reason) && found.ObservedGeneration == object.GetGeneration() {
+			return true, nil
+		}
+		return false, fmt.Errorf("%T %s at generation %d is not %s=%s (%s): %s", object, object.GetName(), object.GetGeneration(), typ, status, reason, StatusOf(object))
+	})
+	return found
+}
+
+// Becomes waits until an object is as wanted, as it was read last.
+func (e *Env) Becomes(object client.Object, is func() bool) {
+	e.Helper()
+	e.Eventually(func() (bool, error) {
+		if err := e.Client().Get(e.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+			return true, err
+		}
+		if is() {
+			return true, nil
+		}
+		return false, fmt.Errorf("%T %s is not yet as wanted at version %s: %s", object, object.GetName(), object.GetResourceVersion(), StatusOf(object))
+	})
+}
+
+// ConditionOf is the condition of a type that an object has, as it was read; the zero
+// value if it has none.
+func ConditionOf(object client.Object, typ string) api.Condition {
+	found, _ := api.FindCondition(ConditionsOf(object), typ)
+	return found
+}
+
+// ConditionsOf are the conditions of an instance, a binding or a broker; of another
+// object there are none.
+func ConditionsOf(object client.Object) []api.Condition {
+	switch o := object.(type) {
+	case *api.ServiceInstance:
+		return o.Status.Conditions
+	case *api.ServiceBinding:
+		return o.Status.Conditions
+	case *api.ClusterServiceBroker:
+		return o.Status.Conditions
+	case *api.ServiceBroker:
+		return o.Status.Conditions
+	}
+	return nil
+}
+
+// StatusOf is the conditions of an object, for a message.
+func StatusOf(object client.Object) string {
+	text, err := json.Marshal(ConditionsOf(object))
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// Patch sends a merge patch.
+func (e *Env) Patch(object client.Object, patch string) {
+	e.Helper()
+	require.NoError(e, e.Client().Patch(e.Context(), object, client.RawPatch(types.MergePatchType, []byte(patch))))
+}
+
+// TryPatch sends a merge patch that may be refused.
+func (e *Env) TryPatch(object client.Object, patch string) error {
+	return e.Client().Patch(e.Context(), object, client.RawPatch(types.MergePatchType, []byte(patch)))
+}
+
+// PatchInstance sends a merge patch to the instance of that name.
+func (e *Env) PatchInstance(name, patch string) error {
+	e.Helper()
+	return e.Client().Patch(e.Context(), e.Instance(name), client.RawPatch(types.MergePatchType, []byte(patch)))
+}
+
+// RawPatch is a patch of a kind, from its text.
+func RawPatch(kind types.PatchType, patch string) client.Patch {
+	return client.RawPatch(kind, []byte(patch))
+}
+
+// MergePatch is a merge patch, from its text.
+func MergePatch(patch string) client.Patch { return RawPatch(types.MergePatchType, patch) }
