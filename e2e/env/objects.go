@@ -3,9 +3,11 @@ package env
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -103,7 +105,8 @@ func (e *Env) HasCondition(object client.Object, typ string, status api.Conditio
 		if found.Status == status && (reason == "" || found.Reason == reason) && found.ObservedGeneration == object.GetGeneration() {
 			return true, nil
 		}
-		return false, fmt.Errorf("%T %s at generation %d is not %s=%s (%s): %s", object, object.GetName(), object.GetGeneration(), typ, status, reason, StatusOf(object))
+		return false, fmt.Errorf("%T %s at generation %d is not %s=%s (%s)%s: %s",
+			object, object.GetName(), object.GetGeneration(), typ, status, reason, underWay(object), StatusOf(object))
 	})
 	return found
 }
@@ -143,6 +146,23 @@ func ConditionsOf(object client.Object) []api.Condition {
 		return o.Status.Conditions
 	}
 	return nil
+}
+
+// underWay says how long a call of an object may still be under way, in steps of some
+// seconds: what waits for it is no sign that nothing goes on.
+func underWay(object client.Object) string {
+	const step = 5 * time.Second
+	var deadline *metav1.MicroTime
+	switch o := object.(type) {
+	case *api.ServiceInstance:
+		deadline = o.Status.CallDeadline
+	case *api.ServiceBinding:
+		deadline = o.Status.CallDeadline
+	}
+	if deadline == nil || time.Until(deadline.Time) <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(", its call may be under way for %s more", time.Until(deadline.Time).Truncate(step)+step)
 }
 
 // StatusOf is the conditions of an object, for a message.

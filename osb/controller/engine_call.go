@@ -26,8 +26,7 @@ type calling interface {
 func intends(step lifecycle.Step) bool { return step != lifecycle.Poll && step != lifecycle.Fetch }
 
 // headStart is what an intent's Deadline leaves for the time until the call is sent, which
-// includes the write of the intent itself. Where the API server takes longer, the intent is
-// written again, with requestTimeout for that one write.
+// includes the write of the intent itself.
 const headStart = time.Second
 
 // deadline is that of a call that is sent within some time from now. It is half as long
@@ -42,18 +41,27 @@ func (e *engine) prepare(ctx context.Context, s subject, t *turn) (lifecycle.Rep
 	if reply, is := s.prepare(ctx, t.decision); is {
 		return reply, true
 	}
-	if !intends(t.decision.Step) || !e.deadline(0).After(t.decision.Record.Deadline) {
-		return lifecycle.Reply{}, false
+	for intends(t.decision.Step) && e.deadline(0).After(t.decision.Record.Deadline) {
+		if err := e.postpone(ctx, s, t); err != nil {
+			return lifecycle.Reply{Err: fmt.Errorf("cannot write until when the call may take: %w", err)}, true
+		}
 	}
+	return lifecycle.Reply{}, false
+}
+
+// postpone writes a later Deadline. This write has twice the time that the API server took
+// since the pass began, and at most that of one request: after a crash the next controller
+// waits for what is left of it.
+func (e *engine) postpone(ctx context.Context, s subject, t *turn) error {
 	later := t.decision.Record
-	later.Deadline = e.deadline(requestTimeout)
+	later.Deadline = e.deadline(2 * min(e.clock.Since(t.facts.Now), requestTimeout/2))
 	stored, err := e.store.write(ctx, s, t.stored, &later)
 	if err != nil {
-		return lifecycle.Reply{Err: fmt.Errorf("cannot write until when the call may take: %w", err)}, true
+		return err
 	}
 	t.stored, t.decision.Record = stored, later
 	e.mine.Store(s.object().GetUID(), later.Deadline)
-	return lifecycle.Reply{}, false
+	return nil
 }
 
 // call prepares the call and makes it. The time of the call begins when it is sent.

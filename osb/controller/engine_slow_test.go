@@ -219,6 +219,39 @@ func TestEngineCallsEndBeforeTheDeadline(t *testing.T) {
 	}
 }
 
+// Who finds an intent after a crash waits for no longer than the API server was slow: not
+// for as long as a request to it may take.
+func TestEngineWritesNoDeadlineTooLate(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason       string
+		takes, write time.Duration
+		most         time.Duration
+		writes       int
+	}{
+		"ALittle": {"the head start was just too short", 1100 * time.Millisecond, 100 * time.Millisecond, 2100 * time.Millisecond, 1},
+		"Slow":    {"the write is as slow as what was before", 8 * time.Second, 8 * time.Second, 8 * time.Second, 1},
+		"Slower":  {"what comes next takes longer than all before", 2 * time.Second, 20 * time.Second, 24 * time.Second, 2},
+		"Longest": {"no request takes longer than its time", time.Hour, requestTimeout - time.Millisecond, time.Millisecond, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newSlowWorld(t, map[string]time.Duration{patchStatus: tc.write})
+			w.inBubble(func() {
+				e := w.reconciler.engine
+				s := &slowCaller{subject: &bindingSubject{bindings: w.reconciler, binding: w.bindingHere()}, takes: tc.takes}
+				d := &lifecycle.Decision{Step: lifecycle.Make, Record: lifecycle.Record{ID: "binding-id", Operation: lifecycle.Making, Deadline: e.deadline(headStart)}}
+				e.call(w.Context(), s, nil, &turn{decision: d, stored: s.object(), facts: lifecycle.Facts{Now: time.Now()}})
+				assert.Len(w, w.took(), tc.writes, tc.reason)
+				require.NotNil(w, w.bindingHere().Status.CallDeadline)
+				stored := w.bindingHere().Status.CallDeadline.Time
+				assert.LessOrEqual(w, stored.Sub(s.sent)-e.timeout-e.timeout/2, tc.most, tc.reason)
+				assert.GreaterOrEqual(w, s.until.Sub(s.sent), e.timeout, "it has all of its time")
+			})
+		})
+	}
+}
+
 // A binding that is changed while its call is prepared is looked at again: nothing is sent.
 func TestEngineLeavesWhatWasChangedMeanwhile(t *testing.T) {
 	t.Parallel()
