@@ -107,6 +107,8 @@ func tellConnection(err error) string {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
 		errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return "the connection was cut"
+	case strings.Contains(err.Error(), "server response headers exceeded"):
+		return "the headers of the answer are too long"
 	case repeatsAnswer(err):
 		return "what came back is not HTTP"
 	case strings.Contains(err.Error(), "invalid proxy"):
@@ -116,8 +118,11 @@ func tellConnection(err error) string {
 }
 
 // repeatsAnswer says that a text of net/http quotes what it read, a header's value for
-// instance, which may be anything.
+// instance, which may be anything. What the network or TLS says quotes nothing.
 func repeatsAnswer(err error) bool {
+	if is[*net.OpError](err) || is[syscall.Errno](err) {
+		return false
+	}
 	text := err.Error()
 	return is[textproto.ProtocolError](err) || slices.ContainsFunc([]string{
 		"malformed HTTP", "HTTP/1.x transport connection broken", "failed to parse Location header",

@@ -8,8 +8,10 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -71,6 +73,20 @@ func dialling(err error) func(*Config) {
 }
 
 func quick(c *Config) { c.Timeout = time.Second }
+
+// A timedOut is a connection whose other side is not there any more.
+type timedOut struct{ net.Conn }
+
+func (timedOut) Write(b []byte) (int, error)      { return len(b), nil }
+func (timedOut) Close() error                     { return nil }
+func (timedOut) LocalAddr() net.Addr              { return &net.TCPAddr{} }
+func (timedOut) RemoteAddr() net.Addr             { return &net.TCPAddr{} }
+func (timedOut) SetDeadline(time.Time) error      { return nil }
+func (timedOut) SetReadDeadline(time.Time) error  { return nil }
+func (timedOut) SetWriteDeadline(time.Time) error { return nil }
+func (timedOut) Read([]byte) (int, error) {
+	return 0, &net.OpError{Op: "read", Net: "tcp", Err: os.NewSyscallError("read", syscall.ETIMEDOUT)}
+}
 
 // A faultTest is a way in which no answer comes.
 type faultTest struct {
@@ -176,6 +192,17 @@ func TestFaults(t *testing.T) {
 			reason: "what came is not repeated", url: "http" + listen(t, after("HTTP/1.1 200 OK\r\ns3cret\r\n\r\n")),
 			kind: MaybeReceived, cause: "what came back is not HTTP",
 		},
+	}
+	tests["LongHeaders"] = faultTest{
+		reason: "its size is the fault", url: "http" + listen(t, after("HTTP/1.1 200 OK\r\nX: "+strings.Repeat("canary", maxHeaderBytes)+"\r\n\r\n")),
+		kind: MaybeReceived, cause: "the headers of the answer are too long",
+	}
+	tests["TimedOut"] = faultTest{
+		reason: "what the network says is told", url: "http://127.0.0.1",
+		change: func(c *Config) {
+			c.Dial = func(context.Context, string, string) (net.Conn, error) { return timedOut{}, nil }
+		},
+		kind: MaybeReceived, cause: "connection timed out",
 	}
 	for name, answer := range unusableAnswers() {
 		tests[name] = faultTest{

@@ -1,6 +1,7 @@
 package osb
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
@@ -8,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"time"
 )
 
@@ -49,6 +51,7 @@ func newTransport(config Config) (*http.Transport, error) {
 	}
 	return &http.Transport{
 		Proxy:                  proxy,
+		OnProxyConnectResponse: proxyConnected,
 		DialContext:            dial,
 		TLSClientConfig:        trust,
 		TLSHandshakeTimeout:    handshakeTimeout,
@@ -60,6 +63,14 @@ func newTransport(config Config) (*http.Transport, error) {
 		ForceAttemptHTTP2: true,
 		HTTP2:             &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTimeout},
 	}, nil
+}
+
+// proxyConnected refuses what is no tunnel. net/http would repeat the proxy's own words.
+func proxyConnected(_ context.Context, _ *url.URL, _ *http.Request, response *http.Response) error {
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("the proxy refused to connect to the broker: status %d", response.StatusCode)
+	}
+	return nil
 }
 
 func newTrust(config Config) (*tls.Config, error) {

@@ -194,6 +194,10 @@ func TestProxy(t *testing.T) {
 		// The proxy would have answered.
 		_, err = connect(t, "http://broker.invalid", func(c *Config) { c.Direct = true }).Catalog(t.Context(), "")
 		require.Equal(t, NeverSent, KindOf(err))
+		_, err = connect(t, "https://broker.invalid").Catalog(t.Context(), "")
+		require.Equal(t, NeverSent, KindOf(err))
+		require.ErrorContains(t, err, "the proxy refused to connect to the broker: status 407")
+		require.NotContains(t, err.Error(), "canary", "its own words are not repeated")
 		return
 	}
 	proxy := &recorder{}
@@ -201,7 +205,8 @@ func TestProxy(t *testing.T) {
 	server := httptest.NewServer(proxy)
 	defer server.Close()
 	command := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestProxy$")
-	command.Env = append(os.Environ(), "OSB_TEST_BEHIND_PROXY=1", "HTTP_PROXY="+server.URL, "NO_PROXY=", "no_proxy=")
+	command.Env = append(os.Environ(), "OSB_TEST_BEHIND_PROXY=1", "HTTP_PROXY="+server.URL, "NO_PROXY=", "no_proxy=",
+		"HTTPS_PROXY=http"+listen(t, after("HTTP/1.1 407 canary\r\nContent-Length: 0\r\n\r\n")))
 	output, err := command.CombinedOutput()
 	require.NoError(t, err, string(output))
 	require.Len(t, proxy.seen(), 1)
