@@ -50,6 +50,7 @@ func TestPoliciesGuardWithoutTheWebhook(t *testing.T) { //nolint:tparallel // th
 	})
 
 	definitionsKeepTheirFields(t, o.Env)
+	definitionsOfOthersAreTheirs(t, o.Env)
 
 	require.NoError(t, s.InstallHooks(t.Context()))
 	for name, flow := range guardedFlows(o) {

@@ -1,6 +1,7 @@
 package admission_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -31,6 +32,37 @@ var definitionEdits = map[string]struct {
 	"OfAField":   {reason: "what was added to a field of old", edit: func(spec, _ properties) { delete(spec["userInfo"].Properties, "uid") }, refused: true},
 	"OfAnItem":   {reason: "and to the items of a list", edit: func(_, status properties) { delete(status["conditions"].Items.Schema.Properties, "observedGeneration") }, refused: true},
 	"InItsPlace": {reason: "another field is no substitute", edit: func(_, status properties) { status["other"] = status["rotation"]; delete(status, "rotation") }, refused: true},
+}
+
+// definitionsOfOthers are definitions of the group that have no fields of ours: those of
+// the retired catalog keep whatever they get.
+var definitionsOfOthers = map[string]string{
+	"NoFields":       "v1beta1",
+	"AnotherVersion": "v1",
+}
+
+// definitionsOfOthersAreTheirs changes definitions that the policy has no say in.
+func definitionsOfOthersAreTheirs(t *testing.T, e *env.Env) {
+	t.Helper()
+	for name, version := range definitionsOfOthers {
+		t.Run("Definition/"+name, func(t *testing.T) {
+			plural := strings.ToLower(name) + "s"
+			definition := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: plural + ".servicecatalog.k8s.io"}}
+			definition.Annotations = map[string]string{apiextensionsv1.KubeAPIApprovedAnnotation: "unapproved, of a test"}
+			definition.Spec = apiextensionsv1.CustomResourceDefinitionSpec{
+				Group: "servicecatalog.k8s.io", Scope: apiextensionsv1.NamespaceScoped,
+				Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: plural, Kind: name},
+				Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
+					Name: version, Served: true, Storage: true,
+					Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: new(true)}},
+				}},
+			}
+			e.Create(definition)
+			t.Cleanup(func() { e.Delete(definition) })
+			e.Patch(definition, `{"metadata": {"labels": {"changed": "by-its-owner"}}}`)
+			e.Patch(definition, `{"spec": {"names": {"shortNames": ["`+plural[:3]+`"]}}}`)
+		})
+	}
 }
 
 // definitionsKeepTheirFields tries to replace a definition by one of fewer fields, as an
