@@ -98,7 +98,7 @@ image: ## Write the images into bin/image as OCI layouts (VERSION, PUSH=host/pat
 
 ##@ Test
 .PHONY: test
-test: build test-unit test-deploy test-controlplane test-image test-e2e ## Everything that must pass, race detector on; ends with the slowest packages
+test: build test-unit test-deploy test-controlplane test-image test-e2e ## What proves every promise, race detector on for what serves; ends with the slowest packages
 	@tools/slowest.sh < bin/test.log
 	@if [ -s $(DEFAULTPLAN_SKIPPED) ]; then cat $(DEFAULTPLAN_SKIPPED); fi
 
@@ -152,7 +152,7 @@ matrix: $(MATRIX) ## The core scenarios on the other supported releases of Kuber
 matrix-short: ## A few of them on the oldest and the newest release
 	$(MAKE) matrix SHORT=1 VERSIONS="$(firstword $(VERSIONS)) $(filter-out $(firstword $(VERSIONS)),$(lastword $(VERSIONS)))"
 
-$(MATRIX): matrix-%: test-started bin/race
+$(MATRIX): matrix-%: test-started bin/race bin/svcat
 	@TIMEFORMAT='=== Kubernetes $* is built: %0R s, processors: %0U s user, %0S s system'; time tools/matrix.sh $*
 	@export DEFAULTPLAN_CONTROLPLANE=$(CURDIR)/bin/matrix/$*/controlplane DEFAULTPLAN_KUBECTL=$(CURDIR)/bin/matrix/$*/kubectl; \
 	TIMEFORMAT='=== scenarios on Kubernetes $*: %0R s, processors: %0U s user, %0S s system'; \

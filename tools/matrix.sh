@@ -18,11 +18,14 @@ mkdir -p "$out"
 cd e2e/controlplane
 
 # Only the version of Go is ours: our sources need it.
-released=$(cd / && go mod download -json "k8s.io/kubernetes@$version" | sed -n 's/^\t"GoMod": "\(.*\)",$/\1/p')
+if ! download=$(cd / && go mod download -json "k8s.io/kubernetes@$version"); then
+	printf 'cannot download k8s.io/kubernetes@%s:\n%s\n' "$version" "$download" >&2
+	exit 1
+fi
+released=$(sed -n 's/^\t"GoMod": "\(.*\)",$/\1/p' <<<"$download")
 staging=$(sed -n 's#^\t\(k8s.io/[a-z-]*\) => ./staging/.*#\1#p' "$released")
 etcd=$(sed -n 's#^\tgo.etcd.io/etcd/client/v3 \(v[^ ]*\).*#\1#p' "$released")
-cp "$released" "$mod"
-chmod u+w "$mod"
+install -m 644 "$released" "$mod"
 edits=(-module=github.com/defaultplan/defaultplan/e2e/controlplane "-go=$(go list -m -f '{{.GoVersion}}')"
 	"-require=k8s.io/kubernetes@$version" "-require=go.etcd.io/etcd/server/v3@$etcd" "-require=go.etcd.io/etcd/etcdutl/v3@$etcd")
 for module in $staging; do

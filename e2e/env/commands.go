@@ -47,13 +47,14 @@ func (e *Env) Exec(command Command) Result {
 
 // Svcat runs svcat in the namespace, as the administrator, and returns what it printed
 // to both outputs, standard output first. It must exit with 0. Where a webhook had no
-// time for its write, it runs again.
+// time for its first write, it runs again.
 func (e *Env) Svcat(args ...string) string {
 	e.Helper()
 	var got Result
 	e.Eventually(func() (bool, error) {
 		got = e.Exec(Command{Binary: "svcat", Args: e.inNamespace(args)})
-		if got.Code != 0 && stack.WebhookTimedOut(got.Stderr) {
+		if got.Code != 0 && got.Stdout == "" && stack.WebhookTimedOut(got.Stderr) {
+			e.Logf("svcat %v runs again: %s", args, got.Stderr)
 			return false, errors.New(got.Stderr)
 		}
 		return true, nil

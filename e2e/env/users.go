@@ -52,7 +52,7 @@ func (e *Env) GrantClusterRole(user, clusterRole string) {
 	e.allowedBy(user, clusterRole)
 }
 
-// allowedBy waits until a user has the first right of a role to resources.
+// allowedBy waits until a user has the first right to resources of a role.
 func (e *Env) allowedBy(user, clusterRole string) {
 	e.Helper()
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: clusterRole}}

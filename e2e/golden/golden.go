@@ -23,6 +23,7 @@ func Match(e *env.Env, name, text string) {
 	e.Helper()
 	file := filepath.Join("testdata", "golden", name+".txt")
 	if *update {
+		require.False(e, e.KubernetesBefore(showsValues), "golden files are written with the Kubernetes of the module")
 		require.NoError(e, os.MkdirAll(filepath.Dir(file), 0o755))  //nolint:gosec // a folder of the repository, which others read
 		require.NoError(e, os.WriteFile(file, []byte(text), 0o644)) //nolint:gosec // a file of the repository, which others read
 	}

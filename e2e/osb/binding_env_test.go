@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
@@ -145,9 +144,6 @@ func (e *testEnv) recordBinding(name string) *bindingRecording {
 		for event := range watcher.ResultChan() {
 			if b, ok := event.Object.(*api.ServiceBinding); ok {
 				r.mutex.Lock()
-				if last := len(r.versions) - 1; last >= 0 && event.Type == watch.Modified && onlyDeadline(&r.versions[last], b) {
-					r.versions = r.versions[:last]
-				}
 				r.versions = append(r.versions, *b)
 				r.mutex.Unlock()
 			}
@@ -163,7 +159,7 @@ func (e *testEnv) recordBinding(name string) *bindingRecording {
 func (r *bindingRecording) count() int {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	return len(r.versions)
+	return len(withoutDelays(r.versions))
 }
 
 // until are the versions up to that of a binding, which it waits for.
@@ -174,7 +170,7 @@ func (r *bindingRecording) until(e *testEnv, b *api.ServiceBinding) []api.Servic
 		r.mutex.Lock()
 		defer r.mutex.Unlock()
 		at := slices.IndexFunc(r.versions, func(v api.ServiceBinding) bool { return v.ResourceVersion == b.ResourceVersion })
-		found = slices.Clone(r.versions[:at+1])
+		found = withoutDelays(r.versions[:at+1])
 		return at >= 0, nil
 	})
 	return found

@@ -31,7 +31,7 @@ func (g *crashStack) elected(t *testing.T) {
 	first := leading.holder(t, "")
 	g.newController(t, stack.ControllerOptions{Name: "waiting", Args: flags})
 
-	leading.play(t, map[string]crashScene{
+	missed := leading.playOnce(t, map[string]crashScene{
 		"ProvisionCallArrived":   {instanceOperations["Provision"], onCall(osbtest.Provision)},
 		"ProvisionBeforeOutcome": {instanceOperations["Provision"], beforeWrite(concludes(osbtest.Provision))},
 		"ProvisionAsyncAccepted": {instanceOperations["ProvisionAsync"], onAct(osbtest.Provision)},
@@ -46,6 +46,7 @@ func (g *crashStack) elected(t *testing.T) {
 		leading.holder(t, first)
 		return func() {}
 	})
+	require.Empty(t, missed, "calls timed out before the leader was killed")
 }
 
 // holder waits until somebody other than the last leads, and says who.

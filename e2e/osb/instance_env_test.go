@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
@@ -178,9 +177,6 @@ func (e *testEnv) record(name string) *recording {
 		for event := range watcher.ResultChan() {
 			if i, ok := event.Object.(*api.ServiceInstance); ok {
 				r.mutex.Lock()
-				if last := len(r.versions) - 1; last >= 0 && event.Type == watch.Modified && onlyDeadline(&r.versions[last], i) {
-					r.versions = r.versions[:last]
-				}
 				r.versions = append(r.versions, *i)
 				r.mutex.Unlock()
 			}
@@ -201,7 +197,7 @@ func (r *recording) until(e *testEnv, i *api.ServiceInstance) []api.ServiceInsta
 		r.mutex.Lock()
 		defer r.mutex.Unlock()
 		at := slices.IndexFunc(r.versions, func(v api.ServiceInstance) bool { return v.ResourceVersion == i.ResourceVersion })
-		found = slices.Clone(r.versions[:at+1])
+		found = withoutDelays(r.versions[:at+1])
 		return at >= 0, nil
 	})
 	return found
