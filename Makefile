@@ -125,8 +125,8 @@ test-image: test-started
 
 # The scenarios run the built binaries: the two that serve with the race detector. svcat is
 # started some thousand times, which is slow with it; its unit tests have it.
-SCENARIOS := DEFAULTPLAN_WEBHOOK=$(CURDIR)/bin/race/webhook DEFAULTPLAN_CONTROLLER=$(CURDIR)/bin/race/controller \
-	$(GO) test -vet=off -count=1
+SERVING := DEFAULTPLAN_WEBHOOK=$(CURDIR)/bin/race/webhook DEFAULTPLAN_CONTROLLER=$(CURDIR)/bin/race/controller
+SCENARIOS := $(SERVING) $(GO) test -vet=off -count=1
 
 .PHONY: bin/race
 bin/race:
@@ -160,8 +160,8 @@ $(MATRIX): matrix-%: test-started bin/race bin/svcat
 		else time { $(SCENARIOS) -timeout 25m -p 2 $(CORE) && $(SCENARIOS) -timeout 25m -run '$(CORE_SVCAT)' ./e2e/svcat; }; fi
 
 .PHONY: soak
-soak: build ## The long random tests: fuzzing for FUZZTIME each, races, crashes, faults
-	FUZZTIME=$(or $(FUZZTIME),1m) ./e2e/soak.sh
+soak: build bin/race ## The long random tests (PARTS="fuzz races crashes faults switches quotas", FUZZTIME=1m)
+	$(SERVING) ./e2e/soak.sh
 
 .PHONY: bench
 bench: build ## Measure DESIGN.md section 9, as ratios in one run

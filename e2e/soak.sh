@@ -1,33 +1,63 @@
 #!/usr/bin/env bash
-# Runs every fuzz target of the module for FUZZTIME (default 1m) each; then the races for
-# a type's default, RACE_ROUNDS (default 200) rounds each; the controller's crashes,
-# CRASH_ROUNDS (default 200); the faults of brokers, on FAULT_INSTANCES (default 500)
-# instances and as many bindings; the race of svcat's switches, SWITCH_ROUNDS (default
-# 200); and that for the slots of quotas, QUOTA_ROUNDS (default 200);
-# QUOTA_OBJECTS is how many instances one limit counts (default 10000).
+# Runs the random tests for long, with what make soak built and set:
+#
+#     fuzz      every fuzz target of the module, FUZZTIME (default 1m) each
+#     races     writers that race for a type's default, RACE_ROUNDS (default 200) rounds
+#     crashes   a controller that is killed, at random CRASH_ROUNDS (default 200) times
+#     faults    faults of brokers, on FAULT_INSTANCES (default 500) instances and as many bindings
+#     switches  svcat's switches of a default that race, SWITCH_ROUNDS (default 200) rounds
+#     quotas    writers that race for the slots of a limit, QUOTA_ROUNDS (default 200) rounds,
+#               and one limit that counts QUOTA_OBJECTS (default 10000) instances
+#
+# PARTS names those to run (default: all), FUZZ the targets as a regular expression. The
+# output is in bin/soak.log; what each part did is told at the end.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+log=bin/soak.log
+mkdir -p bin
+: >"$log"
 
-for package in $(go list ./... | grep -v '/e2e'); do
-	# -list prints the names, one a line, before the summary line.
-	for target in $(go test -list '^Fuzz' "$package" | grep '^Fuzz' || true); do
-		echo "== $package $target"
-		go test -run '^$' -fuzz "^$target\$" -fuzztime "${FUZZTIME:-1m}" "$package"
+say() { printf '== %s (%s)\n' "$*" "$(date -u +%T)" | tee -a "$log"; }
+
+fuzz() {
+	local package target
+	for package in $(go list ./... | grep -v '/e2e'); do
+		# -list prints the names, one a line, before the summary line.
+		for target in $(go test -list '^Fuzz' "$package" | grep '^Fuzz' | grep -E "${FUZZ:-.}" || true); do
+			say "fuzz ${package#github.com/defaultplan/defaultplan/} $target"
+			go test -run '^$' -fuzz "^$target\$" -fuzztime "${FUZZTIME:-1m}" "$package" 2>&1 | tee -a "$log"
+		done
 	done
+}
+
+# scenarios runs the tests of a package, with the binaries that make named.
+scenarios() {
+	say "$1 $2"
+	go test -vet=off -count=1 -timeout 120m -v -run "$2" "./e2e/$1" 2>&1 | tee -a "$log"
+}
+
+races() { DEFAULTPLAN_RACE_ROUNDS=${RACE_ROUNDS:-200} scenarios races '^TestDefaultsAreRaced$'; }
+crashes() { CRASH_ROUNDS=${CRASH_ROUNDS:-200} scenarios osb '^TestCrashes$'; }
+faults() { FAULT_INSTANCES=${FAULT_INSTANCES:-500} scenarios osb '^TestFaults'; }
+switches() { SWITCH_ROUNDS=${SWITCH_ROUNDS:-200} scenarios svcat '^TestSwitchRace$'; }
+quotas() {
+	DEFAULTPLAN_QUOTA_ROUNDS=${QUOTA_ROUNDS:-200} DEFAULTPLAN_QUOTA_OBJECTS=${QUOTA_OBJECTS:-10000} scenarios quotas '^TestNeverOver'
+}
+
+report() {
+	printf '\nWhat was run:\n'
+	awk '
+		$1 == "==" { part = $2 " " $3 (NF > 4 ? " " $4 : "") }
+		/^fuzz: elapsed/ { execs[part] = $5; next }
+		$1 == "ok" { printf "%-60s %s%s\n", part, $3, (part in execs ? ", " execs[part] " executions" : ""); sum += execs[part] }
+		END { if (sum) printf "%-60s %d executions\n", "all fuzz targets", sum }' "$log"
+	grep -E '_test.go:[0-9]+: .*(killed|[0-9] calls|rounds: |slots were granted)' "$log" | sed 's/^ *//' || true
+}
+trap report EXIT
+
+for part in ${PARTS:-fuzz races crashes faults switches quotas}; do
+	case $part in
+	fuzz | races | crashes | faults | switches | quotas) $part ;;
+	*) echo "PARTS: there is no part $part; there are: fuzz races crashes faults switches quotas" >&2 && exit 2 ;;
+	esac
 done
-
-echo "== ./e2e/races TestDefaultsAreRaced"
-DEFAULTPLAN_RACE_ROUNDS="${RACE_ROUNDS:-200}" go test -race -count=1 -timeout 90m -run '^TestDefaultsAreRaced$' -v ./e2e/races
-
-echo "== ./e2e/osb TestCrashes"
-CRASH_ROUNDS="${CRASH_ROUNDS:-200}" go test -race -count=1 -timeout 90m -run '^TestCrashes$' -v ./e2e/osb
-
-echo "== ./e2e/osb TestFaults"
-FAULT_INSTANCES="${FAULT_INSTANCES:-500}" go test -race -count=1 -timeout 90m -run '^TestFaults' -v ./e2e/osb
-
-echo "== ./e2e/svcat TestSwitchRace"
-SWITCH_ROUNDS="${SWITCH_ROUNDS:-200}" go test -race -count=1 -timeout 90m -run '^TestSwitchRace$' -v ./e2e/svcat
-
-echo "== ./e2e/quotas TestNeverOver"
-DEFAULTPLAN_QUOTA_ROUNDS="${QUOTA_ROUNDS:-200}" DEFAULTPLAN_QUOTA_OBJECTS="${QUOTA_OBJECTS:-10000}" \
-	go test -race -count=1 -timeout 90m -run '^TestNeverOver' -v ./e2e/quotas

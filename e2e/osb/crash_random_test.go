@@ -66,6 +66,7 @@ func (g *crashStack) atRandom(t *testing.T) {
 	// A binding may be asked for, and anything deleted, while its instance is changed, of
 	// which a cache may know too late: the broker says so, and it is tried again.
 	m.allGoes(m.broker, "M12")
+	t.Logf("the controller was killed %d times", rounds)
 }
 
 // round goes on until the controller is killed, and starts another one.
