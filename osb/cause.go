@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/textproto"
 	"net/url"
 	"slices"
 	"strings"
@@ -36,13 +35,13 @@ func (c *Client) because(ctx context.Context, err error) error {
 		err = wrapped.Err
 	}
 	text := c.inTime(ctx, err)
-	for _, tell := range []func(error) string{tellTLS, tellName, tellConnection} {
+	for _, tell := range []func(error) string{tellTLS, tellName, tellConnection, tellOurs} {
 		if text == "" {
 			text = tell(err)
 		}
 	}
-	if text == "" {
-		text = err.Error()
+	if text == "" { // what net/http says may quote anything that it read
+		text = "what came back is not HTTP, or was not sent to its end"
 	}
 	return &cause{text: printable(c.scrub.Replace(text), maxCause), err: err}
 }
@@ -109,24 +108,40 @@ func tellConnection(err error) string {
 		return "the connection was cut"
 	case strings.Contains(err.Error(), "server response headers exceeded"):
 		return "the headers of the answer are too long"
-	case repeatsAnswer(err):
-		return "what came back is not HTTP"
 	case strings.Contains(err.Error(), "invalid proxy"):
 		return "the proxy's address in the environment is not a URL"
 	}
 	return ""
 }
 
-// repeatsAnswer says that a text of net/http quotes what it read, a header's value for
-// instance, which may be anything. What the network or TLS says quotes nothing.
-func repeatsAnswer(err error) bool {
-	if is[*net.OpError](err) || is[syscall.Errno](err) {
-		return false
+// An ownError is what this package or a dialer says: it quotes nothing that came.
+type ownError struct{ error }
+
+// Unwrap is the error itself.
+func (e ownError) Unwrap() error { return e.error }
+
+// tellOurs is the text of an error that quotes nothing: one of ours, of the operating
+// system, of a TLS alert, or a timeout.
+func tellOurs(err error) string {
+	own, isOwn := errors.AsType[ownError](err)
+	operation, isOperation := errors.AsType[*net.OpError](err)
+	number, isNumber := errors.AsType[syscall.Errno](err)
+	late, isNet := errors.AsType[net.Error](err)
+	switch {
+	case isOwn:
+		return own.Error()
+	case isOperation && operation.Op != "proxyconnect":
+		return operation.Error()
+	case isNumber:
+		return number.Error()
+	case isNet && late.Timeout():
+		return "no answer in time"
+	case isOperation:
+		return "the connection to the proxy failed"
+	case is[*tls.CertificateVerificationError](err), strings.HasPrefix(err.Error(), "tls: "):
+		return "TLS failed: the broker's certificate or its version of TLS cannot be used"
 	}
-	text := err.Error()
-	return is[textproto.ProtocolError](err) || slices.ContainsFunc([]string{
-		"malformed HTTP", "HTTP/1.x transport connection broken", "failed to parse Location header",
-	}, func(part string) bool { return strings.Contains(text, part) })
+	return ""
 }
 
 // certificateAlerts are those by which a server refuses a certificate, or the want of

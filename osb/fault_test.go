@@ -3,6 +3,7 @@ package osb
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -343,4 +344,45 @@ func TestNewConnectionFails(t *testing.T) {
 	server.Close()
 	require.Error(t, get())
 	assert.Equal(t, NeverSent, left.kind(io.EOF))
+}
+
+// goAway is an HTTP/2 server that takes one request and leaves, with debug data.
+func goAway(connection net.Conn) {
+	defer func() { _ = connection.Close() }()
+	frame := func(kind byte, payload string) []byte {
+		return append([]byte{0, 0, byte(len(payload)), kind, 0, 0, 0, 0, 0}, payload...)
+	}
+	const settings, away = 4, 7
+	preface := make([]byte, len("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"))
+	if _, err := io.ReadFull(connection, preface); err != nil {
+		return
+	}
+	_, _ = connection.Write(frame(settings, ""))
+	for head := make([]byte, 9); ; {
+		if _, err := io.ReadFull(connection, head); err != nil {
+			return
+		}
+		size := int64(head[0])<<16 | int64(head[1])<<8 | int64(head[2])
+		_, _ = io.CopyN(io.Discard, connection, size)
+		if head[3] == 1 { // the headers of a request
+			_, _ = connection.Write(frame(away, "\x00\x00\x00\x01\x00\x00\x00\x02canary"))
+			return
+		}
+	}
+}
+
+// TestNoDebugDataIsRepeated: net/http quotes what an HTTP/2 server says as it leaves.
+func TestNoDebugDataIsRepeated(t *testing.T) {
+	t.Parallel()
+	ours := newIssuer(t)
+	certificate := ours.issue(t, "127.0.0.1", time.Now().Add(time.Hour))
+	client := connect(t, "https"+listen(t, func(connection net.Conn) {
+		goAway(tls.Server(connection, &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"h2"}, MinVersion: tls.VersionTLS12}))
+	}), func(c *Config) { c.CABundle = ours.pem })
+	for _, operation := range operations() {
+		_, err := operation.call(t.Context(), client)
+		assert.Equal(t, MaybeReceived, KindOf(err), operation.name)
+		require.Error(t, err)
+		assert.NotContains(t, err.Error(), "canary", operation.name)
+	}
 }

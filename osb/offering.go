@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 )
 
 // catalog reads a catalog. One without "services" is refused: what answers {} is no
@@ -39,15 +40,16 @@ func readCatalog(body *reading, scrub *strings.Replacer) *Catalog {
 	for index, raw := range body.list("services") {
 		entry := open(raw)
 		service := entry.service()
+		named := sync.OnceValue(func() string { return entry.name("services", index, scrub) })
 		if *entry.wrong != "" {
-			catalog.skip(entry.name("services", index, scrub), "", *entry.wrong)
+			catalog.skip(named(), "", *entry.wrong)
 			continue
 		}
 		for index, raw := range entry.list("plans") {
 			variant := open(raw)
 			plan := variant.plan()
 			if *variant.wrong != "" {
-				catalog.skip(entry.name("services", index, scrub), variant.name("plans", index, scrub), *variant.wrong)
+				catalog.skip(named(), variant.name("plans", index, scrub), *variant.wrong)
 				continue
 			}
 			service.Plans = append(service.Plans, plan)
@@ -61,10 +63,14 @@ func (c *Catalog) skip(service, plan, reason string) {
 	c.Skipped = append(c.Skipped, Skip{Service: service, Plan: plan, Reason: reason})
 }
 
-// name is how people find an entry: by its name, its ID, or where it stands.
+// longestScrubbed is how much of a name is looked at, which may be megabytes.
+const longestScrubbed = 64 * maxName
+
+// name is how people find an entry: by its name, its ID, or where it stands. A secret is
+// looked for in what is shown, and in a bit more of it than is.
 func (r *reading) name(list string, index int, scrub *strings.Replacer) string {
 	for _, key := range []string{"name", "id"} {
-		if text := printable(scrub.Replace(hint[string](r, key)), maxName); text != "" {
+		if text := printable(scrub.Replace(printable(hint[string](r, key), longestScrubbed)), maxName); text != "" {
 			return text
 		}
 	}

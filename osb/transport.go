@@ -45,6 +45,13 @@ func newTransport(config Config) (*http.Transport, error) {
 	if dial == nil {
 		dial = (&net.Dialer{Timeout: dialTimeout}).DialContext
 	}
+	dialed := func(ctx context.Context, network, address string) (net.Conn, error) {
+		connection, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, ownError{err}
+		}
+		return connection, nil
+	}
 	proxy := http.ProxyFromEnvironment
 	if config.Direct {
 		proxy = nil
@@ -52,7 +59,7 @@ func newTransport(config Config) (*http.Transport, error) {
 	return &http.Transport{
 		Proxy:                  proxy,
 		OnProxyConnectResponse: proxyConnected,
-		DialContext:            dial,
+		DialContext:            dialed,
 		TLSClientConfig:        trust,
 		TLSHandshakeTimeout:    handshakeTimeout,
 		MaxIdleConns:           maxIdleConnections,
@@ -68,7 +75,7 @@ func newTransport(config Config) (*http.Transport, error) {
 // proxyConnected refuses what is no tunnel. net/http would repeat the proxy's own words.
 func proxyConnected(_ context.Context, _ *url.URL, _ *http.Request, response *http.Response) error {
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("the proxy refused to connect to the broker: status %d", response.StatusCode)
+		return ownError{fmt.Errorf("the proxy refused to connect to the broker: status %d", response.StatusCode)}
 	}
 	return nil
 }
