@@ -109,6 +109,7 @@ func LogTo(level zapcore.Level) (sync func(), err error) {
 		return nil, fmt.Errorf("cannot make a logger: %w", err)
 	}
 	ctrl.SetLogger(zapr.NewLogger(logger))
+	logStandardTo(logger)
 	logger.Info("starting", zap.String("program", program()), zap.String("version", version.String()), zap.String("goVersion", runtime.Version()))
 	return func() { _ = logger.Sync() }, nil
 }

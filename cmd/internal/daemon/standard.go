@@ -1,0 +1,25 @@
+package daemon
+
+import (
+	"bytes"
+	"log"
+
+	"go.uber.org/zap"
+)
+
+// standardLog takes what the standard library logs. What it quotes is left out: net/http
+// logs the bytes that a broker sends after its answer, whatever they are.
+type standardLog struct{ logger *zap.Logger }
+
+// logStandardTo has the standard library log to a logger.
+func logStandardTo(logger *zap.Logger) {
+	log.SetFlags(0)
+	log.SetOutput(standardLog{logger})
+}
+
+// Write logs one line.
+func (s standardLog) Write(line []byte) (int, error) {
+	text, _, quotes := bytes.Cut(bytes.TrimSpace(line), []byte{'"'})
+	s.logger.Info("the standard library: "+string(text), zap.Bool("quoteLeftOut", quotes))
+	return len(line), nil
+}
