@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/x509"
 	"encoding/pem"
-	"net/url"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -83,24 +82,17 @@ func (h *brokers) validate(ctx context.Context, req *admission.Request) (verdict
 	return decided, nil
 }
 
-// urlWithCredentials refuses a username or a password in the URL, which every user who
-// may read the broker can read. The denial repeats no part of the URL. What is not a URL
-// with a host is for the schema of the CRD to refuse, but for an @ in it: the API
-// server's denials repeat the value, to the author and in the audit log.
+// urlWithCredentials refuses a URL with an @, a question mark or a number sign: before or
+// after these people write usernames, passwords and tokens, also such that hold a slash,
+// and every user who may read the broker can read its URL. No call takes a query or a
+// fragment, and in a path an @ is written %40. The denial repeats no part of the URL, as
+// those of the API server would, to the author and in the audit log.
 func urlWithCredentials(old, spec *brokerSpec) *denial {
-	if spec.URL == old.URL || !holdsUserinfo(spec.URL) {
+	if spec.URL == old.URL || !strings.ContainsAny(spec.URL, "@?#") {
 		return nil
 	}
-	return invalid("InvalidURL", "spec.url", "it holds a username or a password, and every user who may read the broker can read its URL").
-		remedy("put them into a Secret with the keys username and password, or token, and name it in spec.authInfo")
-}
-
-func holdsUserinfo(text string) bool {
-	address, err := url.Parse(text)
-	if err == nil && address.Host != "" {
-		return address.User != nil
-	}
-	return strings.Contains(text, "@")
+	return invalid("InvalidURL", "spec.url", "it holds a username, a password, a query or a fragment (an @, ? or #), and every user who may read the broker can read its URL").
+		remedy("put credentials into a Secret with the keys username and password, or token, and name it in spec.authInfo")
 }
 
 // bundleUnreadable refuses a bundle of certificates by which no broker could be

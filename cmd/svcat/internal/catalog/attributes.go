@@ -27,13 +27,15 @@ func (p Plan) Attributes() string {
 	return strings.Join(words, ", ")
 }
 
-// URL is the broker's address without a username and a password that a user may have
-// put there: a token can stand in the place of either.
+// URL is the broker's address without what may hold a password or a token: a username, a
+// query, a fragment.
 func (b Broker) URL() string {
 	address, err := url.Parse(b.Spec.URL)
 	switch {
 	case err != nil:
 		return "(not a URL)"
+	case address.Host == "", strings.ContainsAny(b.Spec.URL, "?#"), address.User == nil && strings.Contains(b.Spec.URL, "@"):
+		return "(hidden: it may hold a password)"
 	case address.User == nil:
 		return b.Spec.URL
 	}

@@ -57,6 +57,8 @@ func TestBrokerURL(t *testing.T) {
 	for given, want := range map[string]string{
 		"https://broker.example": "https://broker.example", "https://me:secret@broker.example/x": "https://xxxxx@broker.example/x",
 		"https://token@broker.example": "https://xxxxx@broker.example", "https://me:sec%ret@broker.example": "(not a URL)",
+		"https://dG9r/ZW4=@broker.example": "(hidden: it may hold a password)", "https://broker.example/?token=secret": "(hidden: it may hold a password)",
+		"https://broker.example#secret": "(hidden: it may hold a password)", "mailto:secret@broker.example": "(hidden: it may hold a password)",
 	} {
 		broker, ok := BrokerOf(&v1beta1.ServiceBroker{Spec: v1beta1.ServiceBrokerSpec{CommonServiceBrokerSpec: v1beta1.CommonServiceBrokerSpec{URL: given}}})
 		require.True(t, ok)
