@@ -111,17 +111,17 @@ func TypeWithDefault(namespace, serviceType, planName string) client.Object {
 	return &api.ServiceType{ObjectMeta: meta, Spec: spec}
 }
 
-// Put creates an object. A type is patched if the keeper was faster: it makes one
-// for every type in use.
+// Put creates an object, and again while the machine is too busy to answer. A type is
+// patched if the keeper was faster: it makes one for every type in use.
 func (e *Env) Put(object client.Object) error {
-	err := e.Client().Create(e.Context(), object)
+	err := e.patiently(func() error { return e.Client().Create(e.Context(), object) })
 	if !apierrors.IsAlreadyExists(err) {
 		return err
 	}
 	switch object.(type) {
 	case *api.ClusterServiceType, *api.ServiceType:
 		unrecorded := TypeWithDefault(object.GetNamespace(), object.GetName(), "")
-		return e.Client().Patch(e.Context(), object, client.MergeFrom(unrecorded))
+		return e.patiently(func() error { return e.Client().Patch(e.Context(), object, client.MergeFrom(unrecorded)) })
 	}
 	return err
 }

@@ -15,18 +15,21 @@ import (
 	"github.com/defaultplan/defaultplan/e2e/stack"
 )
 
-// Create creates objects, one after the other, and again while the machine is too busy to
-// answer. A type that the keeper made already is patched; see Put.
+// Create creates objects, one after the other. A type that the keeper made already is
+// patched; see Put.
 func (e *Env) Create(objects ...client.Object) {
 	e.Helper()
 	for _, object := range objects {
-		e.Eventually(func() (bool, error) {
-			if err := e.Put(object); err != nil {
-				return !stack.Overloaded(err), fmt.Errorf("cannot create %T %s: %w", object, object.GetName(), err)
-			}
-			return true, nil
-		})
+		require.NoError(e, e.Put(object), "cannot create %T %s", object, object.GetName())
 	}
+}
+
+// patiently makes a write, and again while the machine is too busy to answer.
+func (e *Env) patiently(write func() error) error {
+	return stack.Eventually(e.Context(), func() (bool, error) {
+		err := write()
+		return !stack.Overloaded(err), err
+	})
 }
 
 // Get reads an object from the API server.
@@ -177,18 +180,18 @@ func StatusOf(object client.Object) string {
 // Patch sends a merge patch.
 func (e *Env) Patch(object client.Object, patch string) {
 	e.Helper()
-	require.NoError(e, e.Client().Patch(e.Context(), object, client.RawPatch(types.MergePatchType, []byte(patch))))
+	require.NoError(e, e.TryPatch(object, patch))
 }
 
 // TryPatch sends a merge patch that may be refused.
 func (e *Env) TryPatch(object client.Object, patch string) error {
-	return e.Client().Patch(e.Context(), object, client.RawPatch(types.MergePatchType, []byte(patch)))
+	return e.patiently(func() error { return e.Client().Patch(e.Context(), object, MergePatch(patch)) })
 }
 
 // PatchInstance sends a merge patch to the instance of that name.
 func (e *Env) PatchInstance(name, patch string) error {
 	e.Helper()
-	return e.Client().Patch(e.Context(), e.Instance(name), client.RawPatch(types.MergePatchType, []byte(patch)))
+	return e.TryPatch(e.Instance(name), patch)
 }
 
 // RawPatch is a patch of a kind, from its text.

@@ -71,9 +71,15 @@ func applyBy(e *env.Env, round int, command []string, objects ...client.Object) 
 		}
 		documents[i] = string(text)
 	}
-	stdout, stderr, err := e.Stack.Kubectl(e.Context(), strings.Join(documents, "---\n"), command...)
+	err := stack.Eventually(e.Context(), func() (bool, error) {
+		stdout, stderr, err := e.Stack.Kubectl(e.Context(), strings.Join(documents, "---\n"), command...)
+		if err != nil {
+			return !stack.WebhookTimedOut(stderr), fmt.Errorf("round %d: %w: %s%s", round, err, stdout, stderr)
+		}
+		return true, nil
+	})
 	if err != nil {
-		return fmt.Errorf("round %d: %w: %s%s", round, err, stdout, stderr)
+		return err
 	}
 	last := objects[len(objects)-1]
 	return e.Client().Get(e.Context(), client.ObjectKeyFromObject(last), last)
@@ -131,7 +137,7 @@ func TestADefaultInTheSameFileBeatsAnOlderSuggestion(t *testing.T) {
 	typeOf := func(round int) string { return e.Name(fmt.Sprintf("type%d", round)) }
 	everyTime(t, func(round int) error {
 		suggested := env.Plan{Name: "suggested-" + typeOf(round), Class: e.Name("house"), ServiceType: typeOf(round), Suggested: true}
-		return e.Client().Create(e.Context(), suggested.Object())
+		return e.Put(suggested.Object())
 	})
 	everyTime(t, func(round int) error {
 		chosen := env.Plan{Name: "default-" + typeOf(round), Class: e.Name("house"), ServiceType: typeOf(round), Default: true}
@@ -222,7 +228,7 @@ func createAtOnce(e *env.Env, n int, prefix, plan, serviceType string) {
 	for i := range n {
 		group.Go(func() error {
 			instance := e.Instance(fmt.Sprintf("%s-%d", prefix, i), env.OfType(serviceType))
-			if err := e.Client().Create(e.Context(), instance); err != nil {
+			if err := e.Put(instance); err != nil {
 				return err
 			}
 			return decidedOn(i, instance, plan)

@@ -36,7 +36,7 @@ spec: {serviceBrokerName: none, externalID: many, externalName: many, serviceTyp
 			plan := &v1beta1.ServicePlan{ObjectMeta: metav1.ObjectMeta{Namespace: e.Namespace, Name: want[i]}}
 			plan.Spec.ExternalID, plan.Spec.ExternalName = want[i], want[i]
 			plan.Spec.ServiceBrokerName, plan.Spec.ServiceClassRef.Name = "none", "many"
-			return e.Client().Create(t.Context(), plan)
+			return e.Put(plan)
 		})
 	}
 	require.NoError(t, creating.Wait())
