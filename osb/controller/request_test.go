@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -17,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
@@ -121,6 +123,22 @@ func TestRequestsEnd(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The controllers have clients that are bounded: Setup reads with one of them.
+func TestSetupEndsWithoutAnAPIServer(t *testing.T) {
+	t.Parallel()
+	scheme := runtime.NewScheme()
+	require.NoError(t, v1beta1.AddToScheme(scheme))
+	kinds := meta.NewDefaultRESTMapper(nil)
+	kinds.Add(v1beta1.GroupVersion.WithKind("ProvisioningPolicy"), meta.RESTScopeNamespace)
+	cache := fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(kinds).Build()
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		err := Setup(t.Context(), clientManager{client: hanging(cache)}, &Options{Namespaces: []string{"n"}})
+		assert.Equal(t, requestTimeout, time.Since(began))
+		require.ErrorAs(t, err, new(*lifecycle.APIError))
+	})
 }
 
 // What the API server answers is what it was.
