@@ -66,7 +66,7 @@ func brokerRules() map[string]ruleCase {
 		"UrlOfABase64":       {reason: "A token with a slash looks like a host and a path.", spec: `{"url":"https://dG9r/ZW4=@b"}`, denied: "InvalidURL"},
 		"UrlQuery":           {reason: "So is a token in a query.", spec: `{"url":"https://b/?token=s3cret"}`, denied: "InvalidURL"},
 		"UrlFragment":        {reason: "And in a fragment.", spec: `{"url":"https://b/#s3cret"}`, denied: "InvalidURL"},
-		"UrlWithAt":          {reason: "Nobody knows what is before it.", spec: `{"url":"https://b/@ann"}`, denied: "InvalidURL"},
+		"UrlWithAt":          {reason: "It may be the end of a token.", spec: `{"url":"https://b/@ann"}`, denied: "InvalidURL"},
 		"UrlWithAtInPath":    {reason: "A path may hold it like this.", spec: `{"url":"https://b/%40ann"}`},
 		"UrlBecomesWrong":    {reason: "A change is looked at.", old: plainBroker, spec: `{"url":"https://ann:s3cret@b"}`, denied: "InvalidURL"},
 		"UrlWasWrong":        {reason: "What was always wrong stays as it is.", old: `{"url":"https://ann:s3cret@b"}`, spec: `{"url":"https://ann:s3cret@b","relistRequests":2}`},

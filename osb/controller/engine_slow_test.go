@@ -178,7 +178,7 @@ func (c *slowCaller) call(ctx context.Context, _ *osb.Client, _ *lifecycle.Decis
 	return lifecycle.Reply{}
 }
 
-// Whoever finds an intent waits until its Deadline, and a broker may act a while after it was
+// A controller that finds an intent waits until its Deadline, and a broker may act a while after it was
 // left. The call has all of its time and ends half of that before the Deadline, also where it
 // took long until it was sent: then the Deadline is written again.
 func TestEngineCallsEndBeforeTheDeadline(t *testing.T) {
@@ -219,7 +219,7 @@ func TestEngineCallsEndBeforeTheDeadline(t *testing.T) {
 	}
 }
 
-// Who finds an intent after a crash waits for no longer than the API server was slow: not
+// A controller that finds an intent after a crash waits for no longer than the API server was slow: not
 // for as long as a request to it may take.
 func TestEngineWritesNoDeadlineTooLate(t *testing.T) {
 	t.Parallel()
