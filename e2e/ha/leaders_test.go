@@ -78,7 +78,7 @@ func etcdPauses(m *market, keepers, controllers *company) {
 	for _, c := range []*company{keepers, controllers} {
 		before[c] = e.leads(c.lease, "")
 	}
-	resume, err := e.PauseEtcd()
+	resume, err := e.PauseEtcd(e.Context())
 	require.NoError(e, err)
 	paused := time.Now()
 	<-time.After(outage)

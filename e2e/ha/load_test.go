@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"sync"
@@ -125,7 +127,9 @@ func (e *testEnv) saysWhy(a *answer) {
 	var status apierrors.APIStatus
 	if !errors.As(a.err, &status) {
 		var unreached *url.Error
-		assert.ErrorAs(e, a.err, &unreached, "%s", a)
+		var reset *net.OpError
+		cutOff := errors.Is(a.err, io.ErrUnexpectedEOF) || errors.As(a.err, &reset) // in the middle of an answer
+		assert.True(e, cutOff || errors.As(a.err, &unreached), "%s", a)
 		return
 	}
 	told := status.Status()

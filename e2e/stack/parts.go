@@ -1,11 +1,13 @@
 package stack
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 )
@@ -96,17 +98,50 @@ func (s *Stack) StartAPIServer(ctx context.Context) error {
 
 // PauseEtcd stops etcd in its tracks, until the function that it returns is called. The
 // stack must be Apart.
-func (s *Stack) PauseEtcd() (resume func() error, err error) {
+func (s *Stack) PauseEtcd(ctx context.Context) (resume func() error, err error) {
 	if s.etcd == nil {
 		return nil, errors.New("cannot pause etcd: the stack is not Apart")
 	}
+	process := s.etcd.cmd.Process
 	signal := func(what syscall.Signal) error {
-		if err := s.etcd.cmd.Process.Signal(what); err != nil {
+		if err := process.Signal(what); err != nil {
 			return fmt.Errorf("cannot send %q to etcd: %w", what, err)
 		}
 		return nil
 	}
-	return func() error { return signal(syscall.SIGCONT) }, signal(syscall.SIGSTOP)
+	resume = func() error { return signal(syscall.SIGCONT) }
+	if err := signal(syscall.SIGSTOP); err != nil {
+		return nil, err
+	}
+	// The other threads go on until one of them, which may wait for a processor, has
+	// taken the signal.
+	if err := Eventually(ctx, func() (bool, error) { return stopped(process.Pid) }); err != nil {
+		return nil, errors.Join(err, resume())
+	}
+	return resume, nil
+}
+
+// stopped says that all threads of a process are stopped by a signal. Without /proc there
+// is no telling.
+func stopped(pid int) (bool, error) {
+	threads, err := filepath.Glob(filepath.Join("/proc", strconv.Itoa(pid), "task", "*", "stat"))
+	if err != nil {
+		return true, fmt.Errorf("cannot find the threads of process %d: %w", pid, err)
+	}
+	for _, thread := range threads {
+		stat, err := os.ReadFile(thread)
+		if errors.Is(err, os.ErrNotExist) {
+			continue // it ended meanwhile
+		}
+		if err != nil {
+			return true, fmt.Errorf("cannot read the state of a thread: %w", err)
+		}
+		// The state follows the name, which is in brackets and may hold some.
+		if !bytes.HasPrefix(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" T ")) {
+			return false, fmt.Errorf("process %d still runs", pid)
+		}
+	}
+	return true, nil
 }
 
 // WebhookReady asks replica i, counted from 0, whether it is ready; an error is what it

@@ -36,7 +36,7 @@ func TestPartsComeAndGo(t *testing.T) {
 	require.NoError(t, s.StartAPIServer(ctx))
 	require.NoError(t, s.Client().Get(ctx, client.ObjectKeyFromObject(kept), kept), "the client goes on at the same address")
 
-	resume, err := s.PauseEtcd()
+	resume, err := s.PauseEtcd(ctx)
 	require.NoError(t, err)
 	soon, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -48,7 +48,7 @@ func TestPartsComeAndGo(t *testing.T) {
 		err := s.Client().Delete(ctx, kept)
 		return err == nil, err
 	}))
-	_, err = (&Stack{}).PauseEtcd()
+	_, err = (&Stack{}).PauseEtcd(ctx)
 	require.ErrorContains(t, err, "not Apart")
 }
 

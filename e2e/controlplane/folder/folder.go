@@ -1,9 +1,12 @@
 package folder
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // Names of what a folder holds.
@@ -18,6 +21,8 @@ const (
 type Folder struct {
 	path string
 	lock *os.File
+	// ports has the locks of the ports that Port settled.
+	ports map[int]*os.File
 }
 
 // Open makes the folder at path where it is missing, takes its lock and removes the ready mark that a
@@ -31,10 +36,13 @@ func Open(path string) (*Folder, error) {
 		return nil, fmt.Errorf("cannot make data folder %q: %w", abs, err)
 	}
 	lock, err := takeLock(filepath.Join(abs, lockFile))
+	if errors.Is(err, errInUse) {
+		return nil, fmt.Errorf("cannot use data folder %q: %w: stop that process or choose another -dir", abs, err)
+	}
 	if err != nil {
 		return nil, err
 	}
-	f := &Folder{path: abs, lock: lock}
+	f := &Folder{path: abs, lock: lock, ports: map[int]*os.File{}}
 	if err := f.ClearReady(); err != nil {
 		return nil, fmt.Errorf("%w (and the lock: %v)", err, lock.Close())
 	}
@@ -46,11 +54,13 @@ func (f *Folder) Path(names ...string) string {
 	return filepath.Join(append([]string{f.path}, names...)...)
 }
 
-// Close takes the ready mark away and gives the folder up.
+// Close takes the ready mark away and gives the folder up, with its ports.
 func (f *Folder) Close() error {
-	clearErr := f.ClearReady()
-	if err := f.lock.Close(); err != nil {
-		return fmt.Errorf("cannot give up data folder %q: %w", f.path, err)
+	failed := f.ClearReady()
+	for _, lock := range append(slices.Collect(maps.Values(f.ports)), f.lock) {
+		if err := lock.Close(); err != nil {
+			failed = errors.Join(failed, fmt.Errorf("cannot give up data folder %q: %w", f.path, err))
+		}
 	}
-	return clearErr
+	return failed
 }

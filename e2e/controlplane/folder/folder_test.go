@@ -83,8 +83,10 @@ func TestAFixedPortReplacesTheRememberedOne(t *testing.T) {
 	f := open(t, t.TempDir())
 	_, err := f.Port(folder.APIServer, 0)
 	require.NoError(t, err)
-	fixed, err := open(t, t.TempDir()).Port(folder.APIServer, 0)
+	other := open(t, t.TempDir())
+	fixed, err := other.Port(folder.APIServer, 0)
 	require.NoError(t, err)
+	require.NoError(t, other.Close())
 
 	got, err := f.Port(folder.APIServer, fixed)
 	require.NoError(t, err)
@@ -92,6 +94,22 @@ func TestAFixedPortReplacesTheRememberedOne(t *testing.T) {
 	got, err = f.Port(folder.APIServer, 0)
 	require.NoError(t, err)
 	assert.Equal(t, fixed, got)
+}
+
+// Nothing listens yet: two control planes that start at the same moment would both find it free.
+func TestAPortIsOfOneFolder(t *testing.T) {
+	t.Parallel()
+	first, second := open(t, t.TempDir()), open(t, t.TempDir())
+	port, err := first.Port(folder.Etcd, 0)
+	require.NoError(t, err)
+
+	_, err = second.Port(folder.Etcd, port)
+	require.ErrorContains(t, err, "in use by process "+strconv.Itoa(os.Getpid()))
+
+	require.NoError(t, first.Close())
+	got, err := second.Port(folder.Etcd, port)
+	require.NoError(t, err)
+	assert.Equal(t, port, got)
 }
 
 func TestATakenPortIsAnError(t *testing.T) {

@@ -9,6 +9,8 @@ import (
 	"syscall"
 )
 
+var errInUse = errors.New("it is in use")
+
 // takeLock locks the file at path for as long as this process lives. The kernel drops the lock with the
 // process however it dies, so a lock file that merely exists locks nobody out.
 func takeLock(path string) (*os.File, error) {
@@ -19,7 +21,7 @@ func takeLock(path string) (*os.File, error) {
 	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		defer file.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("cannot lock %q: the folder is in use by %s: stop that process or choose another -dir", path, holder(path))
+			return nil, fmt.Errorf("%w by %s", errInUse, holder(path))
 		}
 		return nil, fmt.Errorf("cannot lock %q: %w", path, err)
 	}

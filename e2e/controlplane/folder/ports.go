@@ -41,6 +41,7 @@ func RememberedPort(path string, role Role) (int, error) {
 
 // Port settles the role's port for this start and remembers it: the fixed one if not 0, else the one the
 // folder had before (kubeconfigs already handed out stay right), else a free one. A taken port is an error.
+// Until Close no other folder, of this process or another one, gets the port, though nothing listens on it yet.
 func (f *Folder) Port(role Role, fixed int) (int, error) {
 	ports, err := readPorts(f.Path(portsFile))
 	if err != nil {
@@ -59,15 +60,15 @@ func (f *Folder) Port(role Role, fixed int) (int, error) {
 
 func (f *Folder) settle(fixed, before int) (int, error) {
 	if fixed != 0 {
-		if err := tryPort(fixed); err != nil {
+		if err := f.reserve(fixed); err != nil {
 			return 0, fmt.Errorf("cannot use port %d: %w: stop what uses it, or choose another one", fixed, err)
 		}
 		return fixed, nil
 	}
 	if before == 0 {
-		return freePort()
+		return f.freePort()
 	}
-	if err := tryPort(before); err != nil {
+	if err := f.reserve(before); err != nil {
 		return 0, fmt.Errorf("cannot use port %d, which this folder had before: %w: stop what uses it, or remove %q to have new ones chosen",
 			before, err, f.Path(portsFile))
 	}
@@ -92,16 +93,44 @@ func readPorts(path string) (map[Role]int, error) {
 
 var errNotPorts = errors.New("it holds no ports")
 
-// freePort draws at random, so that control planes started at the same moment rarely draw the same.
-func freePort() (int, error) {
+func (f *Folder) freePort() (int, error) {
 	var last error
 	for range attempts {
 		port := firstPort + rand.IntN(lastPort-firstPort)
-		if last = tryPort(port); last == nil {
+		if f.ports[port] != nil {
+			continue
+		}
+		if last = f.reserve(port); last == nil {
 			return port, nil
 		}
 	}
 	return 0, fmt.Errorf("cannot find a free port in %d-%d: %w", firstPort, lastPort, last)
+}
+
+// reserve keeps a port for this folder until Close. It fails if another folder has the port, or if something
+// listens on it.
+func (f *Folder) reserve(port int) error {
+	if f.ports[port] != nil {
+		return tryPort(port)
+	}
+	lock, err := lockPort(port)
+	if err != nil {
+		return err
+	}
+	if err := tryPort(port); err != nil {
+		return errors.Join(err, lock.Close())
+	}
+	f.ports[port] = lock
+	return nil
+}
+
+// lockPort locks the file that stands for a port, among those of the user.
+func lockPort(port int) (*os.File, error) {
+	dir := filepath.Join(os.TempDir(), "defaultplan-ports-"+strconv.Itoa(os.Getuid()))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("cannot make a folder for the locks of ports: %w", err)
+	}
+	return takeLock(filepath.Join(dir, strconv.Itoa(port)))
 }
 
 // tryPort fails if nobody can listen on the loopback port now.

@@ -150,12 +150,12 @@ func TestAFolderOrPortInUseIsRefused(t *testing.T) {
 		"Port": {
 			reason: "the port was given, so no other is chosen",
 			args:   []string{"-dir", t.TempDir(), "-port", port},
-			want:   []string{"cannot use port " + port, "address already in use", "choose another one"},
+			want:   []string{"cannot use port " + port, "in use by process " + strconv.Itoa(p.cmd.Process.Pid), "choose another one"},
 		},
 		"EtcdPort": {
 			reason: "the same for etcd's",
 			args:   []string{"-dir", t.TempDir(), "-etcd-port", port},
-			want:   []string{"cannot use port " + port, "address already in use"},
+			want:   []string{"cannot use port " + port, "in use by process"},
 		},
 	}
 	for name, tc := range cases {
