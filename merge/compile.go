@@ -21,8 +21,14 @@ const (
 	// one, and copies its books for a reference into a place that is no subschema.
 	maxSubschemas = 4096
 	maxReferences = 500
+	// maxNodes bounds the values of a document, at all depths: each may become some of what is kept.
+	maxNodes = 10_000
 	// maxPattern bounds the instructions of one compiled pattern. "a{1000}" has that many; nested repeats would have millions.
 	maxPattern = 2000
+	// maxPatternText bounds the text of one, in bytes.
+	maxPatternText = 8 << 10
+	// maxPatterns bounds those of all patterns together: a schema has room for thousands of "a{1000}".
+	maxPatterns = 20_000
 	// maxDigits and maxExponent bound numbers: the arithmetic is exact, and 1e1000000 would be a million digits.
 	maxDigits   = 400
 	maxExponent = 400
@@ -56,7 +62,8 @@ func compile(raw []byte) (*jsonschema.Schema, error) {
 		return nil, &SchemaError{Reason: DoesNotCompile, Detail: fmt.Sprintf("the number at %q is too long", shorten(string(at)))}
 	}
 	if c := (census{}); !c.add(document) {
-		return nil, &SchemaError{Reason: OverBudget, Detail: fmt.Sprintf("more than %d subschemas or %d references", maxSubschemas, maxReferences)}
+		return nil, &SchemaError{Reason: OverBudget, Detail: fmt.Sprintf("more than %d subschemas, %d references, %d values, or %d instructions of patterns",
+			maxSubschemas, maxReferences, maxNodes, maxPatterns)}
 	}
 	var compiled *jsonschema.Schema
 	err = contained(func() error {
@@ -105,10 +112,7 @@ func contained(run func() error) (err error) {
 // compilePattern is the compiler's regular expression engine: RE2, whose time is bounded by program times text, with a bound
 // for the program. The bound is checked on the syntax tree, before repeats are unrolled.
 func compilePattern(pattern string) (jsonschema.Regexp, error) {
-	size := 0
-	if tree, err := syntax.Parse(pattern, syntax.Perl); err == nil {
-		size = instructions(tree)
-	}
+	size := programSize(pattern)
 	if size > maxPattern {
 		return nil, fmt.Errorf("a pattern may have at most %d instructions once its repeats are unrolled", maxPattern)
 	}
@@ -117,6 +121,19 @@ func compilePattern(pattern string) (jsonschema.Regexp, error) {
 		return nil, errors.New("not a regular expression of the RE2 syntax")
 	}
 	return sizedPattern{Regexp: compiled, size: size}, nil
+}
+
+// programSize is about how many instructions a pattern compiles to; 0 if it does not. A text of this length is not parsed:
+// each "\\pL" of it would have a thousand.
+func programSize(pattern string) int {
+	if len(pattern) > maxPatternText {
+		return ceiling
+	}
+	tree, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return 0
+	}
+	return instructions(tree)
 }
 
 // A sizedPattern is a compiled pattern that knows how many instructions it has, about.
@@ -163,16 +180,28 @@ func hugeNumber(value any, at Pointer) (Pointer, bool) {
 type census struct {
 	subschemas int
 	references int
+	nodes      int
+	// instructions are those of what may be patterns, together.
+	instructions int
 }
 
 // add counts a value with all below it; false if there is too much for the compiler.
 func (c *census) add(value any) bool {
+	c.nodes++
 	switch v := value.(type) {
 	case map[string]any:
 		c.subschemas++
 		for key, item := range v {
 			if key == "$ref" || key == "$recursiveRef" || key == "$dynamicRef" {
 				c.references++
+			}
+			if pattern, ok := item.(string); ok && key == "pattern" {
+				c.pattern(pattern)
+			}
+			if named, ok := item.(map[string]any); ok && key == "patternProperties" {
+				for pattern := range named {
+					c.pattern(pattern)
+				}
 			}
 			c.add(item)
 		}
@@ -183,7 +212,11 @@ func (c *census) add(value any) bool {
 	case bool:
 		c.subschemas++
 	}
-	return c.subschemas <= maxSubschemas && c.references <= maxReferences
+	return c.subschemas <= maxSubschemas && c.references <= maxReferences && c.nodes <= maxNodes && c.instructions <= maxPatterns
+}
+
+func (c *census) pattern(text string) {
+	c.instructions = min(c.instructions+programSize(text), ceiling)
 }
 
 // numberWeight is about how many digits the exact value of a number has, and whether these are too many.

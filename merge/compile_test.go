@@ -182,8 +182,14 @@ func TestCompileRefuses(t *testing.T) {
 			detail: `one place could be checked in more than 1000 ways`,
 		},
 		"ManyPatterns": {
-			reason: "each key is matched against each",
+			reason: "they keep memory, a hundred bytes for one of theirs",
 			schema: `{"patternProperties":` + list("{}", `"#i(a{30}){30}":{}`, 500) + `}`,
+			want:   merge.OverBudget,
+			detail: `more than 4096 subschemas, 500 references, 10000 values, or 20000 instructions of patterns`,
+		},
+		"PatternManyTimes": {
+			reason: "one value is matched against it by each reference",
+			schema: `{"definitions":{"p":{"pattern":"a{900}"}},"allOf":` + list("[]", `{"$ref":"#/definitions/p"}`, 12) + `}`,
 			want:   merge.OverBudget,
 			detail: `one place could be matched against more than 20000 instructions of patterns`,
 		},
@@ -191,19 +197,19 @@ func TestCompileRefuses(t *testing.T) {
 			reason: "into places that are no subschema: quadratic for the compiler",
 			schema: `{"x":` + list("[]", "{}", 1000) + `,"allOf":` + list("[]", `{"$ref":"#/x/#i"}`, 1000) + `}`,
 			want:   merge.OverBudget,
-			detail: `more than 4096 subschemas or 500 references`,
+			detail: `more than 4096 subschemas, 500 references, 10000 values, or 20000 instructions of patterns`,
 		},
 		"ManySubschemas": {
 			reason: "21,000 in 64 KiB would be a second of the compiler's",
 			schema: `{"anyOf":` + list("[]", `{}`, 21_000) + `}`,
 			want:   merge.OverBudget,
-			detail: `more than 4096 subschemas or 500 references`,
+			detail: `more than 4096 subschemas, 500 references, 10000 values, or 20000 instructions of patterns`,
 		},
 		"ManyBooleans": {
 			reason: "booleans are subschemas too",
 			schema: `{` + draft6 + `"items":` + list("[]", `true`, 5000) + `}`,
 			want:   merge.OverBudget,
-			detail: `more than 4096 subschemas or 500 references`,
+			detail: `more than 4096 subschemas, 500 references, 10000 values, or 20000 instructions of patterns`,
 		},
 		"JustEnough": {reason: "a large but honest one", schema: `{"properties":` + list("{}", `"#i":{"type":"string"}`, 2000) + `}`, want: ""},
 		"DynamicRef": {

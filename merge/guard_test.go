@@ -3,6 +3,8 @@ package merge
 import (
 	"go/build"
 	"regexp"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -58,4 +60,38 @@ func TestImportsArePure(t *testing.T) {
 		}
 		assert.NotContains(t, path, "k8s.io/", "nor anything of Kubernetes")
 	}
+}
+
+// A schema of the size that OSB allows keeps no more than this: 62 KB of large patterns kept 96 MB and took seconds.
+func TestSchemasAreBoundedAsAWhole(t *testing.T) {
+	t.Parallel()
+	many := func(n int, item string) string { return strings.TrimSuffix(strings.Repeat(item+",", n), ",") }
+	for name, tc := range map[string]struct{ schema, want string }{
+		"Patterns":    {schema: `{"allOf":[` + many(2_000, `{"pattern":"a{900}"}`) + `]}`, want: "20000 instructions of patterns"},
+		"MostOfThem":  {schema: `{"allOf":[` + many(11, `{"pattern":"a{900}"}`) + `]}`},
+		"SomeOfThem":  {schema: `{"properties":{"a":{"pattern":"a{900}"},"b":{"pattern":"b{900}"}}}`},
+		"Values":      {schema: `{"enum":[` + numbers(10_000) + `]}`, want: "10000 values"},
+		"LongPattern": {schema: `{"pattern":"` + strings.Repeat(`\\pL`, 3_000) + `"}`, want: "20000 instructions of patterns"},
+		"OnePattern":  {schema: `{"pattern":"(?:a{1000}){3}"}`, want: "of at most 2000 instructions"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.LessOrEqual(t, len(tc.schema), maxSchemaBytes)
+			_, err := Compile([]byte(tc.schema))
+			if tc.want == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, tc.want)
+		})
+	}
+}
+
+// numbers are the numbers from 1 on, as the items of an array.
+func numbers(n int) string {
+	texts := make([]string, n)
+	for i := range texts {
+		texts[i] = strconv.Itoa(i + 1)
+	}
+	return strings.Join(texts, ",")
 }

@@ -40,8 +40,12 @@ func (e *SchemaError) Error() string {
 type Schema struct {
 	compiled *jsonschema.Schema
 	cost     cost
+	size     int
 	partial  func() (*Schema, error)
 }
+
+// Size is about how many bytes of memory the schema keeps, with its partial form.
+func (s *Schema) Size() int { return 2 * s.size }
 
 // Compile reads a JSON schema; without a $schema it is of draft 4, as OSB has it. Nothing outside the text is read. How long
 // a check can take is bounded here, before there are values. Every error is a *SchemaError.
@@ -60,12 +64,13 @@ func newSchema(raw []byte, edit func([]*jsonschema.Schema)) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	edit(reachable(compiled))
+	all := reachable(compiled)
+	edit(all)
 	cost, err := count(compiled)
 	if err != nil {
 		return nil, err
 	}
-	schema := &Schema{compiled: compiled, cost: cost}
+	schema := &Schema{compiled: compiled, cost: cost, size: kept(raw, all)}
 	schema.partial = func() (*Schema, error) { return schema, nil }
 	return schema, nil
 }

@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -34,6 +35,31 @@ func ownCost(s *jsonschema.Schema) cost {
 		own.steps += patternSize(pattern)
 	}
 	return own
+}
+
+// What a compiled schema keeps in bytes, measured.
+const (
+	bytesPerSubschema   = 1024
+	bytesPerPattern     = 1280
+	bytesPerInstruction = 32
+	bytesPerByte        = 2
+	// Of values that a schema holds, such as a default: an object, and any other one.
+	bytesPerObject = 400
+	bytesPerValue  = 64
+)
+
+// kept is about how many bytes of memory a compiled schema keeps.
+func kept(raw []byte, schemas []*jsonschema.Schema) int {
+	size := bytesPerByte*len(raw) + bytesPerSubschema*len(schemas) + bytesPerObject*bytes.Count(raw, []byte("{")) + bytesPerValue*bytes.Count(raw, []byte(","))
+	for _, s := range schemas {
+		if s.Pattern != nil {
+			size += bytesPerPattern + bytesPerInstruction*patternSize(s.Pattern)
+		}
+		for pattern := range s.PatternProperties {
+			size += bytesPerPattern + bytesPerInstruction*patternSize(pattern)
+		}
+	}
+	return size
 }
 
 // patternSize is maxPattern for a pattern that another engine compiled, as those of the built-in metaschemas may be.

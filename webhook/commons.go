@@ -6,7 +6,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/clock"
-	"k8s.io/utils/lru"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/merge"
@@ -27,7 +26,7 @@ func newCommons(readers Readers, options *Options, now clock.PassiveClock) *comm
 	policies := newPolicies(readers)
 	return &commons{
 		resolver: &resolver{catalog: found, policies: policies, gates: options.Gates},
-		schemas:  &schemas{catalog: found, compiled: lru.New(keptSchemas)},
+		schemas:  &schemas{catalog: found, compiled: newCompilations()},
 		defaults: newDefaults(),
 		policies: policies,
 		access:   access{readers.Access},

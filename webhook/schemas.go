@@ -5,30 +5,28 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/utils/lru"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/merge"
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
-// keptSchemas is how many compiled schemas are kept. They are found by the
-// digest of their text: plans that share one share the compiled one.
-const keptSchemas = 1024
-
 // schemas compiles the plans' JSON schemas, on demand: the cache only has their
 // digests.
 type schemas struct {
 	catalog  *catalog
-	compiled *lru.Cache
+	compiled *compilations
 }
 
 // A compilation is a compiled schema, or why it cannot be used.
 type compilation struct {
 	schema *merge.Schema
 	err    *merge.SchemaError
+	// halved says that the partial form was compiled, too.
+	halved atomic.Bool
 }
 
 // of returns the compiled form of one of a plan's schemas, nil if it has none.
@@ -38,9 +36,8 @@ func (s *schemas) of(ctx context.Context, defined *definition, which func(*v1bet
 	if !hasSchema(schema) {
 		return nil, nil
 	}
-	if known, ok := s.compiled.Get(digest(schema.Raw)); ok {
+	if kept := s.compiled.find(digest(schema.Raw)); kept != nil {
 		schemaLookups.WithLabelValues(lookupHit).Inc()
-		kept, _ := known.(*compilation)
 		return kept, nil
 	}
 	schemaLookups.WithLabelValues(lookupMiss).Inc()
@@ -55,10 +52,7 @@ func (s *schemas) of(ctx context.Context, defined *definition, which func(*v1bet
 		}
 		text = schema.Raw
 	}
-	made := compile(text)
-	s.compiled.Add(digest(text), made)
-	schemasKept.Set(float64(s.compiled.Len()))
-	return made, nil
+	return s.compiled.of(ctx, digest(text), text)
 }
 
 // read reads a plan's spec from the API server, nil if it is gone.
@@ -80,7 +74,13 @@ func (s *schemas) read(ctx context.Context, plan resolve.Ref) (*v1beta1.CommonSe
 	return &object.Spec.CommonServicePlanSpec, nil
 }
 
-func compile(text []byte) *compilation {
+// compile never panics: it runs for several requests, and outside of each.
+func compile(text []byte) (made *compilation) {
+	defer func() {
+		if recover() != nil {
+			made = &compilation{err: &merge.SchemaError{Reason: merge.DoesNotCompile, Detail: "for a reason that is not known"}}
+		}
+	}()
 	schema, err := merge.Compile(text)
 	return &compilation{schema: schema, err: unusable(err)}
 }
@@ -106,10 +106,13 @@ type question struct {
 // the violations, or a warning about a schema that cannot be used.
 func (s *schemas) judge(ctx context.Context, defined *definition, asked question) (merge.Report, string, error) {
 	compiled, err := s.of(ctx, defined, asked.which)
+	if err == nil && compiled != nil && asked.partial {
+		compiled, err = s.compiled.partial(ctx, compiled)
+	}
 	if err != nil || compiled == nil {
 		return merge.Report{}, "", err
 	}
-	report, why := compiled.check(asked)
+	report, why := compiled.check(asked.sent)
 	schemaChecks.WithLabelValues(checkResult(&report, why)).Inc()
 	if why != nil {
 		return merge.Report{}, fmt.Sprintf("parameters were not checked: the schema of plan %s: %s", defined.title(), why.Error()), nil
@@ -128,22 +131,14 @@ func checkResult(report *merge.Report, why *merge.SchemaError) string {
 	return checkAccepted
 }
 
-func (c *compilation) check(asked question) (merge.Report, *merge.SchemaError) {
+func (c *compilation) check(sent map[string]any) (merge.Report, *merge.SchemaError) {
 	if c.err != nil {
 		return merge.Report{}, c.err
 	}
-	schema := c.schema
-	if asked.partial {
-		partial, err := schema.Partial()
-		if err != nil {
-			return merge.Report{}, unusable(err)
-		}
-		schema = partial
+	if sent == nil {
+		sent = map[string]any{}
 	}
-	if asked.sent == nil {
-		asked.sent = map[string]any{}
-	}
-	report, err := schema.Check(asked.sent)
+	report, err := c.schema.Check(sent)
 	return report, unusable(err)
 }
 
