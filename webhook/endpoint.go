@@ -22,6 +22,9 @@ import (
 // objects of up to 3 MiB and sends the old and the new one.
 const maxReview = 8 << 20
 
+// maxUID bounds the uid of a request, in bytes: it is repeated in the answer and in the log.
+const maxUID = 128
+
 // A decider answers one admission request. An error says that the decider
 // itself failed, not that the request is refused.
 type decider func(ctx context.Context, req *admission.Request) (admission.Response, error)
@@ -41,7 +44,7 @@ func (e endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), err.code)
 		return
 	}
-	response, failure := e.decide(fromCaller(r.Context(), r.Header), req)
+	response, failure := e.decide(withClient(fromCaller(r.Context(), r.Header), r.TLS), req)
 	if failure != nil {
 		log.FromContext(r.Context()).Error(failure, "cannot answer admission request", "path", r.URL.Path, "uid", req.UID)
 		http.Error(w, "cannot answer: "+failure.Error(), http.StatusInternalServerError)
@@ -89,8 +92,8 @@ func readReview(w http.ResponseWriter, r *http.Request) (*admission.Request, *re
 	if kjson.UnmarshalCaseSensitivePreserveInts(body, review) != nil || !isReview(review) {
 		return nil, &reviewError{http.StatusBadRequest, "the body is not an AdmissionReview of admission.k8s.io/v1"}
 	}
-	if review.Request == nil || review.Request.UID == "" {
-		return nil, &reviewError{http.StatusBadRequest, "the AdmissionReview has no request with a uid"}
+	if review.Request == nil || review.Request.UID == "" || len(review.Request.UID) > maxUID {
+		return nil, &reviewError{http.StatusBadRequest, fmt.Sprintf("the AdmissionReview has no request with a uid of at most %d bytes", maxUID)}
 	}
 	return &admission.Request{AdmissionRequest: *review.Request}, nil
 }

@@ -45,6 +45,7 @@ func TestBadRequests(t *testing.T) {
 		"WrongVersion":    {"Nor another version.", http.MethodPost, "application/json", strings.Replace(string(good), "admission.k8s.io/v1", "admission.k8s.io/v1beta1", 1), 400, "not an AdmissionReview"},
 		"NoRequest":       {"A response is no request.", http.MethodPost, "application/json", `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"}`, 400, "no request"},
 		"NoUID":           {"Without a uid there is no answer.", http.MethodPost, "application/json", `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{}}`, 400, "no request"},
+		"LongUID":         {"It is repeated in the answer and in the log.", http.MethodPost, "application/json", `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"` + strings.Repeat("u", 129) + `"}}`, 400, "at most 128 bytes"},
 		"TooLarge":        {"Nine megabytes are more than any object.", http.MethodPost, "application/json", strings.Repeat(" ", 9<<20), 413, "larger than 8388608 bytes"},
 		"TooDeep":         {"Nesting of ten thousand costs no stack.", http.MethodPost, "application/json", strings.Replace(string(good), `"serviceType":"mysql"`, `"parameters":`+deep, 1), 400, "not an AdmissionReview"},
 		"TrailingGarbage": {"One review is all.", http.MethodPost, "application/json", string(good) + "{}", 400, "not an AdmissionReview"},

@@ -158,7 +158,7 @@ func tell(ctx context.Context, half phase, req *admission.Request, decided *verd
 func writeDown(ctx context.Context, half phase, req *admission.Request, decided *verdict, outcome string, took time.Duration) {
 	log.FromContext(ctx).Info("admission",
 		"phase", half, "operation", req.Operation, "kind", req.Kind.Kind, "namespace", req.Namespace, "name", req.Name,
-		"uid", req.UID, "user", req.UserInfo.Username, "dryRun", req.DryRun != nil && *req.DryRun,
+		"uid", req.UID, "user", req.UserInfo.Username, "client", clientOf(ctx), "dryRun", req.DryRun != nil && *req.DryRun,
 		"rule", decided.rule, "plan", planText(decided.chosen), "outcome", outcome, "took", took.String())
 }
 

@@ -5,16 +5,13 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
@@ -139,33 +136,14 @@ func (o *certOptions) serve(ctx context.Context, mgr manager.Manager, namespace 
 	return nil
 }
 
-// tls is how the hooks are served.
+// tls says who is answered.
 func (o *certOptions) tls() ([]func(*tls.Config), error) {
-	// API servers speak HTTP/1.1 to webhooks; HTTP/2 would only be more to attack.
-	with := []func(*tls.Config){func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} }}
 	if o.clientCAFile == "" {
-		return with, nil
+		return nil, nil
 	}
 	clients, err := certs.NewClients(o.clientCAFile, o.clientNames)
 	if err != nil {
 		return nil, fmt.Errorf("--client-ca-file: %w", err)
 	}
-	return append(with, clients.Require), nil
-}
-
-// untilStarted asks a readiness check until it has passed once, where clients must show a
-// certificate: the check has none, and each refusal of it would be logged.
-func (o *certOptions) untilStarted(check healthz.Checker) healthz.Checker {
-	if o.clientCAFile == "" {
-		return check
-	}
-	var started atomic.Bool
-	return func(r *http.Request) error {
-		if started.Load() {
-			return nil
-		}
-		err := check(r)
-		started.Store(err == nil)
-		return err
-	}
+	return []func(*tls.Config){clients.Require}, nil
 }

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"errors"
 	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
@@ -45,8 +43,9 @@ func TestFilesNeedNoPolicy(t *testing.T) {
 func TestClientCAFileIsReadAtTheStart(t *testing.T) {
 	t.Parallel()
 	o := newCertOptions()
-	plain, err := o.tls()
+	all, err := o.tls()
 	require.NoError(t, err)
+	assert.Empty(t, all)
 	o.clientCAFile = filepath.Join(t.TempDir(), "clients.crt")
 	_, err = o.tls()
 	require.ErrorContains(t, err, "--client-ca-file")
@@ -55,26 +54,5 @@ func TestClientCAFileIsReadAtTheStart(t *testing.T) {
 	require.NoError(t, os.WriteFile(o.clientCAFile, issued.CA.Cert, 0o600))
 	asking, err := o.tls()
 	require.NoError(t, err)
-	assert.Len(t, asking, len(plain)+1)
-}
-
-// Where clients must show a certificate, the probe, which has none, asks until it passes.
-func TestHooksAreProbedUntilStarted(t *testing.T) {
-	t.Parallel()
-	asked, answer := 0, errors.New("not yet")
-	check := func(*http.Request) error { asked++; return answer }
-	o := newCertOptions()
-	o.clientCAFile = "clients.crt"
-	probe := o.untilStarted(check)
-	require.Error(t, probe(nil))
-	answer = nil
-	for range 3 {
-		require.NoError(t, probe(nil))
-	}
-	assert.Equal(t, 2, asked)
-	o.clientCAFile = ""
-	for range 3 {
-		require.NoError(t, o.untilStarted(check)(nil))
-	}
-	assert.Equal(t, 5, asked)
+	assert.Len(t, asking, 1)
 }

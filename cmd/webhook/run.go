@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
+	"strconv"
 	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -18,12 +20,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
-	crwebhook "sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/internal/daemon"
 	"github.com/defaultplan/defaultplan/webhook"
 	"github.com/defaultplan/defaultplan/webhook/keeper"
+	"github.com/defaultplan/defaultplan/webhook/server"
 )
 
 // leaseTimeout bounds a request for the keeper's Lease, well within the time that
@@ -89,14 +91,19 @@ func newManager(config *rest.Config, o *options) (manager.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
+	hooks, err := server.New(server.Options{
+		Address: net.JoinHostPort(o.bindAddress, strconv.Itoa(o.port)), CertDir: o.certs.dir, TLS: tlsOptions,
+		Bounds: server.DefaultBounds(), Registerer: metrics.Registry, Log: ctrl.Log.WithName("hooks"),
+	})
+	if err != nil {
+		return nil, err
+	}
 	mgr, err := ctrl.NewManager(config, manager.Options{
 		Scheme:                 scheme,
 		Cache:                  cache.Options{DefaultTransform: webhook.Slim},
 		Metrics:                metricsserver.Options{BindAddress: o.metricsAddress},
 		HealthProbeBindAddress: o.healthAddress,
-		WebhookServer: drainedServer{drain: &o.drain, Server: crwebhook.NewServer(crwebhook.Options{
-			Host: o.bindAddress, Port: o.port, CertDir: o.certs.dir, TLSOpts: tlsOptions,
-		})},
+		WebhookServer:          drainedServer{drain: &o.drain, Server: hooks},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("cannot set up: %w", err)
@@ -110,13 +117,13 @@ func serveHooks(ctx context.Context, mgr manager.Manager, o *options) error {
 	if err := watch(ctx, mgr, webhook.Watched()); err != nil {
 		return err
 	}
-	server := mgr.GetWebhookServer()
+	hooks := mgr.GetWebhookServer()
 	policies := webhook.NewRuleSet()
 	followed, err := policies.Follow(ctx, mgr.GetCache())
 	if err != nil {
 		return fmt.Errorf("cannot follow the policies: %w", err)
 	}
-	webhook.Register(server, webhook.Readers{
+	webhook.Register(hooks, webhook.Readers{
 		Cached: mgr.GetCache(), Live: mgr.GetAPIReader(), Policies: policies, Access: mgr.GetClient(),
 	}, o.admission)
 	if err := mgr.AddReadyzCheck("policies", followsPolicies(followed)); err != nil {
@@ -125,7 +132,7 @@ func serveHooks(ctx context.Context, mgr manager.Manager, o *options) error {
 	if err := mgr.AddReadyzCheck("drain", o.drain.ready); err != nil {
 		return fmt.Errorf("cannot add the readiness check: %w", err)
 	}
-	if err := mgr.AddReadyzCheck("hooks", o.certs.untilStarted(server.StartedChecker())); err != nil {
+	if err := mgr.AddReadyzCheck("hooks", hooks.StartedChecker()); err != nil {
 		return fmt.Errorf("cannot add the readiness check: %w", err)
 	}
 	return nil

@@ -18,6 +18,7 @@ type Decision struct {
 	Name      string `json:"name"`
 	UID       string `json:"uid"`
 	User      string `json:"user"`
+	Client    string `json:"client"`
 	DryRun    bool   `json:"dryRun"`
 	Rule      string `json:"rule"`
 	Plan      string `json:"plan"`

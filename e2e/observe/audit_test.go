@@ -91,7 +91,7 @@ func tells(e *env.Env, name string, want []env.Decision) {
 	}
 	for i := range want {
 		want[i].Message, want[i].Operation, want[i].Kind = "admission", "CREATE", "ServiceInstance"
-		want[i].Namespace, want[i].Name, want[i].User = e.Namespace, name, "admin"
+		want[i].Namespace, want[i].Name, want[i].User, want[i].Client = e.Namespace, name, "admin", "unverified"
 	}
 	assert.ElementsMatch(e, want, got, name)
 	// Each hook is asked in a request of its own.

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -93,10 +92,7 @@ func (s *stage) planted(name string, c canaries, parameter, secret string) *api.
 // server knows of them: one that is admitted and one that is refused.
 func (s *stage) createAs(c canaries) {
 	s.Helper()
-	s.Create(&rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: s.Name("carol")}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
-		Subjects: []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: "carol"}},
-	})
+	s.GrantClusterRole("carol", "cluster-admin")
 	config := s.RESTConfig()
 	config.Impersonate = rest.ImpersonationConfig{UserName: "carol", Extra: map[string][]string{"token": {c.of("user-extra")}}}
 	carol := s.WithConfig(config)
