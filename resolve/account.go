@@ -54,7 +54,7 @@ type Account struct {
 // Explain tells how Plan answers. It is linear in the catalog, but for sorting what it tells.
 func Explain(req Request, cat Catalog) Account {
 	r := newRound(req, cat)
-	err := r.check()
+	err := r.req.contradiction()
 	told := err == nil
 	if told {
 		err = r.decide()

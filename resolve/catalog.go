@@ -21,9 +21,9 @@ type ClassEntry struct {
 	Type string
 	// Labels are seen by selectors below the labels of each plan.
 	Labels map[string]string
-	// ClusterBroker is the cluster's broker that a class of a namespace names. Its plans are chosen only if they name
-	// it too: whoever writes such a plan is asked for the right to use that broker by what the plan itself says.
-	ClusterBroker string
+	// Broker is the broker that the class names, of the cluster or of the class's namespace; the zero Ref if none.
+	// Plans are chosen only where they agree with it (Disagreement).
+	Broker Ref
 	// Gone says why neither the class nor its plans are ever chosen, completing "it is …", as in "being deleted".
 	// Empty means live.
 	Gone string
@@ -54,8 +54,8 @@ type PlanEntry struct {
 	Weight int32
 	// Gone says why the plan is never chosen, completing "it is …", as in "being deleted". Empty means live.
 	Gone string
-	// ClusterBroker is as with ClassEntry.
-	ClusterBroker string
+	// Broker is as with ClassEntry.
+	Broker Ref
 	// Denied names the policy that keeps the plan from the request's namespace. A selector passes over a denied plan;
 	// every other rule chooses it, and the caller refuses the choice in the policy's name.
 	Denied string

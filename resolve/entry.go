@@ -54,7 +54,7 @@ func (r *round) live(p *PlanEntry) bool {
 		return false
 	}
 	c := r.classOf(p)
-	return c != nil && c.Gone == "" && c.ClusterBroker == p.ClusterBroker
+	return c != nil && c.Gone == "" && Disagreement(c, p) == ""
 }
 
 // whyGone says why the plan is not live, completing "it is …"; empty where it is.
@@ -69,10 +69,7 @@ func (r *round) whyGone(p *PlanEntry) string {
 	if c.Gone != "" {
 		return "of a class that is " + c.Gone
 	}
-	if c.ClusterBroker != p.ClusterBroker {
-		return "of another clusterServiceBrokerName than its class"
-	}
-	return ""
+	return Disagreement(c, p)
 }
 
 // believed returns the plan that the type's record names in the scope, if it is live and still of that type. A record

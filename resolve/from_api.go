@@ -17,10 +17,12 @@ const (
 func ClassFrom[T *v1beta1.ClusterServiceClass | *v1beta1.ServiceClass](class T) ClassEntry {
 	switch c := any(class).(type) {
 	case *v1beta1.ClusterServiceClass:
-		return classFrom(&c.ObjectMeta, &c.Spec.CommonServiceClassSpec, c.Status.RemovedFromBrokerCatalog)
+		entry := classFrom(&c.ObjectMeta, &c.Spec.CommonServiceClassSpec, c.Status.RemovedFromBrokerCatalog)
+		entry.Broker = brokerOf("", c.Spec.ClusterServiceBrokerName, "")
+		return entry
 	case *v1beta1.ServiceClass:
 		entry := classFrom(&c.ObjectMeta, &c.Spec.CommonServiceClassSpec, c.Status.RemovedFromBrokerCatalog)
-		entry.ClusterBroker = c.Spec.ClusterServiceBrokerName
+		entry.Broker = brokerOf(c.Namespace, c.Spec.ClusterServiceBrokerName, c.Spec.ServiceBrokerName)
 		return entry
 	}
 	return ClassEntry{}
@@ -41,10 +43,12 @@ func classFrom(meta *metav1.ObjectMeta, spec *v1beta1.CommonServiceClassSpec, re
 func PlanFrom[T *v1beta1.ClusterServicePlan | *v1beta1.ServicePlan](plan T) PlanEntry {
 	switch p := any(plan).(type) {
 	case *v1beta1.ClusterServicePlan:
-		return planFrom(&p.ObjectMeta, &p.Spec.CommonServicePlanSpec, p.Spec.ClusterServiceClassRef.Name, p.Status.RemovedFromBrokerCatalog)
+		entry := planFrom(&p.ObjectMeta, &p.Spec.CommonServicePlanSpec, p.Spec.ClusterServiceClassRef.Name, p.Status.RemovedFromBrokerCatalog)
+		entry.Broker = brokerOf("", p.Spec.ClusterServiceBrokerName, "")
+		return entry
 	case *v1beta1.ServicePlan:
 		entry := planFrom(&p.ObjectMeta, &p.Spec.CommonServicePlanSpec, p.Spec.ServiceClassRef.Name, p.Status.RemovedFromBrokerCatalog)
-		entry.ClusterBroker = p.Spec.ClusterServiceBrokerName
+		entry.Broker = brokerOf(p.Namespace, p.Spec.ClusterServiceBrokerName, p.Spec.ServiceBrokerName)
 		return entry
 	}
 	return PlanEntry{}

@@ -6,7 +6,7 @@ import "k8s.io/apimachinery/pkg/labels"
 // allocates next to nothing where the catalog is a narrow slice and the answer a Choice.
 func Plan(req Request, cat Catalog) (Choice, error) {
 	r := newRound(req, cat)
-	if err := r.check(); err != nil {
+	if err := r.req.contradiction(); err != nil {
 		return Choice{}, err
 	}
 	if err := r.decide(); err != nil {
@@ -36,23 +36,6 @@ func newRound(req Request, cat Catalog) *round {
 		plans:   index[PlanEntry]{items: cat.Plans, key: planKey},
 		records: index[Record]{items: cat.Records, key: recordKey},
 	}
-}
-
-// check refuses what contradicts itself whatever the catalog holds.
-func (r *round) check() error {
-	planNamed, classNamed := r.req.Plan.Value != "", r.req.Class.Value != ""
-	switch {
-	case planNamed && !classNamed:
-		return &Error{Reason: InvalidReference, Field: r.planField(), Value: r.req.Plan.Value,
-			Detail: "a plan is looked up in its class: name the class too"}
-	case planNamed && r.req.Selector != nil:
-		return &Error{Reason: InvalidReference, Field: selectorField,
-			Detail: "a selector chooses the plan, so no plan can be named beside it: remove one of the two"}
-	case classNamed && r.req.Namespaced && r.req.Namespace == "":
-		return &Error{Reason: InvalidReference, Field: r.classField(), Value: r.req.Class.Value,
-			Detail: "a namespaced class needs a request with a namespace"}
-	}
-	return nil
 }
 
 // decide holds the request against the rules; exactly one of them is its own.

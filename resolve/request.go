@@ -1,6 +1,9 @@
 package resolve
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
 
 // A NameKind says which of its three names a class or plan is named by.
 type NameKind uint8
@@ -35,4 +38,48 @@ type Request struct {
 	Type string
 	// Selector is spec.planSelector; nil means none, and an empty one is refused.
 	Selector *metav1.LabelSelector
+}
+
+// contradiction refuses what contradicts itself whatever the catalog holds.
+func (req *Request) contradiction() error {
+	planNamed, classNamed := req.Plan.Value != "", req.Class.Value != ""
+	switch {
+	case planNamed && !classNamed:
+		return &Error{Reason: InvalidReference, Field: nameField(req.Namespaced, "Plan", req.Plan.By), Value: req.Plan.Value,
+			Detail: "a plan is looked up in its class: name the class too"}
+	case planNamed && req.Selector != nil:
+		return &Error{Reason: InvalidReference, Field: selectorField,
+			Detail: "a selector chooses the plan, so no plan can be named beside it: remove one of the two"}
+	case classNamed && req.Namespaced && req.Namespace == "":
+		return &Error{Reason: InvalidReference, Field: nameField(req.Namespaced, "Class", req.Class.By), Value: req.Class.Value,
+			Detail: "a namespaced class needs a request with a namespace"}
+	}
+	return nil
+}
+
+// Validate returns an *Error for a request that no catalog can answer, before one is read: it contradicts itself, names
+// what no object can be called, which the API server must not be asked for, or its selector is empty or too large.
+func (req *Request) Validate() error {
+	if err := req.contradiction(); err != nil {
+		return err
+	}
+	const rest = ", with a letter or digit at both ends"
+	if req.Type != "" && len(validation.IsDNS1123Label(req.Type)) > 0 {
+		return &Error{Reason: InvalidReference, Field: typeField, Value: req.Type,
+			Detail: "no service type can have this name: allowed are at most 63 lower case letters, digits and '-'" + rest}
+	}
+	for _, named := range [...]struct {
+		Named
+
+		kind string
+	}{{req.Class, "Class"}, {req.Plan, "Plan"}} {
+		if named.By == ByName && named.Value != "" && len(validation.IsDNS1123Subdomain(named.Value)) > 0 {
+			return &Error{Reason: InvalidReference, Field: nameField(req.Namespaced, named.kind, ByName), Value: named.Value,
+				Detail: "no object can have this name: allowed are at most 253 lower case letters, digits, '-' and '.'" + rest}
+		}
+	}
+	if req.Selector == nil {
+		return nil
+	}
+	return checkSize(req.Selector)
 }

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -37,17 +38,43 @@ func (r *round) bySelector() error {
 	return nil
 }
 
+// A selector has at most MaxRequirements labels and expressions, and in these at most MaxValues values: each is held
+// against every plan of the catalog, while its author waits and others do.
+const (
+	MaxRequirements = 64
+	MaxValues       = 256
+)
+
 func (r *round) parseSelector() error {
 	sel := r.req.Selector
-	if len(sel.MatchLabels)+len(sel.MatchExpressions) == 0 {
-		return &Error{Reason: InvalidSelector, Field: selectorField,
-			Detail: "it is empty: give matchLabels or matchExpressions, or leave planSelector out"}
+	if err := checkSize(sel); err != nil {
+		return err
 	}
 	parsed, err := metav1.LabelSelectorAsSelector(sel)
 	if err != nil {
 		return &Error{Reason: InvalidSelector, Field: selectorField, Detail: selectorFault(sel, err)}
 	}
 	r.selector = parsed
+	return nil
+}
+
+// checkSize refuses a selector that holds nothing, or too much.
+func checkSize(sel *metav1.LabelSelector) error {
+	requirements, values := len(sel.MatchLabels)+len(sel.MatchExpressions), 0
+	for i := range sel.MatchExpressions {
+		values += len(sel.MatchExpressions[i].Values)
+	}
+	invalid := func(detail string, args ...any) error {
+		return &Error{Reason: InvalidSelector, Field: selectorField, Detail: fmt.Sprintf(detail, args...)}
+	}
+	switch {
+	case requirements == 0:
+		return invalid("it is empty: give matchLabels or matchExpressions, or leave planSelector out")
+	case requirements > MaxRequirements:
+		return invalid("it has %d labels and expressions; at most %d are allowed", requirements, MaxRequirements)
+	case values > MaxValues:
+		return invalid("its expressions have %d values; at most %d are allowed", values, MaxValues)
+	}
 	return nil
 }
 

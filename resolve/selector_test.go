@@ -2,6 +2,7 @@ package resolve_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -202,6 +203,21 @@ func TestSelectorFaults(t *testing.T) {
 			selector: metav1.LabelSelector{MatchLabels: map[string]string{"a": strings.Repeat("ü", 1<<20)}},
 			want:     "ü…",
 		},
+		"ManyRequirements": {
+			reason:   "Each is held against every plan.",
+			selector: metav1.LabelSelector{MatchExpressions: requirements(resolve.MaxRequirements+1, 1)},
+			want:     "it has 65 labels and expressions; at most 64 are allowed",
+		},
+		"ManyLabelsAndExpressions": {
+			reason:   "Labels count too.",
+			selector: metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}, MatchExpressions: requirements(resolve.MaxRequirements, 1)},
+			want:     "it has 65 labels and expressions; at most 64 are allowed",
+		},
+		"ManyValues": {
+			reason:   "So is each value, of all expressions together.",
+			selector: metav1.LabelSelector{MatchExpressions: append(requirements(1, resolve.MaxValues), requirements(1, 1)...)},
+			want:     "its expressions have 257 values; at most 256 are allowed",
+		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -214,6 +230,25 @@ func TestSelectorFaults(t *testing.T) {
 			}
 		})
 	}
+}
+
+// requirements returns n expressions of so many values each, which a plan with the label k=v0 matches.
+func requirements(n, values int) []metav1.LabelSelectorRequirement {
+	one := metav1.LabelSelectorRequirement{Key: "k", Operator: metav1.LabelSelectorOpIn}
+	for i := range values {
+		one.Values = append(one.Values, fmt.Sprintf("v%d", i))
+	}
+	return slices.Repeat([]metav1.LabelSelectorRequirement{one}, n)
+}
+
+// TestSelectorAtItsBounds: as many requirements and values as are allowed choose a plan.
+func TestSelectorAtItsBounds(t *testing.T) {
+	t.Parallel()
+	plans := resolvetest.Catalog(t, "redis/cache: a{k=v0}")
+	selector := &metav1.LabelSelector{MatchExpressions: requirements(resolve.MaxRequirements, resolve.MaxValues/resolve.MaxRequirements)}
+	choice, err := resolve.Plan(resolve.Request{Namespace: "dev", Selector: selector}, plans)
+	require.NoError(t, err)
+	assert.Equal(t, resolve.RuleSelector, choice.Rule)
 }
 
 // picks returns how often each of n equal plans is picked by 10,000 instances, and which plan each instance got.

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/resolve"
 	"github.com/defaultplan/defaultplan/webhook/commands"
 )
 
@@ -84,6 +85,25 @@ func (a access) brokerNotUsable(ctx context.Context, user authenticationv1.UserI
 	}
 	return forbidden("BrokerForbidden", field, "user %q may not use ClusterServiceBroker %q%s", user.Username, broker, because(reason)).
 		remedy("an administrator lets you, as in: %s", grantUse(user.Username, broker)), nil
+}
+
+// defaultNotDecidable refuses a field by which user would decide the default of a type:
+// that takes the right to update the type's object.
+func (a access) defaultNotDecidable(ctx context.Context, user authenticationv1.UserInfo, serviceType resolve.Ref, field string) (*denial, error) {
+	resource := "clusterservicetypes"
+	if serviceType.Namespace != "" {
+		resource = "servicetypes"
+	}
+	allowed, reason, err := a.allowed(ctx, user, authorizationv1.ResourceAttributes{
+		Verb: "update", Group: v1beta1.GroupName, Version: v1beta1.GroupVersion.Version, Resource: resource,
+		Namespace: serviceType.Namespace, Name: serviceType.Name,
+	})
+	if allowed || err != nil {
+		return nil, err
+	}
+	return forbidden("DefaultRight", field, "user %q may not decide the default of type %q %s: that takes the right to update %s%s",
+		user.Username, serviceType.Name, placeOf(serviceType.Namespace), objectNamed("ServiceType", serviceType), because(reason)).
+		remedy("an administrator grants it: %s", grantCommand(serviceType, user.Username)), nil
 }
 
 // mayBind says whether user may bind to an instance from another namespace than its

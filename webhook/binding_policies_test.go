@@ -59,6 +59,34 @@ func bindingPolicyCases() map[string]bindingCase {
 	}
 }
 
+// A binding is made of the plan that the instance has, whatever it asks for meanwhile.
+func TestPlanInForceUnderPolicies(t *testing.T) {
+	t.Parallel()
+	// under is the instance that asks for plan small and has another, under policies.
+	under := func(has string, policies ...string) func(at string) []func(*stock) {
+		return func(at string) []func(*stock) {
+			return []func(*stock){hasInstance("mydb", at+"db-small", standingAs("id-db", "id-"+has, at != "")), hasNamespace("dev", "team", "a"), ruled(policies...)}
+		}
+	}
+	settled := func(reason, has string, policies ...string) bindingCase {
+		return bindingCase{reason: reason, edits: under(has, policies...), spec: toMydb, plan: "db-small"}
+	}
+	denied := func(reason, has string, policies ...string) bindingCase {
+		return bindingCase{reason: reason, edits: under(has, policies...), spec: toMydb, denied: "PolicyDenied"}
+	}
+	restored := denied("A backup, too.", "large", "deny x plan=large")
+	restored.spec = `{"instanceRef":{"name":"mydb"},"externalID":"e-1",` + bindRefs + `}`
+	checkBindings(t, map[string]bindingCase{
+		"Has":          denied("The plan that it has is denied.", "large", "bind-deny x plan=large"),
+		"Asks":         denied("The plan that it asks for is denied.", "large", "deny x plan=small"),
+		"Neither":      settled("No policy is about either.", "large", "deny x plan=other"),
+		"Same":         settled("It has what it asks for.", "small", "deny x plan=large"),
+		"Unlisted":     denied("What policies say of a plan that is not there cannot be known.", "gone", "deny x plan=other"),
+		"UnlistedFree": settled("Without policies nothing is denied.", "gone"),
+		"Restored":     restored,
+	})
+}
+
 // A settled binding is its policies' no more.
 func TestSettledBindingUnderPolicies(t *testing.T) {
 	t.Parallel()

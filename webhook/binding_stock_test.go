@@ -42,6 +42,19 @@ func labelled(label, value string) func(*v1beta1.ServiceInstance) {
 	return func(i *v1beta1.ServiceInstance) { i.Labels = map[string]string{label: value} }
 }
 
+// standingAs is an instance that its broker has, of the class and the plan with these IDs.
+func standingAs(class, plan string, namespaced bool) func(*v1beta1.ServiceInstance) {
+	return func(i *v1beta1.ServiceInstance) {
+		i.Status.ProvisionStatus = v1beta1.Provisioned
+		i.Status.ExternalProperties = &v1beta1.ServiceInstancePropertiesState{BrokerTarget: v1beta1.BrokerTarget{ClassExternalID: class, PlanExternalID: plan}}
+		if namespaced {
+			i.Status.ExternalProperties.ServicePlanExternalID = plan
+		} else {
+			i.Status.ExternalProperties.ClusterServicePlanExternalID = plan
+		}
+	}
+}
+
 // ending is an instance that is being deleted.
 func ending(i *v1beta1.ServiceInstance) {
 	i.DeletionTimestamp, i.Finalizers = &metav1.Time{Time: founded}, []string{v1beta1.FinalizerServiceCatalog}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/resolve/policy"
 	"github.com/defaultplan/defaultplan/webhook/commands"
 )
 
@@ -87,7 +86,7 @@ func (b *bound) bindable() bool {
 	switch {
 	case b.defined.plan.Bindable != nil:
 		return *b.defined.plan.Bindable
-	case b.defined.broker == "":
+	case b.defined.Class.Broker.Name == "":
 		return true
 	}
 	return b.defined.class.Bindable
@@ -118,25 +117,4 @@ func (b *bound) refuse(spec *bindingSpec) *denial {
 		return denied.remedy("leave class and plan out: they are the instance's")
 	}
 	return nil
-}
-
-// target is the instance as policies see it.
-func (b *bound) target() policy.Target {
-	target := policy.TargetOf(b.defined.Class, b.defined.Plan)
-	target.Instance = &policy.Instance{Namespace: b.instance.Namespace, Name: b.instance.Name, Labels: b.instance.Labels}
-	return target
-}
-
-// refusedFor says what policies refuse a binding in a namespace, nil for nothing.
-func (h *bindings) refusedFor(ctx context.Context, b *bound, namespace string) (*denial, error) {
-	target := b.target()
-	refused, err := h.resolver.refusal(ctx, &target, namespace)
-	if err != nil {
-		return nil, fmt.Errorf("cannot hold the binding against the policies: %w", err)
-	}
-	if refused == nil {
-		return nil, nil
-	}
-	refused.subject = fmt.Sprintf("instance %q (plan %s)", b.instance.Name, b.defined.title())
-	return refused.denial("spec.instanceRef.name"), nil
 }

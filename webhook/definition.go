@@ -16,8 +16,6 @@ type definition struct {
 
 	plan  *v1beta1.CommonServicePlanSpec
 	class *v1beta1.CommonServiceClassSpec
-	// broker offers the class; it is empty while no broker has listed it.
-	broker string
 }
 
 // agreesWithType says that the definition is of the type, or of none.
@@ -25,6 +23,10 @@ func (d *definition) agreesWithType(serviceType string) bool {
 	own := d.serviceType()
 	return serviceType == "" || own == "" || own == serviceType
 }
+
+// brokers says why plan and class are not of one broker, completing "it is …"; empty
+// if they are.
+func (d *definition) brokers() string { return resolve.Disagreement(&d.Class, &d.Plan) }
 
 // gone says that the plan cannot be chosen any more: it is absent (nil), or it or
 // its class is going.
@@ -109,7 +111,6 @@ func defineFrom(ctx context.Context, s shelf, name string) (*definition, error) 
 		return &definition{
 			Plan: planEntry(plan), Class: classEntry(class),
 			plan: &plan.Spec.CommonServicePlanSpec, class: &class.Spec.CommonServiceClassSpec,
-			broker: class.Spec.ClusterServiceBrokerName,
 		}, nil
 	}
 	plan, class := &v1beta1.ServicePlan{}, &v1beta1.ServiceClass{}
@@ -122,6 +123,5 @@ func defineFrom(ctx context.Context, s shelf, name string) (*definition, error) 
 	return &definition{
 		Plan: planEntry(plan), Class: classEntry(class),
 		plan: &plan.Spec.CommonServicePlanSpec, class: &class.Spec.CommonServiceClassSpec,
-		broker: orElse(class.Spec.ServiceBrokerName, class.Spec.ClusterServiceBrokerName),
 	}, nil
 }

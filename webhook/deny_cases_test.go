@@ -83,13 +83,17 @@ func referenceDenials() map[string]denialCase {
 // changeDenials: what cannot change.
 func changeDenials() map[string]denialCase {
 	return map[string]denialCase{
-		"ChangeClass":          {catalog: db + ";db2: small", create: byName, write: `{"spec":{"clusterServiceClassExternalName":"db2"}}`, namespaced: true},
-		"ChangeReference":      {catalog: db, create: byType, write: `{"spec":{"clusterServicePlanRef":{"name":"db-large"}}}`, namespaced: true},
-		"ChangePlanForbidden":  {catalog: db, create: byType, edits: []func(*stock){fixedPlans}, write: `{"spec":{"clusterServicePlanExternalName":"large"}}`, namespaced: true},
-		"ChangePlanFixed":      {catalog: db, create: byType, edits: []func(*stock){planSays("small", false)}, write: `{"spec":{"clusterServicePlanExternalName":"large"}}`, namespaced: true},
-		"ChangeType":           {catalog: db, create: byType, write: `{"spec":{"serviceType":"redis"}}`},
-		"ChangeSelector":       {catalog: db, create: byType, write: `{"spec":{"planSelector":{"matchLabels":{"tier":"gold"}}}}`},
-		"ChangeExternalID":     {catalog: db, create: byType, write: `{"spec":{"externalID":"other"}}`},
+		"ChangeClass":         {catalog: db + ";db2: small", create: byName, write: `{"spec":{"clusterServiceClassExternalName":"db2"}}`, namespaced: true},
+		"ChangeReference":     {catalog: db, create: byType, write: `{"spec":{"clusterServicePlanRef":{"name":"db-large"}}}`, namespaced: true},
+		"ChangePlanForbidden": {catalog: db, create: byType, edits: []func(*stock){fixedPlans}, write: `{"spec":{"clusterServicePlanExternalName":"large"}}`, namespaced: true},
+		"ChangePlanFixed":     {catalog: db, create: byType, edits: []func(*stock){planSays("small", false)}, write: `{"spec":{"clusterServicePlanExternalName":"large"}}`, namespaced: true},
+		"ChangeType":          {catalog: db, create: byType, write: `{"spec":{"serviceType":"redis"}}`},
+		"ChangeSelector":      {catalog: db, create: byType, write: `{"spec":{"planSelector":{"matchLabels":{"tier":"gold"}}}}`},
+		"ChangeExternalID":    {catalog: db, create: byType, write: `{"spec":{"externalID":"other"}}`},
+		"ChangeUnseen": {
+			catalog: db, create: `{"serviceType":"mysql","parameters":{"n":9007199254740993}}`, unseen: true,
+			adjust: func(w *world) { w.user.Username = "bob" }, write: `{"spec":{"parameters":{"n":9007199254740992}}}`,
+		},
 		"ChangeUpdateRequests": {catalog: db, create: `{"serviceType":"mysql","updateRequests":3}`, write: `{"spec":{"updateRequests":2}}`},
 		"ChangeThree":          {catalog: db, create: byType, write: `{"spec":{"externalID":"other","serviceType":"redis","planSelector":{"matchLabels":{"tier":"gold"}}}}`},
 		"ForgedOnUndecided": {

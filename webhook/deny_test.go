@@ -30,6 +30,8 @@ type denialCase struct {
 	adjust func(*world)
 	write  string
 	put    string
+	// unseen has the API server not ask the mutating half about write.
+	unseen bool
 	// namespaced tries the case in a namespace, too.
 	namespaced bool
 }
@@ -53,6 +55,9 @@ func (tc denialCase) deny(t *testing.T) *outcome {
 	}
 	if tc.put != "" {
 		return w.write(instanceOf(tc.put), stored)
+	}
+	if tc.unseen {
+		return w.unseen(changed(t, stored, tc.write), stored)
 	}
 	return w.write(changed(t, stored, tc.write), stored)
 }

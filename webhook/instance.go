@@ -49,10 +49,7 @@ func sameParameters(a, b *runtime.RawExtension) bool {
 	}
 	x, errX := merge.Decode(rawOf(a))
 	y, errY := merge.Decode(rawOf(b))
-	if errX != nil || errY != nil || (x == nil) != (y == nil) {
-		return false
-	}
-	return equality.Semantic.DeepEqual(x, y)
+	return errX == nil && errY == nil && merge.Equal(x, y)
 }
 
 // rawOf is the JSON of an optional object, empty for none and for null.

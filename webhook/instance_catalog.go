@@ -17,7 +17,7 @@ func (v *instanceValidation) judgeConfirmed(ctx context.Context) error {
 	// The cache may be behind: before it refuses, it is held against what the API
 	// server has.
 	v.denied, v.warnings = nil, nil
-	return v.judgeCatalog(ctx, view{v.resolver.catalog.defineLive, v.policies.judgeLive, v.policies.fullLive})
+	return v.judgeCatalog(ctx, view{v.resolver.catalog.defineLive, v.policies.confirm, v.policies.fullLive})
 }
 
 // A view is how plans, policies and their slots are read: from the cache, or live.

@@ -40,6 +40,8 @@ func disagrees(spec *v1beta1.ServiceInstanceSpec, now refs, defined *definition)
 		return invalid("Disagreement", classField, "it must be present beside %s: the plan is of class %q", planField, defined.Class.Name)
 	case now.class != defined.Class.Ref:
 		return invalid("Disagreement", classField, "plan %q is of class %q, not of %q", now.plan.Name, defined.Class.Name, now.class.Name)
+	case defined.brokers() != "":
+		return invalid("Disagreement", planField, "plan %s is %s", defined.title(), defined.brokers())
 	case !defined.agreesWithType(spec.ServiceType):
 		return invalid("Disagreement", "spec.serviceType", "plan %s is of type %q, not of %q", defined.title(), defined.serviceType(), spec.ServiceType)
 	}

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"maps"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -17,6 +18,8 @@ type offering struct {
 	defaults *v1beta1.Defaults
 	// plan is nil for a class.
 	plan *v1beta1.CommonServicePlanSpec
+	// serviceType is the offering's own.
+	serviceType string
 	// fields are the values that are found by a hashed label, by that label.
 	fields map[string]string
 }
@@ -53,13 +56,13 @@ func viewOffering(object client.Object) *offering {
 
 func viewClass(object client.Object, spec *v1beta1.CommonServiceClassSpec, fields map[string]string) *offering {
 	fields[v1beta1.LabelExternalID], fields[v1beta1.LabelExternalName] = spec.ExternalID, spec.ExternalName
-	return &offering{object: object, defaults: &spec.Defaults, fields: fields}
+	return &offering{object: object, defaults: &spec.Defaults, serviceType: spec.ServiceType, fields: fields}
 }
 
 func viewPlanOffering(object client.Object, fields map[string]string) *offering {
 	spec := viewPlan(object).spec
 	fields[v1beta1.LabelExternalID], fields[v1beta1.LabelExternalName] = spec.ExternalID, spec.ExternalName
-	return &offering{object: object, defaults: &spec.Defaults, plan: spec, fields: fields}
+	return &offering{object: object, defaults: &spec.Defaults, plan: spec, serviceType: spec.ServiceType, fields: fields}
 }
 
 // className is the Kubernetes name of a plan's class.
@@ -100,6 +103,13 @@ func (o *offering) hashedLabels() map[string]string {
 			labels[label] = ""
 		}
 	}
+	return labels
+}
+
+// ownLabels are the labels that admission does not write.
+func (o *offering) ownLabels() map[string]string {
+	labels := maps.Clone(o.object.GetLabels())
+	maps.DeleteFunc(labels, func(label, _ string) bool { _, hashed := o.fields[label]; return hashed })
 	return labels
 }
 

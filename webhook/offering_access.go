@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -73,22 +74,55 @@ func (v *offeringValidation) secretElsewhere(ref *v1beta1.ObjectReference, field
 	return nil
 }
 
-// judgeBroker asks whether the writer of a namespace's offering may use the
-// cluster's broker at which its instances would be provisioned: an external ID that
-// the broker knows means what the broker says, whatever this offering is called.
+// judgeBroker asks whether the writer of a namespace's offering may use the cluster's
+// broker at which its instances would be provisioned: an external ID that the broker
+// knows means what the broker says, whatever this offering is called.
 func (v *offeringValidation) judgeBroker(ctx context.Context) error {
-	same := v.new.clusterBroker() == v.old.clusterBroker() && v.new.className() == v.old.className() &&
-		v.new.fields[v1beta1.LabelExternalID] == v.old.fields[v1beta1.LabelExternalID]
-	if v.req.Namespace == "" || same && !v.created {
+	if v.req.Namespace == "" {
 		return nil
 	}
-	// A plan that names another broker than its class is never chosen, so what it
-	// names itself is all that has to be asked.
-	broker := v.new.clusterBroker()
-	if broker == "" {
+	field := v.toldApartBy()
+	if field == "" {
 		return nil
 	}
-	denied, err := v.access.brokerNotUsable(ctx, v.req.UserInfo, broker, "spec.clusterServiceBrokerName")
+	broker, err := v.brokerToUse(ctx)
+	if err != nil || broker == "" {
+		return err
+	}
+	denied, err := v.access.brokerNotUsable(ctx, v.req.UserInfo, broker, field)
 	v.deny(denied)
 	return err
+}
+
+// toldApartBy is the first field which the write changes of those that say what a
+// broker provisions, or which policies and limits hold for it; empty if there is none.
+func (v *offeringValidation) toldApartBy() string {
+	changes := func(label string) bool { return v.new.fields[label] != v.old.fields[label] }
+	switch {
+	case v.created, v.new.clusterBroker() != v.old.clusterBroker():
+		return "spec.clusterServiceBrokerName"
+	case v.new.className() != v.old.className():
+		return "spec.serviceClassRef"
+	case changes(v1beta1.LabelExternalID):
+		return "spec.externalID"
+	case changes(v1beta1.LabelExternalName):
+		return "spec.externalName"
+	case v.new.serviceType != v.old.serviceType:
+		return "spec.serviceType"
+	case !maps.Equal(v.new.ownLabels(), v.old.ownLabels()):
+		return "metadata.labels"
+	}
+	return ""
+}
+
+// brokerToUse is the cluster's broker that a namespace's offering names, or named before
+// the write, or, of a plan that names none at all, its class; empty if there is none.
+func (v *offeringValidation) brokerToUse(ctx context.Context) (string, error) {
+	named := orElse(v.new.clusterBroker(), v.old.clusterBroker())
+	if named != "" || v.new.plan == nil || v.new.fields[v1beta1.LabelServiceBrokerName] != "" {
+		return named, nil
+	}
+	class := &v1beta1.ServiceClass{}
+	_, err := shelf{reader: v.resolver.catalog.live, namespace: v.req.Namespace}.read(ctx, v.new.className(), class)
+	return class.Spec.ClusterServiceBrokerName, err
 }

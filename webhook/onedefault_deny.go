@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	authorizationv1 "k8s.io/api/authorization/v1"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -88,26 +87,6 @@ func (c *defaultChange) refuseSecondOfClass(other resolve.PlanEntry) *denial {
 func refuseClassless(req *admission.Request) *denial {
 	return forbidden("ClassAbsent", annotationField, "its class is not there yet: once its broker's catalog is taken over, try again").
 		ways("see whether it is", commands.Brokers(req.Namespace))
-}
-
-// refuseRight refuses a requester who may not decide the type's default.
-func (c *defaultChange) refuseRight(serviceType, why string) *denial {
-	record := c.typeRef(serviceType)
-	return forbidden("DefaultRight", c.field, "user %q may not decide the default of type %q %s: that takes the right to update %s%s",
-		c.req.UserInfo.Username, serviceType, placeOf(c.at.namespace), objectNamed("ServiceType", record), because(why)).
-		remedy("an administrator grants it: %s", grantCommand(record, c.req.UserInfo.Username))
-}
-
-// deciding is the right that a default takes: to update its type's object.
-func deciding(namespace, serviceType string) authorizationv1.ResourceAttributes {
-	resource := "clusterservicetypes"
-	if namespace != "" {
-		resource = "servicetypes"
-	}
-	return authorizationv1.ResourceAttributes{
-		Group: v1beta1.GroupName, Version: v1beta1.GroupVersion.Version, Resource: resource,
-		Verb: "update", Namespace: namespace, Name: serviceType,
-	}
 }
 
 func (c *defaultChange) typeRef(serviceType string) resolve.Ref {

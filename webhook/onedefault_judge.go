@@ -172,13 +172,11 @@ func (s standing) names(plan *turn) bool { return s.plan.Name != "" && s.plan ==
 // may not decide.
 func (o *oneDefault) withRights(ctx context.Context, c *defaultChange, denied *denial, types []string) (*denial, error) {
 	for _, serviceType := range types {
-		allowed, why, err := o.access.allowed(ctx, c.req.UserInfo, deciding(c.at.namespace, serviceType))
+		refused, err := o.access.defaultNotDecidable(ctx, c.req.UserInfo, c.typeRef(serviceType), c.field)
 		if err != nil {
 			return nil, fmt.Errorf("cannot judge the default of type %q: %w", serviceType, err)
 		}
-		if !allowed {
-			denied = denied.also(c.refuseRight(serviceType, why))
-		}
+		denied = denied.also(refused)
 	}
 	return denied, nil
 }

@@ -78,7 +78,21 @@ func quotedSome(names []string) string {
 
 // judge says what the known policies refuse the target in a namespace.
 func (p *policies) judge(ctx context.Context, target *policy.Target, namespace string) (*policy.Refusal, error) {
-	return applyRules(p.set.rulesFor(target), target, p.place(ctx, namespace, p.cached, p.live))
+	rules, err := p.set.rulesFor(target)
+	if err != nil {
+		return nil, err
+	}
+	return applyRules(rules, target, p.place(ctx, namespace, p.cached, p.live))
+}
+
+// confirm is judge, whose refusal is held against what the API server has now. Where the
+// known policies refuse nothing, all of them are not read: they may be many, and large.
+func (p *policies) confirm(ctx context.Context, target *policy.Target, namespace string) (*policy.Refusal, error) {
+	found, err := p.judge(ctx, target, namespace)
+	if err != nil || found == nil {
+		return nil, err
+	}
+	return p.judgeLive(ctx, target, namespace)
 }
 
 // judgeLive is judge on the policies that the API server has now.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -68,44 +69,48 @@ func (w *want) plans() string {
 
 // full says, by what is known, which policy has no slot left.
 func (p *policies) full(ctx context.Context, w *want) (*quota.Shortage, error) {
-	target := policy.TargetOf(w.defined.Class, w.defined.Plan)
-	var grantings []quota.Granting
-	for _, rule := range p.set.rulesFor(&target) {
-		if w.kind.Of(rule.Limits) == nil {
-			continue
-		}
-		// It may have many slots, and is only looked at: the cache need not copy it.
-		stored := &v1beta1.ProvisioningPolicy{}
-		err := p.cached.Get(ctx, client.ObjectKey{Name: rule.Name}, stored, client.UnsafeDisableDeepCopy)
-		if err == nil {
-			grantings = append(grantings, quota.Granting{Rule: rule, Status: &stored.Status})
-		} else if !apierrors.IsNotFound(err) {
-			return nil, fmt.Errorf("cannot read policy %q: %w", rule.Name, err)
-		}
-	}
-	if len(grantings) == 0 {
-		return nil, nil
-	}
-	slices.SortFunc(grantings, quota.Granting.Compare)
-	place, err := p.place(ctx, w.namespace, p.cached, p.live)()
-	if err != nil {
-		return nil, err
-	}
-	return w.kind.Full(grantings, []quota.Use{{Target: target}}, place, w.uid), nil
+	return p.fullBy(ctx, w, p.cached, p.live)
 }
 
 // fullLive is full on what the API server has now.
 func (p *policies) fullLive(ctx context.Context, w *want) (*quota.Shortage, error) {
-	var list v1beta1.ProvisioningPolicyList
-	if err := p.live.List(ctx, &list); err != nil {
-		return nil, fmt.Errorf("cannot list the policies: %w", err)
+	return p.fullBy(ctx, w, p.live)
+}
+
+// fullBy is full on the policies that the first reader has. It reads only those that, by
+// what is known, limit this plan here: there may be many others, and large ones.
+func (p *policies) fullBy(ctx context.Context, w *want, from ...client.Reader) (*quota.Shortage, error) {
+	uses := []quota.Use{{Target: policy.TargetOf(w.defined.Class, w.defined.Plan)}}
+	rules, err := p.set.rulesFor(&uses[0].Target)
+	rules = slices.DeleteFunc(rules, func(r policy.Rule) bool { return w.kind.Of(r.Limits) == nil })
+	if err != nil || len(rules) == 0 {
+		return nil, err
 	}
-	place, err := p.place(ctx, w.namespace, p.live)()
+	place, err := p.place(ctx, w.namespace, from...)()
 	if err != nil {
 		return nil, err
 	}
-	uses := []quota.Use{{Target: policy.TargetOf(w.defined.Class, w.defined.Plan)}}
-	return w.kind.Full(quota.Grantings(list.Items), uses, place, w.uid), nil
+	slices.SortFunc(rules, func(a, b policy.Rule) int { return strings.Compare(a.Name, b.Name) })
+	// The set finds a rule by each name that its subjects share with the plan.
+	rules = slices.CompactFunc(rules, func(a, b policy.Rule) bool { return a.Name == b.Name })
+	for i := range rules {
+		if !w.kind.Limits(&rules[i], uses, place) {
+			continue
+		}
+		// It may have many slots, and is only looked at: a cache need not copy it.
+		stored := make([]v1beta1.ProvisioningPolicy, 1)
+		err := from[0].Get(ctx, client.ObjectKey{Name: rules[i].Name}, &stored[0], client.UnsafeDisableDeepCopy)
+		if apierrors.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("cannot read policy %q: %w", rules[i].Name, err)
+		}
+		if short := w.kind.Full(quota.Grantings(stored), uses, place, w.uid); short != nil {
+			return short, nil
+		}
+	}
+	return nil, nil
 }
 
 // judgeQuota holds a plan that is new to the instance against the limits. One that was

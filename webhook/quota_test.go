@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -110,10 +111,19 @@ func (tc quotaCase) stored(w *world) []byte {
 // A refusal is confirmed once, and says once that it was not.
 func TestQuotaIsConfirmedOnce(t *testing.T) {
 	t.Parallel()
-	full := stocked(t, db, limited("few", "", 2, -1, "a", "b"), hasNamespace("dev", "a", "b"))
+	elsewhere := func(s *stock) {
+		limited("elsewhere", "", 2, -1, "a", "b")(s)
+		policy, ok := s.objects[len(s.objects)-1].(*v1beta1.ProvisioningPolicy)
+		require.True(t, ok)
+		policy.Spec.Namespaces = &v1beta1.PolicyNamespaces{Names: []string{"qa"}}
+	}
+	full := stocked(t, db, elsewhere, limited("binds", "", -1, 2, "a", "b"), limited("few", "", 2, -1, "a", "b"), hasNamespace("dev", "a", "b"))
 	w := full.world()
 	require.NotNil(t, w.create(byType).denied())
-	assert.Equal(t, 2, listsOf(w.live.taken())["list ProvisioningPolicyList"], "what they refuse, and what they limit")
+	reads := w.live.taken()
+	assert.Zero(t, listsOf(reads)["list ProvisioningPolicyList"], "none of them refuses the plan")
+	policies := slices.DeleteFunc(reads, func(read string) bool { return !strings.HasPrefix(read, "get ProvisioningPolicy ") })
+	assert.Equal(t, []string{"get ProvisioningPolicy /few"}, policies, "what they limit: only the one that does")
 	w = full.world()
 	exhaust(w)
 	o := w.create(byType)

@@ -162,6 +162,9 @@ func (r registry) IndexField(_ context.Context, object client.Object, field stri
 
 // indexIDs lets external IDs be selected by, which only the API server does.
 func indexIDs(r registry) {
+	for _, object := range []client.Object{&v1beta1.ClusterServicePlan{}, &v1beta1.ServicePlan{}} {
+		r.builder.WithIndex(object, v1beta1.FieldExternalID, planField(func(p planView) string { return p.spec.ExternalID }))
+	}
 	for _, object := range []client.Object{&v1beta1.ServiceInstance{}, &v1beta1.ServiceBinding{}} {
 		r.builder.WithIndex(object, v1beta1.FieldExternalID, func(o client.Object) []string {
 			switch o := o.(type) {

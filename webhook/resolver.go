@@ -38,6 +38,9 @@ const unconfirmed = " (judged by the webhook's cache: this namespace asks too of
 // candidates from the API server, unless it just has: a plan may have been applied
 // just now.
 func (r *resolver) resolve(ctx context.Context, req resolve.Request) (resolve.Choice, error) {
+	if err := req.Validate(); err != nil {
+		return resolve.Choice{}, fmt.Errorf("cannot choose a plan: %w", err)
+	}
 	choice, live, err := r.catalog.choose(ctx, req, r.see)
 	var refused *resolve.Error
 	if live || !errors.As(err, &refused) || saysRequestItself(refused.Reason) {
@@ -116,7 +119,7 @@ func (r *resolver) see(ctx context.Context, req *resolve.Request, found *part, t
 		if err != nil {
 			return err
 		}
-		return markDenied(found, func(*policy.Target) []policy.Rule { return rules }, r.policies.place(ctx, req.Namespace, r.policies.live))
+		return markDenied(found, func(*policy.Target) ([]policy.Rule, error) { return rules, nil }, r.policies.place(ctx, req.Namespace, r.policies.live))
 	case req.Selector != nil, toRefuse:
 		return markDenied(found, r.policies.set.rulesFor, r.policies.place(ctx, req.Namespace, r.policies.cached, r.policies.live))
 	}
@@ -124,7 +127,7 @@ func (r *resolver) see(ctx context.Context, req *resolve.Request, found *part, t
 }
 
 // markDenied marks the plans that policies keep from a place.
-func markDenied(found *part, rulesFor func(*policy.Target) []policy.Rule, place func() (policy.Place, error)) error {
+func markDenied(found *part, rulesFor func(*policy.Target) ([]policy.Rule, error), place func() (policy.Place, error)) error {
 	classes := make(map[resolve.Ref]*resolve.ClassEntry, len(found.Classes))
 	for i := range found.Classes {
 		classes[found.Classes[i].Ref] = &found.Classes[i]
@@ -137,7 +140,11 @@ func markDenied(found *part, rulesFor func(*policy.Target) []policy.Rule, place 
 			continue
 		}
 		target := policy.TargetOf(*class, plan)
-		refusal, err := applyRules(rulesFor(&target), &target, place)
+		rules, err := rulesFor(&target)
+		if err != nil {
+			return err
+		}
+		refusal, err := applyRules(rules, &target, place)
 		if err != nil {
 			return err
 		}

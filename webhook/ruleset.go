@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -22,7 +23,14 @@ type RuleSet struct {
 	mu    sync.RWMutex
 	rules map[ruleName]policy.Rule
 	byKey map[string]map[ruleName]bool
+	// synced says whether the set has all that was there when it began to follow; nil where
+	// it follows nothing.
+	synced func() bool
 }
+
+// errPoliciesUnread is why a set cannot say yet what policies deny: to say that none does
+// would let through what they are there to refuse.
+var errPoliciesUnread = errors.New("the policies have not been read yet: try again in some seconds")
 
 // A ruleName tells policies apart.
 type ruleName struct{ kind, name string }
@@ -47,7 +55,10 @@ func (s *RuleSet) Follow(ctx context.Context, informers cache.Informers) (func()
 		}
 		synced = append(synced, registration.HasSynced)
 	}
-	return func() bool { return synced[0]() && synced[1]() }, nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.synced = func() bool { return synced[0]() && synced[1]() }
+	return s.synced, nil
 }
 
 func (s *RuleSet) events(ctx context.Context) toolscache.ResourceEventHandlerFuncs {
@@ -112,12 +123,16 @@ func (s *RuleSet) remove(name ruleName) {
 	}
 }
 
-// rulesFor are the rules that may select the target.
-func (s *RuleSet) rulesFor(target *policy.Target) []policy.Rule {
+// rulesFor are the rules that may select the target. It fails while the set follows
+// policies that it has not read.
+func (s *RuleSet) rulesFor(target *policy.Target) ([]policy.Rule, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
+	if s.synced != nil && !s.synced() {
+		return nil, errPoliciesUnread
+	}
 	if len(s.rules) == 0 {
-		return nil
+		return nil, nil
 	}
 	var found []policy.Rule
 	for _, key := range target.Keys() {
@@ -125,7 +140,22 @@ func (s *RuleSet) rulesFor(target *policy.Target) []policy.Rule {
 			found = append(found, s.rules[name])
 		}
 	}
-	return found
+	return found, nil
+}
+
+// judges says that there are rules that may refuse something. It fails as rulesFor does.
+func (s *RuleSet) judges() (bool, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.synced != nil && !s.synced() {
+		return false, errPoliciesUnread
+	}
+	for _, rule := range s.rules {
+		if !rule.OnlyLimits {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 func kindOfPolicy(object client.Object) string {

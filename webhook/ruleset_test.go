@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-logr/logr/funcr"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -25,7 +26,9 @@ func TestRuleSet(t *testing.T) {
 	target := policy.TargetOf(class, plan)
 	found := func() []string {
 		names := []string{}
-		for _, rule := range set.rulesFor(&target) {
+		rules, err := set.rulesFor(&target)
+		require.NoError(t, err)
+		for _, rule := range rules {
 			names = append(names, rule.Kind+"/"+rule.Name)
 		}
 		slices.Sort(names)
@@ -56,4 +59,17 @@ func TestRuleSet(t *testing.T) {
 	events.OnDelete(policyObject(t, "deny x plan=small"))
 	assert.Empty(t, found())
 	assert.Empty(t, set.byKey, "nothing is left behind")
+}
+
+// A set that has not read the policies there are does not say that none denies.
+func TestRuleSetBeforeItHasRead(t *testing.T) {
+	t.Parallel()
+	set, read := NewRuleSet(), false
+	set.synced = func() bool { return read }
+	target := policy.TargetOf(resolve.ClassEntry{}, resolve.PlanEntry{})
+	_, err := set.rulesFor(&target)
+	require.ErrorIs(t, err, errPoliciesUnread)
+	read = true
+	_, err = set.rulesFor(&target)
+	assert.NoError(t, err)
 }

@@ -21,12 +21,13 @@ const recordField = "spec.defaultPlanRef"
 // is not cleared under one that is annotated. It reads live, as switches are rare
 // and a plan may have come or gone a moment ago.
 type serviceTypes struct {
-	live  client.Reader
-	gates featuregate.FeatureGate
+	live   client.Reader
+	access access
+	gates  featuregate.FeatureGate
 }
 
 func serveServiceTypes(server Registrar, readers Readers, options *Options) {
-	handler := &serviceTypes{live: readers.Live, gates: options.Gates}
+	handler := &serviceTypes{live: readers.Live, access: access{readers.Access}, gates: options.Gates}
 	for resource, kind := range map[string]string{"clusterservicetypes": "ClusterServiceType", "servicetypes": "ServiceType"} {
 		server.Register("/validate/"+resource, endpoint{decide: serve(validating, kind, handler.validate)})
 	}
@@ -55,6 +56,12 @@ func (t *serviceTypes) validate(ctx context.Context, req *admission.Request) (ve
 	}
 	denied, err := judge(ctx, now)
 	decided.denied = denied
+	if err != nil || denied != nil || write.old != nil {
+		return decided, err
+	}
+	// Who may only create types does not decide by that: the object is not there yet for
+	// the API server to ask for the right to update it.
+	decided.denied, err = t.access.defaultNotDecidable(ctx, req.UserInfo, record.of, recordField)
 	return decided, err
 }
 
@@ -120,6 +127,9 @@ func (r recordChange) unfit(found part) string {
 	class := &found.Classes[0]
 	if class.Gone != "" {
 		return "its class is " + class.Gone
+	}
+	if why := resolve.Disagreement(class, plan); why != "" {
+		return "it is " + why
 	}
 	switch serviceType := orElse(plan.Type, class.Type); serviceType {
 	case r.of.Name:

@@ -98,15 +98,25 @@ func TestRecordsKeepTheirScope(t *testing.T) {
 	}
 }
 
-// A new type is judged like a changed one.
+// A new type is judged like a changed one, and takes the same right.
 func TestNewTypes(t *testing.T) {
 	t.Parallel()
 	s := stocked(t, "mysql/db: small")
-	for name, plan := range map[string]string{"Empty": "", "Fit": "db-small", "Unfit": "lost"} {
+	for name, tc := range map[string]struct {
+		plan, want string
+		may        []string
+	}{
+		"Empty": {}, "Fit": {plan: "db-small", may: []string{"mysql"}}, "Unfit": {plan: "lost", may: []string{"mysql"}, want: "RecordUnfit"},
+		"Forbidden": {plan: "db-small", may: []string{"redis"}, want: "DefaultRight"},
+	} {
 		object := &v1beta1.ClusterServiceType{}
 		object.SetName("mysql")
-		setRecord(object, plan)
-		assert.Equal(t, name == "Unfit", s.defaultsWorld().validate(object, nil).denied() != nil, name)
+		setRecord(object, tc.plan)
+		o := s.defaultsWorld(tc.may...).validate(object, nil)
+		assert.Equal(t, tc.want != "", o.denied() != nil, name)
+		if tc.want != "" {
+			assert.Equal(t, tc.want, o.validate.outcome, name)
+		}
 	}
 }
 

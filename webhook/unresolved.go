@@ -48,6 +48,9 @@ func wayOut(refused *resolve.Error, req resolve.Request) []string {
 	case resolve.InvalidSelector:
 		return []string{"kubectl explain serviceinstance.spec.planSelector"}
 	case resolve.InvalidReference:
+		if refused.Field == "spec.serviceType" {
+			return commands.Types().Lines("the types on offer")
+		}
 		return []string{"kubectl explain serviceinstance.spec"}
 	}
 	return nil

@@ -248,6 +248,17 @@ func (w *world) write(object, old []byte) *outcome {
 	return o
 }
 
+// unseen sends an update through the validating half alone.
+func (w *world) unseen(object, old []byte) *outcome {
+	w.tb.Helper()
+	review := w.review(object, old)
+	return &outcome{
+		tb: w.tb, stored: object,
+		mutate:   reply{AdmissionResponse: &admissionv1.AdmissionResponse{Allowed: true}},
+		validate: w.ask("/validate/"+review.Request.Resource.Resource, review),
+	}
+}
+
 // create writes a new instance with this spec.
 func (w *world) create(spec string) *outcome {
 	w.tb.Helper()

@@ -79,7 +79,7 @@ type ServiceBindingSpec struct {
 	ServiceType string `json:"serviceType,omitempty"`
 	// PlanSelector asks for the heaviest plan whose labels, over those of its
 	// class, match, for an instance of the binding's own. Not together with a
-	// named plan.
+	// named plan. At most 64 labels and expressions, and 256 values in the expressions.
 	// +optional
 	PlanSelector *metav1.LabelSelector `json:"planSelector,omitempty"`
 

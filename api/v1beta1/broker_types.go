@@ -136,8 +136,8 @@ type CommonServiceBrokerSpec struct {
 	// relistDuration, the default) or Manual (when the spec changes).
 	// +optional
 	RelistBehavior RelistBehavior `json:"relistBehavior,omitempty"`
-	// RelistDuration is the time between two fetches, such as 15m or 24h.
-	// Absent: the controller's default.
+	// RelistDuration is the time between two fetches, such as 15m or 24h; less
+	// than 1m counts as 1m. Absent: the controller's default.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=64

@@ -72,7 +72,7 @@ type ServiceInstanceSpec struct {
 	ServiceType string `json:"serviceType,omitempty"`
 	// PlanSelector asks for the heaviest plan whose labels, over those of its
 	// class, match. A named class or type narrows it. Not together with a
-	// named plan.
+	// named plan. At most 64 labels and expressions, and 256 values in the expressions.
 	// +optional
 	PlanSelector *metav1.LabelSelector `json:"planSelector,omitempty"`
 

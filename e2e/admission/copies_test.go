@@ -194,7 +194,8 @@ func TestCopyingAClusterClassTakesAGrant(t *testing.T) {
 	// The operator copies the class for them.
 	e.Create(copied)
 	brokerless := e.Unwritten(plans, e.Name("brokerless"), "{externalName: NAME(brokerless), externalID: NAME(premium-id), serviceClassRef: {name: NAME(team)}}")
-	owner.Create(brokerless)
+	refuses(owner.Client().Create(t.Context(), brokerless.DeepCopy()), "spec.clusterServiceBrokerName", "nor by a plan that leaves the broker to it")
+	e.Create(brokerless)
 	assert.Empty(t, env.PlanOf(editor.CreateInstance("db", env.OfLocalPlan(e.Name("team"), e.Name("brokerless")))), "a plan of no broker is chosen by nobody")
 	const setBroker = `{"spec":{"clusterServiceBrokerName":"broker"}}`
 	refuses(owner.Client().Patch(t.Context(), brokerless.DeepCopy(), env.MergePatch(setBroker)), "spec.clusterServiceBrokerName", "another plan of the broker's, by its ID")

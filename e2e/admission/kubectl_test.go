@@ -60,6 +60,7 @@ var refusedSpecs = map[string]string{
 	"BothScopes":           "{clusterServiceClassExternalName: NAME(plain), serviceClassExternalName: NAME(local-class)}",
 	"ClassNotFound":        "{clusterServiceClassExternalName: NAME(absent)}",
 	"ClassNotFoundLocal":   "{serviceClassExternalName: NAME(absent)}",
+	"ClassNoName":          "{clusterServiceClassName: a/b}",
 	"ClassHasNoDefault":    "{clusterServiceClassExternalName: NAME(plain)}",
 	"EmptySelector":        "{planSelector: {}}",
 	"GonePlan":             "{clusterServiceClassExternalName: NAME(gone)}",
@@ -73,12 +74,15 @@ var refusedSpecs = map[string]string{
 	"ParametersTooDeep":    "{clusterServiceClassExternalName: NAME(typed), parameters: " + strings.Repeat("{a: ", 70) + "1" + strings.Repeat("}", 70) + "}",
 	"ParametersFrom":       "{clusterServiceClassExternalName: NAME(typed), parametersFrom: [{}, {secretKeyRef: {name: s, key: k}}, {secretKeyRef: {name: s, key: k}}, {secretKeyRef: {name: s}}]}",
 	"PlanWithoutClass":     "{clusterServicePlanExternalName: NAME(plain-a)}",
+	"ReferenceNoName":      "{externalID: NAME(id), clusterServiceClassRef: {name: a/b}, clusterServicePlanRef: {name: a/b}}",
 	"SchemaViolation":      "{clusterServiceClassExternalName: NAME(strict), parameters: {size: big, secret: hush, extra: 1}}",
 	"BrokenDefaults":       "{clusterServiceClassExternalName: NAME(broken)}",
+	"SelectorTooLarge":     "{planSelector: {matchExpressions: [{key: tier, operator: In, values: [" + strings.Repeat("a, ", 256) + "a]}]}}",
 	"SelectorBesidePlan":   "{clusterServiceClassExternalName: NAME(plain), clusterServicePlanExternalName: NAME(plain-a), planSelector: {matchLabels: {a: b}}}",
 	"TwoNamesOfAClass":     "{clusterServiceClassExternalName: NAME(plain), clusterServiceClassName: NAME(plain)}",
 	"TypeMismatch":         "{serviceType: NAME(other), clusterServiceClassExternalName: NAME(typed), clusterServicePlanExternalName: NAME(typed)}",
 	"TypeNoLabel":          "{serviceType: My_SQL}",
+	"TypeNoName":           "{serviceType: my/sql}",
 	"WrongPlanOfClass":     "{clusterServiceClassName: NAME(plain), clusterServicePlanName: NAME(typed), serviceType: NAME(other)}",
 }
 

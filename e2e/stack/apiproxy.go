@@ -38,6 +38,8 @@ type APIProxy struct {
 	lag     chan struct{}
 	lagging map[string]bool
 	delay   time.Duration
+	// unread has the resources of which nothing is read until the channel is closed.
+	unread map[string]chan struct{}
 }
 
 // StartAPIProxy starts a proxy for the user of a kubeconfig; name is that of its own.
@@ -118,6 +120,9 @@ func (p *APIProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	defer p.leave(r)
+	if !is && !p.reads(ctx, r) {
+		panic(http.ErrAbortHandler)
+	}
 	if is {
 		if held := p.held(write); held != nil {
 			if !held.arrive(ctx) {

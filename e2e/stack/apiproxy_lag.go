@@ -59,6 +59,32 @@ func (p *APIProxy) Lag(resources ...string) (catchUp func()) {
 	}
 }
 
+// HoldReads keeps reads of the resource from the API server, until the returned function
+// is called, once: a client that starts does not get to know what there is.
+func (p *APIProxy) HoldReads(resource string) (release func()) {
+	held := make(chan struct{})
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.unread == nil {
+		p.unread = map[string]chan struct{}{}
+	}
+	p.unread[resource] = held
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.unread, resource)
+		close(held)
+	}
+}
+
+// reads waits until what a request reads may be read; false: its client left before.
+func (p *APIProxy) reads(ctx context.Context, r *http.Request) bool {
+	p.mu.Lock()
+	held := p.unread[resourceOf(r.URL.Path)]
+	p.mu.Unlock()
+	return held == nil || passes(ctx, held)
+}
+
 // Delay has whatever watches tell come so much later.
 func (p *APIProxy) Delay(d time.Duration) {
 	p.mu.Lock()

@@ -84,6 +84,7 @@ func startWithListener(t *testing.T) (*Stack, *listener) {
 const (
 	decided     = `{"serviceType":"mysql","clusterServiceClassRef":{"name":"c"},"clusterServicePlanRef":{"name":"p"},"externalID":"x"}`
 	inNamespace = `{"serviceType":"mysql","serviceClassRef":{"name":"c"},"servicePlanRef":{"name":"p"},"externalID":"x"}`
+	numbered    = `{"serviceType":"mysql","clusterServiceClassRef":{"name":"c"},"clusterServicePlanRef":{"name":"p"},"externalID":"x","parameters":{"n":9007199254740993,"m":5}}`
 	undecided   = `{"serviceType":"mysql"}`
 )
 
@@ -107,6 +108,8 @@ var updates = map[string]struct {
 	"NoAnnotations":        {reason: "an object without annotations is no error", spec: decided, patch: `{"metadata":{"annotations":null}}`},
 	"Finalizer":            {reason: "finalizers decide nothing", spec: decided, patch: `{"metadata":{"finalizers":["example.org/a","example.org/b"]}}`},
 	"Spec":                 {reason: "a changed spec is judged", spec: decided, patch: `{"spec":{"parameters":{"a":1}}}`, want: both("UPDATE")},
+	"Rounded":              {reason: "CEL compares after rounding: the judging half sees the new generation", spec: numbered, patch: `{"spec":{"parameters":{"n":9007199254740992.0}}}`, want: both("UPDATE")[1:]},
+	"SameNumber":           {reason: "which the API server takes for a new generation, and we for nothing", spec: numbered, patch: `{"spec":{"parameters":{"m":5.0}}}`, want: both("UPDATE")[1:]},
 	"AppliedDefaults":      {reason: "admission owns it", spec: decided, patch: `{"metadata":{"annotations":{"` + api.AnnotationAppliedDefaults + `":"{}"}}}`, want: both("UPDATE")},
 	"Minted":               {reason: "admission owns it", spec: decided, patch: `{"metadata":{"annotations":{"` + api.AnnotationMintedExternalID + `":"y"}}}`, want: both("UPDATE")},
 	"Touch":                {reason: "the keeper's touch reaches admission", spec: undecided, patch: `{}`, want: both("UPDATE")},

@@ -21,6 +21,8 @@ type IDs struct {
 	Class, Plan string
 	// Namespace is that of a namespaced plan, empty of a cluster's.
 	Namespace string
+	// Broker tells plans with the same IDs apart; zero in records of the retired catalog.
+	Broker resolve.Ref
 }
 
 // An Offer is a plan of the catalog, as policies see it, with its IDs.
@@ -32,7 +34,8 @@ type Offer struct {
 
 // OfferOf is the offer that a plan is together with its class.
 func OfferOf(class resolve.ClassEntry, plan resolve.PlanEntry) Offer {
-	return Offer{Target: policy.TargetOf(class, plan), IDs: IDs{Class: class.ExternalID, Plan: plan.ExternalID, Namespace: plan.Namespace}}
+	ids := IDs{Class: class.ExternalID, Plan: plan.ExternalID, Namespace: plan.Namespace, Broker: class.Broker}
+	return Offer{Target: policy.TargetOf(class, plan), IDs: ids}
 }
 
 // A Catalog finds plans.
@@ -82,7 +85,7 @@ func Look(named []Named, catalog Catalog) (uses []Use, opaque bool, err error) {
 // withIDs are the plans with the IDs: most often the one that is asked for.
 func withIDs(ids IDs, known []Offer, catalog Catalog) ([]Offer, error) {
 	for i := range known {
-		if known[i].IDs.is(ids) {
+		if known[i].Is(ids) {
 			return known[i : i+1], nil
 		}
 	}
@@ -92,16 +95,28 @@ func withIDs(ids IDs, known []Offer, catalog Catalog) ([]Offer, error) {
 	}
 	var offers []Offer
 	for i := range all {
-		if all[i].IDs.is(ids) {
+		if all[i].Is(ids) {
 			offers = append(offers, all[i])
 		}
 	}
 	return offers, nil
 }
 
-// is compares IDs. Some records leave the class out.
-func (i IDs) is(sent IDs) bool {
-	return i.Plan == sent.Plan && i.Namespace == sent.Namespace && (sent.Class == "" || i.Class == sent.Class)
+// Is says that the offer is the plan that was sent. Who may write classes and plans may give one the IDs and the name
+// of another, at a broker of their own: it is not that one. Some records leave the class or the broker out.
+func (o *Offer) Is(sent IDs) bool {
+	return o.IDs.Plan == sent.Plan && o.IDs.Namespace == sent.Namespace &&
+		(sent.Class == "" || o.IDs.Class == sent.Class) && (sent.Broker == resolve.Ref{} || o.IDs.Broker == sent.Broker)
+}
+
+// InForce are the IDs of the plan that an instance has at its broker; false where it is not there, or an old record
+// does not say.
+func InForce(i *v1beta1.ServiceInstance) (IDs, bool) {
+	if i.Status.ProvisionStatus != v1beta1.Provisioned || i.Status.ExternalProperties == nil {
+		return IDs{}, false
+	}
+	ids := idsOf(i.Status.ExternalProperties, i.Namespace)
+	return ids, ids.Plan != ""
 }
 
 // OfInstance are the plans that an instance has, may have, or asks for.
@@ -200,12 +215,17 @@ func refOf(decided *v1beta1.DecidedReference, namespace string) resolve.Ref {
 
 // idsOf are the IDs of what was sent. Old records have them elsewhere.
 func idsOf(sent *v1beta1.ServiceInstancePropertiesState, namespace string) IDs {
-	if id := sent.ClusterServicePlanExternalID; id != "" {
-		return IDs{Class: sent.ClassExternalID, Plan: id}
+	ids := IDs{Class: sent.ClassExternalID, Plan: sent.ClusterServicePlanExternalID}
+	if ids.Plan == "" {
+		ids.Plan, ids.Namespace = sent.ServicePlanExternalID, namespace
 	}
-	id := sent.ServicePlanExternalID
-	if id == "" {
+	switch {
+	case ids.Plan == "":
 		return IDs{}
+	case sent.ClusterServiceBrokerName != "":
+		ids.Broker = resolve.Ref{Name: sent.ClusterServiceBrokerName}
+	case sent.ServiceBrokerName != "":
+		ids.Broker = resolve.Ref{Namespace: namespace, Name: sent.ServiceBrokerName}
 	}
-	return IDs{Class: sent.ClassExternalID, Plan: id, Namespace: namespace}
+	return ids
 }

@@ -36,7 +36,8 @@ func (s shop) WithID(namespace, id string) ([]quota.Offer, error) {
 }
 
 func offer(namespace, name string) quota.Offer {
-	return quota.Offer{Target: policy.Target{Plan: policy.Names{Kubernetes: name}}, IDs: quota.IDs{Class: "db", Plan: name + "-id", Namespace: namespace}}
+	ids := quota.IDs{Class: "db", Plan: name + "-id", Namespace: namespace, Broker: resolve.Ref{Name: "acme"}}
+	return quota.Offer{Target: policy.Target{Plan: policy.Names{Kubernetes: name}}, IDs: ids}
 }
 
 func read[T any](t *testing.T, text string) *T {
@@ -90,9 +91,24 @@ func TestPlansOfAnInstance(t *testing.T) {
 			instance: asksSmall + "provisionStatus: Provisioned, externalProperties: {servicePlanExternalID: tiny-id, servicePlanExternalName: x}}}",
 			want:     map[string]quota.Stage{"small": quota.Asked, "tiny": quota.Standing},
 		},
-		"Unrecorded":  {reason: "an old status does not say of which plan", instance: asksSmall + "provisionStatus: Provisioned}}", want: map[string]quota.Stage{"small": quota.Standing}},
-		"Owed":        {reason: "something may be there", instance: asksSmall + "deprovisionStatus: Failed}}", want: map[string]quota.Stage{"small": quota.Doubtful}},
-		"PlanIsGone":  {reason: "its name is all that is known", instance: "{spec: {clusterServicePlanRef: {name: gone}}}", want: map[string]quota.Stage{"gone": quota.Asked}, opaque: true},
+		"Unrecorded": {reason: "an old status does not say of which plan", instance: asksSmall + "provisionStatus: Provisioned}}", want: map[string]quota.Stage{"small": quota.Standing}},
+		"Owed":       {reason: "something may be there", instance: asksSmall + "deprovisionStatus: Failed}}", want: map[string]quota.Stage{"small": quota.Doubtful}},
+		"PlanIsGone": {reason: "its name is all that is known", instance: "{spec: {clusterServicePlanRef: {name: gone}}}", want: map[string]quota.Stage{"gone": quota.Asked}, opaque: true},
+		"OfItsBroker": {
+			reason:   "the record says of which broker it is",
+			instance: asksSmall + "provisionStatus: Provisioned, externalProperties: {clusterServicePlanExternalID: large-id, classExternalID: db, clusterServiceBrokerName: acme}}}",
+			want:     map[string]quota.Stage{"small": quota.Asked, "large": quota.Standing},
+		},
+		"Forged": {
+			reason:   "a plan with the same name and IDs, of another broker, is not what it has",
+			instance: "{metadata: {namespace: dev}, spec: {servicePlanRef: {name: tiny}}, status: {provisionStatus: Provisioned, externalProperties: {servicePlanExternalID: tiny-id, classExternalID: db, clusterServiceBrokerName: operators}}}",
+			want:     map[string]quota.Stage{"tiny": quota.Asked}, opaque: true,
+		},
+		"ForgedByOwnBroker": {
+			reason:   "a broker of the namespace is not the cluster's of that name",
+			instance: "{metadata: {namespace: dev}, spec: {servicePlanRef: {name: tiny}}, status: {provisionStatus: Provisioned, externalProperties: {servicePlanExternalID: tiny-id, classExternalID: db, serviceBrokerName: acme}}}",
+			want:     map[string]quota.Stage{"tiny": quota.Asked}, opaque: true,
+		},
 		"OtherIsGone": {reason: "nobody knows what it has", instance: asksSmall + "provisionStatus: Provisioned, externalProperties: " + sent("gone") + "}}", want: map[string]quota.Stage{"small": quota.Asked}, opaque: true},
 	}
 	for name, tc := range cases {

@@ -57,8 +57,7 @@ func (k Kind) Full(all []Granting, uses []Use, place policy.Place, uid types.UID
 func (k Kind) first(all []Granting, uses []Use, place policy.Place, uid types.UID, is func(*Shortage) bool) *Shortage {
 	for i := range all {
 		rule := &all[i].Rule
-		selects := func(use Use) bool { return k.limits(rule, &use.Target, place) }
-		if !slices.ContainsFunc(uses, selects) {
+		if !k.Limits(rule, uses, place) {
 			continue
 		}
 		granted := k.Granted(all[i].Status, place.Namespace)
@@ -68,4 +67,9 @@ func (k Kind) first(all []Granting, uses []Use, place policy.Place, uid types.UI
 		}
 	}
 	return nil
+}
+
+// Limits says that a rule limits how many there may be of one of the uses in a place.
+func (k Kind) Limits(rule *policy.Rule, uses []Use, place policy.Place) bool {
+	return slices.ContainsFunc(uses, func(use Use) bool { return k.limits(rule, &use.Target, place) })
 }

@@ -184,7 +184,7 @@ func (p *planObject) state(serviceType string, class *resolve.ClassEntry) planSt
 		return planDormant
 	case effective != serviceType:
 		return planForeign
-	case p.Gone != "" || class == nil || class.Gone != "" || class.ClusterBroker != p.ClusterBroker:
+	case p.Gone != "" || class == nil || class.Gone != "" || resolve.Disagreement(class, &p.PlanEntry) != "":
 		return planDormant
 	}
 	return planLive

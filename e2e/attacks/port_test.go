@@ -1,0 +1,78 @@
+package attacks_test
+
+import (
+	"bufio"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/defaultplan/defaultplan/e2e/env"
+)
+
+// TestHooksPort: who reaches the port of the hooks, and keeps it busy with more
+// connections or larger bodies than it takes, is turned away, and no other client is.
+func TestHooksPort(t *testing.T) {
+	t.Parallel()
+	e := env.New(t)
+	e.AddCatalog(env.Class{Name: e.Name("db"), ServiceType: e.Name("sql")}, env.Plan{Name: e.Name("small"), Class: e.Name("db"), Default: true})
+	created := 0
+	creates := func() {
+		for range 10 {
+			created++
+			assert.Equal(t, e.Name("small"), env.PlanOf(e.CreateInstance(fmt.Sprintf("mydb-%d", created), env.OfType(e.Name("sql")))))
+		}
+	}
+	turnedAway := func(what string) float64 {
+		return e.Metric(0, "defaultplan_webhook_turned_away_total", `what="`+what+`"`)
+	}
+
+	const more = 1200 // than it keeps
+	for range more {
+		connect(e)
+	}
+	creates()
+	assert.GreaterOrEqual(t, turnedAway("connection"), float64(more-1024))
+
+	const large = 7 << 20 // five are more than it reads at once
+	first := sendBody(e, large, large+1)
+	for range 4 {
+		sendBody(e, large, large+1)
+	}
+	answer, err := http.ReadResponse(bufio.NewReader(first), nil)
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	assert.Equal(t, http.StatusTooManyRequests, answer.StatusCode)
+	assert.Equal(t, "1", answer.Header.Get("Retry-After"))
+	assert.True(t, answer.Close)
+	assert.Positive(t, turnedAway("review"))
+	creates()
+}
+
+// connect opens a connection to the hooks and says nothing. It stays open until the end of
+// the test.
+func connect(e *env.Env) net.Conn {
+	e.Helper()
+	to, err := url.Parse(e.WebhookURL("/"))
+	require.NoError(e, err)
+	conn, err := (&net.Dialer{}).DialContext(e.Context(), "tcp", to.Host)
+	require.NoError(e, err)
+	e.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+// sendBody sends some bytes of the body that it announces.
+func sendBody(e *env.Env, sent, announced int) net.Conn {
+	e.Helper()
+	conn := tls.Client(connect(e), &tls.Config{InsecureSkipVerify: true})
+	_, err := fmt.Fprintf(conn, "POST /mutate/serviceinstances HTTP/1.1\r\nHost: hooks\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		announced, strings.Repeat(" ", sent))
+	require.NoError(e, err)
+	return conn
+}

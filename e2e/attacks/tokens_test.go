@@ -1,0 +1,186 @@
+package attacks_test
+
+import (
+	"encoding/base64"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/certs"
+	"github.com/defaultplan/defaultplan/e2e/env"
+	"github.com/defaultplan/defaultplan/osb/osbtest"
+)
+
+const (
+	webhookUser    = "system:serviceaccount:defaultplan-system:defaultplan-webhook"
+	controllerUser = "system:serviceaccount:defaultplan-system:defaultplan-controller"
+)
+
+// forbidden asserts that a policy forbids a write.
+func forbidden(t *testing.T, err error, says, what string) {
+	t.Helper()
+	require.True(t, apierrors.IsForbidden(err), "%s: %v", what, err)
+	require.ErrorContains(t, err, says, what)
+}
+
+// TestStolenTokenOfTheWebhook: who has it changes of hook configurations the caBundle, and
+// adds no hook that would be sent other people's Secrets.
+func TestStolenTokenOfTheWebhook(t *testing.T) {
+	t.Parallel()
+	e := env.New(t)
+	// The stack makes its certificates itself: the right is that of deploy/certs/managed, and more.
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: e.Name("hooks")}, Rules: []rbacv1.PolicyRule{{
+		APIGroups: []string{"admissionregistration.k8s.io"}, Resources: []string{"mutatingwebhookconfigurations"}, Verbs: []string{"create", "delete", "get", "patch"},
+	}}}
+	hooks := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: e.Name("hooks")}, Webhooks: []admissionregistrationv1.MutatingWebhook{
+		nowhere("first.example.com"), nowhere("second.example.com"),
+	}}
+	e.Create(role, hooks)
+	e.GrantClusterRole(webhookUser, role.Name)
+	thief := e.As(webhookUser)
+
+	issued, err := certs.Issue("x", []string{"x"}, time.Now(), time.Hour)
+	require.NoError(t, err)
+	bundle := base64.StdEncoding.EncodeToString(issued.CA.Cert)
+	change := func(patch string) error {
+		return thief.Client().Patch(t.Context(), hooks.DeepCopy(), env.RawPatch(types.JSONPatchType, patch))
+	}
+	const says = "of a hook configuration the webhook may change the caBundle, and nothing else"
+	require.NoError(t, change(`[{"op":"add","path":"/webhooks/1/clientConfig/caBundle","value":"`+bundle+`"}]`))
+	for what, patch := range map[string]string{
+		"another hook":      `[{"op":"copy","from":"/webhooks/0","path":"/webhooks/-"},{"op":"replace","path":"/webhooks/2/name","value":"third.example.com"}]`,
+		"the order":         `[{"op":"move","from":"/webhooks/0","path":"/webhooks/1"}]`,
+		"none":              `[{"op":"remove","path":"/webhooks/0"}]`,
+		"rules for Secrets": `[{"op":"replace","path":"/webhooks/0/rules/0/apiGroups","value":[""]},{"op":"replace","path":"/webhooks/0/rules/0/resources","value":["secrets"]}]`,
+		"another URL":       `[{"op":"replace","path":"/webhooks/0/clientConfig/url","value":"https://thief.example.com"}]`,
+		"the failurePolicy": `[{"op":"replace","path":"/webhooks/0/failurePolicy","value":"Fail"}]`,
+		"a label":           `[{"op":"add","path":"/metadata/labels","value":{"a":"b"}}]`,
+	} {
+		forbidden(t, change(patch), says, what)
+	}
+	forbidden(t, thief.Client().Delete(t.Context(), hooks.DeepCopy()), says, "its end")
+	other := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: e.Name("others")}, Webhooks: hooks.Webhooks}
+	forbidden(t, thief.Client().Create(t.Context(), other), says, "one of its own")
+}
+
+// nowhere is a hook for nothing.
+func nowhere(name string) admissionregistrationv1.MutatingWebhook {
+	url := "https://127.0.0.1:1/"
+	return admissionregistrationv1.MutatingWebhook{
+		Name: name, AdmissionReviewVersions: []string{"v1"}, SideEffects: new(admissionregistrationv1.SideEffectClassNone),
+		FailurePolicy: new(admissionregistrationv1.Ignore), ClientConfig: admissionregistrationv1.WebhookClientConfig{URL: &url},
+		Rules: []admissionregistrationv1.RuleWithOperations{{
+			Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create},
+			Rule:       admissionregistrationv1.Rule{APIGroups: []string{"nothing.example.com"}, APIVersions: []string{"v1"}, Resources: []string{"nothings"}},
+		}},
+	}
+}
+
+// TestStolenTokenOfTheKeeper: of classes and plans it writes the annotation that marks a
+// default, and nothing that a plan is.
+func TestStolenTokenOfTheKeeper(t *testing.T) {
+	t.Parallel()
+	e := env.New(t)
+	e.AddCatalog(env.Class{Namespace: e.Namespace, Name: "db", ServiceType: "sql"}, env.Plan{Namespace: e.Namespace, Name: "small", Class: "db"})
+	thief := e.As(webhookUser)
+	plan := &api.ServicePlan{ObjectMeta: e.Meta("small")}
+	const says = "of a class or plan the keeper may write the annotation that marks a default, and nothing else"
+	for what, patch := range map[string]string{
+		"parameters":         `{"spec":{"defaultProvisionParameters":{"admin":true}}}`,
+		"what it says":       `{"spec":{"description":"other"}}`,
+		"a label":            `{"metadata":{"labels":{"tier":"free"}}}`,
+		"another annotation": `{"metadata":{"annotations":{"a":"b"}}}`,
+		"a finalizer":        `{"metadata":{"finalizers":["example.com/stays"]}}`,
+	} {
+		forbidden(t, thief.TryPatch(plan, patch), says, what)
+	}
+	require.NoError(t, thief.TryPatch(plan, `{"metadata":{"annotations":{"`+api.AnnotationDefaultPlan+`":"true"}}}`))
+
+	decided := e.CreateInstance("mydb", env.OfLocalPlan("db", "small"))
+	waits := e.CreateInstance("waits", env.OfLocalPlan("db", "large"))
+	for _, object := range []client.Object{decided, waits} {
+		require.NoError(t, thief.TryPatch(object, `{}`))
+		for what, patch := range map[string]string{
+			"parameters":       `{"spec":{"parametersFrom":[{"secretKeyRef":{"name":"others","key":"k"}}]}}`,
+			"a request":        `{"spec":{"updateRequests":7}}`,
+			"sharing":          `{"spec":{"sharing":{"namespaces":["thief"]}}}`,
+			"an owner":         `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"p","uid":"u"}]}}`,
+			"no finalizer":     `{"metadata":{"finalizers":null}}`,
+			"giving it up":     `{"metadata":{"annotations":{"` + api.AnnotationAbandon + `":"true"}}}`,
+			"another's at its": `{"metadata":{"finalizers":["kubernetes-incubator/service-catalog","example.com/stays"]}}`,
+		} {
+			forbidden(t, thief.TryPatch(object, patch), "the keeper may change nothing, and admission only what it decides", object.GetName()+": "+what)
+		}
+	}
+	forbidden(t, thief.TryPatch(decided, `{"spec":{"parameters":{"a":1}}}`), "the keeper may change nothing", "parameters of what is decided")
+	e.Create(env.Plan{Namespace: e.Namespace, Name: "large", Class: "db"}.Object())
+	e.InstanceDecided("waits")
+}
+
+// TestStolenTokenOfTheController: who has it leads no broker, with its credentials,
+// elsewhere, and makes nothing in kube-system.
+func TestStolenTokenOfTheController(t *testing.T) {
+	t.Parallel()
+	e := env.New(t)
+	broker := e.Register(e.StartBroker(osbtest.Options{Catalog: e.Catalog(e.Service(e.Plan("small")))}))
+	thief := e.As(controllerUser)
+	const says = "of a broker the controller may write the status and its own finalizer, and nothing else"
+	for what, patch := range map[string]string{
+		"another URL":         `{"spec":{"url":"https://thief.example.com"}}`,
+		"a label":             `{"metadata":{"labels":{"a":"b"}}}`,
+		"an annotation":       `{"metadata":{"annotations":{"a":"b"}}}`,
+		"another's finalizer": `{"metadata":{"finalizers":["kubernetes-incubator/service-catalog","example.com/stays"]}}`,
+	} {
+		forbidden(t, thief.TryPatch(broker, patch), says, what)
+	}
+
+	instance := e.CreateInstance("mydb", env.OfPlan(e.Name("db"), "small"))
+	for what, patch := range map[string]string{
+		"parameters":          `{"spec":{"parameters":{"a":1}}}`,
+		"an owner":            `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"p","uid":"u"}]}}`,
+		"another's finalizer": `{"metadata":{"finalizers":["kubernetes-incubator/service-catalog","example.com/stays"]}}`,
+		"another annotation":  `{"metadata":{"annotations":{"servicecatalog.kubernetes.io/other":"true"}}}`,
+	} {
+		forbidden(t, thief.TryPatch(instance, patch), "of an instance or binding the controller may write the status", what)
+	}
+
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
+		Namespace: metav1.NamespaceSystem, Name: e.Name("forged"), Labels: map[string]string{api.LabelManagedBy: api.ManagedByController},
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: api.GroupVersion.String(), Kind: "ServiceBinding", Name: "forged", UID: "forged", Controller: new(true)}},
+	}}
+	forbidden(t, thief.Client().Create(t.Context(), secret), "the controller makes nothing in kube-system", "a Secret with an owner that is not there")
+	assert.NoError(t, client.IgnoreNotFound(e.Client().Delete(t.Context(), secret)))
+}
+
+// TestNothingIsBoundInKubeSystem: a binding whose Secret the controller could not make is
+// not asked for.
+func TestNothingIsBoundInKubeSystem(t *testing.T) {
+	t.Parallel()
+	e := env.New(t)
+	broker := e.StartBroker(osbtest.Options{Catalog: e.Catalog(e.Service(e.Plan("small")))})
+	e.Register(broker)
+	system := e.InNamespace(metav1.NamespaceSystem)
+	instance := system.CreateInstance(e.Name("mydb"), env.OfPlan(e.Name("db"), "small"))
+	system.Ready(instance)
+	binding := system.Binding(e.Name("creds"), instance.Name)
+	system.Create(binding)
+	said := system.HasCondition(binding, api.ConditionReady, api.ConditionUnknown, "ErrorInjectingBindResult")
+	assert.Equal(t, "nothing is made in kube-system: make the binding in another namespace", said.Message)
+	system.Delete(binding)
+	system.Gone(binding)
+	system.Delete(instance)
+	system.Gone(instance)
+	for _, call := range broker.Calls() {
+		assert.NotEqual(t, osbtest.Bind, call.Verb)
+	}
+}
