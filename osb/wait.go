@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// maxWait is the longest that a broker can ask to wait.
-const maxWait = 24 * time.Hour
+// LongestWait is the longest that a broker can ask to wait.
+const LongestWait = 24 * time.Hour
 
 // retryAfter is how long the answer asks to wait: seconds, or a date, which is
-// measured by the answer's own clock if it shows one. Within [0, maxWait]; 0 where
+// measured by the answer's own clock if it shows one. Within [0, LongestWait]; 0 where
 // nothing was asked for, or nothing that can be read.
 func retryAfter(header http.Header, now time.Time) time.Duration {
 	value := strings.TrimSpace(header.Get("Retry-After"))
 	if seconds, err := strconv.ParseUint(value, 10, 32); err == nil {
-		return min(time.Duration(seconds)*time.Second, maxWait)
+		return min(time.Duration(seconds)*time.Second, LongestWait)
 	} else if errors.Is(err, strconv.ErrRange) {
-		return maxWait
+		return LongestWait
 	}
 	until, err := http.ParseTime(value)
 	if err != nil {
@@ -28,5 +28,5 @@ func retryAfter(header http.Header, now time.Time) time.Duration {
 	if date, err := http.ParseTime(header.Get("Date")); err == nil {
 		now = date
 	}
-	return min(max(until.Sub(now), 0), maxWait)
+	return min(max(until.Sub(now), 0), LongestWait)
 }

@@ -214,7 +214,7 @@ var adoptOperations = map[string]crashOperation{
 	},
 	"AdoptShut": {
 		reason: "an instance is taken over unseen", class: shutClass, resource: ofInstances, prepare: wasThere, begin: toProvision,
-		moments: crashMoments{"BeforeOutcome": beforeWrite(tells), "AfterOutcome": afterWrite(tells)},
+		variant: true, moments: crashMoments{"BeforeOutcome": beforeWrite(tells), "AfterOutcome": afterWrite(tells)},
 	},
 }
 

@@ -16,6 +16,8 @@ import (
 // A crashOperation is what a controller is killed at.
 type crashOperation struct {
 	reason string
+	// variant is an operation of which the short form plays the moments inDoubt only.
+	variant bool
 	// class is that of the instance: open can be asked for what it has, shut cannot.
 	class string
 	// resource is that whose status tells of the operation.

@@ -1,33 +1,57 @@
 package osb_test
 
 import (
+	"maps"
+	"slices"
 	"testing"
 
+	"github.com/defaultplan/defaultplan/e2e/stack"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
-// TestCrashes kills the controller at every point of every operation, and at random.
+// crashesAtOnce is how many scenes are at their points when the controller is killed.
+const crashesAtOnce = 48
+
+// TestCrashes kills the controller at the points of every operation, and at random. The
+// short form leaves out points of operations that are variants of others.
 //
 //nolint:tparallel // its groups share a controller that is killed.
 func TestCrashes(t *testing.T) {
 	t.Parallel()
 	g := newCrashStack(t)
-	for group, operations := range map[string]map[string]crashOperation{
-		"Instances": instanceOperations, "Bindings": bindingOperations, "Removals": removalOperations,
-		"Mitigations": mitigationOperations, "Meanwhile": meanwhileOperations, "Adoptions": adoptOperations,
-	} {
-		scenes := map[string]crashScene{}
-		for name, o := range operations {
-			for at, moment := range o.moments {
-				scenes[name+at] = crashScene{operation: o, moment: moment}
-			}
+	scenes := crashScenes(stack.Long(),
+		instanceOperations, bindingOperations, removalOperations, mitigationOperations, meanwhileOperations, adoptOperations)
+	t.Logf("the controller is killed at %d points", len(scenes))
+	for names := range slices.Chunk(slices.Sorted(maps.Keys(scenes)), crashesAtOnce) {
+		some := map[string]crashScene{}
+		for _, name := range names {
+			some[name] = scenes[name]
 		}
-		t.Run(group, func(t *testing.T) { g.play(t, scenes, g.killed) })
+		t.Run(names[0]+"-"+names[len(names)-1], func(t *testing.T) { g.play(t, some, g.killed) })
 	}
 	t.Run("LaggingCache", g.lagsBehind)
 	t.Run("APIServerAway", g.outlivesAbsence)
 	t.Run("Random", g.atRandom)
 	t.Run("Elected", g.elected)
+}
+
+// inDoubt are the moments of a variant that the short form plays: mostly those after which
+// the controller does not know that something was done.
+var inDoubt = []string{"BrokerActed", "BrokerAccepted", "CallActsLate", "BeforeOutcome", "PollEnded", "AfterPolled", "Fetched", "AfterSecret", "AfterOutcome"}
+
+// crashScenes are the scenes of operations: in the long form each point of each.
+func crashScenes(long bool, groups ...map[string]crashOperation) map[string]crashScene {
+	scenes := map[string]crashScene{}
+	for _, operations := range groups {
+		for name, o := range operations {
+			for at, moment := range o.moments {
+				if long || !o.variant || slices.Contains(inDoubt, at) {
+					scenes[name+at] = crashScene{operation: o, moment: moment}
+				}
+			}
+		}
+	}
+	return scenes
 }
 
 var instanceOperations = map[string]crashOperation{
@@ -41,7 +65,7 @@ var instanceOperations = map[string]crashOperation{
 	},
 	"ProvisionPolledTwice": {
 		reason: "a poll said that it goes on", class: openClass, resource: ofInstances, prepare: takingPolls(1, osbtest.Provision), begin: toProvision,
-		moments: atPolled(osbtest.PollInstance),
+		variant: true, moments: atPolled(osbtest.PollInstance),
 	},
 	"Update": {
 		reason: "an instance is changed at once", class: openClass, resource: ofInstances, prepare: wasProvisioned, begin: toUpdate,
@@ -49,12 +73,12 @@ var instanceOperations = map[string]crashOperation{
 	},
 	"UpdateAsync": {
 		reason: "an instance is changed in a while", class: shutClass, resource: ofInstances, prepare: inTurn(wasProvisioned, takingPolls(0, osbtest.Update)), begin: toUpdate,
-		moments: atAccepted(osbtest.Update, osbtest.PollInstance).and(atPolled(osbtest.PollInstance)).but("BrokerAccepted", "BeforeAccepted"),
+		variant: true, moments: atAccepted(osbtest.Update, osbtest.PollInstance).and(atPolled(osbtest.PollInstance)).but("BrokerAccepted", "BeforeAccepted"),
 	},
 	"UpdateUnheard": {
 		reason: "nobody knows that a change takes a while: it is asked for again when the broker is done with it", class: shutClass, resource: ofInstances,
 		prepare: inTurn(wasProvisioned, takingPolls(0, osbtest.Update)), begin: toResize,
-		moments: atAccepted(osbtest.Update, osbtest.PollInstance).only("BrokerAccepted", "BeforeAccepted").ended(),
+		variant: true, moments: atAccepted(osbtest.Update, osbtest.PollInstance).only("BrokerAccepted", "BeforeAccepted").ended(),
 	},
 }
 
@@ -65,17 +89,17 @@ var bindingOperations = map[string]crashOperation{
 	},
 	"BindShut": {
 		reason: "credentials cannot be fetched, but are told again", class: shutClass, resource: ofBindings, prepare: wasProvisioned, begin: toBind,
-		moments: atCall(osbtest.Bind).and(atSecret).only("CallActsLate", "BrokerActed", "BeforeSecret", "AfterSecret", "AfterOutcome"),
+		variant: true, moments: atCall(osbtest.Bind).and(atSecret).only("CallActsLate", "BrokerActed", "BeforeSecret", "AfterSecret", "AfterOutcome"),
 	},
 	"BindOneShot": {
 		reason: "credentials are told once: those that are lost are made anew, under another ID",
 		class:  shutClass, resource: ofBindings, options: osbtest.Options{OneShot: true}, prepare: wasProvisioned, begin: toBind,
-		moments: atCall(osbtest.Bind).and(atSecret).only("CallActsLate", "BrokerActed", "BeforeSecret", "AfterSecret", "AfterOutcome"),
+		variant: true, moments: atCall(osbtest.Bind).and(atSecret).only("CallActsLate", "BrokerActed", "BeforeSecret", "AfterSecret", "AfterOutcome"),
 	},
 	"BindAsync": {
 		reason: "credentials are made in a while, and fetched", class: openClass, resource: ofBindings,
 		prepare: inTurn(wasProvisioned, takingPolls(0, osbtest.Bind)), begin: toBind,
-		moments: atAccepted(osbtest.Bind, osbtest.PollBinding).and(atPolled(osbtest.PollBinding), atSecret, crashMoments{
+		variant: true, moments: atAccepted(osbtest.Bind, osbtest.PollBinding).and(atPolled(osbtest.PollBinding), atSecret, crashMoments{
 			"BeforeFetch": onCall(osbtest.FetchBinding), "Fetched": onAct(osbtest.FetchBinding),
 			"BeforeOutcome": beforeWrite(concludes(osbtest.FetchBinding)), "AfterOutcome": afterWrite(concludes(osbtest.FetchBinding)),
 		}),
@@ -83,7 +107,7 @@ var bindingOperations = map[string]crashOperation{
 	"BindAsyncShut": {
 		reason: "credentials are made in a while, and asked for by the same request", class: shutClass, resource: ofBindings,
 		prepare: inTurn(wasProvisioned, takingPolls(0, osbtest.Bind)), begin: toBind,
-		moments: atPolled(osbtest.PollBinding).and(atSecret, crashMoments{"PollEnded": onAct(osbtest.PollBinding)}),
+		variant: true, moments: atPolled(osbtest.PollBinding).and(atSecret, crashMoments{"PollEnded": onAct(osbtest.PollBinding)}),
 	},
 }
 
@@ -94,7 +118,7 @@ var removalOperations = map[string]crashOperation{
 	},
 	"UnbindAsync": {
 		reason: "credentials are removed in a while", class: shutClass, resource: ofBindings, prepare: inTurn(wasBound, takingPolls(0, osbtest.Unbind)), begin: toUnbind,
-		moments: atAccepted(osbtest.Unbind, osbtest.PollBinding).and(atRelease),
+		variant: true, moments: atAccepted(osbtest.Unbind, osbtest.PollBinding).and(atRelease),
 	},
 	"Deprovision": {
 		reason: "an instance is removed at once", class: openClass, resource: ofInstances, prepare: wasProvisioned, begin: toDeprovision,
@@ -102,7 +126,7 @@ var removalOperations = map[string]crashOperation{
 	},
 	"DeprovisionAsync": {
 		reason: "an instance is removed in a while", class: shutClass, resource: ofInstances, prepare: inTurn(wasProvisioned, takingPolls(0, osbtest.Deprovision)), begin: toDeprovision,
-		moments: atAccepted(osbtest.Deprovision, osbtest.PollInstance).and(atRelease),
+		variant: true, moments: atAccepted(osbtest.Deprovision, osbtest.PollInstance).and(atRelease),
 	},
 }
 
@@ -118,21 +142,21 @@ func atMitigated(makes, removes osbtest.Verb) crashMoments {
 var mitigationOperations = map[string]crashOperation{
 	"MitigateProvision": {
 		reason: "a provision failed after it was acted on", class: openClass, resource: ofInstances, prepare: failingOnce(osbtest.Provision), begin: toProvision,
-		moments: atMitigated(osbtest.Provision, osbtest.Deprovision),
+		variant: true, moments: atMitigated(osbtest.Provision, osbtest.Deprovision),
 	},
 	"MitigateProvisionAsync": {
 		reason: "the removal takes a while", class: shutClass, resource: ofInstances,
 		prepare: inTurn(failingOnce(osbtest.Provision), takingPolls(0, osbtest.Deprovision)), begin: toProvision,
-		moments: atAccepted(osbtest.Deprovision, osbtest.PollInstance).and(atPolled(osbtest.PollInstance)),
+		variant: true, moments: atAccepted(osbtest.Deprovision, osbtest.PollInstance).and(atPolled(osbtest.PollInstance)),
 	},
 	"MitigateBind": {
 		reason: "a bind failed after it was acted on", class: openClass, resource: ofBindings, prepare: inTurn(wasProvisioned, failingOnce(osbtest.Bind)), begin: toBind,
-		moments: atMitigated(osbtest.Bind, osbtest.Unbind),
+		variant: true, moments: atMitigated(osbtest.Bind, osbtest.Unbind),
 	},
 	"MitigateBindAsync": {
 		reason: "the removal takes a while", class: shutClass, resource: ofBindings,
 		prepare: inTurn(wasProvisioned, failingOnce(osbtest.Bind), takingPolls(0, osbtest.Unbind)), begin: toBind,
-		moments: atAccepted(osbtest.Unbind, osbtest.PollBinding).and(atPolled(osbtest.PollBinding)),
+		variant: true, moments: atAccepted(osbtest.Unbind, osbtest.PollBinding).and(atPolled(osbtest.PollBinding)),
 	},
 }
 
@@ -144,22 +168,22 @@ func undecided(verb osbtest.Verb) crashMoments {
 var meanwhileOperations = map[string]crashOperation{
 	"ProvisionDeleted": {
 		reason: "an instance is deleted while nobody knows whether it was made", class: openClass, resource: ofInstances,
-		prepare: nothingBefore, begin: toProvision, meanwhile: toDeprovision, moments: undecided(osbtest.Provision),
+		prepare: nothingBefore, begin: toProvision, meanwhile: toDeprovision, variant: true, moments: undecided(osbtest.Provision),
 	},
 	"ProvisionEdited": {
 		reason: "something else is asked for while nobody knows whether the first was made", class: shutClass, resource: ofInstances,
-		prepare: nothingBefore, begin: toProvision, meanwhile: toResize, moments: undecided(osbtest.Provision),
+		prepare: nothingBefore, begin: toProvision, meanwhile: toResize, variant: true, moments: undecided(osbtest.Provision),
 	},
 	"UpdateEdited": {
 		reason: "something else is asked for while nobody knows whether the first was taken", class: openClass, resource: ofInstances,
-		prepare: wasProvisioned, begin: toUpdate, meanwhile: toResizeAgain, moments: undecided(osbtest.Update),
+		prepare: wasProvisioned, begin: toUpdate, meanwhile: toResizeAgain, variant: true, moments: undecided(osbtest.Update),
 	},
 	"UpdateDeleted": {
 		reason: "an instance is deleted while nobody knows of what plan it is", class: shutClass, resource: ofInstances,
-		prepare: wasProvisioned, begin: toUpdate, meanwhile: toDeprovision, moments: undecided(osbtest.Update),
+		prepare: wasProvisioned, begin: toUpdate, meanwhile: toDeprovision, variant: true, moments: undecided(osbtest.Update),
 	},
 	"BindDeleted": {
 		reason: "a binding is deleted while nobody knows whether it was made", class: openClass, resource: ofBindings,
-		prepare: wasProvisioned, begin: toBind, meanwhile: toUnbind, moments: undecided(osbtest.Bind).and(atSecret),
+		prepare: wasProvisioned, begin: toBind, meanwhile: toUnbind, variant: true, moments: undecided(osbtest.Bind).and(atSecret),
 	},
 }

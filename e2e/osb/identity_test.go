@@ -5,8 +5,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
@@ -17,11 +15,7 @@ import (
 // as is a client of a user who may do everything in the environment's namespace.
 func (e *testEnv) as(user string, groups []string, extra map[string][]string) client.Client {
 	e.Helper()
-	e.Create(&rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Namespace: e.Namespace, Name: user},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
-	})
+	e.GrantRole(user, "cluster-admin")
 	config := e.RESTConfigFor(user, groups...)
 	config.Impersonate.UID, config.Impersonate.Extra = "uid-of-"+user, extra
 	made, err := client.New(config, client.Options{Scheme: e.Client().Scheme()})

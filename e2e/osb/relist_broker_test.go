@@ -3,6 +3,7 @@ package osb_test
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -108,8 +110,14 @@ func TestNameSuffixForEqualIDs(t *testing.T) {
 // A catalog that did not change is not sent again.
 func TestCatalogNotModified(t *testing.T) {
 	t.Parallel()
+	e := newEnv(t)
+	quick := e.Name("quick") // spec.relistDuration is a minute at least
+	_, err := e.StartController(t.Context(), stack.ControllerOptions{
+		Name: quick, Args: slices.Concat(controllerFlags, []string{"--controller-name=" + quick, "--broker-relist-interval=1s"}),
+	})
+	require.NoError(t, err)
 	s := newBrokerEnv(t, func(s *setting) {
-		s.register = func(b *api.ClusterServiceBroker) { b.Spec.RelistDuration = seconds(1) }
+		s.register = func(b *api.ClusterServiceBroker) { b.Spec.ControllerName = quick }
 	})
 	before := s.versions(s.registered.Name)
 	var calls []osbtest.Call

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
@@ -94,8 +93,4 @@ func (e *testEnv) versions(broker string) map[string]string {
 		versions["plan "+plans.Items[i].Name] = plans.Items[i].ResourceVersion
 	}
 	return versions
-}
-
-func seconds(n int) *metav1.Duration {
-	return &metav1.Duration{Duration: time.Duration(n) * time.Second}
 }

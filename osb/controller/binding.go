@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,7 @@ type bindings struct {
 
 // Reconcile takes one binding through one pass.
 func (r *bindings) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	r.rests.forget(request.NamespacedName) // it is counted again where it comes to rest
 	binding := &v1beta1.ServiceBinding{}
 	if err := r.reader.Get(ctx, request.NamespacedName, binding); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
@@ -43,8 +45,8 @@ func (r *bindings) Reconcile(ctx context.Context, request reconcile.Request) (re
 	}
 	s := &bindingSubject{bindings: r, binding: binding, now: r.clock.Now()}
 	result, err := r.passes(ctx, s)
-	if err == nil {
-		err = s.endWithdrawn(ctx)
+	if err == nil || awaitedBy(err) != nil {
+		err = cmp.Or(s.endWithdrawn(ctx), err)
 	}
 	return again(result, err)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
@@ -155,6 +156,9 @@ func (s *bindingSubject) unable(ctx context.Context, r *lifecycle.Record, instan
 	if instance == nil || s.offering == nil || instance.Status.ExternalProperties == nil {
 		return &lifecycle.Problem{Reason: reasonNoInstance, Waits: true, Message: "what it was bound to is not there any more"}, nil
 	}
+	if s.binding.Namespace == metav1.NamespaceSystem { // a policy holds the controller to that: deploy/vap/kubesystem.yaml
+		return &lifecycle.Problem{Reason: reasonSecret, Waits: true, Message: "nothing is made in kube-system: make the binding in another namespace"}, nil
+	}
 	ends, err := s.platform.ends(ctx, s.binding.Namespace)
 	if err != nil {
 		return nil, err
@@ -224,7 +228,7 @@ func (s *bindingSubject) asks(ctx context.Context, instance *v1beta1.ServiceInst
 	if found.Problem != nil || err != nil {
 		return err
 	}
-	if found.Problem = s.parameters.unlawful(s.offering.plan.ServiceBindingCreateParameterSchema); found.Problem != nil {
+	if found.Problem = s.bindings.parameters.unlawful(&s.parameters, s.offering.plan.ServiceBindingCreateParameterSchema); found.Problem != nil {
 		return nil
 	}
 	return s.aims(ctx, instance, found)

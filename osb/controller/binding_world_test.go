@@ -21,6 +21,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -58,7 +59,7 @@ func newBindingWorld(t *testing.T, edits ...func(*v1beta1.ServiceBinding)) *bind
 	metrics, err := newMetrics(prometheus.NewRegistry())
 	require.NoError(t, err)
 	known := &brokers{
-		reader: w.cache, live: server, clock: clock.RealClock{}, guard: &guard{}, reread: time.Minute,
+		reader: w.cache, live: server, clock: clock.RealClock{}, guard: &guard{around: around}, queues: freeQueues(), reread: time.Minute,
 		config: osb.Config{Timeout: time.Minute}, relist: func(brokerKey) {},
 	}
 	w.reconciler = &bindings{
@@ -67,7 +68,7 @@ func newBindingWorld(t *testing.T, edits ...func(*v1beta1.ServiceBinding)) *bind
 			clock: clock.RealClock{}, dues: newDues(), timeout: time.Minute, maxPolling: time.Hour, reread: time.Minute,
 		},
 		reader: w.cache, catalog: catalogReader{w.cache}, platform: &platform{reader: w.cache, clusterID: "c"},
-		parameters: parametersReader{server}, secrets: secrets{client: server, live: server, scheme: scheme},
+		parameters: newParametersReader(server), secrets: secrets{client: server, live: server, scheme: scheme},
 	}
 	w.reconciler.services = services{secrets: w.reconciler.secrets, around: &surroundings{live: server, clock: clock.RealClock{}, reread: time.Hour}}
 	return w
@@ -184,7 +185,9 @@ func (w *bindingWorld) counting() interceptor.Funcs {
 // pass is one pass, and the binding after it; nil if it is gone.
 func (w *bindingWorld) pass() (*v1beta1.ServiceBinding, reconcile.Result) {
 	w.Helper()
-	result, err := w.reconciler.Reconcile(w.Context(), reconcile.Request{NamespacedName: w.at})
+	turn := w.turn()
+	result, err := w.reconciler.Reconcile(queue.NewContext(w.Context(), turn), reconcile.Request{NamespacedName: w.at})
+	turn.End(nil)
 	require.NoError(w, err)
 	var b v1beta1.ServiceBinding
 	if err := w.cache.Get(w.Context(), w.at, &b); client.IgnoreNotFound(err) != nil || err != nil {

@@ -13,6 +13,11 @@ type brokerKey struct {
 	namespace, name string
 }
 
+// at is where the broker's object is.
+func (k brokerKey) at() types.NamespacedName {
+	return types.NamespacedName{Namespace: k.namespace, Name: k.name}
+}
+
 // String names the broker for people.
 func (k brokerKey) String() string {
 	switch {

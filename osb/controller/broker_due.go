@@ -14,6 +14,10 @@ const (
 	// firstRetry is the time after a first failure; it doubles up to lastRetry.
 	firstRetry = 5 * time.Second
 	lastRetry  = 10 * time.Minute
+	// shortestRelist is the shortest relistDuration that counts.
+	shortestRelist = time.Minute
+	// longestRetry is the longest that a broker can ask to wait.
+	longestRetry = osb.LongestWait
 	// credentialsRetry is the time after credentials that are absent or wrong: they
 	// are in a Secret that is not watched.
 	credentialsRetry = time.Minute
@@ -22,8 +26,9 @@ const (
 )
 
 // relistDue is when the catalog of a broker is to be fetched next; false: not by
-// itself. It depends on what is stored alone, so every pass finds the same time.
-func relistDue(b broker, interval time.Duration) (due time.Time, ever bool) {
+// itself. It depends on what is stored, so every pass finds the same time; what is stored
+// by another clock is not waited for longer than by this one.
+func relistDue(b broker, now time.Time, interval time.Duration) (due time.Time, ever bool) {
 	status := b.status
 	if _, told := v1beta1.FindCondition(status.Conditions, v1beta1.ConditionReady); !told || status.ObservedGeneration != b.object.GetGeneration() {
 		return time.Time{}, true
@@ -32,7 +37,7 @@ func relistDue(b broker, interval time.Duration) (due time.Time, ever bool) {
 		return time.Time{}, false
 	}
 	if status.NextRetry != nil {
-		return status.NextRetry.Time, true
+		return earlier(status.NextRetry.Time, now.Add(longestRetry)), true
 	}
 	if status.LastCatalogRetrievalTime == nil {
 		return time.Time{}, true
@@ -41,10 +46,17 @@ func relistDue(b broker, interval time.Duration) (due time.Time, ever bool) {
 		return time.Time{}, false
 	}
 	if b.spec.RelistDuration != nil && b.spec.RelistDuration.Duration > 0 {
-		interval = b.spec.RelistDuration.Duration
+		interval = max(b.spec.RelistDuration.Duration, shortestRelist)
 	}
-	last := status.LastCatalogRetrievalTime.Time
+	last := earlier(status.LastCatalogRetrievalTime.Time, now)
 	return last.Add(interval + spread(b, last.Unix(), interval)), true
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }
 
 // spread is up to a tenth of a time, another for each broker and turn, so that not all

@@ -17,6 +17,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/controller/relist"
 )
 
@@ -37,6 +38,8 @@ type brokerOptions struct {
 	clock    clock.PassiveClock
 	// interval is the time between two relists of a broker that does not say.
 	interval time.Duration
+	// gone is told of a broker that is not there any more.
+	gone func(brokerKey)
 	// metrics count relists; nil: nobody does.
 	metrics *metrics
 	// scope is the part of the cluster whose brokers are handled.
@@ -70,13 +73,16 @@ func newBrokerReconciler(options brokerOptions, newBroker func() client.Object) 
 	}
 }
 
-// Times after which a broker is looked at again.
+// Times of a broker's reconciler.
 const (
 	// markedPause is the time from a mark to a deletion: all of admission knows of the
 	// mark by then.
 	markedPause = 10 * time.Second
 	// sweepPause is the time between two looks for what is not used any more.
 	sweepPause = time.Minute
+	// firstFetch is the time for the first catalog of a broker: what never answered is not
+	// waited for as long as what did.
+	firstFetch = 10 * time.Second
 )
 
 // Reconcile brings a broker's classes and plans to what its catalog says, if it is
@@ -85,7 +91,9 @@ func (r *brokerReconciler) Reconcile(ctx context.Context, request reconcile.Requ
 	object := r.newBroker()
 	err := r.client.Get(ctx, request.NamespacedName, object)
 	if apierrors.IsNotFound(err) {
-		r.metrics.forget(brokerKey{namespace: request.Namespace, name: request.Name})
+		gone := brokerKey{namespace: request.Namespace, name: request.Name}
+		r.metrics.forget(gone)
+		r.gone(gone)
 		return reconcile.Result{}, nil
 	}
 	if err != nil {
@@ -103,9 +111,13 @@ func (r *brokerReconciler) Reconcile(ctx context.Context, request reconcile.Requ
 	}
 	r.metrics.knows(b)
 	now := r.clock.Now()
-	if due, ever := relistDue(b, r.interval); !r.wasAsked(request.NamespacedName) && (!ever || now.Before(due)) {
+	if due, ever := relistDue(b, now, r.interval); !r.isAsked(request.NamespacedName) && (!ever || now.Before(due)) {
 		return r.sweep(ctx, b, now)
 	}
+	if !queue.FromContext(ctx).Enter(request.NamespacedName) {
+		return reconcile.Result{}, &waitsError{keyOfBroker(object)}
+	}
+	r.begins(request.NamespacedName)
 	return r.relist(ctx, b, now)
 }
 
@@ -136,12 +148,18 @@ func (r *brokerReconciler) ask(key brokerKey) {
 	r.asked[types.NamespacedName{Namespace: key.namespace, Name: key.name}] = true
 }
 
-func (r *brokerReconciler) wasAsked(at types.NamespacedName) bool {
+func (r *brokerReconciler) isAsked(at types.NamespacedName) bool {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	asked := r.asked[at]
+	return r.asked[at]
+}
+
+// begins notes that what was asked for is done: what is asked for from now on is done after
+// it.
+func (r *brokerReconciler) begins(at types.NamespacedName) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
 	delete(r.asked, at)
-	return asked
 }
 
 // sweep removes what is marked and not used any more, while no relist is due.
@@ -161,7 +179,7 @@ func (r *brokerReconciler) sweep(ctx context.Context, b broker, now time.Time) (
 // next is when a broker is looked at again: when a relist is due, or after a pause, if
 // that is not 0.
 func (r *brokerReconciler) next(b broker, now time.Time, pause time.Duration) reconcile.Result {
-	due, ever := relistDue(b, r.interval)
+	due, ever := relistDue(b, now, r.interval)
 	wait := max(due.Sub(now), time.Second)
 	switch {
 	case !ever:
@@ -228,6 +246,11 @@ func (r *brokerReconciler) catalog(ctx context.Context, b broker) (*osb.Catalog,
 	etag := ""
 	if held.catalog != nil && held.generation == generation && held.catalog.ETag == b.status.CatalogETag {
 		etag = b.status.CatalogETag
+	}
+	if b.status.LastCatalogRetrievalTime == nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, firstFetch)
+		defer cancel()
 	}
 	catalog, err := r.fetch(ctx, b.object, etag)
 	if err != nil {

@@ -14,15 +14,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/queue"
 )
 
 // maxAsked is how many brokers may be asked for at once before whoever asks goes on
 // without: the next failure asks again.
 const maxAsked = 64
 
+// brokerWorkers is how many brokers of a kind are handled at once.
+const brokerWorkers = 4
+
 // addBrokers registers the reconcilers of both kinds of brokers. The function that it
 // returns asks for a broker's catalog to be read anew; it never blocks.
-func addBrokers(mgr manager.Manager, options brokerOptions, concurrent int) (func(brokerKey), error) {
+func addBrokers(mgr manager.Manager, options brokerOptions, fetches *queue.Queues) (func(brokerKey), error) {
 	kinds := map[bool]func() client.Object{
 		false: func() client.Object { return &v1beta1.ClusterServiceBroker{} },
 		true:  func() client.Object { return &v1beta1.ServiceBroker{} },
@@ -34,11 +38,13 @@ func addBrokers(mgr manager.Manager, options brokerOptions, concurrent int) (fun
 	for namespaced, newBroker := range kinds {
 		r := newBrokerReconciler(options, newBroker)
 		reconcilers[namespaced], asks[namespaced] = r, make(chan event.GenericEvent, maxAsked)
+		dispatched := newDispatcher(r, fmt.Sprintf("%T", newBroker()), fetches)
 		err := ctrl.NewControllerManagedBy(mgr).
 			For(newBroker(), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 			WatchesRawSource(source.Channel(asks[namespaced], &handler.EnqueueRequestForObject{})).
-			WithOptions(controller.Options{MaxConcurrentReconciles: concurrent}).
-			Complete(r)
+			WatchesRawSource(dispatched.source()).
+			WithOptions(controller.Options{MaxConcurrentReconciles: brokerWorkers, RateLimiter: errorPauses()}).
+			Complete(dispatched)
 		if err != nil {
 			return nil, fmt.Errorf("cannot set up the controller of %T: %w", newBroker(), err)
 		}

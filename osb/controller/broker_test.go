@@ -1,15 +1,19 @@
 package controller
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/queue"
 )
 
 const wellDone = "Ready=True/FetchedCatalog CatalogComplete=True/FetchedCatalog"
@@ -94,4 +98,74 @@ func TestBrokerHeld(t *testing.T) {
 	}
 	w.pass(0)
 	assert.Len(t, w.etags, 1)
+}
+
+// A time that another clock wrote is not waited for longer than one of this clock, and a
+// relistDuration is not taken for shorter than it may be.
+func TestBrokerDueByAnotherClock(t *testing.T) {
+	t.Parallel()
+	ahead := metav1.NewTime(noon.Add(300 * 24 * time.Hour))
+	for name, tc := range map[string]struct {
+		reason string
+		edit   func(b broker)
+		latest time.Duration
+	}{
+		"Retry":  {"no broker can ask for more", func(b broker) { b.status.NextRetry = &ahead }, osb.LongestWait},
+		"Relist": {"it was not read in the future", func(b broker) { b.status.LastCatalogRetrievalTime = &ahead }, 66 * time.Minute},
+		"Short": {"a second would ask the broker all the time", func(b broker) {
+			b.status.LastCatalogRetrievalTime, b.spec.RelistDuration = &metav1.Time{Time: noon}, &metav1.Duration{Duration: time.Second}
+		}, 66 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := brokerOf(clusterBroker("http://broker.example", nil))
+			b.status.Conditions = []v1beta1.Condition{{Type: v1beta1.ConditionReady, Status: v1beta1.ConditionTrue}}
+			b.status.ObservedGeneration = b.object.GetGeneration()
+			tc.edit(b)
+			due, ever := relistDue(b, noon, time.Hour)
+			require.True(t, ever)
+			assert.LessOrEqual(t, due.Sub(noon), tc.latest, tc.reason)
+			assert.GreaterOrEqual(t, due.Sub(noon), time.Minute, tc.reason)
+		})
+	}
+}
+
+// A broker's first catalog has less time than later ones.
+func TestBrokerFirstFetch(t *testing.T) {
+	t.Parallel()
+	w := newBrokerWorld(t, false)
+	var left []bool
+	fetch := w.reconciler.fetch
+	w.reconciler.fetch = func(ctx context.Context, b client.Object, etag string) (*osb.Catalog, error) {
+		_, bounded := ctx.Deadline()
+		left = append(left, bounded)
+		return fetch(ctx, b, etag)
+	}
+	w.pass(0)
+	w.respec(func(s *v1beta1.CommonServiceBrokerSpec) { s.RelistRequests++ })
+	w.pass(time.Second)
+	assert.Equal(t, []bool{true, false}, left)
+}
+
+// A catalog that was asked for while its broker waits for its turn is fetched then.
+func TestBrokerWaitsForItsTurn(t *testing.T) {
+	t.Parallel()
+	w := newBrokerWorld(t, true)
+	w.pass(0)
+	fetches := queue.New(queue.Limits{Calls: 1, PerBroker: 1, PerNamespace: 1, Namespaced: 1})
+	other, _ := fetches.Begin(queue.Item{Kind: "other"}, nil)
+	require.True(t, other.Enter(queue.Broker{Namespace: "n", Name: "other"}))
+	resumed := make(chan *queue.Pass, 1)
+	p, _ := fetches.Begin(queue.Item{}, func(p *queue.Pass) { resumed <- p })
+	w.reconciler.ask(keyOfBroker(w.broker().object))
+	_, err := w.reconciler.Reconcile(queue.NewContext(t.Context(), p), reconcile.Request{NamespacedName: w.at})
+	require.NotNil(t, awaitedBy(err))
+	p.End(awaitedBy(err))
+	assert.Len(t, w.etags, 1)
+	other.End(nil)
+	p = <-resumed
+	_, err = w.reconciler.Reconcile(queue.NewContext(t.Context(), p), reconcile.Request{NamespacedName: w.at})
+	require.NoError(t, err)
+	p.End(nil)
+	assert.Len(t, w.etags, 2)
 }

@@ -63,6 +63,7 @@ func newBrokerWorld(t *testing.T, namespaced bool, objects ...client.Object) *br
 	w.answer = func(string) (*osb.Catalog, error) { return brokerCatalog(t, brokersCatalog, ""), nil }
 	w.reconciler = newBrokerReconciler(brokerOptions{
 		client: w.client, engine: &relist.Engine{Client: w.client, Reader: w.client, Live: w.client, Workers: 1}, recorder: w.recorder, clock: w.clock, interval: 24 * time.Hour,
+		gone: func(brokerKey) {},
 		fetch: func(_ context.Context, _ client.Object, etag string) (*osb.Catalog, error) {
 			w.etags = append(w.etags, etag)
 			return w.answer(etag)

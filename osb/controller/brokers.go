@@ -13,6 +13,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
@@ -23,6 +24,8 @@ type brokers struct {
 	// config is what the clients of all brokers share.
 	config osb.Config
 	guard  *guard
+	// queues is where calls wait.
+	queues *queue.Queues
 	// scope is the part of the cluster that is handled.
 	scope scope
 	// reread is how long credentials are taken to be as they were read.
@@ -38,8 +41,6 @@ type brokers struct {
 
 // An acquaintance is a broker that was called.
 type acquaintance struct {
-	breaker
-
 	client *osb.Client
 	// uid, generation and secret are of what the client was made from, and readAt is when
 	// that was found to be so.
@@ -70,10 +71,9 @@ func (b *brokers) find(ctx context.Context, key brokerKey) (broker, bool, error)
 	if key.namespace != "" {
 		o = &v1beta1.ServiceBroker{}
 	}
-	at := client.ObjectKey{Namespace: key.namespace, Name: key.name}
-	err := b.reader.Get(ctx, at, o)
+	err := b.reader.Get(ctx, key.at(), o)
 	if apierrors.IsNotFound(err) {
-		err = b.live.Get(ctx, at, o)
+		err = b.live.Get(ctx, key.at(), o)
 	}
 	if apierrors.IsNotFound(err) {
 		return broker{}, false, nil
@@ -104,6 +104,9 @@ func (b *brokers) client(ctx context.Context, key brokerKey) (*osb.Client, error
 		return known, nil
 	}
 	shown, err := b.credentials(ctx, found)
+	if err == nil && key.namespace != "" {
+		err = b.guard.look(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -163,26 +166,13 @@ func (b *brokers) catalog(ctx context.Context, o client.Object, etag string) (*o
 		return nil, err
 	}
 	read, err := b.metrics.fetching(ctx, key, b.clock, func(ctx context.Context) (*osb.Catalog, error) { return c.Catalog(ctx, etag) })
-	if osb.KindOf(err) == osb.Auth {
+	switch {
+	case err == nil:
+		b.queues.Answered(key.at())
+	case osb.KindOf(err) == osb.Auth:
 		b.forget(key)
 	}
 	return read, err
-}
-
-// enter begins a call. It is refused while the broker has enough to do; leave is told
-// what came of the call.
-func (b *brokers) enter(key brokerKey, now time.Time) (leave func(error), pause time.Duration) {
-	b.mutex.Lock()
-	defer b.mutex.Unlock()
-	a := b.acquaintance(key)
-	if pause := a.admit(now, b.config.Timeout); pause > 0 {
-		return nil, pause
-	}
-	return func(err error) {
-		b.mutex.Lock()
-		defer b.mutex.Unlock()
-		a.ended(err, b.clock.Now())
-	}, 0
 }
 
 // see finds out how the broker of a pass does. Its 404 is believed where its catalog was
@@ -225,12 +215,13 @@ func (b *brokers) askRelist(key brokerKey, now time.Time) {
 	}
 }
 
-// heldUntil is until when a broker is spared; zero: it is not.
-func (b *brokers) heldUntil(key brokerKey, now time.Time) time.Time {
+// drop forgets a broker that is gone: what waits for it finds that out.
+func (b *brokers) drop(key brokerKey) {
+	b.queues.Answered(key.at())
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
-	if until := b.acquaintance(key).until; until.After(now) {
-		return until
+	if a := b.known[key]; a != nil && a.client != nil {
+		a.client.Close()
 	}
-	return time.Time{}
+	delete(b.known, key)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/queue"
 )
 
 var theBroker = brokerKey{name: "b"}
@@ -33,10 +34,18 @@ func bearerAuth(secret string) *v1beta1.ClusterServiceBrokerAuthInfo {
 	return &v1beta1.ClusterServiceBrokerAuthInfo{Bearer: &v1beta1.ClusterBearerTokenAuthConfig{SecretRef: &v1beta1.ObjectReference{Namespace: "n", Name: secret}}}
 }
 
+var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
+// freeQueues are queues in which nothing waits.
+func freeQueues() *queue.Queues {
+	calls := newCallOptions()
+	return queue.New(calls.limits(calls.Calls, callsPerBroker))
+}
+
 func brokersWith(t *testing.T, objects ...client.Object) (*brokers, *testclock.FakePassiveClock, client.Client) {
 	t.Helper()
 	c, now := stored(t, objects...), testclock.NewFakePassiveClock(noon)
-	return &brokers{reader: c, live: c, clock: now, guard: &guard{}, reread: time.Minute}, now, c
+	return &brokers{reader: c, live: c, clock: now, guard: &guard{around: around}, queues: freeQueues(), reread: time.Minute}, now, c
 }
 
 func TestBrokerKeyNames(t *testing.T) {
@@ -170,22 +179,16 @@ func TestBrokerClientOfANamespaceIsGuarded(t *testing.T) {
 	assert.NotEqual(t, osb.NeverSent, osb.KindOf(err))
 }
 
-func TestBrokersSpareEachForItself(t *testing.T) {
+// A broker that is gone leaves nothing behind, and one whose catalog was read is called.
+func TestBrokersDropWhatIsGone(t *testing.T) {
 	t.Parallel()
-	b, now, _ := brokersWith(t)
-	for range failuresToSpare {
-		leave, pause := b.enter(theBroker, noon)
-		require.Zero(t, pause)
-		leave(&osb.Error{Kind: osb.NeverSent})
-	}
-	assert.Equal(t, noon.Add(firstSparing), b.heldUntil(theBroker, noon))
-	_, pause := b.enter(theBroker, noon)
-	assert.Positive(t, pause)
-	_, pause = b.enter(brokerKey{name: "other"}, noon)
-	assert.Zero(t, pause)
-	assert.Zero(t, b.heldUntil(brokerKey{name: "other"}, noon))
-	now.SetTime(noon.Add(firstSparing))
-	assert.Zero(t, b.heldUntil(theBroker, now.Now()), "it may be tried")
+	b, _, _ := brokersWith(t, clusterBroker("http://broker.example", nil))
+	_, err := b.client(t.Context(), theBroker)
+	require.NoError(t, err)
+	require.NotEmpty(t, b.known)
+	b.drop(theBroker)
+	assert.Empty(t, b.known)
+	b.drop(theBroker)
 }
 
 func TestBrokerReady(t *testing.T) {

@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,7 +11,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/client-go/util/jsonpath"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -63,7 +61,11 @@ func (s secrets) data(ctx context.Context, b *v1beta1.ServiceBinding, of provena
 			of.preset(t.Preset, credentials)
 			continue
 		}
-		if err := s.transform(ctx, b, t, credentials); err != nil {
+		err := s.transform(ctx, b, t, credentials)
+		if err == nil && (t.AddKey != nil || t.AddKeysFrom != nil) && size(credentials) > maxCredentials {
+			err = unstorableError{errTooLarge}
+		}
+		if err != nil {
 			return nil, nil, fmt.Errorf("secretTransforms[%d]: %w", i, err)
 		}
 	}
@@ -106,12 +108,21 @@ func (s secrets) transform(ctx context.Context, b *v1beta1.ServiceBinding, t *v1
 func added(t *v1beta1.AddKeyTransform, credentials map[string]credential) (credential, error) {
 	switch {
 	case t.JSONPathExpression != nil:
-		text, err := evaluate(*t.JSONPathExpression, credentials)
+		text, err := evaluate(*t.JSONPathExpression, credentials, maxCredentials)
 		return credential{bytes: text, secret: anySecret(credentials)}, err
 	case t.StringValue != nil:
 		return credential{bytes: []byte(*t.StringValue)}, nil
 	}
 	return credential{bytes: t.Value}, nil
+}
+
+// size is how many bytes the credentials have, with their keys.
+func size(credentials map[string]credential) int {
+	sum := 0
+	for key, c := range credentials {
+		sum += len(key) + len(c.json) + len(c.bytes)
+	}
+	return sum
 }
 
 // anySecret says that a text that is computed of credentials may hold what another Secret
@@ -123,33 +134,6 @@ func anySecret(credentials map[string]credential) bool {
 		}
 	}
 	return false
-}
-
-var errPath = errors.New("the jsonPathExpression does not evaluate on the credentials that the broker gave")
-
-// evaluate is the text of a JSON path over the credentials.
-func evaluate(expression string, credentials map[string]credential) ([]byte, error) {
-	values := map[string]any{}
-	for key, c := range credentials {
-		var value any = string(c.bytes)
-		if c.json != nil {
-			decoder := json.NewDecoder(bytes.NewReader(c.json))
-			decoder.UseNumber()
-			if err := decoder.Decode(&value); err != nil {
-				return nil, errPath
-			}
-		}
-		values[key] = value
-	}
-	path := jsonpath.New("addKey")
-	if err := path.Parse(expression); err != nil {
-		return nil, errors.New("the jsonPathExpression is not lawful")
-	}
-	var text bytes.Buffer
-	if err := path.Execute(&text, values); err != nil {
-		return nil, errPath // the library's error may quote values
-	}
-	return text.Bytes(), nil
 }
 
 // other reads the Secret whose keys are added.

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
@@ -62,8 +63,9 @@ type engine struct {
 	// timeout is the longest time of one call, maxPolling that of an operation, and
 	// maxRetry that between two tries.
 	timeout, maxPolling, maxRetry time.Duration
-	// reread is how often what no watch tells of is read again.
+	// reread is how often what no watch tells of is read again, where there is not much.
 	reread time.Duration
+	rests  rests
 }
 
 // conflictPause is the time for the cache to learn of what changed.
@@ -85,18 +87,23 @@ func (e *engine) pass(ctx context.Context, s subject) (reconcile.Result, error) 
 		facts.Settled = thing.Record.Deadline.Equal(deadline.(time.Time)) //nolint:forcetypeassert // deadlines are in it
 	}
 	facts.NewID, facts.Jitter = uuid.NewString(), rand.Float64() //nolint:gosec // it spreads retries, and guards nothing
-	facts.MaxRetry = e.maxRetry
+	facts.MaxRetry, facts.MaxDeadline = e.maxRetry, max(time.Hour, 2*e.timeout+requestTimeout)
 	if facts.MaxPolling <= 0 || facts.MaxPolling > e.maxPolling {
 		facts.MaxPolling = e.maxPolling
 	}
-	facts.HeldUntil, facts.HeldBecause = e.brokers.heldUntil(found.broker, facts.Now), "the broker does not answer; it is asked again after a pause"
+	if queue.FromContext(ctx).Held(found.broker.at()) {
+		facts.HeldBecause = "the broker does not answer; it is asked again after a pause"
+	}
 	decision := lifecycle.Next(thing, facts)
 	stepSpan(ctx, decision.Step)
 	switch decision.Step {
 	case lifecycle.Release:
 		return reconcile.Result{}, e.release(ctx, s, decision.Warning)
 	case lifecycle.Rest:
-		return reconcile.Result{RequeueAfter: e.rest(decision.After, found.reread)}, e.settle(ctx, s, &decision)
+		if err := e.settle(ctx, s, &decision); err != nil || !decision.Held {
+			return reconcile.Result{RequeueAfter: e.rest(s.object(), decision.After, found.reread)}, err
+		}
+		return reconcile.Result{}, &waitsError{found.broker}
 	case lifecycle.Make, lifecycle.Change, lifecycle.Remove, lifecycle.Mitigate, lifecycle.Poll, lifecycle.Fetch:
 	}
 	if wait := e.dues.wait(s.object(), facts.Now); decision.Step == lifecycle.Poll && wait > 0 {
@@ -117,13 +124,14 @@ type turn struct {
 }
 
 // rest is the time until the next pass, if nothing happens before; 0: none.
-func (e *engine) rest(after time.Duration, reread bool) time.Duration {
+func (e *engine) rest(o client.Object, after time.Duration, reread bool) time.Duration {
 	if after > 0 || !reread {
 		return after
 	}
 	// What a pass finds by reading Secrets is found in time; not for all at once.
 	const spread = 10
-	return e.reread + time.Duration(rand.Int64N(int64(e.reread)/spread+1)) //nolint:gosec // it spreads reads
+	pause := e.rests.pause(o, e.reread)
+	return pause + time.Duration(rand.Int64N(int64(pause)/spread+1)) //nolint:gosec // it spreads reads
 }
 
 // act makes the call, between the writes of intent and outcome. What was begun is
@@ -132,12 +140,12 @@ func (e *engine) act(ctx context.Context, s subject, t *turn) (reconcile.Result,
 	if t.decision.Step == lifecycle.Make && !controllerutil.ContainsFinalizer(s.object(), v1beta1.FinalizerServiceCatalog) {
 		return reconcile.Result{}, e.store.hold(ctx, s.object())
 	}
-	leave, pause := e.brokers.enter(t.broker, t.facts.Now)
-	if pause > 0 {
-		return reconcile.Result{RequeueAfter: pause + time.Duration(rand.Int64N(int64(pause)))}, nil //nolint:gosec // it spreads retries
+	place := queue.FromContext(ctx)
+	if !place.Enter(t.broker.at()) {
+		return reconcile.Result{}, &waitsError{t.broker}
 	}
 	reply := lifecycle.Reply{Err: errPanic} // unless it comes to something else
-	defer func() { leave(reply.Err) }()
+	defer func() { place.Called(reply.Err) }()
 	broker, err := e.brokers.client(ctx, t.broker)
 	ctx = context.WithoutCancel(ctx)
 	t.stored = s.object()

@@ -153,9 +153,11 @@ func (w *bindingWorld) retriesUnasked(b *v1beta1.ServiceBinding, says string) {
 	assert.NotNil(w, b.Status.NextRetry)
 	assert.Nil(w, b.Status.CallDeadline, "no call is on its way")
 	assert.False(w, b.Status.OrphanMitigationInProgress)
-	known := w.reconciler.brokers.acquaintance(theBroker)
-	assert.Zero(w, known.failures, "it is nothing that the broker did")
-	assert.Zero(w, known.running)
+	w.silent(theBroker.at(), 4)
+	p := w.turn()
+	assert.False(w, p.Held(theBroker.at()), "it is nothing that the broker did: five in a row would bring a pause")
+	p.End(nil)
+	w.reconciler.brokers.queues.Answered(theBroker.at())
 }
 
 // A slowCaller is a subject that takes some time until its call can be sent, and notes until

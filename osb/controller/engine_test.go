@@ -17,17 +17,18 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
 func TestEngineRest(t *testing.T) {
 	t.Parallel()
-	e := &engine{reread: time.Minute}
-	assert.Equal(t, time.Second, e.rest(time.Second, true), "the next step has its own time")
-	assert.Zero(t, e.rest(0, false), "a watch tells of all that can change")
+	e, o := &engine{reread: time.Minute}, &v1beta1.ServiceBinding{}
+	assert.Equal(t, time.Second, e.rest(o, time.Second, true), "the next step has its own time")
+	assert.Zero(t, e.rest(o, 0, false), "a watch tells of all that can change")
 	for range 100 {
-		wait := e.rest(0, true)
+		wait := e.rest(o, 0, true)
 		assert.GreaterOrEqual(t, wait, time.Minute)
 		assert.LessOrEqual(t, wait, 66*time.Second)
 	}
@@ -132,18 +133,60 @@ func TestEngineGatherFails(t *testing.T) {
 	assert.Empty(t, w.broker.Calls())
 }
 
-// An intent that could not be stored is nobody's answer: a broker that is spared stays so.
+// An intent that could not be stored is no sign of life: a broker with a pause keeps it.
 func TestEngineIntentIsNoSignOfLife(t *testing.T) {
 	t.Parallel()
 	w := newBindingWorld(t)
-	known := w.reconciler.brokers.acquaintance(brokerKey{name: "broker"})
-	known.failures = failuresToSpare - 1
+	w.silent(queue.Broker{Name: "broker"}, 4)
 	w.fail[patchStatus] = apierrors.NewServiceUnavailable("away")
-	_, err := w.reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: w.at})
+	p := w.turn()
+	_, err := w.reconciler.Reconcile(queue.NewContext(t.Context(), p), reconcile.Request{NamespacedName: w.at})
 	require.Error(t, err)
+	p.End(nil)
 	assert.Empty(t, w.broker.Calls())
-	assert.Equal(t, failuresToSpare-1, known.failures)
-	assert.Zero(t, known.running)
+	w.silent(queue.Broker{Name: "broker"}, 1)
+	p = w.turn()
+	assert.True(t, p.Held(queue.Broker{Name: "broker"}), "the fifth that stays without an answer")
+	p.End(nil)
+}
+
+// What waits for a broker with a pause says so, and not until when.
+func TestEngineSaysThatItWaits(t *testing.T) {
+	t.Parallel()
+	w := newBindingWorld(t)
+	at := queue.Broker{Name: "broker"}
+	w.silent(at, 5)
+	p := w.turn()
+	_, err := w.reconciler.Reconcile(queue.NewContext(t.Context(), p), reconcile.Request{NamespacedName: w.at})
+	assert.Equal(t, &at, awaitedBy(err))
+	p.End(nil)
+	b := w.bindingHere()
+	ready, _ := v1beta1.FindCondition(b.Status.Conditions, v1beta1.ConditionReady)
+	assert.Contains(t, ready.Message, "the broker does not answer")
+	assert.Nil(t, b.Status.NextRetry)
+	assert.Empty(t, w.broker.Calls())
+	w.reconciler.brokers.queues.Answered(at)
+	b, _ = w.pass()
+	assert.NotNil(t, b.Status.Binding)
+}
+
+// turn is a pass over the binding.
+func (w *bindingWorld) turn() *queue.Pass {
+	w.Helper()
+	p, begun := w.reconciler.brokers.queues.Begin(queue.Item{Kind: "ServiceBinding", NamespacedName: w.at}, func(p *queue.Pass) { p.End(nil) })
+	require.True(w, begun)
+	return p
+}
+
+// silent has so many calls to a broker stay without an answer.
+func (w *bindingWorld) silent(at queue.Broker, times int) {
+	w.Helper()
+	for range times {
+		p := w.turn()
+		require.True(w, p.Enter(at))
+		p.Called(&osb.Error{Kind: osb.NeverSent})
+		p.End(nil)
+	}
 }
 
 // A caller is a subject whose call comes to nothing.

@@ -2,12 +2,16 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
-	"slices"
+	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/defaultplan/defaultplan/osb/controller/addresses"
+	"github.com/defaultplan/defaultplan/osb/controller/expose"
 )
 
 // A guard keeps the URL of a namespaced broker, which its namespace's users choose, from
@@ -15,50 +19,56 @@ import (
 // cloud's metadata and to the API server. It judges the address that is dialled, not the
 // name, which may resolve to anything.
 type guard struct {
-	// refused are further addresses, those of the API server.
-	refused []netip.Addr
-	// allowed are the operator's exceptions.
-	allowed []netip.Prefix
+	// given are the operator's rules.
+	given addresses.Rules
+	// around are the rules of the cluster as it is now, with the addresses of the API server.
+	around func(context.Context) (*expose.Rules, error)
+	// known are those that were read last; nil: none yet.
+	known atomic.Pointer[expose.Rules]
 }
 
-// metadata are addresses of clouds' metadata services that are neither loopback nor
-// link-local.
-var metadata = []netip.Addr{
-	netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("100.100.100.200"),
-	netip.MustParseAddr("168.63.129.16"), netip.MustParseAddr("192.0.0.192"),
+// look reads the rules of the cluster. It is not for dial to do: a call has its time for the broker alone.
+func (g *guard) look(ctx context.Context) error {
+	now, err := g.around(ctx)
+	if err == nil {
+		g.known.Store(now)
+	}
+	return err
 }
+
+var errUnlooked = errors.New("cannot connect to the broker: where the API server is was not read yet")
+
+// kubeletPorts are those at which kubelets answer, with a machine's pods and logs, in every
+// usual cluster.
+var kubeletPorts = map[uint16]bool{10250: true, 10255: true}
 
 // dialTimeout bounds a connection's making.
 const dialTimeout = 15 * time.Second
 
 // dial connects, unless the address is refused.
 func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	dialer := net.Dialer{Timeout: dialTimeout, Control: func(_, address string, _ syscall.RawConn) error { return g.check(address) }}
+	now := g.known.Load()
+	if now == nil {
+		return nil, errUnlooked
+	}
+	rules := g.given
+	rules.APIServer, rules.Own = now.APIServer, now.Own
+	dialer := net.Dialer{Timeout: dialTimeout, Control: func(_, address string, _ syscall.RawConn) error { return check(&rules, address) }}
 	return dialer.DialContext(ctx, network, address)
 }
 
-// check says why an address is refused.
-func (g *guard) check(address string) error {
+// check says why an address with its port is refused.
+func check(rules *addresses.Rules, address string) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return fmt.Errorf("cannot judge the broker's address %q: %w", address, err)
 	}
-	ip := at.Addr().Unmap().WithZone("")
-	for _, allowed := range g.allowed {
-		if allowed.Contains(ip) {
-			return nil
-		}
+	why := rules.Refuse(at.Addr())
+	if why == "" && kubeletPorts[at.Port()] && !rules.Allows(at.Addr()) {
+		why = fmt.Sprintf("is asked for at port %d, which is the kubelets'", at.Port())
 	}
-	for _, refused := range g.refused {
-		if refused.Unmap() == ip {
-			return fmt.Errorf("the broker's address %s is the API server's: a ServiceBroker cannot be there", ip)
-		}
+	if why == "" {
+		return nil
 	}
-	if slices.Contains(metadata, ip) {
-		return fmt.Errorf("the broker's address %s is that of a cloud's metadata service: a ServiceBroker cannot be there", ip)
-	}
-	if ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsUnspecified() || ip.IsMulticast() || ip.IsInterfaceLocalMulticast() {
-		return fmt.Errorf("the broker's address %s is a loopback, link-local or unspecified one: a ServiceBroker cannot be there, unless the operator allows it (--allow-broker-addresses)", ip)
-	}
-	return nil
+	return fmt.Errorf("the broker's address %s %s: a ServiceBroker cannot be there, unless the operator allows it (--allow-broker-addresses)", at.Addr(), why)
 }

@@ -27,6 +27,7 @@ type instances struct {
 
 // Reconcile takes one instance through one pass.
 func (r *instances) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	r.rests.forget(request.NamespacedName) // it is counted again where it comes to rest
 	instance := &v1beta1.ServiceInstance{}
 	if err := r.reader.Get(ctx, request.NamespacedName, instance); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
@@ -182,9 +183,9 @@ func (s *instanceSubject) unlawful(thing *lifecycle.Thing, ask *lifecycle.Ask) *
 	case toAdopt(thing):
 		return nil
 	case !thing.Record.Exists:
-		return s.parameters.unlawful(s.offering.plan.InstanceCreateParameterSchema)
+		return s.instances.parameters.unlawful(&s.parameters, s.offering.plan.InstanceCreateParameterSchema)
 	case has != nil && has.ParameterChecksum != ask.ParameterChecksum:
-		return s.parameters.unlawful(s.offering.plan.InstanceUpdateParameterSchema)
+		return s.instances.parameters.unlawful(&s.parameters, s.offering.plan.InstanceUpdateParameterSchema)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
+	"github.com/defaultplan/defaultplan/resolve"
 )
 
 // An offering is the plan that admission decided on, and its class, of either scope.
@@ -101,7 +102,7 @@ func (c *catalogReader) clusterOffering(ctx context.Context, ref *v1beta1.Decide
 			ClassExternalID:          class.Spec.ExternalID, PlanExternalID: plan.Spec.ExternalID,
 		},
 	}
-	return o, agree(o, plan.Spec.ClusterServiceBrokerName, ""), nil
+	return o, agree(resolve.ClassFrom(&class), resolve.PlanFrom(&plan)), nil
 }
 
 func (c *catalogReader) localOffering(ctx context.Context, ref *v1beta1.DecidedReference, namespace string) (*offering, *lifecycle.Problem, error) {
@@ -123,7 +124,7 @@ func (c *catalogReader) localOffering(ctx context.Context, ref *v1beta1.DecidedR
 			ClassExternalID: class.Spec.ExternalID, PlanExternalID: plan.Spec.ExternalID,
 		},
 	}
-	return o, agree(o, plan.Spec.ClusterServiceBrokerName, plan.Spec.ServiceBrokerName), nil
+	return o, agree(resolve.ClassFrom(&class), resolve.PlanFrom(&plan)), nil
 }
 
 func (c *catalogReader) get(ctx context.Context, at client.ObjectKey, into client.Object, reason, kind string) (*lifecycle.Problem, error) {
@@ -140,17 +141,15 @@ func (c *catalogReader) get(ctx context.Context, at client.ObjectKey, into clien
 	return nil, nil
 }
 
-// agree says what is wrong with an offering that no broker, or not one alone, offers. A
-// plan that names no broker goes with its class.
-func agree(o *offering, cluster, local string) *lifecycle.Problem {
+// agree says what is wrong with a plan and a class that no broker, or not one alone,
+// offers.
+func agree(class resolve.ClassEntry, plan resolve.PlanEntry) *lifecycle.Problem {
 	const reason = "ReferencesNonexistentBroker"
-	switch {
-	case o.target.ClusterServiceBrokerName == "" && o.target.ServiceBrokerName == "":
+	if why := resolve.Disagreement(&class, &plan); why != "" {
+		return &lifecycle.Problem{Reason: reason, Message: fmt.Sprintf("the plan is %s: choose another plan", why)}
+	}
+	if class.Broker.Name == "" {
 		return &lifecycle.Problem{Reason: reason, Waits: true, Message: "the class names no broker yet"}
-	case cluster == "" && local == "":
-		return nil
-	case cluster != o.target.ClusterServiceBrokerName || local != o.target.ServiceBrokerName:
-		return &lifecycle.Problem{Reason: reason, Message: "the plan and its class name different brokers: choose another plan"}
 	}
 	return nil
 }

@@ -77,6 +77,18 @@ func TestOffering(t *testing.T) {
 		"TwoBrokers": {reason: "none of them offers it", objects: clusterOffer(func(_ *v1beta1.ClusterServiceClass, p *v1beta1.ClusterServicePlan) {
 			p.Spec.ClusterServiceBrokerName = "other"
 		}), ref: decided("plan", ""), problem: "ReferencesNonexistentBroker"},
+		"LocalSaysNothing": {reason: "it goes with its class, which is at the namespace's own", objects: localOffer(func(_ *v1beta1.ServiceClass, p *v1beta1.ServicePlan) {
+			p.Spec.ServiceBrokerName = ""
+		}), ref: decided("", "plan"), broker: "ServiceBroker n/b"},
+		"LocalClassSaysNothing": {reason: "it stays so: the cluster's broker lists no classes here", objects: localOffer(func(c *v1beta1.ServiceClass, p *v1beta1.ServicePlan) {
+			c.Spec.ServiceBrokerName, p.Spec.ServiceBrokerName, p.Spec.ClusterServiceBrokerName = "", "", "b"
+		}), ref: decided("", "plan"), problem: "ReferencesNonexistentBroker"},
+		"LocalForged": {reason: "attack: its writer was not asked for the right to use the cluster's broker", objects: localOffer(func(c *v1beta1.ServiceClass, p *v1beta1.ServicePlan) {
+			c.Spec.ServiceBrokerName, p.Spec.ServiceBrokerName, c.Spec.ClusterServiceBrokerName = "", "", "b"
+		}), ref: decided("", "plan"), problem: "ReferencesNonexistentBroker"},
+		"LocalOfAnother": {reason: "attack: it names a broker of the attacker's own", objects: localOffer(func(c *v1beta1.ServiceClass, _ *v1beta1.ServicePlan) {
+			c.Spec.ServiceBrokerName, c.Spec.ClusterServiceBrokerName = "", "b"
+		}), ref: decided("", "plan"), problem: "ReferencesNonexistentBroker"},
 		"LocalOfCluster": {reason: "a user's own plan of a cluster's broker", objects: localOffer(func(c *v1beta1.ServiceClass, p *v1beta1.ServicePlan) {
 			c.Spec.ServiceBrokerName, p.Spec.ServiceBrokerName, c.Spec.ClusterServiceBrokerName, p.Spec.ClusterServiceBrokerName = "", "", "b", "b"
 		}), ref: decided("", "plan"), broker: "ClusterServiceBroker b"},

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -28,6 +27,8 @@ type Options struct {
 	SecretInterval time.Duration
 	// Workers is how many instances, and as many bindings, are handled at once.
 	Workers int
+	// Calls are how many calls to brokers run at once.
+	Calls CallOptions
 	// APIVersion is the version of the OSB API that brokers are told.
 	APIVersion string
 	// ContextAnnotations are the prefixes of the annotations of namespaces and instances
@@ -35,6 +36,8 @@ type Options struct {
 	ContextAnnotations []string
 	// AllowBrokerAddresses are the exceptions for ServiceBrokers, as CIDRs.
 	AllowBrokerAddresses []string
+	// DenyBrokerCIDRs are further addresses that ServiceBrokers may not have, as CIDRs.
+	DenyBrokerCIDRs []string
 	// Rotation is of the replacement of credentials.
 	Rotation RotationOptions
 	// ControllerName is what brokers call the controller by; it handles those only. Empty:
@@ -57,7 +60,7 @@ type Options struct {
 func NewOptions() *Options {
 	return &Options{
 		CallTimeout: osb.DefaultTimeout, MaxPolling: 7 * 24 * time.Hour, MaxRetry: 5 * time.Minute, RelistInterval: 24 * time.Hour,
-		SecretInterval: time.Minute, Workers: 32, APIVersion: osb.DefaultAPIVersion, Rotation: newRotationOptions(), ClusterDomain: "cluster.local",
+		SecretInterval: time.Minute, Workers: 32, Calls: newCallOptions(), APIVersion: osb.DefaultAPIVersion, Rotation: newRotationOptions(), ClusterDomain: "cluster.local",
 	}
 }
 
@@ -69,8 +72,10 @@ func (o *Options) Bind(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.MaxPolling, "maximum-polling-duration", o.MaxPolling, "longest time that a broker may work on one operation, where its plan does not say less")
 	flags.DurationVar(&o.MaxRetry, "maximum-retry-interval", o.MaxRetry, "longest time between two tries of a call that failed, where the broker does not ask for more")
 	flags.DurationVar(&o.RelistInterval, "broker-relist-interval", o.RelistInterval, "time between two fetches of a broker's catalog, where relistDuration does not say otherwise")
-	flags.DurationVar(&o.SecretInterval, "secret-interval", o.SecretInterval, "how often Secrets are read anew: of parametersFrom, of brokers, and those with credentials")
+	flags.DurationVar(&o.SecretInterval, "secret-interval", o.SecretInterval,
+		"how often Secrets are read again: of parametersFrom, of brokers, and those with credentials; the Secrets of many objects are read less often, 16 objects a second")
 	flags.IntVar(&o.Workers, "workers", o.Workers, "how many instances, and how many bindings, are handled at once")
+	o.Calls.bind(flags)
 	flags.StringVar(&o.APIVersion, "osb-api-version", o.APIVersion, "version of the Open Service Broker API that brokers are told")
 	flags.StringSliceVar(&o.ContextAnnotations, "context-annotations", o.ContextAnnotations,
 		"prefixes of the annotations of namespaces and instances that brokers are told, such as acme.com/; none by default")
@@ -83,7 +88,9 @@ func (o *Options) Bind(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.IgnoreQuotas, "ignore-quotas", o.IgnoreQuotas,
 		"with --namespaces: do not read policies; their limits do not hold for what this controller provisions")
 	flags.StringSliceVar(&o.AllowBrokerAddresses, "allow-broker-addresses", o.AllowBrokerAddresses,
-		"addresses, such as 10.0.0.0/8, at which a ServiceBroker may be although they are loopback, link-local or the API server's")
+		"addresses, such as 10.0.0.0/8, at which a ServiceBroker may be although they are refused, such as loopback, link-local or the API server's")
+	flags.StringSliceVar(&o.DenyBrokerCIDRs, "deny-broker-cidrs", o.DenyBrokerCIDRs,
+		"further addresses, such as 10.244.0.0/16, at which no ServiceBroker may be: those of pods and Services, where tenants are to reach none by a broker")
 }
 
 // Validate says which flag has what wrong.
@@ -100,22 +107,7 @@ func (o *Options) Validate() error {
 	if o.Workers < 1 {
 		errs = append(errs, fmt.Errorf("--workers is %d; allowed is 1 or more", o.Workers))
 	}
-	_, err := o.allowed()
+	_, err := o.brokerRules()
 	_, endpointsErr := o.endpointRules()
-	return errors.Join(append(errs, o.validateScope(), o.Rotation.validate(), endpointsErr, err)...)
-}
-
-// allowed are the addresses of AllowBrokerAddresses.
-func (o *Options) allowed() ([]netip.Prefix, error) {
-	var prefixes []netip.Prefix
-	var errs []error
-	for _, text := range o.AllowBrokerAddresses {
-		prefix, err := netip.ParsePrefix(text)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("--allow-broker-addresses has %q; allowed are addresses such as 10.0.0.0/8 or 127.0.0.1/32", text))
-			continue
-		}
-		prefixes = append(prefixes, prefix.Masked())
-	}
-	return prefixes, errors.Join(errs...)
+	return errors.Join(append(errs, o.validateScope(), o.Calls.validate(), o.Rotation.validate(), endpointsErr, err)...)
 }

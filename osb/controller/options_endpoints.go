@@ -3,6 +3,7 @@ package controller
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
 
 	"github.com/spf13/pflag"
@@ -37,16 +38,18 @@ func (o *Options) endpointRules() (expose.Rules, error) {
 }
 
 // newSurroundings are those of a manager's cluster.
-func newSurroundings(mgr manager.Manager, o *Options, g *guard) (*surroundings, error) {
+func newSurroundings(mgr manager.Manager, o *Options) (*surroundings, error) {
 	rules, err := o.endpointRules()
 	if err != nil {
 		return nil, err
 	}
-	for _, address := range g.refused {
-		rules.APIServer = append(rules.APIServer, address.Unmap().WithZone(""))
+	if rules.Own, err = ownAddresses(); err != nil {
+		return nil, err
 	}
 	for _, name := range apiServerHosts(mgr.GetConfig().Host) {
-		if _, err := netip.ParseAddr(name); err != nil && name != "" {
+		if address, err := netip.ParseAddr(name); err == nil {
+			rules.APIServer = append(rules.APIServer, address)
+		} else if name != "" {
 			rules.APIServerNames = append(rules.APIServerNames, name)
 		}
 	}
@@ -54,4 +57,19 @@ func newSurroundings(mgr manager.Manager, o *Options, g *guard) (*surroundings, 
 		mgr.GetLogger().Info("--cluster-cidrs is empty: the Services of bindings may lead to pods and nodes, by address")
 	}
 	return &surroundings{live: mgr.GetAPIReader(), clock: clock.RealClock{}, given: rules, reread: o.SecretInterval, whole: len(o.Namespaces) == 0}, nil
+}
+
+// ownAddresses are those of this machine, or pod.
+func ownAddresses() ([]netip.Addr, error) {
+	interfaces, err := net.InterfaceAddrs()
+	if err != nil {
+		return nil, fmt.Errorf("cannot find out the controller's own addresses: %w", err)
+	}
+	var own []netip.Addr
+	for _, one := range interfaces {
+		if prefix, err := netip.ParsePrefix(one.String()); err == nil {
+			own = append(own, prefix.Addr())
+		}
+	}
+	return own, nil
 }

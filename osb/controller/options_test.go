@@ -22,7 +22,7 @@ func TestOptions(t *testing.T) {
 		"NoRelist":     {reason: "all the time", args: []string{"--broker-relist-interval=0s"}, says: []string{"--broker-relist-interval"}},
 		"NoSecrets":    {reason: "all the time", args: []string{"--secret-interval=0s"}, says: []string{"--secret-interval"}},
 		"NoWorkers":    {reason: "nobody works", args: []string{"--workers=0"}, says: []string{"--workers is 0"}},
-		"NoAddresses":  {reason: "all that is wrong is told", args: []string{"--allow-broker-addresses=localhost,10.0.0.1"}, says: []string{`"localhost"`, `"10.0.0.1"`}},
+		"NoAddresses":  {reason: "all that is wrong is told", args: []string{"--allow-broker-addresses=localhost,10.0.0.1/33"}, says: []string{`"localhost"`, `"10.0.0.1/33"`}},
 		"BadName":      {reason: "its Lease is called after it", args: []string{"--controller-name=Far East"}, says: []string{`--controller-name is "Far East"`}},
 		"BadNamespace": {reason: "there can be none", args: []string{"--namespaces=a,*", "--cluster-id=c"}, says: []string{`--namespaces has "*"`}},
 		"NoClusterID":  {reason: "it cannot be found out", args: []string{"--namespaces=a"}, says: []string{"--namespaces goes with --cluster-id"}},
@@ -50,8 +50,8 @@ func TestOptionsAllowWholeNetworks(t *testing.T) {
 	t.Parallel()
 	o := NewOptions()
 	o.AllowBrokerAddresses = []string{"10.1.2.3/8"}
-	prefixes, err := o.allowed()
+	rules, err := o.brokerRules()
 	require.NoError(t, err)
-	require.Len(t, prefixes, 1)
-	assert.Equal(t, "10.0.0.0/8", prefixes[0].String(), "whatever was written behind the prefix")
+	require.Len(t, rules.AllowAddresses, 1)
+	assert.Equal(t, "10.0.0.0/8", rules.AllowAddresses[0].String(), "whatever was written behind the prefix")
 }

@@ -3,11 +3,13 @@ package controller
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	yamlv3 "go.yaml.in/yaml/v3"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -41,9 +43,14 @@ type parameters struct {
 	redactor    redactor
 }
 
-// A parametersReader reads the Secrets that parameters come from.
+// A parametersReader reads the Secrets that parameters come from, and holds the whole against schemas.
 type parametersReader struct {
-	live client.Reader
+	live    client.Reader
+	schemas *schemas
+}
+
+func newParametersReader(live client.Reader) parametersReader {
+	return parametersReader{live: live, schemas: newSchemas()}
 }
 
 // read puts together what a broker is sent: what admission left in spec, without the
@@ -60,13 +67,13 @@ func (p parametersReader) read(ctx context.Context, o client.Object, spec *runti
 	if shown == nil {
 		shown = map[string]any{}
 	}
-	given, secret := map[string]string{}, map[string]any{}
+	given, secret, room := map[string]string{}, map[string]any{}, maxFromSecrets
 	for i := range from {
 		ref := from[i].SecretKeyRef
 		if ref == nil {
 			continue
 		}
-		add, problem, err := p.secret(ctx, o.GetNamespace(), ref)
+		add, problem, err := p.secret(ctx, o.GetNamespace(), ref, &room)
 		if problem != nil || err != nil {
 			return parameters{}, problem, err
 		}
@@ -149,9 +156,13 @@ func problemf(format string, args ...any) *lifecycle.Problem {
 	return &lifecycle.Problem{Reason: reasonParameters, Message: fmt.Sprintf(format, args...)}
 }
 
+// maxFromSecrets is how many bytes all sources of an object's parameters may have: what one
+// Secret may.
+const maxFromSecrets = corev1.MaxSecretSize
+
 // secret reads the object of parameters that one key of a Secret holds, as JSON or
-// YAML. No error tells of its content.
-func (p parametersReader) secret(ctx context.Context, namespace string, ref *v1beta1.SecretKeyReference) (map[string]any, *lifecycle.Problem, error) {
+// YAML, and takes its size from the room that there is. No error tells of its content.
+func (p parametersReader) secret(ctx context.Context, namespace string, ref *v1beta1.SecretKeyReference, room *int) (map[string]any, *lifecycle.Problem, error) {
 	var secret corev1.Secret
 	err := p.live.Get(ctx, client.ObjectKey{Namespace: namespace, Name: ref.Name}, &secret)
 	if apierrors.IsNotFound(err) {
@@ -164,31 +175,57 @@ func (p parametersReader) secret(ctx context.Context, namespace string, ref *v1b
 	if !ok {
 		return nil, &lifecycle.Problem{Reason: reasonParameters, Waits: true, Message: fmt.Sprintf("the Secret %q of parametersFrom has no key %q", ref.Name, ref.Key)}, nil
 	}
+	if *room -= len(content); *room < 0 {
+		return nil, &lifecycle.Problem{
+			Reason: reasonParameters, Waits: true, Message: fmt.Sprintf("the Secrets of parametersFrom, up to %q, hold more than %d bytes: make them smaller", ref.Name, maxFromSecrets),
+		}, nil
+	}
 	values, err := decoded([]byte(strings.TrimSpace(string(content))))
 	if err == nil {
 		return values, nil, nil
 	}
-	if asJSON, yamlErr := yaml.YAMLToJSONStrict(content); yamlErr == nil {
-		if values, err = decoded(asJSON); err == nil {
-			return values, nil, nil
-		}
+	if values, err = ofYAML(content); err == nil {
+		return values, nil, nil
 	}
 	return nil, &lifecycle.Problem{
-		Reason: reasonParameters, Waits: true, Message: fmt.Sprintf("the key %q of Secret %q of parametersFrom does not hold a JSON object", ref.Key, ref.Name),
+		Reason: reasonParameters, Waits: true, Message: fmt.Sprintf("the key %q of Secret %q of parametersFrom does not hold a JSON object, nor YAML of one without aliases", ref.Key, ref.Name),
 	}, nil
+}
+
+var errAlias = errors.New("it has an alias")
+
+// ofYAML reads an object of parameters from YAML. It has no aliases: a text of a few
+// hundred kilobytes can mean gigabytes by them.
+func ofYAML(content []byte) (map[string]any, error) {
+	var document yamlv3.Node
+	if err := yamlv3.Unmarshal(content, &document); err != nil {
+		return nil, fmt.Errorf("cannot read YAML: %w", err)
+	}
+	if hasAlias(&document) {
+		return nil, errAlias
+	}
+	asJSON, err := yaml.YAMLToJSONStrict(content)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read YAML: %w", err)
+	}
+	return decoded(asJSON)
+}
+
+func hasAlias(node *yamlv3.Node) bool {
+	return node.Kind == yamlv3.AliasNode || slices.ContainsFunc(node.Content, hasAlias)
 }
 
 // unlawful says what a schema says against the whole of the parameters. Admission has
 // checked what did not come from Secrets; a schema that cannot be used is no problem.
-func (p *parameters) unlawful(schema *runtime.RawExtension) *lifecycle.Problem {
-	if !p.fromSecrets || len(rawOf(schema)) == 0 {
+func (p parametersReader) unlawful(given *parameters, schema *runtime.RawExtension) *lifecycle.Problem {
+	if !given.fromSecrets || len(rawOf(schema)) == 0 {
 		return nil
 	}
-	compiled, err := merge.Compile(schema.Raw)
-	if err != nil {
+	compiled := p.schemas.compile(schema.Raw)
+	if compiled == nil {
 		return nil
 	}
-	report, err := compiled.Check(p.values)
+	report, err := compiled.Check(given.values)
 	if err != nil || report.Total == 0 {
 		return nil
 	}

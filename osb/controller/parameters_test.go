@@ -3,6 +3,8 @@ package controller
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -32,7 +34,8 @@ func TestReadParameters(t *testing.T) {
 	t.Parallel()
 	secrets := stored(t,
 		secretWith("good", map[string]string{"p": `{"password": "hunter2", "deep": {"a": "secret"}}`, "same": `{"password": "x"}`, "yaml": "a: 1\nb: two\n", "empty": " ", "null": "null"}),
-		secretWith("bad", map[string]string{"list": `["hunter2"]`, "text": "hunter2", "twice": "{\"a\": 1, \"a\": 2}", "broken": `{"password": "hunter2"`}))
+		secretWith("bad", map[string]string{"list": `["hunter2"]`, "text": "hunter2", "twice": "{\"a\": 1, \"a\": 2}", "broken": `{"password": "hunter2"`, "alias": "a: &a hunter2\nb: [*a, *a]\n"}),
+		secretWith("large", map[string]string{"a": `{"a":"` + strings.Repeat("x", 600<<10) + `"}`, "b": `{"b":"` + strings.Repeat("x", 600<<10) + `"}`}))
 	for name, test := range map[string]struct {
 		reason, spec, applied string
 		from                  []v1beta1.ParametersFromSource
@@ -64,6 +67,8 @@ func TestReadParameters(t *testing.T) {
 		"Text":         {reason: "not an object", from: []v1beta1.ParametersFromSource{refTo("bad", "text")}, problem: `does not hold a JSON object`, waits: true},
 		"Twice":        {reason: "a key that is there twice", from: []v1beta1.ParametersFromSource{refTo("bad", "twice")}, problem: `does not hold a JSON object`, waits: true},
 		"Broken":       {reason: "not even JSON", from: []v1beta1.ParametersFromSource{refTo("bad", "broken")}, problem: `does not hold a JSON object`, waits: true},
+		"Alias":        {reason: "attack: a Secret of a megabyte means gigabytes by them", from: []v1beta1.ParametersFromSource{refTo("bad", "alias")}, problem: `does not hold a JSON object, nor YAML of one without aliases`, waits: true},
+		"TooLarge":     {reason: "attack: one Secret many times, or many Secrets", from: []v1beta1.ParametersFromSource{refTo("large", "a"), refTo("large", "b")}, problem: `up to "large", hold more than 1048576 bytes`, waits: true},
 		"NoObject":     {reason: "a spec from before admission", spec: `[1]`, problem: "spec.parameters is not a JSON object"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -73,7 +78,7 @@ func TestReadParameters(t *testing.T) {
 			if test.spec != "" {
 				spec = &runtime.RawExtension{Raw: []byte(test.spec)}
 			}
-			got, problem, err := parametersReader{secrets}.read(t.Context(), o, spec, test.from)
+			got, problem, err := newParametersReader(secrets).read(t.Context(), o, spec, test.from)
 			require.NoError(t, err)
 			if test.problem != "" {
 				require.NotNil(t, problem, test.reason)
@@ -98,7 +103,7 @@ func TestReadParametersWhileTheServerIsAway(t *testing.T) {
 	c := interceptor.NewClient(stored(t), interceptor.Funcs{Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
 		return errors.New("the server is away")
 	}})
-	_, problem, err := parametersReader{c}.read(t.Context(), &v1beta1.ServiceInstance{}, nil, []v1beta1.ParametersFromSource{refTo("good", "p")})
+	_, problem, err := newParametersReader(c).read(t.Context(), &v1beta1.ServiceInstance{}, nil, []v1beta1.ParametersFromSource{refTo("good", "p")})
 	assert.Nil(t, problem)
 	assert.EqualError(t, err, `cannot read Secret "good" of parametersFrom: the server is away`)
 }
@@ -124,7 +129,7 @@ func TestUnlawfulParameters(t *testing.T) {
 			if test.schema != "" {
 				raw = &runtime.RawExtension{Raw: []byte(test.schema)}
 			}
-			problem := test.parameters.unlawful(raw)
+			problem := newParametersReader(nil).unlawful(&test.parameters, raw)
 			if test.says == "" {
 				assert.Nil(t, problem, test.reason)
 				return
@@ -134,4 +139,21 @@ func TestUnlawfulParameters(t *testing.T) {
 			assert.False(t, problem.Waits)
 		})
 	}
+}
+
+// A schema is compiled once, also one that cannot be used, and not all are kept.
+func TestSchemasAreKept(t *testing.T) {
+	t.Parallel()
+	s := newSchemas()
+	first := s.compile([]byte(`{"title":"0"}`))
+	require.NotNil(t, first)
+	assert.Same(t, first, s.compile([]byte(`{"title":"0"}`)))
+	assert.Nil(t, s.compile([]byte(`{"type":7}`)))
+	assert.Nil(t, s.compile([]byte(`{"type":7}`)))
+	assert.Equal(t, 2, s.kept.Len())
+	for i := range 2 * keptSchemas {
+		require.NotNil(t, s.compile(fmt.Appendf(nil, `{"title":"%d"}`, i+1)))
+	}
+	assert.Equal(t, keptSchemas, s.kept.Len())
+	assert.NotSame(t, first, s.compile([]byte(`{"title":"0"}`)))
 }

@@ -4,14 +4,12 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"net/netip"
 	"net/url"
 	"os"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	clientevents "k8s.io/client-go/tools/events"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -19,10 +17,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	crmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/controller/relist"
 	"github.com/defaultplan/defaultplan/resolve/quota"
 )
@@ -50,17 +48,21 @@ func Setup(ctx context.Context, mgr manager.Manager, o *Options) error {
 	if err := crmetrics.Registry.Register(&census{reader: mgr.GetClient(), scope: o.scope(), clock: clock.RealClock{}, elected: mgr.Elected()}); err != nil {
 		return fmt.Errorf("cannot register metrics: %w", err)
 	}
-	guard, err := newGuard(mgr.GetConfig().Host, o)
+	around, err := newSurroundings(mgr, o)
+	if err != nil {
+		return err
+	}
+	rules, err := o.brokerRules()
 	if err != nil {
 		return err
 	}
 	known := &brokers{
-		reader: mgr.GetClient(), live: mgr.GetAPIReader(), clock: clock.RealClock{}, guard: guard, scope: o.scope(), reread: o.SecretInterval, metrics: counted,
+		reader: mgr.GetClient(), live: mgr.GetAPIReader(), clock: clock.RealClock{}, guard: &guard{given: rules, around: around.now}, scope: o.scope(), reread: o.SecretInterval, metrics: counted,
+		queues: queue.New(o.Calls.limits(o.Calls.Calls, callsPerBroker)),
 		config: osb.Config{Timeout: o.CallTimeout, APIVersion: o.APIVersion, Wrap: o.Wrap},
 	}
-	around, err := newSurroundings(mgr, o, guard)
-	if err != nil {
-		return err
+	if err := mgr.Add(known.queues); err != nil {
+		return fmt.Errorf("cannot set up the queues of the brokers: %w", err)
 	}
 	p := parts{
 		mgr: mgr, options: o, brokers: known, metrics: counted, around: around,
@@ -99,14 +101,14 @@ func (p *parts) running() controller.Options {
 	return controller.Options{
 		MaxConcurrentReconciles: p.options.Workers,
 		// Whatever has its own time to wait says so; this is for what went wrong here.
-		RateLimiter: workqueue.DefaultTypedControllerRateLimiter[reconcile.Request](),
+		RateLimiter: errorPauses(),
 	}
 }
 
 func (p *parts) addInstances() error {
 	r := &instances{
 		engine: p.engine(), reader: p.mgr.GetClient(), catalog: catalogReader{p.mgr.GetClient()}, platform: p.platform,
-		parameters: parametersReader{p.mgr.GetAPIReader()}, holders: holders{client: p.mgr.GetClient(), live: p.mgr.GetAPIReader(), events: &events{recorder: p.recorder}},
+		parameters: newParametersReader(p.mgr.GetAPIReader()), holders: holders{client: p.mgr.GetClient(), live: p.mgr.GetAPIReader(), events: &events{recorder: p.recorder}},
 		quotas: p.quotas(),
 	}
 	plans := builder.WithPredicates(specOrAnnotations())
@@ -114,10 +116,12 @@ func (p *parts) addInstances() error {
 	if !p.options.scope().restricted() {
 		added = added.Watches(&v1beta1.ClusterServicePlan{}, byPlan(p.mgr.GetClient()), plans)
 	}
+	dispatched := newDispatcher(r, "ServiceInstance", p.brokers.queues)
 	err := p.watchSlots(added, quota.Instances).
 		Watches(&v1beta1.ServicePlan{}, byPlan(p.mgr.GetClient()), plans).
 		Watches(&v1beta1.ServiceBinding{}, ofBinding(), builder.WithPredicates(letsGo())).
-		WithOptions(p.running()).Complete(r)
+		WatchesRawSource(dispatched.source()).
+		WithOptions(p.running()).Complete(dispatched)
 	if err != nil {
 		return fmt.Errorf("cannot set up the instances: %w", err)
 	}
@@ -127,30 +131,36 @@ func (p *parts) addInstances() error {
 func (p *parts) addBindings() error {
 	r := &bindings{
 		engine: p.engine(), reader: p.mgr.GetClient(), catalog: catalogReader{p.mgr.GetClient()}, platform: p.platform,
-		parameters: parametersReader{p.mgr.GetAPIReader()},
+		parameters: newParametersReader(p.mgr.GetAPIReader()),
 		rotating:   p.options.rotating(),
 		secrets:    secrets{client: p.mgr.GetClient(), live: p.mgr.GetAPIReader(), scheme: p.mgr.GetScheme()},
 	}
 	r.services, r.quotas = services{secrets: r.secrets, around: p.around}, p.quotas()
 	controlled := ctrl.NewControllerManagedBy(p.mgr).Named("bindings").For(&v1beta1.ServiceBinding{}).
-		Watches(&v1beta1.ServiceInstance{}, byInstance(p.mgr.GetClient())).
+		Watches(&v1beta1.ServiceInstance{}, byInstance(p.mgr.GetClient()), builder.WithPredicates(readByBindings())).
 		WithOptions(p.running())
-	err := p.watchSlots(p.watchSharing(controlled), quota.Bindings).Complete(r)
+	dispatched := newDispatcher(r, "ServiceBinding", p.brokers.queues)
+	err := p.watchSlots(p.watchSharing(controlled), quota.Bindings).WatchesRawSource(dispatched.source()).Complete(dispatched)
 	if err != nil {
 		return fmt.Errorf("cannot set up the bindings: %w", err)
 	}
 	return nil
 }
 
-// relistWorkers is how many brokers are relisted at once; each of them writes in
-// parallel by itself.
-const relistWorkers = 4
+// relistsAtOnce is how many brokers are relisted at once; each of them writes in parallel
+// by itself.
+const relistsAtOnce = 12
 
 func (p *parts) addBrokers() error {
+	fetches := queue.New(p.options.Calls.limits(relistsAtOnce, 1))
+	if err := p.mgr.Add(fetches); err != nil {
+		return fmt.Errorf("cannot set up the queue of the catalogs: %w", err)
+	}
 	ask, err := addBrokers(p.mgr, brokerOptions{
 		client: p.mgr.GetClient(), fetch: p.brokers.catalog, recorder: p.recorder, clock: clock.RealClock{}, interval: p.options.RelistInterval, metrics: p.metrics, scope: p.options.scope(),
+		gone:   p.brokers.drop,
 		engine: &relist.Engine{Client: p.mgr.GetClient(), Reader: p.mgr.GetClient(), Live: p.mgr.GetAPIReader()},
-	}, relistWorkers)
+	}, fetches)
 	p.brokers.relist = ask
 	return err
 }
@@ -173,21 +183,6 @@ func findClusterID(ctx context.Context, live client.Reader, given string) (strin
 		return "", fmt.Errorf("cannot find out the cluster's ID (set --cluster-id): %w", err)
 	}
 	return string(system.UID), nil
-}
-
-// newGuard refuses the API server's addresses, as far as they are known.
-func newGuard(host string, o *Options) (*guard, error) {
-	allowed, err := o.allowed()
-	if err != nil {
-		return nil, err
-	}
-	g := &guard{allowed: allowed}
-	for _, name := range apiServerHosts(host) {
-		if ip, err := netip.ParseAddr(name); err == nil {
-			g.refused = append(g.refused, ip)
-		}
-	}
-	return g, nil
 }
 
 // apiServerHosts are the names and addresses of the API server, as this process knows it.

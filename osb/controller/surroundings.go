@@ -96,7 +96,7 @@ func (s *surroundings) service(ctx context.Context, rules *expose.Rules) error {
 	if err := s.live.Get(ctx, apiServer, &service); err != nil {
 		return err
 	}
-	rules.APIServer = append(rules.APIServer, addresses(append(service.Spec.ClusterIPs, service.Spec.ClusterIP))...)
+	rules.APIServer = append(rules.APIServer, addressesOf(append(service.Spec.ClusterIPs, service.Spec.ClusterIP))...)
 	return nil
 }
 
@@ -108,14 +108,14 @@ func (s *surroundings) endpoints(ctx context.Context, rules *expose.Rules) error
 	}
 	for i := range list.Items {
 		for j := range list.Items[i].Endpoints {
-			rules.APIServer = append(rules.APIServer, addresses(list.Items[i].Endpoints[j].Addresses)...)
+			rules.APIServer = append(rules.APIServer, addressesOf(list.Items[i].Endpoints[j].Addresses)...)
 		}
 	}
 	return nil
 }
 
-// addresses are those of texts that are some.
-func addresses(texts []string) []netip.Addr {
+// addressesOf are those of texts that are some.
+func addressesOf(texts []string) []netip.Addr {
 	var found []netip.Addr
 	for _, text := range texts {
 		if address, err := netip.ParseAddr(text); err == nil {

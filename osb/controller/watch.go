@@ -3,7 +3,9 @@ package controller
 import (
 	"context"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -48,6 +50,33 @@ func byInstance(reader client.Reader) handler.EventHandler {
 		}
 		return requests
 	})
+}
+
+// readByBindings lets pass of an instance's changes those of what its bindings read. Most writes of its status tell how
+// an operation is going, and it may have thousands of bindings.
+func readByBindings() predicate.Predicate {
+	return predicate.Or[client.Object](
+		predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{},
+		predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+			before, isInstance := e.ObjectOld.(*v1beta1.ServiceInstance)
+			now, isInstanceNow := e.ObjectNew.(*v1beta1.ServiceInstance)
+			if !isInstance || !isInstanceNow {
+				return true
+			}
+			if _, dedicated := now.DedicatedTo(); dedicated { // a claim's status tells what its instance's does
+				return true
+			}
+			return !before.DeletionTimestamp.Equal(now.DeletionTimestamp) || !equality.Semantic.DeepEqual(seenByBindings(before), seenByBindings(now))
+		}},
+	)
+}
+
+// seenByBindings is what bindings read of an instance's status.
+func seenByBindings(i *v1beta1.ServiceInstance) v1beta1.ServiceInstanceStatus {
+	return v1beta1.ServiceInstanceStatus{
+		ProvisionStatus: i.Status.ProvisionStatus, ExternalProperties: i.Status.ExternalProperties, ExternalID: i.Status.ExternalID,
+		CurrentOperation: i.Status.CurrentOperation, Unusable: i.Status.Unusable, ControllerName: i.Status.ControllerName,
+	}
 }
 
 // ofBinding brings a pass over the instance of a binding that is gone.

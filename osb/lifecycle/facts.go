@@ -46,11 +46,13 @@ type Facts struct {
 	// Fetchable says that the broker can be asked for it: instances_retrievable or
 	// bindings_retrievable.
 	Fetchable bool
+	// MaxDeadline is the longest time that a call and what comes before it may take; 0:
+	// an hour. A Deadline that is further away was written by a clock that is ahead.
+	MaxDeadline time.Duration
 	// Settled says that no call of this process is under way: the Deadline that it
 	// wrote itself need not be waited out, but for a call that makes something.
 	Settled bool
-	// HeldUntil is until when the broker is spared, or zero; HeldBecause says why.
-	HeldUntil   time.Time
+	// HeldBecause says why the broker is not called now; empty: it may be.
 	HeldBecause string
 	// BrokerGone says that the broker of what is recorded is not registered any more.
 	BrokerGone bool

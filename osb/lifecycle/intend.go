@@ -113,7 +113,9 @@ func (t *Thing) blocked(f *Facts) Decision {
 	if !r.Async {
 		r.ObservedGeneration = t.Generation
 	}
-	if r.Operation == NoOperation {
+	if r.Operation == NoOperation && !r.NextRetry.After(f.Now) {
+		// Until then, the broker may have asked for patience: that it is asked of does not end
+		// with what blocks.
 		r.Retries, r.NextRetry = 0, time.Time{}
 	}
 	if p.Undecided {
@@ -142,10 +144,10 @@ func (t *Thing) heldBack(f *Facts) Decision {
 	return Decision{Step: Rest, Record: r}
 }
 
-// held rests because the broker is spared.
-func (t *Thing) held(f *Facts, wait time.Duration) Decision {
+// held rests because the broker is not called now. How long that lasts is not stored: it
+// is over with the broker's first sign of life.
+func (t *Thing) held(f *Facts) Decision {
 	r := t.Record
-	r.NextRetry = f.HeldUntil
 	if _, ok := v1beta1.FindCondition(r.Conditions, v1beta1.ConditionReady); !ok {
 		r.ObservedGeneration = t.Generation
 		r.set(v1beta1.Waiting(reasonHeld, f.HeldBecause), f.Now)
@@ -153,7 +155,7 @@ func (t *Thing) held(f *Facts, wait time.Duration) Decision {
 	if !r.failedForGood() {
 		r.busy(reasonHeld, f.HeldBecause, f.Now)
 	}
-	return Decision{Step: Rest, After: wait, Record: r}
+	return Decision{Step: Rest, Held: true, Record: r}
 }
 
 // stop rests until the spec changes.

@@ -55,6 +55,9 @@ type Decision struct {
 	Again bool
 	// After is how long to rest; 0: until something changes.
 	After time.Duration
+	// Held says that there is a call to make, once the broker may be called again; with
+	// Rest only.
+	Held bool
 	// Record is what to store before the step; where it equals what is stored, there
 	// is nothing to write. A call is made only once it is stored: it holds the call's
 	// Deadline.
@@ -68,12 +71,13 @@ type Decision struct {
 
 // Next decides what to do with a thing. It decides on at most one call.
 func Next(t Thing, f Facts) Decision {
+	t.Record.bound(&f)
 	d := next(&t, &f)
 	if !d.Step.calls() {
 		return d
 	}
-	if wait := f.HeldUntil.Sub(f.Now); wait > 0 {
-		return t.held(&f, wait)
+	if f.HeldBecause != "" {
+		return t.held(&f)
 	}
 	return d
 }

@@ -111,9 +111,14 @@ func (c *call) undo(reason, message string, e *osb.Error) Outcome {
 		r.NextRetry = r.Deadline
 	}
 	r.miss(reason, message, c.facts.Now)
+	c.announceMitigation(r)
+	return Outcome{Record: *r, Event: &Event{Warning: true, Reason: reason, Message: message}}
+}
+
+// announceMitigation says that what may be there is to be removed, in the write that says why.
+func (c *call) announceMitigation(r *Record) {
 	mitigation := words(c.thing.Kind, Mitigate)
 	r.set(v1beta1.OrphanMitigation(mitigation.inFlight, mitigation.workMessage), c.facts.Now)
-	return Outcome{Record: *r, Event: &Event{Warning: true, Reason: reason, Message: message}}
 }
 
 // anew: what is there is of no use; where it is not ours to remove, that is the end.
@@ -127,7 +132,9 @@ func (c *call) anew(reason, message string) Outcome {
 // useless: what is there is of no use, and another one would be of none either.
 func (c *call) useless(reason, message string) Outcome {
 	o := c.stop(reason, message)
-	o.Record.Mitigating = c.thing.own() && !c.facts.PartLost
+	if o.Record.Mitigating = c.thing.own() && !c.facts.PartLost; o.Record.Mitigating {
+		c.announceMitigation(&o.Record)
+	}
 	return o
 }
 

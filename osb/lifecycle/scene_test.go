@@ -138,7 +138,7 @@ func (s *scene) otherFacts(at *state) map[string]Facts {
 		add("InstanceFailed", func(f *Facts) { problem(f, Problem{Reason: "ProvisionCallFailed", Message: "no", Failed: true}) })
 		add("InstanceGone", func(f *Facts) { problem(f, Problem{Reason: "InstanceGone", Message: "gone", Voids: true}) })
 	}
-	add("Held", func(f *Facts) { f.HeldUntil, f.HeldBecause = f.Now.Add(time.Minute), "it does not answer" })
+	add("Held", func(f *Facts) { f.HeldBecause = "it does not answer" })
 	add("NotReady", func(f *Facts) { f.BrokerReady = false })
 	if at.thing.Deleting && s.kind == Instance {
 		add("Holders", func(f *Facts) { f.Holders = []string{"binding"} })

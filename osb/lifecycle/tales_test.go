@@ -43,6 +43,18 @@ func TestTales(t *testing.T) {
 			a.does(Mitigate).fails(gone)
 			require.NotEqual(t, specID, a.thing.Record.ID)
 		}},
+		"PatienceWhileBlocked": {"a broker that asked for patience is not asked earlier because something else was waited for", func(t *testing.T) {
+			a := newTale(t, aBinding)
+			a.does(Make).fails(osb.Error{Kind: osb.Unavailable, StatusCode: 429, RetryAfter: time.Hour})
+			until := a.thing.Record.NextRetry
+			f := a.facts()
+			f.Ask, f.Problem = nil, &Problem{Reason: "ErrorInstanceNotReady", Message: "its instance is being changed", Waits: true}
+			a.doesWith(Rest, f)
+			require.Equal(t, until, a.thing.Record.NextRetry)
+			a.does(Rest)
+			a.now = until
+			a.does(Make)
+		}},
 		"GoneTooEarlyAtDeletion": {"the same where the user deletes it", func(t *testing.T) {
 			a := newTale(t, anInstance)
 			a.does(Make).fails(cut)
@@ -187,12 +199,27 @@ func TestTales(t *testing.T) {
 			a.now = a.now.Add(time.Hour)
 			a.does(Mitigate)
 		}},
+		"ClockAhead": {"what another clock wrote is not waited for longer than a call can take", func(t *testing.T) {
+			a := newTale(t, anInstance)
+			a.does(Make).fails(osb.Error{Kind: osb.BrokerFault, StatusCode: 400})
+			a.thing.Record.Operation, a.thing.Record.Deadline = Making, a.now.Add(300*24*time.Hour)
+			a.does(Rest)
+			require.Equal(t, longestDeadline, a.decision.After)
+			require.Equal(t, a.now.Add(longestDeadline), a.thing.Record.Deadline, "stored, so that the wait ends")
+			a.now = a.now.Add(longestDeadline)
+			a.does(Mitigate).fails(osb.Error{Kind: osb.BrokerFault, StatusCode: 500})
+			a.thing.Record.NextRetry = a.now.Add(300 * 24 * time.Hour)
+			a.does(Rest)
+			require.Equal(t, osb.LongestWait, a.decision.After)
+			a.now = a.now.Add(osb.LongestWait)
+			a.does(Mitigate)
+		}},
 		"HeldMitigation": {"a failed thing that waits for its broker stays stalled", func(t *testing.T) {
 			a := newTale(t, anInstance)
 			a.does(Make).answers(osb.Response{Async: true})
 			a.does(Poll).polls(osb.LastOperation{State: osb.Failed})
 			f := a.facts()
-			f.HeldUntil = a.now.Add(time.Minute)
+			f.HeldBecause = "it does not answer"
 			a.doesWith(Rest, f)
 			require.True(t, a.thing.Record.holds(v1beta1.ConditionStalled))
 		}},
@@ -200,7 +227,7 @@ func TestTales(t *testing.T) {
 			a := ready(t, aBinding)
 			a.world.secret = false
 			f := a.facts()
-			f.HeldUntil = a.now.Add(time.Minute)
+			f.HeldBecause = "it does not answer"
 			a.doesWith(Rest, f)
 			a.world.secret = true
 			a.does(Rest)

@@ -52,6 +52,7 @@ func (w *walk) checkRecord(s *state) {
 	require.False(t, r.holds(v1beta1.ConditionReady) && r.holds(v1beta1.ConditionFailed), "ready and failed: %s", s.path())
 	require.False(t, r.holds(v1beta1.ConditionReady) && r.holds(v1beta1.ConditionStalled), "ready and stalled: %s", s.path())
 	require.False(t, r.holds(v1beta1.ConditionOrphanMitigation) && !r.Mitigating, "says that it mitigates, and does not: %s", s.path())
+	require.False(t, r.Mitigating && !r.holds(v1beta1.ConditionOrphanMitigation) && !s.thing.Deleting, "mitigates, and does not say so: %s", s.path())
 	require.False(t, r.Mitigating && !s.thing.own(), "mitigates what is not its own: %s", s.path())
 	require.False(t, s.thing.owes() && r.Target() == nil, "owes a removal, and does not know where: %s", s.path())
 	require.Equal(t, r.Exists, r.Accepted != nil, s.path())
@@ -66,7 +67,7 @@ func (w *walk) checkRecord(s *state) {
 // checkCall is what holds of every call.
 func (w *walk) checkCall(at *state, f Facts, d *Decision) {
 	t, r := w.t, &d.Record
-	require.False(t, f.HeldUntil.After(f.Now), "a broker that is spared is called: %s", at.path())
+	require.Empty(t, f.HeldBecause, "a broker that is not to be called is called: %s", at.path())
 	require.False(t, f.BrokerGone, "a broker that is gone is called: %s", at.path())
 	if at.restarted && at.thing.Record.Operation != NoOperation && !at.thing.Record.Async {
 		require.False(t, at.thing.Record.Deadline.After(at.now), "called before the deadline of somebody else: %s", at.path())

@@ -6,13 +6,15 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/defaultplan/defaultplan/osb/controller/addresses"
 )
 
 // ours are the rules of a cluster.
 func ours(t *testing.T, allowed ...string) *Rules {
 	t.Helper()
 	rules := &Rules{
-		APIServer:      []netip.Addr{netip.MustParseAddr("10.0.0.10"), netip.MustParseAddr("2001:db8:a::1")},
+		Rules:          addresses.Rules{APIServer: []netip.Addr{netip.MustParseAddr("10.0.0.10"), netip.MustParseAddr("2001:db8:a::1")}},
 		APIServerNames: []string{"api.acme.example"}, Domain: "k8s.acme.example",
 	}
 	require.NoError(t, rules.Within([]string{"10.96.0.0/12", "10.244.0.0/16", "fd00:10:96::/112"}))

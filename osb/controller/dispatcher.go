@@ -1,0 +1,133 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/defaultplan/defaultplan/osb/controller/queue"
+)
+
+// Pauses after an error of a pass, of which each next one is twice as long. What waits for
+// a broker is no error.
+const (
+	firstErrorPause   = 5 * time.Millisecond
+	longestErrorPause = 30 * time.Second
+)
+
+// errorPauses are the pauses of one controller's requests.
+func errorPauses() workqueue.TypedRateLimiter[reconcile.Request] {
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstErrorPause, longestErrorPause)
+}
+
+// A waitsError ends a pass that came to a call and found no place for it.
+type waitsError struct{ broker brokerKey }
+
+func (e *waitsError) Error() string { return "waits for its turn to call " + e.broker.String() }
+
+// awaitedBy is the broker for which a pass waits that ended with an error, or nil.
+func awaitedBy(err error) *queue.Broker {
+	if waits := (*waitsError)(nil); errors.As(err, &waits) {
+		return new(waits.broker.at())
+	}
+	return nil
+}
+
+// A dispatcher keeps the workers of a controller free: a pass that calls a broker goes on
+// without its worker, and one that waits for its turn is not there meanwhile.
+type dispatcher struct {
+	passes reconcile.Reconciler
+	kind   string
+	queues *queue.Queues
+	pauses workqueue.TypedRateLimiter[reconcile.Request]
+	// requests is the controller's own queue.
+	requests workqueue.TypedRateLimitingInterface[reconcile.Request]
+}
+
+func newDispatcher(passes reconcile.Reconciler, kind string, queues *queue.Queues) *dispatcher {
+	return &dispatcher{passes: passes, kind: kind, queues: queues, pauses: errorPauses()}
+}
+
+// source gives the dispatcher the queue of its controller.
+func (d *dispatcher) source() source.Source {
+	return source.Func(func(_ context.Context, requests workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+		d.requests = requests
+		return nil
+	})
+}
+
+// What came of a pass.
+type passed struct {
+	result reconcile.Result
+	err    error
+}
+
+// Reconcile begins a pass, and returns when it ended or came to a call.
+func (d *dispatcher) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	item := queue.Item{Kind: d.kind, NamespacedName: request.NamespacedName}
+	pass, begun := d.queues.Begin(item, func(p *queue.Pass) { d.run(ctx, p, request, nil) })
+	if !begun {
+		return reconcile.Result{}, nil
+	}
+	ended := make(chan passed, 1)
+	go d.run(ctx, pass, request, ended)
+	select {
+	case <-pass.Entered():
+		return reconcile.Result{}, nil
+	case got := <-ended:
+		return got.result, got.err
+	}
+}
+
+// run takes a request through a pass. What comes of it goes to the worker that waits for
+// the end of the pass, or where none does, to the controller's queue.
+func (d *dispatcher) run(ctx context.Context, p *queue.Pass, request reconcile.Request, ended chan<- passed) {
+	got := d.try(queue.NewContext(ctx, p), request)
+	broker := awaitedBy(got.err)
+	if broker != nil {
+		got = passed{}
+	}
+	again := p.End(broker)
+	select {
+	case <-p.Entered():
+		d.requeue(ctx, request, got, again)
+	default:
+		ended <- got
+	}
+}
+
+// try makes one pass. A panic is an error of this pass, as in every controller.
+func (d *dispatcher) try(ctx context.Context, request reconcile.Request) (got passed) {
+	defer func() {
+		if r := recover(); r != nil {
+			log.FromContext(ctx).Error(fmt.Errorf("panic: %v", r), "a pass panicked", "stack", string(debug.Stack()))
+			got = passed{err: fmt.Errorf("panic: %v [recovered]", r)}
+		}
+	}()
+	got.result, got.err = d.passes.Reconcile(ctx, request)
+	return got
+}
+
+// requeue does with what came of a pass what a controller does.
+func (d *dispatcher) requeue(ctx context.Context, request reconcile.Request, got passed, again bool) {
+	switch {
+	case got.err != nil:
+		log.FromContext(ctx).Error(got.err, "Reconciler error")
+		d.requests.AddAfter(request, d.pauses.When(request))
+	case got.result.RequeueAfter > 0:
+		d.pauses.Forget(request)
+		d.requests.AddAfter(request, got.result.RequeueAfter)
+	default:
+		d.pauses.Forget(request)
+	}
+	if again {
+		d.requests.Add(request)
+	}
+}

@@ -1,0 +1,174 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/defaultplan/defaultplan/osb/controller/queue"
+)
+
+// A dispatchWorld has a dispatcher of passes that call one broker, which may hang.
+type dispatchWorld struct {
+	*testing.T
+	*dispatcher
+
+	// hangs is closed when the broker answers; nil: there is no call.
+	hangs chan struct{}
+	// comes is what comes of a pass, and began is how many began.
+	comes passed
+	began int
+	last  *queue.Pass
+}
+
+var (
+	hangingBroker = brokerKey{name: "broker"}
+	oneRequest    = reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "n", Name: "one"}}
+	otherRequest  = reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "n", Name: "other"}}
+)
+
+func inDispatch(t *testing.T, test func(w *dispatchWorld)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := &dispatchWorld{T: t}
+		w.dispatcher = newDispatcher(reconcile.Func(w.pass), "ServiceInstance", queue.New(queue.Limits{Calls: 1, PerBroker: 1, PerNamespace: 1, Namespaced: 1}))
+		requests := workqueue.NewTypedRateLimitingQueue(errorPauses())
+		defer requests.ShutDown()
+		require.NoError(t, w.source().Start(t.Context(), requests))
+		test(w)
+	})
+}
+
+func (w *dispatchWorld) pass(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
+	w.began++
+	w.last = queue.FromContext(ctx)
+	hangs, comes := w.hangs, w.comes
+	if hangs == nil {
+		return comes.result, comes.err
+	}
+	if !w.last.Enter(hangingBroker.at()) {
+		return reconcile.Result{}, &waitsError{hangingBroker}
+	}
+	<-hangs
+	return comes.result, comes.err
+}
+
+// reconciles is what a worker has of a request.
+func (w *dispatchWorld) reconciles(request reconcile.Request) (reconcile.Result, error) {
+	w.Helper()
+	result, err := w.Reconcile(w.Context(), request)
+	synctest.Wait()
+	return result, err
+}
+
+// free says that a worker has nothing to do with what came of a request.
+func (w *dispatchWorld) free(request reconcile.Request) {
+	w.Helper()
+	result, err := w.reconciles(request)
+	require.NoError(w, err)
+	require.Zero(w, result)
+}
+
+// requeued says that a request is in the controller's queue after a time, and not before.
+func (w *dispatchWorld) requeued(request reconcile.Request, after time.Duration) {
+	w.Helper()
+	synctest.Wait()
+	if after > 0 {
+		time.Sleep(after - 1)
+		synctest.Wait()
+		require.Zero(w, w.requests.Len(), "too early")
+		time.Sleep(time.Millisecond) // the queue's own clock
+		synctest.Wait()
+	}
+	require.Equal(w, 1, w.requests.Len())
+	got, _ := w.requests.Get()
+	w.requests.Done(got)
+	require.Equal(w, request, got)
+}
+
+func TestDispatcherPassesOnWhatNeedsNoCall(t *testing.T) {
+	inDispatch(t, func(w *dispatchWorld) {
+		w.comes = passed{result: reconcile.Result{RequeueAfter: time.Minute}, err: errors.New("away")}
+		result, err := w.reconciles(oneRequest)
+		assert.Equal(w, passed{result, err}, w.comes)
+		assert.Zero(w, w.requests.Len())
+	})
+}
+
+// A call leaves its worker free, and what comes of it comes to the controller's queue.
+func TestDispatcherFreesTheWorker(t *testing.T) {
+	inDispatch(t, func(w *dispatchWorld) {
+		w.hangs = make(chan struct{})
+		w.comes.result.RequeueAfter = time.Minute
+		w.free(oneRequest)
+		assert.Zero(w, w.requests.Len())
+		close(w.hangs)
+		w.requeued(oneRequest, time.Minute)
+		assert.Equal(w, 1, w.began)
+	})
+}
+
+// Errors are tried again after pauses that double, up to the longest.
+func TestDispatcherBacksOff(t *testing.T) {
+	inDispatch(t, func(w *dispatchWorld) {
+		w.hangs = make(chan struct{})
+		close(w.hangs)
+		w.comes.err = errors.New("the API server is away")
+		for pause := firstErrorPause; pause < 2*longestErrorPause; pause *= 2 {
+			w.free(oneRequest)
+			w.requeued(oneRequest, min(pause, longestErrorPause))
+		}
+		w.comes.err = nil
+		w.free(oneRequest)
+		w.comes.err = errors.New("away again")
+		w.free(oneRequest)
+		w.requeued(oneRequest, firstErrorPause)
+	})
+}
+
+// What waits for its turn is begun anew, and what changed meanwhile is looked at.
+func TestDispatcherWaits(t *testing.T) {
+	inDispatch(t, func(w *dispatchWorld) {
+		w.hangs = make(chan struct{})
+		w.free(oneRequest)
+		w.free(otherRequest)
+		assert.Equal(w, 1, w.queues.Waiting(hangingBroker.at()))
+		w.free(otherRequest)
+		assert.Equal(w, 3, w.began, "a change is looked at")
+		w.free(oneRequest)
+		assert.Equal(w, 3, w.began, "its pass is under way")
+		close(w.hangs)
+		w.requeued(oneRequest, 0)
+		assert.Equal(w, 4, w.began)
+		assert.Zero(w, w.queues.Waiting(hangingBroker.at()))
+	})
+}
+
+// A panic is an error of its pass, before its call and in it.
+func TestDispatcherSurvivesAPanic(t *testing.T) {
+	inDispatch(t, func(w *dispatchWorld) {
+		calls := false
+		w.passes = reconcile.Func(func(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
+			if calls {
+				queue.FromContext(ctx).Enter(hangingBroker.at())
+			}
+			panic("out of bounds")
+		})
+		_, err := w.reconciles(oneRequest)
+		require.ErrorContains(w, err, "out of bounds")
+		calls = true
+		w.free(oneRequest)
+		w.requeued(oneRequest, firstErrorPause)
+		w.free(otherRequest)
+		w.requeued(otherRequest, firstErrorPause)
+	})
+}

@@ -1,0 +1,115 @@
+package queue
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/defaultplan/defaultplan/osb"
+)
+
+var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
+// fail has so many calls, begun one after the other, stay without an answer.
+func (b *breaker) fail(t *testing.T, times int, now time.Time) {
+	t.Helper()
+	for range times {
+		require.False(t, b.paused(now))
+		b.ended(&osb.Error{Kind: osb.NeverSent}, b.begin(), now)
+	}
+}
+
+func TestBreakerCountsSilence(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		reason string
+		err    error
+		paused bool
+	}{
+		"NeverSent":     {reason: "no connection", err: &osb.Error{Kind: osb.NeverSent}, paused: true},
+		"MaybeReceived": {reason: "no answer", err: &osb.Error{Kind: osb.MaybeReceived}, paused: true},
+		"Wrapped":       {reason: "also within another error", err: errors.Join(&osb.Error{Kind: osb.NeverSent}), paused: true},
+		"Unavailable":   {reason: "a 429 or 503 is an answer: one plan's must not pause the others", err: &osb.Error{Kind: osb.Unavailable}},
+		"Rejected":      {reason: "so is a refusal", err: &osb.Error{Kind: osb.Rejected}},
+		"BrokerFault":   {reason: "so is a 500", err: &osb.Error{Kind: osb.BrokerFault}},
+		"Good":          {reason: "so is a good one", err: nil},
+		"NotTheBroker":  {reason: "a Secret that is not there says nothing of the broker", err: errors.New("no Secret")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := breaker{}
+			b.fail(t, failuresToPause-1, noon)
+			require.False(t, b.paused(noon), "not yet")
+			b.ended(test.err, b.begin(), noon)
+			assert.Equal(t, test.paused, b.paused(noon), test.reason)
+		})
+	}
+}
+
+func TestBreakerForgetsFailuresAtASignOfLife(t *testing.T) {
+	t.Parallel()
+	b := breaker{}
+	b.fail(t, failuresToPause-1, noon)
+	b.ended(nil, b.begin(), noon)
+	b.fail(t, failuresToPause-1, noon)
+	assert.False(t, b.paused(noon))
+}
+
+func TestBreakerKeepsFailuresWhereTheBrokerWasNotAsked(t *testing.T) {
+	t.Parallel()
+	b := breaker{}
+	b.fail(t, failuresToPause-1, noon)
+	b.ended(errors.New("no Secret"), b.begin(), noon)
+	b.fail(t, 1, noon)
+	assert.True(t, b.paused(noon))
+}
+
+func TestBreakerLetsOneTryAtATime(t *testing.T) {
+	t.Parallel()
+	b := breaker{}
+	b.fail(t, failuresToPause, noon)
+	assert.True(t, b.paused(noon.Add(firstPause-1)))
+	after := noon.Add(firstPause)
+	require.False(t, b.paused(after))
+	require.True(t, b.begin())
+	assert.True(t, b.paused(after), "one is enough to find out")
+	b.ended(&osb.Error{Kind: osb.NeverSent}, true, after)
+	assert.Equal(t, after.Add(2*firstPause), b.until, "the next pause is longer")
+	after = b.until
+	require.True(t, b.begin())
+	b.ended(errors.New("no Secret"), true, after)
+	assert.False(t, b.paused(after), "the next one finds out")
+	require.True(t, b.begin())
+	b.ended(nil, true, after)
+	assert.Equal(t, breaker{}, b, "all as before")
+}
+
+// Calls that were under way when the pause began say nothing new.
+func TestBreakerCountsOneOutageOnce(t *testing.T) {
+	t.Parallel()
+	b := breaker{}
+	for range 20 {
+		b.begin()
+	}
+	for range 20 {
+		b.ended(&osb.Error{Kind: osb.MaybeReceived}, false, noon)
+	}
+	assert.Equal(t, noon.Add(firstPause), b.until)
+	assert.Equal(t, 1, b.pauses)
+}
+
+func TestBreakerPausesAreBounded(t *testing.T) {
+	t.Parallel()
+	b, now := breaker{}, noon
+	b.fail(t, failuresToPause, now)
+	for range 40 {
+		now = b.until
+		b.fail(t, 1, now)
+		require.LessOrEqual(t, b.until.Sub(now), longestPause)
+		require.Positive(t, b.until.Sub(now))
+	}
+	assert.Equal(t, longestPause, b.until.Sub(now))
+}

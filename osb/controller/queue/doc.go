@@ -1,0 +1,16 @@
+// Package queue has the calls to brokers wait for their turn: in one queue per broker,
+// without a worker that waits with them.
+//
+// How many calls run at once is limited: of one broker, so that one which hangs does not
+// take all of them; of all brokers of one namespace together, and of all namespaced brokers
+// together, because whoever may make one such broker may make many. In the queue of a broker
+// the namespaces of its objects take turns, and objects of one namespace are first come,
+// first served: a namespace with thousands of objects keeps others waiting for one call.
+//
+// A broker that does not answer has a pause. After it one call finds out how the broker is,
+// and an answer of any kind lets all that wait go on.
+//
+// A pass over an object begins without a place. When it comes to a call, it either finds a
+// free place, or ends and waits; once it is its turn, it is begun anew, with the place. So
+// nothing is read for an object that only waits.
+package queue

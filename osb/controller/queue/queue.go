@@ -1,0 +1,258 @@
+package queue
+
+import (
+	"container/list"
+	"context"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// A Broker names a broker; the namespace of a ClusterServiceBroker is empty.
+type Broker = types.NamespacedName
+
+// An Item is an object that is taken through passes, one at a time.
+type Item struct {
+	Kind string
+	types.NamespacedName
+}
+
+// Limits are how many calls run at once. All must be 1 or more.
+type Limits struct {
+	// Calls is how many there are in all, and PerBroker how many of one broker.
+	Calls, PerBroker int
+	// PerNamespace is how many there are of all brokers of one namespace, and Namespaced of
+	// all brokers of all namespaces.
+	PerNamespace, Namespaced int
+}
+
+// Queues are the queues of all brokers.
+type Queues struct {
+	limits Limits
+
+	mutex sync.Mutex
+	items map[Item]*entry
+	known map[Broker]*line
+	// waits are the lines in which something waits; the next one that is served comes first.
+	waits []*line
+	// running, namespaced and ofNamespace count the places that are taken.
+	running, namespaced int
+	ofNamespace         map[string]int
+	// places is done when none is taken, and closed keeps further ones from being taken.
+	places sync.WaitGroup
+	closed bool
+}
+
+// New are queues in which nothing waits.
+func New(limits Limits) *Queues {
+	return &Queues{limits: limits, items: map[Item]*entry{}, known: map[Broker]*line{}, ofNamespace: map[string]int{}}
+}
+
+// A line is the queue of one broker.
+type line struct {
+	breaker
+	waiting
+
+	broker  Broker
+	running int
+	// alarm ends the pause.
+	alarm *time.Timer
+}
+
+// An entry is an item over which a pass runs, or which waits, or both.
+type entry struct {
+	item Item
+	// busy says that a pass runs, and again that another one was asked for meanwhile.
+	busy, again bool
+	// line is where it waits, or nil, and place is its place there.
+	line   *line
+	place  *list.Element
+	resume func(*Pass)
+}
+
+// Begin begins a pass over an item; resume is called in a goroutine of its own with another
+// pass, which has a place, if this one ends and waits. While a pass over the item runs no
+// other begins: its End says that one was asked for.
+func (q *Queues) Begin(item Item, resume func(*Pass)) (pass *Pass, begun bool) {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	e := q.items[item]
+	if e == nil {
+		e = &entry{item: item}
+		q.items[item] = e
+	}
+	if e.busy {
+		e.again = true
+		return nil, false
+	}
+	e.busy, e.resume = true, resume
+	return &Pass{queues: q, entry: e, entered: make(chan struct{})}, true
+}
+
+// Start keeps queues open until the context ends, and returns when no call runs any more.
+func (q *Queues) Start(ctx context.Context) error {
+	<-ctx.Done()
+	q.mutex.Lock()
+	q.closed = true
+	q.mutex.Unlock()
+	q.places.Wait()
+	return nil
+}
+
+// Answered is told that a broker gave a sign of life beside the calls: what waits goes on.
+func (q *Queues) Answered(broker Broker) {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	if l := q.known[broker]; l != nil {
+		l.breaker = breaker{}
+		q.tidy(l)
+		q.serve()
+	}
+}
+
+// Waiting is how many objects wait for a broker.
+func (q *Queues) Waiting(broker Broker) int {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	count := 0
+	if l := q.known[broker]; l != nil {
+		for _, of := range l.of {
+			count += of.Len()
+		}
+	}
+	return count
+}
+
+func (q *Queues) line(broker Broker) *line {
+	if q.known[broker] == nil {
+		q.known[broker] = &line{broker: broker}
+	}
+	return q.known[broker]
+}
+
+// tidy forgets a line of which nothing needs to be known.
+func (q *Queues) tidy(l *line) {
+	if l.running > 0 || !l.empty() || l.breaker != (breaker{}) {
+		return
+	}
+	if l.alarm != nil {
+		l.alarm.Stop()
+	}
+	delete(q.known, l.broker)
+}
+
+// free says that a call of a line may begin now.
+func (q *Queues) free(l *line) bool {
+	if q.closed || q.running >= q.limits.Calls || l.running >= q.limits.PerBroker || l.paused(time.Now()) {
+		return false
+	}
+	namespace := l.broker.Namespace
+	return namespace == "" || q.namespaced < q.limits.Namespaced && q.ofNamespace[namespace] < q.limits.PerNamespace
+}
+
+// take takes a place that is free.
+func (q *Queues) take(l *line) *place {
+	q.places.Add(1)
+	q.count(l, 1)
+	return &place{line: l, trial: l.begin()}
+}
+
+func (q *Queues) count(l *line, by int) {
+	l.running += by
+	q.running += by
+	namespace := l.broker.Namespace
+	if namespace == "" {
+		return
+	}
+	q.namespaced += by
+	q.ofNamespace[namespace] += by
+	if q.ofNamespace[namespace] == 0 {
+		delete(q.ofNamespace, namespace)
+	}
+}
+
+// release gives a place back.
+func (q *Queues) release(p *place) {
+	p.line.idle(p.trial)
+	q.count(p.line, -1)
+	q.tidy(p.line)
+	q.places.Done()
+}
+
+// wait lets an entry wait in a line; it keeps the place that it has there.
+func (q *Queues) wait(e *entry, l *line) {
+	if e.line == l {
+		return
+	}
+	q.leave(e)
+	if l.empty() {
+		q.waits = append(q.waits, l)
+	}
+	e.line = l
+	l.add(e)
+}
+
+// leave takes an entry out of its line.
+func (q *Queues) leave(e *entry) {
+	l := e.line
+	if l == nil {
+		return
+	}
+	e.line = nil
+	l.remove(e)
+	if !l.empty() {
+		return
+	}
+	for i := range q.waits {
+		if q.waits[i] == l {
+			q.waits = append(q.waits[:i:i], q.waits[i+1:]...)
+			break
+		}
+	}
+	q.tidy(l)
+}
+
+// serve gives the places that are free to those that wait: brokers take turns.
+func (q *Queues) serve() {
+	for i := 0; i < len(q.waits); {
+		l := q.waits[i]
+		if !q.serveOne(l) {
+			i++
+			continue
+		}
+		if i < len(q.waits) && q.waits[i] == l {
+			q.waits = append(append(q.waits[:i:i], q.waits[i+1:]...), l)
+		}
+	}
+}
+
+// serveOne begins the pass whose turn it is in a line, if a place is free.
+func (q *Queues) serveOne(l *line) bool {
+	if !q.free(l) {
+		return false
+	}
+	e := l.next()
+	if e == nil {
+		return false
+	}
+	p := &Pass{queues: q, entry: e, place: q.take(l), entered: make(chan struct{})}
+	close(p.entered)
+	e.busy = true
+	q.leave(e)
+	l.served(e.item.Namespace)
+	go e.resume(p)
+	return true
+}
+
+// setAlarm has what waits go on after a pause.
+func (q *Queues) setAlarm(l *line) {
+	if l.alarm != nil {
+		l.alarm.Stop()
+	}
+	l.alarm = time.AfterFunc(time.Until(l.until), func() {
+		q.mutex.Lock()
+		defer q.mutex.Unlock()
+		q.serve()
+	})
+}

@@ -1,0 +1,60 @@
+package controller
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// However many rest, so many are looked at in a second; few rest for as long as is asked for.
+func TestManyRestLonger(t *testing.T) {
+	t.Parallel()
+	var r rests
+	binding := func(i int) *v1beta1.ServiceBinding {
+		return &v1beta1.ServiceBinding{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint(i)}}
+	}
+	for round := range 2 { // an object counts once
+		for i := range 960 {
+			pause := r.pause(binding(i), time.Minute)
+			assert.Equal(t, time.Minute, pause, "round %d", round)
+		}
+	}
+	for i := 960; i < 10000; i++ {
+		r.pause(binding(i), time.Minute)
+	}
+	assert.Equal(t, 625*time.Second, r.pause(binding(0), time.Minute))
+	assert.Equal(t, time.Hour, r.pause(binding(0), time.Hour))
+	for range 2 {
+		for i := 960; i < 10000; i++ {
+			r.forget(client.ObjectKeyFromObject(binding(i)))
+		}
+	}
+	assert.Equal(t, time.Minute, r.pause(binding(0), time.Minute))
+}
+
+// What is gone rests no more: also what waited, and never had our finalizer.
+func TestWhatIsGoneRestsNoMore(t *testing.T) {
+	t.Parallel()
+	w := newBindingWorld(t)
+	at := client.ObjectKey{Namespace: "n", Name: "waits"}
+	waits := &v1beta1.ServiceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: at.Namespace, Name: at.Name, UID: "waits"}}
+	waits.Spec.InstanceRef = &v1beta1.InstanceReference{Name: "absent"}
+	require.NoError(t, w.cache.Create(t.Context(), waits))
+	for range 2 {
+		_, err := w.reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: at})
+		require.NoError(t, err)
+	}
+	assert.EqualValues(t, 1, w.reconciler.rests.count.Load())
+	require.NoError(t, w.cache.Delete(t.Context(), waits))
+	_, err := w.reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: at})
+	require.NoError(t, err)
+	assert.Zero(t, w.reconciler.rests.count.Load())
+}
