@@ -118,8 +118,16 @@ func mutatingHalf(resource string, validate *admissionregistrationv1.ValidatingW
 		TimeoutSeconds:          validate.TimeoutSeconds,
 		AdmissionReviewVersions: validate.AdmissionReviewVersions,
 		ReinvocationPolicy:      new(admissionregistrationv1.NeverReinvocationPolicy),
-		MatchConditions:         append(exempted(resource), validate.MatchConditions...),
+		MatchConditions:         append(exempted(resource), changesSeen(validate.MatchConditions[0])),
 	}
+}
+
+// changesSeen is the condition of a validating entry as the mutating half has it: there is
+// no new generation yet when that half is asked.
+func changesSeen(condition admissionregistrationv1.MatchCondition) admissionregistrationv1.MatchCondition {
+	const spec, generation = "object.?spec != oldObject.?spec", "object.metadata.?generation != oldObject.metadata.?generation"
+	condition.Expression = strings.Replace(condition.Expression, generation, spec, 1)
+	return condition
 }
 
 // exempted is the condition that goes before those of the validating half: to what
@@ -148,7 +156,7 @@ func TestConditionsNameOurAnnotations(t *testing.T) {
 	_, validating := hooks(t)
 	for resource, webhook := range validating {
 		expression := webhook.MatchConditions[0].Expression
-		assert.Contains(t, expression, "request.operation == 'CREATE' || object.?spec != oldObject.?spec", resource)
+		assert.Contains(t, expression, "request.operation == 'CREATE' || object.metadata.?generation != oldObject.metadata.?generation", resource)
 		for _, annotation := range append(slices.Clone(decided), offered...) {
 			want := 0
 			if slices.Contains(named[resource], annotation) {
