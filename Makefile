@@ -15,14 +15,12 @@ LDFLAGS := -s -w -X github.com/defaultplan/defaultplan/cmd/internal/version.vers
 CONTROLLER_GEN := $(GO) tool -modfile=tools/go.mod controller-gen
 CRD_REF_DOCS := $(GO) tool -modfile=tools/go.mod crd-ref-docs
 GOLANGCI_LINT := $(GO) tool -modfile=tools/golangci/go.mod golangci-lint
-# The packages that run on a control plane; all others are unit tests. Those that make a
-# load of their own run alone, the others two at a time.
-ALONE := ./e2e/install ./e2e/races ./e2e/osb ./e2e/ha
-TOGETHER := $(patsubst %,./e2e/%,admission bindings certs charts claims controllers defaults deletion endpoints freshness instances observe oldclients policies quotas rotation sharing svcat ui)
-E2E := $(ALONE) $(TOGETHER)
+# The packages that run on a control plane, two at a time, those that take long first; all
+# others are unit tests.
+E2E := $(patsubst %,./e2e/%,install ha osb svcat instances controllers claims quotas rotation freshness defaults races attacks fairness charts admission certs observe ui endpoints sharing deletion bindings oldclients policies)
 # Where DEFAULTPLAN_LONG makes a difference, and to which tests.
-LONG := ./e2e/races ./e2e/osb ./e2e/claims ./e2e/quotas ./e2e/svcat
-LONG_TESTS := ^Test(DefaultsAreRaced|Crashes|Faults|NeverOver|SwitchRace)
+LONG := ./e2e/races ./e2e/osb ./e2e/claims ./e2e/quotas ./e2e/svcat ./e2e/freshness ./e2e/instances
+LONG_TESTS := ^Test(DefaultsAreRaced|Crashes|Faults|NeverOver|RenderAndTheWebhookAgree|SwitchRace|APlanAndItsInstanceInOneFile|ADefaultInTheSameFile|ARecordedDefaultThatNoCacheHas|AfterASwitchReturned|ControllersFight)
 # The same for -short, which test-unit gives.
 REPEATED := ./webhook ./webhook/keeper ./resolve/policy ./resolve/quota ./merge ./osb/lifecycle ./osb/controller/relist
 REPEATED_TESTS := ^(FuzzAdmission|FuzzBindingAdmission|TestWhateverHappensATypeSettles|TestTwoKeepersSettleATypeToo|TestLaws|TestTransformLaws|TestNeverOverAndNeverUnder|TestRotationWalk|TestRealCatalogs)$$
@@ -40,7 +38,9 @@ MODULES := . $(wildcard e2e/controlplane e2e/certmanager tools tools/golangci to
 # compiled twice for one mode. The user's own flags stay.
 export CGO_ENABLED := 0
 export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath)
-RACE := CGO_ENABLED=1 $(GO) test -race -vet=off
+# Test binaries are linked again for each run: without debug information that is twice as fast.
+LINK := -ldflags "-s -w"
+RACE := CGO_ENABLED=1 $(GO) test -race -vet=off $(LINK)
 # What go test printed, and what was skipped.
 export DEFAULTPLAN_SKIPPED := $(CURDIR)/bin/test.skipped
 TESTED := | tee -a $(CURDIR)/bin/test.log
@@ -126,7 +126,7 @@ test-image: test-started
 # The scenarios run the built binaries: the two that serve with the race detector. svcat is
 # started some thousand times, which is slow with it; its unit tests have it.
 SERVING := DEFAULTPLAN_WEBHOOK=$(CURDIR)/bin/race/webhook DEFAULTPLAN_CONTROLLER=$(CURDIR)/bin/race/controller
-SCENARIOS := $(SERVING) $(GO) test -vet=off -count=1
+SCENARIOS := $(SERVING) $(GO) test -vet=off $(LINK) -count=1
 
 .PHONY: bin/race
 bin/race:
@@ -135,13 +135,12 @@ bin/race:
 
 .PHONY: test-e2e
 test-e2e: test-started build bin/race bin/helm bin/helm3 bin/certmanager ## The scenarios on a real control plane
-	$(SCENARIOS) -timeout 25m -p 2 $(TOGETHER) $(TESTED)
-	$(SCENARIOS) -timeout 25m -p 1 $(ALONE) $(TESTED)
+	$(SCENARIOS) -timeout 30m -p 2 $(E2E) $(TESTED)
 
 .PHONY: test-long
 test-long: build bin/race ## The repetitions and random walks in their long form
 	$(RACE) -count=1 -run '$(REPEATED_TESTS)' $(REPEATED)
-	$(GO) test -vet=off -count=1 -run '^TestWalk$$' ./osb/lifecycle -walk-far 8000
+	$(GO) test -vet=off $(LINK) -count=1 -run '^TestWalk$$' ./osb/lifecycle -walk-far 8000
 	DEFAULTPLAN_LONG=1 $(SCENARIOS) -timeout 60m -p 1 -run '$(LONG_TESTS)' $(LONG)
 
 # One release after the other: building its control plane is most of the time.

@@ -18,8 +18,14 @@ import (
 	"github.com/defaultplan/defaultplan/e2e/stack"
 )
 
-// rounds is how often what must always work is tried.
-const rounds = 200
+// rounds is how often what must always work is tried: as the environment variable
+// FRESH_ROUNDS says, at least 20 times.
+func rounds(t *testing.T) int {
+	t.Helper()
+	asked := stack.Rounds(t, "FRESH_ROUNDS", 60, 200)
+	require.GreaterOrEqual(t, asked, 20, "FRESH_ROUNDS")
+	return asked
+}
 
 // byKubectl is every how many rounds kubectl is used; it is slow to start.
 const byKubectl = 20
@@ -36,7 +42,7 @@ func everyTime(t *testing.T, try func(round int) error) {
 	defer playing.Unlock()
 	group, _ := errgroup.WithContext(t.Context())
 	group.SetLimit(8)
-	for round := range rounds {
+	for round := range rounds(t) {
 		group.Go(func() error { return try(round) })
 	}
 	require.NoError(t, group.Wait())
@@ -203,6 +209,7 @@ func TestAfterASwitchReturnedEveryCreateGetsTheNewPlan(t *testing.T) {
 				e.Create(env.TypeWithDefault("", serviceType, plans[0]))
 			}
 			const switches = 20
+			creates := rounds(t) / switches
 			for turn := range switches {
 				from, to := plans[turn%2], plans[(turn+1)%2]
 				if tc.recorded {
@@ -210,10 +217,10 @@ func TestAfterASwitchReturnedEveryCreateGetsTheNewPlan(t *testing.T) {
 				} else {
 					moveAnnotation(e, from, to)
 				}
-				createAtOnce(e, rounds/switches, fmt.Sprintf("turn%d", turn), to, serviceType)
+				createAtOnce(e, creates, fmt.Sprintf("turn%d", turn), to, serviceType)
 			}
 			decided := decidedBy(e, tc.rule)
-			assert.Equal(t, rounds, decided[0]+decided[1], "%s: each is decided once, by the rule", tc.reason)
+			assert.Equal(t, switches*creates, decided[0]+decided[1], "%s: each is decided once, by the rule", tc.reason)
 			assert.Positive(t, decided[0], "both processes were asked")
 			assert.Positive(t, decided[1], "both processes were asked")
 		})

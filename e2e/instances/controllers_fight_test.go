@@ -15,8 +15,9 @@ import (
 	"github.com/defaultplan/defaultplan/e2e/stack"
 )
 
-// fightRounds is how often each of two controllers writes its own value.
-const fightRounds = 200
+// fightRounds is how often each of two controllers writes its own value, unless the
+// environment variable FIGHT_ROUNDS says otherwise.
+const fightRounds, fightRoundsLong = 40, 200
 
 // TestControllersFightOverAnAnnotation that is none of ours, on an instance, a
 // binding and a plan: what was decided stays, and admission is not even asked.
@@ -66,6 +67,7 @@ const disputed = "example.org/disputed"
 // fight has two controllers write their values in turns.
 func fight(e *env.Env, object client.Object) {
 	e.Helper()
+	rounds := stack.Rounds(e.T, "FIGHT_ROUNDS", fightRounds, fightRoundsLong)
 	var fighters sync.WaitGroup
 	for _, side := range []string{"this", "that"} {
 		fighters.Go(func() {
@@ -73,7 +75,7 @@ func fight(e *env.Env, object client.Object) {
 			if !assert.True(e, ok) {
 				return
 			}
-			for i := range fightRounds {
+			for i := range rounds {
 				patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:"%s-%d"}}}`, disputed, side, i)
 				if !assert.NoError(e, e.Client().Patch(e.Context(), target, env.MergePatch(patch))) {
 					return

@@ -90,7 +90,7 @@ func (e *testEnv) checkWithoutGuards() {
 	assert.Zero(e, got.code, "%s%s", got.out, got.err)
 	assert.Contains(e, got.out, "ok       controller")
 	assert.Contains(e, got.out, "ok       keeper")
-	assert.Contains(e, got.out, "missing: ValidatingAdmissionPolicy configmaps.servicecatalog.k8s.io")
+	assert.Contains(e, got.out, "missing: ValidatingAdmissionPolicy brokers.servicecatalog.k8s.io")
 	assert.Contains(e, got.out, "→ kubectl apply -f deploy/vap\n")
 	assert.Contains(e, got.out, "→ kubectl apply -f deploy/flow\n")
 	for _, folder := range []string{"vap", "flow"} {

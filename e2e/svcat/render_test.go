@@ -17,6 +17,7 @@ import (
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/env"
+	"github.com/defaultplan/defaultplan/e2e/stack"
 )
 
 // The corpus: its catalog, and the objects that are admitted.
@@ -31,13 +32,17 @@ var waited = []string{"servicebinding dev/early", "servicebinding dev/forever", 
 
 // TestRenderAndTheWebhookAgree: the same corpus through a cluster and through the
 // files gives the same objects, the same warnings and the same denials, byte for
-// byte, with each of the options that an operator may set.
+// byte, with each of the options that an operator may set. The short form has those that
+// are shipped.
 func TestRenderAndTheWebhookAgree(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string][]string{
 		"AsShipped": nil,
 		"Lenient":   {"--unresolved=wait", "--schema-check=warn"},
 	} {
+		if len(options) > 0 && !stack.Long() {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			k := startClerk(t, options)
