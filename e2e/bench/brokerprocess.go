@@ -82,10 +82,11 @@ func (m *market) startBroker(ctx context.Context, services, plans int) error {
 	if err != nil {
 		return fmt.Errorf("cannot find this program: %w", err)
 	}
-	port, err := freePort(ctx)
+	ports, err := stack.FreePorts(ctx, 1)
 	if err != nil {
-		return err
+		return err //nolint:wrapcheck // it says what failed
 	}
+	port := ports[0]
 	args := []string{brokerCommandName, "--services=" + strconv.Itoa(services), "--plans=" + strconv.Itoa(plans), "--port=" + strconv.Itoa(port)}
 	if err := m.StartProcess(brokerCommandName, self, args...); err != nil { //nolint:contextcheck // it ends with the stack
 		return err

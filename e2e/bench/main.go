@@ -39,7 +39,7 @@ func newCommand() *cobra.Command {
 		SilenceUsage: true, SilenceErrors: true,
 	}
 	command.Flags().StringVar(&b.bin, "bin", "bin", "folder of the built binaries")
-	command.Flags().StringSliceVar(&b.only, "only", nil, "parts to run: reviews, bindings, policies, creates, plans, apiserver, instances, relist, svcat; empty means all")
+	command.Flags().StringSliceVar(&b.only, "only", nil, "parts to run: reviews, bindings, policies, creates, plans, apiserver, instances, fair, hostile, relist, svcat; empty means all")
 	command.Flags().IntVar(&b.pairs, "pairs", 0, "pairs of batches for each ratio; 0 means what the goals are judged by")
 	command.AddCommand(rawHookCommand(), holdCommand(), brokerCommand())
 	return command
@@ -68,6 +68,8 @@ var stages = []stage{
 	{"plans", measurePlans},
 	{"apiserver", measureThroughAPIServer},
 	{"instances", measureInstances},
+	{"fair", measureFair},
+	{"hostile", measureHostile},
 	{"relist", measureRelist},
 	{"svcat", measureSvcat},
 }
@@ -105,7 +107,7 @@ func (b *bench) wanted() ([]stage, error) {
 	for _, name := range b.only {
 		s, known := byName[name]
 		if !known {
-			return nil, fmt.Errorf("--only has %q; allowed are reviews, bindings, policies, creates, plans, apiserver, instances and relist", name)
+			return nil, fmt.Errorf("--only has %q; allowed are reviews, bindings, policies, creates, plans, apiserver, instances, fair, hostile, relist and svcat", name)
 		}
 		wanted = append(wanted, s)
 	}

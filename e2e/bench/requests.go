@@ -94,6 +94,17 @@ func (r requests) writes(resources ...string) float64 {
 	return total
 }
 
+// reads is the count of single and listing reads.
+func (r requests) reads() float64 {
+	total := 0.0
+	for key, count := range r {
+		if (key.verb == "GET" || key.verb == "LIST") && key.resource != "leases" {
+			total += count
+		}
+	}
+	return total
+}
+
 // String lists the kinds of requests of which there are many, per object.
 func (r requests) String() string {
 	const few = provisioned / 10

@@ -83,10 +83,11 @@ func (s *site) startRawHook(ctx context.Context, certDir string) error {
 	if err != nil {
 		return fmt.Errorf("cannot find this program: %w", err)
 	}
-	port, err := freePort(ctx)
+	ports, err := stack.FreePorts(ctx, 1)
 	if err != nil {
-		return err
+		return err //nolint:wrapcheck // it says what failed
 	}
+	port := ports[0]
 	if err := s.StartProcess(rawProcess, self, rawProcess, "--cert-dir="+certDir, "--port="+strconv.Itoa(port)); err != nil { //nolint:contextcheck // it ends with the stack
 		return err
 	}
@@ -99,15 +100,6 @@ func (s *site) startRawHook(ctx context.Context, certDir string) error {
 		}
 		return true, conn.Close()
 	})
-}
-
-func freePort(ctx context.Context) (int, error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(loopback, "0"))
-	if err != nil {
-		return 0, fmt.Errorf("cannot find a free port: %w", err)
-	}
-	address, _ := listener.Addr().(*net.TCPAddr)
-	return address.Port, listener.Close()
 }
 
 // stock creates a family.
