@@ -9,6 +9,6 @@ import (
 func TestMain(m *testing.M) {
 	stack.Main(m, stack.Suite{
 		Parallel: 6,
-		Options:  stack.Options{Webhooks: 1, Releaser: true},
+		Options:  stack.Options{Webhooks: 1, Whole: true, Releaser: true},
 	})
 }

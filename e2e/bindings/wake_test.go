@@ -5,8 +5,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/env"
 )
 
@@ -57,6 +59,30 @@ func TestTheBindingComesFirst(t *testing.T) {
 			assert.Equal(t, created.Spec.UserInfo, bound.Spec.UserInfo, "the keeper's touch makes it nobody else's")
 		})
 	}
+}
+
+// TestARestoredBindingComesFirst: a backup's binding waits for its instance, with the
+// references emptied that it came with; what its user left empty is filled in.
+func TestARestoredBindingComesFirst(t *testing.T) {
+	t.Parallel()
+	e := env.New(t)
+	e.Create(e.Bindable()...)
+	restored := e.Binding("restored", "mydb")
+	restored.Spec.ExternalID = e.Name("id-restored")
+	restored.Spec.ClusterServiceClassRef = &api.ClusterObjectReference{Name: e.Name("c")}
+	restored.Spec.ClusterServicePlanRef = &api.ClusterObjectReference{Name: e.Name("p")}
+	e.Create(restored)
+	require.Equal(t, &api.ClusterObjectReference{}, restored.Spec.ClusterServicePlanRef, "it waits")
+	e.Apply(e.ManifestOf("ServiceBinding", "empty", `{instanceRef: {name: mydb}, serviceType: "", secretName: "", externalID: ""}`))
+
+	e.CreateInstance("mydb", env.OfType(e.Name("db")))
+	for _, name := range []string{"restored", "empty"} {
+		decided := e.BindingDecided(name)
+		assert.Equal(t, e.Name("p"), decided.Spec.ClusterServicePlanRef.Name, name)
+		assert.Equal(t, e.Name("c"), decided.Spec.ClusterServiceClassRef.Name, name)
+	}
+	assert.Equal(t, restored.Spec.ExternalID, e.StoredBinding("restored").Spec.ExternalID)
+	assert.Equal(t, e.Name("db"), e.StoredBinding("empty").Spec.ServiceType)
 }
 
 // TestABindingIsToldWhatItWaitsFor, and a touch that does not help changes

@@ -6,19 +6,25 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/e2e/stack"
 )
 
 // TestTheInstanceComesFirst: with --unresolved=wait an instance may come before
-// everything it needs. The user writes once; the rest is the keeper's.
+// everything it needs. The user writes once; the rest is the keeper's, under the shipped
+// policies, which hold the keeper to it.
 //
 //nolint:tparallel // its last subtests end processes that the others need.
 func TestTheInstanceComesFirst(t *testing.T) {
 	t.Parallel()
-	waiting := stack.New(t, stack.Options{Webhooks: 2, WebhookArgs: []string{"--unresolved=wait"}, Releaser: true})
+	waiting := stack.New(t, stack.Options{Webhooks: 2, WebhookArgs: []string{"--unresolved=wait"}, Whole: true, Releaser: true})
+	withoutUndecidedPolicy(env.On(t, waiting))
 	t.Run("Waits", func(t *testing.T) {
 		for name, tc := range waiters() {
 			t.Run(name, func(t *testing.T) {
@@ -26,6 +32,10 @@ func TestTheInstanceComesFirst(t *testing.T) {
 				tc.play(env.On(t, waiting))
 			})
 		}
+		t.Run("ClassOnlyClaim", func(t *testing.T) {
+			t.Parallel()
+			theClaimComesFirst(env.On(t, waiting))
+		})
 		t.Run("ATouchChangesNothing", func(t *testing.T) {
 			t.Parallel()
 			aTouchChangesNothing(env.On(t, waiting))
@@ -44,6 +54,21 @@ func TestTheInstanceComesFirst(t *testing.T) {
 	// These end the processes that the others need.
 	t.Run("AnotherProcessKeepsOn", func(t *testing.T) { anotherProcessKeepsOn(env.On(t, waiting)) })
 	t.Run("WhatCameWhileNoKeeperRan", func(t *testing.T) { whatCameWhileNoKeeperRan(env.On(t, waiting)) })
+}
+
+// withoutUndecidedPolicy takes away the policy that is left out where the webhook runs with --unresolved=wait.
+func withoutUndecidedPolicy(e *env.Env) {
+	const name = "undecided." + api.GroupName
+	e.Delete(&admissionregistrationv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	e.Delete(&admissionregistrationv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	// The API server learns of policies by a watch.
+	e.Eventually(func() (bool, error) {
+		err := e.Client().Create(e.Context(), e.Instance("trial", env.OfType(e.Name("db"))), client.DryRunAll)
+		if apierrors.IsInvalid(err) {
+			return false, nil
+		}
+		return err == nil, err
+	})
 }
 
 // A waiter is an instance that is created first, and what it needs.
@@ -115,6 +140,20 @@ func (tc waiter) play(e *env.Env) {
 	assert.Equal(e, env.Alice, whole.Spec.UserInfo.Username, "the keeper's touch makes it nobody else's")
 	assert.Equal(e, created.Spec.ExternalID, whole.Spec.ExternalID, "minted once")
 	assert.Equal(e, map[string]string{"/from": "class", "/size": "plan"}, e.AppliedTo(whole).From)
+}
+
+// theClaimComesFirst: a binding that asks for an instance of its own names a class only.
+func theClaimComesFirst(e *env.Env) {
+	claim := e.Binding("creds", "")
+	claim.Spec.InstanceRef, claim.Spec.ClusterServiceClassExternalName = nil, e.Name("c")
+	claim.Spec.ProvisionParameters = env.RawJSON(`{"mine":1}`)
+	e.Create(claim)
+	require.False(e, claim.Spec.Decided(), "it waits")
+
+	e.Create(env.Class{Name: e.Name("c"), Defaults: `{"from":"class"}`}.Object(), env.Plan{Name: e.Name("p"), Class: e.Name("c")}.Object())
+	decided := e.BindingDecided("creds")
+	assert.Equal(e, e.Name("p"), decided.Spec.ClusterServicePlanExternalName, "its plan is named as its class is")
+	assert.JSONEq(e, `{"from":"class","mine":1}`, string(decided.Spec.ProvisionParameters.Raw))
 }
 
 // aTouchChangesNothing: an event tells that an instance was touched and remains
