@@ -1,6 +1,7 @@
 package attacks_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -51,10 +52,16 @@ func TestClassThatJoinsABroker(t *testing.T) {
 	c.HasCondition(mine, api.ConditionReady, api.ConditionUnknown, "ReferencesNonexistentBroker")
 
 	c.Patch(class, `{"spec":{"clusterServiceBrokerName":"`+c.Name("broker")+`"}}`)
-	c.Patch(plan, `{"spec":{"description":"a change that the controller sees"}}`)
+	changes := 0
 	c.Becomes(mine, func() bool {
 		ready := env.ConditionOf(mine, api.ConditionReady)
-		return ready.Reason == "ReferencesNonexistentBroker" && ready.Message == "the plan is without the clusterServiceBrokerName of its class: choose another plan"
+		if ready.Reason == "ReferencesNonexistentBroker" && ready.Message == "the plan is without the clusterServiceBrokerName of its class: choose another plan" {
+			return true
+		}
+		// A change of the plan brings a pass, which may yet see the class as it was: each watch has its own time.
+		changes++
+		c.Patch(plan, fmt.Sprintf(`{"spec":{"description":"change %d that the controller sees"}}`, changes))
+		return false
 	})
 	c.nothingSent()
 }
