@@ -1,9 +1,14 @@
 package webhook
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/defaultplan/defaultplan/resolve"
 )
 
 // Bindings are held against the policies of both kinds.
@@ -85,6 +90,43 @@ func TestPlanInForceUnderPolicies(t *testing.T) {
 		"UnlistedFree": settled("Without policies nothing is denied.", "gone"),
 		"Restored":     restored,
 	})
+}
+
+// To find the plan that an instance has costs a bounded number of live reads, and of these a namespace has a rate.
+func TestPlanInForceIsFoundByFewReads(t *testing.T) {
+	t.Parallel()
+	// with is the number of further plans that share the ID of the one that the instance has.
+	with := func(further int) bindingCase {
+		return bindingCase{spec: toMydb, plan: "db-small", edits: func(at string) []func(*stock) {
+			edits := []func(*stock){hasInstance("mydb", at+"db-small", standingAs("id-db", "id-large", at != "")), hasNamespace("dev", "team", "a"), ruled("deny x plan=other")}
+			for i := range further {
+				plan := resolve.PlanEntry{Ref: resolve.Ref{Namespace: strings.TrimSuffix(at, "/"), Name: fmt.Sprintf("db-%d", i)}, Class: "db", ExternalName: "copy", ExternalID: "id-large"}
+				edits = append(edits, func(s *stock) { s.objects = append(s.objects, planObject(&plan)) })
+			}
+			return edits
+		}}
+	}
+	without := with(0)
+	without.edits = func(at string) []func(*stock) { return []func(*stock){hasInstance("mydb", at+"db-small")} }
+	for _, namespaced := range []bool{false, true} {
+		w, _, o := without.run(t, namespaced)
+		o.admitted()
+		quiet := len(w.live.taken())
+		w, _, o = with(7).run(t, namespaced)
+		o.admitted()
+		assert.Len(t, w.live.taken(), quiet+2, "one list, one class")
+		w, _, o = with(8).run(t, namespaced)
+		require.NotNil(t, o.denied(), "that many are not looked at")
+		assert.Contains(t, o.denied().Message, "no plan of the catalog is that one")
+	}
+	often := with(0)
+	often.adjust = exhaust
+	w, _, o := often.run(t, false)
+	require.NotNil(t, o.denied())
+	assert.Contains(t, o.denied().Message, "this namespace asks too often to look for it")
+	for _, read := range w.live.taken() {
+		assert.NotContains(t, read, "Plan")
+	}
 }
 
 // A settled binding is its policies' no more.

@@ -3,14 +3,20 @@ package webhook
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/resolve"
 	"github.com/defaultplan/defaultplan/resolve/policy"
 	"github.com/defaultplan/defaultplan/resolve/quota"
 	"github.com/defaultplan/defaultplan/webhook/commands"
 )
+
+// fewPlans is how many plans with the ID of a recorded one are held against the policies. Brokers with the same catalog
+// share IDs. More plans than that are made to keep the webhook reading: they are not looked at.
+const fewPlans = 8
 
 // refusedFor says what policies refuse a binding in a namespace, nil for nothing. A change of plan may wait for long,
 // and a binding is made of the plan that the instance has: both are held against the policies.
@@ -23,15 +29,26 @@ func (h *bindings) refusedFor(ctx context.Context, b *bound, namespace string) (
 	if asked := quota.OfferOf(b.defined.Class, b.defined.Plan); !known || asked.Is(sent) {
 		return nil, nil
 	}
+	if judged, err := h.policies.set.judges(); err != nil || !judged {
+		return nil, err
+	}
+	return h.refusedRecorded(ctx, b, sent, namespace)
+}
+
+// refusedRecorded is refusedFor of a plan that status records.
+func (h *bindings) refusedRecorded(ctx context.Context, b *bound, sent quota.IDs, namespace string) (*denial, error) {
+	if !h.resolver.confirms.allow(namespace) {
+		return refusedUnread(b, "this namespace asks too often to look for it"), nil
+	}
 	has, err := h.resolver.catalog.sent(ctx, sent)
 	if err != nil {
 		return nil, err
 	}
 	if len(has) == 0 {
-		return h.refusedUnlisted(b)
+		return refusedUnread(b, "no plan of the catalog is that one"), nil
 	}
 	for _, one := range has {
-		if refused, err = h.refusedOf(ctx, b, one, namespace); err != nil || refused != nil {
+		if refused, err := h.refusedOf(ctx, b, one, namespace); err != nil || refused != nil {
 			return refused, err
 		}
 	}
@@ -53,38 +70,42 @@ func (h *bindings) refusedOf(ctx context.Context, b *bound, plan *definition, na
 	return refused.denial("spec.instanceRef.name"), nil
 }
 
-// refusedUnlisted refuses, where there are policies, a binding to an instance whose plan at its broker is not in the
-// catalog: what they say of it cannot be known. Nothing is asked of the API server: a plan comes back rarely.
-func (h *bindings) refusedUnlisted(b *bound) (*denial, error) {
-	judged, err := h.policies.set.judges()
-	if err != nil || !judged {
-		return nil, err
-	}
+// refusedUnread refuses a binding to an instance whose plan at its broker cannot be read: what policies say of it cannot
+// be known.
+func refusedUnread(b *bound, why string) *denial {
 	return forbidden("PolicyDenied", "spec.instanceRef.name",
-		"instance %q has another plan at its broker than the one it asks for, plan %s, and no plan of the catalog is that one: what policies say of it cannot be known",
-		b.instance.Name, b.defined.title()).
+		"instance %q may have another plan at its broker than the one it asks for, plan %s, and %s: what policies say of it cannot be known",
+		b.instance.Name, b.defined.title(), why).
 		ways("to see what it has", commands.Instances(b.instance.Namespace)).
-		remedy("wait until its change of plan is made, or ask an operator for the class and plan that it was made of"), nil
+		remedy("wait until its change of plan is made, or ask an operator for the class and plan that it was made of")
 }
 
-// sent are the plans that an instance has at its broker, as the API server has them.
+// sent are the plans that an instance has at its broker, as the API server has them: none where there are more than a
+// few that may be it. Each class is read once.
 func (c *catalog) sent(ctx context.Context, sent quota.IDs) ([]*definition, error) {
 	s := shelf{reader: c.live, namespace: sent.Namespace}
 	plans, err := s.plans(ctx, client.MatchingFields{v1beta1.FieldExternalID: sent.Plan})
-	if err != nil {
+	plans = slices.DeleteFunc(plans, func(plan resolve.PlanEntry) bool {
+		none := resolve.Ref{}
+		return sent.Broker != none && plan.Broker != none && plan.Broker != sent.Broker
+	})
+	if err != nil || len(plans) > fewPlans {
 		return nil, err
 	}
+	classes := map[string]part{}
 	var found []*definition
 	for i := range plans {
-		one, err := c.defineLive(ctx, plans[i].Ref)
-		if err != nil {
-			return nil, err
+		class, read := classes[plans[i].Class]
+		if !read {
+			if class, err = s.class(ctx, plans[i].Class); err != nil {
+				return nil, err
+			}
+			classes[plans[i].Class] = class
 		}
-		if one == nil {
-			continue
-		}
-		if offer := quota.OfferOf(one.Class, one.Plan); offer.Is(sent) {
-			found = append(found, one)
+		for _, of := range class.Classes {
+			if offer := quota.OfferOf(of, plans[i]); offer.Is(sent) {
+				found = append(found, &definition{Plan: plans[i], Class: of})
+			}
 		}
 	}
 	return found, nil
