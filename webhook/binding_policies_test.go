@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
@@ -79,6 +80,17 @@ func TestPlanInForceUnderPolicies(t *testing.T) {
 	denied := func(reason, has string, policies ...string) bindingCase {
 		return bindingCase{reason: reason, edits: under(has, policies...), spec: toMydb, denied: "PolicyDenied"}
 	}
+	// during is the instance that asks for plan small and has plan small or nothing, while an operation runs.
+	during := func(tc bindingCase, operation v1beta1.InstanceOperation, gives string, policies ...string) bindingCase {
+		tc.edits = func(at string) []func(*stock) {
+			edits := []func(*v1beta1.ServiceInstance){becoming(operation, "id-db", gives, at != "")}
+			if operation == v1beta1.InstanceUpdate {
+				edits = append(edits, standingAs("id-db", "id-small", at != ""))
+			}
+			return []func(*stock){hasInstance("mydb", at+"db-small", edits...), hasNamespace("dev", "team", "a"), ruled(policies...)}
+		}
+		return tc
+	}
 	restored := denied("A backup, too.", "large", "deny x plan=large")
 	restored.spec = `{"instanceRef":{"name":"mydb"},"externalID":"e-1",` + bindRefs + `}`
 	checkBindings(t, map[string]bindingCase{
@@ -89,6 +101,14 @@ func TestPlanInForceUnderPolicies(t *testing.T) {
 		"Unlisted":     denied("What policies say of a plan that is not there cannot be known.", "gone", "deny x plan=other"),
 		"UnlistedFree": settled("Without policies nothing is denied.", "gone"),
 		"Restored":     restored,
+
+		"Provisioned":   during(denied("The plan that it is given is denied.", ""), v1beta1.InstanceProvision, "id-large", "bind-deny x plan=large"),
+		"ProvisionedAs": during(settled("It is given what it asks for.", ""), v1beta1.InstanceProvision, "id-small", "bind-deny x plan=large"),
+		"Updated":       during(denied("A change of plan runs.", ""), v1beta1.InstanceUpdate, "id-large", "bind-deny x plan=large"),
+		"UpdatedAs":     during(settled("No policy is about either.", ""), v1beta1.InstanceUpdate, "id-large", "bind-deny x plan=other"),
+		"Unsaid":        during(denied("Which plan it is given cannot be known.", ""), v1beta1.InstanceProvision, "", "deny x plan=other"),
+		"UnsaidFree":    during(settled("Without policies nothing is denied.", ""), v1beta1.InstanceUpdate, ""),
+		"Deprovisioned": during(settled("What is taken away is given to no one.", ""), v1beta1.InstanceDeprovision, "", "deny x plan=large"),
 	})
 }
 

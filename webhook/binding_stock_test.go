@@ -45,14 +45,26 @@ func labelled(label, value string) func(*v1beta1.ServiceInstance) {
 // standingAs is an instance that its broker has, of the class and the plan with these IDs.
 func standingAs(class, plan string, namespaced bool) func(*v1beta1.ServiceInstance) {
 	return func(i *v1beta1.ServiceInstance) {
-		i.Status.ProvisionStatus = v1beta1.Provisioned
-		i.Status.ExternalProperties = &v1beta1.ServiceInstancePropertiesState{BrokerTarget: v1beta1.BrokerTarget{ClassExternalID: class, PlanExternalID: plan}}
-		if namespaced {
-			i.Status.ExternalProperties.ServicePlanExternalID = plan
-		} else {
-			i.Status.ExternalProperties.ClusterServicePlanExternalID = plan
-		}
+		i.Status.ProvisionStatus, i.Status.ExternalProperties = v1beta1.Provisioned, recordedAs(class, plan, namespaced)
 	}
+}
+
+// becoming is an instance to which an operation gives the class and the plan with these IDs.
+func becoming(operation v1beta1.InstanceOperation, class, plan string, namespaced bool) func(*v1beta1.ServiceInstance) {
+	return func(i *v1beta1.ServiceInstance) {
+		i.Status.CurrentOperation, i.Status.AsyncOpInProgress = operation, true
+		i.Status.InProgressProperties = recordedAs(class, plan, namespaced)
+	}
+}
+
+func recordedAs(class, plan string, namespaced bool) *v1beta1.ServiceInstancePropertiesState {
+	recorded := &v1beta1.ServiceInstancePropertiesState{BrokerTarget: v1beta1.BrokerTarget{ClassExternalID: class, PlanExternalID: plan}}
+	if namespaced {
+		recorded.ServicePlanExternalID = plan
+	} else {
+		recorded.ClusterServicePlanExternalID = plan
+	}
+	return recorded
 }
 
 // ending is an instance that is being deleted.

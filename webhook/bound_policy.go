@@ -18,21 +18,32 @@ import (
 // share IDs. More plans than that are made to keep the webhook reading: they are not looked at.
 const fewPlans = 8
 
-// refusedFor says what policies refuse a binding in a namespace, nil for nothing. A change of plan may wait for long,
-// and a binding is made of the plan that the instance has: both are held against the policies.
+// refusedFor says what policies refuse a binding in a namespace, nil for nothing. A change of plan may wait for long, and
+// a binding is made of the plan that the instance then has: the plan that it asks for, the one that it has and the one
+// that an operation gives it are all held against the policies.
 func (h *bindings) refusedFor(ctx context.Context, b *bound, namespace string) (*denial, error) {
 	refused, err := h.refusedOf(ctx, b, b.defined, namespace)
 	if err != nil || refused != nil {
 		return refused, err
 	}
-	sent, known := quota.InForce(b.instance)
-	if asked := quota.OfferOf(b.defined.Class, b.defined.Plan); !known || asked.Is(sent) {
+	recorded, known := quota.Recorded(b.instance)
+	asked := quota.OfferOf(b.defined.Class, b.defined.Plan)
+	others := slices.DeleteFunc(recorded, asked.Is)
+	if known && len(others) == 0 {
 		return nil, nil
 	}
 	if judged, err := h.policies.set.judges(); err != nil || !judged {
 		return nil, err
 	}
-	return h.refusedRecorded(ctx, b, sent, namespace)
+	if !known {
+		return refusedUnread(b, "its status does not say which"), nil
+	}
+	for _, sent := range others {
+		if refused, err = h.refusedRecorded(ctx, b, sent, namespace); err != nil || refused != nil {
+			return refused, err
+		}
+	}
+	return nil, nil
 }
 
 // refusedRecorded is refusedFor of a plan that status records.

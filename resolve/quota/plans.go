@@ -1,6 +1,8 @@
 package quota
 
 import (
+	"slices"
+
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
 	"github.com/defaultplan/defaultplan/resolve/policy"
@@ -109,14 +111,26 @@ func (o *Offer) Is(sent IDs) bool {
 		(sent.Class == "" || o.IDs.Class == sent.Class) && (sent.Broker == resolve.Ref{} || o.IDs.Broker == sent.Broker)
 }
 
-// InForce are the IDs of the plan that an instance has at its broker; false where it is not there, or an old record
-// does not say.
-func InForce(i *v1beta1.ServiceInstance) (IDs, bool) {
-	if i.Status.ProvisionStatus != v1beta1.Provisioned || i.Status.ExternalProperties == nil {
-		return IDs{}, false
+// Recorded are the IDs of the plans that an instance has at its broker by its status, or that an operation gives it.
+// Known is false where a provision or an update runs of which status does not say the plan. Other old records that do not
+// say it are of the plan that the instance asks for.
+func Recorded(i *v1beta1.ServiceInstance) (recorded []IDs, known bool) {
+	s := &i.Status
+	known = s.CurrentOperation != v1beta1.InstanceProvision && s.CurrentOperation != v1beta1.InstanceUpdate
+	for _, sent := range []*v1beta1.ServiceInstancePropertiesState{s.ExternalProperties, s.InProgressProperties} {
+		if sent == nil {
+			continue
+		}
+		ids := idsOf(sent, i.Namespace)
+		if ids.Plan == "" {
+			continue
+		}
+		known = known || sent == s.InProgressProperties
+		if !slices.Contains(recorded, ids) {
+			recorded = append(recorded, ids)
+		}
 	}
-	ids := idsOf(i.Status.ExternalProperties, i.Namespace)
-	return ids, ids.Plan != ""
+	return recorded, known
 }
 
 // OfInstance are the plans that an instance has, may have, or asks for.

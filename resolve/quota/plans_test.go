@@ -124,6 +124,35 @@ func TestPlansOfAnInstance(t *testing.T) {
 	}
 }
 
+func TestRecorded(t *testing.T) {
+	t.Parallel()
+	small, large := quota.IDs{Class: "db", Plan: "small-id"}, quota.IDs{Class: "db", Plan: "large-id"}
+	cases := map[string]struct {
+		reason, status string
+		want           []quota.IDs
+		unknown        bool
+	}{
+		"New":           {reason: "nothing was sent", status: ""},
+		"Provisioned":   {reason: "what it has", status: "provisionStatus: Provisioned, externalProperties: " + sent("small"), want: []quota.IDs{small}},
+		"Provisioning":  {reason: "what it is given", status: "currentOperation: Provision, asyncOpInProgress: true, inProgressProperties: " + sent("large"), want: []quota.IDs{large}},
+		"Updating":      {reason: "it may have either", status: "provisionStatus: Provisioned, currentOperation: Update, externalProperties: " + sent("small") + ", inProgressProperties: " + sent("large"), want: []quota.IDs{small, large}},
+		"UpdatingSame":  {reason: "its parameters change", status: "currentOperation: Update, externalProperties: " + sent("small") + ", inProgressProperties: " + sent("small"), want: []quota.IDs{small}},
+		"Mitigating":    {reason: "it may be there", status: "currentOperation: Deprovision, orphanMitigationInProgress: true, inProgressProperties: " + sent("small"), want: []quota.IDs{small}},
+		"Unsaid":        {reason: "it is given something", status: "currentOperation: Provision", unknown: true},
+		"UnsaidUpdate":  {reason: "a record without the plan", status: "currentOperation: Update, externalProperties: " + sent("small") + ", inProgressProperties: {classExternalID: db}", want: []quota.IDs{small}, unknown: true},
+		"Deprovisioned": {reason: "nothing is given", status: "currentOperation: Deprovision"},
+		"Old":           {reason: "it has what it asks for", status: "provisionStatus: Provisioned, externalProperties: {classExternalID: db}"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, known := quota.Recorded(read[v1beta1.ServiceInstance](t, asksSmall+tc.status+"}}"))
+			assert.Equal(t, tc.want, got, tc.reason)
+			assert.Equal(t, tc.unknown, !known, tc.reason)
+		})
+	}
+}
+
 func stagesOf(uses []quota.Use) map[string]quota.Stage {
 	stages := map[string]quota.Stage{}
 	for _, use := range uses {
