@@ -11,18 +11,18 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// reviews are the requests that are being read or judged. Over a bound, the one that has
-// been sending its body for longest is turned away; where none is being sent, the newest.
+// reviews are the requests that are being read, judged or answered. Over a bound, the one that has waited for its client
+// for longest is turned away: for more of its body, or for its answer to be read. Where none waits, it is the newest.
 type reviews struct {
 	most, mostBytes int
-	// free is how many bytes of each body are not counted: large reviews do not keep small ones out.
+	// free is how many bytes of each body or answer are not counted: large reviews do not keep small ones out.
 	free       int
 	turnedAway prometheus.Counter
 
 	mu           sync.Mutex
 	count, bytes int
-	// reading are those whose bodies have not been read yet, the oldest first.
-	reading list.List
+	// waiting are those that wait for their client, the one first that does for longest.
+	waiting list.List
 }
 
 // A review is one request. It is the body that the handler reads, and the answer that it
@@ -34,9 +34,10 @@ type review struct {
 	body io.ReadCloser
 	// wrote says that the handler has begun to answer.
 	wrote bool
-	// What follows is guarded by of.mu. Bytes are those of what was sent that are counted.
-	sent, bytes int
-	// at is its place among those that are read, nil afterwards.
+	// What follows is guarded by of.mu. Size is that of the body as far as it was read, and then that of the answer; bytes
+	// are those of it that are counted.
+	size, bytes int
+	// at is its place among those that wait, nil while it is judged.
 	at   *list.Element
 	away bool
 }
@@ -84,41 +85,49 @@ func (r *reviews) enter(w http.ResponseWriter, from io.ReadCloser) *review {
 	}
 	r.count++
 	one := &review{ResponseWriter: w, of: r, body: from}
-	one.at = r.reading.PushBack(one)
+	one.at = r.waiting.PushBack(one)
 	return one
 }
 
 func (r *reviews) leave(one *review) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.read(one)
+	r.waits(one, false)
 	r.count--
 	r.bytes -= one.bytes
 }
 
-// read takes a review from those that are being read; the lock is held.
-func (r *reviews) read(one *review) {
+// waits says whether a review waits for its client from now on; the lock is held.
+func (r *reviews) waits(one *review, does bool) {
 	if one.at != nil {
-		r.reading.Remove(one.at)
+		r.waiting.Remove(one.at)
 		one.at = nil
+	}
+	if does {
+		one.at = r.waiting.PushBack(one)
 	}
 }
 
-// turnAwayOldest turns away the one that has been read for longest, if there is one; the
+// turnAwayOldest turns away the one that has waited for longest, if there is one; the
 // lock is held.
 func (r *reviews) turnAwayOldest() bool {
-	front := r.reading.Front()
+	front := r.waiting.Front()
 	if front == nil {
 		return false
 	}
 	one, _ := front.Value.(*review)
-	r.read(one)
+	r.waits(one, false)
 	r.turnedAway.Inc()
 	// Its bytes are free in a moment: the others need not go for them, too.
 	r.bytes -= one.bytes
 	one.bytes, one.away = 0, true
-	// It may be waiting for more of its body. What does not know deadlines does not wait.
-	_ = http.NewResponseController(one.ResponseWriter).SetReadDeadline(time.Unix(1, 0))
+	// What does not know deadlines does not wait.
+	control, past := http.NewResponseController(one.ResponseWriter), time.Unix(1, 0)
+	if one.wrote {
+		_ = control.SetWriteDeadline(past)
+		return true
+	}
+	_ = control.SetReadDeadline(past)
 	return true
 }
 
@@ -126,20 +135,25 @@ func (r *reviews) turnAwayOldest() bool {
 func (r *reviews) took(one *review, n int, ended bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if one.away {
-		return true
+	r.counts(one, n)
+	if ended && !one.wrote {
+		r.waits(one, false)
 	}
-	one.sent += n
-	counted := max(one.sent-r.free, 0)
+	return one.away
+}
+
+// counts adds to the size of a review, and makes room for it; the lock is held.
+func (r *reviews) counts(one *review, n int) {
+	if one.away {
+		return
+	}
+	one.size += n
+	counted := max(one.size-r.free, 0)
 	r.bytes += counted - one.bytes
 	one.bytes = counted
 	if r.bytes > r.mostBytes {
 		r.turnAwayOldest()
 	}
-	if ended {
-		r.read(one)
-	}
-	return one.away
 }
 
 func (o *review) turnedAway() bool {
@@ -148,17 +162,18 @@ func (o *review) turnedAway() bool {
 	return o.away
 }
 
-// begins gives back the bytes of the body when the answer begins: a client that does not read it keeps no other out.
-func (o *review) begins() {
-	if o.wrote {
-		return
-	}
-	o.wrote = true
+// answers counts n bytes of the answer in the place of the body, which is not needed any more: a client that does not read
+// its answer has it kept.
+func (o *review) answers(n int) {
 	o.of.mu.Lock()
 	defer o.of.mu.Unlock()
-	o.of.read(o)
-	o.of.bytes -= o.bytes
-	o.bytes = 0
+	if !o.wrote {
+		o.wrote, o.size = true, 0
+		if !o.away {
+			o.of.waits(o, true)
+		}
+	}
+	o.of.counts(o, n)
 }
 
 // A body is that of a review.
@@ -179,7 +194,7 @@ func (b body) Close() error { return b.of.body.Close() } //nolint:wrapcheck // i
 // WriteHeader is the handler's, unless another answer is due.
 func (o *review) WriteHeader(code int) {
 	if o.wrote || !o.turnedAway() {
-		o.begins()
+		o.answers(0)
 		o.ResponseWriter.WriteHeader(code)
 	}
 }
@@ -189,7 +204,7 @@ func (o *review) Write(answer []byte) (int, error) {
 	if !o.wrote && o.turnedAway() {
 		return len(answer), nil
 	}
-	o.begins()
+	o.answers(len(answer))
 	return o.ResponseWriter.Write(answer) //nolint:wrapcheck // it is the handler's own
 }
 

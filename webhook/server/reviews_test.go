@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -24,6 +25,23 @@ type caller struct {
 	sends *io.PipeWriter
 	reads *io.PipeReader
 	done  chan struct{}
+	// unread is that of a caller who does not read the answer; it is closed when that is waited for no longer.
+	unread chan struct{}
+}
+
+// SetWriteDeadline ends what waits for the answer to be read.
+func (c *caller) SetWriteDeadline(time.Time) error {
+	close(c.unread)
+	return nil
+}
+
+// Write is the answer.
+func (c *caller) Write(answer []byte) (int, error) {
+	if c.unread == nil {
+		return c.ResponseRecorder.Write(answer)
+	}
+	<-c.unread
+	return 0, os.ErrDeadlineExceeded
 }
 
 // SetReadDeadline ends what waits for more of the body, as a connection does.
@@ -67,8 +85,21 @@ func gated(t *testing.T, most, mostBytes int, test func(*gate)) {
 // sends is a caller who has sent so many bytes.
 func (g *gate) sends(n int) *caller {
 	g.Helper()
+	return g.calls(nil, n)
+}
+
+// deaf is a caller who has sent so many bytes, and does not read the answer.
+func (g *gate) deaf(n int) *caller {
+	g.Helper()
+	c := g.calls(make(chan struct{}), n)
+	g.ends(c)
+	return c
+}
+
+func (g *gate) calls(unread chan struct{}, n int) *caller {
+	g.Helper()
 	reads, sends := io.Pipe()
-	c := &caller{ResponseRecorder: httptest.NewRecorder(), sends: sends, reads: reads, done: make(chan struct{})}
+	c := &caller{unread: unread, ResponseRecorder: httptest.NewRecorder(), sends: sends, reads: reads, done: make(chan struct{})}
 	go func() {
 		defer close(c.done)
 		g.bounded.ServeHTTP(c, httptest.NewRequestWithContext(g.Context(), http.MethodPost, "/", reads))
@@ -190,17 +221,67 @@ func TestSmallReviewsAreFree(t *testing.T) {
 	})
 }
 
-// Who does not read the answer keeps no other review out.
-func TestAnswersGiveTheirBytesBack(t *testing.T) {
+// An answer counts in the place of the body, from its first byte until it is sent.
+func TestAnswersCount(t *testing.T) {
 	t.Parallel()
-	r := newReviews(100, 10, prometheus.NewCounter(prometheus.CounterOpts{Name: "away_total", Help: "Turned away."}))
+	r := newReviews(100, 20, prometheus.NewCounter(prometheus.CounterOpts{Name: "away_total", Help: "Turned away."}))
+	r.free = 1
 	one := r.enter(httptest.NewRecorder(), io.NopCloser(strings.NewReader("0123456789")))
 	_, err := io.ReadAll(body{one})
 	require.NoError(t, err)
-	assert.Equal(t, 10, r.bytes)
+	assert.Equal(t, 9, r.bytes)
 	one.WriteHeader(http.StatusOK)
-	assert.Zero(t, r.bytes, "it is still being sent")
+	assert.Zero(t, r.bytes)
+	for _, want := range []int{6, 13} {
+		_, err = one.Write([]byte("1234567"))
+		require.NoError(t, err)
+		assert.Equal(t, want, r.bytes, "it is still being sent")
+	}
 	r.leave(one)
 	assert.Zero(t, r.bytes)
 	assert.Zero(t, r.count)
+	assert.Zero(t, r.waiting.Len())
+}
+
+// Who does not read the answer keeps no other review out: neither by its number nor by the bytes that are kept for it.
+func TestUnreadAnswersMakeRoom(t *testing.T) {
+	t.Parallel()
+	for name, bounds := range map[string]struct{ most, mostBytes int }{"Number": {2, 100}, "Bytes": {100, 8}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			gated(t, bounds.most, bounds.mostBytes, func(g *gate) {
+				close(g.judge) // the answer has three bytes
+				first, second := g.deaf(1), g.deaf(1)
+				g.answered(http.StatusOK, g.sent(3))
+				<-first.done
+				select {
+				case <-second.done:
+					assert.Fail(g, "one is enough")
+				default:
+				}
+				g.away(1)
+				g.answered(http.StatusOK, g.sent(3))
+				g.ends(g.sends(bounds.mostBytes))
+				<-second.done
+				g.away(2)
+			})
+		})
+	}
+}
+
+// Whose body comes slowly and who reads slowly are one line: the one that has waited for longest goes.
+func TestTheLongestWaitGoes(t *testing.T) {
+	t.Parallel()
+	gated(t, 2, 100, func(g *gate) {
+		close(g.judge)
+		slow := g.sends(1)
+		deaf := g.deaf(1)
+		g.answered(http.StatusOK, g.sent(1))
+		g.answered(http.StatusTooManyRequests, slow)
+		second := g.sends(1)
+		g.answered(http.StatusOK, g.sent(1))
+		<-deaf.done
+		g.ends(second)
+		g.answered(http.StatusOK, second)
+	})
 }

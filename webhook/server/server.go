@@ -31,7 +31,7 @@ const (
 	endTime = time.Minute
 	// maxHeader bounds the header of a request, in bytes.
 	maxHeader = 64 << 10
-	// smallReview is what a review usually has at most, in bytes.
+	// smallReview is what a review or its answer usually has at most, in bytes.
 	smallReview = 64 << 10
 )
 
@@ -55,8 +55,8 @@ type Options struct {
 type Bounds struct {
 	Connections int
 	Reviews     int
-	// Bytes is the sum of the bodies of reviews, in bytes. A review costs about three times
-	// its body.
+	// Bytes is the sum of the bodies of reviews, and of answers that are being sent, in bytes. A
+	// review costs about three times its body.
 	Bytes int
 }
 
