@@ -13,6 +13,13 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/commands"
 )
 
+const (
+	// maxCauses is how many fields at fault are named.
+	maxCauses = 32
+	// maxMessage bounds what is said of each, in bytes: it may repeat what was written, which no schema has bounded yet.
+	maxMessage = 8 << 10
+)
+
 // A denial is a refused request: what is wrong, and the way out. Its text names
 // fields, classes and plans, never a parameter's value. This file is the only
 // place where refusals become answers.
@@ -55,18 +62,23 @@ func (d *denial) ways(lead string, ways commands.Ways) *denial {
 	return d
 }
 
-// also adds another field at fault; d may be nil.
+// also adds another field at fault, unless there are enough; d may be nil.
 func (d *denial) also(other *denial) *denial {
 	switch {
 	case other == nil:
 		return d
 	case d == nil:
 		return other
+	case d.full():
+		return d
 	}
 	d.causes = append(d.causes, other.causes...)
 	d.remedies = append(d.remedies, other.remedies...)
 	return d
 }
+
+// full says that another field at fault would not be named.
+func (d *denial) full() bool { return d != nil && len(d.causes) >= maxCauses }
 
 // badReview refuses what can only come from a wrong webhook configuration.
 func badReview(format string, args ...any) *denial {
@@ -82,10 +94,10 @@ func (d *denial) message() string {
 	lines := make([]string, 0, len(d.causes)+1)
 	for _, cause := range d.causes {
 		if cause.Field == "" {
-			lines = append(lines, cause.Message)
+			lines = append(lines, shortened(cause.Message))
 			continue
 		}
-		lines = append(lines, cause.Field+": "+cause.Message)
+		lines = append(lines, shortened(cause.Field)+": "+shortened(cause.Message))
 	}
 	return strings.Join(append(lines, d.wayOut()...), "\n")
 }
@@ -93,15 +105,25 @@ func (d *denial) message() string {
 func (d *denial) wayOut() []string {
 	lines := make([]string, len(d.remedies))
 	for i, remedy := range d.remedies {
-		lines[i] = "  → " + remedy
+		lines[i] = "  → " + shortened(remedy)
 	}
 	return lines
+}
+
+// shortened cuts a text between two characters.
+func shortened(text string) string {
+	if len(text) <= maxMessage {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxMessage], "") + "…"
 }
 
 // response is the answer that the API server passes on.
 func (d *denial) response(req *admission.Request) admission.Response {
 	causes := make([]metav1.StatusCause, len(d.causes))
-	copy(causes, d.causes)
+	for i, cause := range d.causes {
+		causes[i] = metav1.StatusCause{Type: cause.Type, Field: shortened(cause.Field), Message: shortened(cause.Message)}
+	}
 	if last := len(causes) - 1; last >= 0 {
 		causes[last].Message = strings.Join(append([]string{causes[last].Message}, d.wayOut()...), "\n")
 	}

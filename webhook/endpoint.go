@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strconv"
 
 	admissionv1 "k8s.io/api/admission/v1"
@@ -24,6 +25,14 @@ const maxReview = 8 << 20
 
 // maxUID bounds the uid of a request, in bytes: it is repeated in the answer and in the log.
 const maxUID = 128
+
+const (
+	// maxText bounds each text that says what a review is about and who asks, in bytes: answers and the log repeat them.
+	// Names of objects have at most 253, and users are called by the subject of a certificate or token.
+	maxText = 1 << 10
+	// maxUser bounds the groups and the extra of a user together, in bytes: an object records them, beside its own spec.
+	maxUser = 1 << 20
+)
 
 // A decider answers one admission request. An error says that the decider
 // itself failed, not that the request is refused.
@@ -95,7 +104,32 @@ func readReview(w http.ResponseWriter, r *http.Request) (*admission.Request, *re
 	if review.Request == nil || review.Request.UID == "" || len(review.Request.UID) > maxUID {
 		return nil, &reviewError{http.StatusBadRequest, fmt.Sprintf("the AdmissionReview has no request with a uid of at most %d bytes", maxUID)}
 	}
+	if !isShort(review.Request) {
+		return nil, &reviewError{http.StatusBadRequest, fmt.Sprintf("the AdmissionReview has a name, kind or user of more than %d bytes, or one with groups and extra of more than %d", maxText, maxUser)}
+	}
 	return &admission.Request{AdmissionRequest: *review.Request}, nil
+}
+
+// isShort says that what and whom a review is about is no longer than it can be in Kubernetes.
+func isShort(req *admissionv1.AdmissionRequest) bool {
+	texts := []string{
+		req.Kind.Group, req.Kind.Version, req.Kind.Kind, req.Resource.Group, req.Resource.Version, req.Resource.Resource, req.SubResource,
+		req.Name, req.Namespace, string(req.Operation), req.UserInfo.Username, req.UserInfo.UID,
+	}
+	if slices.ContainsFunc(texts, func(text string) bool { return len(text) > maxText }) {
+		return false
+	}
+	size := 0
+	for _, group := range req.UserInfo.Groups {
+		size += len(group)
+	}
+	for key, values := range req.UserInfo.Extra {
+		size += len(key)
+		for _, value := range values {
+			size += len(value)
+		}
+	}
+	return size <= maxUser
 }
 
 func isJSON(contentType string) bool {
@@ -126,17 +160,20 @@ func writeReview(w http.ResponseWriter, req *admission.Request, response admissi
 		http.Error(w, "cannot encode the patch", http.StatusInternalServerError)
 		return
 	}
-	body, err := json.Marshal(admissionv1.AdmissionReview{
+	var body bytes.Buffer
+	encoder := json.NewEncoder(&body)
+	// Else a '<' that is repeated takes six bytes.
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(admissionv1.AdmissionReview{
 		TypeMeta: metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: "AdmissionReview"},
 		Response: &response.AdmissionResponse,
-	})
-	if err != nil {
+	}); err != nil {
 		http.Error(w, "cannot encode the answer", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
 	// Else a long answer goes out in chunks.
-	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.Header().Set("Content-Length", strconv.Itoa(body.Len()))
 	// An error here means that the API server hung up: there is no one to tell.
-	_, _ = w.Write(body)
+	_, _ = w.Write(body.Bytes())
 }

@@ -6,12 +6,14 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	admissionv1 "k8s.io/api/admission/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
 )
 
 // What is no review is HTTP 4xx, and says what it should be, never what it is.
@@ -118,6 +120,69 @@ func TestUnknownFieldsAreKept(t *testing.T) {
 	} {
 		assert.Equal(t, want, at(t, stored, pointer), pointer)
 	}
+}
+
+// What a review may repeat in its answer and in the log is bounded: the kind, names and users of 7 MB that no cluster has,
+// and the objects of 7 MB that no schema has judged.
+func TestAnswersAreBounded(t *testing.T) {
+	t.Parallel()
+	const n = 7 << 20
+	w := stocked(t, db, hasInstance("mydb", "db-small")).world()
+	huge := strings.Repeat("<", n)
+	of := func(change func(*admissionv1.AdmissionRequest)) *admissionv1.AdmissionRequest {
+		review := w.review(instanceOf(byType), nil)
+		change(review.Request)
+		return review.Request
+	}
+	on := func(object []byte, path string) *admissionv1.AdmissionRequest {
+		kind := map[string]string{ValidateInstances: "ServiceInstance", ValidateBindings: "ServiceBinding"}[path]
+		return of(func(r *admissionv1.AdmissionRequest) { r.Kind.Kind, r.Object.Raw = kind, object })
+	}
+	for name, tc := range map[string]struct {
+		path    string
+		request *admissionv1.AdmissionRequest
+		code    int
+	}{
+		"Group":     {MutateInstances, of(func(r *admissionv1.AdmissionRequest) { r.Kind.Group = huge }), 400},
+		"Version":   {MutateInstances, of(func(r *admissionv1.AdmissionRequest) { r.Kind.Version = huge }), 400},
+		"Kind":      {MutateInstances, of(func(r *admissionv1.AdmissionRequest) { r.Kind.Kind = huge }), 400},
+		"Resource":  {MutateInstances, of(func(r *admissionv1.AdmissionRequest) { r.Resource.Resource = huge }), 400},
+		"Name":      {MutateInstances, of(func(r *admissionv1.AdmissionRequest) { r.Name = huge }), 400},
+		"Namespace": {MutateInstances, of(func(r *admissionv1.AdmissionRequest) { r.Namespace = huge }), 400},
+		"Operation": {MutateInstances, of(func(r *admissionv1.AdmissionRequest) { r.Operation = admissionv1.Operation(huge) }), 400},
+		"User":      {MutateInstances, of(func(r *admissionv1.AdmissionRequest) { r.UserInfo.Username = huge }), 400},
+		"UserUID":   {MutateInstances, of(func(r *admissionv1.AdmissionRequest) { r.UserInfo.UID = huge }), 400},
+		"Groups":    {MutateInstances, of(func(r *admissionv1.AdmissionRequest) { r.UserInfo.Groups = []string{huge} }), 400},
+		"Extra": {MutateInstances, of(func(r *admissionv1.AdmissionRequest) {
+			r.UserInfo.Extra = map[string]authenticationv1.ExtraValue{"a": {huge}}
+		}), 400},
+		"LongUser": {MutateInstances, of(func(r *admissionv1.AdmissionRequest) { r.UserInfo.Username = huge[:1024] }), 200},
+		"ManyGroups": {MutateInstances, of(func(r *admissionv1.AdmissionRequest) {
+			r.UserInfo.Groups = slices.Repeat([]string{huge[:100]}, 1000)
+		}), 200},
+		"Sources":    {ValidateInstances, on([]byte(`{"spec":{"parametersFrom":[{}`+strings.Repeat(`,{}`, n/3-1)+`]}}`), ValidateInstances), 200},
+		"Transforms": {ValidateBindings, on([]byte(`{"spec":{"secretTransforms":[{"addKeysFrom":{"secretRef":{"namespace":"x","name":"`+huge+`"}}}]}}`), ValidateBindings), 200},
+	} {
+		var body bytes.Buffer
+		encoder := json.NewEncoder(&body)
+		encoder.SetEscapeHTML(false) // as the API server does not send it, and others may
+		require.NoError(t, encoder.Encode(admissionv1.AdmissionReview{TypeMeta: w.review(nil, nil).TypeMeta, Request: tc.request}))
+		require.Less(t, body.Len(), maxReview, name)
+		answer := w.post(tc.path, body.Bytes())
+		require.Equal(t, tc.code, answer.Code, name)
+		assert.Less(t, answer.Body.Len(), 256<<10, name)
+		assert.Less(t, len(w.log()), 4<<10, name)
+	}
+}
+
+// What is repeated is not made longer by escapes that are for HTML.
+func TestAnswersAreNotEscaped(t *testing.T) {
+	t.Parallel()
+	w := stocked(t, db).world()
+	w.kind = "<&>"
+	body, err := json.Marshal(w.review(instanceOf(byType), nil))
+	require.NoError(t, err)
+	assert.Contains(t, w.post(MutateInstances, body).Body.String(), "<&>")
 }
 
 // Operations and subresources that the hooks are not registered for are none of our business.

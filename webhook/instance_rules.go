@@ -118,6 +118,9 @@ func wrongSources(sources []v1beta1.ParametersFromSource, resource string) *deni
 	var denied *denial
 	seen := map[v1beta1.SecretKeyReference]int{}
 	for i, source := range sources {
+		if denied.full() {
+			break
+		}
 		field := fmt.Sprintf("spec.parametersFrom[%d].secretKeyRef", i)
 		switch ref := source.SecretKeyRef; {
 		case ref == nil:
