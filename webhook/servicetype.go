@@ -35,8 +35,8 @@ func serveServiceTypes(server Registrar, readers Readers, options *Options) {
 
 // validate judges what changes a record. A type that is being deleted records
 // nothing.
-func (t *serviceTypes) validate(ctx context.Context, req *admission.Request) (verdict, error) {
-	decided := verdict{rule: ruleNone}
+func (t *serviceTypes) validate(ctx context.Context, req *admission.Request) (decided verdict, err error) {
+	decided.rule = ruleNone
 	write, wrong := readWrite[v1beta1.ServiceTypeSpec, struct{}](req)
 	if wrong != nil {
 		decided.deny(invalid("Unreadable", wrong.field, "%s", wrong.text).remedy("kubectl explain %s", req.Resource.Resource))
@@ -46,22 +46,25 @@ func (t *serviceTypes) validate(ctx context.Context, req *admission.Request) (ve
 	if write.old != nil {
 		was = recorded(write.old.Spec)
 	}
-	if was == now || write.new.deleting() || !t.gates.Enabled(ServiceTypes) {
+	if was == now || write.new.deleting() {
 		return decided, nil
 	}
 	record := recordChange{at: shelf{reader: t.live, namespace: req.Namespace}, of: resolve.Ref{Namespace: req.Namespace, Name: req.Name}}
+	if write.old == nil {
+		// Who may only create types does not decide by that: the object is not there yet for the API server to ask for the
+		// right to update it. A record that is stored while the gate is off counts when it is on again.
+		if decided.denied, err = t.access.defaultNotDecidable(ctx, req.UserInfo, record.of, recordField); err != nil || decided.denied != nil {
+			return decided, err
+		}
+	}
+	if !t.gates.Enabled(ServiceTypes) {
+		return decided, nil
+	}
 	judge := record.set
 	if now == "" {
 		judge, now = record.clear, was
 	}
-	denied, err := judge(ctx, now)
-	decided.denied = denied
-	if err != nil || denied != nil || write.old != nil {
-		return decided, err
-	}
-	// Who may only create types does not decide by that: the object is not there yet for
-	// the API server to ask for the right to update it.
-	decided.denied, err = t.access.defaultNotDecidable(ctx, req.UserInfo, record.of, recordField)
+	decided.denied, err = judge(ctx, now)
 	return decided, err
 }
 

@@ -105,14 +105,20 @@ func TestNewTypes(t *testing.T) {
 	for name, tc := range map[string]struct {
 		plan, want string
 		may        []string
+		off        bool
 	}{
 		"Empty": {}, "Fit": {plan: "db-small", may: []string{"mysql"}}, "Unfit": {plan: "lost", may: []string{"mysql"}, want: "RecordUnfit"},
-		"Forbidden": {plan: "db-small", may: []string{"redis"}, want: "DefaultRight"},
+		"Forbidden": {plan: "db-small", may: []string{"redis"}, want: "DefaultRight"}, "ForbiddenUnfit": {plan: "lost", may: []string{"redis"}, want: "DefaultRight"},
+		"ForbiddenWhileOff": {plan: "db-small", may: []string{"redis"}, off: true, want: "DefaultRight"}, "WhileOff": {plan: "lost", may: []string{"mysql"}, off: true},
 	} {
 		object := &v1beta1.ClusterServiceType{}
 		object.SetName("mysql")
 		setRecord(object, tc.plan)
-		o := s.defaultsWorld(tc.may...).validate(object, nil)
+		w := s.defaultsWorld(tc.may...)
+		if tc.off {
+			require.NoError(t, w.options.Gates.SetFromMap(map[string]bool{string(ServiceTypes): false}))
+		}
+		o := w.validate(object, nil)
 		assert.Equal(t, tc.want != "", o.denied() != nil, name)
 		if tc.want != "" {
 			assert.Equal(t, tc.want, o.validate.outcome, name)
