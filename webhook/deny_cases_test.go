@@ -94,6 +94,10 @@ func changeDenials() map[string]denialCase {
 			catalog: db, create: `{"serviceType":"mysql","parameters":{"n":9007199254740993}}`, unseen: true,
 			adjust: func(w *world) { w.user.Username = "bob" }, write: `{"spec":{"parameters":{"n":9007199254740992}}}`,
 		},
+		"ChangeUnseenRequests": {
+			catalog: db, create: `{"serviceType":"mysql","updateRequests":9007199254740995}`, unseen: true,
+			adjust: func(w *world) { w.user.Username = "bob" }, write: `{"spec":{"updateRequests":9007199254740996}}`,
+		},
 		"ChangeUpdateRequests": {catalog: db, create: `{"serviceType":"mysql","updateRequests":3}`, write: `{"spec":{"updateRequests":2}}`},
 		"ChangeThree":          {catalog: db, create: byType, write: `{"spec":{"externalID":"other","serviceType":"redis","planSelector":{"matchLabels":{"tier":"gold"}}}}`},
 		"ForgedOnUndecided": {

@@ -83,16 +83,19 @@ func (v *instanceValidation) judge(ctx context.Context) error {
 	return v.judgeConfirmed(ctx)
 }
 
-// judgeAuthor refuses parameters that are not in the name of the user who changes them: the
+// judgeAuthor refuses a change that is not in the name of the user who makes it: the
 // mutating half was not asked. The conditions of the hooks compare an integer with a float
 // after they rounded it, while this half is asked about every new generation. About what is
 // undecided, both are always asked.
 func (v *instanceValidation) judgeAuthor() {
-	if v.old == nil || !v.old.Spec.Decided() || sameParameters(v.old.Spec.Parameters, v.new.Spec.Parameters) ||
-		equality.Semantic.DeepEqual(v.new.Spec.UserInfo, requester(v.req)) {
+	if v.old == nil || !v.old.Spec.Decided() || equality.Semantic.DeepEqual(v.new.Spec.UserInfo, requester(v.req)) {
 		return
 	}
-	v.deny(invalid("UnseenChange", "spec.parameters", "the mutating webhook was not asked about this change: a number changes by less than the API server tells apart").
+	field := "spec.parameters"
+	if sameParameters(v.old.Spec.Parameters, v.new.Spec.Parameters) {
+		field = "spec.updateRequests" // the only other number
+	}
+	v.deny(invalid("UnseenChange", field, "the mutating webhook was not asked about this change: a number changes by less than the API server tells apart").
 		remedy("write the number as it is stored, or change it by more"))
 }
 

@@ -23,12 +23,15 @@ func TestRoundedNumber(t *testing.T) {
 		e.Grant(user, rbacv1.PolicyRule{APIGroups: []string{api.GroupName}, Resources: []string{"serviceinstances"}, Verbs: []string{"create", "get", "patch"}})
 	}
 	i := e.Instance("mine", env.OfPlan(e.Name("db"), "small"), env.WithParameters(`{"n":9007199254740993,"m":5}`))
+	i.Spec.UpdateRequests = 9007199254740995
 	require.NoError(t, e.As(alice).Client().Create(t.Context(), i))
 
 	theirs := e.As(mallory)
 	err := theirs.PatchInstance("mine", `{"spec":{"parameters":{"n":9007199254740992.0}}}`)
 	e.RefusedAt(err, "spec.parameters", "no user would be on record for it")
 	assert.ErrorContains(t, err, "write the number as it is stored, or change it by more")
+	err = theirs.PatchInstance("mine", `{"spec":{"updateRequests":9007199254740996.0}}`)
+	e.RefusedAt(err, "spec.updateRequests", "nor for it")
 	stays := func(parameters, user string) {
 		e.Get(i)
 		// Not as JSON, which would be rounded for the comparison.
