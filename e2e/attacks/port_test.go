@@ -17,7 +17,8 @@ import (
 )
 
 // TestHooksPort: who reaches the port of the hooks, and keeps it busy with more
-// connections or larger bodies than it takes, is turned away, and no other client is.
+// connections or larger bodies than it takes, is turned away, and no other client is: neither
+// the API server here nor, for the tests beside this one, on the same port.
 func TestHooksPort(t *testing.T) {
 	t.Parallel()
 	e := env.New(t)
@@ -33,30 +34,37 @@ func TestHooksPort(t *testing.T) {
 		return e.Metric(0, "defaultplan_webhook_turned_away_total", `what="`+what+`"`)
 	}
 
-	const more = 1200 // than it keeps
-	for range more {
-		connect(e)
+	for closed := turnedAway("connection"); turnedAway("connection") == closed; {
+		// More than it keeps. On a busy machine those that came first may have been given up before the last are there.
+		crowd := make([]net.Conn, 1200)
+		for i := range crowd {
+			crowd[i] = connect(e)
+		}
+		creates()
+		for _, conn := range crowd {
+			require.NoError(t, conn.Close())
+		}
 	}
-	creates()
-	assert.GreaterOrEqual(t, turnedAway("connection"), float64(more-1024))
 
-	const large = 7 << 20 // five are more than it reads at once
-	first := sendBody(e, large, large+1)
-	for range 4 {
-		sendBody(e, large, large+1)
-	}
-	answer, err := http.ReadResponse(bufio.NewReader(first), nil)
-	require.NoError(t, err)
-	require.NoError(t, answer.Body.Close())
-	assert.Equal(t, http.StatusTooManyRequests, answer.StatusCode)
-	assert.Equal(t, "1", answer.Header.Get("Retry-After"))
-	assert.True(t, answer.Close)
+	e.Eventually(func() (bool, error) {
+		const large = 7 << 20 // five are more than it reads at once
+		first := sendBody(e, large, large+1)
+		for range 4 {
+			sendBody(e, large, large+1)
+		}
+		answer, err := http.ReadResponse(bufio.NewReader(first), nil)
+		if err != nil {
+			return false, err
+		}
+		_ = answer.Body.Close()
+		return answer.StatusCode == http.StatusTooManyRequests && answer.Header.Get("Retry-After") == "1" && answer.Close, nil
+	})
 	assert.Positive(t, turnedAway("review"))
 	creates()
 }
 
 // connect opens a connection to the hooks and says nothing. It stays open until the end of
-// the test.
+// the test, or until it is closed before.
 func connect(e *env.Env) net.Conn {
 	e.Helper()
 	to, err := url.Parse(e.WebhookURL("/"))
