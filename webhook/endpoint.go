@@ -47,15 +47,16 @@ type endpoint struct {
 
 // ServeHTTP answers one AdmissionReview of admission.k8s.io/v1.
 func (e endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	defer survive(w, r)
+	ctx := withClient(fromCaller(r.Context(), r.Header), r.TLS)
+	defer survive(ctx, w, r)
 	req, err := readReview(w, r)
 	if err != nil {
 		http.Error(w, err.Error(), err.code)
 		return
 	}
-	response, failure := e.decide(withClient(fromCaller(r.Context(), r.Header), r.TLS), req)
+	response, failure := e.decide(ctx, req)
 	if failure != nil {
-		log.FromContext(r.Context()).Error(failure, "cannot answer admission request", "path", r.URL.Path, "uid", req.UID)
+		log.FromContext(ctx).Error(failure, "cannot answer admission request", "path", r.URL.Path, "uid", req.UID, "client", clientOf(ctx))
 		http.Error(w, "cannot answer: "+failure.Error(), http.StatusInternalServerError)
 		return
 	}
@@ -64,11 +65,11 @@ func (e endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // survive ends a request that panicked elsewhere than in its judge. A panic costs one request, not the
 // process, and its text reaches no one: it may quote what the user wrote.
-func survive(w http.ResponseWriter, r *http.Request) {
+func survive(ctx context.Context, w http.ResponseWriter, r *http.Request) {
 	if recover() == nil {
 		return
 	}
-	log.FromContext(r.Context()).Error(errPanic, "admission handler panicked", "path", r.URL.Path, "stack", string(debug.Stack()))
+	log.FromContext(ctx).Error(errPanic, "admission handler panicked", "path", r.URL.Path, "client", clientOf(ctx), "stack", string(debug.Stack()))
 	http.Error(w, "internal error", http.StatusInternalServerError)
 }
 

@@ -91,7 +91,7 @@ func serve(half phase, kind string, judge judge) decider {
 func (j judge) answer(ctx context.Context, req *admission.Request) (decided verdict, response admission.Response, err error) {
 	defer func() {
 		if recover() != nil {
-			log.FromContext(ctx).Error(errPanic, "admission handler panicked", "uid", req.UID, "stack", string(debug.Stack()))
+			log.FromContext(ctx).Error(errPanic, "admission handler panicked", "uid", req.UID, "client", clientOf(ctx), "stack", string(debug.Stack()))
 			decided, response, err = verdict{rule: ruleNone}, admission.Response{}, errPanic
 		}
 	}()

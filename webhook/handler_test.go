@@ -58,6 +58,7 @@ func TestDecisionsAreTold(t *testing.T) {
 			} {
 				assert.Contains(t, logged, part, tc.reason)
 			}
+			assert.Equal(t, strings.Count(logged, `"msg"`), strings.Count(logged, `"client"="unverified"`), "no line can be taken for the API server's")
 			assert.NotContains(t, logged, canary)
 			assert.Greater(t, counted(t, tc.rule, tc.outcome), before, tc.reason)
 		})
@@ -94,6 +95,7 @@ func TestFailuresOfJudgesAreTold(t *testing.T) {
 			assert.NotContains(t, err.Error()+logged.String(), canary, tc.reason)
 			assert.Equal(t, 1, strings.Count(logged.String(), `"msg"="admission"`))
 			assert.Contains(t, logged.String(), `"outcome"="failed"`)
+			assert.Equal(t, strings.Count(logged.String(), `"msg"`), strings.Count(logged.String(), `"client"="unverified"`))
 			assert.InDelta(t, before+1, counted(t, ruleNone, outcomeFailed), 0)
 			assert.Equal(t, took+1, measured(t))
 			require.Len(t, spans.GetSpans(), 1)

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -145,6 +146,8 @@ func (s *Server) http(ctx context.Context) *http.Server {
 		WriteTimeout:      writeTime,
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    maxHeader,
+		// Handshakes that fail are told here, one by one.
+		ErrorLog: slog.NewLogLogger(logr.ToSlogHandler(s.options.Log), slog.LevelInfo),
 	}
 }
 
