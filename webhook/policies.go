@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -85,12 +86,29 @@ func (p *policies) judge(ctx context.Context, target *policy.Target, namespace s
 	return applyRules(rules, target, p.place(ctx, namespace, p.cached, p.live))
 }
 
-// confirm is judge, whose refusal is held against what the API server has now. Where the
-// known policies refuse nothing, all of them are not read: they may be many, and large.
+// confirm is judge, whose refusal is held against what the API server has now.
 func (p *policies) confirm(ctx context.Context, target *policy.Target, namespace string) (*policy.Refusal, error) {
 	found, err := p.judge(ctx, target, namespace)
 	if err != nil || found == nil {
 		return nil, err
+	}
+	return p.confirmed(ctx, found, target, namespace)
+}
+
+// confirmed is what becomes of a refusal when it is held against what the API server has now. Where the policy that denies
+// does still, no other is read: there may be many, and large ones. Where policies allow elsewhere, all are: a new one may
+// allow here.
+func (p *policies) confirmed(ctx context.Context, found *policy.Refusal, target *policy.Target, namespace string) (*policy.Refusal, error) {
+	if found.NotAllowed {
+		return p.judgeLive(ctx, target, namespace)
+	}
+	rules, err := p.readOne(ctx, found.Kind, found.Policies[0])
+	if err != nil {
+		return nil, err
+	}
+	refused, err := applyRules(rules, target, p.place(ctx, namespace, p.live))
+	if err != nil || refused != nil && !refused.NotAllowed {
+		return refused, err
 	}
 	return p.judgeLive(ctx, target, namespace)
 }
@@ -139,6 +157,27 @@ func (p *policies) readLive(ctx context.Context, kind string) ([]policy.Rule, er
 			return nil
 		})
 		return rules, err //nolint:wrapcheck // a list that was read is one
+	})
+}
+
+// readOne reads a policy from the API server, together with others who do; none if it is gone, or cannot be compiled.
+func (p *policies) readOne(ctx context.Context, kind, name string) ([]policy.Rule, error) {
+	return p.reads.do(ctx, kind+"/"+name, func(ctx context.Context) ([]policy.Rule, error) {
+		var stored client.Object = &v1beta1.ProvisioningPolicy{}
+		if kind == policy.KindBinding {
+			stored = &v1beta1.BindingPolicy{}
+		}
+		if err := p.live.Get(ctx, client.ObjectKey{Name: name}, stored); err != nil {
+			if apierrors.IsNotFound(err) {
+				return nil, nil
+			}
+			return nil, fmt.Errorf("cannot read policy %q: %w", name, err)
+		}
+		rule, err := compilePolicy(stored)
+		if err != nil {
+			return nil, nil //nolint:nilerr // it has no effect; the set tells of it
+		}
+		return []policy.Rule{rule}, nil
 	})
 }
 

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -56,23 +58,51 @@ func TestLivePoliciesAreNotOverwritten(t *testing.T) {
 func TestPoliciesUnknown(t *testing.T) {
 	t.Parallel()
 	instance, binding := stocked(t, db).world().created(byName), stocked(t, db, hasInstance("mydb", "db-small")).world().bindTo(toMydb).admitted()
-	for broken, paths := range map[string]map[string][]byte{
-		"list ProvisioningPolicyList": {ValidateInstances: instance, ValidateBindings: binding},
-		"list BindingPolicyList":      {ValidateBindings: binding},
-		"get Namespace /dev":          {ValidateInstances: instance, ValidateBindings: binding},
+	for name, tc := range map[string]struct {
+		policy, broken string
+		instances      bool
+	}{
+		"Denying":        {"deny x type=mysql", "get ProvisioningPolicy /x", true},
+		"DenyingBinding": {"bind-deny x type=mysql", "get BindingPolicy /x", false},
+		"Allowing":       {"allow x type=mysql in=qa", "list ProvisioningPolicyList", true},
+		"AllowingBind":   {"allow x type=mysql in=qa", "list BindingPolicyList", false},
+		"Place":          {"deny x type=mysql", "get Namespace /dev", true},
 	} {
-		for path, object := range paths {
-			w := stocked(t, db, ruled("deny x type=mysql"), hasInstance("mydb", "db-small")).world()
+		for path, object := range map[string][]byte{ValidateInstances: instance, ValidateBindings: binding} {
+			if path == ValidateInstances && !tc.instances {
+				continue
+			}
+			w := stocked(t, db, ruled(tc.policy), hasInstance("mydb", "db-small")).world()
 			w.live.fail(func(read string) error {
-				if read == broken {
+				if read == tc.broken {
 					return assert.AnError
 				}
 				return nil
 			})
 			body, err := json.Marshal(w.review(object, nil))
 			require.NoError(t, err)
-			assert.Equal(t, http.StatusInternalServerError, w.post(path, body).Code, "%s: %s", path, broken)
+			assert.Equal(t, http.StatusInternalServerError, w.post(path, body).Code, "%s: %s", name, path)
 		}
+	}
+}
+
+// Before it refuses, a review reads the policy that denies, and none of the others: they may be many, and large.
+func TestDenialReadsOnePolicy(t *testing.T) {
+	t.Parallel()
+	for action, read := range map[string]string{"deny": "get ProvisioningPolicy /x", "bind-deny": "get BindingPolicy /x"} {
+		w := stocked(t, db, ruled(action+" x type=mysql", "deny y type=redis", "bind-deny z type=redis"), hasInstance("mydb", "db-small")).world()
+		o := w.bindTo(toMydb)
+		if action == "deny" {
+			o = w.create(byName)
+		}
+		require.NotNil(t, o.denied(), action)
+		var reads []string
+		for _, one := range w.live.taken() {
+			if strings.Contains(one, "Polic") {
+				reads = append(reads, one)
+			}
+		}
+		assert.Equal(t, []string{read}, slices.Compact(reads), action)
 	}
 }
 

@@ -77,7 +77,7 @@ func (r *resolver) refusal(ctx context.Context, target *policy.Target, namespace
 	found, err := r.policies.judge(ctx, target, namespace)
 	confirmed := err == nil && found != nil && r.confirms.allow(namespace)
 	if confirmed {
-		found, err = r.policies.judgeLive(ctx, target, namespace)
+		found, err = r.policies.confirmed(ctx, found, target, namespace)
 	}
 	if err != nil || found == nil {
 		return nil, err
