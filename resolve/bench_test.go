@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/defaultplan/defaultplan/resolve"
 	"github.com/defaultplan/defaultplan/resolve/resolvetest"
@@ -25,6 +27,30 @@ func TestAllocations(t *testing.T) {
 			continue
 		}
 		assert.LessOrEqual(t, got, 8.0, "A default costs little more, its note about a stray annotation included.")
+	}
+}
+
+// BenchmarkLargestSelector is the most that a selector costs: as many expressions and values as it may have, and each of
+// 5,000 plans has all of its labels but the last. It is far below the hooks' timeout: resolve needs no way to end before.
+func BenchmarkLargestSelector(b *testing.B) {
+	selector, set := &metav1.LabelSelector{}, labels.Set{}
+	for i := range resolve.MaxRequirements {
+		key, values := fmt.Sprintf("label-%02d", i), make([]string, resolve.MaxValues/resolve.MaxRequirements)
+		for j := range values {
+			values[j] = fmt.Sprintf("value-%d", j)
+		}
+		selector.MatchExpressions = append(selector.MatchExpressions, metav1.LabelSelectorRequirement{Key: key, Operator: metav1.LabelSelectorOpIn, Values: values})
+		set[key] = values[len(values)-1]
+	}
+	set[fmt.Sprintf("label-%02d", resolve.MaxRequirements-1)] = "other"
+	cat := resolve.Catalog{Classes: []resolve.ClassEntry{{Ref: resolve.Ref{Name: "db"}}}}
+	for i := range 5000 {
+		cat.Plans = append(cat.Plans, resolve.PlanEntry{Ref: resolve.Ref{Name: fmt.Sprintf("db-%d", i)}, Class: "db", Labels: set})
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		_, err := resolve.Plan(resolve.Request{Namespace: "dev", Selector: selector}, cat)
+		require.Error(b, err)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/defaultplan/defaultplan/resolve"
 	"github.com/defaultplan/defaultplan/resolve/policy"
 )
 
@@ -104,6 +105,23 @@ func TestDenialReadsOnePolicy(t *testing.T) {
 		}
 		assert.Equal(t, []string{read}, slices.Compact(reads), action)
 	}
+}
+
+// Who waits no longer has no plans held against policies.
+func TestMarkingEndsWithTheRequest(t *testing.T) {
+	t.Parallel()
+	ctx, end := context.WithCancel(t.Context())
+	found, asked := &part{Catalog: resolve.Catalog{Classes: []resolve.ClassEntry{{Ref: resolve.Ref{Name: "db"}}}}}, 0
+	for range 1000 {
+		found.Plans = append(found.Plans, resolve.PlanEntry{Class: "db"})
+	}
+	err := markDenied(ctx, found, func(*policy.Target) ([]policy.Rule, error) {
+		asked++
+		end()
+		return nil, nil
+	}, nil)
+	require.ErrorIs(t, err, context.Canceled)
+	assert.Equal(t, lookEvery, asked)
 }
 
 // However many policies there are, a review that none of them concerns reads none of them and no namespace.

@@ -119,21 +119,27 @@ func (r *resolver) see(ctx context.Context, req *resolve.Request, found *part, t
 		if err != nil {
 			return err
 		}
-		return markDenied(found, func(*policy.Target) ([]policy.Rule, error) { return rules, nil }, r.policies.place(ctx, req.Namespace, r.policies.live))
+		return markDenied(ctx, found, func(*policy.Target) ([]policy.Rule, error) { return rules, nil }, r.policies.place(ctx, req.Namespace, r.policies.live))
 	case req.Selector != nil, toRefuse:
-		return markDenied(found, r.policies.set.rulesFor, r.policies.place(ctx, req.Namespace, r.policies.cached, r.policies.live))
+		return markDenied(ctx, found, r.policies.set.rulesFor, r.policies.place(ctx, req.Namespace, r.policies.cached, r.policies.live))
 	}
 	return nil
 }
 
+// lookEvery is after how many plans a loop over them looks whether it is still waited for.
+const lookEvery = 256
+
 // markDenied marks the plans that policies keep from a place.
-func markDenied(found *part, rulesFor func(*policy.Target) ([]policy.Rule, error), place func() (policy.Place, error)) error {
+func markDenied(ctx context.Context, found *part, rulesFor func(*policy.Target) ([]policy.Rule, error), place func() (policy.Place, error)) error {
 	classes := make(map[resolve.Ref]*resolve.ClassEntry, len(found.Classes))
 	for i := range found.Classes {
 		classes[found.Classes[i].Ref] = &found.Classes[i]
 	}
 	plans := make([]resolve.PlanEntry, len(found.Plans))
 	for i, plan := range found.Plans {
+		if i%lookEvery == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		plans[i] = plan
 		class := classes[resolve.Ref{Namespace: plan.Namespace, Name: plan.Class}]
 		if class == nil {
