@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"container/list"
 	"errors"
 	"io"
@@ -34,8 +35,8 @@ type review struct {
 	body io.ReadCloser
 	// wrote says that the handler has begun to answer.
 	wrote bool
-	// What follows is guarded by of.mu. Size is that of the body as far as it was read, and then that of the answer; bytes
-	// are those of it that are counted.
+	// What follows is guarded by of.mu. Size is what the body weighs as far as it was read, and then the size of the answer;
+	// bytes are those of it that are counted.
 	size, bytes int
 	// at is its place among those that wait, nil while it is judged.
 	at   *list.Element
@@ -131,7 +132,7 @@ func (r *reviews) turnAwayOldest() bool {
 	return true
 }
 
-// took counts what was read of a body, and says whether its review was turned away.
+// took counts what weighs n and was read of a body, and says whether its review was turned away.
 func (r *reviews) took(one *review, n int, ended bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -179,10 +180,15 @@ func (o *review) answers(n int) {
 // A body is that of a review.
 type body struct{ of *review }
 
+// elementWeight is what an element of a list or map counts beside its bytes: decoded, the "{}," of an owner reference
+// takes 80 bytes.
+const elementWeight = 64
+
 // Read counts what it reads.
 func (b body) Read(into []byte) (int, error) {
 	n, err := b.of.body.Read(into)
-	if b.of.of.took(b.of, n, err != nil) {
+	weight := n + elementWeight*bytes.Count(into[:n], []byte(","))
+	if b.of.of.took(b.of, weight, err != nil) {
 		return 0, errTurnedAway
 	}
 	return n, err //nolint:wrapcheck // readers compare it

@@ -208,6 +208,21 @@ func TestBytesAreBounded(t *testing.T) {
 	})
 }
 
+// What is short and has many elements takes more memory than its bytes.
+func TestElementsWeigh(t *testing.T) {
+	t.Parallel()
+	gated(t, 100, 1000, func(g *gate) {
+		close(g.judge)
+		for elements, code := range map[int]int{14: http.StatusOK, 20: http.StatusTooManyRequests} {
+			c := g.sends(1)
+			_, _ = io.WriteString(c.sends, strings.Repeat("{},", elements))
+			g.ends(c)
+			g.answered(code, c)
+		}
+		g.away(1)
+	})
+}
+
 // Large reviews do not keep small ones out.
 func TestSmallReviewsAreFree(t *testing.T) {
 	t.Parallel()

@@ -56,8 +56,8 @@ type Options struct {
 type Bounds struct {
 	Connections int
 	Reviews     int
-	// Bytes is the sum of the bodies of reviews, and of answers that are being sent, in bytes. A
-	// review costs about three times its body.
+	// Bytes is the sum of the bodies of reviews, and of answers that are being sent, in bytes. Each
+	// element of a list or map counts 64 more. A review costs about three times of that.
 	Bytes int
 }
 
