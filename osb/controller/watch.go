@@ -63,7 +63,8 @@ func readByBindings() predicate.Predicate {
 			if !isInstance || !isInstanceNow {
 				return true
 			}
-			if _, dedicated := now.DedicatedTo(); dedicated { // a claim's status tells what its instance's does
+			_, was := before.DedicatedTo() // once it is not any more, other bindings may bind to it
+			if _, dedicated := now.DedicatedTo(); was || dedicated { // a claim's status tells what its instance's does
 				return true
 			}
 			return !before.DeletionTimestamp.Equal(now.DeletionTimestamp) || !equality.Semantic.DeepEqual(seenByBindings(before), seenByBindings(now))

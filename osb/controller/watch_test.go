@@ -14,8 +14,12 @@ import (
 // What tells how an operation is going brings no pass over the bindings of an instance.
 func TestReadByBindings(t *testing.T) {
 	t.Parallel()
+	ofClaim := func(i *v1beta1.ServiceInstance) {
+		i.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1beta1.GroupVersion.String(), Kind: "ServiceBinding", Controller: new(true)}}
+	}
 	for name, tc := range map[string]struct {
 		reason string
+		was    func(*v1beta1.ServiceInstance)
 		edit   func(*v1beta1.ServiceInstance)
 		want   bool
 	}{
@@ -34,13 +38,15 @@ func TestReadByBindings(t *testing.T) {
 		"Plan": {reason: "they are bound by what it has", edit: func(i *v1beta1.ServiceInstance) {
 			i.Status.ExternalProperties = &v1beta1.ServiceInstancePropertiesState{ClusterServicePlanExternalID: "p"}
 		}, want: true},
-		"Claim": {reason: "its binding tells what it does", edit: func(i *v1beta1.ServiceInstance) {
-			i.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1beta1.GroupVersion.String(), Kind: "ServiceBinding", Controller: new(true)}}
-		}, want: true},
+		"Claim":    {reason: "its binding tells what it does", edit: ofClaim, want: true},
+		"Orphaned": {reason: "others may bind to it now", was: ofClaim, edit: func(i *v1beta1.ServiceInstance) { i.OwnerReferences = nil }, want: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			before := &v1beta1.ServiceInstance{}
+			if tc.was != nil {
+				tc.was(before)
+			}
 			now := before.DeepCopy()
 			tc.edit(now)
 			assert.Equal(t, tc.want, readByBindings().Update(event.UpdateEvent{ObjectOld: before, ObjectNew: now}), tc.reason)
