@@ -113,9 +113,10 @@ func (t *Thing) blocked(f *Facts) Decision {
 	if !r.Async {
 		r.ObservedGeneration = t.Generation
 	}
-	if r.Operation == NoOperation && !r.NextRetry.After(f.Now) {
-		// Until then, the broker may have asked for patience: that it is asked of does not end
-		// with what blocks.
+	if t.edited() || r.Operation == NoOperation && !r.NextRetry.After(f.Now) {
+		// The broker may have asked for patience until then: that does not end because
+		// something else blocks. An edit ends it now: later passes find ObservedGeneration
+		// up to date, and see no edit.
 		r.Retries, r.NextRetry = 0, time.Time{}
 	}
 	if p.Undecided {

@@ -55,6 +55,29 @@ func TestTales(t *testing.T) {
 			a.now = until
 			a.does(Make)
 		}},
+		"EditEndsPatience": {"an edit ends a broker's wish for patience, also where the edit is blocked first, as by a Secret that is absent", func(t *testing.T) {
+			a := ready(t, anInstance)
+			a.edit()
+			a.does(Change).fails(osb.Error{Kind: osb.Unavailable, StatusCode: 503, RetryAfter: 24 * time.Hour})
+			a.does(Rest)
+			a.thing.Generation++
+			f := a.facts()
+			f.Ask, f.Problem = nil, &Problem{Reason: "ErrorWithParameters", Message: "the Secret is not there", Waits: true}
+			a.doesWith(Rest, f).doesWith(Rest, f)
+			a.does(Change)
+		}},
+		"EditEndsBackoff": {"the same after a call whose outcome is not known", func(t *testing.T) {
+			a := ready(t, anInstance)
+			a.edit()
+			a.does(Change).fails(cut)
+			a.thing.Record.NextRetry = a.now.Add(5 * time.Minute)
+			a.does(Rest)
+			a.thing.Generation++
+			f := a.facts()
+			f.Ask, f.Problem = nil, &Problem{Reason: "ErrorWithParameters", Message: "the Secret is not there", Waits: true}
+			a.doesWith(Rest, f).doesWith(Rest, f)
+			a.does(Change)
+		}},
 		"GoneTooEarlyAtDeletion": {"the same where the user deletes it", func(t *testing.T) {
 			a := newTale(t, anInstance)
 			a.does(Make).fails(cut)
