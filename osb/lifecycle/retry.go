@@ -51,6 +51,9 @@ func (r *Record) bound(f *Facts) {
 	if latest := f.Now.Add(osb.LongestWait); r.NextRetry.After(latest) {
 		r.NextRetry = latest
 	}
+	if r.Started.After(f.Now) {
+		r.Started = f.Now
+	}
 	if latest := f.Now.Add(cmp.Or(f.MaxDeadline, longestDeadline)); r.Deadline.After(latest) {
 		r.Deadline = latest
 	}

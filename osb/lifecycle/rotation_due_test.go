@@ -151,6 +151,46 @@ func TestRotationTurn(t *testing.T) {
 	}
 }
 
+// What a clock ahead of this one stored is corrected by the next pass, and the time that it
+// leads to comes.
+func TestRotationByAnotherClock(t *testing.T) {
+	t.Parallel()
+	const far = 300 * 24 * time.Hour
+	ahead := func(b *v1beta1.ServiceBinding) { b.Status.Credentials.IssuedAt = after(far) }
+	former := func(b *v1beta1.ServiceBinding) {
+		b.Status.Rotation = &v1beta1.BindingRotation{Role: v1beta1.RotationPredecessor, RemoveAfter: after(far)}
+	}
+	cases := map[string]struct {
+		reason string
+		edits  []func(*v1beta1.ServiceBinding)
+		most   time.Duration
+	}{
+		"Every":         {"they are not younger than now", []func(*v1beta1.ServiceBinding){ahead, every(time.Hour)}, time.Hour},
+		"Expires":       {"their own time counts", []func(*v1beta1.ServiceBinding){ahead, expires(3 * time.Hour)}, 3 * time.Hour},
+		"ExpiresBefore": {"that is no time, and there is a pause", []func(*v1beta1.ServiceBinding){ahead, expires(-time.Hour)}, rotating.Pause},
+		"Requested":     {"a request is for now", []func(*v1beta1.ServiceBinding){ahead, requested}, 0},
+		"Predecessor":   {"it stays for the overlap", []func(*v1beta1.ServiceBinding){ahead, former}, rotating.Overlap},
+		"RemoveAfter":   {"it stays for the overlap", []func(*v1beta1.ServiceBinding){former}, rotating.Overlap},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := issuedAtEpoch(tc.edits...)
+			read := b.DeepCopy()
+			b.Status = rotating.Dated(read, epoch)
+			assert.Equal(t, issuedAtEpoch(tc.edits...), read, "what was read stays as it was")
+			assert.Equal(t, epoch, b.Status.Credentials.IssuedAt.Time)
+			is, wait := rotating.Turn(b, epoch)
+			assert.LessOrEqual(t, wait, tc.most, tc.reason)
+			now := epoch.Add(wait)
+			if b.Status = rotating.Dated(b, now); !is {
+				is, _ = rotating.Turn(b, now)
+			}
+			assert.True(t, is, "the time came: %s", tc.reason)
+		})
+	}
+}
+
 func TestCredentialsCurrent(t *testing.T) {
 	t.Parallel()
 	successor := func(edit func(*v1beta1.BindingRotation)) func(*v1beta1.ServiceBinding) {

@@ -98,9 +98,16 @@ func (r Rotating) Current(b *v1beta1.ServiceBinding, now time.Time) (v1beta1.Con
 
 func moment(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// Dated is a binding's status with the condition CredentialsCurrent as it is at a time.
+// Dated is a binding's status with the condition CredentialsCurrent as it is at a time, and
+// with credentials that were issued by then.
 func (r Rotating) Dated(b *v1beta1.ServiceBinding, now time.Time) v1beta1.ServiceBindingStatus {
 	status := b.Status
+	if c := status.Credentials; c != nil && timeOf(c.IssuedAt).After(now) {
+		// A clock ahead of this one wrote it. It is stored, so that what counts from it comes.
+		known := *c
+		known.IssuedAt = storedDown(now)
+		status.Credentials = &known
+	}
 	current, is := r.Current(b, now)
 	if b.Status.ExternalProperties == nil || !is {
 		if _, has := v1beta1.FindCondition(status.Conditions, v1beta1.ConditionCredentialsCurrent); has {

@@ -237,6 +237,16 @@ func TestTales(t *testing.T) {
 			a.now = a.now.Add(osb.LongestWait)
 			a.does(Mitigate)
 		}},
+		"StartedByAnotherClock": {"an operation that began in the future ends no later than one that begins now", func(t *testing.T) {
+			a := newTale(t, anInstance)
+			a.does(Make).answers(osb.Response{Async: true})
+			a.thing.Record.Started = a.now.Add(300 * 24 * time.Hour)
+			a.does(Poll).polls(osb.LastOperation{State: osb.InProgress})
+			require.False(t, a.thing.Record.Started.After(a.now), "stored, so that it ends")
+			a.now = a.now.Add(maxPolling + time.Second)
+			a.does(Poll).polls(osb.LastOperation{State: osb.InProgress})
+			require.True(t, a.thing.Record.holds(v1beta1.ConditionFailed))
+		}},
 		"HeldMitigation": {"a failed thing that waits for its broker stays stalled", func(t *testing.T) {
 			a := newTale(t, anInstance)
 			a.does(Make).answers(osb.Response{Async: true})
