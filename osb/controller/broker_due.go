@@ -21,13 +21,15 @@ const (
 	// credentialsRetry is the time after credentials that are absent or wrong: they
 	// are in a Secret that is not watched.
 	credentialsRetry = time.Minute
+	// clockSkew is by how much the clocks of two machines may well differ.
+	clockSkew = 5 * time.Minute
 	// jitterShare is the part of a time by which it is spread.
 	jitterShare = 10
 )
 
 // relistDue is when the catalog of a broker is to be fetched next; false: not by
-// itself. It depends on what is stored, so every pass finds the same time; what is stored
-// by another clock is not waited for longer than by this one.
+// itself. It depends on what is stored, so every pass finds the same time. A time that
+// only a wrong clock can have stored is not waited for: it is due now, which replaces it.
 func relistDue(b broker, now time.Time, interval time.Duration) (due time.Time, ever bool) {
 	status := b.status
 	if _, told := v1beta1.FindCondition(status.Conditions, v1beta1.ConditionReady); !told || status.ObservedGeneration != b.object.GetGeneration() {
@@ -36,8 +38,11 @@ func relistDue(b broker, now time.Time, interval time.Duration) (due time.Time, 
 	if stalled, _ := v1beta1.FindCondition(status.Conditions, v1beta1.ConditionStalled); stalled.Status == v1beta1.ConditionTrue {
 		return time.Time{}, false
 	}
-	if status.NextRetry != nil {
-		return earlier(status.NextRetry.Time, now.Add(longestRetry)), true
+	if retry := status.NextRetry; retry != nil {
+		if impossible(retry.Time, now.Add(longestRetry)) {
+			return now, true
+		}
+		return retry.Time, true
 	}
 	if status.LastCatalogRetrievalTime == nil {
 		return time.Time{}, true
@@ -48,16 +53,15 @@ func relistDue(b broker, now time.Time, interval time.Duration) (due time.Time, 
 	if b.spec.RelistDuration != nil && b.spec.RelistDuration.Duration > 0 {
 		interval = max(b.spec.RelistDuration.Duration, shortestRelist)
 	}
-	last := earlier(status.LastCatalogRetrievalTime.Time, now)
+	last := status.LastCatalogRetrievalTime.Time
+	if impossible(last, now) {
+		return now, true
+	}
 	return last.Add(interval + spread(b, last.Unix(), interval)), true
 }
 
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
-}
+// impossible says that a time is later than any that a right clock can have stored.
+func impossible(stored, latest time.Time) bool { return stored.After(latest.Add(clockSkew)) }
 
 // spread is up to a tenth of a time, another for each broker and turn, so that not all
 // are asked at once.

@@ -104,17 +104,21 @@ func TestBrokerHeld(t *testing.T) {
 // relistDuration is not taken for shorter than it may be.
 func TestBrokerDueByAnotherClock(t *testing.T) {
 	t.Parallel()
-	ahead := metav1.NewTime(noon.Add(300 * 24 * time.Hour))
+	in := func(d time.Duration) *metav1.Time { return &metav1.Time{Time: noon.Add(d)} }
+	const far = 300 * 24 * time.Hour
 	for name, tc := range map[string]struct {
-		reason string
-		edit   func(b broker)
-		latest time.Duration
+		reason      string
+		edit        func(b broker)
+		least, most time.Duration
 	}{
-		"Retry":  {"no broker can ask for more", func(b broker) { b.status.NextRetry = &ahead }, osb.LongestWait},
-		"Relist": {"it was not read in the future", func(b broker) { b.status.LastCatalogRetrievalTime = &ahead }, 66 * time.Minute},
+		"Retry":      {"no broker can ask for more", func(b broker) { b.status.NextRetry = in(far) }, 0, 0},
+		"RetryLong":  {"a broker can ask for that", func(b broker) { b.status.NextRetry = in(osb.LongestWait) }, osb.LongestWait, osb.LongestWait},
+		"RetrySkew":  {"clocks differ a little", func(b broker) { b.status.NextRetry = in(osb.LongestWait + time.Second) }, osb.LongestWait, osb.LongestWait + time.Second},
+		"Relist":     {"it was not read in the future", func(b broker) { b.status.LastCatalogRetrievalTime = in(far) }, 0, 0},
+		"RelistSkew": {"clocks differ a little", func(b broker) { b.status.LastCatalogRetrievalTime = in(time.Second) }, time.Hour, 67 * time.Minute},
 		"Short": {"a second would ask the broker all the time", func(b broker) {
-			b.status.LastCatalogRetrievalTime, b.spec.RelistDuration = &metav1.Time{Time: noon}, &metav1.Duration{Duration: time.Second}
-		}, 66 * time.Second},
+			b.status.LastCatalogRetrievalTime, b.spec.RelistDuration = in(0), &metav1.Duration{Duration: time.Second}
+		}, time.Minute, 66 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -124,8 +128,10 @@ func TestBrokerDueByAnotherClock(t *testing.T) {
 			tc.edit(b)
 			due, ever := relistDue(b, noon, time.Hour)
 			require.True(t, ever)
-			assert.LessOrEqual(t, due.Sub(noon), tc.latest, tc.reason)
-			assert.GreaterOrEqual(t, due.Sub(noon), time.Minute, tc.reason)
+			assert.WithinRange(t, due, noon.Add(tc.least), noon.Add(tc.most), tc.reason)
+			again, ever := relistDue(b, due, time.Hour)
+			require.True(t, ever)
+			assert.False(t, again.After(due), "it is still due when that time has come")
 		})
 	}
 }
