@@ -40,6 +40,39 @@ func TestManyRestLonger(t *testing.T) {
 	assert.Equal(t, time.Minute, r.pause(binding(0), time.Minute))
 }
 
+// A namespace with many objects that rest does not delay those of the others, and rests no longer than it
+// would if all shared all looks.
+func TestNamespacesRestApart(t *testing.T) {
+	t.Parallel()
+	var r rests
+	binding := func(namespace string, i int) *v1beta1.ServiceBinding {
+		return &v1beta1.ServiceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprint(i)}}
+	}
+	for i := range 100_000 {
+		r.pause(binding("many", i), time.Minute)
+	}
+	for i := range 480 {
+		assert.Equal(t, time.Minute, r.pause(binding("few", i), time.Minute), "%d of 480", i)
+	}
+	assert.Equal(t, 100_480*time.Second/restsPerSecond, r.pause(binding("many", 0), time.Minute))
+	assert.Equal(t, time.Minute, r.pause(binding("few", 0), time.Minute))
+	for i := range 480 {
+		r.pause(binding("third", i), time.Minute)
+	}
+	assert.Equal(t, 90*time.Second, r.pause(binding("few", 0), time.Minute), "three namespaces have a third each")
+	for i := range 100_000 {
+		r.forget(client.ObjectKeyFromObject(binding("many", i)))
+	}
+	assert.Equal(t, time.Minute, r.pause(binding("few", 0), time.Minute), "two have a half each")
+	for _, namespace := range []string{"few", "third"} {
+		for i := range 480 {
+			r.forget(client.ObjectKeyFromObject(binding(namespace, i)))
+		}
+	}
+	assert.Zero(t, r.count())
+	assert.Empty(t, r.in)
+}
+
 // What is gone rests no more: also what waited, and never had our finalizer.
 func TestWhatIsGoneRestsNoMore(t *testing.T) {
 	t.Parallel()
@@ -52,9 +85,9 @@ func TestWhatIsGoneRestsNoMore(t *testing.T) {
 		_, err := w.reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: at})
 		require.NoError(t, err)
 	}
-	assert.EqualValues(t, 1, w.reconciler.rests.count.Load())
+	assert.Equal(t, 1, w.reconciler.rests.count())
 	require.NoError(t, w.cache.Delete(t.Context(), waits))
 	_, err := w.reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: at})
 	require.NoError(t, err)
-	assert.Zero(t, w.reconciler.rests.count.Load())
+	assert.Zero(t, w.reconciler.rests.count())
 }
