@@ -63,8 +63,9 @@ func readByBindings() predicate.Predicate {
 			if !isInstance || !isInstanceNow {
 				return true
 			}
-			_, was := before.DedicatedTo() // once it is not any more, other bindings may bind to it
-			if _, dedicated := now.DedicatedTo(); was || dedicated { // a claim's status tells what its instance's does
+			// A claim's status tells what its instance's does; once it is no claim's any more, others may bind to it.
+			_, was := before.DedicatedTo()
+			if _, dedicated := now.DedicatedTo(); was || dedicated {
 				return true
 			}
 			return !before.DeletionTimestamp.Equal(now.DeletionTimestamp) || !equality.Semantic.DeepEqual(seenByBindings(before), seenByBindings(now))
