@@ -57,12 +57,8 @@ func (s secrets) data(ctx context.Context, b *v1beta1.ServiceBinding, of provena
 	}
 	for i := range b.Spec.SecretTransforms {
 		t := &b.Spec.SecretTransforms[i]
-		if t.Preset != nil {
-			of.preset(t.Preset, credentials)
-			continue
-		}
-		err := s.transform(ctx, b, t, credentials)
-		if err == nil && (t.AddKey != nil || t.AddKeysFrom != nil) && size(credentials) > maxCredentials {
+		err := s.transform(ctx, b, t, of, credentials)
+		if adds := t.AddKey != nil || t.AddKeysFrom != nil || t.Preset != nil; err == nil && adds && size(credentials) > maxCredentials {
 			err = unstorableError{errTooLarge}
 		}
 		if err != nil {
@@ -72,8 +68,10 @@ func (s secrets) data(ctx context.Context, b *v1beta1.ServiceBinding, of provena
 	return lawful(credentials)
 }
 
-func (s secrets) transform(ctx context.Context, b *v1beta1.ServiceBinding, t *v1beta1.SecretTransform, credentials map[string]credential) error {
+func (s secrets) transform(ctx context.Context, b *v1beta1.ServiceBinding, t *v1beta1.SecretTransform, of provenance, credentials map[string]credential) error {
 	switch {
+	case t.Preset != nil:
+		of.preset(t.Preset, credentials)
 	case t.RenameKey != nil:
 		if value, ok := credentials[t.RenameKey.From]; ok {
 			delete(credentials, t.RenameKey.From)
@@ -87,9 +85,9 @@ func (s secrets) transform(ctx context.Context, b *v1beta1.ServiceBinding, t *v1
 			credentials[t.PublishKey.Key] = value
 		}
 	case t.AddKey != nil:
-		value, err := added(t.AddKey, credentials)
+		value, err := added(ctx, t.AddKey, credentials)
 		if err != nil {
-			return unstorableError{err}
+			return err
 		}
 		credentials[t.AddKey.Key] = value
 	case t.AddKeysFrom != nil:
@@ -105,10 +103,10 @@ func (s secrets) transform(ctx context.Context, b *v1beta1.ServiceBinding, t *v1
 }
 
 // added is the value of a key that is added: of a JSON path, or a text, or bytes.
-func added(t *v1beta1.AddKeyTransform, credentials map[string]credential) (credential, error) {
+func added(ctx context.Context, t *v1beta1.AddKeyTransform, credentials map[string]credential) (credential, error) {
 	switch {
 	case t.JSONPathExpression != nil:
-		text, err := evaluate(*t.JSONPathExpression, credentials, maxCredentials)
+		text, err := evaluated(ctx, *t.JSONPathExpression, credentials)
 		return credential{bytes: text, secret: anySecret(credentials)}, err
 	case t.StringValue != nil:
 		return credential{bytes: []byte(*t.StringValue)}, nil

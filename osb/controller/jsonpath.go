@@ -2,11 +2,13 @@ package controller
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 
+	"golang.org/x/sync/semaphore"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/util/jsonpath"
 )
@@ -25,6 +27,28 @@ var (
 	errTooLarge = fmt.Errorf("the credentials would be larger than a Secret may be, which is %d bytes: add less", maxCredentials)
 	errTooFar   = fmt.Errorf("the jsonPathExpression may look at more than %d values of the credentials: name keys instead of .., *, ranges and unions", maxVisits)
 )
+
+// evaluations are those that run now: each may take tens of MiB, and there may be one
+// for each call to a broker.
+var evaluations = semaphore.NewWeighted(2)
+
+// evaluated is the text of a JSON path over the credentials, once it is its turn. Credentials
+// that are larger than a Secret may be are not decoded: their values take many times as much
+// memory as their text. The error is that ctx ended, or else an unstorableError.
+func evaluated(ctx context.Context, expression string, credentials map[string]credential) ([]byte, error) {
+	if size(credentials) > maxCredentials {
+		return nil, unstorableError{errTooLarge}
+	}
+	if err := evaluations.Acquire(ctx, 1); err != nil {
+		return nil, fmt.Errorf("cannot evaluate the jsonPathExpression in time: %w", err)
+	}
+	defer evaluations.Release(1)
+	text, err := evaluate(expression, credentials, maxCredentials)
+	if err != nil {
+		return nil, unstorableError{err}
+	}
+	return text, nil
+}
 
 // evaluate is the text of a JSON path over the credentials, of at most room bytes.
 func evaluate(expression string, credentials map[string]credential, room int) (text []byte, err error) {

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -99,6 +100,54 @@ func TestTransformsAreBounded(t *testing.T) {
 	require.ErrorAs(t, err, new(unstorableError), "it stays so")
 	require.ErrorContains(t, err, "secretTransforms[2]: the credentials would be larger than a Secret may be, which is 1048576 bytes")
 	assert.NotContains(t, err.Error(), "canary")
+}
+
+// Credentials that no Secret can hold are not decoded, and what makes them so is told: a broker may give four times as
+// much. What takes some of them away is no reason to refuse the rest.
+func TestOnlyStorableCredentialsAreEvaluated(t *testing.T) {
+	t.Parallel()
+	large := json.RawMessage("[" + strings.Repeat("1,", maxCredentials/2) + "1]")
+	path := pathTransform("{.host}")
+	for name, tc := range map[string]struct {
+		reason     string
+		transforms []v1beta1.SecretTransform
+		want       error
+		says       string
+	}{
+		"First":   {reason: "before it is found that the path leads nowhere", transforms: []v1beta1.SecretTransform{pathTransform("{.absent}")}, want: errTooLarge, says: "secretTransforms[0]"},
+		"Preset":  {reason: "it copies values", transforms: []v1beta1.SecretTransform{{Preset: &v1beta1.PresetTransform{}}}, want: errTooLarge, says: "secretTransforms[0]"},
+		"Removed": {reason: "what is left is small", transforms: []v1beta1.SecretTransform{{RemoveKey: &v1beta1.RemoveKeyTransform{Key: "large"}}, path}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newBindingWorld(t)
+			b := w.bindingHere()
+			b.Spec.SecretTransforms = tc.transforms
+			data, _, err := w.reconciler.secrets.data(t.Context(), b, provenance{}, &osb.Binding{Credentials: map[string]json.RawMessage{"large": large, "host": json.RawMessage(`"h"`)}})
+			require.ErrorIs(t, err, tc.want, tc.reason)
+			if tc.want == nil {
+				assert.Equal(t, "h", string(data["k"]))
+				return
+			}
+			require.ErrorAs(t, err, new(unstorableError))
+			assert.Contains(t, err.Error(), tc.says)
+		})
+	}
+}
+
+// Few expressions are evaluated at once, and one whose time ends before its turn is no fault of the credentials.
+func TestExpressionsAreEvaluatedInTurn(t *testing.T) { // not in parallel: it takes all turns
+	require.NoError(t, evaluations.Acquire(t.Context(), 2))
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	given := map[string]credential{"a": {bytes: []byte("text")}}
+	_, err := evaluated(ended, "{.a}", given)
+	require.ErrorIs(t, err, context.Canceled)
+	assert.NotErrorAs(t, err, new(unstorableError))
+	evaluations.Release(2)
+	text, err := evaluated(t.Context(), "{.a}", given)
+	require.NoError(t, err)
+	assert.Equal(t, "text", string(text))
 }
 
 // FuzzEvaluate: no expression ends but by a text that is not too long, or an error.
