@@ -9,6 +9,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/merge"
+	"github.com/defaultplan/defaultplan/schemacache"
 )
 
 // commons is what the admission of instances and that of bindings share.
@@ -26,7 +27,7 @@ func newCommons(readers Readers, options *Options, now clock.PassiveClock) *comm
 	policies := newPolicies(readers)
 	return &commons{
 		resolver: &resolver{catalog: found, policies: policies, gates: options.Gates},
-		schemas:  &schemas{catalog: found, compiled: newCompilations()},
+		schemas:  &schemas{catalog: found, compiled: schemacache.New(func(kept int) { schemasKept.Set(float64(kept)) })},
 		defaults: newDefaults(),
 		policies: policies,
 		access:   access{readers.Access},

@@ -38,8 +38,11 @@ func (v *offeringValidation) warnOfPlan(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if compiled != nil && compiled.err != nil {
-			v.warnf("%s will be skipped: %s", field.name, compiled.err.Error())
+		if compiled == nil {
+			continue
+		}
+		if why := compiled.Unusable(); why != nil {
+			v.warnf("%s will be skipped: %s", field.name, why.Error())
 		}
 	}
 	for i := range checkedDefaults {

@@ -2,41 +2,32 @@ package webhook
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
-	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/merge"
 	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/schemacache"
 )
 
 // schemas compiles the plans' JSON schemas, on demand: the cache only has their
 // digests.
 type schemas struct {
 	catalog  *catalog
-	compiled *compilations
-}
-
-// A compilation is a compiled schema, or why it cannot be used.
-type compilation struct {
-	schema *merge.Schema
-	err    *merge.SchemaError
-	// halved says that the partial form was compiled, too.
-	halved atomic.Bool
+	compiled *schemacache.Cache
 }
 
 // of returns the compiled form of one of a plan's schemas, nil if it has none.
 // The error is a *merge.SchemaError for a schema that cannot be used.
-func (s *schemas) of(ctx context.Context, defined *definition, which func(*v1beta1.CommonServicePlanSpec) *runtime.RawExtension) (*compilation, error) {
+func (s *schemas) of(ctx context.Context, defined *definition, which func(*v1beta1.CommonServicePlanSpec) *runtime.RawExtension) (*schemacache.Schema, error) {
 	schema := which(defined.plan)
 	if !hasSchema(schema) {
 		return nil, nil
 	}
-	if kept := s.compiled.find(digest(schema.Raw)); kept != nil {
+	if kept := s.compiled.Find(digest(schema.Raw)); kept != nil {
 		schemaLookups.WithLabelValues(lookupHit).Inc()
 		return kept, nil
 	}
@@ -52,7 +43,7 @@ func (s *schemas) of(ctx context.Context, defined *definition, which func(*v1bet
 		}
 		text = schema.Raw
 	}
-	return s.compiled.of(ctx, digest(text), text)
+	return s.compiled.Of(ctx, digest(text), text)
 }
 
 // read reads a plan's spec from the API server, nil if it is gone.
@@ -74,26 +65,6 @@ func (s *schemas) read(ctx context.Context, plan resolve.Ref) (*v1beta1.CommonSe
 	return &object.Spec.CommonServicePlanSpec, nil
 }
 
-// compile never panics: it runs for several requests, and outside of each.
-func compile(text []byte) (made *compilation) {
-	defer func() {
-		if recover() != nil {
-			made = &compilation{err: &merge.SchemaError{Reason: merge.DoesNotCompile, Detail: "for a reason that is not known"}}
-		}
-	}()
-	schema, err := merge.Compile(text)
-	return &compilation{schema: schema, err: unusable(err)}
-}
-
-// unusable is the reason of an error of package merge, nil for none.
-func unusable(err error) *merge.SchemaError {
-	var reason *merge.SchemaError
-	if err != nil && !errors.As(err, &reason) {
-		return &merge.SchemaError{Reason: merge.DoesNotCompile, Detail: "for a reason that is not known"}
-	}
-	return reason
-}
-
 // A question is what a schema is asked: which of a plan's schemas, about what a
 // broker would be sent. It is partial when a Secret adds to that later.
 type question struct {
@@ -107,12 +78,12 @@ type question struct {
 func (s *schemas) judge(ctx context.Context, defined *definition, asked question) (merge.Report, string, error) {
 	compiled, err := s.of(ctx, defined, asked.which)
 	if err == nil && compiled != nil && asked.partial {
-		compiled, err = s.compiled.partial(ctx, compiled)
+		compiled, err = s.compiled.Partial(ctx, compiled)
 	}
 	if err != nil || compiled == nil {
 		return merge.Report{}, "", err
 	}
-	report, why := compiled.check(asked.sent)
+	report, why := compiled.Check(asked.sent)
 	schemaChecks.WithLabelValues(checkResult(&report, why)).Inc()
 	if why != nil {
 		return merge.Report{}, fmt.Sprintf("parameters were not checked: the schema of plan %s: %s", defined.title(), why.Error()), nil
@@ -129,17 +100,6 @@ func checkResult(report *merge.Report, why *merge.SchemaError) string {
 		return checkRefused
 	}
 	return checkAccepted
-}
-
-func (c *compilation) check(sent map[string]any) (merge.Report, *merge.SchemaError) {
-	if c.err != nil {
-		return merge.Report{}, c.err
-	}
-	if sent == nil {
-		sent = map[string]any{}
-	}
-	report, err := c.schema.Check(sent)
-	return report, unusable(err)
 }
 
 // firstViolation says why a schema refuses parameters that a user did not write.

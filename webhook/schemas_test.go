@@ -29,7 +29,7 @@ func TestSchemasAreCompiledOnce(t *testing.T) {
 	w.created(spec("small"))
 	w.created(spec("large"))
 	assert.Empty(t, w.live.taken(), "one digest, one schema")
-	assert.Equal(t, 1, w.handler.schemas.compiled.kept.Len())
+	assert.Equal(t, 1, w.handler.schemas.compiled.Len())
 }
 
 func TestSchemaOfPlanDeletedInBetween(t *testing.T) {

@@ -228,8 +228,9 @@ func (s *bindingSubject) asks(ctx context.Context, instance *v1beta1.ServiceInst
 	if found.Problem != nil || err != nil {
 		return err
 	}
-	if found.Problem = s.bindings.parameters.unlawful(&s.parameters, s.offering.plan.ServiceBindingCreateParameterSchema); found.Problem != nil {
-		return nil
+	found.Problem, err = s.bindings.parameters.unlawful(ctx, &s.parameters, s.offering.plan.ServiceBindingCreateParameterSchema)
+	if found.Problem != nil || err != nil {
+		return err
 	}
 	return s.aims(ctx, instance, found)
 }

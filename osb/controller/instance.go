@@ -126,7 +126,7 @@ func (s *instanceSubject) look(ctx context.Context, thing *lifecycle.Thing, foun
 		return err
 	}
 	ask := s.asks()
-	if found.Problem = s.unlawful(thing, ask); found.Problem == nil {
+	if found.Problem, err = s.unlawful(ctx, thing, ask); found.Problem == nil && err == nil {
 		found.Problem, err = s.slotless(ctx, thing, ask)
 	}
 	if found.Problem == nil && err == nil {
@@ -177,17 +177,17 @@ func (s *instanceSubject) asks() *lifecycle.Ask {
 }
 
 // unlawful checks what is to be sent against the schema that is for it.
-func (s *instanceSubject) unlawful(thing *lifecycle.Thing, ask *lifecycle.Ask) *lifecycle.Problem {
+func (s *instanceSubject) unlawful(ctx context.Context, thing *lifecycle.Thing, ask *lifecycle.Ask) (*lifecycle.Problem, error) {
 	has := thing.Record.Accepted
 	switch {
 	case toAdopt(thing):
-		return nil
+		return nil, nil
 	case !thing.Record.Exists:
-		return s.instances.parameters.unlawful(&s.parameters, s.offering.plan.InstanceCreateParameterSchema)
+		return s.instances.parameters.unlawful(ctx, &s.parameters, s.offering.plan.InstanceCreateParameterSchema)
 	case has != nil && has.ParameterChecksum != ask.ParameterChecksum:
-		return s.instances.parameters.unlawful(&s.parameters, s.offering.plan.InstanceUpdateParameterSchema)
+		return s.instances.parameters.unlawful(ctx, &s.parameters, s.offering.plan.InstanceUpdateParameterSchema)
 	}
-	return nil
+	return nil, nil
 }
 
 // specified are the class and the plan as the user named them, as old clients show them.

@@ -2,12 +2,14 @@ package controller
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	yamlv3 "go.yaml.in/yaml/v3"
 	corev1 "k8s.io/api/core/v1"
@@ -19,6 +21,7 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/merge"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
+	"github.com/defaultplan/defaultplan/schemacache"
 )
 
 // redacted stands for a value from a Secret where people can see it.
@@ -46,11 +49,12 @@ type parameters struct {
 // A parametersReader reads the Secrets that parameters come from, and holds the whole against schemas.
 type parametersReader struct {
 	live    client.Reader
-	schemas *schemas
+	schemas *schemacache.Cache
 }
 
+// newParametersReader makes the one of a controller: instances and bindings share its schemas.
 func newParametersReader(live client.Reader) parametersReader {
-	return parametersReader{live: live, schemas: newSchemas()}
+	return parametersReader{live: live, schemas: schemacache.New(func(int) {})}
 }
 
 // read puts together what a broker is sent: what admission left in spec, without the
@@ -215,23 +219,31 @@ func hasAlias(node *yamlv3.Node) bool {
 	return node.Kind == yamlv3.AliasNode || slices.ContainsFunc(node.Content, hasAlias)
 }
 
+// longestCompilation is how long a pass waits for a schema: others may wait for their turn
+// before it. It is tried again after a pause, and the worker is free meanwhile.
+const longestCompilation = 10 * time.Second
+
 // unlawful says what a schema says against the whole of the parameters. Admission has
-// checked what did not come from Secrets; a schema that cannot be used is no problem.
-func (p parametersReader) unlawful(given *parameters, schema *runtime.RawExtension) *lifecycle.Problem {
+// checked what did not come from Secrets; a schema that cannot be used is no problem. The
+// error is that it was not compiled in time.
+func (p parametersReader) unlawful(ctx context.Context, given *parameters, schema *runtime.RawExtension) (*lifecycle.Problem, error) {
 	if !given.fromSecrets || len(rawOf(schema)) == 0 {
-		return nil
+		return nil, nil
 	}
-	compiled := p.schemas.compile(schema.Raw)
-	if compiled == nil {
-		return nil
+	ctx, cancel := context.WithTimeout(ctx, longestCompilation)
+	defer cancel()
+	sum := sha256.Sum256(schema.Raw)
+	compiled, err := p.schemas.Of(ctx, string(sum[:]), schema.Raw)
+	if err != nil {
+		return nil, err
 	}
-	report, err := compiled.Check(given.values)
-	if err != nil || report.Total == 0 {
-		return nil
+	report, unusable := compiled.Check(given.values)
+	if unusable != nil || report.Total == 0 {
+		return nil, nil
 	}
 	var said []string
 	for _, v := range report.Violations {
 		said = append(said, fmt.Sprintf("%s %s", v.Pointer, v.Message))
 	}
-	return problemf("the parameters, with those of parametersFrom, are not as the plan's schema says: %s", strings.Join(said, "; "))
+	return problemf("the parameters, with those of parametersFrom, are not as the plan's schema says: %s", strings.Join(said, "; ")), nil
 }

@@ -3,7 +3,6 @@ package controller
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -129,7 +128,8 @@ func TestUnlawfulParameters(t *testing.T) {
 			if test.schema != "" {
 				raw = &runtime.RawExtension{Raw: []byte(test.schema)}
 			}
-			problem := newParametersReader(nil).unlawful(&test.parameters, raw)
+			problem, err := newParametersReader(nil).unlawful(t.Context(), &test.parameters, raw)
+			require.NoError(t, err)
 			if test.says == "" {
 				assert.Nil(t, problem, test.reason)
 				return
@@ -141,19 +141,21 @@ func TestUnlawfulParameters(t *testing.T) {
 	}
 }
 
-// A schema is compiled once, also one that cannot be used, and not all are kept.
+// A schema is compiled once, also one that cannot be used, and nobody waits for it for longer than their pass lasts.
 func TestSchemasAreKept(t *testing.T) {
 	t.Parallel()
-	s := newSchemas()
-	first := s.compile([]byte(`{"title":"0"}`))
-	require.NotNil(t, first)
-	assert.Same(t, first, s.compile([]byte(`{"title":"0"}`)))
-	assert.Nil(t, s.compile([]byte(`{"type":7}`)))
-	assert.Nil(t, s.compile([]byte(`{"type":7}`)))
-	assert.Equal(t, 2, s.kept.Len())
-	for i := range 2 * keptSchemas {
-		require.NotNil(t, s.compile(fmt.Appendf(nil, `{"title":"%d"}`, i+1)))
+	reader := newParametersReader(nil)
+	given := &parameters{fromSecrets: true, values: map[string]any{"size": 7}}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for i, schema := range []string{`{"required":["name"]}`, `{"type":7}`} {
+		raw := &runtime.RawExtension{Raw: []byte(schema)}
+		_, err := reader.unlawful(ended, given, raw)
+		require.ErrorIs(t, err, context.Canceled)
+		for range 2 {
+			_, err := reader.unlawful(t.Context(), given, raw)
+			require.NoError(t, err)
+			assert.Equal(t, i+1, reader.schemas.Len())
+		}
 	}
-	assert.Equal(t, keptSchemas, s.kept.Len())
-	assert.NotSame(t, first, s.compile([]byte(`{"title":"0"}`)))
 }

@@ -66,8 +66,8 @@ func Setup(ctx context.Context, mgr manager.Manager, o *Options) error {
 	}
 	p := parts{
 		mgr: mgr, options: o, brokers: known, metrics: counted, around: around,
-		platform: &platform{reader: mgr.GetClient(), clusterID: clusterID, annotations: o.ContextAnnotations},
-		recorder: mgr.GetEventRecorder(o.scope().named(eventSource)),
+		platform:   &platform{reader: mgr.GetClient(), clusterID: clusterID, annotations: o.ContextAnnotations},
+		parameters: newParametersReader(mgr.GetAPIReader()), recorder: mgr.GetEventRecorder(o.scope().named(eventSource)),
 	}
 	if err := p.addInstances(); err != nil {
 		return err
@@ -87,6 +87,8 @@ type parts struct {
 	platform *platform
 	around   *surroundings
 	recorder clientevents.EventRecorder
+	// parameters are read by instances and bindings: they share the compiled schemas.
+	parameters parametersReader
 }
 
 func (p *parts) engine() *engine {
@@ -108,7 +110,7 @@ func (p *parts) running() controller.Options {
 func (p *parts) addInstances() error {
 	r := &instances{
 		engine: p.engine(), reader: p.mgr.GetClient(), catalog: catalogReader{p.mgr.GetClient()}, platform: p.platform,
-		parameters: newParametersReader(p.mgr.GetAPIReader()), holders: holders{client: p.mgr.GetClient(), live: p.mgr.GetAPIReader(), events: &events{recorder: p.recorder}},
+		parameters: p.parameters, holders: holders{client: p.mgr.GetClient(), live: p.mgr.GetAPIReader(), events: &events{recorder: p.recorder}},
 		quotas: p.quotas(),
 	}
 	plans := builder.WithPredicates(specOrAnnotations())
@@ -131,7 +133,7 @@ func (p *parts) addInstances() error {
 func (p *parts) addBindings() error {
 	r := &bindings{
 		engine: p.engine(), reader: p.mgr.GetClient(), catalog: catalogReader{p.mgr.GetClient()}, platform: p.platform,
-		parameters: newParametersReader(p.mgr.GetAPIReader()),
+		parameters: p.parameters,
 		rotating:   p.options.rotating(),
 		secrets:    secrets{client: p.mgr.GetClient(), live: p.mgr.GetAPIReader(), scheme: p.mgr.GetScheme()},
 	}

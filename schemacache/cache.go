@@ -1,4 +1,4 @@
-package webhook
+package schemacache
 
 import (
 	"context"
@@ -20,34 +20,37 @@ const (
 	compiledAtOnce = 2
 )
 
-// compilations are the schemas that were used last, compiled.
-type compilations struct {
+// A Cache has the schemas that were used last, compiled.
+type Cache struct {
 	kept   *lru.Cache
 	weight atomic.Int64
 	making singleflight.Group
 	turns  chan struct{}
+	// tell is told how many there are, when one is added.
+	tell func(kept int)
 }
 
-func newCompilations() *compilations {
-	c := &compilations{turns: make(chan struct{}, compiledAtOnce)}
+// New makes a cache, which tells how many schemas it keeps whenever it keeps another.
+func New(tell func(kept int)) *Cache {
+	c := &Cache{turns: make(chan struct{}, compiledAtOnce), tell: tell}
 	c.kept = lru.NewWithEvictionFunc(keptSchemas, func(_ lru.Key, value any) {
-		gone, _ := value.(*compilation)
+		gone, _ := value.(*Schema)
 		c.weight.Add(-gone.size())
 	})
 	return c
 }
 
-// find returns what is kept of a digest, nil if nothing is.
-func (c *compilations) find(digest string) *compilation {
+// Find returns what is kept of a digest, nil if nothing is.
+func (c *Cache) Find(digest string) *Schema {
 	known, _ := c.kept.Get(digest)
-	kept, _ := known.(*compilation)
+	kept, _ := known.(*Schema)
 	return kept
 }
 
-// of compiles a text and keeps what comes of it. One that is asked for many times at once
+// Of compiles a text and keeps what comes of it. One that is asked for many times at once
 // is compiled once. The error is that ctx ended first: what is compiled then, is kept for
 // the next who asks.
-func (c *compilations) of(ctx context.Context, digest string, text []byte) (*compilation, error) {
+func (c *Cache) Of(ctx context.Context, digest string, text []byte) (*Schema, error) {
 	for {
 		made := c.making.DoChan(digest, func() (any, error) { return c.make(ctx, digest, text) })
 		select {
@@ -55,7 +58,7 @@ func (c *compilations) of(ctx context.Context, digest string, text []byte) (*com
 			if result.Err != nil && ctx.Err() == nil {
 				continue // who began gave up while waiting for a turn
 			}
-			compiled, _ := result.Val.(*compilation)
+			compiled, _ := result.Val.(*Schema)
 			return compiled, result.Err
 		case <-ctx.Done():
 			return nil, outOfTime(ctx)
@@ -64,8 +67,8 @@ func (c *compilations) of(ctx context.Context, digest string, text []byte) (*com
 }
 
 // make compiles and keeps. The error is that ctx ended before a schema might be compiled.
-func (c *compilations) make(ctx context.Context, digest string, text []byte) (any, error) {
-	if kept := c.find(digest); kept != nil {
+func (c *Cache) make(ctx context.Context, digest string, text []byte) (any, error) {
+	if kept := c.Find(digest); kept != nil {
 		return kept, nil
 	}
 	if err := c.turn(ctx); err != nil {
@@ -77,8 +80,8 @@ func (c *compilations) make(ctx context.Context, digest string, text []byte) (an
 	return compiled, nil
 }
 
-// partial is the partial form of a schema, which is compiled when it is first asked for. The error is as with of.
-func (c *compilations) partial(ctx context.Context, whole *compilation) (*compilation, error) {
+// Partial is the partial form of a schema, which is compiled when it is first asked for. The error is as with Of.
+func (c *Cache) Partial(ctx context.Context, whole *Schema) (*Schema, error) {
 	if whole.err != nil {
 		return whole, nil
 	}
@@ -90,11 +93,14 @@ func (c *compilations) partial(ctx context.Context, whole *compilation) (*compil
 		defer whole.halved.Store(true)
 	}
 	schema, err := whole.schema.Partial()
-	return &compilation{schema: schema, err: unusable(err)}, nil
+	return &Schema{schema: schema, err: unusable(err)}, nil
 }
 
 // turn waits until a schema may be compiled; done ends that.
-func (c *compilations) turn(ctx context.Context) error {
+func (c *Cache) turn(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return outOfTime(ctx)
+	}
 	select {
 	case c.turns <- struct{}{}:
 		return nil
@@ -103,26 +109,20 @@ func (c *compilations) turn(ctx context.Context) error {
 	}
 }
 
-func (c *compilations) done() { <-c.turns }
+func (c *Cache) done() { <-c.turns }
 
 func outOfTime(ctx context.Context) error {
 	return fmt.Errorf("cannot compile a schema in time: %w", context.Cause(ctx))
 }
 
-func (c *compilations) keep(digest string, compiled *compilation) {
+func (c *Cache) keep(digest string, compiled *Schema) {
 	c.weight.Add(compiled.size())
 	c.kept.Add(digest, compiled)
 	for c.weight.Load() > keptSchemaBytes && c.kept.Len() > 1 {
 		c.kept.RemoveOldest()
 	}
-	schemasKept.Set(float64(c.kept.Len()))
+	c.tell(c.kept.Len())
 }
 
-// size is about how many bytes of memory a compilation keeps.
-func (c *compilation) size() int64 {
-	const unusable = 1 << 10
-	if c.schema == nil {
-		return unusable
-	}
-	return int64(c.schema.Size())
-}
+// Len is how many schemas are kept.
+func (c *Cache) Len() int { return c.kept.Len() }
