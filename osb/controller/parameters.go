@@ -12,6 +12,7 @@ import (
 	"time"
 
 	yamlv3 "go.yaml.in/yaml/v3"
+	"golang.org/x/sync/semaphore"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -188,6 +189,10 @@ func (p parametersReader) secret(ctx context.Context, namespace string, ref *v1b
 	if err == nil {
 		return values, nil, nil
 	}
+	if err := yamlReads.Acquire(ctx, 1); err != nil {
+		return nil, nil, fmt.Errorf("cannot read the YAML of Secret %q of parametersFrom in time: %w", ref.Name, err)
+	}
+	defer yamlReads.Release(1)
 	if values, err = ofYAML(content); err == nil {
 		return values, nil, nil
 	}
@@ -195,6 +200,9 @@ func (p parametersReader) secret(ctx context.Context, namespace string, ref *v1b
 		Reason: reasonParameters, Waits: true, Message: fmt.Sprintf("the key %q of Secret %q of parametersFrom does not hold a JSON object, nor YAML of one without aliases", ref.Key, ref.Name),
 	}, nil
 }
+
+// yamlReads are those that run now: a MiB of YAML may take a hundred MiB while it is read.
+var yamlReads = semaphore.NewWeighted(2)
 
 var errAlias = errors.New("it has an alias")
 

@@ -159,3 +159,22 @@ func TestSchemasAreKept(t *testing.T) {
 		}
 	}
 }
+
+// Few Secrets are read as YAML at once, and a pass waits for its turn no longer than it lasts; JSON waits for nothing.
+func TestYAMLIsReadInTurn(t *testing.T) { // not in parallel: it takes all turns
+	reader := newParametersReader(stored(t, secretWith("s", map[string]string{"json": `{"a":1}`, "yaml": "a: 1"})))
+	instance := &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "i"}}
+	require.NoError(t, yamlReads.Acquire(t.Context(), 2))
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, problem, err := reader.read(ended, instance, nil, []v1beta1.ParametersFromSource{refTo("s", "yaml")})
+	assert.Nil(t, problem, "it says nothing of the Secret")
+	require.ErrorIs(t, err, context.Canceled)
+	got, _, err := reader.read(t.Context(), instance, nil, []v1beta1.ParametersFromSource{refTo("s", "json")})
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"a":1}`, string(got.raw))
+	yamlReads.Release(2)
+	got, _, err = reader.read(t.Context(), instance, nil, []v1beta1.ParametersFromSource{refTo("s", "yaml")})
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"a":1}`, string(got.raw))
+}
