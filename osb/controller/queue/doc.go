@@ -5,7 +5,8 @@
 // take all of them; of all brokers of one namespace together, and of all namespaced brokers
 // together, because whoever may make one such broker may make many. In the queue of a broker
 // the namespaces of its objects take turns, and objects of one namespace are first come,
-// first served: a namespace with thousands of objects keeps others waiting for one call.
+// first served: a namespace with thousands of objects keeps others waiting for one call. One
+// namespace has three quarters of a broker's places at most, for its calls may hang.
 //
 // A broker that does not answer has a pause. After it one call finds out how the broker is,
 // and an answer of any kind lets all that wait go on.

@@ -18,6 +18,8 @@ type Pass struct {
 // A place is the right to call one broker.
 type place struct {
 	line *line
+	// of is the namespace of the object that it was taken for.
+	of string
 	// trial says that its next call finds out how the broker is.
 	trial bool
 }
@@ -39,11 +41,11 @@ func (p *Pass) Enter(broker Broker) bool {
 		q.serve()
 	}
 	l := q.line(broker)
-	if !q.free(l) {
+	if !q.free(l, p.entry.item.Namespace) {
 		q.tidy(l)
 		return false
 	}
-	p.place = q.take(l)
+	p.place = q.take(l, p.entry.item.Namespace)
 	q.leave(p.entry)
 	select {
 	case <-p.entered:

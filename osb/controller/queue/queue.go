@@ -56,6 +56,8 @@ type line struct {
 
 	broker  Broker
 	running int
+	// taken counts the places that are taken by the namespaces of their objects.
+	taken map[string]int
 	// alarm ends the pause.
 	alarm *time.Timer
 }
@@ -126,7 +128,7 @@ func (q *Queues) Waiting(broker Broker) int {
 
 func (q *Queues) line(broker Broker) *line {
 	if q.known[broker] == nil {
-		q.known[broker] = &line{broker: broker}
+		q.known[broker] = &line{broker: broker, taken: map[string]int{}}
 	}
 	return q.known[broker]
 }
@@ -142,8 +144,22 @@ func (q *Queues) tidy(l *line) {
 	delete(q.known, l.broker)
 }
 
-// free says that a call of a line may begin now.
-func (q *Queues) free(l *line) bool {
+// free says that a call for an object of a namespace may begin now.
+func (q *Queues) free(l *line, namespace string) bool {
+	return q.room(l) && !q.sated(l, namespace)
+}
+
+// sated says that the objects of a namespace have all the places at a broker that they may
+// have: three quarters, also where no other namespace waits. Calls that hang are not ended
+// for one that comes later, so its places must be free beforehand. Those who may use a
+// ServiceBroker are its namespace, which may have all of them.
+func (q *Queues) sated(l *line, namespace string) bool {
+	const share, of = 3, 4
+	return namespace != l.broker.Namespace && l.taken[namespace]*of >= q.limits.PerBroker*share
+}
+
+// room says that some call of a line may begin now.
+func (q *Queues) room(l *line) bool {
 	if q.closed || q.running >= q.limits.Calls || l.running >= q.limits.PerBroker || l.paused(time.Now()) {
 		return false
 	}
@@ -151,15 +167,18 @@ func (q *Queues) free(l *line) bool {
 	return namespace == "" || q.namespaced < q.limits.Namespaced && q.ofNamespace[namespace] < q.limits.PerNamespace
 }
 
-// take takes a place that is free.
-func (q *Queues) take(l *line) *place {
+// take takes a place that is free for an object of a namespace.
+func (q *Queues) take(l *line, of string) *place {
 	q.places.Add(1)
-	q.count(l, 1)
-	return &place{line: l, trial: l.begin()}
+	q.count(l, of, 1)
+	return &place{line: l, of: of, trial: l.begin()}
 }
 
-func (q *Queues) count(l *line, by int) {
+func (q *Queues) count(l *line, of string, by int) {
 	l.running += by
+	if l.taken[of] += by; l.taken[of] == 0 {
+		delete(l.taken, of)
+	}
 	q.running += by
 	namespace := l.broker.Namespace
 	if namespace == "" {
@@ -175,7 +194,7 @@ func (q *Queues) count(l *line, by int) {
 // release gives a place back.
 func (q *Queues) release(p *place) {
 	p.line.idle(p.trial)
-	q.count(p.line, -1)
+	q.count(p.line, p.of, -1)
 	q.tidy(p.line)
 	q.places.Done()
 }
@@ -229,14 +248,14 @@ func (q *Queues) serve() {
 
 // serveOne begins the pass whose turn it is in a line, if a place is free.
 func (q *Queues) serveOne(l *line) bool {
-	if !q.free(l) {
+	if !q.room(l) {
 		return false
 	}
-	e := l.next()
+	e := l.next(func(namespace string) bool { return q.free(l, namespace) })
 	if e == nil {
 		return false
 	}
-	p := &Pass{queues: q, entry: e, place: q.take(l), entered: make(chan struct{})}
+	p := &Pass{queues: q, entry: e, place: q.take(l, e.item.Namespace), entered: make(chan struct{})}
 	close(p.entered)
 	e.busy = true
 	q.leave(e)

@@ -16,7 +16,7 @@ import (
 )
 
 // limits are few enough to be reached.
-var limits = Limits{Calls: 8, PerBroker: 3, PerNamespace: 2, Namespaced: 4}
+var limits = Limits{Calls: 8, PerBroker: 4, PerNamespace: 2, Namespaced: 4}
 
 func cluster(name string) Broker               { return Broker{Name: name} }
 func namespaced(namespace, name string) Broker { return Broker{Namespace: namespace, Name: name} }
@@ -108,18 +108,18 @@ func TestLimits(t *testing.T) {
 		held          []Broker
 		wanted, other Broker
 	}{
-		"Broker":     {"one broker does not take all", []Broker{cluster("a"), cluster("a"), cluster("a")}, cluster("a"), cluster("b")},
+		"Broker":     {"one broker does not take all", []Broker{cluster("a"), cluster("a"), cluster("a"), cluster("a")}, cluster("a"), cluster("b")},
 		"Namespace":  {"who may make one broker may make many", []Broker{namespaced("n", "a"), namespaced("n", "b")}, namespaced("n", "c"), namespaced("m", "a")},
 		"Namespaced": {"some are for the cluster's brokers", []Broker{namespaced("a", "a"), namespaced("b", "a"), namespaced("c", "a"), namespaced("d", "a")}, namespaced("e", "a"), cluster("a")},
 		"Calls": {"all together", []Broker{
-			cluster("a"), cluster("a"), cluster("a"), cluster("b"), cluster("b"), cluster("b"), cluster("c"), cluster("c"),
+			cluster("a"), cluster("a"), cluster("a"), cluster("a"), cluster("b"), cluster("b"), cluster("b"), cluster("b"),
 		}, cluster("d"), Broker{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				passes := make([]*Pass, 0, len(test.held))
 				for i, b := range test.held {
-					passes = append(passes, w.enters(item("n", i), b))
+					passes = append(passes, w.enters(item([]string{"n", "m"}[i%2], i), b))
 				}
 				w.waits(item("n", 100), test.wanted)
 				if test.other != (Broker{}) {
@@ -162,7 +162,7 @@ func TestFirstComeFirstServed(t *testing.T) {
 func TestNamespacesTakeTurns(t *testing.T) {
 	inWorld(t, func(w *world) {
 		b := cluster("b")
-		held := []*Pass{w.enters(item("n", 1), b), w.enters(item("n", 2), b), w.enters(item("n", 3), b)}
+		held := []*Pass{w.enters(item("n", 1), b), w.enters(item("n", 2), b), w.enters(item("n", 3), b), w.enters(item("m", 4), b)}
 		for i := range 100 {
 			w.waits(item("many", i), b)
 		}
@@ -176,6 +176,75 @@ func TestNamespacesTakeTurns(t *testing.T) {
 			p.End(nil)
 		}
 		assert.Equal(w, []string{"many", "few", "many", "few", "many"}, order)
+	})
+}
+
+// One namespace has three quarters of a broker's places at most, so that another one's call
+// does not wait for those that hang. A namespace may have all those of its own broker.
+func TestPlacesAreLeftForOtherNamespaces(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		reason string
+		broker Broker
+		at     int
+		left   bool
+	}{
+		"Cluster": {"three of four", cluster("b"), 4, true},
+		"One":     {"a broker that is called once at a time is called", cluster("b"), 1, false},
+		"Two":     {"and so is one that is called twice", cluster("b"), 2, false},
+		"Own":     {"a ServiceBroker of the namespace", namespaced("many", "b"), 4, false},
+		"Shared":  {"one of another namespace, which shares an instance", namespaced("owner", "b"), 4, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.limits = Limits{Calls: 100, PerBroker: test.at, PerNamespace: 100, Namespaced: 100}
+				most := test.at
+				if test.left {
+					most--
+				}
+				held := make([]*Pass, 0, most)
+				for i := range most {
+					held = append(held, w.enters(item("many", i), test.broker))
+				}
+				w.waits(item("many", 100), test.broker)
+				w.waits(item("many", 101), test.broker)
+				w.quiet()
+				if test.left {
+					w.enters(item("few", 1), test.broker).End(nil)
+					w.quiet()
+				}
+				held[0].End(nil)
+				w.turn().End(nil)
+				w.turn().End(nil)
+				for _, p := range held[1:] {
+					p.End(nil)
+				}
+				w.empty()
+			})
+		})
+	}
+}
+
+// What waits of another namespace passes those of one that has its share, and is not passed
+// by them.
+func TestNamespaceWithItsShareIsPassed(t *testing.T) {
+	inWorld(t, func(w *world) {
+		b := cluster("b")
+		held := []*Pass{w.enters(item("many", 1), b), w.enters(item("many", 2), b), w.enters(item("many", 3), b), w.enters(item("few", 1), b)}
+		w.waits(item("many", 10), b)
+		w.waits(item("few", 10), b)
+		held[3].End(nil)
+		p := w.turn()
+		assert.Equal(w, item("few", 10), p.entry.item)
+		p.End(nil)
+		w.quiet()
+		held[0].End(nil)
+		p = w.turn()
+		assert.Equal(w, item("many", 10), p.entry.item)
+		p.End(nil)
+		held[1].End(nil)
+		held[2].End(nil)
+		w.empty()
 	})
 }
 
@@ -466,7 +535,11 @@ func (w *walk) lawful() {
 		if !l.empty() {
 			waiting++
 		}
-		require.False(w, !l.empty() && w.free(l) && l.next() != nil, "a place is free, and %s waits", l.broker)
+		for namespace, count := range l.taken {
+			require.True(w, namespace == l.broker.Namespace || count < limits.PerBroker, "%s has all places at %s", namespace, l.broker)
+		}
+		waits := l.next(func(namespace string) bool { return w.free(l, namespace) })
+		require.Nil(w, waits, "a place is free, and %s waits", l.broker)
 	}
 	require.Equal(w, running, w.running)
 	require.Len(w, w.Queues.waits, waiting)

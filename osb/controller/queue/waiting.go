@@ -42,9 +42,13 @@ func (w *waiting) remove(e *entry) {
 	}
 }
 
-// next is the entry whose turn it is, or nil. One over which a pass runs keeps its place.
-func (w *waiting) next() *entry {
+// next is the entry whose turn it is, or nil. One over which a pass runs keeps its place,
+// and so do the entries of a namespace that is not free to go on.
+func (w *waiting) next(free func(namespace string) bool) *entry {
 	for _, namespace := range w.order {
+		if !free(namespace) {
+			continue
+		}
 		for at := w.of[namespace].Front(); at != nil; at = at.Next() {
 			if e := at.Value.(*entry); !e.busy { //nolint:forcetypeassert // the list holds nothing else
 				return e
