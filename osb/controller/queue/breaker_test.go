@@ -18,7 +18,7 @@ func (b *breaker) fail(t *testing.T, times int, now time.Time) {
 	t.Helper()
 	for range times {
 		require.False(t, b.paused(now))
-		b.ended(&osb.Error{Kind: osb.NeverSent}, b.begin(), now)
+		b.ended(&osb.Error{Kind: osb.NeverSent}, b.begin(now), now)
 	}
 }
 
@@ -43,7 +43,7 @@ func TestBreakerCountsSilence(t *testing.T) {
 			b := breaker{}
 			b.fail(t, failuresToPause-1, noon)
 			require.False(t, b.paused(noon), "not yet")
-			b.ended(test.err, b.begin(), noon)
+			b.ended(test.err, b.begin(noon), noon)
 			assert.Equal(t, test.paused, b.paused(noon), test.reason)
 		})
 	}
@@ -53,7 +53,7 @@ func TestBreakerForgetsFailuresAtASignOfLife(t *testing.T) {
 	t.Parallel()
 	b := breaker{}
 	b.fail(t, failuresToPause-1, noon)
-	b.ended(nil, b.begin(), noon)
+	b.ended(nil, b.begin(noon), noon)
 	b.fail(t, failuresToPause-1, noon)
 	assert.False(t, b.paused(noon))
 }
@@ -62,7 +62,7 @@ func TestBreakerKeepsFailuresWhereTheBrokerWasNotAsked(t *testing.T) {
 	t.Parallel()
 	b := breaker{}
 	b.fail(t, failuresToPause-1, noon)
-	b.ended(errors.New("no Secret"), b.begin(), noon)
+	b.ended(errors.New("no Secret"), b.begin(noon), noon)
 	b.fail(t, 1, noon)
 	assert.True(t, b.paused(noon))
 }
@@ -74,15 +74,15 @@ func TestBreakerLetsOneTryAtATime(t *testing.T) {
 	assert.True(t, b.paused(noon.Add(firstPause-1)))
 	after := noon.Add(firstPause)
 	require.False(t, b.paused(after))
-	require.True(t, b.begin())
+	require.True(t, b.begin(after))
 	assert.True(t, b.paused(after), "one is enough to find out")
 	b.ended(&osb.Error{Kind: osb.NeverSent}, true, after)
 	assert.Equal(t, after.Add(2*firstPause), b.until, "the next pause is longer")
 	after = b.until
-	require.True(t, b.begin())
+	require.True(t, b.begin(after))
 	b.ended(errors.New("no Secret"), true, after)
 	assert.False(t, b.paused(after), "the next one finds out")
-	require.True(t, b.begin())
+	require.True(t, b.begin(after))
 	b.ended(nil, true, after)
 	assert.Equal(t, breaker{}, b, "all as before")
 }
@@ -92,7 +92,7 @@ func TestBreakerCountsOneOutageOnce(t *testing.T) {
 	t.Parallel()
 	b := breaker{}
 	for range 20 {
-		b.begin()
+		b.begin(noon)
 	}
 	for range 20 {
 		b.ended(&osb.Error{Kind: osb.MaybeReceived}, false, noon)
@@ -112,4 +112,45 @@ func TestBreakerPausesAreBounded(t *testing.T) {
 		require.Positive(t, b.until.Sub(now))
 	}
 	assert.Equal(t, longestPause, b.until.Sub(now))
+}
+
+// A trial that takes long has another one beside it. What the one says counts once, and what
+// ends after the broker answered is an ordinary call.
+func TestBreakerTrialsBesideOneAnother(t *testing.T) {
+	t.Parallel()
+	silent := &osb.Error{Kind: osb.MaybeReceived}
+	started := func() (b breaker, late time.Time) {
+		b.fail(t, failuresToPause, noon)
+		first := noon.Add(firstPause)
+		require.True(t, b.begin(first))
+		late = first.Add(trialPatience)
+		require.Equal(t, late, b.looks(first))
+		require.False(t, b.beside(late.Add(-1)))
+		require.True(t, b.beside(late))
+		require.True(t, b.begin(late))
+		require.False(t, b.beside(late), "one at a time")
+		return b, late
+	}
+
+	b, late := started()
+	b.ended(nil, true, late)
+	require.Equal(t, breaker{}, b)
+	b.ended(silent, true, late)
+	assert.Equal(t, breaker{failures: 1}, b, "it hung since before the answer")
+
+	b, late = started()
+	b.ended(silent, true, late)
+	paused := b
+	require.Equal(t, late.Add(2*firstPause), b.until)
+	b.ended(silent, true, late.Add(1))
+	assert.Equal(t, paused.until, b.until, "both are of one outage")
+	assert.Equal(t, paused.pauses, b.pauses)
+	assert.Zero(t, b.trying)
+
+	b, late = started()
+	b.idle(true)
+	b.idle(true)
+	b.idle(true)
+	assert.Zero(t, b.trying)
+	assert.False(t, b.paused(late), "the next one finds out")
 }

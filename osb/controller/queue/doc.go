@@ -9,7 +9,8 @@
 // namespace has three quarters of a broker's places at most, for its calls may hang.
 //
 // A broker that does not answer has a pause. After it one call finds out how the broker is,
-// and an answer of any kind lets all that wait go on.
+// and an answer of any kind lets all that wait go on. Where that call takes long, another
+// namespace may make one beside it.
 //
 // A pass over an object begins without a place. When it comes to a call, it either finds a
 // free place, or ends and waits; once it is its turn, it is begun anew, with the place. So

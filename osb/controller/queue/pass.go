@@ -20,7 +20,7 @@ type place struct {
 	line *line
 	// of is the namespace of the object that it was taken for.
 	of string
-	// trial says that its next call finds out how the broker is.
+	// trial says that its next call is a trial.
 	trial bool
 }
 

@@ -58,7 +58,7 @@ type line struct {
 	running int
 	// taken counts the places that are taken by the namespaces of their objects.
 	taken map[string]int
-	// alarm ends the pause.
+	// alarm looks whether a call may be made, after a pause or beside a trial.
 	alarm *time.Timer
 }
 
@@ -146,7 +146,14 @@ func (q *Queues) tidy(l *line) {
 
 // free says that a call for an object of a namespace may begin now.
 func (q *Queues) free(l *line, namespace string) bool {
-	return q.room(l) && !q.sated(l, namespace)
+	return q.room(l) && !q.sated(l, namespace) && l.open(namespace, time.Now())
+}
+
+// open says that the broker may be called for an object of a namespace. While a trial takes
+// long, a namespace without a place at the broker may make another one beside it: what one
+// namespace's call says by not ending is not held against the others.
+func (l *line) open(namespace string, now time.Time) bool {
+	return !l.paused(now) || l.beside(now) && l.taken[namespace] == 0
 }
 
 // sated says that the objects of a namespace have all the places at a broker that they may
@@ -160,7 +167,7 @@ func (q *Queues) sated(l *line, namespace string) bool {
 
 // room says that some call of a line may begin now.
 func (q *Queues) room(l *line) bool {
-	if q.closed || q.running >= q.limits.Calls || l.running >= q.limits.PerBroker || l.paused(time.Now()) {
+	if q.closed || q.running >= q.limits.Calls || l.running >= q.limits.PerBroker || l.until.After(time.Now()) {
 		return false
 	}
 	namespace := l.broker.Namespace
@@ -171,7 +178,11 @@ func (q *Queues) room(l *line) bool {
 func (q *Queues) take(l *line, of string) *place {
 	q.places.Add(1)
 	q.count(l, of, 1)
-	return &place{line: l, of: of, trial: l.begin()}
+	p := &place{line: l, of: of, trial: l.begin(time.Now())}
+	if p.trial {
+		q.setAlarm(l)
+	}
+	return p
 }
 
 func (q *Queues) count(l *line, of string, by int) {
@@ -264,14 +275,20 @@ func (q *Queues) serveOne(l *line) bool {
 	return true
 }
 
-// setAlarm has what waits go on after a pause.
+// setAlarm has what waits go on after a pause, or after a trial that takes long.
 func (q *Queues) setAlarm(l *line) {
 	if l.alarm != nil {
 		l.alarm.Stop()
 	}
-	l.alarm = time.AfterFunc(time.Until(l.until), func() {
+	now := time.Now()
+	at := l.looks(now)
+	if at.IsZero() {
+		return
+	}
+	l.alarm = time.AfterFunc(at.Sub(now), func() {
 		q.mutex.Lock()
 		defer q.mutex.Unlock()
 		q.serve()
+		q.setAlarm(l)
 	})
 }

@@ -323,6 +323,78 @@ func TestTrialWithoutACall(t *testing.T) {
 	})
 }
 
+// paused has so many calls of a namespace fail that the broker has a pause.
+func (w *world) paused(namespace string, b Broker) {
+	w.Helper()
+	for i := range failuresToPause {
+		p := w.enters(item(namespace, i), b)
+		p.Called(&osb.Error{Kind: osb.NeverSent})
+		p.End(nil)
+	}
+}
+
+// A trial that hangs keeps its own namespace waiting, and another one for ten seconds.
+func TestTrialBesideOneThatHangs(t *testing.T) {
+	inWorld(t, func(w *world) {
+		b := cluster("b")
+		w.paused("many", b)
+		w.waits(item("many", 10), b)
+		w.waits(item("many", 11), b)
+		w.waits(item("few", 10), b)
+		w.waits(item("few", 11), b)
+		time.Sleep(firstPause)
+		hangs := w.turn()
+		require.Equal(w, item("many", 10), hangs.entry.item)
+		time.Sleep(trialPatience - 1)
+		w.quiet()
+		time.Sleep(1)
+		beside := w.turn()
+		require.Equal(w, item("few", 10), beside.entry.item)
+		w.quiet()
+		beside.Called(nil)
+		w.turn().End(nil)
+		w.turn().End(nil)
+		beside.End(nil)
+		hangs.Called(&osb.Error{Kind: osb.MaybeReceived})
+		hangs.End(nil)
+		w.enters(item("few", 12), b).End(nil)
+		w.Answered(b)
+		w.empty()
+	})
+}
+
+// What comes while a trial hangs is a trial beside it at once; one namespace makes one.
+func TestTrialBesideIsOfAnotherNamespace(t *testing.T) {
+	inWorld(t, func(w *world) {
+		b := cluster("b")
+		w.paused("many", b)
+		w.waits(item("many", 10), b)
+		w.waits(item("many", 11), b)
+		time.Sleep(firstPause)
+		hangs := w.turn()
+		time.Sleep(2 * trialPatience)
+		w.quiet()
+		beside := w.enters(item("few", 10), b)
+		w.waits(item("few", 11), b)
+		w.waits(item("third", 10), b)
+		time.Sleep(trialPatience)
+		third := w.turn()
+		require.Equal(w, item("third", 10), third.entry.item)
+		beside.Called(&osb.Error{Kind: osb.MaybeReceived})
+		beside.End(nil)
+		w.quiet()
+		hangs.End(nil)
+		third.End(nil)
+		w.quiet()
+		time.Sleep(2 * firstPause)
+		for range 2 { // each comes to no call, and leaves the trial to the next one
+			w.turn().End(nil)
+		}
+		w.Answered(b)
+		w.empty()
+	})
+}
+
 // A catalog that was read is a sign of life.
 func TestAnsweredEndsAPause(t *testing.T) {
 	inWorld(t, func(w *world) {
