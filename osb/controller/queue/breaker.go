@@ -60,8 +60,10 @@ func (b *breaker) begin(now time.Time) (trial bool) {
 }
 
 // ended is told what came of a call. Every error that is the broker's answer is a sign of
-// life, also a 429 or 503: each object waits as long as that answer asks it to.
-func (b *breaker) ended(err error, trial bool, now time.Time) {
+// life, also a 429 or 503: each object waits as long as that answer asks it to. A jitter from 0
+// to 1 makes a pause up to a tenth shorter or longer, so that brokers that went away together
+// are not tried together.
+func (b *breaker) ended(err error, trial bool, now time.Time, jitter float64) {
 	failed := (*osb.Error)(nil)
 	trial = trial && b.trying > 0 // else the broker answered another one since
 	switch {
@@ -83,7 +85,9 @@ func (b *breaker) ended(err error, trial bool, now time.Time) {
 		return
 	}
 	const mostDoublings = 10
-	b.until = now.Add(min(firstPause<<min(b.pauses, mostDoublings), longestPause))
+	pause := min(firstPause<<min(b.pauses, mostDoublings), longestPause)
+	const spread = 10
+	b.until = now.Add(pause + time.Duration(float64(pause/spread)*(2*jitter-1)))
 	b.pauses++
 }
 

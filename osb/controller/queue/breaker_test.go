@@ -13,12 +13,15 @@ import (
 
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
+// evenly is the jitter that spreads nothing.
+const evenly = 0.5
+
 // fail has so many calls, begun one after the other, stay without an answer.
 func (b *breaker) fail(t *testing.T, times int, now time.Time) {
 	t.Helper()
 	for range times {
 		require.False(t, b.paused(now))
-		b.ended(&osb.Error{Kind: osb.NeverSent}, b.begin(now), now)
+		b.ended(&osb.Error{Kind: osb.NeverSent}, b.begin(now), now, evenly)
 	}
 }
 
@@ -43,7 +46,7 @@ func TestBreakerCountsSilence(t *testing.T) {
 			b := breaker{}
 			b.fail(t, failuresToPause-1, noon)
 			require.False(t, b.paused(noon), "not yet")
-			b.ended(test.err, b.begin(noon), noon)
+			b.ended(test.err, b.begin(noon), noon, evenly)
 			assert.Equal(t, test.paused, b.paused(noon), test.reason)
 		})
 	}
@@ -53,7 +56,7 @@ func TestBreakerForgetsFailuresAtASignOfLife(t *testing.T) {
 	t.Parallel()
 	b := breaker{}
 	b.fail(t, failuresToPause-1, noon)
-	b.ended(nil, b.begin(noon), noon)
+	b.ended(nil, b.begin(noon), noon, evenly)
 	b.fail(t, failuresToPause-1, noon)
 	assert.False(t, b.paused(noon))
 }
@@ -62,7 +65,7 @@ func TestBreakerKeepsFailuresWhereTheBrokerWasNotAsked(t *testing.T) {
 	t.Parallel()
 	b := breaker{}
 	b.fail(t, failuresToPause-1, noon)
-	b.ended(errors.New("no Secret"), b.begin(noon), noon)
+	b.ended(errors.New("no Secret"), b.begin(noon), noon, evenly)
 	b.fail(t, 1, noon)
 	assert.True(t, b.paused(noon))
 }
@@ -76,14 +79,14 @@ func TestBreakerLetsOneTryAtATime(t *testing.T) {
 	require.False(t, b.paused(after))
 	require.True(t, b.begin(after))
 	assert.True(t, b.paused(after), "one is enough to find out")
-	b.ended(&osb.Error{Kind: osb.NeverSent}, true, after)
+	b.ended(&osb.Error{Kind: osb.NeverSent}, true, after, evenly)
 	assert.Equal(t, after.Add(2*firstPause), b.until, "the next pause is longer")
 	after = b.until
 	require.True(t, b.begin(after))
-	b.ended(errors.New("no Secret"), true, after)
+	b.ended(errors.New("no Secret"), true, after, evenly)
 	assert.False(t, b.paused(after), "the next one finds out")
 	require.True(t, b.begin(after))
-	b.ended(nil, true, after)
+	b.ended(nil, true, after, evenly)
 	assert.Equal(t, breaker{}, b, "all as before")
 }
 
@@ -95,7 +98,7 @@ func TestBreakerCountsOneOutageOnce(t *testing.T) {
 		b.begin(noon)
 	}
 	for range 20 {
-		b.ended(&osb.Error{Kind: osb.MaybeReceived}, false, noon)
+		b.ended(&osb.Error{Kind: osb.MaybeReceived}, false, noon, evenly)
 	}
 	assert.Equal(t, noon.Add(firstPause), b.until)
 	assert.Equal(t, 1, b.pauses)
@@ -133,16 +136,16 @@ func TestBreakerTrialsBesideOneAnother(t *testing.T) {
 	}
 
 	b, late := started()
-	b.ended(nil, true, late)
+	b.ended(nil, true, late, evenly)
 	require.Equal(t, breaker{}, b)
-	b.ended(silent, true, late)
+	b.ended(silent, true, late, evenly)
 	assert.Equal(t, breaker{failures: 1}, b, "it hung since before the answer")
 
 	b, late = started()
-	b.ended(silent, true, late)
+	b.ended(silent, true, late, evenly)
 	paused := b
 	require.Equal(t, late.Add(2*firstPause), b.until)
-	b.ended(silent, true, late.Add(1))
+	b.ended(silent, true, late.Add(1), evenly)
 	assert.Equal(t, paused.until, b.until, "both are of one outage")
 	assert.Equal(t, paused.pauses, b.pauses)
 	assert.Zero(t, b.trying)
@@ -153,4 +156,16 @@ func TestBreakerTrialsBesideOneAnother(t *testing.T) {
 	b.idle(true)
 	assert.Zero(t, b.trying)
 	assert.False(t, b.paused(late), "the next one finds out")
+}
+
+// Brokers that went away together are not tried together.
+func TestBreakerPausesAreSpread(t *testing.T) {
+	t.Parallel()
+	for jitter, want := range map[float64]time.Duration{0: 1800 * time.Millisecond, evenly: firstPause, 1: 2200 * time.Millisecond} {
+		b := breaker{}
+		for range failuresToPause {
+			b.ended(&osb.Error{Kind: osb.NeverSent}, false, noon, jitter)
+		}
+		assert.Equal(t, want, b.until.Sub(noon), jitter)
+	}
 }

@@ -81,7 +81,7 @@ func (p *Pass) Called(err error) {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
 	l := p.place.line
-	l.ended(err, p.place.trial, time.Now())
+	l.ended(err, p.place.trial, time.Now(), q.jitter())
 	p.place.trial = false
 	if l.until.IsZero() {
 		q.serve()

@@ -3,6 +3,7 @@ package queue
 import (
 	"container/list"
 	"context"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -30,6 +31,8 @@ type Limits struct {
 // Queues are the queues of all brokers.
 type Queues struct {
 	limits Limits
+	// jitter spreads the ends of pauses; it is from 0 to 1.
+	jitter func() float64
 
 	mutex sync.Mutex
 	items map[Item]*entry
@@ -46,7 +49,10 @@ type Queues struct {
 
 // New are queues in which nothing waits.
 func New(limits Limits) *Queues {
-	return &Queues{limits: limits, items: map[Item]*entry{}, known: map[Broker]*line{}, ofNamespace: map[string]int{}}
+	return &Queues{
+		limits: limits, jitter: rand.Float64,
+		items: map[Item]*entry{}, known: map[Broker]*line{}, ofNamespace: map[string]int{},
+	}
 }
 
 // A line is the queue of one broker.

@@ -35,7 +35,9 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	return &world{T: t, Queues: New(limits), turns: make(chan *Pass, 1000)}
+	w := &world{T: t, Queues: New(limits), turns: make(chan *Pass, 1000)}
+	w.jitter = func() float64 { return evenly }
+	return w
 }
 
 // begin begins a pass that must be possible.
