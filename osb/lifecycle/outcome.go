@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -155,14 +156,23 @@ func (c *call) notStored(reply Reply) Outcome {
 func (c *call) again(reason, message string, e *osb.Error) Outcome {
 	r := &c.record
 	r.Retries++
-	wait := c.facts.Backoff(r.Retries, 0)
-	if e.Kind == osb.Concurrency {
-		wait = min(wait, concurrentRetry)
-	}
-	wait = max(wait, e.RetryAfter)
+	wait := c.backoff(e)
 	r.NextRetry = c.facts.Now.Add(wait)
 	r.miss(reason, message, c.facts.Now)
 	return Outcome{Record: *r, After: wait, Event: &Event{Warning: true, Reason: reason, Message: message}}
+}
+
+// backoff is the time before the same is tried again.
+func (c *call) backoff(e *osb.Error) time.Duration {
+	f := *c.facts
+	longest := cmp.Or(f.MaxRetry, lastRetry)
+	switch {
+	case e.Kind == osb.Concurrency:
+		f.MaxRetry = min(longest, concurrentRetry)
+	case c.unreached:
+		f.MaxRetry = min(longest, unreachedRetry)
+	}
+	return f.Backoff(c.record.Retries, e.RetryAfter)
 }
 
 // mark is the mark of what was sent; empty where it is not known what is asked for now.

@@ -92,6 +92,7 @@ func (t *Thing) Replied(d Decision, reply Reply, f Facts) Outcome {
 		return t.withheld(reply.Problem, f)
 	}
 	c := call{thing: t, decision: d, facts: &f, words: words(t.Kind, d.Step), record: d.Record}
+	c.unreached = osb.KindOf(reply.Err) == osb.NeverSent
 	c.record.Deadline = c.inFlight(reply)
 	switch d.Step {
 	case Make, Change, Remove, Mitigate:
@@ -164,6 +165,8 @@ type call struct {
 	facts    *Facts
 	words    wording
 	record   Record
+	// unreached says that the request did not get to the broker, although it was to be sent.
+	unreached bool
 }
 
 // longestURL is what status takes of a dashboard's address, in bytes.

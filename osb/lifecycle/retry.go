@@ -15,6 +15,10 @@ const (
 	lastRetry  = 5 * time.Minute
 	// concurrentRetry bounds the wait for another operation on the same instance.
 	concurrentRetry = 15 * time.Second
+	// unreachedRetry bounds the wait for a broker that was not reached. Calls to one that is
+	// away have pauses in its queue: a longer wait of each object would only be waited out
+	// after the broker is back.
+	unreachedRetry = 10 * time.Second
 )
 
 // Bounds of the time between two polls: a twentieth of how long it takes already.

@@ -72,6 +72,45 @@ func TestConcurrencyIsTriedSoon(t *testing.T) {
 	}
 }
 
+// What could not be sent to a broker is tried again soon after the broker is back, however
+// long it was away. What was kept from being sent on this side is nothing that a broker's
+// pause spares anyone.
+func TestUnreachedIsTriedSoon(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason string
+		err    error
+		longer bool
+	}{
+		"NeverSent":     {reason: "the broker's queue has the pauses", err: &osb.Error{Kind: osb.NeverSent}},
+		"Wrapped":       {reason: "also within another error", err: fmt.Errorf("cannot bind: %w", &osb.Error{Kind: osb.NeverSent})},
+		"MaybeReceived": {reason: "the broker may work on it", err: &osb.Error{Kind: osb.MaybeReceived}, longer: true},
+		"Unavailable":   {reason: "it answered", err: &osb.Error{Kind: osb.Unavailable, StatusCode: 503}, longer: true},
+		"Secret":        {reason: "the broker was not asked: each try reads a Secret", err: errors.New("no Secret"), longer: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, longest := range []time.Duration{0, 2 * time.Second, time.Minute} {
+				a := ready(t, anInstance)
+				a.thing.Deleting = true
+				a.does(Remove)
+				for range 12 {
+					a.decided.MaxRetry = longest
+					a.replies(Reply{Err: tc.err})
+					a.now = a.now.Add(time.Hour)
+					a.does(Remove)
+				}
+				wait := a.outcome.After
+				assert.Equal(t, tc.longer && longest != 2*time.Second, wait > unreachedRetry, tc.reason)
+				assert.Greater(t, wait, time.Second, "not at once")
+				if longest > 0 {
+					assert.LessOrEqual(t, wait, longest)
+				}
+			}
+		})
+	}
+}
+
 func TestChanges(t *testing.T) {
 	t.Parallel()
 	base := func() *Ask {
