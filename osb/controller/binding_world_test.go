@@ -38,6 +38,8 @@ type bindingWorld struct {
 	requests []string
 	// fail has the next request of that name fail, and slow has all of them take that long.
 	fail map[string]error
+	// sees is told of requests before they are made.
+	sees func(request string)
 	slow map[string]time.Duration
 	// may says that users may create EndpointSlices.
 	may bool
@@ -125,6 +127,9 @@ func (w *bindingWorld) requested(ctx context.Context, verb string, o any) error 
 	kind := reflect.TypeOf(o).Elem().Name()
 	request := verb + " " + kind
 	w.requests = append(w.requests, request)
+	if w.sees != nil {
+		w.sees(request)
+	}
 	if takes := w.slow[request]; takes > 0 {
 		select {
 		case <-time.After(takes):

@@ -144,27 +144,35 @@ func (e *engine) act(ctx context.Context, s subject, t *turn) (reconcile.Result,
 	if !place.Enter(t.broker.at()) {
 		return reconcile.Result{}, &waitsError{t.broker}
 	}
-	reply := lifecycle.Reply{Err: errPanic} // unless it comes to something else
-	defer func() { place.Called(reply.Err) }()
-	broker, err := e.brokers.client(ctx, t.broker)
+	reply, err := e.reach(ctx, s, t)
 	ctx = context.WithoutCancel(ctx)
-	t.stored = s.object()
-	if err == nil && intends(t.decision.Step) {
-		t.decision.Record.Deadline = e.deadline(headStart)
-		if t.stored, err = e.store.intent(ctx, s, &t.decision.Record); err != nil {
-			reply.Err = err // nobody was asked: it is no sign of life
-			return reconcile.Result{}, err
-		}
-		e.mine.Store(s.object().GetUID(), t.decision.Record.Deadline)
-	}
-	if err != nil { // without a client nothing is sent
-		reply = lifecycle.Reply{Err: err}
-	} else {
-		reply = e.call(ctx, s, broker, t)
+	if err != nil {
+		return reconcile.Result{}, err
 	}
 	e.note(ctx, s, t, reply)
 	t.facts.Now = e.clock.Now()
 	return e.conclude(ctx, s, t, t.thing.Replied(*t.decision, reply, t.facts))
+}
+
+// reach stores the intent and makes the call, for which the pass has a place. The queue is told
+// at once what came of it: what waits for a sign of life does not wait for the API server.
+func (e *engine) reach(ctx context.Context, s subject, t *turn) (reply lifecycle.Reply, err error) {
+	reply.Err = errPanic // unless it comes to something else
+	defer func() { queue.FromContext(ctx).Called(reply.Err) }()
+	broker, err := e.brokers.client(ctx, t.broker)
+	ctx = context.WithoutCancel(ctx)
+	t.stored = s.object()
+	if err != nil { // without a client nothing is sent
+		return lifecycle.Reply{Err: err}, nil
+	}
+	if intends(t.decision.Step) {
+		t.decision.Record.Deadline = e.deadline(headStart)
+		if t.stored, err = e.store.intent(ctx, s, &t.decision.Record); err != nil {
+			return lifecycle.Reply{Err: err}, err // the broker was not asked: it is no sign of life
+		}
+		e.mine.Store(s.object().GetUID(), t.decision.Record.Deadline)
+	}
+	return e.call(ctx, s, broker, t), nil
 }
 
 // conclude stores the outcome, then tells of it.

@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -147,6 +148,33 @@ func TestEngineIntentIsNoSignOfLife(t *testing.T) {
 	w.silent(queue.Broker{Name: "broker"}, 1)
 	p = w.turn()
 	assert.True(t, p.Held(queue.Broker{Name: "broker"}), "the fifth that stays without an answer")
+	p.End(nil)
+}
+
+// What waits for a sign of life of its broker does not wait for the API server as well: the
+// outcome of the call that gave one may take long to be stored.
+func TestEngineTellsOfACallAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newBindingWorld(t)
+	at := queue.Broker{Name: "broker"}
+	w.silent(at, 4)
+	stores := false
+	w.sees = func(request string) {
+		if request != patchStatus || len(w.broker.Calls(osbtest.Of(osbtest.Bind))) == 0 {
+			return
+		}
+		stores = true
+		other, begun := w.reconciler.brokers.queues.Begin(queue.Item{Kind: "ServiceBinding", NamespacedName: types.NamespacedName{Namespace: "n", Name: "other"}}, nil)
+		require.True(w, begun)
+		require.True(w, other.Enter(at))
+		other.Called(&osb.Error{Kind: osb.NeverSent})
+		other.End(nil)
+	}
+	b, _ := w.pass()
+	require.NotNil(t, b.Status.Binding)
+	require.True(t, stores)
+	p := w.turn()
+	assert.False(t, p.Held(at), "the broker answered after the first four")
 	p.End(nil)
 }
 
