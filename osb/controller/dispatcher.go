@@ -92,7 +92,9 @@ func (d *dispatcher) run(ctx context.Context, p *queue.Pass, request reconcile.R
 	got := d.try(queue.NewContext(ctx, p), request)
 	broker := awaitedBy(got.err)
 	if broker != nil {
-		got = passed{}
+		got.err = nil // what else the pass has to come back for is not a matter of the broker
+	} else if got.err == nil {
+		d.pauses.Forget(request)
 	}
 	again := p.End(broker)
 	select {
@@ -122,10 +124,7 @@ func (d *dispatcher) requeue(ctx context.Context, request reconcile.Request, got
 		log.FromContext(ctx).Error(got.err, "Reconciler error")
 		d.requests.AddAfter(request, d.pauses.When(request))
 	case got.result.RequeueAfter > 0:
-		d.pauses.Forget(request)
 		d.requests.AddAfter(request, got.result.RequeueAfter)
-	default:
-		d.pauses.Forget(request)
 	}
 	if again {
 		d.requests.Add(request)

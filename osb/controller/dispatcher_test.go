@@ -25,8 +25,10 @@ type dispatchWorld struct {
 	hangs chan struct{}
 	// comes is what comes of a pass, and began is how many began.
 	comes passed
-	began int
-	last  *queue.Pass
+	// meanwhile is what a pass comes back for that waits for its turn.
+	meanwhile reconcile.Result
+	began     int
+	last      *queue.Pass
 }
 
 var (
@@ -56,7 +58,7 @@ func (w *dispatchWorld) pass(ctx context.Context, _ reconcile.Request) (reconcil
 		return comes.result, comes.err
 	}
 	if !w.last.Enter(hangingBroker.at()) {
-		return reconcile.Result{}, &waitsError{hangingBroker}
+		return w.meanwhile, &waitsError{hangingBroker}
 	}
 	<-hangs
 	return comes.result, comes.err
@@ -150,6 +152,53 @@ func TestDispatcherWaits(t *testing.T) {
 		w.requeued(oneRequest, 0)
 		assert.Equal(w, 4, w.began)
 		assert.Zero(w, w.queues.Waiting(hangingBroker.at()))
+	})
+}
+
+// What waits for its turn comes back for what else there is to do, and keeps waiting: a broker
+// may be away for hours.
+func TestDispatcherComesBackForWhatWaits(t *testing.T) {
+	inDispatch(t, func(w *dispatchWorld) {
+		w.hangs, w.meanwhile.RequeueAfter = make(chan struct{}), time.Minute
+		w.free(oneRequest)
+		for range 2 {
+			result, err := w.reconciles(otherRequest)
+			require.NoError(w, err)
+			assert.Equal(w, w.meanwhile, result)
+			assert.Equal(w, 1, w.queues.Waiting(hangingBroker.at()))
+		}
+		close(w.hangs)
+		synctest.Wait()
+		assert.Equal(w, 4, w.began)
+	})
+}
+
+// A pass that needs no call and goes well ends the pauses after errors, and so nothing is kept
+// of objects that are gone. One that waits says nothing of how the next one goes.
+func TestDispatcherForgetsPauses(t *testing.T) {
+	inDispatch(t, func(w *dispatchWorld) {
+		answers := make(chan struct{})
+		close(answers)
+		w.hangs, w.comes.err = answers, errors.New("the API server is away")
+		w.free(oneRequest)
+		w.requeued(oneRequest, firstErrorPause)
+		require.Equal(w, 1, w.pauses.NumRequeues(oneRequest))
+
+		w.hangs = make(chan struct{})
+		w.free(otherRequest)
+		w.free(oneRequest)
+		require.Equal(w, 1, w.pauses.NumRequeues(oneRequest), "it waits")
+
+		hung := w.hangs
+		w.hangs = nil
+		_, err := w.reconciles(oneRequest)
+		require.Error(w, err)
+		require.Equal(w, 1, w.pauses.NumRequeues(oneRequest), "it failed again")
+		w.comes.err = nil
+		w.free(oneRequest)
+		assert.Zero(w, w.pauses.NumRequeues(oneRequest))
+		close(hung)
+		synctest.Wait()
 	})
 }
 
