@@ -67,10 +67,12 @@ func TestRelistsAreAskedForOnceInAWhile(t *testing.T) {
 	t.Parallel()
 	b, _, _ := brokersWith(t)
 	var asked []brokerKey
+	other := brokerKey{name: "other"}
+	b.known = map[brokerKey]*acquaintance{theBroker: {}, other: {}}
 	b.relist = func(key brokerKey) { asked = append(asked, key) }
 	for _, after := range []time.Duration{0, time.Second, relistPause - 1, relistPause} {
 		b.askRelist(theBroker, noon.Add(after))
 	}
-	b.askRelist(brokerKey{name: "other"}, noon)
-	assert.Equal(t, []brokerKey{theBroker, theBroker, {name: "other"}}, asked)
+	b.askRelist(other, noon)
+	assert.Equal(t, []brokerKey{theBroker, theBroker, other}, asked)
 }

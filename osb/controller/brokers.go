@@ -154,7 +154,9 @@ func (b *brokers) renew(key brokerKey, found broker, shown credentials, now time
 func (b *brokers) forget(key brokerKey) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
-	b.acquaintance(key).readAt = time.Time{}
+	if a := b.known[key]; a != nil { // else the broker went during the call
+		a.readAt = time.Time{}
+	}
 }
 
 // catalog reads a broker's catalog; nil if it is as the one with the etag. It counts as a
@@ -203,21 +205,26 @@ const relistPause = 10 * time.Second
 
 // askRelist has a broker's catalog read anew.
 func (b *brokers) askRelist(key brokerKey, now time.Time) {
-	b.mutex.Lock()
-	a := b.acquaintance(key)
-	asked := now.Sub(a.relistAsked) < relistPause
-	if !asked {
-		a.relistAsked = now
-	}
-	b.mutex.Unlock()
-	if !asked {
+	if b.mayAsk(key, now) {
 		b.relist(key)
 	}
 }
 
+// mayAsk says that a broker is there, and that its catalog was not asked for just before.
+func (b *brokers) mayAsk(key brokerKey, now time.Time) bool {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	a := b.known[key]
+	if a == nil || now.Sub(a.relistAsked) < relistPause {
+		return false
+	}
+	a.relistAsked = now
+	return true
+}
+
 // drop forgets a broker that is gone: what waits for it finds that out.
 func (b *brokers) drop(key brokerKey) {
-	b.queues.Answered(key.at())
+	b.queues.Gone(key.at())
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	if a := b.known[key]; a != nil && a.client != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	testclock "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -189,6 +190,24 @@ func TestBrokersDropWhatIsGone(t *testing.T) {
 	b.drop(theBroker)
 	assert.Empty(t, b.known)
 	b.drop(theBroker)
+}
+
+// A call that ends after its broker went brings nothing of it back.
+func TestBrokersDropWhatIsCalled(t *testing.T) {
+	t.Parallel()
+	b, _, _ := brokersWith(t, clusterBroker("http://broker.example", nil))
+	b.relist = func(brokerKey) { t.Error("a broker that is gone is to be relisted") }
+	_, err := b.client(t.Context(), theBroker)
+	require.NoError(t, err)
+	item := queue.Item{Kind: "ServiceInstance", NamespacedName: types.NamespacedName{Namespace: "n", Name: "i"}}
+	call, _ := b.queues.Begin(item, nil)
+	require.True(t, call.Enter(theBroker.at()))
+	b.drop(theBroker)
+	call.Called(&osb.Error{Kind: osb.MaybeReceived})
+	b.forget(theBroker)
+	b.askRelist(theBroker, noon)
+	call.End(nil)
+	assert.Empty(t, b.known)
 }
 
 func TestBrokerReady(t *testing.T) {

@@ -62,6 +62,8 @@ type line struct {
 
 	broker  Broker
 	running int
+	// gone says that the broker is not registered any more: how it did is of no use.
+	gone bool
 	// taken counts the places that are taken by the namespaces of their objects.
 	taken map[string]int
 	// alarm looks whether a call may be made, after a pause or beside a trial.
@@ -109,11 +111,17 @@ func (q *Queues) Start(ctx context.Context) error {
 }
 
 // Answered is told that a broker gave a sign of life beside the calls: what waits goes on.
-func (q *Queues) Answered(broker Broker) {
+func (q *Queues) Answered(broker Broker) { q.freshen(broker, false) }
+
+// Gone is told that a broker is not registered any more: what waits finds that out, and
+// nothing is remembered once the calls under way are over.
+func (q *Queues) Gone(broker Broker) { q.freshen(broker, true) }
+
+func (q *Queues) freshen(broker Broker, gone bool) {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
 	if l := q.known[broker]; l != nil {
-		l.breaker = breaker{}
+		l.breaker, l.gone = breaker{}, gone
 		q.tidy(l)
 		q.serve()
 	}
@@ -141,7 +149,7 @@ func (q *Queues) line(broker Broker) *line {
 
 // tidy forgets a line of which nothing needs to be known.
 func (q *Queues) tidy(l *line) {
-	if l.running > 0 || !l.empty() || l.breaker != (breaker{}) {
+	if l.running > 0 || !l.empty() || l.breaker != (breaker{}) && !l.gone {
 		return
 	}
 	if l.alarm != nil {

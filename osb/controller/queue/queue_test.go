@@ -415,6 +415,32 @@ func TestAnsweredEndsAPause(t *testing.T) {
 	})
 }
 
+// Of a broker that is gone nothing is remembered once its calls are over, whatever came of
+// them; one of its name that answers is another broker.
+func TestGone(t *testing.T) {
+	inWorld(t, func(w *world) {
+		b := cluster("b")
+		w.Gone(b)
+		w.empty()
+		w.paused("n", b)
+		w.waits(item("n", 10), b)
+		w.Gone(b)
+		late := w.turn()
+		late.Called(&osb.Error{Kind: osb.MaybeReceived})
+		late.End(nil)
+		w.empty()
+
+		late = w.enters(item("n", 10), b)
+		w.Gone(b)
+		w.Answered(b)
+		late.Called(&osb.Error{Kind: osb.MaybeReceived})
+		late.End(nil)
+		assert.Len(w, w.known, 1)
+		w.Gone(b)
+		w.empty()
+	})
+}
+
 // While a pass runs over an item no other begins, and none is forgotten.
 func TestOnePassAtATime(t *testing.T) {
 	inWorld(t, func(w *world) {
