@@ -12,6 +12,7 @@ import (
 func (a *answer) catalog() (*Catalog, error) {
 	body := a.open()
 	catalog := readCatalog(body, a.scrub)
+	catalog.Size = len(a.body)
 	if len(a.etag) <= maxETag {
 		catalog.ETag = a.etag
 	}

@@ -11,6 +11,8 @@ type Catalog struct {
 	Services []Service `json:"services"`
 	// ETag is the validator that came with it, for the next request; may be empty.
 	ETag string `json:"-"`
+	// Size is how many bytes it had as it was sent.
+	Size int `json:"-"`
 	// Skipped are the services and plans that could not be read, in the broker's order.
 	Skipped []Skip `json:"-"`
 }

@@ -28,6 +28,7 @@ const (
 // delete lets a broker go. Nothing new is provisioned at it from the first; it waits
 // while instances exist at it, since without it nobody could remove them there.
 func (r *brokerReconciler) delete(ctx context.Context, b broker) (reconcile.Result, error) {
+	r.held.drop(keyOfBroker(b.object)) // it is not asked any more
 	if !slices.Contains(b.object.GetFinalizers(), v1beta1.FinalizerServiceCatalog) {
 		return reconcile.Result{}, nil
 	}
@@ -58,7 +59,6 @@ func (r *brokerReconciler) delete(ctx context.Context, b broker) (reconcile.Resu
 	if err := r.setFinalizers(ctx, b, others); client.IgnoreNotFound(err) != nil {
 		return reconcile.Result{}, err
 	}
-	r.forget(b)
 	reason := reasonDeletedCluster
 	if of.Namespace != "" {
 		reason = reasonDeletedNamespaced

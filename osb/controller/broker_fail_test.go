@@ -148,10 +148,86 @@ func TestBrokerETag(t *testing.T) {
 	assert.Equal(t, `"1"`, w.broker().status.CatalogETag)
 	w.respec(func(s *v1beta1.CommonServiceBrokerSpec) { s.URL = "https://c" })
 	w.pass(0)
-	again := newBrokerReconciler(w.reconciler.brokerOptions, w.reconciler.newBroker)
+	again := newBrokerReconciler(w.reconciler.brokerOptions, w.reconciler.newBroker, &heldCatalogs{most: heldInSum})
 	w.reconciler = again // another process has no catalog
 	w.pass(30 * time.Hour)
 	assert.Equal(t, []string{"", `"1"`, "", ""}, w.etags)
+}
+
+// What is not taken over wholly is not held, nor is what brokers that are gone sent; and all
+// that is held has a bound.
+func TestBrokerHoldsCatalogs(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason string
+		breaks func(w *brokerWorld)
+	}{
+		"Skipped": {"The rest is asked for whether it changed or not.", func(w *brokerWorld) {
+			w.answer = func(string) (*osb.Catalog, error) {
+				return brokerCatalog(w.T, strings.Replace(brokersCatalog, `"small"`, `""`, 1), `"2"`), nil
+			}
+			w.pass(30 * time.Hour)
+		}},
+		"Failed": {"So is what was not written.", func(w *brokerWorld) {
+			w.answer = func(string) (*osb.Catalog, error) {
+				return brokerCatalog(w.T, strings.Replace(brokersCatalog, `"small"`, `"tiny"`, 1), `"2"`), nil
+			}
+			w.reconciler.engine.Client = interceptor.NewClient(w.client.(client.WithWatch), interceptor.Funcs{
+				Patch: func(context.Context, client.WithWatch, client.Object, client.Patch, ...client.PatchOption) error {
+					return errors.New("down")
+				},
+			})
+			w.pass(30 * time.Hour)
+		}},
+		"Stripped": {"Someone took the finalizer off.", func(w *brokerWorld) {
+			b := w.broker().object
+			b.SetFinalizers([]string{"example.com/other"})
+			require.NoError(w, w.client.Update(w.Context(), b))
+			require.NoError(w, w.client.Delete(w.Context(), b))
+			w.pass(0)
+		}},
+		"Gone": {"It went while this process did not look.", func(w *brokerWorld) {
+			b := w.broker().object
+			b.SetFinalizers(nil)
+			require.NoError(w, w.client.Update(w.Context(), b))
+			require.NoError(w, w.client.Delete(w.Context(), b))
+			w.reconciler.ask(brokerKey{namespace: w.at.Namespace, name: w.at.Name})
+			w.pass(0)
+			assert.Empty(w, w.reconciler.asked, "nobody is to be asked")
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newBrokerWorld(t, false)
+			w.answer = func(string) (*osb.Catalog, error) { return brokerCatalog(t, brokersCatalog, `"1"`), nil }
+			w.pass(0)
+			require.Len(t, w.reconciler.held.all, 1)
+			tc.breaks(w)
+			assert.Empty(t, w.reconciler.held.all, tc.reason)
+			assert.Zero(t, w.reconciler.held.bytes)
+		})
+	}
+}
+
+func TestHeldCatalogsAreBounded(t *testing.T) {
+	t.Parallel()
+	h := &heldCatalogs{most: 10}
+	named := func(name string) broker {
+		return brokerOf(&v1beta1.ClusterServiceBroker{ObjectMeta: metav1.ObjectMeta{Name: name, UID: "1", Generation: 1}})
+	}
+	for _, name := range []string{"a", "b", "a", "c"} {
+		h.hold(named(name), &osb.Catalog{Size: 4})
+		require.LessOrEqual(t, h.bytes, h.most)
+	}
+	assert.Nil(t, h.of(named("b")), "the oldest")
+	assert.NotNil(t, h.of(named("a")))
+	assert.NotNil(t, h.of(named("c")))
+	other := named("a")
+	other.object.SetUID("2")
+	assert.Nil(t, h.of(other), "another broker of that name")
+	h.hold(named("d"), &osb.Catalog{Size: 11})
+	assert.Empty(t, h.all, "more than all may have")
+	assert.Zero(t, h.bytes)
 }
 
 // Objects that cannot be written make the broker not ready, and are tried again.

@@ -54,23 +54,15 @@ type brokerReconciler struct {
 	// newBroker is an empty broker of the kind.
 	newBroker func() client.Object
 
+	// held are the catalogs of the brokers of both kinds.
+	held *heldCatalogs
+
 	mutex sync.Mutex
-	held  map[types.UID]heldCatalog
 	asked map[types.NamespacedName]bool
 }
 
-// A heldCatalog is the last one of a broker that sends validators: with it, "not
-// modified" is as good as the catalog.
-type heldCatalog struct {
-	generation int64
-	catalog    *osb.Catalog
-}
-
-func newBrokerReconciler(options brokerOptions, newBroker func() client.Object) *brokerReconciler {
-	return &brokerReconciler{
-		brokerOptions: options, newBroker: newBroker,
-		held: map[types.UID]heldCatalog{}, asked: map[types.NamespacedName]bool{},
-	}
+func newBrokerReconciler(options brokerOptions, newBroker func() client.Object, held *heldCatalogs) *brokerReconciler {
+	return &brokerReconciler{brokerOptions: options, newBroker: newBroker, held: held, asked: map[types.NamespacedName]bool{}}
 }
 
 // Times of a broker's reconciler.
@@ -93,6 +85,8 @@ func (r *brokerReconciler) Reconcile(ctx context.Context, request reconcile.Requ
 	if apierrors.IsNotFound(err) {
 		gone := brokerKey{namespace: request.Namespace, name: request.Name}
 		r.metrics.forget(gone)
+		r.held.drop(gone)
+		r.begins(request.NamespacedName) // what was asked for is not to be done any more
 		r.gone(gone)
 		return reconcile.Result{}, nil
 	}
@@ -232,6 +226,11 @@ func (r *brokerReconciler) attempt(ctx context.Context, b broker) attempt {
 	if err == nil {
 		err = result.Err()
 	}
+	if err == nil && len(result.Skipped) == 0 && etag != "" {
+		r.held.hold(b, catalog)
+	} else {
+		r.held.drop(keyOfBroker(b.object)) // it is to be sent again whether it changes or not
+	}
 	return attempt{result: result, fetched: true, etag: etag, failure: err, stage: syncing}
 }
 
@@ -239,13 +238,9 @@ func (r *brokerReconciler) attempt(ctx context.Context, b broker) attempt {
 // whether it changed if the last one was taken over completely, by this process, for
 // the spec as it is.
 func (r *brokerReconciler) catalog(ctx context.Context, b broker) (*osb.Catalog, string, error) {
-	uid, generation := b.object.GetUID(), b.object.GetGeneration()
-	r.mutex.Lock()
-	held := r.held[uid]
-	r.mutex.Unlock()
-	etag := ""
-	if held.catalog != nil && held.generation == generation && held.catalog.ETag == b.status.CatalogETag {
-		etag = b.status.CatalogETag
+	held, etag := r.held.of(b), ""
+	if held != nil && held.ETag == b.status.CatalogETag {
+		etag = held.ETag
 	}
 	if b.status.LastCatalogRetrievalTime == nil {
 		var cancel context.CancelFunc
@@ -257,19 +252,7 @@ func (r *brokerReconciler) catalog(ctx context.Context, b broker) (*osb.Catalog,
 		return nil, "", err
 	}
 	if catalog == nil {
-		return held.catalog, etag, nil
-	}
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	delete(r.held, uid)
-	if catalog.ETag != "" {
-		r.held[uid] = heldCatalog{generation, catalog}
+		return held, etag, nil
 	}
 	return catalog, catalog.ETag, nil
-}
-
-func (r *brokerReconciler) forget(b broker) {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	delete(r.held, b.object.GetUID())
 }

@@ -34,9 +34,10 @@ func addBrokers(mgr manager.Manager, options brokerOptions, fetches *queue.Queue
 	if options.scope.restricted() {
 		delete(kinds, false)
 	}
+	held := &heldCatalogs{most: heldInSum}
 	reconcilers, asks := map[bool]*brokerReconciler{}, map[bool]chan event.GenericEvent{}
 	for namespaced, newBroker := range kinds {
-		r := newBrokerReconciler(options, newBroker)
+		r := newBrokerReconciler(options, newBroker, held)
 		reconcilers[namespaced], asks[namespaced] = r, make(chan event.GenericEvent, maxAsked)
 		dispatched := newDispatcher(r, fmt.Sprintf("%T", newBroker()), fetches)
 		err := ctrl.NewControllerManagedBy(mgr).

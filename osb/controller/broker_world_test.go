@@ -68,7 +68,7 @@ func newBrokerWorld(t *testing.T, namespaced bool, objects ...client.Object) *br
 			w.etags = append(w.etags, etag)
 			return w.answer(etag)
 		},
-	}, w.emptyBroker)
+	}, w.emptyBroker, &heldCatalogs{most: heldInSum})
 	return w
 }
 
@@ -120,7 +120,7 @@ func brokerCatalog(t *testing.T, text, etag string) *osb.Catalog {
 	t.Helper()
 	catalog := &osb.Catalog{}
 	require.NoError(t, json.Unmarshal([]byte(text), catalog))
-	catalog.ETag = etag
+	catalog.ETag, catalog.Size = etag, len(text)
 	return catalog
 }
 
