@@ -34,6 +34,7 @@ func (c *census) collectBrokers(ctx context.Context, samples chan<- prometheus.M
 		samples <- gauge(catalogComplete, oneIf(complete.Status == v1beta1.ConditionTrue), key.label())
 		samples <- gauge(catalogClasses, float64(classes[key]), key.label())
 		samples <- gauge(catalogPlans, float64(plans[key]), key.label())
+		samples <- gauge(brokerWaiting, float64(c.queues.Waiting(key.at())), key.label())
 		samples <- gauge(oldClasses, float64(classes[key]), key.name, key.namespace)
 		samples <- gauge(oldPlans, float64(plans[key]), key.name, key.namespace)
 	}

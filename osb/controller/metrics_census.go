@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/queue"
 )
 
 // scrapeTime bounds a look at the cache for one scrape.
@@ -28,7 +29,9 @@ var (
 		"1 for a broker of whose catalog nothing was left out, else 0.", []string{"broker"}, nil)
 	catalogClasses = prometheus.NewDesc("defaultplan_catalog_classes", "Classes of a broker that it still lists.", []string{"broker"}, nil)
 	catalogPlans   = prometheus.NewDesc("defaultplan_catalog_plans", "Plans of a broker that it still lists.", []string{"broker"}, nil)
-	oldClasses     = prometheus.NewDesc("servicecatalog_broker_service_class_count",
+	brokerWaiting  = prometheus.NewDesc("defaultplan_broker_waiting_objects",
+		"Instances and bindings that wait for their turn to call a broker.", []string{"broker"}, nil)
+	oldClasses = prometheus.NewDesc("servicecatalog_broker_service_class_count",
 		"Classes of a broker, as the retired catalog counted them.", []string{"broker", "namespace"}, nil)
 	oldPlans = prometheus.NewDesc("servicecatalog_broker_service_plan_count",
 		"Plans of a broker, as the retired catalog counted them.", []string{"broker", "namespace"}, nil)
@@ -38,6 +41,8 @@ var (
 // Only the controller that works does, so that two processes do not count twice.
 type census struct {
 	reader client.Reader
+	// queues are where calls wait.
+	queues *queue.Queues
 	// scope is what is counted: what this controller handles.
 	scope scope
 	clock clock.PassiveClock
@@ -48,7 +53,7 @@ type census struct {
 // Describe sends what there may be.
 func (*census) Describe(descriptions chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		leaderNow, objectsIn, operationsNow, operationsOldest, brokerReady, catalogComplete, catalogClasses, catalogPlans, oldClasses, oldPlans, credentialsDaysLeft,
+		leaderNow, objectsIn, operationsNow, operationsOldest, brokerReady, catalogComplete, catalogClasses, catalogPlans, brokerWaiting, oldClasses, oldPlans, credentialsDaysLeft,
 	} {
 		descriptions <- d
 	}

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -11,11 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	testclock "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/queue"
 )
 
 // An object is counted in the first state that holds.
@@ -61,10 +64,18 @@ func TestCensus(t *testing.T) {
 	scheme := runtime.NewScheme()
 	require.NoError(t, v1beta1.AddToScheme(scheme))
 	objects := []client.Object{running("young", 30*time.Second), running("old", 2*time.Hour), running("ancient", 48*time.Hour), own, foreign, listed, removed}
+	queues, at := freeQueues(), queue.Broker{Name: "own"}
+	waits, _ := queues.Begin(queue.Item{Kind: "ServiceInstance", NamespacedName: types.NamespacedName{Namespace: "n", Name: "young"}}, func(*queue.Pass) {})
+	for i := range callsPerBroker * 3 / 4 {
+		holds, _ := queues.Begin(queue.Item{Kind: fmt.Sprint(i), NamespacedName: types.NamespacedName{Namespace: "n"}}, nil)
+		require.True(t, holds.Enter(at))
+	}
+	require.False(t, waits.Enter(at))
+	waits.End(&at)
 	elected := make(chan struct{})
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(&census{
-		reader: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build(), clock: testclock.NewFakePassiveClock(now), elected: elected,
+		reader: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build(), queues: queues, clock: testclock.NewFakePassiveClock(now), elected: elected,
 	})
 	count, err := testutil.GatherAndCount(registry)
 	require.NoError(t, err)
@@ -74,6 +85,9 @@ func TestCensus(t *testing.T) {
 # HELP defaultplan_broker_ready 1 for a broker whose catalog was taken over as it is, 0 for one that has another condition Ready than True.
 # TYPE defaultplan_broker_ready gauge
 defaultplan_broker_ready{broker="own"} 1
+# HELP defaultplan_broker_waiting_objects Instances and bindings that wait for their turn to call a broker.
+# TYPE defaultplan_broker_waiting_objects gauge
+defaultplan_broker_waiting_objects{broker="own"} 1
 # HELP defaultplan_catalog_complete 1 for a broker of whose catalog nothing was left out, else 0.
 # TYPE defaultplan_catalog_complete gauge
 defaultplan_catalog_complete{broker="own"} 1
@@ -92,7 +106,7 @@ servicecatalog_broker_service_class_count{broker="own",namespace=""} 0
 # HELP servicecatalog_broker_service_plan_count Plans of a broker, as the retired catalog counted them.
 # TYPE servicecatalog_broker_service_plan_count gauge
 servicecatalog_broker_service_plan_count{broker="own",namespace=""} 1
-`), "defaultplan_broker_ready", "defaultplan_catalog_complete", "defaultplan_catalog_plans", "defaultplan_controller_leader",
+`), "defaultplan_broker_ready", "defaultplan_broker_waiting_objects", "defaultplan_catalog_complete", "defaultplan_catalog_plans", "defaultplan_controller_leader",
 		"defaultplan_operations_oldest_start_timestamp_seconds", "servicecatalog_broker_service_class_count", "servicecatalog_broker_service_plan_count"))
 	families, err := registry.Gather()
 	require.NoError(t, err)

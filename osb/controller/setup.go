@@ -45,7 +45,8 @@ func Setup(ctx context.Context, mgr manager.Manager, o *Options) error {
 	if err != nil {
 		return err
 	}
-	if err := crmetrics.Registry.Register(&census{reader: mgr.GetClient(), scope: o.scope(), clock: clock.RealClock{}, elected: mgr.Elected()}); err != nil {
+	queues := queue.New(o.Calls.limits(o.Calls.Calls, callsPerBroker))
+	if err := crmetrics.Registry.Register(&census{reader: mgr.GetClient(), queues: queues, scope: o.scope(), clock: clock.RealClock{}, elected: mgr.Elected()}); err != nil {
 		return fmt.Errorf("cannot register metrics: %w", err)
 	}
 	around, err := newSurroundings(mgr, o)
@@ -58,7 +59,7 @@ func Setup(ctx context.Context, mgr manager.Manager, o *Options) error {
 	}
 	known := &brokers{
 		reader: mgr.GetClient(), live: mgr.GetAPIReader(), clock: clock.RealClock{}, guard: &guard{given: rules, around: around.now}, scope: o.scope(), reread: o.SecretInterval, metrics: counted,
-		queues: queue.New(o.Calls.limits(o.Calls.Calls, callsPerBroker)),
+		queues: queues,
 		config: osb.Config{Timeout: o.CallTimeout, APIVersion: o.APIVersion, Wrap: o.Wrap},
 	}
 	if err := mgr.Add(known.queues); err != nil {
