@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -139,18 +140,23 @@ func TestBrokerDueByAnotherClock(t *testing.T) {
 // A broker's first catalog has less time than later ones.
 func TestBrokerFirstFetch(t *testing.T) {
 	t.Parallel()
-	w := newBrokerWorld(t, false)
-	var left []bool
-	fetch := w.reconciler.fetch
-	w.reconciler.fetch = func(ctx context.Context, b client.Object, etag string) (*osb.Catalog, error) {
-		_, bounded := ctx.Deadline()
-		left = append(left, bounded)
-		return fetch(ctx, b, etag)
-	}
-	w.pass(0)
-	w.respec(func(s *v1beta1.CommonServiceBrokerSpec) { s.RelistRequests++ })
-	w.pass(time.Second)
-	assert.Equal(t, []bool{true, false}, left)
+	synctest.Test(t, func(t *testing.T) {
+		w := newBrokerWorld(t, false)
+		var left []time.Duration
+		fetch := w.reconciler.fetch
+		w.reconciler.fetch = func(ctx context.Context, b client.Object, etag string) (*osb.Catalog, error) {
+			bounded := time.Duration(0)
+			if ends, is := ctx.Deadline(); is {
+				bounded = time.Until(ends)
+			}
+			left = append(left, bounded)
+			return fetch(ctx, b, etag)
+		}
+		w.pass(0)
+		w.respec(func(s *v1beta1.CommonServiceBrokerSpec) { s.RelistRequests++ })
+		w.pass(time.Second)
+		assert.Equal(t, []time.Duration{10 * time.Second, 0}, left)
+	})
 }
 
 // A catalog that was asked for while its broker waits for its turn is fetched then.
