@@ -12,7 +12,8 @@
 // and an answer of any kind lets all that wait go on. Where that call takes long, another
 // namespace may make one beside it.
 //
-// A pass over an object begins without a place. When it comes to a call, it either finds a
-// free place, or ends and waits; once it is its turn, it is begun anew, with the place. So
-// nothing is read for an object that only waits.
+// A pass over an object begins without a place, and reads what it needs to know which broker is
+// to be called. When it comes to a call, it either finds a free place, or ends and waits; once it
+// is its turn, it is begun again, with the place, and what is sent is what it reads then. While
+// an object waits, passes over it are begun only where something asks for one.
 package queue
