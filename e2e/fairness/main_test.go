@@ -2,16 +2,19 @@ package fairness_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/defaultplan/defaultplan/e2e/stack"
 )
 
-// Calls have all the time that they have by default: what hangs does so for longer than
-// another tenant waits.
+// callTimeout is more than by default: what hangs does so for longer than another tenant waits,
+// also on a busy machine.
+const callTimeout = 5 * time.Minute
+
 func TestMain(m *testing.M) {
 	stack.Main(m, stack.Suite{
 		Binaries: []string{"controller"}, Parallel: 1,
 		Options:    stack.Options{Webhooks: 1, Whole: true},
-		Controller: &stack.ControllerOptions{Args: []string{"--allow-broker-addresses=127.0.0.0/8"}},
+		Controller: &stack.ControllerOptions{Args: []string{"--allow-broker-addresses=127.0.0.0/8", stack.CallTimeout(callTimeout)}},
 	})
 }
