@@ -9,7 +9,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/merge"
-	"github.com/defaultplan/defaultplan/schemacache"
+	"github.com/defaultplan/defaultplan/merge/schemacache"
 )
 
 // commons is what the admission of instances and that of bindings share.

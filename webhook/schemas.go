@@ -9,8 +9,8 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/merge"
+	"github.com/defaultplan/defaultplan/merge/schemacache"
 	"github.com/defaultplan/defaultplan/resolve"
-	"github.com/defaultplan/defaultplan/schemacache"
 )
 
 // schemas compiles the plans' JSON schemas, on demand: the cache only has their

@@ -21,8 +21,8 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/merge"
+	"github.com/defaultplan/defaultplan/merge/schemacache"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
-	"github.com/defaultplan/defaultplan/schemacache"
 )
 
 // redacted stands for a value from a Secret where people can see it.
