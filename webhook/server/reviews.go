@@ -80,7 +80,7 @@ func refuse(w http.ResponseWriter) {
 func (r *reviews) enter(w http.ResponseWriter, from io.ReadCloser) *review {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.count >= r.most && !r.turnAwayOldest() {
+	if r.count >= r.most && !r.turnAwayOldest(func(*review) bool { return true }) {
 		r.turnedAway.Inc()
 		return nil
 	}
@@ -109,14 +109,18 @@ func (r *reviews) waits(one *review, does bool) {
 	}
 }
 
-// turnAwayOldest turns away the one that has waited for longest, if there is one; the
-// lock is held.
-func (r *reviews) turnAwayOldest() bool {
-	front := r.waiting.Front()
-	if front == nil {
-		return false
+// turnAwayOldest turns away the one of those that may go that has waited for longest, if there is one; the lock is held.
+func (r *reviews) turnAwayOldest(mayGo func(*review) bool) bool {
+	for at := r.waiting.Front(); at != nil; at = at.Next() {
+		if one, _ := at.Value.(*review); mayGo(one) {
+			r.turnAway(one)
+			return true
+		}
 	}
-	one, _ := front.Value.(*review)
+	return false
+}
+
+func (r *reviews) turnAway(one *review) {
 	r.waits(one, false)
 	r.turnedAway.Inc()
 	// Its bytes are free in a moment: the others need not go for them, too.
@@ -126,10 +130,9 @@ func (r *reviews) turnAwayOldest() bool {
 	control, past := http.NewResponseController(one.ResponseWriter), time.Unix(1, 0)
 	if one.wrote {
 		_ = control.SetWriteDeadline(past)
-		return true
+		return
 	}
 	_ = control.SetReadDeadline(past)
-	return true
 }
 
 // took counts what weighs n and was read of a body, and says whether its review was turned away.
@@ -152,8 +155,9 @@ func (r *reviews) counts(one *review, n int) {
 	counted := max(one.size-r.free, 0)
 	r.bytes += counted - one.bytes
 	one.bytes = counted
-	if r.bytes > r.mostBytes {
-		r.turnAwayOldest()
+	// To turn a small one away would free nothing, and an answer that has only begun may be read at once.
+	mayGo := func(other *review) bool { return other.bytes > 0 && (other != one || !one.wrote) }
+	for r.bytes > r.mostBytes && r.turnAwayOldest(mayGo) {
 	}
 }
 

@@ -236,6 +236,23 @@ func TestSmallReviewsAreFree(t *testing.T) {
 	})
 }
 
+// What goes has bytes to give: a small body that comes slowly does not, and an answer that begins is not cut off for itself.
+func TestOnlyLargeReviewsMakeRoomForBytes(t *testing.T) {
+	t.Parallel()
+	gated(t, 100, 10, func(g *gate) {
+		g.reviews.free = 2
+		small, judged, slow := g.sends(2), g.sent(8), g.sends(4)
+		other := g.sends(5)
+		g.answered(http.StatusTooManyRequests, slow)
+		g.ends(small)
+		g.ends(other)
+		last := g.sent(3) // all bytes are taken now
+		close(g.judge)    // an answer has three bytes, of which one counts
+		g.answered(http.StatusOK, small, judged, other, last)
+		g.away(1)
+	})
+}
+
 // An answer counts in the place of the body, from its first byte until it is sent.
 func TestAnswersCount(t *testing.T) {
 	t.Parallel()
