@@ -28,7 +28,7 @@ type load struct {
 
 	mu       sync.Mutex
 	failures []string
-	// served counts the requests, late those that were sent twice; slowest is the longest
+	// served counts the requests, late those that were sent again; slowest is the longest
 	// that one took.
 	served  int
 	late    int
@@ -89,12 +89,19 @@ func (l *load) every(ctx context.Context, interval time.Duration, what string, s
 	})
 }
 
-// record sends a request, and once more if the machine was too busy to answer in time.
+// triesWhenBusy is how often a request is sent to which the machine was too busy to answer
+// in time: a hook that does not answer at all fails each of them.
+const triesWhenBusy = 4
+
+// record sends a request, and again if the machine was too busy to answer in time.
 func (l *load) record(what string, send func() error) {
 	began := time.Now()
 	err := send()
 	late := err != nil && stack.Overloaded(err)
-	if late {
+	for range triesWhenBusy - 1 {
+		if err == nil || !stack.Overloaded(err) {
+			break
+		}
 		err = send()
 	}
 	took := time.Since(began)
@@ -115,7 +122,7 @@ func (l *load) end(during string) {
 	l.cluster.Helper()
 	l.stop()
 	assert.Empty(l.cluster, l.failures, "during %s, %d of %d requests failed", during, len(l.failures), l.served)
-	l.cluster.Logf("%s: %d requests, %d failed, %d sent twice; the slowest took %s", during, l.served, len(l.failures), l.late, l.slowest.Round(time.Millisecond))
+	l.cluster.Logf("%s: %d requests, %d failed, %d sent again; the slowest took %s", during, l.served, len(l.failures), l.late, l.slowest.Round(time.Millisecond))
 	l.cleanUp()
 }
 
