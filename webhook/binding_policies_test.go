@@ -135,7 +135,7 @@ func TestPlanInForceIsFoundByFewReads(t *testing.T) {
 		w, _, o = with(7).run(t, namespaced)
 		o.admitted()
 		assert.Len(t, w.live.taken(), quiet+2, "one list, one class")
-		w, _, o = with(8).run(t, namespaced)
+		_, _, o = with(8).run(t, namespaced)
 		require.NotNil(t, o.denied(), "that many are not looked at")
 		assert.Contains(t, o.denied().Message, "no plan of the catalog is that one")
 	}
