@@ -148,8 +148,8 @@ MATRIX := $(addprefix matrix-,$(VERSIONS))
 .PHONY: matrix matrix-short $(MATRIX)
 matrix: $(MATRIX) ## The core scenarios on the other supported releases of Kubernetes (VERSIONS=...)
 
-matrix-short: ## A few of them on the oldest and the newest release
-	$(MAKE) matrix SHORT=1 VERSIONS="$(firstword $(VERSIONS)) $(filter-out $(firstword $(VERSIONS)),$(lastword $(VERSIONS)))"
+matrix-short: ## A few of them on the oldest release
+	$(MAKE) matrix SHORT=1 VERSIONS="$(firstword $(VERSIONS))"
 
 $(MATRIX): matrix-%: test-started bin/race bin/svcat
 	@TIMEFORMAT='=== Kubernetes $* is built: %0R s, processors: %0U s user, %0S s system'; time tools/matrix.sh $*
