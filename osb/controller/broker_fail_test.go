@@ -193,7 +193,7 @@ func TestBrokerHoldsCatalogs(t *testing.T) {
 			require.NoError(w, w.client.Delete(w.Context(), b))
 			w.reconciler.ask(brokerKey{namespace: w.at.Namespace, name: w.at.Name})
 			w.pass(0)
-			assert.Empty(w, w.reconciler.asked, "nobody is to be asked")
+			assert.Empty(w, w.reconciler.asked, "no broker is to be asked")
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -137,7 +137,7 @@ func TestDispatcherBacksOff(t *testing.T) {
 	})
 }
 
-// What waits for its turn is begun anew, and what changed meanwhile is looked at.
+// What waits for its turn begins again, and what changed meanwhile is looked at.
 func TestDispatcherWaits(t *testing.T) {
 	inDispatch(t, func(w *dispatchWorld) {
 		w.hangs = make(chan struct{})

@@ -141,7 +141,7 @@ func TestUnlawfulParameters(t *testing.T) {
 	}
 }
 
-// A schema is compiled once, also one that cannot be used, and nobody waits for it for longer than their pass lasts.
+// A schema is compiled once, also one that cannot be used, and no pass waits for it for longer than it lasts.
 func TestSchemasAreKept(t *testing.T) {
 	t.Parallel()
 	reader := newParametersReader(nil)

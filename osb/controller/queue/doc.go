@@ -3,7 +3,7 @@
 //
 // How many calls run at once is limited: of one broker, so that one which hangs does not
 // take all of them; of all brokers of one namespace together, and of all namespaced brokers
-// together, because whoever may make one such broker may make many. In the queue of a broker
+// together, because users who may make one such broker may make many. In the queue of a broker
 // the namespaces of its objects take turns, and objects of one namespace are first come,
 // first served: a namespace with thousands of objects keeps others waiting for one call. One
 // namespace has three quarters of a broker's places at most, for its calls may hang.
