@@ -66,16 +66,27 @@ func (c *cluster) rotates() {
 	c.Helper()
 	old := c.trusted()
 	require.Len(c, old, 1)
+	// Not by looking again and again: a busy machine looks too late to see both.
+	states, err := c.client.Watch(c.Context(), &admissionregistrationv1.MutatingWebhookConfigurationList{}, client.MatchingFields{"metadata.name": "defaultplan-webhook"})
+	require.NoError(c, err)
+	defer states.Stop()
 	c.kubectl("-n", system, "patch", "secret", "defaultplan-webhook-certs", "--type=json", `--patch=[{"op":"remove","path":"/data"}]`)
-	both := false
 	c.eventually(func() error {
-		now := c.trusted()
-		both = both || len(now) == 2 && slices.Contains(now, old[0])
-		if len(now) != 1 || now[0] == old[0] {
+		if now := c.trusted(); len(now) != 1 || now[0] == old[0] {
 			return fmt.Errorf("%d authorities are trusted", len(now))
 		}
 		return nil
 	})
+	both := false
+	for event := range states.ResultChan() {
+		mutating, is := event.Object.(*admissionregistrationv1.MutatingWebhookConfiguration)
+		require.True(c, is, "%v", event.Object)
+		now := authorities(mutating.Webhooks[0].ClientConfig.CABundle)
+		if !slices.Contains(now, old[0]) {
+			break
+		}
+		both = both || len(now) == 2
+	}
 	assert.True(c, both, "old and new were trusted together")
 }
 
@@ -87,14 +98,18 @@ func (c *cluster) trusted() []string {
 	mutating, validating := &admissionregistrationv1.MutatingWebhookConfiguration{}, &admissionregistrationv1.ValidatingWebhookConfiguration{}
 	require.NoError(c, c.client.Get(c.Context(), name, mutating))
 	require.NoError(c, c.client.Get(c.Context(), name, validating))
-	var all []string
-	for _, bundle := range [][]byte{mutating.Webhooks[0].ClientConfig.CABundle, validating.Webhooks[0].ClientConfig.CABundle} {
-		for block, rest := pem.Decode(bundle); block != nil; block, rest = pem.Decode(rest) {
-			all = append(all, string(pem.EncodeToMemory(block)))
-		}
-	}
+	all := append(authorities(mutating.Webhooks[0].ClientConfig.CABundle), authorities(validating.Webhooks[0].ClientConfig.CABundle)...)
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// authorities are the certificates of a bundle, each as PEM.
+func authorities(bundle []byte) []string {
+	var all []string
+	for block, rest := pem.Decode(bundle); block != nil; block, rest = pem.Decode(rest) {
+		all = append(all, string(pem.EncodeToMemory(block)))
+	}
+	return all
 }
 
 // forgets takes a snapshot of etcd, has things happen after it, and restores it. What

@@ -95,7 +95,7 @@ func (s *display) secretOf(name string) map[string][]byte {
 // These differ from run to run.
 var (
 	sizes     = regexp.MustCompile(`\d+ bytes`)
-	addresses = regexp.MustCompile(`127\.0\.0\.1:\d+`)
+	addresses = regexp.MustCompile(`127\.0\.0\.1:\d+/\d+`)
 	stamps    = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d`)
 	digits    = regexp.MustCompile(`\d`)
 )

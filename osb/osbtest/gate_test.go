@@ -3,6 +3,7 @@ package osbtest_test
 import (
 	stdcontext "context"
 	"net"
+	"net/http"
 	"net/url"
 	"testing"
 	"time"
@@ -89,6 +90,23 @@ func TestBrokerComesBackWithItsBooks(t *testing.T) {
 	p.must(200, provision("i"))
 	p.broker.Close()
 	p.broker.Close()
+}
+
+// A port is given again: what is meant for the broker that had it before is no call.
+func TestABrokerIsNotTakenForAnother(t *testing.T) {
+	t.Parallel()
+	gone, p := osbtest.Start(t, osbtest.Options{}), newPlatform(t, osbtest.Options{})
+	before, err := url.Parse(gone.URL)
+	require.NoError(t, err)
+	now, err := url.Parse(p.broker.URL)
+	require.NoError(t, err)
+	sent, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+now.Host+before.Path+"/v2/catalog", http.NoBody)
+	require.NoError(t, err)
+	got, err := http.DefaultClient.Do(sent)
+	require.NoError(t, err)
+	require.NoError(t, got.Body.Close())
+	assert.Equal(t, http.StatusNotFound, got.StatusCode)
+	assert.Empty(t, p.broker.Calls())
 }
 
 func TestServe(t *testing.T) {

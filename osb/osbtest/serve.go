@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"testing"
@@ -14,9 +15,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Start returns a broker that listens on loopback until the test ends.
+// Start returns a broker that listens on loopback until the test ends, below a prefix that
+// no other broker has: its port may have been that of another test's broker, which a
+// platform calls still.
 func Start(tb testing.TB, options Options) *Broker {
 	tb.Helper()
+	options.Prefix = fmt.Sprintf("/%08d%s", rand.IntN(1e8), options.Prefix) //nolint:gosec // any number will do
 	b := New(options)
 	require.NoError(tb, b.Listen(tb.Context(), "127.0.0.1:0"))
 	tb.Cleanup(b.Close)
