@@ -123,10 +123,11 @@ test-controlplane: test-started bin/controlplane bin/kubectl
 test-image: test-started
 	cd tools/image && $(GO) test -timeout 30m ./... $(TESTED)
 
-# The scenarios run the built binaries: the two that serve with the race detector. svcat is
-# started some thousand times, which is slow with it; its unit tests have it.
+# The scenarios run the built binaries: the two that serve with the race detector, but for
+# what repeats scenarios, as test-long and matrix do. svcat is started some thousand times,
+# which is slow with it; its unit tests have it.
 SERVING := DEFAULTPLAN_WEBHOOK=$(CURDIR)/bin/race/webhook DEFAULTPLAN_CONTROLLER=$(CURDIR)/bin/race/controller
-SCENARIOS := $(SERVING) $(GO) test -vet=off $(LINK) -count=1
+SCENARIOS := $(GO) test -vet=off $(LINK) -count=1
 
 .PHONY: bin/race
 bin/race:
@@ -135,10 +136,10 @@ bin/race:
 
 .PHONY: test-e2e
 test-e2e: test-started build bin/race bin/helm bin/helm3 bin/certmanager ## The scenarios on a real control plane
-	$(SCENARIOS) -timeout 30m -p 2 $(E2E) $(TESTED)
+	$(SERVING) $(SCENARIOS) -timeout 30m -p 2 $(E2E) $(TESTED)
 
 .PHONY: test-long
-test-long: build bin/race ## The repetitions and random walks in their long form
+test-long: build ## The repetitions and random walks in their long form
 	$(RACE) -count=1 -run '$(REPEATED_TESTS)' $(REPEATED)
 	$(GO) test -vet=off $(LINK) -count=1 -run '^TestWalk$$' ./osb/lifecycle -walk-far 8000
 	DEFAULTPLAN_LONG=1 $(SCENARIOS) -timeout 60m -p 2 -run '$(LONG_TESTS)' $(LONG)
@@ -151,7 +152,7 @@ matrix: $(MATRIX) ## The core scenarios on the other supported releases of Kuber
 matrix-short: ## A few of them on the oldest release
 	$(MAKE) matrix SHORT=1 VERSIONS="$(firstword $(VERSIONS))"
 
-$(MATRIX): matrix-%: test-started bin/race bin/svcat
+$(MATRIX): matrix-%: test-started bin/webhook bin/controller bin/svcat
 	@TIMEFORMAT='=== Kubernetes $* is built: %0R s, processors: %0U s user, %0S s system'; time tools/matrix.sh $*
 	@export DEFAULTPLAN_CONTROLPLANE=$(CURDIR)/bin/matrix/$*/controlplane DEFAULTPLAN_KUBECTL=$(CURDIR)/bin/matrix/$*/kubectl; \
 	TIMEFORMAT='=== scenarios on Kubernetes $*: %0R s, processors: %0U s user, %0S s system'; \
