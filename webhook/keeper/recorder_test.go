@@ -170,7 +170,7 @@ func TestARelistIsCounted(t *testing.T) {
 		r.pass(time.Minute)
 		r.forget()
 		r.looks.Store(0)
-		const plans, every = 200, 50 * time.Millisecond
+		const plans, every = 60, 150 * time.Millisecond
 		for i := range plans {
 			p := clusterPlan([]string{"", "mysql"}[i%2])
 			p.Name = fmt.Sprintf("p%03d", i)

@@ -33,10 +33,10 @@ func TestPoliciesAreReportedOnOnceASecond(t *testing.T) {
 	t.Parallel()
 	inHouse(t, append(market(), policyFor(v1beta1.PlanSubject{ServiceType: ofMySQLType})), func(ctx context.Context, h *house) {
 		h.settled(ctx)
-		const changes = 250
+		const changes = 50
 		for n := range changes {
 			require.NoError(t, h.Create(ctx, with(clusterPlan(""), func(p *v1beta1.ClusterServicePlan) { p.Name = fmt.Sprintf("new%d", n) })))
-			h.pass(20 * time.Millisecond)
+			h.pass(100 * time.Millisecond)
 		}
 		h.pass(2 * time.Second)
 		writes := h.written("ProvisioningPolicy", "no-mysql")

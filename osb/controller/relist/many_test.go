@@ -41,7 +41,7 @@ func (w *world) cached() client.Reader {
 // A large catalog is taken over through a cache, and the second time writes nothing.
 // DEFAULTPLAN_PLANS says how many plans: 10000 takes a minute or two.
 func TestManyPlans(t *testing.T) {
-	plans := 400
+	plans := 200
 	if text := os.Getenv("DEFAULTPLAN_PLANS"); text != "" {
 		var err error
 		plans, err = strconv.Atoi(text)
