@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -44,14 +43,7 @@ func (r *policyError) Error() string { return r.denial("spec").message() }
 
 // denial is the refusal as the user sees it, in the policy's name and words.
 func (r *policyError) denial(field string) *denial {
-	text := fmt.Sprintf("%s %q does not let namespace %q use %s", r.Kind, r.Policies[0], r.namespace, r.subject)
-	if r.NotAllowed {
-		text = fmt.Sprintf("%s is only for the namespaces that %s %s names, and %q is not one of them",
-			r.subject, r.Kind, quotedSome(r.Policies), r.namespace)
-	}
-	if r.Message != "" {
-		text += ": " + r.Message
-	}
+	text := r.Text(r.subject, r.namespace)
 	if r.unconfirmed {
 		text += unconfirmed
 	}
@@ -61,20 +53,6 @@ func (r *policyError) denial(field string) *denial {
 	}
 	return forbidden("PolicyDenied", field, "%s", text).
 		remedy("name another, or ask whoever keeps the policy: kubectl get %s %s -o yaml", resource, r.Policies[0])
-}
-
-// quotedSome quotes names for a sentence, and counts those beyond the first few.
-func quotedSome(names []string) string {
-	const shown = 3
-	quoted := make([]string, min(len(names), shown))
-	for i := range quoted {
-		quoted[i] = fmt.Sprintf("%q", names[i])
-	}
-	text := strings.Join(quoted, ", ")
-	if more := len(names) - shown; more > 0 {
-		text += fmt.Sprintf(" or one of %d more", more)
-	}
-	return text
 }
 
 // judge says what the known policies refuse the target in a namespace.
