@@ -18,6 +18,6 @@ func tellPart(log logr.Logger, o *controller.Options) {
 		log.Info("only these namespaces are looked into: brokers, classes and plans of the cluster are not seen", "namespaces", strings.Join(o.Namespaces, ","))
 	}
 	if o.IgnoreQuotas {
-		log.Info("limits of ProvisioningPolicies are not kept to (--ignore-quotas)")
+		log.Info("policies are not read: their limits are not kept to, and only admission judges what they deny (--ignore-quotas)")
 	}
 }

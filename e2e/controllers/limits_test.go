@@ -68,7 +68,7 @@ func (e *testEnv) readsPolicies(account string) {
 	e.Helper()
 	name := "defaultplan-controller-" + account
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name + "-policies"}, Rules: []rbacv1.PolicyRule{
-		{APIGroups: []string{api.GroupName}, Resources: []string{"provisioningpolicies"}, Verbs: []string{"get", "list", "watch"}},
+		{APIGroups: []string{api.GroupName}, Resources: []string{"bindingpolicies", "provisioningpolicies"}, Verbs: []string{"get", "list", "watch"}},
 	}}
 	e.Create(role, &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: role.Name},

@@ -27,6 +27,7 @@ type bindings struct {
 	secrets    secrets
 	services   services
 	quotas     *quotas
+	policies   *policies
 	rotating   lifecycle.Rotating
 }
 

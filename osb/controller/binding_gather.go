@@ -131,6 +131,9 @@ func (s *bindingSubject) look(ctx context.Context, thing *lifecycle.Thing, insta
 	}
 	problem, err := s.unable(ctx, r, instance)
 	if problem == nil && err == nil {
+		problem, err = s.denied(ctx, r, instance)
+	}
+	if problem == nil && err == nil {
 		problem, err = s.slotless(ctx, r)
 	}
 	if problem != nil || err != nil {

@@ -55,6 +55,9 @@ func newBindingWorld(t *testing.T, edits ...func(*v1beta1.ServiceBinding)) *bind
 	scheme := runtime.NewScheme()
 	require.NoError(t, AddToScheme(scheme))
 	w.cache = fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&v1beta1.ServiceBinding{}, &v1beta1.ServiceInstance{}).
+		WithIndex(&v1beta1.ClusterServicePlan{}, v1beta1.FieldExternalID, func(o client.Object) []string {
+			return []string{o.(*v1beta1.ClusterServicePlan).Spec.ExternalID} //nolint:forcetypeassert // plans are indexed
+		}).
 		WithObjects(w.objects(edits)...).Build()
 	live := interceptor.NewClient(w.cache, w.counting())
 	server := boundServer{boundClient{live}, boundReader{live}}

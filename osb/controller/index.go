@@ -17,7 +17,7 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 	if err := indexer.IndexField(ctx, &v1beta1.ServiceBinding{}, indexInstance, instanceOf); err != nil {
 		return fmt.Errorf("cannot index bindings by instance: %w", err)
 	}
-	return addSlotIndexes(ctx, indexer)
+	return addPolicyIndexes(ctx, indexer)
 }
 
 // indexInstance finds the bindings for an instance, by its namespace and name. It is

@@ -23,6 +23,7 @@ type instances struct {
 	parameters parametersReader
 	holders    holders
 	quotas     *quotas
+	policies   *policies
 }
 
 // Reconcile takes one instance through one pass.
@@ -126,14 +127,21 @@ func (s *instanceSubject) look(ctx context.Context, thing *lifecycle.Thing, foun
 		return err
 	}
 	ask := s.asks()
-	if found.Problem, err = s.unlawful(ctx, thing, ask); found.Problem == nil && err == nil {
-		found.Problem, err = s.slotless(ctx, thing, ask)
-	}
-	if found.Problem == nil && err == nil {
+	if found.Problem, err = s.refused(ctx, thing, ask); found.Problem == nil && err == nil {
 		s.ask, found.Ask = ask, ask
 		s.changes = thing.Changes(ask)
 	}
 	return err
+}
+
+// refused says which rule keeps what the spec asks for from being sent.
+func (s *instanceSubject) refused(ctx context.Context, thing *lifecycle.Thing, ask *lifecycle.Ask) (*lifecycle.Problem, error) {
+	for _, rule := range []func(context.Context, *lifecycle.Thing, *lifecycle.Ask) (*lifecycle.Problem, error){s.denied, s.unlawful, s.slotless} {
+		if problem, err := rule(ctx, thing, ask); problem != nil || err != nil {
+			return problem, err
+		}
+	}
+	return nil, nil
 }
 
 // complete adds to what the retired catalog recorded what it left out.

@@ -12,6 +12,7 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/resolve/quota"
 )
 
 // An offering is the plan that admission decided on, and its class, of either scope.
@@ -21,6 +22,8 @@ type offering struct {
 	cluster  bool
 	class    *v1beta1.CommonServiceClassSpec
 	plan     *v1beta1.CommonServicePlanSpec
+	// offer is both as policies see them.
+	offer quota.Offer
 	// removed says that the broker does not list it any more.
 	removed bool
 }
@@ -94,15 +97,17 @@ func (c *catalogReader) clusterOffering(ctx context.Context, ref *v1beta1.Decide
 	if problem, err := c.get(ctx, client.ObjectKey{Name: plan.Spec.ClusterServiceClassRef.Name}, &class, "ReferencesNonexistentServiceClass", "ClusterServiceClass"); problem != nil || err != nil {
 		return nil, problem, err
 	}
+	classEntry, planEntry := resolve.ClassFrom(&class), resolve.PlanFrom(&plan)
 	o := &offering{
-		cluster: true, planName: plan.Spec.ExternalName, class: &class.Spec.CommonServiceClassSpec, plan: &plan.Spec.CommonServicePlanSpec,
+		cluster: true, offer: quota.OfferOf(classEntry, planEntry),
+		planName: plan.Spec.ExternalName, class: &class.Spec.CommonServiceClassSpec, plan: &plan.Spec.CommonServicePlanSpec,
 		removed: plan.Status.RemovedFromBrokerCatalog || class.Status.RemovedFromBrokerCatalog,
 		target: v1beta1.BrokerTarget{
 			ClusterServiceBrokerName: class.Spec.ClusterServiceBrokerName,
 			ClassExternalID:          class.Spec.ExternalID, PlanExternalID: plan.Spec.ExternalID,
 		},
 	}
-	return o, agree(resolve.ClassFrom(&class), resolve.PlanFrom(&plan)), nil
+	return o, agree(classEntry, planEntry), nil
 }
 
 func (c *catalogReader) localOffering(ctx context.Context, ref *v1beta1.DecidedReference, namespace string) (*offering, *lifecycle.Problem, error) {
@@ -116,7 +121,9 @@ func (c *catalogReader) localOffering(ctx context.Context, ref *v1beta1.DecidedR
 	if problem, err := c.get(ctx, at, &class, "ReferencesNonexistentServiceClass", "ServiceClass"); problem != nil || err != nil {
 		return nil, problem, err
 	}
+	classEntry, planEntry := resolve.ClassFrom(&class), resolve.PlanFrom(&plan)
 	o := &offering{
+		offer:    quota.OfferOf(classEntry, planEntry),
 		planName: plan.Spec.ExternalName, class: &class.Spec.CommonServiceClassSpec, plan: &plan.Spec.CommonServicePlanSpec,
 		removed: plan.Status.RemovedFromBrokerCatalog || class.Status.RemovedFromBrokerCatalog,
 		target: v1beta1.BrokerTarget{
@@ -124,7 +131,7 @@ func (c *catalogReader) localOffering(ctx context.Context, ref *v1beta1.DecidedR
 			ClassExternalID: class.Spec.ExternalID, PlanExternalID: plan.Spec.ExternalID,
 		},
 	}
-	return o, agree(resolve.ClassFrom(&class), resolve.PlanFrom(&plan)), nil
+	return o, agree(classEntry, planEntry), nil
 }
 
 func (c *catalogReader) get(ctx context.Context, at client.ObjectKey, into client.Object, reason, kind string) (*lifecycle.Problem, error) {

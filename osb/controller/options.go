@@ -86,7 +86,7 @@ func (o *Options) Bind(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&o.Namespaces, "namespaces", o.Namespaces,
 		"look into these namespaces only, and at nothing that is in none; goes with --cluster-id, and needs no right elsewhere but to read policies")
 	flags.BoolVar(&o.IgnoreQuotas, "ignore-quotas", o.IgnoreQuotas,
-		"with --namespaces: do not read policies; their limits do not hold for what this controller provisions")
+		"with --namespaces: do not read policies; their limits do not hold for what this controller provisions, and what they deny is denied by admission only")
 	flags.StringSliceVar(&o.AllowBrokerAddresses, "allow-broker-addresses", o.AllowBrokerAddresses,
 		"addresses, such as 10.0.0.0/8, at which a ServiceBroker may be although they are refused, such as loopback, link-local or the API server's")
 	flags.StringSliceVar(&o.DenyBrokerCIDRs, "deny-broker-cidrs", o.DenyBrokerCIDRs,

@@ -12,20 +12,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve/quota"
 )
 
-// indexSlot finds the instances, and the bindings, that wait for a slot. It is the
-// cache's own.
-const indexSlot = "defaultplan/waits-for-slot"
+// indexPolicy finds the instances, and the bindings, that are kept from their brokers by policies, by the reason: they wait
+// for a slot, or are denied. It is the cache's own.
+const indexPolicy = "defaultplan/kept-by-policies"
 
-// waiting is the value of those who wait.
-const waiting = "true"
-
-func waitsForASlot(o client.Object) []string {
+func keptByPolicies(o client.Object) []string {
 	var conditions []v1beta1.Condition
 	switch o := o.(type) {
 	case *v1beta1.ServiceInstance:
@@ -33,16 +31,17 @@ func waitsForASlot(o client.Object) []string {
 	case *v1beta1.ServiceBinding:
 		conditions = o.Status.Conditions
 	}
-	if ready, _ := v1beta1.FindCondition(conditions, v1beta1.ConditionReady); ready.Reason == reasonSlot {
-		return []string{waiting}
+	ready, _ := v1beta1.FindCondition(conditions, v1beta1.ConditionReady)
+	if ready.Reason == reasonSlot || ready.Reason == reasonPolicy {
+		return []string{ready.Reason}
 	}
 	return nil
 }
 
-func addSlotIndexes(ctx context.Context, indexer client.FieldIndexer) error {
+func addPolicyIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 	for _, o := range []client.Object{&v1beta1.ServiceInstance{}, &v1beta1.ServiceBinding{}} {
-		if err := indexer.IndexField(ctx, o, indexSlot, waitsForASlot); err != nil {
-			return fmt.Errorf("cannot index %T by what waits for a slot: %w", o, err)
+		if err := indexer.IndexField(ctx, o, indexPolicy, keptByPolicies); err != nil {
+			return fmt.Errorf("cannot index %T by what policies keep them: %w", o, err)
 		}
 	}
 	return nil
@@ -52,12 +51,32 @@ func (p *parts) quotas() *quotas {
 	return &quotas{cached: p.mgr.GetClient(), live: p.mgr.GetAPIReader()}
 }
 
-// watchSlots adds the policies that grant slots.
-func (p *parts) watchSlots(b *builder.Builder, kind quota.Kind) *builder.Builder {
+func (p *parts) policies() *policies { return &policies{reader: p.mgr.GetClient()} }
+
+// watchPolicies adds the policies that grant slots, and those that deny.
+func (p *parts) watchPolicies(b *builder.Builder, kind quota.Kind) *builder.Builder {
 	if p.options.scope().ignoreQuotas {
 		return b
 	}
-	return b.Watches(&v1beta1.ProvisioningPolicy{}, bySlots(p.mgr.GetClient(), kind))
+	reader, changed := p.mgr.GetClient(), builder.WithPredicates(predicate.GenerationChangedPredicate{})
+	b = b.Watches(&v1beta1.ProvisioningPolicy{}, bySlots(reader, kind)).
+		Watches(&v1beta1.ProvisioningPolicy{}, byRules(reader, kind), changed)
+	if kind == quota.Bindings {
+		b = b.Watches(&v1beta1.BindingPolicy{}, byRules(reader, kind), changed)
+	}
+	return b
+}
+
+// byRules brings a pass over those that policies deny when a policy comes, changes or goes.
+func byRules(reader client.Reader, kind quota.Kind) handler.EventHandler {
+	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, _ client.Object) []reconcile.Request {
+		denied := keptBecause(ctx, reader, kind, reasonPolicy)
+		requests := make([]reconcile.Request, len(denied))
+		for i, o := range denied {
+			requests[i] = requestFor(o)
+		}
+		return requests
+	})
 }
 
 // bySlots brings a pass over those who wait for a slot when they got one, over those of a
@@ -65,7 +84,7 @@ func (p *parts) watchSlots(b *builder.Builder, kind quota.Kind) *builder.Builder
 // over all of them when the policy itself changed or is gone.
 func bySlots(reader client.Reader, kind quota.Kind) handler.EventHandler {
 	enqueue := func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request], served func(client.Object) bool) {
-		for _, o := range waitingFor(ctx, reader, kind) {
+		for _, o := range keptBecause(ctx, reader, kind, reasonSlot) {
 			if served(o) {
 				queue.Add(requestFor(o))
 			}
@@ -107,10 +126,11 @@ func has(kind quota.Kind, p *v1beta1.ProvisioningPolicy, o client.Object) bool {
 	return slices.Contains(kind.Granted(&p.Status, o.GetNamespace()), o.GetUID())
 }
 
-func waitingFor(ctx context.Context, reader client.Reader, kind quota.Kind) []client.Object {
+// keptBecause are those of a kind that policies keep from their brokers for a reason.
+func keptBecause(ctx context.Context, reader client.Reader, kind quota.Kind, reason string) []client.Object {
 	var found []client.Object
 	var err error
-	match := client.MatchingFields{indexSlot: waiting}
+	match := client.MatchingFields{indexPolicy: reason}
 	if kind == quota.Bindings {
 		var list v1beta1.ServiceBindingList
 		err = reader.List(ctx, &list, match, client.UnsafeDisableDeepCopy)
@@ -125,7 +145,7 @@ func waitingFor(ctx context.Context, reader client.Reader, kind quota.Kind) []cl
 		}
 	}
 	if err != nil {
-		log.FromContext(ctx).Error(err, "cannot list those that wait for a slot")
+		log.FromContext(ctx).Error(err, "cannot list those that policies keep from their brokers")
 	}
 	return found
 }

@@ -45,7 +45,7 @@ func TestWhoIsWokenByAPolicy(t *testing.T) {
 			require.NoError(t, v1beta1.AddToScheme(scheme))
 			builder := fake.NewClientBuilder().WithScheme(scheme).
 				WithObjects([]client.Object{waitingBinding("n", "one"), waitingBinding("n", "two"), waitingBinding("m", "elsewhere")}...)
-			require.NoError(t, addSlotIndexes(t.Context(), fakeIndexer{builder}))
+			require.NoError(t, addPolicyIndexes(t.Context(), fakeIndexer{builder}))
 			queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 			defer queue.ShutDown()
 			bySlots(builder.Build(), quota.Bindings).Update(t.Context(), event.UpdateEvent{ObjectOld: tc.before, ObjectNew: tc.after}, queue)
@@ -56,5 +56,27 @@ func TestWhoIsWokenByAPolicy(t *testing.T) {
 			}
 			assert.ElementsMatch(t, tc.want, woken, tc.reason)
 		})
+	}
+}
+
+// TestRulesWakeWhatTheyDeny: what waits for a slot waits for that, whatever policies deny.
+func TestRulesWakeWhatTheyDeny(t *testing.T) {
+	t.Parallel()
+	scheme := runtime.NewScheme()
+	require.NoError(t, v1beta1.AddToScheme(scheme))
+	kept := waitingBinding("n", "denied")
+	kept.Status.Conditions[0].Reason = reasonPolicy
+	instance := &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "i"}}
+	instance.Status.Conditions = kept.Status.Conditions
+	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(kept, waitingBinding("n", "waits"), instance)
+	require.NoError(t, addPolicyIndexes(t.Context(), fakeIndexer{builder}))
+	reader := builder.Build()
+	for kind, want := range map[quota.Kind]string{quota.Bindings: "denied", quota.Instances: "i"} {
+		queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+		byRules(reader, kind).Create(t.Context(), event.CreateEvent{Object: bindingPolicy("small")}, queue)
+		require.Equal(t, 1, queue.Len())
+		request, _ := queue.Get()
+		assert.Equal(t, want, request.Name)
+		queue.ShutDown()
 	}
 }

@@ -9,7 +9,7 @@ package controller
 // +kubebuilder:rbac:groups=servicecatalog.k8s.io,resources=serviceinstances/status;servicebindings/status,verbs=patch
 // +kubebuilder:rbac:groups=servicecatalog.k8s.io,resources=serviceinstances/finalizers;servicebindings/finalizers,verbs=update
 // +kubebuilder:rbac:groups=servicecatalog.k8s.io,resources=clusterservicebrokers;servicebrokers;clusterserviceclasses;serviceclasses;clusterserviceplans;serviceplans,verbs=get;list;watch
-// +kubebuilder:rbac:groups=servicecatalog.k8s.io,resources=provisioningpolicies,verbs=get;list;watch
+// +kubebuilder:rbac:groups=servicecatalog.k8s.io,resources=provisioningpolicies;bindingpolicies,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;create;update;delete
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=configmaps,resourceNames=cluster-info,verbs=get

@@ -167,23 +167,23 @@ func (r restrictedReader) kind(o runtime.Object) (kind string, namespaced bool, 
 // policies says whether a kind is that of policies which are read.
 func (r restrictedReader) policies(kind string) bool { return isPolicy(kind) && !r.scope.ignoreQuotas }
 
-// isPolicy says whether a kind is one of those whose limits the controller keeps to.
-func isPolicy(kind string) bool { return kind == "ProvisioningPolicy" }
+// isPolicy says whether a kind is one of those that the controller keeps to.
+func isPolicy(kind string) bool { return kind == "ProvisioningPolicy" || kind == "BindingPolicy" }
 
-// checkPolicies keeps a controller from starting that would provision past limits which it
-// may not read.
+// checkPolicies keeps a controller from starting that would provision, or bind, past policies which it may not read.
 func checkPolicies(ctx context.Context, live client.Reader, s scope) error {
 	if !s.restricted() || s.ignoreQuotas {
 		return nil
 	}
-	var policies v1beta1.ProvisioningPolicyList
-	err := live.List(ctx, &policies, client.Limit(1))
-	if apierrors.IsForbidden(err) {
-		return fmt.Errorf("cannot read ProvisioningPolicies, so that their limits would not hold: "+
-			"allow the controller's user to get, list and watch them (it is the one right that it needs beyond its namespaces), or set --ignore-quotas: %w", err)
-	}
-	if err != nil {
-		return fmt.Errorf("cannot read ProvisioningPolicies: %w", err)
+	for _, policies := range []client.ObjectList{&v1beta1.ProvisioningPolicyList{}, &v1beta1.BindingPolicyList{}} {
+		err := live.List(ctx, policies, client.Limit(1))
+		if apierrors.IsForbidden(err) {
+			return fmt.Errorf("cannot read ProvisioningPolicies and BindingPolicies, so that they would not hold: "+
+				"allow the controller's user to get, list and watch both (it is the one right that it needs beyond its namespaces), or set --ignore-quotas: %w", err)
+		}
+		if err != nil {
+			return fmt.Errorf("cannot read policies: %w", err)
+		}
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -37,7 +38,7 @@ func guarded(t *testing.T, s scope, policies bool) (restrictedReader, *[]string)
 	forbidden := apierrors.NewForbidden(v1beta1.GroupVersion.WithResource("things").GroupResource(), "", errors.New("no right"))
 	allowed := func(what, namespace string) error {
 		*asked = append(*asked, what)
-		if slices.Contains([]string{"a", "b"}, namespace) || what == "list policies" && policies {
+		if slices.Contains([]string{"a", "b"}, namespace) || strings.HasSuffix(what, " policies") && policies {
 			return nil
 		}
 		return forbidden
@@ -63,8 +64,11 @@ func guarded(t *testing.T, s scope, policies bool) (restrictedReader, *[]string)
 			o := client.ListOptions{}
 			o.ApplyOptions(options)
 			what := "list " + o.Namespace
-			if _, is := list.(*v1beta1.ProvisioningPolicyList); is {
+			switch list.(type) {
+			case *v1beta1.ProvisioningPolicyList:
 				what = "list policies"
+			case *v1beta1.BindingPolicyList:
+				what = "list binding policies"
 			}
 			if err := allowed(what, o.Namespace); err != nil {
 				return err
@@ -154,7 +158,7 @@ func TestCheckPolicies(t *testing.T) {
 		policies int
 	}{
 		"Whole":     {reason: "it has the right", scope: scope{}, may: true, policies: 1, asks: []string{"list policies"}},
-		"May":       {reason: "limits hold", scope: ofAB, may: true, policies: 1, asks: []string{"list policies", "list policies"}},
+		"May":       {reason: "limits hold", scope: ofAB, may: true, policies: 1, asks: []string{"list policies", "list binding policies", "list policies"}},
 		"MayNot":    {reason: "they would not hold", scope: ofAB, says: "--ignore-quotas", asks: []string{"list policies"}},
 		"IgnoresIt": {reason: "so be it", scope: scope{namespaces: []string{"a"}, ignoreQuotas: true}},
 	} {

@@ -112,7 +112,7 @@ func (p *parts) addInstances() error {
 	r := &instances{
 		engine: p.engine(), reader: p.mgr.GetClient(), catalog: catalogReader{p.mgr.GetClient()}, platform: p.platform,
 		parameters: p.parameters, holders: holders{client: p.mgr.GetClient(), live: p.mgr.GetAPIReader(), events: &events{recorder: p.recorder}},
-		quotas: p.quotas(),
+		quotas: p.quotas(), policies: p.policies(),
 	}
 	plans := builder.WithPredicates(specOrAnnotations())
 	added := ctrl.NewControllerManagedBy(p.mgr).Named("instances").For(&v1beta1.ServiceInstance{})
@@ -120,7 +120,7 @@ func (p *parts) addInstances() error {
 		added = added.Watches(&v1beta1.ClusterServicePlan{}, byPlan(p.mgr.GetClient()), plans)
 	}
 	dispatched := newDispatcher(r, "ServiceInstance", p.brokers.queues)
-	err := p.watchSlots(added, quota.Instances).
+	err := p.watchPolicies(added, quota.Instances).
 		Watches(&v1beta1.ServicePlan{}, byPlan(p.mgr.GetClient()), plans).
 		Watches(&v1beta1.ServiceBinding{}, ofBinding(), builder.WithPredicates(letsGo())).
 		WatchesRawSource(dispatched.source()).
@@ -138,12 +138,12 @@ func (p *parts) addBindings() error {
 		rotating:   p.options.rotating(),
 		secrets:    secrets{client: p.mgr.GetClient(), live: p.mgr.GetAPIReader(), scheme: p.mgr.GetScheme()},
 	}
-	r.services, r.quotas = services{secrets: r.secrets, around: p.around}, p.quotas()
+	r.services, r.quotas, r.policies = services{secrets: r.secrets, around: p.around}, p.quotas(), p.policies()
 	controlled := ctrl.NewControllerManagedBy(p.mgr).Named("bindings").For(&v1beta1.ServiceBinding{}).
 		Watches(&v1beta1.ServiceInstance{}, byInstance(p.mgr.GetClient()), builder.WithPredicates(readByBindings())).
 		WithOptions(p.running())
 	dispatched := newDispatcher(r, "ServiceBinding", p.brokers.queues)
-	err := p.watchSlots(p.watchSharing(controlled), quota.Bindings).WatchesRawSource(dispatched.source()).Complete(dispatched)
+	err := p.watchPolicies(p.watchSharing(controlled), quota.Bindings).WatchesRawSource(dispatched.source()).Complete(dispatched)
 	if err != nil {
 		return fmt.Errorf("cannot set up the bindings: %w", err)
 	}

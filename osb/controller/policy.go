@@ -1,0 +1,164 @@
+package controller
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/lifecycle"
+	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/resolve/policy"
+	"github.com/defaultplan/defaultplan/resolve/quota"
+)
+
+// reasonPolicy is of what a policy denies. Admission's denials have the same word.
+const reasonPolicy = "PolicyDenied"
+
+// policies says what the operator's policies deny, by the cache. Admission judged the class and the plan that it decided on.
+// A user who may write classes and plans may have replaced them since: the ones that a request is made of are judged again,
+// as they were read for this request, before its intent is stored.
+type policies struct {
+	reader client.Reader
+}
+
+// rules are the policies that deny or allow. Those that cannot be compiled have no effect, here as everywhere.
+func (p *policies) rules(ctx context.Context) ([]policy.Rule, error) {
+	if p == nil { // nobody reads policies here
+		return nil, nil
+	}
+	var list v1beta1.ProvisioningPolicyList
+	if err := p.reader.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("cannot list the ProvisioningPolicies: %w", err)
+	}
+	var rules []policy.Rule
+	for i := range list.Items {
+		if rule, err := policy.FromProvisioning(&list.Items[i]); err == nil && !rule.OnlyLimits {
+			rules = append(rules, rule)
+		}
+	}
+	return rules, nil
+}
+
+// bindingRules are those of both kinds of policies: a ProvisioningPolicy holds for bindings, too.
+func (p *policies) bindingRules(ctx context.Context) ([]policy.Rule, error) {
+	rules, err := p.rules(ctx)
+	if p == nil || err != nil {
+		return nil, err
+	}
+	var list v1beta1.BindingPolicyList
+	if err := p.reader.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("cannot list the BindingPolicies: %w", err)
+	}
+	for i := range list.Items {
+		if rule, err := policy.FromBinding(&list.Items[i]); err == nil {
+			rules = append(rules, rule)
+		}
+	}
+	return rules, nil
+}
+
+// refuses says which of the rules keep a target from a namespace. The namespace is read only where a rule selects the target.
+func (p *policies) refuses(ctx context.Context, rules []policy.Rule, target *policy.Target, namespace string) (*policy.Refusal, error) {
+	selecting := slices.DeleteFunc(slices.Clone(rules), func(r policy.Rule) bool { return !r.Selects(*target) })
+	if len(selecting) == 0 {
+		return nil, nil
+	}
+	place, err := placeOf(ctx, p.reader, namespace)
+	if err != nil {
+		return nil, err
+	}
+	return policy.Judge(selecting, *target, place), nil
+}
+
+// denied says that policies deny a plan, although admission decided on it. It does not wait: its user can choose another.
+func denied(refused *policy.Refusal, subject, namespace string) *lifecycle.Problem {
+	const since = " (the class, the plan or the policies changed since admission decided: choose another plan, or ask an operator)"
+	return &lifecycle.Problem{Reason: reasonPolicy, Told: true, Message: refused.Text(subject, namespace) + since}
+}
+
+// planTitle is a plan with its class, for people.
+func planTitle(t *policy.Target) string {
+	return "plan " + cmp.Or(t.Class.External, t.Class.Kubernetes) + "/" + cmp.Or(t.Plan.External, t.Plan.Kubernetes)
+}
+
+// denied says which policy denies the plan that the instance is to have. A plan that was sent already is not judged again:
+// what is at a broker, or may be, stays.
+func (s *instanceSubject) denied(ctx context.Context, thing *lifecycle.Thing, ask *lifecycle.Ask) (*lifecycle.Problem, error) {
+	if toAdopt(thing) || !s.needsSlot(thing, ask) || planSent(&thing.Record, ask) {
+		return nil, nil
+	}
+	rules, err := s.policies.rules(ctx)
+	if err != nil || len(rules) == 0 {
+		return nil, err
+	}
+	target, namespace := &s.offering.offer.Target, s.instance.Namespace
+	refused, err := s.policies.refuses(ctx, rules, target, namespace)
+	if err != nil || refused == nil {
+		return nil, err
+	}
+	return denied(refused, planTitle(target), namespace), nil
+}
+
+// planSent says that the broker has what is asked for by the plan's ID, or was sent it and may have it.
+func planSent(r *lifecycle.Record, ask *lifecycle.Ask) bool {
+	has, sent := r.Accepted, r.InProgress
+	return r.Exists && has != nil && has.PlanExternalID == ask.PlanExternalID ||
+		sent != nil && sent.BrokerTarget == ask.BrokerTarget
+}
+
+// denied says which policy denies a binding that is still to be made to what its instance has, or asks for.
+func (s *bindingSubject) denied(ctx context.Context, r *lifecycle.Record, instance *v1beta1.ServiceInstance) (*lifecycle.Problem, error) {
+	has, sent := instance.Status.ExternalProperties, r.InProgress
+	if r.Exists || s.other || sent != nil && has != nil && sent.BrokerTarget == has.BrokerTarget {
+		return nil, nil
+	}
+	rules, err := s.policies.bindingRules(ctx)
+	if err != nil || len(rules) == 0 {
+		return nil, err
+	}
+	catalog := readOffer{&slotCatalog{ctx: ctx, reader: s.reader, live: s.store.live}, s.offering.offer}
+	plans, opaque, err := quota.Look(quota.OfInstance(instance), catalog)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the plans of instance %q: %w", instance.Name, err)
+	}
+	if opaque {
+		return opaquePlan(instance.Name), nil
+	}
+	for i := range plans {
+		if problem, err := s.deniedPlan(ctx, rules, plans[i].Target, instance); problem != nil || err != nil {
+			return problem, err
+		}
+	}
+	return nil, nil
+}
+
+// deniedPlan is denied for one plan of the instance.
+func (s *bindingSubject) deniedPlan(ctx context.Context, rules []policy.Rule, target policy.Target, instance *v1beta1.ServiceInstance) (*lifecycle.Problem, error) {
+	target.Instance = &policy.Instance{Namespace: instance.Namespace, Name: instance.Name, Labels: instance.Labels}
+	refused, err := s.policies.refuses(ctx, rules, &target, s.binding.Namespace)
+	if err != nil || refused == nil {
+		return nil, err
+	}
+	subject := fmt.Sprintf("instance %q (%s)", instance.Name, planTitle(&target))
+	return denied(refused, subject, s.binding.Namespace), nil
+}
+
+// opaquePlan is of an instance whose plan at its broker is not in the catalog: what policies say of it cannot be known.
+func opaquePlan(instance string) *lifecycle.Problem {
+	return &lifecycle.Problem{Reason: reasonPolicy, Waits: true, Told: true, Message: fmt.Sprintf(
+		"no plan of the catalog is the one that instance %q has at its broker: what policies say of it cannot be known until its class and plan are back", instance)}
+}
+
+// A readOffer is a catalog in which the plan that is asked for is as it was read for the request.
+type readOffer struct {
+	*slotCatalog
+
+	offer quota.Offer
+}
+
+// Plan is that plan.
+func (c readOffer) Plan(resolve.Ref) (quota.Offer, bool, error) { return c.offer, true, nil }
