@@ -52,7 +52,7 @@ func (e *Env) GrantClusterRole(user, clusterRole string) {
 	e.allowedBy(user, clusterRole)
 }
 
-// allowedBy waits until a user has the first right to resources of a role.
+// allowedBy waits until a user has the first right of a role.
 func (e *Env) allowedBy(user, clusterRole string) {
 	e.Helper()
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: clusterRole}}
@@ -60,6 +60,12 @@ func (e *Env) allowedBy(user, clusterRole string) {
 	for _, rule := range role.Rules {
 		if len(rule.Resources) > 0 {
 			e.Allowed(user, rule)
+			return
+		}
+		if len(rule.NonResourceURLs) > 0 {
+			e.allowed(&authorizationv1.SubjectAccessReviewSpec{User: user, NonResourceAttributes: &authorizationv1.NonResourceAttributes{
+				Path: rule.NonResourceURLs[0], Verb: rule.Verbs[0],
+			}})
 			return
 		}
 	}
@@ -76,15 +82,21 @@ func (e *Env) Allowed(user string, rule rbacv1.PolicyRule) {
 	if len(rule.ResourceNames) > 0 {
 		asked.Name = rule.ResourceNames[0]
 	}
+	e.allowed(&authorizationv1.SubjectAccessReviewSpec{User: user, ResourceAttributes: asked})
+}
+
+// allowed waits until the API server says that a user may do what is asked.
+func (e *Env) allowed(asked *authorizationv1.SubjectAccessReviewSpec) {
+	e.Helper()
 	e.Eventually(func() (bool, error) {
-		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: user, ResourceAttributes: asked}}
+		review := &authorizationv1.SubjectAccessReview{Spec: *asked}
 		if err := e.Client().Create(e.Context(), review); err != nil {
 			return true, err
 		}
 		if review.Status.Allowed {
 			return true, nil
 		}
-		return false, fmt.Errorf("%s may not %s %s: %s", user, asked.Verb, rule.Resources[0], review.Status.Reason)
+		return false, fmt.Errorf("%s has not the right %v: %s", asked.User, asked, review.Status.Reason)
 	})
 }
 

@@ -38,7 +38,7 @@ func (s *Stack) KubeconfigFor(ctx context.Context, user string) (string, error) 
 		Impersonate: user,
 	}
 	if account, ok := strings.CutPrefix(user, "system:serviceaccount:"); ok {
-		token, err := s.token(ctx, account)
+		token, err := s.Token(ctx, account)
 		if err != nil {
 			return "", err
 		}
@@ -67,8 +67,8 @@ func (s *Stack) writeKubeconfig(name string, content []byte) (string, error) {
 	return file, nil
 }
 
-// token asks for a token of the account NAMESPACE:NAME.
-func (s *Stack) token(ctx context.Context, account string) (string, error) {
+// Token asks for a token of the ServiceAccount NAMESPACE:NAME.
+func (s *Stack) Token(ctx context.Context, account string) (string, error) {
 	namespace, name, ok := strings.Cut(account, ":")
 	if !ok {
 		return "", fmt.Errorf("cannot make a token for %q: a ServiceAccount is system:serviceaccount:NAMESPACE:NAME", account)
