@@ -49,7 +49,7 @@ func argumentsOf(t *testing.T, all objects, component string) []string {
 // everything is every value that becomes a flag.
 var everything = []string{
 	`certs.certManager.issue=true`, `certs.clientCA.configMap="clients"`, `certs.clientCA.names=["a","b"]`,
-	`tracing.endpoint="127.0.0.1:4317"`, `tracing.samplingRatePerMillion=10`,
+	`metrics.secure=false`, `tracing.endpoint="127.0.0.1:4317"`, `tracing.samplingRatePerMillion=10`,
 	`webhook.unresolved="wait"`, `webhook.schemaCheck="warn"`, `webhook.featureGates={"SuggestedPlans":false,"AllAlpha":true}`, `webhook.logLevel="warn"`,
 	`controller.name="east"`, `controller.namespaces=["a","b"]`, `controller.ignoreQuotas=true`, `controller.workers=2`, `controller.brokerCalls=64`, `controller.namespaceCallShare=20`, `controller.namespacedCallShare=60`, `controller.clusterID="c1"`, `controller.allowBrokerAddresses=["10.0.0.0/8","192.0.2.1/32"]`, `controller.denyBrokerCIDRs=["10.244.0.0/16"]`,
 	`controller.allowEndpoints=["10.96.0.0/12","prod.svc"]`, `controller.clusterCIDRs=["10.244.0.0/16"]`, `controller.clusterDomain="k8s.acme.example"`,
@@ -106,6 +106,43 @@ func TestPortsAreWhereTheBinariesListen(t *testing.T) {
 		for _, probe := range []*corev1.Probe{container.StartupProbe, container.ReadinessProbe, container.LivenessProbe} {
 			assert.Equal(t, "health", probe.HTTPGet.Port.StrVal)
 		}
+	}
+}
+
+// TestMetricsAreServedAsTheyAreRead: by the default of the flag, because no argument says
+// it, metrics are served by HTTPS: so Services and monitors say, in every form.
+func TestMetricsAreServedAsTheyAreRead(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason, protocol string
+		all              objects
+		argument         bool
+	}{
+		"AsShipped": {reason: "a token is never sent in the clear", protocol: "https", all: kustomization(t, "overlays/self-managed")},
+		"Helm":      {reason: "the same", protocol: "https", all: chart(t, "helm", "defaultplan-system", `serviceMonitor.enabled=true`)},
+		"TurnedOff": {
+			reason: "nobody sends one", protocol: "http", argument: true,
+			all: chart(t, "helm", "defaultplan-system", `serviceMonitor.enabled=true`, `metrics.secure=false`),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, component := range []string{"webhook", "controller"} {
+				_, help, _ := run(t, component, "--help")
+				assert.Regexp(t, `--metrics-secure .*\(default true\)`, help)
+				assert.Equal(t, tc.argument, slices.Contains(argumentsOf(t, tc.all, component), "--metrics-secure=false"), component)
+				service := &corev1.Service{}
+				require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(
+					tc.all["Service defaultplan-system/defaultplan-"+component+"-metrics"].Object, service))
+				assert.Equal(t, tc.protocol, *service.Spec.Ports[0].AppProtocol, tc.reason)
+				if monitor, there := tc.all["ServiceMonitor defaultplan-system/defaultplan-"+component]; there {
+					content, err := monitor.MarshalJSON()
+					require.NoError(t, err)
+					assert.Equal(t, tc.protocol == "https", strings.Contains(string(content), `"scheme":"https"`), tc.reason)
+					assert.Equal(t, tc.protocol == "https", strings.Contains(string(content), "bearerTokenFile"), tc.reason)
+				}
+			}
+		})
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
@@ -131,6 +132,32 @@ func TestCatalogViewSeesNoNamespace(t *testing.T) {
 			assert.False(t, grants(&role, verb, kind.resource), "%s %s", verb, kind.resource)
 		}
 	}
+}
+
+// TestMetricsRights: both daemons may ask who reads their metrics, and whoever is bound to
+// the reader's role may read them, and nothing else.
+func TestMetricsRights(t *testing.T) {
+	t.Parallel()
+	ask := defaults(t)["ClusterRole defaultplan-metrics-auth"]
+	require.NotNil(t, ask)
+	role := &rbacv1.ClusterRole{}
+	require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(ask.Object, role))
+	assert.Equal(t, []rbacv1.PolicyRule{
+		{APIGroups: []string{"authentication.k8s.io"}, Resources: []string{"tokenreviews"}, Verbs: []string{"create"}},
+		{APIGroups: []string{"authorization.k8s.io"}, Resources: []string{"subjectaccessreviews"}, Verbs: []string{"create"}},
+	}, role.Rules)
+	binding := &rbacv1.ClusterRoleBinding{}
+	require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(defaults(t)["ClusterRoleBinding defaultplan-metrics-auth"].Object, binding))
+	assert.Equal(t, role.Name, binding.RoleRef.Name)
+	var accounts []string
+	for _, subject := range binding.Subjects {
+		accounts = append(accounts, subject.Kind+" "+subject.Namespace+"/"+subject.Name)
+	}
+	assert.Equal(t, []string{"ServiceAccount defaultplan-system/defaultplan-controller", "ServiceAccount defaultplan-system/defaultplan-webhook"}, accounts)
+
+	reader := clusterRoles(t, "rbac/metrics_reader_role.yaml")["defaultplan-metrics-reader"]
+	assert.Equal(t, []rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}}}, reader.Rules)
+	assert.Empty(t, reader.Labels, "it is in none of the cluster's own roles")
 }
 
 // TestWebhooksOwnRights: what admission reads, and no Secret.

@@ -34,9 +34,10 @@ func bindingsOf(t *testing.T, all objects) []string {
 }
 
 // A controller of some namespaces has its rights there, and of the cluster's none but to
-// read policies, if that: by the chart, and by kustomize as the documents say.
+// ask who reads its metrics, and to read policies, if that: by the chart, and by kustomize as the documents say.
 func TestRestrictedController(t *testing.T) {
 	t.Parallel()
+	const reviews = "ClusterRoleBinding defaultplan-metrics-auth: ClusterRole defaultplan-metrics-auth"
 	inside := []string{
 		"RoleBinding a/defaultplan-controller: ClusterRole defaultplan-controller",
 		"RoleBinding b/defaultplan-controller: ClusterRole defaultplan-controller",
@@ -49,15 +50,18 @@ func TestRestrictedController(t *testing.T) {
 		argument string
 	}{
 		"Whole": {reason: "as ever", render: defaults, argument: "--log-level=info", bindings: []string{
-			"ClusterRoleBinding defaultplan-controller: ClusterRole defaultplan-controller", inside[2],
+			"ClusterRoleBinding defaultplan-controller: ClusterRole defaultplan-controller", reviews, inside[2],
 		}},
 		"Chart": {reason: "limits hold", argument: "--namespaces=a,b", render: func(t *testing.T) objects {
 			return chart(t, "helm", "defaultplan-system", `controller.namespaces=["a","b"]`, `controller.clusterID="c1"`)
-		}, bindings: append([]string{"ClusterRoleBinding defaultplan-controller-policies: ClusterRole defaultplan-controller-policies"}, inside...)},
+		}, bindings: append([]string{"ClusterRoleBinding defaultplan-controller-policies: ClusterRole defaultplan-controller-policies", reviews}, inside...)},
 		"ChartWithoutLimits": {reason: "nothing of the cluster", argument: "--ignore-quotas", render: func(t *testing.T) objects {
 			return chart(t, "helm3", "defaultplan-system", `controller.namespaces=["a","b"]`, `controller.clusterID="c1"`, `controller.ignoreQuotas=true`)
+		}, bindings: append([]string{reviews}, inside...)},
+		"ChartWithoutReviews": {reason: "nothing of the cluster at all", argument: "--metrics-secure=false", render: func(t *testing.T) objects {
+			return chart(t, "helm", "defaultplan-system", `controller.namespaces=["a","b"]`, `controller.clusterID="c1"`, `controller.ignoreQuotas=true`, `metrics.secure=false`)
 		}, bindings: inside},
-		"Kustomize": {reason: "as docs/controller-contract.md says", argument: "--namespaces=a,b", render: asDocumented, bindings: inside},
+		"Kustomize": {reason: "as docs/controller-contract.md says", argument: "--namespaces=a,b", render: asDocumented, bindings: append([]string{reviews}, inside...)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -18,7 +18,7 @@ func TestSecondController(t *testing.T) {
 	t.Parallel()
 	all := documentedFolder(t, "east")
 	assert.Equal(t, []string{
-		"ClusterRoleBinding defaultplan-controller-east", "Deployment defaultplan-system/defaultplan-controller-east",
+		"ClusterRoleBinding defaultplan-controller-east", "ClusterRoleBinding defaultplan-metrics-auth-east", "Deployment defaultplan-system/defaultplan-controller-east",
 		"NetworkPolicy defaultplan-system/defaultplan-controller-east", "PodDisruptionBudget defaultplan-system/defaultplan-controller-east",
 		"Role defaultplan-system/defaultplan-controller-east", "RoleBinding defaultplan-system/defaultplan-controller-east",
 		"Service defaultplan-system/defaultplan-controller-metrics-east", "ServiceAccount defaultplan-system/defaultplan-controller-east",

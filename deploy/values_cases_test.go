@@ -50,6 +50,13 @@ var sharedCases = map[string]valueCase{
 		[]string{"-PriorityClass defaultplan", "+PriorityClass mine", webhook, controller}, `"priorityClassName":"mine"`,
 	},
 	"priorityClass.value": {"others are worth more", []string{`priorityClass.value=7`}, []string{"~PriorityClass defaultplan"}, `"value":7`},
+	"metrics.secure": {
+		"a cluster that closes the port otherwise", []string{`metrics.secure=false`},
+		[]string{
+			webhook, controller, "-ClusterRole defaultplan-metrics-auth", "-ClusterRoleBinding defaultplan-metrics-auth", "-ClusterRole defaultplan-metrics-reader",
+			"~Service defaultplan-system/defaultplan-webhook-metrics", "~Service defaultplan-system/defaultplan-controller-metrics",
+		}, `"appProtocol":"http"`,
+	},
 	"tracing.endpoint": {
 		"the webhook's policy lets it speak to the collector", []string{`tracing.endpoint="collector:4317"`},
 		[]string{webhookPolicy, webhook, controller}, `"--tracing-endpoint=collector:4317"`,

@@ -3,7 +3,7 @@ package deploy_test
 // monitoringCases are those of what other programs look at.
 var monitoringCases = map[string]valueCase{
 	"serviceMonitor.enabled": {
-		"metrics of each component", []string{`serviceMonitor.enabled=true`}, named("+ServiceMonitor defaultplan-system/defaultplan-", "controller", "webhook"), `"interval":"30s"`,
+		"metrics of each component", []string{`serviceMonitor.enabled=true`}, named("+ServiceMonitor defaultplan-system/defaultplan-", "controller", "webhook"), `"interval":"30s","port":"metrics","scheme":"https","tlsConfig":{"insecureSkipVerify":true}`,
 	},
 	"serviceMonitor.interval": {
 		"rarely", []string{`serviceMonitor.enabled=true`, `serviceMonitor.interval="2m"`},

@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/defaultplan/defaultplan/cmd/internal/daemon"
+	"github.com/defaultplan/defaultplan/cmd/internal/metrics"
 	"github.com/defaultplan/defaultplan/cmd/internal/tracing"
 	"github.com/defaultplan/defaultplan/osb/controller"
 )
@@ -16,7 +17,7 @@ import (
 type options struct {
 	kubeconfig     string
 	healthAddress  string
-	metricsAddress string
+	metrics        metrics.Options
 	leaderElection bool
 	leaseNamespace string
 	logLevel       zapcore.Level
@@ -26,7 +27,7 @@ type options struct {
 
 func newOptions() *options {
 	return &options{
-		healthAddress: ":8081", metricsAddress: ":8080", leaderElection: true, leaseNamespace: "defaultplan-system",
+		healthAddress: ":8081", metrics: metrics.NewOptions(), leaderElection: true, leaseNamespace: "defaultplan-system",
 		controller: controller.NewOptions(),
 	}
 }
@@ -36,10 +37,10 @@ func (o *options) Bind(flags *pflag.FlagSet) {
 	flags.SortFlags = true
 	flags.StringVar(&o.kubeconfig, "kubeconfig", o.kubeconfig, "kubeconfig file of the cluster; empty means the cluster that the pod runs in")
 	flags.StringVar(&o.healthAddress, "health-address", o.healthAddress, "address of /healthz and /readyz, by HTTP; 0 means none")
-	flags.StringVar(&o.metricsAddress, "metrics-address", o.metricsAddress, "address of /metrics, by HTTP; 0 means none")
 	flags.BoolVar(&o.leaderElection, "leader-elect", o.leaderElection, "let one of several controllers work at a time; without it there must never be two")
 	flags.StringVar(&o.leaseNamespace, "lease-namespace", o.leaseNamespace, "namespace of the Lease by which the leader is elected")
 	flags.TextVar(&daemon.LogLevel{Level: &o.logLevel}, "log-level", daemon.LogLevel{Level: &o.logLevel}, "debug, info, warn or error")
+	o.metrics.Bind(flags)
 	o.tracing.Bind(flags)
 	o.controller.Bind(flags)
 }

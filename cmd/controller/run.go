@@ -11,7 +11,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/defaultplan/defaultplan/cmd/internal/daemon"
 	"github.com/defaultplan/defaultplan/cmd/internal/tracing"
@@ -78,9 +77,13 @@ func newManager(config *rest.Config, o *options, lease resourcelock.Interface) (
 	if err := controller.AddToScheme(scheme); err != nil {
 		return nil, fmt.Errorf("cannot register the API: %w", err)
 	}
+	served, err := o.metrics.Server()
+	if err != nil {
+		return nil, err
+	}
 	mgr, err := ctrl.NewManager(config, manager.Options{
 		Scheme:                 scheme,
-		Metrics:                metricsserver.Options{BindAddress: o.metricsAddress},
+		Metrics:                served,
 		HealthProbeBindAddress: o.healthAddress,
 		LeaderElection:         o.leaderElection, LeaderElectionID: leaseOf(o.controller.ControllerName), LeaderElectionResourceLockInterface: lease,
 		GracefulShutdownTimeout: new(o.controller.CallTimeout + endMargin),

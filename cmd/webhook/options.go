@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/defaultplan/defaultplan/cmd/internal/daemon"
+	"github.com/defaultplan/defaultplan/cmd/internal/metrics"
 	"github.com/defaultplan/defaultplan/cmd/internal/tracing"
 	"github.com/defaultplan/defaultplan/webhook"
 )
@@ -21,23 +22,23 @@ const (
 
 // options are the flags of the command.
 type options struct {
-	kubeconfig     string
-	certs          certOptions
-	bindAddress    string
-	port           int
-	healthAddress  string
-	metricsAddress string
-	keeper         string
-	namespace      string
-	drain          drain
-	logLevel       zapcore.Level
-	tracing        tracing.Options
-	admission      *webhook.Options
+	kubeconfig    string
+	certs         certOptions
+	bindAddress   string
+	port          int
+	healthAddress string
+	metrics       metrics.Options
+	keeper        string
+	namespace     string
+	drain         drain
+	logLevel      zapcore.Level
+	tracing       tracing.Options
+	admission     *webhook.Options
 }
 
 func newOptions() *options {
 	return &options{
-		certs: newCertOptions(), port: 9443, healthAddress: ":8081", metricsAddress: ":8080",
+		certs: newCertOptions(), port: 9443, healthAddress: ":8081", metrics: metrics.NewOptions(),
 		keeper: keeperOn, namespace: "defaultplan-system", admission: webhook.NewOptions(),
 	}
 }
@@ -49,7 +50,6 @@ func (o *options) Bind(flags *pflag.FlagSet) {
 	flags.StringVar(&o.bindAddress, "bind-address", o.bindAddress, "IP address that the hooks are served on; empty means all")
 	flags.IntVar(&o.port, "port", o.port, "port that the hooks are served on, by HTTPS")
 	flags.StringVar(&o.healthAddress, "health-address", o.healthAddress, "address of /healthz and /readyz, by HTTP; 0 means none")
-	flags.StringVar(&o.metricsAddress, "metrics-address", o.metricsAddress, "address of /metrics, by HTTP; 0 means none")
 	flags.StringVar(&o.keeper, "keeper", o.keeper, "the keeper, which wakes undecided objects: on, off, or only (no hooks are served)")
 	flags.StringVar(&o.namespace, "namespace", o.namespace, "namespace of this installation: of the keeper's Lease, and of the Secret of certificates")
 	flags.StringVar(&o.namespace, "keeper-namespace", o.namespace, "as --namespace")
@@ -58,6 +58,7 @@ func (o *options) Bind(flags *pflag.FlagSet) {
 	flags.TextVar(&daemon.LogLevel{Level: &o.logLevel}, "log-level", daemon.LogLevel{Level: &o.logLevel}, "debug, info, warn or error")
 	o.certs.Bind(flags)
 	o.drain.Bind(flags)
+	o.metrics.Bind(flags)
 	o.tracing.Bind(flags)
 	o.admission.Bind(flags)
 }

@@ -19,7 +19,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/internal/daemon"
@@ -98,10 +97,14 @@ func newManager(config *rest.Config, o *options) (manager.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
+	served, err := o.metrics.Server()
+	if err != nil {
+		return nil, err
+	}
 	mgr, err := ctrl.NewManager(config, manager.Options{
 		Scheme:                 scheme,
 		Cache:                  cache.Options{DefaultTransform: webhook.Slim},
-		Metrics:                metricsserver.Options{BindAddress: o.metricsAddress},
+		Metrics:                served,
 		HealthProbeBindAddress: o.healthAddress,
 		WebhookServer:          drainedServer{drain: &o.drain, Server: hooks},
 	})

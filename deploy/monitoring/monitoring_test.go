@@ -230,7 +230,10 @@ func TestServiceMonitors(t *testing.T) {
 		}
 		Spec struct {
 			Selector  struct{ MatchLabels map[string]string }
-			Endpoints []struct{ Port, Interval string }
+			Endpoints []struct {
+				Port, Interval, Scheme, BearerTokenFile string
+				TLSConfig                               struct{ InsecureSkipVerify bool }
+			}
 		}
 	}
 	var names []string
@@ -241,7 +244,11 @@ func TestServiceMonitors(t *testing.T) {
 		names = append(names, component)
 		assert.Equal(t, map[string]string{"app.kubernetes.io/name": "defaultplan", "app.kubernetes.io/component": component}, m.Spec.Selector.MatchLabels)
 		require.Len(t, m.Spec.Endpoints, 1)
-		assert.Equal(t, "metrics", m.Spec.Endpoints[0].Port)
+		endpoint := m.Spec.Endpoints[0]
+		assert.Equal(t, "metrics", endpoint.Port)
+		assert.Equal(t, "https", endpoint.Scheme)
+		assert.Equal(t, "/var/run/secrets/kubernetes.io/serviceaccount/token", endpoint.BearerTokenFile, "who scrapes says who it is")
+		assert.True(t, endpoint.TLSConfig.InsecureSkipVerify, "each process makes its certificate itself")
 	}
 	assert.Equal(t, []string{"webhook", "controller"}, names)
 }

@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -164,7 +161,7 @@ func (m *market) fillUp(ctx context.Context, b *bench) error {
 
 // tellMemory tells what the controller's own metrics say.
 func (m *market) tellMemory(ctx context.Context, b *bench, what string) error {
-	text, err := fetch(ctx, m.controller.Metrics())
+	text, err := m.Scrape(ctx, m.controller.Metrics())
 	if err != nil {
 		return err
 	}
@@ -184,18 +181,4 @@ func (m *market) tellMemory(ctx context.Context, b *bench, what string) error {
 		detail: fmt.Sprintf("resident; %.0f MB in use on the heap", value("go_memstats_heap_inuse_bytes")/mega),
 	})
 	return nil
-}
-
-// fetch reads a page.
-func fetch(ctx context.Context, url string) (string, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
-	if err != nil {
-		return "", fmt.Errorf("cannot read %s: %w", url, err)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return "", fmt.Errorf("cannot read %s: %w", url, err)
-	}
-	text, err := io.ReadAll(response.Body)
-	return string(text), errors.Join(err, response.Body.Close())
 }

@@ -7,8 +7,6 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"strconv"
 	"strings"
@@ -174,14 +172,9 @@ func (e *testEnv) metric(series string) float64 {
 	e.Helper()
 	sum := 0.0
 	for i := range 2 {
-		request, err := http.NewRequestWithContext(e.Context(), http.MethodGet, e.WebhookMetrics(i), http.NoBody)
+		text, err := e.Scrape(e.Context(), e.WebhookMetrics(i))
 		require.NoError(e, err)
-		response, err := http.DefaultClient.Do(request)
-		require.NoError(e, err)
-		body, err := io.ReadAll(response.Body)
-		require.NoError(e, err)
-		require.NoError(e, response.Body.Close())
-		for line := range strings.Lines(string(body)) {
+		for line := range strings.Lines(text) {
 			if value, ok := strings.CutPrefix(line, series+" "); ok {
 				number, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 				require.NoError(e, err)

@@ -1,10 +1,6 @@
 package env
 
 import (
-	"context"
-	"fmt"
-	"io"
-	"net/http"
 	"strconv"
 	"strings"
 
@@ -15,7 +11,7 @@ import (
 // that have all the labels, each written as name="value".
 func (e *Env) Metric(i int, name string, labels ...string) float64 {
 	e.Helper()
-	text, err := Scrape(e.Context(), e.WebhookMetrics(i))
+	text, err := e.Scrape(e.Context(), e.WebhookMetrics(i))
 	require.NoError(e, err)
 	var sum float64
 	for line := range strings.Lines(text) {
@@ -37,25 +33,4 @@ func hasAll(series string, labels []string) bool {
 		}
 	}
 	return true
-}
-
-// Scrape reads a page of metrics.
-func Scrape(ctx context.Context, url string) (string, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return "", err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		return "", err
-	}
-	if response.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("%s answers %s", url, response.Status)
-	}
-	return string(body), nil
 }

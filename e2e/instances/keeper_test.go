@@ -18,7 +18,7 @@ func leaderOf(e *env.Env) int {
 	e.Eventually(func() (bool, error) {
 		for i := range 2 {
 			// One that was stopped has no metrics.
-			if text, err := env.Scrape(e.Context(), e.WebhookMetrics(i)); err == nil && text != "" && e.Metric(i, "defaultplan_keeper_leader") == 1 {
+			if text, err := e.Scrape(e.Context(), e.WebhookMetrics(i)); err == nil && text != "" && e.Metric(i, "defaultplan_keeper_leader") == 1 {
 				leader = i
 				return true, nil
 			}

@@ -103,9 +103,9 @@ func is(holds bool, format string, args ...any) (bool, error) {
 // metrics are those of both processes, as they are served.
 func (s *stage) metrics() (webhook, controller string) {
 	s.Helper()
-	webhook, err := env.Scrape(s.Context(), s.WebhookMetrics(0))
+	webhook, err := s.Scrape(s.Context(), s.WebhookMetrics(0))
 	require.NoError(s, err)
-	controller, err = env.Scrape(s.Context(), s.controller.Metrics())
+	controller, err = s.Scrape(s.Context(), s.controller.Metrics())
 	require.NoError(s, err)
 	return webhook, controller
 }

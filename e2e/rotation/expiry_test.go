@@ -1,8 +1,6 @@
 package rotation_test
 
 import (
-	"io"
-	"net/http"
 	"regexp"
 	"strconv"
 	"testing"
@@ -127,12 +125,7 @@ func TestDaysLeft(t *testing.T) {
 // metrics are those of the shared controller.
 func (e *testEnv) metrics() string {
 	e.Helper()
-	request, err := http.NewRequestWithContext(e.Context(), http.MethodGet, e.Controller().Metrics(), http.NoBody)
+	text, err := e.Scrape(e.Context(), e.Controller().Metrics())
 	require.NoError(e, err)
-	response, err := http.DefaultClient.Do(request)
-	require.NoError(e, err)
-	defer func() { assert.NoError(e, response.Body.Close()) }()
-	text, err := io.ReadAll(response.Body)
-	require.NoError(e, err)
-	return string(text)
+	return text
 }

@@ -123,4 +123,4 @@ func (c *Controller) Stop(ctx context.Context, signal syscall.Signal) error {
 func (c *Controller) Log() string { return c.stack.options.path(logsFolder, c.options.Name+".log") }
 
 // Metrics is the URL of the controller's metrics.
-func (c *Controller) Metrics() string { return "http://" + local(c.metrics) + "/metrics" }
+func (c *Controller) Metrics() string { return "https://" + local(c.metrics) + "/metrics" }

@@ -230,6 +230,8 @@ func TestWebhookHasTheShippedRights(t *testing.T) {
 		"Secrets":       {reason: "it reads no Secret", args: []string{"get", "secrets", "-A"}},
 		"DeleteObjects": {reason: "it deletes nothing", args: []string{"delete", "serviceinstances", "-A"}},
 		"Reviews":       {reason: "it asks what a writer may do elsewhere", args: []string{"create", "subjectaccessreviews"}, allowed: true},
+		"Tokens":        {reason: "it asks who reads its metrics", args: []string{"create", "tokenreviews"}, allowed: true},
+		"Metrics":       {reason: "that it serves them is no right to read them", args: []string{"get", "/metrics"}},
 		"Policies":      {reason: "it judges by them", args: []string{"list", "provisioningpolicies"}, allowed: true},
 		"Namespaces":    {reason: "whose labels policies select", args: []string{"watch", "namespaces"}, allowed: true},
 		"Hooks":         {reason: "its own configuration is not its to write", args: []string{"patch", "mutatingwebhookconfigurations"}},

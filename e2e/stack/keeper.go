@@ -121,4 +121,4 @@ func (k *Keeper) Bury(ctx context.Context) error {
 func (k *Keeper) Log() string { return k.stack.options.path(logsFolder, k.options.Name+".log") }
 
 // Metrics is the URL of the keeper's metrics.
-func (k *Keeper) Metrics() string { return "http://" + local(k.metrics) + "/metrics" }
+func (k *Keeper) Metrics() string { return "https://" + local(k.metrics) + "/metrics" }

@@ -39,7 +39,8 @@ func TestKeeperAndRejecterComeAndGo(t *testing.T) {
 		require.NoError(t, k.Bury(ctx))
 		require.NoError(t, k.Start(ctx))
 		require.NotEqual(t, first, s.holder(t), "another took over")
-		require.NoError(t, probe(ctx, k.Metrics()))
+		_, err = s.Scrape(ctx, k.Metrics())
+		require.NoError(t, err)
 	})
 	t.Run("Rejecter", func(t *testing.T) {
 		t.Parallel()

@@ -47,6 +47,8 @@ type Stack struct {
 	address           string
 	caBundle          []byte
 	webhookKubeconfig string
+	// metricsToken is that of who reads metrics.
+	metricsToken string
 
 	config *rest.Config
 	client client.WithWatch
@@ -145,7 +147,8 @@ func (s *Stack) connect(kubeconfig string) error {
 	return nil
 }
 
-// install applies definitions and rights, and makes the webhook's kubeconfig.
+// install applies definitions and rights, and makes the webhook's kubeconfig and the
+// token of who reads metrics.
 func (s *Stack) install(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.applyCRDs(ctx) })
@@ -162,6 +165,9 @@ func (s *Stack) install(ctx context.Context) error {
 			if err := s.applyFolder(ctx, "certs/managed"); err != nil {
 				return err
 			}
+		}
+		if err := s.addMetricsReader(ctx); err != nil {
+			return err
 		}
 		s.webhookKubeconfig, err = s.KubeconfigFor(ctx, webhookUser)
 		return err

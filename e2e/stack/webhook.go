@@ -164,7 +164,7 @@ func (s *Stack) WebhookLog(i int) string {
 
 // WebhookMetrics is the URL of the metrics of replica i, counted from 0.
 func (s *Stack) WebhookMetrics(i int) string {
-	return "http://" + local(s.webhooks[i].metrics) + "/metrics"
+	return "https://" + local(s.webhooks[i].metrics) + "/metrics"
 }
 
 // WebhookURL is where the API server finds the hook of a path such as

@@ -53,11 +53,14 @@ the last pod that did is replaced: so long it reads cert-manager's Secret. */}}
 {{- end }}
 
 {{/* Arguments of the flags that both daemons have. */}}
-{{- define "defaultplan.args.tracing" -}}
-{{- with .endpoint }}
+{{- define "defaultplan.args.both" -}}
+{{- if not .metrics.secure }}
+- --metrics-secure=false
+{{- end }}
+{{- with .tracing.endpoint }}
 - --tracing-endpoint={{ . }}
 {{- end }}
-{{- with .samplingRatePerMillion }}
+{{- with .tracing.samplingRatePerMillion }}
 - --tracing-sampling-rate-per-million={{ . | int64 }}
 {{- end }}
 {{- end }}

@@ -151,7 +151,7 @@ spec:
     port: 8080
     targetPort: metrics
     protocol: TCP
-    appProtocol: http
+    appProtocol: {{ ternary "https" "http" .root.Values.metrics.secure }}
 {{- if and .values.podDisruptionBudget.enabled (gt (int .values.replicas) 1) }}
 ---
 apiVersion: policy/v1
