@@ -56,7 +56,7 @@ func newBindingWorld(t *testing.T, edits ...func(*v1beta1.ServiceBinding)) *bind
 	require.NoError(t, AddToScheme(scheme))
 	w.cache = fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&v1beta1.ServiceBinding{}, &v1beta1.ServiceInstance{}).
 		WithIndex(&v1beta1.ClusterServicePlan{}, v1beta1.FieldExternalID, func(o client.Object) []string {
-			return []string{o.(*v1beta1.ClusterServicePlan).Spec.ExternalID} //nolint:forcetypeassert // plans are indexed
+			return []string{o.(*v1beta1.ClusterServicePlan).Spec.ExternalID}
 		}).
 		WithObjects(w.objects(edits)...).Build()
 	live := interceptor.NewClient(w.cache, w.counting())
