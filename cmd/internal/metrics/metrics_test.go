@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -127,6 +128,7 @@ func TestWhoReadsMetrics(t *testing.T) {
 		"Stranger":   {reason: "to be somebody is not enough", scheme: "https", token: stranger, want: http.StatusForbidden},
 		"Nobody":     {reason: "there is no anonymous reader", scheme: "https", want: http.StatusUnauthorized},
 		"WrongToken": {reason: "controller-runtime answers 500 to a token that is not valid", scheme: "https", token: "forged", want: http.StatusInternalServerError},
+		"LongToken":  {reason: "it is not sent on to the API server", scheme: "https", token: strings.Repeat("a", longestToken), want: http.StatusUnauthorized},
 		"PlainHTTP":  {reason: "a token is not to be sent in the clear", scheme: "http", token: reader, want: http.StatusBadRequest},
 		"TurnedOff":  {reason: "the port is closed otherwise", args: []string{"--metrics-secure=false"}, scheme: "http", want: http.StatusOK},
 	} {

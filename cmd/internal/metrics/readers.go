@@ -17,6 +17,9 @@ const (
 	reviewsBurst     = 20
 	// requestsInFlight wait for at most 5 s together, less than the 10 s of a review.
 	requestsInFlight = 50
+	// longestToken is in bytes; those of ServiceAccounts have about a thousand. Longer ones
+	// would be sent on to the API server.
+	longestToken = 16 << 10
 )
 
 // readersOnly admits requests with a token whose user may get the path.
@@ -30,7 +33,7 @@ func readersOnly(config *rest.Config, client *http.Client) (metricsserver.Filter
 		if err != nil {
 			return nil, fmt.Errorf("cannot authorize scrapes: %w", err)
 		}
-		return maxInFlight(requestsInFlight, filtered), nil
+		return shortTokens(maxInFlight(requestsInFlight, filtered)), nil
 	}, nil
 }
 
@@ -39,6 +42,17 @@ func limited(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.QPS, config.Burst = reviewsPerSecond, reviewsBurst
 	return config
+}
+
+// shortTokens answers 401 to requests with a token that is too long to be one.
+func shortTokens(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(r.Header.Get("Authorization")) > longestToken {
+			http.Error(w, "Unauthorized", http.StatusUnauthorized)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // maxInFlight answers 429 to requests beyond so many in flight.
