@@ -8,15 +8,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/resolve"
 	"github.com/defaultplan/defaultplan/resolve/policy"
 	"github.com/defaultplan/defaultplan/resolve/quota"
 	"github.com/defaultplan/defaultplan/webhook/commands"
 )
-
-// fewPlans is how many plans with the ID of a recorded one are held against the policies. Brokers with the same catalog
-// share IDs. More plans than that are made to keep the webhook reading: they are not looked at.
-const fewPlans = 8
 
 // refusedFor says what policies refuse a binding in a namespace, nil for nothing. A change of plan may wait for long, and
 // a binding is made of the plan that the instance then has: the plan that it asks for, the one that it has and the one
@@ -96,11 +91,8 @@ func refusedUnread(b *bound, why string) *denial {
 func (c *catalog) sent(ctx context.Context, sent quota.IDs) ([]*definition, error) {
 	s := shelf{reader: c.live, namespace: sent.Namespace}
 	plans, err := s.plans(ctx, client.MatchingFields{v1beta1.FieldExternalID: sent.Plan})
-	plans = slices.DeleteFunc(plans, func(plan resolve.PlanEntry) bool {
-		none := resolve.Ref{}
-		return sent.Broker != none && plan.Broker != none && plan.Broker != sent.Broker
-	})
-	if err != nil || len(plans) > fewPlans {
+	plans = slices.DeleteFunc(plans, sent.NotOf)
+	if err != nil || len(plans) > quota.FewPlans {
 		return nil, err
 	}
 	classes := map[string]part{}

@@ -91,6 +91,34 @@ func TestPlaceholdersOfBindings(t *testing.T) {
 	assert.Empty(t, c.broker.Calls(osbtest.Of(osbtest.Bind)))
 }
 
+// TestAPlanOfAnotherBroker: the operator's class stays, and Mallory puts a plan of its own in place of the copy that her
+// instance has: with its ID, another name, and a broker of the namespace. What she binds to is still the operator's plan.
+func TestAPlanOfAnotherBroker(t *testing.T) {
+	t.Parallel()
+	c := newCopies(t)
+	copied := c.plan("copy", "db", c.Name("broker"), "premium")
+	copied.Spec.ExternalName = "premium"
+	c.Create(copied)
+	mine := c.Instance("mine", env.OfLocalPlan("db", "premium"))
+	require.NoError(t, c.try(mine))
+	c.Ready(mine)
+	c.bindDenied("premium")
+
+	require.NoError(t, c.mallory.Client().Delete(c.Context(), copied))
+	c.Gone(copied)
+	forged := c.plan("copy", "db", "", "premium")
+	forged.Spec.ExternalName, forged.Spec.ServiceBrokerName = "harmless", "own"
+	require.NoError(t, c.try(forged))
+	creds := c.Binding("creds", "mine")
+	const says = "what policies say of it cannot be known"
+	if err := c.try(creds); err != nil {
+		require.ErrorContains(t, err, says)
+	} else { // The webhook has not seen the plan yet.
+		assert.Contains(t, c.HasCondition(creds, api.ConditionReady, api.ConditionFalse, "PolicyDenied").Message, says)
+	}
+	assert.Empty(t, c.broker.Calls(osbtest.Of(osbtest.Bind)))
+}
+
 // placeholders are what Mallory made in place of the operator's copies.
 type placeholders struct {
 	class *api.ServiceClass

@@ -58,6 +58,9 @@ func newBindingWorld(t *testing.T, edits ...func(*v1beta1.ServiceBinding)) *bind
 		WithIndex(&v1beta1.ClusterServicePlan{}, v1beta1.FieldExternalID, func(o client.Object) []string {
 			return []string{o.(*v1beta1.ClusterServicePlan).Spec.ExternalID}
 		}).
+		WithIndex(&v1beta1.ServicePlan{}, v1beta1.FieldExternalID, func(o client.Object) []string {
+			return []string{o.(*v1beta1.ServicePlan).Spec.ExternalID}
+		}).
 		WithObjects(w.objects(edits)...).Build()
 	live := interceptor.NewClient(w.cache, w.counting())
 	server := boundServer{boundClient{live}, boundReader{live}}

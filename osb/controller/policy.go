@@ -88,7 +88,7 @@ func planTitle(t *policy.Target) string {
 // denied says which policy denies the plan that the instance is to have. A plan that was sent already is not judged again:
 // what is at a broker, or may be, stays.
 func (s *instanceSubject) denied(ctx context.Context, thing *lifecycle.Thing, ask *lifecycle.Ask) (*lifecycle.Problem, error) {
-	if toAdopt(thing) || !s.needsSlot(thing, ask) || planSent(&thing.Record, ask) {
+	if toAdopt(thing) || planSent(&thing.Record, ask) || !s.needsSlot(thing, ask) && !moves(&thing.Record, ask) {
 		return nil, nil
 	}
 	rules, err := s.policies.rules(ctx)
@@ -103,17 +103,23 @@ func (s *instanceSubject) denied(ctx context.Context, thing *lifecycle.Thing, as
 	return denied(refused, planTitle(target), namespace), nil
 }
 
-// planSent says that the broker has what is asked for by the plan's ID, or was sent it and may have it.
+// planSent says that the broker has the plan that is asked for, or was sent it and may have it.
 func planSent(r *lifecycle.Record, ask *lifecycle.Ask) bool {
 	has, sent := r.Accepted, r.InProgress
-	return r.Exists && has != nil && has.PlanExternalID == ask.PlanExternalID ||
+	return r.Exists && has != nil && has.BrokerTarget == ask.BrokerTarget ||
 		sent != nil && sent.BrokerTarget == ask.BrokerTarget
+}
+
+// moves says that what is there is at another broker than the one that is asked for: the IDs of its plan say nothing.
+func moves(r *lifecycle.Record, ask *lifecycle.Ask) bool {
+	has := r.Accepted
+	return r.Exists && has != nil &&
+		(has.ClusterServiceBrokerName != ask.ClusterServiceBrokerName || has.ServiceBrokerName != ask.ServiceBrokerName)
 }
 
 // denied says which policy denies a binding that is still to be made to what its instance has, or asks for.
 func (s *bindingSubject) denied(ctx context.Context, r *lifecycle.Record, instance *v1beta1.ServiceInstance) (*lifecycle.Problem, error) {
-	has, sent := instance.Status.ExternalProperties, r.InProgress
-	if r.Exists || s.other || sent != nil && has != nil && sent.BrokerTarget == has.BrokerTarget {
+	if r.Exists || s.other || s.bindSent(r, instance.Status.ExternalProperties) {
 		return nil, nil
 	}
 	rules, err := s.policies.bindingRules(ctx)
@@ -126,12 +132,37 @@ func (s *bindingSubject) denied(ctx context.Context, r *lifecycle.Record, instan
 		return nil, fmt.Errorf("cannot read the plans of instance %q: %w", instance.Name, err)
 	}
 	if opaque {
-		return opaquePlan(instance.Name), nil
+		return s.deniedUnread(ctx, rules, instance.Name)
 	}
 	for i := range plans {
 		if problem, err := s.deniedPlan(ctx, rules, plans[i].Target, instance); problem != nil || err != nil {
 			return problem, err
 		}
+	}
+	return nil, nil
+}
+
+// bindSent says that the broker was sent the request to bind to what the instance has, and may have done it.
+func (s *bindingSubject) bindSent(r *lifecycle.Record, has *v1beta1.ServiceInstancePropertiesState) bool {
+	if r.InProgress == nil || has == nil {
+		return false
+	}
+	target := has.BrokerTarget
+	if target.ClassExternalID == "" && s.offering != nil { // provisioned by the retired catalog: see aims
+		target = s.offering.target
+	}
+	return r.InProgress.BrokerTarget == target
+}
+
+// deniedUnread is denied where the plan at the broker is not in the catalog: any rule may be about it that could refuse
+// in the binding's namespace.
+func (s *bindingSubject) deniedUnread(ctx context.Context, rules []policy.Rule, instance string) (*lifecycle.Problem, error) {
+	place, err := placeOf(ctx, s.policies.reader, s.binding.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(rules, func(r policy.Rule) bool { return r.Deny == r.Holds(place) }) {
+		return opaquePlan(instance), nil
 	}
 	return nil, nil
 }

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -11,6 +12,8 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
+	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/resolve/quota"
 )
 
 // provisioningPolicy is a policy about plans of a name in the namespaces that are named; none is everywhere.
@@ -55,6 +58,7 @@ func TestDeniedInstances(t *testing.T) {
 		"Limit":            {reason: "slots are for that", policy: limited()},
 		"ToAdopt":          {reason: "nothing is made", policy: deny, thing: lifecycle.Thing{Kind: lifecycle.Instance, SpecID: "theirs", Adopting: true}},
 		"Has":              {reason: "what is there stays", policy: deny, thing: ofRecord(true, target("b", "plan-id"), v1beta1.BrokerTarget{})},
+		"HasAtAnother":     {reason: "attack: a broker of the attacker's own has the same IDs", policy: deny, thing: ofRecord(true, target("own", "plan-id"), v1beta1.BrokerTarget{}), says: denies},
 		"Changes":          {reason: "the plan is new to it", policy: deny, thing: ofRecord(true, target("b", "old-id"), v1beta1.BrokerTarget{}), says: denies},
 		"IsChanged":        {reason: "the broker may have it", policy: deny, thing: ofRecord(true, target("b", "old-id"), target("b", "plan-id"))},
 		"Sent":             {reason: "the broker may have made it", policy: deny, thing: ofRecord(false, v1beta1.BrokerTarget{}, target("b", "plan-id"))},
@@ -155,6 +159,69 @@ func TestDeniedByThePlanAtTheBroker(t *testing.T) {
 	require.NoError(t, w.cache.Create(t.Context(), had))
 	b, _ = w.pass()
 	w.deniedPlan(b, `BindingPolicy "costs" does not let namespace "n" use instance "i" (plan mysql/premium)`)
+}
+
+// TestAPlanThatIsGoneConcernsNoOther: a policy of other namespaces says nothing of an instance whose plan is not in the catalog.
+func TestAPlanThatIsGoneConcernsNoOther(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		policy *v1beta1.ProvisioningPolicy
+		bound  bool
+	}{
+		"DeniesElsewhere":    {provisioningPolicy(v1beta1.PolicyDeny, "premium", "m"), true},
+		"DeniesHere":         {provisioningPolicy(v1beta1.PolicyDeny, "premium", "n"), false},
+		"AllowsHere":         {provisioningPolicy(v1beta1.PolicyAllow, "premium", "n"), true},
+		"AllowsOnlyToOthers": {provisioningPolicy(v1beta1.PolicyAllow, "premium", "m"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newBindingWorld(t)
+			instance := &v1beta1.ServiceInstance{}
+			require.NoError(t, w.cache.Get(t.Context(), client.ObjectKey{Namespace: "n", Name: "i"}, instance))
+			instance.Status.ExternalProperties.ClusterServicePlanExternalID = "gone"
+			require.NoError(t, w.cache.Status().Update(t.Context(), instance))
+			require.NoError(t, w.cache.Create(t.Context(), tc.policy))
+			w.reconciler.policies = &policies{w.cache}
+			b, _ := w.pass()
+			assert.Equal(t, tc.bound, b.Status.Binding != nil)
+		})
+	}
+}
+
+// TestABindThatWasSentIsNotJudged also where the retired catalog left out of which class the instance is.
+func TestABindThatWasSentIsNotJudged(t *testing.T) {
+	t.Parallel()
+	target := v1beta1.BrokerTarget{ClusterServiceBrokerName: "b", ClassExternalID: "class-id", PlanExternalID: "plan-id"}
+	s := &bindingSubject{offering: &offering{target: target}}
+	sent := &lifecycle.Record{InProgress: &lifecycle.Sent{BrokerTarget: target}}
+	migrated := &v1beta1.ServiceInstancePropertiesState{ClusterServicePlanExternalID: "plan-id"}
+	assert.True(t, s.bindSent(sent, migrated))
+	assert.False(t, s.bindSent(&lifecycle.Record{}, migrated))
+	assert.False(t, s.bindSent(sent, &v1beta1.ServiceInstancePropertiesState{BrokerTarget: v1beta1.BrokerTarget{ClassExternalID: "other"}}))
+}
+
+// TestPlansWithAnIDAreFew: a user of a namespace decides how many plans there have an ID, and they are read for each pass.
+func TestPlansWithAnIDAreFew(t *testing.T) {
+	t.Parallel()
+	plan := func(name, broker string) client.Object {
+		p := &v1beta1.ServicePlan{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: name}}
+		p.Spec.ExternalID, p.Spec.ServiceBrokerName, p.Spec.ServiceClassRef.Name = "id", broker, "db"
+		return p
+	}
+	w := newBindingWorld(t)
+	catalog := &slotCatalog{ctx: t.Context(), reader: w.cache, live: w.cache}
+	sent := quota.IDs{Class: "db", Plan: "id", Namespace: "n", Broker: resolve.Ref{Namespace: "n", Name: "b"}}
+	for i := range quota.FewPlans {
+		require.NoError(t, w.cache.Create(t.Context(), plan(fmt.Sprintf("p%d", i), "b")))
+		require.NoError(t, w.cache.Create(t.Context(), plan(fmt.Sprintf("other%d", i), "another")))
+	}
+	found, err := catalog.WithID(sent)
+	require.NoError(t, err)
+	assert.Len(t, found, quota.FewPlans, "those of another broker do not count")
+	require.NoError(t, w.cache.Create(t.Context(), plan("more", "b")))
+	found, err = catalog.WithID(sent)
+	require.NoError(t, err)
+	assert.Empty(t, found)
 }
 
 // deniedPlan asserts that a policy keeps the binding from its broker.

@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -44,12 +45,34 @@ func (c *slotCatalog) Plan(ref resolve.Ref) (quota.Offer, bool, error) {
 	return offer, true, err
 }
 
-// WithID reads the plans with an ID at a broker.
-func (c *slotCatalog) WithID(namespace, id string) ([]quota.Offer, error) {
-	match := client.MatchingFields{v1beta1.FieldExternalID: id}
+// WithID reads the plans with an ID at a broker, and each class once.
+func (c *slotCatalog) WithID(sent quota.IDs) ([]quota.Offer, error) {
+	plans, err := c.plans(sent)
+	plans = slices.DeleteFunc(plans, sent.NotOf)
+	if err != nil || len(plans) > quota.FewPlans {
+		return nil, err
+	}
+	classes := map[string]resolve.ClassEntry{}
+	offers := make([]quota.Offer, len(plans))
+	for i := range plans {
+		class, read := classes[plans[i].Class]
+		if !read {
+			if class, err = c.class(c.live, plans[i]); err != nil {
+				return nil, err
+			}
+			classes[plans[i].Class] = class
+		}
+		offers[i] = quota.OfferOf(class, plans[i])
+	}
+	return offers, nil
+}
+
+// plans reads the plans with an ID, of the cluster or of a namespace.
+func (c *slotCatalog) plans(sent quota.IDs) ([]resolve.PlanEntry, error) {
+	match := client.MatchingFields{v1beta1.FieldExternalID: sent.Plan}
 	var plans []resolve.PlanEntry
 	var err error
-	if namespace == "" {
+	if sent.Namespace == "" {
 		var list v1beta1.ClusterServicePlanList
 		err = c.live.List(c.ctx, &list, match)
 		for i := range list.Items {
@@ -57,7 +80,7 @@ func (c *slotCatalog) WithID(namespace, id string) ([]quota.Offer, error) {
 		}
 	} else {
 		var list v1beta1.ServicePlanList
-		err = c.live.List(c.ctx, &list, match, client.InNamespace(namespace))
+		err = c.live.List(c.ctx, &list, match, client.InNamespace(sent.Namespace))
 		for i := range list.Items {
 			plans = append(plans, resolve.PlanFrom(&list.Items[i]))
 		}
@@ -65,17 +88,20 @@ func (c *slotCatalog) WithID(namespace, id string) ([]quota.Offer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot list plans by their ID: %w", err)
 	}
-	offers := make([]quota.Offer, len(plans))
-	for i := range plans {
-		if offers[i], err = c.offer(c.live, plans[i]); err != nil {
-			return nil, err
-		}
-	}
-	return offers, nil
+	return plans, nil
 }
 
-// offer is a plan with its class. Of a class that is gone its name is left.
+// offer is a plan with its class.
 func (c *slotCatalog) offer(reader client.Reader, plan resolve.PlanEntry) (quota.Offer, error) {
+	class, err := c.class(reader, plan)
+	if err != nil {
+		return quota.Offer{}, err
+	}
+	return quota.OfferOf(class, plan), nil
+}
+
+// class reads the class of a plan. Of one that is gone its name is left.
+func (c *slotCatalog) class(reader client.Reader, plan resolve.PlanEntry) (resolve.ClassEntry, error) {
 	at := client.ObjectKey{Namespace: plan.Namespace, Name: plan.Class}
 	var err error
 	var entry resolve.ClassEntry
@@ -92,7 +118,7 @@ func (c *slotCatalog) offer(reader client.Reader, plan resolve.PlanEntry) (quota
 		entry, err = resolve.ClassEntry{Ref: resolve.Ref{Namespace: plan.Namespace, Name: plan.Class}}, nil
 	}
 	if err != nil {
-		return quota.Offer{}, fmt.Errorf("cannot read class %q: %w", plan.Class, err)
+		return resolve.ClassEntry{}, fmt.Errorf("cannot read class %q: %w", plan.Class, err)
 	}
-	return quota.OfferOf(entry, plan), nil
+	return entry, nil
 }

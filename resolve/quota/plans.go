@@ -34,9 +34,13 @@ type Offer struct {
 	IDs IDs
 }
 
-// OfferOf is the offer that a plan is together with its class.
+// OfferOf is the offer that a plan is together with its class. Where they are not of one broker, there is no plan that was
+// sent to any, and it has no IDs.
 func OfferOf(class resolve.ClassEntry, plan resolve.PlanEntry) Offer {
 	ids := IDs{Class: class.ExternalID, Plan: plan.ExternalID, Namespace: plan.Namespace, Broker: class.Broker}
+	if resolve.Disagreement(&class, &plan) != "" {
+		ids = IDs{}
+	}
 	return Offer{Target: policy.TargetOf(class, plan), IDs: ids}
 }
 
@@ -44,10 +48,16 @@ func OfferOf(class resolve.ClassEntry, plan resolve.PlanEntry) Offer {
 type Catalog interface {
 	// Plan is the plan that a reference names; false if it is not there.
 	Plan(ref resolve.Ref) (Offer, bool, error)
-	// WithID are the plans with that ID at a broker: of the cluster, or of a
-	// namespace.
-	WithID(namespace, id string) ([]Offer, error)
+	// WithID are the plans, of the cluster or of a namespace, that have the plan's ID: a
+	// catalog may leave out those of another broker. They are none where there are more
+	// than FewPlans that have to be read.
+	WithID(sent IDs) ([]Offer, error)
 }
+
+// FewPlans is how many plans with the ID of a recorded one are read, each with its class.
+// Brokers with the same catalog share IDs. More plans than that are made to keep others
+// waiting.
+const FewPlans = 8
 
 // Look finds the plans. Opaque says that some are not there any more: nobody knows
 // what policies would select them.
@@ -91,7 +101,7 @@ func withIDs(ids IDs, known []Offer, catalog Catalog) ([]Offer, error) {
 			return known[i : i+1], nil
 		}
 	}
-	all, err := catalog.WithID(ids.Namespace, ids.Plan)
+	all, err := catalog.WithID(ids)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // it says what cannot be read
 	}
@@ -109,6 +119,12 @@ func withIDs(ids IDs, known []Offer, catalog Catalog) ([]Offer, error) {
 func (o *Offer) Is(sent IDs) bool {
 	return o.IDs.Plan == sent.Plan && o.IDs.Namespace == sent.Namespace &&
 		(sent.Class == "" || o.IDs.Class == sent.Class) && (sent.Broker == resolve.Ref{} || o.IDs.Broker == sent.Broker)
+}
+
+// NotOf says that a plan names another broker than the one it was sent to, so that its class need not be read.
+func (sent IDs) NotOf(plan resolve.PlanEntry) bool {
+	none := resolve.Ref{}
+	return sent.Broker != none && plan.Broker != none && plan.Broker != sent.Broker
 }
 
 // Recorded are the IDs of the plans that an instance has at its broker by its status, or that an operation gives it.

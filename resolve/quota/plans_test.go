@@ -23,14 +23,14 @@ func (s shop) Plan(ref resolve.Ref) (quota.Offer, bool, error) {
 	return offer(ref.Namespace, ref.Name), known[ref], s.err
 }
 
-func (s shop) WithID(namespace, id string) ([]quota.Offer, error) {
-	switch id {
+func (s shop) WithID(sent quota.IDs) ([]quota.Offer, error) {
+	switch sent.Plan {
 	case "large-id":
-		other := offer(namespace, "foreign")
-		other.IDs = quota.IDs{Class: "other", Plan: id}
-		return []quota.Offer{other, offer(namespace, "large")}, s.err
+		other := offer(sent.Namespace, "foreign")
+		other.IDs = quota.IDs{Class: "other", Plan: sent.Plan}
+		return []quota.Offer{other, offer(sent.Namespace, "large")}, s.err
 	case "tiny-id":
-		return []quota.Offer{offer(namespace, "tiny")}, s.err
+		return []quota.Offer{offer(sent.Namespace, "tiny")}, s.err
 	}
 	return nil, s.err
 }
@@ -224,4 +224,24 @@ func TestShort(t *testing.T) {
 	assert.Equal(t, map[string]quota.Stage{"few": quota.Asked, "z": quota.Asked}, quota.Instances.Stages([]policy.Rule{all[0].Rule, all[1].Rule}, small, dev))
 	assert.Equal(t, "1 binding", quota.Bindings.Count(1))
 	assert.Equal(t, "0 instances", quota.Instances.Count(0))
+}
+
+// TestAPlanOfAnotherBrokerIsNone: a plan that is not of its class's broker is not the one that the broker was sent.
+func TestAPlanOfAnotherBrokerIsNone(t *testing.T) {
+	t.Parallel()
+	operators := resolve.Ref{Name: "azure"}
+	class := resolve.ClassEntry{Ref: resolve.Ref{Namespace: "n", Name: "db"}, ExternalID: "db-id", Broker: operators}
+	sent := quota.IDs{Class: "db-id", Plan: "id", Namespace: "n", Broker: operators}
+	for name, tc := range map[string]struct {
+		broker resolve.Ref
+		want   bool
+	}{
+		"Copy":       {operators, true},
+		"OfAnOwn":    {resolve.Ref{Namespace: "n", Name: "own"}, false},
+		"NamingNone": {resolve.Ref{}, false},
+	} {
+		plan := resolve.PlanEntry{Ref: resolve.Ref{Namespace: "n", Name: "copy"}, Class: "db", ExternalID: "id", Broker: tc.broker}
+		offer := quota.OfferOf(class, plan)
+		assert.Equal(t, tc.want, offer.Is(sent), name)
+	}
 }

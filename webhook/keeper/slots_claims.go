@@ -140,15 +140,15 @@ func (c *slotCatalog) Plan(ref resolve.Ref) (quota.Offer, bool, error) {
 }
 
 // WithID reads the plans with an ID, once.
-func (c *slotCatalog) WithID(namespace, id string) ([]quota.Offer, error) {
-	key := [2]string{namespace, id}
+func (c *slotCatalog) WithID(sent quota.IDs) ([]quota.Offer, error) {
+	key := [2]string{sent.Namespace, sent.Plan}
 	offers, known := c.withID[key]
 	if known {
 		return offers, nil
 	}
 	c.read++
-	in := scope{reader: c.live.reader, namespace: namespace}
-	plans, err := in.plans(c.ctx, v1beta1.FieldExternalID, id)
+	in := scope{reader: c.live.reader, namespace: sent.Namespace}
+	plans, err := in.plans(c.ctx, v1beta1.FieldExternalID, sent.Plan)
 	if err != nil {
 		return nil, err
 	}
