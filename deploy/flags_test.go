@@ -121,7 +121,7 @@ func TestMetricsAreServedAsTheyAreRead(t *testing.T) {
 		"AsShipped": {reason: "a token is never sent in the clear", protocol: "https", all: kustomization(t, "overlays/self-managed")},
 		"Helm":      {reason: "the same", protocol: "https", all: chart(t, "helm", "defaultplan-system", `serviceMonitor.enabled=true`)},
 		"TurnedOff": {
-			reason: "nobody sends one", protocol: "http", argument: true,
+			reason: "no client sends one", protocol: "http", argument: true,
 			all: chart(t, "helm", "defaultplan-system", `serviceMonitor.enabled=true`, `metrics.secure=false`),
 		},
 	} {

@@ -134,7 +134,7 @@ func TestCatalogViewSeesNoNamespace(t *testing.T) {
 	}
 }
 
-// TestMetricsRights: both daemons may ask who reads their metrics, and whoever is bound to
+// TestMetricsRights: both daemons may ask who reads their metrics, and a user bound to
 // the reader's role may read them, and nothing else.
 func TestMetricsRights(t *testing.T) {
 	t.Parallel()

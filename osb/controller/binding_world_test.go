@@ -76,7 +76,7 @@ func newBindingWorld(t *testing.T, edits ...func(*v1beta1.ServiceBinding)) *bind
 			clock: clock.RealClock{}, dues: newDues(), timeout: time.Minute, maxPolling: time.Hour, reread: time.Minute,
 		},
 		reader: w.cache, catalog: catalogReader{w.cache}, platform: &platform{reader: w.cache, clusterID: "c"},
-		parameters: newParametersReader(server), secrets: secrets{client: server, live: server, scheme: scheme},
+		policies: &policies{w.cache}, parameters: newParametersReader(server), secrets: secrets{client: server, live: server, scheme: scheme},
 	}
 	w.reconciler.services = services{secrets: w.reconciler.secrets, around: &surroundings{live: server, clock: clock.RealClock{}, reread: time.Hour}}
 	return w

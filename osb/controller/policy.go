@@ -27,9 +27,6 @@ type policies struct {
 
 // rules are the policies that deny or allow. Those that cannot be compiled have no effect, here as everywhere.
 func (p *policies) rules(ctx context.Context) ([]policy.Rule, error) {
-	if p == nil { // nobody reads policies here
-		return nil, nil
-	}
 	var list v1beta1.ProvisioningPolicyList
 	if err := p.reader.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("cannot list the ProvisioningPolicies: %w", err)
@@ -46,7 +43,7 @@ func (p *policies) rules(ctx context.Context) ([]policy.Rule, error) {
 // bindingRules are those of both kinds of policies: a ProvisioningPolicy holds for bindings, too.
 func (p *policies) bindingRules(ctx context.Context) ([]policy.Rule, error) {
 	rules, err := p.rules(ctx)
-	if p == nil || err != nil {
+	if err != nil {
 		return nil, err
 	}
 	var list v1beta1.BindingPolicyList

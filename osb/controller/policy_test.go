@@ -115,7 +115,6 @@ func TestDeniedBindings(t *testing.T) {
 			t.Parallel()
 			w := newBindingWorld(t)
 			require.NoError(t, w.cache.Create(t.Context(), tc.policy))
-			w.reconciler.policies = &policies{w.cache}
 			b, _ := w.pass()
 			if tc.says == "" {
 				require.NotNil(t, b.Status.Binding, tc.reason)
@@ -147,7 +146,6 @@ func TestDeniedByThePlanAtTheBroker(t *testing.T) {
 	plan.Spec.ExternalID, plan.Spec.ExternalName = "other", "harmless"
 	require.NoError(t, w.cache.Update(t.Context(), plan))
 	require.NoError(t, w.cache.Create(t.Context(), bindingPolicy("premium")))
-	w.reconciler.policies = &policies{w.cache}
 	b, _ := w.pass()
 	ready, _ := v1beta1.FindCondition(b.Status.Conditions, v1beta1.ConditionReady)
 	assert.Equal(t, v1beta1.ConditionUnknown, ready.Status)
@@ -181,7 +179,6 @@ func TestAPlanThatIsGoneConcernsNoOther(t *testing.T) {
 			instance.Status.ExternalProperties.ClusterServicePlanExternalID = "gone"
 			require.NoError(t, w.cache.Status().Update(t.Context(), instance))
 			require.NoError(t, w.cache.Create(t.Context(), tc.policy))
-			w.reconciler.policies = &policies{w.cache}
 			b, _ := w.pass()
 			assert.Equal(t, tc.bound, b.Status.Binding != nil)
 		})

@@ -125,8 +125,8 @@ func TestWhoReadsMetrics(t *testing.T) {
 		want   int
 	}{
 		"Reader":     {reason: "who may get the URL", scheme: "https", token: reader, want: http.StatusOK},
-		"Stranger":   {reason: "to be somebody is not enough", scheme: "https", token: stranger, want: http.StatusForbidden},
-		"Nobody":     {reason: "there is no anonymous reader", scheme: "https", want: http.StatusUnauthorized},
+		"Stranger":   {reason: "to be authenticated is not enough", scheme: "https", token: stranger, want: http.StatusForbidden},
+		"NoToken":    {reason: "there is no anonymous reader", scheme: "https", want: http.StatusUnauthorized},
 		"WrongToken": {reason: "controller-runtime answers 500 to a token that is not valid", scheme: "https", token: "forged", want: http.StatusInternalServerError},
 		"LongToken":  {reason: "it is not sent on to the API server", scheme: "https", token: strings.Repeat("a", longestToken), want: http.StatusUnauthorized},
 		"PlainHTTP":  {reason: "a token is not to be sent in the clear", scheme: "http", token: reader, want: http.StatusBadRequest},

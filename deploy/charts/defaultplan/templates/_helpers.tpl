@@ -53,7 +53,7 @@ the last pod that did is replaced: so long it reads cert-manager's Secret. */}}
 {{- end }}
 
 {{/* Arguments of the flags that both daemons have. */}}
-{{- define "defaultplan.args.both" -}}
+{{- define "defaultplan.args.common" -}}
 {{- if not .metrics.secure }}
 - --metrics-secure=false
 {{- end }}
