@@ -123,9 +123,9 @@ test-controlplane: test-started bin/controlplane bin/kubectl
 test-image: test-started
 	cd tools/image && $(GO) test -timeout 30m ./... $(TESTED)
 
-# The scenarios run the built binaries: the two that serve with the race detector, but for
-# what repeats scenarios, as test-long and matrix do. svcat is started some thousand times,
-# which is slow with it; its unit tests have it.
+# The scenarios run the built binaries: the two that serve with the race detector, but on
+# other releases of Kubernetes. svcat is started some thousand times, which is slow with it;
+# its unit tests have it.
 SERVING := DEFAULTPLAN_WEBHOOK=$(CURDIR)/bin/race/webhook DEFAULTPLAN_CONTROLLER=$(CURDIR)/bin/race/controller
 SCENARIOS := $(GO) test -vet=off $(LINK) -count=1
 
@@ -139,10 +139,10 @@ test-e2e: test-started build bin/race bin/helm bin/helm3 bin/certmanager ## The 
 	$(SERVING) $(SCENARIOS) -timeout 30m -p 2 $(E2E) $(TESTED)
 
 .PHONY: test-long
-test-long: build ## The repetitions and random walks in their long form
+test-long: build bin/race ## The repetitions and random walks in their long form
 	$(RACE) -count=1 -run '$(REPEATED_TESTS)' $(REPEATED)
 	$(GO) test -vet=off $(LINK) -count=1 -run '^TestWalk$$' ./osb/lifecycle -walk-far 8000
-	DEFAULTPLAN_LONG=1 $(SCENARIOS) -timeout 60m -p 2 -run '$(LONG_TESTS)' $(LONG)
+	DEFAULTPLAN_LONG=1 $(SERVING) $(SCENARIOS) -timeout 60m -p 2 -run '$(LONG_TESTS)' $(LONG)
 
 # One release after the other: building its control plane is most of the time.
 MATRIX := $(addprefix matrix-,$(VERSIONS))

@@ -91,10 +91,10 @@ func refusedUnread(b *bound, why string) *denial {
 func (c *catalog) sent(ctx context.Context, sent quota.IDs) ([]*definition, error) {
 	s := shelf{reader: c.live, namespace: sent.Namespace}
 	plans, err := s.plans(ctx, client.MatchingFields{v1beta1.FieldExternalID: sent.Plan})
-	plans = slices.DeleteFunc(plans, sent.NotOf)
-	if err != nil || len(plans) > quota.FewPlans {
+	if err != nil {
 		return nil, err
 	}
+	plans = sent.Candidates(plans)
 	classes := map[string]part{}
 	var found []*definition
 	for i := range plans {

@@ -55,8 +55,10 @@ func (e *Env) Apply(manifest string) {
 	}
 }
 
-// createByManifest creates an object as kubectl does: by the administrator, and never
-// without a field that the definition does not know.
+// createByManifest creates an object as kubectl create does: by the administrator, and with
+// an error for a field that the definition does not know. It has none of the annotations by
+// which kubectl apply sees later what a manifest no longer has: where that matters, use
+// Kubectl.
 func (e *Env) createByManifest(object *unstructured.Unstructured) error {
 	admin := e.Stack.Client()
 	namespaced, err := admin.IsObjectNamespaced(object)

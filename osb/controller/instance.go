@@ -136,12 +136,14 @@ func (s *instanceSubject) look(ctx context.Context, thing *lifecycle.Thing, foun
 
 // refused says which rule keeps what the spec asks for from being sent.
 func (s *instanceSubject) refused(ctx context.Context, thing *lifecycle.Thing, ask *lifecycle.Ask) (*lifecycle.Problem, error) {
-	for _, rule := range []func(context.Context, *lifecycle.Thing, *lifecycle.Ask) (*lifecycle.Problem, error){s.denied, s.unlawful, s.slotless} {
-		if problem, err := rule(ctx, thing, ask); problem != nil || err != nil {
-			return problem, err
-		}
+	problem, err := s.denied(ctx, thing, ask)
+	if problem == nil && err == nil {
+		problem, err = s.unlawful(ctx, thing, ask)
 	}
-	return nil, nil
+	if problem == nil && err == nil {
+		problem, err = s.slotless(ctx, thing, ask)
+	}
+	return problem, err
 }
 
 // complete adds to what the retired catalog recorded what it left out.

@@ -71,8 +71,8 @@ func (p *policies) refuses(ctx context.Context, rules []policy.Rule, target *pol
 	return policy.Judge(selecting, *target, place), nil
 }
 
-// denied says that policies deny a plan, although admission decided on it. It does not wait: its user can choose another.
-func denied(refused *policy.Refusal, subject, namespace string) *lifecycle.Problem {
+// policyProblem says that policies deny a plan, although admission decided on it. It does not wait: its user can choose another.
+func policyProblem(refused *policy.Refusal, subject, namespace string) *lifecycle.Problem {
 	const since = " (the class, the plan or the policies changed since admission decided: choose another plan, or ask an operator)"
 	return &lifecycle.Problem{Reason: reasonPolicy, Told: true, Message: refused.Text(subject, namespace) + since}
 }
@@ -85,7 +85,7 @@ func planTitle(t *policy.Target) string {
 // denied says which policy denies the plan that the instance is to have. A plan that was sent already is not judged again:
 // what is at a broker, or may be, stays.
 func (s *instanceSubject) denied(ctx context.Context, thing *lifecycle.Thing, ask *lifecycle.Ask) (*lifecycle.Problem, error) {
-	if toAdopt(thing) || planSent(&thing.Record, ask) || !s.needsSlot(thing, ask) && !moves(&thing.Record, ask) {
+	if toAdopt(thing) || planSent(&thing.Record, ask) || !s.needsSlot(thing, ask) && !atAnotherBroker(&thing.Record, ask) {
 		return nil, nil
 	}
 	rules, err := s.policies.rules(ctx)
@@ -97,7 +97,7 @@ func (s *instanceSubject) denied(ctx context.Context, thing *lifecycle.Thing, as
 	if err != nil || refused == nil {
 		return nil, err
 	}
-	return denied(refused, planTitle(target), namespace), nil
+	return policyProblem(refused, planTitle(target), namespace), nil
 }
 
 // planSent says that the broker has the plan that is asked for, or was sent it and may have it.
@@ -107,8 +107,8 @@ func planSent(r *lifecycle.Record, ask *lifecycle.Ask) bool {
 		sent != nil && sent.BrokerTarget == ask.BrokerTarget
 }
 
-// moves says that what is there is at another broker than the one that is asked for: the IDs of its plan say nothing.
-func moves(r *lifecycle.Record, ask *lifecycle.Ask) bool {
+// atAnotherBroker says that what is there is at another broker than the one that is asked for: the IDs of its plan say nothing.
+func atAnotherBroker(r *lifecycle.Record, ask *lifecycle.Ask) bool {
 	has := r.Accepted
 	return r.Exists && has != nil &&
 		(has.ClusterServiceBrokerName != ask.ClusterServiceBrokerName || has.ServiceBrokerName != ask.ServiceBrokerName)
@@ -172,7 +172,7 @@ func (s *bindingSubject) deniedPlan(ctx context.Context, rules []policy.Rule, ta
 		return nil, err
 	}
 	subject := fmt.Sprintf("instance %q (%s)", instance.Name, planTitle(&target))
-	return denied(refused, subject, s.binding.Namespace), nil
+	return policyProblem(refused, subject, s.binding.Namespace), nil
 }
 
 // opaquePlan is of an instance whose plan at its broker is not in the catalog: what policies say of it cannot be known.

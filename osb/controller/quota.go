@@ -80,7 +80,7 @@ func (q *quotas) problem(ctx context.Context, reader client.Reader, n *needer) (
 	if err != nil {
 		return nil, err
 	}
-	uses, _, err := quota.Look(named, &slotCatalog{ctx: ctx, reader: reader, live: q.live})
+	uses, opaque, err := quota.Look(named, &slotCatalog{ctx: ctx, reader: reader, live: q.live})
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the plans: %w", err)
 	}
@@ -88,11 +88,24 @@ func (q *quotas) problem(ctx context.Context, reader client.Reader, n *needer) (
 	if err != nil {
 		return nil, err
 	}
-	short := n.kind.Short(open, uses, place, n.object.GetUID())
-	if short == nil {
-		return nil, nil
+	if short := n.kind.Short(open, uses, place, n.object.GetUID()); short != nil {
+		return waitsForSlot(n, short), nil
 	}
-	return waitsForSlot(n, short), nil
+	// An instance needs slots for the plan that it asks for. A binding is of the plan that the instance has.
+	if opaque && n.kind == quota.Bindings {
+		return mayNeedSlot(open, place), nil
+	}
+	return nil, nil
+}
+
+// mayNeedSlot is of a binding whose plan is not in the catalog: each of the policies that holds in its namespace may be about it.
+func mayNeedSlot(open []quota.Granting, place policy.Place) *lifecycle.Problem {
+	at := slices.IndexFunc(open, func(g quota.Granting) bool { return g.Rule.Holds(place) })
+	if at < 0 {
+		return nil
+	}
+	return &lifecycle.Problem{Reason: reasonSlot, Waits: true, Told: true, Message: fmt.Sprintf(
+		"no plan of the catalog is the one that its instance has at its broker: whether ProvisioningPolicy %q limits it cannot be known until its class and plan are back", open[at].Rule.Name)}
 }
 
 // open are the policies that limit the kind and granted the object nothing.

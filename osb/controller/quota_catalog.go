@@ -3,7 +3,6 @@ package controller
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -48,10 +47,10 @@ func (c *slotCatalog) Plan(ref resolve.Ref) (quota.Offer, bool, error) {
 // WithID reads the plans with an ID at a broker, and each class once.
 func (c *slotCatalog) WithID(sent quota.IDs) ([]quota.Offer, error) {
 	plans, err := c.plans(sent)
-	plans = slices.DeleteFunc(plans, sent.NotOf)
-	if err != nil || len(plans) > quota.FewPlans {
+	if err != nil {
 		return nil, err
 	}
+	plans = sent.Candidates(plans)
 	classes := map[string]resolve.ClassEntry{}
 	offers := make([]quota.Offer, len(plans))
 	for i := range plans {

@@ -125,3 +125,39 @@ func TestWhatIsBoundNeedsNoSlot(t *testing.T) {
 	assert.Nil(t, b)
 	assert.Empty(t, w.broker.Bindings())
 }
+
+// TestAPlanThatIsNotKnownMayBeLimited: where no plan of the catalog is the one that the instance has, as users who replace it
+// can bring about, a binding has no slot of a limit that may be about it.
+func TestAPlanThatIsNotKnownMayBeLimited(t *testing.T) {
+	t.Parallel()
+	elsewhere := limited("other")
+	elsewhere.Spec.Namespaces = &v1beta1.PolicyNamespaces{Names: []string{"m"}}
+	other := limited("other")
+	other.Spec.Subjects[0].PlanSubject = v1beta1.PlanSubject{PlanName: "premium"}
+	for name, tc := range map[string]struct {
+		reason string
+		policy *v1beta1.ProvisioningPolicy
+		bound  bool
+	}{
+		"Here":      {reason: "the plan that it has may be premium", policy: other},
+		"Elsewhere": {reason: "the limit is of another namespace", policy: elsewhere, bound: true},
+		"Granted":   {reason: "it has its slot", policy: limited("binding-uid"), bound: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newBindingWorld(t)
+			instance := &v1beta1.ServiceInstance{}
+			require.NoError(t, w.cache.Get(t.Context(), client.ObjectKey{Namespace: "n", Name: "i"}, instance))
+			instance.Status.ExternalProperties.ClusterServicePlanExternalID = "gone"
+			require.NoError(t, w.cache.Status().Update(t.Context(), instance))
+			w.limit(tc.policy, tc.policy)
+			b, _ := w.pass()
+			assert.Equal(t, tc.bound, b.Status.Binding != nil, tc.reason)
+			if !tc.bound {
+				ready, _ := v1beta1.FindCondition(b.Status.Conditions, v1beta1.ConditionReady)
+				assert.Equal(t, reasonSlot, ready.Reason)
+				assert.Contains(t, ready.Message, `whether ProvisioningPolicy "few" limits it cannot be known`)
+			}
+		})
+	}
+}

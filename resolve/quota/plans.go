@@ -48,15 +48,14 @@ func OfferOf(class resolve.ClassEntry, plan resolve.PlanEntry) Offer {
 type Catalog interface {
 	// Plan is the plan that a reference names; false if it is not there.
 	Plan(ref resolve.Ref) (Offer, bool, error)
-	// WithID are the plans, of the cluster or of a namespace, that have the plan's ID: a
-	// catalog may leave out those of another broker. They are none where there are more
-	// than FewPlans that have to be read.
+	// WithID are the plans, of the cluster or of a namespace, that have the plan's ID. A
+	// catalog that has to read each may give those of Candidates only.
 	WithID(sent IDs) ([]Offer, error)
 }
 
-// FewPlans is how many plans with the ID of a recorded one are read, each with its class.
-// Brokers with the same catalog share IDs. More plans than that are made to keep others
-// waiting.
+// FewPlans is how many plans with the ID of a recorded one are read from the API server, each
+// with its class. Brokers with the same catalog share IDs. More plans than that are made to
+// keep others waiting.
 const FewPlans = 8
 
 // Look finds the plans. Opaque says that some are not there any more: nobody knows
@@ -121,10 +120,17 @@ func (o *Offer) Is(sent IDs) bool {
 		(sent.Class == "" || o.IDs.Class == sent.Class) && (sent.Broker == resolve.Ref{} || o.IDs.Broker == sent.Broker)
 }
 
-// NotOf says that a plan names another broker than the one it was sent to, so that its class need not be read.
-func (sent IDs) NotOf(plan resolve.PlanEntry) bool {
+// Candidates are those of the plans that may be the one that was sent, by their brokers: none where there are more than
+// FewPlans. It changes plans.
+func (sent IDs) Candidates(plans []resolve.PlanEntry) []resolve.PlanEntry {
 	none := resolve.Ref{}
-	return sent.Broker != none && plan.Broker != none && plan.Broker != sent.Broker
+	plans = slices.DeleteFunc(plans, func(plan resolve.PlanEntry) bool {
+		return sent.Broker != none && plan.Broker != none && plan.Broker != sent.Broker
+	})
+	if len(plans) > FewPlans {
+		return nil
+	}
+	return plans
 }
 
 // Recorded are the IDs of the plans that an instance has at its broker by its status, or that an operation gives it.

@@ -81,7 +81,20 @@ func TestConnectionsAreKeptForTheirClient(t *testing.T) {
 	})
 }
 
-// TestBodiesHaveATime: what of a body does not come in time is not waited for, also where its connection has waited before.
+// TestHeadersHaveATime: a connection whose client does not send a whole header is closed.
+func TestHeadersHaveATime(t *testing.T) {
+	serving(t, func(t *testing.T, dial func() net.Conn) {
+		conn, began := dial(), time.Now()
+		_, err := fmt.Fprint(conn, "POST / HTTP/1.1\r\nHost: ho")
+		require.NoError(t, err)
+		_, err = io.ReadAll(conn)
+		require.NoError(t, err)
+		assert.GreaterOrEqual(t, time.Since(began), idleTime)
+		assert.Less(t, time.Since(began), idleTime+time.Second)
+	})
+}
+
+// TestBodiesHaveATime: the rest of a body that is late is not read, also where its connection was idle before.
 func TestBodiesHaveATime(t *testing.T) {
 	serving(t, func(t *testing.T, dial func() net.Conn) {
 		conn := dial()

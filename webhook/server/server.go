@@ -21,7 +21,7 @@ import (
 
 const (
 	// idleTime is how long a connection is kept before its first request, the header of that
-	// included, and between requests. Clients in Go keep it for 90 s: API servers open some
+	// included, and between requests, and then how long the next header may take. Clients in Go keep it for 90 s: API servers open some
 	// that they need only later, and a review that is sent as its connection is closed is lost.
 	idleTime = 2 * time.Minute
 	// readTime bounds the body of a request.
@@ -139,7 +139,7 @@ func (s *Server) StartedChecker() healthz.Checker {
 // http is the server of all connections.
 func (s *Server) http(ctx context.Context) *http.Server {
 	return &http.Server{
-		Handler:           inTime(s.reviews.bound(s.WebhookMux())),
+		Handler:           boundBodyTime(s.reviews.bound(s.WebhookMux())),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ConnState:         s.connections.follow,
 		ReadHeaderTimeout: idleTime,
@@ -151,9 +151,9 @@ func (s *Server) http(ctx context.Context) *http.Server {
 	}
 }
 
-// inTime bounds the time of bodies. A server's ReadTimeout would begin when a connection is
+// boundBodyTime bounds the time of bodies. A server's ReadTimeout would begin when a connection is
 // opened, which may be long before its first request.
-func inTime(handler http.Handler) http.Handler {
+func boundBodyTime(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(readTime)); err != nil {
 			http.Error(w, "the time of the body cannot be bounded", http.StatusInternalServerError)
