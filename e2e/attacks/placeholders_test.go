@@ -1,6 +1,7 @@
 package attacks_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -122,7 +123,13 @@ func (c *copies) bindIsRefused(says string) {
 	c.Helper()
 	c.Eventually(func() (bool, error) {
 		err := c.mallory.Client().Create(c.Context(), c.Binding("creds", "mine"), client.DryRunAll)
-		return err != nil && strings.Contains(err.Error(), says), err
+		switch {
+		case err == nil:
+			return false, errors.New("the binding is admitted")
+		case !strings.Contains(err.Error(), says):
+			return false, err
+		}
+		return true, nil
 	})
 }
 
