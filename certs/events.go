@@ -2,7 +2,7 @@ package certs
 
 import corev1 "k8s.io/api/core/v1"
 
-// The events on the Secret of certificates.
+// The events on the Secrets of certificates.
 const (
 	reasonCAIssued    = "AuthorityIssued"
 	reasonLeafIssued  = "CertificateIssued"

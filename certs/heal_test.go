@@ -19,12 +19,12 @@ import (
 // never with one that is not remembered.
 func TestWhatIsServedIsHealedWithoutTheSecret(t *testing.T) {
 	t.Parallel()
-	client := fake.NewClientset(emptySecret(), mutatingHooks(), validatingHooks())
+	client := fake.NewClientset(emptyAuthority(), emptySecret(), mutatingHooks(), validatingHooks())
 	r := newReplica(t, client, nil)
-	require.NoError(t, r.bootstrap(t))
+	r.settled(t)
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "kept", nil)
 	client.PrependReactor("patch", "secrets", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, forbidden })
-	secret, err := client.CoreV1().Secrets(ns).Get(t.Context(), "kept", metav1.GetOptions{})
+	secret, err := client.CoreV1().Secrets(ns).Get(t.Context(), "authority", metav1.GetOptions{})
 	require.NoError(t, err)
 	delete(secret.Data, caKeyFile) // a new authority is due
 	_, err = client.CoreV1().Secrets(ns).Update(t.Context(), secret, metav1.UpdateOptions{})
@@ -39,8 +39,8 @@ func TestWhatIsServedIsHealedWithoutTheSecret(t *testing.T) {
 	require.NoError(t, err)
 
 	for range 2 {
-		_, err = r.round(t.Context(), r.live)
-		require.ErrorContains(t, err, `cannot write Secret "ns/kept"`)
+		_, err = r.round(t.Context(), r.live())
+		require.ErrorContains(t, err, `cannot write Secret "ns/authority"`)
 	}
 	require.NoError(t, r.Check(nil))
 	mutating, err := api.MutatingWebhookConfigurations().Get(t.Context(), "hooks", metav1.GetOptions{})
@@ -50,7 +50,7 @@ func TestWhatIsServedIsHealedWithoutTheSecret(t *testing.T) {
 	for _, bundle := range [][]byte{mutating.Webhooks[0].ClientConfig.CABundle, mutating.Webhooks[1].ClientConfig.CABundle, validating.Webhooks[0].ClientConfig.CABundle} {
 		carried := carriedBy(t, bundle)
 		assert.Len(t, carried, 2, "what is served, and the other's; nothing that is not remembered")
-		assert.True(t, holds(carried, r.served.ca))
+		assert.True(t, holds(carried, r.follower.served.ca))
 		assert.True(t, holds(carried, first(others)))
 	}
 }

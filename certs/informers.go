@@ -13,21 +13,20 @@ import (
 
 // follow has changed told of every change of what look reads, until ctx ends. Each
 // informer asks for one object by its name, so that rights on that name suffice.
-func (r *Rotator) follow(ctx context.Context, changed func()) (cached, error) {
-	client, o := r.options.Client, r.options
+func (o *observer) follow(ctx context.Context, changed func()) (cached, error) {
 	only := func(name string) func(*metav1.ListOptions) {
 		return func(list *metav1.ListOptions) {
 			list.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
 		}
 	}
 	c := cached{
-		namespace: o.Namespace, configurations: o.Configurations, secrets: map[string]cache.SharedIndexInformer{},
-		mutatings:   admissioninformers.NewFilteredMutatingWebhookConfigurationInformer(client, 0, nil, only(o.Configurations)),
-		validatings: admissioninformers.NewFilteredValidatingWebhookConfigurationInformer(client, 0, nil, only(o.Configurations)),
+		namespace: o.namespace, configurations: o.configurations, secrets: map[string]cache.SharedIndexInformer{},
+		mutatings:   admissioninformers.NewFilteredMutatingWebhookConfigurationInformer(o.client, 0, nil, only(o.configurations)),
+		validatings: admissioninformers.NewFilteredValidatingWebhookConfigurationInformer(o.client, 0, nil, only(o.configurations)),
 	}
-	for _, name := range []string{o.Secret, o.AlsoTrust} {
+	for _, name := range o.secrets {
 		if name != "" {
-			c.secrets[name] = coreinformers.NewFilteredSecretInformer(client, o.Namespace, 0, nil, only(name))
+			c.secrets[name] = coreinformers.NewFilteredSecretInformer(o.client, o.namespace, 0, nil, only(name))
 		}
 	}
 	informers := []cache.SharedIndexInformer{c.mutatings, c.validatings}
@@ -44,7 +43,7 @@ func (r *Rotator) follow(ctx context.Context, changed func()) (cached, error) {
 			return cached{}, fmt.Errorf("cannot follow certificates: %w", err)
 		}
 		synced = append(synced, registration.HasSynced)
-		r.informers.Go(func() { informer.RunWithContext(ctx) })
+		o.informers.Go(func() { informer.RunWithContext(ctx) })
 	}
 	if !cache.WaitForCacheSync(ctx.Done(), synced...) {
 		return cached{}, fmt.Errorf("cannot follow certificates: %w", context.Cause(ctx))

@@ -34,6 +34,10 @@ func emptySecret() *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "kept", ResourceVersion: "1"}}
 }
 
+func emptyAuthority() *corev1.Secret {
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "authority", ResourceVersion: "1"}}
+}
+
 func mutatingHooks() *admissionregistrationv1.MutatingWebhookConfiguration {
 	return &admissionregistrationv1.MutatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: "hooks", ResourceVersion: "1"},
@@ -48,10 +52,11 @@ func validatingHooks() *admissionregistrationv1.ValidatingWebhookConfiguration {
 	}
 }
 
-// A replica is a Rotator, with what it writes and says.
+// A replica is a keeper and a serving process in one, with what both write and say.
 type replica struct {
 	*Rotator
 
+	follower *Follower
 	client   *fake.Clientset
 	dir      string
 	registry *prometheus.Registry
@@ -64,9 +69,10 @@ type replica struct {
 func newReplica(t *testing.T, client *fake.Clientset, edit func(*Options)) *replica {
 	t.Helper()
 	r := &replica{client: client, dir: t.TempDir(), registry: prometheus.NewRegistry(), recorder: events.NewFakeRecorder(100)}
+	log := logr.New(funcr.New(r.write, funcr.Options{}).GetSink())
 	o := Options{
-		Client: client, Namespace: ns, Secret: "kept", Configurations: "hooks", Dir: r.dir, Policy: DefaultPolicy(host),
-		Recorder: r.recorder, Registerer: r.registry, Clock: clock.RealClock{}, Log: logr.New(funcr.New(r.write, funcr.Options{}).GetSink()),
+		Client: client, Namespace: ns, CASecret: "authority", Secret: "kept", Configurations: "hooks", Policy: DefaultPolicy(host),
+		Recorder: r.recorder, Registerer: r.registry, Clock: clock.RealClock{}, Log: log,
 	}
 	o.Policy.Settle = 0
 	if edit != nil {
@@ -75,7 +81,14 @@ func newReplica(t *testing.T, client *fake.Clientset, edit func(*Options)) *repl
 	var err error
 	r.Rotator, err = New(o)
 	require.NoError(t, err)
+	r.follower = newFollower(client, r.dir, log)
 	return r
+}
+
+func newFollower(client *fake.Clientset, dir string, log logr.Logger) *Follower {
+	return NewFollower(FollowerOptions{
+		Client: client, Namespace: ns, Secret: "kept", Configurations: "hooks", Dir: dir, Served: func() {}, Clock: clock.RealClock{}, Log: log,
+	})
 }
 
 func (r *replica) write(prefix, args string) {
@@ -92,20 +105,40 @@ func (r *replica) logged() string {
 
 func (r *replica) start(t *testing.T) {
 	t.Helper()
+	run(t, r.Rotator.Start)
+	run(t, r.follower.Start)
+}
+
+func run(t *testing.T, start func(context.Context) error) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
-	go func() { done <- r.Start(ctx) }()
+	go func() { done <- start(ctx) }()
 	t.Cleanup(func() { cancel(); assert.NoError(t, <-done) })
 }
 
-func (r *replica) bootstrap(t *testing.T) error {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	return r.Bootstrap(ctx)
+// live is a source that asks the API server.
+func (r *replica) live() source {
+	return live{client: r.client, namespace: ns, configurations: "hooks"}
 }
 
-func (r *replica) isReady() bool { return r.Check(nil) == nil }
+// settled rounds until the Secret is served. Conflicts are tried again.
+func (r *replica) settled(t *testing.T) {
+	t.Helper()
+	for range 10 {
+		if _, err := r.round(t.Context(), r.live()); !apierrors.IsConflict(err) {
+			require.NoError(t, err)
+		}
+		_, err := r.follower.round(t.Context(), r.live())
+		require.NoError(t, err)
+		if r.isReady() {
+			return
+		}
+	}
+	require.NoError(t, r.follower.Check(nil))
+}
+
+func (r *replica) isReady() bool { return r.follower.Check(nil) == nil }
 
 func soon(t *testing.T, is func() bool, what string) {
 	t.Helper()
@@ -116,11 +149,12 @@ func soon(t *testing.T, is func() bool, what string) {
 // somebody wipes them, or makes one anew.
 func TestRotatorKeepsCertificates(t *testing.T) {
 	t.Parallel()
-	client := fake.NewClientset(emptySecret(), mutatingHooks(), validatingHooks())
+	client := fake.NewClientset(emptyAuthority(), emptySecret(), mutatingHooks(), validatingHooks())
 	r := newReplica(t, client, nil)
 	require.False(t, r.NeedLeaderElection())
 	require.ErrorIs(t, r.Check(nil), errNotLooked)
-	require.NoError(t, r.bootstrap(t))
+	require.ErrorIs(t, r.follower.Check(nil), errNotLooked)
+	r.settled(t)
 	served, err := tls.LoadX509KeyPair(filepath.Join(r.dir, CertFile), filepath.Join(r.dir, KeyFile))
 	require.NoError(t, err)
 	require.NoError(t, served.Leaf.VerifyHostname(host))
@@ -160,31 +194,33 @@ func TestRotatorKeepsCertificates(t *testing.T) {
 // A second replica serves what the first one made.
 func TestReplicasAgree(t *testing.T) {
 	t.Parallel()
-	client := fake.NewClientset(emptySecret(), mutatingHooks(), validatingHooks())
+	client := fake.NewClientset(emptyAuthority(), emptySecret(), mutatingHooks(), validatingHooks())
 	a, b := newReplica(t, client, nil), newReplica(t, client, nil)
-	require.NoError(t, a.bootstrap(t))
-	require.NoError(t, b.bootstrap(t))
-	assert.True(t, a.served.leaf.Equal(b.served.leaf))
+	a.settled(t)
+	b.settled(t)
+	assert.True(t, a.follower.served.leaf.Equal(b.follower.served.leaf))
 	assert.InDelta(t, 0, testutil.ToFloat64(b.counts.rotations.WithLabelValues(theCA)), 0)
 
-	again := newReplica(t, client, func(o *Options) { o.Dir = b.dir })
-	assert.True(t, again.served.leaf.Equal(b.served.leaf), "a container that was started again goes on with it")
+	again := newFollower(client, b.dir, logr.Discard())
+	assert.True(t, again.served.leaf.Equal(b.follower.served.leaf), "a container that was started again goes on with it")
 }
 
 // What stands in the way of a first certificate is named.
-func TestBootstrapSaysWhatIsMissing(t *testing.T) {
+func TestRoundSaysWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "kept", nil)
+	both := []runtime.Object{emptyAuthority(), emptySecret()}
 	for name, tc := range map[string]struct {
 		reason  string
 		objects []runtime.Object
 		refuse  string // verb and resource
 		says    string
 	}{
-		"NoSecret":     {reason: "it is shipped, and cannot be created from here", says: `Secret "ns/kept" is not there: apply deploy/certs/managed`},
-		"MayNotRead":   {reason: "a Role is missing", objects: []runtime.Object{emptySecret()}, refuse: "get secrets", says: `cannot read Secret "ns/kept"`},
-		"MayNotWrite":  {reason: "a Role is missing", objects: []runtime.Object{emptySecret()}, refuse: "patch secrets", says: `cannot write Secret "ns/kept"`},
-		"MayNotLookAt": {reason: "a ClusterRole is missing", objects: []runtime.Object{emptySecret()}, refuse: "get mutatingwebhookconfigurations", says: `cannot read MutatingWebhookConfiguration "hooks"`},
+		"NoSecret":     {reason: "it is shipped, and cannot be created from here", objects: both[:1], says: `Secret "ns/kept" is not there: apply deploy/certs/managed`},
+		"NoAuthority":  {reason: "it is shipped, too", objects: both[1:], says: `Secret "ns/authority" is not there: apply deploy/certs/managed`},
+		"MayNotRead":   {reason: "a Role is missing", objects: both, refuse: "get secrets", says: `cannot read Secret "ns/kept"`},
+		"MayNotWrite":  {reason: "a Role is missing", objects: both, refuse: "patch secrets", says: `cannot write Secret "ns/authority"`},
+		"MayNotLookAt": {reason: "a ClusterRole is missing", objects: both, refuse: "get mutatingwebhookconfigurations", says: `cannot read MutatingWebhookConfiguration "hooks"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -193,11 +229,8 @@ func TestBootstrapSaysWhatIsMissing(t *testing.T) {
 				client.PrependReactor(verb, resource, func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, forbidden })
 			}
 			r := newReplica(t, client, nil)
-			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-			defer cancel()
-			err := r.Bootstrap(ctx)
+			_, err := r.round(t.Context(), r.live())
 			require.ErrorContains(t, err, tc.says, tc.reason)
-			require.ErrorIs(t, err, context.DeadlineExceeded)
 		})
 	}
 }
@@ -205,7 +238,7 @@ func TestBootstrapSaysWhatIsMissing(t *testing.T) {
 // Of two writes against the same version one fails, and that is no trouble.
 func TestAnotherReplicaIsFaster(t *testing.T) {
 	t.Parallel()
-	client := fake.NewClientset(emptySecret(), mutatingHooks(), validatingHooks())
+	client := fake.NewClientset(emptyAuthority(), emptySecret(), mutatingHooks(), validatingHooks())
 	var once sync.Once
 	client.PrependReactor("patch", "*", func(clienttesting.Action) (refused bool, _ runtime.Object, err error) {
 		once.Do(func() {
@@ -214,7 +247,7 @@ func TestAnotherReplicaIsFaster(t *testing.T) {
 		return refused, nil, err
 	})
 	r := newReplica(t, client, nil)
-	require.NoError(t, r.bootstrap(t))
+	r.settled(t)
 	r.start(t)
 	soon(t, r.isReady, "it comes the next time")
 	assert.NotContains(t, r.logged(), "not kept")
@@ -223,7 +256,7 @@ func TestAnotherReplicaIsFaster(t *testing.T) {
 // A configuration that may not be written is told and counted, and tried again.
 func TestInjectionFails(t *testing.T) {
 	t.Parallel()
-	client := fake.NewClientset(emptySecret(), mutatingHooks(), validatingHooks())
+	client := fake.NewClientset(emptyAuthority(), emptySecret(), mutatingHooks(), validatingHooks())
 	var mu sync.Mutex
 	refuse := true
 	client.PrependReactor("patch", "validatingwebhookconfigurations", func(clienttesting.Action) (bool, runtime.Object, error) {
@@ -232,12 +265,11 @@ func TestInjectionFails(t *testing.T) {
 		return refuse, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "validatingwebhookconfigurations"}, "hooks", nil)
 	})
 	r := newReplica(t, client, nil)
-	require.NoError(t, r.bootstrap(t))
 	r.start(t)
 	soon(t, func() bool { return testutil.ToFloat64(r.counts.failures.WithLabelValues(validatingKind)) >= 2 }, "it is counted")
 	assert.InDelta(t, 0, testutil.ToFloat64(r.counts.failures.WithLabelValues(mutatingKind)), 0)
 	soon(t, func() bool {
-		err := r.Check(nil)
+		err := r.follower.Check(nil)
 		return err != nil && strings.Contains(err.Error(), `webhook "c.example.com" of ValidatingWebhookConfiguration "hooks" does not carry`)
 	}, "it is not ready, and says why")
 	assert.Contains(t, r.logged(), "certificates are not kept")
@@ -250,9 +282,9 @@ func TestInjectionFails(t *testing.T) {
 // The authority of another Secret is carried, too, as soon as that is there.
 func TestAlsoTrust(t *testing.T) {
 	t.Parallel()
-	client := fake.NewClientset(emptySecret(), mutatingHooks(), validatingHooks())
+	client := fake.NewClientset(emptyAuthority(), emptySecret(), mutatingHooks(), validatingHooks())
 	r := newReplica(t, client, func(o *Options) { o.AlsoTrust = "tls" })
-	require.NoError(t, r.bootstrap(t))
+	r.settled(t)
 	r.start(t)
 	soon(t, func() bool {
 		err := r.Check(nil)
@@ -263,7 +295,7 @@ func TestAlsoTrust(t *testing.T) {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "tls"}, Data: map[string][]byte{CAFile: foreign.CA.Cert}}
 	_, err = client.CoreV1().Secrets(ns).Create(t.Context(), secret, metav1.CreateOptions{})
 	require.NoError(t, err)
-	soon(t, r.isReady, "both are carried")
+	soon(t, func() bool { return r.Check(nil) == nil }, "both are carried")
 	found, err := client.AdmissionregistrationV1().ValidatingWebhookConfigurations().Get(t.Context(), "hooks", metav1.GetOptions{})
 	require.NoError(t, err)
 	carried, _ := certificates(found.Webhooks[0].ClientConfig.CABundle)

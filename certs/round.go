@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,11 +15,12 @@ import (
 )
 
 // fieldManager is who writes, to managedFields.
-const fieldManager = "defaultplan-webhook"
+const fieldManager = "defaultplan-keeper"
 
-// round looks, and does what is due: first what the Secret is to hold, and, if that is
-// in order, what is served and what the configurations carry. It says when to look
-// again if nothing changes.
+// round looks, and does what is due, in the order in which a process that ends in
+// between leaves nothing untrusted: the authority's Secret; then what the configurations
+// carry; and, if that is in order, what is to be served. It says when to look again if
+// nothing changes.
 func (r *Rotator) round(ctx context.Context, from source) (time.Duration, error) {
 	w, err := r.look(ctx, from)
 	if err != nil {
@@ -29,26 +31,38 @@ func (r *Rotator) round(ctx context.Context, from source) (time.Duration, error)
 	if err != nil {
 		return 0, err
 	}
-	if len(do.data) > 0 {
-		if err := r.remember(ctx, w.secret, do); err != nil {
+	if s := servingOf(Pair{Cert: w.secret.Data[CertFile], Key: w.secret.Data[KeyFile]}, w.secret.Data[CAFile]); s.leaf != nil {
+		r.published = s
+	}
+	r.readiness.judge(r.published, w)
+	authority, served := w.split(do.data)
+	if len(authority) > 0 {
+		if err := r.remember(ctx, w.authority, authority, do.deeds, theCA, theOthers); err != nil {
 			return 0, errors.Join(err, r.heal(ctx, w))
 		}
-		return retryFirst, nil // what was written comes as a change
+		return retryFirst, nil // what was written comes as a change, and the leaf is signed then
 	}
-	settled, err := r.serve(w, now)
-	r.judge(w)
 	for _, c := range w.configurations {
 		err = errors.Join(err, r.inject(ctx, c, do.trust))
 	}
-	again := earliest(earliest(do.again, now.Add(longestPause)), settled)
-	return max(again.Sub(now), 0), err
+	if len(served) > 0 && (err == nil || !r.trustedStill(w, now)) {
+		err = errors.Join(err, r.remember(ctx, w.secret, served, do.deeds, theLeaf))
+	}
+	return max(earliest(do.again, now.Add(longestPause)).Sub(now), 0), err
 }
 
-// remember writes the Secret, if nobody has since it was read.
-func (r *Rotator) remember(ctx context.Context, secret *corev1.Secret, do plan) error {
+// trustedStill says that what the Secret holds can be served as it is, for now.
+func (r *Rotator) trustedStill(w world, now time.Time) bool {
+	s := servingOf(Pair{Cert: w.secret.Data[CertFile], Key: w.secret.Data[KeyFile]}, w.secret.Data[CAFile])
+	return s.leaf != nil && !expired(s.leaf, now) && carriedByAll(w.seen.bundles, s.ca)
+}
+
+// remember writes a Secret, if nobody has since it was read, and reports the deeds that
+// are done to those.
+func (r *Rotator) remember(ctx context.Context, secret *corev1.Secret, data map[string][]byte, deeds []deed, to ...string) error {
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"resourceVersion": secret.ResourceVersion, "uid": secret.UID},
-		"data":     do.data,
+		"data":     data,
 	})
 	if err != nil {
 		return fmt.Errorf("cannot encode Secret %q: %w", secret.Name, err)
@@ -58,8 +72,10 @@ func (r *Rotator) remember(ctx context.Context, secret *corev1.Secret, do plan) 
 	if err != nil {
 		return fmt.Errorf("cannot write Secret %q: %w", r.options.Namespace+"/"+secret.Name, err)
 	}
-	for _, d := range do.deeds {
-		r.tell(secret, d)
+	for _, d := range deeds {
+		if slices.Contains(to, d.to) {
+			r.tell(secret, d)
+		}
 	}
 	return nil
 }
@@ -67,61 +83,14 @@ func (r *Rotator) remember(ctx context.Context, secret *corev1.Secret, do plan) 
 // heal is for as long as nothing can be remembered: every entry is to carry the authority
 // of what is served all the same, beside all that it carries. What is planned waits.
 func (r *Rotator) heal(ctx context.Context, w world) (err error) {
-	r.judge(w)
-	if r.served.leaf == nil {
+	if r.published.leaf == nil {
 		return nil
 	}
-	served := trust{must: []*x509.Certificate{r.served.ca}, may: carriedByAny(w.seen.bundles)}
+	served := trust{must: []*x509.Certificate{r.published.ca}, may: carriedByAny(w.seen.bundles)}
 	for _, c := range w.configurations {
 		err = errors.Join(err, r.inject(ctx, c, served))
 	}
 	return err
-}
-
-// serve lays out the Secret's leaf, once it may be. If it may be later, unless something
-// changes, it says when.
-func (r *Rotator) serve(w world, now time.Time) (later time.Time, err error) {
-	never := now.Add(longestPause)
-	leaf := Pair{Cert: w.seen.data[CertFile], Key: w.seen.data[KeyFile]}
-	offered := servingOf(leaf, w.seen.data[CAFile])
-	r.settle(offered, w.seen.bundles, now)
-	if !r.served.takes(offered, w.seen.bundles, r.since, now, r.options.Policy.Settle) {
-		if r.since.IsZero() || offered.leaf.Equal(r.served.leaf) {
-			return never, nil
-		}
-		return r.since.Add(r.options.Policy.Settle), nil
-	}
-	if err := WriteServing(r.options.Dir, leaf, w.seen.data[CAFile]); err != nil {
-		return never, err
-	}
-	r.served = offered
-	r.options.Log.Info("serving a certificate", "serialNumber", offered.leaf.SerialNumber.Text(16),
-		"authority", offered.ca.Subject.CommonName, "notAfter", offered.leaf.NotAfter.Format(time.RFC3339))
-	return never, nil
-}
-
-// settle notes since when every bundle has carried the authority that is offered.
-func (r *Rotator) settle(offered serving, bundles [][]byte, now time.Time) {
-	if r.offered == nil || !r.offered.Equal(offered.ca) {
-		r.offered, r.since = offered.ca, time.Time{}
-	}
-	switch {
-	case !carriedByAll(bundles, offered.ca):
-		r.since = time.Time{}
-	case r.since.IsZero() || now.Before(r.since):
-		r.since = now
-	}
-}
-
-// judge notes what Check says.
-func (r *Rotator) judge(w world) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	before := r.trusts != nil && r.trusts.Equal(r.served.ca)
-	r.notTrusted = r.served.trusted(w, before)
-	if r.notTrusted == nil {
-		r.trusts = r.served.ca
-	}
 }
 
 // inject has the webhooks of a configuration carry what they are to, if nobody has

@@ -1,6 +1,7 @@
 package certs
 
 import (
+	"bytes"
 	"crypto"
 	"crypto/tls"
 	"crypto/x509"
@@ -9,14 +10,65 @@ import (
 	"time"
 )
 
-// What the Secret holds, by key: the authority, the leaf under the names of the serving
-// files, and the certificates that are leaving.
+// What the authority's Secret holds beside CAFile: its key, and the certificates that are
+// leaving. Up to v0.2 one Secret held all, and these two are taken out of it.
 const (
 	caKeyFile   = "ca.key"
 	leavingFile = "leaving.crt"
 )
 
-// A state is what could be read of the Secret. What could not is absent.
+// joined is what both Secrets hold, by key. A key of the authority counts in its own
+// Secret only: where it was in the other one, more could read it than may sign. The
+// authority that it was of is known still, so that it leaves with the usual overlap.
+func joined(authority, served map[string][]byte) map[string][]byte {
+	all := map[string][]byte{}
+	for _, name := range []string{CertFile, KeyFile} {
+		if content := served[name]; len(content) > 0 {
+			all[name] = content
+		}
+	}
+	for _, name := range []string{CAFile, caKeyFile, leavingFile} {
+		if content := authority[name]; len(content) > 0 {
+			all[name] = content
+		}
+	}
+	if all[CAFile] != nil {
+		return all
+	}
+	for _, name := range []string{CAFile, leavingFile} {
+		if content := served[name]; len(content) > 0 && all[name] == nil {
+			all[name] = content
+		}
+	}
+	return all
+}
+
+// split is what to write into each Secret so that together they hold data, which is
+// planned, beside what they have.
+func (w *world) split(planned map[string][]byte) (authority, served map[string][]byte) {
+	authority, served = map[string][]byte{}, map[string][]byte{}
+	for _, name := range []string{CAFile, caKeyFile, leavingFile} {
+		if content, ok := planned[name]; ok {
+			authority[name] = content
+		}
+	}
+	for _, name := range []string{CertFile, KeyFile} {
+		if content, ok := planned[name]; ok {
+			served[name] = content
+		}
+	}
+	if !bytes.Equal(w.secret.Data[CAFile], w.seen.data[CAFile]) {
+		served[CAFile] = w.seen.data[CAFile]
+	}
+	for _, name := range []string{caKeyFile, leavingFile} {
+		if _, ok := w.secret.Data[name]; ok {
+			served[name] = nil
+		}
+	}
+	return authority, served
+}
+
+// A state is what could be read of the Secrets. What could not is absent.
 type state struct {
 	empty bool
 	// ca.cert may be there without ca.key.

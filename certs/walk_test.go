@@ -19,7 +19,7 @@ type cluster struct {
 	policy  Policy
 	history []moment
 	// replicas lay out what they take.
-	replicas []*Rotator
+	replicas []*Follower
 }
 
 // A moment is the state of all objects; each object has a version of its own.
@@ -57,7 +57,7 @@ func (c *cluster) saw() moment {
 }
 
 // look is what a round does.
-func (c *cluster) look(t *testing.T, r *Rotator) {
+func (c *cluster) look(t *testing.T, r *Follower) {
 	t.Helper()
 	saw := c.saw()
 	do, err := next(seen{data: saw.data, bundles: saw.bundles}, c.now, c.policy)
@@ -129,7 +129,7 @@ func TestWhatIsServedIsAlwaysTrusted(t *testing.T) {
 			c := &cluster{random: rand.New(rand.NewPCG(seed, 0)), now: noon, policy: quick}
 			c.history = []moment{{at: noon.Add(-time.Hour), data: s.data, bundles: s.bundles}}
 			for range 3 {
-				c.replicas = append(c.replicas, &Rotator{served: servingOf(Pair{Cert: s.data[CertFile], Key: s.data[KeyFile]}, s.data[CAFile])})
+				c.replicas = append(c.replicas, &Follower{served: servingOf(Pair{Cert: s.data[CertFile], Key: s.data[KeyFile]}, s.data[CAFile])})
 			}
 			authorities := map[string]bool{}
 			for step := range 500 {

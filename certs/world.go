@@ -14,8 +14,9 @@ import (
 
 // A world is one look at the cluster.
 type world struct {
-	seen   seen
-	secret *corev1.Secret
+	seen seen
+	// secret holds what is served, authority the authority and its key.
+	secret, authority *corev1.Secret
 	// configurations are those that are there; missing are the others' names.
 	configurations []configuration
 	missing        []string
@@ -54,42 +55,54 @@ type source interface {
 	validating(ctx context.Context) (*admissionregistrationv1.ValidatingWebhookConfiguration, error)
 }
 
-// look reads all that counts. Configurations may be missing, and the Secret that is to
-// be trusted too; the Rotator's own Secret may not.
-func (r *Rotator) look(ctx context.Context, from source) (world, error) {
-	secret, err := from.secret(ctx, r.options.Secret)
+// secretOf reads a Secret that must be there.
+func secretOf(ctx context.Context, from source, namespace, name string) (*corev1.Secret, error) {
+	secret, err := from.secret(ctx, name)
 	if apierrors.IsNotFound(err) {
-		return world{}, fmt.Errorf("cannot keep certificates: Secret %q is not there: apply deploy/certs/managed, or install the chart anew: %w", r.options.Namespace+"/"+r.options.Secret, err)
+		return nil, fmt.Errorf("Secret %q is not there: apply deploy/certs/managed, or install the chart anew: %w", namespace+"/"+name, err)
 	}
 	if err != nil {
-		return world{}, fmt.Errorf("cannot read Secret %q: %w", r.options.Namespace+"/"+r.options.Secret, err)
+		return nil, fmt.Errorf("cannot read Secret %q: %w", namespace+"/"+name, err)
 	}
-	w := world{secret: secret, seen: seen{data: secret.Data}}
-	if err := r.lookAtConfigurations(ctx, from, &w); err != nil {
+	return secret, nil
+}
+
+// look reads all that counts. Configurations may be missing, and the Secret that is to
+// be trusted too; the Rotator's own Secrets may not.
+func (r *Rotator) look(ctx context.Context, from source) (world, error) {
+	o := r.options
+	secret, err := secretOf(ctx, from, o.Namespace, o.Secret)
+	if err != nil {
 		return world{}, err
 	}
-	for _, e := range w.entries() {
-		w.seen.bundles = append(w.seen.bundles, e.bundle)
+	authority, err := secretOf(ctx, from, o.Namespace, o.CASecret)
+	if err != nil {
+		return world{}, err
 	}
-	if r.options.AlsoTrust == "" {
+	w := world{secret: secret, authority: authority, seen: seen{data: joined(authority.Data, secret.Data)}}
+	if err := w.configure(ctx, from, o.Configurations); err != nil {
+		return world{}, err
+	}
+	if o.AlsoTrust == "" {
 		return w, nil
 	}
-	other, err := from.secret(ctx, r.options.AlsoTrust)
+	other, err := from.secret(ctx, o.AlsoTrust)
 	if err != nil && !apierrors.IsNotFound(err) {
-		return world{}, fmt.Errorf("cannot read Secret %q (--certs-also-trust): %w", r.options.Namespace+"/"+r.options.AlsoTrust, err)
+		return world{}, fmt.Errorf("cannot read Secret %q (--certs-also-trust): %w", o.Namespace+"/"+o.AlsoTrust, err)
 	}
 	if err == nil {
 		w.seen.also = other.Data[CAFile]
 	}
 	if found, _ := certificates(w.seen.also); len(found) == 0 {
-		w.missing = append(w.missing, fmt.Sprintf("%s of Secret %q", CAFile, r.options.Namespace+"/"+r.options.AlsoTrust))
+		w.missing = append(w.missing, fmt.Sprintf("%s of Secret %q", CAFile, o.Namespace+"/"+o.AlsoTrust))
 	}
 	return w, nil
 }
 
-func (r *Rotator) lookAtConfigurations(ctx context.Context, from source, w *world) error {
+// configure reads the hook configurations, and what their entries carry.
+func (w *world) configure(ctx context.Context, from source, name string) error {
 	mutating, err := from.mutating(ctx)
-	if err := w.add(mutatingKind, r.options.Configurations, err, func(of string) configuration {
+	if err := w.add(mutatingKind, name, err, func(of string) configuration {
 		c := configuration{version: mutating.ResourceVersion}
 		for i := range mutating.Webhooks {
 			c.entries = append(c.entries, entry{of: of, name: mutating.Webhooks[i].Name, bundle: mutating.Webhooks[i].ClientConfig.CABundle})
@@ -99,13 +112,19 @@ func (r *Rotator) lookAtConfigurations(ctx context.Context, from source, w *worl
 		return err
 	}
 	validating, err := from.validating(ctx)
-	return w.add(validatingKind, r.options.Configurations, err, func(of string) configuration {
+	if err := w.add(validatingKind, name, err, func(of string) configuration {
 		c := configuration{version: validating.ResourceVersion}
 		for i := range validating.Webhooks {
 			c.entries = append(c.entries, entry{of: of, name: validating.Webhooks[i].Name, bundle: validating.Webhooks[i].ClientConfig.CABundle})
 		}
 		return c
-	})
+	}); err != nil {
+		return err
+	}
+	for _, e := range w.entries() {
+		w.seen.bundles = append(w.seen.bundles, e.bundle)
+	}
+	return nil
 }
 
 // add notes a configuration, or that it is missing.

@@ -1,12 +1,11 @@
 package main
 
 import (
-	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"slices"
-	"time"
+	"sync"
 
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/kubernetes"
@@ -24,15 +23,12 @@ const (
 	certsFiles   = "files"
 )
 
-// bootstrapTime bounds how long the first certificate is waited for: less than the two
-// minutes that the startup probe gives.
-const bootstrapTime = time.Minute
-
 // certOptions are the flags of the serving certificate, and of who is answered.
 type certOptions struct {
 	mode           string
 	dir            string
 	secret         string
+	caSecret       string
 	service        string
 	hosts          []string
 	configurations string
@@ -44,7 +40,7 @@ type certOptions struct {
 
 func newCertOptions() certOptions {
 	return certOptions{
-		mode: certsManaged, dir: "/run/defaultplan/serving", secret: "defaultplan-webhook-certs",
+		mode: certsManaged, dir: "/run/defaultplan/serving", secret: "defaultplan-webhook-certs", caSecret: "defaultplan-keeper-ca",
 		service: "defaultplan-webhook", configurations: "defaultplan-webhook", policy: certs.DefaultPolicy(),
 	}
 }
@@ -52,9 +48,10 @@ func newCertOptions() certOptions {
 // Bind makes flags of the options.
 func (o *certOptions) Bind(flags *pflag.FlagSet) {
 	flags.StringVar(&o.mode, "certs", o.mode, "who makes the serving certificate: "+
-		"managed (the webhook, which also puts its authority into the hook configurations), or files (somebody else, who writes it into --cert-dir)")
+		"managed (the keeper, which also puts its authority into the hook configurations), or files (somebody else, who writes it into --cert-dir)")
 	flags.StringVar(&o.dir, "cert-dir", o.dir, "folder with the serving certificate tls.crt and its key tls.key; they are read again when they change")
-	flags.StringVar(&o.secret, "certs-secret", o.secret, "Secret of managed certificates; it must be there, and may be empty")
+	flags.StringVar(&o.secret, "certs-secret", o.secret, "Secret of the managed certificate, which the keeper writes and the webhook serves; to the keeper it must be there, and may be empty")
+	flags.StringVar(&o.caSecret, "certs-ca-secret", o.caSecret, "Secret of the managed authority and its key, which only the keeper reads; it must be there, and may be empty")
 	flags.StringVar(&o.service, "certs-service", o.service, "Service that the hooks are reached by, which a managed certificate is for")
 	flags.StringSliceVar(&o.hosts, "certs-hosts", o.hosts, "further DNS names and IP addresses that a managed certificate is for")
 	flags.StringVar(&o.configurations, "certs-configurations", o.configurations, "name of the mutating and of the validating configuration that are to carry the authority of managed certificates")
@@ -68,10 +65,10 @@ func (o *certOptions) Bind(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&o.clientNames, "client-names", o.clientNames, "common names of the clients that are answered; empty means every one that --client-ca-file lets in")
 }
 
-// Validate says which flag has what wrong.
-func (o *certOptions) Validate(namespace string) error {
+// Validate says which flag has what wrong, of those that count for what runs.
+func (o *certOptions) Validate(namespace, keeper string) error {
 	var errs []error
-	if o.dir == "" {
+	if o.dir == "" && keeper != keeperOnly {
 		errs = append(errs, errors.New("--cert-dir is empty; name the folder with tls.crt and tls.key"))
 	}
 	if len(o.clientNames) > 0 && o.clientCAFile == "" {
@@ -80,18 +77,31 @@ func (o *certOptions) Validate(namespace string) error {
 	switch o.mode {
 	case certsFiles:
 	case certsManaged:
-		for _, required := range []struct{ flag, value string }{
-			{"--namespace", namespace}, {"--certs-secret", o.secret}, {"--certs-service", o.service}, {"--certs-configurations", o.configurations},
-		} {
-			if required.value == "" {
-				errs = append(errs, fmt.Errorf("%s is empty; give it a name, or set --certs=files", required.flag))
-			}
-		}
-		if err := o.policyFor(namespace).Validate(); err != nil {
-			errs = append(errs, fmt.Errorf("--certs-ca-lifetime, --certs-leaf-lifetime, --certs-settle or --certs-overlap: %w", err))
-		}
+		errs = append(errs, o.validateManaged(namespace, keeper))
 	default:
 		errs = append(errs, fmt.Errorf("--certs is %q; allowed are managed and files", o.mode))
+	}
+	return errors.Join(errs...)
+}
+
+// validateManaged is of the flags of managed certificates. Lifetimes are the keeper's.
+func (o *certOptions) validateManaged(namespace, keeper string) error {
+	var errs []error
+	type required struct{ flag, value string }
+	all := []required{{"--namespace", namespace}, {"--certs-secret", o.secret}, {"--certs-configurations", o.configurations}}
+	if keeper != keeperOff {
+		all = append(all, required{"--certs-ca-secret", o.caSecret}, required{"--certs-service", o.service})
+		if o.caSecret != "" && o.caSecret == o.secret {
+			errs = append(errs, fmt.Errorf("--certs-ca-secret and --certs-secret are both %q; give the authority's key a Secret of its own", o.secret))
+		}
+	}
+	for _, r := range all {
+		if r.value == "" {
+			errs = append(errs, fmt.Errorf("%s is empty; give it a name, or set --certs=files", r.flag))
+		}
+	}
+	if err := o.policyFor(namespace).Validate(); err != nil {
+		errs = append(errs, fmt.Errorf("--certs-ca-lifetime, --certs-leaf-lifetime, --certs-settle or --certs-overlap: %w", err))
 	}
 	return errors.Join(errs...)
 }
@@ -103,9 +113,35 @@ func (o *certOptions) policyFor(namespace string) certs.Policy {
 }
 
 // serve has a certificate in the serving directory, now and later, where that is for
-// this process to see to. It says, in both modes, when the certificates end.
-func (o *certOptions) serve(ctx context.Context, mgr manager.Manager, namespace string) error {
+// this process to see to. It says, in both modes, when the certificates end. What is
+// returned is closed when there is one to serve.
+func (o *certOptions) serve(mgr manager.Manager, namespace string) (<-chan struct{}, error) {
 	certs.RegisterExpiry(metrics.Registry, o.dir)
+	there := make(chan struct{})
+	if o.mode == certsFiles {
+		close(there)
+		return there, nil
+	}
+	clientset, err := kubernetes.NewForConfig(mgr.GetConfig())
+	if err != nil {
+		return nil, fmt.Errorf("cannot reach Secrets: %w", err)
+	}
+	follower := certs.NewFollower(certs.FollowerOptions{
+		Client: clientset, Namespace: namespace, Secret: o.secret, Configurations: o.configurations,
+		Dir: o.dir, Settle: o.policy.Settle, Served: sync.OnceFunc(func() { close(there) }),
+		Log: ctrl.Log.WithName("certificates"), Clock: clock.RealClock{},
+	})
+	if err := mgr.AddReadyzCheck("certificates", follower.Check); err != nil {
+		return nil, fmt.Errorf("cannot add the readiness check: %w", err)
+	}
+	if err := mgr.Add(follower); err != nil {
+		return nil, fmt.Errorf("cannot add the certificates: %w", err)
+	}
+	return there, nil
+}
+
+// keep has the keeper make and rotate the certificates, where they are managed.
+func (o *certOptions) keep(mgr manager.Manager, namespace string) error {
 	if o.mode == certsFiles {
 		return nil
 	}
@@ -114,24 +150,23 @@ func (o *certOptions) serve(ctx context.Context, mgr manager.Manager, namespace 
 		return fmt.Errorf("cannot reach Secrets: %w", err)
 	}
 	rotator, err := certs.New(certs.Options{
-		Client: clientset, Namespace: namespace, Secret: o.secret, Configurations: o.configurations, AlsoTrust: o.alsoTrust,
-		Dir: o.dir, Policy: o.policyFor(namespace),
+		Client: clientset, Namespace: namespace, CASecret: o.caSecret, Secret: o.secret, Configurations: o.configurations,
+		AlsoTrust: o.alsoTrust, Policy: o.policyFor(namespace),
 		Recorder: mgr.GetEventRecorder("defaultplan-certificates"), Registerer: metrics.Registry,
-		Log: ctrl.Log.WithName("certificates"), Clock: clock.RealClock{},
+		Log: ctrl.Log.WithName("rotation"), Clock: clock.RealClock{},
 	})
 	if err != nil {
 		return err
 	}
-	if err := mgr.AddReadyzCheck("certificates", rotator.Check); err != nil {
-		return fmt.Errorf("cannot add the readiness check: %w", err)
-	}
-	bounded, cancel := context.WithTimeout(ctx, bootstrapTime)
-	defer cancel()
-	if err := rotator.Bootstrap(bounded); err != nil {
-		return err
+	// Ready means then that the configurations are prepared for whoever is next. Else a
+	// keeper waits for nobody.
+	if o.alsoTrust != "" {
+		if err := mgr.AddReadyzCheck("also-trust", rotator.Check); err != nil {
+			return fmt.Errorf("cannot add the readiness check: %w", err)
+		}
 	}
 	if err := mgr.Add(rotator); err != nil {
-		return fmt.Errorf("cannot add the certificates: %w", err)
+		return fmt.Errorf("cannot add the rotation: %w", err)
 	}
 	return nil
 }

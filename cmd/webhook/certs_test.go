@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"io"
 	"os"
 	"path/filepath"
@@ -38,6 +39,24 @@ func TestFilesNeedNoPolicy(t *testing.T) {
 	o := newOptions()
 	require.NoError(t, flagsOf(o).Parse([]string{"--certs=files", "--certs-secret=", "--certs-leaf-lifetime=0s"}))
 	require.NoError(t, o.Validate())
+}
+
+// Pods that only serve know nothing of the authority's Secret.
+func TestServingNeedsNoAuthority(t *testing.T) {
+	t.Parallel()
+	o := newOptions()
+	require.NoError(t, flagsOf(o).Parse([]string{"--keeper=off", "--certs-ca-secret="}))
+	require.NoError(t, o.Validate())
+}
+
+// The server waits for the certificate, and ends with the process if none comes.
+func TestServerWaitsForTheCertificate(t *testing.T) {
+	t.Parallel()
+	ctx, end := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- (&drainedServer{certificate: make(chan struct{})}).Start(ctx) }()
+	end()
+	require.NoError(t, <-ended)
 }
 
 func TestClientCAFileIsReadAtTheStart(t *testing.T) {

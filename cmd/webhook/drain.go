@@ -121,15 +121,28 @@ func (w *drained) tell() {
 	}
 }
 
-// A drainedServer is a webhook server of which every handler lets connections go.
+// A drainedServer is a webhook server that starts when there is a certificate to serve,
+// and of which every handler lets connections go.
 type drainedServer struct {
 	crwebhook.Server
 
 	drain *drain
+	// certificate is closed when there is one.
+	certificate <-chan struct{}
+}
+
+// Start waits for the certificate, for as long as ctx lasts, and serves.
+func (s *drainedServer) Start(ctx context.Context) error {
+	select {
+	case <-s.certificate:
+		return s.Server.Start(ctx)
+	case <-ctx.Done():
+		return nil
+	}
 }
 
 // Register serves a handler at a path.
-func (s drainedServer) Register(path string, handler http.Handler) {
+func (s *drainedServer) Register(path string, handler http.Handler) {
 	s.Server.Register(path, s.drain.letGo(handler))
 }
 

@@ -83,7 +83,7 @@ func TestDrainLetsConnectionsGo(t *testing.T) {
 	serving := d.after(ctx)
 	arrived, judge := make(chan struct{}), make(chan struct{})
 	served := &registry{}
-	drainedServer{served, d}.Register("/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	(&drainedServer{Server: served, drain: d}).Register("/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/slow" {
 			arrived <- struct{}{}
 			<-judge

@@ -50,8 +50,8 @@ func (o *options) Bind(flags *pflag.FlagSet) {
 	flags.StringVar(&o.bindAddress, "bind-address", o.bindAddress, "IP address that the hooks are served on; empty means all")
 	flags.IntVar(&o.port, "port", o.port, "port that the hooks are served on, by HTTPS")
 	flags.StringVar(&o.healthAddress, "health-address", o.healthAddress, "address of /healthz and /readyz, by HTTP; 0 means none")
-	flags.StringVar(&o.keeper, "keeper", o.keeper, "the keeper, which wakes undecided objects: on, off, or only (no hooks are served)")
-	flags.StringVar(&o.namespace, "namespace", o.namespace, "namespace of this installation: of the keeper's Lease, and of the Secret of certificates")
+	flags.StringVar(&o.keeper, "keeper", o.keeper, "the keeper, which requeues undecided objects and makes managed certificates: on, off, or only (no hooks are served)")
+	flags.StringVar(&o.namespace, "namespace", o.namespace, "namespace of this installation: of the keeper's Lease, and of the Secrets of certificates")
 	flags.StringVar(&o.namespace, "keeper-namespace", o.namespace, "as --namespace")
 	// Bound just above, so it is there.
 	_ = flags.MarkDeprecated("keeper-namespace", "use --namespace")
@@ -75,8 +75,6 @@ func (o *options) Validate() error {
 	if o.port < 1 || o.port > 65535 {
 		errs = append(errs, fmt.Errorf("--port is %d; allowed are 1 to 65535", o.port))
 	}
-	if o.keeper != keeperOnly {
-		errs = append(errs, o.certs.Validate(o.namespace))
-	}
+	errs = append(errs, o.certs.Validate(o.namespace, o.keeper))
 	return errors.Join(errs...)
 }

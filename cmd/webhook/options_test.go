@@ -29,6 +29,8 @@ func TestBadFlagsAreRefused(t *testing.T) {
 		"Certs":           {args: []string{"--certs=perhaps"}, says: "allowed are managed and files"},
 		"CertsNamespace":  {args: []string{"--keeper=off", "--namespace="}, says: "--certs=files"},
 		"CertsSecret":     {args: []string{"--certs-secret="}, says: "--certs-secret is empty"},
+		"CASecret":        {args: []string{"--keeper=only", "--certs-ca-secret="}, says: "--certs-ca-secret is empty"},
+		"OneSecret":       {args: []string{"--certs-ca-secret=defaultplan-webhook-certs"}, says: "a Secret of its own"},
 		"LeafLifetime":    {args: []string{"--certs-leaf-lifetime=0s"}, says: "must be positive"},
 		"CertsOverlap":    {args: []string{"--certs-overlap=1m", "--certs-settle=1m"}, says: "twice as long"},
 		"ClientNames":     {args: []string{"--client-names=kube-apiserver"}, says: "--client-ca-file is empty"},

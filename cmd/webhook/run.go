@@ -47,7 +47,11 @@ func (o *options) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	mgr, err := newManager(config, o)
+	hooks, err := newServer(o)
+	if err != nil {
+		return err
+	}
+	mgr, err := newManager(config, o, hooks)
 	if err != nil {
 		return err
 	}
@@ -59,7 +63,7 @@ func (o *options) Run(ctx context.Context) error {
 		return err
 	}
 	if o.keeper != keeperOnly {
-		if err := serveHooks(ctx, mgr, o); err != nil {
+		if err := serveHooks(ctx, mgr, o, hooks); err != nil {
 			return err
 		}
 	}
@@ -67,9 +71,7 @@ func (o *options) Run(ctx context.Context) error {
 		if err := addKeeper(ctx, mgr, o); err != nil {
 			return err
 		}
-	}
-	if o.keeper != keeperOnly {
-		if err := o.certs.serve(ctx, mgr, o.namespace); err != nil {
+		if err := o.certs.keep(mgr, o.namespace); err != nil {
 			return err
 		}
 	}
@@ -81,11 +83,7 @@ func (o *options) Run(ctx context.Context) error {
 	return nil
 }
 
-func newManager(config *rest.Config, o *options) (manager.Manager, error) {
-	scheme := runtime.NewScheme()
-	if err := errors.Join(v1beta1.AddToScheme(scheme), corev1.AddToScheme(scheme), authorizationv1.AddToScheme(scheme)); err != nil {
-		return nil, fmt.Errorf("cannot register the API: %w", err)
-	}
+func newServer(o *options) (*drainedServer, error) {
 	tlsOptions, err := o.certs.tls()
 	if err != nil {
 		return nil, err
@@ -97,6 +95,14 @@ func newManager(config *rest.Config, o *options) (manager.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
+	return &drainedServer{drain: &o.drain, Server: hooks}, nil
+}
+
+func newManager(config *rest.Config, o *options, hooks *drainedServer) (manager.Manager, error) {
+	scheme := runtime.NewScheme()
+	if err := errors.Join(v1beta1.AddToScheme(scheme), corev1.AddToScheme(scheme), authorizationv1.AddToScheme(scheme)); err != nil {
+		return nil, fmt.Errorf("cannot register the API: %w", err)
+	}
 	served, err := o.metrics.Server()
 	if err != nil {
 		return nil, err
@@ -106,7 +112,7 @@ func newManager(config *rest.Config, o *options) (manager.Manager, error) {
 		Cache:                  cache.Options{DefaultTransform: webhook.Slim},
 		Metrics:                served,
 		HealthProbeBindAddress: o.healthAddress,
-		WebhookServer:          drainedServer{drain: &o.drain, Server: hooks},
+		WebhookServer:          hooks,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("cannot set up: %w", err)
@@ -116,7 +122,10 @@ func newManager(config *rest.Config, o *options) (manager.Manager, error) {
 
 // serveHooks serves admission, ready once the caches are filled and the port
 // answers.
-func serveHooks(ctx context.Context, mgr manager.Manager, o *options) error {
+func serveHooks(ctx context.Context, mgr manager.Manager, o *options, server *drainedServer) (err error) {
+	if server.certificate, err = o.certs.serve(mgr, o.namespace); err != nil {
+		return err
+	}
 	if err := watch(ctx, mgr, webhook.Watched()); err != nil {
 		return err
 	}

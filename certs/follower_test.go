@@ -1,0 +1,169 @@
+package certs
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/utils/clock"
+)
+
+// A serving process that starts before there is a Secret waits and says for what, serves
+// what comes, and goes on with it when the keeper and the Secret are gone. It writes
+// nothing.
+func TestFollowerOnlyReads(t *testing.T) {
+	t.Parallel()
+	client := fake.NewClientset(mutatingHooks(), validatingHooks())
+	served := make(chan struct{}, 10)
+	f := NewFollower(FollowerOptions{
+		Client: client, Namespace: ns, Secret: "kept", Configurations: "hooks", Dir: t.TempDir(),
+		Served: func() { served <- struct{}{} }, Clock: clock.RealClock{}, Log: logr.Discard(),
+	})
+	run(t, f.Start)
+	soon(t, func() bool {
+		err := f.Check(nil)
+		return err != nil && strings.Contains(err.Error(), `Secret "ns/kept" is not there`)
+	}, "it says what it waits for")
+	assert.Empty(t, served)
+
+	require.NoError(t, client.Tracker().Add(emptyAuthority()))
+	require.NoError(t, client.Tracker().Add(emptySecret()))
+	keeper := newReplica(t, client, nil)
+	keeper.settled(t)
+	soon(t, func() bool { return f.Check(nil) == nil }, "it serves what came")
+	<-served
+
+	require.NoError(t, client.CoreV1().Secrets(ns).Delete(t.Context(), "kept", metav1.DeleteOptions{}))
+	again := newFollower(client, f.options.Dir, logr.Discard())
+	_, err := again.round(t.Context(), keeper.live())
+	require.ErrorContains(t, err, "is not there")
+	require.NoError(t, again.Check(nil), "what it served before it was started again is trusted still")
+}
+
+func TestFollowerWritesNothing(t *testing.T) {
+	t.Parallel()
+	client := fake.NewClientset(emptyAuthority(), emptySecret(), mutatingHooks(), validatingHooks())
+	keeper := newReplica(t, client, nil)
+	keeper.settled(t)
+	client.ClearActions()
+	f := newFollower(client, t.TempDir(), logr.Discard())
+	_, err := f.round(t.Context(), keeper.live())
+	require.NoError(t, err)
+	require.NoError(t, f.Check(nil))
+	for _, action := range client.Actions() {
+		assert.Equal(t, "get", action.GetVerb())
+		assert.NotContains(t, action.(clienttesting.GetAction).GetName(), "authority")
+	}
+}
+
+// The authority's key is in its own Secret alone.
+func TestTheKeyIsTheKeepers(t *testing.T) {
+	t.Parallel()
+	client := fake.NewClientset(emptyAuthority(), emptySecret(), mutatingHooks(), validatingHooks())
+	newReplica(t, client, nil).settled(t)
+	assert.Equal(t, []string{CAFile, CertFile, KeyFile}, keysOf(t, client, "kept"))
+	assert.Equal(t, []string{CAFile, caKeyFile, leavingFile}, append(keysOf(t, client, "authority"), leavingFile))
+}
+
+func keysOf(t *testing.T, client *fake.Clientset, name string) (keys []string) {
+	t.Helper()
+	secret, err := client.CoreV1().Secrets(ns).Get(t.Context(), name, metav1.GetOptions{})
+	require.NoError(t, err)
+	for key, content := range secret.Data {
+		if len(content) > 0 {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// lastRelease is the Secret as v0.2 wrote it, with the key, and what it has the
+// configurations carry.
+func lastRelease(t *testing.T) (*corev1.Secret, Issued) {
+	t.Helper()
+	issued, err := Issue("v0.2", []string{host}, time.Now(), 365*24*time.Hour)
+	require.NoError(t, err)
+	secret := emptySecret()
+	secret.Data = map[string][]byte{CAFile: issued.CA.Cert, caKeyFile: issued.CA.Key, CertFile: issued.Leaf.Cert, KeyFile: issued.Leaf.Key}
+	return secret, issued
+}
+
+// An upgrade: the key that webhook pods could read goes, and signs nothing any more; the
+// authority that it was of stays trusted beside the new one, so pods of both releases are
+// trusted all the while.
+func TestUpgradeTakesTheKeyOut(t *testing.T) {
+	t.Parallel()
+	secret, issued := lastRelease(t)
+	mutating, validating := mutatingHooks(), validatingHooks()
+	for i := range mutating.Webhooks {
+		mutating.Webhooks[i].ClientConfig.CABundle = issued.CA.Cert
+	}
+	validating.Webhooks[0].ClientConfig.CABundle = issued.CA.Cert
+	client := fake.NewClientset(emptyAuthority(), secret, mutating, validating)
+	keeper := newReplica(t, client, nil)
+
+	before := newFollower(client, t.TempDir(), logr.Discard())
+	_, err := before.round(t.Context(), keeper.live())
+	require.NoError(t, err)
+	require.NoError(t, before.Check(nil), "a new pod serves, and is trusted, before there is a keeper")
+
+	old := first(issued.CA.Cert)
+	for step := range 4 {
+		_, err := keeper.round(t.Context(), keeper.live())
+		require.NoError(t, err)
+		w := world{}
+		require.NoError(t, w.configure(t.Context(), keeper.live(), "hooks"))
+		assert.True(t, carriedByAll(w.seen.bundles, old), "step %d: the old authority is trusted", step)
+		after := newFollower(client, t.TempDir(), logr.Discard())
+		_, err = after.round(t.Context(), keeper.live())
+		require.NoError(t, err)
+		require.NoError(t, after.Check(nil), "step %d: what the Secret holds is trusted whenever a pod starts", step)
+	}
+	assert.Equal(t, []string{CAFile, CertFile, KeyFile}, keysOf(t, client, "kept"))
+	moved, err := client.CoreV1().Secrets(ns).Get(t.Context(), "authority", metav1.GetOptions{})
+	require.NoError(t, err)
+	assert.NotEqual(t, issued.CA.Key, moved.Data[caKeyFile], "whoever read the old key can sign nothing that lasts")
+	leaving := decodeLeaving(moved.Data[leavingFile])
+	require.Len(t, leaving, 1)
+	assert.True(t, leaving[0].cert.Equal(old))
+}
+
+// A leaf that is trusted is not replaced by one of an authority that could not be put
+// into the configurations.
+func TestLeafWaitsForTheConfigurations(t *testing.T) {
+	t.Parallel()
+	client := fake.NewClientset(emptyAuthority(), emptySecret(), mutatingHooks(), validatingHooks())
+	keeper := newReplica(t, client, nil)
+	keeper.settled(t)
+	kept := func(name string) *corev1.Secret {
+		secret, err := client.CoreV1().Secrets(ns).Get(t.Context(), name, metav1.GetOptions{})
+		require.NoError(t, err)
+		return secret
+	}
+	before := kept("kept").Data
+	authority := kept("authority")
+	delete(authority.Data, caKeyFile)
+	_, err := client.CoreV1().Secrets(ns).Update(t.Context(), authority, metav1.UpdateOptions{})
+	require.NoError(t, err)
+	client.PrependReactor("patch", "validatingwebhookconfigurations", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "validatingwebhookconfigurations"}, "hooks", nil)
+	})
+	_, err = keeper.round(t.Context(), keeper.live())
+	require.NoError(t, err)
+	assert.NotEmpty(t, kept("authority").Data[caKeyFile], "a new authority is remembered first")
+	_, err = keeper.round(t.Context(), keeper.live())
+	require.ErrorContains(t, err, "cannot put the authority into")
+	assert.Equal(t, before, kept("kept").Data)
+}

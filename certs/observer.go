@@ -1,0 +1,100 @@
+package certs
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"golang.org/x/time/rate"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/clock"
+)
+
+// An observer watches the named Secrets and the two hook configurations, and repeats a
+// round when one of them changes, or when the round asked for it.
+type observer struct {
+	client                    kubernetes.Interface
+	namespace, configurations string
+	// secrets are names; an empty one is none.
+	secrets []string
+	log     logr.Logger
+	clock   clock.Clock
+	// failure is the message of a round that failed.
+	failure string
+
+	informers sync.WaitGroup
+}
+
+// A round reads from a source, does what is due, and says how long to wait for the next
+// if nothing changes.
+type round func(ctx context.Context, from source) (time.Duration, error)
+
+const (
+	// retryFirst and retryMost bound how long a failed round waits for the next.
+	retryFirst = 500 * time.Millisecond
+	retryMost  = 30 * time.Second
+	// conflictPause is about what a change takes to be seen.
+	conflictPause = 100 * time.Millisecond
+	// longestPause bounds how long a clock that jumps goes unnoticed.
+	longestPause = time.Minute
+)
+
+// run repeats the round until ctx ends.
+func (o *observer) run(ctx context.Context, do round) error {
+	defer o.informers.Wait()
+	changes := make(chan struct{}, 1)
+	from, err := o.follow(ctx, func() {
+		select {
+		case changes <- struct{}{}:
+		default:
+		}
+	})
+	if err != nil {
+		return ignoreEnd(ctx, err)
+	}
+	// Whoever fights over a bundle with us gets no more than this.
+	pace := rate.NewLimiter(rate.Every(200*time.Millisecond), 10)
+	retry := retryFirst
+	for pace.Wait(ctx) == nil {
+		pause, err := do(ctx, from)
+		if ended(ctx) {
+			break
+		}
+		if err != nil {
+			pause, retry = o.failed(err, retry)
+		}
+		if err == nil {
+			retry = retryFirst
+		}
+		timer := o.clock.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+		case <-changes:
+		case <-timer.C():
+		}
+		timer.Stop()
+	}
+	return nil
+}
+
+// failed logs an error, and says how long to wait now, and after the next. Another
+// replica that was faster is none: its write comes as a change.
+func (o *observer) failed(err error, retry time.Duration) (now, next time.Duration) {
+	if apierrors.IsConflict(err) {
+		return conflictPause, retry
+	}
+	o.log.Error(err, o.failure, "retryAfter", retry.String())
+	return retry, min(2*retry, retryMost)
+}
+
+// ignoreEnd is err, unless it is that of a process that is told to end.
+func ignoreEnd(ctx context.Context, err error) error {
+	if ended(ctx) {
+		return nil
+	}
+	return err
+}
+
+func ended(ctx context.Context) bool { return ctx.Err() != nil }
