@@ -173,7 +173,8 @@ generate: ## Write the generated files anew
 	$(CONTROLLER_GEN) object paths=./api/...
 	$(CONTROLLER_GEN) crd paths=./api/... output:crd:dir=deploy/crds
 	$(CONTROLLER_GEN) webhook paths=./deploy output:webhook:dir=deploy/hooks
-	$(CONTROLLER_GEN) rbac:roleName=defaultplan-webhook paths=./webhook/... output:rbac:dir=deploy/rbac
+	$(CONTROLLER_GEN) rbac:roleName=defaultplan-webhook paths=./webhook output:rbac:dir=deploy/rbac
+	$(CONTROLLER_GEN) rbac:roleName=defaultplan-keeper,fileName=keeper_cluster_role.yaml paths=./webhook/keeper output:rbac:dir=deploy/rbac
 	$(CONTROLLER_GEN) rbac:roleName=defaultplan-controller,fileName=controller_role.yaml paths=./osb/... output:rbac:dir=deploy/rbac
 	$(GO) run ./certs/generate > deploy/certs/cert-manager/certificates.yaml
 	$(GO) run ./deploy/generate

@@ -30,13 +30,13 @@ labels:
 {{- with $image.digest }}@{{ . }}{{ end }}
 {{- end }}
 
-{{/* "true" where the webhook issues its own certificates, or still may: its Secret and
+{{/* "true" where the keeper issues the certificates, or still may: its Secrets and
 its rights stay until the configurations trust cert-manager's alone. */}}
 {{- define "defaultplan.certs.managed" -}}
 {{- if or (eq .Values.certs.mode "managed") (not .Values.certs.certManager.inject) }}true{{ end }}
 {{- end }}
 
-{{/* "true" from when the webhook has cert-manager's authority trusted beside its own until
+{{/* "true" from when the keeper has cert-manager's authority trusted beside its own until
 the last pod that did is replaced: so long it reads cert-manager's Secret. */}}
 {{- define "defaultplan.certs.switch" -}}
 {{- if and (include "defaultplan.certs.managed" .) (or .Values.certs.certManager.issue (eq .Values.certs.mode "cert-manager")) }}true{{ end }}

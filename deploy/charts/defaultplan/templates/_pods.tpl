@@ -87,12 +87,14 @@ tolerations:
 {{- end }}
 {{- end }}
 
-{{/* A container but for its arguments, ports and what else is its own: dict "root" "component" "values". */}}
+{{/* A container but for its arguments, ports and what else is its own: dict "root" "component" "values",
+and "program" where the image is called otherwise. */}}
 {{- define "defaultplan.container" -}}
+{{- $program := .program | default .component -}}
 name: {{ .component }}
-image: {{ include "defaultplan.image" . }}
+image: {{ include "defaultplan.image" (dict "root" .root "component" $program) }}
 imagePullPolicy: {{ .root.Values.images.pullPolicy }}
-command: [/{{ .component }}]
+command: [/{{ $program }}]
 env:
 # So that no argument names the namespace, which can be another.
 - name: NAMESPACE
