@@ -90,17 +90,17 @@ func TestFlowsAreTheAccounts(t *testing.T) {
 			Namespace: "defaultplan-system", Name: name,
 		}}
 	}
-	webhook, controller := account("defaultplan-webhook"), account("defaultplan-controller")
+	webhook, keeper, controller := account("defaultplan-webhook"), account("defaultplan-keeper"), account("defaultplan-controller")
 	for name, tc := range map[string]struct {
 		reason, level string
 		precedence    int32
 		subjects      []flowcontrolv1.Subject
 		verbs         []string
 	}{
-		"defaultplan-leases":     {reason: "whoever leads goes on", level: "leader-election", precedence: 790, subjects: []flowcontrolv1.Subject{webhook, controller}, verbs: []string{"get", "create", "update"}},
+		"defaultplan-leases":     {reason: "whoever leads goes on", level: "leader-election", precedence: 790, subjects: []flowcontrolv1.Subject{keeper, controller}, verbs: []string{"get", "create", "update"}},
 		"defaultplan-webhook":    {reason: "nothing that calls a hook", level: "defaultplan-webhook", precedence: 800, subjects: []flowcontrolv1.Subject{webhook}, verbs: []string{"get", "list"}},
 		"defaultplan-controller": {reason: "all of it", level: "defaultplan-controller", precedence: 800, subjects: []flowcontrolv1.Subject{controller}, verbs: []string{"*"}},
-		"defaultplan-keeper":     {reason: "the rest, which calls hooks", level: "defaultplan-controller", precedence: 810, subjects: []flowcontrolv1.Subject{webhook}, verbs: []string{"*"}},
+		"defaultplan-keeper":     {reason: "the rest, which calls hooks", level: "defaultplan-controller", precedence: 810, subjects: []flowcontrolv1.Subject{keeper, webhook}, verbs: []string{"*"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -24,6 +24,14 @@ func deployment(t *testing.T, all objects, component string) *appsv1.Deployment 
 	return found
 }
 
+// program is the binary of a component: the keeper is the webhook's.
+func program(component string) string {
+	if component == "keeper" {
+		return "webhook"
+	}
+	return component
+}
+
 // argumentsOf are those of a component's container, with the variables of its
 // environment put in as the kubelet does.
 func argumentsOf(t *testing.T, all objects, component string) []string {
@@ -31,7 +39,7 @@ func argumentsOf(t *testing.T, all objects, component string) []string {
 	pod := deployment(t, all, component).Spec.Template.Spec
 	require.Len(t, pod.Containers, 1)
 	container := pod.Containers[0]
-	assert.Equal(t, []string{"/" + component}, container.Command)
+	assert.Equal(t, []string{"/" + program(component)}, container.Command)
 	var namespaced []corev1.EnvVar
 	for _, variable := range container.Env {
 		if variable.ValueFrom != nil && variable.ValueFrom.FieldRef != nil && variable.ValueFrom.FieldRef.FieldPath == "metadata.namespace" {
@@ -67,16 +75,16 @@ func TestBinariesTakeTheArguments(t *testing.T) {
 		"CertManager": kustomization(t, "overlays/cert-manager"),
 		"EveryValue":  chart(t, "helm", "defaultplan-system", everything...),
 	} {
-		for _, component := range []string{"webhook", "controller"} {
+		for _, component := range []string{"webhook", "keeper", "controller"} {
 			t.Run(name+"/"+component, func(t *testing.T) {
 				t.Parallel()
 				arguments := argumentsOf(t, all, component)
-				_, help, _ := run(t, component, "--help")
+				_, help, _ := run(t, program(component), "--help")
 				for _, argument := range arguments {
 					flag, _, _ := strings.Cut(argument, "=")
 					assert.Regexp(t, `(?m)^ +`+regexp.QuoteMeta(flag)+` `, help, "the flag of %s", argument)
 				}
-				_, said, err := run(t, component, append(arguments, "--kubeconfig=/there/is/none")...)
+				_, said, err := run(t, program(component), append(arguments, "--kubeconfig=/there/is/none")...)
 				require.Error(t, err)
 				assert.Contains(t, said, "--kubeconfig")
 				for _, argument := range arguments {

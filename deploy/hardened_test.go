@@ -22,7 +22,7 @@ import (
 // TestPodsAreHardened: what a pod may not do, and what keeps it there.
 func TestPodsAreHardened(t *testing.T) {
 	t.Parallel()
-	for component, grace := range map[string]int64{"webhook": 30, "controller": 120} {
+	for component, grace := range map[string]int64{"webhook": 30, "keeper": 30, "controller": 120} {
 		t.Run(component, func(t *testing.T) {
 			t.Parallel()
 			workload := deployment(t, defaults(t), component)
@@ -150,7 +150,7 @@ func flagOf(t *testing.T, args []string, flag string) string {
 func TestServicesSelectThePods(t *testing.T) {
 	t.Parallel()
 	for name, component := range map[string]string{
-		"defaultplan-webhook": "webhook", "defaultplan-webhook-metrics": "webhook", "defaultplan-controller-metrics": "controller",
+		"defaultplan-webhook": "webhook", "defaultplan-webhook-metrics": "webhook", "defaultplan-keeper-metrics": "keeper", "defaultplan-controller-metrics": "controller",
 	} {
 		service := &corev1.Service{}
 		require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(defaults(t)["Service defaultplan-system/"+name].Object, service))

@@ -36,5 +36,5 @@ func TestTheChartMonitorsTheSame(t *testing.T) {
 			assert.Empty(t, cmp.Diff(object.Object["spec"], rendered[name].Object["spec"]), "%s: %s", file, name)
 		}
 	}
-	assert.Equal(t, map[string]int{"ServiceMonitor": 2, "PrometheusRule": 1}, compared)
+	assert.Equal(t, map[string]int{"ServiceMonitor": 3, "PrometheusRule": 1}, compared)
 }

@@ -134,7 +134,7 @@ func TestCatalogViewSeesNoNamespace(t *testing.T) {
 	}
 }
 
-// TestMetricsRights: both daemons may ask who reads their metrics, and a user bound to
+// TestMetricsRights: the daemons may ask who reads their metrics, and a user bound to
 // the reader's role may read them, and nothing else.
 func TestMetricsRights(t *testing.T) {
 	t.Parallel()
@@ -153,26 +153,51 @@ func TestMetricsRights(t *testing.T) {
 	for _, subject := range binding.Subjects {
 		accounts = append(accounts, subject.Kind+" "+subject.Namespace+"/"+subject.Name)
 	}
-	assert.Equal(t, []string{"ServiceAccount defaultplan-system/defaultplan-controller", "ServiceAccount defaultplan-system/defaultplan-webhook"}, accounts)
+	assert.Equal(t, []string{"ServiceAccount defaultplan-system/defaultplan-controller", "ServiceAccount defaultplan-system/defaultplan-keeper", "ServiceAccount defaultplan-system/defaultplan-webhook"}, accounts)
 
 	reader := clusterRoles(t, "rbac/metrics_reader_role.yaml")["defaultplan-metrics-reader"]
 	assert.Equal(t, []rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}}}, reader.Rules)
 	assert.Empty(t, reader.Labels, "it is in none of the cluster's own roles")
 }
 
-// TestWebhooksOwnRights: what admission reads, and no Secret.
+// TestWebhooksOwnRights: the webhook's pods read what admission reads, keep no instance in
+// memory, and write nothing but questions about rights.
 func TestWebhooksOwnRights(t *testing.T) {
 	t.Parallel()
 	role := clusterRoles(t, "rbac/role.yaml")["defaultplan-webhook"]
 	for _, resource := range []string{
 		"clusterserviceclasses", "clusterserviceplans", "clusterservicetypes", "serviceclasses", "serviceplans", "servicetypes",
-		"serviceinstances", "provisioningpolicies", "bindingpolicies",
+		"servicebindings", "provisioningpolicies", "bindingpolicies",
 	} {
 		for _, verb := range []string{"get", "list", "watch"} {
 			assert.True(t, grants(&role, verb, resource), "%s %s", verb, resource)
 		}
 	}
-	var others []string
+	assert.True(t, grants(&role, "list", "serviceinstances"))
+	assert.False(t, grants(&role, "watch", "serviceinstances"), "an informer would hold them all")
+	for _, rule := range role.Rules {
+		for _, verb := range rule.Verbs {
+			if !slices.Contains([]string{"get", "list", "watch"}, verb) {
+				assert.Equal(t, []string{"subjectaccessreviews"}, rule.Resources, "it may %s", verb)
+			}
+		}
+	}
+	assert.ElementsMatch(t, []string{"get,list,watch namespaces", "create subjectaccessreviews"}, othersOf(&role))
+}
+
+// TestKeepersOwnRights: beside our kinds it reads namespaces and writes events; its Lease
+// and its Secrets are granted by name.
+func TestKeepersOwnRights(t *testing.T) {
+	t.Parallel()
+	role := clusterRoles(t, "rbac/keeper_cluster_role.yaml")["defaultplan-keeper"]
+	for _, resource := range []string{"serviceinstances", "servicebindings", "clusterserviceplans", "clusterservicetypes", "servicetypes/status"} {
+		assert.True(t, grants(&role, "patch", resource), resource)
+	}
+	assert.ElementsMatch(t, []string{"create,patch events", "get,list,watch namespaces"}, othersOf(&role))
+}
+
+// othersOf is what a role grants of the kinds of others.
+func othersOf(role *rbacv1.ClusterRole) (others []string) {
 	for _, rule := range role.Rules {
 		if slices.Contains(rule.APIGroups, api.GroupName) {
 			continue
@@ -181,5 +206,5 @@ func TestWebhooksOwnRights(t *testing.T) {
 			others = append(others, strings.Join(rule.Verbs, ",")+" "+resource)
 		}
 	}
-	assert.ElementsMatch(t, []string{"create,patch events", "get,list,watch namespaces", "create subjectaccessreviews"}, others)
+	return others
 }

@@ -24,9 +24,11 @@ type valueCase struct {
 
 const (
 	webhook    = "~Deployment defaultplan-system/defaultplan-webhook"
+	keeper     = "~Deployment defaultplan-system/defaultplan-keeper"
 	controller = "~Deployment defaultplan-system/defaultplan-controller"
 
 	webhookPolicy    = "~NetworkPolicy defaultplan-system/defaultplan-webhook"
+	keeperPolicy     = "~NetworkPolicy defaultplan-system/defaultplan-keeper"
 	controllerPolicy = "~NetworkPolicy defaultplan-system/defaultplan-controller"
 )
 
@@ -34,20 +36,20 @@ var digest = "sha256:" + strings.Repeat("0", 64)
 
 // sharedCases are those of values that all pods have.
 var sharedCases = map[string]valueCase{
-	"images.registry":   {"an own registry", []string{`images.registry="registry.example:5000/mirror"`}, []string{webhook, controller}, `"image":"registry.example:5000/mirror/defaultplan/`},
-	"images.tag":        {"another build", []string{`images.tag="v9"`}, []string{webhook, controller}, `:v9"`},
-	"images.pullPolicy": {"a tag that moves", []string{`images.pullPolicy="Always"`}, []string{webhook, controller}, `"imagePullPolicy":"Always"`},
+	"images.registry":   {"an own registry", []string{`images.registry="registry.example:5000/mirror"`}, []string{webhook, keeper, controller}, `"image":"registry.example:5000/mirror/defaultplan/`},
+	"images.tag":        {"another build", []string{`images.tag="v9"`}, []string{webhook, keeper, controller}, `:v9"`},
+	"images.pullPolicy": {"a tag that moves", []string{`images.pullPolicy="Always"`}, []string{webhook, keeper, controller}, `"imagePullPolicy":"Always"`},
 	"images.pullSecrets": {
-		"a registry that asks who pulls", []string{`images.pullSecrets=["mine"]`}, []string{webhook, controller}, `"imagePullSecrets":[{"name":"mine"}]`,
+		"a registry that asks who pulls", []string{`images.pullSecrets=["mine"]`}, []string{webhook, keeper, controller}, `"imagePullSecrets":[{"name":"mine"}]`,
 	},
-	"runAsUser": {"a platform that chooses", []string{`runAsUser=null`}, []string{webhook, controller}, `"securityContext":{"runAsNonRoot":true,"seccompProfile"`},
+	"runAsUser": {"a platform that chooses", []string{`runAsUser=null`}, []string{webhook, keeper, controller}, `"securityContext":{"runAsNonRoot":true,"seccompProfile"`},
 	"priorityClass.create": {
 		"a class of the cluster", []string{`priorityClass.create=false`, `priorityClass.name="system-cluster-critical"`},
-		[]string{"-PriorityClass defaultplan", webhook, controller}, `"priorityClassName":"system-cluster-critical"`,
+		[]string{"-PriorityClass defaultplan", webhook, keeper, controller}, `"priorityClassName":"system-cluster-critical"`,
 	},
 	"priorityClass.name": {
 		"the name is taken", []string{`priorityClass.name="mine"`},
-		[]string{"-PriorityClass defaultplan", "+PriorityClass mine", webhook, controller}, `"priorityClassName":"mine"`,
+		[]string{"-PriorityClass defaultplan", "+PriorityClass mine", webhook, keeper, controller}, `"priorityClassName":"mine"`,
 	},
 	"priorityClass.value": {"others are worth more", []string{`priorityClass.value=7`}, []string{"~PriorityClass defaultplan"}, `"value":7`},
 	"metrics.secure": {
@@ -59,11 +61,11 @@ var sharedCases = map[string]valueCase{
 	},
 	"tracing.endpoint": {
 		"the webhook's policy lets it speak to the collector", []string{`tracing.endpoint="collector:4317"`},
-		[]string{webhookPolicy, webhook, controller}, `"--tracing-endpoint=collector:4317"`,
+		[]string{webhookPolicy, keeperPolicy, webhook, keeper, controller}, `"--tracing-endpoint=collector:4317"`,
 	},
 	"tracing.samplingRatePerMillion": {
 		"a number that must not become 1e+06", []string{`tracing.endpoint="collector:4317"`, `tracing.samplingRatePerMillion=1000000`},
-		[]string{webhookPolicy, webhook, controller}, `"--tracing-sampling-rate-per-million=1000000"`,
+		[]string{webhookPolicy, keeperPolicy, webhook, keeper, controller}, `"--tracing-sampling-rate-per-million=1000000"`,
 	},
 }
 
@@ -106,7 +108,7 @@ var ownCases = map[string]valueCase{
 		"what is meant to wait must not be refused by a policy", []string{`webhook.unresolved="wait"`}, append(guardCase("undecided"), webhook), `"--unresolved=wait"`,
 	},
 	"webhook.schemaCheck":    {"schemas that are wrong", []string{`webhook.schemaCheck="warn"`}, []string{webhook}, `"--schema-check=warn"`},
-	"webhook.featureGates":   {"as the retired catalog did", []string{`webhook.featureGates={"SuggestedPlans":false}`}, []string{webhook}, `"--feature-gates=SuggestedPlans=false"`},
+	"webhook.featureGates":   {"as the retired catalog did", []string{`webhook.featureGates={"SuggestedPlans":false}`}, []string{webhook, keeper}, `"--feature-gates=SuggestedPlans=false"`},
 	"webhook.preStopSeconds": {"slow nodes", []string{`webhook.preStopSeconds=9`}, []string{webhook}, `"preStop":{"sleep":{"seconds":9}}`},
 	"webhook.drainSeconds":   {"many API servers", []string{`webhook.drainSeconds=9`}, []string{webhook}, `"--drain-time=9s"`},
 
@@ -143,10 +145,10 @@ var ownCases = map[string]valueCase{
 	"controller.osbAPIVersion":          {"an old broker", []string{`controller.osbAPIVersion="2.16"`}, []string{controller}, `"--osb-api-version=2.16"`},
 
 	"networkPolicy.enabled":        {"a network of another kind", []string{`networkPolicy.enabled=false`}, named("-NetworkPolicy defaultplan-system/defaultplan-", "controller", "webhook"), ""},
-	"networkPolicy.apiServerPorts": {"another port", []string{`networkPolicy.apiServerPorts=[8443]`}, []string{webhookPolicy}, `"egress":[{"ports":[{"port":8443,`},
+	"networkPolicy.apiServerPorts": {"another port", []string{`networkPolicy.apiServerPorts=[8443]`}, []string{webhookPolicy, keeperPolicy}, `"egress":[{"ports":[{"port":8443,`},
 	"networkPolicy.metricsFrom.matchLabels.metrics": {
 		"other namespaces", []string{`networkPolicy.metricsFrom.matchLabels={"metrics":null,"team":"a"}`},
-		[]string{webhookPolicy, controllerPolicy}, `"namespaceSelector":{"matchLabels":{"team":"a"}}`,
+		[]string{webhookPolicy, keeperPolicy, controllerPolicy}, `"namespaceSelector":{"matchLabels":{"team":"a"}}`,
 	},
 	"policies.undecided":          {"not wanted", []string{`policies.undecided=false`}, guardCase("undecided"), ""},
 	"policies.unrecorded":         {"not wanted", []string{`policies.unrecorded=false`}, guardCase("unrecorded"), ""},

@@ -15,7 +15,7 @@ const (
 )
 
 // certificates are the changes that add cert-manager's objects, and managed those that
-// take away what the webhook needs to make its own. switching are those that let it read
+// take away what the keeper and the webhook need for our own. switching are those that let the keeper read
 // cert-manager's Secret.
 var certificates, managed, switching = each("+", "certs/cert-manager"), each("-", "certs/managed"), each("+", "certs/switch")
 
@@ -23,20 +23,20 @@ var certificates, managed, switching = each("+", "certs/cert-manager"), each("-"
 var certCases = map[string]valueCase{
 	"certs.certManager.issue": {
 		"first step: cert-manager's is issued, and trusted too; the pods still serve their own", []string{`certs.certManager.issue=true`},
-		with(certificates, with(switching, webhook)...), `"--certs-also-trust=defaultplan-webhook-tls"`,
+		with(certificates, with(switching, keeper)...), `"--certs-also-trust=defaultplan-webhook-tls"`,
 	},
 	"certs.certManager.inject": {
 		"second step: the pods serve cert-manager's; the configurations are left as they are, and so is what old pods need",
-		[]string{`certs.mode="cert-manager"`, `certs.certManager.inject=false`}, with(certificates, with(switching, webhook)...), `"secret":{"secretName":"defaultplan-webhook-tls"}`,
+		[]string{`certs.mode="cert-manager"`, `certs.certManager.inject=false`}, with(certificates, with(switching, webhook, keeper)...), `"secret":{"secretName":"defaultplan-webhook-tls"}`,
 	},
 	"certs.mode": {
 		"third step: only cert-manager's is trusted, and nothing else is left", []string{`certs.mode="cert-manager"`},
-		with(certificates, with(managed, webhook, mutating, validating)...),
+		with(certificates, with(managed, webhook, keeper, mutating, validating)...),
 		`"cert-manager.io/inject-ca-from":"defaultplan-system/defaultplan-webhook"`,
 	},
 	"certs.certManager.issuerRef": {
 		"an issuer of the cluster takes the place of the chain", []string{`certs.certManager.issue=true`, `certs.certManager.issuerRef={"kind":"ClusterIssuer","name":"corporate"}`},
-		with(switching, "+Certificate defaultplan-system/defaultplan-webhook", webhook), `"issuerRef":{"kind":"ClusterIssuer","name":"corporate"}`,
+		with(switching, "+Certificate defaultplan-system/defaultplan-webhook", keeper), `"issuerRef":{"kind":"ClusterIssuer","name":"corporate"}`,
 	},
 	"certs.clientCA.configMap": {
 		"only the API server is answered", []string{`certs.clientCA.configMap="clients"`}, []string{webhook}, `"--client-ca-file=/run/defaultplan/client-ca/ca.crt"]`,

@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	webhookUser    = "system:serviceaccount:defaultplan-system:defaultplan-webhook"
+	keeperUser     = "system:serviceaccount:defaultplan-system:defaultplan-keeper"
 	controllerUser = "system:serviceaccount:defaultplan-system:defaultplan-controller"
 )
 
@@ -33,9 +33,9 @@ func forbidden(t *testing.T, err error, says, what string) {
 	require.ErrorContains(t, err, says, what)
 }
 
-// TestStolenTokenOfTheWebhook: who has it changes of hook configurations the caBundle, and
+// TestStolenTokenAndTheHooks: who has the keeper's changes of hook configurations the caBundle, and
 // adds no hook that would be sent other people's Secrets.
-func TestStolenTokenOfTheWebhook(t *testing.T) {
+func TestStolenTokenAndTheHooks(t *testing.T) {
 	t.Parallel()
 	e := env.New(t)
 	// The stack makes its certificates itself: the right is that of deploy/certs/managed, and more.
@@ -46,8 +46,8 @@ func TestStolenTokenOfTheWebhook(t *testing.T) {
 		nowhere("first.example.com"), nowhere("second.example.com"),
 	}}
 	e.Create(role, hooks)
-	e.GrantClusterRole(webhookUser, role.Name)
-	thief := e.As(webhookUser)
+	e.GrantClusterRole(keeperUser, role.Name)
+	thief := e.As(keeperUser)
 
 	issued, err := certs.Issue("x", []string{"x"}, time.Now(), time.Hour)
 	require.NoError(t, err)
@@ -55,7 +55,7 @@ func TestStolenTokenOfTheWebhook(t *testing.T) {
 	change := func(patch string) error {
 		return thief.Client().Patch(t.Context(), hooks.DeepCopy(), env.RawPatch(types.JSONPatchType, patch))
 	}
-	const says = "of a hook configuration the webhook may change the caBundle, and nothing else"
+	const says = "of a hook configuration the keeper may change the caBundle, and nothing else"
 	require.NoError(t, change(`[{"op":"add","path":"/webhooks/1/clientConfig/caBundle","value":"`+bundle+`"}]`))
 	for what, patch := range map[string]string{
 		"another hook":      `[{"op":"copy","from":"/webhooks/0","path":"/webhooks/-"},{"op":"replace","path":"/webhooks/2/name","value":"third.example.com"}]`,
@@ -92,7 +92,7 @@ func TestStolenTokenOfTheKeeper(t *testing.T) {
 	t.Parallel()
 	e := env.New(t)
 	e.AddCatalog(env.Class{Namespace: e.Namespace, Name: "db", ServiceType: "sql"}, env.Plan{Namespace: e.Namespace, Name: "small", Class: "db"})
-	thief := e.As(webhookUser)
+	thief := e.As(keeperUser)
 	plan := &api.ServicePlan{ObjectMeta: e.Meta("small")}
 	const says = "of a class or plan the keeper may write the annotation that marks a default, and nothing else"
 	for what, patch := range map[string]string{

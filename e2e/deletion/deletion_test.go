@@ -31,7 +31,7 @@ func TestDeletionWithTheWebhookUp(t *testing.T) {
 	deletes(o.Env, "waiting")
 	deletesNamespace(o.Env)
 	for _, line := range o.Decisions(0) {
-		if line.User == env.WebhookUser {
+		if line.User == env.KeeperUser {
 			continue
 		}
 		assert.Equal(t, "CREATE", line.Operation, "the webhook is never called for the finalizer: %+v", line)

@@ -13,6 +13,7 @@ import (
 const (
 	ControllerUser = "system:serviceaccount:defaultplan-system:defaultplan-controller"
 	WebhookUser    = "system:serviceaccount:defaultplan-system:defaultplan-webhook"
+	KeeperUser     = "system:serviceaccount:defaultplan-system:defaultplan-keeper"
 )
 
 // As is the same environment with the client of a user, by impersonation: it has the

@@ -96,7 +96,7 @@ func startKeepers(t *testing.T, s *stack.Stack) *company {
 	t.Helper()
 	c := &company{lease: "defaultplan-keeper"}
 	for _, name := range []string{"keeper-a", "keeper-b"} {
-		m := newMember(t, s, name, "defaultplan-webhook")
+		m := newMember(t, s, name, "defaultplan-keeper")
 		k, err := s.StartKeeperWith(t.Context(), stack.KeeperOptions{Name: name, Kubeconfig: m.proxy.Kubeconfig()})
 		require.NoError(t, err)
 		m.start = func() error { return k.Start(t.Context()) }

@@ -60,7 +60,7 @@ func TestStory(t *testing.T) {
 	t.Log("removed the definitions and the namespaces: nothing is left")
 }
 
-// rotates has the webhook make a new authority, as docs/certificates.md says, and waits
+// rotates has the keeper make a new authority, as docs/certificates.md says, and waits
 // until both configurations trust the new one alone.
 func (c *cluster) rotates() {
 	c.Helper()
@@ -70,7 +70,7 @@ func (c *cluster) rotates() {
 	states, err := c.client.Watch(c.Context(), &admissionregistrationv1.MutatingWebhookConfigurationList{}, client.MatchingFields{"metadata.name": "defaultplan-webhook"})
 	require.NoError(c, err)
 	defer states.Stop()
-	c.kubectl("-n", system, "patch", "secret", "defaultplan-webhook-certs", "--type=json", `--patch=[{"op":"remove","path":"/data"}]`)
+	c.kubectl("-n", system, "patch", "secret", "defaultplan-keeper-ca", "--type=json", `--patch=[{"op":"remove","path":"/data"}]`)
 	c.eventually(func() error {
 		if now := c.trusted(); len(now) != 1 || now[0] == old[0] {
 			return fmt.Errorf("%d authorities are trusted", len(now))

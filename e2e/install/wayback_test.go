@@ -71,7 +71,7 @@ func (c *cluster) goBack() {
 	c.kubectl("apply", "-f", filepath.Join("testdata", "previous.yaml"))
 	c.ready("webhook", 4)
 	c.ready("controller", 3)
-	c.kubectl("-n", system, "scale", "deployment", "defaultplan-webhook", "defaultplan-controller", "--replicas=0")
+	c.kubectl("-n", system, "scale", "deployment", "defaultplan-webhook", "defaultplan-keeper", "defaultplan-controller", "--replicas=0")
 	c.ready("webhook", 2)
 	c.ready("controller", 1)
 	c.settled()

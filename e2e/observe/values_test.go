@@ -125,7 +125,7 @@ func (s *stage) keys(c canaries) {
 		}
 	}
 	require.NotEmpty(s, kept.Data)
-	for _, user := range []string{"webhook", "controller"} {
+	for _, user := range []string{"webhook", "keeper", "controller"} {
 		path, err := s.KubeconfigFor(s.Context(), "system:serviceaccount:defaultplan-system:defaultplan-"+user)
 		require.NoError(s, err)
 		config, err := clientcmd.LoadFromFile(path)

@@ -29,7 +29,7 @@ func TestNothingIsDecidedBeforeThePoliciesAreRead(t *testing.T) {
 	deny := denial(e, api.PlanSubject{ClassName: e.Name("c"), PlanName: e.Name("premium")})
 	e.Create(deny)
 
-	kubeconfig, err := s.KubeconfigFor(t.Context(), env.WebhookUser)
+	kubeconfig, err := s.KubeconfigFor(t.Context(), env.KeeperUser)
 	require.NoError(t, err)
 	proxy, err := s.StartAPIProxy(t.Context(), "starting", kubeconfig)
 	require.NoError(t, err)

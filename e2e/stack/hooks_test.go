@@ -224,8 +224,8 @@ func TestWebhookHasTheShippedRights(t *testing.T) {
 		allowed bool
 	}{
 		"ReadPlans":     {reason: "it resolves", args: []string{"list", "clusterserviceplans"}, allowed: true},
-		"Touch":         {reason: "the keeper wakes instances", args: []string{"patch", "serviceinstances", "-A"}, allowed: true},
-		"Lease":         {reason: "the keeper is elected", args: []string{"update", "lease/defaultplan-keeper", "-n", "defaultplan-system"}, allowed: true},
+		"Touch":         {reason: "that is the keeper's", args: []string{"patch", "serviceinstances", "-A"}},
+		"Lease":         {reason: "the keeper is elected, in pods of its own", args: []string{"update", "lease/defaultplan-keeper", "-n", "defaultplan-system"}},
 		"OtherLease":    {reason: "by that Lease only", args: []string{"update", "lease/other", "-n", "defaultplan-system"}},
 		"Secrets":       {reason: "it reads no Secret", args: []string{"get", "secrets", "-A"}},
 		"DeleteObjects": {reason: "it deletes nothing", args: []string{"delete", "serviceinstances", "-A"}},

@@ -34,7 +34,7 @@ type Keeper struct {
 type KeeperOptions struct {
 	// Name is that of its process and log; empty: keeper.
 	Name string
-	// Kubeconfig is how it reaches the API server; empty: directly, as the webhook's
+	// Kubeconfig is how it reaches the API server; empty: directly, as the keeper's
 	// ServiceAccount.
 	Kubeconfig string
 }
@@ -48,7 +48,7 @@ func (s *Stack) StartKeeper(ctx context.Context) (*Keeper, error) {
 // StartKeeperWith starts one of several keepers, each of a name of its own, and returns
 // when its caches are filled.
 func (s *Stack) StartKeeperWith(ctx context.Context, options KeeperOptions) (*Keeper, error) {
-	options.Name, options.Kubeconfig = cmp.Or(options.Name, "keeper"), cmp.Or(options.Kubeconfig, s.webhookKubeconfig)
+	options.Name, options.Kubeconfig = cmp.Or(options.Name, "keeper"), cmp.Or(options.Kubeconfig, s.keeperKubeconfig)
 	ports, err := freePorts(ctx, 2)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,8 @@ func (k *Keeper) Start(ctx context.Context) error {
 	k.process, err = options.start(ctx, command{
 		name: k.options.Name, binary: filepath.Join(options.Bin, "webhook"),
 		args: []string{
-			"--keeper=only", "--kubeconfig=" + k.options.Kubeconfig,
+			// Certificates are the stack's, or the webhooks' own.
+			"--keeper=only", "--certs=files", "--kubeconfig=" + k.options.Kubeconfig,
 			"--health-address=" + local(k.health), "--metrics-address=" + local(k.metrics),
 		},
 	})

@@ -49,6 +49,8 @@ type Stack struct {
 	webhookKubeconfig string
 	// metricsToken is that of who reads metrics.
 	metricsToken string
+	// keeperKubeconfig is that of the keeper, and of a webhook process that keeps, too.
+	keeperKubeconfig string
 
 	config *rest.Config
 	client client.WithWatch
@@ -169,7 +171,13 @@ func (s *Stack) install(ctx context.Context) error {
 		if err := s.addMetricsReader(ctx); err != nil {
 			return err
 		}
-		s.webhookKubeconfig, err = s.KubeconfigFor(ctx, webhookUser)
+		if err := s.letKeeperServe(ctx); err != nil {
+			return err
+		}
+		if s.webhookKubeconfig, err = s.KubeconfigFor(ctx, webhookUser); err != nil {
+			return err
+		}
+		s.keeperKubeconfig, err = s.KubeconfigFor(ctx, keeperUser)
 		return err
 	})
 	return group.Wait()

@@ -9,10 +9,14 @@ import (
 	"net/http"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/defaultplan/defaultplan/certs"
 )
@@ -20,6 +24,38 @@ import (
 // webhookUser is who the webhook is to the API server; deploy/rbac gives it its
 // rights.
 const webhookUser = "system:serviceaccount:defaultplan-system:defaultplan-webhook"
+
+// keeperUser is who the keeper is. A process that serves and keeps is that, with the
+// webhook's rights besides.
+const keeperUser = "system:serviceaccount:defaultplan-system:defaultplan-keeper"
+
+// letKeeperServe gives the keeper's user the webhook's rights, for processes that are
+// both. As shipped, none is.
+func (s *Stack) letKeeperServe(ctx context.Context) error {
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "stack-keeper-serves"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "defaultplan-webhook"},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: keeperNamespace, Name: "defaultplan-keeper"}},
+	}
+	if err := s.client.Create(ctx, binding); err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("cannot let the keeper serve: %w", err)
+	}
+	return nil
+}
+
+// kubeconfigOf is how a webhook process with these flags reaches the API server.
+func (s *Stack) kubeconfigOf(args []string) string {
+	keeps := true
+	for _, arg := range args {
+		if value, ok := strings.CutPrefix(arg, "--keeper="); ok {
+			keeps = value != "off"
+		}
+	}
+	if keeps {
+		return s.keeperKubeconfig
+	}
+	return s.webhookKubeconfig
+}
 
 // readyTimeout bounds the start of one process.
 const readyTimeout = 60 * time.Second
@@ -134,7 +170,7 @@ func (s *Stack) StartWebhook(ctx context.Context, i int) error {
 	w.process, err = s.options.start(ctx, command{
 		name: w.name, binary: filepath.Join(s.options.Bin, "webhook"),
 		args: slices.Concat([]string{
-			"--kubeconfig=" + s.webhookKubeconfig,
+			"--kubeconfig=" + s.kubeconfigOf(slices.Concat(s.options.WebhookArgs, w.args)),
 			"--bind-address=" + loopback, fmt.Sprintf("--port=%d", w.port),
 			"--health-address=" + local(w.health), "--metrics-address=" + local(w.metrics),
 		}, s.certArgs(w), s.options.WebhookArgs, w.args),
