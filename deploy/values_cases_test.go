@@ -144,7 +144,7 @@ var ownCases = map[string]valueCase{
 	"controller.secretInterval":         {"rarely", []string{`controller.secretInterval="5m"`}, []string{controller}, `"--secret-interval=5m"`},
 	"controller.osbAPIVersion":          {"an old broker", []string{`controller.osbAPIVersion="2.16"`}, []string{controller}, `"--osb-api-version=2.16"`},
 
-	"networkPolicy.enabled":        {"a network of another kind", []string{`networkPolicy.enabled=false`}, named("-NetworkPolicy defaultplan-system/defaultplan-", "controller", "webhook"), ""},
+	"networkPolicy.enabled":        {"a network of another kind", []string{`networkPolicy.enabled=false`}, named("-NetworkPolicy defaultplan-system/defaultplan-", "controller", "keeper", "webhook"), ""},
 	"networkPolicy.apiServerPorts": {"another port", []string{`networkPolicy.apiServerPorts=[8443]`}, []string{webhookPolicy, keeperPolicy}, `"egress":[{"ports":[{"port":8443,`},
 	"networkPolicy.metricsFrom.matchLabels.metrics": {
 		"other namespaces", []string{`networkPolicy.metricsFrom.matchLabels={"metrics":null,"team":"a"}`},

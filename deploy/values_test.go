@@ -30,6 +30,9 @@ func valueCases() map[string]valueCase {
 			changes := tc.changes
 			if changes == nil {
 				changes = []string{"~Deployment defaultplan-system/defaultplan-NAME"}
+				if name == "webhook" && strings.HasPrefix(path, "images.") {
+					changes = append(changes, keeper)
+				}
 			}
 			one := valueCase{reason: tc.reason, says: of(tc.says)}
 			for _, set := range tc.set {

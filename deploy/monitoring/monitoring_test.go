@@ -250,5 +250,5 @@ func TestServiceMonitors(t *testing.T) {
 		assert.Equal(t, "/var/run/secrets/kubernetes.io/serviceaccount/token", endpoint.BearerTokenFile, "who scrapes says who it is")
 		assert.True(t, endpoint.TLSConfig.InsecureSkipVerify, "each process makes its certificate itself")
 	}
-	assert.Equal(t, []string{"webhook", "controller"}, names)
+	assert.Equal(t, []string{"webhook", "keeper", "controller"}, names)
 }
