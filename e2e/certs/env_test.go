@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -27,6 +28,7 @@ import (
 const (
 	namespace      = "defaultplan-system"
 	managedSecret  = "defaultplan-webhook-certs"
+	caSecret       = "defaultplan-keeper-ca"
 	configurations = "defaultplan-webhook"
 )
 
@@ -138,13 +140,20 @@ func (e *testEnv) allServe(ctx context.Context, ca *x509.Certificate) (bool, err
 	return true, nil
 }
 
-// whole is the authority of the Secret, if the Secret holds it and a leaf of it whole.
+// whole is the authority, if its Secret holds it with its key, and the other a leaf of it.
 func (e *testEnv) whole(ctx context.Context) (*x509.Certificate, error) {
 	secret, err := e.secret(ctx, managedSecret)
 	if err != nil {
 		return nil, err
 	}
-	ca, err := tls.X509KeyPair(secret.Data[certs.CAFile], secret.Data["ca.key"])
+	if len(secret.Data["ca.key"]) > 0 {
+		return nil, errors.New("the authority's key is where the webhook reads")
+	}
+	authority, err := e.secret(ctx, caSecret)
+	if err != nil {
+		return nil, err
+	}
+	ca, err := tls.X509KeyPair(authority.Data[certs.CAFile], authority.Data["ca.key"])
 	if err != nil {
 		return nil, err
 	}

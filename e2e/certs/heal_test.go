@@ -32,17 +32,19 @@ func TestCertificatesAreMadeAndHealed(t *testing.T) {
 	e.isTold()
 }
 
-// firstInstall is that of an empty Secret: two replicas race, and agree.
+// firstInstall is that of empty Secrets: two replicas race, and agree.
 func (e *testEnv) firstInstall() {
 	e.Helper()
 	for i := range 2 {
 		e.removePod(i)
 	}
 	ctx := e.Context()
-	secret, err := e.secret(ctx, managedSecret)
-	require.NoError(e, err)
-	require.NoError(e, e.Client().Delete(ctx, secret))
-	require.NoError(e, e.Client().Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: managedSecret}}))
+	for _, name := range []string{managedSecret, caSecret} {
+		secret, err := e.secret(ctx, name)
+		require.NoError(e, err)
+		require.NoError(e, e.Client().Delete(ctx, secret))
+		require.NoError(e, e.Client().Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}))
+	}
 	e.wipe(ctx, mutating, validating)
 
 	require.Error(e, (&load{env: e}).create(ctx), "nobody is trusted")
@@ -63,7 +65,7 @@ func (e *testEnv) firstInstall() {
 	assert.InDelta(e, 1, e.metric(`defaultplan_certificate_rotations_total{certificate="leaf"}`), 0, "one of the two made the leaf")
 }
 
-// damages are done to the Secret, one after the other, under load.
+// damages are done to the Secrets, one after the other, under load.
 func (e *testEnv) damages() {
 	e.Helper()
 	load := e.underLoad()
@@ -81,10 +83,20 @@ func (e *testEnv) damages() {
 		"AuthorityIsGarbage":   {certs.CAFile: garbage},
 		"NothingLeft":          {certs.CAFile: nil, "ca.key": nil, certs.CertFile: nil, certs.KeyFile: nil, "leaving.crt": nil},
 	} {
-		patch, err := json.Marshal(map[string]any{"data": data})
-		require.NoError(e, err)
-		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: managedSecret}}
-		require.NoError(e, e.Client().Patch(e.Context(), secret, client.RawPatch(types.MergePatchType, patch)))
+		parts := map[string]map[string][]byte{managedSecret: {}, caSecret: {}}
+		for key, content := range data {
+			of := caSecret
+			if key == certs.CertFile || key == certs.KeyFile {
+				of = managedSecret
+			}
+			parts[of][key] = content
+		}
+		for of, part := range parts {
+			patch, err := json.Marshal(map[string]any{"data": part})
+			require.NoError(e, err)
+			secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: of}}
+			require.NoError(e, e.Client().Patch(e.Context(), secret, client.RawPatch(types.MergePatchType, patch)))
+		}
 		e.eventually(20*time.Second, e.settled, name)
 	}
 	load.done()
@@ -144,7 +156,7 @@ func (e *testEnv) isTold() {
 		}
 		told := map[string]bool{}
 		for _, event := range list.Items {
-			if event.InvolvedObject.Name == managedSecret {
+			if event.InvolvedObject.Name == managedSecret || event.InvolvedObject.Name == caSecret {
 				told[event.Reason] = true
 				assert.NotContains(e, event.Message, "-----", "no certificate, no key")
 			}

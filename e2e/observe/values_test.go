@@ -111,20 +111,22 @@ func (s *stage) createAs(c canaries) {
 	}
 }
 
-// keys adds the private keys that there are, and the tokens of both components.
+// keys adds the private keys that there are, and the tokens of all components.
 func (s *stage) keys(c canaries) {
 	s.Helper()
-	var kept corev1.Secret
-	require.NoError(s, s.Client().Get(s.Context(), client.ObjectKey{Namespace: "defaultplan-system", Name: "defaultplan-webhook-certs"}, &kept))
-	for name, content := range kept.Data {
-		for block, rest := pem.Decode(content); block != nil; block, rest = pem.Decode(rest) {
-			if strings.HasSuffix(block.Type, "PRIVATE KEY") {
-				// Its second line is all its own.
-				c["key "+name] = strings.Split(string(content), "\n")[1]
+	for _, secret := range []string{"defaultplan-webhook-certs", "defaultplan-keeper-ca"} {
+		var kept corev1.Secret
+		require.NoError(s, s.Client().Get(s.Context(), client.ObjectKey{Namespace: "defaultplan-system", Name: secret}, &kept))
+		for name, content := range kept.Data {
+			for block, rest := pem.Decode(content); block != nil; block, rest = pem.Decode(rest) {
+				if strings.HasSuffix(block.Type, "PRIVATE KEY") {
+					// Its second line is all its own.
+					c["key "+name] = strings.Split(string(content), "\n")[1]
+				}
 			}
 		}
+		require.NotEmpty(s, kept.Data, secret)
 	}
-	require.NotEmpty(s, kept.Data)
 	for _, user := range []string{"webhook", "keeper", "controller"} {
 		path, err := s.KubeconfigFor(s.Context(), "system:serviceaccount:defaultplan-system:defaultplan-"+user)
 		require.NoError(s, err)
