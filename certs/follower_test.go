@@ -89,11 +89,11 @@ func keysOf(t *testing.T, client *fake.Clientset, name string) (keys []string) {
 	return keys
 }
 
-// lastRelease is the Secret as v0.2 wrote it, with the key, and what it has the
+// lastRelease is the Secret as older versions wrote it, with the key, and what it has the
 // configurations carry.
 func lastRelease(t *testing.T) (*corev1.Secret, Issued) {
 	t.Helper()
-	issued, err := Issue("v0.2", []string{host}, time.Now(), 365*24*time.Hour)
+	issued, err := Issue("older", []string{host}, time.Now(), 365*24*time.Hour)
 	require.NoError(t, err)
 	secret := emptySecret()
 	secret.Data = map[string][]byte{CAFile: issued.CA.Cert, caKeyFile: issued.CA.Key, CertFile: issued.Leaf.Cert, KeyFile: issued.Leaf.Key}

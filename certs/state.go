@@ -11,7 +11,8 @@ import (
 )
 
 // What the authority's Secret holds beside CAFile: its key, and the certificates that are
-// leaving. Up to v0.2 one Secret held all, and these two are taken out of it.
+// leaving. Older versions held all in one Secret, and these two are
+// taken out of it.
 const (
 	caKeyFile   = "ca.key"
 	leavingFile = "leaving.crt"
