@@ -11,8 +11,7 @@ import (
 )
 
 // What the authority's Secret holds beside CAFile: its key, and the certificates that are
-// leaving. Older versions held all in one Secret, and these two are
-// taken out of it.
+// leaving. Older versions held all in one Secret, and these two are taken out of it.
 const (
 	caKeyFile   = "ca.key"
 	leavingFile = "leaving.crt"
