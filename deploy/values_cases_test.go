@@ -55,8 +55,10 @@ var sharedCases = map[string]valueCase{
 	"metrics.secure": {
 		"a cluster that closes the port otherwise", []string{`metrics.secure=false`},
 		[]string{
-			webhook, controller, "-ClusterRole defaultplan-metrics-auth", "-ClusterRoleBinding defaultplan-metrics-auth", "-ClusterRole defaultplan-metrics-reader",
-			"~Service defaultplan-system/defaultplan-webhook-metrics", "~Service defaultplan-system/defaultplan-controller-metrics",
+			webhook, keeper, controller,
+			"-ClusterRole defaultplan-metrics-auth", "-ClusterRoleBinding defaultplan-metrics-auth", "-ClusterRole defaultplan-metrics-reader",
+			"~Service defaultplan-system/defaultplan-webhook-metrics", "~Service defaultplan-system/defaultplan-keeper-metrics",
+			"~Service defaultplan-system/defaultplan-controller-metrics",
 		}, `"appProtocol":"http"`,
 	},
 	"tracing.endpoint": {

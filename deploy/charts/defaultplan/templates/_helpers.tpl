@@ -52,7 +52,7 @@ the last pod that did is replaced: so long it reads cert-manager's Secret. */}}
 {{- if and (eq .Values.certs.mode "cert-manager") .Values.certs.certManager.inject }}{{ .Release.Namespace }}/defaultplan-webhook{{ end }}
 {{- end }}
 
-{{/* Arguments of the flags that both daemons have. */}}
+{{/* Arguments of the flags that all daemons have. */}}
 {{- define "defaultplan.args.common" -}}
 {{- if not .metrics.secure }}
 - --metrics-secure=false

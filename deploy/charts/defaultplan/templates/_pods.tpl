@@ -111,16 +111,17 @@ env:
 {{- with .values.extraEnv }}
 {{- toYaml . | nindent 0 }}
 {{- end }}
+# Not ready is no reason to end it: it may wait for its caches or its certificate.
 startupProbe:
-  httpGet: {path: /readyz, port: health}
+  httpGet: {path: /healthz, port: health}
   periodSeconds: 1
   timeoutSeconds: 2
-  failureThreshold: 120
+  failureThreshold: 30
 readinessProbe:
   httpGet: {path: /readyz, port: health}
-  periodSeconds: 5
+  periodSeconds: 2
   timeoutSeconds: 2
-  failureThreshold: 2
+  failureThreshold: 5
 livenessProbe:
   httpGet: {path: /healthz, port: health}
   periodSeconds: 10
