@@ -29,6 +29,7 @@ func TestCertificatesByHelm(t *testing.T) {
 	h := &helm{cluster: c, binary: "helm"}
 	h.on("install", "--create-namespace")
 	c.ready("webhook", 2)
+	c.ready("keeper", 2)
 	c.ready("controller", 2)
 	c.offer()
 	instance := c.provision("orders")

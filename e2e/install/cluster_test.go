@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -144,6 +145,12 @@ func (c *cluster) pods(component string) []corev1.Pod {
 		}
 	}
 	return staying
+}
+
+// allPods are those of all three components, as pods has them.
+func (c *cluster) allPods() []corev1.Pod {
+	c.Helper()
+	return slices.Concat(c.pods("webhook"), c.pods("keeper"), c.pods("controller"))
 }
 
 // settled waits until no pod is about to end.

@@ -27,6 +27,7 @@ func TestHelm4(t *testing.T) { //nolint:tparallel // one after the other, on one
 
 	h.on("install", "--create-namespace")
 	c.ready("webhook", 2)
+	c.ready("keeper", 2)
 	c.ready("controller", 2)
 	broker := c.offer()
 	instance := c.provision("orders")
@@ -61,11 +62,10 @@ func (h *helm) in(t *testing.T) *helm {
 // definitions, which the upgrade is without, stay: that is the way to an older chart.
 func (h *helm) upgrades(instance *api.ServiceInstance) {
 	h.Helper()
-	old := append(names(h.pods("webhook")), names(h.pods("controller"))...)
+	old := names(h.allPods())
 	l := h.underLoad(instance)
-	h.on("upgrade", "--set=crds.install=false", "--set=webhook.logLevel=debug", "--set=controller.logLevel=debug")
-	assert.Empty(h, common(old, names(h.pods("webhook"))), "each pod is a new one")
-	assert.Empty(h, common(old, names(h.pods("controller"))), "each pod is a new one")
+	h.on("upgrade", "--set=crds.install=false", "--set=webhook.logLevel=debug", "--set=keeper.logLevel=debug", "--set=controller.logLevel=debug")
+	assert.Empty(h, common(old, names(h.allPods())), "each pod is a new one")
 	h.on("rollback", "1")
 	l.end("an upgrade and a rollback")
 	for _, pod := range h.pods("webhook") {
@@ -82,6 +82,7 @@ func (h *helm) failsToUpgrade(instance *api.ServiceInstance) {
 		"--set=images.tag=v9.9.9", "--rollback-on-failure", "--wait", "--timeout=8s")
 	require.Error(h, err)
 	h.ready("webhook", 2)
+	h.ready("keeper", 2)
 	h.ready("controller", 2)
 	l.end("an upgrade to an image that is not there")
 	assert.ElementsMatch(h, old, names(h.pods("webhook")))
@@ -100,6 +101,7 @@ func (c *cluster) keepsOneServing(instance *api.ServiceInstance) {
 	require.True(c, apierrors.IsTooManyRequests(err), "the budget keeps the last one: %v", err)
 	c.kubectl("uncordon", "node-a", "node-b")
 	c.ready("webhook", 2)
+	c.ready("keeper", 2)
 	l.end("an eviction")
 }
 
@@ -114,9 +116,10 @@ func (c *cluster) drains(instance *api.ServiceInstance) {
 	l := c.underLoad(instance)
 	c.kubectl("drain", "node-a", "--delete-emptydir-data", "--timeout=90s")
 	c.ready("webhook", 2)
+	c.ready("keeper", 2)
 	c.ready("controller", 2)
 	l.end("a drain")
-	for _, pod := range append(c.pods("webhook"), c.pods("controller")...) {
+	for _, pod := range c.allPods() {
 		assert.Equal(c, "node-b", pod.Spec.NodeName)
 	}
 	c.kubectl("uncordon", "node-a")

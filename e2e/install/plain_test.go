@@ -17,6 +17,7 @@ func TestInstalledByKubectl(t *testing.T) {
 	file, overlay := filepath.Join(root, "deploy", "install.yaml"), filepath.Join(root, "deploy", "overlays", "self-managed")
 	c.kubectl("apply", "-f", file)
 	c.ready("webhook", 2)
+	c.ready("keeper", 2)
 	c.ready("controller", 2)
 	broker := c.offer()
 	instance := c.provision("orders")

@@ -130,6 +130,7 @@ func (c *cluster) forgets(removed *api.ServiceInstance) *api.ServiceInstance {
 func (c *cluster) remembers(broker *osbtest.Broker, kept, removed, forgotten *api.ServiceInstance) {
 	c.Helper()
 	c.ready("webhook", 2)
+	c.ready("keeper", 2)
 	c.ready("controller", 2)
 	probe := c.provision("probe") // whoever provisions has read all that is stored
 	c.remove(probe)

@@ -40,9 +40,10 @@ func TestUpgradeFromThePreviousRelease(t *testing.T) {
 	l = c.underLoad(instance)
 	c.kubectl("-n", system, "delete", "deployment", "catalog-webhook", "catalog-controller")
 	c.ready("webhook", 2)
+	c.ready("keeper", 2)
 	c.ready("controller", 2)
 	l.endKnowing("the end of v0.1.0", vanishing...)
-	for _, pod := range append(c.pods("webhook"), c.pods("controller")...) {
+	for _, pod := range c.allPods() {
 		assert.Contains(t, pod.Spec.Containers[0].Image, ":v0.2.0")
 	}
 

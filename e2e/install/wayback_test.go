@@ -85,6 +85,7 @@ func (h *helm) comeAgain() {
 	h.ready("controller", 3)
 	h.kubectl("-n", system, "delete", "deployment", "catalog-webhook", "catalog-controller")
 	h.ready("webhook", 2)
+	h.ready("keeper", 2)
 	h.ready("controller", 2)
 }
 
