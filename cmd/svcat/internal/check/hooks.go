@@ -12,7 +12,7 @@ import (
 
 const (
 	hooksCheck = "hooks"
-	applyHooks = "install them again: helm upgrade, or kubectl apply -f deploy/hooks; a webhook with managed certificates fills in the caBundle"
+	applyHooks = "install them again: helm upgrade, or kubectl apply -f deploy/hooks; where certificates are managed, the keeper fills in the caBundle"
 )
 
 // A hook is what counts of a webhook of either half.
