@@ -17,7 +17,7 @@ import (
 )
 
 // hurried is a rotation without the pauses that a cluster of many API servers needs.
-const hurried = "--set=webhook.extraArgs={--certs-settle=2s,--certs-overlap=6s}"
+const hurried = "--set=webhook.extraArgs={--certs-settle=2s},keeper.extraArgs={--certs-settle=2s,--certs-overlap=6s}"
 
 // TestStory is the life of an installation, told by its log.
 func TestStory(t *testing.T) {
