@@ -29,9 +29,11 @@ const (
 // its seats from the same level.
 func TestNothingStarves(t *testing.T) {
 	half := strconv.Itoa(seats / 2)
-	s := stack.New(t, stack.Options{Whole: true, Webhooks: 2, ControlPlaneArgs: []string{
+	s := stack.New(t, stack.Options{Whole: true, Webhooks: 2, WebhookArgs: []string{"--keeper=off"}, ControlPlaneArgs: []string{
 		"--", "--max-requests-inflight=" + half, "--max-mutating-requests-inflight=" + half,
 	}})
+	_, err := s.StartKeeper(t.Context())
+	require.NoError(t, err)
 	t.Run("AsShipped", func(t *testing.T) { noHookStarves(newEnv(t, s)) })
 	t.Run("Without", func(t *testing.T) { hooksStarve(newEnv(t, s)) })
 }
