@@ -52,7 +52,7 @@ func NewFollower(o FollowerOptions) *Follower {
 		options: o, readiness: readiness{notTrusted: errNotLooked},
 		observer: &observer{
 			client: o.Client, namespace: o.Namespace, configurations: o.Configurations, secrets: []string{o.Secret},
-			log: o.Log, clock: o.Clock, failure: "certificates are not followed",
+			log: o.Log, clock: o.Clock, failure: "certificates are not followed", patience: syncPatience,
 		},
 	}
 	if s := servingOf(readServing(o.Dir)); s.leaf != nil && !expired(s.leaf, o.Clock.Now()) {
@@ -75,20 +75,20 @@ func (f *Follower) Start(ctx context.Context) error { return f.observer.run(ctx,
 // round serves what the Secret holds, once it may be.
 func (f *Follower) round(ctx context.Context, from source) (time.Duration, error) {
 	o := f.options
+	now := o.Clock.Now()
 	var w world
 	if err := w.configure(ctx, from, o.Configurations); err != nil {
-		return 0, err
+		return 0, f.readiness.waiting(err)
 	}
 	secret, err := secretOf(ctx, from, o.Namespace, o.Secret)
 	if err != nil {
 		// What is served already is judged all the same.
-		f.readiness.judge(f.served, w)
+		f.readiness.judge(f.served, w, now)
 		return 0, f.readiness.waiting(err)
 	}
 	w.secret, w.seen.data = secret, secret.Data
-	now := o.Clock.Now()
 	settled, err := f.serve(w, now)
-	f.readiness.judge(f.served, w)
+	f.readiness.judge(f.served, w, now)
 	return max(settled.Sub(now), 0), err
 }
 

@@ -1,6 +1,7 @@
 package certs
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -14,9 +15,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/utils/clock"
+	clocktesting "k8s.io/utils/clock/testing"
 )
 
 // A serving process that starts before there is a Secret waits and says for what, serves
@@ -73,7 +76,92 @@ func TestTheKeyIsTheKeepers(t *testing.T) {
 	client := fake.NewClientset(emptyAuthority(), emptySecret(), mutatingHooks(), validatingHooks())
 	newReplica(t, client, nil).settled(t)
 	assert.Equal(t, []string{CAFile, CertFile, KeyFile}, keysOf(t, client, "kept"))
-	assert.Equal(t, []string{CAFile, caKeyFile, leavingFile}, append(keysOf(t, client, "authority"), leavingFile))
+	assert.Equal(t, []string{CAFile, caKeyFile}, keysOf(t, client, "authority"))
+}
+
+// As long as the new leaf cannot be written, the authority of the one that is served is trusted, however long that is.
+func TestAnAuthorityInUseStays(t *testing.T) {
+	t.Parallel()
+	client := fake.NewClientset(emptyAuthority(), emptySecret(), mutatingHooks(), validatingHooks())
+	clk := clocktesting.NewFakeClock(time.Now())
+	k := newReplica(t, client, func(o *Options) { o.Clock = clk })
+	k.follower.options.Clock = clk
+	k.settled(t)
+	served := k.follower.served.ca
+	authority, err := client.CoreV1().Secrets(ns).Get(t.Context(), "authority", metav1.GetOptions{})
+	require.NoError(t, err)
+	delete(authority.Data, caKeyFile)
+	_, err = client.CoreV1().Secrets(ns).Update(t.Context(), authority, metav1.UpdateOptions{})
+	require.NoError(t, err)
+	refuse := true
+	client.PrependReactor("patch", "secrets", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		patch, is := action.(clienttesting.PatchAction)
+		if !is || !refuse || patch.GetName() != "kept" {
+			return false, nil, nil
+		}
+		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "kept", nil)
+	})
+	for range 100 {
+		_, _ = k.round(t.Context(), k.live())
+		_, err = k.follower.round(t.Context(), k.live())
+		require.NoError(t, err)
+		require.NoError(t, k.follower.Check(nil))
+		clk.Step(DefaultPolicy(host).Overlap / 10)
+	}
+	assert.True(t, k.follower.served.ca.Equal(served))
+
+	refuse = false
+	for range 100 {
+		_, err = k.round(t.Context(), k.live())
+		require.NoError(t, err)
+		_, err = k.follower.round(t.Context(), k.live())
+		require.NoError(t, err)
+		require.NoError(t, k.follower.Check(nil))
+		clk.Step(DefaultPolicy(host).Overlap / 10)
+	}
+	var w world
+	require.NoError(t, w.configure(t.Context(), k.live(), "hooks"))
+	assert.Len(t, carriedByAny(w.seen.bundles), 1, "once it is not in use, it leaves")
+}
+
+// What informers cannot read is said, in the log and by the probes.
+func TestAMissingRightIsSaid(t *testing.T) {
+	t.Parallel()
+	client := fake.NewClientset(emptyAuthority(), emptySecret(), mutatingHooks(), validatingHooks())
+	for _, verb := range []string{"get", "list", "watch"} {
+		refuse := func(clienttesting.Action) (bool, runtime.Object, error) {
+			return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "kept", nil)
+		}
+		client.PrependReactor(verb, "secrets", refuse)
+	}
+	client.PrependWatchReactor("secrets", func(clienttesting.Action) (bool, watch.Interface, error) {
+		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "kept", nil)
+	})
+	k := newReplica(t, client, nil)
+	k.observer.patience, k.follower.observer.patience = time.Millisecond, time.Millisecond
+	k.start(t)
+	for _, check := range []func(*http.Request) error{k.Check, k.follower.Check} {
+		soon(t, func() bool {
+			err := check(nil)
+			return err != nil && strings.Contains(err.Error(), `cannot read Secret "ns/`)
+		}, "the probe says it")
+	}
+	soon(t, func() bool {
+		return strings.Contains(k.logged(), "certificates are not kept") && strings.Contains(k.logged(), "certificates are not followed")
+	}, "the log says it")
+}
+
+// A certificate that has expired is no reason to be asked.
+func TestAnExpiredLeafIsNotReady(t *testing.T) {
+	t.Parallel()
+	client := fake.NewClientset(emptyAuthority(), emptySecret(), mutatingHooks(), validatingHooks())
+	k := newReplica(t, client, nil)
+	k.settled(t)
+	f := newFollower(client, t.TempDir(), logr.Discard())
+	f.options.Clock = clocktesting.NewFakeClock(time.Now().Add(2 * DefaultPolicy(host).LeafLifetime))
+	_, err := f.round(t.Context(), k.live())
+	require.NoError(t, err)
+	require.ErrorContains(t, f.Check(nil), "the certificate that is served expired at ")
 }
 
 func keysOf(t *testing.T, client *fake.Clientset, name string) (keys []string) {

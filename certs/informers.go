@@ -12,8 +12,9 @@ import (
 )
 
 // follow has changed told of every change of what look reads, until ctx ends. Each
-// informer asks for one object by its name, so that rights on that name suffice.
-func (o *observer) follow(ctx context.Context, changed func()) (cached, error) {
+// informer asks for one object by its name, so that rights on that name suffice. What is
+// returned says, too, whether all informers have what there is.
+func (o *observer) follow(ctx context.Context, changed func()) (cached, []cache.InformerSynced, error) {
 	only := func(name string) func(*metav1.ListOptions) {
 		return func(list *metav1.ListOptions) {
 			list.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
@@ -40,13 +41,10 @@ func (o *observer) follow(ctx context.Context, changed func()) (cached, error) {
 	for _, informer := range informers {
 		registration, err := informer.AddEventHandler(handler)
 		if err != nil {
-			return cached{}, fmt.Errorf("cannot follow certificates: %w", err)
+			return cached{}, nil, fmt.Errorf("cannot follow certificates: %w", err)
 		}
 		synced = append(synced, registration.HasSynced)
 		o.informers.Go(func() { informer.RunWithContext(ctx) })
 	}
-	if !cache.WaitForCacheSync(ctx.Done(), synced...) {
-		return cached{}, fmt.Errorf("cannot follow certificates: %w", context.Cause(ctx))
-	}
-	return c, nil
+	return c, synced, nil
 }

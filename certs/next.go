@@ -101,8 +101,9 @@ func (do *plan) letLeave(was []leaving, s seen, now time.Time, overlap time.Dura
 	var list []leaving
 	for _, one := range was {
 		// A clock that was wrong may have set any time. And as long as what replaces it
-		// could not be put everywhere, nothing is let go.
-		if one.until.After(now.Add(overlap)) || (!replaced && !now.Before(one.until) && holds(carried, one.cert)) {
+		// could not be put everywhere, or its leaf could not be replaced, nothing is let go.
+		inUse := !replaced || signed(one.cert, first(s.data[CertFile]), now)
+		if one.until.After(now.Add(overlap)) || (inUse && !now.Before(one.until) && holds(carried, one.cert)) {
 			one.until = now.Add(overlap)
 		}
 		gone := !now.Before(one.until.Add(overlap)) && !holds(carried, one.cert)
@@ -127,6 +128,11 @@ func (do *plan) letLeave(was []leaving, s seen, now time.Time, overlap time.Dura
 	for _, one := range list {
 		do.stillTrust(one, now, overlap)
 	}
+}
+
+// signed says that an authority signed a leaf that can be served now.
+func signed(by, leaf *x509.Certificate, now time.Time) bool {
+	return leaf != nil && !expired(leaf, now) && leaf.CheckSignatureFrom(by) == nil
 }
 
 func (do *plan) stillTrust(one leaving, now time.Time, overlap time.Duration) {

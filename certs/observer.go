@@ -9,6 +9,7 @@ import (
 	"golang.org/x/time/rate"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
 )
 
@@ -23,6 +24,8 @@ type observer struct {
 	clock   clock.Clock
 	// failure is the message of a round that failed.
 	failure string
+	// patience is how long informers are waited for before their objects are read otherwise.
+	patience time.Duration
 
 	informers sync.WaitGroup
 }
@@ -37,6 +40,8 @@ const (
 	retryMost  = 30 * time.Second
 	// conflictPause is about what a change takes to be seen.
 	conflictPause = 100 * time.Millisecond
+	// syncPatience is more than informers need that may read.
+	syncPatience = 10 * time.Second
 	// longestPause bounds how long a clock that jumps goes unnoticed.
 	longestPause = time.Minute
 )
@@ -45,7 +50,7 @@ const (
 func (o *observer) run(ctx context.Context, do round) error {
 	defer o.informers.Wait()
 	changes := make(chan struct{}, 1)
-	from, err := o.follow(ctx, func() {
+	from, synced, err := o.follow(ctx, func() {
 		select {
 		case changes <- struct{}{}:
 		default:
@@ -54,6 +59,7 @@ func (o *observer) run(ctx context.Context, do round) error {
 	if err != nil {
 		return ignoreEnd(ctx, err)
 	}
+	o.wait(ctx, synced, do)
 	// Whoever fights over a bundle with us gets no more than this.
 	pace := rate.NewLimiter(rate.Every(200*time.Millisecond), 10)
 	retry := retryFirst
@@ -77,6 +83,23 @@ func (o *observer) run(ctx context.Context, do round) error {
 		timer.Stop()
 	}
 	return nil
+}
+
+// wait returns when the informers have what there is, or ctx ends. As long as they have not,
+// as without a right, rounds read from the API server, which says why.
+func (o *observer) wait(ctx context.Context, synced []cache.InformerSynced, do round) {
+	from := live{client: o.client, namespace: o.namespace, configurations: o.configurations}
+	for !ended(ctx) {
+		patient, stop := context.WithTimeout(ctx, o.patience)
+		is := cache.WaitForCacheSync(patient.Done(), synced...)
+		stop()
+		if is || ended(ctx) {
+			return
+		}
+		if _, err := do(ctx, from); err != nil && !ended(ctx) {
+			o.failed(err, o.patience)
+		}
+	}
 }
 
 // failed logs an error, and says how long to wait now, and after the next. Another

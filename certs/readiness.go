@@ -3,6 +3,7 @@ package certs
 import (
 	"crypto/x509"
 	"sync"
+	"time"
 )
 
 // A readiness is what a readiness check says.
@@ -20,11 +21,11 @@ func (r *readiness) check() error {
 }
 
 // judge notes whether the API server trusts what is served.
-func (r *readiness) judge(s serving, w world) {
+func (r *readiness) judge(s serving, w world, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	before := s.ca != nil && r.trusts != nil && r.trusts.Equal(s.ca)
-	r.notTrusted = s.trusted(w, before)
+	r.notTrusted = s.trusted(w, before, now)
 	if r.notTrusted == nil {
 		r.trusts = s.ca
 	}

@@ -53,7 +53,7 @@ func New(o Options) (*Rotator, error) {
 		options: o, counts: newCounts(o.Registerer), readiness: readiness{notTrusted: errNotLooked},
 		observer: &observer{
 			client: o.Client, namespace: o.Namespace, configurations: o.Configurations,
-			secrets: []string{o.CASecret, o.Secret, o.AlsoTrust}, log: o.Log, clock: o.Clock, failure: "certificates are not kept",
+			secrets: []string{o.CASecret, o.Secret, o.AlsoTrust}, log: o.Log, clock: o.Clock, failure: "certificates are not kept", patience: syncPatience,
 		},
 	}, nil
 }

@@ -24,7 +24,7 @@ const fieldManager = "defaultplan-keeper"
 func (r *Rotator) round(ctx context.Context, from source) (time.Duration, error) {
 	w, err := r.look(ctx, from)
 	if err != nil {
-		return 0, err
+		return 0, r.readiness.waiting(err)
 	}
 	now := r.options.Clock.Now()
 	do, err := next(w.seen, now, r.options.Policy)
@@ -34,7 +34,7 @@ func (r *Rotator) round(ctx context.Context, from source) (time.Duration, error)
 	if s := servingOf(Pair{Cert: w.secret.Data[CertFile], Key: w.secret.Data[KeyFile]}, w.secret.Data[CAFile]); s.leaf != nil {
 		r.published = s
 	}
-	r.readiness.judge(r.published, w)
+	r.readiness.judge(r.published, w, now)
 	authority, served := w.split(do.data)
 	if len(authority) > 0 {
 		if err := r.remember(ctx, w.authority, authority, do.deeds, theCA, theOthers); err != nil {

@@ -40,13 +40,16 @@ func (s serving) takes(offered serving, bundles [][]byte, since, now time.Time, 
 
 var errNoLeaf = errors.New("there is no certificate to serve yet")
 
-// trusted says why the API server does not trust what is served: which configuration is
-// missing, or who carries what else. Once it has trusted it, only an entry that carries
-// other authorities counts: that a bundle was emptied is healed from here, and is no
-// better where nobody is asked.
-func (s serving) trusted(w world, before bool) error {
+// trusted says why the API server does not trust what is served: it has expired, a
+// configuration is missing, or an entry carries something else. Once it has trusted it, only
+// an entry that carries other authorities counts: the keeper fills a bundle that was emptied,
+// and no other replica would do better until then.
+func (s serving) trusted(w world, before bool, now time.Time) error {
 	if s.leaf == nil {
 		return errNoLeaf
+	}
+	if expired(s.leaf, now) {
+		return fmt.Errorf("the certificate that is served expired at %s", s.leaf.NotAfter.Format(time.RFC3339))
 	}
 	if !before && len(w.missing) > 0 {
 		return fmt.Errorf("%s is not there", strings.Join(w.missing, " and "))

@@ -114,13 +114,13 @@ func TestTrusted(t *testing.T) {
 		"Missing":       {reason: "nothing can be injected", served: own, world: of(nil, []string{`Kind "hooks"`}, ours), says: "is not there"},
 		"AlsoLacks":     {reason: "the switch is not prepared yet", served: own, world: of(theirs, nil, ours), says: "trusted, too"},
 		"AlsoThere":     {reason: "the switch is prepared", served: own, world: of(theirs, nil, both)},
-		"EmptiedLater":  {reason: "it is better nowhere, and healed from here", served: own, world: of(nil, nil, nil), before: true},
+		"EmptiedLater":  {reason: "it is better nowhere, and the keeper fills it", served: own, world: of(nil, nil, nil), before: true},
 		"DeletedLater":  {reason: "nobody asks", served: own, world: of(nil, []string{"x"}), before: true},
 		"ReplacedLater": {reason: "another replica may serve what is trusted", served: own, world: of(nil, nil, theirs), before: true, says: "does not carry"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			err := tc.served.trusted(tc.world, tc.before)
+			err := tc.served.trusted(tc.world, tc.before, noon)
 			if tc.says == "" {
 				require.NoError(t, err, tc.reason)
 				return
