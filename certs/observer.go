@@ -60,7 +60,7 @@ func (o *observer) run(ctx context.Context, do round) error {
 		return ignoreEnd(ctx, err)
 	}
 	o.wait(ctx, synced, do)
-	// Whoever fights over a bundle with us gets no more than this.
+	// Another writer that undoes each change of a bundle gets no more answers than this.
 	pace := rate.NewLimiter(rate.Every(200*time.Millisecond), 10)
 	retry := retryFirst
 	for pace.Wait(ctx) == nil {

@@ -57,7 +57,7 @@ func (r *Rotator) trustedStill(w world, now time.Time) bool {
 	return s.leaf != nil && !expired(s.leaf, now) && carriedByAll(w.seen.bundles, s.ca)
 }
 
-// remember writes a Secret, if nobody has since it was read, and reports the deeds that
+// remember writes a Secret, if it is as it was read, and reports the deeds that
 // are done to those.
 func (r *Rotator) remember(ctx context.Context, secret *corev1.Secret, data map[string][]byte, deeds []deed, to ...string) error {
 	patch, err := json.Marshal(map[string]any{
@@ -93,8 +93,8 @@ func (r *Rotator) heal(ctx context.Context, w world) (err error) {
 	return err
 }
 
-// inject has the webhooks of a configuration carry what they are to, if nobody has
-// written it since it was read.
+// inject has the webhooks of a configuration carry what they are to, if it is as it was
+// read.
 func (r *Rotator) inject(ctx context.Context, c configuration, t trust) error {
 	var webhooks []map[string]any
 	for _, e := range c.entries {

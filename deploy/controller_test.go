@@ -97,7 +97,7 @@ func TestFlowsAreTheAccounts(t *testing.T) {
 		subjects      []flowcontrolv1.Subject
 		verbs         []string
 	}{
-		"defaultplan-leases":     {reason: "whoever leads goes on", level: "leader-election", precedence: 790, subjects: []flowcontrolv1.Subject{keeper, controller}, verbs: []string{"get", "create", "update"}},
+		"defaultplan-leases":     {reason: "a leader goes on", level: "leader-election", precedence: 790, subjects: []flowcontrolv1.Subject{keeper, controller}, verbs: []string{"get", "create", "update"}},
 		"defaultplan-webhook":    {reason: "nothing that calls a hook", level: "defaultplan-webhook", precedence: 800, subjects: []flowcontrolv1.Subject{webhook}, verbs: []string{"get", "list"}},
 		"defaultplan-controller": {reason: "all of it", level: "defaultplan-controller", precedence: 800, subjects: []flowcontrolv1.Subject{controller}, verbs: []string{"*"}},
 		"defaultplan-keeper":     {reason: "the rest, which calls hooks", level: "defaultplan-controller", precedence: 810, subjects: []flowcontrolv1.Subject{keeper, webhook}, verbs: []string{"*"}},
@@ -111,6 +111,10 @@ func TestFlowsAreTheAccounts(t *testing.T) {
 			require.Len(t, schema.Spec.Rules, 1)
 			assert.Equal(t, tc.subjects, schema.Spec.Rules[0].Subjects)
 			assert.Equal(t, tc.verbs, schema.Spec.Rules[0].ResourceRules[0].Verbs, tc.reason)
+			if name != "defaultplan-leases" {
+				require.Len(t, schema.Spec.Rules[0].NonResourceRules, 1, "discovery, without which no process starts")
+				assert.Equal(t, []string{"*"}, schema.Spec.Rules[0].NonResourceRules[0].NonResourceURLs)
+			}
 		})
 	}
 	hooks := levels["defaultplan-webhook"]

@@ -48,7 +48,7 @@ func newCertOptions() certOptions {
 // Bind makes flags of the options.
 func (o *certOptions) Bind(flags *pflag.FlagSet) {
 	flags.StringVar(&o.mode, "certs", o.mode, "who makes the serving certificate: "+
-		"managed (the keeper, which also puts its authority into the hook configurations), or files (somebody else, who writes it into --cert-dir)")
+		"managed (the keeper, which also puts its authority into the hook configurations), or files (cert-manager or you, in --cert-dir)")
 	flags.StringVar(&o.dir, "cert-dir", o.dir, "folder with the serving certificate tls.crt and its key tls.key; they are read again when they change")
 	flags.StringVar(&o.secret, "certs-secret", o.secret, "Secret of the managed certificate, which the keeper writes and the webhook serves; to the keeper it must be there, and may be empty")
 	flags.StringVar(&o.caSecret, "certs-ca-secret", o.caSecret, "Secret of the managed authority and its key, which only the keeper reads; it must be there, and may be empty")
@@ -84,7 +84,8 @@ func (o *certOptions) Validate(namespace, keeper string) error {
 	return errors.Join(errs...)
 }
 
-// validateManaged is of the flags of managed certificates. Lifetimes are the keeper's.
+// validateManaged says what is wrong with the flags of managed certificates. Lifetimes and the
+// overlap are the keeper's.
 func (o *certOptions) validateManaged(namespace, keeper string) error {
 	var errs []error
 	type required struct{ flag, value string }
@@ -99,6 +100,12 @@ func (o *certOptions) validateManaged(namespace, keeper string) error {
 		if r.value == "" {
 			errs = append(errs, fmt.Errorf("%s is empty; give it a name, or set --certs=files", r.flag))
 		}
+	}
+	if keeper == keeperOff {
+		if o.policy.Settle < 0 {
+			errs = append(errs, fmt.Errorf("--certs-settle is %s; allowed is 0s or more", o.policy.Settle))
+		}
+		return errors.Join(errs...)
 	}
 	if err := o.policyFor(namespace).Validate(); err != nil {
 		errs = append(errs, fmt.Errorf("--certs-ca-lifetime, --certs-leaf-lifetime, --certs-settle or --certs-overlap: %w", err))
@@ -158,8 +165,8 @@ func (o *certOptions) keep(mgr manager.Manager, namespace string) error {
 	if err != nil {
 		return err
 	}
-	// Ready means then that the configurations are prepared for whoever is next. Else a
-	// keeper waits for nobody.
+	// Ready means then that the configurations are prepared for the next issuer. Otherwise a
+	// keeper is ready at once.
 	if o.alsoTrust != "" {
 		if err := mgr.AddReadyzCheck("also-trust", rotator.Check); err != nil {
 			return fmt.Errorf("cannot add the readiness check: %w", err)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -17,11 +18,13 @@ import (
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/certs"
+	"github.com/defaultplan/defaultplan/deploy"
 	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
 const (
+	webhookUser    = "system:serviceaccount:defaultplan-system:defaultplan-webhook"
 	keeperUser     = "system:serviceaccount:defaultplan-system:defaultplan-keeper"
 	controllerUser = "system:serviceaccount:defaultplan-system:defaultplan-controller"
 )
@@ -33,8 +36,8 @@ func forbidden(t *testing.T, err error, says, what string) {
 	require.ErrorContains(t, err, says, what)
 }
 
-// TestStolenTokenAndTheHooks: who has the keeper's changes of hook configurations the caBundle, and
-// adds no hook that would be sent other people's Secrets.
+// TestStolenTokenAndTheHooks: with the keeper's token, a thief changes the caBundle of hook configurations, and adds no hook
+// that would be sent the Secrets of others.
 func TestStolenTokenAndTheHooks(t *testing.T) {
 	t.Parallel()
 	e := env.New(t)
@@ -182,5 +185,58 @@ func TestNothingIsBoundInKubeSystem(t *testing.T) {
 	system.Gone(instance)
 	for _, call := range broker.Calls() {
 		assert.NotEqual(t, osbtest.Bind, call.Verb)
+	}
+}
+
+// TestStolenTokenOfTheWebhook: the webhook's token reads what admission reads, and writes nothing, with all the rights
+// that are shipped for managed certificates.
+func TestStolenTokenOfTheWebhook(t *testing.T) {
+	t.Parallel()
+	e := env.New(t)
+	managed, err := deploy.Manifests.ReadFile("certs/managed/role.yaml")
+	require.NoError(t, err)
+	e.Apply(string(managed))
+	e.AddCatalog(env.Class{Name: e.Name("db"), ServiceType: e.Name("sql")}, env.Plan{Name: e.Name("small"), Class: e.Name("db"), Default: true})
+	mine := e.CreateInstance("mine", env.OfType(e.Name("sql")))
+	plan := &api.ClusterServicePlan{ObjectMeta: metav1.ObjectMeta{Name: e.Name("small")}}
+	thief := e.As(webhookUser).Client()
+	require.NoError(t, thief.Get(t.Context(), client.ObjectKeyFromObject(mine), mine), "it may read instances")
+
+	touch := env.RawPatch(types.MergePatchType, `{"metadata":{"labels":{"stolen":"yes"}}}`)
+	patch := func(object client.Object) error { return thief.Patch(t.Context(), object, touch) }
+	named := metav1.ObjectMeta{Namespace: "defaultplan-system", Name: "defaultplan-webhook-certs"}
+	authority := metav1.ObjectMeta{Namespace: "defaultplan-system", Name: "defaultplan-keeper-ca"}
+	hooks := metav1.ObjectMeta{Name: "defaultplan-webhook"}
+	for what, try := range map[string]func() error{
+		"an instance": func() error { return patch(mine.DeepCopy()) },
+		"its status":  func() error { return thief.Status().Patch(t.Context(), mine.DeepCopy(), touch) },
+		"a plan":      func() error { return patch(plan) },
+		"a type's record": func() error {
+			return patch(&api.ClusterServiceType{ObjectMeta: metav1.ObjectMeta{Name: e.Name("sql")}})
+		},
+		"the keeper's Lease": func() error {
+			return patch(&coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: named.Namespace, Name: "defaultplan-keeper"}})
+		},
+		"its certificate": func() error { return patch(&corev1.Secret{ObjectMeta: named}) },
+		"the authority":   func() error { return patch(&corev1.Secret{ObjectMeta: authority}) },
+		"the authority, read": func() error {
+			return thief.Get(t.Context(), client.ObjectKey{Namespace: authority.Namespace, Name: authority.Name}, &corev1.Secret{})
+		},
+		"Secrets of the namespace": func() error {
+			return thief.List(t.Context(), &corev1.SecretList{}, client.InNamespace(named.Namespace))
+		},
+		"a tenant's Secrets":   func() error { return thief.List(t.Context(), &corev1.SecretList{}, client.InNamespace(e.Namespace)) },
+		"the mutating hooks":   func() error { return patch(&admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: hooks}) },
+		"the validating hooks": func() error { return patch(&admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: hooks}) },
+		"a pod": func() error {
+			return thief.Create(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: named.Namespace, Name: "own"}})
+		},
+		"a binding of roles": func() error {
+			return thief.Create(t.Context(), &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: e.Name("own")},
+				RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"}})
+		},
+	} {
+		err := try()
+		assert.True(t, apierrors.IsForbidden(err), "%s: %v", what, err)
 	}
 }

@@ -1,10 +1,13 @@
 package install_test
 
 import (
+	"cmp"
+	"fmt"
 	"path/filepath"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -65,9 +68,11 @@ func (c *cluster) refuseOldDefinitions(r release) {
 	}
 }
 
-// goBack replaces the pods by those of v0.1.0, and nothing else.
+// goBack replaces the pods by those of v0.1.0, and gives those the rights of their keeper, which is in the webhook's pods.
 func (c *cluster) goBack() {
 	c.Helper()
+	c.kubectl("create", "clusterrolebinding", "v0.1.0-keeper", "--clusterrole=defaultplan-keeper", "--serviceaccount="+system+":defaultplan-webhook")
+	c.kubectl("create", "rolebinding", "-n", system, "v0.1.0-keeper", "--role=defaultplan-keeper", "--serviceaccount="+system+":defaultplan-webhook")
 	c.kubectl("apply", "-f", filepath.Join("testdata", "previous.yaml"))
 	c.ready("webhook", 4)
 	c.ready("controller", 3)
@@ -75,6 +80,16 @@ func (c *cluster) goBack() {
 	c.ready("webhook", 2)
 	c.ready("controller", 1)
 	c.settled()
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: "defaultplan-keeper"}}
+	c.get(lease)
+	before := lease.DeepCopy()
+	c.eventually(func() error {
+		c.get(lease)
+		if holder := cmp.Or(lease.Spec.HolderIdentity, new("")); *holder == "" || lease.ResourceVersion == before.ResourceVersion {
+			return fmt.Errorf("no keeper of v0.1.0 leads: the Lease is held by %q", *holder)
+		}
+		return nil
+	})
 }
 
 // comeAgain replaces the pods by those of this release.
@@ -84,6 +99,7 @@ func (h *helm) comeAgain() {
 	h.ready("webhook", 4)
 	h.ready("controller", 3)
 	h.kubectl("-n", system, "delete", "deployment", "catalog-webhook", "catalog-controller")
+	h.kubectl("-n", system, "delete", "clusterrolebinding/v0.1.0-keeper", "rolebinding/v0.1.0-keeper")
 	h.ready("webhook", 2)
 	h.ready("keeper", 2)
 	h.ready("controller", 2)
