@@ -13,9 +13,9 @@ type answer struct {
 
 	status int
 	body   []byte
-	// oversized says that the body was longer than allowed; what was read of it is
+	// tooLarge says what the body had too much of, or nothing; what was read of it is
 	// dropped.
-	oversized bool
+	tooLarge string
 	etag      string
 	wait      time.Duration
 	requestID string
@@ -59,8 +59,8 @@ func (a *answer) description(body *reading) string {
 // open reads the body of an answer whose status means success.
 func (a *answer) open() *reading {
 	body := open(a.body)
-	if a.oversized {
-		*body.wrong = "it is too long"
+	if a.tooLarge != "" {
+		*body.wrong = a.tooLarge
 	}
 	return body
 }

@@ -234,3 +234,41 @@ func TestOversizedAnswers(t *testing.T) {
 		})
 	}
 }
+
+// TestManyValues: what is small as text and large in memory is refused before it is read.
+func TestManyValues(t *testing.T) {
+	broker := &recorder{}
+	client := serve(t, broker, func(c *Config) { c.MaxValues, c.MaxCatalogValues = 10, 20 })
+	fill := func(values int) string { return `{"services":[` + strings.Repeat(`0,`, values-2) + `0]}` }
+	for _, operation := range operations() {
+		t.Run(operation.name, func(t *testing.T) {
+			limit := 10
+			if operation.name == "Catalog" {
+				limit = 20
+			}
+			unlawful := func(body string) string {
+				broker.answer(200, body)
+				if _, err := operation.call(t.Context(), client); err != nil {
+					return failure(t, err).Unlawful
+				}
+				return ""
+			}
+			tooMany := fmt.Sprintf("its lists and objects have more than %d members", limit)
+			assert.NotEqual(t, tooMany, unlawful(fill(limit)), "the bound itself is allowed")
+			assert.NotEqual(t, tooMany, unlawful(`{"services":[], "description": "`+strings.Repeat(`,[{\"`, 100)+`"}`), "a text is one value")
+			if !strings.HasPrefix(operation.name, "De") && operation.name != "Unbind" { // of which no body is read
+				assert.Equal(t, tooMany, unlawful(fill(limit+1)))
+			}
+		})
+	}
+}
+
+// TestManyPlans: a catalog has a hundred thousand plans at most, wherever they are.
+func TestManyPlans(t *testing.T) {
+	catalog := func(plans int) error {
+		half := `{"plans":[` + strings.Repeat(`{},`, plans/2-1) + `{}]}`
+		return new(Catalog).UnmarshalJSON([]byte(`{"services":[` + half + `,` + half + `]}`))
+	}
+	require.NoError(t, catalog(maxPlans))
+	require.ErrorContains(t, catalog(maxPlans+2), "services has more than 100000 services or plans")
+}

@@ -28,7 +28,7 @@ type Client struct {
 	http                *http.Client
 	base, version       string
 	timeout             time.Duration
-	limit, catalogLimit int64
+	limit, catalogLimit limit
 	authorize           func(*http.Request)
 	scrub               *strings.Replacer
 	newRequestID        func() string
@@ -54,13 +54,30 @@ type call struct {
 	parameters json.RawMessage
 	identity   *Identity
 	etag       string
-	limit      int64
+	limit      limit
 	// good are the statuses that mean success, and absent is what 404 means.
 	good   []int
 	absent Kind
 }
 
 type need struct{ name, value string }
+
+// A limit is how large an answer may be.
+type limit struct {
+	bytes  int64
+	values int
+}
+
+// exceeds says what is too much of a body; nothing if it is within the limit.
+func (l limit) exceeds(body []byte) string {
+	switch {
+	case int64(len(body)) > l.bytes:
+		return "it is too long"
+	case values(body, l.values) > l.values:
+		return fmt.Sprintf("its lists and objects have more than %d members", l.values)
+	}
+	return ""
+}
 
 // lawful refuses what no broker could answer.
 func (k call) lawful() error {
@@ -105,7 +122,7 @@ func (c *Client) exchange(ctx context.Context, k call) (*answer, error) {
 	}
 	defer func() { _ = response.Body.Close() }()
 	limit := or(k.limit, c.limit)
-	body, err := io.ReadAll(io.LimitReader(response.Body, limit+1))
+	body, err := io.ReadAll(io.LimitReader(response.Body, limit.bytes+1))
 	if err != nil {
 		failed.Kind, failed.StatusCode, failed.Cause = MaybeReceived, response.StatusCode, c.because(ctx, err)
 		return nil, failed
@@ -114,8 +131,8 @@ func (c *Client) exchange(ctx context.Context, k call) (*answer, error) {
 		call: k, status: response.StatusCode, body: body, etag: response.Header.Get("ETag"),
 		wait: retryAfter(response.Header, c.now()), requestID: failed.RequestID, scrub: c.scrub,
 	}
-	if int64(len(body)) > limit {
-		a.body, a.oversized = nil, true
+	if a.tooLarge = limit.exceeds(body); a.tooLarge != "" {
+		a.body = nil
 	}
 	return a, nil
 }

@@ -24,6 +24,11 @@ const (
 	DefaultMaxBody = 4 << 20
 	// DefaultMaxCatalog bounds a catalog, in bytes.
 	DefaultMaxCatalog = 32 << 20
+	// DefaultMaxValues bounds the members of lists and objects in every answer but
+	// catalogs: what a broker writes in three bytes takes hundreds of them in memory.
+	DefaultMaxValues = 100_000
+	// DefaultMaxCatalogValues bounds those of a catalog.
+	DefaultMaxCatalogValues = 2_000_000
 )
 
 // A Config says where a broker is and how to speak to it. Only URL is required.
@@ -47,6 +52,9 @@ type Config struct {
 	// MaxBody and MaxCatalog are the most bytes that an answer and a catalog may have;
 	// 0: DefaultMaxBody and DefaultMaxCatalog. At most 1 GiB.
 	MaxBody, MaxCatalog int64
+	// MaxValues and MaxCatalogValues are the most members that lists and objects in them
+	// may have, all together; 0: DefaultMaxValues and DefaultMaxCatalogValues.
+	MaxValues, MaxCatalogValues int
 	// Dial opens connections, to a proxy where there is one; nil: the net package does.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Direct has connections made to the broker itself, whatever proxy the environment
@@ -85,8 +93,8 @@ func New(config Config) (*Client, error) {
 		base:         base,
 		version:      or(config.APIVersion, DefaultAPIVersion),
 		timeout:      or(config.Timeout, DefaultTimeout),
-		limit:        bound(config.MaxBody, DefaultMaxBody),
-		catalogLimit: bound(config.MaxCatalog, DefaultMaxCatalog),
+		limit:        limit{bytes: bound(config.MaxBody, DefaultMaxBody), values: or(config.MaxValues, DefaultMaxValues)},
+		catalogLimit: limit{bytes: bound(config.MaxCatalog, DefaultMaxCatalog), values: or(config.MaxCatalogValues, DefaultMaxCatalogValues)},
 		authorize:    config.Auth.set(),
 		scrub:        config.Auth.scrubber(),
 		newRequestID: orFunc(config.NewRequestID, uuid.NewString),

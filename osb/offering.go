@@ -38,6 +38,7 @@ func readCatalog(body *reading, scrub *strings.Replacer) *Catalog {
 	if _, ok := body.fields["services"]; !ok {
 		body.blame("services", "is not there")
 	}
+	plans := 0
 	for index, raw := range body.list("services") {
 		entry := open(raw)
 		service := entry.service()
@@ -46,7 +47,12 @@ func readCatalog(body *reading, scrub *strings.Replacer) *Catalog {
 			catalog.skip(named(), "", *entry.wrong)
 			continue
 		}
-		for index, raw := range entry.list("plans") {
+		all := entry.list("plans")
+		if plans += len(all); plans > maxPlans || index >= maxPlans {
+			body.blame("services", fmt.Sprintf("has more than %d services or plans", maxPlans))
+			break
+		}
+		for index, raw := range all {
 			variant := open(raw)
 			plan := variant.plan()
 			if *variant.wrong != "" {
@@ -59,6 +65,9 @@ func readCatalog(body *reading, scrub *strings.Replacer) *Catalog {
 	}
 	return catalog
 }
+
+// maxPlans is how many plans a catalog may have in all, and how many services.
+const maxPlans = 100_000
 
 func (c *Catalog) skip(service, plan, reason string) {
 	c.Skipped = append(c.Skipped, Skip{Service: service, Plan: plan, Reason: reason})

@@ -33,6 +33,23 @@ func open(body []byte) *reading {
 	return r
 }
 
+// values is about how many members the lists and objects of a JSON text have, counted until
+// there are more than enough. What is not JSON has any number.
+func values(text []byte, enough int) int {
+	count, inText := 0, false
+	for at := 0; at < len(text) && count <= enough; at++ {
+		switch c := text[at]; {
+		case inText && c == '\\':
+			at++
+		case c == '"':
+			inText = !inText
+		case !inText && (c == ',' || c == '[' || c == '{'):
+			count++
+		}
+	}
+	return count
+}
+
 // blame remembers what is wrong, unless something was before.
 func (r *reading) blame(key, what string) {
 	if *r.wrong == "" {
