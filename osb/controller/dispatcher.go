@@ -76,6 +76,7 @@ func (d *dispatcher) Reconcile(ctx context.Context, request reconcile.Request) (
 	if !begun {
 		return reconcile.Result{}, nil
 	}
+	pass.OnPause(func() { d.requests.Add(request) }) // its object says what it waits for
 	ended := make(chan passed, 1)
 	go d.run(ctx, pass, request, ended)
 	select {

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/defaultplan/defaultplan/osb"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
 )
 
@@ -152,6 +153,33 @@ func TestDispatcherWaits(t *testing.T) {
 		w.requeued(oneRequest, 0)
 		assert.Equal(w, 4, w.began)
 		assert.Zero(w, w.queues.Waiting(hangingBroker.at()))
+	})
+}
+
+// What waits for a broker whose pause lasts is looked at once more, to say so.
+func TestDispatcherLooksAtWhatWaits(t *testing.T) {
+	inDispatch(t, func(w *dispatchWorld) {
+		at, turns := hangingBroker.at(), make(chan *queue.Pass, 1)
+		fail := func(p *queue.Pass) {
+			require.True(w, p.Enter(at))
+			p.Called(&osb.Error{Kind: osb.NeverSent})
+			p.End(nil)
+		}
+		first := func() *queue.Pass {
+			p, begun := w.queues.Begin(queue.Item{Kind: "first"}, func(p *queue.Pass) { turns <- p })
+			require.True(w, begun)
+			return p
+		}
+		for range 5 {
+			fail(first())
+		}
+		first().End(&at)
+		w.hangs = make(chan struct{})
+		w.free(oneRequest)
+		fail(<-turns)
+		w.requeued(oneRequest, 0)
+		w.queues.Answered(at)
+		close(w.hangs)
 	})
 }
 

@@ -91,10 +91,7 @@ func (e *engine) pass(ctx context.Context, s subject) (reconcile.Result, error) 
 	if facts.MaxPolling <= 0 || facts.MaxPolling > e.maxPolling {
 		facts.MaxPolling = e.maxPolling
 	}
-	if queue.FromContext(ctx).Held(found.broker.at()) {
-		facts.HeldBecause = "the broker does not answer; it is asked again after a pause"
-	}
-	decision := lifecycle.Next(thing, facts)
+	decision := decide(ctx, s, &thing, &facts, found.broker)
 	stepSpan(ctx, decision.Step)
 	switch decision.Step {
 	case lifecycle.Release:

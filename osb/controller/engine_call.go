@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
@@ -24,6 +25,43 @@ type calling interface {
 // intends says whether a step changes something at the broker, so that it must be known
 // beforehand that it may have.
 func intends(step lifecycle.Step) bool { return step != lifecycle.Poll && step != lifecycle.Fetch }
+
+// decide is the next step, or the rest where its call is not made now. What the call is for is
+// known once it is decided on.
+func decide(ctx context.Context, s subject, thing *lifecycle.Thing, facts *lifecycle.Facts, broker brokerKey) lifecycle.Decision {
+	decision, place := lifecycle.Next(*thing, *facts), queue.FromContext(ctx)
+	place.For(purpose(s, facts, &decision))
+	switch {
+	case place.Held(broker.at()):
+		facts.HeldBecause = "the broker does not answer; it is asked again after a pause"
+	case place.Refused(broker.at()):
+		facts.HeldBecause = "the broker answered 429 or 503 to all the last requests of this kind for the plan; another one is sent after a pause"
+	default:
+		return decision
+	}
+	return lifecycle.Next(*thing, *facts)
+}
+
+// purpose is what the broker may answer 429 or 503 to alike: the operation, for the plan that
+// the request names.
+func purpose(s subject, facts *lifecycle.Facts, d *lifecycle.Decision) queue.Operation {
+	var sent *lifecycle.Sent
+	switch d.Step {
+	case lifecycle.Make, lifecycle.Change:
+		sent = d.Record.InProgress
+	case lifecycle.Remove, lifecycle.Mitigate, lifecycle.Poll:
+		sent = d.Record.Target()
+	case lifecycle.Fetch:
+		if facts.Ask != nil {
+			sent = &facts.Ask.Sent
+		}
+	case lifecycle.Rest, lifecycle.Release:
+	}
+	if sent == nil {
+		return queue.Operation{}
+	}
+	return queue.Operation{Class: sent.ClassExternalID, Plan: sent.PlanExternalID, Name: operationOf(s, d.Step)}
+}
 
 // headStart is what an intent's Deadline leaves for the time until the call is sent, which
 // includes the write of the intent itself.

@@ -201,6 +201,55 @@ func TestEngineSaysThatItWaits(t *testing.T) {
 	assert.NotNil(t, b.Status.Binding)
 }
 
+// What waits because its plan is refused says so, and not until when. It waits for its own kind
+// of request only: what is to be removed is removed.
+func TestEngineSaysThatThePlanIsRefused(t *testing.T) {
+	t.Parallel()
+	w := newBindingWorld(t)
+	at, bind := queue.Broker{Name: "broker"}, queue.Operation{Class: "db", Plan: "small", Name: "bind"}
+	w.unavailable(at, queue.Operation{Class: "db", Plan: "large", Name: "bind"})
+	w.unavailable(at, queue.Operation{Class: "db", Plan: "small", Name: "unbind"})
+	b, _ := w.pass()
+	require.NotNil(t, b.Status.Binding, "nothing is said of its plan's bindings")
+
+	w = newBindingWorld(t)
+	w.unavailable(at, bind)
+	p := w.turn()
+	_, err := w.reconciler.Reconcile(queue.NewContext(t.Context(), p), reconcile.Request{NamespacedName: w.at})
+	assert.Equal(t, &at, awaitedBy(err))
+	p.End(nil)
+	b = w.bindingHere()
+	ready, _ := v1beta1.FindCondition(b.Status.Conditions, v1beta1.ConditionReady)
+	assert.Equal(t, "BrokerUnavailable", ready.Reason)
+	assert.Contains(t, ready.Message, "429 or 503")
+	assert.Nil(t, b.Status.NextRetry)
+	assert.Empty(t, w.broker.Calls())
+	w.reconciler.brokers.queues.Gone(at)
+	b, _ = w.pass()
+	require.NotNil(t, b.Status.Binding)
+
+	w.unavailable(at, bind)
+	require.NoError(t, w.cache.Delete(t.Context(), b))
+	b, _ = w.pass()
+	assert.Nil(t, b, "it is unbound")
+}
+
+// unavailable has calls for an operation be answered with 503 until it has a pause.
+func (w *bindingWorld) unavailable(at queue.Broker, operation queue.Operation) {
+	w.Helper()
+	for range 5 {
+		p := w.turn()
+		p.For(operation)
+		require.True(w, p.Enter(at))
+		p.Called(&osb.Error{Kind: osb.Unavailable})
+		p.End(nil)
+	}
+	p := w.turn()
+	p.For(operation)
+	require.True(w, p.Refused(at))
+	p.End(nil)
+}
+
 // turn is a pass over the binding.
 func (w *bindingWorld) turn() *queue.Pass {
 	w.Helper()

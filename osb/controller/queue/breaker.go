@@ -13,14 +13,26 @@ const (
 	// A first pause doubles up to the longest one.
 	firstPause   = 2 * time.Second
 	longestPause = time.Minute
+	// longestWish is how long a broker's Retry-After makes a pause at most. The object that
+	// was answered waits as long as the answer says: it may be about that object only.
+	longestWish = 5 * time.Minute
+	// memory is how long a breaker counts for after its last failure and its pause: longer
+	// than an object waits by itself before it is tried again.
+	memory = 6 * time.Minute
+	// lasting is how many pauses in a row make one that users are told of: short ones are not
+	// worth a write for each object that waits.
+	lasting = 2
 	// trialPatience is how long one trial may take before another one is made beside it.
 	trialPatience = 10 * time.Second
 )
 
-// A breaker counts the calls to one broker that stay without an answer. After some of
-// them the broker is not called for a while; then a call finds out how it is, the trial.
+// A breaker counts the calls that fail one after the other: those to a broker that stay
+// without an answer, and those of an operation that are answered 429 or 503. After some of
+// them no such call is made for a while; then one finds out how it is, the trial.
 type breaker struct {
 	failures int
+	// last is when the last failure was counted.
+	last time.Time
 	// until is the end of the pause, or zero; pauses counts them.
 	until  time.Time
 	pauses int
@@ -29,7 +41,14 @@ type breaker struct {
 	tried  time.Time
 }
 
-// paused says that the broker is not to be called now, except for a trial beside.
+// open says that a call may be made now; other says that it would be for a namespace that has
+// no other at the broker. While a trial takes long, such a one may be made beside it: what one
+// namespace's call says by not ending is not held against the others.
+func (b *breaker) open(now time.Time, other bool) bool {
+	return !b.paused(now) || other && b.beside(now)
+}
+
+// paused says that no call is to be made now, except for a trial beside.
 func (b *breaker) paused(now time.Time) bool { return b.trying > 0 || b.until.After(now) }
 
 // beside says that the trial takes long, so that another one may be made beside it.
@@ -49,6 +68,17 @@ func (b *breaker) looks(now time.Time) time.Time {
 	return time.Time{}
 }
 
+// forgotten is when all that was counted is of no use any more; zero: nothing was.
+func (b *breaker) forgotten() time.Time {
+	switch {
+	case b.until.After(b.last):
+		return b.until.Add(memory)
+	case !b.last.IsZero():
+		return b.last.Add(memory)
+	}
+	return time.Time{}
+}
+
 // begin begins a call, and says whether it is a trial.
 func (b *breaker) begin(now time.Time) (trial bool) {
 	if b.until.IsZero() {
@@ -59,18 +89,15 @@ func (b *breaker) begin(now time.Time) (trial bool) {
 	return true
 }
 
-// ended is told what came of a call. Every error that is the broker's answer is a sign of
-// life, also a 429 or 503: each object waits as long as that answer asks it to. A jitter from 0
-// to 1 makes a pause up to a tenth shorter or longer, so that brokers that went away together
-// are not tried together.
-func (b *breaker) ended(err error, trial bool, now time.Time, jitter float64) {
-	failed := (*osb.Error)(nil)
+// ended is told what came of a call. A jitter from 0 to 1 makes a pause up to a tenth shorter or
+// longer, so that brokers that went away together are not tried together.
+func (b *breaker) ended(came outcome, trial bool, now time.Time, jitter float64) {
 	trial = trial && b.trying > 0 // else the broker answered another one since
 	switch {
-	case err != nil && !errors.As(err, &failed): // it was not the broker's doing
+	case came.verdict == unknown:
 		b.idle(trial)
 		return
-	case err == nil || !silent(failed.Kind):
+	case came.verdict == good:
 		*b = breaker{}
 		return
 	case !trial && !b.until.IsZero():
@@ -81,13 +108,15 @@ func (b *breaker) ended(err error, trial bool, now time.Time, jitter float64) {
 		return // so it is with trials beside one another
 	}
 	b.failures++
+	b.last = now
 	if b.failures < failuresToPause && !trial {
 		return
 	}
 	const mostDoublings = 10
 	pause := min(firstPause<<min(b.pauses, mostDoublings), longestPause)
 	const spread = 10
-	b.until = now.Add(pause + time.Duration(float64(pause/spread)*(2*jitter-1)))
+	pause += time.Duration(float64(pause/spread) * (2*jitter - 1))
+	b.until = now.Add(max(pause, min(came.wish, longestWish)))
 	b.pauses++
 }
 
@@ -96,6 +125,50 @@ func (b *breaker) idle(trial bool) {
 	if trial && b.trying > 0 {
 		b.trying--
 	}
+}
+
+// A verdict is what a call says to a breaker.
+type verdict int
+
+const (
+	// unknown: nothing of what the breaker counts.
+	unknown verdict = iota
+	good
+	bad
+)
+
+// An outcome is what came of a call, as a breaker counts it. A wish is how long the broker
+// asks to wait.
+type outcome struct {
+	verdict verdict
+	wish    time.Duration
+}
+
+// ofBroker is what came of a call for its broker. Every error that is the broker's answer is a
+// sign of life, also a 429 or 503. One that is no answer and no *osb.Error was not its doing.
+func ofBroker(err error) outcome {
+	failed := (*osb.Error)(nil)
+	switch {
+	case err != nil && !errors.As(err, &failed):
+		return outcome{}
+	case err != nil && silent(failed.Kind):
+		return outcome{verdict: bad}
+	}
+	return outcome{verdict: good}
+}
+
+// ofOperation is what came of a call for its operation. Silence says nothing of it.
+func ofOperation(err error) outcome {
+	failed := (*osb.Error)(nil)
+	switch {
+	case err == nil:
+		return outcome{verdict: good}
+	case !errors.As(err, &failed) || silent(failed.Kind):
+		return outcome{}
+	case failed.Kind == osb.Unavailable:
+		return outcome{verdict: bad, wish: failed.RetryAfter}
+	}
+	return outcome{verdict: good}
 }
 
 // silent says that a call had no answer of the broker.

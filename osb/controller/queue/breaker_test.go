@@ -21,7 +21,7 @@ func (b *breaker) fail(t *testing.T, times int, now time.Time) {
 	t.Helper()
 	for range times {
 		require.False(t, b.paused(now))
-		b.ended(&osb.Error{Kind: osb.NeverSent}, b.begin(now), now, evenly)
+		b.ended(ofBroker(&osb.Error{Kind: osb.NeverSent}), b.begin(now), now, evenly)
 	}
 }
 
@@ -46,7 +46,7 @@ func TestBreakerCountsSilence(t *testing.T) {
 			b := breaker{}
 			b.fail(t, failuresToPause-1, noon)
 			require.False(t, b.paused(noon), "not yet")
-			b.ended(test.err, b.begin(noon), noon, evenly)
+			b.ended(ofBroker(test.err), b.begin(noon), noon, evenly)
 			assert.Equal(t, test.paused, b.paused(noon), test.reason)
 		})
 	}
@@ -56,7 +56,7 @@ func TestBreakerForgetsFailuresAtASignOfLife(t *testing.T) {
 	t.Parallel()
 	b := breaker{}
 	b.fail(t, failuresToPause-1, noon)
-	b.ended(nil, b.begin(noon), noon, evenly)
+	b.ended(ofBroker(nil), b.begin(noon), noon, evenly)
 	b.fail(t, failuresToPause-1, noon)
 	assert.False(t, b.paused(noon))
 }
@@ -65,7 +65,7 @@ func TestBreakerKeepsFailuresWhereTheBrokerWasNotAsked(t *testing.T) {
 	t.Parallel()
 	b := breaker{}
 	b.fail(t, failuresToPause-1, noon)
-	b.ended(errors.New("no Secret"), b.begin(noon), noon, evenly)
+	b.ended(ofBroker(errors.New("no Secret")), b.begin(noon), noon, evenly)
 	b.fail(t, 1, noon)
 	assert.True(t, b.paused(noon))
 }
@@ -79,14 +79,14 @@ func TestBreakerLetsOneTryAtATime(t *testing.T) {
 	require.False(t, b.paused(after))
 	require.True(t, b.begin(after))
 	assert.True(t, b.paused(after), "one is enough to find out")
-	b.ended(&osb.Error{Kind: osb.NeverSent}, true, after, evenly)
+	b.ended(ofBroker(&osb.Error{Kind: osb.NeverSent}), true, after, evenly)
 	assert.Equal(t, after.Add(2*firstPause), b.until, "the next pause is longer")
 	after = b.until
 	require.True(t, b.begin(after))
-	b.ended(errors.New("no Secret"), true, after, evenly)
+	b.ended(ofBroker(errors.New("no Secret")), true, after, evenly)
 	assert.False(t, b.paused(after), "the next one finds out")
 	require.True(t, b.begin(after))
-	b.ended(nil, true, after, evenly)
+	b.ended(ofBroker(nil), true, after, evenly)
 	assert.Equal(t, breaker{}, b, "all as before")
 }
 
@@ -98,7 +98,7 @@ func TestBreakerCountsOneOutageOnce(t *testing.T) {
 		b.begin(noon)
 	}
 	for range 20 {
-		b.ended(&osb.Error{Kind: osb.MaybeReceived}, false, noon, evenly)
+		b.ended(ofBroker(&osb.Error{Kind: osb.MaybeReceived}), false, noon, evenly)
 	}
 	assert.Equal(t, noon.Add(firstPause), b.until)
 	assert.Equal(t, 1, b.pauses)
@@ -136,16 +136,16 @@ func TestBreakerTrialsBesideOneAnother(t *testing.T) {
 	}
 
 	b, late := started()
-	b.ended(nil, true, late, evenly)
+	b.ended(ofBroker(nil), true, late, evenly)
 	require.Equal(t, breaker{}, b)
-	b.ended(silent, true, late, evenly)
-	assert.Equal(t, breaker{failures: 1}, b, "it hung since before the answer")
+	b.ended(ofBroker(silent), true, late, evenly)
+	assert.Equal(t, breaker{failures: 1, last: late}, b, "it hung since before the answer")
 
 	b, late = started()
-	b.ended(silent, true, late, evenly)
+	b.ended(ofBroker(silent), true, late, evenly)
 	paused := b
 	require.Equal(t, late.Add(2*firstPause), b.until)
-	b.ended(silent, true, late.Add(1), evenly)
+	b.ended(ofBroker(silent), true, late.Add(1), evenly)
 	assert.Equal(t, paused.until, b.until, "both are of one outage")
 	assert.Equal(t, paused.pauses, b.pauses)
 	assert.Zero(t, b.trying)
@@ -164,7 +164,7 @@ func TestBreakerPausesAreSpread(t *testing.T) {
 	for jitter, want := range map[float64]time.Duration{0: 1800 * time.Millisecond, evenly: firstPause, 1: 2200 * time.Millisecond} {
 		b := breaker{}
 		for range failuresToPause {
-			b.ended(&osb.Error{Kind: osb.NeverSent}, false, noon, jitter)
+			b.ended(ofBroker(&osb.Error{Kind: osb.NeverSent}), false, noon, jitter)
 		}
 		assert.Equal(t, want, b.until.Sub(noon), jitter)
 	}

@@ -10,6 +10,8 @@ import (
 type Pass struct {
 	queues *Queues
 	entry  *entry
+	// operation is what its calls do.
+	operation Operation
 	// place is the one it has, or nil.
 	place   *place
 	entered chan struct{}
@@ -18,14 +20,31 @@ type Pass struct {
 // A place is the right to call one broker.
 type place struct {
 	line *line
-	// of is the namespace of the object that it was taken for.
-	of string
-	// trial says that its next call is a trial.
-	trial bool
+	// of is the namespace of the object that it was taken for, and operation what for.
+	of        string
+	operation Operation
+	// trial says that its next call is a trial of the broker, and tries that it is one of
+	// the operation.
+	trial, tries bool
+}
+
+// For says what the calls of the pass do from now on; not said, 429 and 503 are not counted.
+func (p *Pass) For(operation Operation) {
+	if p != nil {
+		p.operation = operation
+	}
+}
+
+// OnPause has look called, with the queues locked, when the item waits and what it waits for turns
+// out to last: another pass, which has no place, can tell of it.
+func (p *Pass) OnPause(look func()) {
+	p.queues.mutex.Lock()
+	defer p.queues.mutex.Unlock()
+	p.entry.look = look
 }
 
 // Enter takes a place for calls to a broker, if one is free and nothing waits that could
-// have it; a place of another broker is given back. The place is held until the pass ends.
+// have it; a place for others is given back. The place is held until the pass ends.
 func (p *Pass) Enter(broker Broker) bool {
 	if p == nil {
 		return true
@@ -33,19 +52,19 @@ func (p *Pass) Enter(broker Broker) bool {
 	q := p.queues
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
-	if p.place != nil && p.place.line.broker == broker {
+	if p.has(q.known[broker]) {
 		return true
 	}
 	if p.place != nil {
 		p.giveBack()
-		q.serve()
+		defer q.serve() // not before: where it comes to another operation, its turn is not over
 	}
 	l := q.line(broker)
-	if !q.free(l, p.entry.item.Namespace) {
+	if !q.free(l, p.entry.item.Namespace, p.operation) {
 		q.tidy(l)
 		return false
 	}
-	p.place = q.take(l, p.entry.item.Namespace)
+	p.place = q.take(l, p.entry.item.Namespace, p.operation)
 	q.leave(p.entry)
 	select {
 	case <-p.entered:
@@ -71,6 +90,24 @@ func (p *Pass) Held(broker Broker) bool {
 	return l != nil && l.paused(time.Now()) && (p.place == nil || p.place.line != l)
 }
 
+// Refused says that the operation has a pause at a broker, because that answered 429 or 503,
+// and that the pass has no place for it.
+func (p *Pass) Refused(broker Broker) bool {
+	if p == nil {
+		return false
+	}
+	q := p.queues
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	l := q.known[broker]
+	return l != nil && l.of(p.operation).paused(time.Now()) && !p.has(l)
+}
+
+// has says that the pass has a place in a line, for what it is to do there.
+func (p *Pass) has(l *line) bool {
+	return p.place != nil && p.place.line == l && p.place.operation == p.operation
+}
+
 // Called is told what came of a call, for which the pass has a place. Only an *osb.Error
 // is the broker's doing.
 func (p *Pass) Called(err error) {
@@ -80,14 +117,23 @@ func (p *Pass) Called(err error) {
 	q := p.queues
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
-	l := p.place.line
-	l.ended(err, p.place.trial, time.Now(), q.jitter())
-	p.place.trial = false
-	if l.until.IsZero() {
-		q.serve()
-	} else {
-		q.setAlarm(l)
+	l, now, operation := p.place.line, time.Now(), p.place.operation
+	pauses, pausesOf := l.pauses, l.of(operation).pauses
+	l.ended(ofBroker(err), p.place.trial, now, q.jitter())
+	l.judge(p.place, func(b *breaker) { b.ended(ofOperation(err), p.place.tries, now, q.jitter()) })
+	p.place.trial, p.place.tries = false, false
+	switch {
+	case pauses < lasting && l.pauses == lasting:
+		l.each(func(e *entry) { e.tell() })
+	case pausesOf < lasting && l.of(operation).pauses == lasting:
+		l.each(func(e *entry) {
+			if e.operation == operation {
+				e.tell()
+			}
+		})
 	}
+	q.serve()
+	q.setAlarm(l)
 }
 
 // End ends the pass. It is resumed when it is its turn to call the broker that it waits
@@ -99,7 +145,7 @@ func (p *Pass) End(waitsFor *Broker) (again bool) {
 	p.giveBack()
 	again, e.again, e.busy = e.again, false, false
 	if waitsFor != nil {
-		q.wait(e, q.line(*waitsFor))
+		q.wait(e, q.line(*waitsFor), p.operation)
 	} else {
 		q.leave(e)
 		delete(q.items, e.item)

@@ -1,8 +1,10 @@
 package queue
 
 import (
+	"cmp"
 	"container/list"
 	"context"
+	"maps"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -18,6 +20,11 @@ type Item struct {
 	Kind string
 	types.NamespacedName
 }
+
+// An Operation is what a call does, for things of one plan. The answers 429 and 503 of a broker
+// are counted by it: a broker may refuse one plan for an hour and serve the others, or make
+// nothing more of a plan and remove what there is.
+type Operation struct{ Class, Plan, Name string }
 
 // Limits are how many calls run at once. All must be 1 or more.
 type Limits struct {
@@ -64,6 +71,8 @@ type line struct {
 	running int
 	// gone says that the broker is not registered any more: how it did is of no use.
 	gone bool
+	// operations are those that were answered 429 or 503 last.
+	operations map[Operation]*breaker
 	// taken counts the places that are taken by the namespaces of their objects.
 	taken map[string]int
 	// alarm looks whether a call may be made, after a pause or beside a trial.
@@ -75,10 +84,21 @@ type entry struct {
 	item Item
 	// busy says that a pass runs, and again that another one was asked for meanwhile.
 	busy, again bool
-	// line is where it waits, or nil, and place is its place there.
-	line   *line
-	place  *list.Element
-	resume func(*Pass)
+	// line is where it waits, or nil, operation what for, and place is its place there. The
+	// lower its number, the longer it waits.
+	line      *line
+	operation Operation
+	place     *list.Element
+	number    uint64
+	resume    func(*Pass)
+	// look is told that what it waits for lasts, or nil.
+	look func()
+}
+
+func (e *entry) tell() {
+	if e.look != nil {
+		e.look()
+	}
 }
 
 // Begin begins a pass over an item; resume is called in a goroutine of its own with another
@@ -122,6 +142,9 @@ func (q *Queues) freshen(broker Broker, gone bool) {
 	defer q.mutex.Unlock()
 	if l := q.known[broker]; l != nil {
 		l.breaker, l.gone = breaker{}, gone
+		if gone {
+			clear(l.operations)
+		}
 		q.tidy(l)
 		q.serve()
 	}
@@ -133,23 +156,21 @@ func (q *Queues) Waiting(broker Broker) int {
 	defer q.mutex.Unlock()
 	count := 0
 	if l := q.known[broker]; l != nil {
-		for _, of := range l.of {
-			count += of.Len()
-		}
+		l.each(func(*entry) { count++ })
 	}
 	return count
 }
 
 func (q *Queues) line(broker Broker) *line {
 	if q.known[broker] == nil {
-		q.known[broker] = &line{broker: broker, taken: map[string]int{}}
+		q.known[broker] = &line{broker: broker, taken: map[string]int{}, operations: map[Operation]*breaker{}}
 	}
 	return q.known[broker]
 }
 
 // tidy forgets a line of which nothing needs to be known.
 func (q *Queues) tidy(l *line) {
-	if l.running > 0 || !l.empty() || l.breaker != (breaker{}) && !l.gone {
+	if l.running > 0 || !l.empty() || !l.gone && (l.breaker != (breaker{}) || len(l.operations) > 0) {
 		return
 	}
 	if l.alarm != nil {
@@ -159,15 +180,46 @@ func (q *Queues) tidy(l *line) {
 }
 
 // free says that a call for an object of a namespace may begin now.
-func (q *Queues) free(l *line, namespace string) bool {
-	return q.room(l) && !q.sated(l, namespace) && l.open(namespace, time.Now())
+func (q *Queues) free(l *line, namespace string, operation Operation) bool {
+	now, other := time.Now(), l.taken[namespace] == 0
+	return q.room(l) && !q.sated(l, namespace) && l.breaker.open(now, other) && l.of(operation).open(now, other)
 }
 
-// open says that the broker may be called for an object of a namespace. While a trial takes
-// long, a namespace without a place at the broker may make another one beside it: what one
-// namespace's call says by not ending is not held against the others.
-func (l *line) open(namespace string, now time.Time) bool {
-	return !l.paused(now) || l.beside(now) && l.taken[namespace] == 0
+// of is the breaker of an operation, or one that has counted nothing.
+func (l *line) of(operation Operation) *breaker {
+	if b := l.operations[operation]; b != nil {
+		return b
+	}
+	return &breaker{}
+}
+
+// judge changes the breaker of the operation for which a place was taken, and keeps it as long
+// as it has something to count.
+func (l *line) judge(p *place, change func(*breaker)) {
+	b := l.of(p.operation)
+	change(b)
+	if *b == (breaker{}) || l.gone || p.operation == (Operation{}) {
+		delete(l.operations, p.operation)
+		return
+	}
+	l.operations[p.operation] = b
+}
+
+// due is when it is to be looked next at a line where nothing happens; zero: not by itself.
+func (l *line) due(now time.Time) time.Time {
+	at := l.looks(now)
+	for _, b := range l.operations {
+		next := cmp.Or(b.looks(now), b.forgotten())
+		if at.IsZero() || next.Before(at) {
+			at = next
+		}
+	}
+	return at
+}
+
+// forget drops what was counted of operations and is of no use any more.
+func (l *line) forget(now time.Time) {
+	maps.DeleteFunc(l.operations, func(_ Operation, b *breaker) bool { return !b.forgotten().After(now) })
 }
 
 // sated says that the objects of a namespace have all the places at a broker that they may
@@ -189,11 +241,12 @@ func (q *Queues) room(l *line) bool {
 }
 
 // take takes a place that is free for an object of a namespace.
-func (q *Queues) take(l *line, of string) *place {
+func (q *Queues) take(l *line, of string, operation Operation) *place {
 	q.places.Add(1)
 	q.count(l, of, 1)
-	p := &place{line: l, of: of, trial: l.begin(time.Now())}
-	if p.trial {
+	now := time.Now()
+	p := &place{line: l, of: of, operation: operation, trial: l.begin(now), tries: l.of(operation).begin(now)}
+	if p.trial || p.tries {
 		q.setAlarm(l)
 	}
 	return p
@@ -219,22 +272,27 @@ func (q *Queues) count(l *line, of string, by int) {
 // release gives a place back.
 func (q *Queues) release(p *place) {
 	p.line.idle(p.trial)
+	p.line.of(p.operation).idle(p.tries)
 	q.count(p.line, p.of, -1)
 	q.tidy(p.line)
 	q.places.Done()
 }
 
 // wait lets an entry wait in a line; it keeps the place that it has there.
-func (q *Queues) wait(e *entry, l *line) {
-	if e.line == l {
+func (q *Queues) wait(e *entry, l *line, operation Operation) {
+	if e.line == l && e.operation == operation {
 		return
+	}
+	since := uint64(0)
+	if e.line == l {
+		since = e.number
 	}
 	q.leave(e)
 	if l.empty() {
 		q.waits = append(q.waits, l)
 	}
-	e.line = l
-	l.add(e)
+	e.line, e.operation = l, operation
+	l.add(e, since)
 }
 
 // leave takes an entry out of its line.
@@ -276,11 +334,14 @@ func (q *Queues) serveOne(l *line) bool {
 	if !q.room(l) {
 		return false
 	}
-	e := l.next(func(namespace string) bool { return q.free(l, namespace) })
+	e := l.next(func(namespace string, operation Operation) bool { return q.free(l, namespace, operation) })
 	if e == nil {
 		return false
 	}
-	p := &Pass{queues: q, entry: e, place: q.take(l, e.item.Namespace), entered: make(chan struct{})}
+	p := &Pass{
+		queues: q, entry: e, operation: e.operation, entered: make(chan struct{}),
+		place: q.take(l, e.item.Namespace, e.operation),
+	}
 	close(p.entered)
 	e.busy = true
 	q.leave(e)
@@ -289,20 +350,26 @@ func (q *Queues) serveOne(l *line) bool {
 	return true
 }
 
-// setAlarm has what waits go on after a pause, or after a trial that takes long.
+// setAlarm has what waits go on after a pause, or after a trial that takes long, and drops what
+// need not be remembered any more.
 func (q *Queues) setAlarm(l *line) {
 	if l.alarm != nil {
 		l.alarm.Stop()
 	}
 	now := time.Now()
-	at := l.looks(now)
+	at := l.due(now)
 	if at.IsZero() {
 		return
 	}
 	l.alarm = time.AfterFunc(at.Sub(now), func() {
 		q.mutex.Lock()
 		defer q.mutex.Unlock()
+		if q.known[l.broker] != l {
+			return // it ended while this waited for the lock
+		}
+		l.forget(time.Now())
 		q.serve()
 		q.setAlarm(l)
+		q.tidy(l)
 	})
 }

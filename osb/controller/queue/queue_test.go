@@ -553,6 +553,8 @@ func (w *walk) walk() {
 		time.Sleep(longestPause)
 		synctest.Wait()
 	}
+	time.Sleep(memory + longestPause)
+	synctest.Wait()
 	for b := range w.known {
 		w.Answered(b)
 	}
@@ -589,6 +591,7 @@ func (w *walk) start() {
 		return
 	}
 	b := w.brokers[w.random.IntN(len(w.brokers))]
+	p.For([]Operation{{}, provision, update}[w.random.IntN(3)])
 	switch {
 	case w.random.IntN(5) == 0:
 		p.End(nil)
@@ -610,11 +613,13 @@ func (w *walk) resumed() {
 func (w *walk) end(at int, waits *Broker) {
 	p := w.open[at]
 	w.open = append(w.open[:at], w.open[at+1:]...)
-	switch w.random.IntN(3) {
+	switch w.random.IntN(5) {
 	case 0:
 		p.Called(&osb.Error{Kind: osb.NeverSent})
 	case 1:
 		p.Called(nil)
+	case 2:
+		p.Called(unavailable)
 	}
 	p.End(waits)
 }
@@ -638,7 +643,11 @@ func (w *walk) lawful() {
 		for namespace, count := range l.taken {
 			require.True(w, namespace == l.broker.Namespace || count < limits.PerBroker, "%s has all places at %s", namespace, l.broker)
 		}
-		waits := l.next(func(namespace string) bool { return w.free(l, namespace) })
+		now := time.Now()
+		for _, b := range l.operations {
+			require.True(w, b.forgotten().After(now), "it is not forgotten")
+		}
+		waits := l.next(func(namespace string, operation Operation) bool { return w.free(l, namespace, operation) })
 		require.Nil(w, waits, "a place is free, and %s waits", l.broker)
 	}
 	require.Equal(w, running, w.running)
