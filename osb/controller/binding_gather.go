@@ -48,19 +48,19 @@ func (s *bindingSubject) gather(ctx context.Context, thing *lifecycle.Thing) (ga
 	if err := s.look(ctx, thing, instance, &found); err != nil {
 		return found, err
 	}
+	if err := s.locate(ctx, thing, &found); err != nil {
+		return found, err
+	}
+	if thing.Deleting && len(s.binding.Spec.ParametersFrom) > 0 {
+		if err := s.enter(ctx, s, thing, &found); err != nil {
+			return found, err
+		}
+	}
 	if r := &thing.Record; thing.Deleting || r.Mitigating || r.Async {
 		s.hide(ctx)
 	}
 	found.redactor = s.parameters.redactor
-	target := thing.Record.Target()
-	if target == nil && s.ask != nil {
-		target = &s.ask.Sent
-	}
-	if target == nil {
-		return found, nil
-	}
-	found.broker = keyOf(&target.BrokerTarget, s.binding.InstanceKey().Namespace)
-	return found, s.brokers.see(ctx, &found, &thing.Record)
+	return found, nil
 }
 
 // findSecret finds out whose Secret has the name, once: it may be another's the next time.
@@ -129,6 +129,9 @@ func (s *bindingSubject) look(ctx context.Context, thing *lifecycle.Thing, insta
 		}
 		found.SecretLost = lost
 	}
+	if err := s.place(ctx, thing, instance, *found); err != nil {
+		return err
+	}
 	problem, err := s.unable(ctx, r, instance)
 	if problem == nil && err == nil {
 		problem, err = s.denied(ctx, r, instance)
@@ -150,17 +153,8 @@ func (s *bindingSubject) rule() string {
 
 // unable says why nothing can be bound now.
 func (s *bindingSubject) unable(ctx context.Context, r *lifecycle.Record, instance *v1beta1.ServiceInstance) (*lifecycle.Problem, error) {
-	if problem := s.unshared(); problem != nil {
+	if problem := s.unbindable(r, instance); problem != nil {
 		return problem, nil
-	}
-	if problem := s.unready(instance); problem != nil && r.Operation == lifecycle.NoOperation {
-		return problem, nil
-	}
-	if instance == nil || s.offering == nil || instance.Status.ExternalProperties == nil {
-		return &lifecycle.Problem{Reason: reasonNoInstance, Waits: true, Message: "what it was bound to is not there any more"}, nil
-	}
-	if s.binding.Namespace == metav1.NamespaceSystem { // a policy holds the controller to that: deploy/vap/kubesystem.yaml
-		return &lifecycle.Problem{Reason: reasonSecret, Waits: true, Message: "nothing is made in kube-system: make the binding in another namespace"}, nil
 	}
 	ends, err := s.platform.ends(ctx, s.binding.Namespace)
 	if err != nil {
@@ -190,6 +184,23 @@ func (s *bindingSubject) unable(ctx context.Context, r *lifecycle.Record, instan
 		return s.secrets.refused(ctx, s.binding, s.serviceType())
 	}
 	return nil, nil
+}
+
+// unbindable says why, as far as the cache knows.
+func (s *bindingSubject) unbindable(r *lifecycle.Record, instance *v1beta1.ServiceInstance) *lifecycle.Problem {
+	if problem := s.unshared(); problem != nil {
+		return problem
+	}
+	if problem := s.unready(instance); problem != nil && r.Operation == lifecycle.NoOperation {
+		return problem
+	}
+	if instance == nil || s.offering == nil || instance.Status.ExternalProperties == nil {
+		return &lifecycle.Problem{Reason: reasonNoInstance, Waits: true, Message: "what it was bound to is not there any more"}
+	}
+	if s.binding.Namespace == metav1.NamespaceSystem { // a policy holds the controller to that: deploy/vap/kubesystem.yaml
+		return &lifecycle.Problem{Reason: reasonSecret, Waits: true, Message: "nothing is made in kube-system: make the binding in another namespace"}
+	}
+	return nil
 }
 
 // unready says what is not as it must be with the instance.

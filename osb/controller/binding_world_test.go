@@ -61,6 +61,8 @@ func newBindingWorld(t *testing.T, edits ...func(*v1beta1.ServiceBinding)) *bind
 		WithIndex(&v1beta1.ServicePlan{}, v1beta1.FieldExternalID, func(o client.Object) []string {
 			return []string{o.(*v1beta1.ServicePlan).Spec.ExternalID}
 		}).
+		WithIndex(&v1beta1.ServiceBinding{}, indexInstance, instanceOf).
+		WithIndex(&v1beta1.ServiceBinding{}, v1beta1.FieldInstanceRefName, instanceRefNameOf).
 		WithObjects(w.objects(edits)...).Build()
 	live := interceptor.NewClient(w.cache, w.counting())
 	server := boundServer{boundClient{live}, boundReader{live}}

@@ -81,16 +81,7 @@ func (e *engine) pass(ctx context.Context, s subject) (reconcile.Result, error) 
 	if err != nil || found.foreign {
 		return reconcile.Result{}, err
 	}
-	facts := found.Facts
-	facts.Now = e.clock.Now()
-	if deadline, ok := e.mine.Load(s.object().GetUID()); ok {
-		facts.Settled = thing.Record.Deadline.Equal(deadline.(time.Time)) //nolint:forcetypeassert // deadlines are in it
-	}
-	facts.NewID, facts.Jitter = uuid.NewString(), rand.Float64() //nolint:gosec // it spreads retries, and guards nothing
-	facts.MaxRetry, facts.MaxDeadline = e.maxRetry, max(time.Hour, 2*e.timeout+requestTimeout)
-	if facts.MaxPolling <= 0 || facts.MaxPolling > e.maxPolling {
-		facts.MaxPolling = e.maxPolling
-	}
+	facts := e.facts(s, &thing, &found)
 	decision := decide(ctx, s, &thing, &facts, found.broker)
 	stepSpan(ctx, decision.Step)
 	switch decision.Step {
@@ -107,6 +98,21 @@ func (e *engine) pass(ctx context.Context, s subject) (reconcile.Result, error) 
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
 	return e.act(ctx, s, &turn{thing: &thing, facts: facts, broker: found.broker, redactor: found.redactor, decision: &decision})
+}
+
+// facts are those that were gathered, and what is the same for every subject.
+func (e *engine) facts(s subject, thing *lifecycle.Thing, found *gathered) lifecycle.Facts {
+	facts := found.Facts
+	facts.Now = e.clock.Now()
+	if deadline, ok := e.mine.Load(s.object().GetUID()); ok {
+		facts.Settled = thing.Record.Deadline.Equal(deadline.(time.Time)) //nolint:forcetypeassert // deadlines are in it
+	}
+	facts.NewID, facts.Jitter = uuid.NewString(), rand.Float64() //nolint:gosec // it spreads retries, and guards nothing
+	facts.MaxRetry, facts.MaxDeadline = e.maxRetry, max(time.Hour, 2*e.timeout+requestTimeout)
+	if facts.MaxPolling <= 0 || facts.MaxPolling > e.maxPolling {
+		facts.MaxPolling = e.maxPolling
+	}
+	return facts
 }
 
 // A turn is the part of a pass that calls a broker.

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,6 +41,31 @@ func decide(ctx context.Context, s subject, thing *lifecycle.Thing, facts *lifec
 		return decision
 	}
 	return lifecycle.Next(*thing, *facts)
+}
+
+// enter has a pass find its place where what the cache knows brings it to a call. What the call
+// is made of is read from the API server only then: what waits costs it nothing, however often
+// it is looked at. Where those reads bring it to something else, the place goes with the pass.
+func (e *engine) enter(ctx context.Context, s subject, thing *lifecycle.Thing, found *gathered) error {
+	if found.foreign {
+		return nil
+	}
+	facts := e.facts(s, thing, found)
+	decision := decide(ctx, s, thing, &facts, found.broker)
+	switch decision.Step {
+	case lifecycle.Rest:
+		if !decision.Held {
+			return nil
+		}
+		return cmp.Or(e.settle(ctx, s, &decision), error(&waitsError{found.broker}))
+	case lifecycle.Release, lifecycle.Poll: // a poll has its own time
+		return nil
+	case lifecycle.Make, lifecycle.Change, lifecycle.Remove, lifecycle.Mitigate, lifecycle.Fetch:
+	}
+	if !queue.FromContext(ctx).Enter(found.broker.at()) {
+		return &waitsError{found.broker}
+	}
+	return nil
 }
 
 // purpose is what the broker may answer 429 or 503 to alike: the operation, for the plan that

@@ -20,6 +20,16 @@ type holders struct {
 	events *events
 }
 
+// known are those that the cache has. They are enough to wait for: it will have it when they go.
+// There may be others, which only the API server knows of.
+func (h holders) known(ctx context.Context, instance *v1beta1.ServiceInstance) ([]string, error) {
+	var bindings v1beta1.ServiceBindingList
+	if err := h.client.List(ctx, &bindings, client.MatchingFields{indexInstance: client.ObjectKeyFromObject(instance).String()}); err != nil {
+		return nil, fmt.Errorf("cannot list the bindings of instance %q: %w", instance.Name, err)
+	}
+	return h.among(ctx, instance, bindings.Items)
+}
+
 // of lists the bindings whose unbind is not done, by name. Where the instance's user
 // asked for it, or the namespace goes, they are deleted; else they are left alone.
 func (h holders) of(ctx context.Context, instance *v1beta1.ServiceInstance) ([]string, error) {
@@ -41,13 +51,18 @@ func (h holders) of(ctx context.Context, instance *v1beta1.ServiceInstance) ([]s
 	if own != nil {
 		bindings.Items = append(bindings.Items, *own)
 	}
+	return h.among(ctx, instance, bindings.Items)
+}
+
+// among names those of the bindings that keep the instance, and deletes those that go with it.
+func (h holders) among(ctx context.Context, instance *v1beta1.ServiceInstance, bindings []v1beta1.ServiceBinding) ([]string, error) {
 	cascade, err := h.cascades(ctx, instance)
 	if err != nil {
 		return nil, err
 	}
 	var names []string
-	for i := range bindings.Items {
-		b := &bindings.Items[i]
+	for i := range bindings {
+		b := &bindings[i]
 		if !holds(b) {
 			continue
 		}

@@ -73,28 +73,20 @@ func (s *instanceSubject) with(o client.Object, record *lifecycle.Record) client
 func (s *instanceSubject) gather(ctx context.Context, thing *lifecycle.Thing) (gathered, error) {
 	found := gathered{}
 	found.reread = len(s.instance.Spec.ParametersFrom) > 0 || len(s.platform.annotations) > 0
+	var err error
+	if thing.Deleting {
+		if found.Holders, err = s.holders.known(ctx, s.instance); err != nil {
+			return found, err
+		}
+	}
 	if err := s.look(ctx, thing, &found); err != nil {
 		return found, err
 	}
 	found.redactor = s.parameters.redactor
-	target := thing.Record.Target()
-	asks := !thing.Deleting && !thing.Record.Mitigating && !thing.Record.Async && s.ask != nil
-	if asks {
-		target = &s.ask.Sent
-	}
-	if target != nil {
-		found.broker = keyOf(&target.BrokerTarget, s.instance.Namespace)
-	}
-	if err := s.brokers.see(ctx, &found, &thing.Record); err != nil {
+	if err := s.locate(ctx, thing, &found); err != nil {
 		return found, err
 	}
-	if found.BrokerGone && asks {
-		found.Ask, found.Problem = nil, &lifecycle.Problem{
-			Reason: "ReferencesNonexistentBroker", Waits: true, Message: fmt.Sprintf("the class's broker, %s, is not there", found.broker),
-		}
-	}
-	var err error
-	if thing.Deleting {
+	if thing.Deleting && len(found.Holders) == 0 {
 		found.Holders, err = s.holders.of(ctx, s.instance)
 	}
 	found.reread = found.reread || found.Problem != nil || len(found.Holders) > 0
@@ -111,12 +103,18 @@ func (s *instanceSubject) look(ctx context.Context, thing *lifecycle.Thing, foun
 		found.Fetchable, found.MaxPolling = o.class.InstancesRetrievable, o.maxPolling()
 		complete(thing, &o.target)
 	}
+	s.offering = o
+	if err := s.place(ctx, thing, problem, *found); err != nil {
+		return err
+	}
+	if len(found.Holders) > 0 {
+		return nil // it waits for them, and its broker is not asked
+	}
 	// Also where nothing is sent: what the broker says may hold what it was sent before.
 	var unread *lifecycle.Problem
 	if s.parameters, unread, err = s.instances.parameters.read(ctx, s.instance, s.instance.Spec.Parameters, s.instance.Spec.ParametersFrom); err != nil && !thing.Deleting {
 		return err
 	}
-	s.offering = o
 	if problem == nil && !thing.Deleting {
 		problem = cmp.Or(s.removed(thing), unread)
 	}

@@ -1,0 +1,49 @@
+package controller
+
+import (
+	"context"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/lifecycle"
+)
+
+// place has the pass over a binding that is still to be made find its place before anything is
+// read from the API server for it: its Secret and those of its parameters, and what its user may do.
+func (s *bindingSubject) place(ctx context.Context, thing *lifecycle.Thing, instance *v1beta1.ServiceInstance, found gathered) error {
+	r := &thing.Record
+	if r.Exists || s.unbindable(r, instance) != nil {
+		return nil
+	}
+	problem, err := s.denied(ctx, r, instance)
+	if problem == nil && err == nil {
+		problem, err = s.slotless(ctx, r)
+	}
+	if problem == nil && err == nil {
+		err = s.aims(ctx, instance, &found)
+	}
+	if problem != nil || err != nil {
+		return err
+	}
+	if sent := r.InProgress; sent != nil { // its Secrets are taken to hold what they held then
+		s.ask.Parameters, s.ask.ParameterChecksum = sent.Parameters, sent.ParameterChecksum
+	}
+	err = s.locate(ctx, thing, &found)
+	s.ask = nil
+	if err != nil {
+		return err
+	}
+	return s.enter(ctx, s, thing, &found)
+}
+
+// locate finds the broker that the next call would be for, and how it does.
+func (s *bindingSubject) locate(ctx context.Context, thing *lifecycle.Thing, found *gathered) error {
+	target := thing.Record.Target()
+	if target == nil && s.ask != nil {
+		target = &s.ask.Sent
+	}
+	if target == nil {
+		return nil
+	}
+	found.broker = keyOf(&target.BrokerTarget, s.binding.InstanceKey().Namespace)
+	return s.brokers.see(ctx, found, &thing.Record)
+}

@@ -1,0 +1,72 @@
+package controller
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/defaultplan/defaultplan/osb/lifecycle"
+)
+
+// place has the pass find its place before anything is read from the API server for it: Secrets,
+// and the bindings of an instance that is to go. Where the cache knows why nothing is sent, there
+// is no place to wait for.
+func (s *instanceSubject) place(ctx context.Context, thing *lifecycle.Thing, problem *lifecycle.Problem, found gathered) error {
+	switch {
+	case thing.Deleting && len(found.Holders) > 0:
+		return nil
+	case thing.Deleting:
+	case problem != nil || len(s.instance.Spec.ParametersFrom) == 0:
+		return nil
+	default:
+		if presumed, err := s.presume(ctx, thing, &found); err != nil || !presumed {
+			return err
+		}
+	}
+	if err := s.locate(ctx, thing, &found); err != nil || found.Problem != nil {
+		return err
+	}
+	return s.enter(ctx, s, thing, &found)
+}
+
+// presume is what the spec asks for where its Secrets hold what was sent last.
+func (s *instanceSubject) presume(ctx context.Context, thing *lifecycle.Thing, found *gathered) (bool, error) {
+	if s.removed(thing) != nil {
+		return false, nil
+	}
+	var err error
+	if s.origin, err = s.platform.origin(ctx, s.instance.Namespace, s.instance); err != nil {
+		return false, err
+	}
+	ask := s.asks()
+	if sent := cmp.Or(thing.Record.InProgress, thing.Record.Accepted); sent != nil {
+		ask.Parameters, ask.ParameterChecksum = sent.Parameters, sent.ParameterChecksum
+	}
+	problem, err := s.denied(ctx, thing, ask)
+	if problem == nil && err == nil {
+		problem, err = s.slotless(ctx, thing, ask)
+	}
+	found.Ask = ask
+	return problem == nil, err
+}
+
+// locate finds the broker that the next call would be for, and how it does.
+func (s *instanceSubject) locate(ctx context.Context, thing *lifecycle.Thing, found *gathered) error {
+	target := thing.Record.Target()
+	asks := !thing.Deleting && !thing.Record.Mitigating && !thing.Record.Async && found.Ask != nil
+	if asks {
+		target = &found.Ask.Sent
+	}
+	if target != nil {
+		found.broker = keyOf(&target.BrokerTarget, s.instance.Namespace)
+	}
+	if err := s.brokers.see(ctx, found, &thing.Record); err != nil {
+		return err
+	}
+	if found.BrokerGone && asks {
+		found.Ask, found.Problem = nil, &lifecycle.Problem{
+			Reason: "ReferencesNonexistentBroker", Waits: true, Message: fmt.Sprintf("the class's broker, %s, is not there", found.broker),
+		}
+	}
+	return nil
+}

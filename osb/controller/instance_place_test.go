@@ -1,0 +1,192 @@
+package controller
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/queue"
+	"github.com/defaultplan/defaultplan/osb/osbtest"
+)
+
+// An instanceWorld has an instance, j, with parameters from a Secret, beside what a bindingWorld has.
+type instanceWorld struct {
+	*bindingWorld
+
+	instances *instances
+	at        client.ObjectKey
+}
+
+func newInstanceWorld(t *testing.T) *instanceWorld {
+	t.Helper()
+	w := &instanceWorld{bindingWorld: newBindingWorld(t), at: client.ObjectKey{Namespace: "n", Name: "j"}}
+	r := w.reconciler
+	lists := interceptor.NewClient(w.cache, interceptor.Funcs{
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			w.requests = append(w.requests, "list bindings")
+			return c.List(ctx, list, options...)
+		},
+	})
+	w.instances = &instances{
+		engine: r.engine, reader: r.reader, catalog: r.catalog, platform: r.platform, parameters: r.parameters, policies: r.policies,
+		holders: holders{client: w.cache, live: lists},
+	}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "given"}, Data: map[string][]byte{"p": []byte(`{"a":1}`)}}
+	require.NoError(t, w.cache.Create(t.Context(), secret))
+	instance := &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "n", Name: "j", UID: "instance-uid", Generation: 1, Finalizers: []string{v1beta1.FinalizerServiceCatalog},
+		Annotations: map[string]string{v1beta1.AnnotationMintedExternalID: "new-id"},
+	}}
+	instance.Spec.ExternalID, instance.Spec.UserInfo = "new-id", &v1beta1.UserInfo{Username: "u"}
+	instance.Spec.ClusterServiceClassRef, instance.Spec.ClusterServicePlanRef = &v1beta1.ClusterObjectReference{Name: "db"}, &v1beta1.ClusterObjectReference{Name: "small"}
+	instance.Spec.ParametersFrom = []v1beta1.ParametersFromSource{{SecretKeyRef: &v1beta1.SecretKeyReference{Name: "given", Key: "p"}}}
+	require.NoError(t, w.cache.Create(t.Context(), instance))
+	return w
+}
+
+// busy takes all places at the broker, until it is let go.
+func (w *instanceWorld) busy() (free func()) {
+	w.Helper()
+	var taken []*queue.Pass
+	for n := 0; ; n++ {
+		p, begun := w.reconciler.brokers.queues.Begin(queue.Item{Kind: "other", NamespacedName: client.ObjectKey{Namespace: "n", Name: strings.Repeat("x", n)}}, func(*queue.Pass) {})
+		require.True(w, begun)
+		if !p.Enter(queue.Broker{Name: "broker"}) {
+			p.End(nil)
+			break
+		}
+		taken = append(taken, p)
+	}
+	return func() {
+		for _, p := range taken {
+			p.End(nil)
+		}
+	}
+}
+
+// reconciled is what comes of a pass, and the reads of the API server that it made.
+func (w *instanceWorld) reconciled() (reads []string, waits bool) {
+	w.Helper()
+	w.took()
+	p, begun := w.reconciler.brokers.queues.Begin(queue.Item{Kind: "ServiceInstance", NamespacedName: w.at}, func(p *queue.Pass) { p.End(nil) })
+	require.True(w, begun)
+	_, err := w.instances.Reconcile(queue.NewContext(w.Context(), p), reconcile.Request{NamespacedName: w.at})
+	p.End(nil)
+	if awaitedBy(err) == nil {
+		require.NoError(w, err)
+	}
+	reads = slices.DeleteFunc(w.took(), func(r string) bool { return !strings.HasPrefix(r, "get ") && !strings.HasPrefix(r, "list ") })
+	return reads, awaitedBy(err) != nil
+}
+
+func (w *instanceWorld) instance() *v1beta1.ServiceInstance {
+	w.Helper()
+	var i v1beta1.ServiceInstance
+	require.NoError(w, w.cache.Get(w.Context(), w.at, &i))
+	return &i
+}
+
+// waits has passes begin that find no place, and cost the API server no read.
+func (w *instanceWorld) waits() {
+	w.Helper()
+	for range 3 {
+		reads, waits := w.reconciled()
+		require.True(w, waits)
+		require.Empty(w, reads)
+	}
+}
+
+// What an instance is made from, and what keeps it, is read at its turn.
+func TestInstanceReadsAtItsTurn(t *testing.T) {
+	t.Parallel()
+	w := newInstanceWorld(t)
+	free := w.busy()
+	w.waits()
+	assert.Empty(t, w.instance().Status.Conditions)
+	free()
+	reads, _ := w.reconciled()
+	assert.Equal(t, []string{"get Secret"}, reads)
+	calls := w.broker.Calls(osbtest.Of(osbtest.Provision))
+	require.Len(t, calls, 1)
+	assert.Equal(t, map[string]any{"a": 1.0}, plainOf(t, calls[0].Body["parameters"]))
+
+	bound := bindingTo("bound", func(b *v1beta1.ServiceBinding) { b.Spec.InstanceRef.Name = "j" })
+	require.NoError(t, w.cache.Create(t.Context(), bound))
+	require.NoError(t, w.cache.Delete(t.Context(), w.instance()))
+	reads, _ = w.reconciled()
+	assert.Empty(t, reads, "the cache knows why it waits")
+	ready, _ := v1beta1.FindCondition(w.instance().Status.Conditions, v1beta1.ConditionReady)
+	assert.Contains(t, ready.Message, "bound")
+
+	bound.Finalizers = nil
+	require.NoError(t, w.cache.Update(t.Context(), bound))
+	free = w.busy()
+	w.waits()
+	free()
+	reads, _ = w.reconciled()
+	assert.Equal(t, []string{"get Secret", "list bindings"}, reads)
+	assert.Len(t, w.broker.Calls(osbtest.Of(osbtest.Deprovision)), 1)
+	require.True(t, client.IgnoreNotFound(w.cache.Get(t.Context(), w.at, &v1beta1.ServiceInstance{})) == nil, "it is let go")
+}
+
+// A change of plan waits with its Secrets unread, too. What another value in a Secret would change
+// is not known before it is read.
+func TestInstanceUpdateReadsAtItsTurn(t *testing.T) {
+	t.Parallel()
+	w := newInstanceWorld(t)
+	w.reconciled()
+	reads, waits := w.reconciled()
+	assert.False(t, waits)
+	assert.Equal(t, []string{"get Secret"}, reads, "its value may have changed")
+	i := w.instance()
+	i.Spec.ClusterServicePlanRef.Name, i.Generation = "large", 2
+	require.NoError(t, w.cache.Update(t.Context(), i))
+	large := &v1beta1.ClusterServicePlan{ObjectMeta: metav1.ObjectMeta{Name: "large"}}
+	large.Spec.ClusterServiceBrokerName, large.Spec.ExternalID, large.Spec.ExternalName = "broker", "large", "large"
+	large.Spec.ClusterServiceClassRef.Name, large.Spec.PlanUpdatable = "db", new(true)
+	require.NoError(t, w.cache.Create(t.Context(), large))
+	free := w.busy()
+	w.waits()
+	free()
+	w.reconciled()
+	assert.Len(t, w.broker.Calls(osbtest.Of(osbtest.Update)), 1)
+}
+
+// What waits for a pause says so without a read; what the cache knows to be wrong waits for no turn.
+func TestInstanceWithoutATurn(t *testing.T) {
+	t.Parallel()
+	w := newInstanceWorld(t)
+	w.unavailable(queue.Broker{Name: "broker"}, queue.Operation{Class: "db", Plan: "small", Name: "provision"})
+	w.waits()
+	ready, _ := v1beta1.FindCondition(w.instance().Status.Conditions, v1beta1.ConditionReady)
+	assert.Equal(t, "BrokerUnavailable", ready.Reason)
+	w.reconciler.brokers.queues.Gone(queue.Broker{Name: "broker"})
+
+	free := w.busy()
+	defer free()
+	var plan v1beta1.ClusterServicePlan
+	require.NoError(t, w.cache.Get(t.Context(), client.ObjectKey{Name: "small"}, &plan))
+	plan.Status.RemovedFromBrokerCatalog = true
+	require.NoError(t, w.cache.Update(t.Context(), &plan))
+	_, waits := w.reconciled()
+	assert.False(t, waits)
+	ready, _ = v1beta1.FindCondition(w.instance().Status.Conditions, v1beta1.ConditionReady)
+	assert.Equal(t, "ReferencesDeletedServicePlan", ready.Reason)
+}
+
+func plainOf(t *testing.T, value any) any {
+	t.Helper()
+	read, err := plain(value)
+	require.NoError(t, err)
+	return read
+}
