@@ -36,7 +36,7 @@ func (r *bindings) Reconcile(ctx context.Context, request reconcile.Request) (re
 	r.rests.forget(request.NamespacedName) // it is counted again where it comes to rest
 	binding := &v1beta1.ServiceBinding{}
 	if err := r.reader.Get(ctx, request.NamespacedName, binding); err != nil {
-		return reconcile.Result{}, client.IgnoreNotFound(err)
+		return reconcile.Result{}, unread(ctx, err)
 	}
 	if binding.DeletionTimestamp != nil && !controllerutil.ContainsFinalizer(binding, v1beta1.FinalizerServiceCatalog) {
 		return reconcile.Result{}, nil

@@ -75,7 +75,7 @@ func newBindingWorld(t *testing.T, edits ...func(*v1beta1.ServiceBinding)) *bind
 	w.reconciler = &bindings{
 		engine: &engine{
 			store: store{client: server, live: server}, brokers: known, events: &events{recorder: w.recorder}, metrics: metrics,
-			clock: clock.RealClock{}, dues: newDues(), timeout: time.Minute, maxPolling: time.Hour, reread: time.Minute,
+			clock: clock.RealClock{}, timeout: time.Minute, maxPolling: time.Hour, reread: time.Minute,
 		},
 		reader: w.cache, catalog: catalogReader{w.cache}, platform: &platform{reader: w.cache, clusterID: "c"},
 		policies: &policies{w.cache}, parameters: newParametersReader(server), secrets: secrets{client: server, live: server, scheme: scheme},

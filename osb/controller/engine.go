@@ -3,7 +3,6 @@ package controller
 import (
 	"context"
 	"math/rand/v2"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -52,14 +51,6 @@ type engine struct {
 	events  *events
 	metrics *metrics
 	clock   clock.PassiveClock
-	dues    *dues
-	// mine are the deadlines of the intents of this process whose outcome is not stored,
-	// by UID: in a pass, the call is over. Both bindings of a rotation have one UID, and
-	// never an intent at the same time; dues and tries are theirs in turn, too. What the
-	// one forgets costs the other a poll that comes early, or a call that is not counted
-	// as a second one, and nothing else.
-	mine  sync.Map
-	tries tries
 	// timeout is the longest time of one call, maxPolling that of an operation, and
 	// maxRetry that between two tries.
 	timeout, maxPolling, maxRetry time.Duration
@@ -81,7 +72,7 @@ func (e *engine) pass(ctx context.Context, s subject) (reconcile.Result, error) 
 	if err != nil || found.foreign {
 		return reconcile.Result{}, err
 	}
-	facts := e.facts(s, &thing, &found)
+	facts := e.facts(ctx, s, &thing, &found)
 	decision := decide(ctx, s, &thing, &facts, found.broker)
 	stepSpan(ctx, decision.Step)
 	switch decision.Step {
@@ -94,19 +85,18 @@ func (e *engine) pass(ctx context.Context, s subject) (reconcile.Result, error) 
 		return reconcile.Result{}, &waitsError{found.broker}
 	case lifecycle.Make, lifecycle.Change, lifecycle.Remove, lifecycle.Mitigate, lifecycle.Poll, lifecycle.Fetch:
 	}
-	if wait := e.dues.wait(s.object(), facts.Now); decision.Step == lifecycle.Poll && wait > 0 {
+	if wait := recall(ctx, s.object()).poll.Sub(facts.Now); decision.Step == lifecycle.Poll && wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
 	return e.act(ctx, s, &turn{thing: &thing, facts: facts, broker: found.broker, redactor: found.redactor, decision: &decision})
 }
 
 // facts are those that were gathered, and what is the same for every subject.
-func (e *engine) facts(s subject, thing *lifecycle.Thing, found *gathered) lifecycle.Facts {
+func (e *engine) facts(ctx context.Context, s subject, thing *lifecycle.Thing, found *gathered) lifecycle.Facts {
 	facts := found.Facts
 	facts.Now = e.clock.Now()
-	if deadline, ok := e.mine.Load(s.object().GetUID()); ok {
-		facts.Settled = thing.Record.Deadline.Equal(deadline.(time.Time)) //nolint:forcetypeassert // deadlines are in it
-	}
+	intent := recall(ctx, s.object()).intent
+	facts.Settled = !intent.IsZero() && thing.Record.Deadline.Equal(intent)
 	facts.NewID, facts.Jitter = uuid.NewString(), rand.Float64() //nolint:gosec // it spreads retries, and guards nothing
 	facts.MaxRetry, facts.MaxDeadline = e.maxRetry, max(time.Hour, 2*e.timeout+requestTimeout)
 	if facts.MaxPolling <= 0 || facts.MaxPolling > e.maxPolling {
@@ -173,7 +163,7 @@ func (e *engine) reach(ctx context.Context, s subject, t *turn) (reply lifecycle
 		if t.stored, err = e.store.intent(ctx, s, &t.decision.Record); err != nil {
 			return lifecycle.Reply{Err: err}, err // the broker was not asked: it is no sign of life
 		}
-		e.mine.Store(s.object().GetUID(), t.decision.Record.Deadline)
+		remember(ctx, s.object(), func(m *memory) { m.intent = t.decision.Record.Deadline })
 	}
 	return e.call(ctx, s, broker, t), nil
 }
@@ -193,23 +183,25 @@ func (e *engine) conclude(ctx context.Context, s subject, t *turn, outcome lifec
 		if err := e.store.ended(ctx, s, t.stored); err != nil {
 			return reconcile.Result{}, err
 		}
-		e.forget(s)
+		forget(ctx)
 		e.events.tell(s.object(), outcome.Event)
 		return reconcile.Result{}, nil
 	}
 	if err := e.store.outcome(ctx, s, t.stored, &outcome.Record); err != nil {
 		return reconcile.Result{}, err
 	}
-	e.mine.Delete(s.object().GetUID())
+	remember(ctx, s.object(), func(m *memory) {
+		m.intent, m.poll = time.Time{}, time.Time{}
+		if outcome.Record.Async && outcome.After > 0 {
+			m.poll = t.facts.Now.Add(outcome.After)
+		}
+	})
 	e.events.tell(s.object(), outcome.Event)
 	if outcome.Record.Mitigating && !t.thing.Record.Mitigating {
 		e.metrics.mitigates(s)
 	}
 	if outcome.After <= 0 {
 		return reconcile.Result{}, nil // the write brings the next pass
-	}
-	if outcome.Record.Async {
-		e.dues.set(s.object(), t.facts.Now.Add(outcome.After))
 	}
 	return reconcile.Result{RequeueAfter: outcome.After}, nil
 }
@@ -219,19 +211,12 @@ func (e *engine) release(ctx context.Context, s subject, warning string) error {
 	if err := e.store.end(ctx, s, s.object()); err != nil {
 		return err
 	}
-	e.forget(s)
+	forget(ctx)
 	if warning != "" {
 		e.events.tell(s.object(), &lifecycle.Event{Warning: true, Reason: "Abandoned", Message: warning})
 		log.FromContext(ctx).Info("let go without its broker", "why", warning, "uid", s.object().GetUID())
 	}
 	return nil
-}
-
-// forget forgets what is remembered of an object that is let go.
-func (e *engine) forget(s subject) {
-	e.mine.Delete(s.object().GetUID())
-	e.tries.forget(s.object())
-	e.dues.forget(s.object())
 }
 
 // again is what comes of a pass: one on something that has changed since is no error,

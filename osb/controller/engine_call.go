@@ -50,7 +50,7 @@ func (e *engine) enter(ctx context.Context, s subject, thing *lifecycle.Thing, f
 	if found.foreign {
 		return nil
 	}
-	facts := e.facts(s, thing, found)
+	facts := e.facts(ctx, s, thing, found)
 	decision := decide(ctx, s, thing, &facts, found.broker)
 	switch decision.Step {
 	case lifecycle.Rest:
@@ -58,8 +58,12 @@ func (e *engine) enter(ctx context.Context, s subject, thing *lifecycle.Thing, f
 			return nil
 		}
 		return cmp.Or(e.settle(ctx, s, &decision), error(&waitsError{found.broker}))
-	case lifecycle.Release, lifecycle.Poll: // a poll has its own time
+	case lifecycle.Release:
 		return nil
+	case lifecycle.Poll:
+		if recall(ctx, s.object()).poll.After(facts.Now) {
+			return nil
+		}
 	case lifecycle.Make, lifecycle.Change, lifecycle.Remove, lifecycle.Mitigate, lifecycle.Fetch:
 	}
 	if !queue.FromContext(ctx).Enter(found.broker.at()) {
@@ -124,7 +128,7 @@ func (e *engine) postpone(ctx context.Context, s subject, t *turn) error {
 		return err
 	}
 	t.stored, t.decision.Record = stored, later
-	e.mine.Store(s.object().GetUID(), later.Deadline)
+	remember(ctx, s.object(), func(m *memory) { m.intent = later.Deadline })
 	return nil
 }
 
@@ -144,7 +148,7 @@ func (e *engine) call(ctx context.Context, s subject, broker *osb.Client, t *tur
 	ctx, cancel := context.WithDeadline(ctx, ends)
 	defer cancel()
 	operation := operationOf(s, d.Step)
-	if e.tries.again(s.object(), d) {
+	if recall(ctx, s.object()).again(d) {
 		e.metrics.retried(t.broker, operation)
 	}
 	ctx, span := startSpan(ctx, operation)
@@ -152,7 +156,7 @@ func (e *engine) call(ctx context.Context, s subject, broker *osb.Client, t *tur
 	reply := lifecycle.Reply{Err: errPanic}
 	defer func() {
 		ended()
-		e.tries.ended(s.object(), d.Step, reply.Err)
+		remember(ctx, s.object(), func(m *memory) { m.ended(d.Step, reply.Err) })
 		e.metrics.called(t.broker, operation, reply.Err, e.clock.Since(began))
 		endCall(span, t.broker, reply.Err)
 	}()

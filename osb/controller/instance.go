@@ -31,7 +31,7 @@ func (r *instances) Reconcile(ctx context.Context, request reconcile.Request) (r
 	r.rests.forget(request.NamespacedName) // it is counted again where it comes to rest
 	instance := &v1beta1.ServiceInstance{}
 	if err := r.reader.Get(ctx, request.NamespacedName, instance); err != nil {
-		return reconcile.Result{}, client.IgnoreNotFound(err)
+		return reconcile.Result{}, unread(ctx, err)
 	}
 	if instance.DeletionTimestamp != nil && !controllerutil.ContainsFinalizer(instance, v1beta1.FinalizerServiceCatalog) {
 		return reconcile.Result{}, nil

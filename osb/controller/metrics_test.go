@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
@@ -83,7 +85,9 @@ func TestMetricsOfRetries(t *testing.T) {
 	w.pass()  // is mitigated
 	w.retry() // is tried again, and goes on
 	for range 3 {
-		w.reconciler.dues.forget(w.bindingHere())
+		p := w.turn()
+		remember(queue.NewContext(t.Context(), p), w.bindingHere(), func(m *memory) { m.poll = time.Time{} })
+		p.End(nil)
 		w.pass()
 	}
 	assert.Len(t, w.broker.Calls(osbtest.Of(osbtest.PollBinding)), 3)

@@ -95,7 +95,7 @@ type parts struct {
 func (p *parts) engine() *engine {
 	return &engine{
 		store:   store{client: p.mgr.GetClient(), live: p.mgr.GetAPIReader()},
-		brokers: p.brokers, events: &events{recorder: p.recorder}, metrics: p.metrics, clock: clock.RealClock{}, dues: newDues(),
+		brokers: p.brokers, events: &events{recorder: p.recorder}, metrics: p.metrics, clock: clock.RealClock{},
 		timeout: p.options.CallTimeout, maxPolling: p.options.MaxPolling, maxRetry: p.options.MaxRetry, reread: p.options.SecretInterval,
 	}
 }

@@ -35,6 +35,22 @@ func (p *Pass) For(operation Operation) {
 	}
 }
 
+// Memory is what a pass over the item had remembered, or nil.
+func (p *Pass) Memory() any {
+	if p == nil {
+		return nil
+	}
+	return p.entry.memory
+}
+
+// Remember keeps something for the passes over the item to come; nil: nothing is remembered
+// of it any more.
+func (p *Pass) Remember(memory any) {
+	if p != nil {
+		p.entry.memory = memory
+	}
+}
+
 // OnPause has look called, with the queues locked, when the item waits and what it waits for turns
 // out to last: another pass, which has no place, can tell of it.
 func (p *Pass) OnPause(look func()) {
@@ -148,7 +164,9 @@ func (p *Pass) End(waitsFor *Broker) (again bool) {
 		q.wait(e, q.line(*waitsFor), p.operation)
 	} else {
 		q.leave(e)
-		delete(q.items, e.item)
+		if e.memory == nil {
+			delete(q.items, e.item)
+		}
 	}
 	q.serve()
 	return again

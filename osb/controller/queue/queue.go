@@ -79,7 +79,7 @@ type line struct {
 	alarm *time.Timer
 }
 
-// An entry is an item over which a pass runs, or which waits, or both.
+// An entry is an item over which a pass runs, or which waits, or of which something is remembered.
 type entry struct {
 	item Item
 	// busy says that a pass runs, and again that another one was asked for meanwhile.
@@ -91,6 +91,8 @@ type entry struct {
 	place     *list.Element
 	number    uint64
 	resume    func(*Pass)
+	// memory is what passes over the item remember; nil: nothing.
+	memory any
 	// look is told that what it waits for lasts, or nil.
 	look func()
 }

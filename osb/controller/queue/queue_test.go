@@ -454,6 +454,30 @@ func TestOnePassAtATime(t *testing.T) {
 	})
 }
 
+// What passes over an item remember is there for the next one, also where that waits, and the
+// item is forgotten with it.
+func TestMemory(t *testing.T) {
+	inWorld(t, func(w *world) {
+		b := namespaced("n", "b")
+		held := []*Pass{w.enters(item("n", 1), b), w.enters(item("n", 2), b)}
+		p := w.begin(item("n", 10))
+		require.Nil(w, p.Memory())
+		p.Remember("it")
+		p.End(nil)
+		w.waits(item("n", 10), b)
+		held[0].End(nil)
+		p = w.turn()
+		assert.Equal(w, "it", p.Memory())
+		p.End(nil)
+		held[1].End(nil)
+		assert.Len(w, w.items, 1)
+		p = w.begin(item("n", 10))
+		p.Remember(nil)
+		p.End(nil)
+		w.empty()
+	})
+}
+
 // What waits is looked at again when it changes, and keeps its place unless nothing is to
 // be called any more.
 func TestPassOverWhatWaits(t *testing.T) {
