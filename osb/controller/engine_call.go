@@ -148,7 +148,7 @@ func (e *engine) call(ctx context.Context, s subject, broker *osb.Client, t *tur
 	ctx, cancel := context.WithDeadline(ctx, ends)
 	defer cancel()
 	operation := operationOf(s, d.Step)
-	if recall(ctx, s.object()).again(d) {
+	if m := recall(ctx, s.object()); m.again(d) {
 		e.metrics.retried(t.broker, operation)
 	}
 	ctx, span := startSpan(ctx, operation)

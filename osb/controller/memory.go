@@ -62,7 +62,7 @@ func unread(ctx context.Context, err error) error {
 }
 
 // again says that a call which is about to be made was made before, and failed.
-func (m memory) again(d *lifecycle.Decision) bool {
+func (m *memory) again(d *lifecycle.Decision) bool {
 	return m.failed == d.Step && d.Record.Retries > 0
 }
 

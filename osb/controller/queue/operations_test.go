@@ -49,6 +49,7 @@ func (w *world) held(i Item, b Broker, o Operation) {
 }
 
 func TestOperationsCountRefusals(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		reason string
 		err    error
@@ -247,6 +248,24 @@ func TestWaitsForAnotherOperation(t *testing.T) {
 			require.Equal(w, item("n", 10+i), p.entry.item)
 			p.End(nil)
 		}
+		held[1].End(nil)
+		w.empty()
+	})
+}
+
+// So has what waits alone, at a broker that is not called.
+func TestWaitsAloneForAnotherOperation(t *testing.T) {
+	inWorld(t, func(w *world) {
+		b := namespaced("n", "c")
+		held := []*Pass{w.enters(item("n", 1), namespaced("n", "a")), w.enters(item("n", 2), namespaced("n", "b"))}
+		for _, o := range []Operation{provision, update} {
+			p, entered := w.does(item("n", 10), b, o)
+			require.False(w, entered)
+			p.End(&b)
+		}
+		assert.Equal(w, 1, w.Waiting(b))
+		held[0].End(nil)
+		w.turn().End(nil)
 		held[1].End(nil)
 		w.empty()
 	})

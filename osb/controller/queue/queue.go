@@ -184,7 +184,7 @@ func (q *Queues) tidy(l *line) {
 // free says that a call for an object of a namespace may begin now.
 func (q *Queues) free(l *line, namespace string, operation Operation) bool {
 	now, other := time.Now(), l.taken[namespace] == 0
-	return q.room(l) && !q.sated(l, namespace) && l.breaker.open(now, other) && l.of(operation).open(now, other)
+	return q.room(l) && !q.sated(l, namespace) && l.open(now, other) && l.of(operation).open(now, other)
 }
 
 // of is the breaker of an operation, or one that has counted nothing.
@@ -290,6 +290,7 @@ func (q *Queues) wait(e *entry, l *line, operation Operation) {
 		since = e.number
 	}
 	q.leave(e)
+	q.known[l.broker] = l // it was forgotten if this was all that there was of it
 	if l.empty() {
 		q.waits = append(q.waits, l)
 	}
