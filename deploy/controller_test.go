@@ -41,8 +41,9 @@ func TestSecretsGuardSaysEverything(t *testing.T) {
 	require.Len(t, policy.Spec.MatchConditions, 1)
 	assert.Equal(t, "request.userInfo.username.startsWith('system:serviceaccount:defaultplan-system:defaultplan-controller')", policy.Spec.MatchConditions[0].Expression)
 	require.Len(t, policy.Spec.Validations, 3, "what is written, what is written over, and of which type")
-	for i, marker := range []string{api.GroupName + "/", api.GroupName + "/", "servicebinding.io/"} {
-		assert.Contains(t, policy.Spec.Validations[i].Expression, "startsWith('"+marker+"')")
+	ours := "owner.apiVersion == '" + api.GroupVersion.String() + "'"
+	for i, part := range []string{ours, ours, "startsWith('servicebinding.io/')"} {
+		assert.Contains(t, policy.Spec.Validations[i].Expression, part)
 		assert.Equal(t, new(metav1.StatusReasonForbidden), policy.Spec.Validations[i].Reason)
 	}
 	written := policy.Spec.Validations[1]
@@ -74,7 +75,7 @@ func TestInstancesGuardSaysEverything(t *testing.T) {
 	}, policy.Spec.MatchConstraints)
 	assert.Equal(t, secrets.Spec.MatchConditions, policy.Spec.MatchConditions, "both are about the same")
 	require.Len(t, policy.Spec.Validations, 1)
-	assert.Contains(t, policy.Spec.Validations[0].Expression, "startsWith('"+api.GroupName+"/')")
+	assert.Contains(t, policy.Spec.Validations[0].Expression, "owner.apiVersion == '"+api.GroupVersion.String()+"'")
 	assert.Equal(t, new(metav1.StatusReasonForbidden), policy.Spec.Validations[0].Reason)
 }
 

@@ -157,6 +157,10 @@ func TestStolenTokenOfTheController(t *testing.T) {
 		forbidden(t, thief.TryPatch(instance, patch), "of an instance or binding the controller may write the status", what)
 	}
 
+	forged := e.Instance("forged", env.OfPlan(e.Name("db"), "small"))
+	forged.OwnerReferences = []metav1.OwnerReference{{APIVersion: api.GroupName + "/v9", Kind: "ServiceBinding", Name: "forged", UID: "forged", Controller: new(true)}}
+	assert.True(t, apierrors.IsForbidden(thief.Client().Create(t.Context(), forged)), "an instance of a binding of a version that there is not")
+
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
 		Namespace: metav1.NamespaceSystem, Name: e.Name("forged"), Labels: map[string]string{api.LabelManagedBy: api.ManagedByController},
 		OwnerReferences: []metav1.OwnerReference{{APIVersion: api.GroupVersion.String(), Kind: "ServiceBinding", Name: "forged", UID: "forged", Controller: new(true)}},
