@@ -3,6 +3,7 @@ package certs
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -105,8 +106,11 @@ func (r *replica) logged() string {
 
 func (r *replica) start(t *testing.T) {
 	t.Helper()
-	run(t, r.Rotator.Start)
+	// A fake client tells nothing of what is written between the list and the watch of an informer: the one that writes
+	// comes last.
 	run(t, r.follower.Start)
+	soon(t, func() bool { return !errors.Is(r.follower.Check(nil), errNotLooked) }, "it has looked")
+	run(t, r.Start)
 }
 
 func run(t *testing.T, start func(context.Context) error) {
@@ -265,18 +269,26 @@ func TestInjectionFails(t *testing.T) {
 		return refuse, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "validatingwebhookconfigurations"}, "hooks", nil)
 	})
 	r := newReplica(t, client, nil)
-	r.start(t)
+	// A fake client has no versions: a round that has yet to see the first authority would make another.
+	_, err := r.round(t.Context(), r.live())
+	require.NoError(t, err)
+	run(t, r.Start)
+	ready := func() error {
+		_, err := r.follower.round(t.Context(), r.live())
+		require.NoError(t, err)
+		return r.follower.Check(nil)
+	}
 	soon(t, func() bool { return testutil.ToFloat64(r.counts.failures.WithLabelValues(validatingKind)) >= 2 }, "it is counted")
 	assert.InDelta(t, 0, testutil.ToFloat64(r.counts.failures.WithLabelValues(mutatingKind)), 0)
 	soon(t, func() bool {
-		err := r.follower.Check(nil)
+		err := ready()
 		return err != nil && strings.Contains(err.Error(), `webhook "c.example.com" of ValidatingWebhookConfiguration "hooks" does not carry`)
 	}, "it is not ready, and says why")
 	assert.Contains(t, r.logged(), "certificates are not kept")
 	mu.Lock()
 	refuse = false
 	mu.Unlock()
-	soon(t, r.isReady, "the right came")
+	soon(t, func() bool { return ready() == nil }, "the right came")
 }
 
 // The authority of another Secret is carried, too, as soon as that is there.

@@ -59,7 +59,7 @@ type source interface {
 func secretOf(ctx context.Context, from source, namespace, name string) (*corev1.Secret, error) {
 	secret, err := from.secret(ctx, name)
 	if apierrors.IsNotFound(err) {
-		return nil, fmt.Errorf("Secret %q is not there: apply deploy/certs/managed, or install the chart again: %w", namespace+"/"+name, err)
+		return nil, fmt.Errorf("the Secret %q is not there: apply deploy/certs/managed, or install the chart again: %w", namespace+"/"+name, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot read Secret %q: %w", namespace+"/"+name, err)

@@ -15,7 +15,7 @@ type answer struct {
 	body   []byte
 	// tooLarge says what the body had too much of, or nothing; what was read of it is
 	// dropped.
-	tooLarge string
+	tooLarge  string
 	etag      string
 	wait      time.Duration
 	requestID string

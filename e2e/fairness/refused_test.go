@@ -39,7 +39,7 @@ func TestRefusedPlan(t *testing.T) {
 		waiting = append(waiting, e.CreateInstance(fmt.Sprintf("refused-%d", n), env.OfPlan(e.Name("db"), "small")))
 	}
 	for _, o := range waiting {
-		i := o.(*api.ServiceInstance) //nolint:forcetypeassert // they are instances
+		i := o.(*api.ServiceInstance)
 		e.Becomes(i, func() bool {
 			held := env.ConditionOf(i, api.ConditionReconciling)
 			return held.Reason == "BrokerUnavailable" && strings.Contains(held.Message, "429 or 503")
