@@ -78,6 +78,7 @@ func (o *observer) run(ctx context.Context, do round) error {
 		select {
 		case <-ctx.Done():
 		case <-changes:
+			retry = retryFirst // it may have been mended, and was not tried again before
 		case <-timer.C():
 		}
 		timer.Stop()
