@@ -103,8 +103,10 @@ func TestInterruptWhileWriting(t *testing.T) {
 	held := proxy.Hold(writes(http.MethodPost, "serviceinstances"))
 	ordering := s.start(proxy.Kubeconfig(), "provision", "mydb", "--type", s.Name("mysql"), "--wait")
 	<-held.Arrived
-	ordering.interrupt()
+	// The time that svcat waits for the answer begins with the signal: the API server's own work is done by then.
 	held.Apply()
+	<-held.Applied
+	ordering.interrupt()
 	held.Answer()
 	got := ordering.ends()
 	assert.Equal(t, 130, got.code, got.err)
