@@ -222,7 +222,7 @@ func TestUpgradeTakesTheKeyOut(t *testing.T) {
 	assert.Equal(t, []string{CAFile, CertFile, KeyFile}, keysOf(t, client, "kept"))
 	moved, err := client.CoreV1().Secrets(ns).Get(t.Context(), "authority", metav1.GetOptions{})
 	require.NoError(t, err)
-	assert.NotEqual(t, issued.CA.Key, moved.Data[caKeyFile], "whoever read the old key can sign nothing that lasts")
+	assert.NotEqual(t, issued.CA.Key, moved.Data[caKeyFile], "the old key signs nothing that lasts")
 	leaving := decodeLeaving(moved.Data[leavingFile])
 	require.Len(t, leaving, 1)
 	assert.True(t, leaving[0].cert.Equal(old))

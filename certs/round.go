@@ -31,8 +31,9 @@ func (r *Rotator) round(ctx context.Context, from source) (time.Duration, error)
 	if err != nil {
 		return 0, err
 	}
-	if s := servingOf(Pair{Cert: w.secret.Data[CertFile], Key: w.secret.Data[KeyFile]}, w.secret.Data[CAFile]); s.leaf != nil {
-		r.published = s
+	offered := offeredBy(w.secret)
+	if offered.leaf != nil {
+		r.published = offered
 	}
 	r.readiness.judge(r.published, w, now)
 	authority, served := w.split(do.data)
@@ -45,16 +46,11 @@ func (r *Rotator) round(ctx context.Context, from source) (time.Duration, error)
 	for _, c := range w.configurations {
 		err = errors.Join(err, r.inject(ctx, c, do.trust))
 	}
-	if len(served) > 0 && (err == nil || !r.trustedStill(w, now)) {
+	usable := offered.leaf != nil && !expired(offered.leaf, now) && carriedByAll(w.seen.bundles, offered.ca)
+	if len(served) > 0 && (err == nil || !usable) {
 		err = errors.Join(err, r.remember(ctx, w.secret, served, do.deeds, theLeaf))
 	}
 	return max(earliest(do.again, now.Add(longestPause)).Sub(now), 0), err
-}
-
-// trustedStill says that what the Secret holds can be served as it is, for now.
-func (r *Rotator) trustedStill(w world, now time.Time) bool {
-	s := servingOf(Pair{Cert: w.secret.Data[CertFile], Key: w.secret.Data[KeyFile]}, w.secret.Data[CAFile])
-	return s.leaf != nil && !expired(s.leaf, now) && carriedByAll(w.seen.bundles, s.ca)
 }
 
 // remember writes a Secret, if it is as it was read, and reports the deeds that

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
 )
 
 // A serving is a leaf, and the authority that signed it. The zero value is none.
@@ -20,6 +22,11 @@ func servingOf(leaf Pair, ca []byte) serving {
 		return serving{}
 	}
 	return s
+}
+
+// offeredBy is what a Secret has to be served, or none.
+func offeredBy(secret *corev1.Secret) serving {
+	return servingOf(Pair{Cert: secret.Data[CertFile], Key: secret.Data[KeyFile]}, secret.Data[CAFile])
 }
 
 // takes says whether a replica that serves s goes over to the offered leaf now, seeing
