@@ -124,6 +124,17 @@ func (m *market) listed(ctx context.Context, broker *api.ClusterServiceBroker) e
 		if ready.Status == api.ConditionTrue && broker.Status.ReconciledGeneration == broker.Generation {
 			return true, nil
 		}
-		return false, fmt.Errorf("the broker is not ready: %s", ready.Message)
+		// What it lists may be ten thousand plans: each thousand of them is progress.
+		const step = 1000
+		return false, fmt.Errorf("the broker is not ready, with %d plans or more: %s", m.plans(ctx)/step*step, ready.Message)
 	})
+}
+
+// plans counts the cluster's plans, without reading them; 0 if that fails.
+func (m *market) plans(ctx context.Context) int64 {
+	var first api.ClusterServicePlanList
+	if m.Client().List(ctx, &first, client.Limit(1)) != nil || first.RemainingItemCount == nil {
+		return int64(len(first.Items))
+	}
+	return int64(len(first.Items)) + *first.RemainingItemCount
 }
