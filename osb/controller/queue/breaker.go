@@ -16,9 +16,9 @@ const (
 	// longestWish is how long a broker's Retry-After makes a pause at most. The object that
 	// was answered waits as long as the answer says: it may be about that object only.
 	longestWish = 5 * time.Minute
-	// memory is how long a breaker counts for after its last failure and its pause: longer
+	// forgetAfter is how long a breaker counts for after its last failure and its pause: longer
 	// than an object waits by itself before it is tried again.
-	memory = 6 * time.Minute
+	forgetAfter = 6 * time.Minute
 	// lasting is how many pauses in a row make one that users are told of: short ones are not
 	// worth a write for each object that waits.
 	lasting = 2
@@ -72,9 +72,9 @@ func (b *breaker) looks(now time.Time) time.Time {
 func (b *breaker) forgotten() time.Time {
 	switch {
 	case b.until.After(b.last):
-		return b.until.Add(memory)
+		return b.until.Add(forgetAfter)
 	case !b.last.IsZero():
-		return b.last.Add(memory)
+		return b.last.Add(forgetAfter)
 	}
 	return time.Time{}
 }
@@ -94,10 +94,10 @@ func (b *breaker) begin(now time.Time) (trial bool) {
 func (b *breaker) ended(came outcome, trial bool, now time.Time, jitter float64) {
 	trial = trial && b.trying > 0 // else the broker answered another one since
 	switch {
-	case came.verdict == unknown:
+	case came.result == unknown:
 		b.idle(trial)
 		return
-	case came.verdict == good:
+	case came.result == good:
 		*b = breaker{}
 		return
 	case !trial && !b.until.IsZero():
@@ -127,12 +127,12 @@ func (b *breaker) idle(trial bool) {
 	}
 }
 
-// A verdict is what a call says to a breaker.
-type verdict int
+// A result is what a call says to a breaker.
+type result int
 
 const (
 	// unknown: nothing of what the breaker counts.
-	unknown verdict = iota
+	unknown result = iota
 	good
 	bad
 )
@@ -140,8 +140,8 @@ const (
 // An outcome is what came of a call, as a breaker counts it. A wish is how long the broker
 // asks to wait.
 type outcome struct {
-	verdict verdict
-	wish    time.Duration
+	result result
+	wish   time.Duration
 }
 
 // ofBroker is what came of a call for its broker. Every error that is the broker's answer is a
@@ -152,9 +152,9 @@ func ofBroker(err error) outcome {
 	case err != nil && !errors.As(err, &failed):
 		return outcome{}
 	case err != nil && silent(failed.Kind):
-		return outcome{verdict: bad}
+		return outcome{result: bad}
 	}
-	return outcome{verdict: good}
+	return outcome{result: good}
 }
 
 // ofOperation is what came of a call for its operation. Silence says nothing of it.
@@ -162,13 +162,13 @@ func ofOperation(err error) outcome {
 	failed := (*osb.Error)(nil)
 	switch {
 	case err == nil:
-		return outcome{verdict: good}
+		return outcome{result: good}
 	case !errors.As(err, &failed) || silent(failed.Kind):
 		return outcome{}
 	case failed.Kind == osb.Unavailable:
-		return outcome{verdict: bad, wish: failed.RetryAfter}
+		return outcome{result: bad, wish: failed.RetryAfter}
 	}
-	return outcome{verdict: good}
+	return outcome{result: good}
 }
 
 // silent says that a call had no answer of the broker.

@@ -12,8 +12,9 @@
 // and an answer of any kind lets all that wait go on. Where that call takes long, another
 // namespace may make one beside it.
 //
-// A broker that answers 429 or 503 to all that it is asked to do with one plan has such a pause
-// for that only: what waits for something else passes those that wait for it.
+// A broker that answers 429 or 503 to one operation for a plan has such a pause for that only, and
+// for the namespaces that were refused: what waits for something else passes those that wait for
+// it, and another namespace makes one call at once.
 //
 // A pass over an object begins without a place, and reads what it needs to know which broker is
 // to be called. When it comes to a call, it either finds a free place, or ends and waits; once it

@@ -16,31 +16,57 @@ type line struct {
 	// gone says that the broker is not registered any more: how it did is of no use.
 	gone bool
 	// operations are those that were answered 429 or 503 last.
-	operations map[Operation]*breaker
+	operations map[Operation]*refusals
 	// taken counts the places that are taken by the namespaces of their objects.
 	taken map[string]int
 	// alarm looks whether a call may be made, after a pause or beside a trial.
 	alarm *time.Timer
 }
 
-// of is the breaker of an operation, or one that has counted nothing.
-func (l *line) of(operation Operation) *breaker {
-	if b := l.operations[operation]; b != nil {
-		return b
-	}
-	return &breaker{}
+// refusals count the answers 429 and 503 to one operation.
+type refusals struct {
+	breaker
+
+	// trials are how often namespaces were refused or tried since the operation last went well.
+	trials map[string]int
 }
 
-// judge changes the breaker of the operation for which a place was taken, and keeps it as long
-// as it has something to count.
-func (l *line) judge(p *place, change func(*breaker)) {
-	b := l.of(p.operation)
-	change(b)
-	if *b == (breaker{}) || l.gone || p.operation == (Operation{}) {
+// of are the refusals of an operation, or of none.
+func (l *line) of(operation Operation) *refusals {
+	if r := l.operations[operation]; r != nil {
+		return r
+	}
+	return &refusals{trials: map[string]int{}}
+}
+
+// pausedFor says that an operation has a pause for the objects of a namespace. One that was not
+// refused itself makes a trial at once: what others are refused for may be their own doing.
+func (r *refusals) pausedFor(namespace string, now time.Time) bool {
+	return r.paused(now) && r.trials[namespace] > 0
+}
+
+// count changes the refusals of the operation for which a place was taken, and keeps them as long
+// as there is something to count.
+func (l *line) count(p *place, change func(*refusals)) {
+	r := l.of(p.operation)
+	change(r)
+	if r.breaker == (breaker{}) || l.gone || p.operation == (Operation{}) {
 		delete(l.operations, p.operation)
 		return
 	}
-	l.operations[p.operation] = b
+	l.operations[p.operation] = r
+}
+
+// first says that no namespace waits for a trial of an operation that had fewer of them, among
+// those that may go on.
+func (l *line) first(namespace string, operation Operation, mayGoOn func(namespace string) bool) bool {
+	trials := l.of(operation).trials
+	for other, of := range l.waiting.of {
+		if trials[other] < trials[namespace] && of[operation] != nil && idle(of[operation]) != nil && mayGoOn(other) {
+			return false
+		}
+	}
+	return true
 }
 
 // due is when it is to be looked next at a line where nothing happens; zero: not by itself.
@@ -57,5 +83,5 @@ func (l *line) due(now time.Time) time.Time {
 
 // forget drops what was counted of operations and is of no use any more.
 func (l *line) forget(now time.Time) {
-	maps.DeleteFunc(l.operations, func(_ Operation, b *breaker) bool { return !b.forgotten().After(now) })
+	maps.DeleteFunc(l.operations, func(_ Operation, r *refusals) bool { return !r.forgotten().After(now) })
 }

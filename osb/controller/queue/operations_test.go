@@ -2,6 +2,7 @@ package queue
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -121,28 +122,74 @@ func TestRefusedOperation(t *testing.T) {
 	})
 }
 
-// The next trial is of another namespace: what one tenant's objects are refused for may be
-// their own doing.
+// What others are refused for may be their own doing: a namespace that was not refused itself
+// makes one call at once, whose answer is for all.
+func TestRefusedByOthers(t *testing.T) {
+	inWorld(t, func(w *world) {
+		b := cluster("b")
+		w.refused("bad", b, provision, failuresToPause, &osb.Error{Kind: osb.Unavailable, RetryAfter: longestWish})
+		w.held(item("bad", 10), b, provision)
+		p, entered := w.does(item("good", 10), b, provision)
+		require.True(w, entered)
+		w.held(item("good", 11), b, provision)
+		p.End(nil) // it comes to no call, and leaves that to the next
+		p = w.turn()
+		require.Equal(w, item("good", 11), p.entry.item)
+		w.held(item("good", 12), b, provision)
+		p.Called(nil)
+		w.turn().End(nil)
+		w.turn().End(nil)
+		p.End(nil)
+		w.empty()
+	})
+}
+
+// After a pause the trial is of a namespace that had the fewest, whatever else its objects do.
 func TestRefusedNamespacesTakeTurns(t *testing.T) {
 	inWorld(t, func(w *world) {
 		b := cluster("b")
-		w.refused("many", b, provision, failuresToPause, unavailable)
+		w.refused("few", b, provision, 1, unavailable)
+		w.refused("many", b, provision, failuresToPause-1, unavailable)
 		w.held(item("many", 10), b, provision)
 		w.held(item("many", 11), b, provision)
 		w.held(item("few", 10), b, provision)
-		time.Sleep(firstPause)
-		trial := w.turn()
-		require.Equal(w, item("many", 10), trial.entry.item)
-		trial.Called(unavailable)
-		trial.End(nil)
-		time.Sleep(2 * firstPause)
-		trial = w.turn()
-		require.Equal(w, item("few", 10), trial.entry.item)
-		trial.Called(nil)
-		w.turn().End(nil)
-		trial.End(nil)
+		tried := map[string]int{}
+		for round := range 4 {
+			time.Sleep(firstPause << round)
+			trial := w.turn()
+			tried[trial.entry.item.Namespace]++
+			trial.Called(unavailable)
+			trial.End(&b)
+			w.fills(b, item("few", 20)) // which puts the namespace behind the other
+		}
+		assert.Equal(w, map[string]int{"few": 2, "many": 2}, tried)
+		w.Gone(b)
+		for range 3 {
+			w.turn().End(nil)
+		}
 		w.empty()
 	})
+}
+
+// fills has an item go on with another operation after it waited for a place.
+func (w *world) fills(b Broker, i Item) {
+	w.Helper()
+	var places []*Pass
+	for n := range w.limits.PerBroker {
+		p, entered := w.does(item(fmt.Sprintf("other-%d", n), 0), b, otherPlan)
+		require.True(w, entered)
+		places = append(places, p)
+	}
+	p, entered := w.does(i, b, update)
+	require.False(w, entered)
+	p.End(&b)
+	places[0].End(nil)
+	turn := w.turn()
+	require.Equal(w, i, turn.entry.item)
+	turn.End(nil)
+	for _, p := range places[1:] {
+		p.End(nil)
+	}
 }
 
 // A trial that hangs has one of another namespace beside it; one that comes to no call leaves
@@ -150,7 +197,8 @@ func TestRefusedNamespacesTakeTurns(t *testing.T) {
 func TestRefusedTrials(t *testing.T) {
 	inWorld(t, func(w *world) {
 		b := cluster("b")
-		w.refused("many", b, provision, failuresToPause, unavailable)
+		w.refused("few", b, provision, 1, unavailable)
+		w.refused("many", b, provision, failuresToPause-1, unavailable)
 		w.held(item("many", 10), b, provision)
 		w.held(item("many", 11), b, provision)
 		w.held(item("few", 10), b, provision)
@@ -383,7 +431,7 @@ func TestRefusalsAreForgotten(t *testing.T) {
 		w.refused("n", b, provision, failuresToPause-1, unavailable)
 		w.refused("n", b, update, failuresToPause, unavailable)
 		assert.Equal(w, 2, w.counted(b))
-		time.Sleep(memory)
+		time.Sleep(forgetAfter)
 		assert.Equal(w, 1, w.counted(b))
 		time.Sleep(firstPause)
 		w.empty()
@@ -404,5 +452,28 @@ func TestRefusalsGoWithTheirBroker(t *testing.T) {
 		late.Called(unavailable)
 		late.End(nil)
 		w.empty()
+	})
+}
+
+// A line that is forgotten while its one waiter goes on to another operation still ends its pause.
+func TestForgottenLineEndsItsPause(t *testing.T) {
+	inWorld(t, func(w *world) {
+		b := cluster("b")
+		runs := w.enters(item("n", 1), b)
+		w.Gone(b)
+		for n := range failuresToPause {
+			p := w.enters(item("n", 100+n), b)
+			p.Called(&osb.Error{Kind: osb.NeverSent})
+			p.End(nil)
+		}
+		p, entered := w.does(item("n", 10), b, provision)
+		require.False(w, entered)
+		p.End(&b)
+		runs.End(nil)
+		p, entered = w.does(item("n", 10), b, update)
+		require.False(w, entered)
+		p.End(&b)
+		time.Sleep(longestPause)
+		w.turn().End(nil)
 	})
 }

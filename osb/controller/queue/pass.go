@@ -106,8 +106,8 @@ func (p *Pass) Held(broker Broker) bool {
 	return l != nil && l.paused(time.Now()) && (p.place == nil || p.place.line != l)
 }
 
-// Refused says that the operation has a pause at a broker, because that answered 429 or 503,
-// and that the pass has no place for it.
+// Refused says that the operation has a pause at a broker for the namespace of the pass, because
+// the broker answered 429 or 503, and that the pass has no place for it.
 func (p *Pass) Refused(broker Broker) bool {
 	if p == nil {
 		return false
@@ -116,7 +116,7 @@ func (p *Pass) Refused(broker Broker) bool {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
 	l := q.known[broker]
-	return l != nil && l.of(p.operation).paused(time.Now()) && !p.has(l)
+	return l != nil && l.of(p.operation).pausedFor(p.entry.item.Namespace, time.Now()) && !p.has(l)
 }
 
 // has says that the pass has a place in a line, for what it is to do there.
@@ -136,7 +136,13 @@ func (p *Pass) Called(err error) {
 	l, now, operation := p.place.line, time.Now(), p.place.operation
 	pauses, pausesOf := l.pauses, l.of(operation).pauses
 	l.ended(ofBroker(err), p.place.trial, now, q.jitter())
-	l.judge(p.place, func(b *breaker) { b.ended(ofOperation(err), p.place.tries, now, q.jitter()) })
+	l.count(p.place, func(r *refusals) {
+		came := ofOperation(err)
+		if came.result == bad && !p.place.tries {
+			r.trials[p.place.of] = max(r.trials[p.place.of], 1)
+		}
+		r.ended(came, p.place.tries, now, q.jitter())
+	})
 	p.place.trial, p.place.tries = false, false
 	switch {
 	case pauses < lasting && l.pauses == lasting:

@@ -146,7 +146,7 @@ func (q *Queues) Waiting(broker Broker) int {
 
 func (q *Queues) line(broker Broker) *line {
 	if q.known[broker] == nil {
-		q.known[broker] = &line{broker: broker, taken: map[string]int{}, operations: map[Operation]*breaker{}}
+		q.known[broker] = &line{broker: broker, taken: map[string]int{}, operations: map[Operation]*refusals{}}
 	}
 	return q.known[broker]
 }
@@ -165,7 +165,16 @@ func (q *Queues) tidy(l *line) {
 // free says that a call for an object of a namespace may begin now.
 func (q *Queues) free(l *line, namespace string, operation Operation) bool {
 	now, other := time.Now(), l.taken[namespace] == 0
-	return q.room(l) && !q.sated(l, namespace) && l.open(now, other) && l.of(operation).open(now, other)
+	if !q.room(l) || q.sated(l, namespace) || !l.open(now, other) {
+		return false
+	}
+	switch r := l.of(operation); {
+	case r.until.IsZero() || r.trials[namespace] == 0:
+		return true
+	case !r.open(now, other):
+		return false
+	}
+	return l.first(namespace, operation, func(namespace string) bool { return !q.sated(l, namespace) })
 }
 
 // sated says that the objects of a namespace have all the places at a broker that they may
@@ -191,7 +200,11 @@ func (q *Queues) take(l *line, of string, operation Operation) *place {
 	q.places.Add(1)
 	q.count(l, of, 1)
 	now := time.Now()
-	p := &place{line: l, of: of, operation: operation, trial: l.begin(now), tries: l.of(operation).begin(now)}
+	r := l.of(operation)
+	p := &place{line: l, of: of, operation: operation, trial: l.begin(now), tries: r.begin(now)}
+	if p.tries {
+		r.trials[of]++
+	}
 	if p.trial || p.tries {
 		q.setAlarm(l)
 	}
@@ -218,7 +231,11 @@ func (q *Queues) count(l *line, of string, by int) {
 // release gives a place back.
 func (q *Queues) release(p *place) {
 	p.line.idle(p.trial)
-	p.line.of(p.operation).idle(p.tries)
+	if p.tries { // it came to no call
+		r := p.line.of(p.operation)
+		r.idle(true)
+		r.trials[p.of] = max(r.trials[p.of]-1, 0)
+	}
 	q.count(p.line, p.of, -1)
 	q.tidy(p.line)
 	q.places.Done()
@@ -240,6 +257,7 @@ func (q *Queues) wait(e *entry, l *line, operation Operation) {
 	}
 	e.line, e.operation = l, operation
 	l.add(e, since)
+	q.setAlarm(l)
 }
 
 // leave takes an entry out of its line.

@@ -577,7 +577,7 @@ func (w *walk) walk() {
 		time.Sleep(longestPause)
 		synctest.Wait()
 	}
-	time.Sleep(memory + longestPause)
+	time.Sleep(forgetAfter + longestPause)
 	synctest.Wait()
 	for b := range w.known {
 		w.Answered(b)
