@@ -7,11 +7,11 @@ import (
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
-// place has the pass over a binding that is still to be made find its place before anything is
-// read from the API server for it: its Secret and those of its parameters, and what its user may do.
+// place has the pass over a binding that is still to be made find its place before its Secret, those
+// of its parameters, and what its user may do are read from the API server.
 func (s *bindingSubject) place(ctx context.Context, thing *lifecycle.Thing, instance *v1beta1.ServiceInstance, found gathered) error {
 	r := &thing.Record
-	if r.Exists || s.unbindable(r, instance) != nil {
+	if r.Exists || s.unbindable(r, instance) != nil || refusedAsItIs(thing) {
 		return nil
 	}
 	problem, err := s.denied(ctx, r, instance)

@@ -72,8 +72,8 @@ func (e *engine) enter(ctx context.Context, s subject, thing *lifecycle.Thing, f
 	return nil
 }
 
-// purpose is what the broker may answer 429 or 503 to alike: the operation, for the plan that
-// the request names.
+// purpose is what the broker may answer 429 or 503 to alike: the operation, for the plan that the
+// object has, or is to get.
 func purpose(s subject, facts *lifecycle.Facts, d *lifecycle.Decision) queue.Operation {
 	var sent *lifecycle.Sent
 	switch d.Step {

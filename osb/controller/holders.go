@@ -27,6 +27,11 @@ func (h holders) known(ctx context.Context, instance *v1beta1.ServiceInstance) (
 	if err := h.client.List(ctx, &bindings, client.MatchingFields{indexInstance: client.ObjectKeyFromObject(instance).String()}); err != nil {
 		return nil, fmt.Errorf("cannot list the bindings of instance %q: %w", instance.Name, err)
 	}
+	// A binding with an instance of its own is not held by another of that name.
+	owner, _ := instance.DedicatedTo()
+	bindings.Items = slices.DeleteFunc(bindings.Items, func(b v1beta1.ServiceBinding) bool {
+		return b.Dedicated() && b.UID != owner.UID
+	})
 	return h.among(ctx, instance, bindings.Items)
 }
 

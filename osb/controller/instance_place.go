@@ -16,7 +16,7 @@ func (s *instanceSubject) place(ctx context.Context, thing *lifecycle.Thing, pro
 	case thing.Deleting && len(found.Holders) > 0:
 		return nil
 	case thing.Deleting:
-	case problem != nil || len(s.instance.Spec.ParametersFrom) == 0:
+	case problem != nil || len(s.instance.Spec.ParametersFrom) == 0 || refusedAsItIs(thing):
 		return nil
 	default:
 		if presumed, err := s.presume(ctx, thing, &found); err != nil || !presumed {
@@ -27,6 +27,12 @@ func (s *instanceSubject) place(ctx context.Context, thing *lifecycle.Thing, pro
 		return err
 	}
 	return s.enter(ctx, s, thing, &found)
+}
+
+// refusedAsItIs says that the broker refused the request for good, and that the spec is as it was:
+// only what its Secrets hold now can make another of it, and they are read without a place.
+func refusedAsItIs(thing *lifecycle.Thing) bool {
+	return thing.Record.Refused != "" && thing.Generation == thing.Record.ObservedGeneration
 }
 
 // presume is what the spec asks for where its Secrets hold what was sent last.

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -190,4 +191,66 @@ func plainOf(t *testing.T, value any) any {
 	read, err := plain(value)
 	require.NoError(t, err)
 	return read
+}
+
+// What was refused for good waits for no place: only its Secrets can make another request of it,
+// and they are read while the broker has none.
+func TestRefusedForGoodWaitsForNoPlace(t *testing.T) {
+	t.Parallel()
+	refuse := func(call osbtest.Call) osbtest.Fault {
+		if call.Verb == osbtest.Provision || call.Verb == osbtest.Bind {
+			return osbtest.Status(400, `{"description":"never"}`)
+		}
+		return osbtest.Fault{}
+	}
+	t.Run("Instance", func(t *testing.T) {
+		t.Parallel()
+		w := newInstanceWorld(t)
+		w.broker.On(refuse)
+		w.reconciled()
+		defer w.busy()()
+		reads, waits := w.reconciled()
+		assert.False(t, waits)
+		assert.NotEmpty(t, reads)
+		condition, _ := v1beta1.FindCondition(w.instance().Status.Conditions, v1beta1.ConditionFailed)
+		assert.Equal(t, v1beta1.ConditionTrue, condition.Status)
+	})
+	t.Run("Binding", func(t *testing.T) {
+		t.Parallel()
+		w := &instanceWorld{bindingWorld: newBindingWorld(t, func(b *v1beta1.ServiceBinding) {
+			b.Spec.Parameters = &runtime.RawExtension{Raw: []byte(`{"a":1}`)}
+		})}
+		w.broker.On(refuse)
+		w.pass()
+		defer w.busy()()
+		p := w.turn()
+		defer p.End(nil)
+		_, err := w.reconciler.Reconcile(queue.NewContext(t.Context(), p), reconcile.Request{NamespacedName: w.bindingWorld.at})
+		assert.NoError(t, err)
+	})
+}
+
+// A binding with an instance of its own is no holder of another instance that has the name.
+func TestHoldersOfAName(t *testing.T) {
+	t.Parallel()
+	w := newBindingWorld(t)
+	claim := &v1beta1.ServiceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "claim", UID: "claim-uid", Finalizers: []string{v1beta1.FinalizerServiceCatalog}}}
+	require.NoError(t, w.cache.Create(t.Context(), claim))
+	claim.Status.UnbindStatus = v1beta1.UnbindRequired
+	require.NoError(t, w.cache.Status().Update(t.Context(), claim))
+	h := holders{client: w.cache, live: w.cache}
+	other := &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "n", Name: v1beta1.DedicatedInstanceName(claim), Annotations: map[string]string{v1beta1.AnnotationCascade: "true"},
+	}}
+	known, err := h.known(t.Context(), other)
+	require.NoError(t, err)
+	assert.Empty(t, known)
+	require.NoError(t, w.cache.Get(t.Context(), client.ObjectKeyFromObject(claim), claim))
+	assert.Nil(t, claim.DeletionTimestamp, "and is not deleted with it")
+
+	own := other.DeepCopy()
+	own.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(claim, v1beta1.GroupVersion.WithKind("ServiceBinding"))}
+	known, err = h.known(t.Context(), own)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"claim"}, known)
 }
