@@ -263,12 +263,18 @@ func TestManyValues(t *testing.T) {
 	}
 }
 
-// TestManyPlans: a catalog has a hundred thousand plans at most, wherever they are.
+// TestManyPlans: a catalog has so many plans at most, wherever they are, and so many services, whatever they are.
 func TestManyPlans(t *testing.T) {
-	catalog := func(plans int) error {
-		half := `{"plans":[` + strings.Repeat(`{},`, plans/2-1) + `{}]}`
-		return new(Catalog).UnmarshalJSON([]byte(`{"services":[` + half + `,` + half + `]}`))
+	broker := &recorder{}
+	client := serve(t, broker, func(c *Config) { c.MaxPlans = 4 })
+	catalog := func(text string) error {
+		broker.answer(200, text)
+		_, err := client.Catalog(t.Context(), "")
+		return err
 	}
-	require.NoError(t, catalog(maxPlans))
-	require.ErrorContains(t, catalog(maxPlans+2), "services has more than 100000 services or plans")
+	two := `{"plans":[{},{}]}`
+	require.NoError(t, catalog(`{"services":[`+two+`,`+two+`]}`))
+	require.ErrorContains(t, catalog(`{"services":[`+two+`,`+two+`,`+two+`]}`), "services has more than 4 plans")
+	require.NoError(t, catalog(`{"services":[0,0,0,{}]}`), "what cannot be read is skipped")
+	require.ErrorContains(t, catalog(`{"services":[0,0,0,0,0]}`), "services has more than 4 services")
 }

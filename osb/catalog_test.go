@@ -189,7 +189,7 @@ func BenchmarkReadCatalog(b *testing.B) {
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if catalog := readCatalog(open(body), strings.NewReplacer()); len(catalog.Services) != 100 {
+		if catalog := readCatalog(open(body), DefaultMaxPlans, strings.NewReplacer()); len(catalog.Services) != 100 {
 			b.Fatal(len(catalog.Services))
 		}
 	}

@@ -62,10 +62,10 @@ type call struct {
 
 type need struct{ name, value string }
 
-// A limit is how large an answer may be.
+// A limit is how large an answer may be. Plans are those of a catalog, and its services.
 type limit struct {
-	bytes  int64
-	values int
+	bytes         int64
+	values, plans int
 }
 
 // exceeds says what is too much of a body; nothing if it is within the limit.

@@ -29,6 +29,8 @@ const (
 	DefaultMaxValues = 100_000
 	// DefaultMaxCatalogValues bounds those of a catalog.
 	DefaultMaxCatalogValues = 2_000_000
+	// DefaultMaxPlans bounds the plans of a catalog, and its services.
+	DefaultMaxPlans = 100_000
 )
 
 // A Config says where a broker is and how to speak to it. Only URL is required.
@@ -55,6 +57,9 @@ type Config struct {
 	// MaxValues and MaxCatalogValues are the most members that lists and objects in them
 	// may have, all together; 0: DefaultMaxValues and DefaultMaxCatalogValues.
 	MaxValues, MaxCatalogValues int
+	// MaxPlans is how many plans a catalog may have in all, and how many services; 0:
+	// DefaultMaxPlans.
+	MaxPlans int
 	// Dial opens connections, to a proxy where there is one; nil: the net package does.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Direct has connections made to the broker itself, whatever proxy the environment
@@ -89,12 +94,15 @@ func New(config Config) (*Client, error) {
 		sender = config.Wrap(transport)
 	}
 	return &Client{
-		http:         &http.Client{Transport: sender, CheckRedirect: stay},
-		base:         base,
-		version:      or(config.APIVersion, DefaultAPIVersion),
-		timeout:      or(config.Timeout, DefaultTimeout),
-		limit:        limit{bytes: bound(config.MaxBody, DefaultMaxBody), values: or(config.MaxValues, DefaultMaxValues)},
-		catalogLimit: limit{bytes: bound(config.MaxCatalog, DefaultMaxCatalog), values: or(config.MaxCatalogValues, DefaultMaxCatalogValues)},
+		http:    &http.Client{Transport: sender, CheckRedirect: stay},
+		base:    base,
+		version: or(config.APIVersion, DefaultAPIVersion),
+		timeout: or(config.Timeout, DefaultTimeout),
+		limit:   limit{bytes: bound(config.MaxBody, DefaultMaxBody), values: or(config.MaxValues, DefaultMaxValues)},
+		catalogLimit: limit{
+			bytes: bound(config.MaxCatalog, DefaultMaxCatalog), values: or(config.MaxCatalogValues, DefaultMaxCatalogValues),
+			plans: or(config.MaxPlans, DefaultMaxPlans),
+		},
 		authorize:    config.Auth.set(),
 		scrub:        config.Auth.scrubber(),
 		newRequestID: orFunc(config.NewRequestID, uuid.NewString),

@@ -22,7 +22,7 @@ func FuzzCatalog(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		read := open(body)
-		catalog := readCatalog(read, strings.NewReplacer())
+		catalog := readCatalog(read, DefaultMaxPlans, strings.NewReplacer())
 		if *read.wrong != "" {
 			assert.Empty(t, catalog.Services)
 			return

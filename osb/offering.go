@@ -11,7 +11,7 @@ import (
 // broker, and to take it for an empty catalog would remove every plan.
 func (a *answer) catalog() (*Catalog, error) {
 	body := a.open()
-	catalog := readCatalog(body, a.scrub)
+	catalog := readCatalog(body, a.limit.plans, a.scrub)
 	catalog.Size = len(a.body)
 	if len(a.etag) <= maxETag {
 		catalog.ETag = a.etag
@@ -24,7 +24,7 @@ func (a *answer) catalog() (*Catalog, error) {
 // place.
 func (c *Catalog) UnmarshalJSON(data []byte) error {
 	body := open(data)
-	*c = *readCatalog(body, strings.NewReplacer())
+	*c = *readCatalog(body, DefaultMaxPlans, strings.NewReplacer())
 	if *body.wrong != "" {
 		return errors.New("cannot read the catalog: " + *body.wrong)
 	}
@@ -32,14 +32,19 @@ func (c *Catalog) UnmarshalJSON(data []byte) error {
 }
 
 // readCatalog reads each service and each plan by itself, so that its mistakes are its
-// own. What is skipped is told: our secrets are taken out of its names.
-func readCatalog(body *reading, scrub *strings.Replacer) *Catalog {
+// own. What is skipped is told: our secrets are taken out of its names. It has at most so
+// many services, and plans of all of them.
+func readCatalog(body *reading, most int, scrub *strings.Replacer) *Catalog {
 	catalog := &Catalog{Services: []Service{}}
 	if _, ok := body.fields["services"]; !ok {
 		body.blame("services", "is not there")
 	}
-	plans := 0
-	for index, raw := range body.list("services") {
+	services, plans := body.list("services"), 0
+	if len(services) > most {
+		body.blame("services", fmt.Sprintf("has more than %d services", most))
+		return catalog
+	}
+	for index, raw := range services {
 		entry := open(raw)
 		service := entry.service()
 		named := sync.OnceValue(func() string { return entry.name("services", index, scrub) })
@@ -48,8 +53,7 @@ func readCatalog(body *reading, scrub *strings.Replacer) *Catalog {
 			continue
 		}
 		all := entry.list("plans")
-		if plans += len(all); plans > maxPlans || index >= maxPlans {
-			body.blame("services", fmt.Sprintf("has more than %d services or plans", maxPlans))
+		if plans += len(all); plans > most {
 			break
 		}
 		for index, raw := range all {
@@ -63,11 +67,11 @@ func readCatalog(body *reading, scrub *strings.Replacer) *Catalog {
 		}
 		catalog.Services = append(catalog.Services, service)
 	}
+	if plans > most {
+		body.blame("services", fmt.Sprintf("has more than %d plans", most))
+	}
 	return catalog
 }
-
-// maxPlans is how many plans a catalog may have in all, and how many services.
-const maxPlans = 100_000
 
 func (c *Catalog) skip(service, plan, reason string) {
 	c.Skipped = append(c.Skipped, Skip{Service: service, Plan: plan, Reason: reason})

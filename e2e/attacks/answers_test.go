@@ -24,6 +24,13 @@ func TestTinyElements(t *testing.T) {
 	says := c.HasCondition(own, api.ConditionReady, api.ConditionFalse, "ErrorFetchingCatalog").Message
 	assert.Contains(t, says, "its lists and objects have more than 300000 members")
 
+	many := osbtest.Start(t, osbtest.Options{Catalog: osbtest.GeneratedCatalog(1, 10_001)})
+	own = &api.ServiceBroker{ObjectMeta: c.Meta("many")}
+	own.Spec.URL = many.URL
+	require.NoError(t, c.try(own))
+	says = c.HasCondition(own, api.ConditionReady, api.ConditionFalse, "ErrorFetchingCatalog").Message
+	assert.Contains(t, says, "services has more than 10000 plans")
+
 	i := c.CreateInstance("mine", env.OfPlan(c.Name("db"), "small"))
 	c.Ready(i)
 	c.broker.SetEndpoints(func(osbtest.Binding) []map[string]any { return make([]map[string]any, 500_000) })

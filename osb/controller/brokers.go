@@ -138,7 +138,8 @@ func (b *brokers) renew(key brokerKey, found broker, shown credentials, now time
 	config.Auth, config.ClientCertificate = shown.auth, shown.certificate
 	if key.namespace != "" {
 		config.Dial, config.Direct = b.guard.dial, true
-		config.MaxCatalog, config.MaxCatalogValues = maxTenantCatalog, maxTenantCatalogValues
+		config.MaxCatalog, config.MaxCatalogValues, config.MaxPlans = maxTenantCatalog, maxTenantCatalogValues, maxTenantPlans
+		config.MaxValues = maxTenantValues
 	}
 	made, err := osb.New(config)
 	if err != nil {
@@ -200,12 +201,14 @@ func (b *brokers) see(ctx context.Context, found *gathered, r *lifecycle.Record)
 	return nil
 }
 
-// What the catalog of a namespace's broker may have, in bytes and in members of lists and objects:
-// several are read at once, and together they must not take the controller's memory. 10,000 plans
-// are about 3 MB and 150,000 members.
+// What the answers of a namespace's broker may have, in bytes, in members of lists and objects, and
+// in plans: many are read at once, and together they must not take the memory of the controller, nor
+// the plans that of the webhook.
 const (
 	maxTenantCatalog       = 8 << 20
 	maxTenantCatalogValues = 300_000
+	maxTenantPlans         = 10_000
+	maxTenantValues        = 20_000
 )
 
 // relistPause is the time in which a broker's catalog is asked for once, however many
