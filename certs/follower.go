@@ -101,6 +101,9 @@ func (f *Follower) serve(w world, now time.Time) (later time.Time, err error) {
 	if offered.leaf == nil || offered.leaf.Equal(f.served.leaf) {
 		return never, nil
 	}
+	if expired(offered.leaf, now) && f.served.leaf != nil && !expired(f.served.leaf, now) {
+		return never, nil // a Secret was put back from long ago
+	}
 	f.settle(offered, w.seen.bundles, now)
 	if !f.served.takes(offered, w.seen.bundles, f.since, now, f.options.Settle) {
 		if f.since.IsZero() {

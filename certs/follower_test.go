@@ -255,3 +255,25 @@ func TestLeafWaitsForTheConfigurations(t *testing.T) {
 	require.ErrorContains(t, err, "cannot put the authority into")
 	assert.Equal(t, before, kept("kept").Data)
 }
+
+// A Secret that is put back from long ago takes nothing from a pod that serves.
+func TestAnExpiredLeafIsNotTaken(t *testing.T) {
+	t.Parallel()
+	client := fake.NewClientset(emptyAuthority(), emptySecret(), mutatingHooks(), validatingHooks())
+	clk := clocktesting.NewFakeClock(time.Now())
+	k := newReplica(t, client, func(o *Options) { o.Clock = clk })
+	k.follower.options.Clock = clk
+	k.settled(t)
+	old, err := client.CoreV1().Secrets(ns).Get(t.Context(), "kept", metav1.GetOptions{})
+	require.NoError(t, err)
+	clk.Step(DefaultPolicy(host).LeafLifetime * 9 / 10)
+	k.settled(t)
+	served := k.follower.served.leaf
+	clk.Step(DefaultPolicy(host).LeafLifetime / 5)
+	_, err = client.CoreV1().Secrets(ns).Update(t.Context(), old, metav1.UpdateOptions{})
+	require.NoError(t, err)
+	_, err = k.follower.round(t.Context(), k.live())
+	require.NoError(t, err)
+	require.NoError(t, k.follower.Check(nil))
+	assert.True(t, k.follower.served.leaf.Equal(served))
+}
