@@ -164,6 +164,7 @@ var ownCases = map[string]valueCase{
 	"policies.brokers":            {"not wanted", []string{`policies.brokers=false`}, guardCase("brokers"), ""},
 	"policies.offerings":          {"not wanted", []string{`policies.offerings=false`}, guardCase("offerings"), ""},
 	"policies.kubesystem":         {"not wanted", []string{`policies.kubesystem=false`}, guardCase("kubesystem"), ""},
+	"policies.leases":             {"not wanted", []string{`policies.leases=false`}, guardCase("leases"), ""},
 	"policies.requeues":           {"not wanted", []string{`policies.requeues=false`}, guardCase("requeues"), ""},
 	"policies.finalizers":         {"not wanted", []string{`policies.finalizers=false`}, guardCase("finalizers"), ""},
 	"flow.enabled": {

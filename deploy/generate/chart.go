@@ -33,6 +33,7 @@ var conditions = []struct{ path, when string }{
 	{"vap/brokers", `.Values.policies.brokers`},
 	{"vap/offerings", `.Values.policies.offerings`},
 	{"vap/kubesystem", `.Values.policies.kubesystem`},
+	{"vap/leases", `.Values.policies.leases`},
 	{"vap/requeues", `.Values.policies.requeues`},
 	{"vap/finalizers", `.Values.policies.finalizers`},
 	{"flow/", `.Values.flow.enabled`},

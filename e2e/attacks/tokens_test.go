@@ -169,6 +169,26 @@ func TestStolenTokenOfTheController(t *testing.T) {
 	assert.NoError(t, client.IgnoreNotFound(e.Client().Delete(t.Context(), secret)))
 }
 
+// TestStolenTokenAndTheLeases: keeper and controller make no Lease but their own, so that
+// nothing is elected by one of theirs.
+func TestStolenTokenAndTheLeases(t *testing.T) {
+	t.Parallel()
+	e := env.New(t)
+	for user, name := range map[string]string{keeperUser: "defaultplan-keeper", controllerUser: "defaultplan-controller"} {
+		thief := e.As(user).Client()
+		lease := func(name string) *coordinationv1.Lease {
+			return &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "defaultplan-system", Name: name}}
+		}
+		for _, other := range []string{"defaultplan-keeper", "defaultplan-controller", name + "-2", "kube-scheduler"} {
+			if other != name {
+				forbidden(t, thief.Create(t.Context(), lease(other), client.DryRunAll), "the only Lease to create is "+name, other)
+			}
+		}
+		err := thief.Create(t.Context(), lease(name), client.DryRunAll)
+		assert.NoError(t, client.IgnoreAlreadyExists(err), name)
+	}
+}
+
 // TestNothingIsBoundInKubeSystem: a binding whose Secret the controller could not make is
 // not asked for.
 func TestNothingIsBoundInKubeSystem(t *testing.T) {
