@@ -25,7 +25,7 @@ const (
 	// faultyInstances is how many instances, and as many bindings, there are, unless the
 	// environment variable FAULT_INSTANCES says otherwise. The seed is of FAULT_SEED, or
 	// any.
-	faultyInstances, faultyInstancesLong = 40, 100
+	faultyInstances, faultyInstancesLong = 24, 100
 	// faultyShare is the part of the calls that goes wrong.
 	faultyShare = 0.3
 	// changedShare is one of so many instances that is changed while it is being made.
