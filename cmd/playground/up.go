@@ -18,7 +18,7 @@ import (
 
 // parts are the processes of a whole stack, in the order in which they are ended.
 var parts = []string{
-	"webhook-0", brokerNamePrefix + osbtest.Inhouse, brokerNamePrefix + osbtest.Azure, controllerName, "controlplane",
+	"webhook-0", "keeper", brokerNamePrefix + osbtest.Inhouse, brokerNamePrefix + osbtest.Azure, controllerName, "controlplane",
 }
 
 type upOptions struct {
@@ -30,7 +30,7 @@ func newUp() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Start the stack in the background and say what to try",
-		Long: "Starts a control plane, the webhook, the controller and two brokers in the background.\n" +
+		Long: "Starts a control plane, the webhook, its keeper, the controller and two brokers in the background.\n" +
 			"All of it listens on the loopback only. What the cluster stored before is there again,\n" +
 			"but the brokers remember nothing; for an empty cluster remove the folder after down.",
 		Args: cobra.NoArgs,

@@ -57,7 +57,7 @@ func TestUpAndDown(t *testing.T) {
 
 	said, err = command(ctx, up...)
 	require.NoError(t, err)
-	assert.Contains(t, said, "It is running already: webhook-0, demo-broker-inhouse, demo-broker-azure, defaultplan-controller, controlplane.")
+	assert.Contains(t, said, "It is running already: webhook-0, keeper, demo-broker-inhouse, demo-broker-azure, defaultplan-controller, controlplane.")
 	after, err := os.ReadFile(filepath.Join(dir, "processes", "controlplane"))
 	require.NoError(t, err)
 	assert.Equal(t, before, after, "the second up starts nothing")
@@ -66,7 +66,7 @@ func TestUpAndDown(t *testing.T) {
 
 	said, err = command(ctx, "down", "--dir", dir)
 	require.NoError(t, err)
-	assert.Equal(t, "Ended: webhook-0, demo-broker-inhouse, demo-broker-azure, defaultplan-controller, controlplane.\n", said)
+	assert.Equal(t, "Ended: webhook-0, keeper, demo-broker-inhouse, demo-broker-azure, defaultplan-controller, controlplane.\n", said)
 	said, err = command(ctx, "down", "--dir", dir)
 	require.NoError(t, err)
 	assert.Equal(t, "Nothing is running.\n", said)

@@ -15,7 +15,7 @@ import (
 	"github.com/defaultplan/defaultplan/e2e/stack"
 )
 
-// TestWhoReadsMetrics: both daemons, with the rights that are shipped, show their metrics
+// TestWhoReadsMetrics: every daemon, with the rights that are shipped, show their metrics
 // to ServiceAccounts with the role defaultplan-metrics-reader and to no others; and to
 // everyone, by HTTP, only where they are told so.
 func TestWhoReadsMetrics(t *testing.T) {
@@ -26,7 +26,8 @@ func TestWhoReadsMetrics(t *testing.T) {
 	e.GrantClusterRole("system:serviceaccount:"+e.Namespace+":reader", "defaultplan-metrics-reader")
 	const forged = "forged"
 	for daemon, served := range map[string]struct{ url, metric string }{
-		"Webhook":    {url: e.WebhookMetrics(0), metric: "defaultplan_keeper_leader "},
+		"Webhook":    {url: e.WebhookMetrics(0), metric: "go_goroutines "},
+		"Keeper":     {url: e.Keeper().Metrics(), metric: "defaultplan_keeper_leader "},
 		"Controller": {url: controller.Metrics(), metric: "defaultplan_controller_leader "},
 	} {
 		for who, tc := range map[string]struct {

@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"sync"
 	"syscall"
+	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,15 +22,23 @@ import (
 // keeperNamespace holds the keeper's Lease.
 const keeperNamespace = "defaultplan-system"
 
+// A keeper that ended by itself, as one does that lost its Lease, is started again after
+// a pause, which doubles each time. A kubelet's are longer.
+const firstPause, longestPause = 250 * time.Millisecond, 4 * time.Second
+
 // A Keeper is a webhook process that serves no hooks and only keeps, beside
 // webhooks that were started with --keeper=off. It can be killed and started
-// again. It ends with the stack at the latest.
+// again; one that ends by itself is started again, as a kubelet does. It ends with the
+// stack at the latest.
 type Keeper struct {
 	stack           *Stack
 	options         KeeperOptions
 	health, metrics int
-	// process is nil while it is stopped.
+
+	mu sync.Mutex
+	// process is nil while it is stopped; stopped is closed when it is to be.
 	process *process
+	stopped chan struct{}
 }
 
 // KeeperOptions say how a keeper is run.
@@ -37,10 +48,22 @@ type KeeperOptions struct {
 	// Kubeconfig is how it reaches the API server; empty: directly, as the keeper's
 	// ServiceAccount.
 	Kubeconfig string
+	// Args are further flags; they come last.
+	Args []string
+}
+
+// Keeper is the stack's own, which it has if it has webhooks whose flags say nothing of
+// a keeper; otherwise nil.
+func (s *Stack) Keeper() *Keeper { return s.keeper }
+
+// startOwnKeeper starts the stack's own keeper, with the flags that the webhooks have.
+func (s *Stack) startOwnKeeper(ctx context.Context) (err error) {
+	s.keeper, err = s.StartKeeperWith(ctx, KeeperOptions{Args: s.options.WebhookArgs})
+	return err
 }
 
 // StartKeeper starts a keeper and returns when its caches are filled. A stack has
-// at most one of it.
+// at most one of it, its own included.
 func (s *Stack) StartKeeper(ctx context.Context) (*Keeper, error) {
 	return s.StartKeeperWith(ctx, KeeperOptions{})
 }
@@ -60,25 +83,20 @@ func (s *Stack) StartKeeperWith(ctx context.Context, options KeeperOptions) (*Ke
 
 // Start starts the keeper again, as one that knows nothing of the last.
 func (k *Keeper) Start(ctx context.Context) error {
-	if k.process != nil && k.process.gone() == nil {
+	k.mu.Lock()
+	if k.process != nil {
+		k.mu.Unlock()
 		return errors.New("cannot start the keeper: it runs")
 	}
-	ctx, cancel := context.WithTimeout(ctx, Patience(readyTimeout))
-	defer cancel()
-	options := &k.stack.options
-	var err error
-	k.process, err = options.start(ctx, command{
-		name: k.options.Name, binary: filepath.Join(options.Bin, "webhook"),
-		args: []string{
-			// Certificates are the stack's, or the webhooks' own.
-			"--keeper=only", "--certs=files", "--kubeconfig=" + k.options.Kubeconfig,
-			"--health-address=" + local(k.health), "--metrics-address=" + local(k.metrics),
-		},
-	})
+	process, err := k.launch(ctx)
+	k.process, k.stopped = process, make(chan struct{})
+	stopped := k.stopped
+	k.mu.Unlock()
 	if err != nil {
 		return err
 	}
-	process := k.process
+	ctx, cancel := context.WithTimeout(ctx, Patience(readyTimeout))
+	defer cancel()
 	err = Eventually(ctx, func() (bool, error) {
 		if err := process.gone(); err != nil {
 			return true, err
@@ -89,24 +107,75 @@ func (k *Keeper) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("cannot start the keeper: %w", err)
 	}
+	go k.again(context.WithoutCancel(ctx), process, stopped)
 	return nil
+}
+
+func (k *Keeper) launch(ctx context.Context) (*process, error) {
+	options := &k.stack.options
+	return options.start(ctx, command{
+		name: k.options.Name, binary: filepath.Join(options.Bin, "webhook"),
+		args: slices.Concat([]string{
+			// Certificates are the stack's, or the webhooks' own.
+			"--keeper=only", "--certs=files", "--kubeconfig=" + k.options.Kubeconfig,
+			"--health-address=" + local(k.health), "--metrics-address=" + local(k.metrics),
+		}, k.options.Args),
+	})
+}
+
+// again starts the keeper again whenever its process ended, until it is stopped.
+func (k *Keeper) again(ctx context.Context, ended *process, stopped <-chan struct{}) {
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		select {
+		case <-stopped:
+			return
+		case <-ended.ended:
+		}
+		select {
+		case <-stopped:
+			return
+		case <-time.After(pause):
+		}
+		k.mu.Lock()
+		// One that cannot be started is tried again.
+		if next, err := k.launchAfter(ctx, ended); err == nil {
+			k.process, ended = next, next
+		}
+		k.mu.Unlock()
+	}
+}
+
+// launchAfter starts the next process, unless the keeper was stopped meanwhile.
+func (k *Keeper) launchAfter(ctx context.Context, ended *process) (*process, error) {
+	if k.process != ended {
+		return nil, errors.New("it was stopped")
+	}
+	return k.launch(ctx)
 }
 
 // Stop sends the signal and returns when the keeper ended. One that is stopped
 // already stays so.
 func (k *Keeper) Stop(ctx context.Context, signal syscall.Signal) error {
-	if k.process == nil {
-		return nil
-	}
+	k.mu.Lock()
 	ended := k.process
 	k.process = nil
+	if ended != nil {
+		close(k.stopped)
+	}
+	k.mu.Unlock()
+	if ended == nil {
+		return nil
+	}
 	return ended.end(ctx, signal)
 }
 
 // Bury ends the term of a keeper that was killed, which otherwise lasts until its
 // Lease has run out: the next one need not wait for that.
 func (k *Keeper) Bury(ctx context.Context) error {
-	if k.process != nil {
+	k.mu.Lock()
+	runs := k.process != nil
+	k.mu.Unlock()
+	if runs {
 		return errors.New("cannot bury the keeper: it was not stopped")
 	}
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: keeperNamespace, Name: keeper.DefaultLeaseName}}

@@ -41,6 +41,18 @@ func TestKeeperAndRejecterComeAndGo(t *testing.T) {
 		require.NotEqual(t, first, s.holder(t), "another took over")
 		_, err = s.Scrape(ctx, k.Metrics())
 		require.NoError(t, err)
+
+		// It ends by itself.
+		pid, err := s.Pid("keeper")
+		require.NoError(t, err)
+		require.NoError(t, syscall.Kill(pid, syscall.SIGTERM))
+		require.NoError(t, Eventually(ctx, func() (bool, error) {
+			// While it is away there is none.
+			now, err := s.Pid("keeper")
+			return err == nil && now != pid && probe(ctx, "http://"+local(k.health)+"/readyz") == nil, err
+		}), "it is started again")
+		require.NoError(t, k.Stop(ctx, syscall.SIGTERM))
+		require.NoFileExists(t, s.Path(recordsFolder, "keeper"))
 	})
 	t.Run("Rejecter", func(t *testing.T) {
 		t.Parallel()

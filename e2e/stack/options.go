@@ -23,7 +23,8 @@ type Options struct {
 	// its own, and the Secret of certificates is empty at first. Otherwise all are given
 	// the same files.
 	ManagedCerts bool
-	// WebhookArgs are further flags of each webhook process; they come last.
+	// WebhookArgs are further flags of each webhook process, and of the stack's own
+	// keeper; they come last. If --keeper= is among them, the stack has none.
 	WebhookArgs []string
 	// ControlPlaneArgs are further arguments of controlplane; behind "--" come
 	// flags of kube-apiserver.
@@ -40,7 +41,8 @@ type Options struct {
 	// Releaser runs a Releaser, for tests that delete objects where no controller runs.
 	Releaser bool
 	// Detached lets the processes outlive this one. Otherwise they end when it
-	// does, even if it is killed (on Linux).
+	// does, even if it is killed (on Linux). A keeper that ends by itself is started
+	// again only while this process lives.
 	Detached bool
 	// Progress is told in one line what is being started. Nil: nobody is told.
 	Progress io.Writer

@@ -33,6 +33,8 @@ type Stack struct {
 
 	webhooks []*webhookProcess
 	balancer *Balancer
+	// keeper is the stack's own; nil if it has none.
+	keeper *Keeper
 	// others are those of StartProcess.
 	others []*process
 	// controller is that of the Suite; nil if it has none.

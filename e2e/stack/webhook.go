@@ -43,6 +43,23 @@ func (s *Stack) letKeeperServe(ctx context.Context) error {
 	return nil
 }
 
+// ownKeeper says that the stack has a keeper of its own beside the webhooks, as shipped:
+// unless their flags say where the keeper is. Webhooks that make their certificates
+// themselves are keepers too.
+func (s *Stack) ownKeeper() bool {
+	return !s.options.ManagedCerts && !slices.ContainsFunc(s.options.WebhookArgs, isKeeperFlag)
+}
+
+func isKeeperFlag(arg string) bool { return strings.HasPrefix(arg, "--keeper=") }
+
+// keeperArgs are the flags of who keeps.
+func (s *Stack) keeperArgs() []string {
+	if s.ownKeeper() {
+		return []string{"--keeper=off"}
+	}
+	return nil
+}
+
 // kubeconfigOf is how a webhook process with these flags reaches the API server.
 func (s *Stack) kubeconfigOf(args []string) string {
 	keeps := true
@@ -148,9 +165,13 @@ func (s *Stack) SetWebhookArgs(i int, args ...string) error {
 	return nil
 }
 
-// startWebhooks starts all replicas and waits until all are ready.
+// startWebhooks starts all replicas, and the stack's own keeper, and waits until all are
+// ready.
 func (s *Stack) startWebhooks(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
+	if s.ownKeeper() {
+		group.Go(func() error { return s.startOwnKeeper(ctx) })
+	}
 	for i := range s.webhooks {
 		group.Go(func() error { return s.StartWebhook(ctx, i) })
 	}
@@ -167,13 +188,14 @@ func (s *Stack) StartWebhook(ctx context.Context, i int) error {
 	if w.process != nil && w.process.gone() == nil {
 		return fmt.Errorf("cannot start %q: it runs", w.name)
 	}
+	keeperArgs := s.keeperArgs()
 	w.process, err = s.options.start(ctx, command{
 		name: w.name, binary: filepath.Join(s.options.Bin, "webhook"),
 		args: slices.Concat([]string{
-			"--kubeconfig=" + s.kubeconfigOf(slices.Concat(s.options.WebhookArgs, w.args)),
+			"--kubeconfig=" + s.kubeconfigOf(slices.Concat(keeperArgs, s.options.WebhookArgs, w.args)),
 			"--bind-address=" + loopback, fmt.Sprintf("--port=%d", w.port),
 			"--health-address=" + local(w.health), "--metrics-address=" + local(w.metrics),
-		}, s.certArgs(w), s.options.WebhookArgs, w.args),
+		}, keeperArgs, s.certArgs(w), s.options.WebhookArgs, w.args),
 	})
 	if err != nil {
 		return err
