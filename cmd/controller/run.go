@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/defaultplan/defaultplan/cmd/internal/daemon"
+	"github.com/defaultplan/defaultplan/cmd/internal/lease"
 	"github.com/defaultplan/defaultplan/cmd/internal/tracing"
 	"github.com/defaultplan/defaultplan/osb/controller"
 )
@@ -36,11 +37,11 @@ func (o *options) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	lease, err := newLease(config, o.leaseNamespace, leaseOf(o.controller.ControllerName))
+	lock, err := lease.New(config, o.leaseNamespace, leaseOf(o.controller.ControllerName))
 	if err != nil {
 		return err
 	}
-	mgr, err := newManager(config, o, lease)
+	mgr, err := newManager(config, o, lock)
 	if err != nil {
 		return err
 	}
@@ -53,10 +54,20 @@ func (o *options) Run(ctx context.Context) error {
 		if !o.leaderElection {
 			return
 		}
-		if err := resign(ctx, lease); err != nil {
+		if err := lease.Resign(ctx, lock); err != nil {
 			ctrl.Log.V(1).Info("lease not released: it runs out by itself", "cause", err.Error())
 		}
 	}, flush)
+}
+
+// leaseOf is the Lease of the controllers that have a name: those of another name work
+// beside them.
+func leaseOf(controllerName string) string {
+	const name = "defaultplan-controller"
+	if controllerName == "" {
+		return name
+	}
+	return name + "-" + controllerName
 }
 
 // finish is the end of the process, given what its work ended with. After an error turns
@@ -72,7 +83,7 @@ func finish(failure error, resign, flush func()) error {
 	return nil
 }
 
-func newManager(config *rest.Config, o *options, lease resourcelock.Interface) (manager.Manager, error) {
+func newManager(config *rest.Config, o *options, lock resourcelock.Interface) (manager.Manager, error) {
 	scheme := runtime.NewScheme()
 	if err := controller.AddToScheme(scheme); err != nil {
 		return nil, fmt.Errorf("cannot register the API: %w", err)
@@ -85,7 +96,7 @@ func newManager(config *rest.Config, o *options, lease resourcelock.Interface) (
 		Scheme:                 scheme,
 		Metrics:                served,
 		HealthProbeBindAddress: o.healthAddress,
-		LeaderElection:         o.leaderElection, LeaderElectionID: leaseOf(o.controller.ControllerName), LeaderElectionResourceLockInterface: lease,
+		LeaderElection:         o.leaderElection, LeaderElectionID: leaseOf(o.controller.ControllerName), LeaderElectionResourceLockInterface: lock,
 		GracefulShutdownTimeout: new(o.controller.CallTimeout + endMargin),
 		Cache:                   cache.Options{DefaultTransform: controller.Slim, DefaultNamespaces: o.controller.CacheNamespaces()},
 	})

@@ -30,3 +30,10 @@ func TestFinish(t *testing.T) {
 		})
 	}
 }
+
+// Controllers of other names work beside each other.
+func TestLeaseOf(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, "defaultplan-controller", leaseOf(""))
+	assert.Equal(t, "defaultplan-controller-east", leaseOf("east"))
+}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 	crwebhook "sigs.k8s.io/controller-runtime/pkg/webhook"
 )
 
@@ -23,8 +22,6 @@ type drain struct {
 	// time is how long it lasts; 0: not at all. It is more than an endpoint takes to be
 	// removed everywhere, less what preStop waited for.
 	time time.Duration
-	// begun is closed by the signal.
-	begun <-chan struct{}
 	// draining is set when the drain begins, and before anything ends.
 	draining atomic.Bool
 }
@@ -46,7 +43,6 @@ func (d *drain) Validate() error {
 // after is the context of all that serves: it ends when the drain is over that begins
 // when ctx ends.
 func (d *drain) after(ctx context.Context) context.Context {
-	d.begun = ctx.Done()
 	serving, end := context.WithCancel(context.WithoutCancel(ctx))
 	context.AfterFunc(ctx, func() {
 		d.draining.Store(true)
@@ -145,28 +141,3 @@ func (s *drainedServer) Start(ctx context.Context) error {
 func (s *drainedServer) Register(path string, handler http.Handler) {
 	s.Server.Register(path, s.drain.letGo(handler))
 }
-
-// A resigning runnable ends when the drain begins: another replica's keeper takes over
-// while this one still serves.
-type resigning struct {
-	manager.Runnable
-
-	drain *drain
-}
-
-// Start works until ctx ends, or the drain begins.
-func (r resigning) Start(ctx context.Context) error {
-	ctx, end := context.WithCancel(ctx)
-	defer end()
-	go func() {
-		select {
-		case <-r.drain.begun:
-			end()
-		case <-ctx.Done():
-		}
-	}()
-	return r.Runnable.Start(ctx)
-}
-
-// NeedLeaderElection says that it has an election of its own.
-func (resigning) NeedLeaderElection() bool { return false }

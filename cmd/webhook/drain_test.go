@@ -12,7 +12,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 	crwebhook "sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"github.com/defaultplan/defaultplan/cmd/internal/daemon"
@@ -35,22 +34,11 @@ func TestDrainLasts(t *testing.T) {
 				d := &drain{time: tc.time}
 				ctx, signal := context.WithCancel(t.Context())
 				serving := d.after(ctx)
-				resigned := make(chan time.Duration, 1)
 				start := time.Now()
-				go func() {
-					keeper := resigning{manager.RunnableFunc(func(ctx context.Context) error {
-						<-ctx.Done()
-						return nil
-					}), d}
-					assert.False(t, keeper.NeedLeaderElection())
-					assert.NoError(t, keeper.Start(serving))
-					resigned <- time.Since(start)
-				}()
 				time.Sleep(time.Minute) // of a clock that is not the real one
 				require.NoError(t, serving.Err())
 				require.NoError(t, d.ready(nil))
 				signal()
-				assert.Equal(t, time.Minute, <-resigned)
 				synctest.Wait()
 				require.Error(t, d.ready(nil))
 				<-serving.Done()

@@ -50,7 +50,8 @@ func (o *options) Bind(flags *pflag.FlagSet) {
 	flags.StringVar(&o.bindAddress, "bind-address", o.bindAddress, "IP address that the hooks are served on; empty means all")
 	flags.IntVar(&o.port, "port", o.port, "port that the hooks are served on, by HTTPS")
 	flags.StringVar(&o.healthAddress, "health-address", o.healthAddress, "address of /healthz and /readyz, by HTTP; 0 means none")
-	flags.StringVar(&o.keeper, "keeper", o.keeper, "the keeper, which requeues undecided objects and makes managed certificates: on, off, or only (no hooks are served)")
+	flags.StringVar(&o.keeper, "keeper", o.keeper, "the keeper, which requeues undecided objects and makes managed certificates: off, only (no hooks are served), "+
+		"or on, in the process that serves. A keeper that loses its Lease ends its process, to be started again")
 	flags.StringVar(&o.namespace, "namespace", o.namespace, "namespace of this installation: of the keeper's Lease, and of the Secrets of certificates")
 	flags.StringVar(&o.namespace, "keeper-namespace", o.namespace, "as --namespace")
 	// Bound just above, so it is there.

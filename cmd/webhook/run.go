@@ -7,13 +7,12 @@ import (
 	"net"
 	"net/http"
 	"strconv"
-	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -22,14 +21,11 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/internal/daemon"
+	"github.com/defaultplan/defaultplan/cmd/internal/lease"
 	"github.com/defaultplan/defaultplan/webhook"
 	"github.com/defaultplan/defaultplan/webhook/keeper"
 	"github.com/defaultplan/defaultplan/webhook/server"
 )
-
-// leaseTimeout bounds a request for the keeper's Lease, well within the time that
-// it has to renew it: one request that hangs must not cost the Lease.
-const leaseTimeout = 5 * time.Second
 
 // Run serves until ctx ends.
 func (o *options) Run(ctx context.Context) error {
@@ -51,7 +47,11 @@ func (o *options) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	mgr, err := newManager(config, o, hooks)
+	lock, err := lease.New(config, o.namespace, keeper.DefaultLeaseName)
+	if err != nil {
+		return err
+	}
+	mgr, err := newManager(config, o, hooks, lock)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (o *options) Run(ctx context.Context) error {
 		}
 	}
 	if o.keeper != keeperOff {
-		if err := addKeeper(ctx, mgr, o); err != nil {
+		if err := addKeeper(ctx, mgr, o, lock); err != nil {
 			return err
 		}
 		if err := o.certs.keep(mgr, o.namespace); err != nil {
@@ -76,8 +76,14 @@ func (o *options) Run(ctx context.Context) error {
 		}
 	}
 	if err := mgr.Start(ctx); err != nil {
-		// A keeper may be at work still: the process is not to outlive its Lease for spans.
+		// A keeper that lost its Lease may be at work still: the process is not to outlive
+		// it for spans, nor to release what may be another's.
 		return fmt.Errorf("cannot serve: %w", err)
+	}
+	if o.keeper != keeperOff {
+		if err := lease.Resign(ctx, lock); err != nil {
+			ctrl.Log.V(1).Info("lease not released: it runs out by itself", "cause", err.Error())
+		}
 	}
 	flush()
 	return nil
@@ -98,7 +104,7 @@ func newServer(o *options) (*drainedServer, error) {
 	return &drainedServer{drain: &o.drain, Server: hooks}, nil
 }
 
-func newManager(config *rest.Config, o *options, hooks *drainedServer) (manager.Manager, error) {
+func newManager(config *rest.Config, o *options, hooks *drainedServer, lock *resourcelock.LeaseLock) (manager.Manager, error) {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(v1beta1.AddToScheme(scheme), corev1.AddToScheme(scheme), authorizationv1.AddToScheme(scheme)); err != nil {
 		return nil, fmt.Errorf("cannot register the API: %w", err)
@@ -107,13 +113,17 @@ func newManager(config *rest.Config, o *options, hooks *drainedServer) (manager.
 	if err != nil {
 		return nil, err
 	}
-	mgr, err := ctrl.NewManager(config, manager.Options{
+	managed := manager.Options{
 		Scheme:                 scheme,
 		Cache:                  cache.Options{DefaultTransform: webhook.Slim},
 		Metrics:                served,
 		HealthProbeBindAddress: o.healthAddress,
 		WebhookServer:          hooks,
-	})
+	}
+	if o.keeper != keeperOff {
+		keeper.Elect(&managed, lock)
+	}
+	mgr, err := ctrl.NewManager(config, managed)
 	if err != nil {
 		return nil, fmt.Errorf("cannot set up: %w", err)
 	}
@@ -170,33 +180,27 @@ func watch(ctx context.Context, mgr manager.Manager, kinds []client.Object) erro
 	return nil
 }
 
-func addKeeper(ctx context.Context, mgr manager.Manager, o *options) error {
+func addKeeper(ctx context.Context, mgr manager.Manager, o *options, lock *resourcelock.LeaseLock) error {
 	if err := keeper.AddIndexes(ctx, mgr.GetFieldIndexer()); err != nil {
 		return fmt.Errorf("cannot index instances: %w", err)
 	}
-	leases := rest.CopyConfig(mgr.GetConfig())
-	leases.Timeout = leaseTimeout
-	clientset, err := kubernetes.NewForConfig(leases)
-	if err != nil {
-		return fmt.Errorf("cannot reach Leases: %w", err)
+	// One that waits for the Lease has filled caches, too.
+	if err := watch(ctx, mgr, append(webhook.Watched(), &v1beta1.ServiceInstance{})); err != nil {
+		return err
 	}
 	k, err := keeper.New(keeper.Options{
+		Lease:          lock,
 		Client:         mgr.GetClient(),
 		Live:           mgr.GetAPIReader(),
-		Informers:      mgr.GetCache(),
-		Leases:         clientset.CoordinationV1(),
 		Recorder:       mgr.GetEventRecorder("defaultplan-keeper"),
-		LeaseNamespace: o.namespace,
 		ServiceTypes:   o.admission.Gates.Enabled(webhook.ServiceTypes),
 		SuggestedPlans: o.admission.Gates.Enabled(webhook.SuggestedPlans),
+		QueueMetrics:   true,
 		Log:            ctrl.Log.WithName("keeper"),
 		Registerer:     metrics.Registry,
 	})
 	if err != nil {
 		return err
 	}
-	if err := mgr.Add(resigning{k, &o.drain}); err != nil {
-		return fmt.Errorf("cannot add the keeper: %w", err)
-	}
-	return nil
+	return k.AddTo(mgr)
 }

@@ -89,8 +89,10 @@ func (k *Keeper) Start(ctx context.Context) error {
 		return errors.New("cannot start the keeper: it runs")
 	}
 	process, err := k.launch(ctx)
-	k.process, k.stopped = process, make(chan struct{})
-	stopped := k.stopped
+	if err == nil {
+		k.process, k.stopped = process, make(chan struct{})
+		go k.again(context.WithoutCancel(ctx), process, k.stopped)
+	}
 	k.mu.Unlock()
 	if err != nil {
 		return err
@@ -105,9 +107,8 @@ func (k *Keeper) Start(ctx context.Context) error {
 		return err == nil, err
 	})
 	if err != nil {
-		return fmt.Errorf("cannot start the keeper: %w", err)
+		return errors.Join(fmt.Errorf("cannot start the keeper: %w", err), k.Stop(context.WithoutCancel(ctx), syscall.SIGKILL))
 	}
-	go k.again(context.WithoutCancel(ctx), process, stopped)
 	return nil
 }
 

@@ -26,7 +26,7 @@
 // was read, so that two keepers at a time never grant too many: see resolve/quota. What
 // is limited is not provisioned while nobody keeps.
 //
-// Replicas elect one keeper by a Lease. Whoever loses it stops all work and
-// campaigns again; the process goes on serving. The election saves requests, it
-// does not guard data.
+// Each duty is a controller of controller-runtime, which the manager runs while it holds the
+// Lease. Who loses it ends its process, to be started again; the hooks are served by other
+// processes. The election saves requests, it does not guard data.
 package keeper

@@ -22,25 +22,25 @@ const (
 	actionTouch     = "Touch"
 )
 
-// An event is what an object's user is told about it.
-type event struct {
+// A notice is what an object's user is told about it.
+type notice struct {
 	object client.Object
 	note   string
 }
 
 // undecidedEvent says what an object waits for.
-func (k *Keeper) undecidedEvent(ctx context.Context, object client.Object) event {
+func (k *Keeper) undecidedEvent(ctx context.Context, object client.Object) notice {
 	if instance := k.instanceFor(ctx, object); instance != nil && instance.Spec.Decided() {
-		return event{object, fmt.Sprintf("admission cannot bind to instance %q yet (%s)", instance.Name, toSeeWhy(object))}
+		return notice{object, fmt.Sprintf("admission cannot bind to instance %q yet (%s)", instance.Name, toSeeWhy(object))}
 	}
-	return event{object, "waits for " + k.wantedBy(ctx, object) + ": it is decided on as soon as there is one"}
+	return notice{object, "waits for " + k.wantedBy(ctx, object) + ": it is decided on as soon as there is one"}
 }
 
 // deniedEvent says that admission refuses what it would decide, and how to see
 // why: the refusal itself is not repeated, since hooks that are not ours may
 // quote the object in it.
-func (k *Keeper) deniedEvent(ctx context.Context, object client.Object) event {
-	return event{object, fmt.Sprintf("admission refused the last try (%s); it waits for %s", toSeeWhy(object), k.wantedBy(ctx, object))}
+func (k *Keeper) deniedEvent(ctx context.Context, object client.Object) notice {
+	return notice{object, fmt.Sprintf("admission refused the last try (%s); it waits for %s", toSeeWhy(object), k.wantedBy(ctx, object))}
 }
 
 func toSeeWhy(object client.Object) string {
@@ -59,7 +59,7 @@ type telling struct {
 
 // tell makes an event, unless an object's user was last told just that of this
 // generation.
-func (t *toucher) tell(e event) {
+func (t *toucher) tell(e notice) {
 	note := e.note
 	if len(note) > maxNote {
 		note = strings.ToValidUTF8(note[:maxNote], "")

@@ -147,10 +147,8 @@ func (b *broken) List(ctx context.Context, list client.ObjectList, options ...cl
 func TestADeletionThatWasMissedWakesToo(t *testing.T) {
 	t.Parallel()
 	inHouse(t, []client.Object{ofMySQL("mydb")}, func(ctx context.Context, h *house) {
-		tap := &tapped{InformerSource: h}
-		options := h.options()
-		options.Informers = tap
-		h.keep(ctx, options)
+		tap := &tapped{Cache: houseCache{h}}
+		h.keepIn(ctx, h.options(), tap)
 		h.pass(time.Minute)
 		h.forget()
 		for _, handler := range tap.handlers {
@@ -164,14 +162,14 @@ func TestADeletionThatWasMissedWakesToo(t *testing.T) {
 
 // tapped keeps the handlers that are added to informers.
 type tapped struct {
-	keeper.InformerSource
+	cache.Cache
 
 	mu       sync.Mutex
 	handlers []toolscache.ResourceEventHandler
 }
 
 func (s *tapped) GetInformer(ctx context.Context, object client.Object, options ...cache.InformerGetOption) (cache.Informer, error) {
-	informer, err := s.InformerSource.GetInformer(ctx, object, options...)
+	informer, err := s.Cache.GetInformer(ctx, object, options...)
 	return tappedInformer{informer, s}, err
 }
 
@@ -181,11 +179,11 @@ type tappedInformer struct {
 	source *tapped
 }
 
-func (i tappedInformer) AddEventHandler(handler toolscache.ResourceEventHandler) (toolscache.ResourceEventHandlerRegistration, error) {
+func (i tappedInformer) AddEventHandlerWithOptions(handler toolscache.ResourceEventHandler, options toolscache.HandlerOptions) (toolscache.ResourceEventHandlerRegistration, error) {
 	i.source.mu.Lock()
 	defer i.source.mu.Unlock()
 	i.source.handlers = append(i.source.handlers, handler)
-	return i.Informer.AddEventHandler(handler)
+	return i.Informer.AddEventHandlerWithOptions(handler, options)
 }
 
 func TestAnIndexThatCannotBeIsAnError(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -17,33 +16,16 @@ import (
 // annotated before are of a time in which nobody refused a second default.
 const annotationFirstRun = v1beta1.GroupName + "/first-run"
 
-// ranFirst is when a keeper first ran in the cluster. It asks until it knows, and
-// says whether it came to.
-func (k *Keeper) ranFirst(ctx context.Context) (since time.Time, known bool) {
-	for ctx.Err() == nil {
-		since, err := k.readFirstRun(ctx)
-		if err == nil {
-			return since, true
-		}
-		if apierrors.IsConflict(err) {
-			// The Lease was renewed meanwhile.
-			continue
-		}
-		logCause(k.options.Log.WithValues("lease", k.options.LeaseName), err, "first run not known; to be tried again")
-		k.pause(ctx)
-	}
-	return time.Time{}, false
-}
-
 // readFirstRun reads the first run from the Lease; if there was none, it is now.
 // The election leaves the annotation alone: it writes back the Lease that it read.
 func (k *Keeper) readFirstRun(ctx context.Context) (time.Time, error) {
-	ctx, cancel := context.WithTimeout(ctx, k.options.RenewDeadline)
+	ctx, cancel := context.WithTimeout(ctx, DefaultRenewDeadline)
 	defer cancel()
-	leases := k.options.Leases.Leases(k.options.LeaseNamespace)
-	lease, err := leases.Get(ctx, k.options.LeaseName, metav1.GetOptions{})
+	held := k.options.Lease.LeaseMeta
+	leases := k.options.Lease.Client.Leases(held.Namespace)
+	lease, err := leases.Get(ctx, held.Name, metav1.GetOptions{})
 	if err != nil {
-		return time.Time{}, fmt.Errorf("cannot get lease %q: %w", k.options.LeaseName, err)
+		return time.Time{}, fmt.Errorf("cannot get lease %q: %w", held.Name, err)
 	}
 	if since, err := time.Parse(time.RFC3339, lease.Annotations[annotationFirstRun]); err == nil {
 		return since, nil
@@ -53,7 +35,7 @@ func (k *Keeper) readFirstRun(ctx context.Context) (time.Time, error) {
 	now := renewedAt(lease, k.options.Clock.Now()).UTC().Truncate(time.Second)
 	metav1.SetMetaDataAnnotation(&lease.ObjectMeta, annotationFirstRun, now.Format(time.RFC3339))
 	if _, err := leases.Update(ctx, lease, metav1.UpdateOptions{}); err != nil {
-		return time.Time{}, fmt.Errorf("cannot update lease %q: %w", k.options.LeaseName, err)
+		return time.Time{}, fmt.Errorf("cannot update lease %q: %w", held.Name, err)
 	}
 	return now, nil
 }

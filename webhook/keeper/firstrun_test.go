@@ -37,10 +37,10 @@ func TestTheFirstRunIsRememberedForEver(t *testing.T) {
 		assert.Equal(t, first, r.leases.firstRun(), "the election writes the Lease every two seconds")
 		assert.Equal(t, held, r.leases.holder())
 		end()
-		assert.Equal(t, first, r.leases.firstRun(), "released")
+		assert.Equal(t, first, r.leases.firstRun(), "after its end")
 
 		options := r.options()
-		options.Identity = "next"
+		options.Lease = r.candidate("next")
 		r.house.keep(ctx, options)
 		r.pass(time.Minute)
 		assert.Equal(t, "next", r.leases.holder())
@@ -76,7 +76,7 @@ func TestTheFirstRunIsWrittenInTheEnd(t *testing.T) {
 				options := r.options()
 				failing := &failingLeases{LeasesGetter: r.leases, failure: failure}
 				failing.failures.Store(3)
-				options.Leases = failing
+				options.Lease.Client = failing
 				r.annotate(ctx, "a")
 				r.house.keep(ctx, options)
 				r.pass(3*keeper.DefaultRetryPeriod + time.Second)

@@ -4,23 +4,32 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/webhook/keeper"
@@ -71,8 +80,9 @@ func inHouse(t *testing.T, objects []client.Object, test func(context.Context, *
 		h := newHouse(ctx, t, objects)
 		test(ctx, h)
 		cancel()
-		// The bubble fails the test if a goroutine never ends.
-		synctest.Wait()
+		// The bubble fails the test if a goroutine never ends. What is under way may take its
+		// time, which stops when the test returns.
+		h.pass(time.Minute)
 	})
 }
 
@@ -127,25 +137,58 @@ func newHouse(ctx context.Context, t *testing.T, objects []client.Object) *house
 // options are those of a keeper in the house.
 func (h *house) options() keeper.Options {
 	return keeper.Options{
-		Client: h, Live: h, Informers: h, Leases: h.leases, Recorder: h,
-		LeaseNamespace: "defaultplan-system", Registerer: h.registry,
+		Lease:  h.candidate("keeper"),
+		Client: h, Live: h, Recorder: h, Registerer: h.registry,
+	}
+}
+
+// candidate is the hold of a process on the Lease.
+func (h *house) candidate(identity string) *resourcelock.LeaseLock {
+	return &resourcelock.LeaseLock{
+		LeaseMeta: metav1.ObjectMeta{Namespace: "defaultplan-system", Name: keeper.DefaultLeaseName},
+		Client:    h.leases, LockConfig: resourcelock.ResourceLockConfig{Identity: identity},
 	}
 }
 
 // keep starts a keeper, and returns what ends it and waits for its end.
 func (h *house) keep(ctx context.Context, options keeper.Options) func() {
 	h.t.Helper()
-	k, err := keeper.New(options)
-	require.NoError(h.t, err)
-	require.False(h.t, k.NeedLeaderElection())
+	return h.keepIn(ctx, options, houseCache{h})
+}
+
+// keepIn starts a keeper that listens to a cache.
+func (h *house) keepIn(ctx context.Context, options keeper.Options, of cache.Cache) func() {
+	h.t.Helper()
 	ctx, cancel := context.WithCancel(ctx)
-	ended := make(chan error, 1)
-	go func() { ended <- k.Start(ctx) }()
-	synctest.Wait()
+	ended := h.start(ctx, options, of)
 	return func() {
 		cancel()
-		require.NoError(h.t, <-ended, "a keeper never ends its process")
+		require.NoError(h.t, <-ended)
 	}
+}
+
+// start starts a keeper in a manager of its own, as a process does, and returns how that
+// ends.
+func (h *house) start(ctx context.Context, options keeper.Options, of cache.Cache) <-chan error {
+	h.t.Helper()
+	managed := manager.Options{
+		Scheme: h.Scheme(), Metrics: server.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: new(true)},
+		NewCache:       func(*rest.Config, cache.Options) (cache.Cache, error) { return of, nil },
+		NewClient:      func(*rest.Config, client.Options) (client.Client, error) { return h, nil },
+		MapperProvider: func(*rest.Config, *http.Client) (apimeta.RESTMapper, error) { return h.RESTMapper(), nil },
+		Logger:         logr.Discard(),
+	}
+	keeper.Elect(&managed, options.Lease)
+	mgr, err := manager.New(&rest.Config{}, managed)
+	require.NoError(h.t, err)
+	k, err := keeper.New(options)
+	require.NoError(h.t, err)
+	require.NoError(h.t, k.AddTo(mgr))
+	ended := make(chan error, 1)
+	go func() { ended <- mgr.Start(ctx) }()
+	// It looks ten times a second whether it has heard of all that was there.
+	h.pass(150 * time.Millisecond)
+	return ended
 }
 
 // pass lets virtual time pass, until everything that is due has happened.
@@ -186,13 +229,49 @@ func (h *house) forget() {
 	h.touches, h.events, h.statuses = nil, nil, nil
 }
 
+// A houseCache is what the house has, as a manager's cache.
+type houseCache struct{ *house }
+
+// Start does nothing: the informers run as long as the house stands.
+func (houseCache) Start(ctx context.Context) error {
+	<-ctx.Done()
+	return nil
+}
+
+func (houseCache) WaitForCacheSync(context.Context) bool { return true }
+
 // GetInformer gives the informer of a kind, once it has synced.
-func (h *house) GetInformer(ctx context.Context, object client.Object, _ ...cache.InformerGetOption) (cache.Informer, error) {
-	informer := h.informers[fmt.Sprintf("%T", object)]
+func (c houseCache) GetInformer(ctx context.Context, object client.Object, _ ...cache.InformerGetOption) (cache.Informer, error) {
+	informer := c.informers[fmt.Sprintf("%T", object)]
 	if !toolscache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
 		return nil, ctx.Err()
 	}
-	return informer, nil
+	return listenedTo{informer, ctx}, nil
+}
+
+func (houseCache) GetInformerForKind(context.Context, schema.GroupVersionKind, ...cache.InformerGetOption) (cache.Informer, error) {
+	return nil, errors.New("asked for by none")
+}
+
+func (houseCache) RemoveInformer(context.Context, client.Object) error { return nil }
+
+func (houseCache) IndexField(context.Context, client.Object, string, client.IndexerFunc) error {
+	return nil
+}
+
+// listenedTo is an informer that outlives those who listen to it: they are processes.
+type listenedTo struct {
+	toolscache.SharedIndexInformer
+
+	// ctx is that of who listens.
+	ctx context.Context
+}
+
+// AddEventHandlerWithOptions removes the handler when its process ends.
+func (i listenedTo) AddEventHandlerWithOptions(h toolscache.ResourceEventHandler, options toolscache.HandlerOptions) (toolscache.ResourceEventHandlerRegistration, error) {
+	registration, err := i.SharedIndexInformer.AddEventHandlerWithOptions(h, options)
+	context.AfterFunc(i.ctx, func() { _ = i.RemoveEventHandler(registration) })
+	return registration, err
 }
 
 // A listWatch serves an informer from the store.

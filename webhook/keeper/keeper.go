@@ -7,23 +7,23 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/time/rate"
 	"k8s.io/utils/lru"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
 // remembered is how many who wait the keeper knows to have told that they wait.
 // Beyond that, one may be told twice.
 const remembered = 16384
 
-// A Keeper does the keeper's duties while it holds the Lease. It is a runnable of
-// a controller-runtime manager.
+// A Keeper does the keeper's duties in a manager that leads.
 type Keeper struct {
 	options Options
 	metrics *measures
 	// defaultWrites counts what the recorder writes.
 	defaultWrites *prometheus.CounterVec
-	// bucket and told outlive a term: neither the API server's patience nor what
-	// users were told depends on who leads.
+	// bucket is the API server's patience with touches.
 	bucket *rate.Limiter
-	told   *lru.Cache
+	// told are those who were told that they wait.
+	told *lru.Cache
 }
 
 // New returns a keeper. It fails, naming the option, if one is missing or out of
@@ -32,17 +32,11 @@ func New(options Options) (*Keeper, error) {
 	if err := options.validate(); err != nil {
 		return nil, fmt.Errorf("cannot make the keeper: %w", err)
 	}
-	if err := options.complete(); err != nil {
-		return nil, fmt.Errorf("cannot make the keeper: %w", err)
-	}
+	options.complete()
 	k := &Keeper{
 		options: options,
 		bucket:  rate.NewLimiter(rate.Limit(options.TouchesPerSecond), options.Burst),
 		told:    lru.New(remembered),
-	}
-	// An election that cannot be is better known now than in the loop.
-	if _, err := k.newCandidate(); err != nil {
-		return nil, fmt.Errorf("cannot make the keeper: %w", err)
 	}
 	var err error
 	if k.metrics, err = newMeasures(options.Registerer); err != nil {
@@ -54,28 +48,36 @@ func New(options Options) (*Keeper, error) {
 	return k, nil
 }
 
-// Start campaigns for the Lease, and keeps while it is held, until ctx ends. It
-// needs a cache that is started. It returns nil: nothing that happens to the
-// keeper ends the process.
-func (k *Keeper) Start(ctx context.Context) error {
-	for ctx.Err() == nil {
-		k.campaign(ctx)
-		// A term that could not even begin must not be followed by the next at
-		// once.
-		k.pause(ctx)
+// AddTo adds the duties to a manager, whose options Elect has set. They begin when it
+// leads. If it loses the Lease, its Start fails, and the process is to end: what runs it
+// starts the next one, which knows nothing of this term.
+func (k *Keeper) AddTo(mgr manager.Manager) error {
+	duties := []interface {
+		add(mgr manager.Manager, k *Keeper) error
+	}{newToucher(k), newReporter(k), newSlotter(k)}
+	if k.options.ServiceTypes {
+		duties = append(duties, newRecorder(k))
+	}
+	for _, d := range duties {
+		if err := d.add(mgr, k); err != nil {
+			return err
+		}
+	}
+	// A function is run by who leads.
+	if err := mgr.Add(manager.RunnableFunc(k.lead)); err != nil {
+		return fmt.Errorf("cannot add the keeper: %w", err)
 	}
 	return nil
 }
 
-// NeedLeaderElection says that a manager starts the keeper everywhere: it holds
-// an election of its own, which ends its work but never the process.
-func (*Keeper) NeedLeaderElection() bool { return false }
-
-func (k *Keeper) pause(ctx context.Context) {
-	timer := k.options.Clock.NewTimer(k.options.RetryPeriod)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C():
-	}
+// lead says who leads until ctx ends.
+func (k *Keeper) lead(ctx context.Context) error {
+	k.options.Log.Info("leading")
+	k.metrics.leader.Set(1)
+	k.metrics.census.takes(k)
+	<-ctx.Done()
+	k.metrics.census.takes(nil)
+	k.metrics.leader.Set(0)
+	k.options.Log.Info("no longer leading")
+	return nil
 }

@@ -22,6 +22,8 @@ type leases struct {
 	lease *coordinationv1.Lease
 	// cut is the identity whose writes fail, with every read.
 	cut string
+	// hung, until it is closed, has requests wait.
+	hung chan struct{}
 }
 
 var lockKind = coordinationv1.Resource("leases")
@@ -29,7 +31,26 @@ var lockKind = coordinationv1.Resource("leases")
 // Leases is the whole API: the namespace does not matter here.
 func (l *leases) Leases(string) coordinationclient.LeaseInterface { return l }
 
-func (l *leases) Get(_ context.Context, name string, _ metav1.GetOptions) (*coordinationv1.Lease, error) {
+// arrive returns when a request is not hung, or not waited for, any more.
+func (l *leases) arrive(ctx context.Context) error {
+	l.mu.Lock()
+	hung := l.hung
+	l.mu.Unlock()
+	if hung == nil {
+		return nil
+	}
+	select {
+	case <-hung:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (l *leases) Get(ctx context.Context, name string, _ metav1.GetOptions) (*coordinationv1.Lease, error) {
+	if err := l.arrive(ctx); err != nil {
+		return nil, err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.cut != "" {
@@ -50,7 +71,10 @@ func (l *leases) Create(_ context.Context, lease *coordinationv1.Lease, _ metav1
 	return l.store(lease), nil
 }
 
-func (l *leases) Update(_ context.Context, lease *coordinationv1.Lease, _ metav1.UpdateOptions) (*coordinationv1.Lease, error) {
+func (l *leases) Update(ctx context.Context, lease *coordinationv1.Lease, _ metav1.UpdateOptions) (*coordinationv1.Lease, error) {
+	if err := l.arrive(ctx); err != nil {
+		return nil, err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.cut != "" && ptr.Deref(lease.Spec.HolderIdentity, "") == l.cut {
@@ -70,6 +94,20 @@ func (l *leases) store(lease *coordinationv1.Lease) *coordinationv1.Lease {
 	l.lease = lease.DeepCopy()
 	l.lease.ResourceVersion = strconv.Itoa(version + 1)
 	return l.lease.DeepCopy()
+}
+
+// hang has all requests wait until the function that it returns is called.
+func (l *leases) hang() (end func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	hung := make(chan struct{})
+	l.hung = hung
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.hung = nil
+		close(hung)
+	}
 }
 
 // cutOff has the requests of an identity fail; the empty one ends it.

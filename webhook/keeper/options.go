@@ -1,21 +1,18 @@
 package keeper
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
-	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
-	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/utils/clock"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
@@ -35,37 +32,31 @@ const (
 	DefaultRetryPeriod = 2 * time.Second
 )
 
-// An InformerSource gives the shared informers of the cache that Client reads.
-type InformerSource interface {
-	GetInformer(ctx context.Context, object client.Object, options ...cache.InformerGetOption) (cache.Informer, error)
+// endTimeout is how long work may go on when the process is to end: a touch takes no longer.
+const endTimeout = patience + 5*time.Second
+
+// Elect has a manager with these options elect the keeper by the Lease. It is released by
+// who runs the manager, after its Start returned no error: then all work has stopped.
+func Elect(options *manager.Options, lease resourcelock.Interface) {
+	options.LeaderElection, options.LeaderElectionID = true, DefaultLeaseName
+	options.LeaderElectionResourceLockInterface = lease
+	options.LeaseDuration, options.RenewDeadline, options.RetryPeriod = new(DefaultLeaseDuration), new(DefaultRenewDeadline), new(DefaultRetryPeriod)
+	options.GracefulShutdownTimeout = new(endTimeout)
 }
 
 // Options are what a Keeper works with.
 type Options struct {
+	// Lease is what the manager elects by. Required.
+	Lease *resourcelock.LeaseLock
+
 	// Client reads the cache, with the indexes of AddIndexes and of the catalog
 	// (types of classes and plans, class refs of plans), and writes at the API
 	// server, as the client of a manager does. Required.
 	Client client.Client
 	// Live reads from the API server. Required.
 	Live client.Reader
-	// Informers are those of the cache. Required.
-	Informers InformerSource
-	// Leases reaches the Lease. Its requests should time out well within
-	// RenewDeadline, so that one that hangs does not cost the Lease. Required.
-	Leases coordinationclient.LeasesGetter
 	// Recorder takes the events about instances, bindings and plans. Required.
 	Recorder events.EventRecorder
-
-	// LeaseNamespace holds the Lease: the keeper's own namespace. Required.
-	LeaseNamespace string
-	// LeaseName defaults to DefaultLeaseName.
-	LeaseName string
-	// Identity is who this process is in the election, unlike every other. It
-	// defaults to the host name and a random UUID.
-	Identity string
-	// LeaseDuration is more than RenewDeadline, and that more than 1.2 times
-	// RetryPeriod. They default to 15, 10 and 2 seconds.
-	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
 
 	// TouchesPerSecond and Burst are the token bucket that all touches share.
 	// They default to 20 and 50.
@@ -77,10 +68,14 @@ type Options struct {
 	// count what brokers suggest.
 	ServiceTypes, SuggestedPlans bool
 
+	// QueueMetrics has the queues count in controller-runtime's metrics, which costs a
+	// tick of each every half second.
+	QueueMetrics bool
+
 	// Log defaults to none.
 	Log logr.Logger
-	// Clock times touches and retries; the election has its own. It defaults to
-	// the real one.
+	// Clock times touches and pauses; the election and the queues have their own. It
+	// defaults to the real one.
 	Clock clock.WithTicker
 	// Registerer takes the metrics. It defaults to controller-runtime's registry.
 	Registerer prometheus.Registerer
@@ -94,9 +89,7 @@ func (o *Options) validate() error {
 		given bool
 	}{
 		{"Client", o.Client != nil},
-		{"Informers", o.Informers != nil},
-		{"LeaseNamespace", o.LeaseNamespace != ""},
-		{"Leases", o.Leases != nil},
+		{"Lease", o.Lease != nil},
 		{"Live", o.Live != nil},
 		{"Recorder", o.Recorder != nil},
 	} {
@@ -114,19 +107,7 @@ func (o *Options) validate() error {
 }
 
 // complete fills in what was left open.
-func (o *Options) complete() error {
-	if o.Identity == "" {
-		host, err := os.Hostname()
-		if err != nil {
-			return fmt.Errorf("cannot read the host name for the election: %w", err)
-		}
-		// The host alone is not enough: two processes may share one.
-		o.Identity = host + "_" + uuid.NewString()
-	}
-	o.LeaseName = orDefault(o.LeaseName, DefaultLeaseName)
-	o.LeaseDuration = orDefault(o.LeaseDuration, DefaultLeaseDuration)
-	o.RenewDeadline = orDefault(o.RenewDeadline, DefaultRenewDeadline)
-	o.RetryPeriod = orDefault(o.RetryPeriod, DefaultRetryPeriod)
+func (o *Options) complete() {
 	o.TouchesPerSecond = orDefault(o.TouchesPerSecond, DefaultTouchesPerSecond)
 	o.Burst = orDefault(o.Burst, DefaultBurst)
 	if o.Log.GetSink() == nil {
@@ -138,7 +119,6 @@ func (o *Options) complete() error {
 	if o.Registerer == nil {
 		o.Registerer = metrics.Registry
 	}
-	return nil
 }
 
 func orDefault[T comparable](value, otherwise T) T {

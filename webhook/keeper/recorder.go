@@ -7,6 +7,8 @@ import (
 
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
@@ -31,8 +33,11 @@ const (
 type recorder struct {
 	*Keeper
 
-	queue    workqueue.TypedRateLimitingInterface[errand]
-	firstRun time.Time
+	queue   queue[errand]
+	limiter workqueue.TypedRateLimiter[errand]
+	// firstRun holds when a keeper first ran, zero until that is known. Who asks
+	// takes it, and puts it back.
+	firstRun chan time.Time
 
 	mu sync.Mutex
 	// reported says when the status of a type was last written.
@@ -56,51 +61,35 @@ func classOf(namespace, name string) errand {
 	return errand{at: client.ObjectKey{Namespace: namespace, Name: name}, class: true}
 }
 
-func newRecorder(k *Keeper) *recorder {
-	return &recorder{
-		Keeper: k,
-		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
-			workqueue.NewTypedItemExponentialFailureRateLimiter[errand](firstRepair, lastRepair),
-			workqueue.TypedRateLimitingQueueConfig[errand]{Clock: k.options.Clock}),
+// begin is the errand that has the first run known.
+var begin = errand{}
+
+// newRecorder hears of all that a type's record and status depend on. What is there
+// already arrives as added, so that every type is looked at once.
+func newRecorder(k *Keeper) *duty[errand] {
+	r := &recorder{
+		Keeper:   k,
+		limiter:  workqueue.NewTypedItemExponentialFailureRateLimiter[errand](firstRepair, lastRepair),
+		firstRun: make(chan time.Time, 1),
 		reported: map[client.ObjectKey]time.Time{},
 		outlooks: map[string]v1beta1.ServiceTypeStatus{},
 	}
-}
-
-// run works until ctx ends. When it returns, nothing of it is running.
-func (r *recorder) run(ctx context.Context) error {
-	defer r.queue.ShutDown()
-	if !r.options.ServiceTypes {
-		<-ctx.Done()
-		return nil
-	}
-	var begun bool
-	if r.firstRun, begun = r.ranFirst(ctx); !begun {
-		return nil
-	}
-	end, err := r.watch(ctx)
-	if err != nil {
-		return err
-	}
-	defer end()
-	var all sync.WaitGroup
-	for range recorders {
-		all.Go(func() { r.work(ctx) })
-	}
-	<-ctx.Done()
-	r.queue.ShutDown()
-	all.Wait()
-	return nil
-}
-
-func (r *recorder) work(ctx context.Context) {
-	for {
-		e, shutDown := r.queue.Get()
-		if shutDown {
-			return
-		}
-		r.process(ctx, e)
-		r.queue.Done(e)
+	r.firstRun <- time.Time{}
+	written := predicate.ResourceVersionChangedPredicate{}
+	return &duty[errand]{
+		name: "recorder", workers: recorders, limiter: r.limiter, do: r.reconcile,
+		begin: func(q queue[errand]) {
+			r.queue = q
+			q.Add(begin)
+		},
+		hears: []hearing[errand]{
+			{&v1beta1.ClusterServiceClass{}, written, r.classChanged},
+			{&v1beta1.ServiceClass{}, written, r.classChanged},
+			{&v1beta1.ClusterServicePlan{}, written, r.planChanged},
+			{&v1beta1.ServicePlan{}, written, r.planChanged},
+			{&v1beta1.ClusterServiceType{}, written, r.typeChanged},
+			{&v1beta1.ServiceType{}, written, r.typeChanged},
+		},
 	}
 }
 
@@ -109,36 +98,56 @@ func (r *recorder) enqueue(e errand, after time.Duration) {
 	r.queue.AddAfter(e, after)
 }
 
-// process does an errand, and has it done again if there is more to do, or if it
+// reconcile does an errand, and has it done again if there is more to do, or if it
 // failed.
-func (r *recorder) process(ctx context.Context, e errand) {
+func (r *recorder) reconcile(ctx context.Context, e errand) (reconcile.Result, error) {
 	more, err := r.do(ctx, e)
-	switch {
-	case ctx.Err() != nil:
-	case err != nil:
-		r.tellFailure(e, err)
-		r.queue.AddRateLimited(e)
-	case more:
-		r.queue.Forget(e)
-		r.queue.Add(e)
-	default:
-		r.queue.Forget(e)
+	if err != nil {
+		if ctx.Err() == nil {
+			r.tellFailure(e, err)
+		}
+		return reconcile.Result{}, err
 	}
+	if more {
+		r.enqueue(e, atOnce)
+	}
+	return reconcile.Result{}, nil
+}
+
+// begun is when a keeper first ran, which is asked once.
+func (r *recorder) begun(ctx context.Context) (time.Time, error) {
+	var since time.Time
+	select {
+	case since = <-r.firstRun:
+	case <-ctx.Done():
+		return since, ctx.Err()
+	}
+	defer func() { r.firstRun <- since }()
+	if !since.IsZero() {
+		return since, nil
+	}
+	var err error
+	since, err = r.readFirstRun(ctx)
+	return since, err
 }
 
 func (r *recorder) do(ctx context.Context, e errand) (more bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	if e.class {
+	firstRun, err := r.begun(ctx)
+	switch {
+	case err != nil || e == begin:
+		return false, err
+	case e.class:
 		return false, r.spread(ctx, e.at)
 	}
-	return r.settle(ctx, e.at)
+	return r.settle(ctx, e.at, firstRun)
 }
 
 // settle makes the next move about a type, and says whether there may be another.
 // What is to be written is decided from what the API server has: a cache that is
 // behind would have us undo what users just did.
-func (r *recorder) settle(ctx context.Context, at client.ObjectKey) (more bool, err error) {
+func (r *recorder) settle(ctx context.Context, at client.ObjectKey, firstRun time.Time) (more bool, err error) {
 	v, err := r.look(ctx, r.options.Client, at)
 	if err != nil {
 		return false, err
@@ -150,7 +159,7 @@ func (r *recorder) settle(ctx context.Context, at client.ObjectKey) (more bool, 
 		if v, err = r.look(ctx, r.options.Live, at); err != nil {
 			return false, err
 		}
-		m = settle(v.standing(r.firstRun))
+		m = settle(v.standing(firstRun))
 	}
 	if m.action == rest || m.action == confirmRecord {
 		return m.action == confirmRecord, r.report(ctx, &v, m)

@@ -128,7 +128,7 @@ func isFinal(err error) bool {
 // outages pass, so only one that stays is an operator's matter.
 func (r *recorder) tellFailure(e errand, err error) {
 	log := r.options.Log.WithValues("type", e.at.String())
-	if r.queue.NumRequeues(e)%stubborn != stubborn-1 {
+	if r.limiter.NumRequeues(e)%stubborn != stubborn-1 {
 		log = log.V(1)
 	}
 	logCause(log, err, "service type not settled; to be tried again")

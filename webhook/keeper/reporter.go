@@ -6,7 +6,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
@@ -24,8 +26,9 @@ const (
 type reporter struct {
 	*Keeper
 
-	// rung holds something while there is something due.
-	rung chan struct{}
+	queue queue[round]
+	// failures are the rounds that failed since one did not.
+	failures int
 
 	mu  sync.Mutex
 	due due
@@ -43,37 +46,46 @@ type policyKey struct {
 	name    string
 }
 
-func newReporter(k *Keeper) *reporter {
-	return &reporter{Keeper: k, rung: make(chan struct{}, 1)}
+// A round is what the reporter does while something is due: there is one at a time.
+type round struct{}
+
+// newReporter hears of all that policies select, and of policies.
+func newReporter(k *Keeper) *duty[round] {
+	r := &reporter{Keeper: k}
+	every := func(_ context.Context, q queue[round], _ ...client.Object) { r.want(q, due{every: true}) }
+	binding := func(_ context.Context, q queue[round], _ ...client.Object) { r.want(q, due{everyBinding: true}) }
+	named := func(_ context.Context, q queue[round], versions ...client.Object) {
+		r.want(q, due{named: map[policyKey]bool{policyKeyOf(versions[0]): true}})
+	}
+	return &duty[round]{
+		name: "reporter", workers: 1, do: r.reconcile,
+		// A round that failed says itself when the next is.
+		limiter: workqueue.NewTypedItemExponentialFailureRateLimiter[round](reportPause, lastRetry),
+		begin: func(q queue[round]) {
+			r.queue = q
+			r.want(q, due{every: true})
+		},
+		hears: []hearing[round]{
+			{&v1beta1.ClusterServiceClass{}, changes, every},
+			{&v1beta1.ServiceClass{}, changes, every},
+			{&v1beta1.ClusterServicePlan{}, changes, every},
+			{&v1beta1.ServicePlan{}, changes, every},
+			{&corev1.Namespace{}, changes, every},
+			{&v1beta1.ServiceInstance{}, changes, binding},
+			{&v1beta1.ProvisioningPolicy{}, changes, named},
+			{&v1beta1.BindingPolicy{}, changes, named},
+		},
+	}
 }
 
-// run works until ctx ends. When it returns, nothing of it is running.
-func (r *reporter) run(ctx context.Context) error {
-	end, err := r.watch(ctx)
-	if err != nil {
-		return err
+// reconcile does a round, and the pause after it.
+func (r *reporter) reconcile(ctx context.Context, _ round) (reconcile.Result, error) {
+	took, failed := r.round(ctx)
+	if r.failures++; !failed {
+		r.failures = 0
 	}
-	defer end()
-	r.want(due{every: true})
-	failures := 0
-	for r.rings(ctx) {
-		took, failed := r.round(ctx)
-		if failures++; !failed {
-			failures = 0
-		}
-		r.sleep(ctx, pauseAfter(took, failures))
-	}
-	return nil
-}
-
-// rings waits until something is due. It says whether that came before the end.
-func (r *reporter) rings(ctx context.Context) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-r.rung:
-		return ctx.Err() == nil
-	}
+	r.sleep(ctx, pauseAfter(took, r.failures))
+	return reconcile.Result{}, nil
 }
 
 func (r *reporter) sleep(ctx context.Context, d time.Duration) {
@@ -96,7 +108,7 @@ func pauseAfter(took time.Duration, failures int) time.Duration {
 }
 
 // want has policies reported on, together with those that are due already.
-func (r *reporter) want(d due) {
+func (r *reporter) want(q queue[round], d due) {
 	r.mu.Lock()
 	r.due.every = r.due.every || d.every
 	r.due.everyBinding = r.due.everyBinding || d.everyBinding
@@ -107,10 +119,7 @@ func (r *reporter) want(d due) {
 		r.due.named[key] = true
 	}
 	r.mu.Unlock()
-	select {
-	case r.rung <- struct{}{}:
-	default:
-	}
+	q.Add(round{})
 }
 
 // take returns what is due, which it then is no more.
@@ -124,25 +133,6 @@ func (r *reporter) take() due {
 
 func (d *due) has(key policyKey) bool {
 	return d.every || d.everyBinding && key.binding || d.named[key]
-}
-
-// watch listens to all that policies select, and to policies.
-func (r *reporter) watch(ctx context.Context) (func(), error) {
-	every := onChange(func(...client.Object) { r.want(due{every: true}) })
-	binding := onChange(func(...client.Object) { r.want(due{everyBinding: true}) })
-	named := onChange(func(versions ...client.Object) {
-		r.want(due{named: map[policyKey]bool{policyKeyOf(versions[0]): true}})
-	})
-	return r.listenAll(ctx, []listening{
-		{&v1beta1.ClusterServiceClass{}, every},
-		{&v1beta1.ServiceClass{}, every},
-		{&v1beta1.ClusterServicePlan{}, every},
-		{&v1beta1.ServicePlan{}, every},
-		{&corev1.Namespace{}, every},
-		{&v1beta1.ServiceInstance{}, binding},
-		{&v1beta1.ProvisioningPolicy{}, named},
-		{&v1beta1.BindingPolicy{}, named},
-	})
 }
 
 func policyKeyOf(policy client.Object) policyKey {

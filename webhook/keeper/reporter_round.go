@@ -26,12 +26,12 @@ func (r *reporter) round(ctx context.Context) (took time.Duration, failed bool) 
 		if ctx.Err() == nil {
 			r.options.Log.Error(err, "policies not reported on; to be tried again")
 		}
-		r.want(wanted)
+		r.want(r.queue, wanted)
 		return took, true
 	}
 	for _, report := range reports {
 		if !r.write(ctx, report) {
-			r.want(due{named: map[policyKey]bool{policyKeyOf(report.policy): true}})
+			r.want(r.queue, due{named: map[policyKey]bool{policyKeyOf(report.policy): true}})
 			failed = true
 		}
 	}

@@ -8,9 +8,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
@@ -34,7 +36,7 @@ const everywhere = ""
 type slotter struct {
 	*Keeper
 
-	queue workqueue.TypedRateLimitingInterface[string]
+	queue queue[string]
 
 	mu sync.Mutex
 	// pauses are how long a namespace is left alone though something goes on in it: as
@@ -43,57 +45,59 @@ type slotter struct {
 	pauses map[string]time.Duration
 }
 
-func newSlotter(k *Keeper) *slotter {
-	return &slotter{
-		Keeper: k,
-		pauses: map[string]time.Duration{},
-		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
-			workqueue.NewTypedItemExponentialFailureRateLimiter[string](shortly, lastRetry),
-			workqueue.TypedRateLimitingQueueConfig[string]{Clock: k.options.Clock}),
+// newSlotter hears of all that needs slots, and of all that says who does.
+func newSlotter(k *Keeper) *duty[string] {
+	s := &slotter{Keeper: k, pauses: map[string]time.Duration{}}
+	here := func(_ context.Context, q queue[string], versions ...client.Object) {
+		q.AddAfter(versions[0].GetName(), shortly)
+	}
+	everywhereAfter := func(when time.Duration) func(context.Context, queue[string], ...client.Object) {
+		return func(_ context.Context, q queue[string], _ ...client.Object) { q.AddAfter(everywhere, when) }
+	}
+	return &duty[string]{
+		name: "slotter", workers: 1, do: s.reconcile,
+		limiter: workqueue.NewTypedItemExponentialFailureRateLimiter[string](shortly, lastRetry),
+		begin: func(q queue[string]) {
+			s.queue = q
+			q.Add(everywhere)
+		},
+		hears: []hearing[string]{
+			{&v1beta1.ClusterServiceClass{}, changes, everywhereAfter(muchLater)},
+			{&v1beta1.ServiceClass{}, changes, everywhereAfter(muchLater)},
+			{&v1beta1.ClusterServicePlan{}, changes, everywhereAfter(muchLater)},
+			{&v1beta1.ServicePlan{}, changes, everywhereAfter(muchLater)},
+			{&corev1.Namespace{}, changes, here},
+			{&v1beta1.ProvisioningPolicy{}, changes, everywhereAfter(shortly)},
+			{&v1beta1.ProvisioningPolicy{}, updates, granted},
+			{&v1beta1.ServiceInstance{}, writes, s.claimed},
+			{&v1beta1.ServiceBinding{}, writes, s.claimed},
+		},
 	}
 }
 
-// run works until ctx ends. When it returns, nothing of it is running.
-func (s *slotter) run(ctx context.Context) error {
-	defer s.queue.ShutDown()
-	end, err := s.watch(ctx)
-	if err != nil {
-		return err
-	}
-	defer end()
-	defer context.AfterFunc(ctx, s.queue.ShutDown)()
-	s.queue.Add(everywhere)
-	for {
-		namespace, shutDown := s.queue.Get()
-		if shutDown {
-			return nil
-		}
-		s.process(ctx, namespace)
-		s.queue.Done(namespace)
-	}
-}
-
-func (s *slotter) process(ctx context.Context, namespace string) {
+// reconcile does a round in a namespace, or looks at which need one.
+func (s *slotter) reconcile(ctx context.Context, namespace string) (reconcile.Result, error) {
 	var err error
 	again := false
+	result := reconcile.Result{}
 	if namespace == everywhere {
+		result.RequeueAfter = slotsInterval
 		err = s.sweep(ctx)
-		s.queue.AddAfter(everywhere, slotsInterval)
 	} else {
 		again, err = s.timed(ctx, namespace)
 	}
 	switch {
-	case ctx.Err() != nil:
-	case apierrors.IsConflict(err): // somebody wrote a policy since it was read
-		s.queue.AddAfter(namespace, shortly)
+	case apierrors.IsConflict(err): // a policy was written since it was read
+		return reconcile.Result{RequeueAfter: shortly}, nil
 	case err != nil:
-		logCause(s.options.Log.WithValues("namespace", namespace), err, "slots not granted; to be tried again")
-		s.queue.AddRateLimited(namespace)
+		if ctx.Err() == nil {
+			logCause(s.options.Log.WithValues("namespace", namespace), err, "slots not granted; to be tried again")
+		}
+		return reconcile.Result{}, err
 	case again:
 		s.queue.Add(namespace)
-	default:
-		s.queue.Forget(namespace)
 	}
+	return result, nil
 }
 
 // timed does a round and remembers how long it took.
@@ -116,72 +120,41 @@ func (s *slotter) pause(namespace string) time.Duration {
 	return max(later, s.pauses[namespace])
 }
 
-// watch listens to all that needs slots, and to all that says who does.
-func (s *slotter) watch(ctx context.Context) (func(), error) {
-	every := onChange(func(...client.Object) { s.queue.AddAfter(everywhere, muchLater) })
-	limits := onChange(func(...client.Object) { s.queue.AddAfter(everywhere, shortly) })
-	here := onChange(func(versions ...client.Object) { s.queue.AddAfter(versions[0].GetName(), shortly) })
-	return s.listenAll(ctx, []listening{
-		{&v1beta1.ClusterServiceClass{}, every},
-		{&v1beta1.ServiceClass{}, every},
-		{&v1beta1.ClusterServicePlan{}, every},
-		{&v1beta1.ServicePlan{}, every},
-		{&corev1.Namespace{}, here},
-		{&v1beta1.ProvisioningPolicy{}, limits},
-		{&v1beta1.ProvisioningPolicy{}, s.grants()},
-		{&v1beta1.ServiceInstance{}, s.claims()},
-		{&v1beta1.ServiceBinding{}, s.claims()},
-	})
+// writes are of objects that came, were written or went.
+var writes = predicate.And(predicate.ResourceVersionChangedPredicate{}, predicate.Funcs{
+	CreateFunc: func(e event.CreateEvent) bool { return !e.IsInInitialList },
+})
+
+// updates are of objects that were there before.
+var updates = predicate.Funcs{CreateFunc: never[event.CreateEvent], DeleteFunc: never[event.DeleteEvent]}
+
+// claimed has a namespace looked at in which an object came, changed or went.
+func (s *slotter) claimed(_ context.Context, q queue[string], versions ...client.Object) {
+	at, when := versions[0].GetNamespace(), shortly
+	if len(versions) == 2 && versions[0].GetGeneration() == versions[1].GetGeneration() && versions[0].GetUID() == versions[1].GetUID() {
+		when = s.pause(at) // the cache does not hold what went on
+	}
+	q.AddAfter(at, when)
 }
 
-// claims has a namespace looked at in which an object came, changed or went.
-func (s *slotter) claims() toolscache.ResourceEventHandlerDetailedFuncs {
-	at := func(object any, when time.Duration) {
-		if o, ok := lastKnown(object).(client.Object); ok {
-			s.queue.AddAfter(o.GetNamespace(), when)
-		}
+// granted has namespaces looked at whose slots were written by others: the keeper before this
+// one, or one who should not have.
+func granted(_ context.Context, q queue[string], versions ...client.Object) {
+	b, wasPolicy := versions[0].(*v1beta1.ProvisioningPolicy)
+	a, isPolicy := versions[1].(*v1beta1.ProvisioningPolicy)
+	if !wasPolicy || !isPolicy {
+		return
 	}
-	return toolscache.ResourceEventHandlerDetailedFuncs{
-		AddFunc: func(object any, initial bool) {
-			if !initial {
-				at(object, shortly)
-			}
-		},
-		UpdateFunc: func(before, after any) {
-			b, wasObject := before.(client.Object)
-			a, isObject := after.(client.Object)
-			switch {
-			case !wasObject || !isObject || b.GetResourceVersion() == a.GetResourceVersion():
-			case b.GetGeneration() != a.GetGeneration() || b.GetUID() != a.GetUID():
-				at(after, shortly)
-			default: // the cache does not hold what went on
-				at(after, s.pause(a.GetNamespace()))
-			}
-		},
-		DeleteFunc: func(object any) { at(object, shortly) },
+	was, is := slotsByNamespace(&b.Status), slotsByNamespace(&a.Status)
+	for namespace := range was {
+		if !apiequality.Semantic.DeepEqual(was[namespace], is[namespace]) {
+			q.AddAfter(namespace, later)
+		}
+		delete(is, namespace)
 	}
-}
-
-// grants has namespaces looked at whose slots somebody wrote: the keeper before this
-// one, or somebody who should not have.
-func (s *slotter) grants() toolscache.ResourceEventHandlerFuncs {
-	return toolscache.ResourceEventHandlerFuncs{UpdateFunc: func(before, after any) {
-		b, wasPolicy := before.(*v1beta1.ProvisioningPolicy)
-		a, isPolicy := after.(*v1beta1.ProvisioningPolicy)
-		if !wasPolicy || !isPolicy {
-			return
-		}
-		was, is := slotsByNamespace(&b.Status), slotsByNamespace(&a.Status)
-		for namespace := range was {
-			if !apiequality.Semantic.DeepEqual(was[namespace], is[namespace]) {
-				s.queue.AddAfter(namespace, later)
-			}
-			delete(is, namespace)
-		}
-		for namespace := range is {
-			s.queue.AddAfter(namespace, later)
-		}
-	}}
+	for namespace := range is {
+		q.AddAfter(namespace, later)
+	}
 }
 
 func slotsByNamespace(status *v1beta1.PolicyStatus) map[string]*v1beta1.PolicySlots {

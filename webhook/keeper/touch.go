@@ -4,34 +4,109 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// patience bounds one touch. It is more than the two hooks may take together.
-const patience = 15 * time.Second
+const (
+	// workers touch at the same time: the rate must be reached although each
+	// touch waits for two hooks.
+	workers = 4
+	// firstRetry doubles with each failure up to lastRetry, so that those who
+	// wait are served soon after an outage, however long it was.
+	firstRetry = 250 * time.Millisecond
+	lastRetry  = time.Minute
+	// settling is when an object that a touch left undecided is touched again,
+	// once: the hook may have answered from a cache that had yet to hear of the
+	// change that woke us.
+	settling = 2 * time.Second
+	// patience bounds one touch. It is more than the two hooks may take together.
+	patience = 15 * time.Second
+)
 
-// process touches an object if it still waits, and sees to what comes of it.
-func (t *toucher) process(ctx context.Context, w waiter) {
+// A toucher touches the instances and bindings that wait, when what they wait
+// for changes.
+type toucher struct {
+	*Keeper
+
+	queue queue[waiter]
+
+	mu sync.Mutex
+	// settles says when those who are to be touched a second time are.
+	settles map[waiter]time.Time
+}
+
+// newToucher hears of everything that is waited for, and of instances and bindings that
+// wait. All that waits arrives as added, and is touched when everything is listened to: no
+// change is missed from then on.
+func newToucher(k *Keeper) *duty[waiter] {
+	t := &toucher{Keeper: k, settles: map[waiter]time.Time{}}
+	d := &duty[waiter]{
+		name: "toucher", workers: workers,
+		limiter: workqueue.NewTypedItemExponentialFailureRateLimiter[waiter](firstRetry, lastRetry),
+		begin:   func(q queue[waiter]) { t.queue = q },
+		do:      t.reconcile,
+	}
+	for _, waitedFor := range []client.Object{
+		&v1beta1.ClusterServiceClass{}, &v1beta1.ServiceClass{}, &v1beta1.ClusterServicePlan{}, &v1beta1.ServicePlan{},
+		&v1beta1.ClusterServiceType{}, &v1beta1.ServiceType{}, &v1beta1.ProvisioningPolicy{}, &v1beta1.BindingPolicy{}, &corev1.Namespace{},
+	} {
+		d.hears = append(d.hears, hearing[waiter]{waitedFor, changes, t.wake})
+	}
+	// What an instance was, and that it goes, helps no binding.
+	decisions := changes
+	decisions.DeleteFunc = never[event.DeleteEvent]
+	d.hears = append(d.hears,
+		hearing[waiter]{&v1beta1.ServiceInstance{}, decisions, func(ctx context.Context, q queue[waiter], versions ...client.Object) {
+			t.wake(ctx, q, versions[len(versions)-1])
+		}},
+		hearing[waiter]{&v1beta1.ServiceInstance{}, arrivals, t.arrived},
+		hearing[waiter]{&v1beta1.ServiceBinding{}, arrivals, t.arrived})
+	return d
+}
+
+// arrivals are of objects that begin to wait.
+var arrivals = predicate.Funcs{
+	CreateFunc: func(e event.CreateEvent) bool { return waits(e.Object) },
+	UpdateFunc: func(e event.UpdateEvent) bool { return renewed(e.ObjectOld, e.ObjectNew) },
+	DeleteFunc: never[event.DeleteEvent],
+}
+
+func (t *toucher) arrived(_ context.Context, q queue[waiter], versions ...client.Object) {
+	t.enqueue(q, waiterOf(versions[len(versions)-1]))
+}
+
+// reconcile touches an object if it still waits, and sees to what comes of it.
+func (t *toucher) reconcile(ctx context.Context, w waiter) (reconcile.Result, error) {
+	if w == everyone {
+		return reconcile.Result{}, t.wakeEveryone(ctx)
+	}
 	object, err := t.read(ctx, w)
 	if err != nil {
-		t.queue.AddRateLimited(w)
-		return
+		return reconcile.Result{}, err
 	}
 	if !waits(object) {
-		t.forget(w)
-		return
+		t.settled(w)
+		return reconcile.Result{}, nil
 	}
 	if !t.wait(ctx) {
-		return
+		return reconcile.Result{}, nil
 	}
 	after, err := t.touch(ctx, w)
-	if ctx.Err() != nil {
-		return
+	if ended := ctx.Err(); ended != nil {
+		return reconcile.Result{}, ended
 	}
 	result := outcomeOf(after, err)
 	t.metrics.touches.WithLabelValues(string(result)).Inc()
@@ -39,17 +114,60 @@ func (t *toucher) process(ctx context.Context, w waiter) {
 	switch result {
 	case failed:
 		logCause(log.V(1), err, "touched; to be tried again")
-		t.queue.AddRateLimited(w)
+		return reconcile.Result{}, err
 	case denied:
 		logCause(log, err, "touched; not tried again until something changes")
-		t.forget(w)
+		t.settled(w)
 		t.tell(t.deniedEvent(ctx, object))
 	case undecided:
 		log.V(1).Info("touched")
-		t.remainsUndecided(ctx, after)
+		return t.remainsUndecided(ctx, after), nil
 	case decided, gone:
 		log.V(1).Info("touched")
-		t.forget(w)
+		t.settled(w)
+	}
+	return reconcile.Result{}, nil
+}
+
+// enqueue has an object touched because something changed.
+func (t *toucher) enqueue(q queue[waiter], w waiter) {
+	t.settled(w)
+	q.Add(w)
+}
+
+// settled has an object not wait for its second touch any more.
+func (t *toucher) settled(w waiter) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.settles, w)
+}
+
+// untilSettled is how long an object is to wait for its second touch; not at all
+// if that is the one it just had.
+func (t *toucher) untilSettled(w waiter) time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.options.Clock.Now()
+	if _, set := t.settles[w]; !set {
+		t.settles[w] = now.Add(settling)
+	}
+	return t.settles[w].Sub(now)
+}
+
+// wait takes a token from the bucket. It says whether there was time to.
+func (t *toucher) wait(ctx context.Context) bool {
+	now := t.options.Clock.Now()
+	delay := t.bucket.ReserveN(now, 1).DelayFrom(now)
+	if delay == 0 {
+		return ctx.Err() == nil
+	}
+	timer := t.options.Clock.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C():
+		return ctx.Err() == nil
 	}
 }
 
@@ -66,20 +184,14 @@ func (t *toucher) touch(ctx context.Context, w waiter) (client.Object, error) {
 
 // remainsUndecided has an object touched once more; if that was it, its user is
 // told.
-func (t *toucher) remainsUndecided(ctx context.Context, object client.Object) {
+func (t *toucher) remainsUndecided(ctx context.Context, object client.Object) reconcile.Result {
 	w := waiterOf(object)
-	t.queue.Forget(w)
 	if delay := t.untilSettled(w); delay > 0 {
-		t.queue.AddAfter(w, delay)
-		return
+		return reconcile.Result{RequeueAfter: delay}
 	}
 	t.settled(w)
 	t.tell(t.undecidedEvent(ctx, object))
-}
-
-func (t *toucher) forget(w waiter) {
-	t.queue.Forget(w)
-	t.settled(w)
+	return reconcile.Result{}
 }
 
 // outcomeOf says what a touch led to.

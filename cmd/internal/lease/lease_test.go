@@ -1,4 +1,4 @@
-package main
+package lease_test
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
+
+	"github.com/defaultplan/defaultplan/cmd/internal/lease"
 )
 
 // At the end the Lease is given up, at once and whatever ended the process, and only by
@@ -26,15 +28,15 @@ func TestResign(t *testing.T) {
 			t.Parallel()
 			ctx, ended := context.WithCancel(t.Context())
 			leases := fake.NewClientset().CoordinationV1()
-			lease := &resourcelock.LeaseLock{
-				LeaseMeta: metav1.ObjectMeta{Namespace: "ns", Name: leaseName}, Client: leases,
+			lock := &resourcelock.LeaseLock{
+				LeaseMeta: metav1.ObjectMeta{Namespace: "ns", Name: "leader"}, Client: leases,
 				LockConfig: resourcelock.ResourceLockConfig{Identity: "me"},
 			}
-			require.Error(t, resign(ctx, lease), "there is none")
-			require.NoError(t, lease.Create(ctx, resourcelock.LeaderElectionRecord{HolderIdentity: tc.holder, LeaseDurationSeconds: 15}))
+			require.Error(t, lease.Resign(ctx, lock), "there is none")
+			require.NoError(t, lock.Create(ctx, resourcelock.LeaderElectionRecord{HolderIdentity: tc.holder, LeaseDurationSeconds: 15}))
 			ended()
-			require.NoError(t, resign(ctx, lease))
-			stored, err := leases.Leases("ns").Get(t.Context(), leaseName, metav1.GetOptions{})
+			require.NoError(t, lease.Resign(ctx, lock))
+			stored, err := leases.Leases("ns").Get(t.Context(), "leader", metav1.GetOptions{})
 			require.NoError(t, err)
 			assert.Equal(t, tc.after, *stored.Spec.HolderIdentity, tc.reason)
 		})
@@ -44,13 +46,10 @@ func TestResign(t *testing.T) {
 // Every process is another candidate, also on one host.
 func TestLeaseIsOfTheProcess(t *testing.T) {
 	t.Parallel()
-	one, err := newLease(&rest.Config{}, "ns", leaseOf(""))
+	one, err := lease.New(&rest.Config{}, "ns", "leader")
 	require.NoError(t, err)
-	other, err := newLease(&rest.Config{}, "ns", leaseOf(""))
+	other, err := lease.New(&rest.Config{}, "ns", "leader")
 	require.NoError(t, err)
 	assert.NotEqual(t, one.Identity(), other.Identity())
-	assert.Equal(t, "ns/defaultplan-controller", one.Describe())
-	third, err := newLease(&rest.Config{}, "ns", leaseOf("east"))
-	require.NoError(t, err)
-	assert.Equal(t, "ns/defaultplan-controller-east", third.Describe(), "controllers of other names work beside it")
+	assert.Equal(t, "ns/leader", one.Describe())
 }

@@ -1,4 +1,5 @@
-package main
+// Package lease has the hold of a process on the Lease by which a leader is elected.
+package lease
 
 import (
 	"context"
@@ -14,34 +15,23 @@ import (
 )
 
 const (
-	// leaseName is the Lease by which the leader is elected, of controllers without a name.
-	leaseName = "defaultplan-controller"
-	// leaseTimeout bounds a request for the Lease, well within the time that there is to
+	// timeout bounds a request for the Lease, well within the time that there is to
 	// renew it: one request that hangs must not cost the Lease.
-	leaseTimeout = 5 * time.Second
+	timeout = 5 * time.Second
 	// resignTimeout bounds how long the process takes over giving up the Lease.
-	resignTimeout = 2 * leaseTimeout
+	resignTimeout = 2 * timeout
 )
 
-// leaseOf is the Lease of the controllers that have a name: those of another name work
-// beside them.
-func leaseOf(controllerName string) string {
-	if controllerName == "" {
-		return leaseName
-	}
-	return leaseName + "-" + controllerName
-}
-
-// newLease is this process's hold on the Lease. The manager is not to release it: where
+// New is this process's hold on the Lease. The manager is not to release it: where
 // it could not be renewed, the manager would try to release it before it stops the work,
-// and take longer over that than the Lease lasts, so that two controllers would work.
-func newLease(config *rest.Config, namespace, name string) (*resourcelock.LeaseLock, error) {
+// and take longer over that than the Lease lasts, so that two leaders would work.
+func New(config *rest.Config, namespace, name string) (*resourcelock.LeaseLock, error) {
 	host, err := os.Hostname()
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the host name for the election: %w", err)
 	}
 	config = rest.CopyConfig(config)
-	config.Timeout = leaseTimeout
+	config.Timeout = timeout
 	clientset, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("cannot reach Leases: %w", err)
@@ -54,9 +44,9 @@ func newLease(config *rest.Config, namespace, name string) (*resourcelock.LeaseL
 	}, nil
 }
 
-// resign gives the Lease up for the next leader to take at once, if it is ours; the
+// Resign gives the Lease up for the next leader to take at once, if it is ours; the
 // version that was read guards the write. It is for the end, when nothing runs any more.
-func resign(ctx context.Context, lease resourcelock.Interface) error {
+func Resign(ctx context.Context, lease resourcelock.Interface) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), resignTimeout)
 	defer cancel()
 	record, _, err := lease.Get(ctx)

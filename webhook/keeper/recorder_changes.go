@@ -4,75 +4,19 @@ import (
 	"context"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
-	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
-// watch listens to all that a type's record and status depend on. What is there
-// already arrives as added, so that every type is looked at once. The function
-// that it returns ends the listening.
-func (r *recorder) watch(ctx context.Context) (func(), error) {
-	var ends []func()
-	end := func() {
-		for _, e := range ends {
-			e()
-		}
-	}
-	for _, w := range []struct {
-		object  client.Object
-		changed func(context.Context, ...client.Object)
-	}{
-		{&v1beta1.ClusterServiceClass{}, r.classChanged},
-		{&v1beta1.ServiceClass{}, r.classChanged},
-		{&v1beta1.ClusterServicePlan{}, r.planChanged},
-		{&v1beta1.ServicePlan{}, r.planChanged},
-		{&v1beta1.ClusterServiceType{}, r.typeChanged},
-		{&v1beta1.ServiceType{}, r.typeChanged},
-	} {
-		e, err := r.listen(ctx, w.object, tells(ctx, w.changed))
-		if err != nil {
-			end()
-			return nil, err
-		}
-		ends = append(ends, e)
-	}
-	return end, nil
-}
-
-// tells hands the versions of an object that an event is about to a function: of
-// an update both, because what it was decides for whom it is gone.
-func tells(ctx context.Context, changed func(context.Context, ...client.Object)) toolscache.ResourceEventHandlerFuncs {
-	return toolscache.ResourceEventHandlerFuncs{
-		AddFunc: func(object any) {
-			if o, ok := object.(client.Object); ok {
-				changed(ctx, o)
-			}
-		},
-		UpdateFunc: func(before, after any) {
-			b, wasObject := before.(client.Object)
-			a, isObject := after.(client.Object)
-			if wasObject && isObject && b.GetResourceVersion() != a.GetResourceVersion() {
-				changed(ctx, b, a)
-			}
-		},
-		DeleteFunc: func(object any) {
-			if o, ok := lastKnown(object).(client.Object); ok {
-				changed(ctx, o)
-			}
-		},
-	}
-}
-
-func (r *recorder) typeChanged(_ context.Context, versions ...client.Object) {
-	r.enqueue(typeOf(versions[0].GetNamespace(), versions[0].GetName()), atOnce)
+func (r *recorder) typeChanged(_ context.Context, q queue[errand], versions ...client.Object) {
+	q.AddAfter(typeOf(versions[0].GetNamespace(), versions[0].GetName()), atOnce)
 }
 
 // planChanged has the types of a plan looked at: at once if it is or claims to be
 // a default. The others only count, and there may be ten thousand of them.
-func (r *recorder) planChanged(ctx context.Context, versions ...client.Object) {
+func (r *recorder) planChanged(ctx context.Context, q queue[errand], versions ...client.Object) {
 	for _, plan := range different(versions, planEntryOf) {
 		e, when := typeOf(plan.Namespace, plan.Type), soon
 		if plan.Type == "" {
@@ -81,7 +25,7 @@ func (r *recorder) planChanged(ctx context.Context, versions ...client.Object) {
 		if plan.Default || r.matters(ctx, &plan) {
 			when = atOnce
 		}
-		r.enqueue(e, when)
+		q.AddAfter(e, when)
 	}
 }
 
@@ -98,12 +42,12 @@ func (r *recorder) matters(ctx context.Context, plan *resolve.PlanEntry) bool {
 
 // classChanged has the types looked at that a class is or was of, and those of
 // its plans, none of which can be chosen without it.
-func (r *recorder) classChanged(_ context.Context, versions ...client.Object) {
+func (r *recorder) classChanged(_ context.Context, q queue[errand], versions ...client.Object) {
 	for _, class := range different(versions, classEntryOf) {
 		if class.Type != "" {
-			r.enqueue(typeOf(class.Namespace, class.Type), atOnce)
+			q.AddAfter(typeOf(class.Namespace, class.Type), atOnce)
 		}
-		r.enqueue(classOf(class.Namespace, class.Name), atOnce)
+		q.AddAfter(classOf(class.Namespace, class.Name), atOnce)
 	}
 }
 

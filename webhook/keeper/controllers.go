@@ -1,0 +1,92 @@
+package keeper
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/go-logr/logr"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+)
+
+// A queue holds what a controller is to do.
+type queue[R comparable] = workqueue.TypedRateLimitingInterface[R]
+
+// A duty is what a controller does, and what it hears of.
+type duty[R comparable] struct {
+	name    string
+	workers int
+	// limiter says when what failed is tried again.
+	limiter workqueue.TypedRateLimiter[R]
+	// begin is given the queue before anything is done.
+	begin func(queue[R])
+	do    func(context.Context, R) (reconcile.Result, error)
+	hears []hearing[R]
+}
+
+// A hearing is a kind that a duty hears of, what of it, and what is then done.
+type hearing[R comparable] struct {
+	object client.Object
+	when   predicate.Predicate
+	tell   func(ctx context.Context, q queue[R], versions ...client.Object)
+}
+
+// add adds the duty to a manager, to be done while it leads.
+func (d *duty[R]) add(mgr manager.Manager, k *Keeper) error {
+	b := builder.TypedControllerManagedBy[R](mgr).Named("keeper-" + d.name).
+		WithOptions(controller.TypedOptions[R]{
+			MaxConcurrentReconciles: d.workers, RateLimiter: d.limiter, NewQueue: newQueue[R](k.options.QueueMetrics),
+			// The keeper says itself what failed: what others answered may quote objects. A
+			// panic would be no error of that kind.
+			LogConstructor: func(*R) logr.Logger { return logr.Discard() }, RecoverPanic: new(false),
+		}).
+		WatchesRawSource(source.TypedFunc[R](func(_ context.Context, q queue[R]) error {
+			d.begin(q)
+			return nil
+		}))
+	for _, h := range d.hears {
+		b.Watches(h.object, handled(h.tell), builder.WithPredicates(h.when))
+	}
+	if err := b.Complete(reconcile.TypedFunc[R](d.do)); err != nil {
+		return fmt.Errorf("cannot add the %s: %w", d.name, err)
+	}
+	return nil
+}
+
+// newQueue makes a controller's queue, in which all are equal.
+func newQueue[R comparable](counted bool) func(string, workqueue.TypedRateLimiter[R]) queue[R] {
+	return func(name string, limiter workqueue.TypedRateLimiter[R]) queue[R] {
+		if !counted {
+			name = ""
+		}
+		return workqueue.NewTypedRateLimitingQueueWithConfig(limiter, workqueue.TypedRateLimitingQueueConfig[R]{Name: name})
+	}
+}
+
+// handled tells of an event with the versions of the object that it is about: of an
+// update both. Who waited for what an object was may be served by its not being that any
+// more: of two defaults, one is left.
+func handled[R comparable](tell func(context.Context, queue[R], ...client.Object)) handler.TypedEventHandler[client.Object, R] {
+	return handler.TypedFuncs[client.Object, R]{
+		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue[R]) { tell(ctx, q, e.Object) },
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue[R]) { tell(ctx, q, e.ObjectOld, e.ObjectNew) },
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue[R]) { tell(ctx, q, e.Object) },
+	}
+}
+
+// changes are of what happens to objects after the listening began, but for updates in
+// which nothing changed that a choice depends on.
+var changes = predicate.Funcs{
+	CreateFunc: func(e event.CreateEvent) bool { return !e.IsInInitialList },
+	UpdateFunc: func(e event.UpdateEvent) bool { return !alike(e.ObjectOld, e.ObjectNew) },
+}
+
+func never[E any](E) bool { return false }
