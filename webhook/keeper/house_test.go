@@ -187,7 +187,7 @@ func (h *house) start(ctx context.Context, options keeper.Options, of cache.Cach
 	ended := make(chan error, 1)
 	go func() { ended <- mgr.Start(ctx) }()
 	// It looks ten times a second whether it has heard of all that was there.
-	h.pass(150 * time.Millisecond)
+	h.pass(110 * time.Millisecond)
 	return ended
 }
 
