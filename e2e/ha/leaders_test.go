@@ -144,6 +144,7 @@ func keeperCutOff(e *testEnv, c *company) {
 		assert.False(e, one.at.Before(again.since.Add(-time.Second)), "it wrote %s before it led again", one.APIWrite)
 	}
 	require.NoError(e, c.heir.start())
+	e.resigns(c)
 }
 
 // succession says that the leader had stopped when the heir began, within bounds.
