@@ -50,14 +50,10 @@ func (o *options) Run(ctx context.Context) error {
 	if err := controller.Setup(ctx, mgr, o.controller); err != nil {
 		return err
 	}
-	return finish(mgr.Start(ctx), func() {
-		if !o.leaderElection {
-			return
-		}
-		if err := lease.Resign(ctx, lock); err != nil {
-			ctrl.Log.V(1).Info("lease not released: it runs out by itself", "cause", err.Error())
-		}
-	}, flush)
+	if err := lease.Finish(ctx, mgr.Start(ctx), lock, o.leaderElection, flush); err != nil {
+		return fmt.Errorf("cannot work: %w", err)
+	}
+	return nil
 }
 
 // leaseOf is the Lease of the controllers that have a name: those of another name work
@@ -68,19 +64,6 @@ func leaseOf(controllerName string) string {
 		return name
 	}
 	return name + "-" + controllerName
-}
-
-// finish is the end of the process, given what its work ended with. After an error turns
-// may be under way still, of a leader that leads no more: the process ends at once, and
-// sends no spans. After a clean end nothing runs any more: the next leader need not wait,
-// not even for spans to be sent.
-func finish(failure error, resign, flush func()) error {
-	if failure != nil {
-		return fmt.Errorf("cannot work: %w", failure)
-	}
-	resign()
-	flush()
-	return nil
 }
 
 func newManager(config *rest.Config, o *options, lock resourcelock.Interface) (manager.Manager, error) {

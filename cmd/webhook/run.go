@@ -75,17 +75,9 @@ func (o *options) Run(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := mgr.Start(ctx); err != nil {
-		// A keeper that lost its Lease may be at work still: the process is not to outlive
-		// it for spans, nor to release what may be another's.
+	if err := lease.Finish(ctx, mgr.Start(ctx), lock, o.keeper != keeperOff, flush); err != nil {
 		return fmt.Errorf("cannot serve: %w", err)
 	}
-	if o.keeper != keeperOff {
-		if err := lease.Resign(ctx, lock); err != nil {
-			ctrl.Log.V(1).Info("lease not released: it runs out by itself", "cause", err.Error())
-		}
-	}
-	flush()
 	return nil
 }
 

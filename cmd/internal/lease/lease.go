@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	ctrl "sigs.k8s.io/controller-runtime"
 )
 
 const (
@@ -44,9 +45,26 @@ func New(config *rest.Config, namespace, name string) (*resourcelock.LeaseLock, 
 	}, nil
 }
 
-// Resign gives the Lease up for the next leader to take at once, if it is ours; the
+// Finish is the end of a process that takes part in the election, or does not, given what its
+// work ended with. After an error work may be under way still, of a leader that leads no
+// more: the process ends at once, gives nothing up and sends no spans. After a clean end
+// nothing runs any more: the next leader need not wait, not even for spans to be sent.
+func Finish(ctx context.Context, failure error, lock resourcelock.Interface, elects bool, flush func()) error {
+	if failure != nil {
+		return failure
+	}
+	if elects {
+		if err := resign(ctx, lock); err != nil {
+			ctrl.Log.V(1).Info("lease not released: it runs out by itself", "cause", err.Error())
+		}
+	}
+	flush()
+	return nil
+}
+
+// resign gives the Lease up for the next leader to take at once, if it is ours; the
 // version that was read guards the write. It is for the end, when nothing runs any more.
-func Resign(ctx context.Context, lease resourcelock.Interface) error {
+func resign(ctx context.Context, lease resourcelock.Interface) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), resignTimeout)
 	defer cancel()
 	record, _, err := lease.Get(ctx)
