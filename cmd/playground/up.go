@@ -31,6 +31,7 @@ func newUp() *cobra.Command {
 		Use:   "up",
 		Short: "Start the stack in the background and say what to try",
 		Long: "Starts a control plane, the webhook, its keeper, the controller and two brokers in the background.\n" +
+			"Nothing starts again what ends by itself, but the next up, which then starts all of it.\n" +
 			"All of it listens on the loopback only. What the cluster stored before is there again,\n" +
 			"but the brokers remember nothing; for an empty cluster remove the folder after down.",
 		Args: cobra.NoArgs,

@@ -91,7 +91,7 @@ func (k *Keeper) Start(ctx context.Context) error {
 	process, err := k.launch(ctx)
 	if err == nil {
 		k.process, k.stopped = process, make(chan struct{})
-		go k.again(context.WithoutCancel(ctx), process, k.stopped)
+		go k.restartWhenEnded(context.WithoutCancel(ctx), process, k.stopped)
 	}
 	k.mu.Unlock()
 	if err != nil {
@@ -124,8 +124,8 @@ func (k *Keeper) launch(ctx context.Context) (*process, error) {
 	})
 }
 
-// again starts the keeper again whenever its process ended, until it is stopped.
-func (k *Keeper) again(ctx context.Context, ended *process, stopped <-chan struct{}) {
+// restartWhenEnded starts the keeper again whenever its process ended, until it is stopped.
+func (k *Keeper) restartWhenEnded(ctx context.Context, ended *process, stopped <-chan struct{}) {
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		select {
 		case <-stopped:

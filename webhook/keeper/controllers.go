@@ -20,27 +20,27 @@ import (
 // A queue holds what a controller is to do.
 type queue[R comparable] = workqueue.TypedRateLimitingInterface[R]
 
-// A duty is what a controller does, and what it hears of.
-type duty[R comparable] struct {
+// A controllerSpec is what a controller does, and what it watches.
+type controllerSpec[R comparable] struct {
 	name    string
 	workers int
-	// limiter says when what failed is tried again.
+	// limiter says when what failed is tried again; none is needed where that is no error.
 	limiter workqueue.TypedRateLimiter[R]
 	// begin is given the queue before anything is done.
-	begin func(queue[R])
-	do    func(context.Context, R) (reconcile.Result, error)
-	hears []hearing[R]
+	begin   func(queue[R])
+	do      func(context.Context, R) (reconcile.Result, error)
+	watches []watched[R]
 }
 
-// A hearing is a kind that a duty hears of, what of it, and what is then done.
-type hearing[R comparable] struct {
-	object client.Object
-	when   predicate.Predicate
-	tell   func(ctx context.Context, q queue[R], versions ...client.Object)
+// A watched kind is one that a controller watches: which of its events, and what they enqueue.
+type watched[R comparable] struct {
+	object  client.Object
+	when    predicate.Predicate
+	enqueue func(ctx context.Context, q queue[R], versions ...client.Object)
 }
 
-// add adds the duty to a manager, to be done while it leads.
-func (d *duty[R]) add(mgr manager.Manager, k *Keeper) error {
+// add adds the controller to a manager, to be run while that leads.
+func (d *controllerSpec[R]) add(mgr manager.Manager, k *Keeper) error {
 	b := builder.TypedControllerManagedBy[R](mgr).Named("keeper-" + d.name).
 		WithOptions(controller.TypedOptions[R]{
 			MaxConcurrentReconciles: d.workers, RateLimiter: d.limiter, NewQueue: newQueue[R](k.options.QueueMetrics),
@@ -52,8 +52,8 @@ func (d *duty[R]) add(mgr manager.Manager, k *Keeper) error {
 			d.begin(q)
 			return nil
 		}))
-	for _, h := range d.hears {
-		b.Watches(h.object, handled(h.tell), builder.WithPredicates(h.when))
+	for _, h := range d.watches {
+		b.Watches(h.object, handled(h.enqueue), builder.WithPredicates(h.when))
 	}
 	if err := b.Complete(reconcile.TypedFunc[R](d.do)); err != nil {
 		return fmt.Errorf("cannot add the %s: %w", d.name, err)
@@ -71,14 +71,13 @@ func newQueue[R comparable](counted bool) func(string, workqueue.TypedRateLimite
 	}
 }
 
-// handled tells of an event with the versions of the object that it is about: of an
-// update both. Who waited for what an object was may be served by its not being that any
+// handled enqueues by the versions of the object that an event is about: of an update both. Who waited for what an object was may be served by its not being that any
 // more: of two defaults, one is left.
-func handled[R comparable](tell func(context.Context, queue[R], ...client.Object)) handler.TypedEventHandler[client.Object, R] {
+func handled[R comparable](enqueue func(context.Context, queue[R], ...client.Object)) handler.TypedEventHandler[client.Object, R] {
 	return handler.TypedFuncs[client.Object, R]{
-		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue[R]) { tell(ctx, q, e.Object) },
-		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue[R]) { tell(ctx, q, e.ObjectOld, e.ObjectNew) },
-		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue[R]) { tell(ctx, q, e.Object) },
+		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue[R]) { enqueue(ctx, q, e.Object) },
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue[R]) { enqueue(ctx, q, e.ObjectOld, e.ObjectNew) },
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue[R]) { enqueue(ctx, q, e.Object) },
 	}
 }
 

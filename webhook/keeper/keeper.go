@@ -14,7 +14,7 @@ import (
 // Beyond that, one may be told twice.
 const remembered = 16384
 
-// A Keeper does the keeper's duties in a manager that leads.
+// A Keeper runs the keeper's controllers in a manager that leads.
 type Keeper struct {
 	options Options
 	metrics *measures
@@ -48,17 +48,17 @@ func New(options Options) (*Keeper, error) {
 	return k, nil
 }
 
-// AddTo adds the duties to a manager, whose options Elect has set. They begin when it
+// AddTo adds the controllers to a manager, whose options Elect has set. They begin when it
 // leads. If it loses the Lease, its Start fails, and the process is to end: what runs it
 // starts the next one, which knows nothing of this term.
 func (k *Keeper) AddTo(mgr manager.Manager) error {
-	duties := []interface {
+	controllers := []interface {
 		add(mgr manager.Manager, k *Keeper) error
 	}{newToucher(k), newReporter(k), newSlotter(k)}
 	if k.options.ServiceTypes {
-		duties = append(duties, newRecorder(k))
+		controllers = append(controllers, newRecorder(k))
 	}
-	for _, d := range duties {
+	for _, d := range controllers {
 		if err := d.add(mgr, k); err != nil {
 			return err
 		}

@@ -33,7 +33,8 @@ const (
 )
 
 // endTimeout is how long work may go on when the process is to end: a touch takes no longer.
-const endTimeout = patience + 5*time.Second
+// The 30 s that a pod is given have room for the release of the Lease after it.
+const endTimeout = patience + 3*time.Second
 
 // Elect has a manager with these options elect the keeper by the Lease. It is released by
 // who runs the manager, after its Start returned no error: then all work has stopped.

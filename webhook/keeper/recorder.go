@@ -66,7 +66,7 @@ var begin = errand{}
 
 // newRecorder hears of all that a type's record and status depend on. What is there
 // already arrives as added, so that every type is looked at once.
-func newRecorder(k *Keeper) *duty[errand] {
+func newRecorder(k *Keeper) *controllerSpec[errand] {
 	r := &recorder{
 		Keeper:   k,
 		limiter:  workqueue.NewTypedItemExponentialFailureRateLimiter[errand](firstRepair, lastRepair),
@@ -76,13 +76,13 @@ func newRecorder(k *Keeper) *duty[errand] {
 	}
 	r.firstRun <- time.Time{}
 	written := predicate.ResourceVersionChangedPredicate{}
-	return &duty[errand]{
+	return &controllerSpec[errand]{
 		name: "recorder", workers: recorders, limiter: r.limiter, do: r.reconcile,
 		begin: func(q queue[errand]) {
 			r.queue = q
 			q.Add(begin)
 		},
-		hears: []hearing[errand]{
+		watches: []watched[errand]{
 			{&v1beta1.ClusterServiceClass{}, written, r.classChanged},
 			{&v1beta1.ServiceClass{}, written, r.classChanged},
 			{&v1beta1.ClusterServicePlan{}, written, r.planChanged},

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -50,22 +49,20 @@ type policyKey struct {
 type round struct{}
 
 // newReporter hears of all that policies select, and of policies.
-func newReporter(k *Keeper) *duty[round] {
+func newReporter(k *Keeper) *controllerSpec[round] {
 	r := &reporter{Keeper: k}
 	every := func(_ context.Context, q queue[round], _ ...client.Object) { r.want(q, due{every: true}) }
 	binding := func(_ context.Context, q queue[round], _ ...client.Object) { r.want(q, due{everyBinding: true}) }
 	named := func(_ context.Context, q queue[round], versions ...client.Object) {
 		r.want(q, due{named: map[policyKey]bool{policyKeyOf(versions[0]): true}})
 	}
-	return &duty[round]{
+	return &controllerSpec[round]{
 		name: "reporter", workers: 1, do: r.reconcile,
-		// A round that failed says itself when the next is.
-		limiter: workqueue.NewTypedItemExponentialFailureRateLimiter[round](reportPause, lastRetry),
 		begin: func(q queue[round]) {
 			r.queue = q
 			r.want(q, due{every: true})
 		},
-		hears: []hearing[round]{
+		watches: []watched[round]{
 			{&v1beta1.ClusterServiceClass{}, changes, every},
 			{&v1beta1.ServiceClass{}, changes, every},
 			{&v1beta1.ClusterServicePlan{}, changes, every},

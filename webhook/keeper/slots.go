@@ -46,7 +46,7 @@ type slotter struct {
 }
 
 // newSlotter hears of all that needs slots, and of all that says who does.
-func newSlotter(k *Keeper) *duty[string] {
+func newSlotter(k *Keeper) *controllerSpec[string] {
 	s := &slotter{Keeper: k, pauses: map[string]time.Duration{}}
 	here := func(_ context.Context, q queue[string], versions ...client.Object) {
 		q.AddAfter(versions[0].GetName(), shortly)
@@ -54,14 +54,14 @@ func newSlotter(k *Keeper) *duty[string] {
 	everywhereAfter := func(when time.Duration) func(context.Context, queue[string], ...client.Object) {
 		return func(_ context.Context, q queue[string], _ ...client.Object) { q.AddAfter(everywhere, when) }
 	}
-	return &duty[string]{
+	return &controllerSpec[string]{
 		name: "slotter", workers: 1, do: s.reconcile,
 		limiter: workqueue.NewTypedItemExponentialFailureRateLimiter[string](shortly, lastRetry),
 		begin: func(q queue[string]) {
 			s.queue = q
 			q.Add(everywhere)
 		},
-		hears: []hearing[string]{
+		watches: []watched[string]{
 			{&v1beta1.ClusterServiceClass{}, changes, everywhereAfter(muchLater)},
 			{&v1beta1.ServiceClass{}, changes, everywhereAfter(muchLater)},
 			{&v1beta1.ClusterServicePlan{}, changes, everywhereAfter(muchLater)},

@@ -51,9 +51,9 @@ type toucher struct {
 // newToucher hears of everything that is waited for, and of instances and bindings that
 // wait. All that waits arrives as added, and is touched when everything is listened to: no
 // change is missed from then on.
-func newToucher(k *Keeper) *duty[waiter] {
+func newToucher(k *Keeper) *controllerSpec[waiter] {
 	t := &toucher{Keeper: k, settles: map[waiter]time.Time{}}
-	d := &duty[waiter]{
+	d := &controllerSpec[waiter]{
 		name: "toucher", workers: workers,
 		limiter: workqueue.NewTypedItemExponentialFailureRateLimiter[waiter](firstRetry, lastRetry),
 		begin:   func(q queue[waiter]) { t.queue = q },
@@ -63,17 +63,17 @@ func newToucher(k *Keeper) *duty[waiter] {
 		&v1beta1.ClusterServiceClass{}, &v1beta1.ServiceClass{}, &v1beta1.ClusterServicePlan{}, &v1beta1.ServicePlan{},
 		&v1beta1.ClusterServiceType{}, &v1beta1.ServiceType{}, &v1beta1.ProvisioningPolicy{}, &v1beta1.BindingPolicy{}, &corev1.Namespace{},
 	} {
-		d.hears = append(d.hears, hearing[waiter]{waitedFor, changes, t.wake})
+		d.watches = append(d.watches, watched[waiter]{waitedFor, changes, t.wake})
 	}
 	// What an instance was, and that it goes, helps no binding.
 	decisions := changes
 	decisions.DeleteFunc = never[event.DeleteEvent]
-	d.hears = append(d.hears,
-		hearing[waiter]{&v1beta1.ServiceInstance{}, decisions, func(ctx context.Context, q queue[waiter], versions ...client.Object) {
+	d.watches = append(d.watches,
+		watched[waiter]{&v1beta1.ServiceInstance{}, decisions, func(ctx context.Context, q queue[waiter], versions ...client.Object) {
 			t.wake(ctx, q, versions[len(versions)-1])
 		}},
-		hearing[waiter]{&v1beta1.ServiceInstance{}, arrivals, t.arrived},
-		hearing[waiter]{&v1beta1.ServiceBinding{}, arrivals, t.arrived})
+		watched[waiter]{&v1beta1.ServiceInstance{}, arrivals, t.arrived},
+		watched[waiter]{&v1beta1.ServiceBinding{}, arrivals, t.arrived})
 	return d
 }
 
