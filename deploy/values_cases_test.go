@@ -116,7 +116,7 @@ var ownCases = map[string]valueCase{
 
 	"controller.name": {
 		"one of several", []string{`controller.name="east"`},
-		[]string{controller, "+Role defaultplan-system/defaultplan-controller-east", "+RoleBinding defaultplan-system/defaultplan-controller-east"}, `"--controller-name=east"`,
+		[]string{controller, "~ValidatingAdmissionPolicy leases.servicecatalog.k8s.io", "+Role defaultplan-system/defaultplan-controller-east", "+RoleBinding defaultplan-system/defaultplan-controller-east"}, `"--controller-name=east"`,
 	},
 	"controller.namespaces": {
 		"rights there, and nowhere else but to read policies", []string{`controller.namespaces=["a","b"]`, `controller.clusterID="c1"`},

@@ -79,6 +79,17 @@ func template(s source, path string) string {
 	return out.String()
 }
 
+// The Lease of an account, and the same in the chart: there a controller with a name has the
+// account of one without.
+const (
+	ownLease     = "expression: variables.account\n"
+	leaseOfChart = "expression: >-\n" +
+		"      {{- with .Values.controller.name }}\n" +
+		"      variables.account == 'defaultplan-controller' ? 'defaultplan-controller-{{ . }}' :\n" +
+		"      {{- end }}\n" +
+		"      variables.account\n"
+)
+
 // templateOf is one object as a template.
 func templateOf(folder, document string) string {
 	document = inNamespace(strings.ReplaceAll(document, "{{", `{{ "{{" }}`))
@@ -93,6 +104,8 @@ func templateOf(folder, document string) string {
 			"  annotations:\n"+
 			"    cert-manager.io/inject-ca-from: {{ . }}\n"+
 			"  {{- end }}\n")
+	case "vap":
+		document = strings.ReplaceAll(document, ownLease, leaseOfChart)
 	case "certs/cert-manager":
 		return certificate(document)
 	}

@@ -4,15 +4,18 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// TestHelm3 installs with the Helm that many still have, up to the first instance, and
-// uninstalls.
+// TestHelm3 installs with the Helm that many still have, up to the first instance and a
+// controller with a name, and uninstalls.
 func TestHelm3(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
 	h := &helm{cluster: c, binary: "helm3"}
 	before := c.inventory()
+	eastern := client.ObjectKey{Namespace: system, Name: "defaultplan-controller-east"}
 	h.on("install", "--create-namespace")
 	broker := c.offer()
 	instance := c.provision("orders")
@@ -21,6 +24,9 @@ func TestHelm3(t *testing.T) {
 	c.withdraw()
 	assert.Empty(t, broker.Instances())
 	assert.Empty(t, broker.Violations())
+	h.on("upgrade", "--set=controller.name=east")
+	c.eventually(func() error { return c.client.Get(t.Context(), eastern, &coordinationv1.Lease{}) })
+	assert.NotEmpty(t, c.holder(eastern.Name))
 	c.wasNeverForbidden()
 	h.on("uninstall")
 	c.cleanUp()
