@@ -156,10 +156,9 @@ func (s *Stack) connect(kubeconfig string) error {
 func (s *Stack) install(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.applyCRDs(ctx) })
-	for _, folder := range []string{"vap", "flow"} {
-		if s.options.Whole {
-			group.Go(func() error { return s.applyFolder(ctx, folder) })
-		}
+	if s.options.Whole {
+		group.Go(func() error { return s.InstallVAP(ctx) })
+		group.Go(func() error { return s.applyFolder(ctx, "flow") })
 	}
 	group.Go(func() (err error) {
 		if err := s.applyFolder(ctx, "rbac"); err != nil {

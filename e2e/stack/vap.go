@@ -2,43 +2,62 @@ package stack
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"strings"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	api "github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// guarded are instances that the shipped policies refuse, by policy.
-var guarded = map[string]api.ServiceInstanceSpec{
-	"undecided.servicecatalog.k8s.io":  {ServiceType: "stack-trial"},
-	"unrecorded.servicecatalog.k8s.io": {DecidedReference: api.DecidedReference{ServicePlanRef: &api.LocalObjectReference{Name: "stack-trial"}}},
-}
+// lastPolicy is the name of a policy that is created after others, and of the ConfigMap that
+// it refuses.
+const lastPolicy = "stack-last-policy"
 
 // InstallVAP applies the validating admission policies as shipped, and returns
-// when the API server holds instances to them. While the hooks are installed that
-// cannot be seen, because nothing that they admit is refused: install the policies
-// first.
+// when the API server enforces them.
 func (s *Stack) InstallVAP(ctx context.Context) error {
 	if err := s.applyFolder(ctx, "vap"); err != nil {
 		return err
 	}
-	return Eventually(ctx, func() (bool, error) { return s.guarded(ctx) })
+	return s.enforcesPolicies(ctx)
 }
 
-// guarded says whether each policy refuses, in a dry run, what it is for.
-func (s *Stack) guarded(ctx context.Context) (bool, error) {
-	for policy, spec := range guarded {
-		trial := &api.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "default", GenerateName: "stack-trial-"}, Spec: spec}
-		err := s.client.Create(ctx, trial, client.DryRunAll)
-		if err == nil {
-			return false, fmt.Errorf("policy %q admits what it is there to refuse", policy)
+// enforcesPolicies waits until the API server enforces all policies and bindings that are
+// stored: it reads them in the order in which they were written, so it has when it
+// enforces one that is created now.
+func (s *Stack) enforcesPolicies(ctx context.Context) (err error) {
+	meta := metav1.ObjectMeta{Name: lastPolicy}
+	policy := &admissionregistrationv1.ValidatingAdmissionPolicy{ObjectMeta: meta, Spec: admissionregistrationv1.ValidatingAdmissionPolicySpec{
+		MatchConstraints: &admissionregistrationv1.MatchResources{ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{{
+			ResourceNames: []string{lastPolicy},
+			RuleWithOperations: admissionregistrationv1.RuleWithOperations{
+				Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create},
+				Rule:       admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"configmaps"}},
+			},
+		}}},
+		Validations: []admissionregistrationv1.Validation{{Expression: "false"}},
+	}}
+	binding := &admissionregistrationv1.ValidatingAdmissionPolicyBinding{ObjectMeta: meta, Spec: admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{
+		PolicyName: lastPolicy, ValidationActions: []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny},
+	}}
+	for _, object := range []client.Object{policy, binding} {
+		if err := s.client.Create(ctx, object); err != nil {
+			return fmt.Errorf("cannot create the last policy: %w", err)
 		}
-		if !strings.Contains(err.Error(), policy) {
-			return false, fmt.Errorf("cannot try policy %q: %w", policy, err)
-		}
+		defer func() { err = errors.Join(err, s.client.Delete(ctx, object)) }()
 	}
-	return true, nil
+	return Eventually(ctx, func() (bool, error) {
+		trial := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: lastPolicy}}
+		err := s.client.Create(ctx, trial, client.DryRunAll)
+		switch {
+		case err == nil:
+			return false, errors.New("the API server does not enforce the last policy yet")
+		case !apierrors.IsInvalid(err):
+			return false, fmt.Errorf("cannot try the last policy: %w", err)
+		}
+		return true, nil
+	})
 }
