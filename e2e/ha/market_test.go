@@ -200,19 +200,23 @@ func controllerCutOff(m *market, c *company) {
 	for _, call := range m.broker.Calls() {
 		assert.False(e, call.Began.After(stopped) && call.Began.Before(now.since), "%s was called at %s: nobody led", call.Verb, call.Began)
 	}
-	e.eventually(func() (bool, error) {
-		pid, err := e.Pid(c.leader.name)
-		if err != nil {
-			return true, err
-		}
-		if syscall.Kill(pid, 0) == nil {
-			return false, fmt.Errorf("%s still runs", c.leader.name)
-		}
-		return true, nil
-	})
+	pid, err := e.Pid(c.leader.name)
+	require.NoError(e, err)
+	e.ends(pid)
 	require.NoError(e, c.leader.start())
 	c.succeeded()
 	e.resigns(c)
+}
+
+// ends waits until a process that lost its Lease has ended.
+func (e *testEnv) ends(pid int) {
+	e.Helper()
+	e.eventually(func() (bool, error) {
+		if syscall.Kill(pid, 0) == nil {
+			return false, fmt.Errorf("process %d still runs", pid)
+		}
+		return true, nil
+	})
 }
 
 // resigns: a leader that is told to end is not waited for.

@@ -40,7 +40,7 @@ func TestCrashes(t *testing.T) {
 
 // inDoubt are the moments of a variant that the short form plays: the broker did something,
 // and the controller does not know.
-var inDoubt = []string{"BrokerActed", "BrokerAccepted"}
+var inDoubt = []string{"BrokerActed", "BrokerAccepted", "PollEnded"}
 
 // crashScenes are the scenes of operations: in the long form those that the short form
 // leaves out.
