@@ -26,6 +26,8 @@ type controllerSpec[R comparable] struct {
 	workers int
 	// limiter says when what failed is tried again; none is needed where that is no error.
 	limiter workqueue.TypedRateLimiter[R]
+	// order is who of those in the queue is next: nil if the first to come is.
+	order workqueue.Queue[R]
 	// begin is given the queue before anything is done.
 	begin   func(queue[R])
 	do      func(context.Context, R) (reconcile.Result, error)
@@ -43,7 +45,7 @@ type watched[R comparable] struct {
 func (d *controllerSpec[R]) add(mgr manager.Manager, k *Keeper) error {
 	b := builder.TypedControllerManagedBy[R](mgr).Named("keeper-" + d.name).
 		WithOptions(controller.TypedOptions[R]{
-			MaxConcurrentReconciles: d.workers, RateLimiter: d.limiter, NewQueue: newQueue[R](k.options.QueueMetrics),
+			MaxConcurrentReconciles: d.workers, RateLimiter: d.limiter, NewQueue: newQueue(k.options.QueueMetrics, d.order),
 			// The keeper says itself what failed: what others answered may quote objects. A
 			// panic would be no error of that kind.
 			LogConstructor: func(*R) logr.Logger { return logr.Discard() }, RecoverPanic: new(false),
@@ -61,18 +63,23 @@ func (d *controllerSpec[R]) add(mgr manager.Manager, k *Keeper) error {
 	return nil
 }
 
-// newQueue makes a controller's queue, in which all are equal.
-func newQueue[R comparable](counted bool) func(string, workqueue.TypedRateLimiter[R]) queue[R] {
+// newQueue makes a controller's queue, of that order. Without a name it has no metrics.
+func newQueue[R comparable](counted bool, order workqueue.Queue[R]) func(string, workqueue.TypedRateLimiter[R]) queue[R] {
 	return func(name string, limiter workqueue.TypedRateLimiter[R]) queue[R] {
 		if !counted {
 			name = ""
 		}
-		return workqueue.NewTypedRateLimitingQueueWithConfig(limiter, workqueue.TypedRateLimitingQueueConfig[R]{Name: name})
+		return workqueue.NewTypedRateLimitingQueueWithConfig(limiter, workqueue.TypedRateLimitingQueueConfig[R]{
+			DelayingQueue: workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[R]{
+				Name: name, Queue: workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[R]{Name: name, Queue: order}),
+			}),
+		})
 	}
 }
 
-// handled enqueues by the versions of the object that an event is about: of an update both. Who waited for what an object was may be served by its not being that any
-// more: of two defaults, one is left.
+// handled enqueues by the versions of the object that an event is about: of an update both. Who
+// waited for what an object was may be served by its not being that any more: of two
+// defaults, one is left.
 func handled[R comparable](enqueue func(context.Context, queue[R], ...client.Object)) handler.TypedEventHandler[client.Object, R] {
 	return handler.TypedFuncs[client.Object, R]{
 		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue[R]) { enqueue(ctx, q, e.Object) },

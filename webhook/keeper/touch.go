@@ -56,6 +56,7 @@ func newToucher(k *Keeper) *controllerSpec[waiter] {
 	d := &controllerSpec[waiter]{
 		name: "toucher", workers: workers,
 		limiter: workqueue.NewTypedItemExponentialFailureRateLimiter[waiter](firstRetry, lastRetry),
+		order:   newTurns(),
 		begin:   func(q queue[waiter]) { t.queue = q },
 		do:      t.reconcile,
 	}

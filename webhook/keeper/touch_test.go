@@ -194,6 +194,30 @@ func TestTouchesKeepToTheRate(t *testing.T) {
 	})
 }
 
+func TestNamespacesAreWokenInTurn(t *testing.T) {
+	t.Parallel()
+	var many []client.Object
+	for n := range 450 {
+		many = append(many, ofMySQL(fmt.Sprintf("i%d", n)))
+	}
+	inHouse(t, many, func(ctx context.Context, h *house) {
+		h.answer(becomesWhole)
+		h.keep(ctx, h.options())
+		h.forget()
+		var others []string
+		for _, namespace := range []string{"b", "c"} {
+			for _, name := range []string{"first", "second"} {
+				require.NoError(t, h.Create(ctx, instance(namespace, name, func(s *v1beta1.ServiceInstanceSpec) { s.ServiceType = "mysql" })))
+				others = append(others, namespace+"/"+name)
+			}
+		}
+		h.pass(time.Second)
+		assert.Subset(t, h.touched(), others, "400 of a came before")
+		h.pass(21 * time.Second)
+		assert.Len(t, h.touched(), 404, "each once")
+	})
+}
+
 func TestChangesInQuickSuccessionAreOneTouch(t *testing.T) {
 	t.Parallel()
 	inHouse(t, []client.Object{ofMySQL("mydb")}, func(ctx context.Context, h *house) {
