@@ -90,8 +90,9 @@ func (l *load) every(ctx context.Context, interval time.Duration, what string, s
 }
 
 // triesWhenBusy is how often a request is sent to which the machine was too busy to answer
-// in time: a hook that does not answer at all fails each of them.
-const triesWhenBusy = 4
+// in time, which makes a minute of a hook's 5 s: a busy machine was seen to stand still for
+// 20. A hook that does not answer at all fails each of them.
+const triesWhenBusy = 12
 
 // record sends a request, and again if the machine was too busy to answer in time.
 func (l *load) record(what string, send func() error) {
