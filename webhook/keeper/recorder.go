@@ -61,8 +61,8 @@ func classOf(namespace, name string) errand {
 	return errand{at: client.ObjectKey{Namespace: namespace, Name: name}, class: true}
 }
 
-// begin is the errand that has the first run known.
-var begin = errand{}
+// learnFirstRun is the errand after which the first run is known.
+var learnFirstRun = errand{}
 
 // newRecorder hears of all that a type's record and status depend on. What is there
 // already arrives as added, so that every type is looked at once.
@@ -80,7 +80,7 @@ func newRecorder(k *Keeper) *controllerSpec[errand] {
 		name: "recorder", workers: recorders, limiter: r.limiter, do: r.reconcile,
 		begin: func(q queue[errand]) {
 			r.queue = q
-			q.Add(begin)
+			q.Add(learnFirstRun)
 		},
 		watches: []watched[errand]{
 			{&v1beta1.ClusterServiceClass{}, written, r.classChanged},
@@ -136,7 +136,7 @@ func (r *recorder) do(ctx context.Context, e errand) (more bool, err error) {
 	defer cancel()
 	firstRun, err := r.begun(ctx)
 	switch {
-	case err != nil || e == begin:
+	case err != nil || e == learnFirstRun:
 		return false, err
 	case e.class:
 		return false, r.spread(ctx, e.at)

@@ -127,7 +127,7 @@ func isFinal(err error) bool {
 // tellFailure logs why an errand was not done. Refusals of other hooks and
 // outages pass, so only one that stays is an operator's matter.
 func (r *recorder) tellFailure(e errand, err error) {
-	if e == begin {
+	if e == learnFirstRun {
 		lease := r.options.Lease.LeaseMeta
 		logCause(r.options.Log.WithValues("lease", lease.Namespace+"/"+lease.Name), err, "first run not known; to be tried again")
 		return
