@@ -39,3 +39,24 @@ func Checksum(value any) (string, error) {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:]), nil
 }
+
+// RetiredChecksum is the sum that the retired service catalog stored of the same parameters: of a text in which numbers are
+// 64-bit floats and <, >, &, U+2028 and U+2029 are escaped; empty for none. The error tells of a number that is no such float.
+func RetiredChecksum(parameters map[string]any) (string, error) {
+	if len(parameters) == 0 {
+		return "", nil
+	}
+	text, err := Canonical(parameters)
+	if err != nil {
+		return "", err
+	}
+	var floats map[string]any
+	if err := json.Unmarshal(text, &floats); err != nil {
+		return "", errors.New("a number is beyond 64-bit floats")
+	}
+	if text, err = json.Marshal(floats); err != nil {
+		return "", fmt.Errorf("cannot encode parameters as JSON: %w", withoutValue(err))
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]), nil
+}

@@ -1,6 +1,8 @@
 package merge_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"math"
 	"testing"
@@ -74,4 +76,32 @@ func TestChecksum(t *testing.T) {
 	assert.Equal(t, sum(`{"a":1,"b":{"c":2,"d":3}}`), sum(`{"b":{"d":3,"c":2},"a":1}`), "the order of keys does not matter")
 	assert.NotEqual(t, sum(`{"a":[1,2]}`), sum(`{"a":[2,1]}`), "the order of items does")
 	assert.NotEqual(t, sum(`{"a":null}`), sum(`{}`), "a null is not nothing")
+}
+
+// The texts are those that Go's json.Marshal made for the retired catalog.
+func TestRetiredChecksum(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason, in, text string
+	}{
+		"HTML":        {reason: "escaped", in: `{"url":"a&b<c>"}`, text: `{"url":"a\u0026b\u003cc\u003e"}`},
+		"LineEnds":    {reason: "escaped", in: "{\"a\":\"\u2028\u2029\"}", text: `{"a":"\u2028\u2029"}`},
+		"Beyond2to53": {reason: "a float64", in: `{"a":9007199254740993}`, text: `{"a":9007199254740992}`},
+		"Fractions":   {reason: "as the shortest", in: `{"a":1.0,"b":1e3,"c":1e21}`, text: `{"a":1,"b":1000,"c":1e+21}`},
+		"Nested":      {reason: "at every depth, keys sorted", in: `{"b":[{"d":1.50,"c":null}],"a":true}`, text: `{"a":true,"b":[{"c":null,"d":1.5}]}`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sum := sha256.Sum256([]byte(tc.text))
+			got, err := merge.RetiredChecksum(decode(t, tc.in))
+			require.NoError(t, err)
+			assert.Equal(t, hex.EncodeToString(sum[:]), got, tc.reason)
+		})
+	}
+	none, err := merge.RetiredChecksum(map[string]any{})
+	require.NoError(t, err)
+	assert.Empty(t, none)
+	_, err = merge.RetiredChecksum(decode(t, `{"password":1e999}`))
+	require.EqualError(t, err, "a number is beyond 64-bit floats")
 }

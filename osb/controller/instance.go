@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/merge"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
@@ -125,6 +126,12 @@ func (s *instanceSubject) look(ctx context.Context, thing *lifecycle.Thing, foun
 		return err
 	}
 	ask := s.asks()
+	if thing.OfRetired() {
+		// An error is of what the retired catalog could not send: they were changed since.
+		if sum, err := merge.RetiredChecksum(s.parameters.values); err == nil {
+			thing.Recognize(ask, sum)
+		}
+	}
 	if found.Problem, err = s.refused(ctx, thing, ask); found.Problem == nil && err == nil {
 		s.ask, found.Ask = ask, ask
 		s.changes = thing.Changes(ask)

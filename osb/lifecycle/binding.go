@@ -35,6 +35,7 @@ func OfBinding(b *v1beta1.ServiceBinding) Thing {
 	}
 	t := Thing{Kind: Binding, SpecID: b.Spec.ExternalID, Record: r}
 	t.describe(b)
+	t.takeOverID()
 	return t
 }
 

@@ -37,6 +37,7 @@ func OfInstance(i *v1beta1.ServiceInstance) Thing {
 	}
 	t := Thing{Kind: Instance, SpecID: i.Spec.ExternalID, Record: r}
 	t.describe(i)
+	t.takeOverID()
 	return t
 }
 
@@ -92,7 +93,7 @@ func sentOfInstance(p *v1beta1.ServiceInstancePropertiesState) *Sent {
 		s.Cluster, s.PlanName = true, p.ClusterServicePlanExternalName
 	}
 	if s.PlanExternalID == "" { // written by the retired catalog
-		s.PlanExternalID = p.ClusterServicePlanExternalID + p.ServicePlanExternalID
+		s.PlanExternalID, s.Retired = p.ClusterServicePlanExternalID+p.ServicePlanExternalID, true
 	}
 	return s
 }
@@ -104,6 +105,9 @@ func instanceProperties(s *Sent) *v1beta1.ServiceInstancePropertiesState {
 	p := &v1beta1.ServiceInstancePropertiesState{
 		Parameters: s.Parameters, ParameterChecksum: s.ParameterChecksum, UserInfo: s.User, BrokerTarget: s.BrokerTarget,
 		MaintenanceVersion: s.MaintenanceVersion, ContextChecksum: s.ContextChecksum, UpdateRequests: s.UpdateRequests,
+	}
+	if s.Retired { // It is known by this until its sum is recognized.
+		p.PlanExternalID = ""
 	}
 	if s.Cluster {
 		p.ClusterServicePlanExternalName, p.ClusterServicePlanExternalID = s.PlanName, s.PlanExternalID

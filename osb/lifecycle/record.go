@@ -56,9 +56,11 @@ type Sent struct {
 	Parameters *runtime.RawExtension
 	// ParameterChecksum and ContextChecksum are SHA-256 sums in hexadecimal digits.
 	ParameterChecksum, ContextChecksum string
-	MaintenanceVersion                 string
-	UpdateRequests                     int64
-	User                               *v1beta1.UserInfo
+	// Retired says that ParameterChecksum is a sum of the retired catalog; for instances.
+	Retired            bool
+	MaintenanceVersion string
+	UpdateRequests     int64
+	User               *v1beta1.UserInfo
 }
 
 // same says that two requests would have the same body.
@@ -139,12 +141,37 @@ type Thing struct {
 	Record   Record
 }
 
+// Recognize replaces the retired catalog's sum of the parameters that are asked for by ours.
+func (t *Thing) Recognize(ask *Ask, retiredChecksum string) {
+	for _, sent := range []*Sent{t.Record.Accepted, t.Record.InProgress} {
+		if sent != nil && sent.Retired && sent.ParameterChecksum == retiredChecksum {
+			sent.ParameterChecksum, sent.Retired = ask.ParameterChecksum, false
+		}
+	}
+}
+
+// OfRetired says that the retired catalog recorded what was sent, and that it is to be
+// recognized.
+func (t *Thing) OfRetired() bool {
+	r := &t.Record
+	return r.Accepted != nil && r.Accepted.Retired || r.InProgress != nil && r.InProgress.Retired
+}
+
 // id is the ID for the next call.
 func (t *Thing) id() string {
 	if t.Record.ID != "" {
 		return t.Record.ID
 	}
 	return t.SpecID
+}
+
+// takeOverID has the ID in spec be the one in force where the retired catalog, which stored
+// no other, began an operation or ended one.
+func (t *Thing) takeOverID() {
+	r := &t.Record
+	if r.Operation != NoOperation || r.Exists || r.Mitigating || r.Owed == IsOwed {
+		r.ID = t.id()
+	}
 }
 
 // own says that the ID in force was minted for this very object, by admission or

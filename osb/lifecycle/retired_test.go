@@ -1,0 +1,79 @@
+package lifecycle
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// ofRetired is an instance as the retired catalog stores it.
+func ofRetired(edit func(*v1beta1.ServiceInstance)) *v1beta1.ServiceInstance {
+	i := &v1beta1.ServiceInstance{}
+	i.Spec.ExternalID = "in-spec"
+	i.Status.ProvisionStatus, i.Status.DeprovisionStatus = v1beta1.Provisioned, v1beta1.DeprovisionRequired
+	i.Status.ExternalProperties = &v1beta1.ServiceInstancePropertiesState{ClusterServicePlanExternalID: "plan", ParameterChecksum: "theirs"}
+	edit(i)
+	return i
+}
+
+func TestRetiredChecksumIsRecognized(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason   string
+		edit     func(*v1beta1.ServiceInstance)
+		sum      string
+		changed  bool
+		retired  bool
+		checksum string
+	}{
+		"Same":    {reason: "of the same parameters", edit: func(*v1beta1.ServiceInstance) {}, sum: "theirs", checksum: "ours"},
+		"Changed": {reason: "they were changed since", edit: func(*v1beta1.ServiceInstance) {}, sum: "of others", changed: true, retired: true, checksum: "theirs"},
+		"None":    {reason: "none then and now", edit: func(i *v1beta1.ServiceInstance) { i.Status.ExternalProperties.ParameterChecksum = "" }, checksum: "ours"},
+		"Ours": {
+			reason: "a sum of ours is compared as such", sum: "theirs", changed: true, checksum: "theirs",
+			edit: func(i *v1beta1.ServiceInstance) { i.Status.ExternalProperties.PlanExternalID = "plan" },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			thing := OfInstance(ofRetired(tc.edit))
+			asked := &Ask{Sent: Sent{ParameterChecksum: "ours"}}
+			asked.PlanExternalID = "plan"
+			if thing.OfRetired() {
+				// As it is stored by a pass that cannot read the parameters.
+				stored := ofRetired(tc.edit)
+				stored.Status = thing.Record.InstanceStatus(stored.Status)
+				thing = OfInstance(stored)
+				assert.True(t, thing.OfRetired(), "what was not recognized is still to be")
+				thing.Recognize(asked, tc.sum)
+			}
+			assert.Equal(t, tc.retired, thing.OfRetired(), tc.reason)
+			assert.Equal(t, tc.changed, thing.Changes(asked).Parameters, tc.reason)
+			assert.Equal(t, tc.checksum, thing.Record.InstanceStatus(v1beta1.ServiceInstanceStatus{}).ExternalProperties.ParameterChecksum)
+		})
+	}
+}
+
+// The retired catalog stored no ID in status: every call names the one in spec.
+func TestRetiredIDIsTakenOver(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		status v1beta1.ServiceInstanceStatus
+		want   string
+	}{
+		"Provisioned":  {status: v1beta1.ServiceInstanceStatus{ProvisionStatus: v1beta1.Provisioned}, want: "in-spec"},
+		"Provisioning": {status: v1beta1.ServiceInstanceStatus{CurrentOperation: v1beta1.InstanceProvision, AsyncOpInProgress: true}, want: "in-spec"},
+		"Mitigating":   {status: v1beta1.ServiceInstanceStatus{OrphanMitigationInProgress: true}, want: "in-spec"},
+		"Failed":       {status: v1beta1.ServiceInstanceStatus{DeprovisionStatus: v1beta1.DeprovisionFailed}, want: "in-spec"},
+		"Other":        {status: v1beta1.ServiceInstanceStatus{CurrentOperation: v1beta1.InstanceUpdate, ExternalID: "in-status"}, want: "in-status"},
+		"New":          {want: ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			thing := OfInstance(ofRetired(func(i *v1beta1.ServiceInstance) { i.Status = tc.status }))
+			assert.Equal(t, tc.want, thing.Record.ID)
+		})
+	}
+}
