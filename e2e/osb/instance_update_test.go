@@ -1,6 +1,7 @@
 package osb_test
 
 import (
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -79,6 +80,26 @@ func TestFailedUpdateNeverLocks(t *testing.T) {
 	s.Ready(i)
 	assert.Equal(t, object{"size": 3.0}, s.only().Parameters)
 	s.end(i)
+}
+
+// A broker that answers 5xx may have made the change: who puts the spec back has it put back
+// at the broker as well.
+func TestUpdateThatFailedAndWasMade(t *testing.T) {
+	t.Parallel()
+	for _, code := range []int{500, 502, 503, 504} {
+		t.Run(strconv.Itoa(code), func(t *testing.T) {
+			t.Parallel()
+			s := newBrokerEnv(t)
+			i := s.provisioned(having(`{"size": 1}`))
+			s.broker.Next(osbtest.Update, osbtest.Status(code, `{}`).Acting())
+			s.Change(i, func() { i.Spec.Parameters = env.RawJSON(`{"size": 2}`) })
+			s.called(osbtest.Update, 1)
+			s.Change(i, func() { i.Spec.Parameters = env.RawJSON(`{"size": 1}`) })
+			s.Ready(i)
+			assert.Equal(t, object{"size": 1.0}, s.only().Parameters)
+			s.end(i)
+		})
+	}
 }
 
 // The broker says that an instance cannot be used after a failed update: that is

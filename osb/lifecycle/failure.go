@@ -78,9 +78,10 @@ func (c *call) conflicts(message string) Outcome {
 	return c.stop(reasonConflict, message+fmt.Sprintf("; there is something else under the ID %q", c.record.ID))
 }
 
-// notChanged judges why something was not changed. Nothing is undone, ever.
+// notChanged judges why something was not changed. Nothing is undone, ever. A broker that
+// answers 5xx may have made the change, as one that did not answer: it stays in doubt.
 func (c *call) notChanged(e *osb.Error, reason, message string) Outcome {
-	if refused(e) {
+	if refused(e) && e.StatusCode < statusInternalServerError {
 		c.restore()
 	}
 	if forGood(e) || e.Repeatable != nil && !*e.Repeatable {

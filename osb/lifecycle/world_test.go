@@ -198,13 +198,10 @@ func (w world) answersToChange(body string) []answer {
 	changed.body, begun.next = body, body
 	for _, name := range sorted(doubts) {
 		e := doubts[name]
-		all = append(all, fails(name, e, w))
-		if e.StatusCode < 500 { // a 5xx says that nothing was changed
-			all = append(all, fails(name+"Acted", e, changed))
-		}
+		all = append(all, fails(name, e, w), fails(name+"Acted", e, changed))
 	}
 	once := osb.Error{Kind: osb.BrokerFault, StatusCode: 500, Repeatable: new(false), Usable: new(false)}
-	return append(all, fails("NotRepeatable", once, w),
+	return append(all, fails("NotRepeatable", once, w), fails("NotRepeatableActed", once, changed),
 		fails("200Malformed", osb.Error{Kind: osb.BrokerFault, StatusCode: 200, Malformed: true}, changed),
 		succeeds("202", osb.Response{Async: true, Operation: new("")}, begun), succeeds("200", osb.Response{}, changed))
 }
