@@ -106,8 +106,8 @@ func instanceProperties(s *Sent) *v1beta1.ServiceInstancePropertiesState {
 		Parameters: s.Parameters, ParameterChecksum: s.ParameterChecksum, UserInfo: s.User, BrokerTarget: s.BrokerTarget,
 		MaintenanceVersion: s.MaintenanceVersion, ContextChecksum: s.ContextChecksum, UpdateRequests: s.UpdateRequests,
 	}
-	if s.Retired { // It is known by this until its sum is recognized.
-		p.PlanExternalID = ""
+	if s.Retired { // It is known by having none, until its sum is recognized.
+		p.BrokerTarget = v1beta1.BrokerTarget{}
 	}
 	if s.Cluster {
 		p.ClusterServicePlanExternalName, p.ClusterServicePlanExternalID = s.PlanName, s.PlanExternalID

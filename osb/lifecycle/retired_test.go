@@ -44,9 +44,12 @@ func TestRetiredChecksumIsRecognized(t *testing.T) {
 			if thing.OfRetired() {
 				// As it is stored by a pass that cannot read the parameters.
 				stored := ofRetired(tc.edit)
+				thing.Record.Accepted.ClassExternalID = "found in the catalog"
 				stored.Status = thing.Record.InstanceStatus(stored.Status)
 				thing = OfInstance(stored)
 				assert.True(t, thing.OfRetired(), "what was not recognized is still to be")
+				assert.Equal(t, v1beta1.BrokerTarget{}, stored.Status.ExternalProperties.BrokerTarget, "whole or not at all: bindings name it")
+				assert.Equal(t, "plan", thing.Record.Accepted.PlanExternalID)
 				thing.Recognize(asked, tc.sum)
 			}
 			assert.Equal(t, tc.retired, thing.OfRetired(), tc.reason)
