@@ -36,8 +36,7 @@ func Checksum(value any) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:]), nil
+	return sumOf(text), nil
 }
 
 // RetiredChecksum is the sum that the retired service catalog stored of the same parameters: of a text in which numbers are
@@ -57,6 +56,10 @@ func RetiredChecksum(parameters map[string]any) (string, error) {
 	if text, err = json.Marshal(floats); err != nil {
 		return "", fmt.Errorf("cannot encode parameters as JSON: %w", withoutValue(err))
 	}
+	return sumOf(text), nil
+}
+
+func sumOf(text []byte) string {
 	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:]), nil
+	return hex.EncodeToString(sum[:])
 }

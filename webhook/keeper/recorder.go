@@ -64,7 +64,7 @@ func classOf(namespace, name string) errand {
 // learnFirstRun is the errand after which the first run is known.
 var learnFirstRun = errand{}
 
-// newRecorder hears of all that a type's record and status depend on. What is there
+// newRecorder watches all that a type's record and status depend on. What is there
 // already arrives as added, so that every type is looked at once.
 func newRecorder(k *Keeper) *controllerSpec[errand] {
 	r := &recorder{

@@ -48,7 +48,7 @@ type policyKey struct {
 // A round is what the reporter does while something is due: there is one at a time.
 type round struct{}
 
-// newReporter hears of all that policies select, and of policies.
+// newReporter watches all that policies select, and policies.
 func newReporter(k *Keeper) *controllerSpec[round] {
 	r := &reporter{Keeper: k}
 	every := func(_ context.Context, q queue[round], _ ...client.Object) { r.want(q, due{every: true}) }

@@ -45,7 +45,7 @@ type slotter struct {
 	pauses map[string]time.Duration
 }
 
-// newSlotter hears of all that needs slots, and of all that says who does.
+// newSlotter watches all that needs slots, and all that says who does.
 func newSlotter(k *Keeper) *controllerSpec[string] {
 	s := &slotter{Keeper: k, pauses: map[string]time.Duration{}}
 	here := func(_ context.Context, q queue[string], versions ...client.Object) {

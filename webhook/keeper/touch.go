@@ -48,8 +48,8 @@ type toucher struct {
 	settles map[waiter]time.Time
 }
 
-// newToucher hears of everything that is waited for, and of instances and bindings that
-// wait. All that waits arrives as added, and is touched when everything is listened to: no
+// newToucher watches everything that is waited for, and instances and bindings that
+// wait. All that waits arrives as added, and is touched when everything is watched: no
 // change is missed from then on.
 func newToucher(k *Keeper) *controllerSpec[waiter] {
 	t := &toucher{Keeper: k, settles: map[waiter]time.Time{}}

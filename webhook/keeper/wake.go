@@ -2,7 +2,6 @@ package keeper
 
 import (
 	"context"
-
 	"slices"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
