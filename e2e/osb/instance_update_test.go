@@ -102,6 +102,29 @@ func TestUpdateThatFailedAndWasMade(t *testing.T) {
 	}
 }
 
+// An update that a broker goes on answering with 5xx keeps no new binding out.
+func TestFailingUpdateAndANewBinding(t *testing.T) {
+	t.Parallel()
+	s := newBindingEnv(t)
+	s.broker.On(func(c osbtest.Call) osbtest.Fault {
+		if c.Verb == osbtest.Update {
+			return osbtest.Status(500, `{}`)
+		}
+		return osbtest.Fault{}
+	})
+	s.Change(s.instance, func() { s.instance.Spec.Parameters = env.RawJSON(`{"size": 2}`) })
+	s.called(osbtest.Update, 1)
+	b := s.bound()
+	s.Get(s.instance)
+	assert.NotEqual(t, s.instance.Generation, s.instance.Status.ReconciledGeneration, "the broker refuses still")
+	s.broker.On(nil)
+	s.Ready(s.instance)
+	assert.Equal(t, object{"size": 2.0}, s.only().Parameters)
+	s.Delete(b)
+	s.Gone(b)
+	s.end(s.instance)
+}
+
 // The broker says that an instance cannot be used after a failed update: that is
 // recorded, and the next good update mends it.
 func TestUnusableAfterAFailedUpdate(t *testing.T) {

@@ -81,8 +81,11 @@ func (c *call) conflicts(message string) Outcome {
 // notChanged judges why something was not changed. Nothing is undone, ever. A broker that
 // answers 5xx may have made the change, as one that did not answer: it stays in doubt.
 func (c *call) notChanged(e *osb.Error, reason, message string) Outcome {
-	if refused(e) && e.StatusCode < statusInternalServerError {
-		c.restore()
+	if sent := c.record.InProgress; refused(e) {
+		c.restore() // The operation is over: new bindings need not wait for it.
+		if e.StatusCode >= statusInternalServerError {
+			c.record.InProgress = sent
+		}
 	}
 	if forGood(e) || e.Repeatable != nil && !*e.Repeatable {
 		return c.stop(reason, message)
