@@ -305,6 +305,10 @@ type ServiceInstancePropertiesState struct {
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:Pattern=`^([0-9a-f]{64})?$`
 	ParameterChecksum string `json:"parameterChecksum,omitempty"`
+	// RetiredChecksum says that ParameterChecksum was made by the retired
+	// catalog, from another text of the same parameters.
+	// +optional
+	RetiredChecksum bool `json:"retiredChecksum,omitempty"`
 	// UserInfo is the user whose request was sent.
 	// +optional
 	UserInfo *UserInfo `json:"userInfo,omitempty"`

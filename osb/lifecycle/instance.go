@@ -88,6 +88,7 @@ func sentOfInstance(p *v1beta1.ServiceInstancePropertiesState) *Sent {
 		BrokerTarget: p.BrokerTarget, PlanName: p.ServicePlanExternalName,
 		Parameters: p.Parameters, ParameterChecksum: p.ParameterChecksum, ContextChecksum: p.ContextChecksum,
 		MaintenanceVersion: p.MaintenanceVersion, UpdateRequests: p.UpdateRequests, User: p.UserInfo,
+		Retired: p.RetiredChecksum,
 	}
 	if p.ClusterServicePlanExternalID != "" {
 		s.Cluster, s.PlanName = true, p.ClusterServicePlanExternalName
@@ -105,9 +106,7 @@ func instanceProperties(s *Sent) *v1beta1.ServiceInstancePropertiesState {
 	p := &v1beta1.ServiceInstancePropertiesState{
 		Parameters: s.Parameters, ParameterChecksum: s.ParameterChecksum, UserInfo: s.User, BrokerTarget: s.BrokerTarget,
 		MaintenanceVersion: s.MaintenanceVersion, ContextChecksum: s.ContextChecksum, UpdateRequests: s.UpdateRequests,
-	}
-	if s.Retired { // It is known by having none, until its sum is recognized.
-		p.BrokerTarget = v1beta1.BrokerTarget{}
+		RetiredChecksum: s.Retired,
 	}
 	if s.Cluster {
 		p.ClusterServicePlanExternalName, p.ClusterServicePlanExternalID = s.PlanName, s.PlanExternalID

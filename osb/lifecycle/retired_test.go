@@ -48,8 +48,8 @@ func TestRetiredChecksumIsRecognized(t *testing.T) {
 				stored.Status = thing.Record.InstanceStatus(stored.Status)
 				thing = OfInstance(stored)
 				assert.True(t, thing.OfRetired(), "what was not recognized is still to be")
-				assert.Equal(t, v1beta1.BrokerTarget{}, stored.Status.ExternalProperties.BrokerTarget, "whole or not at all: bindings name it")
-				assert.Equal(t, "plan", thing.Record.Accepted.PlanExternalID)
+				target := v1beta1.BrokerTarget{ClassExternalID: "found in the catalog", PlanExternalID: "plan"}
+				assert.Equal(t, target, stored.Status.ExternalProperties.BrokerTarget, "whole: bindings, policies and deletion go by it")
 			}
 			thing.Recognize(asked, tc.sum)
 			assert.Equal(t, tc.retired, thing.OfRetired(), tc.reason)
