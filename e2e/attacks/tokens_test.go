@@ -2,7 +2,6 @@ package attacks_test
 
 import (
 	"encoding/base64"
-	"math"
 	"testing"
 	"time"
 
@@ -168,80 +167,6 @@ func TestStolenTokenOfTheController(t *testing.T) {
 	}}
 	forbidden(t, thief.Client().Create(t.Context(), secret), "the controller makes nothing in kube-system", "a Secret with an owner that is not there")
 	assert.NoError(t, client.IgnoreNotFound(e.Client().Delete(t.Context(), secret)))
-}
-
-// TestStolenTokenAndTheLeases: keeper and controllers make no Lease but their own, so that
-// nothing is elected by one of theirs, which no role can say; a ServiceAccount of another
-// product is not meant.
-func TestStolenTokenAndTheLeases(t *testing.T) {
-	t.Parallel()
-	e := env.New(t)
-	lease := func(name string) *coordinationv1.Lease {
-		return &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "defaultplan-system", Name: name}}
-	}
-	const east, dashboard = controllerUser + "-east", "system:serviceaccount:defaultplan-system:defaultplan-dashboard"
-	for _, user := range []string{east, dashboard} { // The others have what is shipped.
-		e.GrantClusterRole(user, "cluster-admin")
-	}
-	for user, own := range map[string]string{
-		keeperUser: "defaultplan-keeper", controllerUser: "defaultplan-controller", east: "defaultplan-controller-east",
-	} {
-		thief := e.As(user).Client()
-		for _, other := range []string{"defaultplan-keeper", "defaultplan-controller", own + "-2", "kube-scheduler"} {
-			if other != own {
-				forbidden(t, thief.Create(t.Context(), lease(other), client.DryRunAll), "the only Lease to create is "+own, other)
-			}
-		}
-		err := thief.Create(t.Context(), lease(own), client.DryRunAll)
-		assert.NoError(t, client.IgnoreAlreadyExists(err), own)
-	}
-	assert.NoError(t, e.As(dashboard).Client().Create(t.Context(), lease("dashboard-lock"), client.DryRunAll))
-}
-
-// TestStolenTokenAndItsLease: what a leader's token writes to the Lease of its name does not
-// outlive the token.
-func TestStolenTokenAndItsLease(t *testing.T) {
-	t.Parallel()
-	e := env.New(t)
-	own := "defaultplan-controller-" + e.Namespace
-	user := "system:serviceaccount:defaultplan-system:" + own
-	e.GrantClusterRole(user, "cluster-admin")
-	thief := e.As(user).Client()
-	const firstRun = "servicecatalog.k8s.io/first-run"
-	stored := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "defaultplan-system", Name: own}}
-	stored.Annotations = map[string]string{firstRun: "2026-11-25T18:45:11Z"}
-	stored.Spec.LeaseDurationSeconds = new(int32(60))
-	require.NoError(t, thief.Create(t.Context(), stored))
-	defer e.Delete(stored)
-
-	for name, tc := range map[string]struct {
-		edit func(*coordinationv1.Lease)
-		says string
-	}{
-		"Renewed":    {edit: func(l *coordinationv1.Lease) { l.Spec.RenewTime = new(metav1.NowMicro()) }},
-		"Released":   {edit: func(l *coordinationv1.Lease) { l.Spec = coordinationv1.LeaseSpec{LeaseDurationSeconds: new(int32(1))} }},
-		"For68Years": {edit: func(l *coordinationv1.Lease) { l.Spec.LeaseDurationSeconds = new(int32(math.MaxInt32)) }, says: "spec.leaseDurationSeconds of a leader is at most 60"},
-		"Owned": {edit: func(l *coordinationv1.Lease) {
-			l.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: "gone", UID: "gone"}}
-		}, says: "has no owner and no finalizer"},
-		"NeverDeleted":  {edit: func(l *coordinationv1.Lease) { l.Finalizers = []string{"example.com/stays"} }, says: "has no owner and no finalizer"},
-		"FirstRunLater": {edit: func(l *coordinationv1.Lease) { l.Annotations[firstRun] = "2099-01-01T00:00:00Z" }, says: firstRun + " is written once"},
-		"FirstRunGone":  {edit: func(l *coordinationv1.Lease) { l.Annotations = nil }, says: firstRun + " is written once"},
-	} {
-		changed := stored.DeepCopy()
-		tc.edit(changed)
-		err := thief.Update(t.Context(), changed, client.DryRunAll)
-		if tc.says == "" {
-			assert.NoError(t, err, name)
-			continue
-		}
-		forbidden(t, err, tc.says, name)
-	}
-
-	stored.Annotations[firstRun] = "no time"
-	require.NoError(t, e.Client().Update(t.Context(), stored))
-	stored.Annotations[firstRun] = "2026-11-25T19:00:00Z"
-	assert.NoError(t, thief.Update(t.Context(), stored, client.DryRunAll), "a keeper replaces what is no time")
 }
 
 // TestNothingIsBoundInKubeSystem: a binding whose Secret the controller could not make is
