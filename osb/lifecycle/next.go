@@ -229,10 +229,17 @@ func (t *Thing) nextChange(f *Facts) Decision {
 	}
 	changes := t.Changes(f.Ask)
 	switch {
-	case changes.Plan && !f.Ask.PlanUpdatable:
+	case t.leavesPlan(f.Ask) && !f.Ask.PlanUpdatable:
 		return t.stop(f, "PlanNotUpdatable", "the plan cannot be changed: its class or plan says so; put the stored plan back")
 	case !changes.Any():
 		return Decision{Step: Rest, Record: t.settled(f)}
 	}
 	return t.retryable(f, t.intend(f, Change, t.Record.Operation == Changing))
+}
+
+// leavesPlan says that another plan is asked for than the broker is known to have: the way back
+// to that one is open, also where an update of unknown outcome may have left it.
+func (t *Thing) leavesPlan(ask *Ask) bool {
+	has := t.Record.Accepted
+	return has != nil && has.PlanExternalID != ask.PlanExternalID
 }

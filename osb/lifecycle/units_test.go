@@ -157,6 +157,35 @@ func TestChanges(t *testing.T) {
 	assert.False(t, (&Thing{}).Changes(base()).Any(), "nothing is known of what is there")
 }
 
+// The way back to the plan in force is open, also where the catalog has closed it since and an
+// update of unknown outcome may have left the plan.
+func TestWayBackToThePlanInForce(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		asked string
+		step  Step
+		ready string
+	}{
+		"Back":    {asked: "plan", step: Change},
+		"Another": {asked: "third", step: Rest, ready: "PlanNotUpdatable"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			asked := ask("a")
+			accepted, sent := asked.Sent, asked.Sent
+			accepted.PlanExternalID, sent.PlanExternalID = "plan", "other"
+			asked.PlanExternalID, asked.PlanUpdatable = tc.asked, false
+			thing := Thing{Kind: Instance, Generation: 2, Record: Record{ID: "id", Exists: true, Accepted: &accepted, InProgress: &sent}}
+			d := Next(thing, Facts{Now: epoch, Ask: asked})
+			assert.Equal(t, tc.step, d.Step)
+			if tc.ready != "" {
+				ready, _ := v1beta1.FindCondition(d.Record.Conditions, v1beta1.ConditionReady)
+				assert.Equal(t, tc.ready, ready.Reason)
+			}
+		})
+	}
+}
+
 func TestWords(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, "ClassDefault", camel("class-default"))
