@@ -35,6 +35,9 @@ func OfInstance(i *v1beta1.ServiceInstance) Thing {
 		r.Owed = WasPaid
 	case v1beta1.DeprovisionNotRequired:
 	}
+	if i.Generation == s.ObservedGeneration {
+		r.takeOverRequests(i.Spec.UpdateRequests)
+	}
 	t := Thing{Kind: Instance, SpecID: i.Spec.ExternalID, Record: r}
 	t.describe(i)
 	t.takeOverID()
@@ -97,6 +100,17 @@ func sentOfInstance(p *v1beta1.ServiceInstancePropertiesState) *Sent {
 		s.PlanExternalID, s.Retired = p.ClusterServicePlanExternalID+p.ServicePlanExternalID, true
 	}
 	return s
+}
+
+// takeOverRequests has the requests for updates in a spec that the retired catalog acted on be
+// served ones: it recorded none, and nobody asks for a new version now. What a first pass has
+// stored names the class.
+func (r *Record) takeOverRequests(requests int64) {
+	for _, sent := range []*Sent{r.Accepted, r.InProgress} {
+		if sent != nil && sent.Retired && sent.ClassExternalID == "" {
+			sent.UpdateRequests = requests
+		}
+	}
 }
 
 func instanceProperties(s *Sent) *v1beta1.ServiceInstancePropertiesState {

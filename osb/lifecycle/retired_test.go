@@ -59,6 +59,50 @@ func TestRetiredChecksumIsRecognized(t *testing.T) {
 	}
 }
 
+// What was asked for under the retired catalog is not asked for again.
+func TestRetiredRequestsAreServed(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason   string
+		observed int64
+		want     Changes
+	}{
+		"Observed": {reason: "the retired catalog acted on them", observed: 2},
+		"New":      {reason: "it did not see them", observed: 1, want: Changes{Maintenance: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			i := ofRetired(func(i *v1beta1.ServiceInstance) {
+				i.Generation, i.Spec.UpdateRequests, i.Status.ObservedGeneration = 2, 3, tc.observed
+			})
+			asked := &Ask{Sent: Sent{ParameterChecksum: "theirs", MaintenanceVersion: "1.0.0", UpdateRequests: 3}}
+			asked.PlanExternalID = "plan"
+			thing := OfInstance(i)
+			assert.Equal(t, tc.want, thing.Changes(asked), tc.reason)
+			// A first pass stores what it took over; a later one takes nothing over.
+			thing.Record.Accepted.ClassExternalID = "class"
+			i.Status = thing.Record.InstanceStatus(i.Status)
+			i.Spec.UpdateRequests, i.Generation, i.Status.ObservedGeneration, asked.UpdateRequests = 4, 3, 3, 4
+			thing = OfInstance(i)
+			assert.True(t, thing.Changes(asked).Maintenance, "somebody asks now")
+		})
+	}
+}
+
+// An update of the retired catalog whose outcome is not known is recognized as well.
+func TestRetiredUpdateIsRecognized(t *testing.T) {
+	t.Parallel()
+	thing := OfInstance(ofRetired(func(i *v1beta1.ServiceInstance) {
+		i.Status.CurrentOperation = v1beta1.InstanceUpdate
+		i.Status.InProgressProperties = &v1beta1.ServiceInstancePropertiesState{ClusterServicePlanExternalID: "plan", ParameterChecksum: "theirs, later"}
+	}))
+	asked := &Ask{Sent: Sent{ParameterChecksum: "ours"}}
+	asked.PlanExternalID = "plan"
+	thing.Recognize(asked, "theirs, later")
+	assert.Equal(t, "ours", thing.Record.InProgress.ParameterChecksum)
+	assert.Equal(t, "theirs", thing.Record.Accepted.ParameterChecksum)
+}
+
 // The retired catalog stored no ID in status: every call names the one in spec.
 func TestRetiredIDIsTakenOver(t *testing.T) {
 	t.Parallel()
@@ -77,6 +121,19 @@ func TestRetiredIDIsTakenOver(t *testing.T) {
 			t.Parallel()
 			thing := OfInstance(ofRetired(func(i *v1beta1.ServiceInstance) { i.Status = tc.status }))
 			assert.Equal(t, tc.want, thing.Record.ID)
+		})
+	}
+	for name, status := range map[string]v1beta1.ServiceBindingStatus{
+		"Binding":   {CurrentOperation: v1beta1.BindingBind, AsyncOpInProgress: true},
+		"Unbinding": {CurrentOperation: v1beta1.BindingUnbind, AsyncOpInProgress: true, UnbindStatus: v1beta1.UnbindRequired},
+		"Bound":     {ExternalProperties: &v1beta1.ServiceBindingPropertiesState{}, UnbindStatus: v1beta1.UnbindRequired},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := &v1beta1.ServiceBinding{Status: status}
+			b.Spec.ExternalID = "in-spec"
+			thing := OfBinding(b)
+			assert.Equal(t, "in-spec", thing.Record.ID)
 		})
 	}
 }
