@@ -100,11 +100,13 @@ func (s *instanceSubject) denied(ctx context.Context, thing *lifecycle.Thing, as
 	return policyProblem(refused, planTitle(target), namespace), nil
 }
 
-// planSent says that the broker has the plan that is asked for, or was sent it and may have it.
+// planSent says that the broker has the plan that is asked for, or was sent it and may have it. A
+// change that it answered, whatever it did, is judged before it is sent again.
 func planSent(r *lifecycle.Record, ask *lifecycle.Ask) bool {
 	has, sent := r.Accepted, r.InProgress
+	answered := r.Exists && r.Operation == lifecycle.NoOperation
 	return r.Exists && has != nil && has.BrokerTarget == ask.BrokerTarget ||
-		sent != nil && sent.BrokerTarget == ask.BrokerTarget
+		sent != nil && !answered && sent.BrokerTarget == ask.BrokerTarget
 }
 
 // atAnotherBroker says that what is there is at another broker than the one that is asked for: the IDs of its plan say nothing.

@@ -60,7 +60,8 @@ func TestDeniedInstances(t *testing.T) {
 		"Has":              {reason: "what is there stays", policy: deny, thing: ofRecord(true, target("b", "plan-id"), v1beta1.BrokerTarget{})},
 		"HasAtAnother":     {reason: "attack: a broker of the attacker's own has the same IDs", policy: deny, thing: ofRecord(true, target("own", "plan-id"), v1beta1.BrokerTarget{}), says: denies},
 		"Changes":          {reason: "the plan is new to it", policy: deny, thing: ofRecord(true, target("b", "old-id"), v1beta1.BrokerTarget{}), says: denies},
-		"IsChanged":        {reason: "the broker may have it", policy: deny, thing: ofRecord(true, target("b", "old-id"), target("b", "plan-id"))},
+		"IsChanged":        {reason: "the broker may have it", policy: deny, thing: underWay(ofRecord(true, target("b", "old-id"), target("b", "plan-id")))},
+		"IsChangedAgain":   {reason: "it was answered by 503, and the policy is newer", policy: deny, thing: ofRecord(true, target("b", "old-id"), target("b", "plan-id")), says: denies},
 		"Sent":             {reason: "the broker may have made it", policy: deny, thing: ofRecord(false, v1beta1.BrokerTarget{}, target("b", "plan-id"))},
 		"SentToAnother":    {reason: "attack: a broker of the attacker's own was sent the same IDs", policy: deny, thing: ofRecord(false, v1beta1.BrokerTarget{}, target("own", "plan-id")), says: denies},
 		"AnotherPlanSent":  {reason: "it was asked for before", policy: deny, thing: ofRecord(false, v1beta1.BrokerTarget{}, target("b", "old-id")), says: denies},
@@ -85,6 +86,12 @@ func TestDeniedInstances(t *testing.T) {
 			assert.Contains(t, problem.Message, tc.says)
 		})
 	}
+}
+
+// underWay is an instance with an update that runs.
+func underWay(thing lifecycle.Thing) lifecycle.Thing {
+	thing.Record.Operation = lifecycle.Changing
+	return thing
 }
 
 // ofRecord is an instance that has, and was sent, what is not zero.
