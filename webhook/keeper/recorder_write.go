@@ -127,14 +127,13 @@ func isFinal(err error) bool {
 // tellFailure logs why an errand was not done. Refusals of other hooks and
 // outages pass, so only one that stays is an operator's matter.
 func (r *recorder) tellFailure(e errand, err error) {
+	log, message := r.options.Log.WithValues("type", e.at.String()), "service type not settled; to be tried again"
 	if e == learnFirstRun {
 		lease := r.options.Lease.LeaseMeta
-		logCause(r.options.Log.WithValues("lease", lease.Namespace+"/"+lease.Name), err, "first run not known; to be tried again")
-		return
+		log, message = r.options.Log.WithValues("lease", lease.Namespace+"/"+lease.Name), "first run not known; to be tried again"
 	}
-	log := r.options.Log.WithValues("type", e.at.String())
 	if r.limiter.NumRequeues(e)%stubborn != stubborn-1 {
 		log = log.V(1)
 	}
-	logCause(log, err, "service type not settled; to be tried again")
+	logCause(log, err, message)
 }
