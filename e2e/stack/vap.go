@@ -9,12 +9,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/uuid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
-
-// lastPolicy is the name of a policy that is created after others, and of the ConfigMap that
-// it refuses.
-const lastPolicy = "stack-last-policy"
 
 // InstallVAP applies the validating admission policies as shipped, and returns
 // when the API server enforces them.
@@ -29,6 +26,7 @@ func (s *Stack) InstallVAP(ctx context.Context) error {
 // stored: it reads them in the order in which they were written, so it has when it
 // enforces one that is created now.
 func (s *Stack) enforcesPolicies(ctx context.Context) (err error) {
+	lastPolicy := "stack-last-policy-" + string(uuid.NewUUID()) // it refuses the ConfigMap of that name
 	meta := metav1.ObjectMeta{Name: lastPolicy}
 	policy := &admissionregistrationv1.ValidatingAdmissionPolicy{ObjectMeta: meta, Spec: admissionregistrationv1.ValidatingAdmissionPolicySpec{
 		MatchConstraints: &admissionregistrationv1.MatchResources{ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{{
@@ -47,7 +45,7 @@ func (s *Stack) enforcesPolicies(ctx context.Context) (err error) {
 		if err := s.client.Create(ctx, object); err != nil {
 			return fmt.Errorf("cannot create the last policy: %w", err)
 		}
-		defer func() { err = errors.Join(err, s.client.Delete(ctx, object)) }()
+		defer func() { err = errors.Join(err, s.client.Delete(context.WithoutCancel(ctx), object)) }()
 	}
 	return Eventually(ctx, func() (bool, error) {
 		trial := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: lastPolicy}}
