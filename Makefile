@@ -22,7 +22,7 @@ E2E := $(patsubst %,./e2e/%,install ha osb svcat instances controllers claims qu
 LONG := ./e2e/races ./e2e/osb ./e2e/claims ./e2e/quotas ./e2e/svcat ./e2e/freshness ./e2e/instances
 LONG_TESTS := ^Test(DefaultsAreRaced|Crashes|Faults|NeverOver|RenderAndTheWebhookAgree|SwitchRace|APlanAndItsInstanceInOneFile|ADefaultInTheSameFile|ARecordedDefaultThatNoCacheHas|AfterASwitchReturned|ControllersFight)
 # The same for -short, which test-unit gives.
-REPEATED := ./webhook ./webhook/keeper ./resolve/policy ./resolve/quota ./merge ./osb/lifecycle ./osb/controller/relist
+REPEATED := ./webhook ./webhook/keeper/defaults ./resolve/policy ./resolve/quota ./merge ./osb/lifecycle ./osb/controller/relist
 REPEATED_TESTS := ^(FuzzAdmission|FuzzBindingAdmission|TestWhateverHappensATypeSettles|TestTwoKeepersSettleATypeToo|TestLaws|TestTransformLaws|TestNeverOverAndNeverUnder|TestRotationWalk|TestRealCatalogs)$$
 # Other supported releases of Kubernetes, the oldest first: those of each minor version
 # whose modules of staging a module proxy has whole. The core scenarios run on them.
@@ -169,7 +169,7 @@ bench: build ## Measure DESIGN.md section 9, as ratios in one run
 
 ##@ Keep
 .PHONY: generate
-generate: ## Write the generated files anew
+generate: ## Write the generated files
 	$(CONTROLLER_GEN) object paths=./api/...
 	$(CONTROLLER_GEN) crd paths=./api/... output:crd:dir=deploy/crds
 	$(CONTROLLER_GEN) webhook paths=./deploy output:webhook:dir=deploy/hooks

@@ -33,25 +33,91 @@ var (
 	// after a prompt, or as the last words of what a program says.
 	makeSpan = regexp.MustCompile("`make((?:\\s+[^`\\s]+)*)`")
 	makeLine = regexp.MustCompile(`(?m)^ {4,}(?:\$ |.*: )?make((?: [a-z][\w/-]*)+)`)
-	target   = regexp.MustCompile(`(?m)^([\w./ -]+):(?:[^=]|$)`)
+	// pathSpan is a code span that is a path: with a slash, or the name of a file in Go.
+	pathSpan = regexp.MustCompile("`([a-z][\\w.-]*(?:/[\\w./-]+|\\.go))`")
+	// oddWord is a word with a plainer one for it.
+	oddWord = regexp.MustCompile(`(?i)\b(?:whoever|anew|somebody|nobody)\b`)
+	target  = regexp.MustCompile(`(?m)^([\w./ -]+):(?:[^=]|$)`)
 )
 
-// TestDocumentsLeadSomewhere holds README.md and docs to their links, and to the targets
+// TestDocumentsLeadSomewhere holds the documents to their links, and to the targets
 // of the Makefile.
 func TestDocumentsLeadSomewhere(t *testing.T) {
 	t.Parallel()
 	root := os.DirFS(".")
-	documents := []string{"README.md"}
+	for _, name := range documents(t, root) {
+		assert.Empty(t, brokenIn(t, root, name), name)
+	}
+}
+
+// documents are the names of the pages: those of the root, and all of docs.
+func documents(t *testing.T, root fs.FS) []string {
+	t.Helper()
+	names := []string{"README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"}
 	require.NoError(t, fs.WalkDir(root, "docs", func(name string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() && path.Ext(name) == ".md" {
-			documents = append(documents, name)
+			names = append(names, name)
 		}
 		return err
 	}))
-	require.Greater(t, len(documents), 20, "the documents were found")
-	for _, name := range documents {
-		assert.Empty(t, brokenIn(t, root, name), name)
+	require.Greater(t, len(names), 20, "the documents were found")
+	return names
+}
+
+// TestReadmeIsAPage keeps README.md to what a visitor needs first.
+func TestReadmeIsAPage(t *testing.T) {
+	t.Parallel()
+	const most = 180
+	content, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	assert.LessOrEqual(t, strings.Count(string(content), "\n"), most, "move what another page can say")
+}
+
+// TestDocumentsUsePlainWords keeps words out that the documentation of Kubernetes does not
+// use. Code is what programs print. docs/api.md and docs/svcat.md are generated from
+// comments and from the help of flags.
+func TestDocumentsUsePlainWords(t *testing.T) {
+	t.Parallel()
+	root := os.DirFS(".")
+	for _, name := range documents(t, root) {
+		if name != "docs/api.md" && name != "docs/svcat.md" {
+			assert.Empty(t, oddWords(readDocument(t, root, name)), name)
+		}
 	}
+	assert.Equal(t, []string{"Whoever", "anew", "nobody"}, oddWords("Whoever asks\nanew, nobody's.\n\n    somebody\n\n`--nobody`, canewood"))
+}
+
+// oddWords are the words of a document's prose that are to be said otherwise.
+func oddWords(text string) []string {
+	var prose strings.Builder
+	for line := range strings.Lines(proseOf(text)) {
+		if !strings.HasPrefix(line, "    ") {
+			prose.WriteString(line)
+		}
+	}
+	return oddWord.FindAllString(prose.String(), -1)
+}
+
+// TestArchitectureNamesFilesThatExist holds docs/architecture.md to the tree: a path in a code
+// span is a file or a folder.
+func TestArchitectureNamesFilesThatExist(t *testing.T) {
+	t.Parallel()
+	root := os.DirFS(".")
+	page := readDocument(t, root, "docs/architecture.md")
+	assert.Empty(t, missingPaths(root, page))
+	assert.Equal(t, []string{"webhook/none.go", "none.go"}, missingPaths(root, "`webhook/none.go`, `docs_test.go`, `none.go`, `serviceType: mysql` and `svcat explain`"))
+	assert.Greater(t, len(pathSpan.FindAllString(page, -1)), 40, "the paths are found")
+}
+
+// missingPaths are the paths in code spans of a text that the tree does not have.
+func missingPaths(root fs.FS, text string) []string {
+	var missing []string
+	for _, match := range pathSpan.FindAllStringSubmatch(text, -1) {
+		if _, err := fs.Stat(root, match[1]); err != nil {
+			missing = append(missing, match[1])
+		}
+	}
+	return missing
 }
 
 // TestLinksCanBeBroken shows the law at work: which links are held to lead nowhere, and

@@ -103,8 +103,8 @@ func (t trust) amend(bundle []byte) []byte {
 	return encode(slices.Concat(t.must, t.may))
 }
 
-// carriedByAll says that every bundle holds the certificate. Where there is no bundle,
-// nobody asks for one.
+// carriedByAll says that every bundle holds the certificate. It is true if there is no
+// bundle.
 func carriedByAll(bundles [][]byte, cert *x509.Certificate) bool {
 	for _, bundle := range bundles {
 		if carried, _ := certificates(bundle); !holds(carried, cert) {

@@ -117,7 +117,7 @@ func TestWriteServingChangesAllAtOnce(t *testing.T) {
 			return
 		default:
 		}
-		// As a kubelet's mount: whoever opens the link reads one generation.
+		// As in a kubelet's mount: a reader that opens the link reads one generation.
 		generation, err := os.Readlink(filepath.Join(dir, "..data"))
 		require.NoError(t, err)
 		folder := filepath.Join(dir, generation)

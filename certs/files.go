@@ -65,8 +65,8 @@ func write(path string, content []byte, mode os.FileMode) error {
 	return nil
 }
 
-// link has name lead to target. One that does already stays: whoever watches the file
-// is not disturbed.
+// link makes name a symbolic link to target. A link that is correct already stays, so that
+// watchers of the file see no change.
 func link(dir, name, target string) error {
 	path := filepath.Join(dir, name)
 	if now, err := os.Readlink(path); err == nil && now == target {

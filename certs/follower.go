@@ -76,7 +76,7 @@ func (f *Follower) Start(ctx context.Context) error { return f.observer.run(ctx,
 func (f *Follower) round(ctx context.Context, from source) (time.Duration, error) {
 	o := f.options
 	now := o.Clock.Now()
-	var w world
+	var w snapshot
 	if err := w.configure(ctx, from, o.Configurations); err != nil {
 		return 0, f.readiness.waiting(err)
 	}
@@ -94,7 +94,7 @@ func (f *Follower) round(ctx context.Context, from source) (time.Duration, error
 
 // serve lays out the Secret's leaf, once it may be. If it may be later, unless something
 // changes, it says when. A Secret that holds none that can be served changes nothing.
-func (f *Follower) serve(w world, now time.Time) (later time.Time, err error) {
+func (f *Follower) serve(w snapshot, now time.Time) (later time.Time, err error) {
 	never := now.Add(longestPause)
 	leaf := Pair{Cert: w.seen.data[CertFile], Key: w.seen.data[KeyFile]}
 	offered := servingOf(leaf, w.seen.data[CAFile])

@@ -119,7 +119,7 @@ func TestAnAuthorityInUseStays(t *testing.T) {
 		require.NoError(t, k.follower.Check(nil))
 		clk.Step(DefaultPolicy(host).Overlap / 10)
 	}
-	var w world
+	var w snapshot
 	require.NoError(t, w.configure(t.Context(), k.live(), "hooks"))
 	assert.Len(t, carriedByAny(w.seen.bundles), 1, "once it is not in use, it leaves")
 }
@@ -211,7 +211,7 @@ func TestUpgradeTakesTheKeyOut(t *testing.T) {
 	for step := range 4 {
 		_, err := keeper.round(t.Context(), keeper.live())
 		require.NoError(t, err)
-		w := world{}
+		w := snapshot{}
 		require.NoError(t, w.configure(t.Context(), keeper.live(), "hooks"))
 		assert.True(t, carriedByAll(w.seen.bundles, old), "step %d: the old authority is trusted", step)
 		after := newFollower(client, t.TempDir(), logr.Discard())

@@ -87,7 +87,7 @@ func (a authority) issueLeaf(hosts []string, now time.Time, lifetime time.Durati
 		end = a.cert.NotAfter
 	}
 	leaf := template(now, end)
-	// No common name: it has room for 64 bytes, and nobody verifies it.
+	// No common name: it has room for 64 bytes, and clients do not verify it.
 	leaf.Subject = pkix.Name{Organization: []string{"defaultplan"}}
 	leaf.KeyUsage = x509.KeyUsageDigitalSignature
 	leaf.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}

@@ -20,9 +20,9 @@ type expiry struct {
 	notAfter *prometheus.Desc
 }
 
-// RegisterExpiry has the registry tell when the certificates of the serving directory
-// end: the leaf, and, where CAFile is there, the authority. Whoever wrote them: what
-// cannot be read is left out.
+// RegisterExpiry exports when the certificates of the serving directory expire: the leaf,
+// and, if CAFile exists, the authority. It does not matter which process wrote them; a file
+// that cannot be read is left out.
 func RegisterExpiry(registry prometheus.Registerer, dir string) {
 	registry.MustRegister(&expiry{dir: dir, notAfter: prometheus.NewDesc(notAfterName,
 		"When the certificate that this replica serves ends, and when its authority does, in seconds since 1970.", []string{"certificate"}, nil)})

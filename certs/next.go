@@ -58,7 +58,7 @@ func next(s seen, now time.Time, p Policy) (plan, error) {
 	also = slices.DeleteFunc(also, func(c *x509.Certificate) bool { return expired(c, now) })
 	do.trust.must = append([]*x509.Certificate{have.ca.cert}, also...)
 	do.again = earliest(dueOf(have.ca.cert), dueOf(have.leaf))
-	do.letLeave(have.leaving, s, now, p.Overlap)
+	do.retireCA(have.leaving, s, now, p.Overlap)
 	return do, nil
 }
 
@@ -93,9 +93,9 @@ func (do *plan) renewLeaf(have *state, why string, now time.Time, p Policy) erro
 	return nil
 }
 
-// letLeave keeps the list of what is leaving: what somebody else put into a bundle comes
-// on it, what has been forgotten everywhere goes.
-func (do *plan) letLeave(was []leaving, s seen, now time.Time, overlap time.Duration) {
+// retireCA maintains the list of certificates that are leaving: it adds what another writer
+// put into a bundle, and drops what no bundle carries any more.
+func (do *plan) retireCA(was []leaving, s seen, now time.Time, overlap time.Duration) {
 	carried := carriedByAny(s.bundles)
 	replaced := carriedByAll(s.bundles, do.trust.must[0])
 	var list []leaving
@@ -141,7 +141,8 @@ func (do *plan) stillTrust(one leaving, now time.Time, overlap time.Duration) {
 		return
 	}
 	do.again = earliest(do.again, one.until)
-	// Nobody needs it by then whose clock is a little behind: do not argue about it.
+	// By then no replica needs it, not even one whose clock is a little behind: leave the
+	// entry as it is.
 	if one.until.Sub(now) > overlap/2 {
 		do.trust.must = append(do.trust.must, one.cert)
 		return

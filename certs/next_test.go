@@ -115,7 +115,7 @@ func TestDamagesAreHealed(t *testing.T) {
 		"ClockForward":     {reason: "all has expired", after: 1000 * time.Hour, does: both, why: "it expired at 2026-05-02T18:00:00Z"},
 		"ClockBack":        {reason: "nothing is valid yet", after: -time.Hour, does: both, why: "it is not valid yet: a clock was wrong"},
 		"Emptied":          {reason: "as at first", edit: func(_ *testing.T, d map[string][]byte) { clear(d) }, does: both, why: "the Secret is empty"},
-		"CACertGone":       {reason: "nobody knows who signed", edit: func(_ *testing.T, d map[string][]byte) { delete(d, CAFile) }, does: both, why: "its certificate is missing or cannot be read"},
+		"CACertGone":       {reason: "it is unknown who signed", edit: func(_ *testing.T, d map[string][]byte) { delete(d, CAFile) }, does: both, why: "its certificate is missing or cannot be read"},
 		"CACertGarbage":    {reason: "as if it were gone", edit: func(_ *testing.T, d map[string][]byte) { d[CAFile] = garbage }, does: both, why: "its certificate is missing or cannot be read"},
 		"CAKeyGone":        {reason: "the next leaf could not be signed", edit: func(_ *testing.T, d map[string][]byte) { delete(d, caKeyFile) }, does: both, why: "its key is missing or is another's"},
 		"CAKeyOfAnother":   {reason: "as if it were gone", edit: func(t *testing.T, d map[string][]byte) { d[caKeyFile] = other(t, noon).CA.Key }, does: both, why: "its key is missing or is another's"},
@@ -123,13 +123,13 @@ func TestDamagesAreHealed(t *testing.T) {
 		"LeafGarbage":      {reason: "the authority is whole", edit: func(_ *testing.T, d map[string][]byte) { d[CertFile] = garbage }, does: leaf, why: "its certificate is missing or cannot be read"},
 		"LeafKeyGone":      {reason: "it cannot be served", edit: func(_ *testing.T, d map[string][]byte) { delete(d, KeyFile) }, does: leaf, why: "its key is missing or is another's"},
 		"LeafKeyOfAnother": {reason: "it cannot be served", edit: func(t *testing.T, d map[string][]byte) { d[KeyFile] = other(t, noon).Leaf.Key }, does: leaf, why: "its key is missing or is another's"},
-		"LeafOfAnother": {reason: "nobody trusts it", edit: func(t *testing.T, d map[string][]byte) {
+		"LeafOfAnother": {reason: "it is not trusted", edit: func(t *testing.T, d map[string][]byte) {
 			issued := other(t, noon)
 			d[CertFile], d[KeyFile] = issued.Leaf.Cert, issued.Leaf.Key
 		}, does: leaf, why: "another authority signed it"},
 		"Renamed":          {reason: "the API server asks for the name of the Service", hosts: []string{"new.ns.svc"}, does: leaf, why: `it is not for "new.ns.svc"`},
 		"LeavingGarbage":   {reason: "it is forgotten", edit: func(_ *testing.T, d map[string][]byte) { d[leavingFile] = garbage }},
-		"UnknownIsIgnored": {reason: "other keys are nobody's business", edit: func(_ *testing.T, d map[string][]byte) { d["else"] = garbage }},
+		"UnknownIsIgnored": {reason: "other keys do not matter", edit: func(_ *testing.T, d map[string][]byte) { d["else"] = garbage }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -179,7 +179,7 @@ func TestNamesOfBothAreKept(t *testing.T) {
 		assert.Empty(t, do.data)
 	}
 	s, _, _ = settle(t, s, noon.Add(2*time.Hour), quick)
-	assert.Equal(t, []string{host}, readState(s.data).leaf.DNSNames, "what nobody asks for goes with the next one")
+	assert.Equal(t, []string{host}, readState(s.data).leaf.DNSNames, "what is not requested goes with the next one")
 }
 
 // A change of the authority, from the first write to the last.
@@ -206,12 +206,12 @@ func TestAuthorityChange(t *testing.T) {
 		want   int // authorities in it after
 	}{
 		"Stays":            {reason: "the overlap lasts", after: 4 * time.Minute, bundle: s.bundles[0], want: 2},
-		"PutBack":          {reason: "somebody may serve a leaf of it yet", after: 4 * time.Minute, bundle: encode([]*x509.Certificate{fresh}), want: 2},
+		"PutBack":          {reason: "a replica may still serve a leaf of it", after: 4 * time.Minute, bundle: encode([]*x509.Certificate{fresh}), want: 2},
 		"NotPutBackLate":   {reason: "one whose clock is behind does not argue", after: 6 * time.Minute, bundle: encode([]*x509.Certificate{fresh}), want: 1},
 		"StaysToTheEnd":    {reason: "the overlap lasts", after: 10*time.Minute - time.Second, bundle: s.bundles[0], want: 2},
 		"Goes":             {reason: "the overlap is over", after: 10 * time.Minute, bundle: s.bundles[0], want: 1},
 		"GoesAgain":        {reason: "an older copy was applied", after: 15 * time.Minute, bundle: s.bundles[0], want: 1},
-		"Emptied":          {reason: "somebody wiped it", after: time.Minute, bundle: nil, want: 2},
+		"Emptied":          {reason: "it was emptied", after: time.Minute, bundle: nil, want: 2},
 		"EmptiedLater":     {reason: "as long as one lacks the new one, the old one is not let go", after: 11 * time.Minute, bundle: nil, want: 2},
 		"OnlyTheOldIsLeft": {reason: "an older copy was applied", after: time.Minute, bundle: encode([]*x509.Certificate{old}), want: 2},
 		"Garbage":          {reason: "the API server could not use it", after: time.Minute, bundle: append(slices.Clone(s.bundles[0]), "else"...), want: 2},
@@ -241,7 +241,7 @@ func TestTheOldGoesLast(t *testing.T) {
 	late := start.Add(time.Hour)
 	s, do, _ := settle(t, s, late, quick)
 	s = inject(s, do)
-	assert.True(t, carriedByAll(s.bundles, old), "nothing could be written for an hour: the overlap begins anew")
+	assert.True(t, carriedByAll(s.bundles, old), "nothing could be written for an hour: the overlap begins again")
 
 	s, do, _ = settle(t, s, late.Add(quick.Overlap), quick)
 	s = inject(s, do)

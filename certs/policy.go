@@ -11,12 +11,12 @@ type Policy struct {
 	// Hosts are the DNS names and IP addresses of the leaf; at least one.
 	Hosts []string
 	// CALifetime and LeafLifetime are how long an authority and a leaf are valid.
-	// Either is made anew when a third of that is left.
+	// Either is replaced when a third of that is left.
 	CALifetime, LeafLifetime time.Duration
 	// Settle is how long both hook configurations have carried a new authority before
 	// a leaf of it is served: every API server must have learned of it.
 	Settle time.Duration
-	// Overlap is how long what a new authority replaced, or what somebody else put
+	// Overlap is how long what a new authority replaced, or what another writer put
 	// into a configuration, stays trusted beside it. It is at least twice Settle.
 	Overlap time.Duration
 }
@@ -43,6 +43,6 @@ func (p Policy) Validate() error {
 	return errors.Join(errs...)
 }
 
-// lifeLeft is the part of a certificate's life, of so many, that is left when it is made
-// anew.
+// lifeLeft is the divisor of a certificate's lifetime: it is replaced when that part is
+// left.
 const lifeLeft = 3

@@ -15,7 +15,7 @@ func TestPolicyIsValidated(t *testing.T) {
 		edit   func(*Policy)
 		says   string
 	}{
-		"NoHost":         {reason: "a certificate is for somebody", edit: func(p *Policy) { p.Hosts = nil }, says: "no host"},
+		"NoHost":         {reason: "a certificate needs a host", edit: func(p *Policy) { p.Hosts = nil }, says: "no host"},
 		"NoLife":         {reason: "it would be renewed for ever", edit: func(p *Policy) { p.LeafLifetime = 0 }, says: "must be positive"},
 		"LeafOutlives":   {reason: "a leaf ends with its authority", edit: func(p *Policy) { p.CALifetime = time.Hour }, says: "no longer than the authority's"},
 		"ShortOverlap":   {reason: "the old would go before the new is served", edit: func(p *Policy) { p.Overlap = p.Settle }, says: "twice as long"},

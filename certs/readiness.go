@@ -21,7 +21,7 @@ func (r *readiness) check() error {
 }
 
 // judge notes whether the API server trusts what is served.
-func (r *readiness) judge(s serving, w world, now time.Time) {
+func (r *readiness) judge(s serving, w snapshot, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	before := s.ca != nil && r.trusts != nil && r.trusts.Equal(s.ca)

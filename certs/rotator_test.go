@@ -149,8 +149,8 @@ func soon(t *testing.T, is func() bool, what string) {
 	require.Eventually(t, is, 10*time.Second, 10*time.Millisecond, what)
 }
 
-// From an empty Secret to a certificate that both configurations trust; and again when
-// somebody wipes them, or makes one anew.
+// From an empty Secret to a certificate that both configurations trust; and again when the
+// bundles are emptied, or a configuration is recreated.
 func TestRotatorKeepsCertificates(t *testing.T) {
 	t.Parallel()
 	client := fake.NewClientset(emptyAuthority(), emptySecret(), mutatingHooks(), validatingHooks())
@@ -181,11 +181,11 @@ func TestRotatorKeepsCertificates(t *testing.T) {
 		return len(found.Webhooks) == 2
 	}
 	soon(t, filled, "what was wiped is filled")
-	assert.True(t, r.isReady(), "to be taken out of service would help nobody")
+	assert.True(t, r.isReady(), "taking it out of service would not help")
 	require.NoError(t, api.MutatingWebhookConfigurations().Delete(t.Context(), "hooks", metav1.DeleteOptions{}))
 	_, err = api.MutatingWebhookConfigurations().Create(t.Context(), mutatingHooks(), metav1.CreateOptions{})
 	require.NoError(t, err)
-	soon(t, filled, "what was made anew is filled")
+	soon(t, filled, "what was recreated is filled")
 
 	assert.InDelta(t, 1, testutil.ToFloat64(r.counts.rotations.WithLabelValues(theCA)), 0)
 	assert.InDelta(t, 1, testutil.ToFloat64(r.counts.rotations.WithLabelValues(theLeaf)), 0)
@@ -320,7 +320,7 @@ func TestNewRefusesABadPolicy(t *testing.T) {
 	require.ErrorContains(t, err, "cannot keep certificates: the certificate has no host")
 }
 
-// The metric is of the files, whoever wrote them.
+// The metric is of the files, no matter which process wrote them.
 func TestExpiryIsOfTheFiles(t *testing.T) {
 	t.Parallel()
 	dir, registry := t.TempDir(), prometheus.NewRegistry()

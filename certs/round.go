@@ -78,7 +78,7 @@ func (r *Rotator) remember(ctx context.Context, secret *corev1.Secret, data map[
 
 // heal is for as long as nothing can be remembered: every entry is to carry the authority
 // of what is served all the same, beside all that it carries. What is planned waits.
-func (r *Rotator) heal(ctx context.Context, w world) (err error) {
+func (r *Rotator) heal(ctx context.Context, w snapshot) (err error) {
 	if r.published.leaf == nil {
 		return nil
 	}

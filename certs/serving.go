@@ -51,7 +51,7 @@ var errNoLeaf = errors.New("there is no certificate to serve yet")
 // configuration is missing, or an entry carries something else. Once it has trusted it, only
 // an entry that carries other authorities counts: the keeper fills a bundle that was emptied,
 // and no other replica would do better until then.
-func (s serving) trusted(w world, before bool, now time.Time) error {
+func (s serving) trusted(w snapshot, before bool, now time.Time) error {
 	if s.leaf == nil {
 		return errNoLeaf
 	}

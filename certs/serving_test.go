@@ -46,7 +46,7 @@ func TestTakes(t *testing.T) {
 		want            bool
 	}{
 		"First":            {reason: "nothing is served yet", offered: fresh, since: never, want: true},
-		"Expired":          {reason: "nobody accepts it anyway", served: ended, offered: fresh, bundles: [][]byte{bundle(ended)}, since: never, want: true},
+		"Expired":          {reason: "it is not accepted anyway", served: ended, offered: fresh, bundles: [][]byte{bundle(ended)}, since: never, want: true},
 		"TheSame":          {reason: "it is served", served: fresh, offered: fresh, bundles: [][]byte{bundle(fresh)}, since: long},
 		"NotTrusted":       {reason: "the old one is still trusted", served: old, offered: fresh, bundles: [][]byte{bundle(old)}, since: never},
 		"NobodyIsTrusted":  {reason: "the bundle was emptied: what comes into it is not known yet", served: old, offered: fresh, bundles: [][]byte{nil}, since: never},
@@ -78,7 +78,7 @@ func TestServingOfRefuses(t *testing.T) {
 		"Nothing":      {reason: "the folder is empty"},
 		"KeyOfAnother": {reason: "no handshake would work", leaf: Pair{Cert: a.Leaf.Cert, Key: b.Leaf.Key}, ca: a.CA.Cert},
 		"CAOfAnother":  {reason: "who trusts the one does not trust the other", leaf: a.Leaf, ca: b.CA.Cert},
-		"NoCA":         {reason: "nobody knows who is to be trusted", leaf: a.Leaf},
+		"NoCA":         {reason: "it is unknown which authority to trust", leaf: a.Leaf},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -93,8 +93,8 @@ func TestTrusted(t *testing.T) {
 	own, foreign := servingFrom(t, noon, time.Hour), servingFrom(t, noon, time.Hour)
 	ours, theirs := encode([]*x509.Certificate{own.ca}), encode([]*x509.Certificate{foreign.ca})
 	both := append(append([]byte(nil), ours...), theirs...)
-	of := func(also []byte, missing []string, bundles ...[]byte) world {
-		w := world{seen: seen{also: also}, missing: missing, configurations: []configuration{{}}}
+	of := func(also []byte, missing []string, bundles ...[]byte) snapshot {
+		w := snapshot{seen: seen{also: also}, missing: missing, configurations: []configuration{{}}}
 		for _, bundle := range bundles {
 			w.configurations[0].entries = append(w.configurations[0].entries, entry{of: `Kind "hooks"`, name: "h", bundle: bundle})
 		}
@@ -103,7 +103,7 @@ func TestTrusted(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason string
 		served serving
-		world  world
+		world  snapshot
 		before bool
 		says   string
 	}{
@@ -115,7 +115,7 @@ func TestTrusted(t *testing.T) {
 		"AlsoLacks":     {reason: "the switch is not prepared yet", served: own, world: of(theirs, nil, ours), says: "trusted, too"},
 		"AlsoThere":     {reason: "the switch is prepared", served: own, world: of(theirs, nil, both)},
 		"EmptiedLater":  {reason: "it is better nowhere, and the keeper fills it", served: own, world: of(nil, nil, nil), before: true},
-		"DeletedLater":  {reason: "nobody asks", served: own, world: of(nil, []string{"x"}), before: true},
+		"DeletedLater":  {reason: "no configuration asks", served: own, world: of(nil, []string{"x"}), before: true},
 		"ReplacedLater": {reason: "another replica may serve what is trusted", served: own, world: of(nil, nil, theirs), before: true, says: "does not carry"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -45,7 +45,7 @@ func joined(authority, served map[string][]byte) map[string][]byte {
 
 // split is what to write into each Secret so that together they hold data, which is
 // planned, beside what they have.
-func (w *world) split(planned map[string][]byte) (authority, served map[string][]byte) {
+func (w *snapshot) split(planned map[string][]byte) (authority, served map[string][]byte) {
 	authority, served = map[string][]byte{}, map[string][]byte{}
 	for _, name := range []string{CAFile, caKeyFile, leavingFile} {
 		if content, ok := planned[name]; ok {
@@ -156,7 +156,7 @@ func ageWrong(cert *x509.Certificate, now time.Time) string {
 	return ""
 }
 
-// dueOf is when a certificate is to be made anew.
+// dueOf returns when a certificate is to be replaced.
 func dueOf(cert *x509.Certificate) time.Time {
 	life := cert.NotAfter.Sub(cert.NotBefore.Add(backdate))
 	return cert.NotAfter.Add(-life / lifeLeft)

@@ -27,7 +27,7 @@ func bindingPath(instanceID, bindingID string) string {
 // A query is a list of escaped pairs, in the order in which they are sent.
 type query []string
 
-// async is what every changing request begins with: whoever can wait, may.
+// async begins the query of every changing request: the broker may answer it asynchronously.
 func async() query { return query{"accepts_incomplete=true"} }
 
 // with adds a value unless it is empty.

@@ -88,8 +88,11 @@ func (a Authentication) scrubber() *strings.Replacer {
 		encoded = strings.TrimPrefix(a.header(), "Basic ")
 	}
 	for _, secret := range []string{encoded, a.Password, a.Token} {
-		if len(secret) >= shortestSecret {
-			pairs = append(pairs, secret, "(redacted)")
+		if len(secret) < shortestSecret {
+			continue
+		}
+		for _, form := range WrittenForms(secret) {
+			pairs = append(pairs, form, "(redacted)")
 		}
 	}
 	return strings.NewReplacer(pairs...)

@@ -57,7 +57,7 @@ func TestReadCatalog(t *testing.T) {
 			reason: "null is nothing, everywhere",
 			body: `{"services":[{"id":"s","name":null,"tags":null,"requires":null,"bindable":null,"metadata":null,"dashboard_client":null,"plans":[
 				{"id":"p","free":null,"bindable":null,"schemas":null,"maintenance_info":null,"maximum_polling_duration":null,"tags":null}]},{"plans":null}]}`,
-			services: []Service{{ID: "s", Plans: []Plan{{ID: "p"}}}, {}},
+			services: []Service{{ID: "s", Plans: []Plan{{ID: "p"}}}, {Index: 1}},
 		},
 		"Everything": {
 			reason: "every field is read, and no other is kept",
@@ -84,34 +84,53 @@ func TestReadCatalog(t *testing.T) {
 			reason: "what brokers write in place of a version is none",
 			body: `{"services":[{"plans":[{"id":"1","maintenance_info":{}},{"id":"2","maintenance_info":{"Version":"1.0.0"}},
 				{"id":"3","maintenance_info":{"public":{"a":1},"private":"x"}},{"id":"4","maintenance_info":{"version":""}}]}]}`,
-			services: []Service{{Plans: []Plan{{ID: "1"}, {ID: "2"}, {ID: "3"}, {ID: "4"}}}},
+			services: []Service{{Plans: []Plan{{ID: "1"}, {ID: "2", Index: 1}, {ID: "3", Index: 2}, {ID: "4", Index: 3}}}},
 		},
 		"Schemas": {
 			reason: "nulls in any place",
 			body: `{"services":[{"plans":[{"schemas":{}},{"schemas":{"service_instance":null,"service_binding":{"create":null}}},
 				{"schemas":{"service_instance":{"create":{"parameters":null},"update":{"parameters":{}}}}}]}]}`,
-			services: []Service{{Plans: []Plan{{}, {}, {Schemas: &Schemas{InstanceUpdate: json.RawMessage(`{}`)}}}}},
+			services: []Service{{Plans: []Plan{{}, {Index: 1}, {Index: 2, Schemas: &Schemas{InstanceUpdate: json.RawMessage(`{}`)}}}}},
 		},
 		"Numbers": {
 			reason: "a whole number, however it is written",
 			body: `{"services":[{"name":"s","plans":[{"maximum_polling_duration":60.0},{"maximum_polling_duration":6e1},{"id":"half","maximum_polling_duration":0.5},
 				{"maximum_polling_duration":"60"}]}]}`,
-			services: []Service{{Name: "s", Plans: []Plan{{MaximumPollingDuration: new(int64(60))}, {MaximumPollingDuration: new(int64(60))}}}},
+			services: []Service{{Name: "s", Plans: []Plan{{MaximumPollingDuration: new(int64(60))}, {Index: 1, MaximumPollingDuration: new(int64(60))}}}},
 			skipped: []Skip{
-				{"s", "half", "maximum_polling_duration is not a whole number"}, {"s", "plans[3]", "maximum_polling_duration is not a number"},
+				{"s", "plans[2]", "maximum_polling_duration is not a whole number"}, {"s", "plans[3]", "maximum_polling_duration is not a number"},
 			},
 		},
 		"Skipped": {
 			reason: "one wrong entry does not lose the others",
-			body: `{"services":[7,{"id":"a","name":"A\n\u202e!","bindable":"yes"},{"id":"b","tags":"x"},{"name":"c","plans":{}},{"name":5},
-				{"name":"d","plans":[null,{"name":"e","free":"no"},{"name":"f","schemas":{"service_instance":[]}},{"name":"g","metadata":"x"},{"id":"ok"}]}]}`,
-			services: []Service{{Name: "d", Plans: []Plan{{ID: "ok"}}}},
+			body: `{"services":[7,{"id":"a","name":"A\n\u202e!","bindable":"yes"},{"id":"b","bindable":1},{"name":"c","plans":{}},{"name":5},
+				{"name":"d","plans":[null,{"name":"e","free":"no"},{"id":"h","free":"no"},{"id":"ok"}]}]}`,
+			services: []Service{{Index: 5, Name: "d", Plans: []Plan{{Index: 3, ID: "ok"}}}},
 			skipped: []Skip{
-				{"services[0]", "", "it is not an object"}, {"A !", "", "bindable is neither true nor false"}, {"b", "", "tags is not a list of strings"},
+				{"services[0]", "", "it is not an object"}, {"A !", "", "bindable is neither true nor false"}, {"services[2]", "", "bindable is neither true nor false"},
 				{"c", "", "plans is not a list"}, {"services[4]", "", "name is not a string"},
 				{"d", "plans[0]", "it is not an object"}, {"d", "e", "free is neither true nor false"},
-				{"d", "f", "schemas.service_instance is not an object"}, {"d", "g", "metadata is not an object"},
+				{"d", "plans[2]", "free is neither true nor false"},
 			},
+		},
+		"Hints": {
+			reason: "what nothing hangs on is left out by itself",
+			body: `{"services":[{"id":"s","name":"S","description":7,"tags":["a",1],"requires":"x","bindable":true,"metadata":[],"plans":[
+				{"id":"p","name":"P","description":{},"tags":{},"metadata":"x","maintenance_info":{"version":"1.0.0","description":1},
+				"schemas":{"service_instance":{"create":1,"update":{"parameters":{}}},"service_binding":[]}},{"id":"q","name":"Q","schemas":[]}]}]}`,
+			services: []Service{{
+				ID: "s", Name: "S", Bindable: true, LeftOut: []LeftOut{
+					{"description", "is not a string"}, {"tags", "is not a list of strings"},
+					{"requires", "is not a list of strings"}, {"metadata", "is not an object"},
+				},
+				Plans: []Plan{{
+					ID: "p", Name: "P", MaintenanceInfo: &MaintenanceInfo{Version: "1.0.0"}, Schemas: &Schemas{InstanceUpdate: json.RawMessage(`{}`)}, LeftOut: []LeftOut{
+						{"description", "is not a string"}, {"tags", "is not a list of strings"}, {"metadata", "is not an object"},
+						{"schemas.service_binding", "is not an object"}, {"schemas.service_instance.create", "is not an object"},
+						{"maintenance_info.description", "is not a string"},
+					},
+				}, {Index: 1, ID: "q", Name: "Q", LeftOut: []LeftOut{{"schemas", "is not an object"}}}},
+			}},
 		},
 		"Twice": {
 			reason: "of a field twice, the last; of other cases, none",

@@ -106,6 +106,8 @@ func tellConnection(err error) string {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
 		errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return "the connection was cut"
+	case strings.HasSuffix(err.Error(), "TLS handshake timeout"):
+		return fmt.Sprintf("no TLS handshake within %s", handshakeTimeout)
 	case strings.Contains(err.Error(), "server response headers exceeded"):
 		return "the headers of the answer are too long"
 	case strings.Contains(err.Error(), "invalid proxy"):

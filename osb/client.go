@@ -93,23 +93,23 @@ func (k call) lawful() error {
 }
 
 // send makes the request and returns its answer if the status means success.
-func (c *Client) send(ctx context.Context, k call) (*answer, error) {
+func (c *Client) send(ctx context.Context, k call) (*httpResponse, error) {
 	a, err := c.exchange(ctx, k)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.judge(); err != nil {
+	if err := a.validate(); err != nil {
 		return nil, err
 	}
 	return a, nil
 }
 
 // exchange makes the request and returns its answer, whatever that is.
-func (c *Client) exchange(ctx context.Context, k call) (*answer, error) {
+func (c *Client) exchange(ctx context.Context, k call) (*httpResponse, error) {
 	failed := &Error{Kind: NeverSent, Operation: k.operation, RequestID: or(c.newRequestID(), uuid.NewString())}
 	own, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	left := departure{}
+	left := sentTracker{}
 	request, err := c.request(left.watch(own), k, failed.RequestID)
 	if err != nil {
 		failed.Cause = err
@@ -127,8 +127,9 @@ func (c *Client) exchange(ctx context.Context, k call) (*answer, error) {
 		failed.Kind, failed.StatusCode, failed.Cause = MaybeReceived, response.StatusCode, c.because(ctx, err)
 		return nil, failed
 	}
-	a := &answer{
-		call: k, status: response.StatusCode, body: body, etag: response.Header.Get("ETag"),
+	a := &httpResponse{
+		call: k, status: response.StatusCode, body: body,
+		contentType: response.Header.Get("Content-Type"), etag: response.Header.Get("ETag"),
 		wait: retryAfter(response.Header, c.now()), requestID: failed.RequestID, scrub: c.scrub,
 	}
 	if a.tooLarge = limit.exceeds(body); a.tooLarge != "" {
@@ -172,8 +173,8 @@ func (c *Client) request(ctx context.Context, k call, requestID string) (*http.R
 	return request, nil
 }
 
-// encode is the body to send. A bytes.Reader lets net/http begin anew on another
-// connection where nothing was written to the first.
+// encode returns the body to send. A bytes.Reader lets net/http start over on another
+// connection if nothing was written to the first.
 func (k call) encode() (io.Reader, error) {
 	if k.body == nil {
 		return http.NoBody, nil

@@ -131,3 +131,11 @@ func TestBound(t *testing.T) {
 	assert.Equal(t, int64(5), bound(5, 7))
 	assert.Equal(t, int64(1<<30), bound(math.MaxInt64, 7), "one byte more is read to see that there are more")
 }
+
+// TestScrubberKnowsHowSecretsAreWritten: a broker may echo a password in another way than it was sent.
+func TestScrubberKnowsHowSecretsAreWritten(t *testing.T) {
+	scrub := Authentication{Username: "bob", Password: `Pa55/Wörd&"9x`}.scrubber()
+	for _, echo := range []string{`Pa55/Wörd&"9x`, `Pa55/Wörd&\"9x`, `Pa55\/Wörd&\"9x`, `Pa55/W\u00f6rd&\"9x`, `Pa55/Wörd\u0026\"9x`, "Pa55/Wörd&amp;&#34;9x"} {
+		assert.Equal(t, "who is bob:(redacted)?", scrub.Replace("who is bob:"+echo+"?"))
+	}
+}

@@ -17,7 +17,7 @@ func binding(body *reading) *Binding {
 		ExpiresAt:       moment(hint[string](metadata, "expires_at")),
 		RenewBefore:     moment(hint[string](metadata, "renew_before")),
 	}
-	if body.list("volume_mounts") != nil {
+	if len(body.list("volume_mounts")) > 0 {
 		read.VolumeMounts = body.raw("volume_mounts")
 	}
 	if !read.ExpiresAt.IsZero() && read.RenewBefore.After(read.ExpiresAt) {
@@ -27,7 +27,7 @@ func binding(body *reading) *Binding {
 }
 
 // fetchedBinding reads a binding that was fetched, which may have its parameters.
-func (a *answer) fetchedBinding() (*Binding, error) {
+func (a *httpResponse) fetchedBinding() (*Binding, error) {
 	body := a.open()
 	read := binding(body)
 	read.Parameters = body.rawObject("parameters")

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -57,7 +58,7 @@ func begin(connection net.Conn, text string) {
 	_, _ = io.WriteString(connection, text)
 }
 
-// closedPort is an address that nobody listens at.
+// closedPort is an address without a listener.
 func closedPort(t *testing.T) string {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -284,6 +285,47 @@ func TestContexts(t *testing.T) {
 	assert.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
+// TestTimeoutsSayHowLong: each timeout has its own words and its own time.
+func TestTimeoutsSayHowLong(t *testing.T) {
+	t.Parallel()
+	silent := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		ours, theirs := net.Pipe()
+		go hang(theirs)
+		context.AfterFunc(ctx, func() { _ = theirs.Close() })
+		return ours, nil
+	}
+	late := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		select {
+		case <-time.After(10 * time.Second):
+			return nil, &net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded}
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	for name, tc := range map[string]struct {
+		url     string
+		dial    func(context.Context, string, string) (net.Conn, error)
+		timeout time.Duration
+		want    string
+	}{
+		"Dial":      {"https://broker", late, time.Minute, "no connection within 10s"},
+		"Handshake": {"https://broker", silent, time.Minute, "no TLS handshake within 10s"},
+		"Answer":    {"http://broker", silent, time.Minute, "no answer within 1m0s"},
+		"Short":     {"https://broker", late, 5 * time.Second, "no answer within 5s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				client, err := New(Config{URL: tc.url, Dial: tc.dial, Timeout: tc.timeout, Direct: true})
+				require.NoError(t, err)
+				_, err = client.Catalog(t.Context(), "")
+				assert.ErrorContains(t, err, tc.want)
+				client.Close()
+			})
+		})
+	}
+}
+
 // TestNothingIsSentTwice: the broker answers the first request of a connection and cuts
 // the connection at the second, as one does whose keep-alive ends. net/http would
 // like to repeat what it takes for idempotent.
@@ -325,7 +367,7 @@ func TestNothingIsSentTwice(t *testing.T) {
 // nothing left.
 func TestNewConnectionFails(t *testing.T) {
 	t.Parallel()
-	left := departure{}
+	left := sentTracker{}
 	ctx := left.watch(t.Context())
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()

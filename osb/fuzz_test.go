@@ -60,7 +60,7 @@ func plansOf(catalog *reading) int {
 	count := 0
 	for _, raw := range catalog.list("services") {
 		entry := open(raw)
-		if entry.service(); *entry.wrong == "" {
+		if entry.service(0); *entry.wrong == "" {
 			count += len(entry.list("plans"))
 		}
 	}
@@ -81,8 +81,8 @@ func FuzzReply(f *testing.F) {
 	scrub := Authentication{Token: "s3cret"}.scrubber()
 	f.Fuzz(func(t *testing.T, status uint16, body []byte) {
 		for _, good := range [][]int{created, changed, fetched} {
-			a := &answer{call: call{good: good, absent: Gone}, status: int(status), body: body, scrub: scrub}
-			if err := a.judge(); err != nil {
+			a := &httpResponse{call: call{good: good, absent: Gone}, status: int(status), body: body, scrub: scrub}
+			if err := a.validate(); err != nil {
 				lawfulError(t, err, false)
 				continue
 			}
@@ -91,7 +91,7 @@ func FuzzReply(f *testing.F) {
 	})
 }
 
-func readAll(t *testing.T, a *answer) {
+func readAll(t *testing.T, a *httpResponse) {
 	t.Helper()
 	readers := []func() (*Response, error){a.response, a.bound, a.deleted}
 	for _, read := range readers {

@@ -9,7 +9,7 @@ import (
 
 // catalog reads a catalog. One without "services" is refused: what answers {} is no
 // broker, and to take it for an empty catalog would remove every plan.
-func (a *answer) catalog() (*Catalog, error) {
+func (a *httpResponse) catalog() (*Catalog, error) {
 	body := a.open()
 	catalog := readCatalog(body, a.limit.plans, a.scrub)
 	catalog.Size = len(a.body)
@@ -46,7 +46,7 @@ func readCatalog(body *reading, most int, scrub *strings.Replacer) *Catalog {
 	}
 	for index, raw := range services {
 		entry := open(raw)
-		service := entry.service()
+		service := entry.service(index)
 		named := sync.OnceValue(func() string { return entry.name("services", index, scrub) })
 		if *entry.wrong != "" {
 			catalog.skip(named(), "", *entry.wrong)
@@ -58,7 +58,7 @@ func readCatalog(body *reading, most int, scrub *strings.Replacer) *Catalog {
 		}
 		for index, raw := range all {
 			variant := open(raw)
-			plan := variant.plan()
+			plan := variant.plan(index)
 			if *variant.wrong != "" {
 				catalog.skip(named(), variant.name("plans", index, scrub), *variant.wrong)
 				continue
@@ -80,49 +80,50 @@ func (c *Catalog) skip(service, plan, reason string) {
 // longestScrubbed is how much of a name is looked at, which may be megabytes.
 const longestScrubbed = 64 * maxName
 
-// name is how people find an entry: by its name, its ID, or where it stands. A secret is
-// looked for in what is shown, and in a bit more of it than is.
+// name is how people find an entry: by its name, or where it stands. A secret is looked for
+// in what is shown, and in a bit more of it than is.
 func (r *reading) name(list string, index int, scrub *strings.Replacer) string {
-	for _, key := range []string{"name", "id"} {
-		if text := printable(scrub.Replace(printable(hint[string](r, key), longestScrubbed)), maxName); text != "" {
-			return text
-		}
+	if text := printable(scrub.Replace(printable(hint[string](r, "name"), longestScrubbed)), maxName); text != "" {
+		return text
 	}
 	return fmt.Sprintf("%s[%d]", list, index)
 }
 
 // service reads an offering, but for its plans.
-func (r *reading) service() Service {
+func (r *reading) service(index int) Service {
 	r.list("plans")
-	return Service{
-		ID: r.text("id"), Name: r.text("name"), Description: r.text("description"),
-		Tags: r.texts("tags"), Requires: r.texts("requires"), Bindable: r.flag("bindable"),
+	s := Service{
+		Index: index, ID: r.text("id"), Name: r.text("name"), Bindable: r.flag("bindable"),
 		InstancesRetrievable: r.flag("instances_retrievable"), BindingsRetrievable: r.flag("bindings_retrievable"),
 		AllowContextUpdates: r.flag("allow_context_updates"), PlanUpdatable: r.flag("plan_updateable"),
-		Metadata: r.rawObject("metadata"),
 	}
+	hints := r.optional(&s.LeftOut)
+	s.Description, s.Tags, s.Requires, s.Metadata = hints.text("description"), hints.texts("tags"), hints.texts("requires"), hints.rawObject("metadata")
+	return s
 }
 
-func (r *reading) plan() Plan {
-	return Plan{
-		ID: r.text("id"), Name: r.text("name"), Description: r.text("description"),
-		Tags: r.texts("tags"), Metadata: r.rawObject("metadata"),
+func (r *reading) plan(index int) Plan {
+	p := Plan{
+		Index: index, ID: r.text("id"), Name: r.text("name"),
 		Free: r.flagPointer("free"), Bindable: r.flagPointer("bindable"),
 		PlanUpdatable: r.flagPointer("plan_updateable"), BindingRotatable: r.flagPointer("binding_rotatable"),
-		Schemas: r.schemas(), MaximumPollingDuration: r.whole("maximum_polling_duration"),
-		MaintenanceInfo: r.maintenanceInfo(),
+		MaximumPollingDuration: r.whole("maximum_polling_duration"),
 	}
+	hints := r.optional(&p.LeftOut)
+	p.Description, p.Tags, p.Metadata = hints.text("description"), hints.texts("tags"), hints.rawObject("metadata")
+	p.Schemas, p.MaintenanceInfo = hints.schemas(), r.maintenanceInfo(&p.LeftOut)
+	return p
 }
 
 // maintenanceInfo is nil without a version: what brokerapi writes in its place
 // ("Version", "public") means nothing, and must not be sent back.
-func (r *reading) maintenanceInfo() *MaintenanceInfo {
+func (r *reading) maintenanceInfo(leftOut *[]LeftOut) *MaintenanceInfo {
 	info := r.inside("maintenance_info")
 	version := info.text("version")
 	if version == "" {
 		return nil
 	}
-	return &MaintenanceInfo{Version: version, Description: info.text("description")}
+	return &MaintenanceInfo{Version: version, Description: info.optional(leftOut).text("description")}
 }
 
 // schemas is nil where no schema was given.

@@ -15,18 +15,27 @@ type reading struct {
 	path   string
 	// wrong is shared with the readings inside: "metadata.labels is not an object".
 	wrong *string
+	// leftOut is set where a field of a wrong type is left out and told here instead, and
+	// shared like wrong.
+	leftOut *[]LeftOut
 }
 
-// open begins to read a body. Brokers on Windows put a byte order mark before it.
+// byteOrderMark is what brokers on Windows put before a body.
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// notJSON is what is wrong of a body that is none.
+const notJSON = "it is not JSON"
+
+// open begins to read a body.
 func open(body []byte) *reading {
 	wrong := ""
 	r := &reading{wrong: &wrong}
-	body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))
+	body = bytes.TrimPrefix(body, byteOrderMark)
 	switch err := json.Unmarshal(body, &r.fields); {
 	case len(bytes.TrimSpace(body)) == 0:
 		wrong = "it is empty"
 	case !json.Valid(body):
-		wrong = "it is not JSON"
+		wrong = notJSON
 	case err != nil || r.fields == nil:
 		wrong = "it is not an object"
 	}
@@ -50,8 +59,17 @@ func values(text []byte, enough int) int {
 	return count
 }
 
+// optional reads fields that can be left out: what is wrong with them is told in the list.
+func (r *reading) optional(leftOut *[]LeftOut) *reading {
+	return &reading{fields: r.fields, path: r.path, wrong: r.wrong, leftOut: leftOut}
+}
+
 // blame remembers what is wrong, unless something was before.
 func (r *reading) blame(key, what string) {
+	if r.leftOut != nil {
+		*r.leftOut = append(*r.leftOut, LeftOut{r.path + key, what})
+		return
+	}
 	if *r.wrong == "" {
 		*r.wrong = r.path + key + " " + what
 	}
@@ -126,7 +144,7 @@ func (r *reading) rawObject(key string) json.RawMessage {
 
 // inside reads the object in a field; it has no fields where there is none.
 func (r *reading) inside(key string) *reading {
-	return &reading{fields: r.rawMap(key), path: r.path + key + ".", wrong: r.wrong}
+	return &reading{fields: r.rawMap(key), path: r.path + key + ".", wrong: r.wrong, leftOut: r.leftOut}
 }
 
 // scalars is an object's entries of strings, numbers and booleans, as texts; others

@@ -1,6 +1,7 @@
 package osb
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"unicode/utf8"
@@ -10,7 +11,7 @@ import (
 const maxOperation = 10_000
 
 // lawfully is the value if the body that it was read from is as the specification says.
-func lawfully[T any](a *answer, body *reading, value *T) (*T, error) {
+func lawfully[T any](a *httpResponse, body *reading, value *T) (*T, error) {
 	if err := a.lawful(body); err != nil {
 		return nil, err
 	}
@@ -18,7 +19,7 @@ func lawfully[T any](a *answer, body *reading, value *T) (*T, error) {
 }
 
 // response reads the answer to a provision or an update.
-func (a *answer) response() (*Response, error) {
+func (a *httpResponse) response() (*Response, error) {
 	body := a.open()
 	metadata := body.inside("metadata")
 	return lawfully(a, body, &Response{
@@ -31,7 +32,7 @@ func (a *answer) response() (*Response, error) {
 
 // bound reads the answer to a bind. A 202 holds nothing but the key, whatever else
 // it holds.
-func (a *answer) bound() (*Response, error) {
+func (a *httpResponse) bound() (*Response, error) {
 	body := a.open()
 	response := &Response{
 		Async: a.status == http.StatusAccepted, Created: a.status == http.StatusCreated,
@@ -44,19 +45,24 @@ func (a *answer) bound() (*Response, error) {
 }
 
 // deleted reads the answer to a deprovision or an unbind. A 200 says all by itself:
-// real brokers answer nothing, or a word, where a JSON object belongs.
-func (a *answer) deleted() (*Response, error) {
+// real brokers answer nothing, or a word, where a JSON object belongs. Markup is
+// something else's answer, and what begins as JSON and is none was not sent to its end; the header
+// alone says nothing, for frameworks call a word HTML.
+func (a *httpResponse) deleted() (*Response, error) {
+	body := a.open()
 	if a.status == http.StatusOK {
+		if a.begins("<") || a.beginsJSON() && !json.Valid(a.text()) {
+			return nil, a.lawful(body)
+		}
 		return &Response{RetryAfter: a.wait}, nil
 	}
-	body := a.open()
 	return lawfully(a, body, &Response{
 		Async: a.status == http.StatusAccepted, Operation: operationKey(body), RetryAfter: a.wait,
 	})
 }
 
 // instance reads an instance that was fetched.
-func (a *answer) instance() (*Instance, error) {
+func (a *httpResponse) instance() (*Instance, error) {
 	body := a.open()
 	metadata := body.inside("metadata")
 	return lawfully(a, body, &Instance{
@@ -68,7 +74,7 @@ func (a *answer) instance() (*Instance, error) {
 }
 
 // lastOperation reads how an operation goes.
-func (a *answer) lastOperation() (*LastOperation, error) {
+func (a *httpResponse) lastOperation() (*LastOperation, error) {
 	body := a.open()
 	operation := &LastOperation{
 		State: OperationState(body.text("state")), Description: a.description(body), RetryAfter: a.wait,

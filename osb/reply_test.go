@@ -40,6 +40,9 @@ func TestResponses(t *testing.T) {
 		},
 		"NoKey":    {reason: "a key is not required", status: 202, body: `{"operation":null}`, call: provision, want: Response{Async: true}},
 		"EmptyKey": {reason: "an empty key is one", status: 202, body: `{"operation":""}`, call: unbind, want: Response{Async: true, Operation: new("")}},
+		"BoundToNothing": {
+			reason: "an empty list mounts nothing", status: 201, body: `{"volume_mounts":[]}`, call: bind, want: Response{Created: true, Binding: &Binding{}},
+		},
 		"Bound": {
 			reason: "numbers in credentials keep their text; odd ports and times lose nothing else",
 			status: 201, body: `{"credentials":{"port":5432.0,"big":12345678901234567890,"deep":{"a":[1]}},"syslog_drain_url":"syslog://s",
@@ -120,7 +123,7 @@ func TestUnlawfulBodies(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := &answer{status: 201, body: []byte(test.body)}
+			a := &httpResponse{status: 201, body: []byte(test.body)}
 			_, err := a.bound()
 			failed := failure(t, err)
 			assert.Equal(t, test.want, failed.Unlawful, test.reason)

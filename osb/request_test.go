@@ -21,7 +21,7 @@ func TestRequests(t *testing.T) {
 		anonymous                 bool
 	}{
 		"Catalog": {
-			reason: "nobody caused it, so no user is named",
+			reason: "no user caused it, so none is named",
 			method: "GET", uri: "/prefix/v2/catalog", anonymous: true,
 		},
 		"Provision": {
@@ -210,7 +210,7 @@ func TestUnlawfulRequests(t *testing.T) {
 		"NoOrganization":   {"brokers answer 400", func(r *ProvisionRequest) { r.Organization = "" }, "cannot provision: the organization is empty"},
 		"NoSpace":          {"brokers answer 400", func(r *ProvisionRequest) { r.Space = "" }, "cannot provision: the space is empty"},
 		"ParametersList":   {"an object or nothing", func(r *ProvisionRequest) { r.Parameters = json.RawMessage(`["s3cret"]`) }, "cannot provision: the parameters are not a JSON object"},
-		"ParametersBroken": {"and their text is told to nobody", func(r *ProvisionRequest) { r.Parameters = json.RawMessage(`{s3cret}`) }, "cannot provision: the context or the parameters are not lawful JSON"},
+		"ParametersBroken": {"and their text is not disclosed", func(r *ProvisionRequest) { r.Parameters = json.RawMessage(`{s3cret}`) }, "cannot provision: the context or the parameters are not lawful JSON"},
 		"ContextOdd":       {"nor is the context's", func(r *ProvisionRequest) { r.Context = map[string]any{"s3cret": func() {}} }, "cannot provision: the context or the parameters are not lawful JSON"},
 	}
 	for name, test := range tests {

@@ -1,16 +1,29 @@
 package osb
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"html"
+	"net/url"
+	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 const (
-	// maxDescription is the most characters of a broker's text that are kept, maxCause
-	// those of a transport's, and maxName those of a name or an error code.
+	// maxDescription is the most characters of a broker's text that are kept, maxWords
+	// those of a body that is no error of the specification, maxCause those of a
+	// transport's, and maxName those of a name or an error code.
 	maxDescription = 1024
+	maxWords       = 256
 	maxCause       = 256
 	maxName        = 128
+	// ellipsis ends a text that was cut.
+	ellipsis = "…"
 )
 
 // printable makes one line of at most so many characters out of a text that others
@@ -49,5 +62,38 @@ func cut(line string, most int) string {
 	if len(runes) >= most {
 		runes = runes[:most-1]
 	}
-	return string(runes) + "…"
+	return string(runes) + ellipsis
+}
+
+// WrittenForms are how a text may be written within another, the longest first: as it is, as JSON with more or fewer
+// characters escaped, for HTML and for URLs, and each of these on one line, as the client prints it.
+func WrittenForms(text string) []string {
+	forms := []string{text, html.EscapeString(text), url.QueryEscape(text), url.PathEscape(text)}
+	for _, escape := range []bool{true, false} {
+		var encoded bytes.Buffer
+		encoder := json.NewEncoder(&encoded)
+		encoder.SetEscapeHTML(escape)
+		_ = encoder.Encode(text) //nolint:errchkjson // any text can be encoded
+		line := strings.TrimSpace(encoded.String())
+		line = line[1 : len(line)-1]
+		forms = append(forms, line, strings.ReplaceAll(line, "/", `\/`), inASCII(line), inASCII(strings.ReplaceAll(line, "/", `\/`)))
+	}
+	for _, form := range forms {
+		forms = append(forms, printable(form, len(form)+1))
+	}
+	slices.SortFunc(forms, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	return slices.Compact(forms)
+}
+
+// inASCII escapes what is not ASCII, as JSON may.
+func inASCII(text string) string {
+	var all strings.Builder
+	for _, unit := range utf16.Encode([]rune(text)) {
+		if unit < utf8.RuneSelf {
+			all.WriteByte(byte(unit))
+		} else {
+			fmt.Fprintf(&all, `\u%04x`, unit)
+		}
+	}
+	return all.String()
 }

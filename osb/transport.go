@@ -30,8 +30,8 @@ const (
 	maxHeaderBytes     = 256 << 10
 )
 
-// newTransport is a transport of the broker's own: its trust, its client certificate
-// and its connections are nobody else's.
+// newTransport returns a transport for this broker alone: its trust, its client certificate
+// and its connections are not shared with other brokers.
 //
 // It sends no changing request twice. net/http repeats a PUT, PATCH or DELETE on a new
 // connection only if not a byte of it was written to the old one, or if an HTTP/2
@@ -46,11 +46,16 @@ func newTransport(config Config) (*http.Transport, error) {
 		dial = (&net.Dialer{Timeout: dialTimeout}).DialContext
 	}
 	dialed := func(ctx context.Context, network, address string) (net.Conn, error) {
+		began := time.Now()
 		connection, err := dial(ctx, network, address)
-		if err != nil {
-			return nil, ownError{err}
+		switch late := net.Error(nil); {
+		case err == nil:
+			return connection, nil
+		case ctx.Err() == nil && errors.As(err, &late) && late.Timeout():
+			// It is not the time for the whole call that was over.
+			return nil, ownError{fmt.Errorf("no connection within %s", time.Since(began).Round(time.Second))}
 		}
-		return connection, nil
+		return nil, ownError{err}
 	}
 	proxy := http.ProxyFromEnvironment
 	if config.Direct {

@@ -146,7 +146,7 @@ func TestClientCertificate(t *testing.T) {
 	for _, shown := range []*tls.Certificate{nil, &foreign} {
 		client := connect(t, server.URL, func(c *Config) { c.CABundle, c.ClientCertificate = ours.pem, shown })
 		_, err := client.Provision(t.Context(), completeRequests().provision)
-		// The alert may be lost behind a reset; then nobody knows.
+		// A reset may hide the alert; then the outcome is unknown.
 		if KindOf(err) != MaybeReceived {
 			assert.Equal(t, NeverSent, KindOf(err))
 			assert.EqualError(t, err, "cannot provision: the broker refused the client certificate, or wants one")
@@ -156,7 +156,7 @@ func TestClientCertificate(t *testing.T) {
 
 func TestClientCertificateRefused(t *testing.T) {
 	t.Parallel()
-	left := departure{}
+	left := sentTracker{}
 	left.connected.Store(true)
 	remote := func(alert tls.AlertError) error { return &net.OpError{Op: "remote error", Err: alert} }
 	assert.Equal(t, NeverSent, left.kind(remote(116)), "certificate_required ends a handshake")

@@ -19,16 +19,24 @@ type Catalog struct {
 
 // A Skip is a part of a catalog that could not be read.
 type Skip struct {
-	// Service and Plan are their names, made printable; or their IDs; or where they
-	// stand, as in "plans[2]". Plan is empty where the whole service was skipped.
+	// Service and Plan are their names, made printable; or where they stand, as in
+	// "plans[2]". Plan is empty where the whole service was skipped.
 	Service, Plan string
 	// Reason says which field is of a wrong type: "bindable is neither true nor false".
 	Reason string
 }
 
-// A Service is an offering. Lengths and lawfulness are not judged here: whoever
-// takes a catalog over says what it skips.
+// A LeftOut is a field of a wrong type: "tags", which "is not a list of strings".
+type LeftOut struct{ Field, Why string }
+
+// A Service is an offering. Lengths and lawfulness are not checked here: the importer of
+// a catalog decides what it skips.
 type Service struct {
+	// Index is where it stands in the list that it came in, from 0.
+	Index int `json:"-"`
+	// LeftOut are its fields that were of a wrong type and that it can do without.
+	LeftOut []LeftOut `json:"-"`
+
 	ID                   string          `json:"id"`
 	Name                 string          `json:"name"`
 	Description          string          `json:"description"`
@@ -46,6 +54,10 @@ type Service struct {
 // A Plan is a variant of a Service. Pointers are nil where the broker said nothing:
 // the service's value, or the specification's default, holds.
 type Plan struct {
+	// Index and LeftOut are as those of a Service.
+	Index   int       `json:"-"`
+	LeftOut []LeftOut `json:"-"`
+
 	ID          string          `json:"id"`
 	Name        string          `json:"name"`
 	Description string          `json:"description"`

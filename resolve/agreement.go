@@ -1,5 +1,7 @@
 package resolve
 
+import "github.com/defaultplan/defaultplan/api/v1beta1"
+
 // Disagreement says why a plan cannot be had by its class, completing "it is …": they are of different brokers. It is
 // empty where they agree.
 //
@@ -21,14 +23,27 @@ func Disagreement(class *ClassEntry, plan *PlanEntry) string {
 	return "of another broker than its class"
 }
 
-// brokerOf is what a class or plan of a namespace, or with an empty one of the cluster, names as its broker: the
-// cluster's, else the namespace's own.
-func brokerOf(namespace, cluster, own string) Ref {
-	switch {
-	case cluster != "":
-		return Ref{Name: cluster}
-	case own != "":
-		return Ref{Namespace: namespace, Name: own}
+// InForce finds among the plans of a class the one that an instance has, by its ID at the broker. It is nil where there is
+// none, and the one with the first name where copies share the ID. Whether an instance may leave its plan is this plan's
+// word, or else its class's: admission and the controller ask this same function.
+func InForce(plans []PlanEntry, externalID string) *PlanEntry {
+	var found *PlanEntry
+	for i := range plans {
+		if plans[i].ExternalID == externalID && (found == nil || plans[i].Name < found.Name) {
+			found = &plans[i]
+		}
+	}
+	return found
+}
+
+// brokerOf is what a class or plan names as its broker: the cluster's, else that of its own
+// namespace.
+func brokerOf(offering v1beta1.OfferingObject) Ref {
+	switch target := offering.GetBroker(); {
+	case target.ClusterServiceBrokerName != "":
+		return Ref{Name: target.ClusterServiceBrokerName}
+	case target.ServiceBrokerName != "":
+		return Ref{Namespace: offering.GetNamespace(), Name: target.ServiceBrokerName}
 	}
 	return Ref{}
 }

@@ -47,29 +47,24 @@ func (r *round) considered(p *PlanEntry) bool {
 	return r.visible(p) && r.agrees(p)
 }
 
-// live says that the plan can be chosen. One whose class is not there cannot: the class's defaults would be missed
-// for good.
-func (r *round) live(p *PlanEntry) bool {
-	if p.Gone != "" {
-		return false
-	}
-	c := r.classOf(p)
-	return c != nil && c.Gone == "" && Disagreement(c, p) == ""
-}
+// live says that the plan can be chosen.
+func (r *round) live(p *PlanEntry) bool { return r.whyGone(p) == "" }
 
-// whyGone says why the plan is not live, completing "it is …"; empty where it is.
-func (r *round) whyGone(p *PlanEntry) string {
-	if p.Gone != "" {
-		return p.Gone
-	}
-	c := r.classOf(p)
-	if c == nil {
+// whyGone is WhyGone of a plan of the catalog.
+func (r *round) whyGone(p *PlanEntry) string { return WhyGone(r.classOf(p), p) }
+
+// WhyGone says why a plan is never chosen, completing "it is …"; empty where it can be. The class is nil where there is
+// none: the class's defaults would be missed for good.
+func WhyGone(class *ClassEntry, plan *PlanEntry) string {
+	switch {
+	case plan.Gone != "":
+		return plan.Gone
+	case class == nil:
 		return "of a class that does not exist"
+	case class.Gone != "":
+		return "of a class that is " + class.Gone
 	}
-	if c.Gone != "" {
-		return "of a class that is " + c.Gone
-	}
-	return Disagreement(c, p)
+	return Disagreement(class, plan)
 }
 
 // believed returns the plan that the type's record names in the scope, if it is live and still of that type. A record

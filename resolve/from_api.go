@@ -1,8 +1,6 @@
 package resolve
 
 import (
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
@@ -14,87 +12,53 @@ const (
 )
 
 // ClassFrom returns the entry of a class of either scope. It shares the object's labels.
-func ClassFrom[T *v1beta1.ClusterServiceClass | *v1beta1.ServiceClass](class T) ClassEntry {
-	switch c := any(class).(type) {
-	case *v1beta1.ClusterServiceClass:
-		entry := classFrom(&c.ObjectMeta, &c.Spec.CommonServiceClassSpec, c.Status.RemovedFromBrokerCatalog)
-		entry.Broker = brokerOf("", c.Spec.ClusterServiceBrokerName, "")
-		return entry
-	case *v1beta1.ServiceClass:
-		entry := classFrom(&c.ObjectMeta, &c.Spec.CommonServiceClassSpec, c.Status.RemovedFromBrokerCatalog)
-		entry.Broker = brokerOf(c.Namespace, c.Spec.ClusterServiceBrokerName, c.Spec.ServiceBrokerName)
-		return entry
-	}
-	return ClassEntry{}
-}
-
-func classFrom(meta *metav1.ObjectMeta, spec *v1beta1.CommonServiceClassSpec, removed bool) ClassEntry {
+func ClassFrom[T v1beta1.ClassObject](class T) ClassEntry {
+	spec := class.GetSpec()
 	return ClassEntry{
-		Ref:          Ref{Namespace: meta.Namespace, Name: meta.Name},
+		Ref:          Ref{Namespace: class.GetNamespace(), Name: class.GetName()},
 		ExternalName: spec.ExternalName,
 		ExternalID:   spec.ExternalID,
+		Broker:       brokerOf(class),
 		Type:         spec.ServiceType,
-		Labels:       meta.Labels,
-		Gone:         gone(meta, removed),
+		Labels:       class.GetLabels(),
+		Gone:         gone(class),
 	}
 }
 
 // PlanFrom returns the entry of a plan of either scope. It shares the object's labels.
-func PlanFrom[T *v1beta1.ClusterServicePlan | *v1beta1.ServicePlan](plan T) PlanEntry {
-	switch p := any(plan).(type) {
-	case *v1beta1.ClusterServicePlan:
-		entry := planFrom(&p.ObjectMeta, &p.Spec.CommonServicePlanSpec, p.Spec.ClusterServiceClassRef.Name, p.Status.RemovedFromBrokerCatalog)
-		entry.Broker = brokerOf("", p.Spec.ClusterServiceBrokerName, "")
-		return entry
-	case *v1beta1.ServicePlan:
-		entry := planFrom(&p.ObjectMeta, &p.Spec.CommonServicePlanSpec, p.Spec.ServiceClassRef.Name, p.Status.RemovedFromBrokerCatalog)
-		entry.Broker = brokerOf(p.Namespace, p.Spec.ClusterServiceBrokerName, p.Spec.ServiceBrokerName)
-		return entry
-	}
-	return PlanEntry{}
-}
-
-func planFrom(meta *metav1.ObjectMeta, spec *v1beta1.CommonServicePlanSpec, class string, removed bool) PlanEntry {
+func PlanFrom[T v1beta1.PlanObject](plan T) PlanEntry {
+	spec, annotations := plan.GetSpec(), plan.GetAnnotations()
 	return PlanEntry{
-		Ref:          Ref{Namespace: meta.Namespace, Name: meta.Name},
-		UID:          string(meta.UID),
-		Class:        class,
+		Ref:          Ref{Namespace: plan.GetNamespace(), Name: plan.GetName()},
+		UID:          string(plan.GetUID()),
+		Class:        plan.GetClassName(),
 		ExternalName: spec.ExternalName,
 		ExternalID:   spec.ExternalID,
+		Broker:       brokerOf(plan),
 		Type:         spec.ServiceType,
-		Labels:       meta.Labels,
-		Default:      meta.Annotations[v1beta1.AnnotationDefaultPlan] == annotationTrue,
-		Suggested:    meta.Annotations[v1beta1.AnnotationSuggestedPlan] == annotationTrue,
+		Labels:       plan.GetLabels(),
+		Default:      annotations[v1beta1.AnnotationDefaultPlan] == annotationTrue,
+		Suggested:    annotations[v1beta1.AnnotationSuggestedPlan] == annotationTrue,
 		Weight:       spec.Weight,
-		Gone:         gone(meta, removed),
+		Gone:         gone(plan),
 	}
 }
 
-func gone(meta *metav1.ObjectMeta, removed bool) string {
+func gone(offering v1beta1.OfferingObject) string {
 	switch {
-	case meta.DeletionTimestamp != nil:
+	case offering.GetDeletionTimestamp() != nil:
 		return beingDeleted
-	case removed:
+	case offering.IsRemoved():
 		return removedFromCatalog
 	}
 	return ""
 }
 
 // RecordFrom returns the record that a service type of either scope keeps. One that is being deleted records nothing.
-func RecordFrom[T *v1beta1.ClusterServiceType | *v1beta1.ServiceType](serviceType T) Record {
-	switch t := any(serviceType).(type) {
-	case *v1beta1.ClusterServiceType:
-		return recordFrom(&t.ObjectMeta, &t.Spec)
-	case *v1beta1.ServiceType:
-		return recordFrom(&t.ObjectMeta, &t.Spec)
-	}
-	return Record{}
-}
-
-func recordFrom(meta *metav1.ObjectMeta, spec *v1beta1.ServiceTypeSpec) Record {
-	r := Record{Type: meta.Name, Plan: Ref{Namespace: meta.Namespace}}
-	if spec.DefaultPlanRef != nil && meta.DeletionTimestamp == nil {
-		r.Plan.Name = spec.DefaultPlanRef.Name
+func RecordFrom[T v1beta1.TypeObject](serviceType T) Record {
+	r := Record{Type: serviceType.GetName(), Plan: Ref{Namespace: serviceType.GetNamespace()}}
+	if ref := serviceType.GetSpec().DefaultPlanRef; ref != nil && serviceType.GetDeletionTimestamp() == nil {
+		r.Plan.Name = ref.Name
 	}
 	return r
 }

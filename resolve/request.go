@@ -1,6 +1,9 @@
 package resolve
 
 import (
+	"fmt"
+	"strings"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
@@ -57,6 +60,15 @@ func (req *Request) contradiction() error {
 	return nil
 }
 
+// inLowerCase asks whether the type was meant that has this name in lower case, if one can have that.
+func inLowerCase(name string) string {
+	lower := strings.ToLower(name)
+	if len(validation.IsDNS1123Label(lower)) > 0 {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %q?", lower)
+}
+
 // Validate returns an *Error for a request that no catalog can answer, before one is read: it contradicts itself, names
 // what no object can be called, which the API server must not be asked for, or its selector is empty or too large.
 func (req *Request) Validate() error {
@@ -66,7 +78,7 @@ func (req *Request) Validate() error {
 	const rest = ", with a letter or digit at both ends"
 	if req.Type != "" && len(validation.IsDNS1123Label(req.Type)) > 0 {
 		return &Error{Reason: InvalidReference, Field: typeField, Value: req.Type,
-			Detail: "no service type can have this name: allowed are at most 63 lower case letters, digits and '-'" + rest}
+			Detail: "no service type can have this name: allowed are at most 63 lower case letters, digits and '-'" + rest + inLowerCase(req.Type)}
 	}
 	for _, named := range [...]struct {
 		Named

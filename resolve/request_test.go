@@ -22,6 +22,7 @@ func TestValidate(t *testing.T) {
 	}{
 		"Type":          {"as the schema has it", resolve.Request{Type: "my-sql8"}, ""},
 		"TypeSlash":     {"it would be a path of the API server's", resolve.Request{Type: "my/sql"}, `InvalidReference spec.serviceType: at most 63`},
+		"TypeUpper":     {"another case", resolve.Request{Type: "MySQL"}, `InvalidReference spec.serviceType: did you mean "mysql"?`},
 		"TypeLong":      {"longer than the schema's", resolve.Request{Type: strings.Repeat("x", 64)}, "InvalidReference spec.serviceType: at most 63"},
 		"ClassName":     {"a name of an object", resolve.Request{Class: resolve.Named{By: byName, Value: "b.c-1"}}, ""},
 		"ClassDots":     {"another path", resolve.Request{Class: resolve.Named{By: byName, Value: ".."}}, "InvalidReference spec.clusterServiceClassName: at most 253"},

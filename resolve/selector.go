@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
 )
 
 // bySelector is rule 3: of the plans that the selector matches and no policy denies, the heaviest; of equals the one
@@ -111,7 +113,142 @@ func (r *round) nothingMatches() error {
 		return r.nothingInClass()
 	}
 	return r.fail(Error{Reason: NoMatch, Field: selectorField, Value: metav1.FormatLabelSelector(r.req.Selector),
-		Detail: "no plan that can be chosen has these labels", Candidates: r.list(r.considered, r.fate)})
+		Detail: "no plan that can be chosen has these labels" + r.nearLabel(), Candidates: r.list(r.considered, r.fate)})
+}
+
+const (
+	// maxNearValues is how many values of a label a refusal names.
+	maxNearValues = 3
+	// maxFolded is up to how many wanted values these are looked at for their case.
+	maxFolded = 8
+	// maxLooked is how many labels are looked at for a hint: what an object may have of them, only its size bounds.
+	maxLooked = 50_000
+)
+
+// A missing is a label that a selector asks for.
+type missing struct {
+	key string
+	// near is the first label by name that differs from it in its prefix and in case only, such as that of an
+	// attribute; known says that a plan has the label itself.
+	near  string
+	known bool
+	// wanted are the values that would do; empty: any. met says that a plan has one. found are the first values that
+	// plans have instead, one more than is told.
+	wanted []string
+	met    bool
+	found  []string
+}
+
+// see notes a value that a plan has of the label.
+func (m *missing) see(value string) {
+	m.known = true
+	m.met = m.met || len(m.wanted) == 0 || slices.Contains(m.wanted, value)
+	if m.met {
+		return
+	}
+	if at, is := slices.BinarySearchFunc(m.found, value, m.compareValues); !is {
+		m.found = slices.Insert(m.found, at, value)
+		m.found = m.found[:min(len(m.found), maxNearValues+1)]
+	}
+}
+
+// compareValues orders values by name, those first that differ from a wanted one in case only.
+func (m *missing) compareValues(a, b string) int {
+	far := func(value string) int {
+		if len(m.wanted) > maxFolded || slices.ContainsFunc(m.wanted, func(wanted string) bool { return strings.EqualFold(wanted, value) }) {
+			return 0
+		}
+		return 1
+	}
+	return cmp.Or(cmp.Compare(far(a), far(b)), cmp.Compare(a, b))
+}
+
+// hint continues a refusal; empty: nothing is known that was meant instead.
+func (m *missing) hint() string {
+	switch {
+	case !m.known && m.near != "":
+		return fmt.Sprintf("; none has a label %q: did you mean %q?", m.key, m.near)
+	case !m.known || m.met:
+		return ""
+	}
+	var values strings.Builder
+	for i, value := range m.found {
+		if i == maxNearValues {
+			values.WriteString(", …")
+			break
+		}
+		if i > 0 {
+			values.WriteString(", ")
+		}
+		fmt.Fprintf(&values, "%q", value)
+	}
+	return fmt.Sprintf("; of the label %q there is %s", m.key, values.String())
+}
+
+// nearLabel asks whether another label, or another of its values, was meant by the first that the selector asks for and
+// no plan has; empty: none is near.
+func (r *round) nearLabel() string {
+	var all []*missing
+	byName := map[string][]*missing{}
+	requirements, _ := r.selector.Requirements()
+	for i := range requirements {
+		if op := requirements[i].Operator(); op != selection.NotIn && op != selection.DoesNotExist {
+			wanted := &missing{key: requirements[i].Key(), wanted: requirements[i].ValuesUnsorted()}
+			all, byName[bareName(wanted.key)] = append(all, wanted), append(byName[bareName(wanted.key)], wanted)
+		}
+	}
+	whole := r.eachLabel(func(label, value string) {
+		for _, wanted := range byName[bareName(label)] {
+			switch {
+			case label == wanted.key:
+				wanted.see(value)
+			case wanted.near == "" || label < wanted.near:
+				wanted.near = label
+			}
+		}
+	})
+	for _, wanted := range all {
+		if hint := wanted.hint(); whole && hint != "" {
+			return hint
+		}
+	}
+	return ""
+}
+
+// eachLabel visits the labels of the plans that are considered, and of each of their classes once. It says whether these
+// are all: it ends after maxLooked.
+func (r *round) eachLabel(visit func(label, value string)) bool {
+	looked, classes := 0, map[Ref]bool{}
+	all := func(set labels.Set) bool {
+		for label, value := range set {
+			if looked++; looked > maxLooked {
+				return false
+			}
+			visit(label, value)
+		}
+		return true
+	}
+	for i := range r.plans.items {
+		p := &r.plans.items[i]
+		if !r.considered(p) {
+			continue
+		}
+		if !all(p.Labels) {
+			return false
+		}
+		if c := r.classOf(p); c != nil && !classes[c.Ref] {
+			classes[c.Ref] = true
+			if !all(c.Labels) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// bareName is the name of a label in lower case, without its prefix.
+func bareName(label string) string {
+	return strings.ToLower(label[strings.LastIndexByte(label, '/')+1:])
 }
 
 // matches says that the selector matches the plan's labels over those of its class.

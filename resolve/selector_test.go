@@ -1,6 +1,7 @@
 package resolve_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/defaultplan/defaultplan/resolve"
 	"github.com/defaultplan/defaultplan/resolve/resolvetest"
@@ -169,6 +171,58 @@ func TestRuleSelector(t *testing.T) {
 			want:    "selector cache-b",
 		},
 	})
+}
+
+// A selector that matches nothing is told the label that was probably meant.
+func TestNearLabel(t *testing.T) {
+	t.Parallel()
+	const attribute = "attributes.servicecatalog.k8s.io/"
+	const plans = "redis/cache{tier=dev}: s{" + attribute + "Cores=4,zone.example/Disk=1,other.example/disk=2}=1 m{old=1,size=d}=2 n{size=c} o{size=xl} p{size=b} q{size=a}"
+	cases := map[string]struct{ reason, selector, want string }{
+		"Attribute":  {"people see attributes without their prefix", "Cores=4", `; none has a label "Cores": did you mean "` + attribute + `Cores"?`},
+		"Case":       {"case counts in a label", "TIER=dev", `; none has a label "TIER": did you mean "tier"?`},
+		"First":      {"the same text each time", "disk=7", `; none has a label "disk": did you mean "other.example/disk"?`},
+		"Expression": {"wherever it is asked for", "cores in (4,8)", `; none has a label "cores": did you mean "` + attribute + `Cores"?`},
+		"Second":     {"what is there is not in doubt", "tier=dev,cores", `; none has a label "cores": did you mean "` + attribute + `Cores"?`},
+		"Value":      {"the label is there, with other values", "tier=prod", `; of the label "tier" there is "dev"`},
+		"ValueCase":  {"the nearest value comes first", "size=XL", `; of the label "size" there is "xl", "a", "b", …`},
+		"Values":     {"a few of them", "size in (s,t)", `; of the label "size" there is "a", "b", "c", …`},
+		"Together":   {"each is there, and no plan has both", "old=1,size=b", ""},
+		"NotIn":      {"any other value would do", "tier notin (dev)", ""},
+		"Far":        {"nothing is near", "memory=4", ""},
+		"Absent":     {"what is not to be there is not missed", "!tier", ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := resolve.Plan(resolvetest.Request(t, "dev: selector="+tc.selector), resolvetest.Catalog(t, plans))
+			refused, is := errors.AsType[*resolve.Error](err)
+			require.True(t, is, "%v", err)
+			assert.Equal(t, "no plan that can be chosen has these labels"+tc.want, refused.Detail, tc.reason)
+		})
+	}
+}
+
+// A hint is not worth to look at more labels than a few plans of a sane catalog have: what a namespace's owner writes costs
+// others no time.
+func TestNearLabelIsBounded(t *testing.T) {
+	t.Parallel()
+	many := labels.Set{}
+	for i := range 50_000 {
+		many[fmt.Sprintf("label-%d", i)] = ""
+	}
+	refusal := func(ofClass, ofPlans labels.Set) string {
+		cat := resolve.Catalog{Classes: []resolve.ClassEntry{{Ref: resolve.Ref{Name: "db"}, Labels: ofClass}}}
+		for i := range 1000 {
+			cat.Plans = append(cat.Plans, resolve.PlanEntry{Ref: resolve.Ref{Name: fmt.Sprintf("db-%d", i)}, Class: "db", Labels: ofPlans})
+		}
+		_, err := resolve.Plan(resolve.Request{Namespace: "dev", Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"LABEL-7": "x"}}}, cat)
+		refused, is := errors.AsType[*resolve.Error](err)
+		require.True(t, is, "%v", err)
+		return refused.Detail
+	}
+	assert.Contains(t, refusal(many, nil), `did you mean "label-7"?`, "a class is looked at once")
+	assert.NotContains(t, refusal(many, labels.Set{"one": "more"}), "did you mean", "nothing is told that is known in part")
 }
 
 func TestSelectorFaults(t *testing.T) {

@@ -10,7 +10,8 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
-	"github.com/defaultplan/defaultplan/webhook/commands"
+	"github.com/defaultplan/defaultplan/webhook/review"
+	"github.com/defaultplan/defaultplan/webhook/suggest"
 )
 
 // access asks the API server what the user who sent a request may do elsewhere:
@@ -62,34 +63,34 @@ func because(reason string) string {
 
 // secretNotReadable refuses a field that names a Secret which user may not get:
 // what others read by it would reach whoever wrote it.
-func (a access) secretNotReadable(ctx context.Context, user authenticationv1.UserInfo, secret types.NamespacedName, field string) (*denial, error) {
+func (a access) secretNotReadable(ctx context.Context, user authenticationv1.UserInfo, secret types.NamespacedName, field string) (*review.Denial, error) {
 	allowed, reason, err := a.allowed(ctx, user, authorizationv1.ResourceAttributes{
 		Verb: "get", Version: "v1", Resource: "secrets", Namespace: secret.Namespace, Name: secret.Name,
 	})
 	if allowed || err != nil {
 		return nil, err
 	}
-	return forbidden("SecretForbidden", field, "user %q may not get Secret %q%s", user.Username, secret.String(), because(reason)).
-		remedy("someone who may get the Secret writes this, or an administrator lets you; to check: kubectl auth can-i get secret/%s -n %s --as %s",
-			secret.Name, secret.Namespace, commands.Word(user.Username)), nil
+	return review.Forbidden("SecretForbidden", field, "user %q may not get Secret %q%s", user.Username, secret.String(), because(reason)).
+		Remedy("someone who may get the Secret writes this, or an administrator lets you; to check: kubectl auth can-i get secret/%s -n %s --as %s",
+			secret.Name, secret.Namespace, suggest.Word(user.Username)), nil
 }
 
 // brokerNotUsable refuses a field by which instances of a namespace would be
 // provisioned at a cluster's broker that user may not use.
-func (a access) brokerNotUsable(ctx context.Context, user authenticationv1.UserInfo, broker, field string) (*denial, error) {
+func (a access) brokerNotUsable(ctx context.Context, user authenticationv1.UserInfo, broker, field string) (*review.Denial, error) {
 	allowed, reason, err := a.allowed(ctx, user, authorizationv1.ResourceAttributes{
 		Verb: verbUse, Group: v1beta1.GroupName, Version: v1beta1.GroupVersion.Version, Resource: "clusterservicebrokers", Name: broker,
 	})
 	if allowed || err != nil {
 		return nil, err
 	}
-	return forbidden("BrokerForbidden", field, "user %q may not use ClusterServiceBroker %q%s", user.Username, broker, because(reason)).
-		remedy("an administrator lets you, as in: %s", grantUse(user.Username, broker)), nil
+	return review.Forbidden("BrokerForbidden", field, "user %q may not use ClusterServiceBroker %q%s", user.Username, broker, because(reason)).
+		Remedy("an administrator lets you, as in: %s", grantUse(user.Username, broker)), nil
 }
 
 // defaultNotDecidable refuses a field by which user would decide the default of a type:
 // that takes the right to update the type's object.
-func (a access) defaultNotDecidable(ctx context.Context, user authenticationv1.UserInfo, serviceType resolve.Ref, field string) (*denial, error) {
+func (a access) defaultNotDecidable(ctx context.Context, user authenticationv1.UserInfo, serviceType resolve.Ref, field string) (*review.Denial, error) {
 	resource := "clusterservicetypes"
 	if serviceType.Namespace != "" {
 		resource = "servicetypes"
@@ -101,9 +102,9 @@ func (a access) defaultNotDecidable(ctx context.Context, user authenticationv1.U
 	if allowed || err != nil {
 		return nil, err
 	}
-	return forbidden("DefaultRight", field, "user %q may not decide the default of type %q %s: that takes the right to update %s%s",
+	return review.Forbidden("DefaultRight", field, "user %q may not decide the default of type %q %s: that takes the right to update %s%s",
 		user.Username, serviceType.Name, placeOf(serviceType.Namespace), objectNamed("ServiceType", serviceType), because(reason)).
-		remedy("an administrator grants it: %s", grantCommand(serviceType, user.Username)), nil
+		Remedy("an administrator grants it: %s", grantCommand(serviceType, user.Username)), nil
 }
 
 // mayBind says whether user may bind to an instance from another namespace than its
@@ -129,5 +130,5 @@ func grantUse(user, broker string) string {
 	role := fmt.Sprintf(`{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","metadata":{"name":"use-%s"},`+
 		`"rules":[{"apiGroups":[%q],"resources":["clusterservicebrokers"],"resourceNames":[%q],"verbs":[%q]}]}`, broker, v1beta1.GroupName, broker, verbUse)
 	return fmt.Sprintf("echo %s | kubectl apply -f - && kubectl create clusterrolebinding use-%s --clusterrole=use-%s --user=%s",
-		commands.Word(role), broker, broker, commands.Word(user))
+		suggest.Word(role), broker, broker, suggest.Word(user))
 }

@@ -14,7 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/webhook/commands"
+	"github.com/defaultplan/defaultplan/webhook/review"
+	"github.com/defaultplan/defaultplan/webhook/suggest"
 )
 
 // verbAdopt is the right to say what an instance or binding is at its broker:
@@ -24,7 +25,7 @@ const verbAdopt = "adopt"
 // An adoption is a write by which an instance or binding gets its external ID.
 type adoption struct {
 	req  *admission.Request
-	meta *objectMeta
+	meta *review.ObjectMeta
 	// id is the external ID to be, and was the one that is stored.
 	id, was string
 }
@@ -46,7 +47,7 @@ func (a *adoption) chosen() bool {
 // refusedAdoption refuses an ID of the requester's choosing to whoever may not
 // adopt, and one that another object has. Who may not adopt is not told which IDs
 // there are.
-func (h *commons) refusedAdoption(ctx context.Context, a *adoption) (*denial, error) {
+func (h *commons) refusedAdoption(ctx context.Context, a *adoption) (*review.Denial, error) {
 	if !a.chosen() {
 		return nil, nil
 	}
@@ -119,16 +120,16 @@ func (a *adoption) having(ctx context.Context, live client.Reader, match client.
 }
 
 // notAllowed refuses a requester who may not adopt.
-func (a *adoption) notAllowed(why string) *denial {
+func (a *adoption) notAllowed(why string) *review.Denial {
 	user := a.req.UserInfo.Username
-	denied := forbidden("AdoptForbidden", "spec.externalID",
+	denied := review.Forbidden("AdoptForbidden", "spec.externalID",
 		"a %s with an ID of your choosing takes over what has that ID at the broker: that takes the verb %s on %s.%s, which user %q does not have in namespace %q%s",
 		a.req.Kind.Kind, verbAdopt, a.req.Resource.Resource, v1beta1.GroupName, user, a.req.Namespace, because(why))
-	if a.meta.marked() {
-		return denied.remedy("an administrator lets you: %s", grantAdopt(a.req.Namespace, user))
+	if marked(a.meta) {
+		return denied.Remedy("an administrator lets you: %s", grantAdopt(a.req.Namespace, user))
 	}
-	return denied.remedy("%s", a.leaveOut()).
-		remedy("or an administrator lets you: %s", grantAdopt(a.req.Namespace, user))
+	return denied.Remedy("%s", a.leaveOut()).
+		Remedy("or an administrator lets you: %s", grantAdopt(a.req.Namespace, user))
 }
 
 // leaveOut is the way out that needs no right.
@@ -141,27 +142,27 @@ func (a *adoption) leaveOut() string {
 
 // grantAdopt is the command that lets a user adopt in a namespace.
 func grantAdopt(namespace, user string) string {
-	return fmt.Sprintf("kubectl create rolebinding servicecatalog-adopt -n %s --clusterrole=servicecatalog-adopt --user=%s", namespace, commands.Word(user))
+	return fmt.Sprintf("kubectl create rolebinding servicecatalog-adopt -n %s --clusterrole=servicecatalog-adopt --user=%s", namespace, suggest.Word(user))
 }
 
 // duplicate refuses an ID that another object has; whether that may be named is
 // for who may see it.
-func (a *adoption) duplicate(held *holder, seen bool) *denial {
+func (a *adoption) duplicate(held *holder, seen bool) *review.Denial {
 	kind, resource := a.req.Kind.Kind, singular[a.req.Kind.Kind]
 	if !seen {
 		return duplicateID("it is in use by another %s, which user %q may not see", kind, a.req.UserInfo.Username).
-			remedy("%s", a.leaveOut()).
-			remedy("or ask an administrator, who can find the other: kubectl get %s -A --field-selector %s=%s", resource, held.field, commands.Word(a.id))
+			Remedy("%s", a.leaveOut()).
+			Remedy("or ask an administrator, who can find the other: kubectl get %s -A --field-selector %s=%s", resource, held.field, suggest.Word(a.id))
 	}
 	return duplicateID("%s %q has it already", kind, held.String()).
-		remedy("%s", a.leaveOut()).
-		ways("or let the other go first, and what it has at the broker stay",
-			commands.Order{Kind: kind, Namespace: held.Namespace, Name: held.Name}.Abandon())
+		Remedy("%s", a.leaveOut()).
+		Ways("or let the other go first, and what it has at the broker stay",
+			suggest.Order{Kind: kind, Namespace: held.Namespace, Name: held.Name}.Abandon())
 }
 
-func duplicateID(format string, args ...any) *denial {
-	denied := invalid("DuplicateID", "spec.externalID", format, args...)
-	denied.causes[0].Type = metav1.CauseTypeFieldValueDuplicate
+func duplicateID(format string, args ...any) *review.Denial {
+	denied := review.Invalid("DuplicateID", "spec.externalID", format, args...)
+	denied.Causes[0].Type = metav1.CauseTypeFieldValueDuplicate
 	return denied
 }
 

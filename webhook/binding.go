@@ -6,13 +6,14 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
 // A binding is what admission reads of a ServiceBinding, and a bindingWrite one
 // request for it.
 type (
-	binding      = written[v1beta1.ServiceBindingSpec, bindingProgress]
-	bindingWrite = write[v1beta1.ServiceBindingSpec, bindingProgress]
+	binding      = review.Object[v1beta1.ServiceBindingSpec, bindingProgress]
+	bindingWrite = review.Write[v1beta1.ServiceBindingSpec, bindingProgress]
 )
 
 // bindingProgress tells whether a broker was ever asked for anything.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/merge"
+	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
 // ruleInstance is the rule of a binding: its plan is that of its instance.
@@ -34,7 +35,7 @@ func (m *bindingMutation) decide(ctx context.Context, refuse bool) error {
 	}
 	if !refuse {
 		// Whom this write could be denied to, the validating half denies it.
-		if denied, err = m.refusedFor(ctx, &to, m.req.Namespace); err != nil {
+		if denied, err = m.refusedFor(ctx, &to, m.Req.Namespace); err != nil {
 			return err
 		}
 		if denied != nil {
@@ -74,10 +75,10 @@ func (m *bindingMutation) finish(ctx context.Context, defined *definition, appli
 		return err
 	}
 	transforms, refused := m.mergeTransforms(defined, applied)
-	if denied = denied.also(refused); denied == nil {
+	if denied = denied.Also(refused); denied == nil {
 		denied = tooMuchRemoved(applied)
 	}
-	if denied == nil && m.old != nil && !m.changed {
+	if denied == nil && m.Old != nil && !m.changed {
 		denied, err = m.refusedLater(ctx, defined, &merged, transforms)
 	}
 	if err != nil {
@@ -92,30 +93,35 @@ func (m *bindingMutation) finish(ctx context.Context, defined *definition, appli
 }
 
 // hold refuses what cannot be made whole, or leaves it undecided.
-func (m *bindingMutation) hold(denied *denial, refuse bool) {
+func (m *bindingMutation) hold(denied *review.Denial, refuse bool) {
 	if refuse {
-		m.deny(denied)
+		m.Deny(denied)
 		return
 	}
-	m.leave(denied.label, denied.causes[0].Field+": "+denied.causes[0].Message)
+	m.leave(denied.Label, denied.Causes[0].Field+": "+denied.Causes[0].Message)
 }
 
 // leave admits the binding without a decision, and says why.
 func (m *bindingMutation) leave(label, why string) {
-	m.rule = ruleUndecided
-	m.audit("undecided", label)
-	m.warnf(undecidedYet+"%s; the binding waits", why)
+	m.undecided(label, why, "the binding waits")
+}
+
+// undecided admits the binding without a decision, and says why, and what becomes of it.
+func (m *bindingMutation) undecided(label, why, becomes string) {
+	m.Rule = ruleUndecided
+	m.Audit("undecided", label)
+	m.Warnf(undecidedYet+"%s; %s", why, becomes)
 }
 
 // mergeDefaults merges the parameters class < plan < binding.
-func (m *bindingMutation) mergeDefaults(defined *definition, applied *v1beta1.AppliedDefaults) (merge.Result, *denial, error) {
+func (m *bindingMutation) mergeDefaults(defined *definition, applied *v1beta1.AppliedDefaults) (merge.Result, *review.Denial, error) {
 	user, err := merge.Decode(rawOf(m.spec.Parameters))
 	if err != nil {
-		return merge.Result{}, invalid("InvalidParameters", "spec.parameters", "%s", err.Error()), nil
+		return merge.Result{}, review.Invalid("InvalidParameters", "spec.parameters", "%s", err.Error()), nil
 	}
 	var layers []merge.Layer
 	if m.options.Gates.Enabled(BindDefaults) {
-		var denied *denial
+		var denied *review.Denial
 		if layers, denied = m.defaultLayers(defined, bindDefaults); denied != nil {
 			return merge.Result{}, denied, nil
 		}
@@ -129,19 +135,19 @@ func (m *bindingMutation) mergeDefaults(defined *definition, applied *v1beta1.Ap
 }
 
 // mergeTransforms merges the transforms of class, plan and binding.
-func (m *bindingMutation) mergeTransforms(defined *definition, applied *v1beta1.AppliedDefaults) ([]v1beta1.SecretTransform, *denial) {
+func (m *bindingMutation) mergeTransforms(defined *definition, applied *v1beta1.AppliedDefaults) ([]v1beta1.SecretTransform, *review.Denial) {
 	layers := []merge.TransformLayer{{Name: layerUser, Transforms: m.spec.SecretTransforms}}
 	if m.options.Gates.Enabled(BindDefaults) && m.spec.SecretTransformDefaults != v1beta1.SecretTransformDefaultsNone {
 		layers = append(defaultTransforms(defined), layers...)
 	}
 	merged, err := merge.Transforms(layers...)
 	if wrong, ok := errors.AsType[*merge.TransformError](err); ok && wrong.Layer == layerUser {
-		return nil, invalid("InvalidTransforms", fmt.Sprintf("spec.secretTransforms[%d]", wrong.Index), "%s", wrong.Detail).
-			remedy("kubectl explain servicebinding.spec.secretTransforms")
+		return nil, review.Invalid("InvalidTransforms", fmt.Sprintf("spec.secretTransforms[%d]", wrong.Index), "%s", wrong.Detail).
+			Remedy("kubectl explain servicebinding.spec.secretTransforms")
 	}
 	if err != nil {
-		return nil, invalid("InvalidTransforms", "spec.secretTransforms", "%s", err.Error()).
-			remedy("set spec.secretTransformDefaults: None to ignore the transforms of class and plan")
+		return nil, review.Invalid("InvalidTransforms", "spec.secretTransforms", "%s", err.Error()).
+			Remedy("set spec.secretTransformDefaults: None to ignore the transforms of class and plan")
 	}
 	if len(merged.Transforms) > len(m.spec.SecretTransforms) {
 		applied.Transforms = merged.Layers
@@ -159,7 +165,7 @@ func defaultTransforms(defined *definition) []merge.TransformLayer {
 
 // refusedLater says why the validating half would refuse what a touch made of the
 // binding: such a binding is not decided.
-func (m *bindingMutation) refusedLater(ctx context.Context, defined *definition, merged *merge.Result, transforms []v1beta1.SecretTransform) (*denial, error) {
+func (m *bindingMutation) refusedLater(ctx context.Context, defined *definition, merged *merge.Result, transforms []v1beta1.SecretTransform) (*review.Denial, error) {
 	if m.enforcesSchemas() {
 		asked := question{which: bindSchema, sent: merged.Sent(), partial: len(m.spec.ParametersFrom) > 0}
 		report, _, err := m.schemas.judge(ctx, defined, asked)
@@ -170,15 +176,15 @@ func (m *bindingMutation) refusedLater(ctx context.Context, defined *definition,
 			return firstViolation(report), nil
 		}
 	}
-	return m.refusedSecrets(ctx, transformReview{namespace: m.req.Namespace, user: writerOf(m.old), before: askedBefore(m.old), now: transforms, plan: defined.Plan.Ref})
+	return m.refusedSecrets(ctx, transformReview{namespace: m.Req.Namespace, user: writerOf(m.Old), before: askedBefore(m.Old), now: transforms, plan: defined.Plan.Ref})
 }
 
 // settle records the decision.
 func (m *bindingMutation) settle(defined *definition, applied *v1beta1.AppliedDefaults, merged *merge.Result, transforms []v1beta1.SecretTransform) {
-	m.rule, m.chosen, m.settled = applied.Rule, defined.Plan.Ref, true
+	m.Rule, m.Chosen, m.settled = applied.Rule, defined.Plan.Ref, true
 	if m.spec.ExternalID == "" {
 		// The binding is older than the hooks.
-		m.spec.ExternalID = mint(m.req, "", &m.new.Metadata, m.annotations)
+		m.spec.ExternalID = mint(m.Req, "", &m.New.Metadata, m.annotations)
 	}
 	m.nameSecret()
 	refs{class: defined.Class.Ref, plan: defined.Plan.Ref}.set(&m.spec.DecidedReference)
@@ -190,13 +196,13 @@ func (m *bindingMutation) settle(defined *definition, applied *v1beta1.AppliedDe
 		m.additions = append(m.additions, addition{string(added.Pointer), added.Value})
 	}
 	if len(applied.From) > 0 {
-		m.warnf("defaults set %s", parameterNames(applied.From))
+		m.Warnf("defaults set %s", parameterNames(applied.From))
 	}
 	if given := len(transforms) - countOf(applied.Transforms, layerUser); applied.Transforms != nil && given > 0 {
-		m.warnf("defaults of plan %s add %d secret transforms", defined.title(), given)
+		m.Warnf("defaults of plan %s add %d secret transforms", defined.title(), given)
 	}
-	m.audit("rule", m.rule)
-	m.audit("plan", defined.title())
+	m.Audit("rule", m.Rule)
+	m.Audit("plan", defined.title())
 }
 
 func countOf(words []string, word string) int {

@@ -21,6 +21,8 @@ func TestBindingToInstance(t *testing.T) {
 
 func bindingInstanceCases() map[string]bindingCase {
 	const waits = "no plan is decided yet: instance \"mydb\" %s; the binding waits"
+	const withoutPlan = "no plan is decided yet: instance \"mydb\" is of a plan that is gone; " +
+		"the binding is made without the plan's defaults if the instance is provisioned, and waits else"
 	nothing := func(string) []func(*stock) { return []func(*stock){} }
 	bindable := func(broker string, class bool, plan *bool) func(at string) []func(*stock) {
 		return func(at string) []func(*stock) {
@@ -51,7 +53,7 @@ func bindingInstanceCases() map[string]bindingCase {
 		"Absent":    {reason: "The instance may come later.", spec: toMydb, edits: nothing, warnings: []string{fmt.Sprintf(waits, "does not exist yet")}},
 		"Undecided": {reason: "Or its plan.", spec: toMydb, edits: func(string) []func(*stock) { return []func(*stock){hasInstance("mydb", "")} }, warnings: []string{fmt.Sprintf(waits, "has no plan yet")}},
 		"PlanGone": {
-			reason: "A plan object that is gone gives no defaults and no answers.", spec: toMydb, warnings: []string{fmt.Sprintf(waits, "is of a plan that is gone")},
+			reason: "A plan object that is gone gives no defaults and no answers.", spec: toMydb, warnings: []string{withoutPlan},
 			edits: func(at string) []func(*stock) {
 				return []func(*stock){uncatalogued, hasInstance("mydb", at+"db-small")}
 			},

@@ -86,19 +86,19 @@ func items[S, T any](name string, when keeping, field func(*S) *[]T) keptField[S
 // restore puts back into m.spec what the write left out, and returns the names of
 // the restored fields that a person may have meant to remove.
 func (m *bindingMutation) restore() []string {
-	settled := settledBinding(m.old)
+	settled := settledBinding(m.Old)
 	m.restoreInstance()
 	m.restoreNamespace()
 	var told []string
 	for _, field := range keptBindingFields {
 		switch {
-		case field.value(&m.spec) != nil, field.value(m.old.Spec) == nil:
+		case field.value(&m.spec) != nil, field.value(m.Old.Spec) == nil:
 			continue
-		case field.when == keptUnlessCleared && m.writes(field.name),
+		case field.when == keptUnlessCleared && m.Writes(field.name),
 			field.when >= keptOnceDecided && !settled:
 			continue
 		}
-		field.copy(&m.spec, m.old.Spec)
+		field.copy(&m.spec, m.Old.Spec)
 		if field.when != keptAlways {
 			told = append(told, "spec."+field.name)
 		}
@@ -112,23 +112,23 @@ func (m *bindingMutation) restore() []string {
 // restoreDefaults puts back what defaults gave into parameters and transforms that
 // lack just that: a manifest that is applied by replacement once more.
 func (m *bindingMutation) restoreDefaults() {
-	applied := appliedOf(m.old.Metadata.Annotations)
-	if len(applied.Transforms) == len(m.old.Spec.SecretTransforms) {
+	applied := appliedOf(m.Old.Metadata.Annotations)
+	if len(applied.Transforms) == len(m.Old.Spec.SecretTransforms) {
 		var own []v1beta1.SecretTransform
-		for i, transform := range m.old.Spec.SecretTransforms {
+		for i, transform := range m.Old.Spec.SecretTransforms {
 			if applied.Transforms[i] == layerUser {
 				own = append(own, transform)
 			}
 		}
 		if sameValue(own, m.spec.SecretTransforms) {
-			m.spec.SecretTransforms = m.old.Spec.SecretTransforms
+			m.spec.SecretTransforms = m.Old.Spec.SecretTransforms
 		}
 	}
-	if onlyLacks(m.old.Spec.Parameters, m.spec.Parameters, applied.From) {
-		m.spec.Parameters = m.old.Spec.Parameters
+	if onlyLacks(m.Old.Spec.Parameters, m.spec.Parameters, applied.From) {
+		m.spec.Parameters = m.Old.Spec.Parameters
 	}
-	if own := applied.Provision; own != nil && onlyLacks(m.old.Spec.ProvisionParameters, m.spec.ProvisionParameters, own.From) {
-		m.spec.ProvisionParameters = m.old.Spec.ProvisionParameters
+	if own := applied.Provision; own != nil && onlyLacks(m.Old.Spec.ProvisionParameters, m.spec.ProvisionParameters, own.From) {
+		m.spec.ProvisionParameters = m.Old.Spec.ProvisionParameters
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
 // bindings admits ServiceBindings.
@@ -16,7 +17,7 @@ type bindings struct{ *commons }
 type bindingMutation struct {
 	*bindings
 	*bindingWrite
-	verdict
+	review.Result
 
 	spec        bindingSpec
 	annotations map[string]string
@@ -29,32 +30,32 @@ type bindingMutation struct {
 	additions, ownAdditions []addition
 }
 
-// mutate is the mutating half.
-func (h *bindings) mutate(ctx context.Context, req *admission.Request) (verdict, error) {
-	write, wrong := readWrite[bindingSpec, bindingProgress](req)
+// mutate is the mutating phase.
+func (h *bindings) mutate(ctx context.Context, req *admission.Request) (review.Result, error) {
+	write, wrong := review.Decode[bindingSpec, bindingProgress](req)
 	if wrong != nil {
 		// The schema of the CRD, which is checked next, says best what is wrong.
-		return verdict{rule: ruleNone}, nil
+		return review.Result{Rule: review.RuleNone}, nil
 	}
-	m := &bindingMutation{bindings: h, bindingWrite: write, spec: *write.new.Spec, annotations: map[string]string{}, verdict: verdict{rule: ruleNone}}
-	return mutate(ctx, req, m)
+	m := &bindingMutation{bindings: h, bindingWrite: write, spec: *write.New.Spec, annotations: map[string]string{}, Result: review.Result{Rule: review.RuleNone}}
+	return review.Mutate(ctx, req, m)
 }
 
-// create decides a new binding, or takes one as decided that comes with its
+// Create decides a new binding, or takes one as decided that comes with its
 // references.
-func (m *bindingMutation) create(ctx context.Context) error {
-	m.spec.UserInfo = requester(m.req)
-	m.spec.ExternalID = mint(m.req, m.spec.ExternalID, &m.new.Metadata, m.annotations)
+func (m *bindingMutation) Create(ctx context.Context) error {
+	m.spec.UserInfo = requester(m.Req)
+	m.spec.ExternalID = mint(m.Req, m.spec.ExternalID, &m.New.Metadata, m.annotations)
 	m.nameSecret()
 	m.warnHasty(nil)
-	if m.new.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults] != "" {
+	if m.New.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults] != "" {
 		m.annotations[v1beta1.AnnotationAppliedDefaults] = ""
 	}
-	if misshapen(&m.spec, m.req.Namespace) != nil {
+	if misshapen(&m.spec, m.Req.Namespace) != nil {
 		// The validating half says how.
 		return nil
 	}
-	if !refsOf(&m.spec.DecidedReference, m.req.Namespace).empty() {
+	if !refsOf(&m.spec.DecidedReference, m.Req.Namespace).empty() {
 		return m.takeAsDecided(ctx)
 	}
 	return m.decide(ctx, true)
@@ -65,74 +66,74 @@ func (m *bindingMutation) create(ctx context.Context) error {
 // now is given one: at any other write it would be a change that no one made.
 func (m *bindingMutation) nameSecret() {
 	if m.spec.SecretName == "" {
-		m.spec.SecretName = m.req.Name
+		m.spec.SecretName = m.Req.Name
 	}
 }
 
-// update keeps what was decided, and decides what was not.
-func (m *bindingMutation) update(ctx context.Context) error {
+// Update keeps what was decided, and decides what was not.
+func (m *bindingMutation) Update(ctx context.Context) error {
 	restored := m.restore()
 	back := m.keepRequests()
-	guardAnnotations(&m.new.Metadata, &m.old.Metadata, m.annotations)
-	m.changed = !sameBindingSpec(m.old.Spec, &m.spec)
-	if m.changed && !settledBinding(m.old) && m.old.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults] != "" {
+	guardAnnotations(&m.New.Metadata, &m.Old.Metadata, m.annotations)
+	m.changed = !sameBindingSpec(m.Old.Spec, &m.spec)
+	if m.changed && !settledBinding(m.Old) && m.Old.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults] != "" {
 		m.annotations[v1beta1.AnnotationAppliedDefaults] = ""
 	}
 	switch {
-	case m.old.Spec.UserInfo != nil && (!m.changed || settledBinding(m.old)):
+	case m.Old.Spec.UserInfo != nil && (!m.changed || settledBinding(m.Old)):
 		// Who asks for another rotation lends no rights to what was decided before: see
 		// what the controller reviews of userInfo.
-		m.spec.UserInfo = m.old.Spec.UserInfo
+		m.spec.UserInfo = m.Old.Spec.UserInfo
 	case m.changed, m.spec.UserInfo != nil:
-		m.spec.UserInfo = requester(m.req)
+		m.spec.UserInfo = requester(m.Req)
 	}
-	if len(restored) > 0 && (m.changed || !settledBinding(m.old)) {
+	if len(restored) > 0 && (m.changed || !settledBinding(m.Old)) {
 		// Old clients write a settled binding like that, and mean nothing by it.
-		m.warnf("kept %s: leaving a field out does not clear it", list(restored))
+		m.Warnf("kept %s: leaving a field out does not clear it", list(restored))
 	}
-	m.warnHasty(m.old.Spec.Rotation)
+	m.warnHasty(m.Old.Spec.Rotation)
 	if back && m.changed {
-		m.warnf("kept spec.rotation.requests: it counts requests and does not go back")
+		m.Warnf("kept spec.rotation.requests: it counts requests and does not go back")
 	}
 	switch {
-	case settledBinding(m.old):
+	case settledBinding(m.Old):
 		return nil
-	case changedReference(&m.new.Spec.DecidedReference, &m.old.Spec.DecidedReference, &m.old.Spec.DecidedReference) != "":
-		m.deny(forgedOnBinding(&m.new.Spec.DecidedReference))
+	case changedReference(&m.New.Spec.DecidedReference, &m.Old.Spec.DecidedReference, &m.Old.Spec.DecidedReference) != "":
+		m.Deny(forgedOnBinding(&m.New.Spec.DecidedReference))
 		return nil
-	case m.new.deleting() || misshapen(&m.spec, m.req.Namespace) != nil:
+	case m.New.Deleting() || misshapen(&m.spec, m.Req.Namespace) != nil:
 		// Who touches what was stored before there were hooks is not refused for it.
 		return nil
 	}
 	return m.decide(ctx, m.changed)
 }
 
-// buildPatch writes down what admission adds to the write.
-func (m *bindingMutation) buildPatch() {
-	if m.new.specless {
-		m.patch.add(struct{}{}, "spec")
+// BuildPatch writes down what admission adds to the write.
+func (m *bindingMutation) BuildPatch() {
+	if m.New.Specless {
+		m.Patch.Add(struct{}{}, "spec")
 	}
-	patchFields(&m.patch, keptBindingFields, &m.spec, m.given())
-	if m.spec.InstanceRef == nil && m.new.Spec.InstanceRef != nil {
-		m.patch.remove("spec", "instanceRef")
+	patchFields(&m.Patch, keptBindingFields, &m.spec, m.given())
+	if m.spec.InstanceRef == nil && m.New.Spec.InstanceRef != nil {
+		m.Patch.Remove("spec", "instanceRef")
 	}
-	if m.spec.UserInfo != nil && !sameValue(m.spec.UserInfo, m.new.Spec.UserInfo) {
-		m.patch.add(m.spec.UserInfo, "spec", "userInfo")
+	if m.spec.UserInfo != nil && !sameValue(m.spec.UserInfo, m.New.Spec.UserInfo) {
+		m.Patch.Add(m.spec.UserInfo, "spec", "userInfo")
 	}
 	for _, added := range m.additions {
-		m.patch.addAt("/spec/parameters"+added.pointer, added.value)
+		m.Patch.AddAt("/spec/parameters"+added.pointer, added.value)
 	}
 	for _, added := range m.ownAdditions {
-		m.patch.addAt("/spec/provisionParameters"+added.pointer, added.value)
+		m.Patch.AddAt("/spec/provisionParameters"+added.pointer, added.value)
 	}
-	m.patch.addEntries(m.new.Metadata.Annotations, m.annotations, "metadata", "annotations")
-	if m.old == nil || m.settled || m.forgetsFinalizer() {
-		patchFinalizer(&m.patch, m.new.Metadata.Finalizers)
+	m.Patch.AddEntries(m.New.Metadata.Annotations, m.annotations, "metadata", "annotations")
+	if m.Old == nil || m.settled || m.forgetsFinalizer() {
+		patchFinalizer(&m.Patch, m.New.Metadata.Finalizers)
 	}
 }
 
 // forgetsFinalizer says that the write replaces the binding by a manifest, as
 // with instances.
 func (m *bindingMutation) forgetsFinalizer() bool {
-	return dropsFinalizer(&m.new.Metadata, &m.old.Metadata) && !sameBindingSpec(m.old.Spec, m.new.Spec)
+	return dropsFinalizer(&m.New.Metadata, &m.Old.Metadata) && !sameBindingSpec(m.Old.Spec, m.New.Spec)
 }

@@ -4,14 +4,15 @@ import (
 	"context"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/webhook/commands"
+	"github.com/defaultplan/defaultplan/webhook/review"
+	"github.com/defaultplan/defaultplan/webhook/suggest"
 )
 
 // minted says that the binding's ID was minted for it, or is about to be.
 func (m *bindingMutation) minted() bool {
 	marker, written := m.annotations[v1beta1.AnnotationMintedExternalID]
 	if !written {
-		marker = m.new.Metadata.Annotations[v1beta1.AnnotationMintedExternalID]
+		marker = m.New.Metadata.Annotations[v1beta1.AnnotationMintedExternalID]
 	}
 	return m.spec.ExternalID == "" || m.spec.ExternalID == marker
 }
@@ -22,9 +23,9 @@ func (m *bindingMutation) takeAsDecided(ctx context.Context) error {
 	if m.spec.InstanceRef == nil {
 		return m.takeClaimAsDecided(ctx)
 	}
-	annotation := m.new.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults]
+	annotation := m.New.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults]
 	if annotation == "" && m.minted() {
-		m.deny(forgedOnBinding(&m.spec.DecidedReference))
+		m.Deny(forgedOnBinding(&m.spec.DecidedReference))
 		return nil
 	}
 	to, denied, err := m.bind(ctx, m.binder(), &m.spec)
@@ -32,7 +33,7 @@ func (m *bindingMutation) takeAsDecided(ctx context.Context) error {
 		return err
 	}
 	if denied != nil {
-		m.deny(denied)
+		m.Deny(denied)
 		return nil
 	}
 	if waits := to.waits(); waits != "" {
@@ -48,20 +49,20 @@ func (m *bindingMutation) takeAsDecided(ctx context.Context) error {
 		m.wait(waits, true)
 		return nil
 	}
-	now := bindingRefs(&m.spec, m.req.Namespace)
+	now := bindingRefs(&m.spec, m.Req.Namespace)
 	defined, err := m.resolver.catalog.define(ctx, now.plan)
 	if err != nil {
 		return err
 	}
 	denied = m.contradicts(now, defined)
-	if denied != nil && defined != nil && m.resolver.mayConfirm(m.req.Namespace, denied) {
+	if denied != nil && defined != nil && m.resolver.mayConfirm(m.Req.Namespace, denied) {
 		if defined, err = m.resolver.catalog.defineLive(ctx, now.plan); err != nil {
 			return err
 		}
 		denied = m.contradicts(now, defined)
 	}
 	if denied != nil {
-		m.deny(denied)
+		m.Deny(denied)
 		return nil
 	}
 	m.restored(annotation, defined)
@@ -72,28 +73,28 @@ func (m *bindingMutation) takeAsDecided(ctx context.Context) error {
 // above all which a null took away, for those are not sent. Who changes its spec
 // makes it void.
 func (m *bindingMutation) waitingRecord() string {
-	if m.old == nil || m.changed {
+	if m.Old == nil || m.changed {
 		return ""
 	}
-	return m.old.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults]
+	return m.Old.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults]
 }
 
 // forgedOnBinding refuses references on a binding that is not decided.
-func forgedOnBinding(spec *v1beta1.DecidedReference) *denial {
+func forgedOnBinding(spec *v1beta1.DecidedReference) *review.Denial {
 	denied := forgedReference(spec)
-	denied.remedies = nil
-	return denied.remedy("leave it out: class and plan are the instance's; a backup keeps spec.externalID or the annotation %s beside its references", v1beta1.AnnotationAppliedDefaults)
+	denied.Remedies = nil
+	return denied.Remedy("leave it out: class and plan are the instance's; a backup keeps spec.externalID or the annotation %s beside its references", v1beta1.AnnotationAppliedDefaults)
 }
 
 // contradicts refuses references that lead nowhere, or to something else than the
 // rest of spec says.
-func (m *bindingMutation) contradicts(now refs, defined *definition) *denial {
+func (m *bindingMutation) contradicts(now refs, defined *definition) *review.Denial {
 	said := v1beta1.ServiceInstanceSpec{PlanReference: m.spec.PlanReference, DecidedReference: m.spec.DecidedReference, ServiceType: m.spec.ServiceType}
 	denied := disagrees(&said, now, defined)
 	if denied == nil {
 		return nil
 	}
-	return denied.ways(seeWhatThereIs, commands.Plans(now.plan.Namespace))
+	return denied.Ways(seeWhatThereIs, suggest.Plans(now.plan.Namespace))
 }
 
 // restored records a binding to which nothing was added.
@@ -101,8 +102,8 @@ func (m *bindingMutation) restored(annotation string, defined *definition) {
 	applied := appliedOf(map[string]string{v1beta1.AnnotationAppliedDefaults: annotation})
 	applied.Rule, applied.Class, applied.Plan = ruleRestored, orElse(defined.Class.ExternalName, defined.Class.Name), orElse(defined.Plan.ExternalName, defined.Plan.Name)
 	m.annotations[v1beta1.AnnotationAppliedDefaults] = applied.String()
-	m.rule, m.chosen = ruleRestored, defined.Plan.Ref
-	m.audit("rule", ruleRestored)
-	m.audit("plan", defined.title())
-	m.warnf("taken as it is: plan %s; no default was applied", defined.title())
+	m.Rule, m.Chosen = ruleRestored, defined.Plan.Ref
+	m.Audit("rule", ruleRestored)
+	m.Audit("plan", defined.title())
+	m.Warnf("taken as it is: plan %s; no default was applied", defined.title())
 }

@@ -17,13 +17,13 @@ func (m *bindingMutation) warnHasty(was *v1beta1.Rotation) {
 		was != nil && was.Every != nil && *was.Every == *now.Every {
 		return
 	}
-	m.warnf("spec.rotation.every is %s, and credentials are kept for a minute at least", now.Every.Duration)
+	m.Warnf("spec.rotation.every is %s, and credentials are kept for a minute at least", now.Every.Duration)
 }
 
 // keepRequests keeps the count of requests for new credentials from going back, and says
 // whether it would have: the next one would be as many as were served, and so be lost.
 func (m *bindingMutation) keepRequests() bool {
-	was, now := m.old.Spec.Rotation, m.spec.Rotation
+	was, now := m.Old.Spec.Rotation, m.spec.Rotation
 	if was == nil || now == nil || now.Requests >= was.Requests {
 		return false
 	}
@@ -36,12 +36,12 @@ func (m *bindingMutation) keepRequests() bool {
 // given is the spec that the requester wrote, with a count that is kept: that is patched by
 // itself, for the times beside it are to stay as they are written.
 func (m *bindingMutation) given() *bindingSpec {
-	wrote, kept := m.new.Spec.Rotation, m.spec.Rotation
+	wrote, kept := m.New.Spec.Rotation, m.spec.Rotation
 	if wrote == nil || kept == nil || wrote.Requests == kept.Requests {
-		return m.new.Spec
+		return m.New.Spec
 	}
-	m.patch.add(kept.Requests, "spec", fieldRotation, "requests")
-	given := *m.new.Spec
+	m.Patch.Add(kept.Requests, "spec", fieldRotation, "requests")
+	given := *m.New.Spec
 	given.Rotation = kept
 	return &given
 }

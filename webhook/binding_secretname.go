@@ -7,6 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
 // indexSecretName finds the bindings that write to a Secret. It is the cache's own.
@@ -25,13 +26,13 @@ func secretNameOf(object client.Object) []string {
 // judgeSecretName refuses a Secret that is spoken for: another binding writes to
 // it, or this one reads from it.
 func (v *bindingValidation) judgeSecretName(ctx context.Context) error {
-	name := secretName(v.new.Spec, v.req.Name)
-	if name == "" || v.old != nil && name == secretName(v.old.Spec, v.req.Name) {
+	name := secretName(v.New.Spec, v.Req.Name)
+	if name == "" || v.Old != nil && name == secretName(v.Old.Spec, v.Req.Name) {
 		return nil
 	}
-	if field := readsFrom(v.new.Spec, v.req.Namespace, name); field != "" {
-		v.deny(invalid("SecretReserved", "spec.secretName", "Secret %q is where %s reads from: the credentials would overwrite it", name, field).
-			remedy("name another Secret: spec.secretName"))
+	if field := readsFrom(v.New.Spec, v.Req.Namespace, name); field != "" {
+		v.Deny(review.Invalid("SecretReserved", "spec.secretName", "Secret %q is where %s reads from: the credentials would overwrite it", name, field).
+			Remedy("name another Secret: spec.secretName"))
 		return nil
 	}
 	owner, err := v.secretWriter(ctx, v.resolver.catalog.cached, name, client.MatchingFields{indexSecretName: name})
@@ -39,31 +40,31 @@ func (v *bindingValidation) judgeSecretName(ctx context.Context) error {
 		return err
 	}
 	denied := takenSecret(name, owner)
-	if v.resolver.mayConfirm(v.req.Namespace, denied) {
+	if v.resolver.mayConfirm(v.Req.Namespace, denied) {
 		if owner, err = v.secretWriter(ctx, v.resolver.catalog.live, name); err != nil || owner == "" {
 			return err
 		}
 		denied = takenSecret(name, owner)
 	}
-	v.deny(denied)
+	v.Deny(denied)
 	return nil
 }
 
-func takenSecret(name, owner string) *denial {
-	return invalid("SecretReserved", "spec.secretName", "binding %q writes its credentials to Secret %q", owner, name).
-		remedy("name another Secret: spec.secretName")
+func takenSecret(name, owner string) *review.Denial {
+	return review.Invalid("SecretReserved", "spec.secretName", "binding %q writes its credentials to Secret %q", owner, name).
+		Remedy("name another Secret: spec.secretName")
 }
 
 // secretWriter is another binding of the namespace that writes to a Secret, empty for
 // none. One that is being deleted gives it up.
 func (v *bindingValidation) secretWriter(ctx context.Context, reader client.Reader, secret string, match ...client.ListOption) (string, error) {
 	var list v1beta1.ServiceBindingList
-	if err := reader.List(ctx, &list, append(match, client.InNamespace(v.req.Namespace), client.UnsafeDisableDeepCopy)...); err != nil {
+	if err := reader.List(ctx, &list, append(match, client.InNamespace(v.Req.Namespace), client.UnsafeDisableDeepCopy)...); err != nil {
 		return "", fmt.Errorf("cannot list bindings: %w", err)
 	}
 	for i := range list.Items {
 		other := &list.Items[i]
-		if other.Name != v.req.Name && other.DeletionTimestamp == nil && secretName(&other.Spec, other.Name) == secret {
+		if other.Name != v.Req.Name && other.DeletionTimestamp == nil && secretName(&other.Spec, other.Name) == secret {
 			return other.Name, nil
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
 // A transformReview asks whether a user may have the Secrets in a binding that its
@@ -30,9 +31,9 @@ type transformReview struct {
 // user may not read. What a cluster-scoped plan or class gives was asked of its
 // writer; what one of a namespace gives is asked of the user: whoever may write
 // plans there may not read every Secret.
-func (h *bindings) refusedSecrets(ctx context.Context, asked transformReview) (*denial, error) {
+func (h *bindings) refusedSecrets(ctx context.Context, asked transformReview) (*review.Denial, error) {
 	vouched := sync.OnceValues(func() ([]v1beta1.SecretTransform, error) { return h.givenByCluster(ctx, asked.plan) })
-	var denied *denial
+	var denied *review.Denial
 	for i, transform := range asked.now {
 		if transform.AddKeysFrom == nil || transform.AddKeysFrom.SecretRef == nil || containsTransform(asked.before, transform) {
 			continue
@@ -50,7 +51,7 @@ func (h *bindings) refusedSecrets(ctx context.Context, asked transformReview) (*
 		if err != nil {
 			return nil, err
 		}
-		denied = denied.also(refused)
+		denied = denied.Also(refused)
 	}
 	return denied, nil
 }

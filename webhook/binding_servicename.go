@@ -7,6 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
 // indexServiceName finds the bindings whose Service has a name. It is the cache's own.
@@ -26,41 +27,41 @@ func serviceNameOf(object client.Object) []string {
 // asks for it: two that are only called after themselves have two names. Which of them
 // would have it otherwise would depend on whose broker is faster.
 func (v *bindingValidation) judgeServiceName(ctx context.Context) error {
-	name := serviceName(v.new.Spec, v.req.Name)
-	if name == "" || v.old != nil && name == serviceName(v.old.Spec, v.req.Name) {
+	name := serviceName(v.New.Spec, v.Req.Name)
+	if name == "" || v.Old != nil && name == serviceName(v.Old.Spec, v.Req.Name) {
 		return nil
 	}
 	owner, err := v.serviceWriter(ctx, v.resolver.catalog.cached, name, client.MatchingFields{indexServiceName: name})
 	if err != nil || owner == "" {
 		return err
 	}
-	denied := takenService(v.req.Namespace, name, owner)
-	if v.resolver.mayConfirm(v.req.Namespace, denied) {
+	denied := takenService(v.Req.Namespace, name, owner)
+	if v.resolver.mayConfirm(v.Req.Namespace, denied) {
 		if owner, err = v.serviceWriter(ctx, v.resolver.catalog.live, name); err != nil || owner == "" {
 			return err
 		}
-		denied = takenService(v.req.Namespace, name, owner)
+		denied = takenService(v.Req.Namespace, name, owner)
 	}
-	v.deny(denied)
+	v.Deny(denied)
 	return nil
 }
 
-func takenService(namespace, name, owner string) *denial {
-	return invalid("ServiceReserved", "spec.serviceName", "the Service %q is binding %q's", name, owner).
-		remedy("name another Service: spec.serviceName, or svcat bind --service-name").
-		remedy("to see whose it is: kubectl describe -n %s servicebinding %s", namespace, owner)
+func takenService(namespace, name, owner string) *review.Denial {
+	return review.Invalid("ServiceReserved", "spec.serviceName", "the Service %q is binding %q's", name, owner).
+		Remedy("name another Service: spec.serviceName, or svcat bind --service-name").
+		Remedy("to see whose it is: kubectl describe -n %s servicebinding %s", namespace, owner)
 }
 
 // serviceWriter is another binding of the namespace whose Service has a name, empty for
 // none. One that is being deleted gives it up.
 func (v *bindingValidation) serviceWriter(ctx context.Context, reader client.Reader, service string, match ...client.ListOption) (string, error) {
 	var list v1beta1.ServiceBindingList
-	if err := reader.List(ctx, &list, append(match, client.InNamespace(v.req.Namespace), client.UnsafeDisableDeepCopy)...); err != nil {
+	if err := reader.List(ctx, &list, append(match, client.InNamespace(v.Req.Namespace), client.UnsafeDisableDeepCopy)...); err != nil {
 		return "", fmt.Errorf("cannot list bindings: %w", err)
 	}
 	for i := range list.Items {
 		other := &list.Items[i]
-		if other.Name != v.req.Name && other.DeletionTimestamp == nil && serviceName(&other.Spec, other.Name) == service {
+		if other.Name != v.Req.Name && other.DeletionTimestamp == nil && serviceName(&other.Spec, other.Name) == service {
 			return other.Name, nil
 		}
 	}

@@ -8,7 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/webhook/commands"
+	"github.com/defaultplan/defaultplan/webhook/review"
+	"github.com/defaultplan/defaultplan/webhook/suggest"
 )
 
 // A binder is in whose name a binding is decided, and the namespace that it is in.
@@ -19,18 +20,18 @@ type binder struct {
 
 // binder is who writes the binding, at a touch who wrote it.
 func (m *bindingMutation) binder() binder {
-	if m.old != nil && !m.changed {
-		return binder{m.req.Namespace, writerOf(m.old)}
+	if m.Old != nil && !m.changed {
+		return binder{m.Req.Namespace, writerOf(m.Old)}
 	}
-	return binder{m.req.Namespace, m.req.UserInfo}
+	return binder{m.Req.Namespace, m.Req.UserInfo}
 }
 
 // binder is who wrote what is judged: a write that left userInfo alone is a touch.
 func (v *bindingValidation) binder() binder {
-	if v.old != nil && v.new.Spec.UserInfo != nil && sameValue(v.old.Spec.UserInfo, v.new.Spec.UserInfo) {
-		return binder{v.req.Namespace, writerOf(v.old)}
+	if v.Old != nil && v.New.Spec.UserInfo != nil && sameValue(v.Old.Spec.UserInfo, v.New.Spec.UserInfo) {
+		return binder{v.Req.Namespace, writerOf(v.Old)}
 	}
-	return binder{v.req.Namespace, v.req.UserInfo}
+	return binder{v.Req.Namespace, v.Req.UserInfo}
 }
 
 // instanceAt is the instance that a binding in a namespace names.
@@ -54,12 +55,12 @@ func bindingRefs(spec *bindingSpec, namespace string) refs {
 
 // find reads the instance to bind to, nil if there is none. One of another namespace
 // is found only by who may bind to it.
-func (h *bindings) find(ctx context.Context, by binder, at types.NamespacedName) (*v1beta1.ServiceInstance, *denial, error) {
+func (h *bindings) find(ctx context.Context, by binder, at types.NamespacedName) (*v1beta1.ServiceInstance, *review.Denial, error) {
 	if at.Namespace != by.namespace {
 		return h.open(ctx, by, at)
 	}
 	instance := &v1beta1.ServiceInstance{}
-	found, err := shelf{reader: h.resolver.catalog.live, namespace: at.Namespace}.read(ctx, at.Name, instance)
+	found, err := scope{reader: h.resolver.catalog.live, namespace: at.Namespace}.read(ctx, at.Name, instance)
 	if err != nil || !found {
 		return nil, nil, err
 	}
@@ -70,7 +71,7 @@ func (h *bindings) find(ctx context.Context, by binder, at types.NamespacedName)
 // asked for first, and without it nothing is read: how long it takes to read an
 // instance tells whether there is one, and how large it is. One that is not there is
 // shared with nobody.
-func (h *bindings) open(ctx context.Context, by binder, at types.NamespacedName) (*v1beta1.ServiceInstance, *denial, error) {
+func (h *bindings) open(ctx context.Context, by binder, at types.NamespacedName) (*v1beta1.ServiceInstance, *review.Denial, error) {
 	mayBind, err := h.access.mayBind(ctx, by.user, at)
 	if err != nil {
 		return nil, nil, err
@@ -79,7 +80,7 @@ func (h *bindings) open(ctx context.Context, by binder, at types.NamespacedName)
 		return nil, notShared(by, at), nil
 	}
 	instance := &v1beta1.ServiceInstance{}
-	if _, err := (shelf{reader: h.resolver.catalog.live, namespace: at.Namespace}).read(ctx, at.Name, instance); err != nil {
+	if _, err := (scope{reader: h.resolver.catalog.live, namespace: at.Namespace}).read(ctx, at.Name, instance); err != nil {
 		return nil, nil, err
 	}
 	place, err := h.policies.place(ctx, by.namespace, h.policies.live)()
@@ -95,49 +96,53 @@ func (h *bindings) open(ctx context.Context, by binder, at types.NamespacedName)
 // notShared is the one refusal of an instance that is not there, that is not shared
 // with the binding's namespace, or to which the user may not bind. It says nothing
 // that differs between them.
-func notShared(by binder, at types.NamespacedName) *denial {
+func notShared(by binder, at types.NamespacedName) *review.Denial {
 	user := by.user.Username
-	return forbidden("NotShared", "spec.instanceRef",
+	return review.Forbidden("NotShared", "spec.instanceRef",
 		"user %q cannot bind to instance %q from namespace %q: it is not there, it is not shared with that namespace, or the user does not have the verb %s on it",
 		user, at.String(), by.namespace, verbBind).
-		ways("who keeps the instance shares it", commands.Share(at.Namespace, at.Name, by.namespace)).
-		remedy("and an administrator of namespace %s lets you bind: %s", at.Namespace, commands.GrantBind(at.Namespace, user)).
-		remedy("to check the latter: %s", commands.MayBind(at.Namespace, at.Name, user))
+		Ways("who keeps the instance shares it", suggest.Share(at.Namespace, at.Name, by.namespace)).
+		Remedy("and an administrator of namespace %s lets you bind: %s", at.Namespace, suggest.GrantBind(at.Namespace, user)).
+		Remedy("to check the latter: %s", suggest.MayBind(at.Namespace, at.Name, user))
 }
 
 // sharedWaits refuses a binding that would wait for an instance of another namespace:
 // what it waits for is not the user's to see.
-func sharedWaits(at types.NamespacedName, waits string) *denial {
+func sharedWaits(at types.NamespacedName, waits string) *review.Denial {
 	if waits == waitsForPlan {
-		return invalid("SharedNotReady", "spec.instanceRef", "instance %q %s: nothing can be bound to it", at.String(), waits).
-			remedy("whoever keeps the instance gives it another plan, or whoever keeps the catalog brings the plan back")
+		return review.Invalid("SharedNotReady", "spec.instanceRef", "instance %q %s: nothing can be bound to it", at.String(), waits).
+			Remedy("whoever keeps the instance gives it another plan, or whoever keeps the catalog brings the plan back")
 	}
-	return invalid("SharedNotReady", "spec.instanceRef", "instance %q %s, and a binding from another namespace does not wait", at.String(), waits).
-		remedy("create the binding once the instance is ready")
+	return review.Invalid("SharedNotReady", "spec.instanceRef", "instance %q %s, and a binding from another namespace does not wait", at.String(), waits).
+		Remedy("create the binding once the instance is ready")
 }
 
 // wait leaves a binding without a decision until its instance has one, or refuses it
 // where that is in another namespace.
 func (m *bindingMutation) wait(waits string, refuse bool) {
-	at := instanceAt(&m.spec, m.req.Namespace)
-	if at.Namespace != m.req.Namespace {
+	at := instanceAt(&m.spec, m.Req.Namespace)
+	if at.Namespace != m.Req.Namespace {
 		m.hold(sharedWaits(at, waits), refuse)
 		return
 	}
-	m.leave("Waiting", fmt.Sprintf("instance %q %s", at.Name, waits))
+	becomes := "the binding waits"
+	if waits == waitsForPlan { // the controller needs no plan to bind to what its broker has
+		becomes = "the binding is made without the plan's defaults if the instance is provisioned, and waits else"
+	}
+	m.undecided("Waiting", fmt.Sprintf("instance %q %s", at.Name, waits), becomes)
 }
 
 // judgeShared judges a binding across namespaces that is not decided: none is to be
 // stored like that.
 func (v *bindingValidation) judgeShared(ctx context.Context) error {
-	to, denied, err := v.bind(ctx, v.binder(), v.new.Spec)
+	to, denied, err := v.bind(ctx, v.binder(), v.New.Spec)
 	if err != nil {
 		return err
 	}
 	if denied == nil {
-		denied = sharedWaits(instanceAt(v.new.Spec, v.req.Namespace), orElse(to.waits(), "was not decided on"))
+		denied = sharedWaits(instanceAt(v.New.Spec, v.Req.Namespace), orElse(to.waits(), "was not decided on"))
 	}
-	v.deny(denied)
+	v.Deny(denied)
 	return nil
 }
 
@@ -146,14 +151,14 @@ func (v *bindingValidation) judgeShared(ctx context.Context) error {
 // instance of its own.
 func (m *bindingMutation) restoreInstance() {
 	if given := m.spec.InstanceRef; given != nil && *given == (v1beta1.InstanceReference{}) {
-		m.spec.InstanceRef = m.old.Spec.InstanceRef
+		m.spec.InstanceRef = m.Old.Spec.InstanceRef
 	}
 }
 
 // restoreNamespace puts back the namespace of the instance, which the clients of the
 // retired catalog do not know.
 func (m *bindingMutation) restoreNamespace() {
-	was, now := m.old.Spec.InstanceRef, m.spec.InstanceRef
+	was, now := m.Old.Spec.InstanceRef, m.spec.InstanceRef
 	if was == nil || now == nil || was.Namespace == "" || now.Namespace != "" || was.Name != now.Name {
 		return
 	}

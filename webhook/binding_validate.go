@@ -12,6 +12,7 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/merge"
 	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
 func bindSchema(plan *v1beta1.CommonServicePlanSpec) *runtime.RawExtension {
@@ -23,71 +24,71 @@ func bindSchema(plan *v1beta1.CommonServicePlanSpec) *runtime.RawExtension {
 type bindingValidation struct {
 	*bindings
 	*bindingWrite
-	verdict
+	review.Result
 
 	now refs
 	// parameters are those of the new object, decoded at most once.
 	parameters func() (map[string]any, error)
 }
 
-// validate is the validating half.
-func (h *bindings) validate(ctx context.Context, req *admission.Request) (verdict, error) {
-	write, wrong := readWrite[bindingSpec, bindingProgress](req)
+// validate is the validating phase.
+func (h *bindings) validate(ctx context.Context, req *admission.Request) (review.Result, error) {
+	write, wrong := review.Decode[bindingSpec, bindingProgress](req)
 	if wrong != nil {
-		denied := invalid("Unreadable", wrong.field, "%s", wrong.text).remedy("kubectl explain servicebinding")
-		return verdict{rule: ruleNone, denied: denied}, nil
+		denied := review.Invalid("Unreadable", wrong.Field, "%s", wrong.Text).Remedy("kubectl explain servicebinding")
+		return review.Result{Rule: review.RuleNone, Denied: denied}, nil
 	}
 	v := &bindingValidation{
-		bindings: h, bindingWrite: write, verdict: verdict{rule: ruleNone},
-		now:        bindingRefs(write.new.Spec, req.Namespace),
-		parameters: sync.OnceValues(func() (map[string]any, error) { return merge.Decode(rawOf(write.new.Spec.Parameters)) }),
+		bindings: h, bindingWrite: write, Result: review.Result{Rule: review.RuleNone},
+		now:        bindingRefs(write.New.Spec, req.Namespace),
+		parameters: sync.OnceValues(func() (map[string]any, error) { return merge.Decode(rawOf(write.New.Spec.Parameters)) }),
 	}
-	if req.Operation == admissionv1.Update && sameBindingSpec(v.old.Spec, v.new.Spec) {
+	if req.Operation == admissionv1.Update && sameBindingSpec(v.Old.Spec, v.New.Spec) {
 		// What was always wrong is not checked: the object must stay deletable.
-		return v.verdict, nil
+		return v.Result, nil
 	}
-	v.parameterBytes = len(rawOf(write.new.Spec.Parameters))
+	v.ParameterBytes = len(rawOf(write.New.Spec.Parameters))
 	if err := v.judge(ctx); err != nil {
-		return verdict{rule: ruleNone}, err
+		return review.Result{Rule: review.RuleNone}, err
 	}
-	return v.verdict, nil
+	return v.Result, nil
 }
 
 func (v *bindingValidation) judge(ctx context.Context) error {
-	if v.old != nil && settledBinding(v.old) {
+	if v.Old != nil && settledBinding(v.Old) {
 		v.judgeSettled()
 		return nil
 	}
 	v.judgeShape()
-	if v.denied != nil {
+	if v.Denied != nil {
 		return nil
 	}
-	if err := v.judgeAdoption(ctx); err != nil || v.denied != nil {
+	if err := v.judgeAdoption(ctx); err != nil || v.Denied != nil {
 		return err
 	}
-	if err := v.judgeSecretName(ctx); err != nil || v.denied != nil {
+	if err := v.judgeSecretName(ctx); err != nil || v.Denied != nil {
 		return err
 	}
-	if err := v.judgeServiceName(ctx); err != nil || v.denied != nil {
+	if err := v.judgeServiceName(ctx); err != nil || v.Denied != nil {
 		return err
 	}
-	if v.now.plan.Name == "" && shares(v.new.Spec, v.req.Namespace) {
+	if v.now.plan.Name == "" && shares(v.New.Spec, v.Req.Namespace) {
 		return v.judgeShared(ctx)
 	}
 	if v.now.plan.Name == "" {
 		return v.judgeSecrets(ctx, &bound{})
 	}
-	if v.new.Spec.InstanceRef == nil {
+	if v.New.Spec.InstanceRef == nil {
 		return v.judgeClaim(ctx)
 	}
-	to, denied, err := v.bind(ctx, v.binder(), v.new.Spec)
+	to, denied, err := v.bind(ctx, v.binder(), v.New.Spec)
 	if err != nil {
 		return err
 	}
-	if v.denied = denied; v.denied != nil {
+	if v.Denied = denied; v.Denied != nil {
 		return nil
 	}
-	if err := v.judgeSecrets(ctx, &to); err != nil || v.denied != nil {
+	if err := v.judgeSecrets(ctx, &to); err != nil || v.Denied != nil {
 		return err
 	}
 	return v.judgeBound(ctx, &to)
@@ -96,11 +97,11 @@ func (v *bindingValidation) judge(ctx context.Context) error {
 // judgeAdoption judges an external ID that the write chooses.
 func (v *bindingValidation) judgeAdoption(ctx context.Context) error {
 	was := ""
-	if v.old != nil {
-		was = v.old.Spec.ExternalID
+	if v.Old != nil {
+		was = v.Old.Spec.ExternalID
 	}
-	denied, err := v.refusedAdoption(ctx, &adoption{req: v.req, meta: &v.new.Metadata, id: v.new.Spec.ExternalID, was: was})
-	v.deny(denied)
+	denied, err := v.refusedAdoption(ctx, &adoption{req: v.Req, meta: &v.New.Metadata, id: v.New.Spec.ExternalID, was: was})
+	v.Deny(denied)
 	return err
 }
 
@@ -108,13 +109,13 @@ func (v *bindingValidation) judgeAdoption(ctx context.Context) error {
 // asked once.
 func (v *bindingValidation) judgeSettled() {
 	for _, field := range keptBindingFields {
-		if field.name == fieldRotation || sameValue(field.value(v.old.Spec), field.value(v.new.Spec)) || v.sameJSON(field.name) {
+		if field.name == fieldRotation || sameValue(field.value(v.Old.Spec), field.value(v.New.Spec)) || v.sameJSON(field.name) {
 			continue
 		}
-		v.deny(immutable("spec."+field.name, "a broker is asked for a binding once, and this one is decided"))
+		v.Deny(immutable("spec."+field.name, "a broker is asked for a binding once, and this one is decided"))
 	}
-	if v.denied != nil {
-		v.denied.remedy("create another binding, with a secretName of its own, and delete this one")
+	if v.Denied != nil {
+		v.Denied.Remedy("create another binding, with a secretName of its own, and delete this one")
 	}
 }
 
@@ -123,9 +124,9 @@ func (v *bindingValidation) judgeSettled() {
 func (v *bindingValidation) sameJSON(field string) bool {
 	switch field {
 	case "parameters":
-		return sameParameters(v.old.Spec.Parameters, v.new.Spec.Parameters)
+		return sameParameters(v.Old.Spec.Parameters, v.New.Spec.Parameters)
 	case "provisionParameters":
-		return sameParameters(v.old.Spec.ProvisionParameters, v.new.Spec.ProvisionParameters)
+		return sameParameters(v.Old.Spec.ProvisionParameters, v.New.Spec.ProvisionParameters)
 	}
 	return false
 }
@@ -133,7 +134,7 @@ func (v *bindingValidation) sameJSON(field string) bool {
 // misshapen refuses a spec that no instance could make right: names that
 // contradict each other, and fields that have no effect beside a named instance.
 // What is written into them would be lost.
-func misshapen(spec *bindingSpec, namespace string) *denial {
+func misshapen(spec *bindingSpec, namespace string) *review.Denial {
 	_, err := resolve.RequestFor(&spec.PlanReference, namespace, "")
 	switch {
 	case spec.InstanceRef == nil:
@@ -143,74 +144,74 @@ func misshapen(spec *bindingSpec, namespace string) *denial {
 	case spec.PlanSelector != nil:
 		return notDedicated("spec.planSelector", namespace, instanceAt(spec, namespace))
 	case err != nil:
-		return invalid("InvalidReference", "spec", "%s", err.Error()).remedy("leave class and plan out: they are the instance's")
+		return review.Invalid("InvalidReference", "spec", "%s", err.Error()).Remedy("leave class and plan out: they are the instance's")
 	}
 	return nil
 }
 
 // judgeShape holds the spec against what needs no look elsewhere.
 func (v *bindingValidation) judgeShape() {
-	spec, old := v.new.Spec, &bindingSpec{}
-	if v.old != nil {
-		old = v.old.Spec
+	spec, old := v.New.Spec, &bindingSpec{}
+	if v.Old != nil {
+		old = v.Old.Spec
 	}
-	v.denied = v.denied.also(misshapen(spec, v.req.Namespace))
-	if v.old == nil || !sameParameters(old.Parameters, spec.Parameters) {
-		v.denied = v.denied.also(unreadableParameters(v.parameters()))
+	v.Denied = v.Denied.Also(misshapen(spec, v.Req.Namespace))
+	if v.Old == nil || !sameParameters(old.Parameters, spec.Parameters) {
+		v.Denied = v.Denied.Also(unreadableParameters(v.parameters()))
 	}
 	v.judgeProvision()
-	if v.old == nil || !equality.Semantic.DeepEqual(old.ParametersFrom, spec.ParametersFrom) {
-		v.denied = v.denied.also(wrongSources(spec.ParametersFrom, "servicebinding"))
+	if v.Old == nil || !equality.Semantic.DeepEqual(old.ParametersFrom, spec.ParametersFrom) {
+		v.Denied = v.Denied.Also(wrongSources(spec.ParametersFrom, "servicebinding"))
 	}
 	if old.ExternalID != "" && spec.ExternalID != old.ExternalID {
-		v.deny(immutable("spec.externalID", "it is the binding's identity at its broker").remedy("leave it out"))
+		v.Deny(immutable("spec.externalID", "it is the binding's identity at its broker").Remedy("leave it out"))
 	}
 }
 
 // judgeSecrets asks for the Secrets that transforms name: of the user who writes
 // them, or at a touch of the one who wrote the binding.
 func (v *bindingValidation) judgeSecrets(ctx context.Context, to *bound) error {
-	asked := transformReview{namespace: v.req.Namespace, user: v.req.UserInfo, now: v.new.Spec.SecretTransforms}
+	asked := transformReview{namespace: v.Req.Namespace, user: v.Req.UserInfo, now: v.New.Spec.SecretTransforms}
 	if to.defined != nil {
 		asked.plan = to.defined.Plan.Ref
 	}
-	if v.old != nil {
-		asked.before = askedBefore(v.old)
-		if sameValue(v.old.Spec.UserInfo, v.new.Spec.UserInfo) && v.new.Spec.UserInfo != nil {
-			asked.user = writerOf(v.old)
+	if v.Old != nil {
+		asked.before = askedBefore(v.Old)
+		if sameValue(v.Old.Spec.UserInfo, v.New.Spec.UserInfo) && v.New.Spec.UserInfo != nil {
+			asked.user = writerOf(v.Old)
 		}
 	}
 	denied, err := v.refusedSecrets(ctx, asked)
-	v.denied = v.denied.also(denied)
+	v.Denied = v.Denied.Also(denied)
 	return err
 }
 
 // judgeBound holds a binding that is now decided against its instance.
 func (v *bindingValidation) judgeBound(ctx context.Context, to *bound) error {
-	v.chosen = v.now.plan
-	if v.new.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults] == "" {
-		v.deny(forgedOnBinding(&v.new.Spec.DecidedReference))
+	v.Chosen = v.now.plan
+	if v.New.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults] == "" {
+		v.Deny(forgedOnBinding(&v.New.Spec.DecidedReference))
 		return nil
 	}
 	if waits := to.waits(); waits != "" {
-		v.deny(invalid("Disagreement", "spec.instanceRef.name", "instance %q %s, and the references name a plan", v.new.Spec.InstanceRef.Name, waits).
-			remedy("leave the references out: they are the instance's"))
+		v.Deny(review.Invalid("Disagreement", "spec.instanceRef.name", "instance %q %s, and the references name a plan", v.New.Spec.InstanceRef.Name, waits).
+			Remedy("leave the references out: they are the instance's"))
 		return nil
 	}
 	// A binding that was made before its instance changed its plan has the former
 	// one: within a class that is how a backup looks.
-	restored := appliedOf(v.new.Metadata.Annotations).Rule == ruleRestored
+	restored := appliedOf(v.New.Metadata.Annotations).Rule == ruleRestored
 	if to.defined.Class.Ref != v.now.class || !restored && to.defined.Plan.Ref != v.now.plan {
-		v.deny(invalid("Disagreement", "spec.instanceRef.name", "instance %q is of plan %s, and the references say plan %q of class %q",
-			v.new.Spec.InstanceRef.Name, to.defined.title(), v.now.plan.Name, v.now.class.Name).remedy("leave the references out: they are the instance's"))
+		v.Deny(review.Invalid("Disagreement", "spec.instanceRef.name", "instance %q is of plan %s, and the references say plan %q of class %q",
+			v.New.Spec.InstanceRef.Name, to.defined.title(), v.now.plan.Name, v.now.class.Name).Remedy("leave the references out: they are the instance's"))
 		return nil
 	}
-	denied, err := v.refusedFor(ctx, to, v.req.Namespace)
+	denied, err := v.refusedFor(ctx, to, v.Req.Namespace)
 	if err != nil || denied != nil {
-		v.denied = v.denied.also(denied)
+		v.Denied = v.Denied.Also(denied)
 		return err
 	}
-	if err := v.judgeQuota(ctx, to.defined, "spec.instanceRef.name"); err != nil || v.denied != nil {
+	if err := v.judgeQuota(ctx, to.defined, "spec.instanceRef.name"); err != nil || v.Denied != nil {
 		return err
 	}
 	return v.judgeParameters(ctx, to.defined)
@@ -226,21 +227,21 @@ func (v *bindingValidation) judgeParameters(ctx context.Context, defined *defini
 	if err != nil {
 		return nil //nolint:nilerr // told where the shape is judged
 	}
-	applied := appliedOf(v.new.Metadata.Annotations)
-	if v.old != nil && applied.Rule == ruleRestored {
+	applied := appliedOf(v.New.Metadata.Annotations)
+	if v.Old != nil && applied.Rule == ruleRestored {
 		// It was bound before there were hooks.
 		return nil
 	}
-	asked := question{which: bindSchema, sent: merge.Without(values, removedPointers(&applied)), partial: len(v.new.Spec.ParametersFrom) > 0}
+	asked := question{which: bindSchema, sent: merge.Without(values, removedPointers(&applied)), partial: len(v.New.Spec.ParametersFrom) > 0}
 	report, warning, err := v.schemas.judge(ctx, defined, asked)
 	if err != nil {
 		return err
 	}
 	if warning != "" {
-		v.warnf("%s", warning)
+		v.Warnf("%s", warning)
 	}
-	if refused := v.tellReport(&v.verdict, report, applied.From); refused != nil {
-		v.deny(refused.ways(defined.toSee()))
+	if refused := v.tellReport(&v.Result, report, applied.From); refused != nil {
+		v.Deny(refused.Ways(defined.toSee()))
 	}
 	return nil
 }

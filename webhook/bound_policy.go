@@ -10,13 +10,14 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve/policy"
 	"github.com/defaultplan/defaultplan/resolve/quota"
-	"github.com/defaultplan/defaultplan/webhook/commands"
+	"github.com/defaultplan/defaultplan/webhook/review"
+	"github.com/defaultplan/defaultplan/webhook/suggest"
 )
 
 // refusedFor says what policies refuse a binding in a namespace, nil for nothing. A change of plan may wait for long, and
 // a binding is made of the plan that the instance then has: the plan that it asks for, the one that it has and the one
 // that an operation gives it are all held against the policies.
-func (h *bindings) refusedFor(ctx context.Context, b *bound, namespace string) (*denial, error) {
+func (h *bindings) refusedFor(ctx context.Context, b *bound, namespace string) (*review.Denial, error) {
 	refused, err := h.refusedOf(ctx, b, b.defined, namespace)
 	if err != nil || refused != nil {
 		return refused, err
@@ -42,7 +43,7 @@ func (h *bindings) refusedFor(ctx context.Context, b *bound, namespace string) (
 }
 
 // refusedRecorded is refusedFor of a plan that status records.
-func (h *bindings) refusedRecorded(ctx context.Context, b *bound, sent quota.IDs, namespace string) (*denial, error) {
+func (h *bindings) refusedRecorded(ctx context.Context, b *bound, sent quota.IDs, namespace string) (*review.Denial, error) {
 	if !h.resolver.confirms.allow(namespace) {
 		return refusedUnread(b, "this namespace asks too often to look for it"), nil
 	}
@@ -62,7 +63,7 @@ func (h *bindings) refusedRecorded(ctx context.Context, b *bound, sent quota.IDs
 }
 
 // refusedOf is refusedFor of one plan.
-func (h *bindings) refusedOf(ctx context.Context, b *bound, plan *definition, namespace string) (*denial, error) {
+func (h *bindings) refusedOf(ctx context.Context, b *bound, plan *definition, namespace string) (*review.Denial, error) {
 	target := policy.TargetOf(plan.Class, plan.Plan)
 	target.Instance = &policy.Instance{Namespace: b.instance.Namespace, Name: b.instance.Name, Labels: b.instance.Labels}
 	refused, err := h.resolver.refusal(ctx, &target, namespace)
@@ -78,24 +79,24 @@ func (h *bindings) refusedOf(ctx context.Context, b *bound, plan *definition, na
 
 // refusedUnread refuses a binding to an instance whose plan at its broker cannot be read: what policies say of it cannot
 // be known.
-func refusedUnread(b *bound, why string) *denial {
-	return forbidden("PolicyDenied", "spec.instanceRef.name",
+func refusedUnread(b *bound, why string) *review.Denial {
+	return review.Forbidden("PolicyDenied", "spec.instanceRef.name",
 		"instance %q may have another plan at its broker than the one it asks for, plan %s, and %s: what policies say of it cannot be known",
 		b.instance.Name, b.defined.title(), why).
-		ways("to see what it has", commands.Instances(b.instance.Namespace)).
-		remedy("wait until its change of plan is made, or ask an operator for the class and plan that it was made of")
+		Ways("to see what it has", suggest.Instances(b.instance.Namespace)).
+		Remedy("wait until its change of plan is made, or ask an operator for the class and plan that it was made of")
 }
 
 // sent are the plans that an instance has at its broker, as the API server has them: none where there are more than a
 // few that may be it. Each class is read once.
 func (c *catalog) sent(ctx context.Context, sent quota.IDs) ([]*definition, error) {
-	s := shelf{reader: c.live, namespace: sent.Namespace}
+	s := scope{reader: c.live, namespace: sent.Namespace}
 	plans, err := s.plans(ctx, client.MatchingFields{v1beta1.FieldExternalID: sent.Plan})
 	if err != nil {
 		return nil, err
 	}
 	plans = sent.Candidates(plans)
-	classes := map[string]part{}
+	classes := map[string]slice{}
 	var found []*definition
 	for i := range plans {
 		class, read := classes[plans[i].Class]

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
 // A brokerSpec is the spec of a broker of either scope: a namespaced one names its
@@ -23,62 +24,62 @@ type brokers struct{ access access }
 
 func serveBrokers(server Registrar, handler *brokers) {
 	for resource, kind := range map[string]string{"clusterservicebrokers": "ClusterServiceBroker", "servicebrokers": "ServiceBroker"} {
-		server.Register("/mutate/"+resource, endpoint{decide: serve(mutating, kind, handler.mutate)})
-		server.Register("/validate/"+resource, endpoint{decide: serve(validating, kind, handler.validate)})
+		server.Register("/mutate/"+resource, review.Serve(review.Mutating, kind, handler.mutate))
+		server.Register("/validate/"+resource, review.Serve(review.Validating, kind, handler.validate))
 	}
 }
 
-// mutate is the mutating half.
-func (*brokers) mutate(_ context.Context, req *admission.Request) (verdict, error) {
-	decided := verdict{rule: ruleNone}
-	write, wrong := readWrite[brokerSpec, struct{}](req)
-	if wrong != nil || write.new.specless {
+// mutate is the mutating phase.
+func (*brokers) mutate(_ context.Context, req *admission.Request) (review.Result, error) {
+	decided := review.Result{Rule: review.RuleNone}
+	write, wrong := review.Decode[brokerSpec, struct{}](req)
+	if wrong != nil || write.New.Specless {
 		// The schema of the CRD, which is checked next, says best what is wrong.
 		return decided, nil
 	}
-	spec, old := write.new.Spec, &brokerSpec{}
-	if write.old != nil {
-		old = write.old.Spec
+	spec, old := write.New.Spec, &brokerSpec{}
+	if write.Old != nil {
+		old = write.Old.Spec
 	}
 	if denied := urlWithCredentials(old, spec); denied != nil {
-		decided.deny(denied) // before the schema, which would repeat it
+		decided.Deny(denied) // before the schema, which would repeat it
 		return decided, nil
 	}
-	if write.old != nil && equality.Semantic.DeepEqual(write.old.Spec, spec) {
+	if write.Old != nil && equality.Semantic.DeepEqual(write.Old.Spec, spec) {
 		return decided, nil
 	}
 	if spec.RelistBehavior == "" {
-		decided.patch.add(v1beta1.RelistDuration, "spec", "relistBehavior")
+		decided.Patch.Add(v1beta1.RelistDuration, "spec", "relistBehavior")
 	}
-	if write.old != nil && spec.RelistRequests == 0 && write.old.Spec.RelistRequests != 0 {
-		decided.patch.add(write.old.Spec.RelistRequests, "spec", "relistRequests")
+	if write.Old != nil && spec.RelistRequests == 0 && write.Old.Spec.RelistRequests != 0 {
+		decided.Patch.Add(write.Old.Spec.RelistRequests, "spec", "relistRequests")
 	}
-	if write.old == nil || dropsFinalizer(&write.new.Metadata, &write.old.Metadata) {
-		patchFinalizer(&decided.patch, write.new.Metadata.Finalizers)
+	if write.Old == nil || dropsFinalizer(&write.New.Metadata, &write.Old.Metadata) {
+		patchFinalizer(&decided.Patch, write.New.Metadata.Finalizers)
 	}
 	return decided, nil
 }
 
-// validate is the validating half.
-func (h *brokers) validate(ctx context.Context, req *admission.Request) (verdict, error) {
-	decided := verdict{rule: ruleNone}
-	write, wrong := readWrite[brokerSpec, struct{}](req)
+// validate is the validating phase.
+func (h *brokers) validate(ctx context.Context, req *admission.Request) (review.Result, error) {
+	decided := review.Result{Rule: review.RuleNone}
+	write, wrong := review.Decode[brokerSpec, struct{}](req)
 	if wrong != nil {
-		decided.deny(invalid("Unreadable", wrong.field, "%s", wrong.text).remedy("kubectl explain %s", req.Resource.Resource))
+		decided.Deny(review.Invalid("Unreadable", wrong.Field, "%s", wrong.Text).Remedy("kubectl explain %s", req.Resource.Resource))
 		return decided, nil
 	}
-	old, spec := &brokerSpec{}, write.new.Spec
-	if write.old != nil {
-		old = write.old.Spec
+	old, spec := &brokerSpec{}, write.New.Spec
+	if write.Old != nil {
+		old = write.Old.Spec
 	}
-	decided.deny(urlWithCredentials(old, spec))
-	decided.deny(bundleUnreadable(old, spec))
-	decided.deny(restrictionsUnknown(old, spec, req.Namespace))
+	decided.Deny(urlWithCredentials(old, spec))
+	decided.Deny(bundleUnreadable(old, spec))
+	decided.Deny(restrictionsUnknown(old, spec, req.Namespace))
 	denied, err := h.secretNotReadable(ctx, req, old, spec)
 	if err != nil {
-		return verdict{rule: ruleNone}, err
+		return review.Result{Rule: review.RuleNone}, err
 	}
-	decided.deny(denied)
+	decided.Deny(denied)
 	return decided, nil
 }
 
@@ -87,17 +88,17 @@ func (h *brokers) validate(ctx context.Context, req *admission.Request) (verdict
 // and every user who may read the broker can read its URL. No call takes a query or a
 // fragment, and in a path an @ is written %40. The denial repeats no part of the URL, as
 // those of the API server would, to the author and in the audit log.
-func urlWithCredentials(old, spec *brokerSpec) *denial {
+func urlWithCredentials(old, spec *brokerSpec) *review.Denial {
 	if spec.URL == old.URL || !strings.ContainsAny(spec.URL, "@?#") {
 		return nil
 	}
-	return invalid("InvalidURL", "spec.url", "it holds a username, a password, a query or a fragment (an @, ? or #), and every user who may read the broker can read its URL").
-		remedy("put credentials into a Secret with the keys username and password, or token, and name it in spec.authInfo")
+	return review.Invalid("InvalidURL", "spec.url", "it holds a username, a password, a query or a fragment (an @, ? or #), and every user who may read the broker can read its URL").
+		Remedy("put credentials into a Secret with the keys username and password, or token, and name it in spec.authInfo")
 }
 
 // bundleUnreadable refuses a bundle of certificates by which no broker could be
 // trusted. What stands beside the certificates is passed over, as TLS does.
-func bundleUnreadable(old, spec *brokerSpec) *denial {
+func bundleUnreadable(old, spec *brokerSpec) *review.Denial {
 	const field, way = "spec.caBundle", `it takes certificates in PEM, in base64: base64 < ca.pem | tr -d '\n'`
 	if len(spec.CABundle) == 0 || bytes.Equal(old.CABundle, spec.CABundle) {
 		return nil
@@ -109,25 +110,25 @@ func bundleUnreadable(old, spec *brokerSpec) *denial {
 		}
 		found++
 		if _, err := x509.ParseCertificate(block.Bytes); err != nil {
-			return invalid("InvalidBundle", field, "its certificate %d cannot be read", found).remedy(way)
+			return review.Invalid("InvalidBundle", field, "its certificate %d cannot be read", found).Remedy(way)
 		}
 	}
 	if found == 0 {
-		return invalid("InvalidBundle", field, "it holds no certificate").remedy(way)
+		return review.Invalid("InvalidBundle", field, "it holds no certificate").Remedy(way)
 	}
 	return nil
 }
 
 // secretNotReadable refuses a write that decides where a broker's credentials are
 // sent, by who may not read them. Whoever changes anything else is not asked.
-func (h *brokers) secretNotReadable(ctx context.Context, req *admission.Request, old, spec *brokerSpec) (*denial, error) {
+func (h *brokers) secretNotReadable(ctx context.Context, req *admission.Request, old, spec *brokerSpec) (*review.Denial, error) {
 	secret, field := authSecret(spec.AuthInfo, req.Namespace)
 	if field == "" || sendsAlike(old, spec) {
 		return nil, nil
 	}
 	denied, err := h.access.secretNotReadable(ctx, req.UserInfo, secret, field)
 	if denied != nil {
-		denied.causes[0].Message += ", which this broker is sent: whoever changes authInfo, url, caBundle or insecureSkipTLSVerify must be allowed to"
+		denied.Causes[0].Message += ", which this broker is sent: whoever changes authInfo, url, caBundle or insecureSkipTLSVerify must be allowed to"
 	}
 	return denied, err
 }

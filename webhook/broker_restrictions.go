@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
 // The properties of classes and plans that a broker's catalog can be restricted by,
@@ -21,7 +22,7 @@ var (
 // restrictionsUnknown refuses restrictions that the controller could not apply:
 // each of them must be a label selector, and each of its requirements about a
 // property that there is. Those that stood already are not looked at.
-func restrictionsUnknown(old, spec *brokerSpec, namespace string) *denial {
+func restrictionsUnknown(old, spec *brokerSpec, namespace string) *review.Denial {
 	if spec.CatalogRestrictions == nil {
 		return nil
 	}
@@ -34,11 +35,11 @@ func restrictionsUnknown(old, spec *brokerSpec, namespace string) *denial {
 		planProperties = namespacedPlanProperties
 	}
 	denied := restrictionUnknown("spec.catalogRestrictions.serviceClass", before.ServiceClass, now.ServiceClass, classProperties)
-	return denied.also(restrictionUnknown("spec.catalogRestrictions.servicePlan", before.ServicePlan, now.ServicePlan, planProperties))
+	return denied.Also(restrictionUnknown("spec.catalogRestrictions.servicePlan", before.ServicePlan, now.ServicePlan, planProperties))
 }
 
-func restrictionUnknown(field string, old, restrictions, properties []string) *denial {
-	var denied *denial
+func restrictionUnknown(field string, old, restrictions, properties []string) *review.Denial {
+	var denied *review.Denial
 	for i, restriction := range restrictions {
 		if slices.Contains(old, restriction) {
 			continue
@@ -47,22 +48,22 @@ func restrictionUnknown(field string, old, restrictions, properties []string) *d
 		selector, err := labels.Parse(restriction)
 		switch {
 		case err != nil:
-			denied = denied.also(invalid("InvalidRestriction", at, "it is not a label selector: %s", err.Error()))
+			denied = denied.Also(review.Invalid("InvalidRestriction", at, "it is not a label selector: %s", err.Error()))
 			continue
 		case selector.Empty():
-			denied = denied.also(invalid("InvalidRestriction", at, "it is empty, and would restrict nothing"))
+			denied = denied.Also(review.Invalid("InvalidRestriction", at, "it is empty, and would restrict nothing"))
 			continue
 		}
 		requirements, _ := selector.Requirements()
 		for _, requirement := range requirements {
 			if !slices.Contains(properties, requirement.Key()) {
-				denied = denied.also(invalid("InvalidRestriction", at, "there is no property %q; it can be about %s",
+				denied = denied.Also(review.Invalid("InvalidRestriction", at, "there is no property %q; it can be about %s",
 					requirement.Key(), strings.Join(properties, ", ")))
 			}
 		}
 	}
 	if denied != nil {
-		denied.remedies = []string{`write it as in: "spec.externalName in (basic50, premium-p1)"`}
+		denied.Remedies = []string{`write it as in: "spec.externalName in (basic50, premium-p1)"`}
 	}
 	return denied
 }

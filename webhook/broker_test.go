@@ -20,6 +20,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
 // authority is the certificate of some authority, in PEM.
@@ -92,7 +94,7 @@ func brokerRules() map[string]ruleCase {
 func TestURLIsValidated(t *testing.T) {
 	t.Parallel()
 	c := stocked(t, "").catalogWorld()
-	refused := c.half(validating, objectOf("ClusterServiceBroker", `{"url":"https://ann:s3cret@b"}`), nil)
+	refused := c.half(review.Validating, objectOf("ClusterServiceBroker", `{"url":"https://ann:s3cret@b"}`), nil)
 	assert.False(t, refused.Allowed)
 	assert.Equal(t, "InvalidURL", refused.outcome)
 }
@@ -181,7 +183,7 @@ func TestBrokerMutation(t *testing.T) {
 				if tc.old != "" {
 					old = changed(t, objectOf(kind, plainBroker), tc.old)
 				}
-				made := stocked(t, "db:").catalogWorld().half(mutating, changed(t, objectOf(kind, plainBroker), tc.write), old)
+				made := stocked(t, "db:").catalogWorld().half(review.Mutating, changed(t, objectOf(kind, plainBroker), tc.write), old)
 				require.True(t, made.Allowed)
 				for pointer, want := range tc.want {
 					assert.Equal(t, want, at(t, made.patched, pointer), "%s %s", tc.reason, pointer)
@@ -196,7 +198,7 @@ func TestBrokerUnreadable(t *testing.T) {
 	t.Parallel()
 	c := stocked(t, "db:").catalogWorld()
 	wrong := objectOf("ServiceBroker", `{"url":"https://b","relistDuration":"`+canary+`"}`)
-	for _, answer := range []reply{c.half(validating, wrong, nil), c.half(validating, objectOf("ServiceBroker", plainBroker), wrong)} {
+	for _, answer := range []reply{c.half(review.Validating, wrong, nil), c.half(review.Validating, objectOf("ServiceBroker", plainBroker), wrong)} {
 		assert.Equal(t, "Unreadable", answer.outcome)
 		assert.Contains(t, answer.Result.Message, "kubectl explain servicebrokers")
 	}
@@ -207,5 +209,5 @@ func TestBrokerReviewFails(t *testing.T) {
 	t.Parallel()
 	c := stocked(t, "db:").catalogWorld()
 	c.reviews.down = errors.New("down")
-	assert.Equal(t, http.StatusInternalServerError, c.status(validating, objectOf("ClusterServiceBroker", secretBroker), nil))
+	assert.Equal(t, http.StatusInternalServerError, c.status(review.Validating, objectOf("ClusterServiceBroker", secretBroker), nil))
 }

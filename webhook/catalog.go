@@ -22,17 +22,17 @@ type catalog struct {
 	cached client.Reader
 	live   client.Reader
 	clock  clock.PassiveClock
-	reads  fresh[part]
+	reads  fresh[slice]
 }
 
-// A part is a piece of the catalog as one shelf gives it.
-type part struct {
+// A slice is a piece of the catalog as one scope gives it.
+type slice struct {
 	resolve.Catalog
-	// newest is when the youngest class of the part was created.
+	// newest is when the youngest class of the slice was created.
 	newest time.Time
 }
 
-func (p *part) add(others ...part) {
+func (p *slice) add(others ...slice) {
 	for _, other := range others {
 		p.Classes = append(p.Classes, other.Classes...)
 		p.Plans = append(p.Plans, other.Plans...)
@@ -45,7 +45,7 @@ func (p *part) add(others ...part) {
 
 // choose resolves req from the fast part of the catalog, as see shows it. It says
 // whether the answer is already the API server's.
-func (c *catalog) choose(ctx context.Context, req resolve.Request, see sight) (choice resolve.Choice, live bool, err error) {
+func (c *catalog) choose(ctx context.Context, req resolve.Request, see filter) (choice resolve.Choice, live bool, err error) {
 	found, live, err := c.fast(ctx, req)
 	if err == nil {
 		err = see(ctx, &req, &found, false)
@@ -66,7 +66,7 @@ func (c *catalog) choose(ctx context.Context, req resolve.Request, see sight) (c
 }
 
 // confirm resolves req from what the API server has now.
-func (c *catalog) confirm(ctx context.Context, req resolve.Request, see sight) (resolve.Choice, error) {
+func (c *catalog) confirm(ctx context.Context, req resolve.Request, see filter) (resolve.Choice, error) {
 	found, err := c.whole(ctx, req)
 	if err != nil {
 		return resolve.Choice{}, fmt.Errorf("cannot read the catalog: %w", err)
@@ -75,7 +75,7 @@ func (c *catalog) confirm(ctx context.Context, req resolve.Request, see sight) (
 }
 
 // seen resolves req from what was read live, most likely to refuse it.
-func seen(ctx context.Context, req *resolve.Request, found *part, see sight) (resolve.Choice, error) {
+func seen(ctx context.Context, req *resolve.Request, found *slice, see filter) (resolve.Choice, error) {
 	if err := see(ctx, req, found, true); err != nil {
 		return resolve.Choice{}, fmt.Errorf("cannot read the policies: %w", err)
 	}
@@ -84,50 +84,52 @@ func seen(ctx context.Context, req *resolve.Request, found *part, see sight) (re
 
 // fast returns what is needed to choose, and no more. It says whether that is all
 // that whole would return, read live.
-func (c *catalog) fast(ctx context.Context, req resolve.Request) (found part, live bool, err error) {
+func (c *catalog) fast(ctx context.Context, req resolve.Request) (found slice, live bool, err error) {
 	switch {
 	case req.Class.Value != "":
 		found, err = c.named(ctx, req)
 	case req.Type != "" && req.Selector == nil:
 		return c.byType(ctx, req)
 	case req.Type != "":
-		found, err = gather(ctx, across(shelves(c.cached, req.Namespace), ofType(req.Type), typeRecord(req.Type))...)
+		found, err = readAll(ctx, across(scopesOf(c.cached, req.Namespace), ofType(req.Type), typeRecord(req.Type))...)
 	case req.Selector != nil:
-		found, err = gather(ctx, across(shelves(c.cached, req.Namespace), everything())...)
+		found, err = readAll(ctx, across(scopesOf(c.cached, req.Namespace), everything())...)
 	}
 	return found, false, err
 }
 
 // whole returns everything that req could mean, read live, so that a refusal can
 // list it.
-func (c *catalog) whole(ctx context.Context, req resolve.Request) (part, error) {
+func (c *catalog) whole(ctx context.Context, req resolve.Request) (slice, error) {
 	switch {
 	case req.Class.Value != "":
 		return c.wholeNamed(ctx, req)
 	case req.Type != "":
-		return c.shared(ctx, across(shelves(c.live, req.Namespace), ofType(req.Type), typeRecord(req.Type))...)
+		return c.shared(ctx, across(scopesOf(c.live, req.Namespace), ofType(req.Type), typeRecord(req.Type))...)
 	case req.Selector != nil:
-		return c.shared(ctx, across(shelves(c.live, req.Namespace), everything())...)
+		return c.shared(ctx, across(scopesOf(c.live, req.Namespace), everything())...)
 	}
-	return part{}, nil
+	return slice{}, nil
 }
 
 // named reads from the cache the classes with the name that req gives, and their
 // plans: of a named plan only those with that name.
-func (c *catalog) named(ctx context.Context, req resolve.Request) (part, error) {
-	s := shelfOfClass(c.cached, &req)
+func (c *catalog) named(ctx context.Context, req resolve.Request) (slice, error) {
+	s := scopeOfClass(c.cached, &req)
 	found, err := s.classesNamed(ctx, req.Class)
 	if err != nil {
-		return part{}, err
+		return slice{}, err
 	}
 	for _, class := range found.Classes {
 		read := s.plansOf
 		if req.Plan.Value != "" && req.Plan.By == resolve.ByExternalName {
-			read = func(ctx context.Context, class string) (part, error) { return s.planCalled(ctx, class, req.Plan.Value) }
+			read = func(ctx context.Context, class string) (slice, error) {
+				return s.planCalled(ctx, class, req.Plan.Value)
+			}
 		}
 		plans, err := read(ctx, class.Name)
 		if err != nil {
-			return part{}, err
+			return slice{}, err
 		}
 		if req.Plan.Value != "" {
 			plans.Plans = onlyNamed(plans.Plans, req.Plan)
@@ -142,9 +144,9 @@ func (c *catalog) named(ctx context.Context, req resolve.Request) (part, error) 
 
 // wholeNamed reads live the classes with the name that req gives, and all of
 // their plans.
-func (c *catalog) wholeNamed(ctx context.Context, req resolve.Request) (part, error) {
-	s := shelfOfClass(c.live, &req)
-	found, err := c.shared(ctx, look{s, classNamed(req.Class, req.Plan.Value == "")})
+func (c *catalog) wholeNamed(ctx context.Context, req resolve.Request) (slice, error) {
+	s := scopeOfClass(c.live, &req)
+	found, err := c.shared(ctx, read{s, classNamed(req.Class, req.Plan.Value == "")})
 	if err != nil || req.Plan.Value == "" {
 		return found, err
 	}
@@ -155,27 +157,27 @@ func (c *catalog) wholeNamed(ctx context.Context, req resolve.Request) (part, er
 // else by the type's plans, all listed live, and the records as they are then. It waits for no list where a record
 // stands: a consistent list costs the API server a round to etcd's progress, up to
 // a tenth of a second, and a record is one key.
-func (c *catalog) byType(ctx context.Context, req resolve.Request) (found part, live bool, err error) {
-	scopes := shelves(c.live, req.Namespace)
+func (c *catalog) byType(ctx context.Context, req resolve.Request) (found slice, live bool, err error) {
+	scopes := scopesOf(c.live, req.Namespace)
 	if found, err = c.shared(ctx, across(scopes, typeRecord(req.Type))...); err != nil {
-		return part{}, false, err
+		return slice{}, false, err
 	}
 	recorded, err := c.recordedPlans(ctx, &found)
 	if err != nil {
-		return part{}, false, err
+		return slice{}, false, err
 	}
 	if settled := union(found, recorded); settles(req, &settled) {
-		others, err := gather(ctx, across(shelves(c.cached, req.Namespace), beside(req.Type))...)
+		others, err := readAll(ctx, across(scopesOf(c.cached, req.Namespace), alternatives(req.Type))...)
 		return union(settled, others), false, err
 	}
 	listed, err := c.shared(ctx, across(scopes, ofType(req.Type))...)
 	if err != nil {
-		return part{}, false, err
+		return slice{}, false, err
 	}
 	// A record may have been written before the first of these plans was annotated,
 	// and after it was looked for: it has the last word.
 	if found, err = c.shared(ctx, across(scopes, typeRecord(req.Type))...); err != nil {
-		return part{}, false, err
+		return slice{}, false, err
 	}
 	found.add(listed)
 	recorded, err = c.recordedPlans(ctx, &found)
@@ -183,7 +185,7 @@ func (c *catalog) byType(ctx context.Context, req resolve.Request) (found part, 
 }
 
 // settles says that a record names the plan.
-func settles(req resolve.Request, found *part) bool {
+func settles(req resolve.Request, found *slice) bool {
 	choice, err := resolve.Plan(req, found.Catalog)
 	return err == nil && choice.Recorded
 }
@@ -191,31 +193,31 @@ func settles(req resolve.Request, found *part) bool {
 // recordedPlans finds the plans that the records of found name and that it lacks,
 // with their classes: those of the cluster in the cache, or live where the cache
 // does not have them yet.
-func (c *catalog) recordedPlans(ctx context.Context, found *part) (part, error) {
+func (c *catalog) recordedPlans(ctx context.Context, found *slice) (slice, error) {
 	known := map[resolve.Ref]bool{}
 	for _, plan := range found.Plans {
 		known[plan.Ref] = true
 	}
-	var named part
+	var named slice
 	for _, record := range found.Records {
 		if known[record.Plan] {
 			continue
 		}
 		one, err := c.recordedPlan(ctx, record.Plan)
 		if err != nil {
-			return part{}, err
+			return slice{}, err
 		}
 		named.add(one)
 	}
 	return named, nil
 }
 
-func (c *catalog) recordedPlan(ctx context.Context, plan resolve.Ref) (part, error) {
+func (c *catalog) recordedPlan(ctx context.Context, plan resolve.Ref) (slice, error) {
 	if plan.Namespace == "" {
-		found, err := shelf{reader: c.cached}.withPlan(ctx, part{}, plan.Name)
+		found, err := scope{reader: c.cached}.withPlan(ctx, slice{}, plan.Name)
 		if err != nil || (len(found.Plans) > 0 && len(found.Classes) > 0) {
 			return found, err
 		}
 	}
-	return shelf{reader: c.live, namespace: plan.Namespace}.withPlan(ctx, part{}, plan.Name)
+	return scope{reader: c.live, namespace: plan.Namespace}.withPlan(ctx, slice{}, plan.Name)
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
 	"github.com/defaultplan/defaultplan/resolve/policy"
-	"github.com/defaultplan/defaultplan/webhook/commands"
+	"github.com/defaultplan/defaultplan/webhook/review"
+	"github.com/defaultplan/defaultplan/webhook/suggest"
 )
 
 // A claim is a binding that names no instance: it asks for one of its own. What is
@@ -25,8 +26,8 @@ const undecidedYet = "no plan is decided yet: "
 const kindBinding = "ServiceBinding"
 
 // claimed is what admission reads of a claim as that of its instance.
-func claimed(b *binding) *written[v1beta1.ServiceInstanceSpec, progress] {
-	own := &written[v1beta1.ServiceInstanceSpec, progress]{Metadata: b.Metadata, Spec: new(b.Spec.OwnInstance())}
+func claimed(b *binding) *review.Object[v1beta1.ServiceInstanceSpec, progress] {
+	own := &review.Object[v1beta1.ServiceInstanceSpec, progress]{Metadata: b.Metadata, Spec: new(b.Spec.OwnInstance())}
 	own.Spec.ExternalID = b.Spec.ExternalID
 	own.Metadata.Annotations = map[string]string{}
 	if b.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults] != "" {
@@ -36,30 +37,30 @@ func claimed(b *binding) *written[v1beta1.ServiceInstanceSpec, progress] {
 }
 
 // inClaimsWords says of a claim what was said of the instance that it asks for.
-func (v *verdict) inClaimsWords() {
-	v.denied.inClaimsWords()
-	for i, warning := range v.warnings {
+func inClaimsWords(v *review.Result) {
+	deniedInClaimsWords(v.Denied)
+	for i, warning := range v.Warnings {
 		if names, ok := strings.CutPrefix(warning, "defaults set "); ok {
 			warning = "defaults for its instance set " + names
 		}
 		if why, ok := strings.CutPrefix(warning, undecidedYet); ok {
 			warning = undecidedYet + ofClaim(why)
 		}
-		v.warnings[i] = ofClaim(warning)
+		v.Warnings[i] = ofClaim(warning)
 	}
 }
 
-// inClaimsWords returns the denial with the names that fields have in a claim; d may
+// deniedInClaimsWords returns the denial with the names that fields have in a claim; d may
 // be nil.
-func (d *denial) inClaimsWords() *denial {
+func deniedInClaimsWords(d *review.Denial) *review.Denial {
 	if d == nil {
 		return nil
 	}
-	for i := range d.causes {
-		d.causes[i].Field = ofClaim(d.causes[i].Field)
+	for i := range d.Causes {
+		d.Causes[i].Field = ofClaim(d.Causes[i].Field)
 	}
-	for i, remedy := range d.remedies {
-		d.remedies[i] = strings.ReplaceAll(remedy, "kubectl explain serviceinstance.", "kubectl explain servicebinding.")
+	for i, remedy := range d.Remedies {
+		d.Remedies[i] = strings.ReplaceAll(remedy, "kubectl explain serviceinstance.", "kubectl explain servicebinding.")
 	}
 	return d
 }
@@ -74,40 +75,40 @@ func ofClaim(text string) string {
 }
 
 // misshapenClaim refuses a claim that no catalog could make right.
-func misshapenClaim(spec *bindingSpec, namespace string) *denial {
+func misshapenClaim(spec *bindingSpec, namespace string) *review.Denial {
 	_, err := resolve.RequestFor(&spec.PlanReference, namespace, "")
 	if refused, ok := errors.AsType[*resolve.Error](err); ok {
-		return unresolved(refused, resolve.Request{}).inClaimsWords()
+		return deniedInClaimsWords(unresolved(refused, resolve.Request{}))
 	}
 	named := spec.PlanReference != (v1beta1.PlanReference{}) || spec.ServiceType != "" || spec.PlanSelector != nil
 	if named || !refsOf(&spec.DecidedReference, namespace).empty() {
 		return nil
 	}
-	return invalid("NoInstance", "spec.instanceRef", "it names no instance, and neither a type, a class nor a selector to make one of").
-		remedy("to bind to an instance that there is, name it: spec.instanceRef.name").
-		ways("to get one of the binding's own, set spec.serviceType, spec.planSelector or a class and its plan; the types on offer", commands.Types())
+	return review.Invalid("NoInstance", "spec.instanceRef", "it names no instance, and neither a type, a class nor a selector to make one of").
+		Remedy("to bind to an instance that there is, name it: spec.instanceRef.name").
+		Ways("to get one of the binding's own, set spec.serviceType, spec.planSelector or a class and its plan; the types on offer", suggest.Types())
 }
 
 // notDedicated refuses, on a binding that names its instance, what is for an instance of a
 // binding's own: it would be lost. namespace is the binding's.
-func notDedicated(field, namespace string, instance types.NamespacedName) *denial {
-	return invalid("NotDedicated", field, "it is for an instance of the binding's own, and instanceRef names another").
-		remedy("leave it out, or change the instance itself: kubectl edit -n %s serviceinstance %s", instance.Namespace, instance.Name).
-		ways("or ask for a binding that gets an instance of its own", commands.Claim(namespace))
+func notDedicated(field, namespace string, instance types.NamespacedName) *review.Denial {
+	return review.Invalid("NotDedicated", field, "it is for an instance of the binding's own, and instanceRef names another").
+		Remedy("leave it out, or change the instance itself: kubectl edit -n %s serviceinstance %s", instance.Namespace, instance.Name).
+		Ways("or ask for a binding that gets an instance of its own", suggest.Claim(namespace))
 }
 
 // refuseUnbindable refuses a plan for a claim that could never be bound.
-func (d *definition) refuseUnbindable(field string) *denial {
+func (d *definition) refuseUnbindable(field string) *review.Denial {
 	if (&bound{defined: d}).bindable() {
 		return nil
 	}
-	return invalid("NotBindable", field, "it means plan %s, which its broker does not let anyone bind to", d.title()).
-		ways(seeWhatThereIs, commands.Classes(d.Class.Namespace).Wide())
+	return review.Invalid("NotBindable", field, "it means plan %s, which its broker does not let anyone bind to", d.title()).
+		Ways(seeWhatThereIs, suggest.Classes(d.Class.Namespace).Wide())
 }
 
 // refusedClaim says what policies of either kind refuse a claim: to have an instance
 // of the plan, or to bind to that.
-func (h *bindings) refusedClaim(ctx context.Context, defined *definition, namespace, field string) (*denial, error) {
+func (h *bindings) refusedClaim(ctx context.Context, defined *definition, namespace, field string) (*review.Denial, error) {
 	target := policy.TargetOf(defined.Class, defined.Plan)
 	var decided v1beta1.DecidedReference
 	refs{class: defined.Class.Ref, plan: defined.Plan.Ref}.set(&decided)

@@ -4,18 +4,19 @@ import (
 	"context"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
 // ownInstance is the write of a claim as that of the instance that it asks for.
 func (m *bindingMutation) ownInstance() *instanceMutation {
 	own := &instanceMutation{
-		instances: &instances{m.commons}, instanceWrite: &instanceWrite{req: m.req, new: claimed(m.new)},
-		verdict: verdict{rule: ruleNone}, annotations: map[string]string{}, changed: m.changed,
+		instances: &instances{m.commons}, instanceWrite: &instanceWrite{Req: m.Req, New: claimed(m.New)},
+		Result: review.Result{Rule: review.RuleNone}, annotations: map[string]string{}, changed: m.changed,
 		spec: m.spec.OwnInstance(),
 	}
 	own.spec.ExternalID = m.spec.ExternalID
-	if m.old != nil {
-		own.old = claimed(m.old)
+	if m.Old != nil {
+		own.Old = claimed(m.Old)
 	}
 	return own
 }
@@ -28,9 +29,9 @@ func (m *bindingMutation) decideClaim(ctx context.Context, refuse bool) error {
 	if err := own.decide(ctx, refuse); err != nil {
 		return err
 	}
-	own.inClaimsWords()
-	if own.denied != nil || !own.settled {
-		m.denied, m.rule, m.warnings, m.audits = own.denied, own.rule, own.warnings, own.audits
+	inClaimsWords(&own.Result)
+	if own.Denied != nil || !own.settled {
+		m.Denied, m.Rule, m.Warnings, m.Audits = own.Denied, own.Rule, own.Warnings, own.Audits
 		return nil
 	}
 	field := askedFieldOf(own.applied.Rule, &own.spec)
@@ -38,7 +39,7 @@ func (m *bindingMutation) decideClaim(ctx context.Context, refuse bool) error {
 	if denied == nil && !refuse {
 		// Whom this write could be denied to, the validating half denies it.
 		var err error
-		if denied, err = m.refusedClaim(ctx, own.defined, m.req.Namespace, field); err != nil {
+		if denied, err = m.refusedClaim(ctx, own.defined, m.Req.Namespace, field); err != nil {
 			return err
 		}
 	}
@@ -60,7 +61,7 @@ func (m *bindingMutation) completeClaim(ctx context.Context, own *instanceMutati
 		return err
 	}
 	m.spec.PlanReference, m.ownAdditions = own.spec.PlanReference, own.additions
-	m.warnings = append(own.warnings, m.warnings...)
+	m.Warnings = append(own.Warnings, m.Warnings...)
 	return nil
 }
 
@@ -69,14 +70,14 @@ func (m *bindingMutation) completeClaim(ctx context.Context, own *instanceMutati
 func (m *bindingMutation) takeClaimAsDecided(ctx context.Context) error {
 	own := m.ownInstance()
 	// The record is one of both, and stays so.
-	if record := m.new.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults]; record != "" {
-		own.new.Metadata.Annotations = map[string]string{v1beta1.AnnotationAppliedDefaults: record}
+	if record := m.New.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults]; record != "" {
+		own.New.Metadata.Annotations = map[string]string{v1beta1.AnnotationAppliedDefaults: record}
 	}
 	if err := own.takeAsDecided(ctx); err != nil {
 		return err
 	}
-	own.inClaimsWords()
-	m.verdict = own.verdict
+	inClaimsWords(&own.Result)
+	m.Result = own.Result
 	if record, ok := own.annotations[v1beta1.AnnotationAppliedDefaults]; ok {
 		m.annotations[v1beta1.AnnotationAppliedDefaults] = record
 	}

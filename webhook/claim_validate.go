@@ -4,26 +4,27 @@ import (
 	"context"
 
 	"github.com/defaultplan/defaultplan/merge"
+	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
 // ownInstance is a claim as the new instance that it asks for. A claim is judged
 // while it is decided, which is once.
 func (v *bindingValidation) ownInstance() *instanceValidation {
 	own := &instanceValidation{
-		instances: &instances{v.commons}, instanceWrite: &instanceWrite{req: v.req, new: claimed(v.new)},
-		verdict: verdict{rule: ruleNone}, now: v.now, waited: v.old != nil,
+		instances: &instances{v.commons}, instanceWrite: &instanceWrite{Req: v.Req, New: claimed(v.New)},
+		Result: review.Result{Rule: review.RuleNone}, now: v.now, waited: v.Old != nil,
 	}
-	own.parameters = func() (map[string]any, error) { return merge.Decode(rawOf(own.new.Spec.Parameters)) }
+	own.parameters = func() (map[string]any, error) { return merge.Decode(rawOf(own.New.Spec.Parameters)) }
 	return own
 }
 
 // judgeProvision refuses parameters for an instance of the claim's own that are no
 // object, or too large.
 func (v *bindingValidation) judgeProvision() {
-	if v.new.Spec.InstanceRef != nil || v.old != nil && sameParameters(v.old.Spec.ProvisionParameters, v.new.Spec.ProvisionParameters) {
+	if v.New.Spec.InstanceRef != nil || v.Old != nil && sameParameters(v.Old.Spec.ProvisionParameters, v.New.Spec.ProvisionParameters) {
 		return
 	}
-	v.denied = v.denied.also(unreadableParameters(merge.Decode(rawOf(v.new.Spec.ProvisionParameters))).inClaimsWords())
+	v.Denied = v.Denied.Also(deniedInClaimsWords(unreadableParameters(merge.Decode(rawOf(v.New.Spec.ProvisionParameters)))))
 }
 
 // judgeClaim holds a claim that is now decided against the catalog and the policies
@@ -33,23 +34,23 @@ func (v *bindingValidation) judgeClaim(ctx context.Context) error {
 	if err := own.judgeConfirmed(ctx); err != nil {
 		return err
 	}
-	own.inClaimsWords()
-	v.warnings, v.chosen = append(v.warnings, own.warnings...), v.now.plan
-	if v.denied = v.denied.also(own.denied); v.denied != nil {
+	inClaimsWords(&own.Result)
+	v.Warnings, v.Chosen = append(v.Warnings, own.Warnings...), v.now.plan
+	if v.Denied = v.Denied.Also(own.Denied); v.Denied != nil {
 		return nil
 	}
-	if v.denied = own.defined.refuseUnbindable(own.askedField()); v.denied != nil {
+	if v.Denied = own.defined.refuseUnbindable(own.askedField()); v.Denied != nil {
 		return nil
 	}
-	denied, err := v.refusedClaim(ctx, own.defined, v.req.Namespace, own.askedField())
+	denied, err := v.refusedClaim(ctx, own.defined, v.Req.Namespace, own.askedField())
 	if err != nil || denied != nil {
-		v.denied = denied
+		v.Denied = denied
 		return err
 	}
-	if err := v.judgeQuota(ctx, own.defined, own.askedField()); err != nil || v.denied != nil {
+	if err := v.judgeQuota(ctx, own.defined, own.askedField()); err != nil || v.Denied != nil {
 		return err
 	}
-	if err := v.judgeSecrets(ctx, &bound{defined: own.defined}); err != nil || v.denied != nil {
+	if err := v.judgeSecrets(ctx, &bound{defined: own.defined}); err != nil || v.Denied != nil {
 		return err
 	}
 	return v.judgeParameters(ctx, own.defined)

@@ -10,6 +10,7 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/merge"
 	"github.com/defaultplan/defaultplan/merge/schemacache"
+	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
 // commons is what the admission of instances and that of bindings share.
@@ -48,7 +49,7 @@ var (
 
 // defaultLayers are the parameters that class and plan give, decoded, lowest
 // first.
-func (h *commons) defaultLayers(defined *definition, field defaulted) ([]merge.Layer, *denial) {
+func (h *commons) defaultLayers(defined *definition, field defaulted) ([]merge.Layer, *review.Denial) {
 	class, err := h.defaults.of(field.value(&defined.class.Defaults))
 	if err != nil {
 		return nil, brokenDefaults(field, "class", defined.Class.Ref, err)
@@ -61,10 +62,10 @@ func (h *commons) defaultLayers(defined *definition, field defaulted) ([]merge.L
 }
 
 // mergeLayers merges what defined and the user give.
-func mergeLayers(layers []merge.Layer, defined *definition) (merge.Result, *denial, error) {
+func mergeLayers(layers []merge.Layer, defined *definition) (merge.Result, *review.Denial, error) {
 	result, err := merge.Layers(layers...)
 	if limit := (*merge.LimitError)(nil); errors.As(err, &limit) {
-		return merge.Result{}, invalid("TooLarge", "spec.parameters", "%s", limit.Error()), nil
+		return merge.Result{}, review.Invalid("TooLarge", "spec.parameters", "%s", limit.Error()), nil
 	}
 	if err != nil {
 		return merge.Result{}, nil, fmt.Errorf("cannot merge the defaults of plan %q: %w", defined.title(), err)

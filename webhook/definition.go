@@ -5,7 +5,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
-	"github.com/defaultplan/defaultplan/webhook/commands"
+	"github.com/defaultplan/defaultplan/webhook/suggest"
 )
 
 // A definition is a plan with its class, as far as admission reads them. The
@@ -47,8 +47,8 @@ func (d *definition) title() string {
 }
 
 // toSee is the way to the schemas of the plan, with its lead.
-func (d *definition) toSee() (string, commands.Ways) {
-	return "see what plan " + d.title() + " takes", commands.PlanOf(&d.Plan, &d.Class).Show()
+func (d *definition) toSee() (string, suggest.Ways) {
+	return "see what plan " + d.title() + " takes", suggest.PlanOf(&d.Plan, &d.Class).Show()
 }
 
 func orElse(value, otherwise string) string {
@@ -61,7 +61,7 @@ func orElse(value, otherwise string) string {
 // define reads a plan and its class from the cache, or live where the cache lacks
 // one of them. It returns nil if there is no such plan, or if its class is absent.
 func (c *catalog) define(ctx context.Context, plan resolve.Ref) (*definition, error) {
-	found, err := defineFrom(ctx, shelf{reader: c.cached, namespace: plan.Namespace}, plan.Name)
+	found, err := defineFrom(ctx, scope{reader: c.cached, namespace: plan.Namespace}, plan.Name)
 	if err != nil || found != nil {
 		return found, err
 	}
@@ -74,7 +74,7 @@ func (c *catalog) define(ctx context.Context, plan resolve.Ref) (*definition, er
 // another plan has taken the name meanwhile, or the plan has gone to another class.
 func (c *catalog) defineChoice(ctx context.Context, choice *resolve.Choice) (*definition, error) {
 	plan := choice.Plan.Ref
-	found, err := defineFrom(ctx, shelf{reader: c.cached, namespace: plan.Namespace}, plan.Name)
+	found, err := defineFrom(ctx, scope{reader: c.cached, namespace: plan.Namespace}, plan.Name)
 	if err != nil || (found.is(choice) && found.asOld(choice)) {
 		return found, err
 	}
@@ -96,10 +96,32 @@ func (d *definition) asOld(choice *resolve.Choice) bool {
 
 // defineLive is define on what the API server has now.
 func (c *catalog) defineLive(ctx context.Context, plan resolve.Ref) (*definition, error) {
-	return defineFrom(ctx, shelf{reader: c.live, namespace: plan.Namespace}, plan.Name)
+	return defineFrom(ctx, scope{reader: c.live, namespace: plan.Namespace}, plan.Name)
 }
 
-func defineFrom(ctx context.Context, s shelf, name string) (*definition, error) {
+// inForce reads from the cache the plan of a class that has this ID at its broker. It returns nil if there is none.
+func (c *catalog) inForce(ctx context.Context, class resolve.Ref, externalID string) (*definition, error) {
+	return inForceFrom(ctx, scope{reader: c.cached, namespace: class.Namespace}, class.Name, externalID)
+}
+
+// inForceLive is inForce on what the API server has now.
+func (c *catalog) inForceLive(ctx context.Context, class resolve.Ref, externalID string) (*definition, error) {
+	return inForceFrom(ctx, scope{reader: c.live, namespace: class.Namespace}, class.Name, externalID)
+}
+
+func inForceFrom(ctx context.Context, s scope, class, externalID string) (*definition, error) {
+	found, err := s.plansOf(ctx, class)
+	if err != nil {
+		return nil, err
+	}
+	plan := resolve.InForce(found.Plans, externalID)
+	if plan == nil {
+		return nil, nil
+	}
+	return defineFrom(ctx, s, plan.Name)
+}
+
+func defineFrom(ctx context.Context, s scope, name string) (*definition, error) {
 	if s.namespace == "" {
 		plan, class := &v1beta1.ClusterServicePlan{}, &v1beta1.ClusterServiceClass{}
 		if found, err := s.read(ctx, name, plan); err != nil || !found {

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -70,9 +71,9 @@ func (tc denialCase) inNamespace() denialCase {
 
 // render is a refusal as the API server gets it: kubectl shows either the causes or the message.
 func (o *outcome) render(name string) string {
-	status, half, label := o.denied(), mutating, o.mutate.outcome
+	status, half, label := o.denied(), review.Mutating, o.mutate.outcome
 	if o.mutate.Allowed {
-		half, label = validating, o.validate.outcome
+		half, label = review.Validating, o.validate.outcome
 	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "### %s\n%s %s: %d %s\n", name, half, label, status.Code, status.Reason)
@@ -125,7 +126,10 @@ func TestEveryLabelIsGolden(t *testing.T) {
 	labels := map[string]bool{}
 	files, err := filepath.Glob("*.go")
 	require.NoError(t, err)
-	called := regexp.MustCompile(`(?:(?:invalid|forbidden)\(|label: *)"([A-Za-z]+)"`)
+	reviews, err := filepath.Glob("review/*.go")
+	require.NoError(t, err)
+	files = append(files, reviews...)
+	called := regexp.MustCompile(`(?:(?:Invalid|Forbidden)\(|[lL]abel: *)"([A-Za-z]+)"`)
 	for _, file := range files {
 		source, err := os.ReadFile(file)
 		require.NoError(t, err)

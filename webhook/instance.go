@@ -1,7 +1,8 @@
 package webhook
 
 import (
-	"encoding/json"
+	"cmp"
+	"reflect"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -9,10 +10,11 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/merge"
+	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
 // An instanceWrite is one admission request for a ServiceInstance.
-type instanceWrite = write[v1beta1.ServiceInstanceSpec, progress]
+type instanceWrite = review.Write[v1beta1.ServiceInstanceSpec, progress]
 
 // progress tells whether a broker was ever asked for anything.
 type progress struct {
@@ -21,7 +23,23 @@ type progress struct {
 	CurrentOperation           v1beta1.InstanceOperation `json:"currentOperation"`
 	ProvisionStatus            v1beta1.ProvisionStatus   `json:"provisionStatus"`
 	DeprovisionStatus          v1beta1.DeprovisionStatus `json:"deprovisionStatus"`
-	ExternalProperties         json.RawMessage           `json:"externalProperties"`
+	ExternalProperties         *recordedPlan             `json:"externalProperties"`
+}
+
+// A recordedPlan is the ID of the plan that a broker gave the instance, as status records it.
+type recordedPlan struct {
+	PlanExternalID               string `json:"planExternalID"`
+	ClusterServicePlanExternalID string `json:"clusterServicePlanExternalID"`
+	ServicePlanExternalID        string `json:"servicePlanExternalID"`
+}
+
+// planInForce is the ID at its broker of the plan that the instance has; empty where it has none, or no record says which.
+func (p *progress) planInForce() string {
+	has := p.ExternalProperties
+	if has == nil {
+		return ""
+	}
+	return cmp.Or(has.PlanExternalID, has.ClusterServicePlanExternalID, has.ServicePlanExternalID)
 }
 
 // started says that an operation was started for the instance, whatever became
@@ -29,7 +47,7 @@ type progress struct {
 func (p *progress) started() bool {
 	untouched := p.DeprovisionStatus == "" || p.DeprovisionStatus == v1beta1.DeprovisionNotRequired
 	return !untouched || p.AsyncOpInProgress || p.OrphanMitigationInProgress ||
-		p.CurrentOperation != "" || p.ProvisionStatus == v1beta1.Provisioned || !isNull(p.ExternalProperties)
+		p.CurrentOperation != "" || p.ProvisionStatus == v1beta1.Provisioned || p.ExternalProperties != nil
 }
 
 // sameSpec says that two specs ask for the same, whoever asks: parameters are
@@ -42,6 +60,9 @@ func sameSpec(a, b *v1beta1.ServiceInstanceSpec) bool {
 	x.Parameters, y.Parameters, x.UserInfo, y.UserInfo = nil, nil, nil, nil
 	return equality.Semantic.DeepEqual(&x, &y)
 }
+
+// sameValue compares two values of a spec, or of decoded JSON.
+func sameValue(a, b any) bool { return reflect.DeepEqual(a, b) }
 
 func sameParameters(a, b *runtime.RawExtension) bool {
 	if string(rawOf(a)) == string(rawOf(b)) {

@@ -10,21 +10,22 @@ import (
 
 // judgeConfirmed holds the instance against the catalog and the policies.
 func (v *instanceValidation) judgeConfirmed(ctx context.Context) error {
-	err := v.judgeCatalog(ctx, view{v.resolver.catalog.define, v.policies.judge, v.policies.full})
-	if err != nil || v.denied == nil || !v.resolver.mayConfirm(v.req.Namespace, v.denied) {
+	err := v.judgeCatalog(ctx, view{v.resolver.catalog.define, v.resolver.catalog.inForce, v.policies.judge, v.policies.full})
+	if err != nil || v.Denied == nil || !v.resolver.mayConfirm(v.Req.Namespace, v.Denied) {
 		return err
 	}
 	// The cache may be behind: before it refuses, it is held against what the API
 	// server has.
-	v.denied, v.warnings = nil, nil
-	return v.judgeCatalog(ctx, view{v.resolver.catalog.defineLive, v.policies.confirm, v.policies.fullLive})
+	v.Denied, v.Warnings = nil, nil
+	return v.judgeCatalog(ctx, view{v.resolver.catalog.defineLive, v.resolver.catalog.inForceLive, v.policies.confirm, v.policies.fullLive})
 }
 
 // A view is how plans, policies and their slots are read: from the cache, or live.
 type view struct {
-	define func(context.Context, resolve.Ref) (*definition, error)
-	policy func(context.Context, *policy.Target, string) (*policy.Refusal, error)
-	full   func(context.Context, *want) (*quota.Shortage, error)
+	define  func(context.Context, resolve.Ref) (*definition, error)
+	inForce func(context.Context, resolve.Ref, string) (*definition, error)
+	policy  func(context.Context, *policy.Target, string) (*policy.Refusal, error)
+	full    func(context.Context, *want) (*quota.Shortage, error)
 }
 
 // judgeCatalog holds the instance against the plan that it refers to, as the view
@@ -35,17 +36,17 @@ func (v *instanceValidation) judgeCatalog(ctx context.Context, seen view) error 
 		if err != nil {
 			return err
 		}
-		v.defined, v.chosen = defined, v.now.plan
+		v.defined, v.Chosen = defined, v.now.plan
 	}
-	if v.old == nil {
+	if v.Old == nil {
 		v.judgeCreate()
 	} else if err := v.judgeUpdate(ctx, seen); err != nil {
 		return err
 	}
-	if v.denied != nil {
+	if v.Denied != nil {
 		return nil
 	}
-	if err := v.judgePolicies(ctx, seen); err != nil || v.denied != nil {
+	if err := v.judgePolicies(ctx, seen); err != nil || v.Denied != nil {
 		return err
 	}
 	return v.judgeParameters(ctx)

@@ -7,15 +7,15 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
 // ruleRestored is the rule of an object that came with its references; the other
 // rules are those of package resolve. ruleUndecided is an attempt to decide that
-// did not succeed, ruleNone no attempt at all.
+// did not succeed.
 const (
 	ruleRestored  = "restored"
 	ruleUndecided = "undecided"
-	ruleNone      = "none"
 )
 
 // decide resolves the instance's class and plan and merges their defaults into
@@ -56,7 +56,7 @@ func (m *instanceMutation) decide(ctx context.Context, refuse bool) error {
 // complete settles the choice together with its parameters, or neither.
 func (m *instanceMutation) complete(ctx context.Context, choice *resolve.Choice, defined *definition, refuse bool) error {
 	merged, denied, err := m.mergeDefaults(defined)
-	if err == nil && denied == nil && m.old != nil && !m.changed {
+	if err == nil && denied == nil && m.Old != nil && !m.changed {
 		denied, err = m.refusedBySchema(ctx, defined, &merged)
 	}
 	if err != nil {
@@ -78,34 +78,34 @@ func (m *instanceMutation) complete(ctx context.Context, choice *resolve.Choice,
 
 // hold refuses what cannot be made whole, or leaves it undecided: its plan is
 // settled together with its parameters, or not at all.
-func (m *instanceMutation) hold(denied *denial, refuse bool) {
+func (m *instanceMutation) hold(denied *review.Denial, refuse bool) {
 	if refuse {
-		m.deny(denied)
+		m.Deny(denied)
 		return
 	}
-	m.tried(denied.label)
-	m.leave(denied.causes[0].Field + ": " + denied.causes[0].Message)
+	m.tried(denied.Label)
+	m.leave(denied.Causes[0].Field + ": " + denied.Causes[0].Message)
 }
 
 // tried notes a decision that was tried in vain.
 func (m *instanceMutation) tried(why string) {
-	m.rule = ruleUndecided
-	m.audit("undecided", why)
+	m.Rule = ruleUndecided
+	m.Audit("undecided", why)
 }
 
 // leave admits the instance without a decision, and says why.
 func (m *instanceMutation) leave(why string) {
-	if m.old != nil && m.old.Spec.Decided() {
-		m.warnf("the decided plan %s is gone, and no other is found: %s; it stays until spec changes again",
-			refsOf(&m.old.Spec.DecidedReference, m.req.Namespace).plan.Name, why)
+	if m.Old != nil && m.Old.Spec.Decided() {
+		m.Warnf("the decided plan %s is gone, and no other is found: %s; it stays until spec changes again",
+			refsOf(&m.Old.Spec.DecidedReference, m.Req.Namespace).plan.Name, why)
 		return
 	}
-	m.warnf(undecidedYet+"%s; the %s waits", why, m.waiter())
+	m.Warnf(undecidedYet+"%s; the %s waits", why, m.waiter())
 }
 
 // waiter is who waits: the instance, or the binding whose own it is to be.
 func (m *instanceMutation) waiter() string {
-	if m.req.Kind.Kind == kindBinding {
+	if m.Req.Kind.Kind == kindBinding {
 		return "binding"
 	}
 	return "instance"
@@ -113,12 +113,12 @@ func (m *instanceMutation) waiter() string {
 
 // request is what the instance asks of resolve.
 func (m *instanceMutation) request() (resolve.Request, error) {
-	req, err := resolve.RequestFor(&m.spec.PlanReference, m.req.Namespace, m.seed())
+	req, err := resolve.RequestFor(&m.spec.PlanReference, m.Req.Namespace, m.Seed())
 	if err != nil || !m.options.Gates.Enabled(ServiceTypes) {
 		return req, err
 	}
 	req.Type, req.Selector = m.spec.ServiceType, m.spec.PlanSelector
-	if m.old != nil && m.old.Spec.PlanSelector != nil && selectsNothing(req.Selector) {
+	if m.Old != nil && m.Old.Spec.PlanSelector != nil && selectsNothing(req.Selector) {
 		// An explicit {} on UPDATE clears the selector that was there.
 		req.Selector = nil
 	}
@@ -139,7 +139,7 @@ func (m *instanceMutation) undecided(refused *resolve.Error, req resolve.Request
 		m.leave(asked + ": " + refused.Detail)
 		return
 	}
-	m.deny(unresolved(refused, req))
+	m.Deny(unresolved(refused, req))
 }
 
 // waitsForNamed says that a class and plan that are both named may yet come: such
@@ -155,22 +155,22 @@ func waitsForOperator(reason resolve.Reason) bool {
 
 // settle records the choice.
 func (m *instanceMutation) settle(choice *resolve.Choice) {
-	m.rule, m.chosen, m.settled = string(choice.Rule), choice.Plan.Ref, true
+	m.Rule, m.Chosen, m.settled = string(choice.Rule), choice.Plan.Ref, true
 	if m.spec.ExternalID == "" {
 		// The instance is older than the hooks.
-		m.spec.ExternalID = mint(m.req, "", &m.new.Metadata, m.annotations)
+		m.spec.ExternalID = mint(m.Req, "", &m.New.Metadata, m.annotations)
 	}
 	refs{class: choice.Class.Ref, plan: choice.Plan.Ref}.set(&m.spec.DecidedReference)
 	nameChosenPlan(&m.spec.PlanReference, choice)
 	title := orElse(choice.Class.ExternalName, choice.Class.Name) + "/" + orElse(choice.Plan.ExternalName, choice.Plan.Name)
 	if choice.Rule != resolve.RuleNamed {
-		m.warnf("%s resolved to plan %s (%s)", m.asked(choice), title, ruleText(choice.Rule))
+		m.Warnf("%s resolved to plan %s (%s)", m.asked(choice), title, ruleText(choice.Rule))
 	}
 	for _, note := range choice.Notes {
-		m.warnf("%s", note)
+		m.Warnf("%s", note)
 	}
-	m.audit("rule", m.rule)
-	m.audit("plan", title)
+	m.Audit("rule", m.Rule)
+	m.Audit("plan", title)
 }
 
 // asked is what the request goes by, for people.

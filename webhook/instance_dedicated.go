@@ -9,7 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/webhook/commands"
+	"github.com/defaultplan/defaultplan/webhook/review"
+	"github.com/defaultplan/defaultplan/webhook/suggest"
 )
 
 // An instance of a binding's own is made by the controller, as admission decided it
@@ -35,26 +36,26 @@ func (m *instanceMutation) takeDedicated(ctx context.Context, owner *metav1.Owne
 		return err
 	}
 	if denied != nil {
-		m.deny(denied)
+		m.Deny(denied)
 		return nil
 	}
-	m.spec.ExternalID = mint(m.req, "", &m.new.Metadata, m.annotations)
-	applied := appliedOf(m.new.Metadata.Annotations)
-	m.rule, m.chosen = applied.Rule, refsOf(&m.spec.DecidedReference, m.req.Namespace).plan
-	m.audit("rule", m.rule)
-	m.audit("plan", applied.Class+"/"+applied.Plan)
-	m.audit("own-of", owner.Name)
+	m.spec.ExternalID = mint(m.Req, "", &m.New.Metadata, m.annotations)
+	applied := appliedOf(m.New.Metadata.Annotations)
+	m.Rule, m.Chosen = applied.Rule, refsOf(&m.spec.DecidedReference, m.Req.Namespace).plan
+	m.Audit("rule", m.Rule)
+	m.Audit("plan", applied.Class+"/"+applied.Plan)
+	m.Audit("own-of", owner.Name)
 	return nil
 }
 
 // refusedDedicated says why an instance is not the one of its owner's own, nil if it
 // is. The binding is read live: it was created a moment ago.
-func (h *instances) refusedDedicated(ctx context.Context, w *instanceWrite, owner *metav1.OwnerReference) (*denial, error) {
-	if !h.options.isController(w.req.UserInfo.Username) {
-		return forgedOwner(w.req.Namespace, owner.Name), nil
+func (h *instances) refusedDedicated(ctx context.Context, w *instanceWrite, owner *metav1.OwnerReference) (*review.Denial, error) {
+	if !h.options.isController(w.Req.UserInfo.Username) {
+		return forgedOwner(w.Req.Namespace, owner.Name), nil
 	}
 	stored := &v1beta1.ServiceBinding{}
-	found, err := shelf{reader: h.resolver.catalog.live, namespace: w.req.Namespace}.read(ctx, owner.Name, stored)
+	found, err := scope{reader: h.resolver.catalog.live, namespace: w.Req.Namespace}.read(ctx, owner.Name, stored)
 	switch {
 	case err != nil:
 		return nil, err
@@ -76,18 +77,18 @@ func (h *instances) refusedDedicated(ctx context.Context, w *instanceWrite, owne
 
 // differsFrom refuses an instance that is not as the binding asks for it. Its ID is
 // not the binding's to say: it is minted.
-func differsFrom(asked *v1beta1.ServiceInstance, w *instanceWrite, binding string) *denial {
-	given := *w.new.Spec
-	if given.ExternalID == w.new.Metadata.Annotations[v1beta1.AnnotationMintedExternalID] {
+func differsFrom(asked *v1beta1.ServiceInstance, w *instanceWrite, binding string) *review.Denial {
+	given := *w.New.Spec
+	if given.ExternalID == w.New.Metadata.Annotations[v1beta1.AnnotationMintedExternalID] {
 		given.ExternalID = ""
 	}
 	const record = v1beta1.AnnotationAppliedDefaults
 	switch {
-	case w.req.Name != asked.Name:
+	case w.Req.Name != asked.Name:
 		return notAsAsked(binding, fmt.Sprintf("its name is to be %q", asked.Name))
 	case !sameSpec(&given, &asked.Spec), !equality.Semantic.DeepEqual(given.UserInfo, asked.Spec.UserInfo):
 		return notAsAsked(binding, "its spec is another than that which was decided on at the binding")
-	case w.new.Metadata.Annotations[record] != asked.Annotations[record]:
+	case w.New.Metadata.Annotations[record] != asked.Annotations[record]:
 		return notAsAsked(binding, "its annotation "+record+" is another than that which follows from the binding's")
 	}
 	return nil
@@ -96,14 +97,14 @@ func differsFrom(asked *v1beta1.ServiceInstance, w *instanceWrite, binding strin
 // judgeNewOwner judges a new instance of a binding's own. It says that nothing else
 // is to be judged: that was done at the binding.
 func (v *instanceValidation) judgeNewOwner(ctx context.Context) (done bool, err error) {
-	owner, dedicated := v.new.Metadata.dedicatedTo()
+	owner, dedicated := v.New.Metadata.DedicatedTo()
 	if !dedicated {
 		return false, v.judgeName(ctx)
 	}
-	v.chosen = v.now.plan
-	v.denied, err = v.refusedDedicated(ctx, v.instanceWrite, &owner)
-	if err == nil && v.denied == nil && v.new.Spec.ExternalID != v.new.Metadata.Annotations[v1beta1.AnnotationMintedExternalID] {
-		v.denied = notAsAsked(owner.Name, "its externalID was not minted")
+	v.Chosen = v.now.plan
+	v.Denied, err = v.refusedDedicated(ctx, v.instanceWrite, &owner)
+	if err == nil && v.Denied == nil && v.New.Spec.ExternalID != v.New.Metadata.Annotations[v1beta1.AnnotationMintedExternalID] {
+		v.Denied = notAsAsked(owner.Name, "its externalID was not minted")
 	}
 	return true, err
 }
@@ -111,10 +112,10 @@ func (v *instanceValidation) judgeNewOwner(ctx context.Context) (done bool, err 
 // judgeName refuses a name that is kept for the instance of a binding's own: that
 // would never be made.
 func (v *instanceValidation) judgeName(ctx context.Context) error {
-	owner, err := v.ownerByName(ctx, v.req.Namespace, v.req.Name)
+	owner, err := v.ownerByName(ctx, v.Req.Namespace, v.Req.Name)
 	if err == nil && owner != "" {
-		v.deny(forbidden("DedicatedForged", "metadata.name", "%q is the name of the instance that belongs to binding %q", v.req.Name, owner).
-			remedy("name it otherwise"))
+		v.Deny(review.Forbidden("DedicatedForged", "metadata.name", "%q is the name of the instance that belongs to binding %q", v.Req.Name, owner).
+			Remedy("name it otherwise"))
 	}
 	return err
 }
@@ -138,23 +139,23 @@ func (h *commons) ownerByName(ctx context.Context, namespace, name string) (stri
 // judgeOwner refuses to make a stored instance one of a binding's own, and to share
 // one that is.
 func (v *instanceValidation) judgeOwner() {
-	owner, dedicated := v.new.Metadata.dedicatedTo()
+	owner, dedicated := v.New.Metadata.DedicatedTo()
 	if !dedicated {
 		return
 	}
-	if was, before := v.old.Metadata.dedicatedTo(); !before || was.UID != owner.UID {
-		v.deny(forgedOwner(v.req.Namespace, owner.Name))
+	if was, before := v.Old.Metadata.DedicatedTo(); !before || was.UID != owner.UID {
+		v.Deny(forgedOwner(v.Req.Namespace, owner.Name))
 		return
 	}
-	shared := v.new.Spec.Sharing
-	if shared != nil && (len(shared.Namespaces) > 0 || shared.NamespaceSelector != nil) && !sameValue(shared, v.old.Spec.Sharing) {
-		v.deny(notYours("spec.sharing", v.req.Name, owner.Name).ways("share an instance that belongs to no binding; those that there are", commands.Instances(v.req.Namespace)))
+	shared := v.New.Spec.Sharing
+	if shared != nil && (len(shared.Namespaces) > 0 || shared.NamespaceSelector != nil) && !sameValue(shared, v.Old.Spec.Sharing) {
+		v.Deny(notYours("spec.sharing", v.Req.Name, owner.Name).Ways("share an instance that belongs to no binding; those that there are", suggest.Instances(v.Req.Namespace)))
 	}
 }
 
 // refusedOwn refuses to bind to an instance that another binding has for itself: by
 // its owner, or, where someone took that away, by its name.
-func (h *bindings) refusedOwn(ctx context.Context, instance *v1beta1.ServiceInstance) (*denial, error) {
+func (h *bindings) refusedOwn(ctx context.Context, instance *v1beta1.ServiceInstance) (*review.Denial, error) {
 	owner, dedicated := instance.DedicatedTo()
 	if !dedicated {
 		var err error
@@ -163,25 +164,25 @@ func (h *bindings) refusedOwn(ctx context.Context, instance *v1beta1.ServiceInst
 		}
 	}
 	return notYours("spec.instanceRef.name", instance.Name, owner.Name).
-		ways("bind to another instance; those that there are", commands.Instances(instance.Namespace)).
-		ways("or ask for a binding that gets an instance of its own", commands.Claim(instance.Namespace)), nil
+		Ways("bind to another instance; those that there are", suggest.Instances(instance.Namespace)).
+		Ways("or ask for a binding that gets an instance of its own", suggest.Claim(instance.Namespace)), nil
 }
 
 // notYours refuses what would give an instance of a binding's own to another.
-func notYours(field, instance, binding string) *denial {
-	return forbidden("Dedicated", field, "instance %q belongs to binding %q: no other binds to it", instance, binding)
+func notYours(field, instance, binding string) *review.Denial {
+	return review.Forbidden("Dedicated", field, "instance %q belongs to binding %q: no other binds to it", instance, binding)
 }
 
 // forgedOwner refuses an owner that only the controller may write, at creation.
-func forgedOwner(namespace, binding string) *denial {
-	return forbidden("DedicatedForged", "metadata.ownerReferences", "it makes the instance belong to binding %q, and such an instance is made by the controller alone", binding).
-		remedy("leave the owner out").
-		ways("or ask for a binding that gets an instance of its own", commands.Claim(namespace))
+func forgedOwner(namespace, binding string) *review.Denial {
+	return review.Forbidden("DedicatedForged", "metadata.ownerReferences", "it makes the instance belong to binding %q, and such an instance is made by the controller alone", binding).
+		Remedy("leave the owner out").
+		Ways("or ask for a binding that gets an instance of its own", suggest.Claim(namespace))
 }
 
 // notAsAsked refuses to the controller an instance that is not as its binding asks
 // for it.
-func notAsAsked(binding, why string) *denial {
-	return forbidden("DedicatedForged", "metadata.ownerReferences", "it is not the instance that binding %q asks for: %s", binding, why).
-		remedy("leave the owner out; the controller makes what the binding asks for by itself")
+func notAsAsked(binding, why string) *review.Denial {
+	return review.Forbidden("DedicatedForged", "metadata.ownerReferences", "it is not the instance that binding %q asks for: %s", binding, why).
+		Remedy("leave the owner out; the controller makes what the binding asks for by itself")
 }

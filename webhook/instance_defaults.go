@@ -1,12 +1,16 @@
 package webhook
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/merge"
 	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
 // The layers of an instance's parameters, lowest first, as they are recorded.
@@ -23,7 +27,7 @@ type addition struct {
 }
 
 // mergeDefaults merges the parameters class < plan < user.
-func (m *instanceMutation) mergeDefaults(defined *definition) (merge.Result, *denial, error) {
+func (m *instanceMutation) mergeDefaults(defined *definition) (merge.Result, *review.Denial, error) {
 	layers, denied := m.layers(defined)
 	if denied != nil {
 		return merge.Result{}, denied, nil
@@ -33,7 +37,7 @@ func (m *instanceMutation) mergeDefaults(defined *definition) (merge.Result, *de
 
 // record is what is written down about defaults: where each came from, and which a
 // null took away. It is refused if that is more than can be recorded.
-func (m *instanceMutation) record(choice *resolve.Choice, merged *merge.Result) (v1beta1.AppliedDefaults, *denial) {
+func (m *instanceMutation) record(choice *resolve.Choice, merged *merge.Result) (v1beta1.AppliedDefaults, *review.Denial) {
 	applied := v1beta1.AppliedDefaults{
 		Rule: string(choice.Rule), Class: orElse(choice.Class.ExternalName, choice.Class.Name),
 		Plan: orElse(choice.Plan.ExternalName, choice.Plan.Name),
@@ -50,18 +54,18 @@ func (m *instanceMutation) applyDefaults(applied *v1beta1.AppliedDefaults, merge
 		m.additions = append(m.additions, addition{string(added.Pointer), added.Value})
 	}
 	if len(applied.From) > 0 {
-		m.warnf("defaults set %s", parameterNames(applied.From))
+		m.Warnf("defaults set %s", parameterNames(applied.From))
 	}
 }
 
 // layers are the parameters of class, plan and user, decoded. Below them are the
 // defaults of a plan that is lost: what it gave is not the user's.
-func (m *instanceMutation) layers(defined *definition) ([]merge.Layer, *denial) {
+func (m *instanceMutation) layers(defined *definition) ([]merge.Layer, *review.Denial) {
 	user, err := merge.Decode(rawOf(m.spec.Parameters))
 	if err != nil {
-		return nil, invalid("InvalidParameters", "spec.parameters", "%s", err.Error())
+		return nil, review.Invalid("InvalidParameters", "spec.parameters", "%s", err.Error())
 	}
-	if !m.options.Gates.Enabled(ParameterDefaults) || m.adopts() {
+	if !m.options.Gates.Enabled(ParameterDefaults) || adopts(m.instanceWrite) {
 		return []merge.Layer{{Name: layerUser, Values: user}}, nil
 	}
 	given, denied := m.defaultLayers(defined, provisionDefaults)
@@ -72,22 +76,98 @@ func (m *instanceMutation) layers(defined *definition) ([]merge.Layer, *denial) 
 	return append(append(layers, given...), merge.Layer{Name: layerUser, Values: user}), nil
 }
 
+// keepDefaults puts back the defaults where an update has no parameters at all: that is what is left of a manifest whose user
+// wrote some, and writes none any more. Parameters that are there, be they empty, say all that there is to be: tellDropped.
+func (m *instanceMutation) keepDefaults() {
+	if len(rawOf(m.New.Spec.Parameters)) > 0 {
+		return
+	}
+	before, from := m.storedDefaults()
+	kept := defaultsIn(before, from)
+	text, err := merge.Canonical(kept)
+	if err != nil || len(kept) == 0 {
+		return
+	}
+	m.spec.Parameters = &runtime.RawExtension{Raw: text}
+	m.additions = append(m.additions, addition{"", json.RawMessage(text)})
+	m.WarnNames("spec.parameters is left out, which drops only your own; a null drops a default, parameters: {} drops them all; kept: ", pointerNames(from))
+}
+
+// tellDropped warns of the defaults that the parameters of an update lack, where nothing is decided by which they would
+// come back.
+func (m *instanceMutation) tellDropped() {
+	before, from := m.storedDefaults()
+	if len(from) == 0 {
+		return
+	}
+	after, err := merge.Decode(rawOf(m.spec.Parameters))
+	if err != nil {
+		return
+	}
+	maps.DeleteFunc(from, func(pointer, _ string) bool {
+		return !lacks(after, merge.Pointer(pointer)) || lacks(before, merge.Pointer(pointer))
+	})
+	if len(from) > 0 {
+		m.WarnNames("this update drops defaults, and none is applied again; to keep them, write them out, or patch only what changes; dropped: ", pointerNames(from))
+	}
+}
+
+// storedDefaults are the parameters that are stored, and the layers that gave some of them, by pointer.
+func (m *instanceMutation) storedDefaults() (parameters map[string]any, from map[string]string) {
+	from = appliedOf(m.Old.Metadata.Annotations).From
+	if len(from) == 0 || !m.options.Gates.Enabled(ParameterDefaults) {
+		return nil, nil
+	}
+	parameters, err := merge.Decode(rawOf(m.Old.Spec.Parameters))
+	if err != nil {
+		return nil, nil
+	}
+	return parameters, from
+}
+
+// defaultsIn are the values at the pointers that defaults gave. A record that came with its object may name any.
+func defaultsIn(values map[string]any, from map[string]string) map[string]any {
+	given := map[string]any{}
+	for _, pointer := range sortedKeys(from) {
+		tokens := merge.Pointer(pointer).Tokens()
+		if value, present := valueAt(values, merge.Pointer(pointer)); present && len(tokens) > 0 {
+			put(given, tokens, value)
+		}
+	}
+	return given
+}
+
+// lacks says that there is nothing at a pointer: neither a value, nor one in the place of an object on the way.
+func lacks(values map[string]any, pointer merge.Pointer) bool {
+	var at any = values
+	for _, token := range pointer.Tokens() {
+		object, is := at.(map[string]any)
+		if !is {
+			return false
+		}
+		if at, is = object[token]; !is {
+			return true
+		}
+	}
+	return false
+}
+
 // forgetChangedDefaults takes out of applied-defaults what the write changes: a
 // value that the user set is a default no longer.
 func (m *instanceMutation) forgetChangedDefaults() {
-	was := m.old.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults]
+	was := m.Old.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults]
 	if was == "" {
 		m.claimAppliedDefaults()
 		return
 	}
-	if sameParameters(m.old.Spec.Parameters, m.spec.Parameters) {
+	if sameParameters(m.Old.Spec.Parameters, m.spec.Parameters) {
 		return
 	}
 	applied, err := v1beta1.ParseAppliedDefaults(was)
 	if err != nil {
 		return
 	}
-	before, errBefore := merge.Decode(rawOf(m.old.Spec.Parameters))
+	before, errBefore := merge.Decode(rawOf(m.Old.Spec.Parameters))
 	after, errAfter := merge.Decode(rawOf(m.spec.Parameters))
 	if errBefore != nil || errAfter != nil {
 		return
@@ -101,7 +181,7 @@ func (m *instanceMutation) forgetChangedDefaults() {
 // claimAppliedDefaults replaces an annotation that a user wrote on an object
 // that never had one.
 func (m *instanceMutation) claimAppliedDefaults() {
-	if m.new.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults] != "" {
+	if m.New.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults] != "" {
 		m.annotations[v1beta1.AnnotationAppliedDefaults] = v1beta1.AppliedDefaults{Rule: ruleRestored}.String()
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
 type labelSelector = metav1.LabelSelector
@@ -24,7 +25,7 @@ type instances struct{ *commons }
 type instanceMutation struct {
 	*instances
 	*instanceWrite
-	verdict
+	review.Result
 
 	spec        v1beta1.ServiceInstanceSpec
 	annotations map[string]string
@@ -40,30 +41,30 @@ type instanceMutation struct {
 	applied v1beta1.AppliedDefaults
 }
 
-// mutate is the mutating half.
-func (h *instances) mutate(ctx context.Context, req *admission.Request) (verdict, error) {
-	write, wrong := readWrite[v1beta1.ServiceInstanceSpec, progress](req)
+// mutate is the mutating phase.
+func (h *instances) mutate(ctx context.Context, req *admission.Request) (review.Result, error) {
+	write, wrong := review.Decode[v1beta1.ServiceInstanceSpec, progress](req)
 	if wrong != nil {
 		// The schema of the CRD, which is checked next, says best what is wrong.
-		return verdict{rule: ruleNone}, nil
+		return review.Result{Rule: review.RuleNone}, nil
 	}
-	m := &instanceMutation{instances: h, instanceWrite: write, spec: *write.new.Spec, annotations: map[string]string{}, verdict: verdict{rule: ruleNone}}
-	return mutate(ctx, req, m)
+	m := &instanceMutation{instances: h, instanceWrite: write, spec: *write.New.Spec, annotations: map[string]string{}, Result: review.Result{Rule: review.RuleNone}}
+	return review.Mutate(ctx, req, m)
 }
 
-// create decides a new instance, or takes one as decided that comes with its
+// Create decides a new instance, or takes one as decided that comes with its
 // references.
-func (m *instanceMutation) create(ctx context.Context) error {
-	if owner, dedicated := m.new.Metadata.dedicatedTo(); dedicated {
+func (m *instanceMutation) Create(ctx context.Context) error {
+	if owner, dedicated := m.New.Metadata.DedicatedTo(); dedicated {
 		return m.takeDedicated(ctx, &owner)
 	}
-	m.spec.UserInfo = requester(m.req)
-	m.spec.ExternalID = mint(m.req, m.spec.ExternalID, &m.new.Metadata, m.annotations)
-	if m.new.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults] != "" {
+	m.spec.UserInfo = requester(m.Req)
+	m.spec.ExternalID = mint(m.Req, m.spec.ExternalID, &m.New.Metadata, m.annotations)
+	if m.New.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults] != "" {
 		// What is decided below writes its own; nothing decided has none.
 		m.annotations[v1beta1.AnnotationAppliedDefaults] = ""
 	}
-	if !refsOf(&m.spec.DecidedReference, m.req.Namespace).empty() {
+	if !refsOf(&m.spec.DecidedReference, m.Req.Namespace).empty() {
 		return m.takeAsDecided(ctx)
 	}
 	return m.decide(ctx, true)
@@ -73,7 +74,7 @@ func (m *instanceMutation) create(ctx context.Context) error {
 // own, with the marker that says so. A marker that the requester wrote is made
 // void: only an ID that was minted for this very object may ever be mitigated at a
 // broker.
-func mint(req *admission.Request, given string, meta *objectMeta, annotations map[string]string) string {
+func mint(req *admission.Request, given string, meta *review.ObjectMeta, annotations map[string]string) string {
 	if given == "" {
 		minted := uuid.NewSHA1(mintSpace, []byte(req.UID)).String()
 		annotations[v1beta1.AnnotationMintedExternalID] = minted

@@ -15,13 +15,13 @@ func (v *instanceValidation) judgePolicies(ctx context.Context, seen view) error
 		return nil
 	}
 	target := policy.TargetOf(v.defined.Class, v.defined.Plan)
-	refusal, err := seen.policy(ctx, &target, v.req.Namespace)
+	refusal, err := seen.policy(ctx, &target, v.Req.Namespace)
 	if err != nil {
 		return fmt.Errorf("cannot hold the plan against the policies: %w", err)
 	}
 	if refusal != nil {
-		refused := policyError{Refusal: refusal, subject: "plan " + v.defined.title(), namespace: v.req.Namespace}
-		v.deny(refused.denial(v.askedField()))
+		refused := policyError{Refusal: refusal, subject: "plan " + v.defined.title(), namespace: v.Req.Namespace}
+		v.Deny(refused.denial(v.askedField()))
 		return nil
 	}
 	return v.judgeQuota(ctx, seen)
@@ -29,7 +29,7 @@ func (v *instanceValidation) judgePolicies(ctx context.Context, seen view) error
 
 // askedField is the field of spec that asks for the plan.
 func (v *instanceValidation) askedField() string {
-	return askedFieldOf(appliedOf(v.new.Metadata.Annotations).Rule, v.new.Spec)
+	return askedFieldOf(appliedOf(v.New.Metadata.Annotations).Rule, v.New.Spec)
 }
 
 // askedFieldOf is the field of a spec that asks for the plan which a rule chose.

@@ -6,12 +6,13 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/merge"
 	"github.com/defaultplan/defaultplan/resolve"
-	"github.com/defaultplan/defaultplan/webhook/commands"
+	"github.com/defaultplan/defaultplan/webhook/review"
+	"github.com/defaultplan/defaultplan/webhook/suggest"
 )
 
 // disagreement refuses references that lead nowhere, or to something else than
 // the rest of spec says. defined is what now.plan leads to, nil for nothing.
-func (h *instances) disagreement(spec *v1beta1.ServiceInstanceSpec, now refs, defined *definition) *denial {
+func (h *instances) disagreement(spec *v1beta1.ServiceInstanceSpec, now refs, defined *definition) *review.Denial {
 	seen := *spec
 	if !h.options.Gates.Enabled(ServiceTypes) {
 		seen.ServiceType = ""
@@ -20,10 +21,10 @@ func (h *instances) disagreement(spec *v1beta1.ServiceInstanceSpec, now refs, de
 	if denied == nil {
 		return nil
 	}
-	return denied.ways(seeWhatThereIs, commands.Plans(orElse(now.plan.Namespace, now.class.Namespace)))
+	return denied.Ways(seeWhatThereIs, suggest.Plans(orElse(now.plan.Namespace, now.class.Namespace)))
 }
 
-func disagrees(spec *v1beta1.ServiceInstanceSpec, now refs, defined *definition) *denial {
+func disagrees(spec *v1beta1.ServiceInstanceSpec, now refs, defined *definition) *review.Denial {
 	names := refNames(&spec.DecidedReference)
 	planField, classField := "spec.clusterServicePlanRef", "spec.clusterServiceClassRef"
 	if now.plan.Namespace != "" || now.class.Namespace != "" {
@@ -31,33 +32,33 @@ func disagrees(spec *v1beta1.ServiceInstanceSpec, now refs, defined *definition)
 	}
 	switch {
 	case names[1] != "" && names[3] != "", names[0] != "" && names[2] != "":
-		return invalid("Disagreement", "spec", "it refers to the cluster's catalog and to the namespace's; keep the references of one of them")
+		return review.Invalid("Disagreement", "spec", "it refers to the cluster's catalog and to the namespace's; keep the references of one of them")
 	case now.plan.Name == "":
-		return invalid("Disagreement", planField, "it must be present beside %s", classField)
+		return review.Invalid("Disagreement", planField, "it must be present beside %s", classField)
 	case defined == nil:
-		return invalid("Disagreement", planField, "there is no plan %q, or its class is absent", now.plan.Name)
+		return review.Invalid("Disagreement", planField, "there is no plan %q, or its class is absent", now.plan.Name)
 	case now.class.Name == "":
-		return invalid("Disagreement", classField, "it must be present beside %s: the plan is of class %q", planField, defined.Class.Name)
+		return review.Invalid("Disagreement", classField, "it must be present beside %s: the plan is of class %q", planField, defined.Class.Name)
 	case now.class != defined.Class.Ref:
-		return invalid("Disagreement", classField, "plan %q is of class %q, not of %q", now.plan.Name, defined.Class.Name, now.class.Name)
+		return review.Invalid("Disagreement", classField, "plan %q is of class %q, not of %q", now.plan.Name, defined.Class.Name, now.class.Name)
 	case defined.brokers() != "":
-		return invalid("Disagreement", planField, "plan %s is %s", defined.title(), defined.brokers())
+		return review.Invalid("Disagreement", planField, "plan %s is %s", defined.title(), defined.brokers())
 	case !defined.agreesWithType(spec.ServiceType):
-		return invalid("Disagreement", "spec.serviceType", "plan %s is of type %q, not of %q", defined.title(), defined.serviceType(), spec.ServiceType)
+		return review.Invalid("Disagreement", "spec.serviceType", "plan %s is of type %q, not of %q", defined.title(), defined.serviceType(), spec.ServiceType)
 	}
 	return misnamed(&spec.PlanReference, defined)
 }
 
 // classChange refuses another class than the decided one.
-func classChange(was, now string) *denial {
-	return invalid("ClassChange", "spec", "the class cannot change from %q to %q once it is decided", was, now).
-		remedy("create another instance of the other class")
+func classChange(was, now string) *review.Denial {
+	return review.Invalid("ClassChange", "spec", "the class cannot change from %q to %q once it is decided", was, now).
+		Remedy("create another instance of the other class")
 }
 
 // planFixed refuses to leave the plan d for another of its class. The plan that
 // the instance has says whether, and where it says nothing, or is absent (d is
 // nil), the class.
-func (d *definition) planFixed(now *definition) *denial {
+func (d *definition) planFixed(now *definition) *review.Denial {
 	who, updatable := fmt.Sprintf("class %q", orElse(now.Class.ExternalName, now.Class.Name)), now.class.PlanUpdatable
 	if d != nil && d.plan.PlanUpdatable != nil {
 		who, updatable = "plan "+d.title(), *d.plan.PlanUpdatable
@@ -65,12 +66,12 @@ func (d *definition) planFixed(now *definition) *denial {
 	if updatable {
 		return nil
 	}
-	return invalid("PlanNotUpdatable", "spec", "%s does not allow an instance to change its plan", who).
-		remedy("create another instance with plan %s", now.title())
+	return review.Invalid("PlanNotUpdatable", "spec", "%s does not allow an instance to change its plan", who).
+		Remedy("create another instance with plan %s", now.title())
 }
 
 // misnamed refuses a name that is not the name of what the references lead to.
-func misnamed(names *v1beta1.PlanReference, defined *definition) *denial {
+func misnamed(names *v1beta1.PlanReference, defined *definition) *review.Denial {
 	req, err := resolve.RequestFor(names, "", "")
 	if err != nil {
 		// The contradiction is told where the shape is judged.
@@ -94,7 +95,7 @@ func misnamed(names *v1beta1.PlanReference, defined *definition) *denial {
 		}
 		field := prefix + named.kind + [3]string{"Name", "ExternalName", "ExternalID"}[named.name.By]
 		if req.Namespaced != named.namespaced || named.has[named.name.By] != named.name.Value {
-			return invalid("Disagreement", field, "%q is not what the references lead to: plan %s", named.name.Value, defined.title())
+			return review.Invalid("Disagreement", field, "%q is not what the references lead to: plan %s", named.name.Value, defined.title())
 		}
 	}
 	return nil
@@ -102,36 +103,36 @@ func misnamed(names *v1beta1.PlanReference, defined *definition) *denial {
 
 // unreadableParameters refuses parameters that are no object, or too large; err
 // is that of decoding them.
-func unreadableParameters(values map[string]any, err error) *denial {
+func unreadableParameters(values map[string]any, err error) *review.Denial {
 	if err == nil {
 		_, err = merge.Layers(merge.Layer{Name: layerUser, Values: values})
 	}
 	if err != nil {
-		return invalid("InvalidParameters", "spec.parameters", "%s", err.Error())
+		return review.Invalid("InvalidParameters", "spec.parameters", "%s", err.Error())
 	}
 	return nil
 }
 
 // wrongSources refuses sources of parameters that name no key of a Secret, and
 // the same key twice.
-func wrongSources(sources []v1beta1.ParametersFromSource, resource string) *denial {
-	var denied *denial
+func wrongSources(sources []v1beta1.ParametersFromSource, resource string) *review.Denial {
+	var denied *review.Denial
 	seen := map[v1beta1.SecretKeyReference]int{}
 	for i, source := range sources {
-		if denied.full() {
+		if denied.Full() {
 			break
 		}
 		field := fmt.Sprintf("spec.parametersFrom[%d].secretKeyRef", i)
 		switch ref := source.SecretKeyRef; {
 		case ref == nil:
-			denied = denied.also(invalid("InvalidSource", field, "it must name a Secret and a key of it"))
+			denied = denied.Also(review.Invalid("InvalidSource", field, "it must name a Secret and a key of it"))
 		case ref.Name == "":
-			denied = denied.also(invalid("InvalidSource", field+".name", "it must be the name of a Secret in the instance's namespace"))
+			denied = denied.Also(review.Invalid("InvalidSource", field+".name", "it must be the name of a Secret in the instance's namespace"))
 		case ref.Key == "":
-			denied = denied.also(invalid("InvalidSource", field+".key", "it must be a key of Secret %q", ref.Name))
+			denied = denied.Also(review.Invalid("InvalidSource", field+".key", "it must be a key of Secret %q", ref.Name))
 		default:
 			if first, twice := seen[*ref]; twice {
-				denied = denied.also(invalid("InvalidSource", field, "key %q of Secret %q is source %d already; name it once", ref.Key, ref.Name, first))
+				denied = denied.Also(review.Invalid("InvalidSource", field, "key %q of Secret %q is source %d already; name it once", ref.Key, ref.Name, first))
 				continue
 			}
 			seen[*ref] = i
@@ -140,5 +141,5 @@ func wrongSources(sources []v1beta1.ParametersFromSource, resource string) *deni
 	if denied == nil {
 		return nil
 	}
-	return denied.remedy("kubectl explain %s.spec.parametersFrom", resource)
+	return denied.Remedy("kubectl explain %s.spec.parametersFrom", resource)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/merge"
+	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
 func createSchema(plan *v1beta1.CommonServicePlanSpec) *runtime.RawExtension {
@@ -25,8 +26,8 @@ func updateSchema(plan *v1beta1.CommonServicePlanSpec) *runtime.RawExtension {
 // refusedBySchema says why the merged parameters would be refused, nil if they
 // would not. Who does not change spec must not be refused for them, so such an
 // instance is not decided.
-func (m *instanceMutation) refusedBySchema(ctx context.Context, defined *definition, merged *merge.Result) (*denial, error) {
-	if !m.enforcesSchemas() || m.adopts() {
+func (m *instanceMutation) refusedBySchema(ctx context.Context, defined *definition, merged *merge.Result) (*review.Denial, error) {
+	if !m.enforcesSchemas() || adopts(m.instanceWrite) {
 		return nil, nil
 	}
 	asked := question{which: createSchema, sent: merged.Sent(), partial: len(m.spec.ParametersFrom) > 0}
@@ -41,22 +42,22 @@ func (m *instanceMutation) refusedBySchema(ctx context.Context, defined *definit
 // the schema for creation until the instance is provisioned, then the one for
 // updates.
 func (v *instanceValidation) judgeParameters(ctx context.Context) error {
-	if v.defined == nil || v.new.deleting() || v.options.SchemaCheck == SchemaOff || !v.options.Gates.Enabled(SchemaChecks) {
+	if v.defined == nil || v.New.Deleting() || v.options.SchemaCheck == SchemaOff || !v.options.Gates.Enabled(SchemaChecks) {
 		return nil
 	}
-	if v.old != nil && v.was == v.now && sameParameters(v.old.Spec.Parameters, v.new.Spec.Parameters) {
+	if v.Old != nil && v.was == v.now && sameParameters(v.Old.Spec.Parameters, v.New.Spec.Parameters) {
 		return nil
 	}
 	values, err := v.parameters()
 	if err != nil {
 		return nil //nolint:nilerr // told where the shape is judged
 	}
-	applied := appliedOf(v.new.Metadata.Annotations)
-	asked := question{which: createSchema, sent: merge.Without(values, removedPointers(&applied)), partial: len(v.new.Spec.ParametersFrom) > 0}
+	applied := appliedOf(v.New.Metadata.Annotations)
+	asked := question{which: createSchema, sent: merge.Without(values, removedPointers(&applied)), partial: len(v.New.Spec.ParametersFrom) > 0}
 	switch {
-	case v.old != nil && v.new.Status.ProvisionStatus == v1beta1.Provisioned:
+	case v.Old != nil && v.New.Status.ProvisionStatus == v1beta1.Provisioned:
 		asked.which = updateSchema
-	case v.adopts():
+	case adopts(v.instanceWrite):
 		return nil
 	}
 	report, warning, err := v.schemas.judge(ctx, v.defined, asked)
@@ -64,26 +65,26 @@ func (v *instanceValidation) judgeParameters(ctx context.Context) error {
 		return err
 	}
 	if warning != "" {
-		v.warnf("%s", warning)
+		v.Warnf("%s", warning)
 	}
-	if refused := v.tellReport(&v.verdict, report, applied.From); refused != nil {
+	if refused := v.tellReport(&v.Result, report, applied.From); refused != nil {
 		return v.denyParameters(ctx, refused, asked, applied.From)
 	}
 	return nil
 }
 
 // denyParameters refuses parameters, with the way out.
-func (v *instanceValidation) denyParameters(ctx context.Context, denied *denial, asked question, from map[string]string) error {
-	if v.old != nil && v.was != v.now {
+func (v *instanceValidation) denyParameters(ctx context.Context, denied *review.Denial, asked question, from map[string]string) error {
+	if v.Old != nil && v.was != v.now {
 		pointers, err := v.refusedDefaults(ctx, asked, from)
 		if err != nil {
 			return err
 		}
 		if len(pointers) > 0 {
-			denied.remedy("leave out what the old plan's defaults gave, as in: %s", v.readyPatch(pointers))
+			denied.Remedy("leave out what the old plan's defaults gave, as in: %s", v.readyPatch(pointers))
 		}
 	}
-	v.deny(denied.ways(v.defined.toSee()))
+	v.Deny(denied.Ways(v.defined.toSee()))
 	return nil
 }
 
@@ -139,7 +140,7 @@ func (v *instanceValidation) readyPatch(pointers []string) string {
 	for _, pointer := range slices.Compact(pointers) {
 		operations = append(operations, operation{Op: "remove", Path: "/spec/parameters" + pointer})
 	}
-	if v.old.Spec.PlanSelector != nil {
+	if v.Old.Spec.PlanSelector != nil {
 		// A plan cannot be named beside the selector that decided.
 		operations = append(operations, operation{Op: "add", Path: "/spec/planSelector", Value: struct{}{}})
 	}
@@ -147,11 +148,11 @@ func (v *instanceValidation) readyPatch(pointers []string) string {
 		if field.when != keptWithPlan {
 			continue
 		}
-		value := field.value(v.new.Spec)
+		value := field.value(v.New.Spec)
 		switch {
 		case value != nil:
 			operations = append(operations, operation{Op: "add", Path: "/spec/" + field.name, Value: value})
-		case field.value(v.old.Spec) != nil:
+		case field.value(v.Old.Spec) != nil:
 			operations = append(operations, operation{Op: "remove", Path: "/spec/" + field.name})
 		}
 	}
@@ -161,5 +162,5 @@ func (v *instanceValidation) readyPatch(pointers []string) string {
 	}
 	// A key may hold a quote: it must not end the shell's.
 	quoted := strings.ReplaceAll(string(text), "'", `'\''`)
-	return fmt.Sprintf("kubectl patch -n %s serviceinstance %s --type=json -p '%s'", v.req.Namespace, v.req.Name, quoted)
+	return fmt.Sprintf("kubectl patch -n %s serviceinstance %s --type=json -p '%s'", v.Req.Namespace, v.Req.Name, quoted)
 }

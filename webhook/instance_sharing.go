@@ -5,6 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
 // judgeSharing refuses a selector of namespaces that the write brings and that cannot
@@ -12,15 +13,15 @@ import (
 // write the instance: to open its credentials to others takes their right to bind
 // besides, which is not the writer's to give.
 func (v *instanceValidation) judgeSharing() {
-	sharing, was := v.new.Spec.Sharing, (*v1beta1.Sharing)(nil)
-	if v.old != nil {
-		was = v.old.Spec.Sharing
+	sharing, was := v.New.Spec.Sharing, (*v1beta1.Sharing)(nil)
+	if v.Old != nil {
+		was = v.Old.Spec.Sharing
 	}
 	if sharing == nil || equality.Semantic.DeepEqual(sharing, was) {
 		return
 	}
 	if _, err := metav1.LabelSelectorAsSelector(sharing.NamespaceSelector); err != nil {
-		v.deny(invalid("InvalidSelector", "spec.sharing.namespaceSelector", "it selects no namespace: %s", err.Error()).
-			remedy("kubectl explain serviceinstance.spec.sharing.namespaceSelector"))
+		v.Deny(review.Invalid("InvalidSelector", "spec.sharing.namespaceSelector", "it selects no namespace: %s", err.Error()).
+			Remedy("kubectl explain serviceinstance.spec.sharing.namespaceSelector"))
 	}
 }

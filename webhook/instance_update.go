@@ -6,37 +6,39 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
-// update keeps what was decided, and decides what was not.
-func (m *instanceMutation) update(ctx context.Context) error {
+// Update keeps what was decided, and decides what was not.
+func (m *instanceMutation) Update(ctx context.Context) error {
 	restored := m.restore()
 	if len(restored) > 0 {
-		m.warnf("kept %s: leaving a field out does not clear it", list(restored))
+		m.Warnf("kept %s: leaving a field out does not clear it", list(restored))
 	}
-	guardAnnotations(&m.new.Metadata, &m.old.Metadata, m.annotations)
-	m.changed = !sameSpec(m.old.Spec, &m.spec)
+	m.keepDefaults()
+	guardAnnotations(&m.New.Metadata, &m.Old.Metadata, m.annotations)
+	m.changed = !sameSpec(m.Old.Spec, &m.spec)
 	switch {
-	case !m.changed && m.old.Spec.UserInfo != nil:
-		m.spec.UserInfo = m.old.Spec.UserInfo
+	case !m.changed && m.Old.Spec.UserInfo != nil:
+		m.spec.UserInfo = m.Old.Spec.UserInfo
 	case m.changed, m.spec.UserInfo != nil:
 		// Also where no one is on record: whoever writes a name here is someone.
-		m.spec.UserInfo = requester(m.req)
+		m.spec.UserInfo = requester(m.Req)
 	}
 	switch {
-	case m.old.Spec.Decided():
+	case m.Old.Spec.Decided():
 		return m.updateDecided(ctx)
-	case changedReference(&m.new.Spec.DecidedReference, &m.old.Spec.DecidedReference, &m.old.Spec.DecidedReference) != "":
-		m.deny(forgedReference(&m.new.Spec.DecidedReference))
+	case changedReference(&m.New.Spec.DecidedReference, &m.Old.Spec.DecidedReference, &m.Old.Spec.DecidedReference) != "":
+		m.Deny(forgedReference(&m.New.Spec.DecidedReference))
 		return nil
-	case m.new.deleting() || m.old.Status.started():
+	case m.New.Deleting() || m.Old.Status.started():
 		return nil
 	}
 	return m.decide(ctx, m.changed)
 }
 
 // guardAnnotations undoes edits of what admission wrote.
-func guardAnnotations(now, old *objectMeta, annotations map[string]string) {
+func guardAnnotations(now, old *review.ObjectMeta, annotations map[string]string) {
 	for _, key := range []string{v1beta1.AnnotationMintedExternalID, v1beta1.AnnotationAppliedDefaults} {
 		if was := old.Annotations[key]; now.Annotations[key] != was {
 			annotations[key] = was
@@ -53,13 +55,16 @@ func (m *instanceMutation) updateDecided(ctx context.Context) error {
 	}
 	renamed := m.renames(keptWithClass) || m.renames(keptWithPlan)
 	lost, err := m.lostPlan(ctx)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case renamed && !lost:
+	}
+	if !lost {
+		m.tellDropped()
+	}
+	if renamed && !lost {
 		return m.replan(ctx)
 	}
-	if m.refuseReferences(&m.new.Spec.DecidedReference, &m.old.Spec.DecidedReference, &m.old.Spec.DecidedReference); m.denied != nil || !lost {
+	if m.refuseReferences(&m.New.Spec.DecidedReference, &m.Old.Spec.DecidedReference, &m.Old.Spec.DecidedReference); m.Denied != nil || !lost {
 		return nil
 	}
 	m.dropChosenNames()
@@ -69,10 +74,10 @@ func (m *instanceMutation) updateDecided(ctx context.Context) error {
 // lostPlan says that the plan is gone and that nothing was sent to its broker, so
 // that the instance may be decided anew. There is no way back: it is asked live.
 func (m *instanceMutation) lostPlan(ctx context.Context) (bool, error) {
-	if m.new.deleting() || m.old.Status.started() {
+	if m.New.Deleting() || m.Old.Status.started() {
 		return false, nil
 	}
-	plan := refsOf(&m.old.Spec.DecidedReference, m.req.Namespace).plan
+	plan := refsOf(&m.Old.Spec.DecidedReference, m.Req.Namespace).plan
 	defined, err := m.resolver.catalog.define(ctx, plan)
 	if err != nil || !defined.gone() {
 		return false, err
@@ -84,7 +89,7 @@ func (m *instanceMutation) lostPlan(ctx context.Context) (bool, error) {
 // dropChosenNames forgets a plan name that an earlier choice filled in: the user
 // never asked for that plan.
 func (m *instanceMutation) dropChosenNames() {
-	applied, err := v1beta1.ParseAppliedDefaults(m.old.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults])
+	applied, err := v1beta1.ParseAppliedDefaults(m.Old.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults])
 	if err != nil {
 		return
 	}
@@ -97,38 +102,47 @@ func (m *instanceMutation) dropChosenNames() {
 
 // replan resolves the names that the write gives anew, within the decided class.
 func (m *instanceMutation) replan(ctx context.Context) error {
-	was := refsOf(&m.old.Spec.DecidedReference, m.req.Namespace)
+	was := refsOf(&m.Old.Spec.DecidedReference, m.Req.Namespace)
 	choice, err := m.chooseWithin(ctx, was)
 	if refused, ok := errors.AsType[*resolve.Error](err); ok {
 		if refused.Reason == resolve.ClassMismatch && m.renames(keptWithClass) {
-			m.deny(classChange(was.class.Name, refused.Class))
+			m.Deny(classChange(was.class.Name, refused.Class))
 			return nil
 		}
-		m.deny(unresolved(refused, resolve.Request{Namespace: m.req.Namespace, Namespaced: was.plan.Namespace != ""}))
+		m.Deny(unresolved(refused, resolve.Request{Namespace: m.Req.Namespace, Namespaced: was.plan.Namespace != ""}))
 		return nil
 	}
 	if err != nil {
 		return err
 	}
 	if choice.Class.Ref != was.class {
-		m.deny(classChange(was.class.Name, choice.Class.Name))
+		m.Deny(classChange(was.class.Name, choice.Class.Name))
 		return nil
 	}
 	now := refs{class: choice.Class.Ref, plan: choice.Plan.Ref}
 	if now.plan != was.plan {
-		m.warnf("plan changed from %s to %s; parameters stay as they are, no default is applied again", was.plan.Name, orElse(choice.Plan.ExternalName, choice.Plan.Name))
-		m.audit("plan-change", was.plan.Name+" to "+now.plan.Name)
+		m.Warnf("plan changed from %s to %s; parameters stay as they are, no default is applied again", was.plan.Name, orElse(choice.Plan.ExternalName, choice.Plan.Name))
+		m.Audit("plan-change", was.plan.Name+" to "+now.plan.Name)
+		m.recordChange(&choice)
 	}
-	given := m.new.Spec.DecidedReference
+	given := m.New.Spec.DecidedReference
 	now.set(&m.spec.DecidedReference)
-	m.refuseReferences(&given, &m.old.Spec.DecidedReference, &m.spec.DecidedReference)
+	m.refuseReferences(&given, &m.Old.Spec.DecidedReference, &m.spec.DecidedReference)
 	return nil
+}
+
+// recordChange notes that the plan was named by the user. Of the defaults that were merged, those that are still there stay
+// on record: none is merged again.
+func (m *instanceMutation) recordChange(choice *resolve.Choice) {
+	applied := m.recorded()
+	applied.Rule, applied.Class, applied.Plan = string(choice.Rule), orElse(choice.Class.ExternalName, choice.Class.Name), orElse(choice.Plan.ExternalName, choice.Plan.Name)
+	m.annotations[v1beta1.AnnotationAppliedDefaults] = applied.String()
 }
 
 // chooseWithin resolves the names that the write gives anew; what it does not
 // name is what was decided, whatever that is called by now.
 func (m *instanceMutation) chooseWithin(ctx context.Context, was refs) (resolve.Choice, error) {
-	req, err := resolve.RequestFor(&m.spec.PlanReference, m.req.Namespace, m.seed())
+	req, err := resolve.RequestFor(&m.spec.PlanReference, m.Req.Namespace, m.Seed())
 	if err != nil {
 		return resolve.Choice{}, err
 	}

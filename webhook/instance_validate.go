@@ -12,6 +12,7 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/merge"
 	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
 // An instanceValidation judges the final form of one write of an instance: what
@@ -19,7 +20,7 @@ import (
 type instanceValidation struct {
 	*instances
 	*instanceWrite
-	verdict
+	review.Result
 
 	was, now refs
 	// waited says that it is asked for by a claim that was admitted before it could be
@@ -32,52 +33,52 @@ type instanceValidation struct {
 	defined *definition
 }
 
-// validate is the validating half.
-func (h *instances) validate(ctx context.Context, req *admission.Request) (verdict, error) {
-	write, wrong := readWrite[v1beta1.ServiceInstanceSpec, progress](req)
+// validate is the validating phase.
+func (h *instances) validate(ctx context.Context, req *admission.Request) (review.Result, error) {
+	write, wrong := review.Decode[v1beta1.ServiceInstanceSpec, progress](req)
 	if wrong != nil {
-		denied := invalid("Unreadable", wrong.field, "%s", wrong.text).remedy("kubectl explain serviceinstance")
-		return verdict{rule: ruleNone, denied: denied}, nil
+		denied := review.Invalid("Unreadable", wrong.Field, "%s", wrong.Text).Remedy("kubectl explain serviceinstance")
+		return review.Result{Rule: review.RuleNone, Denied: denied}, nil
 	}
 	v := &instanceValidation{
-		instances: h, instanceWrite: write, verdict: verdict{rule: ruleNone},
-		now:        refsOf(&write.new.Spec.DecidedReference, req.Namespace),
-		parameters: sync.OnceValues(func() (map[string]any, error) { return merge.Decode(rawOf(write.new.Spec.Parameters)) }),
+		instances: h, instanceWrite: write, Result: review.Result{Rule: review.RuleNone},
+		now:        refsOf(&write.New.Spec.DecidedReference, req.Namespace),
+		parameters: sync.OnceValues(func() (map[string]any, error) { return merge.Decode(rawOf(write.New.Spec.Parameters)) }),
 	}
-	if v.judgeMark(); v.denied != nil {
-		return v.verdict, nil
+	if v.judgeMark(); v.Denied != nil {
+		return v.Result, nil
 	}
 	if req.Operation == admissionv1.Update {
-		if v.judgeOwner(); v.denied != nil || sameSpec(v.old.Spec, v.new.Spec) {
+		if v.judgeOwner(); v.Denied != nil || sameSpec(v.Old.Spec, v.New.Spec) {
 			// What was always wrong is not checked: the object must stay deletable.
-			return v.verdict, nil
+			return v.Result, nil
 		}
-		v.was = refsOf(&v.old.Spec.DecidedReference, req.Namespace)
+		v.was = refsOf(&v.Old.Spec.DecidedReference, req.Namespace)
 	}
-	v.parameterBytes = len(rawOf(write.new.Spec.Parameters))
+	v.ParameterBytes = len(rawOf(write.New.Spec.Parameters))
 	if err := v.judge(ctx); err != nil {
-		return verdict{rule: ruleNone}, err
+		return review.Result{Rule: review.RuleNone}, err
 	}
-	return v.verdict, nil
+	return v.Result, nil
 }
 
 func (v *instanceValidation) judge(ctx context.Context) error {
-	if v.old == nil {
+	if v.Old == nil {
 		if done, err := v.judgeNewOwner(ctx); done || err != nil {
 			return err
 		}
 	}
 	v.judgeShape()
-	if v.old != nil {
+	if v.Old != nil {
 		v.judgeImmutable()
 	}
-	if v.denied != nil {
+	if v.Denied != nil {
 		return nil
 	}
-	if v.judgeAuthor(); v.denied != nil {
+	if v.judgeAuthor(); v.Denied != nil {
 		return nil
 	}
-	if err := v.judgeAdoption(ctx); err != nil || v.denied != nil {
+	if err := v.judgeAdoption(ctx); err != nil || v.Denied != nil {
 		return err
 	}
 	return v.judgeConfirmed(ctx)
@@ -88,40 +89,40 @@ func (v *instanceValidation) judge(ctx context.Context) error {
 // after they rounded it, while this half is asked about every new generation. About what is
 // undecided, both are always asked.
 func (v *instanceValidation) judgeAuthor() {
-	if v.old == nil || !v.old.Spec.Decided() || equality.Semantic.DeepEqual(v.new.Spec.UserInfo, requester(v.req)) {
+	if v.Old == nil || !v.Old.Spec.Decided() || equality.Semantic.DeepEqual(v.New.Spec.UserInfo, requester(v.Req)) {
 		return
 	}
 	field := "spec.parameters"
-	if sameParameters(v.old.Spec.Parameters, v.new.Spec.Parameters) {
+	if sameParameters(v.Old.Spec.Parameters, v.New.Spec.Parameters) {
 		field = "spec.updateRequests" // the only other number
 	}
-	v.deny(invalid("UnseenChange", field, "the mutating webhook was not asked about this change: a number changes by less than the API server tells apart").
-		remedy("write the number as it is stored, or change it by more"))
+	v.Deny(review.Invalid("UnseenChange", field, "the mutating webhook was not asked about this change: a number changes by less than the API server tells apart").
+		Remedy("write the number as it is stored, or change it by more"))
 }
 
 // judgeAdoption judges an external ID that the write chooses.
 func (v *instanceValidation) judgeAdoption(ctx context.Context) error {
 	was := ""
-	if v.old != nil {
-		was = v.old.Spec.ExternalID
+	if v.Old != nil {
+		was = v.Old.Spec.ExternalID
 	}
-	denied, err := v.refusedAdoption(ctx, &adoption{req: v.req, meta: &v.new.Metadata, id: v.new.Spec.ExternalID, was: was})
-	v.deny(denied)
+	denied, err := v.refusedAdoption(ctx, &adoption{req: v.Req, meta: &v.New.Metadata, id: v.New.Spec.ExternalID, was: was})
+	v.Deny(denied)
 	return err
 }
 
 // judgeShape holds the spec against what needs no look elsewhere.
 func (v *instanceValidation) judgeShape() {
-	spec := v.new.Spec
+	spec := v.New.Spec
 	var contradiction *resolve.Error
-	if _, err := resolve.RequestFor(&spec.PlanReference, v.req.Namespace, ""); errors.As(err, &contradiction) {
-		v.deny(unresolved(contradiction, resolve.Request{}))
+	if _, err := resolve.RequestFor(&spec.PlanReference, v.Req.Namespace, ""); errors.As(err, &contradiction) {
+		v.Deny(unresolved(contradiction, resolve.Request{}))
 	}
-	if v.req.Operation == admissionv1.Create || !sameParameters(v.old.Spec.Parameters, spec.Parameters) {
-		v.denied = v.denied.also(unreadableParameters(v.parameters()))
+	if v.Req.Operation == admissionv1.Create || !sameParameters(v.Old.Spec.Parameters, spec.Parameters) {
+		v.Denied = v.Denied.Also(unreadableParameters(v.parameters()))
 	}
-	if v.req.Operation == admissionv1.Create || !equality.Semantic.DeepEqual(v.old.Spec.ParametersFrom, spec.ParametersFrom) {
-		v.denied = v.denied.also(wrongSources(spec.ParametersFrom, "serviceinstance"))
+	if v.Req.Operation == admissionv1.Create || !equality.Semantic.DeepEqual(v.Old.Spec.ParametersFrom, spec.ParametersFrom) {
+		v.Denied = v.Denied.Also(wrongSources(spec.ParametersFrom, "serviceinstance"))
 	}
 	v.judgeSharing()
 }
@@ -131,48 +132,48 @@ func (v *instanceValidation) judgeCreate() {
 	if v.now.empty() {
 		return
 	}
-	if v.new.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults] == "" {
-		v.deny(forgedReference(&v.new.Spec.DecidedReference))
+	if v.New.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults] == "" {
+		v.Deny(forgedReference(&v.New.Spec.DecidedReference))
 		return
 	}
-	v.denied = v.denied.also(v.disagreement(v.new.Spec, v.now, v.defined))
+	v.Denied = v.Denied.Also(v.disagreement(v.New.Spec, v.now, v.defined))
 }
 
 // judgeImmutable refuses what cannot change, whatever the catalog holds.
 func (v *instanceValidation) judgeImmutable() {
-	old, spec := v.old.Spec, v.new.Spec
+	old, spec := v.Old.Spec, v.New.Spec
 	if spec.UpdateRequests < old.UpdateRequests {
-		v.deny(invalid("UpdateRequests", "spec.updateRequests", "it counts requests and cannot go back from %d to %d", old.UpdateRequests, spec.UpdateRequests).
-			remedy("raise it, or leave it out"))
+		v.Deny(review.Invalid("UpdateRequests", "spec.updateRequests", "it counts requests and cannot go back from %d to %d", old.UpdateRequests, spec.UpdateRequests).
+			Remedy("raise it, or leave it out"))
 	}
 	if old.ExternalID != "" && spec.ExternalID != old.ExternalID {
-		v.deny(immutable("spec.externalID", "it is the instance's identity at its broker").
-			remedy("leave it out, or put it back: kubectl get -n %s serviceinstance %s -o jsonpath={.spec.externalID}", v.req.Namespace, v.req.Name))
+		v.Deny(immutable("spec.externalID", "it is the instance's identity at its broker").
+			Remedy("leave it out, or put it back: kubectl get -n %s serviceinstance %s -o jsonpath={.spec.externalID}", v.Req.Namespace, v.Req.Name))
 	}
 	if !old.Decided() {
 		return
 	}
 	if spec.ServiceType != old.ServiceType {
-		v.deny(immutable("spec.serviceType", "the plan is decided").remedy("create another instance of the other type"))
+		v.Deny(immutable("spec.serviceType", "the plan is decided").Remedy("create another instance of the other type"))
 	}
 	if !selectsNothing(spec.PlanSelector) && !equality.Semantic.DeepEqual(spec.PlanSelector, old.PlanSelector) {
-		v.deny(immutable("spec.planSelector", "the plan is decided").
-			remedy("to change the plan, name it, and clear the selector: spec.clusterServicePlanExternalName or another of its names, and spec.planSelector: {}"))
+		v.Deny(immutable("spec.planSelector", "the plan is decided").
+			Remedy("to change the plan, name it, and clear the selector: spec.clusterServicePlanExternalName or another of its names, and spec.planSelector: {}"))
 	}
 }
 
 // judgeUpdate judges names and references that changed.
 func (v *instanceValidation) judgeUpdate(ctx context.Context, seen view) error {
-	old, spec := v.old.Spec, v.new.Spec
+	old, spec := v.Old.Spec, v.New.Spec
 	if !old.Decided() {
 		if v.now.plan.Name != "" {
-			v.denied = v.denied.also(v.disagreement(spec, v.now, v.defined))
+			v.Denied = v.Denied.Also(v.disagreement(spec, v.now, v.defined))
 		}
 		return nil
 	}
 	if v.now == v.was {
 		if spec.PlanReference != old.PlanReference {
-			v.denied = v.denied.also(v.disagreement(v.changedNames(), v.now, v.defined))
+			v.Denied = v.Denied.Also(v.disagreement(v.changedNames(), v.now, v.defined))
 		}
 		return nil
 	}
@@ -182,10 +183,10 @@ func (v *instanceValidation) judgeUpdate(ctx context.Context, seen view) error {
 // changedNames is the spec without the names that stand as they stood: a broker
 // may have renamed since what they led to.
 func (v *instanceValidation) changedNames() *v1beta1.ServiceInstanceSpec {
-	seen := *v.new.Spec
+	seen := *v.New.Spec
 	for _, field := range keptFields {
 		same := field.when == keptWithClass && v.now.class == v.was.class || field.when == keptWithPlan && v.now.plan == v.was.plan
-		if same && sameValue(field.value(&seen), field.value(v.old.Spec)) {
+		if same && sameValue(field.value(&seen), field.value(v.Old.Spec)) {
 			field.copy(&seen, &v1beta1.ServiceInstanceSpec{})
 		}
 	}
@@ -194,25 +195,43 @@ func (v *instanceValidation) changedNames() *v1beta1.ServiceInstanceSpec {
 
 // judgeReferences judges references that changed.
 func (v *instanceValidation) judgeReferences(ctx context.Context, seen view) error {
-	if v.denied = v.denied.also(v.disagreement(v.changedNames(), v.now, v.defined)); v.denied != nil {
+	if v.Denied = v.Denied.Also(v.disagreement(v.changedNames(), v.now, v.defined)); v.Denied != nil {
 		return nil
 	}
 	before, err := seen.define(ctx, v.was.plan)
 	if err != nil {
 		return err
 	}
-	if before.gone() && !v.old.Status.started() {
+	if before.gone() && !v.Old.Status.started() {
 		return nil
 	}
 	switch {
 	case v.now.class != v.was.class:
-		v.deny(classChange(v.was.class.Name, v.now.class.Name))
-	case v.new.Spec.PlanReference == v.old.Spec.PlanReference:
-		v.deny(invalid("ReferenceChange", "spec."+changedField(v.new.Spec), "it is decided at admission and cannot be edited").
-			remedy("to change the plan, name it: spec.clusterServicePlanExternalName or another of its names"))
+		v.Deny(classChange(v.was.class.Name, v.now.class.Name))
+	case v.New.Spec.PlanReference == v.Old.Spec.PlanReference:
+		v.Deny(review.Invalid("ReferenceChange", "spec."+changedField(v.New.Spec), "it is decided at admission and cannot be edited").
+			Remedy("to change the plan, name it: spec.clusterServicePlanExternalName or another of its names"))
 	default:
-		v.deny(before.planFixed(v.defined))
+		return v.judgePlanChange(ctx, seen, before)
 	}
+	return nil
+}
+
+// judgePlanChange refuses to leave a plan that may not be left: the one that the broker gave the instance, where status
+// records one, else the one before that was decided on. The way back to the plan in force is open. The controller judges
+// alike.
+func (v *instanceValidation) judgePlanChange(ctx context.Context, seen view, before *definition) error {
+	switch has := v.Old.Status.planInForce(); has {
+	case "":
+	case v.defined.Plan.ExternalID:
+		return nil
+	default:
+		var err error
+		if before, err = seen.inForce(ctx, v.was.class, has); err != nil {
+			return err
+		}
+	}
+	v.Deny(before.planFixed(v.defined))
 	return nil
 }
 
@@ -229,6 +248,6 @@ func changedField(spec *v1beta1.ServiceInstanceSpec) string {
 	return "clusterServicePlanRef"
 }
 
-func immutable(field, why string) *denial {
-	return invalid("Immutable", field, "it cannot change: %s", why)
+func immutable(field, why string) *review.Denial {
+	return review.Invalid("Immutable", field, "it cannot change: %s", why)
 }

@@ -15,6 +15,9 @@ import (
 	"github.com/defaultplan/defaultplan/merge"
 )
 
+// jsonPointer writes a key as a segment of a JSON pointer (RFC 6901).
+var jsonPointer = strings.NewReplacer("~", "~0", "/", "~1")
+
 // changed is an object after a merge patch.
 func changed(tb testing.TB, object []byte, patch string) []byte {
 	tb.Helper()

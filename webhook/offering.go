@@ -10,6 +10,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
 // An offering is a class or a plan of either scope, as admission reads it.
@@ -125,23 +126,23 @@ func serveOfferings(server Registrar, handler *offerings) {
 		"clusterserviceclasses": "ClusterServiceClass", "serviceclasses": "ServiceClass",
 		"clusterserviceplans": "ClusterServicePlan", "serviceplans": "ServicePlan",
 	} {
-		server.Register("/mutate/"+resource, endpoint{decide: serve(mutating, kind, handler.mutate)})
-		server.Register("/validate/"+resource, endpoint{decide: serve(validating, kind, handler.validate)})
+		server.Register("/mutate/"+resource, review.Serve(review.Mutating, kind, handler.mutate))
+		server.Register("/validate/"+resource, review.Serve(review.Validating, kind, handler.validate))
 	}
 }
 
 // readOffering decodes a class or plan of a request.
-func readOffering(req *admission.Request, raw []byte) (*offering, *unreadable) {
+func readOffering(req *admission.Request, raw []byte) (*offering, *review.Unreadable) {
 	object := newOffering[req.Kind.Kind]()
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, object); err != nil {
-		return nil, describe(err)
+		return nil, review.DescribeJSON(err)
 	}
 	return viewOffering(object), nil
 }
 
-// mutate is the mutating half.
-func (*offerings) mutate(_ context.Context, req *admission.Request) (verdict, error) {
-	decided := verdict{rule: ruleNone}
+// mutate is the mutating phase.
+func (*offerings) mutate(_ context.Context, req *admission.Request) (review.Result, error) {
+	decided := review.Result{Rule: review.RuleNone}
 	written, wrong := readOffering(req, req.Object.Raw)
 	if wrong != nil {
 		// The schema of the CRD, which is checked next, says best what is wrong.
@@ -149,10 +150,10 @@ func (*offerings) mutate(_ context.Context, req *admission.Request) (verdict, er
 	}
 	if req.Operation == admissionv1.Update {
 		if stored, wrong := readOffering(req, req.OldObject.Raw); wrong == nil {
-			written.keepBroker(stored, &decided.patch)
+			written.keepBroker(stored, &decided.Patch)
 		}
 	}
-	decided.patch.addEntries(written.object.GetLabels(), written.hashedLabels(), "metadata", "labels")
+	decided.Patch.AddEntries(written.object.GetLabels(), written.hashedLabels(), "metadata", "labels")
 	return decided, nil
 }
 
@@ -164,11 +165,11 @@ var brokerFields = map[string]string{
 
 // keepBroker puts back the name of a broker that a write leaves out: what was
 // provisioned at it stays there, and another could take its place by a second write.
-func (o *offering) keepBroker(stored *offering, p *patch) {
+func (o *offering) keepBroker(stored *offering, p *review.Patch) {
 	for label, field := range brokerFields {
 		if was := stored.fields[label]; was != "" && o.fields[label] == "" {
 			o.fields[label] = was
-			p.add(was, "spec", field)
+			p.Add(was, "spec", field)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
 // judgeTransforms holds the Secrets whose keys the write newly adds to the
@@ -27,15 +28,15 @@ func (v *offeringValidation) judgeTransforms(ctx context.Context) error {
 		}
 		judged[*ref] = true
 		field := fmt.Sprintf("spec.defaultSecretTransforms[%d].addKeysFrom.secretRef", i)
-		if denied := v.secretOfCatalog(ref, field).also(v.secretElsewhere(ref, field)); denied != nil {
-			v.deny(denied)
+		if denied := v.secretOfCatalog(ref, field).Also(v.secretElsewhere(ref, field)); denied != nil {
+			v.Deny(denied)
 			continue
 		}
 		denied, err := v.access.secretNotReadable(ctx, v.req.UserInfo, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, field)
 		if err != nil {
 			return err
 		}
-		v.deny(denied)
+		v.Deny(denied)
 	}
 	return nil
 }
@@ -51,25 +52,25 @@ func addedSecret(transform *v1beta1.SecretTransform) *v1beta1.ObjectReference {
 // secretOfCatalog refuses a Secret that a broker's catalog names: the controller,
 // which writes what catalogs say, may read every Secret, and its right is not the
 // broker's.
-func (v *offeringValidation) secretOfCatalog(ref *v1beta1.ObjectReference, field string) *denial {
+func (v *offeringValidation) secretOfCatalog(ref *v1beta1.ObjectReference, field string) *review.Denial {
 	if !v.options.isController(v.req.UserInfo.Username) {
 		return nil
 	}
-	return forbidden("SecretOfCatalog", field, "a broker's catalog may not name Secret %q: its keys would reach whoever binds", orElse(ref.Namespace, v.req.Namespace)+"/"+ref.Name).
-		remedy("someone who may get the Secret writes the transform into the class or plan")
+	return review.Forbidden("SecretOfCatalog", field, "a broker's catalog may not name Secret %q: its keys would reach whoever binds", orElse(ref.Namespace, v.req.Namespace)+"/"+ref.Name).
+		Remedy("someone who may get the Secret writes the transform into the class or plan")
 }
 
 // secretElsewhere refuses a Secret that is not said where it is, and within a
 // namespace one of another: nobody's right to read that is a right to hand it on.
-func (v *offeringValidation) secretElsewhere(ref *v1beta1.ObjectReference, field string) *denial {
+func (v *offeringValidation) secretElsewhere(ref *v1beta1.ObjectReference, field string) *review.Denial {
 	own := v.req.Namespace
 	switch {
 	case own == "" && ref.Namespace == "":
-		return invalid("SecretElsewhere", field+".namespace", "it must name the namespace of Secret %q", ref.Name).
-			remedy("find it: kubectl get secrets -A --field-selector metadata.name=%s", ref.Name)
+		return review.Invalid("SecretElsewhere", field+".namespace", "it must name the namespace of Secret %q", ref.Name).
+			Remedy("find it: kubectl get secrets -A --field-selector metadata.name=%s", ref.Name)
 	case own != "" && ref.Namespace != own:
-		return invalid("SecretElsewhere", field+".namespace", "it must be %q: within a namespace, only Secrets of that namespace can be named", own).
-			remedy("a cluster-wide class or plan may name others, if its writer may read them")
+		return review.Invalid("SecretElsewhere", field+".namespace", "it must be %q: within a namespace, only Secrets of that namespace can be named", own).
+			Remedy("a cluster-wide class or plan may name others, if its writer may read them")
 	}
 	return nil
 }
@@ -90,7 +91,7 @@ func (v *offeringValidation) judgeBroker(ctx context.Context) error {
 		return err
 	}
 	denied, err := v.access.brokerNotUsable(ctx, v.req.UserInfo, broker, field)
-	v.deny(denied)
+	v.Deny(denied)
 	return err
 }
 
@@ -123,6 +124,6 @@ func (v *offeringValidation) brokerToUse(ctx context.Context) (string, error) {
 		return named, nil
 	}
 	class := &v1beta1.ServiceClass{}
-	_, err := shelf{reader: v.resolver.catalog.live, namespace: v.req.Namespace}.read(ctx, v.new.className(), class)
+	_, err := scope{reader: v.resolver.catalog.live, namespace: v.req.Namespace}.read(ctx, v.new.className(), class)
 	return class.Spec.ClusterServiceBrokerName, err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/merge"
+	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
 // A schemaField is one of a plan's JSON schemas.
@@ -54,7 +55,7 @@ func (v *offeringValidation) judgeDefaults() {
 			_, err = merge.Layers(merge.Layer{Name: v.new.layer(), Values: values})
 		}
 		if err != nil {
-			v.deny(invalid("InvalidDefaults", field.name, "%s", err.Error()))
+			v.Deny(review.Invalid("InvalidDefaults", field.name, "%s", err.Error()))
 		}
 	}
 }
@@ -62,7 +63,7 @@ func (v *offeringValidation) judgeDefaults() {
 // classOf reads a plan's class from the cache, blank if that does not have it.
 func (v *offeringValidation) classOf(ctx context.Context) (*offering, error) {
 	object := newOffering[classKind(v.req.Namespace)]()
-	_, err := shelf{reader: v.resolver.catalog.cached, namespace: v.req.Namespace}.read(ctx, v.new.className(), object)
+	_, err := scope{reader: v.resolver.catalog.cached, namespace: v.req.Namespace}.read(ctx, v.new.className(), object)
 	return viewOffering(object), err
 }
 

@@ -42,7 +42,7 @@ func (v *offeringValidation) warnOfPlan(ctx context.Context) error {
 			continue
 		}
 		if why := compiled.Unusable(); why != nil {
-			v.warnf("%s will be skipped: %s", field.name, why.Error())
+			v.Warnf("%s will be skipped: %s", field.name, why.Error())
 		}
 	}
 	for i := range checkedDefaults {
@@ -75,7 +75,7 @@ func (v *offeringValidation) warnOfDefault(ctx context.Context, field *checkedDe
 		if merged.OriginOf(violation.Pointer) == layerClass {
 			whose = fmt.Sprintf(" of class %q", class.title())
 		}
-		v.warnf("%s%s%s is refused by %s: it %s", field.name, violation.Pointer, whose, field.schema.name, violation.Message)
+		v.Warnf("%s%s%s is refused by %s: it %s", field.name, violation.Pointer, whose, field.schema.name, violation.Message)
 	}
 	return nil
 }
@@ -120,7 +120,7 @@ func (v *offeringValidation) warnOfClass(ctx context.Context) error {
 	}
 	sorted := slices.SortedFunc(maps.Keys(refusing), refusal.compare)
 	for _, refused := range sorted[:min(len(sorted), shownWarnings)] {
-		v.warnf("%s is refused by the schema of plan %s: it %s", refused.field, listSome(refusing[refused]), refused.message)
+		v.Warnf("%s is refused by the schema of plan %s: it %s", refused.field, listSome(refusing[refused]), refused.message)
 	}
 	return nil
 }
@@ -159,7 +159,7 @@ func (v *offeringValidation) refusals(ctx context.Context, field *checkedDefault
 
 // plansOfClass are the class's plans, as the cache has them.
 func (v *offeringValidation) plansOfClass(ctx context.Context) ([]*offering, error) {
-	at, name := shelf{reader: v.resolver.catalog.cached, namespace: v.req.Namespace}, v.new.object.GetName()
+	at, name := scope{reader: v.resolver.catalog.cached, namespace: v.req.Namespace}, v.new.object.GetName()
 	if at.namespace == "" {
 		var list v1beta1.ClusterServicePlanList
 		err := at.list(ctx, &list, client.MatchingFields{v1beta1.FieldClusterServiceClassRefName: name})

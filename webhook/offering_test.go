@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
 // Old clients find classes and plans by hashed labels.
@@ -47,10 +48,10 @@ func TestOfferingLabels(t *testing.T) {
 				old = objectOf(tc.kind, tc.old)
 			}
 			c := stocked(t, "db:").catalogWorld()
-			made := c.half(mutating, changed(t, objectOf(tc.kind, tc.spec), tc.patch), old)
+			made := c.half(review.Mutating, changed(t, objectOf(tc.kind, tc.spec), tc.patch), old)
 			require.True(t, made.Allowed)
 			assert.Equal(t, tc.want, at(t, made.patched, "/metadata/labels"), tc.reason)
-			again := c.half(mutating, made.patched, nil)
+			again := c.half(review.Mutating, made.patched, nil)
 			assert.Empty(t, again.Patch, "what is right is not written again")
 		})
 	}
@@ -60,7 +61,7 @@ func TestOfferingLabels(t *testing.T) {
 func TestOfferingMutationIsOfLabels(t *testing.T) {
 	t.Parallel()
 	old := with(onePlan, `"serviceType":"mysql","defaultProvisionParameters":{"a":1},"weight":7`)
-	made := stocked(t, "db:").catalogWorld().half(mutating, objectOf("ClusterServicePlan", onePlan), objectOf("ClusterServicePlan", old))
+	made := stocked(t, "db:").catalogWorld().half(review.Mutating, objectOf("ClusterServicePlan", onePlan), objectOf("ClusterServicePlan", old))
 	assert.JSONEq(t, onePlan, at(t, made.patched, "/spec"))
 }
 
@@ -69,7 +70,7 @@ func TestOfferingUnreadable(t *testing.T) {
 	t.Parallel()
 	c := stocked(t, "db:").catalogWorld()
 	wrong := objectOf("ServicePlan", `{"externalID":["`+canary+`"]}`)
-	for _, answer := range []reply{c.half(validating, wrong, nil), c.half(validating, objectOf("ServicePlan", onePlan), wrong)} {
+	for _, answer := range []reply{c.half(review.Validating, wrong, nil), c.half(review.Validating, objectOf("ServicePlan", onePlan), wrong)} {
 		assert.Equal(t, "Unreadable", answer.outcome)
 		assert.Contains(t, answer.Result.Message, "kubectl explain serviceplans")
 	}
@@ -152,10 +153,10 @@ func TestOfferingReadsFail(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := stocked(t, "db: a", createSchemaOf("db-a", sizes)).catalogWorld()
-			require.Equal(t, http.StatusOK, c.status(validating, tc.object, nil))
+			require.Equal(t, http.StatusOK, c.status(review.Validating, tc.object, nil))
 			tc.breaks(c)
 			// What was read before is not asked of a world that is broken since.
-			assert.Equal(t, tc.want, catalogWorldOf(c.world).status(validating, tc.object, nil), tc.reason)
+			assert.Equal(t, tc.want, catalogWorldOf(c.world).status(review.Validating, tc.object, nil), tc.reason)
 		})
 	}
 }

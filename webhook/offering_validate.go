@@ -8,13 +8,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
 // An offeringValidation judges the final form of one write of a class or plan.
 // Only what the write changes is judged.
 type offeringValidation struct {
 	*offerings
-	verdict
+	review.Result
 
 	req *admission.Request
 	new *offering
@@ -23,20 +25,20 @@ type offeringValidation struct {
 	created bool
 }
 
-// validate is the validating half.
-func (h *offerings) validate(ctx context.Context, req *admission.Request) (verdict, error) {
-	v := &offeringValidation{offerings: h, verdict: verdict{rule: ruleNone}, req: req, created: req.Operation == admissionv1.Create}
+// validate is the validating phase.
+func (h *offerings) validate(ctx context.Context, req *admission.Request) (review.Result, error) {
+	v := &offeringValidation{offerings: h, Result: review.Result{Rule: review.RuleNone}, req: req, created: req.Operation == admissionv1.Create}
 	if wrong := v.read(); wrong != nil {
-		v.deny(invalid("Unreadable", wrong.field, "%s", wrong.text).remedy("kubectl explain %s", req.Resource.Resource))
-		return v.verdict, nil
+		v.Deny(review.Invalid("Unreadable", wrong.Field, "%s", wrong.Text).Remedy("kubectl explain %s", req.Resource.Resource))
+		return v.Result, nil
 	}
 	if err := v.judge(ctx); err != nil {
-		return verdict{rule: ruleNone}, err
+		return review.Result{Rule: review.RuleNone}, err
 	}
-	return v.verdict, nil
+	return v.Result, nil
 }
 
-func (v *offeringValidation) read() (wrong *unreadable) {
+func (v *offeringValidation) read() (wrong *review.Unreadable) {
 	if v.new, wrong = readOffering(v.req, v.req.Object.Raw); wrong != nil {
 		return wrong
 	}
@@ -45,7 +47,7 @@ func (v *offeringValidation) read() (wrong *unreadable) {
 		return nil
 	}
 	if v.old, wrong = readOffering(v.req, v.req.OldObject.Raw); wrong != nil {
-		return &unreadable{wrong.field, "the stored object cannot be read: " + wrong.text}
+		return &review.Unreadable{Field: wrong.Field, Text: "the stored object cannot be read: " + wrong.Text}
 	}
 	return nil
 }
@@ -53,7 +55,7 @@ func (v *offeringValidation) read() (wrong *unreadable) {
 // judge asks what needs no look elsewhere first, then who may, and at last what is
 // only worth a warning.
 func (v *offeringValidation) judge(ctx context.Context) error {
-	if v.judgeDefaults(); v.denied != nil {
+	if v.judgeDefaults(); v.Denied != nil {
 		return nil
 	}
 	for _, step := range []func(context.Context) error{v.judgeTransforms, v.judgeBroker, v.judgeOneDefault} {
@@ -61,7 +63,8 @@ func (v *offeringValidation) judge(ctx context.Context) error {
 			return err
 		}
 	}
-	if v.denied != nil || v.options.SchemaCheck == SchemaOff || !v.options.Gates.Enabled(SchemaChecks) {
+	v.warnOfAnnotations()
+	if v.Denied != nil || v.options.SchemaCheck == SchemaOff || !v.options.Gates.Enabled(SchemaChecks) {
 		return nil
 	}
 	v.warn(ctx)
@@ -95,7 +98,8 @@ func (v *offeringValidation) judgeOneDefault(ctx context.Context) error {
 	if !v.created {
 		old = v.old.object
 	}
-	denied, err := judge(ctx, v.req, old, v.new.object)
-	v.deny(denied)
+	decided, err := judge(ctx, v.req, old, v.new.object)
+	v.Deny(decided.Denied)
+	v.Warnings = append(v.Warnings, decided.Warnings...)
 	return err
 }

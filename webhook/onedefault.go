@@ -9,6 +9,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
 // oneDefault judges writes that make a plan a default, or no default any more:
@@ -28,24 +29,24 @@ func newOneDefault(readers Readers, options *Options) *oneDefault {
 // judgePlan judges a write of a plan; old is nil for a new one. What leaves its
 // annotation and its effective type as they were is not judged, nor is a plan
 // that is being deleted.
-func (o *oneDefault) judgePlan(ctx context.Context, req *admission.Request, old, changed client.Object) (*denial, error) {
+func (o *oneDefault) judgePlan(ctx context.Context, req *admission.Request, old, changed client.Object) (review.Result, error) {
 	if !o.gates.Enabled(ServiceTypes) || changed.GetDeletionTimestamp() != nil {
-		return nil, nil
+		return review.Result{}, nil
 	}
 	after, before := planOf(changed), resolve.PlanEntry{}
 	if old != nil {
 		before = planOf(old)
 	}
 	if before.Default == after.Default && (old == nil || before.Type == after.Type) {
-		return nil, nil
+		return review.Result{}, nil
 	}
-	at := shelf{reader: o.live, namespace: req.Namespace}
+	at := scope{reader: o.live, namespace: req.Namespace}
 	class, err := classOf(ctx, at, after.Class)
 	if err != nil {
-		return nil, err
+		return review.Result{}, err
 	}
 	if old != nil && after.Default && !before.Default && after.Type == "" && class.Name == "" {
-		return refuseClassless(req), nil
+		return review.Result{Denied: refuseClassless(req)}, nil
 	}
 	change := &defaultChange{
 		req: req, at: at, class: class, was: orElse(before.Type, class.Type), now: orElse(after.Type, class.Type), field: typeField,
@@ -59,35 +60,44 @@ func (o *oneDefault) judgePlan(ctx context.Context, req *admission.Request, old,
 
 // judgeClass judges a write of a class; old is nil for a new one. With its type
 // its plans change theirs that have none of their own.
-func (o *oneDefault) judgeClass(ctx context.Context, req *admission.Request, old, changed client.Object) (*denial, error) {
+func (o *oneDefault) judgeClass(ctx context.Context, req *admission.Request, old, changed client.Object) (review.Result, error) {
 	if !o.gates.Enabled(ServiceTypes) || changed.GetDeletionTimestamp() != nil {
-		return nil, nil
+		return review.Result{}, nil
 	}
 	after, before := classEntryOf(changed), resolve.ClassEntry{}
 	if old != nil {
 		before = classEntryOf(old)
 	}
 	if before.Type == after.Type {
-		return nil, nil
+		return review.Result{}, nil
 	}
 	change := &defaultChange{
-		req: req, at: shelf{reader: o.live, namespace: req.Namespace}, class: after, was: before.Type, now: after.Type, field: typeField,
+		req: req, at: scope{reader: o.live, namespace: req.Namespace}, class: after, was: before.Type, now: after.Type, field: typeField,
 	}
 	found, err := change.at.plansOf(ctx, after.Name)
 	if err != nil {
-		return nil, err
+		return review.Result{}, err
 	}
+	var others []string
 	for _, plan := range found.Plans {
-		if plan.Type == "" {
+		switch plan.Type {
+		case "":
 			change.plans = append(change.plans, turn{PlanEntry: plan, annotated: plan.Default})
+		case after.Type:
+		default:
+			others = append(others, orElse(plan.ExternalName, plan.Name))
 		}
 	}
-	return o.judge(ctx, change)
+	decided, err := o.judge(ctx, change)
+	if class := orElse(after.ExternalName, after.Name); err == nil && decided.Denied == nil && len(others) > 0 {
+		decided.Warnf("plans of class %s that have a type of their own keep it: %s; to change it: svcat set plan %s/PLAN --type TYPE", class, listSome(others), class)
+	}
+	return decided, err
 }
 
 // classOf reads a class, the empty entry if it is absent: its plans may come
 // before it.
-func classOf(ctx context.Context, at shelf, name string) (resolve.ClassEntry, error) {
+func classOf(ctx context.Context, at scope, name string) (resolve.ClassEntry, error) {
 	found, err := at.class(ctx, name)
 	if err != nil || len(found.Classes) == 0 {
 		return resolve.ClassEntry{}, err

@@ -8,7 +8,8 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
-	"github.com/defaultplan/defaultplan/webhook/commands"
+	"github.com/defaultplan/defaultplan/webhook/review"
+	"github.com/defaultplan/defaultplan/webhook/suggest"
 )
 
 // The fields that make a plan a default.
@@ -19,26 +20,26 @@ const (
 
 // refuseSecond refuses a second default of a type: it names the first, and says
 // how to switch.
-func (c *defaultChange) refuseSecond(plan *turn, after standing, held holding) *denial {
+func (c *defaultChange) refuseSecond(plan *turn, after standing, held holding) *review.Denial {
 	where, holder := placeOf(c.at.namespace), held.by[len(held.by)-1]
 	named := fmt.Sprintf("%s/%s (%s)", holder.ClassName, holder.PlanName, objectNamed("ServicePlan", holder.Plan))
-	var denied *denial
+	var denied *review.Denial
 	switch {
 	case len(held.by) > 1:
-		denied = forbidden("AnnotatedDefaults", c.field, "%d plans are annotated as the default of type %q %s, and none is recorded:%s",
+		denied = review.Forbidden("AnnotatedDefaults", c.field, "%d plans are annotated as the default of type %q %s, and none is recorded:%s",
 			len(held.by), c.now, where, planLines(held.by))
 	case held.recorded:
-		denied = forbidden("RecordedDefault", c.field, "type %q has its default %s: %s is recorded in %s",
+		denied = review.Forbidden("RecordedDefault", c.field, "type %q has its default %s: %s is recorded in %s",
 			c.now, where, named, objectNamed("ServiceType", c.typeRef(c.now)))
 	default:
-		denied = forbidden("AnnotatedDefault", c.field, "type %q has its default %s: %s is annotated so", c.now, where, named)
+		denied = review.Forbidden("AnnotatedDefault", c.field, "type %q has its default %s: %s is annotated so", c.now, where, named)
 	}
 	or, others := c.settle(denied, plan, after, held), "the other's annotation off first"
 	if len(held.by) > 1 {
 		others = "the others' annotations off first, as in"
 	}
 	if held.annotated {
-		denied.ways(or+"take "+others, commands.PlanAmong(holder, append(held.by, c.candidate(plan, c.now))).TakeDefault())
+		denied.Ways(or+"take "+others, suggest.PlanAmong(holder, append(held.by, c.candidate(plan, c.now))).TakeDefault())
 	}
 	return denied
 }
@@ -54,39 +55,39 @@ func (c *defaultChange) candidate(plan *turn, serviceType string) resolve.Candid
 
 // settle adds the switch to the ways out: it leaves no moment without a default.
 // It returns how to go on with another way.
-func (c *defaultChange) settle(denied *denial, plan *turn, after standing, held holding) string {
-	toThis := commands.PlanAmong(c.candidate(plan, c.now), held.by).Switch(c.now)
+func (c *defaultChange) settle(denied *review.Denial, plan *turn, after standing, held holding) string {
+	toThis := suggest.PlanAmong(c.candidate(plan, c.now), held.by).Switch(c.now)
 	switch {
 	case !after.kept:
 		// No keeper has been here yet: there is nothing to patch.
 		return ""
 	case plan.fresh:
-		denied.ways("create it without the annotation, then switch at once", toThis)
+		denied.Ways("create it without the annotation, then switch at once", toThis)
 	case c.was == c.now:
-		denied.ways("switch at once", toThis)
+		denied.Ways("switch at once", toThis)
 	case plan.Default:
-		denied.ways("take this plan's annotation off first", commands.PlanAmong(c.candidate(plan, c.was), held.by).TakeDefault()).
-			ways("then, if it is to be the default, switch at once", toThis)
+		denied.Ways("take this plan's annotation off first", suggest.PlanAmong(c.candidate(plan, c.was), held.by).TakeDefault()).
+			Ways("then, if it is to be the default, switch at once", toThis)
 	default:
-		denied.remedy("clear the record first, which names the plan still: %s", commands.Record(c.typeRef(c.now), ""))
+		denied.Remedy("clear the record first, which names the plan still: %s", suggest.Record(c.typeRef(c.now), ""))
 	}
 	return "or "
 }
 
 // refuseSecondOfClass refuses a second default among the plans of a class that
 // have no type.
-func (c *defaultChange) refuseSecondOfClass(other resolve.PlanEntry) *denial {
+func (c *defaultChange) refuseSecondOfClass(other resolve.PlanEntry) *review.Denial {
 	title := orElse(c.class.ExternalName, other.Class) + "/" + orElse(other.ExternalName, other.Name)
-	return forbidden("ClassDefault", c.field, "class %q has its default %s: %s (%s) is annotated so, and neither of the two has a type",
+	return review.Forbidden("ClassDefault", c.field, "class %q has its default %s: %s (%s) is annotated so, and neither of the two has a type",
 		orElse(c.class.ExternalName, other.Class), placeOf(c.at.namespace), title, objectNamed("ServicePlan", other.Ref)).
-		ways("take the other's annotation off first", commands.PlanOf(&other, &c.class).TakeDefault())
+		Ways("take the other's annotation off first", suggest.PlanOf(&other, &c.class).TakeDefault())
 }
 
 // refuseClassless refuses a default that nobody knows the type of: a relist that makes the
 // plan is about to say it, and could not any more once the plan is a default.
-func refuseClassless(req *admission.Request) *denial {
-	return forbidden("ClassAbsent", annotationField, "its class is not there yet: once its broker's catalog is taken over, try again").
-		ways("see whether it is", commands.Brokers(req.Namespace))
+func refuseClassless(req *admission.Request) *review.Denial {
+	return review.Forbidden("ClassAbsent", annotationField, "its class is not there yet: once its broker's catalog is taken over, try again").
+		Ways("see whether it is", suggest.Brokers(req.Namespace))
 }
 
 func (c *defaultChange) typeRef(serviceType string) resolve.Ref {
@@ -131,5 +132,5 @@ func grantCommand(serviceType resolve.Ref, user string) string {
 	}
 	name := serviceType.Name + "-default"
 	return fmt.Sprintf("kubectl create %s %s%s --verb=get,update,patch --resource=%s.%s --resource-name=%s && kubectl create %sbinding %s%s --%s=%s --user=%s",
-		role, scope, name, resource, v1beta1.GroupName, serviceType.Name, role, scope, name, role, name, commands.Word(user))
+		role, scope, name, resource, v1beta1.GroupName, serviceType.Name, role, scope, name, role, name, suggest.Word(user))
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
 // A defaultChange is what one write does to plans as defaults: to one plan, or
@@ -16,7 +17,7 @@ import (
 type defaultChange struct {
 	req *admission.Request
 	// at is the scope, read live.
-	at shelf
+	at scope
 	// class is the plans' class as it will be, empty if it is absent.
 	class resolve.ClassEntry
 	// was and now are the plans' effective type before and after the write.
@@ -48,21 +49,28 @@ type standing struct {
 
 // judge refuses a second default, and a write of whoever may not decide the
 // defaults that it changes.
-func (o *oneDefault) judge(ctx context.Context, c *defaultChange) (*denial, error) {
+func (o *oneDefault) judge(ctx context.Context, c *defaultChange) (decided review.Result, err error) {
 	if len(c.plans) == 0 {
-		return nil, nil
+		return decided, nil
 	}
 	before, err := stands(ctx, c.at, c.was)
 	if err != nil {
-		return nil, err
+		return decided, err
 	}
 	after := before
 	if c.now != c.was {
 		if after, err = stands(ctx, c.at, c.now); err != nil {
-			return nil, err
+			return decided, err
 		}
 	}
-	var denied *denial
+	if decided.Denied, err = o.refuse(ctx, c, before, after); err == nil && decided.Denied == nil {
+		c.tellMove(ctx, before, after, &decided)
+	}
+	return decided, err
+}
+
+// refuse is judge by what stands before the write, and for the type after it.
+func (o *oneDefault) refuse(ctx context.Context, c *defaultChange, before, after standing) (denied *review.Denial, err error) {
 	deciding := map[string]bool{}
 	for i := range c.plans {
 		plan := &c.plans[i]
@@ -88,7 +96,7 @@ func (o *oneDefault) judge(ctx context.Context, c *defaultChange) (*denial, erro
 // stands reads what is recorded for a type, which may be none: the type first,
 // and then its plan. Once they had agreed, taking off the annotation was the end of
 // the record, which the keeper is about to clear: the next default need not wait.
-func stands(ctx context.Context, at shelf, serviceType string) (standing, error) {
+func stands(ctx context.Context, at scope, serviceType string) (standing, error) {
 	kept, err := at.tenure(ctx, serviceType)
 	if err != nil || !kept.there {
 		return standing{}, err
@@ -97,7 +105,7 @@ func stands(ctx context.Context, at shelf, serviceType string) (standing, error)
 	if kept.record.Plan.Name == "" {
 		return now, nil
 	}
-	found, err := at.withPlan(ctx, part{Catalog: resolve.Catalog{Records: []resolve.Record{kept.record}}}, kept.record.Plan.Name)
+	found, err := at.withPlan(ctx, slice{Catalog: resolve.Catalog{Records: []resolve.Record{kept.record}}}, kept.record.Plan.Name)
 	if err != nil {
 		return standing{}, err
 	}
@@ -120,7 +128,7 @@ type tenure struct {
 }
 
 // tenure reads the object of a type.
-func (s shelf) tenure(ctx context.Context, serviceType string) (tenure, error) {
+func (s scope) tenure(ctx context.Context, serviceType string) (tenure, error) {
 	if s.namespace == "" {
 		kept := &v1beta1.ClusterServiceType{}
 		there, err := s.read(ctx, serviceType, kept)
@@ -170,13 +178,13 @@ func (s standing) names(plan *turn) bool { return s.plan.Name != "" && s.plan ==
 
 // withRights adds to denied a refusal for each type whose default the requester
 // may not decide.
-func (o *oneDefault) withRights(ctx context.Context, c *defaultChange, denied *denial, types []string) (*denial, error) {
+func (o *oneDefault) withRights(ctx context.Context, c *defaultChange, denied *review.Denial, types []string) (*review.Denial, error) {
 	for _, serviceType := range types {
 		refused, err := o.access.defaultNotDecidable(ctx, c.req.UserInfo, c.typeRef(serviceType), c.field)
 		if err != nil {
 			return nil, fmt.Errorf("cannot judge the default of type %q: %w", serviceType, err)
 		}
-		denied = denied.also(refused)
+		denied = denied.Also(refused)
 	}
 	return denied, nil
 }

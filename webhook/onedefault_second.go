@@ -5,10 +5,11 @@ import (
 	"errors"
 
 	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
 // second refuses the plan where another default stands.
-func (c *defaultChange) second(ctx context.Context, plan *turn, after standing) (*denial, error) {
+func (c *defaultChange) second(ctx context.Context, plan *turn, after standing) (*review.Denial, error) {
 	if c.now == "" {
 		return c.secondOfClass(ctx, plan)
 	}
@@ -31,7 +32,7 @@ func (c *defaultChange) second(ctx context.Context, plan *turn, after standing) 
 
 // without is what is found as it will be after the write, but for the plan.
 // Suggestions are not looked at.
-func (c *defaultChange) without(plan *turn, found part) resolve.Catalog {
+func (c *defaultChange) without(plan *turn, found slice) resolve.Catalog {
 	after := resolve.Catalog{Records: found.Records}
 	changing := map[resolve.Ref]bool{}
 	for i := range c.plans {
@@ -87,7 +88,7 @@ func holders(req resolve.Request, catalog resolve.Catalog) holding {
 
 // secondOfClass refuses a plan without a type where another of its class is the
 // class's default. That the class is absent excuses no one: it may come.
-func (c *defaultChange) secondOfClass(ctx context.Context, plan *turn) (*denial, error) {
+func (c *defaultChange) secondOfClass(ctx context.Context, plan *turn) (*review.Denial, error) {
 	if c.class.Gone != "" {
 		return nil, nil
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
 // A defaultCase is a write of a class or plan beside what the catalog has.
@@ -54,6 +56,101 @@ func TestOneDefault(t *testing.T) {
 			tc.run(t)
 		})
 	}
+}
+
+// A default that gets another type is told, and which type it is the default of by then; so are plans that do not follow.
+func TestRetypedDefaultIsTold(t *testing.T) {
+	t.Parallel()
+	const (
+		away  = "db/small was the default plan for mysql, which has none now"
+		enter = "; it is the default plan for redis now"
+		stays = "plans of class db that have a type of their own keep it: own; to change it: svcat set plan db/PLAN --type TYPE"
+		class = "mysql/db: small*^ large own<mysql>;redis/cache: a"
+		plan  = "many: small<mysql>*^ large<mysql>;redis/cache: a"
+	)
+	for name, tc := range map[string]struct {
+		reason  string
+		catalog string
+		write   catalogWrite
+		want    []string
+	}{
+		"Class":          {reason: "with its class's type", catalog: class, write: "class db type=redis", want: []string{away + enter, stays}},
+		"ClassUntyped":   {reason: "to no type", catalog: class, write: "class db type=", want: []string{away, stays}},
+		"ClassOwnType":   {reason: "the default does not follow", catalog: "mysql/db: own<mysql>*^", write: "class db type=redis", want: []string{stays}},
+		"ClassInSwitch":  {reason: "the recorded one is the default, which is not annotated yet", catalog: "mysql/db: small^ large", write: "class db type=redis", want: []string{away}},
+		"ClassFollowed":  {reason: "a plan of the new type already", catalog: "mysql/db: small own<redis>", write: "class db type=redis"},
+		"Annotated":      {reason: "what is not recorded yet", catalog: "mysql/db: small*", write: "class db type=redis", want: []string{away + enter}},
+		"Another":        {reason: "another takes its place", catalog: "mysql/db: small*^ own<mysql>*", write: "class db type=redis", want: []string{"db/small was the default plan for mysql; it is the default plan for redis now", stays}},
+		"AmbiguousTypes": {reason: "two that are annotated are none", catalog: "many: small<mysql>* large<mysql>*", write: "plan many-small type=redis"},
+		"Plan":           {reason: "with its own type", catalog: plan, write: "plan many-small type=redis", want: []string{"many/small was the default plan for mysql, which has none now; it is the default plan for redis now"}},
+		"PlanAndOff":     {reason: "without its annotation it enters nothing", catalog: plan, write: "plan many-small type=redis plain", want: []string{"many/small was the default plan for mysql, which has none now"}},
+		"PlanNoDefault":  {reason: "it was none", catalog: plan, write: "plan many-large type=redis"},
+		"PlanOff":        {reason: "who takes the annotation off knows", catalog: plan, write: "plan many-small plain"},
+		"PlanInherits":   {reason: "the same type by its class is no change", catalog: "mysql/db: small<mysql>*^", write: "plan db-small type="},
+		"Refused":        {reason: "what is refused changes nothing", catalog: plan + "*^", write: "plan many-small type=redis"},
+	} {
+		for place, move := range map[string]func() (string, catalogWrite, string){
+			"Cluster": func() (string, catalogWrite, string) { return tc.catalog, tc.write, "" },
+			"Namespace": func() (string, catalogWrite, string) {
+				return inNamespace(tc.catalog), tc.write.inNamespace(), " in namespace dev"
+			},
+		} {
+			t.Run(name+"/"+place, func(t *testing.T) {
+				t.Parallel()
+				catalog, write, in := move()
+				s := stocked(t, catalog)
+				w := s.defaultsWorld("mysql", "redis")
+				var want []string
+				for _, text := range tc.want {
+					text = strings.ReplaceAll(strings.ReplaceAll(text, "for mysql", "for mysql"+in), "for redis", "for redis"+in)
+					want = append(want, text)
+				}
+				assert.Equal(t, want, w.validate(write.objects(s)).validate.Warnings, tc.reason)
+			})
+		}
+	}
+}
+
+// What looks like an annotation that means something and means nothing is told, where it is written.
+func TestAnnotationsThatMeanNothing(t *testing.T) {
+	t.Parallel()
+	const (
+		value = `metadata.annotations[servicecatalog.kubernetes.io/is-default-plan] means nothing: only "true" does, and it is "`
+		class = "metadata.annotations[servicecatalog.kubernetes.io/is-default-plan] means nothing on a class: annotate one of its plans"
+	)
+	for name, tc := range map[string]struct {
+		reason string
+		write  catalogWrite
+		want   []string
+	}{
+		"Upper":     {reason: "of another case", write: "plan db-large default=True", want: []string{value + `True"`}},
+		"Yes":       {reason: "of YAML", write: "plan db-large default=yes", want: []string{value + `yes"`}},
+		"Long":      {reason: "it is cut", write: catalogWrite("plan db-large default=" + strings.Repeat("x", 100)), want: []string{value + strings.Repeat("x", 32) + `"`}},
+		"Replaced":  {reason: "the annotation is off then", write: "plan db-small default=1", want: []string{value + `1"`}},
+		"False":     {reason: "it says what it means", write: "plan db-large default=false"},
+		"True":      {reason: "so does this", write: "plan db-large default"},
+		"Class":     {reason: "a class is no plan", write: "class db default", want: []string{class}},
+		"ClassOff":  {reason: "even there it says what it means", write: "class db default=false"},
+		"Unchanged": {reason: "it was told before", write: "plan db-odd label=gold"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := stocked(t, "mysql/db: small* large odd", func(s *stock) {
+				s.object("db-odd", isPlan).SetAnnotations(map[string]string{v1beta1.AnnotationDefaultPlan: "Yes"})
+			})
+			if name == "True" {
+				s = stocked(t, "mysql/db: small large")
+			}
+			w := s.defaultsWorld("mysql")
+			gatesOff(w.world, SchemaChecks)
+			assert.Equal(t, tc.want, w.validate(tc.write.objects(s)).validate.Warnings, tc.reason)
+		})
+	}
+	s := stocked(t, "mysql/db: small")
+	suggested, _ := catalogWrite("new other: tiny").objects(s)
+	suggested.SetAnnotations(map[string]string{v1beta1.AnnotationSuggestedPlan: "TRUE"})
+	assert.Equal(t, []string{`metadata.annotations[servicecatalog.kubernetes.io/is-suggested-plan] means nothing: only "true" does, and it is "TRUE"`},
+		s.defaultsWorld().validate(suggested, nil).validate.Warnings, "of a new plan, and of the other annotation")
 }
 
 // A default of one scope stands in no other's way.

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -149,6 +150,67 @@ func TestParameters(t *testing.T) {
 	}
 }
 
+// An update that leaves the parameters out drops what its user wrote, and keeps the defaults. What has parameters, be they
+// empty, says all; it is told which defaults it drops.
+func TestDefaultsOfAnUpdate(t *testing.T) {
+	t.Parallel()
+	const (
+		kept    = "spec.parameters is left out, which drops only your own; a null drops a default, parameters: {} drops them all; kept: net/vlan (class), size (plan)"
+		dropped = "this update drops defaults, and none is applied again; to keep them, write them out, or patch only what changes; dropped: "
+	)
+	both := map[string]string{"/net/vlan": "class", "/size": "plan"}
+	for name, tc := range map[string]struct {
+		reason string
+		// write is a merge patch over the stored object; put is a whole spec instead.
+		write, put string
+		want       string
+		from       map[string]string
+		warned     string
+	}{
+		"ClientSideApply": {reason: "what kubectl apply sends for a manifest whose last parameter went", write: `{"spec":{"parameters":null}}`, want: `{"net":{"vlan":1},"size":"P1"}`, from: both, warned: kept},
+		"Put":             {reason: "a manifest without parameters", put: `{"serviceType":"mysql"}`, want: `{"net":{"vlan":1},"size":"P1"}`, from: both, warned: kept},
+		"PutNull":         {reason: "a null is no value", put: `{"serviceType":"mysql","parameters":null}`, want: `{"net":{"vlan":1},"size":"P1"}`, from: both, warned: kept},
+		"OldClient":       {reason: "with the decision it leaves the defaults as they were", put: `{}`, want: `{"net":{"vlan":1},"size":"P1"}`, from: both, warned: kept},
+		"Empty":           {reason: "an explicit empty value", put: `{"serviceType":"mysql","parameters":{}}`, want: `{}`, warned: dropped + "net/vlan (class), size (plan)"},
+		"PutOwn":          {reason: "a manifest with parameters: nobody knows what it means to keep", put: `{"serviceType":"mysql","parameters":{"user":1}}`, want: `{"user":1}`, warned: dropped + "net/vlan (class), size (plan)"},
+		"PutHalf":         {reason: "only what is gone is told", put: `{"serviceType":"mysql","parameters":{"size":"P1"}}`, want: `{"size":"P1"}`, from: map[string]string{"/size": "plan"}, warned: dropped + "net/vlan (class)"},
+		"NullOver":        {reason: "a null in its place is the user's word", put: `{"serviceType":"mysql","parameters":{"size":null,"net":{"vlan":1}}}`, want: `{"size":null,"net":{"vlan":1}}`, from: map[string]string{"/net/vlan": "class"}},
+		"ValueOver":       {reason: "so is a value where an object was", put: `{"serviceType":"mysql","parameters":{"size":"P1","net":7}}`, want: `{"size":"P1","net":7}`, from: map[string]string{"/size": "plan"}},
+		"OwnGone":         {reason: "nothing of a default goes", write: `{"spec":{"parameters":{"user":null}}}`, want: `{"net":{"mtu":1400,"vlan":1},"zone":null,"size":"P1"}`, from: both},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := stocked(t, "mysql/db: small*", classDefaults("db", `{"net":{"vlan":1},"zone":"a"}`), planDefaults("db-small", `{"size":"P1"}`)).world()
+			stored := w.created(`{"serviceType":"mysql","parameters":{"user":1,"net":{"mtu":1400},"zone":null}}`)
+			w.restock(stocked(t, "mysql/db: small*", planDefaults("db-small", `{"size":"other"}`)))
+			written := stored
+			if tc.write != "" {
+				written = changed(t, stored, tc.write)
+			}
+			if tc.put != "" {
+				written = instanceOf(tc.put)
+			}
+			o := w.write(written, stored)
+			got := o.admitted()
+			assert.JSONEq(t, tc.want, at(t, got, "/spec/parameters"), tc.reason)
+			record := recordOf(t, got)
+			if tc.from == nil {
+				tc.from = record.From
+				assert.Empty(t, record.From, tc.reason)
+			}
+			assert.Equal(t, tc.from, record.From, tc.reason)
+			told := slices.DeleteFunc(o.warnings(), func(text string) bool { return !strings.Contains(text, "default") })
+			if tc.warned == "" {
+				assert.Empty(t, told, tc.reason)
+			} else {
+				assert.Equal(t, []string{tc.warned}, told, tc.reason)
+			}
+			again := w.write(written, got)
+			assert.JSONEq(t, at(t, got, "/spec"), at(t, again.admitted(), "/spec"), "the same write again")
+		})
+	}
+}
+
 // What the user changes is the user's: the record forgets it.
 func TestAppliedDefaultsFollowTheUser(t *testing.T) {
 	t.Parallel()
@@ -162,7 +224,7 @@ func TestAppliedDefaultsFollowTheUser(t *testing.T) {
 		"ValueDropped":  {"Neither is one that is gone.", `{"spec":{"parameters":{"net":null}}}`, map[string]string{"/size": "plan"}, []string{"/zone"}},
 		"OtherChanged":  {"Everything else stays as it was.", `{"spec":{"parameters":{"user":2}}}`, map[string]string{"/net/vlan": "class", "/size": "plan"}, []string{"/zone"}},
 		"NullAnswered":  {"A null that has got a value took nothing away.", `{"spec":{"parameters":{"zone":"b"}}}`, map[string]string{"/net/vlan": "class", "/size": "plan"}, nil},
-		"AllDropped":    {"Parameters are the user's to drop, and stay dropped.", `{"spec":{"parameters":null}}`, nil, nil},
+		"AllDropped":    {"Parameters are the user's to drop, and stay dropped.", `{"spec":{"parameters":{"user":null,"net":null,"zone":null,"size":null}}}`, nil, nil},
 		"NothingAtAll":  {"A write that changes nothing changes no record.", `{}`, map[string]string{"/net/vlan": "class", "/size": "plan"}, []string{"/zone"}},
 		"RecordEdited":  {"A user's edit of the record is undone.", `{"metadata":{"annotations":{"servicecatalog.kubernetes.io/applied-defaults":"{}"}}}`, map[string]string{"/net/vlan": "class", "/size": "plan"}, []string{"/zone"}},
 		"RecordRemoved": {"So is its removal.", `{"metadata":{"annotations":null}}`, map[string]string{"/net/vlan": "class", "/size": "plan"}, []string{"/zone"}},

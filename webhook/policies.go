@@ -14,6 +14,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve/policy"
+	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
 // policies says what the operator's policies refuse: fast by the set that follows
@@ -39,10 +40,10 @@ type policyError struct {
 	unconfirmed bool
 }
 
-func (r *policyError) Error() string { return r.denial("spec").message() }
+func (r *policyError) Error() string { return r.denial("spec").Message() }
 
 // denial is the refusal as the user sees it, in the policy's name and words.
-func (r *policyError) denial(field string) *denial {
+func (r *policyError) denial(field string) *review.Denial {
 	text := r.Text(r.subject, r.namespace)
 	if r.unconfirmed {
 		text += unconfirmed
@@ -51,8 +52,8 @@ func (r *policyError) denial(field string) *denial {
 	if r.Kind == policy.KindBinding {
 		resource = "bindingpolicy"
 	}
-	return forbidden("PolicyDenied", field, "%s", text).
-		remedy("name another, or ask whoever keeps the policy: kubectl get %s %s -o yaml", resource, r.Policies[0])
+	return review.Forbidden("PolicyDenied", field, "%s", text).
+		Remedy("name another, or ask whoever keeps the policy: kubectl get %s %s -o yaml", resource, r.Policies[0])
 }
 
 // judge says what the known policies refuse the target in a namespace.
@@ -173,7 +174,7 @@ func (*policies) place(ctx context.Context, name string, from ...client.Reader) 
 	return sync.OnceValues(func() (policy.Place, error) {
 		namespace := &corev1.Namespace{}
 		for _, reader := range from {
-			if found, err := (shelf{reader: reader}).read(ctx, name, namespace); err != nil || found {
+			if found, err := (scope{reader: reader}).read(ctx, name, namespace); err != nil || found {
 				return policy.Place{Namespace: name, Labels: namespace.Labels}, err
 			}
 		}

@@ -111,7 +111,7 @@ func TestDenialReadsOnePolicy(t *testing.T) {
 func TestMarkingEndsWithTheRequest(t *testing.T) {
 	t.Parallel()
 	ctx, end := context.WithCancel(t.Context())
-	found, asked := &part{Catalog: resolve.Catalog{Classes: []resolve.ClassEntry{{Ref: resolve.Ref{Name: "db"}}}}}, 0
+	found, asked := &slice{Catalog: resolve.Catalog{Classes: []resolve.ClassEntry{{Ref: resolve.Ref{Name: "db"}}}}}, 0
 	for range 1000 {
 		found.Plans = append(found.Plans, resolve.PlanEntry{Class: "db"})
 	}

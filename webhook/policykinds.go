@@ -13,6 +13,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve/policy"
+	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
 // policyKinds judges policies of both kinds as they are written: what cannot be
@@ -24,7 +25,7 @@ type policyKinds struct {
 func servePolicies(server Registrar, readers Readers) {
 	handler := &policyKinds{cached: readers.Cached, live: readers.Live}
 	for resource, kind := range map[string]string{"provisioningpolicies": policy.KindProvisioning, "bindingpolicies": policy.KindBinding} {
-		server.Register("/validate/"+resource, endpoint{decide: serve(validating, kind, handler.validate)})
+		server.Register("/validate/"+resource, review.Serve(review.Validating, kind, handler.validate))
 	}
 }
 
@@ -33,33 +34,33 @@ func servePolicies(server Registrar, readers Readers) {
 type policySpec = v1beta1.BindingPolicySpec
 
 // validate judges a spec that is new or changed.
-func (p *policyKinds) validate(ctx context.Context, req *admission.Request) (verdict, error) {
-	decided := verdict{rule: ruleNone}
-	write, wrong := readWrite[policySpec, struct{}](req)
+func (p *policyKinds) validate(ctx context.Context, req *admission.Request) (review.Result, error) {
+	decided := review.Result{Rule: review.RuleNone}
+	write, wrong := review.Decode[policySpec, struct{}](req)
 	if wrong != nil {
-		decided.deny(invalid("Unreadable", wrong.field, "%s", wrong.text).remedy("kubectl explain %s", req.Resource.Resource))
+		decided.Deny(review.Invalid("Unreadable", wrong.Field, "%s", wrong.Text).Remedy("kubectl explain %s", req.Resource.Resource))
 		return decided, nil
 	}
 	old := &policySpec{}
 	if req.Operation == admissionv1.Update {
-		old = write.old.Spec
+		old = write.Old.Spec
 	}
-	if write.new.deleting() || equality.Semantic.DeepEqual(old, write.new.Spec) {
+	if write.New.Deleting() || equality.Semantic.DeepEqual(old, write.New.Spec) {
 		return decided, nil
 	}
 	compile := compiler(req.Kind.Kind)
-	if decided.denied = unreadablePolicy(compile(write.new.Spec), compile(old), req); decided.denied != nil {
+	if decided.Denied = unreadablePolicy(compile(write.New.Spec), compile(old), req); decided.Denied != nil {
 		return decided, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, warnTime)
 	defer cancel()
-	told, err := p.idle(ctx, write.new.Spec)
+	told, err := p.idle(ctx, write.New.Spec)
 	if err != nil {
 		// No write fails for what it is only warned of.
 		log.FromContext(ctx).V(1).Info("not all warnings could be given", "cause", err.Error())
 	}
 	for _, text := range told {
-		decided.warnf("%s", text)
+		decided.Warnf("%s", text)
 	}
 	return decided, nil
 }
@@ -87,15 +88,15 @@ func compiled(kind string, spec *policySpec) (policy.Rule, error) {
 }
 
 // unreadablePolicy refuses each fault that the policy did not have before.
-func unreadablePolicy(faults, before []policy.Fault, req *admission.Request) *denial {
-	var denied *denial
+func unreadablePolicy(faults, before []policy.Fault, req *admission.Request) *review.Denial {
+	var denied *review.Denial
 	for _, fault := range faults {
 		if !slices.Contains(before, fault) {
-			denied = denied.also(invalid("UnreadablePolicy", fault.Field, "%s", fault.Detail))
+			denied = denied.Also(review.Invalid("UnreadablePolicy", fault.Field, "%s", fault.Detail))
 		}
 	}
 	if denied == nil {
 		return nil
 	}
-	return denied.remedy("kubectl explain %s.spec", req.Resource.Resource)
+	return denied.Remedy("kubectl explain %s.spec", req.Resource.Resource)
 }

@@ -27,7 +27,7 @@ func (p *policyKinds) idle(ctx context.Context, spec *policySpec) ([]string, err
 		if i == lookedUp {
 			break
 		}
-		found, err := shelf{reader: p.live}.read(ctx, name, &corev1.Namespace{})
+		found, err := scope{reader: p.live}.read(ctx, name, &corev1.Namespace{})
 		if err != nil {
 			return nil, err
 		}
@@ -53,7 +53,7 @@ func (p *policyKinds) idleSubjects(ctx context.Context, spec *policySpec) ([]str
 			continue
 		}
 		name := subject.Instance.Name
-		found, err := shelf{reader: p.live, namespace: subject.Instance.Namespace}.read(ctx, name, &v1beta1.ServiceInstance{})
+		found, err := scope{reader: p.live, namespace: subject.Instance.Namespace}.read(ctx, name, &v1beta1.ServiceInstance{})
 		if err != nil {
 			return nil, err
 		}
@@ -78,7 +78,7 @@ func selectsAny(subject *v1beta1.BindingPolicySubject, targets []policy.Target) 
 
 // targets are the plans of all scopes, as the cache has them.
 func (p *policyKinds) targets(ctx context.Context) ([]policy.Target, error) {
-	all := shelf{reader: p.cached}
+	all := scope{reader: p.cached}
 	found, err := all.everything(ctx)
 	if err != nil {
 		return nil, err

@@ -13,7 +13,8 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve/policy"
 	"github.com/defaultplan/defaultplan/resolve/quota"
-	"github.com/defaultplan/defaultplan/webhook/commands"
+	"github.com/defaultplan/defaultplan/webhook/review"
+	"github.com/defaultplan/defaultplan/webhook/suggest"
 )
 
 // A want is an object that is to have a plan, or to be bound to one.
@@ -28,7 +29,7 @@ type want struct {
 // refusedOver refuses what has no chance of a slot now: its namespace has all that a
 // policy grants it. This only spares users a long wait. It is no lock, and what it lets
 // through has no slot yet: see resolve/quota.
-func (h *commons) refusedOver(ctx context.Context, w want, field string) (*denial, error) {
+func (h *commons) refusedOver(ctx context.Context, w want, field string) (*review.Denial, error) {
 	short, err := h.policies.full(ctx, &w)
 	if err != nil || short == nil {
 		return nil, err
@@ -44,19 +45,19 @@ func (h *commons) refusedOver(ctx context.Context, w want, field string) (*denia
 }
 
 // refuse says how many there may be, how many have a slot, and what makes room.
-func (w *want) refuse(short *quota.Shortage, field string) *denial {
+func (w *want) refuse(short *quota.Shortage, field string) *review.Denial {
 	text := fmt.Sprintf("ProvisioningPolicy %q lets namespace %q have %s, %s among them (spec.%s), and %d have a slot",
 		short.Policy, w.namespace, w.kind.Count(short.Limit), w.plans(), w.kind.Field(), short.Granted)
 	if short.Message != "" {
 		text += ": " + short.Message
 	}
-	look := commands.Instances(w.namespace)
+	look := suggest.Instances(w.namespace)
 	if w.kind == quota.Bindings {
-		look = commands.Bindings(w.namespace)
+		look = suggest.Bindings(w.namespace)
 	}
-	return forbidden("QuotaReached", field, "%s", text).
-		ways("to see which there are", look).
-		remedy("delete one that is not needed, or ask whoever keeps the policy: kubectl get provisioningpolicy %s -o jsonpath={.spec}", short.Policy)
+	return review.Forbidden("QuotaReached", field, "%s", text).
+		Ways("to see which there are", look).
+		Remedy("delete one that is not needed, or ask whoever keeps the policy: kubectl get provisioningpolicy %s -o jsonpath={.spec}", short.Policy)
 }
 
 // plans are those that are limited, by the one that is asked for.
@@ -117,13 +118,13 @@ func (p *policies) fullBy(ctx context.Context, w *want, from ...client.Reader) (
 // undecided is decided all the same, and waits for its slot as others do: nobody would
 // wake it when there is one.
 func (v *instanceValidation) judgeQuota(ctx context.Context, seen view) error {
-	if v.waited || v.old != nil && !v.old.Spec.Decided() {
+	if v.waited || v.Old != nil && !v.Old.Spec.Decided() {
 		return nil
 	}
-	w := want{kind: quota.Instances, defined: v.defined, namespace: v.req.Namespace, uid: v.new.Metadata.UID}
+	w := want{kind: quota.Instances, defined: v.defined, namespace: v.Req.Namespace, uid: v.New.Metadata.UID}
 	short, err := seen.full(ctx, &w)
 	if short != nil {
-		v.deny(w.refuse(short, v.askedField()))
+		v.Deny(w.refuse(short, v.askedField()))
 	}
 	return err
 }
@@ -131,11 +132,11 @@ func (v *instanceValidation) judgeQuota(ctx context.Context, seen view) error {
 // judgeQuota holds a new binding against the limits for bindings. One that was undecided
 // waits for its slot.
 func (v *bindingValidation) judgeQuota(ctx context.Context, defined *definition, field string) error {
-	if v.old != nil {
+	if v.Old != nil {
 		return nil
 	}
-	w := want{kind: quota.Bindings, defined: defined, namespace: v.req.Namespace, uid: v.new.Metadata.UID}
+	w := want{kind: quota.Bindings, defined: defined, namespace: v.Req.Namespace, uid: v.New.Metadata.UID}
 	denied, err := v.refusedOver(ctx, w, field)
-	v.denied = v.denied.also(denied)
+	v.Denied = v.Denied.Also(denied)
 	return err
 }

@@ -3,6 +3,7 @@ package webhook
 import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
 // refs are the class and plan that spec is decided on, empty where it is not.
@@ -75,16 +76,16 @@ func hashedLabels(spec *v1beta1.DecidedReference, present map[string]string) map
 // are neither what they were nor what they are to be.
 func (m *instanceMutation) refuseReferences(given, was, now *v1beta1.DecidedReference) {
 	if field := changedReference(given, was, now); field != "" {
-		m.deny(invalid("ReferenceChange", field, "it is decided at admission and cannot be edited").
-			remedy("to change the plan, name it: spec.clusterServicePlanExternalName or another of its names"))
+		m.Deny(review.Invalid("ReferenceChange", field, "it is decided at admission and cannot be edited").
+			Remedy("to change the plan, name it: spec.clusterServicePlanExternalName or another of its names"))
 	}
 }
 
 // forgedReference refuses references on an instance that is not decided.
-func forgedReference(spec *v1beta1.DecidedReference) *denial {
+func forgedReference(spec *v1beta1.DecidedReference) *review.Denial {
 	field := changedReference(spec, &v1beta1.DecidedReference{}, &v1beta1.DecidedReference{})
-	return invalid("ForgedReference", field, "it must not be present: it is decided at admission").
-		remedy("name a class and plan, or a service type, instead; a backup keeps spec.externalID or the annotation %s beside its references", v1beta1.AnnotationAppliedDefaults)
+	return review.Invalid("ForgedReference", field, "it must not be present: it is decided at admission").
+		Remedy("name a class and plan, or a service type, instead; a backup keeps spec.externalID or the annotation %s beside its references", v1beta1.AnnotationAppliedDefaults)
 }
 
 // changedReference is the path of the first reference that is given and neither

@@ -12,6 +12,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/resolve"
 	"github.com/defaultplan/defaultplan/resolve/policy"
+	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
 // How often a namespace may have a refusal confirmed by live reads. A burst is a
@@ -92,11 +93,11 @@ func planTitle(class *resolve.ClassEntry, plan *resolve.PlanEntry) string {
 
 // mayConfirm says whether denied, which the cache led to, may be held against the
 // API server. Where the namespace asks too often, denied says that it was not.
-func (r *resolver) mayConfirm(namespace string, denied *denial) bool {
+func (r *resolver) mayConfirm(namespace string, denied *review.Denial) bool {
 	if r.confirms.allow(namespace) {
 		return true
 	}
-	denied.causes[len(denied.causes)-1].Message += unconfirmed
+	denied.Causes[len(denied.Causes)-1].Message += unconfirmed
 	return false
 }
 
@@ -105,13 +106,13 @@ func saysRequestItself(reason resolve.Reason) bool {
 	return reason == resolve.NothingNamed || reason == resolve.InvalidReference || reason == resolve.InvalidSelector
 }
 
-// A sight prepares what was found of the catalog for a request: what it is not to
+// A filter prepares what was found of the catalog for a request: what it is not to
 // see is hidden. To refuse it, what policies deny it is marked, so that a refusal
 // does not advise a plan that would be refused next. A selector always passes over
 // what is denied.
-type sight func(ctx context.Context, req *resolve.Request, found *part, toRefuse bool) error
+type filter func(ctx context.Context, req *resolve.Request, found *slice, toRefuse bool) error
 
-func (r *resolver) see(ctx context.Context, req *resolve.Request, found *part, toRefuse bool) error {
+func (r *resolver) see(ctx context.Context, req *resolve.Request, found *slice, toRefuse bool) error {
 	r.closed(found)
 	switch {
 	case req.Selector != nil && toRefuse:
@@ -130,7 +131,7 @@ func (r *resolver) see(ctx context.Context, req *resolve.Request, found *part, t
 const lookEvery = 256
 
 // markDenied marks the plans that policies keep from a place.
-func markDenied(ctx context.Context, found *part, rulesFor func(*policy.Target) ([]policy.Rule, error), place func() (policy.Place, error)) error {
+func markDenied(ctx context.Context, found *slice, rulesFor func(*policy.Target) ([]policy.Rule, error), place func() (policy.Place, error)) error {
 	classes := make(map[resolve.Ref]*resolve.ClassEntry, len(found.Classes))
 	for i := range found.Classes {
 		classes[found.Classes[i].Ref] = &found.Classes[i]
@@ -163,7 +164,7 @@ func markDenied(ctx context.Context, found *part, rulesFor func(*policy.Target) 
 }
 
 // closed hides from resolve what a feature gate that is off keeps closed.
-func (r *resolver) closed(found *part) {
+func (r *resolver) closed(found *slice) {
 	defaults, suggestions := r.gates.Enabled(ServiceTypes), r.gates.Enabled(ServiceTypes) && r.gates.Enabled(SuggestedPlans)
 	if defaults && suggestions {
 		return

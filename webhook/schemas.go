@@ -11,6 +11,7 @@ import (
 	"github.com/defaultplan/defaultplan/merge"
 	"github.com/defaultplan/defaultplan/merge/schemacache"
 	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
 // schemas compiles the plans' JSON schemas, on demand: the cache only has their
@@ -48,7 +49,7 @@ func (s *schemas) of(ctx context.Context, defined *definition, which func(*v1bet
 
 // read reads a plan's spec from the API server, nil if it is gone.
 func (s *schemas) read(ctx context.Context, plan resolve.Ref) (*v1beta1.CommonServicePlanSpec, error) {
-	from := shelf{reader: s.catalog.live, namespace: plan.Namespace}
+	from := scope{reader: s.catalog.live, namespace: plan.Namespace}
 	if plan.Namespace == "" {
 		object := &v1beta1.ClusterServicePlan{}
 		found, err := from.read(ctx, plan.Name, object)
@@ -103,14 +104,14 @@ func checkResult(report *merge.Report, why *merge.SchemaError) string {
 }
 
 // firstViolation says why a schema refuses parameters that a user did not write.
-func firstViolation(report merge.Report) *denial {
+func firstViolation(report merge.Report) *review.Denial {
 	first := report.Violations[0]
-	return invalid("SchemaViolation", "spec.parameters"+string(first.Pointer), "%s", first.Message)
+	return review.Invalid("SchemaViolation", "spec.parameters"+string(first.Pointer), "%s", first.Message)
 }
 
 // tellReport warns of what the schema does not allow, or returns the refusal.
-func (h *commons) tellReport(v *verdict, report merge.Report, from map[string]string) *denial {
-	var denied *denial
+func (h *commons) tellReport(v *review.Result, report merge.Report, from map[string]string) *review.Denial {
+	var denied *review.Denial
 	for _, violation := range report.Violations {
 		text := violation.Message
 		if _, layer := originOf(from, string(violation.Pointer)); layer != "" {
@@ -118,13 +119,13 @@ func (h *commons) tellReport(v *verdict, report merge.Report, from map[string]st
 		}
 		field := "spec.parameters" + string(violation.Pointer)
 		if h.options.SchemaCheck == SchemaWarn {
-			v.warnf("%s: %s", field, text)
+			v.Warnf("%s: %s", field, text)
 			continue
 		}
-		denied = denied.also(invalid("SchemaViolation", field, "%s", text))
+		denied = denied.Also(review.Invalid("SchemaViolation", field, "%s", text))
 	}
 	if more := report.Total - len(report.Violations); denied != nil && more > 0 {
-		denied.remedy("and %d more", more)
+		denied.Remedy("and %d more", more)
 	}
 	return denied
 }

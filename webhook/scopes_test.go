@@ -52,7 +52,7 @@ func decidedOn(t *testing.T, object []byte) string {
 	decided := ""
 	for i, field := range refFields {
 		name := at(t, object, "/spec/"+field+"/name")
-		label := at(t, object, "/metadata/labels/"+escaper.Replace(refLabels[i]))
+		label := at(t, object, "/metadata/labels/"+jsonPointer.Replace(refLabels[i]))
 		if label == `""` {
 			label = "absent"
 		}

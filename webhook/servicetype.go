@@ -11,7 +11,8 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
-	"github.com/defaultplan/defaultplan/webhook/commands"
+	"github.com/defaultplan/defaultplan/webhook/review"
+	"github.com/defaultplan/defaultplan/webhook/suggest"
 )
 
 // recordField is the record of a type's default.
@@ -29,31 +30,31 @@ type serviceTypes struct {
 func serveServiceTypes(server Registrar, readers Readers, options *Options) {
 	handler := &serviceTypes{live: readers.Live, access: access{readers.Access}, gates: options.Gates}
 	for resource, kind := range map[string]string{"clusterservicetypes": "ClusterServiceType", "servicetypes": "ServiceType"} {
-		server.Register("/validate/"+resource, endpoint{decide: serve(validating, kind, handler.validate)})
+		server.Register("/validate/"+resource, review.Serve(review.Validating, kind, handler.validate))
 	}
 }
 
 // validate judges what changes a record. A type that is being deleted records
 // nothing.
-func (t *serviceTypes) validate(ctx context.Context, req *admission.Request) (decided verdict, err error) {
-	decided.rule = ruleNone
-	write, wrong := readWrite[v1beta1.ServiceTypeSpec, struct{}](req)
+func (t *serviceTypes) validate(ctx context.Context, req *admission.Request) (decided review.Result, err error) {
+	decided.Rule = review.RuleNone
+	write, wrong := review.Decode[v1beta1.ServiceTypeSpec, struct{}](req)
 	if wrong != nil {
-		decided.deny(invalid("Unreadable", wrong.field, "%s", wrong.text).remedy("kubectl explain %s", req.Resource.Resource))
+		decided.Deny(review.Invalid("Unreadable", wrong.Field, "%s", wrong.Text).Remedy("kubectl explain %s", req.Resource.Resource))
 		return decided, nil
 	}
-	was, now := "", recorded(write.new.Spec)
-	if write.old != nil {
-		was = recorded(write.old.Spec)
+	was, now := "", recorded(write.New.Spec)
+	if write.Old != nil {
+		was = recorded(write.Old.Spec)
 	}
-	if was == now || write.new.deleting() {
+	if was == now || write.New.Deleting() {
 		return decided, nil
 	}
-	record := recordChange{at: shelf{reader: t.live, namespace: req.Namespace}, of: resolve.Ref{Namespace: req.Namespace, Name: req.Name}}
-	if write.old == nil {
+	record := recordChange{at: scope{reader: t.live, namespace: req.Namespace}, of: resolve.Ref{Namespace: req.Namespace, Name: req.Name}}
+	if write.Old == nil {
 		// Who may only create types does not decide by that: the object is not there yet for the API server to ask for the
 		// right to update it. A record that is stored while the gate is off counts when it is on again.
-		if decided.denied, err = t.access.defaultNotDecidable(ctx, req.UserInfo, record.of, recordField); err != nil || decided.denied != nil {
+		if decided.Denied, err = t.access.defaultNotDecidable(ctx, req.UserInfo, record.of, recordField); err != nil || decided.Denied != nil {
 			return decided, err
 		}
 	}
@@ -64,7 +65,7 @@ func (t *serviceTypes) validate(ctx context.Context, req *admission.Request) (de
 	if now == "" {
 		judge, now = record.clear, was
 	}
-	decided.denied, err = judge(ctx, now)
+	decided.Denied, err = judge(ctx, now)
 	return decided, err
 }
 
@@ -78,14 +79,14 @@ func recorded(spec *v1beta1.ServiceTypeSpec) string {
 // A recordChange is a write of a type's record.
 type recordChange struct {
 	// at is the scope, read live.
-	at shelf
+	at scope
 	// of is the type's object.
 	of resolve.Ref
 }
 
 // set refuses to record a plan that cannot be the default.
-func (r recordChange) set(ctx context.Context, name string) (*denial, error) {
-	found, err := r.at.withPlan(ctx, part{}, name)
+func (r recordChange) set(ctx context.Context, name string) (*review.Denial, error) {
+	found, err := r.at.withPlan(ctx, slice{}, name)
 	if err != nil {
 		return nil, err
 	}
@@ -97,26 +98,26 @@ func (r recordChange) set(ctx context.Context, name string) (*denial, error) {
 	if err != nil {
 		return nil, err
 	}
-	denied := invalid("RecordUnfit", recordField+".name", "plan %q cannot be the default of type %q %s: %s%s",
+	denied := review.Invalid("RecordUnfit", recordField+".name", "plan %q cannot be the default of type %q %s: %s%s",
 		name, r.of.Name, placeOf(r.of.Namespace), why, planLines(r.candidates(others)))
-	return denied.ways(seeWhatThereIs, commands.Plans(r.of.Namespace)), nil
+	return denied.Ways(seeWhatThereIs, suggest.Plans(r.of.Namespace)), nil
 }
 
 // clear refuses to forget a plan that is annotated still: the keeper would only
 // record it again.
-func (r recordChange) clear(ctx context.Context, name string) (*denial, error) {
-	found, err := r.at.withPlan(ctx, part{}, name)
+func (r recordChange) clear(ctx context.Context, name string) (*review.Denial, error) {
+	found, err := r.at.withPlan(ctx, slice{}, name)
 	if err != nil || r.unfit(found) != "" || !found.Plans[0].Default {
 		return nil, err
 	}
 	plan := &found.Plans[0]
-	return invalid("RecordStands", recordField, "%s is annotated as the default of type %q still, and would be recorded again", objectNamed("ServicePlan", plan.Ref), r.of.Name).
-		ways("take the annotation off", commands.PlanOf(plan, &found.Classes[0]).TakeDefault()), nil
+	return review.Invalid("RecordStands", recordField, "%s is annotated as the default of type %q still, and would be recorded again", objectNamed("ServicePlan", plan.Ref), r.of.Name).
+		Ways("take the annotation off", suggest.PlanOf(plan, &found.Classes[0]).TakeDefault()), nil
 }
 
 // unfit says why the plan that was looked for cannot be the type's default; empty
 // if it can.
-func (r recordChange) unfit(found part) string {
+func (r recordChange) unfit(found slice) string {
 	if len(found.Plans) == 0 {
 		return "it does not exist"
 	}
@@ -146,7 +147,7 @@ func (r recordChange) unfit(found part) string {
 
 // candidates are the live plans of the type. With no default among them, resolve
 // lists them all.
-func (r recordChange) candidates(found part) []resolve.Candidate {
+func (r recordChange) candidates(found slice) []resolve.Candidate {
 	found.Records = nil
 	for i := range found.Plans {
 		found.Plans[i].Default, found.Plans[i].Suggested = false, false

@@ -5,7 +5,8 @@ import (
 	"strings"
 
 	"github.com/defaultplan/defaultplan/resolve"
-	"github.com/defaultplan/defaultplan/webhook/commands"
+	"github.com/defaultplan/defaultplan/webhook/review"
+	"github.com/defaultplan/defaultplan/webhook/suggest"
 )
 
 // shownCandidates is how many candidates a denial lists before it counts.
@@ -13,7 +14,7 @@ const shownCandidates = 10
 
 // unresolved is the refusal of a request that resolve could not settle: what is
 // wrong, each candidate with its scope and its fate, and the command that helps.
-func unresolved(refused *resolve.Error, req resolve.Request) *denial {
+func unresolved(refused *resolve.Error, req resolve.Request) *review.Denial {
 	var text strings.Builder
 	if refused.Value != "" {
 		fmt.Fprintf(&text, "%.253q: ", refused.Value)
@@ -26,8 +27,8 @@ func unresolved(refused *resolve.Error, req resolve.Request) *denial {
 		}
 		fmt.Fprintf(&text, "\n  - %s: %s", candidate.Title, candidate.Fate)
 	}
-	denied := invalid(string(refused.Reason), refused.Field, "%s", text.String())
-	denied.remedies = wayOut(refused, req)
+	denied := review.Invalid(string(refused.Reason), refused.Field, "%s", text.String())
+	denied.Remedies = wayOut(refused, req)
 	return denied
 }
 
@@ -39,17 +40,17 @@ func wayOut(refused *resolve.Error, req resolve.Request) []string {
 	case resolve.NoDefault:
 		return settleDefault(refused, req)
 	case resolve.NothingNamed:
-		return append(commands.Types().Lines("set spec.serviceType; the types on offer"),
+		return append(suggest.Types().Lines("set spec.serviceType; the types on offer"),
 			"or name a class and a plan: spec.clusterServiceClassExternalName, spec.clusterServicePlanExternalName")
 	case resolve.ClassNotFound:
-		return commands.Classes(scopeOf(req)).Lines(seeWhatThereIs)
+		return suggest.Classes(scopeOf(req)).Lines(seeWhatThereIs)
 	case resolve.PlanNotFound, resolve.NoMatch, resolve.Unusable, resolve.ClassMismatch, resolve.TypeMismatch:
-		return commands.Plans(scopeOf(req)).Labelled().Lines(seeWhatThereIs)
+		return suggest.Plans(scopeOf(req)).Labelled().Lines(seeWhatThereIs)
 	case resolve.InvalidSelector:
 		return []string{"kubectl explain serviceinstance.spec.planSelector"}
 	case resolve.InvalidReference:
 		if refused.Field == "spec.serviceType" {
-			return commands.Types().Lines("the types on offer")
+			return suggest.Types().Lines("the types on offer")
 		}
 		return []string{"kubectl explain serviceinstance.spec"}
 	}
@@ -65,11 +66,11 @@ func settleAmbiguity(refused *resolve.Error) []string {
 	if len(usable) == 0 {
 		return nil
 	}
-	first, orName := commands.PlanAmong(usable[0], usable), "or name one: "+nameIt(usable[0], usable)
+	first, orName := suggest.PlanAmong(usable[0], usable), "or name one: "+nameIt(usable[0], usable)
 	if isSuggestion(refused.Rule) {
 		return append(first.MakeDefault().Lines("an operator makes one the default, as in"), orName)
 	}
-	keep := commands.PlanAmong(usable[len(usable)-1], usable).TakeDefault()
+	keep := suggest.PlanAmong(usable[len(usable)-1], usable).TakeDefault()
 	if svcat := first.MakeDefault().Svcat; svcat != "" {
 		// It makes the first the only one; with kubectl the others go one by one.
 		keep.Svcat = svcat
@@ -81,11 +82,11 @@ func settleAmbiguity(refused *resolve.Error) []string {
 func settleDefault(refused *resolve.Error, req resolve.Request) []string {
 	usable := usablePlans(refused.Candidates)
 	if len(usable) == 0 {
-		return commands.Types().Lines("the types on offer")
+		return suggest.Types().Lines("the types on offer")
 	}
 	ways := []string{"name one: " + nameIt(usable[0], usable)}
 	if req.Class.Value == "" || usable[0].Type != "" || len(usable) > 1 {
-		first := commands.PlanAmong(usable[0], usable)
+		first := suggest.PlanAmong(usable[0], usable)
 		ways = append(ways, first.MakeDefault().Lines("or an operator makes one the default, as in")...)
 	}
 	return ways
@@ -121,7 +122,7 @@ func kubernetesNames(candidates []resolve.Candidate) []string {
 // nameIt is what names a candidate among others: by its broker's names, or where it
 // shares those by its Kubernetes names.
 func nameIt(candidate resolve.Candidate, all []resolve.Candidate) string {
-	if commands.PlanAmong(candidate, all).Class == "" {
+	if suggest.PlanAmong(candidate, all).Class == "" {
 		return nameField(candidate.Class, "Class") + ": " + candidate.Class.Name + ", " + nameField(candidate.Plan, "Plan") + ": " + candidate.Plan.Name
 	}
 	prefix := "spec.clusterService"

@@ -40,7 +40,8 @@ const (
 
 // refsToLarge is the merge patch of an instance that goes to plan large of class db.
 func refsToLarge(names string) string {
-	return `{"metadata":{"labels":{"servicecatalog.k8s.io/spec.clusterServicePlanRef.name":"<hash of db-large>"}},` +
+	return `{"metadata":{"annotations":{"servicecatalog.kubernetes.io/applied-defaults":"{\"rule\":\"named\",\"class\":\"db\",\"plan\":\"large\"}"},` +
+		`"labels":{"servicecatalog.k8s.io/spec.clusterServicePlanRef.name":"<hash of db-large>"}},` +
 		`"spec":{` + names + `"clusterServicePlanRef":{"name":"db-large"},"userInfo":{"username":"bob"}}}`
 }
 

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
 // The paths that the webhook configurations name.
@@ -65,13 +66,13 @@ func newInstances(readers Readers, options *Options, now clock.PassiveClock) *in
 }
 
 func serveInstances(server Registrar, handler *instances) {
-	server.Register(MutateInstances, endpoint{decide: serve(mutating, "ServiceInstance", handler.mutate)})
-	server.Register(ValidateInstances, endpoint{decide: serve(validating, "ServiceInstance", handler.validate)})
+	server.Register(MutateInstances, review.Serve(review.Mutating, "ServiceInstance", handler.mutate))
+	server.Register(ValidateInstances, review.Serve(review.Validating, "ServiceInstance", handler.validate))
 }
 
 func serveBindings(server Registrar, handler *bindings) {
-	server.Register(MutateBindings, endpoint{decide: serve(mutating, kindBinding, handler.mutate)})
-	server.Register(ValidateBindings, endpoint{decide: serve(validating, kindBinding, handler.validate)})
+	server.Register(MutateBindings, review.Serve(review.Mutating, kindBinding, handler.mutate))
+	server.Register(ValidateBindings, review.Serve(review.Validating, kindBinding, handler.validate))
 }
 
 // Watched are the kinds that admission reads from its cache.

@@ -128,7 +128,7 @@ func TestNullable(t *testing.T) {
 	added := func(list string) []string {
 		return []string{list + "[].addKey.value", list + "[].addKey.stringValue", list + "[].addKey.jsonPathExpression"}
 	}
-	defaults := added("spec.defaultSecretTransforms")
+	defaults := append(added("spec.defaultSecretTransforms"), conditions[1])
 	want := map[string][]string{
 		"clusterservicebrokers": conditions, "servicebrokers": conditions, "serviceinstances": conditions,
 		"clusterservicetypes": conditions[1:], "servicetypes": conditions[1:],

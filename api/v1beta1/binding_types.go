@@ -17,7 +17,7 @@ import (
 // +kubebuilder:printcolumn:name=Ready,type=string,description="Whether it can be used: True, False or Unknown.",JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name=Status,type=string,description="Why, in one word.",JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name=Age,type=date,description="The time since creation.",JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:printcolumn:name=Type,type=string,priority=1,description="The service type.",JSONPath=`.spec.serviceType`
+// +kubebuilder:printcolumn:name=Type,type=string,priority=1,description="The service type.",JSONPath=`.*.serviceType`
 // +kubebuilder:printcolumn:name=Own-Instance,type=string,priority=1,description="The instance that was made for it alone.",JSONPath=`.status.instanceRef.name`
 // +kubebuilder:printcolumn:name=Expires,type=string,priority=1,description="When the credentials expire.",JSONPath=`.status.credentials.expiresAt`
 // +kubebuilder:printcolumn:name=External-ID,type=string,priority=1,description="The ID at the broker.",JSONPath=`.spec.externalID`
@@ -194,7 +194,7 @@ const (
 // ServiceBindingStatus is what was last observed of a binding.
 type ServiceBindingStatus struct {
 	// Conditions are Ready, Failed, OrphanMitigation, Resolved, Reconciling,
-	// Stalled, Shared, Endpoints and CredentialsCurrent.
+	// Stalled, Shared, Endpoints, Published, Transformed and CredentialsCurrent.
 	// +optional
 	// +nullable
 	// +listType=map
@@ -233,6 +233,10 @@ type ServiceBindingStatus struct {
 	// being removed at the broker.
 	// +optional
 	OrphanMitigationInProgress bool `json:"orphanMitigationInProgress"`
+	// KeepExternalID says that the broker itself answered the request whose outcome
+	// is removed: if it answers the removal at once, the ID is used again.
+	// +optional
+	KeepExternalID bool `json:"keepExternalID,omitempty"`
 	// UnbindStatus is NotRequired, Required, Succeeded, Failed or empty.
 	// +optional
 	UnbindStatus UnbindStatus `json:"unbindStatus"`
@@ -301,6 +305,11 @@ type ServiceBindingStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	ControllerName string `json:"controllerName,omitempty"`
+	// ServiceType is the type of the plan that was bound to, as the plan or else its
+	// class gives it, where spec.serviceType is empty. It follows a later change of theirs.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	ServiceType string `json:"serviceType,omitempty"`
 	// Credentials is what is known of the age of the credentials in the Secret.
 	// +optional
 	Credentials *CredentialsState `json:"credentials,omitempty"`

@@ -256,7 +256,8 @@ type ServiceBrokerStatus struct {
 
 // CommonServiceBrokerStatus is what brokers of both scopes share.
 type CommonServiceBrokerStatus struct {
-	// Conditions are Ready, Failed, CatalogComplete, Reconciling and Stalled.
+	// Conditions are Ready, Failed, CatalogComplete, CatalogShrank, Reconciling and
+	// Stalled.
 	// +optional
 	// +nullable
 	// +listType=map
@@ -290,7 +291,8 @@ type CommonServiceBrokerStatus struct {
 	// Retries counts the fetches that failed since one succeeded.
 	// +optional
 	Retries int32 `json:"retries,omitempty"`
-	// NextRetry is when the catalog is fetched again after a failure.
+	// NextRetry is when the catalog is fetched again after a failure, or to see
+	// whether it is true that it shrank.
 	// +optional
 	NextRetry *metav1.Time `json:"nextRetry,omitempty"`
 	// ControllerName is the name of the controller that handles it; empty for
@@ -298,4 +300,9 @@ type CommonServiceBrokerStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	ControllerName string `json:"controllerName,omitempty"`
+	// CredentialsSecret is the Secret of authInfo that the controller keeps from going
+	// before the broker, by a finalizer; of ServiceBrokers only.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	CredentialsSecret string `json:"credentialsSecret,omitempty"`
 }

@@ -209,4 +209,10 @@ type CommonServiceClassStatus struct {
 	// PaidPlans is the number of its other plans.
 	// +optional
 	PaidPlans int32 `json:"paidPlans,omitempty"`
+	// Conditions has InUse while the object is being deleted and kept for what uses it.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=32
+	Conditions []Condition `json:"conditions,omitempty"`
 }

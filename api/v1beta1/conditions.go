@@ -64,6 +64,9 @@ const (
 	// ConditionCatalogComplete is False on a broker of whose catalog a part could
 	// not be taken over; its message says which and why.
 	ConditionCatalogComplete = "CatalogComplete"
+	// ConditionCatalogShrank is True on a broker whose catalog lost more than half of what
+	// there was, until it is read again: nothing of it is deleted before.
+	ConditionCatalogShrank = "CatalogShrank"
 	// ConditionResolved says on instances and bindings whether the class and
 	// plan are decided, and by which rule.
 	ConditionResolved = "Resolved"
@@ -76,9 +79,15 @@ const (
 	// ConditionPublished is False on a binding whose ConfigMap is gone, or another's, and
 	// cannot be written again: the broker does not give the credentials again.
 	ConditionPublished = "Published"
+	// ConditionTransformed is False on a binding whose secretTransforms name keys that the
+	// credentials do not have.
+	ConditionTransformed = "Transformed"
 	// ConditionCredentialsCurrent is False on a binding whose credentials have
 	// expired, or could not be replaced in time.
 	ConditionCredentialsCurrent = "CredentialsCurrent"
+	// ConditionInUse is True on a class or plan that is being deleted and kept, because
+	// instances or bindings refer to it.
+	ConditionInUse = "InUse"
 	// ConditionDefaultPlan is True on a service type that has a default plan.
 	ConditionDefaultPlan = "DefaultPlan"
 	// ConditionSuggestedPlan is True on a service type with one suggested plan.
@@ -93,6 +102,10 @@ const (
 	// and namespaces, that exist.
 	ConditionEffective = "Effective"
 )
+
+// ReasonWaitsForController is that of Ready on what no controller has seen of the name that its
+// broker gives.
+const ReasonWaitsForController = "WaitsForController"
 
 // Ready returns the condition of an object that can be used.
 func Ready(reason, message string) Condition {
@@ -138,6 +151,12 @@ func Stalled(reason, message string) Condition {
 // catalog could be taken over.
 func CatalogComplete(is bool, reason, message string) Condition {
 	return Condition{Type: ConditionCatalogComplete, Status: statusOf(is), Reason: reason, Message: message}
+}
+
+// CatalogShrank returns the condition of a broker whose catalog lost more than half of what
+// there was.
+func CatalogShrank(reason, message string) Condition {
+	return Condition{Type: ConditionCatalogShrank, Status: ConditionTrue, Reason: reason, Message: message}
 }
 
 // Resolved returns the condition of an instance or binding whose plan is
@@ -220,18 +239,30 @@ func FindCondition(conditions []Condition, typ string) (Condition, bool) {
 // SetCondition returns the conditions with one set in the place of its type's,
 // observed at a generation. The transition time stays while the status does,
 // so that a condition that says the same again is not a change. The given list
-// is not written to.
+// is not written to. Clients of the retired catalog print the status of the last
+// condition: that is Failed where it is True, else Ready.
 func SetCondition(conditions []Condition, set Condition, generation int64, now metav1.Time) []Condition {
 	set.ObservedGeneration = generation
 	set.LastTransitionTime = now
 	result := slices.Clone(conditions)
 	i := slices.IndexFunc(result, func(c Condition) bool { return c.Type == set.Type })
 	if i < 0 {
-		return append(result, set)
-	}
-	if result[i].Status == set.Status {
+		i, result = len(result), append(result, Condition{})
+	} else if result[i].Status == set.Status {
 		set.LastTransitionTime = result[i].LastTransitionTime
 	}
 	result[i] = set
+	slices.SortStableFunc(result, func(a, b Condition) int { return a.printed() - b.printed() })
 	return result
+}
+
+// printed orders conditions: the last one is what old clients print.
+func (c *Condition) printed() int {
+	switch {
+	case c.Type == ConditionFailed && c.Status == ConditionTrue:
+		return 2
+	case c.Type == ConditionReady:
+		return 1
+	}
+	return 0
 }

@@ -31,15 +31,30 @@ func TestSetCondition(t *testing.T) {
 		},
 		"SameStatusKeepsItsTime": {
 			reason: "another reason alone is no transition",
-			have:   []Condition{stamped(NotReady("A", ""), 1, before), failed},
+			have:   []Condition{failed, stamped(NotReady("A", ""), 1, before)},
 			set:    NotReady("B", ""),
-			want:   []Condition{stamped(NotReady("B", ""), 2, before), failed},
+			want:   []Condition{failed, stamped(NotReady("B", ""), 2, before)},
 		},
 		"NewStatusTakesTheTime": {
 			reason: "a transition is stamped, in the place of the old one",
 			have:   []Condition{stamped(Unresolved("A", ""), 1, before), failed},
 			set:    Resolved("B", ""),
 			want:   []Condition{stamped(Resolved("B", ""), 2, now), failed},
+		},
+		"ReadyIsLast": {
+			reason: "old clients print the last one",
+			have:   []Condition{stamped(NotReady("A", ""), 1, before)},
+			set:    Reconciling("A", ""),
+			want:   []Condition{stamped(Reconciling("A", ""), 2, now), stamped(NotReady("A", ""), 1, before)},
+		},
+		"FailedIsLastOfAll": {
+			reason: "where it is True",
+			have:   []Condition{stamped(Failed("A", ""), 1, before), stamped(NotReady("A", ""), 1, before), stamped(Resolved("B", ""), 1, before)},
+			set:    Stalled("A", ""),
+			want: []Condition{
+				stamped(Resolved("B", ""), 1, before), stamped(Stalled("A", ""), 2, now),
+				stamped(NotReady("A", ""), 1, before), stamped(Failed("A", ""), 1, before),
+			},
 		},
 	}
 	for name, tc := range cases {

@@ -135,7 +135,7 @@ func TestSelectableFields(t *testing.T) {
 		"serviceclasses":        append([]string{FieldServiceBrokerName}, class...),
 		"clusterserviceplans":   append([]string{FieldClusterServiceClassRefName}, plan...),
 		"serviceplans":          append([]string{FieldServiceClassRefName, FieldServiceBrokerName}, plan...),
-		"serviceinstances":      refs,
+		"serviceinstances":      append([]string{FieldStatusServiceType}, refs...),
 		"servicebindings":       append([]string{FieldInstanceRefName}, refs...),
 	}
 	for plural := range plurals {

@@ -1,6 +1,7 @@
 package v1beta1
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -12,6 +13,9 @@ import (
 
 // Dedicated says that the binding asks for an instance of its own.
 func (b *ServiceBinding) Dedicated() bool { return b.Spec.InstanceRef == nil }
+
+// Type is the service type that the binding asks for, else the one that its plan has.
+func (b *ServiceBinding) Type() string { return cmp.Or(b.Spec.ServiceType, b.Status.ServiceType) }
 
 // InstanceKey is the namespace and name of the instance that the binding is for:
 // the one that it names, or its own, whether that exists yet or not.
@@ -84,6 +88,9 @@ func (a AppliedDefaults) OfInstance() AppliedDefaults {
 	}
 	return own
 }
+
+// Type is the service type that the instance asks for, else the one that its plan has.
+func (i *ServiceInstance) Type() string { return cmp.Or(i.Spec.ServiceType, i.Status.ServiceType) }
 
 // DedicatedTo is the UID and name of the binding whose own the instance is; false
 // where it is nobody's own.

@@ -13,7 +13,7 @@ import (
 // +kubebuilder:resource:shortName=si,categories=svcat
 // +kubebuilder:metadata:labels="svcat=true"
 // +kubebuilder:metadata:annotations="api-approved.kubernetes.io=unapproved, this group is served by an independent project"
-// +kubebuilder:printcolumn:name=Type,type=string,description="The service type.",JSONPath=`.spec.serviceType`
+// +kubebuilder:printcolumn:name=Type,type=string,description="The service type.",JSONPath=`.*.serviceType`
 // +kubebuilder:printcolumn:name=Class,type=string,description="The class that was decided on.",JSONPath=`.spec['clusterServiceClassRef','serviceClassRef'].name`
 // +kubebuilder:printcolumn:name=Plan,type=string,description="The plan that was decided on.",JSONPath=`.spec['clusterServicePlanRef','servicePlanRef'].name`
 // +kubebuilder:printcolumn:name=Ready,type=string,description="Whether it can be used: True, False or Unknown.",JSONPath=`.status.conditions[?(@.type=="Ready")].status`
@@ -25,6 +25,7 @@ import (
 // +kubebuilder:selectablefield:JSONPath=`.spec.externalID`
 // +kubebuilder:selectablefield:JSONPath=`.status.externalID`
 // +kubebuilder:selectablefield:JSONPath=`.spec.serviceType`
+// +kubebuilder:selectablefield:JSONPath=`.status.serviceType`
 // +kubebuilder:selectablefield:JSONPath=`.spec.clusterServiceClassRef.name`
 // +kubebuilder:selectablefield:JSONPath=`.spec.clusterServicePlanRef.name`
 // +kubebuilder:selectablefield:JSONPath=`.spec.serviceClassRef.name`
@@ -186,6 +187,10 @@ type ServiceInstanceStatus struct {
 	// being removed at the broker.
 	// +optional
 	OrphanMitigationInProgress bool `json:"orphanMitigationInProgress"`
+	// KeepExternalID says that the broker itself answered the request whose outcome
+	// is removed: if it answers the removal at once, the ID is used again.
+	// +optional
+	KeepExternalID bool `json:"keepExternalID,omitempty"`
 	// LastOperation is the broker's key for the operation it works on.
 	// +optional
 	// +kubebuilder:validation:MaxLength=10000
@@ -273,6 +278,11 @@ type ServiceInstanceStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	ControllerName string `json:"controllerName,omitempty"`
+	// ServiceType is the type of the plan that was decided on, as the plan or else its
+	// class gives it, where spec.serviceType is empty. It follows a later change of theirs.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	ServiceType string `json:"serviceType,omitempty"`
 }
 
 // ServiceInstancePropertiesState is what a broker was sent.
@@ -293,6 +303,11 @@ type ServiceInstancePropertiesState struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	ServicePlanExternalID string `json:"servicePlanExternalID,omitempty"`
+	// PlanRefName is the Kubernetes name of the plan: by it the controller knows
+	// whether spec still refers to a plan that is gone.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	PlanRefName string `json:"planRefName,omitempty"`
 	// Parameters is the JSON object that was sent; values from Secrets are
 	// replaced by "<redacted>".
 	// +optional

@@ -3,11 +3,20 @@ package v1beta1
 import (
 	"crypto/sha256"
 	"encoding/hex"
+
+	"k8s.io/apimachinery/pkg/types"
 )
 
-// FinalizerServiceCatalog is the finalizer of brokers, instances and bindings.
-// Classes and plans never have it.
+// FinalizerServiceCatalog is the finalizer of brokers, instances and bindings, and of
+// user-defined classes and plans that are in use. Those of a broker's catalog never have it.
 const FinalizerServiceCatalog = "kubernetes-incubator/service-catalog"
+
+// FinalizerBrokerPrefix begins the finalizers of the Secrets that ServiceBrokers name in
+// authInfo. Each broker has its own: a Secret that two of them name stays for both.
+const FinalizerBrokerPrefix = "servicecatalog.kubernetes.io/broker-"
+
+// FinalizerOfBroker is the finalizer of a broker on the Secret with its credentials.
+func FinalizerOfBroker(uid types.UID) string { return FinalizerBrokerPrefix + string(uid) }
 
 // Annotations of classes and plans; the value that counts is "true".
 const (
@@ -64,6 +73,10 @@ const (
 	// AnnotationRotationRequests on a Secret is the spec.rotation.requests that its
 	// credentials served; absent: none.
 	AnnotationRotationRequests = "servicecatalog.kubernetes.io/rotation-requests"
+	// AnnotationToldInStatus on a Secret with the value "true" says that what came with its
+	// credentials is told in the status of the binding alone: endpoints, or which keys its
+	// transforms did not find.
+	AnnotationToldInStatus = "servicecatalog.kubernetes.io/told-in-status"
 	// AnnotationAttributePrefix goes before the name of an attribute whose value
 	// no label may have.
 	AnnotationAttributePrefix = "attributes.servicecatalog.k8s.io/"
@@ -109,6 +122,8 @@ const (
 	FieldExternalName = "spec.externalName"
 	// FieldServiceType is selectable on classes, plans, instances, bindings.
 	FieldServiceType = "spec.serviceType"
+	// FieldStatusServiceType is selectable on instances.
+	FieldStatusServiceType = "status.serviceType"
 	// FieldFree is selectable on plans: "true" or "false", never empty.
 	FieldFree = "spec.free"
 	// FieldClusterServiceBrokerName is selectable on classes and plans.

@@ -250,4 +250,10 @@ type CommonServicePlanStatus struct {
 	// nothing new is provisioned from it.
 	// +optional
 	RemovedFromBrokerCatalog bool `json:"removedFromBrokerCatalog"`
+	// Conditions has InUse while the object is being deleted and kept for what uses it.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=32
+	Conditions []Condition `json:"conditions,omitempty"`
 }

@@ -33,7 +33,7 @@ func TestTheObjectsFitTogether(t *testing.T) {
 	assert.NotNil(t, first.Spec.SelfSigned)
 	assert.Equal(t, first.Name, ca.Spec.IssuerRef.Name)
 	assert.True(t, ca.Spec.IsCA)
-	assert.Equal(t, certmanagerv1.RotationPolicyNever, ca.Spec.PrivateKey.RotationPolicy, "a new key would be a new authority, which nobody trusts yet")
+	assert.Equal(t, certmanagerv1.RotationPolicyNever, ca.Spec.PrivateKey.RotationPolicy, "a new key would be a new authority, which is not trusted yet")
 	assert.Equal(t, ca.Spec.SecretName, second.Spec.CA.SecretName)
 	assert.Equal(t, second.Name, leaf.Spec.IssuerRef.Name)
 	assert.Equal(t, certmanager.Secret, leaf.Spec.SecretName)

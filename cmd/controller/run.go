@@ -81,7 +81,9 @@ func newManager(config *rest.Config, o *options, lock resourcelock.Interface) (m
 		HealthProbeBindAddress: o.healthAddress,
 		LeaderElection:         o.leaderElection, LeaderElectionID: leaseOf(o.controller.ControllerName), LeaderElectionResourceLockInterface: lock,
 		GracefulShutdownTimeout: new(o.controller.CallTimeout + endMargin),
-		Cache:                   cache.Options{DefaultTransform: controller.Slim, DefaultNamespaces: o.controller.CacheNamespaces()},
+		Cache: cache.Options{
+			DefaultTransform: controller.Slim, DefaultNamespaces: o.controller.CacheNamespaces(), NewInformer: daemon.NewInformer,
+		},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("cannot set up: %w", err)

@@ -46,7 +46,7 @@ func serveBroker(ctx context.Context, dir, name string) (err error) {
 	e := entry{Name: name, Username: "platform", Password: rand.Text()}
 	options := osbtest.Demo(name)
 	options.Username, options.Password = e.Username, e.Password
-	// A playground's controller may be killed and started again by whoever plays.
+	// A playground's controller may be killed and started again by its user.
 	options.KeepCalls, options.Crashes = keptCalls, true
 	broker := osbtest.New(options)
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
@@ -76,7 +76,7 @@ func handler(broker *osbtest.Broker, catalog []byte, e *entry) http.Handler {
 	mux.Handle("/v2/", broker)
 	mux.HandleFunc("GET "+booksPath, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		// Whoever hung up does not want to be told.
+		// A client that hung up does not want to be told.
 		_ = json.NewEncoder(w).Encode(booksOf(broker, catalog))
 	})
 	mux.HandleFunc("POST "+faultsPath, func(w http.ResponseWriter, r *http.Request) {

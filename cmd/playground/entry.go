@@ -23,7 +23,7 @@ const brokerNamespace = "brokers"
 var brokerNames = []string{osbtest.Azure, osbtest.Inhouse}
 
 // An entry is where a running broker is and how it is called. It is written by the
-// broker's own process: nobody else knows the password, and no command line has it.
+// broker's own process: no other process knows the password, and no command line has it.
 type entry struct {
 	Name     string `json:"name"`
 	URL      string `json:"url"`
@@ -54,7 +54,7 @@ func readEntry(dir, broker string) (entry, error) {
 	return e, nil
 }
 
-// write stores the entry whole: whoever finds the file finds all of it.
+// write stores the entry whole: a reader that finds the file finds all of it.
 func (e *entry) write(file string) error {
 	content, err := json.Marshal(e) //nolint:gosec // the file is where the password is kept
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// sayf tells the person at the terminal; whoever closed it does not want to be
+// sayf tells the person at the terminal; one who closed it does not want to be
 // told, and the work goes on.
 func sayf(out io.Writer, format string, args ...any) {
 	_, _ = fmt.Fprintf(out, format, args...)

@@ -7,18 +7,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/about"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/brokers"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/change"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/check"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/describe"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/doctor"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/explain"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/get"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/order"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/plans"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/render"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/self"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/ui"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/why"
 )
 
 // newRoot puts all commands together. called is the path of the binary: kubectl
@@ -75,15 +75,15 @@ var groups = []*cobra.Group{
 
 func commandsOf(env *cli.Env) map[string][]*cobra.Command {
 	return map[string][]*cobra.Command{
-		"see": {get.New(env), describe.New(env), get.NewMarketplace(env), ui.New(env), why.New(env), render.New(env), check.New(env)},
+		"see": {get.New(env), describe.New(env), get.NewMarketplace(env), ui.New(env), explain.New(env), render.New(env), doctor.New(env)},
 		"choose": {
-			change.NewSet(env), change.NewCreate(env),
+			plans.NewSet(env), plans.NewCreate(env),
 			brokers.NewRegister(env), brokers.NewDeregister(env), brokers.NewSync(env),
 		},
 		"order": {
 			order.NewProvision(env), order.NewDeprovision(env), order.NewAdopt(env), order.NewBind(env), order.NewUnbind(env), order.NewTouch(env),
 			order.NewShare(env), order.NewRotate(env),
 		},
-		"self": {self.NewVersion(env), self.NewInstall(env), self.NewReference(env)},
+		"self": {about.NewVersion(env), about.NewInstall(env), about.NewReference(env)},
 	}
 }

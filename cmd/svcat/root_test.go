@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/about"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/self"
 )
 
 func tree(t *testing.T, called string) *cobra.Command {
@@ -121,8 +121,8 @@ func TestPluginIsCalledAsKubectlCallsIt(t *testing.T) {
 // this machine.
 func TestReferenceIsTheSameEverywhere(t *testing.T) {
 	t.Parallel()
-	page := self.Reference(tree(t, "svcat"))
-	assert.Equal(t, page, self.Reference(tree(t, "svcat")))
+	page := about.Reference(tree(t, "svcat"))
+	assert.Equal(t, page, about.Reference(tree(t, "svcat")))
 	for _, cmd := range ours(tree(t, "svcat"))[1:] {
 		assert.Equal(t, !cmd.Hidden, strings.Contains(page, "\n## "+cmd.CommandPath()+"\n"), cmd.CommandPath())
 	}

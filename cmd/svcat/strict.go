@@ -13,7 +13,7 @@ import (
 )
 
 // strict makes what cobra finds wrong with a command line a wrong command line for
-// whoever reads the exit code, of a command and all below it; and a word that is no
+// callers that read the exit code, of a command and all below it; and a word that is no
 // command one, at any depth.
 func strict(cmd *cobra.Command) {
 	if cmd.HasSubCommands() && !cmd.Runnable() {

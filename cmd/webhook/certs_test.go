@@ -33,7 +33,7 @@ func TestManagedCertificateIsForTheService(t *testing.T) {
 	assert.Equal(t, []string{"hooks.elsewhere.svc", "127.0.0.1", "a.example"}, o.certs.policyFor(o.namespace).Hosts)
 }
 
-// Files are for somebody else to see to, and so are names and lifetimes then.
+// Files are for another to see to, and so are names and lifetimes then.
 func TestFilesNeedNoPolicy(t *testing.T) {
 	t.Parallel()
 	o := newOptions()

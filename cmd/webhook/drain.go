@@ -14,7 +14,7 @@ import (
 
 // A drain comes between the signal to end and the end, so that no request is lost. API
 // servers keep connections and send the next review on one at any moment: a server that
-// closes it at that moment loses the review, because nobody may repeat a POST that may
+// closes it at that moment loses the review, because no client may repeat a POST that may
 // have been read. So while the drain lasts, the probe says "not ready", every review is
 // answered, and every answer asks the API server to let the connection go. What is
 // closed at the end has been idle for the whole drain.

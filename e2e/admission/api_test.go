@@ -57,6 +57,8 @@ func TestWhatKubectlGetShows(t *testing.T) {
 	e.Create(env.TypeWithDefault("", e.Name("db"), e.Name("basic")), env.TypeWithDefault(e.Namespace, e.Name("cache"), e.Name("tiny")))
 	e.Kubectl(e.Manifest("mydb", "{serviceType: NAME(db)}"), "apply", "-f", "-")
 	e.Kubectl(e.Manifest("mycache", "{serviceType: NAME(cache)}"), "apply", "-f", "-")
+	e.Kubectl(e.Manifest("named", "{clusterServiceClassExternalName: NAME(azure), clusterServicePlanExternalName: NAME(basic)}"), "apply", "-f", "-")
+	e.Kubectl("", "patch", "serviceinstance", "named", "--subresource=status", "--type=merge", "-p", `{"status":{"serviceType":"`+e.Name("db")+`"}}`)
 	storeBrokersAndBinding(e)
 	untilKept(e, env.TypeWithDefault("", e.Name("db"), ""))
 	untilKept(e, env.TypeWithDefault(e.Namespace, e.Name("cache"), ""))
@@ -76,6 +78,8 @@ func TestWhatKubectlGetShows(t *testing.T) {
 		}
 	}
 	golden.Match(e, "kubectl-get", shown.String())
+	ofPlan := e.Kubectl("", "get", "serviceinstances", "--field-selector", api.FieldStatusServiceType+"="+e.Name("db"), "-o", "name")
+	assert.Equal(t, "serviceinstance.servicecatalog.k8s.io/named", strings.TrimSpace(ofPlan))
 	for _, kind := range []string{"clusterserviceplan", "serviceplan", "serviceinstance", "servicetype", "servicebroker", "servicebinding"} {
 		assert.Contains(t, e.Kubectl("", "get", "svcat"), kind+".servicecatalog.k8s.io/", "the category")
 	}

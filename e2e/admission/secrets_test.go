@@ -1,6 +1,7 @@
 package admission_test
 
 import (
+	"fmt"
 	"io/fs"
 	"strings"
 	"testing"
@@ -102,6 +103,69 @@ func TestControllerIsHeldToItsSecrets(t *testing.T) {
 		refusedUnless(t, may, theirs.Patch(t.Context(), newSecret(e, name, owner, foreign), patch, client.DryRunAll), "patch "+name)
 	}
 	refusedUnless(t, false, theirs.DeleteAllOf(t.Context(), &corev1.Secret{}, client.InNamespace(e.Namespace), client.DryRunAll), "delete all")
+}
+
+// TestControllerKeepsForeignSecrets: of a Secret that is not its own the controller may
+// write the finalizers of brokers, and nothing beside them. It is not parallel, as another test
+// installs the policy too.
+func TestControllerKeepsForeignSecrets(t *testing.T) {
+	e := env.New(t)
+	guardSecrets(e)
+	number := func(i int) string {
+		return api.FinalizerOfBroker(types.UID(fmt.Sprintf("11111111-0000-4000-8000-%012d", i)))
+	}
+	ours := number(0)
+	kept := newSecret(e, "kept", "", guardedSecret{})
+	kept.Finalizers = []string{"example.com/theirs", ours}
+	full, all := newSecret(e, "full", "", guardedSecret{}), []string{}
+	for i := range 16 {
+		all = append(all, number(i))
+	}
+	full.Finalizers = all
+	e.Create(newSecret(e, "foreign", "", guardedSecret{}), kept, full)
+	defer func() {
+		e.Change(kept, func() { kept.Finalizers = nil })
+		e.Change(full, func() { full.Finalizers = nil })
+	}()
+	quoted := func(finalizers ...string) string {
+		return `{"metadata":{"finalizers":["` + strings.Join(finalizers, `","`) + `"]}}`
+	}
+	cases := map[string]struct {
+		reason, name, patch string
+		may                 bool
+	}{
+		"Add":         {reason: "what it is there for", name: "foreign", patch: `{"metadata":{"finalizers":["` + ours + `"]}}`, may: true},
+		"TakeOff":     {reason: "at the end", name: "kept", patch: `{"metadata":{"finalizers":["example.com/theirs"]}}`, may: true},
+		"AddTheirs":   {reason: "another's", name: "foreign", patch: `{"metadata":{"finalizers":["example.com/theirs"]}}`},
+		"TakeTheirs":  {reason: "another's", name: "kept", patch: `{"metadata":{"finalizers":["` + ours + `"]}}`},
+		"AndData":     {reason: "Attack: credentials of the attacker's", name: "foreign", patch: `{"metadata":{"finalizers":["` + ours + `"]},"data":{"a":"Yw=="}}`},
+		"AndText":     {reason: "which may be written as text", name: "foreign", patch: `{"metadata":{"finalizers":["` + ours + `"]},"stringData":{"a":"c"}}`},
+		"AndLabel":    {reason: "others select by it", name: "foreign", patch: `{"metadata":{"finalizers":["` + ours + `"],"labels":{"a":"b"}}}`},
+		"AndNote":     {reason: "others act on it", name: "foreign", patch: `{"metadata":{"finalizers":["` + ours + `"],"annotations":{"a":"b"}}}`},
+		"AndOwner":    {reason: "Attack: it would be deleted", name: "foreign", patch: `{"metadata":{"finalizers":["` + ours + `"],"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"absent","uid":"u"}]}}`},
+		"AndSeal":     {reason: "it could not be changed any more", name: "foreign", patch: `{"metadata":{"finalizers":["` + ours + `"]},"immutable":true}`},
+		"AddTwo":      {reason: "a broker has one", name: "foreign", patch: quoted(ours, number(1))},
+		"AddOdd":      {reason: "Attack: no broker has it, and none takes it off", name: "foreign", patch: quoted("servicecatalog.kubernetes.io/broker-" + strings.Repeat("x", 36))},
+		"AddToFull":   {reason: "Attack: a Secret that is too large to be changed", name: "full", patch: quoted(append(all, number(16))...)},
+		"TakeOfFull":  {reason: "a broker goes", name: "full", patch: quoted(all[1:]...), may: true},
+		"NothingElse": {reason: "data alone", name: "kept", patch: `{"data":{"a":"Yw=="}}`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			of := newSecret(e, tc.name, "", guardedSecret{})
+			err := e.As(env.ControllerUser).Client().Patch(t.Context(), of, client.RawPatch(types.MergePatchType, []byte(tc.patch)), client.DryRunAll)
+			refusedUnless(t, tc.may, err, tc.reason)
+		})
+	}
+
+	t.Run("InItsOwnNamespace", func(t *testing.T) {
+		e := e.In(t).InNamespace("defaultplan-system")
+		name := e.Name("certificates")
+		grantController(e, name, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get", "patch"}})
+		e.Create(newSecret(e, name, "", guardedSecret{}))
+		err := e.As(env.ControllerUser).Client().Patch(t.Context(), newSecret(e, name, "", guardedSecret{}), client.RawPatch(types.MergePatchType, []byte(quoted(ours))), client.DryRunAll)
+		refusedUnless(t, false, err, "certificates are no broker's credentials")
+	})
 }
 
 // guardSecrets installs the policy as shipped, gives the controller the right to

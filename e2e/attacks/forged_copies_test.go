@@ -80,8 +80,7 @@ func TestForgedCopiesWhileProvisioning(t *testing.T) {
 func (c *copies) forge(class *api.ServiceClass, plan *api.ServicePlan) {
 	c.Helper()
 	own := c.RegisterLocally(c.StartBroker(osbtest.Options{Catalog: c.Catalog(c.Service(c.Plan("small")))}))
-	require.NoError(c, c.mallory.Client().Delete(c.Context(), plan))
-	require.NoError(c, c.mallory.Client().Delete(c.Context(), class))
+	c.mallory.TakeAway(plan, class)
 	c.Gone(plan, class)
 	forgedClass, forged := c.class("db", ""), c.plan("copy", "db", "", "premium")
 	forgedClass.Spec.ServiceBrokerName, forged.Spec.ServiceBrokerName = own.Name, own.Name

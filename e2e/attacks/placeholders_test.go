@@ -108,7 +108,7 @@ func TestAPlanOfAnotherBroker(t *testing.T) {
 	c.bindDenied("premium")
 	c.bindIsRefused("does not let namespace")
 
-	require.NoError(t, c.mallory.Client().Delete(c.Context(), copied))
+	c.mallory.TakeAway(copied)
 	c.Gone(copied)
 	forged := c.plan("copy", "db", "", "premium")
 	forged.Spec.ExternalName, forged.Spec.ServiceBrokerName = "harmless", "own"
@@ -159,8 +159,7 @@ func (c *copies) placehold() *placeholders {
 // createAgain brings the operator's copies back as new objects.
 func (c *copies) createAgain(p *placeholders) {
 	c.Helper()
-	c.Delete(p.plan)
-	c.Delete(p.class)
+	c.TakeAway(p.plan, p.class)
 	c.Gone(p.plan, p.class)
 	class, plan := c.class("db", c.Name("broker")), c.plan("copy", "db", c.Name("broker"), "premium")
 	plan.Spec.ExternalName = "premium"

@@ -157,6 +157,10 @@ func TestStolenTokenOfTheController(t *testing.T) {
 		forbidden(t, thief.TryPatch(instance, patch), "of an instance or binding the controller may write the status", what)
 	}
 
+	plan := &api.ClusterServicePlan{ObjectMeta: metav1.ObjectMeta{Name: instance.Spec.ClusterServicePlanRef.Name}}
+	forbidden(t, thief.TryPatch(plan, `{"metadata":{"finalizers":["example.com/stays"]}}`),
+		"of the finalizers of a class or plan the controller may write its own, and no other", "another's finalizer")
+
 	forged := e.Instance("forged", env.OfPlan(e.Name("db"), "small"))
 	forged.OwnerReferences = []metav1.OwnerReference{{APIVersion: api.GroupName + "/v9", Kind: "ServiceBinding", Name: "forged", UID: "forged", Controller: new(true)}}
 	assert.True(t, apierrors.IsForbidden(thief.Client().Create(t.Context(), forged)), "an instance of a binding of a version that there is not")

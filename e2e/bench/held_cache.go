@@ -10,8 +10,10 @@ import (
 	"os"
 	"reflect"
 	"runtime/debug"
+	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -20,6 +22,7 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	goruntime "runtime"
 
@@ -44,11 +47,15 @@ func weigh() (holding, error) {
 // server.
 func loadedCache(ctx context.Context, families []*family) (cache.Cache, error) {
 	scheme := runtime.NewScheme()
-	if err := api.AddToScheme(scheme); err != nil {
+	if err := errors.Join(api.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
 		return nil, fmt.Errorf("cannot register the API: %w", err)
 	}
+	mapper, err := kinds(scheme)
+	if err != nil {
+		return nil, err
+	}
 	loaded, err := cache.New(&rest.Config{Host: "https://" + loopback}, cache.Options{
-		Scheme: scheme, Mapper: kinds(), HTTPClient: &http.Client{}, DefaultTransform: webhook.Slim,
+		Scheme: scheme, Mapper: mapper, HTTPClient: &http.Client{}, DefaultTransform: webhook.Slim,
 		NewInformer: func(_ toolscache.ListerWatcher, kind runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
 			return toolscache.NewSharedIndexInformer(source(kind, families), kind, resync, indexers)
 		},
@@ -72,17 +79,20 @@ func loadedCache(ctx context.Context, families []*family) (cache.Cache, error) {
 }
 
 // kinds maps the kinds to their resources, as discovery would.
-func kinds() meta.RESTMapper {
+func kinds(scheme *runtime.Scheme) (meta.RESTMapper, error) {
 	mapper := meta.NewDefaultRESTMapper(nil)
-	for _, kind := range webhook.Watched() {
-		name := reflect.TypeOf(kind).Elem().Name()
+	for _, object := range webhook.Watched() {
+		kind, err := apiutil.GVKForObject(object, scheme)
+		if err != nil {
+			return nil, fmt.Errorf("cannot tell the kind of %T: %w", object, err)
+		}
 		scope := meta.RESTScopeNamespace
-		if _, isCluster := map[string]bool{"ClusterServiceClass": true, "ClusterServicePlan": true, "ClusterServiceType": true}[name]; isCluster {
+		if strings.HasPrefix(kind.Kind, "Cluster") || kind.Kind == "Namespace" {
 			scope = meta.RESTScopeRoot
 		}
-		mapper.Add(api.GroupVersion.WithKind(name), scope)
+		mapper.Add(kind, scope)
 	}
-	return mapper
+	return mapper, nil
 }
 
 // source streams the objects of a kind as an API server does to a new watch.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack"
 )
 
 const (
@@ -22,13 +24,16 @@ const (
 	// relistWriters is how many of a broker's classes and plans are written at once.
 	relistWriters = 16
 	relistGoal    = 2
+	// markGoal is how much longer than their first relist it may take to mark them all as removed.
+	markGoal = 2
 	// crowd is how many instances are there when memory is told.
 	crowd = 10_000
 )
 
 // measureRelist compares the first relist of a large catalog with a bare server-side
 // apply of the same objects through the same hooks, counts what a relist of the unchanged
-// catalog writes, and tells what the controller then holds.
+// catalog writes, tells what the controller then holds, and in the end has all of it be listed
+// no more.
 func measureRelist(ctx context.Context, b *bench) error {
 	return b.onMarket(ctx, relistServices, relistPlansEach, func(m *market) error {
 		began := time.Now()
@@ -50,8 +55,47 @@ func measureRelist(ctx context.Context, b *bench) error {
 			what: fmt.Sprintf("first relist of %d plans", relistServices*relistPlansEach), value: relisted.Seconds() / bare.Seconds(), unit: "×", bound: atMost, goal: relistGoal,
 			detail: fmt.Sprintf("%.1f s against %.1f s for applying as many classes and plans, %d at once", relisted.Seconds(), bare.Seconds(), relistWriters),
 		})
-		return m.fillUp(ctx, b)
+		if err := m.fillUp(ctx, b); err != nil {
+			return err
+		}
+		return m.unlist(ctx, b, relisted)
 	})
+}
+
+// unlist keeps all plans out of what is taken of the catalog, waits until they are marked, and
+// compares that with how long they took to be listed. Status must tell meanwhile how far it is.
+func (m *market) unlist(ctx context.Context, b *bench, relisted time.Duration) error {
+	broker := &api.ClusterServiceBroker{ObjectMeta: metav1.ObjectMeta{Name: brokerName}}
+	began := time.Now()
+	if err := m.Client().Patch(ctx, broker, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"catalogRestrictions":{"servicePlan":["spec.externalName=none"]}}}`))); err != nil {
+		return fmt.Errorf("cannot restrict the catalog: %w", err)
+	}
+	told := map[string]bool{}
+	err := stack.Eventually(ctx, func() (bool, error) {
+		if err := m.Client().Get(ctx, client.ObjectKeyFromObject(broker), broker); err != nil {
+			return false, fmt.Errorf("cannot read the broker: %w", err)
+		}
+		progress, _ := api.FindCondition(broker.Status.Conditions, api.ConditionReconciling)
+		if progress.Reason == "MarkingRemoved" {
+			told[progress.Message] = true
+		}
+		if broker.Status.ReconciledGeneration == broker.Generation {
+			return true, nil
+		}
+		return false, fmt.Errorf("the plans are not marked: %s", progress.Message)
+	})
+	if err != nil {
+		return fmt.Errorf("cannot have the plans marked: %w", err)
+	}
+	took := time.Since(began)
+	if len(told) == 0 {
+		return errors.New("status did not tell how far the marking was")
+	}
+	b.table.add(row{
+		what: fmt.Sprintf("marking of %d plans that are listed no more", relistServices*relistPlansEach), value: took.Seconds() / relisted.Seconds(), unit: "×", bound: atMost, goal: markGoal,
+		detail: fmt.Sprintf("%.1f s against %.1f s of their first relist; status told %d times how far it was", took.Seconds(), relisted.Seconds(), len(told)),
+	})
+	return nil
 }
 
 // relistAgain asks for a relist, and counts what it writes.

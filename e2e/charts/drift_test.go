@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -22,10 +23,21 @@ import (
 // would store (its server-side diff, and Flux).
 func (e *testEnv) inSync(manifests, when string) {
 	e.Helper()
-	output, err := e.runs("kubectl", manifests, "diff", "-f", "-")
+	output, err := e.diff(manifests)
 	assert.NoError(e, err, "%s: %s", when, output)
-	output, err = e.runs("kubectl", manifests, "diff", "--server-side", "--field-manager="+gitops, "--force-conflicts", "-f", "-")
+	output, err = e.diff(manifests, "--server-side", "--field-manager="+gitops, "--force-conflicts")
 	assert.NoError(e, err, "%s, on the server: %s", when, output)
+}
+
+// diff is what kubectl diff says. It reads an object twice, live and as it would be stored:
+// where the object was written in between, it is asked again.
+func (e *testEnv) diff(manifests string, args ...string) (output string, err error) {
+	e.Helper()
+	e.Eventually(func() (bool, error) {
+		output, err = e.runs("kubectl", manifests, append(append([]string{"diff"}, args...), "-f", "-")...)
+		return !strings.Contains(output, "\n-  resourceVersion: "), nil
+	})
+	return output, err
 }
 
 // gitops is the field manager of Argo CD.

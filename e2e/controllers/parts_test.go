@@ -1,6 +1,7 @@
 package controllers_test
 
 import (
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -125,8 +126,8 @@ func TestNamesAreSwapped(t *testing.T) {
 	}
 }
 
-// A broker whose controller does not run is left alone, without a word, and so is what is
-// to be there.
+// A broker whose controller does not run is left alone, and so is what is to be there: all that is
+// said is for which controller they wait.
 func TestNobodysBrokerIsLeftAlone(t *testing.T) {
 	e := newEnv(t)
 	e.controller("")
@@ -149,17 +150,40 @@ func TestNobodysBrokerIsLeftAlone(t *testing.T) {
 	e.Create(ours.instance, ours.binding)
 	e.handled(ours, "")
 	for _, object := range []client.Object{nobodys.broker, nobodys.instance, nobodys.binding} {
-		e.Get(object)
-		assert.Empty(t, env.ConditionsOf(object), "%T", object)
+		condition := e.HasCondition(object, api.ConditionReady, api.ConditionUnknown, "WaitsForController")
+		assert.Contains(t, condition.Message, nobodys.name)
+		assert.Len(t, env.ConditionsOf(object), 1, "%T", object)
 		var events corev1.EventList
 		require.NoError(t, e.Client().List(t.Context(), &events, client.MatchingFields{"involvedObject.name": object.GetName()}))
 		assert.Empty(t, events.Items, "%T", object)
 	}
 	assert.Empty(t, nobodys.books.Calls())
-	for _, write := range e.writesOf(accountOf("")) {
-		assert.NotContains(t, write, nobodys.name)
-	}
+	told := slices.DeleteFunc(e.writesOf(accountOf("")), func(write string) bool { return !strings.Contains(write, nobodys.name) })
+	assert.Len(t, told, 3, "each once")
 	e.remove(ours.binding, ours.instance)
+}
+
+// What a user abandons goes although its controller never comes back: the one without a name lets
+// it go. What is at the broker stays there.
+func TestAbandonedObjectsGoWithoutTheirController(t *testing.T) {
+	e := newEnv(t)
+	east := e.Name("east")
+	e.account(east)
+	e.controller("")
+	lost := e.controller(east)
+	p := e.part(east)
+	e.Ready(p.broker)
+	e.Create(p.instance, p.binding)
+	e.Ready(p.instance, p.binding)
+	require.NoError(t, lost.Stop(t.Context(), syscall.SIGKILL))
+	calls := len(p.books.Calls())
+	for _, object := range []client.Object{p.binding, p.instance} {
+		e.Change(object, func() { object.SetAnnotations(map[string]string{api.AnnotationAbandon: "true"}) })
+		e.Delete(object)
+	}
+	e.Gone(p.binding, p.instance)
+	assert.Equal(t, "defaultplan-controller", e.HasEvent(p.instance, "Abandoned").ReportingController)
+	assert.Len(t, p.books.Calls(), calls)
 }
 
 // Every controller is held to the Secrets that it makes, also one with a ServiceAccount of

@@ -71,6 +71,17 @@ func (e *Env) Gone(objects ...client.Object) {
 	}
 }
 
+// TakeAway deletes objects, also those that the controller keeps for their users, as
+// who may write their finalizers can; see Gone.
+func (e *Env) TakeAway(objects ...client.Object) {
+	e.Helper()
+	for _, object := range objects {
+		e.Delete(object)
+		err := e.Client().Patch(e.Context(), object, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))
+		require.NoError(e, client.IgnoreNotFound(err))
+	}
+}
+
 // Absent says whether an object does not exist now.
 func (e *Env) Absent(object client.Object) bool {
 	e.Helper()
@@ -135,8 +146,8 @@ func ConditionOf(object client.Object, typ string) api.Condition {
 	return found
 }
 
-// ConditionsOf are the conditions of an instance, a binding or a broker; of another
-// object there are none.
+// ConditionsOf are the conditions of an instance, a binding, a broker, a class or a plan; of
+// another object there are none.
 func ConditionsOf(object client.Object) []api.Condition {
 	switch o := object.(type) {
 	case *api.ServiceInstance:
@@ -146,6 +157,14 @@ func ConditionsOf(object client.Object) []api.Condition {
 	case *api.ClusterServiceBroker:
 		return o.Status.Conditions
 	case *api.ServiceBroker:
+		return o.Status.Conditions
+	case *api.ClusterServiceClass:
+		return o.Status.Conditions
+	case *api.ServiceClass:
+		return o.Status.Conditions
+	case *api.ClusterServicePlan:
+		return o.Status.Conditions
+	case *api.ServicePlan:
 		return o.Status.Conditions
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -207,16 +208,24 @@ func (c *cluster) ready(component string, count int) {
 // refusal would be in its log.
 func (c *cluster) wasNeverForbidden() {
 	c.Helper()
+	assert.Empty(c, c.refusals())
+}
+
+// refusals are the lines of all pods' logs that tell of a refused request.
+func (c *cluster) refusals() []string {
+	c.Helper()
 	logs, err := filepath.Glob(filepath.Join(c.dir, "logs", system+".defaultplan-*.log"))
 	require.NoError(c, err)
 	require.NotEmpty(c, logs)
+	var refusals []string
 	for _, file := range logs {
 		content, err := os.ReadFile(file)
 		require.NoError(c, err)
 		for line := range strings.Lines(string(content)) {
 			if strings.Contains(line, "forbidden") || strings.Contains(line, "Unauthorized") {
-				c.Errorf("%s: %s", filepath.Base(file), line)
+				refusals = append(refusals, filepath.Base(file)+": "+line)
 			}
 		}
 	}
+	return refusals
 }

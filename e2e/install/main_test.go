@@ -11,5 +11,5 @@ import (
 var root = filepath.Join("..", "..")
 
 func TestMain(m *testing.M) {
-	stack.Main(m, stack.Suite{Binaries: []string{"controller", "helm", "helm3", "certmanager"}, Parallel: 3})
+	stack.Main(m, stack.Suite{Binaries: []string{"controller", "svcat", "helm", "helm3", "certmanager"}, Parallel: 3})
 }

@@ -31,7 +31,7 @@ func TestStory(t *testing.T) {
 
 	broker := c.offer()
 	orders, returns := c.provision("orders"), c.provision("returns")
-	t.Logf("provisioned: somebody asked for a mysql, and has plan %s of class %s", orders.Spec.ClusterServicePlanRef.Name, orders.Spec.ClusterServiceClassRef.Name)
+	t.Logf("provisioned: a request for mysql got plan %s of class %s", orders.Spec.ClusterServicePlanRef.Name, orders.Spec.ClusterServiceClassRef.Name)
 	reader := c.bind("orders-reader", "orders")
 	t.Logf("bound: the credentials are in Secret %s", reader.Spec.SecretName)
 

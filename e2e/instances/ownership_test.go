@@ -27,6 +27,7 @@ func TestPlanThatAManagerReleasesStays(t *testing.T) {
 	applyServerSide(env.Bob, "team", wish)(d)
 	want.Plan, want.Names.ClusterServicePlanExternalName = "/"+d.other, d.other
 	want.User, want.Generation = env.Bob, 2
+	want.Applied.Rule, want.Applied.Plan = "named", d.other
 	want.Hashed = maps.Clone(d.created.Hashed)
 	want.Hashed[env.HashedLabels[1]] = api.HashLabelValue(d.other)
 	assertHolding(d.Env, want, "another plan by name is taken, and its defaults are not applied")

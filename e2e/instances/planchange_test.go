@@ -92,9 +92,10 @@ func playChanges(t *testing.T, rows map[string]planChange) {
 	}
 }
 
-// toOther says that the plan is the other one now.
+// toOther says that the plan is the other one now, and that it was named.
 func toOther(o *offering.Offer, h *env.Holding) {
 	h.Plan = o.Ref(o.Other)
+	h.Applied.Rule, h.Applied.Class, h.Applied.Plan = "named", o.Class, o.Other
 	label := api.LabelClusterServicePlanRefName
 	if o.Namespaced {
 		label = api.LabelServicePlanRefName

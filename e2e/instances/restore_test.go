@@ -133,10 +133,11 @@ func restorations(s offering.Scope) map[string]restoration {
 		"UserInfo":        {reason: "who asked last stays on record", created: byType, write: without("userInfo")},
 		"ForgedUserInfo":  {reason: "nobody asks in another's name", created: byType, write: setting("root", "spec", "userInfo", "username")},
 		"Parameters": {
-			reason: "parameters are the user's to drop", created: byType, write: without("parameters"),
+			reason: "parameters that are left out are dropped, but for the defaults in them", created: byType, write: without("parameters"),
+			warning: "kept: backup (class), pool (plan)",
 			changes: func(h *env.Holding) {
 				bobAsked(h)
-				h.Parameters, h.Applied.From = "", nil
+				h.Parameters = `{"backup":true,"pool":{"mode":"cold"}}`
 			},
 		},
 		"DefaultedKeyWithinParameters": {

@@ -58,8 +58,9 @@ func applyPaths() map[string]writePath {
 			},
 		},
 		"ApplyWithoutParameters": {
-			reason: "who takes the parameters away takes the defaults in them away",
-			create: created, started: unnulled, write: apply(env.Bob, (*database).manifestWithout), changes: bareByBob,
+			reason: "who writes no parameters any more has the defaults, as the manifest would have if it were new",
+			create: created, started: unnulled, write: apply(env.Bob, (*database).manifestWithout),
+			changes: bobWrote(`{"firewall":{"end":"255.255.255.255","start":"0.0.0.0"},"ssl":false,"tags":["a","b"],"tier":"basic"}`),
 		},
 	}
 }
@@ -91,10 +92,10 @@ func savedPaths() map[string]writePath {
 // manifestWithout is the manifest without parameters.
 func (d *database) manifestWithout() string { return d.manifestOf() }
 
-// bareByBob says that bob took the parameters away.
-func bareByBob(h *env.Holding) {
-	bobWrote("")(h)
-	h.Applied.From, h.Applied.Removed = nil, nil
+// defaultsByBob says that bob took away the parameters that were alice's.
+func defaultsByBob(h *env.Holding) {
+	bobWrote(`{"firewall":{"end":"255.255.255.255"},"ssl":false,"tags":["a","b"]}`)(h)
+	h.Applied.Removed = nil
 }
 
 // appliedDefaultPaths are writes of values that a default gave before.
@@ -140,8 +141,8 @@ func serverSidePaths() map[string]writePath {
 			create: created, write: applyServerSide(env.Bob, "chart", with(east)), changes: bobWrote(storedEast),
 		},
 		"ServerSideWithoutParameters": {
-			reason: "who takes the parameters away takes the defaults in them away",
-			create: created, write: applyServerSide(env.Bob, "chart", (*database).manifestWithout), changes: bareByBob,
+			reason: "who writes no parameters any more has the defaults; one that a null took away does not come back by itself",
+			create: created, write: applyServerSide(env.Bob, "chart", (*database).manifestWithout), changes: defaultsByBob,
 		},
 		"ServerSideEmptyParameters": {
 			reason: "who writes no parameters owns none; what nobody owns stays, but for what is in an object that was the user's",

@@ -21,6 +21,10 @@ func putPaths() map[string]writePath {
 				h.Applied.From = nil
 			},
 		},
+		"ReplaceWithoutParameters": {
+			reason: "a whole object without parameters, such as an old typed client's, drops what alice wrote, and keeps the defaults",
+			create: created, write: replace(env.Bob, (*database).manifestWithout), changes: defaultsByBob,
+		},
 		"ReplaceByTheSame": {
 			reason: "all that the manifest lacks is restored: nothing changed, and alice asked last",
 			create: created, write: replace(env.Bob, func(d *database) string { return d.manifest(stored[1 : len(stored)-1]) }),

@@ -31,13 +31,9 @@ func (s Catalogue) Entries() resolve.Catalog {
 	var found resolve.Catalog
 	for _, object := range s {
 		switch o := object.(type) {
-		case *api.ClusterServicePlan:
+		case api.PlanObject:
 			found.Plans = append(found.Plans, resolve.PlanFrom(o))
-		case *api.ServicePlan:
-			found.Plans = append(found.Plans, resolve.PlanFrom(o))
-		case *api.ClusterServiceType:
-			found.Records = append(found.Records, resolve.RecordFrom(o))
-		case *api.ServiceType:
+		case api.TypeObject:
 			found.Records = append(found.Records, resolve.RecordFrom(o))
 		}
 	}

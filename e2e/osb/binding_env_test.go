@@ -44,6 +44,22 @@ func fetchable(s *setting) { s.service["bindings_retrievable"] = true }
 // oneShot has the broker give credentials once only.
 func oneShot(s *setting) { s.OneShot = true }
 
+// draining has the broker give what is no credential, and drained are its keys in the Secret.
+func draining(s *setting) {
+	s.Beside = object{"syslog_drain_url": "syslog://logs.example.com", "volume_mounts": []object{{"driver": "nfs"}}}
+}
+
+var drained = map[string]string{"syslog_drain_url": "syslog://logs.example.com", "volume_mounts": `[{"driver":"nfs"}]`}
+
+// texts are the values of a Secret.
+func texts(data map[string][]byte) map[string]string {
+	has := map[string]string{}
+	for key, value := range data {
+		has[key] = string(value)
+	}
+	return has
+}
+
 // giving has the broker give the same credentials with every binding.
 func giving(credentials object) func(*setting) {
 	return func(s *setting) { s.Credentials = func(osbtest.Binding) map[string]any { return credentials } }

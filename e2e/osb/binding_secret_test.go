@@ -24,7 +24,24 @@ func TestSecretIsCompleteBeforeStatusTells(t *testing.T) {
 		edits  []func(*setting)
 		polls  int
 		verbs  map[osbtest.Verb]int
+		keys   map[string]string // nil: they do not matter here
 	}{
+		"DrainSync": {
+			reason: "what is no credential is given too", edits: []func(*setting){giving(nil), draining}, polls: -1,
+			verbs: map[osbtest.Verb]int{osbtest.Bind: 1, osbtest.FetchBinding: 0, osbtest.Unbind: 0}, keys: drained,
+		},
+		"DrainAsyncFetched": {
+			reason: "and fetched", edits: []func(*setting){fetchable, giving(nil), draining}, polls: 1,
+			verbs: map[osbtest.Verb]int{osbtest.Bind: 1, osbtest.FetchBinding: 1, osbtest.Unbind: 0}, keys: drained,
+		},
+		"NoneAsyncFetched": {
+			reason: "a broker may give nothing", edits: []func(*setting){fetchable, giving(nil)}, polls: 1,
+			verbs: map[osbtest.Verb]int{osbtest.Bind: 1, osbtest.FetchBinding: 1, osbtest.Unbind: 0}, keys: map[string]string{},
+		},
+		"NoneAsyncAskedFor": {
+			reason: "nor does it where it is asked again", edits: []func(*setting){giving(nil)}, polls: 1,
+			verbs: map[osbtest.Verb]int{osbtest.Bind: 2, osbtest.FetchBinding: 0, osbtest.Unbind: 0}, keys: map[string]string{},
+		},
 		"Sync":          {reason: "the answer has them", edits: []func(*setting){oneShot}, polls: -1, verbs: map[osbtest.Verb]int{osbtest.Bind: 1, osbtest.FetchBinding: 0}},
 		"AsyncFetched":  {reason: "they are given once: they are fetched once", edits: []func(*setting){fetchable, oneShot}, polls: 1, verbs: map[osbtest.Verb]int{osbtest.Bind: 1, osbtest.FetchBinding: 1}},
 		"AsyncAskedFor": {reason: "they come with the answer to the same request", polls: 1, verbs: map[osbtest.Verb]int{osbtest.Bind: 2, osbtest.FetchBinding: 0}},
@@ -39,7 +56,13 @@ func TestSecretIsCompleteBeforeStatusTells(t *testing.T) {
 			recorded := s.recordBinding("reader")
 			b := s.bound()
 			secret := s.secretOf(b)
-			s.agrees(b)
+			if tc.keys == nil {
+				s.agrees(b)
+			} else {
+				assert.Equal(t, tc.keys, texts(secret.Data))
+				ready, _ := api.FindCondition(b.Status.Conditions, api.ConditionReady)
+				assert.Equal(t, len(tc.keys) == 0, ready.Message == "the Secret is empty: the broker gave no credentials", ready.Message)
+			}
 			for _, version := range recorded.until(s.testEnv, b) {
 				if version.Status.Binding != nil {
 					assert.Less(t, revision(t, secret.ResourceVersion), revision(t, version.ResourceVersion))

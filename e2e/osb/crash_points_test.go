@@ -30,6 +30,7 @@ func TestCrashes(t *testing.T) {
 		t.Run(names[0]+"-"+names[len(names)-1], func(t *testing.T) { g.play(t, some, g.killed) })
 	}
 	t.Run("Random", g.atRandom)
+	t.Run("Namespace", g.namespaceEnds)
 	if stack.Long() {
 		return // The rest has only one form.
 	}

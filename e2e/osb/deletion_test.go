@@ -1,16 +1,20 @@
 package osb_test
 
 import (
+	"os"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/env"
+	"github.com/defaultplan/defaultplan/e2e/stack"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -110,7 +114,8 @@ func TestCascade(t *testing.T) {
 	assert.Empty(t, s.broker.Instances())
 }
 
-// A namespace goes, with all that is in it, and nothing stays at the broker.
+// A namespace goes, with all that is in it, and nothing stays at the broker. No event is sent into it:
+// the API server would refuse it.
 func TestNamespaceDeletionEnds(t *testing.T) {
 	t.Parallel()
 	s := newBrokerEnv(t)
@@ -119,6 +124,7 @@ func TestNamespaceDeletionEnds(t *testing.T) {
 	s.Create(binding)
 	s.Ready(binding)
 	s.broker.Async(osbtest.Deprovision, 1)
+	s.broker.Next(osbtest.Unbind, osbtest.Status(500, `{}`))
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.Namespace}}
 	s.Delete(namespace)
 	s.Gone(i)
@@ -126,6 +132,11 @@ func TestNamespaceDeletionEnds(t *testing.T) {
 	s.Gone(namespace)
 	assert.Empty(t, s.broker.Instances())
 	assert.Empty(t, s.broker.Bindings())
+	log, err := os.ReadFile(s.Controller().Log())
+	require.NoError(t, err)
+	for line := range strings.Lines(string(log)) {
+		assert.False(t, strings.Contains(line, s.Namespace) && strings.Contains(line, "rejected event"), line)
+	}
 }
 
 // An instance that is abandoned goes without its broker, and a warning tells of it.
@@ -174,6 +185,46 @@ func TestDeletionWithoutABroker(t *testing.T) {
 	event := s.HasEvent(i, "Abandoned")
 	assert.Contains(t, event.Note, "not registered any more")
 	assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Deprovision)))
+}
+
+// A broker that is being deleted waits for its instances, and is asked for its catalog, so that its
+// 404 is believed: else both would wait for ever.
+func TestDeletionOfABrokerThatDoesNotKnowItsInstance(t *testing.T) {
+	t.Parallel()
+	s := newBrokerEnv(t)
+	i := s.provisioned()
+	s.Delete(s.registered)
+	s.HasCondition(s.registered, api.ConditionReady, api.ConditionFalse, "DeletionBlockedByInstances")
+	unknown := osbtest.Status(404, `{}`)
+	s.broker.Next(osbtest.Deprovision, unknown.Acting(), unknown, unknown, unknown, unknown, unknown, unknown, unknown)
+	s.Delete(i)
+	// The pauses between removals grow: the last may be longer than Gone waits for a change.
+	require.NoError(t, stack.EventuallyWithin(t.Context(), 2*time.Minute, func() (bool, error) { return s.Absent(i), nil }))
+	s.Gone(s.registered)
+}
+
+// However often a removal fails, there is one Event of it.
+func TestFailuresAreASeriesOfOneEvent(t *testing.T) {
+	t.Parallel()
+	s := newBrokerEnv(t)
+	i := s.provisioned()
+	failure := osbtest.Status(500, `{}`)
+	s.broker.Next(osbtest.Deprovision, failure, failure, failure)
+	s.Delete(i)
+	s.Gone(i)
+	require.GreaterOrEqual(t, len(s.broker.Calls(osbtest.Of(osbtest.Deprovision))), 4)
+	var failed []eventsv1.Event
+	s.Eventually(func() (bool, error) {
+		failed = nil
+		for _, event := range s.Events(s.Namespace) {
+			if event.Regarding.Name == i.Name && event.Reason == "DeprovisionCallFailed" {
+				failed = append(failed, event)
+			}
+		}
+		return len(failed) != 1 || failed[0].Series != nil, nil
+	})
+	require.Len(t, failed, 1)
+	assert.Equal(t, i.UID, failed[0].Regarding.UID)
 }
 
 // A broker that does not answer keeps its instances; as soon as it answers they go.

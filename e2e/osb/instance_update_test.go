@@ -102,6 +102,61 @@ func TestUpdateThatFailedAndWasMade(t *testing.T) {
 	}
 }
 
+// A plan that may be left is left for one that may not: while the broker has not given that, the way back is open, and
+// settles without a call that nothing asks for.
+func TestTheWayBackToAPlanThatMayBeLeft(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason string
+		answer osbtest.Fault
+		// settled is when the broker answered before the plan is put back.
+		settled bool
+		updates int
+		// stays is the reason why the instance keeps the large plan; empty: it has the small one.
+		stays string
+		// except are the duties that a platform cannot keep that does not know what the broker has.
+		except []string
+	}{
+		"Refused":      {reason: "it is as it was", answer: osbtest.Status(400, `{}`), settled: true, updates: 1},
+		"RefusedLater": {reason: "it was put back before the answer", answer: osbtest.Status(400, `{}`), updates: 1},
+		"InDoubt":      {reason: "the broker may have made the change: it is asked for what it is to have", answer: osbtest.Status(504, `{}`), updates: 2, except: []string{"M7"}},
+		"GivenLater":   {reason: "the plan that it has by now cannot be left", updates: 1, stays: "PlanNotUpdatable"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newBrokerEnv(t, func(s *setting) {
+				s.service["plan_updateable"], s.small["plan_updateable"], s.except = false, true, tc.except
+			})
+			i := s.provisioned()
+			s.broker.Next(osbtest.Update, tc.answer)
+			held := s.broker.Hold(osbtest.Update)
+			answers := func() {
+				held.Act()
+				held.Answer()
+			}
+			s.Change(i, func() { i.Spec.ClusterServicePlanExternalName = "large" })
+			<-held.Arrived
+			if tc.settled {
+				answers()
+				s.stalled(i, "UpdateInstanceCallFailed")
+			}
+			s.Change(i, func() { i.Spec.ClusterServicePlanExternalName = "small" })
+			if !tc.settled {
+				answers()
+			}
+			if tc.stays != "" {
+				s.stalled(i, tc.stays)
+				s.Change(i, func() { i.Spec.ClusterServicePlanExternalName = "large" })
+			}
+			s.Ready(i)
+			assert.Len(t, s.broker.Calls(osbtest.Of(osbtest.Update)), tc.updates, tc.reason)
+			has := map[bool]object{true: s.setting.small, false: s.setting.large}[tc.stays == ""]
+			assert.Equal(t, has["id"], s.only().PlanID, tc.reason)
+			s.end(i)
+		})
+	}
+}
+
 // An update that a broker goes on answering with 5xx keeps no new binding out.
 func TestFailingUpdateAndANewBinding(t *testing.T) {
 	t.Parallel()

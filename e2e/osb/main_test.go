@@ -16,7 +16,7 @@ var controllerFlags = []string{
 
 func TestMain(m *testing.M) {
 	stack.Main(m, stack.Suite{
-		Binaries: []string{"controller"}, Parallel: 6,
+		Binaries: []string{"controller", "svcat"}, Parallel: 6,
 		Options: stack.Options{Webhooks: 1}, Controller: &stack.ControllerOptions{Args: controllerFlags},
 	})
 }

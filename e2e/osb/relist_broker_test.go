@@ -107,18 +107,24 @@ func TestNameSuffixForEqualIDs(t *testing.T) {
 	twin.AssertDuties(t)
 }
 
+// ownController has a broker be handled by a controller with flags of its own, beside those of all.
+func ownController(t *testing.T, flags ...string) func(*setting) {
+	t.Helper()
+	e := newEnv(t)
+	name := e.Name("own")
+	_, err := e.StartController(t.Context(), stack.ControllerOptions{
+		Name: name, Args: slices.Concat(controllerFlags, []string{"--controller-name=" + name}, flags),
+	})
+	require.NoError(t, err)
+	return func(s *setting) {
+		s.register = func(b *api.ClusterServiceBroker) { b.Spec.ControllerName = name }
+	}
+}
+
 // A catalog that did not change is not sent again.
 func TestCatalogNotModified(t *testing.T) {
 	t.Parallel()
-	e := newEnv(t)
-	quick := e.Name("quick") // spec.relistDuration is a minute at least
-	_, err := e.StartController(t.Context(), stack.ControllerOptions{
-		Name: quick, Args: slices.Concat(controllerFlags, []string{"--controller-name=" + quick, "--broker-relist-interval=1s"}),
-	})
-	require.NoError(t, err)
-	s := newBrokerEnv(t, func(s *setting) {
-		s.register = func(b *api.ClusterServiceBroker) { b.Spec.ControllerName = quick }
-	})
+	s := newBrokerEnv(t, ownController(t, "--broker-relist-interval=1s")) // spec.relistDuration is a minute at least
 	before := s.versions(s.registered.Name)
 	var calls []osbtest.Call
 	s.Eventually(func() (bool, error) {
@@ -152,4 +158,41 @@ func TestInvalidServiceIsSkipped(t *testing.T) {
 	s.class(s.Name("other-id"))
 	s.plan(s.Name("only-id"))
 	s.provisioned()
+}
+
+// What a class's flags refused is looked at again when they change, not only when everything is.
+func TestFlagsOfAClassAreWatched(t *testing.T) {
+	t.Parallel()
+	s := newBrokerEnv(t, ownController(t, "--secret-interval=1h"))
+	i := s.provisioned()
+	b := s.Binding("reader", "mydb")
+	b.Spec.ParametersFrom = []api.ParametersFromSource{{SecretKeyRef: &api.SecretKeyReference{Name: "late", Key: "parameters"}}}
+	s.Create(b)
+	s.waits(b, "ErrorWithParameters")
+	s.setting.service["bindable"] = false
+	s.relist()
+	s.HasCondition(b, api.ConditionReady, api.ConditionFalse, "ErrorNonbindableServiceClass")
+	late := s.Secret("late")
+	late.StringData = map[string]string{"parameters": `{"role": "reader"}`}
+	s.Create(late)
+	s.setting.service["bindable"] = true
+	s.relist()
+	s.Ready(b)
+
+	s.broker.On(func(c osbtest.Call) osbtest.Fault {
+		if c.Verb != osbtest.Update {
+			return osbtest.Fault{}
+		}
+		return osbtest.Status(http.StatusTooManyRequests, `{}`).WithRetryAfter("1")
+	})
+	s.Change(i, func() { i.Spec.ClusterServicePlanExternalName = "large" })
+	s.HasCondition(i, api.ConditionReady, api.ConditionFalse, "UpdateInstanceCallFailed")
+	s.setting.service["plan_updateable"] = false
+	s.relist()
+	s.stalled(i, "PlanNotUpdatable")
+	s.broker.Sync()
+	s.setting.service["plan_updateable"] = true
+	s.relist()
+	s.Ready(i)
+	assert.Equal(t, s.setting.large["id"], s.only().PlanID)
 }

@@ -4,10 +4,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/env"
+	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
 // A plan that the broker offers no more is kept for the instances that have it, and taken
@@ -78,4 +80,35 @@ func TestBrokerDeletionWaitsForInstances(t *testing.T) {
 	assert.True(t, within.Status.RemovedFromBrokerCatalog, "its broker is gone")
 	s.Delete(mine)
 	s.Delete(within)
+}
+
+// Plans of a broker that is being deleted are not chosen, however long its catalog takes: by type the create is refused, by
+// name it is undecided.
+func TestBrokerDeletionDoesNotWaitForItsCatalog(t *testing.T) {
+	t.Parallel()
+	s := newBrokerEnv(t, ownController(t, "--osb-api-request-timeout=1h"), func(s *setting) {
+		s.small = tagged(s.small, "ServiceType="+text(s.service["name"]), "SuggestedPlan=true")
+	})
+	i := s.provisioned()
+	byType := s.Instance("by-type", env.OfType(text(s.setting.service["name"])))
+	s.Eventually(func() (bool, error) { // the webhook's cache has to know of the suggestion
+		err := s.Client().Create(s.Context(), byType.DeepCopy(), client.DryRunAll)
+		return err == nil, err
+	})
+	held := s.broker.Hold(osbtest.GetCatalog)
+	s.again()
+	<-held.Arrived
+	s.Delete(s.registered)
+	s.Eventually(func() (bool, error) {
+		err := s.Client().Create(s.Context(), byType.DeepCopy(), client.DryRunAll)
+		if apierrors.IsInvalid(err) {
+			return true, nil
+		}
+		return false, err
+	})
+	byName := s.Instance("by-name", env.OfPlan(s.Name("db"), "small"))
+	s.Create(byName)
+	assert.Nil(t, byName.Spec.ClusterServicePlanRef)
+	s.end(i)
+	s.swept(s.registered)
 }

@@ -99,7 +99,7 @@ func (e *testEnv) checkWithoutGuards() {
 	}
 }
 
-// checkWhole: a whole installation, with what somebody should look at.
+// checkWhole: a whole installation, with what needs a look.
 func (e *testEnv) checkWhole() {
 	e.Apply(installation)
 	e.Eventually(func() (bool, error) {

@@ -3,6 +3,7 @@ package svcat_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -41,6 +42,7 @@ func TestCreateClassAndProvisionFromIt(t *testing.T) {
 	assert.Equal(t, m.Name("store"), class.Spec.ExternalID)
 	assert.Equal(t, m.registered.Name, class.Spec.ClusterServiceBrokerName)
 	assert.NotContains(t, class.Annotations, api.AnnotationCatalogHash)
+	assert.NotContains(t, strings.Join(class.Spec.Tags, " "), "ServiceType=", "the original's type")
 	small := &api.ClusterServicePlan{ObjectMeta: metav1.ObjectMeta{Name: m.Name("mine") + "-small"}}
 	m.Get(small)
 	assert.Empty(t, small.OwnerReferences)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // standingCatalog has, of each type, plans that stand for it in another way.
@@ -78,7 +79,8 @@ spec: {serviceBrokerName: none, serviceClassRef: {name: ` + plan.class + `}, ext
 		assert.Equal(t, plan.isSuggested, valueOf(described, "Suggested:"), plan.name)
 	}
 	standing := rowsOf(e.Svcat("get", "plans", "--default"))
-	assert.Len(t, standing, 2, "and no more stand")
+	require.Len(t, standing, 3, "and no more stand")
+	assert.Equal(t, "the cluster's default plans", strings.Join(standing[2][:4], " "), "which count, too")
 }
 
 // rowsOf are the rows of a table, below its rule.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
@@ -98,8 +99,9 @@ func TestExplainAnInstanceWhosePlanIsGone(t *testing.T) {
 	e := newEnv(t)
 	e.explainOffers(explainOffer{class: "azure", plans: []explainPlan{{name: "basic"}}})
 	e.Apply(explainObject("ServiceInstance", "mydb", "", "clusterServiceClassExternalName: azure-SUFFIX, clusterServicePlanExternalName: basic"))
-	stdout, stderr, err := e.Stack.Kubectl(e.Context(), "", "delete", "clusterserviceplan", e.Name("azure-basic"))
-	require.NoError(t, err, stdout+stderr)
+	plan := &v1beta1.ClusterServicePlan{ObjectMeta: metav1.ObjectMeta{Name: e.Name("azure-basic")}}
+	e.TakeAway(plan)
+	e.Gone(plan)
 	e.golden("explain/stored-plan-gone", e.explainTree("", "instance/mydb"))
 }
 

@@ -63,10 +63,14 @@ func TestSuggestionBelowTheClustersDefault(t *testing.T) {
 
 	both := rowsOf(e.Svcat("get", "plans", "--default", "--cluster", "--type", kept))
 	assert.Equal(t, [][]string{{kept + "*", "huge", kept, "x", "cluster"}}, both)
-	assert.Equal(t, `no plans that stand for a type in namespace "`+e.Namespace+`"`+"\n", e.Svcat("get", "plans", "--default"), "the cluster is not shown, but counts")
+	counts := func(plural string) string {
+		return `the cluster's default plans hold in namespace "` + e.Namespace + `" too, for types that have none there; to list both: svcat get ` + plural + ` --default -n ` + e.Namespace + ` --scope all` + "\n"
+	}
+	assert.Equal(t, `no plans that stand for a type in namespace "`+e.Namespace+`"`+"\n"+counts("plans"), e.Svcat("get", "plans", "--default"), "the cluster is not shown, but counts")
+	assert.Contains(t, e.Svcat("get", "plans", "--default", "--scope", "all"), kept+"*", "as it is told")
 	assert.Equal(t, kept, rowsOf(e.Svcat("get", "plan", "small"))[0][0])
 	assert.Equal(t, kept, rowsOf(e.Svcat("get", "type", kept))[0][0])
-	assert.Equal(t, `no types with a default plan in namespace "`+e.Namespace+`"`+"\n", e.Svcat("get", "types", "--default"))
+	assert.Equal(t, `no types with a default plan in namespace "`+e.Namespace+`"`+"\n"+counts("types"), e.Svcat("get", "types", "--default"))
 	assert.Equal(t, "true", valueOf(e.Svcat("describe", "plan", "small"), "Suggested:"))
 	assert.Equal(t, kept, rowsOf(e.Svcat("describe", "class", kept))[0][0])
 

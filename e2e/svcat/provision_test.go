@@ -110,11 +110,12 @@ func TestProvisionEachWay(t *testing.T) { //nolint:tparallel // The cases share 
 func TestProvisionBySelector(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	label := api.LabelAttributePrefix + "Cores=8"
-	s.Svcat("provision", "big", "--type", s.Name("mysql"), "--selector", label)
-	spec := s.instance("big").Spec
-	assert.Equal(t, s.id("f9a3cc8e-a6e2-474d-b032-9837ea3dfcaa"), spec.ClusterServicePlanRef.Name)
-	assert.Equal(t, &metav1.LabelSelector{MatchLabels: map[string]string{api.LabelAttributePrefix + "Cores": "8"}}, spec.PlanSelector)
+	for name, label := range map[string]string{"label": api.LabelAttributePrefix + "Cores=8", "attribute": "Cores=8"} {
+		s.Svcat("provision", name, "--type", s.Name("mysql"), "--selector", label)
+		spec := s.instance(name).Spec
+		assert.Equal(t, s.id("f9a3cc8e-a6e2-474d-b032-9837ea3dfcaa"), spec.ClusterServicePlanRef.Name, name)
+		assert.Equal(t, &metav1.LabelSelector{MatchLabels: map[string]string{api.LabelAttributePrefix + "Cores": "8"}}, spec.PlanSelector, name)
+	}
 }
 
 // Numbers arrive as they were written, from a file too; and a Secret is named.

@@ -92,7 +92,7 @@ func TestSetWarnsOfPlansWithATypeOfTheirOwn(t *testing.T) {
 	got := s.set("class", offers.name, "--type", e.Name("storage"), "--cluster")
 	assert.Equal(t, "class store: type storage\n", got.out)
 	assert.Contains(t, got.err, "warning: the broker of class store suggested its type; from now on it is yours")
-	assert.Contains(t, got.err, "warning: 2 plans of class store have a type of their own, which stays, as ")
+	assert.Contains(t, got.err, "Warning: plans of class store that have a type of their own keep it: ")
 }
 
 // A market is a broker of a test's own, with one service of two plans, of which small

@@ -16,24 +16,24 @@ func TestSetTypeOfTheDefault(t *testing.T) {
 	s.comesTo("record premium-p1, annotated premium-p1")
 	redis, foo := s.Name("redis"), s.Name("foo")
 	said := s.set("plan", s.Name("premium-p1"), "--type", foo, "--dry-run=server")
-	assert.Equal(t, "warning: azure-mysql/premium-p1 was the default plan for mysql, which has none now (server dry run)\n", said.err)
+	assert.Equal(t, "Warning: azure-mysql/premium-p1 was the default plan for mysql, which has none now; it is the default plan for foo now\n", said.err)
 	assert.Empty(t, s.set("plan", s.Name("premium-p1"), "--type", s.kind).err, "its type stays")
 	assert.Empty(t, s.set("plan", s.Name("basic50"), "--type", foo).err, "it is no default")
 	said = s.set("plan", s.Name("premium-p1"), "--type", redis)
 	assert.Equal(t, "plan azure-mysql/premium-p1: type redis\n", said.out)
-	assert.Equal(t, "warning: azure-mysql/premium-p1 was the default plan for mysql, which has none now\n", said.err)
+	assert.Equal(t, "Warning: azure-mysql/premium-p1 was the default plan for mysql, which has none now; it is the default plan for redis now\n", said.err)
 	assert.Empty(t, s.gives())
 
 	// With --default it is a switch, however fast the keeper is.
 	s.comesTo("record , annotated premium-p1")
 	said = s.set("plan", s.Name("premium-p1"), "--type", "null", "--default")
 	assert.Equal(t, "plan azure-mysql/premium-p1: type cleared\npremium-p1 is no longer the default plan for redis\npremium-p1 is the default plan for mysql\n", said.out)
-	assert.Empty(t, said.err)
+	assert.Equal(t, "Warning: azure-mysql/premium-p1 was the default plan for redis, which has none now; it is the default plan for mysql now\n", said.err)
 	s.comesTo("record premium-p1, annotated premium-p1")
 
 	// So it is with the type of the class, of which the plan's is.
 	said = s.set("class", s.Name("azure-mysql"), "--type", redis)
-	assert.Contains(t, said.err, "warning: azure-mysql/premium-p1 was the default plan for mysql, which has none now\n")
+	assert.Contains(t, said.err, "Warning: azure-mysql/premium-p1 was the default plan for mysql, which has none now; it is the default plan for redis now\n")
 }
 
 // A name that stands for something in the namespace and in the cluster is not guessed

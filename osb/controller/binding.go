@@ -13,6 +13,9 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/credentials"
+	"github.com/defaultplan/defaultplan/osb/controller/endpoints"
+	"github.com/defaultplan/defaultplan/osb/controller/owned"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
@@ -24,8 +27,8 @@ type bindings struct {
 	catalog    catalogReader
 	platform   *platform
 	parameters parametersReader
-	secrets    secrets
-	services   services
+	secrets    credentials.Secrets
+	services   endpoints.Services
 	quotas     *quotas
 	policies   *policies
 	rotating   lifecycle.Rotating
@@ -41,8 +44,12 @@ func (r *bindings) Reconcile(ctx context.Context, request reconcile.Request) (re
 	if binding.DeletionTimestamp != nil && !controllerutil.ContainsFinalizer(binding, v1beta1.FinalizerServiceCatalog) {
 		return reconcile.Result{}, nil
 	}
-	if found, err := r.brokers.handlerOfBinding(ctx, binding); err != nil || !r.brokers.scope.handles(found) {
-		return r.leave(found), err
+	found, err := r.brokers.handlerOfBinding(ctx, binding)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if !found.by(r.brokers.scope) && !r.standsIn(binding) {
+		return again(r.leave(ctx, binding, found))
 	}
 	s := &bindingSubject{bindings: r, binding: binding, now: r.clock.Now()}
 	result, err := r.passes(ctx, s)
@@ -58,12 +65,12 @@ type bindingSubject struct {
 
 	binding *v1beta1.ServiceBinding
 	// What gather found, for the call.
-	ask        *lifecycle.Ask
+	ask        *lifecycle.Desired
 	offering   *offering
 	parameters parameters
 	origin     origin
 	// secret is whose Secret has the name, or nil: that is not known.
-	secret *secretState
+	secret *owned.State
 	// written is what the pass wrote beside the Secret.
 	written written
 	// slots says that it needs slots of policies with limits.
@@ -87,25 +94,26 @@ type deposited struct {
 	// id is that of the binding at the broker which the call is for.
 	id string
 	// holding is whose credentials the Secret holds.
-	holding holding
+	holding credentials.Metadata
 	// issued is what is known of those that were stored in this pass; nil: none were.
 	issued *v1beta1.CredentialsState
 }
 
-func (s *bindingSubject) object() client.Object  { return s.binding }
-func (s *bindingSubject) thing() lifecycle.Thing { return lifecycle.OfBinding(s.binding) }
+func (s *bindingSubject) object() client.Object     { return s.binding }
+func (s *bindingSubject) thing() lifecycle.Resource { return lifecycle.OfBinding(s.binding) }
 
 // with is a copy with a record as its status. The Secret is named once it is complete.
 func (s *bindingSubject) with(o client.Object, record *lifecycle.Record) client.Object {
 	next := o.DeepCopyObject().(*v1beta1.ServiceBinding) //nolint:forcetypeassert // a binding's subject
 	named := *record
 	named.SecretName = ""
-	if foreign := s.secret != nil && *s.secret == secretForeign; record.Exists && !foreign {
-		named.SecretName = secretName(s.binding)
+	if foreign := s.secret != nil && *s.secret == owned.Foreign; record.Exists && !foreign {
+		named.SecretName = credentials.SecretName(s.binding)
 	}
 	next.Status = named.BindingStatus(next.Status)
 	s.tell(&next.Status)
-	next.Status.ControllerName = s.brokers.scope.name
+	next.Status.ControllerName = s.nameFor(o, next.Status.ControllerName)
+	next.Status.ServiceType = s.offering.typeBeside(s.binding.Spec.ServiceType, next.Status.ServiceType)
 	s.tellOfOwn(&next.Status)
 	s.date(next, record)
 	return next
@@ -113,41 +121,41 @@ func (s *bindingSubject) with(o client.Object, record *lifecycle.Record) client.
 
 // prepare looks, right before a binding is made, whether its instance stays and whether it
 // has its slots. Credentials that are to be removed are not to be found any more first.
-func (s *bindingSubject) prepare(ctx context.Context, d *lifecycle.Decision) (lifecycle.Reply, bool) {
-	var reply lifecycle.Reply
+func (s *bindingSubject) prepare(ctx context.Context, d *lifecycle.Decision) (lifecycle.CallResult, bool) {
+	var reply lifecycle.CallResult
 	switch d.Step {
-	case lifecycle.Make:
+	case lifecycle.Provision:
 		if !d.Again {
 			reply.Err = s.instanceStays(ctx)
 		}
 		if reply.Err == nil && s.slots {
 			reply = s.quotas.withholds(ctx, s.needer())
 		}
-	case lifecycle.Remove, lifecycle.Mitigate:
+	case lifecycle.Deprovision, lifecycle.MitigateOrphan:
 		if d.Record.Target() != nil {
 			reply.Err = s.hideSecret(ctx)
 		}
-	case lifecycle.Change, lifecycle.Poll, lifecycle.Fetch, lifecycle.Rest, lifecycle.Release:
+	case lifecycle.Update, lifecycle.Poll, lifecycle.Fetch, lifecycle.Rest, lifecycle.Release:
 	}
 	return reply, reply.Err != nil
 }
 
 // call makes the one call of a decision.
-func (s *bindingSubject) call(ctx context.Context, broker *osb.Client, d *lifecycle.Decision) lifecycle.Reply {
-	var reply lifecycle.Reply
+func (s *bindingSubject) call(ctx context.Context, broker *osb.Client, d *lifecycle.Decision) lifecycle.CallResult {
+	var reply lifecycle.CallResult
 	r := &d.Record
 	s.id = r.ID
 	switch d.Step {
-	case lifecycle.Make:
+	case lifecycle.Provision:
 		reply.Response, reply.Err = broker.Bind(ctx, osb.BindRequest{
 			InstanceID: s.ask.InstanceID, BindingID: r.ID, ServiceID: s.ask.ClassExternalID, PlanID: s.ask.PlanExternalID,
 			AppGUID: s.origin.space, Context: s.origin.context, Parameters: s.parameters.raw, Identity: identityOf(s.ask.User),
 			Predecessor: s.predecessor,
 		})
 		if reply.Err == nil && !reply.Response.Async {
-			s.keep(ctx, reply.Response.Binding, !d.Again && reply.Response.Created, &reply)
+			s.keep(ctx, reply.Response.Binding, d.First || !d.Again && reply.Response.Created, &reply)
 		}
-	case lifecycle.Remove, lifecycle.Mitigate, lifecycle.Poll:
+	case lifecycle.Deprovision, lifecycle.MitigateOrphan, lifecycle.Poll:
 		s.follow(ctx, broker, d, &reply)
 	case lifecycle.Fetch:
 		var fetched *osb.Binding
@@ -155,9 +163,9 @@ func (s *bindingSubject) call(ctx context.Context, broker *osb.Client, d *lifecy
 			InstanceID: s.ask.InstanceID, BindingID: r.ID, ServiceID: s.ask.ClassExternalID, PlanID: s.ask.PlanExternalID,
 		})
 		if reply.Err == nil {
-			s.keep(ctx, fetched, false, &reply)
+			s.keep(ctx, fetched, d.First, &reply)
 		}
-	case lifecycle.Change, lifecycle.Rest, lifecycle.Release:
+	case lifecycle.Update, lifecycle.Rest, lifecycle.Release:
 	}
 	return reply
 }
@@ -167,7 +175,7 @@ func (s *bindingSubject) call(ctx context.Context, broker *osb.Client, d *lifecy
 func (s *bindingSubject) instanceStays(ctx context.Context) error {
 	var instance v1beta1.ServiceInstance
 	at := s.binding.InstanceKey()
-	if err := s.secrets.live.Get(ctx, at, &instance); err != nil {
+	if err := s.secrets.Live.Get(ctx, at, &instance); err != nil {
 		return fmt.Errorf("cannot read instance %q: %w", at.Name, err)
 	}
 	switch {
@@ -179,39 +187,45 @@ func (s *bindingSubject) instanceStays(ctx context.Context) error {
 	return s.staysShared(ctx, &instance)
 }
 
-// serviceType is what the instance gives; empty where its class is gone.
+// serviceType is what the binding says that it is for, which stays as it was decided. One
+// that says none, such as an older one, has what its instance gives now; empty where the
+// class is gone.
 func (s *bindingSubject) serviceType() string {
-	if s.offering == nil {
-		return ""
+	if own := s.binding.Spec.ServiceType; own != "" || s.offering == nil {
+		return own
 	}
 	return s.offering.serviceType()
 }
 
 // keep writes the credentials of a reply to the Secret, before anything else is done:
-// the broker may give them only once. Only the first answer may well hold none.
-func (s *bindingSubject) keep(ctx context.Context, given *osb.Binding, first bool, reply *lifecycle.Reply) {
-	if given == nil || given.Credentials == nil {
-		if !first {
-			return
-		}
-		if given == nil {
-			given = &osb.Binding{}
-		}
+// the broker may give them only once. Only the first answer may well hold none, and none is written
+// over those that are in the Secret.
+func (s *bindingSubject) keep(ctx context.Context, given *osb.Binding, first bool, reply *lifecycle.CallResult) {
+	if given == nil {
+		given = &osb.Binding{}
+	}
+	if !first && !credentials.Gives(given) || s.holdsThese() && len(given.Credentials) == 0 {
+		return
 	}
 	// It must not be lost because the call took all its time.
 	ctx = context.WithoutCancel(ctx)
 	if err := s.deposit(ctx, given); err != nil {
 		reply.Credentials, reply.StoreProblem = lifecycle.NotStored, err.Error()
-		if errors.As(err, new(unstorableError)) {
+		if errors.As(err, new(credentials.UnstorableError)) {
 			reply.Credentials = lifecycle.Unstorable
 		}
 		return
 	}
-	reply.Credentials = lifecycle.Stored
+	reply.Credentials, reply.EmptyBecause = lifecycle.Stored, s.written.emptyBecause
+}
+
+// holdsThese says that the Secret has what was given under the ID of this call.
+func (s *bindingSubject) holdsThese() bool {
+	return s.secret != nil && *s.secret == owned.Own && s.holding.ID == s.id && s.id != ""
 }
 
 // follow removes or polls what is recorded.
-func (s *bindingSubject) follow(ctx context.Context, broker *osb.Client, d *lifecycle.Decision, reply *lifecycle.Reply) {
+func (s *bindingSubject) follow(ctx context.Context, broker *osb.Client, d *lifecycle.Decision, reply *lifecycle.CallResult) {
 	r := &d.Record
 	target := r.Target()
 	if target == nil {
@@ -225,7 +239,7 @@ func (s *bindingSubject) follow(ctx context.Context, broker *osb.Client, d *life
 		return
 	}
 	request := osb.UnbindRequest{InstanceID: target.InstanceID, BindingID: r.ID, ServiceID: target.ClassExternalID, PlanID: target.PlanExternalID}
-	if d.Step == lifecycle.Remove { // a mitigation is nobody's wish
+	if d.Step == lifecycle.Deprovision { // no user asks for a mitigation
 		request.Identity = identityOf(s.binding.Spec.UserInfo)
 	}
 	reply.Response, reply.Err = broker.Unbind(ctx, request)

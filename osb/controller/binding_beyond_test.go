@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/scope"
 )
 
 // A narrowReader looks at no instances and no brokers.
@@ -17,9 +18,9 @@ type narrowReader struct{ client.Reader }
 func (r narrowReader) Get(ctx context.Context, key client.ObjectKey, o client.Object, options ...client.GetOption) error {
 	switch o.(type) {
 	case *v1beta1.ServiceInstance:
-		return &beyondError{"ServiceInstance " + key.String(), ofAB}
+		return &scope.BeyondError{What: "ServiceInstance " + key.String(), Scope: scope.Scope{Namespaces: []string{"a", "b"}}}
 	case *v1beta1.ClusterServiceBroker:
-		return &beyondError{"ClusterServiceBroker " + key.Name, ofAB}
+		return &scope.BeyondError{What: "ClusterServiceBroker " + key.Name, Scope: scope.Scope{Namespaces: []string{"a", "b"}}}
 	}
 	return r.Reader.Get(ctx, key, o, options...)
 }

@@ -16,7 +16,9 @@ import (
 // What another controller handles is left to it.
 func TestForeignBrokersAreLeftAlone(t *testing.T) {
 	t.Parallel()
-	w := newBindingWorld(t)
+	w := newBindingWorld(t, func(b *v1beta1.ServiceBinding) {
+		b.Status.Conditions = []v1beta1.Condition{v1beta1.Waiting("Binding", "its controller is at it")}
+	})
 	var broker v1beta1.ClusterServiceBroker
 	require.NoError(t, w.cache.Get(t.Context(), client.ObjectKey{Name: "broker"}, &broker))
 	broker.Spec.ControllerName = "other"

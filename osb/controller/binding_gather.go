@@ -8,6 +8,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/credentials"
+	"github.com/defaultplan/defaultplan/osb/controller/owned"
+	"github.com/defaultplan/defaultplan/osb/controller/scope"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
@@ -17,14 +20,13 @@ const (
 	reasonInstanceNotReady = "ErrorInstanceNotReady"
 	reasonUnresolved       = "ErrorInstanceRefsUnresolved"
 	reasonNotBindable      = "ErrorNonbindableServiceClass"
-	reasonSecret           = "ErrorInjectingBindResult"
 )
 
 // gather finds out what the binding asks for, and of which instance.
-func (s *bindingSubject) gather(ctx context.Context, thing *lifecycle.Thing) (gathered, error) {
+func (s *bindingSubject) gather(ctx context.Context, thing *lifecycle.Resource) (gathered, error) {
 	found := gathered{reread: true}
 	instance, err := s.instance(ctx)
-	if found.Problem = beyond(err); found.Problem != nil {
+	if found.Problem = scope.Problem(err); found.Problem != nil {
 		// Whoever asks for its client is told what is not looked at.
 		if target := thing.Record.Target(); target != nil {
 			found.broker = keyOf(&target.BrokerTarget, s.binding.InstanceKey().Namespace)
@@ -68,9 +70,9 @@ func (s *bindingSubject) findSecret(ctx context.Context) error {
 	if s.secret != nil {
 		return nil
 	}
-	secret, state, err := s.secrets.whose(ctx, s.binding, kindSecret, secretName(s.binding))
+	secret, state, err := s.secrets.Find(ctx, s.binding, owned.Secret, credentials.SecretName(s.binding))
 	if err == nil {
-		s.secret, s.holding = &state, holdingOf(secret)
+		s.secret, s.holding = &state, credentials.MetadataOf(secret)
 	}
 	return err
 }
@@ -103,7 +105,7 @@ func (s *bindingSubject) instance(ctx context.Context) (*v1beta1.ServiceInstance
 
 // look reads what the spec refers to. A binding that is bound needs nothing of it, until
 // its Secret is lost.
-func (s *bindingSubject) look(ctx context.Context, thing *lifecycle.Thing, instance *v1beta1.ServiceInstance, found *gathered) error {
+func (s *bindingSubject) look(ctx context.Context, thing *lifecycle.Resource, instance *v1beta1.ServiceInstance, found *gathered) error {
 	r := &thing.Record
 	if found.Problem = s.void(); found.Problem != nil {
 		return nil
@@ -122,12 +124,14 @@ func (s *bindingSubject) look(ctx context.Context, thing *lifecycle.Thing, insta
 			return err
 		}
 		if !lost && r.Operation == lifecycle.NoOperation && !r.FetchRequired {
-			s.ask = &lifecycle.Ask{Sent: *r.Accepted, Rule: s.rule()}
-			found.Ask = s.ask
+			s.ask = &lifecycle.Desired{Request: *r.Applied, Rule: s.rule()}
+			found.Desired = s.ask
 			s.heal(ctx)
 			return nil
 		}
 		found.SecretLost = lost
+	} else if err := s.recovers(ctx, r, found); err != nil || found.Stored && !found.ToldMore {
+		return err
 	}
 	if err := s.place(ctx, thing, instance, *found); err != nil {
 		return err
@@ -161,27 +165,27 @@ func (s *bindingSubject) unable(ctx context.Context, r *lifecycle.Record, instan
 		return nil, err
 	}
 	if ends { // its Secrets go first, and none can be made
-		return &lifecycle.Problem{Reason: reasonSecret, Waits: true, Message: "the namespace is being deleted"}, nil
+		return &lifecycle.Problem{Reason: credentials.ReasonNotStored, Waits: true, Message: "the namespace is being deleted"}, nil
 	}
 	if err := s.findSecret(ctx); err != nil {
 		return nil, err
 	}
-	if *s.secret == secretForeign {
+	if *s.secret == owned.Foreign {
 		return &lifecycle.Problem{
-			Reason: reasonSecret, Waits: true,
-			Message: fmt.Sprintf("there is a Secret %q that is not of this binding; it is left as it is: remove it, or make a binding with another secretName", secretName(s.binding)),
+			Reason: credentials.ReasonNotStored, Waits: true,
+			Message: fmt.Sprintf("there is a Secret %q that is not of this binding; it is left as it is: remove it, or make a binding with another secretName", credentials.SecretName(s.binding)),
 		}, nil
 	}
 	if problem, err := s.unpublishable(ctx); problem != nil || err != nil {
 		return problem, err
 	}
-	if problem := s.secrets.unreadable(ctx, s.binding); problem != nil {
+	if problem := s.secrets.Unreadable(ctx, s.binding); problem != nil {
 		return problem, nil
 	}
 	// After credentials that could not be stored, the broker is not asked for others that
 	// could not either.
-	if ready, _ := v1beta1.FindCondition(r.Conditions, v1beta1.ConditionReady); ready.Reason == reasonSecret && *s.secret == secretAbsent {
-		return s.secrets.refused(ctx, s.binding, s.serviceType())
+	if ready, _ := v1beta1.FindCondition(r.Conditions, v1beta1.ConditionReady); ready.Reason == credentials.ReasonNotStored && *s.secret == owned.Absent {
+		return s.secrets.Refused(ctx, s.binding, s.serviceType())
 	}
 	return nil, nil
 }
@@ -198,7 +202,7 @@ func (s *bindingSubject) unbindable(r *lifecycle.Record, instance *v1beta1.Servi
 		return &lifecycle.Problem{Reason: reasonNoInstance, Waits: true, Message: "what it was bound to is not there any more"}
 	}
 	if s.binding.Namespace == metav1.NamespaceSystem { // a policy holds the controller to that: deploy/vap/kubesystem.yaml
-		return &lifecycle.Problem{Reason: reasonSecret, Waits: true, Message: "nothing is made in kube-system: make the binding in another namespace"}
+		return &lifecycle.Problem{Reason: credentials.ReasonNotStored, Waits: true, Message: "nothing is made in kube-system: make the binding in another namespace"}
 	}
 	return nil
 }
@@ -260,10 +264,10 @@ func (s *bindingSubject) aims(ctx context.Context, instance *v1beta1.ServiceInst
 	if target.ClassExternalID == "" { // provisioned by the retired catalog
 		target = s.offering.target
 	}
-	s.ask = &lifecycle.Ask{Rule: s.rule(), Sent: lifecycle.Sent{
+	s.ask = &lifecycle.Desired{Rule: s.rule(), Request: lifecycle.Request{
 		BrokerTarget: target, InstanceID: idOf(instance),
 		Parameters: s.parameters.shown, ParameterChecksum: s.parameters.checksum, User: s.binding.Spec.UserInfo,
 	}}
-	found.Ask = s.ask
+	found.Desired = s.ask
 	return nil
 }

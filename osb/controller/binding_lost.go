@@ -7,6 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/credentials"
+	"github.com/defaultplan/defaultplan/osb/controller/owned"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
@@ -24,13 +26,43 @@ func (s *bindingSubject) lost(ctx context.Context, found *gathered) (bool, error
 	if has, err := s.has(ctx); err != nil || !has || len(s.binding.Status.ConfigMaps) == 0 {
 		return err == nil && !has, err
 	}
-	_, state, err := s.secrets.whose(ctx, s.binding, kindConfigMap, secretName(s.binding))
+	_, state, err := s.secrets.Find(ctx, s.binding, owned.ConfigMap, credentials.SecretName(s.binding))
 	if err != nil {
 		return false, err
 	}
-	found.PartLost = state != secretOwned && found.Fetchable
-	s.written.unpublished = new(state != secretOwned && !found.Fetchable)
+	found.PartLost = state != owned.Own && found.Fetchable
+	s.written.unpublished = new(state != owned.Own && !found.Fetchable)
 	return found.PartLost, nil
+}
+
+// recovers finds out whether the Secret has the credentials of a bind whose outcome is not
+// recorded, because a crash came between; and whether status alone would tell of more.
+func (s *bindingSubject) recovers(ctx context.Context, r *lifecycle.Record, found *gathered) error {
+	if r.InProgress == nil || r.Async || r.Mitigating {
+		return nil
+	}
+	if err := s.findSecret(ctx); err != nil {
+		return err
+	}
+	if found.Stored = *s.secret == owned.Own && s.stored(r); !found.Stored {
+		return nil
+	}
+	found.ToldMore = s.holding.ToldInStatus
+	if !credentials.Publishes(s.binding) {
+		return nil
+	}
+	_, state, err := s.secrets.Find(ctx, s.binding, owned.ConfigMap, credentials.SecretName(s.binding))
+	s.written.published = new(state == owned.Own)
+	return err
+}
+
+// stored says that the Secret has the credentials of the ID of a record.
+func (s *bindingSubject) stored(r *lifecycle.Record) bool {
+	if r.ID == "" || s.holding.ID != r.ID {
+		return false
+	}
+	s.issued = s.holding.State(s.binding)
+	return true
 }
 
 // tellUnpublished has status say whether there was a ConfigMap that cannot be written again.
@@ -40,7 +72,8 @@ func (s *bindingSubject) tellUnpublished(status *v1beta1.ServiceBindingStatus) {
 	case w.unpublished != nil && *w.unpublished && w.published == nil:
 		status.Conditions = v1beta1.SetCondition(status.Conditions, v1beta1.Condition{
 			Type: v1beta1.ConditionPublished, Status: v1beta1.ConditionFalse, Reason: reasonConfigMapLost,
-			Message: fmt.Sprintf("the ConfigMap %q is gone, or another's, and the broker does not give the credentials again; new ones bring it back: raise spec.rotation.requests", secretName(s.binding)),
+			Message: fmt.Sprintf("the ConfigMap %q is gone, or another's, and the broker does not give the credentials again; "+
+				"new ones bring it back: raise spec.rotation.requests", credentials.SecretName(s.binding)),
 		}, s.binding.Generation, metav1.Time{Time: s.now}.Rfc3339Copy())
 	case w.unpublished != nil || w.published != nil:
 		if _, has := v1beta1.FindCondition(status.Conditions, v1beta1.ConditionPublished); has {
@@ -53,7 +86,7 @@ func (s *bindingSubject) tellUnpublished(status *v1beta1.ServiceBindingStatus) {
 // lost, are asked for by the request that they were made by: a broker would take any other
 // for one of something else under the same ID.
 func (s *bindingSubject) repeats(ctx context.Context, r *lifecycle.Record, instance *v1beta1.ServiceInstance, found *gathered) error {
-	_, _, took := lifecycle.Repeating(s.binding, lifecycle.Sent{})
+	_, _, took := lifecycle.Repeating(s.binding, lifecycle.Request{})
 	if !r.Exists || !took {
 		return s.asks(ctx, instance, found)
 	}
@@ -61,6 +94,6 @@ func (s *bindingSubject) repeats(ctx context.Context, r *lifecycle.Record, insta
 		return err
 	}
 	s.hide(ctx)
-	s.ask.Sent, s.predecessor, _ = lifecycle.Repeating(s.binding, s.ask.Sent)
+	s.ask.Request, s.predecessor, _ = lifecycle.Repeating(s.binding, s.ask.Request)
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/credentials"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
@@ -169,7 +170,7 @@ func TestRotationRequestAfterTheSecret(t *testing.T) {
 	secret := w.secretHere("b")
 	s := &bindingSubject{bindings: w.reconciler, binding: b}
 	s.id = "next"
-	s.holdingOf(givenText("host", "h")).annotate(secret)
+	s.holdingOf(givenText("host", "h")).Annotate(secret)
 	require.NoError(t, w.cache.Update(t.Context(), secret))
 	w.request() // brings the switch with it
 	b = w.bindingHere()
@@ -178,6 +179,6 @@ func TestRotationRequestAfterTheSecret(t *testing.T) {
 	b = w.bindingHere()
 	assert.Equal(t, "next", b.Status.ExternalID)
 	assert.EqualValues(t, 1, b.Status.Credentials.Requests, "the second is still to be served")
-	s.binding, s.holding = b, holdingOf(w.secretHere("b"))
-	assert.EqualValues(t, 1, s.holdingOf(givenText("host", "h")).requests, "what is stored again serves no more")
+	s.binding, s.holding = b, credentials.MetadataOf(w.secretHere("b"))
+	assert.EqualValues(t, 1, s.holdingOf(givenText("host", "h")).Requests, "what is stored again serves no more")
 }

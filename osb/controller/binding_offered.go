@@ -8,9 +8,9 @@ import (
 )
 
 // offered reads what the instance is of, as far as it is there.
-func (s *bindingSubject) offered(ctx context.Context, thing *lifecycle.Thing, instance *v1beta1.ServiceInstance, found *gathered) error {
-	o, _, err := s.catalog.offering(ctx, &instance.Spec.DecidedReference, instance.Namespace)
-	if err != nil || o == nil {
+func (s *bindingSubject) offered(ctx context.Context, thing *lifecycle.Resource, instance *v1beta1.ServiceInstance, found *gathered) error {
+	o, _, err := s.catalog.ofInstance(ctx, instance)
+	if err != nil || o == nil || o.classLost && mayBeFetched(thing) {
 		return err
 	}
 	s.offering = o
@@ -20,9 +20,16 @@ func (s *bindingSubject) offered(ctx context.Context, thing *lifecycle.Thing, in
 	return nil
 }
 
+// mayBeFetched says that the credentials of a binding are at its broker, or come to be: whether they can be
+// fetched only its class says, and without that they would be given up for lost.
+func mayBeFetched(t *lifecycle.Resource) bool {
+	r := &t.Record
+	return !t.Deleting && (r.Exists || r.FetchRequired || r.Async && r.Operation == lifecycle.Provisioning)
+}
+
 // completeInstance adds what the retired catalog did not record.
-func completeInstance(thing *lifecycle.Thing, instance *v1beta1.ServiceInstance) {
-	for _, sent := range []*lifecycle.Sent{thing.Record.Accepted, thing.Record.InProgress} {
+func completeInstance(thing *lifecycle.Resource, instance *v1beta1.ServiceInstance) {
+	for _, sent := range []*lifecycle.Request{thing.Record.Applied, thing.Record.InProgress} {
 		if sent != nil && sent.InstanceID == "" {
 			sent.InstanceID = idOf(instance)
 		}

@@ -9,7 +9,7 @@ import (
 
 // place has the pass over a binding that is still to be made find its place before its Secret, those
 // of its parameters, and what its user may do are read from the API server.
-func (s *bindingSubject) place(ctx context.Context, thing *lifecycle.Thing, instance *v1beta1.ServiceInstance, found gathered) error {
+func (s *bindingSubject) place(ctx context.Context, thing *lifecycle.Resource, instance *v1beta1.ServiceInstance, found gathered) error {
 	r := &thing.Record
 	if r.Exists || s.unbindable(r, instance) != nil || refusedAsItIs(thing) {
 		return nil
@@ -36,10 +36,10 @@ func (s *bindingSubject) place(ctx context.Context, thing *lifecycle.Thing, inst
 }
 
 // locate finds the broker that the next call would be for, and how it does.
-func (s *bindingSubject) locate(ctx context.Context, thing *lifecycle.Thing, found *gathered) error {
+func (s *bindingSubject) locate(ctx context.Context, thing *lifecycle.Resource, found *gathered) error {
 	target := thing.Record.Target()
 	if target == nil && s.ask != nil {
-		target = &s.ask.Sent
+		target = &s.ask.Request
 	}
 	if target == nil {
 		return nil

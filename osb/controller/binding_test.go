@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/credentials"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -52,7 +53,7 @@ func TestBindingNamesItsSecret(t *testing.T) {
 	assert.Nil(t, b.Status.Binding)
 	ready, _ := v1beta1.FindCondition(b.Status.Conditions, v1beta1.ConditionReady)
 	assert.Equal(t, v1beta1.ConditionUnknown, ready.Status)
-	assert.Equal(t, reasonSecret, ready.Reason)
+	assert.Equal(t, credentials.ReasonNotStored, ready.Reason)
 	assert.NotNil(t, b.Status.ExternalProperties, "the broker has it still")
 }
 

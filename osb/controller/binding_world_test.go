@@ -21,7 +21,11 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/credentials"
+	"github.com/defaultplan/defaultplan/osb/controller/endpoints"
+	"github.com/defaultplan/defaultplan/osb/controller/owned"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
+	"github.com/defaultplan/defaultplan/osb/controller/scope"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -61,6 +65,9 @@ func newBindingWorld(t *testing.T, edits ...func(*v1beta1.ServiceBinding)) *bind
 		WithIndex(&v1beta1.ServicePlan{}, v1beta1.FieldExternalID, func(o client.Object) []string {
 			return []string{o.(*v1beta1.ServicePlan).Spec.ExternalID}
 		}).
+		WithIndex(&v1beta1.ClusterServicePlan{}, v1beta1.FieldClusterServiceClassRefName, func(o client.Object) []string {
+			return []string{o.(*v1beta1.ClusterServicePlan).Spec.ClusterServiceClassRef.Name}
+		}).
 		WithIndex(&v1beta1.ServiceBinding{}, indexInstance, instanceOf).
 		WithIndex(&v1beta1.ServiceBinding{}, v1beta1.FieldInstanceRefName, instanceRefNameOf).
 		WithObjects(w.objects(edits)...).Build()
@@ -78,9 +85,9 @@ func newBindingWorld(t *testing.T, edits ...func(*v1beta1.ServiceBinding)) *bind
 			clock: clock.RealClock{}, timeout: time.Minute, maxPolling: time.Hour, reread: time.Minute,
 		},
 		reader: w.cache, catalog: catalogReader{w.cache}, platform: &platform{reader: w.cache, clusterID: "c"},
-		policies: &policies{w.cache}, parameters: newParametersReader(server), secrets: secrets{client: server, live: server, scheme: scheme},
+		policies: &policies{w.cache}, parameters: newParametersReader(server), secrets: credentials.Secrets{Objects: owned.Objects{Client: server, Live: server, Scheme: scheme}, Backoff: patience},
 	}
-	w.reconciler.services = services{secrets: w.reconciler.secrets, around: &surroundings{live: server, clock: clock.RealClock{}, reread: time.Hour}}
+	w.reconciler.services = endpoints.Services{Objects: w.reconciler.secrets.Objects, Rules: &endpoints.NetworkRules{Live: server, Clock: clock.RealClock{}, Reread: time.Hour, Beyond: scope.IsBeyond}}
 	return w
 }
 

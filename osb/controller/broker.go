@@ -18,6 +18,9 @@ func (k brokerKey) at() types.NamespacedName {
 	return types.NamespacedName{Namespace: k.namespace, Name: k.name}
 }
 
+// empty is an object of the broker's kind.
+func (k brokerKey) empty() client.Object { return v1beta1.NewBroker(k.namespace) }
+
 // String names the broker for people.
 func (k brokerKey) String() string {
 	switch {
@@ -55,25 +58,13 @@ type broker struct {
 }
 
 func brokerOf(o client.Object) broker {
-	switch o := o.(type) {
-	case *v1beta1.ClusterServiceBroker:
-		b := broker{object: o, spec: &o.Spec.CommonServiceBrokerSpec, status: &o.Status.CommonServiceBrokerStatus}
-		if auth := o.Spec.AuthInfo; auth != nil && auth.Basic != nil && auth.Basic.SecretRef != nil {
-			b.basic = types.NamespacedName{Namespace: auth.Basic.SecretRef.Namespace, Name: auth.Basic.SecretRef.Name}
-		} else if auth != nil && auth.Bearer != nil && auth.Bearer.SecretRef != nil {
-			b.bearer = types.NamespacedName{Namespace: auth.Bearer.SecretRef.Namespace, Name: auth.Bearer.SecretRef.Name}
-		}
-		return b
-	case *v1beta1.ServiceBroker:
-		b := broker{object: o, spec: &o.Spec.CommonServiceBrokerSpec, status: &o.Status.CommonServiceBrokerStatus}
-		if auth := o.Spec.AuthInfo; auth != nil && auth.Basic != nil && auth.Basic.SecretRef != nil {
-			b.basic = types.NamespacedName{Namespace: o.Namespace, Name: auth.Basic.SecretRef.Name}
-		} else if auth != nil && auth.Bearer != nil && auth.Bearer.SecretRef != nil {
-			b.bearer = types.NamespacedName{Namespace: o.Namespace, Name: auth.Bearer.SecretRef.Name}
-		}
-		return b
+	of, ok := o.(v1beta1.BrokerObject)
+	if !ok {
+		return broker{object: o}
 	}
-	return broker{object: o}
+	b := broker{object: o, spec: of.GetSpec(), status: of.GetStatus()}
+	b.basic, b.bearer = of.GetAuthSecrets()
+	return b
 }
 
 // ready says whether its catalog was taken over, as its spec is now.

@@ -13,35 +13,36 @@ import (
 	"github.com/defaultplan/defaultplan/osb"
 )
 
-// credentials are what a broker is shown, and which version of a Secret they are from.
-type credentials struct {
+// brokerCredentials are what a broker is shown, and which version of a Secret they are from.
+type brokerCredentials struct {
 	auth        osb.Authentication
 	certificate *tls.Certificate
 	version     string
 }
 
-// credentials reads the Secret of a broker. With the keys tls.crt and tls.key it holds a
+// credentialsOf reads the Secret of a broker. With the keys tls.crt and tls.key it holds a
 // client certificate, too, or instead.
-func (b *brokers) credentials(ctx context.Context, found broker) (credentials, error) {
+func (b *brokers) credentialsOf(ctx context.Context, found broker) (brokerCredentials, error) {
 	at, keys := found.basic, []string{corev1.BasicAuthUsernameKey, corev1.BasicAuthPasswordKey}
 	if at.Name == "" {
 		at, keys = found.bearer, []string{"token"}
 	}
 	if at.Name == "" {
-		return credentials{}, nil
+		return brokerCredentials{}, nil
 	}
 	var secret corev1.Secret
 	if err := b.live.Get(ctx, at, &secret); err != nil {
 		if apierrors.IsNotFound(err) {
-			return credentials{}, fmt.Errorf("the Secret %q with the broker's credentials is not there: make it, or change authInfo", at)
+			return brokerCredentials{}, fmt.Errorf("the Secret %q with the broker's credentials is not there: make it, or change authInfo", at)
 		}
-		return credentials{}, fmt.Errorf("cannot read the Secret %q with the broker's credentials: %w", at, err)
+		return brokerCredentials{}, fmt.Errorf("cannot read the Secret %q with the broker's credentials: %w", at, err)
 	}
-	shown := credentials{version: string(secret.UID) + "/" + secret.ResourceVersion}
+	b.secrets.keep(ctx, found, &secret)
+	shown := brokerCredentials{version: string(secret.UID) + "/" + secret.ResourceVersion}
 	if pair, ok := secret.Data[corev1.TLSCertKey]; ok {
 		certificate, err := tls.X509KeyPair(pair, secret.Data[corev1.TLSPrivateKeyKey])
 		if err != nil { // the error may quote what is in it
-			return credentials{}, fmt.Errorf("the Secret %q with the broker's credentials has a client certificate in %s and %s that cannot be used: they must be a pair, in PEM",
+			return brokerCredentials{}, fmt.Errorf("the Secret %q with the broker's credentials has a client certificate in %s and %s that cannot be used: they must be a pair, in PEM",
 				at, corev1.TLSCertKey, corev1.TLSPrivateKeyKey)
 		}
 		shown.certificate = &certificate
@@ -50,7 +51,7 @@ func (b *brokers) credentials(ctx context.Context, found broker) (credentials, e
 		if shown.certificate != nil {
 			return shown, nil
 		}
-		return credentials{}, err
+		return brokerCredentials{}, err
 	}
 	shown.auth = osb.Authentication{Username: string(secret.Data[keys[0]]), Password: string(secret.Data[corev1.BasicAuthPasswordKey])}
 	if found.basic.Name == "" {

@@ -9,18 +9,25 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/controller/relist"
 )
 
 const (
 	// instancesPause is the time between two looks for a deleted broker's instances.
 	instancesPause = 15 * time.Second
+	// unusedPause is the time from the marks to the deletion where no instance is at the broker. Not
+	// all of admission need know of them: what it still decides for a plan that goes is told that it
+	// is gone, and was never sent to the broker.
+	unusedPause = time.Second
 	// maxNamed is how many of them a message names.
 	maxNamed = 10
 )
@@ -28,13 +35,16 @@ const (
 // delete lets a broker go. Nothing new is provisioned at it from the first; it waits
 // while instances exist at it, since without it nobody could remove them there.
 func (r *brokerReconciler) delete(ctx context.Context, b broker) (reconcile.Result, error) {
-	r.held.drop(keyOfBroker(b.object)) // it is not asked any more
+	r.held.drop(keyOfBroker(b.object)) // its catalog is not taken over any more
 	if !slices.Contains(b.object.GetFinalizers(), v1beta1.FinalizerServiceCatalog) {
 		return reconcile.Result{}, nil
 	}
 	of, _ := relist.BrokerOf(b.object) // restrictions do not matter any more
-	marked, err := r.engine.MarkGone(ctx, of)
+	marked, err := r.engine.MarkGone(ctx, of, func(m relist.Marking) error { return r.tellMarkingGone(ctx, b, m) })
 	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if err := r.probe(ctx, b); err != nil {
 		return reconcile.Result{}, err
 	}
 	instances, err := r.instancesOf(ctx, of)
@@ -45,7 +55,7 @@ func (r *brokerReconciler) delete(ctx context.Context, b broker) (reconcile.Resu
 	case len(instances) > 0:
 		return reconcile.Result{RequeueAfter: instancesPause}, r.tellWaiting(ctx, b, waitsFor(instances))
 	case marked > 0:
-		return reconcile.Result{RequeueAfter: markedPause}, nil
+		return reconcile.Result{RequeueAfter: unusedPause}, nil
 	}
 	remaining, err := r.engine.Delete(ctx, of)
 	if err != nil {
@@ -54,6 +64,12 @@ func (r *brokerReconciler) delete(ctx context.Context, b broker) (reconcile.Resu
 	if remaining > 0 {
 		message := fmt.Sprintf("deletion waits for %d classes and plans that bindings or instances still name: delete those", remaining)
 		return reconcile.Result{RequeueAfter: markedPause}, r.tellWaiting(ctx, b, message)
+	}
+	switch err := r.secrets.letGo(ctx, b, b.status.CredentialsSecret); {
+	case apierrors.IsForbidden(err):
+		return reconcile.Result{RequeueAfter: instancesPause}, r.tellWaiting(ctx, b, "deletion waits for the right to let its Secret go: "+err.Error())
+	case err != nil:
+		return reconcile.Result{}, err
 	}
 	others := slices.DeleteFunc(slices.Clone(b.object.GetFinalizers()), func(f string) bool { return f == v1beta1.FinalizerServiceCatalog })
 	if err := r.setFinalizers(ctx, b, others); client.IgnoreNotFound(err) != nil {
@@ -65,6 +81,31 @@ func (r *brokerReconciler) delete(ctx context.Context, b broker) (reconcile.Resu
 	}
 	r.event(b, corev1.EventTypeNormal, reason, actionDelete, "the broker was let go, with its classes and plans")
 	return reconcile.Result{}, nil
+}
+
+// tellMarkingGone says in status how far the marking of a deleted broker's classes and plans is.
+func (r *brokerReconciler) tellMarkingGone(ctx context.Context, b broker, m relist.Marking) error {
+	return r.note(ctx, b, func(after broker) {
+		a := attempt{ended: r.clock.Now()}
+		a.set(after, v1beta1.Reconciling(reasonMarking, fmt.Sprintf("the broker is being deleted: %d of its %d classes and plans are marked", m.Marked, m.Total)))
+	})
+}
+
+// probe fetches the catalog of a broker that is being deleted, if a call asked for it: whether a 404 is
+// believed depends on that the broker answers. Nothing of the catalog is taken over.
+func (r *brokerReconciler) probe(ctx context.Context, b broker) error {
+	at := client.ObjectKeyFromObject(b.object)
+	if !r.isAsked(at) {
+		return nil
+	}
+	if !queue.FromContext(ctx).Enter(at) {
+		return &waitsError{keyOfBroker(b.object)}
+	}
+	r.begins(at)
+	if _, err := r.fetch(ctx, b.object, ""); err != nil {
+		log.FromContext(ctx).Info("the catalog of a broker that is being deleted could not be read", "broker", keyOfBroker(b.object).String(), "why", err.Error())
+	}
+	return nil
 }
 
 // waitsFor names instances that a deletion waits for.
@@ -89,7 +130,7 @@ func (r *brokerReconciler) tellWaiting(ctx context.Context, b broker, message st
 	} {
 		after.status.Conditions = v1beta1.SetCondition(after.status.Conditions, condition, generation, now)
 	}
-	unset(after, v1beta1.ConditionFailed, v1beta1.ConditionStalled)
+	unset(after, v1beta1.ConditionFailed, v1beta1.ConditionStalled, v1beta1.ConditionCatalogShrank) // its catalog is not read again
 	after.status.ObservedGeneration, after.status.ControllerName = generation, b.spec.ControllerName
 	after.status.LastConditionState = v1beta1.LastConditionState(after.status.Conditions)
 	return r.store(ctx, b, after)

@@ -47,7 +47,7 @@ func TestBrokerFails(t *testing.T) {
 			good := w.answer
 			w.answer = func(string) (*osb.Catalog, error) { return nil, tc.failure }
 			result := w.pass(0)
-			assert.Equal(t, "Ready=False/"+tc.want+" Reconciling=True/"+tc.want, w.conditions(), tc.reason)
+			assert.Equal(t, "Reconciling=True/"+tc.want+" Ready=False/"+tc.want, w.conditions(), tc.reason)
 			assert.Equal(t, tc.event, w.events())
 			assert.GreaterOrEqual(t, result.RequeueAfter, tc.from, tc.reason)
 			assert.LessOrEqual(t, result.RequeueAfter, tc.to, tc.reason)
@@ -99,14 +99,14 @@ func TestBrokerRestrictions(t *testing.T) {
 	})
 	assert.Zero(t, w.pass(0).RequeueAfter)
 	const reason = "/InvalidCatalogRestrictions"
-	assert.Equal(t, "Ready=False"+reason+" Failed=True"+reason+" Stalled=True"+reason, w.conditions())
+	assert.Equal(t, "Stalled=True"+reason+" Ready=False"+reason+" Failed=True"+reason, w.conditions())
 	assert.Equal(t, "Failed", w.broker().status.LastConditionState)
 	w.pass(time.Hour)
 	assert.Empty(t, w.etags)
 	w.respec(func(s *v1beta1.CommonServiceBrokerSpec) { s.CatalogRestrictions.ServicePlan[0] = "spec.free=true" })
 	w.pass(0)
 	assert.Equal(t, wellDone, w.conditions())
-	assert.Contains(t, w.broker().status.Conditions[0].Message, "classes: 1, plans: 1")
+	assert.Contains(t, w.broker().status.Conditions[1].Message, "classes: 1, plans: 1")
 }
 
 // What a catalog has wrong is said, and the rest is ready.
@@ -116,8 +116,8 @@ func TestBrokerIncomplete(t *testing.T) {
 	bad := strings.Replace(brokersCatalog, `"small"`, `""`, 1)
 	w.answer = func(string) (*osb.Catalog, error) { return brokerCatalog(t, bad, `"1"`), nil }
 	w.pass(0)
-	assert.Equal(t, "Ready=True/FetchedCatalog CatalogComplete=False/PartsSkipped", w.conditions())
-	assert.Equal(t, `plan "s" of service "mysql": it has no name; its id is "s"`, w.broker().status.Conditions[1].Message)
+	assert.Equal(t, "CatalogComplete=False/PartsSkipped Ready=True/FetchedCatalog", w.conditions())
+	assert.Equal(t, `plan "plans[0]" of service "mysql": it has no name; its id is "s"`, w.broker().status.Conditions[0].Message)
 	assert.Equal(t, "Normal FetchedCatalog, Warning PartsSkipped", w.events())
 	assert.Empty(t, w.broker().status.CatalogETag)
 	assert.Equal(t, int64(1), w.broker().status.ReconciledGeneration)
@@ -240,8 +240,8 @@ func TestBrokerObjectsFail(t *testing.T) {
 		},
 	})
 	result := w.pass(0)
-	assert.Equal(t, "Ready=False/ErrorSyncingCatalog CatalogComplete=True/FetchedCatalog Reconciling=True/ErrorSyncingCatalog", w.conditions())
-	assert.Contains(t, w.broker().status.Conditions[0].Message, `cannot apply ClusterServicePlan "l": down; cannot apply ClusterServicePlan "s": down`)
+	assert.Equal(t, "CatalogComplete=True/FetchedCatalog Reconciling=True/ErrorSyncingCatalog Ready=False/ErrorSyncingCatalog", w.conditions())
+	assert.Contains(t, w.broker().status.Conditions[2].Message, `cannot apply ClusterServicePlan "l": down; cannot apply ClusterServicePlan "s": down`)
 	assert.Less(t, result.RequeueAfter, 6*time.Second)
 	assert.Zero(t, w.broker().status.ReconciledGeneration)
 	w.reconciler.engine.Client = w.client

@@ -7,11 +7,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
 // indexTarget finds instances by the brokers that they were sent to, or are being
 // sent to. It is the cache's own: the API server has no such field.
 const indexTarget = "defaultplan/broker"
+
+// indexRefusedLeave finds the instances that may not leave their plan, by their class. It is the cache's own.
+const indexRefusedLeave = "defaultplan/refused-leave"
 
 // A fieldIndex is an index of a cache.
 type fieldIndex struct {
@@ -21,12 +25,12 @@ type fieldIndex struct {
 }
 
 // addBrokerIndexes registers with the cache what brokers are reconciled by. It is
-// called once, before the cache starts. But for indexTarget they are fields that the
+// called once, before the cache starts. But for indexTarget and indexRefusedLeave they are fields that the
 // API server selects by, too.
 func addBrokerIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 	indexes := append(offeringIndexes(), referenceIndexes(&v1beta1.ServiceInstance{})...)
 	indexes = append(indexes, referenceIndexes(&v1beta1.ServiceBinding{})...)
-	indexes = append(indexes, fieldIndex{&v1beta1.ServiceInstance{}, indexTarget, targetsOf})
+	indexes = append(indexes, fieldIndex{&v1beta1.ServiceInstance{}, indexTarget, targetsOf}, fieldIndex{&v1beta1.ServiceInstance{}, indexRefusedLeave, refusedLeave})
 	for _, index := range indexes {
 		if err := indexer.IndexField(ctx, index.object, index.field, index.value); err != nil {
 			return fmt.Errorf("cannot index %T by %q: %w", index.object, index.field, err)
@@ -99,6 +103,27 @@ func localName(ref *v1beta1.LocalObjectReference) string {
 		return ""
 	}
 	return ref.Name
+}
+
+// refusedLeave is the class of an instance whose plan says, or did, that it cannot be left.
+func refusedLeave(object client.Object) []string {
+	instance, is := object.(*v1beta1.ServiceInstance)
+	if !is {
+		return nil
+	}
+	ready, _ := v1beta1.FindCondition(instance.Status.Conditions, v1beta1.ConditionReady)
+	if ready.Reason != lifecycle.ReasonPlanNotUpdatable {
+		return nil
+	}
+	return []string{classValue(clusterName(instance.Spec.ClusterServiceClassRef), localName(instance.Spec.ServiceClassRef))}
+}
+
+// classValue is a class among those of a namespace and the cluster's.
+func classValue(cluster, local string) string {
+	if cluster != "" {
+		return "cluster/" + cluster
+	}
+	return "namespace/" + local
 }
 
 // targetsOf are the brokers that an instance was sent to.

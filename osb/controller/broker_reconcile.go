@@ -2,12 +2,14 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clientevents "k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
@@ -19,6 +21,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/controller/relist"
+	"github.com/defaultplan/defaultplan/osb/controller/scope"
 )
 
 // A catalogFetcher asks a broker for its catalog, with the credentials as they are
@@ -42,8 +45,13 @@ type brokerOptions struct {
 	gone func(brokerKey)
 	// metrics count relists; nil: nobody does.
 	metrics *metrics
+	// patience is how long the controller has that a broker names, before it is said that none
+	// has seen it.
+	patience time.Duration
 	// scope is the part of the cluster whose brokers are handled.
-	scope scope
+	scope scope.Scope
+	// secrets are kept from going before their brokers.
+	secrets secretKeeper
 }
 
 // A brokerReconciler keeps classes and plans as the catalogs of the brokers of one
@@ -59,10 +67,12 @@ type brokerReconciler struct {
 
 	mutex sync.Mutex
 	asked map[types.NamespacedName]bool
+	// relists are those under way; each ends when it is called.
+	relists map[types.NamespacedName]context.CancelFunc
 }
 
 func newBrokerReconciler(options brokerOptions, newBroker func() client.Object, held *heldCatalogs) *brokerReconciler {
-	return &brokerReconciler{brokerOptions: options, newBroker: newBroker, held: held, asked: map[types.NamespacedName]bool{}}
+	return &brokerReconciler{brokerOptions: options, newBroker: newBroker, held: held, asked: map[types.NamespacedName]bool{}, relists: map[types.NamespacedName]context.CancelFunc{}}
 }
 
 // Times of a broker's reconciler.
@@ -70,6 +80,9 @@ const (
 	// markedPause is the time from a mark to a deletion: all of admission knows of the
 	// mark by then.
 	markedPause = 10 * time.Second
+	// shrankPause is the time after which a catalog that lost most of what it listed is
+	// read again, before anything is deleted.
+	shrankPause = time.Minute
 	// sweepPause is the time between two looks for what is not used any more.
 	sweepPause = time.Minute
 	// firstFetch is the time for the first catalog of a broker: what never answered is not
@@ -95,12 +108,17 @@ func (r *brokerReconciler) Reconcile(ctx context.Context, request reconcile.Requ
 	}
 	b := brokerOf(object)
 	switch {
-	case b.spec.ControllerName != r.scope.name:
-		return reconcile.Result{}, nil
+	case b.spec.ControllerName != r.scope.Name:
+		wait, err := tellUnseen(ctx, r.client, r.scope, object, unseen{by: b.spec.ControllerName, patience: r.patience, now: r.clock.Now()})
+		return again(reconcile.Result{RequeueAfter: wait}, err)
 	case object.GetDeletionTimestamp() != nil:
 		return r.delete(ctx, b)
 	}
-	if err := r.hold(ctx, b); err != nil {
+	err = r.hold(ctx, b)
+	if err == nil {
+		err = r.keepSecret(ctx, b)
+	}
+	if err != nil {
 		return reconcile.Result{}, err
 	}
 	r.metrics.knows(b)
@@ -156,10 +174,19 @@ func (r *brokerReconciler) begins(at types.NamespacedName) {
 	delete(r.asked, at)
 }
 
-// sweep removes what is marked and not used any more, while no relist is due.
+// sweep removes what is marked and not used any more, while no relist is due; nothing of a
+// catalog that shrank until it was read again.
 func (r *brokerReconciler) sweep(ctx context.Context, b broker, now time.Time) (reconcile.Result, error) {
+	if _, shrank := v1beta1.FindCondition(b.status.Conditions, v1beta1.ConditionCatalogShrank); shrank {
+		return r.next(b, now, 0), nil
+	}
 	of, _ := relist.BrokerOf(b.object) // restrictions do not matter here
-	remaining, err := r.engine.Sweep(ctx, of)
+	// Noted before anything is deleted, another process knows of it if this one ends. A deletion that is refused for good has the
+	// catalog read no more often than that.
+	remaining, deleted, err := r.engine.Sweep(ctx, of, func() error { return r.relistMoved(ctx, b, now.Add(sweepPause)) })
+	if deleted > 0 {
+		err = errors.Join(err, r.relistMoved(ctx, b, now))
+	}
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -168,6 +195,22 @@ func (r *brokerReconciler) sweep(ctx context.Context, b broker, now time.Time) (
 		pause = sweepPause
 	}
 	return r.next(b, now, pause), nil
+}
+
+// relistMoved notes when a broker is relisted of whose plans some moved: they are left out until their names are free. That
+// is no sooner after the last time than any other relist.
+func (r *brokerReconciler) relistMoved(ctx context.Context, b broker, at time.Time) error {
+	complete, _ := v1beta1.FindCondition(b.status.Conditions, v1beta1.ConditionCatalogComplete)
+	if complete.Reason != reasonPlansMoved {
+		return nil
+	}
+	if last := b.status.LastCatalogRetrievalTime; last != nil && at.Before(last.Add(shortestRelist)) {
+		at = last.Add(shortestRelist)
+	}
+	if planned := b.status.NextRetry; planned != nil && planned.Time.Before(at) {
+		return nil
+	}
+	return r.note(ctx, b, func(after broker) { after.status.NextRetry = new(metav1.NewTime(at)) })
 }
 
 // next is when a broker is looked at again: when a relist is due, or after a pause, if
@@ -189,7 +232,13 @@ func (r *brokerReconciler) relist(ctx context.Context, b broker, began time.Time
 	ctx, span := startSpan(ctx, "relist")
 	defer span.End()
 	nameSpan(span, b.object)
-	a := r.attempt(ctx, b)
+	working, end := r.untilDeleted(ctx, b)
+	a := r.attempt(working, b)
+	deleted := working.Err() != nil && ctx.Err() == nil
+	end()
+	if deleted { // its deletion brings the next pass
+		return reconcile.Result{}, nil
+	}
 	a.began, a.ended = began, r.clock.Now()
 	if ctx.Err() != nil {
 		// The process ends. What it could not do is not the broker's fault.
@@ -212,6 +261,36 @@ func (r *brokerReconciler) relist(ctx context.Context, b broker, began time.Time
 	return r.next(after, a.ended, pause), nil
 }
 
+// untilDeleted is the context of a relist: it ends when the broker begins to be deleted, for the deletion does not wait for
+// a broker that does not answer, nor for a large catalog. The function ends it otherwise.
+func (r *brokerReconciler) untilDeleted(ctx context.Context, b broker) (context.Context, context.CancelFunc) {
+	at := client.ObjectKeyFromObject(b.object)
+	working, cancel := context.WithCancel(ctx)
+	r.mutex.Lock()
+	r.relists[at] = cancel
+	r.mutex.Unlock()
+	// Of a deletion that was told of before that, the cache knows.
+	now := r.newBroker()
+	if err := r.client.Get(ctx, at, now); apierrors.IsNotFound(err) || err == nil && now.GetDeletionTimestamp() != nil {
+		cancel()
+	}
+	return working, func() {
+		r.mutex.Lock()
+		defer r.mutex.Unlock()
+		delete(r.relists, at)
+		cancel()
+	}
+}
+
+// endRelist ends the relist of a broker that is being deleted.
+func (r *brokerReconciler) endRelist(o client.Object) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if cancel := r.relists[client.ObjectKeyFromObject(o)]; cancel != nil {
+		cancel()
+	}
+}
+
 // attempt fetches the catalog and takes it over.
 func (r *brokerReconciler) attempt(ctx context.Context, b broker) attempt {
 	of, err := relist.BrokerOf(b.object)
@@ -222,7 +301,7 @@ func (r *brokerReconciler) attempt(ctx context.Context, b broker) attempt {
 	if err != nil {
 		return attempt{failure: err, stage: stageOf(b, err)}
 	}
-	result, err := r.engine.Relist(ctx, of, catalog)
+	result, err := r.engine.Relist(ctx, of, catalog, func(m relist.Marking) error { return r.tellMarking(ctx, b, m) })
 	if err == nil {
 		err = result.Err()
 	}

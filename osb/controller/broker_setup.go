@@ -1,8 +1,10 @@
 package controller
 
 import (
+	"context"
 	"fmt"
 
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -11,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -31,7 +34,7 @@ func addBrokers(mgr manager.Manager, options brokerOptions, fetches *queue.Queue
 		false: func() client.Object { return &v1beta1.ClusterServiceBroker{} },
 		true:  func() client.Object { return &v1beta1.ServiceBroker{} },
 	}
-	if options.scope.restricted() {
+	if options.scope.Restricted() {
 		delete(kinds, false)
 	}
 	held := &heldCatalogs{most: heldInSum}
@@ -42,6 +45,7 @@ func addBrokers(mgr manager.Manager, options brokerOptions, fetches *queue.Queue
 		dispatched := newDispatcher(r, fmt.Sprintf("%T", newBroker()), fetches)
 		err := ctrl.NewControllerManagedBy(mgr).
 			For(newBroker(), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+			Watches(newBroker(), byDeletion(r)).
 			WatchesRawSource(source.Channel(asks[namespaced], &handler.EnqueueRequestForObject{})).
 			WatchesRawSource(dispatched.source()).
 			WithOptions(controller.Options{MaxConcurrentReconciles: brokerWorkers, RateLimiter: errorPauses()}).
@@ -64,4 +68,18 @@ func addBrokers(mgr manager.Manager, options brokerOptions, fetches *queue.Queue
 		default:
 		}
 	}, nil
+}
+
+// byDeletion ends the relist of a broker that begins to be deleted, or is gone.
+func byDeletion(r *brokerReconciler) handler.EventHandler {
+	return handler.Funcs{
+		UpdateFunc: func(_ context.Context, e event.UpdateEvent, _ workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			if e.ObjectNew.GetDeletionTimestamp() != nil {
+				r.endRelist(e.ObjectNew)
+			}
+		},
+		DeleteFunc: func(_ context.Context, e event.DeleteEvent, _ workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			r.endRelist(e.Object)
+		},
+	}
 }

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
@@ -25,6 +26,9 @@ const (
 	reasonErrorCredentials    = "ErrorGettingAuthCredentials"
 	reasonInvalidRestrictions = "InvalidCatalogRestrictions"
 	reasonPartsSkipped        = "PartsSkipped"
+	reasonPlansMoved          = "PlansMoved"
+	reasonCatalogShrank       = "CatalogShrank"
+	reasonMarking             = "MarkingRemoved"
 	reasonDeletionWaits       = "DeletionBlockedByInstances"
 	reasonDeletedCluster      = "DeletedClusterServiceBrokerSuccessfully"
 	reasonDeletedNamespaced   = "DeletedSuccessfully"
@@ -83,7 +87,26 @@ func (a *attempt) record(b broker) {
 	} else {
 		a.recordFailure(b)
 	}
+	a.recordShrank(b)
 	status.LastConditionState = v1beta1.LastConditionState(status.Conditions)
+}
+
+// recordShrank lets go of a catalog that shrank once it lists all again, or is the same
+// after a while.
+func (a *attempt) recordShrank(b broker) {
+	shrank, is := v1beta1.FindCondition(b.status.Conditions, v1beta1.ConditionCatalogShrank)
+	if !is {
+		return
+	}
+	due := metav1.NewTime(shrank.LastTransitionTime.Add(shrankPause))
+	if a.failure == nil && (a.result.Removed == 0 || !a.began.Before(due.Time)) {
+		unset(b, v1beta1.ConditionCatalogShrank)
+		return
+	}
+	a.set(b, shrank)
+	if a.failure == nil {
+		b.status.NextRetry = &due
+	}
 }
 
 func (a *attempt) recordSuccess(b broker) {
@@ -103,7 +126,11 @@ func (a *attempt) setComplete(b broker) {
 		a.set(b, v1beta1.CatalogComplete(true, reasonFetchedCatalog, "all of the catalog was taken over"))
 		return
 	}
-	a.set(b, v1beta1.CatalogComplete(false, reasonPartsSkipped, shortened(relist.Summary(a.result.Skipped))))
+	reason := reasonPartsSkipped
+	if a.result.Moved > 0 {
+		reason = reasonPlansMoved
+	}
+	a.set(b, v1beta1.CatalogComplete(false, reason, shortened(relist.Summary(a.result.Skipped))))
 }
 
 func (a *attempt) recordFailure(b broker) {
@@ -165,6 +192,56 @@ func shortened(text string) string {
 		return text
 	}
 	return strings.ToValidUTF8(text[:maxMessage], "") + "…"
+}
+
+// tellMarking says in status how far the marking of what a catalog lists no more is. It is
+// read again, also by the next process if this one ends meanwhile, and by then in any case
+// if it shrank.
+func (r *brokerReconciler) tellMarking(ctx context.Context, b broker, m relist.Marking) error {
+	a := attempt{ended: r.clock.Now()}
+	begins := m.Shrank() && m.Marked == 0
+	message := fmt.Sprintf("%d of the %d classes and plans that were there are missing in the catalog: they are marked, "+
+		"and deleted only if they are still missing when it is read again after a minute", m.Lost, m.Before)
+	if begins {
+		r.sweepConfirmed(ctx, b, a.ended)
+	}
+	err := r.note(ctx, b, func(after broker) {
+		a.set(after, v1beta1.Reconciling(reasonMarking, fmt.Sprintf("%d of %d classes and plans that the catalog lists no more are marked", m.Marked, m.Total)))
+		after.status.NextRetry = new(metav1.NewTime(a.ended.Add(shrankPause)))
+		if begins {
+			unset(after, v1beta1.ConditionCatalogShrank) // its time is that of the last loss
+			a.set(after, v1beta1.CatalogShrank(reasonCatalogShrank, message))
+		}
+	})
+	if err == nil && begins {
+		r.event(b, corev1.EventTypeWarning, reasonCatalogShrank, actionRelist, message)
+	}
+	return err
+}
+
+// sweepConfirmed deletes what was missing before a catalog shrank again, and is missing still: else a catalog that has other
+// plans at each read would have all of them be kept.
+func (r *brokerReconciler) sweepConfirmed(ctx context.Context, b broker, now time.Time) {
+	shrank, is := v1beta1.FindCondition(b.status.Conditions, v1beta1.ConditionCatalogShrank)
+	if !is || now.Before(shrank.LastTransitionTime.Add(shrankPause)) {
+		return
+	}
+	of, _ := relist.BrokerOf(b.object) // restrictions do not matter here
+	if _, _, err := r.engine.Sweep(ctx, of, func() error { return nil }); err != nil {
+		log.FromContext(ctx).Info("not all that is listed no more could be deleted", "broker", keyOfBroker(b.object).String(), "why", err.Error())
+	}
+}
+
+// note writes a change of a broker's status in the middle of a pass, which goes on with it.
+func (r *brokerReconciler) note(ctx context.Context, b broker, change func(after broker)) error {
+	changed, _ := b.object.DeepCopyObject().(client.Object)
+	after := brokerOf(changed)
+	change(after)
+	if err := r.store(ctx, b, after); err != nil {
+		return err
+	}
+	*b.status = *after.status
+	return nil
 }
 
 // store writes the status of a broker, if it changed, and then tells what did.

@@ -17,7 +17,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
 )
 
-const wellDone = "Ready=True/FetchedCatalog CatalogComplete=True/FetchedCatalog"
+const wellDone = "CatalogComplete=True/FetchedCatalog Ready=True/FetchedCatalog"
 
 func inBothScopes(t *testing.T, test func(w *brokerWorld)) {
 	t.Helper()
@@ -74,14 +74,18 @@ func TestBrokerDue(t *testing.T) {
 	})
 }
 
-// A broker that names another controller is left to that.
+// A broker that names another controller is left to that, and says so where that does not look at it.
 func TestBrokerOfAnother(t *testing.T) {
 	t.Parallel()
 	w := newBrokerWorld(t, false)
 	w.respec(func(s *v1beta1.CommonServiceBrokerSpec) { s.ControllerName = "other" })
-	assert.Zero(t, w.pass(0))
-	assert.Empty(t, w.etags)
-	assert.Zero(t, w.writes)
+	for range 2 {
+		assert.Zero(t, w.pass(0))
+		assert.Empty(t, w.etags)
+		assert.Equal(t, 1, w.writes, "once")
+		assert.Empty(t, w.events())
+	}
+	assert.Equal(t, "Ready=Unknown/WaitsForController", w.conditions())
 	w.at.Name = "absent"
 	assert.Zero(t, w.pass(0))
 }

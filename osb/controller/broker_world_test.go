@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -38,6 +39,14 @@ type brokerWorld struct {
 	namespaced bool
 	// writes counts requests that would write, statuses those of brokers among them.
 	writes, statuses int
+	// refuseStatus says that a write of a broker's status fails; nil: none does.
+	refuseStatus func() bool
+	// deletion is what comes of a deletion, which it may carry out; nil: it is carried out.
+	deletion func(carryOut func() error) error
+	// marked are the kinds of classes and plans whose status was written, in that order.
+	marked []string
+	// progress is what the broker's condition Reconciling said at each write of its status.
+	progress []string
 
 	// answer is what the broker says; etags are what it was asked with.
 	answer func(etag string) (*osb.Catalog, error)
@@ -47,7 +56,7 @@ type brokerWorld struct {
 func newBrokerWorld(t *testing.T, namespaced bool, objects ...client.Object) *brokerWorld {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	require.NoError(t, v1beta1.AddToScheme(scheme))
+	require.NoError(t, AddToScheme(scheme))
 	w := &brokerWorld{
 		T: t, clock: testclock.NewFakePassiveClock(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)), recorder: clientevents.NewFakeRecorder(100),
 		at: client.ObjectKey{Name: "b"}, namespaced: namespaced,
@@ -63,7 +72,7 @@ func newBrokerWorld(t *testing.T, namespaced bool, objects ...client.Object) *br
 	w.answer = func(string) (*osb.Catalog, error) { return brokerCatalog(t, brokersCatalog, ""), nil }
 	w.reconciler = newBrokerReconciler(brokerOptions{
 		client: w.client, engine: &relist.Engine{Client: w.client, Reader: w.client, Live: w.client, Workers: 1}, recorder: w.recorder, clock: w.clock, interval: 24 * time.Hour,
-		gone: func(brokerKey) {},
+		gone: func(brokerKey) {}, secrets: secretKeeper{client: w.client, live: w.client},
 		fetch: func(_ context.Context, _ client.Object, etag string) (*osb.Catalog, error) {
 			w.etags = append(w.etags, etag)
 			return w.answer(etag)
@@ -96,14 +105,25 @@ func (w *brokerWorld) counts() interceptor.Funcs {
 		},
 		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, options ...client.SubResourcePatchOption) error {
 			w.writes++
-			if brokerOf(o).status != nil {
+			if brokerOf(o).status == nil {
+				w.marked = append(w.marked, fmt.Sprintf("%T", o))
+			} else {
 				w.statuses++
+				reconciling, _ := v1beta1.FindCondition(brokerOf(o).status.Conditions, v1beta1.ConditionReconciling)
+				w.progress = append(w.progress, reconciling.Message)
+				if w.refuseStatus != nil && w.refuseStatus() {
+					return errors.New("connection refused")
+				}
 			}
 			return c.SubResource(sub).Patch(ctx, o, p, options...)
 		},
 		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, options ...client.DeleteOption) error {
 			w.writes++
-			return c.Delete(ctx, o, options...)
+			carryOut := func() error { return c.Delete(ctx, o, options...) }
+			if w.deletion == nil {
+				return carryOut()
+			}
+			return w.deletion(carryOut)
 		},
 	}
 }

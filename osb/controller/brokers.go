@@ -14,6 +14,7 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
+	"github.com/defaultplan/defaultplan/osb/controller/scope"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
@@ -27,11 +28,13 @@ type brokers struct {
 	// queues is where calls wait.
 	queues *queue.Queues
 	// scope is the part of the cluster that is handled.
-	scope scope
+	scope scope.Scope
 	// reread is how long credentials are taken to be as they were read.
 	reread time.Duration
 	// metrics count fetches of catalogs; nil counts nothing.
 	metrics *metrics
+	// secrets are kept from going before their brokers.
+	secrets secretKeeper
 	// relist asks for a broker's catalog to be read anew.
 	relist func(brokerKey)
 
@@ -50,6 +53,9 @@ type acquaintance struct {
 	readAt     time.Time
 	// relistAsked is when its catalog was asked for because of a call.
 	relistAsked time.Time
+	// answered is when it last gave its catalog, and answeredAs its generation then.
+	answered   time.Time
+	answeredAs int64
 }
 
 func (b *brokers) acquaintance(key brokerKey) *acquaintance {
@@ -67,10 +73,7 @@ func (b *brokers) find(ctx context.Context, key brokerKey) (broker, bool, error)
 	if key.name == "" {
 		return broker{}, false, nil
 	}
-	var o client.Object = &v1beta1.ClusterServiceBroker{}
-	if key.namespace != "" {
-		o = &v1beta1.ServiceBroker{}
-	}
+	o := key.empty()
 	err := b.reader.Get(ctx, key.at(), o)
 	if apierrors.IsNotFound(err) {
 		err = b.live.Get(ctx, key.at(), o)
@@ -82,6 +85,23 @@ func (b *brokers) find(ctx context.Context, key brokerKey) (broker, bool, error)
 		return broker{}, false, fmt.Errorf("cannot read %s: %w", key, err)
 	}
 	return brokerOf(o), true, nil
+}
+
+// isBeingDeleted says that a broker goes, as far as the cache knows: nothing new is made there, whether or not its
+// classes and plans are marked yet.
+func (b *brokers) isBeingDeleted(ctx context.Context, key brokerKey) (bool, error) {
+	if key.name == "" {
+		return false, nil
+	}
+	o := key.empty()
+	err := b.reader.Get(ctx, key.at(), o, client.UnsafeDisableDeepCopy)
+	if apierrors.IsNotFound(err) || scope.Problem(err) != nil {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("cannot read %s: %w", key, err)
+	}
+	return o.GetDeletionTimestamp() != nil, nil
 }
 
 var errUnknownBroker = fmt.Errorf("it is not known at which broker it is: its class is not there, or names none; if that does not come back, annotate it with %s: \"true\"", v1beta1.AnnotationAbandon)
@@ -103,7 +123,7 @@ func (b *brokers) client(ctx context.Context, key brokerKey) (*osb.Client, error
 	if known := b.fresh(key, found, now); known != nil {
 		return known, nil
 	}
-	shown, err := b.credentials(ctx, found)
+	shown, err := b.credentialsOf(ctx, found)
 	if err == nil && key.namespace != "" {
 		err = b.guard.look(ctx)
 	}
@@ -125,7 +145,7 @@ func (b *brokers) fresh(key brokerKey, found broker, now time.Time) *osb.Client 
 }
 
 // renew makes a client, unless nothing changed since the last was made.
-func (b *brokers) renew(key brokerKey, found broker, shown credentials, now time.Time) (*osb.Client, error) {
+func (b *brokers) renew(key brokerKey, found broker, shown brokerCredentials, now time.Time) (*osb.Client, error) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	a := b.acquaintance(key)
@@ -173,18 +193,41 @@ func (b *brokers) catalog(ctx context.Context, o client.Object, etag string) (*o
 	switch {
 	case err == nil:
 		b.queues.Answered(key.at())
+		b.answers(key, o)
 	case osb.KindOf(err) == osb.Auth:
 		b.forget(key)
 	}
 	return read, err
 }
 
+// answers notes that a broker gave its catalog: its address is right.
+func (b *brokers) answers(key brokerKey, o client.Object) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	// Else it went during the call, or was made again.
+	if a := b.known[key]; a != nil && a.uid == o.GetUID() {
+		a.answered, a.answeredAs = b.clock.Now(), o.GetGeneration()
+	}
+}
+
+// answeredSince says that a broker gave its catalog since a time, at the address that it has now:
+// to another process, which took it over, or to this one, whatever became of it.
+func (b *brokers) answeredSince(key brokerKey, known broker, since time.Time) bool {
+	if read := known.status.LastCatalogRetrievalTime; known.ready() && read != nil && !read.Time.Before(since) {
+		return true
+	}
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	a := b.known[key]
+	return a != nil && a.uid == known.object.GetUID() && a.answeredAs == known.object.GetGeneration() && !a.answered.Before(since)
+}
+
 // see finds out how the broker of a pass does. Its 404 is believed where its catalog was
 // read since the removal began: its address is right.
 func (b *brokers) see(ctx context.Context, found *gathered, r *lifecycle.Record) error {
 	known, ok, err := b.find(ctx, found.broker)
-	if problem := beyond(err); problem != nil {
-		found.Ask, found.Problem = nil, problem
+	if problem := scope.Problem(err); problem != nil {
+		found.Desired, found.Problem = nil, problem
 		return nil
 	}
 	if err != nil {
@@ -194,9 +237,8 @@ func (b *brokers) see(ctx context.Context, found *gathered, r *lifecycle.Record)
 	found.BrokerGone = !ok && found.broker != brokerKey{}
 	found.reread = found.reread || found.BrokerGone
 	if ok {
-		read := known.status.LastCatalogRetrievalTime
-		found.foreign = known.spec.ControllerName != b.scope.name
-		found.BrokerReady = known.ready() && r.Operation == lifecycle.Removing && read != nil && !read.Time.Before(r.Started)
+		found.foreign = known.spec.ControllerName != b.scope.Name
+		found.BrokerReady = r.Operation == lifecycle.Deprovisioning && b.answeredSince(found.broker, known, r.Started)
 	}
 	return nil
 }

@@ -231,3 +231,43 @@ func TestBrokerReady(t *testing.T) {
 		})
 	}
 }
+
+// What a broker's 404 means is known once it gave its catalog, also where nothing was taken over:
+// it is being deleted, or a class could not be written.
+func TestBrokerAnsweredSince(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"services": []}`)) }))
+	t.Cleanup(server.Close)
+	for name, test := range map[string]struct {
+		reason string
+		// changed edits the broker after it was asked.
+		changed func(*v1beta1.ClusterServiceBroker)
+		silent  bool
+		since   time.Time
+		want    bool
+	}{
+		"Answered": {reason: "its address is right", since: noon, want: true},
+		"Before":   {reason: "that was before the removal", since: noon.Add(time.Second)},
+		"Silent":   {reason: "it was not asked, and its status does not say so", since: noon, silent: true},
+		"Moved":    {reason: "its new address may be wrong", since: noon, changed: func(b *v1beta1.ClusterServiceBroker) { b.Generation++ }},
+		"Another":  {reason: "it has only the same name", since: noon, changed: func(b *v1beta1.ClusterServiceBroker) { b.UID = "2" }},
+		"Stored": {reason: "another process asked it", since: noon, silent: true, want: true, changed: func(b *v1beta1.ClusterServiceBroker) {
+			b.Status.LastCatalogRetrievalTime, b.Status.ReconciledGeneration = new(metav1.NewTime(noon)), b.Generation
+			b.Status.Conditions = []v1beta1.Condition{{Type: v1beta1.ConditionReady, Status: v1beta1.ConditionTrue}}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			registered := clusterBroker(server.URL, nil)
+			b, _, _ := brokersWith(t, registered)
+			if !test.silent {
+				_, err := b.catalog(t.Context(), registered, "")
+				require.NoError(t, err)
+			}
+			if test.changed != nil {
+				test.changed(registered)
+			}
+			assert.Equal(t, test.want, b.answeredSince(theBroker, brokerOf(registered), test.since), test.reason)
+		})
+	}
+}

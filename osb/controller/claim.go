@@ -58,7 +58,7 @@ func (s *bindingSubject) void() *lifecycle.Problem {
 // claim sees to the instance that the binding has for itself: it is made once, and goes
 // when nothing is bound to it any more. It is what the binding is bound to; an instance
 // that is another's is as none.
-func (s *bindingSubject) claim(ctx context.Context, thing *lifecycle.Thing, cached *v1beta1.ServiceInstance, found *gathered) (*v1beta1.ServiceInstance, error) {
+func (s *bindingSubject) claim(ctx context.Context, thing *lifecycle.Resource, cached *v1beta1.ServiceInstance, found *gathered) (*v1beta1.ServiceInstance, error) {
 	var err error
 	switch {
 	case thing.Deleting:

@@ -18,7 +18,7 @@ import (
 // parts removes the own instance of a binding that is deleted, as soon as the binding has
 // left its broker, and says what remains of it. It is read from the API server: a binding
 // must not be let go because the cache has not seen its instance yet.
-func (s *bindingSubject) parts(ctx context.Context, thing *lifecycle.Thing, found *gathered) (*v1beta1.ServiceInstance, error) {
+func (s *bindingSubject) parts(ctx context.Context, thing *lifecycle.Resource, found *gathered) (*v1beta1.ServiceInstance, error) {
 	instance, err := s.live(ctx)
 	if err != nil || instance == nil || !s.ofOwn(instance) {
 		return instance, err

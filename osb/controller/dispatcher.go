@@ -92,10 +92,13 @@ func (d *dispatcher) Reconcile(ctx context.Context, request reconcile.Request) (
 func (d *dispatcher) run(ctx context.Context, p *queue.Pass, request reconcile.Request, ended chan<- passed) {
 	got := d.try(queue.NewContext(ctx, p), request)
 	broker := awaitedBy(got.err)
-	if broker != nil {
+	switch {
+	case broker != nil:
 		got.err = nil // what else the pass has to come back for is not a matter of the broker
-	} else if got.err == nil {
+	case got.err == nil:
 		d.pauses.Forget(request)
+	default:
+		got.result = reconcile.Result{} // the pause after an error counts, and a controller warns of both
 	}
 	again := p.End(broker)
 	select {

@@ -100,10 +100,20 @@ func (w *dispatchWorld) requeued(request reconcile.Request, after time.Duration)
 
 func TestDispatcherPassesOnWhatNeedsNoCall(t *testing.T) {
 	inDispatch(t, func(w *dispatchWorld) {
-		w.comes = passed{result: reconcile.Result{RequeueAfter: time.Minute}, err: errors.New("away")}
+		w.comes = passed{result: reconcile.Result{RequeueAfter: time.Minute}}
 		result, err := w.reconciles(oneRequest)
 		assert.Equal(w, passed{result, err}, w.comes)
 		assert.Zero(w, w.requests.Len())
+	})
+}
+
+// A result beside an error would be ignored, with a warning in the log.
+func TestDispatcherGivesNoResultBesideAnError(t *testing.T) {
+	inDispatch(t, func(w *dispatchWorld) {
+		w.comes = passed{result: reconcile.Result{RequeueAfter: time.Minute}, err: errors.New("away")}
+		result, err := w.reconciles(oneRequest)
+		assert.Equal(w, w.comes.err, err)
+		assert.Zero(w, result)
 	})
 }
 

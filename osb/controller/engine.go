@@ -22,11 +22,11 @@ import (
 type subject interface {
 	// object is it as it was read; it is not written to.
 	object() client.Object
-	thing() lifecycle.Thing
+	thing() lifecycle.Resource
 	// with is a copy of o, an object of the subject's kind, with a record as its status.
 	with(o client.Object, record *lifecycle.Record) client.Object
 	// gather finds out what the next step depends on.
-	gather(ctx context.Context, thing *lifecycle.Thing) (gathered, error)
+	gather(ctx context.Context, thing *lifecycle.Resource) (gathered, error)
 	calling
 }
 
@@ -67,9 +67,10 @@ func (e *engine) pass(ctx context.Context, s subject) (reconcile.Result, error) 
 	ctx, span := startSpan(ctx, "reconcile "+kindOf(s))
 	defer span.End()
 	nameSpan(span, s.object())
+	late := lags(ctx, s.object())
 	thing := s.thing()
 	found, err := s.gather(ctx, &thing)
-	if err != nil || found.foreign {
+	if err != nil || found.foreign && !e.standsIn(s.object()) {
 		return reconcile.Result{}, err
 	}
 	facts := e.facts(ctx, s, &thing, &found)
@@ -83,7 +84,10 @@ func (e *engine) pass(ctx context.Context, s subject) (reconcile.Result, error) 
 			return reconcile.Result{RequeueAfter: e.rest(s.object(), decision.After, found.reread)}, err
 		}
 		return reconcile.Result{}, &waitsError{found.broker}
-	case lifecycle.Make, lifecycle.Change, lifecycle.Remove, lifecycle.Mitigate, lifecycle.Poll, lifecycle.Fetch:
+	case lifecycle.Provision, lifecycle.Update, lifecycle.Deprovision, lifecycle.MitigateOrphan, lifecycle.Poll, lifecycle.Fetch:
+	}
+	if late && !intends(decision.Step) { // what changes something fails at its intent
+		return reconcile.Result{RequeueAfter: conflictPause}, nil
 	}
 	if wait := recall(ctx, s.object()).poll.Sub(facts.Now); decision.Step == lifecycle.Poll && wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
@@ -92,22 +96,26 @@ func (e *engine) pass(ctx context.Context, s subject) (reconcile.Result, error) 
 }
 
 // facts are those that were gathered, and what is the same for every subject.
-func (e *engine) facts(ctx context.Context, s subject, thing *lifecycle.Thing, found *gathered) lifecycle.Facts {
+func (e *engine) facts(ctx context.Context, s subject, thing *lifecycle.Resource, found *gathered) lifecycle.Facts {
 	facts := found.Facts
 	facts.Now = e.clock.Now()
 	intent := recall(ctx, s.object()).intent
 	facts.Settled = !intent.IsZero() && thing.Record.Deadline.Equal(intent)
 	facts.NewID, facts.Jitter = uuid.NewString(), rand.Float64() //nolint:gosec // it spreads retries, and guards nothing
-	facts.MaxRetry, facts.MaxDeadline = e.maxRetry, max(time.Hour, 2*e.timeout+requestTimeout)
+	facts.MaxRetry, facts.MaxDeadline = e.maxRetry, e.maxDeadline()
 	if facts.MaxPolling <= 0 || facts.MaxPolling > e.maxPolling {
 		facts.MaxPolling = e.maxPolling
 	}
 	return facts
 }
 
+// maxDeadline is the longest time that a call, and what comes before it, may take. A deadline that is further away was written by a
+// clock that is ahead.
+func (e *engine) maxDeadline() time.Duration { return max(time.Hour, 2*e.timeout+requestTimeout) }
+
 // A turn is the part of a pass that calls a broker.
 type turn struct {
-	thing    *lifecycle.Thing
+	thing    *lifecycle.Resource
 	facts    lifecycle.Facts
 	broker   brokerKey
 	redactor redactor
@@ -130,7 +138,7 @@ func (e *engine) rest(o client.Object, after time.Duration, reread bool) time.Du
 // act makes the call, between the writes of intent and outcome. What was begun is
 // brought to its end, also when the process is asked to stop.
 func (e *engine) act(ctx context.Context, s subject, t *turn) (reconcile.Result, error) {
-	if t.decision.Step == lifecycle.Make && !controllerutil.ContainsFinalizer(s.object(), v1beta1.FinalizerServiceCatalog) {
+	if t.decision.Step == lifecycle.Provision && !controllerutil.ContainsFinalizer(s.object(), v1beta1.FinalizerServiceCatalog) {
 		return reconcile.Result{}, e.store.hold(ctx, s.object())
 	}
 	place := queue.FromContext(ctx)
@@ -144,28 +152,44 @@ func (e *engine) act(ctx context.Context, s subject, t *turn) (reconcile.Result,
 	}
 	e.note(ctx, s, t, reply)
 	t.facts.Now = e.clock.Now()
-	return e.conclude(ctx, s, t, t.thing.Replied(*t.decision, reply, t.facts))
+	return e.conclude(ctx, s, t, t.thing.HandleResult(*t.decision, reply, t.facts))
 }
 
 // reach stores the intent and makes the call, for which the pass has a place. The queue is told
 // at once what came of it: what waits for a sign of life does not wait for the API server.
-func (e *engine) reach(ctx context.Context, s subject, t *turn) (reply lifecycle.Reply, err error) {
+func (e *engine) reach(ctx context.Context, s subject, t *turn) (reply lifecycle.CallResult, err error) {
 	reply.Err = errPanic // unless it comes to something else
 	defer func() { queue.FromContext(ctx).Called(reply.Err) }()
 	broker, err := e.brokers.client(ctx, t.broker)
 	ctx = context.WithoutCancel(ctx)
 	t.stored = s.object()
 	if err != nil { // without a client nothing is sent
-		return lifecycle.Reply{Err: err}, nil
+		return lifecycle.CallResult{Err: err}, nil
 	}
-	if intends(t.decision.Step) {
-		t.decision.Record.Deadline = e.deadline(headStart)
-		if t.stored, err = e.store.intent(ctx, s, &t.decision.Record); err != nil {
-			return lifecycle.Reply{Err: err}, err // the broker was not asked: it is no sign of life
-		}
-		remember(ctx, s.object(), func(m *memory) { m.intent = t.decision.Record.Deadline })
+	if err := e.secure(ctx, s, t); err != nil {
+		return lifecycle.CallResult{Err: err}, err // the broker was not asked: it is no sign of life
 	}
 	return e.call(ctx, s, broker, t), nil
+}
+
+// secure stores the intent of a call. One that fetches credentials has none but at the first
+// time; they may be given once, so that it is not made on an old reading, either.
+func (e *engine) secure(ctx context.Context, s subject, t *turn) (err error) {
+	step := t.decision.Step
+	switch {
+	case intends(step):
+		t.decision.Record.Deadline = e.deadline(headStart)
+	case t.decision.First:
+	case t.thing.Kind == lifecycle.Binding && step == lifecycle.Fetch:
+		return e.store.current(ctx, t.stored)
+	default:
+		return nil
+	}
+	if t.stored, err = e.store.intent(ctx, s, &t.decision.Record); err != nil {
+		return err
+	}
+	remember(ctx, s.object(), func(m *memory) { m.intent = t.decision.Record.Deadline })
+	return nil
 }
 
 // conclude stores the outcome, then tells of it.
@@ -180,23 +204,31 @@ func (e *engine) conclude(ctx context.Context, s subject, t *turn, outcome lifec
 		e.brokers.askRelist(t.broker, t.facts.Now)
 	}
 	if outcome.Release {
-		if err := e.store.ended(ctx, s, t.stored); err != nil {
+		over, err := e.store.ended(ctx, s, t.stored)
+		if err != nil {
 			return reconcile.Result{}, err
 		}
-		forget(ctx)
+		remember(ctx, s.object(), func(m *memory) { *m = memory{uid: m.uid, past: [2]string{s.object().GetResourceVersion(), over}} })
 		e.events.tell(s.object(), outcome.Event)
 		return reconcile.Result{}, nil
 	}
-	if err := e.store.outcome(ctx, s, t.stored, &outcome.Record); err != nil {
+	over, err := e.store.outcome(ctx, s, t.stored, &outcome.Record)
+	if err != nil {
 		return reconcile.Result{}, err
 	}
 	remember(ctx, s.object(), func(m *memory) {
-		m.intent, m.poll = time.Time{}, time.Time{}
+		m.intent, m.poll, m.past = time.Time{}, time.Time{}, [2]string{}
+		if over != "" {
+			m.past = [2]string{s.object().GetResourceVersion(), over}
+		}
 		if outcome.Record.Async && outcome.After > 0 {
 			m.poll = t.facts.Now.Add(outcome.After)
 		}
 	})
 	e.events.tell(s.object(), outcome.Event)
+	if with, is := s.(eventful); is {
+		e.events.tell(s.object(), with.besides())
+	}
 	if outcome.Record.Mitigating && !t.thing.Record.Mitigating {
 		e.metrics.mitigates(s)
 	}

@@ -18,9 +18,9 @@ import (
 type calling interface {
 	// prepare does at the API server what comes between intent and call. It returns true,
 	// and why, if the call must not be made although its intent is stored.
-	prepare(ctx context.Context, d *lifecycle.Decision) (lifecycle.Reply, bool)
+	prepare(ctx context.Context, d *lifecycle.Decision) (lifecycle.CallResult, bool)
 	// call makes the one call of a decision, whose record holds what to send.
-	call(ctx context.Context, broker *osb.Client, d *lifecycle.Decision) lifecycle.Reply
+	call(ctx context.Context, broker *osb.Client, d *lifecycle.Decision) lifecycle.CallResult
 }
 
 // intends says whether a step changes something at the broker, so that it must be known
@@ -29,7 +29,7 @@ func intends(step lifecycle.Step) bool { return step != lifecycle.Poll && step !
 
 // decide is the next step, or the rest where its call is not made now. What the call is for is
 // known once it is decided on.
-func decide(ctx context.Context, s subject, thing *lifecycle.Thing, facts *lifecycle.Facts, broker brokerKey) lifecycle.Decision {
+func decide(ctx context.Context, s subject, thing *lifecycle.Resource, facts *lifecycle.Facts, broker brokerKey) lifecycle.Decision {
 	decision, place := lifecycle.Next(*thing, *facts), queue.FromContext(ctx)
 	place.For(purpose(s, facts, &decision))
 	switch {
@@ -46,7 +46,7 @@ func decide(ctx context.Context, s subject, thing *lifecycle.Thing, facts *lifec
 // enter has a pass find its place where what the cache knows brings it to a call. What the call
 // is made of is read from the API server only then: what waits costs it nothing, however often
 // it is looked at. Where those reads bring it to something else, the place goes with the pass.
-func (e *engine) enter(ctx context.Context, s subject, thing *lifecycle.Thing, found *gathered) error {
+func (e *engine) enter(ctx context.Context, s subject, thing *lifecycle.Resource, found *gathered) error {
 	if found.foreign {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (e *engine) enter(ctx context.Context, s subject, thing *lifecycle.Thing, f
 		if recall(ctx, s.object()).poll.After(facts.Now) {
 			return nil
 		}
-	case lifecycle.Make, lifecycle.Change, lifecycle.Remove, lifecycle.Mitigate, lifecycle.Fetch:
+	case lifecycle.Provision, lifecycle.Update, lifecycle.Deprovision, lifecycle.MitigateOrphan, lifecycle.Fetch:
 	}
 	if !queue.FromContext(ctx).Enter(found.broker.at()) {
 		return &waitsError{found.broker}
@@ -75,15 +75,15 @@ func (e *engine) enter(ctx context.Context, s subject, thing *lifecycle.Thing, f
 // purpose is what the broker may answer 429 or 503 to alike: the operation, for the plan that the
 // object has, or is to get.
 func purpose(s subject, facts *lifecycle.Facts, d *lifecycle.Decision) queue.Operation {
-	var sent *lifecycle.Sent
+	var sent *lifecycle.Request
 	switch d.Step {
-	case lifecycle.Make, lifecycle.Change:
+	case lifecycle.Provision, lifecycle.Update:
 		sent = d.Record.InProgress
-	case lifecycle.Remove, lifecycle.Mitigate, lifecycle.Poll:
+	case lifecycle.Deprovision, lifecycle.MitigateOrphan, lifecycle.Poll:
 		sent = d.Record.Target()
 	case lifecycle.Fetch:
-		if facts.Ask != nil {
-			sent = &facts.Ask.Sent
+		if facts.Desired != nil {
+			sent = &facts.Desired.Request
 		}
 	case lifecycle.Rest, lifecycle.Release:
 	}
@@ -105,16 +105,16 @@ func (e *engine) deadline(within time.Duration) time.Time {
 
 // prepare brings a call to where it is sent. However long the API server took until then,
 // the call has all of its time, and ends well before the Deadline that is stored.
-func (e *engine) prepare(ctx context.Context, s subject, t *turn) (lifecycle.Reply, bool) {
+func (e *engine) prepare(ctx context.Context, s subject, t *turn) (lifecycle.CallResult, bool) {
 	if reply, is := s.prepare(ctx, t.decision); is {
 		return reply, true
 	}
 	for intends(t.decision.Step) && e.deadline(0).After(t.decision.Record.Deadline) {
 		if err := e.postpone(ctx, s, t); err != nil {
-			return lifecycle.Reply{Err: fmt.Errorf("cannot write until when the call may take: %w", err)}, true
+			return lifecycle.CallResult{Err: fmt.Errorf("cannot write until when the call may take: %w", err)}, true
 		}
 	}
-	return lifecycle.Reply{}, false
+	return lifecycle.CallResult{}, false
 }
 
 // postpone writes a later Deadline. This write has twice the time that the API server took
@@ -133,7 +133,7 @@ func (e *engine) postpone(ctx context.Context, s subject, t *turn) error {
 }
 
 // call prepares the call and makes it. The time of the call begins when it is sent.
-func (e *engine) call(ctx context.Context, s subject, broker *osb.Client, t *turn) lifecycle.Reply {
+func (e *engine) call(ctx context.Context, s subject, broker *osb.Client, t *turn) lifecycle.CallResult {
 	d := t.decision
 	if reply, is := e.prepare(ctx, s, t); is { // the broker was not asked: nothing is counted
 		t.redactor.reply(&reply)
@@ -153,7 +153,7 @@ func (e *engine) call(ctx context.Context, s subject, broker *osb.Client, t *tur
 	}
 	ctx, span := startSpan(ctx, operation)
 	ended := e.metrics.calling(t.broker)
-	reply := lifecycle.Reply{Err: errPanic}
+	reply := lifecycle.CallResult{Err: errPanic}
 	defer func() {
 		ended()
 		remember(ctx, s.object(), func(m *memory) { m.ended(d.Step, reply.Err) })
@@ -169,7 +169,7 @@ func (e *engine) call(ctx context.Context, s subject, broker *osb.Client, t *tur
 var errPanic = errors.New("the call panicked")
 
 // note logs a call that failed, with what the broker's log knows it by.
-func (e *engine) note(ctx context.Context, s subject, t *turn, reply lifecycle.Reply) {
+func (e *engine) note(ctx context.Context, s subject, t *turn, reply lifecycle.CallResult) {
 	if reply.Err == nil || reply.Problem != nil {
 		return
 	}

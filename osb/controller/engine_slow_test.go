@@ -169,15 +169,15 @@ type slowCaller struct {
 	sent, until time.Time
 }
 
-func (c *slowCaller) prepare(context.Context, *lifecycle.Decision) (lifecycle.Reply, bool) {
+func (c *slowCaller) prepare(context.Context, *lifecycle.Decision) (lifecycle.CallResult, bool) {
 	<-time.After(c.takes)
-	return lifecycle.Reply{}, false
+	return lifecycle.CallResult{}, false
 }
 
-func (c *slowCaller) call(ctx context.Context, _ *osb.Client, _ *lifecycle.Decision) lifecycle.Reply {
+func (c *slowCaller) call(ctx context.Context, _ *osb.Client, _ *lifecycle.Decision) lifecycle.CallResult {
 	c.sent = time.Now()
 	c.until, _ = ctx.Deadline()
-	return lifecycle.Reply{}
+	return lifecycle.CallResult{}
 }
 
 // A controller that finds an intent waits until its Deadline, and a broker may act a while after it was
@@ -191,9 +191,9 @@ func TestEngineCallsEndBeforeTheDeadline(t *testing.T) {
 		takes  time.Duration
 		writes int
 	}{
-		"AtOnce": {reason: "the Deadline leaves that much", step: lifecycle.Make, takes: headStart, writes: 0},
-		"Slow":   {reason: "longer than that", step: lifecycle.Make, takes: headStart + time.Millisecond, writes: 1},
-		"Later":  {reason: "the Deadline has passed", step: lifecycle.Remove, takes: time.Hour, writes: 1},
+		"AtOnce": {reason: "the Deadline leaves that much", step: lifecycle.Provision, takes: headStart, writes: 0},
+		"Slow":   {reason: "longer than that", step: lifecycle.Provision, takes: headStart + time.Millisecond, writes: 1},
+		"Later":  {reason: "the Deadline has passed", step: lifecycle.Deprovision, takes: time.Hour, writes: 1},
 		"Poll":   {reason: "a poll has no intent", step: lifecycle.Poll, takes: time.Hour, writes: 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -202,7 +202,7 @@ func TestEngineCallsEndBeforeTheDeadline(t *testing.T) {
 			w.inBubble(func() {
 				e := w.reconciler.engine
 				s := &slowCaller{subject: &bindingSubject{bindings: w.reconciler, binding: w.bindingHere()}, takes: tc.takes}
-				d := &lifecycle.Decision{Step: tc.step, Record: lifecycle.Record{ID: "binding-id", Operation: lifecycle.Making, Deadline: e.deadline(headStart)}}
+				d := &lifecycle.Decision{Step: tc.step, Record: lifecycle.Record{ID: "binding-id", Operation: lifecycle.Provisioning, Deadline: e.deadline(headStart)}}
 				intended := d.Record.Deadline
 				e.call(w.Context(), s, nil, &turn{decision: d, stored: s.object()})
 				assert.Len(w, w.took(), tc.writes, tc.reason)
@@ -242,7 +242,7 @@ func TestEngineWritesNoDeadlineTooLate(t *testing.T) {
 			w.inBubble(func() {
 				e := w.reconciler.engine
 				s := &slowCaller{subject: &bindingSubject{bindings: w.reconciler, binding: w.bindingHere()}, takes: tc.takes}
-				d := &lifecycle.Decision{Step: lifecycle.Make, Record: lifecycle.Record{ID: "binding-id", Operation: lifecycle.Making, Deadline: e.deadline(headStart)}}
+				d := &lifecycle.Decision{Step: lifecycle.Provision, Record: lifecycle.Record{ID: "binding-id", Operation: lifecycle.Provisioning, Deadline: e.deadline(headStart)}}
 				e.call(w.Context(), s, nil, &turn{decision: d, stored: s.object(), facts: lifecycle.Facts{Now: time.Now()}})
 				assert.Len(w, w.took(), tc.writes, tc.reason)
 				require.NotNil(w, w.bindingHere().Status.CallDeadline)

@@ -122,6 +122,102 @@ func TestEnginePollsInTime(t *testing.T) {
 	assert.Empty(t, w.broker.Calls(osbtest.Of(osbtest.PollBinding)))
 }
 
+// A cache that lags behind the end of an operation brings no further poll: it is made without a
+// write before it, which would find out.
+func TestEngineDoesNotPollWhatHasEnded(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason  string
+		ends    osbtest.Verb
+		last    osbtest.Fault
+		deletes bool
+		meets   func(w *bindingWorld)
+	}{
+		"Unbound": {reason: "410 ends a removal", ends: osbtest.Unbind, last: osbtest.Status(410, `{}`), deletes: true},
+		"UnboundAndTouched": {
+			reason: "so it does where the object is touched meanwhile", ends: osbtest.Unbind, last: osbtest.Status(410, `{}`), deletes: true,
+			meets: func(w *bindingWorld) {
+				b := w.bindingHere()
+				b.Labels = map[string]string{"touched": "true"}
+				require.NoError(w, w.cache.Update(w.Context(), b))
+			},
+		},
+		"Failed": {reason: "the broker says so", ends: osbtest.Bind, last: osbtest.Status(200, `{"state": "failed"}`)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newBindingWorld(t)
+			if tc.deletes {
+				b, _ := w.pass()
+				require.NoError(t, w.cache.Delete(t.Context(), b))
+			}
+			w.broker.Async(tc.ends, -1)
+			before, _ := w.pass()
+			require.True(t, before.Status.AsyncOpInProgress)
+			w.broker.Next(osbtest.PollBinding, tc.last)
+			w.forgetsPoll()
+			held := w.broker.Hold(osbtest.PollBinding)
+			done := make(chan struct{})
+			go func() { defer close(done); w.pass() }()
+			<-held.Arrived
+			if tc.meets != nil {
+				tc.meets(w)
+				before = w.bindingHere()
+			}
+			held.Act()
+			held.Answer()
+			<-done
+			calls := len(w.broker.Calls())
+
+			w.reconciler.reader = olderReader{Reader: w.cache, binding: before}
+			_, result := w.pass()
+			assert.Equal(t, conflictPause, result.RequeueAfter)
+			assert.Equal(t, calls, len(w.broker.Calls()), tc.reason) //nolint:testifylint // its list of calls would be a page
+			w.reconciler.reader = w.cache
+			w.pass() // which mitigates what failed
+			w.pass()
+			assert.Equal(t, 1, len(w.broker.Calls(osbtest.Of(osbtest.PollBinding))), tc.reason) //nolint:testifylint // as above
+			p := w.turn()
+			assert.Nil(t, p.Memory(), "nothing is remembered any more than is needed")
+			p.End(nil)
+		})
+	}
+}
+
+// forgetsPoll has the next pass poll at once.
+func (w *bindingWorld) forgetsPoll() {
+	w.Helper()
+	p := w.turn()
+	remember(queue.NewContext(w.Context(), p), w.bindingHere(), func(m *memory) { m.poll = time.Time{} })
+	p.End(nil)
+}
+
+// A poll that fails is told by the condition and an event, in the broker's words, until one goes well.
+func TestEngineTellsOfAFailedPoll(t *testing.T) {
+	t.Parallel()
+	w := newBindingWorld(t)
+	w.broker.Async(osbtest.Bind, -1)
+	w.pass()
+	const says = "cannot poll: the broker answered 500: out of order, 1% is left; the operation is taken to go on, and is polled again"
+	polls := func() v1beta1.Condition {
+		_, err := w.reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: w.at}) // which does not wait for its time
+		require.NoError(t, err)
+		ready, _ := v1beta1.FindCondition(w.bindingHere().Status.Conditions, v1beta1.ConditionReady)
+		return ready
+	}
+	fault := osbtest.Status(500, `{"description": "out of order, 1% is left"}`)
+	w.broker.Next(osbtest.PollBinding, fault, fault)
+	for range 2 {
+		ready := polls()
+		assert.Equal(t, []string{"Unknown", "ErrorPollingLastOperation", says}, []string{string(ready.Status), ready.Reason, ready.Message})
+		require.NotEmpty(t, w.recorder.Events)
+		assert.Equal(t, "Warning ErrorPollingLastOperation "+says, <-w.recorder.Events)
+	}
+	ready := polls()
+	assert.Equal(t, []string{"Unknown", "Binding"}, []string{string(ready.Status), ready.Reason})
+	assert.Empty(t, w.recorder.Events)
+}
+
 // Without the namespace nothing can be asked for; that is an error of this side.
 func TestEngineGatherFails(t *testing.T) {
 	t.Parallel()
@@ -274,10 +370,10 @@ type caller struct{ subject }
 
 func (c *caller) object() client.Object { return &v1beta1.ServiceInstance{} }
 
-func (c *caller) prepare(context.Context, *lifecycle.Decision) (lifecycle.Reply, bool) {
-	return lifecycle.Reply{}, false
+func (c *caller) prepare(context.Context, *lifecycle.Decision) (lifecycle.CallResult, bool) {
+	return lifecycle.CallResult{}, false
 }
 
-func (c *caller) call(context.Context, *osb.Client, *lifecycle.Decision) lifecycle.Reply {
-	return lifecycle.Reply{}
+func (c *caller) call(context.Context, *osb.Client, *lifecycle.Decision) lifecycle.CallResult {
+	return lifecycle.CallResult{}
 }

@@ -7,21 +7,25 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/scope"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
 // A handling says which controller an object is for. Every controller finds the same one,
-// so that never two write to one object.
+// so that never two write to one object, but where one stands in for the other.
 type handling struct {
 	// name is the controller's; empty: the one without a name.
 	name string
 	// sure says that the object's broker says so. Where the broker is not known, it is
 	// whoever handled the object last, or the controller without a name.
 	sure bool
+	// seen says that a controller of that name handles the broker, or did.
+	seen bool
 }
 
 // handlerOfInstance finds the handler of an instance: that of the broker at which it is,
@@ -48,11 +52,11 @@ func (b *brokers) handlerOfBinding(ctx context.Context, binding *v1beta1.Service
 	}
 	instance := &v1beta1.ServiceInstance{}
 	err = b.reader.Get(ctx, at, instance)
-	if apierrors.IsNotFound(err) && last == b.scope.name {
+	if apierrors.IsNotFound(err) && last == b.scope.Name {
 		err = b.live.Get(ctx, at, instance)
 	}
 	switch {
-	case apierrors.IsNotFound(err) || beyond(err) != nil:
+	case apierrors.IsNotFound(err) || scope.Problem(err) != nil:
 		return handling{name: last}, nil
 	case err != nil:
 		return handling{}, fmt.Errorf("cannot read instance %q: %w", at.Name, err)
@@ -65,7 +69,7 @@ func (b *brokers) handlerOfBinding(ctx context.Context, binding *v1beta1.Service
 }
 
 // handlerOfRecord is the handler of what was sent to a broker.
-func (b *brokers) handlerOfRecord(ctx context.Context, thing lifecycle.Thing, namespace string) (handling, error) {
+func (b *brokers) handlerOfRecord(ctx context.Context, thing lifecycle.Resource, namespace string) (handling, error) {
 	target := thing.Record.Target()
 	if target == nil {
 		return handling{}, nil
@@ -81,7 +85,7 @@ func (b *brokers) handlerOfChoice(ctx context.Context, ref *v1beta1.DecidedRefer
 		return unknown, nil
 	}
 	catalogs := []catalogReader{{b.reader}}
-	if last == b.scope.name {
+	if last == b.scope.Name {
 		catalogs = append(catalogs, catalogReader{b.live})
 	}
 	for _, catalog := range catalogs {
@@ -103,42 +107,140 @@ func (b *brokers) handlerOfChoice(ctx context.Context, ref *v1beta1.DecidedRefer
 func (b *brokers) handlerOfBroker(ctx context.Context, target *v1beta1.BrokerTarget, namespace string) (handling, error) {
 	known, ok, err := b.find(ctx, keyOf(target, namespace))
 	switch {
-	case beyond(err) != nil:
+	case scope.Problem(err) != nil:
 		return handling{}, nil
 	case err != nil || !ok:
 		return handling{}, err
 	}
-	return handling{name: known.spec.ControllerName, sure: true}, nil
+	name := known.spec.ControllerName
+	return handling{name: name, sure: true, seen: name != "" && known.status.ControllerName == name}, nil
+}
+
+// mine says whether what is of a broker is this controller's. Of a broker that is not there it is every controller's.
+func (b *brokers) mine(ctx context.Context, target *v1beta1.BrokerTarget, namespace string) (bool, error) {
+	found, err := b.handlerOfBroker(ctx, target, namespace)
+	return !found.sure || found.by(b.scope), err
 }
 
 // foreignPause is the time between two looks at what another controller handles, in looks
 // at what no watch tells of: a broker may be made anew and name another.
 const foreignPause = 10
 
-// leave is what becomes of an object that another controller handles: nothing, but that it
-// is looked at again. Its broker may come to be known, and no watch tells of that.
-func (e *engine) leave(found handling) reconcile.Result {
+// busyPatience is how much longer a controller has to see an object that has seen its broker: it may
+// have much to do.
+const busyPatience = 10
+
+// leave is what becomes of an object that another controller handles: it is looked at again, for its
+// broker may come to be known, and no watch tells of that. What that controller does not see is told.
+func (e *engine) leave(ctx context.Context, o client.Object, found handling) (reconcile.Result, error) {
+	if wait, is := e.untilStandIn(o); is {
+		return reconcile.Result{RequeueAfter: max(wait, time.Second)}, nil
+	}
+	if found.sure {
+		patience := 2 * e.timeout
+		if found.seen {
+			patience *= busyPatience
+		}
+		wait, err := tellUnseen(ctx, e.store.client, e.brokers.scope, o, unseen{by: found.name, patience: patience, now: e.clock.Now()})
+		if err != nil || wait > 0 {
+			return reconcile.Result{RequeueAfter: wait}, err
+		}
+	}
 	pause := e.reread
 	if found.sure {
 		pause *= foreignPause
 	}
 	if pause <= 0 {
-		return reconcile.Result{}
+		return reconcile.Result{}, nil
 	}
-	return reconcile.Result{RequeueAfter: pause + time.Duration(rand.Int64N(int64(pause)))} //nolint:gosec // it spreads looks
+	return reconcile.Result{RequeueAfter: pause + time.Duration(rand.Int64N(int64(pause)))}, nil //nolint:gosec // it spreads looks
 }
 
-// handles says whether an object of a broker's is this controller's.
-func (s scope) handles(found handling) bool { return found.name == s.name }
+// What is unseen by the controller of a name, and how long that controller has to see it.
+type unseen struct {
+	by       string
+	patience time.Duration
+	now      time.Time
+}
 
-// counts says whether an object is one that this controller counts: every object is
-// counted by the controller that handled it last.
-func (s scope) counts(o client.Object) bool {
+// tellUnseen says in status which controller an object waits for that none has written to since it
+// was created: else nothing would say why it waits. It returns how long that controller has still.
+// That is told by the controller without a name, where it may look into all namespaces, and once.
+func tellUnseen(ctx context.Context, c client.Client, s scope.Scope, o client.Object, u unseen) (wait time.Duration, err error) {
+	next, _ := o.DeepCopyObject().(client.Object)
+	conditions, last := conditionsOf(next)
+	if s.Name != "" || s.Restricted() || o.GetDeletionTimestamp() != nil || len(*conditions) > 0 {
+		return 0, nil
+	}
+	if wait := o.GetCreationTimestamp().Add(u.patience).Sub(u.now); wait > 0 {
+		return wait, nil
+	}
+	waits := v1beta1.Waiting(v1beta1.ReasonWaitsForController, fmt.Sprintf("no controller called %q, which the broker names in spec.controllerName, has seen it yet", u.by))
+	*conditions = v1beta1.SetCondition(*conditions, waits, o.GetGeneration(), metav1.NewTime(u.now))
+	*last = v1beta1.LastConditionState(*conditions)
+	patch := client.MergeFromWithOptions(o, client.MergeFromWithOptimisticLock{})
+	if err := c.Status().Patch(ctx, next, patch, client.FieldOwner(v1beta1.FieldOwnerController)); client.IgnoreNotFound(err) != nil {
+		return 0, fmt.Errorf("cannot write the status of %q: %w", o.GetName(), err)
+	}
+	return 0, nil
+}
+
+// conditionsOf are the conditions in the status of an object that a controller handles, and what
+// they come to in a word.
+func conditionsOf(o client.Object) (conditions *[]v1beta1.Condition, last *string) {
 	switch o := o.(type) {
 	case *v1beta1.ServiceInstance:
-		return o.Status.ControllerName == s.name
+		return &o.Status.Conditions, &o.Status.LastConditionState
 	case *v1beta1.ServiceBinding:
-		return o.Status.ControllerName == s.name
+		return &o.Status.Conditions, &o.Status.LastConditionState
 	}
-	return true
+	b := brokerOf(o)
+	return &b.status.Conditions, &b.status.LastConditionState
 }
+
+// standsIn says whether this controller lets an object go that is another's: its user abandoned it,
+// and there seems to be no controller of the name that its broker gives. Nothing is sent to a broker
+// for that, and should the other one be there, it does the same: it writes what this one does.
+func (e *engine) standsIn(o client.Object) bool {
+	wait, is := e.untilStandIn(o)
+	return is && wait <= 0
+}
+
+// untilStandIn is how long an abandoned object's own controller has to let it go. It may be in a call,
+// whose outcome is lost if another writes meanwhile. The controller without a name stands in for it,
+// where it may look into all namespaces.
+func (e *engine) untilStandIn(o client.Object) (time.Duration, bool) {
+	mine, deleted := e.brokers.scope, o.GetDeletionTimestamp()
+	if mine.Name != "" || mine.Restricted() || deleted == nil || o.GetAnnotations()[v1beta1.AnnotationAbandon] != "true" {
+		return 0, false
+	}
+	from := deleted.Add(2 * e.timeout)
+	now := e.clock.Now()
+	if deadline := deadlineOf(o); deadline.After(from) && deadline.Sub(now) <= e.maxDeadline() {
+		from = deadline
+	}
+	return from.Sub(now), true
+}
+
+// deadlineOf is when the call ends that an object's controller may be in.
+func deadlineOf(o client.Object) time.Time {
+	switch o := o.(type) {
+	case *v1beta1.ServiceInstance:
+		return lifecycle.OfInstance(o).Record.Deadline
+	case *v1beta1.ServiceBinding:
+		return lifecycle.OfBinding(o).Record.Deadline
+	}
+	return time.Time{}
+}
+
+// nameFor is the controller's name that goes into an object's status, which has another one where
+// this controller stands in for it. Were it changed, the two would write it in turn.
+func (e *engine) nameFor(o client.Object, stored string) string {
+	if e.standsIn(o) {
+		return stored
+	}
+	return e.brokers.scope.Name
+}
+
+// by says whether an object is handled by the controller of a scope.
+func (h handling) by(s scope.Scope) bool { return h.name == s.Name }

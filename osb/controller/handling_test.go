@@ -8,10 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	testclock "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/scope"
+	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
 // offered are brokers of two controllers, with a class and a plan each.
@@ -27,7 +30,7 @@ func offered() []client.Object {
 		all = append(all, b, class, plan)
 	}
 	local := &v1beta1.ServiceBroker{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "local"}}
-	local.Spec.ControllerName = "east"
+	local.Spec.ControllerName, local.Status.ControllerName = "east", "east"
 	class := &v1beta1.ServiceClass{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "local"}}
 	class.Spec.ServiceBrokerName = "local"
 	plan := &v1beta1.ServicePlan{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "local"}}
@@ -57,7 +60,7 @@ func handlers(t *testing.T, objects ...client.Object) map[string]*brokers {
 	live := fake.NewClientBuilder().WithScheme(scheme).WithObjects(append(offered(), objects...)...).Build()
 	empty := fake.NewClientBuilder().WithScheme(scheme).Build()
 	return map[string]*brokers{
-		"Default": {reader: live, live: live}, "East": {reader: live, live: live, scope: scope{name: "east"}},
+		"Default": {reader: live, live: live}, "East": {reader: live, live: live, scope: scope.Scope{Name: "east"}},
 		"DefaultThatLags": {reader: empty, live: live},
 	}
 }
@@ -73,19 +76,19 @@ func TestHandlerOfInstance(t *testing.T) {
 	}{
 		"Undecided":       {reason: "nobody's yet", edit: func(*v1beta1.ServiceInstance) {}, want: handling{}},
 		"Chosen":          {reason: "it is to be at our broker", edit: func(i *v1beta1.ServiceInstance) { i.Spec.DecidedReference = clusterPlan("ours") }, want: handling{sure: true}},
-		"ChosenElsewhere": {reason: "it is to be at theirs", edit: func(i *v1beta1.ServiceInstance) { i.Spec.DecidedReference = clusterPlan("theirs") }, want: handling{"east", true}},
+		"ChosenElsewhere": {reason: "it is to be at theirs", edit: func(i *v1beta1.ServiceInstance) { i.Spec.DecidedReference = clusterPlan("theirs") }, want: handling{name: "east", sure: true}},
 		"ChosenInNamespace": {reason: "of the namespace", edit: func(i *v1beta1.ServiceInstance) {
 			i.Spec.ServiceClassRef, i.Spec.ServicePlanRef = &v1beta1.LocalObjectReference{Name: "local"}, &v1beta1.LocalObjectReference{Name: "local"}
-		}, want: handling{"east", true}},
+		}, want: handling{name: "east", sure: true, seen: true}},
 		"There": {reason: "where it is counts first", edit: func(i *v1beta1.ServiceInstance) {
 			i.Spec.DecidedReference, i.Status.ExternalProperties = clusterPlan("ours"), sentTo("theirs")
-		}, want: handling{"east", true}},
+		}, want: handling{name: "east", sure: true}},
 		"OnItsWay": {reason: "what may have been sent counts, too", edit: func(i *v1beta1.ServiceInstance) {
 			i.Spec.DecidedReference, i.Status.InProgressProperties = clusterPlan("ours"), sentTo("theirs")
-		}, want: handling{"east", true}},
+		}, want: handling{name: "east", sure: true}},
 		"Forgotten": {reason: "the retired catalog did not record the broker", edit: func(i *v1beta1.ServiceInstance) {
 			i.Spec.DecidedReference, i.Status.ExternalProperties = clusterPlan("theirs"), &v1beta1.ServiceInstancePropertiesState{}
-		}, want: handling{"east", true}},
+		}, want: handling{name: "east", sure: true}},
 		"PlanGone": {reason: "whoever handled it last says so", edit: func(i *v1beta1.ServiceInstance) {
 			i.Spec.DecidedReference, i.Status.ControllerName = clusterPlan("gone"), "east"
 		}, want: handling{name: "east"}},
@@ -128,7 +131,7 @@ func TestHandlerOfBinding(t *testing.T) {
 		want   handling
 	}{
 		"OfOurs":   {reason: "as its instance", edit: func(b *v1beta1.ServiceBinding) { b.Spec.InstanceRef = to("ours") }, want: handling{sure: true}},
-		"OfTheirs": {reason: "as its instance", edit: func(b *v1beta1.ServiceBinding) { b.Spec.InstanceRef = to("theirs") }, want: handling{"east", true}},
+		"OfTheirs": {reason: "as its instance", edit: func(b *v1beta1.ServiceBinding) { b.Spec.InstanceRef = to("theirs") }, want: handling{name: "east", sure: true}},
 		"OfLost":   {reason: "as its instance, although that has no broker any more", edit: func(b *v1beta1.ServiceBinding) { b.Spec.InstanceRef = to("lost") }, want: handling{name: "east"}},
 		"OfNone":   {reason: "somebody must say so", edit: func(b *v1beta1.ServiceBinding) { b.Spec.InstanceRef = to("none") }, want: handling{}},
 		"OrphanOfTheirs": {reason: "whoever handled it last", edit: func(b *v1beta1.ServiceBinding) {
@@ -137,8 +140,8 @@ func TestHandlerOfBinding(t *testing.T) {
 		"There": {reason: "where it is counts first", edit: func(b *v1beta1.ServiceBinding) {
 			b.Spec.InstanceRef = to("none")
 			b.Status.ExternalProperties = &v1beta1.ServiceBindingPropertiesState{BrokerTarget: sentTo("theirs").BrokerTarget}
-		}, want: handling{"east", true}},
-		"Claim":     {reason: "there is no instance yet", edit: func(b *v1beta1.ServiceBinding) { b.Spec.DecidedReference = clusterPlan("theirs") }, want: handling{"east", true}},
+		}, want: handling{name: "east", sure: true}},
+		"Claim":     {reason: "there is no instance yet", edit: func(b *v1beta1.ServiceBinding) { b.Spec.DecidedReference = clusterPlan("theirs") }, want: handling{name: "east", sure: true}},
 		"Undecided": {reason: "nobody's yet", edit: func(*v1beta1.ServiceBinding) {}, want: handling{}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -158,12 +161,141 @@ func TestHandlerOfBinding(t *testing.T) {
 // be known, for no watch tells of that.
 func TestLeave(t *testing.T) {
 	t.Parallel()
-	e := &engine{reread: time.Minute}
-	unsure, sure := e.leave(handling{}).RequeueAfter, e.leave(handling{"east", true}).RequeueAfter
+	e := &engine{reread: time.Minute, brokers: &brokers{scope: scope.Scope{Name: "west"}}, clock: testclock.NewFakePassiveClock(noon)}
+	left := func(found handling) time.Duration {
+		result, err := e.leave(t.Context(), &v1beta1.ServiceInstance{}, found)
+		require.NoError(t, err)
+		return result.RequeueAfter
+	}
+	unsure, sure := left(handling{}), left(handling{name: "east", sure: true, seen: true})
 	assert.GreaterOrEqual(t, unsure, time.Minute)
 	assert.Less(t, unsure, 2*time.Minute)
 	assert.GreaterOrEqual(t, sure, foreignPause*time.Minute)
 	assert.Less(t, sure, 2*foreignPause*time.Minute)
+}
+
+// The controller of a name has longer to see what is at a broker that it has seen: it may have much to do.
+func TestLeaveTellsWhatIsUnseen(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		found handling
+		age   time.Duration
+		told  bool
+	}{
+		"Absent": {found: handling{name: "east", sure: true}, age: 2 * time.Minute, told: true},
+		"Busy":   {found: handling{name: "east", sure: true, seen: true}, age: 19 * time.Minute},
+		"Gone":   {found: handling{name: "east", sure: true, seen: true}, age: 20 * time.Minute, told: true},
+		"Unsure": {found: handling{name: "east"}, age: time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			i := &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "i", CreationTimestamp: metav1.NewTime(noon.Add(-tc.age))}}
+			scheme := runtime.NewScheme()
+			require.NoError(t, v1beta1.AddToScheme(scheme))
+			c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(i).WithStatusSubresource(i).Build()
+			e := &engine{timeout: time.Minute, reread: time.Hour, store: store{client: c}, brokers: &brokers{}, clock: testclock.NewFakePassiveClock(noon)}
+			require.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(i), i))
+			_, err := e.leave(t.Context(), i, tc.found)
+			require.NoError(t, err)
+			require.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(i), i))
+			assert.Equal(t, tc.told, len(i.Status.Conditions) > 0)
+		})
+	}
+}
+
+// What a user abandons goes, also where no controller has the name that its broker gives.
+func TestStandsIn(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason    string
+		scope     scope.Scope
+		abandoned string
+		// deleted is how long ago it was; 0: it is not.
+		deleted time.Duration
+		// call is when the call ends that its own controller may be in, from now.
+		call  time.Duration
+		want  bool
+		again time.Duration
+	}{
+		"Abandoned": {reason: "its own controller had the time", abandoned: "true", deleted: 2 * time.Minute, want: true},
+		"Just":      {reason: "its own controller may be in a call", abandoned: "true", deleted: time.Minute, again: time.Minute},
+		"InACall":   {reason: "the outcome of a call that is late is not to be lost", abandoned: "true", deleted: time.Hour, call: 30 * time.Second, again: 30 * time.Second},
+		"WasInOne":  {reason: "none is in it any more", abandoned: "true", deleted: time.Hour, call: -time.Second, want: true},
+		"Ahead":     {reason: "a clock that is ahead wrote of a call", abandoned: "true", deleted: time.Hour, call: 24 * time.Hour, want: true},
+		"Lives":     {reason: "the annotation counts at a deletion", abandoned: "true"},
+		"Asked":     {reason: "its broker is to be asked", deleted: time.Hour},
+		"Not":       {reason: "it says so", abandoned: "false", deleted: time.Hour},
+		"Named":     {reason: "one stands in", abandoned: "true", deleted: time.Hour, scope: scope.Scope{Name: "west"}},
+		"Part":      {reason: "what is beyond its namespaces it does not see", abandoned: "true", deleted: time.Hour, scope: scope.Scope{Namespaces: []string{"n"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := &engine{timeout: time.Minute, reread: time.Hour, clock: testclock.NewFakePassiveClock(noon), brokers: &brokers{scope: tc.scope}}
+			o := &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{v1beta1.AnnotationAbandon: tc.abandoned}}}
+			if tc.deleted > 0 {
+				o.DeletionTimestamp = new(metav1.NewTime(noon.Add(-tc.deleted)))
+			}
+			if tc.call != 0 {
+				o.Status.CallDeadline = new(metav1.NewMicroTime(noon.Add(tc.call)))
+			}
+			assert.Equal(t, tc.want, e.standsIn(o), tc.reason)
+			if tc.want {
+				o.Status.ControllerName = "east"
+				written := (&instanceSubject{instances: &instances{engine: e}, instance: o}).with(o, &lifecycle.Record{})
+				assert.Equal(t, "east", written.(*v1beta1.ServiceInstance).Status.ControllerName, "two that write their names write for ever")
+				claim := &v1beta1.ServiceBinding{ObjectMeta: *o.ObjectMeta.DeepCopy(), Status: v1beta1.ServiceBindingStatus{ControllerName: "east"}}
+				written = (&bindingSubject{bindings: &bindings{engine: e}, binding: claim}).with(claim, &lifecycle.Record{})
+				assert.Equal(t, "east", written.(*v1beta1.ServiceBinding).Status.ControllerName)
+			}
+			if tc.again > 0 {
+				result, err := e.leave(t.Context(), o, handling{name: "east", sure: true, seen: true})
+				require.NoError(t, err)
+				assert.Equal(t, tc.again, result.RequeueAfter)
+			}
+		})
+	}
+}
+
+// What waits for a controller that may not run says for which one, once that had the time to say
+// anything itself.
+func TestUnseenIsTold(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason string
+		scope  scope.Scope
+		age    time.Duration
+		edit   func(*v1beta1.ServiceInstance)
+		told   bool
+		wait   time.Duration
+	}{
+		"Old":     {reason: "nothing else says why it waits", age: 2 * time.Minute, told: true},
+		"Young":   {reason: "its controller may be about to", age: time.Minute, wait: time.Minute},
+		"Seen":    {reason: "its status is its controller's", age: time.Hour, edit: func(i *v1beta1.ServiceInstance) { i.Status.Conditions = []v1beta1.Condition{v1beta1.Ready("Done", "")} }},
+		"Deleted": {reason: "it goes", age: time.Hour, edit: func(i *v1beta1.ServiceInstance) { i.DeletionTimestamp = new(metav1.NewTime(noon)) }},
+		"Named":   {reason: "one tells", age: time.Hour, scope: scope.Scope{Name: "west"}},
+		"Part":    {reason: "others may see more", age: time.Hour, scope: scope.Scope{Namespaces: []string{"n"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			i := &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "i", CreationTimestamp: metav1.NewTime(noon.Add(-tc.age)), Finalizers: []string{"f"}}}
+			if tc.edit != nil {
+				tc.edit(i)
+			}
+			before := len(i.Status.Conditions)
+			scheme := runtime.NewScheme()
+			require.NoError(t, v1beta1.AddToScheme(scheme))
+			c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(i).WithStatusSubresource(i).Build()
+			require.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(i), i))
+			wait, err := tellUnseen(t.Context(), c, tc.scope, i, unseen{by: "east", patience: 2 * time.Minute, now: noon})
+			require.NoError(t, err)
+			assert.Equal(t, tc.wait, wait, tc.reason)
+			require.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(i), i))
+			if assert.Equal(t, tc.told, len(i.Status.Conditions) > before, tc.reason) && tc.told {
+				assert.Equal(t, `no controller called "east", which the broker names in spec.controllerName, has seen it yet`, i.Status.Conditions[0].Message)
+				assert.Empty(t, i.Status.ControllerName, "it is not handled by the one that tells")
+			}
+		})
+	}
 }
 
 // Each object is counted once, by whoever handled it last.
@@ -172,9 +304,36 @@ func TestCounts(t *testing.T) {
 	ours, theirs := &v1beta1.ServiceInstance{}, &v1beta1.ServiceBinding{}
 	theirs.Status.ControllerName = "east"
 	for _, o := range []client.Object{ours, theirs} {
-		assert.NotEqual(t, scope{}.counts(o), scope{name: "east"}.counts(o))
+		assert.NotEqual(t, scope.Scope{}.Counts(o), scope.Scope{Name: "east"}.Counts(o))
 	}
-	assert.True(t, scope{}.counts(ours))
-	assert.Equal(t, "defaultplan-controller", scope{}.named(eventSource))
-	assert.Equal(t, "defaultplan-controller-east", scope{name: "east"}.named(eventSource))
+	assert.True(t, scope.Scope{}.Counts(ours))
+	assert.Equal(t, "defaultplan-controller", scope.Scope{}.Named(eventSource))
+	assert.Equal(t, "defaultplan-controller-east", scope.Scope{Name: "east"}.Named(eventSource))
+}
+
+// What is of a broker is for the controller that it names, and for every one where it is not there: none waits for a
+// controller that is gone with its broker.
+func TestMine(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		reason        string
+		target        v1beta1.BrokerTarget
+		unnamed, east bool
+	}{
+		"Unnamed":    {reason: "it names none", target: v1beta1.BrokerTarget{ClusterServiceBrokerName: "ours"}, unnamed: true},
+		"Named":      {reason: "it names that", target: v1beta1.BrokerTarget{ClusterServiceBrokerName: "theirs"}, east: true},
+		"Namespaced": {reason: "it names that", target: v1beta1.BrokerTarget{ServiceBrokerName: "local"}, east: true},
+		"Gone":       {reason: "what it named is not known", target: v1beta1.BrokerTarget{ClusterServiceBrokerName: "gone"}, unnamed: true, east: true},
+		"None":       {reason: "its class has no broker yet", unnamed: true, east: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			controllers := handlers(t)
+			for controller, want := range map[string]bool{"Default": test.unnamed, "East": test.east} {
+				mine, err := controllers[controller].mine(t.Context(), &test.target, "n")
+				require.NoError(t, err)
+				assert.Equal(t, want, mine, "%s: %s", controller, test.reason)
+			}
+		})
+	}
 }

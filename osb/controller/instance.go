@@ -37,8 +37,12 @@ func (r *instances) Reconcile(ctx context.Context, request reconcile.Request) (r
 	if instance.DeletionTimestamp != nil && !controllerutil.ContainsFinalizer(instance, v1beta1.FinalizerServiceCatalog) {
 		return reconcile.Result{}, nil
 	}
-	if found, err := r.brokers.handlerOfInstance(ctx, instance); err != nil || !r.brokers.scope.handles(found) {
-		return r.leave(found), err
+	found, err := r.brokers.handlerOfInstance(ctx, instance)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if !found.by(r.brokers.scope) && !r.standsIn(instance) {
+		return again(r.leave(ctx, instance, found))
 	}
 	return again(r.pass(ctx, &instanceSubject{instances: r, instance: instance}))
 }
@@ -49,7 +53,7 @@ type instanceSubject struct {
 
 	instance *v1beta1.ServiceInstance
 	// What gather found, for the call.
-	ask        *lifecycle.Ask
+	ask        *lifecycle.Desired
 	offering   *offering
 	parameters parameters
 	origin     origin
@@ -58,20 +62,21 @@ type instanceSubject struct {
 	slots bool
 }
 
-func (s *instanceSubject) object() client.Object  { return s.instance }
-func (s *instanceSubject) thing() lifecycle.Thing { return lifecycle.OfInstance(s.instance) }
+func (s *instanceSubject) object() client.Object     { return s.instance }
+func (s *instanceSubject) thing() lifecycle.Resource { return lifecycle.OfInstance(s.instance) }
 
 // with is a copy with a record as its status, and with the names that old clients show.
 func (s *instanceSubject) with(o client.Object, record *lifecycle.Record) client.Object {
 	next := o.DeepCopyObject().(*v1beta1.ServiceInstance) //nolint:forcetypeassert // an instance's subject
 	next.Status = record.InstanceStatus(next.Status)
-	next.Status.ControllerName = s.brokers.scope.name
+	next.Status.ControllerName = s.nameFor(o, next.Status.ControllerName)
 	next.Status.UserSpecifiedClassName, next.Status.UserSpecifiedPlanName = specified(&s.instance.Spec.PlanReference)
+	next.Status.ServiceType = s.offering.typeBeside(s.instance.Spec.ServiceType, next.Status.ServiceType)
 	return next
 }
 
 // gather finds out what the spec asks for, and who waits for whom.
-func (s *instanceSubject) gather(ctx context.Context, thing *lifecycle.Thing) (gathered, error) {
+func (s *instanceSubject) gather(ctx context.Context, thing *lifecycle.Resource) (gathered, error) {
 	found := gathered{}
 	found.reread = len(s.instance.Spec.ParametersFrom) > 0 || len(s.platform.annotations) > 0
 	var err error
@@ -95,14 +100,19 @@ func (s *instanceSubject) gather(ctx context.Context, thing *lifecycle.Thing) (g
 }
 
 // look reads what the spec refers to.
-func (s *instanceSubject) look(ctx context.Context, thing *lifecycle.Thing, found *gathered) error {
-	o, problem, err := s.catalog.offering(ctx, &s.instance.Spec.DecidedReference, s.instance.Namespace)
+func (s *instanceSubject) look(ctx context.Context, thing *lifecycle.Resource, found *gathered) error {
+	o, problem, err := s.catalog.ofInstance(ctx, s.instance)
 	if err != nil {
 		return err
 	}
 	if o != nil {
 		found.Fetchable, found.MaxPolling = o.class.InstancesRetrievable, o.maxPolling()
 		complete(thing, &o.target)
+		deleted, err := s.brokers.isBeingDeleted(ctx, keyOf(&o.target, s.instance.Namespace))
+		if err != nil {
+			return err
+		}
+		o.removed = o.removed || deleted
 	}
 	s.offering = o
 	if err := s.place(ctx, thing, problem, *found); err != nil {
@@ -122,10 +132,10 @@ func (s *instanceSubject) look(ctx context.Context, thing *lifecycle.Thing, foun
 	if found.Problem = problem; problem != nil || thing.Deleting {
 		return nil
 	}
-	if s.origin, err = s.platform.origin(ctx, s.instance.Namespace, s.instance); err != nil {
+	ask, err := s.asks(ctx, thing)
+	if err != nil {
 		return err
 	}
-	ask := s.asks()
 	if thing.OfRetired() {
 		// An error is of what the retired catalog could not send: they were changed since.
 		if sum, err := merge.RetiredChecksum(s.parameters.values); err == nil {
@@ -133,14 +143,14 @@ func (s *instanceSubject) look(ctx context.Context, thing *lifecycle.Thing, foun
 		}
 	}
 	if found.Problem, err = s.refused(ctx, thing, ask); found.Problem == nil && err == nil {
-		s.ask, found.Ask = ask, ask
+		s.ask, found.Desired = ask, ask
 		s.changes = thing.Changes(ask)
 	}
 	return err
 }
 
 // refused says which rule keeps what the spec asks for from being sent.
-func (s *instanceSubject) refused(ctx context.Context, thing *lifecycle.Thing, ask *lifecycle.Ask) (*lifecycle.Problem, error) {
+func (s *instanceSubject) refused(ctx context.Context, thing *lifecycle.Resource, ask *lifecycle.Desired) (*lifecycle.Problem, error) {
 	problem, err := s.denied(ctx, thing, ask)
 	if problem == nil && err == nil {
 		problem, err = s.unlawful(ctx, thing, ask)
@@ -152,8 +162,8 @@ func (s *instanceSubject) refused(ctx context.Context, thing *lifecycle.Thing, a
 }
 
 // complete adds to what the retired catalog recorded what it left out.
-func complete(thing *lifecycle.Thing, target *v1beta1.BrokerTarget) {
-	for _, sent := range []*lifecycle.Sent{thing.Record.Accepted, thing.Record.InProgress} {
+func complete(thing *lifecycle.Resource, target *v1beta1.BrokerTarget) {
+	for _, sent := range []*lifecycle.Request{thing.Record.Applied, thing.Record.InProgress} {
 		if sent == nil || sent.ClassExternalID != "" {
 			continue
 		}
@@ -166,8 +176,8 @@ func complete(thing *lifecycle.Thing, target *v1beta1.BrokerTarget) {
 }
 
 // removed says that the plan is not offered any more to whoever does not have it yet.
-func (s *instanceSubject) removed(thing *lifecycle.Thing) *lifecycle.Problem {
-	has := thing.Record.Accepted
+func (s *instanceSubject) removed(thing *lifecycle.Resource) *lifecycle.Problem {
+	has := thing.Record.Applied
 	if !s.offering.removed || toAdopt(thing) || thing.Record.Exists && has != nil && has.PlanExternalID == s.offering.target.PlanExternalID {
 		return nil
 	}
@@ -178,22 +188,30 @@ func (s *instanceSubject) removed(thing *lifecycle.Thing) *lifecycle.Problem {
 }
 
 // asks is what the spec means to the broker.
-func (s *instanceSubject) asks() *lifecycle.Ask {
+func (s *instanceSubject) asks(ctx context.Context, thing *lifecycle.Resource) (*lifecycle.Desired, error) {
 	o := s.offering
+	var err error
+	if s.origin, err = s.platform.origin(ctx, s.instance.Namespace, s.instance); err != nil {
+		return nil, err
+	}
+	updatable, err := s.catalog.updatable(ctx, o, s.instance.Namespace, thing.Record.Applied)
+	if err != nil {
+		return nil, err
+	}
 	applied, _ := v1beta1.ParseAppliedDefaults(s.instance.Annotations[v1beta1.AnnotationAppliedDefaults])
-	return &lifecycle.Ask{
-		Sent: lifecycle.Sent{
-			BrokerTarget: o.target, PlanName: o.planName, Cluster: o.cluster,
+	return &lifecycle.Desired{
+		Request: lifecycle.Request{
+			BrokerTarget: o.target, PlanName: o.planName, PlanRefName: o.planRefName, Cluster: o.cluster,
 			Parameters: s.parameters.shown, ParameterChecksum: s.parameters.checksum, ContextChecksum: s.origin.checksum,
 			MaintenanceVersion: o.maintenanceVersion(), UpdateRequests: s.instance.Spec.UpdateRequests, User: s.instance.Spec.UserInfo,
 		},
-		PlanUpdatable: o.planUpdatable(), AllowContextUpdates: o.class.AllowContextUpdates, Rule: applied.Rule,
-	}
+		PlanUpdatable: updatable, AllowContextUpdates: o.class.AllowContextUpdates, Rule: applied.Rule,
+	}, nil
 }
 
 // unlawful checks what is to be sent against the schema that is for it.
-func (s *instanceSubject) unlawful(ctx context.Context, thing *lifecycle.Thing, ask *lifecycle.Ask) (*lifecycle.Problem, error) {
-	has := thing.Record.Accepted
+func (s *instanceSubject) unlawful(ctx context.Context, thing *lifecycle.Resource, ask *lifecycle.Desired) (*lifecycle.Problem, error) {
+	has := thing.Record.Applied
 	switch {
 	case toAdopt(thing):
 		return nil, nil

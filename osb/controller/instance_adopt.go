@@ -50,4 +50,4 @@ func (s *instanceSubject) otherValues(found *osb.Instance) []string {
 }
 
 // toAdopt says that nothing is to be made of what the spec says: it is only compared.
-func toAdopt(thing *lifecycle.Thing) bool { return thing.Adopts() && !thing.Record.Exists }
+func toAdopt(thing *lifecycle.Resource) bool { return thing.Adopts() && !thing.Record.Exists }

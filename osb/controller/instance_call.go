@@ -12,19 +12,19 @@ import (
 )
 
 // call makes the one call of a decision.
-func (s *instanceSubject) call(ctx context.Context, broker *osb.Client, d *lifecycle.Decision) lifecycle.Reply {
-	var reply lifecycle.Reply
+func (s *instanceSubject) call(ctx context.Context, broker *osb.Client, d *lifecycle.Decision) lifecycle.CallResult {
+	var reply lifecycle.CallResult
 	r := &d.Record
 	switch d.Step {
-	case lifecycle.Make:
+	case lifecycle.Provision:
 		reply.Response, reply.Err = broker.Provision(ctx, osb.ProvisionRequest{
 			InstanceID: r.ID, ServiceID: s.ask.ClassExternalID, PlanID: s.ask.PlanExternalID,
 			Organization: s.origin.organization, Space: s.origin.space, Context: s.origin.context,
 			Parameters: s.parameters.raw, MaintenanceVersion: s.ask.MaintenanceVersion, Identity: identityOf(s.ask.User),
 		})
-	case lifecycle.Change:
+	case lifecycle.Update:
 		reply.Response, reply.Err = broker.Update(ctx, s.update(r))
-	case lifecycle.Remove, lifecycle.Mitigate, lifecycle.Poll:
+	case lifecycle.Deprovision, lifecycle.MitigateOrphan, lifecycle.Poll:
 		s.follow(ctx, broker, d, &reply)
 	case lifecycle.Fetch:
 		id := r.ID
@@ -47,9 +47,9 @@ func (s *instanceSubject) call(ctx context.Context, broker *osb.Client, d *lifec
 
 // update says what changes, and what was before.
 func (s *instanceSubject) update(r *lifecycle.Record) osb.UpdateRequest {
-	before := r.Accepted
+	before := r.Applied
 	if before == nil { // whoever wrote that status left it out
-		before = &lifecycle.Sent{}
+		before = &lifecycle.Request{}
 	}
 	request := osb.UpdateRequest{
 		InstanceID: r.ID, ServiceID: s.ask.ClassExternalID, Context: s.origin.context, Identity: identityOf(s.ask.User),
@@ -77,7 +77,7 @@ func (s *instanceSubject) update(r *lifecycle.Record) osb.UpdateRequest {
 var errNothingRecorded = errors.New("nothing is recorded of what its broker was sent")
 
 // follow removes or polls what is recorded: with the plan as the broker knows it.
-func (s *instanceSubject) follow(ctx context.Context, broker *osb.Client, d *lifecycle.Decision, reply *lifecycle.Reply) {
+func (s *instanceSubject) follow(ctx context.Context, broker *osb.Client, d *lifecycle.Decision, reply *lifecycle.CallResult) {
 	r := &d.Record
 	target := atBroker(r)
 	if target == nil {
@@ -91,7 +91,7 @@ func (s *instanceSubject) follow(ctx context.Context, broker *osb.Client, d *lif
 		return
 	}
 	request := osb.DeprovisionRequest{InstanceID: r.ID, ServiceID: target.ClassExternalID, PlanID: target.PlanExternalID}
-	if d.Step == lifecycle.Remove { // a mitigation is nobody's wish
+	if d.Step == lifecycle.Deprovision { // no user asks for a mitigation
 		request.Identity = identityOf(s.instance.Spec.UserInfo)
 	}
 	reply.Response, reply.Err = broker.Deprovision(ctx, request)
@@ -100,8 +100,8 @@ func (s *instanceSubject) follow(ctx context.Context, broker *osb.Client, d *lif
 // atBroker is an instance as its broker has it. After an update of unknown outcome that
 // may be as before or as after, and a removal that names the wrong plan may be refused:
 // the tries to remove it take turns.
-func atBroker(r *lifecycle.Record) *lifecycle.Sent {
-	if r.Operation == lifecycle.Removing && r.Accepted != nil && r.InProgress != nil && r.Retries%2 == 1 {
+func atBroker(r *lifecycle.Record) *lifecycle.Request {
+	if r.Operation == lifecycle.Deprovisioning && r.Applied != nil && r.InProgress != nil && r.Retries%2 == 1 {
 		return r.InProgress
 	}
 	return r.Target()

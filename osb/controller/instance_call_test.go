@@ -34,7 +34,7 @@ func TestDiffers(t *testing.T) {
 			t.Parallel()
 			values, err := merge.Decode([]byte(`{"size": 1, "deep": {"a": 1, "b": 2}}`))
 			assert.NoError(t, err)
-			s := &instanceSubject{parameters: parameters{values: values}, ask: &lifecycle.Ask{}}
+			s := &instanceSubject{parameters: parameters{values: values}, ask: &lifecycle.Desired{}}
 			s.ask.ClassExternalID, s.ask.PlanExternalID = "class", "plan"
 			assert.Equal(t, test.want, s.differs(&test.found), test.reason)
 		})
@@ -43,19 +43,19 @@ func TestDiffers(t *testing.T) {
 
 func TestAtBroker(t *testing.T) {
 	t.Parallel()
-	before, after := &lifecycle.Sent{PlanName: "before"}, &lifecycle.Sent{PlanName: "after"}
+	before, after := &lifecycle.Request{PlanName: "before"}, &lifecycle.Request{PlanName: "after"}
 	for name, test := range map[string]struct {
 		reason string
 		record lifecycle.Record
-		want   *lifecycle.Sent
+		want   *lifecycle.Request
 	}{
 		"Nothing":      {reason: "nothing was sent"},
-		"FirstTry":     {reason: "it may have been made", record: lifecycle.Record{Operation: lifecycle.Removing, InProgress: after, Retries: 1}, want: after},
-		"Known":        {reason: "as it was taken", record: lifecycle.Record{Operation: lifecycle.Removing, Accepted: before, Retries: 1}, want: before},
-		"Unknown":      {reason: "first as it was", record: lifecycle.Record{Operation: lifecycle.Removing, Accepted: before, InProgress: after}, want: before},
-		"UnknownAgain": {reason: "then as it may be", record: lifecycle.Record{Operation: lifecycle.Removing, Accepted: before, InProgress: after, Retries: 1}, want: after},
-		"UnknownThird": {reason: "and in turns", record: lifecycle.Record{Operation: lifecycle.Removing, Accepted: before, InProgress: after, Retries: 2}, want: before},
-		"Update":       {reason: "an update is polled with the plan before it", record: lifecycle.Record{Operation: lifecycle.Changing, Accepted: before, InProgress: after, Retries: 1}, want: before},
+		"FirstTry":     {reason: "it may have been made", record: lifecycle.Record{Operation: lifecycle.Deprovisioning, InProgress: after, Retries: 1}, want: after},
+		"Known":        {reason: "as it was taken", record: lifecycle.Record{Operation: lifecycle.Deprovisioning, Applied: before, Retries: 1}, want: before},
+		"Unknown":      {reason: "first as it was", record: lifecycle.Record{Operation: lifecycle.Deprovisioning, Applied: before, InProgress: after}, want: before},
+		"UnknownAgain": {reason: "then as it may be", record: lifecycle.Record{Operation: lifecycle.Deprovisioning, Applied: before, InProgress: after, Retries: 1}, want: after},
+		"UnknownThird": {reason: "and in turns", record: lifecycle.Record{Operation: lifecycle.Deprovisioning, Applied: before, InProgress: after, Retries: 2}, want: before},
+		"Update":       {reason: "an update is polled with the plan before it", record: lifecycle.Record{Operation: lifecycle.Updating, Applied: before, InProgress: after, Retries: 1}, want: before},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -11,7 +11,7 @@ import (
 // place has the pass find its place before anything is read from the API server for it: Secrets,
 // and the bindings of an instance that is to go. Where the cache knows why nothing is sent, there
 // is no place to wait for.
-func (s *instanceSubject) place(ctx context.Context, thing *lifecycle.Thing, problem *lifecycle.Problem, found gathered) error {
+func (s *instanceSubject) place(ctx context.Context, thing *lifecycle.Resource, problem *lifecycle.Problem, found gathered) error {
 	switch {
 	case thing.Deleting && len(found.Holders) > 0:
 		return nil
@@ -31,37 +31,36 @@ func (s *instanceSubject) place(ctx context.Context, thing *lifecycle.Thing, pro
 
 // refusedAsItIs says that the broker refused the request for good, and that the spec is as it was:
 // only what its Secrets hold now can make another of it, and they are read without a place.
-func refusedAsItIs(thing *lifecycle.Thing) bool {
+func refusedAsItIs(thing *lifecycle.Resource) bool {
 	return thing.Record.Refused != "" && thing.Generation == thing.Record.ObservedGeneration
 }
 
 // presume is what the spec asks for where its Secrets hold what was sent last.
-func (s *instanceSubject) presume(ctx context.Context, thing *lifecycle.Thing, found *gathered) (bool, error) {
+func (s *instanceSubject) presume(ctx context.Context, thing *lifecycle.Resource, found *gathered) (bool, error) {
 	if s.removed(thing) != nil {
 		return false, nil
 	}
-	var err error
-	if s.origin, err = s.platform.origin(ctx, s.instance.Namespace, s.instance); err != nil {
+	ask, err := s.asks(ctx, thing)
+	if err != nil {
 		return false, err
 	}
-	ask := s.asks()
-	if sent := cmp.Or(thing.Record.InProgress, thing.Record.Accepted); sent != nil {
+	if sent := cmp.Or(thing.Record.InProgress, thing.Record.Applied); sent != nil {
 		ask.Parameters, ask.ParameterChecksum = sent.Parameters, sent.ParameterChecksum
 	}
 	problem, err := s.denied(ctx, thing, ask)
 	if problem == nil && err == nil {
 		problem, err = s.slotless(ctx, thing, ask)
 	}
-	found.Ask = ask
+	found.Desired = ask
 	return problem == nil, err
 }
 
 // locate finds the broker that the next call would be for, and how it does.
-func (s *instanceSubject) locate(ctx context.Context, thing *lifecycle.Thing, found *gathered) error {
+func (s *instanceSubject) locate(ctx context.Context, thing *lifecycle.Resource, found *gathered) error {
 	target := thing.Record.Target()
-	asks := !thing.Deleting && !thing.Record.Mitigating && !thing.Record.Async && found.Ask != nil
+	asks := !thing.Deleting && !thing.Record.Mitigating && !thing.Record.Async && found.Desired != nil
 	if asks {
-		target = &found.Ask.Sent
+		target = &found.Desired.Request
 	}
 	if target != nil {
 		found.broker = keyOf(&target.BrokerTarget, s.instance.Namespace)
@@ -70,7 +69,7 @@ func (s *instanceSubject) locate(ctx context.Context, thing *lifecycle.Thing, fo
 		return err
 	}
 	if found.BrokerGone && asks {
-		found.Ask, found.Problem = nil, &lifecycle.Problem{
+		found.Desired, found.Problem = nil, &lifecycle.Problem{
 			Reason: "ReferencesNonexistentBroker", Waits: true, Message: fmt.Sprintf("the class's broker, %s, is not there", found.broker),
 		}
 	}

@@ -155,8 +155,12 @@ func TestInstanceUpdateReadsAtItsTurn(t *testing.T) {
 	require.NoError(t, w.cache.Update(t.Context(), i))
 	large := &v1beta1.ClusterServicePlan{ObjectMeta: metav1.ObjectMeta{Name: "large"}}
 	large.Spec.ClusterServiceBrokerName, large.Spec.ExternalID, large.Spec.ExternalName = "broker", "large", "large"
-	large.Spec.ClusterServiceClassRef.Name, large.Spec.PlanUpdatable = "db", new(true)
+	large.Spec.ClusterServiceClassRef.Name = "db"
 	require.NoError(t, w.cache.Create(t.Context(), large))
+	var small v1beta1.ClusterServicePlan
+	require.NoError(t, w.cache.Get(t.Context(), client.ObjectKey{Name: "small"}, &small))
+	small.Spec.PlanUpdatable = new(true)
+	require.NoError(t, w.cache.Update(t.Context(), &small))
 	free := w.busy()
 	w.waits()
 	free()
@@ -184,6 +188,34 @@ func TestInstanceWithoutATurn(t *testing.T) {
 	assert.False(t, waits)
 	ready, _ = v1beta1.FindCondition(w.instance().Status.Conditions, v1beta1.ConditionReady)
 	assert.Equal(t, "ReferencesDeletedServicePlan", ready.Reason)
+}
+
+// Nothing new is made at a broker that is being deleted, whether or not its classes and plans are marked; what is there is
+// updated still.
+func TestInstanceAtABrokerThatGoes(t *testing.T) {
+	t.Parallel()
+	goes := func(w *instanceWorld) {
+		broker := &v1beta1.ClusterServiceBroker{}
+		require.NoError(t, w.cache.Get(t.Context(), client.ObjectKey{Name: "broker"}, broker))
+		broker.Finalizers = []string{v1beta1.FinalizerServiceCatalog}
+		require.NoError(t, w.cache.Update(t.Context(), broker))
+		require.NoError(t, w.cache.Delete(t.Context(), broker))
+	}
+	w := newInstanceWorld(t)
+	goes(w)
+	w.reconciled()
+	ready, _ := v1beta1.FindCondition(w.instance().Status.Conditions, v1beta1.ConditionReady)
+	assert.Equal(t, "ReferencesDeletedServicePlan", ready.Reason)
+	assert.Empty(t, w.broker.Calls(osbtest.Of(osbtest.Provision)))
+
+	w = newInstanceWorld(t)
+	w.reconciled()
+	goes(w)
+	i := w.instance()
+	i.Spec.Parameters, i.Generation = &runtime.RawExtension{Raw: []byte(`{"b":2}`)}, 2
+	require.NoError(t, w.cache.Update(t.Context(), i))
+	w.reconciled()
+	assert.Len(t, w.broker.Calls(osbtest.Of(osbtest.Update)), 1)
 }
 
 func plainOf(t *testing.T, value any) any {
@@ -253,4 +285,33 @@ func TestHoldersOfAName(t *testing.T) {
 	known, err = h.known(t.Context(), own)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"claim"}, known)
+}
+
+// An instance and a binding that name class and plan say in status of which type they are, also
+// once the type has another name.
+func TestStatusSaysTheType(t *testing.T) {
+	t.Parallel()
+	w := newInstanceWorld(t)
+	w.reconciled()
+	assert.Empty(t, w.instance().Spec.ServiceType)
+	assert.Equal(t, "mysql", w.instance().Status.ServiceType, "from its class")
+	bound, _ := w.pass()
+	assert.Equal(t, "mysql", bound.Status.ServiceType)
+
+	var plan v1beta1.ClusterServicePlan
+	require.NoError(t, w.cache.Get(t.Context(), client.ObjectKey{Name: "small"}, &plan))
+	plan.Spec.ServiceType = "mariadb"
+	require.NoError(t, w.cache.Update(t.Context(), &plan))
+	w.reconciled()
+	assert.Equal(t, "mariadb", w.instance().Status.ServiceType, "its plan's comes first")
+
+	require.NoError(t, w.cache.Delete(t.Context(), &plan))
+	w.reconciled()
+	assert.Equal(t, "mariadb", w.instance().Status.ServiceType, "what is gone says nothing else")
+
+	asked := w.instance()
+	asked.Spec.ServiceType = "mysql"
+	require.NoError(t, w.cache.Update(t.Context(), asked))
+	w.reconciled()
+	assert.Empty(t, w.instance().Status.ServiceType, "columns show the one or the other")
 }

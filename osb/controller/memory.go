@@ -24,6 +24,9 @@ type memory struct {
 	// poll is when the operation is to be polled next. Whatever else brings a pass does not
 	// bring a poll before.
 	poll time.Time
+	// past are the versions of the object that the last outcome was decided on and written over. A
+	// pass that reads one of them reads a cache that lags.
+	past [2]string
 	// failed is the call that failed last: what makes the next one of the same operation a
 	// second try. That status counts a failure is not enough, for what follows one may be a
 	// poll, a fetch, or the removal of what it left. It is for a metric.
@@ -49,7 +52,22 @@ func remember(ctx context.Context, o client.Object, change func(*memory)) {
 	queue.FromContext(ctx).Remember(m)
 }
 
-// forget is of an object that is let go.
+// lags says that the cache has not seen yet what the last outcome made of an object. A call that
+// changes something fails at its intent then, but a poll is made without one: it would ask for an
+// operation that is over.
+func lags(ctx context.Context, o client.Object) bool {
+	past, version := recall(ctx, o).past, o.GetResourceVersion()
+	if past == [2]string{} {
+		return false
+	}
+	if version == past[0] || version == past[1] {
+		return true
+	}
+	remember(ctx, o, func(m *memory) { m.past = [2]string{} })
+	return false
+}
+
+// forget is of an object that is gone.
 func forget(ctx context.Context) { queue.FromContext(ctx).Remember(nil) }
 
 // unread is what comes of an object that cannot be read. Of one that is gone nothing is remembered.
@@ -69,7 +87,7 @@ func (m *memory) again(d *lifecycle.Decision) bool {
 // ended notes what came of a call. What only asks, or clears up, is no operation of a user.
 func (m *memory) ended(step lifecycle.Step, err error) {
 	switch {
-	case !intends(step) || step == lifecycle.Mitigate:
+	case !intends(step) || step == lifecycle.MitigateOrphan:
 	case err != nil:
 		m.failed = step
 	default:

@@ -27,10 +27,10 @@ func TestMemoryOfCalls(t *testing.T) {
 		failed int32
 		want   bool
 	}{
-		"Again":        {reason: "the same operation, which failed", before: lifecycle.Make, err: failure, step: lifecycle.Make, failed: 1, want: true},
-		"AfterSuccess": {reason: "what went well is not tried again", before: lifecycle.Make, step: lifecycle.Make, failed: 1},
-		"Another":      {reason: "a removal after a failed try is an operation of its own", before: lifecycle.Make, err: failure, step: lifecycle.Remove, failed: 1},
-		"Edited":       {reason: "an edit counts from the start after a failure for good", before: lifecycle.Make, err: failure, step: lifecycle.Make},
+		"Again":        {reason: "the same operation, which failed", before: lifecycle.Provision, err: failure, step: lifecycle.Provision, failed: 1, want: true},
+		"AfterSuccess": {reason: "what went well is not tried again", before: lifecycle.Provision, step: lifecycle.Provision, failed: 1},
+		"Another":      {reason: "a removal after a failed try is an operation of its own", before: lifecycle.Provision, err: failure, step: lifecycle.Deprovision, failed: 1},
+		"Edited":       {reason: "an edit counts from the start after a failure for good", before: lifecycle.Provision, err: failure, step: lifecycle.Provision},
 		"AfterAPoll":   {reason: "a poll that fails is no try", before: lifecycle.Poll, err: failure, step: lifecycle.Poll, failed: 1},
 	} {
 		t.Run(name, func(t *testing.T) {

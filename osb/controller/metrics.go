@@ -148,14 +148,14 @@ const operationCatalog = "catalog"
 func operationOf(s subject, step lifecycle.Step) string {
 	binding := kindOf(s) == "binding"
 	switch step {
-	case lifecycle.Make:
+	case lifecycle.Provision:
 		if binding {
 			return "bind"
 		}
 		return "provision"
-	case lifecycle.Change:
+	case lifecycle.Update:
 		return "update"
-	case lifecycle.Remove, lifecycle.Mitigate:
+	case lifecycle.Deprovision, lifecycle.MitigateOrphan:
 		if binding {
 			return "unbind"
 		}

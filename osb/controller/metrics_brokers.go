@@ -25,7 +25,7 @@ func (c *census) collectBrokers(ctx context.Context, samples chan<- prometheus.M
 	}
 	classes, plans := c.offered(ctx)
 	for _, b := range all {
-		if b.spec.ControllerName != c.scope.name {
+		if b.spec.ControllerName != c.scope.Name {
 			continue
 		}
 		key := keyOfBroker(b.object)

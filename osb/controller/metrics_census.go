@@ -10,6 +10,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
+	"github.com/defaultplan/defaultplan/osb/controller/scope"
 )
 
 // scrapeTime bounds a look at the cache for one scrape.
@@ -44,7 +45,7 @@ type census struct {
 	// queues are where calls wait.
 	queues *queue.Queues
 	// scope is what is counted: what this controller handles.
-	scope scope
+	scope scope.Scope
 	clock clock.PassiveClock
 	// elected is closed once this process is the controller that works.
 	elected <-chan struct{}
@@ -84,7 +85,7 @@ func gauge(d *prometheus.Desc, value float64, labels ...string) prometheus.Metri
 // there may be many.
 func (c *census) list(ctx context.Context, list client.ObjectList) bool {
 	err := c.reader.List(ctx, list, client.UnsafeDisableDeepCopy)
-	return err == nil || beyond(err) != nil
+	return err == nil || scope.Problem(err) != nil
 }
 
 func (c *census) collectInstances(ctx context.Context, samples chan<- prometheus.Metric) {
@@ -95,7 +96,7 @@ func (c *census) collectInstances(ctx context.Context, samples chan<- prometheus
 	count := newCount("instance", c.clock.Now(), "provision", "update", "deprovision")
 	for i := range list.Items {
 		o := &list.Items[i]
-		if !c.scope.counts(o) {
+		if !c.scope.Counts(o) {
 			continue
 		}
 		status := &o.Status
@@ -118,7 +119,7 @@ func (c *census) collectBindings(ctx context.Context, samples chan<- prometheus.
 	count, ends := newCount("binding", c.clock.Now(), "bind", "unbind"), calendar{}
 	for i := range list.Items {
 		o := &list.Items[i]
-		if !c.scope.counts(o) {
+		if !c.scope.Counts(o) {
 			continue
 		}
 		status := &o.Status

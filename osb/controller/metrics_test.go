@@ -46,7 +46,7 @@ func TestMetricsOfAPanic(t *testing.T) {
 // A panics is a subject whose call does.
 type panics struct{ *caller }
 
-func (panics) call(context.Context, *osb.Client, *lifecycle.Decision) lifecycle.Reply {
+func (panics) call(context.Context, *osb.Client, *lifecycle.Decision) lifecycle.CallResult {
 	panic("out of bounds")
 }
 

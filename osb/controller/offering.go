@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/scope"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 	"github.com/defaultplan/defaultplan/resolve"
 	"github.com/defaultplan/defaultplan/resolve/quota"
@@ -17,15 +18,19 @@ import (
 
 // An offering is the plan that admission decided on, and its class, of either scope.
 type offering struct {
-	target   v1beta1.BrokerTarget
-	planName string
-	cluster  bool
-	class    *v1beta1.CommonServiceClassSpec
-	plan     *v1beta1.CommonServicePlanSpec
+	target v1beta1.BrokerTarget
+	// planName is the external name of the plan, and planRefName its Kubernetes name.
+	planName, planRefName string
+	cluster               bool
+	class                 *v1beta1.CommonServiceClassSpec
+	plan                  *v1beta1.CommonServicePlanSpec
 	// offer is both as policies see them.
 	offer quota.Offer
 	// removed says that the broker does not list it any more.
 	removed bool
+	// lost says that the plan or the class is not there, classLost that it is the class: the rest is
+	// what was recorded.
+	lost, classLost bool
 }
 
 func (o *offering) planUpdatable() bool {
@@ -68,19 +73,16 @@ func (o *offering) serviceType() string {
 	return o.class.ServiceType
 }
 
-// offering reads the plan and the class that were decided on. A problem says what is
-// not there.
-func (c *catalogReader) offering(ctx context.Context, ref *v1beta1.DecidedReference, namespace string) (*offering, *lifecycle.Problem, error) {
+// typeBeside is the type that status says: nothing where spec says it (asked), and what it said
+// before where no plan is known.
+func (o *offering) typeBeside(asked, before string) string {
 	switch {
-	case ref.ClusterServicePlanRef != nil && ref.ClusterServicePlanRef.Name != "":
-		return c.clusterOffering(ctx, ref)
-	case ref.ServicePlanRef != nil && ref.ServicePlanRef.Name != "":
-		return c.localOffering(ctx, ref, namespace)
+	case asked != "":
+		return ""
+	case o == nil:
+		return before
 	}
-	return nil, &lifecycle.Problem{
-		Reason: "Undecided", Undecided: true, Waits: true,
-		Message: "no plan is decided on yet; admission decides as soon as it can: `svcat explain` says what it waits for",
-	}, nil
+	return o.serviceType()
 }
 
 // A catalogReader reads classes and plans.
@@ -88,55 +90,94 @@ type catalogReader struct {
 	reader client.Reader
 }
 
-func (c *catalogReader) clusterOffering(ctx context.Context, ref *v1beta1.DecidedReference) (*offering, *lifecycle.Problem, error) {
-	var plan v1beta1.ClusterServicePlan
-	if problem, err := c.get(ctx, client.ObjectKey{Name: ref.ClusterServicePlanRef.Name}, &plan, "ReferencesNonexistentServicePlan", "ClusterServicePlan"); problem != nil || err != nil {
+// offering reads the plan and the class that were decided on. A problem says what is
+// not there.
+func (c *catalogReader) offering(ctx context.Context, ref *v1beta1.DecidedReference, namespace string) (*offering, *lifecycle.Problem, error) {
+	at := client.ObjectKey{Namespace: namespace, Name: localName(ref.ServicePlanRef)}
+	if name := clusterName(ref.ClusterServicePlanRef); name != "" {
+		at = client.ObjectKey{Name: name}
+	}
+	if at.Name == "" {
+		return nil, &lifecycle.Problem{
+			Reason: "Undecided", Undecided: true, Waits: true,
+			Message: "no plan is decided on yet; admission decides as soon as it can: `svcat explain` says what it waits for",
+		}, nil
+	}
+	plan, class := v1beta1.NewPlan(at.Namespace), v1beta1.NewClass(at.Namespace)
+	if problem, err := c.get(ctx, at, plan, reasonNoPlan, v1beta1.ScopedKind(at.Namespace, "ServicePlan")); problem != nil || err != nil {
 		return nil, problem, err
 	}
-	var class v1beta1.ClusterServiceClass
-	if problem, err := c.get(ctx, client.ObjectKey{Name: plan.Spec.ClusterServiceClassRef.Name}, &class, "ReferencesNonexistentServiceClass", "ClusterServiceClass"); problem != nil || err != nil {
+	at.Name = plan.GetClassName()
+	if problem, err := c.get(ctx, at, class, reasonNoClass, v1beta1.ScopedKind(at.Namespace, "ServiceClass")); problem != nil || err != nil {
 		return nil, problem, err
 	}
-	classEntry, planEntry := resolve.ClassFrom(&class), resolve.PlanFrom(&plan)
+	classEntry, planEntry := resolve.ClassFrom(class), resolve.PlanFrom(plan)
 	o := &offering{
-		cluster: true, offer: quota.OfferOf(classEntry, planEntry),
-		planName: plan.Spec.ExternalName, class: &class.Spec.CommonServiceClassSpec, plan: &plan.Spec.CommonServicePlanSpec,
-		removed: plan.Status.RemovedFromBrokerCatalog || class.Status.RemovedFromBrokerCatalog,
-		target: v1beta1.BrokerTarget{
-			ClusterServiceBrokerName: class.Spec.ClusterServiceBrokerName,
-			ClassExternalID:          class.Spec.ExternalID, PlanExternalID: plan.Spec.ExternalID,
-		},
+		cluster: at.Namespace == "", offer: quota.OfferOf(classEntry, planEntry),
+		planName: plan.GetSpec().ExternalName, planRefName: plan.GetName(), class: class.GetSpec(), plan: plan.GetSpec(),
+		removed: plan.IsRemoved() || class.IsRemoved(), target: class.GetBroker(),
 	}
+	o.target.ClassExternalID, o.target.PlanExternalID = class.GetSpec().ExternalID, plan.GetSpec().ExternalID
 	return o, agree(classEntry, planEntry), nil
 }
 
-func (c *catalogReader) localOffering(ctx context.Context, ref *v1beta1.DecidedReference, namespace string) (*offering, *lifecycle.Problem, error) {
-	var plan v1beta1.ServicePlan
-	at := client.ObjectKey{Namespace: namespace, Name: ref.ServicePlanRef.Name}
-	if problem, err := c.get(ctx, at, &plan, "ReferencesNonexistentServicePlan", "ServicePlan"); problem != nil || err != nil {
-		return nil, problem, err
+// updatable says whether an instance of an offering may change its plan: the one that its broker gave it says so, by its ID
+// there, or else its class. Where none is known, it is the offering's. Admission judges alike.
+func (c *catalogReader) updatable(ctx context.Context, o *offering, namespace string, has *lifecycle.Request) (bool, error) {
+	if has == nil || has.PlanExternalID == "" || has.PlanExternalID == o.target.PlanExternalID {
+		return o.planUpdatable(), nil
 	}
-	var class v1beta1.ServiceClass
-	at.Name = plan.Spec.ServiceClassRef.Name
-	if problem, err := c.get(ctx, at, &class, "ReferencesNonexistentServiceClass", "ServiceClass"); problem != nil || err != nil {
-		return nil, problem, err
+	match := client.MatchingFields{v1beta1.FieldClusterServiceClassRefName: o.offer.Class.Kubernetes}
+	if o.cluster {
+		namespace = ""
+	} else {
+		match = client.MatchingFields{v1beta1.FieldServiceClassRefName: o.offer.Class.Kubernetes}
 	}
-	classEntry, planEntry := resolve.ClassFrom(&class), resolve.PlanFrom(&plan)
-	o := &offering{
-		offer:    quota.OfferOf(classEntry, planEntry),
-		planName: plan.Spec.ExternalName, class: &class.Spec.CommonServiceClassSpec, plan: &plan.Spec.CommonServicePlanSpec,
-		removed: plan.Status.RemovedFromBrokerCatalog || class.Status.RemovedFromBrokerCatalog,
-		target: v1beta1.BrokerTarget{
-			ClusterServiceBrokerName: class.Spec.ClusterServiceBrokerName, ServiceBrokerName: class.Spec.ServiceBrokerName,
-			ClassExternalID: class.Spec.ExternalID, PlanExternalID: plan.Spec.ExternalID,
-		},
+	plans, err := listPlans(ctx, c.reader, namespace, match)
+	if err != nil {
+		return false, err
 	}
-	return o, agree(classEntry, planEntry), nil
+	plan := resolve.InForce(plans, has.PlanExternalID)
+	if plan == nil {
+		return o.class.PlanUpdatable, nil
+	}
+	ref := &v1beta1.DecidedReference{ServicePlanRef: &v1beta1.LocalObjectReference{Name: plan.Name}}
+	if o.cluster {
+		ref = &v1beta1.DecidedReference{ClusterServicePlanRef: &v1beta1.ClusterObjectReference{Name: plan.Name}}
+	}
+	left, _, err := c.offering(ctx, ref, namespace)
+	if err != nil || left == nil {
+		return o.class.PlanUpdatable, err
+	}
+	return left.planUpdatable(), nil
+}
+
+// listPlans lists plans of the cluster, or with a namespace those of that namespace.
+func listPlans(ctx context.Context, reader client.Reader, namespace string, match client.MatchingFields) ([]resolve.PlanEntry, error) {
+	var plans []resolve.PlanEntry
+	var err error
+	if namespace == "" {
+		var list v1beta1.ClusterServicePlanList
+		err = reader.List(ctx, &list, match, client.UnsafeDisableDeepCopy)
+		for i := range list.Items {
+			plans = append(plans, resolve.PlanFrom(&list.Items[i]))
+		}
+	} else {
+		var list v1beta1.ServicePlanList
+		err = reader.List(ctx, &list, match, client.InNamespace(namespace), client.UnsafeDisableDeepCopy)
+		for i := range list.Items {
+			plans = append(plans, resolve.PlanFrom(&list.Items[i]))
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot list plans: %w", err)
+	}
+	return plans, nil
 }
 
 func (c *catalogReader) get(ctx context.Context, at client.ObjectKey, into client.Object, reason, kind string) (*lifecycle.Problem, error) {
 	err := c.reader.Get(ctx, at, into)
-	if problem := beyond(err); problem != nil {
+	if problem := scope.Problem(err); problem != nil {
 		return problem, nil
 	}
 	if apierrors.IsNotFound(err) {

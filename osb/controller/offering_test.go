@@ -9,10 +9,16 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
 // clusterOffer is a class and a plan of a ClusterServiceBroker.
@@ -147,6 +153,110 @@ func TestOfferingSays(t *testing.T) {
 	assert.Equal(t, "mariadb", o.serviceType())
 	assert.Equal(t, 90*time.Second, o.maxPolling())
 	assert.Equal(t, "1.2.3", o.maintenanceVersion())
+}
+
+// The plan that an instance has says whether it may be left, whatever is asked for.
+func TestUpdatable(t *testing.T) {
+	t.Parallel()
+	has := func(id string) *lifecycle.Request {
+		return &lifecycle.Request{BrokerTarget: v1beta1.BrokerTarget{PlanExternalID: id}}
+	}
+	for name, tc := range map[string]struct {
+		reason             string
+		class              bool
+		asked, left, other *bool
+		has                *lifecycle.Request
+		want               bool
+	}{
+		"NothingYet":  {reason: "the plan that is asked for", asked: new(true), left: new(false), want: true},
+		"Unrecorded":  {reason: "the plan that is asked for", asked: new(true), left: new(false), has: has(""), want: true},
+		"Same":        {reason: "it is the one that is asked for", asked: new(true), left: new(false), has: has("plan-id"), want: true},
+		"Allows":      {reason: "the plan that it has", asked: new(false), left: new(true), has: has("left-id"), want: true},
+		"Forbids":     {reason: "the plan that it has", class: true, asked: new(true), left: new(false), has: has("left-id")},
+		"Silent":      {reason: "its class", class: true, asked: new(false), has: has("left-id"), want: true},
+		"SilentClass": {reason: "its class", asked: new(true), has: has("left-id")},
+		"Gone":        {reason: "its class", class: true, asked: new(false), left: new(false), has: has("gone-id"), want: true},
+		"Elsewhere":   {reason: "a plan of another class that has the ID is none of it", asked: new(true), other: new(true), has: has("other-id")},
+	} {
+		for scope, world := range map[string]func() ([]client.Object, *v1beta1.DecidedReference){
+			"Cluster": func() ([]client.Object, *v1beta1.DecidedReference) {
+				plan := func(name string, updatable *bool) *v1beta1.ClusterServicePlan {
+					return clusterOffer(func(_ *v1beta1.ClusterServiceClass, p *v1beta1.ClusterServicePlan) {
+						p.Name, p.Spec.ExternalID, p.Spec.PlanUpdatable = name, name+"-id", updatable
+					})[1].(*v1beta1.ClusterServicePlan)
+				}
+				other := plan("other", tc.other)
+				other.Spec.ClusterServiceClassRef.Name = "another"
+				class := clusterOffer(func(c *v1beta1.ClusterServiceClass, _ *v1beta1.ClusterServicePlan) { c.Spec.PlanUpdatable = tc.class })[0]
+				return []client.Object{class, plan("plan", tc.asked), plan("left", tc.left), other}, decided("plan", "")
+			},
+			"Local": func() ([]client.Object, *v1beta1.DecidedReference) {
+				plan := func(name string, updatable *bool) *v1beta1.ServicePlan {
+					return localOffer(func(_ *v1beta1.ServiceClass, p *v1beta1.ServicePlan) {
+						p.Name, p.Spec.ExternalID, p.Spec.PlanUpdatable = name, name+"-id", updatable
+					})[1].(*v1beta1.ServicePlan)
+				}
+				other := plan("other", tc.other)
+				other.Spec.ServiceClassRef.Name = "another"
+				class := localOffer(func(c *v1beta1.ServiceClass, _ *v1beta1.ServicePlan) { c.Spec.PlanUpdatable = tc.class })[0]
+				return []client.Object{class, plan("plan", tc.asked), plan("left", tc.left), other}, decided("", "plan")
+			},
+		} {
+			t.Run(name+"/"+scope, func(t *testing.T) {
+				t.Parallel()
+				objects, ref := world()
+				reader := catalogReader{indexed(t, objects...)}
+				o, problem, err := reader.offering(t.Context(), ref, "n")
+				require.NoError(t, err)
+				require.Nil(t, problem)
+				got, err := reader.updatable(t.Context(), o, "n", tc.has)
+				require.NoError(t, err)
+				assert.Equal(t, tc.want, got, tc.reason)
+			})
+		}
+	}
+}
+
+// A plan that changed brings a pass over the instances that may not leave it, too: they ask for another.
+func TestPlanWakesThoseItHolds(t *testing.T) {
+	t.Parallel()
+	instance := func(name, class, plan string, reason string) *v1beta1.ServiceInstance {
+		i := &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: name}}
+		i.Spec.ClusterServiceClassRef, i.Spec.ClusterServicePlanRef = &v1beta1.ClusterObjectReference{Name: class}, &v1beta1.ClusterObjectReference{Name: plan}
+		i.Status.Conditions = []v1beta1.Condition{{Type: v1beta1.ConditionReady, Status: v1beta1.ConditionFalse, Reason: reason}}
+		return i
+	}
+	reader := indexed(t,
+		instance("held", "class", "large", lifecycle.ReasonPlanNotUpdatable), instance("other", "another", "large", lifecycle.ReasonPlanNotUpdatable),
+		instance("asks", "class", "plan", "Provisioning"), instance("waits", "class", "large", "Provisioning"))
+	queue := &enqueued{}
+	byPlan(reader).Create(t.Context(), event.CreateEvent{Object: clusterOffer()[1]}, queue)
+	assert.ElementsMatch(t, []string{"held", "asks"}, queue.names)
+}
+
+// An enqueued notes what is added to a queue.
+type enqueued struct {
+	workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+	names []string
+	// after is when the last one is due.
+	after time.Duration
+}
+
+func (q *enqueued) Add(request reconcile.Request) { q.names = append(q.names, request.Name) }
+
+func (q *enqueued) AddAfter(request reconcile.Request, after time.Duration) {
+	q.names, q.after = append(q.names, request.Name), after
+}
+
+// indexed is a cache with the indexes of brokers.
+func indexed(t *testing.T, objects ...client.Object) client.WithWatch {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	require.NoError(t, v1beta1.AddToScheme(scheme))
+	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...)
+	require.NoError(t, addBrokerIndexes(t.Context(), fakeIndexer{builder}))
+	return builder.Build()
 }
 
 func TestRemovedOfferings(t *testing.T) {

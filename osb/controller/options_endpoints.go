@@ -10,7 +10,9 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/defaultplan/defaultplan/osb/controller/endpoints"
 	"github.com/defaultplan/defaultplan/osb/controller/expose"
+	"github.com/defaultplan/defaultplan/osb/controller/scope"
 )
 
 // bindEndpoints makes flags of what Services may lead to.
@@ -37,8 +39,8 @@ func (o *Options) endpointRules() (expose.Rules, error) {
 	return rules, errors.Join(errs...)
 }
 
-// newSurroundings are those of a manager's cluster.
-func newSurroundings(mgr manager.Manager, o *Options) (*surroundings, error) {
+// newNetworkRules are the rules of a manager's cluster.
+func newNetworkRules(mgr manager.Manager, o *Options) (*endpoints.NetworkRules, error) {
 	rules, err := o.endpointRules()
 	if err != nil {
 		return nil, err
@@ -56,7 +58,7 @@ func newSurroundings(mgr manager.Manager, o *Options) (*surroundings, error) {
 	if len(rules.Cluster) == 0 {
 		mgr.GetLogger().Info("--cluster-cidrs is empty: the Services of bindings may lead to pods and nodes, by address")
 	}
-	return &surroundings{live: mgr.GetAPIReader(), clock: clock.RealClock{}, given: rules, reread: o.SecretInterval, whole: len(o.Namespaces) == 0}, nil
+	return &endpoints.NetworkRules{Live: mgr.GetAPIReader(), Clock: clock.RealClock{}, Given: rules, Reread: o.SecretInterval, Whole: len(o.Namespaces) == 0, Beyond: scope.IsBeyond}, nil
 }
 
 // ownAddresses are those of this machine, or pod.

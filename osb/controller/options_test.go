@@ -55,3 +55,10 @@ func TestOptionsAllowWholeNetworks(t *testing.T) {
 	require.Len(t, rules.AllowAddresses, 1)
 	assert.Equal(t, "10.0.0.0/8", rules.AllowAddresses[0].String(), "whatever was written behind the prefix")
 }
+
+// A cache holds the namespaces that the flags name, or all.
+func TestCacheNamespaces(t *testing.T) {
+	t.Parallel()
+	assert.Nil(t, (&Options{}).CacheNamespaces())
+	assert.Len(t, (&Options{Namespaces: []string{"a", "b"}}).CacheNamespaces(), 2)
+}

@@ -84,7 +84,7 @@ func planTitle(t *policy.Target) string {
 
 // denied says which policy denies the plan that the instance is to have. A plan that was sent already is not judged again:
 // what is at a broker, or may be, stays.
-func (s *instanceSubject) denied(ctx context.Context, thing *lifecycle.Thing, ask *lifecycle.Ask) (*lifecycle.Problem, error) {
+func (s *instanceSubject) denied(ctx context.Context, thing *lifecycle.Resource, ask *lifecycle.Desired) (*lifecycle.Problem, error) {
 	if toAdopt(thing) || planSent(&thing.Record, ask) || !s.needsSlot(thing, ask) && !atAnotherBroker(&thing.Record, ask) {
 		return nil, nil
 	}
@@ -102,16 +102,16 @@ func (s *instanceSubject) denied(ctx context.Context, thing *lifecycle.Thing, as
 
 // planSent says that the broker has the plan that is asked for, or was sent it and may have it. A
 // change that it answered, whatever it did, is judged before it is sent again.
-func planSent(r *lifecycle.Record, ask *lifecycle.Ask) bool {
-	has, sent := r.Accepted, r.InProgress
+func planSent(r *lifecycle.Record, ask *lifecycle.Desired) bool {
+	has, sent := r.Applied, r.InProgress
 	answered := r.Exists && r.Operation == lifecycle.NoOperation
 	return r.Exists && has != nil && has.BrokerTarget == ask.BrokerTarget ||
 		sent != nil && !answered && sent.BrokerTarget == ask.BrokerTarget
 }
 
 // atAnotherBroker says that what is there is at another broker than the one that is asked for: the IDs of its plan say nothing.
-func atAnotherBroker(r *lifecycle.Record, ask *lifecycle.Ask) bool {
-	has := r.Accepted
+func atAnotherBroker(r *lifecycle.Record, ask *lifecycle.Desired) bool {
+	has := r.Applied
 	return r.Exists && has != nil &&
 		(has.ClusterServiceBrokerName != ask.ClusterServiceBrokerName || has.ServiceBrokerName != ask.ServiceBrokerName)
 }
@@ -125,8 +125,7 @@ func (s *bindingSubject) denied(ctx context.Context, r *lifecycle.Record, instan
 	if err != nil || len(rules) == 0 {
 		return nil, err
 	}
-	catalog := readOffer{&slotCatalog{ctx: ctx, reader: s.reader, live: s.store.live}, s.offering.offer}
-	plans, opaque, err := quota.Look(quota.OfInstance(instance), catalog)
+	plans, opaque, err := quota.Look(quota.OfInstance(instance), s.readOffer(ctx))
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the plans of instance %q: %w", instance.Name, err)
 	}
@@ -181,6 +180,15 @@ func (s *bindingSubject) deniedPlan(ctx context.Context, rules []policy.Rule, ta
 func opaquePlan(instance string) *lifecycle.Problem {
 	return &lifecycle.Problem{Reason: reasonPolicy, Waits: true, Told: true, Message: fmt.Sprintf(
 		"no plan of the catalog is the one that instance %q has at its broker: what policies say of it cannot be known until its class and plan are back", instance)}
+}
+
+// readOffer is the catalog with the plan that is asked for, unless that is lost.
+func (s *bindingSubject) readOffer(ctx context.Context) quota.Catalog {
+	catalog := &slotCatalog{ctx: ctx, reader: s.reader, live: s.store.live}
+	if s.offering.lost {
+		return catalog
+	}
+	return readOffer{catalog, s.offering.offer}
 }
 
 // A readOffer is a catalog in which the plan that is asked for is as it was read for the request.

@@ -46,7 +46,7 @@ func TestDeniedInstances(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason string
 		policy *v1beta1.ProvisioningPolicy
-		thing  lifecycle.Thing
+		thing  lifecycle.Resource
 		says   string
 	}{
 		"New":              {reason: "nothing is at its broker", policy: deny, says: denies},
@@ -56,7 +56,7 @@ func TestDeniedInstances(t *testing.T) {
 		"AnotherPlan":      {reason: "the policy is of another plan", policy: provisioningPolicy(v1beta1.PolicyDeny, "large")},
 		"NotCompiled":      {reason: "it has no effect", policy: provisioningPolicy("Maybe", "small")},
 		"Limit":            {reason: "slots are for that", policy: limited()},
-		"ToAdopt":          {reason: "nothing is made", policy: deny, thing: lifecycle.Thing{Kind: lifecycle.Instance, SpecID: "theirs", Adopting: true}},
+		"ToAdopt":          {reason: "nothing is made", policy: deny, thing: lifecycle.Resource{Kind: lifecycle.Instance, SpecID: "theirs", Adopting: true}},
 		"Has":              {reason: "what is there stays", policy: deny, thing: ofRecord(true, target("b", "plan-id"), v1beta1.BrokerTarget{})},
 		"HasAtAnother":     {reason: "attack: a broker of the attacker's own has the same IDs", policy: deny, thing: ofRecord(true, target("own", "plan-id"), v1beta1.BrokerTarget{}), says: denies},
 		"Changes":          {reason: "the plan is new to it", policy: deny, thing: ofRecord(true, target("b", "old-id"), v1beta1.BrokerTarget{}), says: denies},
@@ -74,7 +74,7 @@ func TestDeniedInstances(t *testing.T) {
 			var err error
 			s.offering, _, err = (&catalogReader{cache}).offering(t.Context(), decided("plan", ""), "n")
 			require.NoError(t, err)
-			problem, err := s.denied(t.Context(), &tc.thing, &lifecycle.Ask{Sent: lifecycle.Sent{BrokerTarget: s.offering.target}, PlanUpdatable: true})
+			problem, err := s.denied(t.Context(), &tc.thing, &lifecycle.Desired{Request: lifecycle.Request{BrokerTarget: s.offering.target}, PlanUpdatable: true})
 			require.NoError(t, err)
 			if tc.says == "" {
 				assert.Nil(t, problem, tc.reason)
@@ -89,19 +89,19 @@ func TestDeniedInstances(t *testing.T) {
 }
 
 // underWay is an instance with an update that runs.
-func underWay(thing lifecycle.Thing) lifecycle.Thing {
-	thing.Record.Operation = lifecycle.Changing
+func underWay(thing lifecycle.Resource) lifecycle.Resource {
+	thing.Record.Operation = lifecycle.Updating
 	return thing
 }
 
 // ofRecord is an instance that has, and was sent, what is not zero.
-func ofRecord(exists bool, has, sent v1beta1.BrokerTarget) lifecycle.Thing {
-	thing := lifecycle.Thing{Kind: lifecycle.Instance, Record: lifecycle.Record{Exists: exists}}
+func ofRecord(exists bool, has, sent v1beta1.BrokerTarget) lifecycle.Resource {
+	thing := lifecycle.Resource{Kind: lifecycle.Instance, Record: lifecycle.Record{Exists: exists}}
 	if has.PlanExternalID != "" {
-		thing.Record.Accepted = &lifecycle.Sent{BrokerTarget: has}
+		thing.Record.Applied = &lifecycle.Request{BrokerTarget: has}
 	}
 	if sent.PlanExternalID != "" {
-		thing.Record.InProgress = &lifecycle.Sent{BrokerTarget: sent}
+		thing.Record.InProgress = &lifecycle.Request{BrokerTarget: sent}
 	}
 	return thing
 }
@@ -197,7 +197,7 @@ func TestABindThatWasSentIsNotJudged(t *testing.T) {
 	t.Parallel()
 	target := v1beta1.BrokerTarget{ClusterServiceBrokerName: "b", ClassExternalID: "class-id", PlanExternalID: "plan-id"}
 	s := &bindingSubject{offering: &offering{target: target}}
-	sent := &lifecycle.Record{InProgress: &lifecycle.Sent{BrokerTarget: target}}
+	sent := &lifecycle.Record{InProgress: &lifecycle.Request{BrokerTarget: target}}
 	migrated := &v1beta1.ServiceInstancePropertiesState{ClusterServicePlanExternalID: "plan-id"}
 	assert.True(t, s.bindSent(sent, migrated))
 	assert.False(t, s.bindSent(&lifecycle.Record{}, migrated))

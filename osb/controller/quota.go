@@ -53,18 +53,18 @@ func (q *quotas) lacks(ctx context.Context, n *needer) (*lifecycle.Problem, erro
 
 // withholds says, after the intent was stored, why the call must not be made; the reply
 // is zero where it may.
-func (q *quotas) withholds(ctx context.Context, n *needer) lifecycle.Reply {
+func (q *quotas) withholds(ctx context.Context, n *needer) lifecycle.CallResult {
 	if q == nil {
-		return lifecycle.Reply{}
+		return lifecycle.CallResult{}
 	}
 	problem, err := q.problem(ctx, q.live, n)
 	switch {
 	case err != nil:
-		return lifecycle.Reply{Err: err}
+		return lifecycle.CallResult{Err: err}
 	case problem != nil:
-		return lifecycle.Reply{Err: errNoSlot, Problem: problem}
+		return lifecycle.CallResult{Err: errNoSlot, Problem: problem}
 	}
-	return lifecycle.Reply{}
+	return lifecycle.CallResult{}
 }
 
 func (q *quotas) problem(ctx context.Context, reader client.Reader, n *needer) (*lifecycle.Problem, error) {

@@ -14,12 +14,12 @@ import (
 
 // needsSlot says whether what the spec asks for needs slots: what is not at its broker
 // yet, and what is to have another plan there. All else goes on whatever the limits.
-func (s *instanceSubject) needsSlot(thing *lifecycle.Thing, ask *lifecycle.Ask) bool {
+func (s *instanceSubject) needsSlot(thing *lifecycle.Resource, ask *lifecycle.Desired) bool {
 	return !thing.Record.Exists || thing.Changes(ask).Plan
 }
 
 // slotless says that the cache knows of no slot for what the spec asks for.
-func (s *instanceSubject) slotless(ctx context.Context, thing *lifecycle.Thing, ask *lifecycle.Ask) (*lifecycle.Problem, error) {
+func (s *instanceSubject) slotless(ctx context.Context, thing *lifecycle.Resource, ask *lifecycle.Desired) (*lifecycle.Problem, error) {
 	if s.slots = s.needsSlot(thing, ask); !s.slots {
 		return nil, nil
 	}
@@ -34,9 +34,9 @@ func (s *instanceSubject) needer() *needer {
 }
 
 // prepare looks whether the instance has its slots, right before it is sent.
-func (s *instanceSubject) prepare(ctx context.Context, d *lifecycle.Decision) (lifecycle.Reply, bool) {
-	if !s.slots || d.Step != lifecycle.Make && d.Step != lifecycle.Change {
-		return lifecycle.Reply{}, false
+func (s *instanceSubject) prepare(ctx context.Context, d *lifecycle.Decision) (lifecycle.CallResult, bool) {
+	if !s.slots || d.Step != lifecycle.Provision && d.Step != lifecycle.Update {
+		return lifecycle.CallResult{}, false
 	}
 	reply := s.quotas.withholds(ctx, s.needer())
 	return reply, reply.Err != nil

@@ -55,7 +55,7 @@ func (p *parts) policies() *policies { return &policies{reader: p.mgr.GetClient(
 
 // watchPolicies adds the policies that grant slots, and those that deny.
 func (p *parts) watchPolicies(b *builder.Builder, kind quota.Kind) *builder.Builder {
-	if p.options.scope().ignoreQuotas {
+	if p.options.scope().IgnoreQuotas {
 		return b
 	}
 	reader, changed := p.mgr.GetClient(), builder.WithPredicates(predicate.GenerationChangedPredicate{})

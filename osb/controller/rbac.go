@@ -1,7 +1,8 @@
 package controller
 
 // What the controller may do, and nothing more. Secrets are read by name: there is no
-// right to list or watch them; deploy/vap holds its writes to those that it owns.
+// right to list or watch them; deploy/vap holds its writes to those that it owns. Its finalizer
+// of classes and plans is written by the patches that relisting may make.
 //
 // +kubebuilder:rbac:groups=servicecatalog.k8s.io,resources=serviceinstances;servicebindings,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=servicecatalog.k8s.io,resources=servicebindings,verbs=delete

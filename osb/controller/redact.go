@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -94,36 +93,24 @@ func collect(value any, into *[]string) {
 	}
 }
 
-// collectForms adds how a text may be written: as it is or as JSON within a text, with the
-// characters of HTML escaped or not, and each on one line, as the client prints it.
 func collectForms(text string, into *[]string) {
-	forms := []string{text}
-	for _, escape := range []bool{true, false} {
-		var encoded bytes.Buffer
-		encoder := json.NewEncoder(&encoded)
-		encoder.SetEscapeHTML(escape)
-		_ = encoder.Encode(text) //nolint:errchkjson // any text can be encoded
-		line := strings.TrimSpace(encoded.String())
-		forms = append(forms, line[1:len(line)-1])
-	}
-	for _, form := range forms {
-		for _, written := range []string{form, strings.Join(strings.Fields(form), " ")} {
-			if len(written) >= shortestRedacted {
-				*into = append(*into, written)
-			}
+	for _, form := range osb.WrittenForms(text) {
+		if len(form) >= shortestRedacted {
+			*into = append(*into, form)
 		}
 	}
 }
 
 // reply takes what comes from Secrets out of a reply: its texts are stored in status,
 // where users look for why.
-func (r redactor) reply(reply *lifecycle.Reply) {
+func (r redactor) reply(reply *lifecycle.CallResult) {
 	if r.secrets == nil {
 		return
 	}
 	if failed := (*osb.Error)(nil); errors.As(reply.Err, &failed) {
 		clean := *failed
 		clean.Description, clean.Code = r.secrets.erase(failed.Description), r.secrets.erase(failed.Code)
+		clean.Unlawful = r.secrets.erase(failed.Unlawful)
 		reply.Err = &clean
 	}
 	if reply.Poll != nil {

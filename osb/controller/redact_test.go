@@ -30,6 +30,11 @@ func TestRedactorText(t *testing.T) {
 		"OneLine":     {reason: "the client prints one line", values: map[string]any{"k": "line1\n\n line2"}, text: "line1 line2", want: "<redacted>"},
 		"AsJSON":      {reason: "brokers repeat bodies", values: map[string]any{"k": "a\"b\\c\nd"}, text: `{"k":"a\"b\\c\nd"}`, want: `{"k":"<redacted>"}`},
 		"AsHTML":      {reason: "as Go encodes it", values: map[string]any{"k": "<&secret>"}, text: `"\u003c\u0026secret\u003e" or "<&secret>"`, want: `"<redacted>" or "<redacted>"`},
+		"AsASCII":     {reason: "as Python encodes it", values: map[string]any{"k": "pä\U0001f511s"}, text: `"p\u00e4\ud83d\udd11s"`, want: `"<redacted>"`},
+		"AsPHP":       {reason: "a slash may be escaped", values: map[string]any{"k": "a/b/c"}, text: `"a\/b\/c"`, want: `"<redacted>"`},
+		"AsEntities":  {reason: "in a page", values: map[string]any{"k": "a&\"b"}, text: "a&amp;&#34;b", want: "<redacted>"},
+		"AsURL":       {reason: "in an address", values: map[string]any{"k": "a b&c"}, text: "a+b%26c a%20b&c", want: "<redacted> <redacted>"},
+		"Unseen":      {reason: "what does not show is not printed", values: map[string]any{"k": "s3\u200bcret"}, text: "s3cret", want: "<redacted>"},
 		"JSONOneLine": {reason: "both", values: map[string]any{"k": "a\"b\n   c"}, text: `a\"b\n c`, want: "<redacted>"},
 		"Cut":         {reason: "the client cuts long texts", values: map[string]any{"k": "s3cret-value"}, text: "it is s3cret-v…", want: "it is <redacted>…"},
 		"CutShort":    {reason: "so little tells nothing", values: map[string]any{"k": "s3cret-value"}, text: "it is s3c…", want: "it is s3c…"},
@@ -61,18 +66,19 @@ func TestRedactorOfLongValues(t *testing.T) {
 func TestRedactorReply(t *testing.T) {
 	t.Parallel()
 	r := redactorOf(map[string]any{"open": "opened", "hidden": "canary"}, map[string]any{"hidden": "canary"})
-	failed := &osb.Error{Operation: "bind", StatusCode: 500, Description: "opened canary", Code: "canary"}
-	reply := lifecycle.Reply{Err: fmt.Errorf("wrapped: %w", failed), Poll: &osb.LastOperation{Description: "canary works"}}
+	failed := &osb.Error{Operation: "bind", StatusCode: 500, Description: "opened canary", Code: "canary", Unlawful: "type canary"}
+	reply := lifecycle.CallResult{Err: fmt.Errorf("wrapped: %w", failed), Poll: &osb.LastOperation{Description: "canary works"}}
 	r.reply(&reply)
 	said := (*osb.Error)(nil)
 	require.ErrorAs(t, reply.Err, &said)
 	assert.Equal(t, "opened <redacted>", said.Description)
 	assert.Equal(t, "<redacted>", said.Code)
+	assert.Equal(t, "type <redacted>", said.Unlawful)
 	assert.NotContains(t, reply.Err.Error(), "canary")
 	assert.Equal(t, "<redacted> works", reply.Poll.Description)
 	assert.Equal(t, "opened canary", failed.Description, "the client's error is the client's")
 
-	other := lifecycle.Reply{Err: errors.New("another")}
+	other := lifecycle.CallResult{Err: errors.New("another")}
 	r.reply(&other)
 	require.EqualError(t, other.Err, "another")
 }

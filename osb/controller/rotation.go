@@ -9,6 +9,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/scope"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
@@ -50,7 +51,7 @@ func sooner(result reconcile.Result, wait time.Duration) reconcile.Result {
 	return result
 }
 
-func (s *rotationSubject) thing() lifecycle.Thing { return s.rotating.OfRotation(s.binding, s.now) }
+func (s *rotationSubject) thing() lifecycle.Resource { return s.rotating.OfRotation(s.binding, s.now) }
 
 // with is a copy with a record as that of the other binding.
 func (s *rotationSubject) with(o client.Object, record *lifecycle.Record) client.Object {
@@ -80,8 +81,8 @@ func (s *rotationSubject) judge(outcome *lifecycle.Outcome, facts *lifecycle.Fac
 
 // call makes the one call of a decision. A successor's request names its predecessor where
 // it was decided so; that says the record of what is sent.
-func (s *rotationSubject) call(ctx context.Context, broker *osb.Client, d *lifecycle.Decision) lifecycle.Reply {
-	if sent := d.Record.InProgress; d.Step == lifecycle.Make && sent != nil {
+func (s *rotationSubject) call(ctx context.Context, broker *osb.Client, d *lifecycle.Decision) lifecycle.CallResult {
+	if sent := d.Record.InProgress; d.Step == lifecycle.Provision && sent != nil {
 		s.predecessor = lifecycle.SuccessorOf(s.binding, sent)
 	}
 	return s.bindingSubject.call(ctx, broker, d)
@@ -98,11 +99,11 @@ func (s *bindingSubject) hideSecret(ctx context.Context) error {
 
 // gather finds out what the other binding needs: its broker, and if it is still to be made,
 // what it asks for.
-func (s *rotationSubject) gather(ctx context.Context, thing *lifecycle.Thing) (gathered, error) {
+func (s *rotationSubject) gather(ctx context.Context, thing *lifecycle.Resource) (gathered, error) {
 	s.other = true
 	found := gathered{reread: true}
 	instance, err := s.instance(ctx)
-	if found.Problem = beyond(err); found.Problem != nil {
+	if found.Problem = scope.Problem(err); found.Problem != nil {
 		return found, nil
 	}
 	if err != nil {
@@ -122,7 +123,7 @@ func (s *rotationSubject) gather(ctx context.Context, thing *lifecycle.Thing) (g
 	found.redactor = s.parameters.redactor
 	target := thing.Record.Target()
 	if target == nil && s.ask != nil {
-		target = &s.ask.Sent
+		target = &s.ask.Request
 	}
 	if target == nil {
 		return found, nil
@@ -133,13 +134,11 @@ func (s *rotationSubject) gather(ctx context.Context, thing *lifecycle.Thing) (g
 
 // succeeds is what a successor asks for. Where the plan can be rotated, the broker gives it
 // what the one in force has, as long as that is valid; else it is bound as any other.
-func (s *rotationSubject) succeeds(ctx context.Context, thing *lifecycle.Thing, instance *v1beta1.ServiceInstance, found *gathered) error {
+func (s *rotationSubject) succeeds(ctx context.Context, thing *lifecycle.Resource, instance *v1beta1.ServiceInstance, found *gathered) error {
 	if err := s.findSecret(ctx); err != nil {
 		return err
 	}
-	if id := thing.Record.ID; id != "" && s.holding.id == id {
-		found.Stored, s.issued = true, s.holding.issued(s.binding)
-	}
+	found.Stored = s.stored(&thing.Record)
 	problem, err := s.unable(ctx, &thing.Record, instance)
 	if problem != nil || err != nil {
 		found.Problem = problem
@@ -151,7 +150,7 @@ func (s *rotationSubject) succeeds(ctx context.Context, thing *lifecycle.Thing, 
 	if err := s.aims(ctx, instance, found); err != nil {
 		return err
 	}
-	s.ask.Sent = lifecycle.Succeeding(s.binding, s.ask.Sent)
+	s.ask.Request = lifecycle.Succeeding(s.binding, s.ask.Request)
 	return nil
 }
 

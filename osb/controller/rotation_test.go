@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/credentials"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
@@ -76,7 +77,7 @@ func TestRotationIsFoundInItsSecret(t *testing.T) {
 	require.NoError(t, w.cache.Status().Update(t.Context(), b))
 	secret := w.secretHere("b")
 	expires := time.Now().Add(time.Hour).Truncate(time.Second)
-	holding{id: "next", at: time.Now(), expires: expires}.annotate(secret)
+	credentials.Metadata{ID: "next", IssuedAt: time.Now(), ExpiresAt: expires}.Annotate(secret)
 	require.NoError(t, w.cache.Update(t.Context(), secret))
 	calls := len(w.broker.Calls())
 	b, _ = w.pass()
@@ -182,17 +183,17 @@ func TestHolding(t *testing.T) {
 	t.Parallel()
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"mine": "stays", v1beta1.AnnotationRenewBefore: "2026-01-01T00:00:00Z"}}}
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	holding{id: "id", at: at, expires: at.Add(time.Hour), requests: 3}.annotate(secret)
+	credentials.Metadata{ID: "id", IssuedAt: at, ExpiresAt: at.Add(time.Hour), Requests: 3}.Annotate(secret)
 	assert.Equal(t, map[string]string{
 		"mine": "stays", v1beta1.AnnotationCredentialsOf: "id",
 		v1beta1.AnnotationIssuedAt: "2026-01-02T03:04:05Z", v1beta1.AnnotationExpiresAt: "2026-01-02T04:04:05Z",
 		v1beta1.AnnotationRotationRequests: "3",
 	}, secret.Annotations, "what is not known any more is not said")
-	assert.Equal(t, holding{id: "id", at: at, expires: at.Add(time.Hour), requests: 3}, holdingOf(secret))
+	assert.Equal(t, credentials.Metadata{ID: "id", IssuedAt: at, ExpiresAt: at.Add(time.Hour), Requests: 3}, credentials.MetadataOf(secret))
 	secret.Annotations[v1beta1.AnnotationRotationRequests] = "many"
 	secret.Annotations[v1beta1.AnnotationExpiresAt] = "tomorrow"
-	assert.Equal(t, holding{id: "id", at: at}, holdingOf(secret))
-	assert.Zero(t, holdingOf(nil))
+	assert.Equal(t, credentials.Metadata{ID: "id", IssuedAt: at}, credentials.MetadataOf(secret))
+	assert.Zero(t, credentials.MetadataOf(nil))
 }
 
 // The series of a namespace is that of the credentials that expire first.

@@ -20,8 +20,13 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/credentials"
+	"github.com/defaultplan/defaultplan/osb/controller/endpoints"
+	"github.com/defaultplan/defaultplan/osb/controller/inuse"
+	"github.com/defaultplan/defaultplan/osb/controller/owned"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/controller/relist"
+	"github.com/defaultplan/defaultplan/osb/controller/scope"
 	"github.com/defaultplan/defaultplan/resolve/quota"
 )
 
@@ -30,8 +35,8 @@ const eventSource = "defaultplan-controller"
 
 // Setup adds the controllers to a manager.
 func Setup(ctx context.Context, mgr manager.Manager, o *Options) error {
-	mgr = restrict(bound(mgr), o.scope())
-	if err := checkPolicies(ctx, mgr.GetAPIReader(), o.scope()); err != nil {
+	mgr = scope.Restrict(bound(mgr), o.scope())
+	if err := scope.CheckPolicies(ctx, mgr.GetAPIReader(), o.scope()); err != nil {
 		return err
 	}
 	if err := addIndexes(ctx, mgr.GetFieldIndexer()); err != nil {
@@ -49,7 +54,7 @@ func Setup(ctx context.Context, mgr manager.Manager, o *Options) error {
 	if err := crmetrics.Registry.Register(&census{reader: mgr.GetClient(), queues: queues, scope: o.scope(), clock: clock.RealClock{}, elected: mgr.Elected()}); err != nil {
 		return fmt.Errorf("cannot register metrics: %w", err)
 	}
-	around, err := newSurroundings(mgr, o)
+	network, err := newNetworkRules(mgr, o)
 	if err != nil {
 		return err
 	}
@@ -58,22 +63,30 @@ func Setup(ctx context.Context, mgr manager.Manager, o *Options) error {
 		return err
 	}
 	known := &brokers{
-		reader: mgr.GetClient(), live: mgr.GetAPIReader(), clock: clock.RealClock{}, guard: &guard{given: rules, around: around.now}, scope: o.scope(), reread: o.SecretInterval, metrics: counted,
-		queues: queues,
-		config: osb.Config{Timeout: o.CallTimeout, APIVersion: o.APIVersion, Wrap: o.Wrap},
+		reader: mgr.GetClient(), live: mgr.GetAPIReader(), clock: clock.RealClock{}, guard: &guard{given: rules, around: network.Current}, scope: o.scope(), reread: o.SecretInterval, metrics: counted,
+		secrets: secretKeeper{client: mgr.GetClient(), live: mgr.GetAPIReader()},
+		queues:  queues,
+		config:  osb.Config{Timeout: o.CallTimeout, APIVersion: o.APIVersion, Wrap: o.Wrap},
 	}
 	if err := mgr.Add(known.queues); err != nil {
 		return fmt.Errorf("cannot set up the queues of the brokers: %w", err)
 	}
+	recorder, err := newRecorder(ctx, mgr, o)
+	if err != nil {
+		return err
+	}
 	p := parts{
-		mgr: mgr, options: o, brokers: known, metrics: counted, around: around,
+		mgr: mgr, options: o, brokers: known, metrics: counted, network: network, recorder: recorder,
 		platform:   &platform{reader: mgr.GetClient(), clusterID: clusterID, annotations: o.ContextAnnotations},
-		parameters: newParametersReader(mgr.GetAPIReader()), recorder: mgr.GetEventRecorder(o.scope().named(eventSource)),
+		parameters: newParametersReader(mgr.GetAPIReader()),
 	}
 	if err := p.addInstances(); err != nil {
 		return err
 	}
 	if err := p.addBindings(); err != nil {
+		return err
+	}
+	if err := p.addHolds(); err != nil {
 		return err
 	}
 	return p.addBrokers()
@@ -86,7 +99,7 @@ type parts struct {
 	brokers  *brokers
 	metrics  *metrics
 	platform *platform
-	around   *surroundings
+	network  *endpoints.NetworkRules
 	recorder clientevents.EventRecorder
 	// parameters are read by instances and bindings: they share the compiled schemas.
 	parameters parametersReader
@@ -116,11 +129,11 @@ func (p *parts) addInstances() error {
 	}
 	plans := builder.WithPredicates(specOrAnnotations())
 	added := ctrl.NewControllerManagedBy(p.mgr).Named("instances").For(&v1beta1.ServiceInstance{})
-	if !p.options.scope().restricted() {
+	if !p.options.scope().Restricted() {
 		added = added.Watches(&v1beta1.ClusterServicePlan{}, byPlan(p.mgr.GetClient()), plans)
 	}
 	dispatched := newDispatcher(r, "ServiceInstance", p.brokers.queues)
-	err := p.watchPolicies(added, quota.Instances).
+	err := p.watchPolicies(p.watchOfferings(added, instancesByOffering), quota.Instances).
 		Watches(&v1beta1.ServicePlan{}, byPlan(p.mgr.GetClient()), plans).
 		Watches(&v1beta1.ServiceBinding{}, ofBinding(), builder.WithPredicates(letsGo())).
 		WatchesRawSource(dispatched.source()).
@@ -136,16 +149,26 @@ func (p *parts) addBindings() error {
 		engine: p.engine(), reader: p.mgr.GetClient(), catalog: catalogReader{p.mgr.GetClient()}, platform: p.platform,
 		parameters: p.parameters,
 		rotating:   p.options.rotating(),
-		secrets:    secrets{client: p.mgr.GetClient(), live: p.mgr.GetAPIReader(), scheme: p.mgr.GetScheme()},
+		secrets:    credentials.Secrets{Objects: owned.Objects{Client: p.mgr.GetClient(), Live: p.mgr.GetAPIReader(), Scheme: p.mgr.GetScheme()}, Backoff: patience},
 	}
-	r.services, r.quotas, r.policies = services{secrets: r.secrets, around: p.around}, p.quotas(), p.policies()
+	r.services, r.quotas, r.policies = endpoints.Services{Objects: r.secrets.Objects, Rules: p.network}, p.quotas(), p.policies()
 	controlled := ctrl.NewControllerManagedBy(p.mgr).Named("bindings").For(&v1beta1.ServiceBinding{}).
 		Watches(&v1beta1.ServiceInstance{}, byInstance(p.mgr.GetClient()), builder.WithPredicates(readByBindings())).
 		WithOptions(p.running())
 	dispatched := newDispatcher(r, "ServiceBinding", p.brokers.queues)
-	err := p.watchPolicies(p.watchSharing(controlled), quota.Bindings).WatchesRawSource(dispatched.source()).Complete(dispatched)
+	controlled = p.watchOfferings(p.watchSharing(controlled), bindingsByOffering)
+	err := p.watchPolicies(controlled, quota.Bindings).WatchesRawSource(dispatched.source()).Complete(dispatched)
 	if err != nil {
 		return fmt.Errorf("cannot set up the bindings: %w", err)
+	}
+	return nil
+}
+
+// addHolds adds what keeps user-defined classes and plans that are in use from being deleted.
+func (p *parts) addHolds() error {
+	err := inuse.Setup(p.mgr, inuse.Options{Mine: p.brokers.mine, Restricted: p.options.scope().Restricted(), Controller: controller.Options{RateLimiter: errorPauses()}})
+	if err != nil {
+		return fmt.Errorf("cannot set up what is in use: %w", err)
 	}
 	return nil
 }
@@ -161,7 +184,7 @@ func (p *parts) addBrokers() error {
 	}
 	ask, err := addBrokers(p.mgr, brokerOptions{
 		client: p.mgr.GetClient(), fetch: p.brokers.catalog, recorder: p.recorder, clock: clock.RealClock{}, interval: p.options.RelistInterval, metrics: p.metrics, scope: p.options.scope(),
-		gone:   p.brokers.drop,
+		gone: p.brokers.drop, patience: 2 * p.options.CallTimeout, secrets: p.brokers.secrets,
 		engine: &relist.Engine{Client: p.mgr.GetClient(), Reader: p.mgr.GetClient(), Live: p.mgr.GetAPIReader()},
 	}, fetches)
 	p.brokers.relist = ask

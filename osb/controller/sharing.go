@@ -33,7 +33,7 @@ func admits(ctx context.Context, reader client.Reader, instance *v1beta1.Service
 // binding's still, and has the binding say so where it is not. An instance that is not
 // there is as one that is not shared, to the word: a binding of former times would tell
 // else what there is.
-func (s *bindingSubject) judgeSharing(ctx context.Context, thing *lifecycle.Thing, instance *v1beta1.ServiceInstance) error {
+func (s *bindingSubject) judgeSharing(ctx context.Context, thing *lifecycle.Resource, instance *v1beta1.ServiceInstance) error {
 	if !s.binding.Shares() || thing.Deleting {
 		return nil
 	}

@@ -18,7 +18,7 @@ import (
 // a namespace: its labels. A controller of some namespaces may watch none, and reads
 // them again in time.
 func (p *parts) watchSharing(bindings *builder.Builder) *builder.Builder {
-	if p.options.scope().restricted() {
+	if p.options.scope().Restricted() {
 		return bindings
 	}
 	return bindings.Watches(&corev1.Namespace{}, byNamespace(p.mgr.GetClient()), builder.WithPredicates(predicate.LabelChangedPredicate{}))

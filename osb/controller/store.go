@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -28,6 +29,9 @@ type partial interface {
 	// judge changes an outcome before it is stored and told.
 	judge(outcome *lifecycle.Outcome, facts *lifecycle.Facts)
 }
+
+// An eventful subject tells of more than what came of a call, once that is stored.
+type eventful interface{ besides() *lifecycle.Event }
 
 // errStale is of an object that was changed since it was read.
 var errStale = errors.New("it was changed since it was read")
@@ -53,6 +57,18 @@ func (w store) intent(ctx context.Context, s subject, record *lifecycle.Record) 
 	return w.write(ctx, s, s.object(), record)
 }
 
+// current is a conflict where a binding was changed since it was read, as a write would be.
+func (w store) current(ctx context.Context, b client.Object) error {
+	var fresh v1beta1.ServiceBinding
+	if err := w.live.Get(ctx, client.ObjectKeyFromObject(b), &fresh); err != nil {
+		return err
+	}
+	if fresh.ResourceVersion != b.GetResourceVersion() {
+		return apierrors.NewConflict(schema.GroupResource{Group: v1beta1.GroupName, Resource: "servicebindings"}, b.GetName(), errStale)
+	}
+	return nil
+}
+
 // write makes a record the status of an object, if that is still as it was read: a
 // cache that lags fails here, before anything is done on what it says.
 func (w store) write(ctx context.Context, s subject, o client.Object, record *lifecycle.Record) (client.Object, error) {
@@ -63,15 +79,17 @@ func (w store) write(ctx context.Context, s subject, o client.Object, record *li
 
 // outcome writes what came of a call over its intent. Somebody may have changed the
 // object meanwhile: as long as its status is the one that the call was decided on, the
-// outcome belongs there.
-func (w store) outcome(ctx context.Context, s subject, stored client.Object, record *lifecycle.Record) error {
-	return w.patiently(ctx, stored, func(o client.Object) error {
+// outcome belongs there. It returns the version that was written over; empty: none was.
+func (w store) outcome(ctx context.Context, s subject, stored client.Object, record *lifecycle.Record) (over string, err error) {
+	err = w.patiently(ctx, stored, func(o client.Object) error {
 		if equality.Semantic.DeepEqual(s.with(o, record), o) {
 			return nil
 		}
+		over = o.GetResourceVersion()
 		_, err := w.write(ctx, s, o, record)
 		return err
 	})
+	return over, err
 }
 
 // patiently tries to write until it is done, the object is gone, or it is no more the
@@ -147,7 +165,12 @@ func (w store) end(ctx context.Context, s subject, o client.Object) error {
 	return client.IgnoreNotFound(w.client.Status().Patch(ctx, part.without(o), patch, client.FieldOwner(v1beta1.FieldOwnerController)))
 }
 
-// ended does so after a call, as long as the status is the same.
-func (w store) ended(ctx context.Context, s subject, stored client.Object) error {
-	return w.patiently(ctx, stored, func(o client.Object) error { return w.end(ctx, s, o) })
+// ended does so after a call, as long as the status is the same. It returns the version that was
+// written over.
+func (w store) ended(ctx context.Context, s subject, stored client.Object) (over string, err error) {
+	err = w.patiently(ctx, stored, func(o client.Object) error {
+		over = o.GetResourceVersion()
+		return w.end(ctx, s, o)
+	})
+	return over, err
 }

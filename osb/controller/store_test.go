@@ -21,14 +21,14 @@ const patchStatus = "patch status ServiceBinding"
 func (w *bindingWorld) during(happens func()) (reconcile.Result, error) {
 	w.Helper()
 	held := w.broker.Hold(osbtest.Bind)
-	type outcome struct {
+	type Outcome struct {
 		result reconcile.Result
 		err    error
 	}
-	done := make(chan outcome)
+	done := make(chan Outcome)
 	go func() {
 		result, err := w.reconciler.Reconcile(w.Context(), reconcile.Request{NamespacedName: w.at})
-		done <- outcome{result, err}
+		done <- Outcome{result, err}
 	}()
 	<-held.Arrived
 	happens()

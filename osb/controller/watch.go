@@ -2,8 +2,11 @@ package controller
 
 import (
 	"context"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -14,25 +17,145 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// byPlan brings a pass over the instances of a plan that changed.
+// byPlan brings a pass over the instances of a plan that changed, and over those of its class that may not leave the plan
+// that they have: it may be this one.
 func byPlan(reader client.Reader) handler.EventHandler {
-	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, plan client.Object) []reconcile.Request {
-		options := []client.ListOption{client.MatchingFields{v1beta1.FieldClusterServicePlanRefName: plan.GetName()}, client.UnsafeDisableDeepCopy}
-		if plan.GetNamespace() != "" {
-			options[0] = client.MatchingFields{v1beta1.FieldServicePlanRefName: plan.GetName()}
-			options = append(options, client.InNamespace(plan.GetNamespace()))
-		}
-		var instances v1beta1.ServiceInstanceList
-		if err := reader.List(ctx, &instances, options...); err != nil {
-			log.FromContext(ctx).Error(err, "cannot list the instances of a plan that changed", "plan", plan.GetName())
-			return nil
-		}
-		requests := make([]reconcile.Request, 0, len(instances.Items))
-		for i := range instances.Items {
-			requests = append(requests, requestFor(&instances.Items[i]))
+	return bitByBit(func(ctx context.Context, plan client.Object) []reconcile.Request {
+		var requests []reconcile.Request
+		for _, match := range asksForPlan(plan) {
+			var instances v1beta1.ServiceInstanceList
+			if err := reader.List(ctx, &instances, match, client.InNamespace(plan.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
+				log.FromContext(ctx).Error(err, "cannot list the instances of a plan that changed", "plan", plan.GetName())
+				return nil
+			}
+			for i := range instances.Items {
+				requests = append(requests, requestFor(&instances.Items[i]))
+			}
 		}
 		return requests
 	})
+}
+
+// asksForPlan finds the instances that a plan says something of.
+func asksForPlan(plan client.Object) []client.MatchingFields {
+	switch p := plan.(type) {
+	case *v1beta1.ClusterServicePlan:
+		return []client.MatchingFields{{v1beta1.FieldClusterServicePlanRefName: p.Name}, {indexRefusedLeave: classValue(p.Spec.ClusterServiceClassRef.Name, "")}}
+	case *v1beta1.ServicePlan:
+		return []client.MatchingFields{{v1beta1.FieldServicePlanRefName: p.Name}, {indexRefusedLeave: classValue("", p.Spec.ServiceClassRef.Name)}}
+	}
+	return nil
+}
+
+// watchOfferings adds the classes and plans of both scopes: what they say may be what those wait for that are not Ready.
+func (p *parts) watchOfferings(b *builder.Builder, waiting func(client.Reader) handler.EventHandler) *builder.Builder {
+	kinds := []client.Object{&v1beta1.ServiceClass{}, &v1beta1.ServicePlan{}}
+	if !p.options.scope().Restricted() {
+		kinds = append(kinds, &v1beta1.ClusterServiceClass{}, &v1beta1.ClusterServicePlan{})
+	}
+	for _, kind := range kinds {
+		b = b.Watches(kind, waiting(p.mgr.GetClient()), builder.WithPredicates(changesOffering()))
+	}
+	return b
+}
+
+// instancesByOffering brings a pass over the instances of a class or plan that are not Ready.
+func instancesByOffering(reader client.Reader) handler.EventHandler {
+	return bitByBit(func(ctx context.Context, offering client.Object) []reconcile.Request {
+		var requests []reconcile.Request
+		instances := listInstances(ctx, reader, offering)
+		for i := range instances {
+			if !isReady(instances[i].Status.Conditions) {
+				requests = append(requests, requestFor(&instances[i]))
+			}
+		}
+		return requests
+	})
+}
+
+// bindingsByOffering brings a pass over the bindings of a class or plan that are not Ready: those that refer to it, which
+// may have no instance yet, and those of its instances, which the retired catalog made without references.
+func bindingsByOffering(reader client.Reader) handler.EventHandler {
+	return bitByBit(func(ctx context.Context, offering client.Object) []reconcile.Request {
+		var requests []reconcile.Request
+		add := func(options ...client.ListOption) {
+			var bindings v1beta1.ServiceBindingList
+			if err := reader.List(ctx, &bindings, append(options, client.UnsafeDisableDeepCopy)...); err != nil {
+				log.FromContext(ctx).Error(err, "cannot list the bindings of a class or plan that changed", "name", offering.GetName())
+				return
+			}
+			for i := range bindings.Items {
+				if !isReady(bindings.Items[i].Status.Conditions) {
+					requests = append(requests, requestFor(&bindings.Items[i]))
+				}
+			}
+		}
+		add(refersTo(offering)...)
+		instances := listInstances(ctx, reader, offering)
+		for i := range instances {
+			add(client.MatchingFields{indexInstance: client.ObjectKeyFromObject(&instances[i]).String()})
+		}
+		return requests
+	})
+}
+
+// bitByBit brings passes over what a change concerns as fast as objects that rest are looked at. What waits for its pass is not
+// put off by the next change, and has one at most for all changes of a second: a tenant may change a class of its own as often
+// as it likes. What is there when the controller begins is looked at anyway.
+func bitByBit(find func(context.Context, client.Object) []reconcile.Request) handler.EventHandler {
+	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+	wake := func(ctx context.Context, o client.Object, q queue) {
+		woken := map[reconcile.Request]bool{}
+		for _, request := range find(ctx, o) {
+			if !woken[request] {
+				q.AddAfter(request, time.Duration(1+len(woken)/restsPerSecond)*time.Second)
+			}
+			woken[request] = true
+		}
+	}
+	return handler.Funcs{
+		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) {
+			if !e.IsInInitialList {
+				wake(ctx, e.Object, q)
+			}
+		},
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) { wake(ctx, e.ObjectNew, q) },
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) { wake(ctx, e.Object, q) },
+	}
+}
+
+// listInstances lists the instances of a class or plan. They are the cache's own, and not to be written to.
+func listInstances(ctx context.Context, reader client.Reader, offering client.Object) []v1beta1.ServiceInstance {
+	var instances v1beta1.ServiceInstanceList
+	if err := reader.List(ctx, &instances, append(refersTo(offering), client.UnsafeDisableDeepCopy)...); err != nil {
+		log.FromContext(ctx).Error(err, "cannot list the instances of a class or plan that changed", "name", offering.GetName())
+	}
+	return instances.Items
+}
+
+// refersTo selects what refers to a class or plan as admission decided.
+func refersTo(offering client.Object) []client.ListOption {
+	return []client.ListOption{client.InNamespace(offering.GetNamespace()), client.MatchingFields{refersBy(offering): offering.GetName()}}
+}
+
+// refersBy is the field of instances and bindings that refers to a class or plan.
+func refersBy(offering client.Object) string {
+	switch offering.(type) {
+	case *v1beta1.ClusterServiceClass:
+		return v1beta1.FieldClusterServiceClassRefName
+	case *v1beta1.ServiceClass:
+		return v1beta1.FieldServiceClassRefName
+	case *v1beta1.ClusterServicePlan:
+		return v1beta1.FieldClusterServicePlanRefName
+	case *v1beta1.ServicePlan:
+		return v1beta1.FieldServicePlanRefName
+	}
+	return ""
+}
+
+func isReady(conditions []v1beta1.Condition) bool {
+	ready, _ := v1beta1.FindCondition(conditions, v1beta1.ConditionReady)
+	return ready.Status == v1beta1.ConditionTrue
 }
 
 // byInstance brings a pass over the bindings of an instance that changed.
@@ -100,4 +223,17 @@ func requestFor(o client.Object) reconcile.Request {
 // not that its status changed.
 func specOrAnnotations() predicate.Predicate {
 	return predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})
+}
+
+// changesOffering lets pass of a class's or plan's changes those of what keeps others from being Ready: its flags, the labels
+// that policies select it by, and whether its broker lists it; not what else its status tells.
+func changesOffering() predicate.Predicate {
+	return predicate.Or[client.Object](
+		specOrAnnotations(), predicate.LabelChangedPredicate{},
+		predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+			was, ok := e.ObjectOld.(v1beta1.OfferingObject)
+			is, also := e.ObjectNew.(v1beta1.OfferingObject)
+			return ok && also && was.IsRemoved() != is.IsRemoved()
+		}},
+	)
 }

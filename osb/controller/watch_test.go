@@ -1,12 +1,20 @@
 package controller
 
 import (
+	"context"
+	"slices"
+	"strconv"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
@@ -54,4 +62,148 @@ func TestReadByBindings(t *testing.T) {
 	}
 	assert.True(t, readByBindings().Create(event.CreateEvent{}))
 	assert.True(t, readByBindings().Delete(event.DeleteEvent{}))
+}
+
+// A class or plan that changed brings a pass over what is not Ready of it, and over nothing else.
+func TestOfferingWakesWhatIsNotReady(t *testing.T) {
+	t.Parallel()
+	of := func(o client.Object, namespace, name, class, plan string, status v1beta1.ConditionStatus) client.Object {
+		o.SetNamespace(namespace)
+		o.SetName(name)
+		ref := decidedOn(o)
+		if class != "" {
+			ref.ClusterServiceClassRef, ref.ClusterServicePlanRef = &v1beta1.ClusterObjectReference{Name: class}, &v1beta1.ClusterObjectReference{Name: plan}
+		}
+		conditions := []v1beta1.Condition{{Type: v1beta1.ConditionReady, Status: status}}
+		switch o := o.(type) {
+		case *v1beta1.ServiceInstance:
+			o.Status.Conditions = conditions
+		case *v1beta1.ServiceBinding:
+			o.Status.Conditions = conditions
+		}
+		return o
+	}
+	local := func(o client.Object, namespace string) client.Object {
+		ref := decidedOn(of(o, namespace, "local-"+namespace, "", "", v1beta1.ConditionFalse))
+		ref.ServiceClassRef, ref.ServicePlanRef = &v1beta1.LocalObjectReference{Name: "class"}, &v1beta1.LocalObjectReference{Name: "plan"}
+		return o
+	}
+	instance, binding := func() client.Object { return &v1beta1.ServiceInstance{} }, func(to string) client.Object {
+		return &v1beta1.ServiceBinding{Spec: v1beta1.ServiceBindingSpec{InstanceRef: &v1beta1.InstanceReference{Name: to}}}
+	}
+	const yes, no, unknown = v1beta1.ConditionTrue, v1beta1.ConditionFalse, v1beta1.ConditionUnknown
+	reader := fullyIndexed(
+		t,
+		of(instance(), "n", "ready", "class", "plan", yes), of(instance(), "n", "failed", "class", "plan", no), of(instance(), "m", "waits", "class", "large", unknown),
+		of(instance(), "n", "other", "another", "small", no), local(instance(), "n"), local(instance(), "m"),
+		of(binding("ready"), "n", "bound", "class", "plan", yes), of(binding("ready"), "n", "refused", "class", "plan", no),
+		of(binding("gone"), "n", "dedicated", "class", "large", unknown), of(binding("ready"), "n", "unreferenced", "", "", no),
+		of(binding("other"), "n", "of-other", "another", "small", no), of(binding("other"), "n", "undecided", "", "", no),
+		local(binding("local-n"), "n"), local(binding("local-m"), "m"),
+	)
+	for name, tc := range map[string]struct {
+		offering            client.Object
+		instances, bindings []string
+	}{
+		"ClusterClass": {clusterOffer()[0], []string{"failed", "waits"}, []string{"refused", "dedicated", "unreferenced"}},
+		"ClusterPlan":  {clusterOffer()[1], []string{"failed"}, []string{"refused", "unreferenced"}},
+		"LocalClass":   {localOffer()[0], []string{"local-n"}, []string{"local-n"}},
+		"LocalPlan":    {localOffer()[1], []string{"local-n"}, []string{"local-n"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			instances, bindings := &enqueued{}, &enqueued{}
+			instancesByOffering(reader).Create(t.Context(), event.CreateEvent{Object: tc.offering}, instances)
+			bindingsByOffering(reader).Create(t.Context(), event.CreateEvent{Object: tc.offering}, bindings)
+			assert.ElementsMatch(t, tc.instances, instances.names)
+			assert.ElementsMatch(t, tc.bindings, bindings.names)
+		})
+	}
+}
+
+// However much a change concerns, it is looked at as fast as what rests is, and nothing of it at the start.
+func TestOfferingWakesBitByBit(t *testing.T) {
+	t.Parallel()
+	wakes := bitByBit(func(context.Context, client.Object) []reconcile.Request {
+		requests := make([]reconcile.Request, 100*restsPerSecond)
+		for i := range requests {
+			requests[i].Name = strconv.Itoa(i)
+		}
+		return slices.Repeat(requests, 2)
+	})
+	for name, tc := range map[string]struct {
+		wake  func(*enqueued)
+		woken int
+		after time.Duration
+	}{
+		"Start":  {wake: func(q *enqueued) { wakes.Create(t.Context(), event.CreateEvent{IsInInitialList: true}, q) }},
+		"Create": {wake: func(q *enqueued) { wakes.Create(t.Context(), event.CreateEvent{}, q) }, woken: 100 * restsPerSecond, after: 100 * time.Second},
+		"Update": {wake: func(q *enqueued) { wakes.Update(t.Context(), event.UpdateEvent{}, q) }, woken: 100 * restsPerSecond, after: 100 * time.Second},
+		"Delete": {wake: func(q *enqueued) { wakes.Delete(t.Context(), event.DeleteEvent{}, q) }, woken: 100 * restsPerSecond, after: 100 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			q := &enqueued{}
+			tc.wake(q)
+			assert.Len(t, q.names, tc.woken)
+			assert.Equal(t, tc.after, q.after)
+		})
+	}
+}
+
+// fullyIndexed is a cache with all the indexes of watches.
+func fullyIndexed(t *testing.T, objects ...client.Object) client.Reader {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	require.NoError(t, v1beta1.AddToScheme(scheme))
+	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...)
+	require.NoError(t, addIndexes(t.Context(), fakeIndexer{builder}))
+	return builder.Build()
+}
+
+// What a relist only counts brings no pass.
+func TestChangesOffering(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason      string
+		edit        func(client.Object)
+		class, plan bool
+	}{
+		"Nothing":     {reason: "a resync", edit: func(client.Object) {}},
+		"Counts":      {reason: "how many plans a class has", edit: func(o client.Object) { setClassStatus(o, func(s *v1beta1.CommonServiceClassStatus) { s.FreePlans++ }) }},
+		"Spec":        {reason: "its flags", edit: func(o client.Object) { o.SetGeneration(2) }, class: true, plan: true},
+		"Annotations": {reason: "as it was", edit: func(o client.Object) { o.SetAnnotations(map[string]string{"a": "b"}) }, class: true, plan: true},
+		"Labels":      {reason: "policies select by them", edit: func(o client.Object) { o.SetLabels(map[string]string{"a": "b"}) }, class: true, plan: true},
+		"ClassListed": {reason: "it is offered again", edit: func(o client.Object) {
+			setClassStatus(o, func(s *v1beta1.CommonServiceClassStatus) { s.RemovedFromBrokerCatalog = true })
+		}, class: true},
+		"PlanListed": {reason: "it is offered again", edit: func(o client.Object) {
+			switch p := o.(type) {
+			case *v1beta1.ClusterServicePlan:
+				p.Status.RemovedFromBrokerCatalog = true
+			case *v1beta1.ServicePlan:
+				p.Status.RemovedFromBrokerCatalog = true
+			}
+		}, plan: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, offer := range [][]client.Object{clusterOffer(), localOffer()} {
+				for i, want := range []bool{tc.class, tc.plan} {
+					now := offer[i].DeepCopyObject().(client.Object)
+					tc.edit(now)
+					assert.Equal(t, want, changesOffering().Update(event.UpdateEvent{ObjectOld: offer[i], ObjectNew: now}), "%T: %s", now, tc.reason)
+				}
+			}
+		})
+	}
+}
+
+func setClassStatus(o client.Object, edit func(*v1beta1.CommonServiceClassStatus)) {
+	switch c := o.(type) {
+	case *v1beta1.ClusterServiceClass:
+		edit(&c.Status.CommonServiceClassStatus)
+	case *v1beta1.ServiceClass:
+		edit(&c.Status.CommonServiceClassStatus)
+	}
 }

@@ -11,11 +11,11 @@ func (c Changes) Any() bool { return c.Plan || c.Parameters || c.Context || c.Ma
 // Changes compares what is asked for with what the broker last took. After an update
 // of unknown outcome both what it sent and what was before may be there: whatever
 // differs from either is sent.
-func (t *Thing) Changes(ask *Ask) Changes {
-	c := compare(t.Record.Accepted, ask).and(compare(t.Record.InProgress, ask))
+func (t *Resource) Changes(desired *Desired) Changes {
+	c := compare(t.Record.Applied, desired).and(compare(t.Record.InProgress, desired))
 	if t.Record.InProgress != nil && !c.Any() {
 		// It was changed and changed back, and the last request may not have arrived.
-		c.Plan, c.Parameters = ask.PlanUpdatable, true
+		c.Plan, c.Parameters = desired.PlanUpdatable, true
 	}
 	return c
 }
@@ -27,18 +27,18 @@ func (c Changes) and(more Changes) Changes {
 	}
 }
 
-func compare(before *Sent, ask *Ask) Changes {
+func compare(before *Request, desired *Desired) Changes {
 	if before == nil {
 		return Changes{}
 	}
-	plan := before.PlanExternalID != ask.PlanExternalID
+	plan := before.PlanExternalID != desired.PlanExternalID
 	return Changes{
 		Plan:       plan,
-		Parameters: before.ParameterChecksum != ask.ParameterChecksum,
+		Parameters: before.ParameterChecksum != desired.ParameterChecksum,
 		// A context that was never recorded is not known to have changed.
-		Context: ask.AllowContextUpdates && before.ContextChecksum != "" && before.ContextChecksum != ask.ContextChecksum,
-		// A new version is only taken by whoever asks for it, or for another plan.
-		Maintenance: ask.MaintenanceVersion != "" && before.MaintenanceVersion != ask.MaintenanceVersion &&
-			(plan || ask.UpdateRequests > before.UpdateRequests),
+		Context: desired.AllowContextUpdates && before.ContextChecksum != "" && before.ContextChecksum != desired.ContextChecksum,
+		// A new version is sent only if the user requests an update or changes the plan.
+		Maintenance: desired.MaintenanceVersion != "" && before.MaintenanceVersion != desired.MaintenanceVersion &&
+			(plan || desired.UpdateRequests > before.UpdateRequests),
 	}
 }

@@ -10,17 +10,17 @@ import (
 // instance: it is over as soon as the instance can be bound to, whatever the spec says.
 const ofInstance = "instance"
 
-// Parted says that nothing is left at the broker of a thing that is being deleted, or
+// Parted says that nothing is left at the broker of a resource that is being deleted, or
 // that it was given up: what it has of its own in the cluster can go.
-func (t *Thing) Parted() bool {
+func (t *Resource) Parted() bool {
 	r := &t.Record
-	return t.Deleting && !t.owes() && !r.Exists && r.InProgress == nil && r.Operation == NoOperation
+	return t.Deleting && !t.mustDeprovision() && !r.Exists && r.InProgress == nil && r.Operation == NoOperation
 }
 
-// leaves lets a thing go. Where its own instance is there still it is not let go; but
-// what it has at its broker is settled or given up, so that the instance waits for it
-// no longer. The warning is told then, and once.
-func (t *Thing) leaves(f *Facts, warning string) Decision {
+// leaves releases a resource. While its own instance still exists it is not released; but
+// what it has at its broker is settled or given up, so the instance no longer waits for it.
+// The warning is emitted then, once.
+func (t *Resource) leaves(f *Facts, warning string) Decision {
 	r := t.Record
 	if f.Remains == nil {
 		return Decision{Step: Release, Record: r, Warning: warning}
@@ -34,13 +34,13 @@ func (t *Thing) leaves(f *Facts, warning string) Decision {
 	return d
 }
 
-// part forgets what was at the broker, and says what of the thing is left.
+// part forgets what was at the broker, and says what of the resource is left.
 func (r *Record) part(remains *Problem, now time.Time) {
-	r.Operation, r.Async, r.Key, r.Mitigating, r.FetchRequired = NoOperation, false, nil, false, false
+	r.Operation, r.Async, r.Key, r.Mitigating, r.KeepsID, r.FetchRequired = NoOperation, false, nil, false, false, false
 	r.Started, r.Deadline, r.NextRetry, r.Retries = time.Time{}, time.Time{}, time.Time{}, 0
-	r.Exists, r.InProgress, r.Accepted, r.SecretName, r.Refused = false, nil, nil, "", ""
-	if r.Owed == IsOwed {
-		r.Owed = NotOwed
+	r.Exists, r.InProgress, r.Applied, r.SecretName, r.Refused = false, nil, nil, "", ""
+	if r.DeprovisionStatus == DeprovisionRequired {
+		r.DeprovisionStatus = DeprovisionNotRequired
 	}
 	ready := v1beta1.NotReady(remains.Reason, remains.Message)
 	if remains.Waits {
@@ -53,16 +53,16 @@ func (r *Record) part(remains *Problem, now time.Time) {
 
 // parted: the broker has nothing more of a binding whose own instance is there still.
 func (c *call) parted(event *Event) Outcome {
-	c.record.Owed = WasPaid
+	c.record.DeprovisionStatus = DeprovisionSucceeded
 	c.record.part(c.facts.Remains, c.facts.Now)
 	return Outcome{Record: c.record, Event: event}
 }
 
 // passedOn says that the failure that is recorded is the own instance's.
-func (t *Thing) passedOn() bool { return t.Record.Refused == ofInstance }
+func (t *Resource) passedOn() bool { return t.Record.Refused == ofInstance }
 
 // voided says that a problem is told whatever was told before.
-func (t *Thing) voided(f *Facts) bool {
+func (t *Resource) voided(f *Facts) bool {
 	return f.Problem != nil && (f.Problem.Voids || t.passedOn())
 }
 

@@ -10,26 +10,26 @@ import (
 	"github.com/defaultplan/defaultplan/osb"
 )
 
-var aClaim = scene{kind: Binding, minted: true, claim: true}
+var aClaim = scenario{kind: Binding, minted: true, claim: true}
 
 // readyOf is the condition Ready of what is stored.
-func readyOf(a *tale) v1beta1.Condition {
-	c, _ := v1beta1.FindCondition(a.thing.Record.Conditions, v1beta1.ConditionReady)
+func readyOf(a *sequence) v1beta1.Condition {
+	c, _ := v1beta1.FindCondition(a.resource.Record.Conditions, v1beta1.ConditionReady)
 	return c
 }
 
 // with are the facts with a problem.
-func (a *tale) with(p Problem) Facts {
+func (a *sequence) with(p Problem) Facts {
 	f := a.facts()
-	f.Ask, f.Problem = nil, &p
+	f.Desired, f.Problem = nil, &p
 	return f
 }
 
-func TestClaimTales(t *testing.T) {
+func TestClaimSequences(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		reason string
-		tell   func(t *testing.T)
+		run    func(t *testing.T)
 	}{
 		"UnboundAndThere":    {"the unbind is told, and the binding stays until its instance is gone", unboundAndThere},
 		"NeverBound":         {"what was never bound waits for its instance too, and asks no broker", neverBound},
@@ -43,19 +43,19 @@ func TestClaimTales(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			t.Log(test.reason)
-			test.tell(t)
+			test.run(t)
 		})
 	}
 }
 
 func unboundAndThere(t *testing.T) {
 	a := ready(t, aClaim)
-	a.thing.Deleting = true
-	a.does(Remove).answers(osb.Response{})
+	a.resource.Deleting = true
+	a.does(Deprovision).answers(osb.Response{})
 	require.False(t, a.outcome.Release)
 	assert.Equal(t, "UnboundSuccessfully", a.outcome.Event.Reason)
-	assert.Equal(t, WasPaid, a.thing.Record.Owed)
-	assert.True(t, a.thing.Parted())
+	assert.Equal(t, DeprovisionSucceeded, a.resource.Record.DeprovisionStatus)
+	assert.True(t, a.resource.Parted())
 	assert.Equal(t, "Deprovisioning", readyOf(a).Reason)
 	a.does(Rest)
 	assert.Nil(t, a.decision.Event)
@@ -65,10 +65,10 @@ func unboundAndThere(t *testing.T) {
 }
 
 func neverBound(t *testing.T) {
-	a := newTale(t, aClaim)
-	a.thing.Deleting = true
+	a := newSequence(t, aClaim)
+	a.resource.Deleting = true
 	a.does(Rest)
-	assert.True(t, a.thing.Parted())
+	assert.True(t, a.resource.Parted())
 	assert.Nil(t, a.decision.Event)
 	a.remains = false
 	a.does(Release)
@@ -76,12 +76,12 @@ func neverBound(t *testing.T) {
 
 func abandonedClaim(t *testing.T) {
 	a := ready(t, aClaim)
-	a.thing.Deleting, a.thing.Abandoned = true, true
-	assert.False(t, a.thing.Parted(), "it may be at the broker")
+	a.resource.Deleting, a.resource.Abandoned = true, true
+	assert.False(t, a.resource.Parted(), "it may be at the broker")
 	a.does(Rest)
 	require.NotNil(t, a.decision.Event)
 	assert.Equal(t, ReasonAbandoned, a.decision.Event.Reason)
-	assert.True(t, a.thing.Parted())
+	assert.True(t, a.resource.Parted())
 	a.does(Rest)
 	assert.Nil(t, a.decision.Event, "it is told once")
 	a.remains = false
@@ -90,38 +90,38 @@ func abandonedClaim(t *testing.T) {
 
 func brokerOfClaimGone(t *testing.T) {
 	a := ready(t, aClaim)
-	a.thing.Deleting = true
+	a.resource.Deleting = true
 	f := a.facts()
 	f.BrokerGone = true
 	a.doesWith(Rest, f)
 	assert.Contains(t, a.decision.Event.Message, "not registered any more")
-	assert.True(t, a.thing.Parted())
+	assert.True(t, a.resource.Parted())
 }
 
 var refusedInstance = Problem{Reason: "ProvisionCallFailed", Message: "it does not like it", Failed: true}
 
 func instanceFailed(t *testing.T) {
-	a := newTale(t, aClaim)
+	a := newSequence(t, aClaim)
 	a.doesWith(Rest, a.with(refusedInstance))
-	require.True(t, a.thing.Record.failedForGood())
+	require.True(t, a.resource.Record.failedForGood())
 	assert.Equal(t, "ProvisionCallFailed", readyOf(a).Reason)
-	assert.True(t, a.thing.Record.holds(v1beta1.ConditionStalled))
-	before := snapshot(t, a.thing.Record)
+	assert.True(t, a.resource.Record.holds(v1beta1.ConditionStalled))
+	before := snapshot(t, a.resource.Record)
 	a.doesWith(Rest, a.with(refusedInstance))
-	assert.Equal(t, before, snapshot(t, a.thing.Record), "it does not flap")
-	a.does(Make)
+	assert.Equal(t, before, snapshot(t, a.resource.Record), "it does not flap")
+	a.does(Provision)
 	assert.False(t, a.decision.Record.failedForGood(), "the instance was mended")
 	assert.Empty(t, a.decision.Record.Refused)
 }
 
 func failedThenRetrying(t *testing.T) {
-	a := newTale(t, aClaim)
+	a := newSequence(t, aClaim)
 	a.doesWith(Rest, a.with(refusedInstance))
 	a.doesWith(Rest, a.with(Problem{Reason: "ProvisionRequestInFlight", Message: "again", Waits: true}))
-	assert.False(t, a.thing.Record.failedForGood())
+	assert.False(t, a.resource.Record.failedForGood())
 	assert.Equal(t, v1beta1.ConditionUnknown, readyOf(a).Status)
 	assert.Equal(t, "ProvisionRequestInFlight", readyOf(a).Reason)
-	assert.False(t, a.thing.Record.holds(v1beta1.ConditionStalled))
+	assert.False(t, a.resource.Record.holds(v1beta1.ConditionStalled))
 }
 
 func instanceGone(t *testing.T) {
@@ -131,14 +131,14 @@ func instanceGone(t *testing.T) {
 	a.doesWith(Rest, a.with(Problem{Reason: "InstanceGone", Message: "gone", Voids: true}))
 	assert.Equal(t, v1beta1.ConditionFalse, readyOf(a).Status)
 	assert.Equal(t, "InstanceGone", readyOf(a).Reason)
-	assert.True(t, a.thing.Record.holds(v1beta1.ConditionStalled))
-	assert.True(t, a.thing.owes(), "the broker is still asked to unbind")
+	assert.True(t, a.resource.Record.holds(v1beta1.ConditionStalled))
+	assert.True(t, a.resource.mustDeprovision(), "the broker is still asked to unbind")
 }
 
 func ownFailureStays(t *testing.T) {
-	a := newTale(t, aClaim)
-	a.does(Make).fails(osb.Error{Kind: osb.Rejected, StatusCode: 400})
-	require.True(t, a.thing.Record.failedForGood())
+	a := newSequence(t, aClaim)
+	a.does(Provision).fails(osb.Error{Kind: osb.Rejected, StatusCode: 400})
+	require.True(t, a.resource.Record.failedForGood())
 	a.does(Rest)
 	a.doesWith(Rest, a.with(refusedInstance))
 	assert.Equal(t, "BindCallFailed", readyOf(a).Reason, "it says what is its own")

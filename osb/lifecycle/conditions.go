@@ -20,32 +20,32 @@ func (r *Record) unset(types ...string) {
 	}
 }
 
-// busy says that something is being done about it.
+// busy sets Reconciling: the controller is working on the resource.
 func (r *Record) busy(reason, message string, now time.Time) {
 	r.unset(v1beta1.ConditionStalled)
 	r.set(v1beta1.Reconciling(reason, message), now)
 }
 
-// stall says that nothing is done until someone acts.
+// stall sets Stalled: nothing happens until a user acts.
 func (r *Record) stall(reason, message string, now time.Time) {
 	r.unset(v1beta1.ConditionReconciling)
 	r.set(v1beta1.Stalled(reason, message), now)
 }
 
-// succeed says that it can be used.
+// succeed sets Ready: the resource can be used.
 func (r *Record) succeed(reason, message string, now time.Time) {
 	r.unset(v1beta1.ConditionFailed, v1beta1.ConditionOrphanMitigation, v1beta1.ConditionReconciling, v1beta1.ConditionStalled)
 	r.set(v1beta1.Ready(reason, message), now)
 }
 
-// fail says that nothing more is tried until the spec changes.
+// fail sets Failed: the controller makes no further attempt until the spec changes.
 func (r *Record) fail(reason, message string, now time.Time) {
 	r.set(v1beta1.NotReady(reason, message), now)
 	r.set(v1beta1.Failed(reason, message), now)
 	r.stall(reason, message, now)
 }
 
-// miss says that a try failed and that another follows.
+// miss records a failed attempt that is followed by another.
 func (r *Record) miss(reason, message string, now time.Time) {
 	r.set(v1beta1.NotReady(reason, message), now)
 	if !r.failedForGood() {
@@ -53,15 +53,28 @@ func (r *Record) miss(reason, message string, now time.Time) {
 	}
 }
 
+// mitigates says how the removal of what a failed try may have left goes. Ready keeps why that
+// try failed.
+func (r *Record) mitigates(reason, message string, now time.Time) {
+	r.set(v1beta1.OrphanMitigation(reason, message), now)
+	if ready, _ := r.told(v1beta1.ConditionReady); ready.Status != v1beta1.ConditionFalse {
+		r.set(v1beta1.Waiting(reason, message), now)
+	}
+	if !r.failedForGood() {
+		r.busy(reason, message, now)
+	}
+}
+
 // underWay says that a call is about to be made. What the last try of the same spec
-// said of itself stays until this one has something better to say: a thing that is
+// said of itself stays until this one has something better to say: a resource that is
 // tried again and again does not flap.
 func (r *Record) underWay(w wording, step Step, now time.Time) {
-	if step == Mitigate {
-		r.set(v1beta1.OrphanMitigation(w.inFlight, w.workMessage), now)
-		if !r.failedForGood() {
-			r.busy(w.inFlight, w.workMessage, now)
+	if step == MitigateOrphan {
+		before, is := r.told(v1beta1.ConditionOrphanMitigation)
+		if !is {
+			before.Reason, before.Message = w.inFlight, w.workMessage
 		}
+		r.mitigates(before.Reason, before.Message, now)
 		return
 	}
 	r.unset(v1beta1.ConditionFailed)
@@ -75,32 +88,35 @@ func (r *Record) underWay(w wording, step Step, now time.Time) {
 
 // retried is what the last try said, and whether this is another one of the same spec.
 func (r *Record) retried() (v1beta1.Condition, bool) {
-	ready, _ := v1beta1.FindCondition(r.Conditions, v1beta1.ConditionReady)
+	ready, _ := r.told(v1beta1.ConditionReady)
 	return ready, ready.Status == v1beta1.ConditionFalse && ready.ObservedGeneration == r.ObservedGeneration && r.Retries > 0
 }
 
-// working says that the broker works on it, in its own words if it has any.
-func (r *Record) working(w wording, description string, now time.Time) {
-	message := w.workMessage
-	if description != "" {
-		message += ": " + description
+// working says that the broker works on it. What the last try said of itself is over with
+// that; after one that failed, Ready stays False, so that it does not flap.
+func (r *Record) working(reason, message string, now time.Time) {
+	if r.Mitigating {
+		r.mitigates(reason, message, now)
+		return
 	}
 	if r.failedForGood() {
 		return
 	}
-	if _, retried := r.retried(); !retried {
-		r.set(v1beta1.Waiting(w.working, message), now)
+	ready := v1beta1.Waiting(reason, message)
+	if _, retried := r.retried(); retried {
+		ready = v1beta1.NotReady(reason, message)
 	}
-	r.busy(w.working, message, now)
+	r.set(ready, now)
+	r.busy(reason, message, now)
 }
 
 // resolve says by which rule the plan was decided on.
 func (r *Record) resolve(f *Facts) {
-	if f.Ask.Rule == "" {
+	if f.Desired.Rule == "" {
 		r.unset(v1beta1.ConditionResolved)
 		return
 	}
-	r.set(v1beta1.Resolved(camel(f.Ask.Rule), "the plan was decided on at admission by the rule "+f.Ask.Rule), f.Now)
+	r.set(v1beta1.Resolved(camel(f.Desired.Rule), "the plan was decided on at admission by the rule "+f.Desired.Rule), f.Now)
 }
 
 // camel makes a reason of a rule's words: "class-default" is ClassDefault.
@@ -114,14 +130,20 @@ func camel(rule string) string {
 
 func (r *Record) failedForGood() bool { return r.holds(v1beta1.ConditionFailed) }
 
+// told is a condition of a type; false: there is none.
+func (r *Record) told(typ string) (v1beta1.Condition, bool) {
+	return v1beta1.FindCondition(r.Conditions, typ)
+}
+
 func (r *Record) holds(typ string) bool {
-	c, _ := v1beta1.FindCondition(r.Conditions, typ)
+	c, _ := r.told(typ)
 	return c.Status == v1beta1.ConditionTrue
 }
 
-// stalled says that the spec was tried for good, and did not change since.
-func (t *Thing) stalled(f *Facts) bool {
-	if f.Ask != nil && t.Record.Refused != "" && t.Record.Refused != mark(&f.Ask.Sent, f.Ask) {
+// stalled says that the attempt for this spec failed for good, and that the spec has not
+// changed since.
+func (t *Resource) stalled(f *Facts) bool {
+	if f.Desired != nil && t.Record.Refused != "" && t.Record.Refused != mark(&f.Desired.Request, f.Desired) {
 		return false // a Secret or the catalog was mended
 	}
 	return t.Record.failedForGood() && t.Generation == t.Record.ObservedGeneration

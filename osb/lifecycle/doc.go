@@ -1,30 +1,32 @@
-// Package lifecycle is what becomes of an instance or binding at its broker, step by
-// step: given what is recorded, Next says which call to make; given the reply,
-// Thing.Replied says what to record. It is pure: no clock, no network, no randomness
-// but what Facts bring.
+// Package lifecycle decides the next call to the broker for an instance or binding.
+// Given the stored record, Next returns the call to make; given the result of the call,
+// Resource.HandleResult returns what to record. The package is pure: the clock, random
+// numbers and everything else from outside are passed in as Facts.
 //
-// A record before each call says that the call may be under way (an intent), one after
-// it says what came of it. Whoever finds an intent without an outcome does not know
-// whether the broker acted, so it waits until no such call can be on its way any more,
-// and sends the same request again: brokers answer a repeated request as the first.
+// The record that is written before a call says that the call may be under way (an
+// intent); the record that is written after it says how it ended. An intent without an
+// outcome does not tell whether the broker acted. The next reconcile then waits until no
+// such call can still be on its way, and repeats the request: a broker answers a repeated
+// request as it answered the first.
 //
-//	             Make            201, 200                Change        200
-//	(nothing) ─────────▶ Making ───────────▶ exists ─────────▶ Changing ────▶ exists
+//	          Provision              201, 200            Update        200
+//	(nothing) ─────────▶ Provisioning ─────▶ exists ─────────▶ Updating ────▶ exists
 //	    ▲                  │  │ 202            │  ▲ 202: Poll      │ failed: as it was
 //	    │                  │  └──▶ Poll ───────┘  └────────────────┘
 //	    │ new ID           │ unknown outcome (Orphans), or the operation failed
-//	    └───── Mitigate ◀──┘
+//	    └ MitigateOrphan ◀─┘
 //
-//	deleted:  anything ── Remove ──▶ Removing ── 200, 410 ──▶ Release
-//	                                    └─ 202: Poll; any error: again, until it is gone
+//	deleted:  anything ── Deprovision ──▶ Deprovisioning ── 200, 410 ──▶ Release
+//	                                         └─ 202: Poll; any error: again, until it is gone
 //
-// What is refused for good (400 and its like) rests until the spec changes. What was
-// not made for this object (an ID that admission did not mint for it) is adopted: asked
-// for again where nobody knows, never mitigated, and removed at deletion only if this
-// object's request made it.
+// A request that the broker rejects for good (400 and the like) is not repeated until the
+// spec changes. A resource with an ID that admission did not mint for this object is
+// adopted: if the outcome of a request is unknown, the request is repeated; there is no
+// orphan mitigation; and deletion removes it only if a request of this object made it.
 //
-// Two things are remembered beyond an operation, because a broker may have acted on what
-// it never answered: what was sent (InProgress), so that a spec that is taken back is
-// brought to the broker too; and until when a request that was cut off may still make
-// something (Deadline), so that "there is nothing" is not believed before.
+// The record keeps two facts beyond the end of an operation, because a broker may have
+// acted on a request that it never answered: the request (InProgress), so that a spec that
+// is changed back is sent to the broker too; and the time until which a request that was
+// cut off may still make something (Deadline), so that a "not found" before then does not
+// count.
 package lifecycle

@@ -5,12 +5,14 @@ import (
 	"time"
 )
 
-// An Ask is what the spec means to a broker, now.
-type Ask struct {
-	Sent
+// Desired is what the spec asks of the broker now.
+type Desired struct {
+	Request
 
-	// PlanUpdatable and AllowContextUpdates are what the catalog says of updates.
-	PlanUpdatable, AllowContextUpdates bool
+	// PlanUpdatable says that the plan that the instance has may be left for another: its own word, or else its class's.
+	PlanUpdatable bool
+	// AllowContextUpdates is what the catalog says of updates of the context.
+	AllowContextUpdates bool
 	// Rule is how admission chose the plan, for the condition Resolved; may be empty.
 	Rule string
 }
@@ -33,15 +35,15 @@ type Problem struct {
 
 // mark tells requests apart that are judged for good: by what may change although the
 // spec does not.
-func mark(sent *Sent, ask *Ask) string {
-	return fmt.Sprintf("%s %s %t", sent.ParameterChecksum, sent.PlanExternalID, ask.PlanUpdatable)
+func mark(request *Request, desired *Desired) string {
+	return fmt.Sprintf("%s %s %t", request.ParameterChecksum, request.PlanExternalID, desired.PlanUpdatable)
 }
 
 // Facts are what else the next step depends on.
 type Facts struct {
 	Now time.Time
-	// Ask is nil where there is a Problem.
-	Ask     *Ask
+	// Desired is nil where there is a Problem.
+	Desired *Desired
 	Problem *Problem
 	// Fetchable says that the broker can be asked for it: instances_retrievable or
 	// bindings_retrievable.
@@ -57,7 +59,7 @@ type Facts struct {
 	// BrokerGone says that the broker of what is recorded is not registered any more.
 	BrokerGone bool
 	// BrokerReady says that the broker's catalog was read since the removal began: its address is right,
-	// and its 404 means that there is no such thing.
+	// and its 404 means that there is no such resource.
 	BrokerReady bool
 	// Holders are the bindings that keep an instance from going, sorted.
 	Holders []string
@@ -69,8 +71,9 @@ type Facts struct {
 	// PartLost says that only what is beside the Secret is lost: the credentials are there,
 	// and are not given up for that, whatever the broker says.
 	PartLost bool
-	// Stored says that the Secret of a binding holds the credentials of the ID in question.
-	Stored bool
+	// Stored says that the Secret of a binding holds the credentials of the ID in question, and
+	// ToldMore that more was told with them, which would be recorded with the outcome alone.
+	Stored, ToldMore bool
 	// NewID is an ID that nothing has yet, for whatever needs one.
 	NewID string
 	// Jitter is random, from 0 to below 1: it spreads retries.

@@ -15,11 +15,11 @@ import (
 // The same failing reply, again and again, changes no condition once it was told.
 func TestNoFlap(t *testing.T) {
 	t.Parallel()
-	tell := func(t *testing.T, a *tale, fail func(*tale)) {
+	tell := func(t *testing.T, a *sequence, fail func(*sequence)) {
 		t.Helper()
 		seen := map[string]string{}
 		for round := range 8 {
-			d := Next(a.thing, a.later())
+			d := Next(a.resource, a.later())
 			if d.Step == Rest && d.After == 0 {
 				return // terminal
 			}
@@ -30,29 +30,29 @@ func TestNoFlap(t *testing.T) {
 			fail(a)
 			if round > 3 { // a call and what undoes it, twice
 				require.Contains(t, []string{"", seen[phase]}, intent, phase)
-				assert.Contains(t, []string{"", seen[phase+" told"]}, snapshotOf(&a.thing.Record), phase)
+				assert.Contains(t, []string{"", seen[phase+" told"]}, snapshotOf(&a.resource.Record), phase)
 			}
-			seen[phase], seen[phase+" told"] = intent, snapshotOf(&a.thing.Record)
-			c, _ := v1beta1.FindCondition(a.thing.Record.Conditions, v1beta1.ConditionReady)
+			seen[phase], seen[phase+" told"] = intent, snapshotOf(&a.resource.Record)
+			c, _ := v1beta1.FindCondition(a.resource.Record.Conditions, v1beta1.ConditionReady)
 			require.Equal(t, v1beta1.ConditionFalse, c.Status, "%s: %s", phase, c.Reason)
 		}
 	}
 	for name, e := range both(refusals, doubts) {
-		for step, start := range map[string]func(t *testing.T) *tale{
-			"Make":    func(t *testing.T) *tale { return newTale(t, anInstance) },
-			"Bind":    func(t *testing.T) *tale { return newTale(t, aBinding) },
-			"Adopted": func(t *testing.T) *tale { return newTale(t, scene{kind: Instance}) },
-			"AdoptedOnly": func(t *testing.T) *tale {
-				return newTale(t, scene{kind: Instance, fetchable: true, adopting: true})
+		for step, start := range map[string]func(t *testing.T) *sequence{
+			"Make":    func(t *testing.T) *sequence { return newSequence(t, anInstance) },
+			"Bind":    func(t *testing.T) *sequence { return newSequence(t, aBinding) },
+			"Adopted": func(t *testing.T) *sequence { return newSequence(t, scenario{kind: Instance}) },
+			"AdoptedOnly": func(t *testing.T) *sequence {
+				return newSequence(t, scenario{kind: Instance, fetchable: true, adopting: true})
 			},
-			"Change": func(t *testing.T) *tale { a := ready(t, anInstance); a.edit(); return a },
-			"Remove": func(t *testing.T) *tale { a := ready(t, anInstance); a.thing.Deleting = true; return a },
+			"Change": func(t *testing.T) *sequence { a := ready(t, anInstance); a.edit(); return a },
+			"Remove": func(t *testing.T) *sequence { a := ready(t, anInstance); a.resource.Deleting = true; return a },
 		} {
 			t.Run(step+name, func(t *testing.T) {
 				t.Parallel()
 				a := start(t)
-				tell(t, a, func(a *tale) {
-					if a.decision.Step == Mitigate {
+				tell(t, a, func(a *sequence) {
+					if a.decision.Step == MitigateOrphan {
 						a.answers(osb.Response{})
 						return
 					}
@@ -86,15 +86,15 @@ func snapshotOf(r *Record) string {
 func TestNoFlapOfAsyncRemovals(t *testing.T) {
 	t.Parallel()
 	a := ready(t, anInstance)
-	a.thing.Deleting = true
+	a.resource.Deleting = true
 	for round := range 5 {
-		a.does(Remove).answers(osb.Response{Async: true})
-		c, _ := v1beta1.FindCondition(a.thing.Record.Conditions, v1beta1.ConditionReady)
+		a.does(Deprovision).answers(osb.Response{Async: true})
+		c, _ := v1beta1.FindCondition(a.resource.Record.Conditions, v1beta1.ConditionReady)
 		if round > 0 {
 			require.Equal(t, v1beta1.ConditionFalse, c.Status, "round %d", round)
 		}
 		a.does(Poll).polls(osb.LastOperation{State: osb.Failed, Description: "no"})
-		c, _ = v1beta1.FindCondition(a.thing.Record.Conditions, v1beta1.ConditionReady)
+		c, _ = v1beta1.FindCondition(a.resource.Record.Conditions, v1beta1.ConditionReady)
 		require.Equal(t, v1beta1.ConditionFalse, c.Status)
 		a.now = a.now.Add(time.Hour)
 	}

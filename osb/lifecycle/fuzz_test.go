@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// FuzzWalk goes where the bytes say, further than TestWalk comes, with the same laws.
+// FuzzWalk goes where the bytes say, further than TestWalk comes, with the same rules.
 func FuzzWalk(f *testing.F) {
 	f.Add([]byte{0, 9, 9, 9})
 	f.Add([]byte{3, 1, 20, 3, 60, 200, 9, 1, 5, 7, 30, 44, 2})
@@ -18,9 +18,9 @@ func FuzzWalk(f *testing.F) {
 		if len(path) == 0 || len(path) > 200 {
 			return
 		}
-		all := scenes()
-		w := walk{t: t, scene: all[int(path[0])%len(all)], seen: map[string]bool{}, ended: map[string]bool{}}
-		w.visit(w.scene.start())
+		all := scenarios()
+		w := stateMachine{t: t, scenario: all[int(path[0])%len(all)], seen: map[string]bool{}, ended: map[string]bool{}}
+		w.visit(w.scenario.start())
 		for _, b := range path[1:] {
 			at := w.queue[0]
 			w.queue = nil
@@ -41,12 +41,12 @@ func FuzzWalk(f *testing.F) {
 }
 
 // anyDay takes a step on a good day, or seldom on a bad one.
-func (w *walk) anyDay(at *state, choice int) {
-	others := w.scene.otherFacts(at)
+func (w *stateMachine) anyDay(at *state, choice int) {
+	others := w.scenario.otherFacts(at)
 	names := slices.Sorted(maps.Keys(others))
 	if choice < len(names) {
 		w.step(at, names[choice], others[names[choice]])
 		return
 	}
-	w.step(at, "", w.scene.facts(at))
+	w.step(at, "", w.scenario.facts(at))
 }

@@ -8,71 +8,71 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// OfInstance is the Thing that a stored instance is.
-func OfInstance(i *v1beta1.ServiceInstance) Thing {
+// OfInstance returns the Resource of a stored instance.
+func OfInstance(i *v1beta1.ServiceInstance) Resource {
 	s := &i.Status
 	r := Record{
-		Async: s.AsyncOpInProgress, Key: s.LastOperation, Mitigating: s.OrphanMitigationInProgress,
+		Async: s.AsyncOpInProgress, Key: s.LastOperation, Mitigating: s.OrphanMitigationInProgress, KeepsID: s.KeepExternalID,
 		Started: timeOf(s.OperationStartTime), Deadline: microTimeOf(s.CallDeadline),
 		Retries: s.Retries, NextRetry: timeOf(s.NextRetry),
 		ID: s.ExternalID, Exists: s.ProvisionStatus == v1beta1.Provisioned, Absent: s.ProvisionStatus == v1beta1.NotProvisioned,
 		FetchRequired: s.FetchRequired, Refused: s.RefusedRequest, Unusable: s.Unusable, DashboardURL: s.DashboardURL,
-		InProgress: sentOfInstance(s.InProgressProperties), Accepted: sentOfInstance(s.ExternalProperties),
+		InProgress: requestOfInstance(s.InProgressProperties), Applied: requestOfInstance(s.ExternalProperties),
 		Conditions: s.Conditions, ObservedGeneration: s.ObservedGeneration, ReconciledGeneration: s.ReconciledGeneration,
 	}
 	switch s.CurrentOperation {
 	case v1beta1.InstanceProvision:
-		r.Operation = Making
+		r.Operation = Provisioning
 	case v1beta1.InstanceUpdate:
-		r.Operation = Changing
+		r.Operation = Updating
 	case v1beta1.InstanceDeprovision:
-		r.Operation = Removing
+		r.Operation = Deprovisioning
 	}
 	switch s.DeprovisionStatus {
 	case v1beta1.DeprovisionRequired, v1beta1.DeprovisionFailed: // the retired catalog gave up; we do not
-		r.Owed = IsOwed
+		r.DeprovisionStatus = DeprovisionRequired
 	case v1beta1.DeprovisionSucceeded:
-		r.Owed = WasPaid
+		r.DeprovisionStatus = DeprovisionSucceeded
 	case v1beta1.DeprovisionNotRequired:
 	}
 	if i.Generation == s.ObservedGeneration {
 		r.takeOverRequests(i.Spec.UpdateRequests)
 	}
-	t := Thing{Kind: Instance, SpecID: i.Spec.ExternalID, Record: r}
+	t := Resource{Kind: Instance, SpecID: i.Spec.ExternalID, Record: r}
 	t.describe(i)
 	t.takeOverID()
 	return t
 }
 
-// describe takes over what instances and bindings have in the same places.
-func (t *Thing) describe(o metav1.Object) {
+// describe copies what instances and bindings have in the same places.
+func (t *Resource) describe(o metav1.Object) {
 	annotations := o.GetAnnotations()
 	t.Generation = o.GetGeneration()
 	t.Minted = t.SpecID != "" && annotations[v1beta1.AnnotationMintedExternalID] == t.SpecID
 	t.Deleting = o.GetDeletionTimestamp() != nil
 	t.Abandoned = annotations[v1beta1.AnnotationAbandon] == "true"
-	t.RemoveAdopted = annotations[v1beta1.AnnotationDeprovisionAdopted] == "true"
+	t.DeprovisionAdopted = annotations[v1beta1.AnnotationDeprovisionAdopted] == "true"
 	t.Adopting = annotations[v1beta1.AnnotationAdopt] == "true"
 }
 
-// InstanceStatus is the status that a record is, over one with fields that are none
-// of its business.
+// InstanceStatus returns the status for a record. It keeps the fields of over that the
+// record does not cover.
 func (r *Record) InstanceStatus(over v1beta1.ServiceInstanceStatus) v1beta1.ServiceInstanceStatus {
 	s := over
 	s.Conditions, s.RefusedRequest = r.Conditions, r.Refused
 	s.LastConditionState = v1beta1.LastConditionState(r.Conditions)
-	s.AsyncOpInProgress, s.LastOperation, s.OrphanMitigationInProgress = r.Async, r.Key, r.Mitigating
+	s.AsyncOpInProgress, s.LastOperation, s.OrphanMitigationInProgress, s.KeepExternalID = r.Async, r.Key, r.Mitigating, r.KeepsID
 	s.OperationStartTime, s.CallDeadline = storedTime(r.Started), storedMicroTime(r.Deadline)
 	s.Retries, s.NextRetry = r.Retries, storedTime(r.NextRetry)
 	s.ExternalID, s.FetchRequired, s.Unusable, s.DashboardURL = r.ID, r.FetchRequired, r.Unusable, r.DashboardURL
-	s.InProgressProperties, s.ExternalProperties = instanceProperties(r.InProgress), instanceProperties(r.Accepted)
+	s.InProgressProperties, s.ExternalProperties = instanceProperties(r.InProgress), instanceProperties(r.Applied)
 	s.ObservedGeneration, s.ReconciledGeneration = r.ObservedGeneration, r.ReconciledGeneration
 	s.CurrentOperation = map[Operation]v1beta1.InstanceOperation{
-		Making: v1beta1.InstanceProvision, Changing: v1beta1.InstanceUpdate, Removing: v1beta1.InstanceDeprovision,
+		Provisioning: v1beta1.InstanceProvision, Updating: v1beta1.InstanceUpdate, Deprovisioning: v1beta1.InstanceDeprovision,
 	}[r.Operation]
-	s.DeprovisionStatus = map[Owed]v1beta1.DeprovisionStatus{
-		NotOwed: v1beta1.DeprovisionNotRequired, IsOwed: v1beta1.DeprovisionRequired, WasPaid: v1beta1.DeprovisionSucceeded,
-	}[r.Owed]
+	s.DeprovisionStatus = map[DeprovisionStatus]v1beta1.DeprovisionStatus{
+		DeprovisionNotRequired: v1beta1.DeprovisionNotRequired, DeprovisionRequired: v1beta1.DeprovisionRequired, DeprovisionSucceeded: v1beta1.DeprovisionSucceeded,
+	}[r.DeprovisionStatus]
 	s.ProvisionStatus = ""
 	if r.Absent {
 		s.ProvisionStatus = v1beta1.NotProvisioned
@@ -83,12 +83,12 @@ func (r *Record) InstanceStatus(over v1beta1.ServiceInstanceStatus) v1beta1.Serv
 	return s
 }
 
-func sentOfInstance(p *v1beta1.ServiceInstancePropertiesState) *Sent {
+func requestOfInstance(p *v1beta1.ServiceInstancePropertiesState) *Request {
 	if p == nil {
 		return nil
 	}
-	s := &Sent{
-		BrokerTarget: p.BrokerTarget, PlanName: p.ServicePlanExternalName,
+	s := &Request{
+		BrokerTarget: p.BrokerTarget, PlanName: p.ServicePlanExternalName, PlanRefName: p.PlanRefName,
 		Parameters: p.Parameters, ParameterChecksum: p.ParameterChecksum, ContextChecksum: p.ContextChecksum,
 		MaintenanceVersion: p.MaintenanceVersion, UpdateRequests: p.UpdateRequests, User: p.UserInfo,
 		Retired: p.RetiredChecksum,
@@ -102,25 +102,25 @@ func sentOfInstance(p *v1beta1.ServiceInstancePropertiesState) *Sent {
 	return s
 }
 
-// takeOverRequests has the requests for updates in a spec that the retired catalog acted on be
-// served ones: it recorded none, and nobody asks for a new version now. What a first pass has
-// stored names the class.
+// takeOverRequests marks the update requests in a spec that the retired catalog acted on as
+// served: the retired catalog recorded none, and the user does not request a new version now.
+// A record that this controller wrote names the class.
 func (r *Record) takeOverRequests(requests int64) {
-	for _, sent := range []*Sent{r.Accepted, r.InProgress} {
-		if sent != nil && sent.Retired && sent.ClassExternalID == "" {
-			sent.UpdateRequests = requests
+	for _, request := range []*Request{r.Applied, r.InProgress} {
+		if request != nil && request.Retired && request.ClassExternalID == "" {
+			request.UpdateRequests = requests
 		}
 	}
 }
 
-func instanceProperties(s *Sent) *v1beta1.ServiceInstancePropertiesState {
+func instanceProperties(s *Request) *v1beta1.ServiceInstancePropertiesState {
 	if s == nil {
 		return nil
 	}
 	p := &v1beta1.ServiceInstancePropertiesState{
 		Parameters: s.Parameters, ParameterChecksum: s.ParameterChecksum, UserInfo: s.User, BrokerTarget: s.BrokerTarget,
 		MaintenanceVersion: s.MaintenanceVersion, ContextChecksum: s.ContextChecksum, UpdateRequests: s.UpdateRequests,
-		RetiredChecksum: s.Retired,
+		RetiredChecksum: s.Retired, PlanRefName: s.PlanRefName,
 	}
 	if s.Cluster {
 		p.ClusterServicePlanExternalName, p.ClusterServicePlanExternalID = s.PlanName, s.PlanExternalID

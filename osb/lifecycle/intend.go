@@ -6,71 +6,81 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// intend is the decision to make a call, with the record that is stored before it:
-// whoever finds it knows that the call may have been made, with which ID and which
-// body. Its Deadline is added by whoever makes the call, who knows how long it takes.
-func (t *Thing) intend(f *Facts, step Step, again bool) Decision {
+// intend returns the decision to make a call, with the record to store before it. The
+// record says that the call may have been made, with which ID and which body. The caller
+// adds its Deadline, because it knows how long the call may take.
+func (t *Resource) intend(f *Facts, step Step, again bool) Decision {
 	r := t.Record
 	operation := step.operation()
-	if r.Operation != operation || !again {
+	first := step == Provision && again && t.asksFirst()
+	if r.Operation != operation || !again || first {
 		r.Started = f.Now
 	}
-	if t.edited() || step == Remove && r.Operation != Removing {
+	if t.edited() || step == Deprovision && !again {
 		r.Retries = 0
 	}
 	r.Operation, r.Async, r.Key, r.NextRetry = operation, false, nil, time.Time{}
 	// Credentials that cannot be fetched are asked for by the same request: see askAgain.
-	r.FetchRequired = r.FetchRequired && t.Kind == Binding && step == Make && again
+	r.FetchRequired = r.FetchRequired && t.Kind == Binding && step == Provision && again
 	if r.ID = t.id(); r.ID == "" {
 		r.ID = f.NewID
 	}
-	if step == Make || step == Change {
-		r.InProgress, r.Refused = t.sends(f.Ask, step), ""
+	if step == Provision || step == Update {
+		r.InProgress, r.Refused = t.sends(f.Desired, step), ""
 		r.ObservedGeneration = t.Generation
 		r.resolve(f)
 	}
-	if step == Remove {
+	if step == Deprovision {
 		r.ObservedGeneration = t.Generation
+		r.takeOverMitigation()
 	}
 	switch {
-	case step == Make && (t.own() || r.Absent):
-		r.Owed = IsOwed
-	case step == Mitigate:
+	case step == Provision && (t.own() || r.Absent):
+		r.DeprovisionStatus = DeprovisionRequired
+	case step == MitigateOrphan:
 		r.Mitigating = true
 	}
 	r.underWay(words(t.Kind, step), step, f.Now)
-	return Decision{Step: step, Again: again, Record: r}
+	return Decision{Step: step, Again: again, First: first, Record: r}
+}
+
+// takeOverMitigation makes a deletion finish what a mitigation was to do.
+func (r *Record) takeOverMitigation() {
+	if r.Mitigating {
+		r.Mitigating, r.KeepsID, r.DeprovisionStatus = false, false, DeprovisionRequired
+		r.unset(v1beta1.ConditionOrphanMitigation)
+	}
 }
 
 // storable is what is sent, as far as status holds it: what is read from there must
 // compare with what is asked for.
-func (t *Thing) storable(ask *Ask) Sent {
-	sent := ask.Sent
+func (t *Resource) storable(desired *Desired) Request {
+	request := desired.Request
 	if t.Kind == Instance {
-		sent.InstanceID = ""
-		return sent
+		request.InstanceID = ""
+		return request
 	}
-	sent.PlanName, sent.Cluster, sent.ContextChecksum, sent.MaintenanceVersion, sent.UpdateRequests = "", false, "", "", 0
-	return sent
+	request.PlanName, request.Cluster, request.ContextChecksum, request.MaintenanceVersion, request.UpdateRequests = "", false, "", "", 0
+	return request
 }
 
 // repeats says that the request would be the one whose outcome is not known.
-func (t *Thing) repeats(ask *Ask) bool {
-	return t.Record.InProgress != nil && t.Record.InProgress.same(new(t.storable(ask)))
+func (t *Resource) repeats(desired *Desired) bool {
+	return t.Record.InProgress != nil && t.Record.InProgress.same(new(t.storable(desired)))
 }
 
-// sends is what a step sends. An update says nothing of a version that nobody asked
-// for.
-func (t *Thing) sends(ask *Ask, step Step) *Sent {
-	sent := t.storable(ask)
-	if step == Change && t.Record.Accepted != nil && !t.Changes(ask).Maintenance {
-		sent.MaintenanceVersion = t.Record.Accepted.MaintenanceVersion
+// sends returns the request of a step. An update keeps the maintenance version unless a
+// new one was requested.
+func (t *Resource) sends(desired *Desired, step Step) *Request {
+	request := t.storable(desired)
+	if step == Update && t.Record.Applied != nil && !t.Changes(desired).Maintenance {
+		request.MaintenanceVersion = t.Record.Applied.MaintenanceVersion
 	}
-	return &sent
+	return &request
 }
 
-// settled is the record of a thing that is as its spec asks.
-func (t *Thing) settled(f *Facts) Record {
+// settled is the record of a resource that is as its spec asks.
+func (t *Resource) settled(f *Facts) Record {
 	r := t.Record
 	if t.atRest() {
 		return r
@@ -78,10 +88,10 @@ func (t *Thing) settled(f *Facts) Record {
 	r.Operation, r.InProgress, r.Started, r.Deadline = NoOperation, nil, time.Time{}, time.Time{}
 	r.Retries, r.NextRetry = 0, time.Time{}
 	r.ObservedGeneration, r.ReconciledGeneration = t.Generation, t.Generation
-	if t.Kind == Instance && r.Accepted != nil && r.Accepted.UpdateRequests != f.Ask.UpdateRequests {
-		accepted := *r.Accepted
-		accepted.UpdateRequests = f.Ask.UpdateRequests
-		r.Accepted = &accepted
+	if t.Kind == Instance && r.Applied != nil {
+		applied := *r.Applied
+		applied.UpdateRequests, applied.PlanRefName = f.Desired.UpdateRequests, f.Desired.PlanRefName
+		r.Applied = &applied
 	}
 	r.resolve(f)
 	reason, message := t.done()
@@ -89,8 +99,8 @@ func (t *Thing) settled(f *Facts) Record {
 	return r
 }
 
-// atRest says that the record of a thing that is as its spec asks says so.
-func (t *Thing) atRest() bool {
+// atRest says that the record of a resource that is as its spec asks says so.
+func (t *Resource) atRest() bool {
 	r := &t.Record
 	return t.Generation == r.ObservedGeneration && r.holds(v1beta1.ConditionReady) && r.Operation == NoOperation &&
 		r.Retries == 0 && r.NextRetry.IsZero() && !r.holds(v1beta1.ConditionReconciling)
@@ -98,12 +108,12 @@ func (t *Thing) atRest() bool {
 
 // complete says that a binding has all that its spec asks for: what keeps others from
 // their brokers is nothing to it.
-func (t *Thing) complete(f *Facts) bool {
+func (t *Resource) complete(f *Facts) bool {
 	return t.Kind == Binding && t.Record.Exists && !f.SecretLost && t.atRest()
 }
 
-// blocked rests because the spec cannot be brought to the broker.
-func (t *Thing) blocked(f *Facts) Decision {
+// blocked waits because the spec cannot be sent to the broker.
+func (t *Resource) blocked(f *Facts) Decision {
 	r := t.Record
 	p := f.Problem
 	ready := v1beta1.NotReady(p.Reason, p.Message)
@@ -135,8 +145,8 @@ func (t *Thing) blocked(f *Facts) Decision {
 	return Decision{Step: Rest, Record: r, Event: p.event(&t.Record)}
 }
 
-// heldBack rests because bindings keep an instance.
-func (t *Thing) heldBack(f *Facts) Decision {
+// heldBack waits because bindings of the instance still exist.
+func (t *Resource) heldBack(f *Facts) Decision {
 	r := t.Record
 	message := blockedByBindings(f.Holders)
 	r.ObservedGeneration = t.Generation
@@ -145,9 +155,9 @@ func (t *Thing) heldBack(f *Facts) Decision {
 	return Decision{Step: Rest, Record: r}
 }
 
-// held rests because the broker is not called now. How long that lasts is not stored: it
-// is over with the broker's first sign of life.
-func (t *Thing) held(f *Facts) Decision {
+// held waits because the broker is not called now. The duration is not stored: the wait
+// ends as soon as the broker responds again.
+func (t *Resource) held(f *Facts) Decision {
 	r := t.Record
 	if _, ok := v1beta1.FindCondition(r.Conditions, v1beta1.ConditionReady); !ok {
 		r.ObservedGeneration = t.Generation
@@ -160,9 +170,9 @@ func (t *Thing) held(f *Facts) Decision {
 }
 
 // stop rests until the spec changes.
-func (t *Thing) stop(f *Facts, reason, message string) Decision {
+func (t *Resource) stop(f *Facts, reason, message string) Decision {
 	r := t.Record
-	r.ObservedGeneration, r.Refused = t.Generation, mark(&f.Ask.Sent, f.Ask)
+	r.ObservedGeneration, r.Refused = t.Generation, mark(&f.Desired.Request, f.Desired)
 	r.fail(reason, message, f.Now)
 	return Decision{Step: Rest, Record: r}
 }

@@ -2,8 +2,8 @@ package lifecycle
 
 import "github.com/defaultplan/defaultplan/osb"
 
-// Orphans says whether a call that failed may have left something at the broker that
-// nobody knows of, so that it must be removed: the table "Orphan Mitigation" of the
+// Orphans says whether a call that failed may have left an unknown resource at the broker,
+// which must then be removed. It implements the table "Orphan Mitigation" of the
 // specification, v2.17.
 //
 //	request                       | answer                          | mitigate
@@ -17,13 +17,13 @@ import "github.com/defaultplan/defaultplan/osb"
 //	any other                     | none in time, or cut off        | no
 //	any                           | it was never sent               | no
 //
-// The table does not tell of 3xx: it is as an answer of 5xx to making, because nobody
-// knows who acted on it, and nothing otherwise. That a poll says "failed" is not an
-// error; see Thing.Replied. For removals "mitigate" means to remove again, which is
+// The table does not cover 3xx. For provision and bind it counts as 5xx, because it is
+// unknown which server acted; for other requests it means no. That a poll says "failed" is not an
+// error; see Resource.HandleResult. For removals "mitigate" means to remove again, which is
 // done for every failure.
 func Orphans(step Step, err *osb.Error) bool {
-	making := step == Make
-	removing := step == Remove || step == Mitigate
+	making := step == Provision
+	removing := step == Deprovision || step == MitigateOrphan
 	status := err.StatusCode
 	switch {
 	case err.Kind == osb.NeverSent:

@@ -9,19 +9,19 @@ type Step int
 const (
 	// Rest: nothing, for some time or until something changes.
 	Rest Step = iota
-	// Make provisions or binds.
-	Make
-	// Change updates an instance.
-	Change
-	// Remove deprovisions or unbinds, for the user who deleted it.
-	Remove
-	// Mitigate deprovisions or unbinds what is of unknown outcome, for nobody.
-	Mitigate
+	// Provision provisions an instance or creates a binding.
+	Provision
+	// Update updates an instance.
+	Update
+	// Deprovision deprovisions or unbinds, for the user who deleted the object.
+	Deprovision
+	// MitigateOrphan deprovisions or unbinds what is of unknown outcome, without a user.
+	MitigateOrphan
 	// Poll asks how the operation goes.
 	Poll
 	// Fetch reads what the broker has: to compare it, or for its credentials.
 	Fetch
-	// Release lets the object go: its finalizer is taken off.
+	// Release removes the object's finalizer.
 	Release
 )
 
@@ -36,12 +36,12 @@ func (s Step) calls() bool { return s != Rest && s != Release }
 // operation is what status calls a step.
 func (s Step) operation() Operation {
 	switch s {
-	case Make:
-		return Making
-	case Change:
-		return Changing
-	case Remove, Mitigate:
-		return Removing
+	case Provision:
+		return Provisioning
+	case Update:
+		return Updating
+	case Deprovision, MitigateOrphan:
+		return Deprovisioning
 	case Rest, Poll, Fetch, Release:
 	}
 	return NoOperation
@@ -50,9 +50,11 @@ func (s Step) operation() Operation {
 // A Decision is the next step.
 type Decision struct {
 	Step Step
-	// Again says that the same request is sent once more, because nobody knows what
-	// became of it.
+	// Again says that the same request is repeated because its outcome is unknown.
 	Again bool
+	// First says that the credentials of a new binding that was made asynchronously are asked
+	// for, and never were before: the answer may well hold none, as that to a bind may.
+	First bool
 	// After is how long to rest; 0: until something changes.
 	After time.Duration
 	// Held says that there is a call to make, once the broker may be called again; with
@@ -69,8 +71,8 @@ type Decision struct {
 	Event *Event
 }
 
-// Next decides what to do with a thing. It decides on at most one call.
-func Next(t Thing, f Facts) Decision {
+// Next decides what to do with a resource: at most one call.
+func Next(t Resource, f Facts) Decision {
 	t.Record.bound(&f)
 	d := next(&t, &f)
 	if !d.Step.calls() {
@@ -82,18 +84,18 @@ func Next(t Thing, f Facts) Decision {
 	return d
 }
 
-func next(t *Thing, f *Facts) Decision {
+func next(t *Resource, f *Facts) Decision {
 	r := &t.Record
 	if wait := t.mustWait(f); wait > 0 {
 		return Decision{Step: Rest, After: wait, Record: *r}
 	}
 	switch {
 	case t.Deleting:
-		return t.nextRemoval(f)
-	case t.stores(f):
+		return t.nextDeprovision(f)
+	case t.stores(f) && (!f.ToldMore || f.Problem != nil):
 		return t.foundStored(f)
 	case r.Mitigating:
-		return t.nextMitigation(f)
+		return t.nextOrphanMitigation(f)
 	case r.Async && (!f.BrokerGone || f.Problem == nil):
 		return t.retryable(f, Decision{Step: Poll, Record: *r})
 	case t.voided(f):
@@ -105,89 +107,106 @@ func next(t *Thing, f *Facts) Decision {
 	case !r.Exists && t.Adopts():
 		return t.nextAdoption(f)
 	case r.FetchRequired && f.Fetchable:
-		return t.retryable(f, Decision{Step: Fetch, Record: *r})
+		return t.retryable(f, t.nextFetch(f))
 	case r.FetchRequired && r.Operation == NoOperation: // the catalog says otherwise now
-		return t.retryable(f, t.intend(f, Make, true))
+		return t.retryable(f, t.intend(f, Provision, true))
 	case r.Operation != NoOperation:
 		return t.nextLost(f)
 	case !r.Exists:
-		return t.retryable(f, t.nextMaking(f))
+		return t.retryable(f, t.nextProvision(f))
 	case f.SecretLost:
 		return t.retryable(f, t.nextSecret(f))
 	}
-	return t.nextChange(f)
+	return t.nextUpdate(f)
 }
 
-// mustWait is how long a call may still arrive whose answer nobody waits for: what is
-// done before then might be undone by it. A call of this process that makes something
-// may have been cut off, so that it is waited for too.
-func (t *Thing) mustWait(f *Facts) time.Duration {
+// mustWait returns how long an abandoned call may still reach the broker: it could undo
+// what is done before then. A provision or bind call of this process may have been cut
+// off, so the wait covers it too.
+func (t *Resource) mustWait(f *Facts) time.Duration {
 	r := &t.Record
-	if r.Operation == NoOperation || r.Async || f.Settled && r.Operation != Making {
+	if r.Operation == NoOperation || r.Async || f.Settled && r.Operation != Provisioning {
 		return 0
 	}
 	return r.Deadline.Sub(f.Now)
 }
 
 // retryable is a decision, or the rest until the time for the next try has come.
-func (t *Thing) retryable(f *Facts, d Decision) Decision {
+func (t *Resource) retryable(f *Facts, d Decision) Decision {
 	if wait := t.Record.NextRetry.Sub(f.Now); wait > 0 && !t.edited() {
 		return Decision{Step: Rest, After: wait, Record: t.Record}
 	}
 	return d
 }
 
-// edited says that the spec changed since it was last acted on: what failed before is
-// not waited for.
-func (t *Thing) edited() bool {
+// edited says that the spec changed since it was last acted on: an earlier failure no
+// longer delays the next call.
+func (t *Resource) edited() bool {
 	return t.Generation != t.Record.ObservedGeneration && !t.Deleting && !t.Record.Mitigating && !t.Record.Async
 }
 
-// nextMaking provisions or binds. An instance whose ID was not minted for it may be
+// nextProvision provisions or binds. An instance whose ID was not minted for it may be
 // there already: it is looked for first. Where an earlier request may have made
 // something that is not what is asked for now, that is removed first.
-func (t *Thing) nextMaking(f *Facts) Decision {
+func (t *Resource) nextProvision(f *Facts) Decision {
 	switch {
 	case t.Kind == Instance && !t.own() && f.Fetchable && !t.Record.Absent:
 		return Decision{Step: Fetch, Record: t.Record}
-	case t.own() && t.Record.InProgress != nil && !t.repeats(f.Ask):
-		return t.intend(f, Mitigate, false)
+	case t.own() && t.Record.InProgress != nil && !t.repeats(f.Desired):
+		return t.intend(f, MitigateOrphan, false)
 	}
-	return t.intend(f, Make, t.Record.InProgress != nil)
+	return t.intend(f, Provision, t.Record.InProgress != nil)
 }
 
-// nextLost goes on after a call of which nobody knows the outcome. The same request is
-// sent again: a broker answers it as it did. Where the request would not be the same,
-// what may have come of it is removed first.
-func (t *Thing) nextLost(f *Facts) Decision {
+// nextFetch reads what the broker has. That the credentials of a new binding are asked for is
+// recorded: a broker may give them once, and an answer without them is believed once.
+func (t *Resource) nextFetch(f *Facts) Decision {
+	d := Decision{Step: Fetch, Record: t.Record}
+	if t.asksFirst() {
+		d.First, d.Record.Started = true, f.Now
+	}
+	return d
+}
+
+// asksFirst says that a new binding was made asynchronously, and that its credentials were
+// not asked for yet.
+func (t *Resource) asksFirst() bool {
+	r := &t.Record
+	return t.Kind == Binding && r.FetchRequired && !r.Exists && r.Started.IsZero()
+}
+
+// nextLost continues after a call whose outcome is unknown. It repeats the same request: a
+// broker answers it as it answered the first. If the request would differ now, it first
+// removes what the earlier one may have made.
+func (t *Resource) nextLost(f *Facts) Decision {
 	r := &t.Record
 	switch {
-	case r.Operation == Changing:
-		return t.retryable(f, t.nextChange(f))
-	case r.Operation == Removing: // of a mitigation that was ended by other means
-		return t.retryable(f, t.nextMaking(f))
-	case t.repeats(f.Ask) || !t.own():
-		return t.retryable(f, t.intend(f, Make, true))
+	case r.Operation == Updating:
+		return t.retryable(f, t.nextUpdate(f))
+	case r.Operation == Deprovisioning: // of a mitigation that was ended by other means
+		return t.retryable(f, t.nextProvision(f))
+	case t.repeats(f.Desired) || !t.own():
+		return t.retryable(f, t.intend(f, Provision, true))
 	}
-	return t.intend(f, Mitigate, false)
+	return t.intend(f, MitigateOrphan, false)
 }
 
-// nextMitigation removes what is of unknown outcome.
-func (t *Thing) nextMitigation(f *Facts) Decision {
+// nextOrphanMitigation removes what a request of unknown outcome may have made.
+func (t *Resource) nextOrphanMitigation(f *Facts) Decision {
 	if f.BrokerGone {
 		return Decision{Step: Rest, Record: t.Record}
 	}
 	if t.Record.Async {
 		return t.retryable(f, Decision{Step: Poll, Record: t.Record})
 	}
-	return t.retryable(f, t.intend(f, Mitigate, false))
+	return t.retryable(f, t.intend(f, MitigateOrphan, false))
 }
 
-// nextRemoval brings a deletion to its end.
-func (t *Thing) nextRemoval(f *Facts) Decision {
+// nextDeprovision continues a deletion.
+func (t *Resource) nextDeprovision(f *Facts) Decision {
 	r := &t.Record
 	switch {
-	case !t.owes() && len(f.Holders) == 0:
+	case !t.mustDeprovision() && len(f.Holders) == 0:
 		return t.leaves(f, t.left())
 	case t.Abandoned:
 		return t.leaves(f, "it was abandoned: its broker was not asked to remove it")
@@ -195,18 +214,18 @@ func (t *Thing) nextRemoval(f *Facts) Decision {
 		return t.heldBack(f)
 	case f.BrokerGone:
 		return t.leaves(f, "its broker is not registered any more: it was not asked to remove it")
-	case r.Async && r.Operation == Removing:
+	case r.Async && r.Operation == Deprovisioning:
 		return t.retryable(f, Decision{Step: Poll, Record: *r})
-	case r.Async && r.Operation == Changing: // only a creation can be overtaken
+	case r.Async && r.Operation == Updating: // only a creation can be overtaken
 		return t.retryable(f, Decision{Step: Poll, Record: *r})
-	case r.Operation != Removing && !r.Mitigating: // what was tried before is not waited for
-		return t.intend(f, Remove, false)
+	case r.Operation != Deprovisioning || r.Mitigating: // what was tried before is not waited for
+		return t.intend(f, Deprovision, false)
 	}
-	return t.retryable(f, t.intend(f, Remove, r.Operation == Removing))
+	return t.retryable(f, t.intend(f, Deprovision, true))
 }
 
-// left says what stays at the broker of a thing that owes nothing; empty: nothing.
-func (t *Thing) left() string {
+// left says what stays at the broker of a resource for which nothing must be deprovisioned; empty: nothing.
+func (t *Resource) left() string {
 	if t.Record.Exists || t.Record.InProgress != nil {
 		return "its ID at the broker was not made for it: what is there under that ID stays"
 	}
@@ -215,31 +234,31 @@ func (t *Thing) left() string {
 
 // nextSecret gets the credentials of a binding whose Secret is not there: it fetches
 // them, or binds again where they cannot be fetched.
-func (t *Thing) nextSecret(f *Facts) Decision {
+func (t *Resource) nextSecret(f *Facts) Decision {
 	if f.Fetchable {
 		return Decision{Step: Fetch, Record: t.Record}
 	}
-	return t.intend(f, Make, true)
+	return t.intend(f, Provision, true)
 }
 
-// nextChange brings a changed spec to the broker, or finds that nothing changed.
-func (t *Thing) nextChange(f *Facts) Decision {
+// nextUpdate sends a changed spec to the broker, or finds that nothing changed.
+func (t *Resource) nextUpdate(f *Facts) Decision {
 	if t.Kind == Binding {
 		return Decision{Step: Rest, Record: t.settled(f)}
 	}
-	changes := t.Changes(f.Ask)
+	changes := t.Changes(f.Desired)
 	switch {
-	case t.leavesPlan(f.Ask) && !f.Ask.PlanUpdatable:
-		return t.stop(f, "PlanNotUpdatable", "the plan cannot be changed: its class or plan says so; put the stored plan back")
+	case t.leavesPlan(f.Desired) && !f.Desired.PlanUpdatable:
+		return t.stop(f, ReasonPlanNotUpdatable, "the plan that it has, or else its class, says that it cannot be changed: put that plan back")
 	case !changes.Any():
 		return Decision{Step: Rest, Record: t.settled(f)}
 	}
-	return t.retryable(f, t.intend(f, Change, t.Record.Operation == Changing))
+	return t.retryable(f, t.intend(f, Update, t.Record.Operation == Updating))
 }
 
 // leavesPlan says that another plan is asked for than the broker is known to have: the way back
 // to that one is open, also where an update of unknown outcome may have left it.
-func (t *Thing) leavesPlan(ask *Ask) bool {
-	has := t.Record.Accepted
-	return has != nil && has.PlanExternalID != ask.PlanExternalID
+func (t *Resource) leavesPlan(desired *Desired) bool {
+	has := t.Record.Applied
+	return has != nil && has.PlanExternalID != desired.PlanExternalID
 }

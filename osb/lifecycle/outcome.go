@@ -15,7 +15,7 @@ func (c *call) begun(response *osb.Response) Outcome {
 	if response.RetryAfter > 0 {
 		r.NextRetry = c.facts.Now.Add(response.RetryAfter)
 	}
-	r.working(c.words, "", c.facts.Now)
+	r.working(c.words.working, c.words.workMessage, c.facts.Now)
 	return Outcome{Record: *r, After: PollAfter(0, response.RetryAfter)}
 }
 
@@ -23,11 +23,11 @@ func (c *call) begun(response *osb.Response) Outcome {
 func (c *call) exists() Outcome {
 	r := &c.record
 	if r.InProgress != nil {
-		r.Accepted = r.InProgress
+		r.Applied = r.InProgress
 	}
 	r.Exists, r.Absent, r.Unusable, r.InProgress = true, false, false, nil
-	if c.thing.own() {
-		r.Owed = IsOwed
+	if c.resource.own() {
+		r.DeprovisionStatus = DeprovisionRequired
 	}
 	c.end()
 	r.Retries, r.ReconciledGeneration = 0, r.ObservedGeneration
@@ -42,15 +42,22 @@ func (c *call) end() {
 	r.Started, r.NextRetry = time.Time{}, time.Time{}
 }
 
-// fetchLater: the broker has it; the rest is in a call of its own. What failed before a
-// new binding was made says nothing of its credentials: it does not count as a try to get them.
+// fetchLater: the broker has it; the rest is in a call of its own.
 func (c *call) fetchLater() Outcome {
 	c.end()
 	c.record.FetchRequired = true
-	if c.thing.Kind == Binding {
-		c.record.Retries = 0
-	}
+	c.record.working(c.words.working, c.words.workMessage, c.facts.Now)
 	return Outcome{Record: c.record}
+}
+
+// fetchAgain: the answer that had the credentials of a binding was lost. They are fetched,
+// and an answer without them is not believed.
+func (c *call) fetchAgain() Outcome {
+	o := c.fetchLater()
+	if c.resource.Kind == Binding {
+		o.Record.Started = c.facts.Now
+	}
+	return o
 }
 
 // gone: the broker has nothing of it any more.
@@ -60,27 +67,26 @@ func (c *call) gone() Outcome {
 	c.end()
 	r.Deadline = time.Time{}
 	switch {
-	case c.thing.Deleting && c.facts.Remains != nil:
+	case c.resource.Deleting && c.facts.Remains != nil:
 		return c.parted(event)
-	case c.thing.Deleting:
+	case c.resource.Deleting:
 		return Outcome{Record: *r, Release: true, Event: event}
 	}
-	r.Mitigating, r.Owed, r.Exists, r.Absent, r.Unusable = false, WasPaid, false, false, false
-	r.InProgress, r.Accepted, r.DashboardURL, r.SecretName = nil, nil, nil, ""
-	// An ID that was used is not used again.
-	r.ID = c.facts.NewID
-	if failed, _ := v1beta1.FindCondition(r.Conditions, v1beta1.ConditionFailed); r.failedForGood() {
-		// How the clean-up went is over: what there is to tell is why there is nothing.
-		r.set(v1beta1.NotReady(failed.Reason, failed.Message), c.facts.Now)
-	} else {
+	r.Mitigating, r.KeepsID, r.DeprovisionStatus, r.Exists, r.Absent, r.Unusable = false, false, DeprovisionSucceeded, false, false, false
+	r.InProgress, r.Applied, r.DashboardURL, r.SecretName = nil, nil, nil, ""
+	if !c.freed {
+		r.ID = c.facts.NewID // what was given up may still arrive under the other
+	}
+	if !r.failedForGood() {
+		r.mitigates(c.words.done, c.words.doneMessage, c.facts.Now)
 		r.NextRetry = c.facts.Now.Add(c.facts.Backoff(r.Retries, 0))
 	}
 	r.unset(v1beta1.ConditionOrphanMitigation)
 	return Outcome{Record: *r, Event: event}
 }
 
-// removed: the broker has removed it, or has nothing of it.
-func (c *call) removed() Outcome {
+// deprovisioned: the broker has removed it, or has nothing of it.
+func (c *call) deprovisioned() Outcome {
 	if c.record.Deadline.After(c.facts.Now) {
 		return c.notYetGone()
 	}
@@ -95,14 +101,14 @@ func (c *call) notYetGone() Outcome {
 }
 
 // undo: something of no use may be there under an ID of ours. It is removed, and made
-// anew under another ID.
+// again; under the same ID only where no request for it can still be on its way.
 func (c *call) undo(reason, message string, e *osb.Error) Outcome {
 	if c.facts.PartLost {
 		return c.again(reason, message, e)
 	}
 	r := &c.record
 	c.end()
-	r.Mitigating = true
+	r.Mitigating, r.KeepsID = true, !c.decision.Again && wasAnswered(e)
 	r.Retries++
 	if e.RetryAfter > 0 {
 		r.NextRetry = c.facts.Now.Add(e.RetryAfter)
@@ -118,35 +124,36 @@ func (c *call) undo(reason, message string, e *osb.Error) Outcome {
 
 // announceMitigation says that what may be there is to be removed, in the write that says why.
 func (c *call) announceMitigation(r *Record) {
-	mitigation := words(c.thing.Kind, Mitigate)
+	mitigation := words(c.resource.Kind, MitigateOrphan)
 	r.set(v1beta1.OrphanMitigation(mitigation.inFlight, mitigation.workMessage), c.facts.Now)
 }
 
-// anew: what is there is of no use; where it is not ours to remove, that is the end.
-func (c *call) anew(reason, message string) Outcome {
-	if c.thing.own() {
+// retryWithNewID: what the broker made cannot be used. It is removed and made again under a
+// new ID, or, where it is not ours to remove, nothing more is tried.
+func (c *call) retryWithNewID(reason, message string) Outcome {
+	if c.resource.own() {
 		return c.undo(reason, message, &osb.Error{})
 	}
 	return c.stop(reason, message)
 }
 
-// useless: what is there is of no use, and another one would be of none either.
-func (c *call) useless(reason, message string) Outcome {
+// discard: what the broker made cannot be used, and another one could not be used either.
+func (c *call) discard(reason, message string) Outcome {
 	o := c.stop(reason, message)
-	if o.Record.Mitigating = c.thing.own() && !c.facts.PartLost; o.Record.Mitigating {
+	if o.Record.Mitigating = c.resource.own() && !c.facts.PartLost; o.Record.Mitigating {
 		c.announceMitigation(&o.Record)
 	}
 	return o
 }
 
-func storeMessage(reply Reply) string {
-	return "the credentials could not be stored: " + reply.StoreProblem
+func storeMessage(result CallResult) string {
+	return "the credentials could not be stored: " + result.StoreProblem
 }
 
 // notStored: credentials that were given are lost.
-func (c *call) notStored(reply Reply) Outcome {
-	message := storeMessage(reply)
-	if c.record.Exists && c.facts.Fetchable || !c.thing.own() { // they may be given again
+func (c *call) notStored(result CallResult) Outcome {
+	message := storeMessage(result)
+	if c.record.Exists && c.facts.Fetchable || !c.resource.own() { // they may be given again
 		return c.again(reasonStore, message, &osb.Error{})
 	}
 	return c.undo(reasonStore, message, &osb.Error{})
@@ -158,7 +165,11 @@ func (c *call) again(reason, message string, e *osb.Error) Outcome {
 	r.Retries++
 	wait := c.backoff(e)
 	r.NextRetry = c.facts.Now.Add(wait)
-	r.miss(reason, message, c.facts.Now)
+	if r.Mitigating {
+		r.mitigates(reason, message, c.facts.Now)
+	} else {
+		r.miss(reason, message, c.facts.Now)
+	}
 	return Outcome{Record: *r, After: wait, Event: &Event{Warning: true, Reason: reason, Message: message}}
 }
 
@@ -177,14 +188,14 @@ func (c *call) backoff(e *osb.Error) time.Duration {
 
 // mark is the mark of what was sent; empty where it is not known what is asked for now.
 func (c *call) mark() string {
-	if c.facts.Ask == nil {
+	if c.facts.Desired == nil {
 		return ""
 	}
-	sent := c.decision.Record.InProgress
-	if sent == nil {
-		sent = &c.facts.Ask.Sent
+	request := c.decision.Record.InProgress
+	if request == nil {
+		request = &c.facts.Desired.Request
 	}
-	return mark(sent, c.facts.Ask)
+	return mark(request, c.facts.Desired)
 }
 
 // stop: the same is not tried again.

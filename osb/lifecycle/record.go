@@ -8,10 +8,10 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// A Kind is what a Thing is.
+// A Kind is what a Resource is.
 type Kind int
 
-// The kinds of things that are made at a broker.
+// The kinds of resources that are made at a broker.
 const (
 	Instance Kind = iota
 	Binding
@@ -20,36 +20,39 @@ const (
 // An Operation is what a broker was last asked to do.
 type Operation int
 
-// The operations. Making is provisioning or binding, removing is deprovisioning or
-// unbinding; a binding is never changed.
+// The operations. Provisioning stands for binding too, and Deprovisioning for
+// unbinding; a binding is never updated.
 const (
 	NoOperation Operation = iota
-	Making
-	Changing
-	Removing
+	Provisioning
+	Updating
+	Deprovisioning
 )
 
-// An Owed says whether something is to be removed at the broker at deletion.
-type Owed int
+// A DeprovisionStatus says whether deletion must remove something at the broker.
+type DeprovisionStatus int
 
-// What is owed at deletion.
+// The values are named as in status.deprovisionStatus of instances.
 const (
-	// NotOwed: nothing of this object's making is there.
-	NotOwed Owed = iota
-	// IsOwed: something is there, or may be.
-	IsOwed
-	// WasPaid: it was removed.
-	WasPaid
+	// DeprovisionNotRequired: nothing of this object's making is there.
+	DeprovisionNotRequired DeprovisionStatus = iota
+	// DeprovisionRequired: something is there, or may be.
+	DeprovisionRequired
+	// DeprovisionSucceeded: it was removed.
+	DeprovisionSucceeded
 )
 
-// A Sent is what a broker was sent, or is to be sent.
-type Sent struct {
+// A Request is what was sent to a broker, or is to be sent.
+type Request struct {
 	v1beta1.BrokerTarget
 
 	// PlanName is the external name of the plan, and Cluster says that the plan is
 	// cluster-scoped: for old clients.
 	PlanName string
 	Cluster  bool
+	// PlanRefName is the Kubernetes name of the plan; for instances. Records of older
+	// releases have none.
+	PlanRefName string
 	// InstanceID is the instance's ID at the broker; for bindings.
 	InstanceID string
 	// Parameters are for people to see, with every value from a Secret redacted.
@@ -64,7 +67,7 @@ type Sent struct {
 }
 
 // same says that two requests would have the same body.
-func (s *Sent) same(other *Sent) bool {
+func (s *Request) same(other *Request) bool {
 	return s.BrokerTarget == other.BrokerTarget && s.InstanceID == other.InstanceID &&
 		s.ParameterChecksum == other.ParameterChecksum && s.ContextChecksum == other.ContextChecksum &&
 		s.MaintenanceVersion == other.MaintenanceVersion
@@ -80,6 +83,9 @@ type Record struct {
 	Key   *string
 	// Mitigating says that something of unknown outcome is being removed.
 	Mitigating bool
+	// KeepsID says that the broker itself answered the request that is undone, so that a
+	// removal that it answers at once leaves the ID free for the next try.
+	KeepsID bool
 	// Started is when Operation began, or the broker took it on; Deadline is until when
 	// a call that makes or changes something may still be on its way. Zero where there
 	// is none.
@@ -93,8 +99,8 @@ type Record struct {
 	ID string
 	// Exists says that the broker has it. Absent says that the broker was asked and
 	// has not.
-	Exists, Absent bool
-	Owed           Owed
+	Exists, Absent    bool
+	DeprovisionStatus DeprovisionStatus
 	// FetchRequired says that the broker has it, and that it must be fetched.
 	FetchRequired bool
 	// Unusable says that an instance takes no new bindings.
@@ -104,8 +110,8 @@ type Record struct {
 	SecretName string
 
 	// InProgress is what the operation sends; where there is no operation, what was
-	// sent and may have been acted on. Accepted is what the broker last took.
-	InProgress, Accepted *Sent
+	// sent and may have been acted on. Applied is what the broker last took.
+	InProgress, Applied *Request
 
 	// Refused marks the request that was refused for good; empty: none, or not known.
 	Refused string
@@ -115,17 +121,17 @@ type Record struct {
 	ObservedGeneration, ReconciledGeneration int64
 }
 
-// Target is what a removal or a poll names: the thing as its broker knows it. Nil
+// Target is what a removal or a poll names: the resource as its broker knows it. Nil
 // where nothing was ever sent.
-func (r *Record) Target() *Sent {
-	if r.Accepted != nil {
-		return r.Accepted
+func (r *Record) Target() *Request {
+	if r.Applied != nil {
+		return r.Applied
 	}
 	return r.InProgress
 }
 
-// A Thing is an instance or binding as it is stored.
-type Thing struct {
+// A Resource is an instance or binding as it is stored.
+type Resource struct {
 	Kind       Kind
 	Generation int64
 	// SpecID is spec.externalID; Minted says that admission minted it for this very
@@ -133,32 +139,34 @@ type Thing struct {
 	SpecID string
 	Minted bool
 	// Deleting says that it is to go, Abandoned that its broker is not to be asked,
-	// and RemoveAdopted that what was not made for it is to be removed all the same.
-	Deleting, Abandoned, RemoveAdopted bool
+	// and DeprovisionAdopted that what was not made for it is to be removed all the same.
+	Deleting, Abandoned, DeprovisionAdopted bool
 	// Adopting says that its user wants what the broker has to be taken over, and
 	// nothing to be made; for instances.
 	Adopting bool
+	// Rotating says that it is the other binding of a rotation.
+	Rotating bool
 	Record   Record
 }
 
 // Recognize replaces the retired catalog's sum of the parameters that are asked for by ours.
-func (t *Thing) Recognize(ask *Ask, retiredChecksum string) {
-	for _, sent := range []*Sent{t.Record.Accepted, t.Record.InProgress} {
-		if sent != nil && sent.Retired && sent.ParameterChecksum == retiredChecksum {
-			sent.ParameterChecksum, sent.Retired = ask.ParameterChecksum, false
+func (t *Resource) Recognize(desired *Desired, retiredChecksum string) {
+	for _, request := range []*Request{t.Record.Applied, t.Record.InProgress} {
+		if request != nil && request.Retired && request.ParameterChecksum == retiredChecksum {
+			request.ParameterChecksum, request.Retired = desired.ParameterChecksum, false
 		}
 	}
 }
 
 // OfRetired says that the retired catalog recorded what was sent, and that it is to be
 // recognized.
-func (t *Thing) OfRetired() bool {
+func (t *Resource) OfRetired() bool {
 	r := &t.Record
-	return r.Accepted != nil && r.Accepted.Retired || r.InProgress != nil && r.InProgress.Retired
+	return r.Applied != nil && r.Applied.Retired || r.InProgress != nil && r.InProgress.Retired
 }
 
 // id is the ID for the next call.
-func (t *Thing) id() string {
+func (t *Resource) id() string {
 	if t.Record.ID != "" {
 		return t.Record.ID
 	}
@@ -167,25 +175,25 @@ func (t *Thing) id() string {
 
 // takeOverID has the ID in spec be the one in force where the retired catalog, which stored
 // no other, began an operation or ended one.
-func (t *Thing) takeOverID() {
+func (t *Resource) takeOverID() {
 	r := &t.Record
-	if r.Operation != NoOperation || r.Exists || r.Mitigating || r.Owed == IsOwed {
+	if r.Operation != NoOperation || r.Exists || r.Mitigating || r.DeprovisionStatus == DeprovisionRequired {
 		r.ID = t.id()
 	}
 }
 
 // own says that the ID in force was minted for this very object, by admission or
 // later by the controller, or that it is still to be.
-func (t *Thing) own() bool { return t.Minted || t.SpecID == "" || t.id() != t.SpecID }
+func (t *Resource) own() bool { return t.Minted || t.SpecID == "" || t.id() != t.SpecID }
 
-// owes says whether its deletion has to reach the broker.
-func (t *Thing) owes() bool {
+// mustDeprovision says whether the deletion has to reach the broker.
+func (t *Resource) mustDeprovision() bool {
 	r := &t.Record
 	switch {
-	case r.Owed == IsOwed || r.Mitigating:
+	case r.DeprovisionStatus == DeprovisionRequired || r.Mitigating:
 		return true
-	case t.RemoveAdopted:
-		return r.Exists || r.Operation == Making
+	case t.DeprovisionAdopted:
+		return r.Exists || r.Operation == Provisioning
 	}
 	return false
 }

@@ -38,23 +38,23 @@ func TestRetiredChecksumIsRecognized(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			thing := OfInstance(ofRetired(tc.edit))
-			asked := &Ask{Sent: Sent{ParameterChecksum: "ours"}}
+			resource := OfInstance(ofRetired(tc.edit))
+			asked := &Desired{Request: Request{ParameterChecksum: "ours"}}
 			asked.PlanExternalID = "plan"
-			if thing.OfRetired() {
+			if resource.OfRetired() {
 				// As it is stored by a pass that cannot read the parameters.
 				stored := ofRetired(tc.edit)
-				thing.Record.Accepted.ClassExternalID = "found in the catalog"
-				stored.Status = thing.Record.InstanceStatus(stored.Status)
-				thing = OfInstance(stored)
-				assert.True(t, thing.OfRetired(), "what was not recognized is still to be")
+				resource.Record.Applied.ClassExternalID = "found in the catalog"
+				stored.Status = resource.Record.InstanceStatus(stored.Status)
+				resource = OfInstance(stored)
+				assert.True(t, resource.OfRetired(), "what was not recognized is still to be")
 				target := v1beta1.BrokerTarget{ClassExternalID: "found in the catalog", PlanExternalID: "plan"}
 				assert.Equal(t, target, stored.Status.ExternalProperties.BrokerTarget, "whole: bindings, policies and deletion go by it")
 			}
-			thing.Recognize(asked, tc.sum)
-			assert.Equal(t, tc.retired, thing.OfRetired(), tc.reason)
-			assert.Equal(t, tc.changed, thing.Changes(asked).Parameters, tc.reason)
-			assert.Equal(t, tc.checksum, thing.Record.InstanceStatus(v1beta1.ServiceInstanceStatus{}).ExternalProperties.ParameterChecksum)
+			resource.Recognize(asked, tc.sum)
+			assert.Equal(t, tc.retired, resource.OfRetired(), tc.reason)
+			assert.Equal(t, tc.changed, resource.Changes(asked).Parameters, tc.reason)
+			assert.Equal(t, tc.checksum, resource.Record.InstanceStatus(v1beta1.ServiceInstanceStatus{}).ExternalProperties.ParameterChecksum)
 		})
 	}
 }
@@ -75,16 +75,16 @@ func TestRetiredRequestsAreServed(t *testing.T) {
 			i := ofRetired(func(i *v1beta1.ServiceInstance) {
 				i.Generation, i.Spec.UpdateRequests, i.Status.ObservedGeneration = 2, 3, tc.observed
 			})
-			asked := &Ask{Sent: Sent{ParameterChecksum: "theirs", MaintenanceVersion: "1.0.0", UpdateRequests: 3}}
+			asked := &Desired{Request: Request{ParameterChecksum: "theirs", MaintenanceVersion: "1.0.0", UpdateRequests: 3}}
 			asked.PlanExternalID = "plan"
-			thing := OfInstance(i)
-			assert.Equal(t, tc.want, thing.Changes(asked), tc.reason)
+			resource := OfInstance(i)
+			assert.Equal(t, tc.want, resource.Changes(asked), tc.reason)
 			// A first pass stores what it took over; a later one takes nothing over.
-			thing.Record.Accepted.ClassExternalID = "class"
-			i.Status = thing.Record.InstanceStatus(i.Status)
+			resource.Record.Applied.ClassExternalID = "class"
+			i.Status = resource.Record.InstanceStatus(i.Status)
 			i.Spec.UpdateRequests, i.Generation, i.Status.ObservedGeneration, asked.UpdateRequests = 4, 3, 3, 4
-			thing = OfInstance(i)
-			assert.True(t, thing.Changes(asked).Maintenance, "somebody asks now")
+			resource = OfInstance(i)
+			assert.True(t, resource.Changes(asked).Maintenance, "the user asks now")
 		})
 	}
 }
@@ -92,15 +92,15 @@ func TestRetiredRequestsAreServed(t *testing.T) {
 // An update of the retired catalog whose outcome is not known is recognized as well.
 func TestRetiredUpdateIsRecognized(t *testing.T) {
 	t.Parallel()
-	thing := OfInstance(ofRetired(func(i *v1beta1.ServiceInstance) {
+	resource := OfInstance(ofRetired(func(i *v1beta1.ServiceInstance) {
 		i.Status.CurrentOperation = v1beta1.InstanceUpdate
 		i.Status.InProgressProperties = &v1beta1.ServiceInstancePropertiesState{ClusterServicePlanExternalID: "plan", ParameterChecksum: "theirs, later"}
 	}))
-	asked := &Ask{Sent: Sent{ParameterChecksum: "ours"}}
+	asked := &Desired{Request: Request{ParameterChecksum: "ours"}}
 	asked.PlanExternalID = "plan"
-	thing.Recognize(asked, "theirs, later")
-	assert.Equal(t, "ours", thing.Record.InProgress.ParameterChecksum)
-	assert.Equal(t, "theirs", thing.Record.Accepted.ParameterChecksum)
+	resource.Recognize(asked, "theirs, later")
+	assert.Equal(t, "ours", resource.Record.InProgress.ParameterChecksum)
+	assert.Equal(t, "theirs", resource.Record.Applied.ParameterChecksum)
 }
 
 // The retired catalog stored no ID in status: every call names the one in spec.
@@ -119,8 +119,8 @@ func TestRetiredIDIsTakenOver(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			thing := OfInstance(ofRetired(func(i *v1beta1.ServiceInstance) { i.Status = tc.status }))
-			assert.Equal(t, tc.want, thing.Record.ID)
+			resource := OfInstance(ofRetired(func(i *v1beta1.ServiceInstance) { i.Status = tc.status }))
+			assert.Equal(t, tc.want, resource.Record.ID)
 		})
 	}
 	for name, status := range map[string]v1beta1.ServiceBindingStatus{
@@ -132,8 +132,8 @@ func TestRetiredIDIsTakenOver(t *testing.T) {
 			t.Parallel()
 			b := &v1beta1.ServiceBinding{Status: status}
 			b.Spec.ExternalID = "in-spec"
-			thing := OfBinding(b)
-			assert.Equal(t, "in-spec", thing.Record.ID)
+			resource := OfBinding(b)
+			assert.Equal(t, "in-spec", resource.Record.ID)
 		})
 	}
 }

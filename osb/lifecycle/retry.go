@@ -8,8 +8,8 @@ import (
 	"github.com/defaultplan/defaultplan/osb"
 )
 
-// Bounds of the time between two tries. A person who mends something should not have
-// to wait long, nor a broker that is down be asked by everybody at once.
+// Bounds of the time between two attempts. A person who fixes a problem should not have to
+// wait long, and a broker that is down should not receive every retry at once.
 const (
 	firstRetry = time.Second
 	lastRetry  = 5 * time.Minute

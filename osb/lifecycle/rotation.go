@@ -11,16 +11,16 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// OfRotation is the Thing that the other binding of a rotation is: the one that status
+// OfRotation is the Resource that the other binding of a rotation is: the one that status
 // holds, or one that is still to be made. A successor is always this object's own; it is
 // given up before anything was made of it where none is needed any more. A predecessor
 // is to be removed: Turn says from when on.
-func (r Rotating) OfRotation(b *v1beta1.ServiceBinding, now time.Time) Thing {
+func (r Rotating) OfRotation(b *v1beta1.ServiceBinding, now time.Time) Resource {
 	stored := b.Status.Rotation
 	if stored == nil {
 		stored = &v1beta1.BindingRotation{Role: v1beta1.RotationSuccessor}
 	}
-	t := Thing{Kind: Binding, Record: recordOfRotation(stored)}
+	t := Resource{Kind: Binding, Rotating: true, Record: recordOfRotation(stored)}
 	predecessor := stored.Role == v1beta1.RotationPredecessor
 	if predecessor {
 		t.SpecID = b.Spec.ExternalID
@@ -36,7 +36,7 @@ func (r Rotating) OfRotation(b *v1beta1.ServiceBinding, now time.Time) Thing {
 
 // busyAtBroker says that there is or may be something of it, or will be.
 func (r *Record) busyAtBroker() bool {
-	return r.Owed == IsOwed || r.Mitigating || r.Operation != NoOperation || r.Async || r.FetchRequired
+	return r.DeprovisionStatus == DeprovisionRequired || r.Mitigating || r.Operation != NoOperation || r.Async || r.FetchRequired
 }
 
 // recordOfRotation is the record of the other binding. That it was refused is told by
@@ -89,11 +89,11 @@ func (r Rotating) RotationStatus(b *v1beta1.ServiceBinding, record *Record, s Sw
 	}
 	former := OfBinding(b).Record
 	former.ID, former.InProgress = InForce(b), nil
-	status.Rotation = rotationOf(&Record{ID: former.ID, Owed: former.Owed, Exists: true, Accepted: former.Accepted}, v1beta1.RotationPredecessor)
+	status.Rotation = rotationOf(&Record{ID: former.ID, DeprovisionStatus: former.DeprovisionStatus, Exists: true, Applied: former.Applied}, v1beta1.RotationPredecessor)
 	status.Rotation.RemoveAfter = storedTime(r.overlaps(b, s.Now))
 	status.ExternalID, status.UnbindStatus = record.ID, v1beta1.UnbindRequired
-	status.ExternalProperties = bindingProperties(takenOver(record.Accepted, former.Accepted, former.ID))
-	status.Credentials = tookOver(s.Issued, record.Accepted, former.ID)
+	status.ExternalProperties = bindingProperties(takenOver(record.Applied, former.Applied, former.ID))
+	status.Credentials = tookOver(s.Issued, record.Applied, former.ID)
 	return status
 }
 
@@ -112,13 +112,13 @@ func InForce(b *v1beta1.ServiceBinding) string {
 // Succeeding is what a broker is asked for that lets credentials be replaced by those of
 // a successor: it gives the parameters of the binding in force, and is told none. The
 // sum that stands for them tells such a request from any other.
-func Succeeding(b *v1beta1.ServiceBinding, s Sent) Sent {
+func Succeeding(b *v1beta1.ServiceBinding, s Request) Request {
 	s.ParameterChecksum, s.Parameters = sumOfPredecessor(InForce(b)), nil
 	return s
 }
 
 // SuccessorOf is the predecessor that a request names; empty: none.
-func SuccessorOf(b *v1beta1.ServiceBinding, s *Sent) string {
+func SuccessorOf(b *v1beta1.ServiceBinding, s *Request) string {
 	if id := InForce(b); s.ParameterChecksum == sumOfPredecessor(id) {
 		return id
 	}
@@ -131,18 +131,18 @@ func sumOfPredecessor(id string) string {
 }
 
 // takenOver is what a broker accepted, with the parameters that it took over.
-func takenOver(accepted, former *Sent, formerID string) *Sent {
-	if accepted == nil || former == nil || accepted.ParameterChecksum != sumOfPredecessor(formerID) {
-		return accepted
+func takenOver(applied, former *Request, formerID string) *Request {
+	if applied == nil || former == nil || applied.ParameterChecksum != sumOfPredecessor(formerID) {
+		return applied
 	}
-	s := *accepted
+	s := *applied
 	s.Parameters, s.ParameterChecksum = former.Parameters, former.ParameterChecksum
 	return &s
 }
 
 // tookOver is what is known of credentials, with the predecessor that their request named.
-func tookOver(issued *v1beta1.CredentialsState, accepted *Sent, formerID string) *v1beta1.CredentialsState {
-	if accepted == nil || accepted.ParameterChecksum != sumOfPredecessor(formerID) {
+func tookOver(issued *v1beta1.CredentialsState, applied *Request, formerID string) *v1beta1.CredentialsState {
+	if applied == nil || applied.ParameterChecksum != sumOfPredecessor(formerID) {
 		return issued
 	}
 	c := v1beta1.CredentialsState{}
@@ -156,26 +156,11 @@ func tookOver(issued *v1beta1.CredentialsState, accepted *Sent, formerID string)
 // Repeating is what a broker was asked for that let the binding in force take over from a
 // predecessor, and the ID of that; false: it took over from none. The parameters are those
 // of the predecessor, and are not sent.
-func Repeating(b *v1beta1.ServiceBinding, s Sent) (repeated Sent, predecessor string, took bool) {
+func Repeating(b *v1beta1.ServiceBinding, s Request) (repeated Request, predecessor string, took bool) {
 	known, has := b.Status.Credentials, b.Status.ExternalProperties
 	if known == nil || known.Predecessor == "" || has == nil {
 		return s, "", false
 	}
 	s.Parameters, s.ParameterChecksum = has.Parameters, has.ParameterChecksum
 	return s, known.Predecessor, true
-}
-
-// foundStored: the Secret has the credentials of a binding that is not recorded to exist. The
-// answer that they were in was lost after they were stored.
-func (t *Thing) foundStored(f *Facts) Decision {
-	c := call{thing: t, facts: f, decision: Decision{Step: Make}, words: words(Binding, Make), record: t.Record}
-	c.record.Deadline, c.record.Mitigating = time.Time{}, false
-	return Decision{Step: Rest, Record: c.exists().Record, Event: rotated()}
-}
-
-// stores says that the credentials of something that is not recorded to exist are those in
-// the Secret, and that it was not begun to be removed.
-func (t *Thing) stores(f *Facts) bool {
-	r := &t.Record
-	return f.Stored && t.Kind == Binding && !r.Exists && r.InProgress != nil && r.Operation != Removing
 }

@@ -212,7 +212,7 @@ func TestCredentialsCurrent(t *testing.T) {
 		"Valid":      {"and replaced before", []func(*v1beta1.ServiceBinding){expires(time.Hour)}, v1beta1.ConditionTrue, ReasonCredentialsCurrent},
 		"Renewed":    {"they do not expire", []func(*v1beta1.ServiceBinding){renews(time.Hour)}, v1beta1.ConditionTrue, ReasonCredentialsCurrent},
 		"Never":      {"and said so", []func(*v1beta1.ServiceBinding){never, expires(time.Hour)}, v1beta1.ConditionTrue, ReasonCredentialsCurrent},
-		"NeverLate":  {"nobody wants it", []func(*v1beta1.ServiceBinding){never, renews(time.Second), expires(time.Hour)}, v1beta1.ConditionTrue, ReasonCredentialsCurrent},
+		"NeverLate":  {"no rotation is wanted", []func(*v1beta1.ServiceBinding){never, renews(time.Second), expires(time.Hour)}, v1beta1.ConditionTrue, ReasonCredentialsCurrent},
 		"Late":       {"the broker's time has passed", []func(*v1beta1.ServiceBinding){renews(time.Second), expires(time.Hour)}, v1beta1.ConditionFalse, ReasonRotationLate},
 		"Expired":    {"that is worst", []func(*v1beta1.ServiceBinding){tried(9), renews(time.Second), expires(time.Minute)}, v1beta1.ConditionFalse, ReasonCredentialsExpired},
 		"Failing":    {"after some tries", []func(*v1beta1.ServiceBinding){tried(triesToRotate)}, v1beta1.ConditionFalse, ReasonRotationFailed},

@@ -49,7 +49,7 @@ func (o *Outcome) Rotates(role v1beta1.RotationRole, f *Facts) {
 		}
 	}
 	switch {
-	case o.Event == nil:
+	case o.Event == nil || o.Event.Reason == reasonPoll: // which is no failure of the rotation
 	case role == v1beta1.RotationPredecessor && o.Event.Warning:
 		o.Event.Reason = ReasonFormerNotRemoved
 	case role == v1beta1.RotationPredecessor && o.Release:

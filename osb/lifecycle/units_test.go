@@ -33,7 +33,7 @@ func TestBackoff(t *testing.T) {
 		"Bound":        {"no longer than five minutes", 30, 0, 0, 5 * time.Minute},
 		"Many":         {"no overflow", 1 << 30, 0, 0, 5 * time.Minute},
 		"Wish":         {"the broker's wish is granted", 1, 0.5, time.Hour, time.Hour},
-		"SmallerWish":  {"but nobody comes earlier for it", 10, 0, time.Second, 5 * time.Minute},
+		"SmallerWish":  {"but the retry does not come earlier", 10, 0, time.Second, 5 * time.Minute},
 		"NegativeWish": {"nor for nonsense", 1, 0, -time.Hour, time.Second},
 	}
 	for name, tc := range cases {
@@ -64,9 +64,9 @@ func TestPollAfter(t *testing.T) {
 func TestConcurrencyIsTriedSoon(t *testing.T) {
 	t.Parallel()
 	a := ready(t, anInstance)
-	a.thing.Deleting = true
+	a.resource.Deleting = true
 	for range 12 {
-		a.does(Remove).fails(osb.Error{Kind: osb.Concurrency, StatusCode: 422})
+		a.does(Deprovision).fails(osb.Error{Kind: osb.Concurrency, StatusCode: 422})
 		require.LessOrEqual(t, a.outcome.After, concurrentRetry)
 		a.now = a.now.Add(time.Minute)
 	}
@@ -92,13 +92,13 @@ func TestUnreachedIsTriedSoon(t *testing.T) {
 			t.Parallel()
 			for _, longest := range []time.Duration{0, 2 * time.Second, time.Minute} {
 				a := ready(t, anInstance)
-				a.thing.Deleting = true
-				a.does(Remove)
+				a.resource.Deleting = true
+				a.does(Deprovision)
 				for range 12 {
 					a.decided.MaxRetry = longest
-					a.replies(Reply{Err: tc.err})
+					a.replies(CallResult{Err: tc.err})
 					a.now = a.now.Add(time.Hour)
-					a.does(Remove)
+					a.does(Deprovision)
 				}
 				wait := a.outcome.After
 				assert.Equal(t, tc.longer && longest != 2*time.Second, wait > unreachedRetry, tc.reason)
@@ -113,48 +113,48 @@ func TestUnreachedIsTriedSoon(t *testing.T) {
 
 func TestChanges(t *testing.T) {
 	t.Parallel()
-	base := func() *Ask {
-		a := ask("a")
+	base := func() *Desired {
+		a := desired("a")
 		a.MaintenanceVersion = "1.0.0"
 		return a
 	}
 	cases := map[string]struct {
 		reason       string
-		change       func(a *Ask, accepted *Sent)
-		inProgress   func(s *Sent)
+		change       func(a *Desired, applied *Request)
+		inProgress   func(s *Request)
 		want         Changes
 		wantAnything bool
 	}{
-		"Nothing":           {reason: "the same", change: func(*Ask, *Sent) {}},
-		"Plan":              {reason: "another plan", change: func(a *Ask, _ *Sent) { a.PlanExternalID = "b" }, want: Changes{Plan: true}, wantAnything: true},
-		"PlanAndVersion":    {reason: "another plan has another version", change: func(a *Ask, _ *Sent) { a.PlanExternalID, a.MaintenanceVersion = "b", "7.0.0" }, want: Changes{Plan: true, Maintenance: true}, wantAnything: true},
-		"Parameters":        {reason: "other parameters", change: func(a *Ask, _ *Sent) { a.ParameterChecksum = "b" }, want: Changes{Parameters: true}, wantAnything: true},
-		"Context":           {reason: "another context", change: func(a *Ask, _ *Sent) { a.ContextChecksum = "d" }, want: Changes{Context: true}, wantAnything: true},
-		"ContextNotAllowed": {reason: "the offering takes none", change: func(a *Ask, _ *Sent) { a.ContextChecksum, a.AllowContextUpdates = "d", false }},
-		"ContextNotKnown":   {reason: "the retired catalog recorded none", change: func(_ *Ask, s *Sent) { s.ContextChecksum = "" }},
-		"Version":           {reason: "nobody asked for it", change: func(a *Ask, _ *Sent) { a.MaintenanceVersion = "2.0.0" }},
-		"VersionAskedFor":   {reason: "a user did", change: func(a *Ask, _ *Sent) { a.MaintenanceVersion, a.UpdateRequests = "2.0.0", 1 }, want: Changes{Maintenance: true}, wantAnything: true},
-		"AskedForNothing":   {reason: "there is nothing new", change: func(a *Ask, _ *Sent) { a.UpdateRequests = 1 }},
-		"NoVersion":         {reason: "the plan has none any more", change: func(a *Ask, _ *Sent) { a.MaintenanceVersion, a.UpdateRequests = "", 1 }},
-		"Unknown":           {reason: "what may be there differs", change: func(*Ask, *Sent) {}, inProgress: func(s *Sent) { s.ParameterChecksum = "b" }, want: Changes{Parameters: true}, wantAnything: true},
-		"UnknownAndSame":    {reason: "there and back: nobody knows", change: func(*Ask, *Sent) {}, inProgress: func(*Sent) {}, want: Changes{Plan: true, Parameters: true}, wantAnything: true},
+		"Nothing":           {reason: "the same", change: func(*Desired, *Request) {}},
+		"Plan":              {reason: "another plan", change: func(a *Desired, _ *Request) { a.PlanExternalID = "b" }, want: Changes{Plan: true}, wantAnything: true},
+		"PlanAndVersion":    {reason: "another plan has another version", change: func(a *Desired, _ *Request) { a.PlanExternalID, a.MaintenanceVersion = "b", "7.0.0" }, want: Changes{Plan: true, Maintenance: true}, wantAnything: true},
+		"Parameters":        {reason: "other parameters", change: func(a *Desired, _ *Request) { a.ParameterChecksum = "b" }, want: Changes{Parameters: true}, wantAnything: true},
+		"Context":           {reason: "another context", change: func(a *Desired, _ *Request) { a.ContextChecksum = "d" }, want: Changes{Context: true}, wantAnything: true},
+		"ContextNotAllowed": {reason: "the offering takes none", change: func(a *Desired, _ *Request) { a.ContextChecksum, a.AllowContextUpdates = "d", false }},
+		"ContextNotKnown":   {reason: "the retired catalog recorded none", change: func(_ *Desired, s *Request) { s.ContextChecksum = "" }},
+		"Version":           {reason: "it was not requested", change: func(a *Desired, _ *Request) { a.MaintenanceVersion = "2.0.0" }},
+		"VersionAskedFor":   {reason: "a user did", change: func(a *Desired, _ *Request) { a.MaintenanceVersion, a.UpdateRequests = "2.0.0", 1 }, want: Changes{Maintenance: true}, wantAnything: true},
+		"AskedForNothing":   {reason: "there is nothing new", change: func(a *Desired, _ *Request) { a.UpdateRequests = 1 }},
+		"NoVersion":         {reason: "the plan has none any more", change: func(a *Desired, _ *Request) { a.MaintenanceVersion, a.UpdateRequests = "", 1 }},
+		"Unknown":           {reason: "what may be there differs", change: func(*Desired, *Request) {}, inProgress: func(s *Request) { s.ParameterChecksum = "b" }, want: Changes{Parameters: true}, wantAnything: true},
+		"UnknownAndSame":    {reason: "there and back: the outcome is unknown", change: func(*Desired, *Request) {}, inProgress: func(*Request) {}, want: Changes{Plan: true, Parameters: true}, wantAnything: true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			asked, accepted := base(), base().Sent
-			tc.change(asked, &accepted)
-			thing := Thing{Record: Record{Exists: true, Accepted: &accepted}}
+			asked, applied := base(), base().Request
+			tc.change(asked, &applied)
+			resource := Resource{Record: Record{Exists: true, Applied: &applied}}
 			if tc.inProgress != nil {
-				thing.Record.InProgress = new(base().Sent)
-				tc.inProgress(thing.Record.InProgress)
+				resource.Record.InProgress = new(base().Request)
+				tc.inProgress(resource.Record.InProgress)
 			}
-			got := thing.Changes(asked)
+			got := resource.Changes(asked)
 			assert.Equal(t, tc.want, got, tc.reason)
 			assert.Equal(t, tc.wantAnything, got.Any(), tc.reason)
 		})
 	}
-	assert.False(t, (&Thing{}).Changes(base()).Any(), "nothing is known of what is there")
+	assert.False(t, (&Resource{}).Changes(base()).Any(), "nothing is known of what is there")
 }
 
 // The way back to the plan in force is open, also where the catalog has closed it since and an
@@ -166,17 +166,17 @@ func TestWayBackToThePlanInForce(t *testing.T) {
 		step  Step
 		ready string
 	}{
-		"Back":    {asked: "plan", step: Change},
+		"Back":    {asked: "plan", step: Update},
 		"Another": {asked: "third", step: Rest, ready: "PlanNotUpdatable"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			asked := ask("a")
-			accepted, sent := asked.Sent, asked.Sent
-			accepted.PlanExternalID, sent.PlanExternalID = "plan", "other"
+			asked := desired("a")
+			applied, request := asked.Request, asked.Request
+			applied.PlanExternalID, request.PlanExternalID = "plan", "other"
 			asked.PlanExternalID, asked.PlanUpdatable = tc.asked, false
-			thing := Thing{Kind: Instance, Generation: 2, Record: Record{ID: "id", Exists: true, Accepted: &accepted, InProgress: &sent}}
-			d := Next(thing, Facts{Now: epoch, Ask: asked})
+			resource := Resource{Kind: Instance, Generation: 2, Record: Record{ID: "id", Exists: true, Applied: &applied, InProgress: &request}}
+			d := Next(resource, Facts{Now: epoch, Desired: asked})
 			assert.Equal(t, tc.step, d.Step)
 			if tc.ready != "" {
 				ready, _ := v1beta1.FindCondition(d.Record.Conditions, v1beta1.ConditionReady)
@@ -194,9 +194,9 @@ func TestWords(t *testing.T) {
 	names := strings.Split("a b c d e f g h i j k l", " ")
 	assert.Equal(t, "All associated ServiceBindings must be removed before this ServiceInstance can be deleted: a, b", blockedByBindings(names[:2]))
 	assert.True(t, strings.HasSuffix(blockedByBindings(names), ": a, b, c, d, e, f, g, h, i, j and 2 more"))
-	assert.Equal(t, "AuthFailed", words(Instance, Make).reason(&osb.Error{Kind: osb.Auth, StatusCode: 401}))
-	assert.Equal(t, "ProvisionCallFailed", words(Instance, Make).reason(&osb.Error{StatusCode: 500}))
-	assert.Equal(t, "ErrorCallingProvision", words(Instance, Make).reason(&osb.Error{}))
+	assert.Equal(t, "AuthFailed", words(Instance, Provision).reason(&osb.Error{Kind: osb.Auth, StatusCode: 401}))
+	assert.Equal(t, "ProvisionCallFailed", words(Instance, Provision).reason(&osb.Error{StatusCode: 500}))
+	assert.Equal(t, "ErrorCallingProvision", words(Instance, Provision).reason(&osb.Error{}))
 	for step, want := range []string{"rest", "make", "change", "remove", "mitigate", "poll", "fetch", "release"} {
 		assert.Equal(t, want, Step(step).String())
 	}
@@ -206,28 +206,28 @@ func TestWords(t *testing.T) {
 // tried again.
 func TestNotSentForTheAPIServersSake(t *testing.T) {
 	t.Parallel()
-	reply := Reply{Err: fmt.Errorf("cannot read Secret %q: %w", "n/s", &APIError{Text: "no answer", Err: errors.New("away")})}
+	result := CallResult{Err: fmt.Errorf("cannot read Secret %q: %w", "n/s", &APIError{Text: "no answer", Err: errors.New("away")})}
 	const says = `cannot read Secret "n/s": no answer`
 	for name, tc := range map[string]struct {
 		kind   Kind
 		step   Step
 		reason string
 	}{
-		"Provision":   {Instance, Make, "ErrorCallingAPIServer"},
-		"Update":      {Instance, Change, "ErrorCallingAPIServer"},
-		"Deprovision": {Instance, Remove, "ErrorCallingAPIServer"},
+		"Provision":   {Instance, Provision, "ErrorCallingAPIServer"},
+		"Update":      {Instance, Update, "ErrorCallingAPIServer"},
+		"Deprovision": {Instance, Deprovision, "ErrorCallingAPIServer"},
 		"Look":        {Instance, Fetch, "ErrorCallingAPIServer"},
-		"Bind":        {Binding, Make, "ErrorCallingAPIServer"},
-		"Unbind":      {Binding, Remove, "ErrorCallingAPIServer"},
-		"Mitigate":    {Binding, Mitigate, "ErrorCallingAPIServer"},
+		"Bind":        {Binding, Provision, "ErrorCallingAPIServer"},
+		"Unbind":      {Binding, Deprovision, "ErrorCallingAPIServer"},
+		"Mitigate":    {Binding, MitigateOrphan, "ErrorCallingAPIServer"},
 		"Fetch":       {Binding, Fetch, "ErrorCallingAPIServer"},
-		"Poll":        {Binding, Poll, "Binding"}, // it still is
+		"Poll":        {Binding, Poll, "ErrorCallingAPIServer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			now := time.Now()
 			record := Record{ID: "id", Operation: tc.step.operation(), Deadline: now.Add(time.Minute)}
-			o := (&Thing{Kind: tc.kind}).Replied(Decision{Step: tc.step, Record: record}, reply, Facts{Now: now, MaxPolling: time.Hour, MaxRetry: time.Minute})
+			o := (&Resource{Kind: tc.kind}).HandleResult(Decision{Step: tc.step, Record: record}, result, Facts{Now: now, MaxPolling: time.Hour, MaxRetry: time.Minute})
 			ready, _ := v1beta1.FindCondition(o.Record.Conditions, v1beta1.ConditionReady)
 			working, _ := v1beta1.FindCondition(o.Record.Conditions, v1beta1.ConditionReconciling)
 			assert.Equal(t, tc.reason, ready.Reason)
@@ -256,11 +256,11 @@ func TestProblems(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := newTale(t, anInstance)
+			a := newSequence(t, anInstance)
 			f := a.facts()
-			f.Ask, f.Problem = nil, &tc.problem
+			f.Desired, f.Problem = nil, &tc.problem
 			a.doesWith(Rest, f)
-			r := &a.thing.Record
+			r := &a.resource.Record
 			c, _ := v1beta1.FindCondition(r.Conditions, v1beta1.ConditionReady)
 			assert.Equal(t, tc.ready, c.Status, tc.reason)
 			assert.EqualValues(t, 1, c.ObservedGeneration)
@@ -269,13 +269,13 @@ func TestProblems(t *testing.T) {
 			resolved, ok := v1beta1.FindCondition(r.Conditions, v1beta1.ConditionResolved)
 			assert.Equal(t, tc.problem.Undecided, ok)
 			assert.NotEqual(t, v1beta1.ConditionTrue, resolved.Status)
-			a.does(Make).answers(osb.Response{Created: true})
-			assert.True(t, a.thing.Record.holds(v1beta1.ConditionReady))
+			a.does(Provision).answers(osb.Response{Created: true})
+			assert.True(t, a.resource.Record.holds(v1beta1.ConditionReady))
 			f = a.facts()
-			f.Ask.Rule = ""
-			a.thing.Generation++
+			f.Desired.Rule = ""
+			a.resource.Generation++
 			a.doesWith(Rest, f)
-			_, ok = v1beta1.FindCondition(a.thing.Record.Conditions, v1beta1.ConditionResolved)
+			_, ok = v1beta1.FindCondition(a.resource.Record.Conditions, v1beta1.ConditionResolved)
 			assert.False(t, ok, "no rule, no condition")
 		})
 	}
@@ -284,49 +284,49 @@ func TestProblems(t *testing.T) {
 func TestHolders(t *testing.T) {
 	t.Parallel()
 	a := ready(t, anInstance)
-	a.thing.Deleting = true
+	a.resource.Deleting = true
 	f := a.facts()
 	f.Holders = []string{"one"}
 	a.doesWith(Rest, f)
-	c, _ := v1beta1.FindCondition(a.thing.Record.Conditions, v1beta1.ConditionReady)
+	c, _ := v1beta1.FindCondition(a.resource.Record.Conditions, v1beta1.ConditionReady)
 	assert.Equal(t, reasonBlocked, c.Reason)
-	a.does(Remove)
+	a.does(Deprovision)
 }
 
 // Status holds all of a record, but for parts of a second.
 func TestStatusRoundTrip(t *testing.T) {
 	t.Parallel()
-	sent := func() *Sent {
-		return &Sent{
+	sent := func() *Request {
+		return &Request{
 			BrokerTarget:      v1beta1.BrokerTarget{ServiceBrokerName: "b", ClassExternalID: "c", PlanExternalID: "p"},
 			Parameters:        &runtime.RawExtension{Raw: []byte(`{}`)},
 			ParameterChecksum: "f", User: &v1beta1.UserInfo{Username: "ann"},
 		}
 	}
 	whole := epoch.Add(time.Hour)
-	for _, operation := range []Operation{NoOperation, Making, Changing, Removing} {
-		for _, owed := range []Owed{NotOwed, IsOwed, WasPaid} {
+	for _, operation := range []Operation{NoOperation, Provisioning, Updating, Deprovisioning} {
+		for _, owed := range []DeprovisionStatus{DeprovisionNotRequired, DeprovisionRequired, DeprovisionSucceeded} {
 			record := Record{
 				Operation: operation, Async: true, Key: new("key"), Mitigating: true, Started: whole, Deadline: whole.Add(time.Microsecond),
-				Retries: 3, NextRetry: whole, ID: "id", Exists: true, Owed: owed, FetchRequired: true, InProgress: sent(), Accepted: sent(),
+				Retries: 3, NextRetry: whole, ID: "id", Exists: true, DeprovisionStatus: owed, FetchRequired: true, InProgress: sent(), Applied: sent(),
 				Conditions:         v1beta1.SetCondition(nil, v1beta1.NotReady("A", "b"), 3, metav1.Time{Time: whole}),
 				ObservedGeneration: 3, ReconciledGeneration: 2,
 			}
 			instance, binding := record, record
-			for _, s := range []*Sent{instance.InProgress, instance.Accepted} {
+			for _, s := range []*Request{instance.InProgress, instance.Applied} {
 				s.PlanName, s.ContextChecksum, s.MaintenanceVersion, s.UpdateRequests = "plan", "c", "1.0.0", 4
 			}
 			instance.Unusable, instance.DashboardURL = true, new("https://d")
-			binding.SecretName, binding.InProgress, binding.Accepted = "secret", sent(), sent()
-			binding.Accepted.InstanceID = "instance"
-			thing := Thing{Kind: Instance, SpecID: "id"}
-			assert.Equal(t, instance, thing.stored(&instance).Record)
+			binding.SecretName, binding.InProgress, binding.Applied = "secret", sent(), sent()
+			binding.Applied.InstanceID = "instance"
+			resource := Resource{Kind: Instance, SpecID: "id"}
+			assert.Equal(t, instance, resource.stored(&instance).Record)
 			assert.Equal(t, "A", instance.InstanceStatus(v1beta1.ServiceInstanceStatus{}).LastConditionState)
 			instance.Exists, instance.Absent = false, true
-			assert.Equal(t, instance, thing.stored(&instance).Record)
-			if operation != Changing {
-				thing.Kind = Binding
-				assert.Equal(t, binding, thing.stored(&binding).Record)
+			assert.Equal(t, instance, resource.stored(&instance).Record)
+			if operation != Updating {
+				resource.Kind = Binding
+				assert.Equal(t, binding, resource.stored(&binding).Record)
 			}
 		}
 	}
@@ -338,23 +338,23 @@ func TestStatusRoundTrip(t *testing.T) {
 // What the retired catalog stored is understood.
 func TestRetiredStatus(t *testing.T) {
 	t.Parallel()
-	thing := OfInstance(&v1beta1.ServiceInstance{
+	resource := OfInstance(&v1beta1.ServiceInstance{
 		Spec: v1beta1.ServiceInstanceSpec{ExternalID: "old"},
 		Status: v1beta1.ServiceInstanceStatus{
 			ProvisionStatus: v1beta1.Provisioned, DeprovisionStatus: v1beta1.DeprovisionFailed,
 			ExternalProperties: &v1beta1.ServiceInstancePropertiesState{ClusterServicePlanExternalID: "plan", ClusterServicePlanExternalName: "small"},
 		},
 	})
-	assert.True(t, thing.owes(), "what it gave up is tried again")
-	assert.False(t, thing.own())
-	assert.Equal(t, "plan", thing.Record.Target().PlanExternalID)
-	assert.Equal(t, "small", thing.Record.Target().PlanName)
-	// An operation of which nobody wrote when it began has all its time from now on.
-	thing.Record.Async, thing.Record.Operation = true, Changing
+	assert.True(t, resource.mustDeprovision(), "what it gave up is tried again")
+	assert.False(t, resource.own())
+	assert.Equal(t, "plan", resource.Record.Target().PlanExternalID)
+	assert.Equal(t, "small", resource.Record.Target().PlanName)
+	// An operation without a recorded start has its full time from now on.
+	resource.Record.Async, resource.Record.Operation = true, Updating
 	f := Facts{Now: epoch, MaxPolling: time.Hour}
-	o := thing.Replied(Next(thing, f), Reply{Poll: &osb.LastOperation{State: osb.InProgress}}, f)
+	o := resource.HandleResult(Next(resource, f), CallResult{Poll: &osb.LastOperation{State: osb.InProgress}}, f)
 	assert.True(t, o.Record.Async)
 	assert.Equal(t, epoch, o.Record.Started)
 	binding := OfBinding(&v1beta1.ServiceBinding{Status: v1beta1.ServiceBindingStatus{UnbindStatus: v1beta1.UnbindFailed}})
-	assert.True(t, binding.owes())
+	assert.True(t, binding.mustDeprovision())
 }

@@ -12,8 +12,8 @@ const withheldPause = time.Second
 
 // withheld: after the intent was stored, something was found that keeps the call from
 // being made. All is as it was before the intent, and waits.
-func (t *Thing) withheld(p *Problem, f Facts) Outcome {
-	f.Ask, f.Problem = nil, p
+func (t *Resource) withheld(p *Problem, f Facts) Outcome {
+	f.Desired, f.Problem = nil, p
 	d := t.blocked(&f)
 	d.Record.NextRetry = f.Now.Add(withheldPause)
 	return Outcome{Record: d.Record, After: withheldPause, Event: d.Event}

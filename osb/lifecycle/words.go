@@ -15,14 +15,20 @@ const (
 	reasonConflict = "ExternalIDConflict"
 	reasonTimeout  = "AsyncOperationTimeout"
 	reasonFetch    = "FetchingFailed"
+	reasonPoll     = "ErrorPollingLastOperation"
 	reasonStore    = "ErrorInjectingBindResult"
 	reasonAPI      = "ErrorCallingAPIServer"
-	// ReasonAdopted is that of a thing that was at its broker before.
+	// ReasonPlanNotUpdatable is that of an instance that is to have another plan, which the one that it has forbids.
+	ReasonPlanNotUpdatable = "PlanNotUpdatable"
+	// ReasonAdopted is that of a resource that was at its broker before.
 	ReasonAdopted = "Adopted"
-	// ReasonAbandoned is that of a thing that was let go although something may be left
+	// ReasonAbandoned is that of a resource that was let go although something may be left
 	// at its broker.
 	ReasonAbandoned = "Abandoned"
 )
+
+// emptyMessage begins what is said of a Secret that holds nothing; why, follows.
+const emptyMessage = "the Secret is empty: "
 
 const adoptedMessage = "it was at the broker already, and was taken over"
 
@@ -40,22 +46,22 @@ type wording struct {
 
 var wordings = map[Kind]map[Step]wording{
 	Instance: {
-		Make: {
+		Provision: {
 			verb: "provision", inFlight: "ProvisionRequestInFlight", working: "Provisioning", done: "ProvisionedSuccessfully",
 			failed: "ProvisionCallFailed", erred: "ErrorCallingProvision",
 			workMessage: "the instance is being provisioned", doneMessage: "the instance was provisioned",
 		},
-		Change: {
+		Update: {
 			verb: "update", inFlight: "UpdateInstanceRequestInFlight", working: "UpdatingInstance", done: "InstanceUpdatedSuccessfully",
 			failed: "UpdateInstanceCallFailed", erred: "ErrorCallingUpdateInstance",
 			workMessage: "the instance is being updated", doneMessage: "the instance was updated",
 		},
-		Remove: {
+		Deprovision: {
 			verb: "deprovision", inFlight: "DeprovisionRequestInFlight", working: "Deprovisioning", done: "DeprovisionedSuccessfully",
 			failed: "DeprovisionCallFailed", erred: "DeprovisionCallFailed",
 			workMessage: "the instance is being deprovisioned", doneMessage: "the instance was deprovisioned",
 		},
-		Mitigate: {
+		MitigateOrphan: {
 			verb: "deprovision", inFlight: "StartingInstanceOrphanMitigation", working: "StartingInstanceOrphanMitigation",
 			done: "OrphanMitigationSuccessful", failed: "OrphanMitigationFailed", erred: "OrphanMitigationFailed",
 			workMessage: "what an earlier try may have left at the broker is being removed",
@@ -63,17 +69,17 @@ var wordings = map[Kind]map[Step]wording{
 		},
 	},
 	Binding: {
-		Make: {
+		Provision: {
 			verb: "bind", inFlight: "BindingRequestInFlight", working: "Binding", done: "InjectedBindResult",
 			failed: "BindCallFailed", erred: "ErrorCallingBind",
 			workMessage: "the credentials are being made", doneMessage: "the credentials were written to the Secret",
 		},
-		Remove: {
+		Deprovision: {
 			verb: "unbind", inFlight: "UnbindingRequestInFlight", working: "Unbinding", done: "UnboundSuccessfully",
 			failed: "UnbindCallFailed", erred: "UnbindCallFailed",
 			workMessage: "the credentials are being removed", doneMessage: "the credentials were removed",
 		},
-		Mitigate: {
+		MitigateOrphan: {
 			verb: "unbind", inFlight: "ServiceBindingNeedsOrphanMitigation", working: "ServiceBindingNeedsOrphanMitigation",
 			done: "OrphanMitigationSuccessful", failed: "OrphanMitigationFailed", erred: "OrphanMitigationFailed",
 			workMessage: "what an earlier try may have left at the broker is being removed",

@@ -78,7 +78,7 @@ func padded(w http.ResponseWriter, answer reply) {
 	}
 	w.Header().Set("Content-Length", strconv.Itoa(len(head)+answer.pad+len(tail)))
 	w.WriteHeader(answer.status)
-	// Where the platform leaves, the rest is for nobody.
+	// If the platform disconnects, the rest is dropped.
 	_, _ = io.Copy(w, io.MultiReader(strings.NewReader(head), io.LimitReader(filler{}, int64(answer.pad)), strings.NewReader(tail)))
 }
 

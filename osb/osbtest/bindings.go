@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"net/http"
 	"time"
 )
@@ -107,6 +108,7 @@ func (b *Broker) credentials(binding Binding) map[string]any {
 // after that, whether or not the platform received them.
 func (b *Broker) show(binding *Binding) map[string]any {
 	body := map[string]any{}
+	maps.Copy(body, b.options.Beside)
 	if !b.options.OneShot || binding.Shown == 0 {
 		binding.Shown++
 		body["credentials"] = binding.Credentials

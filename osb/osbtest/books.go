@@ -28,11 +28,11 @@ type Instance struct {
 	MaintenanceVersion string
 	DashboardURL       string
 	State              State
-	// Creates is how often one of this ID was really made: 1, or the platform broke M14.
+	// Creates is how often one of this ID was really made: 1, unless a clean-up freed the ID, or the platform broke M14.
 	Creates int
 	// Updates is how often it was really changed.
 	Updates int
-	// Identity is of whoever provisioned it; nil where the call did not say.
+	// Identity is the user who provisioned it; nil if the call had none.
 	Identity *Identity
 }
 
@@ -59,6 +59,8 @@ type Binding struct {
 type History struct {
 	// Made and Removed are how often; removing what is not there does not count.
 	Made, Changed, Removed int
+	// Freed is how often a clean-up left the ID for another try: no other may be made again.
+	Freed int
 }
 
 // Instances are those that exist now, by ID.
@@ -115,8 +117,8 @@ func (b *Broker) Add(instance Instance) {
 	b.countPeaks()
 }
 
-// Lose takes an instance and its bindings off the books without a call: somebody else
-// removed it. It says whether there was one.
+// Lose takes an instance and its bindings off the books without a call, as if another
+// client had removed it. It says whether there was one.
 func (b *Broker) Lose(id string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Options are what a broker is like. The zero value is one with an empty catalog that
-// lets everybody in and does everything at once.
+// Options configure a broker. The zero value has an empty catalog, needs no
+// authentication and answers synchronously.
 type Options struct {
 	// Catalog is what it offers, as JSON; nil for nothing.
 	Catalog []byte
@@ -37,6 +37,8 @@ type Options struct {
 	Lifetime time.Duration
 	// Credentials are those of a new binding; nil for a believable set.
 	Credentials func(Binding) map[string]any
+	// Beside are the fields of a binding beside its credentials, such as syslog_drain_url; nil: none.
+	Beside map[string]any
 	// Endpoints are those of a new binding, as objects of host, ports and protocol; nil: none.
 	Endpoints func(Binding) []map[string]any
 	// Strict answers 400 to every call that breaks a duty.
@@ -92,6 +94,9 @@ type records struct {
 	shutOut map[target]bool
 	// removed are the IDs that the platform has had removed, and by which call, for M14.
 	removed map[string]int
+	// spent are the IDs under which a call may still be on its way, or that were removed
+	// otherwise than by the first clean-up that was answered at once, for M14.
+	spent map[string]bool
 	// patience is when a platform may call again.
 	patience map[patience]time.Time
 	// uncertain are the instances of which the platform cannot know what its updates did.
@@ -112,7 +117,7 @@ func New(options Options) *Broker {
 		histories: map[string]*History{}, operations: map[target]*operation{}, script: newScript(), closing: make(chan struct{}),
 		records: records{
 			open: map[target]map[*visit]struct{}{}, mitigations: map[target]*Mitigation{},
-			ambiguous: map[string]bool{}, shutOut: map[target]bool{}, removed: map[string]int{}, patience: map[patience]time.Time{}, uncertain: map[string]bool{},
+			ambiguous: map[string]bool{}, shutOut: map[target]bool{}, removed: map[string]int{}, spent: map[string]bool{}, patience: map[patience]time.Time{}, uncertain: map[string]bool{},
 			wires: map[net.Conn]*wire{},
 		},
 	}

@@ -39,7 +39,7 @@ type Duty struct {
 // is required, M4 asynchronous answers accepted, M5 the operation echoed, M6 the plan as
 // the broker knows it, M7 nothing that did not change, M8 nothing that the offer
 // excludes, M9 bindings before instances, M10 orphan mitigation, M11 patience, M12 one
-// at a time, M13 no clean-up for a broker that let nobody in, M14 no ID twice.
+// at a time, M13 no clean-up after a broker refused access, M14 no ID twice.
 func Duties() []Duty {
 	return slices.Concat(headerDuties, fieldDuties, offerDuties, orderDuties)
 }

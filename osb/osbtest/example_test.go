@@ -11,7 +11,7 @@ func Example() {
 	test := func(t *testing.T) {
 		t.Helper()
 		broker := osbtest.Start(t, osbtest.Demo(osbtest.Azure))
-		broker.Next(osbtest.Provision, osbtest.CutAfter()) // It acts, and nobody hears of it.
+		broker.Next(osbtest.Provision, osbtest.CutAfter()) // It acts, and its answer is lost.
 		held := broker.Hold(osbtest.Deprovision)
 		// Here the platform at broker.URL provisions, and cleans up what it may have made.
 		<-held.Arrived

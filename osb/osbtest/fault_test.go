@@ -32,7 +32,7 @@ func TestFaultsHappenOnTheWire(t *testing.T) {
 		check  func(t *testing.T, got answer)
 	}{
 		"None": {reason: "the zero fault lets a call through", want: want{status: 201, made: 1, result: osbtest.Answered}},
-		"Status": {reason: "the broker did nothing, but nobody can know", fault: osbtest.Status(500, "out"),
+		"Status": {reason: "the broker did nothing, but the platform cannot know", fault: osbtest.Status(500, "out"),
 			want: want{status: 500, result: osbtest.Answered, due: true}, check: func(t *testing.T, got answer) { assert.Equal(t, "out", got.text) }},
 		"StatusActing": {reason: "the broker acted, and says otherwise", fault: osbtest.Status(500, "").Acting(),
 			want: want{status: 500, made: 1, result: osbtest.Answered, due: true}},

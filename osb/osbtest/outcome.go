@@ -48,7 +48,22 @@ func (b *Broker) remember(v *visit) {
 	if v.Outcome == Answered {
 		b.noteRemoval(v, v.Status)
 	}
+	b.spend(v)
 	b.rememberUpdate(v)
+}
+
+// spend keeps which IDs name one thing for good. A clean-up frees an ID if the broker itself
+// answered all that made something under it, and this first removal with 200.
+func (b *Broker) spend(v *visit) {
+	id := v.target().id()
+	unanswered := v.Outcome == Lost || v.Status == http.StatusBadGateway || v.Status == http.StatusGatewayTimeout
+	switch {
+	case v.Verb.removes() && v.Identity == nil && v.Outcome == Answered && v.Status == http.StatusOK && !b.spent[id]:
+		delete(b.removed, id)
+		b.history(id).Freed++
+	case v.Verb.removes(), v.Verb.creates() && unanswered:
+		b.spent[id] = true
+	}
 }
 
 // rememberUpdate keeps which instances a platform cannot know: all those of which an

@@ -8,7 +8,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
-// TestPeaks: what was there for a moment counts, whoever put it there.
+// TestPeaks: what existed for a moment counts, no matter which call made it.
 func TestPeaks(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t, osbtest.Options{})

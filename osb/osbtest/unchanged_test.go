@@ -29,8 +29,8 @@ func TestUnchangedUpdates(t *testing.T) {
 			{script: next(osbtest.Update, osbtest.Status(429, "{}")), call: update("i")}, {call: update("i")},
 		}},
 		"ActedAndRefused": {reason: "a broker that lies", steps: []step{{script: next(osbtest.Update, osbtest.Status(500, "{}").Acting()), call: update("i")}, {call: update("i")}}},
-		"NotActed":        {reason: "nobody can know that it was not done", steps: []step{{script: next(osbtest.Update, osbtest.CutBefore()), call: update("i")}, {call: asMade()}}},
-		"Redirected":      {reason: "nobody can know who acted", steps: []step{{script: next(osbtest.Update, osbtest.Redirect(302, "/x")), call: update("i")}, {call: asMade()}}},
+		"NotActed":        {reason: "the platform cannot know that it was not done", steps: []step{{script: next(osbtest.Update, osbtest.CutBefore()), call: update("i")}, {call: asMade()}}},
+		"Redirected":      {reason: "the platform cannot know who acted", steps: []step{{script: next(osbtest.Update, osbtest.Redirect(302, "/x")), call: update("i")}, {call: asMade()}}},
 		"Failed":          {reason: "how far an operation came is not known", steps: []step{{script: next(osbtest.Update, osbtest.AsyncFailed(0)), call: update("i")}, {call: echo("i")}, {call: asMade()}}},
 	}
 	for name, tc := range cases {

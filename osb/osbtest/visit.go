@@ -140,7 +140,7 @@ func (b *Broker) read(v *visit, raw []byte) {
 	}
 }
 
-// present shows a call to whoever holds it.
+// present shows a call to the test that holds it.
 func (b *Broker) present(v *visit, held *Held) {
 	b.mu.Lock()
 	held.call, held.left = v.Call, v.ctx.Done()

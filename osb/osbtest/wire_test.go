@@ -32,10 +32,10 @@ func TestAnswersThatNobodyReads(t *testing.T) {
 		"Refused":   {reason: "table: bind, no answer: yes", fault: osbtest.Status(400, "{}"), answered: bind("i", "b"), next: unbind("i", "b").mitigates(), broken: "M10"},
 		"Malformed": {reason: "table: bind, no answer: yes", fault: osbtest.Status(200, "["), answered: bind("i", "b"), next: unbind("i", "b").mitigates(), broken: "M10"},
 		"Update":    {reason: "it may have been done or not", answered: update("i"), next: update("i"), broken: "M7"},
-		"Operation": {reason: "nobody knows that it runs", fault: osbtest.AsyncDone(-1), answered: update("i"), next: bind("i", "b"), broken: "M12"},
-		"ShutOut":   {reason: "nobody knows that nobody was let in", fault: osbtest.Status(401, "{}"), answered: bind("i", "b"), next: unbind("i", "b").mitigates(), broken: "M13"},
-		"Patience":  {reason: "nobody knows that it was asked for", fault: osbtest.Status(429, "{}").WithRetryAfter("9"), answered: update("i"), next: update("i"), broken: "M11"},
-		"PollLater": {reason: "nobody knows that it was asked for", fault: osbtest.AsyncDone(-1).WithRetryAfter("9"), answered: update("i"), next: echo("i"), broken: "M11"},
+		"Operation": {reason: "the platform does not know that it runs", fault: osbtest.AsyncDone(-1), answered: update("i"), next: bind("i", "b"), broken: "M12"},
+		"ShutOut":   {reason: "the platform does not know that access was refused", fault: osbtest.Status(401, "{}"), answered: bind("i", "b"), next: unbind("i", "b").mitigates(), broken: "M13"},
+		"Patience":  {reason: "the platform does not know that it was asked for", fault: osbtest.Status(429, "{}").WithRetryAfter("9"), answered: update("i"), next: update("i"), broken: "M11"},
+		"PollLater": {reason: "the platform does not know that it was asked for", fault: osbtest.AsyncDone(-1).WithRetryAfter("9"), answered: update("i"), next: echo("i"), broken: "M11"},
 	}
 	for name, tc := range cases {
 		for manner, left := range map[string]bool{"Read": false, "Left": true} {
@@ -80,7 +80,7 @@ func TestAnswersThatWereRead(t *testing.T) {
 			p.must(200, getCatalog())
 			p.client.CloseIdleConnections()
 		}},
-		"KeptOpen": {reason: "nobody closes it", after: keepAlive},
+		"KeptOpen": {reason: "it is not closed", after: keepAlive},
 		"ClosedLater": {reason: "it was idle for too long", after: func(p *platform) {
 			p.clock.pass(time.Second)
 			p.client.CloseIdleConnections()

@@ -1,32 +1,34 @@
-// Package keeper does beside admission what admission cannot, because it has no
-// side effects and sees only what it is asked about. Whoever keeps has four
-// duties.
+// Package keeper runs four leader-elected controllers that support admission.
+// Admission has no side effects and sees only the object that it is asked about,
+// so what needs writes, or a view of the whole cluster, is done here.
 //
-// The toucher wakes what was left undecided. An instance that found no plan is
-// admitted undecided and waits, and so does a binding whose instance is yet to
-// come. They are indexed by what they wait for, and touched when that changes: an
-// empty merge patch, at which the admission hooks run and decide.
+// The requeuer has undecided objects admitted again. An instance that finds no plan
+// is admitted undecided and waits, and so does a binding whose instance does not
+// exist yet. An index finds them by what they wait for. When that changes, the
+// requeuer sends each an empty merge patch (a touch), at which the admission hooks
+// run and decide.
 //
 //	event of a class, plan, type, policy,
-//	namespace, or a binding's instance   ──▶ keys ──index──▶ who waits ──▶ queue ──▶ touch
-//	event of one who waits ───────────────────────────────────────────────────▲
+//	namespace, or a binding's instance   ──▶ keys ──index──▶ waiting objects ──▶ queue ──▶ touch
+//	event of a waiting object ─────────────────────────────────────────────────────▲
 //
-// Its invariant: the toucher never decides. It writes nothing but empty patches,
-// so a touch too many costs a request and changes nothing, and only a touch too
-// few is a fault. Every race is settled that way: in doubt it touches.
+// The requeuer never decides. It writes nothing but empty patches, so a touch that
+// was not needed costs one request and changes nothing. Only a missing touch is a
+// fault, so in doubt, as in every race, the requeuer touches.
 //
-// The recorder keeps the service types: which there are, and which plan each
-// records as its default.
+// The default recorder creates and deletes service type objects, and records the
+// default plan of each type.
 //
-// The reporter keeps the status of policies: what each selects now. Nothing
-// depends on it but people, so it never does more than one round a second.
+// The policy status controller writes the status of policies: what each policy
+// selects now. Only people read it, so the controller runs at most once a second.
 //
-// The slotter grants the slots of policies with limits, by what the API server has and
-// never by the cache alone. Each grant stands only if nobody wrote the policy since it
-// was read, so that two keepers at a time never grant too many: see resolve/quota. What
-// is limited is not provisioned while nobody keeps.
+// The slot allocator grants the slots of policies with limits. It decides by what the
+// API server has, never by the cache alone. A grant fails if the policy was written
+// since it was read, so two keepers at a time never grant too many: see resolve/quota.
+// While no keeper runs, what is limited is not provisioned.
 //
-// Each duty is a controller of controller-runtime, which the manager runs while it holds the
-// Lease. Who loses it ends its process, to be started again; the hooks are served by other
-// processes. The election saves requests, it does not guard data.
+// The manager runs the controllers while it holds the Lease. A keeper that loses the
+// Lease ends its process, and the kubelet starts it again; other processes serve the
+// hooks. The election saves requests. It does not protect data: every write is safe
+// without it.
 package keeper

@@ -62,7 +62,7 @@ func TestTheSecondOfTheFirstRun(t *testing.T) {
 	})
 }
 
-// Between the recorder's reading and its writing the Lease may be renewed, and the
+// Between the default recorder's reading and its writing the Lease may be renewed, and the
 // API server may be away for a while.
 func TestTheFirstRunIsWrittenInTheEnd(t *testing.T) {
 	t.Parallel()

@@ -6,24 +6,23 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/time/rate"
-	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-)
 
-// remembered is how many who wait the keeper knows to have told that they wait.
-// Beyond that, one may be told twice.
-const remembered = 16384
+	"github.com/defaultplan/defaultplan/webhook/keeper/controller"
+	"github.com/defaultplan/defaultplan/webhook/keeper/defaults"
+	"github.com/defaultplan/defaultplan/webhook/keeper/policystatus"
+	"github.com/defaultplan/defaultplan/webhook/keeper/requeue"
+	"github.com/defaultplan/defaultplan/webhook/keeper/slots"
+)
 
 // A Keeper runs the keeper's controllers in a manager that leads.
 type Keeper struct {
 	options Options
 	metrics *measures
-	// defaultWrites counts what the recorder writes.
+	// defaultWrites counts what the default recorder writes.
 	defaultWrites *prometheus.CounterVec
 	// bucket is the API server's patience with touches.
 	bucket *rate.Limiter
-	// told are those who were told that they wait.
-	told *lru.Cache
 }
 
 // New returns a keeper. It fails, naming the option, if one is missing or out of
@@ -36,13 +35,12 @@ func New(options Options) (*Keeper, error) {
 	k := &Keeper{
 		options: options,
 		bucket:  rate.NewLimiter(rate.Limit(options.TouchesPerSecond), options.Burst),
-		told:    lru.New(remembered),
 	}
 	var err error
 	if k.metrics, err = newMeasures(options.Registerer); err != nil {
 		return nil, fmt.Errorf("cannot make the keeper: %w", err)
 	}
-	if k.defaultWrites, err = newDefaultWrites(options.Registerer); err != nil {
+	if k.defaultWrites, err = defaults.NewWrites(options.Registerer); err != nil {
 		return nil, fmt.Errorf("cannot make the keeper: %w", err)
 	}
 	return k, nil
@@ -53,13 +51,15 @@ func New(options Options) (*Keeper, error) {
 // starts the next one, which knows nothing of this term.
 func (k *Keeper) AddTo(mgr manager.Manager) error {
 	controllers := []interface {
-		add(mgr manager.Manager, k *Keeper) error
-	}{newToucher(k), newReporter(k), newSlotter(k)}
+		AddTo(mgr manager.Manager, queueMetrics bool) error
+	}{requeue.New(k.environment(), k.metrics.touches, k.bucket), policystatus.New(k.environment()), slots.New(k.environment())}
 	if k.options.ServiceTypes {
-		controllers = append(controllers, newRecorder(k))
+		controllers = append(controllers, defaults.New(defaults.Options{
+			Environment: k.environment(), Lease: k.options.Lease, Writes: k.defaultWrites, SuggestedPlans: k.options.SuggestedPlans,
+		}))
 	}
 	for _, d := range controllers {
-		if err := d.add(mgr, k); err != nil {
+		if err := d.AddTo(mgr, k.options.QueueMetrics); err != nil {
 			return err
 		}
 	}
@@ -68,6 +68,13 @@ func (k *Keeper) AddTo(mgr manager.Manager) error {
 		return fmt.Errorf("cannot add the keeper: %w", err)
 	}
 	return nil
+}
+
+// environment is what the controllers work with.
+func (k *Keeper) environment() controller.Environment {
+	return controller.Environment{
+		Client: k.options.Client, Live: k.options.Live, Recorder: k.options.Recorder, Log: k.options.Log, Clock: k.options.Clock,
+	}
 }
 
 // lead says who leads until ctx ends.

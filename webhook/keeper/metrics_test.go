@@ -39,7 +39,7 @@ func TestTheKeeperTellsHowThingsStand(t *testing.T) {
 	}
 	inHouse(t, objects, func(ctx context.Context, h *house) {
 		options := h.options()
-		// The recorder would correct what is told of types here.
+		// The default recorder would correct what is told of types here.
 		options.ServiceTypes = true
 		options.Client = frozen{h}
 		stop := h.keep(ctx, options)

@@ -14,6 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/defaultplan/defaultplan/webhook/keeper/controller"
 )
 
 // What Options leaves open is this.
@@ -34,7 +36,7 @@ const (
 
 // endTimeout is how long work may go on when the process is to end: a touch takes no longer.
 // The 30 s that a pod is given have room for the release of the Lease after it.
-const endTimeout = patience + 3*time.Second
+const endTimeout = controller.WriteTimeout + 3*time.Second
 
 // Elect has a manager with these options elect the keeper by the Lease. It is released by
 // who runs the manager, after its Start returned no error: then all work has stopped.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -131,6 +132,10 @@ func TestUpdate(t *testing.T) {
 	stored := &v1beta1.ServiceInstance{}
 	require.NoError(t, w.Reader().Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "a"}, stored))
 	assert.Equal(t, changed.GetResourceVersion(), stored.ResourceVersion)
+	emptied := w.apply(`{kind: ServiceInstance, metadata: {name: a}, spec: {parameters: null}}`)
+	require.Nil(t, emptied.Denied)
+	assert.Equal(t, map[string]any{"size": int64(1)}, field(t, emptied.Object, "spec", "parameters"), "as in a cluster the default stays")
+	assert.Contains(t, strings.Join(emptied.Warnings, "\n"), "kept: size (class)")
 	denied := w.apply(`{kind: ServiceInstance, metadata: {name: a}, spec: {serviceType: redis}}`).Denied
 	require.NotNil(t, denied)
 	assert.Equal(t, "spec.serviceType", denied.ErrStatus.Details.Causes[0].Field, "rules hold the new against the old")
@@ -178,6 +183,9 @@ func TestOptions(t *testing.T) {
 func TestApplyCatalog(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, shop)
+	near := w.apply(`{kind: ClusterServicePlan, metadata: {name: large, annotations: {servicecatalog.kubernetes.io/is-default-plan: "yes"}}}`)
+	require.Nil(t, near.Denied)
+	assert.Contains(t, strings.Join(near.Warnings, "\n"), `it is "yes"`)
 	denied := w.apply(`{kind: ClusterServicePlan, metadata: {name: large, annotations: {servicecatalog.kubernetes.io/is-default-plan: "true"}}}`).Denied
 	require.NotNil(t, denied, "a second default")
 	assert.Equal(t, metav1.StatusReasonForbidden, denied.ErrStatus.Reason)
@@ -185,6 +193,9 @@ func TestApplyCatalog(t *testing.T) {
 	policy := w.apply(`{kind: ProvisioningPolicy, metadata: {name: none}, spec: {action: Deny, subjects: [{serviceType: mysql}]}}`)
 	require.Nil(t, policy.Denied)
 	assert.NotNil(t, w.apply(`{kind: ServiceInstance, metadata: {name: a}, spec: {serviceType: mysql}}`).Denied, "a policy rules as soon as it is stored")
+	retyped := w.apply(`{kind: ClusterServiceClass, metadata: {name: db}, spec: {serviceType: redis}}`)
+	require.Nil(t, retyped.Denied)
+	assert.Contains(t, retyped.Warnings, "mysql/small was the default plan for mysql, which has none now; it is the default plan for redis now")
 }
 
 // What ends is told as such, not as a refusal.

@@ -25,9 +25,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"github.com/defaultplan/defaultplan/cmd/internal/hearing"
 	"github.com/defaultplan/defaultplan/cmd/internal/tracing"
 	"github.com/defaultplan/defaultplan/cmd/internal/version"
+	"github.com/defaultplan/defaultplan/cmd/internal/watchfreshness"
 )
 
 // A Daemon is a command's flags, and what it does.
@@ -130,7 +130,7 @@ func ClusterConfig(kubeconfig string) (*rest.Config, error) {
 	}
 	config.QPS = -1
 	config.UserAgent = version.UserAgent(program())
-	config.Wrap(hearing.OfWatches)
+	config.Wrap(watchfreshness.OfWatches)
 	config.Wrap(tracing.ToAPIServer)
 	return config, nil
 }

@@ -20,7 +20,7 @@ func ToAPIServer(next http.RoundTripper) http.RoundTripper {
 }
 
 // ToBroker is ToAPIServer for brokers. Of where the request goes only the host is told:
-// a path may hold what is nobody else's.
+// a path may hold what is for no one else.
 func ToBroker(next http.RoundTripper) http.RoundTripper {
 	return &transport{next: next, name: func(r *http.Request) string { return r.Method + " broker" }}
 }

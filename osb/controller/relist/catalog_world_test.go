@@ -51,11 +51,16 @@ func (w *world) absent(plan bool, id string) bool {
 // edit changes an object as kubectl edit does.
 func (w *world) edit(f *found, patch string) {
 	w.Helper()
+	w.editBy("kubectl-edit", f, patch)
+}
+
+func (w *world) editBy(manager string, f *found, patch string) {
+	w.Helper()
 	patch = strings.ReplaceAll(patch, "@", w.prefix)
 	object := kinds[f.kind].newObject()
 	object.SetNamespace(f.GetNamespace())
 	object.SetName(f.GetName())
-	require.NoError(w, w.client.Patch(w.Context(), object, client.RawPatch("application/merge-patch+json", []byte(patch)), client.FieldOwner("kubectl-edit")))
+	require.NoError(w, w.client.Patch(w.Context(), object, client.RawPatch("application/merge-patch+json", []byte(patch)), client.FieldOwner(manager)))
 }
 
 func bothScopes(t *testing.T, test func(t *testing.T, w *world)) {

@@ -34,8 +34,11 @@ func claimOn(broker *Broker, live *found, object *Object) claim {
 	case live.externalID != "" && live.externalID != object.ExternalID:
 		return claim{skip: fmt.Sprintf("%s %q stands for another ID, %q; give the broker a nameSuffix", object.Kind, object.Name, shorten(live.externalID))}
 	case live.class != "" && live.class != object.Class:
-		return claim{moved: broker.owns(live), skip: fmt.Sprintf(
-			"%s %q belongs to class %q; it is made anew once that is gone", object.Kind, object.Name, live.class)}
+		then := "it is made again once that is gone"
+		if live.hasOthersFields() {
+			then = "others wrote in it, so that it stays; the relist after it was deleted by hand makes it again"
+		}
+		return claim{moved: broker.owns(live), skip: fmt.Sprintf("%s %q belongs to class %q; %s", object.Kind, object.Name, live.class, then)}
 	}
 	return claim{}
 }

@@ -36,8 +36,12 @@ func TestClaim(t *testing.T) {
 		"OtherID":   {"An ID never changes.", plan(func(p *api.ServicePlan) { p.Spec.ExternalID = "x" }), claim{skip: `ServicePlan "s" stands for another ID, "x"; give the broker a nameSuffix`}},
 		"OtherClass": {"Nor does a class.", plan(func(p *api.ServicePlan) {
 			p.OwnerReferences, p.Spec.ServiceClassRef.Name = owner("ServiceBroker", "b"), "x"
-		}), claim{moved: true, skip: `ServicePlan "s" belongs to class "x"; it is made anew once that is gone`}},
-		"OtherClassOfOperator": {"Who is not the owner does not remove it.", plan(func(p *api.ServicePlan) { p.Spec.ServiceClassRef.Name = "x" }), claim{skip: `ServicePlan "s" belongs to class "x"; it is made anew once that is gone`}},
+		}), claim{moved: true, skip: `ServicePlan "s" belongs to class "x"; it is made again once that is gone`}},
+		"OtherClassWritten": {"What an operator wrote in is not swept.", plan(func(p *api.ServicePlan) {
+			p.OwnerReferences, p.Spec.ServiceClassRef.Name = owner("ServiceBroker", "b"), "x"
+			p.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl-edit"}}
+		}), claim{moved: true, skip: `ServicePlan "s" belongs to class "x"; others wrote in it, so that it stays; the relist after it was deleted by hand makes it again`}},
+		"OtherClassOfOperator": {"Who is not the owner does not remove it.", plan(func(p *api.ServicePlan) { p.Spec.ServiceClassRef.Name = "x" }), claim{skip: `ServicePlan "s" belongs to class "x"; it is made again once that is gone`}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

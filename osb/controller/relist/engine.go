@@ -43,12 +43,28 @@ type Result struct {
 	// Removed counts the broker's objects that the catalog lists no more, and that
 	// are still there.
 	Removed int
+	// Moved counts those among them that stand for something else now, and can be made again once they are deleted.
+	Moved int
 }
 
+// A Marking is how far a relist is that marks what its catalog lists no more.
+type Marking struct {
+	// Marked of Total objects are marked by now.
+	Marked, Total int
+	// Lost of the Before objects that had no mark are in the catalog no more. What
+	// restrictions keep out, or what moved to another service, is not lost.
+	Lost, Before int
+}
+
+// Shrank says that a catalog lost more than half of what there was: it may be one that the
+// broker serves for a moment only.
+func (m *Marking) Shrank() bool { return 2*m.Lost > m.Before }
+
 // Relist takes a catalog over: plans, then their class, as many at the same time as
-// there are workers; then it marks what is not listed any more. Objects fail one by
-// one; the error is for what stopped the whole.
-func (e *Engine) Relist(ctx context.Context, broker Broker, catalog *osb.Catalog) (Result, error) {
+// there are workers; then it marks what is not listed any more. Before it marks much, and
+// meanwhile, marking is called; it marks no more if that fails. Objects fail one by one;
+// the error is for what stopped the whole.
+func (e *Engine) Relist(ctx context.Context, broker Broker, catalog *osb.Catalog, marking func(Marking) error) (Result, error) {
 	shelf, err := e.shelf(ctx, &broker)
 	if err != nil {
 		return Result{}, err
@@ -57,8 +73,8 @@ func (e *Engine) Relist(ctx context.Context, broker Broker, catalog *osb.Catalog
 	wanted, skipped := Wanted(broker, catalog)
 	r := &run{Engine: e, broker: &broker, shelf: shelf, result: Result{Skipped: skipped, Classes: len(wanted.Classes)}}
 	r.apply(ctx, wanted.Classes)
-	r.mark(ctx, &wanted)
-	if err := ctx.Err(); err != nil {
+	err = r.mark(ctx, &wanted, marking)
+	if err := cmp.Or(ctx.Err(), err); err != nil {
 		return Result{}, fmt.Errorf("cannot relist %s %q: %w", broker.kind(), broker.Name, err)
 	}
 	r.sort(len(skipped))
@@ -182,6 +198,10 @@ func (r *run) settleClass(ctx context.Context, class *Class, plans []outcome) {
 // stored already. The object is nil where it is not ours to write.
 func (r *run) settle(ctx context.Context, object *Object) (*found, outcome) {
 	live, err := r.find(ctx, object)
+	if err == nil && live != nil && live.removed && claimOn(r.broker, live, object).moved {
+		// The cache may not know yet that it was just deleted, to be made again.
+		live, err = lookUp(ctx, r.Live, object)
+	}
 	if err != nil {
 		r.fail(err)
 		return nil, hasFailed

@@ -38,7 +38,7 @@ func TestRealCatalogs(t *testing.T) {
 				assert.Equal(t, first.Plans, second.Plans)
 				gone, _ := w.relist(&osb.Catalog{})
 				assert.Equal(t, first.Classes+first.Plans, gone.Removed)
-				remaining, err := w.engine.Sweep(t.Context(), w.broker)
+				remaining, _, err := w.engine.Sweep(t.Context(), w.broker, noted)
 				require.NoError(t, err)
 				assert.Zero(t, remaining)
 			})
@@ -90,11 +90,49 @@ func TestSuggestionsComeAndGo(t *testing.T) {
 		assert.Equal(t, 2, writes, "the metadata is a fact, its default a suggestion")
 		assert.JSONEq(t, `{"role":"writer"}`, string(w.plan("l").defaults.DefaultBindParameters.Raw))
 		assert.Equal(t, "8", w.plan("l").GetLabels()["attributes.servicecatalog.k8s.io/Cores"])
+		w.relist(w.catalog(mysql))
 		w.relist(w.catalog(mysql, `"tags":["sql","ServiceType=@sql","SuggestedPlan=small","Engine=8.0"],`, ""))
 		class, small := w.class("db"), w.plan("s")
 		assert.Empty(t, class.serviceType+small.serviceType)
 		assert.Empty(t, class.GetLabels()["attributes.servicecatalog.k8s.io/Engine"])
 		assert.Equal(t, "2", small.GetLabels()["attributes.servicecatalog.k8s.io/Cores"], "what is suggested still stays")
+	})
+}
+
+// A hint of a wrong type takes back nothing that was suggested before, and hides nothing that is said beside it.
+func TestUnreadableHintsKeepWhatTheySuggested(t *testing.T) {
+	const engine, cores = api.LabelAttributePrefix + "Engine", api.LabelAttributePrefix + "Cores"
+	serviceTags, serviceMetadata := `"tags":["sql","ServiceType=@sql","SuggestedPlan=small","Engine=8.0"],`, `"metadata":{"displayName":"MySQL","defaultProvisionParameters":{"region":"eu","n":1.0,"none":null},
+		"defaultSecretTransforms":[{"renameKey":{"from":"user","to":"username"}}]},`
+	planTags, planMetadata := `"tags":["Cores=4"]`, `"metadata":{"defaultBindParameters":{"role":"reader"}}`
+	small := `"metadata":{"tags":["Cores=2","Note=not a label"]}`
+	bothScopes(t, func(t *testing.T, w *world) {
+		whole := func() {
+			class, s, l := w.class("db"), w.plan("s"), w.plan("l")
+			assert.Equal(t, []string{w.prefix + "sql", w.prefix + "sql", w.prefix + "sql"}, []string{class.serviceType, s.serviceType, l.serviceType})
+			assert.Equal(t, []string{"true", ""}, []string{s.GetAnnotations()[api.AnnotationSuggestedPlan], l.GetAnnotations()[api.AnnotationSuggestedPlan]})
+			assert.Equal(t, []string{"8.0", "2", "4"}, []string{class.GetLabels()[engine], s.GetLabels()[cores], l.GetLabels()[cores]})
+			assert.Len(t, class.defaults.DefaultSecretTransforms, 1)
+			assert.NotNil(t, class.defaults.DefaultProvisionParameters)
+			assert.JSONEq(t, `{"role":"reader"}`, string(l.defaults.DefaultBindParameters.Raw))
+		}
+		w.relist(w.catalog(mysql, serviceMetadata, `"metadata":[],`))
+		assert.Equal(t, w.prefix+"sql", w.plan("l").serviceType, "a new plan gets what is said beside it")
+		w.relist(w.catalog(mysql))
+		whole()
+		for hint, broken := range map[string]string{
+			serviceTags: `"tags":"sql",`, serviceMetadata: `"metadata":[],`, planTags: `"tags":{}`, planMetadata: `"metadata":"x"`, small: `"metadata":"x"`,
+		} {
+			w.relist(w.catalog(mysql, hint, broken))
+			whole()
+			_, writes := w.relist(w.catalog(mysql, hint, broken))
+			assert.Zero(t, writes, broken)
+		}
+		w.relist(w.catalog(mysql, small, `"metadata":"x"`, "SuggestedPlan=small", "SuggestedPlan=large"))
+		assert.Empty(t, w.plan("s").GetAnnotations()[api.AnnotationSuggestedPlan], "what is said elsewhere counts")
+		assert.Equal(t, "2", w.plan("s").GetLabels()[cores])
+		w.relist(w.catalog(mysql, small, `"metadata":{}`))
+		assert.Empty(t, w.plan("s").GetLabels()[cores])
 	})
 }
 

@@ -32,39 +32,37 @@ type found struct {
 
 // see reads a class or plan; nil for any other object.
 func see(object runtime.Object) *found {
+	var f *found
 	switch o := object.(type) {
-	case *api.ClusterServiceClass:
-		f := seeClass(o, &o.Spec.CommonServiceClassSpec, &o.Status.CommonServiceClassStatus)
-		f.kind, f.broker = ClusterServiceClass, o.Spec.ClusterServiceBrokerName
-		return f
-	case *api.ServiceClass:
-		f := seeClass(o, &o.Spec.CommonServiceClassSpec, &o.Status.CommonServiceClassStatus)
-		f.kind, f.broker, f.copied = ServiceClass, o.Spec.ServiceBrokerName, o.Spec.ClusterServiceBrokerName
-		return f
-	case *api.ClusterServicePlan:
-		f := seePlan(o, &o.Spec.CommonServicePlanSpec)
-		f.kind, f.broker, f.class = ClusterServicePlan, o.Spec.ClusterServiceBrokerName, o.Spec.ClusterServiceClassRef.Name
-		f.removed = o.Status.RemovedFromBrokerCatalog
-		return f
-	case *api.ServicePlan:
-		f := seePlan(o, &o.Spec.CommonServicePlanSpec)
-		f.kind, f.broker, f.class = ServicePlan, o.Spec.ServiceBrokerName, o.Spec.ServiceClassRef.Name
-		f.copied, f.removed = o.Spec.ClusterServiceBrokerName, o.Status.RemovedFromBrokerCatalog
-		return f
+	case api.ClassObject:
+		f = seeClass(o)
+	case api.PlanObject:
+		f = seePlan(o)
+	default:
+		return nil
 	}
-	return nil
+	target := object.(api.OfferingObject).GetBroker() //nolint:forcetypeassert // both kinds are
+	if f.broker = target.ClusterServiceBrokerName; f.GetNamespace() != "" {
+		f.broker, f.copied = target.ServiceBrokerName, target.ClusterServiceBrokerName
+	}
+	return f
 }
 
-func seeClass(object client.Object, spec *api.CommonServiceClassSpec, status *api.CommonServiceClassStatus) *found {
+func seeClass(class api.ClassObject) *found {
+	spec, status := class.GetSpec(), class.GetStatus()
+	kind, _ := kindsOf(class.GetNamespace())
 	return &found{
-		Object: object, externalID: spec.ExternalID, externalName: spec.ExternalName, serviceType: spec.ServiceType, defaults: &spec.Defaults,
+		Object: class, kind: kind, externalID: spec.ExternalID, externalName: spec.ExternalName, serviceType: spec.ServiceType, defaults: &spec.Defaults,
 		removed: status.RemovedFromBrokerCatalog, freePlans: status.FreePlans, paidPlans: status.PaidPlans,
 	}
 }
 
-func seePlan(object client.Object, spec *api.CommonServicePlanSpec) *found {
+func seePlan(plan api.PlanObject) *found {
+	spec := plan.GetSpec()
+	_, kind := kindsOf(plan.GetNamespace())
 	return &found{
-		Object: object, externalID: spec.ExternalID, externalName: spec.ExternalName, serviceType: spec.ServiceType, weight: spec.Weight, defaults: &spec.Defaults,
+		Object: plan, kind: kind, externalID: spec.ExternalID, externalName: spec.ExternalName, serviceType: spec.ServiceType, weight: spec.Weight, defaults: &spec.Defaults,
+		class: plan.GetClassName(), removed: plan.IsRemoved(),
 	}
 }
 

@@ -84,15 +84,11 @@ type Broker struct {
 // BrokerOf returns what decides of a broker of either scope. It fails if a catalog
 // restriction cannot be applied, naming it.
 func BrokerOf(object client.Object) (Broker, error) {
-	var spec *api.CommonServiceBrokerSpec
-	switch o := object.(type) {
-	case *api.ClusterServiceBroker:
-		spec = &o.Spec.CommonServiceBrokerSpec
-	case *api.ServiceBroker:
-		spec = &o.Spec.CommonServiceBrokerSpec
-	default:
+	broker, ok := object.(api.BrokerObject)
+	if !ok {
 		return Broker{}, nil
 	}
+	spec := broker.GetSpec()
 	restrictions, err := ParseRestrictions(spec.CatalogRestrictions)
 	return Broker{
 		Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID(),

@@ -2,6 +2,7 @@ package relist
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -109,7 +110,7 @@ func TestUserDefinedUntouched(t *testing.T) {
 	}
 	for _, text := range []string{mysql, strings.ReplaceAll(mysql, "Small.", "Smaller."), `{"services":[]}`, mysql} {
 		w.relist(w.catalog(text))
-		_, err := w.engine.Sweep(t.Context(), w.broker)
+		_, _, err := w.engine.Sweep(t.Context(), w.broker, noted)
 		require.NoError(t, err)
 		namespace.relist(w.catalog(text))
 	}
@@ -118,7 +119,7 @@ func TestUserDefinedUntouched(t *testing.T) {
 		assert.Equal(t, version, object.GetResourceVersion(), "%T", object)
 	}
 	// The broker goes: they are marked. It is back: they are not.
-	marked, err := w.engine.MarkGone(t.Context(), w.broker)
+	marked, err := w.engine.MarkGone(t.Context(), w.broker, func(Marking) error { return errors.New("too few to be told") })
 	require.NoError(t, err)
 	assert.Equal(t, 3+4, marked)
 	for _, object := range objects {

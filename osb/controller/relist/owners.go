@@ -3,9 +3,12 @@ package relist
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
 // fieldSeparator stands between the keys of a path; no key of a field has it.
@@ -14,6 +17,11 @@ const fieldSeparator = "\x00"
 // pathOf is a field as managedFields name it.
 func pathOf(names ...string) string {
 	return "f:" + strings.Join(names, fieldSeparator+"f:")
+}
+
+// namesOf are the names in a path.
+func namesOf(path string) []string {
+	return strings.Split(strings.TrimPrefix(path, "f:"), fieldSeparator+"f:")
 }
 
 // A fieldSet is a set of paths of fields.
@@ -43,6 +51,19 @@ func appliedBy(entries []metav1.ManagedFieldsEntry, manager string) fieldSet {
 func ownedByOthers(entries []metav1.ManagedFieldsEntry, manager string) fieldSet {
 	return fieldsWhere(entries, func(entry *metav1.ManagedFieldsEntry) bool {
 		return entry.Manager != manager || entry.Operation != metav1.ManagedFieldsOperationApply
+	})
+}
+
+// hasOthersFields says that anyone but the relist owns a field of an object: an operator, a
+// chart, or the keeper, which annotates what an operator recorded. Status is not looked at,
+// and the controller's own name is its alone.
+func (f *found) hasOthersFields() bool {
+	return slices.ContainsFunc(f.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
+		switch entry.Manager {
+		case api.FieldOwnerCatalog, api.FieldOwnerSuggestions, api.FieldOwnerController:
+			return false
+		}
+		return entry.Subresource == ""
 	})
 }
 

@@ -3,7 +3,9 @@ package relist
 import (
 	"bytes"
 	"errors"
+	"maps"
 	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,8 +22,9 @@ type proposal struct {
 
 // propose leaves out what anyone else owns, or has written before there were owners.
 // Nothing is needed where we own just the others, with their values.
-func propose(live *found, suggestions []Suggestion) proposal {
+func propose(live *found, object *Object) proposal {
 	mine := appliedBy(live.GetManagedFields(), api.FieldOwnerSuggestions)
+	suggestions := append(slices.Clone(object.Suggestions), kept(live, mine, object)...)
 	if len(suggestions) == 0 {
 		return proposal{needed: len(mine) > 0}
 	}
@@ -40,6 +43,23 @@ func propose(live *found, suggestions []Suggestion) proposal {
 	}
 	p.needed = p.needed || !mine.equal(wanted)
 	return p
+}
+
+// kept are the stored suggestions of which the catalog does not say whether they are still made: it has none there, and what
+// makes them could not be read.
+func kept(live *found, mine fieldSet, object *Object) []Suggestion {
+	var stay []Suggestion
+	for _, path := range slices.Sorted(maps.Keys(mine)) {
+		said := slices.ContainsFunc(object.Suggestions, func(s Suggestion) bool { return s.path() == path })
+		if said || !slices.ContainsFunc(object.Kept, func(at string) bool { return strings.HasPrefix(path, at) }) {
+			continue
+		}
+		s := Suggestion{At: namesOf(path)}
+		if s.Value = live.value(s.At); s.Value != nil {
+			stay = append(stay, s)
+		}
+	}
+	return stay
 }
 
 func sameValue(a, b any) bool { return a != nil && bytes.Equal(applied(a), applied(b)) }

@@ -1,9 +1,11 @@
 package relist
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -16,17 +18,48 @@ import (
 // errInUse says that something refers to an object, or may.
 var errInUse = errors.New("it is in use")
 
+// markedAtOnce is how many objects are marked before it is told how far that is. Fewer are
+// not told, unless the catalog shrank.
+const markedAtOnce = 500
+
 // mark marks the broker's objects that the catalog lists no more, so that nothing new
 // is provisioned from them, and takes the mark from user-defined objects whose IDs it
 // lists: their broker was gone and is back.
-func (r *run) mark(ctx context.Context, wanted *Objects) {
+func (r *run) mark(ctx context.Context, wanted *Objects, marking func(Marking) error) error {
 	unlisted := append(r.unlisted(wanted), r.moved...)
-	r.result.Removed = len(unlisted)
-	r.parallel(len(unlisted), func(i int) {
-		if !unlisted[i].removed {
-			r.setStatus(ctx, unlisted[i], map[string]any{statusRemoved: true})
+	r.result.Removed, r.result.Moved = len(unlisted), len(r.moved)
+	unmarked := slices.DeleteFunc(unlisted, func(f *found) bool { return f.removed })
+	progress := r.marking(wanted, unmarked)
+	for some := range slices.Chunk(unmarked, markedAtOnce) {
+		if progress.Shrank() || progress.Total > markedAtOnce {
+			if err := marking(progress); err != nil {
+				return err
+			}
 		}
-	})
+		r.parallel(len(some), func(i int) { r.setStatus(ctx, some[i], map[string]any{statusRemoved: true}) })
+		progress.Marked += len(some)
+	}
+	r.unmarkUserDefined(ctx, wanted)
+	return nil
+}
+
+// marking is what there is to mark, before anything is.
+func (r *run) marking(wanted *Objects, unmarked []*found) Marking {
+	m := Marking{Total: len(unmarked)}
+	for _, live := range unmarked {
+		if !wanted.Listed[live.externalID] {
+			m.Lost++
+		}
+	}
+	for _, live := range r.shelf.owned(r.broker) {
+		if !live.removed && !live.unmanaged() {
+			m.Before++
+		}
+	}
+	return m
+}
+
+func (r *run) unmarkUserDefined(ctx context.Context, wanted *Objects) {
 	for _, live := range r.shelf.userDefined(r.broker) {
 		if live.removed && wanted.Listed[live.externalID] {
 			r.setStatus(ctx, live, map[string]any{statusRemoved: false})
@@ -70,25 +103,34 @@ func (r *run) unread(wanted *Objects, live *found) bool {
 }
 
 // Sweep deletes the broker's objects that are marked as removed and that nothing
-// refers to, plans before classes. It returns how many stay, since they are in use.
-// It is called some time after the mark was written, so that admission knows of it.
-func (e *Engine) Sweep(ctx context.Context, broker Broker) (remaining int, err error) {
+// refers to, plans before classes. It returns how many stay, since they are in use; what
+// others wrote in is not counted, and never deleted. It is called some time after the mark
+// was written, so that admission knows of it. Before anything is deleted, deleting is called
+// once; nothing is if that fails.
+func (e *Engine) Sweep(ctx context.Context, broker Broker, deleting func() error) (remaining, deleted int, err error) {
 	shelf, err := e.shelf(ctx, &broker)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	var marked []*found
+	kept := map[string]bool{} // classes of plans that stay
 	for _, live := range shelf.owned(&broker) {
-		if live.removed && !live.unmanaged() {
+		switch {
+		case live.hasOthersFields():
+			kept[live.class] = true
+		case live.removed && !live.unmanaged() && (live.class != "" || !kept[live.GetName()]):
 			marked = append(marked, live)
 		}
 	}
-	return e.deleteUnused(ctx, marked, usersOf)
+	remaining, err = e.deleteUnused(ctx, marked, usersOf, sync.OnceValue(deleting))
+	return remaining, len(marked) - remaining, err
 }
 
 // MarkGone marks all that names a broker, user-defined objects too: the broker is being
-// deleted. It returns how many it marked.
-func (e *Engine) MarkGone(ctx context.Context, broker Broker) (marked int, err error) {
+// deleted. It returns how many it marked. Classes are first: with them none of their plans is
+// chosen any more, and they are fewer. Where they are many, marking is called meanwhile; it marks
+// no more if that fails.
+func (e *Engine) MarkGone(ctx context.Context, broker Broker, marking func(Marking) error) (marked int, err error) {
 	shelf, err := e.shelf(ctx, &broker)
 	if err != nil {
 		return 0, err
@@ -99,10 +141,19 @@ func (e *Engine) MarkGone(ctx context.Context, broker Broker) (marked int, err e
 			left = append(left, live)
 		}
 	}
+	slices.SortStableFunc(left, func(a, b *found) int { return cmp.Compare(kinds[a.kind].class, kinds[b.kind].class) })
 	failures := make([]error, len(left))
-	e.parallel(len(left), func(i int) {
-		failures[i] = gone(e.setStatus(ctx, left[i], map[string]any{statusRemoved: true}))
-	})
+	for from := 0; from < len(left); from += markedAtOnce {
+		if len(left) > markedAtOnce {
+			if err := marking(Marking{Marked: from, Total: len(left)}); err != nil {
+				return from, err
+			}
+		}
+		some := left[from:min(from+markedAtOnce, len(left))]
+		e.parallel(len(some), func(i int) {
+			failures[from+i] = gone(e.setStatus(ctx, some[i], map[string]any{statusRemoved: true}))
+		})
+	}
 	return len(left), errors.Join(failures...)
 }
 
@@ -122,12 +173,13 @@ func (e *Engine) Delete(ctx context.Context, broker Broker) (remaining int, err 
 	if err != nil {
 		return 0, err
 	}
-	return e.deleteUnused(ctx, shelf.owned(&broker), func(Kind) []client.ObjectList { return usersOf("") })
+	users := func(Kind) []client.ObjectList { return usersOf("") }
+	return e.deleteUnused(ctx, shelf.owned(&broker), users, func() error { return nil })
 }
 
 // deleteUnused deletes plans, and once these are gone classes. usersOf are those of a
-// kind that keep it.
-func (e *Engine) deleteUnused(ctx context.Context, objects []*found, usersOf func(Kind) []client.ObjectList) (remaining int, err error) {
+// kind that keep it; deleting is called before each deletion.
+func (e *Engine) deleteUnused(ctx context.Context, objects []*found, usersOf func(Kind) []client.ObjectList, deleting func() error) (remaining int, err error) {
 	var phases [2][]*found
 	for _, live := range objects {
 		phase := 0
@@ -140,7 +192,7 @@ func (e *Engine) deleteUnused(ctx context.Context, objects []*found, usersOf fun
 	var failures []error
 	for _, phase := range phases {
 		e.parallel(len(phase), func(i int) {
-			err := e.deleteIfUnused(ctx, phase[i], usersOf(phase[i].kind))
+			err := e.deleteIfUnused(ctx, phase[i], usersOf(phase[i].kind), deleting)
 			if err == nil {
 				return
 			}
@@ -156,7 +208,7 @@ func (e *Engine) deleteUnused(ctx context.Context, objects []*found, usersOf fun
 }
 
 // deleteIfUnused asks the cache first, and the API server right before it deletes.
-func (e *Engine) deleteIfUnused(ctx context.Context, live *found, users []client.ObjectList) error {
+func (e *Engine) deleteIfUnused(ctx context.Context, live *found, users []client.ObjectList, deleting func() error) error {
 	// The cache may not know yet that the plans of a class were just deleted.
 	for _, asked := range []struct {
 		reader client.Reader
@@ -169,6 +221,12 @@ func (e *Engine) deleteIfUnused(ctx context.Context, live *found, users []client
 		if used {
 			return errInUse
 		}
+	}
+	if live.GetDeletionTimestamp() != nil {
+		return errInUse // another's finalizer keeps it
+	}
+	if err := deleting(); err != nil {
+		return err
 	}
 	uid, version := live.GetUID(), live.GetResourceVersion()
 	object := kinds[live.kind].newObject()

@@ -2,6 +2,7 @@ package relist
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -46,8 +47,12 @@ func TestTakenNames(t *testing.T) {
 		assert.Contains(t, Summary(result.Skipped), "belongs to class")
 		assert.True(t, w.plan("s").removed)
 		assert.True(t, w.absent(false, "other"), "a class without a plan is not made")
-		_, err := w.engine.Sweep(t.Context(), w.broker)
+		old := w.plan("s").Object
+		_, _, err := w.engine.Sweep(t.Context(), w.broker, noted)
 		require.NoError(t, err)
+		if w.broker.Namespace == "" {
+			w.engine.Reader = &listing{w.client, old} // which has yet to hear of that
+		}
 		result, _ = w.relist(moved)
 		assert.Empty(t, result.Skipped)
 		assert.Equal(t, w.prefix+"other", w.plan("s").class)
@@ -85,14 +90,14 @@ func TestRemoved(t *testing.T) {
 		w.relist(&osb.Catalog{})
 		for _, reader := range []client.Reader{blindReader{w.client}, w.client} {
 			w.engine.Reader = reader
-			remaining, err := w.engine.Sweep(t.Context(), w.broker)
+			remaining, _, err := w.engine.Sweep(t.Context(), w.broker, noted)
 			require.NoError(t, err)
 			assert.Equal(t, 2, remaining, "the plan in use, and its class")
 		}
 		assert.True(t, w.absent(true, "l"))
 		require.NoError(t, w.client.Patch(t.Context(), instance, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))))
 		require.NoError(t, w.client.Delete(t.Context(), instance))
-		remaining, err := w.engine.Sweep(t.Context(), w.broker)
+		remaining, _, err := w.engine.Sweep(t.Context(), w.broker, noted)
 		require.NoError(t, err)
 		assert.Zero(t, remaining)
 		assert.True(t, w.absent(true, "s") && w.absent(false, "db"))
@@ -127,4 +132,50 @@ func TestUnfitStays(t *testing.T) {
 		assert.False(t, w.plan("s").removed, name)
 		assert.Zero(t, result.Removed, name)
 	}
+}
+
+// What anyone but the relist wrote a field of is marked and not deleted, nor is its class;
+// once it is given up, it is. Status is the controller's, also where another writes it.
+func TestSweepKeepsWhatOthersWrote(t *testing.T) {
+	for by, patch := range map[string]string{
+		"kubectl-edit":       `{"metadata":{"labels":{"team":"a"}}}`,
+		api.FieldOwnerKeeper: `{"metadata":{"annotations":{"servicecatalog.kubernetes.io/is-suggested-plan":"false"}}}`,
+		"helm":               `{"spec":{"weight":7}}`,
+	} {
+		bothScopes(t, func(t *testing.T, w *world) {
+			w.relist(w.catalog(mysql))
+			w.editBy(by, w.plan("l"), patch)
+			small := w.plan("s")
+			require.NoError(t, w.client.Status().Patch(t.Context(), small.Object, client.RawPatch("application/merge-patch+json", []byte(`{"status":{"removedFromBrokerCatalog":true}}`)), client.FieldOwner("kubectl-edit")))
+			w.relist(&osb.Catalog{})
+			remaining, _, err := w.engine.Sweep(t.Context(), w.broker, noted)
+			require.NoError(t, err)
+			assert.Zero(t, remaining, "nothing that is waited for")
+			assert.True(t, w.absent(true, "s"), by)
+			require.False(t, w.absent(true, "l") || w.absent(false, "db"), by)
+			assert.True(t, w.plan("l").removed && w.class("db").removed)
+
+			w.editBy(by, w.plan("l"), `{"metadata":{"labels":{"team":null},"annotations":{"servicecatalog.kubernetes.io/is-suggested-plan":null}},"spec":{"weight":null}}`)
+			_, _, err = w.engine.Sweep(t.Context(), w.broker, noted)
+			require.NoError(t, err)
+			assert.True(t, w.absent(true, "l") && w.absent(false, "db"), by)
+		})
+	}
+}
+
+// What another's finalizer keeps is deleted once, whatever name the other one used.
+func TestSweepPassesOverWhatIsBeingDeleted(t *testing.T) {
+	bothScopes(t, func(t *testing.T, w *world) {
+		w.relist(w.catalog(mysql))
+		w.editBy(api.FieldOwnerCatalog, w.plan("s"), `{"metadata":{"finalizers":["example.com/kept"]}}`)
+		w.relist(&osb.Catalog{})
+		_, deleted, err := w.engine.Sweep(t.Context(), w.broker, noted)
+		require.NoError(t, err)
+		assert.Equal(t, 2, deleted, "the plans; the class waits for them")
+		require.False(t, w.absent(true, "s"))
+		remaining, deleted, err := w.engine.Sweep(t.Context(), w.broker, func() error { return errors.New("nothing is to be deleted") })
+		require.NoError(t, err)
+		assert.Equal(t, []int{2, 0}, []int{remaining, deleted})
+		w.editBy(api.FieldOwnerCatalog, w.plan("s"), `{"metadata":{"finalizers":null}}`)
+	})
 }

@@ -108,8 +108,13 @@ func (r *run) find(ctx context.Context, object *Object) (*found, error) {
 	if f := r.shelf.objects[object.Kind][object.Name]; f != nil {
 		return f, nil
 	}
+	return lookUp(ctx, r.Reader, object)
+}
+
+// lookUp is the stored object of the wanted one's name as a reader has it, nil if there is none.
+func lookUp(ctx context.Context, reader client.Reader, object *Object) (*found, error) {
 	stored := kinds[object.Kind].newObject()
-	err := r.Reader.Get(ctx, client.ObjectKey{Namespace: object.Namespace, Name: object.Name}, stored, client.UnsafeDisableDeepCopy)
+	err := reader.Get(ctx, client.ObjectKey{Namespace: object.Namespace, Name: object.Name}, stored, client.UnsafeDisableDeepCopy)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}

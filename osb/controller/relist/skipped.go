@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"github.com/defaultplan/defaultplan/osb"
 )
 
 // A Skipped is a part of a catalog that was not taken over.
@@ -49,6 +51,13 @@ type notes struct{ texts []string }
 
 func (n *notes) addf(format string, args ...any) {
 	n.texts = append(n.texts, fmt.Sprintf(format, args...))
+}
+
+// leftOut notes fields that were of a wrong type.
+func (n *notes) leftOut(fields []osb.LeftOut) {
+	for _, left := range fields {
+		n.addf("its field %s is left out: it %s", left.Field, left.Why)
+	}
 }
 
 // shorten makes a broker's word fit for a message.

@@ -9,6 +9,7 @@ import (
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/merge"
+	"github.com/defaultplan/defaultplan/osb"
 )
 
 // A Suggestion is a field that a catalog proposes a value for, owned whole.
@@ -66,6 +67,32 @@ func typeSuggestion(serviceType string) []Suggestion {
 		return nil
 	}
 	return []Suggestion{{[]string{inSpec, fieldServiceType}, serviceType}}
+}
+
+// keptOfClass is where a service's fields that were left out have suggestions, on the class and on its plans.
+func keptOfClass(leftOut []osb.LeftOut) []string {
+	if !isLeftOut(leftOut, "tags") {
+		return nil
+	}
+	return []string{pathOf(inSpec, fieldServiceType), pathOf(inMetadata, inAnnotations, api.AnnotationSuggestedPlan)}
+}
+
+// keptOfPlan is where a plan's own fields that were left out have suggestions, and where a class's have. A plan's metadata may
+// have tags, too.
+func keptOfPlan(leftOut []osb.LeftOut) []string {
+	var kept []string
+	if isLeftOut(leftOut, "tags") || isLeftOut(leftOut, "metadata") {
+		kept = append(kept, pathOf(inSpec, fieldWeight),
+			pathOf(inMetadata, inLabels, api.LabelAttributePrefix), pathOf(inMetadata, inAnnotations, api.AnnotationAttributePrefix))
+	}
+	if isLeftOut(leftOut, "metadata") {
+		kept = append(kept, pathOf(inSpec, fieldProvisionParameters), pathOf(inSpec, fieldBindParameters), pathOf(inSpec, fieldSecretTransforms))
+	}
+	return kept
+}
+
+func isLeftOut(leftOut []osb.LeftOut, field string) bool {
+	return slices.ContainsFunc(leftOut, func(left osb.LeftOut) bool { return left.Field == field })
 }
 
 // attributeSuggestions are labels, or annotations where no label may have the value.

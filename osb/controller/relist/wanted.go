@@ -22,6 +22,8 @@ type Object struct {
 	Facts map[string]any
 	// Suggestions are what else the catalog proposes.
 	Suggestions []Suggestion
+	// Kept are where, by beginnings of paths, nothing can be told of what is suggested: it stays.
+	Kept []string
 	// Hash is the sum of the facts.
 	Hash string
 }
@@ -91,7 +93,7 @@ func (r *reading) skipf(service, plan, format string, args ...any) {
 
 // service takes a service over, with those of its plans that can be.
 func (r *reading) service(service *osb.Service) {
-	title := titleOf(service.Name, service.ID)
+	title := titleOf(service.Name, "services", service.Index)
 	if reason := r.serviceUnfit(service); reason != "" {
 		r.skipf(title, "", "%s", reason)
 		r.unfit(service)
@@ -104,17 +106,19 @@ func (r *reading) service(service *osb.Service) {
 	}}
 	tags := readTags(service.Tags)
 	notes := &notes{}
+	notes.leftOut(service.LeftOut)
 	plans := r.plansOf(service, &class)
 	suggested := suggestedOf(service, tags, plans, notes)
 	if !r.broker.Restrictions.classTaken(&class.Object, service.Name) {
 		return
 	}
-	r.takePlans(&class, plans, suggested, tags)
+	r.takePlans(&class, plans, suggested, tags, service.LeftOut)
 	if len(class.Plans) == 0 {
 		return
 	}
 	class.Facts = classFacts(r.broker, service, notes)
 	class.Suggestions = classSuggestions(tags, service.Metadata, notes)
+	class.Kept = append(keptOfClass(service.LeftOut), keptOfPlan(service.LeftOut)...)
 	class.seal(notes)
 	r.tell(title, "", notes)
 	r.wanted.Classes = append(r.wanted.Classes, class)
@@ -162,14 +166,16 @@ func (r *reading) plansOf(service *osb.Service, class *Class) []readPlan {
 	names := map[string]bool{}
 	for i := range service.Plans {
 		plan := &service.Plans[i]
-		title := titleOf(plan.Name, plan.ID)
+		title := titleOf(plan.Name, "plans", plan.Index)
 		if reason := r.planUnfit(plan, names); reason != "" {
 			r.skipf(class.Service, title, "%s", reason)
 			r.wanted.Unfit[plan.ID] = true
 			continue
 		}
 		r.plans[plan.ID], names[plan.Name], r.wanted.Listed[plan.ID] = true, true, true
-		plans = append(plans, readPlan{Plan: plan, tags: readTags(planTags(plan)), notes: &notes{}})
+		left := &notes{}
+		left.leftOut(plan.LeftOut)
+		plans = append(plans, readPlan{Plan: plan, tags: readTags(planTags(plan)), notes: left})
 	}
 	if len(plans) == 0 {
 		r.skipf(class.Service, "", "it has no plan that could be taken over")
@@ -189,7 +195,7 @@ func (r *reading) planUnfit(plan *osb.Plan, names map[string]bool) string {
 }
 
 // takePlans adds to a class those of its plans that restrictions leave.
-func (r *reading) takePlans(class *Class, plans []readPlan, suggested string, ofService tags) {
+func (r *reading) takePlans(class *Class, plans []readPlan, suggested string, ofService tags, unread []osb.LeftOut) {
 	for i := range plans {
 		plan := &plans[i]
 		object := Object{
@@ -202,6 +208,7 @@ func (r *reading) takePlans(class *Class, plans []readPlan, suggested string, of
 		}
 		object.Facts = planFacts(r.broker, &object, plan.Plan, plan.notes)
 		object.Suggestions = planSuggestions(plan, suggested == plan.ID, ofService)
+		object.Kept = append(keptOfPlan(plan.LeftOut), keptOfClass(unread)...)
 		object.seal(plan.notes)
 		r.tell(class.Service, plan.Name, plan.notes)
 		class.Plans = append(class.Plans, object)
@@ -213,10 +220,10 @@ func (r *reading) takePlans(class *Class, plans []readPlan, suggested string, of
 	}
 }
 
-// titleOf is a name, or for one without a name its ID.
-func titleOf(name, id string) string {
+// titleOf is a name, or for one without a name where it stands.
+func titleOf(name, list string, index int) string {
 	if name == "" {
-		return shorten(id)
+		return fmt.Sprintf("%s[%d]", list, index)
 	}
 	return shorten(name)
 }

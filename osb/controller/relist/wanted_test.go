@@ -37,11 +37,23 @@ func TestSkipped(t *testing.T) {
 		reason, services, want string
 		skipped                []string
 	}{
-		"Good":        {"Nothing is wrong.", service("a", "db", plans), "db:small", nil},
-		"Empty":       {"No services are no fault.", ``, "", nil},
-		"NoPlans":     {"A service has plans.", service("a", "db", `"plans":[]`) + "," + service("b", "mq", plans), "mq:small", []string{`service "db": it has no plans`}},
-		"NoID":        {"And an ID.", service("", "db", plans), "", []string{`service "db": it has no id`}},
-		"NoName":      {"And a name.", service("a", "", plans), "", []string{`service "a": it has no name; its id is "a"`}},
+		"Good":    {"Nothing is wrong.", service("a", "db", plans), "db:small", nil},
+		"Empty":   {"No services are no fault.", ``, "", nil},
+		"NoPlans": {"A service has plans.", service("a", "db", `"plans":[]`) + "," + service("b", "mq", plans), "mq:small", []string{`service "db": it has no plans`}},
+		"NoID":    {"And an ID.", service("", "db", plans), "", []string{`service "db": it has no id`}},
+		"NoName":  {"And a name.", service("a", "", plans), "", []string{`service "services[0]": it has no name; its id is "a"`}},
+		"NoNames": {"What has no name is told by where it stands, beside what could not be read.", service("a", "mq", `"bindable":1`) + "," + service("b", "db", `"plans":[{"id":"p","name":"small","free":7},{"id":"q"},{"id":"r","name":"large"}]`) + "," + `{}`, "db:large", []string{
+			`service "mq": bindable is neither true nor false`, `plan "small" of service "db": free is neither true nor false`,
+			`plan "plans[1]" of service "db": it has no name; its id is "q"`, `service "services[2]": it has no plans`,
+		}},
+		"Hints": {"A hint of a wrong type is left out, not its service or plan.", service("a", "db", `"tags":7,"metadata":[],"description":1,"requires":{},"plans":[{"id":"p","name":"small","tags":["ServiceType=x",1],"schemas":"x"}]`), "db:small", []string{
+			`plan "small" of service "db": its field tags is left out: it is not a list of strings`,
+			`plan "small" of service "db": its field schemas is left out: it is not an object`,
+			`service "db": its field description is left out: it is not a string`,
+			`service "db": its field tags is left out: it is not a list of strings`,
+			`service "db": its field requires is left out: it is not a list of strings`,
+			`service "db": its field metadata is left out: it is not an object`,
+		}},
 		"LongID":      {"63 characters, whatever they are.", service(long, "db", plans), "", []string{`service "db": its id has 64 characters; at most 63 are allowed`}},
 		"LongestName": {"Characters, not bytes.", service("a", strings.Repeat("é", 63), plans), strings.Repeat("é", 63) + ":small", nil},
 		"LongName":    {"A longer one.", service("a", long, plans), "", []string{`service "` + long + `": its name has 64 characters; at most 63 are allowed`}},

@@ -102,7 +102,7 @@ func (r *run) facts(object *Object, uid types.UID) map[string]any {
 // writeSuggestions applies those suggestions of an object that nobody else decided,
 // where that changes anything.
 func (r *run) writeSuggestions(ctx context.Context, live *found, object *Object) outcome {
-	p := propose(live, object.Suggestions)
+	p := propose(live, object)
 	if !p.needed {
 		return stands
 	}

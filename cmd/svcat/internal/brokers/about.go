@@ -55,7 +55,7 @@ func (a *about) validate() error {
 }
 
 // isAddress says that admission may take a URL. What it does not take is not sent: its
-// refusal would repeat it, with the password that somebody may have put there.
+// refusal would repeat it, with the password that a user may have put there.
 func isAddress(text string) bool {
 	address, err := url.Parse(text)
 	return err == nil && (address.Scheme == "http" || address.Scheme == "https") && address.Hostname() != ""

@@ -46,10 +46,8 @@ are gone.`,
 }
 
 func (d *deregister) run(ctx context.Context, name string) error {
-	for _, validate := range []func() error{d.write.Validate, d.wait.Validate, d.scope.validate} {
-		if err := validate(); err != nil {
-			return err
-		}
+	if err := cli.Validated(d.write.Validate, d.wait.Validate, d.scope.validate); err != nil {
+		return err
 	}
 	namespace, _, err := d.env.Namespace()
 	if err != nil {

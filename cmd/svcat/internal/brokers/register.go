@@ -3,6 +3,7 @@ package brokers
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -51,34 +52,17 @@ func (r *register) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if r.write.Sends() {
-		c, err := r.env.Client()
-		if err != nil {
-			return err
-		}
-		err = cli.Whole(ctx, fmt.Sprintf("broker %q was registered", name), func(ctx context.Context) error {
-			return r.write.Create(ctx, c, broker)
-		})
-		if err != nil {
-			return err
-		}
+	creation := cli.Creation{
+		Env: r.env, Write: &r.write, Wait: &r.wait, Done: fmt.Sprintf("broker %q was registered", name),
+		Show: func(w io.Writer) error { return writeBroker(w, broker) },
 	}
-	var waited error
-	if r.write.Stores() {
-		waited = r.wait.Ready(ctx, r.env, broker)
-	}
-	if err := r.tell(broker); err != nil {
-		return err
-	}
-	return waited
+	return creation.Run(ctx, broker)
 }
 
 // broker is the manifest that goes out.
 func (r *register) broker(name string) (client.Object, error) {
-	for _, validate := range []func() error{r.write.Validate, r.wait.Validate, r.scope.validate, r.about.validate} {
-		if err := validate(); err != nil {
-			return nil, err
-		}
+	if err := cli.Validated(r.write.Validate, r.wait.Validate, r.scope.validate, r.about.validate); err != nil {
+		return nil, err
 	}
 	namespace, _, err := r.env.Namespace()
 	if err != nil {
@@ -88,14 +72,4 @@ func (r *register) broker(name string) (client.Object, error) {
 		return r.about.clusterBroker(name, namespace)
 	}
 	return r.about.serviceBroker(name, namespace)
-}
-
-func (r *register) tell(broker client.Object) error {
-	if r.write.Output != "" {
-		return r.write.PrintNew(r.env, broker)
-	}
-	if err := r.write.TellDryRun(r.env); err != nil {
-		return err
-	}
-	return writeBroker(r.env.Out, broker)
 }

@@ -41,7 +41,7 @@ func (s *scope) validate() error {
 	return nil
 }
 
-// find finds a broker. If it is only in the cluster, where nobody was to look, the
+// find finds a broker. If it is only in the cluster, where it was not to look, the
 // error says how to say that.
 func find(ctx context.Context, reader client.Reader, place catalog.Place, name string) (catalog.Broker, error) {
 	broker, err := catalog.Finder{Reader: reader, Place: place}.Broker(ctx, name)

@@ -9,13 +9,13 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/table"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
 )
 
 // writeBroker writes what register prints.
 func writeBroker(w io.Writer, object client.Object) error {
 	broker, _ := catalog.BrokerOf(object)
-	var head table.Pairs
+	var head printer.Pairs
 	head.Add("Name:", object.GetName())
 	if namespace := object.GetNamespace(); namespace != "" {
 		head.Add("Scope:", inNamespace)

@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
@@ -58,10 +58,8 @@ cluster. With --wait until its catalog was taken over.`,
 }
 
 func (s *syncBroker) run(ctx context.Context, name string) error {
-	for _, validate := range []func() error{s.write.Validate, s.wait.Validate} {
-		if err := validate(); err != nil {
-			return err
-		}
+	if err := cli.Validated(s.write.Validate, s.wait.Validate); err != nil {
+		return err
 	}
 	place, err := s.place.Place(s.env)
 	if err != nil {
@@ -92,19 +90,10 @@ func (s *syncBroker) run(ctx context.Context, name string) error {
 	return s.write.Told(s.env, broker.Object, "Synchronization requested for broker: %s", name)
 }
 
-// raise counts up by one the requests that the broker has now, also if somebody
-// else writes it at the same time.
+// raise counts up by one the requests that the broker has now.
 func (s *syncBroker) raise(ctx context.Context, c client.Client, broker catalog.Broker) error {
-	first := true
-	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		if !first {
-			if err := c.Get(ctx, client.ObjectKeyFromObject(broker.Object), broker.Object); err != nil {
-				return err
-			}
-		}
-		first = false
-		before, _ := broker.Object.DeepCopyObject().(client.Object)
+	return cli.Edit(ctx, c, &s.write, broker.Object, func(v1beta1.BrokerObject) error {
 		broker.Spec.RelistRequests++
-		return s.write.Patch(ctx, c, broker.Object, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+		return nil
 	})
 }

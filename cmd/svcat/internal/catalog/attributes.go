@@ -1,10 +1,14 @@
 package catalog
 
 import (
+	"context"
 	"maps"
 	"net/url"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
@@ -41,4 +45,21 @@ func (b Broker) URL() string {
 	}
 	address.User = url.User("xxxxx")
 	return address.String()
+}
+
+// Labelled says whether a plan or class of a place has a label.
+func Labelled(ctx context.Context, reader client.Reader, place Place, label string) (bool, error) {
+	for _, scope := range place.Scopes() {
+		all := []client.ObjectList{&v1beta1.ClusterServicePlanList{}, &v1beta1.ClusterServiceClassList{}}
+		if scope.Namespaces {
+			all = []client.ObjectList{&v1beta1.ServicePlanList{}, &v1beta1.ServiceClassList{}}
+		}
+		for _, list := range all {
+			err := reader.List(ctx, list, client.InNamespace(scope.Namespace), client.HasLabels{label}, client.Limit(1))
+			if err != nil || meta.LenList(list) > 0 {
+				return err == nil, err
+			}
+		}
+	}
+	return false, nil
 }

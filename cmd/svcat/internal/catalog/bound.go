@@ -35,7 +35,7 @@ func InstanceTitle(binding *v1beta1.ServiceBinding) string {
 	return of.String()
 }
 
-// OwnerOf is the binding whose own an instance is; nil where it is nobody's, or where
+// OwnerOf is the binding whose own an instance is; nil where it is no binding's, or where
 // that binding is gone or may not be read.
 func OwnerOf(ctx context.Context, reader client.Reader, instance *v1beta1.ServiceInstance) (*v1beta1.ServiceBinding, error) {
 	owner, is := instance.DedicatedTo()

@@ -79,7 +79,7 @@ func AddRivals(ctx context.Context, reader client.Reader, entries *resolve.Catal
 	return err
 }
 
-// Overruled are those of the types whose suggested plans in namespaces nobody gets: the
+// Overruled are those of the types whose suggested plans in namespaces no instance gets: the
 // cluster has a default, or two. It reads as AddRivals does.
 func Overruled(ctx context.Context, reader client.Reader, types ...string) (map[string]bool, error) {
 	cluster, err := ClustersContenders(ctx, reader, types...)

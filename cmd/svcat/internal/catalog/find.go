@@ -2,6 +2,9 @@ package catalog
 
 import (
 	"context"
+	"errors"
+	"maps"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -144,7 +147,11 @@ func (f Finder) Type(ctx context.Context, name string) (Type, error) {
 
 func (f Finder) planAlone(ctx context.Context, name string, known bool) (Plan, error) {
 	wanted := NameError{Kind: "plan", Name: name, Where: f.Place.String()}
-	return one(f.Place, wanted, func(at Place) ([]Plan, error) { return f.plans(ctx, at, name) }, func() ([]string, error) {
+	var fit []Plan
+	plan, err := one(f.Place, wanted, func(at Place) (_ []Plan, err error) {
+		fit, err = f.plans(ctx, at, name)
+		return fit, err
+	}, func() ([]string, error) {
 		var all []Plan
 		if !known {
 			return nil, nil
@@ -155,6 +162,27 @@ func (f Finder) planAlone(ctx context.Context, name string, known bool) (Plan, e
 		})
 		return planNames(f, all), err
 	})
+	if ambiguous, is := errors.AsType[*NameError](err); is && len(fit) > 1 && !f.KubeName {
+		ambiguous.Within = f.within(ctx, fit)
+	}
+	return plan, err
+}
+
+// within are plans as CLASS/PLAN, sorted; nil where that does not tell them apart, or a class
+// cannot be read.
+func (f Finder) within(ctx context.Context, plans []Plan) []string {
+	names := map[string]bool{}
+	for _, plan := range plans {
+		class, err := ClassOfPlan(ctx, f.Reader, plan)
+		if err != nil {
+			return nil
+		}
+		names[class.Title()+"/"+plan.Title()] = true
+	}
+	if len(names) < len(plans) {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(names))
 }
 
 // fits says whether a name is one of the object's two.

@@ -24,12 +24,18 @@ type NameError struct {
 	Known []string
 	// Fits are the Kubernetes names that the name fits, sorted, where several do.
 	Fits []string
+	// Within are the same as CLASS/PLAN, sorted; empty where that does not tell them apart.
+	Within []string
 }
 
 // shownNames is how many names an error lists before it counts.
 const shownNames = 20
 
 func (e *NameError) Error() string {
+	if len(e.Within) > 0 {
+		return fmt.Sprintf("%d %s are called %q in %s; name one as CLASS/PLAN: %s",
+			len(e.Fits), plural(e.Kind), e.Name, e.Where, shown(e.Within))
+	}
 	if len(e.Fits) > 0 {
 		return fmt.Sprintf("%d %s are called %q in %s; name one by its Kubernetes name (--kube-name): %s",
 			len(e.Fits), plural(e.Kind), e.Name, e.Where, shown(e.Fits))

@@ -38,6 +38,11 @@ func TestNameError(t *testing.T) {
 			reason: "a list has an end", err: catalog.NameError{Kind: "plan", Name: "gigantic", Where: "class c", Known: many},
 			want: `no plan "gigantic" in class c; plans: p00, p01, p02, p03, p04, p05, p06, p07, p08, p09, p10, p11, p12, p13, p14, p15, p16, p17, p18, p19 and 3 more`,
 		},
+		"Classes": {
+			reason: "people know a class sooner than a Kubernetes name",
+			err:    catalog.NameError{Kind: "plan", Name: "small", Where: "the cluster", Fits: []string{"s1", "s2"}, Within: []string{"mysql/small", "redis/small"}},
+			want:   `2 plans are called "small" in the cluster; name one as CLASS/PLAN: mysql/small, redis/small`,
+		},
 		"Several": {
 			reason: "a name of several needs another name",
 			err:    catalog.NameError{Kind: "plan", Name: "small", Where: "the cluster", Fits: []string{"dev/s1", "s2"}},

@@ -28,7 +28,7 @@ const Active = "Active"
 // A Class is a service class of either scope. Its fields point into Object.
 type Class struct {
 	// Object is a *ClusterServiceClass or a *ServiceClass.
-	Object client.Object
+	Object v1beta1.ClassObject
 	Spec   *v1beta1.CommonServiceClassSpec
 	Status *v1beta1.CommonServiceClassStatus
 	// Broker is the name of the broker that offers it; ClusterBroker says that it
@@ -40,7 +40,7 @@ type Class struct {
 // A Plan is a service plan of either scope. Its fields point into Object.
 type Plan struct {
 	// Object is a *ClusterServicePlan or a *ServicePlan.
-	Object client.Object
+	Object v1beta1.PlanObject
 	Spec   *v1beta1.CommonServicePlanSpec
 	Status *v1beta1.CommonServicePlanStatus
 	// ClassName is the Kubernetes name of its class, which has its scope.
@@ -52,7 +52,7 @@ type Plan struct {
 // A Broker is a service broker of either scope. Its fields point into Object.
 type Broker struct {
 	// Object is a *ClusterServiceBroker or a *ServiceBroker.
-	Object client.Object
+	Object v1beta1.BrokerObject
 	Spec   *v1beta1.CommonServiceBrokerSpec
 	Status *v1beta1.CommonServiceBrokerStatus
 }
@@ -60,7 +60,7 @@ type Broker struct {
 // A Type is a service type of either scope. Its fields point into Object.
 type Type struct {
 	// Object is a *ClusterServiceType or a *ServiceType.
-	Object client.Object
+	Object v1beta1.TypeObject
 	Spec   *v1beta1.ServiceTypeSpec
 	Status *v1beta1.ServiceTypeStatus
 }
@@ -76,57 +76,51 @@ func (t Type) object() client.Object   { return t.Object }
 // ClassOf is the view of a class of either scope; ok is false for any other
 // object.
 func ClassOf(object client.Object) (class Class, ok bool) {
-	switch o := object.(type) {
-	case *v1beta1.ClusterServiceClass:
-		return Class{o, &o.Spec.CommonServiceClassSpec, &o.Status.CommonServiceClassStatus, o.Spec.ClusterServiceBrokerName, true}, true
-	case *v1beta1.ServiceClass:
-		broker, cluster := brokerOf(o.Spec.ServiceBrokerName, o.Spec.ClusterServiceBrokerName)
-		return Class{o, &o.Spec.CommonServiceClassSpec, &o.Status.CommonServiceClassStatus, broker, cluster}, true
+	o, ok := object.(v1beta1.ClassObject)
+	if !ok {
+		return Class{}, false
 	}
-	return Class{}, false
+	broker, cluster := brokerOf(o)
+	return Class{o, o.GetSpec(), o.GetStatus(), broker, cluster}, true
 }
 
 // PlanOf is the view of a plan of either scope; ok is false for any other object.
 func PlanOf(object client.Object) (plan Plan, ok bool) {
-	switch o := object.(type) {
-	case *v1beta1.ClusterServicePlan:
-		return Plan{o, &o.Spec.CommonServicePlanSpec, &o.Status.CommonServicePlanStatus, o.Spec.ClusterServiceClassRef.Name, o.Spec.ClusterServiceBrokerName, true}, true
-	case *v1beta1.ServicePlan:
-		broker, cluster := brokerOf(o.Spec.ServiceBrokerName, o.Spec.ClusterServiceBrokerName)
-		return Plan{o, &o.Spec.CommonServicePlanSpec, &o.Status.CommonServicePlanStatus, o.Spec.ServiceClassRef.Name, broker, cluster}, true
+	o, ok := object.(v1beta1.PlanObject)
+	if !ok {
+		return Plan{}, false
 	}
-	return Plan{}, false
+	broker, cluster := brokerOf(o)
+	return Plan{o, o.GetSpec(), o.GetStatus(), o.GetClassName(), broker, cluster}, true
 }
 
 // BrokerOf is the view of a broker of either scope; ok is false for any other
 // object.
 func BrokerOf(object client.Object) (broker Broker, ok bool) {
-	switch o := object.(type) {
-	case *v1beta1.ClusterServiceBroker:
-		return Broker{o, &o.Spec.CommonServiceBrokerSpec, &o.Status.CommonServiceBrokerStatus}, true
-	case *v1beta1.ServiceBroker:
-		return Broker{o, &o.Spec.CommonServiceBrokerSpec, &o.Status.CommonServiceBrokerStatus}, true
+	o, ok := object.(v1beta1.BrokerObject)
+	if !ok {
+		return Broker{}, false
 	}
-	return Broker{}, false
+	return Broker{o, o.GetSpec(), o.GetStatus()}, true
 }
 
 // TypeOf is the view of a service type of either scope; ok is false for any other
 // object.
 func TypeOf(object client.Object) (serviceType Type, ok bool) {
-	switch o := object.(type) {
-	case *v1beta1.ClusterServiceType:
-		return Type{o, &o.Spec, &o.Status}, true
-	case *v1beta1.ServiceType:
-		return Type{o, &o.Spec, &o.Status}, true
+	o, ok := object.(v1beta1.TypeObject)
+	if !ok {
+		return Type{}, false
 	}
-	return Type{}, false
+	return Type{o, o.GetSpec(), o.GetStatus()}, true
 }
 
-func brokerOf(own, cluster string) (string, bool) {
-	if own == "" && cluster != "" {
-		return cluster, true
+// brokerOf is the broker that an offering names, and whether it is the cluster's.
+func brokerOf(offering v1beta1.OfferingObject) (string, bool) {
+	target := offering.GetBroker()
+	if target.ServiceBrokerName != "" {
+		return target.ServiceBrokerName, false
 	}
-	return own, false
+	return target.ClusterServiceBrokerName, target.ClusterServiceBrokerName != "" || offering.GetNamespace() == ""
 }
 
 // Title is the name that people call it by: the external name, else that of the
@@ -137,14 +131,17 @@ func (c Class) Title() string { return cmp.Or(c.Spec.ExternalName, c.Object.GetN
 func (p Plan) Title() string { return cmp.Or(p.Spec.ExternalName, p.Object.GetName()) }
 
 // State is "Active", or "Deprecated" where the broker no longer offers it: the retired
-// svcat's words.
-func (c Class) State() string { return stateOf(c.Status.RemovedFromBrokerCatalog) }
+// svcat's words; "Terminating" while it is being deleted.
+func (c Class) State() string { return stateOf(c.Object, c.Status.RemovedFromBrokerCatalog) }
 
 // State is as with Class.
-func (p Plan) State() string { return stateOf(p.Status.RemovedFromBrokerCatalog) }
+func (p Plan) State() string { return stateOf(p.Object, p.Status.RemovedFromBrokerCatalog) }
 
-func stateOf(removed bool) string {
-	if removed {
+func stateOf(object client.Object, removed bool) string {
+	switch {
+	case object.GetDeletionTimestamp() != nil:
+		return "Terminating"
+	case removed:
 		return "Deprecated"
 	}
 	return Active

@@ -54,7 +54,7 @@ func TestScopeAndOrigin(t *testing.T) {
 	}
 }
 
-// TestViews: both scopes are the same to whoever looks, and point into the object.
+// TestViews: both scopes are the same to the reader, and point into the object.
 func TestViews(t *testing.T) {
 	t.Parallel()
 	local := &v1beta1.ServicePlan{Spec: v1beta1.ServicePlanSpec{ServiceBrokerName: "own", ServiceClassRef: v1beta1.LocalObjectReference{Name: "c"}}}

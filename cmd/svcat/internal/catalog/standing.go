@@ -4,42 +4,17 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
 // ClassEntry is what package resolve needs to know of a class.
-func (c Class) ClassEntry() resolve.ClassEntry {
-	switch o := c.Object.(type) {
-	case *v1beta1.ClusterServiceClass:
-		return resolve.ClassFrom(o)
-	case *v1beta1.ServiceClass:
-		return resolve.ClassFrom(o)
-	}
-	return resolve.ClassEntry{}
-}
+func (c Class) ClassEntry() resolve.ClassEntry { return resolve.ClassFrom(c.Object) }
 
 // PlanEntry is what package resolve needs to know of a plan.
-func (p Plan) PlanEntry() resolve.PlanEntry {
-	switch o := p.Object.(type) {
-	case *v1beta1.ClusterServicePlan:
-		return resolve.PlanFrom(o)
-	case *v1beta1.ServicePlan:
-		return resolve.PlanFrom(o)
-	}
-	return resolve.PlanEntry{}
-}
+func (p Plan) PlanEntry() resolve.PlanEntry { return resolve.PlanFrom(p.Object) }
 
 // Record is the default that a type records.
-func (t Type) Record() resolve.Record {
-	switch o := t.Object.(type) {
-	case *v1beta1.ClusterServiceType:
-		return resolve.RecordFrom(o)
-	case *v1beta1.ServiceType:
-		return resolve.RecordFrom(o)
-	}
-	return resolve.Record{}
-}
+func (t Type) Record() resolve.Record { return resolve.RecordFrom(t.Object) }
 
 // Standings are the plans that stand for their type, each in its own scope, with
 // the rule that makes them do so: of every type and scope the default, else the one

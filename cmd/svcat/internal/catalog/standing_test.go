@@ -13,7 +13,7 @@ import (
 )
 
 // TestStandings: which plan has the star, by a catalog in package resolvetest's words;
-// and which types give no plan to whoever names only them.
+// and which types give no plan to instances that name only them.
 func TestStandings(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {

@@ -15,3 +15,13 @@ func OneName(kind string) cobra.PositionalArgs {
 		return nil
 	}
 }
+
+// Validated asks each group of flags whether it is as it may be.
+func Validated(groups ...func() error) error {
+	for _, validate := range groups {
+		if err := validate(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

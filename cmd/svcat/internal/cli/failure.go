@@ -56,7 +56,7 @@ func ExitCode(err error) int {
 	return ExitFailed
 }
 
-// interrupted says that an error is of Ctrl-C, and that nobody said what stands.
+// interrupted says that an error is of Ctrl-C, and that it was not said what stands.
 func interrupted(err error) bool {
 	_, said := errors.AsType[*Failure](err)
 	return !said && errors.Is(err, context.Canceled)

@@ -13,8 +13,8 @@ const grace = 5 * time.Second
 
 // Whole does a write, or several that belong together, to its end: Ctrl-C does not
 // cut it off. Before it nothing is begun; if the API server does not answer within
-// a few seconds after Ctrl-C, the error is a *Failure that says that nobody knows
-// of what: "instance \"mydb\" was created".
+// a few seconds after Ctrl-C, the error is a *Failure that says of what it is
+// not known: "instance \"mydb\" was created".
 func Whole(ctx context.Context, what string, write func(context.Context) error) error {
 	if ctx.Err() != nil {
 		return Untouched(ctx.Err())

@@ -9,10 +9,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// PrintNew prints an object that was to be created, as -o asks. One that was not
+// printNew prints an object that was to be created, as -o asks. One that was not
 // sent is printed as the manifest that a person would write: without the zeros of
 // our types.
-func (w *WriteFlags) PrintNew(env *Env, object client.Object) error {
+func (w *WriteFlags) printNew(env *Env, object client.Object) error {
 	if w.Sends() {
 		return w.Print(env, object)
 	}
@@ -46,9 +46,9 @@ func manifestOf(object client.Object) (*unstructured.Unstructured, error) {
 	return manifest, nil
 }
 
-// TellDryRun says on standard error, before sentences about an object that is not
+// tellDryRun says on standard error, before sentences about an object that is not
 // stored, that it is not. With -o nothing is said.
-func (w *WriteFlags) TellDryRun(env *Env) error {
+func (w *WriteFlags) tellDryRun(env *Env) error {
 	if w.Stores() || w.Output != "" {
 		return nil
 	}

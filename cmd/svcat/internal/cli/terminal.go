@@ -10,7 +10,7 @@ import (
 
 	"k8s.io/cli-runtime/pkg/printers"
 
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/plain"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/termtext"
 )
 
 // A terminal is a stream that a person reads. What brokers and other people wrote may
@@ -67,7 +67,7 @@ func harmless(text []byte) (clean, begun []byte) {
 			clean = append(clean, text[:size]...)
 		case !utf8.FullRune(text) || r == '\x1b' && colourBegun.Match(text):
 			return clean, bytes.Clone(text)
-		case plain.Rune(r):
+		case termtext.Rune(r):
 			size = width
 			clean = utf8.AppendRune(clean, r)
 		default:

@@ -36,7 +36,7 @@ func (g goal) unmet() string {
 
 // A state is what matters of an object that is waited for.
 type state struct {
-	// kind is what people call it; empty: nobody can wait for it.
+	// kind is what people call it; empty: it cannot be waited for.
 	kind       string
 	conditions []v1beta1.Condition
 	generation int64
@@ -59,7 +59,7 @@ func stateOf(object client.Object) state {
 
 // shownTypes are the conditions that are told as they change, in this order.
 // CatalogComplete is told only while it is not so.
-var shownTypes = []string{v1beta1.ConditionReady, v1beta1.ConditionOrphanMitigation, v1beta1.ConditionCatalogComplete}
+var shownTypes = []string{v1beta1.ConditionReady, v1beta1.ConditionOrphanMitigation, v1beta1.ConditionCatalogComplete, v1beta1.ConditionCatalogShrank}
 
 // current are the conditions to tell: those that were derived from the object as
 // its spec is now.

@@ -55,13 +55,13 @@ func TestStateTold(t *testing.T) {
 	t.Parallel()
 	broker := &v1beta1.ClusterServiceBroker{ObjectMeta: metav1.ObjectMeta{Name: "azure", Generation: 1}}
 	broker.Status.Conditions = []v1beta1.Condition{
-		at(1, v1beta1.CatalogComplete(false, "PartsSkipped", "a line\nand another")), at(1, v1beta1.Ready("FetchedCatalog", "")), at(0, v1beta1.OrphanMitigation("Old", "")),
+		at(1, v1beta1.CatalogShrank("CatalogShrank", "3 of 3")), at(1, v1beta1.CatalogComplete(false, "PartsSkipped", "a line\nand another")), at(1, v1beta1.Ready("FetchedCatalog", "")), at(0, v1beta1.OrphanMitigation("Old", "")),
 	}
 	var told []string
 	for _, c := range stateOf(broker).current() {
 		told = append(told, textOf(c))
 	}
-	assert.Equal(t, []string{"Ready=True FetchedCatalog", "CatalogComplete=False PartsSkipped: a line and another"}, told)
+	assert.Equal(t, []string{"Ready=True FetchedCatalog", "CatalogComplete=False PartsSkipped: a line and another", "CatalogShrank=True CatalogShrank: 3 of 3"}, told)
 	broker.Status.Conditions = []v1beta1.Condition{at(1, v1beta1.CatalogComplete(true, "FetchedCatalog", ""))}
 	assert.Empty(t, stateOf(broker).current(), "that all is well is not told twice")
 	assert.Contains(t, stateOf(broker).text(), "is the controller running?")

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// reminder is how often it is said what is waited for, and looked anew: a watch may
+// reminder is how often it is said what is waited for, and looked again: a watch may
 // die without a word.
 const reminder = 30 * time.Second
 
@@ -44,7 +44,7 @@ type wait struct {
 }
 
 // run looks, and then watches until the watch ends; then it looks again. So what
-// happened while nobody watched is never missed, and an API server that does not
+// happened while no watch was open is never missed, and an API server that does not
 // know a version any more (410) costs one more look.
 func (w *wait) run(ctx context.Context) error {
 	w.told = map[string]string{}
@@ -131,7 +131,7 @@ func (w *wait) follow(ctx context.Context, version string, remind <-chan time.Ti
 }
 
 // watch begins to watch. What has not begun after --interval is given up: the client
-// would try for longer by itself, and nobody looks meanwhile.
+// would try for longer by itself, without a look meanwhile.
 func (w *wait) watch(ctx context.Context, version string) (watch.Interface, error) {
 	watching, cancel := context.WithCancel(ctx)
 	late := time.AfterFunc(w.interval, cancel)

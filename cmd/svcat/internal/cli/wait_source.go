@@ -17,7 +17,7 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// errUnwatchable is of an object of a kind that nobody waits for.
+// errUnwatchable is of an object of a kind that cannot be waited for.
 var errUnwatchable = errors.New("nobody can wait for such an object")
 
 // A cluster is the source of one of its objects.
@@ -52,7 +52,7 @@ func (c *cluster) watch(ctx context.Context, version string) (watch.Interface, e
 	return c.client.Watch(ctx, list, c.only(version))
 }
 
-// only selects the object by its name; whoever has rights to that name alone may
+// only selects the object by its name; a user with rights to that name alone may
 // list and watch so.
 func (c *cluster) only(version string) *client.ListOptions {
 	options := &client.ListOptions{Namespace: c.object.GetNamespace(), Raw: &metav1.ListOptions{ResourceVersion: version}}
@@ -96,8 +96,8 @@ func copyInto(into, from client.Object) {
 	}
 }
 
-// A teller writes the lines of a wait, of several objects at once. That nobody
-// reads them is no reason to end.
+// A teller writes the lines of a wait, of several objects at once. That they
+// are not read is no reason to end.
 type teller struct {
 	out     io.Writer
 	started time.Time

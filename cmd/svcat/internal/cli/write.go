@@ -70,7 +70,7 @@ func (w *WriteFlags) Create(ctx context.Context, c client.Client, object client.
 	return c.Create(ctx, object, options...)
 }
 
-// Patch is as Create. A patch is never forced over what somebody else wrote since
+// Patch is as Create. A patch is never forced over what another client wrote since
 // it was made if it holds a resourceVersion.
 func (w *WriteFlags) Patch(ctx context.Context, c client.Client, object client.Object, patch client.Patch) error {
 	if !w.Sends() {
@@ -149,5 +149,5 @@ func (w *WriteFlags) printer() (printers.ResourcePrinter, error) {
 	return nil, Usagef("--output is %q; allowed are yaml, json and name", w.Output)
 }
 
-// IsConflict says that somebody else wrote the object in between.
+// IsConflict says that another client wrote the object in between.
 func IsConflict(err error) bool { return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) }

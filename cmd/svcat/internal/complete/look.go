@@ -13,13 +13,13 @@ import (
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/plain"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/termtext"
 )
 
 const (
 	// patience is how long a person at a prompt waits for words.
 	patience = 3 * time.Second
-	// most is how many words are proposed: nobody reads more, and shells are slow with
+	// most is how many words are proposed: more are not read, and shells are slow with
 	// thousands.
 	most = 500
 )
@@ -81,7 +81,7 @@ func (l *look) flag(name string) string {
 // add proposes a word if it goes on with what was typed. The first description
 // stays: nearer scopes come first. A word that a terminal would obey is none.
 func (l *look) add(word, description string) {
-	if _, known := l.described[word]; !known && strings.HasPrefix(word, l.typed) && plain.Is(word) {
+	if _, known := l.described[word]; !known && strings.HasPrefix(word, l.typed) && termtext.Is(word) {
 		l.described[word] = description
 	}
 }
@@ -93,7 +93,7 @@ func (l *look) words() []cobra.Completion {
 	words := make([]cobra.Completion, 0, min(len(found), most)+1)
 	for _, word := range found[:min(len(found), most)] {
 		if line, _, _ := strings.Cut(l.described[word], "\n"); line != "" {
-			word = cobra.CompletionWithDesc(word, plain.Line(line))
+			word = cobra.CompletionWithDesc(word, termtext.Line(line))
 		}
 		words = append(words, word)
 	}

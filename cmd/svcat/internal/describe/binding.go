@@ -21,8 +21,8 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/plain"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/table"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/termtext"
 )
 
 func newBinding(env *cli.Env) *cobra.Command {
@@ -35,21 +35,11 @@ func newBinding(env *cli.Env) *cobra.Command {
   svcat describe binding mydb-admin --show-secrets`,
 		Args:              oneName,
 		ValidArgsFunction: complete.Bindings(env),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			namespace, _, err := env.Namespace()
-			if err != nil {
-				return err
-			}
-			c, err := env.Client()
-			if err != nil {
-				return err
-			}
-			binding, err := catalog.Binding(cmd.Context(), c, namespace, args[0])
-			if err != nil {
-				return err
-			}
-			return describeBinding(cmd.Context(), c, env.Out, binding, showSecrets)
-		},
+		RunE: described(env, currentNamespace, func(finder catalog.Finder, ctx context.Context, name string) (*v1beta1.ServiceBinding, error) {
+			return catalog.Binding(ctx, finder.Reader, finder.Place.Namespace, name)
+		}, func(ctx context.Context, reader client.Reader, w io.Writer, binding *v1beta1.ServiceBinding) error {
+			return describeBinding(ctx, reader, w, binding, showSecrets)
+		}),
 	}
 	cmd.Flags().BoolVar(&showSecrets, "show-secrets", false, "Show the values of the Secret, not only their sizes")
 	return cmd
@@ -64,7 +54,16 @@ func describeBinding(ctx context.Context, reader client.Reader, w io.Writer, bin
 	if err != nil {
 		return err
 	}
-	extra := func(head *table.Pairs) {
+	decided, namespace := &binding.Spec.DecidedReference, binding.Namespace
+	if instance != nil {
+		decided, namespace = &instance.Spec.DecidedReference, instance.Namespace
+	}
+	controller, err := controllerOf(ctx, reader, decided, namespace)
+	if err != nil {
+		return err
+	}
+	extra := func(head *printer.Pairs) {
+		head.AddSet("Controller:", byController(controller, binding, binding.Status.ObservedGeneration, binding.Status.Conditions))
 		head.AddSet("Waits For Slot:", slot)
 		head.AddSet("External ID:", cmp.Or(binding.Status.ExternalID, binding.Spec.ExternalID))
 		head.AddSet("Operation:", string(binding.Status.CurrentOperation))
@@ -131,7 +130,7 @@ func writeSecret(ctx context.Context, reader client.Reader, w io.Writer, binding
 	if values {
 		return writeText(w, secretValues(secret.Data))
 	}
-	var list table.Pairs
+	var list printer.Pairs
 	for _, key := range slices.Sorted(maps.Keys(secret.Data)) {
 		list.Add(key, fmt.Sprintf("%d bytes", len(secret.Data[key])))
 	}
@@ -162,4 +161,4 @@ func secretValues(data map[string][]byte) string {
 }
 
 // isObeyed says that a terminal would obey the letter; lines and tabs are text.
-func isObeyed(r rune) bool { return r != '\n' && r != '\t' && !plain.Rune(r) }
+func isObeyed(r rune) bool { return r != '\n' && r != '\t' && !termtext.Rune(r) }

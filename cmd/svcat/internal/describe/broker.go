@@ -14,7 +14,7 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/table"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
 )
 
 func newBroker(env *cli.Env) *cobra.Command {
@@ -27,21 +27,7 @@ func newBroker(env *cli.Env) *cobra.Command {
   svcat describe broker team-broker --scope namespace --namespace dev`,
 		Args:              oneName,
 		ValidArgsFunction: complete.Brokers(env),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			at, err := place.Nearest(env)
-			if err != nil {
-				return err
-			}
-			c, err := env.Client()
-			if err != nil {
-				return err
-			}
-			broker, err := catalog.Finder{Reader: c, Place: at}.Broker(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			return describeBroker(cmd.Context(), c, env.Out, broker)
-		},
+		RunE:              described(env, place.Nearest, catalog.Finder.Broker, describeBroker),
 	}
 	bindPlace(cmd, &place)
 	return cmd
@@ -53,11 +39,12 @@ func describeBroker(ctx context.Context, reader client.Reader, w io.Writer, brok
 		return err
 	}
 	namespace := broker.Object.GetNamespace()
-	var head table.Pairs
+	var head printer.Pairs
 	head.Add("Name:", broker.Object.GetName())
 	addScope(&head, broker.Object, scopeOf(namespace), "")
 	head.Add("URL:", broker.URL())
 	head.Add("Status:", cmp.Or(fullStatus(broker.Status.Conditions), waiting(true)))
+	head.AddSet("Controller:", byController(broker.Spec.ControllerName, broker.Object, broker.Status.ObservedGeneration, broker.Status.Conditions))
 	head.AddSet("Credentials:", credentials(broker.Object))
 	if broker.Spec.InsecureSkipTLSVerify {
 		head.Add("Certificate:", "not verified (insecureSkipTLSVerify)")

@@ -13,7 +13,7 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/table"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
@@ -29,21 +29,10 @@ func newClass(env *cli.Env) *cobra.Command {
   svcat describe class --kube-name 997b8372-8dac-40ac-ae65-758b4a5075a5`,
 		Args:              oneName,
 		ValidArgsFunction: complete.Classes(env),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			at, err := place.Nearest(env)
-			if err != nil {
-				return err
-			}
-			c, err := env.Client()
-			if err != nil {
-				return err
-			}
-			class, err := catalog.Finder{Reader: c, Place: at, KubeName: kubeName}.Class(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			return describeClass(cmd.Context(), c, env.Out, class)
-		},
+		RunE: described(env, place.Nearest, func(finder catalog.Finder, ctx context.Context, name string) (catalog.Class, error) {
+			finder.KubeName = kubeName
+			return finder.Class(ctx, name)
+		}, describeClass),
 	}
 	bindPlace(cmd, &place)
 	cmd.Flags().BoolVarP(&kubeName, "kube-name", "k", false, "Take NAME for the Kubernetes name, not for the external one")
@@ -64,7 +53,7 @@ func describeClass(ctx context.Context, reader client.Reader, w io.Writer, class
 	if err != nil {
 		return err
 	}
-	var head table.Pairs
+	var head printer.Pairs
 	head.Add("Name:", class.Title())
 	addScope(&head, class.Object, class.Origin(), class.Broker)
 	head.Add("Type:", class.Spec.ServiceType)
@@ -76,6 +65,9 @@ func describeClass(ctx context.Context, reader client.Reader, w io.Writer, class
 	if err := head.Write(w); err != nil {
 		return err
 	}
+	if err := writeConditions(w, class.Status.Conditions); err != nil {
+		return err
+	}
 	if err := writeOfferDefaults(w, &class.Spec.Defaults); err != nil {
 		return err
 	}
@@ -83,7 +75,7 @@ func describeClass(ctx context.Context, reader client.Reader, w io.Writer, class
 }
 
 // addScope says who made an offer, in the proposal's words, and where it is.
-func addScope(head *table.Pairs, object client.Object, origin catalog.Origin, broker string) {
+func addScope(head *printer.Pairs, object client.Object, origin catalog.Origin, broker string) {
 	head.Add("Scope:", string(origin))
 	head.AddSet("Namespace:", object.GetNamespace())
 	head.AddSet("Broker:", broker)
@@ -108,7 +100,7 @@ func writePlans(w io.Writer, class catalog.Class, plans []catalog.Plan, standing
 	slices.SortFunc(plans, func(a, b catalog.Plan) int {
 		return cmp.Or(cmp.Compare(a.Title(), b.Title()), cmp.Compare(a.Object.GetName(), b.Object.GetName()))
 	})
-	t := table.New("type", "name", "description")
+	t := printer.New("type", "name", "description")
 	for _, plan := range plans {
 		serviceType := cmp.Or(plan.Spec.ServiceType, class.Spec.ServiceType)
 		if _, stands := standing[refOf(plan.Object)]; stands {

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/table"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
 )
 
 // writeConditions writes conditions, one a line, Ready first and then by name; nothing
@@ -26,7 +26,7 @@ func writeConditions(w io.Writer, conditions []v1beta1.Condition) error {
 		}
 		return cmp.Compare(a.Type, b.Type)
 	})
-	var list table.Pairs
+	var list printer.Pairs
 	for _, condition := range sorted {
 		list.Add(condition.Type+"="+string(condition.Status), condition.Reason+": "+condition.Message)
 	}

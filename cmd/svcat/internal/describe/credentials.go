@@ -4,7 +4,7 @@ import (
 	"io"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/table"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
 )
 
 // writeCredentials writes how old the credentials are, and how their replacement goes;
@@ -17,7 +17,7 @@ func writeCredentials(w io.Writer, binding *v1beta1.ServiceBinding) error {
 	if err := writeHeading(w, "Credentials"); err != nil {
 		return err
 	}
-	var list table.Pairs
+	var list printer.Pairs
 	if known != nil {
 		list.AddSet("Issued:", moment(known.IssuedAt))
 		list.AddSet("Renew Before:", moment(known.RenewBefore))
@@ -29,7 +29,7 @@ func writeCredentials(w io.Writer, binding *v1beta1.ServiceBinding) error {
 	return list.Write(w)
 }
 
-func addRotation(list *table.Pairs, other *v1beta1.BindingRotation) {
+func addRotation(list *printer.Pairs, other *v1beta1.BindingRotation) {
 	if other.Role == v1beta1.RotationPredecessor {
 		list.AddSet("Former External ID:", other.ExternalID)
 		list.AddSet("Former Valid Until:", moment(other.RemoveAfter))

@@ -3,8 +3,13 @@
 package describe
 
 import (
-	"github.com/spf13/cobra"
+	"context"
+	"io"
 
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
 )
@@ -36,6 +41,35 @@ Secrets are never shown, but for those of a binding with --show-secrets.`,
 	}
 	cmd.AddCommand(newBroker(env), newClass(env), newPlan(env), newInstance(env), newBinding(env), newType(env))
 	return cmd
+}
+
+// described describes the object of a name: as find finds it, where the command looks.
+func described[T any](
+	env *cli.Env, where func(*cli.Env) (catalog.Place, error),
+	find func(finder catalog.Finder, ctx context.Context, name string) (T, error),
+	describe func(ctx context.Context, reader client.Reader, w io.Writer, object T) error,
+) func(cmd *cobra.Command, args []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		place, err := where(env)
+		if err != nil {
+			return err
+		}
+		c, err := env.Client()
+		if err != nil {
+			return err
+		}
+		object, err := find(catalog.Finder{Reader: c, Place: place}, cmd.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		return describe(cmd.Context(), c, env.Out, object)
+	}
+}
+
+// currentNamespace is where to look for instances and bindings.
+func currentNamespace(env *cli.Env) (catalog.Place, error) {
+	namespace, _, err := env.Namespace()
+	return catalog.Place{Namespaces: true, Namespace: namespace}, err
 }
 
 // oneName is the rule for what is described.

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/table"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
 )
 
 // writePublished writes what of the credentials is not secret, with its values; nothing
@@ -53,7 +53,7 @@ func writeEndpoints(w io.Writer, endpoints []v1beta1.BindingEndpoint) error {
 	if err := writeHeading(w, "Endpoints"); err != nil {
 		return err
 	}
-	var list table.Pairs
+	var list printer.Pairs
 	for _, e := range endpoints {
 		from := "as the broker says"
 		if e.Mapped {

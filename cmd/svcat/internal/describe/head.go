@@ -6,7 +6,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/table"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
 )
 
 // WriteInstance writes what an instance is, from its name to its plan, and its
@@ -18,15 +18,15 @@ func WriteInstance(w io.Writer, instance *v1beta1.ServiceInstance) error {
 
 // writeInstance is WriteInstance with the names of class and plan, and with what extra
 // adds to the head.
-func writeInstance(w io.Writer, instance *v1beta1.ServiceInstance, class, plan string, extra func(*table.Pairs)) error {
-	var head table.Pairs
+func writeInstance(w io.Writer, instance *v1beta1.ServiceInstance, class, plan string, extra func(*printer.Pairs)) error {
+	var head printer.Pairs
 	head.Add("Name:", instance.Name)
 	head.Add("Namespace:", instance.Namespace)
 	head.Add("Status:", cmp.Or(fullStatus(instance.Status.Conditions), waiting(instance.Spec.Decided())))
 	if url := instance.Status.DashboardURL; url != nil {
 		head.AddSet("DashboardURL:", *url)
 	}
-	head.AddSet("Type:", instance.Spec.ServiceType)
+	head.AddSet("Type:", instance.Type())
 	head.Add("Class:", class)
 	head.Add("Plan:", plan)
 	if extra != nil {
@@ -44,14 +44,14 @@ func WriteBinding(w io.Writer, binding *v1beta1.ServiceBinding, instance *v1beta
 	return writeBinding(w, binding, instance, nil)
 }
 
-func writeBinding(w io.Writer, binding *v1beta1.ServiceBinding, instance *v1beta1.ServiceInstance, extra func(*table.Pairs)) error {
-	var head table.Pairs
+func writeBinding(w io.Writer, binding *v1beta1.ServiceBinding, instance *v1beta1.ServiceInstance, extra func(*printer.Pairs)) error {
+	var head printer.Pairs
 	head.Add("Name:", binding.Name)
 	head.Add("Namespace:", binding.Namespace)
 	head.Add("Status:", cmp.Or(fullStatus(binding.Status.Conditions), waiting(true)))
-	serviceType := binding.Spec.ServiceType
+	serviceType := binding.Type()
 	if instance != nil {
-		serviceType = cmp.Or(serviceType, instance.Spec.ServiceType)
+		serviceType = cmp.Or(serviceType, instance.Type())
 	}
 	head.AddSet("Type:", serviceType)
 	if record := applied(binding.Annotations); binding.Dedicated() && record.Plan != "" {

@@ -31,6 +31,12 @@ func TestWriteInstance(t *testing.T) {
 			want: "  Name:           mydb\n  Namespace:      dev\n  Status:         Ready - The instance was provisioned successfully @ 2018-01-11 20:59:47 +0000 UTC\n" +
 				"  DashboardURL:   https://dashboard.example\n  Type:           mysql\n  Class:          azure-mysql\n  Plan:           basic50\n\nParameters:\nNo parameters defined\n",
 		},
+		"TypeOfPlan": {
+			reason: "who named class and plan sees of which type they are",
+			edit:   func(i *v1beta1.ServiceInstance) { i.Spec.ServiceType, i.Status.ServiceType = "", "mariadb" },
+			want: "  Name:        mydb\n  Namespace:   dev\n  Status:      Pending - no controller has seen it yet\n  Type:        mariadb\n  Class:       azure-mysql\n  Plan:        basic50\n\n" +
+				"Parameters:\nNo parameters defined\n",
+		},
 		"Undecided": {
 			reason: "what is waited for is said; a type is no must",
 			edit:   func(i *v1beta1.ServiceInstance) { i.Spec = v1beta1.ServiceInstanceSpec{} },

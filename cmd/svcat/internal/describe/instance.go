@@ -15,7 +15,7 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/table"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
@@ -28,21 +28,9 @@ func newInstance(env *cli.Env) *cobra.Command {
   svcat describe instance mydb --namespace shop`,
 		Args:              oneName,
 		ValidArgsFunction: complete.Instances(env),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			namespace, _, err := env.Namespace()
-			if err != nil {
-				return err
-			}
-			c, err := env.Client()
-			if err != nil {
-				return err
-			}
-			instance, err := catalog.Instance(cmd.Context(), c, namespace, args[0])
-			if err != nil {
-				return err
-			}
-			return describeInstance(cmd.Context(), c, env.Out, instance)
-		},
+		RunE: described(env, currentNamespace, func(finder catalog.Finder, ctx context.Context, name string) (*v1beta1.ServiceInstance, error) {
+			return catalog.Instance(ctx, finder.Reader, finder.Place.Namespace, name)
+		}, describeInstance),
 	}
 }
 
@@ -55,8 +43,13 @@ func describeInstance(ctx context.Context, reader client.Reader, w io.Writer, in
 	if err != nil {
 		return err
 	}
+	controller, err := controllerOf(ctx, reader, &instance.Spec.DecidedReference, instance.Namespace)
+	if err != nil {
+		return err
+	}
 	record := applied(instance.Annotations)
-	extra := func(head *table.Pairs) {
+	extra := func(head *printer.Pairs) {
+		head.AddSet("Controller:", byController(controller, instance, instance.Status.ObservedGeneration, instance.Status.Conditions))
 		head.AddSet("Chosen By:", chosenBy(record.Rule, instance.Namespace, class))
 		head.AddSet("External ID:", cmp.Or(instance.Status.ExternalID, instance.Spec.ExternalID))
 		standing(head, instance)
@@ -180,7 +173,7 @@ func writeBindings(ctx context.Context, reader client.Reader, w io.Writer, insta
 		return writeText(w, "No bindings defined\n")
 	}
 	slices.SortFunc(rows, slices.Compare)
-	t := table.New("name", "status")
+	t := printer.New("name", "status")
 	for _, row := range rows {
 		t.Add(row...)
 	}

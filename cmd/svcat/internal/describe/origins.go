@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/table"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
 	"github.com/defaultplan/defaultplan/merge"
 )
 
@@ -50,7 +50,7 @@ func writeOrigins(w io.Writer, parameters, sent *runtime.RawExtension, record v1
 }
 
 // origins are the roots of the subtrees that one layer gave, each with that layer.
-func origins(values, sent map[string]any, record v1beta1.AppliedDefaults) *table.Pairs {
+func origins(values, sent map[string]any, record v1beta1.AppliedDefaults) *printer.Pairs {
 	found := map[string]string{}
 	removed := map[merge.Pointer]bool{}
 	for _, pointer := range record.Removed {
@@ -91,7 +91,7 @@ func origins(values, sent map[string]any, record v1beta1.AppliedDefaults) *table
 			found[string(at)] = "Secret"
 		}
 	}
-	list := &table.Pairs{}
+	list := &printer.Pairs{}
 	for _, pointer := range slices.Sorted(maps.Keys(found)) {
 		list.Add(strings.TrimPrefix(pointer, "/")+":", found[pointer])
 	}

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/plain"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/termtext"
 	"github.com/defaultplan/defaultplan/merge"
 )
 
@@ -92,7 +92,7 @@ func plainLines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
 		inner := strings.TrimLeft(line, " ")
-		lines[i] = line[:len(line)-len(inner)] + plain.Line(inner)
+		lines[i] = line[:len(line)-len(inner)] + termtext.Line(inner)
 	}
 	return strings.Join(lines, "\n")
 }

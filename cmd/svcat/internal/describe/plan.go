@@ -16,7 +16,8 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/table"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
+	"github.com/defaultplan/defaultplan/resolve"
 )
 
 // planFlags are those of `describe plan`.
@@ -37,7 +38,12 @@ func newPlan(env *cli.Env) *cobra.Command {
   svcat describe plan --kube-name f9a3cc8e-a6e2-474d-b032-9837ea3dfcaa`,
 		Args:              onePlan,
 		ValidArgsFunction: complete.Plans(env),
-		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), env, args[0]) },
+		RunE: described(env, f.place.Nearest, func(finder catalog.Finder, ctx context.Context, name string) (catalog.Plan, error) {
+			finder.KubeName = f.kubeName
+			return finder.Plan(ctx, f.class, name)
+		}, func(ctx context.Context, reader client.Reader, w io.Writer, plan catalog.Plan) error {
+			return f.describe(ctx, env, reader, w, plan)
+		}),
 	}
 	bindPlace(cmd, &f.place)
 	flags := cmd.Flags()
@@ -48,38 +54,29 @@ func newPlan(env *cli.Env) *cobra.Command {
 	return cmd
 }
 
-func (f *planFlags) run(ctx context.Context, env *cli.Env, name string) error {
-	at, err := f.place.Nearest(env)
-	if err != nil {
-		return err
-	}
-	c, err := env.Client()
-	if err != nil {
-		return err
-	}
-	plan, err := catalog.Finder{Reader: c, Place: at, KubeName: f.kubeName}.Plan(ctx, f.class, name)
-	if err != nil {
-		return err
-	}
-	if err := describePlan(ctx, c, env.Out, plan); err != nil {
+func (f *planFlags) describe(ctx context.Context, env *cli.Env, reader client.Reader, w io.Writer, plan catalog.Plan) error {
+	if err := describePlan(ctx, reader, w, plan); err != nil {
 		return err
 	}
 	namespace, _, err := env.Namespace()
 	if err != nil {
 		return err
 	}
-	if err := writeInstances(ctx, c, env.Out, plan, namespace); err != nil || !f.showSchemas {
+	if err := writeInstances(ctx, reader, w, plan, namespace); err != nil || !f.showSchemas {
 		return err
 	}
-	return writeSchemas(env.Out, plan.Spec)
+	return writeSchemas(w, plan.Spec)
 }
 
 func describePlan(ctx context.Context, reader client.Reader, w io.Writer, plan catalog.Plan) error {
 	class, err := catalog.ClassOfPlan(ctx, reader, plan)
 	className, serviceType := plan.ClassName+" (absent)", plan.Spec.ServiceType
+	annotated := plan.PlanEntry()
+	never := resolve.WhyGone(nil, &annotated)
 	switch {
 	case err == nil:
 		className, serviceType = class.Title(), cmp.Or(serviceType, class.Spec.ServiceType)
+		never = resolve.WhyGone(new(class.ClassEntry()), &annotated)
 	case !apierrors.IsNotFound(err):
 		return err
 	}
@@ -88,25 +85,19 @@ func describePlan(ctx context.Context, reader client.Reader, w io.Writer, plan c
 		return err
 	}
 	rule, stands := standing[refOf(plan.Object)]
-	var head table.Pairs
+	var head printer.Pairs
 	head.Add("Name:", plan.Title())
 	addScope(&head, plan.Object, plan.Origin(), plan.Broker)
 	head.Add("Type:", serviceType)
 	head.Add("Default:", truth(stands && !catalog.IsSuggestion(rule)))
-	annotated := plan.PlanEntry()
-	if serviceType == "" && annotated.Default {
-		head.Add("Class Default:", "true")
-	}
-	switch {
-	case stands && catalog.IsSuggestion(rule):
-		head.Add("Suggested:", "true, and chosen while the type has no default")
-	case annotated.Suggested:
-		head.Add("Suggested:", "true")
-	}
+	addMarks(&head, &annotated, serviceType, stands && catalog.IsSuggestion(rule))
 	head.Add("Class:", className)
 	head.Add("Description:", plan.Spec.Description)
 	head.Add("Kubernetes Name:", plan.Object.GetName())
 	head.Add("Status:", plan.State())
+	if never != "" {
+		head.Add("Never Chosen:", "it is "+never)
+	}
 	head.Add("Free:", truth(plan.Spec.Free))
 	head.AddSet("Attributes:", plan.Attributes())
 	if plan.Spec.Weight != 0 {
@@ -115,7 +106,23 @@ func describePlan(ctx context.Context, reader client.Reader, w io.Writer, plan c
 	if err := head.Write(w); err != nil {
 		return err
 	}
+	if err := writeConditions(w, plan.Status.Conditions); err != nil {
+		return err
+	}
 	return writeOfferDefaults(w, &plan.Spec.Defaults)
+}
+
+// addMarks adds what the annotations of a plan say that its standing does not.
+func addMarks(head *printer.Pairs, plan *resolve.PlanEntry, serviceType string, standsSuggested bool) {
+	if serviceType == "" && plan.Default {
+		head.Add("Class Default:", "true")
+	}
+	switch {
+	case standsSuggested:
+		head.Add("Suggested:", "true, and chosen while the type has no default")
+	case plan.Suggested:
+		head.Add("Suggested:", "true")
+	}
 }
 
 // writeInstances writes the instances of a plan: those of every namespace, or of the
@@ -144,7 +151,7 @@ func writeInstances(ctx context.Context, reader client.Reader, w io.Writer, plan
 	return t.Write(w)
 }
 
-func instances(ctx context.Context, reader client.Reader, options ...client.ListOption) (*table.Table, error) {
+func instances(ctx context.Context, reader client.Reader, options ...client.ListOption) (*printer.Table, error) {
 	var rows [][]string
 	err := catalog.Pages(ctx, reader, &v1beta1.ServiceInstanceList{}, func(object runtime.Object) error {
 		if instance, ok := object.(*v1beta1.ServiceInstance); ok {
@@ -154,7 +161,7 @@ func instances(ctx context.Context, reader client.Reader, options ...client.List
 		return nil
 	}, options...)
 	slices.SortFunc(rows, slices.Compare)
-	t := table.New("name", "namespace", "status")
+	t := printer.New("name", "namespace", "status")
 	for _, row := range rows {
 		t.Add(row...)
 	}

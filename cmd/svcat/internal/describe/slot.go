@@ -72,14 +72,14 @@ func (w *waiter) shortage(ctx context.Context, reader client.Reader) (*quota.Sho
 
 // target is the plan that is asked for, as policies see it.
 func (w *waiter) target(ctx context.Context, reader client.Reader) (policy.Target, error) {
-	var object client.Object = &v1beta1.ClusterServicePlan{}
-	if w.plan.Namespace != "" {
-		object = &v1beta1.ServicePlan{}
-	}
+	object := v1beta1.NewPlan(w.plan.Namespace)
 	if err := reader.Get(ctx, client.ObjectKey{Namespace: w.plan.Namespace, Name: w.plan.Name}, object); err != nil {
 		return policy.Target{}, err
 	}
 	plan, _ := catalog.PlanOf(object)
 	class, err := catalog.ClassOfPlan(ctx, reader, plan)
-	return policy.TargetOf(class.ClassEntry(), plan.PlanEntry()), err
+	if err != nil {
+		return policy.Target{}, err
+	}
+	return policy.TargetOf(class.ClassEntry(), plan.PlanEntry()), nil
 }

@@ -2,6 +2,7 @@ package describe
 
 import (
 	"context"
+	"reflect"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -67,7 +68,9 @@ func TestWaitsForSlot(t *testing.T) {
 		"Granted":    {reason: "it goes on by itself", waiter: instance("u-2", reasonSlot)},
 		"Busy":       {reason: "it waits for something else", waiter: instance("u-9", "Provisioning")},
 		"Policies":   {reason: "one may not read them", waiter: instance("u-9", reasonSlot), hidden: "ProvisioningPolicyList"},
-		"Namespaces": {reason: "nobody knows then which policy holds", waiter: instance("u-9", reasonSlot), hidden: "Namespace"},
+		"Namespaces": {reason: "which policy holds cannot be told", waiter: instance("u-9", reasonSlot), hidden: "Namespace"},
+		"NoClass":    {reason: "its class is gone: the line is left out", waiter: instance("u-9", reasonSlot), hidden: "ClusterServiceClass"},
+		"NoPlan":     {reason: "its plan is gone", waiter: instance("u-9", reasonSlot), hidden: "ClusterServicePlan"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -76,8 +79,12 @@ func TestWaitsForSlot(t *testing.T) {
 			forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "things"}, "", nil)
 			reader := interceptor.NewClient(fake.NewClientBuilder().WithScheme(scheme).WithObjects(limited()...).Build(), interceptor.Funcs{
 				Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
-					if _, is := object.(*corev1.Namespace); is && tc.hidden == "Namespace" {
+					switch hidden := reflect.TypeOf(object).Elem().Name(); {
+					case hidden != tc.hidden:
+					case hidden == "Namespace":
 						return forbidden
+					default:
+						return apierrors.NewNotFound(schema.GroupResource{Resource: "things"}, key.Name)
 					}
 					return c.Get(ctx, key, object, options...)
 				},

@@ -5,13 +5,13 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/table"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
 	"github.com/defaultplan/defaultplan/merge"
 )
 
 // standing adds whose an instance is, who else may bind to it, and whether its
 // deletion leaves it at its broker.
-func standing(head *table.Pairs, instance *v1beta1.ServiceInstance) {
+func standing(head *printer.Pairs, instance *v1beta1.ServiceInstance) {
 	if owner, is := instance.DedicatedTo(); is {
 		head.Add("Own of Binding:", owner.Name)
 	}

@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/table"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
 )
 
 func TestAdopted(t *testing.T) {
@@ -49,7 +49,7 @@ func TestStandingOfAnOwn(t *testing.T) {
 	own := &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{
 		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(binding, v1beta1.GroupVersion.WithKind("ServiceBinding"))},
 	}}
-	var head table.Pairs
+	var head printer.Pairs
 	standing(&head, own)
 	assert.Equal(t, 1, head.Len(), "whose own it is")
 }

@@ -4,7 +4,7 @@ import (
 	"io"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/table"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
 )
 
 // writeOfferDefaults writes what a class or plan gives to instances and bindings.
@@ -24,7 +24,7 @@ func writeTransforms(w io.Writer, heading string, transforms []v1beta1.SecretTra
 	if len(transforms) == 0 {
 		return nil
 	}
-	var list table.Pairs
+	var list printer.Pairs
 	for i := range transforms {
 		origin := ""
 		if i < len(origins) {

@@ -15,7 +15,7 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/table"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
@@ -29,21 +29,13 @@ func newType(env *cli.Env) *cobra.Command {
   svcat describe type mysql --cluster`,
 		Args:              oneName,
 		ValidArgsFunction: complete.Types(env),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			at, err := place.Nearest(env)
-			if err != nil {
-				return err
-			}
+		RunE: described(env, place.Nearest, catalog.Finder.Type, func(ctx context.Context, _ client.Reader, w io.Writer, t catalog.Type) error {
 			c, err := env.Client()
 			if err != nil {
 				return err
 			}
-			t, err := catalog.Finder{Reader: c, Place: at}.Type(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			return describeType(cmd.Context(), c, env.Out, t)
-		},
+			return describeType(ctx, c, w, t)
+		}),
 	}
 	bindPlace(cmd, &place)
 	return cmd
@@ -60,7 +52,7 @@ func describeType(ctx context.Context, c client.Client, w io.Writer, t catalog.T
 		return err
 	}
 	candidates, outcome := judged(entries, namespace, typeName)
-	var head table.Pairs
+	var head printer.Pairs
 	head.Add("Name:", typeName)
 	addScope(&head, t.Object, scopeOf(namespace), "")
 	head.Add("Default:", t.Status.DefaultPlan)
@@ -129,7 +121,7 @@ func writeCandidates(w io.Writer, candidates []resolve.Candidate) error {
 	if len(candidates) == 0 {
 		return writeText(w, "No plans of this type\n")
 	}
-	t := table.New("plan", "kubernetes name", "scope", "fate")
+	t := printer.New("plan", "kubernetes name", "scope", "fate")
 	for _, candidate := range candidates {
 		t.Add(candidate.ClassName+"/"+candidate.PlanName, candidate.Plan.Name, candidate.Scope(), candidate.Fate)
 	}

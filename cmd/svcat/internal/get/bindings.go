@@ -15,7 +15,7 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/table"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
 )
 
 // A bindingRow is a binding as tables show it.
@@ -30,7 +30,7 @@ type bindingRow struct {
 func bindingRowOf(binding *v1beta1.ServiceBinding) bindingRow {
 	row := bindingRow{
 		key:         key{binding.Namespace, binding.Name},
-		serviceType: binding.Spec.ServiceType, status: cmp.Or(v1beta1.LastConditionState(binding.Status.Conditions), pending),
+		serviceType: binding.Type(), status: cmp.Or(v1beta1.LastConditionState(binding.Status.Conditions), pending),
 		secret: cmp.Or(binding.Spec.SecretName, binding.Name), id: cmp.Or(binding.Status.ExternalID, binding.Spec.ExternalID),
 	}
 	of := catalog.InstanceOf(binding)
@@ -45,26 +45,18 @@ type bindingRows []bindingRow
 
 func (r bindingRows) keys() []key { return keysOf(r) }
 
-func (r bindingRows) fill(layout string) (t *table.Table, wrap bool) {
-	switch layout {
-	case layoutLegacy:
-		t = table.New("name", "namespace", "instance", "status")
-		for i := range r {
-			t.Add(r[i].name, r[i].namespace, r[i].instance, r[i].status)
-		}
-		return t, false
-	case layoutWide:
-		t = table.New("name", "namespace", "type", "instance", "status", "secret", "external id", "message")
-		for i := range r {
-			t.Add(r[i].name, r[i].namespace, r[i].serviceType, r[i].instance, r[i].status, r[i].secret, r[i].id, short(r[i].message))
-		}
-		return t, false
+func (r bindingRows) fill(layout string) (t *printer.Table, wrap bool) {
+	columns := map[string][]string{
+		layoutTable:  {"name", "namespace", "type", "instance", "status"},
+		layoutWide:   {"name", "namespace", "type", "instance", "status", "secret", "external id", "message"},
+		layoutLegacy: {"name", "namespace", "instance", "status"},
 	}
-	t = table.New("name", "namespace", "type", "instance", "status")
-	for i := range r {
-		t.Add(r[i].name, r[i].namespace, r[i].serviceType, r[i].instance, r[i].status)
-	}
-	return t, false
+	return filled(r, columns[layout], func(b *bindingRow) map[string]string {
+		return map[string]string{
+			"name": b.name, "namespace": b.namespace, "type": b.serviceType, "instance": b.instance,
+			"status": b.status, "secret": b.secret, "external id": b.id, "message": short(b.message),
+		}
+	}), false
 }
 
 func newBindings(env *cli.Env) *cobra.Command {
@@ -78,7 +70,7 @@ func newBindings(env *cli.Env) *cobra.Command {
   svcat get binding mydb-admin -o wide`,
 		Args:              atMostOneName,
 		ValidArgsFunction: complete.Bindings(env),
-		RunE:              func(cmd *cobra.Command, args []string) error { return f.bindings(cmd.Context(), env, args) },
+		RunE:              func(cmd *cobra.Command, args []string) error { return f.bindings(cmd.Context(), args) },
 	}
 	f.bind(cmd, env)
 	cmd.Flags().StringVar(&f.serviceType, "type", "", "List the bindings of this type only: their own, or their instance's")
@@ -86,31 +78,23 @@ func newBindings(env *cli.Env) *cobra.Command {
 	return cmd
 }
 
-func (f *claimFlags) bindings(ctx context.Context, env *cli.Env, args []string) error {
-	place, err := f.where(env)
-	if err != nil {
-		return err
-	}
-	c, err := env.Client()
-	if err != nil {
-		return err
-	}
-	l := listing{output: f.out, place: place, plural: "bindings", namespaced: "ServiceBinding", by: names{serviceType: f.serviceType}}
+func (f *claimFlags) bindings(ctx context.Context, args []string) error {
+	l := listing{output: f.out, where: f.where, plural: "bindings", namespaced: "ServiceBinding", by: names{serviceType: f.serviceType}}
 	l.named(args, f.allNamespaces)
 	l.narrow("of type", f.serviceType)
 	return l.show(ctx, func(place catalog.Place) (rows, error) {
 		if l.one {
-			binding, err := catalog.Binding(ctx, c, place.Namespace, args[0])
+			binding, err := catalog.Binding(ctx, l.client, place.Namespace, args[0])
 			if err != nil {
 				return nil, err
 			}
 			row := bindingRowOf(binding)
-			if err := typed(ctx, c, &row); err != nil || f.serviceType != "" && row.serviceType != f.serviceType {
+			if err := typed(ctx, l.client, &row); err != nil || f.serviceType != "" && row.serviceType != f.serviceType {
 				return bindingRows{}, err
 			}
 			return bindingRows{row}, nil
 		}
-		return f.bindingRows(ctx, c, place, args)
+		return f.bindingRows(ctx, l.client, place, args)
 	})
 }
 
@@ -124,7 +108,7 @@ func typed(ctx context.Context, reader client.Reader, row *bindingRow) error {
 	if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
 		return nil
 	}
-	row.serviceType = instance.Spec.ServiceType
+	row.serviceType = instance.Type()
 	return err
 }
 
@@ -158,8 +142,8 @@ func (f *claimFlags) bindingRows(ctx context.Context, reader client.Reader, plac
 func typesOfInstances(ctx context.Context, reader client.Reader, place catalog.Place) (map[key]string, error) {
 	types := map[key]string{}
 	err := catalog.Pages(ctx, reader, &v1beta1.ServiceInstanceList{}, func(object runtime.Object) error {
-		if instance, ok := object.(*v1beta1.ServiceInstance); ok && instance.Spec.ServiceType != "" {
-			types[key{instance.Namespace, instance.Name}] = instance.Spec.ServiceType
+		if instance, ok := object.(*v1beta1.ServiceInstance); ok && instance.Type() != "" {
+			types[key{instance.Namespace, instance.Name}] = instance.Type()
 		}
 		return nil
 	}, client.InNamespace(place.Namespace))

@@ -13,7 +13,7 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/table"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
 )
 
 // A brokerRow is a broker as tables show it.
@@ -35,7 +35,7 @@ func brokerRowOf(broker catalog.Broker) brokerRow {
 	return row
 }
 
-// scopeOf is the column SCOPE of what nobody but a person makes.
+// scopeOf is the column SCOPE of what only a person makes.
 func scopeOf(namespace string) string {
 	if namespace == "" {
 		return "cluster"
@@ -55,26 +55,18 @@ type brokerRows []brokerRow
 
 func (r brokerRows) keys() []key { return keysOf(r) }
 
-func (r brokerRows) fill(layout string) (t *table.Table, wrap bool) {
-	switch layout {
-	case layoutLegacy:
-		t = table.New("name", "namespace", "url", "status")
-		for _, b := range r {
-			t.Add(b.name, b.namespace, b.url, b.status)
-		}
-		return t, false
-	case layoutWide:
-		t = table.New("name", "url", "status", "scope", "relist", "catalog fetched")
-		for _, b := range r {
-			t.Add(b.name, b.url, b.status, b.scope, b.relist, b.fetched)
-		}
-		return t, false
+func (r brokerRows) fill(layout string) (t *printer.Table, wrap bool) {
+	columns := map[string][]string{
+		layoutTable:  {"name", "url", "status", "scope"},
+		layoutWide:   {"name", "url", "status", "scope", "relist", "catalog fetched"},
+		layoutLegacy: {"name", "namespace", "url", "status"},
 	}
-	t = table.New("name", "url", "status", "scope")
-	for _, b := range r {
-		t.Add(b.name, b.url, b.status, b.scope)
-	}
-	return t, false
+	return filled(r, columns[layout], func(b *brokerRow) map[string]string {
+		return map[string]string{
+			"name": b.name, "namespace": b.namespace, "url": b.url, "status": b.status,
+			"scope": b.scope, "relist": b.relist, "catalog fetched": b.fetched,
+		}
+	}), false
 }
 
 // brokerFlags are those of `get brokers`.
@@ -94,7 +86,7 @@ func newBrokers(env *cli.Env) *cobra.Command {
   svcat get broker azure -o yaml`,
 		Args:              atMostOneName,
 		ValidArgsFunction: complete.Brokers(env),
-		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), env, args) },
+		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), args) },
 	}
 	f.place.Bind(cmd.Flags(), true)
 	f.out.bind(cmd, env)
@@ -102,27 +94,19 @@ func newBrokers(env *cli.Env) *cobra.Command {
 	return cmd
 }
 
-func (f *brokerFlags) run(ctx context.Context, env *cli.Env, args []string) error {
-	place, err := f.place.Place(env)
-	if err != nil {
-		return err
-	}
-	c, err := env.Client()
-	if err != nil {
-		return err
-	}
-	l := listing{output: f.out, place: place, plural: "brokers", cluster: "ClusterServiceBroker", namespaced: "ServiceBroker"}
+func (f *brokerFlags) run(ctx context.Context, args []string) error {
+	l := listing{output: f.out, where: f.place.Place, plural: "brokers", cluster: "ClusterServiceBroker", namespaced: "ServiceBroker"}
 	l.named(args, false)
 	return l.show(ctx, func(place catalog.Place) (rows, error) {
 		if l.one {
-			broker, err := catalog.Finder{Reader: c, Place: place}.Broker(ctx, args[0])
+			broker, err := catalog.Finder{Reader: l.client, Place: place}.Broker(ctx, args[0])
 			if err != nil {
 				return nil, err
 			}
 			return brokerRows{brokerRowOf(broker)}, nil
 		}
 		var all brokerRows
-		err := catalog.Brokers(ctx, c, catalog.Query{Place: place}, func(broker catalog.Broker) error {
+		err := catalog.Brokers(ctx, l.client, catalog.Query{Place: place}, func(broker catalog.Broker) error {
 			all = append(all, brokerRowOf(broker))
 			return nil
 		})

@@ -11,7 +11,7 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/table"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
 )
 
 // A classRow is a class as tables show it.
@@ -39,26 +39,18 @@ type classRows []classRow
 
 func (r classRows) keys() []key { return keysOf(r) }
 
-func (r classRows) fill(layout string) (t *table.Table, wrap bool) {
-	switch layout {
-	case layoutLegacy:
-		t = table.New("name", "namespace", "broker", "description")
-		for _, c := range r {
-			t.Add(c.title, c.namespace, c.broker, c.description)
-		}
-		return t, true
-	case layoutWide:
-		t = table.New("type", "name", "description", "scope", "broker", "status", "bindable", "kubernetes name")
-		for _, c := range r {
-			t.Add(c.serviceType, c.title, c.description, c.scope, c.broker, c.status, yesNo(c.bindable), c.name)
-		}
-		return t, false
+func (r classRows) fill(layout string) (t *printer.Table, wrap bool) {
+	columns := map[string][]string{
+		layoutTable:  {"type", "name", "description", "scope"},
+		layoutWide:   {"type", "name", "description", "scope", "broker", "status", "bindable", "kubernetes name"},
+		layoutLegacy: {"name", "namespace", "broker", "description"},
 	}
-	t = table.New("type", "name", "description", "scope")
-	for _, c := range r {
-		t.Add(c.serviceType, c.title, short(c.description), c.scope)
-	}
-	return t, false
+	return filled(r, columns[layout], func(c *classRow) map[string]string {
+		return map[string]string{
+			"type": c.serviceType, "name": c.title, "namespace": c.namespace, "description": descriptionIn(layout, c.description),
+			"scope": c.scope, "broker": c.broker, "status": c.status, "bindable": yesNo(c.bindable), "kubernetes name": c.name,
+		}
+	}), true
 }
 
 func (r classRows) sort() classRows {
@@ -90,7 +82,7 @@ func newClasses(env *cli.Env) *cobra.Command {
   svcat get class --kube-name 997b8372-8dac-40ac-ae65-758b4a5075a5`,
 		Args:              atMostOneName,
 		ValidArgsFunction: complete.Classes(env),
-		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), env, args) },
+		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), args) },
 	}
 	flags := cmd.Flags()
 	f.place.Bind(flags, true)
@@ -102,29 +94,21 @@ func newClasses(env *cli.Env) *cobra.Command {
 	return cmd
 }
 
-func (f *classFlags) run(ctx context.Context, env *cli.Env, args []string) error {
-	place, err := f.place.Place(env)
-	if err != nil {
-		return err
-	}
-	c, err := env.Client()
-	if err != nil {
-		return err
-	}
-	l := listing{output: f.out, place: place, plural: "classes", cluster: "ClusterServiceClass", namespaced: "ServiceClass", by: names{serviceType: f.serviceType, broker: f.broker}}
+func (f *classFlags) run(ctx context.Context, args []string) error {
+	l := listing{output: f.out, where: f.place.Place, plural: "classes", cluster: "ClusterServiceClass", namespaced: "ServiceClass", by: names{serviceType: f.serviceType, broker: f.broker}}
 	l.named(args, false)
 	l.narrow("of type", f.serviceType)
 	l.narrow("of broker", f.broker)
 	return l.show(ctx, func(place catalog.Place) (rows, error) {
 		if l.one {
-			class, err := catalog.Finder{Reader: c, Place: place, KubeName: f.kubeName}.Class(ctx, args[0])
+			class, err := catalog.Finder{Reader: l.client, Place: place, KubeName: f.kubeName}.Class(ctx, args[0])
 			if err != nil {
 				return nil, err
 			}
 			row := classRowOf(class)
 			return f.kept(map[key]classRow{row.key: row}), nil
 		}
-		all, err := loadClasses(ctx, c, place, nil)
+		all, err := loadClasses(ctx, l.client, place, nil)
 		return f.kept(all), err
 	})
 }

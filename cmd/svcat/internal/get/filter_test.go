@@ -4,7 +4,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
+	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 )
 
@@ -33,6 +39,37 @@ func TestWantedInstances(t *testing.T) {
 			assert.Equal(t, tc.want, tc.flags.wants(row), tc.reason)
 		})
 	}
+}
+
+// TestInstancesOfType: by the type that was asked for, and by that of the plan.
+func TestInstancesOfType(t *testing.T) {
+	t.Parallel()
+	instance := func(name, asked, has string) client.Object {
+		return &v1beta1.ServiceInstance{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "dev", Name: name},
+			Spec:       v1beta1.ServiceInstanceSpec{ServiceType: asked}, Status: v1beta1.ServiceInstanceStatus{ServiceType: has},
+		}
+	}
+	scheme := runtime.NewScheme()
+	require.NoError(t, v1beta1.AddToScheme(scheme))
+	field := func(of func(*v1beta1.ServiceInstance) string) client.IndexerFunc {
+		return func(o client.Object) []string { return []string{of(o.(*v1beta1.ServiceInstance))} }
+	}
+	reader := fake.NewClientBuilder().WithScheme(scheme).
+		WithIndex(&v1beta1.ServiceInstance{}, v1beta1.FieldServiceType, field(func(i *v1beta1.ServiceInstance) string { return i.Spec.ServiceType })).
+		WithIndex(&v1beta1.ServiceInstance{}, v1beta1.FieldStatusServiceType, field(func(i *v1beta1.ServiceInstance) string { return i.Status.ServiceType })).
+		WithObjects(instance("asked", "mysql", ""), instance("named", "", "mysql"),
+			instance("other", "redis", "redis"), instance("none", "", "")).Build()
+	names := func(f claimFlags) (names []string) {
+		rows, err := f.instanceRows(t.Context(), reader, catalog.Place{Namespaces: true}, nil)
+		require.NoError(t, err)
+		for _, row := range rows {
+			names = append(names, row.name)
+		}
+		return names
+	}
+	assert.Equal(t, []string{"asked", "named"}, names(claimFlags{serviceType: "mysql"}))
+	assert.Len(t, names(claimFlags{}), 4)
 }
 
 // TestMissingRight: what is left out, why, and the command that helps.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,7 +16,7 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/table"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
 )
 
 // pending is the status of what no controller has seen yet.
@@ -33,7 +34,7 @@ type instanceRow struct {
 func instanceRowOf(instance *v1beta1.ServiceInstance) instanceRow {
 	row := instanceRow{
 		key:         key{instance.Namespace, instance.Name},
-		serviceType: instance.Spec.ServiceType, status: cmp.Or(v1beta1.LastConditionState(instance.Status.Conditions), pending),
+		serviceType: instance.Type(), status: cmp.Or(v1beta1.LastConditionState(instance.Status.Conditions), pending),
 		externalID: cmp.Or(instance.Status.ExternalID, instance.Spec.ExternalID), operation: string(instance.Status.CurrentOperation),
 	}
 	row.class, row.plan = catalog.Ordered(instance)
@@ -48,26 +49,18 @@ type instanceRows []instanceRow
 
 func (r instanceRows) keys() []key { return keysOf(r) }
 
-func (r instanceRows) fill(layout string) (t *table.Table, wrap bool) {
-	switch layout {
-	case layoutLegacy:
-		t = table.New("name", "namespace", "class", "plan", "status")
-		for i := range r {
-			t.Add(r[i].name, r[i].namespace, r[i].class, r[i].plan, r[i].status)
-		}
-		return t, false
-	case layoutWide:
-		t = table.New("name", "namespace", "type", "class", "plan", "status", "operation", "external id", "message")
-		for i := range r {
-			t.Add(r[i].name, r[i].namespace, r[i].serviceType, r[i].class, r[i].plan, r[i].status, r[i].operation, r[i].externalID, short(r[i].message))
-		}
-		return t, false
+func (r instanceRows) fill(layout string) (t *printer.Table, wrap bool) {
+	columns := map[string][]string{
+		layoutTable:  {"name", "namespace", "type", "class", "plan", "status"},
+		layoutWide:   {"name", "namespace", "type", "class", "plan", "status", "operation", "external id", "message"},
+		layoutLegacy: {"name", "namespace", "class", "plan", "status"},
 	}
-	t = table.New("name", "namespace", "type", "class", "plan", "status")
-	for i := range r {
-		t.Add(r[i].name, r[i].namespace, r[i].serviceType, r[i].class, r[i].plan, r[i].status)
-	}
-	return t, false
+	return filled(r, columns[layout], func(i *instanceRow) map[string]string {
+		return map[string]string{
+			"name": i.name, "namespace": i.namespace, "type": i.serviceType, "class": i.class, "plan": i.plan,
+			"status": i.status, "operation": i.operation, "external id": i.externalID, "message": short(i.message),
+		}
+	}), false
 }
 
 // claimFlags are those of `get instances` and `get bindings`.
@@ -103,7 +96,7 @@ func newInstances(env *cli.Env) *cobra.Command {
   svcat get instance mydb -o yaml`,
 		Args:              atMostOneName,
 		ValidArgsFunction: complete.Instances(env),
-		RunE:              func(cmd *cobra.Command, args []string) error { return f.instances(cmd.Context(), env, args) },
+		RunE:              func(cmd *cobra.Command, args []string) error { return f.instances(cmd.Context(), args) },
 	}
 	f.bind(cmd, env)
 	flags := cmd.Flags()
@@ -114,16 +107,8 @@ func newInstances(env *cli.Env) *cobra.Command {
 	return cmd
 }
 
-func (f *claimFlags) instances(ctx context.Context, env *cli.Env, args []string) error {
-	place, err := f.where(env)
-	if err != nil {
-		return err
-	}
-	c, err := env.Client()
-	if err != nil {
-		return err
-	}
-	l := listing{output: f.out, place: place, plural: "instances", namespaced: "ServiceInstance"}
+func (f *claimFlags) instances(ctx context.Context, args []string) error {
+	l := listing{output: f.out, where: f.where, plural: "instances", namespaced: "ServiceInstance"}
 	l.by = names{serviceType: f.serviceType, class: f.class, plan: f.plan}
 	l.named(args, f.allNamespaces)
 	l.narrow("of type", f.serviceType)
@@ -131,7 +116,7 @@ func (f *claimFlags) instances(ctx context.Context, env *cli.Env, args []string)
 	l.narrow("of plan", f.plan)
 	return l.show(ctx, func(place catalog.Place) (rows, error) {
 		if l.one {
-			instance, err := catalog.Instance(ctx, c, place.Namespace, args[0])
+			instance, err := catalog.Instance(ctx, l.client, place.Namespace, args[0])
 			if err != nil {
 				return nil, err
 			}
@@ -141,31 +126,45 @@ func (f *claimFlags) instances(ctx context.Context, env *cli.Env, args []string)
 			}
 			return instanceRows{}, nil
 		}
-		return f.instanceRows(ctx, c, place, args)
+		return f.instanceRows(ctx, l.client, place, args)
 	})
 }
 
 // instanceRows are those of the place that the flags, and a name, ask for.
 func (f *claimFlags) instanceRows(ctx context.Context, reader client.Reader, place catalog.Place, names []string) (instanceRows, error) {
-	options := []client.ListOption{client.InNamespace(place.Namespace)}
-	if f.serviceType != "" {
-		options = append(options, client.MatchingFields{v1beta1.FieldServiceType: f.serviceType})
-	}
-	var all instanceRows
-	err := catalog.Pages(ctx, reader, &v1beta1.ServiceInstanceList{}, func(object runtime.Object) error {
+	found := map[key]instanceRow{}
+	each := func(object runtime.Object) error {
 		instance, ok := object.(*v1beta1.ServiceInstance)
 		if !ok {
 			return fmt.Errorf("cannot show a %T", object)
 		}
 		if row := instanceRowOf(instance); f.wants(&row) && (len(names) == 0 || row.name == names[0]) {
-			all = append(all, row)
+			found[row.key] = row
 		}
 		return nil
-	}, options...)
+	}
+	for _, selected := range f.selections() {
+		options := append([]client.ListOption{client.InNamespace(place.Namespace)}, selected...)
+		if err := catalog.Pages(ctx, reader, &v1beta1.ServiceInstanceList{}, each, options...); err != nil {
+			return nil, err
+		}
+	}
+	all := instanceRows(slices.Collect(maps.Values(found)))
 	slices.SortFunc(all, func(a, b instanceRow) int {
 		return cmp.Or(byType(a.serviceType, b.serviceType), cmp.Compare(a.class, b.class), cmp.Compare(a.name, b.name), cmp.Compare(a.namespace, b.namespace))
 	})
-	return all, err
+	return all, nil
+}
+
+// selections have the API server leave out most instances that are not wanted. A type is the
+// one that was asked for, or else the plan's, and one selector cannot ask for either.
+func (f *claimFlags) selections() [][]client.ListOption {
+	if f.serviceType == "" {
+		return [][]client.ListOption{nil}
+	}
+	return [][]client.ListOption{
+		{client.MatchingFields{v1beta1.FieldServiceType: f.serviceType}}, {client.MatchingFields{v1beta1.FieldStatusServiceType: f.serviceType}},
+	}
 }
 
 func (f *claimFlags) wants(row *instanceRow) bool {

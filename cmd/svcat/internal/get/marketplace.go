@@ -9,7 +9,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/table"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
 )
 
 // offers are plans as `marketplace` shows them: class by class.
@@ -29,20 +29,17 @@ func (o offers) keys() []key {
 	return keys
 }
 
-func (o offers) fill(layout string) (t *table.Table, wrap bool) {
+func (o offers) fill(layout string) (t *printer.Table, wrap bool) {
 	columns := []string{"type", "class", "plans", "description"}
 	if layout == layoutLegacy {
 		columns = columns[1:]
 	}
-	t = table.New(columns...)
+	t = printer.New(columns...)
 	for i := range o.plans {
 		p := &o.plans[i]
-		class, description := p.classTitle, o.classes[p.of()].description
+		class, description := p.classTitle, descriptionIn(layout, o.classes[p.of()].description)
 		if i > 0 && p.of() == o.plans[i-1].of() {
 			class, description = "", ""
-		}
-		if layout == layoutTable {
-			description = short(description)
 		}
 		cells := []string{p.typeCell(), class, p.title, description}
 		t.Add(cells[len(cells)-len(columns):]...)
@@ -69,7 +66,7 @@ which asks for that type alone. With -o json and the like, the classes are print
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), env) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context()) },
 	}
 	f.place.Bind(cmd.Flags(), true)
 	f.out.bind(cmd, env)
@@ -85,19 +82,11 @@ type marketFlags struct {
 	serviceType string
 }
 
-func (f *marketFlags) run(ctx context.Context, env *cli.Env) error {
-	place, err := f.place.Place(env)
-	if err != nil {
-		return err
-	}
-	c, err := env.Client()
-	if err != nil {
-		return err
-	}
-	l := listing{output: f.out, place: place, plural: "plans to order", cluster: "ClusterServiceClass", namespaced: "ServiceClass", by: names{serviceType: f.serviceType}}
+func (f *marketFlags) run(ctx context.Context) error {
+	l := listing{output: f.out, where: f.place.Place, plural: "plans to order", cluster: "ClusterServiceClass", namespaced: "ServiceClass", by: names{serviceType: f.serviceType}}
 	l.narrow("of type", f.serviceType)
 	return l.show(ctx, func(place catalog.Place) (rows, error) {
-		s, err := loadStock(ctx, c, place)
+		s, err := loadStock(ctx, l.client, place)
 		if err != nil {
 			return nil, err
 		}

@@ -22,25 +22,21 @@ func (l *listing) showObjects(ctx context.Context, load loader) error {
 	if err != nil {
 		return err
 	}
-	c, err := l.env.Client()
-	if err != nil {
-		return err
-	}
 	var wanted map[key]bool
 	if len(l.filters) > 0 {
 		wanted, err = l.wanted(ctx, load)
 	} else {
 		// Nothing is written before every list has begun to come in.
-		_, err = l.readable(ctx, func(place catalog.Place) (rows, error) { return nil, l.begins(ctx, c, place) })
+		_, err = l.readable(ctx, func(place catalog.Place) (rows, error) { return nil, l.begins(ctx, l.client, place) })
 	}
 	if err != nil {
 		return err
 	}
 	if l.one {
-		return l.showOne(ctx, c, printer, wanted)
+		return l.showOne(ctx, l.client, printer, wanted)
 	}
 	into := l.sink(printer)
-	err = l.walk(ctx, c, func(object *unstructured.Unstructured) error {
+	err = l.walk(ctx, l.client, func(object *unstructured.Unstructured) error {
 		if wanted != nil && !wanted[key{object.GetNamespace(), object.GetName()}] {
 			return nil
 		}

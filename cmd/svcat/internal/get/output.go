@@ -10,11 +10,12 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/printers"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/table"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
 )
 
 // The layouts that are tables.
@@ -87,14 +88,17 @@ type rows interface {
 	keys() []key
 	// fill makes the table of a layout; wrap says that its legacy layout wraps the
 	// last column.
-	fill(layout string) (t *table.Table, wrap bool)
+	fill(layout string) (t *printer.Table, wrap bool)
 }
 
 // A listing is one run of a command that lists.
 type listing struct {
 	output
 
-	place catalog.Place
+	// where says which place the flags ask for.
+	where  func(env *cli.Env) (catalog.Place, error)
+	place  catalog.Place
+	client client.Client
 	// plural is what is listed, as in "plans"; cluster and namespaced are the kinds,
 	// either of which may be empty.
 	plural, cluster, namespaced string
@@ -104,6 +108,8 @@ type listing struct {
 	filters []string
 	// by are the names among them.
 	by names
+	// standing says that only what gives instances a plan is listed.
+	standing bool
 }
 
 // narrow adds a filter, if there is a value.
@@ -126,8 +132,16 @@ func (l *listing) named(args []string, everywhere bool) {
 type loader func(place catalog.Place) (rows, error)
 
 // show writes what load finds. Where objects are printed whole, load is only called
-// to know which, and they are read anew page by page.
+// to know which, and they are read again page by page.
 func (l *listing) show(ctx context.Context, load loader) error {
+	place, err := l.where(l.env)
+	if err != nil {
+		return err
+	}
+	l.place = place
+	if l.client, err = l.env.Client(); err != nil {
+		return err
+	}
 	layout := l.layout()
 	if layout == "" {
 		return l.showObjects(ctx, load)
@@ -137,13 +151,30 @@ func (l *listing) show(ctx context.Context, load loader) error {
 		return err
 	}
 	if len(found.keys()) == 0 {
-		return l.empty(ctx)
+		if err := l.empty(ctx); err != nil {
+			return err
+		}
+		return l.tellCluster()
 	}
 	t, wrap := found.fill(layout)
 	if layout == layoutLegacy {
 		return t.WriteLegacy(l.env.Out, wrap)
 	}
-	return t.Write(l.env.Out)
+	if err := t.Write(l.env.Out); err != nil {
+		return err
+	}
+	return l.tellCluster()
+}
+
+// tellCluster says that what gives instances of a namespace a plan is not all listed: what the
+// cluster has counts there, too.
+func (l *listing) tellCluster() error {
+	if !l.standing || l.one || l.place.Cluster || l.place.Namespace == "" {
+		return nil
+	}
+	_, err := fmt.Fprintf(l.env.ErrOut, "the cluster's default plans hold in %s too, for types that have none there; to list both: svcat get %s --default -n %s --scope all\n",
+		l.place, l.plural, l.place.Namespace)
+	return err
 }
 
 // empty says that there is nothing to show: it is an error where an object or filter

@@ -12,7 +12,7 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/table"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
@@ -60,27 +60,19 @@ type planRows []planRow
 
 func (r planRows) keys() []key { return keysOf(r) }
 
-func (r planRows) fill(layout string) (t *table.Table, wrap bool) {
-	switch layout {
-	case layoutLegacy:
-		t = table.New("name", "namespace", "class", "description")
-		for i := range r {
-			t.Add(r[i].title, r[i].namespace, r[i].classTitle, r[i].description)
-		}
-		return t, true
-	case layoutWide:
-		t = table.New("type", "name", "class", "description", "scope", "attributes", "weight", "free", "status", "kubernetes name")
-		for i := range r {
-			p := &r[i]
-			t.Add(p.typeCell(), p.title, p.classTitle, p.description, p.scope, p.attributes, strconv.Itoa(int(p.weight)), yesNo(p.free), p.status, p.name)
-		}
-		return t, false
+func (r planRows) fill(layout string) (t *printer.Table, wrap bool) {
+	columns := map[string][]string{
+		layoutTable:  {"type", "name", "class", "description", "scope"},
+		layoutWide:   {"type", "name", "class", "description", "scope", "attributes", "weight", "free", "status", "kubernetes name"},
+		layoutLegacy: {"name", "namespace", "class", "description"},
 	}
-	t = table.New("type", "name", "class", "description", "scope")
-	for i := range r {
-		t.Add(r[i].typeCell(), r[i].title, r[i].classTitle, short(r[i].description), r[i].scope)
-	}
-	return t, false
+	return filled(r, columns[layout], func(p *planRow) map[string]string {
+		return map[string]string{
+			"type": p.typeCell(), "name": p.title, "namespace": p.namespace, "class": p.classTitle,
+			"description": descriptionIn(layout, p.description), "scope": p.scope, "attributes": p.attributes,
+			"weight": strconv.Itoa(int(p.weight)), "free": yesNo(p.free), "status": p.status, "kubernetes name": p.name,
+		}
+	}), true
 }
 
 func (r planRows) sort() planRows {
@@ -116,7 +108,7 @@ alone: its default plan or, while there is none, the one that a broker suggests.
   svcat get plans --type mysql -o jsonpath='{.items[*].spec.externalName}'`,
 		Args:              atMostOnePlan,
 		ValidArgsFunction: complete.Plans(env),
-		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), env, args) },
+		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), args) },
 	}
 	flags := cmd.Flags()
 	f.place.Bind(flags, true)
@@ -130,38 +122,30 @@ alone: its default plan or, while there is none, the one that a broker suggests.
 	return cmd
 }
 
-func (f *planFlags) run(ctx context.Context, env *cli.Env, args []string) error {
-	place, err := f.place.Place(env)
-	if err != nil {
-		return err
-	}
-	c, err := env.Client()
-	if err != nil {
-		return err
-	}
-	l := listing{output: f.out, place: place, plural: "plans", cluster: "ClusterServicePlan", namespaced: "ServicePlan"}
+func (f *planFlags) run(ctx context.Context, args []string) error {
+	l := listing{output: f.out, where: f.place.Place, plural: "plans", cluster: "ClusterServicePlan", namespaced: "ServicePlan"}
 	l.by = names{serviceType: f.serviceType, class: f.class, broker: f.broker, kubeName: f.kubeName}
 	l.named(args, false)
 	l.narrow("of type", f.serviceType)
 	l.narrow("of class", f.class)
 	l.narrow("of broker", f.broker)
-	if f.standing {
+	if l.standing = f.standing; l.standing {
 		l.narrow("that stand for a", "type")
 	}
 	return l.show(ctx, func(place catalog.Place) (rows, error) {
 		if l.one {
-			plan, err := catalog.Finder{Reader: c, Place: place, KubeName: f.kubeName}.Plan(ctx, f.class, args[0])
+			plan, err := catalog.Finder{Reader: l.client, Place: place, KubeName: f.kubeName}.Plan(ctx, f.class, args[0])
 			if err != nil {
 				return nil, err
 			}
-			s, err := stockOf(ctx, c, plan)
+			s, err := stockOf(ctx, l.client, plan)
 			if err != nil {
 				return nil, err
 			}
 			// The class was found by its name, and with it the plan.
 			return f.filtered(s.plans), nil
 		}
-		s, err := loadStock(ctx, c, place)
+		s, err := loadStock(ctx, l.client, place)
 		if err != nil {
 			return nil, err
 		}

@@ -39,12 +39,8 @@ func missingRight(scope catalog.Place, plural, resource, user string) string {
 
 // user is who the user is for the API server.
 func (l *listing) user(ctx context.Context) string {
-	c, err := l.env.Client()
-	if err != nil {
-		return "USER"
-	}
 	review := &authenticationv1.SelfSubjectReview{}
-	if err := c.Create(ctx, review); err != nil || review.Status.UserInfo.Username == "" {
+	if err := l.client.Create(ctx, review); err != nil || review.Status.UserInfo.Username == "" {
 		return "USER"
 	}
 	return review.Status.UserInfo.Username

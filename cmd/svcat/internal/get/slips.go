@@ -18,12 +18,8 @@ type names struct {
 // slip is the error of a name to narrow by that means nothing, for a list that came
 // out empty. What else keeps it from being found, such as a missing right, is no slip.
 func (l *listing) slip(ctx context.Context) error {
-	c, err := l.env.Client()
-	if err != nil {
-		return err
-	}
 	// What is in a namespace may be of the cluster's.
-	finder := catalog.Finder{Reader: c, Place: l.place, KubeName: l.by.kubeName}
+	finder := catalog.Finder{Reader: l.client, Place: l.place, KubeName: l.by.kubeName}
 	finder.Place.Cluster = true
 	if l.by.broker != "" {
 		if _, err := finder.Broker(ctx, l.by.broker); isUnknown(err) {
@@ -51,15 +47,14 @@ func isUnknown(err error) bool {
 // nearType is the type that was probably meant, where there is none of that name; who
 // may not list types is told none.
 func (l *listing) nearType(ctx context.Context) string {
-	c, err := l.env.Client()
-	if err != nil || l.by.serviceType == "" {
+	if l.by.serviceType == "" {
 		return ""
 	}
 	var known []string
 	at := l.place
 	at.Cluster = true
 	for _, scope := range at.Scopes() {
-		_ = catalog.Types(ctx, c, catalog.Query{Place: scope}, func(t catalog.Type) error {
+		_ = catalog.Types(ctx, l.client, catalog.Query{Place: scope}, func(t catalog.Type) error {
 			known = append(known, t.Object.GetName())
 			return nil
 		})

@@ -13,7 +13,7 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/table"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
 )
 
 // A typeRow is a service type as tables show it: what the keeper last saw.
@@ -58,12 +58,12 @@ type typeRows []typeRow
 
 func (r typeRows) keys() []key { return keysOf(r) }
 
-func (r typeRows) fill(layout string) (t *table.Table, wrap bool) {
+func (r typeRows) fill(layout string) (t *printer.Table, wrap bool) {
 	columns := []string{"type", "default", "suggested", "plans", "resolvable", "scope"}
 	if layout == layoutWide {
 		columns = append(columns, "why")
 	}
-	t = table.New(columns...)
+	t = printer.New(columns...)
 	for _, row := range r {
 		t.Add(row.typeCell(), row.standing, row.suggested, strconv.Itoa(int(row.plans)), yesNo(row.resolvable), row.scope, short(row.why))
 	}
@@ -88,7 +88,7 @@ func newTypes(env *cli.Env) *cobra.Command {
   svcat get type mysql -o wide`,
 		Args:              atMostOneName,
 		ValidArgsFunction: complete.Types(env),
-		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), env, args) },
+		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), args) },
 	}
 	f.place.Bind(cmd.Flags(), true)
 	f.out.bind(cmd, env)
@@ -97,30 +97,22 @@ func newTypes(env *cli.Env) *cobra.Command {
 	return cmd
 }
 
-func (f *typeFlags) run(ctx context.Context, env *cli.Env, args []string) error {
-	place, err := f.place.Place(env)
-	if err != nil {
-		return err
-	}
-	c, err := env.Client()
-	if err != nil {
-		return err
-	}
-	l := listing{output: f.out, place: place, plural: "types", cluster: "ClusterServiceType", namespaced: "ServiceType"}
+func (f *typeFlags) run(ctx context.Context, args []string) error {
+	l := listing{output: f.out, where: f.place.Place, plural: "types", cluster: "ClusterServiceType", namespaced: "ServiceType"}
 	l.named(args, false)
-	if f.standing {
+	if l.standing = f.standing; l.standing {
 		l.narrow("with a", "default plan")
 	}
 	return l.show(ctx, func(place catalog.Place) (rows, error) {
 		if l.one {
-			t, err := catalog.Finder{Reader: c, Place: place}.Type(ctx, args[0])
+			t, err := catalog.Finder{Reader: l.client, Place: place}.Type(ctx, args[0])
 			if err != nil {
 				return nil, err
 			}
-			return f.kept(ctx, c, typeRows{typeRowOf(t)})
+			return f.kept(ctx, l.client, typeRows{typeRowOf(t)})
 		}
 		var all typeRows
-		err := catalog.Types(ctx, c, catalog.Query{Place: place}, func(t catalog.Type) error {
+		err := catalog.Types(ctx, l.client, catalog.Query{Place: place}, func(t catalog.Type) error {
 			all = append(all, typeRowOf(t))
 			return nil
 		})
@@ -128,7 +120,7 @@ func (f *typeFlags) run(ctx context.Context, env *cli.Env, args []string) error 
 			return nil, err
 		}
 		slices.SortFunc(all, func(a, b typeRow) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.scope, b.scope)) })
-		return f.kept(ctx, c, all)
+		return f.kept(ctx, l.client, all)
 	})
 }
 

@@ -2,6 +2,7 @@ package order
 
 import (
 	"context"
+	"io"
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -89,22 +90,11 @@ func (b *bind) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if b.write.Sends() {
-		err = cli.Whole(ctx, quoted("binding", binding.Name)+" was created", func(ctx context.Context) error {
-			return b.write.Create(ctx, c, binding)
-		})
-		if err != nil {
-			return err
-		}
+	creation := cli.Creation{
+		Env: b.env, Write: &b.write, Wait: &b.wait, Done: quoted("binding", binding.Name) + " was created",
+		Show: func(w io.Writer) error { return describe.WriteBinding(w, binding, instance) },
 	}
-	var waited error
-	if b.write.Stores() {
-		waited = b.wait.Ready(ctx, b.env, binding)
-	}
-	if err := b.tell(binding, instance); err != nil {
-		return err
-	}
-	return waited
+	return creation.Run(ctx, binding)
 }
 
 // target is the instance that the binding is for; nil where it is still to be made.
@@ -123,7 +113,7 @@ func (b *bind) target(ctx context.Context, c client.Client, binding *v1beta1.Ser
 
 // binding is the manifest that goes out.
 func (b *bind) binding(ctx context.Context, instance string) (*v1beta1.ServiceBinding, error) {
-	if err := validated(b.write.Validate, b.wait.Validate, b.wellAsked); err != nil {
+	if err := cli.Validated(b.write.Validate, b.wait.Validate, b.wellAsked); err != nil {
 		return nil, err
 	}
 	parameters, err := b.gift.parameters()
@@ -150,14 +140,4 @@ func (b *bind) binding(ctx context.Context, instance string) (*v1beta1.ServiceBi
 	}
 	binding.Spec.InstanceRef = &v1beta1.InstanceReference{Name: instance, Namespace: b.instanceNamespace}
 	return binding, nil
-}
-
-func (b *bind) tell(binding *v1beta1.ServiceBinding, instance *v1beta1.ServiceInstance) error {
-	if b.write.Output != "" {
-		return b.write.PrintNew(b.env, binding)
-	}
-	if err := b.write.TellDryRun(b.env); err != nil {
-		return err
-	}
-	return describe.WriteBinding(b.env.Out, binding, instance)
 }

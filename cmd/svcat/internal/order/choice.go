@@ -23,7 +23,7 @@ func (c *choice) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&c.serviceType, "type", "", "The service type, such as mysql: its default plan is taken. Beside --class or --selector it narrows them")
 	flags.StringVar(&c.class, "class", "", "The class; without --plan its only or default plan is taken")
 	flags.StringVar(&c.plan, "plan", "", "The plan of --class, or CLASS/PLAN")
-	flags.StringVar(&c.selector, "selector", "", "Labels that the plan must have, such as 'Cores=4' or 'tier in (dev, qa)': the heaviest is taken")
+	flags.StringVar(&c.selector, "selector", "", "Labels or attributes that the plan must have, such as 'Cores=4' or 'tier in (dev, qa)': the heaviest is taken")
 	flags.BoolVarP(&c.kubeName, "kube-name", "k", false, "--class and --plan are Kubernetes names, not external ones")
 }
 
@@ -67,8 +67,8 @@ func (c *choice) ask(ctx context.Context, env *cli.Env, namespace string, spec *
 	if err != nil {
 		return err
 	}
-	spec.ServiceType, spec.PlanSelector = c.serviceType, labels
-	if c.class == "" && c.plan == "" {
+	spec.ServiceType = c.serviceType
+	if c.class == "" && c.plan == "" && labels == nil {
 		return nil
 	}
 	reader, err := env.Client()
@@ -76,6 +76,10 @@ func (c *choice) ask(ctx context.Context, env *cli.Env, namespace string, spec *
 		return err
 	}
 	place := catalog.Place{Cluster: true, Namespaces: true, Namespace: namespace}
+	if labels != nil {
+		spec.PlanSelector = qualified(ctx, reader, place, labels)
+		return nil
+	}
 	finder := catalog.Finder{Reader: reader, Place: place, KubeName: c.kubeName}
 	if c.plan == "" {
 		class, err := finder.Class(ctx, c.class)

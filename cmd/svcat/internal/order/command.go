@@ -10,16 +10,6 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
 )
 
-// validated asks each group of flags whether it is as it may be.
-func validated(groups ...func() error) error {
-	for _, validate := range groups {
-		if err := validate(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // completions registers what to propose for flags, beside those that are typed freely.
 func completions(cmd *cobra.Command, of map[string]complete.Func) {
 	typed := map[string]complete.Func{}

@@ -53,22 +53,14 @@ that over again.`,
 }
 
 func (d *deprovision) run(ctx context.Context, name string) error {
-	if err := validated(d.write.Validate, d.wait.Validate); err != nil {
+	if err := cli.Validated(d.write.Validate, d.wait.Validate); err != nil {
 		return err
 	}
-	namespace, _, err := d.env.Namespace()
+	c, instance, err := found(ctx, d.env, findInstance, name)
 	if err != nil {
 		return err
 	}
-	c, err := d.env.Client()
-	if err != nil {
-		return err
-	}
-	instance, err := findInstance(ctx, c, namespace, name)
-	if err != nil {
-		return err
-	}
-	bindings, err := bindingsOf(ctx, c, namespace, name)
+	bindings, err := bindingsOf(ctx, c, instance.Namespace, name)
 	if err != nil {
 		return err
 	}

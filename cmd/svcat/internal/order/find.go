@@ -14,7 +14,25 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 )
+
+// found is the object of a name in the current namespace, as find finds it, and the
+// client that it was read by.
+func found[T client.Object](
+	ctx context.Context, env *cli.Env, find func(ctx context.Context, reader client.Reader, namespace, name string) (T, error), name string,
+) (c client.Client, object T, err error) {
+	namespace, _, err := env.Namespace()
+	if err != nil {
+		return nil, object, err
+	}
+	c, err = env.Client()
+	if err != nil {
+		return nil, object, err
+	}
+	object, err = find(ctx, c, namespace, name)
+	return c, object, err
+}
 
 // findInstance reads an instance; a *catalog.NameError lists those that there are.
 func findInstance(ctx context.Context, reader client.Reader, namespace, name string) (*v1beta1.ServiceInstance, error) {

@@ -2,6 +2,7 @@ package order
 
 import (
 	"context"
+	"io"
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -76,33 +77,16 @@ func (p *provision) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if !p.write.Sends() {
-		return p.tell(instance)
+	creation := cli.Creation{
+		Env: p.env, Write: &p.write, Wait: &p.wait, Done: quoted("instance", name) + " was created",
+		Show: func(w io.Writer) error { return describe.WriteInstance(w, instance) },
 	}
-	c, err := p.env.Client()
-	if err != nil {
-		return err
-	}
-	err = cli.Whole(ctx, quoted("instance", name)+" was created", func(ctx context.Context) error {
-		return p.write.Create(ctx, c, instance)
-	})
-	if err != nil {
-		return err
-	}
-	var waited error
-	if p.write.Stores() {
-		waited = p.wait.Ready(ctx, p.env, instance)
-	}
-	// What was ordered is printed also if it failed.
-	if err := p.tell(instance); err != nil {
-		return err
-	}
-	return waited
+	return creation.Run(ctx, instance)
 }
 
 // instance is the manifest that goes out.
 func (p *provision) instance(ctx context.Context, name string) (*v1beta1.ServiceInstance, error) {
-	if err := validated(p.write.Validate, p.wait.Validate, p.choice.validate, p.which); err != nil {
+	if err := cli.Validated(p.write.Validate, p.wait.Validate, p.choice.validate, p.which); err != nil {
 		return nil, err
 	}
 	parameters, err := p.gift.parameters()
@@ -123,14 +107,4 @@ func (p *provision) instance(ctx context.Context, name string) (*v1beta1.Service
 	}
 	instance.Spec.Parameters, instance.Spec.ParametersFrom, instance.Spec.ExternalID = parameters, from, p.externalID
 	return instance, p.choice.ask(ctx, p.env, namespace, &instance.Spec)
-}
-
-func (p *provision) tell(instance *v1beta1.ServiceInstance) error {
-	if p.write.Output != "" {
-		return p.write.PrintNew(p.env, instance)
-	}
-	if err := p.write.TellDryRun(p.env); err != nil {
-		return err
-	}
-	return describe.WriteInstance(p.env.Out, instance)
 }

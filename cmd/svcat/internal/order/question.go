@@ -16,7 +16,7 @@ import (
 type question struct {
 	// text says what would be done.
 	text string
-	// where is what asks, and instead what to do where there is nobody to ask.
+	// where is what asks, and instead what to do where there is no one to ask.
 	where, instead string
 }
 

@@ -67,23 +67,15 @@ func (r *rotate) validate() error {
 }
 
 func (r *rotate) run(ctx context.Context, name string) error {
-	if err := validated(r.write.Validate, r.validate); err != nil {
+	if err := cli.Validated(r.write.Validate, r.validate); err != nil {
 		return err
 	}
-	namespace, _, err := r.env.Namespace()
-	if err != nil {
-		return err
-	}
-	c, err := r.env.Client()
-	if err != nil {
-		return err
-	}
-	binding, err := findBinding(ctx, c, namespace, name)
+	c, binding, err := found(ctx, r.env, findBinding, name)
 	if err != nil {
 		return err
 	}
 	err = cli.Whole(ctx, quoted("binding", name)+" was asked to be rotated", func(ctx context.Context) error {
-		return edited(ctx, c, &r.write, binding, r.asked)
+		return cli.Edit(ctx, c, &r.write, binding, r.asked)
 	})
 	if err != nil {
 		return err
@@ -100,7 +92,7 @@ func (r *rotate) asked(binding *v1beta1.ServiceBinding) error {
 	return nil
 }
 
-// rotatable says that nobody told the binding to keep its credentials.
+// rotatable says that the binding was not told to keep its credentials.
 func rotatable(binding *v1beta1.ServiceBinding) error {
 	if rotation := binding.Spec.Rotation; rotation != nil && rotation.Policy == v1beta1.RotationNever {
 		return cli.Usagef("%s keeps its credentials: its spec.rotation.policy is Never; take that away first", quoted("binding", binding.Name))
@@ -108,7 +100,7 @@ func rotatable(binding *v1beta1.ServiceBinding) error {
 	return nil
 }
 
-// ask is what a binding is asked. A counter that somebody set back goes on above what
+// ask is what a binding is asked. A counter that was set back goes on above what
 // was served: else the request would be one that was answered already.
 func (r *rotate) ask(binding *v1beta1.ServiceBinding) {
 	if binding.Spec.Rotation == nil {

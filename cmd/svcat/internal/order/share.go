@@ -100,18 +100,10 @@ func (s *share) labels() (*metav1.LabelSelector, error) {
 }
 
 func (s *share) run(ctx context.Context, name string) error {
-	if err := validated(s.validate, s.write.Validate); err != nil {
+	if err := cli.Validated(s.validate, s.write.Validate); err != nil {
 		return err
 	}
-	namespace, _, err := s.env.Namespace()
-	if err != nil {
-		return err
-	}
-	c, err := s.env.Client()
-	if err != nil {
-		return err
-	}
-	instance, err := findInstance(ctx, c, namespace, name)
+	c, instance, err := found(ctx, s.env, findInstance, name)
 	if err != nil {
 		return err
 	}
@@ -119,7 +111,7 @@ func (s *share) run(ctx context.Context, name string) error {
 		return err
 	}
 	err = cli.Whole(ctx, quoted("instance", name)+" was shared", func(ctx context.Context) error {
-		return edited(ctx, c, &s.write, instance, s.become)
+		return cli.Edit(ctx, c, &s.write, instance, s.become)
 	})
 	if err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 )
 
-// stays says where what is abandoned stays, and under which ID: whoever tidies up
-// there needs both. The broker is left out where nobody knows it any more.
+// stays says where what is abandoned stays, and under which ID: a user who tidies up
+// there needs both. The broker is left out where it is not known any more.
 func stays(ctx context.Context, reader client.Reader, object client.Object) string {
 	var id string
 	var ref *v1beta1.DecidedReference

@@ -51,23 +51,15 @@ that is not what its broker last took is updated.`,
 }
 
 func (t *touch) run(ctx context.Context, name string) error {
-	if err := validated(t.write.Validate, t.wait.Validate); err != nil {
+	if err := cli.Validated(t.write.Validate, t.wait.Validate); err != nil {
 		return err
 	}
-	namespace, _, err := t.env.Namespace()
-	if err != nil {
-		return err
-	}
-	c, err := t.env.Client()
-	if err != nil {
-		return err
-	}
-	instance, err := findInstance(ctx, c, namespace, name)
+	c, instance, err := found(ctx, t.env, findInstance, name)
 	if err != nil {
 		return err
 	}
 	err = cli.Whole(ctx, quoted("instance", name)+" was touched", func(ctx context.Context) error {
-		return edited(ctx, c, &t.write, instance, raised)
+		return cli.Edit(ctx, c, &t.write, instance, raised)
 	})
 	if err != nil {
 		return err

@@ -16,7 +16,7 @@ func (s *share) deletes(was, now *v1beta1.Sharing) bool {
 	return !s.unbind && now.WhenWithdrawn == v1beta1.WithdrawnUnbind && withdrawn(was, now)
 }
 
-// withdrawn says that somebody who might bind may bind no more, for all that the sharing
+// withdrawn says that a namespace that might bind may bind no more, for all that the sharing
 // tells.
 func withdrawn(was, now *v1beta1.Sharing) bool {
 	if was == nil {
@@ -30,7 +30,7 @@ func withdrawn(was, now *v1beta1.Sharing) bool {
 	return was.NamespaceSelector != nil && !equality.Semantic.DeepEqual(was.NamespaceSelector, now.NamespaceSelector)
 }
 
-// confirm asks, before bindings elsewhere are deleted by what somebody said of the
+// confirm asks, before bindings elsewhere are deleted by what was said of the
 // instance once, whether that is meant.
 func (s *share) confirm(ctx context.Context, instance *v1beta1.ServiceInstance) error {
 	now, err := s.over(instance.Spec.Sharing)

@@ -66,7 +66,7 @@ func TestShareAsksBeforeItDeletes(t *testing.T) {
 	}
 }
 
-// A script has nobody to ask.
+// A script has no one to ask.
 func TestShareAsksNoScript(t *testing.T) {
 	t.Parallel()
 	script, err := os.Open(os.DevNull)

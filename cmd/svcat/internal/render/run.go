@@ -212,6 +212,6 @@ func counted(kinds map[string]int) string {
 }
 
 func (r *rendering) tellf(format string, args ...any) {
-	// Whoever does not want to be told closes the stream; the objects still come.
+	// A user who does not want to be told closes the stream; the objects still come.
 	_, _ = fmt.Fprintf(r.env.ErrOut, format+"\n", args...)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/why"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/explain"
 	"github.com/defaultplan/defaultplan/merge"
 )
 
@@ -68,7 +68,7 @@ func TestSecretsAreNotShownAgain(t *testing.T) {
 func TestWithhold(t *testing.T) {
 	t.Parallel()
 	object := map[string]any{"pass": "x", "name": "n"}
-	list := parameters{Rows: []why.Parameter{{Pointer: "/a", Value: object}, {Pointer: "/b/c", Value: 1}, {Pointer: "/bc", Value: 2}, {Pointer: "/d", Value: 3}}}
+	list := parameters{Rows: []explain.Parameter{{Pointer: "/a", Value: object}, {Pointer: "/b/c", Value: 1}, {Pointer: "/bc", Value: 2}, {Pointer: "/d", Value: 3}}}
 	list.withhold([]merge.Pointer{"/a/pass", "/b", "/d", "/d/e", "/a/none"})
 	assert.Equal(t, map[string]any{"pass": withheld{}, "name": "n"}, list.Rows[0].Value)
 	assert.JSONEq(t, `{"pass": "(not shown)", "name": "n"}`, compact(list.Rows[0].Value))

@@ -10,7 +10,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/why"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/explain"
 )
 
 // A fact is a line of what is known of an object.
@@ -32,7 +32,7 @@ type detail struct {
 	Name, State, Look string
 	Facts             []fact
 	Parameters        parameters
-	Transforms        []why.Transform
+	Transforms        []explain.Transform
 	Conditions        []v1beta1.Condition
 	// Bindings are those of an instance; NoBindings says that they may not be listed.
 	Bindings   []bindingRow
@@ -43,7 +43,7 @@ type detail struct {
 }
 
 // explain takes over what svcat explain says, if nothing kept it from that.
-func (d *detail) explain(told *why.Explanation, untold error) {
+func (d *detail) explain(told *explain.Explanation, untold error) {
 	if untold != nil {
 		return
 	}
@@ -75,7 +75,7 @@ func (s *site) instance(w http.ResponseWriter, r *http.Request) {
 	shown := &detail{
 		Name: found.Name, State: row.State, Look: row.Look, Bindings: bindings, NoBindings: noBindings != nil,
 		Facts: facts(
-			fact{"Type", row.Type}, fact{"Class", row.Class}, fact{"Plan", row.Plan}, fact{"Chosen by", why.Reason(&found.ObjectMeta, row.Class)},
+			fact{"Type", row.Type}, fact{"Class", row.Class}, fact{"Plan", row.Plan}, fact{"Chosen by", explain.Reason(&found.ObjectMeta, row.Class)},
 			fact{"External ID", cmp.Or(found.Status.ExternalID, found.Spec.ExternalID)}, fact{"Operation", string(found.Status.CurrentOperation)},
 			fact{"Dashboard", textAt(found.Status.DashboardURL)},
 		),

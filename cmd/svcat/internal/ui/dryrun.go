@@ -15,7 +15,7 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/why"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/explain"
 	"github.com/defaultplan/defaultplan/merge"
 )
 
@@ -71,7 +71,7 @@ func (t *trial) read(object *unstructured.Unstructured, secrets []merge.Pointer)
 	class, plan := catalog.Ordered(instance)
 	t.Waits = !instance.Spec.Decided()
 	t.Gives = strings.Trim(class+"/"+plan, "/")
-	if reason := why.Reason(&instance.ObjectMeta, class); reason != "" {
+	if reason := explain.Reason(&instance.ObjectMeta, class); reason != "" {
 		t.Gives += " (" + reason + ")"
 	}
 	t.Parameters = parametersOf(&instance.ObjectMeta, instance.Spec.Parameters, instance.Spec.ParametersFrom, nil)

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/plain"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/termtext"
 	"github.com/defaultplan/defaultplan/merge"
 )
 
@@ -165,7 +165,7 @@ func unkept(value any) (problem string) {
 		if !utf8.ValidString(v) {
 			return "There is something that is no text."
 		}
-		hidden := func(r rune) bool { return r != '\n' && r != '\t' && !plain.Rune(r) }
+		hidden := func(r rune) bool { return r != '\n' && r != '\t' && !termtext.Rune(r) }
 		if at := strings.IndexFunc(v, hidden); at >= 0 {
 			return fmt.Sprintf("There is a character that no page shows (%U): what is copied from here would not be the same.", []rune(v[at:])[0])
 		}

@@ -90,7 +90,7 @@ func harden(header http.Header) {
 	}
 }
 
-// refusal says why a request is none of ours, whoever sends it; the code is 0 for one
+// refusal says why a request is none of ours, from any sender; the code is 0 for one
 // that is.
 func (g *guard) refusal(r *http.Request) (code int, why string) {
 	if r.Host != g.host {

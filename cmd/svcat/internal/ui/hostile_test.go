@@ -149,7 +149,7 @@ func pointed(text string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(text)
 }
 
-// TestNothingHidesOnAPage: letters that turn text around or that nobody sees are shown
+// TestNothingHidesOnAPage: letters that turn text around or that cannot be seen are shown
 // as such.
 func TestNothingHidesOnAPage(t *testing.T) {
 	t.Parallel()

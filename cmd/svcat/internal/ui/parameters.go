@@ -8,16 +8,16 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/why"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/explain"
 	"github.com/defaultplan/defaultplan/merge"
 )
 
 // parameters are values with where they came from.
 type parameters struct {
-	Rows []why.Parameter
+	Rows []explain.Parameter
 	// Secrets are those with more of them, as NAME, key KEY. They are not read.
 	Secrets []string
-	// Unknown says that nobody wrote down where the rows came from.
+	// Unknown says that it is not recorded where the rows came from.
 	Unknown bool
 	// Truncated says that not every origin fitted into the record.
 	Truncated bool
@@ -33,7 +33,7 @@ const fromSecret = "Secret"
 // sent last, nil if nothing: it shows which names came from a Secret, and no value of
 // one.
 func parametersOf(meta *metav1.ObjectMeta, stored *runtime.RawExtension, from []v1beta1.ParametersFromSource, sent *runtime.RawExtension) parameters {
-	rows, known := why.ParametersOf(meta, stored)
+	rows, known := explain.ParametersOf(meta, stored)
 	list := parameters{Rows: rows, Unknown: !known && len(rows) > 0}
 	record, err := v1beta1.ParseAppliedDefaults(meta.Annotations[v1beta1.AnnotationAppliedDefaults])
 	list.Truncated = err == nil && record.Truncated
@@ -47,15 +47,15 @@ func parametersOf(meta *metav1.ObjectMeta, stored *runtime.RawExtension, from []
 			list.redact(name)
 		}
 	}
-	slices.SortFunc(list.Rows, func(a, b why.Parameter) int { return strings.Compare(a.Pointer, b.Pointer) })
+	slices.SortFunc(list.Rows, func(a, b explain.Parameter) int { return strings.Compare(a.Pointer, b.Pointer) })
 	return list
 }
 
-// redact says of a parameter that a Secret gave its value: one that nobody wrote, or a
+// redact says of a parameter that a Secret gave its value: one that no user wrote, or a
 // default, which a Secret comes before.
 func (p *parameters) redact(name string) {
 	at := string(merge.Pointer("").Child(name))
-	row := why.Parameter{Pointer: at, From: fromSecret, Value: redacted}
+	row := explain.Parameter{Pointer: at, From: fromSecret, Value: redacted}
 	for i := range p.Rows {
 		switch {
 		case p.Rows[i].Pointer == at && p.Rows[i].From != "user":

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/plain"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/termtext"
 )
 
 //go:embed templates
@@ -56,17 +56,17 @@ func render(w http.ResponseWriter, r *http.Request, code int, name string, conte
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(code)
 	if r.Method != http.MethodHead {
-		// Whoever hung up reads no error either.
+		// A client that hung up reads no error either.
 		_, _ = w.Write(visible(text.Bytes()))
 	}
 }
 
 // visible is a page in which every character only stands for itself: those that turn
-// text around, or that nobody sees, are shown as what cannot be shown. What a broker
+// text around, or that cannot be seen, are shown as what cannot be shown. What a broker
 // calls a plan must not look like another plan's name.
 func visible(text []byte) []byte {
 	return bytes.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' || plain.Rune(r) {
+		if r == '\n' || r == '\t' || termtext.Rune(r) {
 			return r
 		}
 		return utf8.RuneError

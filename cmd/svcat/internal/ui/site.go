@@ -8,14 +8,14 @@ import (
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/why"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/explain"
 	"github.com/defaultplan/defaultplan/webhook"
 )
 
 // A site is the pages of one namespace. It holds nothing of the cluster.
 type site struct {
 	client client.Client
-	asker  *why.Asker
+	asker  *explain.Asker
 	// namespace and context are those of the kubeconfig and of its flags, when the
 	// command was started.
 	namespace, context string
@@ -45,7 +45,7 @@ func newSite(env *cli.Env, options *webhook.Options) (*site, error) {
 
 // newSiteOf is a site of a client.
 func newSiteOf(c client.Client, options *webhook.Options, namespace, context string) (*site, error) {
-	asker, err := why.NewAsker(c, options)
+	asker, err := explain.NewAsker(c, options)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/why"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/explain"
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
@@ -56,7 +56,7 @@ func pick(err, otherwise error) error {
 	return otherwise
 }
 
-func (s *site) typeRow(told *why.Explanation) typeRow {
+func (s *site) typeRow(told *explain.Explanation) typeRow {
 	name := told.Subject.Name
 	_, gives, _ := strings.Cut(told.Headline(), " → ")
 	row := typeRow{Name: name, Link: "/types/" + url.PathEscape(name), Gives: gives}
@@ -69,7 +69,7 @@ func (s *site) typeRow(told *why.Explanation) typeRow {
 		row.Plan = linkOf(now.Plan, s.namespace) + "?type=" + url.QueryEscape(name)
 	}
 	seen := map[string]bool{}
-	take := func(list []why.Candidate) {
+	take := func(list []explain.Candidate) {
 		for i := range list {
 			one := s.candidate(&list[i])
 			if !seen[one.Link] {
@@ -85,12 +85,12 @@ func (s *site) typeRow(told *why.Explanation) typeRow {
 	return row
 }
 
-func (s *site) candidate(c *why.Candidate) candidate {
+func (s *site) candidate(c *explain.Candidate) candidate {
 	return candidate{Title: c.Title, Scope: c.Scope, Fate: c.Fate, Link: linkOf(&c.Plan, s.namespace), Chosen: c.Fate == "chosen"}
 }
 
 // linkOf is the address of the page of a plan that was explained.
-func linkOf(plan *why.Plan, namespace string) string {
+func linkOf(plan *explain.Plan, namespace string) string {
 	ref := resolve.Ref{Name: plan.Name}
 	if plan.Scope != ofCluster {
 		ref.Namespace = namespace

@@ -8,7 +8,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// heard collects the API server's warnings for whoever asked: see listenFor.
+// heard collects the API server's warnings for the request that asked: see listenFor.
 type heard struct{}
 
 // warnings are those that the API server gave to one request.

@@ -1,0 +1,28 @@
+package cli
+
+import (
+	"context"
+
+	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Edit patches an object with what edit makes of it, also if another client writes it at
+// the same time: then edit is called again, with the object as it is now. What edit
+// refuses is not written.
+func Edit[T client.Object](ctx context.Context, c client.Client, write *WriteFlags, object T, edit func(T) error) error {
+	first := true
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		if !first {
+			if err := c.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
+				return err
+			}
+		}
+		first = false
+		before, _ := object.DeepCopyObject().(client.Object)
+		if err := edit(object); err != nil {
+			return err
+		}
+		return write.Patch(ctx, c, object, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	})
+}

@@ -1,0 +1,48 @@
+package doctor
+
+import (
+	"github.com/defaultplan/defaultplan/resolve"
+)
+
+// claimsOf are the plans of each type that say that they are its default, apart from
+// the one that is recorded. Plans that are gone claim nothing.
+func claimsOf(entries *resolve.Catalog) map[resolve.Ref]claim {
+	classes := map[resolve.Ref]*resolve.ClassEntry{}
+	for i := range entries.Classes {
+		classes[entries.Classes[i].Ref] = &entries.Classes[i]
+	}
+	recorded := map[resolve.Ref]resolve.Ref{}
+	for _, record := range entries.Records {
+		if record.Plan.Name != "" {
+			recorded[resolve.Ref{Namespace: record.Plan.Namespace, Name: record.Type}] = record.Plan
+		}
+	}
+	claims := map[resolve.Ref]claim{}
+	for i := range entries.Plans {
+		plan := &entries.Plans[i]
+		class := classes[resolve.Ref{Namespace: plan.Namespace, Name: plan.Class}]
+		if class == nil || class.Gone != "" || plan.Gone != "" {
+			continue
+		}
+		at := resolve.Ref{Namespace: plan.Namespace, Name: firstOf(plan.Type, class.Type)}
+		if at.Name == "" {
+			continue
+		}
+		c, title := claims[at], firstOf(class.ExternalName, class.Name)+"/"+firstOf(plan.ExternalName, plan.Name)
+		switch {
+		case recorded[at] == plan.Ref:
+			c.recorded = title
+		case plan.Default:
+			c.annotated = append(c.annotated, title)
+		}
+		claims[at] = c
+	}
+	return claims
+}
+
+func firstOf(value, otherwise string) string {
+	if value != "" {
+		return value
+	}
+	return otherwise
+}

@@ -1,0 +1,107 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+const (
+	admissionCheck = "admission"
+	// absentName names a class and a plan that do not exist. Admission accepts an
+	// instance of them without a decision, and still completes it.
+	absentName = "svcat-check-absent"
+	// byHook begins what a hook refuses, and refused goes on; a schema's refusals
+	// have neither.
+	byHook  = "admission webhook "
+	refused = " denied the request"
+)
+
+// dryRuns creates two instances in dry runs: one that admission must complete, and
+// one that it must refuse. The webhook is in namespace system.
+func (s *installation) dryRuns(ctx context.Context, system string) []finding {
+	completed := s.undecided(v1beta1.ServiceInstanceSpec{PlanReference: v1beta1.PlanReference{
+		ClusterServiceClassExternalName: absentName, ClusterServicePlanExternalName: absentName,
+	}})
+	err := s.client.Create(ctx, completed, client.DryRunAll)
+	first := judgeCompleted(completed, err, s.namespace, system)
+	if first.Level != levelOK {
+		// The other would only say the same again.
+		return []finding{first}
+	}
+	nothing := s.undecided(v1beta1.ServiceInstanceSpec{})
+	return []finding{first, judgeRefused(s.client.Create(ctx, nothing, client.DryRunAll), s.namespace, system)}
+}
+
+// undecided returns an instance of the spec for a dry run, with a generated name.
+func (s *installation) undecided(spec v1beta1.ServiceInstanceSpec) *v1beta1.ServiceInstance {
+	return &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, GenerateName: "svcat-check-"}, Spec: spec}
+}
+
+// judgeCompleted looks at the answer to an instance that names what is absent.
+func judgeCompleted(answer *v1beta1.ServiceInstance, err error, namespace, system string) finding {
+	if err != nil {
+		return untried(err, namespace, system)
+	}
+	var lacks []string
+	if answer.Spec.ExternalID == "" {
+		lacks = append(lacks, "an external ID")
+	}
+	if !slices.Contains(answer.Finalizers, v1beta1.FinalizerServiceCatalog) {
+		lacks = append(lacks, "its finalizer")
+	}
+	if len(lacks) > 0 {
+		return failedf(admissionCheck, "see to the hooks: "+applyHooks,
+			"the hooks are not called: an instance was admitted without %s (dry run)", strings.Join(lacks, " and "))
+	}
+	return okf(admissionCheck, "a new instance gets its external ID and finalizer (dry run in namespace %q)", namespace)
+}
+
+// judgeRefused looks at the answer to an instance that names nothing.
+func judgeRefused(err error, namespace, system string) finding {
+	switch {
+	case err == nil:
+		return failedf(admissionCheck, "see to the hooks: "+applyHooks, "an instance that names nothing was admitted (dry run)")
+	case hookRefused(err):
+		return okf(admissionCheck, "an instance that names nothing is refused (dry run in namespace %q)", namespace)
+	}
+	return untried(err, namespace, system)
+}
+
+func hookRefused(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, byHook) && strings.Contains(text, refused)
+}
+
+// untried returns the finding about a dry run that gave no answer: what prevented it,
+// or what it showed to be broken.
+func untried(err error, namespace, system string) finding {
+	text := err.Error()
+	const callFailed = "failed calling webhook"
+	switch {
+	case strings.Contains(text, callFailed) && strings.Contains(text, "x509"):
+		return failedf(certificatesCheck, renew, "the API server does not trust the webhook: %s", after(text, callFailed))
+	case strings.Contains(text, callFailed):
+		return failedf(admissionCheck, "look at the webhook's pods: kubectl -n "+system+" get pods",
+			"the API server cannot call the webhook, so nothing can be ordered: %s", after(text, callFailed))
+	case apierrors.IsNotFound(err) && strings.Contains(text, "namespaces"):
+		return unknownf(admissionCheck, "name a namespace that there is: svcat check --namespace", "not tried: there is no namespace %q", namespace)
+	case apierrors.IsForbidden(err) && !hookRefused(err):
+		return unknownf(admissionCheck, "name a namespace in which you may create instances: svcat check --namespace",
+			"not tried in namespace %q: %s", namespace, text)
+	}
+	return failedf(admissionCheck, "", "%s", fmt.Sprintf("an instance cannot be tried in namespace %q: %s", namespace, text))
+}
+
+// after is what a text says after some words.
+func after(text, words string) string {
+	_, rest, _ := strings.Cut(text, words)
+	return strings.TrimSpace(rest)
+}

@@ -1,0 +1,64 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+)
+
+const (
+	instancesCheck = "instances"
+	// named is how many of many a finding names.
+	named = 5
+)
+
+// instances looks which have no plan.
+func (s *installation) instances(ctx context.Context) []finding {
+	var undecided []string
+	total := 0
+	limited, err := s.widest(func(place catalog.Place) error {
+		undecided, total = nil, 0
+		return catalog.Pages(ctx, s.client, &v1beta1.ServiceInstanceList{}, func(object runtime.Object) error {
+			instance, _ := object.(*v1beta1.ServiceInstance)
+			total++
+			if isUndecided(instance) {
+				undecided = append(undecided, instance.Namespace+"/"+instance.Name)
+			}
+			return nil
+		}, client.InNamespace(place.Namespace))
+	})
+	if err != nil {
+		return []finding{unread(instancesCheck, "serviceinstances", err)}
+	}
+	return partly(limited, judgeInstances(total, undecided, s.only(limited)))
+}
+
+// isUndecided says that an instance is to have a plan, and has none.
+func isUndecided(i *v1beta1.ServiceInstance) bool {
+	return i.DeletionTimestamp.IsZero() && !i.Spec.Decided()
+}
+
+func judgeInstances(total int, undecided []string, where string) finding {
+	if len(undecided) == 0 {
+		return okf(instancesCheck, "all %d have a plan%s", total, where)
+	}
+	slices.Sort(undecided)
+	namespace, name, _ := strings.Cut(undecided[0], "/")
+	return warningf(instancesCheck, fmt.Sprintf("svcat explain instance/%s -n %s", name, namespace),
+		"%d of %d have no plan yet%s: %s", len(undecided), total, where, some(undecided))
+}
+
+// some are the first of many names.
+func some(names []string) string {
+	if len(names) > named {
+		return strings.Join(names[:named], ", ") + fmt.Sprintf(" and %d more", len(names)-named)
+	}
+	return strings.Join(names, ", ")
+}

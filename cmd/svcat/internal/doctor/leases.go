@@ -1,0 +1,104 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/webhook/keeper"
+)
+
+// A duty is what one of several processes does, elected by a Lease.
+type duty struct {
+	check, lease string
+	// undone is what does not happen while no replica does it.
+	undone string
+	// named says that others may do it too, each under a name of its own, with the Lease
+	// that ends in it; their undone has a place for the name.
+	named string
+}
+
+var duties = []duty{
+	{"keeper", keeper.DefaultLeaseName, "new defaults are not recorded, and instances that wait for a plan are not woken", ""},
+	{
+		"controller", "defaultplan-controller", "no broker is called: nothing is provisioned, bound or removed",
+		"no broker with the spec.controllerName %s is called",
+	},
+}
+
+// leases looks whether there is a keeper and a controller, be it one with a name alone.
+func (s *installation) leases(ctx context.Context, hooks []hook) []finding {
+	namespace := s.systemOf(hooks)
+	var findings []finding
+	for i := range duties {
+		findings = append(findings, s.duty(ctx, &duties[i], namespace)...)
+	}
+	return findings
+}
+
+// duty looks at the Leases of one duty.
+func (s *installation) duty(ctx context.Context, d *duty, namespace string) []finding {
+	lease := &coordinationv1.Lease{}
+	err := s.client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: d.lease}, lease)
+	var others []coordinationv1.Lease
+	if d.named != "" && (err == nil || apierrors.IsNotFound(err)) {
+		var list coordinationv1.LeaseList
+		listed := s.client.List(ctx, &list, client.InNamespace(namespace))
+		if err != nil && listed != nil {
+			err = listed // it is not known that there is none
+		}
+		others = list.Items
+	}
+	var findings []finding
+	for i := range others {
+		if name, is := strings.CutPrefix(others[i].Name, d.lease+"-"); is && d.named != "" {
+			one := duty{check: d.check, lease: others[i].Name, undone: fmt.Sprintf(d.named, name)}
+			findings = append(findings, one.judge(&others[i], nil, namespace, s.clock.Now()))
+		}
+	}
+	if apierrors.IsNotFound(err) && len(findings) > 0 {
+		return findings
+	}
+	return append([]finding{d.judge(lease, err, namespace, s.clock.Now())}, findings...)
+}
+
+// systemOf is the namespace of the webhook and the controller.
+func (s *installation) systemOf(hooks []hook) string {
+	if s.system != "" {
+		return s.system
+	}
+	for i := range hooks {
+		if service := hooks[i].client.Service; service != nil {
+			return service.Namespace
+		}
+	}
+	return shippedNamespace
+}
+
+// judge says whether a Lease is held. One that was held twice its time ago has lost
+// its holder.
+func (d *duty) judge(lease *coordinationv1.Lease, err error, namespace string, now time.Time) finding {
+	do := "kubectl -n " + namespace + " get pods; elsewhere installed, name it: svcat check --system-namespace"
+	if apierrors.IsNotFound(err) {
+		return failedf(d.check, do, "namespace %q has no Lease %s: none seems to run, and while none does %s", namespace, d.lease, d.undone)
+	}
+	if err != nil {
+		return unread(d.check, "leases of namespace "+namespace, err)
+	}
+	if lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "" || lease.Spec.RenewTime == nil {
+		return failedf(d.check, do, "nobody holds the Lease %s: %s", d.lease, d.undone)
+	}
+	term := time.Duration(0)
+	if lease.Spec.LeaseDurationSeconds != nil {
+		term = time.Duration(*lease.Spec.LeaseDurationSeconds) * time.Second
+	}
+	if now.Sub(lease.Spec.RenewTime.Time) > 2*term {
+		return failedf(d.check, do, "%s was last heard of at %s: %s", *lease.Spec.HolderIdentity, clockTime(lease.Spec.RenewTime.Time), d.undone)
+	}
+	return okf(d.check, "%s is at work", *lease.Spec.HolderIdentity)
+}

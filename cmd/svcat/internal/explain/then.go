@@ -1,0 +1,107 @@
+package explain
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/resolve"
+)
+
+// refsOf are the class and plan that an object was decided on, in its scope.
+func refsOf(refs *v1beta1.DecidedReference, namespace string) (class, plan resolve.Ref) {
+	if refs.ServicePlanRef != nil && refs.ServicePlanRef.Name != "" {
+		plan = resolve.Ref{Namespace: namespace, Name: refs.ServicePlanRef.Name}
+		if refs.ServiceClassRef != nil {
+			class = resolve.Ref{Namespace: namespace, Name: refs.ServiceClassRef.Name}
+		}
+		return class, plan
+	}
+	if refs.ClusterServicePlanRef != nil {
+		plan.Name = refs.ClusterServicePlanRef.Name
+	}
+	if refs.ClusterServiceClassRef != nil {
+		class.Name = refs.ClusterServiceClassRef.Name
+	}
+	return class, plan
+}
+
+// then is what was decided, and what has become of that plan.
+func (x *explainer) then(ctx context.Context, namespace string, refs *v1beta1.DecidedReference, applied *v1beta1.AppliedDefaults) (*Then, error) {
+	then := &Then{Rule: applied.Rule, Truncated: applied.Truncated}
+	class, plan := refsOf(refs, namespace)
+	if plan.Name == "" {
+		then.Rule = ""
+		return then, nil
+	}
+	found, err := x.planAndClass(ctx, plan)
+	if err != nil {
+		return nil, err
+	}
+	then.Plan = &Plan{
+		Class: orElse(applied.Class, class.Name), Plan: orElse(applied.Plan, plan.Name),
+		Scope: scopeName(plan.Namespace), Name: plan.Name,
+	}
+	entry, stands := found.plans[plan]
+	switch {
+	case !stands:
+		then.Gone = "it does not exist any more"
+		return then, nil
+	case entry.PlanEntry().Gone != "":
+		then.Gone = "it is " + entry.PlanEntry().Gone
+	}
+	if now, ok := found.class(entry); ok {
+		then.Plan.Class, then.Plan.Plan = now.Title(), entry.Title()
+	}
+	return then, nil
+}
+
+// planAndClass reads a plan and its class, as far as there are any.
+func (x *explainer) planAndClass(ctx context.Context, plan resolve.Ref) (*slice, error) {
+	g := gatherer{x.reader, newSlice()}
+	if err := g.plan(ctx, plan); err != nil {
+		return nil, err
+	}
+	return g.slice, g.complete(ctx)
+}
+
+// difference is then and now in one sentence.
+func difference(then *Then, now *Now, kind string) string {
+	switch {
+	case then.Plan == nil && now.Verdict == Decided:
+		return fmt.Sprintf("No plan is decided yet; the next write of the %s, or the keeper's, would decide on %s.", kind, now.Plan.titled())
+	case then.Plan == nil && now.Verdict == Refused:
+		return fmt.Sprintf("No plan is decided yet, and created now it would be refused: the %s stays undecided until that is mended.", kind)
+	case then.Plan == nil:
+		return fmt.Sprintf("No plan is decided yet, and none would be now: the %s waits.", kind)
+	case now.Verdict == Refused:
+		return fmt.Sprintf("Created now it would be refused; the %s keeps %s: it was decided once.", kind, then.Plan.titled())
+	case now.Verdict == Waits:
+		return fmt.Sprintf("Created now it would have to wait; the %s keeps %s: it was decided once.", kind, then.Plan.titled())
+	case then.Plan.Name != now.Plan.Name || then.Plan.Scope != now.Plan.Scope:
+		return fmt.Sprintf("Created now it would get %s instead; the %s keeps %s: it was decided once.", now.Plan.titled(), kind, then.Plan.titled())
+	}
+	return differenceWithin(then, now)
+}
+
+// differenceWithin is then and now of one and the same plan.
+func differenceWithin(then *Then, now *Now) string {
+	var differ []string
+	if then.Rule != now.Rule {
+		differ = append(differ, fmt.Sprintf("the rule (%s, then %s)", now.Rule, then.Rule))
+	}
+	if pointers := changed(then.Parameters, now.Parameters); len(pointers) > 0 {
+		differ = append(differ, "the parameters at "+strings.Join(pointers, ", "))
+	}
+	if pointers := changed(then.ProvisionParameters, now.ProvisionParameters); len(pointers) > 0 {
+		differ = append(differ, "the parameters for its instance at "+strings.Join(pointers, ", "))
+	}
+	if compact(then.Transforms) != compact(now.Transforms) {
+		differ = append(differ, "the secret transforms")
+	}
+	if len(differ) == 0 {
+		return "Created now it would be decided alike."
+	}
+	return "Created now it would get the same plan; what would differ: " + strings.Join(differ, ", ") + "."
+}

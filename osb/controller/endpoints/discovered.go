@@ -1,0 +1,111 @@
+package endpoints
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/credentials"
+	"github.com/defaultplan/defaultplan/osb/controller/expose"
+)
+
+// Discovered are endpoints, and whether it is the binding's spec that makes them of
+// credentials, and not the broker that gave them as such. Status tells them already, if
+// they are told.
+type Discovered struct {
+	Endpoints    []expose.Endpoint
+	mapped, told bool
+}
+
+// Discover are the endpoints of what a broker gave: its own, or those of the credentials that
+// the spec says. The credentials are as the broker gave them: what transforms add is the
+// user's word, and no broker's.
+func Discover(spec *v1beta1.ServiceBindingSpec, given *osb.Binding) (Discovered, *expose.Refusal) {
+	switch {
+	case len(given.Endpoints) > 0:
+		var own Discovered
+		for _, e := range given.Endpoints {
+			own.Endpoints = append(own.Endpoints, expose.Endpoint{Host: e.Host, Ports: e.Ports, Protocol: e.Protocol})
+		}
+		return own, nil
+	case len(spec.EndpointsFrom) > 0:
+		return mapped(spec.EndpointsFrom, given)
+	case spec.ServiceName != "":
+		return Discovered{}, &expose.Refusal{Reason: ReasonNoEndpoints, Message: "the broker gave no endpoints: name the credentials that are host and port, by spec.endpointsFrom of another binding"}
+	}
+	return Discovered{}, nil
+}
+
+// maxEndpointText is the most bytes, as JSON, of a credential that is taken for a host or a port: what is
+// longer is not copied.
+const maxEndpointText = 1024
+
+// mapped are the endpoints that credentials are. No message tells their values.
+func mapped(from []v1beta1.EndpointFrom, given *osb.Binding) (Discovered, *expose.Refusal) {
+	all := Discovered{mapped: true}
+	for i, e := range from {
+		values := map[string]string{}
+		for _, key := range []string{e.HostKey, e.PortKey} {
+			raw, has := given.Credentials[key]
+			if !has {
+				return Discovered{}, &expose.Refusal{Reason: ReasonKeyAbsent, Message: fmt.Sprintf("the broker gave no credential %q, which spec.endpointsFrom[%d] names", key, i)}
+			}
+			if len(raw) > maxEndpointText {
+				return Discovered{}, &expose.Refusal{Reason: expose.ReasonUnlawful, Message: fmt.Sprintf("the credential %q, which spec.endpointsFrom[%d] names, is longer than a host or a port can be", key, i)}
+			}
+			values[key] = credentials.Text(raw)
+		}
+		all.Endpoints = append(all.Endpoints, expose.Endpoint{
+			Host: values[e.HostKey], Ports: []string{values[e.PortKey]}, Protocol: e.Protocol, Quiet: fmt.Sprintf("the credential %q", e.HostKey),
+		})
+	}
+	return all, nil
+}
+
+// storable says that status may tell the endpoints, so that they are judged again when the
+// rules, or somebody's rights, have changed: they are lawful, and no value of a credential
+// that is none of a host's.
+func (d *Discovered) storable(refusal *expose.Refusal) bool {
+	if refusal == nil {
+		return true
+	}
+	switch refusal.Reason {
+	case expose.ReasonUnlawful, expose.ReasonTooMany, ReasonNoEndpoints, ReasonKeyAbsent:
+		return false
+	case expose.ReasonRefused, expose.ReasonMixed:
+		return !d.withholds()
+	}
+	return true
+}
+
+// withholds says that an endpoint could be any credential, once it is refused as a host's.
+func (d *Discovered) withholds() bool {
+	return d.mapped && !d.told && slices.ContainsFunc(d.Endpoints, func(e expose.Endpoint) bool { return !e.IsAddress() })
+}
+
+// leadTo says for the condition where a Service leads: not by the values of credentials.
+func (d *Discovered) leadTo(target *expose.Target) string {
+	if d.mapped {
+		return "what spec.endpointsFrom names"
+	}
+	return target.String()
+}
+
+// refusalOf is why there is no Service, for the condition. What status does not tell is
+// judged again with new credentials alone.
+func (d *Discovered) refusalOf(refusal *expose.Refusal) string {
+	if refusal.Reason == expose.ReasonRefused && d.withholds() {
+		return refusal.Message + "; once it is allowed, delete the binding's Secret: the credentials are then asked for again"
+	}
+	return refusal.Message
+}
+
+// stored are the endpoints as status has them.
+func (d *Discovered) stored() []v1beta1.BindingEndpoint {
+	var list []v1beta1.BindingEndpoint
+	for _, e := range d.Endpoints {
+		list = append(list, v1beta1.BindingEndpoint{Host: e.Host, Ports: e.Ports, Protocol: e.Protocol, Mapped: d.mapped})
+	}
+	return list
+}

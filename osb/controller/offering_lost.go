@@ -1,0 +1,102 @@
+package controller
+
+import (
+	"cmp"
+	"context"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/lifecycle"
+)
+
+// Reasons for which a plan or class cannot be read.
+const (
+	reasonNoPlan  = "ReferencesNonexistentServicePlan"
+	reasonNoClass = "ReferencesNonexistentServiceClass"
+)
+
+// ofInstance is the offering that an instance's spec refers to. Where its plan or class is gone, it is what is known of the
+// plan that the instance has at its broker, provided that spec refers to that plan: enough to update the instance, to bind
+// to it and to remove it.
+func (c *catalogReader) ofInstance(ctx context.Context, i *v1beta1.ServiceInstance) (*offering, *lifecycle.Problem, error) {
+	o, problem, err := c.offering(ctx, &i.Spec.DecidedReference, i.Namespace)
+	if err != nil || problem == nil || problem.Reason != reasonNoPlan && problem.Reason != reasonNoClass {
+		return o, problem, err
+	}
+	thing := lifecycle.OfInstance(i)
+	if !refersToWhatItHas(i, &thing.Record) {
+		return nil, problem, nil
+	}
+	if o, err = c.recorded(ctx, i, thing.Record.Applied); o == nil || err != nil {
+		return nil, problem, err
+	}
+	return o, nil, nil
+}
+
+// refersToWhatItHas says that the plan of an instance's spec, which cannot be read, is the one that its broker gave it.
+func refersToWhatItHas(i *v1beta1.ServiceInstance, r *lifecycle.Record) bool {
+	has, ref := r.Applied, &i.Spec.DecidedReference
+	// What must be fetched may have to be sent again: whether it can be fetched, only the class says.
+	if !r.Exists || r.FetchRequired || has == nil || has.ClassExternalID == "" || has.PlanExternalID == "" || has.Cluster != (ref.ClusterServicePlanRef != nil) {
+		return false
+	}
+	if has.PlanRefName == "" { // recorded by an older release
+		return i.Generation == r.ReconciledGeneration
+	}
+	return has.PlanRefName == planRefName(ref)
+}
+
+func planRefName(ref *v1beta1.DecidedReference) string {
+	return cmp.Or(clusterName(ref.ClusterServicePlanRef), localName(ref.ServicePlanRef))
+}
+
+// recorded is the offering that a record tells of, with what the plan or the class says that is still there; nil where
+// that is not what was recorded. No policy selects it: what a broker has already is not judged again.
+func (c *catalogReader) recorded(ctx context.Context, i *v1beta1.ServiceInstance, has *lifecycle.Request) (*offering, error) {
+	o := &offering{
+		cluster: has.Cluster, lost: true, target: has.BrokerTarget, planName: has.PlanName, planRefName: planRefName(&i.Spec.DecidedReference),
+		// Whether it can be bound to, its broker will say.
+		class: &v1beta1.CommonServiceClassSpec{ExternalID: has.ClassExternalID, Bindable: true},
+		plan:  &v1beta1.CommonServicePlanSpec{ExternalID: has.PlanExternalID},
+	}
+	class, plan, err := c.remains(ctx, &i.Spec.DecidedReference, i.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	if class != nil {
+		o.class = class
+	}
+	o.classLost = class == nil
+	if plan != nil {
+		o.plan = plan
+	}
+	o.plan.ServiceType = cmp.Or(o.plan.ServiceType, i.Spec.ServiceType, i.Status.ServiceType, o.class.ServiceType)
+	if o.class.ExternalID != has.ClassExternalID || o.plan.ExternalID != has.PlanExternalID {
+		return nil, nil
+	}
+	return o, nil
+}
+
+// remains reads of a class and a plan what is there.
+func (c *catalogReader) remains(ctx context.Context, ref *v1beta1.DecidedReference, namespace string) (*v1beta1.CommonServiceClassSpec, *v1beta1.CommonServicePlanSpec, error) {
+	classAt, planAt := client.ObjectKey{Name: clusterName(ref.ClusterServiceClassRef)}, client.ObjectKey{Name: clusterName(ref.ClusterServicePlanRef)}
+	if ref.ClusterServicePlanRef == nil {
+		classAt = client.ObjectKey{Namespace: namespace, Name: localName(ref.ServiceClassRef)}
+		planAt = client.ObjectKey{Namespace: namespace, Name: localName(ref.ServicePlanRef)}
+	}
+	class, plan := v1beta1.NewClass(classAt.Namespace), v1beta1.NewPlan(planAt.Namespace)
+	lacksClass, err := c.get(ctx, classAt, class, reasonNoClass, "class")
+	if err != nil {
+		return nil, nil, err
+	}
+	lacksPlan, err := c.get(ctx, planAt, plan, reasonNoPlan, "plan")
+	classSpec, planSpec := class.GetSpec(), plan.GetSpec()
+	if lacksClass != nil {
+		classSpec = nil
+	}
+	if lacksPlan != nil {
+		planSpec = nil
+	}
+	return classSpec, planSpec, err
+}

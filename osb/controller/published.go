@@ -1,0 +1,158 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/credentials"
+	"github.com/defaultplan/defaultplan/osb/controller/endpoints"
+	"github.com/defaultplan/defaultplan/osb/controller/owned"
+	"github.com/defaultplan/defaultplan/osb/lifecycle"
+)
+
+// reasonKeysNotFound is why a binding is not transformed as its spec says.
+const reasonKeysNotFound = "KeysNotFound"
+
+// What a pass wrote beside the Secret, for status to tell; nil fields are as they were.
+type written struct {
+	// published says whether there is a ConfigMap, and unpublished that there was one which
+	// cannot be written again.
+	published, unpublished *bool
+	// missing are the keys that transforms did not find; nil: nothing was transformed.
+	missing *[]string
+	// emptyBecause says why the Secret that was written holds nothing; empty: it holds something,
+	// or none was written.
+	emptyBecause string
+	// exposed is what became of the endpoints.
+	exposed *endpoints.Outcome
+}
+
+// tell has status name all that the binding created.
+func (s *bindingSubject) tell(status *v1beta1.ServiceBindingStatus) {
+	status.Secrets = nil
+	if status.Binding != nil {
+		status.Secrets = []string{status.Binding.Name}
+	}
+	if p := s.written.published; p != nil {
+		status.ConfigMaps = nil
+		if *p {
+			status.ConfigMaps = []string{credentials.SecretName(s.binding)}
+		}
+	}
+	s.tellUnpublished(status)
+	s.tellMissing(status)
+	if e := s.written.exposed; e != nil {
+		e.Tell(status, s.binding.Generation)
+	}
+}
+
+// deposit writes what a broker gave: the Secret and the ConfigMap, without which nothing is
+// stored, and then the Service, which never keeps credentials from the Secret.
+func (s *bindingSubject) deposit(ctx context.Context, given *osb.Binding) error {
+	of := s.provenance()
+	found, refusal := endpoints.Discover(&s.binding.Spec, given)
+	of.Metadata = s.holdingOf(given)
+	of.Metadata.ToldInStatus = refusal != nil || len(found.Endpoints) > 0
+	wrote, err := s.secrets.Write(ctx, s.binding, of, given)
+	if err != nil {
+		return err
+	}
+	s.issued = of.Metadata.State(s.binding)
+	s.written.published, s.written.missing, s.written.emptyBecause = &wrote.Published, &wrote.Missing, wrote.EmptyBecause
+	s.written.exposed = s.services.Expose(ctx, s.binding, found, refusal, s.ofClusterBroker())
+	return nil
+}
+
+// tellMissing has status say which keys the transforms did not find. It stays until other
+// credentials are written: no pass between knows the keys.
+func (s *bindingSubject) tellMissing(status *v1beta1.ServiceBindingStatus) {
+	missing := s.written.missing
+	switch {
+	case missing == nil:
+	case len(*missing) == 0:
+		status.Conditions = v1beta1.RemoveCondition(status.Conditions, v1beta1.ConditionTransformed)
+	default:
+		status.Conditions = v1beta1.SetCondition(status.Conditions, v1beta1.Condition{
+			Type: v1beta1.ConditionTransformed, Status: v1beta1.ConditionFalse, Reason: reasonKeysNotFound, Message: notFound(*missing),
+		}, s.binding.Generation, metav1.Time{Time: s.now}.Rfc3339Copy())
+	}
+}
+
+// besides is the event of keys that the transforms did not find; nil: none.
+func (s *bindingSubject) besides() *lifecycle.Event {
+	if s.written.missing == nil || len(*s.written.missing) == 0 {
+		return nil
+	}
+	return &lifecycle.Event{Warning: true, Reason: reasonKeysNotFound, Message: notFound(*s.written.missing)}
+}
+
+// notFound names keys that transforms did not find, as many as an event can hold.
+func notFound(keys []string) string {
+	const most = 800 // bytes; a key has less
+	shown, size := 0, 0
+	for shown < len(keys) && size+len(keys[shown]) <= most {
+		size += len(keys[shown]) + len(", ")
+		shown++
+	}
+	named := strings.Join(keys[:shown], ", ")
+	if more := len(keys) - shown; more > 0 {
+		named += fmt.Sprintf(" and %d more", more)
+	}
+	return "the credentials have no such key, so these did nothing: " + named
+}
+
+// provenance is what the credentials are of, as far as it is known.
+func (s *bindingSubject) provenance() credentials.Origin {
+	of := credentials.Origin{ServiceType: s.serviceType()}
+	if s.offering != nil && s.offering.class != nil {
+		of.Class = s.offering.class.ExternalName
+	}
+	return of
+}
+
+// unwrite removes all that the binding created.
+func (s *bindingSubject) unwrite(ctx context.Context) error {
+	if err := s.services.RemoveAll(ctx, s.binding); err != nil {
+		return err
+	}
+	if err := s.secrets.RemoveAll(ctx, s.binding); err != nil {
+		return err
+	}
+	s.written = written{published: new(false), missing: new([]string), exposed: &endpoints.Outcome{}}
+	return nil
+}
+
+// heal brings the Service of a binding that is bound to what its endpoints are: a user may
+// have changed it, or an operator the rules.
+func (s *bindingSubject) heal(ctx context.Context) {
+	if e := s.services.Heal(ctx, s.binding, s.ofClusterBroker()); e != nil {
+		s.written.exposed = e
+	}
+}
+
+// ofClusterBroker says that the binding is at a broker of the cluster.
+func (s *bindingSubject) ofClusterBroker() bool {
+	if s.ask != nil {
+		return s.ask.ClusterServiceBrokerName != ""
+	}
+	target := new(lifecycle.OfBinding(s.binding).Record).Target()
+	return target != nil && target.ClusterServiceBrokerName != ""
+}
+
+// unpublishable says, before anything is bound, that the ConfigMap is another's.
+func (s *bindingSubject) unpublishable(ctx context.Context) (*lifecycle.Problem, error) {
+	if !credentials.Publishes(s.binding) {
+		return nil, nil
+	}
+	_, state, err := s.secrets.Find(ctx, s.binding, owned.ConfigMap, credentials.SecretName(s.binding))
+	if err != nil || state != owned.Foreign {
+		return nil, err
+	}
+	return &lifecycle.Problem{Reason: credentials.ReasonNotStored, Waits: true, Message: fmt.Sprintf(
+		"there is a ConfigMap %q that is not of this binding; it is left as it is: remove it, or make a binding with another secretName", credentials.SecretName(s.binding))}, nil
+}

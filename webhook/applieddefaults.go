@@ -1,0 +1,87 @@
+package webhook
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/merge"
+	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/webhook/review"
+)
+
+// appliedOf is an object's record of its defaults; an unreadable one says nothing.
+func appliedOf(annotations map[string]string) v1beta1.AppliedDefaults {
+	applied, err := v1beta1.ParseAppliedDefaults(annotations[v1beta1.AnnotationAppliedDefaults])
+	if err != nil {
+		return v1beta1.AppliedDefaults{}
+	}
+	return applied
+}
+
+// noteMerged writes down where each default came from, and which a null took
+// away.
+func noteMerged(applied *v1beta1.AppliedDefaults, merged *merge.Result) {
+	applied.From = map[string]string{}
+	for pointer, layer := range merged.Origin {
+		if layer != layerUser {
+			applied.From[string(pointer)] = strings.TrimPrefix(layer, lostLayer)
+		}
+	}
+	for _, pointer := range merged.Removed {
+		applied.Removed = append(applied.Removed, string(pointer))
+	}
+}
+
+// tooMuchRemoved refuses what is more than can be recorded: of what nulls took
+// away nothing may be left out.
+func tooMuchRemoved(applied *v1beta1.AppliedDefaults) *review.Denial {
+	if len(applied.String()) <= v1beta1.MaxAppliedDefaults {
+		return nil
+	}
+	return review.Invalid("TooLarge", "spec.parameters", "its nulls take away more defaults than the %d bytes of %s can record", v1beta1.MaxAppliedDefaults, v1beta1.AnnotationAppliedDefaults).
+		Remedy("take away fewer, or a whole object at once")
+}
+
+// removedPointers are the defaults that a broker is not sent.
+func removedPointers(applied *v1beta1.AppliedDefaults) []merge.Pointer {
+	removed := make([]merge.Pointer, len(applied.Removed))
+	for i, pointer := range applied.Removed {
+		removed[i] = merge.Pointer(pointer)
+	}
+	return removed
+}
+
+// brokenDefaults refuses to leave out defaults that cannot be read: an instance
+// without them would be another one than the operator meant.
+func brokenDefaults(field defaulted, kind string, ref resolve.Ref, err error) *review.Denial {
+	resource := "clusterservice" + kind + " " + ref.Name
+	if ref.Namespace != "" {
+		resource = "-n " + ref.Namespace + " service" + kind + " " + ref.Name
+	}
+	return review.Invalid("BrokenDefaults", "spec.parameters", "%s of %s %q cannot be applied: %s", field.name, kind, ref.Name, err.Error()).
+		Remedy("an operator mends them: kubectl edit %s", resource)
+}
+
+// pointerNames are pointers with the layers that gave what is there, for people.
+func pointerNames(from map[string]string) []string {
+	names := make([]string, 0, len(from))
+	for _, pointer := range slices.Sorted(maps.Keys(from)) {
+		names = append(names, strings.TrimPrefix(pointer, "/")+" ("+from[pointer]+")")
+	}
+	return names
+}
+
+// unescaper reads a segment of a JSON pointer (RFC 6901).
+var unescaper = strings.NewReplacer("~1", "/", "~0", "~")
+
+// parameterNames are the top-level names that pointers lead into, for people.
+func parameterNames(from map[string]string) string {
+	names := map[string]bool{}
+	for pointer := range from {
+		name, _, _ := strings.Cut(strings.TrimPrefix(pointer, "/"), "/")
+		names[unescaper.Replace(name)] = true
+	}
+	return strings.Join(slices.Sorted(maps.Keys(names)), ", ")
+}

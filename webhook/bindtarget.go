@@ -1,0 +1,121 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/review"
+	"github.com/defaultplan/defaultplan/webhook/suggest"
+)
+
+// A bound is what a binding is for: an instance, and the plan that it was decided
+// on.
+type bound struct {
+	// instance is nil if there is none.
+	instance *v1beta1.ServiceInstance
+	// defined is nil while the instance is not decided, and where its plan or class
+	// is gone.
+	defined *definition
+}
+
+// bind finds what a binding is for, and why it cannot be bound to. The instance is
+// one key, and read live: it may have been created just now, or have changed its
+// plan. Of its plan and class the cache is believed, unless it is to refuse.
+func (h *bindings) bind(ctx context.Context, by binder, spec *bindingSpec) (bound, *review.Denial, error) {
+	at := instanceAt(spec, by.namespace)
+	instance, refused, err := h.find(ctx, by, at)
+	if err != nil || refused != nil || instance == nil {
+		return bound{}, refused, err
+	}
+	if refused, err = h.refusedOwn(ctx, instance); err != nil || refused != nil {
+		return bound{}, refused, err
+	}
+	decided := refsOf(&instance.Spec.DecidedReference, at.Namespace)
+	if decided.plan.Name == "" {
+		to := bound{instance: instance}
+		return to, to.refuse(spec), nil
+	}
+	defined, err := h.resolver.catalog.define(ctx, decided.plan)
+	if defined != nil && defined.Class.Ref != decided.class {
+		// The cache has the plan as it was before.
+		defined, err = h.resolver.catalog.defineLive(ctx, decided.plan)
+	}
+	if err != nil {
+		return bound{}, nil, err
+	}
+	to := bound{instance, defined}
+	denied := to.refuse(spec)
+	if denied == nil || defined == nil || !h.resolver.mayConfirm(by.namespace, denied) {
+		return to, denied, nil
+	}
+	if to.defined, err = h.resolver.catalog.defineLive(ctx, decided.plan); err != nil {
+		return bound{}, nil, err
+	}
+	return to, to.refuse(spec), nil
+}
+
+// waitsForPlan is what is said of an instance whose plan or class is gone.
+const waitsForPlan = "is of a plan that is gone"
+
+// waits is what a binding to it waits for, completing "instance x …"; empty if
+// for nothing.
+func (b *bound) waits() string {
+	switch {
+	case b.instance == nil:
+		return "does not exist yet"
+	case !b.instance.Spec.Decided():
+		return "has no plan yet"
+	case b.defined == nil:
+		return waitsForPlan
+	}
+	return ""
+}
+
+// serviceType is the instance's own type, and what it is in fact.
+func (b *bound) serviceType() (own, effective string) {
+	own = b.instance.Spec.ServiceType
+	if own != "" || b.defined == nil {
+		return own, own
+	}
+	return own, b.defined.serviceType()
+}
+
+// bindable says that the broker lets the instance be bound to. A class that no
+// broker has listed yet does not say.
+func (b *bound) bindable() bool {
+	switch {
+	case b.defined.plan.Bindable != nil:
+		return *b.defined.plan.Bindable
+	case b.defined.Class.Broker.Name == "":
+		return true
+	}
+	return b.defined.class.Bindable
+}
+
+// refuse says why the instance cannot be bound to, whatever the catalog may yet
+// become.
+func (b *bound) refuse(spec *bindingSpec) *review.Denial {
+	const field = "spec.instanceRef.name"
+	switch {
+	case b.instance == nil:
+		return nil
+	case b.instance.DeletionTimestamp != nil:
+		return review.Invalid("InstanceDeleting", field, "instance %q is being deleted", b.instance.Name).
+			Remedy("bind to another instance, or wait until it is gone and create it again")
+	case b.defined == nil:
+		return nil
+	case !b.bindable():
+		return review.Invalid("NotBindable", field, "instance %q is of plan %s, which its broker does not let anyone bind to", b.instance.Name, b.defined.title()).
+			Ways(seeWhatThereIs, suggest.Classes(b.defined.Class.Namespace).Wide())
+	}
+	if _, effective := b.serviceType(); spec.ServiceType != "" && effective != "" && spec.ServiceType != effective {
+		return review.Invalid("TypeMismatch", "spec.serviceType", "instance %q is of type %q, not of %q", b.instance.Name, effective, spec.ServiceType).
+			Remedy("leave serviceType out: it is filled in from the instance")
+	}
+	if denied := misnamed(&spec.PlanReference, b.defined); denied != nil {
+		denied.Causes[0].Message = fmt.Sprintf("instance %q is of plan %s, which has another name", b.instance.Name, b.defined.title())
+		return denied.Remedy("leave class and plan out: they are the instance's")
+	}
+	return nil
+}

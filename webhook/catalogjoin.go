@@ -1,0 +1,92 @@
+package webhook
+
+import (
+	"context"
+
+	"github.com/defaultplan/defaultplan/resolve"
+)
+
+// withNamed adds to the plans of a class that of a Kubernetes name: it may be of
+// another class, and then the refusal says of which.
+func (s scope) withNamed(ctx context.Context, found slice, named resolve.Named) (slice, error) {
+	if named.By != resolve.ByName || len(found.Classes) == 0 {
+		return found, nil
+	}
+	return s.withPlan(ctx, found, named.Value)
+}
+
+// withPlan adds to found the plans with these Kubernetes names, and their
+// classes. Any of them may be absent.
+func (s scope) withPlan(ctx context.Context, found slice, names ...string) (slice, error) {
+	known := map[string]bool{}
+	for _, plan := range found.Plans {
+		known[plan.Name] = true
+	}
+	for _, name := range names {
+		if known[name] {
+			continue
+		}
+		known[name] = true
+		plans, err := s.plan(ctx, name)
+		if err != nil {
+			return slice{}, err
+		}
+		found.Plans = append(found.Plans, plans...)
+	}
+	return s.withClasses(ctx, found)
+}
+
+// withClasses adds to found, which is of this scope, each class that its plans
+// have and that it lacks. Of a plan that two lists had, having changed between
+// them, it keeps the first.
+func (s scope) withClasses(ctx context.Context, found slice) (slice, error) {
+	classes := make(map[string]bool, len(found.Classes))
+	for _, class := range found.Classes {
+		classes[class.Name] = true
+	}
+	plans := make(map[string]bool, len(found.Plans))
+	var kept []resolve.PlanEntry
+	for _, plan := range found.Plans {
+		if plans[plan.Name] {
+			continue
+		}
+		plans[plan.Name] = true
+		kept = append(kept, plan)
+		if classes[plan.Class] {
+			continue
+		}
+		classes[plan.Class] = true
+		class, err := s.class(ctx, plan.Class)
+		if err != nil {
+			return slice{}, err
+		}
+		found.add(class)
+	}
+	found.Plans = kept
+	return found, nil
+}
+
+// withRecords adds to found the records of every type that its plans have, and
+// what the records name: a record counts only beside its plan.
+func (s scope) withRecords(ctx context.Context, found slice) (slice, error) {
+	types := map[string]bool{}
+	for _, class := range found.Classes {
+		types[class.Type] = true
+	}
+	for _, plan := range found.Plans {
+		types[plan.Type] = true
+	}
+	delete(types, "")
+	var recorded []string
+	for _, serviceType := range sortedKeys(types) {
+		record, err := s.record(ctx, serviceType)
+		if err != nil {
+			return slice{}, err
+		}
+		found.add(record)
+		for _, one := range record.Records {
+			recorded = append(recorded, one.Plan.Name)
+		}
+	}
+	return s.withPlan(ctx, found, recorded...)
+}

@@ -1,5 +1,0 @@
-// Package commands words the commands that refusals, events and conditions offer:
-// svcat's, and the equal one of kubectl. Each can be pasted into a shell as it is.
-//
-// Package commands is pure: names in, text out.
-package commands

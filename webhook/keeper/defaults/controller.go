@@ -1,0 +1,203 @@
+package defaults
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/keeper/controller"
+)
+
+const (
+	// defaultRecorders work at the same time. Most of a look is waiting: a consistent list
+	// takes the API server up to a tenth of a second.
+	defaultRecorders = 8
+	// firstRepair doubles with each failure up to lastRepair: a write that a hook
+	// of another refuses, or that meets another's, is soon made again, and one
+	// that cannot be made costs little.
+	firstRepair = 10 * time.Millisecond
+	lastRepair  = 10 * time.Second
+	// atOnce is when a change of a record is looked at, and soon when one that is
+	// only counted. It is also the time between two writes of a type's status.
+	atOnce = time.Duration(0)
+	soon   = time.Second
+)
+
+// Options are what the controller works with.
+type Options struct {
+	controller.Environment
+
+	// Lease is the keeper's, which remembers when a keeper first ran.
+	Lease *resourcelock.LeaseLock
+	// Writes counts what is written.
+	Writes *prometheus.CounterVec
+	// SuggestedPlans lets the status of types count what brokers suggest.
+	SuggestedPlans bool
+}
+
+// A defaultRecorder keeps the service types: which there are, which plan each records as
+// its default, and what each resolves to.
+type defaultRecorder struct {
+	options Options
+
+	queue   controller.Queue[workItem]
+	limiter workqueue.TypedRateLimiter[workItem]
+	// firstRun holds when a keeper first ran, zero until that is known. Who asks
+	// takes it, and puts it back.
+	firstRun chan time.Time
+
+	mu sync.Mutex
+	// reported says when the status of a type was last written.
+	reported map[client.ObjectKey]time.Time
+	// resolved is what types of the cluster last resolved to: types of the same
+	// name in namespaces depend on it.
+	resolved map[string]v1beta1.ServiceTypeStatus
+}
+
+// A workItem is a type to look at, or a class whose types are to be looked at.
+type workItem struct {
+	at    client.ObjectKey
+	class bool
+}
+
+func typeOf(namespace, name string) workItem {
+	return workItem{at: client.ObjectKey{Namespace: namespace, Name: name}}
+}
+
+func classOf(namespace, name string) workItem {
+	return workItem{at: client.ObjectKey{Namespace: namespace, Name: name}, class: true}
+}
+
+// learnFirstRun is the work item after which the first run is known.
+var learnFirstRun = workItem{}
+
+// New declares the controller. It watches all that a type's record and status depend on.
+// What is there already arrives as added, so that every type is looked at once.
+func New(options Options) *controller.Spec[workItem] {
+	r := &defaultRecorder{
+		options:  options,
+		limiter:  workqueue.NewTypedItemExponentialFailureRateLimiter[workItem](firstRepair, lastRepair),
+		firstRun: make(chan time.Time, 1),
+		reported: map[client.ObjectKey]time.Time{},
+		resolved: map[string]v1beta1.ServiceTypeStatus{},
+	}
+	r.firstRun <- time.Time{}
+	written := predicate.ResourceVersionChangedPredicate{}
+	return &controller.Spec[workItem]{
+		Name: "recorder", Workers: defaultRecorders, Limiter: r.limiter, Do: r.reconcile,
+		Begin: func(q controller.Queue[workItem]) {
+			r.queue = q
+			q.Add(learnFirstRun)
+		},
+		Watches: []controller.Watch[workItem]{
+			{Object: &v1beta1.ClusterServiceClass{}, When: written, Enqueue: r.classChanged},
+			{Object: &v1beta1.ServiceClass{}, When: written, Enqueue: r.classChanged},
+			{Object: &v1beta1.ClusterServicePlan{}, When: written, Enqueue: r.planChanged},
+			{Object: &v1beta1.ServicePlan{}, When: written, Enqueue: r.planChanged},
+			{Object: &v1beta1.ClusterServiceType{}, When: written, Enqueue: r.typeChanged},
+			{Object: &v1beta1.ServiceType{}, When: written, Enqueue: r.typeChanged},
+		},
+	}
+}
+
+// enqueue has a work item done after a while; the earliest of several counts.
+func (r *defaultRecorder) enqueue(w workItem, after time.Duration) {
+	r.queue.AddAfter(w, after)
+}
+
+// reconcile does a work item, and has it done again if there is more to do, or if it
+// failed.
+func (r *defaultRecorder) reconcile(ctx context.Context, w workItem) (reconcile.Result, error) {
+	more, err := r.do(ctx, w)
+	if err != nil {
+		if ctx.Err() == nil {
+			r.tellFailure(w, err)
+		}
+		return reconcile.Result{}, err
+	}
+	if more {
+		r.enqueue(w, atOnce)
+	}
+	return reconcile.Result{}, nil
+}
+
+// begun is when a keeper first ran, which is asked once.
+func (r *defaultRecorder) begun(ctx context.Context) (time.Time, error) {
+	var since time.Time
+	select {
+	case since = <-r.firstRun:
+	case <-ctx.Done():
+		return since, ctx.Err()
+	}
+	defer func() { r.firstRun <- since }()
+	if !since.IsZero() {
+		return since, nil
+	}
+	var err error
+	since, err = r.readFirstRun(ctx)
+	return since, err
+}
+
+func (r *defaultRecorder) do(ctx context.Context, w workItem) (more bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, controller.WriteTimeout)
+	defer cancel()
+	firstRun, err := r.begun(ctx)
+	switch {
+	case err != nil || w == learnFirstRun:
+		return false, err
+	case w.class:
+		return false, r.spread(ctx, w.at)
+	}
+	return r.settle(ctx, w.at, firstRun)
+}
+
+// settle takes the next action about a type, and says whether there may be another.
+// What is to be written is decided from what the API server has: a cache that is
+// behind would have us undo what users just did.
+func (r *defaultRecorder) settle(ctx context.Context, at client.ObjectKey, firstRun time.Time) (more bool, err error) {
+	v, err := r.look(ctx, r.options.Client, at)
+	if err != nil {
+		return false, err
+	}
+	// The cache does not know since when plans are annotated: with no first run
+	// it never leaves a choice to the operator unseen.
+	a := settle(v.state(time.Time{}))
+	if a.verb != rest {
+		if v, err = r.look(ctx, r.options.Live, at); err != nil {
+			return false, err
+		}
+		a = settle(v.state(firstRun))
+	}
+	if a.verb == rest || a.verb == confirmRecord {
+		return a.verb == confirmRecord, r.report(ctx, &v, a)
+	}
+	err = r.make(ctx, &v, a)
+	if isFinal(err) {
+		return false, nil
+	}
+	if err != nil {
+		// The type's users are told of what there is meanwhile.
+		if reportErr := r.report(ctx, &v, a); reportErr != nil {
+			r.options.Log.V(1).Info("status not written", "type", at.String(), "cause", reportErr.Error())
+		}
+	}
+	return err == nil, err
+}
+
+func (r *defaultRecorder) look(ctx context.Context, reader client.Reader, at client.ObjectKey) (typeView, error) {
+	v, err := readView(ctx, controller.Scope{Reader: reader, Namespace: at.Namespace}, at.Name)
+	if !r.options.SuggestedPlans {
+		for i := range v.plans {
+			v.plans[i].Suggested = false
+		}
+	}
+	return v, err
+}

@@ -1,0 +1,75 @@
+package defaults
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/defaultplan/defaultplan/webhook/suggest"
+)
+
+// What the keeper's events about defaults say.
+const (
+	reasonDefaultRecorded = "DefaultRecorded"
+	reasonDefaultCleared  = "DefaultCleared"
+	reasonDefaultRepaired = "DefaultRepaired"
+	actionSettle          = "Settle"
+)
+
+// A defaultEvent is what the people who look after an object are told about a
+// type's default.
+type defaultEvent struct {
+	about  runtime.Object
+	reason string
+	note   string
+}
+
+// defaultEvents are those of an action that was made.
+func defaultEvents(v *typeView, a action) []defaultEvent {
+	of := "the default plan of type " + fmt.Sprintf("%q", v.at.Name)
+	switch a.verb {
+	case recordPlan:
+		events := []defaultEvent{{v.plan(a.plan).object, reasonDefaultRecorded, "is " + of + " now"}}
+		if a.former != "" {
+			events = append(events, v.lost(a.former, of, a.why)...)
+		}
+		return events
+	case clearRecord:
+		return v.lost(a.plan, of, a.why)
+	case annotatePlan:
+		return []defaultEvent{{v.plan(a.plan).object, reasonDefaultRepaired, "is annotated as " + of + ", because it is recorded so"}}
+	case unannotatePlan:
+		holder := v.kept.recorded()
+		return []defaultEvent{
+			{v.plan(a.plan).object, reasonDefaultRepaired, fmt.Sprintf("is not annotated as %s any more: plan %q is recorded so (to switch: %s)",
+				of, holder, v.switchTo(a.plan))},
+			{v.plan(holder).object, reasonDefaultRepaired, fmt.Sprintf("is recorded as %s: plan %q, which was annotated so too, is not any more", of, a.plan)},
+		}
+	default:
+		return nil
+	}
+}
+
+// lost tells of a plan that is not the default any more: at the type, and at the
+// plan if it is still there.
+func (v *typeView) lost(plan, of, why string) []defaultEvent {
+	events := []defaultEvent{{v.kept.Object, reasonDefaultCleared, fmt.Sprintf("plan %q is not %s any more: %s", plan, of, why)}}
+	if p := v.plan(plan); p != nil {
+		events = append(events, defaultEvent{p.object, reasonDefaultCleared, "is not " + of + " any more: " + why})
+	}
+	return events
+}
+
+// switchTo is the command that makes a plan of the view the default of its type.
+func (v *typeView) switchTo(name string) suggest.Ways {
+	plan := &v.plan(name).PlanEntry
+	return suggest.PlanOf(plan, v.classesByName()[plan.Class]).Switch(v.at.Name)
+}
+
+// announce makes the events of an action.
+func (r *defaultRecorder) announce(v *typeView, a action) {
+	for _, e := range defaultEvents(v, a) {
+		r.options.Recorder.Eventf(e.about, nil, corev1.EventTypeNormal, e.reason, actionSettle, "%s", e.note)
+	}
+}

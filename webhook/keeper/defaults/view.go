@@ -1,0 +1,201 @@
+package defaults
+
+import (
+	"context"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/webhook/keeper/controller"
+)
+
+// A typeView is what there is of a type in one scope: its object, its classes and
+// its plans, and the plan that is recorded, whatever that is.
+type typeView struct {
+	// at is the namespace, none for the cluster's, and the type.
+	at      client.ObjectKey
+	kept    typeObject
+	classes []resolve.ClassEntry
+	plans   []planObject
+}
+
+// A planObject is a plan of either scope, as it is stored.
+type planObject struct {
+	resolve.PlanEntry
+
+	object client.Object
+}
+
+// readView reads what there is of a type. The object comes first: what it records was
+// in force when the plans were read after it, if its version still stands at the
+// write that follows. The plans are all of one revision: of two that are made the
+// default meanwhile, the second could be all that is seen.
+func readView(ctx context.Context, s controller.Scope, serviceType string) (typeView, error) {
+	v := typeView{at: client.ObjectKey{Namespace: s.Namespace, Name: serviceType}}
+	var err error
+	if v.kept, err = readType(ctx, s, v.at); err != nil {
+		return v, err
+	}
+	if v.classes, err = s.Classes(ctx, v1beta1.FieldServiceType, serviceType); err != nil {
+		return v, err
+	}
+	at := s
+	if v.plans, at.Revision, err = planObjectsBy(ctx, s, v1beta1.FieldServiceType, serviceType); err != nil {
+		return v, err
+	}
+	for _, class := range v.classes {
+		of, _, err := planObjectsBy(ctx, at, s.ClassField(), class.Name)
+		if err != nil {
+			return v, err
+		}
+		for _, plan := range of {
+			if plan.Type == "" {
+				v.plans = append(v.plans, plan)
+			}
+		}
+	}
+	return completed(ctx, s, v)
+}
+
+// completed adds to a view the plan that is recorded, and the classes of plans
+// that have the type without their class.
+func completed(ctx context.Context, s controller.Scope, v typeView) (typeView, error) {
+	if name := v.kept.recorded(); name != "" && v.plan(name) == nil {
+		plan, err := planObjectNamed(ctx, s, name)
+		if err != nil {
+			return v, err
+		}
+		v.plans = append(v.plans, plan...)
+	}
+	asked := map[string]bool{}
+	for _, class := range v.classes {
+		asked[class.Name] = true
+	}
+	for i := range v.plans {
+		name := v.plans[i].Class
+		if asked[name] {
+			continue
+		}
+		asked[name] = true
+		class, err := s.Class(ctx, name)
+		if err != nil {
+			return v, err
+		}
+		v.classes = append(v.classes, class...)
+	}
+	return v, nil
+}
+
+// planObjectsBy reads plans, and says of which revision they are.
+func planObjectsBy(ctx context.Context, s controller.Scope, field, value string) (found []planObject, revision string, err error) {
+	if s.Namespace != "" {
+		var list v1beta1.ServicePlanList
+		err := s.List(ctx, &list, field, value)
+		return controller.Entries(list.Items, localPlanObject), list.ResourceVersion, err
+	}
+	var list v1beta1.ClusterServicePlanList
+	err = s.List(ctx, &list, field, value)
+	return controller.Entries(list.Items, clusterPlanObject), list.ResourceVersion, err
+}
+
+// planObjectNamed is the plan with that Kubernetes name, if there is one.
+func planObjectNamed(ctx context.Context, s controller.Scope, name string) ([]planObject, error) {
+	at := client.ObjectKey{Namespace: s.Namespace, Name: name}
+	if s.Namespace != "" {
+		return controller.Get(ctx, s, at, &v1beta1.ServicePlan{}, localPlanObject)
+	}
+	return controller.Get(ctx, s, at, &v1beta1.ClusterServicePlan{}, clusterPlanObject)
+}
+
+func localPlanObject(p *v1beta1.ServicePlan) planObject {
+	return planObject{resolve.PlanFrom(p), p}
+}
+
+func clusterPlanObject(p *v1beta1.ClusterServicePlan) planObject {
+	return planObject{resolve.PlanFrom(p), p}
+}
+
+// plan is the plan of that Kubernetes name, nil if it is not in view.
+func (v *typeView) plan(name string) *planObject {
+	for i := range v.plans {
+		if v.plans[i].Name == name {
+			return &v.plans[i]
+		}
+	}
+	return nil
+}
+
+// state is what decides about the type's default, seen from firstRun.
+func (v *typeView) state(firstRun time.Time) state {
+	classes := v.classesByName()
+	s := state{
+		exists: v.kept.there(), ending: v.kept.ending(), ours: v.kept.ours(), recorded: v.kept.recorded(),
+		confirmed: v.kept.confirmed(), followed: v.kept.followed(), awaiting: v.kept.awaiting(), firstRun: firstRun,
+		claims: make([]claim, 0, len(v.plans)),
+	}
+	for i := range v.classes {
+		s.inUse = s.inUse || (v.classes[i].Type == v.at.Name && v.classes[i].Gone == "")
+	}
+	for i := range v.plans {
+		c := v.plans[i].claim(v.at.Name, classes[v.plans[i].Class])
+		s.inUse = s.inUse || c.state == planLive
+		s.claims = append(s.claims, c)
+	}
+	return s
+}
+
+func (v *typeView) classesByName() map[string]*resolve.ClassEntry {
+	named := make(map[string]*resolve.ClassEntry, len(v.classes))
+	for i := range v.classes {
+		named[v.classes[i].Name] = &v.classes[i]
+	}
+	return named
+}
+
+// claim is what a plan of that class, nil if it is absent, says about being the
+// default of a type.
+func (p *planObject) claim(serviceType string, class *resolve.ClassEntry) claim {
+	c := claim{name: p.Name, uid: p.object.GetUID(), state: p.state(serviceType, class), annotated: p.Default}
+	if c.annotated {
+		c.annotatedAt, c.version = annotatedAt(p.object), p.object.GetResourceVersion()
+	}
+	return c
+}
+
+func (p *planObject) state(serviceType string, class *resolve.ClassEntry) planState {
+	effective := p.Type
+	if effective == "" && class != nil {
+		effective = class.Type
+	}
+	switch {
+	case p.object.GetDeletionTimestamp() != nil:
+		return planLeaving
+	case p.Type == "" && class == nil:
+		// Its type is not known until its class is there again.
+		return planDormant
+	case effective != serviceType:
+		return planForeign
+	case p.Gone != "" || class == nil || class.Gone != "" || resolve.Disagreement(class, &p.PlanEntry) != "":
+		return planDormant
+	}
+	return planLive
+}
+
+// annotatedAt is since when a plan is annotated as default, as far as is known:
+// the first of those who manage the annotation says it, who may have written other
+// fields later. With none it cannot be earlier than the plan.
+func annotatedAt(plan client.Object) time.Time {
+	var first *metav1.Time
+	for _, entry := range plan.GetManagedFields() {
+		if v1beta1.Manages(entry, "f:metadata", "f:annotations", "f:"+v1beta1.AnnotationDefaultPlan) && entry.Time != nil && (first == nil || entry.Time.Before(first)) {
+			first = entry.Time
+		}
+	}
+	if first == nil {
+		return plan.GetCreationTimestamp().Time
+	}
+	return first.Time
+}

@@ -1,0 +1,137 @@
+package slots
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/resolve/policy"
+	"github.com/defaultplan/defaultplan/resolve/quota"
+	"github.com/defaultplan/defaultplan/webhook/keeper/controller"
+)
+
+// A limiter is a policy that has, or had, limits in the namespace of a round.
+type limiter struct {
+	policy *v1beta1.ProvisioningPolicy
+	rule   policy.Rule
+	// slots is what it is to have granted, and before what it has.
+	slots, before v1beta1.PolicySlots
+}
+
+// of are the slots of a kind.
+func (l *limiter) of(k quota.Kind) *[]types.UID {
+	if k == quota.Bindings {
+		return &l.slots.Bindings
+	}
+	return &l.slots.Instances
+}
+
+// round grants the slots of one namespace. What it goes by, it reads from the API
+// server: the policies first, for a grant stands only if they are still the same, then
+// what they select by, and then the objects. It says whether to look again at once.
+func (s *slotAllocator) round(ctx context.Context, namespace string) (bool, error) {
+	if concerned, err := s.concerned(ctx, namespace); err != nil || !concerned {
+		return false, err
+	}
+	limiters, place, err := s.limiters(ctx, namespace)
+	if err != nil || len(limiters) == 0 {
+		return false, err
+	}
+	claims, err := newSlotCatalog(ctx, s, namespace).claims(ctx, limiters, place)
+	if err != nil {
+		return false, err
+	}
+	again := false
+	for _, kind := range []quota.Kind{quota.Instances, quota.Bindings} {
+		settled := quota.Settle(policiesOf(limiters, kind, place), claims[kind])
+		for _, l := range limiters {
+			*l.of(kind) = settled.Granted[l.policy.Name]
+		}
+		again = again || settled.Unsettled
+	}
+	for _, l := range limiters {
+		if err := s.write(ctx, l); err != nil {
+			return false, err
+		}
+	}
+	return again, nil
+}
+
+// concerned says, by the cache, whether there is anything to grant or to take back. A
+// policy, or a label of the namespace, that it has yet to hear of brings another round.
+func (s *slotAllocator) concerned(ctx context.Context, namespace string) (bool, error) {
+	var policies v1beta1.ProvisioningPolicyList
+	cached := controller.Scope{Reader: s.options.Client}
+	if err := cached.ListAll(ctx, &policies); err != nil {
+		return false, err
+	}
+	place, err := placeOf(ctx, cached, namespace)
+	if err != nil {
+		return false, err
+	}
+	for i := range policies.Items {
+		p := &policies.Items[i]
+		if slotsByNamespace(&p.Status)[namespace] != nil {
+			return true, nil
+		}
+		if rule, err := policy.FromProvisioning(p); err == nil && rule.Limits.Any() && rule.Holds(place) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// limiters are the policies with limits or slots in the namespace, by name. One that
+// cannot be read has no effect: what it granted is looked at when it was mended.
+func (s *slotAllocator) limiters(ctx context.Context, namespace string) ([]*limiter, policy.Place, error) {
+	live := controller.Scope{Reader: s.options.Live}
+	var policies v1beta1.ProvisioningPolicyList
+	if err := live.ListAll(ctx, &policies); err != nil {
+		return nil, policy.Place{}, err
+	}
+	place, err := placeOf(ctx, live, namespace)
+	if err != nil {
+		return nil, place, err
+	}
+	var limiters []*limiter
+	for i := range policies.Items {
+		p := &policies.Items[i]
+		rule, err := policy.FromProvisioning(p)
+		before := slotsByNamespace(&p.Status)[namespace]
+		if err != nil || before == nil && (!rule.Limits.Any() || !rule.Holds(place)) {
+			continue
+		}
+		l := &limiter{policy: p, rule: rule, slots: v1beta1.PolicySlots{Namespace: namespace}}
+		if before != nil {
+			l.before = *before
+			l.slots = *before
+		}
+		limiters = append(limiters, l)
+	}
+	slices.SortFunc(limiters, func(a, b *limiter) int { return strings.Compare(a.policy.Name, b.policy.Name) })
+	return limiters, place, nil
+}
+
+// policiesOf are the policies as they are settled for a kind: one that does not hold
+// here any more has no limit, and nothing needs its slots.
+func policiesOf(limiters []*limiter, kind quota.Kind, place policy.Place) []quota.Policy {
+	policies := make([]quota.Policy, len(limiters))
+	for i, l := range limiters {
+		policies[i] = quota.Policy{Name: l.policy.Name, Granted: *l.of(kind)}
+		if l.rule.Holds(place) {
+			policies[i].Limit = kind.Of(l.rule.Limits)
+		}
+	}
+	return policies
+}
+
+func rulesOf(limiters []*limiter) []policy.Rule {
+	rules := make([]policy.Rule, len(limiters))
+	for i, l := range limiters {
+		rules[i] = l.rule
+	}
+	return rules
+}

@@ -1,0 +1,93 @@
+package webhook
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/merge"
+)
+
+// lostLayer goes before the name of a layer whose plan is gone.
+const lostLayer = "lost-"
+
+// lostLayers takes apart the parameters of an instance that is decided anew: the
+// defaults of the plan that is gone, as applied-defaults records them, become
+// layers of their own, below all others. It returns these, and what is left to the
+// user.
+func (m *instanceMutation) lostLayers(user map[string]any) ([]merge.Layer, map[string]any) {
+	if m.Old == nil || !m.Old.Spec.Decided() {
+		return nil, user
+	}
+	given := map[string]map[string]any{layerClass: {}, layerPlan: {}}
+	for _, pointer := range slices.Sorted(maps.Keys(m.recorded().From)) {
+		layer, known := given[m.recorded().From[pointer]]
+		value, present := valueAt(user, merge.Pointer(pointer))
+		tokens := merge.Pointer(pointer).Tokens()
+		if !known || !present || len(tokens) == 0 {
+			// A record that came with its object may say anything.
+			continue
+		}
+		put(layer, tokens, value)
+		user = without(user, tokens)
+	}
+	return []merge.Layer{
+		{Name: lostLayer + layerClass, Values: given[layerClass]}, {Name: lostLayer + layerPlan, Values: given[layerPlan]},
+	}, user
+}
+
+// stillRemoved adds to the defaults that nulls take away those that they took
+// from the plan that is gone: such a null was never meant for a broker.
+func (m *instanceMutation) stillRemoved(removed []string, values map[string]any) []string {
+	if m.Old == nil || !m.Old.Spec.Decided() {
+		return removed
+	}
+	for _, pointer := range m.recorded().Removed {
+		if value, present := valueAt(values, merge.Pointer(pointer)); present && value == nil {
+			removed = append(removed, pointer)
+		}
+	}
+	slices.Sort(removed)
+	return slices.Compact(removed)
+}
+
+// recorded is the record of the earlier decision, less what the user has changed
+// since.
+func (m *instanceMutation) recorded() v1beta1.AppliedDefaults {
+	text, ok := m.annotations[v1beta1.AnnotationAppliedDefaults]
+	if !ok {
+		text = m.Old.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults]
+	}
+	applied, err := v1beta1.ParseAppliedDefaults(text)
+	if err != nil {
+		return v1beta1.AppliedDefaults{}
+	}
+	return applied
+}
+
+// put sets the value at a path, making the objects on the way.
+func put(into map[string]any, path []string, value any) {
+	for _, key := range path[:len(path)-1] {
+		next, ok := into[key].(map[string]any)
+		if !ok {
+			next = map[string]any{}
+			into[key] = next
+		}
+		into = next
+	}
+	into[path[len(path)-1]] = value
+}
+
+// without is a copy of an object that lacks the value at a path; what is not on
+// the path is shared.
+func without(values map[string]any, path []string) map[string]any {
+	copied := maps.Clone(values)
+	if len(path) == 1 {
+		delete(copied, path[0])
+		return copied
+	}
+	if next, ok := copied[path[0]].(map[string]any); ok {
+		copied[path[0]] = without(next, path[1:])
+	}
+	return copied
+}

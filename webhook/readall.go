@@ -1,0 +1,179 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/resolve"
+)
+
+// A query is something to ask of a scope.
+type query struct {
+	// key is the query's own among all: what kind it is, and what it asks for.
+	key  string
+	read func(scope, context.Context) (slice, error)
+}
+
+func everything() query { return query{"everything", scope.everything} }
+
+// ofType asks for the plans of a type.
+func ofType(serviceType string) query {
+	return query{"type/" + serviceType, func(s scope, ctx context.Context) (slice, error) { return s.ofType(ctx, serviceType) }}
+}
+
+// typeRecord asks for what a type records as its default.
+func typeRecord(serviceType string) query {
+	return query{"record/" + serviceType, func(s scope, ctx context.Context) (slice, error) { return s.record(ctx, serviceType) }}
+}
+
+// alternatives asks for what matters beside the cluster's record of a type: a
+// namespace's own plans, which come first, and other plans annotated as default,
+// which are worth a warning.
+func alternatives(serviceType string) query {
+	return query{"beside/" + serviceType, func(s scope, ctx context.Context) (slice, error) {
+		if s.namespace == "" {
+			return s.annotated(ctx, serviceType)
+		}
+		return s.ofType(ctx, serviceType)
+	}}
+}
+
+// classNamed asks for the classes of that name with their plans, and, with
+// records, for what the types of those record.
+func classNamed(named resolve.Named, records bool) query {
+	return query{fmt.Sprintf("class/%d/%t/%s", named.By, records, named.Value), func(s scope, ctx context.Context) (slice, error) {
+		found, err := s.classesNamed(ctx, named)
+		if err != nil {
+			return slice{}, err
+		}
+		for _, class := range found.Classes {
+			plans, err := s.plansOf(ctx, class.Name)
+			if err != nil {
+				return slice{}, err
+			}
+			found.add(plans)
+		}
+		if !records {
+			return found, nil
+		}
+		return s.withRecords(ctx, found)
+	}}
+}
+
+// A read is a query and the scope that it is asked of.
+type read struct {
+	at  scope
+	ask query
+}
+
+// across asks each query of each scope.
+func across(from []scope, queries ...query) []read {
+	reads := make([]read, 0, len(from)*len(queries))
+	for _, s := range from {
+		for _, q := range queries {
+			reads = append(reads, read{s, q})
+		}
+	}
+	return reads
+}
+
+// scopesOf are the scopes that a request in namespace can choose from, its own
+// first.
+func scopesOf(reader client.Reader, namespace string) []scope {
+	if namespace == "" {
+		return []scope{{reader: reader}}
+	}
+	return []scope{{reader: reader, namespace: namespace}, {reader: reader}}
+}
+
+// scopeOfClass is the scope in which req names its class.
+func scopeOfClass(reader client.Reader, req *resolve.Request) scope {
+	if req.Namespaced {
+		return scope{reader: reader, namespace: req.Namespace}
+	}
+	return scope{reader: reader}
+}
+
+// shared reads all from the API server, each read together with the other requests
+// that take the same at the same time: however many are refused at once, a query
+// has one read under way.
+func (c *catalog) shared(ctx context.Context, reads ...read) (slice, error) {
+	once := make([]read, len(reads))
+	for i, l := range reads {
+		// No namespace holds a slash.
+		key := l.at.namespace + "/" + l.ask.key
+		once[i] = read{l.at, query{key, func(s scope, ctx context.Context) (slice, error) {
+			return c.reads.do(ctx, key, func(ctx context.Context) (slice, error) { return l.ask.read(s, ctx) })
+		}}}
+	}
+	return readAll(ctx, once...)
+}
+
+// readAll adds up what the reads find, each done on its own: most of them wait
+// for the API server. What it returns is the caller's to change.
+func readAll(ctx context.Context, reads ...read) (slice, error) {
+	type outcome struct {
+		slice
+		err error
+	}
+	outcomes := make([]chan outcome, 0, len(reads))
+	for _, l := range reads {
+		done := make(chan outcome, 1)
+		outcomes = append(outcomes, done)
+		go func() {
+			var one outcome
+			defer func() { done <- one }()
+			defer contain(ctx, &one.err)
+			one.slice, one.err = l.ask.read(l.at, ctx)
+		}()
+	}
+	var all slice
+	for _, done := range outcomes {
+		one := <-done
+		if one.err != nil {
+			return slice{}, one.err
+		}
+		all.add(one.slice)
+	}
+	return all, nil
+}
+
+// union adds to a what of b is not in it.
+func union(a, b slice) slice {
+	classes, plans := map[resolve.Ref]bool{}, map[resolve.Ref]bool{}
+	for _, class := range a.Classes {
+		classes[class.Ref] = true
+	}
+	for _, plan := range a.Plans {
+		plans[plan.Ref] = true
+	}
+	for _, class := range b.Classes {
+		if !classes[class.Ref] {
+			classes[class.Ref] = true
+			a.Classes = append(a.Classes, class)
+		}
+	}
+	for _, plan := range b.Plans {
+		if !plans[plan.Ref] {
+			plans[plan.Ref] = true
+			a.Plans = append(a.Plans, plan)
+		}
+	}
+	return a
+}
+
+// onlyNamed are the plans that have the name.
+func onlyNamed(plans []resolve.PlanEntry, named resolve.Named) []resolve.PlanEntry {
+	var kept []resolve.PlanEntry
+	for _, plan := range plans {
+		switch {
+		case named.By == resolve.ByName && plan.Name == named.Value,
+			named.By == resolve.ByExternalName && plan.ExternalName == named.Value,
+			named.By == resolve.ByExternalID && plan.ExternalID == named.Value:
+			kept = append(kept, plan)
+		}
+	}
+	return kept
+}
