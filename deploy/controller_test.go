@@ -177,7 +177,7 @@ func TestControllersOwnRights(t *testing.T) {
 		{"nor by the other verb", "patch", "servicetypes"},
 		{"it adopts nothing in its own name", "adopt", "serviceinstances"},
 		{"it adopts nothing in its own name", "adopt", "servicebindings"},
-		{"a namespace's broker gets nobody to a cluster's", "use", "clusterservicebrokers"},
+		{"a namespaced broker gives no access to a cluster's", "use", "clusterservicebrokers"},
 		{"it makes the instances of bindings, and no binding", "create", "servicebindings"},
 	} {
 		assert.False(t, grants(&role, forbidden.verb, forbidden.resource), "%s %s: %s", forbidden.verb, forbidden.resource, forbidden.reason)

@@ -17,6 +17,6 @@
 // forms and compares them object by object. (A kustomization is called Kustomization
 // here, so that *.yaml are manifests and nothing else.)
 //
-// Whoever installs, a test or the playground included, applies these very files:
+// Every installation, including tests and the playground, applies these files:
 // no manifest is written a second time.
 package deploy

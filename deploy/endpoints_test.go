@@ -53,8 +53,8 @@ func TestGuardsOfBindingsObjectsSayEverything(t *testing.T) {
 	}
 }
 
-// TestProvisionedServiceHasItsRole: what the Service Binding specification asks of whoever
-// has a Provisioned Service.
+// TestProvisionedServiceHasItsRole: the Service Binding specification requires
+// it of a Provisioned Service.
 func TestProvisionedServiceHasItsRole(t *testing.T) {
 	t.Parallel()
 	role := clusterRoles(t, "rbac/servicebinding_role.yaml")["servicecatalog-servicebinding"]

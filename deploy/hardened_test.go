@@ -121,7 +121,7 @@ func TestGraceIsEnough(t *testing.T) {
 	}
 }
 
-// secondsOf is a constant of a command, which nobody can import, in seconds.
+// secondsOf is a constant of a command, which cannot be imported, in seconds.
 func secondsOf(t *testing.T, file, name string) int64 {
 	t.Helper()
 	content, err := os.ReadFile(file)

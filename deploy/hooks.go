@@ -21,13 +21,13 @@ package deploy
 //
 // controller-gen has no marker for matchConditions and the selectors, so they
 // come as a patch, and with them every field that the API server would fill
-// in: what is in the file is what is in the cluster, for whoever compares them.
-// Both halves have the same conditions, and a test holds them to it, but that the validating
-// half is asked about every new generation: that is every changed spec, and CEL takes
-// an integer for equal to the float that it rounds to. Types and policies
-// have nothing to be added to: they are only judged. Nor have the classes and plans
-// that the controller writes: it sets the labels itself, and a relist of many plans
-// takes half the time where they are only judged, too.
+// in: the file equals what is in the cluster, so that tools can compare them. Both halves
+// have the same conditions, and a test holds them to it, but that the validating half is
+// asked about every new generation: that is every changed spec, and CEL takes an integer for
+// equal to the float that it rounds to. Types and policies have nothing to be added to: they
+// are only judged. Nor have the classes and plans that the controller writes: it sets the
+// labels itself, and a relist of many plans takes half the time where they are only judged,
+// too.
 //
 // +kubebuilder:webhookconfiguration:mutating=true,name=defaultplan-webhook
 // +kubebuilder:webhookconfiguration:mutating=false,name=defaultplan-webhook

@@ -61,7 +61,7 @@ func TestPeoplesRoles(t *testing.T) {
 	assert.Equal(t, admin.Labels, bind.Labels, "who administers a namespace lets others bind to what is in it; who edits it does not")
 	assert.Equal(t, []rbacv1.PolicyRule{{APIGroups: []string{api.GroupName}, Resources: []string{"serviceinstances"}, Verbs: []string{"bind"}}}, bind.Rules)
 
-	const none, viewer, editor, administrator = "nobody", "view", "edit", "admin"
+	const none, viewer, editor, administrator = "none", "view", "edit", "admin"
 	cases := map[string]struct{ reason, verb, resource, from string }{
 		"See":             {reason: "what there is", verb: "list", resource: "clusterserviceplans", from: viewer},
 		"SeePolicies":     {reason: "why one is refused", verb: "get", resource: "provisioningpolicies", from: viewer},
@@ -106,8 +106,8 @@ func TestPeoplesRoles(t *testing.T) {
 	}
 }
 
-// TestEveryKindCanBeSeen: a kind that view forgets would be seen by nobody but
-// administrators.
+// TestEveryKindCanBeSeen: a kind missing in view would be visible to
+// administrators only.
 func TestEveryKindCanBeSeen(t *testing.T) {
 	t.Parallel()
 	view := clusterRoles(t, "rbac/aggregated_roles.yaml")["servicecatalog-view"]

@@ -118,7 +118,7 @@ func TestScopeRefusals(t *testing.T) {
 		says   string
 	}{
 		"NoClusterID":  {reason: "it cannot be found out", values: []string{`controller.namespaces=["a"]`}, says: "controller.namespaces goes with controller.clusterID"},
-		"NoNamespaces": {reason: "whoever may read policies keeps to them", values: []string{`controller.ignoreQuotas=true`}, says: "controller.ignoreQuotas goes with controller.namespaces"},
+		"NoNamespaces": {reason: "a controller that may read policies observes them", values: []string{`controller.ignoreQuotas=true`}, says: "controller.ignoreQuotas goes with controller.namespaces"},
 		"NoName":       {reason: "no Lease can be called that", values: []string{`controller.name="Far East"`}, says: "controller"},
 	} {
 		t.Run(name, func(t *testing.T) {

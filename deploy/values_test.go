@@ -152,7 +152,7 @@ func TestEveryValueIsDocumented(t *testing.T) {
 func TestValuesAreChecked(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ reason, set, says string }{
-		"Unknown":        {"a word that nobody reads", `replicas=3`, "'replicas' not allowed"},
+		"Unknown":        {"an unknown key", `replicas=3`, "'replicas' not allowed"},
 		"UnknownInside":  {"a word in the wrong place", `webhook.workers=3`, "at '/webhook': additional properties 'workers' not allowed"},
 		"Typo":           {"a typo would be a default", `certs.certManager.isue=true`, "at '/certs/certManager': additional properties 'isue' not allowed"},
 		"Mode":           {"", `certs.mode="certmanager"`, "at '/certs/mode': value must be one of 'managed', 'cert-manager'"},
@@ -162,7 +162,7 @@ func TestValuesAreChecked(t *testing.T) {
 		"GateOfAWord":    {"", `webhook.featureGates={"ServiceTypes":"yes"}`, "at '/webhook/featureGates/ServiceTypes': got string, want boolean"},
 		"LogLevel":       {"", `controller.logLevel="loud"`, "at '/controller/logLevel'"},
 		"Replicas":       {"", `webhook.replicas="two"`, "at '/webhook/replicas': got string, want integer"},
-		"NoReplicas":     {"nobody would admit anything", `webhook.replicas=0`, "at '/webhook/replicas'"},
+		"NoReplicas":     {"nothing would be admitted", `webhook.replicas=0`, "at '/webhook/replicas'"},
 		"Duration":       {"", `controller.requestTimeout="1 minute"`, "at '/controller/requestTimeout'"},
 		"Version":        {"2.10 would be 2.1", `controller.osbAPIVersion=2.10`, "at '/controller/osbAPIVersion': got number, want string"},
 		"Digest":         {"", `images.webhook.digest="latest"`, "at '/images/webhook/digest'"},

@@ -67,7 +67,7 @@ func TestLayersValues(t *testing.T) {
 			user:   `{"b":-9223372036854775808}`,
 			want:   `{"a":9223372036854775807,"b":-9223372036854775808}`,
 		},
-		"NumberTextStays":        {reason: "no number is written anew", class: `{"a":1e3,"b":1.50,"c":-0}`, user: `{"d":1E+2}`, want: `{"a":1e3,"b":1.50,"c":-0,"d":1E+2}`},
+		"NumberTextStays":        {reason: "no number is rewritten", class: `{"a":1e3,"b":1.50,"c":-0}`, user: `{"d":1E+2}`, want: `{"a":1e3,"b":1.50,"c":-0,"d":1E+2}`},
 		"EmptyObjectOverNothing": {reason: "{} is a value", user: `{"a":{}}`, class: `{"b":1}`, want: `{"a":{},"b":1}`},
 		"EmptyObjectOverObject":  {reason: "{} merges: it adds nothing", class: `{"a":{"x":1}}`, user: `{"a":{}}`, want: `{"a":{"x":1}}`},
 		"EmptyObjectOverScalar":  {reason: "{} replaces a scalar", class: `{"a":1}`, user: `{"a":{}}`, want: `{"a":{}}`},
@@ -116,7 +116,7 @@ func TestLayersValues(t *testing.T) {
 			want:   `{"a":null}`,
 		},
 		"PlanNullOverClassNull":   {reason: "a null of the class is a key", class: `{"a":null}`, plan: `{"a":null}`, user: `{}`, want: `{}`},
-		"PlanNullThenUserValue":   {reason: "the user starts anew", class: `{"a":{"x":1}}`, plan: `{"a":null}`, user: `{"a":{"y":2}}`, want: `{"a":{"y":2}}`},
+		"PlanNullThenUserValue":   {reason: "the user starts over", class: `{"a":{"x":1}}`, plan: `{"a":null}`, user: `{"a":{"y":2}}`, want: `{"a":{"y":2}}`},
 		"UserNullOverNullDefault": {reason: "they agree: nothing is taken away", plan: `{"a":null}`, user: `{"a":null}`, want: `{"a":null}`},
 		"UserValueOverNull":       {reason: "a default null is replaced", plan: `{"a":null}`, user: `{"a":{"x":1}}`, want: `{"a":{"x":1}}`},
 		"ObjectOverScalarAndBack": {
@@ -301,7 +301,7 @@ func TestOriginOf(t *testing.T) {
 		"InsideMixed": {reason: "each part has one", at: "/m/p", want: "plan"},
 		"Users":       {reason: "the user's", at: "/u/v", want: "user"},
 		"Document":    {reason: "the document has none", at: "", want: ""},
-		"Unknown":     {reason: "nobody gave it", at: "/zz", want: ""},
+		"Unknown":     {reason: "it was not given", at: "/zz", want: ""},
 		"SamePrefix":  {reason: "a key that begins alike is another key", at: "/ab", want: ""},
 	}
 	for name, tc := range cases {

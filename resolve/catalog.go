@@ -10,9 +10,11 @@ type Ref struct {
 type ClassEntry struct {
 	Ref
 
-	// ResourceVersion is the state of the object that the entry was made from. It decides nothing: it tells whoever
-	// looks up the rest of a chosen class whether that is of the same state. It is the caller's to fill: entries from
-	// ClassFrom and PlanFrom are equal where their objects mean the same.
+	// ResourceVersion is that of the object that the entry was made from. It
+	// does not affect the choice: a caller that reads the chosen class again
+	// compares it to detect a change. The caller sets it; ClassFrom and
+	// PlanFrom leave it empty, so their entries are equal where their objects
+	// mean the same.
 	ResourceVersion string
 	// ExternalName and ExternalID are the broker's own name and id. Several classes may share them: copies do.
 	ExternalName string

@@ -35,8 +35,8 @@ type Choice struct {
 	// Recorded says that a default is the one its ServiceType records; otherwise the plan's annotation made it the
 	// default.
 	Recorded bool
-	// Notes are sorted sentences for whoever keeps the catalog, as about a second plan annotated as default beside
-	// the recorded one.
+	// Notes are sorted sentences for the catalog's administrator, such as about
+	// a second plan annotated as default beside the recorded one.
 	Notes []string
 
 	round *round

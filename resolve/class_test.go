@@ -108,7 +108,7 @@ func TestRuleClass(t *testing.T) {
 			want:    "ClassNotFound spec.clusterServiceClassName",
 		},
 		"ClassGone": {
-			reason:  "A class being deleted gives nobody a plan.",
+			reason:  "No plan is chosen from a class that is being deleted.",
 			catalog: "redis/cache!: small",
 			request: "dev: class=cache",
 			want:    "Unusable spec.clusterServiceClassExternalName: cache (cluster)",

@@ -16,7 +16,7 @@ import (
 	"github.com/defaultplan/defaultplan/resolve/resolvetest"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // denials returns one request for every way to be refused, as "request" against "catalog".
 func denials() [][2]string {

@@ -124,8 +124,8 @@ func display(externalName, name string) string {
 	return name
 }
 
-// Titled returns the candidates in their order, each with its title: whoever lists plans outside of a choice lists them
-// alike.
+// Titled returns the candidates in their order, each with its title, so that
+// plans listed outside of a choice look the same.
 func Titled(list []Candidate) []Candidate { return entitle(list) }
 
 // entitle sorts the candidates and titles them, adding the Kubernetes name to those that would read alike.

@@ -30,7 +30,7 @@ func TestChoiceCandidates(t *testing.T) {
 			},
 		},
 		"OnlyPlan": {
-			reason:  "What stood in nobody's way says why.",
+			reason:  "A candidate that was not rejected has a reason, too.",
 			catalog: "many: a<redis> b<mysql> c<redis>!",
 			request: "dev: class=many type=redis",
 			want:    []string{"many/a (cluster): chosen", "many/b (cluster): of type mysql", "many/c (cluster): gone: being deleted"},

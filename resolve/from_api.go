@@ -4,7 +4,8 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// What an object itself can say about being gone. Whoever knows that the broker is gone says so in Gone.
+// Reasons for being gone that the object itself shows. A caller that knows that
+// the broker is gone sets Gone.
 const (
 	beingDeleted       = "being deleted"
 	removedFromCatalog = "removed from its broker's catalog"

@@ -122,7 +122,7 @@ func TestChoiceTellsAll(t *testing.T) {
 	choice, err := resolve.Plan(resolvetest.Request(t, "dev: type=redis"), cat)
 	require.NoError(t, err)
 	assert.Equal(t, cat.Plans[0], choice.Plan, "The caller merges, patches and refuses denied plans from the whole entry.")
-	assert.Equal(t, "budget", choice.Plan.Denied, "A denied default is chosen: whoever asked is told of the policy, not given another plan.")
+	assert.Equal(t, "budget", choice.Plan.Denied, "A denied default is chosen: the user is told of the policy, not given another plan.")
 	assert.Equal(t, cat.Classes[0], choice.Class, "And from that of its class.")
 	assert.Equal(t, "redis", choice.Type, "The type is the class's where the plan has none.")
 	assert.Empty(t, choice.Notes, "All is as it should be.")

@@ -159,7 +159,7 @@ func TestRuleSelector(t *testing.T) {
 			want:    "selector cache-b",
 		},
 		"Tie": {
-			reason:  "Between equals the hash decides. This pick may never change: a newer replica would decide a retry anew.",
+			reason:  "Between equals the hash decides. This pick may never change: a newer replica would decide a retry differently.",
 			catalog: "redis/cache: a{x=1} b{x=1} c{x=1} d{x=1}",
 			request: "dev: seed=dev/gitlab selector=x=1",
 			want:    "selector cache-c",

@@ -14,15 +14,15 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/suggest"
 )
 
-// access asks the API server what the user who sent a request may do elsewhere:
-// what is written here makes others act in that user's name.
+// access sends SubjectAccessReviews for the user of a request, because the
+// controller later acts on what that user writes here.
 type access struct{ reviewer AccessReviewer }
 
-// allowed says whether user may do what attributes say, and what the API server
-// gives as the reason: "" where it gives none.
+// allowed says whether user may do what attributes say, and the API server's
+// reason, "" for none.
 func (a access) allowed(ctx context.Context, user authenticationv1.UserInfo, attributes authorizationv1.ResourceAttributes) (bool, string, error) {
 	if user.Username == "" && len(user.Groups) == 0 {
-		// Of nobody the API server refuses to be asked.
+		// The API server rejects a review without a user.
 		return false, "no user is on record", nil
 	}
 	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
@@ -41,8 +41,8 @@ func (a access) allowed(ctx context.Context, user authenticationv1.UserInfo, att
 	return review.Status.Allowed && !review.Status.Denied, reasonOf(&review.Status), nil
 }
 
-// reasonOf is what a review says beside yes or no. An evaluation error is part of
-// it: one authorizer could not tell, and the others did not allow.
+// reasonOf is the reason of a review. It includes an evaluation error: one
+// authorizer could not decide, and the others did not allow.
 func reasonOf(status *authorizationv1.SubjectAccessReviewStatus) string {
 	switch {
 	case status.EvaluationError == "":
@@ -53,7 +53,7 @@ func reasonOf(status *authorizationv1.SubjectAccessReviewStatus) string {
 	return status.Reason + "; evaluation error: " + status.EvaluationError
 }
 
-// because is the end of a sentence that says no.
+// because formats the reason for the end of a denial.
 func because(reason string) string {
 	if reason == "" {
 		return ""
@@ -61,8 +61,8 @@ func because(reason string) string {
 	return " (" + reason + ")"
 }
 
-// secretNotReadable refuses a field that names a Secret which user may not get:
-// what others read by it would reach whoever wrote it.
+// secretNotReadable denies a field that names a Secret which the user may not
+// get. Otherwise its writer would obtain what the controller reads from it.
 func (a access) secretNotReadable(ctx context.Context, user authenticationv1.UserInfo, secret types.NamespacedName, field string) (*review.Denial, error) {
 	allowed, reason, err := a.allowed(ctx, user, authorizationv1.ResourceAttributes{
 		Verb: "get", Version: "v1", Resource: "secrets", Namespace: secret.Namespace, Name: secret.Name,
@@ -75,8 +75,8 @@ func (a access) secretNotReadable(ctx context.Context, user authenticationv1.Use
 			secret.Name, secret.Namespace, suggest.Word(user.Username)), nil
 }
 
-// brokerNotUsable refuses a field by which instances of a namespace would be
-// provisioned at a cluster's broker that user may not use.
+// brokerNotUsable denies a field by which instances of a namespace would be
+// provisioned at a ClusterServiceBroker that user may not use.
 func (a access) brokerNotUsable(ctx context.Context, user authenticationv1.UserInfo, broker, field string) (*review.Denial, error) {
 	allowed, reason, err := a.allowed(ctx, user, authorizationv1.ResourceAttributes{
 		Verb: verbUse, Group: v1beta1.GroupName, Version: v1beta1.GroupVersion.Version, Resource: "clusterservicebrokers", Name: broker,
@@ -88,8 +88,8 @@ func (a access) brokerNotUsable(ctx context.Context, user authenticationv1.UserI
 		Remedy("an administrator lets you, as in: %s", grantUse(user.Username, broker)), nil
 }
 
-// defaultNotDecidable refuses a field by which user would decide the default of a type:
-// that takes the right to update the type's object.
+// defaultNotDecidable denies a field that changes the default of a type if user
+// may not update the type's object.
 func (a access) defaultNotDecidable(ctx context.Context, user authenticationv1.UserInfo, serviceType resolve.Ref, field string) (*review.Denial, error) {
 	resource := "clusterservicetypes"
 	if serviceType.Namespace != "" {
@@ -117,11 +117,11 @@ func (a access) mayBind(ctx context.Context, user authenticationv1.UserInfo, ins
 	return allowed, err
 }
 
-// verbBind is the right to bind to an instance from other namespaces than its own.
+// verbBind is the verb required to bind to an instance from another namespace.
 const verbBind = "bind"
 
-// verbUse is the right to let instances of a namespace be provisioned at a
-// cluster's broker.
+// verbUse is the verb required to have instances of a namespace provisioned at
+// a ClusterServiceBroker.
 const verbUse = "use"
 
 // grantUse is the command that lets a user use a broker. "kubectl create

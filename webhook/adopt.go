@@ -18,8 +18,8 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/suggest"
 )
 
-// verbAdopt is the right to say what an instance or binding is at its broker:
-// whoever names the ID of another's database is given that database.
+// verbAdopt is the verb required to set the external ID of an instance or
+// binding: the ID of another user's database gives access to that database.
 const verbAdopt = "adopt"
 
 // An adoption is a write by which an instance or binding gets its external ID.
@@ -30,7 +30,8 @@ type adoption struct {
 	id, was string
 }
 
-// A holder is another object that has the ID: in its spec, or as the one in force.
+// A holder is another object that has the ID: in its spec, or in its status as
+// the current one.
 type holder struct {
 	types.NamespacedName
 
@@ -38,15 +39,15 @@ type holder struct {
 	field string
 }
 
-// chosen says that someone chose the ID: it is new, and was not minted. The
-// mutating half makes void a marker that comes with an ID.
+// chosen says whether the requester chose the ID: it is new, and was not
+// generated. The mutating phase discards a marker that the requester sets.
 func (a *adoption) chosen() bool {
 	return a.id != "" && a.was == "" && a.id != a.meta.Annotations[v1beta1.AnnotationMintedExternalID]
 }
 
-// refusedAdoption refuses an ID of the requester's choosing to whoever may not
-// adopt, and one that another object has. Who may not adopt is not told which IDs
-// there are.
+// refusedAdoption denies an external ID that the requester chose without
+// permission to adopt, and one that another object has. The permission is
+// checked first, so that users without it do not learn which IDs exist.
 func (h *commons) refusedAdoption(ctx context.Context, a *adoption) (*review.Denial, error) {
 	if !a.chosen() {
 		return nil, nil
@@ -69,7 +70,8 @@ func (h *commons) refusedAdoption(ctx context.Context, a *adoption) (*review.Den
 	return a.duplicate(held, seen), nil
 }
 
-// attributes are a right to an object of the write's kind.
+// attributes are a verb on an object of the write's kind, for a
+// SubjectAccessReview.
 func (a *adoption) attributes(verb string, object types.NamespacedName) authorizationv1.ResourceAttributes {
 	return authorizationv1.ResourceAttributes{
 		Verb: verb, Group: v1beta1.GroupName, Version: v1beta1.GroupVersion.Version, Resource: a.req.Resource.Resource,
@@ -78,8 +80,8 @@ func (a *adoption) attributes(verb string, object types.NamespacedName) authoriz
 }
 
 // holder is another object of the kind that has the ID, in whatever namespace, nil
-// if there is none. It is asked live: IDs are chosen rarely, and no cache has to
-// hold all instances for it. Two writes in the same instant both pass.
+// if there is none. The read is live: IDs are chosen rarely, and so no cache needs
+// to hold all instances. Two concurrent writes of one ID both pass.
 func (a *adoption) holder(ctx context.Context, live client.Reader) (*holder, error) {
 	for _, field := range []string{v1beta1.FieldExternalID, v1beta1.FieldStatusExternalID} {
 		having, err := a.having(ctx, live, client.MatchingFields{field: a.id})
@@ -87,7 +89,8 @@ func (a *adoption) holder(ctx context.Context, live client.Reader) (*holder, err
 			return nil, fmt.Errorf("cannot find the holder of an external ID: %w", err)
 		}
 		for _, other := range having {
-			// The same create, sent twice: the API server says what it is.
+			// The same create, sent twice: the API server answers
+			// AlreadyExists.
 			if other != (types.NamespacedName{Namespace: a.req.Namespace, Name: a.req.Name}) {
 				return &holder{other, field}, nil
 			}
@@ -132,7 +135,7 @@ func (a *adoption) notAllowed(why string) *review.Denial {
 		Remedy("or an administrator lets you: %s", grantAdopt(a.req.Namespace, user))
 }
 
-// leaveOut is the way out that needs no right.
+// leaveOut is the remedy that needs no permission.
 func (a *adoption) leaveOut() string {
 	if a.req.Operation == admissionv1.Create && appliedOf(a.meta.Annotations).Rule == ruleRestored {
 		return "leave it out, and the references with it, to get a new one at the broker"
@@ -145,8 +148,8 @@ func grantAdopt(namespace, user string) string {
 	return fmt.Sprintf("kubectl create rolebinding servicecatalog-adopt -n %s --clusterrole=servicecatalog-adopt --user=%s", namespace, suggest.Word(user))
 }
 
-// duplicate refuses an ID that another object has; whether that may be named is
-// for who may see it.
+// duplicate denies an ID that another object has, and names that object only to
+// users who may see it.
 func (a *adoption) duplicate(held *holder, seen bool) *review.Denial {
 	kind, resource := a.req.Kind.Kind, singular[a.req.Kind.Kind]
 	if !seen {

@@ -5,21 +5,24 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
-// adoptField is the mark of an instance that is at its broker already.
+// adoptField is the annotation of an instance that exists at its broker
+// already.
 const adoptField = "metadata.annotations[" + v1beta1.AnnotationAdopt + "]"
 
-// marked says that its user wants what the broker has to be taken over as it is.
+// marked says whether the user wants an existing instance to be adopted as it
+// is.
 func marked(m *review.ObjectMeta) bool { return m.Annotations[v1beta1.AnnotationAdopt] == "true" }
 
-// adopts says that an instance is only compared with what its broker has: defaults are
-// for what is made anew, and no schema judges what is not sent. A binding adopts
-// nothing.
+// adopts says whether an instance is only compared with what its broker has.
+// Defaults apply to new instances only, and parameters that are not sent are
+// not validated. A binding adopts nothing.
 func adopts(w *instanceWrite) bool {
 	return w.Req.Kind.Kind == "ServiceInstance" && marked(&w.New.Metadata)
 }
 
-// judgeMark refuses a mark that says neither yes nor no, and to mark an instance whose ID was minted for it: under that there
-// is nothing but what it made itself. A mark that is stored is not judged again.
+// judgeMark denies an annotation that is neither true nor false, and one on an
+// instance whose ID was generated for it: nothing else can exist under that ID.
+// A stored annotation is not validated again.
 func (v *instanceValidation) judgeMark() {
 	id := v.New.Spec.ExternalID
 	if mark := v.New.Metadata.Annotations[v1beta1.AnnotationAdopt]; mark != "" && mark != "true" && mark != "false" &&

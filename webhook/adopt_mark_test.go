@@ -45,7 +45,8 @@ func TestAdoptedGetsNoDefaults(t *testing.T) {
 	}
 }
 
-// What was always there, and what says no, is no mark, and refused to nobody.
+// An annotation that was there before, or whose value is not true, needs no
+// permission.
 func TestOtherMarksPass(t *testing.T) {
 	t.Parallel()
 	for _, mark := range []string{"", "false"} {
@@ -67,7 +68,7 @@ func TestMarkComesAndGoes(t *testing.T) {
 	}
 	minted := w.created(`{"serviceType":"mysql"}`)
 	w.write(changed(t, minted, `{"metadata":{"annotations":{"`+v1beta1.AnnotationAdopt+`":"false"}}}`), minted).admitted()
-	// A mark that was stored while no hook was there keeps nobody from anything.
+	// An annotation that was stored without the hook denies no later write.
 	marked := changed(t, minted, `{"metadata":{"annotations":{"`+v1beta1.AnnotationAdopt+`":"true"}}}`)
 	w.write(changed(t, marked, `{"spec":{"parameters":{"a":1}}}`), marked).admitted()
 }

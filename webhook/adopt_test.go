@@ -47,7 +47,7 @@ func adoptCases() map[string]adoptCase {
 		"Empty":         {reason: "As old clients send it.", spec: `{BASE,"externalID":""}`},
 		"Chosen":        {reason: "Attack: another's database by its ID.", spec: mySpec, asked: unknown, denied: "AdoptForbidden", says: []string{"spec.externalID: ", "adopt", `"alice"`, `"dev"`, "leave it out", "kubectl create rolebinding"}},
 		"Allowed":       {reason: "It is a right.", spec: mySpec, granted: unknown, asked: unknown},
-		"ElsewhereOnly": {reason: "In each namespace anew.", spec: mySpec, granted: []string{"alice adopt KINDs prod/NAME"}, asked: unknown, denied: "AdoptForbidden"},
+		"ElsewhereOnly": {reason: "Permission is per namespace.", spec: mySpec, granted: []string{"alice adopt KINDs prod/NAME"}, asked: unknown, denied: "AdoptForbidden"},
 		"ForgedMarker": {
 			reason: "Attack: the ID is said to be a minted one.", spec: mySpec, asked: unknown, denied: "AdoptForbidden",
 			meta: `{"name":"NAME","namespace":"dev","annotations":{"` + v1beta1.AnnotationMintedExternalID + `":"e-1"}}`,

@@ -11,7 +11,8 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
-// appliedOf is an object's record of its defaults; an unreadable one says nothing.
+// appliedOf is an object's record of its defaults; an invalid record counts as
+// empty.
 func appliedOf(annotations map[string]string) v1beta1.AppliedDefaults {
 	applied, err := v1beta1.ParseAppliedDefaults(annotations[v1beta1.AnnotationAppliedDefaults])
 	if err != nil {
@@ -20,8 +21,8 @@ func appliedOf(annotations map[string]string) v1beta1.AppliedDefaults {
 	return applied
 }
 
-// noteMerged writes down where each default came from, and which a null took
-// away.
+// noteMerged records which layer each default came from, and which defaults a
+// null removed.
 func noteMerged(applied *v1beta1.AppliedDefaults, merged *merge.Result) {
 	applied.From = map[string]string{}
 	for pointer, layer := range merged.Origin {
@@ -34,8 +35,8 @@ func noteMerged(applied *v1beta1.AppliedDefaults, merged *merge.Result) {
 	}
 }
 
-// tooMuchRemoved refuses what is more than can be recorded: of what nulls took
-// away nothing may be left out.
+// tooMuchRemoved denies parameters whose nulls remove more defaults than can be
+// recorded: the record must be complete.
 func tooMuchRemoved(applied *v1beta1.AppliedDefaults) *review.Denial {
 	if len(applied.String()) <= v1beta1.MaxAppliedDefaults {
 		return nil
@@ -44,7 +45,7 @@ func tooMuchRemoved(applied *v1beta1.AppliedDefaults) *review.Denial {
 		Remedy("take away fewer, or a whole object at once")
 }
 
-// removedPointers are the defaults that a broker is not sent.
+// removedPointers are the defaults that are not sent to a broker.
 func removedPointers(applied *v1beta1.AppliedDefaults) []merge.Pointer {
 	removed := make([]merge.Pointer, len(applied.Removed))
 	for i, pointer := range applied.Removed {
@@ -53,8 +54,8 @@ func removedPointers(applied *v1beta1.AppliedDefaults) []merge.Pointer {
 	return removed
 }
 
-// brokenDefaults refuses to leave out defaults that cannot be read: an instance
-// without them would be another one than the operator meant.
+// brokenDefaults denies a write if the defaults cannot be read: without them
+// the instance would not be what the operator intended.
 func brokenDefaults(field defaulted, kind string, ref resolve.Ref, err error) *review.Denial {
 	resource := "clusterservice" + kind + " " + ref.Name
 	if ref.Namespace != "" {

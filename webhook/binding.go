@@ -16,7 +16,7 @@ type (
 	bindingWrite = review.Write[v1beta1.ServiceBindingSpec, bindingProgress]
 )
 
-// bindingProgress tells whether a broker was ever asked for anything.
+// bindingProgress is the status that shows whether a broker was ever called.
 type bindingProgress struct {
 	AsyncOpInProgress          bool                     `json:"asyncOpInProgress"`
 	OrphanMitigationInProgress bool                     `json:"orphanMitigationInProgress"`
@@ -25,20 +25,20 @@ type bindingProgress struct {
 	ExternalProperties         json.RawMessage          `json:"externalProperties"`
 }
 
-// started says that an operation was started for the binding, whatever became of
-// it.
+// started says whether an operation was started for the binding, whatever its
+// outcome.
 func (p *bindingProgress) started() bool {
 	untouched := p.UnbindStatus == "" || p.UnbindStatus == v1beta1.UnbindNotRequired
 	return !untouched || p.AsyncOpInProgress || p.OrphanMitigationInProgress ||
 		p.CurrentOperation != "" || !isNull(p.ExternalProperties)
 }
 
-// settledBinding says that the spec of a binding is as a broker has it, or will
-// get it: nothing written into it can take effect any more.
+// settledBinding says whether the broker has the spec of a binding, or is about
+// to get it: later changes of the spec have no effect.
 func settledBinding(b *binding) bool { return b.Spec.Decided() || b.Status.started() }
 
-// sameBindingSpec says that two specs ask for the same, whoever asks: parameters
-// are compared as JSON, and userInfo is not compared.
+// sameBindingSpec says whether two specs ask for the same: parameters are
+// compared as JSON, and userInfo is ignored.
 func sameBindingSpec(a, b *v1beta1.ServiceBindingSpec) bool {
 	x, y := *a, *b
 	if !sameParameters(x.Parameters, y.Parameters) || !sameParameters(x.ProvisionParameters, y.ProvisionParameters) {

@@ -14,9 +14,9 @@ import (
 const ruleInstance = "instance"
 
 // decide takes the plan of the binding's instance, and merges the defaults for
-// bindings into its parameters and transforms. With refuse, what cannot be is
-// denied; without, the binding is admitted as it is: who does not change spec is
-// never refused for it.
+// bindings into its parameters and transforms. With refuse, a failure is a
+// denial; without, the binding is admitted undecided: updates that do not
+// change spec are never denied for this.
 func (m *bindingMutation) decide(ctx context.Context, refuse bool) error {
 	if m.spec.InstanceRef == nil {
 		return m.decideClaim(ctx, refuse)
@@ -34,7 +34,7 @@ func (m *bindingMutation) decide(ctx context.Context, refuse bool) error {
 		return nil
 	}
 	if !refuse {
-		// Whom this write could be denied to, the validating half denies it.
+		// If policies may deny this write, the validating phase does.
 		if denied, err = m.refusedFor(ctx, &to, m.Req.Namespace); err != nil {
 			return err
 		}
@@ -46,9 +46,9 @@ func (m *bindingMutation) decide(ctx context.Context, refuse bool) error {
 	return m.complete(ctx, &to, refuse)
 }
 
-// complete settles the plan together with parameters and transforms, or none. To a
-// binding with an ID that was not minted here nothing is added: its broker was
-// asked for what it says.
+// complete decides plan, parameters and transforms together, or none of them. A
+// binding with an ID that was not generated here is adopted: nothing is added
+// to its parameters, because its broker got them as they are.
 func (m *bindingMutation) complete(ctx context.Context, to *bound, refuse bool) error {
 	if !m.minted() {
 		refs{class: to.defined.Class.Ref, plan: to.defined.Plan.Ref}.set(&m.spec.DecidedReference)
@@ -92,7 +92,7 @@ func (m *bindingMutation) finish(ctx context.Context, defined *definition, appli
 	return nil
 }
 
-// hold refuses what cannot be made whole, or leaves it undecided.
+// hold denies what cannot be decided, or leaves it undecided.
 func (m *bindingMutation) hold(denied *review.Denial, refuse bool) {
 	if refuse {
 		m.Deny(denied)
@@ -106,7 +106,8 @@ func (m *bindingMutation) leave(label, why string) {
 	m.undecided(label, why, "the binding waits")
 }
 
-// undecided admits the binding without a decision, and says why, and what becomes of it.
+// undecided admits the binding without a decision, and warns of the reason and
+// of what happens next.
 func (m *bindingMutation) undecided(label, why, becomes string) {
 	m.Rule = ruleUndecided
 	m.Audit("undecided", label)
@@ -163,8 +164,8 @@ func defaultTransforms(defined *definition) []merge.TransformLayer {
 	}
 }
 
-// refusedLater says why the validating half would refuse what a touch made of the
-// binding: such a binding is not decided.
+// refusedLater is the denial that the validating phase would give after a
+// touch: a binding with one is not decided.
 func (m *bindingMutation) refusedLater(ctx context.Context, defined *definition, merged *merge.Result, transforms []v1beta1.SecretTransform) (*review.Denial, error) {
 	if m.enforcesSchemas() {
 		asked := question{which: bindSchema, sent: merged.Sent(), partial: len(m.spec.ParametersFrom) > 0}
@@ -183,7 +184,7 @@ func (m *bindingMutation) refusedLater(ctx context.Context, defined *definition,
 func (m *bindingMutation) settle(defined *definition, applied *v1beta1.AppliedDefaults, merged *merge.Result, transforms []v1beta1.SecretTransform) {
 	m.Rule, m.Chosen, m.settled = applied.Rule, defined.Plan.Ref, true
 	if m.spec.ExternalID == "" {
-		// The binding is older than the hooks.
+		// The binding was created without the hooks.
 		m.spec.ExternalID = mint(m.Req, "", &m.New.Metadata, m.annotations)
 	}
 	m.nameSecret()

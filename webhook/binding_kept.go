@@ -12,8 +12,8 @@ import (
 
 type bindingSpec = v1beta1.ServiceBindingSpec
 
-// fieldRotation is the one field that may change on a settled binding: it says when
-// its broker is asked anew, not for what.
+// fieldRotation is the one field that may change on a settled binding: it says
+// when credentials are requested again, not which.
 const fieldRotation = "rotation"
 
 // keptBindingFields is the restore table of bindings: what an UPDATE that leaves a

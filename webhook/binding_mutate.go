@@ -12,7 +12,7 @@ import (
 // bindings admits ServiceBindings.
 type bindings struct{ *commons }
 
-// A bindingMutation makes one write of a binding whole. The write is what the
+// A bindingMutation completes one write of a binding. The write is what the
 // requester sent; spec and annotations are what will be stored.
 type bindingMutation struct {
 	*bindings
@@ -34,15 +34,15 @@ type bindingMutation struct {
 func (h *bindings) mutate(ctx context.Context, req *admission.Request) (review.Result, error) {
 	write, wrong := review.Decode[bindingSpec, bindingProgress](req)
 	if wrong != nil {
-		// The schema of the CRD, which is checked next, says best what is wrong.
+		// The schema of the CRD, which is checked next, gives the best message.
 		return review.Result{Rule: review.RuleNone}, nil
 	}
 	m := &bindingMutation{bindings: h, bindingWrite: write, spec: *write.New.Spec, annotations: map[string]string{}, Result: review.Result{Rule: review.RuleNone}}
 	return review.Mutate(ctx, req, m)
 }
 
-// Create decides a new binding, or takes one as decided that comes with its
-// references.
+// Create decides a new binding, or takes a restored one, which has its
+// references, as decided.
 func (m *bindingMutation) Create(ctx context.Context) error {
 	m.spec.UserInfo = requester(m.Req)
 	m.spec.ExternalID = mint(m.Req, m.spec.ExternalID, &m.New.Metadata, m.annotations)
@@ -52,7 +52,7 @@ func (m *bindingMutation) Create(ctx context.Context) error {
 		m.annotations[v1beta1.AnnotationAppliedDefaults] = ""
 	}
 	if misshapen(&m.spec, m.Req.Namespace) != nil {
-		// The validating half says how.
+		// The validating phase denies it.
 		return nil
 	}
 	if !refsOf(&m.spec.DecidedReference, m.Req.Namespace).empty() {
@@ -62,8 +62,9 @@ func (m *bindingMutation) Create(ctx context.Context) error {
 }
 
 // nameSecret names the Secret after the binding. With generateName there is no
-// name yet, and the absent one means the binding's. Only what is new or decided
-// now is given one: at any other write it would be a change that no one made.
+// name yet, and the absent one means the binding's. Only a binding that is new
+// or decided now gets one: at any other write it would be a change that the
+// user did not make.
 func (m *bindingMutation) nameSecret() {
 	if m.spec.SecretName == "" {
 		m.spec.SecretName = m.Req.Name
@@ -81,14 +82,14 @@ func (m *bindingMutation) Update(ctx context.Context) error {
 	}
 	switch {
 	case m.Old.Spec.UserInfo != nil && (!m.changed || settledBinding(m.Old)):
-		// Who asks for another rotation lends no rights to what was decided before: see
-		// what the controller reviews of userInfo.
+		// A user who requests a rotation does not become the binding's user:
+		// the controller checks the permissions of userInfo.
 		m.spec.UserInfo = m.Old.Spec.UserInfo
 	case m.changed, m.spec.UserInfo != nil:
 		m.spec.UserInfo = requester(m.Req)
 	}
 	if len(restored) > 0 && (m.changed || !settledBinding(m.Old)) {
-		// Old clients write a settled binding like that, and mean nothing by it.
+		// Old clients write a decided binding like that, without intent.
 		m.Warnf("kept %s: leaving a field out does not clear it", list(restored))
 	}
 	m.warnHasty(m.Old.Spec.Rotation)
@@ -102,7 +103,7 @@ func (m *bindingMutation) Update(ctx context.Context) error {
 		m.Deny(forgedOnBinding(&m.New.Spec.DecidedReference))
 		return nil
 	case m.New.Deleting() || misshapen(&m.spec, m.Req.Namespace) != nil:
-		// Who touches what was stored before there were hooks is not refused for it.
+		// A touch of a binding that was stored without the hooks is not denied.
 		return nil
 	}
 	return m.decide(ctx, m.changed)

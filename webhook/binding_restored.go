@@ -37,8 +37,8 @@ func (m *bindingMutation) takeAsDecided(ctx context.Context) error {
 		return nil
 	}
 	if waits := to.waits(); waits != "" {
-		// What its references say cannot be held against anything yet: they are
-		// taken from the instance once it is there.
+		// Its references cannot be checked yet: they are taken from the
+		// instance once it exists.
 		m.spec.DecidedReference = v1beta1.DecidedReference{
 			ClusterServiceClassRef: emptied(m.spec.ClusterServiceClassRef), ClusterServicePlanRef: emptied(m.spec.ClusterServicePlanRef),
 			ServiceClassRef: emptied(m.spec.ServiceClassRef), ServicePlanRef: emptied(m.spec.ServicePlanRef),
@@ -69,9 +69,9 @@ func (m *bindingMutation) takeAsDecided(ctx context.Context) error {
 	return nil
 }
 
-// waitingRecord is what a backup that waits for its instance records of defaults:
-// above all which a null took away, for those are not sent. Who changes its spec
-// makes it void.
+// waitingRecord is the record of defaults of a restored binding that waits for
+// its instance: mainly the defaults that a null removed, because those are not
+// sent. A change of its spec discards the record.
 func (m *bindingMutation) waitingRecord() string {
 	if m.Old == nil || m.changed {
 		return ""
@@ -86,8 +86,8 @@ func forgedOnBinding(spec *v1beta1.DecidedReference) *review.Denial {
 	return denied.Remedy("leave it out: class and plan are the instance's; a backup keeps spec.externalID or the annotation %s beside its references", v1beta1.AnnotationAppliedDefaults)
 }
 
-// contradicts refuses references that lead nowhere, or to something else than the
-// rest of spec says.
+// contradicts denies references that do not exist, or that disagree with the
+// rest of spec.
 func (m *bindingMutation) contradicts(now refs, defined *definition) *review.Denial {
 	said := v1beta1.ServiceInstanceSpec{PlanReference: m.spec.PlanReference, DecidedReference: m.spec.DecidedReference, ServiceType: m.spec.ServiceType}
 	denied := disagrees(&said, now, defined)

@@ -155,8 +155,8 @@ func TestMadeUpRecords(t *testing.T) {
 		}
 		instance := w.write(instanceWith(fmt.Sprintf(meta, "mydb"), `{"serviceType":"mysql","externalID":"e-1","parameters":{"a":{"b":{"c":1}}},`+bindRefs+`}`), nil).admitted()
 		w.restock(stocked(t, "mysql/db: large*"))
-		anew := w.write(changed(t, instance, `{"spec":{"updateRequests":1}}`), instance).admitted()
-		assert.JSONEq(t, `{"name":"db-large"}`, at(t, anew, "/spec/clusterServicePlanRef"))
+		again := w.write(changed(t, instance, `{"spec":{"updateRequests":1}}`), instance).admitted()
+		assert.JSONEq(t, `{"name":"db-large"}`, at(t, again, "/spec/clusterServicePlanRef"))
 	}
 }
 

@@ -6,11 +6,11 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// hastyRotation is the time below which the controller replaces no credentials.
+// hastyRotation is the minimum time between two rotations.
 const hastyRotation = time.Minute
 
-// warnHasty tells who brings a time between two rotations that is too short to be kept
-// to. was is the rotation that is stored, nil for none.
+// warnHasty warns of a new spec.rotation.every that is below the minimum. was
+// is the stored rotation, nil for none.
 func (m *bindingMutation) warnHasty(was *v1beta1.Rotation) {
 	now := m.spec.Rotation
 	if now == nil || now.Every == nil || now.Every.Duration >= hastyRotation ||
@@ -20,8 +20,9 @@ func (m *bindingMutation) warnHasty(was *v1beta1.Rotation) {
 	m.Warnf("spec.rotation.every is %s, and credentials are kept for a minute at least", now.Every.Duration)
 }
 
-// keepRequests keeps the count of requests for new credentials from going back, and says
-// whether it would have: the next one would be as many as were served, and so be lost.
+// keepRequests prevents spec.rotation.requests from decreasing, and says
+// whether the write tried that: the next increase would reach a count that was
+// served already, and have no effect.
 func (m *bindingMutation) keepRequests() bool {
 	was, now := m.Old.Spec.Rotation, m.spec.Rotation
 	if was == nil || now == nil || now.Requests >= was.Requests {

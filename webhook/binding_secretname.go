@@ -23,8 +23,8 @@ func secretNameOf(object client.Object) []string {
 	return nil
 }
 
-// judgeSecretName refuses a Secret that is spoken for: another binding writes to
-// it, or this one reads from it.
+// judgeSecretName denies a Secret that is taken: another binding writes to it,
+// or this one reads from it.
 func (v *bindingValidation) judgeSecretName(ctx context.Context) error {
 	name := secretName(v.New.Spec, v.Req.Name)
 	if name == "" || v.Old != nil && name == secretName(v.Old.Spec, v.Req.Name) {

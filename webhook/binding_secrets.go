@@ -14,23 +14,25 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
-// A transformReview asks whether a user may have the Secrets in a binding that its
-// transforms name: whoever reads the binding's Secret reads their keys.
+// A transformReview asks whether a user may read the Secrets that a binding's
+// transforms name: readers of the binding's Secret read their keys.
 type transformReview struct {
 	// namespace is the binding's.
 	namespace string
 	user      authenticationv1.UserInfo
-	// before are the transforms that were asked about when they were written.
+	// before are the transforms whose Secrets were checked when they were
+	// written.
 	before, now []v1beta1.SecretTransform
-	// plan is that of the binding's instance, empty where it is not known: what
-	// the binding's own references say, anyone may write.
+	// plan is that of the binding's instance, empty if it is not known. The
+	// binding's own references do not count, because any user may write them.
 	plan resolve.Ref
 }
 
-// refusedSecrets refuses the transforms that add the keys of a Secret that the
-// user may not read. What a cluster-scoped plan or class gives was asked of its
-// writer; what one of a namespace gives is asked of the user: whoever may write
-// plans there may not read every Secret.
+// refusedSecrets denies transforms that add the keys of a Secret that the user
+// may not read. For transforms of a cluster-scoped plan or class, its writer's
+// permission was checked at that write. For those of a namespaced one the
+// user's is checked here, because writers of plans in a namespace may not read
+// every Secret.
 func (h *bindings) refusedSecrets(ctx context.Context, asked transformReview) (*review.Denial, error) {
 	vouched := sync.OnceValues(func() ([]v1beta1.SecretTransform, error) { return h.givenByCluster(ctx, asked.plan) })
 	var denied *review.Denial
@@ -78,8 +80,8 @@ func containsTransform(list []v1beta1.SecretTransform, transform v1beta1.SecretT
 	return false
 }
 
-// writerOf is the user who wrote a stored binding, no one where no hook saw it: then
-// it may say whatever it likes.
+// writerOf is the user who wrote a stored binding, empty if the hooks never saw
+// the binding: then its userInfo is not trusted.
 func writerOf(old *binding) authenticationv1.UserInfo {
 	if unseen(old) {
 		return authenticationv1.UserInfo{}
@@ -87,8 +89,8 @@ func writerOf(old *binding) authenticationv1.UserInfo {
 	return userOf(old.Spec.UserInfo)
 }
 
-// askedBefore are the transforms of a stored binding that its writer was asked
-// about.
+// askedBefore are the transforms of a stored binding for which its writer's
+// permission was checked.
 func askedBefore(old *binding) []v1beta1.SecretTransform {
 	if unseen(old) {
 		return nil
@@ -96,8 +98,8 @@ func askedBefore(old *binding) []v1beta1.SecretTransform {
 	return old.Spec.SecretTransforms
 }
 
-// unseen says that a stored binding never went through admission, which gives every
-// one an ID.
+// unseen says whether a stored binding never went through admission, which sets
+// an ID on each.
 func unseen(old *binding) bool { return old.Spec.ExternalID == "" }
 
 // userOf is a recorded user as the API server knows users.

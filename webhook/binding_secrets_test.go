@@ -28,7 +28,8 @@ func cutNamespace(name string) (namespace, rest string, found bool) {
 	return "", name, false
 }
 
-// Whoever reads a binding's Secret reads the Secrets that its transforms add: they are asked for, once, of who wrote them.
+// A reader of a binding's Secret reads the Secrets that its transforms add, so
+// their writer needs permission to read them, checked once.
 func TestBindingSecrets(t *testing.T) {
 	t.Parallel()
 	checkBindings(t, bindingSecretCases())
@@ -114,7 +115,7 @@ func bindingSecretCases() map[string]bindingCase {
 			write: `{"spec":{"secretTransforms":[` + addKeys("extra") + `,` + addKeys("more") + `]}}`, asked: []string{"bob get secrets dev/more"}, denied: "SecretForbidden",
 		},
 		"AddedByAnEditInAnothersName": {
-			reason: "Writing another's name helps nobody.", edits: nothing, spec: toMydb, granted: []string{"alice get secrets dev/more"},
+			reason: "Another user's name in userInfo gives no permission.", edits: nothing, spec: toMydb, granted: []string{"alice get secrets dev/more"},
 			write: `{"spec":{"secretTransforms":[` + addKeys("more") + `],"userInfo":{"username":"alice","uid":"u-1","groups":["devs"],"extra":{"scope":["a"]}}}}`,
 			asked: []string{"bob get secrets dev/more"}, denied: "SecretForbidden",
 		},
@@ -171,7 +172,8 @@ func TestBindingSecretsUnknown(t *testing.T) {
 	assert.Equal(t, http.StatusInternalServerError, w.post(ValidateBindings, body).Code)
 }
 
-// The validating half judges what will be stored, whoever made it so: also what another hook wrote after ours.
+// The validating phase checks what will be stored, including what another hook
+// wrote after ours.
 func TestBindingValidatedAlone(t *testing.T) {
 	t.Parallel()
 	w := stocked(t, db, hasInstance("mydb", "db-small")).world()

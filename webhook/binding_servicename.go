@@ -23,9 +23,10 @@ func serviceNameOf(object client.Object) []string {
 	return nil
 }
 
-// judgeServiceName refuses the name of another binding's Service, where either of the two
-// asks for it: two that are only called after themselves have two names. Which of them
-// would have it otherwise would depend on whose broker is faster.
+// judgeServiceName denies the name of another binding's Service if either of
+// the two sets spec.serviceName; otherwise the names are those of the bindings,
+// and differ. Without this check the faster broker would decide which binding
+// gets the name.
 func (v *bindingValidation) judgeServiceName(ctx context.Context) error {
 	name := serviceName(v.New.Spec, v.Req.Name)
 	if name == "" || v.Old != nil && name == serviceName(v.Old.Spec, v.Req.Name) {

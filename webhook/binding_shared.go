@@ -12,13 +12,14 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/suggest"
 )
 
-// A binder is in whose name a binding is decided, and the namespace that it is in.
+// A binder is the user for whom a binding is decided, and the binding's
+// namespace.
 type binder struct {
 	namespace string
 	user      authenticationv1.UserInfo
 }
 
-// binder is who writes the binding, at a touch who wrote it.
+// binder is the user who writes the binding; at a touch, the recorded user.
 func (m *bindingMutation) binder() binder {
 	if m.Old != nil && !m.changed {
 		return binder{m.Req.Namespace, writerOf(m.Old)}
@@ -26,7 +27,8 @@ func (m *bindingMutation) binder() binder {
 	return binder{m.Req.Namespace, m.Req.UserInfo}
 }
 
-// binder is who wrote what is judged: a write that left userInfo alone is a touch.
+// binder is the user of the validated write: a write that does not change
+// userInfo is a touch.
 func (v *bindingValidation) binder() binder {
 	if v.Old != nil && v.New.Spec.UserInfo != nil && sameValue(v.Old.Spec.UserInfo, v.New.Spec.UserInfo) {
 		return binder{v.Req.Namespace, writerOf(v.Old)}
@@ -53,8 +55,8 @@ func bindingRefs(spec *bindingSpec, namespace string) refs {
 	return refsOf(&spec.DecidedReference, instanceAt(spec, namespace).Namespace)
 }
 
-// find reads the instance to bind to, nil if there is none. One of another namespace
-// is found only by who may bind to it.
+// find reads the instance to bind to, nil if there is none. One of another
+// namespace is found only if the user may bind to it.
 func (h *bindings) find(ctx context.Context, by binder, at types.NamespacedName) (*v1beta1.ServiceInstance, *review.Denial, error) {
 	if at.Namespace != by.namespace {
 		return h.open(ctx, by, at)
@@ -67,10 +69,10 @@ func (h *bindings) find(ctx context.Context, by binder, at types.NamespacedName)
 	return instance, nil, nil
 }
 
-// open reads an instance of another namespace for who may bind to it. The right is
-// asked for first, and without it nothing is read: how long it takes to read an
-// instance tells whether there is one, and how large it is. One that is not there is
-// shared with nobody.
+// open reads an instance of another namespace for a user who may bind to it.
+// Permission is checked first, and without it nothing is read: the duration of
+// a read reveals whether an instance exists, and its size. An instance that
+// does not exist is treated as not shared.
 func (h *bindings) open(ctx context.Context, by binder, at types.NamespacedName) (*v1beta1.ServiceInstance, *review.Denial, error) {
 	mayBind, err := h.access.mayBind(ctx, by.user, at)
 	if err != nil {
@@ -93,9 +95,9 @@ func (h *bindings) open(ctx context.Context, by binder, at types.NamespacedName)
 	return instance, nil, nil
 }
 
-// notShared is the one refusal of an instance that is not there, that is not shared
-// with the binding's namespace, or to which the user may not bind. It says nothing
-// that differs between them.
+// notShared is the one denial for an instance that does not exist, that is not
+// shared with the binding's namespace, or to which the user may not bind. Its
+// text does not reveal which.
 func notShared(by binder, at types.NamespacedName) *review.Denial {
 	user := by.user.Username
 	return review.Forbidden("NotShared", "spec.instanceRef",
@@ -106,19 +108,19 @@ func notShared(by binder, at types.NamespacedName) *review.Denial {
 		Remedy("to check the latter: %s", suggest.MayBind(at.Namespace, at.Name, user))
 }
 
-// sharedWaits refuses a binding that would wait for an instance of another namespace:
-// what it waits for is not the user's to see.
+// sharedWaits denies a binding that would wait for an instance of another
+// namespace: the user may not see what it waits for.
 func sharedWaits(at types.NamespacedName, waits string) *review.Denial {
 	if waits == waitsForPlan {
 		return review.Invalid("SharedNotReady", "spec.instanceRef", "instance %q %s: nothing can be bound to it", at.String(), waits).
-			Remedy("whoever keeps the instance gives it another plan, or whoever keeps the catalog brings the plan back")
+			Remedy("ask the instance's owner to choose another plan, or the catalog's administrator to restore this one")
 	}
 	return review.Invalid("SharedNotReady", "spec.instanceRef", "instance %q %s, and a binding from another namespace does not wait", at.String(), waits).
 		Remedy("create the binding once the instance is ready")
 }
 
-// wait leaves a binding without a decision until its instance has one, or refuses it
-// where that is in another namespace.
+// wait leaves a binding undecided until its instance is decided, or denies it
+// if the instance is in another namespace.
 func (m *bindingMutation) wait(waits string, refuse bool) {
 	at := instanceAt(&m.spec, m.Req.Namespace)
 	if at.Namespace != m.Req.Namespace {
@@ -132,8 +134,8 @@ func (m *bindingMutation) wait(waits string, refuse bool) {
 	m.undecided("Waiting", fmt.Sprintf("instance %q %s", at.Name, waits), becomes)
 }
 
-// judgeShared judges a binding across namespaces that is not decided: none is to be
-// stored like that.
+// judgeShared denies an undecided binding to another namespace: none may be
+// stored.
 func (v *bindingValidation) judgeShared(ctx context.Context) error {
 	to, denied, err := v.bind(ctx, v.binder(), v.New.Spec)
 	if err != nil {
@@ -146,9 +148,9 @@ func (v *bindingValidation) judgeShared(ctx context.Context) error {
 	return nil
 }
 
-// restoreInstance reads a reference that names nothing as an absent one: the types of
-// the retired catalog cannot leave it out, and so write it for a binding that gets an
-// instance of its own.
+// restoreInstance treats an empty reference as an absent one: the types of the
+// retired catalog cannot omit it, and so write an empty one on a binding that
+// gets a dedicated instance.
 func (m *bindingMutation) restoreInstance() {
 	if given := m.spec.InstanceRef; given != nil && *given == (v1beta1.InstanceReference{}) {
 		m.spec.InstanceRef = m.Old.Spec.InstanceRef

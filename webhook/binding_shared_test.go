@@ -92,7 +92,7 @@ func sharedUpdateCases(with func(...func(*stock)) func(string) []func(*stock)) m
 		later: with(elsewhere("db-small", nil)),
 	}
 	touched, dropped, moved := bound, bound, bound
-	touched.reason, touched.write, touched.want = "At a touch nobody is asked again.", `{"metadata":{"labels":{"a":"b"}}}`, `{"metadata":{"labels":{"a":"b"}}}`
+	touched.reason, touched.write, touched.want = "A touch does not check permission again.", `{"metadata":{"labels":{"a":"b"}}}`, `{"metadata":{"labels":{"a":"b"}}}`
 	dropped.reason = "An old client does not know the namespace, and drops it."
 	dropped.put = `{"instanceRef":{"name":"mydb"},` + bindRefs + `}`
 	moved.reason, moved.write, moved.denied = "It cannot be moved to another instance.", `{"spec":{"instanceRef":{"namespace":"prod"}}}`, "Immutable"
@@ -128,7 +128,7 @@ func TestNotSharedTellsNothing(t *testing.T) {
 		"AbsentAllowed":  {reason: "there is none, and the user may", granted: true},
 		"Forbidden":      {reason: "there is one, and the user may not", edits: []func(*stock){elsewhere("db-small", withDev())}},
 		"ForbiddenEnds":  {reason: "even one that goes", edits: []func(*stock){elsewhere("db-small", withDev(), ending)}},
-		"NotShared":      {reason: "there is one, and nobody is named", granted: true, edits: []func(*stock){elsewhere("db-small", nil)}},
+		"NotShared":      {reason: "it exists, and no namespace is named", granted: true, edits: []func(*stock){elsewhere("db-small", nil)}},
 		"NotSelected":    {reason: "or another namespace", granted: true, edits: []func(*stock){elsewhere("db-small", withTeam("b"))}},
 		"NeitherDecided": {reason: "or it waits for a plan", edits: []func(*stock){elsewhere("", withDev())}},
 	} {
@@ -154,7 +154,7 @@ func TestSharedPlanOfANamespace(t *testing.T) {
 	assert.JSONEq(t, `{"name":"db"}`, at(t, stored, "/spec/serviceClassRef"))
 	assert.JSONEq(t, `{"tls":true}`, at(t, stored, "/spec/parameters"))
 	assert.Equal(t, `"creds"`, at(t, stored, "/spec/secretName"))
-	assert.Empty(t, w.write(stored, stored).mutate.Patch, "it is made whole once")
+	assert.Empty(t, w.write(stored, stored).mutate.Patch, "it is decided once")
 }
 
 // A plan that the sharer wrote cannot have Secrets added that the binding's user may not read: not of the binding's
@@ -194,7 +194,7 @@ func TestSharedBindingTouchedLater(t *testing.T) {
 	}{
 		"WriterMay":   {reason: "the writer is asked about, not who touches", granted: []string{aliceBinds}, decided: true},
 		"ToucherMay":  {reason: "who touches lends no rights", granted: []string{"bob bind serviceinstances infra/mydb"}},
-		"NobodyMay":   {reason: "nobody may"},
+		"NobodyMay":   {reason: "no user may"},
 		"NobodyKnown": {reason: "without an ID no hook saw it: its user may be made up", granted: []string{aliceBinds}, meta: "unseen"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -213,7 +213,7 @@ func TestSharedBindingTouchedLater(t *testing.T) {
 	}
 }
 
-// The validating half lets none pass that the mutating half did not see.
+// The validating phase lets none pass that the mutating phase did not see.
 func TestSharedBindingIsNeverStoredUndecided(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

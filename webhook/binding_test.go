@@ -42,8 +42,8 @@ func TestBindingWorkedExample(t *testing.T) {
 		assert.Equal(t, []string{"defaults set tls", "defaults of plan db/small add 1 secret transforms"}, o.mutate.Warnings)
 		assert.Equal(t, map[string]string{"rule": "instance", "plan": "db/small"}, o.mutate.AuditAnnotations)
 		assert.Empty(t, o.validate.Warnings)
-		assert.Empty(t, w.reviews.taken(), "nobody's rights are in question")
-		assert.Empty(t, w.write(stored, stored).mutate.Patch, "it is made whole once")
+		assert.Empty(t, w.reviews.taken(), "no permission is checked")
+		assert.Empty(t, w.write(stored, stored).mutate.Patch, "it is decided once")
 	}
 }
 
@@ -109,7 +109,7 @@ func TestBindingParameters(t *testing.T) {
 			assert.Equal(t, tc.want, at(t, stored, "/spec/parameters"), tc.reason)
 			want := v1beta1.AppliedDefaults{Rule: "instance", Class: "db", Plan: "small", From: tc.record.from, Removed: tc.record.removed}
 			assert.Empty(t, cmp.Diff(want, recordOf(t, stored)), tc.reason)
-			assert.Empty(t, w.write(stored, stored).mutate.Patch, "it is made whole once")
+			assert.Empty(t, w.write(stored, stored).mutate.Patch, "it is decided once")
 		})
 	}
 }
@@ -167,7 +167,7 @@ func TestBindingTransforms(t *testing.T) {
 			}
 			assert.Equal(t, tc.want, got, tc.reason)
 			assert.Equal(t, tc.layers, recordOf(t, stored).Transforms, tc.reason)
-			assert.Empty(t, w.write(stored, stored).mutate.Patch, "it is made whole once")
+			assert.Empty(t, w.write(stored, stored).mutate.Patch, "it is decided once")
 		})
 	}
 }

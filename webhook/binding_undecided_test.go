@@ -110,7 +110,7 @@ func TestBindingForgeries(t *testing.T) {
 			w := stocked(t, db, edits...).world()
 			stored := w.write(bindingWith(forged, `{"instanceRef":{"name":"mydb"},"userInfo":{"username":"root"}}`), nil).admitted()
 			assert.Equal(t, `"alice"`, at(t, stored, "/spec/userInfo/username"))
-			assert.Equal(t, at(t, stored, "/spec/externalID"), at(t, stored, minted), "minted anew")
+			assert.Equal(t, at(t, stored, "/spec/externalID"), at(t, stored, minted), "a new ID is generated")
 			assert.NotContains(t, at(t, stored, applied), "forged")
 			assert.Equal(t, `["example.org/other","kubernetes-incubator/service-catalog"]`, at(t, stored, "/metadata/finalizers"), "those of others stay")
 			w.user.Username = "bob"

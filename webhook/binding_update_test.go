@@ -84,7 +84,7 @@ func TestBoundBeforeHooks(t *testing.T) {
 }
 
 // A client of the retired catalog replaces a binding by what it knows of it, with nulls and empty strings; so does who
-// applies the manifest by replacement. Nothing changes, and nobody is told.
+// applies the manifest by replacement. Nothing changes, and there is no warning.
 func TestSettledBindingReplaced(t *testing.T) {
 	t.Parallel()
 	const known = `"instanceRef":{"name":"mydb"},"secretName":"creds"`

@@ -19,8 +19,8 @@ func bindSchema(plan *v1beta1.CommonServicePlanSpec) *runtime.RawExtension {
 	return plan.ServiceBindingCreateParameterSchema
 }
 
-// A bindingValidation judges the final form of one write of a binding: what will
-// be stored, whoever made it so.
+// A bindingValidation validates the final form of one write of a binding: what
+// will be stored, including changes by other hooks.
 type bindingValidation struct {
 	*bindings
 	*bindingWrite
@@ -105,8 +105,8 @@ func (v *bindingValidation) judgeAdoption(ctx context.Context) error {
 	return err
 }
 
-// judgeSettled refuses every edit of a binding that was decided: its broker is
-// asked once.
+// judgeSettled denies every change of a decided binding: its broker is called
+// once.
 func (v *bindingValidation) judgeSettled() {
 	for _, field := range keptBindingFields {
 		if field.name == fieldRotation || sameValue(field.value(v.Old.Spec), field.value(v.New.Spec)) || v.sameJSON(field.name) {
@@ -131,9 +131,8 @@ func (v *bindingValidation) sameJSON(field string) bool {
 	return false
 }
 
-// misshapen refuses a spec that no instance could make right: names that
-// contradict each other, and fields that have no effect beside a named instance.
-// What is written into them would be lost.
+// misshapen denies a spec that is wrong for any instance: names that contradict
+// each other, and fields that have no effect beside a named instance.
 func misshapen(spec *bindingSpec, namespace string) *review.Denial {
 	_, err := resolve.RequestFor(&spec.PlanReference, namespace, "")
 	switch {
@@ -149,7 +148,7 @@ func misshapen(spec *bindingSpec, namespace string) *review.Denial {
 	return nil
 }
 
-// judgeShape holds the spec against what needs no look elsewhere.
+// judgeShape checks what needs no other object.
 func (v *bindingValidation) judgeShape() {
 	spec, old := v.New.Spec, &bindingSpec{}
 	if v.Old != nil {
@@ -168,8 +167,8 @@ func (v *bindingValidation) judgeShape() {
 	}
 }
 
-// judgeSecrets asks for the Secrets that transforms name: of the user who writes
-// them, or at a touch of the one who wrote the binding.
+// judgeSecrets checks the permission to read the Secrets that transforms name:
+// that of the user who writes them, or at a touch that of the binding's user.
 func (v *bindingValidation) judgeSecrets(ctx context.Context, to *bound) error {
 	asked := transformReview{namespace: v.Req.Namespace, user: v.Req.UserInfo, now: v.New.Spec.SecretTransforms}
 	if to.defined != nil {
@@ -186,7 +185,7 @@ func (v *bindingValidation) judgeSecrets(ctx context.Context, to *bound) error {
 	return err
 }
 
-// judgeBound holds a binding that is now decided against its instance.
+// judgeBound checks a binding that is now decided against its instance.
 func (v *bindingValidation) judgeBound(ctx context.Context, to *bound) error {
 	v.Chosen = v.now.plan
 	if v.New.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults] == "" {
@@ -198,8 +197,8 @@ func (v *bindingValidation) judgeBound(ctx context.Context, to *bound) error {
 			Remedy("leave the references out: they are the instance's"))
 		return nil
 	}
-	// A binding that was made before its instance changed its plan has the former
-	// one: within a class that is how a backup looks.
+	// A binding that was created before a change of its instance's plan has the
+	// former plan. So a restored binding may have another plan of the class.
 	restored := appliedOf(v.New.Metadata.Annotations).Rule == ruleRestored
 	if to.defined.Class.Ref != v.now.class || !restored && to.defined.Plan.Ref != v.now.plan {
 		v.Deny(review.Invalid("Disagreement", "spec.instanceRef.name", "instance %q is of plan %s, and the references say plan %q of class %q",
@@ -229,7 +228,7 @@ func (v *bindingValidation) judgeParameters(ctx context.Context, defined *defini
 	}
 	applied := appliedOf(v.New.Metadata.Annotations)
 	if v.Old != nil && applied.Rule == ruleRestored {
-		// It was bound before there were hooks.
+		// It was bound without the hooks.
 		return nil
 	}
 	asked := question{which: bindSchema, sent: merge.Without(values, removedPointers(&applied)), partial: len(v.New.Spec.ParametersFrom) > 0}

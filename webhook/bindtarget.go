@@ -9,8 +9,8 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/suggest"
 )
 
-// A bound is what a binding is for: an instance, and the plan that it was decided
-// on.
+// A bound is the instance that a binding is for, and the instance's decided
+// plan.
 type bound struct {
 	// instance is nil if there is none.
 	instance *v1beta1.ServiceInstance
@@ -19,9 +19,10 @@ type bound struct {
 	defined *definition
 }
 
-// bind finds what a binding is for, and why it cannot be bound to. The instance is
-// one key, and read live: it may have been created just now, or have changed its
-// plan. Of its plan and class the cache is believed, unless it is to refuse.
+// bind finds the instance of a binding, or the reason why it cannot be bound.
+// The instance is read live, a single key: it may just have been created, or
+// have changed its plan. Its plan and class are read from the cache, and again
+// live before a denial.
 func (h *bindings) bind(ctx context.Context, by binder, spec *bindingSpec) (bound, *review.Denial, error) {
 	at := instanceAt(spec, by.namespace)
 	instance, refused, err := h.find(ctx, by, at)
@@ -55,11 +56,11 @@ func (h *bindings) bind(ctx context.Context, by binder, spec *bindingSpec) (boun
 	return to, to.refuse(spec), nil
 }
 
-// waitsForPlan is what is said of an instance whose plan or class is gone.
+// waitsForPlan describes an instance whose plan or class is gone.
 const waitsForPlan = "is of a plan that is gone"
 
-// waits is what a binding to it waits for, completing "instance x …"; empty if
-// for nothing.
+// waits is what a binding to it waits for, completing "instance x …"; empty for
+// nothing.
 func (b *bound) waits() string {
 	switch {
 	case b.instance == nil:
@@ -72,7 +73,7 @@ func (b *bound) waits() string {
 	return ""
 }
 
-// serviceType is the instance's own type, and what it is in fact.
+// serviceType is the instance's own type, and its effective type.
 func (b *bound) serviceType() (own, effective string) {
 	own = b.instance.Spec.ServiceType
 	if own != "" || b.defined == nil {
@@ -81,8 +82,8 @@ func (b *bound) serviceType() (own, effective string) {
 	return own, b.defined.serviceType()
 }
 
-// bindable says that the broker lets the instance be bound to. A class that no
-// broker has listed yet does not say.
+// bindable says whether the broker allows binding to the instance. A class that
+// no broker has listed yet does not say.
 func (b *bound) bindable() bool {
 	switch {
 	case b.defined.plan.Bindable != nil:
@@ -93,8 +94,8 @@ func (b *bound) bindable() bool {
 	return b.defined.class.Bindable
 }
 
-// refuse says why the instance cannot be bound to, whatever the catalog may yet
-// become.
+// refuse says why the instance cannot be bound, for reasons that no change of
+// the catalog could lift.
 func (b *bound) refuse(spec *bindingSpec) *review.Denial {
 	const field = "spec.instanceRef.name"
 	switch {

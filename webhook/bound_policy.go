@@ -14,9 +14,10 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/suggest"
 )
 
-// refusedFor says what policies refuse a binding in a namespace, nil for nothing. A change of plan may wait for long, and
-// a binding is made of the plan that the instance then has: the plan that it asks for, the one that it has and the one
-// that an operation gives it are all held against the policies.
+// refusedFor evaluates the policies for a binding in a namespace; nil means
+// allowed. A change of plan may take long, and a binding uses the plan that the
+// instance has at that time. Therefore the desired plan, the current one and
+// that of a running operation must all be allowed.
 func (h *bindings) refusedFor(ctx context.Context, b *bound, namespace string) (*review.Denial, error) {
 	refused, err := h.refusedOf(ctx, b, b.defined, namespace)
 	if err != nil || refused != nil {
@@ -77,8 +78,8 @@ func (h *bindings) refusedOf(ctx context.Context, b *bound, plan *definition, na
 	return refused.denial("spec.instanceRef.name"), nil
 }
 
-// refusedUnread refuses a binding to an instance whose plan at its broker cannot be read: what policies say of it cannot
-// be known.
+// refusedUnread denies a binding to an instance whose plan at its broker cannot
+// be read, because policies cannot be evaluated for it.
 func refusedUnread(b *bound, why string) *review.Denial {
 	return review.Forbidden("PolicyDenied", "spec.instanceRef.name",
 		"instance %q may have another plan at its broker than the one it asks for, plan %s, and %s: what policies say of it cannot be known",

@@ -119,8 +119,9 @@ func bundleUnreadable(old, spec *brokerSpec) *review.Denial {
 	return nil
 }
 
-// secretNotReadable refuses a write that decides where a broker's credentials are
-// sent, by who may not read them. Whoever changes anything else is not asked.
+// secretNotReadable denies a write that changes where a broker's credentials
+// are sent by a user who may not read them. Other changes need no such
+// permission.
 func (h *brokers) secretNotReadable(ctx context.Context, req *admission.Request, old, spec *brokerSpec) (*review.Denial, error) {
 	secret, field := authSecret(spec.AuthInfo, req.Namespace)
 	if field == "" || sendsAlike(old, spec) {
@@ -128,7 +129,7 @@ func (h *brokers) secretNotReadable(ctx context.Context, req *admission.Request,
 	}
 	denied, err := h.access.secretNotReadable(ctx, req.UserInfo, secret, field)
 	if denied != nil {
-		denied.Causes[0].Message += ", which this broker is sent: whoever changes authInfo, url, caBundle or insecureSkipTLSVerify must be allowed to"
+		denied.Causes[0].Message += ", which is sent to this broker: changing authInfo, url, caBundle or insecureSkipTLSVerify requires permission to get it"
 	}
 	return denied, err
 }

@@ -19,9 +19,9 @@ var (
 	namespacedPlanProperties = []string{"name", "spec.externalID", "spec.externalName", "spec.free", "spec.serviceClass.name"}
 )
 
-// restrictionsUnknown refuses restrictions that the controller could not apply:
-// each of them must be a label selector, and each of its requirements about a
-// property that there is. Those that stood already are not looked at.
+// restrictionsUnknown denies restrictions that the controller cannot apply:
+// each must be a label selector whose requirements name known properties.
+// Unchanged restrictions are not checked.
 func restrictionsUnknown(old, spec *brokerSpec, namespace string) *review.Denial {
 	if spec.CatalogRestrictions == nil {
 		return nil

@@ -89,7 +89,7 @@ func brokerRules() map[string]ruleCase {
 	return all
 }
 
-// The validating half refuses credentials in a URL too: another mutating webhook may have
+// The validating phase refuses credentials in a URL too: another mutating webhook may have
 // written them.
 func TestURLIsValidated(t *testing.T) {
 	t.Parallel()
@@ -158,7 +158,7 @@ func TestBrokerMutation(t *testing.T) {
 		reason, old, write string // merge patches on a plain broker; old "" for a new one
 		want               map[string]string
 	}{
-		"Create":            {"A new broker is made whole.", "", `{}`, map[string]string{spec: `{"relistBehavior":"Duration","url":"https://b"}`, finalizers: `[` + ours + `]`}},
+		"Create":            {"A new broker gets its defaults.", "", `{}`, map[string]string{spec: `{"relistBehavior":"Duration","url":"https://b"}`, finalizers: `[` + ours + `]`}},
 		"CreateManual":      {"What is said stays.", "", `{"spec":{"relistBehavior":"Manual"}}`, map[string]string{"/spec/relistBehavior": `"Manual"`}},
 		"CreateHeld":        {"Another's finalizer stays before ours.", "", `{"metadata":{"finalizers":["a/b"]}}`, map[string]string{finalizers: `["a/b",` + ours + `]`}},
 		"CreateEmpty":       {"An empty list is a list.", "", `{"metadata":{"finalizers":[]}}`, map[string]string{finalizers: `[` + ours + `]`}},

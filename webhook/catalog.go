@@ -11,13 +11,13 @@ import (
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
-// settling is how long a class is taken for young: while its plans may still be
-// arriving, "its only plan" is asked of the API server.
+// settling is how long a class counts as new: its plans may still be created,
+// so "its only plan" is read live.
 const settling = time.Minute
 
-// A catalog finds the part of the catalog that a request can mean. The fast
-// answer is the cache's, but for what DESIGN.md section 4 wants fresh; the live
-// answer is the API server's.
+// A catalog reads the part of the catalog that a request can mean. The fast
+// answer is the cache's, except for what must be fresh (DESIGN.md section 4);
+// the live answer is the API server's.
 type catalog struct {
 	cached client.Reader
 	live   client.Reader
@@ -43,8 +43,8 @@ func (p *slice) add(others ...slice) {
 	}
 }
 
-// choose resolves req from the fast part of the catalog, as see shows it. It says
-// whether the answer is already the API server's.
+// choose resolves req from the fast part of the catalog, filtered by see. It
+// says whether the answer is already the API server's.
 func (c *catalog) choose(ctx context.Context, req resolve.Request, see filter) (choice resolve.Choice, live bool, err error) {
 	found, live, err := c.fast(ctx, req)
 	if err == nil {
@@ -82,8 +82,8 @@ func seen(ctx context.Context, req *resolve.Request, found *slice, see filter) (
 	return resolve.Plan(*req, found.Catalog)
 }
 
-// fast returns what is needed to choose, and no more. It says whether that is all
-// that whole would return, read live.
+// fast returns no more than what is needed to choose. It says whether that is
+// the same as the live answer of whole.
 func (c *catalog) fast(ctx context.Context, req resolve.Request) (found slice, live bool, err error) {
 	switch {
 	case req.Class.Value != "":
@@ -98,8 +98,8 @@ func (c *catalog) fast(ctx context.Context, req resolve.Request) (found slice, l
 	return found, false, err
 }
 
-// whole returns everything that req could mean, read live, so that a refusal can
-// list it.
+// whole reads everything that req could mean live, so that a denial can list
+// it.
 func (c *catalog) whole(ctx context.Context, req resolve.Request) (slice, error) {
 	switch {
 	case req.Class.Value != "":
@@ -153,10 +153,11 @@ func (c *catalog) wholeNamed(ctx context.Context, req resolve.Request) (slice, e
 	return s.withNamed(ctx, found, req.Plan)
 }
 
-// byType chooses by the type's records, read live, where one of them settles it;
-// else by the type's plans, all listed live, and the records as they are then. It waits for no list where a record
-// stands: a consistent list costs the API server a round to etcd's progress, up to
-// a tenth of a second, and a record is one key.
+// byType chooses by the type's records, read live, if one of them decides;
+// otherwise by the type's plans, all listed live, and the records at that time.
+// With a record it waits for no list: a record is a single key, while a
+// consistent list waits for etcd's progress notification, up to a tenth of a
+// second.
 func (c *catalog) byType(ctx context.Context, req resolve.Request) (found slice, live bool, err error) {
 	scopes := scopesOf(c.live, req.Namespace)
 	if found, err = c.shared(ctx, across(scopes, typeRecord(req.Type))...); err != nil {
@@ -174,8 +175,8 @@ func (c *catalog) byType(ctx context.Context, req resolve.Request) (found slice,
 	if err != nil {
 		return slice{}, false, err
 	}
-	// A record may have been written before the first of these plans was annotated,
-	// and after it was looked for: it has the last word.
+	// A record may have been written after it was read, and before the first of
+	// these plans was annotated: it decides.
 	if found, err = c.shared(ctx, across(scopes, typeRecord(req.Type))...); err != nil {
 		return slice{}, false, err
 	}

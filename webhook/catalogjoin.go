@@ -6,8 +6,8 @@ import (
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
-// withNamed adds to the plans of a class that of a Kubernetes name: it may be of
-// another class, and then the refusal says of which.
+// withNamed adds the plan with a Kubernetes name to the plans of a class: it
+// may be of another class, which the denial then names.
 func (s scope) withNamed(ctx context.Context, found slice, named resolve.Named) (slice, error) {
 	if named.By != resolve.ByName || len(found.Classes) == 0 {
 		return found, nil
@@ -67,7 +67,7 @@ func (s scope) withClasses(ctx context.Context, found slice) (slice, error) {
 }
 
 // withRecords adds to found the records of every type that its plans have, and
-// what the records name: a record counts only beside its plan.
+// the plans that the records name: a record without its plan does not count.
 func (s scope) withRecords(ctx context.Context, found slice) (slice, error) {
 	types := map[string]bool{}
 	for _, class := range found.Classes {

@@ -15,9 +15,9 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/suggest"
 )
 
-// A claim is a binding that names no instance: it asks for one of its own. What is
-// asked of that is decided as for any instance, by the same code, which is given the
-// claim as the write of the instance.
+// A claim is a binding that names no instance, and gets a dedicated one. That
+// instance is decided by the same code as any instance: the code gets the claim
+// as a write of the instance.
 
 // undecidedYet begins the warning of a write that is admitted without a plan.
 const undecidedYet = "no plan is decided yet: "
@@ -36,7 +36,8 @@ func claimed(b *binding) *review.Object[v1beta1.ServiceInstanceSpec, progress] {
 	return own
 }
 
-// inClaimsWords says of a claim what was said of the instance that it asks for.
+// inClaimsWords rewrites a result for the dedicated instance into one for the
+// claim.
 func inClaimsWords(v *review.Result) {
 	deniedInClaimsWords(v.Denied)
 	for i, warning := range v.Warnings {
@@ -74,7 +75,7 @@ func ofClaim(text string) string {
 	return text
 }
 
-// misshapenClaim refuses a claim that no catalog could make right.
+// misshapenClaim denies a claim that is wrong for any catalog.
 func misshapenClaim(spec *bindingSpec, namespace string) *review.Denial {
 	_, err := resolve.RequestFor(&spec.PlanReference, namespace, "")
 	if refused, ok := errors.AsType[*resolve.Error](err); ok {
@@ -89,8 +90,9 @@ func misshapenClaim(spec *bindingSpec, namespace string) *review.Denial {
 		Ways("to get one of the binding's own, set spec.serviceType, spec.planSelector or a class and its plan; the types on offer", suggest.Types())
 }
 
-// notDedicated refuses, on a binding that names its instance, what is for an instance of a
-// binding's own: it would be lost. namespace is the binding's.
+// notDedicated denies, on a binding that names its instance, fields that apply
+// to a dedicated instance only: they would have no effect. namespace is the
+// binding's.
 func notDedicated(field, namespace string, instance types.NamespacedName) *review.Denial {
 	return review.Invalid("NotDedicated", field, "it is for an instance of the binding's own, and instanceRef names another").
 		Remedy("leave it out, or change the instance itself: kubectl edit -n %s serviceinstance %s", instance.Namespace, instance.Name).
@@ -106,13 +108,13 @@ func (d *definition) refuseUnbindable(field string) *review.Denial {
 		Ways(seeWhatThereIs, suggest.Classes(d.Class.Namespace).Wide())
 }
 
-// refusedClaim says what policies of either kind refuse a claim: to have an instance
-// of the plan, or to bind to that.
+// refusedClaim evaluates the policies of both kinds for a claim: whether it may
+// have an instance of the plan, and bind to it.
 func (h *bindings) refusedClaim(ctx context.Context, defined *definition, namespace, field string) (*review.Denial, error) {
 	target := policy.TargetOf(defined.Class, defined.Plan)
 	var decided v1beta1.DecidedReference
 	refs{class: defined.Class.Ref, plan: defined.Plan.Ref}.set(&decided)
-	// Its name is not known yet, and nobody gave it labels but admission.
+	// Its name is not known yet, and its only labels are admission's.
 	target.Instance = &policy.Instance{Namespace: namespace, Labels: hashedLabels(&decided, nil)}
 	refused, err := h.resolver.refusal(ctx, &target, namespace)
 	if err != nil {

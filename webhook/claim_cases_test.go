@@ -1,6 +1,6 @@
 package webhook
 
-// asksToAdopt lets nobody adopt without the right to it.
+// asksToAdopt denies adoption without permission to adopt.
 func asksToAdopt(w *world) { w.reviews.adopting = false }
 
 func nothingThere(string) []func(*stock) { return []func(*stock){} }

@@ -21,9 +21,9 @@ func (m *bindingMutation) ownInstance() *instanceMutation {
 	return own
 }
 
-// decideClaim decides on the instance that a claim asks for, then on the binding to
-// it: both or neither. With refuse, what cannot be settled is denied; without, it is
-// left undecided.
+// decideClaim decides the dedicated instance of a claim, then the binding to
+// it: both or neither. With refuse, a failure is a denial; without, the claim
+// stays undecided.
 func (m *bindingMutation) decideClaim(ctx context.Context, refuse bool) error {
 	own := m.ownInstance()
 	if err := own.decide(ctx, refuse); err != nil {
@@ -37,7 +37,7 @@ func (m *bindingMutation) decideClaim(ctx context.Context, refuse bool) error {
 	field := askedFieldOf(own.applied.Rule, &own.spec)
 	denied := own.defined.refuseUnbindable(field)
 	if denied == nil && !refuse {
-		// Whom this write could be denied to, the validating half denies it.
+		// If policies may deny this write, the validating phase does.
 		var err error
 		if denied, err = m.refusedClaim(ctx, own.defined, m.Req.Namespace, field); err != nil {
 			return err
@@ -50,7 +50,7 @@ func (m *bindingMutation) decideClaim(ctx context.Context, refuse bool) error {
 	return m.completeClaim(ctx, own, refuse)
 }
 
-// completeClaim settles a claim of which its own instance is decided.
+// completeClaim completes a claim whose dedicated instance is decided.
 func (m *bindingMutation) completeClaim(ctx context.Context, own *instanceMutation, refuse bool) error {
 	of := &own.applied
 	applied := v1beta1.AppliedDefaults{Rule: of.Rule, Class: of.Class, Plan: of.Plan}
@@ -65,11 +65,12 @@ func (m *bindingMutation) completeClaim(ctx context.Context, own *instanceMutati
 	return nil
 }
 
-// takeClaimAsDecided admits a claim that comes with its references: a backup.
-// Nothing is merged. Its instance is made anew, for it is of another UID.
+// takeClaimAsDecided admits a claim that comes with its references: a restored
+// backup. Nothing is merged. Its instance is created again, because the
+// binding's UID is a new one.
 func (m *bindingMutation) takeClaimAsDecided(ctx context.Context) error {
 	own := m.ownInstance()
-	// The record is one of both, and stays so.
+	// One record covers both, instance and binding.
 	if record := m.New.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults]; record != "" {
 		own.New.Metadata.Annotations = map[string]string{v1beta1.AnnotationAppliedDefaults: record}
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
-// ownInstance is a claim as the new instance that it asks for. A claim is judged
-// while it is decided, which is once.
+// ownInstance is a claim as a create of its dedicated instance. A claim is
+// validated when it is decided, which happens once.
 func (v *bindingValidation) ownInstance() *instanceValidation {
 	own := &instanceValidation{
 		instances: &instances{v.commons}, instanceWrite: &instanceWrite{Req: v.Req, New: claimed(v.New)},
@@ -18,8 +18,8 @@ func (v *bindingValidation) ownInstance() *instanceValidation {
 	return own
 }
 
-// judgeProvision refuses parameters for an instance of the claim's own that are no
-// object, or too large.
+// judgeProvision denies provisionParameters that are not an object, or too
+// large.
 func (v *bindingValidation) judgeProvision() {
 	if v.New.Spec.InstanceRef != nil || v.Old != nil && sameParameters(v.Old.Spec.ProvisionParameters, v.New.Spec.ProvisionParameters) {
 		return
@@ -27,8 +27,9 @@ func (v *bindingValidation) judgeProvision() {
 	v.Denied = v.Denied.Also(deniedInClaimsWords(unreadableParameters(merge.Decode(rawOf(v.New.Spec.ProvisionParameters)))))
 }
 
-// judgeClaim holds a claim that is now decided against the catalog and the policies
-// of both kinds: of its instance, no policy is judged again when that is made.
+// judgeClaim checks a claim that is now decided against the catalog and the
+// policies of both kinds. The policies are not evaluated again when the
+// controller creates the instance.
 func (v *bindingValidation) judgeClaim(ctx context.Context) error {
 	own := v.ownInstance()
 	if err := own.judgeConfirmed(ctx); err != nil {

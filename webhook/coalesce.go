@@ -12,35 +12,35 @@ import (
 )
 
 // freshTimeout bounds one shared live read. It is shorter than the hooks'
-// timeoutSeconds, so that a slow API server is told as such.
+// timeoutSeconds, so that a slow API server is reported as such.
 const freshTimeout = 4 * time.Second
 
 // fresh shares live reads among requests that ask for the same key at the same
-// time. A request only ever shares a read that started after it arrived: whoever
-// changed the catalog and then creates an object sees the change, and still a
-// burst of N requests costs two reads, not N. The value is shared: it must not
-// be changed by who gets it.
+// time. A request only shares a read that started after it arrived: a user who
+// changes the catalog and then creates an object sees the change, and still a
+// burst of N requests costs two reads, not N. Callers must not change the
+// shared value.
 type fresh[V any] struct {
 	mu    sync.Mutex
 	lanes map[string]*lane[V]
 }
 
-// A lane is the reads of one key: the one under way, and the one that those wait
-// for who came too late for it.
+// A lane holds the reads of one key: the one in progress, and the next one, for
+// which requests wait that arrived too late for the first.
 type lane[V any] struct {
 	next *flight[V]
 }
 
 type flight[V any] struct {
 	done chan struct{}
-	// asked is the span of who asked first: the read is told there.
+	// asked is the span of the first caller, which records the read.
 	asked trace.Span
 	value V
 	err   error
 }
 
-// do returns what read gives, from a read that starts after do was called. It
-// stops waiting when ctx ends; the read itself goes on for the others.
+// do returns the result of a read that starts after do was called. It stops
+// waiting when ctx ends; the read itself continues for the others.
 func (f *fresh[V]) do(ctx context.Context, key string, read func(context.Context) (V, error)) (V, error) {
 	mine := f.board(ctx, key, read)
 	select {

@@ -73,7 +73,7 @@ func mergeLayers(layers []merge.Layer, defined *definition) (merge.Result, *revi
 	return result, nil, nil
 }
 
-// enforcesSchemas says that parameters which a schema refuses are refused.
+// enforcesSchemas says whether parameters that violate a schema are denied.
 func (h *commons) enforcesSchemas() bool {
 	return h.options.SchemaCheck == SchemaEnforce && h.options.Gates.Enabled(SchemaChecks)
 }

@@ -163,7 +163,8 @@ func TestChosenPlanChangesHands(t *testing.T) {
 	}
 }
 
-// Whoever refuses by the cache because the namespace asks too often says so, on every way there.
+// A denial that is decided by the cache, because the namespace exceeds its
+// rate, says so on every path.
 func TestUnconfirmedIsTold(t *testing.T) {
 	t.Parallel()
 	const classOnly = `{"clusterServiceClassExternalName":"db"}`

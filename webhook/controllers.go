@@ -2,13 +2,14 @@ package webhook
 
 import "strings"
 
-// serviceAccounts is how the names of users begin that are ServiceAccounts.
+// serviceAccounts is the prefix of the user names of ServiceAccounts.
 const serviceAccounts = "system:serviceaccount:"
 
-// isController says whether a user is one of the controllers. Beside the ServiceAccount
-// defaultplan-controller these are the ones of its namespace that are called after it, such
-// as defaultplan-controller-east: whoever may make ServiceAccounts there may take the
-// first one's token, too.
+// isController says whether a user is one of the controllers: the
+// ServiceAccount defaultplan-controller, or one of its namespace with that name
+// as a prefix, such as defaultplan-controller-east. The prefix grants nothing
+// new: a user who may create ServiceAccounts there may also get the token of
+// the first one.
 func (o *Options) isController(user string) bool {
 	for _, controller := range o.Controllers {
 		if controller == "" {

@@ -6,7 +6,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Several controllers may run: admission knows all of them, and takes nobody else for one.
+// Several controllers may run: admission recognizes all of them, and no other
+// user.
 func TestIsController(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -22,7 +23,7 @@ func TestIsController(t *testing.T) {
 		"Second":      {reason: "in another namespace", user: "system:serviceaccount:team:c", controllers: []string{controllerUser, "system:serviceaccount:team:c"}, want: true},
 		"Person":      {reason: "a person is one user", user: "ann", controllers: []string{"ann"}, want: true},
 		"OtherPerson": {reason: "names of people say nothing of each other", user: "ann-east", controllers: []string{"ann"}},
-		"Nobody":      {reason: "an empty name is nobody's", user: "", controllers: []string{""}},
+		"NoName":      {reason: "an empty name is no user's", user: "", controllers: []string{""}},
 		"NobodyElse":  {reason: "and begins no other", user: "-east", controllers: []string{""}},
 	} {
 		t.Run(name, func(t *testing.T) {

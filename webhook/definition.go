@@ -24,12 +24,12 @@ func (d *definition) agreesWithType(serviceType string) bool {
 	return serviceType == "" || own == "" || own == serviceType
 }
 
-// brokers says why plan and class are not of one broker, completing "it is …"; empty
-// if they are.
+// brokers says why plan and class are not of the same broker, completing "it is
+// …"; empty if they are.
 func (d *definition) brokers() string { return resolve.Disagreement(&d.Class, &d.Plan) }
 
-// gone says that the plan cannot be chosen any more: it is absent (nil), or it or
-// its class is going.
+// gone says whether the plan can no longer be chosen: it does not exist (nil),
+// or it or its class is removed or being deleted.
 func (d *definition) gone() bool {
 	return d == nil || d.Plan.Gone != "" || d.Class.Gone != ""
 }
@@ -46,7 +46,8 @@ func (d *definition) title() string {
 	return orElse(d.Class.ExternalName, d.Class.Name) + "/" + orElse(d.Plan.ExternalName, d.Plan.Name)
 }
 
-// toSee is the way to the schemas of the plan, with its lead.
+// toSee is the command that shows the schemas of the plan, and its
+// introduction.
 func (d *definition) toSee() (string, suggest.Ways) {
 	return "see what plan " + d.title() + " takes", suggest.PlanOf(&d.Plan, &d.Class).Show()
 }

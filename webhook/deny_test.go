@@ -16,7 +16,7 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 const goldenDenials = "testdata/denials.golden"
 
@@ -31,7 +31,7 @@ type denialCase struct {
 	adjust func(*world)
 	write  string
 	put    string
-	// unseen has the API server not ask the mutating half about write.
+	// unseen has the API server not ask the mutating phase about write.
 	unseen bool
 	// namespaced tries the case in a namespace, too.
 	namespaced bool

@@ -248,7 +248,7 @@ func (w *world) write(object, old []byte) *outcome {
 	return o
 }
 
-// unseen sends an update through the validating half alone.
+// unseen sends an update through the validating phase alone.
 func (w *world) unseen(object, old []byte) *outcome {
 	w.tb.Helper()
 	review := w.review(object, old)

@@ -16,7 +16,7 @@ import (
 // An instanceWrite is one admission request for a ServiceInstance.
 type instanceWrite = review.Write[v1beta1.ServiceInstanceSpec, progress]
 
-// progress tells whether a broker was ever asked for anything.
+// progress is the status that shows whether a broker was ever called.
 type progress struct {
 	AsyncOpInProgress          bool                      `json:"asyncOpInProgress"`
 	OrphanMitigationInProgress bool                      `json:"orphanMitigationInProgress"`
@@ -33,7 +33,8 @@ type recordedPlan struct {
 	ServicePlanExternalID        string `json:"servicePlanExternalID"`
 }
 
-// planInForce is the ID at its broker of the plan that the instance has; empty where it has none, or no record says which.
+// planInForce is the external ID of the plan that the instance has at its
+// broker; empty if it has none, or it is not recorded.
 func (p *progress) planInForce() string {
 	has := p.ExternalProperties
 	if has == nil {
@@ -42,16 +43,16 @@ func (p *progress) planInForce() string {
 	return cmp.Or(has.PlanExternalID, has.ClusterServicePlanExternalID, has.ServicePlanExternalID)
 }
 
-// started says that an operation was started for the instance, whatever became
-// of it.
+// started says whether an operation was started for the instance, whatever its
+// outcome.
 func (p *progress) started() bool {
 	untouched := p.DeprovisionStatus == "" || p.DeprovisionStatus == v1beta1.DeprovisionNotRequired
 	return !untouched || p.AsyncOpInProgress || p.OrphanMitigationInProgress ||
 		p.CurrentOperation != "" || p.ProvisionStatus == v1beta1.Provisioned || p.ExternalProperties != nil
 }
 
-// sameSpec says that two specs ask for the same, whoever asks: parameters are
-// compared as JSON, and userInfo is not compared.
+// sameSpec says whether two specs ask for the same: parameters are compared as
+// JSON, and userInfo is ignored.
 func sameSpec(a, b *v1beta1.ServiceInstanceSpec) bool {
 	x, y := *a, *b
 	if !sameParameters(x.Parameters, y.Parameters) {

@@ -14,8 +14,7 @@ func (v *instanceValidation) judgeConfirmed(ctx context.Context) error {
 	if err != nil || v.Denied == nil || !v.resolver.mayConfirm(v.Req.Namespace, v.Denied) {
 		return err
 	}
-	// The cache may be behind: before it refuses, it is held against what the API
-	// server has.
+	// The cache may be stale: a denial is confirmed by a live read.
 	v.Denied, v.Warnings = nil, nil
 	return v.judgeCatalog(ctx, view{v.resolver.catalog.defineLive, v.resolver.catalog.inForceLive, v.policies.confirm, v.policies.fullLive})
 }

@@ -19,9 +19,9 @@ const (
 )
 
 // decide resolves the instance's class and plan and merges their defaults into
-// its parameters. With refuse, a request that cannot be settled is denied;
-// without, it is admitted as it is: who does not change spec is never refused
-// for it.
+// its parameters. With refuse, a failure is a denial; without, the instance is
+// admitted undecided: updates that do not change spec are never denied for
+// this.
 func (m *instanceMutation) decide(ctx context.Context, refuse bool) error {
 	req, err := m.request()
 	var choice resolve.Choice
@@ -29,7 +29,7 @@ func (m *instanceMutation) decide(ctx context.Context, refuse bool) error {
 		choice, err = m.resolver.resolve(ctx, req)
 	}
 	if err == nil && !refuse {
-		// Whom this write could be denied to, the validating half denies it.
+		// If policies may deny this write, the validating phase does.
 		err = m.resolver.refuse(ctx, req, &choice)
 	}
 	if refused, ok := errors.AsType[*resolve.Error](err); ok {
@@ -53,7 +53,7 @@ func (m *instanceMutation) decide(ctx context.Context, refuse bool) error {
 	return m.complete(ctx, &choice, defined, refuse)
 }
 
-// complete settles the choice together with its parameters, or neither.
+// complete decides the choice together with its parameters, or neither.
 func (m *instanceMutation) complete(ctx context.Context, choice *resolve.Choice, defined *definition, refuse bool) error {
 	merged, denied, err := m.mergeDefaults(defined)
 	if err == nil && denied == nil && m.Old != nil && !m.changed {
@@ -76,8 +76,8 @@ func (m *instanceMutation) complete(ctx context.Context, choice *resolve.Choice,
 	return nil
 }
 
-// hold refuses what cannot be made whole, or leaves it undecided: its plan is
-// settled together with its parameters, or not at all.
+// hold denies what cannot be decided, or leaves it undecided: plan and
+// parameters are decided together, or not at all.
 func (m *instanceMutation) hold(denied *review.Denial, refuse bool) {
 	if refuse {
 		m.Deny(denied)
@@ -87,7 +87,7 @@ func (m *instanceMutation) hold(denied *review.Denial, refuse bool) {
 	m.leave(denied.Causes[0].Field + ": " + denied.Causes[0].Message)
 }
 
-// tried notes a decision that was tried in vain.
+// tried records a failed attempt to decide.
 func (m *instanceMutation) tried(why string) {
 	m.Rule = ruleUndecided
 	m.Audit("undecided", why)
@@ -103,7 +103,8 @@ func (m *instanceMutation) leave(why string) {
 	m.Warnf(undecidedYet+"%s; the %s waits", why, m.waiter())
 }
 
-// waiter is who waits: the instance, or the binding whose own it is to be.
+// waiter names what waits: the instance, or the binding that it is dedicated
+// to.
 func (m *instanceMutation) waiter() string {
 	if m.Req.Kind.Kind == kindBinding {
 		return "binding"
@@ -125,7 +126,7 @@ func (m *instanceMutation) request() (resolve.Request, error) {
 	return req, nil
 }
 
-// undecided admits or refuses what could not be settled.
+// undecided admits or denies what could not be decided.
 func (m *instanceMutation) undecided(refused *resolve.Error, req resolve.Request, refuse bool) {
 	m.tried(string(refused.Reason))
 	switch {
@@ -142,8 +143,8 @@ func (m *instanceMutation) undecided(refused *resolve.Error, req resolve.Request
 	m.Deny(unresolved(refused, req))
 }
 
-// waitsForNamed says that a class and plan that are both named may yet come: such
-// an instance was always admitted.
+// waitsForNamed says whether a class and plan, both named, may be created
+// later: the retired catalog admitted such an instance, too.
 func waitsForNamed(reason resolve.Reason) bool {
 	return reason == resolve.ClassNotFound || reason == resolve.PlanNotFound || reason == resolve.Unusable
 }
@@ -157,7 +158,7 @@ func waitsForOperator(reason resolve.Reason) bool {
 func (m *instanceMutation) settle(choice *resolve.Choice) {
 	m.Rule, m.Chosen, m.settled = string(choice.Rule), choice.Plan.Ref, true
 	if m.spec.ExternalID == "" {
-		// The instance is older than the hooks.
+		// The instance was created without the hooks.
 		m.spec.ExternalID = mint(m.Req, "", &m.New.Metadata, m.annotations)
 	}
 	refs{class: choice.Class.Ref, plan: choice.Plan.Ref}.set(&m.spec.DecidedReference)
@@ -173,7 +174,7 @@ func (m *instanceMutation) settle(choice *resolve.Choice) {
 	m.Audit("plan", title)
 }
 
-// asked is what the request goes by, for people.
+// asked describes what the request selects by.
 func (m *instanceMutation) asked(choice *resolve.Choice) string {
 	switch choice.Rule {
 	case resolve.RuleSelector:

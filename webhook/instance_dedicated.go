@@ -13,9 +13,9 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/suggest"
 )
 
-// An instance of a binding's own is made by the controller, as admission decided it
-// at the binding. It is told by its owner: so nobody else may write such an owner, or
-// take the name that follows from the binding's UID.
+// The controller creates a binding's dedicated instance as admission decided it
+// at the binding. Its owner reference identifies it, so no other user may write
+// such an owner reference, or use the name derived from the binding's UID.
 
 // indexOwnInstance finds the bindings that have instances of their own by the names
 // of those. It is the cache's own.
@@ -28,8 +28,8 @@ func ownInstanceOf(object client.Object) []string {
 	return nil
 }
 
-// takeDedicated admits the instance of a binding's own just as the binding asks for
-// it: nothing is merged, and it is in the name of the binding's user.
+// takeDedicated admits a dedicated instance as the binding specifies it:
+// nothing is merged, and its user is the binding's.
 func (m *instanceMutation) takeDedicated(ctx context.Context, owner *metav1.OwnerReference) error {
 	denied, err := m.refusedDedicated(ctx, m.instanceWrite, owner)
 	if err != nil {
@@ -48,8 +48,9 @@ func (m *instanceMutation) takeDedicated(ctx context.Context, owner *metav1.Owne
 	return nil
 }
 
-// refusedDedicated says why an instance is not the one of its owner's own, nil if it
-// is. The binding is read live: it was created a moment ago.
+// refusedDedicated denies an instance that is not the dedicated one of its
+// owner; nil if it is. The read of the binding is live, because it has just
+// been created.
 func (h *instances) refusedDedicated(ctx context.Context, w *instanceWrite, owner *metav1.OwnerReference) (*review.Denial, error) {
 	if !h.options.isController(w.Req.UserInfo.Username) {
 		return forgedOwner(w.Req.Namespace, owner.Name), nil
@@ -75,8 +76,8 @@ func (h *instances) refusedDedicated(ctx context.Context, w *instanceWrite, owne
 	return differsFrom(asked, w, owner.Name), nil
 }
 
-// differsFrom refuses an instance that is not as the binding asks for it. Its ID is
-// not the binding's to say: it is minted.
+// differsFrom denies an instance that is not as the binding specifies it. Its
+// ID is generated, and not taken from the binding.
 func differsFrom(asked *v1beta1.ServiceInstance, w *instanceWrite, binding string) *review.Denial {
 	given := *w.New.Spec
 	if given.ExternalID == w.New.Metadata.Annotations[v1beta1.AnnotationMintedExternalID] {
@@ -94,8 +95,8 @@ func differsFrom(asked *v1beta1.ServiceInstance, w *instanceWrite, binding strin
 	return nil
 }
 
-// judgeNewOwner judges a new instance of a binding's own. It says that nothing else
-// is to be judged: that was done at the binding.
+// judgeNewOwner validates a new dedicated instance. It returns done if nothing
+// else is to be validated, because that was done for the binding.
 func (v *instanceValidation) judgeNewOwner(ctx context.Context) (done bool, err error) {
 	owner, dedicated := v.New.Metadata.DedicatedTo()
 	if !dedicated {
@@ -109,8 +110,8 @@ func (v *instanceValidation) judgeNewOwner(ctx context.Context) (done bool, err 
 	return true, err
 }
 
-// judgeName refuses a name that is kept for the instance of a binding's own: that
-// would never be made.
+// judgeName denies a name that is reserved for a dedicated instance, which
+// could not be created otherwise.
 func (v *instanceValidation) judgeName(ctx context.Context) error {
 	owner, err := v.ownerByName(ctx, v.Req.Namespace, v.Req.Name)
 	if err == nil && owner != "" {
@@ -136,8 +137,8 @@ func (h *commons) ownerByName(ctx context.Context, namespace, name string) (stri
 	return list.Items[0].Name, nil
 }
 
-// judgeOwner refuses to make a stored instance one of a binding's own, and to share
-// one that is.
+// judgeOwner denies making a stored instance a dedicated one, and sharing a
+// dedicated one.
 func (v *instanceValidation) judgeOwner() {
 	owner, dedicated := v.New.Metadata.DedicatedTo()
 	if !dedicated {
@@ -153,8 +154,8 @@ func (v *instanceValidation) judgeOwner() {
 	}
 }
 
-// refusedOwn refuses to bind to an instance that another binding has for itself: by
-// its owner, or, where someone took that away, by its name.
+// refusedOwn denies binding to an instance that is dedicated to another
+// binding: by its owner reference, or, if that was removed, by its name.
 func (h *bindings) refusedOwn(ctx context.Context, instance *v1beta1.ServiceInstance) (*review.Denial, error) {
 	owner, dedicated := instance.DedicatedTo()
 	if !dedicated {
@@ -168,7 +169,7 @@ func (h *bindings) refusedOwn(ctx context.Context, instance *v1beta1.ServiceInst
 		Ways("or ask for a binding that gets an instance of its own", suggest.Claim(instance.Namespace)), nil
 }
 
-// notYours refuses what would give an instance of a binding's own to another.
+// notYours denies what would give a dedicated instance to another binding.
 func notYours(field, instance, binding string) *review.Denial {
 	return review.Forbidden("Dedicated", field, "instance %q belongs to binding %q: no other binds to it", instance, binding)
 }

@@ -120,7 +120,7 @@ func forgedInstances() map[string]forgedCase {
 		"OtherPlan": edit("No other plan.", func(i *v1beta1.ServiceInstance) { i.Spec.ClusterServicePlanRef.Name = "db-large" }),
 		"OtherUser": edit("In no other name.", func(i *v1beta1.ServiceInstance) { i.Spec.UserInfo.Username = "bob" }),
 		"ChosenID":  edit("With no ID of its choosing.", func(i *v1beta1.ServiceInstance) { i.Spec.ExternalID = "e-1" }),
-		"Shared":    edit("Shared with nobody.", func(i *v1beta1.ServiceInstance) { i.Spec.Sharing = &v1beta1.Sharing{Namespaces: []string{"prod"}} }),
+		"Shared":    edit("Shared with no namespace.", func(i *v1beta1.ServiceInstance) { i.Spec.Sharing = &v1beta1.Sharing{Namespaces: []string{"prod"}} }),
 		"OtherName": edit("By no other name.", func(i *v1beta1.ServiceInstance) { i.Name = "creds" }),
 		"OtherRecord": edit("With no other record.", func(i *v1beta1.ServiceInstance) {
 			i.Annotations[v1beta1.AnnotationAppliedDefaults] = `{"rule":"named"}`
@@ -136,7 +136,8 @@ func forgedInstances() map[string]forgedCase {
 	}
 }
 
-// Nobody but the controller makes an instance of a claim's own, and it makes just the one that was decided on.
+// Only the controller creates the dedicated instance of a claim, and exactly
+// the one that was decided.
 func TestForgedDedicatedInstance(t *testing.T) {
 	t.Parallel()
 	var all strings.Builder
@@ -203,7 +204,8 @@ func TestDedicatedInstanceStaysSo(t *testing.T) {
 	w.write(mine, nil).admitted()
 }
 
-// A stored instance becomes nobody's own, and one that is somebody's is not shared; else it may change as any.
+// A stored instance cannot become dedicated, and a dedicated one cannot be
+// shared. Otherwise it may change as any instance.
 func TestDedicatedInstanceUpdates(t *testing.T) {
 	t.Parallel()
 	const toCreds = `{"apiVersion":"servicecatalog.k8s.io/v1beta1","kind":"ServiceBinding","name":"creds","uid":"uid-creds","controller":true}`

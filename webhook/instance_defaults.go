@@ -35,8 +35,8 @@ func (m *instanceMutation) mergeDefaults(defined *definition) (merge.Result, *re
 	return mergeLayers(layers, defined)
 }
 
-// record is what is written down about defaults: where each came from, and which a
-// null took away. It is refused if that is more than can be recorded.
+// record is the record of defaults: which layer each came from, and which a
+// null removed. More than can be recorded is a denial.
 func (m *instanceMutation) record(choice *resolve.Choice, merged *merge.Result) (v1beta1.AppliedDefaults, *review.Denial) {
 	applied := v1beta1.AppliedDefaults{
 		Rule: string(choice.Rule), Class: orElse(choice.Class.ExternalName, choice.Class.Name),
@@ -58,8 +58,8 @@ func (m *instanceMutation) applyDefaults(applied *v1beta1.AppliedDefaults, merge
 	}
 }
 
-// layers are the parameters of class, plan and user, decoded. Below them are the
-// defaults of a plan that is lost: what it gave is not the user's.
+// layers are the parameters of class, plan and user, decoded. Below them are
+// the defaults of a lost plan, which do not count as the user's.
 func (m *instanceMutation) layers(defined *definition) ([]merge.Layer, *review.Denial) {
 	user, err := merge.Decode(rawOf(m.spec.Parameters))
 	if err != nil {
@@ -76,8 +76,9 @@ func (m *instanceMutation) layers(defined *definition) ([]merge.Layer, *review.D
 	return append(append(layers, given...), merge.Layer{Name: layerUser, Values: user}), nil
 }
 
-// keepDefaults puts back the defaults where an update has no parameters at all: that is what is left of a manifest whose user
-// wrote some, and writes none any more. Parameters that are there, be they empty, say all that there is to be: tellDropped.
+// keepDefaults restores the defaults if an update has no parameters at all: so
+// it looks when a user removes all parameters from a manifest. Parameters that
+// are present, even if empty, are complete: see tellDropped.
 func (m *instanceMutation) keepDefaults() {
 	if len(rawOf(m.New.Spec.Parameters)) > 0 {
 		return
@@ -93,8 +94,8 @@ func (m *instanceMutation) keepDefaults() {
 	m.WarnNames("spec.parameters is left out, which drops only your own; a null drops a default, parameters: {} drops them all; kept: ", pointerNames(from))
 }
 
-// tellDropped warns of the defaults that the parameters of an update lack, where nothing is decided by which they would
-// come back.
+// tellDropped warns of the defaults that the parameters of an update drop,
+// unless the update is decided again, which restores them.
 func (m *instanceMutation) tellDropped() {
 	before, from := m.storedDefaults()
 	if len(from) == 0 {
@@ -125,7 +126,8 @@ func (m *instanceMutation) storedDefaults() (parameters map[string]any, from map
 	return parameters, from
 }
 
-// defaultsIn are the values at the pointers that defaults gave. A record that came with its object may name any.
+// defaultsIn are the values at the pointers that defaults gave. The record of a
+// restored object may name any pointer.
 func defaultsIn(values map[string]any, from map[string]string) map[string]any {
 	given := map[string]any{}
 	for _, pointer := range sortedKeys(from) {
@@ -152,8 +154,8 @@ func lacks(values map[string]any, pointer merge.Pointer) bool {
 	return false
 }
 
-// forgetChangedDefaults takes out of applied-defaults what the write changes: a
-// value that the user set is a default no longer.
+// forgetChangedDefaults removes from applied-defaults what the write changes: a
+// value that the user set is no longer a default.
 func (m *instanceMutation) forgetChangedDefaults() {
 	was := m.Old.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults]
 	if was == "" {

@@ -13,15 +13,15 @@ import (
 
 type labelSelector = metav1.LabelSelector
 
-// mintSpace is the name space of the external IDs that are minted: they are
-// derived from the UID of the request, so that the handler is a function of it.
+// mintSpace is the UUID namespace of generated external IDs: they are derived
+// from the UID of the request, so that the handler is deterministic.
 var mintSpace = uuid.MustParse("5d3c7e0a-6f0b-4b53-9c37-0f5f6f1f8a55")
 
 // instances admits ServiceInstances.
 type instances struct{ *commons }
 
-// An instanceMutation makes one write of an instance whole. The write is what
-// the requester sent; spec, annotations and labels are what will be stored.
+// An instanceMutation completes one write of an instance. The write is what the
+// requester sent; spec, annotations and labels are what will be stored.
 type instanceMutation struct {
 	*instances
 	*instanceWrite
@@ -45,15 +45,15 @@ type instanceMutation struct {
 func (h *instances) mutate(ctx context.Context, req *admission.Request) (review.Result, error) {
 	write, wrong := review.Decode[v1beta1.ServiceInstanceSpec, progress](req)
 	if wrong != nil {
-		// The schema of the CRD, which is checked next, says best what is wrong.
+		// The schema of the CRD, which is checked next, gives the best message.
 		return review.Result{Rule: review.RuleNone}, nil
 	}
 	m := &instanceMutation{instances: h, instanceWrite: write, spec: *write.New.Spec, annotations: map[string]string{}, Result: review.Result{Rule: review.RuleNone}}
 	return review.Mutate(ctx, req, m)
 }
 
-// Create decides a new instance, or takes one as decided that comes with its
-// references.
+// Create decides a new instance, or takes a restored one, which has its
+// references, as decided.
 func (m *instanceMutation) Create(ctx context.Context) error {
 	if owner, dedicated := m.New.Metadata.DedicatedTo(); dedicated {
 		return m.takeDedicated(ctx, &owner)
@@ -70,10 +70,10 @@ func (m *instanceMutation) Create(ctx context.Context) error {
 	return m.decide(ctx, true)
 }
 
-// mint returns the external ID of a new object: the given one, or an ID of its
-// own, with the marker that says so. A marker that the requester wrote is made
-// void: only an ID that was minted for this very object may ever be mitigated at a
-// broker.
+// mint returns the external ID of a new object: the given one, or a generated
+// one, which it marks by an annotation. A marker that the requester wrote is
+// discarded: orphan mitigation is only safe for an ID that was generated for
+// this object.
 func mint(req *admission.Request, given string, meta *review.ObjectMeta, annotations map[string]string) string {
 	if given == "" {
 		minted := uuid.NewSHA1(mintSpace, []byte(req.UID)).String()

@@ -26,9 +26,10 @@ func (m *instanceMutation) BuildPatch() {
 	}
 }
 
-// forgetsFinalizer says that the write is a replacement of the object by a
-// manifest, which never has our finalizer: without it a deletion would leave
-// what was provisioned behind. Who takes it off on purpose leaves spec as it is.
+// forgetsFinalizer says whether the write replaces the object by a manifest,
+// which never has our finalizer: without it, a deletion would leave resources
+// at the broker. A write that only removes the finalizer is intended, and
+// leaves spec unchanged.
 func (m *instanceMutation) forgetsFinalizer() bool {
 	return dropsFinalizer(&m.New.Metadata, &m.Old.Metadata) && !sameSpec(m.Old.Spec, m.New.Spec)
 }

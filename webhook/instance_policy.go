@@ -9,7 +9,7 @@ import (
 	"github.com/defaultplan/defaultplan/resolve/policy"
 )
 
-// judgePolicies holds a plan that is new to the instance against the policies.
+// judgePolicies evaluates the policies for a plan that is new to the instance.
 func (v *instanceValidation) judgePolicies(ctx context.Context, seen view) error {
 	if v.defined == nil || v.now.plan == v.was.plan {
 		return nil

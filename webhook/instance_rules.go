@@ -10,8 +10,8 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/suggest"
 )
 
-// disagreement refuses references that lead nowhere, or to something else than
-// the rest of spec says. defined is what now.plan leads to, nil for nothing.
+// disagreement denies references that do not exist, or that disagree with the
+// rest of spec. defined is the plan of now.plan, nil if it does not exist.
 func (h *instances) disagreement(spec *v1beta1.ServiceInstanceSpec, now refs, defined *definition) *review.Denial {
 	seen := *spec
 	if !h.options.Gates.Enabled(ServiceTypes) {
@@ -55,9 +55,8 @@ func classChange(was, now string) *review.Denial {
 		Remedy("create another instance of the other class")
 }
 
-// planFixed refuses to leave the plan d for another of its class. The plan that
-// the instance has says whether, and where it says nothing, or is absent (d is
-// nil), the class.
+// planFixed denies a change from the plan d to another of its class if d is not
+// updatable. If d does not say, or does not exist (nil), the class decides.
 func (d *definition) planFixed(now *definition) *review.Denial {
 	who, updatable := fmt.Sprintf("class %q", orElse(now.Class.ExternalName, now.Class.Name)), now.class.PlanUpdatable
 	if d != nil && d.plan.PlanUpdatable != nil {
@@ -70,11 +69,11 @@ func (d *definition) planFixed(now *definition) *review.Denial {
 		Remedy("create another instance with plan %s", now.title())
 }
 
-// misnamed refuses a name that is not the name of what the references lead to.
+// misnamed denies a name that is not that of the referenced class or plan.
 func misnamed(names *v1beta1.PlanReference, defined *definition) *review.Denial {
 	req, err := resolve.RequestFor(names, "", "")
 	if err != nil {
-		// The contradiction is told where the shape is judged.
+		// judgeShape reports the contradiction.
 		return nil
 	}
 	prefix := "spec.clusterService"
@@ -101,8 +100,8 @@ func misnamed(names *v1beta1.PlanReference, defined *definition) *review.Denial 
 	return nil
 }
 
-// unreadableParameters refuses parameters that are no object, or too large; err
-// is that of decoding them.
+// unreadableParameters denies parameters that are not an object, or too large;
+// err is that of decoding them.
 func unreadableParameters(values map[string]any, err error) *review.Denial {
 	if err == nil {
 		_, err = merge.Layers(merge.Layer{Name: layerUser, Values: values})

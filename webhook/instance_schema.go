@@ -23,9 +23,9 @@ func updateSchema(plan *v1beta1.CommonServicePlanSpec) *runtime.RawExtension {
 	return plan.InstanceUpdateParameterSchema
 }
 
-// refusedBySchema says why the merged parameters would be refused, nil if they
-// would not. Who does not change spec must not be refused for them, so such an
-// instance is not decided.
+// refusedBySchema is the denial that the merged parameters would get, nil for
+// none. Updates that do not change spec must not be denied for it, so such an
+// instance stays undecided.
 func (m *instanceMutation) refusedBySchema(ctx context.Context, defined *definition, merged *merge.Result) (*review.Denial, error) {
 	if !m.enforcesSchemas() || adopts(m.instanceWrite) {
 		return nil, nil
@@ -38,9 +38,9 @@ func (m *instanceMutation) refusedBySchema(ctx context.Context, defined *definit
 	return firstViolation(report), nil
 }
 
-// judgeParameters holds what the broker would be sent against the plan's schema:
-// the schema for creation until the instance is provisioned, then the one for
-// updates.
+// judgeParameters validates what would be sent to the broker by the plan's
+// schema: the one for creation until the instance is provisioned, then the one
+// for updates.
 func (v *instanceValidation) judgeParameters(ctx context.Context) error {
 	if v.defined == nil || v.New.Deleting() || v.options.SchemaCheck == SchemaOff || !v.options.Gates.Enabled(SchemaChecks) {
 		return nil
@@ -73,7 +73,7 @@ func (v *instanceValidation) judgeParameters(ctx context.Context) error {
 	return nil
 }
 
-// denyParameters refuses parameters, with the way out.
+// denyParameters denies parameters, and adds the remedy.
 func (v *instanceValidation) denyParameters(ctx context.Context, denied *review.Denial, asked question, from map[string]string) error {
 	if v.Old != nil && v.was != v.now {
 		pointers, err := v.refusedDefaults(ctx, asked, from)
@@ -88,9 +88,9 @@ func (v *instanceValidation) denyParameters(ctx context.Context, denied *review.
 	return nil
 }
 
-// refusedDefaults are the roots of the defaults that the plan's schema does not
-// take, all of them: a report shows only so many, so the schema is asked again
-// without those that were found.
+// refusedDefaults are the roots of all defaults that violate the plan's schema.
+// A report is limited, so the rest is validated again without those that were
+// found.
 func (v *instanceValidation) refusedDefaults(ctx context.Context, asked question, from map[string]string) ([]string, error) {
 	const most = 32 // rounds; each finds several
 	var found []string

@@ -8,10 +8,10 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
-// judgeSharing refuses a selector of namespaces that the write brings and that cannot
-// be read: it would admit nobody, and nobody would be told. Who may share is who may
-// write the instance: to open its credentials to others takes their right to bind
-// besides, which is not the writer's to give.
+// judgeSharing denies an invalid namespace selector that this write sets: it
+// would silently select no namespace. Sharing requires no more than permission
+// to write the instance, because users of other namespaces also need permission
+// to bind, which its writer cannot grant.
 func (v *instanceValidation) judgeSharing() {
 	sharing, was := v.New.Spec.Sharing, (*v1beta1.Sharing)(nil)
 	if v.Old != nil {

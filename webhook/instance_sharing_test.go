@@ -17,8 +17,8 @@ func TestInstanceSharing(t *testing.T) {
 		"Names":       {reason: "names", sharing: `{"namespaces":["a","b"]}`},
 		"Selector":    {reason: "labels", sharing: `{"namespaceSelector":{"matchLabels":{"team":"a"}}}`},
 		"Everybody":   {reason: "all", sharing: `{"namespaceSelector":{}}`},
-		"Nobody":      {reason: "in as many words", sharing: `{"whenWithdrawn":"Unbind"}`},
-		"Broken":      {reason: "it would admit nobody, in silence", sharing: broken, denied: "InvalidSelector"},
+		"NoNamespace": {reason: "in as many words", sharing: `{"whenWithdrawn":"Unbind"}`},
+		"Broken":      {reason: "it would silently select no namespace", sharing: broken, denied: "InvalidSelector"},
 		"BrokenLater": {reason: "also where it comes later", old: `{"namespaces":["a"]}`, sharing: broken, denied: "InvalidSelector"},
 		"BrokenStays": {reason: "what was stored without hooks stays deletable and editable", old: broken, sharing: broken},
 	} {

@@ -11,7 +11,7 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// The main job: four lines are made whole.
+// The main case: a manifest of four lines is completed.
 func TestCreateByType(t *testing.T) {
 	t.Parallel()
 	w := stocked(t, "mysql/azure-mysql: basic50 premium-p1*",
@@ -85,7 +85,7 @@ func TestMintedMark(t *testing.T) {
 	marked := `{"name":"mydb","namespace":"dev","annotations":{"` + v1beta1.AnnotationMintedExternalID + `":"forged","` + v1beta1.AnnotationAppliedDefaults + `":"forged"}}`
 	w := stocked(t, db).world()
 	minted := w.write(instanceWith(marked, byType), nil).admitted()
-	assert.Equal(t, at(t, minted, "/spec/externalID"), at(t, minted, mark), "minted anew")
+	assert.Equal(t, at(t, minted, "/spec/externalID"), at(t, minted, mark), "a new ID is generated")
 	given := w.write(instanceWith(marked, `{"serviceType":"mysql","externalID":"forged"}`), nil).admitted()
 	assert.Equal(t, `"forged"`, at(t, given, "/spec/externalID"))
 	assert.Equal(t, `""`, at(t, given, mark), "a given ID is never a minted one")
@@ -102,7 +102,7 @@ func TestRestored(t *testing.T) {
 	backup := w.created(byType)
 	w.restock(stocked(t, "mysql/db: small large*", planDefaults("db-small", `{"size":"P9"}`)))
 	restored := w.write(backup, nil).admitted()
-	assert.Equal(t, at(t, backup, "/spec"), at(t, restored, "/spec"), "nothing is decided or merged anew")
+	assert.Equal(t, at(t, backup, "/spec"), at(t, restored, "/spec"), "nothing is decided or merged again")
 	record := recordOf(t, restored)
 	assert.Equal(t, v1beta1.AppliedDefaults{Rule: "restored", Class: "db", Plan: "small", From: map[string]string{"/size": "plan"}}, record, "what was a default still is")
 	broken := w.write(changed(t, backup, `{"metadata":{"annotations":{"servicecatalog.kubernetes.io/applied-defaults":"{"}}}`), nil).admitted()

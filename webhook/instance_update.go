@@ -22,7 +22,8 @@ func (m *instanceMutation) Update(ctx context.Context) error {
 	case !m.changed && m.Old.Spec.UserInfo != nil:
 		m.spec.UserInfo = m.Old.Spec.UserInfo
 	case m.changed, m.spec.UserInfo != nil:
-		// Also where no one is on record: whoever writes a name here is someone.
+		// Also if no user is recorded: a write of userInfo is a write by a
+		// user.
 		m.spec.UserInfo = requester(m.Req)
 	}
 	switch {
@@ -46,8 +47,8 @@ func guardAnnotations(now, old *review.ObjectMeta, annotations map[string]string
 	}
 }
 
-// updateDecided applies the restore table's other rows: another plan by name,
-// and a plan that is gone before anything was sent to its broker.
+// updateDecided applies the other rows of the restore table: a change of plan
+// by name, and a plan that is gone before anything was sent to its broker.
 func (m *instanceMutation) updateDecided(ctx context.Context) error {
 	m.forgetChangedDefaults()
 	if !m.changed {
@@ -71,8 +72,9 @@ func (m *instanceMutation) updateDecided(ctx context.Context) error {
 	return m.decide(ctx, renamed)
 }
 
-// lostPlan says that the plan is gone and that nothing was sent to its broker, so
-// that the instance may be decided anew. There is no way back: it is asked live.
+// lostPlan says whether the plan is gone and nothing was sent to its broker, so
+// that the instance may be decided again. Deciding again cannot be undone, so
+// the read is live.
 func (m *instanceMutation) lostPlan(ctx context.Context) (bool, error) {
 	if m.New.Deleting() || m.Old.Status.started() {
 		return false, nil
@@ -86,8 +88,8 @@ func (m *instanceMutation) lostPlan(ctx context.Context) (bool, error) {
 	return err == nil && defined.gone(), err
 }
 
-// dropChosenNames forgets a plan name that an earlier choice filled in: the user
-// never asked for that plan.
+// dropChosenNames removes a plan name that an earlier choice filled in: the
+// user never asked for that plan.
 func (m *instanceMutation) dropChosenNames() {
 	applied, err := v1beta1.ParseAppliedDefaults(m.Old.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults])
 	if err != nil {
@@ -100,7 +102,7 @@ func (m *instanceMutation) dropChosenNames() {
 	}
 }
 
-// replan resolves the names that the write gives anew, within the decided class.
+// replan resolves the plan names of the write again, within the decided class.
 func (m *instanceMutation) replan(ctx context.Context) error {
 	was := refsOf(&m.Old.Spec.DecidedReference, m.Req.Namespace)
 	choice, err := m.chooseWithin(ctx, was)
@@ -131,16 +133,16 @@ func (m *instanceMutation) replan(ctx context.Context) error {
 	return nil
 }
 
-// recordChange notes that the plan was named by the user. Of the defaults that were merged, those that are still there stay
-// on record: none is merged again.
+// recordChange records that the user named the plan. Defaults that were merged
+// before and still exist stay in the record: none is merged again.
 func (m *instanceMutation) recordChange(choice *resolve.Choice) {
 	applied := m.recorded()
 	applied.Rule, applied.Class, applied.Plan = string(choice.Rule), orElse(choice.Class.ExternalName, choice.Class.Name), orElse(choice.Plan.ExternalName, choice.Plan.Name)
 	m.annotations[v1beta1.AnnotationAppliedDefaults] = applied.String()
 }
 
-// chooseWithin resolves the names that the write gives anew; what it does not
-// name is what was decided, whatever that is called by now.
+// chooseWithin resolves the names that the write gives. What it does not name
+// stays as decided, even if it was renamed.
 func (m *instanceMutation) chooseWithin(ctx context.Context, was refs) (resolve.Choice, error) {
 	req, err := resolve.RequestFor(&m.spec.PlanReference, m.Req.Namespace, m.Seed())
 	if err != nil {

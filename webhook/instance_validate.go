@@ -15,16 +15,17 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
-// An instanceValidation judges the final form of one write of an instance: what
-// will be stored, whoever made it so. It never recomputes a choice.
+// An instanceValidation validates the final form of one write of an instance:
+// what will be stored, including changes by other hooks. It never recomputes a
+// choice.
 type instanceValidation struct {
 	*instances
 	*instanceWrite
 	review.Result
 
 	was, now refs
-	// waited says that it is asked for by a claim that was admitted before it could be
-	// decided.
+	// waited says that the instance is for a claim that was admitted undecided
+	// before.
 	waited bool
 	// parameters are those of the new object, decoded at most once.
 	parameters func() (map[string]any, error)
@@ -84,10 +85,11 @@ func (v *instanceValidation) judge(ctx context.Context) error {
 	return v.judgeConfirmed(ctx)
 }
 
-// judgeAuthor refuses a change that is not in the name of the user who makes it: the
-// mutating half was not asked. The conditions of the hooks compare an integer with a float
-// after they rounded it, while this half is asked about every new generation. About what is
-// undecided, both are always asked.
+// judgeAuthor denies a change whose userInfo is not the user who makes it: the
+// mutating phase was not called. That happens because the mutating hook's
+// matchConditions compare integers with floats after rounding, while the
+// validating hook is called for every new generation. For undecided objects
+// both are always called.
 func (v *instanceValidation) judgeAuthor() {
 	if v.Old == nil || !v.Old.Spec.Decided() || equality.Semantic.DeepEqual(v.New.Spec.UserInfo, requester(v.Req)) {
 		return
@@ -111,7 +113,7 @@ func (v *instanceValidation) judgeAdoption(ctx context.Context) error {
 	return err
 }
 
-// judgeShape holds the spec against what needs no look elsewhere.
+// judgeShape checks what needs no other object.
 func (v *instanceValidation) judgeShape() {
 	spec := v.New.Spec
 	var contradiction *resolve.Error
@@ -127,7 +129,7 @@ func (v *instanceValidation) judgeShape() {
 	v.judgeSharing()
 }
 
-// judgeCreate holds the references of a new instance against the catalog.
+// judgeCreate checks the references of a new instance against the catalog.
 func (v *instanceValidation) judgeCreate() {
 	if v.now.empty() {
 		return
@@ -139,7 +141,7 @@ func (v *instanceValidation) judgeCreate() {
 	v.Denied = v.Denied.Also(v.disagreement(v.New.Spec, v.now, v.defined))
 }
 
-// judgeImmutable refuses what cannot change, whatever the catalog holds.
+// judgeImmutable denies changes of immutable fields.
 func (v *instanceValidation) judgeImmutable() {
 	old, spec := v.Old.Spec, v.New.Spec
 	if spec.UpdateRequests < old.UpdateRequests {
@@ -162,7 +164,7 @@ func (v *instanceValidation) judgeImmutable() {
 	}
 }
 
-// judgeUpdate judges names and references that changed.
+// judgeUpdate validates names and references that changed.
 func (v *instanceValidation) judgeUpdate(ctx context.Context, seen view) error {
 	old, spec := v.Old.Spec, v.New.Spec
 	if !old.Decided() {
@@ -180,8 +182,8 @@ func (v *instanceValidation) judgeUpdate(ctx context.Context, seen view) error {
 	return v.judgeReferences(ctx, seen)
 }
 
-// changedNames is the spec without the names that stand as they stood: a broker
-// may have renamed since what they led to.
+// changedNames is the spec without unchanged names: a broker may have renamed
+// what they refer to since.
 func (v *instanceValidation) changedNames() *v1beta1.ServiceInstanceSpec {
 	seen := *v.New.Spec
 	for _, field := range keptFields {
@@ -217,9 +219,10 @@ func (v *instanceValidation) judgeReferences(ctx context.Context, seen view) err
 	return nil
 }
 
-// judgePlanChange refuses to leave a plan that may not be left: the one that the broker gave the instance, where status
-// records one, else the one before that was decided on. The way back to the plan in force is open. The controller judges
-// alike.
+// judgePlanChange denies a change from a plan that is not updatable: the plan
+// that the instance has at the broker, if status records it, otherwise the
+// previously decided one. A change back to the current plan is allowed. The
+// controller applies the same rule.
 func (v *instanceValidation) judgePlanChange(ctx context.Context, seen view, before *definition) error {
 	switch has := v.Old.Status.planInForce(); has {
 	case "":

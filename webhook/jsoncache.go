@@ -14,9 +14,9 @@ const (
 	keptText     = 8 << 10
 )
 
-// defaults decodes the default parameters of classes and plans, and keeps them:
-// the same few serve nearly all requests. They are found by their text, so
-// nothing that is kept can be out of date.
+// defaults decodes and caches the default parameters of classes and plans: the
+// same few serve nearly all requests. The key is their text, so entries are
+// never stale.
 type defaults struct{ decoded *lru.Cache }
 
 func newDefaults() *defaults { return &defaults{decoded: lru.New(keptDefaults)} }

@@ -33,7 +33,7 @@ var newOffering = map[string]func() client.Object{
 	"ServicePlan":         func() client.Object { return &v1beta1.ServicePlan{} },
 }
 
-// viewOffering reads a class or plan; of any other object there is nothing to see.
+// viewOffering reads a class or plan; any other object gives an empty offering.
 func viewOffering(object client.Object) *offering {
 	switch o := object.(type) {
 	case *v1beta1.ClusterServiceClass:
@@ -79,7 +79,8 @@ func (o *offering) title() string {
 	return orElse(o.fields[v1beta1.LabelExternalName], o.object.GetName())
 }
 
-// definition is a plan as its schemas are found by; its class is left open.
+// definition is a plan as the lookup of its schemas needs it; its class is left
+// empty.
 func (o *offering) definition() *definition {
 	return &definition{Plan: planOf(o.object), plan: o.plan}
 }
@@ -163,8 +164,8 @@ var brokerFields = map[string]string{
 	v1beta1.LabelClusterServiceBrokerName: "clusterServiceBrokerName", v1beta1.LabelServiceBrokerName: "serviceBrokerName",
 }
 
-// keepBroker puts back the name of a broker that a write leaves out: what was
-// provisioned at it stays there, and another could take its place by a second write.
+// keepBroker restores the name of a broker that a write omits: instances exist
+// at that broker, and a second write could replace an absent name.
 func (o *offering) keepBroker(stored *offering, p *review.Patch) {
 	for label, field := range brokerFields {
 		if was := stored.fields[label]; was != "" && o.fields[label] == "" {

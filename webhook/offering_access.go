@@ -11,9 +11,9 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
-// judgeTransforms holds the Secrets whose keys the write newly adds to the
-// credentials of others against what its writer may read. It does so with the
-// feature off, too: the feature may be on again when they are used.
+// judgeTransforms checks that the writer may read the Secrets whose keys the
+// write newly adds to credentials. It does so with the feature gate off, too,
+// because the gate may be on when the transforms are used.
 func (v *offeringValidation) judgeTransforms(ctx context.Context) error {
 	judged := map[v1beta1.ObjectReference]bool{}
 	for i := range v.old.defaults.DefaultSecretTransforms {
@@ -49,19 +49,20 @@ func addedSecret(transform *v1beta1.SecretTransform) *v1beta1.ObjectReference {
 	return transform.AddKeysFrom.SecretRef
 }
 
-// secretOfCatalog refuses a Secret that a broker's catalog names: the controller,
-// which writes what catalogs say, may read every Secret, and its right is not the
-// broker's.
+// secretOfCatalog denies a Secret that a broker's catalog names: the
+// controller, which writes catalogs into objects, may read every Secret, but
+// the broker may not.
 func (v *offeringValidation) secretOfCatalog(ref *v1beta1.ObjectReference, field string) *review.Denial {
 	if !v.options.isController(v.req.UserInfo.Username) {
 		return nil
 	}
-	return review.Forbidden("SecretOfCatalog", field, "a broker's catalog may not name Secret %q: its keys would reach whoever binds", orElse(ref.Namespace, v.req.Namespace)+"/"+ref.Name).
+	return review.Forbidden("SecretOfCatalog", field, "a broker's catalog may not name Secret %q: its keys would reach every user who binds", orElse(ref.Namespace, v.req.Namespace)+"/"+ref.Name).
 		Remedy("someone who may get the Secret writes the transform into the class or plan")
 }
 
-// secretElsewhere refuses a Secret that is not said where it is, and within a
-// namespace one of another: nobody's right to read that is a right to hand it on.
+// secretElsewhere denies a Secret without a namespace, and in a namespaced
+// offering a Secret of another namespace: permission to read a Secret is no
+// permission to pass it on.
 func (v *offeringValidation) secretElsewhere(ref *v1beta1.ObjectReference, field string) *review.Denial {
 	own := v.req.Namespace
 	switch {
@@ -75,9 +76,10 @@ func (v *offeringValidation) secretElsewhere(ref *v1beta1.ObjectReference, field
 	return nil
 }
 
-// judgeBroker asks whether the writer of a namespace's offering may use the cluster's
-// broker at which its instances would be provisioned: an external ID that the broker
-// knows means what the broker says, whatever this offering is called.
+// judgeBroker checks that the writer of a namespaced offering may use the
+// ClusterServiceBroker at which its instances would be provisioned: the
+// external ID decides what the broker provisions, whatever the name of this
+// offering.
 func (v *offeringValidation) judgeBroker(ctx context.Context) error {
 	if v.req.Namespace == "" {
 		return nil
@@ -95,8 +97,8 @@ func (v *offeringValidation) judgeBroker(ctx context.Context) error {
 	return err
 }
 
-// toldApartBy is the first field which the write changes of those that say what a
-// broker provisions, or which policies and limits hold for it; empty if there is none.
+// toldApartBy is the first changed field that decides what a broker provisions,
+// or which policies and limits apply; empty if there is none.
 func (v *offeringValidation) toldApartBy() string {
 	changes := func(label string) bool { return v.new.fields[label] != v.old.fields[label] }
 	switch {

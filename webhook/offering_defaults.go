@@ -82,7 +82,8 @@ func mergedDefaults(field *checkedDefault, class, plan *offering) (merge.Result,
 	for _, one := range []*offering{class, plan} {
 		values, err := merge.Decode(rawOf(field.value(one.defaults)))
 		if err != nil {
-			// Told where it was written, and wherever it would be applied.
+			// The error is reported at the write of the default, and wherever
+			// it would be applied.
 			return merge.Result{}, false
 		}
 		layers = append(layers, merge.Layer{Name: one.layer(), Values: values})

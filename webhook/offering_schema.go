@@ -14,8 +14,8 @@ import (
 	"github.com/defaultplan/defaultplan/merge"
 )
 
-// A class's defaults are held against the schemas of so many plans, or of none:
-// the schemas that are not compiled yet are read one by one.
+// The defaults of a class with more plans than this are not validated: schemas
+// that are not compiled yet are read one by one.
 const checkedPlans = 100
 
 // How many warnings a write of a class gets about its plans, and how many of these
@@ -25,9 +25,9 @@ const (
 	shownPlans    = 5
 )
 
-// warnOfPlan tells of schemas that cannot be used, and of defaults that the plan's
-// own schemas refuse. Neither is refused: the object is the broker's word as much
-// as the operator's, and with other parameters the plan may well be used.
+// warnOfPlan warns of schemas that cannot be used, and of defaults that violate
+// the plan's own schemas. Neither is denied: both may come from the broker's
+// catalog, and the plan can be used with other parameters.
 func (v *offeringValidation) warnOfPlan(ctx context.Context) error {
 	for i := range planSchemas {
 		field := &planSchemas[i]
@@ -60,8 +60,8 @@ func (v *offeringValidation) warnOfDefault(ctx context.Context, field *checkedDe
 	if schema == nil || !v.options.Gates.Enabled(field.gate) || same && !v.changed(field) {
 		return nil
 	}
-	// A catalog's plans come before their class: what the cache lacks is not waited
-	// for, only to warn.
+	// A relist creates plans before their class: a warning is not worth waiting
+	// for the cache.
 	class, err := v.classOf(ctx)
 	if err != nil {
 		return err
@@ -80,8 +80,9 @@ func (v *offeringValidation) warnOfDefault(ctx context.Context, field *checkedDe
 	return nil
 }
 
-// judgeBySchema holds what class and plan give against a schema of the plan. A
-// default is never the whole: what only the whole can satisfy is left out.
+// judgeBySchema validates the defaults of class and plan by a schema of the
+// plan. Defaults are only a part of the parameters, so rules for the whole,
+// such as required, are skipped.
 func (v *offeringValidation) judgeBySchema(ctx context.Context, field *checkedDefault, class, plan *offering) (merge.Result, merge.Report, error) {
 	merged, given := mergedDefaults(field, class, plan)
 	if !given {
@@ -141,8 +142,8 @@ func (r refusal) compare(other refusal) int {
 	return cmp.Or(strings.Compare(r.field, other.field), strings.Compare(r.message, other.message))
 }
 
-// refusals says what of the class's default a plan's schema refuses. What the plan
-// itself gives was told when the plan was written.
+// refusals lists what of the class's default violates a plan's schema. The
+// plan's own defaults were validated when the plan was written.
 func (v *offeringValidation) refusals(ctx context.Context, field *checkedDefault, plan *offering) ([]refusal, error) {
 	merged, report, err := v.judgeBySchema(ctx, field, v.new, plan)
 	if err != nil {

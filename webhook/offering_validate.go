@@ -12,8 +12,8 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
-// An offeringValidation judges the final form of one write of a class or plan.
-// Only what the write changes is judged.
+// An offeringValidation validates the final form of one write of a class or
+// plan. Only changes are validated.
 type offeringValidation struct {
 	*offerings
 	review.Result
@@ -52,8 +52,8 @@ func (v *offeringValidation) read() (wrong *review.Unreadable) {
 	return nil
 }
 
-// judge asks what needs no look elsewhere first, then who may, and at last what is
-// only worth a warning.
+// judge first checks what needs no other object, then permissions, and last
+// what only causes a warning.
 func (v *offeringValidation) judge(ctx context.Context) error {
 	if v.judgeDefaults(); v.Denied != nil {
 		return nil
@@ -71,11 +71,11 @@ func (v *offeringValidation) judge(ctx context.Context) error {
 	return nil
 }
 
-// warnTime is how long a write waits for what it is only warned of.
+// warnTime bounds how long a write waits for warnings.
 const warnTime = time.Second
 
-// warn tells what is worth a warning. What cannot be read in time is not told: no
-// write fails for it.
+// warn adds warnings. What cannot be read in time causes no warning, and never
+// an error.
 func (v *offeringValidation) warn(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, warnTime)
 	defer cancel()
@@ -88,7 +88,7 @@ func (v *offeringValidation) warn(ctx context.Context) {
 	}
 }
 
-// judgeOneDefault lets no second default of a type arise.
+// judgeOneDefault denies a second default of a type.
 func (v *offeringValidation) judgeOneDefault(ctx context.Context) error {
 	judge := v.oneDefault.judgeClass
 	if v.new.plan != nil {

@@ -12,10 +12,11 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
-// oneDefault judges writes that make a plan a default, or no default any more:
-// there is one per type and scope, and who may update the type's object decides
-// which. It only checks: the keeper records. All that it reads it reads live,
-// because another default may have been stored a moment ago.
+// oneDefault validates writes that make a plan a default, or stop it from being
+// one: there is one default per type and scope, and changing it requires
+// permission to update the type's object. It only checks; the keeper records
+// the default. All reads are live, because another default may just have been
+// stored.
 type oneDefault struct {
 	live   client.Reader
 	access access
@@ -26,9 +27,9 @@ func newOneDefault(readers Readers, options *Options) *oneDefault {
 	return &oneDefault{live: readers.Live, access: access{readers.Access}, gates: options.Gates}
 }
 
-// judgePlan judges a write of a plan; old is nil for a new one. What leaves its
-// annotation and its effective type as they were is not judged, nor is a plan
-// that is being deleted.
+// judgePlan validates a write of a plan; old is nil for a new one. Writes that
+// change neither its annotation nor its effective type pass, and so do writes
+// of a plan that is being deleted.
 func (o *oneDefault) judgePlan(ctx context.Context, req *admission.Request, old, changed client.Object) (review.Result, error) {
 	if !o.gates.Enabled(ServiceTypes) || changed.GetDeletionTimestamp() != nil {
 		return review.Result{}, nil
@@ -58,8 +59,8 @@ func (o *oneDefault) judgePlan(ctx context.Context, req *admission.Request, old,
 	return o.judge(ctx, change)
 }
 
-// judgeClass judges a write of a class; old is nil for a new one. With its type
-// its plans change theirs that have none of their own.
+// judgeClass validates a write of a class; old is nil for a new one. A change
+// of its type changes the type of its plans that have none of their own.
 func (o *oneDefault) judgeClass(ctx context.Context, req *admission.Request, old, changed client.Object) (review.Result, error) {
 	if !o.gates.Enabled(ServiceTypes) || changed.GetDeletionTimestamp() != nil {
 		return review.Result{}, nil
@@ -95,8 +96,8 @@ func (o *oneDefault) judgeClass(ctx context.Context, req *admission.Request, old
 	return decided, err
 }
 
-// classOf reads a class, the empty entry if it is absent: its plans may come
-// before it.
+// classOf reads a class, the empty entry if it does not exist: its plans may be
+// created before it.
 func classOf(ctx context.Context, at scope, name string) (resolve.ClassEntry, error) {
 	found, err := at.class(ctx, name)
 	if err != nil || len(found.Classes) == 0 {

@@ -18,7 +18,7 @@ const (
 	typeField       = "spec.serviceType"
 )
 
-// refuseSecond refuses a second default of a type: it names the first, and says
+// refuseSecond denies a second default of a type: it names the first, and says
 // how to switch.
 func (c *defaultChange) refuseSecond(plan *turn, after standing, held holding) *review.Denial {
 	where, holder := placeOf(c.at.namespace), held.by[len(held.by)-1]
@@ -53,8 +53,8 @@ func (c *defaultChange) candidate(plan *turn, serviceType string) resolve.Candid
 	}
 }
 
-// settle adds the switch to the ways out: it leaves no moment without a default.
-// It returns how to go on with another way.
+// settle adds the switch to the remedies, because it leaves no moment without a
+// default. It returns the introduction of the next remedy.
 func (c *defaultChange) settle(denied *review.Denial, plan *turn, after standing, held holding) string {
 	toThis := suggest.PlanAmong(c.candidate(plan, c.now), held.by).Switch(c.now)
 	switch {
@@ -83,8 +83,9 @@ func (c *defaultChange) refuseSecondOfClass(other resolve.PlanEntry) *review.Den
 		Ways("take the other's annotation off first", suggest.PlanOf(&other, &c.class).TakeDefault())
 }
 
-// refuseClassless refuses a default that nobody knows the type of: a relist that makes the
-// plan is about to say it, and could not any more once the plan is a default.
+// refuseClassless denies a default whose type is not known yet: the relist that
+// creates the plan is about to set it, and could not once the plan is a
+// default.
 func refuseClassless(req *admission.Request) *review.Denial {
 	return review.Forbidden("ClassAbsent", annotationField, "its class is not there yet: once its broker's catalog is taken over, try again").
 		Ways("see whether it is", suggest.Brokers(req.Namespace))

@@ -40,21 +40,21 @@ func (w *defaultsWorld) asked() string {
 	return strings.Join(types, " ")
 }
 
-// validate sends a write to the validating half; old is nil for a new object.
+// validate sends a write to the validating phase; old is nil for a new object.
 func (w *defaultsWorld) validate(object, old client.Object) *outcome {
 	w.tb.Helper()
 	path, review := w.reviewOf(object, old)
 	return w.judged(path, review)
 }
 
-// judged is what the validating half makes of a review, whatever the other half does.
+// judged is what the validating phase makes of a review, whatever the other half does.
 func (w *defaultsWorld) judged(path string, review *admissionv1.AdmissionReview) *outcome {
 	w.tb.Helper()
 	allowed := reply{AdmissionResponse: &admissionv1.AdmissionResponse{Allowed: true}}
 	return &outcome{tb: w.tb, mutate: allowed, validate: w.ask(path, review)}
 }
 
-// status is the HTTP status that the validating half answers a write with.
+// status is the HTTP status that the validating phase answers a write with.
 func (w *defaultsWorld) status(object, old client.Object) int {
 	w.tb.Helper()
 	path, review := w.reviewOf(object, old)

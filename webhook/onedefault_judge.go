@@ -12,8 +12,8 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
-// A defaultChange is what one write does to plans as defaults: to one plan, or
-// to those of a class that have no type of their own.
+// A defaultChange is the effect of one write on defaults: on one plan, or on
+// the plans of a class that have no type of their own.
 type defaultChange struct {
 	req *admission.Request
 	// at is the scope, read live.
@@ -27,7 +27,7 @@ type defaultChange struct {
 	field string
 }
 
-// A turn is a plan as it will be.
+// A turn is a plan after the write.
 type turn struct {
 	resolve.PlanEntry
 
@@ -39,16 +39,16 @@ type turn struct {
 
 // A standing is what is recorded as a type's default.
 type standing struct {
-	// kept says that the type has its object.
+	// kept says that the object of the type exists.
 	kept bool
 	// plan is what the record names, empty for nothing, and believed says that
-	// resolve takes it for the default.
+	// resolve accepts it as the default.
 	plan     resolve.Ref
 	believed bool
 }
 
-// judge refuses a second default, and a write of whoever may not decide the
-// defaults that it changes.
+// judge denies a second default, and a write that changes defaults without
+// permission to decide them.
 func (o *oneDefault) judge(ctx context.Context, c *defaultChange) (decided review.Result, err error) {
 	if len(c.plans) == 0 {
 		return decided, nil
@@ -69,7 +69,8 @@ func (o *oneDefault) judge(ctx context.Context, c *defaultChange) (decided revie
 	return decided, err
 }
 
-// refuse is judge by what stands before the write, and for the type after it.
+// refuse is judge, given the records of the type before and of the type after
+// the write.
 func (o *oneDefault) refuse(ctx context.Context, c *defaultChange, before, after standing) (denied *review.Denial, err error) {
 	deciding := map[string]bool{}
 	for i := range c.plans {
@@ -93,9 +94,10 @@ func (o *oneDefault) refuse(ctx context.Context, c *defaultChange, before, after
 	return o.withRights(ctx, c, denied, sortedKeys(deciding))
 }
 
-// stands reads what is recorded for a type, which may be none: the type first,
-// and then its plan. Once they had agreed, taking off the annotation was the end of
-// the record, which the keeper is about to clear: the next default need not wait.
+// stands reads what is recorded for a type, which may be empty: the type first,
+// and then its plan. If record and annotation had agreed, removing the
+// annotation invalidates the record, which the keeper is about to clear: the
+// next default need not wait for that.
 func stands(ctx context.Context, at scope, serviceType string) (standing, error) {
 	kept, err := at.tenure(ctx, serviceType)
 	if err != nil || !kept.there {
@@ -118,12 +120,12 @@ func stands(ctx context.Context, at scope, serviceType string) (standing, error)
 	return now, nil
 }
 
-// A tenure is what a type's object says at one time.
+// A tenure is a snapshot of a type's object.
 type tenure struct {
 	record resolve.Record
-	// there says that the type has its object, and agreed that the record and the
-	// annotation of its plan have agreed since the record was written: a keeper saw
-	// it, or recorded what it saw annotated.
+	// there says that the object exists, and agreed that the record and the
+	// annotation of its plan have agreed since the record was written: a keeper
+	// observed it, or recorded what it found annotated.
 	there, agreed bool
 }
 
@@ -143,8 +145,8 @@ func haveAgreed(status *v1beta1.ServiceTypeStatus, meta *metav1.ObjectMeta) bool
 	return status.Confirmed && status.ObservedGeneration == meta.Generation || v1beta1.RecordedByKeeper(meta.ManagedFields)
 }
 
-// leaves says that the plan is the default of the type that it had, and will not
-// be. A plan without a type was its class's at most.
+// leaves says whether the plan is the default of its former type, and will not
+// be any more. A plan without a type was at most its class's default.
 func (c *defaultChange) leaves(plan *turn, before standing) bool {
 	if c.was == "" || (c.was == c.now && (plan.Default || !plan.annotated)) {
 		return false
@@ -155,8 +157,9 @@ func (c *defaultChange) leaves(plan *turn, before standing) bool {
 	return plan.annotated
 }
 
-// enters says that the plan will count as a default where it did not. One that
-// comes back to the type whose record still names it does so without annotation.
+// enters says whether the write makes the plan a default. A plan that returns
+// to a type whose record still names it becomes the default without an
+// annotation.
 func (c *defaultChange) enters(plan *turn, after standing) bool {
 	if c.was == c.now {
 		return plan.Default && !plan.annotated
@@ -164,9 +167,9 @@ func (c *defaultChange) enters(plan *turn, after standing) bool {
 	return plan.Default || after.names(plan)
 }
 
-// decides says that the write takes the right to decide the type's default. A
-// plan that comes back, as with its class that was deleted and listed again, is
-// the default that someone with that right recorded.
+// decides says whether the write requires permission to decide the type's
+// default. A plan that returns, such as with a class that was deleted and
+// listed again, does not: a user with that permission recorded it.
 func (c *defaultChange) decides(plan *turn, after standing) bool {
 	if c.now == "" {
 		return false
@@ -176,7 +179,7 @@ func (c *defaultChange) decides(plan *turn, after standing) bool {
 
 func (s standing) names(plan *turn) bool { return s.plan.Name != "" && s.plan == plan.Ref }
 
-// withRights adds to denied a refusal for each type whose default the requester
+// withRights adds to denied a denial for each type whose default the requester
 // may not decide.
 func (o *oneDefault) withRights(ctx context.Context, c *defaultChange, denied *review.Denial, types []string) (*review.Denial, error) {
 	for _, serviceType := range types {

@@ -8,7 +8,7 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
-// second refuses the plan where another default stands.
+// second denies the plan if there is another default.
 func (c *defaultChange) second(ctx context.Context, plan *turn, after standing) (*review.Denial, error) {
 	if c.now == "" {
 		return c.secondOfClass(ctx, plan)
@@ -30,8 +30,8 @@ func (c *defaultChange) second(ctx context.Context, plan *turn, after standing) 
 	return c.refuseSecond(plan, after, held), nil
 }
 
-// without is what is found as it will be after the write, but for the plan.
-// Suggestions are not looked at.
+// without is the catalog of found after the write, without the plan itself.
+// Suggestions do not count.
 func (c *defaultChange) without(plan *turn, found slice) resolve.Catalog {
 	after := resolve.Catalog{Records: found.Records}
 	changing := map[resolve.Ref]bool{}
@@ -60,15 +60,15 @@ func (c *defaultChange) without(plan *turn, found slice) resolve.Catalog {
 	return after
 }
 
-// A holding is who holds the default of a type.
+// A holding is the current default of a type.
 type holding struct {
-	// by is one plan, or several that are annotated where none is recorded.
+	// by is one plan, or several that are annotated if none is recorded.
 	by []resolve.Candidate
 	// recorded and annotated say what makes it the default: one, or both.
 	recorded, annotated bool
 }
 
-// holders are those whom resolve takes for the default of req's type.
+// holders are the plans that resolve accepts as the default of req's type.
 func holders(req resolve.Request, catalog resolve.Catalog) holding {
 	choice, err := resolve.Plan(req, catalog)
 	if refused, ok := errors.AsType[*resolve.Error](err); ok {
@@ -86,8 +86,8 @@ func holders(req resolve.Request, catalog resolve.Catalog) holding {
 	return held
 }
 
-// secondOfClass refuses a plan without a type where another of its class is the
-// class's default. That the class is absent excuses no one: it may come.
+// secondOfClass denies a plan without a type if another of its class is the
+// class's default, even if the class does not exist yet.
 func (c *defaultChange) secondOfClass(ctx context.Context, plan *turn) (*review.Denial, error) {
 	if c.class.Gone != "" {
 		return nil, nil

@@ -31,7 +31,8 @@ const walked = "t1/a: x* y z<t2>; b: x y z<t1>; t2/c: x y"
 
 var walkedTypes = []string{"t1", "t2"}
 
-// Whoever may decide defaults never gets two of a type, and what the keeper then writes is never refused.
+// A user who may decide defaults never gets two of a type, and what the keeper
+// then writes is never denied.
 func TestNeverTwoDefaults(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(6) {
@@ -63,7 +64,8 @@ func TestNeverTwoDefaultsUnrecorded(t *testing.T) {
 	}
 }
 
-// Whoever may not decide defaults changes none, however plans and classes are written.
+// A user who may not decide defaults changes none, however plans and classes
+// are written.
 func TestNoDoorWithoutTheRight(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(6) {

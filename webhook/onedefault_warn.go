@@ -11,8 +11,9 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
-// tellMove warns that the default of a type gets another type with the write: that type has lost its default. What cannot be
-// read in time is not told: no write fails for it.
+// tellMove warns that the write gives the default of a type another type, so
+// that the former type loses its default. What cannot be read in time causes no
+// warning, and never an error.
 func (c *defaultChange) tellMove(ctx context.Context, before, after standing, decided *review.Result) {
 	if c.was == c.now || !slices.ContainsFunc(c.plans, func(plan turn) bool { return c.leaves(&plan, before) }) {
 		return
@@ -38,7 +39,8 @@ func (c *defaultChange) tellMove(ctx context.Context, before, after standing, de
 	}
 }
 
-// warnOfMove says what becomes of a plan that was the default of its type, and of that type.
+// warnOfMove words the consequences for a plan that was the default of its
+// type, and for that type.
 func (c *defaultChange) warnOfMove(plan *turn, holder resolve.Candidate, ofType []resolve.PlanEntry, after standing, decided *review.Result) {
 	in := ""
 	if c.at.namespace != "" {
@@ -57,7 +59,8 @@ func (c *defaultChange) warnOfMove(plan *turn, holder resolve.Candidate, ofType 
 	decided.Warnf("%s/%s was the default plan for %s%s%s%s", holder.ClassName, holder.PlanName, c.was, in, none, enters)
 }
 
-// warnOfAnnotations tells of annotations that the write gives the offering, which look as if they meant something.
+// warnOfAnnotations warns of annotations that the write sets on the offering
+// and that have no effect, although they look like ours.
 func (v *offeringValidation) warnOfAnnotations() {
 	for _, key := range []string{v1beta1.AnnotationDefaultPlan, v1beta1.AnnotationSuggestedPlan} {
 		value := v.new.object.GetAnnotations()[key]

@@ -22,7 +22,7 @@ const (
 	BindDefaults featuregate.Feature = "BindDefaults"
 	// SuggestedPlans lets a broker's suggestion stand where no default is set.
 	SuggestedPlans featuregate.Feature = "SuggestedPlans"
-	// SchemaChecks judges parameters by the plan's JSON schemas.
+	// SchemaChecks validates parameters by the plan's JSON schemas.
 	SchemaChecks featuregate.Feature = "SchemaChecks"
 )
 
@@ -30,7 +30,7 @@ const (
 func NewGates() featuregate.MutableFeatureGate {
 	gates := featuregate.NewFeatureGate()
 	on := featuregate.FeatureSpec{Default: true, PreRelease: featuregate.Beta}
-	// Only a name that is added twice with different specs is refused.
+	// It only fails for a name that is added twice with different specs.
 	if err := gates.Add(map[featuregate.Feature]featuregate.FeatureSpec{
 		ServiceTypes: on, ParameterDefaults: on, BindDefaults: on, SuggestedPlans: on, SchemaChecks: on,
 	}); err != nil {
@@ -41,32 +41,33 @@ func NewGates() featuregate.MutableFeatureGate {
 
 // What to do with an object that nothing resolves yet.
 const (
-	// UnresolvedReject refuses it.
+	// UnresolvedReject denies it.
 	UnresolvedReject = "reject"
-	// UnresolvedWait admits it undecided; the keeper wakes it.
+	// UnresolvedWait admits it undecided; the keeper touches it when that may
+	// help.
 	UnresolvedWait = "wait"
 )
 
-// What to do with parameters that a plan's schema refuses.
+// What to do with parameters that violate a plan's schema.
 const (
-	// SchemaEnforce refuses them.
+	// SchemaEnforce denies them.
 	SchemaEnforce = "enforce"
 	// SchemaWarn admits them with a warning.
 	SchemaWarn = "warn"
-	// SchemaOff does not look.
+	// SchemaOff does not validate them.
 	SchemaOff = "off"
 )
 
 // controllerUser is the controller's ServiceAccount as it is shipped.
 const controllerUser = "system:serviceaccount:defaultplan-system:defaultplan-controller"
 
-// Options are what an operator can set about admission.
+// Options are the settings of admission.
 type Options struct {
 	// Unresolved is UnresolvedReject or UnresolvedWait.
 	Unresolved string
 	// SchemaCheck is SchemaEnforce, SchemaWarn or SchemaOff.
 	SchemaCheck string
-	// Controllers are the users that controllers are to the API server.
+	// Controllers are the user names of the controllers.
 	Controllers []string
 	// Gates are the feature gates.
 	Gates featuregate.MutableFeatureGate

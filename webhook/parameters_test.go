@@ -145,7 +145,7 @@ func TestParameters(t *testing.T) {
 			assert.Equal(t, tc.want, at(t, stored, "/spec/parameters"), tc.reason)
 			want := v1beta1.AppliedDefaults{Rule: "cluster-default", Class: "db", Plan: "small", From: tc.record.from, Removed: tc.record.removed}
 			assert.Empty(t, cmp.Diff(want, recordOf(t, stored)), tc.reason)
-			assert.Empty(t, w.write(stored, stored).mutate.Patch, "it is made whole once")
+			assert.Empty(t, w.write(stored, stored).mutate.Patch, "it is decided once")
 		})
 	}
 }
@@ -172,7 +172,7 @@ func TestDefaultsOfAnUpdate(t *testing.T) {
 		"PutNull":         {reason: "a null is no value", put: `{"serviceType":"mysql","parameters":null}`, want: `{"net":{"vlan":1},"size":"P1"}`, from: both, warned: kept},
 		"OldClient":       {reason: "with the decision it leaves the defaults as they were", put: `{}`, want: `{"net":{"vlan":1},"size":"P1"}`, from: both, warned: kept},
 		"Empty":           {reason: "an explicit empty value", put: `{"serviceType":"mysql","parameters":{}}`, want: `{}`, warned: dropped + "net/vlan (class), size (plan)"},
-		"PutOwn":          {reason: "a manifest with parameters: nobody knows what it means to keep", put: `{"serviceType":"mysql","parameters":{"user":1}}`, want: `{"user":1}`, warned: dropped + "net/vlan (class), size (plan)"},
+		"PutOwn":          {reason: "a manifest with parameters: what it means to keep is unknown", put: `{"serviceType":"mysql","parameters":{"user":1}}`, want: `{"user":1}`, warned: dropped + "net/vlan (class), size (plan)"},
 		"PutHalf":         {reason: "only what is gone is told", put: `{"serviceType":"mysql","parameters":{"size":"P1"}}`, want: `{"size":"P1"}`, from: map[string]string{"/size": "plan"}, warned: dropped + "net/vlan (class)"},
 		"NullOver":        {reason: "a null in its place is the user's word", put: `{"serviceType":"mysql","parameters":{"size":null,"net":{"vlan":1}}}`, want: `{"size":null,"net":{"vlan":1}}`, from: map[string]string{"/net/vlan": "class"}},
 		"ValueOver":       {reason: "so is a value where an object was", put: `{"serviceType":"mysql","parameters":{"size":"P1","net":7}}`, want: `{"size":"P1","net":7}`, from: map[string]string{"/size": "plan"}},

@@ -11,10 +11,10 @@ import (
 // lostLayer goes before the name of a layer whose plan is gone.
 const lostLayer = "lost-"
 
-// lostLayers takes apart the parameters of an instance that is decided anew: the
+// lostLayers splits the parameters of an instance that is decided again: the
 // defaults of the plan that is gone, as applied-defaults records them, become
-// layers of their own, below all others. It returns these, and what is left to the
-// user.
+// separate layers below all others. It returns these layers, and the parameters
+// of the user.
 func (m *instanceMutation) lostLayers(user map[string]any) ([]merge.Layer, map[string]any) {
 	if m.Old == nil || !m.Old.Spec.Decided() {
 		return nil, user
@@ -25,7 +25,7 @@ func (m *instanceMutation) lostLayers(user map[string]any) ([]merge.Layer, map[s
 		value, present := valueAt(user, merge.Pointer(pointer))
 		tokens := merge.Pointer(pointer).Tokens()
 		if !known || !present || len(tokens) == 0 {
-			// A record that came with its object may say anything.
+			// The record of a restored object may name any pointer.
 			continue
 		}
 		put(layer, tokens, value)
@@ -36,8 +36,8 @@ func (m *instanceMutation) lostLayers(user map[string]any) ([]merge.Layer, map[s
 	}, user
 }
 
-// stillRemoved adds to the defaults that nulls take away those that they took
-// from the plan that is gone: such a null was never meant for a broker.
+// stillRemoved adds to the removed defaults those that nulls removed from the
+// plan that is gone: such a null must not be sent to a broker.
 func (m *instanceMutation) stillRemoved(removed []string, values map[string]any) []string {
 	if m.Old == nil || !m.Old.Spec.Decided() {
 		return removed
@@ -51,8 +51,8 @@ func (m *instanceMutation) stillRemoved(removed []string, values map[string]any)
 	return slices.Compact(removed)
 }
 
-// recorded is the record of the earlier decision, less what the user has changed
-// since.
+// recorded is the record of the earlier decision, without what the user has
+// changed since.
 func (m *instanceMutation) recorded() v1beta1.AppliedDefaults {
 	text, ok := m.annotations[v1beta1.AnnotationAppliedDefaults]
 	if !ok {

@@ -98,7 +98,7 @@ func TestInstanceOlderThanTheHooks(t *testing.T) {
 	assert.Equal(t, at(t, touched, "/spec/externalID"), at(t, touched, "/metadata/annotations/"+jsonPointer.Replace(v1beta1.AnnotationMintedExternalID)))
 	assert.Len(t, at(t, touched, "/spec/externalID"), 38)
 	assert.JSONEq(t, `["kubernetes-incubator/service-catalog"]`, at(t, touched, "/metadata/finalizers"))
-	assert.Equal(t, "absent", at(t, touched, "/spec/userInfo"), "whoever touches it did not ask for it")
+	assert.Equal(t, "absent", at(t, touched, "/spec/userInfo"), "a touch is not by the user who asked for it")
 }
 
 // A broker that renames a class does not lock its instances: the decided class is the decided class.

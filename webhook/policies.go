@@ -17,8 +17,8 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
-// policies says what the operator's policies refuse: fast by the set that follows
-// them, and before a refusal by what the API server has.
+// policies evaluates ProvisioningPolicies and BindingPolicies: first by the
+// RuleSet, which follows informers, and before a denial by a live read.
 type policies struct {
 	cached, live client.Reader
 	set          *RuleSet
@@ -36,13 +36,13 @@ type policyError struct {
 
 	// subject is what is refused, for people, and namespace where.
 	subject, namespace string
-	// unconfirmed says that the API server was not asked.
+	// unconfirmed says that no live read confirmed it.
 	unconfirmed bool
 }
 
 func (r *policyError) Error() string { return r.denial("spec").Message() }
 
-// denial is the refusal as the user sees it, in the policy's name and words.
+// denial is the denial that the user sees, with the policy's name and message.
 func (r *policyError) denial(field string) *review.Denial {
 	text := r.Text(r.subject, r.namespace)
 	if r.unconfirmed {
@@ -53,10 +53,10 @@ func (r *policyError) denial(field string) *review.Denial {
 		resource = "bindingpolicy"
 	}
 	return review.Forbidden("PolicyDenied", field, "%s", text).
-		Remedy("name another, or ask whoever keeps the policy: kubectl get %s %s -o yaml", resource, r.Policies[0])
+		Remedy("name another, or ask the policy's administrator: kubectl get %s %s -o yaml", resource, r.Policies[0])
 }
 
-// judge says what the known policies refuse the target in a namespace.
+// judge evaluates the known policies for the target in a namespace.
 func (p *policies) judge(ctx context.Context, target *policy.Target, namespace string) (*policy.Refusal, error) {
 	rules, err := p.set.rulesFor(target)
 	if err != nil {
@@ -65,7 +65,7 @@ func (p *policies) judge(ctx context.Context, target *policy.Target, namespace s
 	return applyRules(rules, target, p.place(ctx, namespace, p.cached, p.live))
 }
 
-// confirm is judge, whose refusal is held against what the API server has now.
+// confirm is judge, with a refusal confirmed by a live read.
 func (p *policies) confirm(ctx context.Context, target *policy.Target, namespace string) (*policy.Refusal, error) {
 	found, err := p.judge(ctx, target, namespace)
 	if err != nil || found == nil {
@@ -74,9 +74,10 @@ func (p *policies) confirm(ctx context.Context, target *policy.Target, namespace
 	return p.confirmed(ctx, found, target, namespace)
 }
 
-// confirmed is what becomes of a refusal when it is held against what the API server has now. Where the policy that denies
-// does still, no other is read: there may be many, and large ones. Where policies allow elsewhere, all are: a new one may
-// allow here.
+// confirmed confirms a refusal by a live read. If the policy that denies still
+// does, no other is read: there may be many, and large ones. If policies only
+// allow other namespaces, all are read, because a new one may allow this
+// namespace.
 func (p *policies) confirmed(ctx context.Context, found *policy.Refusal, target *policy.Target, namespace string) (*policy.Refusal, error) {
 	if found.NotAllowed {
 		return p.judgeLive(ctx, target, namespace)
@@ -106,7 +107,7 @@ func (p *policies) judgeLive(ctx context.Context, target *policy.Target, namespa
 	return applyRules(rules, target, p.place(ctx, namespace, p.live))
 }
 
-// applyRules judges by rules; the place is asked for only where there are any.
+// applyRules evaluates rules; the place is only read if there are any.
 func applyRules(rules []policy.Rule, target *policy.Target, place func() (policy.Place, error)) (*policy.Refusal, error) {
 	if len(rules) == 0 {
 		return nil, nil
@@ -118,12 +119,13 @@ func applyRules(rules []policy.Rule, target *policy.Target, place func() (policy
 	return policy.Judge(rules, *target, at), nil
 }
 
-// readLive reads the policies of a kind from the API server, together with others
-// who do. Those that cannot be compiled have no effect; the set tells of them.
+// readLive reads the policies of a kind from the API server, shared with
+// concurrent requests. Those that cannot be compiled have no effect; the
+// RuleSet reports them.
 func (p *policies) readLive(ctx context.Context, kind string) ([]policy.Rule, error) {
 	return p.reads.do(ctx, kind, func(ctx context.Context) ([]policy.Rule, error) {
-		// Rules share what their policies have, and this may run for several reads,
-		// one after the other: each has a list of its own.
+		// Rules share memory with their policies, and this may run for several
+		// reads, one after the other: each needs its own list.
 		list := listOfPolicies(kind)
 		if err := p.live.List(ctx, list); err != nil {
 			return nil, fmt.Errorf("cannot list %T: %w", list, err)
@@ -139,7 +141,8 @@ func (p *policies) readLive(ctx context.Context, kind string) ([]policy.Rule, er
 	})
 }
 
-// readOne reads a policy from the API server, together with others who do; none if it is gone, or cannot be compiled.
+// readOne reads a policy from the API server, shared with concurrent requests;
+// none if it is gone, or cannot be compiled.
 func (p *policies) readOne(ctx context.Context, kind, name string) ([]policy.Rule, error) {
 	return p.reads.do(ctx, kind+"/"+name, func(ctx context.Context) ([]policy.Rule, error) {
 		var stored client.Object = &v1beta1.ProvisioningPolicy{}
@@ -167,9 +170,9 @@ func listOfPolicies(kind string) client.ObjectList {
 	return &v1beta1.ProvisioningPolicyList{}
 }
 
-// place is a namespace as rules see it, read when it is first asked for, from the
-// first of the readers that has it. One that is not there has no labels: the API
-// server refuses the request for it.
+// place is a namespace as rules see it, read on first use from the first of the
+// readers that has it. One that does not exist has no labels: the API server
+// denies the request anyway.
 func (*policies) place(ctx context.Context, name string, from ...client.Reader) func() (policy.Place, error) {
 	return sync.OnceValues(func() (policy.Place, error) {
 		namespace := &corev1.Namespace{}

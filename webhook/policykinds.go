@@ -16,8 +16,9 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
-// policyKinds judges policies of both kinds as they are written: what cannot be
-// read is refused, and what selects nothing now is told, for it may come.
+// policyKinds validates writes of policies of both kinds: what cannot be
+// compiled is denied, and what selects nothing now causes a warning only,
+// because a match may be created later.
 type policyKinds struct {
 	cached, live client.Reader
 }
@@ -33,7 +34,7 @@ func servePolicies(server Registrar, readers Readers) {
 // has everything that the other has.
 type policySpec = v1beta1.BindingPolicySpec
 
-// validate judges a spec that is new or changed.
+// validate validates a spec that is new or changed.
 func (p *policyKinds) validate(ctx context.Context, req *admission.Request) (review.Result, error) {
 	decided := review.Result{Rule: review.RuleNone}
 	write, wrong := review.Decode[policySpec, struct{}](req)
@@ -56,7 +57,7 @@ func (p *policyKinds) validate(ctx context.Context, req *admission.Request) (rev
 	defer cancel()
 	told, err := p.idle(ctx, write.New.Spec)
 	if err != nil {
-		// No write fails for what it is only warned of.
+		// A warning never fails a write.
 		log.FromContext(ctx).V(1).Info("not all warnings could be given", "cause", err.Error())
 	}
 	for _, text := range told {
@@ -87,7 +88,7 @@ func compiled(kind string, spec *policySpec) (policy.Rule, error) {
 	return policy.FromProvisioning(&v1beta1.ProvisioningPolicy{Spec: v1beta1.ProvisioningPolicySpec{PolicyRule: spec.PolicyRule, Subjects: subjects}})
 }
 
-// unreadablePolicy refuses each fault that the policy did not have before.
+// unreadablePolicy denies each fault that the policy did not have before.
 func unreadablePolicy(faults, before []policy.Fault, req *admission.Request) *review.Denial {
 	var denied *review.Denial
 	for _, fault := range faults {

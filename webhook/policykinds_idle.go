@@ -13,11 +13,11 @@ import (
 	"github.com/defaultplan/defaultplan/resolve/policy"
 )
 
-// lookedUp is how many subjects, and how many namespaces, of a policy are looked
-// up: the warnings are for typing errors, not for whole inventories.
+// lookedUp bounds the subjects, and the namespaces, of a policy that are looked
+// up: the warnings are meant to catch typing errors.
 const lookedUp = 32
 
-// idle tells which parts of a policy that can be read select nothing now.
+// idle warns of the parts of a policy that select nothing now.
 func (p *policyKinds) idle(ctx context.Context, spec *policySpec) ([]string, error) {
 	told, err := p.idleSubjects(ctx, spec)
 	if err != nil || spec.Namespaces == nil {
@@ -70,7 +70,7 @@ func selectsAny(subject *v1beta1.BindingPolicySubject, targets []policy.Target) 
 	alone.Subjects = []v1beta1.BindingPolicySubject{{PlanSubject: subject.PlanSubject}}
 	rule, err := compiled(policy.KindProvisioning, alone)
 	if err != nil {
-		// It says nothing about plans, or had that fault before.
+		// It does not mention plans, or had that fault before.
 		return true
 	}
 	return slices.ContainsFunc(targets, rule.Selects)

@@ -26,9 +26,9 @@ type want struct {
 	uid types.UID
 }
 
-// refusedOver refuses what has no chance of a slot now: its namespace has all that a
-// policy grants it. This only spares users a long wait. It is no lock, and what it lets
-// through has no slot yet: see resolve/quota.
+// refusedOver denies what cannot get a slot now, because its namespace has all
+// slots that a policy grants it. This only spares users a long wait. It is no
+// lock, and what it admits has no slot yet: see resolve/quota.
 func (h *commons) refusedOver(ctx context.Context, w want, field string) (*review.Denial, error) {
 	short, err := h.policies.full(ctx, &w)
 	if err != nil || short == nil {
@@ -57,10 +57,10 @@ func (w *want) refuse(short *quota.Shortage, field string) *review.Denial {
 	}
 	return review.Forbidden("QuotaReached", field, "%s", text).
 		Ways("to see which there are", look).
-		Remedy("delete one that is not needed, or ask whoever keeps the policy: kubectl get provisioningpolicy %s -o jsonpath={.spec}", short.Policy)
+		Remedy("delete one that is not needed, or ask the policy's administrator: kubectl get provisioningpolicy %s -o jsonpath={.spec}", short.Policy)
 }
 
-// plans are those that are limited, by the one that is asked for.
+// plans describes the limited plans by the desired one.
 func (w *want) plans() string {
 	if w.kind == quota.Bindings {
 		return "those to instances of plan " + w.defined.title()
@@ -68,7 +68,7 @@ func (w *want) plans() string {
 	return "those of plan " + w.defined.title()
 }
 
-// full says, by what is known, which policy has no slot left.
+// full says which policy has no slot left, by the cache.
 func (p *policies) full(ctx context.Context, w *want) (*quota.Shortage, error) {
 	return p.fullBy(ctx, w, p.cached, p.live)
 }
@@ -78,8 +78,9 @@ func (p *policies) fullLive(ctx context.Context, w *want) (*quota.Shortage, erro
 	return p.fullBy(ctx, w, p.live)
 }
 
-// fullBy is full on the policies that the first reader has. It reads only those that, by
-// what is known, limit this plan here: there may be many others, and large ones.
+// fullBy is full on the policies that the first reader has. It reads only those
+// that limit this plan in this namespace by the RuleSet: there may be many
+// others, and large ones.
 func (p *policies) fullBy(ctx context.Context, w *want, from ...client.Reader) (*quota.Shortage, error) {
 	uses := []quota.Use{{Target: policy.TargetOf(w.defined.Class, w.defined.Plan)}}
 	rules, err := p.set.rulesFor(&uses[0].Target)
@@ -98,7 +99,7 @@ func (p *policies) fullBy(ctx context.Context, w *want, from ...client.Reader) (
 		if !w.kind.Limits(&rules[i], uses, place) {
 			continue
 		}
-		// It may have many slots, and is only looked at: a cache need not copy it.
+		// It may have many slots, and is only read: a cache need not copy it.
 		stored := make([]v1beta1.ProvisioningPolicy, 1)
 		err := from[0].Get(ctx, client.ObjectKey{Name: rules[i].Name}, &stored[0], client.UnsafeDisableDeepCopy)
 		if apierrors.IsNotFound(err) {
@@ -114,9 +115,9 @@ func (p *policies) fullBy(ctx context.Context, w *want, from ...client.Reader) (
 	return nil, nil
 }
 
-// judgeQuota holds a plan that is new to the instance against the limits. One that was
-// undecided is decided all the same, and waits for its slot as others do: nobody would
-// wake it when there is one.
+// judgeQuota checks a plan that is new to the instance against the limits. An
+// undecided instance is decided nevertheless, and waits for its slot as others
+// do: nothing would touch it again once a slot is free.
 func (v *instanceValidation) judgeQuota(ctx context.Context, seen view) error {
 	if v.waited || v.Old != nil && !v.Old.Spec.Decided() {
 		return nil
@@ -129,8 +130,8 @@ func (v *instanceValidation) judgeQuota(ctx context.Context, seen view) error {
 	return err
 }
 
-// judgeQuota holds a new binding against the limits for bindings. One that was undecided
-// waits for its slot.
+// judgeQuota checks a new binding against the limits for bindings. One that was
+// undecided waits for its slot.
 func (v *bindingValidation) judgeQuota(ctx context.Context, defined *definition, field string) error {
 	if v.Old != nil {
 		return nil

@@ -1,8 +1,9 @@
 package webhook
 
-// What admission itself may do: read what its caches and its live reads hold, and ask who
-// may do what. It writes nothing, and reads no Secret; that of its serving certificate is
-// granted by name in deploy/certs/managed. No instance is kept in memory, so none is watched.
+// The permissions of admission: to read what its caches and live reads need,
+// and to create SubjectAccessReviews. It writes nothing, and reads no Secret
+// except that of its serving certificate, which deploy/certs/managed grants by
+// name. Instances are not cached, so they are not watched.
 
 // +kubebuilder:rbac:groups=servicecatalog.k8s.io,resources=clusterserviceclasses;clusterserviceplans;clusterservicetypes;serviceclasses;serviceplans;servicetypes,verbs=get;list;watch
 // +kubebuilder:rbac:groups=servicecatalog.k8s.io,resources=serviceinstances,verbs=get;list

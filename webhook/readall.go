@@ -9,28 +9,28 @@ import (
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
-// A query is something to ask of a scope.
+// A query is a read that any scope can serve.
 type query struct {
-	// key is the query's own among all: what kind it is, and what it asks for.
+	// key identifies the query: its kind, and its arguments.
 	key  string
 	read func(scope, context.Context) (slice, error)
 }
 
 func everything() query { return query{"everything", scope.everything} }
 
-// ofType asks for the plans of a type.
+// ofType reads the plans of a type.
 func ofType(serviceType string) query {
 	return query{"type/" + serviceType, func(s scope, ctx context.Context) (slice, error) { return s.ofType(ctx, serviceType) }}
 }
 
-// typeRecord asks for what a type records as its default.
+// typeRecord reads what a type records as its default.
 func typeRecord(serviceType string) query {
 	return query{"record/" + serviceType, func(s scope, ctx context.Context) (slice, error) { return s.record(ctx, serviceType) }}
 }
 
-// alternatives asks for what matters beside the cluster's record of a type: a
-// namespace's own plans, which come first, and other plans annotated as default,
-// which are worth a warning.
+// alternatives reads what matters beside the cluster's record of a type: a
+// namespace's own plans, which take precedence, and other plans annotated as
+// default, which cause a warning.
 func alternatives(serviceType string) query {
 	return query{"beside/" + serviceType, func(s scope, ctx context.Context) (slice, error) {
 		if s.namespace == "" {
@@ -40,8 +40,8 @@ func alternatives(serviceType string) query {
 	}}
 }
 
-// classNamed asks for the classes of that name with their plans, and, with
-// records, for what the types of those record.
+// classNamed reads the classes of that name with their plans, and, with
+// records, what the types of those plans record.
 func classNamed(named resolve.Named, records bool) query {
 	return query{fmt.Sprintf("class/%d/%t/%s", named.By, records, named.Value), func(s scope, ctx context.Context) (slice, error) {
 		found, err := s.classesNamed(ctx, named)
@@ -68,7 +68,7 @@ type read struct {
 	ask query
 }
 
-// across asks each query of each scope.
+// across pairs each query with each scope.
 func across(from []scope, queries ...query) []read {
 	reads := make([]read, 0, len(from)*len(queries))
 	for _, s := range from {
@@ -96,9 +96,8 @@ func scopeOfClass(reader client.Reader, req *resolve.Request) scope {
 	return scope{reader: reader}
 }
 
-// shared reads all from the API server, each read together with the other requests
-// that take the same at the same time: however many are refused at once, a query
-// has one read under way.
+// shared reads all from the API server. Concurrent requests share equal reads:
+// however many denials are confirmed at once, a query has one read in progress.
 func (c *catalog) shared(ctx context.Context, reads ...read) (slice, error) {
 	once := make([]read, len(reads))
 	for i, l := range reads {
@@ -111,8 +110,8 @@ func (c *catalog) shared(ctx context.Context, reads ...read) (slice, error) {
 	return readAll(ctx, once...)
 }
 
-// readAll adds up what the reads find, each done on its own: most of them wait
-// for the API server. What it returns is the caller's to change.
+// readAll runs the reads concurrently, because most wait for the API server,
+// and merges what they find. The caller may change the result.
 func readAll(ctx context.Context, reads ...read) (slice, error) {
 	type outcome struct {
 		slice
@@ -140,7 +139,7 @@ func readAll(ctx context.Context, reads ...read) (slice, error) {
 	return all, nil
 }
 
-// union adds to a what of b is not in it.
+// union adds to a the entries of b that it lacks.
 func union(a, b slice) slice {
 	classes, plans := map[resolve.Ref]bool{}, map[resolve.Ref]bool{}
 	for _, class := range a.Classes {

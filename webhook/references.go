@@ -30,7 +30,7 @@ func refsOf(spec *v1beta1.DecidedReference, namespace string) refs {
 func (r refs) empty() bool { return r.plan.Name == "" && r.class.Name == "" }
 
 // set writes the references of one scope into spec, and empties those of the
-// other: a patch of additions cannot take them away.
+// other, because a patch of additions cannot remove them.
 func (r refs) set(spec *v1beta1.DecidedReference) {
 	if r.plan.Namespace == "" {
 		spec.ClusterServiceClassRef = &v1beta1.ClusterObjectReference{Name: r.class.Name}

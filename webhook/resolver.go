@@ -23,8 +23,8 @@ const (
 	confirmNamespaces = 4096
 )
 
-// A resolver is resolve.Plan on the live catalog: fast where the answer is yes,
-// and sure where it is no.
+// A resolver runs resolve.Plan: on the cache to allow, and on a live read
+// before a denial.
 type resolver struct {
 	catalog  *catalog
 	policies *policies
@@ -35,9 +35,8 @@ type resolver struct {
 // unconfirmed is what a refusal says that the API server was not asked about.
 const unconfirmed = " (judged by the webhook's cache: this namespace asks too often)"
 
-// resolve chooses the plan that req means. Before it refuses, it reads the
-// candidates from the API server, unless it just has: a plan may have been applied
-// just now.
+// resolve chooses the plan that req means. Before a denial it reads the
+// candidates live, unless they were, because a plan may just have been applied.
 func (r *resolver) resolve(ctx context.Context, req resolve.Request) (resolve.Choice, error) {
 	if err := req.Validate(); err != nil {
 		return resolve.Choice{}, fmt.Errorf("cannot choose a plan: %w", err)
@@ -54,8 +53,8 @@ func (r *resolver) resolve(ctx context.Context, req resolve.Request) (resolve.Ch
 	return r.catalog.confirm(ctx, req, r.see)
 }
 
-// refuse holds a choice against the policies; the error may be a *policyError.
-// A selector has passed over what they refuse.
+// refuse evaluates the policies for a choice; the error may be a *policyError.
+// A selector has skipped the plans that they deny.
 func (r *resolver) refuse(ctx context.Context, req resolve.Request, choice *resolve.Choice) error {
 	if req.Selector != nil && choice.Plan.Denied == "" {
 		return nil
@@ -72,8 +71,8 @@ func (r *resolver) refuse(ctx context.Context, req resolve.Request, choice *reso
 	return refused
 }
 
-// refusal is what the policies refuse a target in a namespace, nil for nothing:
-// what the API server says, unless the namespace asks too often.
+// refusal is the policies' denial of a target in a namespace, nil for none. It
+// is confirmed by a live read, unless the namespace exceeds its rate.
 func (r *resolver) refusal(ctx context.Context, target *policy.Target, namespace string) (*policyError, error) {
 	found, err := r.policies.judge(ctx, target, namespace)
 	confirmed := err == nil && found != nil && r.confirms.allow(namespace)

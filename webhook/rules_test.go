@@ -16,7 +16,7 @@ import (
 )
 
 // What is admitted is admitted again as it is; the patch only adds, and applies; the order of the catalog does not matter;
-// and what the mutating half makes, the validating half accepts, but for what only the latter can know.
+// and what the mutating phase makes, the validating phase accepts, but for what only the latter can know.
 func FuzzAdmission(f *testing.F) {
 	for seed := range repeated(120) {
 		f.Add(seed, seed%7)
@@ -47,7 +47,7 @@ func FuzzAdmission(f *testing.F) {
 	})
 }
 
-// A binding is decided once, by any order of its catalog; what the mutating half makes of it, the validating half accepts,
+// A binding is decided once, by any order of its catalog; what the mutating phase makes of it, the validating phase accepts,
 // but for what only the latter looks at; a touch of a settled one changes nothing, and one of another is never refused.
 func FuzzBindingAdmission(f *testing.F) {
 	for seed := range repeated(200) {

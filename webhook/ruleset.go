@@ -40,8 +40,8 @@ func NewRuleSet() *RuleSet {
 	return &RuleSet{rules: map[ruleName]policy.Rule{}, byKey: map[string]map[ruleName]bool{}}
 }
 
-// Follow keeps the set at what the informers of both kinds of policies show. The
-// function that it returns says whether the set has all that was there first.
+// Follow keeps the set up to date by informers of both kinds of policies. The
+// returned function says whether the set has synced.
 func (s *RuleSet) Follow(ctx context.Context, informers cache.Informers) (func() bool, error) {
 	var synced []func() bool
 	for _, kind := range []client.Object{&v1beta1.ProvisioningPolicy{}, &v1beta1.BindingPolicy{}} {
@@ -76,8 +76,8 @@ func (s *RuleSet) events(ctx context.Context) toolscache.ResourceEventHandlerFun
 	}
 }
 
-// put takes in a policy. One that cannot be compiled was stored while no hook
-// looked: it has no effect, and that is told.
+// put adds or replaces a policy. One that cannot be compiled was stored without
+// the hooks: it has no effect, which is logged.
 func (s *RuleSet) put(ctx context.Context, object any) {
 	o, ok := object.(client.Object)
 	if !ok {
@@ -143,7 +143,8 @@ func (s *RuleSet) rulesFor(target *policy.Target) ([]policy.Rule, error) {
 	return found, nil
 }
 
-// judges says that there are rules that may refuse something. It fails as rulesFor does.
+// judges says whether there are rules that may deny something. It fails as
+// rulesFor does.
 func (s *RuleSet) judges() (bool, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -6,8 +6,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Put takes in a policy of either kind as it is now, for whoever has no informers
-// to follow. One that cannot be compiled has no effect; the error says why.
+// Put adds or replaces a policy of either kind, for callers without informers.
+// One that cannot be compiled has no effect; the error says why.
 func (s *RuleSet) Put(ctx context.Context, policy client.Object) error {
 	if _, err := compilePolicy(policy); err != nil {
 		s.drop(ruleName{kindOfPolicy(policy), policy.GetName()})

@@ -24,7 +24,7 @@ var (
 	})
 )
 
-// What came of a check and of a lookup, as the metrics' labels say it.
+// The results of a check and of a lookup, as label values.
 const (
 	checkAccepted = "accepted"
 	checkRefused  = "refused"
@@ -35,7 +35,8 @@ const (
 
 func init() { //nolint:gochecknoinits // metrics are registered once per process
 	metrics.Registry.MustRegister(schemaChecks, schemaLookups, schemasKept)
-	// A series that is there before its first event has a rate from that on.
+	// A series that exists before its first event has a rate from the first
+	// event on.
 	for _, result := range []string{checkAccepted, checkRefused, checkUnusable} {
 		schemaChecks.WithLabelValues(result)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
-// schemas compiles the plans' JSON schemas, on demand: the cache only has their
+// schemas compiles the plans' JSON schemas on demand: the cache only has their
 // digests.
 type schemas struct {
 	catalog  *catalog
@@ -66,15 +66,16 @@ func (s *schemas) read(ctx context.Context, plan resolve.Ref) (*v1beta1.CommonSe
 	return &object.Spec.CommonServicePlanSpec, nil
 }
 
-// A question is what a schema is asked: which of a plan's schemas, about what a
-// broker would be sent. It is partial when a Secret adds to that later.
+// A question is a check by a schema: which of a plan's schemas, and the
+// parameters that would be sent to the broker. It is partial if a Secret adds
+// to them later.
 type question struct {
 	which   func(*v1beta1.CommonServicePlanSpec) *runtime.RawExtension
 	sent    map[string]any
 	partial bool
 }
 
-// judge holds what a broker would be sent against a plan's schema. It returns
+// judge validates what would be sent to a broker by a plan's schema. It returns
 // the violations, or a warning about a schema that cannot be used.
 func (s *schemas) judge(ctx context.Context, defined *definition, asked question) (merge.Report, string, error) {
 	compiled, err := s.of(ctx, defined, asked.which)
@@ -92,7 +93,7 @@ func (s *schemas) judge(ctx context.Context, defined *definition, asked question
 	return report, "", nil
 }
 
-// checkResult is what came of a check, in one word.
+// checkResult is the label value for the result of a check.
 func checkResult(report *merge.Report, why *merge.SchemaError) string {
 	switch {
 	case why != nil:
@@ -103,13 +104,14 @@ func checkResult(report *merge.Report, why *merge.SchemaError) string {
 	return checkAccepted
 }
 
-// firstViolation says why a schema refuses parameters that a user did not write.
+// firstViolation is the denial of parameters that violate a schema and that a
+// user did not write.
 func firstViolation(report merge.Report) *review.Denial {
 	first := report.Violations[0]
 	return review.Invalid("SchemaViolation", "spec.parameters"+string(first.Pointer), "%s", first.Message)
 }
 
-// tellReport warns of what the schema does not allow, or returns the refusal.
+// tellReport warns of violations of the schema, or returns the denial.
 func (h *commons) tellReport(v *review.Result, report merge.Report, from map[string]string) *review.Denial {
 	var denied *review.Denial
 	for _, violation := range report.Violations {

@@ -157,7 +157,7 @@ func TestSchemaReferencesAreNotFollowed(t *testing.T) {
 	}
 	// Close waits for what is under way.
 	server.Close()
-	assert.Zero(t, connections.Load(), "nobody was asked")
+	assert.Zero(t, connections.Load(), "no server was called")
 }
 
 // A small schema cannot cost much: chains of alternatives are bounded before they are tried.

@@ -63,8 +63,8 @@ func (s scope) planCalled(ctx context.Context, class, externalName string) (slic
 }
 
 // ofType reads the plans of a type, their own or their class's, with their
-// classes. All the plans are of one revision: of two that are made the default
-// while they are listed, the second could be all that is seen.
+// classes. All the plans are of one revision: if two become the default while
+// they are listed, the list could otherwise have only the second.
 func (s scope) ofType(ctx context.Context, serviceType string) (slice, error) {
 	match := client.MatchingFields{v1beta1.FieldServiceType: serviceType}
 	at := s
@@ -166,7 +166,7 @@ func (s scope) plansAt(ctx context.Context, match client.MatchingFields) (found 
 	return entries(list.Items, planEntry), list.ResourceVersion, nil
 }
 
-// list reads a list that is only looked at: the cache need not copy it.
+// list reads a list that is not changed: the cache need not copy it.
 func (s scope) list(ctx context.Context, list client.ObjectList, match client.MatchingFields) error {
 	options := []client.ListOption{client.UnsafeDisableDeepCopy}
 	if s.namespace != "" {
@@ -196,9 +196,10 @@ func get[T client.Object](ctx context.Context, s scope, name string, object T, i
 	return found, err
 }
 
-// read reads one object that is only looked at, and says whether it is there.
+// read reads one object that is not changed, and says whether it exists.
 func (s scope) read(ctx context.Context, name string, object client.Object) (bool, error) {
-	// Admission sees names before the schema does, and a client fails to ask for some.
+	// Admission gets names before they are validated, and the client rejects
+	// some.
 	if name == "" || len(content.IsPathSegmentName(name)) > 0 {
 		return false, nil
 	}

@@ -18,9 +18,9 @@ import (
 // recordField is the record of a type's default.
 const recordField = "spec.defaultPlanRef"
 
-// serviceTypes judges records: a record names a plan that can be the default, and
-// is not cleared under one that is annotated. It reads live, as switches are rare
-// and a plan may have come or gone a moment ago.
+// serviceTypes validates records: a record names a plan that can be the
+// default, and is not cleared while that plan is annotated. Its reads are live,
+// because switches are rare, and a plan may just have been created or deleted.
 type serviceTypes struct {
 	live   client.Reader
 	access access
@@ -34,8 +34,8 @@ func serveServiceTypes(server Registrar, readers Readers, options *Options) {
 	}
 }
 
-// validate judges what changes a record. A type that is being deleted records
-// nothing.
+// validate validates writes that change a record. A type that is being deleted
+// records nothing.
 func (t *serviceTypes) validate(ctx context.Context, req *admission.Request) (decided review.Result, err error) {
 	decided.Rule = review.RuleNone
 	write, wrong := review.Decode[v1beta1.ServiceTypeSpec, struct{}](req)
@@ -52,8 +52,9 @@ func (t *serviceTypes) validate(ctx context.Context, req *admission.Request) (de
 	}
 	record := recordChange{at: scope{reader: t.live, namespace: req.Namespace}, of: resolve.Ref{Namespace: req.Namespace, Name: req.Name}}
 	if write.Old == nil {
-		// Who may only create types does not decide by that: the object is not there yet for the API server to ask for the
-		// right to update it. A record that is stored while the gate is off counts when it is on again.
+		// Permission to create types is not enough: the API server does not
+		// check permission to update on a create. A record that is stored while
+		// the gate is off applies when it is on again.
 		if decided.Denied, err = t.access.defaultNotDecidable(ctx, req.UserInfo, record.of, recordField); err != nil || decided.Denied != nil {
 			return decided, err
 		}
@@ -84,7 +85,7 @@ type recordChange struct {
 	of resolve.Ref
 }
 
-// set refuses to record a plan that cannot be the default.
+// set denies recording a plan that cannot be the default.
 func (r recordChange) set(ctx context.Context, name string) (*review.Denial, error) {
 	found, err := r.at.withPlan(ctx, slice{}, name)
 	if err != nil {
@@ -103,8 +104,8 @@ func (r recordChange) set(ctx context.Context, name string) (*review.Denial, err
 	return denied.Ways(seeWhatThereIs, suggest.Plans(r.of.Namespace)), nil
 }
 
-// clear refuses to forget a plan that is annotated still: the keeper would only
-// record it again.
+// clear denies clearing the record of a plan that is still annotated: the
+// keeper would record it again.
 func (r recordChange) clear(ctx context.Context, name string) (*review.Denial, error) {
 	found, err := r.at.withPlan(ctx, slice{}, name)
 	if err != nil || r.unfit(found) != "" || !found.Plans[0].Default {
@@ -115,8 +116,8 @@ func (r recordChange) clear(ctx context.Context, name string) (*review.Denial, e
 		Ways("take the annotation off", suggest.PlanOf(plan, &found.Classes[0]).TakeDefault()), nil
 }
 
-// unfit says why the plan that was looked for cannot be the type's default; empty
-// if it can.
+// unfit says why the plan of the record cannot be the type's default; empty if
+// it can.
 func (r recordChange) unfit(found slice) string {
 	if len(found.Plans) == 0 {
 		return "it does not exist"

@@ -11,13 +11,13 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// digestPrefix begins the JSON string that stands in the cache where a schema
-// stood: enough to find the compiled one, and to know that there is one.
+// digestPrefix begins the JSON string that replaces a schema in the cache:
+// enough to find the compiled one, and to know that there is one.
 const digestPrefix = `"sha256:`
 
-// Slim drops from an object what admission never reads from its cache: who
-// manages which field, the broker's metadata, and the schemas, of which a digest
-// stays. A catalog of 100,000 plans fits in memory because of it.
+// Slim removes from an object what admission never reads from its cache:
+// managedFields, the broker's metadata, and the schemas, which a digest
+// replaces. So a catalog of 100,000 plans fits in memory.
 func Slim(object any) (any, error) {
 	if o, ok := object.(client.Object); ok {
 		o.SetManagedFields(nil)
@@ -33,8 +33,7 @@ func Slim(object any) (any, error) {
 	case *v1beta1.ServicePlan:
 		slimPlan(&o.Spec.CommonServicePlanSpec)
 	case *v1beta1.ServiceInstance:
-		// Only the keeper has instances in its cache, and only looks at what they
-		// wait for.
+		// Only the keeper caches instances, and only reads what they wait for.
 		o.Spec.Parameters, o.Spec.ParametersFrom, o.Spec.UserInfo = nil, nil, nil
 		o.Status = v1beta1.ServiceInstanceStatus{}
 	case *v1beta1.ServiceBinding:
@@ -43,8 +42,8 @@ func Slim(object any) (any, error) {
 	return object, nil
 }
 
-// slimBinding leaves what a binding waits for, and whether a broker was ever
-// asked for it: of what the broker was sent, that it was.
+// slimBinding keeps what a binding waits for, and whether its broker was ever
+// called: not what was sent, only that something was.
 func slimBinding(binding *v1beta1.ServiceBinding) {
 	spec, status := &binding.Spec, binding.Status
 	spec.Parameters, spec.ProvisionParameters, spec.ParametersFrom, spec.SecretTransforms, spec.UserInfo = nil, nil, nil, nil, nil
@@ -72,8 +71,8 @@ func hasSchema(schema *runtime.RawExtension) bool {
 	return schema != nil && len(schema.Raw) > 0 && string(schema.Raw) != "null"
 }
 
-// digest is the JSON string that stands for a schema; for one that stands
-// already it is that one.
+// digest is the JSON string that replaces a schema; a digest is returned as it
+// is.
 func digest(schema []byte) string {
 	if strings.HasPrefix(string(schema), digestPrefix) {
 		return string(schema)

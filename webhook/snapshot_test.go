@@ -10,8 +10,8 @@ import (
 )
 
 // Two plans are annotated while the plans of the type are listed: first the one that has the type itself, then the one
-// that has it by its class. Whoever lists the former before and the latter afterwards would see only the second, which
-// never was the default.
+// that has it by its class. A reader that lists the former before and the latter afterwards would see only the second,
+// which never was the default.
 func TestPlansOfATypeAreOfOneRevision(t *testing.T) {
 	t.Parallel()
 	const before, after = "%[1]smany: small<mysql> other;%[1]smysql/db: large", "%[1]smany: small<mysql>* other;%[1]smysql/db: large*"

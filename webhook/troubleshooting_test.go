@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whoever is refused finds the reason in docs/troubleshooting.md: each that the
-// golden files have.
+// Users find the reason of each denial in docs/troubleshooting.md: each that
+// the golden files have.
 func TestEveryRefusalIsInTheTroubleshooting(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile(filepath.Join("..", "docs", "troubleshooting.md"))

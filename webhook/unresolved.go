@@ -12,8 +12,9 @@ import (
 // shownCandidates is how many candidates a denial lists before it counts.
 const shownCandidates = 10
 
-// unresolved is the refusal of a request that resolve could not settle: what is
-// wrong, each candidate with its scope and its fate, and the command that helps.
+// unresolved is the denial of a request that resolve could not decide: what is
+// wrong, each candidate with its scope and why it was not chosen, and the
+// command that helps.
 func unresolved(refused *resolve.Error, req resolve.Request) *review.Denial {
 	var text strings.Builder
 	if refused.Value != "" {
@@ -32,7 +33,7 @@ func unresolved(refused *resolve.Error, req resolve.Request) *review.Denial {
 	return denied
 }
 
-// wayOut is what settles the request, by the reason of its refusal.
+// wayOut is the remedy by the reason of the denial.
 func wayOut(refused *resolve.Error, req resolve.Request) []string {
 	switch refused.Reason {
 	case resolve.Ambiguous:
@@ -57,7 +58,7 @@ func wayOut(refused *resolve.Error, req resolve.Request) []string {
 	return nil
 }
 
-// settleAmbiguity chooses one of several.
+// settleAmbiguity is the remedy that chooses one of several.
 func settleAmbiguity(refused *resolve.Error) []string {
 	usable := usablePlans(refused.Candidates)
 	if refused.Rule == "" {
@@ -72,13 +73,15 @@ func settleAmbiguity(refused *resolve.Error) []string {
 	}
 	keep := suggest.PlanAmong(usable[len(usable)-1], usable).TakeDefault()
 	if svcat := first.MakeDefault().Svcat; svcat != "" {
-		// It makes the first the only one; with kubectl the others go one by one.
+		// svcat makes the first the only default; kubectl removes the others
+		// one by one.
 		keep.Svcat = svcat
 	}
 	return append(keep.Lines("an operator keeps one default, as in"), orName)
 }
 
-// settleDefault makes one of the plans the default, or shows what there is.
+// settleDefault is the remedy that makes one of the plans the default, or lists
+// them.
 func settleDefault(refused *resolve.Error, req resolve.Request) []string {
 	usable := usablePlans(refused.Candidates)
 	if len(usable) == 0 {
@@ -119,8 +122,8 @@ func kubernetesNames(candidates []resolve.Candidate) []string {
 	return names
 }
 
-// nameIt is what names a candidate among others: by its broker's names, or where it
-// shares those by its Kubernetes names.
+// nameIt identifies a candidate among others: by its broker's names, or if
+// these are not unique, by its Kubernetes names.
 func nameIt(candidate resolve.Candidate, all []resolve.Candidate) string {
 	if suggest.PlanAmong(candidate, all).Class == "" {
 		return nameField(candidate.Class, "Class") + ": " + candidate.Class.Name + ", " + nameField(candidate.Plan, "Plan") + ": " + candidate.Plan.Name
@@ -139,7 +142,7 @@ func nameField(ref resolve.Ref, kind string) string {
 	return "spec.service" + kind + "Name"
 }
 
-// seeWhatThereIs leads to a listing.
+// seeWhatThereIs introduces a command that lists candidates.
 const seeWhatThereIs = "see what there is"
 
 // scopeOf is the namespace whose catalog the request names, empty for the

@@ -65,7 +65,7 @@ func restoreCases() map[string]updateCase {
 			catalog: db, create: `{"serviceType":"mysql","updateRequests":3}`, put: `{"serviceType":"mysql","updateRequests":0}`, want: `{}`,
 		},
 		"UserForged": {
-			reason:  "Nobody writes down someone else: the stored user stays.",
+			reason:  "A user cannot write another user's name: the stored user stays.",
 			catalog: db, create: byType, write: `{"spec":{"userInfo":{"username":"root"}}}`, want: `{}`,
 		},
 		"UserForgedWithChange": {
@@ -74,7 +74,7 @@ func restoreCases() map[string]updateCase {
 			want: `{"spec":{"updateRequests":1,"userInfo":{"username":"bob"}}}`,
 		},
 		"UserForgedOverNone": {
-			reason:  "Where no one is on record, whoever writes is.",
+			reason:  "If no user is recorded, the writer is.",
 			catalog: db, create: byType, stored: `{"spec":{"userInfo":null}}`, write: `{"spec":{"userInfo":{"username":"root"}}}`,
 			want: `{"spec":{"userInfo":{"username":"bob","uid":"u-1","groups":["devs"],"extra":{"scope":["a"]}}}}`,
 		},
@@ -137,7 +137,7 @@ func renameCases() map[string]updateCase {
 			want: refsToLarge(`"clusterServicePlanExternalName":"large",`),
 		},
 		"SamePlanByName": {
-			reason:  "The same class and plan by other names: nothing is decided anew.",
+			reason:  "The same class and plan by other names: nothing is decided again.",
 			catalog: db, create: byName, put: `{"clusterServiceClassName":"db","clusterServicePlanName":"db-small"}`,
 			want: `{"spec":{"clusterServiceClassExternalName":null,"clusterServiceClassName":"db","clusterServicePlanExternalName":null,"clusterServicePlanName":"db-small","userInfo":{"username":"bob"}}}`,
 		},

@@ -14,7 +14,7 @@ func undecidedCases() map[string]updateCase {
 	const terminating = `{"metadata":{"deletionTimestamp":"2026-05-01T12:00:00Z"}}`
 	return map[string]updateCase{
 		"TouchDecides": {
-			reason:  "What waited is made whole at a touch, and the stored user stays its user.",
+			reason:  "A waiting instance is decided at a touch, and the stored user stays its user.",
 			catalog: "other:", create: byType, later: db, write: `{"metadata":{}}`, want: decidedBy("<scope>-default", ""),
 		},
 		"TouchDecidesByName": {
@@ -95,7 +95,7 @@ func planGoneCases() map[string]updateCase {
 			catalog: db, create: byType, later: "mysql/db: large*", write: `{}`, want: `{}`,
 		},
 		"GoneChange": {
-			reason:  "At a change of spec, it is resolved anew.",
+			reason:  "At a change of spec, it is resolved again.",
 			catalog: db, create: byType, later: "mysql/db: large*", write: change, want: movedToLarge("<scope>-default", ""),
 		},
 		"GoneChangeOfDeletedPlan": {

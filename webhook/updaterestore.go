@@ -7,11 +7,11 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
-// When a field of the old object is kept though the new one lacks it.
+// When a field of the old object is kept although the new one lacks it.
 type keeping uint8
 
 const (
-	// keptAlways: admission minted it, or an absent value never meant anything.
+	// keptAlways: admission generated it, or an absent value has no meaning.
 	keptAlways keeping = iota
 	// keptUnlessCleared: an old client does not know the field; an explicit empty
 	// value clears it.
@@ -130,8 +130,8 @@ func (m *instanceMutation) restore() []string {
 	return told
 }
 
-// renames says that the write gives a name of the kind that the old object does
-// not have, or has otherwise.
+// renames says whether the write sets a name of the kind that the old object
+// does not have, or changes it.
 func (m *instanceMutation) renames(kind keeping) bool {
 	for _, field := range keptFields {
 		if field.when != kind {

@@ -15,13 +15,13 @@ import (
 
 // The paths that the webhook configurations name.
 const (
-	// MutateInstances is the mutating half for ServiceInstances.
+	// MutateInstances is the mutating phase for ServiceInstances.
 	MutateInstances = "/mutate/serviceinstances"
-	// ValidateInstances is the validating half for ServiceInstances.
+	// ValidateInstances is the validating phase for ServiceInstances.
 	ValidateInstances = "/validate/serviceinstances"
-	// MutateBindings is the mutating half for ServiceBindings.
+	// MutateBindings is the mutating phase for ServiceBindings.
 	MutateBindings = "/mutate/servicebindings"
-	// ValidateBindings is the validating half for ServiceBindings.
+	// ValidateBindings is the validating phase for ServiceBindings.
 	ValidateBindings = "/validate/servicebindings"
 )
 
@@ -31,7 +31,7 @@ type Registrar interface {
 	Register(path string, handler http.Handler)
 }
 
-// Readers are the views of the cluster that admission has.
+// Readers are admission's views of the cluster.
 type Readers struct {
 	// Cached is the cache. Its fields are indexed by Index, its objects slimmed
 	// by Slim, and it must have synced before the first request.
@@ -40,12 +40,12 @@ type Readers struct {
 	Live client.Reader
 	// Policies follows the policies: see RuleSet.Follow.
 	Policies *RuleSet
-	// Access asks the API server who may do what.
+	// Access creates SubjectAccessReviews.
 	Access AccessReviewer
 }
 
-// An AccessReviewer creates SubjectAccessReviews at the API server, as the client
-// of a manager does: such an object is answered, and never stored.
+// An AccessReviewer creates SubjectAccessReviews at the API server, as the
+// client of a manager does: the API server answers them without storing them.
 type AccessReviewer interface {
 	Create(ctx context.Context, review client.Object, options ...client.CreateOption) error
 }
@@ -75,7 +75,7 @@ func serveBindings(server Registrar, handler *bindings) {
 	server.Register(ValidateBindings, review.Serve(review.Validating, kindBinding, handler.validate))
 }
 
-// Watched are the kinds that admission reads from its cache.
+// Watched lists the kinds that admission reads from its cache.
 func Watched() []client.Object {
 	return []client.Object{
 		&v1beta1.ClusterServiceClass{}, &v1beta1.ClusterServicePlan{}, &v1beta1.ClusterServiceType{},

@@ -115,8 +115,8 @@ type ServiceClassSpec struct {
 	ServiceBrokerName string `json:"serviceBrokerName,omitempty"`
 	// ClusterServiceBrokerName is set instead of serviceBrokerName on a
 	// cluster class that was copied into this namespace: the broker at which
-	// its instances are provisioned. Whoever writes it needs the verb use on
-	// that broker.
+	// its instances are provisioned. Setting it requires the verb use on that
+	// broker.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$`
@@ -134,8 +134,9 @@ type CommonServiceClassSpec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	ExternalID string `json:"externalID"`
-	// ServiceType is what this class is, whoever offers it, such as mysql: a
-	// DNS label. Plans without a type of their own have it.
+	// ServiceType is the type of service of this class, independent of the
+	// broker that offers it, such as mysql: a DNS label. Plans without a type
+	// of their own have it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$`

@@ -33,9 +33,9 @@ func (b *ServiceBinding) InstanceKey() types.NamespacedName {
 // Shares says that the binding is for an instance of another namespace.
 func (b *ServiceBinding) Shares() bool { return b.InstanceKey().Namespace != b.Namespace }
 
-// DedicatedInstanceName is the name of the instance of the binding's own: the
-// binding's, and eight digits that follow from its UID, so that nobody can have
-// taken the name before. A long name is cut, never right behind a dot or a dash.
+// DedicatedInstanceName is the name of the binding's dedicated instance: the
+// name of the binding and eight digits derived from its UID, so the name cannot
+// be taken in advance. A long name is cut, never right after a dot or a dash.
 func DedicatedInstanceName(b *ServiceBinding) string {
 	const digits, most = 8, 253
 	sum := sha256.Sum256([]byte(b.UID))
@@ -92,8 +92,8 @@ func (a AppliedDefaults) OfInstance() AppliedDefaults {
 // Type is the service type that the instance asks for, else the one that its plan has.
 func (i *ServiceInstance) Type() string { return cmp.Or(i.Spec.ServiceType, i.Status.ServiceType) }
 
-// DedicatedTo is the UID and name of the binding whose own the instance is; false
-// where it is nobody's own.
+// DedicatedTo returns the UID and name of the binding that the instance is
+// dedicated to, and false if it is not dedicated.
 func (i *ServiceInstance) DedicatedTo() (metav1.OwnerReference, bool) {
 	owner := metav1.GetControllerOf(i)
 	if owner == nil || owner.Kind != "ServiceBinding" || owner.APIVersion != GroupVersion.String() {

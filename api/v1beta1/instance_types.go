@@ -104,7 +104,7 @@ type ServiceInstanceSpec struct {
 	// +kubebuilder:validation:Minimum=0
 	UpdateRequests int64 `json:"updateRequests,omitempty"`
 	// Sharing says who may bind to this instance from other namespaces.
-	// Absent: nobody new; existing bindings stay.
+	// Absent: no new bindings from other namespaces; existing ones stay.
 	// +optional
 	Sharing *Sharing `json:"sharing,omitempty"`
 }

@@ -6,17 +6,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// FieldOwnerKeeper is whose the fields are that the keeper writes.
+// FieldOwnerKeeper is the field manager of what the keeper writes.
 const FieldOwnerKeeper = "defaultplan-keeper"
 
-// Whose the fields are that the controller writes.
+// The field managers of what the controller writes.
 const (
-	// FieldOwnerController is its owner of status, of finalizers and of Secrets.
+	// FieldOwnerController owns status, finalizers and Secrets.
 	FieldOwnerController = "defaultplan-controller"
-	// FieldOwnerCatalog is its owner of what a broker's catalog says as a fact.
+	// FieldOwnerCatalog owns the facts of a broker's catalog.
 	FieldOwnerCatalog = "defaultplan-catalog"
-	// FieldOwnerSuggestions is its owner of what a broker's catalog suggests, and
-	// what whoever else writes it keeps.
+	// FieldOwnerSuggestions owns what a broker's catalog only suggests: another
+	// manager that writes such a field keeps it.
 	FieldOwnerSuggestions = "defaultplan-suggestions"
 )
 
@@ -37,9 +37,9 @@ func Manages(entry metav1.ManagedFieldsEntry, path ...string) bool {
 	return true
 }
 
-// RecordedByKeeper says that the default of a service type with these managedFields
-// was recorded by the keeper, following an annotation, and that nobody else has
-// written it: whoever does so switches.
+// RecordedByKeeper says whether only the keeper, following an annotation, has
+// written the default of a service type with these managedFields. A write by
+// another manager is a switch of the default.
 func RecordedByKeeper(entries []metav1.ManagedFieldsEntry) bool {
 	recorded := false
 	for _, entry := range entries {

@@ -125,8 +125,8 @@ type AddKeyTransform struct {
 // AddKeysFromTransform adds every key of another Secret.
 // +kubebuilder:validation:XValidation:rule=`self.?secretRef.?name.orValue("") != ""`,message="secretRef.name is required: name the Secret whose keys are added",reason=FieldValueRequired
 type AddKeysFromTransform struct {
-	// SecretRef names the Secret. Whoever writes this reference must be
-	// allowed to read it.
+	// SecretRef names the Secret. Setting this reference requires permission to
+	// read it.
 	// +required
 	SecretRef *ObjectReference `json:"secretRef,omitempty"`
 }

@@ -132,9 +132,9 @@ type ServicePlanSpec struct {
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$`
 	ServiceBrokerName string `json:"serviceBrokerName,omitempty"`
 	// ClusterServiceBrokerName is set instead of serviceBrokerName on a
-	// cluster plan that was copied into this namespace: the broker at which
-	// its instances are provisioned. Whoever writes it needs the verb use on
-	// that broker.
+	// cluster plan that was copied into this namespace: the broker at which its
+	// instances are provisioned. Setting it requires the verb use on that
+	// broker.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$`
@@ -155,8 +155,9 @@ type CommonServicePlanSpec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	ExternalID string `json:"externalID"`
-	// ServiceType is what this plan gives, whoever offers it, such as mysql: a
-	// DNS label. Absent: the type of its class.
+	// ServiceType is the type of service of this plan, independent of the
+	// broker that offers it, such as mysql: a DNS label. Absent: the type of
+	// its class.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$`

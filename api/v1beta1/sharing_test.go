@@ -20,7 +20,7 @@ func TestSharingAdmits(t *testing.T) {
 		want    bool
 	}{
 		"Absent":         {reason: "closed by default"},
-		"Empty":          {reason: "nobody is named", sharing: &v1beta1.Sharing{}},
+		"Empty":          {reason: "no namespace is named", sharing: &v1beta1.Sharing{}},
 		"Named":          {reason: "by name", sharing: &v1beta1.Sharing{Namespaces: []string{"other", "dev"}}, want: true},
 		"OthersNamed":    {reason: "a name is not a prefix", sharing: &v1beta1.Sharing{Namespaces: []string{"de", "dev2"}}},
 		"Selected":       {reason: "by label", sharing: selects(metav1.LabelSelector{MatchLabels: map[string]string{"team": "a"}}), want: true},
@@ -28,7 +28,7 @@ func TestSharingAdmits(t *testing.T) {
 		"All":            {reason: "an empty selector is everybody", sharing: selects(metav1.LabelSelector{}), want: true},
 		"NamedNotLabels": {reason: "either is enough", sharing: &v1beta1.Sharing{Namespaces: []string{"dev"}, NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"team": "b"}}}, want: true},
 		"Broken": {
-			reason:  "what cannot be read selects nobody",
+			reason:  "an invalid selector selects no namespace",
 			sharing: selects(metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "team", Operator: "Sometimes"}}}),
 		},
 		"OnlyWithdrawn": {reason: "what happens afterwards is no consent", sharing: &v1beta1.Sharing{WhenWithdrawn: v1beta1.WithdrawnUnbind}},

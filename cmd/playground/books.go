@@ -151,7 +151,7 @@ func nameIn(context map[string]any) string {
 
 func userOf(identity *osbtest.Identity) string {
 	if identity == nil {
-		return "nobody"
+		return "no user"
 	}
 	return fmt.Sprint(identity.Value["username"])
 }

@@ -75,7 +75,7 @@ func TestBooksShowWhatIsThere(t *testing.T) {
 	})
 	broker.Add(osbtest.Instance{ID: "2", PlanID: "inhouse-medium", Context: map[string]any{"namespace": "blue", "instance_name": "a"}})
 	assert.Equal(t, []Row{
-		{"instance", "blue/a", "inhouse-mysql/medium", "ready", "nobody"},
+		{"instance", "blue/a", "inhouse-mysql/medium", "ready", "no user"},
 		{"instance", "blue/mydb", "inhouse-mysql/small", "ready", "mia"},
 	}, booksOf(broker, osbtest.DemoCatalog(osbtest.Inhouse)).Rows)
 }

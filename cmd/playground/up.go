@@ -53,7 +53,7 @@ func (o upOptions) run(ctx context.Context, out io.Writer) error {
 		return nil
 	}
 	if len(running) > 0 {
-		sayf(out, "Only a part is running: %s. Starting all anew.\n", strings.Join(running, ", "))
+		sayf(out, "Only a part is running: %s. Restarting all of it.\n", strings.Join(running, ", "))
 		if _, err := stack.StopRecorded(ctx, o.dir); err != nil {
 			return err
 		}

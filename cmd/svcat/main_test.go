@@ -21,7 +21,7 @@ func TestInterruptible(t *testing.T) {
 		ctx, stop := interruptible(signals, func() { letGo.Store(true) })
 		defer stop()
 		synctest.Wait()
-		require.NoError(t, ctx.Err(), "nobody pressed Ctrl-C")
+		require.NoError(t, ctx.Err(), "Ctrl-C was not pressed")
 		signals <- os.Interrupt
 		synctest.Wait()
 		require.Error(t, ctx.Err())
@@ -39,7 +39,7 @@ func TestInterruptible(t *testing.T) {
 func TestInterruptibleStopped(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		ctx, stop := interruptible(make(chan os.Signal), func() { t.Error("nobody pressed Ctrl-C") })
+		ctx, stop := interruptible(make(chan os.Signal), func() { t.Error("Ctrl-C was not pressed") })
 		stop()
 		synctest.Wait()
 		assert.Error(t, ctx.Err())

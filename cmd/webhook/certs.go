@@ -59,7 +59,7 @@ func (o *certOptions) Bind(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.policy.CALifetime, "certs-ca-lifetime", o.policy.CALifetime, "how long a managed authority is valid; it is replaced when a third of that is left")
 	flags.DurationVar(&o.policy.LeafLifetime, "certs-leaf-lifetime", o.policy.LeafLifetime, "how long a managed certificate is valid; it is replaced when a third of that is left")
 	flags.DurationVar(&o.policy.Settle, "certs-settle", o.policy.Settle, "how long the configurations carry a new authority before a certificate of it is served")
-	flags.DurationVar(&o.policy.Overlap, "certs-overlap", o.policy.Overlap, "how long an authority that was replaced, or that somebody else put into the configurations, stays trusted")
+	flags.DurationVar(&o.policy.Overlap, "certs-overlap", o.policy.Overlap, "how long an authority that was replaced, or that another client put into the configurations, stays trusted")
 	flags.StringVar(&o.clientCAFile, "client-ca-file", o.clientCAFile, "file with authorities in PEM, read again when it changes: "+
 		"only clients with a certificate of one of them are answered; empty means all")
 	flags.StringSliceVar(&o.clientNames, "client-names", o.clientNames, "common names of the clients that are answered; empty means every one that --client-ca-file lets in")

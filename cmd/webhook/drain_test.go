@@ -123,7 +123,7 @@ func TestReviewsEndWithTheirCallers(t *testing.T) {
 		want     error
 		after    time.Duration
 	}{
-		"Serving":  {reason: "nobody waits for it", want: context.Canceled},
+		"Serving":  {reason: "no shutdown waits for it", want: context.Canceled},
 		"Draining": {reason: "the end of a context says nothing of who waits", draining: true, want: context.DeadlineExceeded, after: answerTime},
 	} {
 		t.Run(name, func(t *testing.T) {

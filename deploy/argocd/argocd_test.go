@@ -15,7 +15,7 @@ import (
 	"github.com/defaultplan/defaultplan/deploy/argocd"
 )
 
-var update = flag.Bool("update", false, "write argocd-cm.yaml anew")
+var update = flag.Bool("update", false, "rewrite argocd-cm.yaml")
 
 // A suite is a health_test.yaml, as Argo CD's own tests read it.
 type suite struct {

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestGeneratedFilesAreCurrent writes them anew and compares: none differs, none is
-// missing, none is left over.
+// TestGeneratedFilesAreCurrent writes them again and compares: none differs,
+// none is missing, none is left over.
 func TestGeneratedFilesAreCurrent(t *testing.T) {
 	t.Parallel()
 	fresh := t.TempDir()

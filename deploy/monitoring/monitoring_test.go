@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-var update = flag.Bool("update", false, "write prometheusrule.yaml anew")
+var update = flag.Bool("update", false, "rewrite prometheusrule.yaml")
 
 type rules struct {
 	Groups []struct {

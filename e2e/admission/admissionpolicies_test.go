@@ -69,8 +69,8 @@ var unguarded = map[string]struct {
 	edits  []env.InstanceEdit
 	policy string
 }{
-	"Type":          {reason: "nobody made a plan of it", edits: []env.InstanceEdit{env.OfType("type")}, policy: undecidedPolicy},
-	"Selector":      {reason: "nobody made a plan of it", edits: []env.InstanceEdit{env.WithSelector(map[string]string{"offer": "plan"})}, policy: undecidedPolicy},
+	"Type":          {reason: "no plan is of it", edits: []env.InstanceEdit{env.OfType("type")}, policy: undecidedPolicy},
+	"Selector":      {reason: "no plan is of it", edits: []env.InstanceEdit{env.WithSelector(map[string]string{"offer": "plan"})}, policy: undecidedPolicy},
 	"EmptySelector": {reason: "it would match everything", edits: []env.InstanceEdit{env.WithSelector(nil)}, policy: undecidedPolicy},
 	"TypeAndClass":  {reason: "a class only narrows it", edits: []env.InstanceEdit{env.OfType("type"), env.OfPlan("class", "")}, policy: undecidedPolicy},
 	"EmptyRef":      {reason: "an empty reference is none", edits: []env.InstanceEdit{env.OfType("type"), withRefs("", "")}, policy: undecidedPolicy},

@@ -137,8 +137,8 @@ func storeBrokersAndBinding(e *env.Env) {
 	}
 }
 
-// TestWhatIsNewIsNotCurrent: whoever waits for a status (kstatus, helm --wait)
-// must not take a new object for one that is done.
+// TestWhatIsNewIsNotCurrent: a client that waits for a status (kstatus, helm
+// --wait) must not take a new object for one that is done.
 func TestWhatIsNewIsNotCurrent(t *testing.T) {
 	t.Parallel()
 	e := env.New(t)
@@ -164,8 +164,8 @@ func TestWhatIsNewIsNotCurrent(t *testing.T) {
 }
 
 // asCreated watches for an object that is yet to come, and returns what waits until
-// it does: then it is as whoever waits for its status first sees it. That of a type
-// is soon written.
+// it does: then it is as clients that wait for its status first see it. That of a
+// type is soon written.
 func asCreated(e *env.Env, kind, name string) func() *unstructured.Unstructured {
 	e.Helper()
 	list := &unstructured.UnstructuredList{}

@@ -99,7 +99,8 @@ func TestSecretThroughDefaults(t *testing.T) {
 	written.Spec.SecretTransforms, written.Spec.SecretTransformDefaults = adds, api.SecretTransformDefaultsNone
 	forbiddenSecret(e, mallory.Client().Create(t.Context(), written), inBinding, "vault", "into the binding itself")
 
-	// A cluster's plan gives it to whoever binds: its writer was asked.
+	// A cluster-scoped plan gives it to every user who binds: its writer's
+	// permission was checked.
 	e.AddPlans(env.Class{Name: e.Name("c")})
 	given, ok := env.Plan{Name: e.Name("p"), Class: e.Name("c")}.Object().(*api.ClusterServicePlan)
 	require.True(t, ok)
@@ -144,8 +145,8 @@ func TestSecretThroughAForgedDecision(t *testing.T) {
 	}
 }
 
-// TestBrokersCredentialsGoWhereTheirReaderSays: whoever decides where a broker's
-// Secret is sent may read it.
+// TestBrokersCredentialsGoWhereTheirReaderSays: only a user who may read a
+// broker's Secret decides where it is sent.
 func TestBrokersCredentialsGoWhereTheirReaderSays(t *testing.T) {
 	t.Parallel()
 	bundle := base64.StdEncoding.EncodeToString(stack.Shared(t).RESTConfig().CAData)

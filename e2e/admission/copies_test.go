@@ -157,9 +157,9 @@ func TestCopyTakesTheOriginalsPlace(t *testing.T) {
 	assert.Equal(t, e.Name("basic"), env.PlanOf(e.Stored("before")))
 }
 
-// TestCopyingAClusterClassTakesAGrant: whoever may write classes of a namespace
-// may not provision at a cluster's broker by them. The shipped roles do not give
-// that right, and a grant does.
+// TestCopyingAClusterClassTakesAGrant: a user who may write classes of a
+// namespace may not provision at a cluster's broker by them. The shipped roles
+// do not give that right, and a grant does.
 func TestCopyingAClusterClassTakesAGrant(t *testing.T) {
 	t.Parallel()
 	e := env.New(t)
@@ -188,7 +188,7 @@ func TestCopyingAClusterClassTakesAGrant(t *testing.T) {
 	}
 	refuses(owner.Client().Create(t.Context(), copied.DeepCopy()), "spec.clusterServiceBrokerName", "a copy of a class")
 	partial := e.Unwritten(classes, e.Name("partial"), "{externalName: NAME(partial), externalID: NAME(azure-id)}")
-	require.NoError(t, owner.Client().Create(t.Context(), partial.DeepCopy()), "a class of no broker is nobody's")
+	require.NoError(t, owner.Client().Create(t.Context(), partial.DeepCopy()), "a class of no broker needs no grant")
 	refuses(owner.Client().Patch(t.Context(), partial.DeepCopy(), env.MergePatch(`{"spec":{"clusterServiceBrokerName":"broker"}}`)), "spec.clusterServiceBrokerName", "nor in two steps")
 
 	// The operator copies the class for them.
@@ -196,7 +196,7 @@ func TestCopyingAClusterClassTakesAGrant(t *testing.T) {
 	brokerless := e.Unwritten(plans, e.Name("brokerless"), "{externalName: NAME(brokerless), externalID: NAME(premium-id), serviceClassRef: {name: NAME(team)}}")
 	refuses(owner.Client().Create(t.Context(), brokerless.DeepCopy()), "spec.clusterServiceBrokerName", "nor by a plan that leaves the broker to it")
 	e.Create(brokerless)
-	assert.Empty(t, env.PlanOf(editor.CreateInstance("db", env.OfLocalPlan(e.Name("team"), e.Name("brokerless")))), "a plan of no broker is chosen by nobody")
+	assert.Empty(t, env.PlanOf(editor.CreateInstance("db", env.OfLocalPlan(e.Name("team"), e.Name("brokerless")))), "a plan of no broker is not chosen")
 	const setBroker = `{"spec":{"clusterServiceBrokerName":"broker"}}`
 	refuses(owner.Client().Patch(t.Context(), brokerless.DeepCopy(), env.MergePatch(setBroker)), "spec.clusterServiceBrokerName", "another plan of the broker's, by its ID")
 	require.NoError(t, owner.Client().Patch(t.Context(), copied.DeepCopy(), env.MergePatch(`{"spec":{"defaultProvisionParameters":{"ssl":true}}}`)),
@@ -207,7 +207,7 @@ func TestCopyingAClusterClassTakesAGrant(t *testing.T) {
 		return owner.Client().Patch(t.Context(), brokerless.DeepCopy(), env.MergePatch(setBroker)) == nil, nil
 	})
 	require.NoError(t, owner.Client().Patch(t.Context(), partial, env.MergePatch(setBroker)))
-	assert.Equal(t, e.Name("brokerless"), env.PlanOf(e.InstanceDecided("db")), "and whoever may write instances uses it")
+	assert.Equal(t, e.Name("brokerless"), env.PlanOf(e.InstanceDecided("db")), "and users who may write instances use it")
 }
 
 // grantUse lets a user use a broker.

@@ -132,7 +132,7 @@ func TestNamesClashWithNothing(t *testing.T) {
 			}
 			if kinds[resource.Name] == resource.Kind {
 				ours = append(ours, resource.Name)
-				assert.Equal(t, []string{"svcat"}, resource.Categories, "%s: not in all, where nobody looks for it", resource.Name)
+				assert.Equal(t, []string{"svcat"}, resource.Categories, "%s: not in all, where users do not expect it", resource.Name)
 				assert.NotEmpty(t, resource.ShortNames, resource.Name)
 			}
 		}

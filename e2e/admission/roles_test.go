@@ -32,9 +32,9 @@ func TestWhatThePeoplesRolesGive(t *testing.T) {
 		"OwnPlans":       {reason: "the namespace's own", ask: []string{"update", "serviceplans"}, roles: []string{"admin"}},
 		"OwnDefaults":    {reason: "the namespace's own", ask: []string{"update", "servicetypes"}, roles: []string{"admin"}},
 		"Use":            {reason: "no cluster class is copied without a grant", ask: []string{"use", "clusterservicebrokers"}},
-		"Adopt":          {reason: "nobody takes what is at a broker without a grant", ask: []string{"adopt", "serviceinstances"}},
+		"Adopt":          {reason: "what exists at a broker is not adopted without a grant", ask: []string{"adopt", "serviceinstances"}},
 		"AdoptBinding":   {reason: "nor another's credentials", ask: []string{"adopt", "servicebindings"}},
-		"Defaults":       {reason: "nobody chooses the cluster's defaults without a grant", ask: []string{"update", "clusterservicetypes"}},
+		"Defaults":       {reason: "the cluster's defaults are not chosen without a grant", ask: []string{"update", "clusterservicetypes"}},
 		"ClusterPlans":   {reason: "the operator's", ask: []string{"update", "clusterserviceplans"}},
 		"InstanceStatus": {reason: "the controller's", ask: []string{"update", "serviceinstances", "--subresource=status"}},
 	} {

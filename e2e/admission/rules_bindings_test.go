@@ -44,7 +44,7 @@ var bindingRules = map[string]rule{
 	},
 	"InstanceNameless": {reason: "it has a name", fails: "instanceRef: {}", field: "spec.instanceRef.name"},
 	"InstanceElsewhere": {
-		reason: "it is shared with nobody", passes: "instanceRef: {name: mydb, namespace: NAMESPACE}",
+		reason: "it is not shared", passes: "instanceRef: {name: mydb, namespace: NAMESPACE}",
 		fails: "instanceRef: {name: mydb, namespace: default}", field: "spec.instanceRef",
 	},
 	"NotBindable": {

@@ -146,7 +146,7 @@ var clusterOfferingRules = map[string]rule{
 // localOfferingRules are those of a namespace's classes and plans alone.
 var localOfferingRules = map[string]rule{
 	"SecretElsewhere": {
-		reason: "nothing is handed on from another namespace, whoever writes it",
+		reason: "nothing is passed on from another namespace, for any writer",
 		passes: "defaultSecretTransforms: [{addKeysFrom: {secretRef: {namespace: NAMESPACE, name: s}}}]",
 		fails:  "defaultSecretTransforms: [{addKeysFrom: {secretRef: {namespace: default, name: s}}}]", field: "spec.defaultSecretTransforms[0].addKeysFrom.secretRef.namespace",
 	},

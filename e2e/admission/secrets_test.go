@@ -47,7 +47,7 @@ var ofBinding = metav1.TypeMeta{APIVersion: api.GroupVersion.String(), Kind: "Se
 
 var guardedSecrets = map[string]guardedSecret{
 	"Own":          {reason: "what it is there for", label: api.ManagedByController, owner: ofBinding, may: true},
-	"Bare":         {reason: "nobody's"},
+	"Bare":         {reason: "it has no owner"},
 	"Unlabelled":   {reason: "who lists its Secrets would not find it", owner: ofBinding},
 	"OtherLabel":   {reason: "Helm's", label: "Helm", owner: ofBinding},
 	"Unowned":      {reason: "it would never go", label: api.ManagedByController},
@@ -70,7 +70,7 @@ func newSecret(e *env.Env, name string, uid types.UID, of guardedSecret) *corev1
 
 // TestControllerIsHeldToItsSecrets: with the right to all Secrets of a namespace,
 // the controller creates, changes and deletes only those that it labels and a
-// binding owns. Nobody else is held to anything.
+// binding owns. Other users are not restricted.
 func TestControllerIsHeldToItsSecrets(t *testing.T) {
 	t.Parallel()
 	e := env.New(t)

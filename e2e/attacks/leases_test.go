@@ -71,8 +71,8 @@ var leaseCreations = map[string]leaseEdit{
 // firstRuns are first runs that are written where there is none, and whether they may be.
 var firstRuns = map[string]bool{"9999-99-99T99:99:99Z": false, "2026-02-31T00:00:00Z": false, "0001-01-01T00:00:00Z": false, "": true, "2026-11-25T18:45:11Z": true}
 
-// leaseUpdates are changes of a Lease that somebody has labelled and annotated, and what is
-// said of those that are refused.
+// leaseUpdates are changes of a Lease that a user has labelled and annotated,
+// and what is said of those that are refused.
 var leaseUpdates = map[string]struct {
 	edit leaseEdit
 	says string

@@ -115,7 +115,7 @@ func (m *market) readyAll(ctx context.Context, count int, object func(int) clien
 }
 
 // awaitReady returns when all that are named were seen Ready. An API server may end a
-// watch at any time: then it begins anew.
+// watch at any time: then it starts over.
 func (m *market) awaitReady(ctx context.Context, bindings bool, names map[string]bool) error {
 	for len(names) > 0 {
 		list := client.ObjectList(&api.ServiceInstanceList{})

@@ -94,7 +94,7 @@ func TestBindingBesideItsInstance(t *testing.T) {
 			e.Kubectl(all, "apply", "-f", "-")
 			e.BindingDecided("creds")
 			got := isWhole(e, tc.reason)
-			assert.Equal(t, env.Admin, got.Spec.UserInfo.Username, "whoever applied it, not the keeper")
+			assert.Equal(t, env.Admin, got.Spec.UserInfo.Username, "the user who applied it, not the keeper")
 			for line := range strings.Lines(e.Kubectl(all, "apply", "-f", "-")) {
 				assert.Regexp(t, ` unchanged\n$`, line)
 			}

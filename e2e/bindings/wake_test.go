@@ -56,7 +56,7 @@ func TestTheBindingComesFirst(t *testing.T) {
 			assert.JSONEq(t, `{"user":"admin","tls":true}`, string(bound.Spec.Parameters.Raw), "defaults are merged when it is decided")
 			assert.Len(t, bound.Spec.SecretTransforms, 1)
 			assert.Equal(t, created.Spec.ExternalID, bound.Spec.ExternalID, "minted once")
-			assert.Equal(t, created.Spec.UserInfo, bound.Spec.UserInfo, "the keeper's touch makes it nobody else's")
+			assert.Equal(t, created.Spec.UserInfo, bound.Spec.UserInfo, "the keeper's touch does not change its user")
 		})
 	}
 }

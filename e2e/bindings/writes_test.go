@@ -161,7 +161,7 @@ func asOldBindingClient(object map[string]any) {
 const oldBindingStatus = `{"conditions":null,"asyncOpInProgress":false,"lastOperation":null,"currentOperation":"","reconciledGeneration":0,` +
 	`"operationStartTime":null,"inProgressProperties":null,"externalProperties":null,"orphanMitigationInProgress":false,"unbindStatus":"","lastConditionState":""}`
 
-// emptiedByOldClient is what an old client sends that made the object anew from
+// emptiedByOldClient is what an old client sends that rebuilt the object from
 // its own configuration.
 func emptiedByOldClient(object map[string]any) {
 	asOldBindingClient(object)
@@ -204,8 +204,8 @@ func TestBindingIsEditedInVain(t *testing.T) {
 	golden.MatchAll(e, "binding-edits", refusals)
 }
 
-// TestUndecidedBindingIsItsUsersToChange: nothing in it is settled, and whoever
-// changes it asks.
+// TestUndecidedBindingIsItsUsersToChange: nothing in it is settled, and a user
+// who changes it asks.
 func TestUndecidedBindingIsItsUsersToChange(t *testing.T) {
 	t.Parallel()
 	e := env.New(t)

@@ -47,7 +47,7 @@ func (e *testEnv) firstInstall() {
 	}
 	e.wipe(ctx, mutating, validating)
 
-	require.Error(e, (&load{env: e}).create(ctx), "nobody is trusted")
+	require.Error(e, (&load{env: e}).create(ctx), "no authority is trusted")
 	started := time.Now()
 	failed := make(chan error, 2)
 	for i := range 2 {

@@ -95,7 +95,7 @@ func TestBrokerChart(t *testing.T) {
 	e.must("svcat", "set", "plan", s.class+"/large", "--default", "--cluster")
 	e.must("helm", "upgrade", "own", brokerChart(), "-f", e.brokerValues(s, "b"), "--wait", "--timeout=60s")
 	upgraded := e.class(s.class)
-	assert.Equal(t, class.UID, upgraded.UID, "it was not made anew")
+	assert.Equal(t, class.UID, upgraded.UID, "it was not recreated")
 	assert.JSONEq(t, `{"zone":"b"}`, string(upgraded.Spec.DefaultProvisionParameters.Raw), "an upgrade brings the chart's new defaults")
 	assert.Equal(t, "databases", upgraded.Spec.Description, "and takes nothing of the catalog's away")
 	assert.Equal(t, "true", e.clusterPlan(s.large).Annotations[api.AnnotationDefaultPlan], "nor the operator's choice")

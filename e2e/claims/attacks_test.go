@@ -29,8 +29,8 @@ func (s *shop) refused(err error) {
 	assert.Contains(s, err.Error(), "'"+instancesPolicy+"'")
 }
 
-// TestControllerIsHeldToInstancesOfBindings: whoever has its token can neither make nor
-// delete the instance of a user.
+// TestControllerIsHeldToInstancesOfBindings: a user of its token can neither
+// create nor delete the instance of a user.
 func TestControllerIsHeldToInstancesOfBindings(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

@@ -94,7 +94,7 @@ func TestClaimRefused(t *testing.T) {
 		says   string
 	}{
 		"Nothing": {"nothing is asked for", func(b *api.ServiceBinding) { b.Spec.ClusterServiceClassExternalName = "" }, "neither a type, a class nor a selector"},
-		"Type": {"nobody made a plan the default", func(b *api.ServiceBinding) {
+		"Type": {"no plan is the default", func(b *api.ServiceBinding) {
 			b.Spec.ClusterServiceClassExternalName, b.Spec.ServiceType = "", "none-"+s.Suffix
 		}, "spec.serviceType"},
 		"Class": {"there is no such class", func(b *api.ServiceBinding) { b.Spec.ClusterServiceClassExternalName = "none-" + s.Suffix }, "there is no such class"},
@@ -166,9 +166,9 @@ func TestClaimAppliedAgain(t *testing.T) {
 	s.ends(b)
 }
 
-// TestDedicatedInstanceIsGuarded: nobody forges an instance of a claim's own, takes its
-// name, makes one of theirs it, binds to it or shares it; nor does the controller's own
-// token make another than was decided on.
+// TestDedicatedInstanceIsGuarded: no user forges a dedicated instance, takes its name,
+// makes one of theirs it, binds to it or shares it; nor does the controller's own token
+// make another than was decided on.
 func TestDedicatedInstanceIsGuarded(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

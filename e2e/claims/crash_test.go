@@ -58,7 +58,7 @@ func arrivesAt(t *testing.T, channel <-chan struct{}, what string) {
 
 // TestCrashes kills the controller at every write and call of a claim's life, and at
 // random. In the end there is what was asked for: one instance and one binding at the
-// broker, or none; never two instances, and none that nobody knows of.
+// broker, or none; never two instances, and none that is not recorded.
 func TestCrashes(t *testing.T) {
 	t.Parallel()
 	g := newCrashStack(t)
@@ -84,7 +84,7 @@ func (g *crashStack) play(t *testing.T, scenes map[string]crashScene) {
 			t.Run(name, func(t *testing.T) {
 				ready, there := sync.OnceFunc(prepared.Done), sync.OnceFunc(reached.Done)
 				defer there()
-				defer ready() // whoever fails keeps nobody waiting
+				defer ready() // a failure does not block the others
 				s := newShopOn(env.On(t, g.Stack), true, crashing)
 				b := s.claim()
 				if c.goes {

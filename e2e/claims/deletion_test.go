@@ -15,7 +15,7 @@ import (
 )
 
 // TestDeletionEnds: whichever way a binding is deleted, it unbinds, then deprovisions, and
-// nobody waits for each other.
+// neither waits for the other.
 func TestDeletionEnds(t *testing.T) {
 	t.Parallel()
 	for name, how := range map[string]metav1.DeletionPropagation{
@@ -52,7 +52,7 @@ func TestDeletionEnds(t *testing.T) {
 }
 
 // TestOrphanedInstanceStays: --cascade=orphan unbinds, and leaves the instance as one that
-// is nobody's own; then it goes as any other.
+// is not dedicated any more; then it is deleted as any other.
 func TestOrphanedInstanceStays(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -73,7 +73,7 @@ func TestOrphanedInstanceStays(t *testing.T) {
 }
 
 // TestUserDeletesTheInstance: it waits for the binding, both say so, and it is not made
-// anew once it is gone.
+// again once it is gone.
 func TestUserDeletesTheInstance(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -90,8 +90,8 @@ func TestUserDeletesTheInstance(t *testing.T) {
 	s.ends(b)
 }
 
-// TestInstanceThatIsGone: somebody took the instance away by force. The binding is not
-// ready any more, and gets no empty one in its place.
+// TestInstanceThatIsGone: a user removed the instance by force. The binding is
+// not ready any more, and gets no empty one in its place.
 func TestInstanceThatIsGone(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

@@ -26,7 +26,7 @@ func TestFaultsOfOneCall(t *testing.T) {
 		failed string
 	}{
 		"ProvisionRefused":     {"the instance is Failed, and the binding with it", osbtest.Provision, []osbtest.Fault{osbtest.Status(400, `{"description": "no room"}`)}, "ProvisionCallFailed"},
-		"ProvisionFails":       {"nobody knows whether it was made: another is, and not two", osbtest.Provision, []osbtest.Fault{osbtest.Status(500, `{"description": "no room"}`).Acting()}, ""},
+		"ProvisionFails":       {"it is unknown whether it was created: another is, and not two", osbtest.Provision, []osbtest.Fault{osbtest.Status(500, `{"description": "no room"}`).Acting()}, ""},
 		"ProvisionUnheard":     {"the answer was lost", osbtest.Provision, []osbtest.Fault{osbtest.CutAfter()}, ""},
 		"ProvisionEndsBadly":   {"it took a while, and came to nothing", osbtest.Provision, []osbtest.Fault{osbtest.AsyncFailed(0)}, "ProvisionCallFailed"},
 		"BindRefused":          {"the instance is there, and the binding is Failed", osbtest.Bind, []osbtest.Fault{osbtest.Status(400, `{"description": "no room"}`)}, "BindCallFailed"},

@@ -48,7 +48,7 @@ func (e *testEnv) alone(p *part, handled ...client.Object) {
 }
 
 // A claim, a binding from another namespace and a rotation are handled by the controller
-// that their broker names, and by nobody else.
+// that their broker names, and by no other.
 func TestNamedControllerHandlesClaimsSharingAndRotation(t *testing.T) {
 	e := newEnv(t)
 	p := e.named()
@@ -90,7 +90,7 @@ func TestNamedControllerHandlesClaimsSharingAndRotation(t *testing.T) {
 }
 
 // What goes wrong at the broker of a named controller is over in the end: nothing is made
-// twice, nothing is left, and nobody else mends it.
+// twice, nothing is left, and no other controller repairs it.
 func TestFaultsAtANamedControllersBroker(t *testing.T) {
 	e := newEnv(t)
 	p := e.named()

@@ -87,7 +87,7 @@ func TestKilledControllersWorkWaitsForIt(t *testing.T) {
 	e.Change(theirs.instance, func() { theirs.instance.Annotations = map[string]string{"acme.example/touched": "true"} })
 	e.Create(ours.instance, ours.binding)
 	e.handled(ours, "")
-	assert.Len(t, theirs.books.Calls(), calls, "nobody asked in its place")
+	assert.Len(t, theirs.books.Calls(), calls, "no other controller called in its place")
 	e.Get(theirs.instance)
 	assert.Equal(t, east, theirs.instance.Status.ControllerName)
 
@@ -120,7 +120,7 @@ func TestNamesAreSwapped(t *testing.T) {
 	for i, p := range parts {
 		e.Change(p.instance, func() { p.instance.Spec.ClusterServicePlanExternalName = "large" })
 		e.handled(p, p.name)
-		assert.Equal(t, []string{toldBy(p.name), toldBy(p.name), toldBy(parts[1-i].name)}, p.told(), "the update is by whoever has the name now")
+		assert.Equal(t, []string{toldBy(p.name), toldBy(p.name), toldBy(parts[1-i].name)}, p.told(), "the update is by the controller that has the name now")
 		assert.Len(t, p.books.Instances(), 1)
 		e.remove(p.binding, p.instance)
 	}
@@ -131,7 +131,7 @@ func TestNamesAreSwapped(t *testing.T) {
 func TestNobodysBrokerIsLeftAlone(t *testing.T) {
 	e := newEnv(t)
 	e.controller("")
-	ours, nobodys := e.part(""), e.part(e.Name("nobody"))
+	ours, nobodys := e.part(""), e.part(e.Name("unused"))
 	class := &api.ClusterServiceClass{ObjectMeta: metav1.ObjectMeta{Name: e.Name("by-hand")}}
 	class.Spec.ClusterServiceBrokerName, class.Spec.ExternalID, class.Spec.ExternalName, class.Spec.Description = nobodys.broker.Name, e.Name("id"), e.Name("by-hand"), "d"
 	class.Spec.Bindable = true

@@ -93,9 +93,10 @@ func (s *session) apiServerArgs(etcdURL string, port int) ([]string, error) {
 		"--service-account-key-file=" + file(pki.ServiceAccountKey),
 		"--authorization-mode=RBAC",
 		"--service-cluster-ip-range=" + serviceRange,
-		// Nobody connects to the kubernetes Service, and a loopback address is none that it may have.
+		// No client connects to the kubernetes Service, and it may not have a
+		// loopback address.
 		"--endpoint-reconciler-type=none",
-		// Else whoever watches holds the end of the server for a minute.
+		// Otherwise open watches delay the server's shutdown by a minute.
 		"--shutdown-watch-termination-grace-period=100ms",
 		"--profiling=false",
 		"--v=" + strconv.Itoa(s.verbosity),

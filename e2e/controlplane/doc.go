@@ -6,5 +6,5 @@
 // and it says "ready" once, when the API server answers and every controller has seen what is stored.
 //
 // etcd is reached over plain HTTP on the loopback, so that fault tests can stand between it and the API
-// server: whoever may connect to local ports owns this cluster. It is for tests and demos.
+// server: every user who may connect to local ports owns this cluster. It is for tests and demos.
 package main

@@ -16,7 +16,8 @@ import (
 // memberName is etcd's name for itself; a restored snapshot must bear the same.
 const memberName = "default"
 
-// Heartbeat and election of a cluster of one, in milliseconds: nobody competes, so a start need not wait.
+// Heartbeat and election of a cluster of one, in milliseconds: there is no
+// other candidate, so a start need not wait.
 const (
 	tickMs     = 20
 	electionMs = 200

@@ -14,7 +14,7 @@ import (
 )
 
 // revisionBump lifts a restored etcd's revisions above all that a client can have seen, as etcd advises for
-// Kubernetes: a watch that was open before ends and lists anew, instead of missing what happens next.
+// Kubernetes: a watch that was open before ends and lists again, instead of missing what happens next.
 const revisionBump = 1_000_000_000
 
 // saveSnapshot saves the running etcd's state to a file.

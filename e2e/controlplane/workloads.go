@@ -17,8 +17,9 @@ import (
 // endpointsPerSlice is kube-controller-manager's default.
 const endpointsPerSlice = 100
 
-// workloads are the controllers that make pods of what a chart says, and Services of pods. Nobody needs them
-// where no pod runs, and they cost time and memory.
+// workloads are the controllers that make pods of what a chart says, and
+// Services of pods. They are not needed where no pod runs, and they cost time
+// and memory.
 func (c *controllers) workloads() map[string]func(identity) error {
 	return map[string]func(identity) error{
 		"deployment-controller":    c.startDeployment,

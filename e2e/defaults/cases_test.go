@@ -90,7 +90,7 @@ func recordCases() map[string]defaultsCase {
 			o.Records(o.Type, o.Other)
 			o.Gives(o.Type, "other")
 		}},
-		"SwitchedByHand": {reason: "whoever switches may move them", want: switched, gives: "other", do: func(o *offering.Offer) {
+		"SwitchedByHand": {reason: "a user who switches may move them", want: switched, gives: "other", do: func(o *offering.Offer) {
 			o.Records(o.Type, o.Other)
 			o.Patch(o.PlanObject(o.Other), offering.PatchOn)
 			o.Patch(o.PlanObject(o.Plan), offering.PatchOff)
@@ -151,7 +151,7 @@ func catalogCases() map[string]defaultsCase {
 			holds(o)
 			o.IsRefused(o.TryPatch(o.ClassObject(o.Class), offering.Retype(o.Name("strange"))), "distant", "is recorded in")
 		}},
-		"ClassRetypedWithoutDefault": {reason: "nobody loses anything", want: "type=plan strange=gone plan*", gives: "plan", do: func(o *offering.Offer) {
+		"ClassRetypedWithoutDefault": {reason: "no type loses its default", want: "type=plan strange=gone plan*", gives: "plan", do: func(o *offering.Offer) {
 			o.Patch(o.ClassObject(o.ForeignClass), offering.Retype(o.Type))
 		}},
 		"TypeDeleted": {reason: "it is made again, and what is annotated recorded", want: untouched, gives: "plan", do: func(o *offering.Offer) {
@@ -163,7 +163,7 @@ func catalogCases() map[string]defaultsCase {
 				return err == nil && again.GetUID() != before.GetUID(), err
 			})
 		}},
-		"TypeOutOfUse": {reason: "nobody needs it", want: "type=gone strange=", do: func(o *offering.Offer) {
+		"TypeOutOfUse": {reason: "it is not needed", want: "type=gone strange=", do: func(o *offering.Offer) {
 			o.Removes(o.PlanObject(o.Plan))
 			o.Removes(o.PlanObject(o.Other))
 			o.Removes(o.ClassObject(o.Class))

@@ -60,8 +60,8 @@ var repairCases = map[string]struct {
 	"Added":           {reason: "beside a record it counts for nothing", other: offering.PatchOn, want: "type=plan strange= plan*", gives: "plan"},
 	"TakenOff":        {reason: "as if the keeper had seen it", plan: offering.PatchOff, want: "type= strange="},
 	"Switched":        {reason: "as if the keeper had seen it", record: offering.RecordOf("@other"), want: "type=other strange= other*", gives: "other"},
-	"SwitchedAndOff":  {reason: "whoever switched died then", record: offering.RecordOf("@other"), plan: offering.PatchOff, want: "type=other strange= other*", gives: "other"},
-	"SwitchedAndOn":   {reason: "whoever switched died then", record: offering.RecordOf("@other"), other: offering.PatchOn, want: "type=other strange= other*", gives: "other"},
+	"SwitchedAndOff":  {reason: "the client died during the switch", record: offering.RecordOf("@other"), plan: offering.PatchOff, want: "type=other strange= other*", gives: "other"},
+	"SwitchedAndOn":   {reason: "the client died during the switch", record: offering.RecordOf("@other"), other: offering.PatchOn, want: "type=other strange= other*", gives: "other"},
 	"Absent":          {reason: "a record of nothing gives way", record: offering.RecordOf("absent"), want: "type=plan strange= plan*", gives: "plan"},
 	"AbsentAndOff":    {reason: "a record of nothing is cleared", record: offering.RecordOf("absent"), plan: offering.PatchOff, want: "type= strange="},
 	"AbsentAndMoved":  {reason: "a record of nothing gives way", record: offering.RecordOf("absent"), plan: offering.PatchOff, other: offering.PatchOn, want: "type=other strange= other*", gives: "other"},
@@ -96,7 +96,7 @@ func TestALegacyClusterIsItsOperators(t *testing.T) {
 		ambiguous := waitsForItsOperator(o)
 		assert.Contains(t, ambiguous.Message, o.Plan, name)
 		assert.Contains(t, ambiguous.Message, o.Other, name)
-		o.ComesTo("type= strange= other* plan*", "nobody chooses for the operator")
+		o.ComesTo("type= strange= other* plan*", "the operator chooses")
 		refused := o.Client().Create(t.Context(), o.Instance("db", env.OfType(o.Type)))
 		env.RequireInvalid(t, refused, o.Plan)
 		env.RequireInvalid(t, refused, o.Other)

@@ -36,7 +36,7 @@ type rightsCase struct {
 // grantingCommand is the command that a denial ends with.
 var grantingCommand = regexp.MustCompile(`kubectl create (?:cluster)?role .*`)
 
-// TestOnlyWhoMayUpdateATypeDecidesItsDefault: whoever may write plans and classes
+// TestOnlyWhoMayUpdateATypeDecidesItsDefault: a user who may write plans and classes
 // neither turns a default on nor off, by whichever field, before the commands of the
 // denials are run; and a right to one type is none to another.
 func TestOnlyWhoMayUpdateATypeDecidesItsDefault(t *testing.T) {

@@ -93,8 +93,8 @@ func TestNoServiceLeadsThereLater(t *testing.T) {
 }
 
 // Addresses of a namespace's own broker are its user's word: they need the right that he
-// would need to do it himself; and so does what a binding makes an address of, whoever's
-// broker it is. Given the right, the Service appears by itself.
+// would need to do it himself; and so does what a binding makes an address of, whichever
+// user's broker it is. Given the right, the Service appears by itself.
 func TestAddressesNeedTheRight(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -131,7 +131,7 @@ func TestAddressesNeedTheRight(t *testing.T) {
 }
 
 // Names of another's Secret, ConfigMap and Service: by another binding they are refused at
-// once; what somebody made before is left alone, and said.
+// once; what a user created before is left alone, and reported.
 func TestNoNameIsSquatted(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)

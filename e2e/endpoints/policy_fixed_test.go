@@ -23,8 +23,8 @@ func tokenSecret(meta metav1.ObjectMeta, account string) client.Object {
 	return &corev1.Secret{ObjectMeta: meta, Type: corev1.SecretTypeServiceAccountToken}
 }
 
-// With its token nobody leads a Service to where none leads in any cluster: of whatever
-// the controller refuses by itself, and that is the same everywhere, nothing is left out.
+// Its token cannot point a Service to where none points in any cluster: of whatever the
+// controller refuses by itself, and that is the same everywhere, nothing is left out.
 func TestPoliciesHaveEveryFixedRule(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
@@ -37,7 +37,8 @@ func TestPoliciesHaveEveryFixedRule(t *testing.T) {
 	theirs := e.As(env.ControllerUser).Client()
 	for _, host := range expose.Fixed() {
 		err := theirs.Create(t.Context(), leadsTo(own, host), client.DryRunAll)
-		// What no EndpointSlice may have, whoever makes it, is not asked the policy.
+		// What no EndpointSlice may have, for any user, is not the policy's to
+		// check.
 		assert.True(t, apierrors.IsForbidden(err) || apierrors.IsInvalid(err), "%s: %v", host, err)
 	}
 }

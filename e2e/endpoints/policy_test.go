@@ -15,8 +15,8 @@ import (
 	"github.com/defaultplan/defaultplan/e2e/env"
 )
 
-// With the controller's own token nobody writes anything but what a binding owns and the
-// controller labels, and no Service that leads into the cluster, whatever the role allows.
+// The controller's own token writes nothing but what a binding owns and the controller
+// labels, and no Service that leads into the cluster, whatever the role allows.
 func TestControllerIsHeldToItsObjects(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
@@ -49,10 +49,10 @@ func TestControllerIsHeldToItsObjects(t *testing.T) {
 		"Plain":          {reason: "what it is there for", object: plain(func(*corev1.ServiceSpec) {}), may: true},
 		"Slice":          {reason: "what it is there for", object: slice(own, discoveryv1.AddressTypeIPv4, "10.1.2.3"), may: true},
 		"ConfigMap":      {reason: "what it is there for", object: &corev1.ConfigMap{ObjectMeta: own}, may: true},
-		"Unowned":        {reason: "nobody's", object: alias(unowned, "db.example.com")},
-		"Unlabelled":     {reason: "nobody would find it", object: alias(unlabelled, "db.example.com")},
-		"UnownedSlice":   {reason: "nobody's", object: slice(unowned, discoveryv1.AddressTypeIPv4, "10.1.2.3")},
-		"UnownedMap":     {reason: "nobody's", object: &corev1.ConfigMap{ObjectMeta: unowned}},
+		"Unowned":        {reason: "it has no owner", object: alias(unowned, "db.example.com")},
+		"Unlabelled":     {reason: "it would not be found", object: alias(unlabelled, "db.example.com")},
+		"UnownedSlice":   {reason: "it has no owner", object: slice(unowned, discoveryv1.AddressTypeIPv4, "10.1.2.3")},
+		"UnownedMap":     {reason: "it has no owner", object: &corev1.ConfigMap{ObjectMeta: unowned}},
 		"APIServer":      {reason: "Attack", object: alias(own, "kubernetes.default.svc")},
 		"Cluster":        {reason: "Attack", object: alias(own, "db.prod.svc.cluster.local")},
 		"ClusterOther":   {reason: "Attack: another domain", object: alias(own, "db.prod.svc.k8s.example")},
@@ -71,7 +71,7 @@ func TestControllerIsHeldToItsObjects(t *testing.T) {
 		"SecretOpaque":   {reason: "of no service type", object: &corev1.Secret{ObjectMeta: own}, may: true},
 		"SecretOfToken":  {reason: "Attack: the cluster would fill in a token", object: tokenSecret(own, "default")},
 		"SecretOfImages": {reason: "none of its types", object: &corev1.Secret{ObjectMeta: own, Type: corev1.SecretTypeBootstrapToken}},
-		"UnownedSecret":  {reason: "nobody's", object: &corev1.Secret{ObjectMeta: unowned}},
+		"UnownedSecret":  {reason: "it has no owner", object: &corev1.Secret{ObjectMeta: unowned}},
 		"Translated":     {reason: "an address of IPv4, by way of IPv6", object: slice(own, discoveryv1.AddressTypeIPv6, "64:ff9b::808:808"), may: true},
 		"NamesInSlice":   {reason: "Attack: a name for an address", object: slice(own, discoveryv1.AddressTypeFQDN, "db.prod.svc")},
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // A name becomes an alias, with all its ports; it is there when the binding is Ready, is
-// put right when somebody changes it, and goes with the binding.
+// repaired when a user changes it, and deleted with the binding.
 func TestNameBecomesAService(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
@@ -65,7 +65,7 @@ func TestAddressesBecomeAService(t *testing.T) {
 	assert.Len(t, service.Spec.Ports, 4)
 	assert.ElementsMatch(t, []string{"10.1.2.3", "10.1.2.4", "192.168.7.7"}, e.leads("db"))
 
-	// Other credentials, other endpoints: the Secret that is lost is fetched anew.
+	// Other credentials, other endpoints: the lost Secret is fetched again.
 	e.moves(endpoint("10.9.9.9", "5432"))
 	e.Delete(e.Secret("reader"))
 	e.Eventually(func() (bool, error) {

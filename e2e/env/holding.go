@@ -135,7 +135,7 @@ func (e *Env) Owned(object client.Object, fields [][]string) []string {
 	return slices.Compact(found)
 }
 
-// Terminate deletes the instance, which somebody holds, and returns what it
+// Terminate deletes the instance, which a finalizer holds, and returns what it
 // holds once our own finalizer is off.
 func (e *Env) Terminate(name string) Holding {
 	e.Helper()

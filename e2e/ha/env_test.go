@@ -129,7 +129,7 @@ func (e *testEnv) termOf(lease string) (term, error) {
 	return term{holder: *l.Spec.HolderIdentity, since: l.Spec.AcquireTime.Time, transitions: *l.Spec.LeaseTransitions}, nil
 }
 
-// leads waits until somebody other than the last leads.
+// leads waits until another replica than the last leads.
 func (e *testEnv) leads(lease, last string) term {
 	e.Helper()
 	var now term
@@ -139,7 +139,7 @@ func (e *testEnv) leads(lease, last string) term {
 			return false, err
 		}
 		if now.holder == "" || now.holder == last {
-			return false, fmt.Errorf("nobody but %q leads by %s", last, lease)
+			return false, fmt.Errorf("no replica but %q leads by %s", last, lease)
 		}
 		return true, nil
 	})

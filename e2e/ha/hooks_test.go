@@ -39,7 +39,7 @@ func TestTheHooksStayUp(t *testing.T) {
 	t.Run("TheAPIServerRestarts", func(t *testing.T) { theAPIServerRestarts(newEnv(t, s)) })
 }
 
-// rollingRestart: every webhook is replaced, and nobody is told.
+// rollingRestart: every webhook is replaced, and no client notices.
 func rollingRestart(e *testEnv) {
 	c := e.newChoice("mysql")
 	l := e.startLoad(e.as(e.Name("alice")), c.serviceType, writers, pause)

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// leaseTime is how long a Lease lasts that nobody renews, renewTime how long its
+	// leaseTime is how long a Lease lasts without renewal, renewTime how long its
 	// holder tries to renew it before it stops, and retryTime how often an heir looks.
 	leaseTime = 15 * time.Second
 	renewTime = 10 * time.Second
@@ -25,7 +25,7 @@ const (
 	// longest is how long one that cannot renew it goes on: it tries for renewTime, and
 	// began retryTime after the last time.
 	longest = renewTime + retryTime + time.Second
-	// takeover bounds how long nobody leads.
+	// takeover bounds the time without a leader.
 	takeover = leaseTime + 2*retryTime + 15*time.Second
 	// outage is shorter than renewTime: who leads goes on.
 	outage = 6 * time.Second
@@ -189,7 +189,7 @@ func newTurmoil(e *testEnv) *turmoil {
 		o := t.instance(i)
 		o.Spec.ClusterServiceClassExternalName, o.Spec.ClusterServicePlanExternalName = t.late(i), t.late(i)
 		e.Create(o)
-		require.Empty(e, planOf(o), "nobody knows its class yet")
+		require.Empty(e, planOf(o), "its class is not known yet")
 	}
 	return t
 }

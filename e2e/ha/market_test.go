@@ -198,7 +198,7 @@ func controllerCutOff(m *market, c *company) {
 	e.succession(c, cut, now)
 	stopped := cut.Add(longest)
 	for _, call := range m.broker.Calls() {
-		assert.False(e, call.Began.After(stopped) && call.Began.Before(now.since), "%s was called at %s: nobody led", call.Verb, call.Began)
+		assert.False(e, call.Began.After(stopped) && call.Began.Before(now.since), "%s was called at %s: there was no leader", call.Verb, call.Began)
 	}
 	pid, err := e.Pid(c.leader.name)
 	require.NoError(e, err)

@@ -106,7 +106,7 @@ func (c *cluster) create(objects ...client.Object) {
 	}
 }
 
-// get reads object anew.
+// get reads object again.
 func (c *cluster) get(object client.Object) {
 	c.Helper()
 	require.NoError(c, c.client.Get(c.Context(), client.ObjectKeyFromObject(object), object))

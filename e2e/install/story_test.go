@@ -50,7 +50,7 @@ func TestStory(t *testing.T) {
 	c.remembers(broker, orders, returns, later)
 
 	c.remove(reader, orders, returns, later)
-	assert.Len(t, broker.Instances(), 1, "what was adopted is not removed unless somebody says so")
+	assert.Len(t, broker.Instances(), 1, "what was adopted is not removed unless a user says so")
 	c.withdraw()
 	h.on("uninstall")
 	left := c.inventory().without(before)
@@ -132,7 +132,7 @@ func (c *cluster) remembers(broker *osbtest.Broker, kept, removed, forgotten *ap
 	c.ready("webhook", 2)
 	c.ready("keeper", 2)
 	c.ready("controller", 2)
-	probe := c.provision("probe") // whoever provisions has read all that is stored
+	probe := c.provision("probe") // a controller that provisions has read all that is stored
 	c.remove(probe)
 	c.get(kept)
 	assert.Contains(c, broker.Instances(), kept.Spec.ExternalID)

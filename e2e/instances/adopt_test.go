@@ -42,7 +42,7 @@ var adoptables = map[string]adoptable{
 var adoptCommand = regexp.MustCompile(`kubectl create rolebinding servicecatalog-adopt .*`)
 
 // TestWhoMayNameAnID: an ID at a broker is chosen by right only, which the command
-// of the denial gives; whoever edits what has one needs none.
+// of the denial gives; an edit of what has one needs none.
 func TestWhoMayNameAnID(t *testing.T) {
 	t.Parallel()
 	for name, of := range adoptables {

@@ -17,7 +17,7 @@ import (
 )
 
 // A planChange is a row of DESIGN.md section 4's table for what a write asks to
-// be different: a merge patch that bob sends. In the patch, @plan and the like
+// be different: a merge patch that bob sends. In the patch, names such as @plan
 // are the offer's names, and CLASS and PLAN begin the names of the scope's
 // fields.
 type planChange struct {

@@ -23,16 +23,16 @@ func TestPlanThatIsGoneIsChosenAnew(t *testing.T) {
 		// status is that of the instance before the plan goes, as a merge patch.
 		status string
 		// went takes the plan away.
-		went func(*offering.Offer)
-		anew bool
+		went  func(*offering.Offer)
+		again bool
 	}{
-		"Deleted":            {reason: "a deleted plan is gone", created: env.OfType("type"), went: deletePlan, anew: true},
-		"OutOfItsCatalog":    {reason: "so is one that its broker no longer offers", created: env.OfType("type"), went: removePlan, anew: true},
-		"OfNamedClass":       {reason: "the plan that was found in the class was not asked for", created: env.OfPlan("class", ""), went: deletePlan, anew: true},
+		"Deleted":            {reason: "a deleted plan is gone", created: env.OfType("type"), went: deletePlan, again: true},
+		"OutOfItsCatalog":    {reason: "so is one that its broker no longer offers", created: env.OfType("type"), went: removePlan, again: true},
+		"OfNamedClass":       {reason: "the plan that was found in the class was not asked for", created: env.OfPlan("class", ""), went: deletePlan, again: true},
 		"Named":              {reason: "a plan that was asked for by name is not another one", created: namedPlan, went: deletePlan},
 		"Provisioned":        {reason: "a broker has it already", created: env.OfType("type"), status: `{"status":{"provisionStatus":"Provisioned"}}`, went: deletePlan},
 		"BeingProvisioned":   {reason: "a broker was asked already", created: env.OfType("type"), status: `{"status":{"currentOperation":"Provision"}}`, went: deletePlan},
-		"PerhapsProvisioned": {reason: "nobody knows what the broker has", created: env.OfType("type"), status: `{"status":{"orphanMitigationInProgress":true}}`, went: deletePlan},
+		"PerhapsProvisioned": {reason: "it is unknown what the broker has", created: env.OfType("type"), status: `{"status":{"orphanMitigationInProgress":true}}`, went: deletePlan},
 	}
 	for _, scope := range []offering.Scope{offering.Cluster, offering.Namespace} {
 		for name, tc := range cases {
@@ -54,7 +54,7 @@ func TestPlanThatIsGoneIsChosenAnew(t *testing.T) {
 				got := o.HoldingOf("db")
 				assert.Equal(t, before.ExternalID, got.ExternalID)
 				assert.Equal(t, env.Bob, got.User)
-				if !tc.anew {
+				if !tc.again {
 					assert.Equal(t, before.Plan, got.Plan, tc.reason)
 					return
 				}

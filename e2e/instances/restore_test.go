@@ -131,7 +131,7 @@ func restorations(s offering.Scope) map[string]restoration {
 		"ExternalID":      {reason: "the identity at the broker stays", created: byType, write: without("externalID")},
 		"EmptyExternalID": {reason: "old clients send it empty", created: byType, write: setting("", "spec", "externalID")},
 		"UserInfo":        {reason: "who asked last stays on record", created: byType, write: without("userInfo")},
-		"ForgedUserInfo":  {reason: "nobody asks in another's name", created: byType, write: setting("root", "spec", "userInfo", "username")},
+		"ForgedUserInfo":  {reason: "a user cannot act in another's name", created: byType, write: setting("root", "spec", "userInfo", "username")},
 		"Parameters": {
 			reason: "parameters that are left out are dropped, but for the defaults in them", created: byType, write: without("parameters"),
 			warning: "kept: backup (class), pool (plan)",
@@ -173,7 +173,7 @@ func annotationRestorations(created []env.InstanceEdit) map[string]restoration {
 				unstructured.RemoveNestedField(object, "spec", "externalID")
 			},
 		},
-		"Label": {reason: "a label is the business of whoever sets it", created: created, write: setting("a", "metadata", "labels", "team")},
+		"Label": {reason: "a label belongs to the user who sets it", created: created, write: setting("a", "metadata", "labels", "team")},
 	}
 }
 

@@ -27,7 +27,7 @@ func TestTerminatingInstanceStaysGuarded(t *testing.T) {
 		"Class":      {reason: "another class is another service", patch: `{"spec":{"clusterServiceClassExternalName":"@foreign"}}`, refused: "the class cannot change"},
 		"Removed":    {reason: "what was decided is restored", patch: `{"spec":{"clusterServicePlanRef":null,"serviceType":null,"externalID":null}}`, changes: untold},
 		"Record":     {reason: "so is the record", patch: `{"metadata":{"annotations":{"` + api.AnnotationAppliedDefaults + `":"{}","` + api.AnnotationMintedExternalID + `":"x"}}}`, changes: untold},
-		"UserInfo":   {reason: "nobody deletes in another's name", patch: `{"spec":{"userInfo":{"username":"root"}}}`, changes: untold},
+		"UserInfo":   {reason: "a user cannot delete in another's name", patch: `{"spec":{"userInfo":{"username":"root"}}}`, changes: untold},
 		"Parameters": {
 			reason: "its user may still change them", patch: `{"spec":{"parameters":{"size":2}}}`,
 			changes: func(h *env.Holding) {

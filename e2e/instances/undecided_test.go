@@ -137,7 +137,7 @@ func (tc waiter) play(e *env.Env) {
 	whole := e.InstanceDecided("mydb")
 	assert.Equal(e, p.Name, env.PlanOf(whole), tc.reason)
 	assert.JSONEq(e, `{"from":"class","mine":1,"size":5}`, env.ParametersOf(whole), "defaults are merged when it is decided")
-	assert.Equal(e, env.Alice, whole.Spec.UserInfo.Username, "the keeper's touch makes it nobody else's")
+	assert.Equal(e, env.Alice, whole.Spec.UserInfo.Username, "the keeper's touch does not change its user")
 	assert.Equal(e, created.Spec.ExternalID, whole.Spec.ExternalID, "minted once")
 	assert.Equal(e, map[string]string{"/from": "class", "/size": "plan"}, e.AppliedTo(whole).From)
 }
@@ -191,7 +191,7 @@ func onlyTheNamespaceIsWoken(e *env.Env) {
 	local := env.Class{Namespace: here.Namespace, Name: e.Name("c"), ServiceType: e.Name("db")}
 	here.AddPlans(local, env.Plan{Name: e.Name("p"), Default: true})
 	here.InstanceDecided("mydb")
-	// The keeper works in turn: whoever was woken by the plan above is touched
+	// The keeper works in turn: an instance that the plan above woke is touched
 	// before one that is woken now.
 	here.CreateInstance("later", env.OfPlan("", ""), env.OfLocalPlan(e.Name("later"), ""))
 	here.AddPlans(env.Class{Namespace: here.Namespace, Name: e.Name("later")}, env.Plan{Name: e.Name("p2")})

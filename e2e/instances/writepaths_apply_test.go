@@ -21,8 +21,8 @@ func untold(*env.Holding) {}
 
 // unnulled is a database whose user wrote nulls and ran kubectl apply: that
 // leaves nulls out when it creates, as it does when it patches, so the defaults
-// stay. Whoever wants a default away writes by kubectl create, kubectl replace
-// or server-side apply.
+// stay. To remove a default, write by kubectl create, kubectl replace or
+// server-side apply.
 func unnulled(h *env.Holding) {
 	h.Parameters = `{"firewall":{"end":"255.255.255.255","name":"office","start":"0.0.0.0"},"location":"westus",` +
 		`"size":9007199254740993,"ssl":false,"tags":["a","b"],"tier":"basic"}`
@@ -112,7 +112,7 @@ func appliedDefaultPaths() map[string]writePath {
 			owns: []string{"kubectl-client-side-apply f:tags"},
 		},
 		"ServerSideOverADefault": {
-			reason: "no conflict: admission's value is nobody's",
+			reason: "no conflict: admission's value has no owner",
 			create: applyServerSide(env.Alice, "chart", with(written)), write: applyServerSide(env.Bob, "team", with(`"tags":["c"]`)),
 			changes: func(h *env.Holding) {
 				tags(h)
@@ -145,7 +145,7 @@ func serverSidePaths() map[string]writePath {
 			create: created, write: applyServerSide(env.Bob, "chart", (*database).manifestWithout), changes: defaultsByBob,
 		},
 		"ServerSideEmptyParameters": {
-			reason: "who writes no parameters owns none; what nobody owns stays, but for what is in an object that was the user's",
+			reason: "a manager that writes no parameters owns none; what has no owner stays, but for what is in an object that was the user's",
 			create: created, write: applyServerSide(env.Bob, "chart", with(``)),
 			changes: func(h *env.Holding) {
 				bobWrote(`{"ssl":false,"tags":["a","b"]}`)(h)

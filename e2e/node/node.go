@@ -145,7 +145,7 @@ func (n *Node) join(ctx context.Context, i int, name string) error {
 	if _, err := nodes.Create(ctx, object, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("cannot make node %q: %w", name, err)
 	}
-	// Admission taints a new node until somebody says that it is ready.
+	// Admission taints a new node until its controller says that it is ready.
 	if _, err := nodes.Patch(ctx, name, types.MergePatchType, []byte(`{"spec":{"taints":null}}`), metav1.PatchOptions{}); err != nil {
 		return fmt.Errorf("cannot remove taints of node %q: %w", name, err)
 	}

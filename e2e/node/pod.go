@@ -39,7 +39,7 @@ type pod struct {
 	containers []*container
 	startTime  time.Time
 
-	// dying is closed when somebody asked for the pod's deletion, until deadline.
+	// dying is closed when the pod's deletion was requested, until deadline.
 	dying    chan struct{}
 	deadline time.Time
 	doomOnce sync.Once
@@ -66,7 +66,7 @@ func (n *Node) newPod(object *corev1.Pod) *pod {
 	return p
 }
 
-// doom is told that somebody asked for the pod's deletion.
+// doom is called when the pod's deletion was requested.
 func (p *pod) doom(object *corev1.Pod) {
 	p.doomOnce.Do(func() {
 		grace := int64(0)
@@ -189,7 +189,7 @@ func (p *pod) choosePorts(ctx context.Context) error {
 // bury takes the pod's object out of the API: nothing of it runs any more.
 func (p *pod) bury() {
 	if p.node.life.Err() != nil {
-		return // the node lost its power: nobody tells
+		return // the node lost its power: nothing is reported
 	}
 	if p.isDying() {
 		p.node.bury(p.object)

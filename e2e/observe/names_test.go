@@ -139,7 +139,7 @@ func (s *stage) queriesAskForWhatIsThere() {
 			if types[family] != "histogram" {
 				family = metric
 			}
-			if !assert.NotEmpty(s, types[family], "%q asks for %s, which nobody serves", query, metric) {
+			if !assert.NotEmpty(s, types[family], "%q asks for %s, which is not served", query, metric) {
 				continue
 			}
 			asked[family] = true

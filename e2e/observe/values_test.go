@@ -21,8 +21,9 @@ import (
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
-// standsInStatus are the places of canaries that the API has in status, where whoever may
-// read the object reads them: what is not from a Secret, and what brokers say of it.
+// standsInStatus are the places of canaries that the API has in status, where users
+// who may read the object reads them: what is not from a Secret, and what brokers
+// say of it.
 var standsInStatus = map[string]bool{
 	"parameter": true, "echoed-parameter": true, "catalog-default": true, "catalog-bind-default": true, "user-extra": true, "dashboard-token": true,
 }

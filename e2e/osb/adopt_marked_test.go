@@ -15,13 +15,13 @@ import (
 )
 
 // toAdopt is an instance that is said to be at the broker already, not yet created. At
-// the end of the test the books show that nobody asked for one, and nobody removed one.
+// the end of the test the books show that none was requested, and none was removed.
 func (s *brokerEnv) toAdopt(edits ...func(*api.ServiceInstance)) *api.ServiceInstance {
 	s.Helper()
 	s.Cleanup(func() {
 		assert.Empty(s, s.broker.Calls(osbtest.Of(osbtest.Provision, osbtest.Deprovision)), "what is adopted is not made, and not removed")
 		history := s.broker.Histories()[s.Name("theirs")]
-		assert.LessOrEqual(s, history.Made, 1, "it was there before, and nobody made it again")
+		assert.LessOrEqual(s, history.Made, 1, "it existed before, and was not created again")
 		assert.Zero(s, history.Removed)
 	})
 	i := s.db(edits...)
@@ -60,7 +60,7 @@ func TestMarkedIsAdopted(t *testing.T) {
 
 	s.Change(i, func() { i.Spec.UpdateRequests++ })
 	s.Ready(i)
-	assert.Equal(t, "2.0.0", s.only().MaintenanceVersion, "whoever asks gets the new version")
+	assert.Equal(t, "2.0.0", s.only().MaintenanceVersion, "a request for the new version gets it")
 	s.Change(i, func() { i.Spec.Parameters = env.RawJSON(`{"size": 2}`) })
 	s.Ready(i)
 	assert.Equal(t, object{"size": 2.0}, s.only().Parameters)

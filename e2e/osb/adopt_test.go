@@ -31,7 +31,7 @@ func (s *brokerEnv) lost(i *api.ServiceInstance) *api.ServiceInstance {
 func retrievable(s *setting) { s.service["instances_retrievable"] = true }
 
 // A backup that is restored without status finds its database, and does not remove it
-// when it goes: nobody knows that it made it.
+// when it is deleted: it is unknown that it created it.
 func TestRestoredBackupIsAdopted(t *testing.T) {
 	t.Parallel()
 	for name, edits := range map[string][]func(*setting){"Fetched": {retrievable}, "PutAgain": nil} {

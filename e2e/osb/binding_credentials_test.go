@@ -89,7 +89,7 @@ func TestSecretThatCannotBeWritten(t *testing.T) {
 		says   string
 	}{
 		"TooLarge":  {reason: "a Secret holds a mebibyte", given: object{"blob": strings.Repeat("canary", 200<<10)}, says: "1048576"},
-		"SameKey":   {reason: "nobody may lose one silently", given: object{"a b": "canary", "a_b": "canary"}, says: `the keys "a b" and "a_b"`},
+		"SameKey":   {reason: "none may be lost silently", given: object{"a b": "canary", "a_b": "canary"}, says: `the keys "a b" and "a_b"`},
 		"PathFails": {reason: "the transform needs what is not there", given: object{"user": "canary"}, edit: transformed(api.SecretTransform{AddKey: &api.AddKeyTransform{Key: "x", JSONPathExpression: &missing}}), says: "secretTransforms[0]"},
 	}
 	for name, tc := range cases {

@@ -15,7 +15,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
-// Nobody can find credentials that are about to end.
+// Clients cannot find credentials that are about to end.
 func TestUnbindAfterTheSecretIsGone(t *testing.T) {
 	t.Parallel()
 	s := newBindingEnv(t)

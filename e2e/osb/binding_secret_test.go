@@ -114,8 +114,8 @@ func TestSecretBeyondQuota(t *testing.T) {
 	s.end(s.instance)
 }
 
-// A Secret of that name that is somebody's is not touched, and nothing is bound until it
-// is away.
+// A Secret of that name that belongs to a user is not touched, and nothing is
+// bound until it is away.
 func TestSecretOfSomebodyElse(t *testing.T) {
 	t.Parallel()
 	s := newBindingEnv(t)

@@ -38,7 +38,7 @@ func TestTableBind(t *testing.T) {
 		"Malformed202":        {reason: "it may be in the making", faults: faults(osbtest.Status(202, `[]`)), says: bindRefused, mitigated: true},
 		"Oversized201":        {reason: "what is too long cannot be read", faults: faults(osbtest.Oversized(5 << 20)), says: bindRefused, mitigated: true, kept: true},
 		"NoContent204":        {reason: "another 2xx", faults: faults(osbtest.NoContent204()), says: bindRefused, mitigated: true, kept: true},
-		"Redirect":            {reason: "nobody knows who acted", faults: faults(osbtest.Redirect(307, redirected)), says: bindRefused, mitigated: true},
+		"Redirect":            {reason: "it is unknown who acted", faults: faults(osbtest.Redirect(307, redirected)), says: bindRefused, mitigated: true},
 		"BadRequest400":       {reason: "refused for good", faults: faults(osbtest.Status(400, `{"description": "no"}`)), says: bindRefused, failed: true},
 		"Unauthorized401":     {reason: "the broker's credentials may be mended", faults: faults(osbtest.Status(401, `{}`)), says: "AuthFailed"},
 		"NotFound404":         {reason: "the broker may be on its way", faults: faults(osbtest.Status(404, `nothing`)), says: bindRefused},
@@ -55,8 +55,8 @@ func TestTableBind(t *testing.T) {
 		"InternalError500Did": {reason: "and it is there", faults: faults(osbtest.Status(500, `{}`).Acting()), says: bindRefused, mitigated: true, kept: true},
 		"Unavailable503":      {reason: "503 is a 5xx", faults: faults(osbtest.Status(503, `{}`)), says: bindRefused, mitigated: true},
 		"Timeout":             {reason: "no answer", faults: faults(osbtest.Hang()), says: bindSilent, mitigated: true},
-		"CutBefore":           {reason: "nobody knows that it did nothing", faults: faults(osbtest.CutBefore()), says: bindSilent, mitigated: true},
-		"CutAfter":            {reason: "nobody knows that it is there", faults: faults(osbtest.CutAfter()), says: bindSilent, mitigated: true},
+		"CutBefore":           {reason: "it is unknown that it did nothing", faults: faults(osbtest.CutBefore()), says: bindSilent, mitigated: true},
+		"CutAfter":            {reason: "it is unknown that it exists", faults: faults(osbtest.CutAfter()), says: bindSilent, mitigated: true},
 		"CutMiddle":           {reason: "half an answer is none", faults: faults(osbtest.CutMiddle()), says: bindRefused, mitigated: true},
 		"PollFailed":          {reason: "what is left is removed", faults: faults(osbtest.AsyncFailed(1)), says: bindRefused, mitigated: true, failed: true},
 		"PollMalformed":       {reason: "it goes on, for all we know", faults: faults(async()), polls: faults(osbtest.Status(200, `null`))},
@@ -150,7 +150,7 @@ func (s *bindingEnv) mitigates(r *bindRow, b *api.ServiceBinding) {
 	assert.True(s, mitigations[0].Done, mitigations[0].Why)
 	assert.Equal(s, b.Spec.ExternalID, mitigations[0].BindingID)
 	for _, call := range s.broker.Calls(osbtest.Of(osbtest.Unbind)) {
-		assert.Nil(s, call.Identity, "a mitigation is nobody's wish")
+		assert.Nil(s, call.Identity, "a mitigation has no requester")
 	}
 }
 
@@ -207,7 +207,7 @@ func TestTableUnbindOfWhatIsGone(t *testing.T) {
 			t.Parallel()
 			s := newBindingEnv(t)
 			b := s.bound()
-			require.True(t, s.broker.Lose(s.instance.Status.ExternalID), "somebody else removed it")
+			require.True(t, s.broker.Lose(s.instance.Status.ExternalID), "another client removed it")
 			s.broker.Next(osbtest.Unbind, fault)
 			s.unbound(b)
 			calls := 1

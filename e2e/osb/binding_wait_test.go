@@ -71,7 +71,8 @@ func TestBindingWaitsForRepair(t *testing.T) {
 	s.unbound(b)
 }
 
-// An update that failed and left the instance usable keeps nobody from binding to it.
+// An update that failed and left the instance usable does not prevent binding
+// to it.
 func TestBindingAfterAFailedUpdate(t *testing.T) {
 	t.Parallel()
 	s := newBindingEnv(t)
@@ -137,7 +138,7 @@ func TestBindingToAPlanThatIsNotOfferedAnyMore(t *testing.T) {
 	s.end(s.instance)
 }
 
-// Parameters of a Secret are waited for, sent, and seen by nobody else.
+// Parameters of a Secret are waited for, sent, and shown nowhere else.
 func TestBindingWithParametersFromASecret(t *testing.T) {
 	t.Parallel()
 	s := newBindingEnv(t)
@@ -167,7 +168,7 @@ func TestBindingWithParametersFromASecret(t *testing.T) {
 	s.Delete(s.secretOf(b))
 	s.Eventually(func() (bool, error) { return !s.Absent(s.Secret("reader")), nil })
 	s.Ready(b)
-	assert.Equal(t, "canary-5678", s.onlyBinding().Parameters["pin"], "what is bound anew is bound with what is there now")
+	assert.Equal(t, "canary-5678", s.onlyBinding().Parameters["pin"], "a new binding uses the current values")
 	s.Delete(b)
 	s.Gone(b)
 	assert.Empty(t, s.broker.Bindings())

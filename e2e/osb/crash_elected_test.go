@@ -49,7 +49,7 @@ func (g *crashStack) elected(t *testing.T) {
 	require.Empty(t, missed, "calls timed out before the leader was killed")
 }
 
-// holder waits until somebody other than the last leads, and says who.
+// holder waits until another replica than the last leads, and says which.
 func (g *crashStack) holder(t *testing.T, last string) string {
 	t.Helper()
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "defaultplan-system", Name: "defaultplan-controller"}}
@@ -59,7 +59,7 @@ func (g *crashStack) holder(t *testing.T, last string) string {
 		}
 		holder := lease.Spec.HolderIdentity
 		if holder == nil || *holder == "" || *holder == last {
-			return false, fmt.Errorf("nobody but %q leads", last)
+			return false, fmt.Errorf("no replica but %q leads", last)
 		}
 		return true, nil
 	}))

@@ -75,8 +75,8 @@ func (m crashMoments) only(names ...string) crashMoments {
 	return some
 }
 
-// ended has the broker end by itself what it began: nobody knows of the operation, so
-// that nobody polls it, by which this broker's operations go on.
+// ended has the broker finish by itself what it began: the operation is not
+// recorded, so it is not polled, and polls advance this broker's operations.
 func (m crashMoments) ended() crashMoments {
 	all := crashMoments{}
 	for name, at := range m {

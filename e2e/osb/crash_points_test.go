@@ -81,7 +81,7 @@ var instanceOperations = map[string]crashOperation{
 		variant: true, moments: atAccepted(osbtest.Update, osbtest.PollInstance).and(atPolled(osbtest.PollInstance)).but("BrokerAccepted", "BeforeAccepted"),
 	},
 	"UpdateUnheard": {
-		reason: "nobody knows that a change takes a while: it is asked for again when the broker is done with it", class: shutClass, resource: ofInstances,
+		reason: "it is unknown that a change takes a while: it is asked for again when the broker is done with it", class: shutClass, resource: ofInstances,
 		prepare: inTurn(wasProvisioned, takingPolls(0, osbtest.Update)), begin: toResize,
 		variant: true, moments: atAccepted(osbtest.Update, osbtest.PollInstance).only("BrokerAccepted", "BeforeAccepted").ended(),
 	},
@@ -97,7 +97,7 @@ var bindingOperations = map[string]crashOperation{
 		variant: true, moments: atCall(osbtest.Bind).and(atSecret).only("CallActsLate", "BrokerActed", "BeforeSecret", "AfterSecret", "AfterOutcome"),
 	},
 	"BindOneShot": {
-		reason: "credentials are told once: those that are lost are made anew, under another ID",
+		reason: "credentials are returned once: those that are lost are created again, under another ID",
 		class:  shutClass, resource: ofBindings, options: osbtest.Options{OneShot: true}, prepare: wasProvisioned, begin: toBind,
 		variant: true, moments: atCall(osbtest.Bind).and(atSecret).only("CallActsLate", "BrokerActed", "BeforeSecret", "AfterSecret", "AfterOutcome"),
 	},
@@ -135,8 +135,8 @@ var removalOperations = map[string]crashOperation{
 	},
 }
 
-// atMitigated are the points of a removal that nobody asked for, after a failure of the
-// verb that makes.
+// atMitigated are the points of a removal that was not requested, after a
+// failure of the verb that makes.
 func atMitigated(makes, removes osbtest.Verb) crashMoments {
 	return crashMoments{
 		"BeforeFailure": beforeWrite(concludes(makes)), "AfterFailure": afterWrite(concludes(makes)),
@@ -165,30 +165,30 @@ var mitigationOperations = map[string]crashOperation{
 	},
 }
 
-// undecided are the points after which nobody knows what the broker did.
+// undecided are the points after which it is unknown what the broker did.
 func undecided(verb osbtest.Verb) crashMoments {
 	return atCall(verb).only("AfterIntent", "CallArrived", "CallActsLate", "BrokerActed", "BeforeOutcome")
 }
 
 var meanwhileOperations = map[string]crashOperation{
 	"ProvisionDeleted": {
-		reason: "an instance is deleted while nobody knows whether it was made", class: openClass, resource: ofInstances,
+		reason: "an instance is deleted while it is unknown whether it was created", class: openClass, resource: ofInstances,
 		prepare: nothingBefore, begin: toProvision, meanwhile: toDeprovision, variant: true, moments: undecided(osbtest.Provision),
 	},
 	"ProvisionEdited": {
-		reason: "something else is asked for while nobody knows whether the first was made", class: shutClass, resource: ofInstances,
+		reason: "something else is asked for while it is unknown whether the first was created", class: shutClass, resource: ofInstances,
 		prepare: nothingBefore, begin: toProvision, meanwhile: toResize, variant: true, moments: undecided(osbtest.Provision),
 	},
 	"UpdateEdited": {
-		reason: "something else is asked for while nobody knows whether the first was taken", class: openClass, resource: ofInstances,
+		reason: "something else is asked for while it is unknown whether the first was accepted", class: openClass, resource: ofInstances,
 		prepare: wasProvisioned, begin: toUpdate, meanwhile: toResizeAgain, variant: true, moments: undecided(osbtest.Update),
 	},
 	"UpdateDeleted": {
-		reason: "an instance is deleted while nobody knows of what plan it is", class: shutClass, resource: ofInstances,
+		reason: "an instance is deleted while its plan is unknown", class: shutClass, resource: ofInstances,
 		prepare: wasProvisioned, begin: toUpdate, meanwhile: toDeprovision, variant: true, moments: undecided(osbtest.Update),
 	},
 	"BindDeleted": {
-		reason: "a binding is deleted while nobody knows whether it was made", class: openClass, resource: ofBindings,
+		reason: "a binding is deleted while it is unknown whether it was created", class: openClass, resource: ofBindings,
 		prepare: wasProvisioned, begin: toBind, meanwhile: toUnbind, variant: true, moments: undecided(osbtest.Bind).and(atSecret),
 	},
 }

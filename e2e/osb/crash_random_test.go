@@ -179,7 +179,7 @@ func (m *mess) settle() {
 	m.Helper()
 	m.stack.proxy.Delay(0)
 	m.broker.Sync()
-	m.endAll() // what nobody knows of is polled by nobody
+	m.endAll() // an unrecorded operation is not polled
 	var live []*pair
 	for _, p := range m.pairs {
 		if p.bindingGoes {

@@ -157,7 +157,7 @@ func TestAbandon(t *testing.T) {
 	assert.Len(t, s.broker.Instances(), 1, "it stays where it is")
 }
 
-// The annotation means nothing while nobody deletes.
+// The annotation has no effect without a deletion.
 func TestAbandonIsForDeletions(t *testing.T) {
 	t.Parallel()
 	s := newBrokerEnv(t)
@@ -176,7 +176,7 @@ func TestDeletionWithoutABroker(t *testing.T) {
 	t.Parallel()
 	s := newBrokerEnv(t)
 	i := s.provisioned()
-	// Only whoever takes the finalizer off by force gets rid of a broker with instances.
+	// Only removing the finalizer by force deletes a broker with instances.
 	s.Delete(s.registered)
 	s.Change(s.registered, func() { s.registered.Finalizers = nil })
 	s.Gone(s.registered)

@@ -30,15 +30,15 @@ const (
 	faultyShare = 0.3
 	// changedShare is one of so many instances that is changed while it is being made.
 	changedShare = 4
-	// stuckAfter is how long the broker works on what nobody polls.
+	// stuckAfter is how long the broker works on what is not polled.
 	stuckAfter = 2 * time.Second
 )
 
 // faultFlags are those of a controller whose broker keeps many of its calls waiting.
 var faultFlags = []string{"--workers=64", "--secret-interval=1s", stack.CallTimeout(3 * time.Second), "--maximum-retry-interval=4s"}
 
-// newOwnStack starts a stack that the test shares with nobody: its controller is busy, or
-// its types and names are those of well-known catalogs.
+// newOwnStack starts a stack that the test does not share: its controller is
+// busy, or its types and names are those of well-known catalogs.
 func newOwnStack(t *testing.T, flags ...string) *stack.Stack {
 	t.Helper()
 	s := stack.New(t, stack.Options{Webhooks: 1})
@@ -118,8 +118,8 @@ func (e *shakyEnv) ask() {
 	}
 }
 
-// until polls for minutes if need be. Meanwhile the broker ends what nobody polls, as
-// brokers do.
+// until polls for minutes if need be. Meanwhile the broker ends what is not
+// polled, as brokers do.
 func (e *shakyEnv) until(is func() (bool, error)) {
 	e.Helper()
 	running, looked := map[string]bool{}, time.Now()

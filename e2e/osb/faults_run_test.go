@@ -70,8 +70,8 @@ func (e *shakyEnv) left(atMost int) func() (bool, error) {
 	}
 }
 
-// nothingIsLeft says that nobody has anything of it any more, and that the broker was
-// treated as it should be.
+// nothingIsLeft says that nothing of it is left anywhere, and that the broker
+// was treated as it should be.
 func (e *shakyEnv) nothingIsLeft() {
 	e.Helper()
 	var secrets corev1.SecretList

@@ -23,7 +23,7 @@ func is(o client.Object, typ string) bool {
 	return c.Status == api.ConditionTrue && c.ObservedGeneration == o.GetGeneration()
 }
 
-// read reads all objects anew.
+// read reads all objects again.
 func (e *shakyEnv) read() error {
 	instances, bindings := api.ServiceInstanceList{}, api.ServiceBindingList{}
 	for _, list := range []client.ObjectList{&instances, &bindings} {

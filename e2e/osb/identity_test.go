@@ -23,8 +23,9 @@ func (e *testEnv) as(user string, groups []string, extra map[string][]string) cl
 	return made
 }
 
-// Whoever applies an instance is whom the broker is told of; at an update it is the one
-// who changed the spec last, also where another only touched the object.
+// The broker receives the identity of the user who applies an instance; at an
+// update it is the one who changed the spec last, also where another only
+// touched the object.
 func TestOriginatingIdentity(t *testing.T) {
 	t.Parallel()
 	s := newBrokerEnv(t)
@@ -33,7 +34,7 @@ func TestOriginatingIdentity(t *testing.T) {
 	carol := s.as("carol@acme.example", []string{"auditors"}, nil)
 
 	i := s.db(having(`{"size": 1}`))
-	i.Spec.UserInfo = &api.UserInfo{Username: "mallory"} // nobody believes this
+	i.Spec.UserInfo = &api.UserInfo{Username: "mallory"} // this is ignored
 	require.NoError(t, ann.Create(t.Context(), i))
 	s.Ready(i)
 	told := s.last(osbtest.Provision).Identity

@@ -8,7 +8,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
-// Whoever deletes while the broker still makes it does not wait for that.
+// A deletion while the broker still provisions does not wait for that.
 func TestDeletionDuringAsyncProvision(t *testing.T) {
 	t.Parallel()
 	s := newBrokerEnv(t)
@@ -54,8 +54,8 @@ func TestDeletionDuringAsyncUpdate(t *testing.T) {
 	assert.Len(t, s.broker.Calls(osbtest.Of(osbtest.Deprovision)), 1)
 }
 
-// After an update of unknown outcome nobody knows which plan the broker has; it is found
-// out by naming both.
+// After an update of unknown outcome it is unknown which plan the broker has;
+// it is found out by naming both.
 func TestDeletionAfterALostUpdate(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]osbtest.Fault{"Done": osbtest.CutAfter(), "NotDone": osbtest.CutBefore()} {

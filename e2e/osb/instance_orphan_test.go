@@ -46,7 +46,7 @@ func TestEditDuringMitigation(t *testing.T) {
 	s.end(i)
 }
 
-// Whoever deletes during a clean-up gets both done with one.
+// A deletion during orphan mitigation needs one call for both.
 func TestDeletionDuringMitigation(t *testing.T) {
 	t.Parallel()
 	s := newBrokerEnv(t)

@@ -204,7 +204,7 @@ func TestUnusableAfterAFailedUpdate(t *testing.T) {
 	}
 }
 
-// A new version of a plan is for whoever asks for it.
+// A new version of a plan is applied on request only.
 func TestMaintenanceIsAskedFor(t *testing.T) {
 	t.Parallel()
 	s := newBrokerEnv(t, func(s *setting) { s.small["maintenance_info"] = object{"version": "1.0.0"} })
@@ -229,7 +229,7 @@ func TestMaintenanceIsAskedFor(t *testing.T) {
 	s.end(i)
 }
 
-// A version that is not the broker's any more has the catalog read anew.
+// A version that is no longer the broker's causes a relist.
 func TestMaintenanceConflictRelists(t *testing.T) {
 	t.Parallel()
 	s := newBrokerEnv(t, func(s *setting) { s.small["maintenance_info"] = object{"version": "1.0.0"} })

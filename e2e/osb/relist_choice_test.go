@@ -35,7 +35,7 @@ func TestRelistKeepsTheOperatorsChoice(t *testing.T) {
 	s.Get(small)
 	s.Get(large)
 	assert.Equal(t, "true", small.Annotations[api.AnnotationDefaultPlan])
-	assert.Equal(t, "true", large.Annotations[api.AnnotationSuggestedPlan], "what nobody else set is suggested")
+	assert.Equal(t, "true", large.Annotations[api.AnnotationSuggestedPlan], "what has no other owner is suggested")
 	assert.Equal(t, "a large one, 9", large.Spec.Description, "what the catalog says of itself is taken")
 	assert.EqualValues(t, 77, large.Spec.Weight)
 	assert.JSONEq(t, `{"zone": "b"}`, string(large.Spec.DefaultProvisionParameters.Raw))

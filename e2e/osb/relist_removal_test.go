@@ -13,7 +13,7 @@ import (
 )
 
 // A plan that the broker offers no more is kept for the instances that have it, and taken
-// by no other. It is as before when it is back, and deleted when nobody has it.
+// by no other. It is as before when it is back, and deleted when it is unused.
 func TestRelistRemovesAPlan(t *testing.T) {
 	t.Parallel()
 	s := newBrokerEnv(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
-// Somebody asks for a type, and gets a Secret; then all goes again.
+// A user asks for a type, and gets a Secret; then all is deleted again.
 func TestTypeOnlyToSecret(t *testing.T) {
 	e := newEnv(t)
 	broker := osbtest.Start(t, osbtest.Demo(osbtest.Azure))

@@ -50,7 +50,7 @@ func TestTableProvision(t *testing.T) {
 		"Malformed202":         {reason: "it may be in the making", faults: faults(osbtest.Status(202, `[]`)), says: refused, mitigated: true},
 		"Oversized201":         {reason: "what is too long cannot be read", faults: faults(osbtest.Oversized(5 << 20)), says: refused, mitigated: true, kept: true},
 		"NoContent204":         {reason: "another 2xx", faults: faults(osbtest.NoContent204()), says: refused, mitigated: true, kept: true},
-		"Redirect":             {reason: "nobody knows who acted", faults: faults(osbtest.Redirect(307, redirected)), says: refused, mitigated: true},
+		"Redirect":             {reason: "it is unknown who acted", faults: faults(osbtest.Redirect(307, redirected)), says: refused, mitigated: true},
 		"BadRequest400":        {reason: "refused for good", faults: faults(osbtest.Status(400, `{"description": "no"}`)), says: refused, failed: true},
 		"Unauthorized401":      {reason: "the credentials may be mended", faults: faults(osbtest.Status(401, `{}`)), says: "AuthFailed"},
 		"Forbidden403":         {reason: "some brokers say it so", faults: faults(osbtest.Status(403, `{}`)), says: "AuthFailed"},
@@ -67,8 +67,8 @@ func TestTableProvision(t *testing.T) {
 		"InternalError500Made": {reason: "and it is there", faults: faults(osbtest.Status(500, `{}`).Acting()), says: refused, mitigated: true, kept: true},
 		"Unavailable503":       {reason: "503 is a 5xx", faults: faults(osbtest.Status(503, `{}`)), says: refused, mitigated: true},
 		"Timeout":              {reason: "no answer", faults: faults(osbtest.Hang()), says: silent, mitigated: true},
-		"CutBefore":            {reason: "nobody knows that it did nothing", faults: faults(osbtest.CutBefore()), says: silent, mitigated: true},
-		"CutAfter":             {reason: "nobody knows that it is there", faults: faults(osbtest.CutAfter()), says: silent, mitigated: true},
+		"CutBefore":            {reason: "it is unknown that it did nothing", faults: faults(osbtest.CutBefore()), says: silent, mitigated: true},
+		"CutAfter":             {reason: "it is unknown that it exists", faults: faults(osbtest.CutAfter()), says: silent, mitigated: true},
 		"CutMiddle":            {reason: "half an answer is none", faults: faults(osbtest.CutMiddle()), says: refused, mitigated: true},
 		"PollFailed":           {reason: "what is left is removed", faults: faults(osbtest.AsyncFailed(1)), says: refused, mitigated: true, failed: true},
 		"PollMalformed":        {reason: "it goes on, for all we know", faults: faults(async()), polls: faults(osbtest.Status(200, `null`))},
@@ -127,7 +127,7 @@ func (s *brokerEnv) tells(r *row, recorded *recording, i *api.ServiceInstance) {
 	require.Len(s, mitigations, 1)
 	assert.True(s, mitigations[0].Done, mitigations[0].Why)
 	for _, call := range s.broker.Calls(osbtest.Of(osbtest.Deprovision)) {
-		assert.Nil(s, call.Identity, "a mitigation is nobody's wish")
+		assert.Nil(s, call.Identity, "a mitigation has no requester")
 	}
 }
 
@@ -213,7 +213,7 @@ func TestTableDeprovision(t *testing.T) {
 		"CutAfter":            {reason: "the next is told that it is gone", faults: faults(osbtest.CutAfter())},
 		"PollFailed":          {reason: "removed again", faults: faults(osbtest.AsyncFailed(1)), mitigated: true},
 		"Poll404":             {reason: "it goes on, for all we know", faults: faults(async()), polls: faults(osbtest.Status(404, `{}`))},
-		"Poll404ForLong":      {reason: "the broker does not know the operation: it is asked for anew", faults: faults(osbtest.AsyncLost(osbtest.Status(404, `{}`), 3))},
+		"Poll404ForLong":      {reason: "the broker does not know the operation: it is requested again", faults: faults(osbtest.AsyncLost(osbtest.Status(404, `{}`), 3))},
 		"Poll410":             {reason: "gone is success", faults: faults(async()), polls: faults(osbtest.Status(410, `{}`).Acting())},
 		"Poll500":             {reason: "it goes on, for all we know", faults: faults(async()), polls: faults(osbtest.Status(500, `{}`))},
 		"PollTimeout":         {reason: "it goes on, for all we know", faults: faults(async()), polls: faults(osbtest.Hang())},

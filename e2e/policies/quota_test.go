@@ -42,7 +42,7 @@ func TestQuotaCountsWhatANamespaceHas(t *testing.T) {
 	})
 	assert.Contains(t, err.Error(), "exceeded quota: databases, requested: "+instances+"=1, used: "+instances+"=2, limited: "+instances+"=2")
 	e.Create(e.Binding("creds", "one"))
-	// The quota's controller counts anew now and then, from what it has seen.
+	// The quota's controller recounts from time to time, from what it has seen.
 	e.Eventually(func() (bool, error) {
 		err = e.Client().Create(t.Context(), e.Binding("more", "one"), client.DryRunAll)
 		return apierrors.IsForbidden(err), nil

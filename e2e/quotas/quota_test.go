@@ -22,7 +22,7 @@ func TestWhoeverWaitsGetsTheNextSlot(t *testing.T) {
 	again := s.unkept()
 	dbs := s.dbs("small", "a", "b", "c", "d")
 	for _, db := range dbs {
-		s.Create(db) // nobody granted a slot yet, so that nothing is over
+		s.Create(db) // no slot is granted yet, so that nothing is over
 		message := s.waits(db)
 		assert.Contains(t, message, limit.Name)
 		assert.Contains(t, message, "2 instances")
@@ -80,7 +80,8 @@ func TestWhatIsPlainlyOverIsRefused(t *testing.T) {
 	s.Ready(again)
 }
 
-// TestAPolicyThatComesLate counts what is there, and one that goes holds up nobody.
+// TestAPolicyThatComesLate counts what is there, and a deleted one blocks
+// nothing.
 func TestAPolicyThatComesLate(t *testing.T) {
 	s := newShop(t)
 	dbs := s.dbs("small", "a", "b", "c")
@@ -170,15 +171,15 @@ func TestAllOrNone(t *testing.T) {
 	assert.Equal(t, 2, s.there("small", "large"))
 }
 
-// TestSlotsAreTheKeepers: what somebody else writes there is put right, and the report on
-// what a policy selects takes none away.
+// TestSlotsAreTheKeepers: what another client writes there is repaired, and the
+// report on what a policy selects takes none away.
 func TestSlotsAreTheKeepers(t *testing.T) {
 	s := newShop(t)
 	limit := s.limit("few", instances(1), "small")
 	db := s.db("db", "small")
 	s.Create(db)
 	s.Ready(db)
-	for _, slots := range []string{`null`, `[{"namespace":"` + s.Namespace + `","instances":["nobody","` + strings.Repeat("x", 36) + `"]}]`} {
+	for _, slots := range []string{`null`, `[{"namespace":"` + s.Namespace + `","instances":["unknown","` + strings.Repeat("x", 36) + `"]}]`} {
 		patch := client.RawPatch("application/merge-patch+json", []byte(`{"status":{"slots":`+slots+`}}`))
 		require.NoError(t, s.Client().Status().Patch(t.Context(), limit, patch))
 		s.granted(limit, 1)

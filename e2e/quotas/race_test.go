@@ -41,7 +41,7 @@ const (
 // TestNeverOverWhateverTheRace: eight writers create, change and delete at the same time,
 // while the keeper that leads is killed or overthrown, and the controller killed, at
 // random; in every third round the broker is slow and faulty too. Its books are never over
-// a limit, and in the end no slot is free that somebody waits for.
+// a limit, and in the end no slot is free while an object waits for it.
 func TestNeverOverWhateverTheRace(t *testing.T) {
 	r := &race{shop: newShop(t, func(o *osbtest.Options) { o.KeepCalls = 1000 })}
 	r.limit("all", instances(maxAll), "small", "large")
@@ -100,8 +100,9 @@ func (r *race) round(round int) {
 	})
 }
 
-// shaky has every third call go wrong, up to six: those after which nobody knows what the
-// broker has are among them, and those that it works on for a while.
+// shaky has every third call go wrong, up to six: those after which it is
+// unknown what the broker has are among them, and those that it works on for a
+// while.
 func (r *race) shaky(seed uint64) func(osbtest.Call) osbtest.Fault {
 	random := osbtest.Random(seed, 0.3, func(verb osbtest.Verb) []osbtest.Fault {
 		switch verb {

@@ -141,7 +141,7 @@ func (s *shop) there(plans ...string) int {
 	return n
 }
 
-// unkept has nobody keep; the function has both keep again.
+// unkept stops both keepers; the function starts them again.
 func (s *shop) unkept() (again func()) {
 	s.Helper()
 	for _, k := range keepers {

@@ -21,7 +21,7 @@ func (m *match) judgeAttempts(made []attempt, webhookKilled bool) error {
 	for _, a := range made {
 		came, err := a.outcome()
 		if err != nil {
-			return fmt.Errorf("the write of %q got what nobody should get: %w", a.plan, err)
+			return fmt.Errorf("the write of %q got what no write should get: %w", a.plan, err)
 		}
 		m.outcomes[came]++
 		if came == unheard && !webhookKilled {
@@ -56,7 +56,7 @@ func (m *match) judgeRace(moments []moment, wins []string) error {
 			}
 		}
 		if now.Record != recorded && recorded != "" {
-			return fmt.Errorf("at revision %d the record changes from %q to %q, as nobody wanted: %+v", now.revision, recorded, now.Record, moments)
+			return fmt.Errorf("at revision %d the record changes from %q to %q, as no writer wanted: %+v", now.revision, recorded, now.Record, moments)
 		}
 		recorded = now.Record
 	}
@@ -79,8 +79,8 @@ func stayedOff(moments []moment) error {
 	return staysOff(moments)
 }
 
-// staysOff says what is wrong while nobody turns anything on: an annotation that
-// was taken off is back.
+// staysOff says what is wrong while no writer turns anything on: an annotation
+// that was taken off is back.
 func staysOff(moments []moment) error {
 	for i := 1; i < len(moments); i++ {
 		before, now := moments[i-1], moments[i]

@@ -57,8 +57,8 @@ func (s *sampler) run(ctx context.Context) {
 	}
 }
 
-// judge holds the answers that the history knows all about against it: whoever
-// got a plan got one that was the default in between, and nobody was refused
+// judge checks the answers that the history covers against it: each request
+// that got a plan got one that was the default in between, and none was refused
 // while one was recorded all the time.
 func (s *sampler) judge() error {
 	s.mu.Lock()

@@ -12,7 +12,7 @@ import (
 )
 
 // swap is one round in which some switch the default at once, each to another
-// plan, and some turn on others by annotation. Whoever switches may be killed
+// plan, and some turn on others by annotation. A switching client may be killed
 // between the steps: the record, the new plan's annotation, the old one's. In
 // every fourth round, someone takes the default off meanwhile.
 func (m *match) swap(round, writers int) {
@@ -141,11 +141,11 @@ func (s *swapping) judge(moments []moment, last offering.Glance) error {
 			return err
 		}
 		if now.Record == "" && recorded != "" && (!s.unset || recorded != s.before) {
-			return fmt.Errorf("at revision %d %q is no default any more, as nobody wanted: %+v", now.revision, recorded, moments)
+			return fmt.Errorf("at revision %d %q is no default any more, as no writer wanted: %+v", now.revision, recorded, moments)
 		}
 		if now.Record != recorded {
 			if !s.wanted(now.Record) {
-				return fmt.Errorf("at revision %d %q is recorded, which nobody switched to: %+v", now.revision, now.Record, moments)
+				return fmt.Errorf("at revision %d %q is recorded, without a switch to it: %+v", now.revision, now.Record, moments)
 			}
 			recorded = now.Record
 			changes++

@@ -41,7 +41,7 @@ const (
 	outdated outcome = "outdated"
 )
 
-// outcome says what came of it; an error is one that nobody should get.
+// outcome says what came of it; an error is one that no writer should get.
 func (a attempt) outcome() (outcome, error) {
 	switch {
 	case a.err == nil:

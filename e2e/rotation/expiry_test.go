@@ -19,8 +19,8 @@ func lasting(lifetime time.Duration) func(*setting) {
 	return func(s *setting) { s.Lifetime = lifetime }
 }
 
-// Credentials that expire are replaced before, again and again; whoever reads the Secret
-// never finds what the broker does not take.
+// Credentials that expire are replaced before, again and again; a client that
+// reads the Secret never finds what the broker does not take.
 func TestRotatesBeforeExpiry(t *testing.T) {
 	t.Parallel()
 	for name, edits := range map[string][]func(*setting){"Rotatable": nil, "Plain": {plain}} {
@@ -42,7 +42,7 @@ func TestRotatesBeforeExpiry(t *testing.T) {
 }
 
 // Who does not want new credentials gets none; that they expired is said, and is no
-// reason not to be Ready, for nobody is about to do anything.
+// reason not to be Ready, because nothing is about to happen.
 func TestNeverRotates(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, lasting(8*time.Second))

@@ -35,7 +35,7 @@ func TestRotationSurvivesFaults(t *testing.T) {
 		"PlainFault":    {reason: "as with a plan that rotates", edits: []func(*setting){plain}, verb: osbtest.Bind, faults: []osbtest.Fault{osbtest.CutAfter(), osbtest.Status(503, "{}")}},
 		"FetchFails":    {reason: "the credentials come later", edits: []func(*setting){fetchable}, verb: osbtest.FetchBinding, faults: []osbtest.Fault{osbtest.Status(500, "{}"), osbtest.CutBefore()}, async: true},
 		"UnbindFails":   {reason: "the former ones are removed in the end", verb: osbtest.Unbind, faults: []osbtest.Fault{osbtest.Status(500, "{}"), osbtest.Status(400, "{}"), osbtest.CutBefore()}},
-		"UnbindLost":    {reason: "they were removed, and nobody was told", verb: osbtest.Unbind, faults: []osbtest.Fault{osbtest.CutAfter()}},
+		"UnbindLost":    {reason: "they were removed, and the answer was lost", verb: osbtest.Unbind, faults: []osbtest.Fault{osbtest.CutAfter()}},
 		"OneShotIsLost": {reason: "credentials that were given once, and got lost, are of no use", edits: []func(*setting){oneShot}, verb: osbtest.Bind, faults: []osbtest.Fault{osbtest.CutMiddle()}},
 	} {
 		t.Run(name, func(t *testing.T) {

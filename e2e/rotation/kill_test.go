@@ -58,7 +58,7 @@ func killMoments() map[string]moment {
 		"AfterIntent": {reason: "it may have been sent", gate: func(e *testEnv) []step {
 			return after(e.writes("servicebindings", saysRotation("Successor")))
 		}},
-		"BrokerActed": {reason: "the broker has it, and nobody knows", gate: func(e *testEnv) []step {
+		"BrokerActed": {reason: "the broker has it, and it is not recorded", gate: func(e *testEnv) []step {
 			h := e.broker.Hold(osbtest.Bind)
 			return []step{{h.Arrived, h.Act}, {h.Acted, nil}}
 		}},
@@ -78,7 +78,7 @@ func killMoments() map[string]moment {
 		"AfterSwitch": {reason: "the write arrived, and its answer did not", gate: func(e *testEnv) []step {
 			return after(e.writes("servicebindings", saysRotation("Predecessor")))
 		}},
-		"UnbindActed": {reason: "the former ones are gone, and nobody knows", gate: func(e *testEnv) []step {
+		"UnbindActed": {reason: "the former ones are gone, and it is not recorded", gate: func(e *testEnv) []step {
 			h := e.broker.Hold(osbtest.Unbind)
 			return []step{{h.Arrived, h.Act}, {h.Acted, nil}}
 		}},

@@ -15,23 +15,24 @@ import (
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
-// undoing has what is of no use be removed, which nobody asked for: a broker that gives
-// credentials once does not know that they are lost.
+// undoing removes what is of no use, without a user's request: a broker that
+// gives credentials once does not know that they are lost.
 func undoing(s *setting) { s.except = append(s.except, "M10") }
 
 // A Secret that is deleted after a rotation is written again with the credentials in
-// force, wherever the broker gives them again; only those that it does not are bound anew.
+// force, wherever the broker gives them again; only those that it does not are bound
+// again.
 func TestSecretIsLostAfterRotation(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		reason string
 		edits  []func(*setting)
-		anew   bool
+		again  bool
 	}{
 		"Rotatable": {reason: "the request is repeated, with its predecessor"},
 		"Plain":     {reason: "the request is repeated", edits: []func(*setting){plain}},
 		"Fetchable": {reason: "they are fetched", edits: []func(*setting){fetchable}},
-		"OneShot":   {reason: "they are not given again", edits: []func(*setting){oneShot, undoing}, anew: true},
+		"OneShot":   {reason: "they are not given again", edits: []func(*setting){oneShot, undoing}, again: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -47,12 +48,12 @@ func TestSecretIsLostAfterRotation(t *testing.T) {
 				err := client.IgnoreNotFound(e.Client().Get(e.Context(), client.ObjectKeyFromObject(secret), found))
 				return found.UID != secret.UID && found.UID != "", err
 			})
-			e.Becomes(b, func() bool { return (b.Status.ExternalID != second) == tc.anew && len(e.broker.Bindings()) == 1 })
+			e.Becomes(b, func() bool { return (b.Status.ExternalID != second) == tc.again && len(e.broker.Bindings()) == 1 })
 			e.Ready(b)
-			assert.Equal(t, tc.anew, b.Status.ExternalID != second, tc.reason)
+			assert.Equal(t, tc.again, b.Status.ExternalID != second, tc.reason)
 			again := e.SecretOf(b)
 			assert.Equal(t, b.Status.ExternalID, again.Annotations[api.AnnotationCredentialsOf])
-			assert.Equal(t, !tc.anew, assert.ObjectsAreEqual(secret.Data, again.Data), tc.reason)
+			assert.Equal(t, !tc.again, assert.ObjectsAreEqual(secret.Data, again.Data), tc.reason)
 			e.request(b)
 			e.rotated(b, b.Status.ExternalID)
 			e.unbound(b)
@@ -68,8 +69,9 @@ func (e *testEnv) configMapOf(b *api.ServiceBinding) *corev1.ConfigMap {
 	return found
 }
 
-// Whoever may delete ConfigMaps cannot end credentials by that, also where the broker does
-// not give them again: it is told, and new ones bring the ConfigMap back.
+// A user who may delete ConfigMaps cannot revoke credentials by that, also
+// where the broker does not give them again: it is told, and new ones bring the
+// ConfigMap back.
 func TestConfigMapIsLost(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, oneShot)

@@ -26,7 +26,7 @@ func TestSvcatRotates(t *testing.T) {
 	assert.Contains(t, out, "spec.rotation.policy is Never")
 	out = e.SvcatFails(2, "rotate", "binding", "reader", "--overlap=-1h")
 	assert.Contains(t, out, `--overlap is "-1h0m0s"`)
-	out = e.SvcatFails(1, "rotate", "binding", "nobody")
+	out = e.SvcatFails(1, "rotate", "binding", "absent")
 	assert.Contains(t, out, "reader", "those that there are")
 	e.unbound(b)
 }
@@ -54,5 +54,5 @@ func TestClaimRotates(t *testing.T) {
 	e.Gone(b)
 	e.Gone(own)
 	assert.Empty(t, e.broker.Bindings())
-	assert.Len(t, e.broker.Instances(), 1, "that which is nobody's own")
+	assert.Len(t, e.broker.Instances(), 1, "the one that is not dedicated")
 }

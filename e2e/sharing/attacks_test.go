@@ -124,7 +124,7 @@ func TestNobodySharesForTheOwner(t *testing.T) {
 	assert.Equal(t, "NotShared", eve.refused(p.binding("creds", "mydb")))
 	forged := p.binding("creds", "mydb")
 	forged.Spec.UserInfo = &api.UserInfo{Username: "admin", Groups: []string{"system:masters"}}
-	assert.Equal(t, "NotShared", eve.refused(forged), "nor does she bind as somebody else")
+	assert.Equal(t, "NotShared", eve.refused(forged), "nor does she bind as another user")
 }
 
 // The sharer writes plans of his namespace, whose transforms become the binding's. They bring no Secret that the
@@ -176,7 +176,8 @@ func addKeys(secret, namespace string) api.SecretTransform {
 	return api.SecretTransform{AddKeysFrom: &api.AddKeysFromTransform{SecretRef: &api.ObjectReference{Name: secret, Namespace: namespace}}}
 }
 
-// The name of another's Secret is not to be had: neither that of another binding, nor that of nobody.
+// The name of another's Secret is not to be had: neither that of another
+// binding, nor one without an owner.
 func TestNobodysSecretIsOverwritten(t *testing.T) {
 	t.Parallel()
 	p := newPair(t, nil)

@@ -20,9 +20,9 @@ func TestFaultsAcrossNamespaces(t *testing.T) {
 		// failed says that it is Failed, and does not become Ready.
 		failed bool
 	}{
-		"BindFails":     {reason: "nobody knows whether it was made", verb: osbtest.Bind, faults: []osbtest.Fault{osbtest.Status(500, `{}`).Acting(), osbtest.Status(503, `{}`)}},
+		"BindFails":     {reason: "it is unknown whether it was created", verb: osbtest.Bind, faults: []osbtest.Fault{osbtest.Status(500, `{}`).Acting(), osbtest.Status(503, `{}`)}},
 		"BindUnheard":   {reason: "the answer was cut", verb: osbtest.Bind, faults: []osbtest.Fault{osbtest.CutMiddle()}},
-		"BindHangs":     {reason: "nobody waits longer than the timeout", verb: osbtest.Bind, faults: []osbtest.Fault{osbtest.Hang()}},
+		"BindHangs":     {reason: "a call does not wait longer than the timeout", verb: osbtest.Bind, faults: []osbtest.Fault{osbtest.Hang()}},
 		"BindEndsBadly": {reason: "it took a while, and came to nothing", verb: osbtest.Bind, faults: []osbtest.Fault{osbtest.AsyncFailed(0)}, failed: true},
 		"UnbindFails":   {reason: "it is tried until it is done", verb: osbtest.Unbind, faults: []osbtest.Fault{osbtest.Status(500, `{}`), osbtest.CutAfter(), osbtest.AsyncFailed(0)}},
 	} {

@@ -60,7 +60,7 @@ func TestAnInstanceIsSharedByLabel(t *testing.T) {
 // It does not wait for an instance: what there is not yet is refused as what there never is.
 func TestASharedBindingNeverWaits(t *testing.T) {
 	t.Parallel()
-	p := newPair(t, with("nobody"))
+	p := newPair(t, with("none"))
 	alice := p.user("alice")
 	alice.mayBind()
 	assert.Equal(t, "NotShared", alice.refused(p.binding("creds", "later")))

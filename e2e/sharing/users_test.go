@@ -9,7 +9,7 @@ import (
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// A user has a name that nobody has elsewhere, and no rights but those that are given.
+// A user has a unique name, and no permissions but those that are granted.
 type user struct {
 	*pair
 

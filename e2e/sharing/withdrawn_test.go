@@ -13,7 +13,8 @@ import (
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
-// Consent that ends unbinds nobody: bindings say so, keep what they have, and say it no more once there is consent again.
+// Consent that ends unbinds nothing: bindings say so, keep what they have, and
+// say it no more once there is consent again.
 func TestWithdrawnBindingsStay(t *testing.T) {
 	t.Parallel()
 	p := newPair(t, nil)
@@ -38,7 +39,8 @@ func TestWithdrawnBindingsStay(t *testing.T) {
 	assert.Empty(t, p.broker.Bindings())
 }
 
-// Where the sharing says so in as many words, bindings of those who are not named any more go, and of nobody else.
+// Where the sharing says so in as many words, bindings of namespaces that are
+// no longer named are deleted, and no others.
 func TestWithdrawnBindingsAreUnbound(t *testing.T) {
 	t.Parallel()
 	p := newPair(t, nil)
@@ -96,7 +98,8 @@ func TestKilledBetweenWithdrawalAndUnbind(t *testing.T) { //nolint:paralleltest 
 	assert.Empty(t, p.broker.Bindings())
 }
 
-// The controller is away while consent ends and is given again: nobody is unbound.
+// The controller is away while consent ends and is given again: nothing is
+// unbound.
 func TestSharedAgainBeforeAnyoneLooked(t *testing.T) { //nolint:paralleltest // the controller is everybody's
 	p := newPair(t, nil, func(o *osbtest.Options) { o.Crashes = true })
 	p.share(thenUnbind(with(p.consumer)))

@@ -77,8 +77,8 @@ func (s *Stack) StartAPIProxy(ctx context.Context, name, kubeconfig string) (*AP
 func (p *APIProxy) kubeconfig() []byte {
 	config := clientcmdapi.NewConfig()
 	config.Clusters["stack"] = &clientcmdapi.Cluster{Server: "http://" + p.listener.Addr().String()}
-	config.AuthInfos["nobody"] = &clientcmdapi.AuthInfo{}
-	config.Contexts["stack"] = &clientcmdapi.Context{Cluster: "stack", AuthInfo: "nobody"}
+	config.AuthInfos["anonymous"] = &clientcmdapi.AuthInfo{}
+	config.Contexts["stack"] = &clientcmdapi.Context{Cluster: "stack", AuthInfo: "anonymous"}
 	config.CurrentContext = "stack"
 	content, err := clientcmd.Write(*config)
 	if err != nil {

@@ -27,7 +27,7 @@ type fakeAPI struct {
 func (f *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Header.Get("Authorization") != "Bearer of-the-user":
-		http.Error(w, "nobody", http.StatusUnauthorized)
+		http.Error(w, "anonymous", http.StatusUnauthorized)
 	case watches(r):
 		_ = http.NewResponseController(w).Flush()
 		for {

@@ -75,7 +75,8 @@ func TestBalancerTakesTurns(t *testing.T) {
 
 func TestBalancerPassesOverTheDead(t *testing.T) {
 	t.Parallel()
-	// Nobody listens there; a port that was closed just now may be another's already.
+	// Nothing listens there; a port that was closed just now may be in use
+	// again.
 	const dead = "127.0.0.1:1"
 	b := newBalancer(t, dead, echo(t, "b").Addr().String())
 	for range 3 {

@@ -56,6 +56,6 @@ func TestListSkipped(t *testing.T) {
 	list, err := os.ReadFile(file)
 	require.NoError(t, err)
 	assert.Equal(t, "one\ntwo\n", string(list))
-	require.NoError(t, listSkipped("", "nobody asked"))
+	require.NoError(t, listSkipped("", "not requested"))
 	require.Error(t, listSkipped(filepath.Join(file, "none"), "lost"))
 }

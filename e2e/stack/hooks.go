@@ -97,7 +97,7 @@ func (s *Stack) redirect(webhook any) error {
 		return fmt.Errorf("clientConfig.service.path is not a string: %w", err)
 	}
 	config := map[string]any{"url": s.WebhookURL(path)}
-	// Nobody applies a bundle where the webhook puts it there.
+	// A bundle is not applied if the webhook writes it.
 	if !s.options.ManagedCerts {
 		config["caBundle"] = base64.StdEncoding.EncodeToString(s.caBundle)
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // TestKeeperAndRejecterComeAndGo runs a keeper without any hook of ours, and the
-// hook of somebody else.
+// hook of another project.
 func TestKeeperAndRejecterComeAndGo(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

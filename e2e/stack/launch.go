@@ -22,7 +22,7 @@ type Command struct {
 type Process struct{ process *process }
 
 // Launch starts a process that is logged and recorded as the stack's own are, and
-// ends when this process does, but not by Stop: whoever launches it ends it.
+// ends when this process does, but not by Stop: its caller ends it.
 func (s *Stack) Launch(ctx context.Context, c Command) (*Process, error) {
 	env := c.Env
 	if env == nil {

@@ -44,7 +44,7 @@ type Options struct {
 	// does, even if it is killed (on Linux). A keeper that ends by itself is started
 	// again only while this process lives.
 	Detached bool
-	// Progress is told in one line what is being started. Nil: nobody is told.
+	// Progress gets one line about each start. Nil: nothing is reported.
 	Progress io.Writer
 }
 
@@ -91,6 +91,6 @@ func (o *Options) path(names ...string) string {
 }
 
 func (o *Options) sayf(format string, args ...any) {
-	// Whoever does not want to be told closes the writer; the stack still starts.
+	// A caller may close the writer; the stack still starts.
 	_, _ = fmt.Fprintf(o.Progress, format+"\n", args...)
 }

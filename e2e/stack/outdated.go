@@ -12,8 +12,8 @@ import (
 )
 
 // warnOutdated says which binaries of a folder were built before the newest source of the
-// project at root: tests of them would tell of what was. It only says so: somebody may
-// want just that. Binaries that the project does not build are left out.
+// project at root: tests of them would tell of what was. It only says so: a user may want
+// just that. Binaries that the project does not build are left out.
 func warnOutdated(out io.Writer, root, folder string, binaries []string) error {
 	newest, source, err := newestSource(root)
 	if err != nil {
@@ -39,7 +39,7 @@ func newestSource(root string) (newest time.Time, source string, err error) {
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		name := filepath.Base(path)
 		switch {
-		case errors.Is(err, fs.ErrNotExist): // somebody is writing here
+		case errors.Is(err, fs.ErrNotExist): // a user is writing here
 			return nil
 		case err != nil:
 			return err

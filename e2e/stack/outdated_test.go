@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What is tested was built from what is there, or somebody is told.
+// What is tested was built from the current source, or a warning is printed.
 func TestOutdatedBinariesAreToldOf(t *testing.T) {
 	t.Parallel()
 	root, noon := t.TempDir(), time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)

@@ -59,7 +59,7 @@ func TestStopRecordedLeavesOthersAlone(t *testing.T) { //nolint:tparallel // the
 	}{
 		"OtherBinary": {reason: "the id now is another program", change: func(r *record) { r.Identity = "/bin/other " + "1" }},
 		"OtherStart":  {reason: "the id now is a later process of the same binary", change: func(r *record) { r.Identity += "1" }},
-		"NoProcess":   {reason: "the id is nobody's", change: func(r *record) { r.Pid = 1 << 30 }},
+		"NoProcess":   {reason: "no process has the id", change: func(r *record) { r.Pid = 1 << 30 }},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -32,7 +32,7 @@ type record struct {
 }
 
 // Running are the names of the processes of the stack in dir that live now,
-// whoever started them, sorted.
+// independent of who started them, sorted.
 func Running(ctx context.Context, dir string) ([]string, error) {
 	var names []string
 	err := eachRecord(dir, func(name string, r record) error {
@@ -44,9 +44,9 @@ func Running(ctx context.Context, dir string) ([]string, error) {
 	return names, err
 }
 
-// StopRecorded ends the processes of the stack in dir that live, whoever started
-// them, and returns their names, sorted. A process that merely has the id of one
-// that is gone is left alone.
+// StopRecorded ends the live processes of the stack in dir, independent of who
+// started them, and returns their names, sorted. A process that merely has the
+// id of one that is gone is left alone.
 func StopRecorded(ctx context.Context, dir string) ([]string, error) {
 	var names []string
 	err := eachRecord(dir, func(name string, r record) error {
@@ -153,7 +153,7 @@ func identify(ctx context.Context, pid int) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("process %d has ended: %w", pid, os.ErrProcessDone)
 	}
-	// A binary that was built anew meanwhile is still the one that was started.
+	// A binary that was rebuilt meanwhile is still the one that was started.
 	return strings.TrimSuffix(binary, " (deleted)") + " " + columns[19], nil
 }
 

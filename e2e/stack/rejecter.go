@@ -26,7 +26,7 @@ const RejectedAtRandom = "the rejecter refuses this one"
 
 const rejecterName = "stack-rejecter"
 
-// A Rejecter is a validating webhook of somebody else, called beside ours: it
+// A Rejecter is a validating webhook of another project, called beside ours: it
 // refuses a share of the writes of plans and service types, at random. It serves
 // in this process.
 type Rejecter struct {

@@ -144,8 +144,8 @@ func (r *Releaser) release(ctx context.Context, key finalized) error {
 	return err
 }
 
-// releasePatch names the revision that it is made for: a finalizer that somebody
-// added meanwhile must not be lost.
+// releasePatch names the revision that it is made for: a finalizer that a
+// client added meanwhile must not be lost.
 func releasePatch(object *metav1.PartialObjectMetadata) ([]byte, error) {
 	rest := slices.DeleteFunc(slices.Clone(object.Finalizers), func(name string) bool {
 		return name == api.FinalizerServiceCatalog

@@ -49,7 +49,7 @@ func TestWebhooksComeAndGo(t *testing.T) {
 
 	require.NoError(t, s.StopWebhook(ctx, 1, syscall.SIGTERM))
 	err = s.Client().Create(ctx, named("none-is-left"))
-	require.True(t, apierrors.IsInternalError(err), "nobody decides, so nothing is admitted: %v", err)
+	require.True(t, apierrors.IsInternalError(err), "no webhook decides, so nothing is admitted: %v", err)
 
 	require.NoError(t, s.StartWebhook(ctx, 0))
 	require.ErrorContains(t, s.StartWebhook(ctx, 0), "it runs")

@@ -258,7 +258,7 @@ func (s *Suite) link(root, bin string, given map[string]*string) error {
 		if err != nil {
 			return fmt.Errorf("cannot find binary %q: %w", name, err)
 		}
-		if _, err := os.Stat(source); err != nil { //nolint:gosec // whoever runs the tests names the binaries
+		if _, err := os.Stat(source); err != nil { //nolint:gosec // the user who runs the tests names the binaries
 			return fmt.Errorf("cannot find binary %q: run `make build`: %w", name, err)
 		}
 		if err := os.Symlink(source, filepath.Join(bin, name)); err != nil {

@@ -24,7 +24,7 @@ func TestRetireAndAdopt(t *testing.T) {
 	assert.Contains(t, s.SvcatFails(2, append([]string{"adopt", "mydb", "--external-id", id, "--param", "a"}, small...)...), "--param: number 1")
 	s.golden("adopt-manifest", s.normal(s.told(append([]string{"adopt", "mydb", "--external-id", id, "--dry-run=client", "-o", "yaml"}, small...)...)))
 
-	wrong := s.SvcatFails(3, append([]string{"adopt", "wrong", "--external-id", "nobody-" + s.Suffix, "--wait"}, small...)...)
+	wrong := s.SvcatFails(3, append([]string{"adopt", "wrong", "--external-id", "absent-" + s.Suffix, "--wait"}, small...)...)
 	assert.Contains(t, wrong, "NotAtBroker: the broker has no instance under the ID")
 	s.Svcat("deprovision", "wrong", "--wait")
 

@@ -78,7 +78,7 @@ func TestUnbind(t *testing.T) {
 		s.Svcat("bind", "mydb", "--name", name, "--wait")
 	}
 	s.Svcat("bind", "other", "--wait")
-	assert.Contains(t, s.SvcatFails(1, "unbind", "--name", "a", "--name", "nobody"), `no binding "nobody"`)
+	assert.Contains(t, s.SvcatFails(1, "unbind", "--name", "a", "--name", "absent"), `no binding "absent"`)
 	assert.Contains(t, s.SvcatFails(1, "unbind", "mydb", "--name", "other"), `binding "other" is not of instance "mydb"`)
 	assert.Contains(t, s.told("unbind", "mydb", "--dry-run=server"), "deleted a (server dry run)\ndeleted b (server dry run)\n")
 	assert.Equal(t, "deleted a\n", s.told("unbind", "mydb", "--name", "a", "--wait"))

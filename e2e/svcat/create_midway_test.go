@@ -56,7 +56,7 @@ func TestCreateFailsMidway(t *testing.T) {
 	assert.Contains(t, got.err, `class "there" is there already in namespace "NAMESPACE"`)
 }
 
-// Whenever it is killed, nobody sees half a class: without the class, its plans cannot
+// Whenever it is killed, no user sees half a class: without the class, its plans cannot
 // be chosen. Once more, it is whole. Ctrl-C takes back what was made, or leaves it whole.
 func TestCreateCutOffAtEachWrite(t *testing.T) {
 	t.Parallel()
@@ -120,8 +120,8 @@ func TestCreateCutOffAtEachWrite(t *testing.T) {
 	}
 }
 
-// A write that was sent and is not answered when the time after Ctrl-C is over: nobody
-// knows whether it stands, and that is said.
+// A write that was sent and is not answered when the time after Ctrl-C is over:
+// no client knows whether it stands, and that is said.
 func TestCreateUnanswered(t *testing.T) {
 	t.Parallel()
 	m := newEnv(t).register()

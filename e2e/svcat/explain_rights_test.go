@@ -8,8 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestExplainTakesNoRightToWrite: whoever may read the catalog, and instances in one
-// namespace, can explain; what else cannot be looked at is said.
+// TestExplainTakesNoRightToWrite: a user who may read the catalog, and
+// instances in one namespace, can explain; what else cannot be looked at is
+// said.
 func TestExplainTakesNoRightToWrite(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)

@@ -115,12 +115,12 @@ func TestExplainABinding(t *testing.T) {
 	e.Apply(explainObject("ServiceBinding", "app", "", "instanceRef: {name: mydb}, parameters: {pool: 9}, secretTransforms: [{renameKey: {from: host, to: MYSQL_HOST}}, {addKey: {key: URL, jsonPathExpression: '{.host}'}}]"))
 	tree := e.explainTree("", "binding/app")
 	e.golden("explain/binding", tree)
-	assert.NotContains(t, tree, "hush", "a value that a transform writes is nobody's to read here")
+	assert.NotContains(t, tree, "hush", "a value that a transform writes is not shown here")
 	told := e.explained("", "binding/app")
 	assert.Equal(t, told[0].Then.Transforms, told[0].Now.Transforms)
 	assert.Equal(t, "Created now it would be decided alike.", told[0].Difference)
 
-	orphan := explainObject("ServiceBinding", "lost", "", "instanceRef: {name: nobody}")
+	orphan := explainObject("ServiceBinding", "lost", "", "instanceRef: {name: absent}")
 	e.golden("explain/binding-waits", e.explainTree(orphan, "-f", "-"))
 
 	adopted := explainObject("ServiceBinding", "adopted", "", "instanceRef: {name: mydb}, externalID: id-SUFFIX")

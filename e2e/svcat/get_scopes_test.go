@@ -51,7 +51,7 @@ func newHidden(t *testing.T) *testEnv {
 }
 
 // TestSuggestionBelowTheClustersDefault: what admission gives has the star, and a
-// suggestion that nobody gets has none, whichever command shows it.
+// suggestion that no instance gets has none, whichever command shows it.
 func TestSuggestionBelowTheClustersDefault(t *testing.T) {
 	t.Parallel()
 	e := newHidden(t)

@@ -137,8 +137,8 @@ func TestProvisionParameters(t *testing.T) {
 	}
 }
 
-// What is wrong on the command line is told before anything is sent; what nobody
-// has is told with what there is.
+// What is wrong on the command line is reported before anything is sent; what
+// no command has is told with what there is.
 func TestProvisionErrors(t *testing.T) { //nolint:tparallel // The cases share one world, one after the other.
 	t.Parallel()
 	s := newShop(t)

@@ -37,7 +37,7 @@ var remedyCases = map[string]remedyCase{
 		want:    []string{"svcat set plan c/large --default PLACE"}, paste: 1,
 	},
 	"NoDefault": {
-		reason: "nobody chose", offers: []remedyOffer{{name: "c", typed: "db"}},
+		reason: "no default is chosen", offers: []remedyOffer{{name: "c", typed: "db"}},
 		refused: func(r *remedies) []string { return r.instance("serviceType: db-SUFFIX") },
 		want:    []string{"svcat set plan c/large --default PLACE"}, paste: 1,
 	},

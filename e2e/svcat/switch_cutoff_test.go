@@ -119,7 +119,8 @@ func TestSwitchSuperseded(t *testing.T) {
 	s.comesTo("record own, annotated own")
 }
 
-// The plan is deleted between the record and its annotation: nobody else switched.
+// The plan is deleted between the record and its annotation: there was no other
+// switch.
 func TestSwitchOfAPlanThatGoes(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t).newStall(false, "basic50", "premium-p1")
@@ -186,8 +187,8 @@ func TestSwitchLeavesTheOldAnnotationToTheKeeper(t *testing.T) {
 	s.comesTo("record premium-p1, annotated premium-p1")
 }
 
-// Without a keeper, the record decides alone: svcat makes the one that nobody made yet,
-// and an old annotation beside it means nothing.
+// Without a keeper, the record decides alone: svcat creates the one that does
+// not exist yet, and an old annotation beside it means nothing.
 //
 //nolint:tparallel // the stack ends with the test.
 func TestSwitchWithoutAKeeper(t *testing.T) {

@@ -21,7 +21,7 @@ import (
 
 // Several switch at once, each to another plan, and some are killed or interrupted at
 // any moment. At the end there is one default, in the record, the annotations and for
-// whoever asks; every line that was printed is true of a swap of its own; and no
+// every request; every line that was printed is true of a swap of its own; and no
 // moment was without a default.
 func TestSwitchRace(t *testing.T) {
 	t.Parallel()
@@ -149,7 +149,8 @@ func (s *stall) settles() {
 }
 
 // judgeRace says what is wrong with what racers printed, held against the swaps of the
-// record. It returns how many swaps nobody told: those of processes that were cut off.
+// record. It returns how many swaps were not reported: those of processes that were
+// cut off.
 func judgeRace(racers []racer, swaps []swap) (untold int, err error) {
 	left := slices.Clone(swaps)
 	for i := range racers {
@@ -186,7 +187,7 @@ func judgeRace(racers []racer, swaps []swap) (untold int, err error) {
 			return 0, fmt.Errorf("a moment without default: %v", one)
 		}
 		if one.from != one.to && !slices.ContainsFunc(racers, func(r racer) bool { return r.plan == one.to && !r.finished() }) {
-			return 0, fmt.Errorf("nobody owns up to %v", one)
+			return 0, fmt.Errorf("no process reported %v", one)
 		}
 		if one.from != one.to {
 			untold++

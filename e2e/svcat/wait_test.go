@@ -86,7 +86,7 @@ func TestWaitUntilGone(t *testing.T) {
 	assert.Empty(t, s.broker.Instances())
 }
 
-// What is deleted while somebody waits for it will never be ready.
+// What is deleted while a command waits for it will never be ready.
 func TestWaitForWhatIsDeleted(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

@@ -50,7 +50,7 @@ func (e *testEnv) serve(kubeconfig string) string {
 	return strings.TrimSpace(address)
 }
 
-// user is a kubeconfig of somebody without any right, and his name.
+// user is the kubeconfig of a user without any permission, and the user's name.
 func (e *testEnv) user() (kubeconfig, name string) {
 	e.Helper()
 	name = e.Name("shopper")

@@ -1,4 +1,4 @@
-// Package ui_test has what svcat ui promises to whoever opens it, in a real browser.
+// Package ui_test has what svcat ui promises to its users, in a real browser.
 package ui_test
 
 import (

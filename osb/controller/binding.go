@@ -77,7 +77,8 @@ type bindingSubject struct {
 	slots bool
 	// claimed is the instance that the binding has for itself.
 	claimed claimed
-	// closed says that the instance is another namespace's and not shared with this one.
+	// closed says that the instance is in another namespace and not shared with
+	// this one.
 	closed bool
 	// now is when the pass began, and rests says that it had nothing to do nor to say.
 	now   time.Time
@@ -119,8 +120,8 @@ func (s *bindingSubject) with(o client.Object, record *lifecycle.Record) client.
 	return next
 }
 
-// prepare looks, right before a binding is made, whether its instance stays and whether it
-// has its slots. Credentials that are to be removed are not to be found any more first.
+// prepare checks, right before a bind, that the instance is not being deleted
+// and that the binding has its slots. Before an unbind it removes the Secret.
 func (s *bindingSubject) prepare(ctx context.Context, d *lifecycle.Decision) (lifecycle.CallResult, bool) {
 	var reply lifecycle.CallResult
 	switch d.Step {
@@ -170,8 +171,8 @@ func (s *bindingSubject) call(ctx context.Context, broker *osb.Client, d *lifecy
 	return reply
 }
 
-// instanceStays asks the API server, after the intent was written: an instance that is
-// deleted from now on finds the intent, and waits.
+// instanceStays reads the instance live, after the intent was written: a later
+// deletion of the instance finds the intent, and waits.
 func (s *bindingSubject) instanceStays(ctx context.Context) error {
 	var instance v1beta1.ServiceInstance
 	at := s.binding.InstanceKey()
@@ -187,8 +188,8 @@ func (s *bindingSubject) instanceStays(ctx context.Context) error {
 	return s.staysShared(ctx, &instance)
 }
 
-// serviceType is what the binding says that it is for, which stays as it was decided. One
-// that says none, such as an older one, has what its instance gives now; empty where the
+// serviceType is the type that was decided for the binding. A binding without
+// one, such as an older one, has the current type of its instance; empty if the
 // class is gone.
 func (s *bindingSubject) serviceType() string {
 	if own := s.binding.Spec.ServiceType; own != "" || s.offering == nil {
@@ -197,9 +198,9 @@ func (s *bindingSubject) serviceType() string {
 	return s.offering.serviceType()
 }
 
-// keep writes the credentials of a reply to the Secret, before anything else is done:
-// the broker may give them only once. Only the first answer may well hold none, and none is written
-// over those that are in the Secret.
+// keep writes the credentials of a response to the Secret before anything else,
+// because the broker may return them only once. Only the first response may
+// have none; existing credentials are never overwritten by none.
 func (s *bindingSubject) keep(ctx context.Context, given *osb.Binding, first bool, reply *lifecycle.CallResult) {
 	if given == nil {
 		given = &osb.Binding{}
@@ -207,7 +208,7 @@ func (s *bindingSubject) keep(ctx context.Context, given *osb.Binding, first boo
 	if !first && !credentials.Gives(given) || s.holdsThese() && len(given.Credentials) == 0 {
 		return
 	}
-	// It must not be lost because the call took all its time.
+	// The credentials must not be lost because the call used up its time.
 	ctx = context.WithoutCancel(ctx)
 	if err := s.deposit(ctx, given); err != nil {
 		reply.Credentials, reply.StoreProblem = lifecycle.NotStored, err.Error()
@@ -219,7 +220,7 @@ func (s *bindingSubject) keep(ctx context.Context, given *osb.Binding, first boo
 	reply.Credentials, reply.EmptyBecause = lifecycle.Stored, s.written.emptyBecause
 }
 
-// holdsThese says that the Secret has what was given under the ID of this call.
+// holdsThese says whether the Secret has the credentials of this call's ID.
 func (s *bindingSubject) holdsThese() bool {
 	return s.secret != nil && *s.secret == owned.Own && s.holding.ID == s.id && s.id != ""
 }

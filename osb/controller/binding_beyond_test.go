@@ -26,7 +26,7 @@ func (r narrowReader) Get(ctx context.Context, key client.ObjectKey, o client.Ob
 }
 
 // A binding whose instance's namespace was taken from its controller is told so at its
-// deletion: what it is bound at is known, and nobody is to abandon it.
+// deletion: its broker is known, and it need not be abandoned.
 func TestBindingBeyondIsToldSoAtDeletion(t *testing.T) {
 	t.Parallel()
 	w := newBindingWorld(t)

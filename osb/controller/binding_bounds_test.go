@@ -26,7 +26,7 @@ func TestForeignBrokersAreLeftAlone(t *testing.T) {
 	before := w.bindingHere()
 	result, err := w.reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: w.at})
 	require.NoError(t, err)
-	assert.Greater(t, result.RequeueAfter, w.reconciler.reread, "its broker may be made anew")
+	assert.Greater(t, result.RequeueAfter, w.reconciler.reread, "its broker may be created again")
 	assert.Equal(t, before, w.bindingHere())
 	assert.Empty(t, w.broker.Calls())
 }
@@ -42,8 +42,8 @@ func TestNothingIsMadeWithoutAFinalizer(t *testing.T) {
 	assert.NotNil(t, b.Status.Binding)
 }
 
-// In a namespace that is being deleted the Secret goes first: it is not made anew, and
-// its binding not undone.
+// In a namespace that is being deleted the Secret goes first: it is not created
+// again, and its binding not undone.
 func TestNoSecretIsMadeInANamespaceThatEnds(t *testing.T) {
 	t.Parallel()
 	w := newBindingWorld(t)

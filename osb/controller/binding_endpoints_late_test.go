@@ -17,7 +17,7 @@ import (
 )
 
 // A name that a credential is has its Service once what was in the way is gone; one that
-// may not be a host at all is told to nobody, and the message says how it is judged again.
+// may not be a host at all is not shown, and the message says how it is judged again.
 func TestMappedNameComesLater(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -79,7 +79,7 @@ func TestServiceOfACrash(t *testing.T) {
 		next   *osb.Binding
 	}{
 		"Refused": {reason: "it may not be", next: at(osb.Endpoint{Host: "169.254.169.254", Ports: []string{"80"}})},
-		"Absent":  {reason: "nobody can tell where it is", next: givenText("a", "b")},
+		"Absent":  {reason: "its address is unknown", next: givenText("a", "b")},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -139,7 +139,7 @@ func TestExpose(t *testing.T) {
 		},
 		"FromAddressAllowed": {reason: "who may", edits: []func(*v1beta1.ServiceBinding){fromKeys("h", "p"), byClusterBroker}, given: credentialsOf(t, `{"h":"10.1.2.3","p":"1"}`), may: true, status: v1beta1.ConditionTrue, because: endpoints.ReasonExposed, stored: 1},
 		"FromSecretWithDot":  {reason: "what could be a host is one, and no condition tells it", edits: []func(*v1beta1.ServiceBinding){fromKeys("h", "p")}, given: credentialsOf(t, `{"h":"hunter2.x","p":"1"}`), status: v1beta1.ConditionTrue, because: endpoints.ReasonExposed, stored: 1},
-		"FromSecret":         {reason: "a credential that is no host is told to nobody", edits: []func(*v1beta1.ServiceBinding){fromKeys("h", "p")}, given: credentialsOf(t, `{"h":"hunter2","p":"1"}`), status: v1beta1.ConditionFalse, because: expose.ReasonRefused},
+		"FromSecret":         {reason: "a credential that is no host is not shown", edits: []func(*v1beta1.ServiceBinding){fromKeys("h", "p")}, given: credentialsOf(t, `{"h":"hunter2","p":"1"}`), status: v1beta1.ConditionFalse, because: expose.ReasonRefused},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

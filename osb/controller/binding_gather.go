@@ -27,7 +27,7 @@ func (s *bindingSubject) gather(ctx context.Context, thing *lifecycle.Resource) 
 	found := gathered{reread: true}
 	instance, err := s.instance(ctx)
 	if found.Problem = scope.Problem(err); found.Problem != nil {
-		// Whoever asks for its client is told what is not looked at.
+		// The broker's client returns the problem that is not looked for here.
 		if target := thing.Record.Target(); target != nil {
 			found.broker = keyOf(&target.BrokerTarget, s.binding.InstanceKey().Namespace)
 		}
@@ -65,7 +65,8 @@ func (s *bindingSubject) gather(ctx context.Context, thing *lifecycle.Resource) 
 	return found, nil
 }
 
-// findSecret finds out whose Secret has the name, once: it may be another's the next time.
+// findSecret reads the owner of the Secret, once: it may have another one the
+// next time.
 func (s *bindingSubject) findSecret(ctx context.Context) error {
 	if s.secret != nil {
 		return nil
@@ -77,8 +78,8 @@ func (s *bindingSubject) findSecret(ctx context.Context) error {
 	return err
 }
 
-// hide reads the parameters, as far as they are there, for what the broker of a binding
-// that is removed or polled must not tell.
+// hide reads the parameters, as far as they exist, to redact their values in
+// what the broker of a binding that is removed or polled says.
 func (s *bindingSubject) hide(ctx context.Context) {
 	if s.parameters.redactor.all != nil {
 		return
@@ -182,8 +183,8 @@ func (s *bindingSubject) unable(ctx context.Context, r *lifecycle.Record, instan
 	if problem := s.secrets.Unreadable(ctx, s.binding); problem != nil {
 		return problem, nil
 	}
-	// After credentials that could not be stored, the broker is not asked for others that
-	// could not either.
+	// After credentials that could not be stored, no others are requested that
+	// could not be stored either.
 	if ready, _ := v1beta1.FindCondition(r.Conditions, v1beta1.ConditionReady); ready.Reason == credentials.ReasonNotStored && *s.secret == owned.Absent {
 		return s.secrets.Refused(ctx, s.binding, s.serviceType())
 	}
@@ -207,7 +208,7 @@ func (s *bindingSubject) unbindable(r *lifecycle.Record, instance *v1beta1.Servi
 	return nil
 }
 
-// unready says what is not as it must be with the instance.
+// unready says why the instance cannot be bound to yet.
 func (s *bindingSubject) unready(instance *v1beta1.ServiceInstance) *lifecycle.Problem {
 	if problem := s.unprovided(instance); problem != nil {
 		return problem
@@ -220,7 +221,7 @@ func (s *bindingSubject) unready(instance *v1beta1.ServiceInstance) *lifecycle.P
 	case instance == nil:
 		return waits(reasonNoInstance, "the instance %q is not there", name)
 	case s.ofAnother(instance):
-		return &lifecycle.Problem{Reason: reasonDedicated, Message: fmt.Sprintf("the instance %q is another binding's own: nobody else can be bound to it", name)}
+		return &lifecycle.Problem{Reason: reasonDedicated, Message: fmt.Sprintf("the instance %q is dedicated to another binding: no other binding can use it", name)}
 	case instance.DeletionTimestamp != nil:
 		return waits(reasonInstanceNotReady, "the instance %q is being deleted", name)
 	case !s.binding.Spec.Decided() && !instance.Spec.Decided():
@@ -239,7 +240,8 @@ func (s *bindingSubject) unready(instance *v1beta1.ServiceInstance) *lifecycle.P
 	return nil
 }
 
-// asks is what the spec means to the broker: of the plan that the instance has there.
+// asks is the desired request to the broker, with the plan that the instance
+// has there.
 func (s *bindingSubject) asks(ctx context.Context, instance *v1beta1.ServiceInstance, found *gathered) error {
 	var err error
 	s.parameters, found.Problem, err = s.bindings.parameters.read(ctx, s.binding, s.binding.Spec.Parameters, s.binding.Spec.ParametersFrom)
@@ -253,7 +255,7 @@ func (s *bindingSubject) asks(ctx context.Context, instance *v1beta1.ServiceInst
 	return s.aims(ctx, instance, found)
 }
 
-// aims is what is asked for with the parameters that were read.
+// aims is the desired request with the parameters that were read.
 func (s *bindingSubject) aims(ctx context.Context, instance *v1beta1.ServiceInstance, found *gathered) error {
 	var err error
 	if s.origin, err = s.platform.origin(ctx, s.binding.Namespace, instance); err != nil {

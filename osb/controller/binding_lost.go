@@ -15,10 +15,11 @@ import (
 // reasonConfigMapLost is why a binding is not published.
 const reasonConfigMapLost = "ConfigMapLost"
 
-// lost says that the Secret of a binding that is bound is gone, or another's; or the
-// ConfigMap beside it, where the broker gives the credentials again. Where it does not, a
-// ConfigMap is no reason to venture credentials that are valid: whoever may delete one is
-// not thereby allowed to end them. Then it is only told.
+// lost says whether the Secret of a bound binding is gone or belongs to another
+// object; or its ConfigMap, if the broker returns the credentials again. If it
+// does not, a lost ConfigMap is only reported and valid credentials are not put
+// at risk: permission to delete a ConfigMap is no permission to revoke
+// credentials.
 func (s *bindingSubject) lost(ctx context.Context, found *gathered) (bool, error) {
 	if err := s.findSecret(ctx); err != nil {
 		return false, err
@@ -35,8 +36,9 @@ func (s *bindingSubject) lost(ctx context.Context, found *gathered) (bool, error
 	return found.PartLost, nil
 }
 
-// recovers finds out whether the Secret has the credentials of a bind whose outcome is not
-// recorded, because a crash came between; and whether status alone would tell of more.
+// recovers checks whether the Secret has the credentials of a bind whose
+// outcome was not recorded because of a crash, and whether the response had
+// facts that only status would hold.
 func (s *bindingSubject) recovers(ctx context.Context, r *lifecycle.Record, found *gathered) error {
 	if r.InProgress == nil || r.Async || r.Mitigating {
 		return nil
@@ -65,7 +67,8 @@ func (s *bindingSubject) stored(r *lifecycle.Record) bool {
 	return true
 }
 
-// tellUnpublished has status say whether there was a ConfigMap that cannot be written again.
+// tellUnpublished writes into status whether a ConfigMap is lost that cannot be
+// written again.
 func (s *bindingSubject) tellUnpublished(status *v1beta1.ServiceBindingStatus) {
 	w := &s.written
 	switch {
@@ -82,9 +85,9 @@ func (s *bindingSubject) tellUnpublished(status *v1beta1.ServiceBindingStatus) {
 	}
 }
 
-// repeats is what is asked for. Credentials that took over from a predecessor, and are
-// lost, are asked for by the request that they were made by: a broker would take any other
-// for one of something else under the same ID.
+// repeats is the desired request. Lost credentials that replaced a predecessor
+// are requested by the very request that created them: a broker would treat any
+// other as a conflicting one for the same ID.
 func (s *bindingSubject) repeats(ctx context.Context, r *lifecycle.Record, instance *v1beta1.ServiceInstance, found *gathered) error {
 	_, _, took := lifecycle.Repeating(s.binding, lifecycle.Request{})
 	if !r.Exists || !took {

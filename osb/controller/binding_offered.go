@@ -20,8 +20,9 @@ func (s *bindingSubject) offered(ctx context.Context, thing *lifecycle.Resource,
 	return nil
 }
 
-// mayBeFetched says that the credentials of a binding are at its broker, or come to be: whether they can be
-// fetched only its class says, and without that they would be given up for lost.
+// mayBeFetched says whether the credentials of a binding exist at its broker,
+// or are about to. Only its class says whether they can be fetched, and without
+// it they would count as lost.
 func mayBeFetched(t *lifecycle.Resource) bool {
 	r := &t.Record
 	return !t.Deleting && (r.Exists || r.FetchRequired || r.Async && r.Operation == lifecycle.Provisioning)

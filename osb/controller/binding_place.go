@@ -7,8 +7,9 @@ import (
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
-// place has the pass over a binding that is still to be made find its place before its Secret, those
-// of its parameters, and what its user may do are read from the API server.
+// place makes a pass over a binding that is not bound yet get its place in the
+// queue before its Secret, those of its parameters, and the permissions of its
+// user are read from the API server.
 func (s *bindingSubject) place(ctx context.Context, thing *lifecycle.Resource, instance *v1beta1.ServiceInstance, found gathered) error {
 	r := &thing.Record
 	if r.Exists || s.unbindable(r, instance) != nil || refusedAsItIs(thing) {
@@ -35,7 +36,7 @@ func (s *bindingSubject) place(ctx context.Context, thing *lifecycle.Resource, i
 	return s.enter(ctx, s, thing, &found)
 }
 
-// locate finds the broker that the next call would be for, and how it does.
+// locate finds the broker of the next call, and its state.
 func (s *bindingSubject) locate(ctx context.Context, thing *lifecycle.Resource, found *gathered) error {
 	target := thing.Record.Target()
 	if target == nil && s.ask != nil {

@@ -57,8 +57,8 @@ func TestBindingNamesItsSecret(t *testing.T) {
 	assert.NotNil(t, b.Status.ExternalProperties, "the broker has it still")
 }
 
-// A Secret that cannot be removed keeps the broker from being told: else somebody could
-// find credentials that have ended.
+// A Secret that cannot be removed delays the call to the broker: otherwise a
+// user could find credentials that have ended.
 func TestBindingKeepsItsOrderAtDeletion(t *testing.T) {
 	t.Parallel()
 	w := newBindingWorld(t)

@@ -21,7 +21,7 @@ func (k brokerKey) at() types.NamespacedName {
 // empty is an object of the broker's kind.
 func (k brokerKey) empty() client.Object { return v1beta1.NewBroker(k.namespace) }
 
-// String names the broker for people.
+// String is the broker as messages name it.
 func (k brokerKey) String() string {
 	switch {
 	case k.name == "":
@@ -67,7 +67,7 @@ func brokerOf(o client.Object) broker {
 	return b
 }
 
-// ready says whether its catalog was taken over, as its spec is now.
+// ready says whether its catalog was relisted for its current spec.
 func (b broker) ready() bool {
 	c, _ := v1beta1.FindCondition(b.status.Conditions, v1beta1.ConditionReady)
 	return c.Status == v1beta1.ConditionTrue && b.status.ReconciledGeneration == b.object.GetGeneration()

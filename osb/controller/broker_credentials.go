@@ -13,7 +13,8 @@ import (
 	"github.com/defaultplan/defaultplan/osb"
 )
 
-// brokerCredentials are what a broker is shown, and which version of a Secret they are from.
+// brokerCredentials are the credentials for a broker, and the version of their
+// Secret.
 type brokerCredentials struct {
 	auth        osb.Authentication
 	certificate *tls.Certificate

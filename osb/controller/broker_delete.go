@@ -22,18 +22,21 @@ import (
 )
 
 const (
-	// instancesPause is the time between two looks for a deleted broker's instances.
+	// instancesPause is the time between two checks for the instances of a
+	// deleted broker.
 	instancesPause = 15 * time.Second
-	// unusedPause is the time from the marks to the deletion where no instance is at the broker. Not
-	// all of admission need know of them: what it still decides for a plan that goes is told that it
-	// is gone, and was never sent to the broker.
+	// unusedPause is the time from marking the offerings to their deletion if
+	// the broker has no instances. Not every webhook needs to see the marks by
+	// then: an instance that is still decided on such a plan gets a condition
+	// that the plan is gone, and is never sent to the broker.
 	unusedPause = time.Second
 	// maxNamed is how many of them a message names.
 	maxNamed = 10
 )
 
-// delete lets a broker go. Nothing new is provisioned at it from the first; it waits
-// while instances exist at it, since without it nobody could remove them there.
+// delete removes a broker. From the start, nothing new is provisioned at it. It
+// waits while instances exist at it, because they could not be deprovisioned
+// without it.
 func (r *brokerReconciler) delete(ctx context.Context, b broker) (reconcile.Result, error) {
 	r.held.drop(keyOfBroker(b.object)) // its catalog is not taken over any more
 	if !slices.Contains(b.object.GetFinalizers(), v1beta1.FinalizerServiceCatalog) {
@@ -83,7 +86,8 @@ func (r *brokerReconciler) delete(ctx context.Context, b broker) (reconcile.Resu
 	return reconcile.Result{}, nil
 }
 
-// tellMarkingGone says in status how far the marking of a deleted broker's classes and plans is.
+// tellMarkingGone writes into status how far the marking of a deleted broker's
+// classes and plans is.
 func (r *brokerReconciler) tellMarkingGone(ctx context.Context, b broker, m relist.Marking) error {
 	return r.note(ctx, b, func(after broker) {
 		a := attempt{ended: r.clock.Now()}
@@ -91,8 +95,9 @@ func (r *brokerReconciler) tellMarkingGone(ctx context.Context, b broker, m reli
 	})
 }
 
-// probe fetches the catalog of a broker that is being deleted, if a call asked for it: whether a 404 is
-// believed depends on that the broker answers. Nothing of the catalog is taken over.
+// probe fetches the catalog of a broker that is being deleted, if a call
+// requested it: a 404 is only trusted if the broker returns its catalog. The
+// catalog is not relisted.
 func (r *brokerReconciler) probe(ctx context.Context, b broker) error {
 	at := client.ObjectKeyFromObject(b.object)
 	if !r.isAsked(at) {
@@ -120,7 +125,7 @@ func waitsFor(instances []types.NamespacedName) string {
 	return fmt.Sprintf("deletion waits for %d instances at the broker: %s", len(instances), strings.Join(names, ", "))
 }
 
-// tellWaiting says in status what a deletion waits for.
+// tellWaiting writes into status what a deletion waits for.
 func (r *brokerReconciler) tellWaiting(ctx context.Context, b broker, message string) error {
 	changed, _ := b.object.DeepCopyObject().(client.Object)
 	after := brokerOf(changed)

@@ -16,20 +16,21 @@ const (
 	lastRetry  = 10 * time.Minute
 	// shortestRelist is the shortest relistDuration that counts.
 	shortestRelist = time.Minute
-	// longestRetry is the longest that a broker can ask to wait.
+	// longestRetry is the longest wait that a broker can request.
 	longestRetry = osb.LongestWait
-	// credentialsRetry is the time after credentials that are absent or wrong: they
-	// are in a Secret that is not watched.
+	// credentialsRetry is the retry interval for absent or wrong credentials:
+	// their Secret is not watched.
 	credentialsRetry = time.Minute
-	// clockSkew is by how much the clocks of two machines may well differ.
+	// clockSkew is the tolerated difference between the clocks of two machines.
 	clockSkew = 5 * time.Minute
-	// jitterShare is the part of a time by which it is spread.
+	// jitterShare is the divisor of a time that gives its jitter.
 	jitterShare = 10
 )
 
-// relistDue is when the catalog of a broker is to be fetched next; false: not by
-// itself. It depends on what is stored, so every pass finds the same time. A time that
-// only a wrong clock can have stored is not waited for: it is due now, which replaces it.
+// relistDue is when the catalog of a broker is fetched next; false: not by
+// itself. It depends on stored values only, so every pass computes the same
+// time. A time that only a wrong clock can have stored is not waited for: the
+// relist is due now, which replaces it.
 func relistDue(b broker, now time.Time, interval time.Duration) (due time.Time, ever bool) {
 	status := b.status
 	if _, told := v1beta1.FindCondition(status.Conditions, v1beta1.ConditionReady); !told || status.ObservedGeneration != b.object.GetGeneration() {
@@ -60,11 +61,12 @@ func relistDue(b broker, now time.Time, interval time.Duration) (due time.Time, 
 	return last.Add(interval + spread(b, last.Unix(), interval)), true
 }
 
-// impossible says that a time is later than any that a right clock can have stored.
+// impossible says whether a time is later than any that a right clock can have
+// stored.
 func impossible(stored, latest time.Time) bool { return stored.After(latest.Add(clockSkew)) }
 
-// spread is up to a tenth of a time, another for each broker and turn, so that not all
-// are asked at once.
+// spread is a jitter of up to a tenth of a time, different for each broker and
+// turn, so that not all brokers are called at once.
 func spread(b broker, turn int64, of time.Duration) time.Duration {
 	sum := fnv.New32a()
 	_, _ = fmt.Fprintf(sum, "%s/%d", b.object.GetUID(), turn) // a hash takes everything
@@ -72,7 +74,7 @@ func spread(b broker, turn int64, of time.Duration) time.Duration {
 	return of / jitterShare * time.Duration(sum.Sum32()%steps) / steps
 }
 
-// retryAfter is the time until the next try, after so many that failed.
+// retryAfter is the time until the next attempt, after that many failures.
 func retryAfter(b broker, stage stage, failure error, retries int32) time.Duration {
 	if stage == authenticating {
 		return credentialsRetry

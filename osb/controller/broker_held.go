@@ -9,12 +9,12 @@ import (
 	"github.com/defaultplan/defaultplan/osb"
 )
 
-// heldInSum is how many bytes of catalogs, as brokers sent them, are held at most: each may
-// have 32 MiB, and who may create ServiceBrokers may create many.
+// heldInSum bounds the cached catalogs, in bytes as brokers sent them: each may
+// have 32 MiB, and users who may create ServiceBrokers may create many.
 const heldInSum = 64 << 20
 
-// A heldCatalog is the last one of a broker that sends validators: with it, "not
-// modified" is as good as the catalog.
+// A heldCatalog is the cached catalog of a broker that sends validators such as
+// an ETag: it serves for a "304 Not Modified".
 type heldCatalog struct {
 	key        brokerKey
 	uid        types.UID
@@ -22,8 +22,8 @@ type heldCatalog struct {
 	catalog    *osb.Catalog
 }
 
-// heldCatalogs are those of all brokers, and have so many bytes at most. A broker whose
-// catalog was dropped is asked for all of it.
+// heldCatalogs are the cached catalogs of all brokers, up to a number of bytes.
+// A dropped catalog is fetched completely again.
 type heldCatalogs struct {
 	most int
 
@@ -60,7 +60,7 @@ func (h *heldCatalogs) hold(b broker, catalog *osb.Catalog) {
 	}
 }
 
-// drop lets a broker's catalog go.
+// drop removes a broker's catalog.
 func (h *heldCatalogs) drop(key brokerKey) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()

@@ -14,7 +14,8 @@ import (
 // sent to. It is the cache's own: the API server has no such field.
 const indexTarget = "defaultplan/broker"
 
-// indexRefusedLeave finds the instances that may not leave their plan, by their class. It is the cache's own.
+// indexRefusedLeave finds the instances that may not change their plan, by
+// their class. It is the cache's own.
 const indexRefusedLeave = "defaultplan/refused-leave"
 
 // A fieldIndex is an index of a cache.
@@ -105,7 +106,8 @@ func localName(ref *v1beta1.LocalObjectReference) string {
 	return ref.Name
 }
 
-// refusedLeave is the class of an instance whose plan says, or did, that it cannot be left.
+// refusedLeave is the class of an instance whose plan is, or was, not
+// updatable.
 func refusedLeave(object client.Object) []string {
 	instance, is := object.(*v1beta1.ServiceInstance)
 	if !is {

@@ -1,8 +1,9 @@
 package controller
 
-// What relisting may do. Classes and plans are written by apply, which is patch, and
-// create where there is none yet; brokers by patches of status and finalizers. There
-// is no right to service types: a catalog cannot move what an operator made the default.
+// The permissions of relists. Classes and plans are written by apply, which
+// needs patch, and create if there is none yet; brokers by patches of status
+// and finalizers. There is no permission for service types: a catalog cannot
+// change the default that an operator chose.
 
 // +kubebuilder:rbac:groups=servicecatalog.k8s.io,resources=clusterservicebrokers;servicebrokers,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=servicecatalog.k8s.io,resources=clusterservicebrokers/status;servicebrokers/status,verbs=patch

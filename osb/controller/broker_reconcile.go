@@ -24,13 +24,13 @@ import (
 	"github.com/defaultplan/defaultplan/osb/controller/scope"
 )
 
-// A catalogFetcher asks a broker for its catalog, with the credentials as they are
-// now. With the etag of the last one, nil without an error means that nothing changed
-// since. What goes wrong before the broker is asked is no *osb.Error.
+// A catalogFetcher fetches the catalog of a broker with its current
+// credentials. Given the etag of the last one, nil without an error means that
+// nothing changed. An error before the call is no *osb.Error.
 type catalogFetcher func(ctx context.Context, broker client.Object, etag string) (*osb.Catalog, error)
 
-// brokerOptions are what brokers are reconciled with. All but metrics and scope
-// are required.
+// brokerOptions are the dependencies and settings of the broker reconcilers.
+// All but metrics and scope are required.
 type brokerOptions struct {
 	// client writes, and reads from the cache.
 	client client.Client
@@ -41,12 +41,12 @@ type brokerOptions struct {
 	clock    clock.PassiveClock
 	// interval is the time between two relists of a broker that does not say.
 	interval time.Duration
-	// gone is told of a broker that is not there any more.
+	// gone is called with a broker that no longer exists.
 	gone func(brokerKey)
-	// metrics count relists; nil: nobody does.
+	// metrics count relists; nil: they are not counted.
 	metrics *metrics
-	// patience is how long the controller has that a broker names, before it is said that none
-	// has seen it.
+	// patience is how long a broker's named controller has to handle it, before
+	// status says that none has.
 	patience time.Duration
 	// scope is the part of the cluster whose brokers are handled.
 	scope scope.Scope
@@ -54,8 +54,8 @@ type brokerOptions struct {
 	secrets secretKeeper
 }
 
-// A brokerReconciler keeps classes and plans as the catalogs of the brokers of one
-// kind say.
+// A brokerReconciler syncs classes and plans with the catalogs of the brokers
+// of one kind.
 type brokerReconciler struct {
 	brokerOptions
 
@@ -67,7 +67,7 @@ type brokerReconciler struct {
 
 	mutex sync.Mutex
 	asked map[types.NamespacedName]bool
-	// relists are those under way; each ends when it is called.
+	// relists are the running relists; calling one cancels it.
 	relists map[types.NamespacedName]context.CancelFunc
 }
 
@@ -77,21 +77,21 @@ func newBrokerReconciler(options brokerOptions, newBroker func() client.Object, 
 
 // Times of a broker's reconciler.
 const (
-	// markedPause is the time from a mark to a deletion: all of admission knows of the
-	// mark by then.
+	// markedPause is the time from marking an offering to its deletion: all
+	// webhooks have seen the mark by then.
 	markedPause = 10 * time.Second
 	// shrankPause is the time after which a catalog that lost most of what it listed is
 	// read again, before anything is deleted.
 	shrankPause = time.Minute
-	// sweepPause is the time between two looks for what is not used any more.
+	// sweepPause is the time between two sweeps of unused offerings.
 	sweepPause = time.Minute
-	// firstFetch is the time for the first catalog of a broker: what never answered is not
-	// waited for as long as what did.
+	// firstFetch is the timeout for the first catalog of a broker, shorter than
+	// for a broker that has answered before.
 	firstFetch = 10 * time.Second
 )
 
-// Reconcile brings a broker's classes and plans to what its catalog says, if it is
-// time to.
+// Reconcile syncs a broker's classes and plans with its catalog, if a relist is
+// due.
 func (r *brokerReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	object := r.newBroker()
 	err := r.client.Get(ctx, request.NamespacedName, object)
@@ -153,7 +153,7 @@ func (r *brokerReconciler) setFinalizers(ctx context.Context, b broker, finalize
 	return nil
 }
 
-// ask lets the next pass relist, whenever the last was.
+// ask makes the next pass relist, whenever the last relist was.
 func (r *brokerReconciler) ask(key brokerKey) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -166,8 +166,8 @@ func (r *brokerReconciler) isAsked(at types.NamespacedName) bool {
 	return r.asked[at]
 }
 
-// begins notes that what was asked for is done: what is asked for from now on is done after
-// it.
+// begins marks a requested relist as started: a later request causes another
+// one.
 func (r *brokerReconciler) begins(at types.NamespacedName) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -181,8 +181,9 @@ func (r *brokerReconciler) sweep(ctx context.Context, b broker, now time.Time) (
 		return r.next(b, now, 0), nil
 	}
 	of, _ := relist.BrokerOf(b.object) // restrictions do not matter here
-	// Noted before anything is deleted, another process knows of it if this one ends. A deletion that is refused for good has the
-	// catalog read no more often than that.
+	// It is recorded before anything is deleted, so that another process knows
+	// of it if this one ends. A deletion that is always denied does not cause
+	// more frequent relists.
 	remaining, deleted, err := r.engine.Sweep(ctx, of, func() error { return r.relistMoved(ctx, b, now.Add(sweepPause)) })
 	if deleted > 0 {
 		err = errors.Join(err, r.relistMoved(ctx, b, now))
@@ -213,8 +214,8 @@ func (r *brokerReconciler) relistMoved(ctx context.Context, b broker, at time.Ti
 	return r.note(ctx, b, func(after broker) { after.status.NextRetry = new(metav1.NewTime(at)) })
 }
 
-// next is when a broker is looked at again: when a relist is due, or after a pause, if
-// that is not 0.
+// next is when a broker is reconciled again: when a relist is due, or after a
+// pause, if that is not 0.
 func (r *brokerReconciler) next(b broker, now time.Time, pause time.Duration) reconcile.Result {
 	due, ever := relistDue(b, now, r.interval)
 	wait := max(due.Sub(now), time.Second)
@@ -227,7 +228,7 @@ func (r *brokerReconciler) next(b broker, now time.Time, pause time.Duration) re
 	return reconcile.Result{RequeueAfter: wait}
 }
 
-// relist fetches the catalog, takes it over, and tells of it in status.
+// relist fetches the catalog, applies it, and reports in status.
 func (r *brokerReconciler) relist(ctx context.Context, b broker, began time.Time) (reconcile.Result, error) {
 	ctx, span := startSpan(ctx, "relist")
 	defer span.End()
@@ -261,15 +262,16 @@ func (r *brokerReconciler) relist(ctx context.Context, b broker, began time.Time
 	return r.next(after, a.ended, pause), nil
 }
 
-// untilDeleted is the context of a relist: it ends when the broker begins to be deleted, for the deletion does not wait for
-// a broker that does not answer, nor for a large catalog. The function ends it otherwise.
+// untilDeleted is the context of a relist. It ends when the deletion of the
+// broker starts, because the deletion must not wait for a broker that does not
+// answer, or for a large catalog. The function ends it otherwise.
 func (r *brokerReconciler) untilDeleted(ctx context.Context, b broker) (context.Context, context.CancelFunc) {
 	at := client.ObjectKeyFromObject(b.object)
 	working, cancel := context.WithCancel(ctx)
 	r.mutex.Lock()
 	r.relists[at] = cancel
 	r.mutex.Unlock()
-	// Of a deletion that was told of before that, the cache knows.
+	// The cache has a deletion whose event came before.
 	now := r.newBroker()
 	if err := r.client.Get(ctx, at, now); apierrors.IsNotFound(err) || err == nil && now.GetDeletionTimestamp() != nil {
 		cancel()
@@ -291,7 +293,7 @@ func (r *brokerReconciler) endRelist(o client.Object) {
 	}
 }
 
-// attempt fetches the catalog and takes it over.
+// attempt fetches the catalog and applies it.
 func (r *brokerReconciler) attempt(ctx context.Context, b broker) attempt {
 	of, err := relist.BrokerOf(b.object)
 	if err != nil {
@@ -313,9 +315,9 @@ func (r *brokerReconciler) attempt(ctx context.Context, b broker) attempt {
 	return attempt{result: result, fetched: true, etag: etag, failure: err, stage: syncing}
 }
 
-// catalog is the broker's catalog as it is now, with its validator. It is only asked
-// whether it changed if the last one was taken over completely, by this process, for
-// the spec as it is.
+// catalog is the broker's current catalog, with its validator. The request is
+// only conditional if this process applied the last catalog completely, for the
+// current spec.
 func (r *brokerReconciler) catalog(ctx context.Context, b broker) (*osb.Catalog, string, error) {
 	held, etag := r.held.of(b), ""
 	if held != nil && held.ETag == b.status.CatalogETag {

@@ -14,10 +14,11 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// A secretKeeper keeps the Secrets of ServiceBrokers from going before them: when a namespace
-// is deleted its Secrets go at once, and without them what is at the broker cannot be
-// removed there. Those are the only writes to Secrets that are not the controller's own;
-// deploy/vap/secrets.yaml holds them to the finalizer.
+// A secretKeeper puts a finalizer on the Secrets of ServiceBrokers: when a
+// namespace is deleted its Secrets are deleted at once, and without them
+// nothing can be deprovisioned at the broker. Those are the only writes to
+// Secrets that the controller does not own; deploy/vap/secrets.yaml restricts
+// them to the finalizer.
 type secretKeeper struct {
 	client client.Client
 	live   client.Reader
@@ -34,8 +35,9 @@ func secretOf(b broker) types.NamespacedName {
 	return b.bearer
 }
 
-// keep has the finalizer of a broker be on its Secret, as it was just read. Where it cannot be
-// written the broker is of use all the same, and the next reading tries again.
+// keep adds the finalizer of a broker to its Secret, as it was just read. If it
+// cannot be written the broker works nevertheless, and the next read tries
+// again.
 func (k secretKeeper) keep(ctx context.Context, b broker, secret *corev1.Secret) {
 	name := v1beta1.FinalizerOfBroker(b.object.GetUID())
 	if b.status.CredentialsSecret != secret.Name || b.object.GetNamespace() != secret.Namespace || b.object.GetDeletionTimestamp() != nil ||
@@ -53,7 +55,8 @@ func (k secretKeeper) keep(ctx context.Context, b broker, secret *corev1.Secret)
 	}
 }
 
-// letGo takes the finalizer of a broker off a Secret; empty: there is none.
+// letGo removes the finalizer of a broker from a Secret; an empty name is no
+// Secret.
 func (k secretKeeper) letGo(ctx context.Context, b broker, name string) error {
 	if name == "" {
 		return nil
@@ -75,16 +78,17 @@ func (k secretKeeper) letGo(ctx context.Context, b broker, name string) error {
 	return nil
 }
 
-// keepSecret notes in status which Secret is kept, before its finalizer is written: so
-// it is found when authInfo names another, and let go. From then on the finalizer is written
-// where a Secret is read for a call that has none.
+// keepSecret records in status which Secret has the finalizer, before the
+// finalizer is written, so that it can be removed when authInfo names another
+// Secret. From then on the finalizer is added whenever a Secret is read for a
+// call and lacks it.
 func (r *brokerReconciler) keepSecret(ctx context.Context, b broker) error {
 	wanted, kept := secretOf(b).Name, b.status.CredentialsSecret
 	if wanted == kept {
 		return nil
 	}
 	if err := r.secrets.letGo(ctx, b, kept); apierrors.IsForbidden(err) {
-		// The broker is of use all the same, and the next pass tries again.
+		// The broker works nevertheless, and the next pass tries again.
 		log.FromContext(ctx).Info("the Secret that a broker named before is still kept for it", "broker", keyOfBroker(b.object).String(), "why", err.Error())
 		return nil
 	} else if err != nil {
@@ -100,8 +104,9 @@ func (r *brokerReconciler) keepSecret(ctx context.Context, b broker) error {
 	return nil
 }
 
-// noteSecret has status name the Secret that is kept. Of a broker that was read before another
-// pass noted one it is refused: that Secret would never be let go.
+// noteSecret records in status which Secret has the finalizer. The write
+// conflicts if another pass recorded one since the broker was read: otherwise
+// that Secret would keep the finalizer for ever.
 func (r *brokerReconciler) noteSecret(ctx context.Context, b broker, name string) error {
 	object, _ := b.object.DeepCopyObject().(client.Object)
 	after := brokerOf(object)

@@ -20,15 +20,15 @@ import (
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
 )
 
-// maxAsked is how many brokers may be asked for at once before whoever asks goes on
-// without: the next failure asks again.
+// maxAsked is how many relists may be requested at once. Further requests are
+// dropped: the next failure requests one again.
 const maxAsked = 64
 
 // brokerWorkers is how many brokers of a kind are handled at once.
 const brokerWorkers = 4
 
-// addBrokers registers the reconcilers of both kinds of brokers. The function that it
-// returns asks for a broker's catalog to be read anew; it never blocks.
+// addBrokers registers the reconcilers of both kinds of brokers. The function
+// that it returns requests a relist of a broker's catalog; it never blocks.
 func addBrokers(mgr manager.Manager, options brokerOptions, fetches *queue.Queues) (func(brokerKey), error) {
 	kinds := map[bool]func() client.Object{
 		false: func() client.Object { return &v1beta1.ClusterServiceBroker{} },

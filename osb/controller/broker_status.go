@@ -41,7 +41,7 @@ const (
 	maxErrors  = 10
 )
 
-// A stage is how far a relist came.
+// A stage is how far a relist got.
 type stage int
 
 const (
@@ -51,8 +51,9 @@ const (
 	restricting
 )
 
-// stageOf says what went wrong with a fetch. What is no *osb.Error went wrong before
-// the broker was asked: of a broker with a Secret, that could not be used.
+// stageOf classifies the error of a fetch. An error that is no *osb.Error
+// happened before the call: if the broker has a Secret, the Secret could not be
+// used.
 func stageOf(b broker, err error) stage {
 	kind := osb.KindOf(err)
 	if kind == osb.Auth || kind == "" && (b.basic.Name != "" || b.bearer.Name != "") {
@@ -64,8 +65,8 @@ func stageOf(b broker, err error) stage {
 // An attempt is one try to relist.
 type attempt struct {
 	began, ended time.Time
-	// fetched says that there was a catalog; result is what became of it, and etag its
-	// validator.
+	// fetched says that there was a catalog; result is the result of applying
+	// it, and etag its validator.
 	fetched bool
 	result  relist.Result
 	etag    string
@@ -74,7 +75,7 @@ type attempt struct {
 	stage   stage
 }
 
-// record writes to a broker's status what came of the attempt.
+// record writes the result of the attempt to a broker's status.
 func (a *attempt) record(b broker) {
 	status, generation := b.status, b.object.GetGeneration()
 	status.ObservedGeneration, status.ControllerName = generation, b.spec.ControllerName
@@ -91,8 +92,8 @@ func (a *attempt) record(b broker) {
 	status.LastConditionState = v1beta1.LastConditionState(status.Conditions)
 }
 
-// recordShrank lets go of a catalog that shrank once it lists all again, or is the same
-// after a while.
+// recordShrank clears CatalogShrank once the catalog lists all again, or is the
+// same after a while.
 func (a *attempt) recordShrank(b broker) {
 	shrank, is := v1beta1.FindCondition(b.status.Conditions, v1beta1.ConditionCatalogShrank)
 	if !is {
@@ -149,7 +150,7 @@ func (a *attempt) recordFailure(b broker) {
 		a.setComplete(b)
 	}
 	if a.stage == restricting {
-		// Nothing but another spec can help.
+		// Only a change of spec can help.
 		status.NextRetry = nil
 		a.set(b, v1beta1.Failed(reason, message))
 		a.set(b, v1beta1.Stalled(reason, message))
@@ -162,7 +163,7 @@ func (a *attempt) recordFailure(b broker) {
 	unset(b, v1beta1.ConditionFailed, v1beta1.ConditionStalled)
 }
 
-// message is why it failed, for people.
+// message is why it failed, for status.
 func (a *attempt) message() string {
 	if a.stage != syncing || len(a.result.Failed) == 0 {
 		return shortened(a.failure.Error())
@@ -194,9 +195,9 @@ func shortened(text string) string {
 	return strings.ToValidUTF8(text[:maxMessage], "") + "…"
 }
 
-// tellMarking says in status how far the marking of what a catalog lists no more is. It is
-// read again, also by the next process if this one ends meanwhile, and by then in any case
-// if it shrank.
+// tellMarking writes into status how far the marking of what a catalog no
+// longer lists is. The catalog is read again, also by the next process if this
+// one ends meanwhile, and within a minute if it shrank.
 func (r *brokerReconciler) tellMarking(ctx context.Context, b broker, m relist.Marking) error {
 	a := attempt{ended: r.clock.Now()}
 	begins := m.Shrank() && m.Marked == 0
@@ -219,8 +220,9 @@ func (r *brokerReconciler) tellMarking(ctx context.Context, b broker, m relist.M
 	return err
 }
 
-// sweepConfirmed deletes what was missing before a catalog shrank again, and is missing still: else a catalog that has other
-// plans at each read would have all of them be kept.
+// sweepConfirmed deletes what was missing before a catalog shrank again, and is
+// still missing: otherwise a catalog with other plans at each read would never
+// lose any.
 func (r *brokerReconciler) sweepConfirmed(ctx context.Context, b broker, now time.Time) {
 	shrank, is := v1beta1.FindCondition(b.status.Conditions, v1beta1.ConditionCatalogShrank)
 	if !is || now.Before(shrank.LastTransitionTime.Add(shrankPause)) {
@@ -232,7 +234,7 @@ func (r *brokerReconciler) sweepConfirmed(ctx context.Context, b broker, now tim
 	}
 }
 
-// note writes a change of a broker's status in the middle of a pass, which goes on with it.
+// note writes a change of a broker's status in the middle of a pass.
 func (r *brokerReconciler) note(ctx context.Context, b broker, change func(after broker)) error {
 	changed, _ := b.object.DeepCopyObject().(client.Object)
 	after := brokerOf(changed)
@@ -244,7 +246,7 @@ func (r *brokerReconciler) note(ctx context.Context, b broker, change func(after
 	return nil
 }
 
-// store writes the status of a broker, if it changed, and then tells what did.
+// store writes the status of a broker, if it changed, and then emits events.
 func (r *brokerReconciler) store(ctx context.Context, before, after broker) error {
 	patch := client.MergeFrom(before.object)
 	data, err := patch.Data(after.object)
@@ -266,7 +268,7 @@ func (r *brokerReconciler) store(ctx context.Context, before, after broker) erro
 	return nil
 }
 
-// tell makes an event of a condition that is not as it was.
+// tell emits an event for a condition that changed.
 func (r *brokerReconciler) tell(before, after broker, typ string) {
 	was, _ := v1beta1.FindCondition(before.status.Conditions, typ)
 	is, _ := v1beta1.FindCondition(after.status.Conditions, typ)

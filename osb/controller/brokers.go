@@ -18,7 +18,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
-// brokers are the clients of all brokers, and how each of them does.
+// brokers has the clients of all brokers, and the state of each.
 type brokers struct {
 	reader, live client.Reader
 	clock        clock.PassiveClock
@@ -29,29 +29,29 @@ type brokers struct {
 	queues *queue.Queues
 	// scope is the part of the cluster that is handled.
 	scope scope.Scope
-	// reread is how long credentials are taken to be as they were read.
+	// reread is how long credentials are cached.
 	reread time.Duration
 	// metrics count fetches of catalogs; nil counts nothing.
 	metrics *metrics
-	// secrets are kept from going before their brokers.
+	// secrets keeps Secrets from being deleted before their brokers.
 	secrets secretKeeper
-	// relist asks for a broker's catalog to be read anew.
+	// relist requests a relist of a broker's catalog.
 	relist func(brokerKey)
 
 	mutex sync.Mutex
 	known map[brokerKey]*acquaintance
 }
 
-// An acquaintance is a broker that was called.
+// An acquaintance is the state of a broker that was called.
 type acquaintance struct {
 	client *osb.Client
-	// uid, generation and secret are of what the client was made from, and readAt is when
-	// that was found to be so.
+	// uid, generation and secret are those that the client was created from,
+	// and readAt is when they were last checked.
 	uid        types.UID
 	generation int64
 	secret     string
 	readAt     time.Time
-	// relistAsked is when its catalog was asked for because of a call.
+	// relistAsked is when a call last requested a relist.
 	relistAsked time.Time
 	// answered is when it last gave its catalog, and answeredAs its generation then.
 	answered   time.Time
@@ -68,7 +68,7 @@ func (b *brokers) acquaintance(key brokerKey) *acquaintance {
 	return b.known[key]
 }
 
-// find reads a broker from the cache, and live before it says that there is none.
+// find reads a broker from the cache, and live if the cache has none.
 func (b *brokers) find(ctx context.Context, key brokerKey) (broker, bool, error) {
 	if key.name == "" {
 		return broker{}, false, nil
@@ -87,8 +87,9 @@ func (b *brokers) find(ctx context.Context, key brokerKey) (broker, bool, error)
 	return brokerOf(o), true, nil
 }
 
-// isBeingDeleted says that a broker goes, as far as the cache knows: nothing new is made there, whether or not its
-// classes and plans are marked yet.
+// isBeingDeleted says whether a broker is being deleted, by the cache: nothing
+// new is provisioned there, whether or not its classes and plans are marked
+// yet.
 func (b *brokers) isBeingDeleted(ctx context.Context, key brokerKey) (bool, error) {
 	if key.name == "" {
 		return false, nil
@@ -106,8 +107,7 @@ func (b *brokers) isBeingDeleted(ctx context.Context, key brokerKey) (bool, erro
 
 var errUnknownBroker = fmt.Errorf("it is not known at which broker it is: its class is not there, or names none; if that does not come back, annotate it with %s: \"true\"", v1beta1.AnnotationAbandon)
 
-// client is the client of a broker, with the credentials as they were at most a while
-// ago.
+// client is the client of a broker. Its credentials are at most reread old.
 func (b *brokers) client(ctx context.Context, key brokerKey) (*osb.Client, error) {
 	found, ok, err := b.find(ctx, key)
 	if err != nil {
@@ -133,7 +133,7 @@ func (b *brokers) client(ctx context.Context, key brokerKey) (*osb.Client, error
 	return b.renew(key, found, shown, now)
 }
 
-// fresh is the client that is known, if it is not too old.
+// fresh is the cached client, if it is not too old.
 func (b *brokers) fresh(key brokerKey, found broker, now time.Time) *osb.Client {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
@@ -144,7 +144,7 @@ func (b *brokers) fresh(key brokerKey, found broker, now time.Time) *osb.Client 
 	return a.client
 }
 
-// renew makes a client, unless nothing changed since the last was made.
+// renew creates a client, unless nothing changed since the last one.
 func (b *brokers) renew(key brokerKey, found broker, shown brokerCredentials, now time.Time) (*osb.Client, error) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
@@ -172,7 +172,7 @@ func (b *brokers) renew(key brokerKey, found broker, shown brokerCredentials, no
 	return made, nil
 }
 
-// forget has credentials read anew at the next call.
+// forget makes the next call read the credentials again.
 func (b *brokers) forget(key brokerKey) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
@@ -181,8 +181,8 @@ func (b *brokers) forget(key brokerKey) {
 	}
 }
 
-// catalog reads a broker's catalog; nil if it is as the one with the etag. It counts as a
-// call once there is a client: without one nothing is sent.
+// catalog reads a broker's catalog; nil if the etag still matches. It counts as
+// a call only if there is a client: without one nothing is sent.
 func (b *brokers) catalog(ctx context.Context, o client.Object, etag string) (*osb.Catalog, error) {
 	key := keyOfBroker(o)
 	c, err := b.client(ctx, key)
@@ -200,18 +200,19 @@ func (b *brokers) catalog(ctx context.Context, o client.Object, etag string) (*o
 	return read, err
 }
 
-// answers notes that a broker gave its catalog: its address is right.
+// answers records that a broker returned its catalog: its address is right.
 func (b *brokers) answers(key brokerKey, o client.Object) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
-	// Else it went during the call, or was made again.
+	// Otherwise it was deleted during the call, or recreated.
 	if a := b.known[key]; a != nil && a.uid == o.GetUID() {
 		a.answered, a.answeredAs = b.clock.Now(), o.GetGeneration()
 	}
 }
 
-// answeredSince says that a broker gave its catalog since a time, at the address that it has now:
-// to another process, which took it over, or to this one, whatever became of it.
+// answeredSince says whether a broker returned its catalog since a time, at its
+// current address: to another process, which relisted it, or to this one,
+// whatever the result.
 func (b *brokers) answeredSince(key brokerKey, known broker, since time.Time) bool {
 	if read := known.status.LastCatalogRetrievalTime; known.ready() && read != nil && !read.Time.Before(since) {
 		return true
@@ -222,8 +223,8 @@ func (b *brokers) answeredSince(key brokerKey, known broker, since time.Time) bo
 	return a != nil && a.uid == known.object.GetUID() && a.answeredAs == known.object.GetGeneration() && !a.answered.Before(since)
 }
 
-// see finds out how the broker of a pass does. Its 404 is believed where its catalog was
-// read since the removal began: its address is right.
+// see finds the state of a pass's broker. Its 404 is trusted if its catalog was
+// read since the removal started, because then its address is right.
 func (b *brokers) see(ctx context.Context, found *gathered, r *lifecycle.Record) error {
 	known, ok, err := b.find(ctx, found.broker)
 	if problem := scope.Problem(err); problem != nil {
@@ -243,9 +244,9 @@ func (b *brokers) see(ctx context.Context, found *gathered, r *lifecycle.Record)
 	return nil
 }
 
-// What the answers of a namespace's broker may have, in bytes, in members of lists and objects, and
-// in plans: many are read at once, and together they must not take the memory of the controller, nor
-// the plans that of the webhook.
+// Limits of the responses of a namespaced broker, in bytes, in members of lists
+// and objects, and in plans: many are read at once, and together they must not
+// exhaust the memory of the controller, nor the plans that of the webhook.
 const (
 	maxTenantCatalog       = 8 << 20
 	maxTenantCatalogValues = 300_000
@@ -253,18 +254,18 @@ const (
 	maxTenantValues        = 20_000
 )
 
-// relistPause is the time in which a broker's catalog is asked for once, however many
-// calls find that it is not as it was.
+// relistPause is the time in which one relist of a broker is requested, however
+// many calls find that its catalog has changed.
 const relistPause = 10 * time.Second
 
-// askRelist has a broker's catalog read anew.
+// askRelist requests a relist of a broker's catalog.
 func (b *brokers) askRelist(key brokerKey, now time.Time) {
 	if b.mayAsk(key, now) {
 		b.relist(key)
 	}
 }
 
-// mayAsk says that a broker is there, and that its catalog was not asked for just before.
+// mayAsk says whether a broker exists, and no relist was requested just before.
 func (b *brokers) mayAsk(key brokerKey, now time.Time) bool {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
@@ -276,7 +277,7 @@ func (b *brokers) mayAsk(key brokerKey, now time.Time) bool {
 	return true
 }
 
-// drop forgets a broker that is gone: what waits for it finds that out.
+// drop removes the state of a broker that is gone, and wakes what waits for it.
 func (b *brokers) drop(key brokerKey) {
 	b.queues.Gone(key.at())
 	b.mutex.Lock()

@@ -101,7 +101,7 @@ func TestBrokerClientAuthenticates(t *testing.T) {
 	}
 }
 
-// A client is made once, and anew when the broker or its Secret is another.
+// A client is created once, and again when the broker or its Secret changes.
 func TestBrokerClientIsRenewed(t *testing.T) {
 	t.Parallel()
 	b, now, c := brokersWith(t, clusterBroker("http://broker.example", basicAuth("auth")), secretWith("auth", map[string]string{"username": "u", "password": "p"}))

@@ -12,8 +12,8 @@ import (
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
-// Reasons that only bindings with an instance of their own have. Until it is there, and
-// once it is to go, they have the instance's own reasons, too.
+// Reasons that only bindings with a dedicated instance have. Until it is ready,
+// and during its deletion, they have the instance's own reasons, too.
 const (
 	reasonProvisioning    = "Provisioning"
 	reasonDeprovisioning  = "Deprovisioning"
@@ -23,31 +23,34 @@ const (
 	reasonInstanceGone = "InstanceGone"
 	// reasonInstanceGoing is of a binding that can be used as long as it is not deleted.
 	reasonInstanceGoing = "InstanceBeingDeleted"
-	// reasonDedicated is of a binding to what another has for itself.
+	// reasonDedicated is the reason of a binding to an instance that is
+	// dedicated to another.
 	reasonDedicated = "InstanceDedicated"
 )
 
-// A claimed is the instance that a binding has for itself.
+// A claimed is the dedicated instance of a binding.
 type claimed struct {
-	// instance is nil where it is not there, or where what has its name is another's.
+	// instance is nil if it does not exist, or if the instance of its name is
+	// another's.
 	instance *v1beta1.ServiceInstance
-	// problem is why there is none to be bound to.
+	// problem is why there is none to bind to.
 	problem *lifecycle.Problem
 }
 
-// ofOwn says that an instance is the binding's own.
+// ofOwn says whether an instance is dedicated to the binding.
 func (s *bindingSubject) ofOwn(instance *v1beta1.ServiceInstance) bool {
 	owner, is := instance.DedicatedTo()
 	return is && owner.UID == s.binding.UID
 }
 
-// ofAnother says that an instance is another binding's own.
+// ofAnother says whether an instance is dedicated to another binding.
 func (s *bindingSubject) ofAnother(instance *v1beta1.ServiceInstance) bool {
 	_, dedicated := instance.DedicatedTo()
 	return dedicated && !s.ofOwn(instance)
 }
 
-// void is a problem that is told although the binding is bound; nil: there is none.
+// void is a problem that is reported although the binding is bound; nil: there
+// is none.
 func (s *bindingSubject) void() *lifecycle.Problem {
 	if problem := s.claimed.problem; problem != nil && problem.Voids {
 		return problem
@@ -55,9 +58,9 @@ func (s *bindingSubject) void() *lifecycle.Problem {
 	return nil
 }
 
-// claim sees to the instance that the binding has for itself: it is made once, and goes
-// when nothing is bound to it any more. It is what the binding is bound to; an instance
-// that is another's is as none.
+// claim manages the dedicated instance of the binding: it is created once, and
+// deleted when nothing is bound to it any more. The binding is bound to it; an
+// instance of that name that is another's does not count.
 func (s *bindingSubject) claim(ctx context.Context, thing *lifecycle.Resource, cached *v1beta1.ServiceInstance, found *gathered) (*v1beta1.ServiceInstance, error) {
 	var err error
 	switch {
@@ -73,7 +76,7 @@ func (s *bindingSubject) claim(ctx context.Context, thing *lifecycle.Resource, c
 	return s.claimed.instance, err
 }
 
-// takes is the instance of the right name, if it is the binding's.
+// takes is the instance of that name, if it is dedicated to the binding.
 func (s *bindingSubject) takes(instance *v1beta1.ServiceInstance) claimed {
 	if s.ofOwn(instance) {
 		return claimed{instance: instance}
@@ -84,7 +87,8 @@ func (s *bindingSubject) takes(instance *v1beta1.ServiceInstance) claimed {
 	}}
 }
 
-// live reads the instance of the right name from the API server; nil: it is not there.
+// live reads the instance of that name from the API server; nil: it does not
+// exist.
 func (s *bindingSubject) live(ctx context.Context) (*v1beta1.ServiceInstance, error) {
 	instance := &v1beta1.ServiceInstance{}
 	at := s.binding.InstanceKey()
@@ -98,8 +102,9 @@ func (s *bindingSubject) live(ctx context.Context) (*v1beta1.ServiceInstance, er
 	return instance, nil
 }
 
-// misses is an instance that was made and that the cache does not have. One that is gone
-// is not made anew: whoever used it would find an empty one in its place.
+// misses handles an instance that was created and that the cache does not have.
+// One that is gone is not created again: its users would find an empty one in
+// its place.
 func (s *bindingSubject) misses(ctx context.Context) (claimed, error) {
 	instance, err := s.live(ctx)
 	if err != nil {
@@ -110,11 +115,11 @@ func (s *bindingSubject) misses(ctx context.Context) (claimed, error) {
 	}
 	return claimed{problem: &lifecycle.Problem{
 		Reason: reasonInstanceGone, Voids: true,
-		Message: fmt.Sprintf("its instance %q is gone, with what was in it, and is not made anew: delete the binding, and make another", s.binding.InstanceKey().Name),
+		Message: fmt.Sprintf("its instance %q is gone, with its data, and is not created again: delete the binding, and create another", s.binding.InstanceKey().Name),
 	}}, nil
 }
 
-// demands makes the instance, once a plan is decided on that can be bound to.
+// demands creates the instance, once a plan is decided that can be bound to.
 func (s *bindingSubject) demands(ctx context.Context) (claimed, error) {
 	offered, problem, err := s.catalog.offering(ctx, &s.binding.Spec.DecidedReference, s.binding.Namespace)
 	switch {
@@ -127,7 +132,7 @@ func (s *bindingSubject) demands(ctx context.Context) (claimed, error) {
 	if err != nil {
 		return claimed{problem: &lifecycle.Problem{Reason: reasonUnresolved, Message: err.Error()}}, nil //nolint:nilerr // the record is the user's to mend
 	}
-	// Without the finalizer it could go, and leave the instance behind.
+	// Without the finalizer the binding could be deleted before its instance.
 	if !controllerutil.ContainsFinalizer(s.binding, v1beta1.FinalizerServiceCatalog) {
 		if err := s.store.hold(ctx, s.binding); err != nil {
 			return claimed{}, err
@@ -136,8 +141,8 @@ func (s *bindingSubject) demands(ctx context.Context) (claimed, error) {
 	return s.makes(ctx, wanted)
 }
 
-// makes creates the instance. The one that is there already was made by a pass whose
-// write of the status was lost, or it is another's.
+// makes creates the instance. One that exists already was created by a pass
+// whose status write was lost, or it is another's.
 func (s *bindingSubject) makes(ctx context.Context, wanted *v1beta1.ServiceInstance) (claimed, error) {
 	err := s.store.client.Create(ctx, wanted, client.FieldOwner(v1beta1.FieldOwnerController))
 	switch {

@@ -15,9 +15,10 @@ import (
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
-// parts removes the own instance of a binding that is deleted, as soon as the binding has
-// left its broker, and says what remains of it. It is read from the API server: a binding
-// must not be let go because the cache has not seen its instance yet.
+// parts deletes the dedicated instance of a binding that is being deleted, as
+// soon as the binding is unbound, and says what remains of it. The read is
+// live: a binding must not lose its finalizer because the cache does not have
+// its instance yet.
 func (s *bindingSubject) parts(ctx context.Context, thing *lifecycle.Resource, found *gathered) (*v1beta1.ServiceInstance, error) {
 	instance, err := s.live(ctx)
 	if err != nil || instance == nil || !s.ofOwn(instance) {
@@ -26,8 +27,9 @@ func (s *bindingSubject) parts(ctx context.Context, thing *lifecycle.Resource, f
 	found.Remains = remaining(instance)
 	switch {
 	case controllerutil.ContainsFinalizer(s.binding, metav1.FinalizerOrphanDependents):
-		// Its user asked for the instance to stay. The garbage collector takes the owner
-		// off, and then it is nobody's own.
+		// Its user asked for the instance to stay. The garbage collector
+		// removes the owner reference, and then the instance is not dedicated
+		// any more.
 		found.Remains = &lifecycle.Problem{Reason: reasonDeprovisioning, Waits: true, Message: fmt.Sprintf("its instance %q stays, as --cascade=orphan asks for", instance.Name)}
 		return instance, nil
 	case !thing.Parted() || s.binding.Status.Rotation != nil:
@@ -46,7 +48,8 @@ func (s *bindingSubject) parts(ctx context.Context, thing *lifecycle.Resource, f
 	return instance, nil
 }
 
-// abandons passes on to the instance that its broker is not to be asked.
+// abandons sets the abandon annotation on the instance: its broker is not
+// called.
 func (s *bindingSubject) abandons(ctx context.Context, instance *v1beta1.ServiceInstance) error {
 	next := instance.DeepCopy()
 	if next.Annotations == nil {
@@ -59,7 +62,8 @@ func (s *bindingSubject) abandons(ctx context.Context, instance *v1beta1.Service
 	return nil
 }
 
-// own is the binding that has an instance for itself; nil: there is none any more.
+// own is the binding that an instance is dedicated to; nil: it does not exist
+// any more.
 func (h holders) own(ctx context.Context, instance *v1beta1.ServiceInstance) (*v1beta1.ServiceBinding, error) {
 	owner, is := instance.DedicatedTo()
 	if !is {
@@ -76,8 +80,8 @@ func (h holders) own(ctx context.Context, instance *v1beta1.ServiceInstance) (*v
 	return binding, nil
 }
 
-// letsGo lets pass what may let an instance go that waits: a binding that is gone, and one
-// that has left its broker while it waits for the instance.
+// letsGo passes events after which the deletion of an instance may continue: a
+// binding that is gone, and one that is unbound and waits for the instance.
 func letsGo() predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc:  func(event.CreateEvent) bool { return false },

@@ -34,7 +34,7 @@ func TestAbandonedClaim(t *testing.T) {
 	assert.Contains(t, <-w.recorder.Events, "it was abandoned")
 }
 
-// With --cascade=orphan the instance stays, and is nobody's own.
+// With --cascade=orphan the instance stays, and is not dedicated any more.
 func TestOrphanedInstanceOfAClaim(t *testing.T) {
 	t.Parallel()
 	w := newClaimWorld(t, func(b *v1beta1.ServiceBinding) { b.Finalizers = append(b.Finalizers, metav1.FinalizerOrphanDependents) })
@@ -54,7 +54,7 @@ func TestOrphanedInstanceOfAClaim(t *testing.T) {
 	assert.Nil(t, w.instance().DeletionTimestamp)
 }
 
-// Nobody else is bound to what a binding has for itself.
+// No other binding is bound to a dedicated instance.
 func TestBindingToAnothersOwnInstance(t *testing.T) {
 	t.Parallel()
 	w := newBindingWorld(t)

@@ -13,9 +13,9 @@ func provisioning(name string) *lifecycle.Problem {
 	return &lifecycle.Problem{Reason: reasonProvisioning, Waits: true, Message: fmt.Sprintf("its instance %q is being provisioned", name)}
 }
 
-// unprovided says how the binding's own instance does, while it cannot be bound to: in
-// the words of the instance, which hold nothing that is secret. The binding is Failed
-// where the instance is, and no longer than that.
+// unprovided is the problem of a dedicated instance that cannot be bound to, in
+// the words of the instance's condition, which has no secrets. The binding is
+// Failed as long as the instance is.
 func (s *bindingSubject) unprovided(instance *v1beta1.ServiceInstance) *lifecycle.Problem {
 	switch {
 	case !s.binding.Dedicated() || s.claimed.problem != nil:
@@ -37,7 +37,8 @@ func (s *bindingSubject) unprovided(instance *v1beta1.ServiceInstance) *lifecycl
 	}
 }
 
-// remaining says why the own instance of a binding that is deleted is there still.
+// remaining says why the dedicated instance of a binding that is being deleted
+// still exists.
 func remaining(instance *v1beta1.ServiceInstance) *lifecycle.Problem {
 	ready, _ := v1beta1.FindCondition(instance.Status.Conditions, v1beta1.ConditionReady)
 	if instance.DeletionTimestamp == nil || ready.Status == v1beta1.ConditionTrue || ready.ObservedGeneration != instance.Generation {
@@ -54,8 +55,9 @@ func holdsCondition(instance *v1beta1.ServiceInstance, typ string) bool {
 	return found.Status == v1beta1.ConditionTrue
 }
 
-// tellOfOwn writes into a status what it says of the binding's own instance. One that
-// somebody deleted waits for the binding, which is Ready until it goes, and says so.
+// tellOfOwn writes into a status what it says about the dedicated instance. An
+// instance that a user deleted waits for the binding, whose Ready condition
+// stays True until then and says so.
 func (s *bindingSubject) tellOfOwn(status *v1beta1.ServiceBindingStatus) {
 	own := s.claimed.instance
 	if own == nil {

@@ -93,7 +93,7 @@ func TestClaimSaysWhatItsInstanceSays(t *testing.T) {
 	}
 }
 
-// An instance that is gone is not made anew, whether anything was bound to it or not.
+// An instance that is gone is not created again, whether it was bound or not.
 func TestClaimWhoseInstanceIsGone(t *testing.T) {
 	t.Parallel()
 	for name, bound := range map[string]bool{"Bound": true, "NotYet": false} {

@@ -93,12 +93,13 @@ func purpose(s subject, facts *lifecycle.Facts, d *lifecycle.Decision) queue.Ope
 	return queue.Operation{Class: sent.ClassExternalID, Plan: sent.PlanExternalID, Name: operationOf(s, d.Step)}
 }
 
-// headStart is what an intent's Deadline leaves for the time until the call is sent, which
-// includes the write of the intent itself.
+// headStart is what an intent's Deadline allows for the time until the call is
+// sent, which includes the write of the intent itself.
 const headStart = time.Second
 
-// deadline is that of a call that is sent within some time from now. It is half as long
-// again as the call: a broker may act a while after nobody waits for it any more.
+// deadline is the deadline of a call that is sent within some time from now. It
+// adds half the timeout, because a broker may act for a while after its client
+// stops waiting.
 func (e *engine) deadline(within time.Duration) time.Time {
 	return e.clock.Now().Add(within + e.timeout + e.timeout/2).Truncate(time.Microsecond)
 }
@@ -165,10 +166,11 @@ func (e *engine) call(ctx context.Context, s subject, broker *osb.Client, t *tur
 	return reply
 }
 
-// errPanic is what came of a call that panicked, as metrics and spans tell it.
+// errPanic is the error of a call that panicked, in metrics and spans.
 var errPanic = errors.New("the call panicked")
 
-// note logs a call that failed, with what the broker's log knows it by.
+// note logs a call that failed, with the request ID, which the broker's log may
+// have too.
 func (e *engine) note(ctx context.Context, s subject, t *turn, reply lifecycle.CallResult) {
 	if reply.Err == nil || reply.Problem != nil {
 		return

@@ -95,7 +95,7 @@ func TestEngineWithoutAClient(t *testing.T) {
 	auth.Data["password"] = []byte("right-password")
 	require.NoError(t, w.cache.Update(t.Context(), auth))
 	b = w.retry()
-	assert.NotNil(t, b.Status.Binding, "they were read anew, as they were refused")
+	assert.NotNil(t, b.Status.Binding, "they were read again, because they were refused")
 }
 
 // retry is a pass at the time of the next try.

@@ -20,10 +20,10 @@ import (
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
-// maxNote is what the API server takes of an event's text, in bytes.
+// maxNote is the API server's limit for an event's note, in bytes.
 const maxNote = 1024
 
-// events tells users what happened, after it was stored.
+// events emits events about what happened, after it was stored.
 type events struct {
 	recorder clientevents.EventRecorder
 }
@@ -37,7 +37,7 @@ func (e *engine) settle(ctx context.Context, s subject, decision *lifecycle.Deci
 	return err
 }
 
-// tell makes an event of what happened; nil: of nothing.
+// tell emits an event; nil: none.
 func (e *events) tell(o client.Object, event *lifecycle.Event) {
 	if event == nil {
 		return
@@ -54,8 +54,8 @@ func (e *events) tell(o client.Object, event *lifecycle.Event) {
 	e.recorder.Eventf(o, nil, kind, event.Reason, "Reconcile", "%s", note)
 }
 
-// newRecorder makes the recorder of a manager's controllers. It is not the manager's, which
-// sends events into namespaces that are being deleted too.
+// newRecorder creates the event recorder of a manager's controllers. The
+// manager's own also sends events into namespaces that are being deleted.
 func newRecorder(ctx context.Context, mgr manager.Manager, o *Options) (clientevents.EventRecorder, error) {
 	made, err := eventsclient.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
 	if err != nil {
@@ -69,7 +69,7 @@ func newRecorder(ctx context.Context, mgr manager.Manager, o *Options) (clientev
 	}
 	err = mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
 		<-ctx.Done()
-		// A call that was begun is brought to its end, and an event made of it.
+		// A call that was started is completed, and may emit an event.
 		time.AfterFunc(o.CallTimeout+requestTimeout, stop)
 		return nil
 	}))
@@ -94,16 +94,16 @@ func recordTo(ctx context.Context, sink clientevents.EventSink, scheme *runtime.
 	return seriesRecorder{broadcaster.NewRecorder(scheme, source), scheme}, stop, nil
 }
 
-// A seriesRecorder makes a series of events that differ in nothing but their time and note.
-// client-go compares the resource version as well, and the status that is written before each
-// event changes it: each failure of one object would be an Event of its own.
+// A seriesRecorder makes a series of events that only differ in time and note.
+// client-go also compares the resource version, which the status write before
+// each event changes, so each failure of one object would be a separate Event.
 type seriesRecorder struct {
 	clientevents.EventRecorder
 
 	scheme *runtime.Scheme
 }
 
-// Eventf makes an event of an object, whichever version of it.
+// Eventf emits an event for an object, independent of its version.
 func (r seriesRecorder) Eventf(regarding, related runtime.Object, kind, reason, action, note string, args ...any) { //nolint:revive // the interface has these
 	if ref, err := reference.GetReference(r.scheme, regarding); err == nil {
 		ref.ResourceVersion = ""
@@ -112,16 +112,16 @@ func (r seriesRecorder) Eventf(regarding, related runtime.Object, kind, reason, 
 	r.EventRecorder.Eventf(regarding, related, kind, reason, action, note, args...)
 }
 
-// An eventSink sends no event into a namespace that is being deleted: the API server refuses it,
-// and client-go would log each one in full.
+// An eventSink drops events for a namespace that is being deleted: the API
+// server denies them, and client-go would log each one in full.
 type eventSink struct {
 	clientevents.EventSink
 
 	namespaces client.Reader
 }
 
-// Create sends an event, unless its namespace is being deleted. That the namespace cannot be
-// read does not keep the event back.
+// Create sends an event, unless its namespace is being deleted. If the
+// namespace cannot be read, the event is sent.
 func (s eventSink) Create(ctx context.Context, event *eventsv1.Event) (*eventsv1.Event, error) {
 	var namespace corev1.Namespace
 	err := s.namespaces.Get(ctx, client.ObjectKey{Name: event.Namespace}, &namespace)

@@ -14,20 +14,22 @@ import (
 	"github.com/defaultplan/defaultplan/osb/controller/expose"
 )
 
-// A guard keeps the URL of a namespaced broker, which its namespace's users choose, from
-// leading to where only the controller can reach: to itself, to its machine, to the
-// cloud's metadata and to the API server. It judges the address that is dialled, not the
-// name, which may resolve to anything.
+// A guard prevents the URL of a namespaced broker, which the namespace's users
+// choose, from reaching what only the controller can: itself, its machine, the
+// cloud's metadata and the API server. It checks the address that is dialled,
+// not the name, which may resolve to anything.
 type guard struct {
-	// given are the operator's rules.
+	// given are the rules from the flags.
 	given addresses.Rules
-	// around are the rules of the cluster as it is now, with the addresses of the API server.
+	// around returns the current rules of the cluster, with the addresses of
+	// the API server.
 	around func(context.Context) (*expose.Rules, error)
 	// known are those that were read last; nil: none yet.
 	known atomic.Pointer[expose.Rules]
 }
 
-// look reads the rules of the cluster. It is not for dial to do: a call has its time for the broker alone.
+// look reads the rules of the cluster. dial must not do that: the timeout of a
+// call is for the broker alone.
 func (g *guard) look(ctx context.Context) error {
 	now, err := g.around(ctx)
 	if err == nil {
@@ -42,7 +44,7 @@ var errUnlooked = errors.New("cannot connect to the broker: where the API server
 // usual cluster.
 var kubeletPorts = map[uint16]bool{10250: true, 10255: true}
 
-// dialTimeout bounds a connection's making.
+// dialTimeout bounds the time to connect.
 const dialTimeout = 15 * time.Second
 
 // dial connects, unless the address is refused.
@@ -57,7 +59,7 @@ func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, er
 	return dialer.DialContext(ctx, network, address)
 }
 
-// check says why an address with its port is refused.
+// check says why an address with its port is denied.
 func check(rules *addresses.Rules, address string) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {

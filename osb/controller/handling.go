@@ -16,20 +16,22 @@ import (
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
-// A handling says which controller an object is for. Every controller finds the same one,
-// so that never two write to one object, but where one stands in for the other.
+// A handling says which controller handles an object. Every controller computes
+// the same one, so two never write to one object, unless one stands in for the
+// other.
 type handling struct {
 	// name is the controller's; empty: the one without a name.
 	name string
-	// sure says that the object's broker says so. Where the broker is not known, it is
-	// whoever handled the object last, or the controller without a name.
+	// sure says that the object's broker says so. If the broker is not known,
+	// name is the controller that handled the object last, or the controller
+	// without a name.
 	sure bool
 	// seen says that a controller of that name handles the broker, or did.
 	seen bool
 }
 
-// handlerOfInstance finds the handler of an instance: that of the broker at which it is,
-// else of the broker whose plan it is to have.
+// handlerOfInstance finds the handler of an instance: that of the broker at
+// which it exists, otherwise that of the broker of its decided plan.
 func (b *brokers) handlerOfInstance(ctx context.Context, i *v1beta1.ServiceInstance) (handling, error) {
 	found, err := b.handlerOfRecord(ctx, lifecycle.OfInstance(i), i.Namespace)
 	if err != nil || found.sure {
@@ -38,8 +40,8 @@ func (b *brokers) handlerOfInstance(ctx context.Context, i *v1beta1.ServiceInsta
 	return b.handlerOfChoice(ctx, &i.Spec.DecidedReference, i.Namespace, i.Status.ControllerName)
 }
 
-// handlerOfBinding finds the handler of a binding: that of the broker at which it is, of
-// the plan that was decided on for it, or of its instance.
+// handlerOfBinding finds the handler of a binding: that of the broker at which
+// it exists, of its decided plan, or of its instance.
 func (b *brokers) handlerOfBinding(ctx context.Context, binding *v1beta1.ServiceBinding) (handling, error) {
 	at, last := binding.InstanceKey(), binding.Status.ControllerName
 	found, err := b.handlerOfRecord(ctx, lifecycle.OfBinding(binding), at.Namespace)
@@ -77,8 +79,9 @@ func (b *brokers) handlerOfRecord(ctx context.Context, thing lifecycle.Resource,
 	return b.handlerOfBroker(ctx, &target.BrokerTarget, namespace)
 }
 
-// handlerOfChoice is the handler of the plan that was decided on. What the cache does not
-// have yet is read from the API server by the controller that would get it otherwise.
+// handlerOfChoice is the handler of the decided plan. The controller without a
+// name reads what the cache does not have yet live, because it would be the
+// handler otherwise.
 func (b *brokers) handlerOfChoice(ctx context.Context, ref *v1beta1.DecidedReference, namespace, last string) (handling, error) {
 	unknown := handling{name: last}
 	if !ref.Decided() {
@@ -116,22 +119,25 @@ func (b *brokers) handlerOfBroker(ctx context.Context, target *v1beta1.BrokerTar
 	return handling{name: name, sure: true, seen: name != "" && known.status.ControllerName == name}, nil
 }
 
-// mine says whether what is of a broker is this controller's. Of a broker that is not there it is every controller's.
+// mine says whether this controller handles the objects of a broker. Every
+// controller handles those of a broker that does not exist.
 func (b *brokers) mine(ctx context.Context, target *v1beta1.BrokerTarget, namespace string) (bool, error) {
 	found, err := b.handlerOfBroker(ctx, target, namespace)
 	return !found.sure || found.by(b.scope), err
 }
 
-// foreignPause is the time between two looks at what another controller handles, in looks
-// at what no watch tells of: a broker may be made anew and name another.
+// foreignPause is the time between two reads of what another controller
+// handles, in multiples of the time between reads of what has no watch: a
+// broker may be recreated and name another controller.
 const foreignPause = 10
 
-// busyPatience is how much longer a controller has to see an object that has seen its broker: it may
-// have much to do.
+// busyPatience is the factor by which a controller that has handled the broker
+// gets more time to handle an object: it may be busy.
 const busyPatience = 10
 
-// leave is what becomes of an object that another controller handles: it is looked at again, for its
-// broker may come to be known, and no watch tells of that. What that controller does not see is told.
+// leave handles an object of another controller: it is reconciled again,
+// because its broker may become known without an event. If that controller does
+// not handle it, status says so.
 func (e *engine) leave(ctx context.Context, o client.Object, found handling) (reconcile.Result, error) {
 	if wait, is := e.untilStandIn(o); is {
 		return reconcile.Result{RequeueAfter: max(wait, time.Second)}, nil
@@ -156,7 +162,8 @@ func (e *engine) leave(ctx context.Context, o client.Object, found handling) (re
 	return reconcile.Result{RequeueAfter: pause + time.Duration(rand.Int64N(int64(pause)))}, nil //nolint:gosec // it spreads looks
 }
 
-// What is unseen by the controller of a name, and how long that controller has to see it.
+// What the controller of a name has not handled yet, and how long it has to do
+// so.
 type unseen struct {
 	by       string
 	patience time.Duration
@@ -222,7 +229,8 @@ func (e *engine) untilStandIn(o client.Object) (time.Duration, bool) {
 	return from.Sub(now), true
 }
 
-// deadlineOf is when the call ends that an object's controller may be in.
+// deadlineOf is the end of a call that an object's controller may have in
+// progress.
 func deadlineOf(o client.Object) time.Time {
 	switch o := o.(type) {
 	case *v1beta1.ServiceInstance:

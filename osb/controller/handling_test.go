@@ -74,7 +74,7 @@ func TestHandlerOfInstance(t *testing.T) {
 		edit   func(*v1beta1.ServiceInstance)
 		want   handling
 	}{
-		"Undecided":       {reason: "nobody's yet", edit: func(*v1beta1.ServiceInstance) {}, want: handling{}},
+		"Undecided":       {reason: "no controller's yet", edit: func(*v1beta1.ServiceInstance) {}, want: handling{}},
 		"Chosen":          {reason: "it is to be at our broker", edit: func(i *v1beta1.ServiceInstance) { i.Spec.DecidedReference = clusterPlan("ours") }, want: handling{sure: true}},
 		"ChosenElsewhere": {reason: "it is to be at theirs", edit: func(i *v1beta1.ServiceInstance) { i.Spec.DecidedReference = clusterPlan("theirs") }, want: handling{name: "east", sure: true}},
 		"ChosenInNamespace": {reason: "of the namespace", edit: func(i *v1beta1.ServiceInstance) {
@@ -89,15 +89,15 @@ func TestHandlerOfInstance(t *testing.T) {
 		"Forgotten": {reason: "the retired catalog did not record the broker", edit: func(i *v1beta1.ServiceInstance) {
 			i.Spec.DecidedReference, i.Status.ExternalProperties = clusterPlan("theirs"), &v1beta1.ServiceInstancePropertiesState{}
 		}, want: handling{name: "east", sure: true}},
-		"PlanGone": {reason: "whoever handled it last says so", edit: func(i *v1beta1.ServiceInstance) {
+		"PlanGone": {reason: "the controller that handled it last says so", edit: func(i *v1beta1.ServiceInstance) {
 			i.Spec.DecidedReference, i.Status.ControllerName = clusterPlan("gone"), "east"
 		}, want: handling{name: "east"}},
-		"NeverHandled": {reason: "somebody must say so", edit: func(i *v1beta1.ServiceInstance) { i.Spec.DecidedReference = clusterPlan("gone") }, want: handling{}},
-		"Brokerless":   {reason: "somebody must say so", edit: func(i *v1beta1.ServiceInstance) { i.Spec.DecidedReference = clusterPlan("brokerless") }, want: handling{}},
-		"BrokerGone": {reason: "whoever handled it last has it", edit: func(i *v1beta1.ServiceInstance) {
+		"NeverHandled": {reason: "one controller must report it", edit: func(i *v1beta1.ServiceInstance) { i.Spec.DecidedReference = clusterPlan("gone") }, want: handling{}},
+		"Brokerless":   {reason: "one controller must report it", edit: func(i *v1beta1.ServiceInstance) { i.Spec.DecidedReference = clusterPlan("brokerless") }, want: handling{}},
+		"BrokerGone": {reason: "the controller that handled it last has it", edit: func(i *v1beta1.ServiceInstance) {
 			i.Status.ExternalProperties, i.Status.ControllerName = sentTo("gone"), "east"
 		}, want: handling{name: "east"}},
-		"Swapped": {reason: "the broker says it, whoever it was", edit: func(i *v1beta1.ServiceInstance) {
+		"Swapped": {reason: "the broker decides, whichever controller it was", edit: func(i *v1beta1.ServiceInstance) {
 			i.Status.ExternalProperties, i.Status.ControllerName = sentTo("ours"), "east"
 		}, want: handling{sure: true}},
 	} {
@@ -133,8 +133,8 @@ func TestHandlerOfBinding(t *testing.T) {
 		"OfOurs":   {reason: "as its instance", edit: func(b *v1beta1.ServiceBinding) { b.Spec.InstanceRef = to("ours") }, want: handling{sure: true}},
 		"OfTheirs": {reason: "as its instance", edit: func(b *v1beta1.ServiceBinding) { b.Spec.InstanceRef = to("theirs") }, want: handling{name: "east", sure: true}},
 		"OfLost":   {reason: "as its instance, although that has no broker any more", edit: func(b *v1beta1.ServiceBinding) { b.Spec.InstanceRef = to("lost") }, want: handling{name: "east"}},
-		"OfNone":   {reason: "somebody must say so", edit: func(b *v1beta1.ServiceBinding) { b.Spec.InstanceRef = to("none") }, want: handling{}},
-		"OrphanOfTheirs": {reason: "whoever handled it last", edit: func(b *v1beta1.ServiceBinding) {
+		"OfNone":   {reason: "one controller must report it", edit: func(b *v1beta1.ServiceBinding) { b.Spec.InstanceRef = to("none") }, want: handling{}},
+		"OrphanOfTheirs": {reason: "the controller that handled it last", edit: func(b *v1beta1.ServiceBinding) {
 			b.Spec.InstanceRef, b.Status.ControllerName = to("none"), "east"
 		}, want: handling{name: "east"}},
 		"There": {reason: "where it is counts first", edit: func(b *v1beta1.ServiceBinding) {
@@ -142,7 +142,7 @@ func TestHandlerOfBinding(t *testing.T) {
 			b.Status.ExternalProperties = &v1beta1.ServiceBindingPropertiesState{BrokerTarget: sentTo("theirs").BrokerTarget}
 		}, want: handling{name: "east", sure: true}},
 		"Claim":     {reason: "there is no instance yet", edit: func(b *v1beta1.ServiceBinding) { b.Spec.DecidedReference = clusterPlan("theirs") }, want: handling{name: "east", sure: true}},
-		"Undecided": {reason: "nobody's yet", edit: func(*v1beta1.ServiceBinding) {}, want: handling{}},
+		"Undecided": {reason: "no controller's yet", edit: func(*v1beta1.ServiceBinding) {}, want: handling{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -298,7 +298,7 @@ func TestUnseenIsTold(t *testing.T) {
 	}
 }
 
-// Each object is counted once, by whoever handled it last.
+// Each object is counted once, by the controller that handled it last.
 func TestCounts(t *testing.T) {
 	t.Parallel()
 	ours, theirs := &v1beta1.ServiceInstance{}, &v1beta1.ServiceBinding{}

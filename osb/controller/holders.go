@@ -12,22 +12,24 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// holders are the bindings that keep an instance from going.
+// holders are the bindings that prevent the deletion of an instance.
 type holders struct {
 	client client.Client
 	live   client.Reader
-	// events tells those of other namespaces; nil: nobody is told.
+	// events are for bindings of other namespaces; nil: none are emitted.
 	events *events
 }
 
-// known are those that the cache has. They are enough to wait for: it will have it when they go.
-// There may be others, which only the API server knows of.
+// known are the bindings in the cache. They are enough to wait for, because
+// their deletion causes an event. There may be others that only the API server
+// has.
 func (h holders) known(ctx context.Context, instance *v1beta1.ServiceInstance) ([]string, error) {
 	var bindings v1beta1.ServiceBindingList
 	if err := h.client.List(ctx, &bindings, client.MatchingFields{indexInstance: client.ObjectKeyFromObject(instance).String()}); err != nil {
 		return nil, fmt.Errorf("cannot list the bindings of instance %q: %w", instance.Name, err)
 	}
-	// A binding with an instance of its own is not held by another of that name.
+	// A binding does not hold another instance that has the name of its
+	// dedicated one.
 	owner, _ := instance.DedicatedTo()
 	bindings.Items = slices.DeleteFunc(bindings.Items, func(b v1beta1.ServiceBinding) bool {
 		return b.Dedicated() && b.UID != owner.UID
@@ -35,14 +37,14 @@ func (h holders) known(ctx context.Context, instance *v1beta1.ServiceInstance) (
 	return h.among(ctx, instance, bindings.Items)
 }
 
-// of lists the bindings whose unbind is not done, by name. Where the instance's user
-// asked for it, or the namespace goes, they are deleted; else they are left alone.
+// of lists the bindings that are not unbound yet, by name. If the instance's
+// user requested it, or the namespace is being deleted, it deletes them.
 func (h holders) of(ctx context.Context, instance *v1beta1.ServiceInstance) ([]string, error) {
 	var bindings v1beta1.ServiceBindingList
-	// From the API server: a binding that the cache has not seen yet must not lose its
-	// instance. In all namespaces, also where the instance is not shared: it may have been,
-	// and nothing remembers that. spec.instanceRef.namespace cannot be selected by: bindings
-	// have the eight selectable fields that Kubernetes allows.
+	// The read is live: a binding that the cache does not have yet must not
+	// lose its instance. It covers all namespaces, because the instance may
+	// have been shared before. spec.instanceRef.namespace is not selectable:
+	// bindings already have the eight selectable fields that Kubernetes allows.
 	if err := h.live.List(ctx, &bindings, client.MatchingFields{v1beta1.FieldInstanceRefName: instance.Name}); err != nil {
 		return nil, fmt.Errorf("cannot list the bindings of instance %q: %w", instance.Name, err)
 	}
@@ -82,7 +84,7 @@ func (h holders) among(ctx context.Context, instance *v1beta1.ServiceInstance, b
 	return names, nil
 }
 
-// holds says whether there is or may be something of a binding at the broker.
+// holds says whether a binding exists, or may exist, at the broker.
 func holds(b *v1beta1.ServiceBinding) bool {
 	if !controllerutil.ContainsFinalizer(b, v1beta1.FinalizerServiceCatalog) {
 		return false

@@ -53,7 +53,7 @@ func TestHoldersOf(t *testing.T) {
 		going     bool
 		deleted   bool
 	}{
-		"LeftAlone":      {reason: "nobody asked for their deletion"},
+		"LeftAlone":      {reason: "their deletion was not requested"},
 		"Cascade":        {reason: "the user asked for it", annotated: "true", deleted: true},
 		"CascadeNot":     {reason: "only the value true counts", annotated: "yes"},
 		"NamespaceGoing": {reason: "they go anyway, and in whatever order", going: true, deleted: true},
@@ -70,7 +70,7 @@ func TestHoldersOf(t *testing.T) {
 			instance := &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "i", Annotations: map[string]string{v1beta1.AnnotationCascade: test.annotated}}}
 			names, err := holders{client: c, live: c}.of(t.Context(), instance)
 			require.NoError(t, err)
-			assert.Equal(t, []string{"a", "z"}, names, "sorted; those that are not at the broker keep nobody")
+			assert.Equal(t, []string{"a", "z"}, names, "sorted; those that are not at the broker prevent nothing")
 			for binding, want := range map[string]bool{"a": test.deleted, "z": test.deleted, "unbound": false, "other": false} {
 				var b v1beta1.ServiceBinding
 				err := c.Get(t.Context(), client.ObjectKey{Namespace: "n", Name: binding}, &b)

@@ -9,7 +9,7 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// addIndexes makes the cache find what the watches of the controllers look for.
+// addIndexes registers the indexes that the watches of the controllers need.
 func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 	if err := addBrokerIndexes(ctx, indexer); err != nil {
 		return err

@@ -75,7 +75,7 @@ func (s *instanceSubject) with(o client.Object, record *lifecycle.Record) client
 	return next
 }
 
-// gather finds out what the spec asks for, and who waits for whom.
+// gather finds out what the spec asks for, and what it waits for.
 func (s *instanceSubject) gather(ctx context.Context, thing *lifecycle.Resource) (gathered, error) {
 	found := gathered{}
 	found.reread = len(s.instance.Spec.ParametersFrom) > 0 || len(s.platform.annotations) > 0
@@ -121,7 +121,8 @@ func (s *instanceSubject) look(ctx context.Context, thing *lifecycle.Resource, f
 	if len(found.Holders) > 0 {
 		return nil // it waits for them, and its broker is not asked
 	}
-	// Also where nothing is sent: what the broker says may hold what it was sent before.
+	// Also if nothing is sent: the broker's messages may quote what it was sent
+	// before.
 	var unread *lifecycle.Problem
 	if s.parameters, unread, err = s.instances.parameters.read(ctx, s.instance, s.instance.Spec.Parameters, s.instance.Spec.ParametersFrom); err != nil && !thing.Deleting {
 		return err
@@ -149,7 +150,7 @@ func (s *instanceSubject) look(ctx context.Context, thing *lifecycle.Resource, f
 	return err
 }
 
-// refused says which rule keeps what the spec asks for from being sent.
+// refused says which rule prevents sending what the spec asks for.
 func (s *instanceSubject) refused(ctx context.Context, thing *lifecycle.Resource, ask *lifecycle.Desired) (*lifecycle.Problem, error) {
 	problem, err := s.denied(ctx, thing, ask)
 	if problem == nil && err == nil {
@@ -161,7 +162,7 @@ func (s *instanceSubject) refused(ctx context.Context, thing *lifecycle.Resource
 	return problem, err
 }
 
-// complete adds to what the retired catalog recorded what it left out.
+// complete adds what the retired catalog did not record.
 func complete(thing *lifecycle.Resource, target *v1beta1.BrokerTarget) {
 	for _, sent := range []*lifecycle.Request{thing.Record.Applied, thing.Record.InProgress} {
 		if sent == nil || sent.ClassExternalID != "" {
@@ -175,7 +176,8 @@ func complete(thing *lifecycle.Resource, target *v1beta1.BrokerTarget) {
 	}
 }
 
-// removed says that the plan is not offered any more to whoever does not have it yet.
+// removed says whether the plan is no longer offered to an instance that does
+// not have it yet.
 func (s *instanceSubject) removed(thing *lifecycle.Resource) *lifecycle.Problem {
 	has := thing.Record.Applied
 	if !s.offering.removed || toAdopt(thing) || thing.Record.Exists && has != nil && has.PlanExternalID == s.offering.target.PlanExternalID {
@@ -187,7 +189,7 @@ func (s *instanceSubject) removed(thing *lifecycle.Resource) *lifecycle.Problem 
 	}
 }
 
-// asks is what the spec means to the broker.
+// asks is the desired request to the broker.
 func (s *instanceSubject) asks(ctx context.Context, thing *lifecycle.Resource) (*lifecycle.Desired, error) {
 	o := s.offering
 	var err error
@@ -209,7 +211,7 @@ func (s *instanceSubject) asks(ctx context.Context, thing *lifecycle.Resource) (
 	}, nil
 }
 
-// unlawful checks what is to be sent against the schema that is for it.
+// unlawful validates what is to be sent by the plan's schema.
 func (s *instanceSubject) unlawful(ctx context.Context, thing *lifecycle.Resource, ask *lifecycle.Desired) (*lifecycle.Problem, error) {
 	has := thing.Record.Applied
 	switch {

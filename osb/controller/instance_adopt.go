@@ -11,10 +11,10 @@ import (
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
-// differs says in what an instance at the broker is not what is asked for, in names
-// and never in values. What the broker does not tell is taken to be the same, and what
-// it adds is its own affair. Its maintenance version is no difference: it is recorded,
-// and brought up to date by whoever asks for it.
+// differs lists how an instance at the broker differs from what is desired, by
+// names and never by values. What the broker does not report counts as equal,
+// and what it adds is ignored. Another maintenance version is no difference: it
+// is recorded, and updated when the spec asks for it.
 func (s *instanceSubject) differs(found *osb.Instance) string {
 	var differences []string
 	if found.ServiceID != "" && found.ServiceID != s.ask.ClassExternalID {
@@ -49,5 +49,6 @@ func (s *instanceSubject) otherValues(found *osb.Instance) []string {
 	return differences
 }
 
-// toAdopt says that nothing is to be made of what the spec says: it is only compared.
+// toAdopt says whether the instance is to be adopted: nothing is provisioned,
+// the spec is only compared.
 func toAdopt(thing *lifecycle.Resource) bool { return thing.Adopts() && !thing.Record.Exists }

@@ -48,7 +48,7 @@ func (s *instanceSubject) call(ctx context.Context, broker *osb.Client, d *lifec
 // update says what changes, and what was before.
 func (s *instanceSubject) update(r *lifecycle.Record) osb.UpdateRequest {
 	before := r.Applied
-	if before == nil { // whoever wrote that status left it out
+	if before == nil { // the status was written without it
 		before = &lifecycle.Request{}
 	}
 	request := osb.UpdateRequest{
@@ -73,7 +73,7 @@ func (s *instanceSubject) update(r *lifecycle.Record) osb.UpdateRequest {
 	return request
 }
 
-// errNothingRecorded keeps a call from being made for nobody knows what.
+// errNothingRecorded prevents a call whose target is unknown.
 var errNothingRecorded = errors.New("nothing is recorded of what its broker was sent")
 
 // follow removes or polls what is recorded: with the plan as the broker knows it.
@@ -97,9 +97,9 @@ func (s *instanceSubject) follow(ctx context.Context, broker *osb.Client, d *lif
 	reply.Response, reply.Err = broker.Deprovision(ctx, request)
 }
 
-// atBroker is an instance as its broker has it. After an update of unknown outcome that
-// may be as before or as after, and a removal that names the wrong plan may be refused:
-// the tries to remove it take turns.
+// atBroker is an instance as its broker has it. After an update of unknown
+// outcome that is the former or the new request, and a deprovision that names
+// the wrong plan may be rejected: successive attempts alternate.
 func atBroker(r *lifecycle.Record) *lifecycle.Request {
 	if r.Operation == lifecycle.Deprovisioning && r.Applied != nil && r.InProgress != nil && r.Retries%2 == 1 {
 		return r.InProgress
@@ -107,14 +107,15 @@ func atBroker(r *lifecycle.Record) *lifecycle.Request {
 	return r.Target()
 }
 
-// equalJSON compares what JSON means: 1 is 1.0, in whatever language a broker is written.
+// equalJSON compares the meaning of JSON: 1 equals 1.0, because brokers are
+// written in many languages.
 func equalJSON(a, b any) bool {
 	x, errX := plain(a)
 	y, errY := plain(b)
 	return errX == nil && errY == nil && reflect.DeepEqual(x, y)
 }
 
-// plain is a value as encoding/json reads it where nobody says how.
+// plain is a value as encoding/json decodes it into an any.
 func plain(value any) (read any, err error) {
 	text, err := json.Marshal(value)
 	if err != nil {

@@ -8,9 +8,10 @@ import (
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
-// place has the pass find its place before anything is read from the API server for it: Secrets,
-// and the bindings of an instance that is to go. Where the cache knows why nothing is sent, there
-// is no place to wait for.
+// place makes the pass get its place in the queue before anything is read from
+// the API server: Secrets, and the bindings of an instance that is being
+// deleted. If nothing is sent by what the cache has, the pass does not wait for
+// a place.
 func (s *instanceSubject) place(ctx context.Context, thing *lifecycle.Resource, problem *lifecycle.Problem, found gathered) error {
 	switch {
 	case thing.Deleting && len(found.Holders) > 0:
@@ -29,13 +30,15 @@ func (s *instanceSubject) place(ctx context.Context, thing *lifecycle.Resource, 
 	return s.enter(ctx, s, thing, &found)
 }
 
-// refusedAsItIs says that the broker refused the request for good, and that the spec is as it was:
-// only what its Secrets hold now can make another of it, and they are read without a place.
+// refusedAsItIs says whether the broker rejected the request for good, and the
+// spec is unchanged: only new values of its Secrets can change the request, and
+// they are read without a place.
 func refusedAsItIs(thing *lifecycle.Resource) bool {
 	return thing.Record.Refused != "" && thing.Generation == thing.Record.ObservedGeneration
 }
 
-// presume is what the spec asks for where its Secrets hold what was sent last.
+// presume is the desired request, provided that its Secrets have the values
+// that were sent last.
 func (s *instanceSubject) presume(ctx context.Context, thing *lifecycle.Resource, found *gathered) (bool, error) {
 	if s.removed(thing) != nil {
 		return false, nil
@@ -55,7 +58,7 @@ func (s *instanceSubject) presume(ctx context.Context, thing *lifecycle.Resource
 	return problem == nil, err
 }
 
-// locate finds the broker that the next call would be for, and how it does.
+// locate finds the broker of the next call, and its state.
 func (s *instanceSubject) locate(ctx context.Context, thing *lifecycle.Resource, found *gathered) error {
 	target := thing.Record.Target()
 	asks := !thing.Deleting && !thing.Record.Mitigating && !thing.Record.Async && found.Desired != nil

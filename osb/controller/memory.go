@@ -12,24 +12,24 @@ import (
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
-// A memory is what the passes over one object remember beside its status, in the queue that begins
-// them. A process that starts remembers nothing. Both bindings of a rotation have one memory, and
-// never an intent at the same time: what the one forgets costs the other a poll that comes early,
-// or a call that is not counted as a second one, and nothing else.
+// A memory is the state of an object that is kept in the queue and not in its
+// status. It is lost when the process ends. Both bindings of a rotation share
+// one memory, and never have an intent at the same time. Lost memory only
+// causes an early poll, or a retry that is not counted as one.
 type memory struct {
 	uid types.UID
 	// intent is the Deadline of the intent of this process whose outcome is not stored: in a
 	// pass, the call is over.
 	intent time.Time
-	// poll is when the operation is to be polled next. Whatever else brings a pass does not
-	// bring a poll before.
+	// poll is when the operation is to be polled next. Passes for other reasons
+	// do not poll before.
 	poll time.Time
-	// past are the versions of the object that the last outcome was decided on and written over. A
-	// pass that reads one of them reads a cache that lags.
+	// past are the versions of the object that the last outcome was decided on
+	// and that it replaced. A pass that reads one of them reads a stale cache.
 	past [2]string
-	// failed is the call that failed last: what makes the next one of the same operation a
-	// second try. That status counts a failure is not enough, for what follows one may be a
-	// poll, a fetch, or the removal of what it left. It is for a metric.
+	// failed is the call that failed last: the next one of the same operation
+	// is a retry, for a metric. The failure count of status is not enough,
+	// because a poll, a fetch, or orphan mitigation may follow a failure.
 	failed lifecycle.Step
 }
 
@@ -52,9 +52,9 @@ func remember(ctx context.Context, o client.Object, change func(*memory)) {
 	queue.FromContext(ctx).Remember(m)
 }
 
-// lags says that the cache has not seen yet what the last outcome made of an object. A call that
-// changes something fails at its intent then, but a poll is made without one: it would ask for an
-// operation that is over.
+// lags says whether the cache does not have the last outcome of an object yet.
+// A call that changes something then fails at the write of its intent, but a
+// poll has no intent: it would poll an operation that is over.
 func lags(ctx context.Context, o client.Object) bool {
 	past, version := recall(ctx, o).past, o.GetResourceVersion()
 	if past == [2]string{} {
@@ -67,10 +67,11 @@ func lags(ctx context.Context, o client.Object) bool {
 	return false
 }
 
-// forget is of an object that is gone.
+// forget drops the memory of an object that is gone.
 func forget(ctx context.Context) { queue.FromContext(ctx).Remember(nil) }
 
-// unread is what comes of an object that cannot be read. Of one that is gone nothing is remembered.
+// unread handles an object that cannot be read, and drops the memory of one
+// that is gone.
 func unread(ctx context.Context, err error) error {
 	if apierrors.IsNotFound(err) {
 		forget(ctx)
@@ -79,12 +80,13 @@ func unread(ctx context.Context, err error) error {
 	return err
 }
 
-// again says that a call which is about to be made was made before, and failed.
+// again says whether a call is a retry.
 func (m *memory) again(d *lifecycle.Decision) bool {
 	return m.failed == d.Step && d.Record.Retries > 0
 }
 
-// ended notes what came of a call. What only asks, or clears up, is no operation of a user.
+// ended records the result of a call. Polls, fetches and mitigations are no
+// operations of a user.
 func (m *memory) ended(step lifecycle.Step, err error) {
 	switch {
 	case !intends(step) || step == lifecycle.MitigateOrphan:

@@ -13,9 +13,9 @@ import (
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
-// metrics count what is asked of brokers. A broker is a label: there are as many series
-// as there are brokers, and those of a broker go with it. All other labels are words of
-// this code. A nil *metrics counts nothing.
+// metrics count the calls to brokers. A broker is a label: there are as many
+// series as brokers, and those of a broker are removed with it. All other label
+// values are constants. A nil *metrics counts nothing.
 type metrics struct {
 	calls       *prometheus.CounterVec
 	durations   *prometheus.HistogramVec
@@ -56,7 +56,8 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 			return nil, fmt.Errorf("cannot register metrics: %w", err)
 		}
 	}
-	// A series that is there before its first event has a rate from that on.
+	// A series that exists before its first event has a rate from the first
+	// event on.
 	m.mitigations.WithLabelValues("instance")
 	m.mitigations.WithLabelValues("binding")
 	return m, nil
@@ -123,7 +124,7 @@ func (m *metrics) mitigates(s subject) {
 	m.mitigations.WithLabelValues(kindOf(s)).Inc()
 }
 
-// outcomeOf is what came of a call, in one word.
+// outcomeOf is the label value for the result of a call.
 func outcomeOf(err error) string {
 	if err == nil {
 		return "ok"
@@ -144,7 +145,7 @@ func kindOf(s subject) string {
 // operationCatalog is the operation that no instance and no binding has.
 const operationCatalog = "catalog"
 
-// operationOf is what the specification calls a step.
+// operationOf is the specification's name for a step.
 func operationOf(s subject, step lifecycle.Step) string {
 	binding := kindOf(s) == "binding"
 	switch step {
@@ -172,8 +173,8 @@ var oldMethods = map[string]string{
 	"poll_instance": "PollLastOperation", "poll_binding": "PollBindingLastOperation",
 }
 
-// oldStatus is what came of a call as the retired catalog told it: 2xx, 4xx, or
-// client-error where there was no answer.
+// oldStatus is the result of a call in the retired catalog's words: 2xx, 4xx,
+// or client-error without a response.
 func oldStatus(err error) string {
 	if err == nil {
 		return "2xx"

@@ -9,7 +9,8 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// collectBrokers tells of every broker that is ours, and of what it lists.
+// collectBrokers exports every broker that this controller handles, and the
+// size of its catalog.
 func (c *census) collectBrokers(ctx context.Context, samples chan<- prometheus.Metric) {
 	var cluster v1beta1.ClusterServiceBrokerList
 	var local v1beta1.ServiceBrokerList

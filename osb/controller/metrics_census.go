@@ -13,7 +13,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb/controller/scope"
 )
 
-// scrapeTime bounds a look at the cache for one scrape.
+// scrapeTime bounds the reads of one scrape.
 const scrapeTime = 5 * time.Second
 
 var (
@@ -38,8 +38,9 @@ var (
 		"Plans of a broker, as the retired catalog counted them.", []string{"broker", "namespace"}, nil)
 )
 
-// A census tells, at each scrape, how things stand in the cluster, as the cache has it.
-// Only the controller that works does, so that two processes do not count twice.
+// A census exports gauges of the cluster's state, by the cache, at each scrape.
+// Only the elected controller does, so that two processes do not export the
+// same counts.
 type census struct {
 	reader client.Reader
 	// queues are where calls wait.
@@ -47,11 +48,11 @@ type census struct {
 	// scope is what is counted: what this controller handles.
 	scope scope.Scope
 	clock clock.PassiveClock
-	// elected is closed once this process is the controller that works.
+	// elected is closed once this process is the leader.
 	elected <-chan struct{}
 }
 
-// Describe sends what there may be.
+// Describe sends the descriptions of all metrics.
 func (*census) Describe(descriptions chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		leaderNow, objectsIn, operationsNow, operationsOldest, brokerReady, catalogComplete, catalogClasses, catalogPlans, brokerWaiting, oldClasses, oldPlans, credentialsDaysLeft,
@@ -60,8 +61,8 @@ func (*census) Describe(descriptions chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect sends what there is. What cannot be read is left out: the scrape of all else
-// must not fail for it.
+// Collect sends the metrics. What cannot be read is left out, so that the
+// scrape of all else succeeds.
 func (c *census) Collect(samples chan<- prometheus.Metric) {
 	select {
 	case <-c.elected:

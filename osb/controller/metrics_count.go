@@ -10,7 +10,7 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// A condition is what an instance or a binding is in, as far as it is counted.
+// A condition is the part of an object's state that is counted.
 type condition struct {
 	object              client.Object
 	decided, mitigating bool
@@ -33,7 +33,7 @@ const (
 
 var states = []string{stateDeleting, stateMitigating, stateUndecided, stateInProgress, stateReady, stateFailed, stateWaiting}
 
-// state is the first that holds, in the order of what someone would want to know.
+// state is the first that applies, the most important first.
 func (c *condition) state() string {
 	is := func(typ string) bool {
 		found, _ := v1beta1.FindCondition(c.conditions, typ)
@@ -84,7 +84,8 @@ type count struct {
 	oldest     map[string]time.Time
 }
 
-// newCount begins with what is always told, none or not: an alert may compare it.
+// newCount starts with zeros that are always exported, because alerts may
+// compare them.
 func newCount(kind string, now time.Time, operations ...string) *count {
 	c := &count{kind: kind, now: now, states: map[string]int{}, operations: map[string]map[string]int{}, oldest: map[string]time.Time{}}
 	for _, state := range states {

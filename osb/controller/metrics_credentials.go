@@ -8,8 +8,9 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// There is a series for each namespace with credentials that expire, not for each binding:
-// those may be many, and come and go. Which binding it is tells kubectl get -o wide.
+// There is a series for each namespace with credentials that expire, not for
+// each binding, of which there may be many. kubectl get -o wide shows which
+// binding it is.
 var credentialsDaysLeft = prometheus.NewDesc("defaultplan_credentials_days_left",
 	"Days until the first credentials of a namespace expire, less than 0 where they have; by namespace, where any expire.", []string{"namespace"}, nil)
 

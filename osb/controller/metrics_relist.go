@@ -9,7 +9,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb"
 )
 
-// relistMetrics tell of relists.
+// relistMetrics are the metrics of relists.
 type relistMetrics struct {
 	outcomes  *prometheus.CounterVec
 	durations *prometheus.HistogramVec
@@ -17,7 +17,7 @@ type relistMetrics struct {
 	succeeded *prometheus.GaugeVec
 }
 
-// outcomesOfRelists are what comes of a relist that fails, by its stage.
+// outcomesOfRelists are the label values of failed relists, by stage.
 var outcomesOfRelists = map[stage]string{
 	fetching: "fetch_failed", authenticating: "credentials_failed", restricting: "restrictions_invalid", syncing: "write_failed",
 }
@@ -61,8 +61,8 @@ func (m *metrics) relisted(broker brokerKey, a *attempt) {
 	m.relists.writes.WithLabelValues(name).Add(float64(a.result.Writes))
 }
 
-// knows tells when a broker's catalog was last taken over, as far as its status says:
-// another process may have done that.
+// knows exports the time of a broker's last relist by its status, because
+// another process may have done it.
 func (m *metrics) knows(b broker) {
 	if m == nil || !b.ready() || b.status.LastCatalogRetrievalTime == nil {
 		return

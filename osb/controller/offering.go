@@ -28,8 +28,8 @@ type offering struct {
 	offer quota.Offer
 	// removed says that the broker does not list it any more.
 	removed bool
-	// lost says that the plan or the class is not there, classLost that it is the class: the rest is
-	// what was recorded.
+	// lost says that the plan or the class does not exist, classLost that it is
+	// the class: the rest is from the record.
 	lost, classLost bool
 }
 
@@ -65,7 +65,7 @@ func (o *offering) maxPolling() time.Duration {
 	return time.Duration(*o.plan.MaximumPollingDuration) * time.Second
 }
 
-// serviceType is what it gives; empty where nobody said.
+// serviceType is its service type, empty if neither plan nor class has one.
 func (o *offering) serviceType() string {
 	if o.plan.ServiceType != "" {
 		return o.plan.ServiceType
@@ -73,8 +73,8 @@ func (o *offering) serviceType() string {
 	return o.class.ServiceType
 }
 
-// typeBeside is the type that status says: nothing where spec says it (asked), and what it said
-// before where no plan is known.
+// typeBeside is the type for status: empty if spec has it (asked), and the
+// former one if no plan is known.
 func (o *offering) typeBeside(asked, before string) string {
 	switch {
 	case asked != "":
@@ -90,8 +90,8 @@ type catalogReader struct {
 	reader client.Reader
 }
 
-// offering reads the plan and the class that were decided on. A problem says what is
-// not there.
+// offering reads the decided plan and its class. A problem says what does not
+// exist.
 func (c *catalogReader) offering(ctx context.Context, ref *v1beta1.DecidedReference, namespace string) (*offering, *lifecycle.Problem, error) {
 	at := client.ObjectKey{Namespace: namespace, Name: localName(ref.ServicePlanRef)}
 	if name := clusterName(ref.ClusterServicePlanRef); name != "" {
@@ -121,8 +121,9 @@ func (c *catalogReader) offering(ctx context.Context, ref *v1beta1.DecidedRefere
 	return o, agree(classEntry, planEntry), nil
 }
 
-// updatable says whether an instance of an offering may change its plan: the one that its broker gave it says so, by its ID
-// there, or else its class. Where none is known, it is the offering's. Admission judges alike.
+// updatable says whether an instance of an offering may change its plan: the
+// plan that it has at its broker decides, found by its external ID, or else its
+// class; if neither is known, the offering. Admission applies the same rule.
 func (c *catalogReader) updatable(ctx context.Context, o *offering, namespace string, has *lifecycle.Request) (bool, error) {
 	if has == nil || has.PlanExternalID == "" || has.PlanExternalID == o.target.PlanExternalID {
 		return o.planUpdatable(), nil
@@ -189,8 +190,8 @@ func (c *catalogReader) get(ctx context.Context, at client.ObjectKey, into clien
 	return nil, nil
 }
 
-// agree says what is wrong with a plan and a class that no broker, or not one alone,
-// offers.
+// agree is the problem of a plan and a class without a broker, or with
+// different ones.
 func agree(class resolve.ClassEntry, plan resolve.PlanEntry) *lifecycle.Problem {
 	const reason = "ReferencesNonexistentBroker"
 	if why := resolve.Disagreement(&class, &plan); why != "" {

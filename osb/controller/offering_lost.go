@@ -16,9 +16,10 @@ const (
 	reasonNoClass = "ReferencesNonexistentServiceClass"
 )
 
-// ofInstance is the offering that an instance's spec refers to. Where its plan or class is gone, it is what is known of the
-// plan that the instance has at its broker, provided that spec refers to that plan: enough to update the instance, to bind
-// to it and to remove it.
+// ofInstance is the offering that an instance's spec refers to. If its plan or
+// class is gone, it is rebuilt from the record of the plan that the instance
+// has at its broker, provided that spec refers to that plan: enough to update
+// the instance, to bind to it and to deprovision it.
 func (c *catalogReader) ofInstance(ctx context.Context, i *v1beta1.ServiceInstance) (*offering, *lifecycle.Problem, error) {
 	o, problem, err := c.offering(ctx, &i.Spec.DecidedReference, i.Namespace)
 	if err != nil || problem == nil || problem.Reason != reasonNoPlan && problem.Reason != reasonNoClass {
@@ -34,10 +35,12 @@ func (c *catalogReader) ofInstance(ctx context.Context, i *v1beta1.ServiceInstan
 	return o, nil, nil
 }
 
-// refersToWhatItHas says that the plan of an instance's spec, which cannot be read, is the one that its broker gave it.
+// refersToWhatItHas says whether the plan of an instance's spec, which cannot
+// be read, is the one that it has at its broker.
 func refersToWhatItHas(i *v1beta1.ServiceInstance, r *lifecycle.Record) bool {
 	has, ref := r.Applied, &i.Spec.DecidedReference
-	// What must be fetched may have to be sent again: whether it can be fetched, only the class says.
+	// An instance that must be fetched may have to be provisioned again: only
+	// the class says whether it can be fetched.
 	if !r.Exists || r.FetchRequired || has == nil || has.ClassExternalID == "" || has.PlanExternalID == "" || has.Cluster != (ref.ClusterServicePlanRef != nil) {
 		return false
 	}
@@ -51,12 +54,13 @@ func planRefName(ref *v1beta1.DecidedReference) string {
 	return cmp.Or(clusterName(ref.ClusterServicePlanRef), localName(ref.ServicePlanRef))
 }
 
-// recorded is the offering that a record tells of, with what the plan or the class says that is still there; nil where
-// that is not what was recorded. No policy selects it: what a broker has already is not judged again.
+// recorded is the offering of a record, completed by the plan or the class that
+// still exists; nil if that is not the recorded one. No policy selects it,
+// because policies do not apply to what exists at a broker.
 func (c *catalogReader) recorded(ctx context.Context, i *v1beta1.ServiceInstance, has *lifecycle.Request) (*offering, error) {
 	o := &offering{
 		cluster: has.Cluster, lost: true, target: has.BrokerTarget, planName: has.PlanName, planRefName: planRefName(&i.Spec.DecidedReference),
-		// Whether it can be bound to, its broker will say.
+		// The broker decides whether it can be bound to.
 		class: &v1beta1.CommonServiceClassSpec{ExternalID: has.ClassExternalID, Bindable: true},
 		plan:  &v1beta1.CommonServicePlanSpec{ExternalID: has.PlanExternalID},
 	}
@@ -78,7 +82,7 @@ func (c *catalogReader) recorded(ctx context.Context, i *v1beta1.ServiceInstance
 	return o, nil
 }
 
-// remains reads of a class and a plan what is there.
+// remains reads the class and the plan, as far as they exist.
 func (c *catalogReader) remains(ctx context.Context, ref *v1beta1.DecidedReference, namespace string) (*v1beta1.CommonServiceClassSpec, *v1beta1.CommonServicePlanSpec, error) {
 	classAt, planAt := client.ObjectKey{Name: clusterName(ref.ClusterServiceClassRef)}, client.ObjectKey{Name: clusterName(ref.ClusterServicePlanRef)}
 	if ref.ClusterServicePlanRef == nil {

@@ -273,7 +273,7 @@ func TestRemovedOfferings(t *testing.T) {
 			t.Parallel()
 			got, problem, err := (&catalogReader{stored(t, objects...)}).offering(t.Context(), decided("plan", ""), "n")
 			require.NoError(t, err)
-			require.Nil(t, problem, "whoever has it keeps it")
+			require.Nil(t, problem, "an instance that has it keeps it")
 			assert.True(t, got.removed)
 		})
 	}

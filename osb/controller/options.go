@@ -11,19 +11,19 @@ import (
 	"github.com/defaultplan/defaultplan/osb"
 )
 
-// Options are what an operator may set.
+// Options are the settings of the controllers.
 type Options struct {
-	// ClusterID is what brokers know this cluster by; empty: it is found out.
+	// ClusterID identifies this cluster to brokers; empty: it is detected.
 	ClusterID string
-	// CallTimeout is the longest time of one call, MaxPolling that of an operation, in
-	// which a broker works on something.
+	// CallTimeout is the timeout of one call, MaxPolling that of an
+	// asynchronous operation.
 	CallTimeout, MaxPolling time.Duration
-	// MaxRetry is the longest time between two tries of what failed.
+	// MaxRetry is the longest time between two attempts.
 	MaxRetry time.Duration
 	// RelistInterval is the time between two fetches of a catalog, where the broker's
 	// relistDuration does not say otherwise.
 	RelistInterval time.Duration
-	// SecretInterval is how often Secrets are read anew.
+	// SecretInterval is the time after which Secrets are read again.
 	SecretInterval time.Duration
 	// Workers is how many instances, and as many bindings, are handled at once.
 	Workers int
@@ -38,25 +38,27 @@ type Options struct {
 	AllowBrokerAddresses []string
 	// DenyBrokerCIDRs are further addresses that ServiceBrokers may not have, as CIDRs.
 	DenyBrokerCIDRs []string
-	// Rotation is of the replacement of credentials.
+	// Rotation has the settings of credential rotation.
 	Rotation RotationOptions
-	// ControllerName is what brokers call the controller by; it handles those only. Empty:
-	// those that name none.
+	// ControllerName is the controller's name in the spec of brokers: it
+	// handles only those that name it. Empty: those that name none.
 	ControllerName string
-	// Namespaces are those that the controller looks into; none: all, and what is in none.
+	// Namespaces are the namespaces that the controller handles; none: all of
+	// them, and cluster-scoped objects.
 	Namespaces []string
-	// IgnoreQuotas lets a controller of some namespaces go without the right to read
-	// policies: their limits do not hold for what it provisions.
+	// IgnoreQuotas lets a controller of some namespaces run without permission
+	// to read policies: their limits do not apply to what it provisions.
 	IgnoreQuotas bool
 	// AllowEndpoints are the exceptions for the Services of bindings, as CIDRs and names;
 	// ClusterCIDRs and ClusterDomain say what is the cluster's own.
 	AllowEndpoints, ClusterCIDRs []string
 	ClusterDomain                string
-	// Wrap is put around what sends requests to brokers; nil: nothing. It is no flag.
+	// Wrap wraps the transport of calls to brokers; nil: it is not wrapped. It
+	// is no flag.
 	Wrap func(http.RoundTripper) http.RoundTripper
 }
 
-// NewOptions are the defaults.
+// NewOptions returns the defaults.
 func NewOptions() *Options {
 	return &Options{
 		CallTimeout: osb.DefaultTimeout, MaxPolling: 7 * 24 * time.Hour, MaxRetry: 5 * time.Minute, RelistInterval: 24 * time.Hour,
@@ -64,7 +66,7 @@ func NewOptions() *Options {
 	}
 }
 
-// Bind makes flags of them.
+// Bind adds the options to flags.
 func (o *Options) Bind(flags *pflag.FlagSet) {
 	flags.StringVar(&o.ClusterID, "cluster-id", o.ClusterID,
 		"what brokers know this cluster by; empty: the key id of ConfigMap default/cluster-info, as the retired catalog kept it, or the UID of namespace kube-system")
@@ -93,7 +95,7 @@ func (o *Options) Bind(flags *pflag.FlagSet) {
 		"further addresses, such as 10.244.0.0/16, at which no ServiceBroker may be: those of pods and Services, where tenants are to reach none by a broker")
 }
 
-// Validate says which flag has what wrong.
+// Validate says which flag has an invalid value, and why.
 func (o *Options) Validate() error {
 	var errs []error
 	for name, d := range map[string]time.Duration{

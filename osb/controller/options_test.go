@@ -21,12 +21,12 @@ func TestOptions(t *testing.T) {
 		"NoPolling":    {reason: "no time at all", args: []string{"--maximum-polling-duration=-1h"}, says: []string{"--maximum-polling-duration is -1h"}},
 		"NoRelist":     {reason: "all the time", args: []string{"--broker-relist-interval=0s"}, says: []string{"--broker-relist-interval"}},
 		"NoSecrets":    {reason: "all the time", args: []string{"--secret-interval=0s"}, says: []string{"--secret-interval"}},
-		"NoWorkers":    {reason: "nobody works", args: []string{"--workers=0"}, says: []string{"--workers is 0"}},
+		"NoWorkers":    {reason: "nothing is reconciled", args: []string{"--workers=0"}, says: []string{"--workers is 0"}},
 		"NoAddresses":  {reason: "all that is wrong is told", args: []string{"--allow-broker-addresses=localhost,10.0.0.1/33"}, says: []string{`"localhost"`, `"10.0.0.1/33"`}},
 		"BadName":      {reason: "its Lease is called after it", args: []string{"--controller-name=Far East"}, says: []string{`--controller-name is "Far East"`}},
 		"BadNamespace": {reason: "there can be none", args: []string{"--namespaces=a,*", "--cluster-id=c"}, says: []string{`--namespaces has "*"`}},
 		"NoClusterID":  {reason: "it cannot be found out", args: []string{"--namespaces=a"}, says: []string{"--namespaces goes with --cluster-id"}},
-		"NoQuotas":     {reason: "whoever may read policies keeps to them", args: []string{"--ignore-quotas"}, says: []string{"--ignore-quotas goes with --namespaces"}},
+		"NoQuotas":     {reason: "a controller that may read policies observes them", args: []string{"--ignore-quotas"}, says: []string{"--ignore-quotas goes with --namespaces"}},
 		"SeveralWrong": {reason: "all that is wrong is told", args: []string{"--workers=0", "--secret-interval=0s"}, says: []string{"--workers", "--secret-interval"}},
 	} {
 		t.Run(name, func(t *testing.T) {

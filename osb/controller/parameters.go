@@ -25,17 +25,17 @@ import (
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
-// redacted stands for a value from a Secret where people can see it.
+// redacted replaces a value from a Secret in status, events and logs.
 const redacted = "<redacted>"
 
 // reasonParameters is that of everything that is wrong with parameters.
 const reasonParameters = "ErrorWithParameters"
 
-// parameters are what a broker is sent.
+// parameters are what is sent to a broker.
 type parameters struct {
 	// raw is the JSON object; nil: none.
 	raw json.RawMessage
-	// shown is the same for people, with the values from Secrets redacted.
+	// shown is the same with the values from Secrets redacted.
 	shown *runtime.RawExtension
 	// checksum is of raw; empty for none.
 	checksum string
@@ -47,7 +47,8 @@ type parameters struct {
 	redactor    redactor
 }
 
-// A parametersReader reads the Secrets that parameters come from, and holds the whole against schemas.
+// A parametersReader reads the Secrets that parameters come from, and validates
+// the whole by schemas.
 type parametersReader struct {
 	live    client.Reader
 	schemas *schemacache.Cache
@@ -58,9 +59,9 @@ func newParametersReader(live client.Reader) parametersReader {
 	return parametersReader{live: live, schemas: schemacache.New(func(int) {})}
 }
 
-// read puts together what a broker is sent: what admission left in spec, without the
-// defaults that a null took away, and what Secrets hold. A Secret's key beats a default
-// of that name; a clash with what the user wrote is a problem.
+// read merges what is sent to a broker: the parameters of spec, without the
+// defaults that a null removed, and those of Secrets. A Secret's key overrides
+// a default of that name; a conflict with the user's own is a problem.
 func (p parametersReader) read(ctx context.Context, o client.Object, spec *runtime.RawExtension, from []v1beta1.ParametersFromSource) (parameters, *lifecycle.Problem, error) {
 	values, err := decoded(rawOf(spec))
 	if err != nil {
@@ -142,8 +143,9 @@ func overlaid(values, over map[string]any) map[string]any {
 	return result
 }
 
-// clash says that a Secret gives a key that is somebody else's: the user's, or another
-// Secret's. A key is a default's if the whole of its value was given by class or plan.
+// clash says that a Secret gives a key that is taken: by the user, or by
+// another Secret. A key is a default's if the whole of its value was given by
+// class or plan.
 func clash(key string, values map[string]any, applied v1beta1.AppliedDefaults, given map[string]string) *lifecycle.Problem {
 	if other, ok := given[key]; ok {
 		return problemf("the parameter %q comes from two Secrets of parametersFrom, of which one is %q: remove it from one", key, other)
@@ -165,8 +167,9 @@ func problemf(format string, args ...any) *lifecycle.Problem {
 // Secret may.
 const maxFromSecrets = corev1.MaxSecretSize
 
-// secret reads the object of parameters that one key of a Secret holds, as JSON or
-// YAML, and takes its size from the room that there is. No error tells of its content.
+// secret reads the object of parameters in one key of a Secret, as JSON or
+// YAML, and subtracts its size from the remaining limit. No error quotes its
+// content.
 func (p parametersReader) secret(ctx context.Context, namespace string, ref *v1beta1.SecretKeyReference, room *int) (map[string]any, *lifecycle.Problem, error) {
 	var secret corev1.Secret
 	err := p.live.Get(ctx, client.ObjectKey{Namespace: namespace, Name: ref.Name}, &secret)
@@ -206,8 +209,8 @@ var yamlReads = semaphore.NewWeighted(2)
 
 var errAlias = errors.New("it has an alias")
 
-// ofYAML reads an object of parameters from YAML. It has no aliases: a text of a few
-// hundred kilobytes can mean gigabytes by them.
+// ofYAML reads an object of parameters from YAML. Aliases are rejected: with
+// them a text of a few hundred kilobytes can expand to gigabytes.
 func ofYAML(content []byte) (map[string]any, error) {
 	var document yamlv3.Node
 	if err := yamlv3.Unmarshal(content, &document); err != nil {
@@ -227,13 +230,14 @@ func hasAlias(node *yamlv3.Node) bool {
 	return node.Kind == yamlv3.AliasNode || slices.ContainsFunc(node.Content, hasAlias)
 }
 
-// longestCompilation is how long a pass waits for a schema: others may wait for their turn
-// before it. It is tried again after a pause, and the worker is free meanwhile.
+// longestCompilation is how long a pass waits for the compilation of a schema,
+// which may be queued. The pass is repeated after a pause, and the worker is
+// free meanwhile.
 const longestCompilation = 10 * time.Second
 
-// unlawful says what a schema says against the whole of the parameters. Admission has
-// checked what did not come from Secrets; a schema that cannot be used is no problem. The
-// error is that it was not compiled in time.
+// unlawful validates all of the parameters by a schema, because admission has
+// only checked what does not come from Secrets. A schema that cannot be used is
+// no problem. The error is that it was not compiled in time.
 func (p parametersReader) unlawful(ctx context.Context, given *parameters, schema *runtime.RawExtension) (*lifecycle.Problem, error) {
 	if !given.fromSecrets || len(rawOf(schema)) == 0 {
 		return nil, nil

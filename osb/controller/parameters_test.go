@@ -50,7 +50,7 @@ func TestReadParameters(t *testing.T) {
 		"TakenAway":      {reason: "a null takes a default away, and is not sent", spec: `{"a": null, "b": 1}`, applied: `{"removed": ["/a"]}`, raw: `{"b":1}`, shown: `{"b":1}`},
 		"NullThatIsSent": {reason: "a null where there is no default is the user's", spec: `{"a": null}`, raw: `{"a":null}`, shown: `{"a":null}`},
 		"Secret": {
-			reason: "its values are shown to nobody", spec: `{"size": 1}`, from: []v1beta1.ParametersFromSource{refTo("good", "p")},
+			reason: "its values are not shown", spec: `{"size": 1}`, from: []v1beta1.ParametersFromSource{refTo("good", "p")},
 			raw: `{"deep":{"a":"secret"},"password":"hunter2","size":1}`, shown: `{"deep":"<redacted>","password":"<redacted>","size":1}`,
 		},
 		"SecretAlone":  {reason: "needs no spec", from: []v1beta1.ParametersFromSource{refTo("good", "yaml")}, raw: `{"a":1,"b":"two"}`, shown: `{"a":"<redacted>","b":"<redacted>"}`},
@@ -59,7 +59,7 @@ func TestReadParameters(t *testing.T) {
 		"OverADefault": {reason: "the Secret wins", spec: `{"password": "default"}`, applied: `{"from": {"/password": "class"}}`, from: []v1beta1.ParametersFromSource{refTo("good", "same")}, raw: `{"password":"x"}`, shown: `{"password":"<redacted>"}`},
 		"Clash":        {reason: "the user's word is not overruled", spec: `{"password": "mine"}`, from: []v1beta1.ParametersFromSource{refTo("good", "p")}, problem: `the parameter "password" is in spec.parameters and comes from a Secret of parametersFrom as well: remove it from one`},
 		"ClashInside":  {reason: "a default of which the user changed a part is the user's", spec: `{"deep": {"b": 1}}`, applied: `{"from": {"/deep/b": "class"}}`, from: []v1beta1.ParametersFromSource{refTo("good", "p")}, problem: `the parameter "deep" is in spec.parameters`},
-		"TwoSecrets":   {reason: "nobody knows which counts", from: []v1beta1.ParametersFromSource{refTo("good", "p"), refTo("good", "same")}, problem: `the parameter "password" comes from two Secrets`},
+		"TwoSecrets":   {reason: "which one applies is unknown", from: []v1beta1.ParametersFromSource{refTo("good", "p"), refTo("good", "same")}, problem: `the parameter "password" comes from two Secrets`},
 		"NoSecret":     {reason: "it may come", from: []v1beta1.ParametersFromSource{refTo("absent", "p")}, problem: `the Secret "absent" of parametersFrom is not there`, waits: true},
 		"NoKey":        {reason: "it may come", from: []v1beta1.ParametersFromSource{refTo("good", "absent")}, problem: `the Secret "good" of parametersFrom has no key "absent"`, waits: true},
 		"List":         {reason: "not an object", from: []v1beta1.ParametersFromSource{refTo("bad", "list")}, problem: `the key "list" of Secret "bad" of parametersFrom does not hold a JSON object`, waits: true},

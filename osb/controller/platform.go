@@ -13,17 +13,17 @@ import (
 	"github.com/defaultplan/defaultplan/osb"
 )
 
-// platformName is what the specification calls us.
+// platformName is the specification's name of this platform.
 const platformName = "kubernetes"
 
-// A platform is what every broker is told of where a request comes from: the Kubernetes
-// profile of the specification.
+// A platform is the context object of every request: the Kubernetes profile of
+// the specification.
 type platform struct {
 	reader client.Reader
 	// clusterID tells this cluster from others.
 	clusterID string
-	// annotations are the prefixes of those that brokers are told of; none: no annotation
-	// is told.
+	// annotations are the prefixes of the annotations that are sent to brokers;
+	// none: no annotation is sent.
 	annotations []string
 }
 
@@ -62,7 +62,7 @@ func (p *platform) ends(ctx context.Context, namespace string) (bool, error) {
 	return ns.DeletionTimestamp != nil, nil
 }
 
-// prefixed are the annotations that brokers may know.
+// prefixed are the annotations that may be sent to brokers.
 func (p *platform) prefixed(annotations map[string]string) map[string]any {
 	told := map[string]any{}
 	for key, value := range annotations {

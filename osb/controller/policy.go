@@ -15,12 +15,15 @@ import (
 	"github.com/defaultplan/defaultplan/resolve/quota"
 )
 
-// reasonPolicy is of what a policy denies. Admission's denials have the same word.
+// reasonPolicy is the reason of what a policy denies, the same as in
+// admission's denials.
 const reasonPolicy = "PolicyDenied"
 
-// policies says what the operator's policies deny, by the cache. Admission judged the class and the plan that it decided on.
-// A user who may write classes and plans may have replaced them since: the ones that a request is made of are judged again,
-// as they were read for this request, before its intent is stored.
+// policies evaluates ProvisioningPolicies and BindingPolicies by the cache.
+// Admission evaluated them for the class and plan that it decided. A user who
+// may write classes and plans may have replaced these since, so the controller
+// evaluates the policies again for the objects that a request is built from,
+// before its intent is stored.
 type policies struct {
 	reader client.Reader
 }
@@ -58,7 +61,8 @@ func (p *policies) bindingRules(ctx context.Context) ([]policy.Rule, error) {
 	return rules, nil
 }
 
-// refuses says which of the rules keep a target from a namespace. The namespace is read only where a rule selects the target.
+// refuses says which of the rules deny a target in a namespace. The namespace
+// is only read if a rule selects the target.
 func (p *policies) refuses(ctx context.Context, rules []policy.Rule, target *policy.Target, namespace string) (*policy.Refusal, error) {
 	selecting := slices.DeleteFunc(slices.Clone(rules), func(r policy.Rule) bool { return !r.Selects(*target) })
 	if len(selecting) == 0 {
@@ -77,13 +81,14 @@ func policyProblem(refused *policy.Refusal, subject, namespace string) *lifecycl
 	return &lifecycle.Problem{Reason: reasonPolicy, Told: true, Message: refused.Text(subject, namespace) + since}
 }
 
-// planTitle is a plan with its class, for people.
+// planTitle is a plan with its class, for messages.
 func planTitle(t *policy.Target) string {
 	return "plan " + cmp.Or(t.Class.External, t.Class.Kubernetes) + "/" + cmp.Or(t.Plan.External, t.Plan.Kubernetes)
 }
 
-// denied says which policy denies the plan that the instance is to have. A plan that was sent already is not judged again:
-// what is at a broker, or may be, stays.
+// denied says which policy denies the desired plan of the instance. Policies do
+// not apply to a plan that was sent already: what exists at a broker, or may
+// exist, stays.
 func (s *instanceSubject) denied(ctx context.Context, thing *lifecycle.Resource, ask *lifecycle.Desired) (*lifecycle.Problem, error) {
 	if toAdopt(thing) || planSent(&thing.Record, ask) || !s.needsSlot(thing, ask) && !atAnotherBroker(&thing.Record, ask) {
 		return nil, nil
@@ -100,8 +105,9 @@ func (s *instanceSubject) denied(ctx context.Context, thing *lifecycle.Resource,
 	return policyProblem(refused, planTitle(target), namespace), nil
 }
 
-// planSent says that the broker has the plan that is asked for, or was sent it and may have it. A
-// change that it answered, whatever it did, is judged before it is sent again.
+// planSent says whether the broker has the desired plan, or was sent it and may
+// have it. Policies apply again to a change that the broker has answered,
+// before it is sent again.
 func planSent(r *lifecycle.Record, ask *lifecycle.Desired) bool {
 	has, sent := r.Applied, r.InProgress
 	answered := r.Exists && r.Operation == lifecycle.NoOperation
@@ -109,7 +115,8 @@ func planSent(r *lifecycle.Record, ask *lifecycle.Desired) bool {
 		sent != nil && !answered && sent.BrokerTarget == ask.BrokerTarget
 }
 
-// atAnotherBroker says that what is there is at another broker than the one that is asked for: the IDs of its plan say nothing.
+// atAnotherBroker says whether the instance exists at another broker than the
+// desired one, so that the IDs of its plan cannot be compared.
 func atAnotherBroker(r *lifecycle.Record, ask *lifecycle.Desired) bool {
 	has := r.Applied
 	return r.Exists && has != nil &&
@@ -152,8 +159,8 @@ func (s *bindingSubject) bindSent(r *lifecycle.Record, has *v1beta1.ServiceInsta
 	return r.InProgress.BrokerTarget == target
 }
 
-// deniedUnread is denied where the plan at the broker is not in the catalog: any rule may be about it that could refuse
-// in the binding's namespace.
+// deniedUnread is denied for a plan at the broker that is not in the catalog:
+// every rule that could deny in the binding's namespace may select it.
 func (s *bindingSubject) deniedUnread(ctx context.Context, rules []policy.Rule, instance string) (*lifecycle.Problem, error) {
 	place, err := placeOf(ctx, s.policies.reader, s.binding.Namespace)
 	if err != nil {
@@ -176,7 +183,8 @@ func (s *bindingSubject) deniedPlan(ctx context.Context, rules []policy.Rule, ta
 	return policyProblem(refused, subject, s.binding.Namespace), nil
 }
 
-// opaquePlan is of an instance whose plan at its broker is not in the catalog: what policies say of it cannot be known.
+// opaquePlan is the problem of an instance whose plan at its broker is not in
+// the catalog: policies cannot be evaluated for it.
 func opaquePlan(instance string) *lifecycle.Problem {
 	return &lifecycle.Problem{Reason: reasonPolicy, Waits: true, Told: true, Message: fmt.Sprintf(
 		"no plan of the catalog is the one that instance %q has at its broker: what policies say of it cannot be known until its class and plan are back", instance)}

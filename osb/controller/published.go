@@ -18,7 +18,8 @@ import (
 // reasonKeysNotFound is why a binding is not transformed as its spec says.
 const reasonKeysNotFound = "KeysNotFound"
 
-// What a pass wrote beside the Secret, for status to tell; nil fields are as they were.
+// What a pass wrote in addition to the Secret, for status; nil fields are
+// unchanged.
 type written struct {
 	// published says whether there is a ConfigMap, and unpublished that there was one which
 	// cannot be written again.
@@ -28,11 +29,11 @@ type written struct {
 	// emptyBecause says why the Secret that was written holds nothing; empty: it holds something,
 	// or none was written.
 	emptyBecause string
-	// exposed is what became of the endpoints.
+	// exposed is the result for the endpoints.
 	exposed *endpoints.Outcome
 }
 
-// tell has status name all that the binding created.
+// tell writes into status all that the binding created.
 func (s *bindingSubject) tell(status *v1beta1.ServiceBindingStatus) {
 	status.Secrets = nil
 	if status.Binding != nil {
@@ -51,8 +52,9 @@ func (s *bindingSubject) tell(status *v1beta1.ServiceBindingStatus) {
 	}
 }
 
-// deposit writes what a broker gave: the Secret and the ConfigMap, without which nothing is
-// stored, and then the Service, which never keeps credentials from the Secret.
+// deposit writes what a broker returned: the Secret and the ConfigMap, which
+// must both succeed, and then the Service, whose failure does not affect the
+// Secret.
 func (s *bindingSubject) deposit(ctx context.Context, given *osb.Binding) error {
 	of := s.provenance()
 	found, refusal := endpoints.Discover(&s.binding.Spec, given)
@@ -68,8 +70,9 @@ func (s *bindingSubject) deposit(ctx context.Context, given *osb.Binding) error 
 	return nil
 }
 
-// tellMissing has status say which keys the transforms did not find. It stays until other
-// credentials are written: no pass between knows the keys.
+// tellMissing writes into status which keys the transforms did not find. It
+// stays until other credentials are written, because no other pass knows the
+// keys.
 func (s *bindingSubject) tellMissing(status *v1beta1.ServiceBindingStatus) {
 	missing := s.written.missing
 	switch {
@@ -127,7 +130,7 @@ func (s *bindingSubject) unwrite(ctx context.Context) error {
 	return nil
 }
 
-// heal brings the Service of a binding that is bound to what its endpoints are: a user may
+// heal restores the Service of a bound binding to its endpoints: a user may
 // have changed it, or an operator the rules.
 func (s *bindingSubject) heal(ctx context.Context) {
 	if e := s.services.Heal(ctx, s.binding, s.ofClusterBroker()); e != nil {
@@ -135,7 +138,7 @@ func (s *bindingSubject) heal(ctx context.Context) {
 	}
 }
 
-// ofClusterBroker says that the binding is at a broker of the cluster.
+// ofClusterBroker says whether the binding is at a ClusterServiceBroker.
 func (s *bindingSubject) ofClusterBroker() bool {
 	if s.ask != nil {
 		return s.ask.ClusterServiceBrokerName != ""
@@ -144,7 +147,8 @@ func (s *bindingSubject) ofClusterBroker() bool {
 	return target != nil && target.ClusterServiceBrokerName != ""
 }
 
-// unpublishable says, before anything is bound, that the ConfigMap is another's.
+// unpublishable says, before a bind, whether the ConfigMap belongs to another
+// object.
 func (s *bindingSubject) unpublishable(ctx context.Context) (*lifecycle.Problem, error) {
 	if !credentials.Publishes(s.binding) {
 		return nil, nil

@@ -16,21 +16,23 @@ import (
 	"github.com/defaultplan/defaultplan/resolve/quota"
 )
 
-// reasonSlot is of what waits for a slot of a policy with a limit.
+// reasonSlot is the reason of what waits for a slot of a policy with a limit.
 const reasonSlot = "WaitingForSlot"
 
 // errNoSlot is why a call was not made whose intent was stored already.
 var errNoSlot = errors.New("it has no slot of a policy with a limit")
 
-// quotas says whether policies have slots for what is to be made. It only reads them:
-// the keeper grants them.
+// quotas checks that an object has a slot of each policy that limits it. It
+// only reads slots: the keeper grants them.
 //
-// An object is looked at twice. Before the intent, by the cache, so that whoever waits
-// costs the API server nothing, but for a change of plan one list of the plans with the ID
-// of the former. After the intent, by the API server, right before the call: whoever
-// has a slot then had stored the intent before the slot could be given to another, and
-// the keeper, who lists all objects after it took a slot from one, finds it. So neither
-// an old cache nor a policy that was just made lets too many through.
+// Each object is checked twice. The first check, before the intent, uses the
+// cache, so that a waiting object causes no requests, except that a change of
+// plan lists the plans with the ID of the former one. The second check, after
+// the intent and right before the call, reads from the API server: an object
+// that has a slot then has stored its intent before the slot could be granted
+// to another. The keeper lists all objects after it revokes a slot, so it finds
+// the intent. Therefore neither a stale cache nor a new policy lets too many
+// through.
 type quotas struct {
 	cached, live client.Reader
 }
@@ -43,16 +45,16 @@ type needer struct {
 	named func(context.Context, client.Reader) ([]quota.Named, error)
 }
 
-// lacks says of which policy the cache knows no slot.
+// lacks says which policy has not granted a slot, by the cache.
 func (q *quotas) lacks(ctx context.Context, n *needer) (*lifecycle.Problem, error) {
-	if q == nil { // nobody reads policies here
+	if q == nil { // this controller reads no policies
 		return nil, nil
 	}
 	return q.problem(ctx, q.cached, n)
 }
 
-// withholds says, after the intent was stored, why the call must not be made; the reply
-// is zero where it may.
+// withholds says, after the intent was stored, why the call must not be made;
+// the result is zero if it may.
 func (q *quotas) withholds(ctx context.Context, n *needer) lifecycle.CallResult {
 	if q == nil {
 		return lifecycle.CallResult{}
@@ -91,7 +93,8 @@ func (q *quotas) problem(ctx context.Context, reader client.Reader, n *needer) (
 	if short := n.kind.Short(open, uses, place, n.object.GetUID()); short != nil {
 		return waitsForSlot(n, short), nil
 	}
-	// An instance needs slots for the plan that it asks for. A binding is of the plan that the instance has.
+	// An instance needs slots for its desired plan, a binding for the plan that
+	// its instance has.
 	if opaque && n.kind == quota.Bindings {
 		return mayNeedSlot(open, place), nil
 	}
@@ -115,8 +118,8 @@ func (n *needer) open(all []quota.Granting) []quota.Granting {
 	})
 }
 
-// waitsForSlot does not say how many there are: it would have to be told anew with each
-// that comes or goes.
+// waitsForSlot does not say how many there are: the message would change with
+// each that comes or goes.
 func waitsForSlot(n *needer, short *quota.Shortage) *lifecycle.Problem {
 	message := fmt.Sprintf("ProvisioningPolicy %q lets namespace %q have %s of its plans (spec.%s), and no slot is free: it gets one when others are gone, or when the limit is raised",
 		short.Policy, n.object.GetNamespace(), n.kind.Count(short.Limit), n.kind.Field())
@@ -126,7 +129,8 @@ func waitsForSlot(n *needer, short *quota.Shortage) *lifecycle.Problem {
 	return &lifecycle.Problem{Reason: reasonSlot, Waits: true, Told: true, Message: message}
 }
 
-// placeOf is a namespace as policies see it. One that is gone has no labels.
+// placeOf is a namespace as policies see it. One that does not exist has no
+// labels.
 func placeOf(ctx context.Context, reader client.Reader, name string) (policy.Place, error) {
 	var namespace corev1.Namespace
 	if err := reader.Get(ctx, client.ObjectKey{Name: name}, &namespace); err != nil && !apierrors.IsNotFound(err) {

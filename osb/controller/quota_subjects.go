@@ -12,13 +12,14 @@ import (
 	"github.com/defaultplan/defaultplan/resolve/quota"
 )
 
-// needsSlot says whether what the spec asks for needs slots: what is not at its broker
-// yet, and what is to have another plan there. All else goes on whatever the limits.
+// needsSlot says whether the desired state needs slots: that of an instance
+// that does not exist at its broker yet, and a change of plan. Everything else
+// continues regardless of limits.
 func (s *instanceSubject) needsSlot(thing *lifecycle.Resource, ask *lifecycle.Desired) bool {
 	return !thing.Record.Exists || thing.Changes(ask).Plan
 }
 
-// slotless says that the cache knows of no slot for what the spec asks for.
+// slotless is the problem of an instance without a slot, by the cache.
 func (s *instanceSubject) slotless(ctx context.Context, thing *lifecycle.Resource, ask *lifecycle.Desired) (*lifecycle.Problem, error) {
 	if s.slots = s.needsSlot(thing, ask); !s.slots {
 		return nil, nil
@@ -33,7 +34,7 @@ func (s *instanceSubject) needer() *needer {
 	}}
 }
 
-// prepare looks whether the instance has its slots, right before it is sent.
+// prepare checks that the instance has its slots, right before the call.
 func (s *instanceSubject) prepare(ctx context.Context, d *lifecycle.Decision) (lifecycle.CallResult, bool) {
 	if !s.slots || d.Step != lifecycle.Provision && d.Step != lifecycle.Update {
 		return lifecycle.CallResult{}, false
@@ -42,9 +43,9 @@ func (s *instanceSubject) prepare(ctx context.Context, d *lifecycle.Decision) (l
 	return reply, reply.Err != nil
 }
 
-// slotless says that the cache knows of no slot for a binding that is still to be made.
+// slotless is the problem of a new binding without a slot, by the cache.
 func (s *bindingSubject) slotless(ctx context.Context, r *lifecycle.Record) (*lifecycle.Problem, error) {
-	// Credentials that are lost, or replaced by others, are of a binding that has its slot.
+	// A binding whose credentials are lost, or are replaced, has its slot.
 	if s.slots = !r.Exists && !s.other; !s.slots {
 		return nil, nil
 	}

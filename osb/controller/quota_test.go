@@ -75,7 +75,7 @@ func TestWithoutSlotNothingIsBound(t *testing.T) {
 	assert.Equal(t, []string{"patch status ServiceBinding"}, w.took()[1:], "no intent was stored")
 	assert.Contains(t, <-w.recorder.Events, "Normal WaitingForSlot ProvisioningPolicy")
 	again, _ := w.pass()
-	assert.Equal(t, b.ResourceVersion, again.ResourceVersion, "whoever waits writes nothing")
+	assert.Equal(t, b.ResourceVersion, again.ResourceVersion, "a waiting object is not written")
 	assert.Empty(t, w.recorder.Events, "it is told once")
 
 	w.limit(limited("binding-uid"), limited("binding-uid"))

@@ -67,7 +67,8 @@ func (p *parts) watchPolicies(b *builder.Builder, kind quota.Kind) *builder.Buil
 	return b
 }
 
-// byRules brings a pass over those that policies deny when a policy comes, changes or goes.
+// byRules enqueues objects that policies deny when a policy is created, changed
+// or deleted.
 func byRules(reader client.Reader, kind quota.Kind) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, _ client.Object) []reconcile.Request {
 		denied := keptBecause(ctx, reader, kind, reasonPolicy)
@@ -79,9 +80,10 @@ func byRules(reader client.Reader, kind quota.Kind) handler.EventHandler {
 	})
 }
 
-// bySlots brings a pass over those who wait for a slot when they got one, over those of a
-// namespace in which somebody lost one, for the policy may not hold there any more, and
-// over all of them when the policy itself changed or is gone.
+// bySlots enqueues objects that wait for a slot: an object that was granted
+// one, all of a namespace in which a slot was lost, since the policy may no
+// longer apply there, and all of them when the policy itself changed or is
+// gone.
 func bySlots(reader client.Reader, kind quota.Kind) handler.EventHandler {
 	enqueue := func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request], served func(client.Object) bool) {
 		for _, o := range keptBecause(ctx, reader, kind, reasonSlot) {
@@ -110,7 +112,7 @@ func bySlots(reader client.Reader, kind quota.Kind) handler.EventHandler {
 	}
 }
 
-// losers are the namespaces in which a slot was taken or freed.
+// losers are the namespaces in which a slot was revoked or freed.
 func losers(kind quota.Kind, before, after *v1beta1.ProvisioningPolicy) map[string]bool {
 	lost := map[string]bool{}
 	for i := range before.Status.Slots {
@@ -121,7 +123,7 @@ func losers(kind quota.Kind, before, after *v1beta1.ProvisioningPolicy) map[stri
 	return lost
 }
 
-// has says that the policy granted the object a slot.
+// has says whether the policy granted the object a slot.
 func has(kind quota.Kind, p *v1beta1.ProvisioningPolicy, o client.Object) bool {
 	return slices.Contains(kind.Granted(&p.Status, o.GetNamespace()), o.GetUID())
 }

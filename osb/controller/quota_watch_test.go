@@ -25,7 +25,7 @@ func waitingBinding(namespace, name string) *v1beta1.ServiceBinding {
 	return b
 }
 
-// TestWhoIsWokenByAPolicy: nobody waits for a slot that he does not need any more.
+// TestWhoIsWokenByAPolicy: no object waits for a slot that it no longer needs.
 func TestWhoIsWokenByAPolicy(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -33,7 +33,7 @@ func TestWhoIsWokenByAPolicy(t *testing.T) {
 		before, after *v1beta1.ProvisioningPolicy
 		want          []string
 	}{
-		"Granted":    {"whoever got one", limited("x"), limited("x", "one"), []string{"one"}},
+		"Granted":    {"the object that got one", limited("x"), limited("x", "one"), []string{"one"}},
 		"Nothing":    {"a report was written", limited("x"), limited("x"), nil},
 		"Freed":      {"the policy may not select them any more", limited("x", "y"), limited("y"), []string{"one", "two"}},
 		"NotHereNow": {"the namespace was relabelled", limited("x"), func() *v1beta1.ProvisioningPolicy { p := limited(); p.Status.Slots = nil; return p }(), []string{"one", "two"}},

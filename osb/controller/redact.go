@@ -11,17 +11,17 @@ import (
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
-// shortestRedacted is the length, in bytes, below which a value is not looked for in a
-// broker's text: a parameter "a" would take every other word of it.
+// shortestRedacted is the length, in bytes, below which a value is not redacted
+// in a broker's text: a parameter "a" would make it unreadable.
 const shortestRedacted = 4
 
 // cutMark is how the client ends a text that it cut.
 const cutMark = "…"
 
-// A redactor takes parameters out of what brokers say: some answer a request that they
-// refuse with the request.
+// A redactor removes parameters from the messages of brokers: some quote a
+// rejected request.
 type redactor struct {
-	// secrets takes out the values from Secrets, all takes out every parameter's.
+	// secrets removes the values from Secrets, all those of every parameter.
 	secrets, all *eraser
 }
 
@@ -31,7 +31,7 @@ func redactorOf(all, fromSecrets map[string]any) redactor {
 	return redactor{secrets: newEraser(fromSecrets), all: newEraser(all)}
 }
 
-// An eraser takes values out of texts.
+// An eraser removes values from texts.
 type eraser struct {
 	// forms are how the values may be written, the longest first: one may be within
 	// another.
@@ -45,8 +45,8 @@ func newEraser(values map[string]any) *eraser {
 	return &eraser{forms: slices.Compact(found)}
 }
 
-// erase takes the values out, and the beginning of one at the end of a text that was
-// cut there.
+// erase removes the values, and the beginning of a value at the end of a text
+// that was cut there.
 func (e *eraser) erase(text string) string {
 	text = e.replacer(text).Replace(text)
 	rest, wasCut := strings.CutSuffix(text, cutMark)
@@ -63,9 +63,9 @@ func (e *eraser) erase(text string) string {
 	return text
 }
 
-// replacer takes out those of the values that are in a text. The others are not given to
-// it: it prepares itself for each in a time that grows with the square of its length, and a
-// user's parameters are much longer than what a broker says.
+// replacer removes the values that occur in a text. Only those are passed to
+// strings.NewReplacer, whose preparation takes time quadratic in the length of
+// a value, and parameters are much longer than a broker's messages.
 func (e *eraser) replacer(text string) *strings.Replacer {
 	var pairs []string
 	for _, form := range e.forms {
@@ -101,8 +101,8 @@ func collectForms(text string, into *[]string) {
 	}
 }
 
-// reply takes what comes from Secrets out of a reply: its texts are stored in status,
-// where users look for why.
+// reply removes values from Secrets from a reply, whose texts are stored in
+// status.
 func (r redactor) reply(reply *lifecycle.CallResult) {
 	if r.secrets == nil {
 		return
@@ -118,7 +118,7 @@ func (r redactor) reply(reply *lifecycle.CallResult) {
 	}
 }
 
-// text takes every parameter out of a text for a log or an event.
+// text removes every parameter from a text for a log or an event.
 func (r redactor) text(text string) string {
 	if r.all == nil {
 		return text

@@ -13,12 +13,12 @@ import (
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
-// requestTimeout is the longest time of one request to the API server, with client-go's own
-// retries of it. The time of a call to a broker does not count for it, nor it for that of a
-// call. rest.Config has a Timeout, too, but that ends watches as well.
+// requestTimeout is the timeout of one request to the API server, including
+// client-go's retries. It is independent of the timeout of a call to a broker.
+// rest.Config.Timeout is no alternative, because it also ends watches.
 const requestTimeout = 30 * time.Second
 
-// within makes one request to the API server. Its error says whose it is.
+// within makes one request to the API server. Its error is an APIError.
 func within(ctx context.Context, request func(context.Context) error) error {
 	own, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -32,8 +32,8 @@ func within(ctx context.Context, request func(context.Context) error) error {
 	return &lifecycle.APIError{Err: err}
 }
 
-// bound has a manager's clients wait for an answer of the API server so long and no longer.
-// What they read from the cache is not bounded: it waits for the cache to be filled.
+// bound adds requestTimeout to the clients of a manager. Reads from the cache
+// have no timeout: they wait for its sync.
 func bound(mgr manager.Manager) manager.Manager { return boundManager{mgr} }
 
 type boundManager struct{ manager.Manager }

@@ -7,12 +7,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// restsPerSecond bounds how many objects that rest are looked at again in a second, each by a read or a few of the API
-// server: with 10,000 bindings every one is looked at within eleven minutes. Where namespaces have different numbers of
+// restsPerSecond bounds how many resting objects are reconciled again per
+// second, each with a few reads of the API server: with 10,000 bindings each is
+// reconciled within eleven minutes. If namespaces have different numbers of
 // objects, it may be up to twice as many: see pause.
 const restsPerSecond = 16
 
-// rests counts the objects that are looked at again in time, because no watch tells of what they depend on.
+// rests counts the objects that are reconciled periodically, because they
+// depend on what has no watch.
 type rests struct {
 	mutex sync.Mutex
 	known map[client.ObjectKey]struct{}
@@ -20,9 +22,11 @@ type rests struct {
 	in map[string]int
 }
 
-// pause is how long an object rests that comes to rest now: at least so long, and longer where many do. Each namespace
-// has the same share of the looks, so that one with many objects does not delay those of the others. What the others do
-// not use of theirs is not lost: no object rests for longer than it would if all shared all looks.
+// pause is the time until the next pass over an object: at least the given
+// time, and longer if many objects rest. Each namespace has the same share of
+// the passes, so that one with many objects does not delay the others. Unused
+// shares are not lost: no object rests for longer than if all objects shared
+// all passes.
 func (r *rests) pause(o client.Object, least time.Duration) time.Duration {
 	at := client.ObjectKeyFromObject(o)
 	r.mutex.Lock()
@@ -38,7 +42,7 @@ func (r *rests) pause(o client.Object, least time.Duration) time.Duration {
 	return max(least, time.Duration(before)*time.Second/restsPerSecond)
 }
 
-// forget is of an object that does not rest now, and may be gone.
+// forget removes an object that does not rest now, and may be gone.
 func (r *rests) forget(at client.ObjectKey) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()

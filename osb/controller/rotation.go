@@ -13,15 +13,16 @@ import (
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
-// A rotationSubject is the other binding that a binding has at its broker during one pass:
-// the one whose credentials are to come, or the one whose credentials were before.
+// A rotationSubject is the other binding that a binding has at its broker
+// during one pass: the one with the next credentials, or the one with the
+// previous credentials.
 type rotationSubject struct {
 	*bindingSubject
 }
 
-// passes gives a binding its pass; where it had nothing to do, and nothing to say, the other
-// binding at the broker has one. At a deletion the other one goes first: when the one in
-// force is gone, nothing is left. Nobody finds the credentials from then on.
+// passes reconciles a binding, and if that changed nothing, the other binding
+// at the broker. At a deletion the Secret is removed and the other binding goes
+// first: once the one in force is gone, nothing is left.
 func (r *bindings) passes(ctx context.Context, s *bindingSubject) (reconcile.Result, error) {
 	other := &rotationSubject{bindingSubject: s}
 	b := s.binding
@@ -62,7 +63,8 @@ func (s *rotationSubject) with(o client.Object, record *lifecycle.Record) client
 	return next
 }
 
-// without is a copy without the other binding: it is gone, or was never made.
+// without is a copy without the other binding, which is gone or was never
+// created.
 func (s *rotationSubject) without(o client.Object) client.Object {
 	next := o.DeepCopyObject().(*v1beta1.ServiceBinding) //nolint:forcetypeassert // a binding's subject
 	next.Status = lifecycle.RotationDone(next)
@@ -70,7 +72,7 @@ func (s *rotationSubject) without(o client.Object) client.Object {
 	return next
 }
 
-// judge has an outcome told as that of a rotation.
+// judge rewrites an outcome as that of a rotation.
 func (s *rotationSubject) judge(outcome *lifecycle.Outcome, facts *lifecycle.Facts) {
 	role := v1beta1.RotationSuccessor
 	if stored := s.binding.Status.Rotation; stored != nil {
@@ -88,8 +90,8 @@ func (s *rotationSubject) call(ctx context.Context, broker *osb.Client, d *lifec
 	return s.bindingSubject.call(ctx, broker, d)
 }
 
-// hideSecret has credentials that are to be removed not be found any more; those of the
-// other binding at the broker are not in the Secret.
+// hideSecret removes the Secret of credentials that are about to be removed;
+// those of the other binding at the broker are not in the Secret.
 func (s *bindingSubject) hideSecret(ctx context.Context) error {
 	if s.other {
 		return nil
@@ -132,8 +134,9 @@ func (s *rotationSubject) gather(ctx context.Context, thing *lifecycle.Resource)
 	return found, s.brokers.see(ctx, &found, &thing.Record)
 }
 
-// succeeds is what a successor asks for. Where the plan can be rotated, the broker gives it
-// what the one in force has, as long as that is valid; else it is bound as any other.
+// succeeds is the desired request of a successor. If the plan is rotatable and
+// the predecessor is valid, the broker copies the predecessor's parameters;
+// otherwise it is a normal bind.
 func (s *rotationSubject) succeeds(ctx context.Context, thing *lifecycle.Resource, instance *v1beta1.ServiceInstance, found *gathered) error {
 	if err := s.findSecret(ctx); err != nil {
 		return err
@@ -154,11 +157,11 @@ func (s *rotationSubject) succeeds(ctx context.Context, thing *lifecycle.Resourc
 	return nil
 }
 
-// expired says that the broker takes the credentials in force no more.
+// expired says whether the current credentials have expired.
 func (s *rotationSubject) expired() bool {
 	known := s.binding.Status.Credentials
 	return known != nil && known.ExpiresAt != nil && !s.now.Before(known.ExpiresAt.Time)
 }
 
-// unchanged notes that the pass over the binding in force found nothing to do.
+// unchanged records that the pass over the current binding found nothing to do.
 func (s *bindingSubject) unchanged() { s.rests = true }

@@ -9,7 +9,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
-// RotationOptions are what an operator may set of the replacement of credentials.
+// RotationOptions are the settings of credential rotation.
 type RotationOptions struct {
 	// Overlap is how long the former credentials stay valid, where a binding does not say
 	// otherwise; 0: not at all.
@@ -18,8 +18,9 @@ type RotationOptions struct {
 	Margin time.Duration
 }
 
-// newRotationOptions are the defaults. An overlap of an hour is for those who read their
-// Secret only when they start; a volume follows within two minutes.
+// newRotationOptions returns the defaults. An overlap of an hour is for
+// programs that read their Secret only at start; a volume is updated within two
+// minutes.
 func newRotationOptions() RotationOptions {
 	return RotationOptions{Overlap: time.Hour, Margin: 7 * 24 * time.Hour}
 }
@@ -41,7 +42,7 @@ func (o *RotationOptions) validate() error {
 	return nil
 }
 
-// rotating is what the controller keeps to.
+// rotating are the rotation settings for package lifecycle.
 func (o *Options) rotating() lifecycle.Rotating {
 	return lifecycle.Rotating{Overlap: o.Rotation.Overlap, Margin: o.Rotation.Margin, Pause: o.MaxRetry}
 }

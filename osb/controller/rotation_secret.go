@@ -10,8 +10,8 @@ import (
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
-// holdingOf is what a Secret is to say of credentials that are given now. Those that it had
-// serve what they served.
+// holdingOf is the metadata that a Secret gets for new credentials. Credentials
+// of the same ID keep the count of rotation requests that they served.
 func (s *bindingSubject) holdingOf(given *osb.Binding) credentials.Metadata {
 	h := credentials.Metadata{ID: s.id, IssuedAt: s.clock.Now(), ExpiresAt: given.ExpiresAt, RenewBefore: given.RenewBefore}
 	switch rotation := s.binding.Spec.Rotation; {
@@ -39,7 +39,8 @@ func (s *bindingSubject) has(ctx context.Context) (bool, error) {
 	return false, s.store.current(ctx, b)
 }
 
-// date writes into a status how old the credentials are, and whether they are current.
+// date writes the age of the credentials into a status, and whether they are
+// current.
 func (s *bindingSubject) date(next *v1beta1.ServiceBinding, record *lifecycle.Record) {
 	switch {
 	case !record.Exists:

@@ -30,7 +30,7 @@ import (
 	"github.com/defaultplan/defaultplan/resolve/quota"
 )
 
-// eventSource is whom events are from.
+// eventSource is the reporting component of events.
 const eventSource = "defaultplan-controller"
 
 // Setup adds the controllers to a manager.
@@ -92,7 +92,7 @@ func Setup(ctx context.Context, mgr manager.Manager, o *Options) error {
 	return p.addBrokers()
 }
 
-// parts are what the controllers are made of.
+// parts are the dependencies that the controllers share.
 type parts struct {
 	mgr      manager.Manager
 	options  *Options
@@ -116,7 +116,7 @@ func (p *parts) engine() *engine {
 func (p *parts) running() controller.Options {
 	return controller.Options{
 		MaxConcurrentReconciles: p.options.Workers,
-		// Whatever has its own time to wait says so; this is for what went wrong here.
+		// Expected waits use RequeueAfter; this is for errors.
 		RateLimiter: errorPauses(),
 	}
 }
@@ -164,7 +164,8 @@ func (p *parts) addBindings() error {
 	return nil
 }
 
-// addHolds adds what keeps user-defined classes and plans that are in use from being deleted.
+// addHolds adds the controller that prevents the deletion of user-defined
+// classes and plans in use.
 func (p *parts) addHolds() error {
 	err := inuse.Setup(p.mgr, inuse.Options{Mine: p.brokers.mine, Restricted: p.options.scope().Restricted(), Controller: controller.Options{RateLimiter: errorPauses()}})
 	if err != nil {
@@ -191,7 +192,8 @@ func (p *parts) addBrokers() error {
 	return err
 }
 
-// findClusterID is what brokers know this cluster by. One that was told them before stays.
+// findClusterID finds the ID that identifies this cluster to brokers. One that
+// was sent to brokers before stays.
 func findClusterID(ctx context.Context, live client.Reader, given string) (string, error) {
 	if given != "" {
 		return given, nil
@@ -211,7 +213,8 @@ func findClusterID(ctx context.Context, live client.Reader, given string) (strin
 	return string(system.UID), nil
 }
 
-// apiServerHosts are the names and addresses of the API server, as this process knows it.
+// apiServerHosts are the names and addresses of the API server that this
+// process uses.
 func apiServerHosts(host string) []string {
 	names := []string{os.Getenv("KUBERNETES_SERVICE_HOST")}
 	if u, err := url.Parse(host); err == nil {

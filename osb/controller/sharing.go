@@ -13,7 +13,8 @@ import (
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
-// reasonWithdrawn is of a binding to an instance that is not shared with its namespace.
+// reasonWithdrawn is the reason of a binding to an instance that is not shared
+// with its namespace.
 const reasonWithdrawn = "SharingWithdrawn"
 
 // admits says whether an instance is shared with a namespace, as reader has both.
@@ -29,10 +30,10 @@ func admits(ctx context.Context, reader client.Reader, instance *v1beta1.Service
 	return sharing.Admits(namespace, ns.Labels), nil
 }
 
-// judgeSharing finds out whether the instance of another namespace is shared with the
-// binding's still, and has the binding say so where it is not. An instance that is not
-// there is as one that is not shared, to the word: a binding of former times would tell
-// else what there is.
+// judgeSharing checks whether the instance of another namespace is still shared
+// with the binding's, and sets the binding's condition if it is not. An
+// instance that does not exist gets the same message as one that is not shared:
+// otherwise an old binding would reveal whether it exists.
 func (s *bindingSubject) judgeSharing(ctx context.Context, thing *lifecycle.Resource, instance *v1beta1.ServiceInstance) error {
 	if !s.binding.Shares() || thing.Deleting {
 		return nil
@@ -54,7 +55,8 @@ func (s *bindingSubject) judgeSharing(ctx context.Context, thing *lifecycle.Reso
 	return nil
 }
 
-// withdrawn is what a binding says that lacks consent.
+// withdrawn is the condition of a binding to an instance that is no longer
+// shared.
 func (s *bindingSubject) withdrawn(bound bool) v1beta1.Condition {
 	message := "it is not bound"
 	if bound {
@@ -66,8 +68,9 @@ func (s *bindingSubject) withdrawn(bound bool) v1beta1.Condition {
 	}
 }
 
-// unshared is why a binding is not made, nor its Secret anew: nobody consents. One that
-// admission did not decide on was never asked about.
+// unshared is why neither a binding nor its Secret is created: the instance is
+// not shared with its namespace. A binding that admission did not decide was
+// never checked.
 func (s *bindingSubject) unshared() *lifecycle.Problem {
 	switch {
 	case s.closed:
@@ -84,7 +87,7 @@ func (s *bindingSubject) unshared() *lifecycle.Problem {
 	return nil
 }
 
-// staysShared asks the API server, right before the binding is made.
+// staysShared checks the sharing live, right before the bind.
 func (s *bindingSubject) staysShared(ctx context.Context, instance *v1beta1.ServiceInstance) error {
 	if !s.binding.Shares() {
 		return nil
@@ -96,9 +99,9 @@ func (s *bindingSubject) staysShared(ctx context.Context, instance *v1beta1.Serv
 	return err
 }
 
-// endWithdrawn deletes the binding if the instance's owner said so, in as many words:
-// as the API server has both now, for what a cache has may be consent or the lack of
-// it that is over.
+// endWithdrawn deletes the binding if the instance's sharing says so
+// (whenWithdrawn: Unbind). It reads both live, because the cache may have a
+// former state of the sharing.
 func (s *bindingSubject) endWithdrawn(ctx context.Context) error {
 	b := s.binding
 	if !s.closed || b.DeletionTimestamp != nil {
@@ -125,8 +128,8 @@ func (s *bindingSubject) endWithdrawn(ctx context.Context) error {
 	return nil
 }
 
-// isFor says that the binding is for this very instance, not for a former one of its
-// name.
+// isFor says whether the binding is for this instance, not for a former one of
+// its name.
 func isFor(b *v1beta1.ServiceBinding, instance *v1beta1.ServiceInstance) bool {
 	thing := lifecycle.OfBinding(b)
 	target := thing.Record.Target()

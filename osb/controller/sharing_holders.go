@@ -18,13 +18,15 @@ const (
 	cascadeNone cascade = iota
 	// cascadeHere: those of its namespace.
 	cascadeHere
-	// cascadeEverywhere: those of other namespaces too. Their users asked for nothing:
-	// it takes that the instance's namespace goes, which would hang for ever else, or that
-	// its sharing says in as many words what becomes of them.
+	// cascadeEverywhere: those of other namespaces, too. Their users did not
+	// request it, so it requires that the instance's namespace is being
+	// deleted, which would hang otherwise, or that the instance's sharing says
+	// so (whenWithdrawn: Unbind).
 	cascadeEverywhere
 )
 
-// cascadeOf is which bindings go with an instance whose user asked for a cascade.
+// cascadeOf is which bindings are deleted with an instance whose user requested
+// a cascade.
 func cascadeOf(instance *v1beta1.ServiceInstance) cascade {
 	switch sharing := instance.Spec.Sharing; {
 	case instance.Annotations[v1beta1.AnnotationCascade] != "true":
@@ -51,8 +53,8 @@ func holderName(b *v1beta1.ServiceBinding) string {
 	return b.Name
 }
 
-// take deletes a binding with its instance. Whoever made it in another namespace is told
-// why it goes.
+// take deletes a binding with its instance. An event tells users of another
+// namespace why.
 func (h holders) take(ctx context.Context, b *v1beta1.ServiceBinding) error {
 	if err := h.client.Delete(ctx, b, client.Preconditions{UID: &b.UID}); err != nil {
 		if err = client.IgnoreNotFound(err); err != nil {
@@ -66,5 +68,5 @@ func (h holders) take(ctx context.Context, b *v1beta1.ServiceBinding) error {
 	return nil
 }
 
-// reasonTaken is of a binding that goes because its instance does.
+// reasonTaken is the reason of a binding that is deleted with its instance.
 const reasonTaken = "DeletedWithInstance"

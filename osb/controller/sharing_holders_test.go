@@ -23,7 +23,7 @@ func TestHoldersElsewhere(t *testing.T) {
 		going           bool
 		here, elsewhere bool
 	}{
-		"LeftAlone":      {reason: "nobody asked"},
+		"LeftAlone":      {reason: "it was not requested"},
 		"Cascade":        {reason: "the owner's word is for the owner's namespace", cascade: true, here: true},
 		"CascadeUnbind":  {reason: "and the sharing's for the others", cascade: true, unbind: true, here: true, elsewhere: true},
 		"UnbindAlone":    {reason: "it says what becomes of those that are withdrawn, and none is", unbind: true},

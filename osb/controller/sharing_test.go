@@ -75,8 +75,8 @@ func TestSharingWithdrawn(t *testing.T) {
 		sharing *v1beta1.Sharing
 		deleted bool
 	}{
-		"Absent":        {reason: "as an old client's PUT leaves it: nobody said anything"},
-		"Empty":         {reason: "nobody is named, and nothing is said of those that were", sharing: &v1beta1.Sharing{}},
+		"Absent":        {reason: "as an old client's PUT leaves it: nothing was decided"},
+		"Empty":         {reason: "no namespace is named, and those that were are not mentioned", sharing: &v1beta1.Sharing{}},
 		"Others":        {reason: "others are named", sharing: &v1beta1.Sharing{Namespaces: []string{"other"}}},
 		"Unbind":        {reason: "in as many words", sharing: unbinding(v1beta1.Sharing{}), deleted: true},
 		"UnbindOthers":  {reason: "for all who are not named", sharing: unbinding(v1beta1.Sharing{Namespaces: []string{"other"}}), deleted: true},
@@ -114,7 +114,7 @@ func TestSharingWithdrawn(t *testing.T) {
 	}
 }
 
-// A cache that has not seen consent given anew deletes nothing.
+// A cache that has not seen consent given again deletes nothing.
 func TestWithdrawalIsReadFromTheServer(t *testing.T) {
 	t.Parallel()
 	w := elsewhere(t, withN())
@@ -134,7 +134,7 @@ func TestWithdrawalIsReadFromTheServer(t *testing.T) {
 	}
 }
 
-// One of the same name that came later unbinds nobody that was bound to the former.
+// A later instance of the same name unbinds no binding of the former one.
 func TestWithdrawalIsOfTheVeryInstance(t *testing.T) {
 	t.Parallel()
 	w := elsewhere(t, withN())

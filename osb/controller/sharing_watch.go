@@ -24,8 +24,8 @@ func (p *parts) watchSharing(bindings *builder.Builder) *builder.Builder {
 	return bindings.Watches(&corev1.Namespace{}, byNamespace(p.mgr.GetClient()), builder.WithPredicates(predicate.LabelChangedPredicate{}))
 }
 
-// byNamespace brings a pass over the bindings of a namespace that are for instances of
-// others.
+// byNamespace enqueues the bindings of a namespace to instances of other
+// namespaces.
 func byNamespace(reader client.Reader) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, namespace client.Object) []reconcile.Request {
 		var bindings v1beta1.ServiceBindingList

@@ -6,8 +6,8 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// Slim takes from what the cache is to hold what nobody here reads. Who owns which
-// field is only asked of classes and plans.
+// Slim removes from cached objects what this program does not read.
+// managedFields are only kept on classes and plans.
 func Slim(o any) (any, error) {
 	switch o := o.(type) {
 	case *v1beta1.ServiceInstance:

@@ -23,21 +23,23 @@ type store struct {
 	live   client.Reader
 }
 
-// A partial subject is a part of its object: at its end the object stays, without it.
+// A partial subject is a part of its object: when it ends, it is removed from
+// the object, which stays.
 type partial interface {
 	without(o client.Object) client.Object
-	// judge changes an outcome before it is stored and told.
+	// judge changes an outcome before it is stored and reported.
 	judge(outcome *lifecycle.Outcome, facts *lifecycle.Facts)
 }
 
-// An eventful subject tells of more than what came of a call, once that is stored.
+// An eventful subject has an additional event, which is emitted once the
+// outcome is stored.
 type eventful interface{ besides() *lifecycle.Event }
 
-// errStale is of an object that was changed since it was read.
+// errStale is the error for an object that was changed since it was read.
 var errStale = errors.New("it was changed since it was read")
 
-// patience is how often, and for how long, an outcome is tried to be stored: what a
-// broker did is not forgotten because the API server was away for a moment.
+// patience is the backoff for storing an outcome: what a broker did must not be
+// lost because of a short outage of the API server.
 var patience = wait.Backoff{Steps: 10, Duration: 50 * time.Millisecond, Factor: 2, Jitter: 0.1, Cap: 5 * time.Second}
 
 // ifChanged writes a record that is not as what is stored.
@@ -69,17 +71,19 @@ func (w store) current(ctx context.Context, b client.Object) error {
 	return nil
 }
 
-// write makes a record the status of an object, if that is still as it was read: a
-// cache that lags fails here, before anything is done on what it says.
+// write stores a record as the status of an object, on the condition that the
+// object is unchanged since it was read: a stale cache fails here, before any
+// call is based on it.
 func (w store) write(ctx context.Context, s subject, o client.Object, record *lifecycle.Record) (client.Object, error) {
 	next := s.with(o, record)
 	patch := client.MergeFromWithOptions(o, client.MergeFromWithOptimisticLock{})
 	return next, w.client.Status().Patch(ctx, next, patch, client.FieldOwner(v1beta1.FieldOwnerController))
 }
 
-// outcome writes what came of a call over its intent. Somebody may have changed the
-// object meanwhile: as long as its status is the one that the call was decided on, the
-// outcome belongs there. It returns the version that was written over; empty: none was.
+// outcome replaces a call's intent by its outcome. The object may have changed
+// meanwhile: as long as its status is the one that the call was decided on, the
+// outcome belongs there. It returns the version that was overwritten; empty:
+// none was.
 func (w store) outcome(ctx context.Context, s subject, stored client.Object, record *lifecycle.Record) (over string, err error) {
 	err = w.patiently(ctx, stored, func(o client.Object) error {
 		if equality.Semantic.DeepEqual(s.with(o, record), o) {
@@ -114,7 +118,7 @@ func (w store) patiently(ctx context.Context, stored client.Object, write func(c
 	return client.IgnoreNotFound(err)
 }
 
-// same reads an object anew; nil if its status is not the same any more.
+// same reads an object again; nil if its status has changed.
 func (w store) same(ctx context.Context, stored client.Object) (client.Object, error) {
 	fresh := stored.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a copy is of the kind of the original
 	if err := w.live.Get(ctx, client.ObjectKeyFromObject(stored), fresh); err != nil {
@@ -126,7 +130,7 @@ func (w store) same(ctx context.Context, stored client.Object) (client.Object, e
 	return fresh, nil
 }
 
-// statusOf is what nobody writes but the controller.
+// statusOf is what only the controller writes.
 func statusOf(o client.Object) any {
 	switch o := o.(type) {
 	case *v1beta1.ServiceInstance:
@@ -137,7 +141,8 @@ func statusOf(o client.Object) any {
 	return nil
 }
 
-// release takes the finalizer off, if the object is still as it was read.
+// release removes the finalizer, on the condition that the object is unchanged
+// since it was read.
 func (w store) release(ctx context.Context, o client.Object) error {
 	next := o.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a copy is of the kind of the original
 	if !controllerutil.RemoveFinalizer(next, v1beta1.FinalizerServiceCatalog) {
@@ -147,7 +152,8 @@ func (w store) release(ctx context.Context, o client.Object) error {
 	return client.IgnoreNotFound(w.client.Patch(ctx, next, patch, client.FieldOwner(v1beta1.FieldOwnerController)))
 }
 
-// hold adds the finalizer: what was made before there was admission may lack it.
+// hold adds the finalizer, which objects that were created without the hooks
+// lack.
 func (w store) hold(ctx context.Context, o client.Object) error {
 	next := o.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a copy is of the kind of the original
 	controllerutil.AddFinalizer(next, v1beta1.FinalizerServiceCatalog)
@@ -155,7 +161,7 @@ func (w store) hold(ctx context.Context, o client.Object) error {
 	return w.client.Patch(ctx, next, patch, client.FieldOwner(v1beta1.FieldOwnerController))
 }
 
-// end lets the object of a subject go, or takes the subject off it.
+// end releases the object of a subject, or removes a partial subject from it.
 func (w store) end(ctx context.Context, s subject, o client.Object) error {
 	part, is := s.(partial)
 	if !is {
@@ -165,8 +171,8 @@ func (w store) end(ctx context.Context, s subject, o client.Object) error {
 	return client.IgnoreNotFound(w.client.Status().Patch(ctx, part.without(o), patch, client.FieldOwner(v1beta1.FieldOwnerController)))
 }
 
-// ended does so after a call, as long as the status is the same. It returns the version that was
-// written over.
+// ended does so after a call, as long as the status is unchanged. It returns
+// the version that was overwritten.
 func (w store) ended(ctx context.Context, s subject, stored client.Object) (over string, err error) {
 	err = w.patiently(ctx, stored, func(o client.Object) error {
 		over = o.GetResourceVersion()

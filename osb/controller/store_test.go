@@ -48,7 +48,7 @@ func TestStoreOutcome(t *testing.T) {
 		gone    bool
 	}{
 		"Nothing": {reason: "it is written", happens: func(*bindingWorld) {}, stored: true},
-		"Edited": {reason: "somebody else's edit is kept", stored: true, happens: func(w *bindingWorld) {
+		"Edited": {reason: "another client's edit is kept", stored: true, happens: func(w *bindingWorld) {
 			b := w.bindingHere()
 			b.Labels = map[string]string{"edited": "true"}
 			require.NoError(w, w.cache.Update(w.Context(), b))

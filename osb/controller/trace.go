@@ -14,16 +14,16 @@ import (
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
-// tracerName is whose spans these are.
+// tracerName is the name of the spans' tracer.
 const tracerName = "github.com/defaultplan/defaultplan/osb/controller"
 
-// startSpan begins the span of a pass or of a part of one. Where nothing is traced, it
+// startSpan starts the span of a pass or of a part of one. Without tracing, it
 // costs a context.
 func startSpan(ctx context.Context, name string) (context.Context, trace.Span) {
-	return otel.Tracer(tracerName).Start(ctx, name) //nolint:spancheck // whoever begins it ends it
+	return otel.Tracer(tracerName).Start(ctx, name) //nolint:spancheck // the caller ends it
 }
 
-// nameSpan says in the span of a pass what it is about.
+// nameSpan adds the object to the span of a pass.
 func nameSpan(span trace.Span, o client.Object) {
 	if span.IsRecording() {
 		span.SetAttributes(attribute.String("defaultplan.namespace", o.GetNamespace()), attribute.String("defaultplan.name", o.GetName()),
@@ -31,7 +31,7 @@ func nameSpan(span trace.Span, o client.Object) {
 	}
 }
 
-// stepSpan says in it what the pass decided to do.
+// stepSpan adds the decided step to the span.
 func stepSpan(ctx context.Context, step lifecycle.Step) {
 	if span := trace.SpanFromContext(ctx); span.IsRecording() {
 		span.SetAttributes(attribute.String("defaultplan.step", step.String()))

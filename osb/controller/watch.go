@@ -17,8 +17,8 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// byPlan brings a pass over the instances of a plan that changed, and over those of its class that may not leave the plan
-// that they have: it may be this one.
+// byPlan enqueues the instances of a plan that changed, and those of its class
+// that may not change their plan, which may be this one.
 func byPlan(reader client.Reader) handler.EventHandler {
 	return bitByBit(func(ctx context.Context, plan client.Object) []reconcile.Request {
 		var requests []reconcile.Request
@@ -36,7 +36,7 @@ func byPlan(reader client.Reader) handler.EventHandler {
 	})
 }
 
-// asksForPlan finds the instances that a plan says something of.
+// asksForPlan selects the instances that a plan affects.
 func asksForPlan(plan client.Object) []client.MatchingFields {
 	switch p := plan.(type) {
 	case *v1beta1.ClusterServicePlan:
@@ -47,7 +47,8 @@ func asksForPlan(plan client.Object) []client.MatchingFields {
 	return nil
 }
 
-// watchOfferings adds the classes and plans of both scopes: what they say may be what those wait for that are not Ready.
+// watchOfferings adds the classes and plans of both scopes: objects that are
+// not Ready may wait for a change of them.
 func (p *parts) watchOfferings(b *builder.Builder, waiting func(client.Reader) handler.EventHandler) *builder.Builder {
 	kinds := []client.Object{&v1beta1.ServiceClass{}, &v1beta1.ServicePlan{}}
 	if !p.options.scope().Restricted() {
@@ -59,7 +60,8 @@ func (p *parts) watchOfferings(b *builder.Builder, waiting func(client.Reader) h
 	return b
 }
 
-// instancesByOffering brings a pass over the instances of a class or plan that are not Ready.
+// instancesByOffering enqueues the instances of a class or plan that are not
+// Ready.
 func instancesByOffering(reader client.Reader) handler.EventHandler {
 	return bitByBit(func(ctx context.Context, offering client.Object) []reconcile.Request {
 		var requests []reconcile.Request
@@ -73,8 +75,9 @@ func instancesByOffering(reader client.Reader) handler.EventHandler {
 	})
 }
 
-// bindingsByOffering brings a pass over the bindings of a class or plan that are not Ready: those that refer to it, which
-// may have no instance yet, and those of its instances, which the retired catalog made without references.
+// bindingsByOffering enqueues the bindings of a class or plan that are not
+// Ready: those that refer to it, which may have no instance yet, and those of
+// its instances, which the retired catalog created without references.
 func bindingsByOffering(reader client.Reader) handler.EventHandler {
 	return bitByBit(func(ctx context.Context, offering client.Object) []reconcile.Request {
 		var requests []reconcile.Request
@@ -99,9 +102,11 @@ func bindingsByOffering(reader client.Reader) handler.EventHandler {
 	})
 }
 
-// bitByBit brings passes over what a change concerns as fast as objects that rest are looked at. What waits for its pass is not
-// put off by the next change, and has one at most for all changes of a second: a tenant may change a class of its own as often
-// as it likes. What is there when the controller begins is looked at anyway.
+// bitByBit enqueues the objects that a change affects at the rate of
+// restsPerSecond. The next change does not delay an object that waits, and all
+// changes within a second cause at most one pass: a tenant may change its own
+// class as often as it likes. The initial list enqueues nothing, because every
+// object is reconciled at start anyway.
 func bitByBit(find func(context.Context, client.Object) []reconcile.Request) handler.EventHandler {
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	wake := func(ctx context.Context, o client.Object, q queue) {
@@ -158,7 +163,7 @@ func isReady(conditions []v1beta1.Condition) bool {
 	return ready.Status == v1beta1.ConditionTrue
 }
 
-// byInstance brings a pass over the bindings of an instance that changed.
+// byInstance enqueues the bindings of an instance that changed.
 func byInstance(reader client.Reader) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, instance client.Object) []reconcile.Request {
 		var bindings v1beta1.ServiceBindingList
@@ -175,8 +180,9 @@ func byInstance(reader client.Reader) handler.EventHandler {
 	})
 }
 
-// readByBindings lets pass of an instance's changes those of what its bindings read. Most writes of its status tell how
-// an operation is going, and it may have thousands of bindings.
+// readByBindings passes changes of an instance that its bindings read. Most
+// writes of its status report the progress of an operation, and it may have
+// thousands of bindings.
 func readByBindings() predicate.Predicate {
 	return predicate.Or[client.Object](
 		predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{},
@@ -186,7 +192,8 @@ func readByBindings() predicate.Predicate {
 			if !isInstance || !isInstanceNow {
 				return true
 			}
-			// A claim's status tells what its instance's does; once it is no claim's any more, others may bind to it.
+			// A claim's status reports its instance's state; once the instance
+			// is not dedicated any more, others may bind to it.
 			_, was := before.DedicatedTo()
 			if _, dedicated := now.DedicatedTo(); was || dedicated {
 				return true
@@ -204,7 +211,7 @@ func seenByBindings(i *v1beta1.ServiceInstance) v1beta1.ServiceInstanceStatus {
 	}
 }
 
-// ofBinding brings a pass over the instance of a binding that is gone.
+// ofBinding enqueues the instance of a binding that is gone.
 func ofBinding() handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
 		binding, ok := o.(*v1beta1.ServiceBinding)
@@ -219,14 +226,15 @@ func requestFor(o client.Object) reconcile.Request {
 	return reconcile.Request{NamespacedName: client.ObjectKeyFromObject(o)}
 }
 
-// specOrAnnotations lets pass what a plan's or class's change may mean to instances:
-// not that its status changed.
+// specOrAnnotations passes changes of a plan or class that may affect
+// instances: not those of its status.
 func specOrAnnotations() predicate.Predicate {
 	return predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})
 }
 
-// changesOffering lets pass of a class's or plan's changes those of what keeps others from being Ready: its flags, the labels
-// that policies select it by, and whether its broker lists it; not what else its status tells.
+// changesOffering passes changes of a class or plan for which others that are
+// not Ready may wait: its flags, the labels that policies select it by, and
+// whether its broker lists it; not the rest of its status.
 func changesOffering() predicate.Predicate {
 	return predicate.Or[client.Object](
 		specOrAnnotations(), predicate.LabelChangedPredicate{},

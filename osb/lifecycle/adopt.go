@@ -49,9 +49,9 @@ func (t *Resource) trust(f *Facts) Decision {
 	return Decision{Step: Rest, Record: r, Event: &Event{Warning: true, Reason: ReasonAdoptedOnTrust, Message: trustedMessage}}
 }
 
-// found is what an instance is that was compared with what is asked for. Its maintenance
-// version is the broker's word, never the catalog's: so the next update that is asked
-// for brings it the catalog's.
+// found is the applied request of an instance that equals the desired one. Its
+// maintenance version is the broker's, not the catalog's, so that the next
+// requested update sets the catalog's.
 func (t *Resource) found(desired *Desired, version string) *Request {
 	request := t.storable(desired)
 	if version != "" || t.Adopts() {

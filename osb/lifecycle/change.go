@@ -8,9 +8,9 @@ type Changes struct {
 // Any says whether there is anything to update.
 func (c Changes) Any() bool { return c.Plan || c.Parameters || c.Context || c.Maintenance }
 
-// Changes compares what is asked for with what the broker last took. After an update
-// of unknown outcome both what it sent and what was before may be there: whatever
-// differs from either is sent.
+// Changes compares the desired request with the one that the broker last
+// applied. After an update of unknown outcome the broker may have either the
+// new or the former state: whatever differs from either is sent.
 func (t *Resource) Changes(desired *Desired) Changes {
 	c := compare(t.Record.Applied, desired).and(compare(t.Record.InProgress, desired))
 	if t.Record.InProgress != nil && !c.Any() {

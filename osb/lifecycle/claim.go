@@ -6,12 +6,13 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// ofInstance is what Record.Refused holds where the failure is that of a binding's own
-// instance: it is over as soon as the instance can be bound to, whatever the spec says.
+// ofInstance is the value of Record.Refused if the failure is that of a
+// dedicated instance: it ends as soon as the instance can be bound to, without
+// a change of spec.
 const ofInstance = "instance"
 
-// Parted says that nothing is left at the broker of a resource that is being deleted, or
-// that it was given up: what it has of its own in the cluster can go.
+// Parted says whether nothing is left at the broker of a resource that is being
+// deleted, or it was abandoned: its dedicated instance can be deleted.
 func (t *Resource) Parted() bool {
 	r := &t.Record
 	return t.Deleting && !t.mustDeprovision() && !r.Exists && r.InProgress == nil && r.Operation == NoOperation
@@ -34,7 +35,8 @@ func (t *Resource) leaves(f *Facts, warning string) Decision {
 	return d
 }
 
-// part forgets what was at the broker, and says what of the resource is left.
+// part clears the record of what was at the broker, and reports what remains of
+// the resource.
 func (r *Record) part(remains *Problem, now time.Time) {
 	r.Operation, r.Async, r.Key, r.Mitigating, r.KeepsID, r.FetchRequired = NoOperation, false, nil, false, false, false
 	r.Started, r.Deadline, r.NextRetry, r.Retries = time.Time{}, time.Time{}, time.Time{}, 0
@@ -51,22 +53,23 @@ func (r *Record) part(remains *Problem, now time.Time) {
 	r.busy(remains.Reason, remains.Message, now)
 }
 
-// parted: the broker has nothing more of a binding whose own instance is there still.
+// parted: the binding is unbound, and its dedicated instance still exists.
 func (c *call) parted(event *Event) Outcome {
 	c.record.DeprovisionStatus = DeprovisionSucceeded
 	c.record.part(c.facts.Remains, c.facts.Now)
 	return Outcome{Record: c.record, Event: event}
 }
 
-// passedOn says that the failure that is recorded is the own instance's.
+// passedOn says whether the recorded failure is that of the dedicated instance.
 func (t *Resource) passedOn() bool { return t.Record.Refused == ofInstance }
 
-// voided says that a problem is told whatever was told before.
+// voided says whether a problem is reported regardless of the current
+// conditions.
 func (t *Resource) voided(f *Facts) bool {
 	return f.Problem != nil && (f.Problem.Voids || t.passedOn())
 }
 
-// ofOwnInstance takes over what a problem says of the own instance.
+// ofOwnInstance reports the problem of the dedicated instance.
 func (r *Record) ofOwnInstance(p *Problem, now time.Time) bool {
 	if r.Refused == ofInstance {
 		r.Refused = ""

@@ -53,8 +53,8 @@ func (r *Record) miss(reason, message string, now time.Time) {
 	}
 }
 
-// mitigates says how the removal of what a failed try may have left goes. Ready keeps why that
-// try failed.
+// mitigates reports the progress of orphan mitigation after a failed attempt.
+// Ready keeps the reason of that failure.
 func (r *Record) mitigates(reason, message string, now time.Time) {
 	r.set(v1beta1.OrphanMitigation(reason, message), now)
 	if ready, _ := r.told(v1beta1.ConditionReady); ready.Status != v1beta1.ConditionFalse {
@@ -65,9 +65,9 @@ func (r *Record) mitigates(reason, message string, now time.Time) {
 	}
 }
 
-// underWay says that a call is about to be made. What the last try of the same spec
-// said of itself stays until this one has something better to say: a resource that is
-// tried again and again does not flap.
+// underWay reports that a call is about to be made. The conditions of the last
+// attempt for the same spec stay until this one has a result, so that a
+// resource that is retried does not flap.
 func (r *Record) underWay(w wording, step Step, now time.Time) {
 	if step == MitigateOrphan {
 		before, is := r.told(v1beta1.ConditionOrphanMitigation)
@@ -86,14 +86,16 @@ func (r *Record) underWay(w wording, step Step, now time.Time) {
 	r.busy(w.inFlight, w.workMessage, now)
 }
 
-// retried is what the last try said, and whether this is another one of the same spec.
+// retried is the condition of the last attempt, and whether this one is for the
+// same spec.
 func (r *Record) retried() (v1beta1.Condition, bool) {
 	ready, _ := r.told(v1beta1.ConditionReady)
 	return ready, ready.Status == v1beta1.ConditionFalse && ready.ObservedGeneration == r.ObservedGeneration && r.Retries > 0
 }
 
-// working says that the broker works on it. What the last try said of itself is over with
-// that; after one that failed, Ready stays False, so that it does not flap.
+// working reports that the broker works on it, which replaces the message of
+// the last attempt. After a failed attempt Ready stays False, so that it does
+// not flap.
 func (r *Record) working(reason, message string, now time.Time) {
 	if r.Mitigating {
 		r.mitigates(reason, message, now)
@@ -110,7 +112,7 @@ func (r *Record) working(reason, message string, now time.Time) {
 	r.busy(reason, message, now)
 }
 
-// resolve says by which rule the plan was decided on.
+// resolve reports the rule by which the plan was decided.
 func (r *Record) resolve(f *Facts) {
 	if f.Desired.Rule == "" {
 		r.unset(v1beta1.ConditionResolved)
@@ -140,8 +142,8 @@ func (r *Record) holds(typ string) bool {
 	return c.Status == v1beta1.ConditionTrue
 }
 
-// stalled says that the attempt for this spec failed for good, and that the spec has not
-// changed since.
+// stalled says whether the attempt for this spec failed for good, and the spec
+// has not changed since.
 func (t *Resource) stalled(f *Facts) bool {
 	if f.Desired != nil && t.Record.Refused != "" && t.Record.Refused != mark(&f.Desired.Request, f.Desired) {
 		return false // a Secret or the catalog was mended

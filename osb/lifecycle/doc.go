@@ -19,7 +19,7 @@
 //	deleted:  anything ── Deprovision ──▶ Deprovisioning ── 200, 410 ──▶ Release
 //	                                         └─ 202: Poll; any error: again, until it is gone
 //
-// A request that the broker rejects for good (400 and the like) is not repeated until the
+// A request that the broker rejects for good (such as 400) is not repeated until the
 // spec changes. A resource with an ID that admission did not mint for this object is
 // adopted: if the outcome of a request is unknown, the request is repeated; there is no
 // orphan mitigation; and deletion removes it only if a request of this object made it.

@@ -9,7 +9,8 @@ import (
 type Desired struct {
 	Request
 
-	// PlanUpdatable says that the plan that the instance has may be left for another: its own word, or else its class's.
+	// PlanUpdatable says that the instance may change its plan: by its current
+	// plan, or else by its class.
 	PlanUpdatable bool
 	// AllowContextUpdates is what the catalog says of updates of the context.
 	AllowContextUpdates bool
@@ -17,24 +18,25 @@ type Desired struct {
 	Rule string
 }
 
-// A Problem is why the spec cannot be brought to a broker.
+// A Problem is why the spec cannot be sent to a broker.
 type Problem struct {
 	// Reason and Message are for the condition Ready.
 	Reason, Message string
-	// Waits says that it may go away by itself; otherwise someone must act.
+	// Waits says that it may end by itself; otherwise a user must act.
 	Waits bool
 	// Undecided says that no plan is decided on.
 	Undecided bool
-	// Told says that an event is made of it when it begins.
+	// Told says that an event is emitted when it begins.
 	Told bool
-	// Failed says that the binding's own instance is Failed, and the binding with it.
+	// Failed says that the dedicated instance is Failed, and the binding with
+	// it.
 	Failed bool
-	// Voids says that what the binding has is of no use any more, either.
+	// Voids says that the binding's credentials are useless, too.
 	Voids bool
 }
 
-// mark tells requests apart that are judged for good: by what may change although the
-// spec does not.
+// mark identifies a request that was rejected for good, by what may change
+// although the spec does not.
 func mark(request *Request, desired *Desired) string {
 	return fmt.Sprintf("%s %s %t", request.ParameterChecksum, request.PlanExternalID, desired.PlanUpdatable)
 }
@@ -51,8 +53,9 @@ type Facts struct {
 	// MaxDeadline is the longest time that a call and what comes before it may take; 0:
 	// an hour. A Deadline that is further away was written by a clock that is ahead.
 	MaxDeadline time.Duration
-	// Settled says that no call of this process is under way: the Deadline that it
-	// wrote itself need not be waited out, but for a call that makes something.
+	// Settled says that no call of this process is in progress: a Deadline that
+	// it wrote itself need not be waited for, except for a call that creates
+	// something.
 	Settled bool
 	// HeldBecause says why the broker is not called now; empty: it may be.
 	HeldBecause string
@@ -61,15 +64,17 @@ type Facts struct {
 	// BrokerReady says that the broker's catalog was read since the removal began: its address is right,
 	// and its 404 means that there is no such resource.
 	BrokerReady bool
-	// Holders are the bindings that keep an instance from going, sorted.
+	// Holders are the bindings that prevent the deletion of an instance,
+	// sorted.
 	Holders []string
-	// Remains says that the own instance of a binding is there still, and how it does; nil:
-	// it is not, or there never was one. A binding is not let go before.
+	// Remains reports a dedicated instance that still exists, and its state;
+	// nil: it does not exist, or there never was one. The binding's finalizer
+	// stays until then.
 	Remains *Problem
-	// SecretLost says that the Secret of a binding that exists is not there.
+	// SecretLost says that the Secret of a binding that exists does not.
 	SecretLost bool
-	// PartLost says that only what is beside the Secret is lost: the credentials are there,
-	// and are not given up for that, whatever the broker says.
+	// PartLost says that only the ConfigMap beside the Secret is lost: the
+	// credentials exist, and are never discarded for that.
 	PartLost bool
 	// Stored says that the Secret of a binding holds the credentials of the ID in question, and
 	// ToldMore that more was told with them, which would be recorded with the outcome alone.

@@ -6,7 +6,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb"
 )
 
-// failed judges the error of a call that makes, changes or removes.
+// failed handles the error of a call that creates, changes or removes.
 func (c *call) failed(e *osb.Error) Outcome {
 	if e.Usable != nil && c.resource.Kind == Instance {
 		c.record.Unusable = !*e.Usable
@@ -25,8 +25,8 @@ func (c *call) failed(e *osb.Error) Outcome {
 	return o
 }
 
-// deprovisionFailed judges why something was not removed. That there is nothing is success;
-// 404 says so too where the broker's address is known to be right.
+// deprovisionFailed handles a failed removal. 410 is success, and so is 404 if
+// the broker's address is known to be right.
 func (c *call) deprovisionFailed(e *osb.Error, reason, message string) Outcome {
 	if e.Kind != osb.Gone || e.StatusCode != statusGone && !c.facts.BrokerReady {
 		o := c.again(reason, message, e)
@@ -36,7 +36,7 @@ func (c *call) deprovisionFailed(e *osb.Error, reason, message string) Outcome {
 	return c.deprovisioned()
 }
 
-// provisionFailed judges why something was not made.
+// provisionFailed handles a failed provision or bind.
 func (c *call) provisionFailed(e *osb.Error, reason, message string) Outcome {
 	switch {
 	case Orphans(Provision, e) && c.resource.own():
@@ -58,11 +58,12 @@ func (c *call) provisionFailed(e *osb.Error, reason, message string) Outcome {
 	return c.again(reason, message, e)
 }
 
-// refused says that the request did nothing: it was not sent, or answered so.
+// refused says whether the request had no effect: it was not sent, or the
+// broker rejected it.
 func refused(e *osb.Error) bool { return e.Kind == osb.NeverSent || e.StatusCode >= statusBadRequest }
 
-// conflicts: there is something else under the ID, or the same that an earlier request
-// of this object made.
+// conflicts: something else exists under the ID, or the same that an earlier
+// request of this object created.
 func (c *call) conflicts(message string) Outcome {
 	lost := c.resource.own() && c.resource.Record.InProgress != nil
 	request := c.record.InProgress
@@ -78,8 +79,8 @@ func (c *call) conflicts(message string) Outcome {
 	return c.stop(reasonConflict, message+fmt.Sprintf("; there is something else under the ID %q", c.record.ID))
 }
 
-// updateFailed judges why something was not changed. Nothing is undone, ever. A broker that
-// answers 5xx may have made the change, as one that did not answer: it stays in doubt.
+// updateFailed handles a failed update. An update is never undone. After 5xx or
+// no response the broker may have made the change: the outcome stays unknown.
 func (c *call) updateFailed(e *osb.Error, reason, message string) Outcome {
 	if request := c.record.InProgress; refused(e) {
 		c.restore() // The operation is over: new bindings need not wait for it.
@@ -93,15 +94,14 @@ func (c *call) updateFailed(e *osb.Error, reason, message string) Outcome {
 	return c.again(reason, message, e)
 }
 
-// restore: the request did nothing. What is known and not known of those before it is
-// as it was.
+// restore: the request had no effect. The state before it is restored.
 func (c *call) restore() {
 	r, before := &c.record, &c.resource.Record
 	r.Operation, r.Started, r.InProgress = before.Operation, before.Started, before.InProgress
 	r.DeprovisionStatus, r.FetchRequired = before.DeprovisionStatus, before.FetchRequired
 }
 
-// forGood says that the same request would be refused again.
+// forGood says whether the same request would be rejected again.
 func forGood(e *osb.Error) bool {
 	switch e.Kind {
 	case osb.Rejected:

@@ -1,7 +1,7 @@
 package lifecycle
 
-// The statuses of HTTP that decide on something. They are written here because this
-// package knows nothing of networks.
+// The HTTP statuses that matter. They are defined here because this package
+// does not import net/http.
 const (
 	statusCreated             = 201
 	statusAccepted            = 202

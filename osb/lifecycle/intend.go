@@ -44,7 +44,8 @@ func (t *Resource) intend(f *Facts, step Step, again bool) Decision {
 	return Decision{Step: step, Again: again, First: first, Record: r}
 }
 
-// takeOverMitigation makes a deletion finish what a mitigation was to do.
+// takeOverMitigation turns a pending mitigation into the deletion's own
+// removal.
 func (r *Record) takeOverMitigation() {
 	if r.Mitigating {
 		r.Mitigating, r.KeepsID, r.DeprovisionStatus = false, false, DeprovisionRequired
@@ -52,8 +53,8 @@ func (r *Record) takeOverMitigation() {
 	}
 }
 
-// storable is what is sent, as far as status holds it: what is read from there must
-// compare with what is asked for.
+// storable is the request as status can store it, so that a stored request is
+// comparable with the desired one.
 func (t *Resource) storable(desired *Desired) Request {
 	request := desired.Request
 	if t.Kind == Instance {
@@ -64,7 +65,7 @@ func (t *Resource) storable(desired *Desired) Request {
 	return request
 }
 
-// repeats says that the request would be the one whose outcome is not known.
+// repeats says whether the request equals the one whose outcome is unknown.
 func (t *Resource) repeats(desired *Desired) bool {
 	return t.Record.InProgress != nil && t.Record.InProgress.same(new(t.storable(desired)))
 }
@@ -99,15 +100,16 @@ func (t *Resource) settled(f *Facts) Record {
 	return r
 }
 
-// atRest says that the record of a resource that is as its spec asks says so.
+// atRest says whether the record of a resource that matches its spec reports
+// so.
 func (t *Resource) atRest() bool {
 	r := &t.Record
 	return t.Generation == r.ObservedGeneration && r.holds(v1beta1.ConditionReady) && r.Operation == NoOperation &&
 		r.Retries == 0 && r.NextRetry.IsZero() && !r.holds(v1beta1.ConditionReconciling)
 }
 
-// complete says that a binding has all that its spec asks for: what keeps others from
-// their brokers is nothing to it.
+// complete says whether a binding has all that its spec asks for: problems that
+// block calls do not affect it.
 func (t *Resource) complete(f *Facts) bool {
 	return t.Kind == Binding && t.Record.Exists && !f.SecretLost && t.atRest()
 }
@@ -124,9 +126,9 @@ func (t *Resource) blocked(f *Facts) Decision {
 		r.ObservedGeneration = t.Generation
 	}
 	if t.edited() || r.Operation == NoOperation && !r.NextRetry.After(f.Now) {
-		// The broker may have asked for patience until then: that does not end because
-		// something else blocks. An edit ends it now: later passes find ObservedGeneration
-		// up to date, and see no edit.
+		// The broker may have requested a delay until then, which another
+		// problem does not end. An edit ends it now, because later passes find
+		// ObservedGeneration up to date, and see no edit.
 		r.Retries, r.NextRetry = 0, time.Time{}
 	}
 	if p.Undecided {

@@ -17,7 +17,7 @@ const (
 	Deprovision
 	// MitigateOrphan deprovisions or unbinds what is of unknown outcome, without a user.
 	MitigateOrphan
-	// Poll asks how the operation goes.
+	// Poll reads the state of the operation.
 	Poll
 	// Fetch reads what the broker has: to compare it, or for its credentials.
 	Fetch
@@ -52,8 +52,8 @@ type Decision struct {
 	Step Step
 	// Again says that the same request is repeated because its outcome is unknown.
 	Again bool
-	// First says that the credentials of a new binding that was made asynchronously are asked
-	// for, and never were before: the answer may well hold none, as that to a bind may.
+	// First says that the credentials of a new asynchronous binding are fetched
+	// for the first time: the response may have none, as that of a bind may.
 	First bool
 	// After is how long to rest; 0: until something changes.
 	After time.Duration
@@ -64,10 +64,11 @@ type Decision struct {
 	// is nothing to write. A call is made only once it is stored: it holds the call's
 	// Deadline.
 	Record Record
-	// Warning is why an object is let go although something may be left at its broker;
-	// empty otherwise. With Release only.
+	// Warning is why an object is released although something may be left at
+	// its broker; empty otherwise. With Release only.
 	Warning string
-	// Event is told once the record is stored; with Rest only, and nil most times.
+	// Event is emitted once the record is stored; with Rest only, and usually
+	// nil.
 	Event *Event
 }
 
@@ -131,7 +132,7 @@ func (t *Resource) mustWait(f *Facts) time.Duration {
 	return r.Deadline.Sub(f.Now)
 }
 
-// retryable is a decision, or the rest until the time for the next try has come.
+// retryable is a decision, or the rest until the next attempt is due.
 func (t *Resource) retryable(f *Facts, d Decision) Decision {
 	if wait := t.Record.NextRetry.Sub(f.Now); wait > 0 && !t.edited() {
 		return Decision{Step: Rest, After: wait, Record: t.Record}
@@ -139,15 +140,15 @@ func (t *Resource) retryable(f *Facts, d Decision) Decision {
 	return d
 }
 
-// edited says that the spec changed since it was last acted on: an earlier failure no
-// longer delays the next call.
+// edited says whether the spec changed since the last call: an earlier failure
+// no longer delays the next one.
 func (t *Resource) edited() bool {
 	return t.Generation != t.Record.ObservedGeneration && !t.Deleting && !t.Record.Mitigating && !t.Record.Async
 }
 
-// nextProvision provisions or binds. An instance whose ID was not minted for it may be
-// there already: it is looked for first. Where an earlier request may have made
-// something that is not what is asked for now, that is removed first.
+// nextProvision provisions or binds. An instance whose ID was not generated for
+// it may exist already: it is fetched first. If an earlier request may have
+// created something other than desired now, that is removed first.
 func (t *Resource) nextProvision(f *Facts) Decision {
 	switch {
 	case t.Kind == Instance && !t.own() && f.Fetchable && !t.Record.Absent:
@@ -158,8 +159,9 @@ func (t *Resource) nextProvision(f *Facts) Decision {
 	return t.intend(f, Provision, t.Record.InProgress != nil)
 }
 
-// nextFetch reads what the broker has. That the credentials of a new binding are asked for is
-// recorded: a broker may give them once, and an answer without them is believed once.
+// nextFetch reads what the broker has. The first fetch of a new binding's
+// credentials is recorded: a broker may return them once, and a response
+// without them is accepted once.
 func (t *Resource) nextFetch(f *Facts) Decision {
 	d := Decision{Step: Fetch, Record: t.Record}
 	if t.asksFirst() {
@@ -168,8 +170,8 @@ func (t *Resource) nextFetch(f *Facts) Decision {
 	return d
 }
 
-// asksFirst says that a new binding was made asynchronously, and that its credentials were
-// not asked for yet.
+// asksFirst says whether a new binding was created asynchronously, and its
+// credentials were not fetched yet.
 func (t *Resource) asksFirst() bool {
 	r := &t.Record
 	return t.Kind == Binding && r.FetchRequired && !r.Exists && r.Started.IsZero()
@@ -232,8 +234,8 @@ func (t *Resource) left() string {
 	return ""
 }
 
-// nextSecret gets the credentials of a binding whose Secret is not there: it fetches
-// them, or binds again where they cannot be fetched.
+// nextSecret gets the credentials of a binding whose Secret is lost: it fetches
+// them, or binds again if they cannot be fetched.
 func (t *Resource) nextSecret(f *Facts) Decision {
 	if f.Fetchable {
 		return Decision{Step: Fetch, Record: t.Record}
@@ -256,8 +258,9 @@ func (t *Resource) nextUpdate(f *Facts) Decision {
 	return t.retryable(f, t.intend(f, Update, t.Record.Operation == Updating))
 }
 
-// leavesPlan says that another plan is asked for than the broker is known to have: the way back
-// to that one is open, also where an update of unknown outcome may have left it.
+// leavesPlan says whether the desired plan is another than the one that the
+// broker is known to have. A change back to that one is allowed, also after an
+// update of unknown outcome.
 func (t *Resource) leavesPlan(desired *Desired) bool {
 	has := t.Record.Applied
 	return has != nil && has.PlanExternalID != desired.PlanExternalID

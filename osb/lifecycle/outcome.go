@@ -19,7 +19,7 @@ func (c *call) begun(response *osb.Response) Outcome {
 	return Outcome{Record: *r, After: PollAfter(0, response.RetryAfter)}
 }
 
-// exists: the broker has what was asked for.
+// exists: the broker has what was requested.
 func (c *call) exists() Outcome {
 	r := &c.record
 	if r.InProgress != nil {
@@ -35,14 +35,14 @@ func (c *call) exists() Outcome {
 	return Outcome{Record: *r, Event: &Event{Reason: c.words.done, Message: c.words.doneMessage}}
 }
 
-// end forgets the operation.
+// end clears the operation.
 func (c *call) end() {
 	r := &c.record
 	r.Operation, r.Async, r.Key, r.FetchRequired = NoOperation, false, nil, false
 	r.Started, r.NextRetry = time.Time{}, time.Time{}
 }
 
-// fetchLater: the broker has it; the rest is in a call of its own.
+// fetchLater: the broker has it; a separate call fetches the rest.
 func (c *call) fetchLater() Outcome {
 	c.end()
 	c.record.FetchRequired = true
@@ -50,8 +50,8 @@ func (c *call) fetchLater() Outcome {
 	return Outcome{Record: c.record}
 }
 
-// fetchAgain: the answer that had the credentials of a binding was lost. They are fetched,
-// and an answer without them is not believed.
+// fetchAgain: the response with the credentials of a binding was lost. They are
+// fetched, and a response without them is not accepted.
 func (c *call) fetchAgain() Outcome {
 	o := c.fetchLater()
 	if c.resource.Kind == Binding {
@@ -60,7 +60,7 @@ func (c *call) fetchAgain() Outcome {
 	return o
 }
 
-// gone: the broker has nothing of it any more.
+// gone: it does not exist at the broker any more.
 func (c *call) gone() Outcome {
 	r := &c.record
 	event := &Event{Reason: c.words.done, Message: c.words.doneMessage}
@@ -85,7 +85,7 @@ func (c *call) gone() Outcome {
 	return Outcome{Record: *r, Event: event}
 }
 
-// deprovisioned: the broker has removed it, or has nothing of it.
+// deprovisioned: the broker has removed it, or it never existed.
 func (c *call) deprovisioned() Outcome {
 	if c.record.Deadline.After(c.facts.Now) {
 		return c.notYetGone()
@@ -93,15 +93,16 @@ func (c *call) deprovisioned() Outcome {
 	return c.gone()
 }
 
-// notYetGone: there is nothing, but a request that was cut off may still make something.
-// It is removed once more when that cannot be any more.
+// notYetGone: nothing exists, but a request that was cut off may still create
+// something. It is removed once more when that is no longer possible.
 func (c *call) notYetGone() Outcome {
 	c.record.Async, c.record.Key, c.record.NextRetry = false, nil, c.record.Deadline
 	return Outcome{Record: c.record, After: c.record.Deadline.Sub(c.facts.Now)}
 }
 
-// undo: something of no use may be there under an ID of ours. It is removed, and made
-// again; under the same ID only where no request for it can still be on its way.
+// undo: something useless may exist under an ID that was generated for this
+// object. It is removed and created again, under the same ID only if no request
+// for it can still reach the broker.
 func (c *call) undo(reason, message string, e *osb.Error) Outcome {
 	if c.facts.PartLost {
 		return c.again(reason, message, e)
@@ -114,7 +115,8 @@ func (c *call) undo(reason, message string, e *osb.Error) Outcome {
 		r.NextRetry = c.facts.Now.Add(e.RetryAfter)
 	}
 	if c.decision.Again && r.Deadline.After(r.NextRetry) {
-		// What is removed now may be what the first request made, and this one make another.
+		// The removal may remove what the first request created, and this
+		// request may then create another.
 		r.NextRetry = r.Deadline
 	}
 	r.miss(reason, message, c.facts.Now)
@@ -122,14 +124,16 @@ func (c *call) undo(reason, message string, e *osb.Error) Outcome {
 	return Outcome{Record: *r, Event: &Event{Warning: true, Reason: reason, Message: message}}
 }
 
-// announceMitigation says that what may be there is to be removed, in the write that says why.
+// announceMitigation sets the condition OrphanMitigation in the same write as
+// the reason.
 func (c *call) announceMitigation(r *Record) {
 	mitigation := words(c.resource.Kind, MitigateOrphan)
 	r.set(v1beta1.OrphanMitigation(mitigation.inFlight, mitigation.workMessage), c.facts.Now)
 }
 
-// retryWithNewID: what the broker made cannot be used. It is removed and made again under a
-// new ID, or, where it is not ours to remove, nothing more is tried.
+// retryWithNewID: what the broker created cannot be used. It is removed and
+// created again under a new ID, or, if it is adopted and must not be removed,
+// nothing more is tried.
 func (c *call) retryWithNewID(reason, message string) Outcome {
 	if c.resource.own() {
 		return c.undo(reason, message, &osb.Error{})
@@ -137,7 +141,8 @@ func (c *call) retryWithNewID(reason, message string) Outcome {
 	return c.stop(reason, message)
 }
 
-// discard: what the broker made cannot be used, and another one could not be used either.
+// discard: what the broker created cannot be used, and neither could another
+// one.
 func (c *call) discard(reason, message string) Outcome {
 	o := c.stop(reason, message)
 	if o.Record.Mitigating = c.resource.own() && !c.facts.PartLost; o.Record.Mitigating {
@@ -150,7 +155,7 @@ func storeMessage(result CallResult) string {
 	return "the credentials could not be stored: " + result.StoreProblem
 }
 
-// notStored: credentials that were given are lost.
+// notStored: returned credentials are lost.
 func (c *call) notStored(result CallResult) Outcome {
 	message := storeMessage(result)
 	if c.record.Exists && c.facts.Fetchable || !c.resource.own() { // they may be given again
@@ -159,7 +164,7 @@ func (c *call) notStored(result CallResult) Outcome {
 	return c.undo(reasonStore, message, &osb.Error{})
 }
 
-// again: the same is tried after a while.
+// again: the same request is retried after a delay.
 func (c *call) again(reason, message string, e *osb.Error) Outcome {
 	r := &c.record
 	r.Retries++
@@ -173,7 +178,7 @@ func (c *call) again(reason, message string, e *osb.Error) Outcome {
 	return Outcome{Record: *r, After: wait, Event: &Event{Warning: true, Reason: reason, Message: message}}
 }
 
-// backoff is the time before the same is tried again.
+// backoff is the delay of the retry.
 func (c *call) backoff(e *osb.Error) time.Duration {
 	f := *c.facts
 	longest := cmp.Or(f.MaxRetry, lastRetry)
@@ -186,7 +191,7 @@ func (c *call) backoff(e *osb.Error) time.Duration {
 	return f.Backoff(c.record.Retries, e.RetryAfter)
 }
 
-// mark is the mark of what was sent; empty where it is not known what is asked for now.
+// mark is the mark of what was sent; empty if the desired request is unknown.
 func (c *call) mark() string {
 	if c.facts.Desired == nil {
 		return ""
@@ -198,7 +203,7 @@ func (c *call) mark() string {
 	return mark(request, c.facts.Desired)
 }
 
-// stop: the same is not tried again.
+// stop: the same request is not retried.
 func (c *call) stop(reason, message string) Outcome {
 	c.record.Refused = c.mark()
 	c.end()

@@ -17,7 +17,7 @@ const (
 	Binding
 )
 
-// An Operation is what a broker was last asked to do.
+// An Operation is the last operation that was requested from a broker.
 type Operation int
 
 // The operations. Provisioning stands for binding too, and Deprovisioning for
@@ -34,9 +34,9 @@ type DeprovisionStatus int
 
 // The values are named as in status.deprovisionStatus of instances.
 const (
-	// DeprovisionNotRequired: nothing of this object's making is there.
+	// DeprovisionNotRequired: nothing that this object created exists.
 	DeprovisionNotRequired DeprovisionStatus = iota
-	// DeprovisionRequired: something is there, or may be.
+	// DeprovisionRequired: something exists, or may exist.
 	DeprovisionRequired
 	// DeprovisionSucceeded: it was removed.
 	DeprovisionSucceeded
@@ -55,7 +55,7 @@ type Request struct {
 	PlanRefName string
 	// InstanceID is the instance's ID at the broker; for bindings.
 	InstanceID string
-	// Parameters are for people to see, with every value from a Secret redacted.
+	// Parameters are for display, with every value from a Secret redacted.
 	Parameters *runtime.RawExtension
 	// ParameterChecksum and ContextChecksum are SHA-256 sums in hexadecimal digits.
 	ParameterChecksum, ContextChecksum string
@@ -73,8 +73,8 @@ func (s *Request) same(other *Request) bool {
 		s.MaintenanceVersion == other.MaintenanceVersion
 }
 
-// A Record is what status holds of an instance or binding: all that is remembered
-// between two calls.
+// A Record is the status of an instance or binding: all state between two
+// calls.
 type Record struct {
 	// Operation runs, or its outcome is not known yet.
 	Operation Operation
@@ -90,15 +90,15 @@ type Record struct {
 	// a call that makes or changes something may still be on its way. Zero where there
 	// is none.
 	Started, Deadline time.Time
-	// Retries counts the failures of the operation; NextRetry is when it is tried
-	// again, or zero.
+	// Retries counts the failures of the operation; NextRetry is the time of
+	// the next attempt, or zero.
 	Retries   int32
 	NextRetry time.Time
 
-	// ID is the one in force at the broker; empty before the first call.
+	// ID is the current one at the broker; empty before the first call.
 	ID string
-	// Exists says that the broker has it. Absent says that the broker was asked and
-	// has not.
+	// Exists says that the broker has it. Absent says that the broker said it
+	// does not.
 	Exists, Absent    bool
 	DeprovisionStatus DeprovisionStatus
 	// FetchRequired says that the broker has it, and that it must be fetched.
@@ -121,8 +121,8 @@ type Record struct {
 	ObservedGeneration, ReconciledGeneration int64
 }
 
-// Target is what a removal or a poll names: the resource as its broker knows it. Nil
-// where nothing was ever sent.
+// Target is what a removal or a poll names: the resource as its broker knows
+// it. Nil if nothing was ever sent.
 func (r *Record) Target() *Request {
 	if r.Applied != nil {
 		return r.Applied
@@ -134,22 +134,25 @@ func (r *Record) Target() *Request {
 type Resource struct {
 	Kind       Kind
 	Generation int64
-	// SpecID is spec.externalID; Minted says that admission minted it for this very
-	// object. Only what has such an ID is ever mitigated.
+	// SpecID is spec.externalID; Minted says that admission generated it for
+	// this object. Orphan mitigation only applies to such an ID.
 	SpecID string
 	Minted bool
-	// Deleting says that it is to go, Abandoned that its broker is not to be asked,
-	// and DeprovisionAdopted that what was not made for it is to be removed all the same.
+	// Deleting says that the object is being deleted, Abandoned that its broker
+	// must not be called, and DeprovisionAdopted that an adopted resource is to
+	// be deprovisioned, too.
 	Deleting, Abandoned, DeprovisionAdopted bool
-	// Adopting says that its user wants what the broker has to be taken over, and
-	// nothing to be made; for instances.
+	// Adopting says that the user wants an existing instance to be adopted, and
+	// none to be provisioned; for instances.
 	Adopting bool
-	// Rotating says that it is the other binding of a rotation.
+	// Rotating says that it is the other binding of a rotation, not the current
+	// one.
 	Rotating bool
 	Record   Record
 }
 
-// Recognize replaces the retired catalog's sum of the parameters that are asked for by ours.
+// Recognize replaces the retired catalog's checksum of the desired parameters
+// by ours.
 func (t *Resource) Recognize(desired *Desired, retiredChecksum string) {
 	for _, request := range []*Request{t.Record.Applied, t.Record.InProgress} {
 		if request != nil && request.Retired && request.ParameterChecksum == retiredChecksum {
@@ -182,8 +185,8 @@ func (t *Resource) takeOverID() {
 	}
 }
 
-// own says that the ID in force was minted for this very object, by admission or
-// later by the controller, or that it is still to be.
+// own says whether the current ID was generated for this object, by admission
+// or later by the controller, or is still to be.
 func (t *Resource) own() bool { return t.Minted || t.SpecID == "" || t.id() != t.SpecID }
 
 // mustDeprovision says whether the deletion has to reach the broker.

@@ -7,10 +7,10 @@ import (
 	"github.com/defaultplan/defaultplan/osb"
 )
 
-// Credentials says what became of the credentials that a reply held.
+// Credentials says whether the credentials of a response were stored.
 type Credentials int
 
-// What may become of credentials.
+// The results of storing credentials.
 const (
 	// NoCredentials: the reply held none, and nothing was stored.
 	NoCredentials Credentials = iota
@@ -22,8 +22,8 @@ const (
 	Unstorable
 )
 
-// A CallResult is what came of a step that is a call. Of a call that went well, the one
-// field that belongs to its step is set.
+// A CallResult is the result of a call. If the call succeeded, the one field
+// for its step is set.
 type CallResult struct {
 	// Err is what failed: an *osb.Error, or what kept the call from being made.
 	Err error

@@ -78,7 +78,7 @@ var orderDuties = []Duty{
 	{"M12", "1.14 P71", "one operation at a time", func(b *Broker, v *visit) string {
 		return unless(!v.Verb.mutates() || !b.overtakes(v), "an operation is in progress")
 	}},
-	{"M13", "P11", "a broker that let nobody in made no orphan", func(b *Broker, v *visit) string {
+	{"M13", "P11", "a broker that rejected authentication made no orphan", func(b *Broker, v *visit) string {
 		return unless(!v.stray || !b.shutOut[v.target()], "a clean-up after a call that was not let in")
 	}},
 	{"M14", "P20", "an ID is used once", func(b *Broker, v *visit) string {

@@ -20,7 +20,7 @@ const (
 )
 
 // An Error says why a policy is no rule. A cluster without our admission hooks
-// may have stored such a policy; it refuses nobody until it is mended.
+// may have stored such a policy; it denies nothing until it is corrected.
 type Error struct {
 	// Kind and Name are those of the policy.
 	Kind string

@@ -191,7 +191,7 @@ func TestJudgeProvisioning(t *testing.T) {
 	binding := rulesOf(t, map[string]string{"b/deny": "{action: Deny, subjects: [{planName: small}]}", "b/allow": "{action: Allow, " + inDev + anyPlan})
 	assert.Nil(t, policy.Judge(binding, target, place), "There is no instance yet.")
 	for _, rule := range binding {
-		assert.True(t, rule.Selects(target), "Though the plan is selected, for whoever asks.")
+		assert.True(t, rule.Selects(target), "The plan is selected nevertheless, if a caller asks.")
 	}
 	both := slices.Concat(binding, rulesOf(t, map[string]string{"p/z": "{action: Deny, " + anyPlan}))
 	assert.Equal(t, "ProvisioningPolicy denied: z ()", said(policy.Judge(both, target, place)))
@@ -204,7 +204,7 @@ func TestJudgeTheZeroRule(t *testing.T) {
 		assert.False(t, rule.Selects(target))
 		assert.False(t, rule.Holds(place))
 		assert.Empty(t, rule.Keys())
-		assert.Nil(t, policy.Judge([]policy.Rule{rule}, target, place), "What could not be compiled refuses nobody.")
+		assert.Nil(t, policy.Judge([]policy.Rule{rule}, target, place), "A rule that could not be compiled denies nothing.")
 	}
 }
 

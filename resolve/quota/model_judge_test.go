@@ -26,7 +26,7 @@ func (m *model) judge() {
 }
 
 // entitled are those who have a slot, are at the broker, or may be on their way there:
-// when a limit is lowered, nobody else gets in until they are no more than it.
+// when a limit is lowered, no other gets a slot until their number fits the limit.
 func (m *model) entitled(name string) int {
 	uids := map[types.UID]bool{}
 	for _, uid := range m.policies[name].granted {
@@ -47,8 +47,8 @@ func (m *model) entitled(name string) int {
 	return n
 }
 
-// rest lets everything come to rest, and says that no slot is left that somebody waits
-// for.
+// rest lets everything come to rest, and says that no slot is left that a claim
+// waits for.
 func (m *model) rest() {
 	m.formerPolicies, m.formerObjects = nil, nil
 	for range 40 {

@@ -12,7 +12,7 @@ import (
 	"github.com/defaultplan/defaultplan/resolve/quota"
 )
 
-// selects says which policies select which plan; nobody limits the last.
+// selects says which policies select which plan; none limits the last.
 var selects = map[int][]string{0: {"p"}, 1: {"q"}, 2: {"p", "q"}, 3: {}}
 
 // A modelPolicy and a modelObject are what is stored; a version is a write.
@@ -77,7 +77,7 @@ func (m *model) user() {
 		m.edit(func(o *modelObject) { o.asked = m.IntN(4) })
 	case 6:
 		m.edit(func(o *modelObject) { o.leaving = true })
-	case 7: // deleted and made anew, between two looks
+	case 7: // deleted and recreated, between two looks
 		if m.forgotten() {
 			return
 		}
@@ -95,7 +95,8 @@ func (m *model) user() {
 
 // forgotten says that a plan is being changed. If it is changed once more before that
 // is over, its status does not tell any more what the broker may have: slots that were
-// granted are kept then, but a policy that is made anew just now does not know of it.
+// granted are kept then, but a policy that has just been recreated does not know of
+// it.
 func (m *model) forgotten() bool {
 	for _, o := range m.objects {
 		if plan, there := m.broker[o.uid]; there && plan != o.has || o.sent != noPlan && o.has != noPlan {

@@ -58,8 +58,8 @@ type Catalog interface {
 // keep others waiting.
 const FewPlans = 8
 
-// Look finds the plans. Opaque says that some are not there any more: nobody knows
-// what policies would select them.
+// Look finds the plans. Opaque says that some no longer exist, so it is unknown
+// which policies would select them.
 func Look(named []Named, catalog Catalog) (uses []Use, opaque bool, err error) {
 	var known []Offer
 	for _, n := range named {
@@ -161,7 +161,7 @@ func OfInstance(i *v1beta1.ServiceInstance) []Named {
 	named := []Named{asked}
 	for sent, stage := range sentOf(i) {
 		ids := idsOf(sent, i.Namespace)
-		if ids.Plan == "" { // whoever wrote that status left it out
+		if ids.Plan == "" { // the status was written without it
 			named[0].Stage = max(named[0].Stage, stage)
 			continue
 		}

@@ -75,7 +75,7 @@ func TestPlansOfAnInstance(t *testing.T) {
 			want:     map[string]quota.Stage{"small": quota.Standing}, unsure: true,
 		},
 		"Mitigated": {
-			reason:   "nobody knows whether it is there",
+			reason:   "it is unknown whether it exists",
 			instance: asksSmall + "currentOperation: Deprovision, orphanMitigationInProgress: true, asyncOpInProgress: true, inProgressProperties: " + sent("small") + "}}",
 			want:     map[string]quota.Stage{"small": quota.Doubtful}, unsure: true,
 		},
@@ -109,7 +109,7 @@ func TestPlansOfAnInstance(t *testing.T) {
 			instance: "{metadata: {namespace: dev}, spec: {servicePlanRef: {name: tiny}}, status: {provisionStatus: Provisioned, externalProperties: {servicePlanExternalID: tiny-id, classExternalID: db, serviceBrokerName: acme}}}",
 			want:     map[string]quota.Stage{"tiny": quota.Asked}, opaque: true,
 		},
-		"OtherIsGone": {reason: "nobody knows what it has", instance: asksSmall + "provisionStatus: Provisioned, externalProperties: " + sent("gone") + "}}", want: map[string]quota.Stage{"small": quota.Asked}, opaque: true},
+		"OtherIsGone": {reason: "it is unknown what it has", instance: asksSmall + "provisionStatus: Provisioned, externalProperties: " + sent("gone") + "}}", want: map[string]quota.Stage{"small": quota.Asked}, opaque: true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -177,7 +177,7 @@ func TestPlansOfABinding(t *testing.T) {
 		"Owed":      {reason: "something may be there", binding: "{status: {unbindStatus: Required}}", want: map[string]quota.Stage{"small": quota.Doubtful, "large": quota.Doubtful}},
 		"Alone":     {reason: "a claim's instance is yet to come", binding: "{spec: {clusterServicePlanRef: {name: small}}}", alone: true, want: map[string]quota.Stage{"small": quota.Asked}},
 		"Shared":    {reason: "a name in the namespace of its instance", binding: "{metadata: {namespace: app}, spec: {instanceRef: {namespace: dev, name: db}, servicePlanRef: {name: tiny}}}", alone: true, want: map[string]quota.Stage{"tiny": quota.Asked}},
-		"Undecided": {reason: "nobody knows its plan yet", binding: "{}", alone: true, want: map[string]quota.Stage{}},
+		"Undecided": {reason: "its plan is not known yet", binding: "{}", alone: true, want: map[string]quota.Stage{}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 // A Policy is a policy in one namespace, for one kind of objects.
 type Policy struct {
 	Name string
-	// Limit is how many slots there are; nil: nobody needs one.
+	// Limit is how many slots there are; nil: none is needed.
 	Limit *int32
 	// Granted are the UIDs that have a slot.
 	Granted []types.UID
@@ -34,18 +34,19 @@ type Claim struct {
 	Stages map[string]Stage
 }
 
-// A Settlement is who is to have slots.
+// A Settlement says which claims get slots.
 type Settlement struct {
 	// Granted are the UIDs by policy, sorted.
 	Granted map[string][]types.UID
-	// Unsettled says that slots were taken from objects that live. Others may get
+	// Unsettled says that slots were revoked from live objects. Others may get
 	// them after this was stored and the objects were listed once more.
 	Unsettled bool
 }
 
-// Settle says who is to have slots of the policies. What is at a broker has them,
-// whatever the limit; then what may be there; then the oldest, as long as there are
-// any. Each gets all the slots that it needs, or none.
+// Settle decides which claims get slots of the policies: first those that exist
+// at a broker, regardless of the limit, then those that may exist there, then
+// the oldest while slots are free. Each gets all the slots that it needs, or
+// none.
 func Settle(policies []Policy, claims []Claim) Settlement {
 	h := newHall(policies, claims)
 	h.free()
@@ -59,7 +60,7 @@ func Settle(policies []Policy, claims []Claim) Settlement {
 	return result
 }
 
-// A hall is where slots are handed out.
+// A hall is the working state of Settle.
 type hall struct {
 	ledgers map[string]*ledger
 	// names are the policies' in order, and claims those of the oldest first.
@@ -72,8 +73,8 @@ type hall struct {
 type ledger struct {
 	limit   *int32
 	granted map[types.UID]bool
-	// taken are those whose slots nobody else can have now: granted, just freed, or
-	// at a broker, perhaps, without one.
+	// taken are the claims whose slots cannot be granted to others now:
+	// granted, just freed, or possibly at a broker without one.
 	taken map[types.UID]bool
 }
 

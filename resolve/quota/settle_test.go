@@ -68,13 +68,13 @@ func TestSettle(t *testing.T) {
 		unsettled        bool
 	}{
 		"Free":       {reason: "who asks gets", policies: lines("p 2:"), claims: lines("a p"), want: map[string]string{"p": "a"}},
-		"Full":       {reason: "and nobody more", policies: lines("p 1: a"), claims: lines("a p", "b p"), want: map[string]string{"p": "a"}},
+		"Full":       {reason: "and no more than that", policies: lines("p 1: a"), claims: lines("a p", "b p"), want: map[string]string{"p": "a"}},
 		"Zero":       {reason: "a limit of nothing", policies: lines("p 0:"), claims: lines("a p"), want: map[string]string{"p": ""}},
 		"Oldest":     {reason: "who waits longest comes first", policies: lines("p 1:"), claims: lines("z p", "a p"), want: map[string]string{"p": "z"}},
 		"Gone":       {reason: "what is gone makes room at once", policies: lines("p 1: x"), claims: lines("a p"), want: map[string]string{"p": "a"}},
 		"Unselected": {reason: "what lives makes room later", policies: lines("p 1: a"), claims: lines("a", "b p"), want: map[string]string{"p": ""}, unsettled: true},
-		"Opaque":     {reason: "nobody knows", policies: lines("p 1: a"), claims: lines("a*", "b p"), want: map[string]string{"p": "a"}},
-		"NoLimit":    {reason: "nobody needs one", policies: lines("p -: a"), claims: lines("a", "b"), want: map[string]string{"p": ""}, unsettled: true},
+		"Opaque":     {reason: "its plan is unknown", policies: lines("p 1: a"), claims: lines("a*", "b p"), want: map[string]string{"p": "a"}},
+		"NoLimit":    {reason: "none is needed", policies: lines("p -: a"), claims: lines("a", "b"), want: map[string]string{"p": ""}, unsettled: true},
 		"Standing":   {reason: "what is there counts, over the limit", policies: lines("p 1:"), claims: lines("a p", "b p!", "c p!"), want: map[string]string{"p": "b c"}},
 		"Doubtful":   {reason: "what may be there comes first", policies: lines("p 1:"), claims: lines("a p", "b p?"), want: map[string]string{"p": "b"}},
 		"DoubtfulOver": {

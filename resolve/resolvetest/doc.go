@@ -1,4 +1,5 @@
 // Package resolvetest writes catalogs and requests for tests in rows that fit on a line.
 //
-// What it returns is built anew by each call and shared with nobody, so that tests may change it.
+// Each call builds new values and keeps no reference to them, so tests may
+// change what it returns.
 package resolvetest

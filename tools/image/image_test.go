@@ -33,7 +33,7 @@ func indexIn(t *testing.T, folder, tag string) v1.ImageIndex {
 	return index
 }
 
-// An image says what it is, and starts one program as nobody.
+// An image says what it is, and starts one program as an unprivileged user.
 func TestImageIsWhatTheFormatSays(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()

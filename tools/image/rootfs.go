@@ -14,7 +14,7 @@ import (
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// user is who runs the programs: nobody that a node knows.
+// user is the UID that runs the programs. No node has a user with it.
 const user = "65532"
 
 // rootsPath is where Go's TLS looks for the certificate authorities that it trusts.

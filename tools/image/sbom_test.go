@@ -69,7 +69,7 @@ func TestListOfATinyProgram(t *testing.T) {
 	assert.Equal(t, []string{"std", rootsModule}, names)
 }
 
-// Whoever has the binary can tell by the list that it is this one.
+// The list identifies the binary.
 func TestListKnowsTheBinary(t *testing.T) {
 	t.Parallel()
 	binary, err := os.Executable()

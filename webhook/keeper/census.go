@@ -13,7 +13,7 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/keeper/defaults"
 )
 
-// scrapeTime bounds a look at the cache for one scrape.
+// scrapeTime bounds the reads of one scrape.
 const scrapeTime = 5 * time.Second
 
 var (
@@ -23,8 +23,8 @@ var (
 		"When the oldest instance or binding that waits for a decision was created, by kind, in seconds since 1970.", []string{"kind"}, nil)
 )
 
-// A census tells, at each scrape, how things stand in the cluster. Only the keeper
-// does, so that two processes do not count the same things twice.
+// A census exports gauges of the cluster's state at each scrape. Only the
+// keeper does, so that two processes do not export the same counts.
 type census struct {
 	keeper atomic.Pointer[Keeper]
 }
@@ -35,18 +35,18 @@ func newCensus(registerer prometheus.Registerer) (*census, error) {
 	return controller.Register(registerer, &census{})
 }
 
-// takes sets the keeper that is reported on; nil is none.
+// takes sets the keeper whose view is exported; nil exports nothing.
 func (c *census) takes(k *Keeper) { c.keeper.Store(k) }
 
-// Describe sends what there may be.
+// Describe sends the descriptions of all metrics.
 func (*census) Describe(descriptions chan<- *prometheus.Desc) {
 	descriptions <- undecidedObjects
 	descriptions <- undecidedOldest
 	defaults.DescribeTypes(descriptions)
 }
 
-// Collect sends what there is. What cannot be read is left out: the scrape of all
-// else must not fail for it.
+// Collect sends the metrics. What cannot be read is left out, so that the
+// scrape of all else succeeds.
 func (c *census) Collect(samples chan<- prometheus.Metric) {
 	k := c.keeper.Load()
 	if k == nil {
@@ -66,7 +66,7 @@ func (c *census) Collect(samples chan<- prometheus.Metric) {
 	}
 }
 
-// collectUndecided counts who waits.
+// collectUndecided counts undecided objects.
 func collectUndecided(ctx context.Context, s controller.Scope, samples chan<- prometheus.Metric) error {
 	var waitingInstances v1beta1.ServiceInstanceList
 	if err := s.ListAll(ctx, &waitingInstances); err != nil {
@@ -88,13 +88,13 @@ func collectUndecided(ctx context.Context, s controller.Scope, samples chan<- pr
 	return nil
 }
 
-// A waitCount counts those who wait.
+// A waitCount counts undecided objects.
 type waitCount struct {
 	count  int
 	oldest time.Time
 }
 
-// add counts each undecided object, also where nothing is known that would wake it.
+// add counts each undecided object, even if no known change would touch it.
 func (c *waitCount) add(object client.Object) {
 	if object.GetDeletionTimestamp() != nil || controller.DecisionOn(object).Decided() {
 		return

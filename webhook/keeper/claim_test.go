@@ -51,7 +51,7 @@ func TestChangesWakeClaims(t *testing.T) {
 		"PlanComes":         {"its class is of the type", create(clusterPlan("")), []string{"binding a/by-class", "binding a/by-selector", "binding a/by-type"}},
 		"ProvisioningRule":  {"it may be about their instances", create(denyMySQL()), every},
 		"BindingRule":       {"or about them", create(denyBinding()), every},
-		"InstanceIsDecided": {"nobody's own", create(whole("none")), nil},
+		"InstanceIsDecided": {"it is not dedicated", create(whole("none")), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

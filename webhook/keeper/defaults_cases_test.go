@@ -201,7 +201,7 @@ func recorderCases() map[string]recorderCase {
 			want:    "no object, none annotated",
 		},
 		"AllGone": {
-			reason:  "a type that nobody uses has no object",
+			reason:  "an unused type has no object",
 			happens: []step{annotates("a"), and(deletesPlan("a"), deletesPlan("b"), theClassGoes)},
 			want:    "no object, none annotated",
 		},
@@ -340,7 +340,7 @@ func TestScopesDoNotMix(t *testing.T) {
 	})
 }
 
-// A type that somebody else made is not removed.
+// A type that a user created is not removed.
 func TestWhatOthersMadeStays(t *testing.T) {
 	t.Parallel()
 	theirs := clusterType("")

@@ -72,7 +72,7 @@ func TestWhatATypeTells(t *testing.T) {
 			},
 		},
 		"NoPlans": {
-			reason:  "nobody can choose what is not there",
+			reason:  "a plan that does not exist cannot be chosen",
 			objects: offering(""),
 			happens: and(),
 			want: []string{

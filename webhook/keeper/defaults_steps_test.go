@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// A step is one thing that somebody does.
+// A step is one action of a user.
 type step func(context.Context, *registry)
 
 func annotates(plans ...string) step {

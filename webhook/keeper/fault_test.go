@@ -56,7 +56,7 @@ func TestNoValueOfAnInstanceIsToldOrLogged(t *testing.T) {
 	}
 }
 
-// An event that is too long would be refused by the API server, and nobody told.
+// The API server would silently reject an event that is too long.
 func TestWhatUsersAreToldFitsAnEvent(t *testing.T) {
 	t.Parallel()
 	unprintable := strings.Repeat("\U0010FFFF", 63)

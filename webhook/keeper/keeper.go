@@ -21,7 +21,7 @@ type Keeper struct {
 	metrics *measures
 	// defaultWrites counts what the default recorder writes.
 	defaultWrites *prometheus.CounterVec
-	// bucket is the API server's patience with touches.
+	// bucket limits the rate of touches.
 	bucket *rate.Limiter
 }
 
@@ -46,9 +46,10 @@ func New(options Options) (*Keeper, error) {
 	return k, nil
 }
 
-// AddTo adds the controllers to a manager, whose options Elect has set. They begin when it
-// leads. If it loses the Lease, its Start fails, and the process is to end: what runs it
-// starts the next one, which knows nothing of this term.
+// AddTo adds the controllers to a manager, whose options Elect has set. They
+// start when it becomes the leader. If it loses the Lease, its Start fails, and
+// the process must end: the kubelet starts the next one, with no state of this
+// term.
 func (k *Keeper) AddTo(mgr manager.Manager) error {
 	controllers := []interface {
 		AddTo(mgr manager.Manager, queueMetrics bool) error
@@ -63,21 +64,21 @@ func (k *Keeper) AddTo(mgr manager.Manager) error {
 			return err
 		}
 	}
-	// A function is run by who leads.
+	// A RunnableFunc only runs on the leader.
 	if err := mgr.Add(manager.RunnableFunc(k.lead)); err != nil {
 		return fmt.Errorf("cannot add the keeper: %w", err)
 	}
 	return nil
 }
 
-// environment is what the controllers work with.
+// environment holds the dependencies of the controllers.
 func (k *Keeper) environment() controller.Environment {
 	return controller.Environment{
 		Client: k.options.Client, Live: k.options.Live, Recorder: k.options.Recorder, Log: k.options.Log, Clock: k.options.Clock,
 	}
 }
 
-// lead says who leads until ctx ends.
+// lead marks this process as the keeper until ctx ends.
 func (k *Keeper) lead(ctx context.Context) error {
 	k.options.Log.Info("leading")
 	k.metrics.leader.Set(1)

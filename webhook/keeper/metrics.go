@@ -35,7 +35,8 @@ func newMeasures(registerer prometheus.Registerer) (*measures, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A series that is there before its first event has a rate from that on.
+	// A series that exists before its first event has a rate from the first
+	// event on.
 	for _, result := range []requeue.Outcome{requeue.Decided, requeue.Undecided, requeue.Denied, requeue.Failed, requeue.Gone} {
 		touches.WithLabelValues(string(result))
 	}

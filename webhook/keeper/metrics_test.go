@@ -15,8 +15,8 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// The keeper tells at each scrape who waits, and what types resolve to; whoever is
-// not the keeper tells nothing.
+// At each scrape the keeper reports what waits, and what types resolve to;
+// other replicas report nothing.
 func TestTheKeeperTellsHowThingsStand(t *testing.T) {
 	old := ofMySQL("old")
 	old.CreationTimestamp = metav1.NewTime(time.Unix(1000, 0))

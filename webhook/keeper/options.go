@@ -18,15 +18,15 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/keeper/controller"
 )
 
-// What Options leaves open is this.
+// The defaults of Options.
 const (
 	// DefaultLeaseName is the Lease that replicas elect the keeper by.
 	DefaultLeaseName = "defaultplan-keeper"
-	// DefaultTouchesPerSecond and DefaultBurst bound what the keeper asks of the
-	// API server.
+	// DefaultTouchesPerSecond and DefaultBurst limit the rate of touches.
 	DefaultTouchesPerSecond = 20
 	DefaultBurst            = 50
-	// DefaultLeaseDuration is how long a keeper that vanished is waited for.
+	// DefaultLeaseDuration is how long other replicas wait for a keeper that
+	// vanished.
 	DefaultLeaseDuration = 15 * time.Second
 	// DefaultRenewDeadline is how long a keeper tries to renew before it stops.
 	DefaultRenewDeadline = 10 * time.Second
@@ -34,12 +34,14 @@ const (
 	DefaultRetryPeriod = 2 * time.Second
 )
 
-// endTimeout is how long work may go on when the process is to end: a touch takes no longer.
-// The 30 s that a pod is given have room for the release of the Lease after it.
+// endTimeout is how long work may continue at shutdown: a touch takes no
+// longer. The 30 s that a pod has to terminate leave time to release the Lease
+// after it.
 const endTimeout = controller.WriteTimeout + 3*time.Second
 
-// Elect has a manager with these options elect the keeper by the Lease. It is released by
-// who runs the manager, after its Start returned no error: then all work has stopped.
+// Elect makes a manager with these options elect the keeper by the Lease. The
+// caller that runs the manager releases the Lease after Start returned no
+// error: then all work has stopped.
 func Elect(options *manager.Options, lease resourcelock.Interface) {
 	options.LeaderElection, options.LeaderElectionID = true, DefaultLeaseName
 	options.LeaderElectionResourceLockInterface = lease
@@ -47,9 +49,9 @@ func Elect(options *manager.Options, lease resourcelock.Interface) {
 	options.GracefulShutdownTimeout = new(endTimeout)
 }
 
-// Options are what a Keeper works with.
+// Options are the dependencies and settings of a Keeper.
 type Options struct {
-	// Lease is what the manager elects by. Required.
+	// Lease is the Lease of the manager's election. Required.
 	Lease *resourcelock.LeaseLock
 
 	// Client reads the cache, with the indexes of AddIndexes and of the catalog
@@ -58,7 +60,8 @@ type Options struct {
 	Client client.Client
 	// Live reads from the API server. Required.
 	Live client.Reader
-	// Recorder takes the events about instances, bindings and plans. Required.
+	// Recorder records the events about instances, bindings and plans.
+	// Required.
 	Recorder events.EventRecorder
 
 	// TouchesPerSecond and Burst are the token bucket that all touches share.
@@ -109,7 +112,7 @@ func (o *Options) validate() error {
 	return nil
 }
 
-// complete fills in what was left open.
+// complete sets the defaults.
 func (o *Options) complete() {
 	o.TouchesPerSecond = orDefault(o.TouchesPerSecond, DefaultTouchesPerSecond)
 	o.Burst = orDefault(o.Burst, DefaultBurst)

@@ -101,7 +101,7 @@ func TestWhatPoliciesSelect(t *testing.T) {
 			want:   v1beta1.PolicyStatus{Conditions: effective(v1beta1.ConditionFalse, "SelectsNothing", "selects no plan and no namespace"+misspelt)},
 		},
 		"Unreadable": {
-			reason: "it refuses nobody until it is mended",
+			reason: "it denies nothing until it is corrected",
 			policy: in(policyFor(v1beta1.PlanSubject{PlanSelector: &metav1.LabelSelector{
 				MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "tier", Operator: "Is", Values: []string{"gold"}}},
 			}}), v1beta1.PolicyNamespaces{Names: []string{"a"}}),
@@ -203,7 +203,7 @@ func TestAPolicysStatusFollowsWhatChanges(t *testing.T) {
 			p.Generation, p.Spec.Subjects[0].ServiceType = 4, "redis"
 		}), 1, 1, 1},
 		"BindingPolicyChanges": {"it is about another label", update(denyBinding(), func(p *v1beta1.BindingPolicy) {
-			p.Generation, p.Spec.Subjects[0].InstanceSelector = 4, selects("owner", "nobody")
+			p.Generation, p.Spec.Subjects[0].InstanceSelector = 4, selects("owner", "none")
 		}), 4, 1, 0},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,8 +2,8 @@ package keeper
 
 // What the keeper may do. Its Lease is granted by name in
 // deploy/rbac/keeper_role.yaml, by hand: create cannot be held to a name, the
-// other verbs are. It writes by patches; update of a service type is the right
-// that turns defaults on and off, which admission asks about when the keeper
+// other verbs are. It writes by patches; the verb update on a service type is
+// the permission to change defaults, which admission checks when the keeper
 // moves an annotation.
 
 // +kubebuilder:rbac:groups=servicecatalog.k8s.io,resources=clusterserviceclasses;clusterserviceplans;clusterservicetypes,verbs=get;list;watch

@@ -115,7 +115,7 @@ func TestRetriesGrowApartToAMinuteAndEnd(t *testing.T) {
 		h.answer(func(*v1beta1.ServiceInstance) error { return errors.New("connection refused") })
 		require.NoError(t, h.Create(ctx, clusterPlan("mysql")))
 		h.pass(time.Second)
-		assert.Len(t, h.touched(), 3, "after an answer, retries begin anew")
+		assert.Len(t, h.touched(), 3, "after an answer, retries start over")
 
 		h.answer(becomesWhole)
 		h.pass(time.Minute)

@@ -14,7 +14,7 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// A contested client lets somebody else write just before its first grant.
+// A contested client lets another client write just before its first grant.
 type contested struct {
 	client.Client
 
@@ -38,8 +38,9 @@ func (w contestedWriter) Patch(ctx context.Context, object client.Object, patch 
 	return w.SubResourceWriter.Patch(ctx, object, patch, options...)
 }
 
-// TestOfTwoKeepersOneGrants: what was decided on a policy that somebody wrote meanwhile is
-// not stored, whether it was granted by another keeper, lowered or made anew.
+// TestOfTwoKeepersOneGrants: a decision on a policy that was written meanwhile
+// is not stored, whether another keeper granted slots, or a user lowered the
+// limit or recreated the policy.
 func TestOfTwoKeepersOneGrants(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

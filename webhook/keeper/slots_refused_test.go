@@ -124,7 +124,8 @@ func (s slowList) List(ctx context.Context, list client.ObjectList, options ...c
 	return s.Reader.List(ctx, list, options...)
 }
 
-// TestALargeNamespaceIsNotListedForEachWrite of a status; whoever asks does not wait.
+// TestALargeNamespaceIsNotListedForEachWrite of a status; a new claim does not
+// wait.
 func TestALargeNamespaceIsNotListedForEachWrite(t *testing.T) {
 	t.Parallel()
 	objects := []client.Object{namespace("a"), namespace("b"), clusterClass("mysql"), clusterPlan(""), limitMySQL("few", 2), aged("a", 1)}

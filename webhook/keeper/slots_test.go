@@ -88,7 +88,7 @@ func TestSlotsFollowThePolicy(t *testing.T) {
 				p.Spec.Namespaces = &v1beta1.PolicyNamespaces{Names: []string{"b"}}
 			}, nil},
 			{"it holds here again", func(p *v1beta1.ProvisioningPolicy) { p.Spec.Namespaces = nil }, []types.UID{"a/a"}},
-			{"somebody else wrote them", func(p *v1beta1.ProvisioningPolicy) {
+			{"another client wrote them", func(p *v1beta1.ProvisioningPolicy) {
 				p.Status.Slots = []v1beta1.PolicySlots{{Namespace: "a", Instances: []types.UID{"x"}}, {Namespace: "gone", Instances: []types.UID{"y"}}}
 			}, []types.UID{"a/a"}},
 		} {

@@ -52,7 +52,7 @@ func TestChangesWakeBindingsToo(t *testing.T) {
 			want:   toWhole,
 		},
 		"InstanceChangesOtherwise": {
-			reason: "its parameters are nobody's to bind by",
+			reason: "its parameters do not apply to bindings",
 			change: update(whole("whole"), func(i *v1beta1.ServiceInstance) { i.Generation, i.Spec.Parameters = 2, json(`{}`) }),
 		},
 		"UndecidedInstanceIsLabelled": {

@@ -153,7 +153,7 @@ func TestConditions(t *testing.T) {
 	assert.Contains(t, edited.GetLabels(), v1beta1.LabelClusterServicePlanRefName, "a changed spec is")
 }
 
-// However many objects are refused, nobody asks too often.
+// No number of denied objects exceeds the rate limit.
 func TestManyRefusals(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, shop)

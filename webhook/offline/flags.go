@@ -29,7 +29,7 @@ func BindFlags(flags *pflag.FlagSet, options *webhook.Options) {
 	} {
 		flags.Lookup(name).Usage = usage
 	}
-	// It matters for what the controller writes, which nobody does here. It fails for a
-	// flag that is not there.
+	// It only matters for what the controller writes, and there is no
+	// controller here. It fails for a flag that does not exist.
 	_ = flags.MarkHidden("controller-user")
 }

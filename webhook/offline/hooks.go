@@ -19,8 +19,8 @@ import (
 	"github.com/defaultplan/defaultplan/webhook"
 )
 
-// askedBeforeAnew is after how many reviews the handlers are served anew: they
-// count who asks too often, which nobody does here.
+// askedBeforeAnew is the number of reviews after which the handlers are created
+// again. They count requests for a rate limit, which does not apply here.
 const askedBeforeAnew = 100
 
 // hooks are the shipped hook configurations, and the webhook that they call.

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// admin is who applies objects; toucher is who the webhook's keeper is as it is
-// shipped.
+// admin is the user who applies objects; toucher is the user name of the keeper
+// as shipped.
 var (
 	admin   = authenticationv1.UserInfo{Username: "kubernetes-admin", Groups: []string{"system:masters", "system:authenticated"}}
 	toucher = authenticationv1.UserInfo{

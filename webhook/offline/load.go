@@ -11,11 +11,12 @@ import (
 	"github.com/defaultplan/defaultplan/deploy/schema"
 )
 
-// Load takes objects as they are stored: nobody admits them. The defaults of the
-// schema are filled in, and what admission derives from an object alone, as labels.
-// An object that is there already is replaced. The error names the object that is
-// of no kind of ours and no Namespace, or that no definition could have stored; one
-// that has a resourceVersion was stored once, and is not held against the definition.
+// Load stores objects without admission. It fills in the defaults of the
+// schema, and what admission derives from an object alone, such as labels. It
+// replaces an object that exists already. The error names an object that is
+// neither of our kinds nor a Namespace, or that its CRD does not allow; an
+// object with a resourceVersion was stored before and is not checked against
+// the CRD.
 func (c *Cluster) Load(objects ...*unstructured.Unstructured) error {
 	ctx := quiet(context.Background())
 	for _, object := range objects {
@@ -71,8 +72,8 @@ func (c *Cluster) loadOne(ctx context.Context, object *unstructured.Unstructured
 	return c.keep(ctx, object)
 }
 
-// derives are the resources of which the mutating half derives labels and the like
-// from the object alone.
+// derives are the resources for which the mutating phase derives metadata, such
+// as labels, from the object alone.
 var derives = map[string]bool{
 	"clusterservicebrokers": true, "servicebrokers": true,
 	"clusterserviceclasses": true, "serviceclasses": true, "clusterserviceplans": true, "serviceplans": true,

@@ -1,6 +1,6 @@
 // Package offline admits objects without a cluster: it holds objects in memory,
-// and a write to them goes the API server's way (prune, default, the mutating half,
-// the definition's schema and rules, the validating half), by the definitions and
+// and a write to them goes the API server's way (prune, default, the mutating phase,
+// the definition's schema and rules, the validating phase), by the definitions and
 // hooks as they are shipped and the very handlers that the webhook serves. So it
 // gives what a cluster with these objects would, from files alone, for charts' tests
 // and for explanations.
@@ -42,14 +42,14 @@ type Cluster struct {
 	idle map[string]error
 }
 
-// A Result is what became of one write.
+// A Result is the result of one write.
 type Result struct {
 	// Object is what is stored now; what was sent, if Denied is not nil.
 	Object *unstructured.Unstructured
 	// Warnings are those of admission, in order.
 	Warnings []string
-	// Denied is how the API server would have refused it: by the code, reason,
-	// causes and message that a client sees.
+	// Denied is the API server's denial: the code, reason, causes and message
+	// that a client sees.
 	Denied *apierrors.StatusError
 }
 
@@ -93,7 +93,7 @@ func (c *Cluster) Apply(ctx context.Context, object *unstructured.Unstructured) 
 	return c.write(ctx, &write{kind: kind, object: object.DeepCopy(), user: admin})
 }
 
-// quiet keeps the webhook's log from a context: its reader is the one who asked.
+// quiet discards the webhook's log: its caller gets the results.
 func quiet(ctx context.Context) context.Context { return log.IntoContext(ctx, logr.Discard()) }
 
 // Idle are the policies that were loaded and have no effect, because they cannot be

@@ -82,8 +82,8 @@ func (v view) List(_ context.Context, list client.ObjectList, options ...client.
 	return nil
 }
 
-// lies says that an object is in the namespace, and has the labels, that are asked
-// for.
+// lies says whether an object is in the requested namespace, and has the
+// requested labels.
 func lies(one *stored, asked *client.ListOptions) bool {
 	if asked.Namespace != "" && one.object.GetNamespace() != asked.Namespace {
 		return false
@@ -91,8 +91,8 @@ func lies(one *stored, asked *client.ListOptions) bool {
 	return asked.LabelSelector == nil || asked.LabelSelector.Matches(labels.Set(one.object.GetLabels()))
 }
 
-// selects compiles a field selector; by a field that is not selectable nobody
-// selects.
+// selects compiles a field selector. A field that is not selectable is an
+// error.
 func (v view) selects(kind schema.GroupVersionKind, selector fields.Selector) (func(*stored) bool, error) {
 	if selector == nil || selector.Empty() {
 		return func(*stored) bool { return true }, nil

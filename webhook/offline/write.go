@@ -32,8 +32,8 @@ type write struct {
 	result Result
 }
 
-// write takes a write the API server's way. It is stored if nothing denies it and it
-// changes something.
+// write handles a write as the API server does. It is stored if nothing denies
+// it and it changes something.
 func (c *Cluster) write(ctx context.Context, w *write) (Result, error) {
 	sent := w.object.DeepCopy()
 	if w.old == nil && w.object.GetName() == "" {
@@ -95,8 +95,8 @@ func strict(unknown []string) error {
 	return runtime.NewStrictDecodingError(errs)
 }
 
-// systemFields gives the object the metadata that no client writes: none on a create,
-// and the old ones on an update.
+// systemFields sets the metadata that clients cannot write: none on a create,
+// and the old values on an update.
 func (w *write) systemFields() {
 	before := w.old
 	if before == nil {
@@ -113,7 +113,7 @@ func (w *write) systemFields() {
 	}
 }
 
-// mutate asks the mutating half, and does what it answers.
+// mutate asks the mutating phase, and does what it answers.
 func (c *Cluster) mutate(ctx context.Context, w *write) error {
 	answer, err := c.hooks.call(ctx, c.hooks.mutating[w.kind.Resource], w)
 	if err != nil || answer == nil || w.result.Denied != nil || len(answer.Patch) == 0 {
@@ -144,7 +144,7 @@ func (w *write) patch(operations []byte) error {
 	return nil
 }
 
-// prepare makes of the object what is stored, and holds it against the definition.
+// prepare completes the object as it is stored, and validates it by its CRD.
 func prepare(ctx context.Context, w *write) error {
 	if w.old == nil {
 		w.prepareCreate()
@@ -184,13 +184,13 @@ func sameButMetadata(a, b map[string]any) bool {
 	return equality.Semantic.DeepEqual(x, y)
 }
 
-// validate asks the validating half.
+// validate asks the validating phase.
 func (c *Cluster) validate(ctx context.Context, w *write) error {
 	_, err := c.hooks.call(ctx, c.hooks.validating[w.kind.Resource], w)
 	return err
 }
 
-// review is the write as the webhook is told of it.
+// review is the AdmissionReview of the write.
 func (w *write) review() (*admissionv1.AdmissionReview, error) {
 	object, err := raw(w.object)
 	if err != nil {

@@ -6,14 +6,15 @@ import (
 	"crypto/tls"
 )
 
-// unverified is who calls without a certificate: the API server, or anyone who reaches the port. What such a review says
-// of its user is not to be believed.
+// unverified is the client name of a call without a certificate: the API
+// server, or any client that reaches the port. The user of such a review is not
+// trusted.
 const unverified = "unverified"
 
 type clientKey struct{}
 
-// withClient keeps the name in the certificate that a caller showed. Where certificates are asked for, a connection
-// without a valid one is none.
+// withClient stores the name in a client's certificate. If certificates are
+// required, connections without a valid one fail before.
 func withClient(ctx context.Context, state *tls.ConnectionState) context.Context {
 	if state == nil || len(state.PeerCertificates) == 0 {
 		return ctx
@@ -21,7 +22,7 @@ func withClient(ctx context.Context, state *tls.ConnectionState) context.Context
 	return context.WithValue(ctx, clientKey{}, state.PeerCertificates[0].Subject.CommonName)
 }
 
-// clientOf is that name, or that there is none.
+// clientOf is that name, or unverified.
 func clientOf(ctx context.Context) string {
 	name, _ := ctx.Value(clientKey{}).(string)
 	return cmp.Or(name, unverified)

@@ -14,27 +14,28 @@ import (
 )
 
 const (
-	// maxCauses is how many fields at fault are named.
+	// maxCauses bounds how many invalid fields are named.
 	maxCauses = 32
-	// maxMessage bounds what is said of each, in bytes: it may repeat what was written, which no schema has bounded yet.
+	// maxMessage bounds the message of each, in bytes: it may quote the object,
+	// which no schema has bounded yet.
 	maxMessage = 8 << 10
 )
 
-// A Denial is a refused request: what is wrong, and the way out. Its text names
+// A Denial is a denied request: what is wrong, and the remedies. Its text names
 // fields, classes and plans, never a parameter's value. This file is the only
-// place where refusals become answers.
+// place where denials become responses.
 type Denial struct {
 	code   int32
 	reason metav1.StatusReason
-	// Label is the refusal in one stable word, for metrics and logs.
+	// Label is the denial's reason in one stable word, for metrics and logs.
 	Label string
-	// Causes are the fields at fault; at least one.
+	// Causes are the invalid fields; at least one.
 	Causes []metav1.StatusCause
 	// Remedies are commands, or what to write instead.
 	Remedies []string
 }
 
-// Invalid refuses a field of the object: HTTP 422.
+// Invalid denies a field of the object: HTTP 422.
 func Invalid(label, field, format string, args ...any) *Denial {
 	return &Denial{
 		code: http.StatusUnprocessableEntity, reason: metav1.StatusReasonInvalid, Label: label,
@@ -42,7 +43,8 @@ func Invalid(label, field, format string, args ...any) *Denial {
 	}
 }
 
-// Forbidden refuses what the requester, or the place, has no right to: HTTP 403.
+// Forbidden denies what is not permitted to the requester, or in the namespace:
+// HTTP 403.
 func Forbidden(label, field, format string, args ...any) *Denial {
 	return &Denial{
 		code: http.StatusForbidden, reason: metav1.StatusReasonForbidden, Label: label,
@@ -50,19 +52,19 @@ func Forbidden(label, field, format string, args ...any) *Denial {
 	}
 }
 
-// Remedy adds the way out.
+// Remedy adds a remedy.
 func (d *Denial) Remedy(format string, args ...any) *Denial {
 	d.Remedies = append(d.Remedies, fmt.Sprintf(format, args...))
 	return d
 }
 
-// Ways adds a way out that has commands.
+// Ways adds a remedy with commands.
 func (d *Denial) Ways(lead string, ways suggest.Ways) *Denial {
 	d.Remedies = append(d.Remedies, ways.Lines(lead)...)
 	return d
 }
 
-// Also adds another field at fault, unless there are enough; d may be nil.
+// Also adds another invalid field, up to maxCauses; d may be nil.
 func (d *Denial) Also(other *Denial) *Denial {
 	switch {
 	case other == nil:
@@ -77,10 +79,10 @@ func (d *Denial) Also(other *Denial) *Denial {
 	return d
 }
 
-// Full says that another field at fault would not be named.
+// Full says whether another invalid field would not be named.
 func (d *Denial) Full() bool { return d != nil && len(d.Causes) >= maxCauses }
 
-// badReview refuses what can only come from a wrong webhook configuration.
+// badReview denies what can only come from a wrong webhook configuration.
 func badReview(format string, args ...any) *Denial {
 	return &Denial{
 		code: http.StatusBadRequest, reason: metav1.StatusReasonBadRequest, Label: "BadReview",
@@ -89,7 +91,7 @@ func badReview(format string, args ...any) *Denial {
 }
 
 // Message is the whole text. kubectl prints either this or the causes, so the
-// last cause carries the way out as well.
+// last cause has the remedies as well.
 func (d *Denial) Message() string {
 	lines := make([]string, 0, len(d.Causes)+1)
 	for _, cause := range d.Causes {
@@ -118,7 +120,7 @@ func shortened(text string) string {
 	return strings.ToValidUTF8(text[:maxMessage], "") + "…"
 }
 
-// response is the answer that the API server passes on.
+// response is the admission response.
 func (d *Denial) response(req *admission.Request) admission.Response {
 	causes := make([]metav1.StatusCause, len(d.Causes))
 	for i, cause := range d.Causes {

@@ -34,13 +34,13 @@ const (
 	maxUser = 1 << 20
 )
 
-// A decider answers one admission request. An error says that the decider
-// itself failed, not that the request is refused.
+// A decider answers one admission request. An error means an internal failure
+// (HTTP 500), not a denial.
 type decider func(ctx context.Context, req *admission.Request) (admission.Response, error)
 
-// An endpoint serves one decider over HTTP. It differs from controller-runtime's
-// admission.Webhook in what a failure of our own is: HTTP 500, so that the API
-// server applies failurePolicy, never an answer that looks like a refusal.
+// An endpoint serves one decider over HTTP. Unlike controller-runtime's
+// admission.Webhook it reports an internal failure as HTTP 500, so that the API
+// server applies failurePolicy, and never as a denial.
 type endpoint struct {
 	decide decider
 }
@@ -63,8 +63,8 @@ func (e endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	writeReview(w, req, response)
 }
 
-// survive ends a request that panicked elsewhere than in its handler. A panic costs one request, not the
-// process, and its text reaches no one: it may quote what the user wrote.
+// survive recovers a panic outside of the handler. A panic fails one request,
+// not the process, and its text is dropped, because it may quote the object.
 func survive(ctx context.Context, w http.ResponseWriter, r *http.Request) {
 	if recover() == nil {
 		return
@@ -111,7 +111,8 @@ func readReview(w http.ResponseWriter, r *http.Request) (*admission.Request, *re
 	return &admission.Request{AdmissionRequest: *review.Request}, nil
 }
 
-// isShort says that what and whom a review is about is no longer than it can be in Kubernetes.
+// isShort says whether names and user of a review are no longer than Kubernetes
+// allows.
 func isShort(req *admissionv1.AdmissionRequest) bool {
 	texts := []string{
 		req.Kind.Group, req.Kind.Version, req.Kind.Kind, req.Resource.Group, req.Resource.Version, req.Resource.Resource, req.SubResource,
@@ -145,10 +146,10 @@ func isReview(review *admissionv1.AdmissionReview) bool {
 	return review.APIVersion == admissionv1.SchemeGroupVersion.String() && review.Kind == "AdmissionReview"
 }
 
-// usualReview bounds what is made room for on the mere word of a request.
+// usualReview bounds the memory that is allocated by Content-Length alone.
 const usualReview = 64 << 10
 
-// readBody reads a body into a buffer of the length that the request announces.
+// readBody reads a body into a buffer of the request's Content-Length.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	var body bytes.Buffer
 	body.Grow(int(min(max(r.ContentLength, 0), usualReview)) + bytes.MinRead)
@@ -163,7 +164,7 @@ func writeReview(w http.ResponseWriter, req *admission.Request, response admissi
 	}
 	var body bytes.Buffer
 	encoder := json.NewEncoder(&body)
-	// Else a '<' that is repeated takes six bytes.
+	// Otherwise each '<' takes six bytes.
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(admissionv1.AdmissionReview{
 		TypeMeta: metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: "AdmissionReview"},
@@ -173,7 +174,7 @@ func writeReview(w http.ResponseWriter, req *admission.Request, response admissi
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	// Else a long answer goes out in chunks.
+	// Otherwise a long response is sent in chunks.
 	w.Header().Set("Content-Length", strconv.Itoa(body.Len()))
 	// An error here means that the API server hung up: there is no one to tell.
 	_, _ = w.Write(body.Bytes())

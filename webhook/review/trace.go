@@ -12,11 +12,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// tracerName is whose spans these are.
+// tracerName is the name of the spans' tracer.
 const tracerName = "github.com/defaultplan/defaultplan/webhook"
 
-// fromCaller is the context of a request, in the trace of the API server where it
-// names one. Baggage is not taken over: nobody here reads it.
+// fromCaller is the context of a request, in the API server's trace if the
+// request has one. Baggage is dropped, because nothing here reads it.
 func fromCaller(ctx context.Context, header http.Header) context.Context {
 	return propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(header))
 }

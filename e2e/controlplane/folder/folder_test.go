@@ -24,7 +24,7 @@ func TestOpenGivesAFolderToOneAtATime(t *testing.T) {
 
 	require.NoError(t, first.Close())
 	second, err := folder.Open(path)
-	require.NoError(t, err, "a lock file that nobody holds locks nobody out")
+	require.NoError(t, err, "a lock file that is not held does not lock")
 	require.NoError(t, second.Close())
 }
 

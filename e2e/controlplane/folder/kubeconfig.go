@@ -10,8 +10,9 @@ import (
 // contextName names cluster, user and context of the kubeconfig.
 const contextName = "controlplane"
 
-// An Access is what a client needs to reach a server as somebody: an https URL, and PEM-encoded the CA of
-// its certificate and the client's own certificate and key.
+// An Access is what a client needs to reach a server as a user: an https URL,
+// and PEM-encoded the CA of its certificate and the client's own certificate
+// and key.
 type Access struct {
 	Server        string
 	CA, Cert, Key []byte

@@ -12,7 +12,7 @@ import (
 var errInUse = errors.New("it is in use")
 
 // takeLock locks the file at path for as long as this process lives. The kernel drops the lock with the
-// process however it dies, so a lock file that merely exists locks nobody out.
+// process however it dies, so a lock file that merely exists does not lock.
 func takeLock(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -32,7 +32,8 @@ func takeLock(path string) (*os.File, error) {
 	return file, nil
 }
 
-// writePID is for the message of whoever finds the lock taken; nothing decides by it.
+// writePID is for the message of a process that finds the lock taken; no
+// decision depends on it.
 func writePID(file *os.File) error {
 	_, err := file.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
 	return err

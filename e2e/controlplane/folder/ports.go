@@ -13,7 +13,8 @@ import (
 )
 
 // The range that free ports are chosen from. It lies below the ports that Linux and macOS give to outgoing
-// connections: a chosen port is remembered, and must not be somebody's outgoing end at the next start.
+// connections: a chosen port is remembered, and must not be the local end of another connection at the
+// next start.
 const (
 	firstPort = 20000
 	lastPort  = 32000
@@ -133,7 +134,7 @@ func lockPort(port int) (*os.File, error) {
 	return takeLock(filepath.Join(dir, strconv.Itoa(port)))
 }
 
-// tryPort fails if nobody can listen on the loopback port now.
+// tryPort fails if it cannot listen on the loopback port now.
 func tryPort(port int) error {
 	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {

@@ -46,8 +46,9 @@ func (s store) ensurePair(name string, want *x509.Certificate, ca *pair) (pair, 
 	return s.issue(name+".crt", want, key, ca)
 }
 
-// load finds nothing if either file is missing: what a start that was killed half-way left is made anew.
-// A file that is there and unreadable is somebody's, and not overwritten.
+// load finds nothing if either file is missing: what an interrupted start left
+// is created again. A file that exists and cannot be read is not ours, and is
+// not overwritten.
 func (s store) load(name string) (pair, bool, error) {
 	loaded, err := tls.LoadX509KeyPair(filepath.Join(s.dir, name+".crt"), filepath.Join(s.dir, name+".key"))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -80,7 +80,7 @@ func TestEnsureKeepsWhatIsGood(t *testing.T) {
 	}{
 		"Unchanged":     {reason: "a restart leaves kubeconfigs and tokens right", later: 9 * year},
 		"ServerKeyLost": {reason: "a start killed half-way is made good", remove: []string{pki.ServerKey}, changed: server},
-		"AdminLost":     {reason: "only what is missing is made anew", remove: []string{pki.AdminCert}, changed: admin},
+		"AdminLost":     {reason: "only what is missing is created again", remove: []string{pki.AdminCert}, changed: admin},
 		"CALost": {
 			reason: "certificates of a CA that is gone are worthless",
 			remove: []string{pki.CAKey}, changed: append([]string{pki.CACert, pki.CAKey}, leaves...),
@@ -120,7 +120,7 @@ func TestEnsureRefusesWhatItCannotRead(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct{ reason, file, want string }{
 		"CACertificate": {
-			reason: "somebody's file is not overwritten", file: pki.CACert, want: `cannot read certificate "ca.crt"`,
+			reason: "a user's file is not overwritten", file: pki.CACert, want: `cannot read certificate "ca.crt"`,
 		},
 		"AdminKey": {
 			reason: "the certificate that it belongs to is named", file: pki.AdminKey, want: `cannot read certificate "admin.crt"`,

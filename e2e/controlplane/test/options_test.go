@@ -16,7 +16,7 @@ func TestABadCommandLineIsRefused(t *testing.T) {
 		reason, want string
 		args         []string
 	}{
-		"NoFolder":          {"nothing is written to a folder that nobody named", "-dir is required: the data folder", nil},
+		"NoFolder":          {"nothing is written to a folder that was not named", "-dir is required: the data folder", nil},
 		"UnknownFlag":       {"a typo", "flag provided but not defined: -audt", []string{"-dir", dir, "-audt"}},
 		"UnknownPart":       {"a typo", `-only "etdc" is not known: give "etcd" or "apiserver", or leave it out to run both`, []string{"-dir", dir, "-only=etdc"}},
 		"Port":              {"out of range", "-port must be 1-65535, or left out for a free one", []string{"-dir", dir, "-port=65536"}},
@@ -29,7 +29,7 @@ func TestABadCommandLineIsRefused(t *testing.T) {
 		"URL":               {"no scheme", `-etcd-url "127.0.0.1:1" is not an address of etcd: give one such as http://127.0.0.1:2379`, []string{"-dir", dir, "-only=apiserver", "-etcd-url=127.0.0.1:1"}},
 		"RestoreNoEtcd":     {"nothing to restore to", "-etcd-port and -restore do not go with -only=apiserver: it runs no etcd", []string{"-dir", dir, "-only=apiserver", "-etcd-url=http://127.0.0.1:1", "-restore=x"}},
 		"AuditNoServer":     {"nothing to log", "-port, -audit, -workloads and kube-apiserver flags do not go with -only=etcd: it runs no API server", []string{"-dir", dir, "-only=etcd", "-audit"}},
-		"WorkloadsNoServer": {"nobody to ask", "-port, -audit, -workloads and kube-apiserver flags do not go with -only=etcd: it runs no API server", []string{"-dir", dir, "-only=etcd", "-workloads"}},
+		"WorkloadsNoServer": {"there is no server", "-port, -audit, -workloads and kube-apiserver flags do not go with -only=etcd: it runs no API server", []string{"-dir", dir, "-only=etcd", "-workloads"}},
 		"SnapshotRestore":   {"one or the other", "-snapshot goes only with -dir or -etcd-url", []string{"-dir", dir, "-snapshot=x", "-restore=y"}},
 		"Argument":          {"a forgotten dash", `argument "verbose" is not understood: after -- come kube-apiserver flags such as --max-requests-inflight=10`, []string{"-dir", dir, "verbose"}},
 		"Listener":          {"it would be ignored", "--secure-port cannot be given: use -port; the address is always the loopback's", []string{"-dir", dir, "--", "--secure-port=1"}},
@@ -53,7 +53,7 @@ func TestABadStartIsRefused(t *testing.T) {
 		args         []string
 	}{
 		"ServerFlag":      {"kube-apiserver's own parser says so", "cannot read kube-apiserver flags: unknown flag: --no-such-flag", []string{"--", "--no-such-flag"}},
-		"ServerFlagValue": {"kube-apiserver's own validation says so", `authorization-mode "Nobody" is not a valid mode`, []string{"--", "--authorization-mode=Nobody"}},
+		"ServerFlagValue": {"kube-apiserver's own validation says so", `authorization-mode "None" is not a valid mode`, []string{"--", "--authorization-mode=None"}},
 		"NoEtcdThere":     {"kube-apiserver alone would try for a minute", "connection refused: start it with -only=etcd", []string{"-only=apiserver", "-etcd-url=http://127.0.0.1:9"}},
 		"NoSnapshotThere": {"the file is named", "/nowhere: no such file or directory", []string{"-restore=/nowhere"}},
 		"NoSnapshot":      {"a file of another kind", `cannot restore snapshot "` + text + `"`, []string{"-restore=" + text}},

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Fixed are addresses that are refused in any cluster: for every rule that is the same in all of them one, in each form
-// that it has.
+// Fixed are examples of addresses that are denied in every cluster: one for
+// each rule that does not depend on the cluster, in each of its notations.
 func Fixed() []netip.Addr {
 	inner := []netip.Addr{
 		netip.MustParseAddr("0.0.0.1"), netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("169.254.1.1"),

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Rules say which addresses are refused.
+// Rules say which addresses are denied.
 type Rules struct {
 	// AllowAddresses are the operator's exceptions.
 	AllowAddresses []netip.Prefix
@@ -41,11 +41,12 @@ var carriers = []struct {
 // siteLocal was what link-local is, for a site.
 var siteLocal = netip.MustParsePrefix("fec0::/10")
 
-// opaque are ranges whose addresses stand for others in ways that differ from network to
-// network: it cannot be told for which.
+// opaque are ranges whose addresses stand for others by a mapping that depends
+// on the network, so the target is unknown.
 var opaque = []netip.Prefix{netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2001::/32")}
 
-// Refuse says why an address is refused, completing "the address …"; empty: it is not.
+// Refuse says why an address is denied, completing "the address …"; empty: it
+// is allowed.
 func (r *Rules) Refuse(address netip.Addr) string {
 	address = address.Unmap().WithZone("")
 	if r.Allows(address) {

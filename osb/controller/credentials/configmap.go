@@ -22,8 +22,8 @@ func Publishes(b *v1beta1.ServiceBinding) bool {
 	return slices.ContainsFunc(b.Spec.SecretTransforms, func(t v1beta1.SecretTransform) bool { return t.PublishKey != nil })
 }
 
-// publish makes the ConfigMap beside the Secret hold what of the credentials is not secret.
-// Where nothing is, there is none.
+// publish writes the keys that are not secret to the ConfigMap beside the
+// Secret. Without such keys there is no ConfigMap.
 func (s Secrets) publish(ctx context.Context, b *v1beta1.ServiceBinding, public map[string][]byte) error {
 	if len(public) == 0 {
 		if !Publishes(b) {
@@ -46,7 +46,7 @@ func (s Secrets) publish(ctx context.Context, b *v1beta1.ServiceBinding, public 
 	if !metav1.IsControlledBy(&has, b) {
 		return owned.ForeignError{Kind: owned.ConfigMap.Kind, Name: has.Name}
 	}
-	if ptr.Deref(has.Immutable, false) { // somebody made it so, and it cannot be taken back
+	if ptr.Deref(has.Immutable, false) { // a user made it so, and it cannot be undone
 		if err := s.Delete(ctx, owned.ConfigMap.Kind, &has); err != nil {
 			return err
 		}
@@ -58,8 +58,8 @@ func (s Secrets) publish(ctx context.Context, b *v1beta1.ServiceBinding, public 
 	return s.Client.Update(ctx, next, client.FieldOwner(v1beta1.FieldOwnerController))
 }
 
-// configMap is the ConfigMap of a binding, with what is to be in it. What is no text goes
-// to its binary data.
+// configMap is the desired ConfigMap of a binding. Values that are not text go
+// to its binaryData.
 func (s Secrets) configMap(b *v1beta1.ServiceBinding, public map[string][]byte) (*corev1.ConfigMap, error) {
 	made := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: SecretName(b)}}
 	for key, value := range public {

@@ -16,8 +16,8 @@ import (
 const (
 	// maxCredentials is how many bytes keys and values may have together: what a Secret holds.
 	maxCredentials = corev1.MaxSecretSize
-	// maxVisits is how many values of the credentials an expression may look at. All of them
-	// are held at once, and a binding's user writes the expression.
+	// maxVisits bounds how many values of the credentials an expression may
+	// visit: all of them are in memory at once, and users write the expression.
 	maxVisits = 1 << 20
 )
 
@@ -28,13 +28,14 @@ var (
 	errTooFar   = fmt.Errorf("the jsonPathExpression may look at more than %d values of the credentials: name keys instead of .., *, ranges and unions", maxVisits)
 )
 
-// evaluations are those that run now: each may take tens of MiB, and there may be one
-// for each call to a broker.
+// evaluations bounds how many run at once: each may take tens of MiB, and each
+// call to a broker may cause one.
 var evaluations = semaphore.NewWeighted(2)
 
-// evaluated is the text of a JSON path over the credentials, once it is its turn. Credentials
-// that are larger than a Secret may be are not decoded: their values take many times as much
-// memory as their text. The error is that ctx ended, or else an unstorableError.
+// evaluated is the text of a JSON path over the credentials; it waits for its
+// turn. Credentials larger than a Secret are not decoded, because decoded
+// values take many times the memory of their text. The error is that of ctx, or
+// an UnstorableError.
 func evaluated(ctx context.Context, expression string, credentials map[string]credential) ([]byte, error) {
 	if size(credentials) > maxCredentials {
 		return nil, UnstorableError{errTooLarge}

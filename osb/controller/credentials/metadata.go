@@ -11,9 +11,9 @@ import (
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
-// Metadata says whose credentials a Secret holds, and how long they last: what its
-// annotations say. The zero value is that of a Secret from before there were such
-// annotations, which holds those of the binding in force.
+// Metadata is what a Secret's annotations say: the ID of its credentials, and
+// how long they are valid. The zero value is that of an older Secret without
+// these annotations, which holds the current credentials.
 type Metadata struct {
 	// ID is the binding's ID at the broker.
 	ID string
@@ -23,7 +23,7 @@ type Metadata struct {
 	// Requests is the spec.rotation.requests that they serve: one that was raised since the
 	// Secret was written asks for others.
 	Requests int64
-	// ToldInStatus says that status alone tells of what came with them.
+	// ToldInStatus says that facts that came with them are only in status.
 	ToldInStatus bool
 }
 
@@ -77,7 +77,7 @@ func (h Metadata) Annotate(secret client.Object) {
 	secret.SetAnnotations(says)
 }
 
-// State is what status says of the credentials.
+// State is the status of the credentials.
 func (h Metadata) State(b *v1beta1.ServiceBinding) *v1beta1.CredentialsState {
 	return lifecycle.NewCredentials(b, h.ID, h.Requests, h.IssuedAt, h.ExpiresAt, h.RenewBefore)
 }

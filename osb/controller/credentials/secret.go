@@ -1,6 +1,6 @@
-// Package credentials stores what a broker gave for a ServiceBinding: it applies the binding's
-// transforms, and writes the Secret and the ConfigMap beside it. A value of a credential is in
-// no error.
+// Package credentials stores the credentials that a broker returned for a
+// ServiceBinding: it applies the binding's transforms, and writes the Secret
+// and the ConfigMap beside it. No error contains the value of a credential.
 package credentials
 
 import (
@@ -29,8 +29,9 @@ const ReasonNotStored = "ErrorInjectingBindResult"
 // Binding specification says.
 const secretTypePrefix = "servicebinding.io/"
 
-// Secrets are those that hold bindings' credentials. Each is read by its name: there is
-// no right to list them. One that is not a binding's own is never touched.
+// Secrets reads and writes the Secrets of bindings. Each is read by its name,
+// because the controller may not list Secrets. A Secret that the binding does
+// not own is never changed.
 type Secrets struct {
 	owned.Objects
 
@@ -46,9 +47,9 @@ func SecretName(b *v1beta1.ServiceBinding) string {
 	return b.Name
 }
 
-// Write makes the Secret, and the ConfigMap beside it, hold what the broker gave, changed as
-// the transforms say. It tries for a while: the credentials are nowhere else. The Secret is
-// the last: where it is, all is.
+// Write stores the transformed credentials in the Secret and the ConfigMap
+// beside it. It retries for a while, because the credentials are stored nowhere
+// else. The Secret is written last, so if it exists, all is written.
 func (s Secrets) Write(ctx context.Context, b *v1beta1.ServiceBinding, of Origin, given *osb.Binding) (Written, error) {
 	made, err := s.data(ctx, b, of, given)
 	if err != nil {
@@ -70,7 +71,7 @@ func (s Secrets) Write(ctx context.Context, b *v1beta1.ServiceBinding, of Origin
 	return Written{Published: len(made.public) > 0, Missing: made.missing, EmptyBecause: made.emptyBecause}, err
 }
 
-// Written is what there is to tell of credentials that were written.
+// Written is the result of a write of credentials, for status.
 type Written struct {
 	// Published says that a ConfigMap is beside the Secret.
 	Published bool
@@ -89,7 +90,7 @@ func (s Secrets) made(b *v1beta1.ServiceBinding, serviceType string, data map[st
 	return secret, s.Adopt(b, owned.Secret.Kind, secret)
 }
 
-// passing says that an error may be gone soon.
+// passing says whether an error is transient.
 func passing(err error) bool {
 	return !apierrors.IsInvalid(err) && !apierrors.IsForbidden(err) && !apierrors.IsNotFound(err) && !apierrors.IsRequestEntityTooLargeError(err) && !owned.IsForeign(err)
 }
@@ -107,9 +108,10 @@ func isBindingType(t corev1.SecretType) bool {
 	return t == corev1.SecretTypeOpaque || strings.HasPrefix(string(t), secretTypePrefix)
 }
 
-// put creates the Secret, or replaces the data of the binding's own. That one keeps its type
-// for life, also where the service type was renamed since. What cannot be updated is created
-// again: a Secret that was made immutable, and one of a type that no binding's has.
+// put creates the Secret, or replaces the data of the binding's own, whose type
+// never changes, even if the service type was renamed. A Secret that cannot be
+// updated is recreated: one that was made immutable, or has a type that no
+// binding's Secret has.
 func (s Secrets) put(ctx context.Context, b *v1beta1.ServiceBinding, wanted *corev1.Secret) error {
 	err := s.create(ctx, wanted)
 	if !apierrors.IsAlreadyExists(err) {
@@ -143,8 +145,8 @@ func (s Secrets) create(ctx context.Context, secret *corev1.Secret) error {
 	return s.Client.Create(ctx, secret.DeepCopy(), client.FieldOwner(v1beta1.FieldOwnerController))
 }
 
-// Refused says why the API server would not take a Secret of that name, whatever is in it:
-// a quota, or a policy. It is not made.
+// Refused says why the API server would deny a Secret of that name with any
+// content, such as for a quota or a policy. It sends a dry run.
 func (s Secrets) Refused(ctx context.Context, b *v1beta1.ServiceBinding, serviceType string) (*lifecycle.Problem, error) {
 	secret, err := s.made(b, serviceType, nil)
 	if err != nil {
@@ -169,8 +171,8 @@ func (s Secrets) RemoveAll(ctx context.Context, b *v1beta1.ServiceBinding) error
 	return s.Remove(ctx, b, owned.ConfigMap, SecretName(b))
 }
 
-// An UnstorableError says that no Secret can hold what the binding's spec makes of the
-// credentials.
+// An UnstorableError says that the transformed credentials do not fit into any
+// Secret.
 type UnstorableError struct{ error }
 
 func (e UnstorableError) Unwrap() error { return e.error }

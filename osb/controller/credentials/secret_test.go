@@ -132,7 +132,7 @@ func TestSecretRefused(t *testing.T) {
 		"Forbidden":  {reason: "such as by a quota: someone must act", err: apierrors.NewForbidden(resource, "b", nil), problem: true},
 		"Invalid":    {reason: "such as by a policy", err: apierrors.NewInvalid(schema.GroupKind{Kind: "Secret"}, "b", nil), problem: true},
 		"There":      {reason: "whose it is is found out elsewhere", err: apierrors.NewAlreadyExists(resource, "b")},
-		"ServerAway": {reason: "nobody knows", err: apierrors.NewServiceUnavailable("away"), fails: true},
+		"ServerAway": {reason: "it is unknown", err: apierrors.NewServiceUnavailable("away"), fails: true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -17,13 +17,15 @@ import (
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
-// A credential is a value of a Secret to be: JSON as the broker gave it, or bytes.
+// A credential is a future value of the Secret: JSON as the broker returned it,
+// or bytes.
 type credential struct {
 	json  json.RawMessage
 	bytes []byte
 	// public says that a transform publishes it, in the ConfigMap beside the Secret.
 	public bool
-	// secret says that it is, or may hold, what another Secret holds: nothing publishes it.
+	// secret says that it is, or may contain, a value of another Secret: it is
+	// never published.
 	secret bool
 }
 
@@ -31,7 +33,7 @@ type credential struct {
 type Origin struct {
 	// ServiceType and Class are the external names of type and class; may be empty.
 	ServiceType, Class string
-	// Metadata is what the Secret says of them.
+	// Metadata is that of the Secret.
 	Metadata Metadata
 }
 
@@ -60,8 +62,8 @@ type contents struct {
 	emptyBecause string
 }
 
-// data makes the contents of the credentials, by the binding's transforms in order. No error
-// tells of a value.
+// data computes the contents from the credentials, by the binding's transforms
+// in order. No error contains a value.
 func (s Secrets) data(ctx context.Context, b *v1beta1.ServiceBinding, of Origin, given *osb.Binding) (made contents, err error) {
 	credentials := keysOf(given)
 	made.emptyBecause = "the broker gave no credentials"
@@ -97,8 +99,9 @@ const (
 	keyVolumeMounts    = "volume_mounts"
 )
 
-// keysOf are what a broker gave, by the keys that hold it before any transform. A credential
-// is never displaced by what is beside the credentials: the application knows its name.
+// keysOf are the values that a broker returned, by key before any transform.
+// Fields beside the credentials never replace a credential of the same name,
+// which applications rely on.
 func keysOf(given *osb.Binding) map[string]credential {
 	keys := map[string]credential{}
 	if given.SyslogDrainURL != "" {
@@ -119,8 +122,8 @@ func keysOf(given *osb.Binding) map[string]credential {
 	return keys
 }
 
-// Gives says that an answer has something for the Secret, or says that there is nothing: an
-// object of no credentials is an answer, and none is not.
+// Gives says whether a response has something for the Secret: an empty object
+// of credentials counts, an absent one does not.
 func Gives(given *osb.Binding) bool { return given.Credentials != nil || len(keysOf(given)) > 0 }
 
 // wants is the key that a transform works on, and the field that names it; empty: any.
@@ -221,8 +224,8 @@ func (s Secrets) other(ctx context.Context, b *v1beta1.ServiceBinding, t *v1beta
 	return &secret, nil
 }
 
-// Unreadable says, before anything is bound, that a Secret of addKeysFrom is not there or
-// cannot be read.
+// Unreadable says, before a bind, that a Secret of addKeysFrom does not exist
+// or cannot be read.
 func (s Secrets) Unreadable(ctx context.Context, b *v1beta1.ServiceBinding) *lifecycle.Problem {
 	for i := range b.Spec.SecretTransforms {
 		t := b.Spec.SecretTransforms[i].AddKeysFrom
@@ -236,9 +239,9 @@ func (s Secrets) Unreadable(ctx context.Context, b *v1beta1.ServiceBinding) *lif
 	return nil
 }
 
-// lawful is the data of a Secret, and of the ConfigMap beside it, with the keys that these
-// may have. What a key may not hold becomes an underscore; two keys that become one are
-// refused, also where one is published.
+// lawful is the data of a Secret, and of the ConfigMap beside it, with valid
+// keys. Invalid characters become underscores; two keys that become equal are
+// an error, even if one is published.
 func lawful(credentials map[string]credential) (secret, public map[string][]byte, err error) {
 	secret, public = map[string][]byte{}, map[string][]byte{}
 	from := map[string]string{}

@@ -63,9 +63,9 @@ func mapped(from []v1beta1.EndpointFrom, given *osb.Binding) (Discovered, *expos
 	return all, nil
 }
 
-// storable says that status may tell the endpoints, so that they are judged again when the
-// rules, or somebody's rights, have changed: they are lawful, and no value of a credential
-// that is none of a host's.
+// storable says whether status may hold the endpoints, so that they are checked
+// again when the rules, or a user's permissions, change: they are valid, and
+// reveal no value of a credential that is not a host.
 func (d *Discovered) storable(refusal *expose.Refusal) bool {
 	if refusal == nil {
 		return true

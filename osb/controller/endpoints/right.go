@@ -45,7 +45,7 @@ func (s Services) forbidden(ctx context.Context, l *leading) (*expose.Refusal, e
 			},
 		},
 	}
-	if user.Username != "" || len(user.Groups) > 0 { // of nobody the API server refuses to be asked
+	if user.Username != "" || len(user.Groups) > 0 { // the API server rejects a review without a user
 		if err := s.Client.Create(ctx, review); err != nil {
 			return nil, fmt.Errorf("cannot review whether user %q may create EndpointSlices: %w", user.Username, err)
 		}

@@ -43,8 +43,9 @@ type leading struct {
 	trusted bool
 }
 
-// bring makes the Service and its EndpointSlices as they are to be. Nothing is written,
-// and nobody's right is asked for, where they are. It says why they cannot be.
+// bring creates or updates the Service and its EndpointSlices. If they are up
+// to date, nothing is written and no permission is checked. It returns the
+// reason why they are refused.
 func (s Services) bring(ctx context.Context, l *leading) (*expose.Refusal, error) {
 	wanted, err := s.service(l)
 	if err != nil {
@@ -112,7 +113,8 @@ func sameService(has, wanted *corev1.Service) bool {
 		has.Labels[v1beta1.LabelManagedBy] == v1beta1.ManagedByController && slices.EqualFunc(has.Spec.Ports, wanted.Spec.Ports, samePort)
 }
 
-// sameKind says that a Service need not be made anew: what cannot change is as it is to be.
+// sameKind says whether a Service can be updated in place: its immutable fields
+// are as wanted.
 func sameKind(has, wanted *corev1.Service) bool {
 	families := wanted.Spec.IPFamilies
 	return has.Spec.Type == wanted.Spec.Type && has.Spec.ClusterIP != corev1.ClusterIPNone && (len(families) == 0 || slices.Equal(has.Spec.IPFamilies, families))
@@ -123,7 +125,7 @@ func samePolicy(has, wanted *corev1.Service) bool {
 	return wanted.Spec.IPFamilyPolicy == nil || ptr.Equal(has.Spec.IPFamilyPolicy, wanted.Spec.IPFamilyPolicy)
 }
 
-// putService creates the Service, changes the binding's own, or makes it anew.
+// putService creates the Service, or updates or recreates the binding's own.
 func (s Services) putService(ctx context.Context, has *corev1.Service, there bool, wanted *corev1.Service) error {
 	if there && sameKind(has, wanted) {
 		next := has.DeepCopy()

@@ -114,7 +114,7 @@ func TestPorts(t *testing.T) {
 }
 
 // A slice keeps its name as long as its family and ports are the same, so that other
-// addresses change it, and it is not made anew.
+// addresses change it, and it is not recreated.
 func TestSliceNames(t *testing.T) {
 	t.Parallel()
 	name := func(host string, ports ...string) string {

@@ -18,14 +18,16 @@ import (
 const (
 	// conflictPause is the time for the cache to learn of what changed.
 	conflictPause = 200 * time.Millisecond
-	// lagPause is the time for all caches of admission to learn that an object is being deleted: until then one may
-	// still be decided on it. It is as well the time between two looks at what the cache does not know of yet.
+	// lagPause is the time for the caches of all webhooks to get the deletion
+	// of an object: until then an instance may still be decided on it. It is
+	// also the time between two live checks of what the cache does not have
+	// yet.
 	lagPause = 2 * time.Second
-	// reasonDeletionWaits is of the condition InUse.
+	// reasonDeletionWaits is the reason of the condition InUse.
 	reasonDeletionWaits = "DeletionWaits"
 )
 
-// A reconciler holds the objects of one kind.
+// A reconciler manages the finalizer of the objects of one kind.
 type reconciler struct {
 	kind kind
 	// client reads from a cache.
@@ -76,7 +78,8 @@ func (r *reconciler) pass(ctx context.Context, o v1beta1.OfferingObject) (reconc
 	return r.wait(ctx, o)
 }
 
-// wait lets an object that is being deleted go, or says what it waits for.
+// wait removes the finalizer of an object that is being deleted, or reports
+// what it waits for.
 func (r *reconciler) wait(ctx context.Context, o v1beta1.OfferingObject) (reconcile.Result, error) {
 	found, err := r.kind.usersOf(ctx, r.client, o)
 	if err != nil {
@@ -113,7 +116,7 @@ func (r *reconciler) setHeld(ctx context.Context, o v1beta1.OfferingObject, held
 	return nil
 }
 
-// tell writes a condition, unless it is there.
+// tell writes a condition, if it changed.
 func (r *reconciler) tell(ctx context.Context, o v1beta1.OfferingObject, condition v1beta1.Condition) error {
 	next, _ := o.DeepCopyObject().(v1beta1.OfferingObject)
 	conditions := next.GetConditions()

@@ -22,10 +22,11 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// Options are what differs between controllers.
+// Options are the settings that differ between controllers.
 type Options struct {
-	// Mine says whether this controller handles what is of a broker. Of a broker that is not there every controller does:
-	// they write the same.
+	// Mine says whether this controller handles the objects of a broker. Every
+	// controller handles those of a broker that does not exist: they write the
+	// same.
 	Mine func(ctx context.Context, target *v1beta1.BrokerTarget, namespace string) (bool, error)
 	// Restricted says that the controller looks into some namespaces only.
 	Restricted bool
@@ -53,17 +54,19 @@ func Setup(mgr manager.Manager, o Options) error {
 	return nil
 }
 
-// concerned says that an object may have to be held or let go: most are a broker's own, and have nothing to do with it.
+// concerned says whether the finalizer of an object may have to be added or
+// removed: most objects are a broker's own, and need none.
 func concerned(o client.Object) bool {
 	return userDefined(o) || controllerutil.ContainsFinalizer(o, v1beta1.FinalizerServiceCatalog)
 }
 
-// leavePause is how long a class or plan is left as it is when something leaves it: many may leave at once, and the last
-// one may be followed by another.
+// leavePause is the delay after an object stops using a class or plan: many may
+// stop at once, and another may start.
 const leavePause = time.Second
 
-// byUser brings a pass over what an instance or binding begins to refer to, or ceases to. What is there when the controller
-// begins is found by the passes over classes and plans.
+// byUser enqueues the class or plan that an instance or binding starts or stops
+// to refer to. Existing references are found by the passes over classes and
+// plans at start.
 func (k *kind) byUser() handler.EventHandler {
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	request := func(user client.Object) (reconcile.Request, bool) {

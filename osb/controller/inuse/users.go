@@ -66,8 +66,9 @@ func cannotList(o client.Object, err error) error {
 
 func (u *users) none() bool { return len(u.instances)+len(u.bindings) == 0 }
 
-// message says what a deletion waits for. Who may read an object of a namespace is told the names of some users. An object
-// of the cluster is read by the users of all namespaces: it tells counts only, and how those who may list them find them.
+// message says what a deletion waits for. For a namespaced object it names some
+// users. A cluster-scoped object is readable from all namespaces, so its
+// message has only counts, and the command that lists the users.
 func (u *users) message(k *kind, o client.Object) string {
 	var counts []string
 	if n := len(u.instances); n > 0 {

@@ -1,5 +1,6 @@
-// Package owned finds, marks and deletes what a ServiceBinding owns in its namespace: its
-// Secret, ConfigMap, Service and EndpointSlices. What another owns is never touched.
+// Package owned finds, marks and deletes what a ServiceBinding owns in its
+// namespace: its Secret, ConfigMap, Service and EndpointSlices. Objects of
+// other owners are never changed.
 package owned
 
 import (
@@ -36,7 +37,8 @@ const (
 	Foreign
 )
 
-// Objects are what bindings own. Each is read by its name: there is no right to list them.
+// Objects reads and deletes what bindings own. Each object is read by its name,
+// because the controller may not list them.
 type Objects struct {
 	// Client writes.
 	Client client.Client
@@ -71,8 +73,8 @@ func (o Objects) Remove(ctx context.Context, b *v1beta1.ServiceBinding, kind sch
 	return o.Delete(ctx, kind.Kind, found)
 }
 
-// Delete deletes the object that was read, and none that took its name since. kind is for
-// the error.
+// Delete deletes the object that was read, and no later one of its name. kind
+// is for the error.
 func (o Objects) Delete(ctx context.Context, kind string, object client.Object) error {
 	uid := object.GetUID()
 	if err := o.Client.Delete(ctx, object, client.Preconditions{UID: &uid}); client.IgnoreNotFound(err) != nil {

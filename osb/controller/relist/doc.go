@@ -7,11 +7,11 @@
 // attributes) is not, and once anyone else owns such a field it is theirs.
 //
 // An object is not written when its catalog hash, the fields that both managers own,
-// and the suggested values are as they should be. That a manager owns a field by
-// apply implies that its value is the one that was applied: whoever changes the value
-// takes the ownership over. So facts are compared by hash and owners alone, and a
-// cache may drop schemas and metadata; the managedFields of classes and plans it
-// must keep.
+// and the suggested values are as they should be. A manager that owns a field by
+// apply implies that the value is the applied one, because a client that changes the
+// value takes over ownership. So facts are compared by hash and owners alone, and a
+// cache may drop schemas and metadata, but must keep the managedFields of classes
+// and plans.
 //
 // Whose an object is, its controlling owner reference says. An object without one is
 // the operator's and left alone, but for one that has the very name that a catalog

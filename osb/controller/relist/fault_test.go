@@ -82,7 +82,7 @@ func TestSuggestionOfDefaultRefused(t *testing.T) {
 		w.relist(w.catalog(mysql))
 		w.edit(w.plan("l"), on)
 		w.edit(w.plan("s"), `{"spec":{"serviceType":"@other"}}`)
-		w.edit(w.plan("s"), on) // so that admission refuses it of the other, whoever asks
+		w.edit(w.plan("s"), on) // so that admission denies it for the other, for every user
 		other := w.catalog(mysql, "ServiceType=@sql", "ServiceType=@other", "Cores=4", "Cores=8")
 		result, _ := w.relist(other)
 		require.NoError(t, result.Err())
@@ -129,7 +129,7 @@ func TestStopped(t *testing.T) {
 	assert.False(t, w.plan("s").removed)
 }
 
-// An object that was made anew under a name since it was looked at is not written.
+// An object that was recreated under a name since it was read is not written.
 func TestOnlyTheSameObject(t *testing.T) {
 	w := newWorld(t, false)
 	w.relist(w.catalog(mysql))

@@ -114,8 +114,8 @@ func (b *Broker) nameOf(kind Kind, id string) string {
 	return Name(id, b.NameSuffix)
 }
 
-// owns says that the broker controls an object. A broker that was made anew under
-// the same name takes over what its predecessor left.
+// owns says whether the broker controls an object. A broker that was recreated
+// under the same name takes over what its predecessor left.
 func (b *Broker) owns(object client.Object) bool {
 	owner := metav1.GetControllerOfNoCopy(object)
 	return owner != nil && owner.Kind == b.kind() && owner.Name == b.Name && object.GetNamespace() == b.Namespace

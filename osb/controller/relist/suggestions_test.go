@@ -41,7 +41,7 @@ func TestSuggestions(t *testing.T) {
 		"SuggestedName":     {"And may.", `"tags":["SuggestedPlan=small"],` + two, ``, `servicecatalog.kubernetes.io/is-suggested-plan="true"`, nil},
 		"SuggestedOther":    {"So this one is not.", `"tags":["SuggestedPlan=large"],` + two, ``, ``, nil},
 		"SuggestedUnknown":  {"A plan that there is not.", `"tags":["SuggestedPlan=huge"],` + two, ``, ``, []string{`service "db": its tag SuggestedPlan=huge is left out: it has no plan of that name`}},
-		"SuggestedTwice":    {"Which of two is meant, nobody knows.", `"plans":[{"id":"p","name":"small","tags":["SuggestedPlan=true"]},{"id":"q","name":"large","tags":["SuggestedPlan=true"]}]`, ``, ``, []string{`service "db": none of its plans is taken as suggested, because several are: small, large`}},
+		"SuggestedTwice":    {"Which of two is meant is unknown.", `"plans":[{"id":"p","name":"small","tags":["SuggestedPlan=true"]},{"id":"q","name":"large","tags":["SuggestedPlan=true"]}]`, ``, ``, []string{`service "db": none of its plans is taken as suggested, because several are: small, large`}},
 		"SuggestedPlanWins": {"What a plan says of itself comes first.", `"tags":["SuggestedPlan=large"],"plans":[{"id":"p","name":"small","tags":["SuggestedPlan=true"]},{"id":"q","name":"large"}]`, ``, `servicecatalog.kubernetes.io/is-suggested-plan="true"`, nil},
 		"SuggestedNot":      {"Also when it says no.", `"tags":["SuggestedPlan=small"],` + plan(`"tags":["SuggestedPlan=false"]`), ``, ``, nil},
 		"SuggestedWrong":    {"A plan suggests no other.", plan(`"tags":["SuggestedPlan=large"]`), ``, ``, []string{`plan "small" of service "db": its tag SuggestedPlan=large is left out: on a plan it is true or false`}},

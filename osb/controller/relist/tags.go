@@ -53,7 +53,8 @@ func readTags(list []string) tags {
 		case name == tagWeight:
 			t.readWeight(value, read)
 		case len(validation.IsQualifiedName(api.LabelAttributePrefix+name)) > 0:
-			// Some brokers tag with addresses and the like: nothing was meant by it.
+			// Some brokers use other values, such as addresses, as tags: they
+			// are ignored.
 		default:
 			t.readAttribute(attribute{name, value}, read)
 		}

@@ -16,8 +16,8 @@ import (
 // statusRemoved is the field that marks what a catalog lists no more.
 const statusRemoved = "removedFromBrokerCatalog"
 
-// maxConflicts is how often suggestions are tried with fewer fields: whoever takes one
-// in between is met at the next try.
+// maxConflicts is how often suggestions are applied again with fewer fields. A
+// manager that takes one meanwhile is found at the next attempt.
 const maxConflicts = 3
 
 // document is an object as it is applied, with only the given fields. The UID keeps
@@ -99,8 +99,8 @@ func (r *run) facts(object *Object, uid types.UID) map[string]any {
 	return whole
 }
 
-// writeSuggestions applies those suggestions of an object that nobody else decided,
-// where that changes anything.
+// writeSuggestions applies the suggestions of an object that no other manager
+// owns, if that changes anything.
 func (r *run) writeSuggestions(ctx context.Context, live *found, object *Object) outcome {
 	p := propose(live, object)
 	if !p.needed {

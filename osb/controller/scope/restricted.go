@@ -17,8 +17,8 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// Restrict has a manager read what a scope holds, and nothing else: what is beyond it fails
-// with a beyondError, so that nothing is asked for that the API server would forbid.
+// Restrict limits the reads of a manager to a scope: others fail with a
+// BeyondError, so that no request is sent that the API server would deny.
 func Restrict(mgr manager.Manager, s Scope) manager.Manager {
 	if !s.Restricted() {
 		return mgr
@@ -80,8 +80,9 @@ func (c restrictedClient) List(ctx context.Context, list client.ObjectList, opti
 	return c.reads.List(ctx, list, options...)
 }
 
-// A restrictedReader reads what is in the namespaces of a scope. Of what is in none it
-// reads those namespaces themselves, one by one, as rights within them allow, and policies.
+// A restrictedReader reads the namespaces of a scope. Of cluster-scoped objects
+// it only reads policies, and those namespaces themselves, one by one, as
+// permissions within them allow.
 type restrictedReader struct {
 	scope        Scope
 	reader, live client.Reader
@@ -98,7 +99,7 @@ func (r restrictedReader) Get(ctx context.Context, key client.ObjectKey, o clien
 	_, isNamespace := o.(*corev1.Namespace)
 	switch {
 	case isNamespace && r.scope.Holds(key.Name):
-		// No right within a namespace allows to watch it.
+		// No permission within a namespace allows watching the namespace.
 		return r.live.Get(ctx, key, o, options...)
 	case namespaced && r.scope.Holds(key.Namespace), r.policies(kind):
 		return r.reader.Get(ctx, key, o, options...)
@@ -131,7 +132,7 @@ func (r restrictedReader) List(ctx context.Context, list client.ObjectList, opti
 	return r.listAll(ctx, list, options)
 }
 
-// listAll puts the lists of all namespaces together.
+// listAll concatenates the lists of all namespaces.
 func (r restrictedReader) listAll(ctx context.Context, list client.ObjectList, options []client.ListOption) error {
 	var all []runtime.Object
 	for _, namespace := range r.scope.Namespaces {
@@ -167,10 +168,12 @@ func (r restrictedReader) kind(o runtime.Object) (kind string, namespaced bool, 
 // policies says whether a kind is that of policies which are read.
 func (r restrictedReader) policies(kind string) bool { return isPolicy(kind) && !r.scope.IgnoreQuotas }
 
-// isPolicy says whether a kind is one of those that the controller keeps to.
+// isPolicy says whether a kind is one of the policies that the controller
+// observes.
 func isPolicy(kind string) bool { return kind == "ProvisioningPolicy" || kind == "BindingPolicy" }
 
-// CheckPolicies keeps a controller from starting that would provision, or bind, past policies which it may not read.
+// CheckPolicies prevents the start of a controller that may not read policies,
+// and so would ignore them.
 func CheckPolicies(ctx context.Context, live client.Reader, s Scope) error {
 	if !s.Restricted() || s.IgnoreQuotas {
 		return nil

@@ -1,5 +1,5 @@
-// Package scope says which part of a cluster a controller is for, and holds its reads to that
-// part: what is beyond it is never asked for.
+// Package scope says which part of a cluster a controller handles, and
+// restricts its reads to that part.
 package scope
 
 import (
@@ -14,20 +14,21 @@ import (
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
-// A Scope is the part of a cluster that a controller is for. The zero scope is all that
-// names no other.
+// A Scope is the part of a cluster that a controller handles. The zero scope is
+// all that names no other controller.
 type Scope struct {
-	// Name is what brokers call the controller by, in spec.controllerName; empty: that of
-	// the brokers that name none.
+	// Name is the controller's name in spec.controllerName of brokers; empty:
+	// it handles brokers that name none.
 	Name string
-	// Namespaces are those that it may look into; none: all, and what is in no namespace.
+	// Namespaces are the namespaces that it handles; none: all, and
+	// cluster-scoped objects.
 	Namespaces []string
-	// IgnoreQuotas says that the controller of some namespaces reads no policies.
+	// IgnoreQuotas says that a controller of some namespaces reads no policies.
 	IgnoreQuotas bool
 }
 
-// Named makes a name of what belongs to one controller: of the controller without a name,
-// it is what it always was.
+// Named derives a name for what belongs to one controller: for the controller
+// without a name it is base.
 func (s Scope) Named(base string) string {
 	if s.Name == "" {
 		return base
@@ -35,7 +36,7 @@ func (s Scope) Named(base string) string {
 	return base + "-" + s.Name
 }
 
-// Restricted says that there is something beyond the scope's namespaces.
+// Restricted says whether the scope is limited to some namespaces.
 func (s Scope) Restricted() bool { return len(s.Namespaces) > 0 }
 
 // Holds says whether a namespace is in the scope.
@@ -43,8 +44,8 @@ func (s Scope) Holds(namespace string) bool {
 	return !s.Restricted() || slices.Contains(s.Namespaces, namespace)
 }
 
-// A BeyondError says what a controller of some namespaces does not look at. It may go on
-// with all else.
+// A BeyondError names what is outside of a controller's namespaces. The
+// controller may continue with all else.
 type BeyondError struct {
 	What  string
 	Scope Scope
@@ -55,14 +56,15 @@ func (e *BeyondError) Error() string {
 		e.What, strings.Join(e.Scope.Namespaces, ", "))
 }
 
-// reasonBeyond is of what needs something beyond the controller's namespaces.
+// reasonBeyond is the reason of an object that needs something outside of the
+// controller's namespaces.
 const reasonBeyond = "BeyondNamespaces"
 
-// IsBeyond says that an error is of what the controller does not look at.
+// IsBeyond says whether an error is a BeyondError.
 func IsBeyond(err error) bool { return errors.As(err, new(*BeyondError)) }
 
-// Problem is the problem of an object that needs something that its controller does not
-// look at; nil of all other errors, and of none.
+// Problem is the problem of an object for a BeyondError; nil for all other
+// errors, and for none.
 func Problem(err error) *lifecycle.Problem {
 	var found *BeyondError
 	if !errors.As(err, &found) {

@@ -11,14 +11,14 @@ import (
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
-// alike says that no choice, and whether admission takes it, can depend on which
-// of the two versions of an object there is. Most updates are such: resyncs,
-// statuses, descriptions.
+// alike says whether the difference of two versions of an object is irrelevant
+// to every choice, and to whether admission allows it. It is for most updates:
+// resyncs, statuses, descriptions.
 func alike(before, after client.Object) bool {
 	return apiequality.Semantic.DeepEqual(View(before), View(after))
 }
 
-// View is what admission looks at in an object that is waited for.
+// View is what admission reads of an object that others wait for.
 func View(object client.Object) any {
 	switch o := object.(type) {
 	case v1beta1.ClassObject:
@@ -39,9 +39,9 @@ func View(object client.Object) any {
 	return nil
 }
 
-// An OfferingView is what admission looks at in a class or plan. That it is more
-// than a choice reads is the merge's doing: defaults that the schema refuses keep
-// an object waiting, and mending them must wake it.
+// An OfferingView is what admission reads of a class or plan. It includes more
+// than a choice needs: defaults that violate the schema keep an object
+// undecided, so a correction of them must touch it.
 type OfferingView struct {
 	Entry     any
 	Bindable  *bool
@@ -61,7 +61,7 @@ func planView(entry resolve.PlanEntry, spec *v1beta1.CommonServicePlanSpec) Offe
 	}
 }
 
-// An InstanceView is what admission looks at in the instance of a binding.
+// An InstanceView is what admission reads of the instance of a binding.
 type InstanceView struct {
 	UID      types.UID
 	Labels   map[string]string

@@ -17,18 +17,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 )
 
-// A Queue holds what a controller is to do.
+// A Queue holds a controller's work items.
 type Queue[R comparable] = workqueue.TypedRateLimitingInterface[R]
 
-// A Spec is what a controller does, and what it watches.
+// A Spec declares a controller: its reconciler, its queue and its watches.
 type Spec[R comparable] struct {
 	Name    string
 	Workers int
-	// Limiter says when what failed is tried again; none is needed where that is no error.
+	// Limiter rate-limits retries; a controller whose reconciler never returns
+	// an error needs none.
 	Limiter workqueue.TypedRateLimiter[R]
-	// Order is who of those in the queue is next: nil if the first to come is.
+	// Order is the order of the queue; nil is first in, first out.
 	Order workqueue.Queue[R]
-	// Begin is given the queue before anything is done.
+	// Begin gets the queue before the first reconcile.
 	Begin   func(Queue[R])
 	Do      func(context.Context, R) (reconcile.Result, error)
 	Watches []Watch[R]
@@ -46,8 +47,8 @@ func (d *Spec[R]) AddTo(mgr manager.Manager, queueMetrics bool) error {
 	b := builder.TypedControllerManagedBy[R](mgr).Named("keeper-" + d.Name).
 		WithOptions(controller.TypedOptions[R]{
 			MaxConcurrentReconciles: d.Workers, RateLimiter: d.Limiter, NewQueue: newQueue(queueMetrics, d.Order),
-			// The keeper says itself what failed: what others answered may quote objects. A
-			// panic would be no error of that kind.
+			// The keeper logs failures itself, because errors of other hooks
+			// may quote objects. A panic is not recovered.
 			LogConstructor: func(*R) logr.Logger { return logr.Discard() }, RecoverPanic: new(false),
 		}).
 		WatchesRawSource(source.TypedFunc[R](func(_ context.Context, q Queue[R]) error {
@@ -63,7 +64,8 @@ func (d *Spec[R]) AddTo(mgr manager.Manager, queueMetrics bool) error {
 	return nil
 }
 
-// newQueue makes a controller's queue, of that order. Without a name it has no metrics.
+// newQueue creates a controller's queue with that order. Without a name it has
+// no metrics.
 func newQueue[R comparable](counted bool, order workqueue.Queue[R]) func(string, workqueue.TypedRateLimiter[R]) Queue[R] {
 	return func(name string, limiter workqueue.TypedRateLimiter[R]) Queue[R] {
 		if !counted {
@@ -77,9 +79,9 @@ func newQueue[R comparable](counted bool, order workqueue.Queue[R]) func(string,
 	}
 }
 
-// handled enqueues by the versions of the object that an event is about: of an update both. Who
-// waited for what an object was may be served by its not being that any more: of two
-// defaults, one is left.
+// handled enqueues by the versions of an event's object, both for an update. An
+// object may also wait for another to lose a property: of two defaults, one is
+// left.
 func handled[R comparable](enqueue func(context.Context, Queue[R], ...client.Object)) handler.TypedEventHandler[client.Object, R] {
 	return handler.TypedFuncs[client.Object, R]{
 		CreateFunc: func(ctx context.Context, e event.CreateEvent, q Queue[R]) { enqueue(ctx, q, e.Object) },
@@ -88,8 +90,8 @@ func handled[R comparable](enqueue func(context.Context, Queue[R], ...client.Obj
 	}
 }
 
-// Changes are of what happens to objects after the listening began, but for updates in
-// which nothing changed that a choice depends on.
+// Changes passes events after the initial list, except updates that are
+// irrelevant to every choice.
 var Changes = predicate.Funcs{
 	CreateFunc: func(e event.CreateEvent) bool { return !e.IsInInitialList },
 	UpdateFunc: func(e event.UpdateEvent) bool { return !alike(e.ObjectOld, e.ObjectNew) },

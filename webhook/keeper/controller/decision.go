@@ -7,7 +7,7 @@ import (
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
-// DecisionOn is what was decided on an object that may wait.
+// DecisionOn is the decision of an instance or binding.
 func DecisionOn(object client.Object) *v1beta1.DecidedReference {
 	switch o := object.(type) {
 	case *v1beta1.ServiceInstance:

@@ -12,7 +12,7 @@ import (
 // FieldOwner is the field manager of what the keeper writes.
 const FieldOwner = client.FieldOwner(v1beta1.FieldOwnerKeeper)
 
-// An Environment is what a controller works with.
+// An Environment holds the dependencies of a controller.
 type Environment struct {
 	// Client reads the cache and writes at the API server, and Live reads from it.
 	Client client.Client

@@ -12,8 +12,8 @@ import (
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
-// A Scope is what the cache has of a namespace, or, without one, the cluster's
-// catalog and those of all namespaces who wait.
+// A Scope reads a namespace from the cache, or, without one, the cluster's
+// catalog and the undecided objects of all namespaces.
 type Scope struct {
 	Reader    client.Reader
 	Namespace string
@@ -100,7 +100,7 @@ func (s Scope) Plans(ctx context.Context, field, value string) ([]resolve.PlanEn
 	return Entries(list.Items, resolve.PlanFrom), err
 }
 
-// List reads a list that is only looked at: the cache need not copy it.
+// List reads a list that is not changed: the cache need not copy it.
 func (s Scope) List(ctx context.Context, list client.ObjectList, field, value string) error {
 	options := []client.ListOption{client.MatchingFields{field: value}, client.InNamespace(s.Namespace), client.UnsafeDisableDeepCopy}
 	if s.Revision != "" {

@@ -11,7 +11,7 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/keeper/controller"
 )
 
-// The scopes of types, and what a type resolves to, as the metrics' labels say it.
+// The scopes of types, and what a type resolves to, as label values.
 const (
 	scopeCluster   = "cluster"
 	scopeNamespace = "namespace"
@@ -22,9 +22,8 @@ const (
 	stateNoPlans    = "no_plans"
 )
 
-// maxNamedTypes is how many types are named in labels. Those of the cluster are
-// its operators' and brokers' words, which are not bounded; beyond that, they are
-// only counted.
+// maxNamedTypes bounds how many types are named in labels, because operators
+// and brokers may create any number of them; the rest are only counted.
 const maxNamedTypes = 500
 
 var (
@@ -75,8 +74,8 @@ func CollectTypes(ctx context.Context, s controller.Scope, samples chan<- promet
 	return nil
 }
 
-// A typeTally counts the types of a scope. What there is none of is told too: an
-// alert may compare it.
+// A typeTally counts the types of a scope. Zeros are exported too, because
+// alerts may compare them.
 type typeTally struct {
 	states, conflicts map[string]int
 	// named is how many of them were named in labels.
@@ -97,7 +96,8 @@ func (t *typeTally) add(status *v1beta1.ServiceTypeStatus) {
 	}
 }
 
-// stateOf is what an instance that names only the type finds, as noDefault says it.
+// stateOf is the label value for what an instance that names only the type
+// gets.
 func stateOf(status *v1beta1.ServiceTypeStatus) string {
 	if status.Resolvable {
 		return stateResolvable

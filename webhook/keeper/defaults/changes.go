@@ -15,8 +15,9 @@ func (r *defaultRecorder) typeChanged(_ context.Context, q controller.Queue[work
 	q.AddAfter(typeOf(versions[0].GetNamespace(), versions[0].GetName()), atOnce)
 }
 
-// planChanged has the types of a plan looked at: at once if it is or claims to be
-// a default. The others only count, and there may be ten thousand of them.
+// planChanged enqueues the types of a plan: at once if it is or claims to be a
+// default. The others only change counts, and there may be ten thousand of
+// them.
 func (r *defaultRecorder) planChanged(ctx context.Context, q controller.Queue[workItem], versions ...client.Object) {
 	for _, plan := range different(versions, planEntryOf) {
 		w, when := typeOf(plan.Namespace, plan.Type), soon
@@ -30,8 +31,8 @@ func (r *defaultRecorder) planChanged(ctx context.Context, q controller.Queue[wo
 	}
 }
 
-// matters says that a plan is the recorded default of its own type, or the first of
-// that type; in doubt it does.
+// matters says whether a plan is the recorded default of its own type, or the
+// first of that type; in doubt it is true.
 func (r *defaultRecorder) matters(ctx context.Context, plan *resolve.PlanEntry) bool {
 	if plan.Type == "" {
 		return false
@@ -41,8 +42,8 @@ func (r *defaultRecorder) matters(ctx context.Context, plan *resolve.PlanEntry) 
 	return err != nil || !kept.there() || kept.recorded() == plan.Name
 }
 
-// classChanged has the types looked at that a class is or was of, and those of
-// its plans, none of which can be chosen without it.
+// classChanged enqueues the former and current type of a class, and the types
+// of its plans, none of which can be chosen without it.
 func (r *defaultRecorder) classChanged(_ context.Context, q controller.Queue[workItem], versions ...client.Object) {
 	for _, class := range different(versions, classEntryOf) {
 		if class.Type != "" {
@@ -85,9 +86,9 @@ func classEntryOf(object client.Object) resolve.ClassEntry {
 	return resolve.ClassEntry{}
 }
 
-// spread has the types looked at that hang on a class: its own, those of its
-// plans, and, where it is gone or has no type, those whose record may name a plan
-// that nothing else connects with them any more.
+// spread enqueues the types that depend on a class: its own, those of its
+// plans, and, if it is gone or has no type, those whose record may name a plan
+// that no other event relates to them.
 func (r *defaultRecorder) spread(ctx context.Context, at client.ObjectKey) error {
 	s := controller.Scope{Reader: r.options.Client, Namespace: at.Namespace}
 	classes, err := s.Class(ctx, at.Name)

@@ -17,25 +17,26 @@ import (
 )
 
 const (
-	// defaultRecorders work at the same time. Most of a look is waiting: a consistent list
-	// takes the API server up to a tenth of a second.
+	// defaultRecorders is the number of workers. They mostly wait: a consistent
+	// list takes the API server up to a tenth of a second.
 	defaultRecorders = 8
-	// firstRepair doubles with each failure up to lastRepair: a write that a hook
-	// of another refuses, or that meets another's, is soon made again, and one
-	// that cannot be made costs little.
+	// firstRepair doubles with each failure up to lastRepair: a write that
+	// another hook denies, or that conflicts, is retried soon, and one that
+	// cannot succeed costs little.
 	firstRepair = 10 * time.Millisecond
 	lastRepair  = 10 * time.Second
-	// atOnce is when a change of a record is looked at, and soon when one that is
-	// only counted. It is also the time between two writes of a type's status.
+	// atOnce is the delay after a change that affects a record, and soon that
+	// after one that only changes counts. soon is also the time between two
+	// writes of a type's status.
 	atOnce = time.Duration(0)
 	soon   = time.Second
 )
 
-// Options are what the controller works with.
+// Options are the dependencies and settings of the controller.
 type Options struct {
 	controller.Environment
 
-	// Lease is the keeper's, which remembers when a keeper first ran.
+	// Lease is the keeper's Lease, which records when a keeper first ran.
 	Lease *resourcelock.LeaseLock
 	// Writes counts what is written.
 	Writes *prometheus.CounterVec
@@ -43,15 +44,15 @@ type Options struct {
 	SuggestedPlans bool
 }
 
-// A defaultRecorder keeps the service types: which there are, which plan each records as
-// its default, and what each resolves to.
+// A defaultRecorder maintains the service types: it creates and deletes them,
+// records the default plan of each, and writes what each resolves to.
 type defaultRecorder struct {
 	options Options
 
 	queue   controller.Queue[workItem]
 	limiter workqueue.TypedRateLimiter[workItem]
-	// firstRun holds when a keeper first ran, zero until that is known. Who asks
-	// takes it, and puts it back.
+	// firstRun holds when a keeper first ran, zero until that is known. Its
+	// reader receives the value, and sends it back.
 	firstRun chan time.Time
 
 	mu sync.Mutex
@@ -62,7 +63,7 @@ type defaultRecorder struct {
 	resolved map[string]v1beta1.ServiceTypeStatus
 }
 
-// A workItem is a type to look at, or a class whose types are to be looked at.
+// A workItem is a type to reconcile, or a class whose types are to be enqueued.
 type workItem struct {
 	at    client.ObjectKey
 	class bool
@@ -80,7 +81,7 @@ func classOf(namespace, name string) workItem {
 var learnFirstRun = workItem{}
 
 // New declares the controller. It watches all that a type's record and status depend on.
-// What is there already arrives as added, so that every type is looked at once.
+// Existing objects arrive as added, so that every type is reconciled once.
 func New(options Options) *controller.Spec[workItem] {
 	r := &defaultRecorder{
 		options:  options,
@@ -108,13 +109,13 @@ func New(options Options) *controller.Spec[workItem] {
 	}
 }
 
-// enqueue has a work item done after a while; the earliest of several counts.
+// enqueue adds a work item after a delay; the earliest of several counts.
 func (r *defaultRecorder) enqueue(w workItem, after time.Duration) {
 	r.queue.AddAfter(w, after)
 }
 
-// reconcile does a work item, and has it done again if there is more to do, or if it
-// failed.
+// reconcile handles a work item, and requeues it if there is more to do, or if
+// it failed.
 func (r *defaultRecorder) reconcile(ctx context.Context, w workItem) (reconcile.Result, error) {
 	more, err := r.do(ctx, w)
 	if err != nil {
@@ -184,7 +185,7 @@ func (r *defaultRecorder) settle(ctx context.Context, at client.ObjectKey, first
 		return false, nil
 	}
 	if err != nil {
-		// The type's users are told of what there is meanwhile.
+		// The status reports the current state meanwhile.
 		if reportErr := r.report(ctx, &v, a); reportErr != nil {
 			r.options.Log.V(1).Info("status not written", "type", at.String(), "cause", reportErr.Error())
 		}

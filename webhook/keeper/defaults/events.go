@@ -9,7 +9,7 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/suggest"
 )
 
-// What the keeper's events about defaults say.
+// The reasons and actions of the keeper's events about defaults.
 const (
 	reasonDefaultRecorded = "DefaultRecorded"
 	reasonDefaultCleared  = "DefaultCleared"
@@ -17,15 +17,14 @@ const (
 	actionSettle          = "Settle"
 )
 
-// A defaultEvent is what the people who look after an object are told about a
-// type's default.
+// A defaultEvent is an event on an object about a type's default.
 type defaultEvent struct {
 	about  runtime.Object
 	reason string
 	note   string
 }
 
-// defaultEvents are those of an action that was made.
+// defaultEvents are the events of an action that succeeded.
 func defaultEvents(v *typeView, a action) []defaultEvent {
 	of := "the default plan of type " + fmt.Sprintf("%q", v.at.Name)
 	switch a.verb {
@@ -51,8 +50,8 @@ func defaultEvents(v *typeView, a action) []defaultEvent {
 	}
 }
 
-// lost tells of a plan that is not the default any more: at the type, and at the
-// plan if it is still there.
+// lost returns the events for a plan that is no longer the default: on the
+// type, and on the plan if it still exists.
 func (v *typeView) lost(plan, of, why string) []defaultEvent {
 	events := []defaultEvent{{v.kept.Object, reasonDefaultCleared, fmt.Sprintf("plan %q is not %s any more: %s", plan, of, why)}}
 	if p := v.plan(plan); p != nil {
@@ -67,7 +66,7 @@ func (v *typeView) switchTo(name string) suggest.Ways {
 	return suggest.PlanOf(plan, v.classesByName()[plan.Class]).Switch(v.at.Name)
 }
 
-// announce makes the events of an action.
+// announce emits the events of an action.
 func (r *defaultRecorder) announce(v *typeView, a action) {
 	for _, e := range defaultEvents(v, a) {
 		r.options.Recorder.Eventf(e.about, nil, corev1.EventTypeNormal, e.reason, actionSettle, "%s", e.note)

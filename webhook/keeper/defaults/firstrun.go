@@ -13,15 +13,17 @@ import (
 
 // annotationFirstRun says on the keeper's Lease when a keeper first recorded
 // defaults in the cluster, in RFC 3339. It is never changed: plans that were
-// annotated before are of a time in which a second default was not refused.
+// annotated before that time were annotated when a second default was not
+// denied.
 const annotationFirstRun = v1beta1.GroupName + "/first-run"
 
-// firstRunTimeout bounds a reading and writing of the Lease. A keeper that does not
-// reach it for as long gives it up: see keeper.DefaultRenewDeadline.
+// firstRunTimeout bounds reading and writing the Lease. A keeper that cannot
+// reach it for that time loses it: see keeper.DefaultRenewDeadline.
 const firstRunTimeout = 10 * time.Second
 
-// readFirstRun reads the first run from the Lease; if there was none, it is now.
-// The election leaves the annotation alone: it writes back the Lease that it read.
+// readFirstRun reads the first run from the Lease; if there is none, it stores
+// the current time. The election keeps the annotation, because it writes back
+// the Lease that it read.
 func (r *defaultRecorder) readFirstRun(ctx context.Context) (time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, firstRunTimeout)
 	defer cancel()
@@ -34,8 +36,9 @@ func (r *defaultRecorder) readFirstRun(ctx context.Context) (time.Time, error) {
 	if since, err := time.Parse(time.RFC3339, lease.Annotations[annotationFirstRun]); err == nil {
 		return since, nil
 	}
-	// The API server gives the times of annotations in whole seconds, rounded down,
-	// by its own clock. It also timed the election of us, a moment ago.
+	// The API server records the times of annotations in managedFields in whole
+	// seconds, rounded down, by its own clock. The same clock timed our
+	// election just before.
 	now := renewedAt(lease, r.options.Clock.Now()).UTC().Truncate(time.Second)
 	metav1.SetMetaDataAnnotation(&lease.ObjectMeta, annotationFirstRun, now.Format(time.RFC3339))
 	if _, err := leases.Update(ctx, lease, metav1.UpdateOptions{}); err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/keeper/controller"
 )
 
-// What came of a write, as the metric's label says it.
+// The results of a write, as label values.
 const (
 	writeStored = "stored"
 	writeFailed = "failed"

@@ -15,8 +15,8 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/keeper/controller"
 )
 
-// report writes the status of a type if it says something new: at once where it is
-// remembered by, and otherwise about once a second at most.
+// report writes the status of a type if it changed: at once if later decisions
+// depend on it, and otherwise at most about once a second.
 func (r *defaultRecorder) report(ctx context.Context, v *typeView, a action) error {
 	cluster, err := r.above(ctx, v)
 	if err != nil {
@@ -56,8 +56,8 @@ func (r *defaultRecorder) above(ctx context.Context, v *typeView) (*typeView, er
 	return &cluster, err
 }
 
-// patchStatus writes a status that stands only if the type is as it was looked at:
-// what is confirmed is confirmed of that record.
+// patchStatus writes a status on the condition that the type was not written
+// since it was read, because a confirmation is for that record only.
 func (r *defaultRecorder) patchStatus(ctx context.Context, v *typeView, after v1beta1.ServiceTypeStatus, a action) error {
 	data, err := statusPatch(v.kept.GetResourceVersion(), after)
 	if err != nil {
@@ -79,10 +79,11 @@ func (r *defaultRecorder) patchStatus(ctx context.Context, v *typeView, after v1
 	return nil
 }
 
-// statusPatch is a merge patch to the whole status. A difference would leave out
-// what is zero before and after, and the columns would be empty that say 0 and false.
+// statusPatch is a merge patch to the whole status. A computed difference would
+// omit what is zero before and after, and kubectl's columns would be empty
+// instead of 0 and false.
 func statusPatch(version string, status v1beta1.ServiceTypeStatus) ([]byte, error) {
-	// What the status leaves out when it is empty has to go all the same.
+	// Fields that are omitted when empty must be removed explicitly.
 	whole := map[string]any{"confirmed": nil, "defaultPlan": nil, "suggestedPlan": nil}
 	data, err := json.Marshal(status)
 	if err == nil {
@@ -114,9 +115,9 @@ func (r *defaultRecorder) forget(at client.ObjectKey) {
 	delete(r.reported, at)
 }
 
-// tellNamespaces has the types of that name in namespaces looked at if what the
-// cluster's resolves to is not what it was: theirs depends on it. How many plans
-// there are is not part of that.
+// tellNamespaces enqueues the types of that name in namespaces if the cluster's
+// type resolves to something else than before: their result depends on it, but
+// not on the number of plans.
 func (r *defaultRecorder) tellNamespaces(ctx context.Context, v *typeView, now v1beta1.ServiceTypeStatus) error {
 	now.Plans = 0
 	r.mu.Lock()

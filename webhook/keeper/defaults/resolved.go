@@ -37,14 +37,15 @@ const (
 	maxSuggested = 4096
 )
 
-// A resolved says what a type resolves to in a scope, and what claims to be more.
+// A resolved says what a type resolves to in a scope, and which plans compete.
 type resolved struct {
 	at client.ObjectKey
 	// plans is how many live plans there are in the scope, and any whether there
 	// is one that an instance there could get.
 	plans int
 	any   bool
-	// recorded is the plan that the record names, whatever has become of it.
+	// recorded is the plan that the record names, whether or not it still
+	// exists.
 	recorded string
 	// title is the default of the scope, empty for none, and err why it has none.
 	title    string
@@ -55,13 +56,13 @@ type resolved struct {
 	beside, suggested []string
 	// refused is why an instance that names only the type gets no plan.
 	refused *resolve.Error
-	// awaiting says that the operator is to choose.
+	// awaiting says that the operator must choose.
 	awaiting bool
 }
 
-// resolved resolves the type as admission would for an instance that names nothing
-// else, but for policies. The cluster's view is that of the same type there; nil
-// where v is the cluster's.
+// resolved resolves the type as admission would for an instance that names
+// nothing else, ignoring policies. The cluster's view is that of the same type
+// there; nil if v is the cluster's.
 func (v *typeView) resolved(cluster *typeView) resolved {
 	o := resolved{at: v.at, recorded: v.kept.recorded()}
 	v.eachLive(func(plan *planObject, class *resolve.ClassEntry) {
@@ -106,8 +107,8 @@ func (v *typeView) eachLive(visit func(*planObject, *resolve.ClassEntry)) {
 	}
 }
 
-// contenders is the view as resolve takes it, with only the plans that can win
-// where nothing but the type is named: a type may have ten thousand others.
+// contenders is the catalog for resolve, with only the plans that can be chosen
+// if nothing but the type is named: a type may have ten thousand others.
 func (v *typeView) contenders() resolve.Catalog {
 	c := resolve.Catalog{Classes: v.classes}
 	recorded := v.kept.recorded()
@@ -176,8 +177,8 @@ func (o *resolved) suggestedPlan() v1beta1.Condition {
 	return v1beta1.SuggestedPlan(false, reasonSeveral, "several plans are suggested: "+enumerated(o.suggested))
 }
 
-// ambiguous says who contends where nothing can be chosen, and who claims in vain
-// to be the default.
+// ambiguous names the plans that compete if nothing can be chosen, and those
+// whose annotation has no effect.
 func (o *resolved) ambiguous() v1beta1.Condition {
 	switch {
 	case o.awaiting && o.err != nil:
@@ -224,7 +225,7 @@ func enumerated(titles []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(titles[:listed], ", "), len(titles)-listed)
 }
 
-// joined is as many of the titles as the field takes.
+// joined is as many of the titles as fit into the field.
 func joined(titles []string) string {
 	text := strings.Join(titles, ",")
 	for len(text) > maxSuggested {

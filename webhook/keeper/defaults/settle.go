@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 )
 
-// A planState is how a plan stands to a type.
+// A planState is the relation of a plan to a type.
 type planState int
 
 const (
@@ -21,8 +21,8 @@ const (
 	planDormant
 	// planLeaving is being deleted.
 	planLeaving
-	// planForeign is of another type, or of none. It is looked at only because
-	// the record names it.
+	// planForeign is of another type, or of none. It only matters because the
+	// record names it.
 	planForeign
 )
 
@@ -40,8 +40,8 @@ type claim struct {
 	version string
 }
 
-// A state is all that decides what is to be done about a type's default in
-// one scope: the cluster's, or a namespace's.
+// A state is the input of settle: all that decides the next action on a type's
+// default in one scope, the cluster's or a namespace's.
 type state struct {
 	// exists says that the type's object is there, ending that it is being
 	// deleted, and ours that the keeper made it.
@@ -53,8 +53,8 @@ type state struct {
 	// confirmed says that record and annotation have agreed since the object's
 	// spec was last written.
 	confirmed bool
-	// followed says that the record is a keeper's, who wrote it after an
-	// annotation that was stored. Any other writer of a record switches the default.
+	// followed says that a keeper wrote the record, following a stored
+	// annotation. A record by any other writer is a switch.
 	followed bool
 	// awaiting says that the object's status leaves the choice to the operator.
 	awaiting bool
@@ -63,11 +63,11 @@ type state struct {
 	claims   []claim
 }
 
-// A verb is what an action does about a type's default.
+// A verb is the kind of an action.
 type verb string
 
 const (
-	// rest does nothing: all is as it should be, or another's to decide.
+	// rest does nothing: all is as desired, or for others to decide.
 	rest verb = "rest"
 	// createType and removeType keep a type's object where the type is in use.
 	createType verb = "create"
@@ -90,7 +90,8 @@ type action struct {
 	plan string
 	// former is the plan that the record named before, if recordPlan replaces it.
 	former string
-	// why completes "the plan is no longer the default: …" where a record goes.
+	// why completes "the plan is no longer the default: …" if a record is
+	// cleared.
 	why string
 	// awaiting says that the operator is to choose.
 	awaiting bool
@@ -102,7 +103,8 @@ type action struct {
 // no moment without one.
 func settle(s state) action {
 	if s.ending {
-		// It records nothing, and cannot be created again before it is gone.
+		// It can neither record a default nor be created again before it is
+		// gone.
 		return action{verb: rest}
 	}
 	if s.recorded == "" {
@@ -140,8 +142,8 @@ func (s state) choose() action {
 	return action{verb: recordPlan, plan: annotated[0].name}
 }
 
-// legacy says that several plans were annotated before there was a keeper: which
-// of them people count on, only the operator knows. Once that was said it stands,
+// legacy says whether several plans were annotated before the first keeper ran:
+// only the operator can choose among them. Once status says so it stays,
 // because any later edit can renew the time of an annotation.
 func (s state) legacy(annotated []claim) bool {
 	return s.awaiting || annotated[1].annotatedAt.Before(s.firstRun)
@@ -169,8 +171,8 @@ func (s state) outlast() action {
 func (s state) agree(holder claim) action {
 	switch {
 	case !holder.annotated:
-		// A record that a user wrote, and not confirmed, or it would have been cleared:
-		// a switch is half done.
+		// A user wrote the record, and it is not confirmed, or it would have
+		// been cleared: a switch is in progress.
 		return action{verb: annotatePlan, plan: holder.name}
 	case !s.confirmed:
 		return action{verb: confirmRecord, plan: holder.name}
@@ -210,9 +212,10 @@ func (s state) annotated() []claim {
 	return found
 }
 
-// compareVersions says which of two plans was written first, as far as that can be
-// told. Annotations have times in whole seconds, and an instance may have got the
-// plan that was annotated first in the same one: it stays the default.
+// compareVersions says which of two plans was written first, if that can be
+// known. Annotations have times in whole seconds; within one second the plan
+// that was annotated first stays the default, because an instance may have got
+// it already.
 func compareVersions(a, b string) int {
 	order, err := resourceversion.CompareResourceVersion(a, b)
 	if err != nil {

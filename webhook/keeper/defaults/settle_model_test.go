@@ -26,7 +26,7 @@ type walk struct {
 	plans   map[string]modelPlan
 	// past is what a cache that lags behind shows.
 	past snapshot
-	// excuses says of each plan when somebody last did something by which it may
+	// excuses says of each plan when a user last did something by which it may
 	// lose the record, and since says since when it has it. overlap is the excuse
 	// for all: there are two keepers.
 	excuses map[string]int
@@ -232,7 +232,7 @@ func (w *walk) write(t *testing.T, seen snapshot, a action) (rested bool) {
 }
 
 // mayLose checks that a keeper takes the record from a plan that can be chosen
-// only after somebody did something to that plan.
+// only after a user changed that plan.
 func (w *walk) mayLose(t *testing.T, a action) {
 	t.Helper()
 	p, there := w.plans[w.typ.recorded]

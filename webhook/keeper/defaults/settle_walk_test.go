@@ -50,7 +50,7 @@ func (w *walk) settled(t *testing.T) {
 	case w.typ.recorded == "" && w.typ.awaiting:
 		require.Greater(t, len(annotated), 1, "what is ambiguous? %s", story)
 	case w.typ.recorded == "":
-		require.Empty(t, annotated, "an annotation that nobody recorded: %s", story)
+		require.Empty(t, annotated, "an annotation that was not recorded: %s", story)
 	case there && holder.state == planDormant:
 		require.Empty(t, annotated, "a default that cannot be chosen stands before one that can: %s", story)
 	default:

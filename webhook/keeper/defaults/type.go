@@ -19,8 +19,8 @@ const (
 	managedByUs    = "defaultplan"
 )
 
-// A typeObject is a ClusterServiceType or a ServiceType; the zero value is one
-// that is not there.
+// A typeObject is a ClusterServiceType or a ServiceType; the zero value stands
+// for one that does not exist.
 type typeObject struct {
 	client.Object
 
@@ -79,8 +79,8 @@ func (t typeObject) recorded() string {
 	return t.spec.DefaultPlanRef.Name
 }
 
-// confirmed says that record and annotation agreed in this generation: a record
-// that was written since is another.
+// confirmed says whether record and annotation agreed in this generation: a
+// later write of the record invalidates it.
 func (t typeObject) confirmed() bool {
 	return t.there() && t.status.Confirmed && t.status.ObservedGeneration == t.GetGeneration()
 }
@@ -99,7 +99,7 @@ func (t typeObject) awaiting() bool {
 	return ambiguous.Status == v1beta1.ConditionTrue && ambiguous.Reason == reasonAwaitsChoice
 }
 
-// copied is a type that can be written to.
+// copied is a copy that can be changed.
 func (t typeObject) copied() typeObject {
 	object, _ := t.DeepCopyObject().(client.Object)
 	return typeObjectOf(object)

@@ -24,8 +24,8 @@ func TestWhoWroteTheRecord(t *testing.T) {
 		"UserAfter":    {reason: "a switch takes the name over, not the object around it", entries: append(written("defaultplan-keeper", emptied), written("kubectl-patch", `{"f:spec":{"f:defaultPlanRef":{"f:name":{}}}}`)...)},
 		"Both":         {reason: "an apply of the same: it may be meant as a switch", entries: append(written("defaultplan-keeper", record), written("argocd", record)...)},
 		"LabelsOfUser": {reason: "who wrote something else", entries: append(written("defaultplan-keeper", record), written("kubectl-label", `{"f:metadata":{"f:labels":{"f:a":{}}}}`)...), want: true},
-		"Unknown":      {reason: "nobody knows"},
-		"Unreadable":   {reason: "nobody knows", entries: written("defaultplan-keeper", `[]`)},
+		"Unknown":      {reason: "it is unknown"},
+		"Unreadable":   {reason: "it is unknown", entries: written("defaultplan-keeper", `[]`)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -12,8 +12,8 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/keeper/controller"
 )
 
-// A typeView is what there is of a type in one scope: its object, its classes and
-// its plans, and the plan that is recorded, whatever that is.
+// A typeView is a type in one scope: its object, its classes and plans, and the
+// recorded plan, of whatever type that is.
 type typeView struct {
 	// at is the namespace, none for the cluster's, and the type.
 	at      client.ObjectKey
@@ -29,10 +29,10 @@ type planObject struct {
 	object client.Object
 }
 
-// readView reads what there is of a type. The object comes first: what it records was
-// in force when the plans were read after it, if its version still stands at the
-// write that follows. The plans are all of one revision: of two that are made the
-// default meanwhile, the second could be all that is seen.
+// readView reads a type. The object is read first: if its version is unchanged
+// at the write that follows, its record was current when the plans were read.
+// The plans are all of one revision: if two become the default meanwhile, the
+// list could otherwise have only the second.
 func readView(ctx context.Context, s controller.Scope, serviceType string) (typeView, error) {
 	v := typeView{at: client.ObjectKey{Namespace: s.Namespace, Name: serviceType}}
 	var err error
@@ -128,7 +128,7 @@ func (v *typeView) plan(name string) *planObject {
 	return nil
 }
 
-// state is what decides about the type's default, seen from firstRun.
+// state is the input of settle, given the time of the first run.
 func (v *typeView) state(firstRun time.Time) state {
 	classes := v.classesByName()
 	s := state{
@@ -184,9 +184,10 @@ func (p *planObject) state(serviceType string, class *resolve.ClassEntry) planSt
 	return planLive
 }
 
-// annotatedAt is since when a plan is annotated as default, as far as is known:
-// the first of those who manage the annotation says it, who may have written other
-// fields later. With none it cannot be earlier than the plan.
+// annotatedAt is the time since which a plan is annotated as default, as far as
+// managedFields tell: the earliest time of a manager of the annotation, which
+// may be that of a later write to other fields. Without one it is the creation
+// of the plan.
 func annotatedAt(plan client.Object) time.Time {
 	var first *metav1.Time
 	for _, entry := range plan.GetManagedFields() {

@@ -14,10 +14,11 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/keeper/controller"
 )
 
-// stubborn is after how many failures in a row an operator is told.
+// stubborn is the number of successive failures after which an error is logged
+// for the operator.
 const stubborn = 8
 
-// make takes an action. Each is one write that stands only if the object was not
+// make performs an action: one write, on the condition that the object was not
 // written since it was read.
 func (r *defaultRecorder) make(ctx context.Context, v *typeView, a action) error {
 	err := r.write(ctx, v, a)
@@ -35,8 +36,8 @@ func (r *defaultRecorder) make(ctx context.Context, v *typeView, a action) error
 	return nil
 }
 
-// repairs says that an action repairs a state that was left behind, rather than follow
-// what a user did.
+// repairs says whether an action repairs an incomplete state, rather than
+// following a user's write.
 func (a action) repairs() bool {
 	return a.verb == annotatePlan || a.verb == unannotatePlan || a.verb == clearRecord || a.former != ""
 }
@@ -101,7 +102,8 @@ func (r *defaultRecorder) patchAnnotation(ctx context.Context, plan *planObject,
 	return nil
 }
 
-// patch writes a merge patch that is void if the object is not as it was read.
+// patch sends a merge patch that conflicts if the object was written since it
+// was read.
 func (r *defaultRecorder) patch(ctx context.Context, object client.Object, patch map[string]any) error {
 	meta, _ := patch["metadata"].(map[string]any)
 	if meta == nil {
@@ -116,14 +118,14 @@ func (r *defaultRecorder) patch(ctx context.Context, object client.Object, patch
 	return r.options.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, data), controller.FieldOwner)
 }
 
-// isFinal says that there is nothing to write to any more: the object, its
-// namespace, or all that is in it, is going.
+// isFinal says whether there is nothing left to write to: the object or its
+// namespace is being deleted or gone.
 func isFinal(err error) bool {
 	return apierrors.IsNotFound(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 }
 
-// tellFailure logs why a work item was not done. Refusals of other hooks and
-// outages pass, so only one that stays is an operator's matter.
+// tellFailure logs why a work item failed. Denials of other hooks and outages
+// pass, so only a lasting failure is logged for the operator.
 func (r *defaultRecorder) tellFailure(w workItem, err error) {
 	log, message := r.options.Log.WithValues("type", w.at.String()), "service type not settled; to be tried again"
 	if w == learnFirstRun {

@@ -13,23 +13,24 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/keeper/controller"
 )
 
-// reportPause lies between two rounds of reports, however much changes.
+// reportPause is the minimum time between two rounds.
 const reportPause = time.Second
 
-// A reconciler keeps the status of policies: what each selects now. That is for
-// people, so it may be a moment behind, and costs little more if much changes.
+// A reconciler writes the status of policies: what each selects now. Only
+// people read it, so it may be a moment behind, and many changes cost little
+// more than one.
 type reconciler struct {
 	options controller.Environment
 
 	queue controller.Queue[round]
-	// failures are the rounds that failed since one did not.
+	// failures is the number of rounds that failed in a row.
 	failures int
 
 	mu  sync.Mutex
 	due due
 }
 
-// A due is which policies are to be reported on.
+// A due is the set of policies whose status is to be written.
 type due struct {
 	every, everyBinding bool
 	named               map[policyKey]bool
@@ -41,7 +42,8 @@ type policyKey struct {
 	name    string
 }
 
-// A round is what the policy status controller does while something is due: there is one at a time.
+// A round is the only work item of the policy status controller: it handles all
+// policies that are due.
 type round struct{}
 
 // New declares the controller. It watches all that policies select, and policies.
@@ -73,7 +75,7 @@ func New(options controller.Environment) *controller.Spec[round] {
 	}
 }
 
-// reconcile does a round, and the pause after it.
+// reconcile runs a round, and then pauses.
 func (r *reconciler) reconcile(ctx context.Context, _ round) (reconcile.Result, error) {
 	took, failed := r.round(ctx)
 	if r.failures++; !failed {
@@ -102,7 +104,7 @@ func pauseAfter(took time.Duration, failures int) time.Duration {
 	return pause
 }
 
-// want has policies reported on, together with those that are due already.
+// want adds policies to those that are due.
 func (r *reconciler) want(q controller.Queue[round], d due) {
 	r.mu.Lock()
 	r.due.every = r.due.every || d.every
@@ -117,7 +119,7 @@ func (r *reconciler) want(q controller.Queue[round], d due) {
 	q.Add(round{})
 }
 
-// take returns what is due, which it then is no more.
+// take returns what is due, and resets it.
 func (r *reconciler) take() due {
 	r.mu.Lock()
 	defer r.mu.Unlock()

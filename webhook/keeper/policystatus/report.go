@@ -21,7 +21,7 @@ const (
 	reasonUnreadable = "Unreadable"
 )
 
-// A report is what one policy is found to select.
+// A report is what one policy selects.
 type report struct {
 	// policy and stored are the cache's: not to be written to.
 	policy client.Object
@@ -29,7 +29,7 @@ type report struct {
 	// where is what the policy says of namespaces; nil is everywhere.
 	where *v1beta1.PolicyNamespaces
 	rule  policy.Rule
-	// fault says why the policy is no rule.
+	// fault says why the policy cannot be compiled.
 	fault error
 
 	plans, namespaces, instances tally
@@ -78,7 +78,7 @@ func (r *report) empty() client.Object {
 	return &v1beta1.ProvisioningPolicy{}
 }
 
-// status is the policy's status by what was found.
+// status is the policy's new status.
 func (r *report) status(now metav1.Time) v1beta1.PolicyStatus {
 	generation := r.policy.GetGeneration()
 	status := v1beta1.PolicyStatus{

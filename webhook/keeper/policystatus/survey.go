@@ -16,10 +16,10 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/keeper/controller"
 )
 
-// A survey goes through everything once, in the order in which it is to be named,
-// and asks of each only those policies that may select it. Nothing of it is held
-// but for one class name at a time, so that a large catalog is not in memory a
-// second time.
+// A survey visits all objects once, in the order in which status names them,
+// and evaluates for each only the policies that may select it. It holds the
+// objects of one class name at a time, so that a large catalog is not in memory
+// twice.
 type survey struct {
 	reader  client.Reader
 	reports []*report

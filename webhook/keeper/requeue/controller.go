@@ -26,15 +26,16 @@ const (
 	// workers touch at the same time: the rate must be reached although each
 	// touch waits for two hooks.
 	workers = 4
-	// firstRetry doubles with each failure up to controller.MaxRetryDelay, so that those who
-	// wait are served soon after an outage, however long it was.
+	// firstRetry doubles with each failure up to controller.MaxRetryDelay, so
+	// that waiting objects are touched soon after an outage, however long it
+	// was.
 	firstRetry = 250 * time.Millisecond
-	// remembered is how many objects whose users were told that they wait are known.
-	// Beyond that, one may be told twice.
+	// remembered is the number of objects whose last event is remembered.
+	// Beyond that, an event may be repeated.
 	remembered = 16384
-	// settling is when an object that a touch left undecided is touched again,
-	// once: the hook may have answered from a cache that had yet to hear of the
-	// change that woke us.
+	// settling is the delay after which an object that a touch left undecided
+	// is touched again, once: the hook may have answered from a cache that did
+	// not have the change yet.
 	settling = 2 * time.Second
 )
 
@@ -46,13 +47,13 @@ type requeuer struct {
 	touches *prometheus.CounterVec
 	// bucket bounds the rate of touches.
 	bucket *rate.Limiter
-	// told are the users that were told that their object waits.
+	// told holds the last event of each object.
 	told *lru.Cache
 
 	queue controller.Queue[waiter]
 
 	mu sync.Mutex
-	// settles says when those who are to be touched a second time are.
+	// settles says when objects are touched a second time.
 	settles map[waiter]time.Time
 }
 
@@ -74,7 +75,7 @@ func New(options controller.Environment, touches *prometheus.CounterVec, bucket 
 	} {
 		d.Watches = append(d.Watches, controller.Watch[waiter]{Object: waitedFor, When: controller.Changes, Enqueue: t.wake})
 	}
-	// What an instance was, and that it goes, helps no binding.
+	// No binding can wait for an instance's former state, or for its deletion.
 	decisions := controller.Changes
 	decisions.DeleteFunc = controller.Never[event.DeleteEvent]
 	d.Watches = append(d.Watches,
@@ -97,7 +98,7 @@ func (t *requeuer) arrived(_ context.Context, q controller.Queue[waiter], versio
 	t.enqueue(q, waiterOf(versions[len(versions)-1]))
 }
 
-// reconcile touches an object if it still waits, and sees to what comes of it.
+// reconcile touches an object if it still waits, and handles the result.
 func (t *requeuer) reconcile(ctx context.Context, w waiter) (reconcile.Result, error) {
 	if w == everyone {
 		return reconcile.Result{}, t.wakeEveryone(ctx)
@@ -138,21 +139,21 @@ func (t *requeuer) reconcile(ctx context.Context, w waiter) (reconcile.Result, e
 	return reconcile.Result{}, nil
 }
 
-// enqueue has an object touched because something changed.
+// enqueue enqueues an object because something changed.
 func (t *requeuer) enqueue(q controller.Queue[waiter], w waiter) {
 	t.settled(w)
 	q.Add(w)
 }
 
-// settled has an object not wait for its second touch any more.
+// settled cancels the second touch of an object.
 func (t *requeuer) settled(w waiter) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.settles, w)
 }
 
-// untilSettled is how long an object is to wait for its second touch; not at all
-// if that is the one it just had.
+// untilSettled is the time until the second touch of an object; zero if it just
+// had that.
 func (t *requeuer) untilSettled(w waiter) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -163,7 +164,7 @@ func (t *requeuer) untilSettled(w waiter) time.Duration {
 	return t.settles[w].Sub(now)
 }
 
-// wait takes a token from the bucket. It says whether there was time to.
+// wait takes a token from the bucket. It returns false if ctx ended before.
 func (t *requeuer) wait(ctx context.Context) bool {
 	now := t.options.Clock.Now()
 	delay := t.bucket.ReserveN(now, 1).DelayFrom(now)
@@ -180,7 +181,7 @@ func (t *requeuer) wait(ctx context.Context) bool {
 	}
 }
 
-// touch has the hooks run over the object, and returns what they made of it.
+// touch sends an empty patch, at which the hooks run, and returns the result.
 func (t *requeuer) touch(ctx context.Context, w waiter) (client.Object, error) {
 	ctx, cancel := context.WithTimeout(ctx, controller.WriteTimeout)
 	defer cancel()
@@ -191,8 +192,8 @@ func (t *requeuer) touch(ctx context.Context, w waiter) (client.Object, error) {
 	return object, err
 }
 
-// remainsUndecided has an object touched once more; if that was it, its user is
-// told.
+// remainsUndecided schedules the second touch of an object; after that it emits
+// an event.
 func (t *requeuer) remainsUndecided(ctx context.Context, object client.Object) reconcile.Result {
 	w := waiterOf(object)
 	if delay := t.untilSettled(w); delay > 0 {
@@ -203,7 +204,7 @@ func (t *requeuer) remainsUndecided(ctx context.Context, object client.Object) r
 	return reconcile.Result{}
 }
 
-// outcomeOf says what a touch led to.
+// outcomeOf is the outcome of a touch.
 func outcomeOf(after client.Object, err error) Outcome {
 	switch {
 	case err == nil && controller.DecisionOn(after).Decided():
@@ -218,9 +219,9 @@ func outcomeOf(after client.Object, err error) Outcome {
 	return Failed
 }
 
-// isVerdict says that an error is about the object and would be the same the
-// next time. Everything else, whatever its kind, passes: an outage, a hook that
-// cannot be reached, a conflict, too many requests, credentials being replaced.
+// isVerdict says whether an error is about the object and would be the same on
+// a retry. Every other error is transient: an outage, a hook that cannot be
+// reached, a conflict, too many requests, credentials being replaced.
 func isVerdict(err error) bool {
 	code := controller.StatusCode(err)
 	switch code {

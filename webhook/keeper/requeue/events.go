@@ -14,16 +14,16 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/suggest"
 )
 
-// What the keeper's events say.
+// The reasons and actions of the keeper's events.
 const (
-	// maxNote is what the API server takes, in bytes. Names that need quoting
+	// maxNote is the API server's limit, in bytes. Names that need quoting
 	// could exceed it.
 	maxNote         = 1024
 	reasonUndecided = "Undecided"
 	actionTouch     = "Touch"
 )
 
-// A notice is what an object's user is told about it.
+// A notice is an event for an object's user.
 type notice struct {
 	object client.Object
 	note   string
@@ -37,9 +37,9 @@ func (t *requeuer) undecidedEvent(ctx context.Context, object client.Object) not
 	return notice{object, "waits for " + t.wantedBy(ctx, object) + ": it is decided on as soon as there is one"}
 }
 
-// deniedEvent says that admission refuses what it would decide, and how to see
-// why: the refusal itself is not repeated, since hooks that are not ours may
-// quote the object in it.
+// deniedEvent says that admission denies the object, and how to see why: the
+// denial itself is not repeated, because other hooks may quote the object in
+// it.
 func (t *requeuer) deniedEvent(ctx context.Context, object client.Object) notice {
 	return notice{object, fmt.Sprintf("admission refused the last try (%s); it waits for %s", toSeeWhy(object), t.wantedBy(ctx, object))}
 }
@@ -52,14 +52,13 @@ func toSeeWhy(object client.Object) string {
 	return "to see why: " + suggest.Order{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName()}.Explain().String()
 }
 
-// A telling is the last that an object's user was told.
+// A telling is the last event of an object.
 type telling struct {
 	generation int64
 	note       string
 }
 
-// tell makes an event, unless an object's user was last told just that of this
-// generation.
+// tell emits an event, unless it repeats the last event of this generation.
 func (t *requeuer) tell(e notice) {
 	note := e.note
 	if len(note) > maxNote {
@@ -103,7 +102,7 @@ func (t *requeuer) instanceFor(ctx context.Context, object client.Object) *v1bet
 	if !ok {
 		return nil
 	}
-	// What cannot be read is only not told of.
+	// What cannot be read is left out of the event.
 	instance := &v1beta1.ServiceInstance{}
 	if err := t.options.Client.Get(ctx, at, instance); err != nil || instance.DeletionTimestamp != nil {
 		return nil
@@ -111,8 +110,8 @@ func (t *requeuer) instanceFor(ctx context.Context, object client.Object) *v1bet
 	return instance
 }
 
-// wanted is the plan that an instance waits for, in words. Names only: what a
-// selector selects by and what parameters hold is only the user's business.
+// wanted describes the plan that an instance waits for. It has names only:
+// selectors and parameters are private to the user.
 func wanted(spec *v1beta1.ServiceInstanceSpec) string {
 	class := cmp.Or(
 		spec.ClusterServiceClassExternalName, spec.ClusterServiceClassExternalID, spec.ClusterServiceClassName,

@@ -20,22 +20,22 @@ const (
 	indexDecidedOn = "defaultplan/decided-on"
 )
 
-// A key is something that is waited for. The cache adds the namespace.
+// A key identifies what objects wait for. The cache adds the namespace.
 type key string
 
 const (
-	// anyPlan is what a selector waits for that neither class nor type narrows.
+	// anyPlan is what a selector without class and type waits for.
 	anyPlan key = "plan"
-	// everyInstance and everyBinding are what all of them wait for that wait at
-	// all: policies, and what policies select namespaces by.
+	// everyInstance and everyBinding are what all waiting instances and
+	// bindings wait for: policies, and the labels of namespaces.
 	everyInstance key = "instances"
 	everyBinding  key = "bindings"
 )
 
 func typeKey(serviceType string) key { return key("type/" + serviceType) }
 
-// classKey is a class by one of its names. The value comes last and whole, so no
-// value can make one key look like another.
+// classKey is a class by one of its names. The value comes last and unescaped,
+// so no value can make one key equal another.
 func classKey(namespaced bool, by resolve.NameKind, value string) key {
 	return key(fmt.Sprintf("class/%t/%d/%s", namespaced, by, value))
 }
@@ -45,8 +45,8 @@ const instancePrefix = "instance/"
 
 func instanceKey(at client.ObjectKey) key { return key(instancePrefix + at.String()) }
 
-// waiters are the kinds of those who wait for the key: what the catalog offers is
-// waited for by instances, and by bindings that are to have one of their own.
+// waiters are the kinds that wait for the key: instances, and bindings with a
+// dedicated instance, wait for the catalog.
 func (k key) waiters() []kind {
 	switch {
 	case k == everyInstance:

@@ -1,6 +1,6 @@
 package requeue
 
-// An Outcome is what a touch led to, as the metric's label says it.
+// An Outcome is the outcome of a touch, as a label value.
 type Outcome string
 
 // The outcomes.

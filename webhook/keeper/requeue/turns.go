@@ -1,8 +1,8 @@
 package requeue
 
-// turns is the order of a queue in which namespaces take turns, and those of one are first
-// come, first served. What waits in one namespace, which a user may have wake at will, keeps
-// that of another waiting for one touch.
+// turns is the order of a queue in which namespaces take turns, and the objects
+// of one are first in, first out. So however many objects a user causes to be
+// touched in one namespace, those of another wait for one touch.
 type turns struct {
 	// order is of the namespaces in which something waits.
 	order   []string
@@ -12,7 +12,7 @@ type turns struct {
 
 func newTurns() *turns { return &turns{waiting: map[string][]waiter{}} }
 
-// Touch is called with who waits already, and keeps their place.
+// Touch is called for an item that waits already, which keeps its place.
 func (t *turns) Touch(waiter) {}
 
 func (t *turns) Push(w waiter) {

@@ -33,7 +33,7 @@ type waiter struct {
 	at   client.ObjectKey
 }
 
-// everyone stands for all who wait.
+// everyone stands for all waiting objects.
 var everyone = waiter{}
 
 func waiterOf(object client.Object) waiter {
@@ -44,8 +44,8 @@ func waiterOf(object client.Object) waiter {
 	return waiter{kind: k, at: client.ObjectKeyFromObject(object)}
 }
 
-// read gets an object from the cache; one that is not there is one that does not
-// wait. Of one that has been decided or is gone, the cache's word is final.
+// read gets an object from the cache; one that does not exist does not wait. A
+// stale cache is no problem: an object that is decided or gone stays so.
 func (t *requeuer) read(ctx context.Context, w waiter) (client.Object, error) {
 	object := w.kind.object()
 	if err := t.options.Client.Get(ctx, w.at, object); client.IgnoreNotFound(err) != nil {
@@ -73,21 +73,21 @@ func waitsFor(object client.Object) []key {
 
 func waits(object client.Object) bool { return len(waitsFor(object)) > 0 }
 
-// planWaitsFor is what waits for a plan: an undecided instance, or a binding that is
-// to have one of its own.
+// planWaitsFor is what an undecided instance, or a binding with a dedicated
+// instance, waits for.
 //
 // A named class comes first, because only its plans are considered: type and
-// selector narrow them, and every change that can matter is one of the class or
-// of a plan of it. So with the type before the selector. Policies come beside
-// all of them.
+// selector narrow them, and every relevant change is one of the class or of a
+// plan of it. Likewise the type comes before the selector. Policies are added
+// to all of them.
 func planWaitsFor(names *v1beta1.PlanReference, serviceType string, selector *metav1.LabelSelector) []key {
 	classes := namedClasses(names)
 	switch {
 	case len(classes) > 0:
 		return classes
 	case namesPlan(names):
-		// A plan is looked up in its class: without one, nothing that happens to
-		// the catalog helps.
+		// A plan is looked up in its class: without one, no change of the
+		// catalog helps.
 		return nil
 	case serviceType != "":
 		return []key{typeKey(serviceType)}
@@ -97,9 +97,10 @@ func planWaitsFor(names *v1beta1.PlanReference, serviceType string, selector *me
 	return nil
 }
 
-// bindingWaitsFor is what an undecided binding waits for: its instance, or the plan
-// of one of its own, and whatever else may keep admission from binding to it. One of
-// the retired catalog that a broker was asked for is as decided as it will ever be.
+// bindingWaitsFor is what an undecided binding waits for: its instance, or the
+// plan of its dedicated instance, and everything else that may prevent
+// admission from deciding it. A binding of the retired catalog whose broker was
+// called is never decided.
 func bindingWaitsFor(binding *v1beta1.ServiceBinding) []key {
 	if begun(&binding.Status) {
 		return nil
@@ -127,17 +128,16 @@ func instanceOf(binding *v1beta1.ServiceBinding) (client.ObjectKey, bool) {
 	return client.ObjectKey{Namespace: binding.Namespace, Name: ref.Name}, true
 }
 
-// begun says that a broker was asked for the binding, whatever became of it.
+// begun says whether a broker was called for the binding, whatever the outcome.
 func begun(status *v1beta1.ServiceBindingStatus) bool {
 	untouched := status.UnbindStatus == "" || status.UnbindStatus == v1beta1.UnbindNotRequired
 	return !untouched || status.AsyncOpInProgress || status.OrphanMitigationInProgress ||
 		status.CurrentOperation != "" || status.ExternalProperties != nil
 }
 
-// renewed says that an object that waits is another than before, so that what it
-// now asks for may be there. Its own write went through the hooks, but they may
-// have answered before a plan was stored of which the event then found the old
-// object in the index, or none.
+// renewed says whether a waiting object changed what it waits for. The hooks
+// ran at that write, but possibly before a plan was stored, and the plan's
+// event may have found the former object in the index, or none.
 func renewed(before, after client.Object) bool {
 	return waits(after) && (before.GetUID() != after.GetUID() || before.GetGeneration() != after.GetGeneration())
 }

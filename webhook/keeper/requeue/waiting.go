@@ -11,7 +11,7 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/keeper/controller"
 )
 
-// scopeOf is the scope in which those are who may have waited for an object.
+// scopeOf is the scope of the objects that may wait for an object.
 func scopeOf(reader client.Reader, object client.Object) controller.Scope {
 	if namespace, ok := object.(*corev1.Namespace); ok {
 		return controller.Scope{Reader: reader, Namespace: namespace.Name}
@@ -19,7 +19,7 @@ func scopeOf(reader client.Reader, object client.Object) controller.Scope {
 	return controller.Scope{Reader: reader, Namespace: object.GetNamespace()}
 }
 
-// wakesOf are the keys of those who may have waited for this of an object.
+// wakesOf are the keys of what may have waited for an object.
 func wakesOf(ctx context.Context, s controller.Scope, object client.Object) ([]key, error) {
 	switch o := controller.View(object).(type) {
 	case controller.OfferingView:
@@ -72,8 +72,8 @@ func decidedOn(ctx context.Context, s controller.Scope, plans ...resolve.PlanEnt
 	return keys, nil
 }
 
-// waitingFor are those of the scope who wait for a key; of the cluster's scope, those
-// of all namespaces.
+// waitingFor are the objects of the scope that wait for a key; of the cluster's
+// scope, those of all namespaces.
 func waitingFor(ctx context.Context, s controller.Scope, k key) ([]waiter, error) {
 	var all []waiter
 	for _, waiters := range k.waiters() {

@@ -10,9 +10,9 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/keeper/controller"
 )
 
-// wakesOfPlan are the keys of those who may have waited for this of a plan: that
-// it comes, goes or is as it is. Without its class a plan is never chosen; the
-// class's own event tells of it then.
+// wakesOfPlan are the keys of what may have waited for a plan, or for its
+// change or deletion. Without its class a plan is never chosen, so the class's
+// own event is enough then.
 func wakesOfPlan(plan *resolve.PlanEntry, classes []resolve.ClassEntry) []key {
 	keys := []key{anyPlan}
 	if plan.Type != "" {
@@ -27,9 +27,9 @@ func wakesOfPlan(plan *resolve.PlanEntry, classes []resolve.ClassEntry) []key {
 	return distinct(keys)
 }
 
-// wakesOfClass are the keys of those who may have waited for this of a class:
-// for the class itself, or for any of its plans, none of which could be chosen
-// without it, and whose labels stand above its own.
+// wakesOfClass are the keys of what may have waited for a class, or for any of
+// its plans: these cannot be chosen without it, and their labels override its
+// own.
 func wakesOfClass(class *resolve.ClassEntry, plans []resolve.PlanEntry) []key {
 	keys := append([]key{anyPlan}, namesOf(class)...)
 	if class.Type != "" {
@@ -54,9 +54,8 @@ func wakesOfRecord(record resolve.Record, classes []resolve.ClassEntry) []key {
 	return distinct(keys)
 }
 
-// wakesOfInstance are the keys of the bindings that may have waited for this of
-// their instance. One that is not decided on, or is on its way out, is nothing to
-// bind to: they wait on.
+// wakesOfInstance are the keys of the bindings that may have waited for their
+// instance. While it is undecided or being deleted, they keep waiting.
 func wakesOfInstance(at client.ObjectKey, instance *controller.InstanceView) []key {
 	if instance.Deleting || !instance.Decision.Decided() {
 		return nil
@@ -82,8 +81,8 @@ func distinct(keys []key) []key {
 	return slices.Compact(keys)
 }
 
-// wake enqueues everyone who waits for what one object is, in any of the versions
-// given; each once.
+// wake enqueues each object that waits for any of the given versions of one
+// object, once.
 func (t *requeuer) wake(ctx context.Context, q controller.Queue[waiter], versions ...client.Object) {
 	s := scopeOf(t.options.Client, versions[0])
 	var keys []key
@@ -100,7 +99,7 @@ func (t *requeuer) wake(ctx context.Context, q controller.Queue[waiter], version
 	}
 }
 
-// wakeEveryone makes up for wakes that failed.
+// wakeEveryone enqueues all waiting objects after wakes that failed.
 func (t *requeuer) wakeEveryone(ctx context.Context) error {
 	err := t.wakeWaiting(ctx, t.queue, controller.Scope{Reader: t.options.Client}, []key{everyInstance, everyBinding})
 	if err != nil && ctx.Err() == nil {
@@ -126,8 +125,8 @@ func (t *requeuer) wakeWaiting(ctx context.Context, q controller.Queue[waiter], 
 	return nil
 }
 
-// missed has everyone woken in a moment, because the cache could not be read for
-// some. However many changes were missed, that is one item in the queue.
+// missed enqueues all waiting objects shortly, because a read of the cache
+// failed. However many changes were missed, that is one item in the queue.
 func (t *requeuer) missed(ctx context.Context, q controller.Queue[waiter], err error) {
 	if ctx.Err() != nil {
 		return

@@ -17,7 +17,7 @@ import (
 
 // A slotCatalog is the plans of one round, each read once.
 type slotCatalog struct {
-	// ctx is the round's: what asks for a plan has none.
+	// ctx is that of the round: the interface quota.Catalog has none.
 	ctx          context.Context //nolint:containedctx // quota.Catalog is pure, and this lives for one round
 	live, cached controller.Scope
 	plans        map[resolve.Ref]*quota.Offer
@@ -87,7 +87,7 @@ func (c *slotCatalog) listed(ctx context.Context, from controller.Scope, rules [
 	return claims, nil
 }
 
-// claim is what an object with these plans needs.
+// claim is the slots that an object with these plans needs.
 func (c *slotCatalog) claim(kind quota.Kind, o client.Object, named []quota.Named, rules []policy.Rule, place policy.Place) (quota.Claim, error) {
 	uses, opaque, err := quota.Look(named, c)
 	return quota.Claim{
@@ -178,7 +178,8 @@ func offersOf(ctx context.Context, s controller.Scope, plans []resolve.PlanEntry
 	return offers, nil
 }
 
-// placeOf is a namespace as policies see it. One that is gone has no labels.
+// placeOf is a namespace as policies see it. One that does not exist has no
+// labels.
 func placeOf(ctx context.Context, s controller.Scope, name string) (policy.Place, error) {
 	namespace := &corev1.Namespace{}
 	err := s.Reader.Get(ctx, client.ObjectKey{Name: name}, namespace)

@@ -19,13 +19,13 @@ import (
 )
 
 const (
-	// slotsInterval is how often all is looked at again: what no event told of is
-	// found in that time.
+	// slotsInterval is the time between two full sweeps, which find what no
+	// event reported.
 	slotsInterval = 5 * time.Minute
-	// shortly is when a namespace is looked at in which something is asked for or gone,
-	// and later where something went on: many events are looked at once.
-	// When the catalog changes, much of it may. A large namespace is looked at later
-	// still: see slotAllocator.pauses.
+	// shortly is the delay of a round after a request for a slot or a deletion,
+	// later that after other changes, and muchLater that after changes of the
+	// catalog, which often come in large numbers: one round handles many
+	// events. A large namespace waits longer: see slotAllocator.pauses.
 	shortly, later, muchLater = 20 * time.Millisecond, 250 * time.Millisecond, time.Second
 )
 
@@ -40,13 +40,14 @@ type slotAllocator struct {
 	queue controller.Queue[string]
 
 	mu sync.Mutex
-	// pauses are how long a namespace is left alone though something goes on in it: as
-	// with reports, so many times as long as its last round took. A request
-	// for something, and a deletion, do not wait for that.
+	// pauses are the minimum times between two rounds of a namespace: as with
+	// reports, a multiple of the duration of its last round. Requests for slots
+	// and deletions do not wait for it.
 	pauses map[string]time.Duration
 }
 
-// New declares the controller. It watches all that needs slots, and all that says who does.
+// New declares the controller. It watches all that needs slots, and all that
+// decides what does.
 func New(options controller.Environment) *controller.Spec[string] {
 	s := &slotAllocator{options: options, pauses: map[string]time.Duration{}}
 	here := func(_ context.Context, q controller.Queue[string], versions ...client.Object) {
@@ -76,7 +77,8 @@ func New(options controller.Environment) *controller.Spec[string] {
 	}
 }
 
-// reconcile does a round in a namespace, or looks at which need one.
+// reconcile runs a round for a namespace, or enqueues the namespaces that need
+// one.
 func (s *slotAllocator) reconcile(ctx context.Context, namespace string) (reconcile.Result, error) {
 	var err error
 	again := false
@@ -101,7 +103,7 @@ func (s *slotAllocator) reconcile(ctx context.Context, namespace string) (reconc
 	return result, nil
 }
 
-// timed does a round and remembers how long it took.
+// timed runs a round and records how long it took.
 func (s *slotAllocator) timed(ctx context.Context, namespace string) (bool, error) {
 	began := s.options.Clock.Now()
 	again, err := s.round(ctx, namespace)
@@ -114,7 +116,8 @@ func (s *slotAllocator) timed(ctx context.Context, namespace string) (bool, erro
 	return again, err
 }
 
-// pause is how long to wait after news of a namespace that ask for nothing.
+// pause is the delay of a round after an event that neither requests nor frees
+// a slot.
 func (s *slotAllocator) pause(namespace string) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,7 +132,8 @@ var writes = predicate.And(predicate.ResourceVersionChangedPredicate{}, predicat
 // updates are of objects that were there before.
 var updates = predicate.Funcs{CreateFunc: controller.Never[event.CreateEvent], DeleteFunc: controller.Never[event.DeleteEvent]}
 
-// claimed has a namespace looked at in which an object came, changed or went.
+// claimed enqueues the namespace of an object that was created, changed or
+// deleted.
 func (s *slotAllocator) claimed(_ context.Context, q controller.Queue[string], versions ...client.Object) {
 	at, when := versions[0].GetNamespace(), shortly
 	if len(versions) == 2 && versions[0].GetGeneration() == versions[1].GetGeneration() && versions[0].GetUID() == versions[1].GetUID() {
@@ -138,8 +142,8 @@ func (s *slotAllocator) claimed(_ context.Context, q controller.Queue[string], v
 	q.AddAfter(at, when)
 }
 
-// granted has namespaces looked at whose slots were written by others: the keeper before this
-// one, or one who should not have.
+// granted enqueues namespaces whose slots another client wrote: the former
+// keeper, or one that should not have.
 func granted(_ context.Context, q controller.Queue[string], versions ...client.Object) {
 	b, wasPolicy := versions[0].(*v1beta1.ProvisioningPolicy)
 	a, isPolicy := versions[1].(*v1beta1.ProvisioningPolicy)
@@ -166,8 +170,8 @@ func slotsByNamespace(status *v1beta1.PolicyStatus) map[string]*v1beta1.PolicySl
 	return slots
 }
 
-// sweep has every namespace looked at in which there is something that may need a
-// slot, or had one.
+// sweep enqueues every namespace with an object that may need a slot, or had
+// one.
 func (s *slotAllocator) sweep(ctx context.Context) error {
 	all := controller.Scope{Reader: s.options.Client}
 	var policies v1beta1.ProvisioningPolicyList

@@ -17,7 +17,7 @@ import (
 type limiter struct {
 	policy *v1beta1.ProvisioningPolicy
 	rule   policy.Rule
-	// slots is what it is to have granted, and before what it has.
+	// slots are the slots to grant, and before those that are granted.
 	slots, before v1beta1.PolicySlots
 }
 
@@ -29,9 +29,10 @@ func (l *limiter) of(k quota.Kind) *[]types.UID {
 	return &l.slots.Instances
 }
 
-// round grants the slots of one namespace. What it goes by, it reads from the API
-// server: the policies first, for a grant stands only if they are still the same, then
-// what they select by, and then the objects. It says whether to look again at once.
+// round grants the slots of one namespace. It reads all of its input from the
+// API server: the policies first, because a grant fails if they were written
+// since, then what they select by, and then the objects. It says whether
+// another round is needed at once.
 func (s *slotAllocator) round(ctx context.Context, namespace string) (bool, error) {
 	if concerned, err := s.concerned(ctx, namespace); err != nil || !concerned {
 		return false, err
@@ -60,8 +61,9 @@ func (s *slotAllocator) round(ctx context.Context, namespace string) (bool, erro
 	return again, nil
 }
 
-// concerned says, by the cache, whether there is anything to grant or to take back. A
-// policy, or a label of the namespace, that it has yet to hear of brings another round.
+// concerned says, by the cache, whether there is anything to grant or to
+// revoke. A policy, or a label of the namespace, that the cache does not have
+// yet causes another round when it arrives.
 func (s *slotAllocator) concerned(ctx context.Context, namespace string) (bool, error) {
 	var policies v1beta1.ProvisioningPolicyList
 	cached := controller.Scope{Reader: s.options.Client}
@@ -84,8 +86,9 @@ func (s *slotAllocator) concerned(ctx context.Context, namespace string) (bool, 
 	return false, nil
 }
 
-// limiters are the policies with limits or slots in the namespace, by name. One that
-// cannot be read has no effect: what it granted is looked at when it was mended.
+// limiters are the policies with limits or slots in the namespace, by name. One
+// that cannot be compiled has no effect: its slots are handled once it is
+// corrected.
 func (s *slotAllocator) limiters(ctx context.Context, namespace string) ([]*limiter, policy.Place, error) {
 	live := controller.Scope{Reader: s.options.Live}
 	var policies v1beta1.ProvisioningPolicyList
@@ -115,8 +118,8 @@ func (s *slotAllocator) limiters(ctx context.Context, namespace string) ([]*limi
 	return limiters, place, nil
 }
 
-// policiesOf are the policies as they are settled for a kind: one that does not hold
-// here any more has no limit, and nothing needs its slots.
+// policiesOf is the input of quota.Settle for a kind: a policy that no longer
+// applies to this namespace has no limit, and no object needs its slots.
 func policiesOf(limiters []*limiter, kind quota.Kind, place policy.Place) []quota.Policy {
 	policies := make([]quota.Policy, len(limiters))
 	for i, l := range limiters {

@@ -16,7 +16,8 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/keeper/controller"
 )
 
-// What the event says about a policy whose slots the API server does not take.
+// The reason and action of the event about a policy whose slots the API server
+// rejects.
 const (
 	reasonNotStored = "SlotsNotStored"
 	actionGrant     = "Grant"
@@ -29,8 +30,9 @@ type jsonOp struct {
 	Value any    `json:"value,omitempty"`
 }
 
-// write stores the slots of a namespace, if they changed and the policy was not
-// written since it was read. Only they are sent: a policy may have many thousands.
+// write stores the slots of a namespace if they changed, on the condition that
+// the policy was not written since it was read. It sends only those of the
+// namespace, because a policy may have many thousands.
 func (s *slotAllocator) write(ctx context.Context, l *limiter) error {
 	if slices.Equal(l.slots.Instances, l.before.Instances) && slices.Equal(l.slots.Bindings, l.before.Bindings) {
 		return nil
@@ -53,9 +55,9 @@ func (s *slotAllocator) write(ctx context.Context, l *limiter) error {
 	return nil
 }
 
-// refused is why slots were not stored. What was read may not be there any more, in part
-// or in whole: that is a conflict. If it is, the policy itself is in the way, and those
-// who keep it are told.
+// refused handles a rejected write of slots. If the policy was changed or
+// deleted since it was read, that is a conflict. Otherwise the policy itself is
+// the cause, and an event tells its administrators.
 func (s *slotAllocator) refused(ctx context.Context, l *limiter, err error) error {
 	if !apierrors.IsNotFound(err) && !apierrors.IsInvalid(err) && !tooLarge(err) {
 		return err
@@ -69,18 +71,19 @@ func (s *slotAllocator) refused(ctx context.Context, l *limiter, err error) erro
 		return fmt.Errorf("cannot get policy %q, whose slots were refused: %w", l.policy.Name, getErr)
 	}
 	s.options.Recorder.Eventf(l.policy, nil, corev1.EventTypeWarning, reasonNotStored, actionGrant,
-		"the API server does not take the slots of namespace %q (code %d, %s): nobody gets one there until it does; a policy has room for some 30,000, so let several policies limit fewer namespaces each",
+		"the API server does not take the slots of namespace %q (code %d, %s): no slot is granted there until it does; a policy has room for some 30,000, so let several policies limit fewer namespaces each",
 		l.slots.Namespace, controller.StatusCode(err), apierrors.ReasonForError(err))
 	return err
 }
 
-// tooLarge says that the store has no room for an object: API servers have no code for it.
+// tooLarge says whether etcd rejected an object for its size, for which API
+// servers have no code.
 func tooLarge(err error) bool {
 	return apierrors.IsRequestEntityTooLargeError(err) || strings.Contains(err.Error(), "request is too large")
 }
 
-// change is the operation that makes the stored slots those that are to be. It stands
-// beside the version of what was read, so that the place in the list is the same.
+// change is the patch operation that stores the slots. It is sent together with
+// the resourceVersion that was read, so that the index in the list is valid.
 func (l *limiter) change() jsonOp {
 	stored := l.policy.Status.Slots
 	at := slices.IndexFunc(stored, func(s v1beta1.PolicySlots) bool { return s.Namespace == l.slots.Namespace })

@@ -17,12 +17,12 @@ func TestSharedWith(t *testing.T) {
 		sharing *v1beta1.Sharing
 		want    string
 	}{
-		"Nobody":   {"it is closed", nil, ""},
-		"Empty":    {"so is this", &v1beta1.Sharing{}, ""},
-		"Names":    {"by name", &v1beta1.Sharing{Namespaces: []string{"a", "b"}}, "namespaces a, b"},
-		"Labels":   {"by label", &v1beta1.Sharing{NamespaceSelector: labels}, "namespaces with the labels team=shop"},
-		"Both":     {"either", &v1beta1.Sharing{Namespaces: []string{"a"}, NamespaceSelector: labels}, "namespaces a, and namespaces with the labels team=shop"},
-		"Everyone": {"an empty selector is all", &v1beta1.Sharing{NamespaceSelector: &metav1.LabelSelector{}}, "all namespaces"},
+		"NotShared": {"it is closed", nil, ""},
+		"Empty":     {"so is this", &v1beta1.Sharing{}, ""},
+		"Names":     {"by name", &v1beta1.Sharing{Namespaces: []string{"a", "b"}}, "namespaces a, b"},
+		"Labels":    {"by label", &v1beta1.Sharing{NamespaceSelector: labels}, "namespaces with the labels team=shop"},
+		"Both":      {"either", &v1beta1.Sharing{Namespaces: []string{"a"}, NamespaceSelector: labels}, "namespaces a, and namespaces with the labels team=shop"},
+		"Everyone":  {"an empty selector is all", &v1beta1.Sharing{NamespaceSelector: &metav1.LabelSelector{}}, "all namespaces"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -19,12 +19,13 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/internal/version"
 )
 
-// An Env is what surrounds a command: its streams, and the cluster that the
-// flags and the kubeconfig name. It connects when first asked to.
+// An Env is the environment of a command: its streams, and the cluster that the
+// flags and the kubeconfig name. It connects at the first use.
 type Env struct {
 	genericiooptions.IOStreams
 
-	// Flags are --kubeconfig, --context, --namespace and the like, as kubectl's.
+	// Flags are those of kubectl, such as --kubeconfig, --context and
+	// --namespace.
 	Flags *genericclioptions.ConfigFlags
 
 	connect  sync.Once

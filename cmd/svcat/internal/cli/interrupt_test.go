@@ -27,7 +27,7 @@ func TestWhole(t *testing.T) {
 		"Meanwhile": {"its answer is waited for", time.Second, 3 * time.Second, nil, 0, "", 3 * time.Second},
 		"Refused":   {"an answer is one", time.Second, 3 * time.Second, refused, 1, "refused", 3 * time.Second},
 		"NoAnswer":  {"not for ever", time.Second, time.Hour, nil, 130, "interrupted before the API server answered: it is not known whether it was made", time.Second + grace},
-		"Never":     {"nobody is in a hurry", time.Hour, time.Minute, nil, 0, "", time.Minute},
+		"Never":     {"no interrupt", time.Hour, time.Minute, nil, 0, "", time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -31,7 +31,7 @@ func TestPatience(t *testing.T) {
 		want   string
 	}{
 		"Quick": {reason: "there is nothing to say", takes: time.Second, paths: []string{"/a", "/b"}},
-		"Slow":  {reason: "nobody wonders what it waits for", takes: time.Minute, paths: []string{"/a"}, want: told},
+		"Slow":  {reason: "users see what it waits for", takes: time.Minute, paths: []string{"/a"}, want: told},
 		"Twice": {reason: "it is said once", takes: time.Minute, paths: []string{"/a", "/b"}, want: told},
 		"Watch": {reason: "a watch waits because it was asked to", takes: time.Minute, paths: []string{"/a?watch=true", "/a?watch=1"}},
 	}

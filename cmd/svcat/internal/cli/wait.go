@@ -26,7 +26,7 @@ type WaitFlags struct {
 func (w *WaitFlags) Bind(flags *pflag.FlagSet) {
 	flags.BoolVar(&w.Wait, "wait", false, "Wait until it is done; exit with 3 if it failed, with 4 if --timeout was over first")
 	flags.StringVar(&w.rawTimeout, "timeout", "5m", "How long to --wait, such as 30s, 1m or 1h; -1 is for ever")
-	flags.StringVar(&w.rawInterval, "interval", "1s", "How often to look where the API server lets nobody watch, such as 30s")
+	flags.StringVar(&w.rawInterval, "interval", "1s", "How often to poll if the API server does not allow a watch, such as 30s")
 }
 
 // Validate says which flag has a value that is not allowed.

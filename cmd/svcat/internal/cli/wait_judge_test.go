@@ -39,7 +39,7 @@ func TestReadiness(t *testing.T) {
 		"Missed":       {"it is tried again", seen(at(2, v1beta1.NotReady("ProvisionCallFailed", "no")), at(2, v1beta1.Reconciling("", ""))), false, ""},
 		"Failed":       {"for good", seen(at(2, v1beta1.Failed("ProvisionCallFailed", "no such size"))), false, "failed: ProvisionCallFailed: no such size"},
 		"FailedBefore": {"another spec", seen(at(1, v1beta1.Failed("ProvisionCallFailed", "")), at(2, v1beta1.Ready("Done", ""))), true, ""},
-		"Stalled":      {"somebody must act", seen(at(2, v1beta1.Stalled("Undecided", "no plan"))), false, "failed: Undecided: no plan"},
+		"Stalled":      {"a user must act", seen(at(2, v1beta1.Stalled("Undecided", "no plan"))), false, "failed: Undecided: no plan"},
 		"Deleted":      {"it will never be used", deleted, false, "is being deleted"},
 	} {
 		t.Run(name, func(t *testing.T) {

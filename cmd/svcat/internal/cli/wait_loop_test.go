@@ -44,7 +44,7 @@ func (s *tale) watch(_ context.Context, version string) (watch.Interface, error)
 	s.versions = append(s.versions, version)
 	s.watching++
 	if s.watching > len(s.watches) {
-		return nil, errors.New("nobody may watch")
+		return nil, errors.New("watch is not allowed")
 	}
 	events := s.watches[s.watching-1]
 	watcher := watch.NewFakeWithChanSize(len(events), false)
@@ -82,7 +82,7 @@ func TestWaitLoop(t *testing.T) {
 		"Unwatchable": {"who may not watch looks at --interval", ready, tale{looks: []looked{{begun, nil}, {begun, nil}, {usable, nil}}}, 0, 2 * time.Second, "0s  mydb: Ready=Unknown Provisioning\n2s  mydb: Ready=True Done\n"},
 		"Away":        {"an API server that is away is tried again", ready, tale{looks: []looked{{nil, errors.New("refused")}, {nil, errors.New("refused")}, {usable, nil}}}, 0, 2 * time.Second, "0s  mydb: cannot look, trying again: refused\n2s  mydb: Ready=True Done\n"},
 		"Forbidden":   {"who may not look cannot wait", ready, tale{looks: []looked{{nil, forbidden}}}, 1, 0, ""},
-		"Deaf":        {"a watch that died without a word is taken up anew", ready, tale{looks: []looked{{begun, nil}, {usable, nil}}, watches: [][]watch.Event{{}}}, 0, 31 * time.Second, "0s  mydb: Ready=Unknown Provisioning\n30s  mydb: still waiting: Ready=Unknown Provisioning\n31s  mydb: Ready=True Done\n"},
+		"Deaf":        {"a watch that died silently is started again", ready, tale{looks: []looked{{begun, nil}, {usable, nil}}, watches: [][]watch.Event{{}}}, 0, 31 * time.Second, "0s  mydb: Ready=Unknown Provisioning\n30s  mydb: still waiting: Ready=Unknown Provisioning\n31s  mydb: Ready=True Done\n"},
 		"Timeout":     {"it goes on without svcat", ready, tale{looks: []looked{{begun, nil}}, watches: [][]watch.Event{{}, {}}}, 4, 50 * time.Second, "0s  mydb: Ready=Unknown Provisioning\n30s  mydb: still waiting: Ready=Unknown Provisioning\n"},
 		"Vanished":    {"what is deleted is never ready", ready, tale{looks: []looked{{begun, nil}}, watches: [][]watch.Event{{{Type: watch.Deleted, Object: begun}}}}, 3, 0, "0s  mydb: Ready=Unknown Provisioning\n"},
 		"Replaced":    {"another of the name is not the one", gone, tale{looks: []looked{{other, nil}}}, 0, 0, ""},

@@ -18,7 +18,7 @@ import (
 )
 
 // errUnwatchable is of an object of a kind that cannot be waited for.
-var errUnwatchable = errors.New("nobody can wait for such an object")
+var errUnwatchable = errors.New("waiting for such an object is not supported")
 
 // A cluster is the source of one of its objects.
 type cluster struct {

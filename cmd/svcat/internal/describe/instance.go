@@ -76,7 +76,7 @@ func describeInstance(ctx context.Context, reader client.Reader, w io.Writer, in
 // chosenBy is the rule that an instance's plan was chosen by, in words.
 func chosenBy(rule, namespace, class string) string {
 	if rule == ruleRestored {
-		return "nobody, it came with its references"
+		return "not chosen, it came with its references"
 	}
 	return resolve.Rule(rule).Words(namespace, class)
 }

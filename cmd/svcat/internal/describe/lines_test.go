@@ -35,6 +35,6 @@ func TestChosenBy(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, "default of the cluster", chosenBy("cluster-default", "dev", "mysql"))
 	assert.Equal(t, "suggested in namespace dev", chosenBy("namespace-suggested", "dev", "mysql"))
-	assert.Equal(t, "nobody, it came with its references", chosenBy("restored", "dev", "mysql"))
+	assert.Equal(t, "not chosen, it came with its references", chosenBy("restored", "dev", "mysql"))
 	assert.Empty(t, chosenBy("", "dev", "mysql"), "what is not decided was chosen by nothing")
 }

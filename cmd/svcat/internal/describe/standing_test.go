@@ -29,7 +29,7 @@ func TestAdopted(t *testing.T) {
 		"Minted":    {reason: "what it has, it made", annotations: map[string]string{v1beta1.AnnotationMintedExternalID: "e-1"}, provision: v1beta1.Provisioned},
 		"OwnID":     {reason: "made under an ID of the user's", provision: v1beta1.Provisioned, deprovision: v1beta1.DeprovisionRequired},
 		"NotYet":    {reason: "it is looked for", annotations: marks(v1beta1.AnnotationAdopt), want: "not yet; nothing is made"},
-		"Undecided": {reason: "nobody knows yet whether it is there"},
+		"Undecided": {reason: "it is unknown whether it exists"},
 		"Adopted":   {reason: "it was there", provision: v1beta1.Provisioned, deprovision: v1beta1.DeprovisionNotRequired, want: "yes, its deletion leaves it at the broker"},
 		"Removed":   {reason: "its user says so", annotations: marks(v1beta1.AnnotationDeprovisionAdopted), provision: v1beta1.Provisioned, want: "yes, and its deletion removes it at the broker"},
 	} {

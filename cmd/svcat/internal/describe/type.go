@@ -60,7 +60,7 @@ func describeType(ctx context.Context, c client.Client, w io.Writer, t catalog.T
 	head.Add("Plans:", strconv.Itoa(int(t.Status.Plans)))
 	head.Add("Resolvable:", truth(t.Status.Resolvable))
 	head.Add("Gives:", outcome)
-	head.Add("Decided By:", "whoever may update "+resource(namespace)+" "+typeName+mine)
+	head.Add("Decided By:", "users who may update "+resource(namespace)+" "+typeName+mine)
 	if err := head.Write(w); err != nil {
 		return err
 	}

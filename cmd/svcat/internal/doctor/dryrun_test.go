@@ -35,7 +35,7 @@ func TestJudgeDryRuns(t *testing.T) {
 	}{
 		"Completed": {reason: "the hooks did it", answer: complete, want: okf("admission", `a new instance gets its external ID and finalizer (dry run in namespace "ns")`)},
 		"NotCalled": {
-			reason: "nobody did", answer: &v1beta1.ServiceInstance{},
+			reason: "no hook did", answer: &v1beta1.ServiceInstance{},
 			want: failedf("admission", hooks, "the hooks are not called: an instance was admitted without an external ID and its finalizer (dry run)"),
 		},
 		"HalfDone": {

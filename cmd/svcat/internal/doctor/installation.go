@@ -90,11 +90,11 @@ func (s *installation) reach(ctx context.Context) finding {
 	return failedf(check, "look at --context, --kubeconfig and kubectl version", "the API server cannot be asked: %s", err)
 }
 
-// unread is the finding about what could not be looked at.
+// unread is the finding about what could not be read.
 func unread(check, what string, err error) finding {
 	switch {
 	case apierrors.IsForbidden(err):
-		return unknownf(check, "let somebody look who may, such as an administrator", "not looked at: you may not read %s", what)
+		return unknownf(check, "ask a user who may, such as an administrator, to look", "not looked at: you may not read %s", what)
 	case meta.IsNoMatchError(err), apierrors.IsNotFound(err):
 		return unknownf(check, "see to the definitions first", "not looked at: %s are not served", what)
 	}

@@ -100,7 +100,7 @@ func TestJudgeHooks(t *testing.T) {
 	}{
 		"Whole":     {reason: "as shipped, with a caBundle", want: okf("hooks", "M has all 8")},
 		"Missing":   {reason: "not installed", err: apierrors.NewNotFound(things, "x"), want: failedf("hooks", applyHooks, "M is missing")},
-		"Forbidden": {reason: "one may not look", err: apierrors.NewForbidden(things, "x", errors.New("no")), want: unknownf("hooks", "let somebody look who may, such as an administrator", "not looked at: you may not read webhook configurations")},
+		"Forbidden": {reason: "one may not look", err: apierrors.NewForbidden(things, "x", errors.New("no")), want: unknownf("hooks", "ask a user who may, such as an administrator, to look", "not looked at: you may not read webhook configurations")},
 		"Lacks": {
 			reason: "a rule that is gone, an operation that is gone",
 			edit: func(c *admissionv1.MutatingWebhookConfiguration) {
@@ -110,7 +110,7 @@ func TestJudgeHooks(t *testing.T) {
 			want: failedf("hooks", applyHooks, "M lacks a hook for creates and updates of clusterservicebrokers, serviceplans"),
 		},
 		"Wider": {
-			reason: "whoever is called for all is called for these",
+			reason: "a hook that is called for all is called for these",
 			edit: func(c *admissionv1.MutatingWebhookConfiguration) {
 				c.Webhooks = c.Webhooks[:1]
 				c.Webhooks[0].Rules[0] = admissionv1.RuleWithOperations{
@@ -166,10 +166,10 @@ func TestJudgeLease(t *testing.T) {
 	}{
 		"Held":      {reason: "renewed just now", lease: lease("pod-1", 5*time.Second), want: okf("keeper", "pod-1 is at work")},
 		"Late":      {reason: "up to twice its time: clocks differ, and one is elected", lease: lease("pod-1", 30*time.Second), want: okf("keeper", "pod-1 is at work")},
-		"Lost":      {reason: "nobody took it over", lease: lease("pod-1", 31*time.Second), want: failedf("keeper", do, "pod-1 was last heard of at 2026-11-22 11:59:29 UTC: nothing is recorded")},
-		"Released":  {reason: "it ended, and let go", lease: lease("", time.Second), want: failedf("keeper", do, "nobody holds the Lease defaultplan-keeper: nothing is recorded")},
+		"Lost":      {reason: "no other replica took it over", lease: lease("pod-1", 31*time.Second), want: failedf("keeper", do, "pod-1 was last heard of at 2026-11-22 11:59:29 UTC: nothing is recorded")},
+		"Released":  {reason: "it ended, and let go", lease: lease("", time.Second), want: failedf("keeper", do, "no replica holds the Lease defaultplan-keeper: nothing is recorded")},
 		"Missing":   {reason: "it never ran", err: apierrors.NewNotFound(things, "x"), want: failedf("keeper", do, `namespace "sys" has no Lease defaultplan-keeper: none seems to run, and while none does nothing is recorded`)},
-		"Forbidden": {reason: "one may not look", err: apierrors.NewForbidden(things, "x", nil), want: unknownf("keeper", "let somebody look who may, such as an administrator", "not looked at: you may not read leases of namespace sys")},
+		"Forbidden": {reason: "one may not look", err: apierrors.NewForbidden(things, "x", nil), want: unknownf("keeper", "ask a user who may, such as an administrator, to look", "not looked at: you may not read leases of namespace sys")},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -91,7 +91,7 @@ func (d *duty) judge(lease *coordinationv1.Lease, err error, namespace string, n
 		return unread(d.check, "leases of namespace "+namespace, err)
 	}
 	if lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "" || lease.Spec.RenewTime == nil {
-		return failedf(d.check, do, "nobody holds the Lease %s: %s", d.lease, d.undone)
+		return failedf(d.check, do, "no replica holds the Lease %s: %s", d.lease, d.undone)
 	}
 	term := time.Duration(0)
 	if lease.Spec.LeaseDurationSeconds != nil {

@@ -76,7 +76,7 @@ func (x *explainer) writtenInstance(ctx context.Context, written *unstructured.U
 	}
 	told.Now, told.Notes = chosen.now, append(told.Notes, chosen.slice.notes...)
 	if asked.Name == "" && asked.Spec.PlanSelector != nil {
-		told.Notes = append(told.Notes, "with generateName every request breaks a tie of equal weights anew")
+		told.Notes = append(told.Notes, "with generateName every request breaks a tie of equal weights differently")
 	}
 	if result.Denied == nil {
 		stored := &v1beta1.ServiceInstance{}

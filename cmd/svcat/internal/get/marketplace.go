@@ -56,7 +56,7 @@ func NewMarketplace(env *cli.Env) *cobra.Command {
 		Short:   "Show what there is to order: classes with their plans",
 		Long: `Show what there is to order: classes with their plans, without those that their
 broker no longer offers. A * behind a type marks the plan that an instance gets
-which asks for that type alone. With -o json and the like, the classes are printed.`,
+which asks for that type alone. With -o, such as -o json, the classes are printed.`,
 		Example: `  svcat marketplace
   svcat marketplace --all-namespaces
   svcat mp --type mysql`,

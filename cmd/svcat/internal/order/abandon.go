@@ -18,7 +18,7 @@ type farewell struct {
 }
 
 func (f *farewell) bind(flags *pflag.FlagSet) {
-	flags.BoolVar(&f.abandon, "abandon", false, "Let it go without asking its broker: what is there stays, nobody removes it, and you may be charged for it. For brokers that never answer")
+	flags.BoolVar(&f.abandon, "abandon", false, "Delete it without a call to its broker: what exists there stays and is not removed, and you may be charged for it. For brokers that never answer")
 	flags.BoolVarP(&f.yes, "yes", "y", false, "Do not ask whether --abandon is meant")
 }
 
@@ -29,7 +29,7 @@ func (f *farewell) confirm(ctx context.Context, env *cli.Env, write *cli.WriteFl
 	}
 	q := question{
 		where: "--abandon", instead: "add --yes if it is meant",
-		text: what + " will be let go without asking the broker. What is there stays; nobody removes it, and you may be charged for it.",
+		text: what + " will be deleted without a call to the broker. What exists there stays and is not removed, and you may be charged for it.",
 	}
 	return q.ask(ctx, env)
 }

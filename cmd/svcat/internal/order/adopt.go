@@ -19,8 +19,8 @@ given here; those that are not given are not compared, and no default is added. 
 anything differs, the instance fails and says in what. A broker that cannot be asked is
 not: then the instance is taken on trust, and says so.
 
-It takes the right to adopt, for whoever has the ID of a database has the database. What
-was adopted stays at its broker when the instance is deleted.`,
+It requires the verb adopt, because the ID of a database gives access to the database.
+What was adopted stays at its broker when the instance is deleted.`,
 		Example: `  svcat adopt invoices --external-id 6f0b8b7e-6c1c-4d2b-9a55-1f0c3f9f2f11 --class azure-mysql --plan basic50
   svcat adopt invoices --external-id 6f0b8b7e-6c1c-4d2b-9a55-1f0c3f9f2f11 --plan azure-mysql/basic50 -p location=westus --wait
 

@@ -64,7 +64,7 @@ is the binding's name. How the plan is chosen is as with svcat provision.`,
 	flags.StringVar(&b.name, "name", "", "The name of the binding; absent, that of the instance")
 	flags.StringVar(&b.secretName, "secret-name", "", "The name of the Secret; absent, that of the binding")
 	flags.StringVar(&b.serviceName, "service-name", "", "The name of the Service in front of the broker's endpoints; absent, that of the binding")
-	flags.StringVar(&b.externalID, "external-id", "", "The ID of the binding at its broker; absent, admission makes one. Whoever gives one needs the right to adopt")
+	flags.StringVar(&b.externalID, "external-id", "", "The ID of the binding at its broker, which requires the verb adopt; absent, admission generates one")
 	flags.StringVar(&b.instanceNamespace, "instance-namespace", "", "The namespace of the INSTANCE, if it is another that shares it (see svcat share)")
 	b.gift.bind(flags)
 	b.choice.bind(flags)

@@ -58,7 +58,7 @@ looked for in the namespace first, then in the cluster.`,
 			return cli.Untouched(p.run(cmd.Context(), args[0]))
 		},
 	}
-	cmd.Flags().StringVar(&p.externalID, "external-id", "", "The ID of the instance at its broker; absent, admission makes one. Whoever gives one needs the right to adopt")
+	cmd.Flags().StringVar(&p.externalID, "external-id", "", "The ID of the instance at its broker, which requires the verb adopt; absent, admission generates one")
 	p.flags(cmd)
 	return cmd
 }

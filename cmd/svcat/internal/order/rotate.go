@@ -40,7 +40,7 @@ func newRotateBinding(env *cli.Env) *cobra.Command {
 		Short:   "Have the credentials of a binding be replaced by new ones now",
 		Long: `Raise a binding's spec.rotation.requests: the Secret keeps its name and gets new
 credentials, and the former ones are removed at the broker after the overlap. With
---overlap 0s they are removed at once, as for credentials that somebody else has seen.
+--overlap 0s they are removed at once, as for credentials that leaked.
 svcat describe binding shows how it goes.`,
 		Example: `  svcat rotate binding mydb-admin
   svcat rotate binding mydb-admin --overlap 0s`,

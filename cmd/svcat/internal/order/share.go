@@ -163,10 +163,10 @@ func (s *share) over(was *v1beta1.Sharing) (*v1beta1.Sharing, error) {
 	return now, err
 }
 
-// sharedWith is who may bind, in words, and what becomes of the bindings of those who
-// may no more.
+// sharedWith says who may bind, and what happens to the bindings of namespaces
+// that no longer may.
 func sharedWith(sharing *v1beta1.Sharing) string {
-	who := cmp.Or(catalog.SharedWith(sharing), "nobody")
+	who := cmp.Or(catalog.SharedWith(sharing), "no other namespace")
 	if sharing.WhenWithdrawn == v1beta1.WithdrawnUnbind {
 		return who + "; bindings of others are deleted"
 	}

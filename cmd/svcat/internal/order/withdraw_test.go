@@ -30,7 +30,7 @@ func TestShareAsksBeforeItDeletes(t *testing.T) {
 		was    *v1beta1.Sharing
 		asks   bool
 	}{
-		"Nobody":    {reason: "all go", asked: share{nobody: true}, was: unbind("a"), asks: true},
+		"None":      {reason: "all go", asked: share{nobody: true}, was: unbind("a"), asks: true},
 		"Fewer":     {reason: "one goes", asked: share{without: []string{"a"}}, was: unbind("a", "b"), asks: true},
 		"Labels":    {reason: "who had the others goes", asked: share{selector: "team=y"}, was: labelled, asks: true},
 		"NoLabels":  {reason: "who had them goes", asked: share{withoutSelector: true}, was: labelled, asks: true},
@@ -38,9 +38,9 @@ func TestShareAsksBeforeItDeletes(t *testing.T) {
 		"Unbind":    {reason: "it was said in this very command", asked: share{nobody: true, unbind: true, saysUnbind: true}, was: unbind("a")},
 		"UnbindNot": {reason: "they stay", asked: share{nobody: true, saysUnbind: true}, was: unbind("a")},
 		"Stay":      {reason: "they stay, as ever", asked: share{nobody: true}, was: &v1beta1.Sharing{Namespaces: []string{"a"}}},
-		"More":      {reason: "nobody goes", asked: share{with: []string{"b"}}, was: unbind("a")},
+		"More":      {reason: "none goes", asked: share{with: []string{"b"}}, was: unbind("a")},
 		"Same":      {reason: "the labels that there are", asked: share{selector: "team=x"}, was: labelled},
-		"Absent":    {reason: "nobody was there", asked: share{nobody: true}},
+		"Absent":    {reason: "no namespace was named", asked: share{nobody: true}},
 		"DryRun":    {reason: "nothing is stored", asked: share{nobody: true, write: cli.WriteFlags{DryRun: "server"}}, was: unbind("a")},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestShareAsksBeforeItDeletes(t *testing.T) {
 			}
 			require.ErrorContains(t, err, "nothing was changed", tc.reason)
 			assert.Contains(t, said.String(), "they go now, with their Secrets")
-			require.ErrorContains(t, tc.asked.become(instance), "meanwhile", "as where somebody else writes it after the question")
+			require.ErrorContains(t, tc.asked.become(instance), "meanwhile", "as if another client writes it after the question")
 			assert.Equal(t, tc.was, instance.Spec.Sharing)
 			tc.asked.env.In = strings.NewReader("y\n")
 			require.NoError(t, tc.asked.confirm(t.Context(), instance))

@@ -43,9 +43,9 @@ func newCreateClass(env *cli.Env) *cobra.Command {
 		Short:   "Copy a class with its plans",
 		Long: "Copy a class with its plans.\n\n" + aboutCopies + `
 
-Its plans come along, as NAME/PLAN. They are created before the class, so that nobody
-can choose among half of them; if one of them is refused, or at Ctrl-C, what was made
-before is removed again. What nobody answered for is told.`,
+Its plans are copied, too, as NAME/PLAN. They are created before the class, so that
+users never choose among half of them; if one is denied, or at Ctrl-C, those created
+before are deleted again. Creations without an answer are reported.`,
 		Example: `  # The same service with other defaults
   svcat create class mysql-dev --from azure-mysql --type mysql --provision-params '{location: eastus}'
   # For one namespace

@@ -121,12 +121,12 @@ func TestOwners(t *testing.T) {
 		entries []metav1.ManagedFieldsEntry
 		want    owners
 	}{
-		"Nobody":     {"No owner.", nil, owners{}},
+		"NoOwner":    {"No owner.", nil, owners{}},
 		"Other":      {"Another field.", []metav1.ManagedFieldsEntry{entry("helm", apply, `{"f:spec":{"f:serviceType":{}}}`)}, owners{}},
 		"Broker":     {"Its broker suggests it.", []metav1.ManagedFieldsEntry{entry(v1beta1.FieldOwnerSuggestions, apply, ours)}, owners{broker: true}},
 		"Helm":       {"Helm writes without server-side apply, too.", []metav1.ManagedFieldsEntry{entry("helm", update, ours)}, owners{tools: []string{"helm"}}},
-		"AnyApplier": {"Whoever applies is asked for it again.", []metav1.ManagedFieldsEntry{entry("terraform", apply, ours), entry("acme", apply, ours)}, owners{tools: []string{"acme", "terraform"}}},
-		"Updater":    {"Whoever updates may have done it once.", []metav1.ManagedFieldsEntry{entry("somebody", update, ours)}, owners{}},
+		"AnyApplier": {"A manager that applies will apply it again.", []metav1.ManagedFieldsEntry{entry("terraform", apply, ours), entry("acme", apply, ours)}, owners{tools: []string{"acme", "terraform"}}},
+		"Updater":    {"A manager that updates may have done it once.", []metav1.ManagedFieldsEntry{entry("other", update, ours)}, owners{}},
 		"Persons":    {"People are not warned of themselves.", []metav1.ManagedFieldsEntry{entry("kubectl", apply, ours), entry("kubectl-edit", update, ours), entry("svcat", update, ours)}, owners{}},
 		"Keeper":     {"Nor of the keeper.", []metav1.ManagedFieldsEntry{entry(v1beta1.FieldOwnerKeeper, apply, ours)}, owners{}},
 	} {

@@ -58,7 +58,7 @@ func (s *Switch) superseded(ctx context.Context, before *standing, plan catalog.
 		return false
 	}
 	if now.recorded == "" {
-		notef(s.Env, "then the default plan for %s was cleared by somebody else", before.kind())
+		notef(s.Env, "then the default plan for %s was cleared by another user", before.kind())
 		return true
 	}
 	notef(s.Env, "then %s was made the default plan for %s by another switch", now.title(now.recorded), before.kind())

@@ -51,7 +51,7 @@ func TestOnlyOne(t *testing.T) {
 		"Several":   {"The cluster has two of them.", &catalog.NameError{Fits: []string{"a", "b"}}, `plan "k1/small" may be serviceplan dev/small or several in the cluster; say which: --namespace dev or --cluster`},
 		"NotThere":  {"The namespace's alone.", &catalog.NameError{}, ""},
 		"Forbidden": {"Who may not read them does not mean them.", apierrors.NewForbidden(schema.GroupResource{}, "x", failed), ""},
-		"Failed":    {"Nobody knows.", failed, "failed"},
+		"Failed":    {"It is unknown.", failed, "failed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

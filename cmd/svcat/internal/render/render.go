@@ -43,8 +43,8 @@ mistake, where kubectl takes the last, and so is what follows the end of a YAML
 document without a --- between. Nulls are kept, as kubectl create and kubectl apply
 --server-side send them; client-side kubectl apply leaves them out when it creates.
 
-It is assumed that whoever applies the files may do so, and that every Secret they
-name is there; none is read. Warnings and denials go to standard error.
+It is assumed that the user who applies the files may do so, and that every Secret they
+name exists; none is read. Warnings and denials go to standard error.
 
 Exit codes: 0 admitted, 1 something is refused or cannot be read, 2 wrong usage.`
 

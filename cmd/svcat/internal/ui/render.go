@@ -46,7 +46,8 @@ type page struct {
 	Body  any
 }
 
-// render writes a page. It is made whole first: half a page would be worse than none.
+// render writes a page. It renders into memory first: half a page would be
+// worse than none.
 func render(w http.ResponseWriter, r *http.Request, code int, name string, content *page) {
 	var text bytes.Buffer
 	if err := pages[name].Execute(&text, content); err != nil {

@@ -139,7 +139,7 @@ func TestFilledForm(t *testing.T) {
 		"Group":        {"only what is said", "net/cidr", "10.0.0.0/8", `{"net":{"cidr":"10.0.0.0/8"}}`, ""},
 		"Deep":         {"at any depth", "net/deep/x", "5", `{"net":{"deep":{"x":5}}}`, ""},
 		"DeepProblem":  {"at any depth", "net/deep/x", "x", `null`, "no whole number"},
-		"Hidden":       {"what nobody sees is not copied", "text", "a\u202eb", `null`, "U+202E"},
+		"Hidden":       {"invisible characters are not copied", "text", "a\u202eb", `null`, "U+202E"},
 		"HiddenKey":    {"nor in a key", "any", "{\"a\u200b\": 1}", `null`, "U+200B"},
 		"HiddenItem":   {"nor in a list", "list", "a\nb\u0007", `null`, "U+0007"},
 		"NoUTF8":       {"nor what is no text", "text", "a\xff", `null`, "no text"},

@@ -65,7 +65,7 @@ func TestServeEnds(t *testing.T) {
 	t.Parallel()
 	listener, err := listen(t.Context(), 0)
 	require.NoError(t, err)
-	gone := errors.New("nobody reads")
+	gone := errors.New("the client is gone")
 	require.ErrorIs(t, serve(t.Context(), listener, http.NotFoundHandler(), func() error { return gone }), gone)
 	require.ErrorContains(t, serve(t.Context(), listener, http.NotFoundHandler(), func() error { return nil }), "cannot serve")
 }

@@ -108,8 +108,8 @@ func TestParametersOf(t *testing.T) {
 		"OverPlan":  {"a Secret beats a default", `{"rule":"named","from":{"/a":"plan"}}`, `{"a":1}`, `{"a":"<redacted>"}`, "/a=<redacted> Secret"},
 		"UnderUser": {"the user beats a Secret", `{"rule":"named"}`, `{"a":1}`, `{"a":"<redacted>"}`, "/a=1 user"},
 		"Mixed":     {"an object of several", `{"rule":"named","from":{"/a/b":"plan"}}`, `{"a":{"b":1,"c":2}}`, `{"a":"<redacted>"}`, "/a/b=1 plan, /a/c=2 user"},
-		"Restored":  {"nobody knows", `{"rule":"restored"}`, `{"a":1}`, ``, "/a=1 user?"},
-		"NoRecord":  {"nobody knows", ``, `{"a":1}`, ``, "/a=1 user?"},
+		"Restored":  {"it is unknown", `{"rule":"restored"}`, `{"a":1}`, ``, "/a=1 user?"},
+		"NoRecord":  {"it is unknown", ``, `{"a":1}`, ``, "/a=1 user?"},
 		"Nothing":   {"nothing to know", ``, ``, ``, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,4 +1,4 @@
--- A type of which two plans claim to be the default needs somebody to decide; one
+-- A type of which two plans claim to be the default needs a user to decide; one
 -- without a default is as healthy as its operator wants it.
 local status = obj.status or {}
 if obj.metadata.deletionTimestamp == nil and status.observedGeneration == obj.metadata.generation then

@@ -20,7 +20,7 @@ wants gets another database than it asked for.
 {{- toYaml $block -}}
 {{- end -}}
 
-{{- /* servicecatalog.known fails for a key that nobody reads: it is a slip of the pen. */ -}}
+{{- /* servicecatalog.known fails for an unknown key, such as a misspelled one. */ -}}
 {{- define "servicecatalog.known" -}}
 {{- $call := . -}}
 {{- range $key, $_ := .has -}}

@@ -1,7 +1,7 @@
 {{- /*
 broker.metadata is that of a class or plan. At the first install it is a hook, so that it is
 there before the broker is. A hook is never upgraded, and Helm would delete it first to
-make it anew, with what the catalog and the operator put there. So it has the marks by
+recreate it, without what the catalog and the operator put there. So it has the marks by
 which Helm takes it for the release's own, and is a plain object from the first upgrade
 on; and nothing but the broker's end deletes it.
 */}}
