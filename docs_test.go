@@ -120,7 +120,7 @@ func missingPaths(root fs.FS, text string) []string {
 	return missing
 }
 
-// TestLinksCanBeBroken shows the law at work: which links are held to lead nowhere, and
+// TestLinksCanBeBroken shows the check at work: which links are held to lead nowhere, and
 // which makes to have no target.
 func TestLinksCanBeBroken(t *testing.T) {
 	t.Parallel()

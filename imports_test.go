@@ -1,4 +1,4 @@
-// Package defaultplan_test holds the laws of the house that no package can hold
+// Package defaultplan_test holds the rules of the project that no package can hold
 // about itself.
 package defaultplan_test
 
@@ -17,10 +17,10 @@ import (
 
 const module = "github.com/defaultplan/defaultplan/"
 
-// A law says what the packages under a path may not import directly. Most are said
+// An import rule says what the packages under a path may not import directly. Most are said
 // a second time in .golangci.yml, where an editor shows them; here they need only
 // the go command.
-var laws = map[string]struct {
+var importRules = map[string]struct {
 	reason string
 	under  []string
 	except []string
@@ -65,7 +65,7 @@ var laws = map[string]struct {
 		denied: []string{module + "webhook/keeper/defaults", module + "webhook/keeper/policystatus", module + "webhook/keeper/requeue", module + "webhook/keeper/slots"},
 	},
 	"OwnedIsBelow": {
-		reason: "what a binding owns, and what a controller is for, is known to the rooms above, and knows none of them",
+		reason: "what a binding owns, and what a controller is for, is known to the packages above, and knows none of them",
 		under:  []string{"osb/controller/owned", "osb/controller/scope"},
 		denied: []string{module + "osb/controller"},
 	},
@@ -77,27 +77,27 @@ var laws = map[string]struct {
 	},
 }
 
-func TestImportLaws(t *testing.T) {
+func TestImports(t *testing.T) {
 	t.Parallel()
 	packages := listPackages(t)
-	for name, law := range laws {
+	for name, rule := range importRules {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for path, imports := range packages {
-				if !inside(path, law.under) || inside(path, law.except) {
+				if !inside(path, rule.under) || inside(path, rule.except) {
 					continue
 				}
 				for _, imported := range imports {
-					assert.False(t, breaks(imported, law.denied), "%s imports %s: %s", path, imported, law.reason)
+					assert.False(t, breaks(imported, rule.denied), "%s imports %s: %s", path, imported, rule.reason)
 				}
 			}
 		})
 	}
 }
 
-func TestLawsCanBeBroken(t *testing.T) {
+func TestImportRulesCanBeBroken(t *testing.T) {
 	t.Parallel()
-	pure := laws["DecisionsArePure"].denied
+	pure := importRules["DecisionsArePure"].denied
 	for _, imported := range []string{"context", "os", "net/http", "time", "k8s.io/client-go/rest", module + "webhook"} {
 		assert.True(t, breaks(imported, pure), imported)
 	}
@@ -126,7 +126,7 @@ func listPackages(t *testing.T) map[string][]string {
 		require.NoError(t, err)
 		packages[strings.TrimPrefix(listed.ImportPath, module)] = listed.Imports
 	}
-	require.Contains(t, packages, "resolve", "the house has its rooms")
+	require.Contains(t, packages, "resolve", "the packages are listed")
 	return packages
 }
 
@@ -138,7 +138,7 @@ func inside(path string, roots []string) bool {
 }
 
 func breaks(imported string, denied []string) bool {
-	return slices.ContainsFunc(denied, func(law string) bool {
-		return imported == law || strings.HasPrefix(imported, strings.TrimSuffix(law, "/")+"/")
+	return slices.ContainsFunc(denied, func(prefix string) bool {
+		return imported == prefix || strings.HasPrefix(imported, strings.TrimSuffix(prefix, "/")+"/")
 	})
 }
