@@ -33,7 +33,7 @@ const (
 	// PlanObject or ClassObject of api/v1beta1/scoped.go answers for both.
 	mostScopeBranches = 145
 	// mostOddWords is how often comments have a word of oddWord. The goal is none.
-	mostOddWords = 134
+	mostOddWords = 126
 )
 
 // Packages and types that were over a limit when it was set, with what they had then. A number
@@ -41,7 +41,6 @@ const (
 var (
 	largePackages = map[string]int{
 		"e2e/bench":      27,
-		"e2e/stack":      33,
 		"osb/controller": 71,
 		"webhook":        75,
 	}
@@ -54,7 +53,7 @@ var (
 		"e2e/env.Env":                             20,
 		"e2e/node.container":                      5,
 		"e2e/node.pod":                            5,
-		"e2e/stack.Stack":                         16,
+		"e2e/stack.Stack":                         13,
 		"osb.Client":                              6,
 		"osb/controller.Options":                  5,
 		"osb/controller.bindingSubject":           14,

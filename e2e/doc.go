@@ -1,7 +1,7 @@
 // Package e2e has the scenarios: tests that run on the real parts, which are etcd and
 // kube-apiserver, the manifests as shipped and the built binaries. Each folder is about one
 // subject, and its doc comment says what it proves. Tests of a folder share one stack (see
-// stack.Main), so each makes names of its own (see env.Env).
+// suite.Main), so each makes names of its own (see env.Env).
 //
 // Webhook: admission (the rules of each kind), instances, bindings, defaults, freshness,
 // races, policies, quotas, oldclients, deletion.

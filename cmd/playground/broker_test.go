@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 	"github.com/defaultplan/defaultplan/osb"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
@@ -27,7 +27,7 @@ func startBroker(t *testing.T, name string) (dir string, e entry) {
 		cancel()
 		assert.NoError(t, <-served)
 	})
-	require.NoError(t, stack.Eventually(t.Context(), func() (bool, error) {
+	require.NoError(t, wait.Eventually(t.Context(), func() (bool, error) {
 		_, err := os.Stat(entryFile(dir, name))
 		return err == nil, nil
 	}))

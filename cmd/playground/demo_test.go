@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/process"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 // TestDemoLeavesNothingRunning ends the demo at its worst moment: started, but
@@ -36,14 +37,14 @@ func TestDemoLeavesNothingRunning(t *testing.T) {
 			demo := exec.CommandContext(t.Context(), filepath.Join(binaries(), "playground"), "demo", "--dir", dir)
 			require.NoError(t, demo.Start())
 			home := filepath.Join(dir, mainStory)
-			require.NoError(t, stack.Eventually(t.Context(), func() (bool, error) {
+			require.NoError(t, wait.Eventually(t.Context(), func() (bool, error) {
 				_, err := os.Stat(filepath.Join(home, "controlplane", "ready"))
 				return err == nil, nil
 			}))
 			require.NoError(t, demo.Process.Signal(tc.signal))
 			require.Error(t, demo.Wait(), "a story that was not told to its end is no success")
-			require.NoError(t, stack.Eventually(t.Context(), func() (bool, error) {
-				running, err := stack.Running(t.Context(), home)
+			require.NoError(t, wait.Eventually(t.Context(), func() (bool, error) {
+				running, err := process.Running(t.Context(), home)
 				return err == nil && len(running) == 0, err
 			}), tc.reason)
 			if tc.signal != syscall.SIGKILL {

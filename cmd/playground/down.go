@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/process"
 )
 
 func newDown() *cobra.Command {
@@ -24,7 +24,7 @@ func newDown() *cobra.Command {
 }
 
 func down(ctx context.Context, dir string, out io.Writer) error {
-	ended, err := stack.StopRecorded(ctx, dir)
+	ended, err := process.StopRecorded(ctx, dir)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 // Names of processes, chosen so that they are ended before the control plane: that goes
@@ -78,7 +79,7 @@ func (s *stage) enter(ctx context.Context, options stack.Options) (err error) {
 		return err
 	}
 	for _, name := range brokerNames {
-		err := stack.Eventually(ctx, func() (bool, error) {
+		err := wait.Eventually(ctx, func() (bool, error) {
 			_, err := os.Stat(entryFile(options.Dir, name))
 			return err == nil, err
 		})
@@ -141,7 +142,7 @@ func (s *stage) register(ctx context.Context) error {
 // listed waits until the catalog of a broker was taken over, as it is registered now.
 func (s *stage) listed(ctx context.Context, name string) error {
 	broker := &api.ClusterServiceBroker{}
-	return stack.Eventually(ctx, func() (bool, error) {
+	return wait.Eventually(ctx, func() (bool, error) {
 		if err := s.Client().Get(ctx, client.ObjectKey{Name: name}, broker); err != nil {
 			return true, err
 		}

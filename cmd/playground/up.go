@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/process"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -43,7 +44,7 @@ func newUp() *cobra.Command {
 }
 
 func (o upOptions) run(ctx context.Context, out io.Writer) error {
-	running, err := stack.Running(ctx, o.dir)
+	running, err := process.Running(ctx, o.dir)
 	if err != nil {
 		return err
 	}
@@ -54,7 +55,7 @@ func (o upOptions) run(ctx context.Context, out io.Writer) error {
 	}
 	if len(running) > 0 {
 		sayf(out, "Only a part is running: %s. Restarting all of it.\n", strings.Join(running, ", "))
-		if _, err := stack.StopRecorded(ctx, o.dir); err != nil {
+		if _, err := process.StopRecorded(ctx, o.dir); err != nil {
 			return err
 		}
 	}

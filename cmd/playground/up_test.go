@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/process"
 )
 
 // command runs the playground's own command line and returns what it printed.
@@ -44,7 +44,7 @@ func TestUpAndDown(t *testing.T) {
 	t.Parallel()
 	ctx, dir := t.Context(), filepath.Join(t.TempDir(), "run")
 	t.Cleanup(func() {
-		_, err := stack.StopRecorded(context.WithoutCancel(ctx), dir)
+		_, err := process.StopRecorded(context.WithoutCancel(ctx), dir)
 		assert.NoError(t, err)
 	})
 	up := []string{"up", "--dir", dir, "--bin", binaries()}
@@ -141,7 +141,7 @@ func TestUpWithoutBinariesSaysHowToGetThem(t *testing.T) {
 	dir := t.TempDir()
 	_, err := command(t.Context(), "up", "--dir", dir, "--bin", t.TempDir())
 	require.ErrorContains(t, err, "make build")
-	running, err := stack.Running(t.Context(), dir)
+	running, err := process.Running(t.Context(), dir)
 	require.NoError(t, err)
 	assert.Empty(t, running, "nothing is left behind")
 }

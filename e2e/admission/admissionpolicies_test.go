@@ -13,6 +13,7 @@ import (
 	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/e2e/offering"
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
 )
 
 // The policies that need no pod.
@@ -26,7 +27,7 @@ const (
 // admit is refused.
 func TestPoliciesGuardWithoutTheWebhook(t *testing.T) { //nolint:tparallel // the hooks come back between the cases
 	t.Parallel()
-	s := stack.New(t, stack.Options{Webhooks: 1, Releaser: true})
+	s := suite.New(t, stack.Options{Webhooks: 1, Releaser: true})
 	o := offering.New(env.On(t, s), offering.Cluster)
 	require.NoError(t, s.UninstallHooks(t.Context()))
 	o.CreateInstance("before", env.OfType("absent"))

@@ -17,7 +17,7 @@ import (
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/env"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
 )
 
 // addMallory makes a user of this test's own who may write all of our kinds, and may
@@ -149,7 +149,7 @@ func TestSecretThroughAForgedDecision(t *testing.T) {
 // broker's Secret decides where it is sent.
 func TestBrokersCredentialsGoWhereTheirReaderSays(t *testing.T) {
 	t.Parallel()
-	bundle := base64.StdEncoding.EncodeToString(stack.Shared(t).RESTConfig().CAData)
+	bundle := base64.StdEncoding.EncodeToString(suite.Shared(t).RESTConfig().CAData)
 	for kind, auth := range map[string]string{
 		"ClusterServiceBroker": "{namespace: NAMESPACE, name: auth}", "ServiceBroker": "{name: auth}",
 	} {

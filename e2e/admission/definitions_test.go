@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/e2e/env"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 // properties are the fields of an object.
@@ -72,7 +72,7 @@ func definitionsKeepTheirFields(t *testing.T, e *env.Env) {
 	for name, tc := range definitionEdits {
 		t.Run("Definition/"+name, func(t *testing.T) {
 			definition := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "servicebindings.servicecatalog.k8s.io"}}
-			require.NoError(t, stack.Eventually(t.Context(), func() (bool, error) {
+			require.NoError(t, wait.Eventually(t.Context(), func() (bool, error) {
 				require.NoError(t, e.Client().Get(t.Context(), client.ObjectKeyFromObject(definition), definition))
 				fields := definition.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties
 				tc.edit(fields["spec"].Properties, fields["status"].Properties)

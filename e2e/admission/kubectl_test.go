@@ -13,6 +13,7 @@ import (
 	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/e2e/golden"
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
 )
 
 // TestKubectlShowsWhyItIsRefused: each refusal, as a person reads it behind
@@ -21,7 +22,7 @@ func TestKubectlShowsWhyItIsRefused(t *testing.T) {
 	t.Parallel()
 	e := env.New(t)
 	addRefusing(e)
-	old := env.On(t, stack.New(t, stack.Options{Webhooks: 1, WebhookArgs: []string{"--keeper=off"}, Releaser: true}))
+	old := env.On(t, suite.New(t, stack.Options{Webhooks: 1, WebhookArgs: []string{"--keeper=off"}, Releaser: true}))
 	addLegacy(old)
 	for name, spec := range refusedSpecs {
 		in := e

@@ -15,6 +15,8 @@ import (
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/loopback"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -32,7 +34,7 @@ func brokerCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			return osbtest.Serve(c.Context(), osbtest.Options{
 				Catalog: osbtest.GeneratedCatalog(services, plans), KeepCalls: keptCalls,
-			}, net.JoinHostPort(loopback, strconv.Itoa(port)))
+			}, loopback.Address(port))
 		},
 	}
 	command.Flags().IntVar(&services, "services", 1, "services in the catalog")
@@ -82,7 +84,7 @@ func (m *market) startBroker(ctx context.Context, services, plans int) error {
 	if err != nil {
 		return fmt.Errorf("cannot find this program: %w", err)
 	}
-	ports, err := stack.FreePorts(ctx, 1)
+	ports, err := loopback.FreePorts(ctx, 1)
 	if err != nil {
 		return err //nolint:wrapcheck // it says what failed
 	}
@@ -91,9 +93,9 @@ func (m *market) startBroker(ctx context.Context, services, plans int) error {
 	if err := m.StartProcess(brokerCommandName, self, args...); err != nil { //nolint:contextcheck // it ends with the stack
 		return err
 	}
-	address := net.JoinHostPort(loopback, strconv.Itoa(port))
+	address := loopback.Address(port)
 	m.brokerURL = "http://" + address
-	return stack.Eventually(ctx, func() (bool, error) {
+	return wait.Eventually(ctx, func() (bool, error) {
 		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 		if err != nil {
 			return false, err //nolint:wrapcheck // told with the reason for waiting
@@ -116,7 +118,7 @@ func (m *market) register(ctx context.Context) error {
 func (m *market) listed(ctx context.Context, broker *api.ClusterServiceBroker) error {
 	ctx, cancel := context.WithTimeout(ctx, marketPatience)
 	defer cancel()
-	return stack.Eventually(ctx, func() (bool, error) {
+	return wait.Eventually(ctx, func() (bool, error) {
 		if err := m.Client().Get(ctx, client.ObjectKeyFromObject(broker), broker); err != nil {
 			return false, fmt.Errorf("cannot read the broker: %w", err)
 		}

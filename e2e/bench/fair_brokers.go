@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/defaultplan/defaultplan/e2e/stack/loopback"
 )
 
 // Names of the plans of a fair broker: the second is never provisioned.
@@ -29,7 +31,7 @@ func planIDOf(service, plan string) string        { return service + "-" + plan 
 
 // startFairBrokers serves until ctx ends.
 func startFairBrokers(ctx context.Context) (*fairBrokers, error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(loopback, "0"))
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", loopback.Address(0))
 	if err != nil {
 		return nil, fmt.Errorf("cannot serve brokers: %w", err)
 	}

@@ -27,6 +27,7 @@ import (
 	goruntime "runtime"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack/loopback"
 	"github.com/defaultplan/defaultplan/webhook"
 )
 
@@ -54,7 +55,7 @@ func loadedCache(ctx context.Context, families []*family) (cache.Cache, error) {
 	if err != nil {
 		return nil, err
 	}
-	loaded, err := cache.New(&rest.Config{Host: "https://" + loopback}, cache.Options{
+	loaded, err := cache.New(&rest.Config{Host: "https://" + loopback.Host}, cache.Options{
 		Scheme: scheme, Mapper: mapper, HTTPClient: &http.Client{}, DefaultTransform: webhook.Slim,
 		NewInformer: func(_ toolscache.ListerWatcher, kind runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
 			return toolscache.NewSharedIndexInformer(source(kind, families), kind, resync, indexers)

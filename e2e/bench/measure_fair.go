@@ -16,6 +16,7 @@ import (
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 const (
@@ -94,7 +95,7 @@ func (f *fair) registers(ctx context.Context, broker client.Object) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, marketPatience)
 	defer cancel()
-	return stack.Eventually(ctx, func() (bool, error) {
+	return wait.Eventually(ctx, func() (bool, error) {
 		if err := f.Client().Get(ctx, client.ObjectKeyFromObject(broker), broker); err != nil {
 			return false, fmt.Errorf("cannot read the broker: %w", err)
 		}

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 const (
@@ -60,7 +60,7 @@ func (m *market) choose(ctx context.Context) error {
 		return fmt.Errorf("cannot choose the default: %w", err)
 	}
 	record := &api.ClusterServiceType{ObjectMeta: metav1.ObjectMeta{Name: marketType}}
-	return stack.Eventually(ctx, func() (bool, error) {
+	return wait.Eventually(ctx, func() (bool, error) {
 		err := m.Client().Get(ctx, client.ObjectKeyFromObject(record), record)
 		return err == nil && record.Spec.DefaultPlanRef != nil && record.Status.Confirmed, err
 	})

@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 const (
@@ -85,7 +85,7 @@ func (s *site) govern(ctx context.Context, f *family) error {
 			ClusterServiceClassExternalName: "ext-" + f.name, ClusterServicePlanExternalName: "ext-" + f.planName(f.plans-1),
 		}},
 	}
-	return stack.Eventually(ctx, func() (bool, error) {
+	return wait.Eventually(ctx, func() (bool, error) {
 		if err := s.Client().Create(ctx, refused.DeepCopy(), client.DryRunAll); err == nil {
 			return false, errors.New("the webhook does not know the last policy yet")
 		}

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 const (
@@ -71,7 +71,7 @@ func (m *market) unlist(ctx context.Context, b *bench, relisted time.Duration) e
 		return fmt.Errorf("cannot restrict the catalog: %w", err)
 	}
 	told := map[string]bool{}
-	err := stack.Eventually(ctx, func() (bool, error) {
+	err := wait.Eventually(ctx, func() (bool, error) {
 		if err := m.Client().Get(ctx, client.ObjectKeyFromObject(broker), broker); err != nil {
 			return false, fmt.Errorf("cannot read the broker: %w", err)
 		}

@@ -12,6 +12,8 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	crwebhook "sigs.k8s.io/controller-runtime/pkg/webhook"
+
+	"github.com/defaultplan/defaultplan/e2e/stack/loopback"
 )
 
 // The paths of the raw hook.
@@ -34,7 +36,7 @@ func rawHookCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			// The same kind of server as that of cmd/webhook.
 			server := crwebhook.NewServer(crwebhook.Options{
-				Host: loopback, Port: port, CertDir: certDir,
+				Host: loopback.Host, Port: port, CertDir: certDir,
 				TLSOpts: []func(*tls.Config){func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} }},
 			})
 			server.Register(rawPath, rawHook{})

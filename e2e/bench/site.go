@@ -14,9 +14,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/loopback"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
-
-const loopback = "127.0.0.1"
 
 // Namespaces of a site: in the first our hooks admit, in the second the raw ones,
 // in the third raw ones of which the mutating one always answers the same patch.
@@ -83,7 +83,7 @@ func (s *site) startRawHook(ctx context.Context, certDir string) error {
 	if err != nil {
 		return fmt.Errorf("cannot find this program: %w", err)
 	}
-	ports, err := stack.FreePorts(ctx, 1)
+	ports, err := loopback.FreePorts(ctx, 1)
 	if err != nil {
 		return err //nolint:wrapcheck // it says what failed
 	}
@@ -91,9 +91,9 @@ func (s *site) startRawHook(ctx context.Context, certDir string) error {
 	if err := s.StartProcess(rawProcess, self, rawProcess, "--cert-dir="+certDir, "--port="+strconv.Itoa(port)); err != nil { //nolint:contextcheck // it ends with the stack
 		return err
 	}
-	address := net.JoinHostPort(loopback, strconv.Itoa(port))
+	address := loopback.Address(port)
 	s.rawURL = "https://" + address
-	return stack.Eventually(ctx, func() (bool, error) {
+	return wait.Eventually(ctx, func() (bool, error) {
 		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 		if err != nil {
 			return false, err //nolint:wrapcheck // told with the reason for waiting

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 // hooksName is the name of the shipped configurations.
@@ -86,7 +86,7 @@ func (s *site) divide(ctx context.Context) error {
 			return fmt.Errorf("cannot update the hooks: %w", err)
 		}
 	}
-	return stack.Eventually(ctx, func() (bool, error) { return s.divided(ctx) })
+	return wait.Eventually(ctx, func() (bool, error) { return s.divided(ctx) })
 }
 
 // divided tries where hooks that patch are called.

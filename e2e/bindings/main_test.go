@@ -4,11 +4,12 @@ import (
 	"testing"
 
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
 )
 
 func TestMain(m *testing.M) {
-	stack.Main(m, stack.Suite{
+	suite.Main(m, suite.Options{
 		Parallel: 6,
-		Options:  stack.Options{Webhooks: 1, Whole: true, Releaser: true},
+		Stack:    stack.Options{Webhooks: 1, Whole: true, Releaser: true},
 	})
 }

@@ -23,6 +23,8 @@ import (
 	"github.com/defaultplan/defaultplan/certs"
 	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 const (
@@ -39,7 +41,7 @@ type testEnv struct{ *env.Env }
 // newEnv starts one, with further flags of its webhooks.
 func newEnv(t *testing.T, args ...string) *testEnv {
 	t.Helper()
-	s := stack.New(t, stack.Options{Webhooks: 2, ManagedCerts: true, WebhookArgs: args})
+	s := suite.New(t, stack.Options{Webhooks: 2, ManagedCerts: true, WebhookArgs: args})
 	e := &testEnv{env.On(t, s).InNamespace(namespace)}
 	t.Cleanup(e.logsNoKey)
 	return e
@@ -48,7 +50,7 @@ func newEnv(t *testing.T, args ...string) *testEnv {
 // eventually waits for something, for at most so long.
 func (e *testEnv) eventually(within time.Duration, is func(ctx context.Context) (bool, error), what string) {
 	e.Helper()
-	require.NoError(e, stack.EventuallyWithin(e.Context(), within, func() (bool, error) { return is(e.Context()) }), what)
+	require.NoError(e, wait.EventuallyWithin(e.Context(), within, func() (bool, error) { return is(e.Context()) }), what)
 }
 
 // secret is the Secret of a name, in the installation's namespace.

@@ -3,9 +3,9 @@ package certs_test
 import (
 	"testing"
 
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
 )
 
 func TestMain(m *testing.M) {
-	stack.Main(m, stack.Suite{Binaries: []string{"certmanager"}, Parallel: 3})
+	suite.Main(m, suite.Options{Binaries: []string{"certmanager"}, Parallel: 3})
 }

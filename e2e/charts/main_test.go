@@ -15,6 +15,8 @@ import (
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -27,10 +29,12 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	stack.Main(m, stack.Suite{
-		Binaries: []string{"controller", "svcat", "helm", "helm3"}, Parallel: 6, Options: stack.Options{Webhooks: 1},
-		Controller: &stack.ControllerOptions{Args: []string{"--secret-interval=1s", "--maximum-retry-interval=2s"}},
-		Setup:      setup,
+	suite.Main(m, suite.Options{
+		Binaries: []string{"controller", "svcat", "helm", "helm3"}, Parallel: 6,
+		Stack: stack.Options{Webhooks: 1, Controller: &stack.ControllerOptions{
+			Args: []string{"--secret-interval=1s", "--maximum-retry-interval=2s"},
+		}},
+		Setup: setup,
 	})
 }
 
@@ -76,7 +80,7 @@ func registerAzure(ctx context.Context, s *stack.Stack) error {
 	if err := s.Client().Create(ctx, b); err != nil {
 		return fmt.Errorf("cannot register the broker: %w", err)
 	}
-	return stack.Eventually(ctx, func() (bool, error) {
+	return wait.Eventually(ctx, func() (bool, error) {
 		if err := s.Client().Get(ctx, client.ObjectKeyFromObject(b), b); err != nil {
 			return true, err
 		}

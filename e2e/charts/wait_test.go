@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -36,7 +36,7 @@ func (e *testEnv) ends(done <-chan outcome) outcome {
 	select {
 	case o := <-done:
 		return o
-	case <-time.After(stack.Patience(time.Minute)):
+	case <-time.After(wait.Patience(time.Minute)):
 		require.FailNow(e, "the command does not end")
 		return outcome{}
 	}
@@ -145,7 +145,7 @@ func TestRefusalIsTold(t *testing.T) {
 func TestWaitDoesNotTakeUndecidedForDone(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
-	ctx, cancel := context.WithTimeout(t.Context(), stack.Patience(time.Minute))
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience(time.Minute))
 	defer cancel()
 	chart := e.aloneChart("")
 	said, err := e.runsIn(ctx, "helm", "", "install", "alone", chart, "--set", "className="+e.Name("none"), "--set", "planName=none", "--wait", "--timeout=3s")

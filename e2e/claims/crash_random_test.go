@@ -11,7 +11,8 @@ import (
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/env"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/apiproxy"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
 )
 
 const (
@@ -26,12 +27,12 @@ const (
 
 // atRandom kills the controller at random writes and calls, while claims come and go.
 func (g *crashStack) atRandom(t *testing.T) {
-	dice := rand.New(rand.NewPCG(stack.Seed(t, "CLAIMS_SEED"), 0))
+	dice := rand.New(rand.NewPCG(suite.Seed(t, "CLAIMS_SEED"), 0))
 	s := newShopOn(env.On(t, g.Stack), true, crashing)
 	var claims []*api.ServiceBinding
-	for kill := range stack.Rounds(t, "CLAIMS_KILLS", randomKills, randomKillsLong) {
+	for kill := range suite.Rounds(t, "CLAIMS_KILLS", randomKills, randomKillsLong) {
 		left := 1 + dice.IntN(furthest)
-		held := g.proxy.Hold(func(w *stack.APIWrite) bool {
+		held := g.proxy.Hold(func(w *apiproxy.Write) bool {
 			if w.Namespace != s.Namespace || w.Resource == "events" {
 				return false
 			}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/apiproxy"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -14,7 +14,7 @@ type crashScene struct {
 	// goes says that it is killed while the claim is removed, and not made.
 	goes bool
 	// write is the write that it is killed at; nil: it is killed at a call of the verb.
-	write func(*stack.APIWrite) bool
+	write func(*apiproxy.Write) bool
 	verb  osbtest.Verb
 	// after says that the write was applied, or the call acted on.
 	after bool
@@ -26,15 +26,15 @@ const (
 )
 
 // request is a write that is none of a status.
-func request(method, resource string) func(*stack.APIWrite) bool {
-	return func(w *stack.APIWrite) bool {
+func request(method, resource string) func(*apiproxy.Write) bool {
+	return func(w *apiproxy.Write) bool {
 		return w.Method == method && w.Resource == resource && w.Subresource == ""
 	}
 }
 
 // says is a write of a status that sets a field; an empty value is any.
-func says(resource, field, value string) func(*stack.APIWrite) bool {
-	return func(w *stack.APIWrite) bool {
+func says(resource, field, value string) func(*apiproxy.Write) bool {
+	return func(w *apiproxy.Write) bool {
 		set := w.Status()[field]
 		return w.Resource == resource && set != nil && (value == "" || set == value)
 	}
@@ -43,12 +43,12 @@ func says(resource, field, value string) func(*stack.APIWrite) bool {
 // The writes of a claim that is made, and of one that is removed: those of the binding
 // and those of its instance.
 var (
-	writesToMake = map[string]func(*stack.APIWrite) bool{
+	writesToMake = map[string]func(*apiproxy.Write) bool{
 		"InstanceMade": request(http.MethodPost, ofInstances), "InstanceNoted": says(ofBindings, "instanceRef", ""),
 		"ProvisionIntent": says(ofInstances, "currentOperation", "Provision"), "ProvisionOutcome": says(ofInstances, "provisionStatus", "Provisioned"),
 		"BindIntent": says(ofBindings, "currentOperation", "Bind"), "Secret": request(http.MethodPost, "secrets"), "BindOutcome": says(ofBindings, "binding", ""),
 	}
-	writesToRemove = map[string]func(*stack.APIWrite) bool{
+	writesToRemove = map[string]func(*apiproxy.Write) bool{
 		"UnbindIntent": says(ofBindings, "currentOperation", "Unbind"), "SecretGoes": request(http.MethodDelete, "secrets"),
 		"UnbindOutcome": says(ofBindings, "unbindStatus", "Succeeded"), "InstanceDeleted": request(http.MethodDelete, ofInstances),
 		"DeprovisionIntent": says(ofInstances, "currentOperation", "Deprovision"), "InstanceReleased": request(http.MethodPatch, ofInstances),
@@ -90,7 +90,7 @@ func (c *crashScene) reach(t *testing.T, g *crashStack, s *shop, b *api.ServiceB
 	if c.write == nil {
 		return c.reachCall(t, s, begin)
 	}
-	held := g.proxy.Hold(func(w *stack.APIWrite) bool { return w.Namespace == s.Namespace && c.write(w) })
+	held := g.proxy.Hold(func(w *apiproxy.Write) bool { return w.Namespace == s.Namespace && c.write(w) })
 	begin()
 	arrivesAt(t, held.Arrived, "the write was never made")
 	if c.after {

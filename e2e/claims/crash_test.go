@@ -12,6 +12,9 @@ import (
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/apiproxy"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -20,13 +23,13 @@ import (
 type crashStack struct {
 	*stack.Stack
 
-	proxy      *stack.APIProxy
+	proxy      *apiproxy.Proxy
 	controller *stack.Controller
 }
 
 func newCrashStack(t *testing.T) *crashStack {
 	t.Helper()
-	g := &crashStack{Stack: stack.New(t, stack.Options{Webhooks: 1})}
+	g := &crashStack{Stack: suite.New(t, stack.Options{Webhooks: 1})}
 	kubeconfig, err := g.ControllerKubeconfig(t.Context())
 	require.NoError(t, err)
 	g.proxy, err = g.StartAPIProxy(t.Context(), "proxied", kubeconfig)
@@ -51,7 +54,7 @@ func arrivesAt(t *testing.T, channel <-chan struct{}, what string) {
 	t.Helper()
 	select {
 	case <-channel:
-	case <-time.After(stack.Patience(longest)):
+	case <-time.After(wait.Patience(longest)):
 		require.FailNow(t, what)
 	}
 }
@@ -62,7 +65,7 @@ func arrivesAt(t *testing.T, channel <-chan struct{}, what string) {
 func TestCrashes(t *testing.T) {
 	t.Parallel()
 	g := newCrashStack(t)
-	if !stack.Long() { // The points have only one form.
+	if !suite.Long() { // The points have only one form.
 		g.play(t, crashScenes())
 	}
 	g.atRandom(t)

@@ -10,7 +10,7 @@ import (
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/env"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -97,7 +97,7 @@ func shakyFaults(verb osbtest.Verb) []osbtest.Fault {
 func TestFaultsAtRandom(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	seed := stack.Seed(t, "CLAIMS_SEED")
+	seed := suite.Seed(t, "CLAIMS_SEED")
 	s.broker.On(osbtest.Random(seed, shakyShare, shakyFaults))
 	claims := make([]*api.ServiceBinding, shakyClaims)
 	for i := range claims {

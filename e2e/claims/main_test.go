@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
 )
 
 // controllerFlags are those of the controller on the shared stack, whose times are short.
@@ -19,8 +20,8 @@ var controllerFlags = []string{
 var crashFlags = append(slices.Clone(controllerFlags), "--workers=64", stack.CallTimeout(4*time.Second))
 
 func TestMain(m *testing.M) {
-	stack.Main(m, stack.Suite{
+	suite.Main(m, suite.Options{
 		Binaries: []string{"controller"}, Parallel: 6,
-		Options: stack.Options{Webhooks: 1, Whole: true}, Controller: &stack.ControllerOptions{Args: controllerFlags},
+		Stack: stack.Options{Webhooks: 1, Whole: true, Controller: &stack.ControllerOptions{Args: controllerFlags}},
 	})
 }

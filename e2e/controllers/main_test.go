@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
 )
 
 // The tests run one after another: they stop and start the shared stack's controllers.
 func TestMain(m *testing.M) {
-	stack.Main(m, stack.Suite{
+	suite.Main(m, suite.Options{
 		Binaries: []string{"controller"}, Parallel: 1,
-		Options: stack.Options{Webhooks: 1, Whole: true, ControlPlaneArgs: []string{"-audit"}},
+		Stack: stack.Options{Webhooks: 1, Whole: true, ControlPlaneArgs: []string{"-audit"}},
 	})
 }
 

@@ -13,13 +13,14 @@ import (
 	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/e2e/offering"
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
 )
 
 // TestDefaultsAreRepaired: what was stored past the hooks while no keeper ran comes
 // to one default.
 func TestDefaultsAreRepaired(t *testing.T) {
 	t.Parallel()
-	s := stack.New(t, stack.Options{Webhooks: 1, WebhookArgs: []string{"--keeper=off"}, Releaser: true})
+	s := suite.New(t, stack.Options{Webhooks: 1, WebhookArgs: []string{"--keeper=off"}, Releaser: true})
 	keeper, err := s.StartKeeper(t.Context())
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, keeper.Stop(context.Background(), syscall.SIGTERM)) })
@@ -76,8 +77,8 @@ var repairCases = map[string]struct {
 // there was anything of ours. Which of them is meant only the operator knows.
 func TestALegacyClusterIsItsOperators(t *testing.T) {
 	t.Parallel()
-	dir := stack.TempDir(t)
-	old := stack.New(t, stack.Options{Dir: dir, Releaser: true})
+	dir := suite.TempDir(t)
+	old := suite.New(t, stack.Options{Dir: dir, Releaser: true})
 	two := func(_ *env.Class, _, other *env.Plan) { other.Default = true }
 	offers := map[string]*offering.Offer{
 		"Recorded":            offering.New(env.On(t, old), offering.Cluster, two),
@@ -88,7 +89,7 @@ func TestALegacyClusterIsItsOperators(t *testing.T) {
 	single := offering.New(env.On(t, old), offering.Cluster)
 	require.NoError(t, old.Stop())
 
-	s := stack.New(t, stack.Options{Dir: dir, Webhooks: 1, Releaser: true})
+	s := suite.New(t, stack.Options{Dir: dir, Webhooks: 1, Releaser: true})
 	movesTo(single, s)
 	single.ComesTo("type=plan strange= plan*", "one is no question")
 	for name, o := range offers {

@@ -17,6 +17,8 @@ import (
 	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/e2e/offering"
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 // TestDeletionWithTheWebhookUp tells that deleting needs nothing of the webhook:
@@ -74,7 +76,7 @@ func TestDeletionWithTheWebhookKilled(t *testing.T) {
 // definitions only, and of objects that the retired catalog left there.
 func TestDeletionWithTheWebhookNeverInstalled(t *testing.T) {
 	t.Parallel()
-	e := env.On(t, stack.New(t, stack.Options{Releaser: true}))
+	e := env.On(t, suite.New(t, stack.Options{Releaser: true}))
 	for _, name := range []string{"db", "beside"} {
 		e.CreateInstance(name, env.OfPlan("class", "plan"), env.WithFinalizer(api.FinalizerServiceCatalog))
 	}
@@ -112,7 +114,7 @@ func deletesNamespace(e *env.Env) {
 // looks again only after some seconds.
 func untilGone(e *env.Env, object client.Object) {
 	e.Helper()
-	require.NoError(e, stack.EventuallyWithin(e.Context(), 2*time.Minute, func() (bool, error) {
+	require.NoError(e, wait.EventuallyWithin(e.Context(), 2*time.Minute, func() (bool, error) {
 		err := e.Client().Get(e.Context(), client.ObjectKeyFromObject(object), object)
 		if apierrors.IsNotFound(err) {
 			return true, nil

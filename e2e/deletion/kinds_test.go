@@ -13,6 +13,7 @@ import (
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
 )
 
 // A relic is an object that was stored while no hook looked, with content that
@@ -59,7 +60,7 @@ func newRelic(e *env.Env, r relic, name string, held bool) *unstructured.Unstruc
 func TestDeletingAlwaysWorks(t *testing.T) {
 	t.Parallel()
 	// No keeper, which would clear the records and touch the undecided.
-	e := env.On(t, stack.New(t, stack.Options{Webhooks: 1, WebhookArgs: []string{"--keeper=off"}, Releaser: true}))
+	e := env.On(t, suite.New(t, stack.Options{Webhooks: 1, WebhookArgs: []string{"--keeper=off"}, Releaser: true}))
 	require.NoError(t, e.UninstallHooks(t.Context()))
 	phases := []struct {
 		name    string

@@ -16,6 +16,9 @@ import (
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/apiproxy"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 // heldAtOnce is how many bindings are at their write when the controller is killed. Each
@@ -26,7 +29,7 @@ const heldAtOnce = 10
 // with all of it, once; and a binding that is deleted then leaves nothing.
 func TestKilledBetweenTheWrites(t *testing.T) {
 	t.Parallel()
-	s := stack.Shared(t)
+	s := suite.Shared(t)
 	kubeconfig, err := s.ControllerKubeconfig(t.Context())
 	require.NoError(t, err)
 	proxy, err := s.StartAPIProxy(t.Context(), "endpoints-crash", kubeconfig)
@@ -68,11 +71,11 @@ func TestKilledBetweenTheWrites(t *testing.T) {
 // server has it, or applied, and the controller does not know.
 type moment struct {
 	binding *api.ServiceBinding
-	matches func(*stack.APIWrite) bool
+	matches func(*apiproxy.Write) bool
 	applied bool
 	// deleted says that the binding is deleted before another controller comes.
 	deleted bool
-	held    *stack.HeldWrite
+	held    *apiproxy.HeldWrite
 }
 
 // moments are those on the way from credentials to a Service.
@@ -85,7 +88,7 @@ func (e *testEnv) moments() []*moment {
 				name := fmt.Sprintf("at-%s-%t-%t", resource, applied, deleted)
 				all = append(all, &moment{
 					binding: e.binding(name, object{"region": "west", "password": "hunter2"}, endpoint("10.1.2.3", "443")), applied: applied, deleted: deleted,
-					matches: func(write *stack.APIWrite) bool { return e.isOf(write, resource, name) },
+					matches: func(write *apiproxy.Write) bool { return e.isOf(write, resource, name) },
 				})
 			}
 		}
@@ -94,7 +97,7 @@ func (e *testEnv) moments() []*moment {
 }
 
 // isOf says that a write makes an object of a binding, or stores its endpoints.
-func (e *testEnv) isOf(write *stack.APIWrite, resource, binding string) bool {
+func (e *testEnv) isOf(write *apiproxy.Write, resource, binding string) bool {
 	if write.Resource != resource || write.Namespace != e.Namespace {
 		return false
 	}
@@ -127,7 +130,7 @@ func arrives(t *testing.T, channel <-chan struct{}, moment string) {
 	const longest = 20 * time.Second
 	select {
 	case <-channel:
-	case <-time.After(stack.Patience(longest)):
+	case <-time.After(wait.Patience(longest)):
 		require.FailNow(t, "the controller never came to "+moment)
 	}
 }

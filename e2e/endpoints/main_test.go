@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
 )
 
 // controllerFlags are those of the controllers on the shared stack, whose times are short.
@@ -14,8 +15,8 @@ var controllerFlags = []string{
 }
 
 func TestMain(m *testing.M) {
-	stack.Main(m, stack.Suite{
+	suite.Main(m, suite.Options{
 		Binaries: []string{"controller"}, Parallel: 6,
-		Options: stack.Options{Webhooks: 1, Whole: true}, Controller: &stack.ControllerOptions{Args: controllerFlags},
+		Stack: stack.Options{Webhooks: 1, Whole: true, Controller: &stack.ControllerOptions{Args: controllerFlags}},
 	})
 }

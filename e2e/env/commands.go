@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 // A Command is one run of a binary of the stack.
@@ -53,7 +53,7 @@ func (e *Env) Svcat(args ...string) string {
 	var got Result
 	e.Eventually(func() (bool, error) {
 		got = e.Exec(Command{Binary: "svcat", Args: e.inNamespace(args)})
-		if got.Code != 0 && got.Stdout == "" && stack.WebhookTimedOut(got.Stderr) {
+		if got.Code != 0 && got.Stdout == "" && wait.WebhookTimedOut(got.Stderr) {
 			e.Logf("svcat %v runs again: %s", args, got.Stderr)
 			return false, errors.New(got.Stderr)
 		}

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
 )
 
 // An Env is the environment of one test.
@@ -37,7 +38,7 @@ type Env struct {
 // New makes an environment on the stack that the package's tests share.
 func New(t *testing.T) *Env {
 	t.Helper()
-	return On(t, stack.Shared(t))
+	return On(t, suite.Shared(t))
 }
 
 // On makes an environment on a stack.

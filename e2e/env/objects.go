@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 // Create creates objects, one after the other. A type that the keeper made already is
@@ -26,9 +26,9 @@ func (e *Env) Create(objects ...client.Object) {
 
 // patiently makes a write, and again while the machine is too busy to answer.
 func (e *Env) patiently(write func() error) error {
-	return stack.Eventually(e.Context(), func() (bool, error) {
+	return wait.Eventually(e.Context(), func() (bool, error) {
 		err := write()
-		return !stack.Overloaded(err), err
+		return !wait.Overloaded(err), err
 	})
 }
 
@@ -47,7 +47,7 @@ func (e *Env) Change(object client.Object, edit func()) {
 		}
 		edit()
 		err := e.Client().Update(e.Context(), object)
-		return err == nil || !apierrors.IsConflict(err) && !stack.Overloaded(err), err
+		return err == nil || !apierrors.IsConflict(err) && !wait.Overloaded(err), err
 	})
 }
 
@@ -90,12 +90,12 @@ func (e *Env) Absent(object client.Object) bool {
 	return apierrors.IsNotFound(err)
 }
 
-// Eventually waits until is returns true; see stack.Eventually. An error beside false
+// Eventually waits until is returns true; see wait.Eventually. An error beside false
 // says what is observed, and extends the wait while it changes; beside true it fails the
 // test.
 func (e *Env) Eventually(is func() (bool, error)) {
 	e.Helper()
-	require.NoError(e, stack.Eventually(e.Context(), is))
+	require.NoError(e, wait.Eventually(e.Context(), is))
 }
 
 // Ready waits until objects are Ready as their specs are now.

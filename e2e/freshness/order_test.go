@@ -16,13 +16,15 @@ import (
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 // rounds is how often what must always work is tried: as the environment variable
 // FRESH_ROUNDS says, at least 20 times.
 func rounds(t *testing.T) int {
 	t.Helper()
-	asked := stack.Rounds(t, "FRESH_ROUNDS", 60, 200)
+	asked := suite.Rounds(t, "FRESH_ROUNDS", 60, 200)
 	require.GreaterOrEqual(t, asked, 20, "FRESH_ROUNDS")
 	return asked
 }
@@ -77,10 +79,10 @@ func applyBy(e *env.Env, round int, command []string, objects ...client.Object) 
 		}
 		documents[i] = string(text)
 	}
-	err := stack.Eventually(e.Context(), func() (bool, error) {
+	err := wait.Eventually(e.Context(), func() (bool, error) {
 		stdout, stderr, err := e.Stack.Kubectl(e.Context(), strings.Join(documents, "---\n"), command...)
 		if err != nil {
-			return !stack.WebhookTimedOut(stderr), fmt.Errorf("round %d: %w: %s%s", round, err, stdout, stderr)
+			return !wait.WebhookTimedOut(stderr), fmt.Errorf("round %d: %w: %s%s", round, err, stdout, stderr)
 		}
 		return true, nil
 	})
@@ -197,9 +199,9 @@ func TestAfterASwitchReturnedEveryCreateGetsTheNewPlan(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := stack.Shared(t)
+			s := suite.Shared(t)
 			if !tc.recorded {
-				s = stack.New(t, stack.Options{Webhooks: 2, WebhookArgs: []string{"--keeper=off"}, Releaser: true})
+				s = suite.New(t, stack.Options{Webhooks: 2, WebhookArgs: []string{"--keeper=off"}, Releaser: true})
 			}
 			e := env.On(t, s)
 			serviceType := e.Name("db")

@@ -14,6 +14,7 @@ import (
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 // A testEnv is an environment on a stack of which parts end.
@@ -30,7 +31,7 @@ const patience = 90 * time.Second
 // eventually polls until the condition is true; an error says why not yet.
 func (e *testEnv) eventually(is func() (bool, error)) {
 	e.Helper()
-	require.NoError(e, stack.EventuallyWithin(e.Context(), patience, is))
+	require.NoError(e, wait.EventuallyWithin(e.Context(), patience, is))
 }
 
 // as is a client of a user who may do everything, and yet is no system:masters: the API

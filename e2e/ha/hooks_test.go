@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
 )
 
 const (
@@ -32,7 +33,7 @@ const (
 //nolint:tparallel // Each subtest ends what the others need.
 func TestTheHooksStayUp(t *testing.T) {
 	t.Parallel()
-	s := stack.New(t, stack.Options{Whole: true, Apart: true, Webhooks: 2, WebhookArgs: []string{"--drain-time=" + drainTime.String()}})
+	s := suite.New(t, stack.Options{Whole: true, Apart: true, Webhooks: 2, WebhookArgs: []string{"--drain-time=" + drainTime.String()}})
 	s.Balancer().Blind()
 	t.Run("RollingRestart", func(t *testing.T) { rollingRestart(newEnv(t, s)) })
 	t.Run("OneIsKilled", func(t *testing.T) { oneIsKilled(newEnv(t, s)) })

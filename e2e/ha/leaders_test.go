@@ -14,6 +14,7 @@ import (
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
 )
 
 const (
@@ -36,7 +37,7 @@ const (
 //nolint:tparallel // The groups end what the next ones need.
 func TestLeadersFail(t *testing.T) {
 	t.Parallel()
-	s := stack.New(t, stack.Options{Whole: true, Apart: true, Webhooks: 2, WebhookArgs: []string{"--keeper=off"}})
+	s := suite.New(t, stack.Options{Whole: true, Apart: true, Webhooks: 2, WebhookArgs: []string{"--keeper=off"}})
 	var keepers, controllers *company
 	var both sync.WaitGroup
 	both.Go(func() { keepers = startKeepers(t, s) })
@@ -144,7 +145,7 @@ func keeperCutOff(e *testEnv, c *company) {
 	require.NoError(e, c.heir.stop(syscall.SIGTERM))
 	again := e.leads(c.lease, now.holder)
 	for _, one := range c.leader.workedSince(returned) {
-		assert.False(e, one.at.Before(again.since.Add(-time.Second)), "it wrote %s before it led again", one.APIWrite)
+		assert.False(e, one.at.Before(again.since.Add(-time.Second)), "it wrote %s before it led again", one.Write)
 	}
 	require.NoError(e, c.heir.start())
 	e.resigns(c)
@@ -167,7 +168,7 @@ func (e *testEnv) succession(c *company, ended time.Time, now term) {
 	heirs := c.heir.workedSince(ended)
 	require.NotEmpty(e, heirs, "the heir works")
 	// A Lease has microseconds, and the clock of who writes it.
-	assert.False(e, heirs[0].at.Before(now.since.Add(-time.Second)), "%s wrote %s before it led", c.heir.name, heirs[0].APIWrite)
+	assert.False(e, heirs[0].at.Before(now.since.Add(-time.Second)), "%s wrote %s before it led", c.heir.name, heirs[0].Write)
 }
 
 // A turmoil is work for a keeper: types that are switched, and undecided instances whose

@@ -5,9 +5,9 @@ package ha_test
 import (
 	"testing"
 
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
 )
 
 func TestMain(m *testing.M) {
-	stack.Main(m, stack.Suite{Binaries: []string{"controller"}, Parallel: 8})
+	suite.Main(m, suite.Options{Binaries: []string{"controller"}, Parallel: 8})
 }

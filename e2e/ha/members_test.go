@@ -11,13 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/apiproxy"
 )
 
 // A member is one of two processes that elect a leader. It reaches the API server through
 // a proxy, which sees what it tries to write and can cut it off.
 type member struct {
 	name  string
-	proxy *stack.APIProxy
+	proxy *apiproxy.Proxy
 	// start and stop are those of its process.
 	start func() error
 	stop  func(syscall.Signal) error
@@ -30,7 +31,7 @@ type member struct {
 
 // A tried write is what a member tried to write, and when. It may have been cut off.
 type tried struct {
-	*stack.APIWrite
+	*apiproxy.Write
 
 	at time.Time
 }
@@ -47,7 +48,7 @@ func newMember(t *testing.T, s *stack.Stack, name, user string) *member {
 	m.proxy, err = s.StartAPIProxy(t.Context(), name, kubeconfig)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, m.proxy.Close()) })
-	m.proxy.Spy(func(w *stack.APIWrite) {
+	m.proxy.Spy(func(w *apiproxy.Write) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.writes = append(m.writes, tried{w, time.Now()})

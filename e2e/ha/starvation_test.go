@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
 )
 
 const (
@@ -29,7 +30,7 @@ const (
 // its seats from the same level.
 func TestNothingStarves(t *testing.T) {
 	half := strconv.Itoa(seats / 2)
-	s := stack.New(t, stack.Options{Whole: true, Webhooks: 2, WebhookArgs: []string{"--keeper=off"}, ControlPlaneArgs: []string{
+	s := suite.New(t, stack.Options{Whole: true, Webhooks: 2, WebhookArgs: []string{"--keeper=off"}, ControlPlaneArgs: []string{
 		"--", "--max-requests-inflight=" + half, "--max-mutating-requests-inflight=" + half,
 	}})
 	_, err := s.StartKeeper(t.Context())

@@ -18,6 +18,8 @@ import (
 
 	"github.com/defaultplan/defaultplan/e2e/node"
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 // system is the namespace that defaultplan is installed into.
@@ -50,7 +52,7 @@ func newCluster(t *testing.T) *cluster {
 // whose stack has further options.
 func newClusterWith(t *testing.T, previous string, edits ...func(*stack.Options)) *cluster {
 	t.Helper()
-	dir := stack.TempDir(t)
+	dir := suite.TempDir(t)
 	c := &cluster{T: t, dir: dir, previous: previous}
 	args, err := node.ControlPlaneArgs(c.nodeDir())
 	require.NoError(t, err)
@@ -58,7 +60,7 @@ func newClusterWith(t *testing.T, previous string, edits ...func(*stack.Options)
 	for _, edit := range edits {
 		edit(&options)
 	}
-	c.Stack = stack.New(t, options)
+	c.Stack = suite.New(t, options)
 	c.client = c.Client()
 	c.startNode()
 	t.Cleanup(func() { require.NoError(t, c.node.Stop()) })
@@ -93,7 +95,7 @@ func (c *cluster) binary(image string, command []string) (string, error) {
 // eventually polls until nothing is amiss; what is amiss is the error.
 func (c *cluster) eventually(amiss func() error) {
 	c.Helper()
-	require.NoError(c, stack.EventuallyWithin(c.Context(), longEnough, func() (bool, error) {
+	require.NoError(c, wait.EventuallyWithin(c.Context(), longEnough, func() (bool, error) {
 		err := amiss()
 		return err == nil, err
 	}))

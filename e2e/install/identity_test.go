@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
 )
 
 // An identity is what the API server shows to webhooks: the files of
@@ -63,7 +64,7 @@ users: []
 // newIdentity writes the files, with a certificate for kube-apiserver.
 func newIdentity(t *testing.T) *identity {
 	t.Helper()
-	i := &identity{t: t, dir: stack.TempDir(t)}
+	i := &identity{t: t, dir: suite.TempDir(t)}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "clients"}, IsCA: true, BasicConstraintsValid: true,
 		NotBefore: time.Now().Add(-time.Minute), NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageCertSign,

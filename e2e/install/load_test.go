@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 // loadInterval is the time between two requests of each kind of load.
@@ -71,7 +71,7 @@ const mostAtOnce = 8
 // hangs does not keep the next from being sent, but for mostAtOnce of them.
 func (l *load) every(ctx context.Context, interval time.Duration, what string, send func(context.Context, int) error) {
 	l.wg.Go(func() {
-		ticker := time.NewTicker(stack.Patience(interval))
+		ticker := time.NewTicker(wait.Patience(interval))
 		defer ticker.Stop()
 		free := make(chan struct{}, mostAtOnce)
 		for i := 0; ; i++ {
@@ -98,9 +98,9 @@ const triesWhenBusy = 12
 func (l *load) record(what string, send func() error) {
 	began := time.Now()
 	err := send()
-	late := err != nil && stack.Overloaded(err)
+	late := err != nil && wait.Overloaded(err)
 	for range triesWhenBusy - 1 {
-		if err == nil || !stack.Overloaded(err) {
+		if err == nil || !wait.Overloaded(err) {
 			break
 		}
 		err = send()

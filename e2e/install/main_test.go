@@ -4,12 +4,12 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
 )
 
 // root is the project's folder.
 var root = filepath.Join("..", "..")
 
 func TestMain(m *testing.M) {
-	stack.Main(m, stack.Suite{Binaries: []string{"controller", "svcat", "helm", "helm3", "certmanager"}, Parallel: 3})
+	suite.Main(m, suite.Options{Binaries: []string{"controller", "svcat", "helm", "helm3", "certmanager"}, Parallel: 3})
 }

@@ -13,6 +13,7 @@ import (
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
 )
 
 // fightRounds is how often each of two controllers writes its own value, unless the
@@ -24,7 +25,7 @@ const fightRounds, fightRoundsLong = 40, 200
 func TestControllersFightOverAnAnnotation(t *testing.T) {
 	t.Parallel()
 	// A stack of its own: elsewhere others decide meanwhile.
-	e := env.On(t, stack.New(t, stack.Options{Webhooks: 1, Releaser: true}))
+	e := env.On(t, suite.New(t, stack.Options{Webhooks: 1, Releaser: true}))
 	e.Create(e.Bindable()...)
 	instance := e.CreateInstance("mydb", env.OfType(e.Name("db")))
 	binding := e.Binding("creds", "mydb")
@@ -67,7 +68,7 @@ const disputed = "example.org/disputed"
 // fight has two controllers write their values in turns.
 func fight(e *env.Env, object client.Object) {
 	e.Helper()
-	rounds := stack.Rounds(e.T, "FIGHT_ROUNDS", fightRounds, fightRoundsLong)
+	rounds := suite.Rounds(e.T, "FIGHT_ROUNDS", fightRounds, fightRoundsLong)
 	var fighters sync.WaitGroup
 	for _, side := range []string{"this", "that"} {
 		fighters.Go(func() {

@@ -14,6 +14,7 @@ import (
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
 )
 
 // TestTheInstanceComesFirst: with --unresolved=wait an instance may come before
@@ -23,7 +24,7 @@ import (
 //nolint:tparallel // its last subtests end processes that the others need.
 func TestTheInstanceComesFirst(t *testing.T) {
 	t.Parallel()
-	waiting := stack.New(t, stack.Options{Webhooks: 2, WebhookArgs: []string{"--unresolved=wait"}, Whole: true, Releaser: true})
+	waiting := suite.New(t, stack.Options{Webhooks: 2, WebhookArgs: []string{"--unresolved=wait"}, Whole: true, Releaser: true})
 	withoutUndecidedPolicy(env.On(t, waiting))
 	t.Run("Waits", func(t *testing.T) {
 		for name, tc := range waiters() {

@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/defaultplan/defaultplan/e2e/stack/loopback"
 )
 
 // servingFolder is where the webhook looks for its certificate unless told otherwise.
@@ -27,11 +29,11 @@ func (c *container) arguments(env map[string]string) []string {
 	for _, port := range c.spec.Ports {
 		local := c.pod.ports[port.ContainerPort]
 		if flag, known := portFlags[port.Name]; known {
-			args = append(args, flag+loopbackAddress(local))
+			args = append(args, flag+loopback.Address(local))
 		}
 		if port.Name == "hooks" {
-			_, number, _ := strings.Cut(loopbackAddress(local), ":")
-			args = append(args, "--port="+number, "--bind-address="+loopback)
+			_, number, _ := strings.Cut(loopback.Address(local), ":")
+			args = append(args, "--port="+number, "--bind-address="+loopback.Host)
 		}
 	}
 	if c.hasToken() {

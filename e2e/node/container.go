@@ -10,7 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/process"
 )
 
 // Between two starts of a container that ends by itself there is a pause that doubles;
@@ -35,7 +35,7 @@ type container struct {
 	spec *corev1.Container
 
 	mu      sync.Mutex
-	process *stack.Process
+	process *process.Process
 	state   state
 }
 
@@ -121,13 +121,13 @@ func (c *container) runOnce() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	process, err := c.pod.node.stack.Launch(c.pod.life, command)
+	running, err := c.pod.node.stack.Launch(c.pod.life, command)
 	if err != nil {
 		return 0, err
 	}
 	began := time.Now()
 	c.mu.Lock()
-	c.process = process
+	c.process = running
 	c.mu.Unlock()
 	c.update(func(s *state) { s.running, s.runningSince, s.waiting, s.message = true, began, "", "" })
 
@@ -135,30 +135,30 @@ func (c *container) runOnce() (int, error) {
 	var probes sync.WaitGroup
 	sick := make(chan time.Duration, 1)
 	probes.Go(func() { c.probe(probing, sick) })
-	c.attend(process, sick)
+	c.attend(running, sick)
 	stopProbing()
 	probes.Wait()
-	return c.ended(process, began), process.Forget()
+	return c.ended(running, began), running.Forget()
 }
 
 // attend returns when the process ended, and ends it when the pod is to go or a probe
 // says that it is sick.
-func (c *container) attend(process *stack.Process, sick <-chan time.Duration) {
+func (c *container) attend(running *process.Process, sick <-chan time.Duration) {
 	select {
-	case <-process.Ended():
+	case <-running.Ended():
 	case grace := <-sick:
-		c.terminate(process, time.Now().Add(grace))
+		c.terminate(running, time.Now().Add(grace))
 	case <-c.pod.dying:
-		c.preStop(process)
-		c.terminate(process, c.pod.deadline)
+		c.preStop(running)
+		c.terminate(running, c.pod.deadline)
 	case <-c.pod.life.Done():
-		end(process, syscall.SIGKILL)
+		end(running, syscall.SIGKILL)
 	}
 }
 
 // preStop is the manifest's pause before SIGTERM: time for all to learn that the pod is
 // to go.
-func (c *container) preStop(process *stack.Process) {
+func (c *container) preStop(running *process.Process) {
 	l := c.spec.Lifecycle
 	if l == nil || l.PreStop == nil || l.PreStop.Sleep == nil {
 		return
@@ -166,31 +166,31 @@ func (c *container) preStop(process *stack.Process) {
 	pause := min(time.Duration(l.PreStop.Sleep.Seconds)*time.Second, time.Until(c.pod.deadline))
 	select {
 	case <-time.After(pause):
-	case <-process.Ended():
+	case <-running.Ended():
 	case <-c.pod.life.Done():
 	}
 }
 
 // terminate asks the process to end, and kills it at the deadline.
-func (c *container) terminate(process *stack.Process, deadline time.Time) {
-	_ = process.Signal(syscall.SIGTERM) // one that ended needs no signal
+func (c *container) terminate(running *process.Process, deadline time.Time) {
+	_ = running.Signal(syscall.SIGTERM) // one that ended needs no signal
 	select {
-	case <-process.Ended():
+	case <-running.Ended():
 		return
 	case <-time.After(time.Until(deadline)):
 	case <-c.pod.life.Done():
 	}
-	end(process, syscall.SIGKILL)
+	end(running, syscall.SIGKILL)
 }
 
-func end(process *stack.Process, signal syscall.Signal) {
-	_ = process.Signal(signal) // as above
-	<-process.Ended()
+func end(running *process.Process, signal syscall.Signal) {
+	_ = running.Signal(signal) // as above
+	<-running.Ended()
 }
 
 // ended records how the process ended.
-func (c *container) ended(process *stack.Process, began time.Time) int {
-	code, reason := process.ExitCode(), reasonCompleted
+func (c *container) ended(running *process.Process, began time.Time) int {
+	code, reason := running.ExitCode(), reasonCompleted
 	if code < 0 {
 		code = 137 // what a kubelet says of a killed one
 	}
@@ -208,19 +208,19 @@ func (c *container) ended(process *stack.Process, began time.Time) int {
 }
 
 // command is what to start for the container.
-func (c *container) command(ctx context.Context) (stack.Command, error) {
+func (c *container) command(ctx context.Context) (process.Command, error) {
 	if len(c.spec.Command) == 0 {
-		return stack.Command{}, errors.New("cannot run a container without a command: this node has no images to read one from")
+		return process.Command{}, errors.New("cannot run a container without a command: this node has no images to read one from")
 	}
 	binary, err := c.pod.node.options.Binaries(c.spec.Image, c.spec.Command)
 	if err != nil {
-		return stack.Command{}, err
+		return process.Command{}, err
 	}
 	env, err := c.environment(ctx)
 	if err != nil {
-		return stack.Command{}, err
+		return process.Command{}, err
 	}
-	return stack.Command{
+	return process.Command{
 		Name:   logName(c.pod.object.Namespace, c.pod.object.Name, c.spec.Name),
 		Binary: binary, Args: c.arguments(env), Env: c.processEnv(env), Dir: c.pod.path("root"),
 	}, nil

@@ -22,11 +22,8 @@ import (
 	"github.com/defaultplan/defaultplan/e2e/stack"
 )
 
-const (
-	loopback = "127.0.0.1"
-	// rebindInterval is how often pods that no node would take are tried again.
-	rebindInterval = 500 * time.Millisecond
-)
+// rebindInterval is how often pods that no node would take are tried again.
+const rebindInterval = 500 * time.Millisecond
 
 // Options say what a Node runs.
 type Options struct {

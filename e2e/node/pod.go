@@ -15,7 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/loopback"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 // retryInterval is how often what a pod still lacks, such as a Secret, is looked for
@@ -175,7 +176,7 @@ func (p *pod) choosePorts(ctx context.Context) error {
 	}
 	for i := range p.object.Spec.Containers {
 		for _, port := range p.object.Spec.Containers[i].Ports {
-			free, err := stack.FreePorts(ctx, 1)
+			free, err := loopback.FreePorts(ctx, 1)
 			if err != nil {
 				return err
 			}
@@ -202,7 +203,7 @@ func (n *Node) bury(object *corev1.Pod) {
 	now := metav1.DeleteOptions{GracePeriodSeconds: new(int64(0)), Preconditions: &metav1.Preconditions{UID: &object.UID}}
 	ctx, cancel := context.WithTimeout(n.life, time.Minute)
 	defer cancel()
-	_ = stack.Eventually(ctx, func() (bool, error) {
+	_ = wait.Eventually(ctx, func() (bool, error) {
 		err := n.client.CoreV1().Pods(object.Namespace).Delete(ctx, object.Name, now)
 		return err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err), err
 	})
@@ -227,7 +228,7 @@ func (p *pod) signal(name string, signal syscall.Signal) error {
 
 func (p *pod) local(port string) (string, error) {
 	if local, known := p.named[port]; known {
-		return loopbackAddress(local), nil
+		return loopback.Address(local), nil
 	}
 	return "", fmt.Errorf("cannot find port %q of pod %q", port, p.object.Name)
 }

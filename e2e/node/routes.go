@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	corelisters "k8s.io/client-go/listers/core/v1"
 	discoverylisters "k8s.io/client-go/listers/discovery/v1"
+
+	"github.com/defaultplan/defaultplan/e2e/stack/loopback"
 )
 
 // routes know where on this machine an address of the cluster is: what kube-proxy and
@@ -121,7 +123,7 @@ func (r *routes) reachable(slices []*discoveryv1.EndpointSlice, portName string,
 
 func localPort(ports map[int32]int, host string, port int32) (string, error) {
 	if local, known := ports[port]; known {
-		return loopbackAddress(local), nil
+		return loopback.Address(local), nil
 	}
 	return "", fmt.Errorf("cannot find port %d of pod %s", port, host)
 }
@@ -139,5 +141,3 @@ func (r *routes) remove(ip string) {
 	defer r.mu.Unlock()
 	delete(r.pods, ip)
 }
-
-func loopbackAddress(port int) string { return net.JoinHostPort(loopback, strconv.Itoa(port)) }

@@ -19,6 +19,7 @@ import (
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -43,13 +44,13 @@ const stageCatalog = `{"services":[{"id":"db-%[1]s","name":"db-%[1]s","descripti
 func newStage(t *testing.T) *stage {
 	t.Helper()
 	c := startCollector(t)
-	dir := stack.TempDir(t)
+	dir := suite.TempDir(t)
 	config := filepath.Join(dir, "tracing.yaml")
 	// Only what comes with a sampled parent is traced.
 	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil,
 		"apiVersion: apiserver.config.k8s.io/v1beta1\nkind: TracingConfiguration\nendpoint: %q\nsamplingRatePerMillion: 0\n", c.address), 0o600))
 	tracing := "--tracing-endpoint=" + c.address
-	e := env.On(t, stack.New(t, stack.Options{
+	e := env.On(t, suite.New(t, stack.Options{
 		Dir: filepath.Join(dir, "stack"), Webhooks: 1, ManagedCerts: true, Releaser: true,
 		WebhookArgs:      []string{tracing, "--log-level=debug", "--unresolved=wait"},
 		ControlPlaneArgs: []string{"-audit", "--", "--tracing-config-file=" + config},

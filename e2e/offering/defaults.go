@@ -13,7 +13,7 @@ import (
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/env"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 // Patches of plans.
@@ -65,7 +65,7 @@ func (o *Offer) IsRefused(err error, plan, holds string) {
 // confirmed is followed by a question mark, and "gone" is a type without object.
 func (o *Offer) ComesTo(want, reason string) {
 	o.Helper()
-	require.NoError(o, stack.EventuallyWithin(o.Context(), SettleTimeout, func() (bool, error) {
+	require.NoError(o, wait.EventuallyWithin(o.Context(), SettleTimeout, func() (bool, error) {
 		got, err := o.defaults()
 		if err != nil || got == want {
 			return err == nil, err

@@ -11,6 +11,7 @@ import (
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
 )
 
 // TestOldManifestsAreAdmittedAsTheyAlwaysWere plays what the retired catalog's
@@ -18,8 +19,8 @@ import (
 // is new must not notice it.
 func TestOldManifestsAreAdmittedAsTheyAlwaysWere(t *testing.T) {
 	t.Parallel()
-	closed := stack.New(t, stack.Options{Webhooks: 1, WebhookArgs: []string{"--feature-gates=AllBeta=false"}, Releaser: true})
-	for name, s := range map[string]*stack.Stack{"AllGatesOff": closed, "AllGatesOn": stack.Shared(t)} {
+	closed := suite.New(t, stack.Options{Webhooks: 1, WebhookArgs: []string{"--feature-gates=AllBeta=false"}, Releaser: true})
+	for name, s := range map[string]*stack.Stack{"AllGatesOff": closed, "AllGatesOn": suite.Shared(t)} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, f := range families() {
@@ -209,7 +210,7 @@ func whatAGateOpens(t *testing.T, closed *stack.Stack) {
 			for _, side := range []struct {
 				stack            *stack.Stack
 				plan, parameters string
-			}{{closed, tc.off, tc.parametersOff}, {stack.Shared(t), tc.on, tc.parametersOn}} {
+			}{{closed, tc.off, tc.parametersOff}, {suite.Shared(t), tc.on, tc.parametersOn}} {
 				e := env.On(t, side.stack)
 				addGated(e)
 				instance := e.Instance("mydb", tc.asks(e))

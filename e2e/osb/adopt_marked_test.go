@@ -10,7 +10,7 @@ import (
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/env"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/apiproxy"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -219,6 +219,6 @@ var adoptOperations = map[string]crashOperation{
 }
 
 // tells is any write of the status.
-func tells(c *crash, w *stack.APIWrite) bool {
+func tells(c *crash, w *apiproxy.Write) bool {
 	return w.Resource == c.operation.resource && w.Status() != nil
 }

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -53,7 +54,7 @@ func (g *crashStack) elected(t *testing.T) {
 func (g *crashStack) holder(t *testing.T, last string) string {
 	t.Helper()
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "defaultplan-system", Name: "defaultplan-controller"}}
-	assert.NoError(t, stack.EventuallyWithin(t.Context(), handover, func() (bool, error) {
+	assert.NoError(t, wait.EventuallyWithin(t.Context(), handover, func() (bool, error) {
 		if err := g.Client().Get(t.Context(), client.ObjectKeyFromObject(lease), lease); err != nil {
 			return client.IgnoreNotFound(err) != nil, err
 		}

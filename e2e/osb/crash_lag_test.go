@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/apiproxy"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -23,7 +23,7 @@ func (g *crashStack) lagsBehind(t *testing.T) {
 	intent.Apply()
 	intent.Answer()
 	c.Ready(c.instance)
-	stale := g.proxy.Hold(c.own(func(c *crash, w *stack.APIWrite) bool { return w.Resource == ofInstances }))
+	stale := g.proxy.Hold(c.own(func(c *crash, w *apiproxy.Write) bool { return w.Resource == ofInstances }))
 	c.lookAgain()
 	arrivesAt(t, stale.Arrived, "the controller never looked again")
 	assert.True(t, intends(c, stale.Write()), "it believes that nothing was done")

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/apiproxy"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -33,7 +34,7 @@ func arrivesAt(t *testing.T, channel <-chan struct{}, what string) {
 	t.Helper()
 	select {
 	case <-channel:
-	case <-time.After(stack.Patience(longest)):
+	case <-time.After(wait.Patience(longest)):
 		require.FailNow(t, what)
 	}
 }
@@ -76,7 +77,7 @@ func (g *crashGate) over(t *testing.T) {
 type crashMoment func(c *crash) *crashGate
 
 // A writeSign tells a write of a crash's own objects from others.
-type writeSign func(c *crash, w *stack.APIWrite) bool
+type writeSign func(c *crash, w *apiproxy.Write) bool
 
 // beforeWrite is a write that is never passed on.
 func beforeWrite(is writeSign) crashMoment {
@@ -151,36 +152,36 @@ func onAct(verb osbtest.Verb) crashMoment {
 }
 
 // own is the writeSign, for what is in the crash's own namespace only.
-func (c *crash) own(is writeSign) func(*stack.APIWrite) bool {
-	return func(w *stack.APIWrite) bool { return w.Namespace == c.Namespace && is(c, w) }
+func (c *crash) own(is writeSign) func(*apiproxy.Write) bool {
+	return func(w *apiproxy.Write) bool { return w.Namespace == c.Namespace && is(c, w) }
 }
 
 // intends is the write that says that a call may have been made.
-func intends(c *crash, w *stack.APIWrite) bool {
+func intends(c *crash, w *apiproxy.Write) bool {
 	_, is := w.Status()["callDeadline"].(string)
 	return is && w.Resource == c.operation.resource
 }
 
 // concludes is the write of what came of a call of the verb, in the status.
 func concludes(verb osbtest.Verb) writeSign {
-	return func(c *crash, w *stack.APIWrite) bool {
+	return func(c *crash, w *apiproxy.Write) bool {
 		return w.Resource == c.operation.resource && w.Status() != nil && !intends(c, w) && c.answered(verb)
 	}
 }
 
 // after is a writeSign that counts only once a call of the verb was answered.
 func after(verb osbtest.Verb, is writeSign) writeSign {
-	return func(c *crash, w *stack.APIWrite) bool { return c.answered(verb) && is(c, w) }
+	return func(c *crash, w *apiproxy.Write) bool { return c.answered(verb) && is(c, w) }
 }
 
 // releases is the write that takes the finalizer off.
-func releases(c *crash, w *stack.APIWrite) bool {
+func releases(c *crash, w *apiproxy.Write) bool {
 	return w.Resource == c.operation.resource && w.Subresource == "" && w.Method == http.MethodPatch
 }
 
 // secretWrite is a write of a Secret, of the given method.
 func secretWrite(method string) writeSign {
-	return func(_ *crash, w *stack.APIWrite) bool { return w.Resource == "secrets" && w.Method == method }
+	return func(_ *crash, w *apiproxy.Write) bool { return w.Resource == "secrets" && w.Method == method }
 }
 
 // answered says whether a call of the verb was answered.

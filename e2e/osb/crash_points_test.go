@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -19,7 +19,7 @@ const crashesAtOnce = 48
 func TestCrashes(t *testing.T) {
 	t.Parallel()
 	g := newCrashStack(t)
-	scenes := crashScenes(stack.Long(),
+	scenes := crashScenes(suite.Long(),
 		instanceOperations, bindingOperations, removalOperations, mitigationOperations, meanwhileOperations, adoptOperations)
 	t.Logf("the controller is killed at %d points", len(scenes))
 	for names := range slices.Chunk(slices.Sorted(maps.Keys(scenes)), crashesAtOnce) {
@@ -31,7 +31,7 @@ func TestCrashes(t *testing.T) {
 	}
 	t.Run("Random", g.atRandom)
 	t.Run("Namespace", g.namespaceEnds)
-	if stack.Long() {
+	if suite.Long() {
 		return // The rest has only one form.
 	}
 	t.Run("LaggingCache", g.lagsBehind)

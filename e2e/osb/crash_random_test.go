@@ -12,7 +12,9 @@ import (
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/env"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/apiproxy"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -50,8 +52,8 @@ type mess struct {
 // atRandom kills the controller at random writes and calls, several times before
 // anything comes to rest.
 func (g *crashStack) atRandom(t *testing.T) {
-	rounds := stack.Rounds(t, "CRASH_ROUNDS", crashRounds, crashRoundsLong)
-	seed := stack.Seed(t, "CRASH_SEED")
+	rounds := suite.Rounds(t, "CRASH_ROUNDS", crashRounds, crashRoundsLong)
+	seed := suite.Seed(t, "CRASH_SEED")
 	m := &mess{
 		crash: newCrash(t, g, crashOperation{class: openClass, prepare: nothingBefore}),
 		dice:  rand.New(rand.NewPCG(seed, 0)),
@@ -83,7 +85,7 @@ func (m *mess) round(g *crashStack) {
 			w.held.Apply()
 			arrivesAt(m.T, w.held.Applied, "a write was never applied")
 		}
-	case <-time.After(stack.Patience(longest)):
+	case <-time.After(wait.Patience(longest)):
 		require.FailNow(m, "nothing happens any more")
 	}
 	ready := g.killed(m.T)
@@ -97,7 +99,7 @@ type tripwire struct {
 	// called is closed when it was a call of the broker, which is never answered; held is
 	// the write otherwise, which is to be applied or not.
 	called  chan struct{}
-	held    *stack.HeldWrite
+	held    *apiproxy.HeldWrite
 	applied bool
 }
 
@@ -112,7 +114,7 @@ func (w *tripwire) step() bool {
 // wire puts a tripwire in the way of the controller.
 func (m *mess) wire() *tripwire {
 	w := &tripwire{left: 1 + m.dice.IntN(furthest), called: make(chan struct{}), applied: m.dice.IntN(2) == 0}
-	w.held = m.stack.proxy.Hold(func(write *stack.APIWrite) bool {
+	w.held = m.stack.proxy.Hold(func(write *apiproxy.Write) bool {
 		return write.Namespace == m.Namespace && write.Resource != "events" && w.step()
 	})
 	calls := rand.New(rand.NewPCG(m.dice.Uint64(), 0))

@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/apiproxy"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
 )
 
 // A crashStack is a stack whose controller is killed: it reaches the API server through a
@@ -20,7 +22,7 @@ import (
 type crashStack struct {
 	*stack.Stack
 
-	proxy      *stack.APIProxy
+	proxy      *apiproxy.Proxy
 	controller *stack.Controller
 }
 
@@ -30,13 +32,13 @@ var crashFlags = append(slices.Clone(controllerFlags), "--workers=64", stack.Cal
 
 func newCrashStack(t *testing.T) *crashStack {
 	t.Helper()
-	g := &crashStack{Stack: stack.New(t, stack.Options{Webhooks: 1})}
+	g := &crashStack{Stack: suite.New(t, stack.Options{Webhooks: 1})}
 	g.proxy = g.newProxy(t, "proxied")
 	g.controller = g.newController(t, stack.ControllerOptions{Kubeconfig: g.proxy.Kubeconfig(), Args: crashFlags})
 	return g
 }
 
-func (g *crashStack) newProxy(t *testing.T, name string) *stack.APIProxy {
+func (g *crashStack) newProxy(t *testing.T, name string) *apiproxy.Proxy {
 	t.Helper()
 	kubeconfig, err := g.ControllerKubeconfig(t.Context())
 	require.NoError(t, err)

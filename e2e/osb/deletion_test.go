@@ -14,7 +14,7 @@ import (
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/env"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -199,7 +199,7 @@ func TestDeletionOfABrokerThatDoesNotKnowItsInstance(t *testing.T) {
 	s.broker.Next(osbtest.Deprovision, unknown.Acting(), unknown, unknown, unknown, unknown, unknown, unknown, unknown)
 	s.Delete(i)
 	// The pauses between removals grow: the last may be longer than Gone waits for a change.
-	require.NoError(t, stack.EventuallyWithin(t.Context(), 2*time.Minute, func() (bool, error) { return s.Absent(i), nil }))
+	require.NoError(t, wait.EventuallyWithin(t.Context(), 2*time.Minute, func() (bool, error) { return s.Absent(i), nil }))
 	s.Gone(s.registered)
 }
 

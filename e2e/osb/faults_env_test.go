@@ -18,6 +18,8 @@ import (
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -41,7 +43,7 @@ var faultFlags = []string{"--workers=64", "--secret-interval=1s", stack.CallTime
 // busy, or its types and names are those of well-known catalogs.
 func newOwnStack(t *testing.T, flags ...string) *stack.Stack {
 	t.Helper()
-	s := stack.New(t, stack.Options{Webhooks: 1})
+	s := suite.New(t, stack.Options{Webhooks: 1})
 	c, err := s.StartController(t.Context(), stack.ControllerOptions{Args: flags})
 	require.NoError(t, err)
 	t.Cleanup(func() {
@@ -70,7 +72,7 @@ func newShakyEnv(t *testing.T, s *stack.Stack) *shakyEnv {
 	t.Helper()
 	e := &shakyEnv{
 		testEnv: newEnvOn(t, s),
-		count:   stack.Rounds(t, "FAULT_INSTANCES", faultyInstances, faultyInstancesLong), seed: stack.Seed(t, "FAULT_SEED"),
+		count:   suite.Rounds(t, "FAULT_INSTANCES", faultyInstances, faultyInstancesLong), seed: suite.Seed(t, "FAULT_SEED"),
 	}
 	slowly := map[osbtest.Verb]int{osbtest.Provision: 1, osbtest.Update: 1, osbtest.Deprovision: 1, osbtest.Bind: 1, osbtest.Unbind: 1}
 	e.broker = osbtest.Start(t, osbtest.Options{
@@ -123,7 +125,7 @@ func (e *shakyEnv) ask() {
 func (e *shakyEnv) until(is func() (bool, error)) {
 	e.Helper()
 	running, looked := map[string]bool{}, time.Now()
-	require.NoError(e, stack.EventuallyWithin(e.Context(), 5*time.Minute+time.Duration(e.count)*time.Second, func() (bool, error) {
+	require.NoError(e, wait.EventuallyWithin(e.Context(), 5*time.Minute+time.Duration(e.count)*time.Second, func() (bool, error) {
 		if time.Since(looked) > stuckAfter {
 			running, looked = e.endStuck(running), time.Now()
 		}

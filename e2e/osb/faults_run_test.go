@@ -14,7 +14,7 @@ import (
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/env"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -97,7 +97,7 @@ func (e *shakyEnv) excused(v osbtest.Violation) bool {
 		updates := e.broker.Calls(osbtest.About(v.Call.InstanceID), osbtest.Of(osbtest.Update))
 		return slices.ContainsFunc(updates, func(update osbtest.Call) bool {
 			ago := v.Call.Began.Sub(update.Began)
-			return ago >= 0 && ago < stack.Patience(cacheLag)
+			return ago >= 0 && ago < wait.Patience(cacheLag)
 		})
 	}
 	made, refused := false, false

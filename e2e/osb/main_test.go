@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
 )
 
 // controllerFlags are those of a controller in these scenarios: its times are short, so
@@ -15,8 +16,8 @@ var controllerFlags = []string{
 }
 
 func TestMain(m *testing.M) {
-	stack.Main(m, stack.Suite{
+	suite.Main(m, suite.Options{
 		Binaries: []string{"controller", "svcat"}, Parallel: 6,
-		Options: stack.Options{Webhooks: 1}, Controller: &stack.ControllerOptions{Args: controllerFlags},
+		Stack: stack.Options{Webhooks: 1, Controller: &stack.ControllerOptions{Args: controllerFlags}},
 	})
 }

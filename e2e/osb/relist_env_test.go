@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 // sweptWithin is how long something removed may stay: it is marked, and deleted when
@@ -66,7 +66,7 @@ func tagged(plan object, tags ...string) object {
 // patiently is as eventually, for what takes minutes at worst.
 func (e *testEnv) patiently(is func() (bool, error)) {
 	e.Helper()
-	require.NoError(e, stack.EventuallyWithin(e.Context(), sweptWithin, is))
+	require.NoError(e, wait.EventuallyWithin(e.Context(), sweptWithin, is))
 }
 
 // swept waits until an object is gone, which nothing refers to any more.

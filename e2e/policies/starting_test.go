@@ -16,6 +16,7 @@ import (
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
 )
 
 // TestNothingIsDecidedBeforeThePoliciesAreRead: a webhook that has just started and has
@@ -23,7 +24,7 @@ import (
 // what it has not read for what is not there.
 func TestNothingIsDecidedBeforeThePoliciesAreRead(t *testing.T) {
 	t.Parallel()
-	s := stack.New(t, stack.Options{Webhooks: 1, Releaser: true})
+	s := suite.New(t, stack.Options{Webhooks: 1, Releaser: true})
 	e := env.On(t, s)
 	addPremium(e)
 	deny := denial(e, api.PlanSubject{ClassName: e.Name("c"), PlanName: e.Name("premium")})

@@ -6,18 +6,18 @@ import (
 	"time"
 
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
 )
 
 // keepers are those of the shared stack, of which one leads: its webhook does not keep.
 var keepers [2]*stack.Keeper
 
 func TestMain(m *testing.M) {
-	stack.Main(m, stack.Suite{
+	suite.Main(m, suite.Options{
 		Binaries: []string{"controller"}, Parallel: 6,
-		Options: stack.Options{Whole: true, Webhooks: 1, WebhookArgs: []string{"--keeper=off"}},
-		Controller: &stack.ControllerOptions{Args: []string{
+		Stack: stack.Options{Whole: true, Webhooks: 1, WebhookArgs: []string{"--keeper=off"}, Controller: &stack.ControllerOptions{Args: []string{
 			"--secret-interval=5s", stack.CallTimeout(3 * time.Second), "--allow-broker-addresses=127.0.0.0/8",
-		}},
+		}}},
 		Setup: startKeepers,
 	})
 }

@@ -18,6 +18,8 @@ import (
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 const (
@@ -35,8 +37,8 @@ const (
 // controller runs: what asks for a plan has a slot, whether it is at its broker or not.
 func TestNeverOverWithMany(t *testing.T) {
 	t.Parallel()
-	most := stack.Rounds(t, "DEFAULTPLAN_QUOTA_OBJECTS", 100, 2_000)
-	s := &shop{Env: env.On(t, stack.New(t, stack.Options{Webhooks: 1, Releaser: true}))}
+	most := suite.Rounds(t, "DEFAULTPLAN_QUOTA_OBJECTS", 100, 2_000)
+	s := &shop{Env: env.On(t, suite.New(t, stack.Options{Webhooks: 1, Releaser: true}))}
 	s.AddPlans(env.Class{Name: s.Name("db")}, env.Plan{Name: s.Name("small"), ExternalName: "small"})
 	first := s.db("first", "small")
 	s.Create(first)
@@ -116,9 +118,9 @@ func (s *shop) refusesWithoutHoarding(most int) {
 	group.SetLimit(atOnce)
 	for i := range refusals {
 		group.Go(func() error {
-			return stack.Eventually(ctx, func() (bool, error) {
+			return wait.Eventually(ctx, func() (bool, error) {
 				err := s.Client().Create(ctx, s.db(fmt.Sprintf("over-%d", i), "small"))
-				return !stack.Overloaded(err), refusedAtLimit(err)
+				return !wait.Overloaded(err), refusedAtLimit(err)
 			})
 		})
 	}

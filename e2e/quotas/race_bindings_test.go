@@ -13,7 +13,7 @@ import (
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/env"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -33,7 +33,7 @@ func TestNeverOverWithBindingsAndClaims(t *testing.T) {
 	r.Ready(db)
 	r.bound, r.claimed = r.limit("bound", bindings(maxBound), "small", "large"), r.limit("claimed", instances(maxClaimed), "large")
 	mostBound, mostClaimed := r.broker.PeakBindings(), r.broker.Peak(r.PlanID("large"))
-	rounds, round := stack.Rounds(t, "DEFAULTPLAN_QUOTA_ROUNDS", 3, 12), 0
+	rounds, round := suite.Rounds(t, "DEFAULTPLAN_QUOTA_ROUNDS", 3, 12), 0
 	shown := func() bool {
 		return mostBound() == maxBound && mostClaimed() == maxClaimed && r.faults > 0 && r.waited > 0
 	}

@@ -22,7 +22,7 @@ import (
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/env"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 	"github.com/defaultplan/defaultplan/webhook/keeper"
 )
@@ -47,7 +47,7 @@ func TestNeverOverWhateverTheRace(t *testing.T) {
 	r.limit("all", instances(maxAll), "small", "large")
 	r.limit("large", instances(maxLarge), "large")
 	most, mostLarge := r.broker.Peak(r.PlanID("small"), r.PlanID("large")), r.broker.Peak(r.PlanID("large"))
-	rounds, round := stack.Rounds(t, "DEFAULTPLAN_QUOTA_ROUNDS", 6, 12), 0
+	rounds, round := suite.Rounds(t, "DEFAULTPLAN_QUOTA_ROUNDS", 6, 12), 0
 	shown := func() bool { return most() == maxAll && mostLarge() == maxLarge && r.faults > 0 && r.waited > 0 }
 	for ; round < rounds || round < mostRounds && !shown(); round++ {
 		r.round(round)

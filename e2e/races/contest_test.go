@@ -9,7 +9,7 @@ import (
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/e2e/offering"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
@@ -70,7 +70,7 @@ func (c *contest) typeObject() client.Object {
 func (c *contest) settles(what string, is func(offering.Glance) bool) offering.Glance {
 	c.Helper()
 	var now offering.Glance
-	err := stack.EventuallyWithin(c.Context(), offering.SettleTimeout, func() (bool, error) {
+	err := wait.EventuallyWithin(c.Context(), offering.SettleTimeout, func() (bool, error) {
 		var err error
 		if now, err = offering.GlanceAt(c.Env, c.Scope, c.kind); err != nil {
 			return false, err

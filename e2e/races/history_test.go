@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/e2e/offering"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 // A history is every state that the plans and the record of a contest were in.
@@ -139,7 +139,7 @@ func (h *history) replay() []moment {
 	c := h.contest
 	c.Helper()
 	until := int64(0)
-	require.NoError(c, stack.Eventually(c.Context(), func() (done bool, err error) {
+	require.NoError(c, wait.Eventually(c.Context(), func() (done bool, err error) {
 		until, done, err = h.complete()
 		return done, err
 	}))

@@ -4,10 +4,11 @@ import (
 	"testing"
 
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
 )
 
 func TestMain(m *testing.M) {
-	stack.Main(m, stack.Suite{
-		Options: stack.Options{Webhooks: 2, WebhookArgs: []string{"--keeper=off"}, Releaser: true},
+	suite.Main(m, suite.Options{
+		Stack: stack.Options{Webhooks: 2, WebhookArgs: []string{"--keeper=off"}, Releaser: true},
 	})
 }

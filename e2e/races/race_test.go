@@ -14,6 +14,8 @@ import (
 	"github.com/defaultplan/defaultplan/e2e/env"
 	"github.com/defaultplan/defaultplan/e2e/offering"
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 // rejectedShare is the share of writes that the other webhook refuses.
@@ -30,11 +32,11 @@ const mostRounds = 60
 //nolint:tparallel // its races share a keeper that is killed.
 func TestDefaultsAreRaced(t *testing.T) {
 	t.Parallel()
-	s := stack.Shared(t)
+	s := suite.Shared(t)
 	keeper, err := s.StartKeeper(t.Context())
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, keeper.Stop(context.Background(), syscall.SIGTERM)) })
-	n := stack.Rounds(t, "DEFAULTPLAN_RACE_ROUNDS", 8, 24)
+	n := suite.Rounds(t, "DEFAULTPLAN_RACE_ROUNDS", 8, 24)
 	for _, tc := range []struct {
 		name            string
 		scope           offering.Scope
@@ -154,7 +156,7 @@ func (m *match) flip(round, _ int) {
 func (m *match) insist(name string, write func() error) []attempt {
 	m.Helper()
 	var made []attempt
-	require.NoError(m, stack.Eventually(m.Context(), func() (bool, error) {
+	require.NoError(m, wait.Eventually(m.Context(), func() (bool, error) {
 		a := m.attempt(attempt{plan: name}, write)
 		made = append(made, a)
 		return a.err == nil, a.err

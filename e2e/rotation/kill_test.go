@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/apiproxy"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -31,24 +32,24 @@ type step struct {
 }
 
 // writes are held on their way to the API server, if they are of the environment's namespace.
-func (e *testEnv) writes(resource string, is func(w *stack.APIWrite) bool) *stack.HeldWrite {
+func (e *testEnv) writes(resource string, is func(w *apiproxy.Write) bool) *apiproxy.HeldWrite {
 	namespace := e.Namespace
-	return proxy.Hold(func(w *stack.APIWrite) bool {
+	return proxy.Hold(func(w *apiproxy.Write) bool {
 		return w.Namespace == namespace && w.Resource == resource && is(w)
 	})
 }
 
-func saysRotation(role string) func(w *stack.APIWrite) bool {
-	return func(w *stack.APIWrite) bool {
+func saysRotation(role string) func(w *apiproxy.Write) bool {
+	return func(w *apiproxy.Write) bool {
 		return w.Subresource == "status" && strings.Contains(string(w.Body), role)
 	}
 }
 
-func puts(w *stack.APIWrite) bool { return w.Method == http.MethodPut }
+func puts(w *apiproxy.Write) bool { return w.Method == http.MethodPut }
 
-func before(h *stack.HeldWrite) []step { return []step{{h.Arrived, nil}} }
+func before(h *apiproxy.HeldWrite) []step { return []step{{h.Arrived, nil}} }
 
-func after(h *stack.HeldWrite) []step { return []step{{h.Arrived, h.Apply}, {h.Applied, nil}} }
+func after(h *apiproxy.HeldWrite) []step { return []step{{h.Arrived, h.Apply}, {h.Applied, nil}} }
 
 func killMoments() map[string]moment {
 	return map[string]moment{
@@ -124,7 +125,7 @@ func rotateAndKill(t *testing.T, m moment, there func(), again <-chan struct{}) 
 	for _, at := range steps {
 		select {
 		case <-at.reached:
-		case <-time.After(stack.Patience(20 * time.Second)):
+		case <-time.After(wait.Patience(20 * time.Second)):
 			require.FailNow(t, "the controller never came to the point where it is to be killed")
 		}
 		if at.then != nil {

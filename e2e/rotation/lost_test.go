@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/apiproxy"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -102,7 +102,7 @@ func TestRequestBetweenSecretAndSwitch(t *testing.T) {
 	e := newEnv(t, crashing)
 	b := e.bound(func(b *api.ServiceBinding) { b.Spec.Rotation = &api.Rotation{Overlap: &metav1.Duration{}} })
 	former := b.Status.ExternalID
-	held := e.writes("servicebindings", func(w *stack.APIWrite) bool {
+	held := e.writes("servicebindings", func(w *apiproxy.Write) bool {
 		return w.Subresource == "status" && strings.Contains(string(w.Body), "Predecessor")
 	})
 	e.request(b)

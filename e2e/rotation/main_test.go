@@ -7,13 +7,15 @@ import (
 	"time"
 
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/apiproxy"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
 )
 
 // mortal is a second controller on the shared stack that is killed: it has brokers of its
 // own, and reaches the API server through proxy.
 var (
 	mortal *stack.Controller
-	proxy  *stack.APIProxy
+	proxy  *apiproxy.Proxy
 )
 
 // mortalName is the name by which brokers ask for mortal.
@@ -27,9 +29,9 @@ var controllerFlags = []string{
 }
 
 func TestMain(m *testing.M) {
-	stack.Main(m, stack.Suite{
+	suite.Main(m, suite.Options{
 		Binaries: []string{"controller", "svcat"}, Parallel: 6,
-		Options: stack.Options{Webhooks: 1, Whole: true}, Controller: &stack.ControllerOptions{Args: controllerFlags},
+		Stack: stack.Options{Webhooks: 1, Whole: true, Controller: &stack.ControllerOptions{Args: controllerFlags}},
 		Setup: startMortal,
 	})
 }

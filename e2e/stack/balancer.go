@@ -8,6 +8,8 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"github.com/defaultplan/defaultplan/e2e/stack/loopback"
 )
 
 // dialTimeout bounds one try to reach a backend. On the loopback a dead one
@@ -40,7 +42,7 @@ func NewBalancer(ctx context.Context, backends ...string) (*Balancer, error) {
 	if len(backends) == 0 {
 		return nil, errors.New("cannot balance: no backend is given")
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", loopback+":0")
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", loopback.Host+":0")
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen for a balancer: %w", err)
 	}

@@ -9,12 +9,14 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/defaultplan/defaultplan/e2e/stack/loopback"
 )
 
 // echo is a backend that answers each line with its name and the line.
 func echo(t *testing.T, name string) net.Listener {
 	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", loopback+":0")
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", loopback.Host+":0")
 	require.NoError(t, err)
 	go func() {
 		for {
@@ -139,4 +141,40 @@ func TestBalancerCloseCutsOpenConnections(t *testing.T) {
 	require.Error(t, err)
 	_, err = NewBalancer(t.Context())
 	require.ErrorContains(t, err, "no backend is given")
+}
+
+func TestBalancerKnowsOnlyWhatItIsTold(t *testing.T) {
+	t.Parallel()
+	a, gone := echo(t, "a"), echo(t, "b")
+	require.NoError(t, gone.Close())
+	b := newBalancer(t, a.Addr().String(), gone.Addr().String())
+	b.Blind()
+	var answered, hungUp int
+	for range 4 {
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", b.Addr())
+		require.NoError(t, err)
+		// The one that is gone may have hung up already.
+		_, _ = io.WriteString(conn, "hello\n")
+		_ = conn.(*net.TCPConn).CloseWrite()
+		said, _ := io.ReadAll(conn)
+		_ = conn.Close()
+		if string(said) == "a:hello\n" {
+			answered++
+		} else {
+			hungUp++
+		}
+	}
+	assert.Equal(t, []int{2, 2}, []int{answered, hungUp}, "every other connection is given to one that is gone")
+
+	b.Withdraw(1)
+	for range 4 {
+		assert.Equal(t, "a:hello\n", ask(t, b.Addr()))
+	}
+	b.Offer(1)
+	b.Withdraw(0)
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", b.Addr())
+	require.NoError(t, err)
+	said, _ := io.ReadAll(conn)
+	assert.Empty(t, said)
+	require.NoError(t, conn.Close())
 }

@@ -6,6 +6,11 @@ import (
 	"fmt"
 	"path/filepath"
 	"syscall"
+	"time"
+
+	"github.com/defaultplan/defaultplan/e2e/stack/loopback"
+	"github.com/defaultplan/defaultplan/e2e/stack/process"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 // controllerUser is who the controller is to the API server; deploy/rbac gives it its
@@ -31,12 +36,12 @@ type Controller struct {
 	options         ControllerOptions
 	health, metrics int
 	// process is nil while it is stopped.
-	process *process
+	process *process.Process
 }
 
 // StartController starts a controller and returns when its caches are filled.
 func (s *Stack) StartController(ctx context.Context, options ControllerOptions) (*Controller, error) {
-	ports, err := freePorts(ctx, 2)
+	ports, err := loopback.FreePorts(ctx, 2)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +58,7 @@ func (s *Stack) StartController(ctx context.Context, options ControllerOptions) 
 	return c, c.Start(ctx)
 }
 
-// Controller is the one that the Suite has on the shared stack; nil if it has none.
+// Controller is the stack's own, that of Options; nil if it has none.
 func (s *Stack) Controller() *Controller { return s.controller }
 
 // ControllerKubeconfig is a file with which a process is the controller to the API
@@ -72,16 +77,16 @@ func (c *Controller) Start(ctx context.Context) error {
 
 // Launch starts the controller and does not wait until it is ready.
 func (c *Controller) Launch(ctx context.Context) error {
-	if c.process != nil && c.process.gone() == nil {
+	if c.process != nil && c.process.Gone() == nil {
 		return fmt.Errorf("cannot start %q: it runs", c.options.Name)
 	}
 	options := &c.stack.options
 	var err error
-	c.process, err = options.start(ctx, command{
-		name: c.options.Name, binary: filepath.Join(options.Bin, "controller"),
-		args: append([]string{
+	c.process, err = options.start(ctx, process.Command{
+		Name: c.options.Name, Binary: filepath.Join(options.Bin, "controller"),
+		Args: append([]string{
 			"--kubeconfig=" + c.options.Kubeconfig, "--leader-elect=false",
-			"--health-address=" + local(c.health), "--metrics-address=" + local(c.metrics),
+			"--health-address=" + loopback.Address(c.health), "--metrics-address=" + loopback.Address(c.metrics),
 		}, c.options.Args...),
 	})
 	return err
@@ -89,17 +94,17 @@ func (c *Controller) Launch(ctx context.Context) error {
 
 // Ready returns when its caches are filled.
 func (c *Controller) Ready(ctx context.Context) error {
-	process := c.process
-	if process == nil {
+	running := c.process
+	if running == nil {
 		return errors.New("cannot wait for the controller: it was stopped")
 	}
-	ctx, cancel := context.WithTimeout(ctx, Patience(readyTimeout))
+	ctx, cancel := context.WithTimeout(ctx, wait.Patience(readyTimeout))
 	defer cancel()
-	err := Eventually(ctx, func() (bool, error) {
-		if err := process.gone(); err != nil {
+	err := wait.Eventually(ctx, func() (bool, error) {
+		if err := running.Gone(); err != nil {
 			return true, err
 		}
-		err := probe(ctx, "http://"+local(c.health)+"/readyz")
+		err := probe(ctx, "http://"+loopback.Address(c.health)+"/readyz")
 		return err == nil, err
 	})
 	if err != nil {
@@ -116,11 +121,17 @@ func (c *Controller) Stop(ctx context.Context, signal syscall.Signal) error {
 	}
 	ended := c.process
 	c.process = nil
-	return ended.end(ctx, signal)
+	return ended.End(ctx, signal)
 }
 
 // Log is the file with the controller's output.
-func (c *Controller) Log() string { return c.stack.options.path(logsFolder, c.options.Name+".log") }
+func (c *Controller) Log() string { return process.LogFile(c.stack.options.Dir, c.options.Name) }
 
 // Metrics is the URL of the controller's metrics.
-func (c *Controller) Metrics() string { return "https://" + local(c.metrics) + "/metrics" }
+func (c *Controller) Metrics() string { return "https://" + loopback.Address(c.metrics) + "/metrics" }
+
+// CallTimeout is the flag of a controller that bounds each call to a broker by timeout,
+// scaled as wait.Patience scales it.
+func CallTimeout(timeout time.Duration) string {
+	return "--osb-api-request-timeout=" + wait.Patience(timeout).Round(time.Millisecond).String()
+}

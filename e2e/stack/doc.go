@@ -7,6 +7,8 @@
 // clientConfig.url on the loopback, not by a Service. Tests and the playground
 // share this package, so what the one proves the other shows.
 //
-// Everything that a stack writes is under Options.Dir. A process is only ever
-// ended by its id, and only while the id is still that very process.
+// Everything that a stack writes is under Options.Dir. The packages below start its
+// processes (process, loopback), apply the manifests (manifest), wait for progress
+// (wait), stand before the API server (apiproxy), and run the tests of a package
+// (suite).
 package stack

@@ -13,6 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack/manifest"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 // InstallHooks applies the hook configurations as shipped, but for where the
@@ -25,7 +27,7 @@ func (s *Stack) InstallHooks(ctx context.Context) error {
 	if err := s.applyHooks(ctx); err != nil {
 		return err
 	}
-	return Eventually(ctx, func() (bool, error) { return s.hooked(ctx) })
+	return wait.Eventually(ctx, func() (bool, error) { return s.hooked(ctx) })
 }
 
 // applyHooks applies the hook configurations.
@@ -38,7 +40,7 @@ func (s *Stack) applyHooks(ctx context.Context) error {
 	// to be called.
 	slices.Reverse(objects)
 	for _, object := range objects {
-		if err := s.applyOne(ctx, object); err != nil {
+		if err := manifest.Apply(ctx, s.client, object); err != nil {
 			return err
 		}
 	}
@@ -48,7 +50,7 @@ func (s *Stack) applyHooks(ctx context.Context) error {
 // UninstallHooks deletes the hook configurations and returns when the API
 // server no longer calls them.
 func (s *Stack) UninstallHooks(ctx context.Context) error {
-	objects, err := readManifests("hooks")
+	objects, err := manifest.Read("hooks")
 	if err != nil {
 		return err
 	}
@@ -57,7 +59,7 @@ func (s *Stack) UninstallHooks(ctx context.Context) error {
 			return fmt.Errorf("cannot delete %s %q: %w", object.GetKind(), object.GetName(), err)
 		}
 	}
-	return Eventually(ctx, func() (bool, error) {
+	return wait.Eventually(ctx, func() (bool, error) {
 		called, err := s.hooked(ctx)
 		return !called && err == nil, err
 	})
@@ -66,7 +68,7 @@ func (s *Stack) UninstallHooks(ctx context.Context) error {
 // hooks are the shipped configurations with the URL of this stack's webhook in
 // place of the Service.
 func (s *Stack) hooks() ([]*unstructured.Unstructured, error) {
-	objects, err := readManifests("hooks")
+	objects, err := manifest.Read("hooks")
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 // A hookedKind is a kind with a spec, a change of it, and what else its hooks are
@@ -168,7 +169,7 @@ func (s *Stack) deleteHeld(t *testing.T, object client.Object) {
 	t.Helper()
 	require.NoError(t, s.Client().Delete(t.Context(), object))
 	cached := &client.GetOptions{Raw: &metav1.GetOptions{ResourceVersion: "0"}}
-	require.NoError(t, Eventually(t.Context(), func() (bool, error) {
+	require.NoError(t, wait.Eventually(t.Context(), func() (bool, error) {
 		err := s.Client().Get(t.Context(), client.ObjectKeyFromObject(object), object, cached)
 		return err == nil && object.GetDeletionTimestamp() != nil, err
 	}))

@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 // A listener is a hook that admits everything and remembers what it was called
@@ -199,11 +200,11 @@ func TestReleaserLetsInstancesGo(t *testing.T) {
 	require.NoError(t, s.Client().Delete(t.Context(), others))
 	require.NoError(t, s.Client().Delete(t.Context(), gone))
 
-	require.NoError(t, Eventually(t.Context(), func() (bool, error) {
+	require.NoError(t, wait.Eventually(t.Context(), func() (bool, error) {
 		err := s.Client().Get(t.Context(), client.ObjectKeyFromObject(gone), gone)
 		return err != nil && client.IgnoreNotFound(err) == nil, nil
 	}))
-	require.NoError(t, Eventually(t.Context(), func() (bool, error) {
+	require.NoError(t, wait.Eventually(t.Context(), func() (bool, error) {
 		err := s.Client().Get(t.Context(), client.ObjectKeyFromObject(others), others)
 		return len(others.Finalizers) == 1, err
 	}))

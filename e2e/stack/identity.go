@@ -14,10 +14,11 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/defaultplan/defaultplan/e2e/stack/apiproxy"
 )
 
-// lifetime is that of tokens and certificates: longer than anybody leaves a
-// playground running.
+// lifetime is that of tokens and certificates: longer than a playground runs.
 const lifetime = 365 * 24 * time.Hour
 
 // RESTConfigFor is how the named user connects, with no more rights than RBAC
@@ -57,14 +58,32 @@ func (s *Stack) KubeconfigFor(ctx context.Context, user string) (string, error) 
 }
 
 func (s *Stack) writeKubeconfig(name string, content []byte) (string, error) {
-	file := s.options.path("kubeconfigs", name)
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return "", fmt.Errorf("cannot make folder for kubeconfigs: %w", err)
+	file, err := s.kubeconfigFile(name)
+	if err != nil {
+		return "", err
 	}
 	if err := os.WriteFile(file, content, 0o600); err != nil {
 		return "", fmt.Errorf("cannot write kubeconfig: %w", err)
 	}
 	return file, nil
+}
+
+// kubeconfigFile is the path of a kubeconfig, in a folder that is there.
+func (s *Stack) kubeconfigFile(name string) (string, error) {
+	file := s.options.path("kubeconfigs", name)
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return "", fmt.Errorf("cannot make folder for kubeconfigs: %w", err)
+	}
+	return file, nil
+}
+
+// StartAPIProxy starts a proxy for the user of a kubeconfig; name is that of its own.
+func (s *Stack) StartAPIProxy(ctx context.Context, name, kubeconfig string) (*apiproxy.Proxy, error) {
+	file, err := s.kubeconfigFile(name)
+	if err != nil {
+		return nil, err
+	}
+	return apiproxy.Start(ctx, kubeconfig, file)
 }
 
 // Token asks for a token of the ServiceAccount NAMESPACE:NAME.

@@ -16,6 +16,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/defaultplan/defaultplan/e2e/stack/loopback"
+	"github.com/defaultplan/defaultplan/e2e/stack/process"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 	"github.com/defaultplan/defaultplan/webhook/keeper"
 )
 
@@ -37,7 +40,7 @@ type Keeper struct {
 
 	mu sync.Mutex
 	// process is nil while it is stopped; stopped is closed when it is to be.
-	process *process
+	process *process.Process
 	stopped chan struct{}
 }
 
@@ -72,7 +75,7 @@ func (s *Stack) StartKeeper(ctx context.Context) (*Keeper, error) {
 // when its caches are filled.
 func (s *Stack) StartKeeperWith(ctx context.Context, options KeeperOptions) (*Keeper, error) {
 	options.Name, options.Kubeconfig = cmp.Or(options.Name, "keeper"), cmp.Or(options.Kubeconfig, s.keeperKubeconfig)
-	ports, err := freePorts(ctx, 2)
+	ports, err := loopback.FreePorts(ctx, 2)
 	if err != nil {
 		return nil, err
 	}
@@ -88,22 +91,22 @@ func (k *Keeper) Start(ctx context.Context) error {
 		k.mu.Unlock()
 		return errors.New("cannot start the keeper: it runs")
 	}
-	process, err := k.launch(ctx)
+	running, err := k.launch(ctx)
 	if err == nil {
-		k.process, k.stopped = process, make(chan struct{})
-		go k.restartWhenEnded(context.WithoutCancel(ctx), process, k.stopped)
+		k.process, k.stopped = running, make(chan struct{})
+		go k.restartWhenEnded(context.WithoutCancel(ctx), running, k.stopped)
 	}
 	k.mu.Unlock()
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, Patience(readyTimeout))
+	ctx, cancel := context.WithTimeout(ctx, wait.Patience(readyTimeout))
 	defer cancel()
-	err = Eventually(ctx, func() (bool, error) {
-		if err := process.gone(); err != nil {
+	err = wait.Eventually(ctx, func() (bool, error) {
+		if err := running.Gone(); err != nil {
 			return true, err
 		}
-		err := probe(ctx, "http://"+local(k.health)+"/readyz")
+		err := probe(ctx, "http://"+loopback.Address(k.health)+"/readyz")
 		return err == nil, err
 	})
 	if err != nil {
@@ -112,25 +115,25 @@ func (k *Keeper) Start(ctx context.Context) error {
 	return nil
 }
 
-func (k *Keeper) launch(ctx context.Context) (*process, error) {
+func (k *Keeper) launch(ctx context.Context) (*process.Process, error) {
 	options := &k.stack.options
-	return options.start(ctx, command{
-		name: k.options.Name, binary: filepath.Join(options.Bin, "webhook"),
-		args: slices.Concat([]string{
+	return options.start(ctx, process.Command{
+		Name: k.options.Name, Binary: filepath.Join(options.Bin, "webhook"),
+		Args: slices.Concat([]string{
 			// Certificates are the stack's, or the webhooks' own.
 			"--keeper=only", "--certs=files", "--kubeconfig=" + k.options.Kubeconfig,
-			"--health-address=" + local(k.health), "--metrics-address=" + local(k.metrics),
+			"--health-address=" + loopback.Address(k.health), "--metrics-address=" + loopback.Address(k.metrics),
 		}, k.options.Args),
 	})
 }
 
 // restartWhenEnded starts the keeper again whenever its process ended, until it is stopped.
-func (k *Keeper) restartWhenEnded(ctx context.Context, ended *process, stopped <-chan struct{}) {
+func (k *Keeper) restartWhenEnded(ctx context.Context, ended *process.Process, stopped <-chan struct{}) {
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		select {
 		case <-stopped:
 			return
-		case <-ended.ended:
+		case <-ended.Ended():
 		}
 		select {
 		case <-stopped:
@@ -147,7 +150,7 @@ func (k *Keeper) restartWhenEnded(ctx context.Context, ended *process, stopped <
 }
 
 // launchAfter starts the next process, unless the keeper was stopped meanwhile.
-func (k *Keeper) launchAfter(ctx context.Context, ended *process) (*process, error) {
+func (k *Keeper) launchAfter(ctx context.Context, ended *process.Process) (*process.Process, error) {
 	if k.process != ended {
 		return nil, errors.New("it was stopped")
 	}
@@ -167,7 +170,7 @@ func (k *Keeper) Stop(ctx context.Context, signal syscall.Signal) error {
 	if ended == nil {
 		return nil
 	}
-	return ended.end(ctx, signal)
+	return ended.End(ctx, signal)
 }
 
 // Bury ends the term of a keeper that was killed, which otherwise lasts until its
@@ -189,7 +192,7 @@ func (k *Keeper) Bury(ctx context.Context) error {
 }
 
 // Log is the file with the keeper's output.
-func (k *Keeper) Log() string { return k.stack.options.path(logsFolder, k.options.Name+".log") }
+func (k *Keeper) Log() string { return process.LogFile(k.stack.options.Dir, k.options.Name) }
 
 // Metrics is the URL of the keeper's metrics.
-func (k *Keeper) Metrics() string { return "https://" + local(k.metrics) + "/metrics" }
+func (k *Keeper) Metrics() string { return "https://" + loopback.Address(k.metrics) + "/metrics" }

@@ -13,6 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack/loopback"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 // TestKeeperAndRejecterComeAndGo runs a keeper without any hook of ours, and the
@@ -46,13 +48,13 @@ func TestKeeperAndRejecterComeAndGo(t *testing.T) {
 		pid, err := s.Pid("keeper")
 		require.NoError(t, err)
 		require.NoError(t, syscall.Kill(pid, syscall.SIGTERM))
-		require.NoError(t, Eventually(ctx, func() (bool, error) {
+		require.NoError(t, wait.Eventually(ctx, func() (bool, error) {
 			// While it is away there is none.
 			now, err := s.Pid("keeper")
-			return err == nil && now != pid && probe(ctx, "http://"+local(k.health)+"/readyz") == nil, err
+			return err == nil && now != pid && probe(ctx, "http://"+loopback.Address(k.health)+"/readyz") == nil, err
 		}), "it is started again")
 		require.NoError(t, k.Stop(ctx, syscall.SIGTERM))
-		require.NoFileExists(t, s.Path(recordsFolder, "keeper"))
+		require.NoFileExists(t, s.Path("processes", "keeper"))
 	})
 	t.Run("Rejecter", func(t *testing.T) {
 		t.Parallel()
@@ -75,7 +77,7 @@ func TestKeeperAndRejecterComeAndGo(t *testing.T) {
 func (s *Stack) holder(t *testing.T) string {
 	t.Helper()
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: keeperNamespace, Name: "defaultplan-keeper"}}
-	require.NoError(t, Eventually(t.Context(), func() (bool, error) {
+	require.NoError(t, wait.Eventually(t.Context(), func() (bool, error) {
 		err := s.client.Get(t.Context(), client.ObjectKeyFromObject(lease), lease)
 		return err == nil && lease.Spec.HolderIdentity != nil && *lease.Spec.HolderIdentity != "", err
 	}))

@@ -1,11 +1,14 @@
 package stack
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/defaultplan/defaultplan/e2e/stack/process"
 )
 
 // Options say what a stack is made of.
@@ -13,7 +16,7 @@ type Options struct {
 	// Dir is the folder for state, kubeconfigs and logs; it is made if absent.
 	// A control plane that ran there before goes on with its data.
 	Dir string
-	// Bin is the folder of the binaries controlplane, kubectl and webhook.
+	// Bin is the folder of the binaries controlplane, kubectl, webhook and controller.
 	Bin string
 	// Webhooks is how many webhook processes run. With none, the hooks are not
 	// installed; with two or more, they are reached through a Balancer.
@@ -26,6 +29,8 @@ type Options struct {
 	// WebhookArgs are further flags of each webhook process, and of the stack's own
 	// keeper; they come last. If --keeper= is among them, the stack has none.
 	WebhookArgs []string
+	// Controller is the one that runs beside the webhooks; nil: none does.
+	Controller *ControllerOptions
 	// ControlPlaneArgs are further arguments of controlplane; behind "--" come
 	// flags of kube-apiserver.
 	ControlPlaneArgs []string
@@ -56,8 +61,8 @@ func (o *Options) validate() error {
 	if o.Webhooks < 0 {
 		return fmt.Errorf("cannot start a stack: Webhooks is %d; allowed is 0 or more", o.Webhooks)
 	}
-	if o.Bare && (o.Webhooks > 0 || o.Whole) {
-		return errors.New("cannot start a stack: Bare goes with neither Webhooks nor Whole: it installs nothing")
+	if o.Bare && (o.Webhooks > 0 || o.Whole || o.Controller != nil) {
+		return errors.New("cannot start a stack: Bare goes with neither Webhooks, Whole nor Controller: it installs nothing")
 	}
 	// A balancer is part of this process, so it cannot outlive it.
 	if o.Detached && o.Webhooks > 1 {
@@ -77,6 +82,9 @@ func (o *Options) binariesAbsent() error {
 	if o.Webhooks > 0 {
 		needed = append(needed, "webhook")
 	}
+	if o.Controller != nil {
+		needed = append(needed, "controller")
+	}
 	var absent []error
 	for _, name := range needed {
 		if _, err := os.Stat(filepath.Join(o.Bin, name)); err != nil {
@@ -93,4 +101,9 @@ func (o *Options) path(names ...string) string {
 func (o *Options) sayf(format string, args ...any) {
 	// A caller may close the writer; the stack still starts.
 	_, _ = fmt.Fprintf(o.Progress, format+"\n", args...)
+}
+
+// start starts a process of the stack. It does not end with ctx, but by End.
+func (o *Options) start(ctx context.Context, c process.Command) (*process.Process, error) {
+	return process.Launcher{Dir: o.Dir, Detached: o.Detached}.Start(ctx, c)
 }

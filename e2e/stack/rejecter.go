@@ -19,6 +19,8 @@ import (
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/certs"
+	"github.com/defaultplan/defaultplan/e2e/stack/loopback"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 // RejectedAtRandom is what a Rejecter says to a write that it refuses.
@@ -45,7 +47,7 @@ type Rejecter struct {
 // and returns when the API server calls it. The same seed refuses the same ones
 // of writes that come in the same order.
 func (s *Stack) StartRejecter(ctx context.Context, share float64, seed uint64) (*Rejecter, error) {
-	issued, err := certs.Issue("defaultplan rejecter", []string{loopback}, time.Now(), lifetime)
+	issued, err := certs.Issue("defaultplan rejecter", []string{loopback.Host}, time.Now(), lifetime)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +55,7 @@ func (s *Stack) StartRejecter(ctx context.Context, share float64, seed uint64) (
 	if err != nil {
 		return nil, fmt.Errorf("cannot use the certificate of the rejecter: %w", err)
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", loopback+":0")
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", loopback.Host+":0")
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen for the rejecter: %w", err)
 	}
@@ -91,7 +93,7 @@ func (r *Rejecter) install(ctx context.Context, url string, caBundle []byte) err
 	if err := r.stack.client.Create(ctx, configuration); err != nil {
 		return fmt.Errorf("cannot create the hook of the rejecter: %w", err)
 	}
-	return Eventually(ctx, func() (bool, error) { return r.called(ctx) })
+	return wait.Eventually(ctx, func() (bool, error) { return r.called(ctx) })
 }
 
 // called says whether the API server calls it now: a type is created as a trial,
@@ -112,7 +114,7 @@ func (r *Rejecter) Stop(ctx context.Context) error {
 	configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: rejecterName}}
 	err := client.IgnoreNotFound(r.stack.client.Delete(ctx, configuration))
 	if err == nil {
-		err = Eventually(ctx, func() (bool, error) {
+		err = wait.Eventually(ctx, func() (bool, error) {
 			called, err := r.called(ctx)
 			return !called && err == nil, err
 		})

@@ -19,16 +19,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack/manifest"
+	"github.com/defaultplan/defaultplan/e2e/stack/process"
 )
 
 // A Stack is a running control plane with defaultplan installed.
 type Stack struct {
 	options Options
 
-	controlPlane *process
+	controlPlane *process.Process
 	// etcd is nil where it is part of the control plane's process; etcdURL is where it
 	// is.
-	etcd    *process
+	etcd    *process.Process
 	etcdURL string
 
 	webhooks []*webhookProcess
@@ -36,8 +38,8 @@ type Stack struct {
 	// keeper is the stack's own; nil if it has none.
 	keeper *Keeper
 	// others are those of StartProcess.
-	others []*process
-	// controller is that of the Suite; nil if it has none.
+	others []*process.Process
+	// controller is the stack's own; nil if it has none.
 	controller *Controller
 
 	// mu guards atStop: tests that share the stack start controllers at the same time.
@@ -65,7 +67,11 @@ func Start(ctx context.Context, options Options) (*Stack, error) {
 		return nil, err
 	}
 	s := &Stack{options: options}
-	if err := s.start(ctx); err != nil {
+	err := s.start(ctx)
+	if err == nil && options.Controller != nil {
+		s.controller, err = s.StartController(ctx, *options.Controller)
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("cannot start the stack in %q: %w", options.Dir, err), s.stop(context.WithoutCancel(ctx)))
 	}
 	return s, nil
@@ -155,17 +161,17 @@ func (s *Stack) connect(kubeconfig string) error {
 // token of who reads metrics.
 func (s *Stack) install(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return s.applyCRDs(ctx) })
+	group.Go(func() error { return manifest.ApplyDefinitions(ctx, s.client) })
 	if s.options.Whole {
 		group.Go(func() error { return s.InstallVAP(ctx) })
-		group.Go(func() error { return s.applyFolder(ctx, "flow") })
+		group.Go(func() error { return manifest.ApplyFolder(ctx, s.client, "flow") })
 	}
 	group.Go(func() (err error) {
-		if err := s.applyFolder(ctx, "rbac"); err != nil {
+		if err := manifest.ApplyFolder(ctx, s.client, "rbac"); err != nil {
 			return err
 		}
 		if s.options.ManagedCerts {
-			if err := s.applyFolder(ctx, "certs/managed"); err != nil {
+			if err := manifest.ApplyFolder(ctx, s.client, "certs/managed"); err != nil {
 				return err
 			}
 		}
@@ -191,7 +197,7 @@ func (s *Stack) Stop() error { return s.stop(context.Background()) }
 func (s *Stack) stop(ctx context.Context) error {
 	failures := s.runAtStop(ctx)
 	for _, other := range s.others {
-		failures = append(failures, other.end(ctx, syscall.SIGTERM))
+		failures = append(failures, other.End(ctx, syscall.SIGTERM))
 	}
 	s.others = nil
 	for i := range s.webhooks {
@@ -202,11 +208,11 @@ func (s *Stack) stop(ctx context.Context) error {
 		s.balancer = nil
 	}
 	if s.controlPlane != nil {
-		failures = append(failures, s.controlPlane.end(ctx, syscall.SIGTERM))
+		failures = append(failures, s.controlPlane.End(ctx, syscall.SIGTERM))
 		s.controlPlane = nil
 	}
 	if s.etcd != nil {
-		failures = append(failures, s.etcd.end(ctx, syscall.SIGTERM))
+		failures = append(failures, s.etcd.End(ctx, syscall.SIGTERM))
 		s.etcd = nil
 	}
 	return errors.Join(failures...)
@@ -264,17 +270,26 @@ func (s *Stack) AuditLog() string { return s.options.path("controlplane", "audit
 // Pid is the id of a process of the stack: controlplane, webhook-0 and so on, or
 // one of StartProcess. It is for those who measure it.
 func (s *Stack) Pid(name string) (int, error) {
-	r, err := readRecord(s.options.path(recordsFolder, name))
-	return r.Pid, err
+	return process.Pid(s.options.Dir, name)
 }
 
 // StartProcess starts a further process that belongs to the stack: recorded,
 // logged to Dir/logs/NAME.log, and ended by Stop.
 func (s *Stack) StartProcess(name, binary string, args ...string) error {
-	p, err := s.options.start(context.Background(), command{name: name, binary: binary, args: args})
+	p, err := s.options.start(context.Background(), process.Command{Name: name, Binary: binary, Args: args})
 	if err != nil {
 		return err
 	}
 	s.others = append(s.others, p)
 	return nil
+}
+
+// Launch starts a process that is logged and recorded as the stack's own are, and
+// ends when this process does, but not by Stop: the caller ends it. Without Env it has
+// no environment.
+func (s *Stack) Launch(ctx context.Context, c process.Command) (*process.Process, error) {
+	if c.Env == nil {
+		c.Env = []string{} // nil would be this process's own
+	}
+	return s.options.start(ctx, c)
 }

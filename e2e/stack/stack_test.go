@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 // named asks for a class and plan that are not there, which is always admitted.
@@ -42,7 +43,7 @@ func TestWebhooksComeAndGo(t *testing.T) {
 
 	require.NoError(t, s.StopWebhook(ctx, 0, syscall.SIGKILL))
 	require.NoError(t, s.StopWebhook(ctx, 0, syscall.SIGKILL), "twice is no error")
-	require.NoError(t, Eventually(ctx, func() (bool, error) {
+	require.NoError(t, wait.Eventually(ctx, func() (bool, error) {
 		err := s.Client().Create(ctx, named("one-is-left"))
 		return err == nil || apierrors.IsAlreadyExists(err), err
 	}))

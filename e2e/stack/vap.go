@@ -11,12 +11,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/e2e/stack/manifest"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 // InstallVAP applies the validating admission policies as shipped, and returns
 // when the API server enforces them.
 func (s *Stack) InstallVAP(ctx context.Context) error {
-	if err := s.applyFolder(ctx, "vap"); err != nil {
+	if err := manifest.ApplyFolder(ctx, s.client, "vap"); err != nil {
 		return err
 	}
 	return s.enforcesPolicies(ctx)
@@ -47,7 +50,7 @@ func (s *Stack) enforcesPolicies(ctx context.Context) (err error) {
 		}
 		defer func() { err = errors.Join(err, s.client.Delete(context.WithoutCancel(ctx), object)) }()
 	}
-	return Eventually(ctx, func() (bool, error) {
+	return wait.Eventually(ctx, func() (bool, error) {
 		trial := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: lastPolicy}}
 		err := s.client.Create(ctx, trial, client.DryRunAll)
 		switch {

@@ -19,6 +19,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/defaultplan/defaultplan/certs"
+	"github.com/defaultplan/defaultplan/e2e/stack/loopback"
+	"github.com/defaultplan/defaultplan/e2e/stack/process"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 // webhookUser is who the webhook is to the API server; deploy/rbac gives it its
@@ -86,16 +89,16 @@ type webhookProcess struct {
 	certDir string
 	args    []string
 	// process is nil while it is stopped.
-	process *process
+	process *process.Process
 }
 
-func (w *webhookProcess) address() string { return local(w.port) }
+func (w *webhookProcess) address() string { return loopback.Address(w.port) }
 
 // prepareWebhooks gives the replicas ports, and all the same certificate. It
 // needs no control plane.
 func (s *Stack) prepareWebhooks(ctx context.Context) error {
 	const portsEach = 3
-	ports, err := freePorts(ctx, portsEach*s.options.Webhooks)
+	ports, err := loopback.FreePorts(ctx, portsEach*s.options.Webhooks)
 	if err != nil {
 		return err
 	}
@@ -109,7 +112,7 @@ func (s *Stack) prepareWebhooks(ctx context.Context) error {
 	if s.options.ManagedCerts {
 		return s.chooseAddress(ctx)
 	}
-	issued, err := certs.Issue("defaultplan playground", []string{loopback}, time.Now(), lifetime)
+	issued, err := certs.Issue("defaultplan playground", []string{loopback.Host}, time.Now(), lifetime)
 	if err != nil {
 		return err
 	}
@@ -149,7 +152,7 @@ func (s *Stack) certDir(i int) string {
 // certArgs are the flags of who makes the certificate.
 func (s *Stack) certArgs(w *webhookProcess) []string {
 	if s.options.ManagedCerts {
-		return []string{"--certs=managed", "--certs-hosts=" + loopback, "--cert-dir=" + w.certDir}
+		return []string{"--certs=managed", "--certs-hosts=" + loopback.Host, "--cert-dir=" + w.certDir}
 	}
 	return []string{"--certs=files", "--cert-dir=" + w.certDir}
 }
@@ -185,16 +188,16 @@ func (s *Stack) StartWebhook(ctx context.Context, i int) error {
 	if err != nil {
 		return err
 	}
-	if w.process != nil && w.process.gone() == nil {
+	if w.process != nil && w.process.Gone() == nil {
 		return fmt.Errorf("cannot start %q: it runs", w.name)
 	}
 	keeperArgs := s.keeperArgs()
-	w.process, err = s.options.start(ctx, command{
-		name: w.name, binary: filepath.Join(s.options.Bin, "webhook"),
-		args: slices.Concat([]string{
+	w.process, err = s.options.start(ctx, process.Command{
+		Name: w.name, Binary: filepath.Join(s.options.Bin, "webhook"),
+		Args: slices.Concat([]string{
 			"--kubeconfig=" + s.kubeconfigOf(slices.Concat(keeperArgs, s.options.WebhookArgs, w.args)),
-			"--bind-address=" + loopback, fmt.Sprintf("--port=%d", w.port),
-			"--health-address=" + local(w.health), "--metrics-address=" + local(w.metrics),
+			"--bind-address=" + loopback.Host, fmt.Sprintf("--port=%d", w.port),
+			"--health-address=" + loopback.Address(w.health), "--metrics-address=" + loopback.Address(w.metrics),
 		}, keeperArgs, s.certArgs(w), s.options.WebhookArgs, w.args),
 	})
 	if err != nil {
@@ -212,17 +215,17 @@ func (s *Stack) StopWebhook(ctx context.Context, i int, signal syscall.Signal) e
 	}
 	ended := w.process
 	w.process = nil
-	return ended.end(ctx, signal)
+	return ended.End(ctx, signal)
 }
 
 // WebhookLog is the file with the output of replica i, counted from 0.
 func (s *Stack) WebhookLog(i int) string {
-	return s.options.path(logsFolder, fmt.Sprintf("webhook-%d.log", i))
+	return process.LogFile(s.options.Dir, fmt.Sprintf("webhook-%d", i))
 }
 
 // WebhookMetrics is the URL of the metrics of replica i, counted from 0.
 func (s *Stack) WebhookMetrics(i int) string {
-	return "https://" + local(s.webhooks[i].metrics) + "/metrics"
+	return "https://" + loopback.Address(s.webhooks[i].metrics) + "/metrics"
 }
 
 // WebhookURL is where the API server finds the hook of a path such as
@@ -240,14 +243,14 @@ func (s *Stack) webhook(i int) (*webhookProcess, error) {
 }
 
 func (s *Stack) waitReady(ctx context.Context, w *webhookProcess) error {
-	ctx, cancel := context.WithTimeout(ctx, Patience(readyTimeout))
+	ctx, cancel := context.WithTimeout(ctx, wait.Patience(readyTimeout))
 	defer cancel()
-	process := w.process
-	err := Eventually(ctx, func() (bool, error) {
-		if err := process.gone(); err != nil {
+	running := w.process
+	err := wait.Eventually(ctx, func() (bool, error) {
+		if err := running.Gone(); err != nil {
 			return true, err
 		}
-		if err := probe(ctx, "http://"+local(w.health)+"/readyz"); err != nil {
+		if err := probe(ctx, "http://"+loopback.Address(w.health)+"/readyz"); err != nil {
 			return false, err
 		}
 		// Ready may mean that caches are filled; what the API server needs is

@@ -18,6 +18,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
 )
 
 // installation is a catalog in which check has something to say: redis has no
@@ -69,7 +70,7 @@ spec: {clusterServiceClassExternalName: yet, clusterServicePlanExternalName: to-
 func TestCheckSaysWhatIsBroken(t *testing.T) {
 	t.Parallel()
 	ctx := context.WithoutCancel(t.Context())
-	own := stack.New(t, stack.Options{Webhooks: 1})
+	own := suite.New(t, stack.Options{Webhooks: 1})
 	e := newEnvOn(t, own)
 	assert.Contains(t, e.checkFails(), "failed   controller    namespace \"defaultplan-system\" has no Lease defaultplan-controller: none seems to run, and while none does no broker is called")
 	controller, err := own.StartController(ctx, stack.ControllerOptions{Args: []string{"--leader-elect=true"}})

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/apiproxy"
 )
 
 // made are the classes and plans of the namespace, sorted.
@@ -76,7 +76,7 @@ func TestCreateCutOffAtEachWrite(t *testing.T) {
 			m := newEnv(t).register()
 			proxy := m.proxy()
 			args := []string{"create", "class", "disks", "--from", m.name, "--scope", "namespace"}
-			begin := func() (*running, *stack.HeldWrite) {
+			begin := func() (*running, *apiproxy.HeldWrite) {
 				held := proxy.Hold(writes(http.MethodPost, tc.resource))
 				cut := m.start(proxy.Kubeconfig(), args...)
 				<-held.Arrived

@@ -13,6 +13,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
 )
 
 // A block is a console block of default-service-plans.md: a command and what it
@@ -85,7 +86,7 @@ var management = map[string]block{
 // stack of its own: lists of the whole cluster show what others leave there.
 func TestTheProposalsDiscovery(t *testing.T) {
 	t.Parallel()
-	own := stack.New(t, stack.Options{Webhooks: 1})
+	own := suite.New(t, stack.Options{Webhooks: 1})
 	e := newEnvOn(t, own)
 
 	e.applyAsIs(proposalBroker)

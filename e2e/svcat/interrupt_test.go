@@ -16,7 +16,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/apiproxy"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -203,7 +203,7 @@ subjects: [{kind: User, name: editor-SUFFIX}]
 }
 
 // proxy leads to the API server.
-func (e *testEnv) proxy() *stack.APIProxy {
+func (e *testEnv) proxy() *apiproxy.Proxy {
 	e.Helper()
 	proxy, err := e.StartAPIProxy(e.Context(), "svcat-"+e.Suffix, e.Kubeconfig())
 	require.NoError(e, err)
@@ -212,6 +212,6 @@ func (e *testEnv) proxy() *stack.APIProxy {
 }
 
 // writes matches the writes of a method to a resource.
-func writes(method, resource string) func(*stack.APIWrite) bool {
-	return func(write *stack.APIWrite) bool { return write.Method == method && write.Resource == resource }
+func writes(method, resource string) func(*apiproxy.Write) bool {
+	return func(write *apiproxy.Write) bool { return write.Method == method && write.Resource == resource }
 }

@@ -19,6 +19,8 @@ import (
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 // A clerk files the documents of the corpus with a cluster of its own, and notes what
@@ -39,7 +41,7 @@ type filing struct {
 
 func startClerk(t *testing.T, options []string) *clerk {
 	t.Helper()
-	s := stack.New(t, stack.Options{Webhooks: 1, WebhookArgs: options})
+	s := suite.New(t, stack.Options{Webhooks: 1, WebhookArgs: options})
 	return &clerk{T: t, stack: s}
 }
 
@@ -50,14 +52,14 @@ func (k *clerk) stock() {
 	require.NoError(k, k.stack.Client().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "dev"}}))
 	stdout, stderr, err := k.stack.Kubectl(ctx, "", "create", "-f", renderCatalog)
 	require.NoError(k, err, "%s%s", stdout, stderr)
-	require.NoError(k, stack.Eventually(ctx, func() (bool, error) { return k.recorded(ctx) }))
+	require.NoError(k, wait.Eventually(ctx, func() (bool, error) { return k.recorded(ctx) }))
 	for namespace, spec := range map[string]api.ServiceInstanceSpec{
 		"shop": {PlanReference: api.PlanReference{ClusterServiceClassExternalName: "oracle"}},
 		"dev":  {PlanReference: api.PlanReference{ClusterServiceClassExternalName: "hsm"}},
 		"lab":  {PlanReference: api.PlanReference{ClusterServiceClassExternalName: "vm", ClusterServicePlanExternalName: "heavy"}},
 	} {
 		trial := &api.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "trial"}, Spec: spec}
-		require.NoError(k, stack.Eventually(ctx, func() (bool, error) {
+		require.NoError(k, wait.Eventually(ctx, func() (bool, error) {
 			err := k.stack.Client().Create(ctx, trial.DeepCopy(), client.DryRunAll)
 			if apierrors.IsForbidden(err) {
 				return true, nil
@@ -114,7 +116,7 @@ func (k *clerk) stored(title string) bool {
 // settled returns when the binding that came before its instance is decided.
 func (k *clerk) settled() {
 	k.Helper()
-	require.NoError(k, stack.Eventually(k.Context(), func() (bool, error) {
+	require.NoError(k, wait.Eventually(k.Context(), func() (bool, error) {
 		early := &api.ServiceBinding{}
 		err := k.stack.Client().Get(k.Context(), client.ObjectKey{Namespace: "dev", Name: "early"}, early)
 		return early.Spec.Decided(), err

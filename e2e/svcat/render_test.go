@@ -17,7 +17,7 @@ import (
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/env"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
 )
 
 // The corpus: its catalog, and the objects that are admitted.
@@ -40,7 +40,7 @@ func TestRenderAndTheWebhookAgree(t *testing.T) {
 		"AsShipped": nil,
 		"Lenient":   {"--unresolved=wait", "--schema-check=warn"},
 	} {
-		if len(options) > 0 && !stack.Long() {
+		if len(options) > 0 && !suite.Long() {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

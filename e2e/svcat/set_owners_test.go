@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -147,7 +147,7 @@ func (m *market) relist(size int) {
 
 func (m *market) ready() {
 	m.Helper()
-	require.NoError(m, stack.Eventually(m.Context(), func() (bool, error) {
+	require.NoError(m, wait.Eventually(m.Context(), func() (bool, error) {
 		if err := m.Client().Get(m.Context(), client.ObjectKeyFromObject(m.registered), m.registered); err != nil {
 			return true, err
 		}

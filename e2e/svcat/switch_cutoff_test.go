@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/apiproxy"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
 )
 
 // Where a command is cut off: at a write that the API server has not got yet, or that
@@ -193,7 +195,7 @@ func TestSwitchLeavesTheOldAnnotationToTheKeeper(t *testing.T) {
 //nolint:tparallel // the stack ends with the test.
 func TestSwitchWithoutAKeeper(t *testing.T) {
 	t.Parallel()
-	alone := stack.New(t, stack.Options{Webhooks: 1, WebhookArgs: []string{"--keeper=off"}})
+	alone := suite.New(t, stack.Options{Webhooks: 1, WebhookArgs: []string{"--keeper=off"}})
 	for name, namespaced := range bothScopes {
 		t.Run(name, func(t *testing.T) {
 			s := newEnvOn(t, alone).newOffer(namespaced, "basic50", "premium-p1")
@@ -216,6 +218,6 @@ func TestSwitchWithoutAKeeper(t *testing.T) {
 }
 
 // takesOff matches svcat's write that takes an annotation off.
-func takesOff(write *stack.APIWrite) bool {
+func takesOff(write *apiproxy.Write) bool {
 	return write.Resource == "clusterserviceplans" && string(write.Body) == `{"metadata":{"annotations":{"servicecatalog.kubernetes.io/is-default-plan":null}}}`
 }

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 // A stall is a type of a test's own, with one class, in the cluster or in the test's
@@ -154,7 +154,7 @@ func (s *stall) annotated() ([]string, error) {
 // comesTo waits until the default is stored so.
 func (s *stall) comesTo(want string) {
 	s.Helper()
-	require.NoError(s, stack.Eventually(s.Context(), func() (bool, error) {
+	require.NoError(s, wait.Eventually(s.Context(), func() (bool, error) {
 		got, err := s.standing()
 		if err != nil || got == want {
 			return err == nil, err

@@ -16,7 +16,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/apiproxy"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 // Several switch at once, each to another plan, and some are killed or interrupted at
@@ -28,11 +30,11 @@ func TestSwitchRace(t *testing.T) {
 	s := newEnv(t).newStall(false, "one", "two", "three", "own")
 	s.set("plan", s.Name("one"), "--default")
 	s.comesTo("record one, annotated one")
-	seed := stack.Seed(t, "SWITCH_SEED")
+	seed := suite.Seed(t, "SWITCH_SEED")
 	random := rand.New(rand.NewPCG(seed, seed))
 	h, proxy := s.watchRecord(), s.proxy()
 	killed, cut, silent := 0, 0, 0
-	for round := range stack.Rounds(t, "SWITCH_ROUNDS", 8, 20) {
+	for round := range suite.Rounds(t, "SWITCH_ROUNDS", 8, 20) {
 		h.begin()
 		racers := s.race(random, round, proxy)
 		s.settles()
@@ -59,7 +61,7 @@ type racer struct {
 	signal syscall.Signal
 	after  time.Duration
 	// swap, if it is held, is what the API server has answered when it is struck.
-	swap *stack.HeldWrite
+	swap *apiproxy.HeldWrite
 	// kubeconfig is empty for the administrator's own.
 	kubeconfig string
 	outcome
@@ -70,7 +72,7 @@ func (r *racer) finished() bool { return r.code >= 0 && r.code != 130 }
 
 // race lets two or three switch at once. In most rounds one of them is struck, in every
 // fourth of them just when its swap was answered, and before it hears of that.
-func (s *stall) race(random *rand.Rand, round int, proxy *stack.APIProxy) []racer {
+func (s *stall) race(random *rand.Rand, round int, proxy *apiproxy.Proxy) []racer {
 	s.Helper()
 	plans := []string{"one", "two", "three", "own"}
 	random.Shuffle(len(plans), func(i, j int) { plans[i], plans[j] = plans[j], plans[i] })
@@ -133,7 +135,7 @@ func (s *stall) strikable(r *racer) outcome {
 func (s *stall) settles() {
 	s.Helper()
 	var now string
-	require.NoError(s, stack.Eventually(s.Context(), func() (bool, error) {
+	require.NoError(s, wait.Eventually(s.Context(), func() (bool, error) {
 		var err error
 		if now, err = s.standing(); err != nil {
 			return false, err

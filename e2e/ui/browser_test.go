@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 // patience is how long a page may take, on a machine that does much else.
@@ -101,7 +101,7 @@ func (b *browser) do(actions ...chromedp.Action[chromedp.Void]) {
 // ask runs an action that answers.
 func ask[T any](b *browser, action chromedp.Action[T]) T {
 	b.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, stack.Patience(patience))
+	ctx, cancel := context.WithTimeout(b.ctx, wait.Patience(patience))
 	defer cancel()
 	answer, err := chromedp.Run(ctx, action)
 	if err != nil {
@@ -155,7 +155,7 @@ func (b *browser) text(selector string) string {
 
 // seen is what the page shows, for a failure.
 func (b *browser) seen() string {
-	ctx, cancel := context.WithTimeout(b.ctx, stack.Patience(patience/10))
+	ctx, cancel := context.WithTimeout(b.ctx, wait.Patience(patience/10))
 	defer cancel()
 	text, _ := chromedp.Run(ctx, chromedp.Evaluate[string]("document.body.innerText"))
 	return text

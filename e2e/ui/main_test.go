@@ -8,22 +8,23 @@ import (
 	"testing"
 
 	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/suite"
 )
 
 // chromium is the browser that tests share.
 var chromium context.Context
 
 func TestMain(m *testing.M) {
-	path, err := stack.Chromium()
+	path, err := suite.Chromium()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	if path == "" {
-		return // stack.Chromium has reported what is skipped
+		return // suite.Chromium has reported what is skipped
 	}
-	stack.Main(m, stack.Suite{
-		Binaries: []string{"svcat"}, Parallel: 4, Options: stack.Options{Webhooks: 1},
+	suite.Main(m, suite.Options{
+		Binaries: []string{"svcat"}, Parallel: 4, Stack: stack.Options{Webhooks: 1},
 		Setup: func(ctx context.Context, s *stack.Stack) error { return openBrowser(ctx, s, path) },
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 // A shop offers mysql: small is the cluster's default, and large costs more.
@@ -71,7 +71,7 @@ spec:
 // recorded waits until the keeper has recorded the default, which explain tells.
 func (e *testEnv) recorded() {
 	e.Helper()
-	require.NoError(e, stack.Eventually(e.Context(), func() (bool, error) {
+	require.NoError(e, wait.Eventually(e.Context(), func() (bool, error) {
 		found := &v1beta1.ClusterServiceType{}
 		if err := e.Client().Get(e.Context(), client.ObjectKey{Name: e.Name("mysql")}, found); err != nil {
 			return false, err

@@ -1,0 +1,2 @@
+// Package manifest applies the shipped manifests, those of the folder deploy.
+package manifest
