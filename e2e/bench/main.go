@@ -12,6 +12,10 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/defaultplan/defaultplan/e2e/bench/holder"
+	"github.com/defaultplan/defaultplan/e2e/bench/measure"
+	"github.com/defaultplan/defaultplan/e2e/bench/rawhook"
 )
 
 var errMissed = errors.New("a goal was missed")
@@ -41,7 +45,7 @@ func newCommand() *cobra.Command {
 	command.Flags().StringVar(&b.bin, "bin", "bin", "folder of the built binaries")
 	command.Flags().StringSliceVar(&b.only, "only", nil, "parts to run: reviews, bindings, policies, creates, plans, apiserver, instances, fair, hostile, relist, svcat; empty means all")
 	command.Flags().IntVar(&b.pairs, "pairs", 0, "pairs of batches for each ratio; 0 means what the goals are judged by")
-	command.AddCommand(rawHookCommand(), holdCommand(), brokerCommand())
+	command.AddCommand(rawhook.Command(), holder.Command(), brokerCommand())
 	return command
 }
 
@@ -51,7 +55,7 @@ type bench struct {
 	only  []string
 	pairs int
 
-	table table
+	table measure.Table
 }
 
 // A stage is a group of measurements that the flag --only can name.
@@ -86,10 +90,10 @@ func (b *bench) run(ctx context.Context) error {
 			return fmt.Errorf("cannot measure %q: %w", s.name, err)
 		}
 	}
-	if err := b.table.writeTo(os.Stdout); err != nil {
+	if err := b.table.Print(os.Stdout); err != nil {
 		return err
 	}
-	if b.table.missed() {
+	if b.table.Missed() {
 		return errMissed
 	}
 	return nil

@@ -13,15 +13,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/defaultplan/defaultplan/e2e/bench/catalog"
+	"github.com/defaultplan/defaultplan/e2e/bench/review"
 	"github.com/defaultplan/defaultplan/e2e/stack"
 	"github.com/defaultplan/defaultplan/e2e/stack/loopback"
 	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
-// Namespaces of a site: in the first our hooks admit, in the second the raw ones,
-// in the third raw ones of which the mutating one always answers the same patch.
+// Namespaces of a site beside that of our hooks: in the first the raw ones admit, in
+// the second raw ones of which the mutating one always answers the same patch.
 const (
-	oursNamespace     = "bench-ours"
 	rawNamespace      = "bench-raw"
 	patchingNamespace = "bench-patching"
 )
@@ -68,7 +69,7 @@ func (s *site) open(ctx context.Context, dir string) error {
 	if err := s.startRawHook(ctx, filepath.Join(dir, "certs")); err != nil {
 		return err
 	}
-	for _, name := range []string{oursNamespace, rawNamespace, patchingNamespace} {
+	for _, name := range []string{review.Namespace, rawNamespace, patchingNamespace} {
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{hooksLabel: name}}}
 		if err := s.Client().Create(ctx, namespace); err != nil {
 			return fmt.Errorf("cannot create namespace %q: %w", name, err)
@@ -103,12 +104,12 @@ func (s *site) startRawHook(ctx context.Context, certDir string) error {
 }
 
 // stock creates a family.
-func (s *site) stock(ctx context.Context, f *family) error {
-	objects := []client.Object{f.class()}
-	for i := range f.plans {
-		objects = append(objects, f.plan(i))
+func (s *site) stock(ctx context.Context, f *catalog.Family) error {
+	objects := []client.Object{f.Class()}
+	for i := range f.Plans {
+		objects = append(objects, f.Plan(i))
 	}
-	objects = append(objects, f.record())
+	objects = append(objects, f.Record())
 	for _, object := range objects {
 		if err := s.Client().Create(ctx, object); err != nil {
 			return fmt.Errorf("cannot create %T %q: %w", object, object.GetName(), err)
@@ -118,7 +119,7 @@ func (s *site) stock(ctx context.Context, f *family) error {
 }
 
 // hook is one endpoint of one of the two servers.
-func (s *site) hook(process, url string) (hook, error) {
+func (s *site) hook(process, url string) (review.Hook, error) {
 	pid, err := s.Pid(process)
-	return hook{client: newHookClient(s.caBundle), pid: pid, url: url}, err
+	return review.Hook{Client: review.NewClient(s.caBundle), Pid: pid, URL: url}, err
 }

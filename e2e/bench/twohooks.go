@@ -10,6 +10,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/bench/catalog"
+	"github.com/defaultplan/defaultplan/e2e/bench/rawhook"
+	"github.com/defaultplan/defaultplan/e2e/bench/review"
 	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
@@ -62,17 +65,17 @@ func (p hookPair) leadingTo(name, mutatingURL, validatingURL string) hookPair {
 	return p
 }
 
-// divide has our hooks admit in oursNamespace only, and copies of the same
+// divide has our hooks admit in Namespace only, and copies of the same
 // configurations in the others: the raw hooks, and the raw ones that patch.
 func (s *site) divide(ctx context.Context) error {
 	shipped, err := s.shippedHooks(ctx)
 	if err != nil {
 		return err
 	}
-	rawURL := s.rawURL + rawPath
+	rawURL := s.rawURL + rawhook.Path
 	for _, copied := range []hookPair{
 		shipped.leadingTo(rawNamespace, rawURL, rawURL).in(rawNamespace),
-		shipped.leadingTo(patchingNamespace, s.rawURL+rawPatchingPath, rawURL).in(patchingNamespace),
+		shipped.leadingTo(patchingNamespace, s.rawURL+rawhook.PatchingPath, rawURL).in(patchingNamespace),
 	} {
 		for _, object := range []client.Object{copied.mutating, copied.validating} {
 			if err := s.Client().Create(ctx, object); err != nil {
@@ -80,7 +83,7 @@ func (s *site) divide(ctx context.Context) error {
 			}
 		}
 	}
-	ours := shipped.in(oursNamespace)
+	ours := shipped.in(review.Namespace)
 	for _, object := range []client.Object{ours.mutating, ours.validating} {
 		if err := s.Client().Update(ctx, object); err != nil {
 			return fmt.Errorf("cannot update the hooks: %w", err)
@@ -91,13 +94,13 @@ func (s *site) divide(ctx context.Context) error {
 
 // divided tries where hooks that patch are called.
 func (s *site) divided(ctx context.Context) (bool, error) {
-	for namespace, patched := range map[string]bool{oursNamespace: true, patchingNamespace: true, rawNamespace: false} {
+	for namespace, patched := range map[string]bool{review.Namespace: true, patchingNamespace: true, rawNamespace: false} {
 		trial := &api.ServiceInstance{
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "trial"},
 			// Admitted by all: a plan that may yet come.
 			Spec: api.ServiceInstanceSpec{
 				PlanReference: api.PlanReference{ClusterServiceClassName: "none-yet", ClusterServicePlanName: "none-yet"},
-				Parameters:    raw(userParameters),
+				Parameters:    catalog.Raw(review.UserParameters),
 			},
 		}
 		if err := s.Client().Create(ctx, trial, client.DryRunAll); err != nil {

@@ -1,4 +1,4 @@
-package main
+package rawhook
 
 import (
 	"crypto/tls"
@@ -18,17 +18,17 @@ import (
 
 // The paths of the raw hook.
 const (
-	// rawPath decodes the review and allows.
-	rawPath = "/raw"
-	// rawTwicePath decodes the object as well, twice.
-	rawTwicePath = "/raw-twice"
-	// rawPatchingPath allows with the patch that rawLearnPath was sent last.
-	rawPatchingPath = "/raw-patching"
-	rawLearnPath    = "/raw-learn"
+	// Path decodes the review and allows.
+	Path = "/raw"
+	// TwicePath decodes the object as well, twice.
+	TwicePath = "/raw-twice"
+	// PatchingPath allows with the patch that rawLearnPath was sent last.
+	PatchingPath = "/raw-patching"
+	LearnPath    = "/raw-learn"
 )
 
-// rawHookCommand serves the raw hook: what admission is measured against.
-func rawHookCommand() *cobra.Command {
+// Command serves the raw hook: what admission is measured against.
+func Command() *cobra.Command {
 	var certDir string
 	var port int
 	command := &cobra.Command{
@@ -39,11 +39,11 @@ func rawHookCommand() *cobra.Command {
 				Host: loopback.Host, Port: port, CertDir: certDir,
 				TLSOpts: []func(*tls.Config){func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} }},
 			})
-			server.Register(rawPath, rawHook{})
-			server.Register(rawTwicePath, rawHook{decodes: 2})
+			server.Register(Path, rawHook{})
+			server.Register(TwicePath, rawHook{decodes: 2})
 			learned := &lesson{}
-			server.Register(rawLearnPath, learned)
-			server.Register(rawPatchingPath, rawHook{patch: &learned.patch})
+			server.Register(LearnPath, learned)
+			server.Register(PatchingPath, rawHook{patch: &learned.patch})
 			if err := server.Start(c.Context()); err != nil {
 				return fmt.Errorf("cannot serve the raw hook: %w", err)
 			}
@@ -73,7 +73,7 @@ func (l *lesson) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	l.patch.Store(&patch)
-	_, _ = io.WriteString(w, `{"allowed":true}`) // as hookClient expects it
+	_, _ = io.WriteString(w, `{"allowed":true}`) // as review.Client expects it
 }
 
 // ServeHTTP answers one review.

@@ -12,6 +12,8 @@ import (
 	"golang.org/x/sync/errgroup"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/defaultplan/defaultplan/e2e/bench/catalog"
+	"github.com/defaultplan/defaultplan/e2e/bench/measure"
 	"github.com/defaultplan/defaultplan/e2e/stack"
 )
 
@@ -46,12 +48,12 @@ func measureSvcat(ctx context.Context, b *bench) error {
 func stockMany(ctx context.Context, c client.Client) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(svcatWriters)
-	for i := range svcatPlans / plansPerFamily {
+	for i := range svcatPlans / catalog.PlansPerFamily {
 		group.Go(func() error {
-			f := family{name: fmt.Sprintf("type-%04d", i), schema: true, plans: plansPerFamily}
-			objects := []client.Object{f.class(), f.record()}
-			for p := range f.plans {
-				objects = append(objects, f.plan(p))
+			f := catalog.Family{Name: fmt.Sprintf("type-%04d", i), Schema: true, Plans: catalog.PlansPerFamily}
+			objects := []client.Object{f.Class(), f.Record()}
+			for p := range f.Plans {
+				objects = append(objects, f.Plan(p))
 			}
 			for _, object := range objects {
 				if err := c.Create(ctx, object); err != nil {
@@ -81,9 +83,9 @@ func (b *bench) typeThere(ctx context.Context, s *stack.Stack) error {
 		if err != nil {
 			return err
 		}
-		b.table.add(row{
-			what: one.what, value: t.median, unit: " s", bound: atMost, goal: one.goal,
-			detail: fmt.Sprintf("median of %d, from start to end of the process; %.2f × kubectl's list of them (%.2f s); at most %.0f MB resident (kubectl %.0f)",
+		b.table.Add(measure.Row{
+			What: one.what, Value: t.median, Unit: " s", Bound: measure.AtMost, Goal: one.goal,
+			Detail: fmt.Sprintf("median of %d, from start to end of the process; %.2f × kubectl's list of them (%.2f s); at most %.0f MB resident (kubectl %.0f)",
 				svcatRuns, t.median/kubectl.median, kubectl.median, t.peak, kubectl.peak),
 		})
 	}
@@ -110,6 +112,6 @@ func (b *bench) typed(ctx context.Context, s *stack.Stack, binary string, args .
 			result.peak = max(result.peak, float64(usage.Maxrss)/kilobytes)
 		}
 	}
-	result.median = quantile(seconds, 0.5)
+	result.median = measure.Quantile(seconds, 0.5)
 	return result, nil
 }

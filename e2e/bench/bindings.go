@@ -7,6 +7,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/bench/catalog"
+	"github.com/defaultplan/defaultplan/e2e/bench/measure"
+	"github.com/defaultplan/defaultplan/e2e/bench/review"
 	"github.com/defaultplan/defaultplan/webhook"
 )
 
@@ -18,7 +21,7 @@ const boundInstance = "payments-db"
 // transform.
 func measureBindings(ctx context.Context, b *bench) error {
 	return b.onSite(ctx, func(s *site) error {
-		plain := &family{name: "plain", plans: plansPerFamily}
+		plain := &catalog.Family{Name: "plain", Plans: catalog.PlansPerFamily}
 		if err := s.stock(ctx, plain); err != nil {
 			return err
 		}
@@ -35,19 +38,19 @@ func measureBindings(ctx context.Context, b *bench) error {
 		}
 		for _, half := range []struct {
 			what string
-			hook hook
+			hook review.Hook
 			body []byte
 		}{
 			{"mutate a review of a binding", r.mutateBinding, of.mutate},
 			{"validate a review of a binding", r.validateBinding, of.validate},
 		} {
-			c, err := compare(ctx, b.rounds(reviewPairs), half.hook.reviewing(half.body, reviewBatch), r.raw.reviewing(half.body, reviewBatch))
+			c, err := measure.Compare(ctx, b.rounds(reviewPairs), half.hook.Reviewing(half.body, reviewBatch), r.raw.Reviewing(half.body, reviewBatch))
 			if err != nil {
 				return err
 			}
-			b.table.add(row{
-				what: half.what, value: c.ratio, unit: "×", bound: told,
-				detail: fmt.Sprintf("%.0f µs against %.0f µs of a raw hook; review of %d bytes; %s", c.subject, c.base, len(half.body), c.spread()),
+			b.table.Add(measure.Row{
+				What: half.what, Value: c.Ratio, Unit: "×", Bound: measure.Told,
+				Detail: fmt.Sprintf("%.0f µs against %.0f µs of a raw hook; review of %d bytes; %s", c.Subject, c.Base, len(half.body), c.Spread()),
 			})
 		}
 		return nil
@@ -55,10 +58,10 @@ func measureBindings(ctx context.Context, b *bench) error {
 }
 
 // bindable creates the instance that is bound to.
-func (s *site) bindable(ctx context.Context, f *family) error {
+func (s *site) bindable(ctx context.Context, f *catalog.Family) error {
 	instance := &api.ServiceInstance{
-		TypeMeta: typeMeta("ServiceInstance"), ObjectMeta: metav1.ObjectMeta{Namespace: oursNamespace, Name: boundInstance},
-		Spec: api.ServiceInstanceSpec{ServiceType: f.name},
+		TypeMeta: catalog.TypeMeta("ServiceInstance"), ObjectMeta: metav1.ObjectMeta{Namespace: review.Namespace, Name: boundInstance},
+		Spec: api.ServiceInstanceSpec{ServiceType: f.Name},
 	}
 	if err := s.Client().Create(ctx, instance); err != nil {
 		return fmt.Errorf("cannot create instance %q: %w", boundInstance, err)
@@ -70,19 +73,19 @@ func (s *site) bindable(ctx context.Context, f *family) error {
 func (r *reviewSites) bindingBodies(ctx context.Context) (bodies, error) {
 	object := fmt.Appendf(nil, `{"apiVersion":"servicecatalog.k8s.io/v1beta1","kind":"ServiceBinding","metadata":{"name":"payments-db","namespace":%q,`+
 		`"labels":{"app.kubernetes.io/managed-by":"Helm"},"creationTimestamp":null},"spec":{"instanceRef":{"name":%q},"parameters":{"user":"admin"}}}`,
-		oursNamespace, boundInstance)
-	toMutate, err := reviewOf("ServiceBinding", "servicebindings", object)
+		review.Namespace, boundInstance)
+	toMutate, err := review.Of("ServiceBinding", "servicebindings", object)
 	if err != nil {
 		return bodies{}, err
 	}
-	answer, err := r.mutateBinding.client.post(ctx, r.mutateBinding.url, toMutate)
+	answer, err := r.mutateBinding.Client.Post(ctx, r.mutateBinding.URL, toMutate)
 	if err != nil {
 		return bodies{}, err
 	}
-	if object, err = mutated(object, answer); err != nil {
+	if object, err = review.Mutated(object, answer); err != nil {
 		return bodies{}, err
 	}
-	toValidate, err := reviewOf("ServiceBinding", "servicebindings", object)
+	toValidate, err := review.Of("ServiceBinding", "servicebindings", object)
 	return bodies{toMutate, toValidate}, err
 }
 

@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/bench/measure"
 	"github.com/defaultplan/defaultplan/webhook"
 )
 
@@ -65,9 +66,9 @@ func measureHostile(ctx context.Context, b *bench) error {
 			if err != nil {
 				return err
 			}
-			b.table.add(row{
-				what: "p99 of a create, beside " + a.name, value: beside.p99().Seconds() / quiet.p99().Seconds(), unit: "×", bound: atMost, goal: hostileGoal,
-				detail: fmt.Sprintf("%.0f ms against %.0f ms of a quiet time; median %.0f ms against %.0f ms; %d attackers on the same cores",
+			b.table.Add(measure.Row{
+				What: "p99 of a create, beside " + a.name, Value: beside.p99().Seconds() / quiet.p99().Seconds(), Unit: "×", Bound: measure.AtMost, Goal: hostileGoal,
+				Detail: fmt.Sprintf("%.0f ms against %.0f ms of a quiet time; median %.0f ms against %.0f ms; %d attackers on the same cores",
 					milliseconds(beside.p99()), milliseconds(quiet.p99()), milliseconds(beside.median()), milliseconds(quiet.median()), attackers),
 			})
 		}
@@ -87,13 +88,13 @@ func (f *fair) peaks(b *bench) error {
 		if err != nil {
 			return err //nolint:wrapcheck // it says what failed
 		}
-		peak, err := memoryOf(pid, residentPeak)
+		peak, err := measure.Memory(pid, measure.ResidentPeak)
 		if err != nil {
 			return err
 		}
-		b.table.add(row{
-			what: "  memory of the " + strings.TrimSuffix(process.name, "-0"), value: peak, unit: "MB", bound: atMost, goal: process.limit,
-			detail: "resident, at its peak; the goal is the chart's limit",
+		b.table.Add(measure.Row{
+			What: "  memory of the " + strings.TrimSuffix(process.name, "-0"), Value: peak, Unit: "MB", Bound: measure.AtMost, Goal: process.limit,
+			Detail: "resident, at its peak; the goal is the chart's limit",
 		})
 	}
 	return nil

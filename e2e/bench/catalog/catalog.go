@@ -1,4 +1,4 @@
-package main
+package catalog
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 )
@@ -16,9 +17,9 @@ import (
 // which the first is the recorded default of the type and the annotated default
 // of the class.
 const (
-	plansPerFamily = 10
-	// suggestedFamily has a suggested plan instead of a default one.
-	suggestedFamily = "suggested"
+	PlansPerFamily = 10
+	// SuggestedFamily has a suggested plan instead of a default one.
+	SuggestedFamily = "suggested"
 )
 
 // classDefaults and planDefaults are what an operator gives: eight values.
@@ -43,58 +44,58 @@ const planSchema = `{"$schema":"http://json-schema.org/draft-07/schema#","type":
 	`"firewallRules":{"type":"array","items":{"type":"object","required":["name"],"properties":{"name":{"type":"string"},"start":{"type":"string"},"end":{"type":"string"}}}},` +
 	`"tags":{"type":"object","additionalProperties":{"type":"string"}}}}`
 
-// A family is one type with its class and plans.
-type family struct {
-	name string
-	// suggested says that the first plan is suggested, and no default.
-	suggested bool
-	// schema says that the plans have a schema.
-	schema bool
-	plans  int
+// A Family is one type with its class and plans.
+type Family struct {
+	Name string
+	// Suggested says that the first plan is suggested, and no default.
+	Suggested bool
+	// Schema says that the plans have a schema.
+	Schema bool
+	Plans  int
 }
 
-func (f *family) planName(i int) string { return fmt.Sprintf("%s-plan-%d", f.name, i) }
+func (f *Family) PlanName(i int) string { return fmt.Sprintf("%s-plan-%d", f.Name, i) }
 
-func (f *family) class() *api.ClusterServiceClass {
+func (f *Family) Class() *api.ClusterServiceClass {
 	return &api.ClusterServiceClass{
-		TypeMeta:   typeMeta("ClusterServiceClass"),
-		ObjectMeta: metav1.ObjectMeta{Name: f.name},
+		TypeMeta:   TypeMeta("ClusterServiceClass"),
+		ObjectMeta: metav1.ObjectMeta{Name: f.Name},
 		Spec: api.ClusterServiceClassSpec{
 			CommonServiceClassSpec: api.CommonServiceClassSpec{
-				ExternalName: "ext-" + f.name, ExternalID: idOf("class", f.name), Description: "A managed database of kind " + f.name,
-				ServiceType: f.name, Bindable: true, PlanUpdatable: true,
-				Defaults: api.Defaults{DefaultProvisionParameters: raw(classDefaults), DefaultBindParameters: raw(classBindDefaults)},
+				ExternalName: "ext-" + f.Name, ExternalID: ID("class", f.Name), Description: "A managed database of kind " + f.Name,
+				ServiceType: f.Name, Bindable: true, PlanUpdatable: true,
+				Defaults: api.Defaults{DefaultProvisionParameters: Raw(classDefaults), DefaultBindParameters: Raw(classBindDefaults)},
 			},
 			ClusterServiceBrokerName: "broker",
 		},
 	}
 }
 
-func (f *family) plan(i int) *api.ClusterServicePlan {
-	name := f.planName(i)
+func (f *Family) Plan(i int) *api.ClusterServicePlan {
+	name := f.PlanName(i)
 	plan := &api.ClusterServicePlan{
-		TypeMeta:   typeMeta("ClusterServicePlan"),
+		TypeMeta:   TypeMeta("ClusterServicePlan"),
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"attributes.servicecatalog.k8s.io/Cores": "4"}},
 		Spec: api.ClusterServicePlanSpec{
 			CommonServicePlanSpec: api.CommonServicePlanSpec{
-				ExternalName: "ext-" + name, ExternalID: idOf("plan", name), ServiceType: f.name,
+				ExternalName: "ext-" + name, ExternalID: ID("plan", name), ServiceType: f.Name,
 				Description:      "General purpose, 2 virtual cores, 64 GB of storage",
-				ExternalMetadata: raw(`{"displayName":"General purpose","bullets":["2 virtual cores","64 GB of storage","7 days of backup"],"costs":[{"amount":{"usd":99.0},"unit":"MONTHLY"}]}`),
+				ExternalMetadata: Raw(`{"displayName":"General purpose","bullets":["2 virtual cores","64 GB of storage","7 days of backup"],"costs":[{"amount":{"usd":99.0},"unit":"MONTHLY"}]}`),
 				Defaults: api.Defaults{
-					DefaultProvisionParameters: raw(planDefaults), DefaultBindParameters: raw(planBindDefaults),
+					DefaultProvisionParameters: Raw(planDefaults), DefaultBindParameters: Raw(planBindDefaults),
 					DefaultSecretTransforms: []api.SecretTransform{{RenameKey: &api.RenameKeyTransform{From: "db-name", To: "database"}}},
 				},
 			},
 			ClusterServiceBrokerName: "broker",
-			ClusterServiceClassRef:   api.ClusterObjectReference{Name: f.name},
+			ClusterServiceClassRef:   api.ClusterObjectReference{Name: f.Name},
 		},
 	}
-	if f.schema {
-		plan.Spec.InstanceCreateParameterSchema = raw(planSchema)
+	if f.Schema {
+		plan.Spec.InstanceCreateParameterSchema = Raw(planSchema)
 	}
 	switch {
 	case i > 0:
-	case f.suggested:
+	case f.Suggested:
 		plan.Annotations = map[string]string{api.AnnotationSuggestedPlan: "true"}
 	default:
 		plan.Annotations = map[string]string{api.AnnotationDefaultPlan: "true"}
@@ -102,26 +103,43 @@ func (f *family) plan(i int) *api.ClusterServicePlan {
 	return plan
 }
 
-// record is what the keeper records of the type; a suggestion records nothing.
-func (f *family) record() *api.ClusterServiceType {
-	record := &api.ClusterServiceType{TypeMeta: typeMeta("ClusterServiceType"), ObjectMeta: metav1.ObjectMeta{Name: f.name}}
-	if !f.suggested {
-		record.Spec.DefaultPlanRef = &api.PlanObjectReference{Name: f.planName(0)}
+// Record is what the keeper records of the type; a suggestion records nothing.
+func (f *Family) Record() *api.ClusterServiceType {
+	record := &api.ClusterServiceType{TypeMeta: TypeMeta("ClusterServiceType"), ObjectMeta: metav1.ObjectMeta{Name: f.Name}}
+	if !f.Suggested {
+		record.Spec.DefaultPlanRef = &api.PlanObjectReference{Name: f.PlanName(0)}
 	}
 	return record
 }
 
-func typeMeta(kind string) metav1.TypeMeta {
+// Objects are those of a family that are of a kind.
+func (f *Family) Objects(kind runtime.Object) []client.Object {
+	switch kind.(type) {
+	case *api.ClusterServiceClass:
+		return []client.Object{f.Class()}
+	case *api.ClusterServiceType:
+		return []client.Object{f.Record()}
+	case *api.ClusterServicePlan:
+		plans := make([]client.Object, f.Plans)
+		for i := range plans {
+			plans[i] = f.Plan(i)
+		}
+		return plans
+	}
+	return nil
+}
+
+func TypeMeta(kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: api.GroupVersion.String(), Kind: kind}
 }
 
-func raw(text string) *runtime.RawExtension {
+func Raw(text string) *runtime.RawExtension {
 	return &runtime.RawExtension{Raw: json.RawMessage(text)}
 }
 
-// idOf is an ID that looks like a broker's.
-func idOf(kind, name string) string {
+// ID is an ID that looks like a broker's.
+func ID(kind, name string) string {
 	return uuid.NewSHA1(uuid.Nil, []byte(kind+"/"+name)).String()
 }
 
-func uidOf(kind, name string) types.UID { return types.UID(idOf(kind+"/uid", name)) }
+func UID(kind, name string) types.UID { return types.UID(ID(kind+"/uid", name)) }

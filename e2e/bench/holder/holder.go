@@ -1,4 +1,4 @@
-package main
+package holder
 
 import (
 	"bufio"
@@ -21,55 +21,58 @@ import (
 	"go.uber.org/zap/zapcore"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/defaultplan/defaultplan/e2e/bench/catalog"
+	"github.com/defaultplan/defaultplan/e2e/bench/measure"
+	"github.com/defaultplan/defaultplan/e2e/bench/review"
 	"github.com/defaultplan/defaultplan/webhook"
 )
 
-// A holding is what a process that holds a catalog says once it is loaded: how
+// A Holding is what a process that holds a catalog says once it is loaded: how
 // much memory it took, in MB of 10^6 bytes.
-type holding struct {
+type Holding struct {
 	// Heap is what lives on the heap more than before, Resident what the process
 	// occupies more than before, once it gave back what it needed for loading.
 	Heap, Resident float64
 }
 
-// An order has a holder admit a number of instances, each of another family.
-type order struct {
-	Way   way
+// An Order has a holder admit a number of instances, each of another family.
+type Order struct {
+	Way   Way
 	Count int
 }
 
-// A way is how an instance says what it wants.
-type way string
+// A Way is how an instance says what it wants.
+type Way string
 
 const (
-	wayNamed way = "named"
-	wayType  way = "type"
-	wayClass way = "class"
+	WayNamed Way = "named"
+	WayType  Way = "type"
+	WayClass Way = "class"
 )
 
-func (w way) spec(f *family) spec {
+func (w Way) spec(f *catalog.Family) review.Spec {
 	switch w {
-	case wayType:
-		return byType(f)
-	case wayClass:
-		return byClass(f)
+	case WayType:
+		return review.ByType(f)
+	case WayClass:
+		return review.ByClass(f)
 	default:
-		return named(f)
+		return review.Named(f)
 	}
 }
 
-// A cost is what one admission of an order took.
-type cost struct {
+// A Cost is what one admission of an order took.
+type Cost struct {
 	// Microseconds of processor time, garbage collection included.
 	Microseconds float64
 	Allocations  float64
 	Bytes        float64
 }
 
-// holdCommand holds a catalog in its cache and mutates instances: without a
+// Command holds a catalog in its cache and mutates instances: without a
 // network, so that nothing hides what the catalog's size costs. It reads orders
 // from its input and writes costs to its output, one JSON value in a line.
-func holdCommand() *cobra.Command {
+func Command() *cobra.Command {
 	var plans int
 	var profile string
 	command := &cobra.Command{
@@ -111,12 +114,12 @@ func profiled(path string, work func() error) error {
 
 // A holder admits instances by a catalog of its own.
 type holder struct {
-	families []*family
+	families []*catalog.Family
 	mux      *http.ServeMux
 	// next is the family whose turn it is.
 	next int
 	// written are the reviews of orders, made beforehand.
-	written map[way][][]byte
+	written map[Way][][]byte
 }
 
 // heapRoom is that of cmd/webhook, in bytes.
@@ -125,29 +128,29 @@ const heapRoom = 64 << 20
 // mostReviews bounds how many different reviews a holder writes for one way.
 const mostReviews = 2000
 
-func newHolder(ctx context.Context, plans int) (*holder, holding, error) {
-	h := &holder{mux: http.NewServeMux(), written: map[way][][]byte{}}
-	for i := range plans / plansPerFamily {
-		h.families = append(h.families, &family{name: fmt.Sprintf("family-%d", i), plans: plansPerFamily, schema: true})
+func newHolder(ctx context.Context, plans int) (*holder, Holding, error) {
+	h := &holder{mux: http.NewServeMux(), written: map[Way][][]byte{}}
+	for i := range plans / catalog.PlansPerFamily {
+		h.families = append(h.families, &catalog.Family{Name: fmt.Sprintf("family-%d", i), Plans: catalog.PlansPerFamily, Schema: true})
 	}
 	before, err := weigh()
 	if err != nil {
-		return nil, holding{}, err
+		return nil, Holding{}, err
 	}
 	cached, err := loadedCache(ctx, h.families)
 	if err != nil {
-		return nil, holding{}, err
+		return nil, Holding{}, err
 	}
 	after, err := weigh()
 	if err != nil {
-		return nil, holding{}, err
+		return nil, Holding{}, err
 	}
 	// As cmd/webhook does: a small catalog is collected less often than Go would.
 	debug.SetGCPercent(int(max(100, 100*heapRoom/(after.Heap*1e6))))
 	// What is read live is read from the same cache: the API server's work is
 	// measured with the API server.
 	webhook.Register(h, webhook.Readers{Cached: cached, Live: cached, Policies: webhook.NewRuleSet()}, webhook.NewOptions())
-	return h, holding{Heap: after.Heap - before.Heap, Resident: after.Resident - before.Resident}, h.write()
+	return h, Holding{Heap: after.Heap - before.Heap, Resident: after.Resident - before.Resident}, h.write()
 }
 
 // Register makes a holder a webhook.Registrar.
@@ -156,9 +159,9 @@ func (h *holder) Register(path string, handler http.Handler) { h.mux.Handle(path
 // write writes the reviews, of families spread over the whole catalog.
 func (h *holder) write() error {
 	step := max(1, len(h.families)/mostReviews)
-	for _, w := range []way{wayNamed, wayType, wayClass} {
+	for _, w := range []Way{WayNamed, WayType, WayClass} {
 		for i := 0; i < len(h.families); i += step {
-			body, err := review(arriving(w.spec(h.families[i]), userParameters))
+			body, err := review.OfInstance(review.Arriving(w.spec(h.families[i]), review.UserParameters))
 			if err != nil {
 				return err
 			}
@@ -172,7 +175,7 @@ func (h *holder) write() error {
 func (h *holder) obey(ctx context.Context, orders io.Reader, answers io.Writer) error {
 	lines := bufio.NewScanner(orders)
 	for lines.Scan() {
-		var o order
+		var o Order
 		if err := json.Unmarshal(lines.Bytes(), &o); err != nil {
 			return fmt.Errorf("cannot read an order: %w", err)
 		}
@@ -187,29 +190,29 @@ func (h *holder) obey(ctx context.Context, orders io.Reader, answers io.Writer) 
 	return lines.Err() //nolint:wrapcheck // of our own pipe
 }
 
-func (h *holder) fill(ctx context.Context, o order) (cost, error) {
+func (h *holder) fill(ctx context.Context, o Order) (Cost, error) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	started, err := cpuOf(os.Getpid())
+	started, err := measure.CPU(os.Getpid())
 	if err != nil {
-		return cost{}, err
+		return Cost{}, err
 	}
 	for range o.Count {
 		if err := h.admit(ctx, o.Way); err != nil {
-			return cost{}, err
+			return Cost{}, err
 		}
 	}
-	ended, err := cpuOf(os.Getpid())
+	ended, err := measure.CPU(os.Getpid())
 	runtime.ReadMemStats(&after)
 	each := float64(o.Count)
-	return cost{
+	return Cost{
 		Microseconds: float64((ended - started).Nanoseconds()) / 1e3 / each,
 		Allocations:  float64(after.Mallocs-before.Mallocs) / each,
 		Bytes:        float64(after.TotalAlloc-before.TotalAlloc) / each,
 	}, err
 }
 
-func (h *holder) admit(ctx context.Context, w way) error {
+func (h *holder) admit(ctx context.Context, w Way) error {
 	bodies := h.written[w]
 	body := bodies[h.next%len(bodies)]
 	h.next++

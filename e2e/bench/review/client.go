@@ -1,4 +1,4 @@
-package main
+package review
 
 import (
 	"bytes"
@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/defaultplan/defaultplan/e2e/bench/measure"
 )
 
 // reviewers is how many requests are under way to one hook: enough to keep its
@@ -20,11 +22,11 @@ import (
 // the machine.
 const reviewers = 16
 
-// A hookClient sends reviews as an API server does: by HTTP/1.1, over
+// A Client sends reviews as an API server does: by HTTP/1.1, over
 // connections that stay open.
 type hookClient struct{ http *http.Client }
 
-func newHookClient(caBundle []byte) *hookClient {
+func NewClient(caBundle []byte) *hookClient {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(caBundle)
 	return &hookClient{http: &http.Client{
@@ -36,8 +38,8 @@ func newHookClient(caBundle []byte) *hookClient {
 	}}
 }
 
-// post sends one body and returns the answer.
-func (c *hookClient) post(ctx context.Context, url string, body []byte) ([]byte, error) {
+// Post sends one body and returns the answer.
+func (c *hookClient) Post(ctx context.Context, url string, body []byte) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a request: %w", err)
@@ -63,7 +65,7 @@ func (c *hookClient) postAll(ctx context.Context, url string, body []byte, n int
 	for range reviewers {
 		group.Go(func() error {
 			for range n / reviewers {
-				if _, err := c.post(ctx, url, body); err != nil {
+				if _, err := c.Post(ctx, url, body); err != nil {
 					return err
 				}
 			}
@@ -73,25 +75,38 @@ func (c *hookClient) postAll(ctx context.Context, url string, body []byte, n int
 	return group.Wait() //nolint:wrapcheck // it is our own
 }
 
-// A hook is one endpoint of a server process.
-type hook struct {
-	client *hookClient
-	pid    int
-	url    string
+// A Hook is one endpoint of a server process.
+type Hook struct {
+	Client *hookClient
+	Pid    int
+	URL    string
 }
 
-// reviewing is a batch of n reviews with that body; it gives the processor time
+// Reviewing is a batch of n reviews with that body; it gives the processor time
 // of the server for one of them, in microseconds.
-func (h hook) reviewing(body []byte, n int) batch {
+func (h Hook) Reviewing(body []byte, n int) measure.Batch {
 	return func(ctx context.Context) (float64, error) {
-		before, err := cpuOf(h.pid)
+		before, err := measure.CPU(h.Pid)
 		if err != nil {
 			return 0, err
 		}
-		if err := h.client.postAll(ctx, h.url, body, n); err != nil {
+		if err := h.Client.postAll(ctx, h.URL, body, n); err != nil {
 			return 0, err
 		}
-		after, err := cpuOf(h.pid)
+		after, err := measure.CPU(h.Pid)
 		return float64((after - before).Nanoseconds()) / 1e3 / float64(n/reviewers*reviewers), err
+	}
+}
+
+// Slope is a batch of n reviews of each that gives the processor time per KB by which
+// the two differ.
+func (h Hook) Slope(small, large []byte, n int) measure.Batch {
+	return func(ctx context.Context) (float64, error) {
+		less, err := h.Reviewing(small, n)(ctx)
+		if err != nil {
+			return 0, err
+		}
+		more, err := h.Reviewing(large, n)(ctx)
+		return (more - less) / (float64(len(large)-len(small)) / 1024), err
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package measure
 
 import (
 	"errors"
@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// cpuOf is the processor time that a process has used, in user and kernel, of
+// CPU is the processor time that a process has used, in user and kernel, of
 // all its threads that live: Go ends none. It is exact to the nanosecond where
 // the process is idle, unlike what times and getrusage tell.
-func cpuOf(pid int) (time.Duration, error) {
+func CPU(pid int) (time.Duration, error) {
 	threads, err := filepath.Glob(filepath.Join("/proc", strconv.Itoa(pid), "task", "*", "schedstat"))
 	if err != nil || len(threads) == 0 {
 		return 0, errors.Join(fmt.Errorf("cannot tell the processor time of process %d: it is gone, or this system has no /proc/PID/task/*/schedstat", pid), err)
@@ -36,12 +36,12 @@ func cpuOf(pid int) (time.Duration, error) {
 
 // Lines of /proc/PID/status.
 const (
-	residentNow  = "VmRSS"
-	residentPeak = "VmHWM"
+	ResidentNow  = "VmRSS"
+	ResidentPeak = "VmHWM"
 )
 
-// memoryOf is the memory that a process occupies, in MB of 10^6 bytes.
-func memoryOf(pid int, line string) (float64, error) {
+// Memory is the memory that a process occupies, in MB of 10^6 bytes.
+func Memory(pid int, line string) (float64, error) {
 	path := filepath.Join("/proc", strconv.Itoa(pid), "status")
 	text, err := os.ReadFile(path)
 	if err != nil {

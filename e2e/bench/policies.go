@@ -9,6 +9,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/bench/catalog"
+	"github.com/defaultplan/defaultplan/e2e/bench/measure"
+	"github.com/defaultplan/defaultplan/e2e/bench/review"
 	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
@@ -23,7 +26,7 @@ const (
 func measurePolicies(ctx context.Context, b *bench) error {
 	return b.onSite(ctx, func(without *site) error {
 		return b.onSite(ctx, func(with *site) error {
-			plain := &family{name: "plain", plans: plansPerFamily}
+			plain := &catalog.Family{Name: "plain", Plans: catalog.PlansPerFamily}
 			for _, s := range []*site{without, with} {
 				if err := s.stock(ctx, plain); err != nil {
 					return err
@@ -37,7 +40,7 @@ func measurePolicies(ctx context.Context, b *bench) error {
 	})
 }
 
-func (b *bench) comparePolicies(ctx context.Context, without, with *site, f *family) error {
+func (b *bench) comparePolicies(ctx context.Context, without, with *site, f *catalog.Family) error {
 	none, err := newReviewers(without)
 	if err != nil {
 		return err
@@ -46,25 +49,25 @@ func (b *bench) comparePolicies(ctx context.Context, without, with *site, f *fam
 	if err != nil {
 		return err
 	}
-	of, err := none.bodiesOf(ctx, f, userParameters)
+	of, err := none.bodiesOf(ctx, f, review.UserParameters)
 	if err != nil {
 		return err
 	}
 	for _, half := range []struct {
 		what          string
-		subject, base hook
+		subject, base review.Hook
 		body          []byte
 	}{
 		{"mutate, 1,000 policies against none", many.mutate, none.mutate, of.mutate},
 		{"validate, 1,000 policies against none", many.validate, none.validate, of.validate},
 	} {
-		c, err := compare(ctx, b.rounds(reviewPairs), half.subject.reviewing(half.body, reviewBatch), half.base.reviewing(half.body, reviewBatch))
+		c, err := measure.Compare(ctx, b.rounds(reviewPairs), half.subject.Reviewing(half.body, reviewBatch), half.base.Reviewing(half.body, reviewBatch))
 		if err != nil {
 			return err
 		}
-		b.table.add(row{
-			what: half.what, value: c.ratio, unit: "×", bound: atMost, goal: policyGoal,
-			detail: fmt.Sprintf("%.0f µs against %.0f µs; %s", c.subject, c.base, c.spread()),
+		b.table.Add(measure.Row{
+			What: half.what, Value: c.Ratio, Unit: "×", Bound: measure.AtMost, Goal: policyGoal,
+			Detail: fmt.Sprintf("%.0f µs against %.0f µs; %s", c.Subject, c.Base, c.Spread()),
 		})
 	}
 	return nil
@@ -73,16 +76,16 @@ func (b *bench) comparePolicies(ctx context.Context, without, with *site, f *fam
 // govern creates policies as a large cluster may have them: by type, class and
 // plan, a few by labels, of which three are about the family; and waits until the
 // webhook knows the last of them, which refuses a plan.
-func (s *site) govern(ctx context.Context, f *family) error {
+func (s *site) govern(ctx context.Context, f *catalog.Family) error {
 	for i := range policyCount {
 		if err := s.Client().Create(ctx, policyNumber(i, f)); err != nil {
 			return fmt.Errorf("cannot create policy %d: %w", i, err)
 		}
 	}
 	refused := &api.ServiceInstance{
-		TypeMeta: typeMeta("ServiceInstance"), ObjectMeta: metav1.ObjectMeta{Namespace: oursNamespace, GenerateName: "refused-"},
+		TypeMeta: catalog.TypeMeta("ServiceInstance"), ObjectMeta: metav1.ObjectMeta{Namespace: review.Namespace, GenerateName: "refused-"},
 		Spec: api.ServiceInstanceSpec{PlanReference: api.PlanReference{
-			ClusterServiceClassExternalName: "ext-" + f.name, ClusterServicePlanExternalName: "ext-" + f.planName(f.plans-1),
+			ClusterServiceClassExternalName: "ext-" + f.Name, ClusterServicePlanExternalName: "ext-" + f.PlanName(f.Plans-1),
 		}},
 	}
 	return wait.Eventually(ctx, func() (bool, error) {
@@ -93,9 +96,9 @@ func (s *site) govern(ctx context.Context, f *family) error {
 	})
 }
 
-func policyNumber(i int, f *family) *api.ProvisioningPolicy {
+func policyNumber(i int, f *catalog.Family) *api.ProvisioningPolicy {
 	policy := &api.ProvisioningPolicy{
-		TypeMeta: typeMeta("ProvisioningPolicy"), ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("policy-%04d", i)},
+		TypeMeta: catalog.TypeMeta("ProvisioningPolicy"), ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("policy-%04d", i)},
 		Spec: api.ProvisioningPolicySpec{PolicyRule: api.PolicyRule{
 			Action: api.PolicyDeny, Message: "ask the database team",
 			Namespaces: &api.PolicyNamespaces{Names: []string{fmt.Sprintf("team-%d", i)}, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"stage": "test"}}},
@@ -108,12 +111,12 @@ func policyNumber(i int, f *family) *api.ProvisioningPolicy {
 	return policy
 }
 
-func policySubject(i int, f *family) api.PlanSubject {
+func policySubject(i int, f *catalog.Family) api.PlanSubject {
 	switch {
 	case i == policyCount-1:
-		return api.PlanSubject{ClassName: "ext-" + f.name, PlanName: "ext-" + f.planName(f.plans-1)}
+		return api.PlanSubject{ClassName: "ext-" + f.Name, PlanName: "ext-" + f.PlanName(f.Plans-1)}
 	case i < 3:
-		return []api.PlanSubject{{ServiceType: f.name}, {ClassName: f.name}, {PlanName: "ext-" + f.planName(0)}}[i]
+		return []api.PlanSubject{{ServiceType: f.Name}, {ClassName: f.Name}, {PlanName: "ext-" + f.PlanName(0)}}[i]
 	case i%100 == 0:
 		return api.PlanSubject{PlanSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"attributes.servicecatalog.k8s.io/Cores": fmt.Sprint(i)}}}
 	}

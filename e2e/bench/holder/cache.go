@@ -1,4 +1,4 @@
-package main
+package holder
 
 import (
 	"context"
@@ -27,26 +27,28 @@ import (
 	goruntime "runtime"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/bench/catalog"
+	"github.com/defaultplan/defaultplan/e2e/bench/measure"
 	"github.com/defaultplan/defaultplan/e2e/stack/loopback"
 	"github.com/defaultplan/defaultplan/webhook"
 )
 
 // weigh is what lives on this process's heap, and what it occupies, after it
 // gave back to the system what it can.
-func weigh() (holding, error) {
+func weigh() (Holding, error) {
 	// Twice: what the first run frees by finalizers, the second sweeps.
 	goruntime.GC()
 	debug.FreeOSMemory()
 	var stats goruntime.MemStats
 	goruntime.ReadMemStats(&stats)
-	resident, err := memoryOf(os.Getpid(), residentNow)
-	return holding{Heap: float64(stats.HeapAlloc) / 1e6, Resident: resident}, err
+	resident, err := measure.Memory(os.Getpid(), measure.ResidentNow)
+	return Holding{Heap: float64(stats.HeapAlloc) / 1e6, Resident: resident}, err
 }
 
 // loadedCache is the cache of cmd/webhook, with its indexes and transform, filled
 // with families by a watch whose objects were decoded like those of an API
 // server.
-func loadedCache(ctx context.Context, families []*family) (cache.Cache, error) {
+func loadedCache(ctx context.Context, families []*catalog.Family) (cache.Cache, error) {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(api.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
 		return nil, fmt.Errorf("cannot register the API: %w", err)
@@ -97,7 +99,7 @@ func kinds(scheme *runtime.Scheme) (meta.RESTMapper, error) {
 }
 
 // source streams the objects of a kind as an API server does to a new watch.
-func source(kind runtime.Object, families []*family) toolscache.ListerWatcher {
+func source(kind runtime.Object, families []*catalog.Family) toolscache.ListerWatcher {
 	return &toolscache.ListWatch{
 		WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) {
 			events := make(chan watch.Event)
@@ -126,33 +128,16 @@ func bookmark(kind runtime.Object) runtime.Object {
 }
 
 // objectsOf are the objects of a kind, each decoded from its JSON.
-func objectsOf(kind runtime.Object, families []*family) iter.Seq[runtime.Object] {
+func objectsOf(kind runtime.Object, families []*catalog.Family) iter.Seq[runtime.Object] {
 	return func(yield func(runtime.Object) bool) {
 		for _, f := range families {
-			for _, object := range f.objects(kind) {
+			for _, object := range f.Objects(kind) {
 				if !yield(received(object)) {
 					return
 				}
 			}
 		}
 	}
-}
-
-// objects are those of a family that are of a kind.
-func (f *family) objects(kind runtime.Object) []client.Object {
-	switch kind.(type) {
-	case *api.ClusterServiceClass:
-		return []client.Object{f.class()}
-	case *api.ClusterServiceType:
-		return []client.Object{f.record()}
-	case *api.ClusterServicePlan:
-		plans := make([]client.Object, f.plans)
-		for i := range plans {
-			plans[i] = f.plan(i)
-		}
-		return plans
-	}
-	return nil
 }
 
 // stored are the managed fields of an object that a relist wrote.
@@ -163,7 +148,7 @@ const stored = `[{"manager":"defaultplan-facts","operation":"Apply","apiVersion"
 // and with strings of its own.
 func received(object client.Object) client.Object {
 	kind := object.GetObjectKind().GroupVersionKind().Kind
-	object.SetUID(uidOf(kind, object.GetName()))
+	object.SetUID(catalog.UID(kind, object.GetName()))
 	object.SetResourceVersion("1")
 	object.SetGeneration(1)
 	object.SetCreationTimestamp(metav1.NewTime(time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)))

@@ -13,6 +13,10 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
 
+	"github.com/defaultplan/defaultplan/e2e/bench/catalog"
+	"github.com/defaultplan/defaultplan/e2e/bench/measure"
+	"github.com/defaultplan/defaultplan/e2e/bench/rawhook"
+	"github.com/defaultplan/defaultplan/e2e/bench/review"
 	"github.com/defaultplan/defaultplan/webhook"
 )
 
@@ -34,14 +38,14 @@ const (
 // once gave: what an API server takes for a patch, no hook can save.
 func measureCreates(ctx context.Context, b *bench) error {
 	return b.onSite(ctx, func(s *site) error {
-		chosen := &family{name: "mysql", plans: plansPerFamily, schema: true}
-		suggested := &family{name: suggestedFamily, plans: plansPerFamily, schema: true, suggested: true}
-		for _, f := range []*family{chosen, suggested} {
+		chosen := &catalog.Family{Name: "mysql", Plans: catalog.PlansPerFamily, Schema: true}
+		suggested := &catalog.Family{Name: catalog.SuggestedFamily, Plans: catalog.PlansPerFamily, Schema: true, Suggested: true}
+		for _, f := range []*catalog.Family{chosen, suggested} {
 			if err := s.stock(ctx, f); err != nil {
 				return err
 			}
 		}
-		if err := s.teach(ctx, named(chosen)); err != nil {
+		if err := s.teach(ctx, review.Named(chosen)); err != nil {
 			return err
 		}
 		if err := s.divide(ctx); err != nil {
@@ -52,11 +56,11 @@ func measureCreates(ctx context.Context, b *bench) error {
 			return err
 		}
 		for _, c := range []creation{
-			{row{what: "create by a named plan, rate", bound: atLeast, goal: namedGoal}, named(chosen), oursNamespace, rawNamespace, createPairs},
-			{row{what: "  beside raw hooks that patch"}, named(chosen), oursNamespace, patchingNamespace, createPairs},
-			{row{what: "  those beside raw hooks that do not"}, named(chosen), patchingNamespace, rawNamespace, createPairs},
-			{row{what: "create by a recorded type, rate", bound: atLeast, goal: byTypeGoal}, byType(chosen), oursNamespace, rawNamespace, createPairs},
-			{row{what: "create by a suggested type, rate"}, byType(suggested), oursNamespace, rawNamespace, suggestedPairs},
+			{measure.Row{What: "create by a named plan, rate", Bound: measure.AtLeast, Goal: namedGoal}, review.Named(chosen), review.Namespace, rawNamespace, createPairs},
+			{measure.Row{What: "  beside raw hooks that patch"}, review.Named(chosen), review.Namespace, patchingNamespace, createPairs},
+			{measure.Row{What: "  those beside raw hooks that do not"}, review.Named(chosen), patchingNamespace, rawNamespace, createPairs},
+			{measure.Row{What: "create by a recorded type, rate", Bound: measure.AtLeast, Goal: byTypeGoal}, review.ByType(chosen), review.Namespace, rawNamespace, createPairs},
+			{measure.Row{What: "create by a suggested type, rate"}, review.ByType(suggested), review.Namespace, rawNamespace, suggestedPairs},
 		} {
 			if err := c.measure(ctx, b, p); err != nil {
 				return err
@@ -67,28 +71,28 @@ func measureCreates(ctx context.Context, b *bench) error {
 }
 
 // teach has the raw hook answer the patch that our hook gives.
-func (s *site) teach(ctx context.Context, asked spec) error {
-	body, err := review(manifest(oursNamespace, "taught", asked, userParameters))
+func (s *site) teach(ctx context.Context, asked review.Spec) error {
+	body, err := review.OfInstance(review.Manifest(review.Namespace, "taught", asked, review.UserParameters))
 	if err != nil {
 		return err
 	}
-	c := newHookClient(s.caBundle)
-	answer, err := c.post(ctx, s.WebhookURL(webhook.MutateInstances), body)
+	c := review.NewClient(s.caBundle)
+	answer, err := c.Post(ctx, s.WebhookURL(webhook.MutateInstances), body)
 	if err != nil {
 		return err
 	}
-	patch, err := patchOf(answer)
+	patch, err := review.PatchOf(answer)
 	if err != nil {
 		return err
 	}
-	_, err = c.post(ctx, s.rawURL+rawLearnPath, patch)
+	_, err = c.Post(ctx, s.rawURL+rawhook.LearnPath, patch)
 	return err
 }
 
 // A creation is one comparison of rates.
 type creation struct {
-	row   row
-	asked spec
+	row   measure.Row
+	asked review.Spec
 	// in is the namespace of the hooks that are measured, beside that of those
 	// which they are compared with.
 	in, beside string
@@ -97,14 +101,14 @@ type creation struct {
 
 func (c *creation) measure(ctx context.Context, b *bench, p *poster) error {
 	var ours, theirs []float64
-	compared, err := compare(ctx, b.rounds(c.pairs), p.creating(c.in, c.asked, &ours), p.creating(c.beside, c.asked, &theirs))
+	compared, err := measure.Compare(ctx, b.rounds(c.pairs), p.creating(c.in, c.asked, &ours), p.creating(c.beside, c.asked, &theirs))
 	if err != nil {
 		return err
 	}
-	c.row.value, c.row.unit = 100*compared.ratio, "%"
-	c.row.detail = fmt.Sprintf("%.0f/s against %.0f/s, %d clients; %s; processor time of API server and hooks %.2f × (%.0f µs against %.0f µs)",
-		compared.subject, compared.base, creators, compared.spread(), quantile(ours, .5)/quantile(theirs, .5), quantile(ours, .5), quantile(theirs, .5))
-	b.table.add(c.row)
+	c.row.Value, c.row.Unit = 100*compared.Ratio, "%"
+	c.row.Detail = fmt.Sprintf("%.0f/s against %.0f/s, %d clients; %s; processor time of API server and hooks %.2f × (%.0f µs against %.0f µs)",
+		compared.Subject, compared.Base, creators, compared.Spread(), measure.Quantile(ours, .5)/measure.Quantile(theirs, .5), measure.Quantile(ours, .5), measure.Quantile(theirs, .5))
+	b.table.Add(c.row)
 	return nil
 }
 
@@ -139,7 +143,7 @@ func newPoster(s *site) (*poster, error) {
 func (p *poster) work() (float64, error) {
 	var total time.Duration
 	for _, pid := range p.servers {
-		used, err := cpuOf(pid)
+		used, err := measure.CPU(pid)
 		if err != nil {
 			return 0, err
 		}
@@ -150,7 +154,7 @@ func (p *poster) work() (float64, error) {
 
 // creating is a batch that gives the creates per second. Beside that it appends
 // the processor time of one create to costs, in microseconds.
-func (p *poster) creating(namespace string, asked spec, costs *[]float64) batch {
+func (p *poster) creating(namespace string, asked review.Spec, costs *[]float64) measure.Batch {
 	return func(ctx context.Context) (float64, error) {
 		before, err := p.work()
 		if err != nil {
@@ -179,10 +183,10 @@ func (p *poster) creating(namespace string, asked spec, costs *[]float64) batch 
 }
 
 // create creates one instance with a name that no other has.
-func (p *poster) create(ctx context.Context, namespace string, asked spec) error {
+func (p *poster) create(ctx context.Context, namespace string, asked review.Spec) error {
 	name := fmt.Sprintf("db-%d", p.made.Add(1))
 	url := fmt.Sprintf("%s/apis/servicecatalog.k8s.io/v1beta1/namespaces/%s/serviceinstances", p.host, namespace)
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(manifest(namespace, name, asked, userParameters)))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(review.Manifest(namespace, name, asked, review.UserParameters)))
 	if err != nil {
 		return fmt.Errorf("cannot make a request: %w", err)
 	}

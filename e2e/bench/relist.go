@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/bench/measure"
 	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
@@ -51,9 +52,9 @@ func measureRelist(ctx context.Context, b *bench) error {
 		if err != nil {
 			return err
 		}
-		b.table.add(row{
-			what: fmt.Sprintf("first relist of %d plans", relistServices*relistPlansEach), value: relisted.Seconds() / bare.Seconds(), unit: "×", bound: atMost, goal: relistGoal,
-			detail: fmt.Sprintf("%.1f s against %.1f s for applying as many classes and plans, %d at once", relisted.Seconds(), bare.Seconds(), relistWriters),
+		b.table.Add(measure.Row{
+			What: fmt.Sprintf("first relist of %d plans", relistServices*relistPlansEach), Value: relisted.Seconds() / bare.Seconds(), Unit: "×", Bound: measure.AtMost, Goal: relistGoal,
+			Detail: fmt.Sprintf("%.1f s against %.1f s for applying as many classes and plans, %d at once", relisted.Seconds(), bare.Seconds(), relistWriters),
 		})
 		if err := m.fillUp(ctx, b); err != nil {
 			return err
@@ -91,9 +92,9 @@ func (m *market) unlist(ctx context.Context, b *bench, relisted time.Duration) e
 	if len(told) == 0 {
 		return errors.New("status did not tell how far the marking was")
 	}
-	b.table.add(row{
-		what: fmt.Sprintf("marking of %d plans that are listed no more", relistServices*relistPlansEach), value: took.Seconds() / relisted.Seconds(), unit: "×", bound: atMost, goal: markGoal,
-		detail: fmt.Sprintf("%.1f s against %.1f s of their first relist; status told %d times how far it was", took.Seconds(), relisted.Seconds(), len(told)),
+	b.table.Add(measure.Row{
+		What: fmt.Sprintf("marking of %d plans that are listed no more", relistServices*relistPlansEach), Value: took.Seconds() / relisted.Seconds(), Unit: "×", Bound: measure.AtMost, Goal: markGoal,
+		Detail: fmt.Sprintf("%.1f s against %.1f s of their first relist; status told %d times how far it was", took.Seconds(), relisted.Seconds(), len(told)),
 	})
 	return nil
 }
@@ -120,9 +121,9 @@ func (m *market) relistAgain(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	b.table.add(row{
-		what: "writes of an unchanged relist", value: after.since(before).writes("clusterserviceclasses", "clusterserviceplans"),
-		bound: atMost, goal: 0, detail: fmt.Sprintf("of classes and plans; it took %.2f s", took.Seconds()),
+	b.table.Add(measure.Row{
+		What: "writes of an unchanged relist", Value: after.since(before).writes("clusterserviceclasses", "clusterserviceplans"),
+		Bound: measure.AtMost, Goal: 0, Detail: fmt.Sprintf("of classes and plans; it took %.2f s", took.Seconds()),
 	})
 	return nil
 }
@@ -199,7 +200,7 @@ func (m *market) fillUp(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	b.table.add(row{what: fmt.Sprintf("%d instances of named plans to Ready", crowd), value: crowd / time.Since(began).Seconds(), unit: "/s"})
+	b.table.Add(measure.Row{What: fmt.Sprintf("%d instances of named plans to Ready", crowd), Value: crowd / time.Since(began).Seconds(), Unit: "/s"})
 	return m.tellMemory(ctx, b, fmt.Sprintf("memory of the controller with %d plans and %d instances", 2*relistServices*relistPlansEach, crowd))
 }
 
@@ -220,9 +221,9 @@ func (m *market) tellMemory(ctx context.Context, b *bench, what string) error {
 		return -1
 	}
 	const mega = 1e6
-	b.table.add(row{
-		what: what, value: value("process_resident_memory_bytes") / mega, unit: "MB",
-		detail: fmt.Sprintf("resident; %.0f MB in use on the heap", value("go_memstats_heap_inuse_bytes")/mega),
+	b.table.Add(measure.Row{
+		What: what, Value: value("process_resident_memory_bytes") / mega, Unit: "MB",
+		Detail: fmt.Sprintf("resident; %.0f MB in use on the heap", value("go_memstats_heap_inuse_bytes")/mega),
 	})
 	return nil
 }

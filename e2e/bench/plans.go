@@ -12,6 +12,10 @@ import (
 	"strconv"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/defaultplan/defaultplan/e2e/bench/catalog"
+	"github.com/defaultplan/defaultplan/e2e/bench/holder"
+	"github.com/defaultplan/defaultplan/e2e/bench/measure"
 )
 
 const (
@@ -44,23 +48,23 @@ func measurePlans(ctx context.Context, b *bench) error {
 
 func (b *bench) comparePlans(ctx context.Context, few, many *servant) error {
 	for _, w := range []struct {
-		way   way
-		bound bound
-	}{{wayType, atMost}, {wayClass, atMost}, {wayNamed, told}} {
-		var last cost
-		c, err := compare(ctx, b.rounds(planPairs), many.admitting(w.way, &last), few.admitting(w.way, new(cost)))
+		way   holder.Way
+		bound measure.Bound
+	}{{holder.WayType, measure.AtMost}, {holder.WayClass, measure.AtMost}, {holder.WayNamed, measure.Told}} {
+		var last holder.Cost
+		c, err := measure.Compare(ctx, b.rounds(planPairs), many.admitting(w.way, &last), few.admitting(w.way, new(holder.Cost)))
 		if err != nil {
 			return err
 		}
-		b.table.add(row{
-			what: fmt.Sprintf("choose by %s among %d plans", w.way, manyPlans), value: c.ratio, unit: "×", bound: w.bound, goal: manyPlansGoal,
-			detail: fmt.Sprintf("%.0f µs against %.0f µs among %d, without network; %s", c.subject, c.base, fewPlans, c.spread()),
+		b.table.Add(measure.Row{
+			What: fmt.Sprintf("choose by %s among %d plans", w.way, manyPlans), Value: c.Ratio, Unit: "×", Bound: w.bound, Goal: manyPlansGoal,
+			Detail: fmt.Sprintf("%.0f µs against %.0f µs among %d, without network; %s", c.Subject, c.Base, fewPlans, c.Spread()),
 		})
-		b.table.add(row{what: "  allocations of one such review", value: last.Allocations, detail: fmt.Sprintf("%.0f KB", last.Bytes/1024)})
+		b.table.Add(measure.Row{What: "  allocations of one such review", Value: last.Allocations, Detail: fmt.Sprintf("%.0f KB", last.Bytes/1024)})
 	}
-	b.table.add(row{
-		what: fmt.Sprintf("memory of %d plans", manyPlans), value: many.held.Heap, unit: "MB", bound: atMost, goal: memoryGoal,
-		detail: fmt.Sprintf("on the heap, with %d classes and types and all indexes; the process grew by %.0f MB", manyPlans/plansPerFamily, many.held.Resident),
+	b.table.Add(measure.Row{
+		What: fmt.Sprintf("memory of %d plans", manyPlans), Value: many.held.Heap, Unit: "MB", Bound: measure.AtMost, Goal: memoryGoal,
+		Detail: fmt.Sprintf("on the heap, with %d classes and types and all indexes; the process grew by %.0f MB", manyPlans/catalog.PlansPerFamily, many.held.Resident),
 	})
 	return nil
 }
@@ -70,7 +74,7 @@ type servant struct {
 	process *exec.Cmd
 	orders  io.WriteCloser
 	answers *bufio.Scanner
-	held    *holding
+	held    *holder.Holding
 }
 
 // start starts this program once more, and waits until it holds the plans.
@@ -88,7 +92,7 @@ func (s *servant) start(ctx context.Context, plans int) error {
 		return fmt.Errorf("cannot start a process that holds plans: %w", err)
 	}
 	s.orders, s.answers = orders, bufio.NewScanner(answers)
-	held := &holding{}
+	held := &holder.Holding{}
 	if err := s.read(held); err != nil {
 		return err
 	}
@@ -108,9 +112,9 @@ func (s *servant) read(answer any) error {
 
 // admitting is a batch that gives the processor time of one admission, in
 // microseconds; last is told all of its cost.
-func (s *servant) admitting(w way, last *cost) batch {
+func (s *servant) admitting(w holder.Way, last *holder.Cost) measure.Batch {
 	return func(context.Context) (float64, error) {
-		if err := json.NewEncoder(s.orders).Encode(order{Way: w, Count: planBatch}); err != nil {
+		if err := json.NewEncoder(s.orders).Encode(holder.Order{Way: w, Count: planBatch}); err != nil {
 			return 0, fmt.Errorf("cannot order from the process that holds plans: %w", err)
 		}
 		err := s.read(last)

@@ -8,6 +8,10 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/defaultplan/defaultplan/e2e/bench/catalog"
+	"github.com/defaultplan/defaultplan/e2e/bench/measure"
+	"github.com/defaultplan/defaultplan/e2e/bench/review"
 )
 
 // storedPlans is how many plans the catalog has that goes through the API server.
@@ -17,12 +21,12 @@ const storedPlans = 5000
 // it tells what the numbers without an API server mean.
 func measureThroughAPIServer(ctx context.Context, b *bench) error {
 	return b.onSite(ctx, func(s *site) error {
-		families := make([]*family, storedPlans/plansPerFamily)
+		families := make([]*catalog.Family, storedPlans/catalog.PlansPerFamily)
 		for i := range families {
-			families[i] = &family{name: fmt.Sprintf("family-%d", i), plans: plansPerFamily, schema: true}
+			families[i] = &catalog.Family{Name: fmt.Sprintf("family-%d", i), Plans: catalog.PlansPerFamily, Schema: true}
 		}
-		families[len(families)-1].suggested = true
-		empty, err := s.webhookMemory(residentNow)
+		families[len(families)-1].Suggested = true
+		empty, err := s.webhookMemory(measure.ResidentNow)
 		if err != nil {
 			return err
 		}
@@ -49,11 +53,11 @@ func (s *site) webhookMemory(line string) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return memoryOf(pid, line)
+	return measure.Memory(pid, line)
 }
 
 // stockAll creates families, several at a time.
-func (s *site) stockAll(ctx context.Context, families []*family) error {
+func (s *site) stockAll(ctx context.Context, families []*catalog.Family) error {
 	group, ctx := errgroup.WithContext(ctx)
 	var next atomic.Int64
 	for range creators {
@@ -70,24 +74,24 @@ func (s *site) stockAll(ctx context.Context, families []*family) error {
 }
 
 func (s *site) tellStart(b *bench, ready time.Duration, empty float64) error {
-	now, err := s.webhookMemory(residentNow)
+	now, err := s.webhookMemory(measure.ResidentNow)
 	if err != nil {
 		return err
 	}
-	peak, err := s.webhookMemory(residentPeak)
+	peak, err := s.webhookMemory(measure.ResidentPeak)
 	if err != nil {
 		return err
 	}
-	b.table.add(row{
-		what: fmt.Sprintf("start with %d stored plans", storedPlans), value: ready.Seconds(), unit: "s",
-		detail: fmt.Sprintf("until ready; the process has %.0f MB, at most %.0f MB, and %.0f MB without a catalog", now, peak, empty),
+	b.table.Add(measure.Row{
+		What: fmt.Sprintf("start with %d stored plans", storedPlans), Value: ready.Seconds(), Unit: "s",
+		Detail: fmt.Sprintf("until ready; the process has %.0f MB, at most %.0f MB, and %.0f MB without a catalog", now, peak, empty),
 	})
 	return nil
 }
 
 // tellCreates tells how long one create takes, each way, with nothing else going
 // on.
-func (s *site) tellCreates(ctx context.Context, b *bench, families []*family) error {
+func (s *site) tellCreates(ctx context.Context, b *bench, families []*catalog.Family) error {
 	p, err := newPoster(s)
 	if err != nil {
 		return err
@@ -95,25 +99,25 @@ func (s *site) tellCreates(ctx context.Context, b *bench, families []*family) er
 	first, last := families[0], families[len(families)-1]
 	for _, asked := range []struct {
 		what string
-		spec spec
+		spec review.Spec
 	}{
-		{"a named plan", named(first)},
-		{"a recorded type", byType(first)},
-		{"a class", byClass(first)},
-		{"a suggested type", byType(last)},
+		{"a named plan", review.Named(first)},
+		{"a recorded type", review.ByType(first)},
+		{"a class", review.ByClass(first)},
+		{"a suggested type", review.ByType(last)},
 	} {
 		const tries = 15
 		var took []float64
 		for range tries {
 			start := time.Now()
-			if err := p.create(ctx, oursNamespace, asked.spec); err != nil {
+			if err := p.create(ctx, review.Namespace, asked.spec); err != nil {
 				return err
 			}
 			took = append(took, float64(time.Since(start).Microseconds())/1e3)
 		}
-		b.table.add(row{
-			what: "  one create by " + asked.what, value: quantile(took, .5), unit: "ms",
-			detail: fmt.Sprintf("median of %d, the slowest %.1f ms", tries, quantile(took, 1)),
+		b.table.Add(measure.Row{
+			What: "  one create by " + asked.what, Value: measure.Quantile(took, .5), Unit: "ms",
+			Detail: fmt.Sprintf("median of %d, the slowest %.1f ms", tries, measure.Quantile(took, 1)),
 		})
 	}
 	return nil

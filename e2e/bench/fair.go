@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/bench/measure"
 	"github.com/defaultplan/defaultplan/e2e/stack"
 	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
@@ -143,13 +144,13 @@ func (f *fair) measureHanging(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	b.table.add(row{
-		what: fmt.Sprintf("beside %d hanging brokers, to Ready", hangingBrokers), value: times.worst().Seconds(), unit: "s", bound: atMost, goal: fairGoal,
-		detail: fmt.Sprintf("the slowest of %d instances of another namespace, at two healthy brokers; median %.2f s; %d instances hang", len(times), times.median().Seconds(), hangingBrokers*hangingEach),
+	b.table.Add(measure.Row{
+		What: fmt.Sprintf("beside %d hanging brokers, to Ready", hangingBrokers), Value: times.worst().Seconds(), Unit: "s", Bound: measure.AtMost, Goal: fairGoal,
+		Detail: fmt.Sprintf("the slowest of %d instances of another namespace, at two healthy brokers; median %.2f s; %d instances hang", len(times), times.median().Seconds(), hangingBrokers*hangingEach),
 	})
-	b.table.add(row{
-		what: "  live reads of one", value: after.since(before).reads() / float64(len(times)), bound: atMost, goal: fairGoal,
-		detail: "GETs and LISTs of everybody, meanwhile",
+	b.table.Add(measure.Row{
+		What: "  live reads of one", Value: after.since(before).reads() / float64(len(times)), Bound: measure.AtMost, Goal: fairGoal,
+		Detail: "GETs and LISTs of everybody, meanwhile",
 	})
 	return nil
 }
@@ -180,9 +181,9 @@ func (f *fair) measureFailing(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	b.table.add(row{
-		what: fmt.Sprintf("beside %d failing instances, p99 to Ready", failing), value: beside.p99().Seconds() / alone.p99().Seconds(), unit: "×", bound: atMost, goal: fairGoal,
-		detail: fmt.Sprintf("%.2f s against %.2f s alone, of %d at the same broker and %d at another, created one after the other", beside.p99().Seconds(), alone.p99().Seconds(), good, good),
+	b.table.Add(measure.Row{
+		What: fmt.Sprintf("beside %d failing instances, p99 to Ready", failing), Value: beside.p99().Seconds() / alone.p99().Seconds(), Unit: "×", Bound: measure.AtMost, Goal: fairGoal,
+		Detail: fmt.Sprintf("%.2f s against %.2f s alone, of %d at the same broker and %d at another, created one after the other", beside.p99().Seconds(), alone.p99().Seconds(), good, good),
 	})
 	return nil
 }

@@ -13,6 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/bench/catalog"
+	"github.com/defaultplan/defaultplan/e2e/bench/measure"
 	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
@@ -30,7 +32,7 @@ const (
 // a type, and as many bindings, at a broker that answers at once. On two cores the API
 // server, the webhook, the broker and this program share what there is.
 func measureInstances(ctx context.Context, b *bench) error {
-	return b.onMarket(ctx, 1, plansPerFamily, func(m *market) error {
+	return b.onMarket(ctx, 1, catalog.PlansPerFamily, func(m *market) error {
 		if err := m.register(ctx); err != nil {
 			return err
 		}
@@ -81,12 +83,12 @@ func (m *market) race(ctx context.Context, b *bench, what string, object func(in
 	if err != nil {
 		return err
 	}
-	b.table.add(row{
-		what: fmt.Sprintf("%d %s", provisioned, what), value: provisioned / took.Seconds(), unit: "/s", bound: atLeast, goal: instancesGoal,
-		detail: fmt.Sprintf("%.1f s in all, with %d creators on the same cores", took.Seconds(), creators),
+	b.table.Add(measure.Row{
+		What: fmt.Sprintf("%d %s", provisioned, what), Value: provisioned / took.Seconds(), Unit: "/s", Bound: measure.AtLeast, Goal: instancesGoal,
+		Detail: fmt.Sprintf("%.1f s in all, with %d creators on the same cores", took.Seconds(), creators),
 	})
 	spent := after.since(before)
-	b.table.add(row{what: "  status writes of one", value: spent.perObject("PATCH", "status"), detail: spent.String()})
+	b.table.Add(measure.Row{What: "  status writes of one", Value: spent.perObject("PATCH", "status"), Detail: spent.String()})
 	return nil
 }
 
