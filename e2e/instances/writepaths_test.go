@@ -41,12 +41,12 @@ func TestWhatAdmissionSetStaysAsItWasWritten(t *testing.T) {
 	for name, path := range paths {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			newDatabase(env.New(t)).walk(path)
+			newDatabase(env.New(t)).follow(path)
 		})
 	}
 }
 
-func (d *database) walk(path writePath) {
+func (d *database) follow(path writePath) {
 	d.Helper()
 	path.create(d)
 	d.created = d.HoldingOf("db")

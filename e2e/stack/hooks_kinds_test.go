@@ -108,7 +108,7 @@ func hooksOfEachKind(t *testing.T, s *Stack, hook *listener) {
 			annotation := func(key, value string) string { return fmt.Sprintf(`{"metadata":{"annotations":{%q:%s}}}`, key, value) }
 			send("a touch", `{}`, false)
 			send("an annotation of others, by one controller", annotation("example.org/a", `"1"`), false)
-			send("and by another that fights it", annotation("example.org/a", `"2"`), false)
+			send("and by another that conflicts with it", annotation("example.org/a", `"2"`), false)
 			send("a label", `{"metadata":{"labels":{"a":"b"}}}`, k.offered)
 			send("a default turned on", annotation(api.AnnotationDefaultPlan, `"true"`), k.offered)
 			send("a default turned off", annotation(api.AnnotationDefaultPlan, `null`), k.offered)

@@ -18,7 +18,7 @@ import (
 )
 
 // A broker of each scope, with each way to be let in.
-func TestRegister(t *testing.T) { //nolint:tparallel // The cases share one world, one after the other.
+func TestRegister(t *testing.T) { //nolint:tparallel // The cases share one env, one after the other.
 	t.Parallel()
 	e := newEnv(t)
 	broker := e.demo()
@@ -80,7 +80,7 @@ func TestRegisterAsEver(t *testing.T) {
 	assert.Equal(t, "Removal requested for broker: asb\n", e.told("deregister", "asb", "--timeout", "1m", "--interval", "1s"))
 }
 
-func TestRegisterErrors(t *testing.T) { //nolint:tparallel // The cases share one world, one after the other.
+func TestRegisterErrors(t *testing.T) { //nolint:tparallel // The cases share one env, one after the other.
 	t.Parallel()
 	e := newEnv(t)
 	for name, wrong := range map[string]struct {

@@ -121,7 +121,7 @@ func (e *testEnv) proposed(line ...string) []string {
 	return own
 }
 
-// here is an environment whose kubeconfig is in the world's namespace.
+// here is an environment whose kubeconfig is in the env's namespace.
 func (e *testEnv) here() []string {
 	e.Helper()
 	content, err := os.ReadFile(e.Kubeconfig())

@@ -16,7 +16,7 @@ import (
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// create runs `svcat create` in the world's namespace.
+// create runs `svcat create` in the env's namespace.
 func (m *market) create(args ...string) outcome {
 	m.Helper()
 	got := m.run("", append([]string{"create", "-n", m.Namespace}, args...)...)

@@ -20,7 +20,7 @@ func explainObject(kind, name, meta, spec string) string {
 	return fmt.Sprintf("{apiVersion: servicecatalog.k8s.io/v1beta1, kind: %s, metadata: {name: %s%s}, spec: {%s}}\n---\n", kind, name, meta, spec)
 }
 
-// An explainOffer is a class with its plans: the cluster's, or, if own, of the world's
+// An explainOffer is a class with its plans: the cluster's, or, if own, of the env's
 // namespace. Their external names are their names.
 type explainOffer struct {
 	class, spec string
@@ -72,7 +72,7 @@ func more(spec string) string {
 }
 
 // explainRecorded waits until the keeper has recorded a plan as the default of a type: in
-// the cluster, or in the world's namespace if own.
+// the cluster, or in the env's namespace if own.
 func (e *testEnv) explainRecorded(serviceType, plan string, own bool) {
 	e.Helper()
 	e.Eventually(func() (bool, error) {
@@ -131,7 +131,7 @@ type explainDecision struct {
 	}
 }
 
-// explained is what svcat explains with -o json in the world's namespace.
+// explained is what svcat explains with -o json in the env's namespace.
 func (e *testEnv) explained(stdin string, args ...string) []explainAccount {
 	e.Helper()
 	got := e.run(e.explainNamed(stdin), append([]string{"-n", e.Namespace, "explain", "-o", "json"}, args...)...)
@@ -141,7 +141,7 @@ func (e *testEnv) explained(stdin string, args ...string) []explainAccount {
 	return report.Explanations
 }
 
-// explainTree is what svcat explains for a terminal, in the world's namespace, without
+// explainTree is what svcat explains for a terminal, in the env's namespace, without
 // what differs from run to run.
 func (e *testEnv) explainTree(stdin string, args ...string) string {
 	e.Helper()
@@ -162,7 +162,7 @@ func (e *testEnv) explainTree(stdin string, args ...string) string {
 	return strings.Join(kept, "\n")
 }
 
-// explainNamed is text with the world's suffix.
+// explainNamed is text with the env's suffix.
 func (e *testEnv) explainNamed(text string) string {
 	return strings.ReplaceAll(text, "SUFFIX", e.Suffix)
 }

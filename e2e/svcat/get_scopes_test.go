@@ -36,7 +36,7 @@ metadata: {name: small, annotations: {servicecatalog.kubernetes.io/is-suggested-
 spec: {serviceBrokerName: none, serviceClassRef: {name: local}, externalID: small, externalName: small, description: x}
 `
 
-// newHidden is a world with hiddenCatalog, once the keeper has seen the types.
+// newHidden is an env with hiddenCatalog, once the keeper has seen the types.
 func newHidden(t *testing.T) *testEnv {
 	t.Helper()
 	e := newEnv(t)

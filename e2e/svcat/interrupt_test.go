@@ -22,7 +22,7 @@ import (
 
 // Ctrl-C before anything was written, here by an API server that never answers:
 // nothing was changed, and every command ends at once.
-func TestInterruptBeforeWriting(t *testing.T) { //nolint:tparallel // The cases share one world, one after the other.
+func TestInterruptBeforeWriting(t *testing.T) { //nolint:tparallel // The cases share one env, one after the other.
 	t.Parallel()
 	e := newEnv(t)
 	silent, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")

@@ -12,7 +12,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
-// A shop is a world with the demo's broker azure, registered by svcat. What is
+// A shop is an env with the demo's broker azure, registered by svcat. What is
 // cluster-scoped has names of its own: azure-mysql is azure-mysql-SUFFIX.
 type shop struct {
 	*testEnv

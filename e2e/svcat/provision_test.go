@@ -54,7 +54,7 @@ func TestProvisionByType(t *testing.T) {
 }
 
 // Each way to say which plan, and the fields that it becomes.
-func TestProvisionEachWay(t *testing.T) { //nolint:tparallel // The cases share one world, one after the other.
+func TestProvisionEachWay(t *testing.T) { //nolint:tparallel // The cases share one env, one after the other.
 	t.Parallel()
 	s := newShop(t)
 	mysql, class, plan := s.Name("azure-mysql"), s.id("997b8372-8dac-40ac-ae65-758b4a5075a5"), s.id("427559f1-bf2a-45d3-8844-32374a3e58aa")
@@ -139,7 +139,7 @@ func TestProvisionParameters(t *testing.T) {
 
 // What is wrong on the command line is reported before anything is sent; what
 // no command has is told with what there is.
-func TestProvisionErrors(t *testing.T) { //nolint:tparallel // The cases share one world, one after the other.
+func TestProvisionErrors(t *testing.T) { //nolint:tparallel // The cases share one env, one after the other.
 	t.Parallel()
 	s := newShop(t)
 	mysql := s.Name("azure-mysql")

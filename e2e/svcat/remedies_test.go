@@ -61,7 +61,7 @@ func (r *remedies) offer(offers ...remedyOffer) {
 	r.Apply(all.String())
 }
 
-// remedies are a world whose catalog is in one scope.
+// remedies are an env whose catalog is in one scope.
 type remedies struct {
 	*testEnv
 

@@ -40,7 +40,7 @@ func (b *buffer) String() string {
 	return b.text.String()
 }
 
-// start runs svcat in the world's namespace, and does not wait for its end. An
+// start runs svcat in the env's namespace, and does not wait for its end. An
 // empty kubeconfig is the stack's.
 func (e *testEnv) start(kubeconfig string, args ...string) *running {
 	e.Helper()

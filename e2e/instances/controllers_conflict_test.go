@@ -16,13 +16,13 @@ import (
 	"github.com/defaultplan/defaultplan/e2e/stack/suite"
 )
 
-// fightRounds is how often each of two controllers writes its own value, unless the
-// environment variable FIGHT_ROUNDS says otherwise.
-const fightRounds, fightRoundsLong = 40, 200
+// conflictRounds is how often each of two controllers writes its own value, unless the
+// environment variable CONFLICT_ROUNDS says otherwise.
+const conflictRounds, conflictRoundsLong = 40, 200
 
-// TestControllersFightOverAnAnnotation that is none of ours, on an instance, a
+// TestControllersConflictOverAnAnnotation that is none of ours, on an instance, a
 // binding and a plan: what was decided stays, and admission is not even asked.
-func TestControllersFightOverAnAnnotation(t *testing.T) {
+func TestControllersConflictOverAnAnnotation(t *testing.T) {
 	t.Parallel()
 	// A stack of its own: elsewhere others decide meanwhile.
 	e := env.On(t, suite.New(t, stack.Options{Webhooks: 1, Releaser: true}))
@@ -40,23 +40,23 @@ func TestControllersFightOverAnAnnotation(t *testing.T) {
 	before := decisionsNow(e)
 	require.Positive(t, before)
 
-	fighters := []client.Object{instance, binding, offered}
-	settled := make([]client.Object, len(fighters))
-	for i, object := range fighters {
+	writers := []client.Object{instance, binding, offered}
+	settled := make([]client.Object, len(writers))
+	for i, object := range writers {
 		e.Get(object)
 		settled[i] = bared(object)
 	}
-	var fights sync.WaitGroup
-	for _, object := range fighters {
-		fights.Go(func() { fight(e, object) })
+	var conflicts sync.WaitGroup
+	for _, object := range writers {
+		conflicts.Go(func() { conflict(e, object) })
 	}
-	fights.Wait()
-	for i, object := range fighters {
+	conflicts.Wait()
+	for i, object := range writers {
 		e.Get(object)
 		assert.Empty(t, cmp.Diff(settled[i], bared(object)), "(-before +after) %T", object)
-		assert.Contains(t, []string{"this", "that"}, object.GetAnnotations()[disputed][:4], "the fight took place")
+		assert.Contains(t, []string{"this", "that"}, object.GetAnnotations()[disputed][:4], "the conflict took place")
 	}
-	assert.InDelta(t, before, decisionsNow(e), 0, "a fight over something else costs no decision")
+	assert.InDelta(t, before, decisionsNow(e), 0, "a conflict over something else costs no decision")
 
 	e.Patch(offered, `{"spec":{"description":"another"}}`)
 	assert.Greater(t, decisionsNow(e), before, "they would have been counted")
@@ -65,13 +65,13 @@ func TestControllersFightOverAnAnnotation(t *testing.T) {
 // disputed is the annotation that both controllers want otherwise.
 const disputed = "example.org/disputed"
 
-// fight has two controllers write their values in turns.
-func fight(e *env.Env, object client.Object) {
+// conflict has two controllers write their values in turns.
+func conflict(e *env.Env, object client.Object) {
 	e.Helper()
-	rounds := suite.Rounds(e.T, "FIGHT_ROUNDS", fightRounds, fightRoundsLong)
-	var fighters sync.WaitGroup
+	rounds := suite.Rounds(e.T, "CONFLICT_ROUNDS", conflictRounds, conflictRoundsLong)
+	var writers sync.WaitGroup
 	for _, side := range []string{"this", "that"} {
-		fighters.Go(func() {
+		writers.Go(func() {
 			target, ok := object.DeepCopyObject().(client.Object)
 			if !assert.True(e, ok) {
 				return
@@ -84,7 +84,7 @@ func fight(e *env.Env, object client.Object) {
 			}
 		})
 	}
-	fighters.Wait()
+	writers.Wait()
 }
 
 // bared is an object without what any write changes.

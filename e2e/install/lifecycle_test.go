@@ -19,8 +19,8 @@ import (
 // hurried is a rotation without the pauses that a cluster of many API servers needs.
 const hurried = "--set=webhook.extraArgs={--certs-settle=2s},keeper.extraArgs={--certs-settle=2s,--certs-overlap=6s}"
 
-// TestStory is the life of an installation, told by its log.
-func TestStory(t *testing.T) {
+// TestLifecycle is the life of an installation, as its log shows it.
+func TestLifecycle(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
 	h := &helm{cluster: c, binary: "helm"}
