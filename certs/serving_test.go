@@ -101,26 +101,26 @@ func TestTrusted(t *testing.T) {
 		return w
 	}
 	for name, tc := range map[string]struct {
-		reason string
-		served serving
-		world  snapshot
-		before bool
-		says   string
+		reason   string
+		served   serving
+		snapshot snapshot
+		before   bool
+		says     string
 	}{
-		"Nothing":       {reason: "nothing is served", world: of(nil, nil, ours), says: "no certificate"},
-		"All":           {reason: "each carries it", served: own, world: of(nil, nil, ours, both)},
-		"OneLacks":      {reason: "one hook would be refused", served: own, world: of(nil, nil, ours, theirs), says: `webhook "h" of Kind "hooks"`},
-		"Empty":         {reason: "nothing was injected yet", served: own, world: of(nil, nil, ours, nil), says: "does not carry"},
-		"Missing":       {reason: "nothing can be injected", served: own, world: of(nil, []string{`Kind "hooks"`}, ours), says: "is not there"},
-		"AlsoLacks":     {reason: "the switch is not prepared yet", served: own, world: of(theirs, nil, ours), says: "trusted, too"},
-		"AlsoThere":     {reason: "the switch is prepared", served: own, world: of(theirs, nil, both)},
-		"EmptiedLater":  {reason: "it is better nowhere, and the keeper fills it", served: own, world: of(nil, nil, nil), before: true},
-		"DeletedLater":  {reason: "no configuration asks", served: own, world: of(nil, []string{"x"}), before: true},
-		"ReplacedLater": {reason: "another replica may serve what is trusted", served: own, world: of(nil, nil, theirs), before: true, says: "does not carry"},
+		"Nothing":       {reason: "nothing is served", snapshot: of(nil, nil, ours), says: "no certificate"},
+		"All":           {reason: "each carries it", served: own, snapshot: of(nil, nil, ours, both)},
+		"OneLacks":      {reason: "one hook would be refused", served: own, snapshot: of(nil, nil, ours, theirs), says: `webhook "h" of Kind "hooks"`},
+		"Empty":         {reason: "nothing was injected yet", served: own, snapshot: of(nil, nil, ours, nil), says: "does not carry"},
+		"Missing":       {reason: "nothing can be injected", served: own, snapshot: of(nil, []string{`Kind "hooks"`}, ours), says: "is not there"},
+		"AlsoLacks":     {reason: "the switch is not prepared yet", served: own, snapshot: of(theirs, nil, ours), says: "trusted, too"},
+		"AlsoThere":     {reason: "the switch is prepared", served: own, snapshot: of(theirs, nil, both)},
+		"EmptiedLater":  {reason: "it is better nowhere, and the keeper fills it", served: own, snapshot: of(nil, nil, nil), before: true},
+		"DeletedLater":  {reason: "no configuration asks", served: own, snapshot: of(nil, []string{"x"}), before: true},
+		"ReplacedLater": {reason: "another replica may serve what is trusted", served: own, snapshot: of(nil, nil, theirs), before: true, says: "does not carry"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			err := tc.served.trusted(tc.world, tc.before, noon)
+			err := tc.served.trusted(tc.snapshot, tc.before, noon)
 			if tc.says == "" {
 				require.NoError(t, err, tc.reason)
 				return
