@@ -23,7 +23,7 @@ LONG := ./e2e/races ./e2e/osb ./e2e/claims ./e2e/quotas ./e2e/svcat ./e2e/freshn
 LONG_TESTS := ^Test(DefaultsAreRaced|Crashes|Faults|NeverOver|RenderAndTheWebhookAgree|SwitchRace|APlanAndItsInstanceInOneFile|ADefaultInTheSameFile|ARecordedDefaultThatNoCacheHas|AfterASwitchReturned|ControllersConflict)
 # The same for -short, which test-unit gives.
 REPEATED := ./webhook ./webhook/keeper/defaults ./resolve/policy ./resolve/quota ./merge ./osb/lifecycle ./osb/controller/relist
-REPEATED_TESTS := ^(FuzzAdmission|FuzzBindingAdmission|TestWhateverHappensATypeSettles|TestTwoKeepersSettleATypeToo|TestLaws|TestTransformLaws|TestNeverOverAndNeverUnder|TestRotationWalk|TestRealCatalogs)$$
+REPEATED_TESTS := ^(FuzzAdmission|FuzzBindingAdmission|TestWhateverHappensATypeSettles|TestTwoKeepersSettleATypeToo|TestLaws|TestTransformLaws|TestNeverOverAndNeverUnder|TestRotationStateMachine|TestRealCatalogs)$$
 # Other supported releases of Kubernetes, the oldest first: those of each minor version
 # whose modules of staging a module proxy has whole. The core scenarios run on them.
 VERSIONS ?= v1.33.13 v1.34.4 v1.35.4 v1.37.0
@@ -139,9 +139,9 @@ test-e2e: test-started build bin/race bin/helm bin/helm3 bin/certmanager ## The 
 	$(SERVING) $(SCENARIOS) -timeout 30m -p 2 $(E2E) $(TESTED)
 
 .PHONY: test-long
-test-long: build bin/race ## The repetitions and random walks in their long form
+test-long: build bin/race ## The repetitions and random sequences in their long form
 	$(RACE) -count=1 -run '$(REPEATED_TESTS)' $(REPEATED)
-	$(GO) test -vet=off $(LINK) -count=1 -run '^TestWalk$$' ./osb/lifecycle -walk-far 8000
+	$(GO) test -vet=off $(LINK) -count=1 -run '^TestStateMachine$$' ./osb/lifecycle -states 8000
 	DEFAULTPLAN_LONG=1 $(SERVING) $(SCENARIOS) -timeout 60m -p 2 -run '$(LONG_TESTS)' $(LONG)
 
 # One release after the other: building its control plane is most of the time.

@@ -34,7 +34,7 @@ func TestAdoptionSequences(t *testing.T) {
 	}{
 		"Equal": {"what is as asked for is taken over, with the version that the broker tells", func(t *testing.T) {
 			a := newSequence(t, adopting)
-			a.does(Fetch).replies(CallResult{Found: &Found{MaintenanceVersion: "1.0.0", DashboardURL: "https://there"}})
+			a.does(Fetch).responds(CallResult{Found: &Found{MaintenanceVersion: "1.0.0", DashboardURL: "https://there"}})
 			a.says(v1beta1.ConditionTrue, ReasonAdopted)
 			require.Equal(t, "1.0.0", a.resource.Record.Applied.MaintenanceVersion)
 			require.Equal(t, DeprovisionNotRequired, a.resource.Record.DeprovisionStatus)
@@ -45,7 +45,7 @@ func TestAdoptionSequences(t *testing.T) {
 			a := newSequence(t, adopting)
 			a.decided = a.facts()
 			a.decided.Desired.MaintenanceVersion = "2.0.0"
-			a.doesWith(Fetch, a.decided).replies(CallResult{Found: &Found{}})
+			a.doesWith(Fetch, a.decided).responds(CallResult{Found: &Found{}})
 			require.Empty(t, a.resource.Record.Applied.MaintenanceVersion)
 			require.Equal(t, Rest, Next(a.resource, a.decided).Step, "a version is sent only if it is requested")
 			asked := a.decided
@@ -62,7 +62,7 @@ func TestAdoptionSequences(t *testing.T) {
 				a.does(Rest)
 				a.edit()
 			}
-			a.does(Fetch).replies(CallResult{Found: &Found{}})
+			a.does(Fetch).responds(CallResult{Found: &Found{}})
 			a.says(v1beta1.ConditionTrue, ReasonAdopted)
 		}},
 		"AbsentAndDeleted": {"nothing is there: nothing is asked, and nothing told", func(t *testing.T) {
@@ -74,7 +74,7 @@ func TestAdoptionSequences(t *testing.T) {
 		}},
 		"Different": {"whose side is right is the user's to say", func(t *testing.T) {
 			a := newSequence(t, adopting)
-			a.does(Fetch).replies(CallResult{Found: &Found{Difference: "it is of another plan"}})
+			a.does(Fetch).responds(CallResult{Found: &Found{Difference: "it is of another plan"}})
 			message := a.says(v1beta1.ConditionFalse, reasonConflict)
 			assert.Contains(t, message, "it is of another plan; nothing was changed: let spec say what is there")
 			a.does(Rest)
@@ -90,7 +90,7 @@ func TestAdoptionSequences(t *testing.T) {
 				a.now = a.now.Add(24 * time.Hour)
 			}
 			a.does(Fetch).crashes()
-			a.does(Fetch).replies(CallResult{Found: &Found{}})
+			a.does(Fetch).responds(CallResult{Found: &Found{}})
 			a.says(v1beta1.ConditionTrue, ReasonAdopted)
 		}},
 		"MarkTakenOff": {"then it is an ID like any of a user's: what is not there is made", func(t *testing.T) {

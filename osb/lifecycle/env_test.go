@@ -20,7 +20,7 @@ const (
 )
 
 // An env is what the broker really has under the ID in force. Tests show it to the
-// code under test by replies alone.
+// code under test by responses alone.
 type env struct {
 	place place
 	// body is what it was made with; next is what an update that runs will make of it,
@@ -67,7 +67,7 @@ func (w env) removed() env {
 	return w
 }
 
-// An answer is a reply, and the env that it leaves.
+// An answer is a response, and the env that it leaves.
 type answer struct {
 	name   string
 	result CallResult

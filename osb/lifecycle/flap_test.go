@@ -12,7 +12,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb"
 )
 
-// The same failing reply, again and again, changes no condition once it was told.
+// The same failing response, again and again, changes no condition once it was told.
 func TestNoFlap(t *testing.T) {
 	t.Parallel()
 	tell := func(t *testing.T, a *sequence, fail func(*sequence)) {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// FuzzWalk goes where the bytes say, further than TestWalk comes, with the same rules.
-func FuzzWalk(f *testing.F) {
+// FuzzStateMachine goes where the bytes say, further than TestStateMachine comes, with the same rules.
+func FuzzStateMachine(f *testing.F) {
 	f.Add([]byte{0, 9, 9, 9})
 	f.Add([]byte{3, 1, 20, 3, 60, 200, 9, 1, 5, 7, 30, 44, 2})
 	f.Add([]byte{5, 255, 128, 7, 66, 12, 201, 33, 90, 14, 2, 77, 180})

@@ -12,7 +12,7 @@ type Credentials int
 
 // The results of storing credentials.
 const (
-	// NoCredentials: the reply held none, and nothing was stored.
+	// NoCredentials: the response held none, and nothing was stored.
 	NoCredentials Credentials = iota
 	// Stored: they are in the Secret.
 	Stored
@@ -173,7 +173,7 @@ func told(reason string, e *osb.Error) (was, message string) {
 	return reason, e.Error()
 }
 
-// A call is one step whose reply is judged.
+// A call is one step whose response is judged.
 type call struct {
 	resource *Resource
 	decision Decision
@@ -189,7 +189,7 @@ type call struct {
 // longestURL is what status takes of a dashboard's address, in bytes.
 const longestURL = 8192
 
-// answered judges a reply that is no error.
+// answered judges a response that is no error.
 func (c *call) answered(result CallResult) Outcome {
 	r, response := &c.record, result.Response
 	if n := len(response.DashboardURL); n > 0 && n <= longestURL && c.resource.Kind == Instance {

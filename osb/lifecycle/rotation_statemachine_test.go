@@ -14,11 +14,11 @@ import (
 
 var rotating = Rotating{Overlap: 10 * time.Minute, Margin: time.Hour, Pause: 5 * time.Minute}
 
-// TestRotationWalk goes random ways with a binding whose credentials are to be replaced
-// again and again: with every reply, crash, lost write, request and deletion. At every
+// TestRotationStateMachine goes random ways with a binding whose credentials are to be replaced
+// again and again: with every response, crash, lost write, request and deletion. At every
 // step: the Secret holds credentials that the broker takes; no more than two bindings are
 // there; and in the end the one in force is there, or nothing.
-func TestRotationWalk(t *testing.T) {
+func TestRotationStateMachine(t *testing.T) {
 	t.Parallel()
 	ways, far := 250, 60
 	if testing.Short() {
@@ -36,7 +36,7 @@ func TestRotationWalk(t *testing.T) {
 				w.end()
 				switches += w.switches
 			}
-			require.Greater(t, switches, ways*4/5, "the walk does not reach what it should")
+			require.Greater(t, switches, ways*4/5, "it does not reach what it should")
 		})
 	}
 }

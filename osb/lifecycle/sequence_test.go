@@ -9,7 +9,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb"
 )
 
-// A sequence takes a resource through one series of steps, with the replies that the test gives.
+// A sequence takes a resource through one series of steps, with the responses that the test gives.
 type sequence struct {
 	state
 
@@ -58,7 +58,7 @@ func (a *sequence) crashes() {
 	a.resource, a.restarted = a.resource.stored(&a.decision.Record), true
 }
 
-func (a *sequence) replies(result CallResult) *sequence {
+func (a *sequence) responds(result CallResult) *sequence {
 	a.t.Helper()
 	a.now = a.now.Add(time.Second)
 	a.decided.Now = a.now
@@ -73,7 +73,7 @@ func (a *sequence) replies(result CallResult) *sequence {
 func (a *sequence) fails(e osb.Error) *sequence {
 	a.t.Helper()
 	e.Operation = "do"
-	return a.replies(CallResult{Err: &e})
+	return a.responds(CallResult{Err: &e})
 }
 
 func (a *sequence) answers(r osb.Response) *sequence {
@@ -82,12 +82,12 @@ func (a *sequence) answers(r osb.Response) *sequence {
 	if a.resource.Kind == Binding && !r.Async && a.decision.Step == Provision {
 		credentials, a.env.secret = Stored, true
 	}
-	return a.replies(CallResult{Response: &r, Credentials: credentials})
+	return a.responds(CallResult{Response: &r, Credentials: credentials})
 }
 
 func (a *sequence) polls(last osb.LastOperation) *sequence {
 	a.t.Helper()
-	return a.replies(CallResult{Poll: &last})
+	return a.responds(CallResult{Poll: &last})
 }
 
 func (a *sequence) edit() {

@@ -112,7 +112,7 @@ func TestLateSequences(t *testing.T) {
 		}},
 		"Unstorable": {"credentials that no Secret can hold are not made again and again", func(t *testing.T) {
 			a := newSequence(t, aBinding)
-			a.does(Provision).replies(CallResult{Response: &osb.Response{Created: true}, Credentials: Unstorable, StoreProblem: "two keys are one"})
+			a.does(Provision).responds(CallResult{Response: &osb.Response{Created: true}, Credentials: Unstorable, StoreProblem: "two keys are one"})
 			require.True(t, a.resource.Record.failedForGood())
 			a.does(MitigateOrphan).answers(osb.Response{})
 			a.does(Rest)
@@ -181,6 +181,6 @@ func toldOfManyFailures(t *testing.T) {
 	isMade(2)
 	fails(Fetch, osb.Error{Kind: osb.BrokerFault, StatusCode: 302})
 	require.False(t, a.resource.Record.Mitigating, "a single answer says little")
-	a.does(Fetch).replies(CallResult{Credentials: Stored})
+	a.does(Fetch).responds(CallResult{Credentials: Stored})
 	require.True(t, a.resource.Record.holds(v1beta1.ConditionReady))
 }

@@ -280,9 +280,9 @@ func TestSequences(t *testing.T) {
 		"SecretLostFetched": {"lost credentials are fetched where they can be", func(t *testing.T) {
 			a := ready(t, fetchable)
 			a.env.secret = false
-			a.does(Fetch).replies(CallResult{Credentials: NotStored, StoreProblem: "no"})
+			a.does(Fetch).responds(CallResult{Credentials: NotStored, StoreProblem: "no"})
 			a.now = a.now.Add(time.Minute)
-			a.does(Fetch).replies(CallResult{Credentials: Stored})
+			a.does(Fetch).responds(CallResult{Credentials: Stored})
 			require.True(t, a.resource.Record.holds(v1beta1.ConditionReady))
 		}},
 		"SecretLostAndConflict": {"if they can neither be fetched nor requested again, a new binding is made", func(t *testing.T) {
@@ -315,7 +315,7 @@ func TestSequences(t *testing.T) {
 			a.does(Provision).answers(osb.Response{Async: true})
 			a.does(Poll).polls(osb.LastOperation{State: osb.Succeeded})
 			require.True(t, a.does(Provision).decision.Again)
-			a.replies(CallResult{Response: &osb.Response{}, Credentials: Stored})
+			a.responds(CallResult{Response: &osb.Response{}, Credentials: Stored})
 			require.True(t, a.resource.Record.holds(v1beta1.ConditionReady))
 		}},
 		"AsyncNotFetchableRefused": {"a binding that was made, and whose credentials are refused, is removed", func(t *testing.T) {
@@ -329,7 +329,7 @@ func TestSequences(t *testing.T) {
 		}},
 		"NoCredentialsAtAll": {"a broker that makes bindings without credentials is not asked again and again", func(t *testing.T) {
 			a := newSequence(t, aBinding)
-			a.does(Provision).replies(CallResult{Response: &osb.Response{Created: true}})
+			a.does(Provision).responds(CallResult{Response: &osb.Response{Created: true}})
 			require.True(t, a.resource.Record.failedForGood())
 			a.does(MitigateOrphan).answers(osb.Response{})
 			a.does(Rest)
@@ -359,9 +359,9 @@ func TestSequences(t *testing.T) {
 		}},
 		"AdoptedNotStored": {"credentials of an ID that is not ours are asked for again", func(t *testing.T) {
 			a := newSequence(t, scenario{kind: Binding})
-			a.does(Provision).replies(CallResult{Response: &osb.Response{}, Credentials: NotStored})
+			a.does(Provision).responds(CallResult{Response: &osb.Response{}, Credentials: NotStored})
 			a.now = a.now.Add(time.Hour)
-			a.does(Provision).replies(CallResult{Response: &osb.Response{}})
+			a.does(Provision).responds(CallResult{Response: &osb.Response{}})
 			require.True(t, a.resource.Record.failedForGood())
 		}},
 		"ConflictOfNothing": {"what is said to be there, and is never found, is made", func(t *testing.T) {
@@ -393,7 +393,7 @@ func TestSequences(t *testing.T) {
 			for range 6 {
 				a.does(Provision).answers(osb.Response{Async: true})
 				a.does(Poll).polls(osb.LastOperation{State: osb.Succeeded})
-				a.does(Fetch).replies(CallResult{Credentials: NotStored, StoreProblem: "no"})
+				a.does(Fetch).responds(CallResult{Credentials: NotStored, StoreProblem: "no"})
 				a.does(MitigateOrphan).answers(osb.Response{})
 				require.Greater(t, a.resource.Record.NextRetry.Sub(a.now), waited)
 				waited = a.resource.Record.NextRetry.Sub(a.now)
@@ -407,7 +407,7 @@ func TestSequences(t *testing.T) {
 				a.does(Poll).polls(osb.LastOperation{State: osb.Succeeded})
 				require.True(t, a.does(Fetch).decision.First)
 				if !dies {
-					a.replies(CallResult{Credentials: Stored, EmptyBecause: "the broker gave no credentials"})
+					a.responds(CallResult{Credentials: Stored, EmptyBecause: "the broker gave no credentials"})
 					ready, _ := v1beta1.FindCondition(a.resource.Record.Conditions, v1beta1.ConditionReady)
 					require.Equal(t, v1beta1.ConditionTrue, ready.Status)
 					require.Equal(t, "the Secret is empty: the broker gave no credentials", ready.Message)
@@ -421,7 +421,7 @@ func TestSequences(t *testing.T) {
 				}
 				a.crashes()
 				require.False(t, a.does(Fetch).decision.First)
-				a.replies(CallResult{})
+				a.responds(CallResult{})
 				a.does(MitigateOrphan)
 			}
 		}},
@@ -438,7 +438,7 @@ func TestSequences(t *testing.T) {
 			a := newSequence(t, fetchable)
 			a.does(Provision).crashes()
 			a.now = a.now.Add(time.Hour)
-			a.does(Provision).replies(CallResult{Response: &osb.Response{}})
+			a.does(Provision).responds(CallResult{Response: &osb.Response{}})
 			require.False(t, a.does(Fetch).decision.First)
 		}},
 		"CredentialsGone": {"a binding that its broker forgot is made again", func(t *testing.T) {
@@ -449,8 +449,8 @@ func TestSequences(t *testing.T) {
 		}},
 		"FetchRepeated": {"credentials come in the answer to a repeated bind, or are fetched", func(t *testing.T) {
 			a := newSequence(t, fetchable)
-			a.does(Provision).replies(CallResult{Response: &osb.Response{}})
-			a.does(Fetch).replies(CallResult{Credentials: Stored})
+			a.does(Provision).responds(CallResult{Response: &osb.Response{}})
+			a.does(Fetch).responds(CallResult{Credentials: Stored})
 			require.True(t, a.resource.Record.holds(v1beta1.ConditionReady))
 		}},
 		"AskedForNothingNew": {"a request to update that changes nothing is served", func(t *testing.T) {
@@ -512,7 +512,7 @@ func TestSequences(t *testing.T) {
 		}},
 		"NotOurError": {"what kept a call from being made was never sent", func(t *testing.T) {
 			a := newSequence(t, anInstance)
-			a.does(Provision).replies(CallResult{Err: errors.New("no Secret")})
+			a.does(Provision).responds(CallResult{Err: errors.New("no Secret")})
 			require.False(t, a.resource.mustDeprovision())
 			require.False(t, a.resource.Record.Mitigating)
 		}},

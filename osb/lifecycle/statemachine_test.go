@@ -10,21 +10,23 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// walkFar bounds a walk; the nearest states come first. Some scenarios have 8,000, some
-// more than 100,000: go test ./osb/lifecycle -run TestWalk -walk-far 100000.
-var walkFar = flag.Int("walk-far", 600, "how many states a walk goes to")
+// mostStates bounds the states that TestStateMachine goes to, the nearest first. Some
+// scenarios have 8,000, some more than 100,000:
+//
+//	go test ./osb/lifecycle -run TestStateMachine -states 100000
+var mostStates = flag.Int("states", 600, "how many states the test goes to")
 
-// TestWalk goes from a new resource to every state that it can come to, by every reply,
+// TestStateMachine goes from a new resource to every state that it can come to, by every response,
 // crash, edit and deletion, with the broker's truth beside it; and from each of them,
 // with a broker that answers well from then on, to an end.
-func TestWalk(t *testing.T) {
+func TestStateMachine(t *testing.T) {
 	t.Parallel()
 	for _, s := range scenarios() {
 		t.Run(s.name(), func(t *testing.T) {
 			t.Parallel()
 			w := stateMachine{t: t, scenario: s, seen: map[string]bool{}, ended: map[string]bool{}}
 			w.visit(s.start())
-			for len(w.queue) > 0 && len(w.seen) < *walkFar {
+			for len(w.queue) > 0 && len(w.seen) < *mostStates {
 				at := w.queue[0]
 				w.queue = w.queue[1:]
 				w.expand(at)
@@ -32,7 +34,7 @@ func TestWalk(t *testing.T) {
 			t.Logf("%d states, %d calls", len(w.seen), w.calls)
 			// Where nothing is made, and nothing is there, there is little to come to.
 			least := map[bool]int{true: 10, false: 100}[s.adopting && s.foreign == ""]
-			require.Greater(t, len(w.seen), least, "the walk does not reach what it should")
+			require.Greater(t, len(w.seen), least, "it does not reach what it should")
 		})
 	}
 }

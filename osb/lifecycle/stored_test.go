@@ -40,10 +40,10 @@ func TestBelievedSecret(t *testing.T) {
 	t.Run("NotAgainFetched", func(t *testing.T) {
 		t.Parallel()
 		a, f := crashed(t, fetchable)
-		a.doesWith(Provision, f).replies(CallResult{Response: &osb.Response{}})
+		a.doesWith(Provision, f).responds(CallResult{Response: &osb.Response{}})
 		f = a.facts()
 		f.ToldMore = true
-		a.doesWith(Fetch, f).replies(CallResult{})
+		a.doesWith(Fetch, f).responds(CallResult{})
 		require.True(t, a.resource.Record.Exists)
 		require.False(t, a.resource.Record.Mitigating)
 	})

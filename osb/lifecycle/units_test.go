@@ -96,7 +96,7 @@ func TestUnreachedIsTriedSoon(t *testing.T) {
 				a.does(Deprovision)
 				for range 12 {
 					a.decided.MaxRetry = longest
-					a.replies(CallResult{Err: tc.err})
+					a.responds(CallResult{Err: tc.err})
 					a.now = a.now.Add(time.Hour)
 					a.does(Deprovision)
 				}

@@ -105,7 +105,7 @@ func TestConditionsForgetAFailedTryAtTheFetch(t *testing.T) {
 	a := newSequence(t, fetchable)
 	a.does(Provision).fails(osb.Error{Kind: osb.Concurrency, StatusCode: 422, Description: "another operation runs"})
 	a.now = a.resource.Record.NextRetry
-	a.does(Provision).replies(CallResult{Response: &osb.Response{}})
+	a.does(Provision).responds(CallResult{Response: &osb.Response{}})
 	tells(t, a, "Binding")
 }
 

@@ -7,11 +7,11 @@ import (
 
 // perform judges a call, acts on it unless a fault is in the way, and returns what is
 // to be answered.
-func (b *Broker) perform(v *visit) reply {
+func (b *Broker) perform(v *visit) response {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.judge(v)
-	answer := reply{}
+	answer := response{}
 	if v.fault.Acts() {
 		v.Acted = true
 		answer = b.act(v)
@@ -22,7 +22,7 @@ func (b *Broker) perform(v *visit) reply {
 }
 
 // act does what a call asks for, if it is lawful.
-func (b *Broker) act(v *visit) reply {
+func (b *Broker) act(v *visit) response {
 	switch {
 	case !v.Authorized:
 		return refuse(http.StatusUnauthorized, "", "the credentials are not those of this broker")

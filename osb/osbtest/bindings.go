@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-func (b *Broker) bind(v *visit) reply {
+func (b *Broker) bind(v *visit) response {
 	at := v.target()
 	instance := b.instances[v.InstanceID]
 	if instance == nil {
@@ -40,8 +40,8 @@ func (b *Broker) bind(v *visit) reply {
 		},
 		succeed: func() { binding.State = Ready },
 		fail:    func() { binding.State = Broken },
-		answer: func() reply {
-			return reply{status: http.StatusCreated, body: b.show(binding)}
+		answer: func() response {
+			return response{status: http.StatusCreated, body: b.show(binding)}
 		},
 	})
 }
@@ -125,7 +125,7 @@ func (b *Broker) show(binding *Binding) map[string]any {
 	return body
 }
 
-func (b *Broker) bindAgain(v *visit, known *Binding) reply {
+func (b *Broker) bindAgain(v *visit, known *Binding) response {
 	op := b.operations[v.target()]
 	same := known.ServiceID == v.text("service_id") && known.PlanID == v.text("plan_id") && known.AppGUID == v.appGUID() &&
 		(equal(known.Parameters, v.object("parameters")) || known.Predecessor != "") && known.Predecessor == v.text("predecessor_binding_id")
@@ -140,11 +140,11 @@ func (b *Broker) bindAgain(v *visit, known *Binding) reply {
 	return ok(b.show(known))
 }
 
-func (b *Broker) unbind(v *visit) reply {
+func (b *Broker) unbind(v *visit) response {
 	at := v.target()
 	known := b.bindings[at]
 	if known == nil {
-		return reply{status: http.StatusGone}
+		return response{status: http.StatusGone}
 	}
 	if known.ServiceID != v.Query.Get("service_id") || !b.planIs(known, v.Query.Get("plan_id")) {
 		return refuse(http.StatusBadRequest, "", "service_id and plan_id are not those of the binding")
@@ -168,7 +168,7 @@ func (b *Broker) unbind(v *visit) reply {
 			b.history(known.ID).Removed++
 		},
 		fail:   func() { known.State = was },
-		answer: func() reply { return ok(nil) },
+		answer: func() response { return ok(nil) },
 	})
 }
 
@@ -179,7 +179,7 @@ func (b *Broker) planIs(binding *Binding, plan string) bool {
 	return plan == binding.PlanID || instance != nil && plan == instance.PlanID
 }
 
-func (b *Broker) fetchBinding(v *visit) reply {
+func (b *Broker) fetchBinding(v *visit) response {
 	known := b.bindings[v.target()]
 	if known == nil || known.State == Creating || known.State == Broken || !b.catalog.services[known.ServiceID].BindingsRetrievable {
 		return refuse(http.StatusNotFound, "", "there is none to fetch")

@@ -109,13 +109,13 @@ func (o *offer) serviceType(id string) string {
 }
 
 // serveCatalog answers with the catalog, or that it is the one that the platform has.
-func (b *Broker) serveCatalog(v *visit) reply {
+func (b *Broker) serveCatalog(v *visit) response {
 	header := http.Header{"Etag": {b.catalog.etag}}
 	for known := range strings.SplitSeq(v.Header.Get("If-None-Match"), ",") {
 		// Validators are compared weakly: with or without the W/.
 		if strings.TrimPrefix(strings.TrimSpace(known), "W/") == strings.TrimPrefix(b.catalog.etag, "W/") {
-			return reply{status: http.StatusNotModified, header: header}
+			return response{status: http.StatusNotModified, header: header}
 		}
 	}
-	return reply{status: http.StatusOK, text: b.catalog.text, header: header}
+	return response{status: http.StatusOK, text: b.catalog.text, header: header}
 }

@@ -43,7 +43,7 @@ func field(key string, value any) func(*request) {
 	return func(r *request) { r.body[key] = value }
 }
 
-// TestDuties has each duty broken once and kept once: broken are the rules that a story
+// TestDuties has each duty broken once and kept once: broken are the rules that a sequence
 // breaks with its last call, none where it keeps them.
 func TestDuties(t *testing.T) {
 	t.Parallel()
@@ -177,10 +177,10 @@ func echo(path string) *request { return poll(path, echoed) }
 
 const echoed = "echoed"
 
-func (p *platform) play(story []step) (last answer) {
+func (p *platform) play(sequence []step) (last answer) {
 	p.t.Helper()
 	var operation any
-	for _, each := range story {
+	for _, each := range sequence {
 		if each.script != nil {
 			each.script(p)
 		}

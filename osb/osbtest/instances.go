@@ -7,28 +7,28 @@ import (
 )
 
 // unlisted refuses what names no plan of the catalog as it is now.
-func (b *Broker) unlisted(key planKey) (reply, bool) {
+func (b *Broker) unlisted(key planKey) (response, bool) {
 	if b.catalog.plans[key].live {
-		return reply{}, false
+		return response{}, false
 	}
 	return refuse(http.StatusBadRequest, "", "service_id and plan_id are no offer of this broker"), true
 }
 
 // outdated refuses a maintenance version that is not the plan's, an empty one included.
-func (b *Broker) outdated(v *visit, key planKey) (reply, bool) {
+func (b *Broker) outdated(v *visit, key planKey) (response, bool) {
 	version, _ := v.object("maintenance_info")["version"].(string)
 	if !v.given("maintenance_info") || version == b.catalog.plans[key].MaintenanceInfo.Version && version != "" {
-		return reply{}, false
+		return response{}, false
 	}
 	return refuse(http.StatusUnprocessableEntity, "MaintenanceInfoConflict", "maintenance_info is not that of the plan"), true
 }
 
 // busy refuses a call while another operation runs.
-func busy() reply {
+func busy() response {
 	return refuse(http.StatusUnprocessableEntity, "ConcurrencyError", "another operation is in progress")
 }
 
-func (b *Broker) provision(v *visit) reply {
+func (b *Broker) provision(v *visit) response {
 	key := planKey{v.text("service_id"), v.text("plan_id")}
 	if known := b.instances[v.InstanceID]; known != nil {
 		return b.provisionAgain(v, known)
@@ -57,13 +57,13 @@ func (b *Broker) provision(v *visit) reply {
 		},
 		succeed: func() { instance.State = Ready },
 		fail:    func() { instance.State = Broken },
-		answer:  func() reply { return reply{status: http.StatusCreated, body: shown} },
+		answer:  func() response { return response{status: http.StatusCreated, body: shown} },
 	})
 }
 
 // provisionAgain answers a request for an instance that exists: the same again, or one
 // that contradicts it.
-func (b *Broker) provisionAgain(v *visit, known *Instance) reply {
+func (b *Broker) provisionAgain(v *visit, known *Instance) response {
 	op := b.operations[v.target()]
 	same := known.ServiceID == v.text("service_id") && known.PlanID == v.text("plan_id") &&
 		known.Organization == v.text("organization_guid") && known.Space == v.text("space_guid") && equal(known.Parameters, v.object("parameters"))
@@ -85,7 +85,7 @@ func equal(a, b map[string]any) bool {
 
 // update changes an instance. Parameters that are given replace all of those before:
 // the specification leaves it to the broker, and this one is simple.
-func (b *Broker) update(v *visit) reply {
+func (b *Broker) update(v *visit) response {
 	known := b.instances[v.InstanceID]
 	if known == nil {
 		return refuse(http.StatusNotFound, "", "there is no such instance")
@@ -110,12 +110,12 @@ func (b *Broker) update(v *visit) reply {
 			b.history(known.ID).Changed++
 		},
 		fail:   func() { known.State = Ready },
-		answer: func() reply { return ok(nil) },
+		answer: func() response { return ok(nil) },
 	})
 }
 
 // changed is the instance as an update wants it; nil where it is refused.
-func (b *Broker) changed(v *visit, next Instance) (*Instance, reply) {
+func (b *Broker) changed(v *visit, next Instance) (*Instance, response) {
 	was := planKey{next.ServiceID, next.PlanID}
 	if plan := v.text("plan_id"); plan != "" && plan != was.plan {
 		if refusal, refused := b.unlisted(planKey{was.service, plan}); refused {
@@ -138,14 +138,14 @@ func (b *Broker) changed(v *visit, next Instance) (*Instance, reply) {
 	if v.given("context") {
 		next.Context = v.object("context")
 	}
-	return &next, reply{}
+	return &next, response{}
 }
 
 // deprovision removes an instance. One whose creation runs is halted.
-func (b *Broker) deprovision(v *visit) reply {
+func (b *Broker) deprovision(v *visit) response {
 	known := b.instances[v.InstanceID]
 	if known == nil {
-		return reply{status: http.StatusGone}
+		return response{status: http.StatusGone}
 	}
 	if known.ServiceID != v.Query.Get("service_id") || known.PlanID != v.Query.Get("plan_id") {
 		return refuse(http.StatusBadRequest, "", "service_id and plan_id are not those of the instance")
@@ -170,11 +170,11 @@ func (b *Broker) deprovision(v *visit) reply {
 			b.history(known.ID).Removed++
 		},
 		fail:   func() { known.State = was },
-		answer: func() reply { return ok(nil) },
+		answer: func() response { return ok(nil) },
 	})
 }
 
-func (b *Broker) fetchInstance(v *visit) reply {
+func (b *Broker) fetchInstance(v *visit) response {
 	known := b.instances[v.InstanceID]
 	switch {
 	case known == nil, known.State == Creating, known.State == Broken, !b.catalog.services[known.ServiceID].InstancesRetrievable:

@@ -36,7 +36,7 @@ func (o *operation) running() bool { return o != nil && o.state == inProgress }
 type work struct {
 	begin, succeed, fail func()
 	// answer is that of a synchronous call, once it succeeded.
-	answer func() reply
+	answer func() response
 	// announced is the body of a 202 but for the operation.
 	announced map[string]any
 	// plan is the instance's on the books.
@@ -44,7 +44,7 @@ type work struct {
 }
 
 // start does the work, at once or as an operation.
-func (b *Broker) start(v *visit, w work) reply {
+func (b *Broker) start(v *visit, w work) response {
 	how := b.pace(v, w.plan.plan)
 	if how == nil {
 		delete(b.operations, v.target())
@@ -66,18 +66,18 @@ func (b *Broker) start(v *visit, w work) reply {
 }
 
 // announce is the 202 for an operation that runs.
-func (b *Broker) announce(v *visit, op *operation) reply {
+func (b *Broker) announce(v *visit, op *operation) response {
 	v.started = op
 	body := map[string]any{}
 	maps.Copy(body, op.work.announced)
 	if op.key != "" {
 		body["operation"] = op.key
 	}
-	return b.patiently(reply{status: http.StatusAccepted, body: body})
+	return b.patiently(response{status: http.StatusAccepted, body: body})
 }
 
 // patiently adds the broker's own Retry-After.
-func (b *Broker) patiently(answer reply) reply {
+func (b *Broker) patiently(answer response) response {
 	if b.options.RetryAfter != "" {
 		answer.header = http.Header{"Retry-After": {b.options.RetryAfter}}
 	}
@@ -110,7 +110,7 @@ func (o *operation) end() {
 }
 
 // poll answers for the last operation on an instance or a binding.
-func (b *Broker) poll(v *visit) reply {
+func (b *Broker) poll(v *visit) response {
 	at := v.target()
 	op := b.operations[at]
 	if op == nil {
@@ -139,14 +139,14 @@ func (b *Broker) poll(v *visit) reply {
 }
 
 // pollNone answers where nothing was asynchronous.
-func (b *Broker) pollNone(at target) reply {
+func (b *Broker) pollNone(at target) response {
 	_, bound := b.bindings[at]
 	_, provisioned := b.instances[at.id()]
 	switch {
 	case bound, provisioned:
 		return ok(map[string]any{"state": succeeded})
 	case b.histories[at.id()] != nil:
-		return reply{status: http.StatusGone}
+		return response{status: http.StatusGone}
 	}
 	return refuse(http.StatusNotFound, "", "there is none")
 }

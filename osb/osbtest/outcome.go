@@ -15,7 +15,7 @@ type patience struct {
 
 // settle records, once, what a platform gets to know of a call, and what follows from
 // that.
-func (b *Broker) settle(v *visit, answer reply) {
+func (b *Broker) settle(v *visit, answer response) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if v.Outcome != Pending {
@@ -102,7 +102,7 @@ func (b *Broker) noteRemoval(v *visit, status int) {
 }
 
 // bePatient records a Retry-After that the platform was sent.
-func (b *Broker) bePatient(v *visit, answer reply) {
+func (b *Broker) bePatient(v *visit, answer response) {
 	now := b.options.Now()
 	key := patience{v.target(), v.Verb}
 	if answer.status == http.StatusAccepted {
@@ -116,7 +116,7 @@ func (b *Broker) bePatient(v *visit, answer reply) {
 
 // wellFormed says whether an answer's body is as the specification says. Of a refusal
 // nothing is asked, nor of a deletion that is done: what is read of them is optional.
-func wellFormed(verb Verb, answer reply) bool {
+func wellFormed(verb Verb, answer response) bool {
 	if answer.status >= http.StatusMultipleChoices || verb.removes() && answer.status == http.StatusOK {
 		return true
 	}
@@ -135,7 +135,7 @@ func wellFormed(verb Verb, answer reply) bool {
 }
 
 // stateIn is what a well-formed answer to a poll says; empty for any other.
-func stateIn(verb Verb, answer reply) string {
+func stateIn(verb Verb, answer response) string {
 	var body struct {
 		State string `json:"state"`
 	}

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// A reply is what the broker is about to answer.
-type reply struct {
+// A response is what the broker is about to send.
+type response struct {
 	status int
 	// body is sent as JSON; nil with no text: {}.
 	body map[string]any
@@ -24,21 +24,21 @@ type reply struct {
 	pad int
 }
 
-// refuse is a reply that says what is wrong. An empty code is left out.
-func refuse(status int, code, description string) reply {
+// refuse is a response that says what is wrong. An empty code is left out.
+func refuse(status int, code, description string) response {
 	body := map[string]any{"description": description}
 	if code != "" {
 		body["error"] = code
 	}
-	return reply{status: status, body: body}
+	return response{status: status, body: body}
 }
 
-func ok(body map[string]any) reply { return reply{status: http.StatusOK, body: body} }
+func ok(body map[string]any) response { return response{status: http.StatusOK, body: body} }
 
-// spoiled is a reply as the fault has it on the wire.
-func (f Fault) spoiled(answer reply) reply {
+// spoiled is a response as the fault has it on the wire.
+func (f Fault) spoiled(answer response) response {
 	if f.status != 0 {
-		answer = reply{status: f.status, text: []byte(f.text), header: answer.header}
+		answer = response{status: f.status, text: []byte(f.text), header: answer.header}
 	} else if answer.text == nil && answer.status != http.StatusNotModified {
 		answer.text = encoded(answer.body)
 	}
@@ -70,7 +70,7 @@ func encoded(body map[string]any) []byte {
 }
 
 // padded sends an answer that is a JSON object, with so many bytes more.
-func padded(w http.ResponseWriter, answer reply) {
+func padded(w http.ResponseWriter, answer response) {
 	rest := bytes.TrimPrefix(bytes.TrimSpace(answer.text), []byte("{"))
 	head, tail := `{"padding":"`, `",`+string(rest)
 	if bytes.HasPrefix(bytes.TrimSpace(rest), []byte("}")) {
@@ -96,7 +96,7 @@ func (filler) Read(buffer []byte) (int, error) {
 
 // send writes an answer as the fault wants it. What the platform gets to know is
 // settled before the last byte leaves, for it may call again at once.
-func (b *Broker) send(w http.ResponseWriter, v *visit, answer reply) {
+func (b *Broker) send(w http.ResponseWriter, v *visit, answer response) {
 	if v.fault.cut == hang {
 		b.settle(v, lost)
 		pass(v.ctx.Done(), b.ending())
@@ -130,7 +130,7 @@ func (b *Broker) send(w http.ResponseWriter, v *visit, answer reply) {
 }
 
 // write sends head and body, whole, dripping or half.
-func (b *Broker) write(w http.ResponseWriter, v *visit, answer reply) {
+func (b *Broker) write(w http.ResponseWriter, v *visit, answer response) {
 	first := answer.text
 	switch {
 	case v.fault.cut == cutMiddle:
@@ -167,8 +167,8 @@ func (b *Broker) drip(w http.ResponseWriter, v *visit, text []byte) []byte {
 	return text
 }
 
-// lost is the reply that no platform sees.
-var lost = reply{}
+// lost is the response that no platform sees.
+var lost = response{}
 
 // abort ends a call without an answer. It does not return: net/http closes the
 // connection, or the stream, of a handler that panics with this error.
