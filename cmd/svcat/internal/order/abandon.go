@@ -27,11 +27,11 @@ func (f *farewell) confirm(ctx context.Context, env *cli.Env, write *cli.WriteFl
 	if !f.abandon || f.yes || !write.Stores() {
 		return nil
 	}
-	q := question{
-		where: "--abandon", instead: "add --yes if it is meant",
-		text: what + " will be let go without asking the broker. What is there stays; nobody removes it, and you may be charged for it.",
+	q := cli.Question{
+		Where: "--abandon", Instead: "add --yes if it is meant",
+		Text: what + " will be let go without asking the broker. What is there stays; nobody removes it, and you may be charged for it.",
 	}
-	return q.ask(ctx, env)
+	return q.Ask(ctx, env)
 }
 
 // remove deletes an object, as --dry-run allows. One that is abandoned is marked

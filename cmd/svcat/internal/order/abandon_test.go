@@ -1,8 +1,6 @@
 package order
 
 import (
-	"context"
-	"io"
 	"strings"
 	"testing"
 
@@ -43,14 +41,4 @@ func TestConfirm(t *testing.T) {
 			assert.Equal(t, c.asks, strings.Contains(told.String(), "Are you sure?"), c.reason)
 		})
 	}
-}
-
-// Ctrl-C while it asks changes nothing.
-func TestConfirmInterrupted(t *testing.T) {
-	t.Parallel()
-	reader, writer := io.Pipe()
-	t.Cleanup(func() { _ = writer.Close() })
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	assert.Equal(t, cli.ExitInterrupted, cli.ExitCode(cli.Untouched(answer(ctx, reader))))
 }

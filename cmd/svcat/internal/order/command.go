@@ -2,7 +2,6 @@ package order
 
 import (
 	"fmt"
-	"maps"
 
 	"github.com/spf13/cobra"
 
@@ -12,12 +11,7 @@ import (
 
 // completions registers what to propose for flags, beside those that are typed freely.
 func completions(cmd *cobra.Command, of map[string]complete.Func) {
-	typed := map[string]complete.Func{}
-	for _, name := range []string{"selector", "param", "provision-param", "secret", "name", "secret-name", "service-name", "external-id"} {
-		typed[name] = cobra.NoFileCompletions
-	}
-	maps.Copy(typed, of)
-	complete.Flags(cmd, typed)
+	complete.Flags(cmd, of, "selector", "param", "provision-param", "secret", "name", "secret-name", "service-name", "external-id")
 }
 
 // chosen is what to propose for the flags of a choice.

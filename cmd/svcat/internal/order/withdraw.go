@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 )
 
 // deletes says that bindings elsewhere may go with a change of the sharing, and that it is
@@ -44,13 +45,13 @@ func (s *share) confirm(ctx context.Context, instance *v1beta1.ServiceInstance) 
 	if s.agreed {
 		return nil
 	}
-	q := question{
-		where:   "taking away what deletes bindings (whenWithdrawn is Unbind)",
-		instead: "add --yes if it is meant, or --unbind=false to leave them their credentials",
-		text: fmt.Sprintf("The sharing of %s says that bindings are deleted of those who may bind no more (whenWithdrawn is Unbind): "+
+	q := cli.Question{
+		Where:   "taking away what deletes bindings (whenWithdrawn is Unbind)",
+		Instead: "add --yes if it is meant, or --unbind=false to leave them their credentials",
+		Text: fmt.Sprintf("The sharing of %s says that bindings are deleted of those who may bind no more (whenWithdrawn is Unbind): "+
 			"they go now, with their Secrets; --unbind=false leaves them.", quoted("instance", instance.Name)),
 	}
-	err = q.ask(ctx, s.env)
+	err = q.Ask(ctx, s.env)
 	s.agreed = err == nil
 	return err
 }
