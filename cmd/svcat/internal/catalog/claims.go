@@ -21,7 +21,7 @@ func Instance(ctx context.Context, reader client.Reader, namespace, name string)
 	if !apierrors.IsNotFound(err) {
 		return instance, err
 	}
-	return nil, absent(ctx, reader, "instance", namespace, name, &v1beta1.ServiceInstanceList{})
+	return nil, Unknown(ctx, reader, "instance", namespace, name, &v1beta1.ServiceInstanceList{})
 }
 
 // Binding is as Instance.
@@ -31,11 +31,12 @@ func Binding(ctx context.Context, reader client.Reader, namespace, name string) 
 	if !apierrors.IsNotFound(err) {
 		return binding, err
 	}
-	return nil, absent(ctx, reader, "binding", namespace, name, &v1beta1.ServiceBindingList{})
+	return nil, Unknown(ctx, reader, "binding", namespace, name, &v1beta1.ServiceBindingList{})
 }
 
-// absent is the error of a name that nothing in a namespace has.
-func absent(ctx context.Context, reader client.Reader, kind, namespace, name string, list client.ObjectList) error {
+// Unknown returns the *NameError of a name that no object of a namespace has, or the error
+// of listing those that there are.
+func Unknown(ctx context.Context, reader client.Reader, kind, namespace, name string, list client.ObjectList) error {
 	wanted := NameError{Kind: kind, Name: name, Where: Place{Namespaces: true, Namespace: namespace}.String()}
 	err := Pages(ctx, reader, list, func(object runtime.Object) error {
 		if o, ok := object.(client.Object); ok {
