@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
@@ -37,7 +38,7 @@ func Binding(ctx context.Context, reader client.Reader, namespace, name string) 
 // Unknown returns the *NameError of a name that no object of a namespace has, or the error
 // of listing those that there are.
 func Unknown(ctx context.Context, reader client.Reader, kind, namespace, name string, list client.ObjectList) error {
-	wanted := NameError{Kind: kind, Name: name, Where: Place{Namespaces: true, Namespace: namespace}.String()}
+	wanted := NameError{Kind: kind, Name: name, Where: cli.ScopeOf(namespace).String()}
 	err := Pages(ctx, reader, list, func(object runtime.Object) error {
 		if o, ok := object.(client.Object); ok {
 			wanted.Known = append(wanted.Known, o.GetName())
@@ -112,7 +113,7 @@ func ClustersContenders(ctx context.Context, reader client.Reader, types ...stri
 // Contenders are the plans of a scope (the empty namespace is the cluster) and of
 // these types, with their classes and the types' records.
 func Contenders(ctx context.Context, reader client.Reader, namespace string, types ...string) (resolve.Catalog, error) {
-	read := contenders{reader: reader, at: scope(namespace)}
+	read := contenders{reader: reader, at: cli.ScopeOf(namespace)}
 	for _, serviceType := range types {
 		if serviceType == "" {
 			continue
@@ -124,22 +125,17 @@ func Contenders(ctx context.Context, reader client.Reader, namespace string, typ
 	return read.entries, nil
 }
 
-// scope is one scope as a place: the empty namespace is the cluster.
-func scope(namespace string) Place {
-	return Place{Cluster: namespace == "", Namespaces: namespace != "", Namespace: namespace}
-}
-
 // contenders collects the plans of one scope that contend for types.
 type contenders struct {
 	reader  client.Reader
-	at      Place
+	at      cli.Scope
 	entries resolve.Catalog
 	classes map[string]bool
 	plans   map[string]bool
 }
 
 func (c *contenders) ofType(ctx context.Context, serviceType string) error {
-	query := Query{Place: c.at, Fields: client.MatchingFields{v1beta1.FieldServiceType: serviceType}}
+	query := Query{Scope: c.at, Fields: client.MatchingFields{v1beta1.FieldServiceType: serviceType}}
 	var classes []Class
 	if err := Classes(ctx, c.reader, query, func(class Class) error {
 		classes = append(classes, class)
@@ -162,7 +158,7 @@ func (c *contenders) ofType(ctx context.Context, serviceType string) error {
 	if err := c.ofOwnType(ctx, query); err != nil {
 		return err
 	}
-	return Types(ctx, c.reader, Query{Place: c.at, Fields: client.MatchingFields{"metadata.name": serviceType}}, func(t Type) error {
+	return Types(ctx, c.reader, Query{Scope: c.at, Fields: client.MatchingFields{"metadata.name": serviceType}}, func(t Type) error {
 		c.entries.Records = append(c.entries.Records, t.Record())
 		return nil
 	})

@@ -7,11 +7,13 @@ import (
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 )
 
-// one picks among what a place's namespace has, or else its cluster.
-func one[V viewed](place Place, wanted NameError, look func(Place) ([]V, error), names func() ([]string, error)) (none V, err error) {
-	for _, at := range place.Scopes() {
+// one picks among what a scope's namespace has, or else its cluster.
+func one[V viewed](scope cli.Scope, wanted NameError, look func(cli.Scope) ([]V, error), names func() ([]string, error)) (none V, err error) {
+	for _, at := range scope.Split() {
 		found, err := look(at)
 		if err != nil {
 			return none, err
@@ -42,9 +44,9 @@ func pick[V viewed](found []V, wanted NameError, names func() ([]string, error))
 // kinds are empty objects of a kind in both scopes.
 type kinds struct{ cluster, namespaced client.Object }
 
-// got reads the object of that Kubernetes name, in the one scope of a place.
+// got reads the object of that Kubernetes name, in a scope that is not split any further.
 func got[V any](
-	ctx context.Context, reader client.Reader, at Place, name string, of kinds, view func(client.Object) (V, bool),
+	ctx context.Context, reader client.Reader, at cli.Scope, name string, of kinds, view func(client.Object) (V, bool),
 ) ([]V, error) {
 	object := of.cluster
 	if at.Namespaces {

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 )
 
 // page is how many objects one request lists: lists of any length take bounded
@@ -20,11 +21,11 @@ const page = 500
 // A Query is what to list. Fields are those of v1beta1.Field…, selected by the
 // API server.
 type Query struct {
-	Place  Place
+	Scope  cli.Scope
 	Fields client.MatchingFields
 }
 
-// Classes calls each with the classes of a place, page by page, in the API
+// Classes calls each with the classes of a scope, page by page, in the API
 // server's order, until it fails.
 func Classes(ctx context.Context, reader client.Reader, query Query, each func(Class) error) error {
 	return walk(ctx, reader, query, lists{&v1beta1.ClusterServiceClassList{}, &v1beta1.ServiceClassList{}}, ClassOf, each)
@@ -48,7 +49,7 @@ func Types(ctx context.Context, reader client.Reader, query Query, each func(Typ
 // lists are empty lists of a kind in both scopes.
 type lists struct{ cluster, namespaced client.ObjectList }
 
-// walk lists the scopes of a place. The lists are emptied before each page.
+// walk lists a scope, the cluster first. The lists are emptied before each page.
 func walk[V any](
 	ctx context.Context, reader client.Reader, query Query, of lists,
 	view func(client.Object) (V, bool), each func(V) error,
@@ -61,13 +62,13 @@ func walk[V any](
 		}
 		return each(one)
 	}
-	if query.Place.Cluster {
+	if query.Scope.Cluster {
 		if err := Pages(ctx, reader, of.cluster, visit, query.Fields); err != nil {
 			return err
 		}
 	}
-	if query.Place.Namespaces {
-		return Pages(ctx, reader, of.namespaced, visit, query.Fields, client.InNamespace(query.Place.Namespace))
+	if query.Scope.Namespaces {
+		return Pages(ctx, reader, of.namespaced, visit, query.Fields, client.InNamespace(query.Scope.Namespace))
 	}
 	return nil
 }

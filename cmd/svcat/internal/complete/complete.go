@@ -23,7 +23,7 @@ type Func = cobra.CompletionFunc
 // Types proposes service types, each with its default plan.
 func Types(env *cli.Env) Func {
 	return of(env, func(ctx context.Context, l *look) error {
-		return catalog.Types(ctx, l.reader, catalog.Query{Place: l.place}, func(t catalog.Type) error {
+		return catalog.Types(ctx, l.reader, catalog.Query{Scope: l.scope}, func(t catalog.Type) error {
 			l.add(t.Object.GetName(), t.Status.DefaultPlan)
 			return nil
 		})
@@ -34,7 +34,7 @@ func Types(env *cli.Env) Func {
 // Kubernetes names after --kube-name.
 func Classes(env *cli.Env) Func {
 	return of(env, func(ctx context.Context, l *look) error {
-		return catalog.Classes(ctx, l.reader, catalog.Query{Place: l.place}, func(c catalog.Class) error {
+		return catalog.Classes(ctx, l.reader, catalog.Query{Scope: l.scope}, func(c catalog.Class) error {
 			l.add(l.called(c.Object, c.Title()), c.Spec.Description)
 			return nil
 		})
@@ -44,7 +44,7 @@ func Classes(env *cli.Env) Func {
 // Brokers proposes brokers, each with its address.
 func Brokers(env *cli.Env) Func {
 	return of(env, func(ctx context.Context, l *look) error {
-		return catalog.Brokers(ctx, l.reader, catalog.Query{Place: l.place}, func(b catalog.Broker) error {
+		return catalog.Brokers(ctx, l.reader, catalog.Query{Scope: l.scope}, func(b catalog.Broker) error {
 			l.add(b.Object.GetName(), b.URL())
 			return nil
 		})

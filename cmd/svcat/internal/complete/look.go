@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/termtext"
 )
@@ -27,8 +26,8 @@ const (
 // A look is one look into the cluster for words that begin with what was typed.
 type look struct {
 	reader client.Reader
-	// place is where the flags typed so far say to look, namespace the current one.
-	place     catalog.Place
+	// scope is where the flags typed so far say to look, namespace the current one.
+	scope     cli.Scope
 	namespace string
 	cmd       *cobra.Command
 	typed     string
@@ -55,12 +54,12 @@ func of(env *cli.Env, find func(context.Context, *look) error) Func {
 
 // open connects, as far as that needs no cluster, and reads the flags.
 func (l *look) open(env *cli.Env) (err error) {
-	places := cli.PlaceFlags{Cluster: l.flag("cluster") == "true", AllNamespaces: l.flag("all-namespaces") == "true", Scope: l.flag("scope")}
+	flags := cli.ScopeFlags{Cluster: l.flag("cluster") == "true", AllNamespaces: l.flag("all-namespaces") == "true", Scope: l.flag("scope")}
 	if l.cmd.Flags().Lookup("scope") == nil {
 		// As with provision: -n is where something goes, not where to look.
-		places.Scope = "all"
+		flags.Scope = "all"
 	}
-	if l.place, err = places.Place(env); err != nil {
+	if l.scope, err = flags.Resolve(env); err != nil {
 		return err
 	}
 	if l.namespace, _, err = env.Namespace(); err != nil {

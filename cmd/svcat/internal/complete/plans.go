@@ -25,7 +25,7 @@ func Plans(env *cli.Env) Func {
 // plansOf proposes the plans of a class, each with a prefix before its name.
 func (l *look) plansOf(ctx context.Context, class, prefix string) error {
 	kubeName := l.flag("kube-name") == "true"
-	of, err := catalog.Finder{Reader: l.reader, Place: l.place, KubeName: kubeName && prefix == ""}.Class(ctx, class)
+	of, err := catalog.Finder{Reader: l.reader, Scope: l.scope, KubeName: kubeName && prefix == ""}.Class(ctx, class)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (l *look) plansOf(ctx context.Context, class, prefix string) error {
 // plans proposes all plans.
 func (l *look) plans(ctx context.Context) error {
 	classes := map[resolve.Ref]string{}
-	err := catalog.Classes(ctx, l.reader, catalog.Query{Place: l.place}, func(c catalog.Class) error {
+	err := catalog.Classes(ctx, l.reader, catalog.Query{Scope: l.scope}, func(c catalog.Class) error {
 		classes[resolve.Ref{Namespace: c.Object.GetNamespace(), Name: c.Object.GetName()}] = c.Title()
 		return nil
 	})
@@ -50,7 +50,7 @@ func (l *look) plans(ctx context.Context) error {
 		return err
 	}
 	var all []candidate
-	err = catalog.Plans(ctx, l.reader, catalog.Query{Place: l.place}, func(p catalog.Plan) error {
+	err = catalog.Plans(ctx, l.reader, catalog.Query{Scope: l.scope}, func(p catalog.Plan) error {
 		class := classes[resolve.Ref{Namespace: p.Object.GetNamespace(), Name: p.ClassName}]
 		all = append(all, candidate{class, l.called(p.Object, p.Title()), p.Spec.Description})
 		return nil

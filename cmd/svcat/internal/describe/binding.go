@@ -36,7 +36,7 @@ func newBinding(env *cli.Env) *cobra.Command {
 		Args:              oneName,
 		ValidArgsFunction: complete.Bindings(env),
 		RunE: described(env, currentNamespace, func(finder catalog.Finder, ctx context.Context, name string) (*v1beta1.ServiceBinding, error) {
-			return catalog.Binding(ctx, finder.Reader, finder.Place.Namespace, name)
+			return catalog.Binding(ctx, finder.Reader, finder.Scope.Namespace, name)
 		}, func(ctx context.Context, reader client.Reader, w io.Writer, binding *v1beta1.ServiceBinding) error {
 			return describeBinding(ctx, reader, w, binding, showSecrets)
 		}),

@@ -18,7 +18,7 @@ import (
 )
 
 func newBroker(env *cli.Env) *cobra.Command {
-	var place cli.PlaceFlags
+	var scope cli.ScopeFlags
 	cmd := &cobra.Command{
 		Use:     "broker NAME",
 		Aliases: []string{"brokers", "brk"},
@@ -27,9 +27,9 @@ func newBroker(env *cli.Env) *cobra.Command {
   svcat describe broker team-broker --scope namespace --namespace dev`,
 		Args:              oneName,
 		ValidArgsFunction: complete.Brokers(env),
-		RunE:              described(env, place.Nearest, catalog.Finder.Broker, describeBroker),
+		RunE:              described(env, scope.Nearest, catalog.Finder.Broker, describeBroker),
 	}
-	bindPlace(cmd, &place)
+	bindScope(cmd, &scope)
 	return cmd
 }
 
@@ -74,11 +74,11 @@ func scopeOf(namespace string) catalog.Origin {
 // classesOf counts the classes that a broker offers in its scope.
 func classesOf(ctx context.Context, reader client.Reader, broker catalog.Broker) (n int, err error) {
 	namespace := broker.Object.GetNamespace()
-	query := catalog.Query{Place: catalog.Place{Cluster: true}, Fields: client.MatchingFields{v1beta1.FieldClusterServiceBrokerName: broker.Object.GetName()}}
+	field := v1beta1.FieldClusterServiceBrokerName
 	if namespace != "" {
-		query.Place = catalog.Place{Namespaces: true, Namespace: namespace}
-		query.Fields = client.MatchingFields{v1beta1.FieldServiceBrokerName: broker.Object.GetName()}
+		field = v1beta1.FieldServiceBrokerName
 	}
+	query := catalog.Query{Scope: cli.ScopeOf(namespace), Fields: client.MatchingFields{field: broker.Object.GetName()}}
 	err = catalog.Classes(ctx, reader, query, func(catalog.Class) error {
 		n++
 		return nil

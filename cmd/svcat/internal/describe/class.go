@@ -18,7 +18,7 @@ import (
 )
 
 func newClass(env *cli.Env) *cobra.Command {
-	var place cli.PlaceFlags
+	var scope cli.ScopeFlags
 	var kubeName bool
 	cmd := &cobra.Command{
 		Use:     "class NAME",
@@ -29,12 +29,12 @@ func newClass(env *cli.Env) *cobra.Command {
   svcat describe class --kube-name 997b8372-8dac-40ac-ae65-758b4a5075a5`,
 		Args:              oneName,
 		ValidArgsFunction: complete.Classes(env),
-		RunE: described(env, place.Nearest, func(finder catalog.Finder, ctx context.Context, name string) (catalog.Class, error) {
+		RunE: described(env, scope.Nearest, func(finder catalog.Finder, ctx context.Context, name string) (catalog.Class, error) {
 			finder.KubeName = kubeName
 			return finder.Class(ctx, name)
 		}, describeClass),
 	}
-	bindPlace(cmd, &place)
+	bindScope(cmd, &scope)
 	cmd.Flags().BoolVarP(&kubeName, "kube-name", "k", false, "Take NAME for the Kubernetes name, not for the external one")
 	return cmd
 }

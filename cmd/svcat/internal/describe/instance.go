@@ -29,7 +29,7 @@ func newInstance(env *cli.Env) *cobra.Command {
 		Args:              oneName,
 		ValidArgsFunction: complete.Instances(env),
 		RunE: described(env, currentNamespace, func(finder catalog.Finder, ctx context.Context, name string) (*v1beta1.ServiceInstance, error) {
-			return catalog.Instance(ctx, finder.Reader, finder.Place.Namespace, name)
+			return catalog.Instance(ctx, finder.Reader, finder.Scope.Namespace, name)
 		}, describeInstance),
 	}
 }

@@ -22,7 +22,7 @@ import (
 
 // planFlags are those of `describe plan`.
 type planFlags struct {
-	place                 cli.PlaceFlags
+	scope                 cli.ScopeFlags
 	class                 string
 	kubeName, showSchemas bool
 }
@@ -38,14 +38,14 @@ func newPlan(env *cli.Env) *cobra.Command {
   svcat describe plan --kube-name f9a3cc8e-a6e2-474d-b032-9837ea3dfcaa`,
 		Args:              onePlan,
 		ValidArgsFunction: complete.Plans(env),
-		RunE: described(env, f.place.Nearest, func(finder catalog.Finder, ctx context.Context, name string) (catalog.Plan, error) {
+		RunE: described(env, f.scope.Nearest, func(finder catalog.Finder, ctx context.Context, name string) (catalog.Plan, error) {
 			finder.KubeName = f.kubeName
 			return finder.Plan(ctx, f.class, name)
 		}, func(ctx context.Context, reader client.Reader, w io.Writer, plan catalog.Plan) error {
 			return f.describe(ctx, env, reader, w, plan)
 		}),
 	}
-	bindPlace(cmd, &f.place)
+	bindScope(cmd, &f.scope)
 	flags := cmd.Flags()
 	flags.StringVarP(&f.class, "class", "c", "", "The class that NAME is a plan of")
 	flags.BoolVarP(&f.kubeName, "kube-name", "k", false, "Take names for Kubernetes names, not for external ones")

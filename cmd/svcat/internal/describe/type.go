@@ -20,7 +20,7 @@ import (
 )
 
 func newType(env *cli.Env) *cobra.Command {
-	var place cli.PlaceFlags
+	var scope cli.ScopeFlags
 	cmd := &cobra.Command{
 		Use:     "type NAME",
 		Aliases: []string{"types"},
@@ -29,7 +29,7 @@ func newType(env *cli.Env) *cobra.Command {
   svcat describe type mysql --cluster`,
 		Args:              oneName,
 		ValidArgsFunction: complete.Types(env),
-		RunE: described(env, place.Nearest, catalog.Finder.Type, func(ctx context.Context, _ client.Reader, w io.Writer, t catalog.Type) error {
+		RunE: described(env, scope.Nearest, catalog.Finder.Type, func(ctx context.Context, _ client.Reader, w io.Writer, t catalog.Type) error {
 			c, err := env.Client()
 			if err != nil {
 				return err
@@ -37,7 +37,7 @@ func newType(env *cli.Env) *cobra.Command {
 			return describeType(ctx, c, w, t)
 		}),
 	}
-	bindPlace(cmd, &place)
+	bindScope(cmd, &scope)
 	return cmd
 }
 

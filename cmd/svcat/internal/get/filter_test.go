@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 )
 
 func TestWantedInstances(t *testing.T) {
@@ -61,7 +61,7 @@ func TestInstancesOfType(t *testing.T) {
 		WithObjects(instance("asked", "mysql", ""), instance("named", "", "mysql"),
 			instance("other", "redis", "redis"), instance("none", "", "")).Build()
 	names := func(f claimFlags) (names []string) {
-		rows, err := f.instanceRows(t.Context(), reader, catalog.Place{Namespaces: true}, nil)
+		rows, err := f.instanceRows(t.Context(), reader, cli.Scope{Namespaces: true}, nil)
 		require.NoError(t, err)
 		for _, row := range rows {
 			names = append(names, row.name)
@@ -77,9 +77,9 @@ func TestMissingRight(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, "not shown: the cluster's plans: you may not list clusterserviceplans; an administrator grants it: "+
 		"kubectl create clusterrolebinding servicecatalog-view-ann --clusterrole=servicecatalog-view --user=ann",
-		missingRight(catalog.Place{Cluster: true}, "plans", "clusterserviceplans", "ann"))
+		missingRight(cli.Scope{Cluster: true}, "plans", "clusterserviceplans", "ann"))
 	assert.Equal(t, `not shown: the plans of namespace "dev": you may not list serviceplans there (--cluster does not ask for them); an administrator grants it: `+
 		"kubectl create rolebinding servicecatalog-view-ann --namespace=dev --clusterrole=servicecatalog-view --user=ann",
-		missingRight(catalog.Place{Namespaces: true, Namespace: "dev"}, "plans", "serviceplans", "ann"))
-	assert.Contains(t, missingRight(catalog.Place{Namespaces: true}, "plans", "serviceplans", "ann"), "kubectl create clusterrolebinding ")
+		missingRight(cli.Scope{Namespaces: true, Namespace: "dev"}, "plans", "serviceplans", "ann"))
+	assert.Contains(t, missingRight(cli.Scope{Namespaces: true}, "plans", "serviceplans", "ann"), "kubectl create clusterrolebinding ")
 }

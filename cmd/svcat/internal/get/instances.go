@@ -76,12 +76,12 @@ func (f *claimFlags) bind(cmd *cobra.Command, env *cli.Env) {
 }
 
 // where is the namespace to look in, or all of them.
-func (f *claimFlags) where(env *cli.Env) (catalog.Place, error) {
+func (f *claimFlags) where(env *cli.Env) (cli.Scope, error) {
 	namespace, _, err := env.Namespace()
 	if f.allNamespaces {
 		namespace = ""
 	}
-	return catalog.Place{Namespaces: true, Namespace: namespace}, err
+	return cli.Scope{Namespaces: true, Namespace: namespace}, err
 }
 
 func newInstances(env *cli.Env) *cobra.Command {
@@ -114,9 +114,9 @@ func (f *claimFlags) instances(ctx context.Context, args []string) error {
 	l.narrow("of type", f.serviceType)
 	l.narrow("of class", f.class)
 	l.narrow("of plan", f.plan)
-	return l.show(ctx, func(place catalog.Place) (rows, error) {
+	return l.show(ctx, func(scope cli.Scope) (rows, error) {
 		if l.one {
-			instance, err := catalog.Instance(ctx, l.client, place.Namespace, args[0])
+			instance, err := catalog.Instance(ctx, l.client, scope.Namespace, args[0])
 			if err != nil {
 				return nil, err
 			}
@@ -126,12 +126,12 @@ func (f *claimFlags) instances(ctx context.Context, args []string) error {
 			}
 			return instanceRows{}, nil
 		}
-		return f.instanceRows(ctx, l.client, place, args)
+		return f.instanceRows(ctx, l.client, scope, args)
 	})
 }
 
-// instanceRows are those of the place that the flags, and a name, ask for.
-func (f *claimFlags) instanceRows(ctx context.Context, reader client.Reader, place catalog.Place, names []string) (instanceRows, error) {
+// instanceRows are those of the scope that the flags, and a name, ask for.
+func (f *claimFlags) instanceRows(ctx context.Context, reader client.Reader, scope cli.Scope, names []string) (instanceRows, error) {
 	found := map[key]instanceRow{}
 	each := func(object runtime.Object) error {
 		instance, ok := object.(*v1beta1.ServiceInstance)
@@ -144,7 +144,7 @@ func (f *claimFlags) instanceRows(ctx context.Context, reader client.Reader, pla
 		return nil
 	}
 	for _, selected := range f.selections() {
-		options := append([]client.ListOption{client.InNamespace(place.Namespace)}, selected...)
+		options := append([]client.ListOption{client.InNamespace(scope.Namespace)}, selected...)
 		if err := catalog.Pages(ctx, reader, &v1beta1.ServiceInstanceList{}, each, options...); err != nil {
 			return nil, err
 		}

@@ -12,7 +12,6 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
@@ -95,9 +94,9 @@ type rows interface {
 type listing struct {
 	output
 
-	// where says which place the flags ask for.
-	where  func(env *cli.Env) (catalog.Place, error)
-	place  catalog.Place
+	// where says which scope the flags ask for.
+	where  func(env *cli.Env) (cli.Scope, error)
+	scope  cli.Scope
 	client client.Client
 	// plural is what is listed, as in "plans"; cluster and namespaced are the kinds,
 	// either of which may be empty.
@@ -128,17 +127,17 @@ func (l *listing) named(args []string, everywhere bool) {
 	}
 }
 
-// A loader finds what a place has to show.
-type loader func(place catalog.Place) (rows, error)
+// A loader finds what a scope has to show.
+type loader func(scope cli.Scope) (rows, error)
 
 // show writes what load finds. Where objects are printed whole, load is only called
 // to know which, and they are read again page by page.
 func (l *listing) show(ctx context.Context, load loader) error {
-	place, err := l.where(l.env)
+	scope, err := l.where(l.env)
 	if err != nil {
 		return err
 	}
-	l.place = place
+	l.scope = scope
 	if l.client, err = l.env.Client(); err != nil {
 		return err
 	}
@@ -169,11 +168,11 @@ func (l *listing) show(ctx context.Context, load loader) error {
 // tellCluster says that what gives instances of a namespace a plan is not all listed: what the
 // cluster has counts there, too.
 func (l *listing) tellCluster() error {
-	if !l.standing || l.one || l.place.Cluster || l.place.Namespace == "" {
+	if !l.standing || l.one || l.scope.Cluster || l.scope.Namespace == "" {
 		return nil
 	}
 	_, err := fmt.Fprintf(l.env.ErrOut, "the cluster's default plans hold in %s too, for types that have none there; to list both: svcat get %s --default -n %s --scope all\n",
-		l.place, l.plural, l.place.Namespace)
+		l.scope, l.plural, l.scope.Namespace)
 	return err
 }
 
@@ -197,5 +196,5 @@ func (l *listing) empty(ctx context.Context) error {
 // nothing is the sentence for an empty list.
 func (l *listing) nothing() string {
 	words := append([]string{"no", l.plural}, l.filters...)
-	return strings.Join(words, " ") + " in " + l.place.String()
+	return strings.Join(words, " ") + " in " + l.scope.String()
 }

@@ -85,7 +85,7 @@ func (r planRows) sort() planRows {
 
 // planFlags are those of `get plans`.
 type planFlags struct {
-	place                      cli.PlaceFlags
+	scope                      cli.ScopeFlags
 	out                        output
 	serviceType, class, broker string
 	standing, kubeName         bool
@@ -111,7 +111,7 @@ alone: its default plan or, while there is none, the one that a broker suggests.
 		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), args) },
 	}
 	flags := cmd.Flags()
-	f.place.Bind(flags, true)
+	f.scope.Bind(flags, true)
 	f.out.bind(cmd, env)
 	flags.StringVar(&f.serviceType, "type", "", "List the plans of this type only")
 	flags.BoolVar(&f.standing, "default", false, "List only the plan of each type that stands for it: the default, or the suggested one while there is none")
@@ -123,7 +123,7 @@ alone: its default plan or, while there is none, the one that a broker suggests.
 }
 
 func (f *planFlags) run(ctx context.Context, args []string) error {
-	l := listing{output: f.out, where: f.place.Place, plural: "plans", cluster: "ClusterServicePlan", namespaced: "ServicePlan"}
+	l := listing{output: f.out, where: f.scope.Resolve, plural: "plans", cluster: "ClusterServicePlan", namespaced: "ServicePlan"}
 	l.by = names{serviceType: f.serviceType, class: f.class, broker: f.broker, kubeName: f.kubeName}
 	l.named(args, false)
 	l.narrow("of type", f.serviceType)
@@ -132,9 +132,9 @@ func (f *planFlags) run(ctx context.Context, args []string) error {
 	if l.standing = f.standing; l.standing {
 		l.narrow("that stand for a", "type")
 	}
-	return l.show(ctx, func(place catalog.Place) (rows, error) {
+	return l.show(ctx, func(scope cli.Scope) (rows, error) {
 		if l.one {
-			plan, err := catalog.Finder{Reader: l.client, Place: place, KubeName: f.kubeName}.Plan(ctx, f.class, args[0])
+			plan, err := catalog.Finder{Reader: l.client, Scope: scope, KubeName: f.kubeName}.Plan(ctx, f.class, args[0])
 			if err != nil {
 				return nil, err
 			}
@@ -145,19 +145,19 @@ func (f *planFlags) run(ctx context.Context, args []string) error {
 			// The class was found by its name, and with it the plan.
 			return f.filtered(s.plans), nil
 		}
-		s, err := loadStock(ctx, l.client, place)
+		s, err := loadStock(ctx, l.client, scope)
 		if err != nil {
 			return nil, err
 		}
-		return f.kept(s, place)
+		return f.kept(s, scope)
 	})
 }
 
 // kept are the rows that the flags ask for. A class that does not exist is an error:
 // it was a slip, and no empty list.
-func (f *planFlags) kept(s *stock, place catalog.Place) (planRows, error) {
+func (f *planFlags) kept(s *stock, scope cli.Scope) (planRows, error) {
 	if f.class != "" && !slices.ContainsFunc(slices.Collect(maps.Values(s.classes)), func(c classRow) bool { return c.called(f.class, f.kubeName) }) {
-		unknown := &catalog.NameError{Kind: "class", Name: f.class, Where: place.String()}
+		unknown := &catalog.NameError{Kind: "class", Name: f.class, Where: scope.String()}
 		for _, class := range s.classes {
 			known := class.title
 			if f.kubeName {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 )
 
 func TestShort(t *testing.T) {
@@ -75,7 +76,7 @@ func TestKeptPlans(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			kept, err := tc.flags.kept(fresh(), catalog.Place{Cluster: true})
+			kept, err := tc.flags.kept(fresh(), cli.Scope{Cluster: true})
 			if tc.fails != "" {
 				require.ErrorContains(t, err, tc.fails, tc.reason)
 				return

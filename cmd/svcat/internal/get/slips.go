@@ -19,8 +19,8 @@ type names struct {
 // out empty. What else keeps it from being found, such as a missing right, is no slip.
 func (l *listing) slip(ctx context.Context) error {
 	// What is in a namespace may be of the cluster's.
-	finder := catalog.Finder{Reader: l.client, Place: l.place, KubeName: l.by.kubeName}
-	finder.Place.Cluster = true
+	finder := catalog.Finder{Reader: l.client, Scope: l.scope, KubeName: l.by.kubeName}
+	finder.Scope.Cluster = true
 	if l.by.broker != "" {
 		if _, err := finder.Broker(ctx, l.by.broker); isUnknown(err) {
 			return err
@@ -51,10 +51,10 @@ func (l *listing) nearType(ctx context.Context) string {
 		return ""
 	}
 	var known []string
-	at := l.place
+	at := l.scope
 	at.Cluster = true
-	for _, scope := range at.Scopes() {
-		_ = catalog.Types(ctx, l.client, catalog.Query{Place: scope}, func(t catalog.Type) error {
+	for _, scope := range at.Split() {
+		_ = catalog.Types(ctx, l.client, catalog.Query{Scope: scope}, func(t catalog.Type) error {
 			known = append(known, t.Object.GetName())
 			return nil
 		})
@@ -65,11 +65,11 @@ func (l *listing) nearType(ctx context.Context) string {
 	return ""
 }
 
-// readable loads what the place has; of cluster and namespace only the one that the
+// readable loads what the scope has; of cluster and namespace only the one that the
 // user may read, if he may not read both, and says so.
 func (l *listing) readable(ctx context.Context, load loader) (rows, error) {
-	found, err := load(l.place)
-	scopes := l.place.Scopes()
+	found, err := load(l.scope)
+	scopes := l.scope.Split()
 	if !apierrors.IsForbidden(err) || len(scopes) < 2 {
 		return found, err
 	}
@@ -82,7 +82,7 @@ func (l *listing) readable(ctx context.Context, load loader) (rows, error) {
 		if err := l.notShown(ctx, scopes[1-i], err); err != nil {
 			return nil, err
 		}
-		l.place = scope
+		l.scope = scope
 		return found, scopeErr
 	}
 	return nil, err

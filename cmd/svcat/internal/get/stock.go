@@ -6,10 +6,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
-// A stock is what tables say of the plans of a place. Of each object it keeps a row,
+// A stock is what tables say of the plans of a scope. Of each object it keeps a row,
 // never the object: schemas and defaults of many plans would be much.
 type stock struct {
 	classes  map[key]classRow
@@ -17,10 +18,10 @@ type stock struct {
 	standing map[resolve.Ref]resolve.Rule
 }
 
-// loadClasses reads the classes of a place.
-func loadClasses(ctx context.Context, reader client.Reader, place catalog.Place, entry func(resolve.ClassEntry)) (map[key]classRow, error) {
+// loadClasses reads the classes of a scope.
+func loadClasses(ctx context.Context, reader client.Reader, scope cli.Scope, entry func(resolve.ClassEntry)) (map[key]classRow, error) {
 	classes := map[key]classRow{}
-	err := catalog.Classes(ctx, reader, catalog.Query{Place: place}, func(class catalog.Class) error {
+	err := catalog.Classes(ctx, reader, catalog.Query{Scope: scope}, func(class catalog.Class) error {
 		row := classRowOf(class)
 		classes[row.key] = row
 		if entry != nil {
@@ -33,12 +34,12 @@ func loadClasses(ctx context.Context, reader client.Reader, place catalog.Place,
 	return classes, err
 }
 
-// loadStock reads the classes and plans of a place, and which plans stand for their
+// loadStock reads the classes and plans of a scope, and which plans stand for their
 // type.
-func loadStock(ctx context.Context, reader client.Reader, place catalog.Place) (*stock, error) {
+func loadStock(ctx context.Context, reader client.Reader, scope cli.Scope) (*stock, error) {
 	entries := &resolve.Catalog{}
 	recorded := map[resolve.Ref]bool{}
-	err := catalog.Types(ctx, reader, catalog.Query{Place: place}, func(t catalog.Type) error {
+	err := catalog.Types(ctx, reader, catalog.Query{Scope: scope}, func(t catalog.Type) error {
 		record := t.Record()
 		entries.Records = append(entries.Records, record)
 		recorded[record.Plan] = true
@@ -48,11 +49,11 @@ func loadStock(ctx context.Context, reader client.Reader, place catalog.Place) (
 		return nil, err
 	}
 	s := &stock{}
-	s.classes, err = loadClasses(ctx, reader, place, func(class resolve.ClassEntry) { entries.Classes = append(entries.Classes, class) })
+	s.classes, err = loadClasses(ctx, reader, scope, func(class resolve.ClassEntry) { entries.Classes = append(entries.Classes, class) })
 	if err != nil {
 		return nil, err
 	}
-	err = catalog.Plans(ctx, reader, catalog.Query{Place: place}, func(plan catalog.Plan) error {
+	err = catalog.Plans(ctx, reader, catalog.Query{Scope: scope}, func(plan catalog.Plan) error {
 		s.plans = append(s.plans, planRowOf(plan))
 		// A plan that is neither recorded nor annotated never stands for its type.
 		if known := plan.PlanEntry(); known.Default || known.Suggested || recorded[known.Ref] {
@@ -64,7 +65,7 @@ func loadStock(ctx context.Context, reader client.Reader, place catalog.Place) (
 	if err != nil {
 		return nil, err
 	}
-	if !place.Cluster {
+	if !scope.Cluster {
 		if err := catalog.AddRivals(ctx, reader, entries); err != nil {
 			return nil, err
 		}

@@ -72,7 +72,7 @@ func (r typeRows) fill(layout string) (t *printer.Table, wrap bool) {
 
 // typeFlags are those of `get types`.
 type typeFlags struct {
-	place    cli.PlaceFlags
+	scope    cli.ScopeFlags
 	out      output
 	standing bool
 }
@@ -90,7 +90,7 @@ func newTypes(env *cli.Env) *cobra.Command {
 		ValidArgsFunction: complete.Types(env),
 		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), args) },
 	}
-	f.place.Bind(cmd.Flags(), true)
+	f.scope.Bind(cmd.Flags(), true)
 	f.out.bind(cmd, env)
 	cmd.Flags().BoolVar(&f.standing, "default", false, "List only types that have a default or suggested plan")
 	completeFlags(cmd, env)
@@ -98,21 +98,21 @@ func newTypes(env *cli.Env) *cobra.Command {
 }
 
 func (f *typeFlags) run(ctx context.Context, args []string) error {
-	l := listing{output: f.out, where: f.place.Place, plural: "types", cluster: "ClusterServiceType", namespaced: "ServiceType"}
+	l := listing{output: f.out, where: f.scope.Resolve, plural: "types", cluster: "ClusterServiceType", namespaced: "ServiceType"}
 	l.named(args, false)
 	if l.standing = f.standing; l.standing {
 		l.narrow("with a", "default plan")
 	}
-	return l.show(ctx, func(place catalog.Place) (rows, error) {
+	return l.show(ctx, func(scope cli.Scope) (rows, error) {
 		if l.one {
-			t, err := catalog.Finder{Reader: l.client, Place: place}.Type(ctx, args[0])
+			t, err := catalog.Finder{Reader: l.client, Scope: scope}.Type(ctx, args[0])
 			if err != nil {
 				return nil, err
 			}
 			return f.kept(ctx, l.client, typeRows{typeRowOf(t)})
 		}
 		var all typeRows
-		err := catalog.Types(ctx, l.client, catalog.Query{Place: place}, func(t catalog.Type) error {
+		err := catalog.Types(ctx, l.client, catalog.Query{Scope: scope}, func(t catalog.Type) error {
 			all = append(all, typeRowOf(t))
 			return nil
 		})

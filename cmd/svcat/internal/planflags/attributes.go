@@ -9,21 +9,22 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 )
 
 // expandAttributes returns a selector in which a label without a prefix is the label of the
 // attribute of that name, unless a plan or class has a label of the bare name. Where that
 // cannot be read the label stays, and admission reports what does not match.
-func expandAttributes(ctx context.Context, reader client.Reader, place catalog.Place, selector *metav1.LabelSelector) *metav1.LabelSelector {
+func expandAttributes(ctx context.Context, reader client.Reader, scope cli.Scope, selector *metav1.LabelSelector) *metav1.LabelSelector {
 	full := func(label string) string {
 		attribute := v1beta1.LabelAttributePrefix + label
 		if _, both := selector.MatchLabels[attribute]; both || strings.Contains(label, "/") {
 			return label
 		}
-		if is, err := catalog.Labelled(ctx, reader, place, label); is || err != nil {
+		if is, err := catalog.Labelled(ctx, reader, scope, label); is || err != nil {
 			return label
 		}
-		if is, err := catalog.Labelled(ctx, reader, place, attribute); !is || err != nil {
+		if is, err := catalog.Labelled(ctx, reader, scope, attribute); !is || err != nil {
 			return label
 		}
 		return attribute

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 )
 
 // A person types an attribute as svcat shows it, without the prefix of its label.
@@ -48,7 +48,7 @@ func TestExpandAttributes(t *testing.T) {
 			t.Parallel()
 			given, err := metav1.ParseToLabelSelector(tc.selector)
 			require.NoError(t, err)
-			got := expandAttributes(t.Context(), reader, catalog.Place{Cluster: true, Namespaces: true, Namespace: "dev"}, given)
+			got := expandAttributes(t.Context(), reader, cli.Scope{Cluster: true, Namespaces: true, Namespace: "dev"}, given)
 			assert.Equal(t, tc.want, metav1.FormatLabelSelector(got), tc.reason)
 		})
 	}

@@ -86,12 +86,12 @@ func (f *Flags) Write(ctx context.Context, env *cli.Env, namespace string, spec 
 	if err != nil {
 		return err
 	}
-	place := catalog.Place{Cluster: true, Namespaces: true, Namespace: namespace}
+	scope := cli.Scope{Cluster: true, Namespaces: true, Namespace: namespace}
 	if labels != nil {
-		spec.PlanSelector = expandAttributes(ctx, reader, place, labels)
+		spec.PlanSelector = expandAttributes(ctx, reader, scope, labels)
 		return nil
 	}
-	finder := catalog.Finder{Reader: reader, Place: place, KubeName: f.KubeName}
+	finder := catalog.Finder{Reader: reader, Scope: scope, KubeName: f.KubeName}
 	if f.Plan == "" {
 		class, err := finder.Class(ctx, f.Class)
 		if err == nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
@@ -74,8 +75,7 @@ func (s *standing) readPlans(ctx context.Context, reader client.Reader, asked st
 			s.tools[entry.Name] = ownersOf(p.Object.GetManagedFields(), "f:metadata", "f:annotations", "f:"+v1beta1.AnnotationDefaultPlan).tools
 		}
 	}
-	place := catalog.Place{Cluster: s.at.Namespace == "", Namespaces: s.at.Namespace != "", Namespace: s.at.Namespace}
-	ofType := catalog.Query{Place: place, Fields: client.MatchingFields{v1beta1.FieldServiceType: s.at.Name}}
+	ofType := catalog.Query{Scope: cli.ScopeOf(s.at.Namespace), Fields: client.MatchingFields{v1beta1.FieldServiceType: s.at.Name}}
 	err := catalog.Plans(ctx, reader, ofType, func(p catalog.Plan) error {
 		keep(p)
 		return nil

@@ -41,7 +41,7 @@ func TestPatience(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var out bytes.Buffer
 				config := &rest.Config{}
-				(&patient{out: &out}).wrap(config)
+				(&slowRequests{out: &out}).wrap(config)
 				transport := config.WrapTransport(slow(tc.takes))
 				for _, path := range tc.paths {
 					response, err := transport.RoundTrip(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "https://api.example:6443"+path, nil))
