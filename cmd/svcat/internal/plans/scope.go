@@ -181,26 +181,11 @@ func in(namespace string) string {
 	return " in namespace " + namespace
 }
 
-func typeAt(at client.ObjectKey) client.Object {
-	if at.Namespace == "" {
-		return named(&v1beta1.ClusterServiceType{}, at)
-	}
-	return named(&v1beta1.ServiceType{}, at)
-}
+func typeAt(at client.ObjectKey) client.Object { return named(v1beta1.NewType(at.Namespace), at) }
 
-func planAt(at client.ObjectKey) client.Object {
-	if at.Namespace == "" {
-		return named(&v1beta1.ClusterServicePlan{}, at)
-	}
-	return named(&v1beta1.ServicePlan{}, at)
-}
+func planAt(at client.ObjectKey) client.Object { return named(v1beta1.NewPlan(at.Namespace), at) }
 
-func classAt(at client.ObjectKey) client.Object {
-	if at.Namespace == "" {
-		return named(&v1beta1.ClusterServiceClass{}, at)
-	}
-	return named(&v1beta1.ServiceClass{}, at)
-}
+func classAt(at client.ObjectKey) client.Object { return named(v1beta1.NewClass(at.Namespace), at) }
 
 func named(object client.Object, at client.ObjectKey) client.Object {
 	object.SetNamespace(at.Namespace)
