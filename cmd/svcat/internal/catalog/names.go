@@ -147,18 +147,3 @@ func kubeNames[V viewed](views []V) []string {
 	}
 	return names
 }
-
-// listFor is an empty list of a namespaced kind.
-func listFor(object client.Object) (client.ObjectList, error) {
-	switch object.(type) {
-	case *v1beta1.ServiceClass:
-		return &v1beta1.ServiceClassList{}, nil
-	case *v1beta1.ServicePlan:
-		return &v1beta1.ServicePlanList{}, nil
-	case *v1beta1.ServiceBroker:
-		return &v1beta1.ServiceBrokerList{}, nil
-	case *v1beta1.ServiceType:
-		return &v1beta1.ServiceTypeList{}, nil
-	}
-	return nil, fmt.Errorf("cannot list a %T in all namespaces", object)
-}

@@ -25,7 +25,7 @@ func (s *installation) types(ctx context.Context) []finding {
 	if err != nil {
 		return []finding{unread(typesCheck, "classes, plans and types", err)}
 	}
-	findings := append(judgeTypes(catalog.Lacks(entries)), judgeClaims(entries)...)
+	findings := append(judgeTypes(catalog.UnresolvedTypes(entries)), judgeClaims(entries)...)
 	if len(findings) == 0 {
 		return partly(limited, okf(typesCheck, "every type gives a plan%s", s.only(limited)))
 	}
@@ -58,7 +58,7 @@ func (s *installation) entries(ctx context.Context, scope cli.Scope) (*resolve.C
 }
 
 // judgeTypes is a warning for each type that gives no plan: an operator has to choose.
-func judgeTypes(lacks []catalog.Lack) []finding {
+func judgeTypes(lacks []catalog.Unresolved) []finding {
 	var findings []finding
 	for _, lack := range lacks {
 		var titles []string

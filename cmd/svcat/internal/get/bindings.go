@@ -30,7 +30,7 @@ type bindingRow struct {
 func bindingRowOf(binding *v1beta1.ServiceBinding) bindingRow {
 	row := bindingRow{
 		key:         key{binding.Namespace, binding.Name},
-		serviceType: binding.Type(), status: cmp.Or(v1beta1.LastConditionState(binding.Status.Conditions), pending),
+		serviceType: binding.Type(), status: catalog.Status(binding.Status.Conditions),
 		secret: cmp.Or(binding.Spec.SecretName, binding.Name), id: cmp.Or(binding.Status.ExternalID, binding.Spec.ExternalID),
 	}
 	of := catalog.InstanceOf(binding)
@@ -60,7 +60,7 @@ func (r bindingRows) fill(layout string) (t *printer.Table, wrap bool) {
 }
 
 func newBindings(env *cli.Env) *cobra.Command {
-	var f claimFlags
+	var f namespacedFlags
 	cmd := &cobra.Command{
 		Use:     "bindings [NAME]",
 		Aliases: []string{"binding", "bnd"},
@@ -78,7 +78,7 @@ func newBindings(env *cli.Env) *cobra.Command {
 	return cmd
 }
 
-func (f *claimFlags) bindings(ctx context.Context, args []string) error {
+func (f *namespacedFlags) bindings(ctx context.Context, args []string) error {
 	l := listing{output: f.out, where: f.where, plural: "bindings", namespaced: "ServiceBinding", by: names{serviceType: f.serviceType}}
 	l.named(args, f.allNamespaces)
 	l.narrow("of type", f.serviceType)
@@ -113,7 +113,7 @@ func typed(ctx context.Context, reader client.Reader, row *bindingRow) error {
 }
 
 // bindingRows are those of the scope that the flags, and a name, ask for.
-func (f *claimFlags) bindingRows(ctx context.Context, reader client.Reader, scope cli.Scope, names []string) (bindingRows, error) {
+func (f *namespacedFlags) bindingRows(ctx context.Context, reader client.Reader, scope cli.Scope, names []string) (bindingRows, error) {
 	types, err := typesOfInstances(ctx, reader, scope)
 	if err != nil {
 		return nil, err

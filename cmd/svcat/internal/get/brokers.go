@@ -26,21 +26,13 @@ type brokerRow struct {
 func brokerRowOf(broker catalog.Broker) brokerRow {
 	row := brokerRow{
 		key: key{broker.Object.GetNamespace(), broker.Object.GetName()},
-		url: broker.URL(), status: v1beta1.LastConditionState(broker.Status.Conditions), scope: scopeOf(broker.Object.GetNamespace()),
+		url: broker.URL(), status: v1beta1.LastConditionState(broker.Status.Conditions), scope: broker.Scope(),
 		relist: string(cmp.Or(broker.Spec.RelistBehavior, v1beta1.RelistDuration)), fetched: moment(broker.Status.LastCatalogRetrievalTime),
 	}
 	if every := broker.Spec.RelistDuration; every != nil && broker.Spec.RelistBehavior != v1beta1.RelistManual {
 		row.relist = "every " + every.Duration.String()
 	}
 	return row
-}
-
-// scopeOf is the column SCOPE of what only a person makes.
-func scopeOf(namespace string) string {
-	if namespace == "" {
-		return "cluster"
-	}
-	return "ns (" + namespace + ")"
 }
 
 // moment is a time in UTC, empty for none.

@@ -19,19 +19,19 @@ func TestWantedInstances(t *testing.T) {
 	row := &instanceRow{serviceType: "mysql", class: "azure-mysql", classRef: "id-c", plan: "small", planRef: "id-p"}
 	cases := map[string]struct {
 		reason string
-		flags  claimFlags
+		flags  namespacedFlags
 		want   bool
 	}{
 		"All":          {reason: "no flag, no filter", want: true},
-		"Type":         {reason: "of the type", flags: claimFlags{serviceType: "mysql"}, want: true},
-		"OtherType":    {reason: "of another", flags: claimFlags{serviceType: "redis"}},
-		"Class":        {reason: "by its external name", flags: claimFlags{class: "azure-mysql"}, want: true},
-		"ClassRef":     {reason: "by its Kubernetes name", flags: claimFlags{class: "id-c"}, want: true},
-		"Plan":         {reason: "by its name alone", flags: claimFlags{plan: "small"}, want: true},
-		"ClassAndPlan": {reason: "as the tables of plans write it", flags: claimFlags{plan: "azure-mysql/small"}, want: true},
-		"Refs":         {reason: "by Kubernetes names", flags: claimFlags{plan: "id-c/id-p"}, want: true},
-		"OtherClass":   {reason: "a plan called so of another class", flags: claimFlags{plan: "other/small"}},
-		"OtherPlan":    {reason: "another plan of the class", flags: claimFlags{plan: "azure-mysql/large"}},
+		"Type":         {reason: "of the type", flags: namespacedFlags{serviceType: "mysql"}, want: true},
+		"OtherType":    {reason: "of another", flags: namespacedFlags{serviceType: "redis"}},
+		"Class":        {reason: "by its external name", flags: namespacedFlags{class: "azure-mysql"}, want: true},
+		"ClassRef":     {reason: "by its Kubernetes name", flags: namespacedFlags{class: "id-c"}, want: true},
+		"Plan":         {reason: "by its name alone", flags: namespacedFlags{plan: "small"}, want: true},
+		"ClassAndPlan": {reason: "as the tables of plans write it", flags: namespacedFlags{plan: "azure-mysql/small"}, want: true},
+		"Refs":         {reason: "by Kubernetes names", flags: namespacedFlags{plan: "id-c/id-p"}, want: true},
+		"OtherClass":   {reason: "a plan called so of another class", flags: namespacedFlags{plan: "other/small"}},
+		"OtherPlan":    {reason: "another plan of the class", flags: namespacedFlags{plan: "azure-mysql/large"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -60,7 +60,7 @@ func TestInstancesOfType(t *testing.T) {
 		WithIndex(&v1beta1.ServiceInstance{}, v1beta1.FieldStatusServiceType, field(func(i *v1beta1.ServiceInstance) string { return i.Status.ServiceType })).
 		WithObjects(instance("asked", "mysql", ""), instance("named", "", "mysql"),
 			instance("other", "redis", "redis"), instance("none", "", "")).Build()
-	names := func(f claimFlags) (names []string) {
+	names := func(f namespacedFlags) (names []string) {
 		rows, err := f.instanceRows(t.Context(), reader, cli.Scope{Namespaces: true}, nil)
 		require.NoError(t, err)
 		for _, row := range rows {
@@ -68,8 +68,8 @@ func TestInstancesOfType(t *testing.T) {
 		}
 		return names
 	}
-	assert.Equal(t, []string{"asked", "named"}, names(claimFlags{serviceType: "mysql"}))
-	assert.Len(t, names(claimFlags{}), 4)
+	assert.Equal(t, []string{"asked", "named"}, names(namespacedFlags{serviceType: "mysql"}))
+	assert.Len(t, names(namespacedFlags{}), 4)
 }
 
 // TestMissingRight: what is left out, why, and the command that helps.

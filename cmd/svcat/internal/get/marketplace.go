@@ -86,7 +86,7 @@ func (f *marketFlags) run(ctx context.Context) error {
 	l := listing{output: f.out, where: f.scope.Resolve, plural: "plans to order", cluster: "ClusterServiceClass", namespaced: "ServiceClass", by: names{serviceType: f.serviceType}}
 	l.narrow("of type", f.serviceType)
 	return l.show(ctx, func(scope cli.Scope) (rows, error) {
-		s, err := loadStock(ctx, l.client, scope)
+		s, err := loadOfferings(ctx, l.client, scope)
 		if err != nil {
 			return nil, err
 		}
@@ -95,7 +95,7 @@ func (f *marketFlags) run(ctx context.Context) error {
 }
 
 // offers are the plans that can be ordered, class by class.
-func (f *marketFlags) offers(s *stock) offers {
+func (f *marketFlags) offers(s *offerings) offers {
 	plans := slices.DeleteFunc(s.plans, func(p planRow) bool {
 		return p.status != catalog.Active || s.classes[p.of()].status != catalog.Active || f.serviceType != "" && p.serviceType != f.serviceType
 	})

@@ -67,7 +67,7 @@ func (l *listing) wanted(ctx context.Context, load loader) (map[key]bool, error)
 	if l.one {
 		return nil, l.empty(ctx)
 	}
-	return wanted, l.slip(ctx)
+	return wanted, l.unknownName(ctx)
 }
 
 // begins says whether the lists of a scope can be read.

@@ -34,20 +34,10 @@ func Remains(ctx context.Context, reader client.Reader, object client.Object) st
 }
 
 // brokerOf is the broker of the class that was decided on; empty if it is not known.
-func brokerOf(ctx context.Context, reader client.Reader, namespace string, ref *v1beta1.DecidedReference) string {
-	var object client.Object
-	key := client.ObjectKey{}
-	switch {
-	case ref.ClusterServiceClassRef != nil:
-		object, key.Name = &v1beta1.ClusterServiceClass{}, ref.ClusterServiceClassRef.Name
-	case ref.ServiceClassRef != nil:
-		object, key.Namespace, key.Name = &v1beta1.ServiceClass{}, namespace, ref.ServiceClassRef.Name
-	default:
+func brokerOf(ctx context.Context, reader client.Reader, namespace string, decided *v1beta1.DecidedReference) string {
+	class, _, err := catalog.DecidedClass(ctx, reader, decided, namespace)
+	if err != nil {
 		return ""
 	}
-	if reader.Get(ctx, key, object) != nil {
-		return ""
-	}
-	class, _ := catalog.ClassOf(object)
 	return class.Broker
 }

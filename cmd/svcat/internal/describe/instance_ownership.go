@@ -1,17 +1,14 @@
 package describe
 
 import (
-	"io"
-
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
-	"github.com/defaultplan/defaultplan/merge"
 )
 
-// standing adds whose an instance is, who else may bind to it, and whether its
+// addOwnership adds whose an instance is, who else may bind to it, and whether its
 // deletion leaves it at its broker.
-func standing(head *printer.Pairs, instance *v1beta1.ServiceInstance) {
+func addOwnership(head *printer.Pairs, instance *v1beta1.ServiceInstance) {
 	if owner, is := instance.DedicatedTo(); is {
 		head.Add("Own of Binding:", owner.Name)
 	}
@@ -31,23 +28,4 @@ func adopted(instance *v1beta1.ServiceInstance) string {
 		return ""
 	}
 	return "not yet; nothing is made"
-}
-
-// writeProvision writes the parameters that the instance of a binding's own gets;
-// nothing where there are none.
-func writeProvision(w io.Writer, binding *v1beta1.ServiceBinding) error {
-	values, err := decoded(binding.Spec.ProvisionParameters)
-	if err != nil {
-		return err
-	}
-	if record := applied(binding.Annotations).Provision; record != nil {
-		values = merge.Without(values, pointers(record.Removed))
-	}
-	if !binding.Dedicated() || len(values) == 0 {
-		return nil
-	}
-	if err := writeHeading(w, "Parameters of its own instance"); err != nil {
-		return err
-	}
-	return writeYAML(w, values, false, "")
 }

@@ -22,7 +22,7 @@ func TestStandings(t *testing.T) {
 		stand   map[string]resolve.Rule
 		lack    map[string]resolve.Reason
 	}{
-		"Nothing":   {reason: "an empty catalog lacks nothing", catalog: ""},
+		"Nothing":   {reason: "an empty catalog unresolved nothing", catalog: ""},
 		"Default":   {reason: "the annotated one", catalog: "redis/cache: small* large", stand: map[string]resolve.Rule{"/cache-small": resolve.RuleClusterDefault}},
 		"Recorded":  {reason: "the recorded one, though another is annotated", catalog: "redis/cache: small^ large*", stand: map[string]resolve.Rule{"/cache-small": resolve.RuleClusterDefault}},
 		"Suggested": {reason: "the suggested one, while there is no default", catalog: "redis/cache: small? large", stand: map[string]resolve.Rule{"/cache-small": resolve.RuleClusterSuggested}},
@@ -51,7 +51,7 @@ func TestStandings(t *testing.T) {
 			lack: map[string]resolve.Reason{"dev/redis": resolve.Ambiguous},
 		},
 		"NamespaceNone": {
-			reason:  "a namespace without has the cluster's: it lacks nothing, and none of its own stands",
+			reason:  "a namespace without has the cluster's: it unresolved nothing, and none of its own stands",
 			catalog: "redis/cache: small*; dev|redis/cache: a b", stand: map[string]resolve.Rule{"/cache-small": resolve.RuleClusterDefault},
 		},
 		"ClusterNone": {
@@ -84,11 +84,11 @@ func TestStandings(t *testing.T) {
 			t.Parallel()
 			entries := resolvetest.Catalog(t, tc.catalog)
 			stand := map[string]resolve.Rule{}
-			for ref, rule := range catalog.Standings(&entries) {
+			for ref, rule := range catalog.EffectivePlans(&entries) {
 				stand[ref.Namespace+"/"+ref.Name] = rule
 			}
 			lack := map[string]resolve.Reason{}
-			for _, l := range catalog.Lacks(&entries) {
+			for _, l := range catalog.UnresolvedTypes(&entries) {
 				lack[l.Type.Namespace+"/"+l.Type.Name] = l.Why.Reason
 			}
 			assert.Equal(t, orEmpty(tc.stand), stand, tc.reason)
@@ -109,7 +109,7 @@ func TestLacksAreSorted(t *testing.T) {
 	t.Parallel()
 	entries := resolvetest.Catalog(t, "b|z/c: p; b|a/d: p; x/c: p; a|z/c: p; f/d: p")
 	var types []resolve.Ref
-	for _, lack := range catalog.Lacks(&entries) {
+	for _, lack := range catalog.UnresolvedTypes(&entries) {
 		types = append(types, lack.Type)
 	}
 	assert.Equal(t, []resolve.Ref{{Name: "f"}, {Name: "x"}, {Namespace: "a", Name: "z"}, {Namespace: "b", Name: "a"}, {Namespace: "b", Name: "z"}}, types)

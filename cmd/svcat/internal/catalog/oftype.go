@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -14,61 +13,10 @@ import (
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
-// Instance reads the instance of that name in a namespace. Its error is a
-// *NameError where there is none.
-func Instance(ctx context.Context, reader client.Reader, namespace, name string) (*v1beta1.ServiceInstance, error) {
-	instance := &v1beta1.ServiceInstance{}
-	err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, instance)
-	if !apierrors.IsNotFound(err) {
-		return instance, err
-	}
-	return nil, Unknown(ctx, reader, "instance", namespace, name, &v1beta1.ServiceInstanceList{})
-}
-
-// Binding is as Instance.
-func Binding(ctx context.Context, reader client.Reader, namespace, name string) (*v1beta1.ServiceBinding, error) {
-	binding := &v1beta1.ServiceBinding{}
-	err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, binding)
-	if !apierrors.IsNotFound(err) {
-		return binding, err
-	}
-	return nil, Unknown(ctx, reader, "binding", namespace, name, &v1beta1.ServiceBindingList{})
-}
-
-// Unknown returns the *NameError of a name that no object of a namespace has, or the error
-// of listing those that there are.
-func Unknown(ctx context.Context, reader client.Reader, kind, namespace, name string, list client.ObjectList) error {
-	wanted := NameError{Kind: kind, Name: name, Where: cli.ScopeOf(namespace).String()}
-	err := Pages(ctx, reader, list, func(object runtime.Object) error {
-		if o, ok := object.(client.Object); ok {
-			wanted.Known = append(wanted.Known, o.GetName())
-		}
-		return nil
-	}, client.InNamespace(namespace))
-	if err != nil {
-		return err
-	}
-	return wanted.sorted()
-}
-
-// StandingOf are the plans that stand for their type among those of a scope (the
-// empty namespace is the cluster) and of these types, as Standings decides. It reads
-// no other plans.
-func StandingOf(ctx context.Context, reader client.Reader, namespace string, types ...string) (map[resolve.Ref]resolve.Rule, error) {
-	entries, err := Contenders(ctx, reader, namespace, types...)
-	if err == nil {
-		err = AddRivals(ctx, reader, &entries)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return Standings(&entries), nil
-}
-
-// AddRivals adds what the cluster has of the types that namespaces of the catalog only
+// AddClusterDefaults adds what the cluster has of the types that namespaces of the catalog only
 // have a suggested plan of: a default there comes first. It is for a catalog without
 // the cluster's part. Who may not read the cluster's does without.
-func AddRivals(ctx context.Context, reader client.Reader, entries *resolve.Catalog) error {
+func AddClusterDefaults(ctx context.Context, reader client.Reader, entries *resolve.Catalog) error {
 	var types []string
 	for group, choice := range choices(entries) {
 		if choice.Rule == resolve.RuleNamespaceSuggested {
@@ -76,15 +24,15 @@ func AddRivals(ctx context.Context, reader client.Reader, entries *resolve.Catal
 		}
 	}
 	slices.Sort(types)
-	cluster, err := ClustersContenders(ctx, reader, slices.Compact(types)...)
+	cluster, err := ClusterOfTypes(ctx, reader, slices.Compact(types)...)
 	*entries = Joined(entries, &cluster)
 	return err
 }
 
 // Overruled are those of the types whose suggested plans in namespaces no instance gets: the
-// cluster has a default, or two. It reads as AddRivals does.
+// cluster has a default, or two. It reads as AddClusterDefaults does.
 func Overruled(ctx context.Context, reader client.Reader, types ...string) (map[string]bool, error) {
-	cluster, err := ClustersContenders(ctx, reader, types...)
+	cluster, err := ClusterOfTypes(ctx, reader, types...)
 	if err != nil {
 		return nil, err
 	}
@@ -100,20 +48,20 @@ func Overruled(ctx context.Context, reader client.Reader, types ...string) (map[
 	return overruled, nil
 }
 
-// ClustersContenders are Contenders of the cluster, beside those of a namespace: none
+// ClusterOfTypes are OfTypes of the cluster, beside those of a namespace: none
 // for whom may not read them.
-func ClustersContenders(ctx context.Context, reader client.Reader, types ...string) (resolve.Catalog, error) {
-	entries, err := Contenders(ctx, reader, "", types...)
+func ClusterOfTypes(ctx context.Context, reader client.Reader, types ...string) (resolve.Catalog, error) {
+	entries, err := OfTypes(ctx, reader, "", types...)
 	if apierrors.IsForbidden(err) {
 		return resolve.Catalog{}, nil
 	}
 	return entries, err
 }
 
-// Contenders are the plans of a scope (the empty namespace is the cluster) and of
+// OfTypes are the plans of a scope (the empty namespace is the cluster) and of
 // these types, with their classes and the types' records.
-func Contenders(ctx context.Context, reader client.Reader, namespace string, types ...string) (resolve.Catalog, error) {
-	read := contenders{reader: reader, at: cli.ScopeOf(namespace)}
+func OfTypes(ctx context.Context, reader client.Reader, namespace string, types ...string) (resolve.Catalog, error) {
+	read := typeReader{reader: reader, at: cli.ScopeOf(namespace)}
 	for _, serviceType := range types {
 		if serviceType == "" {
 			continue
@@ -125,8 +73,8 @@ func Contenders(ctx context.Context, reader client.Reader, namespace string, typ
 	return read.entries, nil
 }
 
-// contenders collects the plans of one scope that contend for types.
-type contenders struct {
+// typeReader collects the plans of one scope that contend for types.
+type typeReader struct {
 	reader  client.Reader
 	at      cli.Scope
 	entries resolve.Catalog
@@ -134,7 +82,7 @@ type contenders struct {
 	plans   map[string]bool
 }
 
-func (c *contenders) ofType(ctx context.Context, serviceType string) error {
+func (c *typeReader) ofType(ctx context.Context, serviceType string) error {
 	query := Query{Scope: c.at, Fields: client.MatchingFields{v1beta1.FieldServiceType: serviceType}}
 	var classes []Class
 	if err := Classes(ctx, c.reader, query, func(class Class) error {
@@ -165,7 +113,7 @@ func (c *contenders) ofType(ctx context.Context, serviceType string) error {
 }
 
 // ofOwnType adds the plans that have the type themselves, with their classes.
-func (c *contenders) ofOwnType(ctx context.Context, query Query) error {
+func (c *typeReader) ofOwnType(ctx context.Context, query Query) error {
 	var plans []Plan
 	if err := Plans(ctx, c.reader, query, func(plan Plan) error {
 		plans = append(plans, plan)
@@ -190,7 +138,7 @@ func (c *contenders) ofOwnType(ctx context.Context, query Query) error {
 	return nil
 }
 
-func (c *contenders) addClass(class Class) {
+func (c *typeReader) addClass(class Class) {
 	if c.classes == nil {
 		c.classes = map[string]bool{}
 	}
@@ -200,7 +148,7 @@ func (c *contenders) addClass(class Class) {
 	}
 }
 
-func (c *contenders) addPlan(plan Plan) {
+func (c *typeReader) addPlan(plan Plan) {
 	if c.plans == nil {
 		c.plans = map[string]bool{}
 	}

@@ -153,12 +153,24 @@ func (c Class) Origin() Origin { return originOf(c.Object) }
 // Origin says who made it.
 func (p Plan) Origin() Origin { return originOf(p.Object) }
 
+// Origin says who made it.
+func (b Broker) Origin() Origin { return originOf(b.Object) }
+
+// Origin says who made it.
+func (t Type) Origin() Origin { return originOf(t.Object) }
+
 // Scope is the column SCOPE: "broker (azure)", "broker (dev/azure)" for the broker
 // of a namespace, "cluster" or "ns (dev)".
 func (c Class) Scope() string { return scopeOf(c.Object) }
 
 // Scope is as with Class.
 func (p Plan) Scope() string { return scopeOf(p.Object) }
+
+// Scope is as with Class.
+func (b Broker) Scope() string { return scopeOf(b.Object) }
+
+// Scope is as with Class.
+func (t Type) Scope() string { return scopeOf(t.Object) }
 
 func originOf(object client.Object) Origin {
 	owner := metav1.GetControllerOfNoCopy(object)

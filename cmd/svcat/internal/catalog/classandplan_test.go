@@ -10,7 +10,7 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-func TestOrdered(t *testing.T) {
+func TestClassAndPlan(t *testing.T) {
 	t.Parallel()
 	refs := v1beta1.DecidedReference{
 		ClusterServiceClassRef: &v1beta1.ClusterObjectReference{Name: "class-id"}, ClusterServicePlanRef: &v1beta1.ClusterObjectReference{Name: "plan-id"},
@@ -35,7 +35,7 @@ func TestOrdered(t *testing.T) {
 			t.Parallel()
 			instance := &v1beta1.ServiceInstance{Spec: tc.spec}
 			instance.Annotations = map[string]string{v1beta1.AnnotationAppliedDefaults: tc.record}
-			class, plan := Ordered(instance)
+			class, plan := ClassAndPlan(instance)
 			assert.Equal(t, tc.class, class, tc.reason)
 			assert.Equal(t, tc.plan, plan, tc.reason)
 		})

@@ -7,12 +7,13 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
+	"github.com/defaultplan/defaultplan/merge"
 )
 
 // WriteInstance writes what an instance is, from its name to its plan, and its
 // final parameters: what provision prints too. It reads nothing but the instance.
 func WriteInstance(w io.Writer, instance *v1beta1.ServiceInstance) error {
-	class, plan := catalog.Ordered(instance)
+	class, plan := catalog.ClassAndPlan(instance)
 	return writeInstance(w, instance, class, plan, nil)
 }
 
@@ -71,11 +72,27 @@ func writeBinding(w io.Writer, binding *v1beta1.ServiceBinding, instance *v1beta
 	return writeProvision(w, binding)
 }
 
+// writeProvision writes the parameters that the instance of a binding's own gets;
+// nothing where there are none.
+func writeProvision(w io.Writer, binding *v1beta1.ServiceBinding) error {
+	values, err := decoded(binding.Spec.ProvisionParameters)
+	if err != nil {
+		return err
+	}
+	if record := applied(binding.Annotations).Provision; record != nil {
+		values = merge.Without(values, pointers(record.Removed))
+	}
+	if !binding.Dedicated() || len(values) == 0 {
+		return nil
+	}
+	if err := writeHeading(w, "Parameters of its own instance"); err != nil {
+		return err
+	}
+	return writeYAML(w, values, false, "")
+}
+
 // applied is what admission recorded of its choice; nothing where it did not.
 func applied(annotations map[string]string) v1beta1.AppliedDefaults {
-	record, err := v1beta1.ParseAppliedDefaults(annotations[v1beta1.AnnotationAppliedDefaults])
-	if err != nil {
-		return v1beta1.AppliedDefaults{}
-	}
+	record, _ := v1beta1.ParseAppliedDefaults(annotations[v1beta1.AnnotationAppliedDefaults])
 	return record
 }

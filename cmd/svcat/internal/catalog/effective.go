@@ -2,7 +2,10 @@ package catalog
 
 import (
 	"cmp"
+	"context"
 	"slices"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/resolve"
 )
@@ -16,19 +19,33 @@ func (p Plan) PlanEntry() resolve.PlanEntry { return resolve.PlanFrom(p.Object) 
 // Record is the default that a type records.
 func (t Type) Record() resolve.Record { return resolve.RecordFrom(t.Object) }
 
-// Standings are the plans that stand for their type, each in its own scope, with
-// the rule that makes them do so: of every type and scope the default, else the one
-// suggested plan. Where two claim it, neither stands; nor does a namespace's suggested
-// plan where the cluster has a default, which an instance there gets. The catalog must
-// hold the plans' classes and the types' records.
-func Standings(entries *resolve.Catalog) map[resolve.Ref]resolve.Rule {
-	standing := map[resolve.Ref]resolve.Rule{}
+// EffectivePlans are the plans that an instance gets which asks for a type alone, each in
+// its own scope, with the rule that chooses it: of every type and scope the default, else
+// the only suggested plan. Of two that claim it none is effective; nor is a namespace's
+// suggested plan where the cluster has a default, which an instance there gets. The
+// catalog must hold the plans' classes and the types' records.
+func EffectivePlans(entries *resolve.Catalog) map[resolve.Ref]resolve.Rule {
+	effective := map[resolve.Ref]resolve.Rule{}
 	for group, choice := range choices(entries) {
 		if choice.Plan.Namespace == group.Namespace {
-			standing[choice.Plan.Ref] = choice.Rule
+			effective[choice.Plan.Ref] = choice.Rule
 		}
 	}
-	return standing
+	return effective
+}
+
+// EffectivePlansOf are the effective plans among those of a scope (the
+// empty namespace is the cluster) and of these types, as EffectivePlans decides. It reads
+// no other plans.
+func EffectivePlansOf(ctx context.Context, reader client.Reader, namespace string, types ...string) (map[resolve.Ref]resolve.Rule, error) {
+	entries, err := OfTypes(ctx, reader, namespace, types...)
+	if err == nil {
+		err = AddClusterDefaults(ctx, reader, &entries)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return EffectivePlans(&entries), nil
 }
 
 // choices are what an instance gets that asks for a type alone, in every scope that has

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 )
 
@@ -15,9 +13,9 @@ type names struct {
 	kubeName                         bool
 }
 
-// slip is the error of a name to narrow by that means nothing, for a list that came
-// out empty. What else keeps it from being found, such as a missing right, is no slip.
-func (l *listing) slip(ctx context.Context) error {
+// unknownName is the error of a name to narrow by that nothing has, for a list that came out
+// empty. Whatever else keeps it from being found, such as a missing right, is no error.
+func (l *listing) unknownName(ctx context.Context) error {
 	// What is in a namespace may be of the cluster's.
 	finder := catalog.Finder{Reader: l.client, Scope: l.scope, KubeName: l.by.kubeName}
 	finder.Scope.Cluster = true
@@ -44,9 +42,9 @@ func isUnknown(err error) bool {
 	return ok && len(name.Fits) == 0
 }
 
-// nearType is the type that was probably meant, where there is none of that name; who
-// may not list types is told none.
-func (l *listing) nearType(ctx context.Context) string {
+// suggestType is the type that was probably meant, where there is none of that name; none
+// for a user who may not list types.
+func (l *listing) suggestType(ctx context.Context) string {
 	if l.by.serviceType == "" {
 		return ""
 	}
@@ -63,27 +61,4 @@ func (l *listing) nearType(ctx context.Context) string {
 		return near
 	}
 	return ""
-}
-
-// readable loads what the scope has; of cluster and namespace only the one that the
-// user may read, if he may not read both, and says so.
-func (l *listing) readable(ctx context.Context, load loader) (rows, error) {
-	found, err := load(l.scope)
-	scopes := l.scope.Split()
-	if !apierrors.IsForbidden(err) || len(scopes) < 2 {
-		return found, err
-	}
-	for i, scope := range scopes {
-		found, scopeErr := load(scope)
-		if apierrors.IsForbidden(scopeErr) {
-			continue
-		}
-		// So it is the other one that was forbidden.
-		if err := l.notShown(ctx, scopes[1-i], err); err != nil {
-			return nil, err
-		}
-		l.scope = scope
-		return found, scopeErr
-	}
-	return nil, err
 }

@@ -8,28 +8,28 @@ import (
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
-// A Lack is a type that gives no plan to an instance that names nothing else, in one
+// An Unresolved is a type that gives no plan to an instance that names nothing else, in one
 // scope, and why.
-type Lack struct {
+type Unresolved struct {
 	// Type is the type's name, and the namespace of its plans; empty: the cluster.
 	Type resolve.Ref
 	Why  *resolve.Error
 }
 
-// Lacks are the types of a catalog that give no plan, by namespace and name. In a
+// UnresolvedTypes are the types of a catalog that give no plan, by namespace and name. In a
 // namespace the cluster's plans count too, as they do for an instance there. What
-// Standings asks of the catalog holds here.
-func Lacks(entries *resolve.Catalog) []Lack {
-	var lacks []Lack
+// EffectivePlans asks of the catalog holds here.
+func UnresolvedTypes(entries *resolve.Catalog) []Unresolved {
+	var unresolved []Unresolved
 	parts := byType(entries)
 	for group := range parts {
 		_, err := resolve.Plan(resolve.Request{Namespace: group.Namespace, Type: group.Name}, seenFrom(group, parts))
 		if why, ok := errors.AsType[*resolve.Error](err); ok {
-			lacks = append(lacks, Lack{Type: group, Why: why})
+			unresolved = append(unresolved, Unresolved{Type: group, Why: why})
 		}
 	}
-	slices.SortFunc(lacks, func(a, b Lack) int {
+	slices.SortFunc(unresolved, func(a, b Unresolved) int {
 		return cmp.Or(cmp.Compare(a.Type.Namespace, b.Type.Namespace), cmp.Compare(a.Type.Name, b.Type.Name))
 	})
-	return lacks
+	return unresolved
 }

@@ -43,13 +43,13 @@ func TestAdopted(t *testing.T) {
 	}
 }
 
-func TestStandingOfAnOwn(t *testing.T) {
+func TestOwnershipOfAnOwn(t *testing.T) {
 	t.Parallel()
 	binding := &v1beta1.ServiceBinding{ObjectMeta: metav1.ObjectMeta{Name: "shop-db", UID: "u-1"}}
 	own := &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{
 		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(binding, v1beta1.GroupVersion.WithKind("ServiceBinding"))},
 	}}
 	var head printer.Pairs
-	standing(&head, own)
+	addOwnership(&head, own)
 	assert.Equal(t, 1, head.Len(), "whose own it is")
 }

@@ -4,10 +4,6 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/spf13/cobra"
-
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
 )
 
@@ -65,17 +61,4 @@ func byType(a, b string) int {
 		return cmp.Compare(b, a)
 	}
 	return cmp.Compare(a, b)
-}
-
-// completeFlags registers what completes the flags of these names.
-func completeFlags(cmd *cobra.Command, env *cli.Env, names ...string) {
-	words := map[string]complete.Func{
-		"type": complete.Types(env), "broker": complete.Brokers(env), "class": complete.Classes(env), "plan": complete.Plans(env),
-	}
-	for _, name := range names {
-		_ = cmd.RegisterFlagCompletionFunc(name, words[name])
-	}
-	if cmd.Flags().Lookup("scope") != nil {
-		_ = cmd.RegisterFlagCompletionFunc("scope", complete.Words("cluster", "namespace", "all"))
-	}
 }
