@@ -31,7 +31,7 @@ type partial interface {
 }
 
 // An eventful subject tells of more than what came of a call, once that is stored.
-type eventful interface{ besides() *lifecycle.Event }
+type eventful interface{ besides() []lifecycle.Event }
 
 // errStale is of an object that was changed since it was read.
 var errStale = errors.New("it was changed since it was read")
