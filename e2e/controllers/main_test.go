@@ -12,7 +12,7 @@ import (
 func TestMain(m *testing.M) {
 	stack.Main(m, stack.Suite{
 		Binaries: []string{"controller"}, Parallel: 1,
-		Options: stack.Options{Webhooks: 1, Whole: true, ControlPlaneArgs: []string{"-audit"}},
+		Options: stack.Options{Webhooks: 1, Whole: true, Endpoints: true, ControlPlaneArgs: []string{"-audit"}},
 	})
 }
 

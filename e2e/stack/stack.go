@@ -164,6 +164,11 @@ func (s *Stack) install(ctx context.Context) error {
 		if err := s.applyFolder(ctx, "rbac"); err != nil {
 			return err
 		}
+		if s.options.Endpoints {
+			if err := s.applyFolder(ctx, "endpoints"); err != nil {
+				return err
+			}
+		}
 		if s.options.ManagedCerts {
 			if err := s.applyFolder(ctx, "certs/managed"); err != nil {
 				return err

@@ -33,6 +33,9 @@ type NetworkRules struct {
 	// Whole says that the controller is one of the whole cluster, which has the right to
 	// read all this.
 	Whole bool
+	// APIServerOnly has nothing read but the addresses of the API server, each object by its
+	// name. That is all that connections to brokers need, where no Service is written.
+	APIServerOnly bool
 	// Beyond says that an error is of what the controller does not look at.
 	Beyond func(error) bool
 	// unread says, once, what could not be read.
@@ -54,17 +57,33 @@ func (s *NetworkRules) Current(ctx context.Context) (*expose.Rules, error) {
 	}
 	rules := s.Given
 	rules.APIServer, rules.Cluster = slices.Clone(rules.APIServer), slices.Clone(rules.Cluster)
-	for _, read := range []func(context.Context, *expose.Rules) error{s.ranges, s.service, s.endpoints} {
+	for _, read := range s.reads() {
 		if err := read(ctx, &rules); err != nil && !s.unknowable(err) {
 			return &s.Given, fmt.Errorf("cannot find out where the cluster's own addresses are: %w", err)
 		} else if s.Whole && apierrors.IsForbidden(err) {
 			s.unread.Do(func() {
-				log.FromContext(ctx).Info("where the cluster's own addresses are may not be read; --cluster-cidrs must say them", "why", err.Error())
+				log.FromContext(ctx).Info("where the cluster's own addresses are may not be read; "+s.flag()+" must say them", "why", err.Error())
 			})
 		}
 	}
 	s.rules, s.read = &rules, s.Clock.Now()
 	return s.rules, nil
+}
+
+// reads are what the cluster is asked.
+func (s *NetworkRules) reads() []func(context.Context, *expose.Rules) error {
+	if s.APIServerOnly {
+		return []func(context.Context, *expose.Rules) error{s.service, s.slice}
+	}
+	return []func(context.Context, *expose.Rules) error{s.ranges, s.service, s.endpoints}
+}
+
+// flag is the one that names addresses which may not be read.
+func (s *NetworkRules) flag() string {
+	if s.APIServerOnly {
+		return "--deny-broker-cidrs"
+	}
+	return "--cluster-cidrs"
 }
 
 // unknowable says that an error will stay.
@@ -102,6 +121,17 @@ func (s *NetworkRules) service(ctx context.Context, rules *expose.Rules) error {
 	return nil
 }
 
+// slice is where the API server itself is, by the EndpointSlice that it writes. One that
+// does not write its own is known by its Service alone.
+func (s *NetworkRules) slice(ctx context.Context, rules *expose.Rules) error {
+	var slice discoveryv1.EndpointSlice
+	if err := s.Live.Get(ctx, apiServer, &slice); err != nil {
+		return err
+	}
+	rules.APIServer = append(rules.APIServer, addressesIn(&slice)...)
+	return nil
+}
+
 // endpoints are where the API server itself is.
 func (s *NetworkRules) endpoints(ctx context.Context, rules *expose.Rules) error {
 	var list discoveryv1.EndpointSliceList
@@ -109,11 +139,18 @@ func (s *NetworkRules) endpoints(ctx context.Context, rules *expose.Rules) error
 		return err
 	}
 	for i := range list.Items {
-		for j := range list.Items[i].Endpoints {
-			rules.APIServer = append(rules.APIServer, addressesOf(list.Items[i].Endpoints[j].Addresses)...)
-		}
+		rules.APIServer = append(rules.APIServer, addressesIn(&list.Items[i])...)
 	}
 	return nil
+}
+
+// addressesIn are those of an EndpointSlice.
+func addressesIn(slice *discoveryv1.EndpointSlice) []netip.Addr {
+	var found []netip.Addr
+	for i := range slice.Endpoints {
+		found = append(found, addressesOf(slice.Endpoints[i].Addresses)...)
+	}
+	return found
 }
 
 // addressesOf are those of texts that are some.

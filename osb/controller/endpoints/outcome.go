@@ -59,7 +59,10 @@ func stated(list []v1beta1.BindingEndpoint) Discovered {
 // ofClusterBroker says that the binding is at a broker of the cluster, whose addresses need
 // no right of the binding's user.
 func (s Services) Expose(ctx context.Context, b *v1beta1.ServiceBinding, found Discovered, refusal *expose.Refusal, ofClusterBroker bool) *Outcome {
-	o := &Outcome{at: metav1.Time{Time: s.Rules.Clock.Now()}.Rfc3339Copy()}
+	if s.Disabled {
+		return s.withhold(b, found, refusal)
+	}
+	o := &Outcome{at: s.now()}
 	var target *expose.Target
 	var err error
 	if refusal == nil && len(found.Endpoints) > 0 {
@@ -80,7 +83,7 @@ func (s Services) Expose(ctx context.Context, b *v1beta1.ServiceBinding, found D
 			Message: fmt.Sprintf("the Service %q could not be written; it is tried again", ServiceName(b)),
 		}
 	case refusal != nil:
-		o.condition = &v1beta1.Condition{Type: v1beta1.ConditionEndpoints, Status: v1beta1.ConditionFalse, Reason: refusal.Reason, Message: found.refusalOf(refusal)}
+		o.condition = refused(refusal.Reason, found.refusalOf(refusal))
 	case target != nil:
 		o.service = ServiceName(b)
 		o.condition = &v1beta1.Condition{
@@ -105,6 +108,14 @@ func (s Services) target(ctx context.Context, b *v1beta1.ServiceBinding, found *
 	return target, refusal, err
 }
 
+// Remove removes the binding's own Service, and is what status then tells.
+func (s Services) Remove(ctx context.Context, b *v1beta1.ServiceBinding) (*Outcome, error) {
+	if s.Disabled {
+		return s.leave(b), nil
+	}
+	return &Outcome{}, s.removeAll(ctx, b)
+}
+
 // unexpose removes a Service that there was: what may not be, or is not any more, is not
 // left to lead anywhere. What is refused is looked for even if status tells of none: a crash
 // may have come between. Without the right to look at Services, none was made.
@@ -114,7 +125,7 @@ func (s Services) unexpose(ctx context.Context, b *v1beta1.ServiceBinding, refus
 	if !told && refusal == nil && said.Reason != ReasonServiceNotWritten {
 		return nil
 	}
-	err := s.RemoveAll(ctx, b)
+	err := s.removeAll(ctx, b)
 	if !told && apierrors.IsForbidden(err) {
 		return nil
 	}

@@ -21,6 +21,7 @@ const (
 	ReasonServiceForeign    = "ServiceNotOwned"
 	ReasonServiceRefused    = "ServiceRefused"
 	ReasonServiceNotWritten = "ServiceNotWritten"
+	ReasonDisabled          = "EndpointsDisabled"
 )
 
 // forbidden says that the binding's user has not the right that addresses need. A Service

@@ -25,6 +25,9 @@ type Services struct {
 	owned.Objects
 
 	Rules *NetworkRules
+	// Disabled says that --endpoints is not set: there is no right to Services, and none is
+	// read or written.
+	Disabled bool
 }
 
 // ServiceName is the Service of a binding.
@@ -142,9 +145,9 @@ func (s Services) putService(ctx context.Context, has *corev1.Service, there boo
 	return s.Client.Create(ctx, wanted, client.FieldOwner(v1beta1.FieldOwnerController))
 }
 
-// RemoveAll deletes the binding's own Service, and first its EndpointSlices; what is another's
+// removeAll deletes the binding's own Service, and first its EndpointSlices; what is another's
 // is left alone.
-func (s Services) RemoveAll(ctx context.Context, b *v1beta1.ServiceBinding) error {
+func (s Services) removeAll(ctx context.Context, b *v1beta1.ServiceBinding) error {
 	service, state, err := s.Find(ctx, b, owned.Service, ServiceName(b))
 	if err != nil || state != owned.Own && len(b.Status.Endpoints) == 0 {
 		return err
