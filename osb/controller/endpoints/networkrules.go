@@ -21,24 +21,25 @@ import (
 	"github.com/defaultplan/defaultplan/osb/controller/expose"
 )
 
-// NetworkRules are the rules for what of the cluster no Service of a binding may lead to. The
-// cluster is read again from time to time: it may be given another range of Services, and
-// its API server other addresses.
+// NetworkRules are the rules for what within the cluster no Service of a
+// binding may lead to. The cluster is read again from time to time, because its
+// Service CIDRs, and the addresses of its API server, may change.
 type NetworkRules struct {
 	Live  client.Reader
 	Clock clock.PassiveClock
-	// Given are the rules that flags give.
+	// Given are the rules from flags.
 	Given  expose.Rules
 	Reread time.Duration
-	// Whole says that the controller is one of the whole cluster, which has the right to
-	// read all this.
+	// Whole says that the controller handles the whole cluster, and so has
+	// permission to read all this.
 	Whole bool
-	// APIServerOnly has nothing read but the addresses of the API server, each object by its
-	// name. That is all that connections to brokers need, where no Service is written.
+	// APIServerOnly reads only the addresses of the API server, each object by
+	// its name. Connections to brokers need no more if no Services are written.
 	APIServerOnly bool
-	// Beyond says that an error is of what the controller does not look at.
+	// Beyond says whether an error is about an object outside of the
+	// controller's namespaces.
 	Beyond func(error) bool
-	// unread says, once, what could not be read.
+	// unread logs once what could not be read.
 	unread sync.Once
 
 	mutex sync.Mutex
@@ -46,9 +47,9 @@ type NetworkRules struct {
 	read  time.Time
 }
 
-// Current are the rules as the cluster is now; with an error, those that are known without
-// it. What the controller may not read, or what this cluster has not, is left out: then
-// the flags say it.
+// Current returns the current rules of the cluster; with an error, those that
+// are known without it. What the controller may not read, or this cluster does
+// not have, is left out: flags can set it.
 func (s *NetworkRules) Current(ctx context.Context) (*expose.Rules, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -70,7 +71,7 @@ func (s *NetworkRules) Current(ctx context.Context) (*expose.Rules, error) {
 	return s.rules, nil
 }
 
-// reads are what the cluster is asked.
+// reads returns the functions that read the cluster.
 func (s *NetworkRules) reads() []func(context.Context, *expose.Rules) error {
 	if s.APIServerOnly {
 		return []func(context.Context, *expose.Rules) error{s.service, s.slice}
@@ -78,7 +79,7 @@ func (s *NetworkRules) reads() []func(context.Context, *expose.Rules) error {
 	return []func(context.Context, *expose.Rules) error{s.ranges, s.service, s.endpoints}
 }
 
-// flag is the one that names addresses which may not be read.
+// flag is the flag for addresses that the controller may not read.
 func (s *NetworkRules) flag() string {
 	if s.APIServerOnly {
 		return "--deny-broker-cidrs"
@@ -86,7 +87,7 @@ func (s *NetworkRules) flag() string {
 	return "--cluster-cidrs"
 }
 
-// unknowable says that an error will stay.
+// unknowable says whether an error is permanent.
 func (s *NetworkRules) unknowable(err error) bool {
 	return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || s.Beyond(err) ||
 		errors.As(err, new(*meta.NoKindMatchError)) || errors.As(err, new(*meta.NoResourceMatchError))

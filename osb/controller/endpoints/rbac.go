@@ -1,9 +1,10 @@
 package endpoints
 
-// What the Services of bindings need, in a ClusterRole of its own: it is granted where
-// --endpoints is set, and nowhere else. deploy/vap holds the writes to Services that a
-// binding owns, and says what a Service of the controller may be. ServiceCIDRs, and what is
-// in namespace default, tell where no Service may lead.
+// The permissions for the Services of bindings, in a ClusterRole of its own,
+// which is only granted with --endpoints. deploy/vap restricts the writes to
+// Services that a binding owns, and what a Service of the controller may be.
+// ServiceCIDRs, and objects in namespace default, show where no Service may
+// lead.
 //
 // +kubebuilder:rbac:groups="",resources=services,verbs=get;create;update;delete
 // +kubebuilder:rbac:groups=discovery.k8s.io,resources=endpointslices,verbs=get;list;create;update;delete
