@@ -32,8 +32,6 @@ const (
 	// tells kinds of the cluster from those of a namespace. The goal is 25: a
 	// PlanObject or ClassObject of api/v1beta1/scoped.go answers for both.
 	mostScopeBranches = 145
-	// mostOddWords is how often comments have a word of oddWord. The goal is none.
-	mostOddWords = 134
 )
 
 // Packages and types that were over a limit when it was set, with what they had then. A number
@@ -319,24 +317,6 @@ func isNamespace(expression ast.Expr) bool {
 	return strings.HasSuffix(nameOf(expression), "amespace")
 }
 
-// TestCommentsUsePlainWords keeps words out of comments that documents do not use either.
-func TestCommentsUsePlainWords(t *testing.T) {
-	t.Parallel()
-	checkTotal(t, "words in comments with a plainer one for it", countOddWords(readSources(t)), mostOddWords)
-}
-
-func countOddWords(files []sourceFile) map[string]int {
-	counts := map[string]int{}
-	for _, file := range files {
-		for _, comment := range file.syntax.Comments {
-			if odd := len(oddWord.FindAllString(comment.Text(), -1)); odd > 0 {
-				counts[file.folder] += odd
-			}
-		}
-	}
-	return counts
-}
-
 // TestLimitsCanBeBroken shows each limit at work on code that is over it.
 func TestLimitsCanBeBroken(t *testing.T) {
 	t.Parallel()
@@ -351,8 +331,7 @@ func TestLimitsCanBeBroken(t *testing.T) {
 			type two struct { api.Three; n int }
 			type oneHandler struct { *one }
 			func (o *one) a(namespace string) bool { return namespace == "" || "" != o.Namespace }`),
-		parse("webhook", "b.go", `// B is whatever somebody wrote anew.
-			func (o one) b() bool { return o.GetNamespace() == "" && o.Name == "" && o.Namespace == "n" }
+		parse("webhook", "b.go", `func (o one) b() bool { return o.GetNamespace() == "" && o.Name == "" && o.Namespace == "n" }
 			func (o one) c() {}
 			func (g group[T]) d() {}`),
 		parse("api/v1beta1", "scoped.go", `type Three struct { external.Four }
@@ -362,7 +341,6 @@ func TestLimitsCanBeBroken(t *testing.T) {
 	assert.Equal(t, map[string]int{"webhook": 2, "api/v1beta1": 1, "e2e/env": 1}, countFiles(files))
 	assert.Equal(t, map[string]int{"webhook.one": 2, "webhook.group": 1}, countFilesOfTypes(files))
 	assert.Equal(t, map[string]int{"webhook": 3}, countScopeBranches(files), "of names and of selectors, but for scoped.go and e2e")
-	assert.Equal(t, map[string]int{"webhook": 2}, countOddWords(files))
 	assert.Equal(t, 4, depthOf(embeddings(files), "webhook.oneHandler", nil), "through a package of ours, and up to another's")
 	assert.True(t, handles("webhook.oneHandler"))
 	assert.False(t, handles("webhook.one"))
