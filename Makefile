@@ -175,7 +175,9 @@ generate: ## Write the generated files
 	$(CONTROLLER_GEN) webhook paths=./deploy output:webhook:dir=deploy/hooks
 	$(CONTROLLER_GEN) rbac:roleName=defaultplan-webhook paths=./webhook output:rbac:dir=deploy/rbac
 	$(CONTROLLER_GEN) rbac:roleName=defaultplan-keeper,fileName=keeper_cluster_role.yaml paths=./webhook/keeper output:rbac:dir=deploy/rbac
-	$(CONTROLLER_GEN) rbac:roleName=defaultplan-controller,fileName=controller_role.yaml paths=./osb/... output:rbac:dir=deploy/rbac
+	$(CONTROLLER_GEN) rbac:roleName=defaultplan-controller,fileName=controller_role.yaml \
+		paths="$$($(GO) list ./osb/... | grep -v '/osb/controller/endpoints$$' | paste -s -d ';')" output:rbac:dir=deploy/rbac
+	$(CONTROLLER_GEN) rbac:roleName=defaultplan-controller-endpoints paths=./osb/controller/endpoints output:rbac:dir=deploy/endpoints
 	$(GO) run ./certs/generate > deploy/certs/cert-manager/certificates.yaml
 	$(GO) run ./deploy/generate
 	$(GO) run ./cmd/svcat reference > docs/svcat.md

@@ -190,3 +190,21 @@ func TestControllersOwnRights(t *testing.T) {
 	}
 	assert.False(t, slices.ContainsFunc(role.Rules, func(rule rbacv1.PolicyRule) bool { return slices.Contains(rule.Verbs, "*") }))
 }
+
+// TestServicesHaveARoleOfTheirOwn: without --endpoints the controller reads by their names
+// where the API server is, and has no other right to Services.
+func TestServicesHaveARoleOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	role := clusterRoles(t, "rbac/controller_role.yaml")["defaultplan-controller"]
+	own := clusterRoles(t, "endpoints/role.yaml")["defaultplan-controller-endpoints"]
+	for _, resource := range []string{"services", "endpointslices", "servicecidrs", "localsubjectaccessreviews"} {
+		about := func(rule rbacv1.PolicyRule) bool { return has(rule.Resources, resource) }
+		assert.True(t, slices.ContainsFunc(own.Rules, about), resource)
+		for _, rule := range role.Rules {
+			if about(rule) {
+				assert.Equal(t, []string{"kubernetes"}, rule.ResourceNames, resource)
+				assert.Equal(t, []string{"get"}, rule.Verbs, resource)
+			}
+		}
+	}
+}

@@ -170,7 +170,7 @@ func TestConditionsNameOurAnnotations(t *testing.T) {
 func TestManifestsAreAllEmbedded(t *testing.T) {
 	t.Parallel()
 	var embedded []string
-	for _, folder := range []string{"crds", "hooks", "rbac", "vap", "flow", "workload", "certs/managed", "certs/switch", "certs/cert-manager"} {
+	for _, folder := range []string{"crds", "hooks", "rbac", "endpoints", "vap", "flow", "workload", "certs/managed", "certs/switch", "certs/cert-manager"} {
 		files, err := fs.Glob(deploy.Manifests, folder+"/*.yaml")
 		require.NoError(t, err)
 		assert.NotEmpty(t, files, folder)

@@ -4,11 +4,10 @@
 // controller-gen, from the markers of api/v1beta1, of this package, of webhook and
 // of osb/controller; certs/cert-manager is generated from certs; the other files of
 // rbac/ and certs/ and those of workload/, vap/ and flow/ are written by hand. vap/
-// holds policies that the API server itself judges, for who wants a guard that needs
-// no pod: each file is one policy with its binding, to be installed or left out.
-// flow/ keeps what webhook and controller ask of the API server apart from the
-// requests that wait for it: each file is one priority level with its flow schema,
-// likewise.
+// holds ValidatingAdmissionPolicies, which need no pod: each file is one policy
+// with its binding, and optional. flow/ separates the requests of webhook and
+// controller to the API server from those that wait for them: each file is one
+// priority level with its flow schema, and optional.
 //
 // From these files come the three forms of an installation: base/, components/ and
 // overlays/ for kustomize, install.yaml for kubectl, and charts/defaultplan for Helm.

@@ -60,7 +60,7 @@ var everything = []string{
 	`metrics.secure=false`, `tracing.endpoint="127.0.0.1:4317"`, `tracing.samplingRatePerMillion=10`,
 	`webhook.unresolved="wait"`, `webhook.schemaCheck="warn"`, `webhook.featureGates={"SuggestedPlans":false,"AllAlpha":true}`, `webhook.logLevel="warn"`,
 	`controller.name="east"`, `controller.namespaces=["a","b"]`, `controller.ignoreQuotas=true`, `controller.workers=2`, `controller.brokerCalls=64`, `controller.namespaceCallShare=20`, `controller.namespacedCallShare=60`, `controller.clusterID="c1"`, `controller.allowBrokerAddresses=["10.0.0.0/8","192.0.2.1/32"]`, `controller.denyBrokerCIDRs=["10.244.0.0/16"]`,
-	`controller.allowEndpoints=["10.96.0.0/12","prod.svc"]`, `controller.clusterCIDRs=["10.244.0.0/16"]`, `controller.clusterDomain="k8s.acme.example"`,
+	`controller.endpoints.enabled=true`, `controller.allowEndpoints=["10.96.0.0/12","prod.svc"]`, `controller.clusterCIDRs=["10.244.0.0/16"]`, `controller.clusterDomain="k8s.acme.example"`,
 	`controller.contextAnnotations=["a.example/"]`, `controller.brokerRelistInterval="1h"`, `controller.requestTimeout="30s"`,
 	`controller.maximumPollingDuration="2h"`, `controller.maximumRetryInterval="1m30s"`, `controller.secretInterval="5m"`, `controller.osbAPIVersion="2.16"`,
 }

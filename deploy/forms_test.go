@@ -44,6 +44,13 @@ func TestTheFormsAreOne(t *testing.T) {
 				return withoutHelms(chart(t, "helm", "defaultplan-system", `certs.mode="cert-manager"`))
 			},
 		},
+		"HelmAndKustomizeWithEndpoints": {
+			reason: "so are the value and the component that add the Services of bindings",
+			one:    func(t *testing.T) objects { return withoutNamespace(t, withEndpoints(t)) },
+			other: func(t *testing.T) objects {
+				return withoutHelms(chart(t, "helm", "defaultplan-system", `controller.endpoints.enabled=true`))
+			},
+		},
 		"BothHelms": {
 			reason: "an operator's version of Helm is no choice of ours",
 			one:    defaults,
@@ -62,6 +69,16 @@ func TestTheFormsAreOne(t *testing.T) {
 			}
 		})
 	}
+}
+
+// withEndpoints renders the overlay that docs/install.md has for the Services of bindings.
+func withEndpoints(t *testing.T) objects {
+	t.Helper()
+	document, err := os.ReadFile("../docs/install.md")
+	require.NoError(t, err)
+	folder := filepath.Join(t.TempDir(), "mine")
+	fromDocument(t, string(document), folder, "endpoints/kustomization.yaml", "self-managed")
+	return kustomization(t, filepath.Join(folder, "endpoints"))
 }
 
 func withoutNamespace(t *testing.T, all objects) objects {
@@ -187,18 +204,24 @@ func inAnotherNamespace(overlay string) func(*testing.T) objects {
 		require.NoError(t, err)
 		folder := filepath.Join(t.TempDir(), "mine")
 		for _, file := range []string{"kustomization.yaml", "moved/kustomization.yaml"} {
-			_, content, found := strings.Cut(string(document), "# "+file+"\n")
-			require.True(t, found, file)
-			content, _, found = strings.Cut(content, "```")
-			require.True(t, found, file)
-			here, err := filepath.Abs(".")
-			require.NoError(t, err)
-			to, err := filepath.Rel(filepath.Join(folder, filepath.Dir(file)), here)
-			require.NoError(t, err)
-			content = strings.ReplaceAll(strings.ReplaceAll(content, "defaultplan/deploy", to), "self-managed", overlay)
-			require.NoError(t, os.MkdirAll(filepath.Join(folder, filepath.Dir(file)), 0o700))
-			require.NoError(t, os.WriteFile(filepath.Join(folder, file), []byte(content), 0o600))
+			fromDocument(t, string(document), folder, file, overlay)
 		}
 		return kustomization(t, folder)
 	}
+}
+
+// fromDocument writes a file that a document has, for an overlay of this folder.
+func fromDocument(t *testing.T, document, folder, file, overlay string) {
+	t.Helper()
+	_, content, found := strings.Cut(document, "# "+file+"\n")
+	require.True(t, found, file)
+	content, _, found = strings.Cut(content, "```")
+	require.True(t, found, file)
+	here, err := filepath.Abs(".")
+	require.NoError(t, err)
+	to, err := filepath.Rel(filepath.Join(folder, filepath.Dir(file)), here)
+	require.NoError(t, err)
+	content = strings.ReplaceAll(strings.ReplaceAll(content, "defaultplan/deploy", to), "self-managed", overlay)
+	require.NoError(t, os.MkdirAll(filepath.Join(folder, filepath.Dir(file)), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, file), []byte(content), 0o600))
 }

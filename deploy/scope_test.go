@@ -55,6 +55,11 @@ func TestRestrictedController(t *testing.T) {
 		"Chart": {reason: "limits hold", argument: "--namespaces=a,b", render: func(t *testing.T) objects {
 			return chart(t, "helm", "defaultplan-system", `controller.namespaces=["a","b"]`, `controller.clusterID="c1"`)
 		}, bindings: append([]string{"ClusterRoleBinding defaultplan-controller-policies: ClusterRole defaultplan-controller-policies", reviews}, inside...)},
+		"ChartWithEndpoints": {reason: "the rights to Services there, too", argument: "--endpoints", render: func(t *testing.T) objects {
+			return chart(t, "helm", "defaultplan-system", `controller.namespaces=["a"]`, `controller.clusterID="c1"`, `controller.ignoreQuotas=true`, `controller.endpoints.enabled=true`)
+		}, bindings: []string{
+			reviews, inside[0], "RoleBinding a/defaultplan-controller-endpoints: ClusterRole defaultplan-controller-endpoints", inside[2],
+		}},
 		"ChartWithoutLimits": {reason: "nothing of the cluster", argument: "--ignore-quotas", render: func(t *testing.T) objects {
 			return chart(t, "helm3", "defaultplan-system", `controller.namespaces=["a","b"]`, `controller.clusterID="c1"`, `controller.ignoreQuotas=true`)
 		}, bindings: append([]string{reviews}, inside...)},

@@ -128,10 +128,14 @@ var ownCases = map[string]valueCase{
 		[]string{controller, "-ClusterRoleBinding defaultplan-controller", "+RoleBinding a/defaultplan-controller"}, `"--ignore-quotas"`,
 	},
 
-	"controller.brokerCalls":            {"slow brokers", []string{`controller.brokerCalls=256`}, []string{controller}, `"--broker-calls=256"`},
-	"controller.namespaceCallShare":     {"many tenants with brokers of their own", []string{`controller.namespaceCallShare=10`}, []string{controller}, `"--namespace-call-share=10"`},
-	"controller.namespacedCallShare":    {"brokers of namespaces alone", []string{`controller.namespacedCallShare=100`}, []string{controller}, `"--namespaced-call-share=100"`},
-	"controller.workers":                {"a large catalog", []string{`controller.workers=64`}, []string{controller}, `"--workers=64"`},
+	"controller.brokerCalls":         {"slow brokers", []string{`controller.brokerCalls=256`}, []string{controller}, `"--broker-calls=256"`},
+	"controller.namespaceCallShare":  {"many tenants with brokers of their own", []string{`controller.namespaceCallShare=10`}, []string{controller}, `"--namespace-call-share=10"`},
+	"controller.namespacedCallShare": {"brokers of namespaces alone", []string{`controller.namespacedCallShare=100`}, []string{controller}, `"--namespaced-call-share=100"`},
+	"controller.workers":             {"a large catalog", []string{`controller.workers=64`}, []string{controller}, `"--workers=64"`},
+	"controller.endpoints.enabled": {
+		"Services of bindings, and the rights to them", []string{`controller.endpoints.enabled=true`},
+		append(named("+ClusterRole", " defaultplan-controller-endpoints", "Binding defaultplan-controller-endpoints"), controller), `"--endpoints"`,
+	},
 	"controller.allowEndpoints":         {"several", []string{`controller.allowEndpoints=["10.96.0.0/12","prod.svc"]`}, []string{controller}, `"--allow-endpoints=10.96.0.0/12,prod.svc"`},
 	"controller.clusterCIDRs":           {"pods and nodes", []string{`controller.clusterCIDRs=["10.244.0.0/16"]`}, []string{controller}, `"--cluster-cidrs=10.244.0.0/16"`},
 	"controller.clusterDomain":          {"another name", []string{`controller.clusterDomain="k8s.acme.example"`}, []string{controller}, `"--cluster-domain=k8s.acme.example"`},

@@ -1,6 +1,7 @@
-// Package merge is pure: it combines layers of parameters and of secret transforms, says which layer each value came from,
-// and judges values by a plan's JSON schema. Values go in and values come out; it knows no cluster, clock, log, network or
-// file, and never changes what it was given.
+// Package merge combines layers of parameters and of secret transforms, says
+// which layer each value came from, and validates values by a plan's JSON
+// schema. It is pure: values go in and values come out. It uses no cluster,
+// clock, log, network or file, and never changes its arguments.
 //
 // The fold goes from the lowest layer to the highest: class, plan, user. Objects merge key by key, at any depth; arrays and
 // scalars are replaced whole. A null means "without it":

@@ -1,5 +1,5 @@
-// The controller command makes the calls to service brokers: it reads their catalogs,
-// and provisions, binds and removes what admission decided.
+// The controller command calls service brokers: it reads their catalogs, and
+// provisions, updates, binds and removes what admission decided.
 package main
 
 import "github.com/defaultplan/defaultplan/cmd/internal/daemon"

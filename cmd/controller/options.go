@@ -32,7 +32,7 @@ func newOptions() *options {
 	}
 }
 
-// Bind makes flags of the options.
+// Bind adds the options to flags.
 func (o *options) Bind(flags *pflag.FlagSet) {
 	flags.SortFlags = true
 	flags.StringVar(&o.kubeconfig, "kubeconfig", o.kubeconfig, "kubeconfig file of the cluster; empty means the cluster that the pod runs in")
@@ -45,7 +45,7 @@ func (o *options) Bind(flags *pflag.FlagSet) {
 	o.controller.Bind(flags)
 }
 
-// Validate says which flag has what wrong.
+// Validate says which flag has an invalid value, and why.
 func (o *options) Validate() error {
 	errs := []error{o.controller.Validate(), o.tracing.Validate()}
 	if o.leaderElection && o.leaseNamespace == "" {

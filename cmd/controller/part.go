@@ -8,8 +8,8 @@ import (
 	"github.com/defaultplan/defaultplan/osb/controller"
 )
 
-// tellPart says what a controller is for that is not for all: what it leaves alone, it does
-// so without a word.
+// tellPart logs which part of the cluster a controller handles, if not all: it
+// ignores the rest silently.
 func tellPart(log logr.Logger, o *controller.Options) {
 	if o.ControllerName != "" {
 		log.Info("only brokers that name this controller are handled", "controllerName", o.ControllerName)

@@ -18,8 +18,8 @@ import (
 	"github.com/defaultplan/defaultplan/osb/controller"
 )
 
-// endMargin is the time that what was begun may take at the end, beyond one call: its
-// outcome is to be stored.
+// endMargin is the time at shutdown, beyond one call, to store the outcome of a
+// running call.
 const endMargin = 30 * time.Second
 
 // Run works until ctx ends.
@@ -56,8 +56,8 @@ func (o *options) Run(ctx context.Context) error {
 	return nil
 }
 
-// leaseOf is the Lease of the controllers that have a name: those of another name work
-// beside them.
+// leaseOf is the Lease of the controllers with a name: each name has its own
+// election.
 func leaseOf(controllerName string) string {
 	const name = "defaultplan-controller"
 	if controllerName == "" {

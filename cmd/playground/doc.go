@@ -1,10 +1,11 @@
-// Command playground runs defaultplan on this machine to be tried out.
+// Command playground runs defaultplan on this machine for a trial.
 //
-// demo tells stories: each is data under stories/, each step a command that a
-// person would type and what really answers it; nothing that is printed as an
-// answer is written here, and an answer other than the story says is a failure.
-// up and down leave the same stack running in the background and end it.
+// demo plays stories: each is data under stories/, and each step is a command
+// that a user would type. Its real output is printed, and output other than the
+// story expects is a failure. up and down start and stop the same stack in the
+// background.
 //
-// The brokers of a stack are those of package osbtest, each in a process of its own
-// (broker, hidden). books shows what they really have, and fault has them go wrong.
+// The brokers of a stack are those of package osbtest, each in a process of its
+// own (broker, hidden). books shows what exists at them, and fault makes them
+// fail.
 package main

@@ -28,7 +28,7 @@ const (
 // controllerArgs have the controller elected, as where it is installed, let people
 // register a ServiceBroker of their own on this machine, and have a Secret that they
 // delete come back while they still look.
-var controllerArgs = []string{"--leader-elect=true", "--allow-broker-addresses=127.0.0.0/8", "--secret-interval=10s"}
+var controllerArgs = []string{"--leader-elect=true", "--endpoints", "--allow-broker-addresses=127.0.0.0/8", "--secret-interval=10s"}
 
 // A stage is a stack with a controller and the demo's brokers.
 type stage struct {
@@ -56,6 +56,7 @@ func startStage(ctx context.Context, options stack.Options) (s *stage, err error
 	// Of the admission policies one keeps out what is not decided, and so is not for a
 	// webhook that lets it wait.
 	options.Whole = !slices.Contains(options.WebhookArgs, "--unresolved=wait")
+	options.Endpoints = true
 	started, err := stack.Start(ctx, options)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/about"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/bindings"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/brokers"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
@@ -15,7 +16,7 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/doctor"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/explain"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/get"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/order"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/instances"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/plans"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/render"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/ui"
@@ -81,8 +82,8 @@ func commandsOf(env *cli.Env) map[string][]*cobra.Command {
 			brokers.NewRegister(env), brokers.NewDeregister(env), brokers.NewSync(env),
 		},
 		"order": {
-			order.NewProvision(env), order.NewDeprovision(env), order.NewAdopt(env), order.NewBind(env), order.NewUnbind(env), order.NewTouch(env),
-			order.NewShare(env), order.NewRotate(env),
+			instances.NewProvision(env), instances.NewDeprovision(env), instances.NewAdopt(env), bindings.NewBind(env), bindings.NewUnbind(env),
+			instances.NewTouch(env), instances.NewShare(env), bindings.NewRotate(env),
 		},
 		"self": {about.NewVersion(env), about.NewInstall(env), about.NewReference(env)},
 	}

@@ -17,13 +17,14 @@ import (
 	"github.com/defaultplan/defaultplan/certs"
 )
 
-// Who makes the serving certificate.
+// The issuers of the serving certificate.
 const (
 	certsManaged = "managed"
 	certsFiles   = "files"
 )
 
-// certOptions are the flags of the serving certificate, and of who is answered.
+// certOptions are the flags of the serving certificate, and of client
+// certificates.
 type certOptions struct {
 	mode           string
 	dir            string
@@ -45,7 +46,7 @@ func newCertOptions() certOptions {
 	}
 }
 
-// Bind makes flags of the options.
+// Bind adds the options to flags.
 func (o *certOptions) Bind(flags *pflag.FlagSet) {
 	flags.StringVar(&o.mode, "certs", o.mode, "who makes the serving certificate: "+
 		"managed (the keeper, which also puts its authority into the hook configurations), or files (cert-manager or you, in --cert-dir)")
@@ -65,7 +66,8 @@ func (o *certOptions) Bind(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&o.clientNames, "client-names", o.clientNames, "common names of the clients that are answered; empty means every one that --client-ca-file lets in")
 }
 
-// Validate says which flag has what wrong, of those that count for what runs.
+// Validate says which flag has an invalid value, and why, of those that apply
+// to what runs.
 func (o *certOptions) Validate(namespace, keeper string) error {
 	var errs []error
 	if o.dir == "" && keeper != keeperOnly {
@@ -119,9 +121,9 @@ func (o *certOptions) policyFor(namespace string) certs.Policy {
 	return policy
 }
 
-// serve has a certificate in the serving directory, now and later, where that is for
-// this process to see to. It says, in both modes, when the certificates end. What is
-// returned is closed when there is one to serve.
+// serve keeps a certificate in the serving directory, if this process is
+// responsible for it. In both modes it exports when the certificates expire.
+// The returned channel is closed when there is one to serve.
 func (o *certOptions) serve(mgr manager.Manager, namespace string) (<-chan struct{}, error) {
 	certs.RegisterExpiry(metrics.Registry, o.dir)
 	there := make(chan struct{})
@@ -147,7 +149,7 @@ func (o *certOptions) serve(mgr manager.Manager, namespace string) (<-chan struc
 	return there, nil
 }
 
-// keep has the keeper make and rotate the certificates, where they are managed.
+// keep makes the keeper issue and rotate the certificates, if they are managed.
 func (o *certOptions) keep(mgr manager.Manager, namespace string) error {
 	if o.mode == certsFiles {
 		return nil
@@ -178,7 +180,7 @@ func (o *certOptions) keep(mgr manager.Manager, namespace string) error {
 	return nil
 }
 
-// tls says who is answered.
+// tls restricts the clients by their certificates.
 func (o *certOptions) tls() ([]func(*tls.Config), error) {
 	if o.clientCAFile == "" {
 		return nil, nil

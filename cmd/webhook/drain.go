@@ -12,21 +12,21 @@ import (
 	crwebhook "sigs.k8s.io/controller-runtime/pkg/webhook"
 )
 
-// A drain comes between the signal to end and the end, so that no request is lost. API
-// servers keep connections and send the next review on one at any moment: a server that
-// closes it at that moment loses the review, because no client may repeat a POST that may
-// have been read. So while the drain lasts, the probe says "not ready", every review is
-// answered, and every answer asks the API server to let the connection go. What is
-// closed at the end has been idle for the whole drain.
+// A drain delays the shutdown after a signal, so that no request is lost. API servers
+// keep connections and send the next review on one at any moment: a server that closes it
+// at that moment loses the review, because no client may repeat a POST that may have been
+// read. So during the drain the probe says "not ready", every review is answered, and
+// every response asks the API server to close the connection. A connection that is closed
+// at the end has been idle for the whole drain.
 type drain struct {
-	// time is how long it lasts; 0: not at all. It is more than an endpoint takes to be
-	// removed everywhere, less what preStop waited for.
+	// time is its duration; 0: there is none. It is longer than the time until
+	// an endpoint is removed everywhere, less the wait of preStop.
 	time time.Duration
-	// draining is set when the drain begins, and before anything ends.
+	// draining is set when the drain starts, before anything ends.
 	draining atomic.Bool
 }
 
-// Bind makes a flag of it.
+// Bind adds its flag.
 func (d *drain) Bind(flags *pflag.FlagSet) {
 	flags.DurationVar(&d.time, "drain-time", d.time,
 		"how long, once told to end, the hooks are served on while the probe says not ready and connections are let go; 0 means not at all")
@@ -40,8 +40,8 @@ func (d *drain) Validate() error {
 	return nil
 }
 
-// after is the context of all that serves: it ends when the drain is over that begins
-// when ctx ends.
+// after is the context of all that serves. It ends after the drain, which
+// starts when ctx ends.
 func (d *drain) after(ctx context.Context) context.Context {
 	serving, end := context.WithCancel(context.WithoutCancel(ctx))
 	context.AfterFunc(ctx, func() {
@@ -66,9 +66,10 @@ func (d *drain) ready(*http.Request) error {
 // answerTime bounds one review; it is more than API servers wait for the hooks.
 const answerTime = 10 * time.Second
 
-// letGo has the answers of a handler end their connection, once the drain has begun. From
-// then on a review that came is judged to its end, also where the server's context ends
-// first, which is that of all its requests. Before, a request ends with its caller.
+// letGo makes the responses of a handler close their connection, once the drain
+// has started. From then on a received review is completed, even if the
+// server's context, which is that of all its requests, ends first. Before, a
+// request ends with its caller.
 func (d *drain) letGo(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), answerTime)
@@ -83,8 +84,8 @@ func (d *drain) letGo(handler http.Handler) http.Handler {
 	})
 }
 
-// A drained is an answer that says at the last moment whether its connection ends: the
-// drain may have begun while the review was judged.
+// A drained is a response that decides at the last moment whether to close its
+// connection: the drain may have started during the review.
 type drained struct {
 	http.ResponseWriter
 
@@ -92,7 +93,7 @@ type drained struct {
 	told  bool
 }
 
-// WriteHeader adds that the connection ends.
+// WriteHeader adds Connection: close.
 func (w *drained) WriteHeader(code int) {
 	w.tell()
 	w.ResponseWriter.WriteHeader(code)
@@ -117,8 +118,8 @@ func (w *drained) tell() {
 	}
 }
 
-// A drainedServer is a webhook server that starts when there is a certificate to serve,
-// and of which every handler lets connections go.
+// A drainedServer is a webhook server that starts when there is a certificate
+// to serve, and whose handlers close connections during a drain.
 type drainedServer struct {
 	crwebhook.Server
 

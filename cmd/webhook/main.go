@@ -1,5 +1,5 @@
 // The webhook command serves admission for the service catalog, and runs the
-// keeper that wakes what admission could not decide yet.
+// keeper, which requeues objects that admission could not decide yet.
 package main
 
 import "github.com/defaultplan/defaultplan/cmd/internal/daemon"

@@ -43,7 +43,7 @@ func newOptions() *options {
 	}
 }
 
-// Bind makes flags of the options.
+// Bind adds the options to flags.
 func (o *options) Bind(flags *pflag.FlagSet) {
 	flags.SortFlags = true
 	flags.StringVar(&o.kubeconfig, "kubeconfig", o.kubeconfig, "kubeconfig file of the cluster; empty means the cluster that the pod runs in")
@@ -54,7 +54,7 @@ func (o *options) Bind(flags *pflag.FlagSet) {
 		"or on, in the process that serves. A keeper that loses its Lease ends its process, to be started again")
 	flags.StringVar(&o.namespace, "namespace", o.namespace, "namespace of this installation: of the keeper's Lease, and of the Secrets of certificates")
 	flags.StringVar(&o.namespace, "keeper-namespace", o.namespace, "as --namespace")
-	// Bound just above, so it is there.
+	// It was added just above, so it exists.
 	_ = flags.MarkDeprecated("keeper-namespace", "use --namespace")
 	flags.TextVar(&daemon.LogLevel{Level: &o.logLevel}, "log-level", daemon.LogLevel{Level: &o.logLevel}, "debug, info, warn or error")
 	o.certs.Bind(flags)
@@ -64,7 +64,7 @@ func (o *options) Bind(flags *pflag.FlagSet) {
 	o.admission.Bind(flags)
 }
 
-// Validate says which flag has what wrong.
+// Validate says which flag has an invalid value, and why.
 func (o *options) Validate() error {
 	errs := []error{o.admission.Validate(), o.tracing.Validate(), o.drain.Validate()}
 	if o.keeper != keeperOn && o.keeper != keeperOff && o.keeper != keeperOnly {

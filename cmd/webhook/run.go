@@ -58,7 +58,8 @@ func (o *options) Run(ctx context.Context) error {
 	if o.keeper != keeperOnly {
 		ctx = o.drain.after(ctx)
 	}
-	// The keeper looks things up as admission does, also where no hooks are served.
+	// The keeper reads by the same indexes as admission, even if no hooks are
+	// served.
 	if err := webhook.Index(ctx, mgr.GetFieldIndexer()); err != nil {
 		return err
 	}
@@ -152,7 +153,7 @@ func serveHooks(ctx context.Context, mgr manager.Manager, o *options, server *dr
 	return nil
 }
 
-// followsPolicies says whether every policy that there is holds.
+// followsPolicies is the check that the RuleSet has synced.
 func followsPolicies(followed func() bool) func(*http.Request) error {
 	return func(*http.Request) error {
 		if !followed() {
@@ -162,7 +163,7 @@ func followsPolicies(followed func() bool) func(*http.Request) error {
 	}
 }
 
-// watch asks for caches before the start, so that readiness waits for them.
+// watch requests caches before the start, so that readiness waits for them.
 func watch(ctx context.Context, mgr manager.Manager, kinds []client.Object) error {
 	for _, kind := range kinds {
 		if _, err := mgr.GetCache().GetInformer(ctx, kind, cache.BlockUntilSynced(false)); err != nil {
@@ -176,7 +177,7 @@ func addKeeper(ctx context.Context, mgr manager.Manager, o *options, lock *resou
 	if err := keeper.AddIndexes(ctx, mgr.GetFieldIndexer()); err != nil {
 		return fmt.Errorf("cannot index instances: %w", err)
 	}
-	// One that waits for the Lease has filled caches, too.
+	// A process that waits for the Lease has synced caches, too.
 	if err := watch(ctx, mgr, append(webhook.Watched(), &v1beta1.ServiceInstance{})); err != nil {
 		return err
 	}

@@ -20,6 +20,8 @@ var conditions = []struct{ path, when string }{
 	{"crds/", `.Values.crds.install`},
 	{"rbac/aggregated_roles", `.Values.rbac.aggregatedRoles`},
 	{"rbac/controller_role_binding", `not .Values.controller.namespaces`},
+	{"endpoints/", `.Values.controller.endpoints.enabled`},
+	{"endpoints/role_binding", `and .Values.controller.endpoints.enabled (not .Values.controller.namespaces)`},
 	{"rbac/metrics_", `.Values.metrics.secure`},
 	{"vap/undecided", `and .Values.policies.undecided (eq .Values.webhook.unresolved "reject")`},
 	{"vap/unrecorded", `.Values.policies.unrecorded`},

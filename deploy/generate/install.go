@@ -1,6 +1,9 @@
 package main
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 const installHeader = `# defaultplan %VERSION%, all of it, for kubectl apply --server-side -f install.yaml
 # Made by make generate from the other files of this folder; it is what
@@ -11,12 +14,15 @@ const installHeader = `# defaultplan %VERSION%, all of it, for kubectl apply --s
 // find in no manifest any more; crds/Kustomization and rbac/namespace.yaml have them too.
 const neverPruned = "    kustomize.toolkit.fluxcd.io/prune: disabled\n    argocd.argoproj.io/sync-options: Prune=false,Delete=false\n"
 
+// optional are the folders of what is not installed by default.
+var optional = []string{"endpoints", "certs/switch", "certs/cert-manager"}
+
 // install is every object of an installation that keeps its own certificates.
 func install(sources []source, version string) string {
 	labels := "    app.kubernetes.io/name: defaultplan\n    app.kubernetes.io/part-of: defaultplan\n    app.kubernetes.io/version: " + version + "\n"
 	var first, rest strings.Builder
 	for _, source := range sources {
-		if source.folder == "certs/cert-manager" || source.folder == "certs/switch" {
+		if slices.Contains(optional, source.folder) {
 			continue
 		}
 		to := &rest

@@ -20,7 +20,7 @@ const (
 
 // folders are those of the manifests, in the order in which they are to be applied:
 // what others need first, and the hooks last.
-var folders = []string{"crds", "rbac", "flow", "certs/managed", "certs/switch", "certs/cert-manager", "workload", "vap", "hooks"}
+var folders = []string{"crds", "rbac", "endpoints", "flow", "certs/managed", "certs/switch", "certs/cert-manager", "workload", "vap", "hooks"}
 
 // A source is one file of manifests.
 type source struct {

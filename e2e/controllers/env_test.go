@@ -94,6 +94,17 @@ func (e *testEnv) account(name string, namespaces ...string) {
 	}
 }
 
+// mayExpose gives an account the shipped rights to the Services of bindings in namespaces.
+func (e *testEnv) mayExpose(name string, namespaces ...string) {
+	e.Helper()
+	account := "defaultplan-controller-" + name
+	role := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "defaultplan-controller-endpoints"}
+	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: system, Name: account}}
+	for _, namespace := range namespaces {
+		e.Create(&rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: account + "-endpoints"}, RoleRef: role, Subjects: subjects})
+	}
+}
+
 // A part is what one controller is to handle: a broker of the cluster, an instance and a
 // binding there.
 type part struct {

@@ -13,7 +13,7 @@ import (
 func TestMain(m *testing.M) {
 	suite.Main(m, suite.Options{
 		Binaries: []string{"controller"}, Parallel: 1,
-		Stack: stack.Options{Webhooks: 1, Whole: true, ControlPlaneArgs: []string{"-audit"}},
+		Stack: stack.Options{Webhooks: 1, Whole: true, Endpoints: true, ControlPlaneArgs: []string{"-audit"}},
 	})
 }
 

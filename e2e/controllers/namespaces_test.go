@@ -60,8 +60,9 @@ func TestNamespacesOnly(t *testing.T) {
 	e := newEnv(t)
 	tenants, a, b, c := e.Name("tenants"), e.newNamespace("a"), e.newNamespace("b"), e.newNamespace("c")
 	e.account(tenants, a, b)
+	e.mayExpose(tenants, a, b)
 	user := accountOf(tenants)
-	restricted := e.restricted(tenants, []string{a, b}, "--ignore-quotas")
+	restricted := e.restricted(tenants, []string{a, b}, "--ignore-quotas", "--endpoints")
 	var brokers []client.Object
 	for _, namespace := range []string{a, b} {
 		p := e.tenancy(namespace)

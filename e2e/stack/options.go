@@ -37,6 +37,9 @@ type Options struct {
 	// Whole installs also what a cluster can do without: the shipped validating
 	// admission policies and the priority levels.
 	Whole bool
+	// Endpoints installs the rights to the Services of bindings, which a controller with
+	// --endpoints needs.
+	Endpoints bool
 	// Bare is the control plane alone: no definitions, no rights, no webhook. It is
 	// for who installs as a user does.
 	Bare bool

@@ -170,6 +170,11 @@ func (s *Stack) install(ctx context.Context) error {
 		if err := manifest.ApplyFolder(ctx, s.client, "rbac"); err != nil {
 			return err
 		}
+		if s.options.Endpoints {
+			if err := manifest.ApplyFolder(ctx, s.client, "endpoints"); err != nil {
+				return err
+			}
+		}
 		if s.options.ManagedCerts {
 			if err := manifest.ApplyFolder(ctx, s.client, "certs/managed"); err != nil {
 				return err

@@ -1,6 +1,7 @@
-// Package schemacache compiles plans' JSON schemas and keeps those that were used last. A
-// schema is hostile text: compiling one may take a second, and one may keep some MiB. So few
-// are compiled at once, each once at a time, no caller waits for longer than its request
-// lasts, and what is kept is weighed. It is not pure, as merge is: its callers wait. The
-// webhook and the controller have one Cache each.
+// Package schemacache compiles plans' JSON schemas and caches the most recently
+// used ones. A schema is untrusted: compiling one may take a second, and one
+// may take some MiB of memory. So only a few are compiled at once, each only
+// once at a time, no caller waits longer than its context allows, and the cache
+// is bounded by size. Unlike package merge it is not pure: its callers wait.
+// The webhook and the controller have one Cache each.
 package schemacache

@@ -227,7 +227,9 @@ func (e *engine) conclude(ctx context.Context, s subject, t *turn, outcome lifec
 	})
 	e.events.tell(s.object(), outcome.Event)
 	if with, is := s.(eventful); is {
-		e.events.tell(s.object(), with.besides())
+		for _, event := range with.besides() {
+			e.events.tell(s.object(), &event)
+		}
 	}
 	if outcome.Record.Mitigating && !t.thing.Record.Mitigating {
 		e.metrics.mitigates(s)

@@ -49,6 +49,8 @@ type Options struct {
 	// IgnoreQuotas lets a controller of some namespaces run without permission
 	// to read policies: their limits do not apply to what it provisions.
 	IgnoreQuotas bool
+	// Endpoints has the controller write the Services of bindings, with their EndpointSlices.
+	Endpoints bool
 	// AllowEndpoints are the exceptions for the Services of bindings, as CIDRs and names;
 	// ClusterCIDRs and ClusterDomain say what is the cluster's own.
 	AllowEndpoints, ClusterCIDRs []string

@@ -17,6 +17,8 @@ import (
 
 // bindEndpoints makes flags of what Services may lead to.
 func (o *Options) bindEndpoints(flags *pflag.FlagSet) {
+	flags.BoolVar(&o.Endpoints, "endpoints", o.Endpoints,
+		"write a Service, with EndpointSlices, for the endpoints of each binding; goes with the rights of the ClusterRole defaultplan-controller-endpoints")
 	flags.StringSliceVar(&o.AllowEndpoints, "allow-endpoints", o.AllowEndpoints,
 		"addresses, such as 10.96.0.0/12, and names with what is below them, such as db.svc.cluster.local, "+
 			"that a binding's Service may lead to although they are within the cluster, loopback, link-local, a cloud's metadata or the API server's")
@@ -55,10 +57,13 @@ func newNetworkRules(mgr manager.Manager, o *Options) (*endpoints.NetworkRules, 
 			rules.APIServerNames = append(rules.APIServerNames, name)
 		}
 	}
-	if len(rules.Cluster) == 0 {
+	if o.Endpoints && len(rules.Cluster) == 0 {
 		mgr.GetLogger().Info("--cluster-cidrs is empty: the Services of bindings may lead to pods and nodes, by address")
 	}
-	return &endpoints.NetworkRules{Live: mgr.GetAPIReader(), Clock: clock.RealClock{}, Given: rules, Reread: o.SecretInterval, Whole: len(o.Namespaces) == 0, Beyond: scope.IsBeyond}, nil
+	return &endpoints.NetworkRules{
+		Live: mgr.GetAPIReader(), Clock: clock.RealClock{}, Given: rules, Reread: o.SecretInterval,
+		Whole: len(o.Namespaces) == 0, APIServerOnly: !o.Endpoints, Beyond: scope.IsBeyond,
+	}, nil
 }
 
 // ownAddresses are those of this machine, or pod.

@@ -86,12 +86,20 @@ func (s *bindingSubject) tellMissing(status *v1beta1.ServiceBindingStatus) {
 	}
 }
 
-// besides is the event of keys that the transforms did not find; nil: none.
-func (s *bindingSubject) besides() *lifecycle.Event {
-	if s.written.missing == nil || len(*s.written.missing) == 0 {
-		return nil
+// besides are the events of keys that the transforms did not find, and of a Service that
+// was asked for and is not written.
+func (s *bindingSubject) besides() []lifecycle.Event {
+	var all []lifecycle.Event
+	if missing := s.written.missing; missing != nil && len(*missing) > 0 {
+		all = append(all, lifecycle.Event{Warning: true, Reason: reasonKeysNotFound, Message: notFound(*missing)})
 	}
-	return &lifecycle.Event{Warning: true, Reason: reasonKeysNotFound, Message: notFound(*s.written.missing)}
+	if s.written.exposed == nil {
+		return all
+	}
+	if reason, message, is := s.written.exposed.Missed(&s.binding.Spec); is {
+		all = append(all, lifecycle.Event{Warning: true, Reason: reason, Message: message})
+	}
+	return all
 }
 
 // notFound names keys that transforms did not find, as many as an event can hold.
@@ -120,13 +128,14 @@ func (s *bindingSubject) provenance() credentials.Origin {
 
 // unwrite removes all that the binding created.
 func (s *bindingSubject) unwrite(ctx context.Context) error {
-	if err := s.services.RemoveAll(ctx, s.binding); err != nil {
+	removed, err := s.services.Remove(ctx, s.binding)
+	if err != nil {
 		return err
 	}
 	if err := s.secrets.RemoveAll(ctx, s.binding); err != nil {
 		return err
 	}
-	s.written = written{published: new(false), missing: new([]string), exposed: &endpoints.Outcome{}}
+	s.written = written{published: new(false), missing: new([]string), exposed: removed}
 	return nil
 }
 

@@ -151,7 +151,8 @@ func (p *parts) addBindings() error {
 		rotating:   p.options.rotating(),
 		secrets:    credentials.Secrets{Objects: owned.Objects{Client: p.mgr.GetClient(), Live: p.mgr.GetAPIReader(), Scheme: p.mgr.GetScheme()}, Backoff: patience},
 	}
-	r.services, r.quotas, r.policies = endpoints.Services{Objects: r.secrets.Objects, Rules: p.network}, p.quotas(), p.policies()
+	r.services = endpoints.Services{Objects: r.secrets.Objects, Rules: p.network, Disabled: !p.options.Endpoints}
+	r.quotas, r.policies = p.quotas(), p.policies()
 	controlled := ctrl.NewControllerManagedBy(p.mgr).Named("bindings").For(&v1beta1.ServiceBinding{}).
 		Watches(&v1beta1.ServiceInstance{}, byInstance(p.mgr.GetClient()), builder.WithPredicates(readByBindings())).
 		WithOptions(p.running())

@@ -31,9 +31,9 @@ type partial interface {
 	judge(outcome *lifecycle.Outcome, facts *lifecycle.Facts)
 }
 
-// An eventful subject has an additional event, which is emitted once the
+// An eventful subject has additional events, which are emitted once the
 // outcome is stored.
-type eventful interface{ besides() *lifecycle.Event }
+type eventful interface{ besides() []lifecycle.Event }
 
 // errStale is the error for an object that was changed since it was read.
 var errStale = errors.New("it was changed since it was read")

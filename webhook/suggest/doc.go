@@ -1,5 +1,6 @@
-// Package suggest words the commands that refusals, events and conditions offer:
-// svcat's, and the equal one of kubectl. Each can be pasted into a shell as it is.
+// Package suggest builds the commands that denials, events and conditions
+// offer: that of svcat, and the equivalent one of kubectl. Each can be pasted
+// into a shell.
 //
 // Package suggest is pure: names in, text out.
 package suggest

@@ -1,5 +1,5 @@
-// Package daemon is what the commands that run in the cluster have in common: how they
-// are started, how they log, how they find the cluster, and when they are ready.
+// Package daemon has what the commands that run in the cluster share: startup,
+// logging, the connection to the cluster, and readiness.
 package daemon
 
 import (
@@ -32,15 +32,15 @@ import (
 
 // A Daemon is a command's flags, and what it does.
 type Daemon interface {
-	// Bind makes flags of its options.
+	// Bind adds its options to flags.
 	Bind(flags *pflag.FlagSet)
-	// Validate says which flag has what wrong.
+	// Validate says which flag has an invalid value, and why.
 	Validate() error
 	// Run works until ctx ends.
 	Run(ctx context.Context) error
 }
 
-// Main starts a daemon with the arguments of the process, and ends the process with 1 if
+// Main starts a daemon with the arguments of the process, and exits with 1 if
 // that fails.
 func Main(name string, d Daemon) {
 	if err := Start(name, d, os.Args[1:]); err != nil {
@@ -82,8 +82,8 @@ func start(name string, d Daemon, args []string, out io.Writer) error {
 	return d.Run(ctrl.SetupSignalHandler())
 }
 
-// countBuild has /metrics tell the version and the Go that built it, by labels of a
-// number that is always 1: so that queries can join it with others.
+// countBuild exports the version and the Go release that built it as labels of
+// a gauge that is always 1, so that queries can join it.
 func countBuild(registry prometheus.Registerer) error {
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "defaultplan_build_info", Help: "Always 1; the labels tell the version of the program, and the Go that built it.",
@@ -96,9 +96,9 @@ func countBuild(registry prometheus.Registerer) error {
 	return nil
 }
 
-// LogTo has everything log JSON to standard error, every line of it: a decision is told
-// once or not at all. The first line tells the version. What it returns is called at the
-// end.
+// LogTo makes all loggers write JSON to standard error, without sampling,
+// because each decision is logged once. The first line has the version. Call
+// the returned function at the end.
 func LogTo(level zapcore.Level) (sync func(), err error) {
 	config := zap.NewProductionConfig()
 	config.Level = zap.NewAtomicLevelAt(level)
@@ -115,8 +115,8 @@ func LogTo(level zapcore.Level) (sync func(), err error) {
 }
 
 // ClusterConfig is how to reach the cluster of a kubeconfig, or, if that is empty, the one
-// that the pod runs in. The API server's priority and fairness decides who waits, not a
-// limit of ours.
+// that the pod runs in. It sets no client-side rate limit: the API server's priority and
+// fairness decides which requests wait.
 func ClusterConfig(kubeconfig string) (*rest.Config, error) {
 	var config *rest.Config
 	var err error
@@ -135,11 +135,11 @@ func ClusterConfig(kubeconfig string) (*rest.Config, error) {
 	return config, nil
 }
 
-// program is what this program is called, as client-go would find it.
+// program is the name of this program, as client-go would find it.
 func program() string { return filepath.Base(os.Args[0]) }
 
-// AddChecks has a manager say that it lives, and that it is ready once every cache that
-// was asked for has been filled.
+// AddChecks adds a liveness check to a manager, and a readiness check that
+// requires all requested caches to be synced.
 func AddChecks(mgr manager.Manager) error {
 	alive := func(*http.Request) error { return nil }
 	return errors.Join(mgr.AddHealthzCheck("ping", alive), mgr.AddReadyzCheck("caches", Synced(mgr.GetCache())))
@@ -148,7 +148,7 @@ func AddChecks(mgr manager.Manager) error {
 // syncLook is how long a readiness probe waits for caches that have not synced.
 const syncLook = 100 * time.Millisecond
 
-// Synced says whether every cache that was asked for has been filled.
+// Synced is the check that all requested caches are synced.
 func Synced(caches cache.Cache) func(*http.Request) error {
 	return func(r *http.Request) error {
 		ctx, cancel := context.WithTimeout(r.Context(), syncLook)

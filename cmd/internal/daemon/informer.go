@@ -16,17 +16,19 @@ import (
 )
 
 const (
-	// reconnectPause is the shortest time between two tries to reach the API server for one kind of
-	// objects; the longest is twice as long.
+	// reconnectPause is the shortest time between two attempts to reach the API
+	// server for one kind of objects; the longest is twice as long.
 	reconnectPause = time.Second
-	// reconnectTime is how long it is tried for before the reflector is told, which logs it. It is
-	// longer than what a reflector forgets its own pauses in, so that these stay short.
+	// reconnectTime is how long to retry before the reflector gets the error,
+	// which logs it. It is longer than the time after which a reflector resets
+	// its own backoff, so that this stays short.
 	reconnectTime = 150 * time.Second
 )
 
-// NewInformer makes an informer that lists and watches again soon after the API server was away.
-// The pauses of client-go's reflectors double up to a minute, and informers have no option for
-// that: so a reflector is not told of a request that nothing answered, but waits for the next one.
+// NewInformer creates an informer that lists and watches again soon after an
+// outage of the API server. The backoff of client-go's reflectors doubles up to
+// a minute, and informers have no option for that: so a reflector does not get
+// the error of a request without a response, which is retried here.
 func NewInformer(lw toolscache.ListerWatcher, o runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
 	asked := toolscache.ToListerWatcherWithContext(lw)
 	return toolscache.NewSharedIndexInformer(&toolscache.ListWatch{
@@ -39,8 +41,9 @@ func NewInformer(lw toolscache.ListerWatcher, o runtime.Object, resync time.Dura
 	}, o, resync, indexers)
 }
 
-// reach makes a request until something answers it. What was answered, an error too, is the
-// reflector's matter: an API server that has too much to do is to be left alone for longer.
+// reach retries a request until it gets a response. Responses, including
+// errors, go to the reflector, because an overloaded API server needs a longer
+// backoff.
 func reach[T any](ctx context.Context, request func() (T, error)) (T, error) {
 	for began, tries := time.Now(), 1; ; tries++ {
 		answer, err := request()
@@ -58,8 +61,9 @@ func reach[T any](ctx context.Context, request func() (T, error)) (T, error) {
 	}
 }
 
-// unanswered says that a request came to nothing on its way. What is wrong with credentials or
-// certificates is not: it takes others to mend it, and an answer may be costly to ask for.
+// unanswered says whether a request failed in the network. Errors of
+// credentials or certificates do not count: they do not pass by themselves, and
+// retries may be costly.
 func unanswered(err error) bool {
 	return errors.As(err, new(*net.OpError)) || utilnet.IsTimeout(err) || utilnet.IsProbableEOF(err) || utilnet.IsHTTP2ConnectionLost(err)
 }

@@ -7,11 +7,11 @@ import (
 	"go.uber.org/zap"
 )
 
-// standardLog takes what the standard library logs. What it quotes is left out: net/http
-// logs the bytes that a broker sends after its answer, whatever they are.
+// standardLog logs for the standard library, without what it quotes: net/http
+// logs the bytes that a broker sends after its response, whatever they are.
 type standardLog struct{ logger *zap.Logger }
 
-// logStandardTo has the standard library log to a logger.
+// logStandardTo redirects the standard library's log to a logger.
 func logStandardTo(logger *zap.Logger) {
 	log.SetFlags(0)
 	log.SetOutput(standardLog{logger})

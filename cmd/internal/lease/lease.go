@@ -1,4 +1,4 @@
-// Package lease has the hold of a process on the Lease by which a leader is elected.
+// Package lease has a process's lock on the Lease of a leader election.
 package lease
 
 import (
@@ -16,16 +16,17 @@ import (
 )
 
 const (
-	// timeout bounds a request for the Lease, well within the time that there is to
-	// renew it: one request that hangs must not cost the Lease.
+	// timeout bounds a request for the Lease, well within the renew deadline:
+	// one hanging request must not lose the Lease.
 	timeout = 5 * time.Second
-	// resignTimeout bounds how long the process takes over giving up the Lease.
+	// resignTimeout bounds the time to release the Lease.
 	resignTimeout = 2 * timeout
 )
 
-// New is this process's hold on the Lease. The manager is not to release it: where
-// it could not be renewed, the manager would try to release it before it stops the work,
-// and take longer over that than the Lease lasts, so that two leaders would work.
+// New returns this process's lock on the Lease. The manager must not release
+// it: if it could not be renewed, the manager would try to release it before it
+// stops the work, for longer than the Lease lasts, so that two leaders would
+// work.
 func New(config *rest.Config, namespace, name string) (*resourcelock.LeaseLock, error) {
 	host, err := os.Hostname()
 	if err != nil {
@@ -45,10 +46,11 @@ func New(config *rest.Config, namespace, name string) (*resourcelock.LeaseLock, 
 	}, nil
 }
 
-// Finish is the end of a process that takes part in the election, or does not, given what its
-// work ended with. After an error work may be under way still, of a leader that leads no
-// more: the process ends at once, gives nothing up and sends no spans. After a clean end
-// nothing runs any more: the next leader need not wait, not even for spans to be sent.
+// Finish ends a process, with or without an election, given the error of its
+// work. After an error work of a former leader may still be running: the
+// process exits at once, and neither releases the Lease nor sends spans. After
+// a clean end nothing runs any more: the Lease is released first, so that the
+// next leader need not even wait for spans to be sent.
 func Finish(ctx context.Context, failure error, lock resourcelock.Interface, elects bool, flush func()) error {
 	if failure != nil {
 		return failure
@@ -62,8 +64,9 @@ func Finish(ctx context.Context, failure error, lock resourcelock.Interface, ele
 	return nil
 }
 
-// resign gives the Lease up for the next leader to take at once, if it is ours; the
-// version that was read guards the write. It is for the end, when nothing runs any more.
+// resign releases the Lease for the next leader, if it is ours, on the
+// condition that it is unchanged since it was read. It is for the end, when
+// nothing runs any more.
 func resign(ctx context.Context, lease resourcelock.Interface) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), resignTimeout)
 	defer cancel()

@@ -1,5 +1,5 @@
-// Package metrics has the daemons serve /metrics by HTTPS to users with the right to read
-// it, or, by a flag, by HTTP to everyone.
+// Package metrics serves /metrics of the daemons by HTTPS to users with
+// permission to read it, or, by a flag, by HTTP to everyone.
 package metrics
 
 import (
@@ -13,29 +13,30 @@ import (
 	"github.com/defaultplan/defaultplan/certs"
 )
 
-// lifetime of the certificate, which is made at each start: longer than any process runs.
+// lifetime of the certificate, which is generated at each start: longer than
+// any process runs.
 const lifetime = 10 * 365 * 24 * time.Hour
 
 // Options are where metrics are served, and to whom.
 type Options struct {
 	// Address is HOST:PORT; 0 means nowhere.
 	Address string
-	// Secure has them served by HTTPS to users with the right to get /metrics. Otherwise
-	// they are served by HTTP, to everyone.
+	// Secure serves them by HTTPS to users with permission to get /metrics.
+	// Otherwise they are served by HTTP, to everyone.
 	Secure bool
 }
 
-// NewOptions are the defaults of the flags.
+// NewOptions returns the defaults of the flags.
 func NewOptions() Options { return Options{Address: ":8080", Secure: true} }
 
-// Bind makes flags of the options.
+// Bind adds the options to flags.
 func (o *Options) Bind(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Address, "metrics-address", o.Address, "address of /metrics; 0 means none")
 	flags.BoolVar(&o.Secure, "metrics-secure", o.Secure,
 		"serve /metrics by HTTPS, to users who may get that URL (ClusterRole defaultplan-metrics-reader); false: by HTTP, to everyone")
 }
 
-// Server is how the manager serves them.
+// Server returns the manager's options for them.
 func (o *Options) Server() (metricsserver.Options, error) {
 	server := metricsserver.Options{BindAddress: o.Address}
 	if !o.Secure {
@@ -47,7 +48,7 @@ func (o *Options) Server() (metricsserver.Options, error) {
 	}
 	server.SecureServing, server.FilterProvider = true, readersOnly
 	server.TLSOpts = []func(*tls.Config){func(config *tls.Config) {
-		// As at the port of the hooks: HTTP/2 would only be more to attack.
+		// As at the port of the hooks: HTTP/2 would only add attack surface.
 		config.NextProtos, config.MinVersion = []string{"http/1.1"}, tls.VersionTLS12
 		config.GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &certificate, nil }
 	}}

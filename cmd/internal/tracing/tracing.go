@@ -1,5 +1,6 @@
-// Package tracing sends traces to an OpenTelemetry collector, where it is told of one:
-// spans of requests that the API server has sampled, or of a share of all.
+// Package tracing sends traces to an OpenTelemetry collector, if one is
+// configured: spans of requests that the API server has sampled, or of a share
+// of all.
 package tracing
 
 import (
@@ -21,7 +22,7 @@ import (
 // million is what a sampling rate is of.
 const million = 1_000_000
 
-// flushTime bounds how long the last spans are waited for at the end.
+// flushTime bounds the time to send the last spans at the end.
 const flushTime = 5 * time.Second
 
 // Options are where traces go, and how many.
@@ -34,7 +35,7 @@ type Options struct {
 	RatePerMillion int32
 }
 
-// Bind makes flags of the options.
+// Bind adds the options to flags.
 func (o *Options) Bind(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Endpoint, "tracing-endpoint", o.Endpoint,
 		"host:port of an OpenTelemetry collector that takes OTLP by gRPC, in the cluster's own network: nothing is encrypted; empty means no traces")
@@ -42,7 +43,7 @@ func (o *Options) Bind(flags *pflag.FlagSet) {
 		"how many requests of a million are traced, of those that the API server does not trace already")
 }
 
-// Validate says which flag has what wrong.
+// Validate says which flag has an invalid value, and why.
 func (o *Options) Validate() error {
 	if o.RatePerMillion < 0 || o.RatePerMillion > million {
 		return fmt.Errorf("--tracing-sampling-rate-per-million is %d; allowed are 0 to %d", o.RatePerMillion, million)
@@ -53,8 +54,8 @@ func (o *Options) Validate() error {
 	return nil
 }
 
-// Start has every span of this process sent to the collector, under the name of the
-// service. What it returns sends what is left; call it at the end.
+// Start sends every span of this process to the collector, under the name of
+// the service. Call the returned function at the end: it sends the rest.
 func (o *Options) Start(ctx context.Context, service string) (stop func(), err error) {
 	if o.Endpoint == "" {
 		return func() {}, nil
@@ -70,7 +71,7 @@ func (o *Options) Start(ctx context.Context, service string) (stop func(), err e
 	return func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTime)
 		defer cancel()
-		// The process ends; a collector that is away is no reason to say so.
+		// The process ends; an unreachable collector is not worth an error.
 		_ = provider.Shutdown(ctx)
 	}, nil
 }

@@ -10,29 +10,30 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// tracerName is whose spans those of requests are.
+// tracerName is the name of the tracer of requests.
 const tracerName = "github.com/defaultplan/defaultplan/cmd"
 
-// ToAPIServer makes a span of every request to the API server that belongs to a trace,
-// and tells the API server of it. All else, such as watches, it leaves as it is.
+// ToAPIServer creates a span for every request to the API server that belongs
+// to a trace, and propagates it. Other requests, such as watches, are
+// unchanged.
 func ToAPIServer(next http.RoundTripper) http.RoundTripper {
 	return &transport{next: next, name: func(r *http.Request) string { return r.Method + " " + r.URL.Path }}
 }
 
-// ToBroker is ToAPIServer for brokers. Of where the request goes only the host is told:
-// a path may hold what is for no one else.
+// ToBroker is ToAPIServer for brokers. Spans have only the host of the URL,
+// because a path may be confidential.
 func ToBroker(next http.RoundTripper) http.RoundTripper {
 	return &transport{next: next, name: func(r *http.Request) string { return r.Method + " broker" }}
 }
 
-// A transport makes spans of requests. With no trace in a request's context, it costs
-// looking for one.
+// A transport creates spans for requests. Without a trace in a request's
+// context it only costs a lookup.
 type transport struct {
 	next http.RoundTripper
 	name func(*http.Request) string
 }
 
-// RoundTrip sends a request. The span ends with the head of the answer.
+// RoundTrip sends a request. The span ends with the header of the response.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !trace.SpanFromContext(r.Context()).IsRecording() {
 		return t.next.RoundTrip(r)
@@ -40,12 +41,12 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx, span := otel.Tracer(tracerName).Start(r.Context(), t.name(r), trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
 		attribute.String("http.request.method", r.Method), attribute.String("server.address", r.URL.Host)))
 	defer span.End()
-	// A round tripper must not change what it was given.
+	// A round tripper must not change its request.
 	r = r.Clone(ctx)
 	propagation.TraceContext{}.Inject(ctx, propagation.HeaderCarrier(r.Header))
 	response, err := t.next.RoundTrip(r)
 	if err != nil {
-		// Its text may hold more of the URL than is told.
+		// Its text may contain more of the URL than spans may.
 		span.SetStatus(codes.Error, "no answer")
 		return response, err
 	}

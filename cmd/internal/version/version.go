@@ -28,14 +28,15 @@ func String() string {
 	return of(version, build)
 }
 
-// Line is what a program prints of itself: its version, and the Go that built it.
+// Line is what a program prints about itself: its version, and the Go release
+// that built it.
 func Line() string {
 	return String() + " (" + runtime.Version() + ")"
 }
 
-// UserAgent is what a program called name tells the API server of itself, such as
-// webhook/v0.2.0 (linux/amd64). What is before the slash becomes the manager of the
-// fields that it writes, and so must stay the same over versions.
+// UserAgent is the User-Agent of a program, such as webhook/v0.2.0
+// (linux/amd64). The part before the slash becomes the field manager of its
+// writes, and so must not change between versions.
 func UserAgent(name string) string {
 	return name + "/" + String() + " (" + runtime.GOOS + "/" + runtime.GOARCH + ")"
 }

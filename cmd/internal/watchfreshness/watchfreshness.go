@@ -1,5 +1,5 @@
-// Package watchfreshness tells when the API server was last heard of, per kind of object that
-// is watched: how old a cache may be at most.
+// Package watchfreshness exports the time of the last watch event per resource,
+// an upper bound on the age of a cache.
 package watchfreshness
 
 import (
@@ -21,7 +21,8 @@ var lastHeard = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 
 func init() { metrics.Registry.MustRegister(lastHeard) } //nolint:gochecknoinits // metrics are registered once per process
 
-// OfWatches notes what is heard on watches, and leaves all other requests as they are.
+// OfWatches records the time of data on watches, and leaves all other requests
+// unchanged.
 func OfWatches(next http.RoundTripper) http.RoundTripper {
 	return &transport{next: next, now: time.Now, heard: lastHeard}
 }
@@ -45,11 +46,11 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 // WrappedRoundTripper is the transport below, for client-go, which looks for it.
 func (t *transport) WrappedRoundTripper() http.RoundTripper { return t.next }
 
-// resourceOf is the last part of a path such as /api/v1/namespaces/NAME/secrets: what is
-// watched of, with no name of a user in it.
+// resourceOf is the last part of a path such as
+// /api/v1/namespaces/NAME/secrets: the watched resource, without names.
 func resourceOf(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
-// A stream is what is sent on a watch.
+// A stream is the response body of a watch.
 type stream struct {
 	io.ReadCloser
 
@@ -57,7 +58,7 @@ type stream struct {
 	resource  string
 }
 
-// Read notes that there was something.
+// Read records the time of data.
 func (s *stream) Read(buffer []byte) (int, error) {
 	n, err := s.ReadCloser.Read(buffer)
 	if n > 0 {

@@ -1,4 +1,6 @@
-// Package addresses says where nothing that a namespace's users choose may lead the controller, or a Service that it makes:
-// to a machine itself, to its neighbours, to a cloud's metadata service, to the API server, however the address is written.
-// It is pure, and one list for the brokers of namespaces and for the Services of bindings.
+// Package addresses lists the addresses that users of a namespace must not
+// direct the controller, or a Service that it creates, to: a machine itself,
+// its neighbours, a cloud's metadata service and the API server, in every
+// notation. It is pure. The same list applies to the brokers of namespaces and
+// to the Services of bindings.
 package addresses

@@ -10,17 +10,17 @@ import (
 	"github.com/defaultplan/defaultplan/osb/controller/expose"
 )
 
-// Discovered are endpoints, and whether it is the binding's spec that makes them of
-// credentials, and not the broker that gave them as such. Status tells them already, if
-// they are told.
+// Discovered are endpoints, and whether the binding's spec takes them from
+// credentials (mapped), or the broker returned them as endpoints. told says
+// that status has them already.
 type Discovered struct {
 	Endpoints    []expose.Endpoint
 	mapped, told bool
 }
 
-// Discover are the endpoints of what a broker gave: its own, or those of the credentials that
-// the spec says. The credentials are as the broker gave them: what transforms add is the
-// user's word, and no broker's.
+// Discover returns the endpoints of a broker's response: its own, or those that
+// spec.endpointsFrom takes from credentials. It uses the credentials before
+// transforms, because a user may add anything by those.
 func Discover(spec *v1beta1.ServiceBindingSpec, given *osb.Binding) (Discovered, *expose.Refusal) {
 	switch {
 	case len(given.Endpoints) > 0:
@@ -37,11 +37,11 @@ func Discover(spec *v1beta1.ServiceBindingSpec, given *osb.Binding) (Discovered,
 	return Discovered{}, nil
 }
 
-// maxEndpointText is the most bytes, as JSON, of a credential that is taken for a host or a port: what is
-// longer is not copied.
+// maxEndpointText is the maximum size, in bytes of JSON, of a credential that
+// may be a host or a port: longer ones are not copied.
 const maxEndpointText = 1024
 
-// mapped are the endpoints that credentials are. No message tells their values.
+// mapped are the endpoints from credentials. No message contains their values.
 func mapped(from []v1beta1.EndpointFrom, given *osb.Binding) (Discovered, *expose.Refusal) {
 	all := Discovered{mapped: true}
 	for i, e := range from {
@@ -79,12 +79,14 @@ func (d *Discovered) storable(refusal *expose.Refusal) bool {
 	return true
 }
 
-// withholds says that an endpoint could be any credential, once it is refused as a host's.
+// withholds says whether a refused endpoint may be any credential, whose value
+// must not be shown.
 func (d *Discovered) withholds() bool {
 	return d.mapped && !d.told && slices.ContainsFunc(d.Endpoints, func(e expose.Endpoint) bool { return !e.IsAddress() })
 }
 
-// leadTo says for the condition where a Service leads: not by the values of credentials.
+// leadTo describes the target of a Service for the condition, without values of
+// credentials.
 func (d *Discovered) leadTo(target *expose.Target) string {
 	if d.mapped {
 		return "what spec.endpointsFrom names"
@@ -92,8 +94,8 @@ func (d *Discovered) leadTo(target *expose.Target) string {
 	return target.String()
 }
 
-// refusalOf is why there is no Service, for the condition. What status does not tell is
-// judged again with new credentials alone.
+// refusalOf is why there is no Service, for the condition. Endpoints that are
+// not in status are only checked again with new credentials.
 func (d *Discovered) refusalOf(refusal *expose.Refusal) string {
 	if refusal.Reason == expose.ReasonRefused && d.withholds() {
 		return refusal.Message + "; once it is allowed, delete the binding's Secret: the credentials are then asked for again"

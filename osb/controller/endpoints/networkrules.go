@@ -21,21 +21,25 @@ import (
 	"github.com/defaultplan/defaultplan/osb/controller/expose"
 )
 
-// NetworkRules are the rules for what of the cluster no Service of a binding may lead to. The
-// cluster is read again from time to time: it may be given another range of Services, and
-// its API server other addresses.
+// NetworkRules are the rules for what within the cluster no Service of a
+// binding may lead to. The cluster is read again from time to time, because its
+// Service CIDRs, and the addresses of its API server, may change.
 type NetworkRules struct {
 	Live  client.Reader
 	Clock clock.PassiveClock
-	// Given are the rules that flags give.
+	// Given are the rules from flags.
 	Given  expose.Rules
 	Reread time.Duration
-	// Whole says that the controller is one of the whole cluster, which has the right to
-	// read all this.
+	// Whole says that the controller handles the whole cluster, and so has
+	// permission to read all this.
 	Whole bool
-	// Beyond says that an error is of what the controller does not look at.
+	// APIServerOnly reads only the addresses of the API server, each object by
+	// its name. Connections to brokers need no more if no Services are written.
+	APIServerOnly bool
+	// Beyond says whether an error is about an object outside of the
+	// controller's namespaces.
 	Beyond func(error) bool
-	// unread says, once, what could not be read.
+	// unread logs once what could not be read.
 	unread sync.Once
 
 	mutex sync.Mutex
@@ -43,9 +47,9 @@ type NetworkRules struct {
 	read  time.Time
 }
 
-// Current are the rules as the cluster is now; with an error, those that are known without
-// it. What the controller may not read, or what this cluster has not, is left out: then
-// the flags say it.
+// Current returns the current rules of the cluster; with an error, those that
+// are known without it. What the controller may not read, or this cluster does
+// not have, is left out: flags can set it.
 func (s *NetworkRules) Current(ctx context.Context) (*expose.Rules, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -54,12 +58,12 @@ func (s *NetworkRules) Current(ctx context.Context) (*expose.Rules, error) {
 	}
 	rules := s.Given
 	rules.APIServer, rules.Cluster = slices.Clone(rules.APIServer), slices.Clone(rules.Cluster)
-	for _, read := range []func(context.Context, *expose.Rules) error{s.ranges, s.service, s.endpoints} {
+	for _, read := range s.reads() {
 		if err := read(ctx, &rules); err != nil && !s.unknowable(err) {
 			return &s.Given, fmt.Errorf("cannot find out where the cluster's own addresses are: %w", err)
 		} else if s.Whole && apierrors.IsForbidden(err) {
 			s.unread.Do(func() {
-				log.FromContext(ctx).Info("where the cluster's own addresses are may not be read; --cluster-cidrs must say them", "why", err.Error())
+				log.FromContext(ctx).Info("where the cluster's own addresses are may not be read; "+s.flag()+" must say them", "why", err.Error())
 			})
 		}
 	}
@@ -67,7 +71,23 @@ func (s *NetworkRules) Current(ctx context.Context) (*expose.Rules, error) {
 	return s.rules, nil
 }
 
-// unknowable says that an error will stay.
+// reads returns the functions that read the cluster.
+func (s *NetworkRules) reads() []func(context.Context, *expose.Rules) error {
+	if s.APIServerOnly {
+		return []func(context.Context, *expose.Rules) error{s.service, s.slice}
+	}
+	return []func(context.Context, *expose.Rules) error{s.ranges, s.service, s.endpoints}
+}
+
+// flag is the flag for addresses that the controller may not read.
+func (s *NetworkRules) flag() string {
+	if s.APIServerOnly {
+		return "--deny-broker-cidrs"
+	}
+	return "--cluster-cidrs"
+}
+
+// unknowable says whether an error is permanent.
 func (s *NetworkRules) unknowable(err error) bool {
 	return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || s.Beyond(err) ||
 		errors.As(err, new(*meta.NoKindMatchError)) || errors.As(err, new(*meta.NoResourceMatchError))
@@ -102,6 +122,17 @@ func (s *NetworkRules) service(ctx context.Context, rules *expose.Rules) error {
 	return nil
 }
 
+// slice is where the API server itself is, by the EndpointSlice that it writes. One that
+// does not write its own is known by its Service alone.
+func (s *NetworkRules) slice(ctx context.Context, rules *expose.Rules) error {
+	var slice discoveryv1.EndpointSlice
+	if err := s.Live.Get(ctx, apiServer, &slice); err != nil {
+		return err
+	}
+	rules.APIServer = append(rules.APIServer, addressesIn(&slice)...)
+	return nil
+}
+
 // endpoints are where the API server itself is.
 func (s *NetworkRules) endpoints(ctx context.Context, rules *expose.Rules) error {
 	var list discoveryv1.EndpointSliceList
@@ -109,11 +140,18 @@ func (s *NetworkRules) endpoints(ctx context.Context, rules *expose.Rules) error
 		return err
 	}
 	for i := range list.Items {
-		for j := range list.Items[i].Endpoints {
-			rules.APIServer = append(rules.APIServer, addressesOf(list.Items[i].Endpoints[j].Addresses)...)
-		}
+		rules.APIServer = append(rules.APIServer, addressesIn(&list.Items[i])...)
 	}
 	return nil
+}
+
+// addressesIn are those of an EndpointSlice.
+func addressesIn(slice *discoveryv1.EndpointSlice) []netip.Addr {
+	var found []netip.Addr
+	for i := range slice.Endpoints {
+		found = append(found, addressesOf(slice.Endpoints[i].Addresses)...)
+	}
+	return found
 }
 
 // addressesOf are those of texts that are some.

@@ -2,6 +2,8 @@ package endpoints
 
 import (
 	"context"
+	"errors"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +15,7 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/clock"
@@ -29,9 +32,12 @@ func TestSurroundingsUnread(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		whole  bool
+		only   bool
 		lines  int
+		flag   string
 	}{
-		"Whole":      {reason: "a right is missing", whole: true, lines: 1},
+		"Whole":      {reason: "a right is missing", whole: true, lines: 1, flag: "--cluster-cidrs"},
+		"APIServer":  {reason: "another flag closes its addresses to brokers", whole: true, only: true, lines: 1, flag: "--deny-broker-cidrs"},
 		"Namespaces": {reason: "it is as it is meant to be"},
 	}
 	scheme := runtime.NewScheme()
@@ -46,7 +52,7 @@ func TestSurroundingsUnread(t *testing.T) {
 					return apierrors.NewForbidden(schema.GroupResource{Resource: "services"}, "kubernetes", nil)
 				},
 			})
-			around := &NetworkRules{Live: live, Clock: clock.RealClock{}, Reread: time.Duration(0), Whole: tc.whole, Beyond: func(error) bool { return false }}
+			around := &NetworkRules{Live: live, Clock: clock.RealClock{}, Reread: time.Duration(0), Whole: tc.whole, APIServerOnly: tc.only, Beyond: func(error) bool { return false }}
 			var lines []string
 			ctx := log.IntoContext(t.Context(), funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{}))
 			for range 2 {
@@ -54,7 +60,31 @@ func TestSurroundingsUnread(t *testing.T) {
 				require.NoError(t, err)
 			}
 			require.Len(t, lines, tc.lines, tc.reason)
-			assert.Equal(t, tc.whole, strings.Contains(strings.Join(lines, ""), "--cluster-cidrs"))
+			assert.Contains(t, strings.Join(lines, ""), tc.flag)
 		})
 	}
+}
+
+// Without --endpoints the API server's own addresses are read, each object by its name, and
+// nothing else of the cluster.
+func TestAPIServerOnly(t *testing.T) {
+	t.Parallel()
+	scheme := runtime.NewScheme()
+	require.NoError(t, corev1.AddToScheme(scheme))
+	require.NoError(t, discoveryv1.AddToScheme(scheme))
+	meta := metav1.ObjectMeta{Namespace: "default", Name: "kubernetes"}
+	here := fake.NewClientBuilder().WithScheme(scheme).WithObjects(
+		&corev1.Service{ObjectMeta: meta, Spec: corev1.ServiceSpec{ClusterIP: "10.96.0.1"}},
+		&discoveryv1.EndpointSlice{ObjectMeta: meta, Endpoints: []discoveryv1.Endpoint{{Addresses: []string{"10.3.3.3"}}}},
+	).Build()
+	live := interceptor.NewClient(here, interceptor.Funcs{
+		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
+			return errors.New("nothing is listed")
+		},
+	})
+	around := &NetworkRules{Live: live, Clock: clock.RealClock{}, Reread: time.Minute, Whole: true, APIServerOnly: true, Beyond: func(error) bool { return false }}
+	rules, err := around.Current(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, []netip.Addr{netip.MustParseAddr("10.96.0.1"), netip.MustParseAddr("10.3.3.3")}, rules.APIServer)
+	assert.Empty(t, rules.Cluster)
 }

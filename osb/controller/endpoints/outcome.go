@@ -13,7 +13,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb/controller/expose"
 )
 
-// An Outcome is what became of the endpoints of a binding, for its status.
+// An Outcome is the result for the endpoints of a binding, for its status.
 type Outcome struct {
 	endpoints []v1beta1.BindingEndpoint
 	// service is empty where there is none.
@@ -33,8 +33,8 @@ func (o *Outcome) Tell(status *v1beta1.ServiceBindingStatus, generation int64) {
 	status.Conditions = v1beta1.SetCondition(status.Conditions, *o.condition, generation, o.at)
 }
 
-// Heal brings the Service of a binding that is bound to what its status says of endpoints;
-// nil: status says nothing of any. ofClusterBroker is as for Expose.
+// Heal restores the Service of a bound binding to the endpoints in its status;
+// nil: status has none. ofClusterBroker is as for Expose.
 func (s Services) Heal(ctx context.Context, b *v1beta1.ServiceBinding, ofClusterBroker bool) *Outcome {
 	said, _ := v1beta1.FindCondition(b.Status.Conditions, v1beta1.ConditionEndpoints)
 	if len(b.Status.Endpoints) == 0 && b.Status.Service == "" && said.Reason != ReasonServiceNotWritten {
@@ -55,11 +55,14 @@ func stated(list []v1beta1.BindingEndpoint) Discovered {
 	return found
 }
 
-// Expose makes the Service of endpoints, or says why there is none; then none is there.
-// ofClusterBroker says that the binding is at a broker of the cluster, whose addresses need
-// no right of the binding's user.
+// Expose creates or updates the Service for endpoints, or removes it and says
+// why. ofClusterBroker says that the binding is at a ClusterServiceBroker,
+// whose addresses need no permission of the binding's user.
 func (s Services) Expose(ctx context.Context, b *v1beta1.ServiceBinding, found Discovered, refusal *expose.Refusal, ofClusterBroker bool) *Outcome {
-	o := &Outcome{at: metav1.Time{Time: s.Rules.Clock.Now()}.Rfc3339Copy()}
+	if s.Disabled {
+		return s.withhold(b, found, refusal)
+	}
+	o := &Outcome{at: s.now()}
 	var target *expose.Target
 	var err error
 	if refusal == nil && len(found.Endpoints) > 0 {
@@ -80,7 +83,7 @@ func (s Services) Expose(ctx context.Context, b *v1beta1.ServiceBinding, found D
 			Message: fmt.Sprintf("the Service %q could not be written; it is tried again", ServiceName(b)),
 		}
 	case refusal != nil:
-		o.condition = &v1beta1.Condition{Type: v1beta1.ConditionEndpoints, Status: v1beta1.ConditionFalse, Reason: refusal.Reason, Message: found.refusalOf(refusal)}
+		o.condition = refused(refusal.Reason, found.refusalOf(refusal))
 	case target != nil:
 		o.service = ServiceName(b)
 		o.condition = &v1beta1.Condition{
@@ -91,7 +94,7 @@ func (s Services) Expose(ctx context.Context, b *v1beta1.ServiceBinding, found D
 	return o
 }
 
-// target finds out what endpoints lead to, and brings the Service there.
+// target computes the target of endpoints, and updates the Service.
 func (s Services) target(ctx context.Context, b *v1beta1.ServiceBinding, found *Discovered, ofClusterBroker bool) (*expose.Target, *expose.Refusal, error) {
 	rules, err := s.Rules.Current(ctx)
 	target, refusal := expose.Of(found.Endpoints, rules)
@@ -105,16 +108,25 @@ func (s Services) target(ctx context.Context, b *v1beta1.ServiceBinding, found *
 	return target, refusal, err
 }
 
-// unexpose removes a Service that there was: what may not be, or is not any more, is not
-// left to lead anywhere. What is refused is looked for even if status tells of none: a crash
-// may have come between. Without the right to look at Services, none was made.
+// Remove removes the binding's own Service, and returns the outcome for status.
+func (s Services) Remove(ctx context.Context, b *v1beta1.ServiceBinding) (*Outcome, error) {
+	if s.Disabled {
+		return s.leave(b), nil
+	}
+	return &Outcome{}, s.removeAll(ctx, b)
+}
+
+// unexpose removes a former Service, so that none stays for endpoints that are
+// refused or gone. For refused endpoints it reads the Service even if status
+// has none, because of a possible crash. Without permission to read Services,
+// none was created.
 func (s Services) unexpose(ctx context.Context, b *v1beta1.ServiceBinding, refusal *expose.Refusal) error {
 	told := b.Status.Service != "" || len(b.Status.Endpoints) > 0
 	said, _ := v1beta1.FindCondition(b.Status.Conditions, v1beta1.ConditionEndpoints)
 	if !told && refusal == nil && said.Reason != ReasonServiceNotWritten {
 		return nil
 	}
-	err := s.RemoveAll(ctx, b)
+	err := s.removeAll(ctx, b)
 	if !told && apierrors.IsForbidden(err) {
 		return nil
 	}

@@ -1,10 +1,12 @@
 package endpoints
 
-// What the Services and ConfigMaps of bindings need. deploy/vap holds the writes to those
-// that a binding owns, and says what a Service of the controller may be. ServiceCIDRs, and
-// what is in namespace default, tell where no Service may lead.
+// The permissions for the Services of bindings, in a ClusterRole of its own,
+// which is only granted with --endpoints. deploy/vap restricts the writes to
+// Services that a binding owns, and what a Service of the controller may be.
+// ServiceCIDRs, and objects in namespace default, show where no Service may
+// lead.
 //
-// +kubebuilder:rbac:groups="",resources=configmaps;services,verbs=get;create;update;delete
+// +kubebuilder:rbac:groups="",resources=services,verbs=get;create;update;delete
 // +kubebuilder:rbac:groups=discovery.k8s.io,resources=endpointslices,verbs=get;list;create;update;delete
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=localsubjectaccessreviews,verbs=create
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=servicecidrs,verbs=list

@@ -21,13 +21,15 @@ const (
 	ReasonServiceForeign    = "ServiceNotOwned"
 	ReasonServiceRefused    = "ServiceRefused"
 	ReasonServiceNotWritten = "ServiceNotWritten"
+	ReasonDisabled          = "EndpointsDisabled"
 )
 
-// forbidden says that the binding's user has not the right that addresses need. A Service
-// with EndpointSlices lets everybody in the namespace, and every ingress of it, reach an
-// address by a name; who runs a cluster gives that right to few. What a cluster's broker
-// says is its operator's word. What the broker of a namespace says, or what a binding makes
-// an endpoint of, is its user's.
+// forbidden says that the binding's user lacks the permission that addresses
+// need. A Service with EndpointSlices lets every user of the namespace, and
+// every ingress of it, reach an address by a name, so Kubernetes grants that
+// permission to few. Endpoints of a ClusterServiceBroker are trusted as its
+// operator's. Those of a namespaced broker, or that a binding takes from
+// credentials, are its user's.
 func (s Services) forbidden(ctx context.Context, l *leading) (*expose.Refusal, error) {
 	if l.trusted || !l.target.HasAddresses() {
 		return nil, nil

@@ -1,6 +1,7 @@
-// Package endpoints keeps a Service, with its EndpointSlices, in front of what a ServiceBinding
-// is for: of the endpoints that the broker gave, or that spec.endpointsFrom makes of credentials,
-// as far as the rules of the cluster and the rights of the binding's user allow.
+// Package endpoints maintains a Service, with its EndpointSlices, for the
+// endpoints of a ServiceBinding: those that the broker returned, or that
+// spec.endpointsFrom takes from credentials, as far as the rules of the cluster
+// and the permissions of the binding's user allow.
 package endpoints
 
 import (
@@ -19,12 +20,16 @@ import (
 	"github.com/defaultplan/defaultplan/osb/controller/owned"
 )
 
-// Services are the Services, and their EndpointSlices, in front of what bindings are for.
-// As with Secrets, one that is not a binding's own is never touched.
+// Services reads and writes the Services, and their EndpointSlices, of
+// bindings. As with Secrets, one that the binding does not own is never
+// changed.
 type Services struct {
 	owned.Objects
 
 	Rules *NetworkRules
+	// Disabled says that --endpoints is not set: there is no right to Services, and none is
+	// read or written.
+	Disabled bool
 }
 
 // ServiceName is the Service of a binding.
@@ -35,11 +40,11 @@ func ServiceName(b *v1beta1.ServiceBinding) string {
 	return b.Name
 }
 
-// A leading is what a Service is to lead to, and for whom.
+// A leading is the desired target of a Service, and its binding.
 type leading struct {
 	binding *v1beta1.ServiceBinding
 	target  *expose.Target
-	// trusted says that addresses need no right of the binding's user.
+	// trusted says that addresses need no permission of the binding's user.
 	trusted bool
 }
 
@@ -80,7 +85,7 @@ func (s Services) bring(ctx context.Context, l *leading) (*expose.Refusal, error
 	return refusalOf(err)
 }
 
-// refusalOf is what an error says that will not be gone by itself.
+// refusalOf is the refusal of a lasting error.
 func refusalOf(err error) (*expose.Refusal, error) {
 	switch {
 	case owned.IsForeign(err):
@@ -95,7 +100,7 @@ func foreignService(err error) *expose.Refusal {
 	return &expose.Refusal{Reason: ReasonServiceForeign, Message: err.Error() + ": remove it, or make a binding with another serviceName"}
 }
 
-// service is the Service of a binding as it is to be.
+// service is the desired Service of a binding.
 func (s Services) service(l *leading) (*corev1.Service, error) {
 	meta := metav1.ObjectMeta{Namespace: l.binding.Namespace, Name: ServiceName(l.binding)}
 	if err := s.Adopt(l.binding, owned.Service.Kind, &meta); err != nil {
@@ -104,7 +109,7 @@ func (s Services) service(l *leading) (*corev1.Service, error) {
 	return l.target.Service(meta), nil
 }
 
-// sameService says that a Service leads where it is to lead, and nowhere else.
+// sameService says whether a Service has exactly the wanted target.
 func sameService(has, wanted *corev1.Service) bool {
 	samePort := func(a, b corev1.ServicePort) bool {
 		return a.Name == b.Name && a.Protocol == b.Protocol && a.Port == b.Port && a.TargetPort == b.TargetPort
@@ -120,7 +125,7 @@ func sameKind(has, wanted *corev1.Service) bool {
 	return has.Spec.Type == wanted.Spec.Type && has.Spec.ClusterIP != corev1.ClusterIPNone && (len(families) == 0 || slices.Equal(has.Spec.IPFamilies, families))
 }
 
-// samePolicy says that a Service is of one family of addresses, or of both, as it is to be.
+// samePolicy says whether a Service has the wanted IP family policy.
 func samePolicy(has, wanted *corev1.Service) bool {
 	return wanted.Spec.IPFamilyPolicy == nil || ptr.Equal(has.Spec.IPFamilyPolicy, wanted.Spec.IPFamilyPolicy)
 }
@@ -142,9 +147,9 @@ func (s Services) putService(ctx context.Context, has *corev1.Service, there boo
 	return s.Client.Create(ctx, wanted, client.FieldOwner(v1beta1.FieldOwnerController))
 }
 
-// RemoveAll deletes the binding's own Service, and first its EndpointSlices; what is another's
-// is left alone.
-func (s Services) RemoveAll(ctx context.Context, b *v1beta1.ServiceBinding) error {
+// removeAll deletes the binding's own Service, and first its EndpointSlices;
+// those of other owners stay.
+func (s Services) removeAll(ctx context.Context, b *v1beta1.ServiceBinding) error {
 	service, state, err := s.Find(ctx, b, owned.Service, ServiceName(b))
 	if err != nil || state != owned.Own && len(b.Status.Endpoints) == 0 {
 		return err

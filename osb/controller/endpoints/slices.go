@@ -16,7 +16,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb/controller/owned"
 )
 
-// A slicePlan is what is to be done to the EndpointSlices of a Service.
+// A slicePlan has the pending writes to the EndpointSlices of a Service.
 type slicePlan struct {
 	put   []discoveryv1.EndpointSlice
 	stale []discoveryv1.EndpointSlice
@@ -24,7 +24,8 @@ type slicePlan struct {
 
 func (p *slicePlan) done() bool { return len(p.put) == 0 && len(p.stale) == 0 }
 
-// slices compares the EndpointSlices of a binding's Service with those that are to be.
+// slices compares the EndpointSlices of a binding's Service with the desired
+// ones.
 func (s Services) slices(ctx context.Context, l *leading, service *corev1.Service) (*slicePlan, error) {
 	has, err := s.ownSlices(ctx, l.binding)
 	if err != nil {
@@ -66,7 +67,7 @@ func (s Services) ownSlices(ctx context.Context, b *v1beta1.ServiceBinding) ([]d
 	return slices.DeleteFunc(list.Items, func(slice discoveryv1.EndpointSlice) bool { return !metav1.IsControlledBy(&slice, b) }), nil
 }
 
-// putSlices writes what a plan says. One that lost its labels is found by its name.
+// putSlices executes a plan. A slice that lost its labels is found by its name.
 func (s Services) putSlices(ctx context.Context, b *v1beta1.ServiceBinding, plan *slicePlan) error {
 	for i := range plan.put {
 		if err := s.putSlice(ctx, b, &plan.put[i]); err != nil {
@@ -81,7 +82,7 @@ func (s Services) putSlices(ctx context.Context, b *v1beta1.ServiceBinding, plan
 	return nil
 }
 
-// kindSlice is how messages call an EndpointSlice.
+// kindSlice is the kind of an EndpointSlice in messages.
 const kindSlice = "EndpointSlice"
 
 func (s Services) putSlice(ctx context.Context, b *v1beta1.ServiceBinding, wanted *discoveryv1.EndpointSlice) error {

@@ -9,7 +9,8 @@ import (
 	"unicode"
 )
 
-// What a broker may say at most. A Service of more ports is no Service of one instance.
+// Limits of a broker's endpoints. One instance does not need a Service with
+// more ports.
 const (
 	maxPorts     = 100
 	maxAddresses = 100
@@ -34,7 +35,8 @@ const (
 	protocolAll = "all"
 )
 
-// An Endpoint is where an application finds a service, as it was said.
+// An Endpoint is where an application reaches a service, as the broker returned
+// it.
 type Endpoint struct {
 	// Host is a name, or an address.
 	Host string
@@ -42,12 +44,12 @@ type Endpoint struct {
 	Ports []string
 	// Protocol is tcp, udp or all; empty: tcp.
 	Protocol string
-	// Quiet is how the host is called where its text must not be told, because it is the
-	// value of a credential; empty: it may be told.
+	// Quiet is the host's name in messages if its text must not be shown,
+	// because it is the value of a credential; empty: it may be shown.
 	Quiet string
 }
 
-// called is the host as messages have it.
+// called is the host for messages.
 func (e *Endpoint) called() string {
 	if e.Quiet != "" {
 		return e.Quiet
@@ -55,7 +57,7 @@ func (e *Endpoint) called() string {
 	return fmt.Sprintf("the host %q", cut(e.Host))
 }
 
-// cut bounds what messages repeat of a broker.
+// cut bounds what messages quote of a broker.
 func cut(text string) string {
 	const most = 80
 	if len(text) > most {
@@ -80,7 +82,7 @@ type port struct {
 	number   int
 }
 
-// ports are those of an endpoint, expanded; no more than can be told to be too many.
+// ports are those of an endpoint, expanded, up to one more than the limit.
 func (e *Endpoint) ports() ([]port, *Refusal) {
 	protocols, ok := map[string][]string{
 		"": {protocolTCP}, protocolTCP: {protocolTCP}, protocolUDP: {protocolUDP}, protocolAll: {protocolTCP, protocolUDP},
@@ -133,14 +135,14 @@ func number(text string) (int, bool) {
 	return n, err == nil && n >= 1 && n <= highest
 }
 
-// A host is a name or an address, in the one form that it has.
+// A host is a name or an address in canonical form.
 type host struct {
 	name    string
 	address netip.Addr
 }
 
-// read is the host of an endpoint. A name is in lower case, without a dot at the end; an
-// address within one of IPv6 is the one of IPv4 that it means.
+// read is the canonical host of an endpoint: a name in lower case without a
+// trailing dot, and an IPv4-mapped IPv6 address as IPv4.
 func (e *Endpoint) read() (host, *Refusal) {
 	text := e.Host
 	if strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]") {
@@ -152,7 +154,8 @@ func (e *Endpoint) read() (host, *Refusal) {
 		}
 		return host{address: address.Unmap()}, nil
 	}
-	// Letters beyond ASCII come first: in lower case some of them are within it.
+	// Non-ASCII letters are rejected first: in lower case some of them become
+	// ASCII.
 	name := strings.TrimSuffix(strings.ToLower(e.Host), ".")
 	why := notName(name)
 	if strings.ContainsFunc(e.Host, func(r rune) bool { return r > unicode.MaxASCII }) {
@@ -164,8 +167,9 @@ func (e *Endpoint) read() (host, *Refusal) {
 	return host{name: name}, nil
 }
 
-// notName says why a text is no name of a host; empty: it is one. A name whose last part
-// is a number is what some programs read as an address: 2130706433, 127.1, 0x7f.1.
+// notName says why a text is no host name; empty: it is one. Some programs
+// parse a name whose last label is a number as an address: 2130706433, 127.1,
+// 0x7f.1.
 func notName(name string) string {
 	const longest, longestLabel = 253, 63
 	if name == "" || len(name) > longest {

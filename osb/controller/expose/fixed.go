@@ -6,9 +6,9 @@ import (
 	"github.com/defaultplan/defaultplan/osb/controller/addresses"
 )
 
-// Fixed are hosts that no Service leads to in any cluster: for every rule that is the same
-// in all of them a name or an address, in each form that it has. What else holds the
-// controller to these rules is tried with them.
+// Fixed are examples of hosts that are denied in every cluster: for each rule
+// that does not depend on the cluster a name or an address, in each of its
+// notations. Tests of other guards of these rules use them, too.
 func Fixed() []string {
 	hosts := slices.Concat([]string{
 		"db", "127.1", "x.0x7f", "db.prod.svc", "db.prod.svc.other.example", "10-1-2-3.prod.pod", "db.cluster.local",

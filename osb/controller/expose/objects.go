@@ -13,9 +13,9 @@ import (
 )
 
 // Service is the Service of a target, with the metadata that it is given: an ExternalName
-// for a name; for addresses one with an address of its own and without a selector. Not a
-// headless one: its name would mean every address, also those that have not the port that
-// is asked for.
+// for a name; for addresses one with an address of its own and without a selector. It is
+// not headless: the DNS name would resolve to every address, including those without the
+// requested port.
 func (t *Target) Service(meta metav1.ObjectMeta) *corev1.Service {
 	service := &corev1.Service{ObjectMeta: meta, Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeClusterIP}}
 	if t.name != "" {
@@ -31,8 +31,9 @@ func (t *Target) Service(meta metav1.ObjectMeta) *corev1.Service {
 	return service
 }
 
-// families are those of a Service for addresses: the one that they are all of, so that the
-// API server refuses what this cluster could not reach; or both, as far as it has both.
+// families are the IP families of a Service for addresses: if all are of one
+// family, that one, so that the API server denies a family that this cluster
+// lacks; otherwise both, as far as it has both.
 func (t *Target) families() (*corev1.IPFamilyPolicy, []corev1.IPFamily) {
 	found := map[corev1.IPFamily]bool{}
 	for _, g := range t.groups {
@@ -64,7 +65,7 @@ func (t *Target) Slices(service string, meta metav1.ObjectMeta) []discoveryv1.En
 	return slices
 }
 
-// String tells the target: a name, or how many addresses.
+// String describes the target: a name, or the number of addresses.
 func (t *Target) String() string {
 	if t.name != "" {
 		return t.name
@@ -86,7 +87,7 @@ func (g *group) family() corev1.IPFamily {
 	return corev1.IPv6Protocol
 }
 
-// sum is eight digits that follow from family and ports.
+// sum is eight digits derived from family and ports.
 func (g *group) sum() string {
 	const digits = 8
 	sum := sha256.Sum256(fmt.Append(nil, g.family(), g.ports))

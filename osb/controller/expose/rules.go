@@ -21,17 +21,17 @@ type Rules struct {
 	Domain string
 }
 
-// metadataNames are the names of the same.
+// metadataNames are the names of clouds' metadata services.
 var metadataNames = []string{
 	"metadata.google.internal", "metadata.goog", "instance-data.ec2.internal", "metadata.azure.internal",
 	"metadata.tencentyun.com", "metadata.packet.net", "metadata.platformequinix.com",
 }
 
-// ownNames are names that mean the machine, or the API server, wherever they are asked
-// for.
+// ownNames are names that resolve to the machine, or the API server,
+// everywhere.
 var ownNames = []string{"localhost", "localdomain", "localhost4", "localhost6", "kubernetes", "kubernetes.default"}
 
-// refuses says why no Service may lead to a host; empty: one may.
+// refuses says why a host is denied; empty: it is allowed.
 func (r *Rules) refuses(h host) string {
 	if h.address.IsValid() {
 		return r.Refuse(h.address)
@@ -62,8 +62,8 @@ func (r *Rules) refusesName(name string) string {
 	return ""
 }
 
-// isBelow says that a name is another, or ends in it. Both are compared as names are:
-// whatever their case, and with or without a dot at the end.
+// isBelow says whether a name equals another, or is a subdomain of it, ignoring
+// case and a trailing dot.
 func isBelow(name, other string) bool {
 	other = strings.ToLower(strings.Trim(other, "."))
 	return other != "" && (name == other || strings.HasSuffix(name, "."+other))

@@ -22,17 +22,18 @@ type group struct {
 	ports     []port
 }
 
-// HasAddresses says that the target is addresses, for which it takes a right to make
-// EndpointSlices.
+// HasAddresses says whether the target is addresses, which require permission
+// to create EndpointSlices.
 func (t *Target) HasAddresses() bool { return t.name == "" }
 
-// Of is what a Service for endpoints leads to, or why there is none. There must be at
-// least one endpoint.
+// Of is the target of a Service for endpoints, or why there is none. There must
+// be at least one endpoint.
 func Of(endpoints []Endpoint, rules *Rules) (*Target, *Refusal) {
 	if len(endpoints) > maxAddresses {
 		return nil, refuse(ReasonTooMany, "there are %d endpoints; a Service is made for at most %d", len(endpoints), maxAddresses)
 	}
-	// All are read before any is judged: what is refused by a rule is lawful, all of it.
+	// All are parsed before any is checked: a refusal by a rule implies that
+	// all are valid.
 	at := map[host][]port{}
 	hosts := make([]host, len(endpoints))
 	for i := range endpoints {

@@ -1,9 +1,13 @@
-// Package inuse keeps user-defined classes and plans that are in use from being deleted.
+// Package inuse prevents the deletion of user-defined classes and plans that
+// are in use.
 //
-// A class or plan without a controlling owner reference is user-defined: no broker's catalog makes it again. While instances
-// or bindings refer to it, it has the controller's finalizer. Once it is being deleted, nothing new is decided on it, what
-// refers to it goes on being served, and status says how much that is. The finalizer is taken off with the last user, also
-// where nothing is being deleted: what is not in use never needs a controller to be deleted.
+// A class or plan without a controlling owner reference is user-defined: no
+// broker's catalog recreates it. While instances or bindings refer to it, it
+// has the controller's finalizer. Once it is being deleted, no new instance is
+// decided on it, existing ones work as before, and status says how many there
+// are. The finalizer is removed with the last reference, even without a
+// deletion: deleting what is not in use never needs a running controller.
 //
-// Whether it is in use is read from the cache. Before a deletion is let happen the API server is asked.
+// References are read from the cache, and live before a deletion is allowed to
+// finish.
 package inuse

@@ -13,22 +13,24 @@ const (
 	// A first pause doubles up to the longest one.
 	firstPause   = 2 * time.Second
 	longestPause = time.Minute
-	// longestWish is how long a broker's Retry-After makes a pause at most. The object that
-	// was answered waits as long as the answer says: it may be about that object only.
+	// longestWish bounds the pause by a broker's Retry-After. The object that
+	// got the response waits the full time, because the response may be about
+	// that object only.
 	longestWish = 5 * time.Minute
-	// forgetAfter is how long a breaker counts for after its last failure and its pause: longer
-	// than an object waits by itself before it is tried again.
+	// forgetAfter is how long failures are counted after the last failure and
+	// the pause: longer than the longest retry delay of an object.
 	forgetAfter = 6 * time.Minute
-	// lasting is how many pauses in a row make one that users are told of: short ones are not
-	// worth a write for each object that waits.
+	// lasting is the number of successive pauses after which status reports it:
+	// a short pause is not worth a write for each object that waits.
 	lasting = 2
-	// trialPatience is how long one trial may take before another one is made beside it.
+	// trialPatience is how long a trial may take before a second one is
+	// allowed.
 	trialPatience = 10 * time.Second
 )
 
-// A breaker counts the calls that fail one after the other: those to a broker that stay
-// without an answer, and those of an operation that are answered 429 or 503. After some of
-// them no such call is made for a while; then one finds out how it is, the trial.
+// A breaker counts successive failures: calls to a broker without a response,
+// and calls of an operation with a 429 or 503. After some of them such calls
+// are paused for a while; then one trial call is made.
 type breaker struct {
 	failures int
 	// last is when the last failure was counted.
@@ -41,22 +43,23 @@ type breaker struct {
 	tried  time.Time
 }
 
-// open says that a call may be made now; other says that it would be for a namespace that has
-// no other at the broker. While a trial takes long, such a one may be made beside it: what one
-// namespace's call says by not ending is not held against the others.
+// open says whether a call may be made now; other says that it is for a
+// namespace that has no other call at the broker. While a trial takes long,
+// such a call may be made as a second trial, because one namespace's hanging
+// call must not block the others.
 func (b *breaker) open(now time.Time, other bool) bool {
 	return !b.paused(now) || other && b.beside(now)
 }
 
-// paused says that no call is to be made now, except for a trial beside.
+// paused says whether no call may be made now, except for a second trial.
 func (b *breaker) paused(now time.Time) bool { return b.trying > 0 || b.until.After(now) }
 
-// beside says that the trial takes long, so that another one may be made beside it.
+// beside says whether the trial takes so long that a second one may be made.
 func (b *breaker) beside(now time.Time) bool {
 	return b.trying > 0 && !b.until.After(now) && !b.tried.Add(trialPatience).After(now)
 }
 
-// looks is when it is to be looked next whether a call may be made; zero: not by itself.
+// looks is when to check again whether a call may be made; zero: not by itself.
 func (b *breaker) looks(now time.Time) time.Time {
 	patient := b.tried.Add(trialPatience)
 	switch {
@@ -68,7 +71,7 @@ func (b *breaker) looks(now time.Time) time.Time {
 	return time.Time{}
 }
 
-// forgotten is when all that was counted is of no use any more; zero: nothing was.
+// forgotten is when all counts expire; zero: there are none.
 func (b *breaker) forgotten() time.Time {
 	switch {
 	case b.until.After(b.last):
@@ -79,7 +82,7 @@ func (b *breaker) forgotten() time.Time {
 	return time.Time{}
 }
 
-// begin begins a call, and says whether it is a trial.
+// begin starts a call, and says whether it is a trial.
 func (b *breaker) begin(now time.Time) (trial bool) {
 	if b.until.IsZero() {
 		return false
@@ -89,8 +92,9 @@ func (b *breaker) begin(now time.Time) (trial bool) {
 	return true
 }
 
-// ended is told what came of a call. A jitter from 0 to 1 makes a pause up to a tenth shorter or
-// longer, so that brokers that went away together are not tried together.
+// ended records the outcome of a call. A jitter from 0 to 1 makes a pause up to
+// a tenth shorter or longer, so that brokers that failed together are not tried
+// together.
 func (b *breaker) ended(came outcome, trial bool, now time.Time, jitter float64) {
 	trial = trial && b.trying > 0 // else the broker answered another one since
 	switch {
@@ -120,32 +124,33 @@ func (b *breaker) ended(came outcome, trial bool, now time.Time, jitter float64)
 	b.pauses++
 }
 
-// idle ends a trial of which nothing is known: the next call finds out.
+// idle ends a trial without a result: the next call is another trial.
 func (b *breaker) idle(trial bool) {
 	if trial && b.trying > 0 {
 		b.trying--
 	}
 }
 
-// A result is what a call says to a breaker.
+// A result is the result of a call for a breaker.
 type result int
 
 const (
-	// unknown: nothing of what the breaker counts.
+	// unknown: irrelevant to the breaker.
 	unknown result = iota
 	good
 	bad
 )
 
-// An outcome is what came of a call, as a breaker counts it. A wish is how long the broker
-// asks to wait.
+// An outcome is the outcome of a call as a breaker counts it. A wish is the
+// wait that the broker requests.
 type outcome struct {
 	result result
 	wish   time.Duration
 }
 
-// ofBroker is what came of a call for its broker. Every error that is the broker's answer is a
-// sign of life, also a 429 or 503. One that is no answer and no *osb.Error was not its doing.
+// ofBroker is the outcome of a call for the breaker of the broker. Every
+// response is a sign of life, including errors such as 429 or 503. An error
+// that is neither a response nor an *osb.Error is not the broker's.
 func ofBroker(err error) outcome {
 	failed := (*osb.Error)(nil)
 	switch {
@@ -157,7 +162,8 @@ func ofBroker(err error) outcome {
 	return outcome{result: good}
 }
 
-// ofOperation is what came of a call for its operation. Silence says nothing of it.
+// ofOperation is the outcome of a call for the breaker of its operation, which
+// ignores missing responses.
 func ofOperation(err error) outcome {
 	failed := (*osb.Error)(nil)
 	switch {
@@ -171,5 +177,5 @@ func ofOperation(err error) outcome {
 	return outcome{result: good}
 }
 
-// silent says that a call had no answer of the broker.
+// silent says whether a call had no response of the broker.
 func silent(kind osb.Kind) bool { return kind == osb.NeverSent || kind == osb.MaybeReceived }

@@ -1,23 +1,26 @@
-// Package queue has the calls to brokers wait for their turn: in one queue per broker,
-// without a worker that waits with them.
+// Package queue queues the calls to brokers, in one queue per broker. Waiting
+// calls do not occupy workers.
 //
-// How many calls run at once is limited: of one broker, so that one which hangs does not
-// take all of them; of all brokers of one namespace together, and of all namespaced brokers
-// together, because users who may make one such broker may make many. In the queue of a broker
-// the namespaces of its objects take turns, and objects of one namespace are first come,
-// first served: a namespace with thousands of objects keeps others waiting for one call. One
-// namespace has three quarters of a broker's places at most, for its calls may hang.
+// The number of concurrent calls is limited: per broker, so that a hanging
+// broker does not take all of them; per namespace of brokers, and for all
+// namespaced brokers together, because users who may create one such broker may
+// create many. In the queue of a broker the namespaces of its objects take
+// turns, and objects of one namespace are first in, first out: a namespace with
+// thousands of objects delays others by one call. One namespace has at most
+// three quarters of a broker's places, because its calls may hang.
 //
-// A broker that does not answer has a pause. After it one call finds out how the broker is,
-// and an answer of any kind lets all that wait go on. Where that call takes long, another
-// namespace may make one beside it.
+// A broker that does not respond is paused. After the pause one trial call is
+// made, and a response of any kind ends the pause for all that wait. If the
+// trial takes long, another namespace may make a second one.
 //
-// A broker that answers 429 or 503 to one operation for a plan has such a pause for that only, and
-// for the namespaces that were refused: what waits for something else passes those that wait for
-// it, and another namespace makes one call at once.
+// If a broker answers 429 or 503 to one operation for a plan, only that
+// operation is paused, and only for the namespaces that got the answer: other
+// operations pass those that wait, and another namespace makes a trial call at
+// once.
 //
-// A pass over an object begins without a place, and reads what it needs to know which broker is
-// to be called. When it comes to a call, it either finds a free place, or ends and waits; once it
-// is its turn, it is begun again, with the place, and what is sent is what it reads then. While
-// an object waits, passes over it are begun only where something asks for one.
+// A pass over an object starts without a place, and reads what decides which
+// broker to call. When it comes to a call, it either gets a free place, or ends
+// and waits. When its turn comes, it starts again with the place, and sends
+// what it reads then. While an object waits, passes over it only start on
+// events.
 package queue

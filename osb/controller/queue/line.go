@@ -13,17 +13,19 @@ type line struct {
 
 	broker  Broker
 	running int
-	// gone says that the broker is not registered any more: how it did is of no use.
+	// gone says that the broker is not registered any more, so its state is
+	// useless.
 	gone bool
-	// operations are those that were answered 429 or 503 last.
+	// operations are those whose last response was 429 or 503.
 	operations map[Operation]*refusals
 	// taken counts the places that are taken by the namespaces of their objects.
 	taken map[string]int
-	// alarm looks whether a call may be made, after a pause or beside a trial.
+	// alarm checks whether a call may be made, after a pause or as a second
+	// trial.
 	alarm *time.Timer
 }
 
-// refusals count the answers 429 and 503 to one operation.
+// refusals count the responses 429 and 503 to one operation.
 type refusals struct {
 	breaker
 
@@ -39,8 +41,9 @@ func (l *line) of(operation Operation) *refusals {
 	return &refusals{trials: map[string]int{}}
 }
 
-// pausedFor says that an operation has a pause for the objects of a namespace. One that was not
-// refused itself makes a trial at once: what others are refused for may be their own doing.
+// pausedFor says whether an operation is paused for the objects of a namespace.
+// A namespace that did not get a 429 or 503 itself makes a trial at once,
+// because the others may have caused theirs.
 func (r *refusals) pausedFor(namespace string, now time.Time) bool {
 	return r.paused(now) && r.trials[namespace] > 0
 }
@@ -57,8 +60,8 @@ func (l *line) count(p *place, change func(*refusals)) {
 	l.operations[p.operation] = r
 }
 
-// first says that no namespace waits for a trial of an operation that had fewer of them, among
-// those that may go on.
+// first says whether no other namespace that may continue and waits for a trial
+// of an operation had fewer trials.
 func (l *line) first(namespace string, operation Operation, mayGoOn func(namespace string) bool) bool {
 	trials := l.of(operation).trials
 	for other, of := range l.waiting.of {
@@ -69,7 +72,7 @@ func (l *line) first(namespace string, operation Operation, mayGoOn func(namespa
 	return true
 }
 
-// due is when it is to be looked next at a line where nothing happens; zero: not by itself.
+// due is when to check an idle line again; zero: not by itself.
 func (l *line) due(now time.Time) time.Time {
 	at := l.looks(now)
 	for _, b := range l.operations {
@@ -81,7 +84,7 @@ func (l *line) due(now time.Time) time.Time {
 	return at
 }
 
-// forget drops what was counted of operations and is of no use any more.
+// forget drops expired counts of operations.
 func (l *line) forget(now time.Time) {
 	maps.DeleteFunc(l.operations, func(_ Operation, r *refusals) bool { return !r.forgotten().After(now) })
 }

@@ -35,7 +35,7 @@ func (p *Pass) For(operation Operation) {
 	}
 }
 
-// Memory is what a pass over the item had remembered, or nil.
+// Memory is the memory that an earlier pass stored for the item, or nil.
 func (p *Pass) Memory() any {
 	if p == nil {
 		return nil
@@ -43,24 +43,24 @@ func (p *Pass) Memory() any {
 	return p.entry.memory
 }
 
-// Remember keeps something for the passes over the item to come; nil: nothing is remembered
-// of it any more.
+// Remember stores memory for later passes over the item; nil: it is dropped.
 func (p *Pass) Remember(memory any) {
 	if p != nil {
 		p.entry.memory = memory
 	}
 }
 
-// OnPause has look called, with the queues locked, when the item waits and what it waits for turns
-// out to last: another pass, which has no place, can tell of it.
+// OnPause sets look, which is called with the queues locked when the pause that
+// the item waits for lasts: another pass, which has no place, can report it.
 func (p *Pass) OnPause(look func()) {
 	p.queues.mutex.Lock()
 	defer p.queues.mutex.Unlock()
 	p.entry.look = look
 }
 
-// Enter takes a place for calls to a broker, if one is free and nothing waits that could
-// have it; a place for others is given back. The place is held until the pass ends.
+// Enter takes a place for calls to a broker, if one is free and no other item
+// that waits could have it; a place for another broker is released. The place
+// is held until the pass ends.
 func (p *Pass) Enter(broker Broker) bool {
 	if p == nil {
 		return true
@@ -94,7 +94,7 @@ func (p *Pass) Enter(broker Broker) bool {
 // on.
 func (p *Pass) Entered() <-chan struct{} { return p.entered }
 
-// Held says that a broker has a pause, and that the pass has no place for it.
+// Held says whether a broker is paused, and the pass has no place for it.
 func (p *Pass) Held(broker Broker) bool {
 	if p == nil {
 		return false
@@ -124,8 +124,8 @@ func (p *Pass) has(l *line) bool {
 	return p.place != nil && p.place.line == l && p.place.operation == p.operation
 }
 
-// Called is told what came of a call, for which the pass has a place. Only an *osb.Error
-// is the broker's doing.
+// Called records the result of a call, for which the pass has a place. Only an
+// *osb.Error is the broker's.
 func (p *Pass) Called(err error) {
 	if p == nil {
 		return
@@ -158,8 +158,9 @@ func (p *Pass) Called(err error) {
 	q.setAlarm(l)
 }
 
-// End ends the pass. It is resumed when it is its turn to call the broker that it waits
-// for; nil: it waits for none. Another pass was asked for if again is true.
+// End ends the pass. It is resumed when it is its turn to call the broker that
+// it waits for; nil: it waits for none. again says that another pass was
+// requested.
 func (p *Pass) End(waitsFor *Broker) (again bool) {
 	q, e := p.queues, p.entry
 	q.mutex.Lock()
@@ -178,7 +179,7 @@ func (p *Pass) End(waitsFor *Broker) (again bool) {
 	return again
 }
 
-// giveBack gives the place back that it has.
+// giveBack releases its place.
 func (p *Pass) giveBack() {
 	if p.place != nil {
 		p.queues.release(p.place)

@@ -13,18 +13,18 @@ import (
 // A Broker names a broker; the namespace of a ClusterServiceBroker is empty.
 type Broker = types.NamespacedName
 
-// An Item is an object that is taken through passes, one at a time.
+// An Item is an object with at most one pass at a time.
 type Item struct {
 	Kind string
 	types.NamespacedName
 }
 
-// An Operation is what a call does, for things of one plan. The answers 429 and 503 of a broker
-// are counted by it: a broker may refuse one plan for an hour and serve the others, or make
-// nothing more of a plan and remove what there is.
+// An Operation is the kind of a call for resources of one plan. Responses 429
+// and 503 are counted per operation: a broker may reject one plan for an hour
+// and serve the others, or provision no more of a plan and still deprovision.
 type Operation struct{ Class, Plan, Name string }
 
-// Limits are how many calls run at once. All must be 1 or more.
+// Limits bound how many calls run at once. All must be 1 or more.
 type Limits struct {
 	// Calls is how many there are in all, and PerBroker how many of one broker.
 	Calls, PerBroker int
@@ -52,7 +52,7 @@ type Queues struct {
 	closed bool
 }
 
-// New are queues in which nothing waits.
+// New returns empty queues.
 func New(limits Limits) *Queues {
 	return &Queues{
 		limits: limits, jitter: rand.Float64,
@@ -60,10 +60,11 @@ func New(limits Limits) *Queues {
 	}
 }
 
-// An entry is an item over which a pass runs, or which waits, or of which something is remembered.
+// An entry is an item with a running pass, that waits, or has memory.
 type entry struct {
 	item Item
-	// busy says that a pass runs, and again that another one was asked for meanwhile.
+	// busy says that a pass runs, and again that another one was requested
+	// meanwhile.
 	busy, again bool
 	// line is where it waits, or nil, operation what for, and place is its place there. The
 	// lower its number, the longer it waits.
@@ -72,9 +73,9 @@ type entry struct {
 	place     *list.Element
 	number    uint64
 	resume    func(*Pass)
-	// memory is what passes over the item remember; nil: nothing.
+	// memory is stored by passes over the item; nil: none.
 	memory any
-	// look is told that what it waits for lasts, or nil.
+	// look is called when the pause that it waits for lasts, or nil.
 	look func()
 }
 
@@ -84,9 +85,9 @@ func (e *entry) tell() {
 	}
 }
 
-// Begin begins a pass over an item; resume is called in a goroutine of its own with another
-// pass, which has a place, if this one ends and waits. While a pass over the item runs no
-// other begins: its End says that one was asked for.
+// Begin starts a pass over an item. If it ends and waits, resume is called
+// later, in its own goroutine, with another pass that has a place. While a pass
+// over the item runs no other starts: its End says that one was requested.
 func (q *Queues) Begin(item Item, resume func(*Pass)) (pass *Pass, begun bool) {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
@@ -113,11 +114,12 @@ func (q *Queues) Start(ctx context.Context) error {
 	return nil
 }
 
-// Answered is told that a broker gave a sign of life beside the calls: what waits goes on.
+// Answered records a sign of life of a broker outside of calls: what waits
+// continues.
 func (q *Queues) Answered(broker Broker) { q.freshen(broker, false) }
 
-// Gone is told that a broker is not registered any more: what waits finds that out, and
-// nothing is remembered once the calls under way are over.
+// Gone records that a broker is not registered any more: what waits continues
+// and finds out, and its state is dropped once the running calls end.
 func (q *Queues) Gone(broker Broker) { q.freshen(broker, true) }
 
 func (q *Queues) freshen(broker Broker, gone bool) {
@@ -151,7 +153,7 @@ func (q *Queues) line(broker Broker) *line {
 	return q.known[broker]
 }
 
-// tidy forgets a line of which nothing needs to be known.
+// tidy removes a line without state.
 func (q *Queues) tidy(l *line) {
 	if l.running > 0 || !l.empty() || !l.gone && (l.breaker != (breaker{}) || len(l.operations) > 0) {
 		return
@@ -162,7 +164,7 @@ func (q *Queues) tidy(l *line) {
 	delete(q.known, l.broker)
 }
 
-// free says that a call for an object of a namespace may begin now.
+// free says whether a call for an object of a namespace may start now.
 func (q *Queues) free(l *line, namespace string, operation Operation) bool {
 	now, other := time.Now(), l.taken[namespace] == 0
 	if !q.room(l) || q.sated(l, namespace) || !l.open(now, other) {
@@ -177,16 +179,16 @@ func (q *Queues) free(l *line, namespace string, operation Operation) bool {
 	return l.first(namespace, operation, func(namespace string) bool { return !q.sated(l, namespace) })
 }
 
-// sated says that the objects of a namespace have all the places at a broker that they may
-// have: three quarters, also where no other namespace waits. Calls that hang are not ended
-// for one that comes later, so its places must be free beforehand. Those who may use a
-// ServiceBroker are its namespace, which may have all of them.
+// sated says whether the objects of a namespace have all the places at a broker
+// that they may have: three quarters, even if no other namespace waits, because
+// hanging calls are not cancelled for a later one. A ServiceBroker is only used
+// by its own namespace, which may have all places.
 func (q *Queues) sated(l *line, namespace string) bool {
 	const share, of = 3, 4
 	return namespace != l.broker.Namespace && l.taken[namespace]*of >= q.limits.PerBroker*share
 }
 
-// room says that some call of a line may begin now.
+// room says whether some call of a line may start now.
 func (q *Queues) room(l *line) bool {
 	if q.closed || q.running >= q.limits.Calls || l.running >= q.limits.PerBroker || l.until.After(time.Now()) {
 		return false
@@ -228,7 +230,7 @@ func (q *Queues) count(l *line, of string, by int) {
 	}
 }
 
-// release gives a place back.
+// release frees a place.
 func (q *Queues) release(p *place) {
 	p.line.idle(p.trial)
 	if p.tries { // it came to no call
@@ -260,7 +262,7 @@ func (q *Queues) wait(e *entry, l *line, operation Operation) {
 	q.setAlarm(l)
 }
 
-// leave takes an entry out of its line.
+// leave removes an entry from its line.
 func (q *Queues) leave(e *entry) {
 	l := e.line
 	if l == nil {
@@ -280,7 +282,7 @@ func (q *Queues) leave(e *entry) {
 	q.tidy(l)
 }
 
-// serve gives the places that are free to those that wait: brokers take turns.
+// serve assigns free places to what waits: brokers take turns.
 func (q *Queues) serve() {
 	for i := 0; i < len(q.waits); {
 		l := q.waits[i]
@@ -294,7 +296,7 @@ func (q *Queues) serve() {
 	}
 }
 
-// serveOne begins the pass whose turn it is in a line, if a place is free.
+// serveOne starts the pass whose turn it is in a line, if a place is free.
 func (q *Queues) serveOne(l *line) bool {
 	if !q.room(l) {
 		return false
@@ -315,8 +317,8 @@ func (q *Queues) serveOne(l *line) bool {
 	return true
 }
 
-// setAlarm has what waits go on after a pause, or after a trial that takes long, and drops what
-// need not be remembered any more.
+// setAlarm schedules the next check of what waits, after a pause or a long
+// trial, and drops expired state.
 func (q *Queues) setAlarm(l *line) {
 	if l.alarm != nil {
 		l.alarm.Stop()

@@ -6,19 +6,19 @@ import (
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// A claim is whether a stored object is the broker's to write.
+// A claim says whether the relist may write a stored object.
 type claim struct {
-	// leave says that a person keeps the relist from it.
+	// leave says that a user excluded it from relists.
 	leave bool
 	// skip says why it is not written, in words; empty: it is.
 	skip string
-	// moved says that it is the broker's, but of something that the catalog lists no
-	// more.
+	// moved says that it is the broker's, but for an ID that the catalog no
+	// longer lists.
 	moved bool
 }
 
-// claimOn judges an object that has the very name that a catalog asks for; nil is
-// one that there is not yet.
+// claimOn is the claim on an object with the name of a desired one; nil if none
+// exists yet.
 func claimOn(broker *Broker, live *found, object *Object) claim {
 	switch {
 	case live == nil:
@@ -69,7 +69,7 @@ func factPaths(broker *Broker, object *Object) fieldSet {
 	return fields
 }
 
-// factsStand says that the facts of an object are stored as the catalog says them.
+// factsStand says whether the facts of an object are stored as in the catalog.
 func factsStand(broker *Broker, live *found, object *Object) bool {
 	return live.GetAnnotations()[api.AnnotationCatalogHash] == object.Hash &&
 		appliedBy(live.GetManagedFields(), api.FieldOwnerCatalog).equal(factPaths(broker, object))

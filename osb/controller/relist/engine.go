@@ -14,7 +14,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb"
 )
 
-// An Engine makes the cluster's classes and plans agree with catalogs.
+// An Engine syncs the cluster's classes and plans with catalogs.
 type Engine struct {
 	// Client writes.
 	Client client.Client
@@ -22,7 +22,7 @@ type Engine struct {
 	// of their spec that name broker and class, and keeps their managedFields;
 	// instances and bindings by those that name class and plan.
 	Reader client.Reader
-	// Live is the API server: it is asked before anything is deleted.
+	// Live reads from the API server, before anything is deleted.
 	Live client.Reader
 	// Workers is how many requests run at the same time; 0: 16.
 	Workers int
@@ -30,40 +30,41 @@ type Engine struct {
 
 const defaultWorkers = 16
 
-// A Result is what became of a catalog.
+// A Result is the result of a relist.
 type Result struct {
-	// Classes and Plans count what the catalog asks for.
+	// Classes and Plans count the desired objects.
 	Classes, Plans int
-	// Skipped is what was not taken over, and why. It stays so until someone acts.
+	// Skipped is what was not applied, and why. It stays so until a user acts.
 	Skipped []Skipped
 	// Failed are the objects that could not be written; to be tried again.
 	Failed []error
 	// Writes counts the requests that wrote something.
 	Writes int
-	// Removed counts the broker's objects that the catalog lists no more, and that
-	// are still there.
+	// Removed counts the broker's objects that the catalog no longer lists, and
+	// that still exist.
 	Removed int
-	// Moved counts those among them that stand for something else now, and can be made again once they are deleted.
+	// Moved counts those among them whose names are needed for other IDs, which
+	// can be created once they are deleted.
 	Moved int
 }
 
-// A Marking is how far a relist is that marks what its catalog lists no more.
+// A Marking is the progress of marking what the catalog no longer lists.
 type Marking struct {
 	// Marked of Total objects are marked by now.
 	Marked, Total int
-	// Lost of the Before objects that had no mark are in the catalog no more. What
-	// restrictions keep out, or what moved to another service, is not lost.
+	// Lost of the Before unmarked objects are no longer in the catalog. What
+	// restrictions exclude, or what moved to another service, is not lost.
 	Lost, Before int
 }
 
-// Shrank says that a catalog lost more than half of what there was: it may be one that the
-// broker serves for a moment only.
+// Shrank says whether a catalog lost more than half of its entries: the broker
+// may only serve it for a moment.
 func (m *Marking) Shrank() bool { return 2*m.Lost > m.Before }
 
-// Relist takes a catalog over: plans, then their class, as many at the same time as
-// there are workers; then it marks what is not listed any more. Before it marks much, and
-// meanwhile, marking is called; it marks no more if that fails. Objects fail one by one;
-// the error is for what stopped the whole.
+// Relist applies a catalog: plans, then their class, concurrently by workers;
+// then it marks what is no longer listed. Before it marks many objects, and
+// meanwhile, it calls marking, and stops if that fails. Objects fail
+// independently; the error is for what stopped the relist.
 func (e *Engine) Relist(ctx context.Context, broker Broker, catalog *osb.Catalog, marking func(Marking) error) (Result, error) {
 	shelf, err := e.shelf(ctx, &broker)
 	if err != nil {
@@ -90,7 +91,8 @@ type run struct {
 
 	mutex  sync.Mutex
 	result Result
-	// moved are objects of ours that stand for something else than the catalog says.
+	// moved are objects of this broker that stand for another ID than the
+	// catalog's.
 	moved []*found
 }
 
@@ -112,7 +114,7 @@ func (r *run) wrote() {
 	r.result.Writes++
 }
 
-// sort brings what workers told in any order into one order.
+// sort makes the order of the workers' results deterministic.
 func (r *run) sort(before int) {
 	slices.SortFunc(r.result.Skipped[before:], func(a, b Skipped) int {
 		return cmp.Or(cmp.Compare(a.Service, b.Service), cmp.Compare(a.Plan, b.Plan), cmp.Compare(a.Reason, b.Reason))
@@ -120,7 +122,7 @@ func (r *run) sort(before int) {
 	slices.SortFunc(r.result.Failed, func(a, b error) int { return cmp.Compare(a.Error(), b.Error()) })
 }
 
-// parallel runs something for each of n, at most Workers at the same time.
+// parallel calls a function for each of n, at most Workers at the same time.
 func (e *Engine) parallel(n int, do func(i int)) {
 	var group errgroup.Group
 	group.SetLimit(cmp.Or(e.Workers, defaultWorkers))
@@ -133,7 +135,8 @@ func (e *Engine) parallel(n int, do func(i int)) {
 	_ = group.Wait() // do returns no error
 }
 
-// apply writes all plans, then the classes: a class is never seen without its plans.
+// apply writes all plans, then the classes, so that a class is never visible
+// without its plans.
 func (r *run) apply(ctx context.Context, classes []Class) {
 	type planOf struct{ class, plan int }
 	var plans []planOf
@@ -154,7 +157,7 @@ func (r *run) apply(ctx context.Context, classes []Class) {
 	r.parallel(len(classes), func(i int) { r.settleClass(ctx, &classes[i], outcomes[i]) })
 }
 
-// An outcome is what became of an object.
+// An outcome is the result for an object.
 type outcome int
 
 const (
@@ -171,8 +174,8 @@ func (r *run) settlePlan(ctx context.Context, plan *Object) outcome {
 	return r.setStatus(ctx, live, map[string]any{statusRemoved: false})
 }
 
-// settleClass writes a class whose plans were written. A new one waits for all of
-// them: which plan a class's users get may depend on how many it has.
+// settleClass writes a class whose plans were written. A new one requires all
+// of them, because the choice of a plan may depend on how many a class has.
 func (r *run) settleClass(ctx context.Context, class *Class, plans []outcome) {
 	live, err := r.find(ctx, &class.Object)
 	switch {
@@ -194,12 +197,12 @@ func (r *run) settleClass(ctx context.Context, class *Class, plans []outcome) {
 	}
 }
 
-// settle writes the facts and the suggestions of an object, as far as they are not
-// stored already. The object is nil where it is not ours to write.
+// settle writes the facts and the suggestions of an object that are not stored
+// already. The returned object is nil if the relist may not write it.
 func (r *run) settle(ctx context.Context, object *Object) (*found, outcome) {
 	live, err := r.find(ctx, object)
 	if err == nil && live != nil && live.removed && claimOn(r.broker, live, object).moved {
-		// The cache may not know yet that it was just deleted, to be made again.
+		// The cache may not have its deletion yet.
 		live, err = lookUp(ctx, r.Live, object)
 	}
 	if err != nil {
@@ -238,5 +241,5 @@ func (r *run) move(live *found) {
 	r.moved = append(r.moved, live)
 }
 
-// Err is all that failed as one error, nil if nothing did.
+// Err joins all failures into one error, nil if there is none.
 func (r *Result) Err() error { return errors.Join(r.Failed...) }

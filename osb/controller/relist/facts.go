@@ -7,8 +7,8 @@ import (
 	"github.com/defaultplan/defaultplan/osb"
 )
 
-// classFacts are the fields of a class's spec that the catalog says. What is false is
-// said too: another's true must not stay.
+// classFacts are the fields of a class's spec from the catalog. False values
+// are included, so that another manager's true does not stay.
 func classFacts(broker *Broker, service *osb.Service, notes *notes) map[string]any {
 	class, _ := kindsOf(broker.Namespace)
 	facts := map[string]any{
@@ -32,7 +32,7 @@ func classFacts(broker *Broker, service *osb.Service, notes *notes) map[string]a
 	return facts
 }
 
-// planFacts are the fields of a plan's spec that the catalog says.
+// planFacts are the fields of a plan's spec from the catalog.
 func planFacts(broker *Broker, object *Object, plan *osb.Plan, notes *notes) map[string]any {
 	kind := kinds[object.Kind]
 	facts := map[string]any{
@@ -86,8 +86,8 @@ func addMaintenance(facts map[string]any, info *osb.MaintenanceInfo, notes *note
 	facts["maintenanceInfo"] = said
 }
 
-// addObject adds a JSON object as it came, unless there is none, or none that the API
-// server would take.
+// addObject adds a JSON object unchanged, unless there is none, or the API
+// server would reject it.
 func addObject(facts map[string]any, field, what string, raw json.RawMessage, notes *notes) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return

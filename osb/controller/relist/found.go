@@ -10,7 +10,7 @@ import (
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// A found is a class or plan as it is stored. It is only looked at: it may be the
+// A found is a stored class or plan. It must not be changed: it may be the
 // cache's own.
 type found struct {
 	client.Object
@@ -66,7 +66,7 @@ func seePlan(plan api.PlanObject) *found {
 	}
 }
 
-// unmanaged says that a person keeps the relist from the object.
+// unmanaged says whether a user excluded the object from relists.
 func (f *found) unmanaged() bool { return f.GetAnnotations()[api.AnnotationManaged] == no }
 
 // controller is the broker that controls the object, in words, empty if there is
@@ -78,7 +78,8 @@ func (f *found) controller() string {
 	return ""
 }
 
-// value is what stands in a field that can be suggested, nil if nothing does.
+// value is the stored value of a field that can be suggested, nil if it is
+// absent.
 func (f *found) value(at []string) any {
 	var text string
 	var there bool

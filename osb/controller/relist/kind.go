@@ -19,7 +19,7 @@ const (
 	ServicePlan         Kind = "ServicePlan"
 )
 
-// A kindFacts is in what a kind differs from the others.
+// A kindFacts has the differences between kinds.
 type kindFacts struct {
 	newObject func() client.Object
 	newList   func() client.ObjectList
@@ -67,22 +67,22 @@ func kindsOf(namespace string) (class, plan Kind) {
 	return ServiceClass, ServicePlan
 }
 
-// A Broker is what of a broker decides how its catalog is taken over.
+// A Broker is the part of a broker that decides how its catalog is applied.
 type Broker struct {
 	// Namespace is empty for a ClusterServiceBroker.
 	Namespace, Name string
 	UID             types.UID
 	// NameSuffix is put behind the names of its classes and plans.
 	NameSuffix string
-	// Restrictions say what of the catalog is taken; nil: all.
+	// Restrictions say which part of the catalog is applied; nil: all.
 	Restrictions *Restrictions
 	// Known returns the name of the object that has an ID and is this broker's
 	// already, empty if there is none: that name is kept. Nil: there are none.
 	Known func(kind Kind, id string) string
 }
 
-// BrokerOf returns what decides of a broker of either scope. It fails if a catalog
-// restriction cannot be applied, naming it.
+// BrokerOf returns the Broker of an object of either scope. It fails if a
+// catalog restriction cannot be applied, naming it.
 func BrokerOf(object client.Object) (Broker, error) {
 	broker, ok := object.(api.BrokerObject)
 	if !ok {

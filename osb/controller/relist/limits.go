@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// What the API server takes of a class or plan: lengths in characters (see
+// Limits of the API server for a class or plan: lengths in characters (see
 // deploy/crds), sizes in bytes of JSON.
 const (
 	maxWord        = 63 // of an ID and of a name at the broker
@@ -20,7 +20,7 @@ const (
 	maxObject = 1 << 20
 )
 
-// unfit says why a service or plan with these texts cannot be taken over.
+// unfit says why a service or plan with these texts cannot be applied.
 func unfit(id, name, description string, tags, requires []string) string {
 	switch {
 	case id == "":

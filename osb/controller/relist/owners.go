@@ -46,17 +46,19 @@ func appliedBy(entries []metav1.ManagedFieldsEntry, manager string) fieldSet {
 	})
 }
 
-// ownedByOthers are the fields of an object, status aside, that anyone but a manager
-// owns. What the manager's name was used for in other ways than apply is another's.
+// ownedByOthers are the fields of an object, except status, that other managers
+// own. Fields that the same manager owns by operations other than apply count
+// as another's.
 func ownedByOthers(entries []metav1.ManagedFieldsEntry, manager string) fieldSet {
 	return fieldsWhere(entries, func(entry *metav1.ManagedFieldsEntry) bool {
 		return entry.Manager != manager || entry.Operation != metav1.ManagedFieldsOperationApply
 	})
 }
 
-// hasOthersFields says that anyone but the relist owns a field of an object: an operator, a
-// chart, or the keeper, which annotates what an operator recorded. Status is not looked at,
-// and the controller's own name is its alone.
+// hasOthersFields says whether a manager other than the relist owns a field of
+// an object: a user, a chart, or the keeper, which annotates the recorded
+// default. Status does not count, and only the controller uses its own manager
+// name.
 func (f *found) hasOthersFields() bool {
 	return slices.ContainsFunc(f.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
 		switch entry.Manager {
@@ -83,7 +85,7 @@ func fieldsWhere(entries []metav1.ManagedFieldsEntry, is func(*metav1.ManagedFie
 }
 
 // addLeaves adds the paths of a tree's leaves. The dot stands for the container
-// itself, which is there as long as anything is in it.
+// itself, which exists as long as it has content.
 func addLeaves(fields fieldSet, path string, tree map[string]any) {
 	for key, below := range tree {
 		if key == "." {

@@ -13,15 +13,16 @@ import (
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// A proposal is what of an object's suggestions is to be applied.
+// A proposal has the suggestions of an object that are to be applied.
 type proposal struct {
 	fields []Suggestion
 	// needed says that it differs from what is stored.
 	needed bool
 }
 
-// propose leaves out what anyone else owns, or has written before there were owners.
-// Nothing is needed where we own just the others, with their values.
+// propose leaves out what another manager owns, or what was written without
+// managedFields. No write is needed if the relist owns exactly the rest, with
+// their values.
 func propose(live *found, object *Object) proposal {
 	mine := appliedBy(live.GetManagedFields(), api.FieldOwnerSuggestions)
 	suggestions := append(slices.Clone(object.Suggestions), kept(live, mine, object)...)
@@ -45,8 +46,8 @@ func propose(live *found, object *Object) proposal {
 	return p
 }
 
-// kept are the stored suggestions of which the catalog does not say whether they are still made: it has none there, and what
-// makes them could not be read.
+// kept are the stored suggestions whose source in the catalog could not be
+// read: it is unknown whether the catalog still makes them.
 func kept(live *found, mine fieldSet, object *Object) []Suggestion {
 	var stay []Suggestion
 	for _, path := range slices.Sorted(maps.Keys(mine)) {
@@ -80,8 +81,8 @@ func (p proposal) without(conflict error) (proposal, bool) {
 	return proposal{fields: left, needed: true}, len(left) < len(p.fields)
 }
 
-// withType keeps the type as it is stored: where it decides a default, not everyone
-// may change it.
+// withType keeps the stored type: if the type affects a default, a change
+// requires a permission.
 func (p proposal) withType(live *found) proposal {
 	mine := appliedBy(live.GetManagedFields(), api.FieldOwnerSuggestions)
 	at := []string{inSpec, fieldServiceType}

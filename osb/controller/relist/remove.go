@@ -15,16 +15,16 @@ import (
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// errInUse says that something refers to an object, or may.
+// errInUse says that an object is, or may be, referred to.
 var errInUse = errors.New("it is in use")
 
-// markedAtOnce is how many objects are marked before it is told how far that is. Fewer are
-// not told, unless the catalog shrank.
+// markedAtOnce is the number of objects that are marked between two reports of
+// progress. Fewer are not reported, unless the catalog shrank.
 const markedAtOnce = 500
 
-// mark marks the broker's objects that the catalog lists no more, so that nothing new
-// is provisioned from them, and takes the mark from user-defined objects whose IDs it
-// lists: their broker was gone and is back.
+// mark marks the broker's objects that the catalog no longer lists, so that
+// nothing new is provisioned from them, and removes the mark from user-defined
+// objects whose IDs it lists, because their broker is back.
 func (r *run) mark(ctx context.Context, wanted *Objects, marking func(Marking) error) error {
 	unlisted := append(r.unlisted(wanted), r.moved...)
 	r.result.Removed, r.result.Moved = len(unlisted), len(r.moved)
@@ -67,8 +67,8 @@ func (r *run) unmarkUserDefined(ctx context.Context, wanted *Objects) {
 	}
 }
 
-// unlisted are the broker's objects that its catalog does not list, nor lists in a way
-// that cannot be taken.
+// unlisted are the broker's objects that its catalog does not list, not even in
+// an invalid form.
 func (r *run) unlisted(wanted *Objects) []*found {
 	kept := map[Kind]map[string]bool{}
 	for kind := range kinds {
@@ -103,10 +103,11 @@ func (r *run) unread(wanted *Objects, live *found) bool {
 }
 
 // Sweep deletes the broker's objects that are marked as removed and that nothing
-// refers to, plans before classes. It returns how many stay, since they are in use; what
-// others wrote in is not counted, and never deleted. It is called some time after the mark
-// was written, so that admission knows of it. Before anything is deleted, deleting is called
-// once; nothing is if that fails.
+// refers to, plans before classes. It returns how many stay because they are in
+// use; objects with fields of other managers do not count, and are never
+// deleted. It is called some time after the marks were written, so that all
+// webhooks have them. Before the first deletion it calls deleting once, and
+// stops if that fails.
 func (e *Engine) Sweep(ctx context.Context, broker Broker, deleting func() error) (remaining, deleted int, err error) {
 	shelf, err := e.shelf(ctx, &broker)
 	if err != nil {
@@ -128,8 +129,8 @@ func (e *Engine) Sweep(ctx context.Context, broker Broker, deleting func() error
 
 // MarkGone marks all that names a broker, user-defined objects too: the broker is being
 // deleted. It returns how many it marked. Classes are first: with them none of their plans is
-// chosen any more, and they are fewer. Where they are many, marking is called meanwhile; it marks
-// no more if that fails.
+// chosen any more, and they are fewer. If they are many, it calls marking meanwhile, and
+// stops if that fails.
 func (e *Engine) MarkGone(ctx context.Context, broker Broker, marking func(Marking) error) (marked int, err error) {
 	shelf, err := e.shelf(ctx, &broker)
 	if err != nil {
@@ -157,7 +158,8 @@ func (e *Engine) MarkGone(ctx context.Context, broker Broker, marking func(Marki
 	return len(left), errors.Join(failures...)
 }
 
-// gone passes over that an object is not there any more, or not the same.
+// gone ignores errors because an object does not exist any more, or was
+// recreated.
 func gone(err error) error {
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil
@@ -166,8 +168,8 @@ func gone(err error) error {
 }
 
 // Delete deletes all that a broker owns and that no instance or binding refers to,
-// plans before classes. User-defined plans do not keep a class: their broker goes. It
-// returns how many stay.
+// plans before classes. User-defined plans do not prevent the deletion of a class,
+// because their broker is being deleted. It returns how many stay.
 func (e *Engine) Delete(ctx context.Context, broker Broker) (remaining int, err error) {
 	shelf, err := e.shelf(ctx, &broker)
 	if err != nil {
@@ -207,9 +209,10 @@ func (e *Engine) deleteUnused(ctx context.Context, objects []*found, usersOf fun
 	return remaining, errors.Join(failures...)
 }
 
-// deleteIfUnused asks the cache first, and the API server right before it deletes.
+// deleteIfUnused checks the cache first, and the API server right before the
+// deletion.
 func (e *Engine) deleteIfUnused(ctx context.Context, live *found, users []client.ObjectList, deleting func() error) error {
-	// The cache may not know yet that the plans of a class were just deleted.
+	// The cache may not have the deletion of a class's plans yet.
 	for _, asked := range []struct {
 		reader client.Reader
 		lists  []client.ObjectList
@@ -235,7 +238,7 @@ func (e *Engine) deleteIfUnused(ctx context.Context, live *found, users []client
 	err := e.Client.Delete(ctx, object, client.Preconditions{UID: &uid, ResourceVersion: &version})
 	switch {
 	case apierrors.IsConflict(err):
-		// It was written since it was looked at: at the next look.
+		// It was written since it was read: it is handled next time.
 		return errInUse
 	case client.IgnoreNotFound(err) != nil:
 		return fmt.Errorf("cannot delete %s %q: %w", live.kind, live.GetName(), err)

@@ -9,12 +9,12 @@ import (
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// Restrictions say which classes and plans of a catalog are taken; nil: all.
+// Restrictions say which classes and plans of a catalog are applied; nil: all.
 type Restrictions struct{ classes, plans []labels.Selector }
 
-// ParseRestrictions reads what a broker's spec restricts; nil where it does not. It
-// fails on what is not a label selector, naming it: to pass over it would take more
-// than was allowed.
+// ParseRestrictions parses the restrictions of a broker's spec; nil if there
+// are none. It fails on an invalid label selector, naming it: ignoring it would
+// apply more than allowed.
 func ParseRestrictions(spec *api.CatalogRestrictions) (*Restrictions, error) {
 	if spec == nil {
 		return nil, nil
@@ -39,7 +39,8 @@ func parseSelectors(field string, texts []string) ([]labels.Selector, error) {
 	return selectors, nil
 }
 
-// The values of properties are compared as they are: they need not be lawful labels.
+// The values of properties are compared as they are: they need not be valid
+// labels.
 
 func (r *Restrictions) classTaken(class *Object, name string) bool {
 	return r == nil || allMatch(r.classes, labels.Set{

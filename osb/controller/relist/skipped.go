@@ -8,7 +8,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb"
 )
 
-// A Skipped is a part of a catalog that was not taken over.
+// A Skipped is a part of a catalog that was not applied.
 type Skipped struct {
 	// Service and Plan are names at the broker; Plan is empty for a service.
 	Service, Plan string
@@ -27,13 +27,13 @@ func (s Skipped) String() string {
 const (
 	// maxTold is how many skipped parts a message names.
 	maxTold = 10
-	// maxShown is how much of a broker's word or of an error a message repeats, in
-	// characters.
+	// maxShown bounds how much of a broker's text or of an error a message
+	// quotes, in characters.
 	maxShown  = 120
 	maxReason = 300
 )
 
-// Summary is what was skipped, as one message for people: the first ten, and how many
+// Summary is one message about what was skipped: the first ten, and how many
 // more there are.
 func Summary(skipped []Skipped) string {
 	texts := make([]string, 0, maxTold+1)
@@ -53,14 +53,14 @@ func (n *notes) addf(format string, args ...any) {
 	n.texts = append(n.texts, fmt.Sprintf(format, args...))
 }
 
-// leftOut notes fields that were of a wrong type.
+// leftOut records fields of a wrong type.
 func (n *notes) leftOut(fields []osb.LeftOut) {
 	for _, left := range fields {
 		n.addf("its field %s is left out: it %s", left.Field, left.Why)
 	}
 }
 
-// shorten makes a broker's word fit for a message.
+// shorten makes a broker's text fit into a message.
 func shorten(text string) string { return cut(text, maxShown) }
 
 // cut makes a text one printable line of at most so many characters.

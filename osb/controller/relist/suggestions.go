@@ -12,7 +12,8 @@ import (
 	"github.com/defaultplan/defaultplan/osb"
 )
 
-// A Suggestion is a field that a catalog proposes a value for, owned whole.
+// A Suggestion is a field for which a catalog proposes a value. The relist owns
+// all of the field or nothing.
 type Suggestion struct {
 	// At is where, such as spec, serviceType.
 	At []string

@@ -12,8 +12,8 @@ import (
 	"github.com/defaultplan/defaultplan/osb"
 )
 
-// The tags that mean something; any other NAME=VALUE is an attribute, and a tag
-// without = is a word for people.
+// The tags with a meaning; any other NAME=VALUE is an attribute, and a tag
+// without = is for display only.
 const (
 	tagServiceType   = "ServiceType"
 	tagSuggestedPlan = "SuggestedPlan"
@@ -111,7 +111,7 @@ func planTags(plan *osb.Plan) []string {
 		Tags []string `json:"tags"`
 	}
 	if json.Unmarshal(plan.Metadata, &metadata) != nil {
-		// Whatever it has there, tags they are not.
+		// The value is no list of tags.
 		return nil
 	}
 	return metadata.Tags

@@ -8,7 +8,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb"
 )
 
-// An Object is a class or plan as a catalog asks for it.
+// An Object is the desired class or plan of a catalog.
 type Object struct {
 	Kind            Kind
 	Namespace, Name string
@@ -38,27 +38,27 @@ type Class struct {
 	FreePlans, PaidPlans int32
 }
 
-// Objects are what a catalog asks for.
+// Objects are the desired objects of a catalog.
 type Objects struct {
 	// Classes are in the broker's order.
 	Classes []Class
-	// Listed holds the IDs of the services and plans that the broker lists and that
-	// could be taken, also of those that restrictions keep out.
+	// Listed holds the IDs of the valid services and plans that the broker
+	// lists, including those that restrictions exclude.
 	Listed map[string]bool
-	// Unfit holds the IDs of those that it lists and that could not be taken: what
-	// was made of them before stays as it is.
+	// Unfit holds the IDs of the invalid ones: their existing objects stay
+	// unchanged.
 	Unfit map[string]bool
-	// Unread holds the names of those that could not even be read, as unreadName makes
-	// them: what was made of them before stays, too.
+	// Unread holds the names of those that could not even be decoded, as
+	// unreadName formats them: their existing objects stay, too.
 	Unread map[string]bool
 }
 
 // unreadName is a service, or with a plan that plan of it, in Objects.Unread.
 func unreadName(service, plan string) string { return service + "\x00" + plan }
 
-// Wanted says which classes and plans a catalog asks for, and what of it is skipped.
-// It is a function of its arguments: the same catalog gives the same objects, hashes
-// and reasons. What restrictions keep out is not told as skipped.
+// Wanted returns the desired classes and plans of a catalog, and what is
+// skipped. It is deterministic: the same catalog gives the same objects, hashes
+// and reasons. What restrictions exclude does not count as skipped.
 func Wanted(broker Broker, catalog *osb.Catalog) (Objects, []Skipped) {
 	r := &reading{
 		broker: &broker, services: map[string]bool{}, plans: map[string]bool{}, names: map[string]bool{},
@@ -91,7 +91,7 @@ func (r *reading) skipf(service, plan, format string, args ...any) {
 	r.skipped = append(r.skipped, Skipped{Service: service, Plan: plan, Reason: fmt.Sprintf(format, args...)})
 }
 
-// service takes a service over, with those of its plans that can be.
+// service adds a service, with its valid plans.
 func (r *reading) service(service *osb.Service) {
 	title := titleOf(service.Name, "services", service.Index)
 	if reason := r.serviceUnfit(service); reason != "" {
@@ -124,7 +124,7 @@ func (r *reading) service(service *osb.Service) {
 	r.wanted.Classes = append(r.wanted.Classes, class)
 }
 
-// unfit remembers a service that cannot be taken, and all of its plans.
+// unfit records an invalid service, and all of its plans.
 func (r *reading) unfit(service *osb.Service) {
 	r.wanted.Unfit[service.ID] = true
 	for i := range service.Plans {
@@ -138,7 +138,7 @@ func (r *reading) tell(service, plan string, notes *notes) {
 	}
 }
 
-// serviceUnfit says why a service cannot be taken over at all.
+// serviceUnfit says why a service is invalid.
 func (r *reading) serviceUnfit(service *osb.Service) string {
 	switch {
 	case r.services[service.ID]:
@@ -151,7 +151,7 @@ func (r *reading) serviceUnfit(service *osb.Service) string {
 	return unfit(service.ID, service.Name, service.Description, service.Tags, service.Requires)
 }
 
-// A readPlan is a plan that can be taken over.
+// A readPlan is a valid plan.
 type readPlan struct {
 	*osb.Plan
 
@@ -159,8 +159,8 @@ type readPlan struct {
 	notes *notes
 }
 
-// plansOf are the plans of a service that can be taken over, in the broker's order.
-// What cannot is skipped.
+// plansOf are the valid plans of a service, in the broker's order. Others are
+// skipped.
 func (r *reading) plansOf(service *osb.Service, class *Class) []readPlan {
 	var plans []readPlan
 	names := map[string]bool{}
@@ -194,7 +194,7 @@ func (r *reading) planUnfit(plan *osb.Plan, names map[string]bool) string {
 	return unfit(plan.ID, plan.Name, plan.Description, nil, nil)
 }
 
-// takePlans adds to a class those of its plans that restrictions leave.
+// takePlans adds to a class its plans that the restrictions allow.
 func (r *reading) takePlans(class *Class, plans []readPlan, suggested string, ofService tags, unread []osb.LeftOut) {
 	for i := range plans {
 		plan := &plans[i]
@@ -220,7 +220,7 @@ func (r *reading) takePlans(class *Class, plans []readPlan, suggested string, of
 	}
 }
 
-// titleOf is a name, or for one without a name where it stands.
+// titleOf is a name, or for one without a name its position.
 func titleOf(name, list string, index int) string {
 	if name == "" {
 		return fmt.Sprintf("%s[%d]", list, index)
@@ -228,8 +228,8 @@ func titleOf(name, list string, index int) string {
 	return shorten(name)
 }
 
-// seal sums the object up. One that the API server would find too large goes without
-// its metadata, which is for user interfaces only.
+// seal computes the hash of the object. One that is too large for the API
+// server loses its metadata, which is for user interfaces only.
 func (o *Object) seal(notes *notes) {
 	text := applied(o.Facts)
 	if len(text) > maxObject {
@@ -238,6 +238,6 @@ func (o *Object) seal(notes *notes) {
 		text = applied(o.Facts)
 	}
 	sum := sha256.Sum256(text)
-	// The digit is for a change of what is written.
+	// The digit is the version of the written form.
 	o.Hash = "1-" + hex.EncodeToString(sum[:16])
 }

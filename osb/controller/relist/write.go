@@ -13,15 +13,15 @@ import (
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// statusRemoved is the field that marks what a catalog lists no more.
+// statusRemoved is the field that marks what a catalog no longer lists.
 const statusRemoved = "removedFromBrokerCatalog"
 
 // maxConflicts is how often suggestions are applied again with fewer fields. A
 // manager that takes one meanwhile is found at the next attempt.
 const maxConflicts = 3
 
-// document is an object as it is applied, with only the given fields. The UID keeps
-// it from coming into being by this write where it is gone.
+// document is an object for apply, with only the given fields. The UID prevents
+// the apply from creating an object that is gone.
 func document(kind Kind, at client.ObjectKey, uid types.UID) (whole, metadata map[string]any) {
 	metadata = map[string]any{"name": at.Name}
 	if at.Namespace != "" {
@@ -33,8 +33,8 @@ func document(kind Kind, at client.ObjectKey, uid types.UID) (whole, metadata ma
 	return map[string]any{"apiVersion": api.GroupVersion.String(), "kind": string(kind), inMetadata: metadata}, metadata
 }
 
-// writeFacts applies the facts of an object, unless they stand, and returns it as it
-// is then.
+// writeFacts applies the facts of an object, unless they are stored, and
+// returns the object.
 func (r *run) writeFacts(ctx context.Context, live *found, object *Object) (*found, outcome) {
 	uid := types.UID("")
 	if live != nil {
@@ -56,17 +56,17 @@ func (r *run) writeFacts(ctx context.Context, live *found, object *Object) (*fou
 	}
 }
 
-// seenAtOnce says that an object can be chosen as soon as it is there: a class, or a
-// plan whose class is there already.
+// seenAtOnce says whether an object can be chosen as soon as it exists: a
+// class, or a plan whose class exists already.
 func (r *run) seenAtOnce(object *Object) bool {
 	class, _ := kindsOf(object.Namespace)
 	return object.Class == "" || r.shelf.objects[class][object.Class] != nil
 }
 
-// makeWhole makes an object with its suggestions in one write: what is provisioned in
-// the instant between two would miss the defaults for good. The fields are handed over
-// to the manager that they belong to afterwards. Nil: it could not be made so, and is
-// made in two.
+// makeWhole creates an object with its suggestions in one write: an instance
+// that is provisioned between two writes would never get the defaults.
+// Afterwards the fields are handed over to their manager. Nil: it could not be
+// created so, and needs two writes.
 func (r *run) makeWhole(ctx context.Context, object *Object) *found {
 	whole := r.facts(object, "")
 	for i := range object.Suggestions {
@@ -86,7 +86,7 @@ func (r *run) makeWhole(ctx context.Context, object *Object) *found {
 	return live
 }
 
-// facts is an object as its facts are applied.
+// facts is the document of an object's facts.
 func (r *run) facts(object *Object, uid types.UID) map[string]any {
 	whole, metadata := document(object.Kind, client.ObjectKey{Namespace: object.Namespace, Name: object.Name}, uid)
 	metadata[inAnnotations] = map[string]any{api.AnnotationCatalogHash: object.Hash}
@@ -108,8 +108,8 @@ func (r *run) writeSuggestions(ctx context.Context, live *found, object *Object)
 	}
 	err := r.suggest(ctx, live, object, p)
 	if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) {
-		// Admission has the last word, as over a type that is someone's default. What
-		// else is suggested need not wait for it.
+		// Admission may deny a suggestion, such as a type that would change a
+		// default. The other suggestions are applied nevertheless.
 		r.skip(object, r.refused(err, live, p))
 		if p = p.withType(live); len(p.fields) > 0 {
 			err = r.suggest(ctx, live, object, p)
@@ -122,8 +122,9 @@ func (r *run) writeSuggestions(ctx context.Context, live *found, object *Object)
 	return hasFailed
 }
 
-// refused says why suggestions were refused. Of a type that would make its plan a default
-// admission says how to grant the right to that; a broker is not to have it.
+// refused says why suggestions were denied. For a type that would make its plan
+// a default, admission's remedy is to grant a permission, which a broker must
+// not have.
 func (r *run) refused(err error, live *found, p proposal) string {
 	suggested := p.typeIn()
 	if suggested == "" || live.GetAnnotations()[api.AnnotationDefaultPlan] != yes || !ofType(err) {

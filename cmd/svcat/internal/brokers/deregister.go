@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
 )
@@ -78,10 +77,9 @@ func (d *deregister) run(ctx context.Context, name string) error {
 
 // find finds the broker in the scope that was said.
 func (d *deregister) find(ctx context.Context, c client.Client, namespace, name string) (client.Object, error) {
-	place := catalog.Place{Cluster: true}
-	if !d.scope.cluster {
-		place = catalog.Place{Namespaces: true, Namespace: namespace}
+	if d.scope.cluster {
+		namespace = ""
 	}
-	broker, err := find(ctx, c, place, name)
+	broker, err := find(ctx, c, cli.ScopeOf(namespace), name)
 	return broker.Object, err
 }

@@ -43,14 +43,14 @@ func (s *scope) validate() error {
 
 // find finds a broker. If it is only in the cluster, where it was not to look, the
 // error says how to say that.
-func find(ctx context.Context, reader client.Reader, place catalog.Place, name string) (catalog.Broker, error) {
-	broker, err := catalog.Finder{Reader: reader, Place: place}.Broker(ctx, name)
-	if _, missing := errors.AsType[*catalog.NameError](err); !missing || place.Cluster {
+func find(ctx context.Context, reader client.Reader, scope cli.Scope, name string) (catalog.Broker, error) {
+	broker, err := catalog.Finder{Reader: reader, Scope: scope}.Broker(ctx, name)
+	if _, missing := errors.AsType[*catalog.NameError](err); !missing || scope.Cluster {
 		return broker, err
 	}
-	elsewhere := catalog.Finder{Reader: reader, Place: catalog.Place{Cluster: true}}
+	elsewhere := catalog.Finder{Reader: reader, Scope: cli.Scope{Cluster: true}}
 	if _, there := elsewhere.Broker(ctx, name); there == nil {
-		err = fmt.Errorf("no broker %q in %s; the cluster has one: add --scope cluster if that is meant", name, place)
+		err = fmt.Errorf("no broker %q in %s; the cluster has one: add --scope cluster if that is meant", name, scope)
 	}
 	return broker, err
 }

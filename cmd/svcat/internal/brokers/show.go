@@ -42,12 +42,8 @@ func statusOf(broker catalog.Broker) string {
 
 // completions registers what to propose for flags.
 func completions(cmd *cobra.Command) {
-	words := map[string]complete.Func{
+	complete.Flags(cmd, map[string]complete.Func{
 		"scope":           complete.Words(inCluster, inNamespace),
 		"relist-behavior": complete.Words("duration", "manual"),
-	}
-	for _, name := range []string{"url", "basic-secret", "bearer-secret", "class-restrictions", "plan-restrictions", "relist-duration"} {
-		words[name] = cobra.NoFileCompletions
-	}
-	complete.Flags(cmd, words)
+	}, "url", "basic-secret", "bearer-secret", "class-restrictions", "plan-restrictions", "relist-duration")
 }

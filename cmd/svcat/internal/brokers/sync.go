@@ -18,7 +18,7 @@ type syncBroker struct {
 	env   *cli.Env
 	write cli.WriteFlags
 	wait  cli.WaitFlags
-	place cli.PlaceFlags
+	scope cli.ScopeFlags
 }
 
 // NewSync returns the command `svcat sync`.
@@ -50,7 +50,7 @@ cluster. With --wait until its catalog was taken over.`,
 			return cli.Untouched(s.run(cmd.Context(), args[0]))
 		},
 	}
-	s.place.Bind(cmd.Flags(), false)
+	s.scope.Bind(cmd.Flags(), false)
 	s.wait.Bind(cmd.Flags())
 	s.write.Bind(cmd.Flags())
 	completions(cmd)
@@ -61,7 +61,7 @@ func (s *syncBroker) run(ctx context.Context, name string) error {
 	if err := cli.Validated(s.write.Validate, s.wait.Validate); err != nil {
 		return err
 	}
-	place, err := s.place.Place(s.env)
+	scope, err := s.scope.Resolve(s.env)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (s *syncBroker) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	broker, err := find(ctx, c, place, name)
+	broker, err := find(ctx, c, scope, name)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 )
 
 // Attributes are the attributes of a plan as its broker gave them, as in
@@ -47,9 +48,9 @@ func (b Broker) URL() string {
 	return address.String()
 }
 
-// Labelled says whether a plan or class of a place has a label.
-func Labelled(ctx context.Context, reader client.Reader, place Place, label string) (bool, error) {
-	for _, scope := range place.Scopes() {
+// Labelled says whether a plan or class of a scope has a label.
+func Labelled(ctx context.Context, reader client.Reader, scope cli.Scope, label string) (bool, error) {
+	for _, scope := range scope.Split() {
 		all := []client.ObjectList{&v1beta1.ClusterServicePlanList{}, &v1beta1.ClusterServiceClassList{}}
 		if scope.Namespaces {
 			all = []client.ObjectList{&v1beta1.ServicePlanList{}, &v1beta1.ServiceClassList{}}

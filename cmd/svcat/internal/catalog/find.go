@@ -10,24 +10,25 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 )
 
 // A Finder finds the one object that a person means by a name. It looks in the
-// namespace of its place first, then in the cluster; within a scope an external
+// namespace of its scope first, then in the cluster; within a scope an external
 // name and a Kubernetes name count alike, unless KubeName is set.
 //
 // Every error that is about the name is a *NameError; others are the API server's.
 type Finder struct {
 	Reader client.Reader
-	Place  Place
+	Scope  cli.Scope
 	// KubeName takes names for Kubernetes names only.
 	KubeName bool
 }
 
 // Class finds the class called name.
 func (f Finder) Class(ctx context.Context, name string) (Class, error) {
-	wanted := NameError{Kind: "class", Name: name, Where: f.Place.String()}
-	return one(f.Place, wanted, func(at Place) ([]Class, error) { return f.classes(ctx, at, name) }, classNames(ctx, f))
+	wanted := NameError{Kind: "class", Name: name, Where: f.Scope.String()}
+	return one(f.Scope, wanted, func(at cli.Scope) ([]Class, error) { return f.classes(ctx, at, name) }, classNames(ctx, f))
 }
 
 // Plan finds the plan called name, which may be CLASS/PLAN, or called so within a
@@ -49,7 +50,7 @@ func (f Finder) Plan(ctx context.Context, class, name string) (Plan, error) {
 // it: a class of the namespace hides no plans of the cluster's.
 func (f Finder) planIn(ctx context.Context, class, name string) (Plan, error) {
 	var missing *NameError
-	for _, at := range f.Place.Scopes() {
+	for _, at := range f.Scope.Split() {
 		found, err := f.classes(ctx, at, class)
 		if err != nil {
 			return Plan{}, err
@@ -89,7 +90,7 @@ func (f Finder) PlanOf(ctx context.Context, class Class, name string) (Plan, err
 	}
 	wanted := NameError{Kind: "plan", Name: name, Where: "class " + f.nameOf(class.Object, class.Title())}
 	if namespace := class.Object.GetNamespace(); namespace != "" {
-		wanted.Where += " of " + scope(namespace).String()
+		wanted.Where += " of " + cli.ScopeOf(namespace).String()
 	}
 	return pick(fit, wanted, func() ([]string, error) { return planNames(f, all), nil })
 }
@@ -106,10 +107,7 @@ func PlansOf(ctx context.Context, reader client.Reader, class Class) ([]Plan, er
 
 // ClassOfPlan reads the class of a plan, which has its scope.
 func ClassOfPlan(ctx context.Context, reader client.Reader, plan Plan) (Class, error) {
-	var object client.Object = &v1beta1.ClusterServiceClass{}
-	if plan.Object.GetNamespace() != "" {
-		object = &v1beta1.ServiceClass{}
-	}
+	object := v1beta1.NewClass(plan.Object.GetNamespace())
 	if err := reader.Get(ctx, client.ObjectKey{Namespace: plan.Object.GetNamespace(), Name: plan.ClassName}, object); err != nil {
 		return Class{}, err
 	}
@@ -119,11 +117,11 @@ func ClassOfPlan(ctx context.Context, reader client.Reader, plan Plan) (Class, e
 
 // Broker finds the broker called name.
 func (f Finder) Broker(ctx context.Context, name string) (Broker, error) {
-	return one(f.Place, NameError{Kind: "broker", Name: name, Where: f.Place.String()}, func(at Place) ([]Broker, error) {
-		return got(ctx, f.Reader, at, name, kinds{&v1beta1.ClusterServiceBroker{}, &v1beta1.ServiceBroker{}}, BrokerOf)
+	return one(f.Scope, NameError{Kind: "broker", Name: name, Where: f.Scope.String()}, func(at cli.Scope) ([]Broker, error) {
+		return got(ctx, f.Reader, at, name, v1beta1.NewBroker, BrokerOf, Brokers)
 	}, func() ([]string, error) {
 		var names []string
-		err := Brokers(ctx, f.Reader, Query{Place: f.Place}, func(b Broker) error {
+		err := Brokers(ctx, f.Reader, Query{Scope: f.Scope}, func(b Broker) error {
 			names = append(names, b.Object.GetName())
 			return nil
 		})
@@ -133,11 +131,11 @@ func (f Finder) Broker(ctx context.Context, name string) (Broker, error) {
 
 // Type finds the service type called name.
 func (f Finder) Type(ctx context.Context, name string) (Type, error) {
-	return one(f.Place, NameError{Kind: "type", Name: name, Where: f.Place.String()}, func(at Place) ([]Type, error) {
-		return got(ctx, f.Reader, at, name, kinds{&v1beta1.ClusterServiceType{}, &v1beta1.ServiceType{}}, TypeOf)
+	return one(f.Scope, NameError{Kind: "type", Name: name, Where: f.Scope.String()}, func(at cli.Scope) ([]Type, error) {
+		return got(ctx, f.Reader, at, name, v1beta1.NewType, TypeOf, Types)
 	}, func() ([]string, error) {
 		var names []string
-		err := Types(ctx, f.Reader, Query{Place: f.Place}, func(t Type) error {
+		err := Types(ctx, f.Reader, Query{Scope: f.Scope}, func(t Type) error {
 			names = append(names, t.Object.GetName())
 			return nil
 		})
@@ -146,9 +144,9 @@ func (f Finder) Type(ctx context.Context, name string) (Type, error) {
 }
 
 func (f Finder) planAlone(ctx context.Context, name string, known bool) (Plan, error) {
-	wanted := NameError{Kind: "plan", Name: name, Where: f.Place.String()}
+	wanted := NameError{Kind: "plan", Name: name, Where: f.Scope.String()}
 	var fit []Plan
-	plan, err := one(f.Place, wanted, func(at Place) (_ []Plan, err error) {
+	plan, err := one(f.Scope, wanted, func(at cli.Scope) (_ []Plan, err error) {
 		fit, err = f.plans(ctx, at, name)
 		return fit, err
 	}, func() ([]string, error) {
@@ -156,7 +154,7 @@ func (f Finder) planAlone(ctx context.Context, name string, known bool) (Plan, e
 		if !known {
 			return nil, nil
 		}
-		err := Plans(ctx, f.Reader, Query{Place: f.Place}, func(p Plan) error {
+		err := Plans(ctx, f.Reader, Query{Scope: f.Scope}, func(p Plan) error {
 			all = append(all, p)
 			return nil
 		})
@@ -190,12 +188,12 @@ func (f Finder) fits(object client.Object, externalName, name string) bool {
 	return object.GetName() == name || (!f.KubeName && externalName == name)
 }
 
-func (f Finder) classes(ctx context.Context, at Place, name string) ([]Class, error) {
-	found, err := got(ctx, f.Reader, at, name, kinds{&v1beta1.ClusterServiceClass{}, &v1beta1.ServiceClass{}}, ClassOf)
+func (f Finder) classes(ctx context.Context, at cli.Scope, name string) ([]Class, error) {
+	found, err := got(ctx, f.Reader, at, name, v1beta1.NewClass, ClassOf, Classes)
 	if err != nil || f.KubeName {
 		return found, err
 	}
-	err = Classes(ctx, f.Reader, Query{Place: at, Fields: client.MatchingFields{v1beta1.FieldExternalName: name}}, func(c Class) error {
+	err = Classes(ctx, f.Reader, Query{Scope: at, Fields: client.MatchingFields{v1beta1.FieldExternalName: name}}, func(c Class) error {
 		if c.Object.GetName() != name {
 			found = append(found, c)
 		}
@@ -204,12 +202,12 @@ func (f Finder) classes(ctx context.Context, at Place, name string) ([]Class, er
 	return found, err
 }
 
-func (f Finder) plans(ctx context.Context, at Place, name string) ([]Plan, error) {
-	found, err := got(ctx, f.Reader, at, name, kinds{&v1beta1.ClusterServicePlan{}, &v1beta1.ServicePlan{}}, PlanOf)
+func (f Finder) plans(ctx context.Context, at cli.Scope, name string) ([]Plan, error) {
+	found, err := got(ctx, f.Reader, at, name, v1beta1.NewPlan, PlanOf, Plans)
 	if err != nil || f.KubeName {
 		return found, err
 	}
-	err = Plans(ctx, f.Reader, Query{Place: at, Fields: client.MatchingFields{v1beta1.FieldExternalName: name}}, func(p Plan) error {
+	err = Plans(ctx, f.Reader, Query{Scope: at, Fields: client.MatchingFields{v1beta1.FieldExternalName: name}}, func(p Plan) error {
 		if p.Object.GetName() != name {
 			found = append(found, p)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 )
 
 // A name of several plans is told with what people tell them apart by.
@@ -46,7 +47,7 @@ func TestAmbiguousPlan(t *testing.T) {
 				WithIndex(&v1beta1.ClusterServicePlan{}, v1beta1.FieldExternalName, func(o client.Object) []string {
 					return []string{o.(*v1beta1.ClusterServicePlan).Spec.ExternalName}
 				}).Build()
-			_, err := catalog.Finder{Reader: reader, Place: catalog.Place{Cluster: true}}.Plan(t.Context(), "", "small")
+			_, err := catalog.Finder{Reader: reader, Scope: cli.Scope{Cluster: true}}.Plan(t.Context(), "", "small")
 			assert.EqualError(t, err, tc.want, tc.reason)
 		})
 	}

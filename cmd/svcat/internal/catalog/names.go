@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 )
 
 // A NameError is a name that means nothing, or several things.
@@ -101,38 +102,13 @@ func shown(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// String is the place in a sentence.
-func (p Place) String() string {
-	switch {
-	case p.Cluster && p.Namespaces && p.Namespace == "":
-		return "the cluster and its namespaces"
-	case p.Cluster && p.Namespaces:
-		return fmt.Sprintf("the cluster and namespace %q", p.Namespace)
-	case p.Cluster:
-		return "the cluster"
-	case p.Namespace == "":
-		return "any namespace"
-	}
-	return fmt.Sprintf("namespace %q", p.Namespace)
-}
-
-// Scopes are the scopes of a place, the nearest first, each as a place of its own.
-func (p Place) Scopes() []Place {
-	var scopes []Place
-	if p.Namespaces {
-		scopes = append(scopes, Place{Namespaces: true, Namespace: p.Namespace})
-	}
-	if p.Cluster {
-		scopes = append(scopes, Place{Cluster: true})
-	}
-	return scopes
-}
-
+// plansOf lists the plans of a class, which have its scope.
 func plansOf(class Class) Query {
-	if namespace := class.Object.GetNamespace(); namespace != "" {
-		return Query{Place{Namespaces: true, Namespace: namespace}, client.MatchingFields{v1beta1.FieldServiceClassRefName: class.Object.GetName()}}
+	field := v1beta1.FieldClusterServiceClassRefName
+	if class.Object.GetNamespace() != "" {
+		field = v1beta1.FieldServiceClassRefName
 	}
-	return Query{Place{Cluster: true}, client.MatchingFields{v1beta1.FieldClusterServiceClassRefName: class.Object.GetName()}}
+	return Query{cli.ScopeOf(class.Object.GetNamespace()), client.MatchingFields{field: class.Object.GetName()}}
 }
 
 // nameOf is what the finder takes for the name of an object.
@@ -153,7 +129,7 @@ func planNames(f Finder, plans []Plan) []string {
 
 func classNames(ctx context.Context, f Finder) func() ([]string, error) {
 	return func() (names []string, err error) {
-		err = Classes(ctx, f.Reader, Query{Place: f.Place}, func(c Class) error {
+		err = Classes(ctx, f.Reader, Query{Scope: f.Scope}, func(c Class) error {
 			names = append(names, f.nameOf(c.Object, c.Title()))
 			return nil
 		})
@@ -170,19 +146,4 @@ func kubeNames[V viewed](views []V) []string {
 		names = append(names, strings.TrimPrefix(object.GetNamespace()+"/"+object.GetName(), "/"))
 	}
 	return names
-}
-
-// listFor is an empty list of a namespaced kind.
-func listFor(object client.Object) (client.ObjectList, error) {
-	switch object.(type) {
-	case *v1beta1.ServiceClass:
-		return &v1beta1.ServiceClassList{}, nil
-	case *v1beta1.ServicePlan:
-		return &v1beta1.ServicePlanList{}, nil
-	case *v1beta1.ServiceBroker:
-		return &v1beta1.ServiceBrokerList{}, nil
-	case *v1beta1.ServiceType:
-		return &v1beta1.ServiceTypeList{}, nil
-	}
-	return nil, fmt.Errorf("cannot list a %T in all namespaces", object)
 }

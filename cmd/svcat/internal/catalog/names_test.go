@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 )
 
 func TestNameError(t *testing.T) {
@@ -80,15 +81,15 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-func TestPlaceInASentence(t *testing.T) {
+func TestScopeInASentence(t *testing.T) {
 	t.Parallel()
-	for want, place := range map[string]catalog.Place{
+	for want, scope := range map[string]cli.Scope{
 		"the cluster":                     {Cluster: true, Namespace: "dev"},
 		"the cluster and its namespaces":  {Cluster: true, Namespaces: true},
 		`the cluster and namespace "dev"`: {Cluster: true, Namespaces: true, Namespace: "dev"},
 		`namespace "dev"`:                 {Namespaces: true, Namespace: "dev"},
 		"any namespace":                   {Namespaces: true},
 	} {
-		assert.Equal(t, want, place.String())
+		assert.Equal(t, want, scope.String())
 	}
 }

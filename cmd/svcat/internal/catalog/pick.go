@@ -5,13 +5,14 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validate/content"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 )
 
-// one picks among what a place's namespace has, or else its cluster.
-func one[V viewed](place Place, wanted NameError, look func(Place) ([]V, error), names func() ([]string, error)) (none V, err error) {
-	for _, at := range place.Scopes() {
+// one picks among what a scope's namespace has, or else its cluster.
+func one[V viewed](scope cli.Scope, wanted NameError, look func(cli.Scope) ([]V, error), names func() ([]string, error)) (none V, err error) {
+	for _, at := range scope.Split() {
 		found, err := look(at)
 		if err != nil {
 			return none, err
@@ -39,24 +40,25 @@ func pick[V viewed](found []V, wanted NameError, names func() ([]string, error))
 	return none, wanted.sorted()
 }
 
-// kinds are empty objects of a kind in both scopes.
-type kinds struct{ cluster, namespaced client.Object }
-
-// got reads the object of that Kubernetes name, in the one scope of a place.
-func got[V any](
-	ctx context.Context, reader client.Reader, at Place, name string, of kinds, view func(client.Object) (V, bool),
+// got reads the object of that Kubernetes name in the cluster, a namespace or all
+// namespaces. empty returns an object of the kind in a scope, and all lists the kind.
+func got[O client.Object, V any](
+	ctx context.Context, reader client.Reader, at cli.Scope, name string, empty func(namespace string) O, view func(client.Object) (V, bool),
+	all func(context.Context, client.Reader, Query, func(V) error) error,
 ) ([]V, error) {
-	object := of.cluster
-	if at.Namespaces {
-		object = of.namespaced
-	}
 	if len(content.IsPathSegmentName(name)) > 0 {
 		// Such as class/plan: the client would not even ask.
 		return nil, nil
 	}
 	if at.Namespaces && at.Namespace == "" {
-		return gotAnywhere(ctx, reader, name, of.namespaced, view)
+		var found []V
+		err := all(ctx, reader, Query{at, client.MatchingFields{"metadata.name": name}}, func(one V) error {
+			found = append(found, one)
+			return nil
+		})
+		return found, err
 	}
+	object := empty(at.Namespace)
 	err := reader.Get(ctx, client.ObjectKey{Namespace: at.Namespace, Name: name}, object)
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
@@ -66,21 +68,4 @@ func got[V any](
 	}
 	one, _ := view(object)
 	return []V{one}, nil
-}
-
-// gotAnywhere reads the objects of that Kubernetes name in all namespaces.
-func gotAnywhere[V any](ctx context.Context, reader client.Reader, name string, namespaced client.Object, view func(client.Object) (V, bool)) ([]V, error) {
-	var found []V
-	list, err := listFor(namespaced)
-	if err != nil {
-		return nil, err
-	}
-	err = Pages(ctx, reader, list, func(object runtime.Object) error {
-		o, _ := object.(client.Object)
-		if one, ok := view(o); ok {
-			found = append(found, one)
-		}
-		return nil
-	}, client.MatchingFields{"metadata.name": name})
-	return found, err
 }

@@ -1,3 +1,3 @@
-// Package cli is what all commands of svcat share: where they write, how they
-// reach the cluster, how they fail, what they may write and how they wait.
+// Package cli has what all commands of svcat share: output, the connection to
+// the cluster, errors, the flags of writes, and waiting.
 package cli

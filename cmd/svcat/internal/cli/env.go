@@ -32,7 +32,7 @@ type Env struct {
 	client   client.WithWatch
 	failed   error
 	warnings rest.WarningHandler
-	patient  patient
+	slow     slowRequests
 }
 
 // NewEnv returns the environment of a process that has these streams. On a terminal,
@@ -42,7 +42,7 @@ func NewEnv(streams genericiooptions.IOStreams) *Env {
 	// The proposal has a --cluster of its own.
 	flags.ClusterName = nil
 	streams.Out, streams.ErrOut = shown(streams.Out), shown(streams.ErrOut)
-	return &Env{IOStreams: streams, Flags: flags, patient: patient{out: streams.ErrOut}}
+	return &Env{IOStreams: streams, Flags: flags, slow: slowRequests{out: streams.ErrOut}}
 }
 
 // Bind adds the flags that every command takes. One letter of kubectl's is given
@@ -71,7 +71,7 @@ func (e *Env) Config() (*rest.Config, error) {
 		return nil, err
 	}
 	config.WarningHandler = e.warn()
-	e.patient.wrap(config)
+	e.slow.wrap(config)
 	return config, nil
 }
 

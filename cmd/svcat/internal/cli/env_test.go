@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 )
 
@@ -22,12 +21,12 @@ const kubeconfig = `{apiVersion: v1, kind: Config, current-context: dev,
 
 // newEnv is the environment of a process with that kubeconfig and these arguments,
 // beside the flags of places.
-func newEnv(t *testing.T, args ...string) (*cli.Env, *cli.PlaceFlags, *bytes.Buffer) {
+func newEnv(t *testing.T, args ...string) (*cli.Env, *cli.ScopeFlags, *bytes.Buffer) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "kubeconfig")
 	require.NoError(t, os.WriteFile(file, []byte(kubeconfig), 0o600))
 	streams, _, out, _ := genericiooptions.NewTestIOStreams()
-	env, places := cli.NewEnv(streams), &cli.PlaceFlags{}
+	env, places := cli.NewEnv(streams), &cli.ScopeFlags{}
 	flags := pflag.NewFlagSet("svcat", pflag.ContinueOnError)
 	env.Bind(flags)
 	places.Bind(flags, true)
@@ -42,36 +41,36 @@ func TestNearest(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		args   []string
-		want   catalog.Place
+		want   cli.Scope
 	}{
-		"Nothing":   {reason: "as with lists", want: catalog.Place{Cluster: true, Namespaces: true, Namespace: "team"}},
-		"Namespace": {reason: "then the cluster", args: []string{"-n", "dev"}, want: catalog.Place{Cluster: true, Namespaces: true, Namespace: "dev"}},
-		"Cluster":   {reason: "only there", args: []string{"--cluster"}, want: catalog.Place{Cluster: true, Namespace: "team"}},
-		"Scope":     {reason: "only there", args: []string{"-n", "dev", "--scope", "namespace"}, want: catalog.Place{Namespaces: true, Namespace: "dev"}},
+		"Nothing":   {reason: "as with lists", want: cli.Scope{Cluster: true, Namespaces: true, Namespace: "team"}},
+		"Namespace": {reason: "then the cluster", args: []string{"-n", "dev"}, want: cli.Scope{Cluster: true, Namespaces: true, Namespace: "dev"}},
+		"Cluster":   {reason: "only there", args: []string{"--cluster"}, want: cli.Scope{Cluster: true, Namespace: "team"}},
+		"Scope":     {reason: "only there", args: []string{"-n", "dev", "--scope", "namespace"}, want: cli.Scope{Namespaces: true, Namespace: "dev"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			env, places, _ := newEnv(t, tc.args...)
-			place, err := places.Nearest(env)
+			scope, err := places.Nearest(env)
 			require.NoError(t, err)
-			assert.Equal(t, tc.want, place, tc.reason)
+			assert.Equal(t, tc.want, scope, tc.reason)
 		})
 	}
 }
 
-// TestPlaces holds every combination of the flags to where they say to look.
-func TestPlaces(t *testing.T) {
+// TestScopeFlags holds every combination of the flags to where they say to look.
+func TestScopeFlags(t *testing.T) {
 	t.Parallel()
-	both := func(namespace string) catalog.Place {
-		return catalog.Place{Cluster: true, Namespaces: true, Namespace: namespace}
+	both := func(namespace string) cli.Scope {
+		return cli.Scope{Cluster: true, Namespaces: true, Namespace: namespace}
 	}
-	cluster := func(namespace string) catalog.Place { return catalog.Place{Cluster: true, Namespace: namespace} }
-	local := func(namespace string) catalog.Place { return catalog.Place{Namespaces: true, Namespace: namespace} }
+	cluster := func(namespace string) cli.Scope { return cli.Scope{Cluster: true, Namespace: namespace} }
+	local := func(namespace string) cli.Scope { return cli.Scope{Namespaces: true, Namespace: namespace} }
 	cases := map[string]struct {
 		reason string
 		args   []string
-		want   catalog.Place
+		want   cli.Scope
 	}{
 		"Nothing":               {reason: "the cluster, and the current namespace", want: both("team")},
 		"Namespace":             {reason: "only that", args: []string{"-n", "dev"}, want: local("dev")},
@@ -98,25 +97,25 @@ func TestPlaces(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			env, places, _ := newEnv(t, tc.args...)
-			place, err := places.Place(env)
+			scope, err := places.Resolve(env)
 			require.NoError(t, err)
-			assert.Equal(t, tc.want, place, tc.reason)
+			assert.Equal(t, tc.want, scope, tc.reason)
 		})
 	}
 }
 
-func TestPlacesRefuse(t *testing.T) {
+func TestScopeFlagsRefuse(t *testing.T) {
 	t.Parallel()
 	env, places, _ := newEnv(t, "--scope", "Cluster")
-	_, err := places.Place(env)
+	_, err := places.Resolve(env)
 	require.EqualError(t, err, `--scope is "Cluster"; allowed are cluster, namespace and all`)
 	assert.Equal(t, cli.ExitUsage, cli.ExitCode(err))
 	env, places, _ = newEnv(t, "--scope", "namespace", "--cluster")
-	_, err = places.Place(env)
+	_, err = places.Resolve(env)
 	require.EqualError(t, err, "--cluster and --scope namespace contradict each other; give one of them")
 	assert.Equal(t, cli.ExitUsage, cli.ExitCode(err))
 	env, places, _ = newEnv(t, "--context", "absent")
-	_, err = places.Place(env)
+	_, err = places.Resolve(env)
 	require.EqualError(t, err, `no context "absent" in the kubeconfig; contexts: dev`)
 }
 

@@ -91,7 +91,7 @@ func (w *WaitFlags) all(ctx context.Context, env *Env, goal goal, objects []clie
 	}
 	teller := &teller{out: env.ErrOut, started: time.Now()}
 	for _, object := range objects {
-		teller.linef("waiting for %s %s (%s)", nameOf(object), goal, w.patience())
+		teller.linef("waiting for %s %s (%s)", nameOf(object), goal, w.limit())
 	}
 	failures := make([]error, len(objects))
 	var each sync.WaitGroup
@@ -105,8 +105,8 @@ func (w *WaitFlags) all(ctx context.Context, env *Env, goal goal, objects []clie
 	return errors.Join(failures...)
 }
 
-// patience is how long it waits, in words.
-func (w *WaitFlags) patience() string {
+// limit is how long it waits, in words.
+func (w *WaitFlags) limit() string {
 	if w.timeout > 0 {
 		return "at most " + w.timeout.String()
 	}

@@ -22,9 +22,9 @@ type Func = cobra.CompletionFunc
 
 // Types proposes service types, each with its default plan.
 func Types(env *cli.Env) Func {
-	return of(env, func(ctx context.Context, l *look) error {
-		return catalog.Types(ctx, l.reader, catalog.Query{Place: l.place}, func(t catalog.Type) error {
-			l.add(t.Object.GetName(), t.Status.DefaultPlan)
+	return of(env, func(ctx context.Context, s *search) error {
+		return catalog.Types(ctx, s.reader, catalog.Query{Scope: s.scope}, func(t catalog.Type) error {
+			s.add(t.Object.GetName(), t.Status.DefaultPlan)
 			return nil
 		})
 	})
@@ -33,9 +33,9 @@ func Types(env *cli.Env) Func {
 // Classes proposes classes by the names that people call them, or by their
 // Kubernetes names after --kube-name.
 func Classes(env *cli.Env) Func {
-	return of(env, func(ctx context.Context, l *look) error {
-		return catalog.Classes(ctx, l.reader, catalog.Query{Place: l.place}, func(c catalog.Class) error {
-			l.add(l.called(c.Object, c.Title()), c.Spec.Description)
+	return of(env, func(ctx context.Context, s *search) error {
+		return catalog.Classes(ctx, s.reader, catalog.Query{Scope: s.scope}, func(c catalog.Class) error {
+			s.add(s.called(c.Object, c.Title()), c.Spec.Description)
 			return nil
 		})
 	})
@@ -43,9 +43,9 @@ func Classes(env *cli.Env) Func {
 
 // Brokers proposes brokers, each with its address.
 func Brokers(env *cli.Env) Func {
-	return of(env, func(ctx context.Context, l *look) error {
-		return catalog.Brokers(ctx, l.reader, catalog.Query{Place: l.place}, func(b catalog.Broker) error {
-			l.add(b.Object.GetName(), b.URL())
+	return of(env, func(ctx context.Context, s *search) error {
+		return catalog.Brokers(ctx, s.reader, catalog.Query{Scope: s.scope}, func(b catalog.Broker) error {
+			s.add(b.Object.GetName(), b.URL())
 			return nil
 		})
 	})
@@ -53,32 +53,32 @@ func Brokers(env *cli.Env) Func {
 
 // Instances proposes instances of the current namespace.
 func Instances(env *cli.Env) Func {
-	return of(env, func(ctx context.Context, l *look) error {
-		return l.list(ctx, &v1beta1.ServiceInstanceList{}, func(object runtime.Object) {
+	return of(env, func(ctx context.Context, s *search) error {
+		return s.list(ctx, &v1beta1.ServiceInstanceList{}, func(object runtime.Object) {
 			if instance, ok := object.(*v1beta1.ServiceInstance); ok {
-				l.add(instance.Name, instance.Status.LastConditionState)
+				s.add(instance.Name, instance.Status.LastConditionState)
 			}
-		}, client.InNamespace(l.namespace))
+		}, client.InNamespace(s.namespace))
 	})
 }
 
 // Bindings proposes bindings of the current namespace, each with its instance.
 func Bindings(env *cli.Env) Func {
-	return of(env, func(ctx context.Context, l *look) error {
-		return l.list(ctx, &v1beta1.ServiceBindingList{}, func(object runtime.Object) {
+	return of(env, func(ctx context.Context, s *search) error {
+		return s.list(ctx, &v1beta1.ServiceBindingList{}, func(object runtime.Object) {
 			if binding, ok := object.(*v1beta1.ServiceBinding); ok {
-				l.add(binding.Name, catalog.InstanceTitle(binding))
+				s.add(binding.Name, catalog.InstanceTitle(binding))
 			}
-		}, client.InNamespace(l.namespace))
+		}, client.InNamespace(s.namespace))
 	})
 }
 
 // Namespaces proposes namespaces.
 func Namespaces(env *cli.Env) Func {
-	return of(env, func(ctx context.Context, l *look) error {
-		return l.list(ctx, &corev1.NamespaceList{}, func(object runtime.Object) {
+	return of(env, func(ctx context.Context, s *search) error {
+		return s.list(ctx, &corev1.NamespaceList{}, func(object runtime.Object) {
 			if namespace, ok := object.(*corev1.Namespace); ok {
-				l.add(namespace.Name, "")
+				s.add(namespace.Name, "")
 			}
 		})
 	})
@@ -92,11 +92,11 @@ func Contexts(env *cli.Env) Func {
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
-		l := &look{typed: typed, described: map[string]string{}}
+		s := &search{typed: typed, described: map[string]string{}}
 		for name, to := range config.Contexts {
-			l.add(name, to.Cluster)
+			s.add(name, to.Cluster)
 		}
-		return l.words(), cobra.ShellCompDirectiveNoFileComp
+		return s.words(), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
@@ -106,16 +106,16 @@ func Words(words ...string) Func {
 }
 
 // called is what a person calls an object.
-func (l *look) called(object client.Object, title string) string {
-	if l.flag("kube-name") == "true" {
+func (s *search) called(object client.Object, title string) string {
+	if s.flag("kube-name") == "true" {
 		return object.GetName()
 	}
 	return title
 }
 
 // list calls each with all that there is of a kind.
-func (l *look) list(ctx context.Context, list client.ObjectList, each func(runtime.Object), options ...client.ListOption) error {
-	return catalog.Pages(ctx, l.reader, list, func(object runtime.Object) error {
+func (s *search) list(ctx context.Context, list client.ObjectList, each func(runtime.Object), options ...client.ListOption) error {
+	return catalog.Pages(ctx, s.reader, list, func(object runtime.Object) error {
 		each(object)
 		return nil
 	}, options...)

@@ -11,38 +11,38 @@ import (
 // Plans proposes plans, as CLASS/PLAN where the plan's name alone is not enough,
 // or those of the class that the flag --class names.
 func Plans(env *cli.Env) Func {
-	return of(env, func(ctx context.Context, l *look) error {
-		if class := l.flag("class"); class != "" {
-			return l.plansOf(ctx, class, "")
+	return of(env, func(ctx context.Context, s *search) error {
+		if class := s.flag("class"); class != "" {
+			return s.plansOf(ctx, class, "")
 		}
-		if class, is := within(l.typed); is {
-			return l.plansOf(ctx, class, class+"/")
+		if class, is := within(s.typed); is {
+			return s.plansOf(ctx, class, class+"/")
 		}
-		return l.plans(ctx)
+		return s.plans(ctx)
 	})
 }
 
 // plansOf proposes the plans of a class, each with a prefix before its name.
-func (l *look) plansOf(ctx context.Context, class, prefix string) error {
-	kubeName := l.flag("kube-name") == "true"
-	of, err := catalog.Finder{Reader: l.reader, Place: l.place, KubeName: kubeName && prefix == ""}.Class(ctx, class)
+func (s *search) plansOf(ctx context.Context, class, prefix string) error {
+	kubeName := s.flag("kube-name") == "true"
+	of, err := catalog.Finder{Reader: s.reader, Scope: s.scope, KubeName: kubeName && prefix == ""}.Class(ctx, class)
 	if err != nil {
 		return err
 	}
-	plans, err := catalog.PlansOf(ctx, l.reader, of)
+	plans, err := catalog.PlansOf(ctx, s.reader, of)
 	if err != nil {
 		return err
 	}
 	for _, plan := range plans {
-		l.add(prefix+l.called(plan.Object, plan.Title()), plan.Spec.Description)
+		s.add(prefix+s.called(plan.Object, plan.Title()), plan.Spec.Description)
 	}
 	return nil
 }
 
 // plans proposes all plans.
-func (l *look) plans(ctx context.Context) error {
+func (s *search) plans(ctx context.Context) error {
 	classes := map[resolve.Ref]string{}
-	err := catalog.Classes(ctx, l.reader, catalog.Query{Place: l.place}, func(c catalog.Class) error {
+	err := catalog.Classes(ctx, s.reader, catalog.Query{Scope: s.scope}, func(c catalog.Class) error {
 		classes[resolve.Ref{Namespace: c.Object.GetNamespace(), Name: c.Object.GetName()}] = c.Title()
 		return nil
 	})
@@ -50,13 +50,13 @@ func (l *look) plans(ctx context.Context) error {
 		return err
 	}
 	var all []candidate
-	err = catalog.Plans(ctx, l.reader, catalog.Query{Place: l.place}, func(p catalog.Plan) error {
+	err = catalog.Plans(ctx, s.reader, catalog.Query{Scope: s.scope}, func(p catalog.Plan) error {
 		class := classes[resolve.Ref{Namespace: p.Object.GetNamespace(), Name: p.ClassName}]
-		all = append(all, candidate{class, l.called(p.Object, p.Title()), p.Spec.Description})
+		all = append(all, candidate{class, s.called(p.Object, p.Title()), p.Spec.Description})
 		return nil
 	})
 	for word, description := range told(all) {
-		l.add(word, description)
+		s.add(word, description)
 	}
 	return err
 }

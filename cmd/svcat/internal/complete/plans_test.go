@@ -31,24 +31,24 @@ func TestTold(t *testing.T) {
 
 func TestWords(t *testing.T) {
 	t.Parallel()
-	l := look{typed: "s", described: map[string]string{}}
-	l.add("small", "two\tcolumns\nand lines")
-	l.add("small", "farther")
-	l.add("slow", "")
-	l.add("large", "not what was typed")
-	l.add("s\x1b[2J", "a word that steers a terminal is none")
-	l.add("shy", "\x1b[8mhides")
-	assert.Equal(t, []cobra.Completion{"shy\t\ufffd[8mhides", "slow", "small\ttwo columns"}, l.words())
+	s := search{typed: "s", described: map[string]string{}}
+	s.add("small", "two\tcolumns\nand lines")
+	s.add("small", "farther")
+	s.add("slow", "")
+	s.add("large", "not what was typed")
+	s.add("s\x1b[2J", "a word that steers a terminal is none")
+	s.add("shy", "\x1b[8mhides")
+	assert.Equal(t, []cobra.Completion{"shy\t\ufffd[8mhides", "slow", "small\ttwo columns"}, s.words())
 }
 
 // TestVeryManyWords: the first, and that there are more.
 func TestVeryManyWords(t *testing.T) {
 	t.Parallel()
-	l := look{typed: "plan-1", described: map[string]string{}}
+	s := search{typed: "plan-1", described: map[string]string{}}
 	for i := range 10_000 {
-		l.add(fmt.Sprintf("plan-%04d", i), "")
+		s.add(fmt.Sprintf("plan-%04d", i), "")
 	}
-	words := l.words()
+	words := s.words()
 	require.Len(t, words, 501)
 	assert.Equal(t, "plan-1000", words[0])
 	assert.Equal(t, "plan-1499", words[499])

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -18,7 +19,7 @@ import (
 )
 
 func newBroker(env *cli.Env) *cobra.Command {
-	var place cli.PlaceFlags
+	var scope cli.ScopeFlags
 	cmd := &cobra.Command{
 		Use:     "broker NAME",
 		Aliases: []string{"brokers", "brk"},
@@ -27,9 +28,9 @@ func newBroker(env *cli.Env) *cobra.Command {
   svcat describe broker team-broker --scope namespace --namespace dev`,
 		Args:              oneName,
 		ValidArgsFunction: complete.Brokers(env),
-		RunE:              described(env, place.Nearest, catalog.Finder.Broker, describeBroker),
+		RunE:              described(env, scope.Nearest, catalog.Finder.Broker, describeBroker),
 	}
-	bindPlace(cmd, &place)
+	bindScope(cmd, &scope)
 	return cmd
 }
 
@@ -38,10 +39,9 @@ func describeBroker(ctx context.Context, reader client.Reader, w io.Writer, brok
 	if err != nil {
 		return err
 	}
-	namespace := broker.Object.GetNamespace()
 	var head printer.Pairs
 	head.Add("Name:", broker.Object.GetName())
-	addScope(&head, broker.Object, scopeOf(namespace), "")
+	addScope(&head, broker.Object, broker.Origin(), "")
 	head.Add("URL:", broker.URL())
 	head.Add("Status:", cmp.Or(fullStatus(broker.Status.Conditions), waiting(true)))
 	head.AddSet("Controller:", byController(broker.Spec.ControllerName, broker.Object, broker.Status.ObservedGeneration, broker.Status.Conditions))
@@ -63,22 +63,14 @@ func describeBroker(ctx context.Context, reader client.Reader, w io.Writer, brok
 	return writeConditions(w, broker.Status.Conditions)
 }
 
-// scopeOf is the scope of what no broker makes.
-func scopeOf(namespace string) catalog.Origin {
-	if namespace == "" {
-		return catalog.InCluster
-	}
-	return catalog.InNamespace
-}
-
 // classesOf counts the classes that a broker offers in its scope.
 func classesOf(ctx context.Context, reader client.Reader, broker catalog.Broker) (n int, err error) {
 	namespace := broker.Object.GetNamespace()
-	query := catalog.Query{Place: catalog.Place{Cluster: true}, Fields: client.MatchingFields{v1beta1.FieldClusterServiceBrokerName: broker.Object.GetName()}}
+	field := v1beta1.FieldClusterServiceBrokerName
 	if namespace != "" {
-		query.Place = catalog.Place{Namespaces: true, Namespace: namespace}
-		query.Fields = client.MatchingFields{v1beta1.FieldServiceBrokerName: broker.Object.GetName()}
+		field = v1beta1.FieldServiceBrokerName
 	}
+	query := catalog.Query{Scope: cli.ScopeOf(namespace), Fields: client.MatchingFields{field: broker.Object.GetName()}}
 	err = catalog.Classes(ctx, reader, query, func(catalog.Class) error {
 		n++
 		return nil
@@ -87,26 +79,19 @@ func classesOf(ctx context.Context, reader client.Reader, broker catalog.Broker)
 }
 
 // credentials say which Secret a broker's credentials are in.
-func credentials(object client.Object) string {
-	switch o := object.(type) {
-	case *v1beta1.ClusterServiceBroker:
-		auth := o.Spec.AuthInfo
-		switch {
-		case auth == nil:
-		case auth.Basic != nil && auth.Basic.SecretRef != nil:
-			return "basic, from Secret " + auth.Basic.SecretRef.Namespace + "/" + auth.Basic.SecretRef.Name
-		case auth.Bearer != nil && auth.Bearer.SecretRef != nil:
-			return "bearer token, from Secret " + auth.Bearer.SecretRef.Namespace + "/" + auth.Bearer.SecretRef.Name
+func credentials(broker v1beta1.BrokerObject) string {
+	secret := func(at types.NamespacedName) string {
+		if broker.GetNamespace() != "" {
+			return at.Name
 		}
-	case *v1beta1.ServiceBroker:
-		auth := o.Spec.AuthInfo
-		switch {
-		case auth == nil:
-		case auth.Basic != nil && auth.Basic.SecretRef != nil:
-			return "basic, from Secret " + auth.Basic.SecretRef.Name
-		case auth.Bearer != nil && auth.Bearer.SecretRef != nil:
-			return "bearer token, from Secret " + auth.Bearer.SecretRef.Name
-		}
+		return at.String()
+	}
+	basic, bearer := broker.GetAuthSecrets()
+	switch none := (types.NamespacedName{}); {
+	case basic != none:
+		return "basic, from Secret " + secret(basic)
+	case bearer != none:
+		return "bearer token, from Secret " + secret(bearer)
 	}
 	return ""
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,7 +19,7 @@ import (
 )
 
 func newClass(env *cli.Env) *cobra.Command {
-	var place cli.PlaceFlags
+	var scope cli.ScopeFlags
 	var kubeName bool
 	cmd := &cobra.Command{
 		Use:     "class NAME",
@@ -29,12 +30,12 @@ func newClass(env *cli.Env) *cobra.Command {
   svcat describe class --kube-name 997b8372-8dac-40ac-ae65-758b4a5075a5`,
 		Args:              oneName,
 		ValidArgsFunction: complete.Classes(env),
-		RunE: described(env, place.Nearest, func(finder catalog.Finder, ctx context.Context, name string) (catalog.Class, error) {
+		RunE: described(env, scope.Nearest, func(finder catalog.Finder, ctx context.Context, name string) (catalog.Class, error) {
 			finder.KubeName = kubeName
 			return finder.Class(ctx, name)
 		}, describeClass),
 	}
-	bindPlace(cmd, &place)
+	bindScope(cmd, &scope)
 	cmd.Flags().BoolVarP(&kubeName, "kube-name", "k", false, "Take NAME for the Kubernetes name, not for the external one")
 	return cmd
 }
@@ -49,7 +50,7 @@ func describeClass(ctx context.Context, reader client.Reader, w io.Writer, class
 		types = append(types, cmp.Or(plan.Spec.ServiceType, class.Spec.ServiceType))
 	}
 	slices.Sort(types)
-	standing, err := catalog.StandingOf(ctx, reader, class.Object.GetNamespace(), slices.Compact(types)...)
+	effective, err := catalog.EffectivePlansOf(ctx, reader, class.Object.GetNamespace(), slices.Compact(types)...)
 	if err != nil {
 		return err
 	}
@@ -61,7 +62,7 @@ func describeClass(ctx context.Context, reader client.Reader, w io.Writer, class
 	head.Add("Kubernetes Name:", class.Object.GetName())
 	head.Add("Status:", class.State())
 	head.Add("Tags:", strings.Join(class.Spec.Tags, ", "))
-	head.Add("Bindable:", truth(class.Spec.Bindable))
+	head.Add("Bindable:", strconv.FormatBool(class.Spec.Bindable))
 	if err := head.Write(w); err != nil {
 		return err
 	}
@@ -71,7 +72,7 @@ func describeClass(ctx context.Context, reader client.Reader, w io.Writer, class
 	if err := writeOfferDefaults(w, &class.Spec.Defaults); err != nil {
 		return err
 	}
-	return writePlans(w, class, plans, standing)
+	return writePlans(w, class, plans, effective)
 }
 
 // addScope says who made an offer, in the proposal's words, and where it is.
@@ -81,16 +82,8 @@ func addScope(head *printer.Pairs, object client.Object, origin catalog.Origin, 
 	head.AddSet("Broker:", broker)
 }
 
-func truth(is bool) string {
-	if is {
-		return "true"
-	}
-	return "false"
-}
-
-// writePlans writes the plans of a class; a star is behind the type that a plan
-// stands for.
-func writePlans(w io.Writer, class catalog.Class, plans []catalog.Plan, standing map[resolve.Ref]resolve.Rule) error {
+// writePlans writes the plans of a class, with a star where a plan is effective.
+func writePlans(w io.Writer, class catalog.Class, plans []catalog.Plan, effective map[resolve.Ref]resolve.Rule) error {
 	if err := writeHeading(w, "Plans"); err != nil {
 		return err
 	}
@@ -103,7 +96,7 @@ func writePlans(w io.Writer, class catalog.Class, plans []catalog.Plan, standing
 	t := printer.New("type", "name", "description")
 	for _, plan := range plans {
 		serviceType := cmp.Or(plan.Spec.ServiceType, class.Spec.ServiceType)
-		if _, stands := standing[refOf(plan.Object)]; stands {
+		if _, is := effective[refOf(plan.Object)]; is {
 			serviceType += "*"
 		}
 		t.Add(serviceType, plan.Title(), plan.Spec.Description)

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 )
 
 // byController says which controller handles an object, where its broker names one, and what no
@@ -26,35 +27,25 @@ func byController(name string, object client.Object, observed int64, conditions 
 	return strconv.Quote(name) + words
 }
 
-// controllerOf is spec.controllerName of the broker of a class; empty where it has none, or where
-// the class or the broker is not there or may not be read.
-func controllerOf(ctx context.Context, reader client.Reader, ref *v1beta1.DecidedReference, namespace string) (string, error) {
-	var cluster, local string
-	var err error
-	switch {
-	case ref.ClusterServiceClassRef != nil:
-		class := &v1beta1.ClusterServiceClass{}
-		err = reader.Get(ctx, client.ObjectKey{Name: ref.ClusterServiceClassRef.Name}, class)
-		cluster = class.Spec.ClusterServiceBrokerName
-	case ref.ServiceClassRef != nil:
-		class := &v1beta1.ServiceClass{}
-		err = reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: ref.ServiceClassRef.Name}, class)
-		cluster, local = class.Spec.ClusterServiceBrokerName, class.Spec.ServiceBrokerName
+// controllerOf is spec.controllerName of the broker of the class that was decided on; empty where
+// it has none, or where the class or the broker does not exist or may not be read.
+func controllerOf(ctx context.Context, reader client.Reader, decided *v1beta1.DecidedReference, namespace string) (string, error) {
+	class, ok, err := catalog.DecidedClass(ctx, reader, decided, namespace)
+	if err != nil || !ok {
+		return "", err
 	}
-	name := ""
-	switch {
-	case err != nil:
-	case cluster != "":
-		broker := &v1beta1.ClusterServiceBroker{}
-		err = reader.Get(ctx, client.ObjectKey{Name: cluster}, broker)
-		name = broker.Spec.ControllerName
-	case local != "":
-		broker := &v1beta1.ServiceBroker{}
-		err = reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: local}, broker)
-		name = broker.Spec.ControllerName
+	target := class.Object.GetBroker()
+	key := client.ObjectKey{Name: target.ClusterServiceBrokerName}
+	if key.Name == "" {
+		key = client.ObjectKey{Namespace: namespace, Name: target.ServiceBrokerName}
 	}
+	if key.Name == "" {
+		return "", nil
+	}
+	broker := v1beta1.NewBroker(key.Namespace)
+	err = reader.Get(ctx, key, broker)
 	if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
 		return "", nil
 	}
-	return name, err
+	return broker.GetSpec().ControllerName, err
 }

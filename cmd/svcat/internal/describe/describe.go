@@ -45,12 +45,12 @@ Secrets are never shown, but for those of a binding with --show-secrets.`,
 
 // described describes the object of a name: as find finds it, where the command looks.
 func described[T any](
-	env *cli.Env, where func(*cli.Env) (catalog.Place, error),
+	env *cli.Env, where func(*cli.Env) (cli.Scope, error),
 	find func(finder catalog.Finder, ctx context.Context, name string) (T, error),
 	describe func(ctx context.Context, reader client.Reader, w io.Writer, object T) error,
 ) func(cmd *cobra.Command, args []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		place, err := where(env)
+		scope, err := where(env)
 		if err != nil {
 			return err
 		}
@@ -58,7 +58,7 @@ func described[T any](
 		if err != nil {
 			return err
 		}
-		object, err := find(catalog.Finder{Reader: c, Place: place}, cmd.Context(), args[0])
+		object, err := find(catalog.Finder{Reader: c, Scope: scope}, cmd.Context(), args[0])
 		if err != nil {
 			return err
 		}
@@ -67,9 +67,9 @@ func described[T any](
 }
 
 // currentNamespace is where to look for instances and bindings.
-func currentNamespace(env *cli.Env) (catalog.Place, error) {
+func currentNamespace(env *cli.Env) (cli.Scope, error) {
 	namespace, _, err := env.Namespace()
-	return catalog.Place{Namespaces: true, Namespace: namespace}, err
+	return cli.Scope{Namespaces: true, Namespace: namespace}, err
 }
 
 // oneName is the rule for what is described.
@@ -91,8 +91,8 @@ func onePlan(cmd *cobra.Command, args []string) error {
 	return cli.PlanName(args[0])
 }
 
-// bindPlace adds the flags that say where to look.
-func bindPlace(cmd *cobra.Command, place *cli.PlaceFlags) {
-	place.Bind(cmd.Flags(), true)
+// bindScope adds the flags that say where to look.
+func bindScope(cmd *cobra.Command, scope *cli.ScopeFlags) {
+	scope.Bind(cmd.Flags(), true)
 	_ = cmd.RegisterFlagCompletionFunc("scope", complete.Words("cluster", "namespace", "all"))
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -29,7 +28,7 @@ func newInstance(env *cli.Env) *cobra.Command {
 		Args:              oneName,
 		ValidArgsFunction: complete.Instances(env),
 		RunE: described(env, currentNamespace, func(finder catalog.Finder, ctx context.Context, name string) (*v1beta1.ServiceInstance, error) {
-			return catalog.Instance(ctx, finder.Reader, finder.Place.Namespace, name)
+			return catalog.Instance(ctx, finder.Reader, finder.Scope.Namespace, name)
 		}, describeInstance),
 	}
 }
@@ -52,7 +51,7 @@ func describeInstance(ctx context.Context, reader client.Reader, w io.Writer, in
 		head.AddSet("Controller:", byController(controller, instance, instance.Status.ObservedGeneration, instance.Status.Conditions))
 		head.AddSet("Chosen By:", chosenBy(record.Rule, instance.Namespace, class))
 		head.AddSet("External ID:", cmp.Or(instance.Status.ExternalID, instance.Spec.ExternalID))
-		standing(head, instance)
+		addOwnership(head, instance)
 		head.AddSet("Waits For Slot:", slot)
 		head.AddSet("Operation:", string(instance.Status.CurrentOperation))
 		head.AddSet("Next Retry:", moment(instance.Status.NextRetry))
@@ -81,68 +80,26 @@ func chosenBy(rule, namespace, class string) string {
 	return resolve.Rule(rule).Words(namespace, class)
 }
 
-// titles are the names of an instance's class and plan as the catalog has them now;
-// what is gone, or may not be read, is called as the instance calls it.
+// titles are the names of an instance's class and plan as the catalog has them now; what is
+// gone, or may not be read, is called as the instance calls it.
 func titles(ctx context.Context, reader client.Reader, instance *v1beta1.ServiceInstance) (class, plan string, err error) {
-	class, plan = catalog.Ordered(instance)
-	ref := &instance.Spec.DecidedReference
-	for _, of := range []struct {
-		title  *string
-		name   string
-		object client.Object
-	}{
-		{&class, name(ref.ClusterServiceClassRef), &v1beta1.ClusterServiceClass{}},
-		{&class, name(ref.ServiceClassRef), &v1beta1.ServiceClass{}},
-		{&plan, name(ref.ClusterServicePlanRef), &v1beta1.ClusterServicePlan{}},
-		{&plan, name(ref.ServicePlanRef), &v1beta1.ServicePlan{}},
-	} {
-		if of.name == "" {
-			continue
-		}
-		at := client.ObjectKey{Name: of.name}
-		if namespaced(of.object) {
-			at.Namespace = instance.Namespace
-		}
-		err := reader.Get(ctx, at, of.object)
-		if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
-			continue
-		}
-		if err != nil {
-			return "", "", err
-		}
-		*of.title = title(of.object)
+	class, plan = catalog.ClassAndPlan(instance)
+	decided, namespace := &instance.Spec.DecidedReference, instance.Namespace
+	ofClass, ok, err := catalog.DecidedClass(ctx, reader, decided, namespace)
+	if err != nil {
+		return "", "", err
+	}
+	if ok {
+		class = ofClass.Title()
+	}
+	ofPlan, ok, err := catalog.DecidedPlan(ctx, reader, decided, namespace)
+	if err != nil {
+		return "", "", err
+	}
+	if ok {
+		plan = ofPlan.Title()
 	}
 	return class, plan, nil
-}
-
-func name[R *v1beta1.ClusterObjectReference | *v1beta1.LocalObjectReference](ref R) string {
-	switch r := any(ref).(type) {
-	case *v1beta1.ClusterObjectReference:
-		if r != nil {
-			return r.Name
-		}
-	case *v1beta1.LocalObjectReference:
-		if r != nil {
-			return r.Name
-		}
-	}
-	return ""
-}
-
-func namespaced(object client.Object) bool {
-	switch object.(type) {
-	case *v1beta1.ServiceClass, *v1beta1.ServicePlan:
-		return true
-	}
-	return false
-}
-
-func title(object client.Object) string {
-	if class, ok := catalog.ClassOf(object); ok {
-		return class.Title()
-	}
-	plan, _ := catalog.PlanOf(object)
-	return plan.Title()
 }
 
 // writeBindings writes the bindings of an instance that are in its namespace, the one
@@ -154,12 +111,12 @@ func writeBindings(ctx context.Context, reader client.Reader, w io.Writer, insta
 		return err
 	}
 	if owner != nil {
-		rows = append(rows, []string{owner.Name, cmp.Or(v1beta1.LastConditionState(owner.Status.Conditions), pending)})
+		rows = append(rows, []string{owner.Name, catalog.Status(owner.Status.Conditions)})
 	}
 	err = catalog.Pages(ctx, reader, &v1beta1.ServiceBindingList{}, func(object runtime.Object) error {
 		binding, ok := object.(*v1beta1.ServiceBinding)
 		if ok && binding.Spec.InstanceRef != nil && cmp.Or(binding.Spec.InstanceRef.Namespace, binding.Namespace) == instance.Namespace {
-			rows = append(rows, []string{binding.Name, cmp.Or(v1beta1.LastConditionState(binding.Status.Conditions), pending)})
+			rows = append(rows, []string{binding.Name, catalog.Status(binding.Status.Conditions)})
 		}
 		return nil
 	}, client.InNamespace(instance.Namespace), client.MatchingFields{v1beta1.FieldInstanceRefName: instance.Name})

@@ -22,7 +22,7 @@ import (
 
 // planFlags are those of `describe plan`.
 type planFlags struct {
-	place                 cli.PlaceFlags
+	scope                 cli.ScopeFlags
 	class                 string
 	kubeName, showSchemas bool
 }
@@ -38,14 +38,14 @@ func newPlan(env *cli.Env) *cobra.Command {
   svcat describe plan --kube-name f9a3cc8e-a6e2-474d-b032-9837ea3dfcaa`,
 		Args:              onePlan,
 		ValidArgsFunction: complete.Plans(env),
-		RunE: described(env, f.place.Nearest, func(finder catalog.Finder, ctx context.Context, name string) (catalog.Plan, error) {
+		RunE: described(env, f.scope.Nearest, func(finder catalog.Finder, ctx context.Context, name string) (catalog.Plan, error) {
 			finder.KubeName = f.kubeName
 			return finder.Plan(ctx, f.class, name)
 		}, func(ctx context.Context, reader client.Reader, w io.Writer, plan catalog.Plan) error {
 			return f.describe(ctx, env, reader, w, plan)
 		}),
 	}
-	bindPlace(cmd, &f.place)
+	bindScope(cmd, &f.scope)
 	flags := cmd.Flags()
 	flags.StringVarP(&f.class, "class", "c", "", "The class that NAME is a plan of")
 	flags.BoolVarP(&f.kubeName, "kube-name", "k", false, "Take names for Kubernetes names, not for external ones")
@@ -80,17 +80,17 @@ func describePlan(ctx context.Context, reader client.Reader, w io.Writer, plan c
 	case !apierrors.IsNotFound(err):
 		return err
 	}
-	standing, err := catalog.StandingOf(ctx, reader, plan.Object.GetNamespace(), serviceType)
+	effective, err := catalog.EffectivePlansOf(ctx, reader, plan.Object.GetNamespace(), serviceType)
 	if err != nil {
 		return err
 	}
-	rule, stands := standing[refOf(plan.Object)]
+	rule, isEffective := effective[refOf(plan.Object)]
 	var head printer.Pairs
 	head.Add("Name:", plan.Title())
 	addScope(&head, plan.Object, plan.Origin(), plan.Broker)
 	head.Add("Type:", serviceType)
-	head.Add("Default:", truth(stands && !catalog.IsSuggestion(rule)))
-	addMarks(&head, &annotated, serviceType, stands && catalog.IsSuggestion(rule))
+	head.Add("Default:", strconv.FormatBool(isEffective && !catalog.IsSuggestion(rule)))
+	addMarks(&head, &annotated, serviceType, isEffective && catalog.IsSuggestion(rule))
 	head.Add("Class:", className)
 	head.Add("Description:", plan.Spec.Description)
 	head.Add("Kubernetes Name:", plan.Object.GetName())
@@ -98,7 +98,7 @@ func describePlan(ctx context.Context, reader client.Reader, w io.Writer, plan c
 	if never != "" {
 		head.Add("Never Chosen:", "it is "+never)
 	}
-	head.Add("Free:", truth(plan.Spec.Free))
+	head.Add("Free:", strconv.FormatBool(plan.Spec.Free))
 	head.AddSet("Attributes:", plan.Attributes())
 	if plan.Spec.Weight != 0 {
 		head.Add("Weight:", strconv.Itoa(int(plan.Spec.Weight)))
@@ -112,13 +112,13 @@ func describePlan(ctx context.Context, reader client.Reader, w io.Writer, plan c
 	return writeOfferDefaults(w, &plan.Spec.Defaults)
 }
 
-// addMarks adds what the annotations of a plan say that its standing does not.
-func addMarks(head *printer.Pairs, plan *resolve.PlanEntry, serviceType string, standsSuggested bool) {
+// addMarks adds what the annotations of a plan say that its rule does not.
+func addMarks(head *printer.Pairs, plan *resolve.PlanEntry, serviceType string, isSuggestion bool) {
 	if serviceType == "" && plan.Default {
 		head.Add("Class Default:", "true")
 	}
 	switch {
-	case standsSuggested:
+	case isSuggestion:
 		head.Add("Suggested:", "true, and chosen while the type has no default")
 	case plan.Suggested:
 		head.Add("Suggested:", "true")
@@ -155,7 +155,7 @@ func instances(ctx context.Context, reader client.Reader, options ...client.List
 	var rows [][]string
 	err := catalog.Pages(ctx, reader, &v1beta1.ServiceInstanceList{}, func(object runtime.Object) error {
 		if instance, ok := object.(*v1beta1.ServiceInstance); ok {
-			status := cmp.Or(v1beta1.LastConditionState(instance.Status.Conditions), pending)
+			status := catalog.Status(instance.Status.Conditions)
 			rows = append(rows, []string{instance.Name, instance.Namespace, status})
 		}
 		return nil

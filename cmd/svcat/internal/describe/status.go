@@ -5,10 +5,8 @@ import (
 	"strings"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 )
-
-// pending is the status, in a word, of what no controller has seen yet.
-const pending = "Pending"
 
 // fullStatus is a status in a line, as in "Ready - The instance was provisioned
 // @ 2018-01-11 20:59:47 +0000 UTC"; empty where no controller has said anything.
@@ -27,7 +25,7 @@ func fullStatus(conditions []v1beta1.Condition) string {
 // waiting is the status of what no controller has seen yet.
 func waiting(decided bool) string {
 	if decided {
-		return pending + " - no controller has seen it yet"
+		return catalog.Pending + " - no controller has seen it yet"
 	}
-	return pending + " - no plan is decided on yet"
+	return catalog.Pending + " - no plan is decided on yet"
 }

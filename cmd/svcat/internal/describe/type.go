@@ -20,7 +20,7 @@ import (
 )
 
 func newType(env *cli.Env) *cobra.Command {
-	var place cli.PlaceFlags
+	var scope cli.ScopeFlags
 	cmd := &cobra.Command{
 		Use:     "type NAME",
 		Aliases: []string{"types"},
@@ -29,7 +29,7 @@ func newType(env *cli.Env) *cobra.Command {
   svcat describe type mysql --cluster`,
 		Args:              oneName,
 		ValidArgsFunction: complete.Types(env),
-		RunE: described(env, place.Nearest, catalog.Finder.Type, func(ctx context.Context, _ client.Reader, w io.Writer, t catalog.Type) error {
+		RunE: described(env, scope.Nearest, catalog.Finder.Type, func(ctx context.Context, _ client.Reader, w io.Writer, t catalog.Type) error {
 			c, err := env.Client()
 			if err != nil {
 				return err
@@ -37,7 +37,7 @@ func newType(env *cli.Env) *cobra.Command {
 			return describeType(ctx, c, w, t)
 		}),
 	}
-	bindPlace(cmd, &place)
+	bindScope(cmd, &scope)
 	return cmd
 }
 
@@ -54,11 +54,11 @@ func describeType(ctx context.Context, c client.Client, w io.Writer, t catalog.T
 	candidates, outcome := judged(entries, namespace, typeName)
 	var head printer.Pairs
 	head.Add("Name:", typeName)
-	addScope(&head, t.Object, scopeOf(namespace), "")
+	addScope(&head, t.Object, t.Origin(), "")
 	head.Add("Default:", t.Status.DefaultPlan)
 	head.Add("Suggested:", t.Status.SuggestedPlan)
 	head.Add("Plans:", strconv.Itoa(int(t.Status.Plans)))
-	head.Add("Resolvable:", truth(t.Status.Resolvable))
+	head.Add("Resolvable:", strconv.FormatBool(t.Status.Resolvable))
 	head.Add("Gives:", outcome)
 	head.Add("Decided By:", "users who may update "+resource(namespace)+" "+typeName+mine)
 	if err := head.Write(w); err != nil {
@@ -73,11 +73,11 @@ func describeType(ctx context.Context, c client.Client, w io.Writer, t catalog.T
 // contenders are the plans that an instance in the scope may get by the type: in a
 // namespace the cluster's too, if the user may read them.
 func contenders(ctx context.Context, reader client.Reader, namespace, typeName string) (resolve.Catalog, error) {
-	entries, err := catalog.Contenders(ctx, reader, namespace, typeName)
+	entries, err := catalog.OfTypes(ctx, reader, namespace, typeName)
 	if err != nil || namespace == "" {
 		return entries, err
 	}
-	cluster, err := catalog.ClustersContenders(ctx, reader, typeName)
+	cluster, err := catalog.ClusterOfTypes(ctx, reader, typeName)
 	return catalog.Joined(&entries, &cluster), err
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 )
 
 const brokersCheck = "brokers"
@@ -21,9 +22,9 @@ func (s *installation) brokers(ctx context.Context) []finding {
 	var findings []finding
 	var byFree []string
 	total := 0
-	limited, err := s.widest(func(place catalog.Place) error {
+	limited, err := s.widest(func(scope cli.Scope) error {
 		findings, byFree, total = nil, nil, 0
-		return catalog.Brokers(ctx, s.client, catalog.Query{Place: place}, func(b catalog.Broker) error {
+		return catalog.Brokers(ctx, s.client, catalog.Query{Scope: scope}, func(b catalog.Broker) error {
 			total++
 			if restrictsByFree(b.Spec.CatalogRestrictions) {
 				byFree = append(byFree, strings.TrimPrefix(b.Object.GetNamespace()+"/"+b.Object.GetName(), "/"))

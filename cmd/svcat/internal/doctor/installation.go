@@ -12,7 +12,6 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 )
 
@@ -103,12 +102,12 @@ func unread(check, what string, err error) finding {
 
 // widest reads all namespaces, or the current one where one may not read all.
 // Each read starts from nothing, so what a forbidden read left behind is dropped.
-func (s *installation) widest(read func(catalog.Place) error) (limited bool, err error) {
-	err = read(catalog.Place{Cluster: true, Namespaces: true})
+func (s *installation) widest(read func(cli.Scope) error) (limited bool, err error) {
+	err = read(cli.Scope{Cluster: true, Namespaces: true})
 	if !apierrors.IsForbidden(err) {
 		return false, err
 	}
-	return true, read(catalog.Place{Cluster: true, Namespaces: true, Namespace: s.namespace})
+	return true, read(cli.Scope{Cluster: true, Namespaces: true, Namespace: s.namespace})
 }
 
 // partly marks findings of a user who may not read all namespaces.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 )
 
 const (
@@ -23,7 +24,7 @@ const (
 func (s *installation) instances(ctx context.Context) []finding {
 	var undecided []string
 	total := 0
-	limited, err := s.widest(func(place catalog.Place) error {
+	limited, err := s.widest(func(scope cli.Scope) error {
 		undecided, total = nil, 0
 		return catalog.Pages(ctx, s.client, &v1beta1.ServiceInstanceList{}, func(object runtime.Object) error {
 			instance, _ := object.(*v1beta1.ServiceInstance)
@@ -32,7 +33,7 @@ func (s *installation) instances(ctx context.Context) []finding {
 				undecided = append(undecided, instance.Namespace+"/"+instance.Name)
 			}
 			return nil
-		}, client.InNamespace(place.Namespace))
+		}, client.InNamespace(scope.Namespace))
 	})
 	if err != nil {
 		return []finding{unread(instancesCheck, "serviceinstances", err)}

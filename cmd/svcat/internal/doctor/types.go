@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
@@ -17,24 +18,24 @@ const typesCheck = "types"
 // than are.
 func (s *installation) types(ctx context.Context) []finding {
 	var entries *resolve.Catalog
-	limited, err := s.widest(func(place catalog.Place) (err error) {
-		entries, err = s.entries(ctx, place)
+	limited, err := s.widest(func(scope cli.Scope) (err error) {
+		entries, err = s.entries(ctx, scope)
 		return err
 	})
 	if err != nil {
 		return []finding{unread(typesCheck, "classes, plans and types", err)}
 	}
-	findings := append(judgeTypes(catalog.Lacks(entries)), judgeClaims(entries)...)
+	findings := append(judgeTypes(catalog.UnresolvedTypes(entries)), judgeClaims(entries)...)
 	if len(findings) == 0 {
 		return partly(limited, okf(typesCheck, "every type gives a plan%s", s.only(limited)))
 	}
 	return partly(limited, findings...)
 }
 
-// entries are the catalog of a place as package resolve takes it: of ten thousand
+// entries are the catalog of a scope as package resolve takes it: of ten thousand
 // plans no more is held than a choice needs.
-func (s *installation) entries(ctx context.Context, place catalog.Place) (*resolve.Catalog, error) {
-	entries, query := &resolve.Catalog{}, catalog.Query{Place: place}
+func (s *installation) entries(ctx context.Context, scope cli.Scope) (*resolve.Catalog, error) {
+	entries, query := &resolve.Catalog{}, catalog.Query{Scope: scope}
 	err := catalog.Types(ctx, s.client, query, func(t catalog.Type) error {
 		entries.Records = append(entries.Records, t.Record())
 		return nil
@@ -57,7 +58,7 @@ func (s *installation) entries(ctx context.Context, place catalog.Place) (*resol
 }
 
 // judgeTypes is a warning for each type that gives no plan: an operator has to choose.
-func judgeTypes(lacks []catalog.Lack) []finding {
+func judgeTypes(lacks []catalog.Unresolved) []finding {
 	var findings []finding
 	for _, lack := range lacks {
 		var titles []string

@@ -42,7 +42,7 @@ func TestJudgeTypes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			entries := resolvetest.Catalog(t, tc.catalog)
-			assert.Equal(t, tc.want, append(judgeTypes(catalog.Lacks(&entries)), judgeClaims(&entries)...), tc.reason)
+			assert.Equal(t, tc.want, append(judgeTypes(catalog.UnresolvedTypes(&entries)), judgeClaims(&entries)...), tc.reason)
 		})
 	}
 }

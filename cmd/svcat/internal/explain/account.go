@@ -3,6 +3,7 @@ package explain
 import (
 	"k8s.io/component-base/featuregate"
 
+	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
 	"github.com/defaultplan/defaultplan/resolve/policy"
 )
@@ -54,11 +55,8 @@ func (t *teller) tell() *Now {
 
 func (t *teller) record(belief resolve.Belief) Record {
 	record := Record{
-		Kind: "ClusterServiceType", Namespace: belief.Plan.Namespace, Type: belief.Type, Plan: belief.Plan.Name,
+		Kind: v1beta1.ScopedKind(belief.Plan.Namespace, "ServiceType"), Namespace: belief.Plan.Namespace, Type: belief.Type, Plan: belief.Plan.Name,
 		Believed: t.believed(belief), Why: belief.Why,
-	}
-	if record.Namespace != "" {
-		record.Kind = "ServiceType"
 	}
 	if plan := t.plans[belief.Plan]; plan != nil {
 		record.Title = t.plan(plan).titled()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/resolve"
 	"github.com/defaultplan/defaultplan/webhook"
 )
@@ -51,9 +52,9 @@ func (x *explainer) ofType(ctx context.Context, namespace, serviceType string) (
 
 // unknownType is the error about a type that no plan has.
 func (x *explainer) unknownType(ctx context.Context, namespace, name string) error {
-	place := catalog.Place{Cluster: true, Namespaces: true, Namespace: namespace}
-	unknown := &catalog.NameError{Kind: "type", Name: name, Where: place.String()}
-	err := catalog.Types(ctx, x.reader, catalog.Query{Place: place}, func(t catalog.Type) error {
+	scope := cli.Scope{Cluster: true, Namespaces: true, Namespace: namespace}
+	unknown := &catalog.NameError{Kind: "type", Name: name, Where: scope.String()}
+	err := catalog.Types(ctx, x.reader, catalog.Query{Scope: scope}, func(t catalog.Type) error {
 		unknown.Known = append(unknown.Known, t.Object.GetName())
 		return nil
 	})

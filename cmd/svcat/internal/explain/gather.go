@@ -8,6 +8,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
@@ -78,7 +79,7 @@ func (g gatherer) ofType(req *resolve.Request) []job {
 	match := client.MatchingFields{v1beta1.FieldServiceType: req.Type}
 	var jobs []job
 	for _, at := range scopes(req.Namespace) {
-		query := catalog.Query{Place: at, Fields: match}
+		query := catalog.Query{Scope: at, Fields: match}
 		jobs = append(jobs,
 			func(ctx context.Context) error { return catalog.Plans(ctx, g.reader, query, g.addPlan) },
 			func(ctx context.Context) error { return g.classesOfType(ctx, query) },
@@ -92,19 +93,19 @@ func (g gatherer) ofType(req *resolve.Request) []job {
 	return jobs
 }
 
-// scopes are the places that a request in a namespace chooses from.
-func scopes(namespace string) []catalog.Place {
-	places := []catalog.Place{{Cluster: true}}
+// scopes are those that a request in a namespace chooses from.
+func scopes(namespace string) []cli.Scope {
+	all := []cli.Scope{cli.ScopeOf("")}
 	if namespace != "" {
-		places = append(places, catalog.Place{Namespaces: true, Namespace: namespace})
+		all = append(all, cli.ScopeOf(namespace))
 	}
-	return places
+	return all
 }
 
 func (g gatherer) everything(namespace string) []job {
 	var jobs []job
 	for _, at := range scopes(namespace) {
-		query := catalog.Query{Place: at}
+		query := catalog.Query{Scope: at}
 		jobs = append(jobs,
 			func(ctx context.Context) error { return catalog.Plans(ctx, g.reader, query, g.addPlan) },
 			func(ctx context.Context) error { return catalog.Classes(ctx, g.reader, query, g.addClass) },
@@ -138,15 +139,15 @@ func (g gatherer) classesOfType(ctx context.Context, query catalog.Query) error 
 // classNamed reads the classes with the name that the request gives, and their
 // plans.
 func (g gatherer) classNamed(ctx context.Context, req *resolve.Request) error {
-	at := catalog.Place{Cluster: true}
+	at := cli.Scope{Cluster: true}
 	if req.Namespaced {
-		at = catalog.Place{Namespaces: true, Namespace: req.Namespace}
+		at = cli.Scope{Namespaces: true, Namespace: req.Namespace}
 	}
 	field := map[resolve.NameKind]string{
 		resolve.ByName: "metadata.name", resolve.ByExternalName: v1beta1.FieldExternalName, resolve.ByExternalID: v1beta1.FieldExternalID,
 	}[req.Class.By]
 	var jobs []job
-	query := catalog.Query{Place: at, Fields: client.MatchingFields{field: req.Class.Value}}
+	query := catalog.Query{Scope: at, Fields: client.MatchingFields{field: req.Class.Value}}
 	err := catalog.Classes(ctx, g.reader, query, func(class catalog.Class) error {
 		jobs = append(jobs, func(ctx context.Context) error {
 			plans, err := catalog.PlansOf(ctx, g.reader, class)

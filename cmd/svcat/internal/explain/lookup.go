@@ -16,7 +16,7 @@ import (
 )
 
 func (g gatherer) plan(ctx context.Context, ref resolve.Ref) error {
-	object, err := g.one(ctx, ref, &v1beta1.ClusterServicePlan{}, &v1beta1.ServicePlan{})
+	object, err := g.one(ctx, ref, v1beta1.NewPlan(ref.Namespace))
 	if view, ok := catalog.PlanOf(object); ok {
 		return g.addPlan(view)
 	}
@@ -24,7 +24,7 @@ func (g gatherer) plan(ctx context.Context, ref resolve.Ref) error {
 }
 
 func (g gatherer) classOf(ctx context.Context, ref resolve.Ref) error {
-	object, err := g.one(ctx, ref, &v1beta1.ClusterServiceClass{}, &v1beta1.ServiceClass{})
+	object, err := g.one(ctx, ref, v1beta1.NewClass(ref.Namespace))
 	if view, ok := catalog.ClassOf(object); ok {
 		return g.addClass(view)
 	}
@@ -32,19 +32,15 @@ func (g gatherer) classOf(ctx context.Context, ref resolve.Ref) error {
 }
 
 func (g gatherer) record(ctx context.Context, ref resolve.Ref) error {
-	object, err := g.one(ctx, ref, &v1beta1.ClusterServiceType{}, &v1beta1.ServiceType{})
+	object, err := g.one(ctx, ref, v1beta1.NewType(ref.Namespace))
 	if view, ok := catalog.TypeOf(object); ok {
 		return g.addType(view)
 	}
 	return err
 }
 
-// one reads the object of that name in the scope of ref; nil if there is none.
-func (g gatherer) one(ctx context.Context, ref resolve.Ref, cluster, namespaced client.Object) (client.Object, error) {
-	object := cluster
-	if ref.Namespace != "" {
-		object = namespaced
-	}
+// one reads an object by its name; nil if there is none.
+func (g gatherer) one(ctx context.Context, ref resolve.Ref, object client.Object) (client.Object, error) {
 	err := g.reader.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, object)
 	// A name that no object can have is of none.
 	if apierrors.IsNotFound(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {

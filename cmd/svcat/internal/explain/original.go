@@ -22,10 +22,7 @@ const (
 // appliedOf is what admission wrote down of an object; an unreadable text says
 // nothing.
 func appliedOf(meta *metav1.ObjectMeta) v1beta1.AppliedDefaults {
-	applied, err := v1beta1.ParseAppliedDefaults(meta.Annotations[v1beta1.AnnotationAppliedDefaults])
-	if err != nil {
-		return v1beta1.AppliedDefaults{}
-	}
+	applied, _ := v1beta1.ParseAppliedDefaults(meta.Annotations[v1beta1.AnnotationAppliedDefaults])
 	return applied
 }
 

@@ -23,7 +23,7 @@ func (a *Asker) Types(ctx context.Context, namespace string) (told []Explanation
 	lists := g.everything(namespace)
 	for _, at := range scopes(namespace) {
 		lists = append(lists, func(ctx context.Context) error {
-			return catalog.Types(ctx, g.reader, catalog.Query{Place: at}, g.addType)
+			return catalog.Types(ctx, g.reader, catalog.Query{Scope: at}, g.addType)
 		})
 	}
 	for _, list := range lists {

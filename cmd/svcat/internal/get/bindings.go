@@ -30,7 +30,7 @@ type bindingRow struct {
 func bindingRowOf(binding *v1beta1.ServiceBinding) bindingRow {
 	row := bindingRow{
 		key:         key{binding.Namespace, binding.Name},
-		serviceType: binding.Type(), status: cmp.Or(v1beta1.LastConditionState(binding.Status.Conditions), pending),
+		serviceType: binding.Type(), status: catalog.Status(binding.Status.Conditions),
 		secret: cmp.Or(binding.Spec.SecretName, binding.Name), id: cmp.Or(binding.Status.ExternalID, binding.Spec.ExternalID),
 	}
 	of := catalog.InstanceOf(binding)
@@ -60,7 +60,7 @@ func (r bindingRows) fill(layout string) (t *printer.Table, wrap bool) {
 }
 
 func newBindings(env *cli.Env) *cobra.Command {
-	var f claimFlags
+	var f namespacedFlags
 	cmd := &cobra.Command{
 		Use:     "bindings [NAME]",
 		Aliases: []string{"binding", "bnd"},
@@ -78,13 +78,13 @@ func newBindings(env *cli.Env) *cobra.Command {
 	return cmd
 }
 
-func (f *claimFlags) bindings(ctx context.Context, args []string) error {
+func (f *namespacedFlags) bindings(ctx context.Context, args []string) error {
 	l := listing{output: f.out, where: f.where, plural: "bindings", namespaced: "ServiceBinding", by: names{serviceType: f.serviceType}}
 	l.named(args, f.allNamespaces)
 	l.narrow("of type", f.serviceType)
-	return l.show(ctx, func(place catalog.Place) (rows, error) {
+	return l.show(ctx, func(scope cli.Scope) (rows, error) {
 		if l.one {
-			binding, err := catalog.Binding(ctx, l.client, place.Namespace, args[0])
+			binding, err := catalog.Binding(ctx, l.client, scope.Namespace, args[0])
 			if err != nil {
 				return nil, err
 			}
@@ -94,7 +94,7 @@ func (f *claimFlags) bindings(ctx context.Context, args []string) error {
 			}
 			return bindingRows{row}, nil
 		}
-		return f.bindingRows(ctx, l.client, place, args)
+		return f.bindingRows(ctx, l.client, scope, args)
 	})
 }
 
@@ -112,9 +112,9 @@ func typed(ctx context.Context, reader client.Reader, row *bindingRow) error {
 	return err
 }
 
-// bindingRows are those of the place that the flags, and a name, ask for.
-func (f *claimFlags) bindingRows(ctx context.Context, reader client.Reader, place catalog.Place, names []string) (bindingRows, error) {
-	types, err := typesOfInstances(ctx, reader, place)
+// bindingRows are those of the scope that the flags, and a name, ask for.
+func (f *namespacedFlags) bindingRows(ctx context.Context, reader client.Reader, scope cli.Scope, names []string) (bindingRows, error) {
+	types, err := typesOfInstances(ctx, reader, scope)
 	if err != nil {
 		return nil, err
 	}
@@ -130,23 +130,23 @@ func (f *claimFlags) bindingRows(ctx context.Context, reader client.Reader, plac
 			all = append(all, row)
 		}
 		return nil
-	}, client.InNamespace(place.Namespace))
+	}, client.InNamespace(scope.Namespace))
 	slices.SortFunc(all, func(a, b bindingRow) int {
 		return cmp.Or(byType(a.serviceType, b.serviceType), cmp.Compare(a.instance, b.instance), cmp.Compare(a.name, b.name), cmp.Compare(a.namespace, b.namespace))
 	})
 	return all, err
 }
 
-// typesOfInstances are the types of a place's instances. Who may not read instances
+// typesOfInstances are the types of a scope's instances. Who may not read instances
 // does without.
-func typesOfInstances(ctx context.Context, reader client.Reader, place catalog.Place) (map[key]string, error) {
+func typesOfInstances(ctx context.Context, reader client.Reader, scope cli.Scope) (map[key]string, error) {
 	types := map[key]string{}
 	err := catalog.Pages(ctx, reader, &v1beta1.ServiceInstanceList{}, func(object runtime.Object) error {
 		if instance, ok := object.(*v1beta1.ServiceInstance); ok && instance.Type() != "" {
 			types[key{instance.Namespace, instance.Name}] = instance.Type()
 		}
 		return nil
-	}, client.InNamespace(place.Namespace))
+	}, client.InNamespace(scope.Namespace))
 	if apierrors.IsForbidden(err) {
 		return types, nil
 	}

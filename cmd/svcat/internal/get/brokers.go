@@ -26,21 +26,13 @@ type brokerRow struct {
 func brokerRowOf(broker catalog.Broker) brokerRow {
 	row := brokerRow{
 		key: key{broker.Object.GetNamespace(), broker.Object.GetName()},
-		url: broker.URL(), status: v1beta1.LastConditionState(broker.Status.Conditions), scope: scopeOf(broker.Object.GetNamespace()),
+		url: broker.URL(), status: v1beta1.LastConditionState(broker.Status.Conditions), scope: broker.Scope(),
 		relist: string(cmp.Or(broker.Spec.RelistBehavior, v1beta1.RelistDuration)), fetched: moment(broker.Status.LastCatalogRetrievalTime),
 	}
 	if every := broker.Spec.RelistDuration; every != nil && broker.Spec.RelistBehavior != v1beta1.RelistManual {
 		row.relist = "every " + every.Duration.String()
 	}
 	return row
-}
-
-// scopeOf is the column SCOPE of what only a person makes.
-func scopeOf(namespace string) string {
-	if namespace == "" {
-		return "cluster"
-	}
-	return "ns (" + namespace + ")"
 }
 
 // moment is a time in UTC, empty for none.
@@ -71,7 +63,7 @@ func (r brokerRows) fill(layout string) (t *printer.Table, wrap bool) {
 
 // brokerFlags are those of `get brokers`.
 type brokerFlags struct {
-	place cli.PlaceFlags
+	scope cli.ScopeFlags
 	out   output
 }
 
@@ -88,25 +80,25 @@ func newBrokers(env *cli.Env) *cobra.Command {
 		ValidArgsFunction: complete.Brokers(env),
 		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), args) },
 	}
-	f.place.Bind(cmd.Flags(), true)
+	f.scope.Bind(cmd.Flags(), true)
 	f.out.bind(cmd, env)
 	completeFlags(cmd, env)
 	return cmd
 }
 
 func (f *brokerFlags) run(ctx context.Context, args []string) error {
-	l := listing{output: f.out, where: f.place.Place, plural: "brokers", cluster: "ClusterServiceBroker", namespaced: "ServiceBroker"}
+	l := listing{output: f.out, where: f.scope.Resolve, plural: "brokers", cluster: "ClusterServiceBroker", namespaced: "ServiceBroker"}
 	l.named(args, false)
-	return l.show(ctx, func(place catalog.Place) (rows, error) {
+	return l.show(ctx, func(scope cli.Scope) (rows, error) {
 		if l.one {
-			broker, err := catalog.Finder{Reader: l.client, Place: place}.Broker(ctx, args[0])
+			broker, err := catalog.Finder{Reader: l.client, Scope: scope}.Broker(ctx, args[0])
 			if err != nil {
 				return nil, err
 			}
 			return brokerRows{brokerRowOf(broker)}, nil
 		}
 		var all brokerRows
-		err := catalog.Brokers(ctx, l.client, catalog.Query{Place: place}, func(broker catalog.Broker) error {
+		err := catalog.Brokers(ctx, l.client, catalog.Query{Scope: scope}, func(broker catalog.Broker) error {
 			all = append(all, brokerRowOf(broker))
 			return nil
 		})

@@ -62,7 +62,7 @@ func (r classRows) sort() classRows {
 
 // classFlags are those of `get classes`.
 type classFlags struct {
-	place               cli.PlaceFlags
+	scope               cli.ScopeFlags
 	out                 output
 	serviceType, broker string
 	kubeName            bool
@@ -85,7 +85,7 @@ func newClasses(env *cli.Env) *cobra.Command {
 		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), args) },
 	}
 	flags := cmd.Flags()
-	f.place.Bind(flags, true)
+	f.scope.Bind(flags, true)
 	f.out.bind(cmd, env)
 	flags.StringVar(&f.serviceType, "type", "", "List the classes of this type only")
 	flags.StringVarP(&f.broker, "broker", "b", "", "List the classes of this broker only")
@@ -95,20 +95,20 @@ func newClasses(env *cli.Env) *cobra.Command {
 }
 
 func (f *classFlags) run(ctx context.Context, args []string) error {
-	l := listing{output: f.out, where: f.place.Place, plural: "classes", cluster: "ClusterServiceClass", namespaced: "ServiceClass", by: names{serviceType: f.serviceType, broker: f.broker}}
+	l := listing{output: f.out, where: f.scope.Resolve, plural: "classes", cluster: "ClusterServiceClass", namespaced: "ServiceClass", by: names{serviceType: f.serviceType, broker: f.broker}}
 	l.named(args, false)
 	l.narrow("of type", f.serviceType)
 	l.narrow("of broker", f.broker)
-	return l.show(ctx, func(place catalog.Place) (rows, error) {
+	return l.show(ctx, func(scope cli.Scope) (rows, error) {
 		if l.one {
-			class, err := catalog.Finder{Reader: l.client, Place: place, KubeName: f.kubeName}.Class(ctx, args[0])
+			class, err := catalog.Finder{Reader: l.client, Scope: scope, KubeName: f.kubeName}.Class(ctx, args[0])
 			if err != nil {
 				return nil, err
 			}
 			row := classRowOf(class)
 			return f.kept(map[key]classRow{row.key: row}), nil
 		}
-		all, err := loadClasses(ctx, l.client, place, nil)
+		all, err := loadClasses(ctx, l.client, scope, nil)
 		return f.kept(all), err
 	})
 }

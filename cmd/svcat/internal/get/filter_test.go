@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 )
 
 func TestWantedInstances(t *testing.T) {
@@ -19,19 +19,19 @@ func TestWantedInstances(t *testing.T) {
 	row := &instanceRow{serviceType: "mysql", class: "azure-mysql", classRef: "id-c", plan: "small", planRef: "id-p"}
 	cases := map[string]struct {
 		reason string
-		flags  claimFlags
+		flags  namespacedFlags
 		want   bool
 	}{
 		"All":          {reason: "no flag, no filter", want: true},
-		"Type":         {reason: "of the type", flags: claimFlags{serviceType: "mysql"}, want: true},
-		"OtherType":    {reason: "of another", flags: claimFlags{serviceType: "redis"}},
-		"Class":        {reason: "by its external name", flags: claimFlags{class: "azure-mysql"}, want: true},
-		"ClassRef":     {reason: "by its Kubernetes name", flags: claimFlags{class: "id-c"}, want: true},
-		"Plan":         {reason: "by its name alone", flags: claimFlags{plan: "small"}, want: true},
-		"ClassAndPlan": {reason: "as the tables of plans write it", flags: claimFlags{plan: "azure-mysql/small"}, want: true},
-		"Refs":         {reason: "by Kubernetes names", flags: claimFlags{plan: "id-c/id-p"}, want: true},
-		"OtherClass":   {reason: "a plan called so of another class", flags: claimFlags{plan: "other/small"}},
-		"OtherPlan":    {reason: "another plan of the class", flags: claimFlags{plan: "azure-mysql/large"}},
+		"Type":         {reason: "of the type", flags: namespacedFlags{serviceType: "mysql"}, want: true},
+		"OtherType":    {reason: "of another", flags: namespacedFlags{serviceType: "redis"}},
+		"Class":        {reason: "by its external name", flags: namespacedFlags{class: "azure-mysql"}, want: true},
+		"ClassRef":     {reason: "by its Kubernetes name", flags: namespacedFlags{class: "id-c"}, want: true},
+		"Plan":         {reason: "by its name alone", flags: namespacedFlags{plan: "small"}, want: true},
+		"ClassAndPlan": {reason: "as the tables of plans write it", flags: namespacedFlags{plan: "azure-mysql/small"}, want: true},
+		"Refs":         {reason: "by Kubernetes names", flags: namespacedFlags{plan: "id-c/id-p"}, want: true},
+		"OtherClass":   {reason: "a plan called so of another class", flags: namespacedFlags{plan: "other/small"}},
+		"OtherPlan":    {reason: "another plan of the class", flags: namespacedFlags{plan: "azure-mysql/large"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -60,16 +60,16 @@ func TestInstancesOfType(t *testing.T) {
 		WithIndex(&v1beta1.ServiceInstance{}, v1beta1.FieldStatusServiceType, field(func(i *v1beta1.ServiceInstance) string { return i.Status.ServiceType })).
 		WithObjects(instance("asked", "mysql", ""), instance("named", "", "mysql"),
 			instance("other", "redis", "redis"), instance("none", "", "")).Build()
-	names := func(f claimFlags) (names []string) {
-		rows, err := f.instanceRows(t.Context(), reader, catalog.Place{Namespaces: true}, nil)
+	names := func(f namespacedFlags) (names []string) {
+		rows, err := f.instanceRows(t.Context(), reader, cli.Scope{Namespaces: true}, nil)
 		require.NoError(t, err)
 		for _, row := range rows {
 			names = append(names, row.name)
 		}
 		return names
 	}
-	assert.Equal(t, []string{"asked", "named"}, names(claimFlags{serviceType: "mysql"}))
-	assert.Len(t, names(claimFlags{}), 4)
+	assert.Equal(t, []string{"asked", "named"}, names(namespacedFlags{serviceType: "mysql"}))
+	assert.Len(t, names(namespacedFlags{}), 4)
 }
 
 // TestMissingRight: what is left out, why, and the command that helps.
@@ -77,9 +77,9 @@ func TestMissingRight(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, "not shown: the cluster's plans: you may not list clusterserviceplans; an administrator grants it: "+
 		"kubectl create clusterrolebinding servicecatalog-view-ann --clusterrole=servicecatalog-view --user=ann",
-		missingRight(catalog.Place{Cluster: true}, "plans", "clusterserviceplans", "ann"))
+		missingRight(cli.Scope{Cluster: true}, "plans", "clusterserviceplans", "ann"))
 	assert.Equal(t, `not shown: the plans of namespace "dev": you may not list serviceplans there (--cluster does not ask for them); an administrator grants it: `+
 		"kubectl create rolebinding servicecatalog-view-ann --namespace=dev --clusterrole=servicecatalog-view --user=ann",
-		missingRight(catalog.Place{Namespaces: true, Namespace: "dev"}, "plans", "serviceplans", "ann"))
-	assert.Contains(t, missingRight(catalog.Place{Namespaces: true}, "plans", "serviceplans", "ann"), "kubectl create clusterrolebinding ")
+		missingRight(cli.Scope{Namespaces: true, Namespace: "dev"}, "plans", "serviceplans", "ann"))
+	assert.Contains(t, missingRight(cli.Scope{Namespaces: true}, "plans", "serviceplans", "ann"), "kubectl create clusterrolebinding ")
 }

@@ -19,9 +19,6 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
 )
 
-// pending is the status of what no controller has seen yet.
-const pending = "Pending"
-
 // An instanceRow is an instance as tables show it.
 type instanceRow struct {
 	key
@@ -34,10 +31,10 @@ type instanceRow struct {
 func instanceRowOf(instance *v1beta1.ServiceInstance) instanceRow {
 	row := instanceRow{
 		key:         key{instance.Namespace, instance.Name},
-		serviceType: instance.Type(), status: cmp.Or(v1beta1.LastConditionState(instance.Status.Conditions), pending),
+		serviceType: instance.Type(), status: catalog.Status(instance.Status.Conditions),
 		externalID: cmp.Or(instance.Status.ExternalID, instance.Spec.ExternalID), operation: string(instance.Status.CurrentOperation),
 	}
-	row.class, row.plan = catalog.Ordered(instance)
+	row.class, row.plan = catalog.ClassAndPlan(instance)
 	row.classRef, row.planRef = catalog.DecidedNames(&instance.Spec.DecidedReference)
 	if ready, ok := v1beta1.FindCondition(instance.Status.Conditions, v1beta1.ConditionReady); ok {
 		row.message = ready.Message
@@ -63,29 +60,29 @@ func (r instanceRows) fill(layout string) (t *printer.Table, wrap bool) {
 	}), false
 }
 
-// claimFlags are those of `get instances` and `get bindings`.
-type claimFlags struct {
+// namespacedFlags are those of `get instances` and `get bindings`.
+type namespacedFlags struct {
 	allNamespaces            bool
 	out                      output
 	serviceType, class, plan string
 }
 
-func (f *claimFlags) bind(cmd *cobra.Command, env *cli.Env) {
+func (f *namespacedFlags) bind(cmd *cobra.Command, env *cli.Env) {
 	cmd.Flags().BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "Look in every namespace")
 	f.out.bind(cmd, env)
 }
 
 // where is the namespace to look in, or all of them.
-func (f *claimFlags) where(env *cli.Env) (catalog.Place, error) {
+func (f *namespacedFlags) where(env *cli.Env) (cli.Scope, error) {
 	namespace, _, err := env.Namespace()
 	if f.allNamespaces {
 		namespace = ""
 	}
-	return catalog.Place{Namespaces: true, Namespace: namespace}, err
+	return cli.Scope{Namespaces: true, Namespace: namespace}, err
 }
 
 func newInstances(env *cli.Env) *cobra.Command {
-	var f claimFlags
+	var f namespacedFlags
 	cmd := &cobra.Command{
 		Use:     "instances [NAME]",
 		Aliases: []string{"instance", "inst"},
@@ -107,16 +104,16 @@ func newInstances(env *cli.Env) *cobra.Command {
 	return cmd
 }
 
-func (f *claimFlags) instances(ctx context.Context, args []string) error {
+func (f *namespacedFlags) instances(ctx context.Context, args []string) error {
 	l := listing{output: f.out, where: f.where, plural: "instances", namespaced: "ServiceInstance"}
 	l.by = names{serviceType: f.serviceType, class: f.class, plan: f.plan}
 	l.named(args, f.allNamespaces)
 	l.narrow("of type", f.serviceType)
 	l.narrow("of class", f.class)
 	l.narrow("of plan", f.plan)
-	return l.show(ctx, func(place catalog.Place) (rows, error) {
+	return l.show(ctx, func(scope cli.Scope) (rows, error) {
 		if l.one {
-			instance, err := catalog.Instance(ctx, l.client, place.Namespace, args[0])
+			instance, err := catalog.Instance(ctx, l.client, scope.Namespace, args[0])
 			if err != nil {
 				return nil, err
 			}
@@ -126,12 +123,12 @@ func (f *claimFlags) instances(ctx context.Context, args []string) error {
 			}
 			return instanceRows{}, nil
 		}
-		return f.instanceRows(ctx, l.client, place, args)
+		return f.instanceRows(ctx, l.client, scope, args)
 	})
 }
 
-// instanceRows are those of the place that the flags, and a name, ask for.
-func (f *claimFlags) instanceRows(ctx context.Context, reader client.Reader, place catalog.Place, names []string) (instanceRows, error) {
+// instanceRows are those of the scope that the flags, and a name, ask for.
+func (f *namespacedFlags) instanceRows(ctx context.Context, reader client.Reader, scope cli.Scope, names []string) (instanceRows, error) {
 	found := map[key]instanceRow{}
 	each := func(object runtime.Object) error {
 		instance, ok := object.(*v1beta1.ServiceInstance)
@@ -144,7 +141,7 @@ func (f *claimFlags) instanceRows(ctx context.Context, reader client.Reader, pla
 		return nil
 	}
 	for _, selected := range f.selections() {
-		options := append([]client.ListOption{client.InNamespace(place.Namespace)}, selected...)
+		options := append([]client.ListOption{client.InNamespace(scope.Namespace)}, selected...)
 		if err := catalog.Pages(ctx, reader, &v1beta1.ServiceInstanceList{}, each, options...); err != nil {
 			return nil, err
 		}
@@ -158,7 +155,7 @@ func (f *claimFlags) instanceRows(ctx context.Context, reader client.Reader, pla
 
 // selections have the API server leave out most instances that are not wanted. A type is the
 // one that was asked for, or else the plan's, and one selector cannot ask for either.
-func (f *claimFlags) selections() [][]client.ListOption {
+func (f *namespacedFlags) selections() [][]client.ListOption {
 	if f.serviceType == "" {
 		return [][]client.ListOption{nil}
 	}
@@ -167,7 +164,7 @@ func (f *claimFlags) selections() [][]client.ListOption {
 	}
 }
 
-func (f *claimFlags) wants(row *instanceRow) bool {
+func (f *namespacedFlags) wants(row *instanceRow) bool {
 	return (f.serviceType == "" || row.serviceType == f.serviceType) && (f.class == "" || row.ofClass(f.class)) && (f.plan == "" || row.ofPlan(f.plan))
 }
 

@@ -68,7 +68,7 @@ which asks for that type alone. With -o, such as -o json, the classes are printe
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context()) },
 	}
-	f.place.Bind(cmd.Flags(), true)
+	f.scope.Bind(cmd.Flags(), true)
 	f.out.bind(cmd, env)
 	cmd.Flags().StringVar(&f.serviceType, "type", "", "Show the plans of this type only")
 	completeFlags(cmd, env, "type")
@@ -77,16 +77,16 @@ which asks for that type alone. With -o, such as -o json, the classes are printe
 
 // marketFlags are those of `marketplace`.
 type marketFlags struct {
-	place       cli.PlaceFlags
+	scope       cli.ScopeFlags
 	out         output
 	serviceType string
 }
 
 func (f *marketFlags) run(ctx context.Context) error {
-	l := listing{output: f.out, where: f.place.Place, plural: "plans to order", cluster: "ClusterServiceClass", namespaced: "ServiceClass", by: names{serviceType: f.serviceType}}
+	l := listing{output: f.out, where: f.scope.Resolve, plural: "plans to order", cluster: "ClusterServiceClass", namespaced: "ServiceClass", by: names{serviceType: f.serviceType}}
 	l.narrow("of type", f.serviceType)
-	return l.show(ctx, func(place catalog.Place) (rows, error) {
-		s, err := loadStock(ctx, l.client, place)
+	return l.show(ctx, func(scope cli.Scope) (rows, error) {
+		s, err := loadOfferings(ctx, l.client, scope)
 		if err != nil {
 			return nil, err
 		}
@@ -95,7 +95,7 @@ func (f *marketFlags) run(ctx context.Context) error {
 }
 
 // offers are the plans that can be ordered, class by class.
-func (f *marketFlags) offers(s *stock) offers {
+func (f *marketFlags) offers(s *offerings) offers {
 	plans := slices.DeleteFunc(s.plans, func(p planRow) bool {
 		return p.status != catalog.Active || s.classes[p.of()].status != catalog.Active || f.serviceType != "" && p.serviceType != f.serviceType
 	})

@@ -27,7 +27,7 @@ func (l *listing) showObjects(ctx context.Context, load loader) error {
 		wanted, err = l.wanted(ctx, load)
 	} else {
 		// Nothing is written before every list has begun to come in.
-		_, err = l.readable(ctx, func(place catalog.Place) (rows, error) { return nil, l.begins(ctx, l.client, place) })
+		_, err = l.readable(ctx, func(scope cli.Scope) (rows, error) { return nil, l.begins(ctx, l.client, scope) })
 	}
 	if err != nil {
 		return err
@@ -67,12 +67,12 @@ func (l *listing) wanted(ctx context.Context, load loader) (map[key]bool, error)
 	if l.one {
 		return nil, l.empty(ctx)
 	}
-	return wanted, l.slip(ctx)
+	return wanted, l.unknownName(ctx)
 }
 
-// begins says whether the lists of a place can be read.
-func (l *listing) begins(ctx context.Context, reader client.Reader, place catalog.Place) error {
-	for _, scope := range place.Scopes() {
+// begins says whether the lists of a scope can be read.
+func (l *listing) begins(ctx context.Context, reader client.Reader, scope cli.Scope) error {
+	for _, scope := range scope.Split() {
 		kind := l.cluster
 		if scope.Namespaces {
 			kind = l.namespaced
@@ -105,7 +105,7 @@ func (l *listing) showOne(ctx context.Context, reader client.Reader, printer pri
 	return nil
 }
 
-// walk visits the objects of the place, the cluster's first, in the API server's
+// walk visits the objects of the scope, the cluster's first, in the API server's
 // order, page by page.
 func (l *listing) walk(ctx context.Context, reader client.Reader, each func(*unstructured.Unstructured) error) error {
 	visit := func(object runtime.Object) error {
@@ -115,13 +115,13 @@ func (l *listing) walk(ctx context.Context, reader client.Reader, each func(*uns
 		}
 		return each(one)
 	}
-	if l.cluster != "" && l.place.Cluster {
+	if l.cluster != "" && l.scope.Cluster {
 		if err := catalog.Pages(ctx, reader, listOf(l.cluster), visit); err != nil {
 			return err
 		}
 	}
-	if l.namespaced != "" && l.place.Namespaces {
-		return catalog.Pages(ctx, reader, listOf(l.namespaced), visit, client.InNamespace(l.place.Namespace))
+	if l.namespaced != "" && l.scope.Namespaces {
+		return catalog.Pages(ctx, reader, listOf(l.namespaced), visit, client.InNamespace(l.scope.Namespace))
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ type planRow struct {
 	// class is the class's Kubernetes name, classTitle what people call it.
 	title, serviceType, class, classTitle, broker, description, scope, status, attributes string
 	weight                                                                                int32
-	free, stands                                                                          bool
+	free, effective                                                                       bool
 }
 
 func planRowOf(plan catalog.Plan) planRow {
@@ -36,21 +36,21 @@ func planRowOf(plan catalog.Plan) planRow {
 }
 
 // complete adds what the plan alone does not say: the class's name, its type where
-// the plan has none, and whether it stands for its type.
-func (p *planRow) complete(classes map[key]classRow, standing map[resolve.Ref]resolve.Rule) {
+// the plan has none, and whether it is the effective plan of its type.
+func (p *planRow) complete(classes map[key]classRow, effective map[resolve.Ref]resolve.Rule) {
 	if class, ok := classes[p.of()]; ok {
 		p.classTitle = class.title
 		p.serviceType = cmp.Or(p.serviceType, class.serviceType)
 	}
-	_, p.stands = standing[resolve.Ref{Namespace: p.namespace, Name: p.name}]
+	_, p.effective = effective[resolve.Ref{Namespace: p.namespace, Name: p.name}]
 }
 
 // of is its class.
 func (p *planRow) of() key { return key{p.namespace, p.class} }
 
-// typeCell is the type, with the star of a plan that stands for it.
+// typeCell is the type, with a star where the plan is effective.
 func (p *planRow) typeCell() string {
-	if p.stands {
+	if p.effective {
 		return p.serviceType + "*"
 	}
 	return p.serviceType
@@ -85,10 +85,10 @@ func (r planRows) sort() planRows {
 
 // planFlags are those of `get plans`.
 type planFlags struct {
-	place                      cli.PlaceFlags
+	scope                      cli.ScopeFlags
 	out                        output
 	serviceType, class, broker string
-	standing, kubeName         bool
+	effective, kubeName        bool
 }
 
 func newPlans(env *cli.Env) *cobra.Command {
@@ -111,10 +111,10 @@ alone: its default plan or, while there is none, the one that a broker suggests.
 		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), args) },
 	}
 	flags := cmd.Flags()
-	f.place.Bind(flags, true)
+	f.scope.Bind(flags, true)
 	f.out.bind(cmd, env)
 	flags.StringVar(&f.serviceType, "type", "", "List the plans of this type only")
-	flags.BoolVar(&f.standing, "default", false, "List only the plan of each type that stands for it: the default, or the suggested one while there is none")
+	flags.BoolVar(&f.effective, "default", false, "List only the plan of each type that stands for it: the default, or the suggested one while there is none")
 	flags.StringVarP(&f.class, "class", "c", "", "List the plans of this class only")
 	flags.StringVarP(&f.broker, "broker", "b", "", "List the plans of this broker only")
 	flags.BoolVarP(&f.kubeName, "kube-name", "k", false, "Take names for Kubernetes names, not for external ones")
@@ -123,41 +123,41 @@ alone: its default plan or, while there is none, the one that a broker suggests.
 }
 
 func (f *planFlags) run(ctx context.Context, args []string) error {
-	l := listing{output: f.out, where: f.place.Place, plural: "plans", cluster: "ClusterServicePlan", namespaced: "ServicePlan"}
+	l := listing{output: f.out, where: f.scope.Resolve, plural: "plans", cluster: "ClusterServicePlan", namespaced: "ServicePlan"}
 	l.by = names{serviceType: f.serviceType, class: f.class, broker: f.broker, kubeName: f.kubeName}
 	l.named(args, false)
 	l.narrow("of type", f.serviceType)
 	l.narrow("of class", f.class)
 	l.narrow("of broker", f.broker)
-	if l.standing = f.standing; l.standing {
+	if l.effective = f.effective; l.effective {
 		l.narrow("that stand for a", "type")
 	}
-	return l.show(ctx, func(place catalog.Place) (rows, error) {
+	return l.show(ctx, func(scope cli.Scope) (rows, error) {
 		if l.one {
-			plan, err := catalog.Finder{Reader: l.client, Place: place, KubeName: f.kubeName}.Plan(ctx, f.class, args[0])
+			plan, err := catalog.Finder{Reader: l.client, Scope: scope, KubeName: f.kubeName}.Plan(ctx, f.class, args[0])
 			if err != nil {
 				return nil, err
 			}
-			s, err := stockOf(ctx, l.client, plan)
+			s, err := offeringsOf(ctx, l.client, plan)
 			if err != nil {
 				return nil, err
 			}
 			// The class was found by its name, and with it the plan.
 			return f.filtered(s.plans), nil
 		}
-		s, err := loadStock(ctx, l.client, place)
+		s, err := loadOfferings(ctx, l.client, scope)
 		if err != nil {
 			return nil, err
 		}
-		return f.kept(s, place)
+		return f.kept(s, scope)
 	})
 }
 
 // kept are the rows that the flags ask for. A class that does not exist is an error:
 // it was a slip, and no empty list.
-func (f *planFlags) kept(s *stock, place catalog.Place) (planRows, error) {
+func (f *planFlags) kept(s *offerings, scope cli.Scope) (planRows, error) {
 	if f.class != "" && !slices.ContainsFunc(slices.Collect(maps.Values(s.classes)), func(c classRow) bool { return c.called(f.class, f.kubeName) }) {
-		unknown := &catalog.NameError{Kind: "class", Name: f.class, Where: place.String()}
+		unknown := &catalog.NameError{Kind: "class", Name: f.class, Where: scope.String()}
 		for _, class := range s.classes {
 			known := class.title
 			if f.kubeName {
@@ -178,6 +178,6 @@ func (f *planFlags) kept(s *stock, place catalog.Place) (planRows, error) {
 // filtered are the plans that the flags beside --class ask for.
 func (f *planFlags) filtered(plans []planRow) planRows {
 	return slices.DeleteFunc(plans, func(p planRow) bool {
-		return f.serviceType != "" && p.serviceType != f.serviceType || f.broker != "" && p.broker != f.broker || f.standing && !p.stands
+		return f.serviceType != "" && p.serviceType != f.serviceType || f.broker != "" && p.broker != f.broker || f.effective && !p.effective
 	})
 }

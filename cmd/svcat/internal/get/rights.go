@@ -8,14 +8,14 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 )
 
 // viewer is the role that may read the catalog: deploy/rbac/aggregated_roles.yaml.
 const viewer = "servicecatalog-view"
 
 // notShown says which scope is left out, why, and who can change that.
-func (l *listing) notShown(ctx context.Context, scope catalog.Place, denied error) error {
+func (l *listing) notShown(ctx context.Context, scope cli.Scope, denied error) error {
 	resource := l.plural
 	if status, ok := errors.AsType[*apierrors.StatusError](denied); ok && status.ErrStatus.Details != nil {
 		resource = status.ErrStatus.Details.Kind
@@ -25,7 +25,7 @@ func (l *listing) notShown(ctx context.Context, scope catalog.Place, denied erro
 }
 
 // missingRight is the sentence of a scope that the user may not read.
-func missingRight(scope catalog.Place, plural, resource, user string) string {
+func missingRight(scope cli.Scope, plural, resource, user string) string {
 	whose, where, binding := "the cluster's "+plural, "", "clusterrolebinding "+viewer+"-"+user
 	if scope.Namespaces {
 		whose, where = "the "+plural+" of "+scope.String(), " there (--cluster does not ask for them)"

@@ -11,6 +11,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 )
 
 func TestShort(t *testing.T) {
@@ -44,14 +45,14 @@ func TestSortPlans(t *testing.T) {
 
 func TestKeptPlans(t *testing.T) {
 	t.Parallel()
-	fresh := func() *stock {
+	fresh := func() *offerings {
 		classes := map[key]classRow{
 			{"", "mysql-id"}:    {key: key{"", "mysql-id"}, title: "mysql"},
 			{"dev", "mysql-id"}: {key: key{"dev", "mysql-id"}, title: "mysql"},
 			{"", "redis-id"}:    {key: key{"", "redis-id"}, title: "redis"},
 		}
-		return &stock{classes: classes, plans: []planRow{
-			{key: key{"", "1"}, title: "small", class: "mysql-id", classTitle: "mysql", serviceType: "mysql", broker: "azure", scope: "cluster", stands: true},
+		return &offerings{classes: classes, plans: []planRow{
+			{key: key{"", "1"}, title: "small", class: "mysql-id", classTitle: "mysql", serviceType: "mysql", broker: "azure", scope: "cluster", effective: true},
 			{key: key{"dev", "1"}, title: "small", class: "mysql-id", classTitle: "mysql", serviceType: "mysql", broker: "azure", scope: "ns (dev)"},
 			{key: key{"", "2"}, title: "basic", class: "redis-id", classTitle: "redis", serviceType: "redis", broker: "gcp", scope: "cluster"},
 		}}
@@ -64,7 +65,7 @@ func TestKeptPlans(t *testing.T) {
 	}{
 		"All":          {reason: "no flag, no filter", want: []key{{"", "1"}, {"dev", "1"}, {"", "2"}}},
 		"Type":         {reason: "by effective type", flags: planFlags{serviceType: "redis"}, want: []key{{"", "2"}}},
-		"Default":      {reason: "those that stand", flags: planFlags{standing: true}, want: []key{{"", "1"}}},
+		"Default":      {reason: "those that stand", flags: planFlags{effective: true}, want: []key{{"", "1"}}},
 		"Class":        {reason: "in every scope that has such a class", flags: planFlags{class: "mysql"}, want: []key{{"", "1"}, {"dev", "1"}}},
 		"KubeName":     {reason: "a Kubernetes name counts too", flags: planFlags{class: "redis-id"}, want: []key{{"", "2"}}},
 		"KubeNameOnly": {reason: "or alone, if that is said", flags: planFlags{class: "mysql", kubeName: true}, fails: `no class "mysql" in the cluster`},
@@ -75,7 +76,7 @@ func TestKeptPlans(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			kept, err := tc.flags.kept(fresh(), catalog.Place{Cluster: true})
+			kept, err := tc.flags.kept(fresh(), cli.Scope{Cluster: true})
 			if tc.fails != "" {
 				require.ErrorContains(t, err, tc.fails, tc.reason)
 				return

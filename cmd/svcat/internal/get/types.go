@@ -20,17 +20,17 @@ import (
 type typeRow struct {
 	key
 
-	standing, suggested, scope, why string
-	plans                           int32
-	resolvable, stands              bool
-	// suggests says that it stands by a suggestion.
+	defaultPlan, suggested, scope, why string
+	plans                              int32
+	resolvable, effective              bool
+	// suggests says that it is effective because of a suggestion.
 	suggests bool
 }
 
 func typeRowOf(t catalog.Type) typeRow {
 	row := typeRow{
-		key:      key{t.Object.GetNamespace(), t.Object.GetName()},
-		standing: t.Status.DefaultPlan, suggested: t.Status.SuggestedPlan, scope: scopeOf(t.Object.GetNamespace()),
+		key:         key{t.Object.GetNamespace(), t.Object.GetName()},
+		defaultPlan: t.Status.DefaultPlan, suggested: t.Status.SuggestedPlan, scope: t.Scope(),
 		plans: t.Status.Plans, resolvable: t.Status.Resolvable,
 	}
 	is := map[string]bool{}
@@ -41,14 +41,14 @@ func typeRowOf(t catalog.Type) typeRow {
 			row.why = condition.Message
 		}
 	}
-	row.stands = row.resolvable && (is[v1beta1.ConditionDefaultPlan] || is[v1beta1.ConditionSuggestedPlan])
-	row.suggests = row.stands && !is[v1beta1.ConditionDefaultPlan]
+	row.effective = row.resolvable && (is[v1beta1.ConditionDefaultPlan] || is[v1beta1.ConditionSuggestedPlan])
+	row.suggests = row.effective && !is[v1beta1.ConditionDefaultPlan]
 	return row
 }
 
-// typeCell is the type, with a star where one of its plans stands for it.
+// typeCell is the type, with a star where it has an effective plan.
 func (t typeRow) typeCell() string {
-	if t.stands {
+	if t.effective {
 		return t.name + "*"
 	}
 	return t.name
@@ -65,16 +65,16 @@ func (r typeRows) fill(layout string) (t *printer.Table, wrap bool) {
 	}
 	t = printer.New(columns...)
 	for _, row := range r {
-		t.Add(row.typeCell(), row.standing, row.suggested, strconv.Itoa(int(row.plans)), yesNo(row.resolvable), row.scope, short(row.why))
+		t.Add(row.typeCell(), row.defaultPlan, row.suggested, strconv.Itoa(int(row.plans)), yesNo(row.resolvable), row.scope, short(row.why))
 	}
 	return t, false
 }
 
 // typeFlags are those of `get types`.
 type typeFlags struct {
-	place    cli.PlaceFlags
-	out      output
-	standing bool
+	scope     cli.ScopeFlags
+	out       output
+	effective bool
 }
 
 func newTypes(env *cli.Env) *cobra.Command {
@@ -90,29 +90,29 @@ func newTypes(env *cli.Env) *cobra.Command {
 		ValidArgsFunction: complete.Types(env),
 		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), args) },
 	}
-	f.place.Bind(cmd.Flags(), true)
+	f.scope.Bind(cmd.Flags(), true)
 	f.out.bind(cmd, env)
-	cmd.Flags().BoolVar(&f.standing, "default", false, "List only types that have a default or suggested plan")
+	cmd.Flags().BoolVar(&f.effective, "default", false, "List only types that have a default or suggested plan")
 	completeFlags(cmd, env)
 	return cmd
 }
 
 func (f *typeFlags) run(ctx context.Context, args []string) error {
-	l := listing{output: f.out, where: f.place.Place, plural: "types", cluster: "ClusterServiceType", namespaced: "ServiceType"}
+	l := listing{output: f.out, where: f.scope.Resolve, plural: "types", cluster: "ClusterServiceType", namespaced: "ServiceType"}
 	l.named(args, false)
-	if l.standing = f.standing; l.standing {
+	if l.effective = f.effective; l.effective {
 		l.narrow("with a", "default plan")
 	}
-	return l.show(ctx, func(place catalog.Place) (rows, error) {
+	return l.show(ctx, func(scope cli.Scope) (rows, error) {
 		if l.one {
-			t, err := catalog.Finder{Reader: l.client, Place: place}.Type(ctx, args[0])
+			t, err := catalog.Finder{Reader: l.client, Scope: scope}.Type(ctx, args[0])
 			if err != nil {
 				return nil, err
 			}
 			return f.kept(ctx, l.client, typeRows{typeRowOf(t)})
 		}
 		var all typeRows
-		err := catalog.Types(ctx, l.client, catalog.Query{Place: place}, func(t catalog.Type) error {
+		err := catalog.Types(ctx, l.client, catalog.Query{Scope: scope}, func(t catalog.Type) error {
 			all = append(all, typeRowOf(t))
 			return nil
 		})
@@ -124,7 +124,7 @@ func (f *typeFlags) run(ctx context.Context, args []string) error {
 	})
 }
 
-// kept are the rows that the flags ask for. A namespace's suggested plan does not stand
+// kept are the rows that the flags ask for. A namespace's suggested plan is not effective
 // where the cluster has a default.
 func (f *typeFlags) kept(ctx context.Context, reader client.Reader, all typeRows) (typeRows, error) {
 	suggested := func(row typeRow) bool { return row.suggests && row.namespace != "" }
@@ -140,7 +140,7 @@ func (f *typeFlags) kept(ctx context.Context, reader client.Reader, all typeRows
 		return nil, err
 	}
 	for i, row := range all {
-		all[i].stands = row.stands && (!suggested(row) || !overruled[row.name])
+		all[i].effective = row.effective && (!suggested(row) || !overruled[row.name])
 	}
-	return slices.DeleteFunc(all, func(row typeRow) bool { return f.standing && !row.stands }), nil
+	return slices.DeleteFunc(all, func(row typeRow) bool { return f.effective && !row.effective }), nil
 }

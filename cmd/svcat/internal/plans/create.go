@@ -138,11 +138,11 @@ func (c *creation) begin(cmd *cobra.Command, name string) (err error) {
 	}
 	c.namespace, c.loose = namespace, !given && !c.cluster && c.scope == ""
 	// With --scope cluster, what a namespace has is looked at only if it is named.
-	place := catalog.Place{Cluster: true, Namespaces: !c.cluster && (c.scope != "cluster" || given), Namespace: namespace}
+	scope := cli.Scope{Cluster: true, Namespaces: !c.cluster && (c.scope != "cluster" || given), Namespace: namespace}
 	if c.client, err = c.env.Client(); err != nil {
 		return err
 	}
-	c.finder = catalog.Finder{Reader: c.client, Place: place, KubeName: c.kubeName}
+	c.finder = catalog.Finder{Reader: c.client, Scope: scope, KubeName: c.kubeName}
 	return nil
 }
 
@@ -158,11 +158,6 @@ func (c *creation) into(from client.Object, broker string, ofCluster bool) (stri
 		return "", nil
 	}
 	return from.GetNamespace(), nil
-}
-
-// placeIn is one scope: a namespace, or with none the cluster.
-func placeIn(namespace string) catalog.Place {
-	return catalog.Place{Cluster: namespace == "", Namespaces: namespace != "", Namespace: namespace}
 }
 
 // flagOf is what names a namespace to a command; the cluster is not told.

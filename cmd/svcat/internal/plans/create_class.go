@@ -78,8 +78,8 @@ func (c *creation) copied(ctx context.Context, from catalog.Class, name string) 
 // freeClass says whether a scope has a class of that name, by which people could not
 // tell the two apart.
 func (c *creation) freeClass(ctx context.Context, namespace, name string) error {
-	place := placeIn(namespace)
-	_, err := catalog.Finder{Reader: c.client, Place: place}.Class(ctx, name)
+	scope := cli.ScopeOf(namespace)
+	_, err := catalog.Finder{Reader: c.client, Scope: scope}.Class(ctx, name)
 	unknown, isName := errors.AsType[*catalog.NameError](err)
 	switch {
 	case isName && len(unknown.Fits) == 0:
@@ -87,7 +87,7 @@ func (c *creation) freeClass(ctx context.Context, namespace, name string) error 
 	case err != nil && !isName:
 		return err
 	}
-	return fmt.Errorf("class %q is there already in %s; choose another name, or change it: svcat set class %s%s", name, place, name, flagOf(place.Namespace))
+	return fmt.Errorf("class %q is there already in %s; choose another name, or change it: svcat set class %s%s", name, scope, name, flagOf(scope.Namespace))
 }
 
 // plansToCopy are the plans of a class that its broker lists, in a stable order.

@@ -89,9 +89,9 @@ func (c *creation) classOfCopy(ctx context.Context, from catalog.Plan, namespace
 			return own, nil
 		}
 		return own, cli.Usagef("a plan in %s is of a class there; name it with --class, or first: svcat create class NAME --from %s --scope %s",
-			placeIn(namespace), own.Title(), c.scope)
+			cli.ScopeOf(namespace), own.Title(), c.scope)
 	}
-	class, err := catalog.Finder{Reader: c.client, Place: placeIn(namespace)}.Class(ctx, c.intoClass)
+	class, err := catalog.Finder{Reader: c.client, Scope: cli.ScopeOf(namespace)}.Class(ctx, c.intoClass)
 	if err != nil {
 		return class, err
 	}
@@ -103,8 +103,8 @@ func (c *creation) classOfCopy(ctx context.Context, from catalog.Plan, namespace
 
 // freePlan says whether the class has a plan of that name, or its scope an object.
 func (c *creation) freePlan(ctx context.Context, class catalog.Class, name string) error {
-	place := placeIn(class.Object.GetNamespace())
-	finder := catalog.Finder{Reader: c.client, Place: place}
+	scope := cli.ScopeOf(class.Object.GetNamespace())
+	finder := catalog.Finder{Reader: c.client, Scope: scope}
 	_, inClass := finder.PlanOf(ctx, class, name)
 	finder.KubeName = true
 	_, anywhere := finder.Plan(ctx, "", name)
@@ -115,7 +115,7 @@ func (c *creation) freePlan(ctx context.Context, class catalog.Class, name strin
 		case err != nil && !isName:
 			return err
 		default:
-			return fmt.Errorf("plan %q is there already in %s; choose another name, or change it: svcat set plan %s%s", name, place, name, flagOf(place.Namespace))
+			return fmt.Errorf("plan %q is there already in %s; choose another name, or change it: svcat set plan %s%s", name, scope, name, flagOf(scope.Namespace))
 		}
 	}
 	return nil

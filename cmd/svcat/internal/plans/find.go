@@ -18,7 +18,7 @@ func findClass(ctx context.Context, finder catalog.Finder, loose bool, name stri
 	if err != nil || !loose || found.Object.GetNamespace() == "" {
 		return found, err
 	}
-	finder.Place = placeIn("")
+	finder.Scope = cli.ScopeOf("")
 	other, err := finder.Class(ctx, name)
 	return found, onlyOne("class", name, found.Object, other.Object, err)
 }
@@ -29,7 +29,7 @@ func findPlan(ctx context.Context, finder catalog.Finder, loose bool, class, nam
 	if err != nil || !loose || found.Object.GetNamespace() == "" {
 		return found, err
 	}
-	finder.Place = placeIn("")
+	finder.Scope = cli.ScopeOf("")
 	other, err := finder.Plan(ctx, class, name)
 	return found, onlyOne("plan", name, found.Object, other.Object, err)
 }

@@ -23,22 +23,12 @@ func notef(env *cli.Env, format string, args ...any) {
 // blankOf is an object of the same kind and name, to be decoded into: what is
 // decoded does not take away what an object held before.
 func blankOf(object client.Object) client.Object {
-	var blank client.Object
+	at := client.ObjectKeyFromObject(object)
 	switch object.(type) {
-	case *v1beta1.ClusterServiceClass:
-		blank = &v1beta1.ClusterServiceClass{}
-	case *v1beta1.ServiceClass:
-		blank = &v1beta1.ServiceClass{}
-	case *v1beta1.ClusterServicePlan:
-		blank = &v1beta1.ClusterServicePlan{}
-	case *v1beta1.ServicePlan:
-		blank = &v1beta1.ServicePlan{}
-	case *v1beta1.ClusterServiceType:
-		blank = &v1beta1.ClusterServiceType{}
-	default:
-		blank = &v1beta1.ServiceType{}
+	case v1beta1.ClassObject:
+		return classAt(at)
+	case v1beta1.PlanObject:
+		return planAt(at)
 	}
-	blank.SetNamespace(object.GetNamespace())
-	blank.SetName(object.GetName())
-	return blank
+	return typeAt(at)
 }

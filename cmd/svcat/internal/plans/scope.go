@@ -9,6 +9,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
@@ -74,8 +75,7 @@ func (s *standing) readPlans(ctx context.Context, reader client.Reader, asked st
 			s.tools[entry.Name] = ownersOf(p.Object.GetManagedFields(), "f:metadata", "f:annotations", "f:"+v1beta1.AnnotationDefaultPlan).tools
 		}
 	}
-	place := catalog.Place{Cluster: s.at.Namespace == "", Namespaces: s.at.Namespace != "", Namespace: s.at.Namespace}
-	ofType := catalog.Query{Place: place, Fields: client.MatchingFields{v1beta1.FieldServiceType: s.at.Name}}
+	ofType := catalog.Query{Scope: cli.ScopeOf(s.at.Namespace), Fields: client.MatchingFields{v1beta1.FieldServiceType: s.at.Name}}
 	err := catalog.Plans(ctx, reader, ofType, func(p catalog.Plan) error {
 		keep(p)
 		return nil
@@ -181,26 +181,11 @@ func in(namespace string) string {
 	return " in namespace " + namespace
 }
 
-func typeAt(at client.ObjectKey) client.Object {
-	if at.Namespace == "" {
-		return named(&v1beta1.ClusterServiceType{}, at)
-	}
-	return named(&v1beta1.ServiceType{}, at)
-}
+func typeAt(at client.ObjectKey) client.Object { return named(v1beta1.NewType(at.Namespace), at) }
 
-func planAt(at client.ObjectKey) client.Object {
-	if at.Namespace == "" {
-		return named(&v1beta1.ClusterServicePlan{}, at)
-	}
-	return named(&v1beta1.ServicePlan{}, at)
-}
+func planAt(at client.ObjectKey) client.Object { return named(v1beta1.NewPlan(at.Namespace), at) }
 
-func classAt(at client.ObjectKey) client.Object {
-	if at.Namespace == "" {
-		return named(&v1beta1.ClusterServiceClass{}, at)
-	}
-	return named(&v1beta1.ServiceClass{}, at)
-}
+func classAt(at client.ObjectKey) client.Object { return named(v1beta1.NewClass(at.Namespace), at) }
 
 func named(object client.Object, at client.ObjectKey) client.Object {
 	object.SetNamespace(at.Namespace)

@@ -17,7 +17,7 @@ import (
 type setting struct {
 	env    *cli.Env
 	fields fieldFlags
-	places cli.PlaceFlags
+	scope  cli.ScopeFlags
 	writes cli.WriteFlags
 
 	kubeName  bool
@@ -28,7 +28,7 @@ type setting struct {
 
 func (s *setting) bind(cmd *cobra.Command, plan bool) {
 	s.fields.bind(s.env, cmd, plan)
-	s.places.Bind(cmd.Flags(), false)
+	s.scope.Bind(cmd.Flags(), false)
 	s.writes.Bind(cmd.Flags())
 	cmd.Flags().BoolVarP(&s.kubeName, "kube-name", "k", false, "NAME is the Kubernetes name")
 	complete.Flags(cmd, map[string]complete.Func{"scope": complete.Words("cluster", "namespace", "all")})
@@ -46,7 +46,7 @@ func (s *setting) begin(cmd *cobra.Command) ([]*edit, catalog.Finder, client.Cli
 	if len(edits) == 0 && !cmd.Flags().Changed("default") {
 		return nil, catalog.Finder{}, nil, cli.Usagef("nothing to set; give one or more of %s; see %s --help", s.fields.names(cmd), cmd.CommandPath())
 	}
-	place, err := s.places.Place(s.env)
+	scope, err := s.scope.Resolve(s.env)
 	if err != nil {
 		return nil, catalog.Finder{}, nil, err
 	}
@@ -54,9 +54,9 @@ func (s *setting) begin(cmd *cobra.Command) ([]*edit, catalog.Finder, client.Cli
 	if err != nil {
 		return nil, catalog.Finder{}, nil, err
 	}
-	s.loose = !given && !s.places.Cluster && s.places.Scope == ""
+	s.loose = !given && !s.scope.Cluster && s.scope.Scope == ""
 	c, err := s.env.Client()
-	return edits, catalog.Finder{Reader: c, Place: place, KubeName: s.kubeName}, c, err
+	return edits, catalog.Finder{Reader: c, Scope: scope, KubeName: s.kubeName}, c, err
 }
 
 func (s *setting) class(cmd *cobra.Command, name string) error {

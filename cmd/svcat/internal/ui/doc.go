@@ -1,8 +1,9 @@
 // Package ui has the command that shows the marketplace in a browser: ui.
 //
-// It is a page on the loopback for the person who started it, with the rights of that
-// person's kubeconfig and no others. It stores nothing: of the cluster it keeps nothing
-// beyond a request, the only write that it sends is a dry run, and it reads no Secret.
-// What brokers and other people wrote is text: nothing of it becomes a link, a picture
-// or a script, and no page asks for anything but its own address.
+// It serves on the loopback interface for the user who started it, with the
+// permissions of that user's kubeconfig only. It stores nothing: it keeps no
+// cluster data beyond a request, the only write that it sends is a dry run, and
+// it reads no Secret. Text from brokers and other users stays text: it never
+// becomes a link, an image or a script, and pages only load from their own
+// address.
 package ui

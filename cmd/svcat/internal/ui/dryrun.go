@@ -68,7 +68,7 @@ func (t *trial) read(object *unstructured.Unstructured, secrets []merge.Pointer)
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, instance); err != nil {
 		return fmt.Errorf("cannot read what the API server answered: %w", err)
 	}
-	class, plan := catalog.Ordered(instance)
+	class, plan := catalog.ClassAndPlan(instance)
 	t.Waits = !instance.Spec.Decided()
 	t.Gives = strings.Trim(class+"/"+plan, "/")
 	if reason := explain.Reason(&instance.ObjectMeta, class); reason != "" {

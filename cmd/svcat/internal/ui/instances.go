@@ -57,7 +57,7 @@ func (s *site) instanceRows(ctx context.Context) ([]instanceRow, error) {
 func instanceRowOf(instance *v1beta1.ServiceInstance) instanceRow {
 	row := instanceRow{Name: instance.Name, Link: "/instances/" + url.PathEscape(instance.Name), Type: instance.Type()}
 	row.State, row.Look = stateOf(instance.Status.Conditions)
-	row.Class, row.Plan = catalog.Ordered(instance)
+	row.Class, row.Plan = catalog.ClassAndPlan(instance)
 	return row
 }
 

@@ -79,13 +79,13 @@ func offerOf(class *catalog.Class, plan *catalog.Plan) offer {
 func (s *site) offers(ctx context.Context, serviceType string) (rows []offer, denied, err error) {
 	classes := map[resolve.Ref]catalog.Class{}
 	var plans []catalog.Plan
-	for _, scope := range s.place().Scopes() {
+	for _, scope := range s.scope().Split() {
 		err := errors.Join(
-			catalog.Classes(ctx, s.client, catalog.Query{Place: scope}, func(class catalog.Class) error {
+			catalog.Classes(ctx, s.client, catalog.Query{Scope: scope}, func(class catalog.Class) error {
 				classes[resolve.Ref{Namespace: class.Object.GetNamespace(), Name: class.Object.GetName()}] = class
 				return nil
 			}),
-			catalog.Plans(ctx, s.client, catalog.Query{Place: scope}, func(plan catalog.Plan) error {
+			catalog.Plans(ctx, s.client, catalog.Query{Scope: scope}, func(plan catalog.Plan) error {
 				// What a page of one plan shows: there may be thousands.
 				plan.Spec.InstanceCreateParameterSchema, plan.Spec.InstanceUpdateParameterSchema = nil, nil
 				plan.Spec.ServiceBindingCreateParameterSchema = nil

@@ -112,12 +112,12 @@ func (s *site) planView(ctx context.Context, scope, name string) (*planView, err
 		return nil, err
 	}
 	row := offerOf(&class, &plan)
-	standing, err := catalog.StandingOf(ctx, s.client, key.Namespace, row.Type)
+	effective, err := catalog.EffectivePlansOf(ctx, s.client, key.Namespace, row.Type)
 	if _, lacking := lacksOf(err); err != nil && !lacking {
 		return nil, err
 	}
 	view := newPlanView(&row, class, plan)
-	if rule, stands := standing[row.ref]; stands {
+	if rule, is := effective[row.ref]; is {
 		view.Default = rule.Words(s.namespace, row.Class)
 	}
 	return view, nil

@@ -6,7 +6,6 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/explain"
 	"github.com/defaultplan/defaultplan/webhook"
@@ -82,9 +81,9 @@ func (s *site) routes() http.Handler {
 	return mux
 }
 
-// place is where the catalog of an instance in the namespace is.
-func (s *site) place() catalog.Place {
-	return catalog.Place{Cluster: true, Namespaces: true, Namespace: s.namespace}
+// scope is where the catalog of an instance in the namespace is.
+func (s *site) scope() cli.Scope {
+	return cli.Scope{Cluster: true, Namespaces: true, Namespace: s.namespace}
 }
 
 // page is a page of the site; err is what could not be read of it.

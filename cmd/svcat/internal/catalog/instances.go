@@ -1,0 +1,39 @@
+package catalog
+
+import (
+	"context"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+)
+
+// Instance reads the instance of that name in a namespace. Its error is a
+// *NameError where there is none.
+func Instance(ctx context.Context, reader client.Reader, namespace, name string) (*v1beta1.ServiceInstance, error) {
+	instance := &v1beta1.ServiceInstance{}
+	err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, instance)
+	if !apierrors.IsNotFound(err) {
+		return instance, err
+	}
+	return nil, Unknown(ctx, reader, "instance", namespace, name, &v1beta1.ServiceInstanceList{})
+}
+
+// Unknown returns the *NameError of a name that no object of a namespace has, or the error
+// of listing those that there are.
+func Unknown(ctx context.Context, reader client.Reader, kind, namespace, name string, list client.ObjectList) error {
+	wanted := NameError{Kind: kind, Name: name, Where: cli.ScopeOf(namespace).String()}
+	err := Pages(ctx, reader, list, func(object runtime.Object) error {
+		if o, ok := object.(client.Object); ok {
+			wanted.Known = append(wanted.Known, o.GetName())
+		}
+		return nil
+	}, client.InNamespace(namespace))
+	if err != nil {
+		return err
+	}
+	return wanted.sorted()
+}

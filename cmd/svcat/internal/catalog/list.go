@@ -1,0 +1,101 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+)
+
+// page is how many objects one request lists: lists of any length take bounded
+// memory on both sides.
+const page = 500
+
+// A Query is what to list. Fields are those of v1beta1.Field…, selected by the
+// API server.
+type Query struct {
+	Scope  cli.Scope
+	Fields client.MatchingFields
+}
+
+// Classes calls each with the classes of a scope, page by page, in the API
+// server's order, until it fails.
+func Classes(ctx context.Context, reader client.Reader, query Query, each func(Class) error) error {
+	return walk(ctx, reader, query, lists{&v1beta1.ClusterServiceClassList{}, &v1beta1.ServiceClassList{}}, ClassOf, each)
+}
+
+// Plans is as Classes.
+func Plans(ctx context.Context, reader client.Reader, query Query, each func(Plan) error) error {
+	return walk(ctx, reader, query, lists{&v1beta1.ClusterServicePlanList{}, &v1beta1.ServicePlanList{}}, PlanOf, each)
+}
+
+// Brokers is as Classes.
+func Brokers(ctx context.Context, reader client.Reader, query Query, each func(Broker) error) error {
+	return walk(ctx, reader, query, lists{&v1beta1.ClusterServiceBrokerList{}, &v1beta1.ServiceBrokerList{}}, BrokerOf, each)
+}
+
+// Types is as Classes.
+func Types(ctx context.Context, reader client.Reader, query Query, each func(Type) error) error {
+	return walk(ctx, reader, query, lists{&v1beta1.ClusterServiceTypeList{}, &v1beta1.ServiceTypeList{}}, TypeOf, each)
+}
+
+// lists are empty lists of a kind in both scopes.
+type lists struct{ cluster, namespaced client.ObjectList }
+
+// walk lists a scope, the cluster first. The lists are emptied before each page.
+func walk[V any](
+	ctx context.Context, reader client.Reader, query Query, of lists,
+	view func(client.Object) (V, bool), each func(V) error,
+) error {
+	visit := func(object runtime.Object) error {
+		o, _ := object.(client.Object)
+		one, ok := view(o)
+		if !ok {
+			return fmt.Errorf("cannot show a %T", object)
+		}
+		return each(one)
+	}
+	if query.Scope.Cluster {
+		if err := Pages(ctx, reader, of.cluster, visit, query.Fields); err != nil {
+			return err
+		}
+	}
+	if query.Scope.Namespaces {
+		return Pages(ctx, reader, of.namespaced, visit, query.Fields, client.InNamespace(query.Scope.Namespace))
+	}
+	return nil
+}
+
+// Pages lists page by page and calls each with every object. A list that the API
+// server no longer continues (410) is told as such: nothing is shown twice.
+func Pages(ctx context.Context, reader client.Reader, list client.ObjectList, each func(runtime.Object) error, options ...client.ListOption) error {
+	for next := ""; ; {
+		fresh, _ := list.DeepCopyObject().(client.ObjectList)
+		if err := reader.List(ctx, fresh, append([]client.ListOption{client.Limit(page), client.Continue(next)}, options...)...); err != nil {
+			return fmt.Errorf("cannot list %s: %w", ResourceOf(list), err)
+		}
+		if err := meta.EachListItem(fresh, each); err != nil {
+			return err
+		}
+		if next = fresh.GetContinue(); next == "" {
+			return nil
+		}
+	}
+}
+
+// ResourceOf is what the API server calls the objects of a list.
+func ResourceOf(list client.ObjectList) string {
+	kind := list.GetObjectKind().GroupVersionKind().Kind
+	if kind == "" {
+		kind = reflect.TypeOf(list).Elem().Name()
+	}
+	resource, _ := meta.UnsafeGuessKindToResource(v1beta1.GroupVersion.WithKind(strings.TrimSuffix(kind, "List")))
+	return resource.Resource
+}

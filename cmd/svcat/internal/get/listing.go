@@ -1,0 +1,145 @@
+package get
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+)
+
+// A listing is one run of a command that lists.
+type listing struct {
+	output
+
+	// where says which scope the flags ask for.
+	where  func(env *cli.Env) (cli.Scope, error)
+	scope  cli.Scope
+	client client.Client
+	// plural is what is listed, as in "plans"; cluster and namespaced are the kinds,
+	// either of which may be empty.
+	plural, cluster, namespaced string
+	// one says that one object was named, and is shown alone.
+	one bool
+	// filters are what narrows the list, as in "of type mysql".
+	filters []string
+	// by are the names among them.
+	by names
+	// effective says that only what gives instances a plan is listed.
+	effective bool
+}
+
+// narrow adds a filter, if there is a value.
+func (l *listing) narrow(words, value string) {
+	if value != "" {
+		l.filters = append(l.filters, strings.TrimSpace(words+" "+value))
+	}
+}
+
+// named says that an object was named, which is shown alone, or looked for in every
+// namespace.
+func (l *listing) named(args []string, everywhere bool) {
+	if len(args) == 1 {
+		l.one = !everywhere
+		l.narrow("called", args[0])
+	}
+}
+
+// A loader finds what a scope has to show.
+type loader func(scope cli.Scope) (rows, error)
+
+// show writes what load finds. Where objects are printed whole, load is only called
+// to know which, and they are read again page by page.
+func (l *listing) show(ctx context.Context, load loader) error {
+	scope, err := l.where(l.env)
+	if err != nil {
+		return err
+	}
+	l.scope = scope
+	if l.client, err = l.env.Client(); err != nil {
+		return err
+	}
+	layout := l.layout()
+	if layout == "" {
+		return l.showObjects(ctx, load)
+	}
+	found, err := l.readable(ctx, load)
+	if err != nil {
+		return err
+	}
+	if len(found.keys()) == 0 {
+		if err := l.empty(ctx); err != nil {
+			return err
+		}
+		return l.tellCluster()
+	}
+	t, wrap := found.fill(layout)
+	if layout == layoutLegacy {
+		return t.WriteLegacy(l.env.Out, wrap)
+	}
+	if err := t.Write(l.env.Out); err != nil {
+		return err
+	}
+	return l.tellCluster()
+}
+
+// tellCluster says that what gives instances of a namespace a plan is not all listed: what the
+// cluster has counts there, too.
+func (l *listing) tellCluster() error {
+	if !l.effective || l.one || l.scope.Cluster || l.scope.Namespace == "" {
+		return nil
+	}
+	_, err := fmt.Fprintf(l.env.ErrOut, "the cluster's default plans hold in %s too, for types that have none there; to list both: svcat get %s --default -n %s --scope all\n",
+		l.scope, l.plural, l.scope.Namespace)
+	return err
+}
+
+// empty says that there is nothing to show: it is an error where an object or filter
+// was named that is not there, and else no failure.
+func (l *listing) empty(ctx context.Context) error {
+	if err := l.unknownName(ctx); err != nil {
+		return err
+	}
+	sentence := l.nothing()
+	if near := l.suggestType(ctx); near != "" {
+		sentence += "; did you mean " + near + "?"
+	}
+	if l.one {
+		return errors.New(sentence)
+	}
+	_, err := fmt.Fprintln(l.env.ErrOut, sentence)
+	return err
+}
+
+// nothing is the sentence for an empty list.
+func (l *listing) nothing() string {
+	words := append([]string{"no", l.plural}, l.filters...)
+	return strings.Join(words, " ") + " in " + l.scope.String()
+}
+
+// readable loads what the scope has; of cluster and namespace only the one that the
+// user may read, if he may not read both, and says so.
+func (l *listing) readable(ctx context.Context, load loader) (rows, error) {
+	found, err := load(l.scope)
+	scopes := l.scope.Split()
+	if !apierrors.IsForbidden(err) || len(scopes) < 2 {
+		return found, err
+	}
+	for i, scope := range scopes {
+		found, scopeErr := load(scope)
+		if apierrors.IsForbidden(scopeErr) {
+			continue
+		}
+		// So it is the other one that was forbidden.
+		if err := l.notShown(ctx, scopes[1-i], err); err != nil {
+			return nil, err
+		}
+		l.scope = scope
+		return found, scopeErr
+	}
+	return nil, err
+}

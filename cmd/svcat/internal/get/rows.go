@@ -1,0 +1,120 @@
+package get
+
+import (
+	"context"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
+	"github.com/defaultplan/defaultplan/resolve"
+)
+
+// A key is an object among those of a kind of either scope.
+type key struct{ namespace, name string }
+
+func (k key) own() key { return k }
+
+func keysOf[R interface{ own() key }](all []R) []key {
+	keys := make([]key, len(all))
+	for i := range all {
+		keys[i] = all[i].own()
+	}
+	return keys
+}
+
+// rows are what a table shows, sorted.
+type rows interface {
+	// keys are the objects, one a row.
+	keys() []key
+	// fill makes the table of a layout; wrap says that its legacy layout wraps the
+	// last column.
+	fill(layout string) (t *printer.Table, wrap bool)
+}
+
+// The offerings of a scope, as tables show them. Of each object only a row is kept: schemas
+// and defaults of many plans take much memory.
+type offerings struct {
+	classes   map[key]classRow
+	plans     []planRow
+	effective map[resolve.Ref]resolve.Rule
+}
+
+// loadClasses reads the classes of a scope.
+func loadClasses(ctx context.Context, reader client.Reader, scope cli.Scope, entry func(resolve.ClassEntry)) (map[key]classRow, error) {
+	classes := map[key]classRow{}
+	err := catalog.Classes(ctx, reader, catalog.Query{Scope: scope}, func(class catalog.Class) error {
+		row := classRowOf(class)
+		classes[row.key] = row
+		if entry != nil {
+			known := class.ClassEntry()
+			known.Labels = nil
+			entry(known)
+		}
+		return nil
+	})
+	return classes, err
+}
+
+// loadOfferings reads the classes and plans of a scope, and which plans are effective.
+func loadOfferings(ctx context.Context, reader client.Reader, scope cli.Scope) (*offerings, error) {
+	entries := &resolve.Catalog{}
+	recorded := map[resolve.Ref]bool{}
+	err := catalog.Types(ctx, reader, catalog.Query{Scope: scope}, func(t catalog.Type) error {
+		record := t.Record()
+		entries.Records = append(entries.Records, record)
+		recorded[record.Plan] = true
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	s := &offerings{}
+	s.classes, err = loadClasses(ctx, reader, scope, func(class resolve.ClassEntry) { entries.Classes = append(entries.Classes, class) })
+	if err != nil {
+		return nil, err
+	}
+	err = catalog.Plans(ctx, reader, catalog.Query{Scope: scope}, func(plan catalog.Plan) error {
+		s.plans = append(s.plans, planRowOf(plan))
+		// A plan that is neither recorded nor annotated is never effective.
+		if known := plan.PlanEntry(); known.Default || known.Suggested || recorded[known.Ref] {
+			known.Labels = nil
+			entries.Plans = append(entries.Plans, known)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !scope.Cluster {
+		if err := catalog.AddClusterDefaults(ctx, reader, entries); err != nil {
+			return nil, err
+		}
+	}
+	s.effective = catalog.EffectivePlans(entries)
+	for i := range s.plans {
+		s.plans[i].complete(s.classes, s.effective)
+	}
+	return s, nil
+}
+
+// offeringsOf are a plan and its class.
+func offeringsOf(ctx context.Context, reader client.Reader, plan catalog.Plan) (*offerings, error) {
+	class, err := catalog.ClassOfPlan(ctx, reader, plan)
+	if client.IgnoreNotFound(err) != nil {
+		return nil, err
+	}
+	s := &offerings{classes: map[key]classRow{}, plans: []planRow{planRowOf(plan)}}
+	if err == nil {
+		row := classRowOf(class)
+		s.classes[row.key] = row
+	}
+	s.plans[0].complete(s.classes, nil)
+	s.effective, err = catalog.EffectivePlansOf(ctx, reader, plan.Object.GetNamespace(), s.plans[0].serviceType)
+	if err != nil {
+		return nil, err
+	}
+	s.plans[0].complete(s.classes, s.effective)
+	return s, nil
+}

@@ -1,0 +1,2 @@
+// Package planflags has the flags with which svcat provision and svcat bind choose a plan.
+package planflags

@@ -1,0 +1,3 @@
+// Package removal deletes instances and bindings: at their broker too, or with --abandon
+// without asking it.
+package removal
