@@ -58,7 +58,7 @@ func TestRestrictedController(t *testing.T) {
 		"ChartWithEndpoints": {reason: "the rights to Services there, too", argument: "--endpoints", render: func(t *testing.T) objects {
 			return chart(t, "helm", "defaultplan-system", `controller.namespaces=["a"]`, `controller.clusterID="c1"`, `controller.ignoreQuotas=true`, `controller.endpoints.enabled=true`)
 		}, bindings: []string{
-			reviews, inside[0], "RoleBinding a/defaultplan-controller-endpoints: ClusterRole defaultplan-controller-endpoints", inside[2],
+			reviews, "RoleBinding a/defaultplan-controller-endpoints: ClusterRole defaultplan-controller-endpoints", inside[0], inside[2],
 		}},
 		"ChartWithoutLimits": {reason: "nothing of the cluster", argument: "--ignore-quotas", render: func(t *testing.T) objects {
 			return chart(t, "helm3", "defaultplan-system", `controller.namespaces=["a","b"]`, `controller.clusterID="c1"`, `controller.ignoreQuotas=true`)
