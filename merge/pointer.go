@@ -32,3 +32,33 @@ func (p Pointer) Tokens() []string {
 func (p Pointer) parent() Pointer {
 	return p[:max(strings.LastIndexByte(string(p), '/'), 0)]
 }
+
+// Get returns the value that p leads to through objects, and whether there is one.
+func (p Pointer) Get(values map[string]any) (any, bool) {
+	var value any = values
+	for _, token := range p.Tokens() {
+		object, ok := value.(map[string]any)
+		if !ok {
+			return nil, false
+		}
+		if value, ok = object[token]; !ok {
+			return nil, false
+		}
+	}
+	return value, true
+}
+
+// Set sets the value at a path of keys, of which there is at least one. Objects on the way are made where there is none, and
+// replace any other value.
+func Set(values map[string]any, path []string, value any) {
+	last := len(path) - 1
+	for _, key := range path[:last] {
+		next, ok := values[key].(map[string]any)
+		if !ok {
+			next = map[string]any{}
+			values[key] = next
+		}
+		values = next
+	}
+	values[path[last]] = value
+}

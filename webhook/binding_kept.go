@@ -141,7 +141,7 @@ func onlyLacks(stored, given *runtime.RawExtension, from map[string]string) bool
 	}
 	for _, pointer := range slices.Sorted(maps.Keys(from)) {
 		tokens := merge.Pointer(pointer).Tokens()
-		if _, present := valueAt(rest, merge.Pointer(pointer)); present && len(tokens) > 0 {
+		if _, present := merge.Pointer(pointer).Get(rest); present && len(tokens) > 0 {
 			rest = without(rest, tokens)
 		}
 	}

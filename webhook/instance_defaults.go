@@ -132,8 +132,8 @@ func defaultsIn(values map[string]any, from map[string]string) map[string]any {
 	given := map[string]any{}
 	for _, pointer := range sortedKeys(from) {
 		tokens := merge.Pointer(pointer).Tokens()
-		if value, present := valueAt(values, merge.Pointer(pointer)); present && len(tokens) > 0 {
-			put(given, tokens, value)
+		if value, present := merge.Pointer(pointer).Get(values); present && len(tokens) > 0 {
+			merge.Set(given, tokens, value)
 		}
 	}
 	return given
@@ -190,21 +190,7 @@ func (m *instanceMutation) claimAppliedDefaults() {
 
 // sameAt says that two objects hold the same at a pointer.
 func sameAt(a, b map[string]any, pointer merge.Pointer) bool {
-	x, okX := valueAt(a, pointer)
-	y, okY := valueAt(b, pointer)
+	x, okX := pointer.Get(a)
+	y, okY := pointer.Get(b)
 	return okX == okY && sameValue(x, y)
-}
-
-func valueAt(values map[string]any, pointer merge.Pointer) (any, bool) {
-	var at any = values
-	for _, token := range pointer.Tokens() {
-		object, ok := at.(map[string]any)
-		if !ok {
-			return nil, false
-		}
-		if at, ok = object[token]; !ok {
-			return nil, false
-		}
-	}
-	return at, true
 }

@@ -44,7 +44,7 @@ func at(tb testing.TB, object []byte, pointer string) string {
 	decoder.UseNumber()
 	var values map[string]any
 	require.NoError(tb, decoder.Decode(&values))
-	value, present := valueAt(values, merge.Pointer(pointer))
+	value, present := merge.Pointer(pointer).Get(values)
 	if !present {
 		return "absent"
 	}

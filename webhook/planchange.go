@@ -22,13 +22,13 @@ func (m *instanceMutation) lostLayers(user map[string]any) ([]merge.Layer, map[s
 	given := map[string]map[string]any{layerClass: {}, layerPlan: {}}
 	for _, pointer := range slices.Sorted(maps.Keys(m.recorded().From)) {
 		layer, known := given[m.recorded().From[pointer]]
-		value, present := valueAt(user, merge.Pointer(pointer))
+		value, present := merge.Pointer(pointer).Get(user)
 		tokens := merge.Pointer(pointer).Tokens()
 		if !known || !present || len(tokens) == 0 {
 			// The record of a restored object may name any pointer.
 			continue
 		}
-		put(layer, tokens, value)
+		merge.Set(layer, tokens, value)
 		user = without(user, tokens)
 	}
 	return []merge.Layer{
@@ -43,7 +43,7 @@ func (m *instanceMutation) stillRemoved(removed []string, values map[string]any)
 		return removed
 	}
 	for _, pointer := range m.recorded().Removed {
-		if value, present := valueAt(values, merge.Pointer(pointer)); present && value == nil {
+		if value, present := merge.Pointer(pointer).Get(values); present && value == nil {
 			removed = append(removed, pointer)
 		}
 	}
@@ -63,19 +63,6 @@ func (m *instanceMutation) recorded() v1beta1.AppliedDefaults {
 		return v1beta1.AppliedDefaults{}
 	}
 	return applied
-}
-
-// put sets the value at a path, making the objects on the way.
-func put(into map[string]any, path []string, value any) {
-	for _, key := range path[:len(path)-1] {
-		next, ok := into[key].(map[string]any)
-		if !ok {
-			next = map[string]any{}
-			into[key] = next
-		}
-		into = next
-	}
-	into[path[len(path)-1]] = value
 }
 
 // without is a copy of an object that lacks the value at a path; what is not on

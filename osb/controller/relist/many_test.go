@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/merge"
 	"github.com/defaultplan/defaultplan/osb"
 )
 
@@ -92,7 +93,7 @@ func (w *world) bare(catalog *osb.Catalog) {
 		whole, _ := document(object.Kind, client.ObjectKey{Name: object.Name}, "")
 		whole[inSpec] = object.Facts
 		for k := range object.Suggestions {
-			put(whole, object.Suggestions[k].At, object.Suggestions[k].Value)
+			merge.Set(whole, object.Suggestions[k].At, object.Suggestions[k].Value)
 		}
 		stored := kinds[object.Kind].newObject()
 		stored.SetName(object.Name)

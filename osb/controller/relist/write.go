@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/merge"
 )
 
 // statusRemoved is the field that marks what a catalog no longer lists.
@@ -70,7 +71,7 @@ func (r *run) seenAtOnce(object *Object) bool {
 func (r *run) makeWhole(ctx context.Context, object *Object) *found {
 	whole := r.facts(object, "")
 	for i := range object.Suggestions {
-		put(whole, object.Suggestions[i].At, object.Suggestions[i].Value)
+		merge.Set(whole, object.Suggestions[i].At, object.Suggestions[i].Value)
 	}
 	live, err := r.patch(ctx, object, whole, client.FieldOwner(api.FieldOwnerCatalog), client.ForceOwnership)
 	if err != nil {
@@ -143,7 +144,7 @@ func (r *run) suggest(ctx context.Context, live *found, object *Object, p propos
 	for tried := 0; ; tried++ {
 		whole, _ := document(object.Kind, client.ObjectKeyFromObject(live), live.GetUID())
 		for i := range p.fields {
-			put(whole, p.fields[i].At, p.fields[i].Value)
+			merge.Set(whole, p.fields[i].At, p.fields[i].Value)
 		}
 		_, err := r.patch(ctx, object, whole, client.FieldOwner(api.FieldOwnerSuggestions))
 		if !apierrors.IsConflict(err) || tried == maxConflicts {
@@ -155,19 +156,6 @@ func (r *run) suggest(ctx context.Context, live *found, object *Object, p propos
 		}
 		p = fewer
 	}
-}
-
-// put sets a value within nested objects.
-func put(whole map[string]any, at []string, value any) {
-	for _, name := range at[:len(at)-1] {
-		inner, is := whole[name].(map[string]any)
-		if !is {
-			inner = map[string]any{}
-			whole[name] = inner
-		}
-		whole = inner
-	}
-	whole[at[len(at)-1]] = value
 }
 
 func (r *run) patch(ctx context.Context, object *Object, whole map[string]any, options ...client.PatchOption) (*found, error) {

@@ -130,43 +130,15 @@ func split(values map[string]any, from map[string]string) map[string]map[string]
 	for _, pointer := range slices.Sorted(maps.Keys(from)) {
 		layer, known := layers[from[pointer]]
 		tokens := merge.Pointer(pointer).Tokens()
-		value, present := at(values, tokens)
+		value, present := merge.Pointer(pointer).Get(values)
 		if !known || !present || len(tokens) == 0 {
 			continue
 		}
-		put(layer, tokens, value)
+		merge.Set(layer, tokens, value)
 		values = lacking(values, tokens)
 	}
 	layers[layerUser] = values
 	return layers
-}
-
-// at is the value at a path of keys, and whether there is one.
-func at(values map[string]any, path []string) (any, bool) {
-	var value any = values
-	for _, key := range path {
-		object, ok := value.(map[string]any)
-		if !ok {
-			return nil, false
-		}
-		if value, ok = object[key]; !ok {
-			return nil, false
-		}
-	}
-	return value, true
-}
-
-// put sets the value at a path, making the objects on the way.
-func put(into map[string]any, path []string, value any) {
-	for _, key := range path[:len(path)-1] {
-		next, ok := into[key].(map[string]any)
-		if !ok {
-			next = map[string]any{}
-			into[key] = next
-		}
-		into = next
-	}
-	into[path[len(path)-1]] = value
 }
 
 // lacking is a copy of an object that lacks the value at a path, and the objects

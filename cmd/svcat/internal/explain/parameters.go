@@ -75,7 +75,7 @@ func decode(raw *runtime.RawExtension) (map[string]any, error) {
 func listed(merged *merge.Result, removed map[string]bool) []Parameter {
 	var list []Parameter
 	for _, pointer := range slices.Sorted(maps.Keys(merged.Origin)) {
-		value, _ := at(merged.Values, pointer.Tokens())
+		value, _ := pointer.Get(merged.Values)
 		list = append(list, Parameter{
 			Pointer: string(pointer), From: merged.Origin[pointer], Value: value, Removed: removed[string(pointer)],
 		})

@@ -70,7 +70,7 @@ func (v *planView) more(read *filled, wanted *wish) {
 	}
 	object, is := value.(map[string]any)
 	for _, secret := range wanted.secrets {
-		if _, has := valueAt(object, secret); has {
+		if _, has := secret.Get(object); has {
 			v.Form.More.Value = ""
 		}
 	}

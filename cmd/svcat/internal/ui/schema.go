@@ -185,20 +185,8 @@ func (f *former) followed(schema map[string]any) map[string]any {
 		if !local {
 			return map[string]any{}
 		}
-		found, _ := valueAt(f.root, merge.Pointer(pointer))
+		found, _ := merge.Pointer(pointer).Get(f.root)
 		schema, _ = found.(map[string]any)
 	}
 	return map[string]any{}
-}
-
-// valueAt is what a pointer leads to through objects, and whether there is anything.
-func valueAt(values map[string]any, at merge.Pointer) (value any, has bool) {
-	value, has = values, true
-	for _, token := range at.Tokens() {
-		object, _ := value.(map[string]any)
-		if value, has = object[token]; !has {
-			return nil, false
-		}
-	}
-	return value, has
 }

@@ -85,7 +85,7 @@ func limits(schema map[string]any) string {
 
 // defaultOf says what a parameter is that is left out, and who says so.
 func (f *former) defaultOf(schema map[string]any, at merge.Pointer) string {
-	value, has := valueAt(f.preset.Values, at)
+	value, has := at.Get(f.preset.Values)
 	if layer := f.preset.OriginOf(at); has && layer != "" {
 		return compact(value) + ", by the " + layer
 	}
