@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -114,7 +115,7 @@ func (tc adoptCase) run(t *testing.T, kind string) (*outcome, []string) {
 		w.reviews.granted = append(w.reviews.granted, words.Replace(right))
 	}
 	object := fmt.Appendf(nil, `{"apiVersion":"servicecatalog.k8s.io/v1beta1","kind":%q,"metadata":%s,"spec":%s}`, kind,
-		words.Replace(orElse(tc.meta, `{"name":"NAME","namespace":"dev"}`)), words.Replace(tc.spec))
+		words.Replace(cmp.Or(tc.meta, `{"name":"NAME","namespace":"dev"}`)), words.Replace(tc.spec))
 	var old []byte
 	if tc.write != "" {
 		old, object = object, changed(t, object, tc.write)

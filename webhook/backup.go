@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -34,13 +35,13 @@ func (m *instanceMutation) takeAsDecided(ctx context.Context) error {
 	if err != nil {
 		applied = v1beta1.AppliedDefaults{}
 	}
-	applied.Rule, applied.Class, applied.Plan = ruleRestored, orElse(defined.Class.ExternalName, defined.Class.Name), orElse(defined.Plan.ExternalName, defined.Plan.Name)
+	applied.Rule, applied.Class, applied.Plan = ruleRestored, cmp.Or(defined.Class.ExternalName, defined.Class.Name), cmp.Or(defined.Plan.ExternalName, defined.Plan.Name)
 	m.annotations[v1beta1.AnnotationAppliedDefaults] = applied.String()
 	m.Rule, m.Chosen = ruleRestored, now.plan
 	m.Audit("rule", ruleRestored)
 	m.Audit("plan", defined.title())
 	if defined.gone() {
-		m.Warnf("plan %s is %s: a broker will refuse it", defined.title(), orElse(defined.Plan.Gone, defined.Class.Gone))
+		m.Warnf("plan %s is %s: a broker will refuse it", defined.title(), cmp.Or(defined.Plan.Gone, defined.Class.Gone))
 	}
 	m.Warnf("taken as decided: plan %s, as the references say; no default was applied", defined.title())
 	return nil

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,8 +58,8 @@ func (m *bindingMutation) complete(ctx context.Context, to *bound, refuse bool) 
 		return nil
 	}
 	applied := v1beta1.AppliedDefaults{
-		Rule: ruleInstance, Class: orElse(to.defined.Class.ExternalName, to.defined.Class.Name),
-		Plan: orElse(to.defined.Plan.ExternalName, to.defined.Plan.Name),
+		Rule: ruleInstance, Class: cmp.Or(to.defined.Class.ExternalName, to.defined.Class.Name),
+		Plan: cmp.Or(to.defined.Plan.ExternalName, to.defined.Plan.Name),
 	}
 	err := m.finish(ctx, to.defined, &applied, refuse)
 	if own, _ := to.serviceType(); m.settled && m.spec.ServiceType == "" {

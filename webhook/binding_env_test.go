@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -139,11 +140,11 @@ func (tc bindingCase) check(t *testing.T, namespaced bool) {
 	}
 	stored := o.admitted()
 	if tc.write != "" || tc.put != "" {
-		assert.JSONEq(t, orElse(tc.want, "{}"), change(t, before, stored), tc.reason)
+		assert.JSONEq(t, cmp.Or(tc.want, "{}"), change(t, before, stored), tc.reason)
 	} else {
 		plan, rest := added(t, before, stored, namespaced)
 		assert.Equal(t, tc.plan, plan, tc.reason)
-		assert.JSONEq(t, orElse(tc.want, "{}"), rest, tc.reason)
+		assert.JSONEq(t, cmp.Or(tc.want, "{}"), rest, tc.reason)
 	}
 	assert.Equal(t, tc.warnings, append([]string(nil), o.warnings()...), tc.reason)
 	if plan, _ := added(t, stored, stored, namespaced); plan != "" {

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -100,7 +101,7 @@ func (m *bindingMutation) contradicts(now refs, defined *definition) *review.Den
 // restored records a binding to which nothing was added.
 func (m *bindingMutation) restored(annotation string, defined *definition) {
 	applied := appliedOf(map[string]string{v1beta1.AnnotationAppliedDefaults: annotation})
-	applied.Rule, applied.Class, applied.Plan = ruleRestored, orElse(defined.Class.ExternalName, defined.Class.Name), orElse(defined.Plan.ExternalName, defined.Plan.Name)
+	applied.Rule, applied.Class, applied.Plan = ruleRestored, cmp.Or(defined.Class.ExternalName, defined.Class.Name), cmp.Or(defined.Plan.ExternalName, defined.Plan.Name)
 	m.annotations[v1beta1.AnnotationAppliedDefaults] = applied.String()
 	m.Rule, m.Chosen = ruleRestored, defined.Plan.Ref
 	m.Audit("rule", ruleRestored)

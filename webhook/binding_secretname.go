@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -14,7 +15,7 @@ import (
 const indexSecretName = "defaultplan/secret-name"
 
 // secretName is the Secret that a binding writes to.
-func secretName(spec *bindingSpec, name string) string { return orElse(spec.SecretName, name) }
+func secretName(spec *bindingSpec, name string) string { return cmp.Or(spec.SecretName, name) }
 
 func secretNameOf(object client.Object) []string {
 	if b, ok := object.(*v1beta1.ServiceBinding); ok {
@@ -80,7 +81,7 @@ func readsFrom(spec *bindingSpec, namespace, secret string) string {
 	}
 	for i, transform := range spec.SecretTransforms {
 		from := transform.AddKeysFrom
-		if from != nil && from.SecretRef != nil && from.SecretRef.Name == secret && orElse(from.SecretRef.Namespace, namespace) == namespace {
+		if from != nil && from.SecretRef != nil && from.SecretRef.Name == secret && cmp.Or(from.SecretRef.Namespace, namespace) == namespace {
 			return fmt.Sprintf("spec.secretTransforms[%d].addKeysFrom", i)
 		}
 	}

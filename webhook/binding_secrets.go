@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -48,7 +49,7 @@ func (h *bindings) refusedSecrets(ctx context.Context, asked transformReview) (*
 			continue
 		}
 		ref := transform.AddKeysFrom.SecretRef
-		secret := types.NamespacedName{Namespace: orElse(ref.Namespace, asked.namespace), Name: ref.Name}
+		secret := types.NamespacedName{Namespace: cmp.Or(ref.Namespace, asked.namespace), Name: ref.Name}
 		refused, err := h.access.secretNotReadable(ctx, asked.user, secret, fmt.Sprintf("spec.secretTransforms[%d].addKeysFrom.secretRef", i))
 		if err != nil {
 			return nil, err

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -14,7 +15,7 @@ import (
 const indexServiceName = "defaultplan/service-name"
 
 // serviceName is the Service of a binding, if its endpoints have one.
-func serviceName(spec *bindingSpec, name string) string { return orElse(spec.ServiceName, name) }
+func serviceName(spec *bindingSpec, name string) string { return cmp.Or(spec.ServiceName, name) }
 
 func serviceNameOf(object client.Object) []string {
 	if b, ok := object.(*v1beta1.ServiceBinding); ok {

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -42,7 +43,7 @@ func instanceAt(spec *bindingSpec, namespace string) types.NamespacedName {
 	if ref == nil {
 		return types.NamespacedName{Namespace: namespace}
 	}
-	return types.NamespacedName{Namespace: orElse(ref.Namespace, namespace), Name: ref.Name}
+	return types.NamespacedName{Namespace: cmp.Or(ref.Namespace, namespace), Name: ref.Name}
 }
 
 // shares says that the instance is one of another namespace.
@@ -142,7 +143,7 @@ func (v *bindingValidation) judgeShared(ctx context.Context) error {
 		return err
 	}
 	if denied == nil {
-		denied = sharedWaits(instanceAt(v.New.Spec, v.Req.Namespace), orElse(to.waits(), "was not decided on"))
+		denied = sharedWaits(instanceAt(v.New.Spec, v.Req.Namespace), cmp.Or(to.waits(), "was not decided on"))
 	}
 	v.Deny(denied)
 	return nil

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/x509"
 	"encoding/pem"
@@ -152,5 +153,5 @@ func authSecret(auth *v1beta1.ClusterServiceBrokerAuthInfo, namespace string) (s
 	default:
 		return types.NamespacedName{}, ""
 	}
-	return types.NamespacedName{Namespace: orElse(namespace, ref.Namespace), Name: ref.Name}, field
+	return types.NamespacedName{Namespace: cmp.Or(namespace, ref.Namespace), Name: ref.Name}, field
 }

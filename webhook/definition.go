@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -43,20 +44,13 @@ func (d *definition) serviceType() string {
 
 // title is the definition as people know it: class/plan.
 func (d *definition) title() string {
-	return orElse(d.Class.ExternalName, d.Class.Name) + "/" + orElse(d.Plan.ExternalName, d.Plan.Name)
+	return cmp.Or(d.Class.ExternalName, d.Class.Name) + "/" + cmp.Or(d.Plan.ExternalName, d.Plan.Name)
 }
 
 // toSee is the command that shows the schemas of the plan, and its
 // introduction.
 func (d *definition) toSee() (string, suggest.Ways) {
 	return "see what plan " + d.title() + " takes", suggest.PlanOf(&d.Plan, &d.Class).Show()
-}
-
-func orElse(value, otherwise string) string {
-	if value != "" {
-		return value
-	}
-	return otherwise
 }
 
 // define reads a plan and its class from the cache, or live where the cache lacks

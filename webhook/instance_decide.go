@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -163,7 +164,7 @@ func (m *instanceMutation) settle(choice *resolve.Choice) {
 	}
 	refs{class: choice.Class.Ref, plan: choice.Plan.Ref}.set(&m.spec.DecidedReference)
 	nameChosenPlan(&m.spec.PlanReference, choice)
-	title := orElse(choice.Class.ExternalName, choice.Class.Name) + "/" + orElse(choice.Plan.ExternalName, choice.Plan.Name)
+	title := cmp.Or(choice.Class.ExternalName, choice.Class.Name) + "/" + cmp.Or(choice.Plan.ExternalName, choice.Plan.Name)
 	if choice.Rule != resolve.RuleNamed {
 		m.Warnf("%s resolved to plan %s (%s)", m.asked(choice), title, ruleText(choice.Rule))
 	}
@@ -180,7 +181,7 @@ func (m *instanceMutation) asked(choice *resolve.Choice) string {
 	case resolve.RuleSelector:
 		return "the plan selector"
 	case resolve.RuleOnlyPlan, resolve.RuleClassDefault, resolve.RuleClassSuggested:
-		return "class " + orElse(choice.Class.ExternalName, choice.Class.Name)
+		return "class " + cmp.Or(choice.Class.ExternalName, choice.Class.Name)
 	default:
 		return m.spec.ServiceType
 	}

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -39,8 +40,8 @@ func (m *instanceMutation) mergeDefaults(defined *definition) (merge.Result, *re
 // null removed. More than can be recorded is a denial.
 func (m *instanceMutation) record(choice *resolve.Choice, merged *merge.Result) (v1beta1.AppliedDefaults, *review.Denial) {
 	applied := v1beta1.AppliedDefaults{
-		Rule: string(choice.Rule), Class: orElse(choice.Class.ExternalName, choice.Class.Name),
-		Plan: orElse(choice.Plan.ExternalName, choice.Plan.Name),
+		Rule: string(choice.Rule), Class: cmp.Or(choice.Class.ExternalName, choice.Class.Name),
+		Plan: cmp.Or(choice.Plan.ExternalName, choice.Plan.Name),
 	}
 	noteMerged(&applied, merged)
 	applied.Removed = m.stillRemoved(applied.Removed, merged.Values)

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -21,7 +22,7 @@ func (h *instances) disagreement(spec *v1beta1.ServiceInstanceSpec, now refs, de
 	if denied == nil {
 		return nil
 	}
-	return denied.Ways(seeWhatThereIs, suggest.Plans(orElse(now.plan.Namespace, now.class.Namespace)))
+	return denied.Ways(seeWhatThereIs, suggest.Plans(cmp.Or(now.plan.Namespace, now.class.Namespace)))
 }
 
 func disagrees(spec *v1beta1.ServiceInstanceSpec, now refs, defined *definition) *review.Denial {
@@ -58,7 +59,7 @@ func classChange(was, now string) *review.Denial {
 // planFixed denies a change from the plan d to another of its class if d is not
 // updatable. If d does not say, or does not exist (nil), the class decides.
 func (d *definition) planFixed(now *definition) *review.Denial {
-	who, updatable := fmt.Sprintf("class %q", orElse(now.Class.ExternalName, now.Class.Name)), now.class.PlanUpdatable
+	who, updatable := fmt.Sprintf("class %q", cmp.Or(now.Class.ExternalName, now.Class.Name)), now.class.PlanUpdatable
 	if d != nil && d.plan.PlanUpdatable != nil {
 		who, updatable = "plan "+d.title(), *d.plan.PlanUpdatable
 	}

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -123,7 +124,7 @@ func (m *instanceMutation) replan(ctx context.Context) error {
 	}
 	now := refs{class: choice.Class.Ref, plan: choice.Plan.Ref}
 	if now.plan != was.plan {
-		m.Warnf("plan changed from %s to %s; parameters stay as they are, no default is applied again", was.plan.Name, orElse(choice.Plan.ExternalName, choice.Plan.Name))
+		m.Warnf("plan changed from %s to %s; parameters stay as they are, no default is applied again", was.plan.Name, cmp.Or(choice.Plan.ExternalName, choice.Plan.Name))
 		m.Audit("plan-change", was.plan.Name+" to "+now.plan.Name)
 		m.recordChange(&choice)
 	}
@@ -137,7 +138,7 @@ func (m *instanceMutation) replan(ctx context.Context) error {
 // before and still exist stay in the record: none is merged again.
 func (m *instanceMutation) recordChange(choice *resolve.Choice) {
 	applied := m.recorded()
-	applied.Rule, applied.Class, applied.Plan = string(choice.Rule), orElse(choice.Class.ExternalName, choice.Class.Name), orElse(choice.Plan.ExternalName, choice.Plan.Name)
+	applied.Rule, applied.Class, applied.Plan = string(choice.Rule), cmp.Or(choice.Class.ExternalName, choice.Class.Name), cmp.Or(choice.Plan.ExternalName, choice.Plan.Name)
 	m.annotations[v1beta1.AnnotationAppliedDefaults] = applied.String()
 }
 

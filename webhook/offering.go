@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"maps"
 
@@ -68,7 +69,7 @@ func viewPlanOffering(object client.Object, fields map[string]string) *offering 
 
 // className is the Kubernetes name of a plan's class.
 func (o *offering) className() string {
-	return orElse(o.fields[v1beta1.LabelClusterServiceClassRefName], o.fields[v1beta1.LabelServiceClassRefName])
+	return cmp.Or(o.fields[v1beta1.LabelClusterServiceClassRefName], o.fields[v1beta1.LabelServiceClassRefName])
 }
 
 // clusterBroker is the ClusterServiceBroker that the offering names.
@@ -76,7 +77,7 @@ func (o *offering) clusterBroker() string { return o.fields[v1beta1.LabelCluster
 
 // title is the offering as people know it.
 func (o *offering) title() string {
-	return orElse(o.fields[v1beta1.LabelExternalName], o.object.GetName())
+	return cmp.Or(o.fields[v1beta1.LabelExternalName], o.object.GetName())
 }
 
 // definition is a plan as the lookup of its schemas needs it; its class is left

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -56,7 +57,7 @@ func (v *offeringValidation) secretOfCatalog(ref *v1beta1.ObjectReference, field
 	if !v.options.isController(v.req.UserInfo.Username) {
 		return nil
 	}
-	return review.Forbidden("SecretOfCatalog", field, "a broker's catalog may not name Secret %q: its keys would reach every user who binds", orElse(ref.Namespace, v.req.Namespace)+"/"+ref.Name).
+	return review.Forbidden("SecretOfCatalog", field, "a broker's catalog may not name Secret %q: its keys would reach every user who binds", cmp.Or(ref.Namespace, v.req.Namespace)+"/"+ref.Name).
 		Remedy("someone who may get the Secret writes the transform into the class or plan")
 }
 
@@ -121,7 +122,7 @@ func (v *offeringValidation) toldApartBy() string {
 // brokerToUse is the cluster's broker that a namespace's offering names, or named before
 // the write, or, of a plan that names none at all, its class; empty if there is none.
 func (v *offeringValidation) brokerToUse(ctx context.Context) (string, error) {
-	named := orElse(v.new.clusterBroker(), v.old.clusterBroker())
+	named := cmp.Or(v.new.clusterBroker(), v.old.clusterBroker())
 	if named != "" || v.new.plan == nil || v.new.fields[v1beta1.LabelServiceBrokerName] != "" {
 		return named, nil
 	}

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 
 	"k8s.io/component-base/featuregate"
@@ -50,7 +51,7 @@ func (o *oneDefault) judgePlan(ctx context.Context, req *admission.Request, old,
 		return review.Result{Denied: refuseClassless(req)}, nil
 	}
 	change := &defaultChange{
-		req: req, at: at, class: class, was: orElse(before.Type, class.Type), now: orElse(after.Type, class.Type), field: typeField,
+		req: req, at: at, class: class, was: cmp.Or(before.Type, class.Type), now: cmp.Or(after.Type, class.Type), field: typeField,
 		plans: []turn{{PlanEntry: after, annotated: before.Default, fresh: old == nil}},
 	}
 	if before.Default != after.Default {
@@ -86,11 +87,11 @@ func (o *oneDefault) judgeClass(ctx context.Context, req *admission.Request, old
 			change.plans = append(change.plans, turn{PlanEntry: plan, annotated: plan.Default})
 		case after.Type:
 		default:
-			others = append(others, orElse(plan.ExternalName, plan.Name))
+			others = append(others, cmp.Or(plan.ExternalName, plan.Name))
 		}
 	}
 	decided, err := o.judge(ctx, change)
-	if class := orElse(after.ExternalName, after.Name); err == nil && decided.Denied == nil && len(others) > 0 {
+	if class := cmp.Or(after.ExternalName, after.Name); err == nil && decided.Denied == nil && len(others) > 0 {
 		decided.Warnf("plans of class %s that have a type of their own keep it: %s; to change it: svcat set plan %s/PLAN --type TYPE", class, listSome(others), class)
 	}
 	return decided, err

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -48,7 +49,7 @@ func (c *defaultChange) refuseSecond(plan *turn, after standing, held holding) *
 // or after.
 func (c *defaultChange) candidate(plan *turn, serviceType string) resolve.Candidate {
 	return resolve.Candidate{
-		Plan: resolve.Ref{Namespace: plan.Namespace, Name: orElse(plan.Name, "NAME")}, Type: serviceType,
+		Plan: resolve.Ref{Namespace: plan.Namespace, Name: cmp.Or(plan.Name, "NAME")}, Type: serviceType,
 		ClassName: c.class.ExternalName, PlanName: plan.ExternalName,
 	}
 }
@@ -77,9 +78,9 @@ func (c *defaultChange) settle(denied *review.Denial, plan *turn, after standing
 // refuseSecondOfClass refuses a second default among the plans of a class that
 // have no type.
 func (c *defaultChange) refuseSecondOfClass(other resolve.PlanEntry) *review.Denial {
-	title := orElse(c.class.ExternalName, other.Class) + "/" + orElse(other.ExternalName, other.Name)
+	title := cmp.Or(c.class.ExternalName, other.Class) + "/" + cmp.Or(other.ExternalName, other.Name)
 	return review.Forbidden("ClassDefault", c.field, "class %q has its default %s: %s (%s) is annotated so, and neither of the two has a type",
-		orElse(c.class.ExternalName, other.Class), placeOf(c.at.namespace), title, objectNamed("ServicePlan", other.Ref)).
+		cmp.Or(c.class.ExternalName, other.Class), placeOf(c.at.namespace), title, objectNamed("ServicePlan", other.Ref)).
 		Ways("take the other's annotation off first", suggest.PlanOf(&other, &c.class).TakeDefault())
 }
 

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,7 +88,7 @@ func (r *resolver) refusal(ctx context.Context, target *policy.Target, namespace
 
 // planTitle is a plan as denials call it.
 func planTitle(class *resolve.ClassEntry, plan *resolve.PlanEntry) string {
-	return "plan " + orElse(class.ExternalName, class.Name) + "/" + orElse(plan.ExternalName, plan.Name)
+	return "plan " + cmp.Or(class.ExternalName, class.Name) + "/" + cmp.Or(plan.ExternalName, plan.Name)
 }
 
 // mayConfirm says whether denied, which the cache led to, may be held against the

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -136,7 +137,7 @@ func (r recordChange) unfit(found slice) string {
 	if why := resolve.Disagreement(class, plan); why != "" {
 		return "it is " + why
 	}
-	switch serviceType := orElse(plan.Type, class.Type); serviceType {
+	switch serviceType := cmp.Or(plan.Type, class.Type); serviceType {
 	case r.of.Name:
 		return ""
 	case "":

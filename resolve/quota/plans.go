@@ -1,6 +1,7 @@
 package quota
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -175,7 +176,7 @@ func sentOf(i *v1beta1.ServiceInstance) map[*v1beta1.ServiceInstancePropertiesSt
 	s, none := &i.Status, &v1beta1.ServiceInstancePropertiesState{}
 	sent := map[*v1beta1.ServiceInstancePropertiesState]Stage{}
 	if s.ProvisionStatus == v1beta1.Provisioned {
-		sent[orElse(s.ExternalProperties, none)] = Standing
+		sent[cmp.Or(s.ExternalProperties, none)] = Standing
 	}
 	making := s.CurrentOperation == v1beta1.InstanceProvision || s.CurrentOperation == v1beta1.InstanceUpdate
 	switch {
@@ -185,7 +186,7 @@ func sentOf(i *v1beta1.ServiceInstance) map[*v1beta1.ServiceInstancePropertiesSt
 		sent[s.InProgressProperties] = Doubtful
 	case s.CurrentOperation != "" || s.OrphanMitigationInProgress || s.AsyncOpInProgress || owed(s.DeprovisionStatus):
 		if len(sent) == 0 {
-			sent[orElse(s.ExternalProperties, none)] = Doubtful
+			sent[cmp.Or(s.ExternalProperties, none)] = Doubtful
 		}
 	}
 	return sent
@@ -201,13 +202,6 @@ func Unsure(i *v1beta1.ServiceInstance) bool {
 
 func owed(s v1beta1.DeprovisionStatus) bool {
 	return s == v1beta1.DeprovisionRequired || s == v1beta1.DeprovisionFailed
-}
-
-func orElse[T any](value, otherwise *T) *T {
-	if value == nil {
-		return otherwise
-	}
-	return value
 }
 
 // OfBinding are the plans that a binding is of: those of its instance, which may be

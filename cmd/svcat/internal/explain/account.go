@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"k8s.io/component-base/featuregate"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -79,7 +80,7 @@ func (t *teller) plan(plan *resolve.PlanEntry) Plan {
 
 func planOf(class *resolve.ClassEntry, plan *resolve.PlanEntry) Plan {
 	return Plan{
-		Class: orElse(class.ExternalName, class.Name), Plan: orElse(plan.ExternalName, plan.Name),
+		Class: cmp.Or(class.ExternalName, class.Name), Plan: cmp.Or(plan.ExternalName, plan.Name),
 		Scope: scopeName(class.Namespace), Name: plan.Name,
 	}
 }
@@ -106,13 +107,6 @@ func policyOf(refusal *policy.Refusal) *Policy {
 		return nil
 	}
 	return &Policy{Kind: refusal.Kind, Names: refusal.Policies, NotAllowed: refusal.NotAllowed, Message: refusal.Message}
-}
-
-func orElse(value, otherwise string) string {
-	if value != "" {
-		return value
-	}
-	return otherwise
 }
 
 // scopeName is a scope as resolve names it.

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -109,7 +110,7 @@ func (n *Now) takeOver(object *unstructured.Unstructured) {
 		return
 	}
 	applied := appliedOf(&admitted.ObjectMeta)
-	n.Rule = orElse(applied.Rule, n.Rule)
+	n.Rule = cmp.Or(applied.Rule, n.Rule)
 	n.Transforms = storedTransforms(admitted.Spec.SecretTransforms, &applied)
 	if !applied.Truncated {
 		n.Parameters = storedParameters(admitted.Spec.Parameters, &applied)

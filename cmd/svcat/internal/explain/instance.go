@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -126,7 +127,7 @@ func asksOf(ref *v1beta1.PlanReference, serviceType string, selector *metav1.Lab
 	return asks
 }
 
-func nameOf(object client.Object) string { return orElse(object.GetName(), object.GetGenerateName()) }
+func nameOf(object client.Object) string { return cmp.Or(object.GetName(), object.GetGenerateName()) }
 
 func conditionsOf(conditions []v1beta1.Condition) []Condition {
 	var told []Condition

@@ -47,9 +47,9 @@ func (n *Now) records() node {
 		case record.Plan == "":
 			records = records.with(leaf(record.kindName() + ": nothing"))
 		case record.Believed:
-			records = records.with(leaf(record.kindName() + ": " + orElse(record.Title, record.Plan)))
+			records = records.with(leaf(record.kindName() + ": " + cmp.Or(record.Title, record.Plan)))
 		default:
-			records = records.with(node{mark: loser, text: fmt.Sprintf("%s: %s, not believed: it %s", record.kindName(), orElse(record.Title, record.Plan), record.Why)})
+			records = records.with(node{mark: loser, text: fmt.Sprintf("%s: %s, not believed: it %s", record.kindName(), cmp.Or(record.Title, record.Plan), record.Why)})
 		}
 	}
 	if len(records.kids) == 0 {

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -40,7 +41,7 @@ func (x *explainer) then(ctx context.Context, namespace string, refs *v1beta1.De
 		return nil, err
 	}
 	then.Plan = &Plan{
-		Class: orElse(applied.Class, class.Name), Plan: orElse(applied.Plan, plan.Name),
+		Class: cmp.Or(applied.Class, class.Name), Plan: cmp.Or(applied.Plan, plan.Name),
 		Scope: scopeName(plan.Namespace), Name: plan.Name,
 	}
 	entry, stands := found.plans[plan]
