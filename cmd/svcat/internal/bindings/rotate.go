@@ -82,7 +82,7 @@ func (r *rotate) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return r.write.Told(r.env, binding, "binding %q gets new credentials", name)
+	return r.write.Report(r.env, binding, "binding %q gets new credentials", name)
 }
 
 // edit is the edit of a binding that is to be rotated.

@@ -205,7 +205,7 @@ func (u *unbind) finish(ctx context.Context, bindings []*v1beta1.ServiceBinding)
 				return err
 			}
 		}
-		if err := u.write.Told(u.env, binding, "%s", removal.Outcome(binding, u.wait.Wait || u.removal.Abandon || !u.write.Stores())); err != nil {
+		if err := u.write.Report(u.env, binding, "%s", removal.Outcome(binding, u.wait.Wait || u.removal.Abandon || !u.write.Stores())); err != nil {
 			return err
 		}
 	}

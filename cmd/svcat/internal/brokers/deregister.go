@@ -70,9 +70,9 @@ func (d *deregister) run(ctx context.Context, name string) error {
 		if err := d.wait.Gone(ctx, d.env, broker); err != nil {
 			return err
 		}
-		return d.write.Told(d.env, broker, "Successfully removed broker %q", name)
+		return d.write.Report(d.env, broker, "Successfully removed broker %q", name)
 	}
-	return d.write.Told(d.env, broker, "Removal requested for broker: %s", name)
+	return d.write.Report(d.env, broker, "Removal requested for broker: %s", name)
 }
 
 // find finds the broker in the scope that was said.

@@ -85,9 +85,9 @@ func (s *syncBroker) run(ctx context.Context, name string) error {
 		}
 	}
 	if s.wait.Wait && s.write.Stores() {
-		return s.write.Told(s.env, broker.Object, "Synchronized broker: %s", name)
+		return s.write.Report(s.env, broker.Object, "Synchronized broker: %s", name)
 	}
-	return s.write.Told(s.env, broker.Object, "Synchronization requested for broker: %s", name)
+	return s.write.Report(s.env, broker.Object, "Synchronization requested for broker: %s", name)
 }
 
 // raise counts up by one the requests that the broker has now.

@@ -63,8 +63,7 @@ func (e *Env) Bind(flags *pflag.FlagSet) {
 	bindLogs(flags)
 }
 
-// Config is how to reach the cluster. An API server that does not answer is told of,
-// once.
+// Config is how to reach the cluster. An API server that does not answer is reported once.
 func (e *Env) Config() (*rest.Config, error) {
 	config, err := e.quietConfig()
 	if err != nil {

@@ -69,12 +69,12 @@ func Message(err error) string {
 	if interrupted(err) && len(joined(err)) == 0 {
 		return "error: interrupted"
 	}
-	return told(err)
+	return message(err)
 }
 
-func told(err error) string {
+func message(err error) string {
 	if failure, is := err.(*Failure); is { //nolint:errorlint // the outermost only
-		return told(failure.Err)
+		return message(failure.Err)
 	}
 	if all := joined(err); len(all) > 0 {
 		lines := make([]string, len(all))

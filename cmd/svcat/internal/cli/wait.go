@@ -89,15 +89,15 @@ func (w *WaitFlags) all(ctx context.Context, env *Env, goal goal, objects []clie
 		ctx, cancel = context.WithTimeoutCause(ctx, w.timeout, errTimeout)
 		defer cancel()
 	}
-	teller := &teller{out: env.ErrOut, started: time.Now()}
+	progress := &progress{out: env.ErrOut, started: time.Now()}
 	for _, object := range objects {
-		teller.linef("waiting for %s %s (%s)", nameOf(object), goal, w.limit())
+		progress.linef("waiting for %s %s (%s)", nameOf(object), goal, w.limit())
 	}
 	failures := make([]error, len(objects))
 	var each sync.WaitGroup
 	for i, object := range objects {
 		each.Go(func() {
-			one := &wait{object: object, goal: goal, source: &cluster{c, object}, teller: teller, interval: w.interval, timeout: w.timeout}
+			one := &wait{object: object, goal: goal, source: &clusterSource{c, object}, progress: progress, interval: w.interval, timeout: w.timeout}
 			failures[i] = one.run(ctx)
 		})
 	}

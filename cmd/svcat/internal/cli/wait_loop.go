@@ -12,17 +12,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// reminder is how often it is said what is waited for, and looked again: a watch may
-// die without a word.
+// reminder is how often it says what it waits for, and reads again: a watch may end
+// unnoticed.
 const reminder = 30 * time.Second
 
-// apiServer is what is told of when nothing can be read.
+// apiServer is the subject of a report while nothing can be read.
 const apiServer = "API server"
 
 // A source is where the versions of one object come from.
 type source interface {
-	// look reads it; nil: it is not there. From the version on it can be watched.
-	look(ctx context.Context) (object client.Object, version string, err error)
+	// read reads it; nil: it does not exist. It can be watched from the version on.
+	read(ctx context.Context) (object client.Object, version string, err error)
 	watch(ctx context.Context, version string) (watch.Interface, error)
 }
 
@@ -32,26 +32,26 @@ type wait struct {
 	object            client.Object
 	goal              goal
 	source            source
-	teller            *teller
+	progress          *progress
 	interval, timeout time.Duration
 
-	// told is what was last said of each condition.
-	told map[string]string
-	// missing says that the object is not there.
+	// reported is what was last said of each condition.
+	reported map[string]string
+	// missing says that the object does not exist.
 	missing bool
 	// blind says why it is not known what the object is like now; empty: it is known.
 	blind string
 }
 
-// run looks, and then watches until the watch ends; then it looks again. So what
-// happened while no watch was open is never missed, and an API server that does not
-// know a version any more (410) costs one more look.
+// run reads the object, and then watches it until the watch ends; then it reads it again. So
+// nothing that happens while no watch is open is missed, and an API server that no longer
+// knows a version (410) costs one more read.
 func (w *wait) run(ctx context.Context) error {
-	w.told = map[string]string{}
+	w.reported = map[string]string{}
 	remind := time.NewTicker(reminder)
 	defer remind.Stop()
 	for {
-		version, err := w.look(ctx)
+		version, err := w.read(ctx)
 		if err != nil {
 			return err
 		}
@@ -71,16 +71,16 @@ func (w *wait) run(ctx context.Context) error {
 	}
 }
 
-// look reads the object, until it can be read or must not be.
-func (w *wait) look(ctx context.Context) (version string, err error) {
+// read reads the object, and tries again until it can be read or must not be.
+func (w *wait) read(ctx context.Context) (version string, err error) {
 	for {
 		began := time.Now()
-		object, version, err := w.source.look(ctx)
+		object, version, err := w.source.read(ctx)
 		switch {
 		case err == nil:
-			delete(w.told, apiServer)
+			delete(w.reported, apiServer)
 			w.blind = ""
-			w.see(object)
+			w.observe(object)
 			return version, nil
 		case ctx.Err() != nil:
 			if silent := time.Since(began); silent >= w.interval {
@@ -103,7 +103,7 @@ func (w *wait) look(ctx context.Context) (version string, err error) {
 // follow watches the object; it is not done if the watch is.
 func (w *wait) follow(ctx context.Context, version string, remind <-chan time.Time) (done bool, err error) {
 	watcher, err := w.watch(ctx, version)
-	if err != nil { // who may not watch looks, at --interval
+	if err != nil { // a user who may not watch reads again, at --interval
 		return false, nil
 	}
 	defer watcher.Stop()
@@ -122,7 +122,7 @@ func (w *wait) follow(ctx context.Context, version string, remind <-chan time.Ti
 			case event.Type == watch.Deleted:
 				object = nil
 			}
-			w.see(object)
+			w.observe(object)
 			if done, err := w.reached(); done {
 				return true, err
 			}
@@ -131,7 +131,7 @@ func (w *wait) follow(ctx context.Context, version string, remind <-chan time.Ti
 }
 
 // watch begins to watch. What has not begun after --interval is given up: the client
-// would try for longer by itself, without a look meanwhile.
+// would try for longer by itself, and nothing would be read meanwhile.
 func (w *wait) watch(ctx context.Context, version string) (watch.Interface, error) {
 	watching, cancel := context.WithCancel(ctx)
 	late := time.AfterFunc(w.interval, cancel)
@@ -160,8 +160,8 @@ func (s *stoppable) Stop() {
 	s.cancel()
 }
 
-// see takes over what the object is like, and tells what is new.
-func (w *wait) see(object client.Object) {
+// observe takes over the object as it is now, and reports what is new.
+func (w *wait) observe(object client.Object) {
 	// Another object of the same name is not the one.
 	w.missing = object == nil || w.object.GetUID() != "" && object.GetUID() != w.object.GetUID()
 	if w.missing {
@@ -173,16 +173,16 @@ func (w *wait) see(object client.Object) {
 	}
 }
 
-// say tells something once, until it changes.
+// say reports something once, until it changes.
 func (w *wait) say(about, text string) {
-	if w.told[about] != text {
-		w.told[about] = text
-		w.teller.progress(w.object.GetName(), text)
+	if w.reported[about] != text {
+		w.reported[about] = text
+		w.progress.line(w.object.GetName(), text)
 	}
 }
 
 func (w *wait) remind() {
-	w.teller.progress(w.object.GetName(), "still waiting: "+w.state())
+	w.progress.line(w.object.GetName(), "still waiting: "+w.state())
 }
 
 // state is what is known of the object in a few words.

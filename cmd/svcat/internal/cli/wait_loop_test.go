@@ -19,28 +19,28 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// A tale is a source that has been written down: what each look finds, the last for
-// ever, and what each watch tells, nothing after the last.
-type tale struct {
-	looks   []looked
+// A sequence is a source in a table: what each read returns, the last for ever, and the
+// events of each watch, none after the last.
+type sequence struct {
+	reads   []result
 	watches [][]watch.Event
 
-	looking, watching int
+	reading, watching int
 	versions          []string
 }
 
-type looked struct {
+type result struct {
 	object client.Object
 	err    error
 }
 
-func (s *tale) look(context.Context) (client.Object, string, error) {
-	now := s.looks[min(s.looking, len(s.looks)-1)]
-	s.looking++
-	return now.object, string(rune('0' + s.looking)), now.err
+func (s *sequence) read(context.Context) (client.Object, string, error) {
+	now := s.reads[min(s.reading, len(s.reads)-1)]
+	s.reading++
+	return now.object, string(rune('0' + s.reading)), now.err
 }
 
-func (s *tale) watch(_ context.Context, version string) (watch.Interface, error) {
+func (s *sequence) watch(_ context.Context, version string) (watch.Interface, error) {
 	s.versions = append(s.versions, version)
 	s.watching++
 	if s.watching > len(s.watches) {
@@ -71,23 +71,23 @@ func TestWaitLoop(t *testing.T) {
 	for name, c := range map[string]struct {
 		reason string
 		goal   goal
-		source tale
+		source sequence
 		code   int
 		took   time.Duration
 		told   string
 	}{
-		"AtOnce":      {"nothing to watch for", ready, tale{looks: []looked{{usable, nil}}}, 0, 0, "0s  mydb: Ready=True Done\n"},
-		"Watched":     {"the watch tells", ready, tale{looks: []looked{{begun, nil}}, watches: [][]watch.Event{{{Type: watch.Modified, Object: usable}}}}, 0, 0, "0s  mydb: Ready=Unknown Provisioning\n0s  mydb: Ready=True Done\n"},
-		"Expired":     {"410 costs one more look", ready, tale{looks: []looked{{begun, nil}, {usable, nil}}, watches: [][]watch.Event{{{Type: watch.Error, Object: &expired.ErrStatus}}}}, 0, time.Second, "0s  mydb: Ready=Unknown Provisioning\n1s  mydb: Ready=True Done\n"},
-		"Unwatchable": {"who may not watch looks at --interval", ready, tale{looks: []looked{{begun, nil}, {begun, nil}, {usable, nil}}}, 0, 2 * time.Second, "0s  mydb: Ready=Unknown Provisioning\n2s  mydb: Ready=True Done\n"},
-		"Away":        {"an API server that is away is tried again", ready, tale{looks: []looked{{nil, errors.New("refused")}, {nil, errors.New("refused")}, {usable, nil}}}, 0, 2 * time.Second, "0s  mydb: cannot look, trying again: refused\n2s  mydb: Ready=True Done\n"},
-		"Forbidden":   {"who may not look cannot wait", ready, tale{looks: []looked{{nil, forbidden}}}, 1, 0, ""},
-		"Deaf":        {"a watch that died silently is started again", ready, tale{looks: []looked{{begun, nil}, {usable, nil}}, watches: [][]watch.Event{{}}}, 0, 31 * time.Second, "0s  mydb: Ready=Unknown Provisioning\n30s  mydb: still waiting: Ready=Unknown Provisioning\n31s  mydb: Ready=True Done\n"},
-		"Timeout":     {"it goes on without svcat", ready, tale{looks: []looked{{begun, nil}}, watches: [][]watch.Event{{}, {}}}, 4, 50 * time.Second, "0s  mydb: Ready=Unknown Provisioning\n30s  mydb: still waiting: Ready=Unknown Provisioning\n"},
-		"Vanished":    {"what is deleted is never ready", ready, tale{looks: []looked{{begun, nil}}, watches: [][]watch.Event{{{Type: watch.Deleted, Object: begun}}}}, 3, 0, "0s  mydb: Ready=Unknown Provisioning\n"},
-		"Replaced":    {"another of the name is not the one", gone, tale{looks: []looked{{other, nil}}}, 0, 0, ""},
-		"Gone":        {"the watch tells", gone, tale{looks: []looked{{begun, nil}}, watches: [][]watch.Event{{{Type: watch.Deleted, Object: begun}}}}, 0, 0, "0s  mydb: Ready=Unknown Provisioning\n"},
-		"FailedGone":  {"a failure is not the end of a deletion", gone, tale{looks: []looked{{seen(at(2, v1beta1.Failed("No", ""))), nil}, {nil, nil}}}, 0, time.Second, ""},
+		"AtOnce":      {"nothing to watch for", ready, sequence{reads: []result{{usable, nil}}}, 0, 0, "0s  mydb: Ready=True Done\n"},
+		"Watched":     {"the watch tells", ready, sequence{reads: []result{{begun, nil}}, watches: [][]watch.Event{{{Type: watch.Modified, Object: usable}}}}, 0, 0, "0s  mydb: Ready=Unknown Provisioning\n0s  mydb: Ready=True Done\n"},
+		"Expired":     {"410 costs one more read", ready, sequence{reads: []result{{begun, nil}, {usable, nil}}, watches: [][]watch.Event{{{Type: watch.Error, Object: &expired.ErrStatus}}}}, 0, time.Second, "0s  mydb: Ready=Unknown Provisioning\n1s  mydb: Ready=True Done\n"},
+		"Unwatchable": {"a user who may not watch reads at --interval", ready, sequence{reads: []result{{begun, nil}, {begun, nil}, {usable, nil}}}, 0, 2 * time.Second, "0s  mydb: Ready=Unknown Provisioning\n2s  mydb: Ready=True Done\n"},
+		"Away":        {"an API server that is away is tried again", ready, sequence{reads: []result{{nil, errors.New("refused")}, {nil, errors.New("refused")}, {usable, nil}}}, 0, 2 * time.Second, "0s  mydb: cannot look, trying again: refused\n2s  mydb: Ready=True Done\n"},
+		"Forbidden":   {"a user who may not read cannot wait", ready, sequence{reads: []result{{nil, forbidden}}}, 1, 0, ""},
+		"Deaf":        {"a watch that died without a word is begun again", ready, sequence{reads: []result{{begun, nil}, {usable, nil}}, watches: [][]watch.Event{{}}}, 0, 31 * time.Second, "0s  mydb: Ready=Unknown Provisioning\n30s  mydb: still waiting: Ready=Unknown Provisioning\n31s  mydb: Ready=True Done\n"},
+		"Timeout":     {"it goes on without svcat", ready, sequence{reads: []result{{begun, nil}}, watches: [][]watch.Event{{}, {}}}, 4, 50 * time.Second, "0s  mydb: Ready=Unknown Provisioning\n30s  mydb: still waiting: Ready=Unknown Provisioning\n"},
+		"Vanished":    {"what is deleted is never ready", ready, sequence{reads: []result{{begun, nil}}, watches: [][]watch.Event{{{Type: watch.Deleted, Object: begun}}}}, 3, 0, "0s  mydb: Ready=Unknown Provisioning\n"},
+		"Replaced":    {"another of the name is not the one", gone, sequence{reads: []result{{other, nil}}}, 0, 0, ""},
+		"Gone":        {"the watch tells", gone, sequence{reads: []result{{begun, nil}}, watches: [][]watch.Event{{{Type: watch.Deleted, Object: begun}}}}, 0, 0, "0s  mydb: Ready=Unknown Provisioning\n"},
+		"FailedGone":  {"a failure is not the end of a deletion", gone, sequence{reads: []result{{seen(at(2, v1beta1.Failed("No", ""))), nil}, {nil, nil}}}, 0, time.Second, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -98,7 +98,7 @@ func TestWaitLoop(t *testing.T) {
 				object := &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "dev", Name: "mydb", UID: "uid"}}
 				source := c.source.of("uid")
 				began := time.Now()
-				w := &wait{object: object, goal: c.goal, source: source, teller: &teller{out: &told, started: began}, interval: time.Second, timeout: 50 * time.Second}
+				w := &wait{object: object, goal: c.goal, source: source, progress: &progress{out: &told, started: began}, interval: time.Second, timeout: 50 * time.Second}
 				err := w.run(ctx)
 				assert.Equal(t, c.code, ExitCode(err), "%s: %v", c.reason, err)
 				assert.Equal(t, c.took, time.Since(began), c.reason)
@@ -108,8 +108,8 @@ func TestWaitLoop(t *testing.T) {
 	}
 }
 
-// of gives what a tale tells of a UID, where it has none.
-func (s *tale) of(uid string) *tale {
+// of gives the objects of a sequence a UID, where they have none.
+func (s *sequence) of(uid string) *sequence {
 	named := func(object client.Object) client.Object {
 		i, ok := object.(*v1beta1.ServiceInstance)
 		if !ok || i.UID != "" {
@@ -119,9 +119,9 @@ func (s *tale) of(uid string) *tale {
 		i.UID = "uid"
 		return i
 	}
-	told := &tale{}
-	for _, l := range s.looks {
-		told.looks = append(told.looks, looked{named(l.object), l.err})
+	told := &sequence{}
+	for _, l := range s.reads {
+		told.reads = append(told.reads, result{named(l.object), l.err})
 	}
 	for _, events := range s.watches {
 		var copied []watch.Event
@@ -142,27 +142,27 @@ func TestWaitInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(5*time.Second, cancel)
-		w := &wait{object: seen(), goal: ready, source: (&tale{looks: []looked{{begun, nil}}, watches: [][]watch.Event{{}}}), teller: &teller{out: &bytes.Buffer{}, started: time.Now()}, interval: time.Second}
+		w := &wait{object: seen(), goal: ready, source: (&sequence{reads: []result{{begun, nil}}, watches: [][]watch.Event{{}}}), progress: &progress{out: &bytes.Buffer{}, started: time.Now()}, interval: time.Second}
 		err := w.run(ctx)
 		require.EqualError(t, err, `interrupted: instance "mydb" stands but is not ready: Ready=Unknown Provisioning; it goes on in the cluster: see svcat describe instance mydb -n dev`)
 		assert.Equal(t, ExitInterrupted, ExitCode(err))
 	})
 }
 
-// A held source answers nothing: neither looks, as an API server that hangs, nor
+// A held source answers nothing: neither reads, as an API server that hangs, nor
 // watches, whose client tries again by itself for a while.
 type held struct {
-	*tale
+	*sequence
 
-	looks bool
+	reads bool
 }
 
-func (h *held) look(ctx context.Context) (client.Object, string, error) {
-	if h.looks {
+func (h *held) read(ctx context.Context) (client.Object, string, error) {
+	if h.reads {
 		<-ctx.Done()
 		return nil, "", ctx.Err()
 	}
-	return h.tale.look(ctx)
+	return h.sequence.read(ctx)
 }
 
 func (h *held) watch(ctx context.Context, _ string) (watch.Interface, error) {
@@ -170,7 +170,7 @@ func (h *held) watch(ctx context.Context, _ string) (watch.Interface, error) {
 	return nil, ctx.Err()
 }
 
-// What could not be looked at is not said to be as it was never seen.
+// What could not be read is not reported as never seen.
 func TestWaitBlind(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -181,16 +181,16 @@ func TestWaitBlind(t *testing.T) {
 		says   string
 	}{
 		"Held": {
-			"the API server hangs", held{looks: true}, 4, 5 * time.Second,
+			"the API server hangs", held{reads: true}, 4, 5 * time.Second,
 			`it is not known what became of instance "mydb" after 5s: could not look: the API server has not answered for 5s; it goes on in the cluster: see svcat describe instance mydb -n dev`,
 		},
 		"Refused": {
-			"it says why", held{tale: &tale{looks: []looked{{nil, errors.New("come later")}}}}, 4, 5 * time.Second,
+			"it says why", held{sequence: &sequence{reads: []result{{nil, errors.New("come later")}}}}, 4, 5 * time.Second,
 			`it is not known what became of instance "mydb" after 5s: could not look: come later; it goes on in the cluster: see svcat describe instance mydb -n dev`,
 		},
 		"Watchless": {
 			"a watch that does not begin is looked past, twice --interval later",
-			held{tale: &tale{looks: []looked{{begun, nil}, {usable, nil}}}}, 0, 2 * time.Second, "",
+			held{sequence: &sequence{reads: []result{{begun, nil}, {usable, nil}}}}, 0, 2 * time.Second, "",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -199,7 +199,7 @@ func TestWaitBlind(t *testing.T) {
 				ctx, cancel := context.WithTimeoutCause(t.Context(), 5*time.Second, errTimeout)
 				defer cancel()
 				source, started := c.source, time.Now()
-				w := &wait{object: seen(), goal: ready, source: &source, teller: &teller{out: &bytes.Buffer{}, started: started}, interval: time.Second, timeout: 5 * time.Second}
+				w := &wait{object: seen(), goal: ready, source: &source, progress: &progress{out: &bytes.Buffer{}, started: started}, interval: time.Second, timeout: 5 * time.Second}
 				err := w.run(ctx)
 				assert.Equal(t, c.code, ExitCode(err), c.reason)
 				assert.Equal(t, c.took, time.Since(started), c.reason)

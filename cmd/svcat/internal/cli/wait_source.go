@@ -20,15 +20,15 @@ import (
 // errUnwatchable is of an object of a kind that cannot be waited for.
 var errUnwatchable = errors.New("waiting for such an object is not supported")
 
-// A cluster is the source of one of its objects.
-type cluster struct {
+// A clusterSource reads and watches an object in the cluster.
+type clusterSource struct {
 	client client.WithWatch
 	object client.Object
 }
 
-// look lists: the version of a list can be watched from, that of an object may be
+// read lists: the version of a list can be watched from, that of an object may be
 // so old that the API server does not know it any more.
-func (c *cluster) look(ctx context.Context) (client.Object, string, error) {
+func (c *clusterSource) read(ctx context.Context) (client.Object, string, error) {
 	list, err := listOf(c.object)
 	if err != nil {
 		return nil, "", err
@@ -44,7 +44,7 @@ func (c *cluster) look(ctx context.Context) (client.Object, string, error) {
 	return found, list.GetResourceVersion(), err
 }
 
-func (c *cluster) watch(ctx context.Context, version string) (watch.Interface, error) {
+func (c *clusterSource) watch(ctx context.Context, version string) (watch.Interface, error) {
 	list, err := listOf(c.object)
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func (c *cluster) watch(ctx context.Context, version string) (watch.Interface, e
 
 // only selects the object by its name; a user with rights to that name alone may
 // list and watch so.
-func (c *cluster) only(version string) *client.ListOptions {
+func (c *clusterSource) only(version string) *client.ListOptions {
 	options := &client.ListOptions{Namespace: c.object.GetNamespace(), Raw: &metav1.ListOptions{ResourceVersion: version}}
 	client.MatchingFields{"metadata.name": c.object.GetName()}.ApplyToList(options)
 	return options
@@ -96,22 +96,22 @@ func copyInto(into, from client.Object) {
 	}
 }
 
-// A teller writes the lines of a wait, of several objects at once. That they
-// are not read is no reason to end.
-type teller struct {
+// progress writes the lines of a wait, of several objects at once. A line that cannot be
+// written does not end the wait.
+type progress struct {
 	out     io.Writer
 	started time.Time
 
 	mutex sync.Mutex
 }
 
-func (t *teller) linef(format string, args ...any) {
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	_, _ = fmt.Fprintf(t.out, format+"\n", args...)
+func (p *progress) linef(format string, args ...any) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	_, _ = fmt.Fprintf(p.out, format+"\n", args...)
 }
 
-// progress is a line about one object: "12s  mydb: Ready=Unknown Provisioning".
-func (t *teller) progress(name, text string) {
-	t.linef("%s  %s: %s", time.Since(t.started).Truncate(time.Second), name, text)
+// line writes a line about one object: "12s  mydb: Ready=Unknown Provisioning".
+func (p *progress) line(name, text string) {
+	p.linef("%s  %s: %s", time.Since(p.started).Truncate(time.Second), name, text)
 }

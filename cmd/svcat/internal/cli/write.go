@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// fieldOwner is who svcat's writes are told apart as.
+// fieldOwner is the field manager of svcat's writes.
 const fieldOwner = client.FieldOwner("svcat")
 
 // The values of --dry-run.
@@ -95,9 +95,9 @@ func (w *WriteFlags) Delete(ctx context.Context, c client.Client, object client.
 	return client.IgnoreNotFound(c.Delete(ctx, object, options...))
 }
 
-// Told prints the object if -o asks for it, else the sentence; a dry run says that
+// Report prints the object if -o asks for it, else the sentence; a dry run says that
 // it was one.
-func (w *WriteFlags) Told(env *Env, object client.Object, format string, args ...any) error {
+func (w *WriteFlags) Report(env *Env, object client.Object, format string, args ...any) error {
 	if w.Output != "" {
 		return w.Print(env, object)
 	}

@@ -86,14 +86,14 @@ func TestTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			env, _, out := newEnv(t)
-			require.NoError(t, parsed(t, tc.args...).Told(env, instance(), "%s is ordered", "db"))
+			require.NoError(t, parsed(t, tc.args...).Report(env, instance(), "%s is ordered", "db"))
 			assert.Equal(t, tc.want, out.String(), tc.reason)
 		})
 	}
 	for _, output := range []string{"yaml", "json"} {
 		env, _, out := newEnv(t)
 		w := parsed(t, "-o", output)
-		require.NoError(t, w.Told(env, instance(), "db is ordered"))
+		require.NoError(t, w.Report(env, instance(), "db is ordered"))
 		require.NoError(t, w.Say(env, "and more"))
 		assert.Contains(t, out.String(), "ServiceInstance", "an object for a program has its kind")
 		assert.NotContains(t, out.String(), "secretive", "managed fields are left out")

@@ -1,6 +1,8 @@
 package doctor
 
 import (
+	"cmp"
+
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
@@ -24,11 +26,11 @@ func claimsOf(entries *resolve.Catalog) map[resolve.Ref]claim {
 		if class == nil || class.Gone != "" || plan.Gone != "" {
 			continue
 		}
-		at := resolve.Ref{Namespace: plan.Namespace, Name: firstOf(plan.Type, class.Type)}
+		at := resolve.Ref{Namespace: plan.Namespace, Name: cmp.Or(plan.Type, class.Type)}
 		if at.Name == "" {
 			continue
 		}
-		c, title := claims[at], firstOf(class.ExternalName, class.Name)+"/"+firstOf(plan.ExternalName, plan.Name)
+		c, title := claims[at], cmp.Or(class.ExternalName, class.Name)+"/"+cmp.Or(plan.ExternalName, plan.Name)
 		switch {
 		case recorded[at] == plan.Ref:
 			c.recorded = title
@@ -38,11 +40,4 @@ func claimsOf(entries *resolve.Catalog) map[resolve.Ref]claim {
 		claims[at] = c
 	}
 	return claims
-}
-
-func firstOf(value, otherwise string) string {
-	if value != "" {
-		return value
-	}
-	return otherwise
 }

@@ -122,5 +122,5 @@ func (d *deprovision) finish(ctx context.Context, instance *v1beta1.ServiceInsta
 	}
 	// The broker of what was adopted is not asked.
 	done := d.wait.Wait || d.removal.Abandon || !d.write.Stores() || catalog.Stays(instance)
-	return d.write.Told(d.env, instance, "%s", removal.Outcome(instance, done))
+	return d.write.Report(d.env, instance, "%s", removal.Outcome(instance, done))
 }

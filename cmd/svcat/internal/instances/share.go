@@ -117,7 +117,7 @@ func (s *share) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return s.write.Told(s.env, instance, "instance %q is shared with %s", name, sharedWith(instance.Spec.Sharing))
+	return s.write.Report(s.env, instance, "instance %q is shared with %s", name, sharedWith(instance.Spec.Sharing))
 }
 
 // edit is the edit of an instance. Once the writing has begun it cannot ask any more: if

@@ -71,7 +71,7 @@ func (t *touch) run(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	return t.write.Told(t.env, instance, "instance %q was touched", name)
+	return t.write.Report(t.env, instance, "instance %q was touched", name)
 }
 
 // raise is the edit of an instance that is touched.

@@ -57,11 +57,11 @@ func stateOf(object client.Object) state {
 	return s
 }
 
-// shownTypes are the conditions that are told as they change, in this order.
-// CatalogComplete is told only while it is not so.
+// shownTypes are the conditions that are reported as they change, in this order.
+// CatalogComplete is reported only while it is not so.
 var shownTypes = []string{v1beta1.ConditionReady, v1beta1.ConditionOrphanMitigation, v1beta1.ConditionCatalogComplete, v1beta1.ConditionCatalogShrank}
 
-// current are the conditions to tell: those that were derived from the object as
+// current are the conditions to report: those that were derived from the object as
 // its spec is now.
 func (s state) current() []v1beta1.Condition {
 	var found []v1beta1.Condition
