@@ -17,6 +17,9 @@ import (
 
 const module = "github.com/defaultplan/defaultplan/"
 
+// svcat is where the packages of svcat are.
+const svcat = "cmd/svcat/internal/"
+
 // An import rule says what the packages under a path may not import directly. Most are said
 // a second time in .golangci.yml, where an editor shows them; here they need only
 // the go command.
@@ -68,6 +71,24 @@ var importRules = map[string]struct {
 		reason: "what a binding owns, and what a controller is for, is known to the packages above, and knows none of them",
 		under:  []string{"osb/controller/owned", "osb/controller/scope"},
 		denied: []string{module + "osb/controller"},
+	},
+	"SvcatPointsDown": {
+		reason: "cli, printer and termtext are what all commands share: they know no command, and not what is in a cluster",
+		under:  []string{svcat + "cli", svcat + "printer", svcat + "termtext"},
+		denied: []string{
+			module + svcat + "about", module + svcat + "bindings", module + svcat + "brokers", module + svcat + "catalog", module + svcat + "complete",
+			module + svcat + "describe", module + svcat + "doctor", module + svcat + "explain", module + svcat + "get", module + svcat + "instances",
+			module + svcat + "parameters", module + svcat + "planflags", module + svcat + "plans", module + svcat + "removal", module + svcat + "render",
+			module + svcat + "target", module + svcat + "ui",
+		},
+	},
+	"SvcatCatalogKnowsNoCommand": {
+		reason: "the catalog is read for commands, and knows none",
+		under:  []string{svcat + "catalog"},
+		denied: []string{
+			module + svcat + "bindings", module + svcat + "brokers", module + svcat + "complete", module + svcat + "describe", module + svcat + "doctor",
+			module + svcat + "explain", module + svcat + "get", module + svcat + "instances", module + svcat + "plans", module + svcat + "ui",
+		},
 	},
 	"ShellsAreTheOutside": {
 		reason: "only cmd and e2e put the shells together",

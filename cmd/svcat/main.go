@@ -1,5 +1,10 @@
 // Command svcat is what operators, chart authors and developers type. It is a
 // kubectl plugin too, under the name kubectl-svcat.
+//
+// A command is in the package of its noun, in a file named after its verb: svcat provision
+// is in internal/instances/provision.go. The two verbs that go with every noun have a
+// package each, with a file per noun: svcat get bindings is in internal/get/bindings.go,
+// and svcat describe instance in internal/describe/instance.go.
 package main
 
 import (
