@@ -82,7 +82,7 @@ func newManager(config *rest.Config, o *options, lock resourcelock.Interface) (m
 		LeaderElection:         o.leaderElection, LeaderElectionID: leaseOf(o.controller.ControllerName), LeaderElectionResourceLockInterface: lock,
 		GracefulShutdownTimeout: new(o.controller.CallTimeout + endMargin),
 		Cache: cache.Options{
-			DefaultTransform: controller.Slim, DefaultNamespaces: o.controller.CacheNamespaces(), NewInformer: daemon.NewInformer,
+			DefaultTransform: controller.Slim, DefaultNamespaces: o.controller.CacheNamespaces(), ByObject: o.controller.CacheObjects(), NewInformer: daemon.NewInformer,
 		},
 	})
 	if err != nil {

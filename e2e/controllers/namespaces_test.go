@@ -113,7 +113,7 @@ func TestNamespacesOnly(t *testing.T) {
 // takes a review of the user's right.
 func (e *testEnv) exposed(b *api.ServiceBinding) {
 	e.Helper()
-	require.NotEmpty(e, b.Status.Service, "%+v", b.Status.Conditions)
+	e.HasCondition(b, api.ConditionEndpoints, api.ConditionTrue, "")
 	var slices discoveryv1.EndpointSliceList
 	require.NoError(e, e.Client().List(e.Context(), &slices, client.InNamespace(b.Namespace), client.MatchingLabels{discoveryv1.LabelServiceName: b.Status.Service}))
 	require.Len(e, slices.Items, 1)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/stack"
@@ -119,10 +118,8 @@ func (e *testEnv) ends(m *moment) {
 		e.Delete(b)
 	}
 	e.Gone(b)
-	for _, o := range []client.Object{e.service(b.Name), e.configMap(b.Name), e.Secret(b.Name)} {
-		assert.True(e, e.Absent(o), "%s: %T", b.Name, o)
-	}
-	assert.Empty(e, e.leads(b.Name), b.Name)
+	e.withdrawn(b)
+	e.nothing(b)
 }
 
 func arrives(t *testing.T, channel <-chan struct{}, moment string) {

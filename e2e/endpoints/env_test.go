@@ -133,3 +133,11 @@ func (e *testEnv) leads(service string) []string {
 	}
 	return all
 }
+
+// withdrawn waits until the Service of a binding that is gone is gone, too: the controller
+// removes it, or the garbage collector.
+func (e *testEnv) withdrawn(b *api.ServiceBinding) {
+	e.Helper()
+	e.Gone(e.service(b.Name))
+	e.Eventually(func() (bool, error) { return len(e.leads(b.Name)) == 0, nil })
+}

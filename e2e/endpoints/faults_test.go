@@ -86,6 +86,7 @@ func TestBindsGoWrong(t *testing.T) {
 			}
 			for _, b := range all {
 				e.Gone(b)
+				e.withdrawn(b)
 				e.nothing(b)
 			}
 			assert.Empty(t, e.broker.Bindings())

@@ -28,7 +28,7 @@ type bindings struct {
 	platform   *platform
 	parameters parametersReader
 	secrets    credentials.Secrets
-	services   endpoints.Services
+	endpoints  endpoints.Validator
 	quotas     *quotas
 	policies   *policies
 	rotating   lifecycle.Rotating
@@ -112,6 +112,7 @@ func (s *bindingSubject) with(o client.Object, record *lifecycle.Record) client.
 		named.SecretName = credentials.SecretName(s.binding)
 	}
 	next.Status = named.BindingStatus(next.Status)
+	endpoints.CarryOver(&o.(*v1beta1.ServiceBinding).Status, &next.Status) //nolint:forcetypeassert // a binding's subject
 	s.tell(&next.Status)
 	next.Status.ControllerName = s.nameFor(o, next.Status.ControllerName)
 	next.Status.ServiceType = s.offering.typeBeside(s.binding.Spec.ServiceType, next.Status.ServiceType)

@@ -52,7 +52,7 @@ func TestEndpointsDisabled(t *testing.T) {
 			if tc.edit != nil {
 				w = newEndpointWorld(t, byClusterBroker, tc.edit)
 			}
-			w.reconciler.services.Disabled = true
+			w.reconciler.endpoints.Disabled = true
 			s := &bindingSubject{bindings: w.reconciler, binding: w.bindingHere()}
 			require.NoError(t, s.deposit(t.Context(), tc.given))
 			status := w.keep(s)
@@ -81,10 +81,10 @@ func TestEndpointsDisabled(t *testing.T) {
 func TestEndpointsEnabledLater(t *testing.T) {
 	t.Parallel()
 	w := newEndpointWorld(t, byClusterBroker)
-	w.reconciler.services.Disabled = true
+	w.reconciler.endpoints.Disabled = true
 	w.deposited(at(byAddress))
 	require.Nil(t, w.serviceHere("b"))
-	w.reconciler.services.Disabled = false
+	w.reconciler.endpoints.Disabled = false
 	status := w.healed()
 	assert.Equal(t, "b", status.Service)
 	_, because := ofEndpoints(&status)
@@ -100,13 +100,14 @@ func TestEndpointsDisabledLater(t *testing.T) {
 	w.broker.SetEndpoints(func(osbtest.Binding) []map[string]any {
 		return []map[string]any{{"host": "10.1.2.3", "ports": []string{"5432"}}}
 	})
-	b, _ := w.pass()
+	w.pass()
+	b := w.exposes()
 	own := &endpointWorld{bindingWorld: w}
 	before := own.serviceHere("b")
 	require.NotNil(t, before)
 	w.took()
 
-	w.reconciler.services.Disabled = true
+	w.reconciler.endpoints.Disabled = true
 	b, _ = w.pass()
 	said, _ := v1beta1.FindCondition(b.Status.Conditions, v1beta1.ConditionEndpoints)
 	assert.Equal(t, v1beta1.ConditionUnknown, said.Status)
@@ -147,7 +148,7 @@ func TestEndpointsDisabledLater(t *testing.T) {
 func TestEndpointsDisabledIsToldByAnEvent(t *testing.T) {
 	t.Parallel()
 	w := newBindingWorld(t, func(b *v1beta1.ServiceBinding) { b.Spec.ServiceName = "db" })
-	w.reconciler.services.Disabled = true
+	w.reconciler.endpoints.Disabled = true
 	w.broker.SetEndpoints(func(osbtest.Binding) []map[string]any {
 		return []map[string]any{{"host": "db.example.com", "ports": []string{"5432"}}}
 	})

@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
@@ -58,11 +59,11 @@ func TestMappedNameComesLater(t *testing.T) {
 	said, _ := v1beta1.FindCondition(status.Conditions, v1beta1.ConditionEndpoints)
 	assert.Contains(t, said.Message, "delete the binding's Secret")
 	assert.Empty(t, status.Endpoints)
-	require.NoError(t, w.reconciler.services.Rules.Given.Allow([]string{"prod.svc"}))
-	w.reconciler.services.Rules.Reread = 0
+	w.allows([]string{"prod.svc"}...)
+	w.exposer.Services.Rules.Reread = 0
 	status = w.deposited(secret)
 	assert.Equal(t, "b", status.Service)
-	w.reconciler.services.Rules.Given = expose.Rules{}
+	w.exposer.Services.Rules.Given, w.reconciler.endpoints.Given = expose.Rules{}, expose.Rules{}
 	status = w.healed()
 	said, _ = v1beta1.FindCondition(status.Conditions, v1beta1.ConditionEndpoints)
 	assert.Equal(t, expose.ReasonRefused, said.Reason, "the operator allows it no more")
@@ -85,9 +86,14 @@ func TestServiceOfACrash(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newEndpointWorld(t, byClusterBroker, func(b *v1beta1.ServiceBinding) { b.Spec.ServiceName = "db" })
-			crashed := &bindingSubject{bindings: w.reconciler, binding: w.bindingHere()}
-			require.NoError(t, crashed.deposit(t.Context(), at(byAddress)))
-			require.NotNil(t, w.serviceHere("db"), "status does not tell it")
+			stored := &bindingSubject{bindings: w.reconciler, binding: w.bindingHere()}
+			require.NoError(t, stored.deposit(t.Context(), at(byAddress)))
+			w.keep(stored)
+			w.fail["patch status ServiceBinding"] = apierrors.NewServiceUnavailable("away")
+			_, err := w.exposer.Reconcile(t.Context(), reconcile.Request{NamespacedName: w.at})
+			require.Error(t, err)
+			require.NotNil(t, w.serviceHere("db"))
+			require.Empty(t, w.bindingHere().Status.Service, "status does not tell it")
 			w.deposited(tc.next)
 			assert.Nil(t, w.serviceHere("db"), tc.reason)
 			assert.Empty(t, w.slicesHere(), tc.reason)
@@ -100,12 +106,12 @@ func TestServiceOfACrash(t *testing.T) {
 func TestServiceNotRead(t *testing.T) {
 	t.Parallel()
 	w := newEndpointWorld(t)
-	refused := at(osb.Endpoint{Host: "a b", Ports: []string{"1"}})
+	refused := at(osb.Endpoint{Host: "169.254.169.254", Ports: []string{"80"}})
 	for _, tc := range []struct {
 		err  error
 		want string
 	}{
-		{err: apierrors.NewForbidden(schema.GroupResource{Resource: "services"}, "b", nil), want: expose.ReasonUnlawful},
+		{err: apierrors.NewForbidden(schema.GroupResource{Resource: "services"}, "b", nil), want: expose.ReasonRefused},
 		{err: apierrors.NewServiceUnavailable("away"), want: endpoints.ReasonServiceNotWritten},
 	} {
 		w.fail["get PartialObjectMetadata"] = tc.err

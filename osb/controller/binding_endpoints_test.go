@@ -28,12 +28,17 @@ func newEndpointWorld(t *testing.T, edits ...func(*v1beta1.ServiceBinding)) *end
 	return &endpointWorld{newBindingWorld(t, edits...)}
 }
 
-// deposited is the binding after a pass's part that stores what a broker gave.
+// deposited is the binding after a pass's part that stores what a broker gave, and a look of
+// the reconciler of Services.
 func (w *endpointWorld) deposited(given *osb.Binding) v1beta1.ServiceBindingStatus {
 	w.Helper()
 	s := &bindingSubject{bindings: w.reconciler, binding: w.bindingHere()}
 	require.NoError(w, s.deposit(w.Context(), given))
-	return w.keep(s)
+	status := w.keep(s)
+	if w.reconciler.endpoints.Disabled { // then nothing else looks at it
+		return status
+	}
+	return w.healed()
 }
 
 // keep stores what a subject tells.
@@ -48,13 +53,18 @@ func (w *endpointWorld) keep(s *bindingSubject) v1beta1.ServiceBindingStatus {
 // healed is the binding after a look at its Service.
 func (w *endpointWorld) healed() v1beta1.ServiceBindingStatus {
 	w.Helper()
-	s := &bindingSubject{bindings: w.reconciler, binding: w.bindingHere()}
-	s.heal(w.Context())
-	return w.keep(s)
+	return w.exposes().Status
 }
 
 func at(endpoints ...osb.Endpoint) *osb.Binding {
 	return &osb.Binding{Credentials: givenText("host", "db.example.com").Credentials, Endpoints: endpoints}
+}
+
+// allows is an operator's exception to the rules.
+func (w *endpointWorld) allows(what ...string) {
+	w.Helper()
+	require.NoError(w, w.exposer.Services.Rules.Given.Allow(what))
+	require.NoError(w, w.reconciler.endpoints.Given.Allow(what))
 }
 
 // serviceHere is the Service that is there now; nil for none.
@@ -191,8 +201,7 @@ func TestServiceForeign(t *testing.T) {
 	assert.Empty(t, status.Service)
 	assert.Equal(t, theirs.ResourceVersion, w.serviceHere("b").ResourceVersion)
 	assert.NotNil(t, w.secretHere("b"), "the credentials are stored all the same")
-	_, err := w.reconciler.services.Remove(t.Context(), w.bindingHere())
-	require.NoError(t, err)
+	w.exposes()
 	assert.Equal(t, theirs.ResourceVersion, w.serviceHere("b").ResourceVersion)
 	require.NoError(t, w.cache.Delete(t.Context(), theirs))
 	status = w.healed()

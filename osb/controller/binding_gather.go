@@ -127,7 +127,7 @@ func (s *bindingSubject) look(ctx context.Context, thing *lifecycle.Resource, in
 		if !lost && r.Operation == lifecycle.NoOperation && !r.FetchRequired {
 			s.ask = &lifecycle.Desired{Request: *r.Applied, Rule: s.rule()}
 			found.Desired = s.ask
-			s.heal(ctx)
+			s.written.result = s.endpoints.Again(s.binding)
 			return nil
 		}
 		found.SecretLost = lost

@@ -33,7 +33,7 @@ func TestBindingRequests(t *testing.T) {
 	require.NoError(t, w.cache.Delete(t.Context(), b))
 	b, _ = w.pass()
 	assert.Nil(t, b)
-	assert.Equal(t, []string{"patch status ServiceBinding", look, look, "delete PartialObjectMetadata", "patch ServiceBinding"}, w.took())
+	assert.Equal(t, []string{"patch status ServiceBinding", look, "delete PartialObjectMetadata", "patch ServiceBinding"}, w.took())
 	assert.Empty(t, w.broker.Bindings())
 	w.broker.AssertDuties(t)
 }

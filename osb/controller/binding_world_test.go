@@ -36,6 +36,7 @@ type bindingWorld struct {
 	broker     *osbtest.Broker
 	cache      client.WithWatch
 	reconciler *bindings
+	exposer    *endpoints.Reconciler
 	recorder   *clientevents.FakeRecorder
 	at         client.ObjectKey
 	// requests are those to the API server: all but reads of the cache.
@@ -87,7 +88,14 @@ func newBindingWorld(t *testing.T, edits ...func(*v1beta1.ServiceBinding)) *bind
 		reader: w.cache, catalog: catalogReader{w.cache}, platform: &platform{reader: w.cache, clusterID: "c"},
 		policies: &policies{w.cache}, parameters: newParametersReader(server), secrets: credentials.Secrets{Objects: owned.Objects{Client: server, Live: server, Scheme: scheme}, Backoff: patience},
 	}
-	w.reconciler.services = endpoints.Services{Objects: w.reconciler.secrets.Objects, Rules: &endpoints.NetworkRules{Live: server, Clock: clock.RealClock{}, Reread: time.Hour, Beyond: scope.IsBeyond}}
+	w.reconciler.endpoints = endpoints.Validator{Clock: clock.RealClock{}}
+	w.exposer = &endpoints.Reconciler{
+		Services: endpoints.Services{Objects: w.reconciler.secrets.Objects, Rules: &endpoints.NetworkRules{Live: server, Clock: clock.RealClock{}, Reread: time.Hour, Beyond: scope.IsBeyond}},
+		Cache:    w.cache,
+		Mine:     func(context.Context, *v1beta1.ServiceBinding) (bool, error) { return true, nil },
+		Pause:    func(*v1beta1.ServiceBinding) time.Duration { return time.Minute },
+		Forget:   func(client.ObjectKey) {},
+	}
 	return w
 }
 
@@ -215,6 +223,20 @@ func (w *bindingWorld) pass() (*v1beta1.ServiceBinding, reconcile.Result) {
 		return nil, result
 	}
 	return &b, result
+}
+
+// exposes is one look of the reconciler of Services, and the binding after it; nil if it is
+// gone.
+func (w *bindingWorld) exposes() *v1beta1.ServiceBinding {
+	w.Helper()
+	_, err := w.exposer.Reconcile(w.Context(), reconcile.Request{NamespacedName: w.at})
+	require.NoError(w, err)
+	b := &v1beta1.ServiceBinding{}
+	if err := w.cache.Get(w.Context(), w.at, b); err != nil {
+		require.NoError(w, client.IgnoreNotFound(err))
+		return nil
+	}
+	return b
 }
 
 // took are the requests since it was last asked.

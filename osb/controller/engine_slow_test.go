@@ -115,7 +115,7 @@ func TestEngineWithoutAnAPIServer(t *testing.T) {
 		bound                 bool
 	}{
 		"Bind":   {reason: "the instance is read before it is bound to", request: getInstance, says: `cannot read instance "i"`},
-		"Unbind": {reason: "the Service and the Secret go first", request: getMetadata, bound: true, says: `cannot read Service "b"`},
+		"Unbind": {reason: "the Secret goes first", request: getMetadata, bound: true, says: `cannot read Secret "b"`},
 		"Auth":   {reason: "the broker's credentials are read first", request: getSecret, says: `cannot read the Secret "n/auth" with the broker's credentials`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -4,9 +4,13 @@ import (
 	"errors"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/endpoints"
 	"github.com/defaultplan/defaultplan/osb/controller/scope"
 )
 
@@ -23,6 +27,19 @@ func (o *Options) CacheNamespaces() map[string]cache.Config {
 	held := map[string]cache.Config{}
 	for _, namespace := range o.Namespaces {
 		held[namespace] = cache.Config{}
+	}
+	return held
+}
+
+// CacheObjects is what the cache is to hold of kinds that others write, too: what the
+// controller made. nil: no such kind is watched.
+func (o *Options) CacheObjects() map[client.Object]cache.ByObject {
+	if !o.Endpoints {
+		return nil
+	}
+	held := map[client.Object]cache.ByObject{}
+	for _, kind := range endpoints.Watched() {
+		held[kind] = cache.ByObject{Label: labels.SelectorFromSet(labels.Set{v1beta1.LabelManagedBy: v1beta1.ManagedByController})}
 	}
 	return held
 }

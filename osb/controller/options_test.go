@@ -56,6 +56,20 @@ func TestOptionsAllowWholeNetworks(t *testing.T) {
 	assert.Equal(t, "10.0.0.0/8", rules.AllowAddresses[0].String(), "whatever was written behind the prefix")
 }
 
+// Of Services and EndpointSlices the cache holds those that the controller made.
+func TestCacheObjects(t *testing.T) {
+	t.Parallel()
+	o := NewOptions()
+	assert.Nil(t, o.CacheObjects())
+	o.Endpoints = true
+	held := o.CacheObjects()
+	assert.Len(t, held, 2)
+	for _, of := range held {
+		assert.Equal(t, "app.kubernetes.io/managed-by=defaultplan-controller", of.Label.String())
+		assert.Nil(t, of.Namespaces, "as the cache has of everything")
+	}
+}
+
 // A cache holds the namespaces that the flags name, or all.
 func TestCacheNamespaces(t *testing.T) {
 	t.Parallel()

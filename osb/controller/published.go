@@ -29,8 +29,8 @@ type written struct {
 	// emptyBecause says why the Secret that was written holds nothing; empty: it holds something,
 	// or none was written.
 	emptyBecause string
-	// exposed is the result for the endpoints.
-	exposed *endpoints.Outcome
+	// result is what status says of the endpoints; nil: what it says already.
+	result *endpoints.Result
 }
 
 // tell writes into status all that the binding created.
@@ -47,14 +47,13 @@ func (s *bindingSubject) tell(status *v1beta1.ServiceBindingStatus) {
 	}
 	s.tellUnpublished(status)
 	s.tellMissing(status)
-	if e := s.written.exposed; e != nil {
-		e.Tell(status, s.binding.Generation)
+	if j := s.written.result; j != nil {
+		j.Tell(status, s.binding.Generation)
 	}
 }
 
-// deposit writes what a broker returned: the Secret and the ConfigMap, which
-// must both succeed, and then the Service, whose failure does not affect the
-// Secret.
+// deposit writes what a broker gave: the Secret and the ConfigMap, without which nothing is
+// stored. The endpoints go to status, of which another reconciler makes the Service.
 func (s *bindingSubject) deposit(ctx context.Context, given *osb.Binding) error {
 	of := s.provenance()
 	found, refusal := endpoints.Discover(&s.binding.Spec, given)
@@ -66,7 +65,7 @@ func (s *bindingSubject) deposit(ctx context.Context, given *osb.Binding) error 
 	}
 	s.issued = of.Metadata.State(s.binding)
 	s.written.published, s.written.missing, s.written.emptyBecause = &wrote.Published, &wrote.Missing, wrote.EmptyBecause
-	s.written.exposed = s.services.Expose(ctx, s.binding, found, refusal, s.ofClusterBroker())
+	s.written.result = s.endpoints.Of(s.binding, found, refusal)
 	return nil
 }
 
@@ -93,10 +92,10 @@ func (s *bindingSubject) besides() []lifecycle.Event {
 	if missing := s.written.missing; missing != nil && len(*missing) > 0 {
 		all = append(all, lifecycle.Event{Warning: true, Reason: reasonKeysNotFound, Message: notFound(*missing)})
 	}
-	if s.written.exposed == nil {
+	if s.written.result == nil {
 		return all
 	}
-	if reason, message, is := s.written.exposed.Missed(&s.binding.Spec); is {
+	if reason, message, is := s.written.result.Missed(&s.binding.Spec); is {
 		all = append(all, lifecycle.Event{Warning: true, Reason: reason, Message: message})
 	}
 	return all
@@ -126,34 +125,13 @@ func (s *bindingSubject) provenance() credentials.Origin {
 	return of
 }
 
-// unwrite removes all that the binding created.
+// unwrite removes what holds credentials. The Service goes once status has no endpoints.
 func (s *bindingSubject) unwrite(ctx context.Context) error {
-	removed, err := s.services.Remove(ctx, s.binding)
-	if err != nil {
-		return err
-	}
 	if err := s.secrets.RemoveAll(ctx, s.binding); err != nil {
 		return err
 	}
-	s.written = written{published: new(false), missing: new([]string), exposed: removed}
+	s.written = written{published: new(false), missing: new([]string), result: s.endpoints.None(s.binding)}
 	return nil
-}
-
-// heal restores the Service of a bound binding to its endpoints: a user may
-// have changed it, or an operator the rules.
-func (s *bindingSubject) heal(ctx context.Context) {
-	if e := s.services.Heal(ctx, s.binding, s.ofClusterBroker()); e != nil {
-		s.written.exposed = e
-	}
-}
-
-// ofClusterBroker says whether the binding is at a ClusterServiceBroker.
-func (s *bindingSubject) ofClusterBroker() bool {
-	if s.ask != nil {
-		return s.ask.ClusterServiceBrokerName != ""
-	}
-	target := new(lifecycle.OfBinding(s.binding).Record).Target()
-	return target != nil && target.ClusterServiceBrokerName != ""
 }
 
 // unpublishable says, before a bind, whether the ConfigMap belongs to another

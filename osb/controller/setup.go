@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -86,6 +87,9 @@ func Setup(ctx context.Context, mgr manager.Manager, o *Options) error {
 	if err := p.addBindings(); err != nil {
 		return err
 	}
+	if err := p.addEndpoints(); err != nil {
+		return err
+	}
 	if err := p.addHolds(); err != nil {
 		return err
 	}
@@ -151,7 +155,7 @@ func (p *parts) addBindings() error {
 		rotating:   p.options.rotating(),
 		secrets:    credentials.Secrets{Objects: owned.Objects{Client: p.mgr.GetClient(), Live: p.mgr.GetAPIReader(), Scheme: p.mgr.GetScheme()}, Backoff: patience},
 	}
-	r.services = endpoints.Services{Objects: r.secrets.Objects, Rules: p.network, Disabled: !p.options.Endpoints}
+	r.endpoints = endpoints.Validator{Given: p.network.Given, Clock: clock.RealClock{}, Disabled: !p.options.Endpoints}
 	r.quotas, r.policies = p.quotas(), p.policies()
 	controlled := ctrl.NewControllerManagedBy(p.mgr).Named("bindings").For(&v1beta1.ServiceBinding{}).
 		Watches(&v1beta1.ServiceInstance{}, byInstance(p.mgr.GetClient()), builder.WithPredicates(readByBindings())).
@@ -163,6 +167,25 @@ func (p *parts) addBindings() error {
 		return fmt.Errorf("cannot set up the bindings: %w", err)
 	}
 	return nil
+}
+
+// addEndpoints adds the controller that writes the Services of bindings, if enabled.
+func (p *parts) addEndpoints() error {
+	if !p.options.Endpoints {
+		return nil
+	}
+	resting := &rests{}
+	r := &endpoints.Reconciler{
+		Services: endpoints.Services{Objects: owned.Objects{Client: p.mgr.GetClient(), Live: p.mgr.GetAPIReader(), Scheme: p.mgr.GetScheme()}, Rules: p.network},
+		Cache:    p.mgr.GetClient(),
+		Mine: func(ctx context.Context, b *v1beta1.ServiceBinding) (bool, error) {
+			found, err := p.brokers.handlerOfBinding(ctx, b)
+			return err == nil && found.by(p.brokers.scope), err
+		},
+		Pause:  func(b *v1beta1.ServiceBinding) time.Duration { return resting.pause(b, p.options.SecretInterval) },
+		Forget: resting.forget,
+	}
+	return endpoints.Setup(p.mgr, r, p.running())
 }
 
 // addHolds adds the controller that prevents the deletion of user-defined

@@ -2,6 +2,7 @@ package controller
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
@@ -17,6 +18,8 @@ func Slim(o any) (any, error) {
 	case *v1beta1.ClusterServiceBroker:
 		o.ManagedFields = nil
 	case *v1beta1.ServiceBroker:
+		o.ManagedFields = nil
+	case *metav1.PartialObjectMetadata:
 		o.ManagedFields = nil
 	case *corev1.Namespace:
 		o.ManagedFields = nil

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/endpoints"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
@@ -130,13 +131,13 @@ func (w store) same(ctx context.Context, stored client.Object) (client.Object, e
 	return fresh, nil
 }
 
-// statusOf is what only the controller writes.
+// statusOf is what only the reconciler of the object writes.
 func statusOf(o client.Object) any {
 	switch o := o.(type) {
 	case *v1beta1.ServiceInstance:
 		return o.Status
-	case *v1beta1.ServiceBinding:
-		return o.Status
+	case *v1beta1.ServiceBinding: // what is told of its Service is written by a reconciler of its own
+		return endpoints.Without(o.Status)
 	}
 	return nil
 }

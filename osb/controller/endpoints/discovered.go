@@ -103,6 +103,18 @@ func (d *Discovered) refusalOf(refusal *expose.Refusal) string {
 	return refusal.Message
 }
 
+// stated are the endpoints that status has.
+func stated(list []v1beta1.BindingEndpoint) Discovered {
+	found := Discovered{told: true, mapped: slices.ContainsFunc(list, func(e v1beta1.BindingEndpoint) bool { return e.Mapped })}
+	for _, e := range list {
+		found.Endpoints = append(found.Endpoints, expose.Endpoint{Host: e.Host, Ports: e.Ports, Protocol: e.Protocol})
+		if e.Mapped {
+			found.Endpoints[len(found.Endpoints)-1].Quiet = "a host of spec.endpointsFrom"
+		}
+	}
+	return found
+}
+
 // stored are the endpoints as status has them.
 func (d *Discovered) stored() []v1beta1.BindingEndpoint {
 	var list []v1beta1.BindingEndpoint

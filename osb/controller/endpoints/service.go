@@ -27,9 +27,6 @@ type Services struct {
 	owned.Objects
 
 	Rules *NetworkRules
-	// Disabled says that --endpoints is not set: there is no right to Services, and none is
-	// read or written.
-	Disabled bool
 }
 
 // ServiceName is the Service of a binding.
@@ -151,7 +148,7 @@ func (s Services) putService(ctx context.Context, has *corev1.Service, there boo
 // those of other owners stay.
 func (s Services) removeAll(ctx context.Context, b *v1beta1.ServiceBinding) error {
 	service, state, err := s.Find(ctx, b, owned.Service, ServiceName(b))
-	if err != nil || state != owned.Own && len(b.Status.Endpoints) == 0 {
+	if err != nil {
 		return err
 	}
 	own, err := s.ownSlices(ctx, b)
