@@ -78,10 +78,11 @@ func classesOf(ctx context.Context, reader client.Reader, broker catalog.Broker)
 	return n, err
 }
 
-// credentials say which Secret a broker's credentials are in.
+// credentials say which Secret a broker's credentials are in. The namespace is left out where
+// it is the broker's.
 func credentials(broker v1beta1.BrokerObject) string {
 	secret := func(at types.NamespacedName) string {
-		if broker.GetNamespace() != "" {
+		if at.Namespace == broker.GetNamespace() {
 			return at.Name
 		}
 		return at.String()
