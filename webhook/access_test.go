@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/defaultplan/defaultplan/webhook/access"
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -41,7 +42,7 @@ func (r *reviews) Create(_ context.Context, object client.Object, _ ...client.Cr
 		return errors.Join(r.down, fmt.Errorf("asked to create %T", object))
 	}
 	attributes := review.Spec.ResourceAttributes
-	if r.adopting && attributes.Verb == verbAdopt {
+	if r.adopting && attributes.Verb == "adopt" {
 		review.Status.Allowed = true
 		return nil
 	}
@@ -74,7 +75,7 @@ func TestReviewIsOfTheRequester(t *testing.T) {
 		Username: "alice", UID: "u-1", Groups: []string{"devs", "system:authenticated"}, Extra: map[string]authenticationv1.ExtraValue{"scopes": {"a", "b"}},
 	}
 	attributes := authorizationv1.ResourceAttributes{Verb: "get", Version: "v1", Resource: "secrets", Namespace: "infra", Name: "azure"}
-	allowed, _, err := access{answers}.allowed(t.Context(), user, attributes)
+	allowed, _, err := access.New(answers).Allowed(t.Context(), user, attributes)
 	require.NoError(t, err)
 	assert.True(t, allowed, "an evaluation error beside a yes is none")
 	want := authorizationv1.SubjectAccessReviewSpec{
@@ -100,7 +101,7 @@ func TestReviewSaysNo(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			allowed, reason, err := access{&reviews{no: tc.status}}.allowed(t.Context(), authenticationv1.UserInfo{Username: "alice"}, authorizationv1.ResourceAttributes{})
+			allowed, reason, err := access.New(&reviews{no: tc.status}).Allowed(t.Context(), authenticationv1.UserInfo{Username: "alice"}, authorizationv1.ResourceAttributes{})
 			require.NoError(t, err)
 			assert.False(t, allowed, tc.reason)
 			assert.Equal(t, tc.want, reason, tc.reason)
@@ -112,7 +113,7 @@ func TestReviewSaysNo(t *testing.T) {
 func TestReviewFails(t *testing.T) {
 	t.Parallel()
 	down := errors.New("the API server is down")
-	allowed, _, err := access{&reviews{down: down}}.allowed(t.Context(), authenticationv1.UserInfo{Username: "alice"},
+	allowed, _, err := access.New(&reviews{down: down}).Allowed(t.Context(), authenticationv1.UserInfo{Username: "alice"},
 		authorizationv1.ResourceAttributes{Verb: "get", Resource: "secrets", Name: "azure"})
 	require.ErrorIs(t, err, down)
 	assert.ErrorContains(t, err, `cannot review whether user "alice" may get secrets "azure"`)

@@ -1,7 +1,9 @@
 package webhook
 
 import (
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,13 +32,13 @@ func TestAdoptedGetsNoDefaults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := stocked(t, db, edits...).world()
+			w := stocked(t, db, edits...).env()
 			stored := w.write(instanceWith(markedMeta, tc.spec), nil).admitted()
 			assert.Equal(t, tc.want, at(t, stored, "/spec/parameters"), tc.reason)
 			assert.Equal(t, `"e-1"`, at(t, stored, "/spec/externalID"))
 			assert.Empty(t, recordOf(t, stored).From)
 
-			w = stocked(t, db, edits...).world()
+			w = stocked(t, db, edits...).env()
 			adopted := changed(t, stored, `{"status":{"provisionStatus":"Provisioned"}}`)
 			o := w.write(changed(t, adopted, `{"spec":{"parameters":{"size":"`+canary+`-2"}}}`), adopted)
 			require.NotNil(t, o.denied(), "an edit of what was adopted is an update like any")
@@ -50,10 +52,10 @@ func TestAdoptedGetsNoDefaults(t *testing.T) {
 func TestOtherMarksPass(t *testing.T) {
 	t.Parallel()
 	for _, mark := range []string{"", "false"} {
-		w := stocked(t, db).world()
+		w := stocked(t, db).env()
 		w.write(changed(t, instanceOf(byType), `{"metadata":{"annotations":{"`+v1beta1.AnnotationAdopt+`":"`+mark+`"}}}`), nil).admitted()
 	}
-	w := stocked(t, db).world()
+	w := stocked(t, db).env()
 	stored := changed(t, w.created(byType), `{"metadata":{"annotations":{"`+v1beta1.AnnotationAdopt+`":"maybe"}}}`)
 	w.write(changed(t, stored, `{"spec":{"updateRequests":1}}`), stored).admitted()
 }
@@ -61,7 +63,7 @@ func TestOtherMarksPass(t *testing.T) {
 // Beside an ID of the user's the mark is his: it may come, go, and stay.
 func TestMarkComesAndGoes(t *testing.T) {
 	t.Parallel()
-	w := stocked(t, db).world()
+	w := stocked(t, db).env()
 	stored := w.write(instanceWith(markedMeta, `{"serviceType":"mysql","externalID":"e-1"}`), nil).admitted()
 	for _, value := range []string{"null", `"false"`, `"true"`} {
 		stored = w.write(changed(t, stored, `{"metadata":{"annotations":{"`+v1beta1.AnnotationAdopt+`":`+value+`}}}`), stored).admitted()
@@ -81,35 +83,35 @@ func TestMarkDenials(t *testing.T) {
 	forged := strings.Replace(markedMeta, `{"servicecatalog`, `{"`+v1beta1.AnnotationMintedExternalID+`":"e-1","servicecatalog`, 1)
 	cases := map[string]struct {
 		reason string
-		deny   func(w *world) *outcome
+		deny   func(w *env) *outcome
 	}{
-		"WithoutID": {"which one?", func(w *world) *outcome { return w.write(instanceWith(markedMeta, `{"serviceType":"mysql"}`), nil) }},
-		"EmptyID": {"as old clients send it", func(w *world) *outcome {
+		"WithoutID": {"which one?", func(w *env) *outcome { return w.write(instanceWith(markedMeta, `{"serviceType":"mysql"}`), nil) }},
+		"EmptyID": {"as old clients send it", func(w *env) *outcome {
 			return w.write(instanceWith(markedMeta, `{"serviceType":"mysql","externalID":""}`), nil)
 		}},
-		"OnAMinted": {"what it has, it made itself", func(w *world) *outcome {
+		"OnAMinted": {"what it has, it made itself", func(w *env) *outcome {
 			stored := w.created(`{"serviceType":"mysql"}`)
 			return w.write(changed(w.tb, stored, `{"metadata":{"annotations":{"`+v1beta1.AnnotationAdopt+`":"true"}}}`), stored)
 		}},
-		"Mistyped": {"it would be provisioned", func(w *world) *outcome {
+		"Mistyped": {"it would be provisioned", func(w *env) *outcome {
 			return w.write(changed(w.tb, instanceOf(`{"serviceType":"mysql"}`), `{"metadata":{"annotations":{"`+v1beta1.AnnotationAdopt+`":"True"}}}`), nil)
 		}},
-		"MistypedLater": {"or stay as it is", func(w *world) *outcome {
+		"MistypedLater": {"or stay as it is", func(w *env) *outcome {
 			stored := w.created(`{"serviceType":"mysql"}`)
 			return w.write(changed(w.tb, stored, `{"metadata":{"annotations":{"`+v1beta1.AnnotationAdopt+`":"yes"}}}`), stored)
 		}},
-		"NoRight": {"to adopt is a right, mark or not", func(w *world) *outcome {
+		"NoRight": {"to adopt is a right, mark or not", func(w *env) *outcome {
 			w.reviews.adopting = false
 			return w.write(instanceWith(markedMeta, `{"serviceType":"mysql","externalID":"e-1"}`), nil)
 		}},
-		"ForgedMarker": {"attack: a minted ID is said to be taken over", func(w *world) *outcome {
+		"ForgedMarker": {"attack: a minted ID is said to be taken over", func(w *env) *outcome {
 			w.reviews.adopting = false
 			return w.write(instanceWith(forged, `{"serviceType":"mysql","externalID":"e-1"}`), nil)
 		}},
 	}
 	var text strings.Builder
-	for _, name := range sortedKeys(cases) {
-		o := cases[name].deny(stocked(t, db).world())
+	for _, name := range slices.Sorted(maps.Keys(cases)) {
+		o := cases[name].deny(stocked(t, db).env())
 		require.NotNil(t, o.denied(), cases[name].reason)
 		text.WriteString(o.render(name))
 	}

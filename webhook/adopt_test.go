@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -110,7 +111,7 @@ func (tc adoptCase) run(t *testing.T, kind string) (*outcome, []string) {
 		for _, other := range tc.others {
 			s.objects = append(s.objects, having(kind, words.Replace(other)))
 		}
-	}).world()
+	}).env()
 	for _, right := range tc.granted {
 		w.reviews.granted = append(w.reviews.granted, words.Replace(right))
 	}
@@ -161,9 +162,9 @@ func TestAdoptionFails(t *testing.T) {
 	down := errors.New("the API server is down")
 	for kind, words := range adoptKinds {
 		object := fmt.Appendf(nil, `{"kind":%q,"metadata":{"name":"x","namespace":"dev"},"spec":%s}`, kind, words.Replace(mySpec))
-		for name, adjust := range map[string]func(*world){
-			"Review": func(w *world) { w.reviews.adopting, w.reviews.down = false, down },
-			"List": func(w *world) {
+		for name, adjust := range map[string]func(*env){
+			"Review": func(w *env) { w.reviews.adopting, w.reviews.down = false, down },
+			"List": func(w *env) {
 				w.live.fail(func(read string) error {
 					if strings.HasPrefix(read, "list "+kind+"List ") {
 						return down
@@ -174,7 +175,7 @@ func TestAdoptionFails(t *testing.T) {
 		} {
 			t.Run(kind+"/"+name, func(t *testing.T) {
 				t.Parallel()
-				w := stocked(t, db, hasInstance("source", "db-small")).world()
+				w := stocked(t, db, hasInstance("source", "db-small")).env()
 				adjust(w)
 				path := "/validate/" + words.Replace("KIND") + "s"
 				body, err := json.Marshal(w.review(object, nil))
@@ -192,8 +193,8 @@ func TestAdoptDenials(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder
 	cases := adoptCases()
-	for _, kind := range sortedKeys(adoptKinds) {
-		for _, name := range sortedKeys(cases) {
+	for _, kind := range slices.Sorted(maps.Keys(adoptKinds)) {
+		for _, name := range slices.Sorted(maps.Keys(cases)) {
 			if tc := cases[name]; tc.denied != "" {
 				o, _ := tc.run(t, kind)
 				require.NotNil(t, o.denied(), name)

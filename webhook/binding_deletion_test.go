@@ -17,7 +17,7 @@ func TestBindingDeletion(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, w := range []*world{stocked(t, db, richly("")...).world(), stocked(t, "other:").world()} {
+			for _, w := range []*env{stocked(t, db, richly("")...).env(), stocked(t, "other:").env()} {
 				w.adjustForDeletion()
 				old := changed(t, bindingOf(spec), ends)
 				for _, patch := range []string{`{"metadata":{"finalizers":["example.org/other"]}}`, `{"metadata":{"finalizers":null}}`, `{"metadata":{"labels":{"a":"b"}}}`} {
@@ -33,7 +33,7 @@ func TestBindingDeletion(t *testing.T) {
 }
 
 // adjustForDeletion makes every read fail: to delete, nothing need be known.
-func (w *world) adjustForDeletion() {
+func (w *env) adjustForDeletion() {
 	down := func(string) error { return assert.AnError }
 	w.cached.fail(down)
 	w.live.fail(down)
@@ -42,7 +42,7 @@ func (w *world) adjustForDeletion() {
 // A replacement by a manifest has no finalizer: it is put back. Who takes it off on purpose leaves spec as it is.
 func TestBindingFinalizer(t *testing.T) {
 	t.Parallel()
-	w := stocked(t, db, hasInstance("mydb", "db-small")).world()
+	w := stocked(t, db, hasInstance("mydb", "db-small")).env()
 	stored := w.bindTo(toMydb).admitted()
 	assert.Equal(t, `["kubernetes-incubator/service-catalog"]`, at(t, w.write(bindingOf(toMydb), stored).admitted(), "/metadata/finalizers"))
 	taken := w.write(changed(t, stored, `{"metadata":{"finalizers":null}}`), stored).admitted()

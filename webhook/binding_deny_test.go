@@ -1,7 +1,9 @@
 package webhook
 
 import (
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,7 +40,7 @@ func TestBindingDenials(t *testing.T) {
 		}
 	}
 	var all strings.Builder
-	for _, title := range sortedKeys(texts) {
+	for _, title := range slices.Sorted(maps.Keys(texts)) {
 		all.WriteString(texts[title])
 	}
 	if *update {

@@ -27,7 +27,7 @@ func bindingWith(meta, spec string) []byte {
 }
 
 // bindTo writes a new binding with this spec.
-func (w *world) bindTo(spec string) *outcome {
+func (w *env) bindTo(spec string) *outcome {
 	w.tb.Helper()
 	return w.write(bindingOf(spec), nil)
 }
@@ -41,7 +41,7 @@ type bindingCase struct {
 	edits   func(at string) []func(*stock)
 	// behind is what the cache shows, if it is behind.
 	behind func(at string) []func(*stock)
-	adjust func(*world)
+	adjust func(*env)
 	// granted are the rights of users.
 	granted []string
 	// spec is that of a new binding; meta is its metadata, if it is not the usual one. Where write or put is set, it is
@@ -93,7 +93,7 @@ func (tc bindingCase) inScope(namespaced bool) (bindingCase, string) {
 }
 
 // run writes, and returns what was stored before and what became of it.
-func (tc bindingCase) run(t *testing.T, namespaced bool) (*world, []byte, *outcome) {
+func (tc bindingCase) run(t *testing.T, namespaced bool) (*env, []byte, *outcome) {
 	t.Helper()
 	tc, scope := tc.inScope(namespaced)
 	live := stocked(t, tc.catalog, tc.edits(scope)...)
@@ -101,7 +101,7 @@ func (tc bindingCase) run(t *testing.T, namespaced bool) (*world, []byte, *outco
 	if tc.behind != nil {
 		cached = stocked(t, tc.catalog, tc.behind(scope)...)
 	}
-	w := worldOf(t, cached, live)
+	w := envOf(t, cached, live)
 	w.reviews.granted = tc.granted
 	if tc.adjust != nil {
 		tc.adjust(w)

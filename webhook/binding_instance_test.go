@@ -159,21 +159,21 @@ func bindingShapeCases() map[string]bindingCase {
 // An instance is read live: it may have been created just now. Its plan is, where the cache cannot answer.
 func TestBindingReads(t *testing.T) {
 	t.Parallel()
-	w := stocked(t, db, bindDefaultsOf("db-small", `{"user":"reader"}`), hasInstance("mydb", "db-small")).world()
+	w := stocked(t, db, bindDefaultsOf("db-small", `{"user":"reader"}`), hasInstance("mydb", "db-small")).env()
 	w.clock.SetTime(founded.Add(time.Second))
 	w.bindTo(toMydb).admitted()
 	once := []string{"get ServiceInstance dev/mydb"}
-	assert.Equal(t, append(once, once...), w.live.taken(), "the instance for each half; the rest is in the cache")
+	assert.Equal(t, append(once, once...), w.live.taken(), "the instance for each phase; the rest is in the cache")
 	w.cached.show(stocked(t, "other:"))
 	w.bindTo(toMydb).admitted()
 	once = append(once, "get ClusterServicePlan /db-small", "get ClusterServiceClass /db")
-	assert.Equal(t, append(once, once...), w.live.taken(), "once for each half")
+	assert.Equal(t, append(once, once...), w.live.taken(), "once for each phase")
 }
 
 // What cannot be read is a failure of ours, never a refusal and never "not there".
 func TestBindingReadsFail(t *testing.T) {
 	t.Parallel()
-	settled := stocked(t, db, hasInstance("mydb", "db-small")).world().bindTo(toMydb).admitted()
+	settled := stocked(t, db, hasInstance("mydb", "db-small")).env().bindTo(toMydb).admitted()
 	for name, tc := range map[string]struct {
 		path, read string
 		object     []byte
@@ -189,7 +189,7 @@ func TestBindingReadsFail(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			live := stocked(t, db, hasInstance("mydb", "db-small"))
-			w := live.world()
+			w := live.env()
 			broken := w.cached
 			if tc.live {
 				w.cached.show(stocked(t, "other:"))

@@ -21,7 +21,7 @@ func TestOldClientsWriteAnEmptyReference(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := stocked(t, db, hasInstance("mydb", "db-small")).world()
+			w := stocked(t, db, hasInstance("mydb", "db-small")).env()
 			stored := changed(t, w.bindTo(tc.spec).admitted(), tc.later)
 			// As they send it: all else that they know as it is.
 			write := changed(t, changed(t, stored, `{"spec":{"instanceRef":null}}`), `{"metadata":{"labels":{"a":"b"}},"spec":{"instanceRef":`+tc.empty+`}}`)

@@ -152,7 +152,7 @@ func TestPlanInForceIsFoundByFewReads(t *testing.T) {
 // A settled binding is its policies' no more.
 func TestSettledBindingUnderPolicies(t *testing.T) {
 	t.Parallel()
-	w := stocked(t, db, richly("")...).world()
+	w := stocked(t, db, richly("")...).env()
 	stored := w.bindTo(rich).admitted()
 	w.restock(stocked(t, db, append(richly(""), ruled("deny x type=mysql", "bind-deny y type=mysql"))...))
 	assert.Equal(t, meant(t, stored), meant(t, w.write(bindingOf(rich), stored).admitted()))

@@ -99,7 +99,7 @@ func movedTo(plan, class string) func(*stock) {
 // What a backup records of its defaults is kept, and so is what it removed; an unreadable record says nothing.
 func TestBindingRestoredRecord(t *testing.T) {
 	t.Parallel()
-	w := stocked(t, db, richly("")...).world()
+	w := stocked(t, db, richly("")...).env()
 	backup := w.bindTo(`{"instanceRef":{"name":"mydb"},"parameters":{"tls":null}}`).admitted()
 	want := recordOf(t, backup)
 	want.Rule = "restored"
@@ -115,7 +115,7 @@ func TestBindingRestoredRecord(t *testing.T) {
 // never sent.
 func TestBindingRestoredAhead(t *testing.T) {
 	t.Parallel()
-	w := stocked(t, db, richly("")...).world()
+	w := stocked(t, db, richly("")...).env()
 	backup := w.bindTo(`{"instanceRef":{"name":"mydb"},"parameters":{"tls":null}}`).admitted()
 	w.restock(stocked(t, db))
 	waits := w.write(backup, nil).admitted()
@@ -145,7 +145,7 @@ func TestMadeUpRecords(t *testing.T) {
 		`{"from":{"/a":"plan","/a/b":"plan","/a/b/c":"class"},"removed":["/a/b","/a"],"transforms":["user"]}`, `{"from":{"/a/0":"user"},"transforms":[]}`, `null`, `[]`, `"x"`,
 	} {
 		meta := fmt.Sprintf(`{"name":"%%s","namespace":"dev","annotations":{"servicecatalog.kubernetes.io/applied-defaults":%q}}`, record)
-		w := stocked(t, db, hasInstance("mydb", "db-small")).world()
+		w := stocked(t, db, hasInstance("mydb", "db-small")).env()
 		stored := w.write(bindingWith(fmt.Sprintf(meta, "creds"), `{"instanceRef":{"name":"mydb"},"externalID":"e-1","parameters":{"a":{"b":{"c":1}}},"secretTransforms":[{"removeKey":{"key":"r"}}],`+bindRefs+`}`), nil).admitted()
 		for _, patch := range []string{`{"spec":{"parameters":{"a":2}}}`, `{"spec":{"parameters":{"a":null}}}`, `{"spec":{"secretTransforms":[{"removeKey":{"key":"s"}}]}}`} {
 			o := w.write(changed(t, stored, patch), stored)
@@ -174,9 +174,9 @@ func TestBindingRecordIsBounded(t *testing.T) {
 	}
 	spec := fmt.Sprintf(`{"instanceRef":{"name":"mydb"},"parameters":%s}`, marshal(t, nulls))
 	edits := []func(*stock){bindDefaultsOf("db-small", marshal(t, defaults)), hasInstance("mydb", "db-small")}
-	fits := stocked(t, db, edits...).world().bindTo(spec).admitted()
+	fits := stocked(t, db, edits...).env().bindTo(spec).admitted()
 	assert.Len(t, recordOf(t, fits).Removed, 100)
-	o := stocked(t, db, append(edits, transformsOf("db-small", "["+strings.Join(transforms, ",")+"]"))...).world().bindTo(spec)
+	o := stocked(t, db, append(edits, transformsOf("db-small", "["+strings.Join(transforms, ",")+"]"))...).env().bindTo(spec)
 	require.NotNil(t, o.denied())
 	assert.Equal(t, "TooLarge", o.label())
 }
@@ -192,7 +192,7 @@ func TestMisshapenBindingTouched(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := stocked(t, db, hasInstance("mydb", "db-small")).world()
+			w := stocked(t, db, hasInstance("mydb", "db-small")).env()
 			old := bindingOf(spec)
 			o := w.write(changed(t, old, `{"metadata":{"labels":{"a":"b"}}}`), old)
 			assert.Equal(t, at(t, old, "/spec"), at(t, o.admitted(), "/spec"))

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/defaultplan/defaultplan/webhook/options"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -29,7 +30,7 @@ func bindingSchemaCases() map[string]bindingCase {
 		return func(at string) func(*stock) { return bindDefaultsOf(at+"db", parameters) }
 	}
 	with := func(members string) string { return `{"instanceRef":{"name":"mydb"},` + members + `}` }
-	off := func(check string) func(*world) { return func(w *world) { w.options.SchemaCheck = check } }
+	off := func(check string) func(*env) { return func(w *env) { w.options.SchemaCheck = check } }
 	nothing := func(string) []func(*stock) { return []func(*stock){} }
 	const left = `no plan is decided yet: spec.parameters/user: is required; the binding waits`
 	return map[string]bindingCase{
@@ -42,10 +43,10 @@ func bindingSchemaCases() map[string]bindingCase {
 		"NullIsSent":    {reason: "A null over nothing is.", edits: strict(), spec: with(`"parameters":{"user":"admin","ttl":null}`), denied: "SchemaViolation"},
 		"Partial":       {reason: "With a Secret to come, what is missing may be in it.", edits: strict(), spec: with(`"parametersFrom":[{"secretKeyRef":{"name":"s","key":"k"}}]`), plan: "db-small"},
 		"PartialValue":  {reason: "What is wrong stays wrong.", edits: strict(), spec: with(`"parameters":{"ttl":"` + canary + `"},"parametersFrom":[{"secretKeyRef":{"name":"s","key":"k"}}]`), denied: "SchemaViolation"},
-		"Warn":          {reason: "It may only be warned about.", edits: strict(), adjust: off(SchemaWarn), spec: toMydb, plan: "db-small", warnings: []string{`spec.parameters/user: is required`}},
-		"WarnOfDefault": {reason: "With whose it is.", edits: strict(classGives(`{"user":"reader","x":1}`)), adjust: off(SchemaWarn), spec: toMydb, plan: "db-small", want: `{"parameters":{"user":"reader","x":1}}`, warnings: []string{"defaults set user, x", `spec.parameters/x: is not a property that the schema allows (the value is the default of the class)`}},
-		"Off":           {reason: "Or not looked at.", edits: strict(), adjust: off(SchemaOff), spec: toMydb, plan: "db-small"},
-		"GateOff":       {reason: "The same by gate.", edits: strict(), adjust: func(w *world) { gatesOff(w, SchemaChecks) }, spec: toMydb, plan: "db-small"},
+		"Warn":          {reason: "It may only be warned about.", edits: strict(), adjust: off(options.SchemaWarn), spec: toMydb, plan: "db-small", warnings: []string{`spec.parameters/user: is required`}},
+		"WarnOfDefault": {reason: "With whose it is.", edits: strict(classGives(`{"user":"reader","x":1}`)), adjust: off(options.SchemaWarn), spec: toMydb, plan: "db-small", want: `{"parameters":{"user":"reader","x":1}}`, warnings: []string{"defaults set user, x", `spec.parameters/x: is not a property that the schema allows (the value is the default of the class)`}},
+		"Off":           {reason: "Or not looked at.", edits: strict(), adjust: off(options.SchemaOff), spec: toMydb, plan: "db-small"},
+		"GateOff":       {reason: "The same by gate.", edits: strict(), adjust: func(w *env) { gatesOff(w, options.SchemaChecks) }, spec: toMydb, plan: "db-small"},
 		"Unusable": {
 			reason: "A schema that does not compile is told, and skipped.", spec: toMydb, plan: "db-small",
 			edits: func(at string) []func(*stock) {
@@ -67,7 +68,7 @@ func bindingSchemaCases() map[string]bindingCase {
 			warnings: []string{"taken as it is: plan db/small; no default was applied"},
 		},
 		"TouchedWarn": {
-			reason: "Where it is only warned about, a touch decides.", edits: nothing, spec: toMydb, adjust: off(SchemaWarn), later: strict(), write: `{}`,
+			reason: "Where it is only warned about, a touch decides.", edits: nothing, spec: toMydb, adjust: off(options.SchemaWarn), later: strict(), write: `{}`,
 			want:     `{"metadata":{"annotations":{"servicecatalog.kubernetes.io/applied-defaults":"{\"rule\":\"instance\",\"class\":\"db\",\"plan\":\"small\"}"}},"spec":{` + bindRefs + `}}`,
 			warnings: []string{`spec.parameters/user: is required`},
 		},
@@ -95,7 +96,7 @@ func bindingSchemaCases() map[string]bindingCase {
 // The schema that is asked is the one for bindings, read once and kept by its digest.
 func TestBindingSchemaIsCompiledOnce(t *testing.T) {
 	t.Parallel()
-	w := stocked(t, db, bindSchemaOf("db-small", countSchema), hasInstance("mydb", "db-small")).world()
+	w := stocked(t, db, bindSchemaOf("db-small", countSchema), hasInstance("mydb", "db-small")).env()
 	spec := `{"instanceRef":{"name":"mydb"},"parameters":{"count":1}}`
 	w.bindTo(spec).admitted()
 	assert.Contains(t, w.live.taken(), "get ClusterServicePlan /db-small", "the cache has only the digest")

@@ -82,7 +82,7 @@ func bindingSecretNameCases() map[string]bindingCase {
 func TestBindingGenerateName(t *testing.T) {
 	t.Parallel()
 	named := `{"metadata":{"name":"creds-x7f2"}}`
-	generate := func(w *world) []byte {
+	generate := func(w *env) []byte {
 		w.nameless = true
 		made := w.ask(MutateBindings, w.review(bindingWith(`{"generateName":"creds-","namespace":"dev"}`, toMydb), nil))
 		require.True(t, made.Allowed)
@@ -92,7 +92,7 @@ func TestBindingGenerateName(t *testing.T) {
 		require.True(t, judged.Allowed)
 		return stored
 	}
-	w := stocked(t, db).world()
+	w := stocked(t, db).env()
 	undecided := generate(w)
 	w.user.Username = "keeper"
 	assert.Empty(t, w.write(undecided, undecided).mutate.Patch, "a touch changes nothing")

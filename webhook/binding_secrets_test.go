@@ -165,18 +165,18 @@ func bindingSecretCases() map[string]bindingCase {
 // A review that cannot be made is a failure of ours, not a refusal.
 func TestBindingSecretsUnknown(t *testing.T) {
 	t.Parallel()
-	w := stocked(t, db, hasInstance("mydb", "db-small")).world()
+	w := stocked(t, db, hasInstance("mydb", "db-small")).env()
 	w.reviews.down = assert.AnError
 	body, err := json.Marshal(w.review(bindingOf(`{"instanceRef":{"name":"mydb"},"secretTransforms":[`+addKeys("extra")+`]}`), nil))
 	require.NoError(t, err)
 	assert.Equal(t, http.StatusInternalServerError, w.post(ValidateBindings, body).Code)
 }
 
-// The validating phase checks what will be stored, including what another hook
+// The validating phase validates what will be stored: also what another hook
 // wrote after ours.
 func TestBindingValidatedAlone(t *testing.T) {
 	t.Parallel()
-	w := stocked(t, db, hasInstance("mydb", "db-small")).world()
+	w := stocked(t, db, hasInstance("mydb", "db-small")).env()
 	old := bindingOf(`{"instanceRef":{"name":"absent"},"externalID":"e-1","userInfo":{"username":"carol"}}`)
 	w.reviews.granted = []string{"carol get secrets dev/extra", "root get secrets dev/extra"}
 	written := changed(t, old, `{"spec":{"userInfo":{"username":"root"},"secretTransforms":[`+addKeys("extra")+`]}}`)
@@ -196,7 +196,7 @@ func TestBindingValidatedAlone(t *testing.T) {
 		"BeforeItExists":   {"absent", "restored", "db-small", "Disagreement"},
 		"BeforeItsDecided": {"waits", "instance", "db-small", "Disagreement"},
 	} {
-		w := stocked(t, db+";db2: large", hasInstance("mydb", "db-small"), hasInstance("waits", "")).world()
+		w := stocked(t, db+";db2: large", hasInstance("mydb", "db-small"), hasInstance("waits", "")).env()
 		class, _, _ := strings.Cut(tc.plan, "-")
 		spec := fmt.Sprintf(`{"instanceRef":{"name":%q},"externalID":"e-1","clusterServiceClassRef":{"name":%q},"clusterServicePlanRef":{"name":%q}}`, tc.instance, class, tc.plan)
 		meta := fmt.Sprintf(`{"name":"creds","namespace":"dev","annotations":{"servicecatalog.kubernetes.io/applied-defaults":"{\"rule\":\"%s\"}"}}`, tc.rule)
@@ -207,7 +207,7 @@ func TestBindingValidatedAlone(t *testing.T) {
 // What was stored while no hook looked was asked of no one, and the name in it is anyone's: it waits for an edit.
 func TestBindingStoredUnseen(t *testing.T) {
 	t.Parallel()
-	w := stocked(t, db, hasInstance("mydb", "db-small")).world()
+	w := stocked(t, db, hasInstance("mydb", "db-small")).env()
 	w.reviews.granted = []string{"root get secrets infra/root", "alice get secrets infra/root"}
 	old := bindingOf(`{"instanceRef":{"name":"mydb"},"userInfo":{"username":"root"},"secretTransforms":[` + addKeys("infra/root") + `]}`)
 	o := w.write(changed(t, old, `{"metadata":{"labels":{"a":"b"}}}`), old)

@@ -44,7 +44,7 @@ func sharedBindingCases() map[string]bindingCase {
 	with := func(edits ...func(*stock)) func(string) []func(*stock) {
 		return func(string) []func(*stock) { return append(edits, hasNamespace("dev", "team", "a")) }
 	}
-	// Each half of admission asks.
+	// Each phase of admission asks.
 	admitted := func(reason string, edits ...func(*stock)) bindingCase {
 		return bindingCase{reason: reason, spec: toShared, scope: onlyCluster, edits: with(edits...), granted: []string{aliceBinds}, asked: []string{aliceBinds, aliceBinds}, plan: "db-small"}
 	}
@@ -109,7 +109,7 @@ func TestNotSharedTellsNothing(t *testing.T) {
 	}
 	look := func(t *testing.T, granted bool, edits ...func(*stock)) observed {
 		t.Helper()
-		w := stocked(t, db, append(edits, hasNamespace("dev", "team", "a"))...).world()
+		w := stocked(t, db, append(edits, hasNamespace("dev", "team", "a"))...).env()
 		if granted {
 			w.reviews.granted = []string{aliceBinds}
 		}
@@ -147,7 +147,7 @@ func TestNotSharedTellsNothing(t *testing.T) {
 func TestSharedPlanOfANamespace(t *testing.T) {
 	t.Parallel()
 	own := func(i *v1beta1.ServiceInstance) { i.Spec.ServiceType = "mysql" }
-	w := stocked(t, "infra|"+db, elsewhere("dev/db-small", withDev(), own), hasNamespace("dev", "team", "a"), bindDefaultsOf("infra/db-small", `{"tls":true}`)).world()
+	w := stocked(t, "infra|"+db, elsewhere("dev/db-small", withDev(), own), hasNamespace("dev", "team", "a"), bindDefaultsOf("infra/db-small", `{"tls":true}`)).env()
 	w.reviews.granted = []string{aliceBinds}
 	stored := w.bindTo(toShared).admitted()
 	assert.JSONEq(t, `{"name":"db-small"}`, at(t, stored, "/spec/servicePlanRef"))
@@ -171,7 +171,7 @@ func TestSharerAddsNoSecrets(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := stocked(t, "infra|"+db, elsewhere("dev/db-small", withDev()), hasNamespace("dev", "team", "a"), transformsOf("infra/db-small", `[`+addKeys(tc.secret)+`]`)).world()
+			w := stocked(t, "infra|"+db, elsewhere("dev/db-small", withDev()), hasNamespace("dev", "team", "a"), transformsOf("infra/db-small", `[`+addKeys(tc.secret)+`]`)).env()
 			w.reviews.granted = []string{aliceBinds}
 			o := w.bindTo(toShared)
 			require.NotNil(t, o.denied(), tc.reason)
@@ -199,7 +199,7 @@ func TestSharedBindingTouchedLater(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := stocked(t, db, elsewhere("db-small", withDev()), hasNamespace("dev", "team", "a")).world()
+			w := stocked(t, db, elsewhere("db-small", withDev()), hasNamespace("dev", "team", "a")).env()
 			w.reviews.granted = tc.granted
 			spec := `{"instanceRef":{"name":"mydb","namespace":"infra"},"userInfo":{"username":"alice"},"secretName":"creds","externalID":"e-1"}`
 			if tc.meta == "unseen" {
@@ -225,7 +225,7 @@ func TestSharedBindingIsNeverStoredUndecided(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := stocked(t, db, elsewhere("db-small", tc.sharing), hasNamespace("dev", "team", "a")).world()
+			w := stocked(t, db, elsewhere("db-small", tc.sharing), hasNamespace("dev", "team", "a")).env()
 			w.reviews.granted = []string{aliceBinds}
 			v := w.ask(ValidateBindings, w.review(bindingOf(toShared), nil))
 			assert.Equal(t, tc.want, v.outcome, tc.reason)
@@ -239,7 +239,7 @@ func TestSharedBindingFailures(t *testing.T) {
 	for _, read := range []string{"get ServiceInstance infra/mydb", "get Namespace /dev", "review"} {
 		t.Run(read, func(t *testing.T) {
 			t.Parallel()
-			w := stocked(t, db, elsewhere("db-small", withDev()), hasNamespace("dev", "team", "a")).world()
+			w := stocked(t, db, elsewhere("db-small", withDev()), hasNamespace("dev", "team", "a")).env()
 			w.reviews.granted = []string{aliceBinds}
 			if read == "review" {
 				w.reviews.down = errors.New("down")

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/options"
 )
 
 // The worked example: the plan's user and the plan's name of a key, and a binding that wants another user.
@@ -19,7 +20,7 @@ func TestBindingWorkedExample(t *testing.T) {
 			catalog, class, plan = inNamespace(db), "serviceClassRef", "servicePlanRef"
 		}
 		w := stocked(t, catalog, bindDefaultsOf(scope+"db-small", `{"user":"reader","tls":true}`),
-			transformsOf(scope+"db-small", `[{"renameKey":{"from":"db-name","to":"database"}}]`), hasInstance("mydb", scope+"db-small", typed("mysql"))).world()
+			transformsOf(scope+"db-small", `[{"renameKey":{"from":"db-name","to":"database"}}]`), hasInstance("mydb", scope+"db-small", typed("mysql"))).env()
 		o := w.bindTo(`{"instanceRef":{"name":"mydb"},"parameters":{"user":"admin"}}`)
 		stored := o.admitted()
 		id := at(t, stored, "/spec/externalID")
@@ -104,7 +105,7 @@ func TestBindingParameters(t *testing.T) {
 			if tc.user != "" {
 				spec = fmt.Sprintf(`{"instanceRef":{"name":"mydb"},"parameters":%s}`, tc.user)
 			}
-			w := stocked(t, db, edits...).world()
+			w := stocked(t, db, edits...).env()
 			stored := w.bindTo(spec).admitted()
 			assert.Equal(t, tc.want, at(t, stored, "/spec/parameters"), tc.reason)
 			want := v1beta1.AppliedDefaults{Rule: "instance", Class: "db", Plan: "small", From: tc.record.from, Removed: tc.record.removed}
@@ -159,7 +160,7 @@ func TestBindingTransforms(t *testing.T) {
 			if tc.none {
 				spec += `,"secretTransformDefaults":"None"`
 			}
-			w := stocked(t, db, edits...).world()
+			w := stocked(t, db, edits...).env()
 			stored := w.bindTo(spec + "}").admitted()
 			got := "absent"
 			if list := listAt(t, stored, "secretTransforms"); list != nil {
@@ -179,10 +180,10 @@ func TestBindingGatesOff(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := stocked(t, db, bindDefaultsOf("db-small", `{"user":"reader"}`), transformsOf("db-small", `[{"removeKey":{"key":"r"}}]`),
-				bindSchemaOf("db-small", countSchema), hasInstance("mydb", "db-small")).world()
-			gatesOff(w, BindDefaults)
+				bindSchemaOf("db-small", countSchema), hasInstance("mydb", "db-small")).env()
+			gatesOff(w, options.BindDefaults)
 			if all {
-				gatesOff(w, ServiceTypes, ParameterDefaults, SuggestedPlans, SchemaChecks)
+				gatesOff(w, options.ServiceTypes, options.ParameterDefaults, options.SuggestedPlans, options.SchemaChecks)
 			}
 			o := w.bindTo(`{"instanceRef":{"name":"mydb"},"parameters":{"count":1},"secretTransforms":[{"removeKey":{"key":"own"}}]}`)
 			stored := o.admitted()

@@ -107,7 +107,7 @@ func TestBindingForgeries(t *testing.T) {
 	for name, edits := range map[string][]func(*stock){"Settled": {hasInstance("mydb", "db-small")}, "Undecided": nil} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := stocked(t, db, edits...).world()
+			w := stocked(t, db, edits...).env()
 			stored := w.write(bindingWith(forged, `{"instanceRef":{"name":"mydb"},"userInfo":{"username":"root"}}`), nil).admitted()
 			assert.Equal(t, `"alice"`, at(t, stored, "/spec/userInfo/username"))
 			assert.Equal(t, at(t, stored, "/spec/externalID"), at(t, stored, minted), "a new ID is generated")
@@ -133,7 +133,7 @@ func TestBindingForgeries(t *testing.T) {
 // An object that is older than the hooks has no user: a touch invents none, and who writes one is written down.
 func TestBindingWithoutUser(t *testing.T) {
 	t.Parallel()
-	w := stocked(t, db, hasInstance("mydb", "db-small")).world()
+	w := stocked(t, db, hasInstance("mydb", "db-small")).env()
 	old := bindingOf(toMydb)
 	touched := w.write(old, old).admitted()
 	assert.Equal(t, "absent", at(t, touched, "/spec/userInfo"))

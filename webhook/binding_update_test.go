@@ -38,9 +38,9 @@ func TestSettledBindingEdits(t *testing.T) {
 		}
 	}
 	edits["endpointsFrom"] = `[{"hostKey":"h","portKey":"p"}]`
-	require.Len(t, edits, len(keptBindingFields)-1, "every field of a spec, but for userInfo and rotation")
+	require.Len(t, edits, 28, "every field of a spec, but for userInfo and rotation")
 	for state, patch := range map[string]string{"Decided": "", "Bound": boundStatus} {
-		w := stocked(t, db, richly("")...).world()
+		w := stocked(t, db, richly("")...).env()
 		stored := changed(t, w.bindTo(rich).admitted(), patch)
 		for field, value := range edits {
 			o := w.write(changed(t, stored, fmt.Sprintf(`{"spec":{%q:%s}}`, field, value)), stored)
@@ -68,7 +68,7 @@ func TestBoundBeforeHooks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := stocked(t, db, richly("")...).world()
+			w := stocked(t, db, richly("")...).env()
 			old := changed(t, bindingOf(`{"instanceRef":{"name":"mydb"},"secretName":"creds","externalID":"e-1","parameters":{"a":1}}`), status)
 			assert.Empty(t, w.write(changed(t, old, `{"metadata":{"labels":{"a":"b"}}}`), old).mutate.Patch)
 			o := w.write(changed(t, old, `{"spec":{"parameters":{"a":2}}}`), old)
@@ -78,7 +78,7 @@ func TestBoundBeforeHooks(t *testing.T) {
 			require.NotNil(t, forged.denied(), "references cannot be written into it")
 		})
 	}
-	w := stocked(t, db, richly("")...).world()
+	w := stocked(t, db, richly("")...).env()
 	fresh := changed(t, bindingOf(`{"instanceRef":{"name":"mydb"},"secretName":"creds","externalID":"e-1"}`), `{"status":{"unbindStatus":"NotRequired","conditions":[]}}`)
 	assert.JSONEq(t, `{"name":"db-small"}`, at(t, w.write(fresh, fresh).admitted(), "/spec/clusterServicePlanRef"), "one that no broker was asked for is decided")
 }
@@ -109,7 +109,7 @@ func TestSettledBindingReplaced(t *testing.T) {
 		for state, status := range map[string]string{"Decided": "", "Bound": boundStatus} {
 			t.Run(name+"/"+state, func(t *testing.T) {
 				t.Parallel()
-				w := stocked(t, db, richly("")...).world()
+				w := stocked(t, db, richly("")...).env()
 				stored := changed(t, w.bindTo(rich).admitted(), status)
 				w.user.Username = "bob"
 				replaced := changed(t, bindingWith(string(metadataOf(t, stored)), tc.spec), status)
@@ -127,7 +127,7 @@ func TestSettledBindingReplaced(t *testing.T) {
 func TestSettledBindingWithDefaultsOnly(t *testing.T) {
 	t.Parallel()
 	for _, spec := range []string{`{"instanceRef":{"name":"mydb"},"parameters":{}}`, toMydb, `{"instanceRef":{"name":"mydb"},"parameters":{"net":{}}}`} {
-		w := stocked(t, db, richly("")...).world()
+		w := stocked(t, db, richly("")...).env()
 		stored := w.bindTo(spec).admitted()
 		assert.JSONEq(t, `{"net":{"mtu":1400},"tls":true,"user":"reader"}`, at(t, stored, "/spec/parameters"))
 		for _, again := range []string{spec, `{"instanceRef":{"name":"mydb"},"parameters":{}}`, toMydb} {

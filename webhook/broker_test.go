@@ -93,22 +93,22 @@ func brokerRules() map[string]ruleCase {
 // written them.
 func TestURLIsValidated(t *testing.T) {
 	t.Parallel()
-	c := stocked(t, "").catalogWorld()
-	refused := c.half(review.Validating, objectOf("ClusterServiceBroker", `{"url":"https://ann:s3cret@b"}`), nil)
+	c := stocked(t, "").catalogEnv()
+	refused := c.phase(review.Validating, objectOf("ClusterServiceBroker", `{"url":"https://ann:s3cret@b"}`), nil)
 	assert.False(t, refused.Allowed)
 	assert.Equal(t, "InvalidURL", refused.outcome)
 }
 
 // brokerSecretRules are about who decides where credentials are sent.
 func brokerSecretRules() map[string]ruleCase {
-	says := func(c *catalogWorld) {
+	says := func(c *catalogEnv) {
 		c.reviews.no.Reason, c.reviews.no.EvaluationError = "not on Fridays", "role is missing"
 	}
 	return map[string]ruleCase{
 		"SecretReadable":      {reason: "Who may read the Secret may send it.", spec: secretBroker, granted: []string{aliceReads}, asked: []string{aliceReads}},
 		"SecretForbidden":     {reason: "Who may not, may not.", spec: secretBroker, asked: []string{aliceReads}, denied: "SecretForbidden"},
 		"SecretForbiddenWhy":  {reason: "What the review says is told.", spec: secretBroker, adjust: says, asked: []string{aliceReads}, denied: "SecretForbidden"},
-		"SecretForbiddenName": {reason: "A command holds, whatever the name.", spec: secretBroker, adjust: func(c *catalogWorld) { c.user.Username = "o'neil smith" }, asked: []string{"o'neil smith get secrets infra/azure"}, denied: "SecretForbidden"},
+		"SecretForbiddenName": {reason: "A command holds, whatever the name.", spec: secretBroker, adjust: func(c *catalogEnv) { c.user.Username = "o'neil smith" }, asked: []string{"o'neil smith get secrets infra/azure"}, denied: "SecretForbidden"},
 		"BearerForbidden":     {reason: "A token is no less secret.", spec: `{"url":"https://b","authInfo":{` + bearerAuth + `}}`, asked: []string{"alice get secrets infra/token"}, denied: "SecretForbidden"},
 		"BasicIsUsed":         {reason: "Of two, the one that is sent.", spec: `{"url":"https://b","authInfo":{` + basicAuth + `,` + bearerAuth + `}}`, granted: []string{aliceReads}, asked: []string{aliceReads}},
 		"SecretNamed":         {reason: "A Secret is named later.", old: plainBroker, spec: secretBroker, asked: []string{aliceReads}, denied: "SecretForbidden"},
@@ -183,7 +183,7 @@ func TestBrokerMutation(t *testing.T) {
 				if tc.old != "" {
 					old = changed(t, objectOf(kind, plainBroker), tc.old)
 				}
-				made := stocked(t, "db:").catalogWorld().half(review.Mutating, changed(t, objectOf(kind, plainBroker), tc.write), old)
+				made := stocked(t, "db:").catalogEnv().phase(review.Mutating, changed(t, objectOf(kind, plainBroker), tc.write), old)
 				require.True(t, made.Allowed)
 				for pointer, want := range tc.want {
 					assert.Equal(t, want, at(t, made.patched, pointer), "%s %s", tc.reason, pointer)
@@ -196,9 +196,9 @@ func TestBrokerMutation(t *testing.T) {
 // A broker that cannot be read is refused without its content, the stored one too.
 func TestBrokerUnreadable(t *testing.T) {
 	t.Parallel()
-	c := stocked(t, "db:").catalogWorld()
+	c := stocked(t, "db:").catalogEnv()
 	wrong := objectOf("ServiceBroker", `{"url":"https://b","relistDuration":"`+canary+`"}`)
-	for _, answer := range []reply{c.half(review.Validating, wrong, nil), c.half(review.Validating, objectOf("ServiceBroker", plainBroker), wrong)} {
+	for _, answer := range []reply{c.phase(review.Validating, wrong, nil), c.phase(review.Validating, objectOf("ServiceBroker", plainBroker), wrong)} {
 		assert.Equal(t, "Unreadable", answer.outcome)
 		assert.Contains(t, answer.Result.Message, "kubectl explain servicebrokers")
 	}
@@ -207,7 +207,7 @@ func TestBrokerUnreadable(t *testing.T) {
 // A review that fails is a failure of ours, never a refusal.
 func TestBrokerReviewFails(t *testing.T) {
 	t.Parallel()
-	c := stocked(t, "db:").catalogWorld()
+	c := stocked(t, "db:").catalogEnv()
 	c.reviews.down = errors.New("down")
 	assert.Equal(t, http.StatusInternalServerError, c.status(review.Validating, objectOf("ClusterServiceBroker", secretBroker), nil))
 }

@@ -1,7 +1,9 @@
 package webhook
 
+import "github.com/defaultplan/defaultplan/webhook/options"
+
 // asksToAdopt denies adoption without permission to adopt.
-func asksToAdopt(w *world) { w.reviews.adopting = false }
+func asksToAdopt(w *env) { w.reviews.adopting = false }
 
 func nothingThere(string) []func(*stock) { return []func(*stock){} }
 
@@ -68,7 +70,7 @@ func deniedClaims() map[string]bindingCase {
 	ambiguous := denied("Several plans, none of which is the default.", byType, "NoDefault")
 	ambiguous.catalog = "mysql/db: small large"
 	typeless := denied("Without types there is nothing to go by.", byType, "NothingNamed")
-	typeless.adjust = func(w *world) { gatesOff(w, ServiceTypes) }
+	typeless.adjust = func(w *env) { gatesOff(w, options.ServiceTypes) }
 	forbidden := denied("A transform takes the right to the Secret.", named(`"secretTransforms":[{"addKeysFrom":{"secretRef":{"name":"s"}}}]`), "SecretForbidden")
 	forbidden.asked = []string{"alice get secrets dev/s"}
 	chosen := denied("An ID of one's choosing takes a right.", named(`"externalID":"e-1"`), "AdoptForbidden")
@@ -110,7 +112,7 @@ func policedClaims() map[string]bindingCase {
 
 func waitingClaims() map[string]bindingCase {
 	const waits = "no plan is decided yet: "
-	wait := func(w *world) { w.options.Unresolved = UnresolvedWait }
+	wait := func(w *env) { w.options.Unresolved = options.UnresolvedWait }
 	const typeWaits = waits + `spec.serviceType "mysql": no plan is of that type; the binding waits`
 	record := `{\"rule\":\"cluster-default\",\"class\":\"db\",\"plan\":\"small\",\"from\":{\"/user\":\"plan\"},\"provision\":{\"from\":{\"/net\":\"class\",\"/size\":\"plan\",\"/zone\":\"class\"}}}`
 	return map[string]bindingCase{
@@ -120,31 +122,31 @@ func waitingClaims() map[string]bindingCase {
 		},
 		"TypeWaits": {reason: "A type may where the operator lets it.", catalog: "other:", edits: nothingThere, adjust: wait, spec: byType, scope: onlyCluster, warnings: []string{typeWaits}},
 		"Touched": {
-			reason: "A touch decides it when the plan has come; its user stays.", catalog: db, adjust: func(w *world) { wait(w); w.restock(stocked(w.tb, "other:")) }, edits: nothingThere,
+			reason: "A touch decides it when the plan has come; its user stays.", catalog: db, adjust: func(w *env) { wait(w); w.restock(stocked(w.tb, "other:")) }, edits: nothingThere,
 			later: claimDefaults, spec: `{"serviceType":"mysql","secretTransformDefaults":"None"}`, write: `{}`, scope: onlyCluster,
 			want: `{"metadata":{"annotations":{"servicecatalog.kubernetes.io/applied-defaults":"` + record + `"}},` +
 				`"spec":{"clusterServiceClassRef":{"name":"db"},"clusterServicePlanRef":{"name":"db-small"},"parameters":{"user":"reader"},"provisionParameters":{"net":{"mtu":1400},"size":1,"zone":"a"}}}`,
 			warnings: []string{"mysql resolved to plan db/small (default)", "defaults for its instance set net, size, zone", "defaults set user"},
 		},
 		"TouchedUnderPolicy": {
-			reason: "What would be refused is not decided by a touch.", catalog: db, adjust: func(w *world) { wait(w); w.restock(stocked(w.tb, "other:")) }, edits: nothingThere,
+			reason: "What would be refused is not decided by a touch.", catalog: db, adjust: func(w *env) { wait(w); w.restock(stocked(w.tb, "other:")) }, edits: nothingThere,
 			later: func(string) []func(*stock) { return []func(*stock){ruled("bind-deny x type=mysql")} }, spec: byType, write: `{}`, scope: onlyCluster,
 			warnings: []string{waits + `spec.serviceType: BindingPolicy "x" does not let namespace "dev" use plan db/small; the binding waits`},
 		},
 		"TouchedUnbindable": {
-			reason: "Nor what cannot be bound to.", catalog: db, adjust: func(w *world) { wait(w); w.restock(stocked(w.tb, "other:")) }, edits: nothingThere,
+			reason: "Nor what cannot be bound to.", catalog: db, adjust: func(w *env) { wait(w); w.restock(stocked(w.tb, "other:")) }, edits: nothingThere,
 			later: func(string) []func(*stock) { return []func(*stock){listedBy("broker", false)} }, spec: byType, write: `{}`, scope: onlyCluster,
 			warnings: []string{waits + `spec.serviceType: it means plan db/small, which its broker does not let anyone bind to; the binding waits`},
 		},
 		"TouchedBrokenSchema": {
-			reason: "Nor what a schema refuses.", catalog: db, adjust: func(w *world) { wait(w); w.restock(stocked(w.tb, "other:")) }, edits: nothingThere,
+			reason: "Nor what a schema refuses.", catalog: db, adjust: func(w *env) { wait(w); w.restock(stocked(w.tb, "other:")) }, edits: nothingThere,
 			later: func(string) []func(*stock) {
 				return []func(*stock){planDefaults("db-small", `{"size":1}`), createSchemaOf("db-small", `{"type":"object","properties":{"size":{"type":"string"}}}`)}
 			}, spec: byType, write: `{}`, scope: onlyCluster,
 			warnings: []string{waits + `spec.provisionParameters/size: must be of type string, not number; the binding waits`},
 		},
 		"NamesInstance": {
-			reason: "While it waits it may yet name an instance.", catalog: db, adjust: func(w *world) { wait(w); w.restock(stocked(w.tb, "other:")) }, edits: nothingThere,
+			reason: "While it waits it may yet name an instance.", catalog: db, adjust: func(w *env) { wait(w); w.restock(stocked(w.tb, "other:")) }, edits: nothingThere,
 			later: func(at string) []func(*stock) { return []func(*stock){hasInstance("mydb", at+"db-small")} }, spec: byType, write: `{"spec":{"instanceRef":{"name":"mydb"}}}`, scope: onlyCluster,
 			want: `{"metadata":{"annotations":{"servicecatalog.kubernetes.io/applied-defaults":"{\"rule\":\"instance\",\"class\":\"db\",\"plan\":\"small\"}"}},` +
 				`"spec":{"clusterServiceClassRef":{"name":"db"},"clusterServicePlanRef":{"name":"db-small"},"instanceRef":{"name":"mydb"},"userInfo":{"username":"bob"}}}`,

@@ -30,7 +30,7 @@ func claimCases() map[string]bindingCase {
 // A decided claim says by whom and by what it was decided: both for its instance and for itself.
 func TestClaimRecord(t *testing.T) {
 	t.Parallel()
-	w := stocked(t, db, claimDefaults("")...).world()
+	w := stocked(t, db, claimDefaults("")...).env()
 	o := w.bindTo(`{"serviceType":"mysql","provisionParameters":{"zone":null}}`)
 	stored := o.admitted()
 	assert.Equal(t, map[string]string{"rule": "cluster-default", "plan": "db/small"}, o.mutate.AuditAnnotations)
@@ -48,7 +48,7 @@ func TestClaimRecord(t *testing.T) {
 // Of a generated name there is none yet: the Secret is called as the claim will be.
 func TestClaimOfGeneratedName(t *testing.T) {
 	t.Parallel()
-	w := stocked(t, db).world()
+	w := stocked(t, db).env()
 	stored := w.write(bindingWith(`{"generateName":"creds-","namespace":"dev"}`, byType), nil).admitted()
 	assert.Equal(t, "absent", at(t, stored, "/spec/secretName"))
 	assert.JSONEq(t, `{"name":"db-small"}`, at(t, stored, "/spec/clusterServicePlanRef"))
@@ -58,7 +58,7 @@ func TestClaimOfGeneratedName(t *testing.T) {
 func TestSettledClaimReplaced(t *testing.T) {
 	t.Parallel()
 	const manifest = `{"serviceType":"mysql","provisionParameters":{"zone":null,"net":{"vlan":7}},"parameters":{"tls":true},"secretTransforms":[{"removeKey":{"key":"own"}}]}`
-	w := stocked(t, db, claimDefaults("")...).world()
+	w := stocked(t, db, claimDefaults("")...).env()
 	stored := w.bindTo(manifest).admitted()
 	for name, tc := range map[string]struct{ reason, spec string }{
 		"Manifest":    {"What was written in the first place lacks just the defaults.", manifest},
@@ -69,7 +69,7 @@ func TestSettledClaimReplaced(t *testing.T) {
 		for state, status := range map[string]string{"Decided": "", "Bound": boundStatus} {
 			t.Run(name+"/"+state, func(t *testing.T) {
 				t.Parallel()
-				w := stocked(t, db).world()
+				w := stocked(t, db).env()
 				w.user.Username = "bob"
 				old := changed(t, stored, status)
 				o := w.write(changed(t, bindingOf(tc.spec), status), old)
@@ -83,7 +83,7 @@ func TestSettledClaimReplaced(t *testing.T) {
 // Nothing of a settled claim changes: neither what is asked of its instance, nor that it has one of its own.
 func TestSettledClaimEdits(t *testing.T) {
 	t.Parallel()
-	w := stocked(t, db, append(claimDefaults(""), hasInstance("mydb", "db-small"))...).world()
+	w := stocked(t, db, append(claimDefaults(""), hasInstance("mydb", "db-small"))...).env()
 	stored := w.bindTo(byType).admitted()
 	for field, value := range map[string]string{
 		"instanceRef": `{"name":"mydb"}`, "provisionParameters": `{"size":2}`, "serviceType": `"redis"`, "planSelector": `{"matchLabels":{"a":"b"}}`,
@@ -103,7 +103,7 @@ func TestRotationMayChange(t *testing.T) {
 	for name, spec := range map[string]string{"Binding": toMydb, "Claim": byType} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := stocked(t, db, hasInstance("mydb", "db-small")).world()
+			w := stocked(t, db, hasInstance("mydb", "db-small")).env()
 			stored := changed(t, w.bindTo(spec).admitted(), boundStatus)
 			w.user.Username = "bob"
 			asked := w.write(changed(t, stored, `{"spec":{"rotation":{"every":"720h0m0s","requests":1}}}`), stored).admitted()
@@ -127,7 +127,7 @@ func TestRotationMayChange(t *testing.T) {
 // What is for an instance of the binding's own is changed at the instance that it names, where that is.
 func TestNotDedicatedNamesTheInstance(t *testing.T) {
 	t.Parallel()
-	o := stocked(t, db).world().bindTo(`{"instanceRef":{"name":"mydb","namespace":"infra"},"provisionParameters":{"a":1}}`)
+	o := stocked(t, db).env().bindTo(`{"instanceRef":{"name":"mydb","namespace":"infra"},"provisionParameters":{"a":1}}`)
 	require.NotNil(t, o.denied())
 	assert.Contains(t, o.denied().Message, "kubectl edit -n infra serviceinstance mydb")
 }

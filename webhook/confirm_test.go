@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/defaultplan/defaultplan/webhook/catalog"
+	"github.com/defaultplan/defaultplan/webhook/instance"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -30,7 +32,7 @@ func TestRefusalsShareTheirLists(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				w := stocked(t, "mysql/db: small large").world()
+				w := stocked(t, "mysql/db: small large").env()
 				release := make(chan struct{})
 				w.live.fail(func(read string) error {
 					if strings.HasPrefix(read, "list ") {
@@ -42,7 +44,7 @@ func TestRefusalsShareTheirLists(t *testing.T) {
 				for range 100 {
 					request := &admission.Request{AdmissionRequest: *w.review(instanceOf(tc.spec), nil).Request}
 					wg.Go(func() {
-						_, err := w.handler.mutate(t.Context(), request)
+						_, err := (&instance.Handler{Tools: w.shared}).Mutate(t.Context(), request)
 						assert.NoError(t, err)
 					})
 				}
@@ -124,7 +126,7 @@ func TestDefaultsOfTheChoice(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := worldOf(t, tc.cached, tc.live)
+			w := envOf(t, tc.cached, tc.live)
 			assert.JSONEq(t, tc.want, at(t, w.created(tc.spec), "/spec/parameters"), tc.reason)
 			assert.Equal(t, tc.refetches, strings.Contains(strings.Join(w.live.taken(), "\n"), refetched), tc.reason)
 		})
@@ -149,7 +151,7 @@ func TestChosenPlanChangesHands(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := worldOf(t, stocked(t, "other:"), stocked(t, db))
+			w := envOf(t, stocked(t, "other:"), stocked(t, db))
 			w.live.fail(func(read string) error {
 				if read == "get ClusterServicePlan /db-small" {
 					w.live.show(tc.then)
@@ -157,7 +159,7 @@ func TestChosenPlanChangesHands(t *testing.T) {
 				return nil
 			})
 			request := &admission.Request{AdmissionRequest: *w.review(instanceOf(byType), nil).Request}
-			_, err := w.handler.mutate(t.Context(), request)
+			_, err := (&instance.Handler{Tools: w.shared}).Mutate(t.Context(), request)
 			require.ErrorContains(t, err, "try once more", tc.reason)
 		})
 	}
@@ -173,15 +175,15 @@ func TestUnconfirmedIsTold(t *testing.T) {
 	cases := map[string]struct {
 		reason       string
 		cached, live *stock
-		write        func(*world) func() *outcome
+		write        func(*env) func() *outcome
 	}{
 		"Resolve": {
 			reason: "The choice.", cached: stocked(t, "other:"), live: stocked(t, db),
-			write: func(w *world) func() *outcome { return func() *outcome { return w.create(classOnly) } },
+			write: func(w *env) func() *outcome { return func() *outcome { return w.create(classOnly) } },
 		},
 		"Validate": {
 			reason: "The judgement of what will be stored.", cached: stocked(t, "mysql/db: small large", fixedPlans), live: stocked(t, "mysql/db: small large"),
-			write: func(w *world) func() *outcome {
+			write: func(w *env) func() *outcome {
 				stored := w.created(byName)
 				return func() *outcome {
 					return w.write(changed(t, stored, `{"spec":{"clusterServicePlanExternalName":"large"}}`), stored)
@@ -190,21 +192,21 @@ func TestUnconfirmedIsTold(t *testing.T) {
 		},
 		"Restored": {
 			reason: "And of a backup.", cached: stocked(t, db), live: renamed,
-			write: func(w *world) func() *outcome { return func() *outcome { return w.create(backup) } },
+			write: func(w *env) func() *outcome { return func() *outcome { return w.create(backup) } },
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := worldOf(t, tc.cached, tc.live)
+			w := envOf(t, tc.cached, tc.live)
 			write := tc.write(w)
 			write().admitted()
 			exhaust(w)
 			refused := write()
 			require.NotNil(t, refused.denied(), tc.reason)
-			assert.Contains(t, refused.denied().Message, unconfirmed, tc.reason)
+			assert.Contains(t, refused.denied().Message, catalog.Unconfirmed, tc.reason)
 			causes := refused.denied().Details.Causes
-			assert.Contains(t, causes[len(causes)-1].Message, unconfirmed, "in what kubectl prints")
+			assert.Contains(t, causes[len(causes)-1].Message, catalog.Unconfirmed, "in what kubectl prints")
 		})
 	}
 }

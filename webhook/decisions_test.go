@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/defaultplan/defaultplan/webhook/options"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/otel"
@@ -37,7 +38,7 @@ func TestDecisionsAreTold(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := stocked(t, "dev|"+db).world()
+			w := stocked(t, "dev|"+db).env()
 			if tc.breaks {
 				w.live.fail(func(string) error { return errors.New("down") })
 			}
@@ -87,13 +88,13 @@ func told(t *testing.T, rule, outcome string) float64 {
 func TestWarningsAreBounded(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ключ", 60)
-	w := stocked(t, db, planDefaults("db-small", `{"`+long+`1":1,"`+long+`2":2}`)).world()
+	w := stocked(t, db, planDefaults("db-small", `{"`+long+`1":1,"`+long+`2":2}`)).env()
 	o := w.create(byType)
 	o.admitted()
 	require.Len(t, o.mutate.Warnings, 2)
 	assert.True(t, strings.HasSuffix(o.mutate.Warnings[1], "…"))
-	// The world holds each warning against the limit.
-	w.options.Unresolved = UnresolvedWait
+	// The env holds each warning against the limit.
+	w.options.Unresolved = options.UnresolvedWait
 	w.create(`{"clusterServiceClassExternalName":"` + strings.Repeat("x", 5000) + `","clusterServicePlanName":"p"}`).admitted()
 }
 
@@ -118,7 +119,7 @@ func TestDecisionsAreTraced(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			w := stocked(t, db).world()
+			w := stocked(t, db).env()
 			if tc.breaks {
 				w.live.fail(func(string) error { return errors.New(canary) })
 			}
@@ -153,7 +154,7 @@ func TestDecisionsAreTraced(t *testing.T) {
 // BenchmarkMutate is one review through the handler, with no trace: what tracing costs
 // where it is off is in it.
 func BenchmarkMutate(b *testing.B) {
-	w := stocked(b, db).world()
+	w := stocked(b, db).env()
 	body, err := json.Marshal(w.review(instanceOf(byType), nil))
 	require.NoError(b, err)
 	b.ReportAllocs()

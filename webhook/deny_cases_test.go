@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"fmt"
+	"github.com/defaultplan/defaultplan/webhook/options"
 	"maps"
 	"strings"
 )
@@ -22,8 +23,8 @@ func resolveDenials() map[string]denialCase {
 		many += fmt.Sprintf(" p%02d", i)
 	}
 	return map[string]denialCase{
-		"WrongKind":                {catalog: db, create: byType, adjust: func(w *world) { w.kind = "ServiceBinding" }},
-		"Nameless":                 {catalog: "other:", create: byType, adjust: func(w *world) { w.nameless = true }},
+		"WrongKind":                {catalog: db, create: byType, adjust: func(w *env) { w.kind = "ServiceBinding" }},
+		"Nameless":                 {catalog: "other:", create: byType, adjust: func(w *env) { w.nameless = true }},
 		"NothingNamed":             {catalog: db, create: `{"parameters":{"password":"` + canary + `"}}`},
 		"NoSpec":                   {catalog: db, create: `null`},
 		"PlanWithoutClass":         {catalog: db, create: `{"clusterServicePlanExternalName":"small"}`, namespaced: true},
@@ -52,9 +53,9 @@ func resolveDenials() map[string]denialCase {
 		"TypeOfTwinClasses":        {catalog: "mysql/db@db-a: small? x;mysql/db@db-b: large?", create: byType, namespaced: true},
 		"TypeAskedTooOften":        {catalog: "mysql/db: small", create: byType, adjust: exhaust},
 		"TypeTooLong":              {catalog: db, create: `{"serviceType":"` + strings.Repeat("x", 400) + `"}`},
-		"WithTypesOffTypeOnly":     {catalog: db, create: byType, adjust: func(w *world) { gatesOff(w, ServiceTypes) }},
-		"WithTypesOffClassOnly":    {catalog: db, create: classOnly, adjust: func(w *world) { gatesOff(w, ServiceTypes) }},
-		"WithSuggestionsOff":       {catalog: "mysql/db: small? large", create: byType, adjust: func(w *world) { gatesOff(w, SuggestedPlans) }},
+		"WithTypesOffTypeOnly":     {catalog: db, create: byType, adjust: func(w *env) { gatesOff(w, options.ServiceTypes) }},
+		"WithTypesOffClassOnly":    {catalog: db, create: classOnly, adjust: func(w *env) { gatesOff(w, options.ServiceTypes) }},
+		"WithSuggestionsOff":       {catalog: "mysql/db: small? large", create: byType, adjust: func(w *env) { gatesOff(w, options.SuggestedPlans) }},
 		"ReplanToNoSuchPlan":       {catalog: db, create: byType, write: `{"spec":{"clusterServicePlanExternalName":"huge"}}`, namespaced: true},
 		"ReplanToOtherScope":       {catalog: db + ";dev|db: small", create: `{"clusterServiceClassExternalName":"db"}`, put: `{"servicePlanExternalName":"small"}`},
 		"ReplanByPlanOfOtherScope": {catalog: db + ";dev|db: small", create: byType, put: `{"servicePlanExternalName":"small"}`},
@@ -92,11 +93,11 @@ func changeDenials() map[string]denialCase {
 		"ChangeExternalID":    {catalog: db, create: byType, write: `{"spec":{"externalID":"other"}}`},
 		"ChangeUnseen": {
 			catalog: db, create: `{"serviceType":"mysql","parameters":{"n":9007199254740993}}`, unseen: true,
-			adjust: func(w *world) { w.user.Username = "bob" }, write: `{"spec":{"parameters":{"n":9007199254740992}}}`,
+			adjust: func(w *env) { w.user.Username = "bob" }, write: `{"spec":{"parameters":{"n":9007199254740992}}}`,
 		},
 		"ChangeUnseenRequests": {
 			catalog: db, create: `{"serviceType":"mysql","updateRequests":9007199254740995}`, unseen: true,
-			adjust: func(w *world) { w.user.Username = "bob" }, write: `{"spec":{"updateRequests":9007199254740996}}`,
+			adjust: func(w *env) { w.user.Username = "bob" }, write: `{"spec":{"updateRequests":9007199254740996}}`,
 		},
 		"ChangeUpdateRequests": {catalog: db, create: `{"serviceType":"mysql","updateRequests":3}`, write: `{"spec":{"updateRequests":2}}`},
 		"ChangeThree":          {catalog: db, create: byType, write: `{"spec":{"externalID":"other","serviceType":"redis","planSelector":{"matchLabels":{"tier":"gold"}}}}`},

@@ -3,9 +3,11 @@ package webhook
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/webhook/options"
 	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
@@ -26,9 +29,9 @@ type denialCase struct {
 	edits   []func(*stock)
 	// create is the spec of a new instance. Where write or put is set, it is stored first.
 	create string
-	// live and asked change the catalog and the world between the two.
+	// live and asked change the catalog and the env between the two.
 	later  string
-	adjust func(*world)
+	adjust func(*env)
 	write  string
 	put    string
 	// unseen has the API server not ask the mutating phase about write.
@@ -40,7 +43,7 @@ type denialCase struct {
 // deny returns the refusal.
 func (tc denialCase) deny(t *testing.T) *outcome {
 	t.Helper()
-	w := stocked(t, tc.catalog, tc.edits...).world()
+	w := stocked(t, tc.catalog, tc.edits...).env()
 	if tc.write == "" && tc.put == "" {
 		if tc.adjust != nil {
 			tc.adjust(w)
@@ -71,12 +74,12 @@ func (tc denialCase) inNamespace() denialCase {
 
 // render is a refusal as the API server gets it: kubectl shows either the causes or the message.
 func (o *outcome) render(name string) string {
-	status, half, label := o.denied(), review.Mutating, o.mutate.outcome
+	status, phase, label := o.denied(), review.Mutating, o.mutate.outcome
 	if o.mutate.Allowed {
-		half, label = review.Validating, o.validate.outcome
+		phase, label = review.Validating, o.validate.outcome
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "### %s\n%s %s: %d %s\n", name, half, label, status.Code, status.Reason)
+	fmt.Fprintf(&text, "### %s\n%s %s: %d %s\n", name, phase, label, status.Code, status.Reason)
 	for _, cause := range status.Details.Causes {
 		fmt.Fprintf(&text, "[%s] %s\n", cause.Field, strings.ReplaceAll(cause.Message, "\n", "\n    "))
 	}
@@ -89,7 +92,7 @@ func TestDenials(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder
 	cases := denialCases()
-	for _, name := range sortedKeys(cases) {
+	for _, name := range slices.Sorted(maps.Keys(cases)) {
 		scopes := []denialCase{cases[name]}
 		if cases[name].namespaced {
 			scopes = append(scopes, cases[name].inNamespace())
@@ -126,9 +129,9 @@ func TestEveryLabelIsGolden(t *testing.T) {
 	labels := map[string]bool{}
 	files, err := filepath.Glob("*.go")
 	require.NoError(t, err)
-	reviews, err := filepath.Glob("review/*.go")
+	below, err := filepath.Glob("*/*.go")
 	require.NoError(t, err)
-	files = append(files, reviews...)
+	files = append(files, below...)
 	called := regexp.MustCompile(`(?:(?:Invalid|Forbidden)\(|[lL]abel: *)"([A-Za-z]+)"`)
 	for _, file := range files {
 		source, err := os.ReadFile(file)
@@ -140,14 +143,14 @@ func TestEveryLabelIsGolden(t *testing.T) {
 			labels[found[1]] = true
 		}
 	}
-	require.Greater(t, len(labels), 10)
+	require.Greater(t, len(labels), 40)
 	for _, reason := range []resolve.Reason{
 		resolve.NothingNamed, resolve.InvalidReference, resolve.InvalidSelector, resolve.ClassNotFound, resolve.PlanNotFound, resolve.Unusable,
 		resolve.ClassMismatch, resolve.TypeMismatch, resolve.Ambiguous, resolve.NoDefault, resolve.NoMatch,
 	} {
 		labels[string(reason)] = true
 	}
-	for _, label := range sortedKeys(labels) {
+	for _, label := range slices.Sorted(maps.Keys(labels)) {
 		assert.Regexp(t, `(?m)^(mutate|validate) `+label+`: (422|400|403) `, golden.String(), "no denial has the label")
 	}
 }
@@ -173,9 +176,9 @@ func TestUnresolvedWait(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := stocked(t, tc.catalog).world()
+			w := stocked(t, tc.catalog).env()
 			require.NotNil(t, w.create(tc.spec).denied(), "refused without the option")
-			w.options.Unresolved = UnresolvedWait
+			w.options.Unresolved = options.UnresolvedWait
 			o := w.create(tc.spec)
 			assert.Equal(t, tc.admitted, o.denied() == nil, tc.reason)
 			if tc.admitted {

@@ -19,7 +19,7 @@ import (
 // What is no review is HTTP 4xx, and says what it should be, never what it is.
 func TestBadRequests(t *testing.T) {
 	t.Parallel()
-	w := stocked(t, db).world()
+	w := stocked(t, db).env()
 	server := httptest.NewServer(http.HandlerFunc(w.serve))
 	t.Cleanup(server.Close)
 	good, err := json.Marshal(w.review(instanceOf(byType), nil))
@@ -75,7 +75,7 @@ func TestBadRequests(t *testing.T) {
 // A body that breaks off is the client's failure.
 func TestBrokenBody(t *testing.T) {
 	t.Parallel()
-	w := stocked(t, db).world()
+	w := stocked(t, db).env()
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, MutateInstances, io.MultiReader(strings.NewReader(`{"a":`), brokenReader{}))
 	request.Header.Set("Content-Type", "application/json")
 	recorder := httptest.NewRecorder()
@@ -90,7 +90,7 @@ func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 // Large and deep objects that the API server lets through are refused with a field, not with a failure.
 func TestLargeObjects(t *testing.T) {
 	t.Parallel()
-	w := stocked(t, db).world()
+	w := stocked(t, db).env()
 	for name, parameters := range map[string]string{
 		"ThreeMegabytes": `{"a":"` + strings.Repeat("x", 3<<20) + `"}`,
 		"ManyKeys":       `{` + strings.Repeat(`"k":1,`, 100_000) + `"z":1}`,
@@ -108,7 +108,7 @@ func TestLargeObjects(t *testing.T) {
 // What we do not know stays where it is.
 func TestUnknownFieldsAreKept(t *testing.T) {
 	t.Parallel()
-	w := stocked(t, db, planDefaults("db-small", `{"size":1}`)).world()
+	w := stocked(t, db, planDefaults("db-small", `{"size":1}`)).env()
 	object := []byte(`{"apiVersion":"servicecatalog.k8s.io/v1beta1","kind":"ServiceInstance","future":{"a":[1,{"b":null}]},` +
 		`"metadata":{"name":"mydb","namespace":"dev","annotations":{"other":"x"},"labels":{"l":"y"},"finalizers":["other/one"],"novel":1.0},` +
 		`"spec":{"serviceType":"mysql","later":{"n":9007199254740993},"parameters":{"p":1.0}},"status":{"unheard":true}}`)
@@ -127,7 +127,7 @@ func TestUnknownFieldsAreKept(t *testing.T) {
 func TestAnswersAreBounded(t *testing.T) {
 	t.Parallel()
 	const n = 1 << 20 // four times what is allowed below
-	w := stocked(t, db, hasInstance("mydb", "db-small")).world()
+	w := stocked(t, db, hasInstance("mydb", "db-small")).env()
 	huge := strings.Repeat("<", n)
 	of := func(change func(*admissionv1.AdmissionRequest)) *admissionv1.AdmissionRequest {
 		review := w.review(instanceOf(byType), nil)
@@ -178,7 +178,7 @@ func TestAnswersAreBounded(t *testing.T) {
 // What is repeated is not made longer by escapes that are for HTML.
 func TestAnswersAreNotEscaped(t *testing.T) {
 	t.Parallel()
-	w := stocked(t, db).world()
+	w := stocked(t, db).env()
 	w.kind = "<&>"
 	body, err := json.Marshal(w.review(instanceOf(byType), nil))
 	require.NoError(t, err)
@@ -188,7 +188,7 @@ func TestAnswersAreNotEscaped(t *testing.T) {
 // Operations and subresources that the hooks are not registered for are none of our business.
 func TestOtherRequestsPass(t *testing.T) {
 	t.Parallel()
-	w := stocked(t, db).world()
+	w := stocked(t, db).env()
 	for name, change := range map[string]func(*admissionv1.AdmissionRequest){
 		"Delete":  func(r *admissionv1.AdmissionRequest) { r.Operation = admissionv1.Delete },
 		"Connect": func(r *admissionv1.AdmissionRequest) { r.Operation = admissionv1.Connect },

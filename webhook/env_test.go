@@ -28,18 +28,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/decision"
+	"github.com/defaultplan/defaultplan/webhook/options"
 )
 
-// canary is a value that tests put into parameters; the world fails the test when it shows up outside of a patch.
+// canary is a value that tests put into parameters; the env fails the test when it shows up outside of a patch.
 const canary = "canary-5up3r"
 
-// A world is a cluster as admission sees it: the two views of a catalog, and the API server's side of a write.
-type world struct {
+// An env is a cluster as admission sees it: the two views of a catalog, and the API server's side of a write.
+type env struct {
 	tb           testing.TB
 	cached, live *reader
 	clock        *clocktesting.FakePassiveClock
-	options      *Options
-	handler      *instances
+	options      *options.Options
+	shared       *decision.Tools
 	reviews      *reviews
 	mux          *http.ServeMux
 	user         authenticationv1.UserInfo
@@ -53,55 +55,55 @@ type world struct {
 	logs bytes.Buffer
 }
 
-// world is one in which the cache is up to date.
-func (s *stock) world() *world { return worldOf(s.tb, s, s) }
+// env is one in which the cache is up to date.
+func (s *stock) env() *env { return envOf(s.tb, s, s) }
 
-// worldOf is one whose cache has not seen what the API server has.
-func worldOf(tb testing.TB, cached, live *stock) *world {
+// envOf is one whose cache has not seen what the API server has.
+func envOf(tb testing.TB, cached, live *stock) *env {
 	tb.Helper()
-	w := &world{
+	w := &env{
 		tb: tb, cached: newReader(tb, "cache", cached.objects), live: newReader(tb, "live", live.objects),
-		clock: clocktesting.NewFakePassiveClock(founded.Add(time.Hour)), options: NewOptions(), mux: http.NewServeMux(),
+		clock: clocktesting.NewFakePassiveClock(founded.Add(time.Hour)), options: options.New(), mux: http.NewServeMux(),
 		user: authenticationv1.UserInfo{Username: "alice", UID: "u-1", Groups: []string{"devs"}, Extra: map[string]authenticationv1.ExtraValue{"scope": {"a"}}},
 	}
 	w.reviews = &reviews{adopting: true}
-	w.handler = newInstances(Readers{Cached: w.cached, Live: w.live, Policies: w.cached.rules(), Access: w.reviews}, w.options, w.clock)
-	serveInstances(w, w.handler)
-	serveBindings(w, &bindings{w.handler.commons})
+	w.shared = share(Readers{Cached: w.cached, Live: w.live, Policies: w.cached.rules(), Access: w.reviews}, w.options, w.clock)
+	serveInstances(w, w.shared)
+	serveBindings(w, w.shared)
 	return w
 }
 
-// Register makes a world a Registrar.
-func (w *world) Register(path string, handler http.Handler) { w.mux.Handle(path, handler) }
+// Register makes an env a Registrar.
+func (w *env) Register(path string, handler http.Handler) { w.mux.Handle(path, handler) }
 
 // restock makes both views show another catalog.
-func (w *world) restock(s *stock) {
+func (w *env) restock(s *stock) {
 	w.cached.show(s)
 	w.live.show(s)
 }
 
-func (w *world) writeLog(_, args string) {
+func (w *env) writeLog(_, args string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.logs.WriteString(args + "\n")
 }
 
 // log returns what was logged since it was last asked.
-func (w *world) log() string {
+func (w *env) log() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	defer w.logs.Reset()
 	return w.logs.String()
 }
 
-// serve is the world's HTTP server, with a logger that the world reads.
-func (w *world) serve(writer http.ResponseWriter, request *http.Request) {
+// serve is the env's HTTP server, with a logger that the env reads.
+func (w *env) serve(writer http.ResponseWriter, request *http.Request) {
 	logger := funcr.New(w.writeLog, funcr.Options{})
 	w.mux.ServeHTTP(writer, request.WithContext(log.IntoContext(request.Context(), logger)))
 }
 
 // post sends a body to one of the endpoints.
-func (w *world) post(path string, body []byte) *httptest.ResponseRecorder {
+func (w *env) post(path string, body []byte) *httptest.ResponseRecorder {
 	recorder := httptest.NewRecorder()
 	request := httptest.NewRequestWithContext(context.Background(), http.MethodPost, path, bytes.NewReader(body))
 	request.Header.Set("Content-Type", "application/json")
@@ -109,7 +111,7 @@ func (w *world) post(path string, body []byte) *httptest.ResponseRecorder {
 	return recorder
 }
 
-// A reply is what one half of admission said.
+// A reply is what one phase of admission said.
 type reply struct {
 	*admissionv1.AdmissionResponse
 
@@ -126,7 +128,7 @@ type outcome struct {
 }
 
 // review is an AdmissionReview of a write, as the API server sends it.
-func (w *world) review(object, old []byte) *admissionv1.AdmissionReview {
+func (w *env) review(object, old []byte) *admissionv1.AdmissionReview {
 	w.uids++
 	var meta metav1.PartialObjectMetadata
 	// An object that cannot be read has no name.
@@ -160,7 +162,7 @@ func (w *world) review(object, old []byte) *admissionv1.AdmissionReview {
 }
 
 // ask sends a review and holds the answer against what every answer must be.
-func (w *world) ask(path string, review *admissionv1.AdmissionReview) reply {
+func (w *env) ask(path string, review *admissionv1.AdmissionReview) reply {
 	w.tb.Helper()
 	body, err := json.Marshal(review)
 	require.NoError(w.tb, err)
@@ -182,7 +184,7 @@ func (w *world) ask(path string, review *admissionv1.AdmissionReview) reply {
 }
 
 // lawful checks what holds for every answer.
-func (w *world) lawful(a *reply, logged string) {
+func (w *env) lawful(a *reply, logged string) {
 	w.tb.Helper()
 	for _, warning := range a.Warnings {
 		require.LessOrEqual(w.tb, utf8.RuneCountInString(warning), 256, warning)
@@ -231,8 +233,8 @@ func applied(tb testing.TB, object, patch []byte) []byte {
 	return patched
 }
 
-// write sends a write through both halves; old is nil for a new object.
-func (w *world) write(object, old []byte) *outcome {
+// write sends a write through both phases; old is nil for a new object.
+func (w *env) write(object, old []byte) *outcome {
 	w.tb.Helper()
 	o := &outcome{tb: w.tb}
 	review := w.review(object, old)
@@ -249,7 +251,7 @@ func (w *world) write(object, old []byte) *outcome {
 }
 
 // unseen sends an update through the validating phase alone.
-func (w *world) unseen(object, old []byte) *outcome {
+func (w *env) unseen(object, old []byte) *outcome {
 	w.tb.Helper()
 	review := w.review(object, old)
 	return &outcome{
@@ -260,13 +262,13 @@ func (w *world) unseen(object, old []byte) *outcome {
 }
 
 // create writes a new instance with this spec.
-func (w *world) create(spec string) *outcome {
+func (w *env) create(spec string) *outcome {
 	w.tb.Helper()
 	return w.write(instanceOf(spec), nil)
 }
 
 // created is what is stored of a new instance with this spec.
-func (w *world) created(spec string) []byte {
+func (w *env) created(spec string) []byte {
 	w.tb.Helper()
 	return w.create(spec).admitted()
 }
@@ -301,15 +303,11 @@ func instanceWith(meta, spec string) []byte {
 }
 
 // exhaust uses up what the namespace may have confirmed live, for good.
-func exhaust(w *world) {
-	confirms := &w.handler.resolver.confirms
-	confirms.allow("dev")
-	confirms.mu.Lock()
-	defer confirms.mu.Unlock()
-	confirms.known.Add("dev", rate.NewLimiter(0, 0))
+func exhaust(w *env) {
+	w.shared.Resolver.Confirms.Set("dev", rate.NewLimiter(0, 0))
 }
 
-func gatesOff(w *world, gates ...featuregate.Feature) {
+func gatesOff(w *env, gates ...featuregate.Feature) {
 	for _, gate := range gates {
 		require.NoError(w.tb, w.options.Gates.SetFromMap(map[string]bool{string(gate): false}))
 	}

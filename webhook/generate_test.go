@@ -57,7 +57,7 @@ func (g generator) defaults(s *stock) {
 		switch {
 		case g.IntN(3) == 0:
 		case isPlan(object):
-			viewPlan(object).spec.DefaultProvisionParameters = rawExtension(defaults)
+			planSpec(object).DefaultProvisionParameters = rawExtension(defaults)
 		case isClass(object):
 			name := object.GetName()
 			if object.GetNamespace() != "" {
@@ -132,7 +132,7 @@ func (g generator) spec() string {
 	return marshal(g.tb, members)
 }
 
-func (g generator) world() *world { return stocked(g.tb, g.catalog(), g.defaults).world() }
+func (g generator) env() *env { return stocked(g.tb, g.catalog(), g.defaults).env() }
 
 func marshal(tb testing.TB, value any) string {
 	tb.Helper()
@@ -141,7 +141,7 @@ func marshal(tb testing.TB, value any) string {
 	return string(text)
 }
 
-// bindingSpec is that of a write of a binding to one of the instances of bindingWorld.
+// bindingSpec is that of a write of a binding to one of the instances of bindingStock.
 func (g generator) bindingSpec() string {
 	members := map[string]any{"instanceRef": map[string]any{"name": g.one("mydb", "mydb", "mydb", "owndb", "waits", "absent")}}
 	if g.IntN(3) > 0 {

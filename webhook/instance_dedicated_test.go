@@ -2,8 +2,10 @@ package webhook
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,21 +14,22 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/options"
 )
 
 const goldenDedicatedDenials = "testdata/denials_dedicated.golden"
 
-// A claimWorld has a stored claim, creds, of UID uid-creds.
-type claimWorld struct {
-	*world
+// A claimEnv has a stored claim, creds, of UID uid-creds.
+type claimEnv struct {
+	*env
 
 	claim *v1beta1.ServiceBinding
 }
 
-// claimed stores a claim of alice's, less what edits change of it; the world is then the controller's.
-func newClaimWorld(t *testing.T, edits ...func(*v1beta1.ServiceBinding)) *claimWorld {
+// claimed stores a claim of alice's, less what edits change of it; the env is then the controller's.
+func newClaimEnv(t *testing.T, edits ...func(*v1beta1.ServiceBinding)) *claimEnv {
 	t.Helper()
-	w := stocked(t, db, claimDefaults("")...).world()
+	w := stocked(t, db, claimDefaults("")...).env()
 	w.user.Groups = []string{"devs"}
 	stored := w.bindTo(`{"serviceType":"mysql","provisionParameters":{"zone":null}}`).admitted()
 	claim := &v1beta1.ServiceBinding{}
@@ -36,12 +39,12 @@ func newClaimWorld(t *testing.T, edits ...func(*v1beta1.ServiceBinding)) *claimW
 		edit(claim)
 	}
 	w.restock(stocked(t, db, append(claimDefaults(""), func(s *stock) { s.objects = append(s.objects, claim) }, ruled("deny x type=mysql", "bind-deny y type=mysql"))...))
-	w.user.Username, w.user.Groups = controllerUser, nil
-	return &claimWorld{w, claim}
+	w.user.Username, w.user.Groups = options.New().Controllers[0], nil
+	return &claimEnv{w, claim}
 }
 
 // own is the instance that the controller creates for the claim, less what edits change of it.
-func (w *claimWorld) own(edits ...func(*v1beta1.ServiceInstance)) []byte {
+func (w *claimEnv) own(edits ...func(*v1beta1.ServiceInstance)) []byte {
 	w.tb.Helper()
 	instance, err := v1beta1.DedicatedInstance(w.claim)
 	require.NoError(w.tb, err)
@@ -57,7 +60,7 @@ func (w *claimWorld) own(edits ...func(*v1beta1.ServiceInstance)) []byte {
 // an ID that was minted for it, and what every instance gets.
 func TestDedicatedInstance(t *testing.T) {
 	t.Parallel()
-	w := newClaimWorld(t)
+	w := newClaimEnv(t)
 	given := w.own()
 	o := w.write(given, nil)
 	stored := o.admitted()
@@ -86,7 +89,7 @@ func TestDedicatedInstance(t *testing.T) {
 // Where the claim was written by hand in another order of keys, it is the same still.
 func TestDedicatedInstanceIsComparedAsJSON(t *testing.T) {
 	t.Parallel()
-	w := newClaimWorld(t)
+	w := newClaimEnv(t)
 	w.write(w.own(func(i *v1beta1.ServiceInstance) {
 		i.Spec.Parameters.Raw = []byte(`{"size":1, "net":{"mtu":1400},"zone":null}`)
 	}), nil).admitted()
@@ -142,13 +145,13 @@ func TestForgedDedicatedInstance(t *testing.T) {
 	t.Parallel()
 	var all strings.Builder
 	cases := forgedInstances()
-	for _, name := range sortedKeys(cases) {
+	for _, name := range slices.Sorted(maps.Keys(cases)) {
 		tc := cases[name]
 		var edits []func(*v1beta1.ServiceBinding)
 		if tc.claim != nil {
 			edits = append(edits, tc.claim)
 		}
-		w := newClaimWorld(t, edits...)
+		w := newClaimEnv(t, edits...)
 		if tc.user != "" {
 			w.user.Username = tc.user
 			w.restock(stocked(t, db, append(claimDefaults(""), func(s *stock) { s.objects = append(s.objects, w.claim) })...))
@@ -177,7 +180,7 @@ func TestForgedDedicatedInstance(t *testing.T) {
 // boundToDedicated is what becomes of a binding by someone else to an instance of a claim's own.
 func boundToDedicated(t *testing.T) map[string]*outcome {
 	t.Helper()
-	w := newClaimWorld(t)
+	w := newClaimEnv(t)
 	own := &v1beta1.ServiceInstance{}
 	require.NoError(t, json.Unmarshal(w.write(w.own(), nil).admitted(), own))
 	has := func(s *stock) { s.objects = append(s.objects, w.claim, own) }
@@ -191,7 +194,7 @@ func boundToDedicated(t *testing.T) map[string]*outcome {
 // Who takes the owner away may not bind to it either, while the claim is there; once that is gone, the instance is as any.
 func TestDedicatedInstanceStaysSo(t *testing.T) {
 	t.Parallel()
-	w := newClaimWorld(t)
+	w := newClaimEnv(t)
 	own := &v1beta1.ServiceInstance{}
 	require.NoError(t, json.Unmarshal(w.write(w.own(), nil).admitted(), own))
 	own.OwnerReferences = nil
@@ -210,7 +213,7 @@ func TestDedicatedInstanceUpdates(t *testing.T) {
 	t.Parallel()
 	const toCreds = `{"apiVersion":"servicecatalog.k8s.io/v1beta1","kind":"ServiceBinding","name":"creds","uid":"uid-creds","controller":true}`
 	owned := `{"metadata":{"ownerReferences":[` + toCreds + `]}}`
-	w := newClaimWorld(t)
+	w := newClaimEnv(t)
 	own := w.write(w.own(), nil).admitted()
 	w.restock(stocked(t, db, func(s *stock) { s.objects = append(s.objects, w.claim) }))
 	w.user.Username = "alice"
@@ -243,7 +246,7 @@ func TestDedicatedInstanceUpdates(t *testing.T) {
 // What cannot be read is a failure, never a refusal.
 func TestDedicatedInstanceReadsFail(t *testing.T) {
 	t.Parallel()
-	w := newClaimWorld(t)
+	w := newClaimEnv(t)
 	w.live.fail(func(string) error { return assert.AnError })
 	body, err := json.Marshal(w.review(w.own(), nil))
 	require.NoError(t, err)

@@ -24,7 +24,7 @@ func TestInstanceSharing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := stocked(t, db).world()
+			w := stocked(t, db).env()
 			spec := func(sharing string) []byte { return instanceOf(`{"serviceType":"mysql","sharing":` + sharing + `}`) }
 			var o *outcome
 			if tc.old == "" {

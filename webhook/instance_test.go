@@ -9,13 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/options"
 )
 
 // The main case: a manifest of four lines is completed.
 func TestCreateByType(t *testing.T) {
 	t.Parallel()
 	w := stocked(t, "mysql/azure-mysql: basic50 premium-p1*",
-		classDefaults("azure-mysql", `{"firewallRules":[{"name":"AllowAll"}]}`), planDefaults("azure-mysql-premium-p1", `{"location":"eastus"}`)).world()
+		classDefaults("azure-mysql", `{"firewallRules":[{"name":"AllowAll"}]}`), planDefaults("azure-mysql-premium-p1", `{"location":"eastus"}`)).env()
 	o := w.create(`{"serviceType":"mysql","parameters":{"location":"westus"}}`)
 	stored := o.admitted()
 	id := at(t, stored, "/spec/externalID")
@@ -54,7 +55,7 @@ func TestWarningsOfRules(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := stocked(t, tc.catalog).world()
+			w := stocked(t, tc.catalog).env()
 			o := w.create(tc.spec)
 			stored := o.admitted()
 			assert.Equal(t, tc.warning, strings.Join(o.warnings(), "\n"))
@@ -70,7 +71,7 @@ func TestChosenPlanIsNamed(t *testing.T) {
 	t.Parallel()
 	for _, scope := range []string{"clusterService", "service"} {
 		for kind, names := range map[string][2]string{"ExternalName": {"db", "small"}, "ExternalID": {"id-db", "id-small"}, "Name": {"db", "db-small"}} {
-			w := stocked(t, db+";dev|"+db).world()
+			w := stocked(t, db+";dev|"+db).env()
 			stored := w.created(fmt.Sprintf(`{"%sClass%s":"%s"}`, scope, kind, names[0]))
 			assert.Equal(t, fmt.Sprintf("%q", names[1]), at(t, stored, "/spec/"+scope+"Plan"+kind))
 			assert.JSONEq(t, `{"name":"db-small"}`, at(t, stored, "/spec/"+scope+"PlanRef"))
@@ -83,13 +84,13 @@ func TestMintedMark(t *testing.T) {
 	t.Parallel()
 	const mark = "/metadata/annotations/servicecatalog.kubernetes.io~1minted-external-id"
 	marked := `{"name":"mydb","namespace":"dev","annotations":{"` + v1beta1.AnnotationMintedExternalID + `":"forged","` + v1beta1.AnnotationAppliedDefaults + `":"forged"}}`
-	w := stocked(t, db).world()
+	w := stocked(t, db).env()
 	minted := w.write(instanceWith(marked, byType), nil).admitted()
 	assert.Equal(t, at(t, minted, "/spec/externalID"), at(t, minted, mark), "a new ID is generated")
 	given := w.write(instanceWith(marked, `{"serviceType":"mysql","externalID":"forged"}`), nil).admitted()
 	assert.Equal(t, `"forged"`, at(t, given, "/spec/externalID"))
 	assert.Equal(t, `""`, at(t, given, mark), "a given ID is never a minted one")
-	w.options.Unresolved = UnresolvedWait
+	w.options.Unresolved = options.UnresolvedWait
 	waits := w.write(instanceWith(marked, `{"serviceType":"nope"}`), nil).admitted()
 	assert.Equal(t, `""`, at(t, waits, "/metadata/annotations/servicecatalog.kubernetes.io~1applied-defaults"), "nothing was applied yet")
 	assert.NotEqual(t, at(t, minted, "/spec/externalID"), at(t, waits, "/spec/externalID"))
@@ -98,7 +99,7 @@ func TestMintedMark(t *testing.T) {
 // A backup, or an object of the retired catalog, comes with its references.
 func TestRestored(t *testing.T) {
 	t.Parallel()
-	w := stocked(t, db, planDefaults("db-small", `{"size":"P1"}`)).world()
+	w := stocked(t, db, planDefaults("db-small", `{"size":"P1"}`)).env()
 	backup := w.created(byType)
 	w.restock(stocked(t, "mysql/db: small large*", planDefaults("db-small", `{"size":"P9"}`)))
 	restored := w.write(backup, nil).admitted()
@@ -117,7 +118,7 @@ func TestTieBreak(t *testing.T) {
 		plans += fmt.Sprintf(" p%d{a=b}", i)
 	}
 	const spec = `{"planSelector":{"matchLabels":{"a":"b"}}}`
-	w := stocked(t, plans).world()
+	w := stocked(t, plans).env()
 	first := at(t, w.created(spec), "/spec/clusterServicePlanRef")
 	w.dryRun = true
 	assert.Equal(t, first, at(t, w.created(spec), "/spec/clusterServicePlanRef"), "a dry run tells the truth")
@@ -140,7 +141,7 @@ func TestTouchIsNotRefused(t *testing.T) {
 	for name, edits := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := stocked(t, "other:").world()
+			w := stocked(t, "other:").env()
 			waits := w.created(byName)
 			w.restock(stocked(t, db, edits...))
 			o := w.write(changed(t, waits, `{"metadata":{"labels":{"a":"b"}}}`), waits)
@@ -174,8 +175,8 @@ func TestGatesOff(t *testing.T) {
 			if strings.HasPrefix(tc.catalog, "mysql/db") {
 				edits = append(edits, planDefaults("db-small", `{"size":1}`), createSchemaOf("db-small", `{"required":["x"]}`))
 			}
-			w := stocked(t, tc.catalog, edits...).world()
-			gatesOff(w, ServiceTypes, ParameterDefaults, SuggestedPlans, SchemaChecks)
+			w := stocked(t, tc.catalog, edits...).env()
+			gatesOff(w, options.ServiceTypes, options.ParameterDefaults, options.SuggestedPlans, options.SchemaChecks)
 			o := w.create(tc.spec)
 			if tc.plan == "" {
 				require.NotNil(t, o.denied(), tc.reason)

@@ -116,14 +116,14 @@ func TestLiveAndCached(t *testing.T) {
 			cached: "db: small", live: "db: small large*", now: old, spec: classOnly, want: "db-small", reads: []string{},
 		},
 		"TypeChanged": {
-			reason: "The validating half does not refuse by a type that the cache still has.",
+			reason: "The validating phase does not refuse by a type that the cache still has.",
 			cached: "db: small<redis>", live: "db: small<mysql>*", spec: byType, want: "db-small",
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := worldOf(t, stocked(t, tc.cached), stocked(t, tc.live))
+			w := envOf(t, stocked(t, tc.cached), stocked(t, tc.live))
 			if !tc.now.IsZero() {
 				w.clock.SetTime(tc.now)
 			}
@@ -145,12 +145,12 @@ func TestLiveAndCached(t *testing.T) {
 	}
 }
 
-// A plan that took the name of another, in another class, is not mistaken for it by either half.
+// A plan that took the name of another, in another class, is not mistaken for it by either phase.
 func TestPlanReplaced(t *testing.T) {
 	t.Parallel()
 	now := stocked(t, "mysql/db: old;mysql/other: small@p*", planDefaults("p", `{"from":"new"}`))
 	now.object("p", isPlan).SetUID("uid-new")
-	w := worldOf(t, stocked(t, "mysql/db: small@p*", planDefaults("p", `{"from":"old"}`)), now)
+	w := envOf(t, stocked(t, "mysql/db: small@p*", planDefaults("p", `{"from":"old"}`)), now)
 	stored := w.created(byType)
 	assert.JSONEq(t, `{"name":"other"}`, at(t, stored, "/spec/clusterServiceClassRef"))
 	assert.JSONEq(t, `{"from":"new"}`, at(t, stored, "/spec/parameters"))
@@ -161,7 +161,7 @@ func TestPlanReplaced(t *testing.T) {
 // What is named and cached is decided without the API server: also while it does not answer.
 func TestNamedNeedsNoLiveRead(t *testing.T) {
 	t.Parallel()
-	w := stocked(t, db).world()
+	w := stocked(t, db).env()
 	w.live.fail(func(string) error { return errors.New("the API server is down") })
 	stored := w.created(byName)
 	w.write(changed(t, stored, `{"spec":{"clusterServicePlanExternalName":"large"}}`), stored).admitted()
@@ -173,7 +173,7 @@ func TestFailuresAreNotRefusals(t *testing.T) {
 	t.Parallel()
 	broken := func(string) error { return errors.New("the API server is down") }
 	panics := func(string) error { panic(canary) }
-	gone := func(w *world) func(string) error {
+	gone := func(w *env) func(string) error {
 		return func(read string) error {
 			if strings.HasPrefix(read, "get ClusterServicePlan") {
 				w.live.show(&stock{tb: w.tb})
@@ -183,22 +183,22 @@ func TestFailuresAreNotRefusals(t *testing.T) {
 	}
 	cases := map[string]struct {
 		reason, path, spec string
-		breaks             func(*world)
+		breaks             func(*env)
 	}{
-		"LiveByType":       {"Records are read live.", MutateInstances, byType, func(w *world) { w.live.fail(broken) }},
-		"LiveConfirm":      {"So is what is about to be refused.", MutateInstances, `{"clusterServiceClassName":"none"}`, func(w *world) { w.live.fail(broken) }},
-		"CachedByName":     {"A cache can fail.", MutateInstances, byName, func(w *world) { w.cached.fail(broken) }},
-		"CachedBySelector": {"On any way.", MutateInstances, `{"planSelector":{"matchLabels":{"a":"b"}}}`, func(w *world) { w.cached.fail(broken) }},
-		"LivePanics":       {"A panic in a goroutine of ours costs one request.", MutateInstances, byType, func(w *world) { w.live.fail(panics) }},
-		"CachePanics":      {"A panic in the handler, too.", MutateInstances, byName, func(w *world) { w.cached.fail(panics) }},
-		"ShelfPanics":      {"And in one of the reads of a selector.", MutateInstances, `{"planSelector":{"matchLabels":{"a":"b"}}}`, func(w *world) { w.cached.fail(panics) }},
-		"Validate": {"Nor does the other half refuse what it cannot read.", ValidateInstances,
-			`{"clusterServiceClassRef":{"name":"db"},"clusterServicePlanRef":{"name":"db-small"}}`, func(w *world) { w.cached.fail(broken) }},
+		"LiveByType":       {"Records are read live.", MutateInstances, byType, func(w *env) { w.live.fail(broken) }},
+		"LiveConfirm":      {"So is what is about to be refused.", MutateInstances, `{"clusterServiceClassName":"none"}`, func(w *env) { w.live.fail(broken) }},
+		"CachedByName":     {"A cache can fail.", MutateInstances, byName, func(w *env) { w.cached.fail(broken) }},
+		"CachedBySelector": {"On any way.", MutateInstances, `{"planSelector":{"matchLabels":{"a":"b"}}}`, func(w *env) { w.cached.fail(broken) }},
+		"LivePanics":       {"A panic in a goroutine of ours costs one request.", MutateInstances, byType, func(w *env) { w.live.fail(panics) }},
+		"CachePanics":      {"A panic in the handler, too.", MutateInstances, byName, func(w *env) { w.cached.fail(panics) }},
+		"ShelfPanics":      {"And in one of the reads of a selector.", MutateInstances, `{"planSelector":{"matchLabels":{"a":"b"}}}`, func(w *env) { w.cached.fail(panics) }},
+		"Validate": {"Nor does the other phase refuse what it cannot read.", ValidateInstances,
+			`{"clusterServiceClassRef":{"name":"db"},"clusterServicePlanRef":{"name":"db-small"}}`, func(w *env) { w.cached.fail(broken) }},
 		"Restored": {"Nor what is taken as decided.", MutateInstances,
-			`{"externalID":"e","clusterServiceClassRef":{"name":"db"},"clusterServicePlanRef":{"name":"db-small"}}`, func(w *world) { w.cached.fail(broken) }},
+			`{"externalID":"e","clusterServiceClassRef":{"name":"db"},"clusterServicePlanRef":{"name":"db-small"}}`, func(w *env) { w.cached.fail(broken) }},
 		"RestoredLive": {"Nor where only the live read fails.", MutateInstances,
-			`{"externalID":"e","clusterServiceClassRef":{"name":"other"},"clusterServicePlanRef":{"name":"db-small"}}`, func(w *world) { w.live.fail(broken) }},
-		"PlanGoneMeanwhile": {"A plan that vanishes while it is chosen is asked for again.", MutateInstances, byType, func(w *world) {
+			`{"externalID":"e","clusterServiceClassRef":{"name":"other"},"clusterServicePlanRef":{"name":"db-small"}}`, func(w *env) { w.live.fail(broken) }},
+		"PlanGoneMeanwhile": {"A plan that vanishes while it is chosen is asked for again.", MutateInstances, byType, func(w *env) {
 			w.cached.show(&stock{tb: w.tb})
 			w.live.fail(gone(w))
 		}},
@@ -206,7 +206,7 @@ func TestFailuresAreNotRefusals(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := stocked(t, db).world()
+			w := stocked(t, db).env()
 			tc.breaks(w)
 			body, err := json.Marshal(w.review(instanceOf(tc.spec), nil))
 			require.NoError(t, err)
@@ -221,23 +221,4 @@ func TestFailuresAreNotRefusals(t *testing.T) {
 			w.created(byName)
 		})
 	}
-}
-
-// The limiter is one namespace's own.
-func TestLimiter(t *testing.T) {
-	t.Parallel()
-	var l limiter
-	allowed := 0
-	for range 10 * confirmBurst {
-		if l.allow("dev") {
-			allowed++
-		}
-	}
-	assert.GreaterOrEqual(t, allowed, confirmBurst)
-	assert.Less(t, allowed, 5*confirmBurst)
-	assert.True(t, l.allow("prod"), "another namespace is not held back")
-	for i := range confirmNamespaces {
-		l.allow(fmt.Sprint(i))
-	}
-	assert.Equal(t, confirmNamespaces, l.known.Len(), "it forgets rather than grows")
 }

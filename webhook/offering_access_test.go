@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/options"
 )
 
 // offeringAccessRules are about what others do with what a class or plan names.
@@ -45,7 +46,7 @@ func transformRules() map[string]ruleCase {
 		"SecretsOrdered":   {reason: "Nor who puts them in another order.", old: with(onePlan, adds("own/a", "own/b")), spec: with(onePlan, adds("own/b", "own/a"))},
 		"SecretAdded":      {reason: "Only what is new is asked.", old: with(onePlan, adds("own/a")), spec: with(onePlan, adds("own/b", "own/a")), asked: []string{read("own/b")}, denied: "SecretForbidden"},
 		"SecretReplaced":   {reason: "Another name is new.", old: with(onePlan, adds("own/a")), spec: with(onePlan, adds("own/b")), granted: []string{read("own/b")}, asked: []string{read("own/b")}},
-		"SecretGateOff":    {reason: "The gate may be on again.", spec: with(onePlan, adds("own/a")), asked: []string{read("own/a")}, denied: "SecretForbidden", adjust: func(c *catalogWorld) { gatesOff(c.world, BindDefaults) }},
+		"SecretGateOff":    {reason: "The gate may be on again.", spec: with(onePlan, adds("own/a")), asked: []string{read("own/a")}, denied: "SecretForbidden", adjust: func(c *catalogEnv) { gatesOff(c.env, options.BindDefaults) }},
 		"SecretOfCatalog":  {reason: "Attack: what the controller may read, a broker may not hand on.", spec: with(onePlan, adds("own/a")), granted: []string{"system:serviceaccount:defaultplan-system:defaultplan-controller get secrets own/a"}, adjust: asController, denied: "SecretOfCatalog"},
 		"SecretOfOperator": {reason: "The relist leaves what an operator wrote.", old: with(onePlan, adds("own/a")), spec: with(onePlan, adds("own/a")+`,"description":"x"`), adjust: asController},
 		"SecretDropped":    {reason: "Less is never asked.", old: with(onePlan, adds("own/a", "own/b")), spec: with(onePlan, adds("own/a"))},
@@ -53,7 +54,7 @@ func transformRules() map[string]ruleCase {
 }
 
 // asController makes the write one of the controller, which may read every Secret.
-func asController(c *catalogWorld) { c.user.Username = controllerUser }
+func asController(c *catalogEnv) { c.user.Username = options.New().Controllers[0] }
 
 // useRules are about cluster's brokers at which instances of a namespace are provisioned.
 func useRules() map[string]ruleCase {

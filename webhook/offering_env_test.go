@@ -3,8 +3,10 @@ package webhook
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,20 +18,19 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
-// A catalogWorld is a world in which brokers, classes and plans are admitted.
-type catalogWorld struct{ *world }
+// A catalogEnv is an env in which brokers, classes and plans are admitted.
+type catalogEnv struct{ *env }
 
-// catalogWorld is one whose cache is up to date.
-func (s *stock) catalogWorld() *catalogWorld { return catalogWorldOf(s.world()) }
+// catalogEnv is one whose cache is up to date.
+func (s *stock) catalogEnv() *catalogEnv { return catalogEnvOf(s.env()) }
 
-// catalogWorldOf is one whose admission remembers nothing yet.
-func catalogWorldOf(w *world) *catalogWorld {
+// catalogEnvOf is one whose admission remembers nothing yet.
+func catalogEnvOf(w *env) *catalogEnv {
 	readers := Readers{Cached: w.cached, Live: w.live, Policies: w.cached.rules(), Access: w.reviews}
-	shared := newCommons(readers, w.options, w.clock)
+	w.shared = share(readers, w.options, w.clock)
 	w.mux = http.NewServeMux()
-	serveBrokers(w, &brokers{shared.access})
-	serveOfferings(w, &offerings{shared, newOneDefault(readers, w.options)})
-	return &catalogWorld{w}
+	serveOfferings(w, w.shared)
+	return &catalogEnv{w}
 }
 
 // resources are the kinds of a catalog, and what the API server calls them in paths.
@@ -39,41 +40,41 @@ var resources = map[string]string{
 	"ClusterServicePlan": "clusterserviceplans", "ServicePlan": "serviceplans",
 }
 
-// half sends a write of an object to one half.
-func (c *catalogWorld) half(half review.Phase, object, old []byte) reply {
+// phase sends a write of an object to one phase.
+func (c *catalogEnv) phase(phase review.Phase, object, old []byte) reply {
 	c.tb.Helper()
-	return c.ask(c.reviewOf(half, object, old))
+	return c.ask(c.reviewOf(phase, object, old))
 }
 
-// status is the HTTP status that one half answers with.
-func (c *catalogWorld) status(half review.Phase, object, old []byte) int {
+// status is the HTTP status that one phase answers with.
+func (c *catalogEnv) status(phase review.Phase, object, old []byte) int {
 	c.tb.Helper()
-	path, review := c.reviewOf(half, object, old)
+	path, review := c.reviewOf(phase, object, old)
 	body, err := json.Marshal(review)
 	require.NoError(c.tb, err)
 	return c.post(path, body).Code
 }
 
 // reviewOf is a review, and where it is sent.
-func (c *catalogWorld) reviewOf(half review.Phase, object, old []byte) (string, *admissionv1.AdmissionReview) {
+func (c *catalogEnv) reviewOf(phase review.Phase, object, old []byte) (string, *admissionv1.AdmissionReview) {
 	c.tb.Helper()
 	var meta metav1.PartialObjectMetadata
 	require.NoError(c.tb, json.Unmarshal(object, &meta))
 	review := c.review(object, old)
 	review.Request.Kind.Kind, review.Request.Namespace = meta.Kind, meta.Namespace
 	review.Request.Resource.Resource = resources[meta.Kind]
-	return fmt.Sprintf("/%s/%s", half, resources[meta.Kind]), review
+	return fmt.Sprintf("/%s/%s", phase, resources[meta.Kind]), review
 }
 
-// write sends a write through both halves; old is nil for a new object.
-func (c *catalogWorld) write(object, old []byte) *outcome {
+// write sends a write through both phases; old is nil for a new object.
+func (c *catalogEnv) write(object, old []byte) *outcome {
 	c.tb.Helper()
 	o := &outcome{tb: c.tb}
-	if o.mutate = c.half(review.Mutating, object, old); !o.mutate.Allowed {
-		o.validate = o.mutate // the validating half is not asked
+	if o.mutate = c.phase(review.Mutating, object, old); !o.mutate.Allowed {
+		o.validate = o.mutate // the validating phase is not asked
 		return o
 	}
-	if o.validate = c.half(review.Validating, o.mutate.patched, old); !o.validate.Allowed {
+	if o.validate = c.phase(review.Validating, o.mutate.patched, old); !o.validate.Allowed {
 		return o
 	}
 	assert.Empty(c.tb, o.validate.Patch)
@@ -103,7 +104,7 @@ type ruleCase struct {
 	// patch is a merge patch on the whole object, applied to a write in which old stays.
 	patch   string
 	granted []string
-	adjust  func(*catalogWorld)
+	adjust  func(*catalogEnv)
 	// asked are the rights that are to be asked for.
 	asked []string
 	// denied is the label of the refusal, "" for none, and warnings are what is told.
@@ -149,13 +150,13 @@ func (tc ruleCase) scopes(name string) map[string]ruleCase {
 }
 
 // run writes, and says what became of it.
-func (tc ruleCase) run(t *testing.T) (*catalogWorld, *outcome) {
+func (tc ruleCase) run(t *testing.T) (*catalogEnv, *outcome) {
 	t.Helper()
 	var edits []func(*stock)
 	if tc.edits != nil {
 		edits = tc.edits(tc.at)
 	}
-	c := stocked(t, tc.catalog, edits...).catalogWorld()
+	c := stocked(t, tc.catalog, edits...).catalogEnv()
 	c.reviews.granted = tc.granted
 	if tc.adjust != nil {
 		tc.adjust(c)
@@ -206,7 +207,7 @@ func TestCatalogDenials(t *testing.T) {
 		}
 	}
 	var text strings.Builder
-	for _, title := range sortedKeys(all) {
+	for _, title := range slices.Sorted(maps.Keys(all)) {
 		_, o := all[title].run(t)
 		require.NotNil(t, o.denied(), title)
 		text.WriteString(o.render(title))

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"fmt"
+	"github.com/defaultplan/defaultplan/webhook/options"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -38,7 +39,7 @@ func offeringRules() map[string]ruleCase {
 // shapeRules are about what defaults are.
 func shapeRules() map[string]ruleCase {
 	deep, large := nested(65), `{"text":"`+strings.Repeat("x", 300<<10)+`"}`
-	gateOff := func(c *catalogWorld) { gatesOff(c.world, ParameterDefaults) }
+	gateOff := func(c *catalogEnv) { gatesOff(c.env, options.ParameterDefaults) }
 	return map[string]ruleCase{
 		"Plain":             {reason: "A plan without anything.", spec: onePlan},
 		"PlainClass":        {reason: "A class without anything.", kind: "ClusterServiceClass", spec: oneClass},
@@ -72,8 +73,8 @@ func schemaRules() map[string]ruleCase {
 			warnings: []string{`spec.instanceUpdateParameterSchema will be skipped: cannot use the JSON schema: references outside the document: https://example.org/schema`},
 		},
 		"SchemaWasBroken":  {reason: "What was always so is not told again.", old: with(onePlan, `"instanceCreateParameterSchema":`+broken), patch: `{"spec":{"description":"x"}}`},
-		"SchemaChecksOff":  {reason: "Nothing is checked.", spec: with(onePlan, `"instanceCreateParameterSchema":`+broken), adjust: func(c *catalogWorld) { c.options.SchemaCheck = SchemaOff }},
-		"SchemaChecksShut": {reason: "Nor with the gate shut.", spec: with(onePlan, `"instanceCreateParameterSchema":`+broken), adjust: func(c *catalogWorld) { gatesOff(c.world, SchemaChecks) }},
+		"SchemaChecksOff":  {reason: "Nothing is checked.", spec: with(onePlan, `"instanceCreateParameterSchema":`+broken), adjust: func(c *catalogEnv) { c.options.SchemaCheck = options.SchemaOff }},
+		"SchemaChecksShut": {reason: "Nor with the gate shut.", spec: with(onePlan, `"instanceCreateParameterSchema":`+broken), adjust: func(c *catalogEnv) { gatesOff(c.env, options.SchemaChecks) }},
 	}
 }
 
@@ -101,7 +102,7 @@ func planDefaultRules() map[string]ruleCase {
 			reason: "A binding's, by the binding's schema.", spec: with(bound, `"defaultBindParameters":{"size":1}`+","+give(canary)),
 			warnings: []string{`spec.defaultBindParameters/size is refused by spec.serviceBindingCreateParameterSchema: it must be one of "L", "S"`},
 		},
-		"BindDefaultsOff":      {reason: "What is not applied is not judged.", spec: with(bound, `"defaultBindParameters":{"size":1}`), adjust: func(c *catalogWorld) { gatesOff(c.world, BindDefaults) }},
+		"BindDefaultsOff":      {reason: "What is not applied is not judged.", spec: with(bound, `"defaultBindParameters":{"size":1}`), adjust: func(c *catalogEnv) { gatesOff(c.env, options.BindDefaults) }},
 		"ClassDefaultRefused":  {reason: "The class's default reaches the plan's instances.", catalog: "db:", edits: classGives(`{"size":"` + canary + `"}`), spec: sized, warnings: []string{classRefused}},
 		"ClassDefaultBeaten":   {reason: "Unless the plan has its own.", catalog: "db:", edits: classGives(`{"size":"` + canary + `"}`), spec: with(sized, give("L"))},
 		"ClassDefaultAway":     {reason: "Or wants none.", catalog: "db:", edits: classGives(`{"size":"` + canary + `"}`), spec: with(sized, `"defaultProvisionParameters":{"size":null}`)},
@@ -125,20 +126,20 @@ func classDefaultRules() map[string]ruleCase {
 		return append(all()(at), planDefaults(at+"db-a", `{"size":"S"}`), planDefaults(at+"db-b", `{"size":null,"name":7}`))
 	}
 	many := "db:"
-	for i := range checkedPlans + 1 {
+	for i := range 101 {
 		many += fmt.Sprintf(" p%03d", i)
 	}
 	refusing := func(s *stock) {
 		for _, object := range s.objects {
 			if isPlan(object) {
-				viewPlan(object).spec.InstanceCreateParameterSchema = rawExtension(sizes)
+				planSpec(object).InstanceCreateParameterSchema = rawExtension(sizes)
 			}
 		}
 	}
 	gives := with(`{"externalID":"c1","externalName":"db"}`, `"defaultProvisionParameters":{"size":"`+canary+`"}`)
 	const named = `{"metadata":{"name":"db"}}`
 	strange := func(at string) []func(*stock) { return all(createSchemaOf(at+"db2-d", sizes))(at) }
-	shuffled := func(c *catalogWorld) { c.cached.shuffle = rand.New(rand.NewPCG(1, 2)) }
+	shuffled := func(c *catalogEnv) { c.cached.shuffle = rand.New(rand.NewPCG(1, 2)) }
 	refuseAll := func(string) []func(*stock) { return []func(*stock){refusing} }
 	const refused = `spec.defaultProvisionParameters/size is refused by the schema of plan a, b: it must be one of "L", "S"`
 	const seventimes = `spec.defaultProvisionParameters/size is refused by the schema of plan a, b, c, d, e and 2 more: it must be one of "L", "S"`
@@ -152,7 +153,7 @@ func classDefaultRules() map[string]ruleCase {
 		"ByPlansTooMany": {
 			reason: "So many are not asked.", catalog: many, edits: refuseAll, spec: gives, patch: named,
 		},
-		"ByPlansOff": {reason: "Nothing is checked.", catalog: "db: b a c", edits: all(), spec: gives, patch: named, adjust: func(c *catalogWorld) { c.options.SchemaCheck = SchemaOff }},
+		"ByPlansOff": {reason: "Nothing is checked.", catalog: "db: b a c", edits: all(), spec: gives, patch: named, adjust: func(c *catalogEnv) { c.options.SchemaCheck = options.SchemaOff }},
 	}
 	for name, tc := range cases {
 		tc.kind = "ClusterServiceClass"

@@ -47,11 +47,11 @@ func TestOfferingLabels(t *testing.T) {
 			if tc.old != "" {
 				old = objectOf(tc.kind, tc.old)
 			}
-			c := stocked(t, "db:").catalogWorld()
-			made := c.half(review.Mutating, changed(t, objectOf(tc.kind, tc.spec), tc.patch), old)
+			c := stocked(t, "db:").catalogEnv()
+			made := c.phase(review.Mutating, changed(t, objectOf(tc.kind, tc.spec), tc.patch), old)
 			require.True(t, made.Allowed)
 			assert.Equal(t, tc.want, at(t, made.patched, "/metadata/labels"), tc.reason)
-			again := c.half(review.Mutating, made.patched, nil)
+			again := c.phase(review.Mutating, made.patched, nil)
 			assert.Empty(t, again.Patch, "what is right is not written again")
 		})
 	}
@@ -61,16 +61,16 @@ func TestOfferingLabels(t *testing.T) {
 func TestOfferingMutationIsOfLabels(t *testing.T) {
 	t.Parallel()
 	old := with(onePlan, `"serviceType":"mysql","defaultProvisionParameters":{"a":1},"weight":7`)
-	made := stocked(t, "db:").catalogWorld().half(review.Mutating, objectOf("ClusterServicePlan", onePlan), objectOf("ClusterServicePlan", old))
+	made := stocked(t, "db:").catalogEnv().phase(review.Mutating, objectOf("ClusterServicePlan", onePlan), objectOf("ClusterServicePlan", old))
 	assert.JSONEq(t, onePlan, at(t, made.patched, "/spec"))
 }
 
 // An object that cannot be read is refused without its content, the stored one too.
 func TestOfferingUnreadable(t *testing.T) {
 	t.Parallel()
-	c := stocked(t, "db:").catalogWorld()
+	c := stocked(t, "db:").catalogEnv()
 	wrong := objectOf("ServicePlan", `{"externalID":["`+canary+`"]}`)
-	for _, answer := range []reply{c.half(review.Validating, wrong, nil), c.half(review.Validating, objectOf("ServicePlan", onePlan), wrong)} {
+	for _, answer := range []reply{c.phase(review.Validating, wrong, nil), c.phase(review.Validating, objectOf("ServicePlan", onePlan), wrong)} {
 		assert.Equal(t, "Unreadable", answer.outcome)
 		assert.Contains(t, answer.Result.Message, "kubectl explain serviceplans")
 	}
@@ -80,13 +80,13 @@ func TestOfferingUnreadable(t *testing.T) {
 func TestPlanBesideItsNewClass(t *testing.T) {
 	t.Parallel()
 	live := stocked(t, "db:", classDefaults("db", `{"size":"`+canary+`"}`))
-	c := catalogWorldOf(worldOf(t, stocked(t, "other:"), live))
+	c := catalogEnvOf(envOf(t, stocked(t, "other:"), live))
 	plan := objectOf("ClusterServicePlan", with(onePlan, `"instanceCreateParameterSchema":`+sizes))
 	o := c.write(plan, nil)
 	o.admitted()
 	assert.Empty(t, o.validate.Warnings)
 	assert.Empty(t, c.live.taken(), "a relist writes 10,000 plans before their classes: none waits, only to warn")
-	c = catalogWorldOf(worldOf(t, live, live))
+	c = catalogEnvOf(envOf(t, live, live))
 	o = c.write(plan, nil)
 	o.admitted()
 	assert.Len(t, o.validate.Warnings, 1)
@@ -96,7 +96,7 @@ func TestPlanBesideItsNewClass(t *testing.T) {
 // The schemas of plans, of which the cache has digests, are read once.
 func TestSchemasOfPlansAreReadOnce(t *testing.T) {
 	t.Parallel()
-	c := stocked(t, "db: a b", createSchemaOf("db-a", sizes), createSchemaOf("db-b", sizes)).catalogWorld()
+	c := stocked(t, "db: a b", createSchemaOf("db-a", sizes), createSchemaOf("db-b", sizes)).catalogEnv()
 	class := changed(t, objectOf("ClusterServiceClass", with(oneClass, `"defaultProvisionParameters":{"size":1}`)), `{"metadata":{"name":"db"}}`)
 	for _, reads := range []int{1, 0} {
 		o := c.write(class, nil)
@@ -111,7 +111,7 @@ func TestOfferingDefaultIsJudged(t *testing.T) {
 	t.Parallel()
 	const annotated = `{"metadata":{"annotations":{"servicecatalog.kubernetes.io/is-default-plan":"true"}},"spec":{"serviceType":"mysql"}}`
 	for kind, right := range map[string]string{"ClusterServicePlan": "alice update clusterservicetypes mysql", "ServicePlan": "alice update servicetypes dev/mysql"} {
-		c := stocked(t, "db:").catalogWorld()
+		c := stocked(t, "db:").catalogEnv()
 		plan := changed(t, objectOf(kind, onePlan), annotated)
 		require.NotNil(t, c.write(plan, nil).denied(), kind)
 		assert.Equal(t, []string{right}, c.reviews.taken())
@@ -122,7 +122,7 @@ func TestOfferingDefaultIsJudged(t *testing.T) {
 		assert.Empty(t, c.reviews.taken(), "what does not change is not asked")
 	}
 	retyped := `{"spec":{"serviceType":"mysql"}}`
-	c := stocked(t, "azure: small*").catalogWorld()
+	c := stocked(t, "azure: small*").catalogEnv()
 	class := objectOf("ClusterServiceClass", oneClass)
 	require.NotNil(t, c.write(changed(t, class, retyped), class).denied(), "a class brings its annotated plans along")
 	assert.Equal(t, []string{"alice update clusterservicetypes mysql"}, c.reviews.taken())
@@ -140,23 +140,23 @@ func TestOfferingReadsFail(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		object []byte
-		breaks func(*catalogWorld)
+		breaks func(*catalogEnv)
 		want   int
 	}{
-		"ReviewOfBroker": {"The right to use a broker.", objectOf("ServicePlan", copied), func(c *catalogWorld) { c.reviews.down = errors.New("down") }, http.StatusInternalServerError},
-		"ReviewOfSecret": {"The right to a Secret.", objectOf("ClusterServiceClass", transformed), func(c *catalogWorld) { c.reviews.down = errors.New("down") }, http.StatusInternalServerError},
-		"CachedClass":    {"No write fails for a warning: the class of a plan.", objectOf("ClusterServicePlan", sized), func(c *catalogWorld) { c.cached.fail(down) }, http.StatusOK},
-		"PlansOfClass":   {"Nor for the plans of a class.", class, func(c *catalogWorld) { c.cached.fail(down) }, http.StatusOK},
-		"SchemasOfPlans": {"Nor for their schemas.", class, func(c *catalogWorld) { c.live.fail(down) }, http.StatusOK},
+		"ReviewOfBroker": {"The right to use a broker.", objectOf("ServicePlan", copied), func(c *catalogEnv) { c.reviews.down = errors.New("down") }, http.StatusInternalServerError},
+		"ReviewOfSecret": {"The right to a Secret.", objectOf("ClusterServiceClass", transformed), func(c *catalogEnv) { c.reviews.down = errors.New("down") }, http.StatusInternalServerError},
+		"CachedClass":    {"No write fails for a warning: the class of a plan.", objectOf("ClusterServicePlan", sized), func(c *catalogEnv) { c.cached.fail(down) }, http.StatusOK},
+		"PlansOfClass":   {"Nor for the plans of a class.", class, func(c *catalogEnv) { c.cached.fail(down) }, http.StatusOK},
+		"SchemasOfPlans": {"Nor for their schemas.", class, func(c *catalogEnv) { c.live.fail(down) }, http.StatusOK},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := stocked(t, "db: a", createSchemaOf("db-a", sizes)).catalogWorld()
+			c := stocked(t, "db: a", createSchemaOf("db-a", sizes)).catalogEnv()
 			require.Equal(t, http.StatusOK, c.status(review.Validating, tc.object, nil))
 			tc.breaks(c)
-			// What was read before is not asked of a world that is broken since.
-			assert.Equal(t, tc.want, catalogWorldOf(c.world).status(review.Validating, tc.object, nil), tc.reason)
+			// What was read before is not asked of an env that is broken since.
+			assert.Equal(t, tc.want, catalogEnvOf(c.env).status(review.Validating, tc.object, nil), tc.reason)
 		})
 	}
 }

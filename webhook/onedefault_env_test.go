@@ -16,15 +16,14 @@ import (
 	"github.com/defaultplan/defaultplan/resolve/resolvetest"
 )
 
-// A defaultsWorld is a world in which types and policies are admitted, too.
-type defaultsWorld struct{ *catalogWorld }
+// A defaultsEnv is an env in which types and policies are admitted, too.
+type defaultsEnv struct{ *catalogEnv }
 
-// defaultsWorld is one whose cache is up to date, and in which alice may decide the defaults of these types.
-func (s *stock) defaultsWorld(may ...string) *defaultsWorld {
-	w := &defaultsWorld{s.catalogWorld()}
-	readers := Readers{Cached: w.cached, Live: w.live, Policies: w.cached.rules(), Access: w.reviews}
-	serveServiceTypes(w, readers, w.options)
-	servePolicies(w, readers)
+// defaultsEnv is one whose cache is up to date, and in which alice may decide the defaults of these types.
+func (s *stock) defaultsEnv(may ...string) *defaultsEnv {
+	w := &defaultsEnv{s.catalogEnv()}
+	serveServiceTypes(w, w.shared)
+	servePolicies(w, w.shared)
 	for _, serviceType := range may {
 		w.reviews.granted = append(w.reviews.granted, "alice update clusterservicetypes "+serviceType, "alice update servicetypes dev/"+serviceType)
 	}
@@ -32,7 +31,7 @@ func (s *stock) defaultsWorld(may ...string) *defaultsWorld {
 }
 
 // asked are the types whose right was asked for since it was last asked.
-func (w *defaultsWorld) asked() string {
+func (w *defaultsEnv) asked() string {
 	var types []string
 	for _, right := range w.reviews.taken() {
 		types = append(types, right[strings.LastIndexAny(right, " /")+1:])
@@ -41,21 +40,21 @@ func (w *defaultsWorld) asked() string {
 }
 
 // validate sends a write to the validating phase; old is nil for a new object.
-func (w *defaultsWorld) validate(object, old client.Object) *outcome {
+func (w *defaultsEnv) validate(object, old client.Object) *outcome {
 	w.tb.Helper()
 	path, review := w.reviewOf(object, old)
-	return w.judged(path, review)
+	return w.validated(path, review)
 }
 
-// judged is what the validating phase makes of a review, whatever the other half does.
-func (w *defaultsWorld) judged(path string, review *admissionv1.AdmissionReview) *outcome {
+// validated is what the validating phase makes of a review, whatever the other phase does.
+func (w *defaultsEnv) validated(path string, review *admissionv1.AdmissionReview) *outcome {
 	w.tb.Helper()
 	allowed := reply{AdmissionResponse: &admissionv1.AdmissionResponse{Allowed: true}}
 	return &outcome{tb: w.tb, mutate: allowed, validate: w.ask(path, review)}
 }
 
 // status is the HTTP status that the validating phase answers a write with.
-func (w *defaultsWorld) status(object, old client.Object) int {
+func (w *defaultsEnv) status(object, old client.Object) int {
 	w.tb.Helper()
 	path, review := w.reviewOf(object, old)
 	body, err := json.Marshal(review)
@@ -64,7 +63,7 @@ func (w *defaultsWorld) status(object, old client.Object) int {
 }
 
 // reviewOf is the review of a write, and where it goes.
-func (w *defaultsWorld) reviewOf(object, old client.Object) (string, *admissionv1.AdmissionReview) {
+func (w *defaultsEnv) reviewOf(object, old client.Object) (string, *admissionv1.AdmissionReview) {
 	w.tb.Helper()
 	raw, err := json.Marshal(object)
 	require.NoError(w.tb, err)
@@ -79,7 +78,7 @@ func (w *defaultsWorld) reviewOf(object, old client.Object) (string, *admissionv
 }
 
 // reviewIn is the review of a write of a kind of the cluster, and where it goes.
-func (w *defaultsWorld) reviewIn(kind string, object, old []byte) (string, *admissionv1.AdmissionReview) {
+func (w *defaultsEnv) reviewIn(kind string, object, old []byte) (string, *admissionv1.AdmissionReview) {
 	w.tb.Helper()
 	review := w.review(object, old)
 	resource := plurals[kind]
@@ -165,7 +164,7 @@ func setType(object client.Object, value string) {
 	case *v1beta1.ServiceClass:
 		o.Spec.ServiceType = value
 	default:
-		viewPlan(object).spec.ServiceType = value
+		planSpec(object).ServiceType = value
 	}
 }
 

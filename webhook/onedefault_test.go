@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/options"
 )
 
 // A defaultCase is a write of a class or plan beside what the catalog has.
@@ -29,7 +30,7 @@ type defaultCase struct {
 func (tc defaultCase) run(t *testing.T) *outcome {
 	t.Helper()
 	s := stocked(t, tc.catalog, tc.edits...)
-	w := s.defaultsWorld(strings.Fields(tc.may)...)
+	w := s.defaultsEnv(strings.Fields(tc.may)...)
 	o := w.validate(tc.write.objects(s))
 	assert.Equal(t, tc.asked, w.asked(), "the rights that were asked for")
 	label := ""
@@ -99,7 +100,7 @@ func TestRetypedDefaultIsTold(t *testing.T) {
 				t.Parallel()
 				catalog, write, in := move()
 				s := stocked(t, catalog)
-				w := s.defaultsWorld("mysql", "redis")
+				w := s.defaultsEnv("mysql", "redis")
 				var want []string
 				for _, text := range tc.want {
 					text = strings.ReplaceAll(strings.ReplaceAll(text, "for mysql", "for mysql"+in), "for redis", "for redis"+in)
@@ -141,8 +142,8 @@ func TestAnnotationsThatMeanNothing(t *testing.T) {
 			if name == "True" {
 				s = stocked(t, "mysql/db: small large")
 			}
-			w := s.defaultsWorld("mysql")
-			gatesOff(w.world, SchemaChecks)
+			w := s.defaultsEnv("mysql")
+			gatesOff(w.env, options.SchemaChecks)
 			assert.Equal(t, tc.want, w.validate(tc.write.objects(s)).validate.Warnings, tc.reason)
 		})
 	}
@@ -150,7 +151,7 @@ func TestAnnotationsThatMeanNothing(t *testing.T) {
 	suggested, _ := catalogWrite("new other: tiny").objects(s)
 	suggested.SetAnnotations(map[string]string{v1beta1.AnnotationSuggestedPlan: "TRUE"})
 	assert.Equal(t, []string{`metadata.annotations[servicecatalog.kubernetes.io/is-suggested-plan] means nothing: only "true" does, and it is "TRUE"`},
-		s.defaultsWorld().validate(suggested, nil).validate.Warnings, "of a new plan, and of the other annotation")
+		s.defaultsEnv().validate(suggested, nil).validate.Warnings, "of a new plan, and of the other annotation")
 }
 
 // A default of one scope stands in no other's way.
@@ -178,7 +179,7 @@ func TestOtherWritesCostNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := stocked(t, "mysql/db: small*^ large")
-			w := s.defaultsWorld()
+			w := s.defaultsEnv()
 			written, old := write.objects(s)
 			review := w.validate(written, old)
 			assert.Nil(t, review.denied())
@@ -195,7 +196,7 @@ func TestOtherWritesCostNothing(t *testing.T) {
 func TestRightIsAskedForTheRequester(t *testing.T) {
 	t.Parallel()
 	s := stocked(t, "mysql/db: small;dev|mysql/db: small")
-	w := s.defaultsWorld("mysql")
+	w := s.defaultsEnv("mysql")
 	w.validate(catalogWrite("plan db-small default").objects(s)).denied()
 	w.validate(catalogWrite("plan dev/db-small default").objects(s)).denied()
 	assert.Equal(t, []string{
@@ -212,7 +213,7 @@ func TestRightIsAskedForTheRequester(t *testing.T) {
 func TestTypeIsReadOnceBeforeItsPlan(t *testing.T) {
 	t.Parallel()
 	s := stocked(t, "mysql/db: small^ large", agreed("mysql"))
-	w := s.defaultsWorld("mysql")
+	w := s.defaultsEnv("mysql")
 	assert.Nil(t, w.validate(catalogWrite("plan db-large default").objects(s)).denied())
 	var reads []string
 	for _, read := range w.live.taken() {
@@ -253,7 +254,7 @@ func TestOneDefaultFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := stocked(t, catalog)
-			w := s.defaultsWorld("mysql", "redis")
+			w := s.defaultsEnv("mysql", "redis")
 			if tc.deaf {
 				w.reviews.down = errors.New("broken")
 			} else {
@@ -269,8 +270,8 @@ func TestOneDefaultWithTypesOff(t *testing.T) {
 	t.Parallel()
 	for _, write := range []catalogWrite{"plan db-large default", "class db type=redis", "type mysql record=none"} {
 		s := stocked(t, "mysql/db: small*^ large")
-		w := s.defaultsWorld()
-		gatesOff(w.world, ServiceTypes)
+		w := s.defaultsEnv()
+		gatesOff(w.env, options.ServiceTypes)
 		assert.Nil(t, w.validate(write.objects(s)).denied(), write)
 		assert.Empty(t, w.asked())
 		assert.Empty(t, w.live.taken())

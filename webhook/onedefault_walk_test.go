@@ -18,7 +18,7 @@ import (
 type walk struct {
 	*stock
 
-	world  *defaultsWorld
+	env    *defaultsEnv
 	random *rand.Rand
 	steps  []string
 	// switched says that a record was written since the keeper came by.
@@ -89,17 +89,17 @@ func newWalk(t *testing.T, seed uint64) *walk {
 	for _, serviceType := range walkedTypes {
 		emptyType(serviceType)(w.stock)
 	}
-	w.world = w.defaultsWorld()
+	w.env = w.defaultsEnv()
 	return w
 }
 
 // try writes an object as someone who may decide these types, and says whether it was admitted.
 func (w *walk) try(may []string, written, old client.Object) bool {
-	w.world.reviews.granted = nil
+	w.env.reviews.granted = nil
 	for _, serviceType := range may {
-		w.world.reviews.granted = append(w.world.reviews.granted, "alice update clusterservicetypes "+serviceType)
+		w.env.reviews.granted = append(w.env.reviews.granted, "alice update clusterservicetypes "+serviceType)
 	}
-	if w.world.validate(written, old).denied() != nil {
+	if w.env.validate(written, old).denied() != nil {
 		return false
 	}
 	w.remove(old)
@@ -123,7 +123,7 @@ func (w *walk) remove(gone client.Object) {
 
 // stores changes both views of the catalog.
 func (w *walk) stores(change func(client.Client) error) {
-	for _, reader := range []*reader{w.world.cached, w.world.live} {
+	for _, reader := range []*reader{w.env.cached, w.env.live} {
 		store, ok := reader.objects.(client.Client)
 		require.True(w.tb, ok)
 		require.NoError(w.tb, change(store))

@@ -140,7 +140,7 @@ func TestParameters(t *testing.T) {
 			if tc.user != "" {
 				spec = fmt.Sprintf(`{"serviceType":"mysql","parameters":%s}`, tc.user)
 			}
-			w := stocked(t, "mysql/db: small*", edits...).world()
+			w := stocked(t, "mysql/db: small*", edits...).env()
 			stored := w.created(spec)
 			assert.Equal(t, tc.want, at(t, stored, "/spec/parameters"), tc.reason)
 			want := v1beta1.AppliedDefaults{Rule: "cluster-default", Class: "db", Plan: "small", From: tc.record.from, Removed: tc.record.removed}
@@ -180,7 +180,7 @@ func TestDefaultsOfAnUpdate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := stocked(t, "mysql/db: small*", classDefaults("db", `{"net":{"vlan":1},"zone":"a"}`), planDefaults("db-small", `{"size":"P1"}`)).world()
+			w := stocked(t, "mysql/db: small*", classDefaults("db", `{"net":{"vlan":1},"zone":"a"}`), planDefaults("db-small", `{"size":"P1"}`)).env()
 			stored := w.created(`{"serviceType":"mysql","parameters":{"user":1,"net":{"mtu":1400},"zone":null}}`)
 			w.restock(stocked(t, "mysql/db: small*", planDefaults("db-small", `{"size":"other"}`)))
 			written := stored
@@ -232,7 +232,7 @@ func TestAppliedDefaultsFollowTheUser(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := stocked(t, "mysql/db: small*", classDefaults("db", `{"net":{"vlan":1},"zone":"a"}`), planDefaults("db-small", `{"size":"P1"}`)).world()
+			w := stocked(t, "mysql/db: small*", classDefaults("db", `{"net":{"vlan":1},"zone":"a"}`), planDefaults("db-small", `{"size":"P1"}`)).env()
 			stored := w.created(`{"serviceType":"mysql","parameters":{"user":1,"net":{"mtu":1400},"zone":null}}`)
 			written := changed(t, stored, tc.patch)
 			got := w.write(written, stored).admitted()

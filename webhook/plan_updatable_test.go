@@ -10,8 +10,8 @@ import (
 func planSays(plan string, updatable bool) func(*stock) {
 	return func(s *stock) {
 		for _, object := range s.objects {
-			if isPlan(object) && viewPlan(object).spec.ExternalName == plan {
-				viewPlan(object).spec.PlanUpdatable = new(updatable)
+			if isPlan(object) && planSpec(object).ExternalName == plan {
+				planSpec(object).PlanUpdatable = new(updatable)
 			}
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // What a plan that is gone gave is not the user's: the next plan's defaults take its place.
 func TestLostPlansDefaultsAreNotTheUsers(t *testing.T) {
 	t.Parallel()
-	w := stocked(t, db, planDefaults("db-small", `{"storage":20,"only":"small","ssl":true,"deep":{"a":1,"b":2}}`)).world()
+	w := stocked(t, db, planDefaults("db-small", `{"storage":20,"only":"small","ssl":true,"deep":{"a":1,"b":2}}`)).env()
 	stored := w.created(`{"serviceType":"mysql","parameters":{"ssl":null,"deep":{"a":9}}}`)
 	w.restock(stocked(t, "mysql/db: large*", planDefaults("db-large", `{"storage":500,"deep":{"a":5,"b":6}}`)))
 	moved := w.write(changed(t, stored, `{"spec":{"updateRequests":1}}`), stored).admitted()
@@ -26,7 +26,7 @@ func TestLostPlansDefaultsAreNotTheUsers(t *testing.T) {
 // What an update of an instance whose plan is gone leaves out comes from the next plan: nothing is dropped.
 func TestDefaultsThatComeBackAreNotDropped(t *testing.T) {
 	t.Parallel()
-	w := stocked(t, db, planDefaults("db-small", `{"storage":20}`)).world()
+	w := stocked(t, db, planDefaults("db-small", `{"storage":20}`)).env()
 	stored := w.created(byType)
 	w.restock(stocked(t, "mysql/db: large*", planDefaults("db-large", `{"storage":500}`)))
 	moved := w.write(changed(t, stored, `{"spec":{"parameters":{"storage":null,"own":1}}}`), stored)
@@ -37,7 +37,7 @@ func TestDefaultsThatComeBackAreNotDropped(t *testing.T) {
 // A default of the lost plan that the next plan's schema refuses is told, with the patch that leaves it out.
 func TestLostPlansDefaultsThatTheNextRefuses(t *testing.T) {
 	t.Parallel()
-	w := stocked(t, db, planDefaults("db-small", `{"only":"small"}`)).world()
+	w := stocked(t, db, planDefaults("db-small", `{"only":"small"}`)).env()
 	stored := w.created(byType)
 	w.restock(stocked(t, "mysql/db: large*", createSchemaOf("db-large", `{"type":"object","additionalProperties":false}`)))
 	refused := w.write(changed(t, stored, `{"spec":{"updateRequests":1}}`), stored).denied()
@@ -54,7 +54,7 @@ func TestRemovedIsNeverLeftOut(t *testing.T) {
 	for i := range 400 {
 		fmt.Fprintf(&many, `"some-rather-long-default-parameter-name-%04d":{"a":%d},`, i, i)
 	}
-	w := stocked(t, db, planDefaults("db-small", `{`+many.String()+`"ssl":true}`), createSchemaOf("db-small", `{"properties":{"ssl":{"type":"boolean"}}}`)).world()
+	w := stocked(t, db, planDefaults("db-small", `{`+many.String()+`"ssl":true}`), createSchemaOf("db-small", `{"properties":{"ssl":{"type":"boolean"}}}`)).env()
 	record := recordOf(t, w.created(`{"serviceType":"mysql","parameters":{"ssl":null}}`))
 	assert.True(t, record.Truncated)
 	assert.Equal(t, []string{"/ssl"}, record.Removed)
@@ -70,7 +70,7 @@ func TestRemovedIsNeverLeftOut(t *testing.T) {
 // A plan that a user names is recorded as named; of the defaults, those that are still there, which are not merged again.
 func TestPlanChangeIsRecorded(t *testing.T) {
 	t.Parallel()
-	w := stocked(t, db, classDefaults("db", `{"zone":"a"}`), planDefaults("db-small", `{"size":"S","ssl":true,"only":1}`), planDefaults("db-large", `{"size":"L","more":2}`)).world()
+	w := stocked(t, db, classDefaults("db", `{"zone":"a"}`), planDefaults("db-small", `{"size":"S","ssl":true,"only":1}`), planDefaults("db-large", `{"size":"L","more":2}`)).env()
 	stored := w.created(`{"clusterServiceClassExternalName":"db","parameters":{"ssl":null}}`)
 	record := recordOf(t, stored)
 	assert.Equal(t, "class-default", record.Rule)
@@ -92,7 +92,7 @@ func TestPlanChangeIsRecorded(t *testing.T) {
 // An instance that is older than the hooks gets at its decision what others get when they are created.
 func TestInstanceOlderThanTheHooks(t *testing.T) {
 	t.Parallel()
-	w := stocked(t, db).world()
+	w := stocked(t, db).env()
 	stored := instanceOf(byType)
 	touched := w.write(stored, stored).admitted()
 	assert.Equal(t, at(t, touched, "/spec/externalID"), at(t, touched, "/metadata/annotations/"+jsonPointer.Replace(v1beta1.AnnotationMintedExternalID)))
@@ -104,7 +104,7 @@ func TestInstanceOlderThanTheHooks(t *testing.T) {
 // A broker that renames a class does not lock its instances: the decided class is the decided class.
 func TestPlanChangesThoughTheClassIsRenamed(t *testing.T) {
 	t.Parallel()
-	w := stocked(t, "mysql/db: small large", updatable("db")).world()
+	w := stocked(t, "mysql/db: small large", updatable("db")).env()
 	stored := w.created(byName)
 	w.restock(stocked(t, "mysql/db: small large", updatable("db"), func(s *stock) { s.class("db").ExternalName = "dbx" }))
 	for name, object := range map[string][]byte{
@@ -120,7 +120,7 @@ func TestPlanChangesThoughTheClassIsRenamed(t *testing.T) {
 // Fields are told apart as the API server tells them apart: by case.
 func TestCaseMatters(t *testing.T) {
 	t.Parallel()
-	w := stocked(t, db).world()
+	w := stocked(t, db).env()
 	stored := w.write([]byte(`{"apiVersion":"servicecatalog.k8s.io/v1beta1","kind":"ServiceInstance","metadata":{"name":"mydb","namespace":"dev"},
 		"spec":{"serviceType":"mysql","ServiceType":"nope","externalid":"mine"},"Spec":{"serviceType":"nope"}}`), nil).admitted()
 	assert.JSONEq(t, `{"name":"db-small"}`, at(t, stored, "/spec/clusterServicePlanRef"))

@@ -101,7 +101,7 @@ type policedCase struct {
 	policies []string
 	known    []string
 	behind   bool
-	adjust   func(*world)
+	adjust   func(*env)
 	// spec is that of a new instance; where write is set, that is stored first, before there were policies.
 	spec, write string
 	// denied is the label of the refusal, and then says is part of its text.
@@ -118,9 +118,9 @@ func (tc policedCase) run(t *testing.T) *outcome {
 	}
 	live := append([]func(*stock){ruled(tc.policies...)}, tc.edits...)
 	cached := append([]func(*stock){ruled(known...)}, tc.edits...)
-	w := worldOf(t, stocked(t, tc.catalog, tc.edits...), stocked(t, tc.catalog, tc.edits...))
+	w := envOf(t, stocked(t, tc.catalog, tc.edits...), stocked(t, tc.catalog, tc.edits...))
 	if tc.write == "" {
-		w = worldOf(t, stocked(t, tc.catalog, cached...), stocked(t, tc.catalog, live...))
+		w = envOf(t, stocked(t, tc.catalog, cached...), stocked(t, tc.catalog, live...))
 		if tc.adjust != nil {
 			tc.adjust(w)
 		}

@@ -1,64 +1,21 @@
 package webhook
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/defaultplan/defaultplan/resolve"
-	"github.com/defaultplan/defaultplan/resolve/policy"
 )
-
-// A lister keeps the lists that it was asked to fill, each until it is released.
-type lister struct {
-	client.Reader
-
-	filled  chan client.ObjectList
-	release chan struct{}
-}
-
-func (l *lister) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
-	l.filled <- list
-	<-l.release
-	return nil
-}
-
-// Requests share live reads of the policies; each read has a list of its own, for the rules of the last are still in use.
-func TestLivePoliciesAreNotOverwritten(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		live := &lister{filled: make(chan client.ObjectList, 9), release: make(chan struct{})}
-		p := newPolicies(Readers{Live: live, Policies: NewRuleSet()})
-		var wg sync.WaitGroup
-		for range 50 {
-			wg.Go(func() {
-				_, err := p.judgeLive(t.Context(), &policy.Target{}, "dev")
-				assert.NoError(t, err)
-			})
-			synctest.Wait()
-		}
-		close(live.release)
-		wg.Wait()
-		require.Len(t, live.filled, 2, "one read under way, and one for all who came too late for it")
-		first, second := <-live.filled, <-live.filled
-		assert.NotSame(t, first, second)
-	})
-}
 
 // Policies that cannot be read from the API server are a failure of ours, never a refusal.
 func TestPoliciesUnknown(t *testing.T) {
 	t.Parallel()
-	instance, binding := stocked(t, db).world().created(byName), stocked(t, db, hasInstance("mydb", "db-small")).world().bindTo(toMydb).admitted()
+	instance, binding := stocked(t, db).env().created(byName), stocked(t, db, hasInstance("mydb", "db-small")).env().bindTo(toMydb).admitted()
 	for name, tc := range map[string]struct {
 		policy, broken string
 		instances      bool
@@ -73,7 +30,7 @@ func TestPoliciesUnknown(t *testing.T) {
 			if path == ValidateInstances && !tc.instances {
 				continue
 			}
-			w := stocked(t, db, ruled(tc.policy), hasInstance("mydb", "db-small")).world()
+			w := stocked(t, db, ruled(tc.policy), hasInstance("mydb", "db-small")).env()
 			w.live.fail(func(read string) error {
 				if read == tc.broken {
 					return assert.AnError
@@ -91,7 +48,7 @@ func TestPoliciesUnknown(t *testing.T) {
 func TestDenialReadsOnePolicy(t *testing.T) {
 	t.Parallel()
 	for action, read := range map[string]string{"deny": "get ProvisioningPolicy /x", "bind-deny": "get BindingPolicy /x"} {
-		w := stocked(t, db, ruled(action+" x type=mysql", "deny y type=redis", "bind-deny z type=redis"), hasInstance("mydb", "db-small")).world()
+		w := stocked(t, db, ruled(action+" x type=mysql", "deny y type=redis", "bind-deny z type=redis"), hasInstance("mydb", "db-small")).env()
 		o := w.bindTo(toMydb)
 		if action == "deny" {
 			o = w.create(byName)
@@ -107,23 +64,6 @@ func TestDenialReadsOnePolicy(t *testing.T) {
 	}
 }
 
-// Who waits no longer has no plans held against policies.
-func TestMarkingEndsWithTheRequest(t *testing.T) {
-	t.Parallel()
-	ctx, end := context.WithCancel(t.Context())
-	found, asked := &slice{Catalog: resolve.Catalog{Classes: []resolve.ClassEntry{{Ref: resolve.Ref{Name: "db"}}}}}, 0
-	for range 1000 {
-		found.Plans = append(found.Plans, resolve.PlanEntry{Class: "db"})
-	}
-	err := markDenied(ctx, found, func(*policy.Target) ([]policy.Rule, error) {
-		asked++
-		end()
-		return nil, nil
-	}, nil)
-	require.ErrorIs(t, err, context.Canceled)
-	assert.Equal(t, lookEvery, asked)
-}
-
 // However many policies there are, a review that none of them concerns reads none of them and no namespace.
 func TestPoliciesCostNothing(t *testing.T) {
 	t.Parallel()
@@ -131,7 +71,7 @@ func TestPoliciesCostNothing(t *testing.T) {
 	for i := range policies {
 		policies[i] = fmt.Sprintf("deny p%d plan=other-%d where=a:b", i, i)
 	}
-	w := stocked(t, "mysql/db: small*^", ruled(policies...), hasInstance("mydb", "db-small")).world()
+	w := stocked(t, "mysql/db: small*^", ruled(policies...), hasInstance("mydb", "db-small")).env()
 	w.created(byName)
 	w.bindTo(toMydb).admitted()
 	for _, read := range w.live.taken() {
@@ -143,14 +83,14 @@ func TestPoliciesCostNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkPolicies is a review of an instance by name and one of a binding, both halves, with no policies and with 1,000.
+// BenchmarkPolicies is a review of an instance by name and one of a binding, both phases, with no policies and with 1,000.
 func BenchmarkPolicies(b *testing.B) {
 	policies := make([]string, 1000)
 	for i := range policies {
 		policies[i] = fmt.Sprintf("deny p%d plan=other-%d in=dev", i, i)
 	}
 	for _, many := range [][]string{nil, policies} {
-		w := stocked(b, "mysql/db: small*^", bindDefaultsOf("db-small", `{"user":"reader"}`), hasInstance("mydb", "db-small"), ruled(many...)).world()
+		w := stocked(b, "mysql/db: small*^", bindDefaultsOf("db-small", `{"user":"reader"}`), hasInstance("mydb", "db-small"), ruled(many...)).env()
 		for name, object := range map[string][]byte{"Instance": instanceOf(byName), "Binding": bindingOf(`{"instanceRef":{"name":"mydb"},"parameters":{"a":1}}`)} {
 			b.Run(fmt.Sprintf("%s/Policies=%d", name, len(many)), func(b *testing.B) {
 				b.ReportAllocs()

@@ -105,7 +105,7 @@ func policedInstances() map[string]policedCase {
 // A policy does not refuse who touches what waits: it keeps waiting, and is told why.
 func TestPolicyLeavesUndecided(t *testing.T) {
 	t.Parallel()
-	w := stocked(t, "other:").world()
+	w := stocked(t, "other:").env()
 	waits := w.created(byName)
 	w.restock(stocked(t, db, ruled("deny x type=mysql says=ask-ann")))
 	o := w.write(changed(t, waits, `{"metadata":{"labels":{"a":"b"}}}`), waits)
@@ -127,7 +127,7 @@ func TestRefusalsDoNotAdviseDenied(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := stocked(t, tc.catalog, ruled("deny budget plan=huge", "deny frugal plan=large in=dev")).world()
+			w := stocked(t, tc.catalog, ruled("deny budget plan=huge", "deny frugal plan=large in=dev")).env()
 			o := w.create(tc.spec)
 			require.NotNil(t, o.denied())
 			_, way, _ := strings.Cut(o.denied().Message, "→")
@@ -152,7 +152,7 @@ func TestPoliciesOfANewNamespace(t *testing.T) {
 		"LabelledSince":      {inStage("prod"), inStage("test"), false},
 		"InTheCacheAndThere": {inStage("test"), inStage("test"), true},
 	} {
-		o := worldOf(t, tc.cached, tc.live).create(byType)
+		o := envOf(t, tc.cached, tc.live).create(byType)
 		assert.Equal(t, tc.denied, o.denied() != nil, name)
 	}
 }

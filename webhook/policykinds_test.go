@@ -56,8 +56,8 @@ func policyKindCases() map[string]policyKindCase {
 		"NoNamespace": {reason: "Nor need a namespace be there.", spec: named(`{"names":["dev","staging"]}`), warnings: []string{`spec.namespaces.names[1]: there is no namespace "staging" now`}},
 		"NoInstance": {reason: "Nor an instance.", kind: "BindingPolicy", spec: deny(`"subjects":[{"className":"nowhere","instance":{"namespace":"prod","name":"mydb"}}]`),
 			warnings: []string{"spec.subjects[0] selects no plan now", `spec.subjects[0].instance: there is no instance "mydb" in namespace "prod" now`}},
-		"Many": {reason: "A whole inventory is not looked up.", spec: deny(`"subjects":[{"className":"db"}` + strings.Repeat(`,{"className":"db"}`, lookedUp-1) + `,{"className":"nowhere"}],"namespaces":{"names":["dev"` +
-			strings.Repeat(`,"dev"`, lookedUp-1) + `,"staging"]}`)},
+		"Many": {reason: "A whole inventory is not looked up.", spec: deny(`"subjects":[{"className":"db"}` + strings.Repeat(`,{"className":"db"}`, 31) + `,{"className":"nowhere"}],"namespaces":{"names":["dev"` +
+			strings.Repeat(`,"dev"`, 31) + `,"staging"]}`)},
 
 		"BadKey":        {reason: "No label can be called that.", spec: deny(`"subjects":[{"className":"db"},{"planSelector":` + badKey + `}]`), want: "UnreadablePolicy", fields: []string{`spec.subjects[1].planSelector.matchLabels[a b]`}},
 		"BadOperator":   {reason: "There is no such operator.", spec: deny(`"subjects":[{"planSelector":` + badOperator + `}]`), want: "UnreadablePolicy", fields: []string{`spec.subjects[0].planSelector.matchExpressions[0].operator`}},
@@ -73,12 +73,12 @@ func policyKindCases() map[string]policyKindCase {
 	}
 }
 
-func policyKindWorld(t *testing.T) *defaultsWorld {
+func policyKindEnv(t *testing.T) *defaultsEnv {
 	t.Helper()
 	return stocked(t, "mysql/db: small{tier=gold};dev|mysql/own: tiny", func(s *stock) {
 		instance := &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "dev", Name: "mydb"}}
 		s.objects = append(s.objects, instance, namespaceObject("dev"), namespaceObject("prod"))
-	}).defaultsWorld()
+	}).defaultsEnv()
 }
 
 func namespaceObject(name string) client.Object {
@@ -87,11 +87,11 @@ func namespaceObject(name string) client.Object {
 
 func (tc policyKindCase) run(t *testing.T) *outcome {
 	t.Helper()
-	w := policyKindWorld(t)
-	return w.judged(tc.review(w))
+	w := policyKindEnv(t)
+	return w.validated(tc.review(w))
 }
 
-func (tc policyKindCase) review(w *defaultsWorld) (string, *admissionv1.AdmissionReview) {
+func (tc policyKindCase) review(w *defaultsEnv) (string, *admissionv1.AdmissionReview) {
 	kind, meta := tc.kind, `{"name":"budget"}`
 	if kind == "" {
 		kind = "ProvisioningPolicy"
@@ -137,7 +137,7 @@ func TestPolicyKindsNeedNoReads(t *testing.T) {
 	for name, on := range map[string]string{"Class": "list ClusterServicePlan", "Type": "list ServicePlan", "Namespaces": "get Namespace", "Instance": "get ServiceInstance"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := policyKindWorld(t)
+			w := policyKindEnv(t)
 			for _, reader := range []*reader{w.cached, w.live} {
 				reader.fail(func(read string) error {
 					if strings.HasPrefix(read, on) {

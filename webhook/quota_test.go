@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/catalog"
 )
 
 const goldenQuotaDenials = "testdata/denials_quota.golden"
@@ -87,13 +89,13 @@ func (tc quotaCase) run(t *testing.T) *outcome {
 		live = tc.known
 	}
 	if tc.write == "" {
-		w := worldOf(t, stocked(t, catalog, edits(tc.known)...), stocked(t, catalog, edits(live)...))
+		w := envOf(t, stocked(t, catalog, edits(tc.known)...), stocked(t, catalog, edits(live)...))
 		if tc.binds {
 			return w.bindTo(tc.spec)
 		}
 		return w.create(tc.spec)
 	}
-	w := worldOf(t, stocked(t, before, edits(nil)...), stocked(t, before, edits(nil)...))
+	w := envOf(t, stocked(t, before, edits(nil)...), stocked(t, before, edits(nil)...))
 	stored := changed(t, tc.stored(w), `{"metadata":{"uid":"uid-of-the-instance"}}`)
 	w.cached.show(stocked(t, catalog, edits(tc.known)...))
 	w.live.show(stocked(t, catalog, edits(live)...))
@@ -101,7 +103,7 @@ func (tc quotaCase) run(t *testing.T) *outcome {
 }
 
 // stored is what is written later.
-func (tc quotaCase) stored(w *world) []byte {
+func (tc quotaCase) stored(w *env) []byte {
 	if tc.binds {
 		return w.bindTo(tc.spec).admitted()
 	}
@@ -118,17 +120,17 @@ func TestQuotaIsConfirmedOnce(t *testing.T) {
 		policy.Spec.Namespaces = &v1beta1.PolicyNamespaces{Names: []string{"qa"}}
 	}
 	full := stocked(t, db, elsewhere, limited("binds", "", -1, 2, "a", "b"), limited("few", "", 2, -1, "a", "b"), hasNamespace("dev", "a", "b"))
-	w := full.world()
+	w := full.env()
 	require.NotNil(t, w.create(byType).denied())
 	reads := w.live.taken()
 	assert.Zero(t, listsOf(reads)["list ProvisioningPolicyList"], "none of them refuses the plan")
 	policies := slices.DeleteFunc(reads, func(read string) bool { return !strings.HasPrefix(read, "get ProvisioningPolicy ") })
 	assert.Equal(t, []string{"get ProvisioningPolicy /few"}, policies, "what they limit: only the one that does")
-	w = full.world()
+	w = full.env()
 	exhaust(w)
 	o := w.create(byType)
 	require.NotNil(t, o.denied())
-	assert.Equal(t, 1, strings.Count(o.denied().Message, unconfirmed))
+	assert.Equal(t, 1, strings.Count(o.denied().Message, catalog.Unconfirmed))
 	assert.Zero(t, listsOf(w.live.taken())["list ProvisioningPolicyList"])
 }
 
@@ -137,7 +139,7 @@ func TestQuotas(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder
 	cases := quotaCases()
-	for _, name := range sortedKeys(cases) {
+	for _, name := range slices.Sorted(maps.Keys(cases)) {
 		tc := cases[name]
 		o := tc.run(t)
 		if tc.says == "" {

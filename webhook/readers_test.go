@@ -19,6 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/catalog"
+	"github.com/defaultplan/defaultplan/webhook/policies"
 )
 
 // A reader is a view of the cluster that writes down what is read, and can be made to fail.
@@ -36,21 +38,25 @@ type reader struct {
 	// shuffle puts lists in an order of its own, if set.
 	shuffle *rand.Rand
 	// policies has the policies among the objects.
-	policies *RuleSet
+	policies *policies.RuleSet
+	followed []client.Object
 }
 
 // rules is the set that follows the reader's policies.
-func (r *reader) rules() *RuleSet { return r.policies }
+func (r *reader) rules() *policies.RuleSet { return r.policies }
 
 // follow makes the set hold the policies among objects, and no others.
 func (r *reader) follow(objects []client.Object) {
-	for name := range r.policies.rules {
-		r.policies.drop(name)
+	for _, policy := range r.followed {
+		r.policies.Remove(policy)
 	}
+	r.followed = nil
 	for _, object := range objects {
 		switch object.(type) {
 		case *v1beta1.ProvisioningPolicy, *v1beta1.BindingPolicy:
-			r.policies.put(context.Background(), object)
+			// One that cannot be compiled has no effect.
+			_ = r.policies.Put(context.Background(), object)
+			r.followed = append(r.followed, object)
 		}
 	}
 }
@@ -163,32 +169,32 @@ func (r registry) IndexField(_ context.Context, object client.Object, field stri
 // indexIDs lets external IDs be selected by, which only the API server does.
 func indexIDs(r registry) {
 	for _, object := range []client.Object{&v1beta1.ClusterServicePlan{}, &v1beta1.ServicePlan{}} {
-		r.builder.WithIndex(object, v1beta1.FieldExternalID, planField(func(p planView) string { return p.spec.ExternalID }))
+		r.builder.WithIndex(object, v1beta1.FieldExternalID, func(o client.Object) []string { return []string{planSpec(o).ExternalID} })
 	}
 	for _, object := range []client.Object{&v1beta1.ServiceInstance{}, &v1beta1.ServiceBinding{}} {
 		r.builder.WithIndex(object, v1beta1.FieldExternalID, func(o client.Object) []string {
 			switch o := o.(type) {
 			case *v1beta1.ServiceInstance:
-				return unlessEmpty(o.Spec.ExternalID)
+				return []string{o.Spec.ExternalID}
 			case *v1beta1.ServiceBinding:
-				return unlessEmpty(o.Spec.ExternalID)
+				return []string{o.Spec.ExternalID}
 			}
 			return nil
 		})
 		r.builder.WithIndex(object, v1beta1.FieldStatusExternalID, func(o client.Object) []string {
 			switch o := o.(type) {
 			case *v1beta1.ServiceInstance:
-				return unlessEmpty(o.Status.ExternalID)
+				return []string{o.Status.ExternalID}
 			case *v1beta1.ServiceBinding:
-				return unlessEmpty(o.Status.ExternalID)
+				return []string{o.Status.ExternalID}
 			}
 			return nil
 		})
 	}
 }
 
-// worldScheme is the scheme of all worlds.
-var worldScheme = sync.OnceValues(func() (*runtime.Scheme, error) {
+// envScheme is the scheme of all envs.
+var envScheme = sync.OnceValues(func() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	return scheme, errors.Join(v1beta1.AddToScheme(scheme), corev1.AddToScheme(scheme))
 })
@@ -196,7 +202,7 @@ var worldScheme = sync.OnceValues(func() (*runtime.Scheme, error) {
 // newReader serves objects by the catalog's indexes; a live one, like the API server, does not select by annotation.
 func newReader(tb testing.TB, name string, objects []client.Object) *reader {
 	tb.Helper()
-	scheme, err := worldScheme()
+	scheme, err := envScheme()
 	require.NoError(tb, err)
 	// With no converter given, Build makes a scheme of all of Kubernetes for each client.
 	builder := fake.NewClientBuilder().WithScheme(scheme).WithTypeConverters(managedfields.NewDeducedTypeConverter())
@@ -208,12 +214,12 @@ func newReader(tb testing.TB, name string, objects []client.Object) *reader {
 		copied, ok := object.DeepCopyObject().(client.Object)
 		require.True(tb, ok)
 		if name == "cache" {
-			_, err := Slim(copied)
+			_, err := catalog.Slim(copied)
 			require.NoError(tb, err)
 		}
 		builder.WithObjects(copied)
 	}
-	r := &reader{name: name, objects: builder.Build(), policies: NewRuleSet()}
+	r := &reader{name: name, objects: builder.Build(), policies: policies.NewRuleSet()}
 	r.follow(objects)
 	return r
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/defaultplan/defaultplan/webhook/options"
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -22,11 +23,11 @@ func FuzzAdmission(f *testing.F) {
 		f.Add(seed, seed%7)
 	}
 	f.Fuzz(func(t *testing.T, seed, stream uint64) {
-		w, shuffled := newGenerator(t, seed, stream).world(), newGenerator(t, seed, stream).world()
+		w, shuffled := newGenerator(t, seed, stream).env(), newGenerator(t, seed, stream).env()
 		shuffled.cached.shuffle = rand.New(rand.NewPCG(stream, seed))
 		shuffled.live.shuffle = rand.New(rand.NewPCG(seed, 1))
 		g := newGenerator(t, seed, stream+1)
-		w.options.Unresolved = g.one(UnresolvedReject, UnresolvedWait)
+		w.options.Unresolved = g.one(options.UnresolvedReject, options.UnresolvedWait)
 		shuffled.options.Unresolved = w.options.Unresolved
 
 		stored := both(t, w, shuffled, instanceOf(g.spec()), nil)
@@ -54,7 +55,7 @@ func FuzzBindingAdmission(f *testing.F) {
 		f.Add(seed, seed%7)
 	}
 	f.Fuzz(func(t *testing.T, seed, stream uint64) {
-		w, shuffled := newGenerator(t, seed, stream).bindingStock().world(), newGenerator(t, seed, stream).bindingStock().world()
+		w, shuffled := newGenerator(t, seed, stream).bindingStock().env(), newGenerator(t, seed, stream).bindingStock().env()
 		shuffled.cached.shuffle = rand.New(rand.NewPCG(stream, seed))
 		shuffled.live.shuffle = rand.New(rand.NewPCG(seed, 1))
 		g := newGenerator(t, seed, stream+1)
@@ -92,48 +93,48 @@ func FuzzBindingAdmission(f *testing.F) {
 	})
 }
 
-// repeated is how many worlds of that many a test tries.
-func repeated(worlds uint64) uint64 {
+// repeated is how many envs of that many a test tries.
+func repeated(envs uint64) uint64 {
 	if testing.Short() {
-		return worlds / 5
+		return envs / 5
 	}
-	return worlds
+	return envs
 }
 
 // bothBindings is both for bindings.
-func bothBindings(t *testing.T, w, shuffled *world, object, old []byte) []byte {
+func bothBindings(t *testing.T, w, shuffled *env, object, old []byte) []byte {
 	t.Helper()
 	one, other := w.write(object, old), shuffled.write(object, old)
 	require.Empty(t, cmp.Diff(one.mutate.AdmissionResponse, other.mutate.AdmissionResponse), "the order of the catalog decides nothing")
 	require.Empty(t, cmp.Diff(one.validate.AdmissionResponse, other.validate.AdmissionResponse), "the order of the catalog decides nothing")
 	if one.stored == nil && one.mutate.Allowed {
 		expected := []string{"InvalidReference", "SecretReserved", "SecretForbidden", "SchemaViolation", "PolicyDenied", "Immutable", "Disagreement"}
-		require.Contains(t, expected, one.validate.outcome, "the validating half refuses what the other half made: %s\n%s\n%s", one.validate.Result, one.mutate.patched, old)
+		require.Contains(t, expected, one.validate.outcome, "the validating phase refuses what the other phase made: %s\n%s\n%s", one.validate.Result, one.mutate.patched, old)
 	}
 	return one.stored
 }
 
-// both sends a write to two worlds that differ only in the order of their catalogs, and returns what is stored, nil for a
+// both sends a write to two envs that differ only in the order of their catalogs, and returns what is stored, nil for a
 // refusal.
-func both(t *testing.T, w, shuffled *world, object, old []byte) []byte {
+func both(t *testing.T, w, shuffled *env, object, old []byte) []byte {
 	t.Helper()
 	one, other := w.write(object, old), shuffled.write(object, old)
 	require.Empty(t, cmp.Diff(one.mutate.AdmissionResponse, other.mutate.AdmissionResponse), "the order of the catalog decides nothing")
 	require.Empty(t, cmp.Diff(one.validate.AdmissionResponse, other.validate.AdmissionResponse), "the order of the catalog decides nothing")
 	if one.stored == nil && one.mutate.Allowed {
-		// Contradictory names beside references are told by the half that judges the shape.
+		// Contradictory names beside references are told by the phase that judges the shape.
 		expected := []string{"InvalidReference"}
 		if old != nil {
 			expected = append(expected, "Immutable", "UpdateRequests", "PlanNotUpdatable")
 		}
-		require.Contains(t, expected, one.validate.outcome, "the validating half refuses what the other half made: %s\n%s\n%s", one.validate.Result, one.mutate.patched, old)
+		require.Contains(t, expected, one.validate.outcome, "the validating phase refuses what the other phase made: %s\n%s\n%s", one.validate.Result, one.mutate.patched, old)
 	}
 	return one.stored
 }
 
 // Any bytes at the endpoints give a well-formed review with the request's UID, or HTTP 4xx.
 func FuzzEndpoint(f *testing.F) {
-	w := stocked(f, "mysql/db: small* large\ndev|redis/cache: c{tier=gold}=3", planDefaults("db-small", `{"a":{"b":1}}`)).world()
+	w := stocked(f, "mysql/db: small* large\ndev|redis/cache: c{tier=gold}=3", planDefaults("db-small", `{"a":{"b":1}}`)).env()
 	stored := w.created(byType)
 	for _, review := range []*admissionv1.AdmissionReview{
 		w.review(instanceOf(byType), nil), w.review(instanceOf(byName), nil), w.review(instanceOf(`{"planSelector":{"matchLabels":{"tier":"gold"}},"parameters":{"a":null}}`), nil),
@@ -157,7 +158,7 @@ func FuzzEndpoint(f *testing.F) {
 }
 
 // answered holds one answer of an endpoint against what any answer is.
-func answered(t *testing.T, w *world, path string, body []byte) {
+func answered(t *testing.T, w *env, path string, body []byte) {
 	t.Helper()
 	recorder := w.post(path, body)
 	if recorder.Code != http.StatusOK {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/defaultplan/defaultplan/webhook/options"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -20,7 +21,7 @@ const countSchema = `{"type":"object","properties":{"count":{"type":"integer"}},
 
 func TestSchemasAreCompiledOnce(t *testing.T) {
 	t.Parallel()
-	w := stocked(t, "mysql/db: small large", createSchemaOf("db-small", countSchema), createSchemaOf("db-large", countSchema)).world()
+	w := stocked(t, "mysql/db: small large", createSchemaOf("db-small", countSchema), createSchemaOf("db-large", countSchema)).env()
 	spec := func(plan string) string {
 		return fmt.Sprintf(`{"clusterServiceClassName":"db","clusterServicePlanName":"db-%s","parameters":{"count":1}}`, plan)
 	}
@@ -29,7 +30,7 @@ func TestSchemasAreCompiledOnce(t *testing.T) {
 	w.created(spec("small"))
 	w.created(spec("large"))
 	assert.Empty(t, w.live.taken(), "one digest, one schema")
-	assert.Equal(t, 1, w.handler.schemas.compiled.Len())
+	assert.Equal(t, 1, w.shared.Schemas.Kept())
 }
 
 func TestSchemaOfPlanDeletedInBetween(t *testing.T) {
@@ -40,7 +41,7 @@ func TestSchemaOfPlanDeletedInBetween(t *testing.T) {
 			catalog = "dev|" + db
 		}
 		s := stocked(t, catalog, createSchemaOf(plan, countSchema))
-		w := worldOf(t, s, s)
+		w := envOf(t, s, s)
 		made := w.ask(MutateInstances, w.review(instanceOf(byType), nil))
 		w.live.show(&stock{tb: t})
 		judged := w.ask(ValidateInstances, w.review(made.patched, nil))
@@ -59,7 +60,7 @@ func TestSchemaOfPlanDeletedInBetween(t *testing.T) {
 func TestSchemaChangedMeanwhile(t *testing.T) {
 	t.Parallel()
 	cached := stocked(t, db, createSchemaOf("db-small", countSchema))
-	w := worldOf(t, cached, stocked(t, db, createSchemaOf("db-small", `{"type":"object"}`)))
+	w := envOf(t, cached, stocked(t, db, createSchemaOf("db-small", `{"type":"object"}`)))
 	w.created(byType)
 }
 
@@ -74,7 +75,7 @@ func TestSchemaChecks(t *testing.T) {
 		create string
 		stored string // a merge patch by the controller
 		write  string // a merge patch by the user
-		adjust func(*world)
+		adjust func(*env)
 		denied string // the field
 		warned string
 	}{
@@ -89,9 +90,9 @@ func TestSchemaChecks(t *testing.T) {
 		"ChangedAfter":        {reason: "Then that of updates.", create: `{"count":1}`, stored: provisioned, write: `{"spec":{"parameters":{"count":9}}}`, denied: "spec.parameters/count"},
 		"DroppedAfter":        {reason: "Which requires nothing.", create: `{"count":1}`, stored: provisioned, write: `{"spec":{"parameters":{"count":null}}}`},
 		"Terminating":         {reason: "What is going is not judged.", create: `{"count":1}`, stored: `{"metadata":{"deletionTimestamp":"2026-05-01T12:00:00Z"}}`, write: `{"spec":{"parameters":{"count":"x"}}}`},
-		"Warn":                {reason: "It can be told instead.", create: `{"count":"x"}`, adjust: func(w *world) { w.options.SchemaCheck = SchemaWarn }, warned: "spec.parameters/count: must be of type integer"},
-		"Off":                 {reason: "Or not looked at.", create: `{"count":"x"}`, adjust: func(w *world) { w.options.SchemaCheck = SchemaOff }},
-		"GateOff":             {reason: "Or switched off by gate.", create: `{"count":"x"}`, adjust: func(w *world) { gatesOff(w, SchemaChecks) }},
+		"Warn":                {reason: "It can be told instead.", create: `{"count":"x"}`, adjust: func(w *env) { w.options.SchemaCheck = options.SchemaWarn }, warned: "spec.parameters/count: must be of type integer"},
+		"Off":                 {reason: "Or not looked at.", create: `{"count":"x"}`, adjust: func(w *env) { w.options.SchemaCheck = options.SchemaOff }},
+		"GateOff":             {reason: "Or switched off by gate.", create: `{"count":"x"}`, adjust: func(w *env) { gatesOff(w, options.SchemaChecks) }},
 		"DoesNotCompile":      {reason: "A schema that is none is the plan's fault: warned and skipped.", schema: `{"type":"nothing"}`, create: `{"count":"x"}`, warned: "does not compile"},
 		"NotJSONSchemaAtAll":  {reason: "Even one that is no object.", schema: `"` + canary[:3] + `"`, create: `{}`, warned: "were not checked"},
 		"BadPattern":          {reason: "Or with a pattern that is none.", schema: `{"properties":{"a":{"pattern":"("}}}`, create: `{}`, warned: "does not compile"},
@@ -110,7 +111,7 @@ func TestSchemaChecks(t *testing.T) {
 			if tc.defs != "" {
 				edits = append(edits, planDefaults("db-small", tc.defs))
 			}
-			w := stocked(t, db, edits...).world()
+			w := stocked(t, db, edits...).env()
 			if tc.adjust != nil {
 				tc.adjust(w)
 			}
@@ -150,7 +151,7 @@ func TestSchemaReferencesAreNotFollowed(t *testing.T) {
 		`{"id":"file://` + filepath.Dir(file) + `/","properties":{"a":{"$ref":"strict.json"}}}`,
 		`{"id":"` + server.URL + `/","properties":{"a":{"$ref":"strict.json#/x"}}}`,
 	} {
-		w := stocked(t, db, createSchemaOf("db-small", schema)).world()
+		w := stocked(t, db, createSchemaOf("db-small", schema)).env()
 		o := w.create(`{"serviceType":"mysql","parameters":{"a":1}}`)
 		o.admitted()
 		assert.Contains(t, strings.Join(o.warnings(), "\n"), "references outside the document", schema)
@@ -169,7 +170,7 @@ func TestSchemaIsBounded(t *testing.T) {
 		fmt.Fprintf(&chain, `"d%d":{"anyOf":[{"$ref":"#/definitions/d%d"},{"$ref":"#/definitions/d%d"}]},`, i, i+1, i+1)
 	}
 	chain.WriteString(`"d28":{"type":"string"}},"$ref":"#/definitions/d0"}`)
-	w := stocked(t, db, createSchemaOf("db-small", chain.String())).world()
+	w := stocked(t, db, createSchemaOf("db-small", chain.String())).env()
 	start := time.Now()
 	o := w.create(`{"serviceType":"mysql","parameters":{"a":1}}`)
 	o.admitted()

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
 // An instance whose plan is gone before a broker was asked may find its next plan in the other scope, and then its way back.
@@ -13,11 +15,11 @@ func TestPlanGoneToTheOtherScope(t *testing.T) {
 	for name, catalogs := range map[string][2]string{"ClusterToNamespace": {cluster, own}, "NamespaceToCluster": {own, cluster}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := stocked(t, catalogs[0]).world()
+			w := stocked(t, catalogs[0]).env()
 			stored := w.created(byType)
 			fresh := map[string]string{}
 			for _, catalog := range []string{catalogs[0], catalogs[1]} {
-				fresh[catalog] = decidedOn(t, stocked(t, catalog).world().created(byType))
+				fresh[catalog] = decidedOn(t, stocked(t, catalog).env().created(byType))
 			}
 			for i, catalog := range []string{catalogs[1], catalogs[0]} {
 				w.restock(stocked(t, catalog))
@@ -33,7 +35,7 @@ func TestPlanGoneToTheOtherScope(t *testing.T) {
 // While its plan is gone and no broker was asked, an instance may also name another class.
 func TestPlanGoneAndAnotherClassNamed(t *testing.T) {
 	t.Parallel()
-	w := stocked(t, "db: small").world()
+	w := stocked(t, "db: small").env()
 	stored := w.created(`{"clusterServiceClassName":"db"}`)
 	rename := `{"spec":{"clusterServiceClassName":"other","clusterServicePlanName":null}}`
 	w.restock(stocked(t, "db: small;other: tiny"))
@@ -60,3 +62,12 @@ func decidedOn(t *testing.T, object []byte) string {
 	}
 	return decided
 }
+
+// refFields are the references of a spec, and refLabels the labels by which old clients look for them.
+var (
+	refFields = [4]string{"clusterServiceClassRef", "clusterServicePlanRef", "serviceClassRef", "servicePlanRef"}
+	refLabels = [4]string{
+		v1beta1.LabelClusterServiceClassRefName, v1beta1.LabelClusterServicePlanRefName,
+		v1beta1.LabelServiceClassRefName, v1beta1.LabelServicePlanRefName,
+	}
+)

@@ -2,8 +2,10 @@ package webhook
 
 import (
 	"errors"
+	"maps"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/options"
 )
 
 // A recordCase is a write of a type's record.
@@ -52,7 +55,7 @@ func recordCases() map[string]recordCase {
 func (tc recordCase) run(t *testing.T) *outcome {
 	t.Helper()
 	s := stocked(t, tc.catalog, tc.edits...)
-	w := s.defaultsWorld()
+	w := s.defaultsEnv()
 	o := w.validate(tc.write.objects(s))
 	assert.Empty(t, w.asked(), "the API server asks for the right to the object itself")
 	return o
@@ -94,7 +97,7 @@ func TestRecordsKeepTheirScope(t *testing.T) {
 		"type mysql record=db-small": true, "type mysql record=own-tiny": false,
 		"type dev/mysql record=own-tiny": true, "type dev/mysql record=db-small": false,
 	} {
-		assert.Equal(t, admitted, s.defaultsWorld().validate(write.objects(s)).denied() == nil, write)
+		assert.Equal(t, admitted, s.defaultsEnv().validate(write.objects(s)).denied() == nil, write)
 	}
 }
 
@@ -114,9 +117,9 @@ func TestNewTypes(t *testing.T) {
 		object := &v1beta1.ClusterServiceType{}
 		object.SetName("mysql")
 		setRecord(object, tc.plan)
-		w := s.defaultsWorld(tc.may...)
+		w := s.defaultsEnv(tc.may...)
 		if tc.off {
-			require.NoError(t, w.options.Gates.SetFromMap(map[string]bool{string(ServiceTypes): false}))
+			require.NoError(t, w.options.Gates.SetFromMap(map[string]bool{string(options.ServiceTypes): false}))
 		}
 		o := w.validate(object, nil)
 		assert.Equal(t, tc.want != "", o.denied() != nil, name)
@@ -130,7 +133,7 @@ func TestNewTypes(t *testing.T) {
 func TestRecordsFail(t *testing.T) {
 	t.Parallel()
 	s := stocked(t, "mysql/db: small*^ large")
-	w := s.defaultsWorld()
+	w := s.defaultsEnv()
 	path, review := w.reviewOf(catalogWrite("type mysql record=db-large").objects(s))
 	review.Request.Object.Raw = []byte(`{"metadata":{"name":"mysql"},"spec":{"defaultPlanRef":"` + canary + `"}}`)
 	refused := w.ask(path, review)
@@ -140,7 +143,7 @@ func TestRecordsFail(t *testing.T) {
 	for write, on := range map[catalogWrite]string{
 		"type mysql record=db-large": "get ClusterServicePlan", "type mysql record=": "get ClusterServicePlan", "type mysql record=lost": "list ClusterServicePlan",
 	} {
-		w := s.defaultsWorld()
+		w := s.defaultsEnv()
 		w.live.fail(func(read string) error {
 			if strings.HasPrefix(read, on) {
 				return errors.New("broken")
@@ -175,7 +178,7 @@ func TestDefaultsDenials(t *testing.T) {
 		}
 	}
 	var text strings.Builder
-	for _, title := range sortedKeys(all) {
+	for _, title := range slices.Sorted(maps.Keys(all)) {
 		require.NotNil(t, all[title].denied(), title)
 		text.WriteString(all[title].render(title))
 	}

@@ -18,7 +18,7 @@ func TestPlansOfATypeAreOfOneRevision(t *testing.T) {
 	for name, place := range map[string]string{"Cluster": "", "Namespace": "dev|"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := stocked(t, fmt.Sprintf(before, place)).world()
+			w := stocked(t, fmt.Sprintf(before, place)).env()
 			w.live.fail(func(read string) error {
 				if strings.Contains(read, "lassRef.name=db") {
 					w.live.show(stocked(t, fmt.Sprintf(after, place)))
@@ -41,7 +41,7 @@ func TestARecordThatCameMeanwhileDecides(t *testing.T) {
 	for name, place := range map[string]string{"Cluster": "", "Namespace": "dev|"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := stocked(t, fmt.Sprintf(before, place)).world()
+			w := stocked(t, fmt.Sprintf(before, place)).env()
 			w.live.fail(func(read string) error {
 				if strings.HasPrefix(read, "list") && strings.Contains(read, "PlanList spec.serviceType=mysql") {
 					w.live.show(stocked(t, fmt.Sprintf(after, place)))

@@ -15,7 +15,7 @@ import (
 	"github.com/defaultplan/defaultplan/resolve/resolvetest"
 )
 
-// founded is when the classes of a stock were created; worlds begin an hour later.
+// founded is when the classes of a stock were created; envs begin an hour later.
 var founded = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
 // A stock is a catalog as the API server has it.
@@ -114,7 +114,7 @@ func (s *stock) object(name string, want func(client.Object) bool) client.Object
 // plan is the spec of a plan, to be edited.
 func (s *stock) plan(name string) *v1beta1.CommonServicePlanSpec {
 	s.tb.Helper()
-	return viewPlan(s.object(name, isPlan)).spec
+	return planSpec(s.object(name, isPlan))
 }
 
 // class is the spec of a class, to be edited.
@@ -179,8 +179,16 @@ func fixedPlans(s *stock) {
 // largeDefaults gives defaults to every plan called large.
 func largeDefaults(s *stock) {
 	for _, object := range s.objects {
-		if isPlan(object) && viewPlan(object).spec.ExternalName == "large" {
-			viewPlan(object).spec.DefaultProvisionParameters = rawExtension(`{"size":"L"}`)
+		if isPlan(object) && planSpec(object).ExternalName == "large" {
+			planSpec(object).DefaultProvisionParameters = rawExtension(`{"size":"L"}`)
 		}
 	}
+}
+
+// planSpec is the spec of a plan, and one that leads nowhere of any other object.
+func planSpec(object client.Object) *v1beta1.CommonServicePlanSpec {
+	if plan, ok := object.(v1beta1.PlanObject); ok {
+		return plan.GetSpec()
+	}
+	return &v1beta1.CommonServicePlanSpec{}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/defaultplan/defaultplan/webhook/options"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -82,8 +83,8 @@ func (tc updateCase) scoped(namespaced bool) updateCase {
 func (tc updateCase) run(t *testing.T) {
 	t.Helper()
 	before := stocked(t, tc.catalog, tc.edits...)
-	w := before.world()
-	w.options.Unresolved = UnresolvedWait
+	w := before.env()
+	w.options.Unresolved = options.UnresolvedWait
 	stored := w.created(tc.create)
 	if tc.stored != "" {
 		stored = changed(t, stored, tc.stored)
@@ -91,7 +92,7 @@ func (tc updateCase) run(t *testing.T) {
 	if tc.later != "" {
 		w.restock(stocked(t, tc.later))
 	}
-	w.options.Unresolved = UnresolvedReject
+	w.options.Unresolved = options.UnresolvedReject
 	w.user.Username = "bob"
 	written := changed(t, stored, tc.write)
 	if tc.put != "" {

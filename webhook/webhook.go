@@ -3,13 +3,21 @@ package webhook
 import (
 	"context"
 	"fmt"
-	"net/http"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/resolve/policy"
+	"github.com/defaultplan/defaultplan/webhook/access"
+	"github.com/defaultplan/defaultplan/webhook/binding"
+	"github.com/defaultplan/defaultplan/webhook/catalog"
+	"github.com/defaultplan/defaultplan/webhook/decision"
+	"github.com/defaultplan/defaultplan/webhook/instance"
+	"github.com/defaultplan/defaultplan/webhook/offering"
+	"github.com/defaultplan/defaultplan/webhook/options"
+	"github.com/defaultplan/defaultplan/webhook/policies"
 	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
@@ -25,54 +33,75 @@ const (
 	ValidateBindings = "/validate/servicebindings"
 )
 
-// A Registrar serves handlers at paths; the webhook server of controller-runtime
-// is one.
-type Registrar interface {
-	Register(path string, handler http.Handler)
-}
-
 // Readers are admission's views of the cluster.
 type Readers struct {
 	// Cached is the cache. Its fields are indexed by Index, its objects slimmed
-	// by Slim, and it must have synced before the first request.
+	// by catalog.Slim, and it must have synced before the first request.
 	Cached client.Reader
 	// Live reads from the API server.
 	Live client.Reader
-	// Policies follows the policies: see RuleSet.Follow.
-	Policies *RuleSet
+	// Policies follows the policies: see policies.RuleSet.Follow.
+	Policies *policies.RuleSet
 	// Access creates SubjectAccessReviews.
-	Access AccessReviewer
-}
-
-// An AccessReviewer creates SubjectAccessReviews at the API server, as the
-// client of a manager does: the API server answers them without storing them.
-type AccessReviewer interface {
-	Create(ctx context.Context, review client.Object, options ...client.CreateOption) error
+	Access access.Reviewer
 }
 
 // Register serves the admission of every kind at server.
-func Register(server Registrar, readers Readers, options *Options) {
-	shared := newCommons(readers, options, clock.RealClock{})
-	serveInstances(server, &instances{shared})
-	serveBindings(server, &bindings{shared})
-	serveBrokers(server, &brokers{shared.access})
-	serveOfferings(server, &offerings{shared, newOneDefault(readers, options)})
-	serveServiceTypes(server, readers, options)
-	servePolicies(server, readers)
+func Register(server review.Registrar, readers Readers, options *options.Options) {
+	shared := share(readers, options, clock.RealClock{})
+	serveInstances(server, shared)
+	serveBindings(server, shared)
+	serveOfferings(server, shared)
+	serveServiceTypes(server, shared)
+	servePolicies(server, shared)
 }
 
-func newInstances(readers Readers, options *Options, now clock.PassiveClock) *instances {
-	return &instances{newCommons(readers, options, now)}
+// share makes what the admission of all kinds has in common.
+func share(readers Readers, options *options.Options, now clock.PassiveClock) *decision.Tools {
+	found := catalog.New(readers.Cached, readers.Live, now)
+	return decision.NewTools(found, policies.New(readers.Cached, readers.Live, readers.Policies), access.New(readers.Access), options)
 }
 
-func serveInstances(server Registrar, handler *instances) {
-	server.Register(MutateInstances, review.Serve(review.Mutating, "ServiceInstance", handler.mutate))
-	server.Register(ValidateInstances, review.Serve(review.Validating, "ServiceInstance", handler.validate))
+func serveInstances(server review.Registrar, shared *decision.Tools) {
+	handler := &instance.Handler{Tools: shared}
+	server.Register(MutateInstances, review.Serve(review.Mutating, "ServiceInstance", handler.Mutate))
+	server.Register(ValidateInstances, review.Serve(review.Validating, "ServiceInstance", handler.Validate))
 }
 
-func serveBindings(server Registrar, handler *bindings) {
-	server.Register(MutateBindings, review.Serve(review.Mutating, kindBinding, handler.mutate))
-	server.Register(ValidateBindings, review.Serve(review.Validating, kindBinding, handler.validate))
+func serveBindings(server review.Registrar, shared *decision.Tools) {
+	handler := &binding.Handler{Tools: shared}
+	server.Register(MutateBindings, review.Serve(review.Mutating, "ServiceBinding", handler.Mutate))
+	server.Register(ValidateBindings, review.Serve(review.Validating, "ServiceBinding", handler.Validate))
+}
+
+// serveOfferings serves brokers, and the classes and plans that they offer.
+func serveOfferings(server review.Registrar, shared *decision.Tools) {
+	offered, registered := offering.NewOfferings(shared), offering.NewBrokers(shared)
+	for resource, kind := range map[string]string{
+		"clusterserviceclasses": "ClusterServiceClass", "serviceclasses": "ServiceClass",
+		"clusterserviceplans": "ClusterServicePlan", "serviceplans": "ServicePlan",
+	} {
+		server.Register("/mutate/"+resource, review.Serve(review.Mutating, kind, offered.Mutate))
+		server.Register("/validate/"+resource, review.Serve(review.Validating, kind, offered.Validate))
+	}
+	for resource, kind := range map[string]string{"clusterservicebrokers": "ClusterServiceBroker", "servicebrokers": "ServiceBroker"} {
+		server.Register("/mutate/"+resource, review.Serve(review.Mutating, kind, registered.Mutate))
+		server.Register("/validate/"+resource, review.Serve(review.Validating, kind, registered.Validate))
+	}
+}
+
+func serveServiceTypes(server review.Registrar, shared *decision.Tools) {
+	handler := offering.NewTypes(shared)
+	for resource, kind := range map[string]string{"clusterservicetypes": "ClusterServiceType", "servicetypes": "ServiceType"} {
+		server.Register("/validate/"+resource, review.Serve(review.Validating, kind, handler.Validate))
+	}
+}
+
+func servePolicies(server review.Registrar, shared *decision.Tools) {
+	handler := policies.NewValidator(shared.Resolver.Catalog)
+	for resource, kind := range map[string]string{"provisioningpolicies": policy.KindProvisioning, "bindingpolicies": policy.KindBinding} {
+		server.Register("/validate/"+resource, review.Serve(review.Validating, kind, handler.Validate))
+	}
 }
 
 // Watched lists the kinds that admission reads from its cache.
@@ -87,8 +116,11 @@ func Watched() []client.Object {
 
 // Index adds the indexes that admission needs to a cache, before it starts.
 func Index(ctx context.Context, indexer client.FieldIndexer) error {
-	if err := addIndexes(ctx, indexer); err != nil {
+	if err := catalog.AddIndexes(ctx, indexer); err != nil {
 		return fmt.Errorf("cannot index the catalog: %w", err)
+	}
+	if err := binding.AddIndexes(ctx, indexer); err != nil {
+		return fmt.Errorf("cannot index the bindings: %w", err)
 	}
 	return nil
 }

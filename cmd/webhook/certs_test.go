@@ -15,7 +15,7 @@ import (
 	"github.com/defaultplan/defaultplan/certs"
 )
 
-func flagsOf(o *options) *pflag.FlagSet {
+func flagsOf(o *commandOptions) *pflag.FlagSet {
 	flags := pflag.NewFlagSet("webhook", pflag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	o.Bind(flags)

@@ -10,7 +10,7 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/internal/daemon"
 	"github.com/defaultplan/defaultplan/cmd/internal/metrics"
 	"github.com/defaultplan/defaultplan/cmd/internal/tracing"
-	"github.com/defaultplan/defaultplan/webhook"
+	"github.com/defaultplan/defaultplan/webhook/options"
 )
 
 // Which part of the process runs.
@@ -20,8 +20,8 @@ const (
 	keeperOnly = "only"
 )
 
-// options are the flags of the command.
-type options struct {
+// commandOptions are the flags of the command.
+type commandOptions struct {
 	kubeconfig    string
 	certs         certOptions
 	bindAddress   string
@@ -33,18 +33,18 @@ type options struct {
 	drain         drain
 	logLevel      zapcore.Level
 	tracing       tracing.Options
-	admission     *webhook.Options
+	admission     *options.Options
 }
 
-func newOptions() *options {
-	return &options{
+func newOptions() *commandOptions {
+	return &commandOptions{
 		certs: newCertOptions(), port: 9443, healthAddress: ":8081", metrics: metrics.NewOptions(),
-		keeper: keeperOn, namespace: "defaultplan-system", admission: webhook.NewOptions(),
+		keeper: keeperOn, namespace: "defaultplan-system", admission: options.New(),
 	}
 }
 
 // Bind adds the options to flags.
-func (o *options) Bind(flags *pflag.FlagSet) {
+func (o *commandOptions) Bind(flags *pflag.FlagSet) {
 	flags.SortFlags = true
 	flags.StringVar(&o.kubeconfig, "kubeconfig", o.kubeconfig, "kubeconfig file of the cluster; empty means the cluster that the pod runs in")
 	flags.StringVar(&o.bindAddress, "bind-address", o.bindAddress, "IP address that the hooks are served on; empty means all")
@@ -65,7 +65,7 @@ func (o *options) Bind(flags *pflag.FlagSet) {
 }
 
 // Validate says which flag has an invalid value, and why.
-func (o *options) Validate() error {
+func (o *commandOptions) Validate() error {
 	errs := []error{o.admission.Validate(), o.tracing.Validate(), o.drain.Validate()}
 	if o.keeper != keeperOn && o.keeper != keeperOff && o.keeper != keeperOnly {
 		errs = append(errs, fmt.Errorf("--keeper is %q; allowed are on, off and only", o.keeper))

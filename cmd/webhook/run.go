@@ -23,12 +23,15 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/internal/daemon"
 	"github.com/defaultplan/defaultplan/cmd/internal/lease"
 	"github.com/defaultplan/defaultplan/webhook"
+	"github.com/defaultplan/defaultplan/webhook/catalog"
 	"github.com/defaultplan/defaultplan/webhook/keeper"
+	"github.com/defaultplan/defaultplan/webhook/options"
+	"github.com/defaultplan/defaultplan/webhook/policies"
 	"github.com/defaultplan/defaultplan/webhook/server"
 )
 
 // Run serves until ctx ends.
-func (o *options) Run(ctx context.Context) error {
+func (o *commandOptions) Run(ctx context.Context) error {
 	giveHeapRoom()
 	sync, err := daemon.LogTo(o.logLevel)
 	if err != nil {
@@ -82,7 +85,7 @@ func (o *options) Run(ctx context.Context) error {
 	return nil
 }
 
-func newServer(o *options) (*drainedServer, error) {
+func newServer(o *commandOptions) (*drainedServer, error) {
 	tlsOptions, err := o.certs.tls()
 	if err != nil {
 		return nil, err
@@ -97,7 +100,7 @@ func newServer(o *options) (*drainedServer, error) {
 	return &drainedServer{drain: &o.drain, Server: hooks}, nil
 }
 
-func newManager(config *rest.Config, o *options, hooks *drainedServer, lock *resourcelock.LeaseLock) (manager.Manager, error) {
+func newManager(config *rest.Config, o *commandOptions, hooks *drainedServer, lock *resourcelock.LeaseLock) (manager.Manager, error) {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(v1beta1.AddToScheme(scheme), corev1.AddToScheme(scheme), authorizationv1.AddToScheme(scheme)); err != nil {
 		return nil, fmt.Errorf("cannot register the API: %w", err)
@@ -108,7 +111,7 @@ func newManager(config *rest.Config, o *options, hooks *drainedServer, lock *res
 	}
 	managed := manager.Options{
 		Scheme:                 scheme,
-		Cache:                  cache.Options{DefaultTransform: webhook.Slim},
+		Cache:                  cache.Options{DefaultTransform: catalog.Slim},
 		Metrics:                served,
 		HealthProbeBindAddress: o.healthAddress,
 		WebhookServer:          hooks,
@@ -125,7 +128,7 @@ func newManager(config *rest.Config, o *options, hooks *drainedServer, lock *res
 
 // serveHooks serves admission, ready once the caches are filled and the port
 // answers.
-func serveHooks(ctx context.Context, mgr manager.Manager, o *options, server *drainedServer) (err error) {
+func serveHooks(ctx context.Context, mgr manager.Manager, o *commandOptions, server *drainedServer) (err error) {
 	if server.certificate, err = o.certs.serve(mgr, o.namespace); err != nil {
 		return err
 	}
@@ -133,7 +136,7 @@ func serveHooks(ctx context.Context, mgr manager.Manager, o *options, server *dr
 		return err
 	}
 	hooks := mgr.GetWebhookServer()
-	policies := webhook.NewRuleSet()
+	policies := policies.NewRuleSet()
 	followed, err := policies.Follow(ctx, mgr.GetCache())
 	if err != nil {
 		return fmt.Errorf("cannot follow the policies: %w", err)
@@ -173,7 +176,7 @@ func watch(ctx context.Context, mgr manager.Manager, kinds []client.Object) erro
 	return nil
 }
 
-func addKeeper(ctx context.Context, mgr manager.Manager, o *options, lock *resourcelock.LeaseLock) error {
+func addKeeper(ctx context.Context, mgr manager.Manager, o *commandOptions, lock *resourcelock.LeaseLock) error {
 	if err := keeper.AddIndexes(ctx, mgr.GetFieldIndexer()); err != nil {
 		return fmt.Errorf("cannot index instances: %w", err)
 	}
@@ -186,8 +189,8 @@ func addKeeper(ctx context.Context, mgr manager.Manager, o *options, lock *resou
 		Client:         mgr.GetClient(),
 		Live:           mgr.GetAPIReader(),
 		Recorder:       mgr.GetEventRecorder("defaultplan-keeper"),
-		ServiceTypes:   o.admission.Gates.Enabled(webhook.ServiceTypes),
-		SuggestedPlans: o.admission.Gates.Enabled(webhook.SuggestedPlans),
+		ServiceTypes:   o.admission.Gates.Enabled(options.ServiceTypes),
+		SuggestedPlans: o.admission.Gates.Enabled(options.SuggestedPlans),
 		QueueMetrics:   true,
 		Log:            ctrl.Log.WithName("keeper"),
 		Registerer:     metrics.Registry,

@@ -5,6 +5,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/defaultplan/defaultplan/webhook/catalog"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -54,7 +56,7 @@ func (c *census) Collect(samples chan<- prometheus.Metric) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
 	defer cancel()
-	reader := controller.Scope{Reader: k.options.Client}
+	reader := catalog.Scope{Reader: k.options.Client}
 	if err := collectUndecided(ctx, reader, samples); err != nil {
 		k.options.Log.V(1).Info("waiting objects not counted", "cause", err.Error())
 	}
@@ -67,13 +69,13 @@ func (c *census) Collect(samples chan<- prometheus.Metric) {
 }
 
 // collectUndecided counts undecided objects.
-func collectUndecided(ctx context.Context, s controller.Scope, samples chan<- prometheus.Metric) error {
+func collectUndecided(ctx context.Context, s catalog.Scope, samples chan<- prometheus.Metric) error {
 	var waitingInstances v1beta1.ServiceInstanceList
-	if err := s.ListAll(ctx, &waitingInstances); err != nil {
+	if err := s.List(ctx, &waitingInstances, nil); err != nil {
 		return err
 	}
 	var waitingBindings v1beta1.ServiceBindingList
-	if err := s.ListAll(ctx, &waitingBindings); err != nil {
+	if err := s.List(ctx, &waitingBindings, nil); err != nil {
 		return err
 	}
 	instance, binding := waitCount{}, waitCount{}

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/webhook"
+	"github.com/defaultplan/defaultplan/webhook/options"
 )
 
 // A denial has the code, the reason, the causes and the words of the API server.
@@ -172,10 +172,10 @@ func TestManyRefusals(t *testing.T) {
 func TestOptions(t *testing.T) {
 	t.Parallel()
 	const untyped = `{kind: ServiceInstance, metadata: {name: a}, spec: {serviceType: cobol}}`
-	waits := newWorld(t, shop, func(o *webhook.Options) { o.Unresolved = webhook.UnresolvedWait }).apply(untyped)
+	waits := newWorld(t, shop, func(o *options.Options) { o.Unresolved = options.UnresolvedWait }).apply(untyped)
 	require.Nil(t, waits.Denied)
 	assert.Contains(t, waits.Warnings[0], "the instance waits")
-	closed := newWorld(t, shop, func(o *webhook.Options) { require.NoError(t, o.Gates.Set("ParameterDefaults=false")) })
+	closed := newWorld(t, shop, func(o *options.Options) { require.NoError(t, o.Gates.Set("ParameterDefaults=false")) })
 	assert.Nil(t, field(t, closed.admitted(`{kind: ServiceInstance, metadata: {name: a}, spec: {serviceType: mysql}}`), "spec", "parameters"))
 }
 

@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"github.com/defaultplan/defaultplan/webhook"
 	"github.com/defaultplan/defaultplan/webhook/offline"
+	"github.com/defaultplan/defaultplan/webhook/options"
 )
 
 // A world is a cluster of a test. Its methods fail the test.
@@ -26,9 +26,9 @@ const shop = `
 {kind: ClusterServicePlan, metadata: {name: large}, spec: {externalName: large, externalID: large, clusterServiceClassRef: {name: db}}}
 `
 
-func newWorld(t *testing.T, catalog string, adjust ...func(*webhook.Options)) *world {
+func newWorld(t *testing.T, catalog string, adjust ...func(*options.Options)) *world {
 	t.Helper()
-	options := webhook.NewOptions()
+	options := options.New()
 	for _, change := range adjust {
 		change(options)
 	}

@@ -8,12 +8,12 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/component-base/featuregate"
 
-	"github.com/defaultplan/defaultplan/webhook"
+	"github.com/defaultplan/defaultplan/webhook/options"
 )
 
 // BindFlags adds the flags by which a person says what a cluster's webhook was
 // started with, so that admission without it is the same.
-func BindFlags(flags *pflag.FlagSet, options *webhook.Options) {
+func BindFlags(flags *pflag.FlagSet, options *options.Options) {
 	gates := slices.DeleteFunc(slices.Sorted(maps.Keys(options.Gates.GetAll())), func(gate featuregate.Feature) bool {
 		return strings.HasPrefix(string(gate), "All")
 	})

@@ -17,6 +17,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/deploy"
 	"github.com/defaultplan/defaultplan/webhook"
+	"github.com/defaultplan/defaultplan/webhook/options"
 )
 
 // askedBeforeAnew is the number of reviews after which the handlers are created
@@ -26,7 +27,7 @@ const askedBeforeAnew = 100
 // hooks are the shipped hook configurations, and the webhook that they call.
 type hooks struct {
 	readers webhook.Readers
-	options *webhook.Options
+	options *options.Options
 
 	// mutating and validating are the entries by resource.
 	mutating, validating map[string]*hook
@@ -47,7 +48,7 @@ type registrar map[string]http.Handler
 // Register takes in a handler.
 func (r registrar) Register(path string, handler http.Handler) { r[path] = handler }
 
-func newHooks(readers webhook.Readers, options *webhook.Options) (*hooks, error) {
+func newHooks(readers webhook.Readers, options *options.Options) (*hooks, error) {
 	h := &hooks{readers: readers, options: options, mutating: map[string]*hook{}, validating: map[string]*hook{}}
 	shipped, err := deploy.Manifests.ReadFile("hooks/manifests.yaml")
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/webhook"
 	"github.com/defaultplan/defaultplan/webhook/offline"
+	"github.com/defaultplan/defaultplan/webhook/options"
 )
 
 func splitDocuments(text string) []string {
@@ -182,7 +182,7 @@ func TestReaderCopies(t *testing.T) {
 
 func TestOptionsAreChecked(t *testing.T) {
 	t.Parallel()
-	options := webhook.NewOptions()
+	options := options.New()
 	options.Unresolved = "perhaps"
 	_, err := offline.New(options)
 	assert.ErrorContains(t, err, fmt.Sprintf("--unresolved is %q", "perhaps"))

@@ -28,13 +28,15 @@ import (
 
 	"github.com/defaultplan/defaultplan/deploy/schema"
 	"github.com/defaultplan/defaultplan/webhook"
+	"github.com/defaultplan/defaultplan/webhook/options"
+	"github.com/defaultplan/defaultplan/webhook/policies"
 )
 
 // A Cluster is objects in memory. It is not for use from two goroutines at once.
 type Cluster struct {
 	store *store
 	hooks *hooks
-	rules *webhook.RuleSet
+	rules *policies.RuleSet
 	kinds map[string]*schema.Kind
 	// generated counts the objects whose names were generated.
 	generated int
@@ -54,7 +56,7 @@ type Result struct {
 }
 
 // New returns an empty cluster whose webhook has these options.
-func New(options *webhook.Options) (*Cluster, error) {
+func New(options *options.Options) (*Cluster, error) {
 	if err := options.Validate(); err != nil {
 		return nil, fmt.Errorf("cannot serve admission: %w", err)
 	}
@@ -62,7 +64,7 @@ func New(options *webhook.Options) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	rules := webhook.NewRuleSet()
+	rules := policies.NewRuleSet()
 	served, err := newHooks(webhook.Readers{Cached: view{store: held, cached: true}, Live: view{store: held}, Policies: rules, Access: everything{}}, options)
 	if err != nil {
 		return nil, err

@@ -6,14 +6,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/defaultplan/defaultplan/webhook"
+	"github.com/defaultplan/defaultplan/webhook/options"
 )
 
 // A binding that came before its instance is decided when the instance is there, and
 // one that came before its instance's plan when that is.
 func TestSettle(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "{kind: ClusterServiceType, metadata: {name: other}}", func(o *webhook.Options) { o.Unresolved = webhook.UnresolvedWait })
+	w := newWorld(t, "{kind: ClusterServiceType, metadata: {name: other}}", func(o *options.Options) { o.Unresolved = options.UnresolvedWait })
 	waits := w.apply(`{kind: ServiceBinding, metadata: {name: a}, spec: {instanceRef: {name: a}}}`)
 	require.Nil(t, waits.Denied)
 	assert.Equal(t, []string{`no plan is decided yet: instance "a" does not exist yet; the binding waits`}, waits.Warnings)
@@ -62,7 +62,7 @@ func TestSettleRefused(t *testing.T) {
 // A claim needs no instance: it is decided when there is a catalog, with the defaults for its own.
 func TestClaimOffline(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "{kind: ClusterServiceType, metadata: {name: other}}", func(o *webhook.Options) { o.Unresolved = webhook.UnresolvedWait })
+	w := newWorld(t, "{kind: ClusterServiceType, metadata: {name: other}}", func(o *options.Options) { o.Unresolved = options.UnresolvedWait })
 	waits := w.apply(`{kind: ServiceBinding, metadata: {name: a}, spec: {serviceType: mysql, provisionParameters: {zone: a}}}`)
 	require.Nil(t, waits.Denied)
 	assert.Contains(t, waits.Warnings[0], "the binding waits")

@@ -52,6 +52,11 @@ func Forbidden(label, field, format string, args ...any) *Denial {
 	}
 }
 
+// Immutable refuses to change a field, and says why.
+func Immutable(field, why string) *Denial {
+	return Invalid("Immutable", field, "it cannot change: %s", why)
+}
+
 // Remedy adds a remedy.
 func (d *Denial) Remedy(format string, args ...any) *Denial {
 	d.Remedies = append(d.Remedies, fmt.Sprintf(format, args...))

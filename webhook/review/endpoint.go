@@ -19,6 +19,12 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
+// A Registrar serves handlers at paths; the webhook server of controller-runtime
+// is one.
+type Registrar interface {
+	Register(path string, handler http.Handler)
+}
+
 // maxReview bounds the body of one review, in bytes. The API server takes
 // objects of up to 3 MiB and sends the old and the new one.
 const maxReview = 8 << 20

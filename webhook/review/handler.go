@@ -19,6 +19,14 @@ import (
 // RuleNone is the rule of a request for which no plan was looked for.
 const RuleNone = "none"
 
+// The rules beside those of package resolve.
+const (
+	// RuleRestored is the rule of an object that came with its references.
+	RuleRestored = "restored"
+	// RuleUndecided is an attempt to decide that did not succeed.
+	RuleUndecided = "undecided"
+)
+
 // A Result is what a handler decided about one request.
 type Result struct {
 	// Denied is nil when the request is allowed.

@@ -31,6 +31,7 @@ import (
 	"github.com/defaultplan/defaultplan/e2e/bench/measure"
 	"github.com/defaultplan/defaultplan/e2e/stack/loopback"
 	"github.com/defaultplan/defaultplan/webhook"
+	admission "github.com/defaultplan/defaultplan/webhook/catalog"
 )
 
 // weigh is what lives on this process's heap, and what it occupies, after it
@@ -58,7 +59,7 @@ func loadedCache(ctx context.Context, families []*catalog.Family) (cache.Cache, 
 		return nil, err
 	}
 	loaded, err := cache.New(&rest.Config{Host: "https://" + loopback.Host}, cache.Options{
-		Scheme: scheme, Mapper: mapper, HTTPClient: &http.Client{}, DefaultTransform: webhook.Slim,
+		Scheme: scheme, Mapper: mapper, HTTPClient: &http.Client{}, DefaultTransform: admission.Slim,
 		NewInformer: func(_ toolscache.ListerWatcher, kind runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
 			return toolscache.NewSharedIndexInformer(source(kind, families), kind, resync, indexers)
 		},

@@ -25,6 +25,8 @@ import (
 	"github.com/defaultplan/defaultplan/e2e/bench/measure"
 	"github.com/defaultplan/defaultplan/e2e/bench/review"
 	"github.com/defaultplan/defaultplan/webhook"
+	"github.com/defaultplan/defaultplan/webhook/options"
+	"github.com/defaultplan/defaultplan/webhook/policies"
 )
 
 // A Holding is what a process that holds a catalog says once it is loaded: how
@@ -149,11 +151,11 @@ func newHolder(ctx context.Context, plans int) (*holder, Holding, error) {
 	debug.SetGCPercent(int(max(100, 100*heapRoom/(after.Heap*1e6))))
 	// What is read live is read from the same cache: the API server's work is
 	// measured with the API server.
-	webhook.Register(h, webhook.Readers{Cached: cached, Live: cached, Policies: webhook.NewRuleSet()}, webhook.NewOptions())
+	webhook.Register(h, webhook.Readers{Cached: cached, Live: cached, Policies: policies.NewRuleSet()}, options.New())
 	return h, Holding{Heap: after.Heap - before.Heap, Resident: after.Resident - before.Resident}, h.write()
 }
 
-// Register makes a holder a webhook.Registrar.
+// Register makes a holder a review.Registrar.
 func (h *holder) Register(path string, handler http.Handler) { h.mux.Handle(path, handler) }
 
 // write writes the reviews, of families spread over the whole catalog.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/defaultplan/defaultplan/webhook/catalog"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -46,13 +48,13 @@ func DescribeTypes(descriptions chan<- *prometheus.Desc) {
 
 // CollectTypes counts service types by what their status says, which the default recorder
 // keeps.
-func CollectTypes(ctx context.Context, s controller.Scope, samples chan<- prometheus.Metric) error {
+func CollectTypes(ctx context.Context, s catalog.Scope, samples chan<- prometheus.Metric) error {
 	var cluster v1beta1.ClusterServiceTypeList
-	if err := s.ListAll(ctx, &cluster); err != nil {
+	if err := s.List(ctx, &cluster, nil); err != nil {
 		return err
 	}
 	var local v1beta1.ServiceTypeList
-	if err := s.ListAll(ctx, &local); err != nil {
+	if err := s.List(ctx, &local, nil); err != nil {
 		return err
 	}
 	// The same types are named each time.

@@ -3,6 +3,8 @@ package defaults
 import (
 	"context"
 
+	"github.com/defaultplan/defaultplan/webhook/catalog"
+
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -37,7 +39,7 @@ func (r *defaultRecorder) matters(ctx context.Context, plan *resolve.PlanEntry) 
 	if plan.Type == "" {
 		return false
 	}
-	s := controller.Scope{Reader: r.options.Client, Namespace: plan.Namespace}
+	s := catalog.Scope{Reader: r.options.Client, Namespace: plan.Namespace}
 	kept, err := readType(ctx, s, client.ObjectKey{Namespace: plan.Namespace, Name: plan.Type})
 	return err != nil || !kept.there() || kept.recorded() == plan.Name
 }
@@ -90,7 +92,7 @@ func classEntryOf(object client.Object) resolve.ClassEntry {
 // plans, and, if it is gone or has no type, those whose record may name a plan
 // that no other event relates to them.
 func (r *defaultRecorder) spread(ctx context.Context, at client.ObjectKey) error {
-	s := controller.Scope{Reader: r.options.Client, Namespace: at.Namespace}
+	s := catalog.Scope{Reader: r.options.Client, Namespace: at.Namespace}
 	classes, err := s.Class(ctx, at.Name)
 	if err != nil {
 		return err
@@ -100,13 +102,13 @@ func (r *defaultRecorder) spread(ctx context.Context, at client.ObjectKey) error
 		return err
 	}
 	found := map[string]bool{}
-	for i := range plans {
-		found[plans[i].Type] = true
+	for i := range plans.Plans {
+		found[plans.Plans[i].Type] = true
 	}
-	for i := range classes {
-		found[classes[i].Type] = true
+	for i := range classes.Classes {
+		found[classes.Classes[i].Type] = true
 	}
-	if len(classes) == 0 || classes[0].Type == "" {
+	if len(classes.Classes) == 0 || classes.Classes[0].Type == "" {
 		if err := eachType(ctx, s, func(t typeObject) { found[t.GetName()] = found[t.GetName()] || t.recorded() != "" }); err != nil {
 			return err
 		}

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/defaultplan/defaultplan/webhook/catalog"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/client-go/util/workqueue"
@@ -194,7 +196,7 @@ func (r *defaultRecorder) settle(ctx context.Context, at client.ObjectKey, first
 }
 
 func (r *defaultRecorder) look(ctx context.Context, reader client.Reader, at client.ObjectKey) (typeView, error) {
-	v, err := readView(ctx, controller.Scope{Reader: reader, Namespace: at.Namespace}, at.Name)
+	v, err := readView(ctx, catalog.Scope{Reader: reader, Namespace: at.Namespace}, at.Name)
 	if !r.options.SuggestedPlans {
 		for i := range v.plans {
 			v.plans[i].Suggested = false

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/defaultplan/defaultplan/webhook/catalog"
+
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -126,7 +128,7 @@ func (r *defaultRecorder) tellNamespaces(ctx context.Context, v *typeView, now v
 	if known {
 		return nil
 	}
-	err := eachLocalType(ctx, controller.Scope{Reader: r.options.Client}, func(t typeObject) {
+	err := eachLocalType(ctx, catalog.Scope{Reader: r.options.Client}, func(t typeObject) {
 		if t.GetName() == v.at.Name {
 			r.enqueue(typeOf(t.GetNamespace(), t.GetName()), atOnce)
 		}

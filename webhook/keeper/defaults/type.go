@@ -4,12 +4,13 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/defaultplan/defaultplan/webhook/catalog"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/webhook/keeper/controller"
 )
 
 const (
@@ -53,7 +54,7 @@ func typeObjectOf(object any) typeObject {
 }
 
 // readType reads a type of the scope.
-func readType(ctx context.Context, s controller.Scope, at client.ObjectKey) (typeObject, error) {
+func readType(ctx context.Context, s catalog.Scope, at client.ObjectKey) (typeObject, error) {
 	t := newTypeObject(at)
 	err := s.Reader.Get(ctx, at, t.Object, client.UnsafeDisableDeepCopy)
 	if apierrors.IsNotFound(err) {
@@ -106,7 +107,7 @@ func (t typeObject) copied() typeObject {
 }
 
 // eachType visits the types of the scope.
-func eachType(ctx context.Context, s controller.Scope, visit func(typeObject)) error {
+func eachType(ctx context.Context, s catalog.Scope, visit func(typeObject)) error {
 	if s.Namespace != "" {
 		return eachLocalType(ctx, s, visit)
 	}
@@ -121,7 +122,7 @@ func eachType(ctx context.Context, s controller.Scope, visit func(typeObject)) e
 }
 
 // eachLocalType visits the types of the scope's namespace, or of all.
-func eachLocalType(ctx context.Context, s controller.Scope, visit func(typeObject)) error {
+func eachLocalType(ctx context.Context, s catalog.Scope, visit func(typeObject)) error {
 	var list v1beta1.ServiceTypeList
 	if err := s.Reader.List(ctx, &list, client.InNamespace(s.Namespace), client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("cannot list %T: %w", &list, err)

@@ -4,12 +4,13 @@ import (
 	"context"
 	"time"
 
+	"github.com/defaultplan/defaultplan/webhook/catalog"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
-	"github.com/defaultplan/defaultplan/webhook/keeper/controller"
 )
 
 // A typeView is a type in one scope: its object, its classes and plans, and the
@@ -33,21 +34,24 @@ type planObject struct {
 // at the write that follows, its record was current when the plans were read.
 // The plans are all of one revision: if two become the default meanwhile, the
 // list could otherwise have only the second.
-func readView(ctx context.Context, s controller.Scope, serviceType string) (typeView, error) {
+func readView(ctx context.Context, s catalog.Scope, serviceType string) (typeView, error) {
 	v := typeView{at: client.ObjectKey{Namespace: s.Namespace, Name: serviceType}}
 	var err error
 	if v.kept, err = readType(ctx, s, v.at); err != nil {
 		return v, err
 	}
-	if v.classes, err = s.Classes(ctx, v1beta1.FieldServiceType, serviceType); err != nil {
+	match := client.MatchingFields{v1beta1.FieldServiceType: serviceType}
+	classes, err := s.Classes(ctx, match)
+	if err != nil {
 		return v, err
 	}
+	v.classes = classes.Classes
 	at := s
-	if v.plans, at.Revision, err = planObjectsBy(ctx, s, v1beta1.FieldServiceType, serviceType); err != nil {
+	if v.plans, at.Revision, err = planObjectsBy(ctx, s, match); err != nil {
 		return v, err
 	}
 	for _, class := range v.classes {
-		of, _, err := planObjectsBy(ctx, at, s.ClassField(), class.Name)
+		of, _, err := planObjectsBy(ctx, at, client.MatchingFields{s.ClassField(): class.Name})
 		if err != nil {
 			return v, err
 		}
@@ -62,7 +66,7 @@ func readView(ctx context.Context, s controller.Scope, serviceType string) (type
 
 // completed adds to a view the plan that is recorded, and the classes of plans
 // that have the type without their class.
-func completed(ctx context.Context, s controller.Scope, v typeView) (typeView, error) {
+func completed(ctx context.Context, s catalog.Scope, v typeView) (typeView, error) {
 	if name := v.kept.recorded(); name != "" && v.plan(name) == nil {
 		plan, err := planObjectNamed(ctx, s, name)
 		if err != nil {
@@ -84,38 +88,29 @@ func completed(ctx context.Context, s controller.Scope, v typeView) (typeView, e
 		if err != nil {
 			return v, err
 		}
-		v.classes = append(v.classes, class...)
+		v.classes = append(v.classes, class.Classes...)
 	}
 	return v, nil
 }
 
 // planObjectsBy reads plans, and says of which revision they are.
-func planObjectsBy(ctx context.Context, s controller.Scope, field, value string) (found []planObject, revision string, err error) {
-	if s.Namespace != "" {
-		var list v1beta1.ServicePlanList
-		err := s.List(ctx, &list, field, value)
-		return controller.Entries(list.Items, localPlanObject), list.ResourceVersion, err
+func planObjectsBy(ctx context.Context, s catalog.Scope, match client.MatchingFields) ([]planObject, string, error) {
+	plans, revision, err := s.PlanObjects(ctx, match)
+	found := make([]planObject, len(plans))
+	for i, plan := range plans {
+		found[i] = planObject{resolve.PlanFrom(plan), plan}
 	}
-	var list v1beta1.ClusterServicePlanList
-	err = s.List(ctx, &list, field, value)
-	return controller.Entries(list.Items, clusterPlanObject), list.ResourceVersion, err
+	return found, revision, err
 }
 
 // planObjectNamed is the plan with that Kubernetes name, if there is one.
-func planObjectNamed(ctx context.Context, s controller.Scope, name string) ([]planObject, error) {
-	at := client.ObjectKey{Namespace: s.Namespace, Name: name}
-	if s.Namespace != "" {
-		return controller.Get(ctx, s, at, &v1beta1.ServicePlan{}, localPlanObject)
+func planObjectNamed(ctx context.Context, s catalog.Scope, name string) ([]planObject, error) {
+	plan := v1beta1.NewPlan(s.Namespace)
+	found, err := s.Read(ctx, name, plan)
+	if err != nil || !found {
+		return nil, err
 	}
-	return controller.Get(ctx, s, at, &v1beta1.ClusterServicePlan{}, clusterPlanObject)
-}
-
-func localPlanObject(p *v1beta1.ServicePlan) planObject {
-	return planObject{resolve.PlanFrom(p), p}
-}
-
-func clusterPlanObject(p *v1beta1.ClusterServicePlan) planObject {
-	return planObject{resolve.PlanFrom(p), p}
+	return []planObject{{resolve.PlanFrom(plan), plan}}, nil
 }
 
 // plan is the plan of that Kubernetes name, nil if it is not in view.

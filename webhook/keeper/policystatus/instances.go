@@ -3,6 +3,8 @@ package policystatus
 import (
 	"context"
 
+	"github.com/defaultplan/defaultplan/webhook/catalog"
+
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
 	"github.com/defaultplan/defaultplan/resolve/policy"
@@ -18,7 +20,7 @@ func (s *survey) instances(ctx context.Context) error {
 	known := map[resolve.Ref]policy.Target{}
 	for _, place := range s.places {
 		var list v1beta1.ServiceInstanceList
-		if err := (controller.Scope{Reader: s.reader, Namespace: place.Namespace}).ListAll(ctx, &list); err != nil {
+		if err := (catalog.Scope{Reader: s.reader, Namespace: place.Namespace}).List(ctx, &list, nil); err != nil {
 			return err
 		}
 		for i := range list.Items {
@@ -53,14 +55,14 @@ func (s *survey) instance(ctx context.Context, instance *v1beta1.ServiceInstance
 // target is what rules see of a plan that an instance has. Of one that is gone,
 // its name is left.
 func (s *survey) target(ctx context.Context, ref resolve.Ref) (policy.Target, error) {
-	in := controller.Scope{Reader: s.reader, Namespace: ref.Namespace}
+	in := catalog.Scope{Reader: s.reader, Namespace: ref.Namespace}
 	plan, err := in.Plan(ctx, ref.Name)
 	if err != nil || len(plan) == 0 {
 		return policy.Target{Plan: policy.Names{Kubernetes: ref.Name}}, err
 	}
 	class, err := in.Class(ctx, plan[0].Class)
-	if err != nil || len(class) == 0 {
+	if err != nil || len(class.Classes) == 0 {
 		return policy.TargetOf(resolve.ClassEntry{Ref: resolve.Ref{Namespace: ref.Namespace, Name: plan[0].Class}}, plan[0]), err
 	}
-	return policy.TargetOf(class[0], plan[0]), nil
+	return policy.TargetOf(class.Classes[0], plan[0]), nil
 }

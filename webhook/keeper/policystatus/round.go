@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/defaultplan/defaultplan/webhook/catalog"
+
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -62,9 +64,9 @@ func (r *reconciler) policies(ctx context.Context, wanted *due) ([]*report, erro
 			reports = append(reports, report())
 		}
 	}
-	s := controller.Scope{Reader: r.options.Client}
+	s := catalog.Scope{Reader: r.options.Client}
 	var provisioning v1beta1.ProvisioningPolicyList
-	if err := s.ListAll(ctx, &provisioning); err != nil {
+	if err := s.List(ctx, &provisioning, nil); err != nil {
 		return nil, err
 	}
 	for i := range provisioning.Items {
@@ -72,7 +74,7 @@ func (r *reconciler) policies(ctx context.Context, wanted *due) ([]*report, erro
 		add(policy, func() *report { return reportOnProvisioning(policy) })
 	}
 	var binding v1beta1.BindingPolicyList
-	if err := s.ListAll(ctx, &binding); err != nil {
+	if err := s.List(ctx, &binding, nil); err != nil {
 		return nil, err
 	}
 	for i := range binding.Items {

@@ -7,13 +7,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/defaultplan/defaultplan/webhook/catalog"
+
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
 	"github.com/defaultplan/defaultplan/resolve/policy"
-	"github.com/defaultplan/defaultplan/webhook/keeper/controller"
 )
 
 // A survey visits all objects once, in the order in which status names them,
@@ -85,16 +86,16 @@ func (s *survey) plans(ctx context.Context) error {
 
 // classes are the live classes of both scopes, by the name that users see.
 func (s *survey) classes(ctx context.Context) ([]resolve.ClassEntry, error) {
-	all := controller.Scope{Reader: s.reader}
+	all := catalog.Scope{Reader: s.reader}
 	var cluster v1beta1.ClusterServiceClassList
-	if err := all.ListAll(ctx, &cluster); err != nil {
+	if err := all.List(ctx, &cluster, nil); err != nil {
 		return nil, err
 	}
 	var local v1beta1.ServiceClassList
-	if err := all.ListAll(ctx, &local); err != nil {
+	if err := all.List(ctx, &local, nil); err != nil {
 		return nil, err
 	}
-	classes := append(controller.Entries(cluster.Items, resolve.ClassFrom), controller.Entries(local.Items, resolve.ClassFrom)...)
+	classes := append(catalog.Entries(cluster.Items, resolve.ClassFrom), catalog.Entries(local.Items, resolve.ClassFrom)...)
 	classes = slices.DeleteFunc(classes, func(c resolve.ClassEntry) bool { return c.Gone != "" })
 	slices.SortFunc(classes, func(a, b resolve.ClassEntry) int { return strings.Compare(nameOf(&a), nameOf(&b)) })
 	return classes, nil
@@ -107,12 +108,12 @@ func (s *survey) plansOf(ctx context.Context, classes []resolve.ClassEntry) erro
 	var candidates []resolve.Candidate
 	targets := map[resolve.Ref]policy.Target{}
 	for i := range classes {
-		plans, err := controller.Scope{Reader: s.reader, Namespace: classes[i].Namespace}.PlansOf(ctx, classes[i].Name)
+		plans, err := catalog.Scope{Reader: s.reader, Namespace: classes[i].Namespace}.PlansOf(ctx, classes[i].Name)
 		if err != nil {
 			return err
 		}
-		for j := range plans {
-			if plan := &plans[j]; plan.Gone == "" {
+		for j := range plans.Plans {
+			if plan := &plans.Plans[j]; plan.Gone == "" {
 				targets[plan.Ref] = policy.TargetOf(classes[i], *plan)
 				candidates = append(candidates, resolve.Candidate{
 					Plan: plan.Ref, PlanName: cmp.Or(plan.ExternalName, plan.Name), Class: classes[i].Ref, ClassName: nameOf(&classes[i]),
@@ -131,10 +132,10 @@ func (s *survey) plansOf(ctx context.Context, classes []resolve.ClassEntry) erro
 // namespaces counts the namespaces that rules hold in.
 func (s *survey) namespaces(ctx context.Context) error {
 	var list corev1.NamespaceList
-	if err := (controller.Scope{Reader: s.reader}).ListAll(ctx, &list); err != nil {
+	if err := (catalog.Scope{Reader: s.reader}).List(ctx, &list, nil); err != nil {
 		return err
 	}
-	s.places = controller.Entries(list.Items, func(n *corev1.Namespace) policy.Place { return policy.Place{Namespace: n.Name, Labels: n.Labels} })
+	s.places = catalog.Entries(list.Items, func(n *corev1.Namespace) policy.Place { return policy.Place{Namespace: n.Name, Labels: n.Labels} })
 	slices.SortFunc(s.places, func(a, b policy.Place) int { return strings.Compare(a.Namespace, b.Namespace) })
 	for _, r := range s.reports {
 		if r.fault == nil && r.where != nil && r.where.Selector == nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/defaultplan/defaultplan/webhook/catalog"
+
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/resolve"
@@ -101,14 +103,14 @@ func (t *requeuer) wake(ctx context.Context, q controller.Queue[waiter], version
 
 // wakeEveryone enqueues all waiting objects after wakes that failed.
 func (t *requeuer) wakeEveryone(ctx context.Context) error {
-	err := t.wakeWaiting(ctx, t.queue, controller.Scope{Reader: t.options.Client}, []key{everyInstance, everyBinding})
+	err := t.wakeWaiting(ctx, t.queue, catalog.Scope{Reader: t.options.Client}, []key{everyInstance, everyBinding})
 	if err != nil && ctx.Err() == nil {
 		t.notWoken(err)
 	}
 	return err
 }
 
-func (t *requeuer) wakeWaiting(ctx context.Context, q controller.Queue[waiter], s controller.Scope, keys []key) error {
+func (t *requeuer) wakeWaiting(ctx context.Context, q controller.Queue[waiter], s catalog.Scope, keys []key) error {
 	woken := map[waiter]bool{}
 	for _, k := range distinct(keys) {
 		waiting, err := waitingFor(ctx, s, k)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/defaultplan/defaultplan/webhook/catalog"
+
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -12,14 +14,13 @@ import (
 	"github.com/defaultplan/defaultplan/resolve"
 	"github.com/defaultplan/defaultplan/resolve/policy"
 	"github.com/defaultplan/defaultplan/resolve/quota"
-	"github.com/defaultplan/defaultplan/webhook/keeper/controller"
 )
 
 // A slotCatalog is the plans of one round, each read once.
 type slotCatalog struct {
 	// ctx is that of the round: the interface quota.Catalog has none.
 	ctx          context.Context //nolint:containedctx // quota.Catalog is pure, and this lives for one round
-	live, cached controller.Scope
+	live, cached catalog.Scope
 	plans        map[resolve.Ref]*quota.Offer
 	withID       map[[2]string][]quota.Offer
 	instances    map[client.ObjectKey]*v1beta1.ServiceInstance
@@ -29,7 +30,7 @@ type slotCatalog struct {
 func newSlotCatalog(ctx context.Context, s *slotAllocator, namespace string) *slotCatalog {
 	return &slotCatalog{
 		ctx:  ctx,
-		live: controller.Scope{Reader: s.options.Live, Namespace: namespace}, cached: controller.Scope{Reader: s.options.Client, Namespace: namespace},
+		live: catalog.Scope{Reader: s.options.Live, Namespace: namespace}, cached: catalog.Scope{Reader: s.options.Client, Namespace: namespace},
 		plans: map[resolve.Ref]*quota.Offer{}, withID: map[[2]string][]quota.Offer{},
 	}
 }
@@ -51,13 +52,13 @@ func (c *slotCatalog) claims(ctx context.Context, limiters []*limiter, place pol
 	}
 }
 
-func (c *slotCatalog) listed(ctx context.Context, from controller.Scope, rules []policy.Rule, place policy.Place) (map[quota.Kind][]quota.Claim, error) {
+func (c *slotCatalog) listed(ctx context.Context, from catalog.Scope, rules []policy.Rule, place policy.Place) (map[quota.Kind][]quota.Claim, error) {
 	var instances v1beta1.ServiceInstanceList
-	if err := from.ListAll(ctx, &instances); err != nil {
+	if err := from.List(ctx, &instances, nil); err != nil {
 		return nil, err
 	}
 	var bindings v1beta1.ServiceBindingList
-	if err := from.ListAll(ctx, &bindings); err != nil {
+	if err := from.List(ctx, &bindings, nil); err != nil {
 		return nil, err
 	}
 	c.instances = map[client.ObjectKey]*v1beta1.ServiceInstance{}
@@ -120,7 +121,7 @@ func (c *slotCatalog) Plan(ref resolve.Ref) (quota.Offer, bool, error) {
 	offer, known := c.plans[ref]
 	if !known {
 		c.read++
-		in := controller.Scope{Reader: c.live.Reader, Namespace: ref.Namespace}
+		in := catalog.Scope{Reader: c.live.Reader, Namespace: ref.Namespace}
 		plans, err := in.Plan(c.ctx, ref.Name)
 		if err != nil {
 			return quota.Offer{}, false, err
@@ -148,8 +149,8 @@ func (c *slotCatalog) WithID(sent quota.IDs) ([]quota.Offer, error) {
 		return offers, nil
 	}
 	c.read++
-	in := controller.Scope{Reader: c.live.Reader, Namespace: sent.Namespace}
-	plans, err := in.Plans(c.ctx, v1beta1.FieldExternalID, sent.Plan)
+	in := catalog.Scope{Reader: c.live.Reader, Namespace: sent.Namespace}
+	plans, err := in.Plans(c.ctx, client.MatchingFields{v1beta1.FieldExternalID: sent.Plan})
 	if err != nil {
 		return nil, err
 	}
@@ -163,24 +164,25 @@ func (c *slotCatalog) WithID(sent quota.IDs) ([]quota.Offer, error) {
 
 // offersOf are plans of the scope with their classes. Of a class that is gone its name
 // is left.
-func offersOf(ctx context.Context, s controller.Scope, plans []resolve.PlanEntry) ([]quota.Offer, error) {
+func offersOf(ctx context.Context, s catalog.Scope, plans []resolve.PlanEntry) ([]quota.Offer, error) {
 	offers := make([]quota.Offer, len(plans))
 	for i := range plans {
-		class, err := s.Class(ctx, plans[i].Class)
+		found, err := s.Class(ctx, plans[i].Class)
 		if err != nil {
 			return nil, err
 		}
-		if len(class) == 0 {
-			class = []resolve.ClassEntry{{Ref: resolve.Ref{Namespace: s.Namespace, Name: plans[i].Class}}}
+		class := resolve.ClassEntry{Ref: resolve.Ref{Namespace: s.Namespace, Name: plans[i].Class}}
+		if len(found.Classes) > 0 {
+			class = found.Classes[0]
 		}
-		offers[i] = quota.OfferOf(class[0], plans[i])
+		offers[i] = quota.OfferOf(class, plans[i])
 	}
 	return offers, nil
 }
 
 // placeOf is a namespace as policies see it. One that does not exist has no
 // labels.
-func placeOf(ctx context.Context, s controller.Scope, name string) (policy.Place, error) {
+func placeOf(ctx context.Context, s catalog.Scope, name string) (policy.Place, error) {
 	namespace := &corev1.Namespace{}
 	err := s.Reader.Get(ctx, client.ObjectKey{Name: name}, namespace)
 	if err != nil && !apierrors.IsNotFound(err) {

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/defaultplan/defaultplan/webhook/catalog"
+
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -173,9 +175,9 @@ func slotsByNamespace(status *v1beta1.PolicyStatus) map[string]*v1beta1.PolicySl
 // sweep enqueues every namespace with an object that may need a slot, or had
 // one.
 func (s *slotAllocator) sweep(ctx context.Context) error {
-	all := controller.Scope{Reader: s.options.Client}
+	all := catalog.Scope{Reader: s.options.Client}
 	var policies v1beta1.ProvisioningPolicyList
-	if err := all.ListAll(ctx, &policies); err != nil {
+	if err := all.List(ctx, &policies, nil); err != nil {
 		return err
 	}
 	namespaces := map[string]bool{}
@@ -200,16 +202,16 @@ func (s *slotAllocator) sweep(ctx context.Context) error {
 
 // inhabited adds the namespaces in which there are instances or bindings.
 func (s *slotAllocator) inhabited(ctx context.Context, namespaces map[string]bool) error {
-	all := controller.Scope{Reader: s.options.Client}
+	all := catalog.Scope{Reader: s.options.Client}
 	var instances v1beta1.ServiceInstanceList
-	if err := all.ListAll(ctx, &instances); err != nil {
+	if err := all.List(ctx, &instances, nil); err != nil {
 		return err
 	}
 	for i := range instances.Items {
 		namespaces[instances.Items[i].Namespace] = true
 	}
 	var bindings v1beta1.ServiceBindingList
-	if err := all.ListAll(ctx, &bindings); err != nil {
+	if err := all.List(ctx, &bindings, nil); err != nil {
 		return err
 	}
 	for i := range bindings.Items {

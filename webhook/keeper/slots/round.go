@@ -5,12 +5,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/defaultplan/defaultplan/webhook/catalog"
+
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve/policy"
 	"github.com/defaultplan/defaultplan/resolve/quota"
-	"github.com/defaultplan/defaultplan/webhook/keeper/controller"
 )
 
 // A limiter is a policy that has, or had, limits in the namespace of a round.
@@ -66,8 +67,8 @@ func (s *slotAllocator) round(ctx context.Context, namespace string) (bool, erro
 // yet causes another round when it arrives.
 func (s *slotAllocator) concerned(ctx context.Context, namespace string) (bool, error) {
 	var policies v1beta1.ProvisioningPolicyList
-	cached := controller.Scope{Reader: s.options.Client}
-	if err := cached.ListAll(ctx, &policies); err != nil {
+	cached := catalog.Scope{Reader: s.options.Client}
+	if err := cached.List(ctx, &policies, nil); err != nil {
 		return false, err
 	}
 	place, err := placeOf(ctx, cached, namespace)
@@ -90,9 +91,9 @@ func (s *slotAllocator) concerned(ctx context.Context, namespace string) (bool, 
 // that cannot be compiled has no effect: its slots are handled once it is
 // corrected.
 func (s *slotAllocator) limiters(ctx context.Context, namespace string) ([]*limiter, policy.Place, error) {
-	live := controller.Scope{Reader: s.options.Live}
+	live := catalog.Scope{Reader: s.options.Live}
 	var policies v1beta1.ProvisioningPolicyList
-	if err := live.ListAll(ctx, &policies); err != nil {
+	if err := live.List(ctx, &policies, nil); err != nil {
 		return nil, policy.Place{}, err
 	}
 	place, err := placeOf(ctx, live, namespace)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
-	"github.com/defaultplan/defaultplan/webhook"
+	"github.com/defaultplan/defaultplan/webhook/options"
 )
 
 // An Asker explains to other commands of svcat, in the words of explain. It only
@@ -18,11 +18,11 @@ import (
 type Asker struct {
 	reader  client.Reader
 	scheme  *runtime.Scheme
-	options *webhook.Options
+	options *options.Options
 }
 
 // NewAsker returns an Asker that reads with a reader, for a webhook of these options.
-func NewAsker(reader client.Reader, options *webhook.Options) (*Asker, error) {
+func NewAsker(reader client.Reader, options *options.Options) (*Asker, error) {
 	scheme, err := cli.Scheme()
 	if err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/resolve"
 	"github.com/defaultplan/defaultplan/resolve/policy"
-	"github.com/defaultplan/defaultplan/webhook"
+	"github.com/defaultplan/defaultplan/webhook/options"
 )
 
 // storedBinding explains a binding of the cluster.
@@ -127,7 +127,7 @@ func (x *explainer) tellBound(now *Now, s *slice, class catalog.Class, plan cata
 	now.Plan = &told
 	now.Policy = policyOf(policy.Judge(s.rules, target, s.place(asked.Namespace)))
 	ofClass, ofPlan := &class.Spec.Defaults, &plan.Spec.Defaults
-	if !x.options.Gates.Enabled(webhook.BindDefaults) {
+	if !x.options.Gates.Enabled(options.BindDefaults) {
 		ofClass, ofPlan = &v1beta1.Defaults{}, &v1beta1.Defaults{}
 	}
 	now.Parameters = mergedParameters(ofClass.DefaultBindParameters, ofPlan.DefaultBindParameters, asked.Spec.Parameters)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve/policy"
-	"github.com/defaultplan/defaultplan/webhook"
+	"github.com/defaultplan/defaultplan/webhook/options"
 )
 
 // claim holds a binding that names no instance, as its user writes it, against the
@@ -49,7 +49,7 @@ func (x *explainer) tellClaim(c *chosen, asked *v1beta1.ServiceBinding) {
 	target.Instance = &policy.Instance{Namespace: asked.Namespace}
 	c.now.Policy = policyOf(policy.Judge(c.slice.rules, target, c.slice.place(asked.Namespace)))
 	ofClass, ofPlan := &class.Spec.Defaults, &plan.Spec.Defaults
-	if !x.options.Gates.Enabled(webhook.BindDefaults) {
+	if !x.options.Gates.Enabled(options.BindDefaults) {
 		ofClass, ofPlan = &v1beta1.Defaults{}, &v1beta1.Defaults{}
 	}
 	c.now.Parameters = mergedParameters(ofClass.DefaultBindParameters, ofPlan.DefaultBindParameters, asked.Spec.Parameters)

@@ -17,8 +17,8 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
-	"github.com/defaultplan/defaultplan/webhook"
 	"github.com/defaultplan/defaultplan/webhook/offline"
+	"github.com/defaultplan/defaultplan/webhook/options"
 )
 
 const long = `Explain why something gets the plan that it gets: each tier that is asked, each
@@ -68,12 +68,12 @@ type command struct {
 	recursive bool
 	output    string
 	// options are those that the cluster's webhook is taken to have.
-	options *webhook.Options
+	options *options.Options
 }
 
 // New returns the command `svcat explain`.
 func New(env *cli.Env) *cobra.Command {
-	c := &command{env: env, options: webhook.NewOptions()}
+	c := &command{env: env, options: options.New()}
 	cmd := &cobra.Command{
 		Use:   "explain TYPE | instance/NAME | binding/NAME | -f FILE",
 		Short: "Explain which plan something gets, and why",
@@ -91,8 +91,8 @@ func New(env *cli.Env) *cobra.Command {
 	offline.BindFlags(flags, c.options)
 	for name, words := range map[string][]string{
 		"output":       outputs,
-		"unresolved":   {webhook.UnresolvedReject, webhook.UnresolvedWait},
-		"schema-check": {webhook.SchemaEnforce, webhook.SchemaWarn, webhook.SchemaOff},
+		"unresolved":   {options.UnresolvedReject, options.UnresolvedWait},
+		"schema-check": {options.SchemaEnforce, options.SchemaWarn, options.SchemaOff},
 	} {
 		// It fails for a flag that is not there, or twice, only.
 		_ = cmd.RegisterFlagCompletionFunc(name, complete.Words(words...))

@@ -15,7 +15,7 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/resolve"
-	"github.com/defaultplan/defaultplan/webhook"
+	"github.com/defaultplan/defaultplan/webhook/options"
 )
 
 // An explainer explains one question after the other. It only reads.
@@ -23,7 +23,7 @@ type explainer struct {
 	reader client.Reader
 	scheme *runtime.Scheme
 	// options are those that the cluster's webhook is taken to have.
-	options *webhook.Options
+	options *options.Options
 	// admitted are the instances of the files so far, as admission would store
 	// them: bindings of the same files are for them.
 	admitted map[client.ObjectKey]*v1beta1.ServiceInstance
@@ -40,7 +40,7 @@ func (x *explainer) ofType(ctx context.Context, namespace, serviceType string) (
 	if err != nil {
 		return told, err
 	}
-	if x.options.Gates.Enabled(webhook.ServiceTypes) && chosen.empty() {
+	if x.options.Gates.Enabled(options.ServiceTypes) && chosen.empty() {
 		return told, x.unknownType(ctx, namespace, serviceType)
 	}
 	if err := x.admit(ctx, chosen, asked); err != nil {
@@ -88,7 +88,7 @@ func (x *explainer) choose(ctx context.Context, asked *v1beta1.ServiceInstance) 
 	req, err := resolve.RequestFor(&asked.Spec.PlanReference, asked.Namespace, asked.Namespace+"/"+asked.Name)
 	contradiction, _ := errors.AsType[*resolve.Error](err)
 	req.Namespace = asked.Namespace
-	if x.options.Gates.Enabled(webhook.ServiceTypes) {
+	if x.options.Gates.Enabled(options.ServiceTypes) {
 		req.Type, req.Selector = asked.Spec.ServiceType, asked.Spec.PlanSelector
 	}
 	if contradiction != nil {
@@ -113,8 +113,8 @@ func (x *explainer) choose(ctx context.Context, asked *v1beta1.ServiceInstance) 
 	choice := &teller.account.Choice
 	class, plan := found.classes[choice.Class.Ref], found.plans[choice.Plan.Ref]
 	now.Parameters = mergedParameters(
-		x.opened(webhook.ParameterDefaults, class.Spec.DefaultProvisionParameters),
-		x.opened(webhook.ParameterDefaults, plan.Spec.DefaultProvisionParameters), asked.Spec.Parameters)
+		x.opened(options.ParameterDefaults, class.Spec.DefaultProvisionParameters),
+		x.opened(options.ParameterDefaults, plan.Spec.DefaultProvisionParameters), asked.Spec.Parameters)
 	return c, nil
 }
 

@@ -16,15 +16,15 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
-	"github.com/defaultplan/defaultplan/webhook"
 	"github.com/defaultplan/defaultplan/webhook/offline"
+	"github.com/defaultplan/defaultplan/webhook/options"
 )
 
 // newExplainer explains what is in a cluster of these objects, one a line, without
 // their apiVersion.
 func newExplainer(t *testing.T, objects string, flags ...string) *explainer {
 	t.Helper()
-	cluster, err := offline.New(webhook.NewOptions())
+	cluster, err := offline.New(options.New())
 	require.NoError(t, err)
 	for line := range strings.SplitSeq(strings.TrimSpace(objects), "\n") {
 		object := &unstructured.Unstructured{}
@@ -34,7 +34,7 @@ func newExplainer(t *testing.T, objects string, flags ...string) *explainer {
 	}
 	scheme, err := cli.Scheme()
 	require.NoError(t, err)
-	options, set := webhook.NewOptions(), pflag.NewFlagSet("explain", pflag.ContinueOnError)
+	options, set := options.New(), pflag.NewFlagSet("explain", pflag.ContinueOnError)
 	offline.BindFlags(set, options)
 	require.NoError(t, set.Parse(flags))
 	return &explainer{reader: cluster.Reader(), scheme: scheme, options: options, admitted: map[client.ObjectKey]*v1beta1.ServiceInstance{}}
@@ -191,7 +191,7 @@ func TestOneMalformedObject(t *testing.T) {
 func TestOptionsReadAsSentences(t *testing.T) {
 	t.Parallel()
 	flags := pflag.NewFlagSet("explain", pflag.ContinueOnError)
-	offline.BindFlags(flags, webhook.NewOptions())
+	offline.BindFlags(flags, options.New())
 	usages := flags.FlagUsages()
 	assert.Contains(t, usages, "--feature-gates GATES")
 	assert.Contains(t, usages, "there are BindDefaults, ParameterDefaults, SchemaChecks, ServiceTypes, SuggestedPlans")

@@ -5,14 +5,14 @@ import (
 	"k8s.io/component-base/featuregate"
 
 	"github.com/defaultplan/defaultplan/resolve"
-	"github.com/defaultplan/defaultplan/webhook"
+	"github.com/defaultplan/defaultplan/webhook/options"
 )
 
 // closed takes from a catalog what a feature gate that is off keeps closed, as the
 // webhook does.
 func closed(entries *resolve.Catalog, gates featuregate.FeatureGate) {
-	defaults := gates.Enabled(webhook.ServiceTypes)
-	suggestions := defaults && gates.Enabled(webhook.SuggestedPlans)
+	defaults := gates.Enabled(options.ServiceTypes)
+	suggestions := defaults && gates.Enabled(options.SuggestedPlans)
 	for i := range entries.Plans {
 		plan := &entries.Plans[i]
 		plan.Default, plan.Suggested = plan.Default && defaults, plan.Suggested && suggestions

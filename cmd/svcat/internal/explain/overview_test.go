@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/webhook"
+	"github.com/defaultplan/defaultplan/webhook/options"
 )
 
 // several is a class of type needy with a default, one without a type, a plan of
@@ -70,7 +70,7 @@ func TestTypesWithoutARight(t *testing.T) {
 	t.Parallel()
 	x := newExplainer(t, shopClass+shop("p", byDefault, ""))
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "serviceplans"}, "", errors.New("no"))
-	asker, err := NewAsker(fence{Reader: x.reader, err: forbidden}, webhook.NewOptions())
+	asker, err := NewAsker(fence{Reader: x.reader, err: forbidden}, options.New())
 	require.NoError(t, err)
 	told, denied, err := asker.Types(t.Context(), "dev")
 	require.NoError(t, err)
@@ -78,7 +78,7 @@ func TestTypesWithoutARight(t *testing.T) {
 	require.Len(t, told, 1)
 
 	away := errors.New("connection refused")
-	asker, err = NewAsker(fence{Reader: x.reader, err: away}, webhook.NewOptions())
+	asker, err = NewAsker(fence{Reader: x.reader, err: away}, options.New())
 	require.NoError(t, err)
 	_, _, err = asker.Types(t.Context(), "dev")
 	require.ErrorIs(t, err, away)

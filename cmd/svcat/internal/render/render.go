@@ -6,8 +6,8 @@ import (
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
-	"github.com/defaultplan/defaultplan/webhook"
 	"github.com/defaultplan/defaultplan/webhook/offline"
+	"github.com/defaultplan/defaultplan/webhook/options"
 )
 
 // A command is one run of `svcat render`.
@@ -17,7 +17,7 @@ type command struct {
 	recursive bool
 	broker    string
 	output    string
-	options   *webhook.Options
+	options   *options.Options
 }
 
 const long = `Show what admission would make of ServiceInstances and ServiceBindings, from files
@@ -60,7 +60,7 @@ const example = `  # What would my chart get here? The operator publishes the ca
 
 // New returns the command `svcat render`.
 func New(env *cli.Env) *cobra.Command {
-	c := &command{env: env, options: webhook.NewOptions()}
+	c := &command{env: env, options: options.New()}
 	cmd := &cobra.Command{
 		Use:     "render -f FILE...",
 		Short:   "Show what admission would make of objects, from files alone",
@@ -83,8 +83,8 @@ func New(env *cli.Env) *cobra.Command {
 	offline.BindFlags(flags, c.options)
 	for name, propose := range map[string]complete.Func{
 		"output":       complete.Words("yaml", "json"),
-		"unresolved":   complete.Words(webhook.UnresolvedReject, webhook.UnresolvedWait),
-		"schema-check": complete.Words(webhook.SchemaEnforce, webhook.SchemaWarn, webhook.SchemaOff),
+		"unresolved":   complete.Words(options.UnresolvedReject, options.UnresolvedWait),
+		"schema-check": complete.Words(options.SchemaEnforce, options.SchemaWarn, options.SchemaOff),
 		"broker":       cobra.NoFileCompletions,
 	} {
 		// It fails for a flag that is not there, or twice, only.

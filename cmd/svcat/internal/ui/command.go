@@ -8,8 +8,8 @@ import (
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
-	"github.com/defaultplan/defaultplan/webhook"
 	"github.com/defaultplan/defaultplan/webhook/offline"
+	"github.com/defaultplan/defaultplan/webhook/options"
 )
 
 const long = `Show the marketplace in a browser: the types on offer with their default plan and
@@ -38,14 +38,14 @@ type command struct {
 	env     *cli.Env
 	port    uint16
 	open    bool
-	options *webhook.Options
+	options *options.Options
 	// show opens a file in the user's browser.
 	show func(ctx context.Context, file string) error
 }
 
 // New returns the command `svcat ui`.
 func New(env *cli.Env) *cobra.Command {
-	c := &command{env: env, options: webhook.NewOptions(), show: showFile}
+	c := &command{env: env, options: options.New(), show: showFile}
 	cmd := &cobra.Command{
 		Use:   "ui",
 		Short: "Show the marketplace in a browser, on this machine only",
@@ -67,8 +67,8 @@ func New(env *cli.Env) *cobra.Command {
 	flags.BoolVar(&c.open, "open", false, "Open it in the default browser")
 	offline.BindFlags(flags, c.options)
 	for name, words := range map[string][]string{
-		"unresolved":   {webhook.UnresolvedReject, webhook.UnresolvedWait},
-		"schema-check": {webhook.SchemaEnforce, webhook.SchemaWarn, webhook.SchemaOff},
+		"unresolved":   {options.UnresolvedReject, options.UnresolvedWait},
+		"schema-check": {options.SchemaEnforce, options.SchemaWarn, options.SchemaOff},
 	} {
 		// It fails for a flag that is not there, or twice, only.
 		_ = cmd.RegisterFlagCompletionFunc(name, complete.Words(words...))

@@ -21,8 +21,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/webhook"
 	"github.com/defaultplan/defaultplan/webhook/offline"
+	"github.com/defaultplan/defaultplan/webhook/options"
 )
 
 // A cluster answers from memory as an API server with our admission does. What a site
@@ -71,7 +71,7 @@ func newCluster(t *testing.T, documents string, denied ...string) *cluster {
 
 // fresh is a cluster in memory with all objects.
 func (c *cluster) fresh() *offline.Cluster {
-	held, err := offline.New(webhook.NewOptions())
+	held, err := offline.New(options.New())
 	require.NoError(c.t, err)
 	for _, object := range c.objects {
 		require.NoError(c.t, held.Load(object.DeepCopy()))
@@ -175,7 +175,7 @@ type visitor struct {
 
 func visit(t *testing.T, c *cluster) *visitor {
 	t.Helper()
-	site, err := newSiteOf(c, webhook.NewOptions(), "shop", "test")
+	site, err := newSiteOf(c, options.New(), "shop", "test")
 	require.NoError(t, err)
 	guard := newGuard("127.0.0.1:8001")
 	return &visitor{T: t, cluster: c, guard: guard, handler: guard.protect(site.routes())}

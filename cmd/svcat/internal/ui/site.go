@@ -8,7 +8,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/explain"
-	"github.com/defaultplan/defaultplan/webhook"
+	"github.com/defaultplan/defaultplan/webhook/options"
 )
 
 // A site is the pages of one namespace. It holds nothing of the cluster.
@@ -21,7 +21,7 @@ type site struct {
 }
 
 // newSite is the site for the cluster and namespace of the flags.
-func newSite(env *cli.Env, options *webhook.Options) (*site, error) {
+func newSite(env *cli.Env, options *options.Options) (*site, error) {
 	config, err := env.Config()
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func newSite(env *cli.Env, options *webhook.Options) (*site, error) {
 }
 
 // newSiteOf is a site of a client.
-func newSiteOf(c client.Client, options *webhook.Options, namespace, context string) (*site, error) {
+func newSiteOf(c client.Client, options *options.Options, namespace, context string) (*site, error) {
 	asker, err := explain.NewAsker(c, options)
 	if err != nil {
 		return nil, err

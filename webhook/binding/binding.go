@@ -1,0 +1,51 @@
+package binding
+
+import (
+	"encoding/json"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/parameters"
+	"github.com/defaultplan/defaultplan/webhook/review"
+)
+
+// A binding is what admission reads of a ServiceBinding, and a bindingWrite one
+// request for it.
+type (
+	binding = review.Object[v1beta1.ServiceBindingSpec, progress]
+	write   = review.Write[v1beta1.ServiceBindingSpec, progress]
+)
+
+// progress is the status that shows whether a broker was ever called.
+type progress struct {
+	AsyncOpInProgress          bool                     `json:"asyncOpInProgress"`
+	OrphanMitigationInProgress bool                     `json:"orphanMitigationInProgress"`
+	CurrentOperation           v1beta1.BindingOperation `json:"currentOperation"`
+	UnbindStatus               v1beta1.UnbindStatus     `json:"unbindStatus"`
+	ExternalProperties         json.RawMessage          `json:"externalProperties"`
+}
+
+// started says whether an operation was started for the binding, whatever its
+// outcome.
+func (p *progress) started() bool {
+	untouched := p.UnbindStatus == "" || p.UnbindStatus == v1beta1.UnbindNotRequired
+	return !untouched || p.AsyncOpInProgress || p.OrphanMitigationInProgress ||
+		p.CurrentOperation != "" || !parameters.IsNull(p.ExternalProperties)
+}
+
+// settledBinding says whether the broker has the spec of a binding, or is about
+// to get it: later changes of the spec have no effect.
+func settledBinding(b *binding) bool { return b.Spec.Decided() || b.Status.started() }
+
+// sameBindingSpec says whether two specs ask for the same: parameters are compared
+// as JSON, and userInfo is ignored.
+func sameBindingSpec(a, b *v1beta1.ServiceBindingSpec) bool {
+	x, y := *a, *b
+	if !parameters.Same(x.Parameters, y.Parameters) || !parameters.Same(x.ProvisionParameters, y.ProvisionParameters) {
+		return false
+	}
+	x.Parameters, y.Parameters, x.ProvisionParameters, y.ProvisionParameters = nil, nil, nil, nil
+	x.UserInfo, y.UserInfo = nil, nil
+	return equality.Semantic.DeepEqual(&x, &y)
+}

@@ -1,0 +1,155 @@
+package binding
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/merge"
+	"github.com/defaultplan/defaultplan/webhook/parameters"
+	"github.com/defaultplan/defaultplan/webhook/restore"
+)
+
+type bindingSpec = v1beta1.ServiceBindingSpec
+
+// fieldRotation is the one field that may change on a settled binding: it says
+// when credentials are requested again, not which.
+const fieldRotation = "rotation"
+
+// keptFields is the restore table of bindings: what an UPDATE that leaves a
+// field out does not change. Once a binding is settled that is all of its spec,
+// because a broker is asked for credentials once: the clients of the retired
+// catalog replace the object by what they know of it, with nulls and empty
+// strings, and must be able to. It is also the table of what a patch may set.
+var keptFields = []restore.Field[bindingSpec]{
+	restore.Text("externalID", restore.Always, func(s *bindingSpec) *string { return &s.ExternalID }),
+	restore.Text("secretName", restore.Always, func(s *bindingSpec) *string { return &s.SecretName }),
+
+	restore.Text("serviceType", restore.UnlessCleared, func(s *bindingSpec) *string { return &s.ServiceType }),
+	restore.Text("serviceName", restore.UnlessCleared, func(s *bindingSpec) *string { return &s.ServiceName }),
+	restore.Object("planSelector", restore.UnlessCleared, func(s *bindingSpec) **metav1.LabelSelector { return &s.PlanSelector }),
+	restore.Object("provisionParameters", restore.UnlessCleared, func(s *bindingSpec) **runtime.RawExtension { return &s.ProvisionParameters }),
+	restore.Object(fieldRotation, restore.UnlessCleared, func(s *bindingSpec) **v1beta1.Rotation { return &s.Rotation }),
+	{
+		Name: "secretTransformDefaults", When: restore.UnlessCleared,
+		Value: func(s *bindingSpec) any { return restore.UnlessZero(s.SecretTransformDefaults) },
+		Copy:  func(to, from *bindingSpec) { to.SecretTransformDefaults = from.SecretTransformDefaults },
+	},
+
+	restore.Object("instanceRef", restore.OnceDecided, func(s *bindingSpec) **v1beta1.InstanceReference { return &s.InstanceRef }),
+	restore.Object("parameters", restore.OnceDecided, func(s *bindingSpec) **runtime.RawExtension { return &s.Parameters }),
+	restore.Items("parametersFrom", restore.OnceDecided, func(s *bindingSpec) *[]v1beta1.ParametersFromSource { return &s.ParametersFrom }),
+	restore.Items("endpointsFrom", restore.OnceDecided, func(s *bindingSpec) *[]v1beta1.EndpointFrom { return &s.EndpointsFrom }),
+	restore.Items("secretTransforms", restore.OnceDecided, func(s *bindingSpec) *[]v1beta1.SecretTransform { return &s.SecretTransforms }),
+
+	restore.Object("clusterServiceClassRef", restore.OnceDecided, func(s *bindingSpec) **v1beta1.ClusterObjectReference { return &s.ClusterServiceClassRef }),
+	restore.Object("clusterServicePlanRef", restore.OnceDecided, func(s *bindingSpec) **v1beta1.ClusterObjectReference { return &s.ClusterServicePlanRef }),
+	restore.Object("serviceClassRef", restore.OnceDecided, func(s *bindingSpec) **v1beta1.LocalObjectReference { return &s.ServiceClassRef }),
+	restore.Object("servicePlanRef", restore.OnceDecided, func(s *bindingSpec) **v1beta1.LocalObjectReference { return &s.ServicePlanRef }),
+
+	restore.Text("clusterServiceClassExternalName", restore.OnceDecided, func(s *bindingSpec) *string { return &s.ClusterServiceClassExternalName }),
+	restore.Text("clusterServiceClassExternalID", restore.OnceDecided, func(s *bindingSpec) *string { return &s.ClusterServiceClassExternalID }),
+	restore.Text("clusterServiceClassName", restore.OnceDecided, func(s *bindingSpec) *string { return &s.ClusterServiceClassName }),
+	restore.Text("serviceClassExternalName", restore.OnceDecided, func(s *bindingSpec) *string { return &s.ServiceClassExternalName }),
+	restore.Text("serviceClassExternalID", restore.OnceDecided, func(s *bindingSpec) *string { return &s.ServiceClassExternalID }),
+	restore.Text("serviceClassName", restore.OnceDecided, func(s *bindingSpec) *string { return &s.ServiceClassName }),
+	restore.Text("clusterServicePlanExternalName", restore.OnceDecided, func(s *bindingSpec) *string { return &s.ClusterServicePlanExternalName }),
+	restore.Text("clusterServicePlanExternalID", restore.OnceDecided, func(s *bindingSpec) *string { return &s.ClusterServicePlanExternalID }),
+	restore.Text("clusterServicePlanName", restore.OnceDecided, func(s *bindingSpec) *string { return &s.ClusterServicePlanName }),
+	restore.Text("servicePlanExternalName", restore.OnceDecided, func(s *bindingSpec) *string { return &s.ServicePlanExternalName }),
+	restore.Text("servicePlanExternalID", restore.OnceDecided, func(s *bindingSpec) *string { return &s.ServicePlanExternalID }),
+	restore.Text("servicePlanName", restore.OnceDecided, func(s *bindingSpec) *string { return &s.ServicePlanName }),
+}
+
+// restore puts back into m.spec what the write left out, and returns the names of
+// the restored fields that a person may have meant to remove.
+func (m *mutation) restore() []string {
+	settled := settledBinding(m.Old)
+	m.restoreInstance()
+	m.restoreNamespace()
+	var told []string
+	for _, field := range keptFields {
+		switch {
+		case field.Value(&m.spec) != nil, field.Value(m.Old.Spec) == nil:
+			continue
+		case field.When == restore.UnlessCleared && m.Writes(field.Name),
+			field.When >= restore.OnceDecided && !settled:
+			continue
+		}
+		field.Copy(&m.spec, m.Old.Spec)
+		if field.When != restore.Always {
+			told = append(told, "spec."+field.Name)
+		}
+	}
+	if settled {
+		m.restoreDefaults()
+	}
+	return told
+}
+
+// restoreDefaults puts back what defaults gave into parameters and transforms that
+// lack just that: a manifest that is applied by replacement once more.
+func (m *mutation) restoreDefaults() {
+	applied := parameters.Applied(m.Old.Metadata.Annotations)
+	if len(applied.Transforms) == len(m.Old.Spec.SecretTransforms) {
+		var own []v1beta1.SecretTransform
+		for i, transform := range m.Old.Spec.SecretTransforms {
+			if applied.Transforms[i] == parameters.LayerUser {
+				own = append(own, transform)
+			}
+		}
+		if reflect.DeepEqual(own, m.spec.SecretTransforms) {
+			m.spec.SecretTransforms = m.Old.Spec.SecretTransforms
+		}
+	}
+	if onlyLacks(m.Old.Spec.Parameters, m.spec.Parameters, applied.From) {
+		m.spec.Parameters = m.Old.Spec.Parameters
+	}
+	if own := applied.Provision; own != nil && onlyLacks(m.Old.Spec.ProvisionParameters, m.spec.ProvisionParameters, own.From) {
+		m.spec.ProvisionParameters = m.Old.Spec.ProvisionParameters
+	}
+}
+
+// onlyLacks says that given are the stored parameters without what defaults gave.
+func onlyLacks(stored, given *runtime.RawExtension, from map[string]string) bool {
+	rest, errStored := merge.Decode(parameters.Raw(stored))
+	now, errGiven := merge.Decode(parameters.Raw(given))
+	if errStored != nil || errGiven != nil || parameters.Same(stored, given) {
+		return false
+	}
+	for _, pointer := range slices.Sorted(maps.Keys(from)) {
+		tokens := merge.Pointer(pointer).Tokens()
+		if _, present := merge.Pointer(pointer).Get(rest); present && len(tokens) > 0 {
+			rest = parameters.Without(rest, tokens)
+		}
+	}
+	return sameGiven(rest, now)
+}
+
+// sameGiven compares parameters without defaults to those that are given: objects
+// that only defaults filled are empty there, and absent here.
+func sameGiven(rest, given map[string]any) bool {
+	return reflect.DeepEqual(pruned(rest), pruned(given))
+}
+
+// pruned is a copy of an object without its empty objects, however deep.
+func pruned(values map[string]any) map[string]any {
+	kept := map[string]any{}
+	for key, value := range values {
+		if below, ok := value.(map[string]any); ok {
+			below = pruned(below)
+			if len(below) == 0 {
+				continue
+			}
+			kept[key] = below
+			continue
+		}
+		kept[key] = value
+	}
+	return kept
+}

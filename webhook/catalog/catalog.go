@@ -1,0 +1,235 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/resolve"
+)
+
+// settling is how long a class counts as new: its plans may still be created,
+// so "its only plan" is read live.
+const settling = time.Minute
+
+// A Catalog reads the part of the catalog that a request can mean. The fast
+// answer is the cache's, except for what must be fresh (DESIGN.md section 4);
+// the live answer is the API server's.
+type Catalog struct {
+	Cached client.Reader
+	Live   client.Reader
+	clock  clock.PassiveClock
+	reads  Coalescer[Slice]
+}
+
+// New returns the catalog that the two readers show.
+func New(cached, live client.Reader, now clock.PassiveClock) *Catalog {
+	return &Catalog{Cached: cached, Live: live, clock: now}
+}
+
+// A Slice is a piece of the catalog as one scope gives it.
+type Slice struct {
+	resolve.Catalog
+	// newest is when the youngest class of the slice was created.
+	newest time.Time
+}
+
+func (p *Slice) add(others ...Slice) {
+	for _, other := range others {
+		p.Classes = append(p.Classes, other.Classes...)
+		p.Plans = append(p.Plans, other.Plans...)
+		p.Records = append(p.Records, other.Records...)
+		if other.newest.After(p.newest) {
+			p.newest = other.newest
+		}
+	}
+}
+
+// A Filter prepares what was found of the catalog for a request: what it is not to
+// see is hidden. To refuse it, what policies deny it is marked, so that a refusal
+// does not advise a plan that would be refused next. A selector always passes over
+// what is denied.
+type Filter func(ctx context.Context, req *resolve.Request, found *Slice, toRefuse bool) error
+
+// Choose resolves req from the fast part of the catalog, filtered by see. It
+// says whether the answer is already the API server's.
+func (c *Catalog) Choose(ctx context.Context, req resolve.Request, see Filter) (choice resolve.Choice, live bool, err error) {
+	found, live, err := c.fast(ctx, req)
+	if err == nil {
+		err = see(ctx, &req, &found, false)
+	}
+	if err != nil {
+		return resolve.Choice{}, live, fmt.Errorf("cannot read the catalog: %w", err)
+	}
+	choice, err = resolve.Plan(req, found.Catalog)
+	if live && err != nil {
+		choice, err = seen(ctx, &req, &found, see)
+		return choice, true, err
+	}
+	if live || err != nil || choice.Rule != resolve.RuleOnlyPlan || c.clock.Since(found.newest) > settling {
+		return choice, live, err
+	}
+	choice, err = c.Confirm(ctx, req, see)
+	return choice, true, err
+}
+
+// Confirm resolves req from what the API server has now.
+func (c *Catalog) Confirm(ctx context.Context, req resolve.Request, see Filter) (resolve.Choice, error) {
+	found, err := c.whole(ctx, req)
+	if err != nil {
+		return resolve.Choice{}, fmt.Errorf("cannot read the catalog: %w", err)
+	}
+	return seen(ctx, &req, &found, see)
+}
+
+// seen resolves req from what was read live, most likely to refuse it.
+func seen(ctx context.Context, req *resolve.Request, found *Slice, see Filter) (resolve.Choice, error) {
+	if err := see(ctx, req, found, true); err != nil {
+		return resolve.Choice{}, fmt.Errorf("cannot read the policies: %w", err)
+	}
+	return resolve.Plan(*req, found.Catalog)
+}
+
+// fast returns no more than what is needed to choose. It says whether that is
+// the same as the live answer of whole.
+func (c *Catalog) fast(ctx context.Context, req resolve.Request) (found Slice, live bool, err error) {
+	switch {
+	case req.Class.Value != "":
+		found, err = c.named(ctx, req)
+	case req.Type != "" && req.Selector == nil:
+		return c.byType(ctx, req)
+	case req.Type != "":
+		found, err = readAll(ctx, across(scopesOf(c.Cached, req.Namespace), ofType(req.Type), typeRecord(req.Type))...)
+	case req.Selector != nil:
+		found, err = readAll(ctx, across(scopesOf(c.Cached, req.Namespace), everything())...)
+	}
+	return found, false, err
+}
+
+// whole reads everything that req could mean live, so that a denial can list
+// it.
+func (c *Catalog) whole(ctx context.Context, req resolve.Request) (Slice, error) {
+	switch {
+	case req.Class.Value != "":
+		return c.wholeNamed(ctx, req)
+	case req.Type != "":
+		return c.shared(ctx, across(scopesOf(c.Live, req.Namespace), ofType(req.Type), typeRecord(req.Type))...)
+	case req.Selector != nil:
+		return c.shared(ctx, across(scopesOf(c.Live, req.Namespace), everything())...)
+	}
+	return Slice{}, nil
+}
+
+// named reads from the cache the classes with the name that req gives, and their
+// plans: of a named plan only those with that name.
+func (c *Catalog) named(ctx context.Context, req resolve.Request) (Slice, error) {
+	s := scopeOfClass(c.Cached, &req)
+	found, err := s.classesNamed(ctx, req.Class)
+	if err != nil {
+		return Slice{}, err
+	}
+	for _, class := range found.Classes {
+		read := s.PlansOf
+		if req.Plan.Value != "" && req.Plan.By == resolve.ByExternalName {
+			read = func(ctx context.Context, class string) (Slice, error) {
+				return s.planCalled(ctx, class, req.Plan.Value)
+			}
+		}
+		plans, err := read(ctx, class.Name)
+		if err != nil {
+			return Slice{}, err
+		}
+		if req.Plan.Value != "" {
+			plans.Plans = onlyNamed(plans.Plans, req.Plan)
+		}
+		found.add(plans)
+	}
+	if req.Plan.Value == "" {
+		return s.withRecords(ctx, found)
+	}
+	return s.withNamed(ctx, found, req.Plan)
+}
+
+// wholeNamed reads live the classes with the name that req gives, and all of
+// their plans.
+func (c *Catalog) wholeNamed(ctx context.Context, req resolve.Request) (Slice, error) {
+	s := scopeOfClass(c.Live, &req)
+	found, err := c.shared(ctx, read{s, classNamed(req.Class, req.Plan.Value == "")})
+	if err != nil || req.Plan.Value == "" {
+		return found, err
+	}
+	return s.withNamed(ctx, found, req.Plan)
+}
+
+// byType chooses by the type's records, read live, if one of them decides;
+// otherwise by the type's plans, all listed live, and the records at that time.
+// With a record it waits for no list: a record is a single key, while a
+// consistent list waits for etcd's progress notification, up to a tenth of a
+// second.
+func (c *Catalog) byType(ctx context.Context, req resolve.Request) (found Slice, live bool, err error) {
+	scopes := scopesOf(c.Live, req.Namespace)
+	if found, err = c.shared(ctx, across(scopes, typeRecord(req.Type))...); err != nil {
+		return Slice{}, false, err
+	}
+	recorded, err := c.recordedPlans(ctx, &found)
+	if err != nil {
+		return Slice{}, false, err
+	}
+	if settled := union(found, recorded); settles(req, &settled) {
+		others, err := readAll(ctx, across(scopesOf(c.Cached, req.Namespace), alternatives(req.Type))...)
+		return union(settled, others), false, err
+	}
+	listed, err := c.shared(ctx, across(scopes, ofType(req.Type))...)
+	if err != nil {
+		return Slice{}, false, err
+	}
+	// A record may have been written after it was read, and before the first of
+	// these plans was annotated: it decides.
+	if found, err = c.shared(ctx, across(scopes, typeRecord(req.Type))...); err != nil {
+		return Slice{}, false, err
+	}
+	found.add(listed)
+	recorded, err = c.recordedPlans(ctx, &found)
+	return union(found, recorded), true, err
+}
+
+// settles says that a record names the plan.
+func settles(req resolve.Request, found *Slice) bool {
+	choice, err := resolve.Plan(req, found.Catalog)
+	return err == nil && choice.Recorded
+}
+
+// recordedPlans finds the plans that the records of found name and that it lacks,
+// with their classes: those of the cluster in the cache, or live where the cache
+// does not have them yet.
+func (c *Catalog) recordedPlans(ctx context.Context, found *Slice) (Slice, error) {
+	known := map[resolve.Ref]bool{}
+	for _, plan := range found.Plans {
+		known[plan.Ref] = true
+	}
+	var named Slice
+	for _, record := range found.Records {
+		if known[record.Plan] {
+			continue
+		}
+		one, err := c.recordedPlan(ctx, record.Plan)
+		if err != nil {
+			return Slice{}, err
+		}
+		named.add(one)
+	}
+	return named, nil
+}
+
+func (c *Catalog) recordedPlan(ctx context.Context, plan resolve.Ref) (Slice, error) {
+	if plan.Namespace == "" {
+		found, err := Scope{Reader: c.Cached}.WithPlan(ctx, Slice{}, plan.Name)
+		if err != nil || (len(found.Plans) > 0 && len(found.Classes) > 0) {
+			return found, err
+		}
+	}
+	return Scope{Reader: c.Live, Namespace: plan.Namespace}.WithPlan(ctx, Slice{}, plan.Name)
+}

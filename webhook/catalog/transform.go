@@ -1,0 +1,83 @@
+package catalog
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// digestPrefix begins the JSON string that replaces a schema in the cache:
+// enough to find the compiled one, and to know that there is one.
+const digestPrefix = `"sha256:`
+
+// Slim removes from an object what admission never reads from its cache:
+// managedFields, the broker's metadata, and the schemas, which a digest
+// replaces. So a catalog of 100,000 plans fits in memory.
+func Slim(object any) (any, error) {
+	if o, ok := object.(client.Object); ok {
+		o.SetManagedFields(nil)
+		delete(o.GetAnnotations(), "kubectl.kubernetes.io/last-applied-configuration")
+	}
+	switch o := object.(type) {
+	case *v1beta1.ClusterServiceClass:
+		o.Spec.ExternalMetadata = nil
+	case *v1beta1.ServiceClass:
+		o.Spec.ExternalMetadata = nil
+	case *v1beta1.ClusterServicePlan:
+		slimPlan(&o.Spec.CommonServicePlanSpec)
+	case *v1beta1.ServicePlan:
+		slimPlan(&o.Spec.CommonServicePlanSpec)
+	case *v1beta1.ServiceInstance:
+		// Only the keeper caches instances, and only reads what they wait for.
+		o.Spec.Parameters, o.Spec.ParametersFrom, o.Spec.UserInfo = nil, nil, nil
+		o.Status = v1beta1.ServiceInstanceStatus{}
+	case *v1beta1.ServiceBinding:
+		slimBinding(o)
+	}
+	return object, nil
+}
+
+// slimBinding keeps what a binding waits for, and whether its broker was ever
+// called: not what was sent, only that something was.
+func slimBinding(binding *v1beta1.ServiceBinding) {
+	spec, status := &binding.Spec, binding.Status
+	spec.Parameters, spec.ProvisionParameters, spec.ParametersFrom, spec.SecretTransforms, spec.UserInfo = nil, nil, nil, nil, nil
+	binding.Status = v1beta1.ServiceBindingStatus{
+		AsyncOpInProgress: status.AsyncOpInProgress, OrphanMitigationInProgress: status.OrphanMitigationInProgress,
+		CurrentOperation: status.CurrentOperation, UnbindStatus: status.UnbindStatus,
+	}
+	if status.ExternalProperties != nil {
+		binding.Status.ExternalProperties = &v1beta1.ServiceBindingPropertiesState{}
+	}
+}
+
+func slimPlan(spec *v1beta1.CommonServicePlanSpec) {
+	spec.ExternalMetadata = nil
+	for _, schema := range []**runtime.RawExtension{
+		&spec.InstanceCreateParameterSchema, &spec.InstanceUpdateParameterSchema, &spec.ServiceBindingCreateParameterSchema,
+	} {
+		if HasSchema(*schema) {
+			*schema = &runtime.RawExtension{Raw: []byte(Digest((*schema).Raw))}
+		}
+	}
+}
+
+// HasSchema says that a schema is there.
+func HasSchema(schema *runtime.RawExtension) bool {
+	return schema != nil && len(schema.Raw) > 0 && string(schema.Raw) != "null"
+}
+
+// Digest is the JSON string that replaces a schema; a digest is returned as it
+// is.
+func Digest(schema []byte) string {
+	if strings.HasPrefix(string(schema), digestPrefix) {
+		return string(schema)
+	}
+	sum := sha256.Sum256(schema)
+	return digestPrefix + hex.EncodeToString(sum[:]) + `"`
+}

@@ -1,0 +1,60 @@
+package instance
+
+import (
+	"cmp"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/parameters"
+	"github.com/defaultplan/defaultplan/webhook/review"
+)
+
+// An Write is one admission request for a ServiceInstance.
+type Write = review.Write[v1beta1.ServiceInstanceSpec, Progress]
+
+// Progress is the status that shows whether a broker was ever called.
+type Progress struct {
+	AsyncOpInProgress          bool                      `json:"asyncOpInProgress"`
+	OrphanMitigationInProgress bool                      `json:"orphanMitigationInProgress"`
+	CurrentOperation           v1beta1.InstanceOperation `json:"currentOperation"`
+	ProvisionStatus            v1beta1.ProvisionStatus   `json:"provisionStatus"`
+	DeprovisionStatus          v1beta1.DeprovisionStatus `json:"deprovisionStatus"`
+	ExternalProperties         *recordedPlan             `json:"externalProperties"`
+}
+
+// A recordedPlan is the ID of the plan that a broker gave the instance, as status records it.
+type recordedPlan struct {
+	PlanExternalID               string `json:"planExternalID"`
+	ClusterServicePlanExternalID string `json:"clusterServicePlanExternalID"`
+	ServicePlanExternalID        string `json:"servicePlanExternalID"`
+}
+
+// planInForce is the external ID of the plan that the instance has at its
+// broker; empty if it has none, or it is not recorded.
+func (p *Progress) planInForce() string {
+	has := p.ExternalProperties
+	if has == nil {
+		return ""
+	}
+	return cmp.Or(has.PlanExternalID, has.ClusterServicePlanExternalID, has.ServicePlanExternalID)
+}
+
+// started says whether an operation was started for the instance, whatever its
+// outcome.
+func (p *Progress) started() bool {
+	untouched := p.DeprovisionStatus == "" || p.DeprovisionStatus == v1beta1.DeprovisionNotRequired
+	return !untouched || p.AsyncOpInProgress || p.OrphanMitigationInProgress ||
+		p.CurrentOperation != "" || p.ProvisionStatus == v1beta1.Provisioned || p.ExternalProperties != nil
+}
+
+// sameSpec says whether two specs ask for the same: parameters are compared as JSON,
+// and userInfo is ignored.
+func sameSpec(a, b *v1beta1.ServiceInstanceSpec) bool {
+	x, y := *a, *b
+	if !parameters.Same(x.Parameters, y.Parameters) {
+		return false
+	}
+	x.Parameters, y.Parameters, x.UserInfo, y.UserInfo = nil, nil, nil, nil
+	return equality.Semantic.DeepEqual(&x, &y)
+}

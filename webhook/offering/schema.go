@@ -1,0 +1,172 @@
+package offering
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/merge"
+	"github.com/defaultplan/defaultplan/webhook/catalog"
+	"github.com/defaultplan/defaultplan/webhook/parameters"
+	"github.com/defaultplan/defaultplan/webhook/schema"
+)
+
+// The defaults of a class with more plans than this are not validated: schemas
+// that are not compiled yet are read one by one.
+const checkedPlans = 100
+
+// How many warnings a write of a class gets about its plans, and how many of these
+// each of them names: a warning has only so much room.
+const (
+	shownWarnings = 8
+	shownPlans    = 5
+)
+
+// warnOfPlan warns of schemas that cannot be used, and of defaults that violate
+// the plan's own schemas. Neither is denied: both may come from the broker's
+// catalog, and the plan can be used with other parameters.
+func (v *offeringValidation) warnOfPlan(ctx context.Context) error {
+	for i := range planSchemas {
+		field := &planSchemas[i]
+		if string(parameters.Raw(field.of(v.new.plan))) == string(parameters.Raw(field.of(v.old.plan))) {
+			continue
+		}
+		compiled, err := v.Schemas.Of(ctx, v.new.definition(), field.of)
+		if err != nil {
+			return err
+		}
+		if compiled == nil {
+			continue
+		}
+		if why := compiled.Unusable(); why != nil {
+			v.Warnf("%s will be skipped: %s", field.name, why.Error())
+		}
+	}
+	for i := range checkedDefaults {
+		if err := v.warnOfDefault(ctx, &checkedDefaults[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// warnOfDefault holds what class and plan give against a schema of the plan.
+func (v *offeringValidation) warnOfDefault(ctx context.Context, field *checkedDefault) error {
+	schema := parameters.Raw(field.schema.of(v.new.plan))
+	same := string(schema) == string(parameters.Raw(field.schema.of(v.old.plan)))
+	if schema == nil || !v.Options.Gates.Enabled(field.gate) || same && !v.changed(field) {
+		return nil
+	}
+	// A relist creates plans before their class: a warning is not worth waiting
+	// for the cache.
+	class, err := v.classOf(ctx)
+	if err != nil {
+		return err
+	}
+	merged, report, err := v.validateBySchema(ctx, field, class, v.new)
+	if err != nil {
+		return err
+	}
+	for _, violation := range report.Violations {
+		whose := ""
+		if merged.OriginOf(violation.Pointer) == parameters.LayerClass {
+			whose = fmt.Sprintf(" of class %q", class.title())
+		}
+		v.Warnf("%s%s%s is refused by %s: it %s", field.Name, violation.Pointer, whose, field.schema.name, violation.Message)
+	}
+	return nil
+}
+
+// validateBySchema validates the defaults of class and plan by a schema of the
+// plan. Defaults are only a part of the parameters, so rules for the whole,
+// such as required, are skipped.
+func (v *offeringValidation) validateBySchema(ctx context.Context, field *checkedDefault, class, plan *offering) (merge.Result, merge.Report, error) {
+	merged, given := mergedDefaults(field, class, plan)
+	if !given {
+		return merged, merge.Report{}, nil
+	}
+	report, _, err := v.Schemas.Check(ctx, plan.definition(), schema.Question{Which: field.schema.of, Sent: merged.Sent(), Partial: true})
+	return merged, report, err
+}
+
+// warnOfClass tells of defaults of a class that schemas of its plans refuse.
+func (v *offeringValidation) warnOfClass(ctx context.Context) error {
+	var fields []*checkedDefault
+	for i := range checkedDefaults {
+		if field := &checkedDefaults[i]; v.changed(field) && parameters.Raw(field.Value(v.new.defaults)) != nil {
+			fields = append(fields, field)
+		}
+	}
+	if len(fields) == 0 {
+		return nil
+	}
+	plans, err := v.plansOfClass(ctx)
+	if err != nil || len(plans) > checkedPlans {
+		return err
+	}
+	refusing := map[refusal][]string{}
+	for _, plan := range plans {
+		for _, field := range fields {
+			refusals, err := v.refusals(ctx, field, plan)
+			if err != nil {
+				return err
+			}
+			for _, refused := range refusals {
+				refusing[refused] = append(refusing[refused], plan.title())
+			}
+		}
+	}
+	sorted := slices.SortedFunc(maps.Keys(refusing), refusal.compare)
+	for _, refused := range sorted[:min(len(sorted), shownWarnings)] {
+		v.Warnf("%s is refused by the schema of plan %s: it %s", refused.field, listSome(refusing[refused]), refused.message)
+	}
+	return nil
+}
+
+// listSome joins the first names for a sentence, and counts the others.
+func listSome(names []string) string {
+	slices.Sort(names)
+	if more := len(names) - shownPlans; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:shownPlans], ", "), more)
+	}
+	return strings.Join(names, ", ")
+}
+
+// A refusal is a field that a schema does not take, and why.
+type refusal struct{ field, message string }
+
+func (r refusal) compare(other refusal) int {
+	return cmp.Or(strings.Compare(r.field, other.field), strings.Compare(r.message, other.message))
+}
+
+// refusals lists what of the class's default violates a plan's schema. The
+// plan's own defaults were validated when the plan was written.
+func (v *offeringValidation) refusals(ctx context.Context, field *checkedDefault, plan *offering) ([]refusal, error) {
+	merged, report, err := v.validateBySchema(ctx, field, v.new, plan)
+	if err != nil {
+		return nil, err
+	}
+	var told []refusal
+	for _, violation := range report.Violations {
+		if merged.OriginOf(violation.Pointer) != parameters.LayerPlan {
+			told = append(told, refusal{field.Name + string(violation.Pointer), violation.Message})
+		}
+	}
+	return told, nil
+}
+
+// plansOfClass are the class's plans, as the cache has them.
+func (v *offeringValidation) plansOfClass(ctx context.Context) ([]*offering, error) {
+	at := catalog.Scope{Reader: v.Resolver.Catalog.Cached, Namespace: v.req.Namespace}
+	plans, _, err := at.PlanObjects(ctx, client.MatchingFields{at.ClassField(): v.new.object.GetName()})
+	viewed := make([]*offering, len(plans))
+	for i, plan := range plans {
+		viewed[i] = viewOffering(plan)
+	}
+	return viewed, err
+}

@@ -1,0 +1,3 @@
+// Package parameters decodes, compares and merges the parameters of instances and bindings, and
+// records which defaults were applied to them.
+package parameters
