@@ -95,6 +95,12 @@ func NewPlan(namespace string) PlanObject {
 	return &ServicePlan{}
 }
 
+// CatalogTaken says whether the catalog of a broker was taken over, as its spec is now.
+func CatalogTaken(b BrokerObject) bool {
+	ready, _ := FindCondition(b.GetStatus().Conditions, ConditionReady)
+	return ready.Status == ConditionTrue && b.GetStatus().ReconciledGeneration == b.GetGeneration()
+}
+
 // NewBroker returns an empty broker of a namespace, or of the cluster if namespace is empty.
 func NewBroker(namespace string) BrokerObject {
 	if namespace == "" {

@@ -16,6 +16,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb/controller/credentials"
 	"github.com/defaultplan/defaultplan/osb/controller/endpoints"
 	"github.com/defaultplan/defaultplan/osb/controller/owned"
+	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
@@ -49,14 +50,14 @@ func (r *bindings) Reconcile(ctx context.Context, request reconcile.Request) (re
 		return reconcile.Result{}, err
 	}
 	if !found.by(r.brokers.scope) && !r.standsIn(binding) {
-		return again(r.leave(ctx, binding, found))
+		return queue.AfterConflict(r.leave(ctx, binding, found))
 	}
 	s := &bindingSubject{bindings: r, binding: binding, now: r.clock.Now()}
 	result, err := r.passes(ctx, s)
-	if err == nil || awaitedBy(err) != nil {
+	if err == nil || queue.AwaitedBy(err) != nil {
 		err = cmp.Or(s.endWithdrawn(ctx), err)
 	}
-	return again(result, err)
+	return queue.AfterConflict(result, err)
 }
 
 // A bindingSubject is a binding during one pass.

@@ -23,6 +23,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb"
 	"github.com/defaultplan/defaultplan/osb/controller/credentials"
 	"github.com/defaultplan/defaultplan/osb/controller/endpoints"
+	"github.com/defaultplan/defaultplan/osb/controller/metrics"
 	"github.com/defaultplan/defaultplan/osb/controller/owned"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/controller/scope"
@@ -37,6 +38,7 @@ type bindingWorld struct {
 	cache      client.WithWatch
 	reconciler *bindings
 	recorder   *clientevents.FakeRecorder
+	registry   *prometheus.Registry
 	at         client.ObjectKey
 	// requests are those to the API server: all but reads of the cache.
 	requests []string
@@ -53,7 +55,7 @@ const bindingsCatalog = `{"services":[{"id":"db","name":"mysql","bindable":true,
 
 func newBindingWorld(t *testing.T, edits ...func(*v1beta1.ServiceBinding)) *bindingWorld {
 	t.Helper()
-	w := &bindingWorld{T: t, at: client.ObjectKey{Namespace: "n", Name: "b"}, recorder: clientevents.NewFakeRecorder(100), fail: map[string]error{}}
+	w := &bindingWorld{T: t, at: client.ObjectKey{Namespace: "n", Name: "b"}, recorder: clientevents.NewFakeRecorder(100), registry: prometheus.NewRegistry(), fail: map[string]error{}}
 	w.broker = osbtest.Start(t, osbtest.Options{Catalog: []byte(bindingsCatalog)})
 	w.broker.Add(osbtest.Instance{ID: "instance-id", ServiceID: "db", PlanID: "small"})
 	scheme := runtime.NewScheme()
@@ -73,7 +75,7 @@ func newBindingWorld(t *testing.T, edits ...func(*v1beta1.ServiceBinding)) *bind
 		WithObjects(w.objects(edits)...).Build()
 	live := interceptor.NewClient(w.cache, w.counting())
 	server := boundServer{boundClient{live}, boundReader{live}}
-	metrics, err := newMetrics(prometheus.NewRegistry())
+	counted, err := metrics.New(w.registry)
 	require.NoError(t, err)
 	known := &brokers{
 		reader: w.cache, live: server, clock: clock.RealClock{}, guard: &guard{around: around}, queues: freeQueues(), reread: time.Minute,
@@ -81,7 +83,7 @@ func newBindingWorld(t *testing.T, edits ...func(*v1beta1.ServiceBinding)) *bind
 	}
 	w.reconciler = &bindings{
 		engine: &engine{
-			store: store{client: server, live: server}, brokers: known, events: &events{recorder: w.recorder}, metrics: metrics,
+			store: store{client: server, live: server}, brokers: known, events: &events{recorder: w.recorder}, metrics: counted,
 			clock: clock.RealClock{}, timeout: time.Minute, maxPolling: time.Hour, reread: time.Minute,
 		},
 		reader: w.cache, catalog: catalogReader{w.cache}, platform: &platform{reader: w.cache, clusterID: "c"},

@@ -69,6 +69,6 @@ func brokerOf(o client.Object) broker {
 
 // ready says whether its catalog was taken over, as its spec is now.
 func (b broker) ready() bool {
-	c, _ := v1beta1.FindCondition(b.status.Conditions, v1beta1.ConditionReady)
-	return c.Status == v1beta1.ConditionTrue && b.status.ReconciledGeneration == b.object.GetGeneration()
+	of, is := b.object.(v1beta1.BrokerObject)
+	return is && v1beta1.CatalogTaken(of)
 }

@@ -99,7 +99,7 @@ func (r *brokerReconciler) probe(ctx context.Context, b broker) error {
 		return nil
 	}
 	if !queue.FromContext(ctx).Enter(at) {
-		return &waitsError{keyOfBroker(b.object)}
+		return queue.Wait(keyOfBroker(b.object).at())
 	}
 	r.begins(at)
 	if _, err := r.fetch(ctx, b.object, ""); err != nil {

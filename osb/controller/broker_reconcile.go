@@ -19,9 +19,11 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/metrics"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/controller/relist"
 	"github.com/defaultplan/defaultplan/osb/controller/scope"
+	"github.com/defaultplan/defaultplan/osb/controller/tracing"
 )
 
 // A catalogFetcher asks a broker for its catalog, with the credentials as they are
@@ -43,8 +45,8 @@ type brokerOptions struct {
 	interval time.Duration
 	// gone is told of a broker that is not there any more.
 	gone func(brokerKey)
-	// metrics count relists; nil: nobody does.
-	metrics *metrics
+	// metrics count relists; nil counts nothing.
+	metrics *metrics.Counters
 	// patience is how long the controller has that a broker names, before it is said that none
 	// has seen it.
 	patience time.Duration
@@ -97,7 +99,7 @@ func (r *brokerReconciler) Reconcile(ctx context.Context, request reconcile.Requ
 	err := r.client.Get(ctx, request.NamespacedName, object)
 	if apierrors.IsNotFound(err) {
 		gone := brokerKey{namespace: request.Namespace, name: request.Name}
-		r.metrics.forget(gone)
+		r.metrics.Forget(gone.at())
 		r.held.drop(gone)
 		r.begins(request.NamespacedName) // what was asked for is not to be done any more
 		r.gone(gone)
@@ -110,7 +112,7 @@ func (r *brokerReconciler) Reconcile(ctx context.Context, request reconcile.Requ
 	switch {
 	case b.spec.ControllerName != r.scope.Name:
 		wait, err := tellUnseen(ctx, r.client, r.scope, object, unseen{by: b.spec.ControllerName, patience: r.patience, now: r.clock.Now()})
-		return again(reconcile.Result{RequeueAfter: wait}, err)
+		return queue.AfterConflict(reconcile.Result{RequeueAfter: wait}, err)
 	case object.GetDeletionTimestamp() != nil:
 		return r.delete(ctx, b)
 	}
@@ -121,13 +123,15 @@ func (r *brokerReconciler) Reconcile(ctx context.Context, request reconcile.Requ
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	r.metrics.knows(b)
+	if last := b.status.LastCatalogRetrievalTime; last != nil && b.ready() { // another process may have taken it over
+		r.metrics.TookOver(request.NamespacedName, last.Time)
+	}
 	now := r.clock.Now()
 	if due, ever := relistDue(b, now, r.interval); !r.isAsked(request.NamespacedName) && (!ever || now.Before(due)) {
 		return r.sweep(ctx, b, now)
 	}
 	if !queue.FromContext(ctx).Enter(request.NamespacedName) {
-		return reconcile.Result{}, &waitsError{keyOfBroker(object)}
+		return reconcile.Result{}, queue.Wait(keyOfBroker(object).at())
 	}
 	r.begins(request.NamespacedName)
 	return r.relist(ctx, b, now)
@@ -229,9 +233,9 @@ func (r *brokerReconciler) next(b broker, now time.Time, pause time.Duration) re
 
 // relist fetches the catalog, takes it over, and tells of it in status.
 func (r *brokerReconciler) relist(ctx context.Context, b broker, began time.Time) (reconcile.Result, error) {
-	ctx, span := startSpan(ctx, "relist")
+	ctx, span := tracing.Start(ctx, "relist")
 	defer span.End()
-	nameSpan(span, b.object)
+	tracing.Name(span, b.object)
 	working, end := r.untilDeleted(ctx, b)
 	a := r.attempt(working, b)
 	deleted := working.Err() != nil && ctx.Err() == nil
@@ -244,7 +248,7 @@ func (r *brokerReconciler) relist(ctx context.Context, b broker, began time.Time
 		// The process ends. What it could not do is not the broker's fault.
 		return reconcile.Result{}, fmt.Errorf("cannot relist %s: %w", keyOfBroker(b.object), ctx.Err())
 	}
-	r.metrics.relisted(keyOfBroker(b.object), &a)
+	r.metrics.Relisted(keyOfBroker(b.object).at(), a.counted())
 	changed, _ := b.object.DeepCopyObject().(client.Object)
 	after := brokerOf(changed)
 	a.record(after)

@@ -42,13 +42,13 @@ func addBrokers(mgr manager.Manager, options brokerOptions, fetches *queue.Queue
 	for namespaced, newBroker := range kinds {
 		r := newBrokerReconciler(options, newBroker, held)
 		reconcilers[namespaced], asks[namespaced] = r, make(chan event.GenericEvent, maxAsked)
-		dispatched := newDispatcher(r, fmt.Sprintf("%T", newBroker()), fetches)
+		dispatched := queue.NewDispatcher(r, fmt.Sprintf("%T", newBroker()), fetches)
 		err := ctrl.NewControllerManagedBy(mgr).
 			For(newBroker(), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 			Watches(newBroker(), byDeletion(r)).
 			WatchesRawSource(source.Channel(asks[namespaced], &handler.EnqueueRequestForObject{})).
-			WatchesRawSource(dispatched.source()).
-			WithOptions(controller.Options{MaxConcurrentReconciles: brokerWorkers, RateLimiter: errorPauses()}).
+			WatchesRawSource(dispatched.Source()).
+			WithOptions(controller.Options{MaxConcurrentReconciles: brokerWorkers, RateLimiter: queue.ErrorPauses()}).
 			Complete(dispatched)
 		if err != nil {
 			return nil, fmt.Errorf("cannot set up the controller of %T: %w", newBroker(), err)

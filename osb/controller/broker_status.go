@@ -14,6 +14,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/metrics"
 	"github.com/defaultplan/defaultplan/osb/controller/relist"
 )
 
@@ -72,6 +73,18 @@ type attempt struct {
 	// failure is why it failed, and stage where; nil: it did not.
 	failure error
 	stage   stage
+}
+
+// counted is what metrics count of the attempt.
+func (a *attempt) counted() metrics.Relist {
+	outcome := metrics.RelistOK
+	if a.failure != nil {
+		outcome = map[stage]string{
+			fetching: metrics.RelistFetchFailed, authenticating: metrics.RelistCredentialsFailed,
+			restricting: metrics.RelistRestrictionsInvalid, syncing: metrics.RelistWriteFailed,
+		}[a.stage]
+	}
+	return metrics.Relist{Outcome: outcome, Began: a.began, Ended: a.ended, Writes: a.result.Writes}
 }
 
 // record writes to a broker's status what came of the attempt.

@@ -175,8 +175,8 @@ func TestBrokerWaitsForItsTurn(t *testing.T) {
 	p, _ := fetches.Begin(queue.Item{}, func(p *queue.Pass) { resumed <- p })
 	w.reconciler.ask(keyOfBroker(w.broker().object))
 	_, err := w.reconciler.Reconcile(queue.NewContext(t.Context(), p), reconcile.Request{NamespacedName: w.at})
-	require.NotNil(t, awaitedBy(err))
-	p.End(awaitedBy(err))
+	require.NotNil(t, queue.AwaitedBy(err))
+	p.End(queue.AwaitedBy(err))
 	assert.Len(t, w.etags, 1)
 	other.End(nil)
 	p = <-resumed

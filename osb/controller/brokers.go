@@ -13,6 +13,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/metrics"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/controller/scope"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
@@ -32,7 +33,7 @@ type brokers struct {
 	// reread is how long credentials are taken to be as they were read.
 	reread time.Duration
 	// metrics count fetches of catalogs; nil counts nothing.
-	metrics *metrics
+	metrics *metrics.Counters
 	// secrets are kept from going before their brokers.
 	secrets secretKeeper
 	// relist asks for a broker's catalog to be read anew.
@@ -189,7 +190,7 @@ func (b *brokers) catalog(ctx context.Context, o client.Object, etag string) (*o
 	if err != nil {
 		return nil, err
 	}
-	read, err := b.metrics.fetching(ctx, key, b.clock, func(ctx context.Context) (*osb.Catalog, error) { return c.Catalog(ctx, etag) })
+	read, err := b.metrics.Fetching(ctx, key.at(), b.clock, func(ctx context.Context) (*osb.Catalog, error) { return c.Catalog(ctx, etag) })
 	switch {
 	case err == nil:
 		b.queues.Answered(key.at())

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -14,7 +13,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/metrics"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
+	"github.com/defaultplan/defaultplan/osb/controller/tracing"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
@@ -49,7 +50,7 @@ type engine struct {
 	store   store
 	brokers *brokers
 	events  *events
-	metrics *metrics
+	metrics *metrics.Counters
 	clock   clock.PassiveClock
 	// timeout is the longest time of one call, maxPolling that of an operation, and
 	// maxRetry that between two tries.
@@ -59,14 +60,11 @@ type engine struct {
 	rests  rests
 }
 
-// conflictPause is the time for the cache to learn of what changed.
-const conflictPause = 200 * time.Millisecond
-
 // pass is one pass over a subject.
 func (e *engine) pass(ctx context.Context, s subject) (reconcile.Result, error) {
-	ctx, span := startSpan(ctx, "reconcile "+kindOf(s))
+	ctx, span := tracing.Start(ctx, "reconcile "+kindOf(s))
 	defer span.End()
-	nameSpan(span, s.object())
+	tracing.Name(span, s.object())
 	late := lags(ctx, s.object())
 	thing := s.thing()
 	found, err := s.gather(ctx, &thing)
@@ -75,7 +73,7 @@ func (e *engine) pass(ctx context.Context, s subject) (reconcile.Result, error) 
 	}
 	facts := e.facts(ctx, s, &thing, &found)
 	decision := decide(ctx, s, &thing, &facts, found.broker)
-	stepSpan(ctx, decision.Step)
+	tracing.Step(ctx, decision.Step)
 	switch decision.Step {
 	case lifecycle.Release:
 		return reconcile.Result{}, e.release(ctx, s, decision.Warning)
@@ -83,11 +81,11 @@ func (e *engine) pass(ctx context.Context, s subject) (reconcile.Result, error) 
 		if err := e.settle(ctx, s, &decision); err != nil || !decision.Held {
 			return reconcile.Result{RequeueAfter: e.rest(s.object(), decision.After, found.reread)}, err
 		}
-		return reconcile.Result{}, &waitsError{found.broker}
+		return reconcile.Result{}, queue.Wait(found.broker.at())
 	case lifecycle.Provision, lifecycle.Update, lifecycle.Deprovision, lifecycle.MitigateOrphan, lifecycle.Poll, lifecycle.Fetch:
 	}
 	if late && !intends(decision.Step) { // what changes something fails at its intent
-		return reconcile.Result{RequeueAfter: conflictPause}, nil
+		return reconcile.Result{RequeueAfter: queue.ConflictPause}, nil
 	}
 	if wait := recall(ctx, s.object()).poll.Sub(facts.Now); decision.Step == lifecycle.Poll && wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
@@ -143,7 +141,7 @@ func (e *engine) act(ctx context.Context, s subject, t *turn) (reconcile.Result,
 	}
 	place := queue.FromContext(ctx)
 	if !place.Enter(t.broker.at()) {
-		return reconcile.Result{}, &waitsError{t.broker}
+		return reconcile.Result{}, queue.Wait(t.broker.at())
 	}
 	reply, err := e.reach(ctx, s, t)
 	ctx = context.WithoutCancel(ctx)
@@ -230,7 +228,7 @@ func (e *engine) conclude(ctx context.Context, s subject, t *turn, outcome lifec
 		e.events.tell(s.object(), with.besides())
 	}
 	if outcome.Record.Mitigating && !t.thing.Record.Mitigating {
-		e.metrics.mitigates(s)
+		e.metrics.Mitigated(kindOf(s))
 	}
 	if outcome.After <= 0 {
 		return reconcile.Result{}, nil // the write brings the next pass
@@ -249,13 +247,4 @@ func (e *engine) release(ctx context.Context, s subject, warning string) error {
 		log.FromContext(ctx).Info("let go without its broker", "why", warning, "uid", s.object().GetUID())
 	}
 	return nil
-}
-
-// again is what comes of a pass: one on something that has changed since is no error,
-// for the change brings another.
-func again(result reconcile.Result, err error) (reconcile.Result, error) {
-	if apierrors.IsConflict(err) {
-		return reconcile.Result{RequeueAfter: conflictPause}, nil
-	}
-	return result, err
 }

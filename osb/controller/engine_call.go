@@ -9,8 +9,11 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/metrics"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
+	"github.com/defaultplan/defaultplan/osb/controller/tracing"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
@@ -57,7 +60,7 @@ func (e *engine) enter(ctx context.Context, s subject, thing *lifecycle.Resource
 		if !decision.Held {
 			return nil
 		}
-		return cmp.Or(e.settle(ctx, s, &decision), error(&waitsError{found.broker}))
+		return cmp.Or(e.settle(ctx, s, &decision), queue.Wait(found.broker.at()))
 	case lifecycle.Release:
 		return nil
 	case lifecycle.Poll:
@@ -67,7 +70,7 @@ func (e *engine) enter(ctx context.Context, s subject, thing *lifecycle.Resource
 	case lifecycle.Provision, lifecycle.Update, lifecycle.Deprovision, lifecycle.MitigateOrphan, lifecycle.Fetch:
 	}
 	if !queue.FromContext(ctx).Enter(found.broker.at()) {
-		return &waitsError{found.broker}
+		return queue.Wait(found.broker.at())
 	}
 	return nil
 }
@@ -91,6 +94,35 @@ func purpose(s subject, facts *lifecycle.Facts, d *lifecycle.Decision) queue.Ope
 		return queue.Operation{}
 	}
 	return queue.Operation{Class: sent.ClassExternalID, Plan: sent.PlanExternalID, Name: operationOf(s, d.Step)}
+}
+
+// kindOf is the kind of a subject, as metrics and spans name it.
+func kindOf(s subject) string {
+	if _, ok := s.object().(*v1beta1.ServiceBinding); ok {
+		return "binding"
+	}
+	return "instance"
+}
+
+// operationOf is what the specification calls a step.
+func operationOf(s subject, step lifecycle.Step) string {
+	binding := kindOf(s) == "binding"
+	switch step {
+	case lifecycle.Provision:
+		if binding {
+			return "bind"
+		}
+		return "provision"
+	case lifecycle.Update:
+		return "update"
+	case lifecycle.Deprovision, lifecycle.MitigateOrphan:
+		if binding {
+			return "unbind"
+		}
+		return "deprovision"
+	case lifecycle.Rest, lifecycle.Release, lifecycle.Poll, lifecycle.Fetch:
+	}
+	return step.String() + "_" + kindOf(s)
 }
 
 // headStart is what an intent's Deadline leaves for the time until the call is sent, which
@@ -149,16 +181,16 @@ func (e *engine) call(ctx context.Context, s subject, broker *osb.Client, t *tur
 	defer cancel()
 	operation := operationOf(s, d.Step)
 	if m := recall(ctx, s.object()); m.again(d) {
-		e.metrics.retried(t.broker, operation)
+		e.metrics.Retried(t.broker.at(), operation)
 	}
-	ctx, span := startSpan(ctx, operation)
-	ended := e.metrics.calling(t.broker)
+	ctx, span := tracing.Start(ctx, operation)
+	ended := e.metrics.Calling(t.broker.at())
 	reply := lifecycle.CallResult{Err: errPanic}
 	defer func() {
 		ended()
 		remember(ctx, s.object(), func(m *memory) { m.ended(d.Step, reply.Err) })
-		e.metrics.called(t.broker, operation, reply.Err, e.clock.Since(began))
-		endCall(span, t.broker, reply.Err)
+		e.metrics.Called(t.broker.at(), operation, reply.Err, e.clock.Since(began))
+		tracing.EndCall(span, metrics.Label(t.broker.at()), reply.Err)
 	}()
 	reply = s.call(ctx, broker, d)
 	t.redactor.reply(&reply)

@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -33,19 +32,6 @@ func TestEngineRest(t *testing.T) {
 		assert.GreaterOrEqual(t, wait, time.Minute)
 		assert.LessOrEqual(t, wait, 66*time.Second)
 	}
-}
-
-func TestEngineAgain(t *testing.T) {
-	t.Parallel()
-	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "x"}, "y", nil)
-	result, err := again(reconcile.Result{}, conflict)
-	require.NoError(t, err)
-	assert.Equal(t, conflictPause, result.RequeueAfter)
-	_, err = again(reconcile.Result{}, context.DeadlineExceeded)
-	require.ErrorIs(t, err, context.DeadlineExceeded)
-	result, err = again(reconcile.Result{RequeueAfter: time.Second}, nil)
-	require.NoError(t, err)
-	assert.Equal(t, time.Second, result.RequeueAfter)
 }
 
 // A process that is asked to stop brings its calls to their end: what the broker did is
@@ -171,7 +157,7 @@ func TestEngineDoesNotPollWhatHasEnded(t *testing.T) {
 
 			w.reconciler.reader = olderReader{Reader: w.cache, binding: before}
 			_, result := w.pass()
-			assert.Equal(t, conflictPause, result.RequeueAfter)
+			assert.Equal(t, queue.ConflictPause, result.RequeueAfter)
 			assert.Equal(t, calls, len(w.broker.Calls()), tc.reason) //nolint:testifylint // its list of calls would be a page
 			w.reconciler.reader = w.cache
 			w.pass() // which mitigates what failed
@@ -285,7 +271,7 @@ func TestEngineSaysThatItWaits(t *testing.T) {
 	w.silent(at, 5)
 	p := w.turn()
 	_, err := w.reconciler.Reconcile(queue.NewContext(t.Context(), p), reconcile.Request{NamespacedName: w.at})
-	assert.Equal(t, &at, awaitedBy(err))
+	assert.Equal(t, &at, queue.AwaitedBy(err))
 	p.End(nil)
 	b := w.bindingHere()
 	ready, _ := v1beta1.FindCondition(b.Status.Conditions, v1beta1.ConditionReady)
@@ -312,7 +298,7 @@ func TestEngineSaysThatThePlanIsRefused(t *testing.T) {
 	w.unavailable(at, bind)
 	p := w.turn()
 	_, err := w.reconciler.Reconcile(queue.NewContext(t.Context(), p), reconcile.Request{NamespacedName: w.at})
-	assert.Equal(t, &at, awaitedBy(err))
+	assert.Equal(t, &at, queue.AwaitedBy(err))
 	p.End(nil)
 	b = w.bindingHere()
 	ready, _ := v1beta1.FindCondition(b.Status.Conditions, v1beta1.ConditionReady)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/merge"
+	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
@@ -42,9 +43,9 @@ func (r *instances) Reconcile(ctx context.Context, request reconcile.Request) (r
 		return reconcile.Result{}, err
 	}
 	if !found.by(r.brokers.scope) && !r.standsIn(instance) {
-		return again(r.leave(ctx, instance, found))
+		return queue.AfterConflict(r.leave(ctx, instance, found))
 	}
-	return again(r.pass(ctx, &instanceSubject{instances: r, instance: instance}))
+	return queue.AfterConflict(r.pass(ctx, &instanceSubject{instances: r, instance: instance}))
 }
 
 // An instanceSubject is an instance during one pass.

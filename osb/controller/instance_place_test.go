@@ -84,11 +84,11 @@ func (w *instanceWorld) reconciled() (reads []string, waits bool) {
 	require.True(w, begun)
 	_, err := w.instances.Reconcile(queue.NewContext(w.Context(), p), reconcile.Request{NamespacedName: w.at})
 	p.End(nil)
-	if awaitedBy(err) == nil {
+	if queue.AwaitedBy(err) == nil {
 		require.NoError(w, err)
 	}
 	reads = slices.DeleteFunc(w.took(), func(r string) bool { return !strings.HasPrefix(r, "get ") && !strings.HasPrefix(r, "list ") })
-	return reads, awaitedBy(err) != nil
+	return reads, queue.AwaitedBy(err) != nil
 }
 
 func (w *instanceWorld) instance() *v1beta1.ServiceInstance {

@@ -23,6 +23,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb/controller/credentials"
 	"github.com/defaultplan/defaultplan/osb/controller/endpoints"
 	"github.com/defaultplan/defaultplan/osb/controller/inuse"
+	"github.com/defaultplan/defaultplan/osb/controller/metrics"
 	"github.com/defaultplan/defaultplan/osb/controller/owned"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/controller/relist"
@@ -46,12 +47,12 @@ func Setup(ctx context.Context, mgr manager.Manager, o *Options) error {
 	if err != nil {
 		return err
 	}
-	counted, err := newMetrics(crmetrics.Registry)
+	counted, err := metrics.New(crmetrics.Registry)
 	if err != nil {
 		return err
 	}
 	queues := queue.New(o.Calls.limits(o.Calls.Calls, callsPerBroker))
-	if err := crmetrics.Registry.Register(&census{reader: mgr.GetClient(), queues: queues, scope: o.scope(), clock: clock.RealClock{}, elected: mgr.Elected()}); err != nil {
+	if err := crmetrics.Registry.Register(&metrics.Census{Reader: mgr.GetClient(), Queues: queues, Scope: o.scope(), Clock: clock.RealClock{}, Elected: mgr.Elected()}); err != nil {
 		return fmt.Errorf("cannot register metrics: %w", err)
 	}
 	network, err := newNetworkRules(mgr, o)
@@ -97,7 +98,7 @@ type parts struct {
 	mgr      manager.Manager
 	options  *Options
 	brokers  *brokers
-	metrics  *metrics
+	metrics  *metrics.Counters
 	platform *platform
 	network  *endpoints.NetworkRules
 	recorder clientevents.EventRecorder
@@ -117,7 +118,7 @@ func (p *parts) running() controller.Options {
 	return controller.Options{
 		MaxConcurrentReconciles: p.options.Workers,
 		// Whatever has its own time to wait says so; this is for what went wrong here.
-		RateLimiter: errorPauses(),
+		RateLimiter: queue.ErrorPauses(),
 	}
 }
 
@@ -132,11 +133,11 @@ func (p *parts) addInstances() error {
 	if !p.options.scope().Restricted() {
 		added = added.Watches(&v1beta1.ClusterServicePlan{}, byPlan(p.mgr.GetClient()), plans)
 	}
-	dispatched := newDispatcher(r, "ServiceInstance", p.brokers.queues)
+	dispatched := queue.NewDispatcher(r, "ServiceInstance", p.brokers.queues)
 	err := p.watchPolicies(p.watchOfferings(added, instancesByOffering), quota.Instances).
 		Watches(&v1beta1.ServicePlan{}, byPlan(p.mgr.GetClient()), plans).
 		Watches(&v1beta1.ServiceBinding{}, ofBinding(), builder.WithPredicates(letsGo())).
-		WatchesRawSource(dispatched.source()).
+		WatchesRawSource(dispatched.Source()).
 		WithOptions(p.running()).Complete(dispatched)
 	if err != nil {
 		return fmt.Errorf("cannot set up the instances: %w", err)
@@ -155,9 +156,9 @@ func (p *parts) addBindings() error {
 	controlled := ctrl.NewControllerManagedBy(p.mgr).Named("bindings").For(&v1beta1.ServiceBinding{}).
 		Watches(&v1beta1.ServiceInstance{}, byInstance(p.mgr.GetClient()), builder.WithPredicates(readByBindings())).
 		WithOptions(p.running())
-	dispatched := newDispatcher(r, "ServiceBinding", p.brokers.queues)
+	dispatched := queue.NewDispatcher(r, "ServiceBinding", p.brokers.queues)
 	controlled = p.watchOfferings(p.watchSharing(controlled), bindingsByOffering)
-	err := p.watchPolicies(controlled, quota.Bindings).WatchesRawSource(dispatched.source()).Complete(dispatched)
+	err := p.watchPolicies(controlled, quota.Bindings).WatchesRawSource(dispatched.Source()).Complete(dispatched)
 	if err != nil {
 		return fmt.Errorf("cannot set up the bindings: %w", err)
 	}
@@ -166,7 +167,7 @@ func (p *parts) addBindings() error {
 
 // addHolds adds what keeps user-defined classes and plans that are in use from being deleted.
 func (p *parts) addHolds() error {
-	err := inuse.Setup(p.mgr, inuse.Options{Mine: p.brokers.mine, Restricted: p.options.scope().Restricted(), Controller: controller.Options{RateLimiter: errorPauses()}})
+	err := inuse.Setup(p.mgr, inuse.Options{Mine: p.brokers.mine, Restricted: p.options.scope().Restricted(), Controller: controller.Options{RateLimiter: queue.ErrorPauses()}})
 	if err != nil {
 		return fmt.Errorf("cannot set up what is in use: %w", err)
 	}

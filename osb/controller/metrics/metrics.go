@@ -1,4 +1,4 @@
-package controller
+package metrics
 
 import (
 	"errors"
@@ -7,16 +7,16 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
-	"github.com/defaultplan/defaultplan/osb/lifecycle"
+	"github.com/defaultplan/defaultplan/osb/controller/tracing"
 )
 
-// metrics count what is asked of brokers. A broker is a label: there are as many series
+// Counters count what is asked of brokers. A broker is a label: there are as many series
 // as there are brokers, and those of a broker go with it. All other labels are words of
-// this code. A nil *metrics counts nothing.
-type metrics struct {
+// this code. A nil *Counters counts nothing.
+type Counters struct {
 	calls       *prometheus.CounterVec
 	durations   *prometheus.HistogramVec
 	running     *prometheus.GaugeVec
@@ -27,8 +27,9 @@ type metrics struct {
 	relists  relistMetrics
 }
 
-func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
-	m := &metrics{
+// New returns counters that a registerer exports.
+func New(registerer prometheus.Registerer) (*Counters, error) {
+	m := &Counters{
 		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "defaultplan_broker_calls_total",
 			Help: "Calls to brokers, by broker, operation and outcome: ok, or the kind of error.",
@@ -63,12 +64,12 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 }
 
 // byBroker are the metrics that have a broker as a label.
-func (m *metrics) byBroker() []prometheus.Collector {
+func (m *Counters) byBroker() []prometheus.Collector {
 	return append([]prometheus.Collector{m.calls, m.durations, m.running, m.retries, m.requests}, m.relists.all()...)
 }
 
-// forget removes the series of a broker that is gone.
-func (m *metrics) forget(broker brokerKey) {
+// Forget removes the series of a broker that is gone.
+func (m *Counters) Forget(broker types.NamespacedName) {
 	if m == nil {
 		return
 	}
@@ -76,94 +77,57 @@ func (m *metrics) forget(broker brokerKey) {
 		if vector, ok := c.(interface {
 			DeletePartialMatch(labels prometheus.Labels) int
 		}); ok {
-			vector.DeletePartialMatch(prometheus.Labels{"broker": broker.label()})
+			vector.DeletePartialMatch(prometheus.Labels{"broker": Label(broker)})
 		}
 	}
 }
 
-// label is NAME, or NAMESPACE/NAME.
-func (k brokerKey) label() string { return strings.Trim(k.namespace+"/"+k.name, "/") }
+// Label is the label of a broker: NAME, or NAMESPACE/NAME.
+func Label(broker types.NamespacedName) string {
+	return strings.Trim(broker.Namespace+"/"+broker.Name, "/")
+}
 
-// calling counts a call while it runs; the function that it returns ends that.
-func (m *metrics) calling(broker brokerKey) func() {
+// Calling counts a call while it runs; the function that it returns ends that.
+func (m *Counters) Calling(broker types.NamespacedName) func() {
 	if m == nil {
 		return func() {}
 	}
-	running := m.running.WithLabelValues(broker.label())
+	running := m.running.WithLabelValues(Label(broker))
 	running.Inc()
 	return running.Dec
 }
 
-// called counts a call.
-func (m *metrics) called(broker brokerKey, operation string, err error, took time.Duration) {
+// Called counts a call.
+func (m *Counters) Called(broker types.NamespacedName, operation string, err error, took time.Duration) {
 	if m == nil {
 		return
 	}
-	name := broker.label()
-	m.calls.WithLabelValues(name, operation, outcomeOf(err)).Inc()
+	name := Label(broker)
+	m.calls.WithLabelValues(name, operation, tracing.Outcome(err)).Inc()
 	m.durations.WithLabelValues(name, operation).Observe(took.Seconds())
 	if method, known := oldMethods[operation]; known {
 		m.requests.WithLabelValues(name, method, oldStatus(err)).Inc()
 	}
 }
 
-// retried counts a call that was made before, and failed.
-func (m *metrics) retried(broker brokerKey, operation string) {
+// Retried counts a call that was made before, and failed.
+func (m *Counters) Retried(broker types.NamespacedName, operation string) {
 	if m == nil {
 		return
 	}
-	m.retries.WithLabelValues(broker.label(), operation).Inc()
+	m.retries.WithLabelValues(Label(broker), operation).Inc()
 }
 
-// mitigates counts an orphan.
-func (m *metrics) mitigates(s subject) {
+// Mitigated counts an orphan: an instance or a binding.
+func (m *Counters) Mitigated(kind string) {
 	if m == nil {
 		return
 	}
-	m.mitigations.WithLabelValues(kindOf(s)).Inc()
-}
-
-// outcomeOf is what came of a call, in one word.
-func outcomeOf(err error) string {
-	if err == nil {
-		return "ok"
-	}
-	if kind := osb.KindOf(err); kind != "" {
-		return string(kind)
-	}
-	return "other"
-}
-
-func kindOf(s subject) string {
-	if _, ok := s.object().(*v1beta1.ServiceBinding); ok {
-		return "binding"
-	}
-	return "instance"
+	m.mitigations.WithLabelValues(kind).Inc()
 }
 
 // operationCatalog is the operation that no instance and no binding has.
 const operationCatalog = "catalog"
-
-// operationOf is what the specification calls a step.
-func operationOf(s subject, step lifecycle.Step) string {
-	binding := kindOf(s) == "binding"
-	switch step {
-	case lifecycle.Provision:
-		if binding {
-			return "bind"
-		}
-		return "provision"
-	case lifecycle.Update:
-		return "update"
-	case lifecycle.Deprovision, lifecycle.MitigateOrphan:
-		if binding {
-			return "unbind"
-		}
-		return "deprovision"
-	case lifecycle.Rest, lifecycle.Release, lifecycle.Poll, lifecycle.Fetch:
-	}
-	return step.String() + "_" + kindOf(s)
-}
 
 // oldMethods are what the retired catalog called operations.
 var oldMethods = map[string]string{

@@ -1,4 +1,4 @@
-package controller
+package metrics
 
 import (
 	"fmt"
@@ -64,9 +64,10 @@ func TestCensus(t *testing.T) {
 	scheme := runtime.NewScheme()
 	require.NoError(t, v1beta1.AddToScheme(scheme))
 	objects := []client.Object{running("young", 30*time.Second), running("old", 2*time.Hour), running("ancient", 48*time.Hour), own, foreign, listed, removed}
-	queues, at := freeQueues(), queue.Broker{Name: "own"}
+	const most = 8
+	queues, at := queue.New(queue.Limits{Calls: 32, PerBroker: most, PerNamespace: most, Namespaced: 32}), queue.Broker{Name: "own"}
 	waits, _ := queues.Begin(queue.Item{Kind: "ServiceInstance", NamespacedName: types.NamespacedName{Namespace: "n", Name: "young"}}, func(*queue.Pass) {})
-	for i := range callsPerBroker * 3 / 4 {
+	for i := range most * 3 / 4 {
 		holds, _ := queues.Begin(queue.Item{Kind: fmt.Sprint(i), NamespacedName: types.NamespacedName{Namespace: "n"}}, nil)
 		require.True(t, holds.Enter(at))
 	}
@@ -74,8 +75,8 @@ func TestCensus(t *testing.T) {
 	waits.End(&at)
 	elected := make(chan struct{})
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(&census{
-		reader: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build(), queues: queues, clock: testclock.NewFakePassiveClock(now), elected: elected,
+	registry.MustRegister(&Census{
+		Reader: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build(), Queues: queues, Clock: testclock.NewFakePassiveClock(now), Elected: elected,
 	})
 	count, err := testutil.GatherAndCount(registry)
 	require.NoError(t, err)

@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/utils/clock"
 
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/metrics/metricstest"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
@@ -23,23 +23,24 @@ import (
 // counted where there are no metrics.
 func TestMetricsOfAPanic(t *testing.T) {
 	t.Parallel()
-	e := newBindingWorld(t).reconciler.engine
+	w := newBindingWorld(t)
+	e := w.reconciler.engine
 	s := panics{&caller{}}
 	made := &turn{broker: brokerKey{name: "broker"}, decision: &lifecycle.Decision{Step: lifecycle.Poll, Record: lifecycle.Record{Retries: 1}}}
 	assert.Panics(t, func() { e.call(t.Context(), s, nil, made) })
-	assert.Zero(t, testutil.ToFloat64(e.metrics.running.WithLabelValues("broker")))
-	assert.InDelta(t, 1, testutil.ToFloat64(e.metrics.calls.WithLabelValues("broker", "poll_instance", "other")), 0)
+	assert.Zero(t, metricstest.Value(t, w.registry, "defaultplan_broker_calls_in_progress", "broker"))
+	assert.InDelta(t, 1, metricstest.Value(t, w.registry, "defaultplan_broker_calls_total", "broker", "poll_instance", "other"), 0)
 
 	fetch := func(context.Context) (*osb.Catalog, error) { panic("out of bounds") }
-	assert.Panics(t, func() { _, _ = e.metrics.fetching(t.Context(), made.broker, clock.RealClock{}, fetch) })
-	assert.Zero(t, testutil.ToFloat64(e.metrics.running.WithLabelValues("broker")))
-	assert.InDelta(t, 1, testutil.ToFloat64(e.metrics.calls.WithLabelValues("broker", operationCatalog, "other")), 0)
+	assert.Panics(t, func() { _, _ = e.metrics.Fetching(t.Context(), made.broker.at(), clock.RealClock{}, fetch) })
+	assert.Zero(t, metricstest.Value(t, w.registry, "defaultplan_broker_calls_in_progress", "broker"))
+	assert.InDelta(t, 1, metricstest.Value(t, w.registry, "defaultplan_broker_calls_total", "broker", "catalog", "other"), 0)
 
 	e.metrics = nil
 	assert.NotPanics(t, func() {
 		e.call(t.Context(), s.caller, nil, made)
-		e.metrics.retried(made.broker, "bind")
-		e.metrics.mitigates(s)
+		e.metrics.Retried(made.broker.at(), "bind")
+		e.metrics.Mitigated("binding")
 	})
 }
 
@@ -54,15 +55,11 @@ func (panics) call(context.Context, *osb.Client, *lifecycle.Decision) lifecycle.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	w := newBindingWorld(t)
-	registry := prometheus.NewRegistry()
-	counted, err := newMetrics(registry)
-	require.NoError(t, err)
-	w.reconciler.metrics = counted
 	w.broker.Next(osbtest.Bind, osbtest.Status(500, `{}`))
 	w.pass() // fails
 	w.pass() // is mitigated: there is nothing
-	assert.InDelta(t, 0, testutil.ToFloat64(counted.running.WithLabelValues("broker")), 0)
-	require.NoError(t, testutil.GatherAndCompare(registry, strings.NewReader(`
+	assert.InDelta(t, 0, metricstest.Value(t, w.registry, "defaultplan_broker_calls_in_progress", "broker"), 0)
+	require.NoError(t, testutil.GatherAndCompare(w.registry, strings.NewReader(`
 # HELP defaultplan_broker_calls_total Calls to brokers, by broker, operation and outcome: ok, or the kind of error.
 # TYPE defaultplan_broker_calls_total counter
 defaultplan_broker_calls_total{broker="broker",operation="bind",outcome="BrokerFault"} 1
@@ -94,9 +91,9 @@ func TestMetricsOfRetries(t *testing.T) {
 	b, _ := w.pass() // asks for the credentials
 	assert.NotNil(t, b.Status.Binding)
 	assert.Len(t, w.broker.Calls(osbtest.Of(osbtest.Bind)), 3)
-	retries := w.reconciler.metrics.retries
-	assert.Equal(t, 1, testutil.CollectAndCount(retries), "of one operation")
-	assert.InDelta(t, 1, testutil.ToFloat64(retries.WithLabelValues("broker", "bind")), 0)
+	const retries = "defaultplan_broker_call_retries_total"
+	assert.Equal(t, 1, metricstest.Series(t, w.registry, retries), "of one operation")
+	assert.InDelta(t, 1, metricstest.Value(t, w.registry, retries, "broker", "bind"), 0)
 }
 
 // What is not sent is no call, and no first try of one.
@@ -107,9 +104,8 @@ func TestMetricsOfWhatIsWithheld(t *testing.T) {
 	b, _ := w.pass()
 	assert.Empty(t, w.broker.Calls())
 	assert.Nil(t, b.Status.ExternalProperties)
-	counted := w.reconciler.metrics
-	assert.Zero(t, testutil.CollectAndCount(counted.calls))
+	assert.Zero(t, metricstest.Series(t, w.registry, "defaultplan_broker_calls_total"))
 	w.retry()
-	assert.InDelta(t, 1, testutil.ToFloat64(counted.calls.WithLabelValues("broker", "bind", "ok")), 0)
-	assert.Zero(t, testutil.CollectAndCount(counted.retries))
+	assert.InDelta(t, 1, metricstest.Value(t, w.registry, "defaultplan_broker_calls_total", "broker", "bind", "ok"), 0)
+	assert.Zero(t, metricstest.Series(t, w.registry, "defaultplan_broker_call_retries_total"))
 }

@@ -1,4 +1,4 @@
-package controller
+package queue
 
 import (
 	"context"
@@ -9,18 +9,19 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/osb"
-	"github.com/defaultplan/defaultplan/osb/controller/queue"
 )
 
 // A dispatchWorld has a dispatcher of passes that call one broker, which may hang.
 type dispatchWorld struct {
 	*testing.T
-	*dispatcher
+	*Dispatcher
 
 	// hangs is closed when the broker answers; nil: there is no call.
 	hangs chan struct{}
@@ -29,11 +30,11 @@ type dispatchWorld struct {
 	// meanwhile is what a pass comes back for that waits for its turn.
 	meanwhile reconcile.Result
 	began     int
-	last      *queue.Pass
+	last      *Pass
 }
 
 var (
-	hangingBroker = brokerKey{name: "broker"}
+	hangingBroker = Broker{Name: "broker"}
 	oneRequest    = reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "n", Name: "one"}}
 	otherRequest  = reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "n", Name: "other"}}
 )
@@ -43,23 +44,23 @@ func inDispatch(t *testing.T, test func(w *dispatchWorld)) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := &dispatchWorld{T: t}
-		w.dispatcher = newDispatcher(reconcile.Func(w.pass), "ServiceInstance", queue.New(queue.Limits{Calls: 1, PerBroker: 1, PerNamespace: 1, Namespaced: 1}))
-		requests := workqueue.NewTypedRateLimitingQueue(errorPauses())
+		w.Dispatcher = NewDispatcher(reconcile.Func(w.pass), "ServiceInstance", New(Limits{Calls: 1, PerBroker: 1, PerNamespace: 1, Namespaced: 1}))
+		requests := workqueue.NewTypedRateLimitingQueue(ErrorPauses())
 		defer requests.ShutDown()
-		require.NoError(t, w.source().Start(t.Context(), requests))
+		require.NoError(t, w.Source().Start(t.Context(), requests))
 		test(w)
 	})
 }
 
 func (w *dispatchWorld) pass(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
 	w.began++
-	w.last = queue.FromContext(ctx)
+	w.last = FromContext(ctx)
 	hangs, comes := w.hangs, w.comes
 	if hangs == nil {
 		return comes.result, comes.err
 	}
-	if !w.last.Enter(hangingBroker.at()) {
-		return w.meanwhile, &waitsError{hangingBroker}
+	if !w.last.Enter(hangingBroker) {
+		return w.meanwhile, Wait(hangingBroker)
 	}
 	<-hangs
 	return comes.result, comes.err
@@ -117,7 +118,7 @@ func TestDispatcherGivesNoResultBesideAnError(t *testing.T) {
 	})
 }
 
-// A call leaves its worker free, and what comes of it comes to the controller's queue.
+// A call leaves its worker free, and what comes of it comes to the controller's
 func TestDispatcherFreesTheWorker(t *testing.T) {
 	inDispatch(t, func(w *dispatchWorld) {
 		w.hangs = make(chan struct{})
@@ -154,7 +155,7 @@ func TestDispatcherWaits(t *testing.T) {
 		w.hangs = make(chan struct{})
 		w.free(oneRequest)
 		w.free(otherRequest)
-		assert.Equal(w, 1, w.queues.Waiting(hangingBroker.at()))
+		assert.Equal(w, 1, w.queues.Waiting(hangingBroker))
 		w.free(otherRequest)
 		assert.Equal(w, 3, w.began, "a change is looked at")
 		w.free(oneRequest)
@@ -162,21 +163,21 @@ func TestDispatcherWaits(t *testing.T) {
 		close(w.hangs)
 		w.requeued(oneRequest, 0)
 		assert.Equal(w, 4, w.began)
-		assert.Zero(w, w.queues.Waiting(hangingBroker.at()))
+		assert.Zero(w, w.queues.Waiting(hangingBroker))
 	})
 }
 
 // What waits for a broker whose pause lasts is looked at once more, to say so.
 func TestDispatcherLooksAtWhatWaits(t *testing.T) {
 	inDispatch(t, func(w *dispatchWorld) {
-		at, turns := hangingBroker.at(), make(chan *queue.Pass, 1)
-		fail := func(p *queue.Pass) {
+		at, turns := hangingBroker, make(chan *Pass, 1)
+		fail := func(p *Pass) {
 			require.True(w, p.Enter(at))
 			p.Called(&osb.Error{Kind: osb.NeverSent})
 			p.End(nil)
 		}
-		first := func() *queue.Pass {
-			p, begun := w.queues.Begin(queue.Item{Kind: "first"}, func(p *queue.Pass) { turns <- p })
+		first := func() *Pass {
+			p, begun := w.queues.Begin(Item{Kind: "first"}, func(p *Pass) { turns <- p })
 			require.True(w, begun)
 			return p
 		}
@@ -203,7 +204,7 @@ func TestDispatcherComesBackForWhatWaits(t *testing.T) {
 			result, err := w.reconciles(otherRequest)
 			require.NoError(w, err)
 			assert.Equal(w, w.meanwhile, result)
-			assert.Equal(w, 1, w.queues.Waiting(hangingBroker.at()))
+			assert.Equal(w, 1, w.queues.Waiting(hangingBroker))
 		}
 		close(w.hangs)
 		synctest.Wait()
@@ -246,7 +247,7 @@ func TestDispatcherSurvivesAPanic(t *testing.T) {
 		calls := false
 		w.passes = reconcile.Func(func(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
 			if calls {
-				queue.FromContext(ctx).Enter(hangingBroker.at())
+				FromContext(ctx).Enter(hangingBroker)
 			}
 			panic("out of bounds")
 		})
@@ -258,4 +259,18 @@ func TestDispatcherSurvivesAPanic(t *testing.T) {
 		w.free(otherRequest)
 		w.requeued(otherRequest, firstErrorPause)
 	})
+}
+
+// A conflict is no error: the change brings another pass.
+func TestAgain(t *testing.T) {
+	t.Parallel()
+	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "x"}, "y", nil)
+	result, err := AfterConflict(reconcile.Result{}, conflict)
+	require.NoError(t, err)
+	assert.Equal(t, ConflictPause, result.RequeueAfter)
+	_, err = AfterConflict(reconcile.Result{}, context.DeadlineExceeded)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	result, err = AfterConflict(reconcile.Result{RequeueAfter: time.Second}, nil)
+	require.NoError(t, err)
+	assert.Equal(t, time.Second, result.RequeueAfter)
 }

@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -13,10 +12,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/metrics"
+	"github.com/defaultplan/defaultplan/osb/controller/metrics/metricstest"
 )
 
 // Relists are counted with what came of them, fetches as calls too; and nothing is left
@@ -24,12 +26,13 @@ import (
 func TestMetricsOfRelists(t *testing.T) {
 	t.Parallel()
 	w := newBrokerWorld(t, true)
+	const lastSuccess = "defaultplan_relist_last_success_timestamp_seconds"
 	registry := prometheus.NewRegistry()
-	counted, err := newMetrics(registry)
+	counted, err := metrics.New(registry)
 	require.NoError(t, err)
 	fetch := w.reconciler.fetch
 	w.reconciler.metrics, w.reconciler.fetch = counted, func(ctx context.Context, o client.Object, etag string) (*osb.Catalog, error) {
-		return counted.fetching(ctx, keyOfBroker(o), clock.RealClock{}, func(ctx context.Context) (*osb.Catalog, error) { return fetch(ctx, o, etag) })
+		return counted.Fetching(ctx, client.ObjectKeyFromObject(o), clock.RealClock{}, func(ctx context.Context) (*osb.Catalog, error) { return fetch(ctx, o, etag) })
 	}
 	w.pass(0)
 	succeeded := w.clock.Now()
@@ -49,20 +52,25 @@ defaultplan_relists_total{broker="n/b",outcome="ok"} 1
 servicecatalog_osb_request_count{broker="n/b",method="GetCatalog",status="2xx"} 1
 servicecatalog_osb_request_count{broker="n/b",method="GetCatalog",status="5xx"} 1
 `), "defaultplan_broker_calls_total", "defaultplan_relists_total", "servicecatalog_osb_request_count"))
-	assert.InDelta(t, succeeded.Unix(), testutil.ToFloat64(counted.relists.succeeded.WithLabelValues("n/b")), 0, "a failure does not take the last success away")
-	assert.Positive(t, testutil.ToFloat64(counted.relists.writes.WithLabelValues("n/b")))
-	assert.Zero(t, testutil.ToFloat64(counted.running.WithLabelValues("n/b")))
+	assert.InDelta(t, succeeded.Unix(), metricstest.Value(t, registry, lastSuccess, "n/b"), 0, "a failure does not take the last success away")
+	assert.Positive(t, metricstest.Value(t, registry, "defaultplan_relist_writes_total", "n/b"))
+	assert.Zero(t, metricstest.Value(t, registry, "defaultplan_broker_calls_in_progress", "n/b"))
 
-	again, err := newMetrics(prometheus.NewRegistry())
+	another := prometheus.NewRegistry()
+	elsewhere, err := metrics.New(another)
 	require.NoError(t, err)
-	again.knows(w.broker())
-	assert.Zero(t, testutil.CollectAndCount(again.relists.succeeded), "a broker that is not ready has told of no success")
+	w.reconciler.metrics = elsewhere
+	w.pass(0)
+	assert.Zero(t, metricstest.Series(t, another, lastSuccess), "a broker that is not ready has told of no success")
+	w.reconciler.metrics = counted
 	w.answer = func(string) (*osb.Catalog, error) { return brokerCatalog(t, brokersCatalog, ""), nil }
 	w.pass(time.Hour)
-	again.knows(w.broker())
-	assert.InDelta(t, w.clock.Now().Unix(), testutil.ToFloat64(again.relists.succeeded.WithLabelValues("n/b")), 0, "another process took it over")
+	w.reconciler.metrics = elsewhere
+	w.pass(0)
+	assert.InDelta(t, w.clock.Now().Unix(), metricstest.Value(t, another, lastSuccess, "n/b"), 0, "another process took it over")
+	w.reconciler.metrics = counted
 
-	counted.called(brokerKey{name: "other"}, "bind", nil, time.Second)
+	counted.Called(types.NamespacedName{Name: "other"}, "bind", nil, time.Second)
 	require.NoError(t, w.client.Delete(t.Context(), w.broker().object))
 	for range 5 { // the classes go first, then the finalizer, then the broker
 		w.pass(time.Minute)
@@ -72,7 +80,7 @@ servicecatalog_osb_request_count{broker="n/b",method="GetCatalog",status="5xx"} 
 	for _, family := range families {
 		assert.NotContains(t, family.String(), `"n/b"`, "its series went with the broker")
 	}
-	assert.InDelta(t, 1, testutil.ToFloat64(counted.calls.WithLabelValues("other", "bind", "ok")), 0, "those of others stay")
+	assert.InDelta(t, 1, metricstest.Value(t, registry, "defaultplan_broker_calls_total", "other", "bind", "ok"), 0, "those of others stay")
 }
 
 // A fetch is a call once the broker is asked: what fails before, as for want of the
@@ -83,29 +91,18 @@ func TestOnlyCallsAreCounted(t *testing.T) {
 	t.Cleanup(server.Close)
 	object := clusterBroker(server.URL, basicAuth("late"))
 	b, _, store := brokersWith(t, object)
-	counted, err := newMetrics(prometheus.NewRegistry())
+	registry := prometheus.NewRegistry()
+	counted, err := metrics.New(registry)
 	require.NoError(t, err)
 	b.metrics = counted
 	_, err = b.catalog(t.Context(), object, "")
 	require.ErrorContains(t, err, `"n/late"`)
-	assert.Zero(t, testutil.CollectAndCount(counted.calls))
-	assert.Zero(t, testutil.CollectAndCount(counted.durations))
+	assert.Zero(t, metricstest.Series(t, registry, "defaultplan_broker_calls_total"))
+	assert.Zero(t, metricstest.Series(t, registry, "defaultplan_broker_call_duration_seconds"))
 
 	require.NoError(t, store.Create(t.Context(), secretWith("late", map[string]string{"username": "u", "password": "p"})))
 	_, err = b.catalog(t.Context(), object, "")
 	require.NoError(t, err)
-	assert.InDelta(t, 1, testutil.ToFloat64(counted.calls.WithLabelValues("b", "catalog", "ok")), 0)
-	assert.Zero(t, testutil.ToFloat64(counted.running.WithLabelValues("b")))
-}
-
-// The retired catalog's status of a call is a class, or that there was none.
-func TestOldStatus(t *testing.T) {
-	t.Parallel()
-	for want, err := range map[string]error{
-		"2xx": nil, "4xx": &osb.Error{StatusCode: 404}, "5xx": &osb.Error{StatusCode: 503},
-		"client-error": &osb.Error{Kind: osb.NeverSent, Cause: errors.New("refused")},
-	} {
-		assert.Equal(t, want, oldStatus(err))
-	}
-	assert.Equal(t, "other", outcomeOf(errors.New("no call was made")))
+	assert.InDelta(t, 1, metricstest.Value(t, registry, "defaultplan_broker_calls_total", "b", "catalog", "ok"), 0)
+	assert.Zero(t, metricstest.Value(t, registry, "defaultplan_broker_calls_in_progress", "b"))
 }

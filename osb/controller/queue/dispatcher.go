@@ -1,18 +1,18 @@
-package controller
+package queue
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
-
-	"github.com/defaultplan/defaultplan/osb/controller/queue"
 )
 
 // Pauses after an error of a pass, of which each next one is twice as long. What waits for
@@ -22,41 +22,48 @@ const (
 	longestErrorPause = 30 * time.Second
 )
 
-// errorPauses are the pauses of one controller's requests.
-func errorPauses() workqueue.TypedRateLimiter[reconcile.Request] {
+// ErrorPauses are the pauses of one controller's requests.
+func ErrorPauses() workqueue.TypedRateLimiter[reconcile.Request] {
 	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstErrorPause, longestErrorPause)
 }
 
-// A waitsError ends a pass that came to a call and found no place for it.
-type waitsError struct{ broker brokerKey }
+// A waitsError ends a pass that came to a call of a broker and found no place for it.
+type waitsError struct{ broker Broker }
 
-func (e *waitsError) Error() string { return "waits for its turn to call " + e.broker.String() }
+// Error names the broker: NAME, or NAMESPACE/NAME.
+func (e *waitsError) Error() string {
+	return "waits for its turn to call broker " + strings.Trim(e.broker.String(), "/")
+}
 
-// awaitedBy is the broker for which a pass waits that ended with an error, or nil.
-func awaitedBy(err error) *queue.Broker {
+// Wait ends a pass that waits for its turn to call a broker.
+func Wait(broker Broker) error { return &waitsError{broker} }
+
+// AwaitedBy is the broker for which a pass waits that ended with an error, or nil.
+func AwaitedBy(err error) *Broker {
 	if waits := (*waitsError)(nil); errors.As(err, &waits) {
-		return new(waits.broker.at())
+		return new(waits.broker)
 	}
 	return nil
 }
 
-// A dispatcher keeps the workers of a controller free: a pass that calls a broker goes on
+// A Dispatcher keeps the workers of a controller free: a pass that calls a broker goes on
 // without its worker, and one that waits for its turn is not there meanwhile.
-type dispatcher struct {
+type Dispatcher struct {
 	passes reconcile.Reconciler
 	kind   string
-	queues *queue.Queues
+	queues *Queues
 	pauses workqueue.TypedRateLimiter[reconcile.Request]
-	// requests is the controller's own queue.
+	// requests is the controller's own
 	requests workqueue.TypedRateLimitingInterface[reconcile.Request]
 }
 
-func newDispatcher(passes reconcile.Reconciler, kind string, queues *queue.Queues) *dispatcher {
-	return &dispatcher{passes: passes, kind: kind, queues: queues, pauses: errorPauses()}
+// NewDispatcher returns the dispatcher of one kind's reconciler.
+func NewDispatcher(passes reconcile.Reconciler, kind string, queues *Queues) *Dispatcher {
+	return &Dispatcher{passes: passes, kind: kind, queues: queues, pauses: ErrorPauses()}
 }
 
-// source gives the dispatcher the queue of its controller.
-func (d *dispatcher) source() source.Source {
+// Source gives the dispatcher the queue of its controller.
+func (d *Dispatcher) Source() source.Source {
 	return source.Func(func(_ context.Context, requests workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 		d.requests = requests
 		return nil
@@ -70,9 +77,9 @@ type passed struct {
 }
 
 // Reconcile begins a pass, and returns when it ended or came to a call.
-func (d *dispatcher) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	item := queue.Item{Kind: d.kind, NamespacedName: request.NamespacedName}
-	pass, begun := d.queues.Begin(item, func(p *queue.Pass) { d.run(ctx, p, request, nil) })
+func (d *Dispatcher) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	item := Item{Kind: d.kind, NamespacedName: request.NamespacedName}
+	pass, begun := d.queues.Begin(item, func(p *Pass) { d.run(ctx, p, request, nil) })
 	if !begun {
 		return reconcile.Result{}, nil
 	}
@@ -88,10 +95,10 @@ func (d *dispatcher) Reconcile(ctx context.Context, request reconcile.Request) (
 }
 
 // run takes a request through a pass. What comes of it goes to the worker that waits for
-// the end of the pass, or where none does, to the controller's queue.
-func (d *dispatcher) run(ctx context.Context, p *queue.Pass, request reconcile.Request, ended chan<- passed) {
-	got := d.try(queue.NewContext(ctx, p), request)
-	broker := awaitedBy(got.err)
+// the end of the pass, or where none does, to the controller's
+func (d *Dispatcher) run(ctx context.Context, p *Pass, request reconcile.Request, ended chan<- passed) {
+	got := d.try(NewContext(ctx, p), request)
+	broker := AwaitedBy(got.err)
 	switch {
 	case broker != nil:
 		got.err = nil // what else the pass has to come back for is not a matter of the broker
@@ -110,7 +117,7 @@ func (d *dispatcher) run(ctx context.Context, p *queue.Pass, request reconcile.R
 }
 
 // try makes one pass. A panic is an error of this pass, as in every controller.
-func (d *dispatcher) try(ctx context.Context, request reconcile.Request) (got passed) {
+func (d *Dispatcher) try(ctx context.Context, request reconcile.Request) (got passed) {
 	defer func() {
 		if r := recover(); r != nil {
 			log.FromContext(ctx).Error(fmt.Errorf("panic: %v", r), "a pass panicked", "stack", string(debug.Stack()))
@@ -122,7 +129,7 @@ func (d *dispatcher) try(ctx context.Context, request reconcile.Request) (got pa
 }
 
 // requeue does with what came of a pass what a controller does.
-func (d *dispatcher) requeue(ctx context.Context, request reconcile.Request, got passed, again bool) {
+func (d *Dispatcher) requeue(ctx context.Context, request reconcile.Request, got passed, again bool) {
 	switch {
 	case got.err != nil:
 		log.FromContext(ctx).Error(got.err, "Reconciler error")
@@ -133,4 +140,16 @@ func (d *dispatcher) requeue(ctx context.Context, request reconcile.Request, got
 	if again {
 		d.requests.Add(request)
 	}
+}
+
+// conflictPause is the time for the cache to learn of what changed.
+const ConflictPause = 200 * time.Millisecond
+
+// AfterConflict is what comes of a pass: one on something that has changed since is no error,
+// for the change brings another.
+func AfterConflict(result reconcile.Result, err error) (reconcile.Result, error) {
+	if apierrors.IsConflict(err) {
+		return reconcile.Result{RequeueAfter: ConflictPause}, nil
+	}
+	return result, err
 }

@@ -1,4 +1,4 @@
-package controller
+package metrics
 
 import (
 	"context"
@@ -38,21 +38,21 @@ var (
 		"Plans of a broker, as the retired catalog counted them.", []string{"broker", "namespace"}, nil)
 )
 
-// A census tells, at each scrape, how things stand in the cluster, as the cache has it.
+// A Census exports, at each scrape, how things stand in the cluster, as the cache has it.
 // Only the controller that works does, so that two processes do not count twice.
-type census struct {
-	reader client.Reader
-	// queues are where calls wait.
-	queues *queue.Queues
-	// scope is what is counted: what this controller handles.
-	scope scope.Scope
-	clock clock.PassiveClock
-	// elected is closed once this process is the controller that works.
-	elected <-chan struct{}
+type Census struct {
+	Reader client.Reader
+	// Queues are where calls wait.
+	Queues *queue.Queues
+	// Scope is what is counted: what this controller handles.
+	Scope scope.Scope
+	Clock clock.PassiveClock
+	// Elected is closed once this process is the controller that works.
+	Elected <-chan struct{}
 }
 
 // Describe sends what there may be.
-func (*census) Describe(descriptions chan<- *prometheus.Desc) {
+func (*Census) Describe(descriptions chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		leaderNow, objectsIn, operationsNow, operationsOldest, brokerReady, catalogComplete, catalogClasses, catalogPlans, brokerWaiting, oldClasses, oldPlans, credentialsDaysLeft,
 	} {
@@ -62,9 +62,9 @@ func (*census) Describe(descriptions chan<- *prometheus.Desc) {
 
 // Collect sends what there is. What cannot be read is left out: the scrape of all else
 // must not fail for it.
-func (c *census) Collect(samples chan<- prometheus.Metric) {
+func (c *Census) Collect(samples chan<- prometheus.Metric) {
 	select {
-	case <-c.elected:
+	case <-c.Elected:
 	default:
 		samples <- gauge(leaderNow, 0)
 		return
@@ -83,20 +83,20 @@ func gauge(d *prometheus.Desc, value float64, labels ...string) prometheus.Metri
 
 // list lists objects of the cache that are not copied: they are only read here, and
 // there may be many.
-func (c *census) list(ctx context.Context, list client.ObjectList) bool {
-	err := c.reader.List(ctx, list, client.UnsafeDisableDeepCopy)
+func (c *Census) list(ctx context.Context, list client.ObjectList) bool {
+	err := c.Reader.List(ctx, list, client.UnsafeDisableDeepCopy)
 	return err == nil || scope.Problem(err) != nil
 }
 
-func (c *census) collectInstances(ctx context.Context, samples chan<- prometheus.Metric) {
+func (c *Census) collectInstances(ctx context.Context, samples chan<- prometheus.Metric) {
 	var list v1beta1.ServiceInstanceList
 	if !c.list(ctx, &list) {
 		return
 	}
-	count := newCount("instance", c.clock.Now(), "provision", "update", "deprovision")
+	count := newCount("instance", c.Clock.Now(), "provision", "update", "deprovision")
 	for i := range list.Items {
 		o := &list.Items[i]
-		if !c.scope.Counts(o) {
+		if !c.Scope.Counts(o) {
 			continue
 		}
 		status := &o.Status
@@ -111,15 +111,15 @@ func (c *census) collectInstances(ctx context.Context, samples chan<- prometheus
 	count.tell(samples)
 }
 
-func (c *census) collectBindings(ctx context.Context, samples chan<- prometheus.Metric) {
+func (c *Census) collectBindings(ctx context.Context, samples chan<- prometheus.Metric) {
 	var list v1beta1.ServiceBindingList
 	if !c.list(ctx, &list) {
 		return
 	}
-	count, ends := newCount("binding", c.clock.Now(), "bind", "unbind"), calendar{}
+	count, ends := newCount("binding", c.Clock.Now(), "bind", "unbind"), calendar{}
 	for i := range list.Items {
 		o := &list.Items[i]
-		if !c.scope.Counts(o) {
+		if !c.Scope.Counts(o) {
 			continue
 		}
 		status := &o.Status
@@ -132,5 +132,5 @@ func (c *census) collectBindings(ctx context.Context, samples chan<- prometheus.
 		})
 	}
 	count.tell(samples)
-	ends.tell(c.clock.Now(), samples)
+	ends.tell(c.Clock.Now(), samples)
 }
