@@ -101,6 +101,22 @@ func CatalogTaken(b BrokerObject) bool {
 	return ready.Status == ConditionTrue && b.GetStatus().ReconciledGeneration == b.GetGeneration()
 }
 
+// GetName returns the name that is referred to; empty without a reference.
+func (r *ClusterObjectReference) GetName() string {
+	if r == nil {
+		return ""
+	}
+	return r.Name
+}
+
+// GetName returns the name that is referred to; empty without a reference.
+func (r *LocalObjectReference) GetName() string {
+	if r == nil {
+		return ""
+	}
+	return r.Name
+}
+
 // NewBroker returns an empty broker of a namespace, or of the cluster if namespace is empty.
 func NewBroker(namespace string) BrokerObject {
 	if namespace == "" {

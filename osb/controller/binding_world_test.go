@@ -23,6 +23,8 @@ import (
 	"github.com/defaultplan/defaultplan/osb"
 	"github.com/defaultplan/defaultplan/osb/controller/credentials"
 	"github.com/defaultplan/defaultplan/osb/controller/endpoints"
+	"github.com/defaultplan/defaultplan/osb/controller/events"
+	"github.com/defaultplan/defaultplan/osb/controller/indexes"
 	"github.com/defaultplan/defaultplan/osb/controller/metrics"
 	"github.com/defaultplan/defaultplan/osb/controller/owned"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
@@ -70,7 +72,7 @@ func newBindingWorld(t *testing.T, edits ...func(*v1beta1.ServiceBinding)) *bind
 		WithIndex(&v1beta1.ClusterServicePlan{}, v1beta1.FieldClusterServiceClassRefName, func(o client.Object) []string {
 			return []string{o.(*v1beta1.ClusterServicePlan).Spec.ClusterServiceClassRef.Name}
 		}).
-		WithIndex(&v1beta1.ServiceBinding{}, indexInstance, instanceOf).
+		WithIndex(&v1beta1.ServiceBinding{}, indexes.Instance, indexes.InstanceOf).
 		WithIndex(&v1beta1.ServiceBinding{}, v1beta1.FieldInstanceRefName, instanceRefNameOf).
 		WithObjects(w.objects(edits)...).Build()
 	live := interceptor.NewClient(w.cache, w.counting())
@@ -83,7 +85,7 @@ func newBindingWorld(t *testing.T, edits ...func(*v1beta1.ServiceBinding)) *bind
 	}
 	w.reconciler = &bindings{
 		engine: &engine{
-			store: store{client: server, live: server}, brokers: known, events: &events{recorder: w.recorder}, metrics: counted,
+			store: store{client: server, live: server}, brokers: known, events: &events.Events{Recorder: w.recorder}, metrics: counted,
 			clock: clock.RealClock{}, timeout: time.Minute, maxPolling: time.Hour, reread: time.Minute,
 		},
 		reader: w.cache, catalog: catalogReader{w.cache}, platform: &platform{reader: w.cache, clusterID: "c"},

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/indexes"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/controller/relist"
 )
@@ -148,7 +149,7 @@ func (r *brokerReconciler) instancesOf(ctx context.Context, of relist.Broker) ([
 		target = v1beta1.BrokerTarget{ClusterServiceBrokerName: of.Name}
 	}
 	found := map[types.NamespacedName]bool{}
-	failures := []error{r.addInstances(ctx, found, of.Namespace, indexTarget, targetValue(&target))}
+	failures := []error{r.addInstances(ctx, found, of.Namespace, indexes.Target, indexes.TargetValue(&target))}
 	for _, offering := range offerings {
 		failures = append(failures, r.addInstances(ctx, found, offering.Namespace, relist.RefersTo(offering.Kind), offering.Name))
 	}

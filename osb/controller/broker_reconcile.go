@@ -111,7 +111,7 @@ func (r *brokerReconciler) Reconcile(ctx context.Context, request reconcile.Requ
 	b := brokerOf(object)
 	switch {
 	case b.spec.ControllerName != r.scope.Name:
-		wait, err := tellUnseen(ctx, r.client, r.scope, object, unseen{by: b.spec.ControllerName, patience: r.patience, now: r.clock.Now()})
+		wait, err := scope.TellUnseen(ctx, r.client, r.scope, object, scope.Unseen{By: b.spec.ControllerName, Patience: r.patience, Now: r.clock.Now()})
 		return queue.AfterConflict(reconcile.Result{RequeueAfter: wait}, err)
 	case object.GetDeletionTimestamp() != nil:
 		return r.delete(ctx, b)

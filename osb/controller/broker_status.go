@@ -14,6 +14,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/events"
 	"github.com/defaultplan/defaultplan/osb/controller/metrics"
 	"github.com/defaultplan/defaultplan/osb/controller/relist"
 )
@@ -296,9 +297,5 @@ func (r *brokerReconciler) tell(before, after broker, typ string) {
 }
 
 func (r *brokerReconciler) event(b broker, kind, reason, action, note string) {
-	if len(note) > maxNote {
-		note = strings.ToValidUTF8(note[:maxNote], "")
-	}
-	// The note may hold a per cent sign that a broker wrote.
-	r.recorder.Eventf(b.object, nil, kind, reason, action, "%s", note)
+	events.Record(r.recorder, b.object, kind, reason, action, note)
 }

@@ -22,6 +22,8 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/indexes"
+	"github.com/defaultplan/defaultplan/osb/controller/indexes/indextest"
 	"github.com/defaultplan/defaultplan/osb/controller/relist"
 )
 
@@ -67,7 +69,7 @@ func newBrokerWorld(t *testing.T, namespaced bool, objects ...client.Object) *br
 	builder := fake.NewClientBuilder().WithScheme(scheme).WithReturnManagedFields().WithStatusSubresource(
 		&v1beta1.ClusterServiceBroker{}, &v1beta1.ServiceBroker{}, &v1beta1.ClusterServiceClass{}, &v1beta1.ServiceClass{}, &v1beta1.ClusterServicePlan{}, &v1beta1.ServicePlan{}, &v1beta1.ServiceInstance{})
 	builder = builder.WithInterceptorFuncs(w.counts())
-	require.NoError(t, addBrokerIndexes(t.Context(), fakeIndexer{builder}))
+	require.NoError(t, indexes.Add(t.Context(), indextest.Fake{Builder: builder}))
 	w.client = builder.WithObjects(append(objects, w.newBroker())...).Build()
 	w.answer = func(string) (*osb.Catalog, error) { return brokerCatalog(t, brokersCatalog, ""), nil }
 	w.reconciler = newBrokerReconciler(brokerOptions{
@@ -126,14 +128,6 @@ func (w *brokerWorld) counts() interceptor.Funcs {
 			return w.deletion(carryOut)
 		},
 	}
-}
-
-// A fakeIndexer gives a fake client the indexes of the cache.
-type fakeIndexer struct{ builder *fake.ClientBuilder }
-
-func (f fakeIndexer) IndexField(_ context.Context, o client.Object, field string, value client.IndexerFunc) error {
-	f.builder.WithIndex(o, field, value)
-	return nil
 }
 
 func brokerCatalog(t *testing.T, text, etag string) *osb.Catalog {

@@ -154,7 +154,7 @@ func (s *bindingSubject) makes(ctx context.Context, wanted *v1beta1.ServiceInsta
 	case err != nil:
 		return claimed{}, fmt.Errorf("cannot create instance %q: %w", wanted.Name, err)
 	}
-	s.events.tell(s.binding, &lifecycle.Event{Reason: "InstanceCreated", Message: fmt.Sprintf("its instance %q was made", wanted.Name)})
+	s.events.Tell(s.binding, &lifecycle.Event{Reason: "InstanceCreated", Message: fmt.Sprintf("its instance %q was made", wanted.Name)})
 	return claimed{instance: wanted}, nil
 }
 

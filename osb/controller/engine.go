@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/events"
 	"github.com/defaultplan/defaultplan/osb/controller/metrics"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/controller/tracing"
@@ -49,7 +50,7 @@ type gathered struct {
 type engine struct {
 	store   store
 	brokers *brokers
-	events  *events
+	events  *events.Events
 	metrics *metrics.Counters
 	clock   clock.PassiveClock
 	// timeout is the longest time of one call, maxPolling that of an operation, and
@@ -207,7 +208,7 @@ func (e *engine) conclude(ctx context.Context, s subject, t *turn, outcome lifec
 			return reconcile.Result{}, err
 		}
 		remember(ctx, s.object(), func(m *memory) { *m = memory{uid: m.uid, past: [2]string{s.object().GetResourceVersion(), over}} })
-		e.events.tell(s.object(), outcome.Event)
+		e.events.Tell(s.object(), outcome.Event)
 		return reconcile.Result{}, nil
 	}
 	over, err := e.store.outcome(ctx, s, t.stored, &outcome.Record)
@@ -223,9 +224,9 @@ func (e *engine) conclude(ctx context.Context, s subject, t *turn, outcome lifec
 			m.poll = t.facts.Now.Add(outcome.After)
 		}
 	})
-	e.events.tell(s.object(), outcome.Event)
+	e.events.Tell(s.object(), outcome.Event)
 	if with, is := s.(eventful); is {
-		e.events.tell(s.object(), with.besides())
+		e.events.Tell(s.object(), with.besides())
 	}
 	if outcome.Record.Mitigating && !t.thing.Record.Mitigating {
 		e.metrics.Mitigated(kindOf(s))
@@ -243,8 +244,17 @@ func (e *engine) release(ctx context.Context, s subject, warning string) error {
 	}
 	forget(ctx)
 	if warning != "" {
-		e.events.tell(s.object(), &lifecycle.Event{Warning: true, Reason: "Abandoned", Message: warning})
+		e.events.Tell(s.object(), &lifecycle.Event{Warning: true, Reason: "Abandoned", Message: warning})
 		log.FromContext(ctx).Info("let go without its broker", "why", warning, "uid", s.object().GetUID())
 	}
 	return nil
+}
+
+// settle stores where a decision leaves a subject that rests, then tells of it.
+func (e *engine) settle(ctx context.Context, s subject, decision *lifecycle.Decision) error {
+	err := e.store.ifChanged(ctx, s, &decision.Record)
+	if err == nil {
+		e.events.Tell(s.object(), decision.Event)
+	}
+	return err
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -141,7 +140,7 @@ func (e *engine) leave(ctx context.Context, o client.Object, found handling) (re
 		if found.seen {
 			patience *= busyPatience
 		}
-		wait, err := tellUnseen(ctx, e.store.client, e.brokers.scope, o, unseen{by: found.name, patience: patience, now: e.clock.Now()})
+		wait, err := scope.TellUnseen(ctx, e.store.client, e.brokers.scope, o, scope.Unseen{By: found.name, Patience: patience, Now: e.clock.Now()})
 		if err != nil || wait > 0 {
 			return reconcile.Result{RequeueAfter: wait}, err
 		}
@@ -154,48 +153,6 @@ func (e *engine) leave(ctx context.Context, o client.Object, found handling) (re
 		return reconcile.Result{}, nil
 	}
 	return reconcile.Result{RequeueAfter: pause + time.Duration(rand.Int64N(int64(pause)))}, nil //nolint:gosec // it spreads looks
-}
-
-// What is unseen by the controller of a name, and how long that controller has to see it.
-type unseen struct {
-	by       string
-	patience time.Duration
-	now      time.Time
-}
-
-// tellUnseen says in status which controller an object waits for that none has written to since it
-// was created: else nothing would say why it waits. It returns how long that controller has still.
-// That is told by the controller without a name, where it may look into all namespaces, and once.
-func tellUnseen(ctx context.Context, c client.Client, s scope.Scope, o client.Object, u unseen) (wait time.Duration, err error) {
-	next, _ := o.DeepCopyObject().(client.Object)
-	conditions, last := conditionsOf(next)
-	if s.Name != "" || s.Restricted() || o.GetDeletionTimestamp() != nil || len(*conditions) > 0 {
-		return 0, nil
-	}
-	if wait := o.GetCreationTimestamp().Add(u.patience).Sub(u.now); wait > 0 {
-		return wait, nil
-	}
-	waits := v1beta1.Waiting(v1beta1.ReasonWaitsForController, fmt.Sprintf("no controller called %q, which the broker names in spec.controllerName, has seen it yet", u.by))
-	*conditions = v1beta1.SetCondition(*conditions, waits, o.GetGeneration(), metav1.NewTime(u.now))
-	*last = v1beta1.LastConditionState(*conditions)
-	patch := client.MergeFromWithOptions(o, client.MergeFromWithOptimisticLock{})
-	if err := c.Status().Patch(ctx, next, patch, client.FieldOwner(v1beta1.FieldOwnerController)); client.IgnoreNotFound(err) != nil {
-		return 0, fmt.Errorf("cannot write the status of %q: %w", o.GetName(), err)
-	}
-	return 0, nil
-}
-
-// conditionsOf are the conditions in the status of an object that a controller handles, and what
-// they come to in a word.
-func conditionsOf(o client.Object) (conditions *[]v1beta1.Condition, last *string) {
-	switch o := o.(type) {
-	case *v1beta1.ServiceInstance:
-		return &o.Status.Conditions, &o.Status.LastConditionState
-	case *v1beta1.ServiceBinding:
-		return &o.Status.Conditions, &o.Status.LastConditionState
-	}
-	b := brokerOf(o)
-	return &b.status.Conditions, &b.status.LastConditionState
 }
 
 // standsIn says whether this controller lets an object go that is another's: its user abandoned it,

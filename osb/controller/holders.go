@@ -10,21 +10,23 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/events"
+	"github.com/defaultplan/defaultplan/osb/controller/indexes"
 )
 
 // holders are the bindings that keep an instance from going.
 type holders struct {
 	client client.Client
 	live   client.Reader
-	// events tells those of other namespaces; nil: nobody is told.
-	events *events
+	// events tells those of other namespaces; nil tells none.
+	events *events.Events
 }
 
 // known are those that the cache has. They are enough to wait for: it will have it when they go.
 // There may be others, which only the API server knows of.
 func (h holders) known(ctx context.Context, instance *v1beta1.ServiceInstance) ([]string, error) {
 	var bindings v1beta1.ServiceBindingList
-	if err := h.client.List(ctx, &bindings, client.MatchingFields{indexInstance: client.ObjectKeyFromObject(instance).String()}); err != nil {
+	if err := h.client.List(ctx, &bindings, client.MatchingFields{indexes.Instance: client.ObjectKeyFromObject(instance).String()}); err != nil {
 		return nil, fmt.Errorf("cannot list the bindings of instance %q: %w", instance.Name, err)
 	}
 	// A binding with an instance of its own is not held by another of that name.

@@ -93,8 +93,8 @@ type catalogReader struct {
 // offering reads the plan and the class that were decided on. A problem says what is
 // not there.
 func (c *catalogReader) offering(ctx context.Context, ref *v1beta1.DecidedReference, namespace string) (*offering, *lifecycle.Problem, error) {
-	at := client.ObjectKey{Namespace: namespace, Name: localName(ref.ServicePlanRef)}
-	if name := clusterName(ref.ClusterServicePlanRef); name != "" {
+	at := client.ObjectKey{Namespace: namespace, Name: ref.ServicePlanRef.GetName()}
+	if name := ref.ClusterServicePlanRef.GetName(); name != "" {
 		at = client.ObjectKey{Name: name}
 	}
 	if at.Name == "" {

@@ -18,6 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/indexes"
+	"github.com/defaultplan/defaultplan/osb/controller/indexes/indextest"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
@@ -255,7 +257,7 @@ func indexed(t *testing.T, objects ...client.Object) client.WithWatch {
 	scheme := runtime.NewScheme()
 	require.NoError(t, v1beta1.AddToScheme(scheme))
 	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...)
-	require.NoError(t, addBrokerIndexes(t.Context(), fakeIndexer{builder}))
+	require.NoError(t, indexes.Add(t.Context(), indextest.Fake{Builder: builder}))
 	return builder.Build()
 }
 

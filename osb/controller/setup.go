@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -22,6 +23,8 @@ import (
 	"github.com/defaultplan/defaultplan/osb"
 	"github.com/defaultplan/defaultplan/osb/controller/credentials"
 	"github.com/defaultplan/defaultplan/osb/controller/endpoints"
+	"github.com/defaultplan/defaultplan/osb/controller/events"
+	"github.com/defaultplan/defaultplan/osb/controller/indexes"
 	"github.com/defaultplan/defaultplan/osb/controller/inuse"
 	"github.com/defaultplan/defaultplan/osb/controller/metrics"
 	"github.com/defaultplan/defaultplan/osb/controller/owned"
@@ -31,16 +34,13 @@ import (
 	"github.com/defaultplan/defaultplan/resolve/quota"
 )
 
-// eventSource is whom events are from.
-const eventSource = "defaultplan-controller"
-
 // Setup adds the controllers to a manager.
 func Setup(ctx context.Context, mgr manager.Manager, o *Options) error {
 	mgr = scope.Restrict(bound(mgr), o.scope())
 	if err := scope.CheckPolicies(ctx, mgr.GetAPIReader(), o.scope()); err != nil {
 		return err
 	}
-	if err := addIndexes(ctx, mgr.GetFieldIndexer()); err != nil {
+	if err := errors.Join(indexes.Add(ctx, mgr.GetFieldIndexer()), addPolicyIndexes(ctx, mgr.GetFieldIndexer())); err != nil {
 		return err
 	}
 	clusterID, err := findClusterID(ctx, mgr.GetAPIReader(), o.ClusterID)
@@ -72,7 +72,7 @@ func Setup(ctx context.Context, mgr manager.Manager, o *Options) error {
 	if err := mgr.Add(known.queues); err != nil {
 		return fmt.Errorf("cannot set up the queues of the brokers: %w", err)
 	}
-	recorder, err := newRecorder(ctx, mgr, o)
+	recorder, err := events.NewRecorder(ctx, mgr, o.scope().Named(events.Source), o.CallTimeout+requestTimeout)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ type parts struct {
 func (p *parts) engine() *engine {
 	return &engine{
 		store:   store{client: p.mgr.GetClient(), live: p.mgr.GetAPIReader()},
-		brokers: p.brokers, events: &events{recorder: p.recorder}, metrics: p.metrics, clock: clock.RealClock{},
+		brokers: p.brokers, events: &events.Events{Recorder: p.recorder}, metrics: p.metrics, clock: clock.RealClock{},
 		timeout: p.options.CallTimeout, maxPolling: p.options.MaxPolling, maxRetry: p.options.MaxRetry, reread: p.options.SecretInterval,
 	}
 }
@@ -125,7 +125,7 @@ func (p *parts) running() controller.Options {
 func (p *parts) addInstances() error {
 	r := &instances{
 		engine: p.engine(), reader: p.mgr.GetClient(), catalog: catalogReader{p.mgr.GetClient()}, platform: p.platform,
-		parameters: p.parameters, holders: holders{client: p.mgr.GetClient(), live: p.mgr.GetAPIReader(), events: &events{recorder: p.recorder}},
+		parameters: p.parameters, holders: holders{client: p.mgr.GetClient(), live: p.mgr.GetAPIReader(), events: &events.Events{Recorder: p.recorder}},
 		quotas: p.quotas(), policies: p.policies(),
 	}
 	plans := builder.WithPredicates(specOrAnnotations())

@@ -118,7 +118,7 @@ func (s *bindingSubject) endWithdrawn(ctx context.Context) error {
 	if err := s.store.client.Delete(ctx, b, client.Preconditions{UID: &b.UID}); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	s.events.tell(b, &lifecycle.Event{
+	s.events.Tell(b, &lifecycle.Event{
 		Warning: true, Reason: reasonWithdrawn,
 		Message: fmt.Sprintf("deleted: the instance %q is not shared with this namespace any more, and its sharing says whenWithdrawn: Unbind", b.InstanceKey()),
 	})

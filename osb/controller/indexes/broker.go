@@ -1,4 +1,4 @@
-package controller
+package indexes
 
 import (
 	"context"
@@ -10,12 +10,12 @@ import (
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
-// indexTarget finds instances by the brokers that they were sent to, or are being
+// Target finds instances by the brokers that they were sent to, or are being
 // sent to. It is the cache's own: the API server has no such field.
-const indexTarget = "defaultplan/broker"
+const Target = "defaultplan/broker"
 
-// indexRefusedLeave finds the instances that may not leave their plan, by their class. It is the cache's own.
-const indexRefusedLeave = "defaultplan/refused-leave"
+// RefusedLeave finds the instances that may not leave their plan, by their class. It is the cache's own.
+const RefusedLeave = "defaultplan/refused-leave"
 
 // A fieldIndex is an index of a cache.
 type fieldIndex struct {
@@ -24,13 +24,13 @@ type fieldIndex struct {
 	value  client.IndexerFunc
 }
 
-// addBrokerIndexes registers with the cache what brokers are reconciled by. It is
-// called once, before the cache starts. But for indexTarget and indexRefusedLeave they are fields that the
+// addBroker registers with the cache what brokers are reconciled by. It is
+// called once, before the cache starts. But for Target and RefusedLeave they are fields that the
 // API server selects by, too.
-func addBrokerIndexes(ctx context.Context, indexer client.FieldIndexer) error {
+func addBroker(ctx context.Context, indexer client.FieldIndexer) error {
 	indexes := append(offeringIndexes(), referenceIndexes(&v1beta1.ServiceInstance{})...)
 	indexes = append(indexes, referenceIndexes(&v1beta1.ServiceBinding{})...)
-	indexes = append(indexes, fieldIndex{&v1beta1.ServiceInstance{}, indexTarget, targetsOf}, fieldIndex{&v1beta1.ServiceInstance{}, indexRefusedLeave, refusedLeave})
+	indexes = append(indexes, fieldIndex{&v1beta1.ServiceInstance{}, Target, targetsOf}, fieldIndex{&v1beta1.ServiceInstance{}, RefusedLeave, refusedLeaveOf})
 	for _, index := range indexes {
 		if err := indexer.IndexField(ctx, index.object, index.field, index.value); err != nil {
 			return fmt.Errorf("cannot index %T by %q: %w", index.object, index.field, err)
@@ -74,10 +74,10 @@ func referenceIndexes(kind client.Object) []fieldIndex {
 		}}
 	}
 	return []fieldIndex{
-		by(v1beta1.FieldClusterServiceClassRefName, func(d *v1beta1.DecidedReference) string { return clusterName(d.ClusterServiceClassRef) }),
-		by(v1beta1.FieldClusterServicePlanRefName, func(d *v1beta1.DecidedReference) string { return clusterName(d.ClusterServicePlanRef) }),
-		by(v1beta1.FieldServiceClassRefName, func(d *v1beta1.DecidedReference) string { return localName(d.ServiceClassRef) }),
-		by(v1beta1.FieldServicePlanRefName, func(d *v1beta1.DecidedReference) string { return localName(d.ServicePlanRef) }),
+		by(v1beta1.FieldClusterServiceClassRefName, func(d *v1beta1.DecidedReference) string { return d.ClusterServiceClassRef.GetName() }),
+		by(v1beta1.FieldClusterServicePlanRefName, func(d *v1beta1.DecidedReference) string { return d.ClusterServicePlanRef.GetName() }),
+		by(v1beta1.FieldServiceClassRefName, func(d *v1beta1.DecidedReference) string { return d.ServiceClassRef.GetName() }),
+		by(v1beta1.FieldServicePlanRefName, func(d *v1beta1.DecidedReference) string { return d.ServicePlanRef.GetName() }),
 	}
 }
 
@@ -91,22 +91,8 @@ func decidedOn(object client.Object) *v1beta1.DecidedReference {
 	return &v1beta1.DecidedReference{}
 }
 
-func clusterName(ref *v1beta1.ClusterObjectReference) string {
-	if ref == nil {
-		return ""
-	}
-	return ref.Name
-}
-
-func localName(ref *v1beta1.LocalObjectReference) string {
-	if ref == nil {
-		return ""
-	}
-	return ref.Name
-}
-
-// refusedLeave is the class of an instance whose plan says, or did, that it cannot be left.
-func refusedLeave(object client.Object) []string {
+// refusedLeaveOf is the class of an instance whose plan says, or did, that it cannot be left.
+func refusedLeaveOf(object client.Object) []string {
 	instance, is := object.(*v1beta1.ServiceInstance)
 	if !is {
 		return nil
@@ -115,11 +101,11 @@ func refusedLeave(object client.Object) []string {
 	if ready.Reason != lifecycle.ReasonPlanNotUpdatable {
 		return nil
 	}
-	return []string{classValue(clusterName(instance.Spec.ClusterServiceClassRef), localName(instance.Spec.ServiceClassRef))}
+	return []string{ClassValue(instance.Spec.ClusterServiceClassRef.GetName(), instance.Spec.ServiceClassRef.GetName())}
 }
 
-// classValue is a class among those of a namespace and the cluster's.
-func classValue(cluster, local string) string {
+// ClassValue is a class among those of a namespace and the cluster's.
+func ClassValue(cluster, local string) string {
 	if cluster != "" {
 		return "cluster/" + cluster
 	}
@@ -137,15 +123,15 @@ func targetsOf(object client.Object) []string {
 		if sent == nil {
 			continue
 		}
-		if value := targetValue(&sent.BrokerTarget); value != "" {
+		if value := TargetValue(&sent.BrokerTarget); value != "" {
 			values = append(values, value)
 		}
 	}
 	return values
 }
 
-// targetValue is a broker among those of a namespace and the cluster's.
-func targetValue(target *v1beta1.BrokerTarget) string {
+// TargetValue is a broker among those of a namespace and the cluster's.
+func TargetValue(target *v1beta1.BrokerTarget) string {
 	switch {
 	case target.ClusterServiceBrokerName != "":
 		return "cluster/" + target.ClusterServiceBrokerName

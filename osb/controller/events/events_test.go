@@ -1,4 +1,4 @@
-package controller
+package events
 
 import (
 	"context"
@@ -53,7 +53,7 @@ func TestEventsTell(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			taker := &noteTaker{}
-			(&events{recorder: taker}).tell(&v1beta1.ServiceBinding{}, tc.event)
+			(&Events{Recorder: taker}).Tell(&v1beta1.ServiceBinding{}, tc.event)
 			assert.Equal(t, tc.want, taker.told)
 		})
 	}
@@ -63,7 +63,7 @@ func TestEventsTell(t *testing.T) {
 func TestEventsAreCut(t *testing.T) {
 	t.Parallel()
 	taker := &noteTaker{}
-	(&events{recorder: taker}).tell(&v1beta1.ServiceBinding{}, &lifecycle.Event{Message: "a" + strings.Repeat("é", 1024)})
+	(&Events{Recorder: taker}).Tell(&v1beta1.ServiceBinding{}, &lifecycle.Event{Message: "a" + strings.Repeat("é", 1024)})
 	note := taker.told[0].note
 	assert.LessOrEqual(t, len(note), 1024)
 	assert.Greater(t, len(note), 1020)
@@ -101,21 +101,21 @@ func TestEventsOfOneObjectAreASeries(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		scheme, sent := runtime.NewScheme(), &sentEvents{}
-		require.NoError(t, AddToScheme(scheme))
-		recorder, stop, err := recordTo(t.Context(), sent, scheme, eventSource)
+		require.NoError(t, v1beta1.AddToScheme(scheme))
+		recorder, stop, err := recordTo(t.Context(), sent, scheme, Source)
 		require.NoError(t, err)
 		defer stop()
-		told := &events{recorder: recorder}
+		told := &Events{Recorder: recorder}
 		for version := range 40 {
 			o := &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "i", UID: "u", ResourceVersion: strconv.Itoa(version)}}
-			told.tell(o, &lifecycle.Event{Warning: true, Reason: "Failed", Message: "it failed at " + o.ResourceVersion})
+			told.Tell(o, &lifecycle.Event{Warning: true, Reason: "Failed", Message: "it failed at " + o.ResourceVersion})
 			synctest.Wait()
 		}
 		require.Len(t, sent.created, 1)
 		assert.Equal(t, 1, sent.patched, "the second one makes a series of it, which is written again in a while")
 		assert.Equal(t, corev1.ObjectReference{APIVersion: "servicecatalog.k8s.io/v1beta1", Kind: "ServiceInstance", Namespace: "n", Name: "i", UID: "u"}, sent.created[0].Regarding)
-		told.tell(&v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "i", UID: "another"}}, &lifecycle.Event{Warning: true, Reason: "Failed"})
-		told.tell(&v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "i", UID: "u"}}, &lifecycle.Event{Warning: true, Reason: "Gone"})
+		told.Tell(&v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "i", UID: "another"}}, &lifecycle.Event{Warning: true, Reason: "Failed"})
+		told.Tell(&v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "i", UID: "u"}}, &lifecycle.Event{Warning: true, Reason: "Gone"})
 		synctest.Wait()
 		assert.Len(t, sent.created, 3)
 	})

@@ -1,4 +1,5 @@
-package controller
+// Package events makes the Events of brokers, instances and bindings.
+package events
 
 import (
 	"context"
@@ -20,25 +21,19 @@ import (
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
-// maxNote is what the API server takes of an event's text, in bytes.
-const maxNote = 1024
+// Source is the source of events.
+const Source = "defaultplan-controller"
 
-// events tells users what happened, after it was stored.
-type events struct {
-	recorder clientevents.EventRecorder
+// MaxNote is what the API server takes of an event's text, in bytes.
+const MaxNote = 1024
+
+// Events tell users what happened, after it was stored.
+type Events struct {
+	Recorder clientevents.EventRecorder
 }
 
-// settle stores where a decision leaves a subject that rests, then tells of it.
-func (e *engine) settle(ctx context.Context, s subject, decision *lifecycle.Decision) error {
-	err := e.store.ifChanged(ctx, s, &decision.Record)
-	if err == nil {
-		e.events.tell(s.object(), decision.Event)
-	}
-	return err
-}
-
-// tell makes an event of what happened; nil: of nothing.
-func (e *events) tell(o client.Object, event *lifecycle.Event) {
+// Tell makes an event of what happened; nil: of nothing.
+func (e *Events) Tell(o client.Object, event *lifecycle.Event) {
 	if event == nil {
 		return
 	}
@@ -46,31 +41,36 @@ func (e *events) tell(o client.Object, event *lifecycle.Event) {
 	if event.Warning {
 		kind = corev1.EventTypeWarning
 	}
-	note := event.Message
-	if len(note) > maxNote {
-		note = strings.ToValidUTF8(note[:maxNote], "")
-	}
-	// The note may hold a per cent sign that a broker wrote.
-	e.recorder.Eventf(o, nil, kind, event.Reason, "Reconcile", "%s", note)
+	Record(e.Recorder, o, kind, event.Reason, "Reconcile", event.Message)
 }
 
-// newRecorder makes the recorder of a manager's controllers. It is not the manager's, which
-// sends events into namespaces that are being deleted too.
-func newRecorder(ctx context.Context, mgr manager.Manager, o *Options) (clientevents.EventRecorder, error) {
+// Record makes an event of an object with as much of a text as fits.
+func Record(recorder clientevents.EventRecorder, o client.Object, kind, reason, action, note string) { //nolint:revive // Eventf has these
+	if len(note) > MaxNote {
+		note = strings.ToValidUTF8(note[:MaxNote], "")
+	}
+	// The note may hold a per cent sign that a broker wrote.
+	recorder.Eventf(o, nil, kind, reason, action, "%s", note)
+}
+
+// NewRecorder makes the recorder of a manager's controllers, which names a source. It is not
+// the manager's, which sends events into namespaces that are being deleted too. It goes on
+// for a while after the manager stops.
+func NewRecorder(ctx context.Context, mgr manager.Manager, source string, while time.Duration) (clientevents.EventRecorder, error) {
 	made, err := eventsclient.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a client of events: %w", err)
 	}
 	sink := eventSink{EventSink: &clientevents.EventSinkImpl{Interface: made}, namespaces: mgr.GetClient()}
 	ctx = log.IntoContext(context.WithoutCancel(ctx), mgr.GetLogger().WithName("events"))
-	recorder, stop, err := recordTo(ctx, sink, mgr.GetScheme(), o.scope().Named(eventSource))
+	recorder, stop, err := recordTo(ctx, sink, mgr.GetScheme(), source)
 	if err != nil {
 		return nil, err
 	}
 	err = mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
 		<-ctx.Done()
 		// A call that was begun is brought to its end, and an event made of it.
-		time.AfterFunc(o.CallTimeout+requestTimeout, stop)
+		time.AfterFunc(while, stop)
 		return nil
 	}))
 	if err != nil {
