@@ -45,11 +45,11 @@ func (r *bindings) Reconcile(ctx context.Context, request reconcile.Request) (re
 	if binding.DeletionTimestamp != nil && !controllerutil.ContainsFinalizer(binding, v1beta1.FinalizerServiceCatalog) {
 		return reconcile.Result{}, nil
 	}
-	found, err := r.brokers.handlerOfBinding(ctx, binding)
+	found, err := owners{r.brokers}.handlerOfBinding(ctx, binding)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	if !found.by(r.brokers.scope) && !r.standsIn(binding) {
+	if !found.by(r.brokers.Scope) && !r.standsIn(binding) {
 		return queue.AfterConflict(r.leave(ctx, binding, found))
 	}
 	s := &bindingSubject{bindings: r, binding: binding, now: r.clock.Now()}

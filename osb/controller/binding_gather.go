@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/broker"
 	"github.com/defaultplan/defaultplan/osb/controller/credentials"
 	"github.com/defaultplan/defaultplan/osb/controller/owned"
 	"github.com/defaultplan/defaultplan/osb/controller/scope"
@@ -29,7 +30,7 @@ func (s *bindingSubject) gather(ctx context.Context, thing *lifecycle.Resource) 
 	if found.Problem = scope.Problem(err); found.Problem != nil {
 		// Whoever asks for its client is told what is not looked at.
 		if target := thing.Record.Target(); target != nil {
-			found.broker = keyOf(&target.BrokerTarget, s.binding.InstanceKey().Namespace)
+			found.broker = broker.KeyOf(&target.BrokerTarget, s.binding.InstanceKey().Namespace)
 		}
 		return found, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/broker"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
@@ -44,6 +45,6 @@ func (s *bindingSubject) locate(ctx context.Context, thing *lifecycle.Resource, 
 	if target == nil {
 		return nil
 	}
-	found.broker = keyOf(&target.BrokerTarget, s.binding.InstanceKey().Namespace)
-	return s.brokers.see(ctx, found, &thing.Record)
+	found.broker = broker.KeyOf(&target.BrokerTarget, s.binding.InstanceKey().Namespace)
+	return s.observe(ctx, found, &thing.Record)
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/broker"
 	"github.com/defaultplan/defaultplan/osb/controller/credentials"
 	"github.com/defaultplan/defaultplan/osb/controller/endpoints"
 	"github.com/defaultplan/defaultplan/osb/controller/events"
@@ -79,9 +80,9 @@ func newBindingWorld(t *testing.T, edits ...func(*v1beta1.ServiceBinding)) *bind
 	server := boundServer{boundClient{live}, boundReader{live}}
 	counted, err := metrics.New(w.registry)
 	require.NoError(t, err)
-	known := &brokers{
-		reader: w.cache, live: server, clock: clock.RealClock{}, guard: &guard{around: around}, queues: freeQueues(), reread: time.Minute,
-		config: osb.Config{Timeout: time.Minute}, relist: func(brokerKey) {},
+	known := &broker.Clients{
+		Reader: w.cache, Live: server, Clock: clock.RealClock{}, Guard: &broker.Guard{Around: around}, Queues: freeQueues(), Reread: time.Minute,
+		Config: osb.Config{Timeout: time.Minute}, Relist: func(broker.Key) {},
 	}
 	w.reconciler = &bindings{
 		engine: &engine{

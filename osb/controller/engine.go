@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/broker"
 	"github.com/defaultplan/defaultplan/osb/controller/events"
 	"github.com/defaultplan/defaultplan/osb/controller/metrics"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
@@ -37,7 +38,7 @@ type gathered struct {
 	lifecycle.Facts
 
 	// broker is whom the next call would be for; zero where there is none.
-	broker brokerKey
+	broker broker.Key
 	// redactor knows what brokers' texts must not tell.
 	redactor redactor
 	// reread says that the next step depends on what no watch tells of.
@@ -49,7 +50,7 @@ type gathered struct {
 // An engine takes the subjects of one kind through their passes.
 type engine struct {
 	store   store
-	brokers *brokers
+	brokers *broker.Clients
 	events  *events.Events
 	metrics *metrics.Counters
 	clock   clock.PassiveClock
@@ -82,7 +83,7 @@ func (e *engine) pass(ctx context.Context, s subject) (reconcile.Result, error) 
 		if err := e.settle(ctx, s, &decision); err != nil || !decision.Held {
 			return reconcile.Result{RequeueAfter: e.rest(s.object(), decision.After, found.reread)}, err
 		}
-		return reconcile.Result{}, queue.Wait(found.broker.at())
+		return reconcile.Result{}, queue.Wait(found.broker.At())
 	case lifecycle.Provision, lifecycle.Update, lifecycle.Deprovision, lifecycle.MitigateOrphan, lifecycle.Poll, lifecycle.Fetch:
 	}
 	if late && !intends(decision.Step) { // what changes something fails at its intent
@@ -116,7 +117,7 @@ func (e *engine) maxDeadline() time.Duration { return max(time.Hour, 2*e.timeout
 type turn struct {
 	thing    *lifecycle.Resource
 	facts    lifecycle.Facts
-	broker   brokerKey
+	broker   broker.Key
 	redactor redactor
 	decision *lifecycle.Decision
 	// stored is the object as it is with the intent in it.
@@ -141,8 +142,8 @@ func (e *engine) act(ctx context.Context, s subject, t *turn) (reconcile.Result,
 		return reconcile.Result{}, e.store.hold(ctx, s.object())
 	}
 	place := queue.FromContext(ctx)
-	if !place.Enter(t.broker.at()) {
-		return reconcile.Result{}, queue.Wait(t.broker.at())
+	if !place.Enter(t.broker.At()) {
+		return reconcile.Result{}, queue.Wait(t.broker.At())
 	}
 	reply, err := e.reach(ctx, s, t)
 	ctx = context.WithoutCancel(ctx)
@@ -159,7 +160,7 @@ func (e *engine) act(ctx context.Context, s subject, t *turn) (reconcile.Result,
 func (e *engine) reach(ctx context.Context, s subject, t *turn) (reply lifecycle.CallResult, err error) {
 	reply.Err = errPanic // unless it comes to something else
 	defer func() { queue.FromContext(ctx).Called(reply.Err) }()
-	broker, err := e.brokers.client(ctx, t.broker)
+	broker, err := e.brokers.Client(ctx, t.broker)
 	ctx = context.WithoutCancel(ctx)
 	t.stored = s.object()
 	if err != nil { // without a client nothing is sent
@@ -200,7 +201,7 @@ func (e *engine) conclude(ctx context.Context, s subject, t *turn, outcome lifec
 		outcome.Event.Message = t.redactor.text(outcome.Event.Message)
 	}
 	if outcome.Relist {
-		e.brokers.askRelist(t.broker, t.facts.Now)
+		e.brokers.AskRelist(t.broker, t.facts.Now)
 	}
 	if outcome.Release {
 		over, err := e.store.ended(ctx, s, t.stored)

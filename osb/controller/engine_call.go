@@ -11,6 +11,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/broker"
 	"github.com/defaultplan/defaultplan/osb/controller/metrics"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/controller/tracing"
@@ -32,13 +33,13 @@ func intends(step lifecycle.Step) bool { return step != lifecycle.Poll && step !
 
 // decide is the next step, or the rest where its call is not made now. What the call is for is
 // known once it is decided on.
-func decide(ctx context.Context, s subject, thing *lifecycle.Resource, facts *lifecycle.Facts, broker brokerKey) lifecycle.Decision {
+func decide(ctx context.Context, s subject, thing *lifecycle.Resource, facts *lifecycle.Facts, broker broker.Key) lifecycle.Decision {
 	decision, place := lifecycle.Next(*thing, *facts), queue.FromContext(ctx)
 	place.For(purpose(s, facts, &decision))
 	switch {
-	case place.Held(broker.at()):
+	case place.Held(broker.At()):
 		facts.HeldBecause = "the broker does not answer; it is asked again after a pause"
-	case place.Refused(broker.at()):
+	case place.Refused(broker.At()):
 		facts.HeldBecause = "the broker answered 429 or 503 to all the last requests of this kind for the plan; another one is sent after a pause"
 	default:
 		return decision
@@ -60,7 +61,7 @@ func (e *engine) enter(ctx context.Context, s subject, thing *lifecycle.Resource
 		if !decision.Held {
 			return nil
 		}
-		return cmp.Or(e.settle(ctx, s, &decision), queue.Wait(found.broker.at()))
+		return cmp.Or(e.settle(ctx, s, &decision), queue.Wait(found.broker.At()))
 	case lifecycle.Release:
 		return nil
 	case lifecycle.Poll:
@@ -69,8 +70,8 @@ func (e *engine) enter(ctx context.Context, s subject, thing *lifecycle.Resource
 		}
 	case lifecycle.Provision, lifecycle.Update, lifecycle.Deprovision, lifecycle.MitigateOrphan, lifecycle.Fetch:
 	}
-	if !queue.FromContext(ctx).Enter(found.broker.at()) {
-		return queue.Wait(found.broker.at())
+	if !queue.FromContext(ctx).Enter(found.broker.At()) {
+		return queue.Wait(found.broker.At())
 	}
 	return nil
 }
@@ -181,16 +182,16 @@ func (e *engine) call(ctx context.Context, s subject, broker *osb.Client, t *tur
 	defer cancel()
 	operation := operationOf(s, d.Step)
 	if m := recall(ctx, s.object()); m.again(d) {
-		e.metrics.Retried(t.broker.at(), operation)
+		e.metrics.Retried(t.broker.At(), operation)
 	}
 	ctx, span := tracing.Start(ctx, operation)
-	ended := e.metrics.Calling(t.broker.at())
+	ended := e.metrics.Calling(t.broker.At())
 	reply := lifecycle.CallResult{Err: errPanic}
 	defer func() {
 		ended()
 		remember(ctx, s.object(), func(m *memory) { m.ended(d.Step, reply.Err) })
-		e.metrics.Called(t.broker.at(), operation, reply.Err, e.clock.Since(began))
-		tracing.EndCall(span, metrics.Label(t.broker.at()), reply.Err)
+		e.metrics.Called(t.broker.At(), operation, reply.Err, e.clock.Since(began))
+		tracing.EndCall(span, metrics.Label(t.broker.At()), reply.Err)
 	}()
 	reply = s.call(ctx, broker, d)
 	t.redactor.reply(&reply)
@@ -210,7 +211,7 @@ func (e *engine) note(ctx context.Context, s subject, t *turn, reply lifecycle.C
 		requestID = failed.RequestID
 	}
 	if osb.KindOf(reply.Err) == osb.Auth {
-		e.brokers.forget(t.broker) // they may have been changed since they were read
+		e.brokers.Forget(t.broker) // they may have been changed since they were read
 	}
 	said := "the call to the broker failed"
 	if errors.As(reply.Err, new(*lifecycle.APIError)) {

@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/broker"
 	"github.com/defaultplan/defaultplan/osb/controller/metrics/metricstest"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
@@ -26,20 +27,20 @@ func TestMetricsOfAPanic(t *testing.T) {
 	w := newBindingWorld(t)
 	e := w.reconciler.engine
 	s := panics{&caller{}}
-	made := &turn{broker: brokerKey{name: "broker"}, decision: &lifecycle.Decision{Step: lifecycle.Poll, Record: lifecycle.Record{Retries: 1}}}
+	made := &turn{broker: broker.Key{Name: "broker"}, decision: &lifecycle.Decision{Step: lifecycle.Poll, Record: lifecycle.Record{Retries: 1}}}
 	assert.Panics(t, func() { e.call(t.Context(), s, nil, made) })
 	assert.Zero(t, metricstest.Value(t, w.registry, "defaultplan_broker_calls_in_progress", "broker"))
 	assert.InDelta(t, 1, metricstest.Value(t, w.registry, "defaultplan_broker_calls_total", "broker", "poll_instance", "other"), 0)
 
 	fetch := func(context.Context) (*osb.Catalog, error) { panic("out of bounds") }
-	assert.Panics(t, func() { _, _ = e.metrics.Fetching(t.Context(), made.broker.at(), clock.RealClock{}, fetch) })
+	assert.Panics(t, func() { _, _ = e.metrics.Fetching(t.Context(), made.broker.At(), clock.RealClock{}, fetch) })
 	assert.Zero(t, metricstest.Value(t, w.registry, "defaultplan_broker_calls_in_progress", "broker"))
 	assert.InDelta(t, 1, metricstest.Value(t, w.registry, "defaultplan_broker_calls_total", "broker", "catalog", "other"), 0)
 
 	e.metrics = nil
 	assert.NotPanics(t, func() {
 		e.call(t.Context(), s.caller, nil, made)
-		e.metrics.Retried(made.broker.at(), "bind")
+		e.metrics.Retried(made.broker.At(), "bind")
 		e.metrics.Mitigated("binding")
 	})
 }

@@ -35,8 +35,8 @@ func newSlowWorld(t *testing.T, slow map[string]time.Duration) *bindingWorld {
 	t.Helper()
 	w := newBindingWorld(t)
 	w.slow = slow
-	w.reconciler.timeout, w.reconciler.brokers.config.Timeout = 3*time.Second, 3*time.Second
-	w.reconciler.brokers.config.Wrap = func(sends http.RoundTripper) http.RoundTripper { return lastRequest{sends} }
+	w.reconciler.timeout, w.reconciler.brokers.Config.Timeout = 3*time.Second, 3*time.Second
+	w.reconciler.brokers.Config.Wrap = func(sends http.RoundTripper) http.RoundTripper { return lastRequest{sends} }
 	return w
 }
 
@@ -153,11 +153,11 @@ func (w *bindingWorld) retriesUnasked(b *v1beta1.ServiceBinding, says string) {
 	assert.NotNil(w, b.Status.NextRetry)
 	assert.Nil(w, b.Status.CallDeadline, "no call is on its way")
 	assert.False(w, b.Status.OrphanMitigationInProgress)
-	w.silent(theBroker.at(), 4)
+	w.silent(theBroker.At(), 4)
 	p := w.turn()
-	assert.False(w, p.Held(theBroker.at()), "it is nothing that the broker did: five in a row would bring a pause")
+	assert.False(w, p.Held(theBroker.At()), "it is nothing that the broker did: five in a row would bring a pause")
 	p.End(nil)
-	w.reconciler.brokers.queues.Answered(theBroker.at())
+	w.reconciler.brokers.Queues.Answered(theBroker.At())
 }
 
 // A slowCaller is a subject that takes some time until its call can be sent, and notes until

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/broker"
 	"github.com/defaultplan/defaultplan/osb/controller/scope"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
@@ -27,32 +28,35 @@ type handling struct {
 	seen bool
 }
 
+// owners finds who handles what.
+type owners struct{ *broker.Clients }
+
 // handlerOfInstance finds the handler of an instance: that of the broker at which it is,
 // else of the broker whose plan it is to have.
-func (b *brokers) handlerOfInstance(ctx context.Context, i *v1beta1.ServiceInstance) (handling, error) {
-	found, err := b.handlerOfRecord(ctx, lifecycle.OfInstance(i), i.Namespace)
+func (w owners) handlerOfInstance(ctx context.Context, i *v1beta1.ServiceInstance) (handling, error) {
+	found, err := w.handlerOfRecord(ctx, lifecycle.OfInstance(i), i.Namespace)
 	if err != nil || found.sure {
 		return found, err
 	}
-	return b.handlerOfChoice(ctx, &i.Spec.DecidedReference, i.Namespace, i.Status.ControllerName)
+	return w.handlerOfChoice(ctx, &i.Spec.DecidedReference, i.Namespace, i.Status.ControllerName)
 }
 
 // handlerOfBinding finds the handler of a binding: that of the broker at which it is, of
 // the plan that was decided on for it, or of its instance.
-func (b *brokers) handlerOfBinding(ctx context.Context, binding *v1beta1.ServiceBinding) (handling, error) {
+func (w owners) handlerOfBinding(ctx context.Context, binding *v1beta1.ServiceBinding) (handling, error) {
 	at, last := binding.InstanceKey(), binding.Status.ControllerName
-	found, err := b.handlerOfRecord(ctx, lifecycle.OfBinding(binding), at.Namespace)
+	found, err := w.handlerOfRecord(ctx, lifecycle.OfBinding(binding), at.Namespace)
 	if err != nil || found.sure {
 		return found, err
 	}
-	found, err = b.handlerOfChoice(ctx, &binding.Spec.DecidedReference, at.Namespace, last)
+	found, err = w.handlerOfChoice(ctx, &binding.Spec.DecidedReference, at.Namespace, last)
 	if err != nil || found.sure {
 		return found, err
 	}
 	instance := &v1beta1.ServiceInstance{}
-	err = b.reader.Get(ctx, at, instance)
-	if apierrors.IsNotFound(err) && last == b.scope.Name {
-		err = b.live.Get(ctx, at, instance)
+	err = w.Reader.Get(ctx, at, instance)
+	if apierrors.IsNotFound(err) && last == w.Scope.Name {
+		err = w.Live.Get(ctx, at, instance)
 	}
 	switch {
 	case apierrors.IsNotFound(err) || scope.Problem(err) != nil:
@@ -60,7 +64,7 @@ func (b *brokers) handlerOfBinding(ctx context.Context, binding *v1beta1.Service
 	case err != nil:
 		return handling{}, fmt.Errorf("cannot read instance %q: %w", at.Name, err)
 	}
-	found, err = b.handlerOfInstance(ctx, instance)
+	found, err = w.handlerOfInstance(ctx, instance)
 	if !found.sure && last != "" {
 		found.name = last
 	}
@@ -68,24 +72,24 @@ func (b *brokers) handlerOfBinding(ctx context.Context, binding *v1beta1.Service
 }
 
 // handlerOfRecord is the handler of what was sent to a broker.
-func (b *brokers) handlerOfRecord(ctx context.Context, thing lifecycle.Resource, namespace string) (handling, error) {
+func (w owners) handlerOfRecord(ctx context.Context, thing lifecycle.Resource, namespace string) (handling, error) {
 	target := thing.Record.Target()
 	if target == nil {
 		return handling{}, nil
 	}
-	return b.handlerOfBroker(ctx, &target.BrokerTarget, namespace)
+	return w.handlerOfBroker(ctx, &target.BrokerTarget, namespace)
 }
 
 // handlerOfChoice is the handler of the plan that was decided on. What the cache does not
 // have yet is read from the API server by the controller that would get it otherwise.
-func (b *brokers) handlerOfChoice(ctx context.Context, ref *v1beta1.DecidedReference, namespace, last string) (handling, error) {
+func (w owners) handlerOfChoice(ctx context.Context, ref *v1beta1.DecidedReference, namespace, last string) (handling, error) {
 	unknown := handling{name: last}
 	if !ref.Decided() {
 		return unknown, nil
 	}
-	catalogs := []catalogReader{{b.reader}}
-	if last == b.scope.Name {
-		catalogs = append(catalogs, catalogReader{b.live})
+	catalogs := []catalogReader{{w.Reader}}
+	if last == w.Scope.Name {
+		catalogs = append(catalogs, catalogReader{w.Live})
 	}
 	for _, catalog := range catalogs {
 		chosen, _, err := catalog.offering(ctx, ref, namespace)
@@ -95,7 +99,7 @@ func (b *brokers) handlerOfChoice(ctx context.Context, ref *v1beta1.DecidedRefer
 		if chosen == nil {
 			continue
 		}
-		found, err := b.handlerOfBroker(ctx, &chosen.target, namespace)
+		found, err := w.handlerOfBroker(ctx, &chosen.target, namespace)
 		if err != nil || found.sure {
 			return found, err
 		}
@@ -103,22 +107,22 @@ func (b *brokers) handlerOfChoice(ctx context.Context, ref *v1beta1.DecidedRefer
 	return unknown, nil
 }
 
-func (b *brokers) handlerOfBroker(ctx context.Context, target *v1beta1.BrokerTarget, namespace string) (handling, error) {
-	known, ok, err := b.find(ctx, keyOf(target, namespace))
+func (w owners) handlerOfBroker(ctx context.Context, target *v1beta1.BrokerTarget, namespace string) (handling, error) {
+	known, ok, err := w.Find(ctx, broker.KeyOf(target, namespace))
 	switch {
 	case scope.Problem(err) != nil:
 		return handling{}, nil
 	case err != nil || !ok:
 		return handling{}, err
 	}
-	name := known.spec.ControllerName
-	return handling{name: name, sure: true, seen: name != "" && known.status.ControllerName == name}, nil
+	name := known.Spec.ControllerName
+	return handling{name: name, sure: true, seen: name != "" && known.Status.ControllerName == name}, nil
 }
 
 // mine says whether what is of a broker is this controller's. Of a broker that is not there it is every controller's.
-func (b *brokers) mine(ctx context.Context, target *v1beta1.BrokerTarget, namespace string) (bool, error) {
-	found, err := b.handlerOfBroker(ctx, target, namespace)
-	return !found.sure || found.by(b.scope), err
+func (w owners) mine(ctx context.Context, target *v1beta1.BrokerTarget, namespace string) (bool, error) {
+	found, err := w.handlerOfBroker(ctx, target, namespace)
+	return !found.sure || found.by(w.Scope), err
 }
 
 // foreignPause is the time between two looks at what another controller handles, in looks
@@ -140,7 +144,7 @@ func (e *engine) leave(ctx context.Context, o client.Object, found handling) (re
 		if found.seen {
 			patience *= busyPatience
 		}
-		wait, err := scope.TellUnseen(ctx, e.store.client, e.brokers.scope, o, scope.Unseen{By: found.name, Patience: patience, Now: e.clock.Now()})
+		wait, err := scope.TellUnseen(ctx, e.store.client, e.brokers.Scope, o, scope.Unseen{By: found.name, Patience: patience, Now: e.clock.Now()})
 		if err != nil || wait > 0 {
 			return reconcile.Result{RequeueAfter: wait}, err
 		}
@@ -167,7 +171,7 @@ func (e *engine) standsIn(o client.Object) bool {
 // whose outcome is lost if another writes meanwhile. The controller without a name stands in for it,
 // where it may look into all namespaces.
 func (e *engine) untilStandIn(o client.Object) (time.Duration, bool) {
-	mine, deleted := e.brokers.scope, o.GetDeletionTimestamp()
+	mine, deleted := e.brokers.Scope, o.GetDeletionTimestamp()
 	if mine.Name != "" || mine.Restricted() || deleted == nil || o.GetAnnotations()[v1beta1.AnnotationAbandon] != "true" {
 		return 0, false
 	}
@@ -196,8 +200,29 @@ func (e *engine) nameFor(o client.Object, stored string) string {
 	if e.standsIn(o) {
 		return stored
 	}
-	return e.brokers.scope.Name
+	return e.brokers.Scope.Name
 }
 
 // by says whether an object is handled by the controller of a scope.
 func (h handling) by(s scope.Scope) bool { return h.name == s.Name }
+
+// observe finds out how the broker of a pass does. Its 404 is believed where its catalog was
+// read since the removal began: its address is right.
+func (e *engine) observe(ctx context.Context, found *gathered, r *lifecycle.Record) error {
+	known, ok, err := e.brokers.Find(ctx, found.broker)
+	if problem := scope.Problem(err); problem != nil {
+		found.Desired, found.Problem = nil, problem
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	// A broker that is not known is not known to be gone.
+	found.BrokerGone = !ok && found.broker != broker.Key{}
+	found.reread = found.reread || found.BrokerGone
+	if ok {
+		found.foreign = known.Spec.ControllerName != e.brokers.Scope.Name
+		found.BrokerReady = r.Operation == lifecycle.Deprovisioning && e.brokers.AnsweredSince(found.broker, known, r.Started)
+	}
+	return nil
+}

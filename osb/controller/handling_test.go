@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/broker"
 	"github.com/defaultplan/defaultplan/osb/controller/scope"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
@@ -53,15 +54,15 @@ func sentTo(broker string) *v1beta1.ServiceInstancePropertiesState {
 
 // handlers are what controllers of several names find, whose caches are empty or as the API
 // server is.
-func handlers(t *testing.T, objects ...client.Object) map[string]*brokers {
+func handlers(t *testing.T, objects ...client.Object) map[string]owners {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	require.NoError(t, v1beta1.AddToScheme(scheme))
 	live := fake.NewClientBuilder().WithScheme(scheme).WithObjects(append(offered(), objects...)...).Build()
 	empty := fake.NewClientBuilder().WithScheme(scheme).Build()
-	return map[string]*brokers{
-		"Default": {reader: live, live: live}, "East": {reader: live, live: live, scope: scope.Scope{Name: "east"}},
-		"DefaultThatLags": {reader: empty, live: live},
+	return map[string]owners{
+		"Default": {&broker.Clients{Reader: live, Live: live}}, "East": {&broker.Clients{Reader: live, Live: live, Scope: scope.Scope{Name: "east"}}},
+		"DefaultThatLags": {&broker.Clients{Reader: empty, Live: live}},
 	}
 }
 
@@ -161,7 +162,7 @@ func TestHandlerOfBinding(t *testing.T) {
 // be known, for no watch tells of that.
 func TestLeave(t *testing.T) {
 	t.Parallel()
-	e := &engine{reread: time.Minute, brokers: &brokers{scope: scope.Scope{Name: "west"}}, clock: testclock.NewFakePassiveClock(noon)}
+	e := &engine{reread: time.Minute, brokers: &broker.Clients{Scope: scope.Scope{Name: "west"}}, clock: testclock.NewFakePassiveClock(noon)}
 	left := func(found handling) time.Duration {
 		result, err := e.leave(t.Context(), &v1beta1.ServiceInstance{}, found)
 		require.NoError(t, err)
@@ -193,7 +194,7 @@ func TestLeaveTellsWhatIsUnseen(t *testing.T) {
 			scheme := runtime.NewScheme()
 			require.NoError(t, v1beta1.AddToScheme(scheme))
 			c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(i).WithStatusSubresource(i).Build()
-			e := &engine{timeout: time.Minute, reread: time.Hour, store: store{client: c}, brokers: &brokers{}, clock: testclock.NewFakePassiveClock(noon)}
+			e := &engine{timeout: time.Minute, reread: time.Hour, store: store{client: c}, brokers: &broker.Clients{}, clock: testclock.NewFakePassiveClock(noon)}
 			require.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(i), i))
 			_, err := e.leave(t.Context(), i, tc.found)
 			require.NoError(t, err)
@@ -230,7 +231,7 @@ func TestStandsIn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := &engine{timeout: time.Minute, reread: time.Hour, clock: testclock.NewFakePassiveClock(noon), brokers: &brokers{scope: tc.scope}}
+			e := &engine{timeout: time.Minute, reread: time.Hour, clock: testclock.NewFakePassiveClock(noon), brokers: &broker.Clients{Scope: tc.scope}}
 			o := &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{v1beta1.AnnotationAbandon: tc.abandoned}}}
 			if tc.deleted > 0 {
 				o.DeletionTimestamp = new(metav1.NewTime(noon.Add(-tc.deleted)))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/merge"
+	"github.com/defaultplan/defaultplan/osb/controller/broker"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
@@ -38,11 +39,11 @@ func (r *instances) Reconcile(ctx context.Context, request reconcile.Request) (r
 	if instance.DeletionTimestamp != nil && !controllerutil.ContainsFinalizer(instance, v1beta1.FinalizerServiceCatalog) {
 		return reconcile.Result{}, nil
 	}
-	found, err := r.brokers.handlerOfInstance(ctx, instance)
+	found, err := owners{r.brokers}.handlerOfInstance(ctx, instance)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	if !found.by(r.brokers.scope) && !r.standsIn(instance) {
+	if !found.by(r.brokers.Scope) && !r.standsIn(instance) {
 		return queue.AfterConflict(r.leave(ctx, instance, found))
 	}
 	return queue.AfterConflict(r.pass(ctx, &instanceSubject{instances: r, instance: instance}))
@@ -109,7 +110,7 @@ func (s *instanceSubject) look(ctx context.Context, thing *lifecycle.Resource, f
 	if o != nil {
 		found.Fetchable, found.MaxPolling = o.class.InstancesRetrievable, o.maxPolling()
 		complete(thing, &o.target)
-		deleted, err := s.brokers.isBeingDeleted(ctx, keyOf(&o.target, s.instance.Namespace))
+		deleted, err := s.brokers.IsBeingDeleted(ctx, broker.KeyOf(&o.target, s.instance.Namespace))
 		if err != nil {
 			return err
 		}

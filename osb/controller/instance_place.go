@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/defaultplan/defaultplan/osb/controller/broker"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
@@ -63,9 +64,9 @@ func (s *instanceSubject) locate(ctx context.Context, thing *lifecycle.Resource,
 		target = &found.Desired.Request
 	}
 	if target != nil {
-		found.broker = keyOf(&target.BrokerTarget, s.instance.Namespace)
+		found.broker = broker.KeyOf(&target.BrokerTarget, s.instance.Namespace)
 	}
-	if err := s.brokers.see(ctx, found, &thing.Record); err != nil {
+	if err := s.observe(ctx, found, &thing.Record); err != nil {
 		return err
 	}
 	if found.BrokerGone && asks {

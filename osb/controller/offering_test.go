@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/broker"
 	"github.com/defaultplan/defaultplan/osb/controller/indexes"
 	"github.com/defaultplan/defaultplan/osb/controller/indexes/indextest"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
@@ -114,7 +115,7 @@ func TestOffering(t *testing.T) {
 				return
 			}
 			require.Nil(t, problem)
-			assert.Equal(t, test.broker, keyOf(&got.target, "n").String(), test.reason)
+			assert.Equal(t, test.broker, broker.KeyOf(&got.target, "n").String(), test.reason)
 			assert.Equal(t, "class-id", got.target.ClassExternalID)
 			assert.Equal(t, "plan-id", got.target.PlanExternalID)
 			assert.Equal(t, "small", got.planName)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/broker"
 	"github.com/defaultplan/defaultplan/osb/controller/scope"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
@@ -128,8 +129,8 @@ func (s *rotationSubject) gather(ctx context.Context, thing *lifecycle.Resource)
 	if target == nil {
 		return found, nil
 	}
-	found.broker = keyOf(&target.BrokerTarget, s.binding.InstanceKey().Namespace)
-	return found, s.brokers.see(ctx, &found, &thing.Record)
+	found.broker = broker.KeyOf(&target.BrokerTarget, s.binding.InstanceKey().Namespace)
+	return found, s.observe(ctx, &found, &thing.Record)
 }
 
 // succeeds is what a successor asks for. Where the plan can be rotated, the broker gives it

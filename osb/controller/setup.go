@@ -21,6 +21,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/broker"
 	"github.com/defaultplan/defaultplan/osb/controller/credentials"
 	"github.com/defaultplan/defaultplan/osb/controller/endpoints"
 	"github.com/defaultplan/defaultplan/osb/controller/events"
@@ -63,13 +64,13 @@ func Setup(ctx context.Context, mgr manager.Manager, o *Options) error {
 	if err != nil {
 		return err
 	}
-	known := &brokers{
-		reader: mgr.GetClient(), live: mgr.GetAPIReader(), clock: clock.RealClock{}, guard: &guard{given: rules, around: network.Current}, scope: o.scope(), reread: o.SecretInterval, metrics: counted,
-		secrets: secretKeeper{client: mgr.GetClient(), live: mgr.GetAPIReader()},
-		queues:  queues,
-		config:  osb.Config{Timeout: o.CallTimeout, APIVersion: o.APIVersion, Wrap: o.Wrap},
+	known := &broker.Clients{
+		Reader: mgr.GetClient(), Live: mgr.GetAPIReader(), Clock: clock.RealClock{}, Guard: &broker.Guard{Given: rules, Around: network.Current}, Scope: o.scope(), Reread: o.SecretInterval, Metrics: counted,
+		Secrets: broker.SecretKeeper{Client: mgr.GetClient(), Live: mgr.GetAPIReader()},
+		Queues:  queues,
+		Config:  osb.Config{Timeout: o.CallTimeout, APIVersion: o.APIVersion, Wrap: o.Wrap},
 	}
-	if err := mgr.Add(known.queues); err != nil {
+	if err := mgr.Add(known.Queues); err != nil {
 		return fmt.Errorf("cannot set up the queues of the brokers: %w", err)
 	}
 	recorder, err := events.NewRecorder(ctx, mgr, o.scope().Named(events.Source), o.CallTimeout+requestTimeout)
@@ -97,7 +98,7 @@ func Setup(ctx context.Context, mgr manager.Manager, o *Options) error {
 type parts struct {
 	mgr      manager.Manager
 	options  *Options
-	brokers  *brokers
+	brokers  *broker.Clients
 	metrics  *metrics.Counters
 	platform *platform
 	network  *endpoints.NetworkRules
@@ -133,7 +134,7 @@ func (p *parts) addInstances() error {
 	if !p.options.scope().Restricted() {
 		added = added.Watches(&v1beta1.ClusterServicePlan{}, byPlan(p.mgr.GetClient()), plans)
 	}
-	dispatched := queue.NewDispatcher(r, "ServiceInstance", p.brokers.queues)
+	dispatched := queue.NewDispatcher(r, "ServiceInstance", p.brokers.Queues)
 	err := p.watchPolicies(p.watchOfferings(added, instancesByOffering), quota.Instances).
 		Watches(&v1beta1.ServicePlan{}, byPlan(p.mgr.GetClient()), plans).
 		Watches(&v1beta1.ServiceBinding{}, ofBinding(), builder.WithPredicates(letsGo())).
@@ -156,7 +157,7 @@ func (p *parts) addBindings() error {
 	controlled := ctrl.NewControllerManagedBy(p.mgr).Named("bindings").For(&v1beta1.ServiceBinding{}).
 		Watches(&v1beta1.ServiceInstance{}, byInstance(p.mgr.GetClient()), builder.WithPredicates(readByBindings())).
 		WithOptions(p.running())
-	dispatched := queue.NewDispatcher(r, "ServiceBinding", p.brokers.queues)
+	dispatched := queue.NewDispatcher(r, "ServiceBinding", p.brokers.Queues)
 	controlled = p.watchOfferings(p.watchSharing(controlled), bindingsByOffering)
 	err := p.watchPolicies(controlled, quota.Bindings).WatchesRawSource(dispatched.Source()).Complete(dispatched)
 	if err != nil {
@@ -167,7 +168,7 @@ func (p *parts) addBindings() error {
 
 // addHolds adds what keeps user-defined classes and plans that are in use from being deleted.
 func (p *parts) addHolds() error {
-	err := inuse.Setup(p.mgr, inuse.Options{Mine: p.brokers.mine, Restricted: p.options.scope().Restricted(), Controller: controller.Options{RateLimiter: queue.ErrorPauses()}})
+	err := inuse.Setup(p.mgr, inuse.Options{Mine: owners{p.brokers}.mine, Restricted: p.options.scope().Restricted(), Controller: controller.Options{RateLimiter: queue.ErrorPauses()}})
 	if err != nil {
 		return fmt.Errorf("cannot set up what is in use: %w", err)
 	}
@@ -183,12 +184,12 @@ func (p *parts) addBrokers() error {
 	if err := p.mgr.Add(fetches); err != nil {
 		return fmt.Errorf("cannot set up the queue of the catalogs: %w", err)
 	}
-	ask, err := addBrokers(p.mgr, brokerOptions{
-		client: p.mgr.GetClient(), fetch: p.brokers.catalog, recorder: p.recorder, clock: clock.RealClock{}, interval: p.options.RelistInterval, metrics: p.metrics, scope: p.options.scope(),
-		gone: p.brokers.drop, patience: 2 * p.options.CallTimeout, secrets: p.brokers.secrets,
-		engine: &relist.Engine{Client: p.mgr.GetClient(), Reader: p.mgr.GetClient(), Live: p.mgr.GetAPIReader()},
+	ask, err := broker.Setup(p.mgr, broker.Options{
+		Client: p.mgr.GetClient(), Fetch: p.brokers.Catalog, Recorder: p.recorder, Clock: clock.RealClock{}, Interval: p.options.RelistInterval, Metrics: p.metrics, Scope: p.options.scope(),
+		Gone: p.brokers.Drop, Patience: 2 * p.options.CallTimeout, Secrets: p.brokers.Secrets,
+		Engine: &relist.Engine{Client: p.mgr.GetClient(), Reader: p.mgr.GetClient(), Live: p.mgr.GetAPIReader()},
 	}, fetches)
-	p.brokers.relist = ask
+	p.brokers.Relist = ask
 	return err
 }
 

@@ -1,4 +1,4 @@
-package controller
+package broker
 
 import (
 	"context"
@@ -34,14 +34,14 @@ const (
 )
 
 // delete lets a broker go. Nothing new is provisioned at it from the first; it waits
-// while instances exist at it, since without it nobody could remove them there.
-func (r *brokerReconciler) delete(ctx context.Context, b broker) (reconcile.Result, error) {
+// while instances exist at it, since without it they could not be removed there.
+func (r *reconciler) delete(ctx context.Context, b Broker) (reconcile.Result, error) {
 	r.held.drop(keyOfBroker(b.object)) // its catalog is not taken over any more
 	if !slices.Contains(b.object.GetFinalizers(), v1beta1.FinalizerServiceCatalog) {
 		return reconcile.Result{}, nil
 	}
 	of, _ := relist.BrokerOf(b.object) // restrictions do not matter any more
-	marked, err := r.engine.MarkGone(ctx, of, func(m relist.Marking) error { return r.tellMarkingGone(ctx, b, m) })
+	marked, err := r.Engine.MarkGone(ctx, of, func(m relist.Marking) error { return r.tellMarkingGone(ctx, b, m) })
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -58,7 +58,7 @@ func (r *brokerReconciler) delete(ctx context.Context, b broker) (reconcile.Resu
 	case marked > 0:
 		return reconcile.Result{RequeueAfter: unusedPause}, nil
 	}
-	remaining, err := r.engine.Delete(ctx, of)
+	remaining, err := r.Engine.Delete(ctx, of)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -66,7 +66,7 @@ func (r *brokerReconciler) delete(ctx context.Context, b broker) (reconcile.Resu
 		message := fmt.Sprintf("deletion waits for %d classes and plans that bindings or instances still name: delete those", remaining)
 		return reconcile.Result{RequeueAfter: markedPause}, r.tellWaiting(ctx, b, message)
 	}
-	switch err := r.secrets.letGo(ctx, b, b.status.CredentialsSecret); {
+	switch err := r.Secrets.letGo(ctx, b, b.Status.CredentialsSecret); {
 	case apierrors.IsForbidden(err):
 		return reconcile.Result{RequeueAfter: instancesPause}, r.tellWaiting(ctx, b, "deletion waits for the right to let its Secret go: "+err.Error())
 	case err != nil:
@@ -85,25 +85,25 @@ func (r *brokerReconciler) delete(ctx context.Context, b broker) (reconcile.Resu
 }
 
 // tellMarkingGone says in status how far the marking of a deleted broker's classes and plans is.
-func (r *brokerReconciler) tellMarkingGone(ctx context.Context, b broker, m relist.Marking) error {
-	return r.note(ctx, b, func(after broker) {
-		a := attempt{ended: r.clock.Now()}
+func (r *reconciler) tellMarkingGone(ctx context.Context, b Broker, m relist.Marking) error {
+	return r.note(ctx, b, func(after Broker) {
+		a := attempt{ended: r.Clock.Now()}
 		a.set(after, v1beta1.Reconciling(reasonMarking, fmt.Sprintf("the broker is being deleted: %d of its %d classes and plans are marked", m.Marked, m.Total)))
 	})
 }
 
 // probe fetches the catalog of a broker that is being deleted, if a call asked for it: whether a 404 is
 // believed depends on that the broker answers. Nothing of the catalog is taken over.
-func (r *brokerReconciler) probe(ctx context.Context, b broker) error {
+func (r *reconciler) probe(ctx context.Context, b Broker) error {
 	at := client.ObjectKeyFromObject(b.object)
 	if !r.isAsked(at) {
 		return nil
 	}
 	if !queue.FromContext(ctx).Enter(at) {
-		return queue.Wait(keyOfBroker(b.object).at())
+		return queue.Wait(keyOfBroker(b.object).At())
 	}
 	r.begins(at)
-	if _, err := r.fetch(ctx, b.object, ""); err != nil {
+	if _, err := r.Fetch(ctx, b.object, ""); err != nil {
 		log.FromContext(ctx).Info("the catalog of a broker that is being deleted could not be read", "broker", keyOfBroker(b.object).String(), "why", err.Error())
 	}
 	return nil
@@ -122,25 +122,25 @@ func waitsFor(instances []types.NamespacedName) string {
 }
 
 // tellWaiting says in status what a deletion waits for.
-func (r *brokerReconciler) tellWaiting(ctx context.Context, b broker, message string) error {
+func (r *reconciler) tellWaiting(ctx context.Context, b Broker, message string) error {
 	changed, _ := b.object.DeepCopyObject().(client.Object)
 	after := brokerOf(changed)
-	generation, now := b.object.GetGeneration(), metav1.NewTime(r.clock.Now())
+	generation, now := b.object.GetGeneration(), metav1.NewTime(r.Clock.Now())
 	for _, condition := range []v1beta1.Condition{
 		v1beta1.NotReady(reasonDeletionWaits, message), v1beta1.Reconciling(reasonDeletionWaits, "the broker goes when they are gone"),
 	} {
-		after.status.Conditions = v1beta1.SetCondition(after.status.Conditions, condition, generation, now)
+		after.Status.Conditions = v1beta1.SetCondition(after.Status.Conditions, condition, generation, now)
 	}
 	unset(after, v1beta1.ConditionFailed, v1beta1.ConditionStalled, v1beta1.ConditionCatalogShrank) // its catalog is not read again
-	after.status.ObservedGeneration, after.status.ControllerName = generation, b.spec.ControllerName
-	after.status.LastConditionState = v1beta1.LastConditionState(after.status.Conditions)
+	after.Status.ObservedGeneration, after.Status.ControllerName = generation, b.Spec.ControllerName
+	after.Status.LastConditionState = v1beta1.LastConditionState(after.Status.Conditions)
 	return r.store(ctx, b, after)
 }
 
 // instancesOf are the instances that exist at a broker, sorted: those whose class or
 // plan is the broker's, user-defined ones included, and those that were sent to it.
-func (r *brokerReconciler) instancesOf(ctx context.Context, of relist.Broker) ([]types.NamespacedName, error) {
-	offerings, err := r.engine.Offerings(ctx, of)
+func (r *reconciler) instancesOf(ctx context.Context, of relist.Broker) ([]types.NamespacedName, error) {
+	offerings, err := r.Engine.Offerings(ctx, of)
 	if err != nil {
 		return nil, err
 	}
@@ -161,9 +161,9 @@ func (r *brokerReconciler) instancesOf(ctx context.Context, of relist.Broker) ([
 	return all, errors.Join(failures...)
 }
 
-func (r *brokerReconciler) addInstances(ctx context.Context, found map[types.NamespacedName]bool, namespace, field, value string) error {
+func (r *reconciler) addInstances(ctx context.Context, found map[types.NamespacedName]bool, namespace, field, value string) error {
 	var list v1beta1.ServiceInstanceList
-	err := r.client.List(ctx, &list, client.InNamespace(namespace), client.MatchingFields{field: value}, client.UnsafeDisableDeepCopy)
+	err := r.Client.List(ctx, &list, client.InNamespace(namespace), client.MatchingFields{field: value}, client.UnsafeDisableDeepCopy)
 	if err != nil {
 		return fmt.Errorf("cannot list instances by %q: %w", field, err)
 	}

@@ -1,4 +1,4 @@
-package controller
+package broker
 
 import (
 	"context"
@@ -20,27 +20,27 @@ import (
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
 )
 
-// maxAsked is how many brokers may be asked for at once before whoever asks goes on
+// maxAsked is how many brokers may be asked for at once before the caller goes on
 // without: the next failure asks again.
 const maxAsked = 64
 
 // brokerWorkers is how many brokers of a kind are handled at once.
 const brokerWorkers = 4
 
-// addBrokers registers the reconcilers of both kinds of brokers. The function that it
-// returns asks for a broker's catalog to be read anew; it never blocks.
-func addBrokers(mgr manager.Manager, options brokerOptions, fetches *queue.Queues) (func(brokerKey), error) {
+// Setup registers the reconcilers of both kinds of brokers. The function that it
+// returns asks for a broker's catalog to be read again; it never blocks.
+func Setup(mgr manager.Manager, options Options, fetches *queue.Queues) (func(Key), error) {
 	kinds := map[bool]func() client.Object{
 		false: func() client.Object { return &v1beta1.ClusterServiceBroker{} },
 		true:  func() client.Object { return &v1beta1.ServiceBroker{} },
 	}
-	if options.scope.Restricted() {
+	if options.Scope.Restricted() {
 		delete(kinds, false)
 	}
 	held := &heldCatalogs{most: heldInSum}
-	reconcilers, asks := map[bool]*brokerReconciler{}, map[bool]chan event.GenericEvent{}
+	reconcilers, asks := map[bool]*reconciler{}, map[bool]chan event.GenericEvent{}
 	for namespaced, newBroker := range kinds {
-		r := newBrokerReconciler(options, newBroker, held)
+		r := newReconciler(options, newBroker, held)
 		reconcilers[namespaced], asks[namespaced] = r, make(chan event.GenericEvent, maxAsked)
 		dispatched := queue.NewDispatcher(r, fmt.Sprintf("%T", newBroker()), fetches)
 		err := ctrl.NewControllerManagedBy(mgr).
@@ -54,14 +54,14 @@ func addBrokers(mgr manager.Manager, options brokerOptions, fetches *queue.Queue
 			return nil, fmt.Errorf("cannot set up the controller of %T: %w", newBroker(), err)
 		}
 	}
-	return func(key brokerKey) {
-		namespaced := key.namespace != ""
+	return func(key Key) {
+		namespaced := key.Namespace != ""
 		if reconcilers[namespaced] == nil {
 			return
 		}
 		object := kinds[namespaced]()
-		object.SetNamespace(key.namespace)
-		object.SetName(key.name)
+		object.SetNamespace(key.Namespace)
+		object.SetName(key.Name)
 		reconcilers[namespaced].ask(key)
 		select {
 		case asks[namespaced] <- event.GenericEvent{Object: object}:
@@ -71,7 +71,7 @@ func addBrokers(mgr manager.Manager, options brokerOptions, fetches *queue.Queue
 }
 
 // byDeletion ends the relist of a broker that begins to be deleted, or is gone.
-func byDeletion(r *brokerReconciler) handler.EventHandler {
+func byDeletion(r *reconciler) handler.EventHandler {
 	return handler.Funcs{
 		UpdateFunc: func(_ context.Context, e event.UpdateEvent, _ workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 			if e.ObjectNew.GetDeletionTimestamp() != nil {

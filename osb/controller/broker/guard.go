@@ -1,4 +1,4 @@
-package controller
+package broker
 
 import (
 	"context"
@@ -14,22 +14,22 @@ import (
 	"github.com/defaultplan/defaultplan/osb/controller/expose"
 )
 
-// A guard keeps the URL of a namespaced broker, which its namespace's users choose, from
+// A Guard keeps the URL of a namespaced broker, which its namespace's users choose, from
 // leading to where only the controller can reach: to itself, to its machine, to the
 // cloud's metadata and to the API server. It judges the address that is dialled, not the
 // name, which may resolve to anything.
-type guard struct {
-	// given are the operator's rules.
-	given addresses.Rules
-	// around are the rules of the cluster as it is now, with the addresses of the API server.
-	around func(context.Context) (*expose.Rules, error)
+type Guard struct {
+	// Given are the operator's rules.
+	Given addresses.Rules
+	// Around are the rules of the cluster as it is now, with the addresses of the API server.
+	Around func(context.Context) (*expose.Rules, error)
 	// known are those that were read last; nil: none yet.
 	known atomic.Pointer[expose.Rules]
 }
 
 // look reads the rules of the cluster. It is not for dial to do: a call has its time for the broker alone.
-func (g *guard) look(ctx context.Context) error {
-	now, err := g.around(ctx)
+func (g *Guard) look(ctx context.Context) error {
+	now, err := g.Around(ctx)
 	if err == nil {
 		g.known.Store(now)
 	}
@@ -46,12 +46,12 @@ var kubeletPorts = map[uint16]bool{10250: true, 10255: true}
 const dialTimeout = 15 * time.Second
 
 // dial connects, unless the address is refused.
-func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
+func (g *Guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	now := g.known.Load()
 	if now == nil {
 		return nil, errUnlooked
 	}
-	rules := g.given
+	rules := g.Given
 	rules.APIServer, rules.Own = now.APIServer, now.Own
 	dialer := net.Dialer{Timeout: dialTimeout, Control: func(_, address string, _ syscall.RawConn) error { return check(&rules, address) }}
 	return dialer.DialContext(ctx, network, address)

@@ -1,4 +1,4 @@
-package controller
+package broker
 
 import (
 	"context"
@@ -30,8 +30,8 @@ func TestMetricsOfRelists(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	counted, err := metrics.New(registry)
 	require.NoError(t, err)
-	fetch := w.reconciler.fetch
-	w.reconciler.metrics, w.reconciler.fetch = counted, func(ctx context.Context, o client.Object, etag string) (*osb.Catalog, error) {
+	fetch := w.reconciler.Fetch
+	w.reconciler.Metrics, w.reconciler.Fetch = counted, func(ctx context.Context, o client.Object, etag string) (*osb.Catalog, error) {
 		return counted.Fetching(ctx, client.ObjectKeyFromObject(o), clock.RealClock{}, func(ctx context.Context) (*osb.Catalog, error) { return fetch(ctx, o, etag) })
 	}
 	w.pass(0)
@@ -59,16 +59,16 @@ servicecatalog_osb_request_count{broker="n/b",method="GetCatalog",status="5xx"} 
 	another := prometheus.NewRegistry()
 	elsewhere, err := metrics.New(another)
 	require.NoError(t, err)
-	w.reconciler.metrics = elsewhere
+	w.reconciler.Metrics = elsewhere
 	w.pass(0)
 	assert.Zero(t, metricstest.Series(t, another, lastSuccess), "a broker that is not ready has told of no success")
-	w.reconciler.metrics = counted
+	w.reconciler.Metrics = counted
 	w.answer = func(string) (*osb.Catalog, error) { return brokerCatalog(t, brokersCatalog, ""), nil }
 	w.pass(time.Hour)
-	w.reconciler.metrics = elsewhere
+	w.reconciler.Metrics = elsewhere
 	w.pass(0)
 	assert.InDelta(t, w.clock.Now().Unix(), metricstest.Value(t, another, lastSuccess, "n/b"), 0, "another process took it over")
-	w.reconciler.metrics = counted
+	w.reconciler.Metrics = counted
 
 	counted.Called(types.NamespacedName{Name: "other"}, "bind", nil, time.Second)
 	require.NoError(t, w.client.Delete(t.Context(), w.broker().object))
@@ -94,14 +94,14 @@ func TestOnlyCallsAreCounted(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	counted, err := metrics.New(registry)
 	require.NoError(t, err)
-	b.metrics = counted
-	_, err = b.catalog(t.Context(), object, "")
+	b.Metrics = counted
+	_, err = b.Catalog(t.Context(), object, "")
 	require.ErrorContains(t, err, `"n/late"`)
 	assert.Zero(t, metricstest.Series(t, registry, "defaultplan_broker_calls_total"))
 	assert.Zero(t, metricstest.Series(t, registry, "defaultplan_broker_call_duration_seconds"))
 
 	require.NoError(t, store.Create(t.Context(), secretWith("late", map[string]string{"username": "u", "password": "p"})))
-	_, err = b.catalog(t.Context(), object, "")
+	_, err = b.Catalog(t.Context(), object, "")
 	require.NoError(t, err)
 	assert.InDelta(t, 1, metricstest.Value(t, registry, "defaultplan_broker_calls_total", "b", "catalog", "ok"), 0)
 	assert.Zero(t, metricstest.Value(t, registry, "defaultplan_broker_calls_in_progress", "b"))

@@ -1,4 +1,4 @@
-package controller
+package broker
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientevents "k8s.io/client-go/tools/events"
@@ -36,7 +37,7 @@ type brokerWorld struct {
 	client     client.Client
 	clock      *testclock.FakePassiveClock
 	recorder   *clientevents.FakeRecorder
-	reconciler *brokerReconciler
+	reconciler *reconciler
 	at         client.ObjectKey
 	namespaced bool
 	// writes counts requests that would write, statuses those of brokers among them.
@@ -58,7 +59,7 @@ type brokerWorld struct {
 func newBrokerWorld(t *testing.T, namespaced bool, objects ...client.Object) *brokerWorld {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	require.NoError(t, AddToScheme(scheme))
+	require.NoError(t, errors.Join(v1beta1.AddToScheme(scheme), corev1.AddToScheme(scheme)))
 	w := &brokerWorld{
 		T: t, clock: testclock.NewFakePassiveClock(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)), recorder: clientevents.NewFakeRecorder(100),
 		at: client.ObjectKey{Name: "b"}, namespaced: namespaced,
@@ -72,10 +73,10 @@ func newBrokerWorld(t *testing.T, namespaced bool, objects ...client.Object) *br
 	require.NoError(t, indexes.Add(t.Context(), indextest.Fake{Builder: builder}))
 	w.client = builder.WithObjects(append(objects, w.newBroker())...).Build()
 	w.answer = func(string) (*osb.Catalog, error) { return brokerCatalog(t, brokersCatalog, ""), nil }
-	w.reconciler = newBrokerReconciler(brokerOptions{
-		client: w.client, engine: &relist.Engine{Client: w.client, Reader: w.client, Live: w.client, Workers: 1}, recorder: w.recorder, clock: w.clock, interval: 24 * time.Hour,
-		gone: func(brokerKey) {}, secrets: secretKeeper{client: w.client, live: w.client},
-		fetch: func(_ context.Context, _ client.Object, etag string) (*osb.Catalog, error) {
+	w.reconciler = newReconciler(Options{
+		Client: w.client, Engine: &relist.Engine{Client: w.client, Reader: w.client, Live: w.client, Workers: 1}, Recorder: w.recorder, Clock: w.clock, Interval: 24 * time.Hour,
+		Gone: func(Key) {}, Secrets: SecretKeeper{Client: w.client, Live: w.client},
+		Fetch: func(_ context.Context, _ client.Object, etag string) (*osb.Catalog, error) {
 			w.etags = append(w.etags, etag)
 			return w.answer(etag)
 		},
@@ -107,11 +108,11 @@ func (w *brokerWorld) counts() interceptor.Funcs {
 		},
 		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, options ...client.SubResourcePatchOption) error {
 			w.writes++
-			if brokerOf(o).status == nil {
+			if brokerOf(o).Status == nil {
 				w.marked = append(w.marked, fmt.Sprintf("%T", o))
 			} else {
 				w.statuses++
-				reconciling, _ := v1beta1.FindCondition(brokerOf(o).status.Conditions, v1beta1.ConditionReconciling)
+				reconciling, _ := v1beta1.FindCondition(brokerOf(o).Status.Conditions, v1beta1.ConditionReconciling)
 				w.progress = append(w.progress, reconciling.Message)
 				if w.refuseStatus != nil && w.refuseStatus() {
 					return errors.New("connection refused")
@@ -147,7 +148,7 @@ func (w *brokerWorld) pass(after time.Duration) reconcile.Result {
 	return result
 }
 
-func (w *brokerWorld) broker() broker {
+func (w *brokerWorld) broker() Broker {
 	w.Helper()
 	o := w.emptyBroker()
 	require.NoError(w, w.client.Get(w.Context(), w.at, o))
@@ -158,7 +159,7 @@ func (w *brokerWorld) broker() broker {
 func (w *brokerWorld) respec(change func(*v1beta1.CommonServiceBrokerSpec)) {
 	w.Helper()
 	b := w.broker()
-	change(b.spec)
+	change(b.Spec)
 	b.object.SetGeneration(b.object.GetGeneration() + 1)
 	require.NoError(w, w.client.Update(w.Context(), b.object))
 }
@@ -166,7 +167,7 @@ func (w *brokerWorld) respec(change func(*v1beta1.CommonServiceBrokerSpec)) {
 // conditions are those of the broker, as "Ready=True/FetchedCatalog".
 func (w *brokerWorld) conditions() string {
 	var all []string
-	for _, c := range w.broker().status.Conditions {
+	for _, c := range w.broker().Status.Conditions {
 		all = append(all, fmt.Sprintf("%s=%s/%s", c.Type, c.Status, c.Reason))
 		assert.Equal(w, w.broker().object.GetGeneration(), c.ObservedGeneration, c.Type)
 	}

@@ -1,4 +1,4 @@
-package controller
+package broker
 
 import (
 	"slices"
@@ -16,7 +16,7 @@ const heldInSum = 64 << 20
 // A heldCatalog is the last one of a broker that sends validators: with it, "not
 // modified" is as good as the catalog.
 type heldCatalog struct {
-	key        brokerKey
+	key        Key
 	uid        types.UID
 	generation int64
 	catalog    *osb.Catalog
@@ -34,7 +34,7 @@ type heldCatalogs struct {
 }
 
 // of is the catalog that is held of a broker as it is, or nil.
-func (h *heldCatalogs) of(b broker) *osb.Catalog {
+func (h *heldCatalogs) of(b Broker) *osb.Catalog {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	key := keyOfBroker(b.object)
@@ -48,7 +48,7 @@ func (h *heldCatalogs) of(b broker) *osb.Catalog {
 
 // hold holds a catalog of a broker in place of the last one, and drops the oldest where they
 // are too much.
-func (h *heldCatalogs) hold(b broker, catalog *osb.Catalog) {
+func (h *heldCatalogs) hold(b Broker, catalog *osb.Catalog) {
 	key := keyOfBroker(b.object)
 	h.drop(key)
 	h.mutex.Lock()
@@ -61,7 +61,7 @@ func (h *heldCatalogs) hold(b broker, catalog *osb.Catalog) {
 }
 
 // drop lets a broker's catalog go.
-func (h *heldCatalogs) drop(key brokerKey) {
+func (h *heldCatalogs) drop(key Key) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	if at := slices.IndexFunc(h.all, func(held heldCatalog) bool { return held.key == key }); at >= 0 {

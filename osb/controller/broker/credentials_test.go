@@ -1,4 +1,4 @@
-package controller
+package broker
 
 import (
 	"crypto/tls"
@@ -43,7 +43,7 @@ func TestBrokerClientCertificate(t *testing.T) {
 			broker := clusterBroker(server.URL, basicAuth("pair"))
 			broker.Spec.InsecureSkipTLSVerify = true
 			b, _, _ := brokersWith(t, broker, secretWith("pair", test.data))
-			c, err := b.client(t.Context(), theBroker)
+			c, err := b.Client(t.Context(), theBroker)
 			if test.says != "" {
 				require.ErrorContains(t, err, test.says, test.reason)
 				require.NotContains(t, err.Error(), "canary")

@@ -1,4 +1,4 @@
-package controller
+package broker
 
 import (
 	"context"
@@ -16,31 +16,30 @@ import (
 	"github.com/defaultplan/defaultplan/osb/controller/metrics"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/controller/scope"
-	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
-// brokers are the clients of all brokers, and how each of them does.
-type brokers struct {
-	reader, live client.Reader
-	clock        clock.PassiveClock
-	// config is what the clients of all brokers share.
-	config osb.Config
-	guard  *guard
-	// queues is where calls wait.
-	queues *queue.Queues
-	// scope is the part of the cluster that is handled.
-	scope scope.Scope
-	// reread is how long credentials are taken to be as they were read.
-	reread time.Duration
-	// metrics count fetches of catalogs; nil counts nothing.
-	metrics *metrics.Counters
-	// secrets are kept from going before their brokers.
-	secrets secretKeeper
-	// relist asks for a broker's catalog to be read anew.
-	relist func(brokerKey)
+// Clients are the clients of all brokers, and how each of them does.
+type Clients struct {
+	Reader, Live client.Reader
+	Clock        clock.PassiveClock
+	// Config is what the clients of all brokers share.
+	Config osb.Config
+	Guard  *Guard
+	// Queues is where calls wait.
+	Queues *queue.Queues
+	// Scope is the part of the cluster that is handled.
+	Scope scope.Scope
+	// Reread is how long credentials are taken to be as they were read.
+	Reread time.Duration
+	// Metrics count fetches of catalogs; nil counts nothing.
+	Metrics *metrics.Counters
+	// Secrets are kept from going before their brokers.
+	Secrets SecretKeeper
+	// Relist asks for a broker's catalog to be read again.
+	Relist func(Key)
 
 	mutex sync.Mutex
-	known map[brokerKey]*acquaintance
+	known map[Key]*acquaintance
 }
 
 // An acquaintance is a broker that was called.
@@ -59,9 +58,9 @@ type acquaintance struct {
 	answeredAs int64
 }
 
-func (b *brokers) acquaintance(key brokerKey) *acquaintance {
+func (b *Clients) acquaintance(key Key) *acquaintance {
 	if b.known == nil {
-		b.known = map[brokerKey]*acquaintance{}
+		b.known = map[Key]*acquaintance{}
 	}
 	if b.known[key] == nil {
 		b.known[key] = &acquaintance{}
@@ -69,33 +68,33 @@ func (b *brokers) acquaintance(key brokerKey) *acquaintance {
 	return b.known[key]
 }
 
-// find reads a broker from the cache, and live before it says that there is none.
-func (b *brokers) find(ctx context.Context, key brokerKey) (broker, bool, error) {
-	if key.name == "" {
-		return broker{}, false, nil
+// Find reads a broker from the cache, and live before it says that there is none.
+func (b *Clients) Find(ctx context.Context, key Key) (Broker, bool, error) {
+	if key.Name == "" {
+		return Broker{}, false, nil
 	}
 	o := key.empty()
-	err := b.reader.Get(ctx, key.at(), o)
+	err := b.Reader.Get(ctx, key.At(), o)
 	if apierrors.IsNotFound(err) {
-		err = b.live.Get(ctx, key.at(), o)
+		err = b.Live.Get(ctx, key.At(), o)
 	}
 	if apierrors.IsNotFound(err) {
-		return broker{}, false, nil
+		return Broker{}, false, nil
 	}
 	if err != nil {
-		return broker{}, false, fmt.Errorf("cannot read %s: %w", key, err)
+		return Broker{}, false, fmt.Errorf("cannot read %s: %w", key, err)
 	}
 	return brokerOf(o), true, nil
 }
 
-// isBeingDeleted says that a broker goes, as far as the cache knows: nothing new is made there, whether or not its
+// IsBeingDeleted says that a broker goes, as far as the cache knows: nothing new is made there, whether or not its
 // classes and plans are marked yet.
-func (b *brokers) isBeingDeleted(ctx context.Context, key brokerKey) (bool, error) {
-	if key.name == "" {
+func (b *Clients) IsBeingDeleted(ctx context.Context, key Key) (bool, error) {
+	if key.Name == "" {
 		return false, nil
 	}
 	o := key.empty()
-	err := b.reader.Get(ctx, key.at(), o, client.UnsafeDisableDeepCopy)
+	err := b.Reader.Get(ctx, key.At(), o, client.UnsafeDisableDeepCopy)
 	if apierrors.IsNotFound(err) || scope.Problem(err) != nil {
 		return false, nil
 	}
@@ -107,26 +106,26 @@ func (b *brokers) isBeingDeleted(ctx context.Context, key brokerKey) (bool, erro
 
 var errUnknownBroker = fmt.Errorf("it is not known at which broker it is: its class is not there, or names none; if that does not come back, annotate it with %s: \"true\"", v1beta1.AnnotationAbandon)
 
-// client is the client of a broker, with the credentials as they were at most a while
+// Client is the client of a broker, with the credentials as they were at most a while
 // ago.
-func (b *brokers) client(ctx context.Context, key brokerKey) (*osb.Client, error) {
-	found, ok, err := b.find(ctx, key)
+func (b *Clients) Client(ctx context.Context, key Key) (*osb.Client, error) {
+	found, ok, err := b.Find(ctx, key)
 	if err != nil {
 		return nil, err
 	}
-	if key == (brokerKey{}) {
+	if key == (Key{}) {
 		return nil, errUnknownBroker
 	}
 	if !ok {
 		return nil, fmt.Errorf("%s is not there", key)
 	}
-	now := b.clock.Now()
+	now := b.Clock.Now()
 	if known := b.fresh(key, found, now); known != nil {
 		return known, nil
 	}
 	shown, err := b.credentialsOf(ctx, found)
-	if err == nil && key.namespace != "" {
-		err = b.guard.look(ctx)
+	if err == nil && key.Namespace != "" {
+		err = b.Guard.look(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -135,18 +134,18 @@ func (b *brokers) client(ctx context.Context, key brokerKey) (*osb.Client, error
 }
 
 // fresh is the client that is known, if it is not too old.
-func (b *brokers) fresh(key brokerKey, found broker, now time.Time) *osb.Client {
+func (b *Clients) fresh(key Key, found Broker, now time.Time) *osb.Client {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	a := b.acquaintance(key)
-	if a.client == nil || a.uid != found.object.GetUID() || a.generation != found.object.GetGeneration() || now.Sub(a.readAt) > b.reread {
+	if a.client == nil || a.uid != found.object.GetUID() || a.generation != found.object.GetGeneration() || now.Sub(a.readAt) > b.Reread {
 		return nil
 	}
 	return a.client
 }
 
 // renew makes a client, unless nothing changed since the last was made.
-func (b *brokers) renew(key brokerKey, found broker, shown brokerCredentials, now time.Time) (*osb.Client, error) {
+func (b *Clients) renew(key Key, found Broker, shown brokerCredentials, now time.Time) (*osb.Client, error) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	a := b.acquaintance(key)
@@ -154,11 +153,11 @@ func (b *brokers) renew(key brokerKey, found broker, shown brokerCredentials, no
 		a.readAt = now
 		return a.client, nil
 	}
-	config := b.config
-	config.URL, config.CABundle, config.InsecureSkipVerify = found.spec.URL, found.spec.CABundle, found.spec.InsecureSkipTLSVerify
+	config := b.Config
+	config.URL, config.CABundle, config.InsecureSkipVerify = found.Spec.URL, found.Spec.CABundle, found.Spec.InsecureSkipTLSVerify
 	config.Auth, config.ClientCertificate = shown.auth, shown.certificate
-	if key.namespace != "" {
-		config.Dial, config.Direct = b.guard.dial, true
+	if key.Namespace != "" {
+		config.Dial, config.Direct = b.Guard.dial, true
 		config.MaxCatalog, config.MaxCatalogValues, config.MaxPlans = maxTenantCatalog, maxTenantCatalogValues, maxTenantPlans
 		config.MaxValues = maxTenantValues
 	}
@@ -173,8 +172,8 @@ func (b *brokers) renew(key brokerKey, found broker, shown brokerCredentials, no
 	return made, nil
 }
 
-// forget has credentials read anew at the next call.
-func (b *brokers) forget(key brokerKey) {
+// Forget has credentials read again at the next call.
+func (b *Clients) Forget(key Key) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	if a := b.known[key]; a != nil { // else the broker went during the call
@@ -182,66 +181,45 @@ func (b *brokers) forget(key brokerKey) {
 	}
 }
 
-// catalog reads a broker's catalog; nil if it is as the one with the etag. It counts as a
+// Catalog reads a broker's catalog; nil if it is as the one with the etag. It counts as a
 // call once there is a client: without one nothing is sent.
-func (b *brokers) catalog(ctx context.Context, o client.Object, etag string) (*osb.Catalog, error) {
+func (b *Clients) Catalog(ctx context.Context, o client.Object, etag string) (*osb.Catalog, error) {
 	key := keyOfBroker(o)
-	c, err := b.client(ctx, key)
+	c, err := b.Client(ctx, key)
 	if err != nil {
 		return nil, err
 	}
-	read, err := b.metrics.Fetching(ctx, key.at(), b.clock, func(ctx context.Context) (*osb.Catalog, error) { return c.Catalog(ctx, etag) })
+	read, err := b.Metrics.Fetching(ctx, key.At(), b.Clock, func(ctx context.Context) (*osb.Catalog, error) { return c.Catalog(ctx, etag) })
 	switch {
 	case err == nil:
-		b.queues.Answered(key.at())
+		b.Queues.Answered(key.At())
 		b.answers(key, o)
 	case osb.KindOf(err) == osb.Auth:
-		b.forget(key)
+		b.Forget(key)
 	}
 	return read, err
 }
 
 // answers notes that a broker gave its catalog: its address is right.
-func (b *brokers) answers(key brokerKey, o client.Object) {
+func (b *Clients) answers(key Key, o client.Object) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	// Else it went during the call, or was made again.
 	if a := b.known[key]; a != nil && a.uid == o.GetUID() {
-		a.answered, a.answeredAs = b.clock.Now(), o.GetGeneration()
+		a.answered, a.answeredAs = b.Clock.Now(), o.GetGeneration()
 	}
 }
 
-// answeredSince says that a broker gave its catalog since a time, at the address that it has now:
+// AnsweredSince says that a broker gave its catalog since a time, at the address that it has now:
 // to another process, which took it over, or to this one, whatever became of it.
-func (b *brokers) answeredSince(key brokerKey, known broker, since time.Time) bool {
-	if read := known.status.LastCatalogRetrievalTime; known.ready() && read != nil && !read.Time.Before(since) {
+func (b *Clients) AnsweredSince(key Key, known Broker, since time.Time) bool {
+	if read := known.Status.LastCatalogRetrievalTime; known.ready() && read != nil && !read.Time.Before(since) {
 		return true
 	}
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	a := b.known[key]
 	return a != nil && a.uid == known.object.GetUID() && a.answeredAs == known.object.GetGeneration() && !a.answered.Before(since)
-}
-
-// see finds out how the broker of a pass does. Its 404 is believed where its catalog was
-// read since the removal began: its address is right.
-func (b *brokers) see(ctx context.Context, found *gathered, r *lifecycle.Record) error {
-	known, ok, err := b.find(ctx, found.broker)
-	if problem := scope.Problem(err); problem != nil {
-		found.Desired, found.Problem = nil, problem
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	// A broker that is not known is not known to be gone.
-	found.BrokerGone = !ok && found.broker != brokerKey{}
-	found.reread = found.reread || found.BrokerGone
-	if ok {
-		found.foreign = known.spec.ControllerName != b.scope.Name
-		found.BrokerReady = r.Operation == lifecycle.Deprovisioning && b.answeredSince(found.broker, known, r.Started)
-	}
-	return nil
 }
 
 // What the answers of a namespace's broker may have, in bytes, in members of lists and objects, and
@@ -258,15 +236,15 @@ const (
 // calls find that it is not as it was.
 const relistPause = 10 * time.Second
 
-// askRelist has a broker's catalog read anew.
-func (b *brokers) askRelist(key brokerKey, now time.Time) {
+// AskRelist has a broker's catalog read again.
+func (b *Clients) AskRelist(key Key, now time.Time) {
 	if b.mayAsk(key, now) {
-		b.relist(key)
+		b.Relist(key)
 	}
 }
 
 // mayAsk says that a broker is there, and that its catalog was not asked for just before.
-func (b *brokers) mayAsk(key brokerKey, now time.Time) bool {
+func (b *Clients) mayAsk(key Key, now time.Time) bool {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	a := b.known[key]
@@ -277,9 +255,9 @@ func (b *brokers) mayAsk(key brokerKey, now time.Time) bool {
 	return true
 }
 
-// drop forgets a broker that is gone: what waits for it finds that out.
-func (b *brokers) drop(key brokerKey) {
-	b.queues.Gone(key.at())
+// Drop forgets a broker that is gone: what waits for it finds that out.
+func (b *Clients) Drop(key Key) {
+	b.Queues.Gone(key.At())
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	if a := b.known[key]; a != nil && a.client != nil {

@@ -1,4 +1,4 @@
-package controller
+package broker
 
 import (
 	"context"
@@ -51,7 +51,7 @@ func TestBrokerFails(t *testing.T) {
 			assert.Equal(t, tc.event, w.events())
 			assert.GreaterOrEqual(t, result.RequeueAfter, tc.from, tc.reason)
 			assert.LessOrEqual(t, result.RequeueAfter, tc.to, tc.reason)
-			status := w.broker().status
+			status := w.broker().Status
 			assert.Equal(t, int32(1), status.Retries)
 			assert.NotNil(t, status.OperationStartTime)
 			assert.Nil(t, status.LastCatalogRetrievalTime)
@@ -61,12 +61,12 @@ func TestBrokerFails(t *testing.T) {
 			w.pass(2 * time.Second)
 			assert.Len(t, w.etags, 2)
 			assert.Empty(t, w.events(), "nothing new")
-			assert.Equal(t, int32(2), w.broker().status.Retries)
+			assert.Equal(t, int32(2), w.broker().Status.Retries)
 			w.answer = good
 			w.pass(3 * time.Hour)
 			assert.Equal(t, wellDone, w.conditions())
 			assert.Equal(t, "Normal FetchedCatalog", w.events())
-			status = w.broker().status
+			status = w.broker().Status
 			assert.Zero(t, status.Retries)
 			assert.Nil(t, status.NextRetry)
 			assert.Nil(t, status.OperationStartTime)
@@ -100,13 +100,13 @@ func TestBrokerRestrictions(t *testing.T) {
 	assert.Zero(t, w.pass(0).RequeueAfter)
 	const reason = "/InvalidCatalogRestrictions"
 	assert.Equal(t, "Stalled=True"+reason+" Ready=False"+reason+" Failed=True"+reason, w.conditions())
-	assert.Equal(t, "Failed", w.broker().status.LastConditionState)
+	assert.Equal(t, "Failed", w.broker().Status.LastConditionState)
 	w.pass(time.Hour)
 	assert.Empty(t, w.etags)
 	w.respec(func(s *v1beta1.CommonServiceBrokerSpec) { s.CatalogRestrictions.ServicePlan[0] = "spec.free=true" })
 	w.pass(0)
 	assert.Equal(t, wellDone, w.conditions())
-	assert.Contains(t, w.broker().status.Conditions[1].Message, "classes: 1, plans: 1")
+	assert.Contains(t, w.broker().Status.Conditions[1].Message, "classes: 1, plans: 1")
 }
 
 // What a catalog has wrong is said, and the rest is ready.
@@ -117,10 +117,10 @@ func TestBrokerIncomplete(t *testing.T) {
 	w.answer = func(string) (*osb.Catalog, error) { return brokerCatalog(t, bad, `"1"`), nil }
 	w.pass(0)
 	assert.Equal(t, "CatalogComplete=False/PartsSkipped Ready=True/FetchedCatalog", w.conditions())
-	assert.Equal(t, `plan "plans[0]" of service "mysql": it has no name; its id is "s"`, w.broker().status.Conditions[0].Message)
+	assert.Equal(t, `plan "plans[0]" of service "mysql": it has no name; its id is "s"`, w.broker().Status.Conditions[0].Message)
 	assert.Equal(t, "Normal FetchedCatalog, Warning PartsSkipped", w.events())
-	assert.Empty(t, w.broker().status.CatalogETag)
-	assert.Equal(t, int64(1), w.broker().status.ReconciledGeneration)
+	assert.Empty(t, w.broker().Status.CatalogETag)
+	assert.Equal(t, int64(1), w.broker().Status.ReconciledGeneration)
 	w.pass(30 * time.Hour)
 	assert.Empty(t, w.events(), "told once")
 	assert.Equal(t, []string{"", ""}, w.etags)
@@ -139,16 +139,16 @@ func TestBrokerETag(t *testing.T) {
 		return brokerCatalog(t, brokersCatalog, `"1"`), nil
 	}
 	w.pass(0)
-	assert.Equal(t, `"1"`, w.broker().status.CatalogETag)
+	assert.Equal(t, `"1"`, w.broker().Status.CatalogETag)
 	plan := &v1beta1.ClusterServicePlan{ObjectMeta: metav1.ObjectMeta{Name: "s"}}
 	require.NoError(t, w.client.Delete(t.Context(), plan))
 	w.pass(30 * time.Hour)
 	require.NoError(t, w.client.Get(t.Context(), client.ObjectKey{Name: "s"}, plan))
 	assert.Equal(t, wellDone, w.conditions())
-	assert.Equal(t, `"1"`, w.broker().status.CatalogETag)
+	assert.Equal(t, `"1"`, w.broker().Status.CatalogETag)
 	w.respec(func(s *v1beta1.CommonServiceBrokerSpec) { s.URL = "https://c" })
 	w.pass(0)
-	again := newBrokerReconciler(w.reconciler.brokerOptions, w.reconciler.newBroker, &heldCatalogs{most: heldInSum})
+	again := newReconciler(w.reconciler.Options, w.reconciler.newBroker, &heldCatalogs{most: heldInSum})
 	w.reconciler = again // another process has no catalog
 	w.pass(30 * time.Hour)
 	assert.Equal(t, []string{"", `"1"`, "", ""}, w.etags)
@@ -172,7 +172,7 @@ func TestBrokerHoldsCatalogs(t *testing.T) {
 			w.answer = func(string) (*osb.Catalog, error) {
 				return brokerCatalog(w.T, strings.Replace(brokersCatalog, `"small"`, `"tiny"`, 1), `"2"`), nil
 			}
-			w.reconciler.engine.Client = interceptor.NewClient(w.client.(client.WithWatch), interceptor.Funcs{
+			w.reconciler.Engine.Client = interceptor.NewClient(w.client.(client.WithWatch), interceptor.Funcs{
 				Patch: func(context.Context, client.WithWatch, client.Object, client.Patch, ...client.PatchOption) error {
 					return errors.New("down")
 				},
@@ -191,7 +191,7 @@ func TestBrokerHoldsCatalogs(t *testing.T) {
 			b.SetFinalizers(nil)
 			require.NoError(w, w.client.Update(w.Context(), b))
 			require.NoError(w, w.client.Delete(w.Context(), b))
-			w.reconciler.ask(brokerKey{namespace: w.at.Namespace, name: w.at.Name})
+			w.reconciler.ask(Key{Namespace: w.at.Namespace, Name: w.at.Name})
 			w.pass(0)
 			assert.Empty(w, w.reconciler.asked, "no broker is to be asked")
 		}},
@@ -212,7 +212,7 @@ func TestBrokerHoldsCatalogs(t *testing.T) {
 func TestHeldCatalogsAreBounded(t *testing.T) {
 	t.Parallel()
 	h := &heldCatalogs{most: 10}
-	named := func(name string) broker {
+	named := func(name string) Broker {
 		return brokerOf(&v1beta1.ClusterServiceBroker{ObjectMeta: metav1.ObjectMeta{Name: name, UID: "1", Generation: 1}})
 	}
 	for _, name := range []string{"a", "b", "a", "c"} {
@@ -234,17 +234,17 @@ func TestHeldCatalogsAreBounded(t *testing.T) {
 func TestBrokerObjectsFail(t *testing.T) {
 	t.Parallel()
 	w := newBrokerWorld(t, false)
-	w.reconciler.engine.Client = interceptor.NewClient(w.client.(client.WithWatch), interceptor.Funcs{
+	w.reconciler.Engine.Client = interceptor.NewClient(w.client.(client.WithWatch), interceptor.Funcs{
 		Patch: func(context.Context, client.WithWatch, client.Object, client.Patch, ...client.PatchOption) error {
 			return errors.New("down")
 		},
 	})
 	result := w.pass(0)
 	assert.Equal(t, "CatalogComplete=True/FetchedCatalog Reconciling=True/ErrorSyncingCatalog Ready=False/ErrorSyncingCatalog", w.conditions())
-	assert.Contains(t, w.broker().status.Conditions[2].Message, `cannot apply ClusterServicePlan "l": down; cannot apply ClusterServicePlan "s": down`)
+	assert.Contains(t, w.broker().Status.Conditions[2].Message, `cannot apply ClusterServicePlan "l": down; cannot apply ClusterServicePlan "s": down`)
 	assert.Less(t, result.RequeueAfter, 6*time.Second)
-	assert.Zero(t, w.broker().status.ReconciledGeneration)
-	w.reconciler.engine.Client = w.client
+	assert.Zero(t, w.broker().Status.ReconciledGeneration)
+	w.reconciler.Engine.Client = w.client
 	w.pass(6 * time.Second)
 	assert.Equal(t, wellDone, w.conditions())
 }

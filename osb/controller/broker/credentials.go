@@ -1,4 +1,4 @@
-package controller
+package broker
 
 import (
 	"context"
@@ -22,7 +22,7 @@ type brokerCredentials struct {
 
 // credentialsOf reads the Secret of a broker. With the keys tls.crt and tls.key it holds a
 // client certificate, too, or instead.
-func (b *brokers) credentialsOf(ctx context.Context, found broker) (brokerCredentials, error) {
+func (b *Clients) credentialsOf(ctx context.Context, found Broker) (brokerCredentials, error) {
 	at, keys := found.basic, []string{corev1.BasicAuthUsernameKey, corev1.BasicAuthPasswordKey}
 	if at.Name == "" {
 		at, keys = found.bearer, []string{"token"}
@@ -31,13 +31,13 @@ func (b *brokers) credentialsOf(ctx context.Context, found broker) (brokerCreden
 		return brokerCredentials{}, nil
 	}
 	var secret corev1.Secret
-	if err := b.live.Get(ctx, at, &secret); err != nil {
+	if err := b.Live.Get(ctx, at, &secret); err != nil {
 		if apierrors.IsNotFound(err) {
 			return brokerCredentials{}, fmt.Errorf("the Secret %q with the broker's credentials is not there: make it, or change authInfo", at)
 		}
 		return brokerCredentials{}, fmt.Errorf("cannot read the Secret %q with the broker's credentials: %w", at, err)
 	}
-	b.secrets.keep(ctx, found, &secret)
+	b.Secrets.keep(ctx, found, &secret)
 	shown := brokerCredentials{version: string(secret.UID) + "/" + secret.ResourceVersion}
 	if pair, ok := secret.Data[corev1.TLSCertKey]; ok {
 		certificate, err := tls.X509KeyPair(pair, secret.Data[corev1.TLSPrivateKeyKey])

@@ -1,4 +1,4 @@
-package controller
+package broker
 
 import (
 	"errors"
@@ -30,8 +30,8 @@ const (
 // relistDue is when the catalog of a broker is to be fetched next; false: not by
 // itself. It depends on what is stored, so every pass finds the same time. A time that
 // only a wrong clock can have stored is not waited for: it is due now, which replaces it.
-func relistDue(b broker, now time.Time, interval time.Duration) (due time.Time, ever bool) {
-	status := b.status
+func relistDue(b Broker, now time.Time, interval time.Duration) (due time.Time, ever bool) {
+	status := b.Status
 	if _, told := v1beta1.FindCondition(status.Conditions, v1beta1.ConditionReady); !told || status.ObservedGeneration != b.object.GetGeneration() {
 		return time.Time{}, true
 	}
@@ -47,11 +47,11 @@ func relistDue(b broker, now time.Time, interval time.Duration) (due time.Time, 
 	if status.LastCatalogRetrievalTime == nil {
 		return time.Time{}, true
 	}
-	if b.spec.RelistBehavior == v1beta1.RelistManual {
+	if b.Spec.RelistBehavior == v1beta1.RelistManual {
 		return time.Time{}, false
 	}
-	if b.spec.RelistDuration != nil && b.spec.RelistDuration.Duration > 0 {
-		interval = max(b.spec.RelistDuration.Duration, shortestRelist)
+	if b.Spec.RelistDuration != nil && b.Spec.RelistDuration.Duration > 0 {
+		interval = max(b.Spec.RelistDuration.Duration, shortestRelist)
 	}
 	last := status.LastCatalogRetrievalTime.Time
 	if impossible(last, now) {
@@ -65,7 +65,7 @@ func impossible(stored, latest time.Time) bool { return stored.After(latest.Add(
 
 // spread is up to a tenth of a time, another for each broker and turn, so that not all
 // are asked at once.
-func spread(b broker, turn int64, of time.Duration) time.Duration {
+func spread(b Broker, turn int64, of time.Duration) time.Duration {
 	sum := fnv.New32a()
 	_, _ = fmt.Fprintf(sum, "%s/%d", b.object.GetUID(), turn) // a hash takes everything
 	const steps = 1000
@@ -73,7 +73,7 @@ func spread(b broker, turn int64, of time.Duration) time.Duration {
 }
 
 // retryAfter is the time until the next try, after so many that failed.
-func retryAfter(b broker, stage stage, failure error, retries int32) time.Duration {
+func retryAfter(b Broker, stage stage, failure error, retries int32) time.Duration {
 	if stage == authenticating {
 		return credentialsRetry
 	}

@@ -1,4 +1,4 @@
-package controller
+package broker
 
 import (
 	"net/http"
@@ -19,8 +19,6 @@ import (
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
 )
 
-var theBroker = brokerKey{name: "b"}
-
 func clusterBroker(url string, auth *v1beta1.ClusterServiceBrokerAuthInfo) *v1beta1.ClusterServiceBroker {
 	b := &v1beta1.ClusterServiceBroker{ObjectMeta: metav1.ObjectMeta{Name: "b", UID: "1", Generation: 1}}
 	b.Spec.URL, b.Spec.AuthInfo = url, auth
@@ -35,26 +33,18 @@ func bearerAuth(secret string) *v1beta1.ClusterServiceBrokerAuthInfo {
 	return &v1beta1.ClusterServiceBrokerAuthInfo{Bearer: &v1beta1.ClusterBearerTokenAuthConfig{SecretRef: &v1beta1.ObjectReference{Namespace: "n", Name: secret}}}
 }
 
-var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
-
-// freeQueues are queues in which nothing waits.
-func freeQueues() *queue.Queues {
-	calls := newCallOptions()
-	return queue.New(calls.limits(calls.Calls, callsPerBroker))
-}
-
-func brokersWith(t *testing.T, objects ...client.Object) (*brokers, *testclock.FakePassiveClock, client.Client) {
+func brokersWith(t *testing.T, objects ...client.Object) (*Clients, *testclock.FakePassiveClock, client.Client) {
 	t.Helper()
 	c, now := stored(t, objects...), testclock.NewFakePassiveClock(noon)
-	return &brokers{reader: c, live: c, clock: now, guard: &guard{around: around}, queues: freeQueues(), reread: time.Minute}, now, c
+	return &Clients{Reader: c, Live: c, Clock: now, Guard: &Guard{Around: around}, Queues: freeQueues(), Reread: time.Minute}, now, c
 }
 
 func TestBrokerKeyNames(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, "none", brokerKey{}.String())
-	assert.Equal(t, "ClusterServiceBroker b", keyOf(&v1beta1.BrokerTarget{ClusterServiceBrokerName: "b"}, "n").String())
-	assert.Equal(t, "ServiceBroker n/b", keyOf(&v1beta1.BrokerTarget{ServiceBrokerName: "b"}, "n").String())
-	assert.Equal(t, brokerKey{}, keyOf(&v1beta1.BrokerTarget{}, "n"))
+	assert.Equal(t, "none", Key{}.String())
+	assert.Equal(t, "ClusterServiceBroker b", KeyOf(&v1beta1.BrokerTarget{ClusterServiceBrokerName: "b"}, "n").String())
+	assert.Equal(t, "ServiceBroker n/b", KeyOf(&v1beta1.BrokerTarget{ServiceBrokerName: "b"}, "n").String())
+	assert.Equal(t, Key{}, KeyOf(&v1beta1.BrokerTarget{}, "n"))
 }
 
 // What a broker was sent with, by its Secret. The cases share the server.
@@ -86,7 +76,7 @@ func TestBrokerClientAuthenticates(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, _, _ := brokersWith(t, append([]client.Object{clusterBroker(server.URL, test.auth)}, secrets...)...)
-			c, err := b.client(t.Context(), theBroker)
+			c, err := b.Client(t.Context(), theBroker)
 			for _, text := range test.says {
 				require.ErrorContains(t, err, text, test.reason)
 			}
@@ -101,13 +91,13 @@ func TestBrokerClientAuthenticates(t *testing.T) {
 	}
 }
 
-// A client is made once, and anew when the broker or its Secret is another.
+// A client is made once, and again when the broker or its Secret is another.
 func TestBrokerClientIsRenewed(t *testing.T) {
 	t.Parallel()
 	b, now, c := brokersWith(t, clusterBroker("http://broker.example", basicAuth("auth")), secretWith("auth", map[string]string{"username": "u", "password": "p"}))
 	get := func() *osb.Client {
 		t.Helper()
-		made, err := b.client(t.Context(), theBroker)
+		made, err := b.Client(t.Context(), theBroker)
 		require.NoError(t, err)
 		return made
 	}
@@ -130,7 +120,7 @@ func TestBrokerClientIsRenewed(t *testing.T) {
 	assert.NotSame(t, first, second)
 
 	rotate("r")
-	b.forget(theBroker)
+	b.Forget(theBroker)
 	third := get()
 	assert.NotSame(t, second, third, "refused credentials are read at once")
 
@@ -144,20 +134,20 @@ func TestBrokerClientIsRenewed(t *testing.T) {
 func TestBrokerClientOfNone(t *testing.T) {
 	t.Parallel()
 	b, _, c := brokersWith(t)
-	_, err := b.client(t.Context(), theBroker)
+	_, err := b.Client(t.Context(), theBroker)
 	require.ErrorContains(t, err, "ClusterServiceBroker b is not there")
-	_, err = b.client(t.Context(), brokerKey{})
+	_, err = b.Client(t.Context(), Key{})
 	require.ErrorIs(t, err, errUnknownBroker)
 
 	require.NoError(t, c.Create(t.Context(), clusterBroker("http://broker.example", nil)))
-	b.reader = stored(t)
-	_, found, err := b.find(t.Context(), theBroker)
+	b.Reader = stored(t)
+	_, found, err := b.Find(t.Context(), theBroker)
 	require.NoError(t, err)
 	assert.True(t, found, "a cache that lags is not believed")
 
 	require.NoError(t, c.Delete(t.Context(), clusterBroker("", nil)))
 	require.NoError(t, c.Create(t.Context(), clusterBroker("ftp://broker.example", nil)))
-	_, err = b.client(t.Context(), theBroker)
+	_, err = b.Client(t.Context(), theBroker)
 	assert.ErrorContains(t, err, "URL")
 }
 
@@ -169,12 +159,12 @@ func TestBrokerClientOfANamespaceIsGuarded(t *testing.T) {
 	local := &v1beta1.ServiceBroker{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "b"}}
 	local.Spec.URL = server.URL
 	b, _, _ := brokersWith(t, clusterBroker(server.URL, nil), local)
-	guarded, err := b.client(t.Context(), brokerKey{namespace: "n", name: "b"})
+	guarded, err := b.Client(t.Context(), Key{Namespace: "n", Name: "b"})
 	require.NoError(t, err)
 	_, err = guarded.Catalog(t.Context(), "")
 	require.ErrorContains(t, err, "loopback")
 	assert.Equal(t, osb.NeverSent, osb.KindOf(err))
-	free, err := b.client(t.Context(), theBroker)
+	free, err := b.Client(t.Context(), theBroker)
 	require.NoError(t, err)
 	_, err = free.Catalog(t.Context(), "")
 	assert.NotEqual(t, osb.NeverSent, osb.KindOf(err))
@@ -184,28 +174,28 @@ func TestBrokerClientOfANamespaceIsGuarded(t *testing.T) {
 func TestBrokersDropWhatIsGone(t *testing.T) {
 	t.Parallel()
 	b, _, _ := brokersWith(t, clusterBroker("http://broker.example", nil))
-	_, err := b.client(t.Context(), theBroker)
+	_, err := b.Client(t.Context(), theBroker)
 	require.NoError(t, err)
 	require.NotEmpty(t, b.known)
-	b.drop(theBroker)
+	b.Drop(theBroker)
 	assert.Empty(t, b.known)
-	b.drop(theBroker)
+	b.Drop(theBroker)
 }
 
 // A call that ends after its broker went brings nothing of it back.
 func TestBrokersDropWhatIsCalled(t *testing.T) {
 	t.Parallel()
 	b, _, _ := brokersWith(t, clusterBroker("http://broker.example", nil))
-	b.relist = func(brokerKey) { t.Error("a broker that is gone is to be relisted") }
-	_, err := b.client(t.Context(), theBroker)
+	b.Relist = func(Key) { t.Error("a broker that is gone is to be relisted") }
+	_, err := b.Client(t.Context(), theBroker)
 	require.NoError(t, err)
 	item := queue.Item{Kind: "ServiceInstance", NamespacedName: types.NamespacedName{Namespace: "n", Name: "i"}}
-	call, _ := b.queues.Begin(item, nil)
-	require.True(t, call.Enter(theBroker.at()))
-	b.drop(theBroker)
+	call, _ := b.Queues.Begin(item, nil)
+	require.True(t, call.Enter(theBroker.At()))
+	b.Drop(theBroker)
 	call.Called(&osb.Error{Kind: osb.MaybeReceived})
-	b.forget(theBroker)
-	b.askRelist(theBroker, noon)
+	b.Forget(theBroker)
+	b.AskRelist(theBroker, noon)
 	call.End(nil)
 	assert.Empty(t, b.known)
 }
@@ -261,13 +251,29 @@ func TestBrokerAnsweredSince(t *testing.T) {
 			registered := clusterBroker(server.URL, nil)
 			b, _, _ := brokersWith(t, registered)
 			if !test.silent {
-				_, err := b.catalog(t.Context(), registered, "")
+				_, err := b.Catalog(t.Context(), registered, "")
 				require.NoError(t, err)
 			}
 			if test.changed != nil {
 				test.changed(registered)
 			}
-			assert.Equal(t, test.want, b.answeredSince(theBroker, brokerOf(registered), test.since), test.reason)
+			assert.Equal(t, test.want, b.AnsweredSince(theBroker, brokerOf(registered), test.since), test.reason)
 		})
 	}
+}
+
+// However many calls find that a catalog is not as it was, it is asked for once in a
+// while.
+func TestRelistsAreAskedForOnceInAWhile(t *testing.T) {
+	t.Parallel()
+	b, _, _ := brokersWith(t)
+	var asked []Key
+	other := Key{Name: "other"}
+	b.known = map[Key]*acquaintance{theBroker: {}, other: {}}
+	b.Relist = func(key Key) { asked = append(asked, key) }
+	for _, after := range []time.Duration{0, time.Second, relistPause - 1, relistPause} {
+		b.AskRelist(theBroker, noon.Add(after))
+	}
+	b.AskRelist(other, noon)
+	assert.Equal(t, []Key{theBroker, theBroker, other}, asked)
 }

@@ -1,4 +1,4 @@
-package controller
+package broker
 
 import (
 	"context"
@@ -60,7 +60,7 @@ func TestBrokerKeepsItsSecret(t *testing.T) {
 	w.names(basicBy("one"))
 	w.pass(time.Hour)
 	assert.Equal(t, []string{theirs, mine}, w.finalizersOf("one"), "beside that of a broker that shares it")
-	assert.Equal(t, "one", w.broker().status.CredentialsSecret)
+	assert.Equal(t, "one", w.broker().Status.CredentialsSecret)
 	w.names(basicBy("two"))
 	w.pass(time.Hour)
 	assert.Equal(t, []string{theirs}, w.finalizersOf("one"), "which keeps its own")
@@ -68,7 +68,7 @@ func TestBrokerKeepsItsSecret(t *testing.T) {
 	w.names(nil)
 	w.pass(time.Hour)
 	assert.Empty(t, w.finalizersOf("two"))
-	assert.Empty(t, w.broker().status.CredentialsSecret)
+	assert.Empty(t, w.broker().Status.CredentialsSecret)
 	w.names(basicBy("absent"))
 	w.pass(time.Hour)
 	w.names(basicBy("two"))
@@ -77,7 +77,7 @@ func TestBrokerKeepsItsSecret(t *testing.T) {
 
 	require.NoError(t, w.client.Delete(t.Context(), aSecret("two")), "as the namespace's controller does")
 	require.NoError(t, w.client.Delete(t.Context(), w.broker().object))
-	w.reconciler.secrets.client = interceptor.NewClient(w.client.(client.WithWatch), refusingUpdates())
+	w.reconciler.Secrets.Client = interceptor.NewClient(w.client.(client.WithWatch), refusingUpdates())
 	_, err := w.reconciler.Reconcile(t.Context(), w.request())
 	for range 3 { // its plans are marked first
 		if err == nil {
@@ -87,7 +87,7 @@ func TestBrokerKeepsItsSecret(t *testing.T) {
 	}
 	require.ErrorContains(t, err, "cannot take the broker's finalizer off")
 	assert.Contains(t, w.broker().object.GetFinalizers(), v1beta1.FinalizerServiceCatalog, "it stays as long as its Secret has the finalizer")
-	w.reconciler.secrets.client = w.client
+	w.reconciler.Secrets.Client = w.client
 	w.pass(time.Minute)
 	assert.Empty(t, w.finalizersOf("two"))
 	assert.NoError(t, client.IgnoreNotFound(w.client.Get(t.Context(), w.at, w.emptyBroker())))
@@ -109,12 +109,12 @@ func TestBrokerKeepsItsSecretAtCalls(t *testing.T) {
 		assert.Equal(t, string(secret.UID)+"/"+secret.ResourceVersion, shown.version, "its own write is no news")
 		return secret.Finalizers
 	}
-	b.secrets = secretKeeper{client: c, live: c}
+	b.Secrets = SecretKeeper{Client: c, Live: c}
 	assert.Empty(t, read(), "what status does not tell of could not be found again")
 	known.Status.CredentialsSecret = "one"
-	b.secrets.client = interceptor.NewClient(c.(client.WithWatch), refusingUpdates())
+	b.Secrets.Client = interceptor.NewClient(c.(client.WithWatch), refusingUpdates())
 	assert.Empty(t, read())
-	b.secrets.client = c
+	b.Secrets.Client = c
 	assert.Equal(t, []string{v1beta1.FinalizerOfBroker("uid-b")}, read())
 	known.DeletionTimestamp = new(metav1.Now())
 	var secret corev1.Secret
@@ -131,21 +131,21 @@ func TestBrokerMayNotLetItsSecretGo(t *testing.T) {
 	w.names(basicBy("one"))
 	w.pass(0)
 	w.pass(time.Hour)
-	w.reconciler.secrets.client = interceptor.NewClient(w.client.(client.WithWatch), interceptor.Funcs{
+	w.reconciler.Secrets.Client = interceptor.NewClient(w.client.(client.WithWatch), interceptor.Funcs{
 		Update: func(context.Context, client.WithWatch, client.Object, ...client.UpdateOption) error {
 			return apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "one", errors.New("no Role"))
 		},
 	})
 	w.names(basicBy("two"))
 	w.pass(time.Hour)
-	assert.Equal(t, "one", w.broker().status.CredentialsSecret, "which has its finalizer still")
+	assert.Equal(t, "one", w.broker().Status.CredentialsSecret, "which has its finalizer still")
 	require.NoError(t, w.client.Delete(t.Context(), w.broker().object))
 	for range 4 { // its plans are marked first
 		w.pass(time.Minute)
 	}
-	ready, _ := v1beta1.FindCondition(w.broker().status.Conditions, v1beta1.ConditionReady)
+	ready, _ := v1beta1.FindCondition(w.broker().Status.Conditions, v1beta1.ConditionReady)
 	assert.Contains(t, ready.Message, "deletion waits for the right to let its Secret go")
-	w.reconciler.secrets.client = w.client
+	w.reconciler.Secrets.Client = w.client
 	w.pass(time.Minute)
 	assert.Empty(t, w.finalizersOf("one"))
 	assert.NoError(t, client.IgnoreNotFound(w.client.Get(t.Context(), w.at, w.emptyBroker())))
@@ -160,7 +160,7 @@ func TestSecretOfABrokerIsNotedOnce(t *testing.T) {
 	w.names(basicBy("one"))
 	w.pass(time.Hour)
 	require.Error(t, w.reconciler.noteSecret(t.Context(), before, "two"))
-	assert.Equal(t, "one", w.broker().status.CredentialsSecret)
+	assert.Equal(t, "one", w.broker().Status.CredentialsSecret)
 }
 
 // refusingUpdates has every update fail.

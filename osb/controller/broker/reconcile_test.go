@@ -1,4 +1,4 @@
-package controller
+package broker
 
 import (
 	"context"
@@ -37,7 +37,7 @@ func TestBrokerDue(t *testing.T) {
 		result := w.pass(0)
 		assert.Equal(w, wellDone, w.conditions())
 		assert.Equal(w, "Normal FetchedCatalog", w.events())
-		status := w.broker().status
+		status := w.broker().Status
 		assert.Equal(w, []int64{1, 1}, []int64{status.ObservedGeneration, status.ReconciledGeneration})
 		assert.Equal(w, "Ready", status.LastConditionState)
 		assert.GreaterOrEqual(w, result.RequeueAfter, 24*time.Hour)
@@ -57,7 +57,7 @@ func TestBrokerDue(t *testing.T) {
 		w.respec(func(s *v1beta1.CommonServiceBrokerSpec) { s.RelistRequests++ })
 		w.pass(time.Second)
 		assert.Len(w, w.etags, 3)
-		assert.Equal(w, int64(2), w.broker().status.ReconciledGeneration)
+		assert.Equal(w, int64(2), w.broker().Status.ReconciledGeneration)
 		w.reconciler.ask(keyOfBroker(w.broker().object))
 		w.pass(time.Second)
 		w.pass(time.Second)
@@ -113,23 +113,23 @@ func TestBrokerDueByAnotherClock(t *testing.T) {
 	const far = 300 * 24 * time.Hour
 	for name, tc := range map[string]struct {
 		reason      string
-		edit        func(b broker)
+		edit        func(b Broker)
 		least, most time.Duration
 	}{
-		"Retry":      {"no broker can ask for more", func(b broker) { b.status.NextRetry = in(far) }, 0, 0},
-		"RetryLong":  {"a broker can ask for that", func(b broker) { b.status.NextRetry = in(osb.LongestWait) }, osb.LongestWait, osb.LongestWait},
-		"RetrySkew":  {"clocks differ a little", func(b broker) { b.status.NextRetry = in(osb.LongestWait + time.Second) }, osb.LongestWait, osb.LongestWait + time.Second},
-		"Relist":     {"it was not read in the future", func(b broker) { b.status.LastCatalogRetrievalTime = in(far) }, 0, 0},
-		"RelistSkew": {"clocks differ a little", func(b broker) { b.status.LastCatalogRetrievalTime = in(time.Second) }, time.Hour, 67 * time.Minute},
-		"Short": {"a second would ask the broker all the time", func(b broker) {
-			b.status.LastCatalogRetrievalTime, b.spec.RelistDuration = in(0), &metav1.Duration{Duration: time.Second}
+		"Retry":      {"no broker can ask for more", func(b Broker) { b.Status.NextRetry = in(far) }, 0, 0},
+		"RetryLong":  {"a broker can ask for that", func(b Broker) { b.Status.NextRetry = in(osb.LongestWait) }, osb.LongestWait, osb.LongestWait},
+		"RetrySkew":  {"clocks differ a little", func(b Broker) { b.Status.NextRetry = in(osb.LongestWait + time.Second) }, osb.LongestWait, osb.LongestWait + time.Second},
+		"Relist":     {"it was not read in the future", func(b Broker) { b.Status.LastCatalogRetrievalTime = in(far) }, 0, 0},
+		"RelistSkew": {"clocks differ a little", func(b Broker) { b.Status.LastCatalogRetrievalTime = in(time.Second) }, time.Hour, 67 * time.Minute},
+		"Short": {"a second would ask the broker all the time", func(b Broker) {
+			b.Status.LastCatalogRetrievalTime, b.Spec.RelistDuration = in(0), &metav1.Duration{Duration: time.Second}
 		}, time.Minute, 66 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := brokerOf(clusterBroker("http://broker.example", nil))
-			b.status.Conditions = []v1beta1.Condition{{Type: v1beta1.ConditionReady, Status: v1beta1.ConditionTrue}}
-			b.status.ObservedGeneration = b.object.GetGeneration()
+			b.Status.Conditions = []v1beta1.Condition{{Type: v1beta1.ConditionReady, Status: v1beta1.ConditionTrue}}
+			b.Status.ObservedGeneration = b.object.GetGeneration()
 			tc.edit(b)
 			due, ever := relistDue(b, noon, time.Hour)
 			require.True(t, ever)
@@ -147,8 +147,8 @@ func TestBrokerFirstFetch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newBrokerWorld(t, false)
 		var left []time.Duration
-		fetch := w.reconciler.fetch
-		w.reconciler.fetch = func(ctx context.Context, b client.Object, etag string) (*osb.Catalog, error) {
+		fetch := w.reconciler.Fetch
+		w.reconciler.Fetch = func(ctx context.Context, b client.Object, etag string) (*osb.Catalog, error) {
 			bounded := time.Duration(0)
 			if ends, is := ctx.Deadline(); is {
 				bounded = time.Until(ends)

@@ -1,4 +1,4 @@
-package controller
+package broker
 
 import (
 	"context"
@@ -32,11 +32,10 @@ func TestGuardCheck(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o := NewOptions()
-			o.AllowBrokerAddresses, o.DenyBrokerCIDRs = []string{"10.9.9.9"}, []string{"10.244.0.0/16"}
-			rules, err := o.brokerRules()
-			require.NoError(t, err)
-			err = check(&rules, test.address)
+			rules := addresses.Rules{
+				AllowAddresses: []netip.Prefix{netip.MustParsePrefix("10.9.9.9/32")}, Cluster: []netip.Prefix{netip.MustParsePrefix("10.244.0.0/16")},
+			}
+			err := check(&rules, test.address)
 			if test.says == "" {
 				assert.NoError(t, err, test.reason)
 				return
@@ -46,13 +45,10 @@ func TestGuardCheck(t *testing.T) {
 	}
 }
 
-// around are rules of a cluster in which nothing is refused but what is in every one.
-func around(context.Context) (*expose.Rules, error) { return &expose.Rules{}, nil }
-
 // looked is a guard that knows that cluster.
-func looked(t *testing.T, given addresses.Rules) *guard {
+func looked(t *testing.T, given addresses.Rules) *Guard {
 	t.Helper()
-	g := &guard{given: given, around: around}
+	g := &Guard{Given: given, Around: around}
 	require.NoError(t, g.look(t.Context()))
 	return g
 }
@@ -77,7 +73,7 @@ func TestGuardAsksWhereTheAPIServerIs(t *testing.T) {
 	t.Parallel()
 	at := &expose.Rules{Rules: addresses.Rules{APIServer: []netip.Addr{netip.MustParseAddr("192.0.2.5")}, Own: []netip.Addr{netip.MustParseAddr("192.0.2.6")}}}
 	var failure error
-	g := &guard{around: func(context.Context) (*expose.Rules, error) { return at, failure }}
+	g := &Guard{Around: func(context.Context) (*expose.Rules, error) { return at, failure }}
 	_, err := g.dial(t.Context(), "tcp", "127.0.0.1:1")
 	require.ErrorIs(t, err, errUnlooked)
 	require.NoError(t, g.look(t.Context()))
@@ -89,13 +85,4 @@ func TestGuardAsksWhereTheAPIServerIs(t *testing.T) {
 	require.ErrorIs(t, g.look(t.Context()), failure)
 	_, err = g.dial(t.Context(), "tcp", "192.0.2.5:443")
 	require.ErrorContains(t, err, "192.0.2.5 is the API server's", "what was known is")
-}
-
-func TestBrokerRulesSayWhichFlag(t *testing.T) {
-	t.Parallel()
-	o := NewOptions()
-	o.AllowBrokerAddresses, o.DenyBrokerCIDRs = []string{"everything"}, []string{"10.0.0.0/33"}
-	_, err := o.brokerRules()
-	require.ErrorContains(t, err, `--allow-broker-addresses has "everything"`)
-	require.ErrorContains(t, err, `--deny-broker-cidrs has "10.0.0.0/33"`)
 }

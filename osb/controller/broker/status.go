@@ -1,4 +1,4 @@
-package controller
+package broker
 
 import (
 	"context"
@@ -55,7 +55,7 @@ const (
 
 // stageOf says what went wrong with a fetch. What is no *osb.Error went wrong before
 // the broker was asked: of a broker with a Secret, that could not be used.
-func stageOf(b broker, err error) stage {
+func stageOf(b Broker, err error) stage {
 	kind := osb.KindOf(err)
 	if kind == osb.Auth || kind == "" && (b.basic.Name != "" || b.bearer.Name != "") {
 		return authenticating
@@ -89,9 +89,9 @@ func (a *attempt) counted() metrics.Relist {
 }
 
 // record writes to a broker's status what came of the attempt.
-func (a *attempt) record(b broker) {
-	status, generation := b.status, b.object.GetGeneration()
-	status.ObservedGeneration, status.ControllerName = generation, b.spec.ControllerName
+func (a *attempt) record(b Broker) {
+	status, generation := b.Status, b.object.GetGeneration()
+	status.ObservedGeneration, status.ControllerName = generation, b.Spec.ControllerName
 	if a.fetched {
 		status.LastCatalogRetrievalTime = new(metav1.NewTime(a.ended))
 		status.CatalogETag = ""
@@ -107,8 +107,8 @@ func (a *attempt) record(b broker) {
 
 // recordShrank lets go of a catalog that shrank once it lists all again, or is the same
 // after a while.
-func (a *attempt) recordShrank(b broker) {
-	shrank, is := v1beta1.FindCondition(b.status.Conditions, v1beta1.ConditionCatalogShrank)
+func (a *attempt) recordShrank(b Broker) {
+	shrank, is := v1beta1.FindCondition(b.Status.Conditions, v1beta1.ConditionCatalogShrank)
 	if !is {
 		return
 	}
@@ -119,12 +119,12 @@ func (a *attempt) recordShrank(b broker) {
 	}
 	a.set(b, shrank)
 	if a.failure == nil {
-		b.status.NextRetry = &due
+		b.Status.NextRetry = &due
 	}
 }
 
-func (a *attempt) recordSuccess(b broker) {
-	status := b.status
+func (a *attempt) recordSuccess(b Broker) {
+	status := b.Status
 	status.ReconciledGeneration = b.object.GetGeneration()
 	status.OperationStartTime, status.NextRetry, status.Retries = nil, nil, 0
 	if len(a.result.Skipped) == 0 {
@@ -135,7 +135,7 @@ func (a *attempt) recordSuccess(b broker) {
 	unset(b, v1beta1.ConditionFailed, v1beta1.ConditionReconciling, v1beta1.ConditionStalled)
 }
 
-func (a *attempt) setComplete(b broker) {
+func (a *attempt) setComplete(b Broker) {
 	if len(a.result.Skipped) == 0 {
 		a.set(b, v1beta1.CatalogComplete(true, reasonFetchedCatalog, "all of the catalog was taken over"))
 		return
@@ -147,8 +147,8 @@ func (a *attempt) setComplete(b broker) {
 	a.set(b, v1beta1.CatalogComplete(false, reason, shortened(relist.Summary(a.result.Skipped))))
 }
 
-func (a *attempt) recordFailure(b broker) {
-	status, message := b.status, a.message()
+func (a *attempt) recordFailure(b Broker) {
+	status, message := b.Status, a.message()
 	reason := map[stage]string{
 		syncing: reasonErrorSyncing, fetching: reasonErrorFetching, authenticating: reasonErrorCredentials, restricting: reasonInvalidRestrictions,
 	}[a.stage]
@@ -191,13 +191,13 @@ func (a *attempt) message() string {
 	return shortened(strings.Join(texts, "; "))
 }
 
-func (a *attempt) set(b broker, condition v1beta1.Condition) {
-	b.status.Conditions = v1beta1.SetCondition(b.status.Conditions, condition, b.object.GetGeneration(), metav1.NewTime(a.ended))
+func (a *attempt) set(b Broker, condition v1beta1.Condition) {
+	b.Status.Conditions = v1beta1.SetCondition(b.Status.Conditions, condition, b.object.GetGeneration(), metav1.NewTime(a.ended))
 }
 
-func unset(b broker, types ...string) {
+func unset(b Broker, types ...string) {
 	for _, typ := range types {
-		b.status.Conditions = v1beta1.RemoveCondition(b.status.Conditions, typ)
+		b.Status.Conditions = v1beta1.RemoveCondition(b.Status.Conditions, typ)
 	}
 }
 
@@ -211,17 +211,17 @@ func shortened(text string) string {
 // tellMarking says in status how far the marking of what a catalog lists no more is. It is
 // read again, also by the next process if this one ends meanwhile, and by then in any case
 // if it shrank.
-func (r *brokerReconciler) tellMarking(ctx context.Context, b broker, m relist.Marking) error {
-	a := attempt{ended: r.clock.Now()}
+func (r *reconciler) tellMarking(ctx context.Context, b Broker, m relist.Marking) error {
+	a := attempt{ended: r.Clock.Now()}
 	begins := m.Shrank() && m.Marked == 0
 	message := fmt.Sprintf("%d of the %d classes and plans that were there are missing in the catalog: they are marked, "+
 		"and deleted only if they are still missing when it is read again after a minute", m.Lost, m.Before)
 	if begins {
 		r.sweepConfirmed(ctx, b, a.ended)
 	}
-	err := r.note(ctx, b, func(after broker) {
+	err := r.note(ctx, b, func(after Broker) {
 		a.set(after, v1beta1.Reconciling(reasonMarking, fmt.Sprintf("%d of %d classes and plans that the catalog lists no more are marked", m.Marked, m.Total)))
-		after.status.NextRetry = new(metav1.NewTime(a.ended.Add(shrankPause)))
+		after.Status.NextRetry = new(metav1.NewTime(a.ended.Add(shrankPause)))
 		if begins {
 			unset(after, v1beta1.ConditionCatalogShrank) // its time is that of the last loss
 			a.set(after, v1beta1.CatalogShrank(reasonCatalogShrank, message))
@@ -235,31 +235,31 @@ func (r *brokerReconciler) tellMarking(ctx context.Context, b broker, m relist.M
 
 // sweepConfirmed deletes what was missing before a catalog shrank again, and is missing still: else a catalog that has other
 // plans at each read would have all of them be kept.
-func (r *brokerReconciler) sweepConfirmed(ctx context.Context, b broker, now time.Time) {
-	shrank, is := v1beta1.FindCondition(b.status.Conditions, v1beta1.ConditionCatalogShrank)
+func (r *reconciler) sweepConfirmed(ctx context.Context, b Broker, now time.Time) {
+	shrank, is := v1beta1.FindCondition(b.Status.Conditions, v1beta1.ConditionCatalogShrank)
 	if !is || now.Before(shrank.LastTransitionTime.Add(shrankPause)) {
 		return
 	}
 	of, _ := relist.BrokerOf(b.object) // restrictions do not matter here
-	if _, _, err := r.engine.Sweep(ctx, of, func() error { return nil }); err != nil {
+	if _, _, err := r.Engine.Sweep(ctx, of, func() error { return nil }); err != nil {
 		log.FromContext(ctx).Info("not all that is listed no more could be deleted", "broker", keyOfBroker(b.object).String(), "why", err.Error())
 	}
 }
 
 // note writes a change of a broker's status in the middle of a pass, which goes on with it.
-func (r *brokerReconciler) note(ctx context.Context, b broker, change func(after broker)) error {
+func (r *reconciler) note(ctx context.Context, b Broker, change func(after Broker)) error {
 	changed, _ := b.object.DeepCopyObject().(client.Object)
 	after := brokerOf(changed)
 	change(after)
 	if err := r.store(ctx, b, after); err != nil {
 		return err
 	}
-	*b.status = *after.status
+	*b.Status = *after.Status
 	return nil
 }
 
 // store writes the status of a broker, if it changed, and then tells what did.
-func (r *brokerReconciler) store(ctx context.Context, before, after broker) error {
+func (r *reconciler) store(ctx context.Context, before, after Broker) error {
 	patch := client.MergeFrom(before.object)
 	data, err := patch.Data(after.object)
 	if err != nil {
@@ -270,7 +270,7 @@ func (r *brokerReconciler) store(ctx context.Context, before, after broker) erro
 	}
 	// The response would overwrite what is compared and told below.
 	written, _ := after.object.DeepCopyObject().(client.Object)
-	err = r.client.Status().Patch(ctx, written, client.RawPatch(patch.Type(), json.RawMessage(data)), client.FieldOwner(v1beta1.FieldOwnerController))
+	err = r.Client.Status().Patch(ctx, written, client.RawPatch(patch.Type(), json.RawMessage(data)), client.FieldOwner(v1beta1.FieldOwnerController))
 	if err != nil {
 		return fmt.Errorf("cannot write the status of %s: %w", keyOfBroker(after.object), err)
 	}
@@ -281,9 +281,9 @@ func (r *brokerReconciler) store(ctx context.Context, before, after broker) erro
 }
 
 // tell makes an event of a condition that is not as it was.
-func (r *brokerReconciler) tell(before, after broker, typ string) {
-	was, _ := v1beta1.FindCondition(before.status.Conditions, typ)
-	is, _ := v1beta1.FindCondition(after.status.Conditions, typ)
+func (r *reconciler) tell(before, after Broker, typ string) {
+	was, _ := v1beta1.FindCondition(before.Status.Conditions, typ)
+	is, _ := v1beta1.FindCondition(after.Status.Conditions, typ)
 	good := is.Status == v1beta1.ConditionTrue
 	same := was.Status == is.Status && was.Reason == is.Reason && (good || was.Message == is.Message || typ == v1beta1.ConditionReady)
 	if same || good && typ == v1beta1.ConditionCatalogComplete {
@@ -296,6 +296,6 @@ func (r *brokerReconciler) tell(before, after broker, typ string) {
 	r.event(after, kind, is.Reason, actionRelist, is.Message)
 }
 
-func (r *brokerReconciler) event(b broker, kind, reason, action, note string) {
-	events.Record(r.recorder, b.object, kind, reason, action, note)
+func (r *reconciler) event(b Broker, kind, reason, action, note string) {
+	events.Record(r.Recorder, b.object, kind, reason, action, note)
 }

@@ -1,4 +1,4 @@
-package controller
+package broker
 
 // What relisting may do. Classes and plans are written by apply, which is patch, and
 // create where there is none yet; brokers by patches of status and finalizers. There

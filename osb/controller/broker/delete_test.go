@@ -1,4 +1,4 @@
-package controller
+package broker
 
 import (
 	"context"
@@ -188,7 +188,7 @@ func TestBrokerCatalogShrinks(t *testing.T) {
 			asked := len(w.etags)
 			assert.Equal(w, markedPause, w.pass(0).RequeueAfter)
 			assert.Equal(w, shrank, w.conditions())
-			told, _ := v1beta1.FindCondition(w.broker().status.Conditions, v1beta1.ConditionCatalogShrank)
+			told, _ := v1beta1.FindCondition(w.broker().Status.Conditions, v1beta1.ConditionCatalogShrank)
 			assert.Equal(w, "3 of the 3 classes and plans that were there are missing in the catalog: they are marked, and deleted only if they are still missing when it is read again after a minute", told.Message)
 			assert.Equal(w, "Warning CatalogShrank", w.events())
 			w.pass(markedPause)
@@ -210,7 +210,7 @@ func TestBrokerCatalogShrinks(t *testing.T) {
 			w.pass(time.Minute)
 			assert.Len(w, w.etags, asked+4)
 			assert.Equal(w, wellDone, w.conditions())
-			assert.Nil(w, w.broker().status.NextRetry)
+			assert.Nil(w, w.broker().Status.NextRetry)
 			w.pass(markedPause)
 			w.events()
 			assert.Equal(w, map[bool]int{true: 3, false: 0}[back], w.offerings())
@@ -294,7 +294,7 @@ func TestBrokerDeletion(t *testing.T) {
 		assert.Equal(w, instancesPause, w.pass(0).RequeueAfter)
 		require.Len(w, w.marked, 4)
 		assert.Contains(w, w.marked[0], "ServiceClass", "no plan of a class that is marked is chosen")
-		ready, _ := v1beta1.FindCondition(w.broker().status.Conditions, v1beta1.ConditionReady)
+		ready, _ := v1beta1.FindCondition(w.broker().Status.Conditions, v1beta1.ConditionReady)
 		assert.Equal(w, "deletion waits for 3 instances at the broker: n/by-class, n/by-copy, n/by-target", ready.Message)
 		assert.Equal(w, "Warning DeletionBlockedByInstances", w.events())
 		require.NoError(w, w.client.Get(w.Context(), client.ObjectKeyFromObject(copied), copied))
@@ -348,7 +348,7 @@ func TestBrokerDeletionEndsItsRelist(t *testing.T) {
 		w.pass(0)
 		w.respec(func(s *v1beta1.CommonServiceBrokerSpec) { s.RelistRequests++ })
 		stale, fetched := w.broker(), 0
-		w.reconciler.fetch = func(ctx context.Context, o client.Object, _ string) (*osb.Catalog, error) {
+		w.reconciler.Fetch = func(ctx context.Context, o client.Object, _ string) (*osb.Catalog, error) {
 			fetched++
 			if fetched == 1 {
 				require.NoError(w, w.client.Delete(w.Context(), w.broker().object))

@@ -1,4 +1,4 @@
-package controller
+package broker
 
 import (
 	"context"
@@ -31,35 +31,35 @@ import (
 // since. What goes wrong before the broker is asked is no *osb.Error.
 type catalogFetcher func(ctx context.Context, broker client.Object, etag string) (*osb.Catalog, error)
 
-// brokerOptions are what brokers are reconciled with. All but metrics and scope
+// Options are what brokers are reconciled with. All but metrics and scope
 // are required.
-type brokerOptions struct {
-	// client writes, and reads from the cache.
-	client client.Client
-	engine *relist.Engine
-	fetch  catalogFetcher
-	// recorder makes the events of brokers.
-	recorder clientevents.EventRecorder
-	clock    clock.PassiveClock
-	// interval is the time between two relists of a broker that does not say.
-	interval time.Duration
-	// gone is told of a broker that is not there any more.
-	gone func(brokerKey)
-	// metrics count relists; nil counts nothing.
-	metrics *metrics.Counters
-	// patience is how long the controller has that a broker names, before it is said that none
+type Options struct {
+	// Client writes, and reads from the cache.
+	Client client.Client
+	Engine *relist.Engine
+	Fetch  catalogFetcher
+	// Recorder makes the events of brokers.
+	Recorder clientevents.EventRecorder
+	Clock    clock.PassiveClock
+	// Interval is the time between two relists of a broker that does not say.
+	Interval time.Duration
+	// Gone is told of a broker that is not there any more.
+	Gone func(Key)
+	// Metrics count relists; nil counts nothing.
+	Metrics *metrics.Counters
+	// Patience is how long the controller has that a broker names, before it is said that none
 	// has seen it.
-	patience time.Duration
-	// scope is the part of the cluster whose brokers are handled.
-	scope scope.Scope
-	// secrets are kept from going before their brokers.
-	secrets secretKeeper
+	Patience time.Duration
+	// Scope is the part of the cluster whose brokers are handled.
+	Scope scope.Scope
+	// Secrets are kept from going before their brokers.
+	Secrets SecretKeeper
 }
 
 // A brokerReconciler keeps classes and plans as the catalogs of the brokers of one
 // kind say.
-type brokerReconciler struct {
-	brokerOptions
+type reconciler struct {
+	Options
 
 	// newBroker is an empty broker of the kind.
 	newBroker func() client.Object
@@ -73,8 +73,8 @@ type brokerReconciler struct {
 	relists map[types.NamespacedName]context.CancelFunc
 }
 
-func newBrokerReconciler(options brokerOptions, newBroker func() client.Object, held *heldCatalogs) *brokerReconciler {
-	return &brokerReconciler{brokerOptions: options, newBroker: newBroker, held: held, asked: map[types.NamespacedName]bool{}, relists: map[types.NamespacedName]context.CancelFunc{}}
+func newReconciler(options Options, newBroker func() client.Object, held *heldCatalogs) *reconciler {
+	return &reconciler{Options: options, newBroker: newBroker, held: held, asked: map[types.NamespacedName]bool{}, relists: map[types.NamespacedName]context.CancelFunc{}}
 }
 
 // Times of a broker's reconciler.
@@ -94,15 +94,15 @@ const (
 
 // Reconcile brings a broker's classes and plans to what its catalog says, if it is
 // time to.
-func (r *brokerReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	object := r.newBroker()
-	err := r.client.Get(ctx, request.NamespacedName, object)
+	err := r.Client.Get(ctx, request.NamespacedName, object)
 	if apierrors.IsNotFound(err) {
-		gone := brokerKey{namespace: request.Namespace, name: request.Name}
-		r.metrics.Forget(gone.at())
+		gone := Key{Namespace: request.Namespace, Name: request.Name}
+		r.Metrics.Forget(gone.At())
 		r.held.drop(gone)
 		r.begins(request.NamespacedName) // what was asked for is not to be done any more
-		r.gone(gone)
+		r.Gone(gone)
 		return reconcile.Result{}, nil
 	}
 	if err != nil {
@@ -110,8 +110,8 @@ func (r *brokerReconciler) Reconcile(ctx context.Context, request reconcile.Requ
 	}
 	b := brokerOf(object)
 	switch {
-	case b.spec.ControllerName != r.scope.Name:
-		wait, err := scope.TellUnseen(ctx, r.client, r.scope, object, scope.Unseen{By: b.spec.ControllerName, Patience: r.patience, Now: r.clock.Now()})
+	case b.Spec.ControllerName != r.Scope.Name:
+		wait, err := scope.TellUnseen(ctx, r.Client, r.Scope, object, scope.Unseen{By: b.Spec.ControllerName, Patience: r.Patience, Now: r.Clock.Now()})
 		return queue.AfterConflict(reconcile.Result{RequeueAfter: wait}, err)
 	case object.GetDeletionTimestamp() != nil:
 		return r.delete(ctx, b)
@@ -123,33 +123,33 @@ func (r *brokerReconciler) Reconcile(ctx context.Context, request reconcile.Requ
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	if last := b.status.LastCatalogRetrievalTime; last != nil && b.ready() { // another process may have taken it over
-		r.metrics.TookOver(request.NamespacedName, last.Time)
+	if last := b.Status.LastCatalogRetrievalTime; last != nil && b.ready() { // another process may have taken it over
+		r.Metrics.TookOver(request.NamespacedName, last.Time)
 	}
-	now := r.clock.Now()
-	if due, ever := relistDue(b, now, r.interval); !r.isAsked(request.NamespacedName) && (!ever || now.Before(due)) {
+	now := r.Clock.Now()
+	if due, ever := relistDue(b, now, r.Interval); !r.isAsked(request.NamespacedName) && (!ever || now.Before(due)) {
 		return r.sweep(ctx, b, now)
 	}
 	if !queue.FromContext(ctx).Enter(request.NamespacedName) {
-		return reconcile.Result{}, queue.Wait(keyOfBroker(object).at())
+		return reconcile.Result{}, queue.Wait(keyOfBroker(object).At())
 	}
 	r.begins(request.NamespacedName)
 	return r.relist(ctx, b, now)
 }
 
 // hold adds the finalizer, if it is absent: admission adds it to new brokers only.
-func (r *brokerReconciler) hold(ctx context.Context, b broker) error {
+func (r *reconciler) hold(ctx context.Context, b Broker) error {
 	if slices.Contains(b.object.GetFinalizers(), v1beta1.FinalizerServiceCatalog) {
 		return nil
 	}
 	return r.setFinalizers(ctx, b, append(slices.Clone(b.object.GetFinalizers()), v1beta1.FinalizerServiceCatalog))
 }
 
-func (r *brokerReconciler) setFinalizers(ctx context.Context, b broker, finalizers []string) error {
+func (r *reconciler) setFinalizers(ctx context.Context, b Broker, finalizers []string) error {
 	changed, _ := b.object.DeepCopyObject().(client.Object)
 	changed.SetFinalizers(finalizers)
 	patch := client.MergeFromWithOptions(b.object, client.MergeFromWithOptimisticLock{})
-	if err := r.client.Patch(ctx, changed, patch, client.FieldOwner(v1beta1.FieldOwnerController)); err != nil {
+	if err := r.Client.Patch(ctx, changed, patch, client.FieldOwner(v1beta1.FieldOwnerController)); err != nil {
 		return fmt.Errorf("cannot set the finalizers of %s: %w", keyOfBroker(b.object), err)
 	}
 	b.object.SetResourceVersion(changed.GetResourceVersion())
@@ -158,13 +158,13 @@ func (r *brokerReconciler) setFinalizers(ctx context.Context, b broker, finalize
 }
 
 // ask lets the next pass relist, whenever the last was.
-func (r *brokerReconciler) ask(key brokerKey) {
+func (r *reconciler) ask(key Key) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	r.asked[types.NamespacedName{Namespace: key.namespace, Name: key.name}] = true
+	r.asked[types.NamespacedName{Namespace: key.Namespace, Name: key.Name}] = true
 }
 
-func (r *brokerReconciler) isAsked(at types.NamespacedName) bool {
+func (r *reconciler) isAsked(at types.NamespacedName) bool {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	return r.asked[at]
@@ -172,7 +172,7 @@ func (r *brokerReconciler) isAsked(at types.NamespacedName) bool {
 
 // begins notes that what was asked for is done: what is asked for from now on is done after
 // it.
-func (r *brokerReconciler) begins(at types.NamespacedName) {
+func (r *reconciler) begins(at types.NamespacedName) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	delete(r.asked, at)
@@ -180,14 +180,14 @@ func (r *brokerReconciler) begins(at types.NamespacedName) {
 
 // sweep removes what is marked and not used any more, while no relist is due; nothing of a
 // catalog that shrank until it was read again.
-func (r *brokerReconciler) sweep(ctx context.Context, b broker, now time.Time) (reconcile.Result, error) {
-	if _, shrank := v1beta1.FindCondition(b.status.Conditions, v1beta1.ConditionCatalogShrank); shrank {
+func (r *reconciler) sweep(ctx context.Context, b Broker, now time.Time) (reconcile.Result, error) {
+	if _, shrank := v1beta1.FindCondition(b.Status.Conditions, v1beta1.ConditionCatalogShrank); shrank {
 		return r.next(b, now, 0), nil
 	}
 	of, _ := relist.BrokerOf(b.object) // restrictions do not matter here
 	// Noted before anything is deleted, another process knows of it if this one ends. A deletion that is refused for good has the
 	// catalog read no more often than that.
-	remaining, deleted, err := r.engine.Sweep(ctx, of, func() error { return r.relistMoved(ctx, b, now.Add(sweepPause)) })
+	remaining, deleted, err := r.Engine.Sweep(ctx, of, func() error { return r.relistMoved(ctx, b, now.Add(sweepPause)) })
 	if deleted > 0 {
 		err = errors.Join(err, r.relistMoved(ctx, b, now))
 	}
@@ -203,24 +203,24 @@ func (r *brokerReconciler) sweep(ctx context.Context, b broker, now time.Time) (
 
 // relistMoved notes when a broker is relisted of whose plans some moved: they are left out until their names are free. That
 // is no sooner after the last time than any other relist.
-func (r *brokerReconciler) relistMoved(ctx context.Context, b broker, at time.Time) error {
-	complete, _ := v1beta1.FindCondition(b.status.Conditions, v1beta1.ConditionCatalogComplete)
+func (r *reconciler) relistMoved(ctx context.Context, b Broker, at time.Time) error {
+	complete, _ := v1beta1.FindCondition(b.Status.Conditions, v1beta1.ConditionCatalogComplete)
 	if complete.Reason != reasonPlansMoved {
 		return nil
 	}
-	if last := b.status.LastCatalogRetrievalTime; last != nil && at.Before(last.Add(shortestRelist)) {
+	if last := b.Status.LastCatalogRetrievalTime; last != nil && at.Before(last.Add(shortestRelist)) {
 		at = last.Add(shortestRelist)
 	}
-	if planned := b.status.NextRetry; planned != nil && planned.Time.Before(at) {
+	if planned := b.Status.NextRetry; planned != nil && planned.Time.Before(at) {
 		return nil
 	}
-	return r.note(ctx, b, func(after broker) { after.status.NextRetry = new(metav1.NewTime(at)) })
+	return r.note(ctx, b, func(after Broker) { after.Status.NextRetry = new(metav1.NewTime(at)) })
 }
 
 // next is when a broker is looked at again: when a relist is due, or after a pause, if
 // that is not 0.
-func (r *brokerReconciler) next(b broker, now time.Time, pause time.Duration) reconcile.Result {
-	due, ever := relistDue(b, now, r.interval)
+func (r *reconciler) next(b Broker, now time.Time, pause time.Duration) reconcile.Result {
+	due, ever := relistDue(b, now, r.Interval)
 	wait := max(due.Sub(now), time.Second)
 	switch {
 	case !ever:
@@ -232,7 +232,7 @@ func (r *brokerReconciler) next(b broker, now time.Time, pause time.Duration) re
 }
 
 // relist fetches the catalog, takes it over, and tells of it in status.
-func (r *brokerReconciler) relist(ctx context.Context, b broker, began time.Time) (reconcile.Result, error) {
+func (r *reconciler) relist(ctx context.Context, b Broker, began time.Time) (reconcile.Result, error) {
 	ctx, span := tracing.Start(ctx, "relist")
 	defer span.End()
 	tracing.Name(span, b.object)
@@ -243,12 +243,12 @@ func (r *brokerReconciler) relist(ctx context.Context, b broker, began time.Time
 	if deleted { // its deletion brings the next pass
 		return reconcile.Result{}, nil
 	}
-	a.began, a.ended = began, r.clock.Now()
+	a.began, a.ended = began, r.Clock.Now()
 	if ctx.Err() != nil {
 		// The process ends. What it could not do is not the broker's fault.
 		return reconcile.Result{}, fmt.Errorf("cannot relist %s: %w", keyOfBroker(b.object), ctx.Err())
 	}
-	r.metrics.Relisted(keyOfBroker(b.object).at(), a.counted())
+	r.Metrics.Relisted(keyOfBroker(b.object).At(), a.counted())
 	changed, _ := b.object.DeepCopyObject().(client.Object)
 	after := brokerOf(changed)
 	a.record(after)
@@ -267,7 +267,7 @@ func (r *brokerReconciler) relist(ctx context.Context, b broker, began time.Time
 
 // untilDeleted is the context of a relist: it ends when the broker begins to be deleted, for the deletion does not wait for
 // a broker that does not answer, nor for a large catalog. The function ends it otherwise.
-func (r *brokerReconciler) untilDeleted(ctx context.Context, b broker) (context.Context, context.CancelFunc) {
+func (r *reconciler) untilDeleted(ctx context.Context, b Broker) (context.Context, context.CancelFunc) {
 	at := client.ObjectKeyFromObject(b.object)
 	working, cancel := context.WithCancel(ctx)
 	r.mutex.Lock()
@@ -275,7 +275,7 @@ func (r *brokerReconciler) untilDeleted(ctx context.Context, b broker) (context.
 	r.mutex.Unlock()
 	// Of a deletion that was told of before that, the cache knows.
 	now := r.newBroker()
-	if err := r.client.Get(ctx, at, now); apierrors.IsNotFound(err) || err == nil && now.GetDeletionTimestamp() != nil {
+	if err := r.Client.Get(ctx, at, now); apierrors.IsNotFound(err) || err == nil && now.GetDeletionTimestamp() != nil {
 		cancel()
 	}
 	return working, func() {
@@ -287,7 +287,7 @@ func (r *brokerReconciler) untilDeleted(ctx context.Context, b broker) (context.
 }
 
 // endRelist ends the relist of a broker that is being deleted.
-func (r *brokerReconciler) endRelist(o client.Object) {
+func (r *reconciler) endRelist(o client.Object) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	if cancel := r.relists[client.ObjectKeyFromObject(o)]; cancel != nil {
@@ -296,7 +296,7 @@ func (r *brokerReconciler) endRelist(o client.Object) {
 }
 
 // attempt fetches the catalog and takes it over.
-func (r *brokerReconciler) attempt(ctx context.Context, b broker) attempt {
+func (r *reconciler) attempt(ctx context.Context, b Broker) attempt {
 	of, err := relist.BrokerOf(b.object)
 	if err != nil {
 		return attempt{failure: err, stage: restricting}
@@ -305,7 +305,7 @@ func (r *brokerReconciler) attempt(ctx context.Context, b broker) attempt {
 	if err != nil {
 		return attempt{failure: err, stage: stageOf(b, err)}
 	}
-	result, err := r.engine.Relist(ctx, of, catalog, func(m relist.Marking) error { return r.tellMarking(ctx, b, m) })
+	result, err := r.Engine.Relist(ctx, of, catalog, func(m relist.Marking) error { return r.tellMarking(ctx, b, m) })
 	if err == nil {
 		err = result.Err()
 	}
@@ -320,17 +320,17 @@ func (r *brokerReconciler) attempt(ctx context.Context, b broker) attempt {
 // catalog is the broker's catalog as it is now, with its validator. It is only asked
 // whether it changed if the last one was taken over completely, by this process, for
 // the spec as it is.
-func (r *brokerReconciler) catalog(ctx context.Context, b broker) (*osb.Catalog, string, error) {
+func (r *reconciler) catalog(ctx context.Context, b Broker) (*osb.Catalog, string, error) {
 	held, etag := r.held.of(b), ""
-	if held != nil && held.ETag == b.status.CatalogETag {
+	if held != nil && held.ETag == b.Status.CatalogETag {
 		etag = held.ETag
 	}
-	if b.status.LastCatalogRetrievalTime == nil {
+	if b.Status.LastCatalogRetrievalTime == nil {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, firstFetch)
 		defer cancel()
 	}
-	catalog, err := r.fetch(ctx, b.object, etag)
+	catalog, err := r.Fetch(ctx, b.object, etag)
 	if err != nil {
 		return nil, "", err
 	}
