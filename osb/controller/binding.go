@@ -16,6 +16,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb/controller/credentials"
 	"github.com/defaultplan/defaultplan/osb/controller/endpoints"
 	"github.com/defaultplan/defaultplan/osb/controller/owned"
+	"github.com/defaultplan/defaultplan/osb/controller/parameters"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
@@ -27,7 +28,7 @@ type bindings struct {
 	reader     client.Reader
 	catalog    catalogReader
 	platform   *platform
-	parameters parametersReader
+	parameters parameters.Reader
 	secrets    credentials.Secrets
 	services   endpoints.Services
 	quotas     *quotas
@@ -68,7 +69,7 @@ type bindingSubject struct {
 	// What gather found, for the call.
 	ask        *lifecycle.Desired
 	offering   *offering
-	parameters parameters
+	parameters parameters.Set
 	origin     origin
 	// secret is whose Secret has the name, or nil: that is not known.
 	secret *owned.State
@@ -150,7 +151,7 @@ func (s *bindingSubject) call(ctx context.Context, broker *osb.Client, d *lifecy
 	case lifecycle.Provision:
 		reply.Response, reply.Err = broker.Bind(ctx, osb.BindRequest{
 			InstanceID: s.ask.InstanceID, BindingID: r.ID, ServiceID: s.ask.ClassExternalID, PlanID: s.ask.PlanExternalID,
-			AppGUID: s.origin.space, Context: s.origin.context, Parameters: s.parameters.raw, Identity: identityOf(s.ask.User),
+			AppGUID: s.origin.space, Context: s.origin.context, Parameters: s.parameters.Raw, Identity: identityOf(s.ask.User),
 			Predecessor: s.predecessor,
 		})
 		if reply.Err == nil && !reply.Response.Async {

@@ -62,7 +62,7 @@ func (s *bindingSubject) gather(ctx context.Context, thing *lifecycle.Resource) 
 	if r := &thing.Record; thing.Deleting || r.Mitigating || r.Async {
 		s.hide(ctx)
 	}
-	found.redactor = s.parameters.redactor
+	found.redactor = s.parameters.Redactor
 	return found, nil
 }
 
@@ -81,12 +81,12 @@ func (s *bindingSubject) findSecret(ctx context.Context) error {
 // hide reads the parameters, as far as they are there, for what the broker of a binding
 // that is removed or polled must not tell.
 func (s *bindingSubject) hide(ctx context.Context) {
-	if s.parameters.redactor.all != nil {
+	if s.parameters.Redactor.Knows() {
 		return
 	}
-	read, _, err := s.bindings.parameters.read(ctx, s.binding, s.binding.Spec.Parameters, s.binding.Spec.ParametersFrom)
+	read, _, err := s.bindings.parameters.Read(ctx, s.binding, s.binding.Spec.Parameters, s.binding.Spec.ParametersFrom)
 	if err == nil {
-		s.parameters.redactor = read.redactor
+		s.parameters.Redactor = read.Redactor
 	}
 }
 
@@ -243,11 +243,11 @@ func (s *bindingSubject) unready(instance *v1beta1.ServiceInstance) *lifecycle.P
 // asks is what the spec means to the broker: of the plan that the instance has there.
 func (s *bindingSubject) asks(ctx context.Context, instance *v1beta1.ServiceInstance, found *gathered) error {
 	var err error
-	s.parameters, found.Problem, err = s.bindings.parameters.read(ctx, s.binding, s.binding.Spec.Parameters, s.binding.Spec.ParametersFrom)
+	s.parameters, found.Problem, err = s.bindings.parameters.Read(ctx, s.binding, s.binding.Spec.Parameters, s.binding.Spec.ParametersFrom)
 	if found.Problem != nil || err != nil {
 		return err
 	}
-	found.Problem, err = s.bindings.parameters.unlawful(ctx, &s.parameters, s.offering.plan.ServiceBindingCreateParameterSchema)
+	found.Problem, err = s.bindings.parameters.Unlawful(ctx, &s.parameters, s.offering.plan.ServiceBindingCreateParameterSchema)
 	if found.Problem != nil || err != nil {
 		return err
 	}
@@ -267,7 +267,7 @@ func (s *bindingSubject) aims(ctx context.Context, instance *v1beta1.ServiceInst
 	}
 	s.ask = &lifecycle.Desired{Rule: s.rule(), Request: lifecycle.Request{
 		BrokerTarget: target, InstanceID: idOf(instance),
-		Parameters: s.parameters.shown, ParameterChecksum: s.parameters.checksum, User: s.binding.Spec.UserInfo,
+		Parameters: s.parameters.Shown, ParameterChecksum: s.parameters.Checksum, User: s.binding.Spec.UserInfo,
 	}}
 	found.Desired = s.ask
 	return nil

@@ -16,6 +16,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb/controller/broker"
 	"github.com/defaultplan/defaultplan/osb/controller/events"
 	"github.com/defaultplan/defaultplan/osb/controller/metrics"
+	"github.com/defaultplan/defaultplan/osb/controller/parameters"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/controller/tracing"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
@@ -40,7 +41,7 @@ type gathered struct {
 	// broker is whom the next call would be for; zero where there is none.
 	broker broker.Key
 	// redactor knows what brokers' texts must not tell.
-	redactor redactor
+	redactor parameters.Redactor
 	// reread says that the next step depends on what no watch tells of.
 	reread bool
 	// foreign says that another controller handles the broker.
@@ -118,7 +119,7 @@ type turn struct {
 	thing    *lifecycle.Resource
 	facts    lifecycle.Facts
 	broker   broker.Key
-	redactor redactor
+	redactor parameters.Redactor
 	decision *lifecycle.Decision
 	// stored is the object as it is with the intent in it.
 	stored client.Object
@@ -198,7 +199,7 @@ func (e *engine) conclude(ctx context.Context, s subject, t *turn, outcome lifec
 		part.judge(&outcome, &t.facts)
 	}
 	if outcome.Event != nil {
-		outcome.Event.Message = t.redactor.text(outcome.Event.Message)
+		outcome.Event.Message = t.redactor.Text(outcome.Event.Message)
 	}
 	if outcome.Relist {
 		e.brokers.AskRelist(t.broker, t.facts.Now)

@@ -169,7 +169,7 @@ func (e *engine) postpone(ctx context.Context, s subject, t *turn) error {
 func (e *engine) call(ctx context.Context, s subject, broker *osb.Client, t *turn) lifecycle.CallResult {
 	d := t.decision
 	if reply, is := e.prepare(ctx, s, t); is { // the broker was not asked: nothing is counted
-		t.redactor.reply(&reply)
+		t.redactor.CallResult(&reply)
 		return reply
 	}
 	began := e.clock.Now()
@@ -194,7 +194,7 @@ func (e *engine) call(ctx context.Context, s subject, broker *osb.Client, t *tur
 		tracing.EndCall(span, metrics.Label(t.broker.At()), reply.Err)
 	}()
 	reply = s.call(ctx, broker, d)
-	t.redactor.reply(&reply)
+	t.redactor.CallResult(&reply)
 	return reply
 }
 
@@ -218,5 +218,5 @@ func (e *engine) note(ctx context.Context, s subject, t *turn, reply lifecycle.C
 		said = "the broker was not called: a request to the API server failed"
 	}
 	log.FromContext(ctx).Info(said, "step", t.decision.Step.String(), "broker", t.broker.String(),
-		"why", t.redactor.text(reply.Err.Error()), "requestID", requestID, "uid", s.object().GetUID())
+		"why", t.redactor.Text(reply.Err.Error()), "requestID", requestID, "uid", s.object().GetUID())
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/merge"
 	"github.com/defaultplan/defaultplan/osb/controller/broker"
+	"github.com/defaultplan/defaultplan/osb/controller/parameters"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
@@ -23,7 +24,7 @@ type instances struct {
 	reader     client.Reader
 	catalog    catalogReader
 	platform   *platform
-	parameters parametersReader
+	parameters parameters.Reader
 	holders    holders
 	quotas     *quotas
 	policies   *policies
@@ -57,7 +58,7 @@ type instanceSubject struct {
 	// What gather found, for the call.
 	ask        *lifecycle.Desired
 	offering   *offering
-	parameters parameters
+	parameters parameters.Set
 	origin     origin
 	changes    lifecycle.Changes
 	// slots says that what is asked for needs slots of policies with limits.
@@ -90,7 +91,7 @@ func (s *instanceSubject) gather(ctx context.Context, thing *lifecycle.Resource)
 	if err := s.look(ctx, thing, &found); err != nil {
 		return found, err
 	}
-	found.redactor = s.parameters.redactor
+	found.redactor = s.parameters.Redactor
 	if err := s.locate(ctx, thing, &found); err != nil {
 		return found, err
 	}
@@ -125,7 +126,7 @@ func (s *instanceSubject) look(ctx context.Context, thing *lifecycle.Resource, f
 	}
 	// Also where nothing is sent: what the broker says may hold what it was sent before.
 	var unread *lifecycle.Problem
-	if s.parameters, unread, err = s.instances.parameters.read(ctx, s.instance, s.instance.Spec.Parameters, s.instance.Spec.ParametersFrom); err != nil && !thing.Deleting {
+	if s.parameters, unread, err = s.instances.parameters.Read(ctx, s.instance, s.instance.Spec.Parameters, s.instance.Spec.ParametersFrom); err != nil && !thing.Deleting {
 		return err
 	}
 	if problem == nil && !thing.Deleting {
@@ -140,7 +141,7 @@ func (s *instanceSubject) look(ctx context.Context, thing *lifecycle.Resource, f
 	}
 	if thing.OfRetired() {
 		// An error is of what the retired catalog could not send: they were changed since.
-		if sum, err := merge.RetiredChecksum(s.parameters.values); err == nil {
+		if sum, err := merge.RetiredChecksum(s.parameters.Values); err == nil {
 			thing.Recognize(ask, sum)
 		}
 	}
@@ -204,7 +205,7 @@ func (s *instanceSubject) asks(ctx context.Context, thing *lifecycle.Resource) (
 	return &lifecycle.Desired{
 		Request: lifecycle.Request{
 			BrokerTarget: o.target, PlanName: o.planName, PlanRefName: o.planRefName, Cluster: o.cluster,
-			Parameters: s.parameters.shown, ParameterChecksum: s.parameters.checksum, ContextChecksum: s.origin.checksum,
+			Parameters: s.parameters.Shown, ParameterChecksum: s.parameters.Checksum, ContextChecksum: s.origin.checksum,
 			MaintenanceVersion: o.maintenanceVersion(), UpdateRequests: s.instance.Spec.UpdateRequests, User: s.instance.Spec.UserInfo,
 		},
 		PlanUpdatable: updatable, AllowContextUpdates: o.class.AllowContextUpdates, Rule: applied.Rule,
@@ -218,9 +219,9 @@ func (s *instanceSubject) unlawful(ctx context.Context, thing *lifecycle.Resourc
 	case toAdopt(thing):
 		return nil, nil
 	case !thing.Record.Exists:
-		return s.instances.parameters.unlawful(ctx, &s.parameters, s.offering.plan.InstanceCreateParameterSchema)
+		return s.instances.parameters.Unlawful(ctx, &s.parameters, s.offering.plan.InstanceCreateParameterSchema)
 	case has != nil && has.ParameterChecksum != ask.ParameterChecksum:
-		return s.instances.parameters.unlawful(ctx, &s.parameters, s.offering.plan.InstanceUpdateParameterSchema)
+		return s.instances.parameters.Unlawful(ctx, &s.parameters, s.offering.plan.InstanceUpdateParameterSchema)
 	}
 	return nil, nil
 }

@@ -36,9 +36,9 @@ func (s *instanceSubject) otherValues(found *osb.Instance) []string {
 		return nil
 	}
 	var differences []string
-	for _, key := range slices.Sorted(maps.Keys(s.parameters.values)) {
+	for _, key := range slices.Sorted(maps.Keys(s.parameters.Values)) {
 		has, is := told[key]
-		if is && !equalJSON(has, s.parameters.values[key]) {
+		if is && !equalJSON(has, s.parameters.Values[key]) {
 			differences = append(differences, fmt.Sprintf("its parameter %q has another value", key))
 		}
 	}

@@ -20,7 +20,7 @@ func (s *instanceSubject) call(ctx context.Context, broker *osb.Client, d *lifec
 		reply.Response, reply.Err = broker.Provision(ctx, osb.ProvisionRequest{
 			InstanceID: r.ID, ServiceID: s.ask.ClassExternalID, PlanID: s.ask.PlanExternalID,
 			Organization: s.origin.organization, Space: s.origin.space, Context: s.origin.context,
-			Parameters: s.parameters.raw, MaintenanceVersion: s.ask.MaintenanceVersion, Identity: identityOf(s.ask.User),
+			Parameters: s.parameters.Raw, MaintenanceVersion: s.ask.MaintenanceVersion, Identity: identityOf(s.ask.User),
 		})
 	case lifecycle.Update:
 		reply.Response, reply.Err = broker.Update(ctx, s.update(r))
@@ -62,7 +62,7 @@ func (s *instanceSubject) update(r *lifecycle.Record) osb.UpdateRequest {
 		request.PlanID = s.ask.PlanExternalID
 	}
 	if s.changes.Parameters {
-		request.Parameters = s.parameters.raw
+		request.Parameters = s.parameters.Raw
 		if request.Parameters == nil {
 			request.Parameters = json.RawMessage("{}") // they were taken away
 		}

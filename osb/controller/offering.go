@@ -6,7 +6,6 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -200,12 +199,4 @@ func agree(class resolve.ClassEntry, plan resolve.PlanEntry) *lifecycle.Problem 
 		return &lifecycle.Problem{Reason: reason, Waits: true, Message: "the class names no broker yet"}
 	}
 	return nil
-}
-
-// rawOf is the JSON text of an object; nil of none.
-func rawOf(extension *runtime.RawExtension) []byte {
-	if extension == nil {
-		return nil
-	}
-	return extension.Raw
 }

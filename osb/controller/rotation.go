@@ -121,7 +121,7 @@ func (s *rotationSubject) gather(ctx context.Context, thing *lifecycle.Resource)
 		}
 	}
 	s.hide(ctx)
-	found.redactor = s.parameters.redactor
+	found.redactor = s.parameters.Redactor
 	target := thing.Record.Target()
 	if target == nil && s.ask != nil {
 		target = &s.ask.Request

@@ -29,6 +29,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb/controller/inuse"
 	"github.com/defaultplan/defaultplan/osb/controller/metrics"
 	"github.com/defaultplan/defaultplan/osb/controller/owned"
+	"github.com/defaultplan/defaultplan/osb/controller/parameters"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/controller/relist"
 	"github.com/defaultplan/defaultplan/osb/controller/scope"
@@ -80,7 +81,7 @@ func Setup(ctx context.Context, mgr manager.Manager, o *Options) error {
 	p := parts{
 		mgr: mgr, options: o, brokers: known, metrics: counted, network: network, recorder: recorder,
 		platform:   &platform{reader: mgr.GetClient(), clusterID: clusterID, annotations: o.ContextAnnotations},
-		parameters: newParametersReader(mgr.GetAPIReader()),
+		parameters: parameters.NewReader(mgr.GetAPIReader()),
 	}
 	if err := p.addInstances(); err != nil {
 		return err
@@ -104,7 +105,7 @@ type parts struct {
 	network  *endpoints.NetworkRules
 	recorder clientevents.EventRecorder
 	// parameters are read by instances and bindings: they share the compiled schemas.
-	parameters parametersReader
+	parameters parameters.Reader
 }
 
 func (p *parts) engine() *engine {

@@ -1,4 +1,4 @@
-package controller
+package parameters
 
 import (
 	"encoding/json"
@@ -44,10 +44,10 @@ func TestRedactorText(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			assert.Equal(t, tc.want, redactorOf(tc.values, nil).text(tc.text))
+			assert.Equal(t, tc.want, redactorOf(tc.values, nil).Text(tc.text))
 		})
 	}
-	assert.Equal(t, "s3cret", redactor{}.text("s3cret"), "it knows of nothing")
+	assert.Equal(t, "s3cret", Redactor{}.Text("s3cret"), "it knows of nothing")
 }
 
 // A parameter of a megabyte, the most that one may be, keeps no worker busy: that took minutes.
@@ -55,10 +55,10 @@ func TestRedactorOfLongValues(t *testing.T) {
 	t.Parallel()
 	r := redactorOf(map[string]any{"k": strings.Repeat("x", 1<<20), "short": "s3cret"}, nil)
 	began := time.Now()
-	assert.Equal(t, "no <redacted>, <redacted>…", r.text("no s3cret, xxxxxxxx…"))
+	assert.Equal(t, "no <redacted>, <redacted>…", r.Text("no s3cret, xxxxxxxx…"))
 	assert.Less(t, time.Since(began), 5*time.Second)
 	began = time.Now()
-	assert.Equal(t, "it is provisioned", redactorOf(map[string]any{"k": strings.Repeat("x", 1<<20)}, nil).text("it is provisioned"))
+	assert.Equal(t, "it is provisioned", redactorOf(map[string]any{"k": strings.Repeat("x", 1<<20)}, nil).Text("it is provisioned"))
 	assert.Less(t, time.Since(began), 5*time.Second)
 }
 
@@ -68,7 +68,7 @@ func TestRedactorReply(t *testing.T) {
 	r := redactorOf(map[string]any{"open": "opened", "hidden": "canary"}, map[string]any{"hidden": "canary"})
 	failed := &osb.Error{Operation: "bind", StatusCode: 500, Description: "opened canary", Code: "canary", Unlawful: "type canary"}
 	reply := lifecycle.CallResult{Err: fmt.Errorf("wrapped: %w", failed), Poll: &osb.LastOperation{Description: "canary works"}}
-	r.reply(&reply)
+	r.CallResult(&reply)
 	said := (*osb.Error)(nil)
 	require.ErrorAs(t, reply.Err, &said)
 	assert.Equal(t, "opened <redacted>", said.Description)
@@ -79,7 +79,7 @@ func TestRedactorReply(t *testing.T) {
 	assert.Equal(t, "opened canary", failed.Description, "the client's error is the client's")
 
 	other := lifecycle.CallResult{Err: errors.New("another")}
-	r.reply(&other)
+	r.CallResult(&other)
 	require.EqualError(t, other.Err, "another")
 }
 
@@ -97,7 +97,7 @@ func FuzzRedactor(f *testing.F) {
 			require.NoError(t, err)
 			written = string(encoded[1 : len(encoded)-1])
 		}
-		text := redactorOf(map[string]any{"k": value}, nil).text(before + written)
+		text := redactorOf(map[string]any{"k": value}, nil).Text(before + written)
 		assert.Contains(t, text, redacted)
 		assert.NotContains(t, strings.ReplaceAll(text, redacted, "\x00"), written)
 	})

@@ -1,4 +1,4 @@
-package controller
+package parameters
 
 import (
 	"context"
@@ -31,40 +31,40 @@ const redacted = "<redacted>"
 // reasonParameters is that of everything that is wrong with parameters.
 const reasonParameters = "ErrorWithParameters"
 
-// parameters are what a broker is sent.
-type parameters struct {
-	// raw is the JSON object; nil: none.
-	raw json.RawMessage
-	// shown is the same for people, with the values from Secrets redacted.
-	shown *runtime.RawExtension
-	// checksum is of raw; empty for none.
-	checksum string
-	// values is raw, decoded.
-	values map[string]any
+// A Set is the parameters that a broker is sent.
+type Set struct {
+	// Raw is the JSON object; nil: none.
+	Raw json.RawMessage
+	// Shown is the same for people, with the values from Secrets redacted.
+	Shown *runtime.RawExtension
+	// Checksum is of raw; empty for none.
+	Checksum string
+	// Values is raw, decoded.
+	Values map[string]any
 	// fromSecrets says that some come from Secrets, so that admission has not seen the
 	// whole.
 	fromSecrets bool
-	redactor    redactor
+	Redactor    Redactor
 }
 
-// A parametersReader reads the Secrets that parameters come from, and holds the whole against schemas.
-type parametersReader struct {
+// A Reader reads the Secrets that parameters come from, and holds the whole against schemas.
+type Reader struct {
 	live    client.Reader
 	schemas *schemacache.Cache
 }
 
-// newParametersReader makes the one of a controller: instances and bindings share its schemas.
-func newParametersReader(live client.Reader) parametersReader {
-	return parametersReader{live: live, schemas: schemacache.New(func(int) {})}
+// NewReader returns the reader of a controller: instances and bindings share its schemas.
+func NewReader(live client.Reader) Reader {
+	return Reader{live: live, schemas: schemacache.New(func(int) {})}
 }
 
-// read puts together what a broker is sent: what admission left in spec, without the
+// Read puts together what a broker is sent: what admission left in spec, without the
 // defaults that a null took away, and what Secrets hold. A Secret's key beats a default
 // of that name; a clash with what the user wrote is a problem.
-func (p parametersReader) read(ctx context.Context, o client.Object, spec *runtime.RawExtension, from []v1beta1.ParametersFromSource) (parameters, *lifecycle.Problem, error) {
+func (p Reader) Read(ctx context.Context, o client.Object, spec *runtime.RawExtension, from []v1beta1.ParametersFromSource) (Set, *lifecycle.Problem, error) {
 	values, err := decoded(rawOf(spec))
 	if err != nil {
-		return parameters{}, problemf("spec.parameters is not a JSON object"), nil //nolint:nilerr // the error may quote what must not be told
+		return Set{}, problemf("spec.parameters is not a JSON object"), nil //nolint:nilerr // the error may quote what must not be told
 	}
 	applied, _ := v1beta1.ParseAppliedDefaults(o.GetAnnotations()[v1beta1.AnnotationAppliedDefaults])
 	values = merge.Without(values, pointers(applied.Removed))
@@ -80,11 +80,11 @@ func (p parametersReader) read(ctx context.Context, o client.Object, spec *runti
 		}
 		add, problem, err := p.secret(ctx, o.GetNamespace(), ref, &room)
 		if problem != nil || err != nil {
-			return parameters{}, problem, err
+			return Set{}, problem, err
 		}
 		for _, key := range slices.Sorted(maps.Keys(add)) {
 			if problem := clash(key, values, applied, given); problem != nil {
-				return parameters{redactor: redactorOf(overlaid(values, add), overlaid(secret, add))}, problem, nil
+				return Set{Redactor: redactorOf(overlaid(values, add), overlaid(secret, add))}, problem, nil
 			}
 		}
 		for key := range add {
@@ -96,24 +96,24 @@ func (p parametersReader) read(ctx context.Context, o client.Object, spec *runti
 }
 
 // put encodes what was put together.
-func put(values, shown, secret map[string]any, fromSecrets bool) (parameters, *lifecycle.Problem, error) {
-	p := parameters{values: values, fromSecrets: fromSecrets, redactor: redactorOf(values, secret)}
+func put(values, shown, secret map[string]any, fromSecrets bool) (Set, *lifecycle.Problem, error) {
+	p := Set{Values: values, fromSecrets: fromSecrets, Redactor: redactorOf(values, secret)}
 	if len(values) == 0 {
 		return p, nil, nil
 	}
 	raw, err := merge.Canonical(values)
 	if err != nil {
-		return parameters{}, nil, fmt.Errorf("cannot encode parameters: %w", err)
+		return Set{}, nil, fmt.Errorf("cannot encode parameters: %w", err)
 	}
 	checksum, err := merge.Checksum(values)
 	if err != nil {
-		return parameters{}, nil, fmt.Errorf("cannot encode parameters: %w", err)
+		return Set{}, nil, fmt.Errorf("cannot encode parameters: %w", err)
 	}
 	text, err := merge.Canonical(shown)
 	if err != nil {
-		return parameters{}, nil, fmt.Errorf("cannot encode parameters: %w", err)
+		return Set{}, nil, fmt.Errorf("cannot encode parameters: %w", err)
 	}
-	p.raw, p.shown, p.checksum = raw, &runtime.RawExtension{Raw: text}, checksum
+	p.Raw, p.Shown, p.Checksum = raw, &runtime.RawExtension{Raw: text}, checksum
 	return p, nil, nil
 }
 
@@ -142,7 +142,7 @@ func overlaid(values, over map[string]any) map[string]any {
 	return result
 }
 
-// clash says that a Secret gives a key that is somebody else's: the user's, or another
+// clash says that a Secret gives a key that is taken already: the user's, or another
 // Secret's. A key is a default's if the whole of its value was given by class or plan.
 func clash(key string, values map[string]any, applied v1beta1.AppliedDefaults, given map[string]string) *lifecycle.Problem {
 	if other, ok := given[key]; ok {
@@ -167,7 +167,7 @@ const maxFromSecrets = corev1.MaxSecretSize
 
 // secret reads the object of parameters that one key of a Secret holds, as JSON or
 // YAML, and takes its size from the room that there is. No error tells of its content.
-func (p parametersReader) secret(ctx context.Context, namespace string, ref *v1beta1.SecretKeyReference, room *int) (map[string]any, *lifecycle.Problem, error) {
+func (p Reader) secret(ctx context.Context, namespace string, ref *v1beta1.SecretKeyReference, room *int) (map[string]any, *lifecycle.Problem, error) {
 	var secret corev1.Secret
 	err := p.live.Get(ctx, client.ObjectKey{Namespace: namespace, Name: ref.Name}, &secret)
 	if apierrors.IsNotFound(err) {
@@ -231,10 +231,10 @@ func hasAlias(node *yamlv3.Node) bool {
 // before it. It is tried again after a pause, and the worker is free meanwhile.
 const longestCompilation = 10 * time.Second
 
-// unlawful says what a schema says against the whole of the parameters. Admission has
+// Unlawful says what a schema says against the whole of the parameters. Admission has
 // checked what did not come from Secrets; a schema that cannot be used is no problem. The
 // error is that it was not compiled in time.
-func (p parametersReader) unlawful(ctx context.Context, given *parameters, schema *runtime.RawExtension) (*lifecycle.Problem, error) {
+func (p Reader) Unlawful(ctx context.Context, given *Set, schema *runtime.RawExtension) (*lifecycle.Problem, error) {
 	if !given.fromSecrets || len(rawOf(schema)) == 0 {
 		return nil, nil
 	}
@@ -245,7 +245,7 @@ func (p parametersReader) unlawful(ctx context.Context, given *parameters, schem
 	if err != nil {
 		return nil, err
 	}
-	report, unusable := compiled.Check(given.values)
+	report, unusable := compiled.Check(given.Values)
 	if unusable != nil || report.Total == 0 {
 		return nil, nil
 	}
@@ -254,4 +254,12 @@ func (p parametersReader) unlawful(ctx context.Context, given *parameters, schem
 		said = append(said, fmt.Sprintf("%s %s", v.Pointer, v.Message))
 	}
 	return problemf("the parameters, with those of parametersFrom, are not as the plan's schema says: %s", strings.Join(said, "; ")), nil
+}
+
+// rawOf is the JSON text of an object; nil of none.
+func rawOf(extension *runtime.RawExtension) []byte {
+	if extension == nil {
+		return nil
+	}
+	return extension.Raw
 }

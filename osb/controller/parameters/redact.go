@@ -1,4 +1,4 @@
-package controller
+package parameters
 
 import (
 	"cmp"
@@ -18,17 +18,20 @@ const shortestRedacted = 4
 // cutMark is how the client ends a text that it cut.
 const cutMark = "…"
 
-// A redactor takes parameters out of what brokers say: some answer a request that they
+// A Redactor takes parameters out of what brokers say: some answer a request that they
 // refuse with the request.
-type redactor struct {
+type Redactor struct {
 	// secrets takes out the values from Secrets, all takes out every parameter's.
 	secrets, all *eraser
 }
 
+// Knows says that there is something to take out.
+func (r Redactor) Knows() bool { return r.all != nil }
+
 // redactorOf finds the texts within parameters, and within those of them that come from
 // Secrets.
-func redactorOf(all, fromSecrets map[string]any) redactor {
-	return redactor{secrets: newEraser(fromSecrets), all: newEraser(all)}
+func redactorOf(all, fromSecrets map[string]any) Redactor {
+	return Redactor{secrets: newEraser(fromSecrets), all: newEraser(all)}
 }
 
 // An eraser takes values out of texts.
@@ -101,9 +104,9 @@ func collectForms(text string, into *[]string) {
 	}
 }
 
-// reply takes what comes from Secrets out of a reply: its texts are stored in status,
+// CallResult takes what comes from Secrets out of a reply: its texts are stored in status,
 // where users look for why.
-func (r redactor) reply(reply *lifecycle.CallResult) {
+func (r Redactor) CallResult(reply *lifecycle.CallResult) {
 	if r.secrets == nil {
 		return
 	}
@@ -118,8 +121,8 @@ func (r redactor) reply(reply *lifecycle.CallResult) {
 	}
 }
 
-// text takes every parameter out of a text for a log or an event.
-func (r redactor) text(text string) string {
+// Text takes every parameter out of a text for a log or an event.
+func (r Redactor) Text(text string) string {
 	if r.all == nil {
 		return text
 	}

@@ -1,4 +1,4 @@
-package controller
+package parameters
 
 import (
 	"context"
@@ -50,7 +50,7 @@ func TestReadParameters(t *testing.T) {
 		"TakenAway":      {reason: "a null takes a default away, and is not sent", spec: `{"a": null, "b": 1}`, applied: `{"removed": ["/a"]}`, raw: `{"b":1}`, shown: `{"b":1}`},
 		"NullThatIsSent": {reason: "a null where there is no default is the user's", spec: `{"a": null}`, raw: `{"a":null}`, shown: `{"a":null}`},
 		"Secret": {
-			reason: "its values are shown to nobody", spec: `{"size": 1}`, from: []v1beta1.ParametersFromSource{refTo("good", "p")},
+			reason: "its values are not shown", spec: `{"size": 1}`, from: []v1beta1.ParametersFromSource{refTo("good", "p")},
 			raw: `{"deep":{"a":"secret"},"password":"hunter2","size":1}`, shown: `{"deep":"<redacted>","password":"<redacted>","size":1}`,
 		},
 		"SecretAlone":  {reason: "needs no spec", from: []v1beta1.ParametersFromSource{refTo("good", "yaml")}, raw: `{"a":1,"b":"two"}`, shown: `{"a":"<redacted>","b":"<redacted>"}`},
@@ -59,7 +59,7 @@ func TestReadParameters(t *testing.T) {
 		"OverADefault": {reason: "the Secret wins", spec: `{"password": "default"}`, applied: `{"from": {"/password": "class"}}`, from: []v1beta1.ParametersFromSource{refTo("good", "same")}, raw: `{"password":"x"}`, shown: `{"password":"<redacted>"}`},
 		"Clash":        {reason: "the user's word is not overruled", spec: `{"password": "mine"}`, from: []v1beta1.ParametersFromSource{refTo("good", "p")}, problem: `the parameter "password" is in spec.parameters and comes from a Secret of parametersFrom as well: remove it from one`},
 		"ClashInside":  {reason: "a default of which the user changed a part is the user's", spec: `{"deep": {"b": 1}}`, applied: `{"from": {"/deep/b": "class"}}`, from: []v1beta1.ParametersFromSource{refTo("good", "p")}, problem: `the parameter "deep" is in spec.parameters`},
-		"TwoSecrets":   {reason: "nobody knows which counts", from: []v1beta1.ParametersFromSource{refTo("good", "p"), refTo("good", "same")}, problem: `the parameter "password" comes from two Secrets`},
+		"TwoSecrets":   {reason: "it is not known which counts", from: []v1beta1.ParametersFromSource{refTo("good", "p"), refTo("good", "same")}, problem: `the parameter "password" comes from two Secrets`},
 		"NoSecret":     {reason: "it may come", from: []v1beta1.ParametersFromSource{refTo("absent", "p")}, problem: `the Secret "absent" of parametersFrom is not there`, waits: true},
 		"NoKey":        {reason: "it may come", from: []v1beta1.ParametersFromSource{refTo("good", "absent")}, problem: `the Secret "good" of parametersFrom has no key "absent"`, waits: true},
 		"List":         {reason: "not an object", from: []v1beta1.ParametersFromSource{refTo("bad", "list")}, problem: `the key "list" of Secret "bad" of parametersFrom does not hold a JSON object`, waits: true},
@@ -77,7 +77,7 @@ func TestReadParameters(t *testing.T) {
 			if test.spec != "" {
 				spec = &runtime.RawExtension{Raw: []byte(test.spec)}
 			}
-			got, problem, err := newParametersReader(secrets).read(t.Context(), o, spec, test.from)
+			got, problem, err := NewReader(secrets).Read(t.Context(), o, spec, test.from)
 			require.NoError(t, err)
 			if test.problem != "" {
 				require.NotNil(t, problem, test.reason)
@@ -88,9 +88,9 @@ func TestReadParameters(t *testing.T) {
 				return
 			}
 			require.Nil(t, problem)
-			assert.Equal(t, test.raw, string(got.raw), test.reason)
-			assert.Equal(t, test.shown, string(rawOf(got.shown)))
-			assert.Equal(t, test.raw != "", len(got.checksum) == 64)
+			assert.Equal(t, test.raw, string(got.Raw), test.reason)
+			assert.Equal(t, test.shown, string(rawOf(got.Shown)))
+			assert.Equal(t, test.raw != "", len(got.Checksum) == 64)
 			assert.Equal(t, len(test.from) > 0, got.fromSecrets)
 		})
 	}
@@ -102,7 +102,7 @@ func TestReadParametersWhileTheServerIsAway(t *testing.T) {
 	c := interceptor.NewClient(stored(t), interceptor.Funcs{Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
 		return errors.New("the server is away")
 	}})
-	_, problem, err := newParametersReader(c).read(t.Context(), &v1beta1.ServiceInstance{}, nil, []v1beta1.ParametersFromSource{refTo("good", "p")})
+	_, problem, err := NewReader(c).Read(t.Context(), &v1beta1.ServiceInstance{}, nil, []v1beta1.ParametersFromSource{refTo("good", "p")})
 	assert.Nil(t, problem)
 	assert.EqualError(t, err, `cannot read Secret "good" of parametersFrom: the server is away`)
 }
@@ -112,15 +112,15 @@ func TestUnlawfulParameters(t *testing.T) {
 	const schema = `{"$schema": "http://json-schema.org/draft-04/schema#", "type": "object", "properties": {"size": {"type": "integer", "maximum": 5}}}`
 	for name, test := range map[string]struct {
 		reason, schema string
-		parameters     parameters
+		parameters     Set
 		says           string
 	}{
-		"Lawful":     {reason: "as the schema says", schema: schema, parameters: parameters{fromSecrets: true, values: map[string]any{"size": 3}}},
-		"TooMuch":    {reason: "admission has not seen it", schema: schema, parameters: parameters{fromSecrets: true, values: map[string]any{"size": 7}}, says: "/size"},
-		"NoSecrets":  {reason: "admission has seen it", schema: schema, parameters: parameters{values: map[string]any{"size": 7}}},
-		"NoSchema":   {reason: "all is lawful", parameters: parameters{fromSecrets: true, values: map[string]any{"size": 7}}},
-		"BadSchema":  {reason: "the broker's mistake is not the user's", schema: `{"type": 7}`, parameters: parameters{fromSecrets: true, values: map[string]any{"size": 7}}},
-		"NullSchema": {reason: "as brokerapi writes none", schema: `null`, parameters: parameters{fromSecrets: true, values: map[string]any{"size": 7}}},
+		"Lawful":     {reason: "as the schema says", schema: schema, parameters: Set{fromSecrets: true, Values: map[string]any{"size": 3}}},
+		"TooMuch":    {reason: "admission has not seen it", schema: schema, parameters: Set{fromSecrets: true, Values: map[string]any{"size": 7}}, says: "/size"},
+		"NoSecrets":  {reason: "admission has seen it", schema: schema, parameters: Set{Values: map[string]any{"size": 7}}},
+		"NoSchema":   {reason: "all is lawful", parameters: Set{fromSecrets: true, Values: map[string]any{"size": 7}}},
+		"BadSchema":  {reason: "the broker's mistake is not the user's", schema: `{"type": 7}`, parameters: Set{fromSecrets: true, Values: map[string]any{"size": 7}}},
+		"NullSchema": {reason: "as brokerapi writes none", schema: `null`, parameters: Set{fromSecrets: true, Values: map[string]any{"size": 7}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -128,7 +128,7 @@ func TestUnlawfulParameters(t *testing.T) {
 			if test.schema != "" {
 				raw = &runtime.RawExtension{Raw: []byte(test.schema)}
 			}
-			problem, err := newParametersReader(nil).unlawful(t.Context(), &test.parameters, raw)
+			problem, err := NewReader(nil).Unlawful(t.Context(), &test.parameters, raw)
 			require.NoError(t, err)
 			if test.says == "" {
 				assert.Nil(t, problem, test.reason)
@@ -144,16 +144,16 @@ func TestUnlawfulParameters(t *testing.T) {
 // A schema is compiled once, also one that cannot be used, and no pass waits for it for longer than it lasts.
 func TestSchemasAreKept(t *testing.T) {
 	t.Parallel()
-	reader := newParametersReader(nil)
-	given := &parameters{fromSecrets: true, values: map[string]any{"size": 7}}
+	reader := NewReader(nil)
+	given := &Set{fromSecrets: true, Values: map[string]any{"size": 7}}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	for i, schema := range []string{`{"required":["name"]}`, `{"type":7}`} {
 		raw := &runtime.RawExtension{Raw: []byte(schema)}
-		_, err := reader.unlawful(ended, given, raw)
+		_, err := reader.Unlawful(ended, given, raw)
 		require.ErrorIs(t, err, context.Canceled)
 		for range 2 {
-			_, err := reader.unlawful(t.Context(), given, raw)
+			_, err := reader.Unlawful(t.Context(), given, raw)
 			require.NoError(t, err)
 			assert.Equal(t, i+1, reader.schemas.Len())
 		}
@@ -162,19 +162,19 @@ func TestSchemasAreKept(t *testing.T) {
 
 // Few Secrets are read as YAML at once, and a pass waits for its turn no longer than it lasts; JSON waits for nothing.
 func TestYAMLIsReadInTurn(t *testing.T) { // not in parallel: it takes all turns
-	reader := newParametersReader(stored(t, secretWith("s", map[string]string{"json": `{"a":1}`, "yaml": "a: 1"})))
+	reader := NewReader(stored(t, secretWith("s", map[string]string{"json": `{"a":1}`, "yaml": "a: 1"})))
 	instance := &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "i"}}
 	require.NoError(t, yamlReads.Acquire(t.Context(), 2))
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, problem, err := reader.read(ended, instance, nil, []v1beta1.ParametersFromSource{refTo("s", "yaml")})
+	_, problem, err := reader.Read(ended, instance, nil, []v1beta1.ParametersFromSource{refTo("s", "yaml")})
 	assert.Nil(t, problem, "it says nothing of the Secret")
 	require.ErrorIs(t, err, context.Canceled)
-	got, _, err := reader.read(t.Context(), instance, nil, []v1beta1.ParametersFromSource{refTo("s", "json")})
+	got, _, err := reader.Read(t.Context(), instance, nil, []v1beta1.ParametersFromSource{refTo("s", "json")})
 	require.NoError(t, err)
-	assert.JSONEq(t, `{"a":1}`, string(got.raw))
+	assert.JSONEq(t, `{"a":1}`, string(got.Raw))
 	yamlReads.Release(2)
-	got, _, err = reader.read(t.Context(), instance, nil, []v1beta1.ParametersFromSource{refTo("s", "yaml")})
+	got, _, err = reader.Read(t.Context(), instance, nil, []v1beta1.ParametersFromSource{refTo("s", "yaml")})
 	require.NoError(t, err)
-	assert.JSONEq(t, `{"a":1}`, string(got.raw))
+	assert.JSONEq(t, `{"a":1}`, string(got.Raw))
 }
