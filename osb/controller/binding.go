@@ -17,6 +17,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb/controller/endpoints"
 	"github.com/defaultplan/defaultplan/osb/controller/owned"
 	"github.com/defaultplan/defaultplan/osb/controller/parameters"
+	"github.com/defaultplan/defaultplan/osb/controller/platform"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
@@ -27,7 +28,7 @@ type bindings struct {
 
 	reader     client.Reader
 	catalog    catalogReader
-	platform   *platform
+	platform   *platform.Profile
 	parameters parameters.Reader
 	secrets    credentials.Secrets
 	services   endpoints.Services
@@ -70,7 +71,7 @@ type bindingSubject struct {
 	ask        *lifecycle.Desired
 	offering   *offering
 	parameters parameters.Set
-	origin     origin
+	origin     platform.Origin
 	// secret is whose Secret has the name, or nil: that is not known.
 	secret *owned.State
 	// written is what the pass wrote beside the Secret.
@@ -151,7 +152,7 @@ func (s *bindingSubject) call(ctx context.Context, broker *osb.Client, d *lifecy
 	case lifecycle.Provision:
 		reply.Response, reply.Err = broker.Bind(ctx, osb.BindRequest{
 			InstanceID: s.ask.InstanceID, BindingID: r.ID, ServiceID: s.ask.ClassExternalID, PlanID: s.ask.PlanExternalID,
-			AppGUID: s.origin.space, Context: s.origin.context, Parameters: s.parameters.Raw, Identity: identityOf(s.ask.User),
+			AppGUID: s.origin.Space, Context: s.origin.Context, Parameters: s.parameters.Raw, Identity: platform.IdentityOf(s.ask.User),
 			Predecessor: s.predecessor,
 		})
 		if reply.Err == nil && !reply.Response.Async {
@@ -242,7 +243,7 @@ func (s *bindingSubject) follow(ctx context.Context, broker *osb.Client, d *life
 	}
 	request := osb.UnbindRequest{InstanceID: target.InstanceID, BindingID: r.ID, ServiceID: target.ClassExternalID, PlanID: target.PlanExternalID}
 	if d.Step == lifecycle.Deprovision { // no user asks for a mitigation
-		request.Identity = identityOf(s.binding.Spec.UserInfo)
+		request.Identity = platform.IdentityOf(s.binding.Spec.UserInfo)
 	}
 	reply.Response, reply.Err = broker.Unbind(ctx, request)
 }

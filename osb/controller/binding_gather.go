@@ -161,7 +161,7 @@ func (s *bindingSubject) unable(ctx context.Context, r *lifecycle.Record, instan
 	if problem := s.unbindable(r, instance); problem != nil {
 		return problem, nil
 	}
-	ends, err := s.platform.ends(ctx, s.binding.Namespace)
+	ends, err := s.platform.Ends(ctx, s.binding.Namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -257,7 +257,7 @@ func (s *bindingSubject) asks(ctx context.Context, instance *v1beta1.ServiceInst
 // aims is what is asked for with the parameters that were read.
 func (s *bindingSubject) aims(ctx context.Context, instance *v1beta1.ServiceInstance, found *gathered) error {
 	var err error
-	if s.origin, err = s.platform.origin(ctx, s.binding.Namespace, instance); err != nil {
+	if s.origin, err = s.platform.Origin(ctx, s.binding.Namespace, instance); err != nil {
 		return err
 	}
 	has := instance.Status.ExternalProperties

@@ -29,6 +29,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb/controller/metrics"
 	"github.com/defaultplan/defaultplan/osb/controller/owned"
 	"github.com/defaultplan/defaultplan/osb/controller/parameters"
+	"github.com/defaultplan/defaultplan/osb/controller/platform"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/controller/scope"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
@@ -90,7 +91,7 @@ func newBindingWorld(t *testing.T, edits ...func(*v1beta1.ServiceBinding)) *bind
 			store: store{client: server, live: server}, brokers: known, events: &events.Events{Recorder: w.recorder}, metrics: counted,
 			clock: clock.RealClock{}, timeout: time.Minute, maxPolling: time.Hour, reread: time.Minute,
 		},
-		reader: w.cache, catalog: catalogReader{w.cache}, platform: &platform{reader: w.cache, clusterID: "c"},
+		reader: w.cache, catalog: catalogReader{w.cache}, platform: &platform.Profile{Reader: w.cache, ClusterID: "c"},
 		policies: &policies{w.cache}, parameters: parameters.NewReader(server), secrets: credentials.Secrets{Objects: owned.Objects{Client: server, Live: server, Scheme: scheme}, Backoff: patience},
 	}
 	w.reconciler.services = endpoints.Services{Objects: w.reconciler.secrets.Objects, Rules: &endpoints.NetworkRules{Live: server, Clock: clock.RealClock{}, Reread: time.Hour, Beyond: scope.IsBeyond}}

@@ -13,6 +13,7 @@ import (
 	"github.com/defaultplan/defaultplan/merge"
 	"github.com/defaultplan/defaultplan/osb/controller/broker"
 	"github.com/defaultplan/defaultplan/osb/controller/parameters"
+	"github.com/defaultplan/defaultplan/osb/controller/platform"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
@@ -23,7 +24,7 @@ type instances struct {
 
 	reader     client.Reader
 	catalog    catalogReader
-	platform   *platform
+	platform   *platform.Profile
 	parameters parameters.Reader
 	holders    holders
 	quotas     *quotas
@@ -59,7 +60,7 @@ type instanceSubject struct {
 	ask        *lifecycle.Desired
 	offering   *offering
 	parameters parameters.Set
-	origin     origin
+	origin     platform.Origin
 	changes    lifecycle.Changes
 	// slots says that what is asked for needs slots of policies with limits.
 	slots bool
@@ -81,7 +82,7 @@ func (s *instanceSubject) with(o client.Object, record *lifecycle.Record) client
 // gather finds out what the spec asks for, and who waits for whom.
 func (s *instanceSubject) gather(ctx context.Context, thing *lifecycle.Resource) (gathered, error) {
 	found := gathered{}
-	found.reread = len(s.instance.Spec.ParametersFrom) > 0 || len(s.platform.annotations) > 0
+	found.reread = len(s.instance.Spec.ParametersFrom) > 0 || len(s.platform.Annotations) > 0
 	var err error
 	if thing.Deleting {
 		if found.Holders, err = s.holders.known(ctx, s.instance); err != nil {
@@ -194,7 +195,7 @@ func (s *instanceSubject) removed(thing *lifecycle.Resource) *lifecycle.Problem 
 func (s *instanceSubject) asks(ctx context.Context, thing *lifecycle.Resource) (*lifecycle.Desired, error) {
 	o := s.offering
 	var err error
-	if s.origin, err = s.platform.origin(ctx, s.instance.Namespace, s.instance); err != nil {
+	if s.origin, err = s.platform.Origin(ctx, s.instance.Namespace, s.instance); err != nil {
 		return nil, err
 	}
 	updatable, err := s.catalog.updatable(ctx, o, s.instance.Namespace, thing.Record.Applied)
@@ -205,7 +206,7 @@ func (s *instanceSubject) asks(ctx context.Context, thing *lifecycle.Resource) (
 	return &lifecycle.Desired{
 		Request: lifecycle.Request{
 			BrokerTarget: o.target, PlanName: o.planName, PlanRefName: o.planRefName, Cluster: o.cluster,
-			Parameters: s.parameters.Shown, ParameterChecksum: s.parameters.Checksum, ContextChecksum: s.origin.checksum,
+			Parameters: s.parameters.Shown, ParameterChecksum: s.parameters.Checksum, ContextChecksum: s.origin.Checksum,
 			MaintenanceVersion: o.maintenanceVersion(), UpdateRequests: s.instance.Spec.UpdateRequests, User: s.instance.Spec.UserInfo,
 		},
 		PlanUpdatable: updatable, AllowContextUpdates: o.class.AllowContextUpdates, Rule: applied.Rule,

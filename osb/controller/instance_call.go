@@ -8,6 +8,7 @@ import (
 	"reflect"
 
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/platform"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
@@ -19,8 +20,8 @@ func (s *instanceSubject) call(ctx context.Context, broker *osb.Client, d *lifec
 	case lifecycle.Provision:
 		reply.Response, reply.Err = broker.Provision(ctx, osb.ProvisionRequest{
 			InstanceID: r.ID, ServiceID: s.ask.ClassExternalID, PlanID: s.ask.PlanExternalID,
-			Organization: s.origin.organization, Space: s.origin.space, Context: s.origin.context,
-			Parameters: s.parameters.Raw, MaintenanceVersion: s.ask.MaintenanceVersion, Identity: identityOf(s.ask.User),
+			Organization: s.origin.Organization, Space: s.origin.Space, Context: s.origin.Context,
+			Parameters: s.parameters.Raw, MaintenanceVersion: s.ask.MaintenanceVersion, Identity: platform.IdentityOf(s.ask.User),
 		})
 	case lifecycle.Update:
 		reply.Response, reply.Err = broker.Update(ctx, s.update(r))
@@ -52,10 +53,10 @@ func (s *instanceSubject) update(r *lifecycle.Record) osb.UpdateRequest {
 		before = &lifecycle.Request{}
 	}
 	request := osb.UpdateRequest{
-		InstanceID: r.ID, ServiceID: s.ask.ClassExternalID, Context: s.origin.context, Identity: identityOf(s.ask.User),
+		InstanceID: r.ID, ServiceID: s.ask.ClassExternalID, Context: s.origin.Context, Identity: platform.IdentityOf(s.ask.User),
 		Previous: osb.PreviousValues{
 			ServiceID: before.ClassExternalID, PlanID: before.PlanExternalID, MaintenanceVersion: before.MaintenanceVersion,
-			Organization: s.origin.organization, Space: s.origin.space,
+			Organization: s.origin.Organization, Space: s.origin.Space,
 		},
 	}
 	if s.changes.Plan {
@@ -92,7 +93,7 @@ func (s *instanceSubject) follow(ctx context.Context, broker *osb.Client, d *lif
 	}
 	request := osb.DeprovisionRequest{InstanceID: r.ID, ServiceID: target.ClassExternalID, PlanID: target.PlanExternalID}
 	if d.Step == lifecycle.Deprovision { // no user asks for a mitigation
-		request.Identity = identityOf(s.instance.Spec.UserInfo)
+		request.Identity = platform.IdentityOf(s.instance.Spec.UserInfo)
 	}
 	reply.Response, reply.Err = broker.Deprovision(ctx, request)
 }

@@ -30,6 +30,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb/controller/metrics"
 	"github.com/defaultplan/defaultplan/osb/controller/owned"
 	"github.com/defaultplan/defaultplan/osb/controller/parameters"
+	"github.com/defaultplan/defaultplan/osb/controller/platform"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/controller/relist"
 	"github.com/defaultplan/defaultplan/osb/controller/scope"
@@ -80,7 +81,7 @@ func Setup(ctx context.Context, mgr manager.Manager, o *Options) error {
 	}
 	p := parts{
 		mgr: mgr, options: o, brokers: known, metrics: counted, network: network, recorder: recorder,
-		platform:   &platform{reader: mgr.GetClient(), clusterID: clusterID, annotations: o.ContextAnnotations},
+		platform:   &platform.Profile{Reader: mgr.GetClient(), ClusterID: clusterID, Annotations: o.ContextAnnotations},
 		parameters: parameters.NewReader(mgr.GetAPIReader()),
 	}
 	if err := p.addInstances(); err != nil {
@@ -101,7 +102,7 @@ type parts struct {
 	options  *Options
 	brokers  *broker.Clients
 	metrics  *metrics.Counters
-	platform *platform
+	platform *platform.Profile
 	network  *endpoints.NetworkRules
 	recorder clientevents.EventRecorder
 	// parameters are read by instances and bindings: they share the compiled schemas.

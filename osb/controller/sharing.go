@@ -40,7 +40,7 @@ func (s *bindingSubject) judgeSharing(ctx context.Context, thing *lifecycle.Reso
 	is := false
 	if instance != nil {
 		var err error
-		if is, err = admits(ctx, s.platform.reader, instance, s.binding.Namespace); err != nil {
+		if is, err = admits(ctx, s.platform.Reader, instance, s.binding.Namespace); err != nil {
 			return err
 		}
 	}
