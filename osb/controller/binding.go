@@ -54,7 +54,7 @@ func (r *bindings) Reconcile(ctx context.Context, request reconcile.Request) (re
 	if !found.by(r.brokers.Scope) && !r.standsIn(binding) {
 		return queue.AfterConflict(r.leave(ctx, binding, found))
 	}
-	s := &bindingSubject{bindings: r, binding: binding, now: r.clock.Now()}
+	s := &bindingResource{bindings: r, binding: binding, now: r.clock.Now()}
 	result, err := r.passes(ctx, s)
 	if err == nil || queue.AwaitedBy(err) != nil {
 		err = cmp.Or(s.endWithdrawn(ctx), err)
@@ -62,8 +62,8 @@ func (r *bindings) Reconcile(ctx context.Context, request reconcile.Request) (re
 	return queue.AfterConflict(result, err)
 }
 
-// A bindingSubject is a binding during one pass.
-type bindingSubject struct {
+// A bindingResource is a binding during one pass.
+type bindingResource struct {
 	*bindings
 
 	binding *v1beta1.ServiceBinding
@@ -102,12 +102,12 @@ type deposited struct {
 	issued *v1beta1.CredentialsState
 }
 
-func (s *bindingSubject) object() client.Object     { return s.binding }
-func (s *bindingSubject) thing() lifecycle.Resource { return lifecycle.OfBinding(s.binding) }
+func (s *bindingResource) object() client.Object     { return s.binding }
+func (s *bindingResource) thing() lifecycle.Resource { return lifecycle.OfBinding(s.binding) }
 
 // with is a copy with a record as its status. The Secret is named once it is complete.
-func (s *bindingSubject) with(o client.Object, record *lifecycle.Record) client.Object {
-	next := o.DeepCopyObject().(*v1beta1.ServiceBinding) //nolint:forcetypeassert // a binding's subject
+func (s *bindingResource) with(o client.Object, record *lifecycle.Record) client.Object {
+	next := o.DeepCopyObject().(*v1beta1.ServiceBinding) //nolint:forcetypeassert // a binding's resource
 	named := *record
 	named.SecretName = ""
 	if foreign := s.secret != nil && *s.secret == owned.Foreign; record.Exists && !foreign {
@@ -124,7 +124,7 @@ func (s *bindingSubject) with(o client.Object, record *lifecycle.Record) client.
 
 // prepare looks, right before a binding is made, whether its instance stays and whether it
 // has its slots. Credentials that are to be removed are not to be found any more first.
-func (s *bindingSubject) prepare(ctx context.Context, d *lifecycle.Decision) (lifecycle.CallResult, bool) {
+func (s *bindingResource) prepare(ctx context.Context, d *lifecycle.Decision) (lifecycle.CallResult, bool) {
 	var reply lifecycle.CallResult
 	switch d.Step {
 	case lifecycle.Provision:
@@ -144,7 +144,7 @@ func (s *bindingSubject) prepare(ctx context.Context, d *lifecycle.Decision) (li
 }
 
 // call makes the one call of a decision.
-func (s *bindingSubject) call(ctx context.Context, broker *osb.Client, d *lifecycle.Decision) lifecycle.CallResult {
+func (s *bindingResource) call(ctx context.Context, broker *osb.Client, d *lifecycle.Decision) lifecycle.CallResult {
 	var reply lifecycle.CallResult
 	r := &d.Record
 	s.id = r.ID
@@ -175,7 +175,7 @@ func (s *bindingSubject) call(ctx context.Context, broker *osb.Client, d *lifecy
 
 // instanceStays asks the API server, after the intent was written: an instance that is
 // deleted from now on finds the intent, and waits.
-func (s *bindingSubject) instanceStays(ctx context.Context) error {
+func (s *bindingResource) instanceStays(ctx context.Context) error {
 	var instance v1beta1.ServiceInstance
 	at := s.binding.InstanceKey()
 	if err := s.secrets.Live.Get(ctx, at, &instance); err != nil {
@@ -193,7 +193,7 @@ func (s *bindingSubject) instanceStays(ctx context.Context) error {
 // serviceType is what the binding says that it is for, which stays as it was decided. One
 // that says none, such as an older one, has what its instance gives now; empty where the
 // class is gone.
-func (s *bindingSubject) serviceType() string {
+func (s *bindingResource) serviceType() string {
 	if own := s.binding.Spec.ServiceType; own != "" || s.offering == nil {
 		return own
 	}
@@ -203,7 +203,7 @@ func (s *bindingSubject) serviceType() string {
 // keep writes the credentials of a reply to the Secret, before anything else is done:
 // the broker may give them only once. Only the first answer may well hold none, and none is written
 // over those that are in the Secret.
-func (s *bindingSubject) keep(ctx context.Context, given *osb.Binding, first bool, reply *lifecycle.CallResult) {
+func (s *bindingResource) keep(ctx context.Context, given *osb.Binding, first bool, reply *lifecycle.CallResult) {
 	if given == nil {
 		given = &osb.Binding{}
 	}
@@ -223,12 +223,12 @@ func (s *bindingSubject) keep(ctx context.Context, given *osb.Binding, first boo
 }
 
 // holdsThese says that the Secret has what was given under the ID of this call.
-func (s *bindingSubject) holdsThese() bool {
+func (s *bindingResource) holdsThese() bool {
 	return s.secret != nil && *s.secret == owned.Own && s.holding.ID == s.id && s.id != ""
 }
 
 // follow removes or polls what is recorded.
-func (s *bindingSubject) follow(ctx context.Context, broker *osb.Client, d *lifecycle.Decision, reply *lifecycle.CallResult) {
+func (s *bindingResource) follow(ctx context.Context, broker *osb.Client, d *lifecycle.Decision, reply *lifecycle.CallResult) {
 	r := &d.Record
 	target := r.Target()
 	if target == nil {

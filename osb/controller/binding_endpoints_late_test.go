@@ -85,7 +85,7 @@ func TestServiceOfACrash(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newEndpointWorld(t, byClusterBroker, func(b *v1beta1.ServiceBinding) { b.Spec.ServiceName = "db" })
-			crashed := &bindingSubject{bindings: w.reconciler, binding: w.bindingHere()}
+			crashed := &bindingResource{bindings: w.reconciler, binding: w.bindingHere()}
 			require.NoError(t, crashed.deposit(t.Context(), at(byAddress)))
 			require.NotNil(t, w.serviceHere("db"), "status does not tell it")
 			w.deposited(tc.next)

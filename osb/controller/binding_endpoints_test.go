@@ -31,13 +31,13 @@ func newEndpointWorld(t *testing.T, edits ...func(*v1beta1.ServiceBinding)) *end
 // deposited is the binding after a pass's part that stores what a broker gave.
 func (w *endpointWorld) deposited(given *osb.Binding) v1beta1.ServiceBindingStatus {
 	w.Helper()
-	s := &bindingSubject{bindings: w.reconciler, binding: w.bindingHere()}
+	s := &bindingResource{bindings: w.reconciler, binding: w.bindingHere()}
 	require.NoError(w, s.deposit(w.Context(), given))
 	return w.keep(s)
 }
 
-// keep stores what a subject tells.
-func (w *endpointWorld) keep(s *bindingSubject) v1beta1.ServiceBindingStatus {
+// keep stores what a resource tells.
+func (w *endpointWorld) keep(s *bindingResource) v1beta1.ServiceBindingStatus {
 	w.Helper()
 	b := w.bindingHere()
 	s.tell(&b.Status)
@@ -48,7 +48,7 @@ func (w *endpointWorld) keep(s *bindingSubject) v1beta1.ServiceBindingStatus {
 // healed is the binding after a look at its Service.
 func (w *endpointWorld) healed() v1beta1.ServiceBindingStatus {
 	w.Helper()
-	s := &bindingSubject{bindings: w.reconciler, binding: w.bindingHere()}
+	s := &bindingResource{bindings: w.reconciler, binding: w.bindingHere()}
 	s.heal(w.Context())
 	return w.keep(s)
 }

@@ -24,8 +24,8 @@ const (
 )
 
 // gather finds out what the binding asks for, and of which instance.
-func (s *bindingSubject) gather(ctx context.Context, thing *lifecycle.Resource) (gathered, error) {
-	found := gathered{reread: true}
+func (s *bindingResource) gather(ctx context.Context, thing *lifecycle.Resource) (inputs, error) {
+	found := inputs{reread: true}
 	instance, err := s.instance(ctx)
 	if found.Problem = scope.Problem(err); found.Problem != nil {
 		// Whoever asks for its client is told what is not looked at.
@@ -48,7 +48,7 @@ func (s *bindingSubject) gather(ctx context.Context, thing *lifecycle.Resource) 
 	if s.closed && thing.Record.Operation == lifecycle.NoOperation {
 		instance = nil // nothing of it is told
 	}
-	if err := s.look(ctx, thing, instance, &found); err != nil {
+	if err := s.resolveRefs(ctx, thing, instance, &found); err != nil {
 		return found, err
 	}
 	if err := s.locate(ctx, thing, &found); err != nil {
@@ -60,14 +60,14 @@ func (s *bindingSubject) gather(ctx context.Context, thing *lifecycle.Resource) 
 		}
 	}
 	if r := &thing.Record; thing.Deleting || r.Mitigating || r.Async {
-		s.hide(ctx)
+		s.redact(ctx)
 	}
 	found.redactor = s.parameters.Redactor
 	return found, nil
 }
 
 // findSecret finds out whose Secret has the name, once: it may be another's the next time.
-func (s *bindingSubject) findSecret(ctx context.Context) error {
+func (s *bindingResource) findSecret(ctx context.Context) error {
 	if s.secret != nil {
 		return nil
 	}
@@ -78,9 +78,9 @@ func (s *bindingSubject) findSecret(ctx context.Context) error {
 	return err
 }
 
-// hide reads the parameters, as far as they are there, for what the broker of a binding
+// redact reads the parameters, as far as they are there, for what the broker of a binding
 // that is removed or polled must not tell.
-func (s *bindingSubject) hide(ctx context.Context) {
+func (s *bindingResource) redact(ctx context.Context) {
 	if s.parameters.Redactor.Knows() {
 		return
 	}
@@ -91,7 +91,7 @@ func (s *bindingSubject) hide(ctx context.Context) {
 }
 
 // instance is the one to bind to; nil if it is not there.
-func (s *bindingSubject) instance(ctx context.Context) (*v1beta1.ServiceInstance, error) {
+func (s *bindingResource) instance(ctx context.Context) (*v1beta1.ServiceInstance, error) {
 	instance := &v1beta1.ServiceInstance{}
 	at := s.binding.InstanceKey()
 	err := s.reader.Get(ctx, at, instance)
@@ -104,9 +104,9 @@ func (s *bindingSubject) instance(ctx context.Context) (*v1beta1.ServiceInstance
 	return instance, nil
 }
 
-// look reads what the spec refers to. A binding that is bound needs nothing of it, until
+// resolveRefs reads what the spec refers to. A binding that is bound needs nothing of it, until
 // its Secret is lost.
-func (s *bindingSubject) look(ctx context.Context, thing *lifecycle.Resource, instance *v1beta1.ServiceInstance, found *gathered) error {
+func (s *bindingResource) resolveRefs(ctx context.Context, thing *lifecycle.Resource, instance *v1beta1.ServiceInstance, found *inputs) error {
 	r := &thing.Record
 	if found.Problem = s.void(); found.Problem != nil {
 		return nil
@@ -151,13 +151,13 @@ func (s *bindingSubject) look(ctx context.Context, thing *lifecycle.Resource, in
 	return s.repeats(ctx, r, instance, found)
 }
 
-func (s *bindingSubject) rule() string {
+func (s *bindingResource) rule() string {
 	applied, _ := v1beta1.ParseAppliedDefaults(s.binding.Annotations[v1beta1.AnnotationAppliedDefaults])
 	return applied.Rule
 }
 
 // unable says why nothing can be bound now.
-func (s *bindingSubject) unable(ctx context.Context, r *lifecycle.Record, instance *v1beta1.ServiceInstance) (*lifecycle.Problem, error) {
+func (s *bindingResource) unable(ctx context.Context, r *lifecycle.Record, instance *v1beta1.ServiceInstance) (*lifecycle.Problem, error) {
 	if problem := s.unbindable(r, instance); problem != nil {
 		return problem, nil
 	}
@@ -192,7 +192,7 @@ func (s *bindingSubject) unable(ctx context.Context, r *lifecycle.Record, instan
 }
 
 // unbindable says why, as far as the cache knows.
-func (s *bindingSubject) unbindable(r *lifecycle.Record, instance *v1beta1.ServiceInstance) *lifecycle.Problem {
+func (s *bindingResource) unbindable(r *lifecycle.Record, instance *v1beta1.ServiceInstance) *lifecycle.Problem {
 	if problem := s.unshared(); problem != nil {
 		return problem
 	}
@@ -209,7 +209,7 @@ func (s *bindingSubject) unbindable(r *lifecycle.Record, instance *v1beta1.Servi
 }
 
 // unready says what is not as it must be with the instance.
-func (s *bindingSubject) unready(instance *v1beta1.ServiceInstance) *lifecycle.Problem {
+func (s *bindingResource) unready(instance *v1beta1.ServiceInstance) *lifecycle.Problem {
 	if problem := s.unprovided(instance); problem != nil {
 		return problem
 	}
@@ -241,7 +241,7 @@ func (s *bindingSubject) unready(instance *v1beta1.ServiceInstance) *lifecycle.P
 }
 
 // asks is what the spec means to the broker: of the plan that the instance has there.
-func (s *bindingSubject) asks(ctx context.Context, instance *v1beta1.ServiceInstance, found *gathered) error {
+func (s *bindingResource) asks(ctx context.Context, instance *v1beta1.ServiceInstance, found *inputs) error {
 	var err error
 	s.parameters, found.Problem, err = s.bindings.parameters.Read(ctx, s.binding, s.binding.Spec.Parameters, s.binding.Spec.ParametersFrom)
 	if found.Problem != nil || err != nil {
@@ -255,7 +255,7 @@ func (s *bindingSubject) asks(ctx context.Context, instance *v1beta1.ServiceInst
 }
 
 // aims is what is asked for with the parameters that were read.
-func (s *bindingSubject) aims(ctx context.Context, instance *v1beta1.ServiceInstance, found *gathered) error {
+func (s *bindingResource) aims(ctx context.Context, instance *v1beta1.ServiceInstance, found *inputs) error {
 	var err error
 	if s.origin, err = s.platform.Origin(ctx, s.binding.Namespace, instance); err != nil {
 		return err

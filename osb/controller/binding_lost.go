@@ -19,7 +19,7 @@ const reasonConfigMapLost = "ConfigMapLost"
 // ConfigMap beside it, where the broker gives the credentials again. Where it does not, a
 // ConfigMap is no reason to venture credentials that are valid: whoever may delete one is
 // not thereby allowed to end them. Then it is only told.
-func (s *bindingSubject) lost(ctx context.Context, found *gathered) (bool, error) {
+func (s *bindingResource) lost(ctx context.Context, found *inputs) (bool, error) {
 	if err := s.findSecret(ctx); err != nil {
 		return false, err
 	}
@@ -37,7 +37,7 @@ func (s *bindingSubject) lost(ctx context.Context, found *gathered) (bool, error
 
 // recovers finds out whether the Secret has the credentials of a bind whose outcome is not
 // recorded, because a crash came between; and whether status alone would tell of more.
-func (s *bindingSubject) recovers(ctx context.Context, r *lifecycle.Record, found *gathered) error {
+func (s *bindingResource) recovers(ctx context.Context, r *lifecycle.Record, found *inputs) error {
 	if r.InProgress == nil || r.Async || r.Mitigating {
 		return nil
 	}
@@ -57,7 +57,7 @@ func (s *bindingSubject) recovers(ctx context.Context, r *lifecycle.Record, foun
 }
 
 // stored says that the Secret has the credentials of the ID of a record.
-func (s *bindingSubject) stored(r *lifecycle.Record) bool {
+func (s *bindingResource) stored(r *lifecycle.Record) bool {
 	if r.ID == "" || s.holding.ID != r.ID {
 		return false
 	}
@@ -66,7 +66,7 @@ func (s *bindingSubject) stored(r *lifecycle.Record) bool {
 }
 
 // tellUnpublished has status say whether there was a ConfigMap that cannot be written again.
-func (s *bindingSubject) tellUnpublished(status *v1beta1.ServiceBindingStatus) {
+func (s *bindingResource) tellUnpublished(status *v1beta1.ServiceBindingStatus) {
 	w := &s.written
 	switch {
 	case w.unpublished != nil && *w.unpublished && w.published == nil:
@@ -85,7 +85,7 @@ func (s *bindingSubject) tellUnpublished(status *v1beta1.ServiceBindingStatus) {
 // repeats is what is asked for. Credentials that took over from a predecessor, and are
 // lost, are asked for by the request that they were made by: a broker would take any other
 // for one of something else under the same ID.
-func (s *bindingSubject) repeats(ctx context.Context, r *lifecycle.Record, instance *v1beta1.ServiceInstance, found *gathered) error {
+func (s *bindingResource) repeats(ctx context.Context, r *lifecycle.Record, instance *v1beta1.ServiceInstance, found *inputs) error {
 	_, _, took := lifecycle.Repeating(s.binding, lifecycle.Request{})
 	if !r.Exists || !took {
 		return s.asks(ctx, instance, found)
@@ -93,7 +93,7 @@ func (s *bindingSubject) repeats(ctx context.Context, r *lifecycle.Record, insta
 	if err := s.aims(ctx, instance, found); err != nil {
 		return err
 	}
-	s.hide(ctx)
+	s.redact(ctx)
 	s.ask.Request, s.predecessor, _ = lifecycle.Repeating(s.binding, s.ask.Request)
 	return nil
 }

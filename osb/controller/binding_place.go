@@ -10,7 +10,7 @@ import (
 
 // place has the pass over a binding that is still to be made find its place before its Secret, those
 // of its parameters, and what its user may do are read from the API server.
-func (s *bindingSubject) place(ctx context.Context, thing *lifecycle.Resource, instance *v1beta1.ServiceInstance, found gathered) error {
+func (s *bindingResource) place(ctx context.Context, thing *lifecycle.Resource, instance *v1beta1.ServiceInstance, found inputs) error {
 	r := &thing.Record
 	if r.Exists || s.unbindable(r, instance) != nil || refusedAsItIs(thing) {
 		return nil
@@ -37,7 +37,7 @@ func (s *bindingSubject) place(ctx context.Context, thing *lifecycle.Resource, i
 }
 
 // locate finds the broker that the next call would be for, and how it does.
-func (s *bindingSubject) locate(ctx context.Context, thing *lifecycle.Resource, found *gathered) error {
+func (s *bindingResource) locate(ctx context.Context, thing *lifecycle.Resource, found *inputs) error {
 	target := thing.Record.Target()
 	if target == nil && s.ask != nil {
 		target = &s.ask.Request

@@ -36,19 +36,19 @@ type claimed struct {
 }
 
 // ofOwn says that an instance is the binding's own.
-func (s *bindingSubject) ofOwn(instance *v1beta1.ServiceInstance) bool {
+func (s *bindingResource) ofOwn(instance *v1beta1.ServiceInstance) bool {
 	owner, is := instance.DedicatedTo()
 	return is && owner.UID == s.binding.UID
 }
 
 // ofAnother says that an instance is another binding's own.
-func (s *bindingSubject) ofAnother(instance *v1beta1.ServiceInstance) bool {
+func (s *bindingResource) ofAnother(instance *v1beta1.ServiceInstance) bool {
 	_, dedicated := instance.DedicatedTo()
 	return dedicated && !s.ofOwn(instance)
 }
 
 // void is a problem that is told although the binding is bound; nil: there is none.
-func (s *bindingSubject) void() *lifecycle.Problem {
+func (s *bindingResource) void() *lifecycle.Problem {
 	if problem := s.claimed.problem; problem != nil && problem.Voids {
 		return problem
 	}
@@ -58,7 +58,7 @@ func (s *bindingSubject) void() *lifecycle.Problem {
 // claim sees to the instance that the binding has for itself: it is made once, and goes
 // when nothing is bound to it any more. It is what the binding is bound to; an instance
 // that is another's is as none.
-func (s *bindingSubject) claim(ctx context.Context, thing *lifecycle.Resource, cached *v1beta1.ServiceInstance, found *gathered) (*v1beta1.ServiceInstance, error) {
+func (s *bindingResource) claim(ctx context.Context, thing *lifecycle.Resource, cached *v1beta1.ServiceInstance, found *inputs) (*v1beta1.ServiceInstance, error) {
 	var err error
 	switch {
 	case thing.Deleting:
@@ -74,7 +74,7 @@ func (s *bindingSubject) claim(ctx context.Context, thing *lifecycle.Resource, c
 }
 
 // takes is the instance of the right name, if it is the binding's.
-func (s *bindingSubject) takes(instance *v1beta1.ServiceInstance) claimed {
+func (s *bindingResource) takes(instance *v1beta1.ServiceInstance) claimed {
 	if s.ofOwn(instance) {
 		return claimed{instance: instance}
 	}
@@ -85,7 +85,7 @@ func (s *bindingSubject) takes(instance *v1beta1.ServiceInstance) claimed {
 }
 
 // live reads the instance of the right name from the API server; nil: it is not there.
-func (s *bindingSubject) live(ctx context.Context) (*v1beta1.ServiceInstance, error) {
+func (s *bindingResource) live(ctx context.Context) (*v1beta1.ServiceInstance, error) {
 	instance := &v1beta1.ServiceInstance{}
 	at := s.binding.InstanceKey()
 	err := s.store.live.Get(ctx, at, instance)
@@ -100,7 +100,7 @@ func (s *bindingSubject) live(ctx context.Context) (*v1beta1.ServiceInstance, er
 
 // misses is an instance that was made and that the cache does not have. One that is gone
 // is not made anew: whoever used it would find an empty one in its place.
-func (s *bindingSubject) misses(ctx context.Context) (claimed, error) {
+func (s *bindingResource) misses(ctx context.Context) (claimed, error) {
 	instance, err := s.live(ctx)
 	if err != nil {
 		return claimed{}, err
@@ -115,7 +115,7 @@ func (s *bindingSubject) misses(ctx context.Context) (claimed, error) {
 }
 
 // demands makes the instance, once a plan is decided on that can be bound to.
-func (s *bindingSubject) demands(ctx context.Context) (claimed, error) {
+func (s *bindingResource) demands(ctx context.Context) (claimed, error) {
 	offered, problem, err := s.catalog.offering(ctx, &s.binding.Spec.DecidedReference, s.binding.Namespace)
 	switch {
 	case problem != nil || err != nil:
@@ -129,7 +129,7 @@ func (s *bindingSubject) demands(ctx context.Context) (claimed, error) {
 	}
 	// Without the finalizer it could go, and leave the instance behind.
 	if !controllerutil.ContainsFinalizer(s.binding, v1beta1.FinalizerServiceCatalog) {
-		if err := s.store.hold(ctx, s.binding); err != nil {
+		if err := s.store.addFinalizer(ctx, s.binding); err != nil {
 			return claimed{}, err
 		}
 	}
@@ -138,7 +138,7 @@ func (s *bindingSubject) demands(ctx context.Context) (claimed, error) {
 
 // makes creates the instance. The one that is there already was made by a pass whose
 // write of the status was lost, or it is another's.
-func (s *bindingSubject) makes(ctx context.Context, wanted *v1beta1.ServiceInstance) (claimed, error) {
+func (s *bindingResource) makes(ctx context.Context, wanted *v1beta1.ServiceInstance) (claimed, error) {
 	err := s.store.client.Create(ctx, wanted, client.FieldOwner(v1beta1.FieldOwnerController))
 	switch {
 	case apierrors.IsAlreadyExists(err):

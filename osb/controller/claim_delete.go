@@ -18,7 +18,7 @@ import (
 // parts removes the own instance of a binding that is deleted, as soon as the binding has
 // left its broker, and says what remains of it. It is read from the API server: a binding
 // must not be let go because the cache has not seen its instance yet.
-func (s *bindingSubject) parts(ctx context.Context, thing *lifecycle.Resource, found *gathered) (*v1beta1.ServiceInstance, error) {
+func (s *bindingResource) parts(ctx context.Context, thing *lifecycle.Resource, found *inputs) (*v1beta1.ServiceInstance, error) {
 	instance, err := s.live(ctx)
 	if err != nil || instance == nil || !s.ofOwn(instance) {
 		return instance, err
@@ -47,7 +47,7 @@ func (s *bindingSubject) parts(ctx context.Context, thing *lifecycle.Resource, f
 }
 
 // abandons passes on to the instance that its broker is not to be asked.
-func (s *bindingSubject) abandons(ctx context.Context, instance *v1beta1.ServiceInstance) error {
+func (s *bindingResource) abandons(ctx context.Context, instance *v1beta1.ServiceInstance) error {
 	next := instance.DeepCopy()
 	if next.Annotations == nil {
 		next.Annotations = map[string]string{}

@@ -16,7 +16,7 @@ func provisioning(name string) *lifecycle.Problem {
 // unprovided says how the binding's own instance does, while it cannot be bound to: in
 // the words of the instance, which hold nothing that is secret. The binding is Failed
 // where the instance is, and no longer than that.
-func (s *bindingSubject) unprovided(instance *v1beta1.ServiceInstance) *lifecycle.Problem {
+func (s *bindingResource) unprovided(instance *v1beta1.ServiceInstance) *lifecycle.Problem {
 	switch {
 	case !s.binding.Dedicated() || s.claimed.problem != nil:
 		return s.claimed.problem
@@ -56,7 +56,7 @@ func holdsCondition(instance *v1beta1.ServiceInstance, typ string) bool {
 
 // tellOfOwn writes into a status what it says of the binding's own instance. One that
 // somebody deleted waits for the binding, which is Ready until it goes, and says so.
-func (s *bindingSubject) tellOfOwn(status *v1beta1.ServiceBindingStatus) {
+func (s *bindingResource) tellOfOwn(status *v1beta1.ServiceBindingStatus) {
 	own := s.claimed.instance
 	if own == nil {
 		return

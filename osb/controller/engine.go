@@ -22,20 +22,20 @@ import (
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
-// A subject is an instance or binding during one pass.
-type subject interface {
+// A resource is an instance or binding during one pass.
+type resource interface {
 	// object is it as it was read; it is not written to.
 	object() client.Object
 	thing() lifecycle.Resource
-	// with is a copy of o, an object of the subject's kind, with a record as its status.
+	// with is a copy of o, an object of the resource's kind, with a record as its status.
 	with(o client.Object, record *lifecycle.Record) client.Object
 	// gather finds out what the next step depends on.
-	gather(ctx context.Context, thing *lifecycle.Resource) (gathered, error)
+	gather(ctx context.Context, thing *lifecycle.Resource) (inputs, error)
 	calling
 }
 
-// What was gathered for a pass.
-type gathered struct {
+// inputs are what an attempt depends on.
+type inputs struct {
 	lifecycle.Facts
 
 	// broker is whom the next call would be for; zero where there is none.
@@ -48,7 +48,7 @@ type gathered struct {
 	foreign bool
 }
 
-// An engine takes the subjects of one kind through their passes.
+// An engine takes the resources of one kind through their passes.
 type engine struct {
 	store   store
 	brokers *broker.Clients
@@ -63,8 +63,8 @@ type engine struct {
 	rests  rests
 }
 
-// pass is one pass over a subject.
-func (e *engine) pass(ctx context.Context, s subject) (reconcile.Result, error) {
+// pass is one pass over a resource.
+func (e *engine) pass(ctx context.Context, s resource) (reconcile.Result, error) {
 	ctx, span := tracing.Start(ctx, "reconcile "+kindOf(s))
 	defer span.End()
 	tracing.Name(span, s.object())
@@ -93,11 +93,11 @@ func (e *engine) pass(ctx context.Context, s subject) (reconcile.Result, error) 
 	if wait := recall(ctx, s.object()).poll.Sub(facts.Now); decision.Step == lifecycle.Poll && wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
-	return e.act(ctx, s, &turn{thing: &thing, facts: facts, broker: found.broker, redactor: found.redactor, decision: &decision})
+	return e.act(ctx, s, &attempt{thing: &thing, facts: facts, broker: found.broker, redactor: found.redactor, decision: &decision})
 }
 
-// facts are those that were gathered, and what is the same for every subject.
-func (e *engine) facts(ctx context.Context, s subject, thing *lifecycle.Resource, found *gathered) lifecycle.Facts {
+// facts are those that were gathered, and what is the same for every resource.
+func (e *engine) facts(ctx context.Context, s resource, thing *lifecycle.Resource, found *inputs) lifecycle.Facts {
 	facts := found.Facts
 	facts.Now = e.clock.Now()
 	intent := recall(ctx, s.object()).intent
@@ -114,8 +114,8 @@ func (e *engine) facts(ctx context.Context, s subject, thing *lifecycle.Resource
 // clock that is ahead.
 func (e *engine) maxDeadline() time.Duration { return max(time.Hour, 2*e.timeout+requestTimeout) }
 
-// A turn is the part of a pass that calls a broker.
-type turn struct {
+// An attempt is the part of a pass that calls a broker.
+type attempt struct {
 	thing    *lifecycle.Resource
 	facts    lifecycle.Facts
 	broker   broker.Key
@@ -138,9 +138,9 @@ func (e *engine) rest(o client.Object, after time.Duration, reread bool) time.Du
 
 // act makes the call, between the writes of intent and outcome. What was begun is
 // brought to its end, also when the process is asked to stop.
-func (e *engine) act(ctx context.Context, s subject, t *turn) (reconcile.Result, error) {
+func (e *engine) act(ctx context.Context, s resource, t *attempt) (reconcile.Result, error) {
 	if t.decision.Step == lifecycle.Provision && !controllerutil.ContainsFinalizer(s.object(), v1beta1.FinalizerServiceCatalog) {
-		return reconcile.Result{}, e.store.hold(ctx, s.object())
+		return reconcile.Result{}, e.store.addFinalizer(ctx, s.object())
 	}
 	place := queue.FromContext(ctx)
 	if !place.Enter(t.broker.At()) {
@@ -158,7 +158,7 @@ func (e *engine) act(ctx context.Context, s subject, t *turn) (reconcile.Result,
 
 // reach stores the intent and makes the call, for which the pass has a place. The queue is told
 // at once what came of it: what waits for a sign of life does not wait for the API server.
-func (e *engine) reach(ctx context.Context, s subject, t *turn) (reply lifecycle.CallResult, err error) {
+func (e *engine) reach(ctx context.Context, s resource, t *attempt) (reply lifecycle.CallResult, err error) {
 	reply.Err = errPanic // unless it comes to something else
 	defer func() { queue.FromContext(ctx).Called(reply.Err) }()
 	broker, err := e.brokers.Client(ctx, t.broker)
@@ -175,7 +175,7 @@ func (e *engine) reach(ctx context.Context, s subject, t *turn) (reply lifecycle
 
 // secure stores the intent of a call. One that fetches credentials has none but at the first
 // time; they may be given once, so that it is not made on an old reading, either.
-func (e *engine) secure(ctx context.Context, s subject, t *turn) (err error) {
+func (e *engine) secure(ctx context.Context, s resource, t *attempt) (err error) {
 	step := t.decision.Step
 	switch {
 	case intends(step):
@@ -186,7 +186,7 @@ func (e *engine) secure(ctx context.Context, s subject, t *turn) (err error) {
 	default:
 		return nil
 	}
-	if t.stored, err = e.store.intent(ctx, s, &t.decision.Record); err != nil {
+	if t.stored, err = e.store.recordIntent(ctx, s, &t.decision.Record); err != nil {
 		return err
 	}
 	remember(ctx, s.object(), func(m *memory) { m.intent = t.decision.Record.Deadline })
@@ -194,7 +194,7 @@ func (e *engine) secure(ctx context.Context, s subject, t *turn) (err error) {
 }
 
 // conclude stores the outcome, then tells of it.
-func (e *engine) conclude(ctx context.Context, s subject, t *turn, outcome lifecycle.Outcome) (reconcile.Result, error) {
+func (e *engine) conclude(ctx context.Context, s resource, t *attempt, outcome lifecycle.Outcome) (reconcile.Result, error) {
 	if part, is := s.(partial); is {
 		part.judge(&outcome, &t.facts)
 	}
@@ -213,7 +213,7 @@ func (e *engine) conclude(ctx context.Context, s subject, t *turn, outcome lifec
 		e.events.Tell(s.object(), outcome.Event)
 		return reconcile.Result{}, nil
 	}
-	over, err := e.store.outcome(ctx, s, t.stored, &outcome.Record)
+	over, err := e.store.recordOutcome(ctx, s, t.stored, &outcome.Record)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -240,7 +240,7 @@ func (e *engine) conclude(ctx context.Context, s subject, t *turn, outcome lifec
 }
 
 // release lets an object go of which nothing is left at a broker, or which is given up.
-func (e *engine) release(ctx context.Context, s subject, warning string) error {
+func (e *engine) release(ctx context.Context, s resource, warning string) error {
 	if err := e.store.end(ctx, s, s.object()); err != nil {
 		return err
 	}
@@ -252,8 +252,8 @@ func (e *engine) release(ctx context.Context, s subject, warning string) error {
 	return nil
 }
 
-// settle stores where a decision leaves a subject that rests, then tells of it.
-func (e *engine) settle(ctx context.Context, s subject, decision *lifecycle.Decision) error {
+// settle stores where a decision leaves a resource that rests, then tells of it.
+func (e *engine) settle(ctx context.Context, s resource, decision *lifecycle.Decision) error {
 	err := e.store.ifChanged(ctx, s, &decision.Record)
 	if err == nil {
 		e.events.Tell(s.object(), decision.Event)

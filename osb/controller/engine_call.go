@@ -18,7 +18,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
-// calling is the part of a subject that calls its broker.
+// calling is the part of a resource that calls its broker.
 type calling interface {
 	// prepare does at the API server what comes between intent and call. It returns true,
 	// and why, if the call must not be made although its intent is stored.
@@ -33,7 +33,7 @@ func intends(step lifecycle.Step) bool { return step != lifecycle.Poll && step !
 
 // decide is the next step, or the rest where its call is not made now. What the call is for is
 // known once it is decided on.
-func decide(ctx context.Context, s subject, thing *lifecycle.Resource, facts *lifecycle.Facts, broker broker.Key) lifecycle.Decision {
+func decide(ctx context.Context, s resource, thing *lifecycle.Resource, facts *lifecycle.Facts, broker broker.Key) lifecycle.Decision {
 	decision, place := lifecycle.Next(*thing, *facts), queue.FromContext(ctx)
 	place.For(purpose(s, facts, &decision))
 	switch {
@@ -50,7 +50,7 @@ func decide(ctx context.Context, s subject, thing *lifecycle.Resource, facts *li
 // enter has a pass find its place where what the cache knows brings it to a call. What the call
 // is made of is read from the API server only then: what waits costs it nothing, however often
 // it is looked at. Where those reads bring it to something else, the place goes with the pass.
-func (e *engine) enter(ctx context.Context, s subject, thing *lifecycle.Resource, found *gathered) error {
+func (e *engine) enter(ctx context.Context, s resource, thing *lifecycle.Resource, found *inputs) error {
 	if found.foreign {
 		return nil
 	}
@@ -78,7 +78,7 @@ func (e *engine) enter(ctx context.Context, s subject, thing *lifecycle.Resource
 
 // purpose is what the broker may answer 429 or 503 to alike: the operation, for the plan that the
 // object has, or is to get.
-func purpose(s subject, facts *lifecycle.Facts, d *lifecycle.Decision) queue.Operation {
+func purpose(s resource, facts *lifecycle.Facts, d *lifecycle.Decision) queue.Operation {
 	var sent *lifecycle.Request
 	switch d.Step {
 	case lifecycle.Provision, lifecycle.Update:
@@ -97,8 +97,8 @@ func purpose(s subject, facts *lifecycle.Facts, d *lifecycle.Decision) queue.Ope
 	return queue.Operation{Class: sent.ClassExternalID, Plan: sent.PlanExternalID, Name: operationOf(s, d.Step)}
 }
 
-// kindOf is the kind of a subject, as metrics and spans name it.
-func kindOf(s subject) string {
+// kindOf is the kind of a resource, as metrics and spans name it.
+func kindOf(s resource) string {
 	if _, ok := s.object().(*v1beta1.ServiceBinding); ok {
 		return "binding"
 	}
@@ -106,7 +106,7 @@ func kindOf(s subject) string {
 }
 
 // operationOf is what the specification calls a step.
-func operationOf(s subject, step lifecycle.Step) string {
+func operationOf(s resource, step lifecycle.Step) string {
 	binding := kindOf(s) == "binding"
 	switch step {
 	case lifecycle.Provision:
@@ -138,7 +138,7 @@ func (e *engine) deadline(within time.Duration) time.Time {
 
 // prepare brings a call to where it is sent. However long the API server took until then,
 // the call has all of its time, and ends well before the Deadline that is stored.
-func (e *engine) prepare(ctx context.Context, s subject, t *turn) (lifecycle.CallResult, bool) {
+func (e *engine) prepare(ctx context.Context, s resource, t *attempt) (lifecycle.CallResult, bool) {
 	if reply, is := s.prepare(ctx, t.decision); is {
 		return reply, true
 	}
@@ -153,7 +153,7 @@ func (e *engine) prepare(ctx context.Context, s subject, t *turn) (lifecycle.Cal
 // postpone writes a later Deadline. This write has twice the time that the API server took
 // since the pass began, and at most that of one request: after a crash the next controller
 // waits for what is left of it.
-func (e *engine) postpone(ctx context.Context, s subject, t *turn) error {
+func (e *engine) postpone(ctx context.Context, s resource, t *attempt) error {
 	later := t.decision.Record
 	later.Deadline = e.deadline(2 * min(e.clock.Since(t.facts.Now), requestTimeout/2))
 	stored, err := e.store.write(ctx, s, t.stored, &later)
@@ -166,7 +166,7 @@ func (e *engine) postpone(ctx context.Context, s subject, t *turn) error {
 }
 
 // call prepares the call and makes it. The time of the call begins when it is sent.
-func (e *engine) call(ctx context.Context, s subject, broker *osb.Client, t *turn) lifecycle.CallResult {
+func (e *engine) call(ctx context.Context, s resource, broker *osb.Client, t *attempt) lifecycle.CallResult {
 	d := t.decision
 	if reply, is := e.prepare(ctx, s, t); is { // the broker was not asked: nothing is counted
 		t.redactor.CallResult(&reply)
@@ -202,7 +202,7 @@ func (e *engine) call(ctx context.Context, s subject, broker *osb.Client, t *tur
 var errPanic = errors.New("the call panicked")
 
 // note logs a call that failed, with what the broker's log knows it by.
-func (e *engine) note(ctx context.Context, s subject, t *turn, reply lifecycle.CallResult) {
+func (e *engine) note(ctx context.Context, s resource, t *attempt, reply lifecycle.CallResult) {
 	if reply.Err == nil || reply.Problem != nil {
 		return
 	}

@@ -27,7 +27,7 @@ func TestMetricsOfAPanic(t *testing.T) {
 	w := newBindingWorld(t)
 	e := w.reconciler.engine
 	s := panics{&caller{}}
-	made := &turn{broker: broker.Key{Name: "broker"}, decision: &lifecycle.Decision{Step: lifecycle.Poll, Record: lifecycle.Record{Retries: 1}}}
+	made := &attempt{broker: broker.Key{Name: "broker"}, decision: &lifecycle.Decision{Step: lifecycle.Poll, Record: lifecycle.Record{Retries: 1}}}
 	assert.Panics(t, func() { e.call(t.Context(), s, nil, made) })
 	assert.Zero(t, metricstest.Value(t, w.registry, "defaultplan_broker_calls_in_progress", "broker"))
 	assert.InDelta(t, 1, metricstest.Value(t, w.registry, "defaultplan_broker_calls_total", "broker", "poll_instance", "other"), 0)
@@ -45,7 +45,7 @@ func TestMetricsOfAPanic(t *testing.T) {
 	})
 }
 
-// A panics is a subject whose call does.
+// A panics is a resource whose call does.
 type panics struct{ *caller }
 
 func (panics) call(context.Context, *osb.Client, *lifecycle.Decision) lifecycle.CallResult {

@@ -351,8 +351,8 @@ func (w *bindingWorld) silent(at queue.Broker, times int) {
 	}
 }
 
-// A caller is a subject whose call comes to nothing.
-type caller struct{ subject }
+// A caller is a resource whose call comes to nothing.
+type caller struct{ resource }
 
 func (c *caller) object() client.Object { return &v1beta1.ServiceInstance{} }
 

@@ -48,11 +48,11 @@ func (r *instances) Reconcile(ctx context.Context, request reconcile.Request) (r
 	if !found.by(r.brokers.Scope) && !r.standsIn(instance) {
 		return queue.AfterConflict(r.leave(ctx, instance, found))
 	}
-	return queue.AfterConflict(r.pass(ctx, &instanceSubject{instances: r, instance: instance}))
+	return queue.AfterConflict(r.pass(ctx, &instanceResource{instances: r, instance: instance}))
 }
 
-// An instanceSubject is an instance during one pass.
-type instanceSubject struct {
+// An instanceResource is an instance during one pass.
+type instanceResource struct {
 	*instances
 
 	instance *v1beta1.ServiceInstance
@@ -66,12 +66,12 @@ type instanceSubject struct {
 	slots bool
 }
 
-func (s *instanceSubject) object() client.Object     { return s.instance }
-func (s *instanceSubject) thing() lifecycle.Resource { return lifecycle.OfInstance(s.instance) }
+func (s *instanceResource) object() client.Object     { return s.instance }
+func (s *instanceResource) thing() lifecycle.Resource { return lifecycle.OfInstance(s.instance) }
 
 // with is a copy with a record as its status, and with the names that old clients show.
-func (s *instanceSubject) with(o client.Object, record *lifecycle.Record) client.Object {
-	next := o.DeepCopyObject().(*v1beta1.ServiceInstance) //nolint:forcetypeassert // an instance's subject
+func (s *instanceResource) with(o client.Object, record *lifecycle.Record) client.Object {
+	next := o.DeepCopyObject().(*v1beta1.ServiceInstance) //nolint:forcetypeassert // an instance's resource
 	next.Status = record.InstanceStatus(next.Status)
 	next.Status.ControllerName = s.nameFor(o, next.Status.ControllerName)
 	next.Status.UserSpecifiedClassName, next.Status.UserSpecifiedPlanName = specified(&s.instance.Spec.PlanReference)
@@ -80,8 +80,8 @@ func (s *instanceSubject) with(o client.Object, record *lifecycle.Record) client
 }
 
 // gather finds out what the spec asks for, and who waits for whom.
-func (s *instanceSubject) gather(ctx context.Context, thing *lifecycle.Resource) (gathered, error) {
-	found := gathered{}
+func (s *instanceResource) gather(ctx context.Context, thing *lifecycle.Resource) (inputs, error) {
+	found := inputs{}
 	found.reread = len(s.instance.Spec.ParametersFrom) > 0 || len(s.platform.Annotations) > 0
 	var err error
 	if thing.Deleting {
@@ -89,7 +89,7 @@ func (s *instanceSubject) gather(ctx context.Context, thing *lifecycle.Resource)
 			return found, err
 		}
 	}
-	if err := s.look(ctx, thing, &found); err != nil {
+	if err := s.resolveRefs(ctx, thing, &found); err != nil {
 		return found, err
 	}
 	found.redactor = s.parameters.Redactor
@@ -103,8 +103,8 @@ func (s *instanceSubject) gather(ctx context.Context, thing *lifecycle.Resource)
 	return found, err
 }
 
-// look reads what the spec refers to.
-func (s *instanceSubject) look(ctx context.Context, thing *lifecycle.Resource, found *gathered) error {
+// resolveRefs reads what the spec refers to.
+func (s *instanceResource) resolveRefs(ctx context.Context, thing *lifecycle.Resource, found *inputs) error {
 	o, problem, err := s.catalog.ofInstance(ctx, s.instance)
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func (s *instanceSubject) look(ctx context.Context, thing *lifecycle.Resource, f
 }
 
 // refused says which rule keeps what the spec asks for from being sent.
-func (s *instanceSubject) refused(ctx context.Context, thing *lifecycle.Resource, ask *lifecycle.Desired) (*lifecycle.Problem, error) {
+func (s *instanceResource) refused(ctx context.Context, thing *lifecycle.Resource, ask *lifecycle.Desired) (*lifecycle.Problem, error) {
 	problem, err := s.denied(ctx, thing, ask)
 	if problem == nil && err == nil {
 		problem, err = s.unlawful(ctx, thing, ask)
@@ -180,7 +180,7 @@ func complete(thing *lifecycle.Resource, target *v1beta1.BrokerTarget) {
 }
 
 // removed says that the plan is not offered any more to whoever does not have it yet.
-func (s *instanceSubject) removed(thing *lifecycle.Resource) *lifecycle.Problem {
+func (s *instanceResource) removed(thing *lifecycle.Resource) *lifecycle.Problem {
 	has := thing.Record.Applied
 	if !s.offering.removed || toAdopt(thing) || thing.Record.Exists && has != nil && has.PlanExternalID == s.offering.target.PlanExternalID {
 		return nil
@@ -192,7 +192,7 @@ func (s *instanceSubject) removed(thing *lifecycle.Resource) *lifecycle.Problem 
 }
 
 // asks is what the spec means to the broker.
-func (s *instanceSubject) asks(ctx context.Context, thing *lifecycle.Resource) (*lifecycle.Desired, error) {
+func (s *instanceResource) asks(ctx context.Context, thing *lifecycle.Resource) (*lifecycle.Desired, error) {
 	o := s.offering
 	var err error
 	if s.origin, err = s.platform.Origin(ctx, s.instance.Namespace, s.instance); err != nil {
@@ -214,7 +214,7 @@ func (s *instanceSubject) asks(ctx context.Context, thing *lifecycle.Resource) (
 }
 
 // unlawful checks what is to be sent against the schema that is for it.
-func (s *instanceSubject) unlawful(ctx context.Context, thing *lifecycle.Resource, ask *lifecycle.Desired) (*lifecycle.Problem, error) {
+func (s *instanceResource) unlawful(ctx context.Context, thing *lifecycle.Resource, ask *lifecycle.Desired) (*lifecycle.Problem, error) {
 	has := thing.Record.Applied
 	switch {
 	case toAdopt(thing):

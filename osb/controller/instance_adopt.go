@@ -15,7 +15,7 @@ import (
 // and never in values. What the broker does not tell is taken to be the same, and what
 // it adds is its own affair. Its maintenance version is no difference: it is recorded,
 // and brought up to date by whoever asks for it.
-func (s *instanceSubject) differs(found *osb.Instance) string {
+func (s *instanceResource) differs(found *osb.Instance) string {
 	var differences []string
 	if found.ServiceID != "" && found.ServiceID != s.ask.ClassExternalID {
 		differences = append(differences, "it is of another class")
@@ -27,7 +27,7 @@ func (s *instanceSubject) differs(found *osb.Instance) string {
 }
 
 // otherValues names the parameters that have another value at the broker.
-func (s *instanceSubject) otherValues(found *osb.Instance) []string {
+func (s *instanceResource) otherValues(found *osb.Instance) []string {
 	if len(found.Parameters) == 0 {
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // call makes the one call of a decision.
-func (s *instanceSubject) call(ctx context.Context, broker *osb.Client, d *lifecycle.Decision) lifecycle.CallResult {
+func (s *instanceResource) call(ctx context.Context, broker *osb.Client, d *lifecycle.Decision) lifecycle.CallResult {
 	var reply lifecycle.CallResult
 	r := &d.Record
 	switch d.Step {
@@ -47,7 +47,7 @@ func (s *instanceSubject) call(ctx context.Context, broker *osb.Client, d *lifec
 }
 
 // update says what changes, and what was before.
-func (s *instanceSubject) update(r *lifecycle.Record) osb.UpdateRequest {
+func (s *instanceResource) update(r *lifecycle.Record) osb.UpdateRequest {
 	before := r.Applied
 	if before == nil { // whoever wrote that status left it out
 		before = &lifecycle.Request{}
@@ -78,7 +78,7 @@ func (s *instanceSubject) update(r *lifecycle.Record) osb.UpdateRequest {
 var errNothingRecorded = errors.New("nothing is recorded of what its broker was sent")
 
 // follow removes or polls what is recorded: with the plan as the broker knows it.
-func (s *instanceSubject) follow(ctx context.Context, broker *osb.Client, d *lifecycle.Decision, reply *lifecycle.CallResult) {
+func (s *instanceResource) follow(ctx context.Context, broker *osb.Client, d *lifecycle.Decision, reply *lifecycle.CallResult) {
 	r := &d.Record
 	target := atBroker(r)
 	if target == nil {

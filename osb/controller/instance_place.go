@@ -12,7 +12,7 @@ import (
 // place has the pass find its place before anything is read from the API server for it: Secrets,
 // and the bindings of an instance that is to go. Where the cache knows why nothing is sent, there
 // is no place to wait for.
-func (s *instanceSubject) place(ctx context.Context, thing *lifecycle.Resource, problem *lifecycle.Problem, found gathered) error {
+func (s *instanceResource) place(ctx context.Context, thing *lifecycle.Resource, problem *lifecycle.Problem, found inputs) error {
 	switch {
 	case thing.Deleting && len(found.Holders) > 0:
 		return nil
@@ -37,7 +37,7 @@ func refusedAsItIs(thing *lifecycle.Resource) bool {
 }
 
 // presume is what the spec asks for where its Secrets hold what was sent last.
-func (s *instanceSubject) presume(ctx context.Context, thing *lifecycle.Resource, found *gathered) (bool, error) {
+func (s *instanceResource) presume(ctx context.Context, thing *lifecycle.Resource, found *inputs) (bool, error) {
 	if s.removed(thing) != nil {
 		return false, nil
 	}
@@ -57,7 +57,7 @@ func (s *instanceSubject) presume(ctx context.Context, thing *lifecycle.Resource
 }
 
 // locate finds the broker that the next call would be for, and how it does.
-func (s *instanceSubject) locate(ctx context.Context, thing *lifecycle.Resource, found *gathered) error {
+func (s *instanceResource) locate(ctx context.Context, thing *lifecycle.Resource, found *inputs) error {
 	target := thing.Record.Target()
 	asks := !thing.Deleting && !thing.Record.Mitigating && !thing.Record.Async && found.Desired != nil
 	if asks {

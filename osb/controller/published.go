@@ -33,7 +33,7 @@ type written struct {
 }
 
 // tell has status name all that the binding created.
-func (s *bindingSubject) tell(status *v1beta1.ServiceBindingStatus) {
+func (s *bindingResource) tell(status *v1beta1.ServiceBindingStatus) {
 	status.Secrets = nil
 	if status.Binding != nil {
 		status.Secrets = []string{status.Binding.Name}
@@ -53,7 +53,7 @@ func (s *bindingSubject) tell(status *v1beta1.ServiceBindingStatus) {
 
 // deposit writes what a broker gave: the Secret and the ConfigMap, without which nothing is
 // stored, and then the Service, which never keeps credentials from the Secret.
-func (s *bindingSubject) deposit(ctx context.Context, given *osb.Binding) error {
+func (s *bindingResource) deposit(ctx context.Context, given *osb.Binding) error {
 	of := s.provenance()
 	found, refusal := endpoints.Discover(&s.binding.Spec, given)
 	of.Metadata = s.holdingOf(given)
@@ -70,7 +70,7 @@ func (s *bindingSubject) deposit(ctx context.Context, given *osb.Binding) error 
 
 // tellMissing has status say which keys the transforms did not find. It stays until other
 // credentials are written: no pass between knows the keys.
-func (s *bindingSubject) tellMissing(status *v1beta1.ServiceBindingStatus) {
+func (s *bindingResource) tellMissing(status *v1beta1.ServiceBindingStatus) {
 	missing := s.written.missing
 	switch {
 	case missing == nil:
@@ -84,7 +84,7 @@ func (s *bindingSubject) tellMissing(status *v1beta1.ServiceBindingStatus) {
 }
 
 // besides is the event of keys that the transforms did not find; nil: none.
-func (s *bindingSubject) besides() *lifecycle.Event {
+func (s *bindingResource) besides() *lifecycle.Event {
 	if s.written.missing == nil || len(*s.written.missing) == 0 {
 		return nil
 	}
@@ -107,7 +107,7 @@ func notFound(keys []string) string {
 }
 
 // provenance is what the credentials are of, as far as it is known.
-func (s *bindingSubject) provenance() credentials.Origin {
+func (s *bindingResource) provenance() credentials.Origin {
 	of := credentials.Origin{ServiceType: s.serviceType()}
 	if s.offering != nil && s.offering.class != nil {
 		of.Class = s.offering.class.ExternalName
@@ -116,7 +116,7 @@ func (s *bindingSubject) provenance() credentials.Origin {
 }
 
 // unwrite removes all that the binding created.
-func (s *bindingSubject) unwrite(ctx context.Context) error {
+func (s *bindingResource) unwrite(ctx context.Context) error {
 	if err := s.services.RemoveAll(ctx, s.binding); err != nil {
 		return err
 	}
@@ -129,14 +129,14 @@ func (s *bindingSubject) unwrite(ctx context.Context) error {
 
 // heal brings the Service of a binding that is bound to what its endpoints are: a user may
 // have changed it, or an operator the rules.
-func (s *bindingSubject) heal(ctx context.Context) {
+func (s *bindingResource) heal(ctx context.Context) {
 	if e := s.services.Heal(ctx, s.binding, s.ofClusterBroker()); e != nil {
 		s.written.exposed = e
 	}
 }
 
 // ofClusterBroker says that the binding is at a broker of the cluster.
-func (s *bindingSubject) ofClusterBroker() bool {
+func (s *bindingResource) ofClusterBroker() bool {
 	if s.ask != nil {
 		return s.ask.ClusterServiceBrokerName != ""
 	}
@@ -145,7 +145,7 @@ func (s *bindingSubject) ofClusterBroker() bool {
 }
 
 // unpublishable says, before anything is bound, that the ConfigMap is another's.
-func (s *bindingSubject) unpublishable(ctx context.Context) (*lifecycle.Problem, error) {
+func (s *bindingResource) unpublishable(ctx context.Context) (*lifecycle.Problem, error) {
 	if !credentials.Publishes(s.binding) {
 		return nil, nil
 	}

@@ -14,12 +14,12 @@ import (
 
 // needsSlot says whether what the spec asks for needs slots: what is not at its broker
 // yet, and what is to have another plan there. All else goes on whatever the limits.
-func (s *instanceSubject) needsSlot(thing *lifecycle.Resource, ask *lifecycle.Desired) bool {
+func (s *instanceResource) needsSlot(thing *lifecycle.Resource, ask *lifecycle.Desired) bool {
 	return !thing.Record.Exists || thing.Changes(ask).Plan
 }
 
 // slotless says that the cache knows of no slot for what the spec asks for.
-func (s *instanceSubject) slotless(ctx context.Context, thing *lifecycle.Resource, ask *lifecycle.Desired) (*lifecycle.Problem, error) {
+func (s *instanceResource) slotless(ctx context.Context, thing *lifecycle.Resource, ask *lifecycle.Desired) (*lifecycle.Problem, error) {
 	if s.slots = s.needsSlot(thing, ask); !s.slots {
 		return nil, nil
 	}
@@ -27,14 +27,14 @@ func (s *instanceSubject) slotless(ctx context.Context, thing *lifecycle.Resourc
 }
 
 // needer is the instance as it was read: what the intent was stored for.
-func (s *instanceSubject) needer() *needer {
+func (s *instanceResource) needer() *needer {
 	return &needer{kind: quota.Instances, object: s.instance, named: func(context.Context, client.Reader) ([]quota.Named, error) {
 		return quota.OfInstance(s.instance), nil
 	}}
 }
 
 // prepare looks whether the instance has its slots, right before it is sent.
-func (s *instanceSubject) prepare(ctx context.Context, d *lifecycle.Decision) (lifecycle.CallResult, bool) {
+func (s *instanceResource) prepare(ctx context.Context, d *lifecycle.Decision) (lifecycle.CallResult, bool) {
 	if !s.slots || d.Step != lifecycle.Provision && d.Step != lifecycle.Update {
 		return lifecycle.CallResult{}, false
 	}
@@ -43,7 +43,7 @@ func (s *instanceSubject) prepare(ctx context.Context, d *lifecycle.Decision) (l
 }
 
 // slotless says that the cache knows of no slot for a binding that is still to be made.
-func (s *bindingSubject) slotless(ctx context.Context, r *lifecycle.Record) (*lifecycle.Problem, error) {
+func (s *bindingResource) slotless(ctx context.Context, r *lifecycle.Record) (*lifecycle.Problem, error) {
 	// Credentials that are lost, or replaced by others, are of a binding that has its slot.
 	if s.slots = !r.Exists && !s.other; !s.slots {
 		return nil, nil
@@ -52,7 +52,7 @@ func (s *bindingSubject) slotless(ctx context.Context, r *lifecycle.Record) (*li
 }
 
 // needer is the binding, with the plans that its instance has or asks for.
-func (s *bindingSubject) needer() *needer {
+func (s *bindingResource) needer() *needer {
 	return &needer{kind: quota.Bindings, object: s.binding, named: func(ctx context.Context, reader client.Reader) ([]quota.Named, error) {
 		instance := &v1beta1.ServiceInstance{}
 		at := s.binding.InstanceKey()

@@ -14,17 +14,17 @@ import (
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
-// A rotationSubject is the other binding that a binding has at its broker during one pass:
+// A rotationResource is the other binding that a binding has at its broker during one pass:
 // the one whose credentials are to come, or the one whose credentials were before.
-type rotationSubject struct {
-	*bindingSubject
+type rotationResource struct {
+	*bindingResource
 }
 
 // passes gives a binding its pass; where it had nothing to do, and nothing to say, the other
 // binding at the broker has one. At a deletion the other one goes first: when the one in
 // force is gone, nothing is left. Nobody finds the credentials from then on.
-func (r *bindings) passes(ctx context.Context, s *bindingSubject) (reconcile.Result, error) {
-	other := &rotationSubject{bindingSubject: s}
+func (r *bindings) passes(ctx context.Context, s *bindingResource) (reconcile.Result, error) {
+	other := &rotationResource{bindingResource: s}
 	b := s.binding
 	if b.DeletionTimestamp != nil && b.Status.Rotation != nil {
 		if err := s.unwrite(ctx); err != nil {
@@ -52,11 +52,11 @@ func sooner(result reconcile.Result, wait time.Duration) reconcile.Result {
 	return result
 }
 
-func (s *rotationSubject) thing() lifecycle.Resource { return s.rotating.OfRotation(s.binding, s.now) }
+func (s *rotationResource) thing() lifecycle.Resource { return s.rotating.OfRotation(s.binding, s.now) }
 
 // with is a copy with a record as that of the other binding.
-func (s *rotationSubject) with(o client.Object, record *lifecycle.Record) client.Object {
-	next := o.DeepCopyObject().(*v1beta1.ServiceBinding) //nolint:forcetypeassert // a binding's subject
+func (s *rotationResource) with(o client.Object, record *lifecycle.Record) client.Object {
+	next := o.DeepCopyObject().(*v1beta1.ServiceBinding) //nolint:forcetypeassert // a binding's resource
 	next.Status = s.rotating.RotationStatus(next, record, lifecycle.Switch{Issued: s.issued, Now: s.now})
 	s.tell(&next.Status)
 	next.Status = s.rotating.Dated(next, s.now)
@@ -64,15 +64,15 @@ func (s *rotationSubject) with(o client.Object, record *lifecycle.Record) client
 }
 
 // without is a copy without the other binding: it is gone, or was never made.
-func (s *rotationSubject) without(o client.Object) client.Object {
-	next := o.DeepCopyObject().(*v1beta1.ServiceBinding) //nolint:forcetypeassert // a binding's subject
+func (s *rotationResource) without(o client.Object) client.Object {
+	next := o.DeepCopyObject().(*v1beta1.ServiceBinding) //nolint:forcetypeassert // a binding's resource
 	next.Status = lifecycle.RotationDone(next)
 	next.Status = s.rotating.Dated(next, s.now)
 	return next
 }
 
 // judge has an outcome told as that of a rotation.
-func (s *rotationSubject) judge(outcome *lifecycle.Outcome, facts *lifecycle.Facts) {
+func (s *rotationResource) judge(outcome *lifecycle.Outcome, facts *lifecycle.Facts) {
 	role := v1beta1.RotationSuccessor
 	if stored := s.binding.Status.Rotation; stored != nil {
 		role = stored.Role
@@ -82,16 +82,16 @@ func (s *rotationSubject) judge(outcome *lifecycle.Outcome, facts *lifecycle.Fac
 
 // call makes the one call of a decision. A successor's request names its predecessor where
 // it was decided so; that says the record of what is sent.
-func (s *rotationSubject) call(ctx context.Context, broker *osb.Client, d *lifecycle.Decision) lifecycle.CallResult {
+func (s *rotationResource) call(ctx context.Context, broker *osb.Client, d *lifecycle.Decision) lifecycle.CallResult {
 	if sent := d.Record.InProgress; d.Step == lifecycle.Provision && sent != nil {
 		s.predecessor = lifecycle.SuccessorOf(s.binding, sent)
 	}
-	return s.bindingSubject.call(ctx, broker, d)
+	return s.bindingResource.call(ctx, broker, d)
 }
 
 // hideSecret has credentials that are to be removed not be found any more; those of the
 // other binding at the broker are not in the Secret.
-func (s *bindingSubject) hideSecret(ctx context.Context) error {
+func (s *bindingResource) hideSecret(ctx context.Context) error {
 	if s.other {
 		return nil
 	}
@@ -100,9 +100,9 @@ func (s *bindingSubject) hideSecret(ctx context.Context) error {
 
 // gather finds out what the other binding needs: its broker, and if it is still to be made,
 // what it asks for.
-func (s *rotationSubject) gather(ctx context.Context, thing *lifecycle.Resource) (gathered, error) {
+func (s *rotationResource) gather(ctx context.Context, thing *lifecycle.Resource) (inputs, error) {
 	s.other = true
-	found := gathered{reread: true}
+	found := inputs{reread: true}
 	instance, err := s.instance(ctx)
 	if found.Problem = scope.Problem(err); found.Problem != nil {
 		return found, nil
@@ -120,7 +120,7 @@ func (s *rotationSubject) gather(ctx context.Context, thing *lifecycle.Resource)
 			return found, err
 		}
 	}
-	s.hide(ctx)
+	s.redact(ctx)
 	found.redactor = s.parameters.Redactor
 	target := thing.Record.Target()
 	if target == nil && s.ask != nil {
@@ -135,7 +135,7 @@ func (s *rotationSubject) gather(ctx context.Context, thing *lifecycle.Resource)
 
 // succeeds is what a successor asks for. Where the plan can be rotated, the broker gives it
 // what the one in force has, as long as that is valid; else it is bound as any other.
-func (s *rotationSubject) succeeds(ctx context.Context, thing *lifecycle.Resource, instance *v1beta1.ServiceInstance, found *gathered) error {
+func (s *rotationResource) succeeds(ctx context.Context, thing *lifecycle.Resource, instance *v1beta1.ServiceInstance, found *inputs) error {
 	if err := s.findSecret(ctx); err != nil {
 		return err
 	}
@@ -156,10 +156,10 @@ func (s *rotationSubject) succeeds(ctx context.Context, thing *lifecycle.Resourc
 }
 
 // expired says that the broker takes the credentials in force no more.
-func (s *rotationSubject) expired() bool {
+func (s *rotationResource) expired() bool {
 	known := s.binding.Status.Credentials
 	return known != nil && known.ExpiresAt != nil && !s.now.Before(known.ExpiresAt.Time)
 }
 
 // unchanged notes that the pass over the binding in force found nothing to do.
-func (s *bindingSubject) unchanged() { s.rests = true }
+func (s *bindingResource) unchanged() { s.rests = true }

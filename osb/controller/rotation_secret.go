@@ -12,7 +12,7 @@ import (
 
 // holdingOf is what a Secret is to say of credentials that are given now. Those that it had
 // serve what they served.
-func (s *bindingSubject) holdingOf(given *osb.Binding) credentials.Metadata {
+func (s *bindingResource) holdingOf(given *osb.Binding) credentials.Metadata {
 	h := credentials.Metadata{ID: s.id, IssuedAt: s.clock.Now(), ExpiresAt: given.ExpiresAt, RenewBefore: given.RenewBefore}
 	switch rotation := s.binding.Spec.Rotation; {
 	case s.holding.ID == s.id:
@@ -26,7 +26,7 @@ func (s *bindingSubject) holdingOf(given *osb.Binding) credentials.Metadata {
 // has says that the binding's own Secret holds its credentials, or those that are about to
 // succeed them. An object that is older than the Secret says nothing of that: it is read
 // again. The API server is asked, for a call that only reads is made without an intent.
-func (s *bindingSubject) has(ctx context.Context) (bool, error) {
+func (s *bindingResource) has(ctx context.Context) (bool, error) {
 	b := s.binding
 	if *s.secret != owned.Own {
 		return false, nil
@@ -40,7 +40,7 @@ func (s *bindingSubject) has(ctx context.Context) (bool, error) {
 }
 
 // date writes into a status how old the credentials are, and whether they are current.
-func (s *bindingSubject) date(next *v1beta1.ServiceBinding, record *lifecycle.Record) {
+func (s *bindingResource) date(next *v1beta1.ServiceBinding, record *lifecycle.Record) {
 	switch {
 	case !record.Exists:
 		next.Status.Credentials = nil

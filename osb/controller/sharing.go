@@ -33,7 +33,7 @@ func admits(ctx context.Context, reader client.Reader, instance *v1beta1.Service
 // binding's still, and has the binding say so where it is not. An instance that is not
 // there is as one that is not shared, to the word: a binding of former times would tell
 // else what there is.
-func (s *bindingSubject) judgeSharing(ctx context.Context, thing *lifecycle.Resource, instance *v1beta1.ServiceInstance) error {
+func (s *bindingResource) judgeSharing(ctx context.Context, thing *lifecycle.Resource, instance *v1beta1.ServiceInstance) error {
 	if !s.binding.Shares() || thing.Deleting {
 		return nil
 	}
@@ -55,7 +55,7 @@ func (s *bindingSubject) judgeSharing(ctx context.Context, thing *lifecycle.Reso
 }
 
 // withdrawn is what a binding says that lacks consent.
-func (s *bindingSubject) withdrawn(bound bool) v1beta1.Condition {
+func (s *bindingResource) withdrawn(bound bool) v1beta1.Condition {
 	message := "it is not bound"
 	if bound {
 		message = "what it was given stays until the binding is deleted"
@@ -68,7 +68,7 @@ func (s *bindingSubject) withdrawn(bound bool) v1beta1.Condition {
 
 // unshared is why a binding is not made, nor its Secret anew: nobody consents. One that
 // admission did not decide on was never asked about.
-func (s *bindingSubject) unshared() *lifecycle.Problem {
+func (s *bindingResource) unshared() *lifecycle.Problem {
 	switch {
 	case s.closed:
 		return &lifecycle.Problem{
@@ -85,7 +85,7 @@ func (s *bindingSubject) unshared() *lifecycle.Problem {
 }
 
 // staysShared asks the API server, right before the binding is made.
-func (s *bindingSubject) staysShared(ctx context.Context, instance *v1beta1.ServiceInstance) error {
+func (s *bindingResource) staysShared(ctx context.Context, instance *v1beta1.ServiceInstance) error {
 	if !s.binding.Shares() {
 		return nil
 	}
@@ -99,7 +99,7 @@ func (s *bindingSubject) staysShared(ctx context.Context, instance *v1beta1.Serv
 // endWithdrawn deletes the binding if the instance's owner said so, in as many words:
 // as the API server has both now, for what a cache has may be consent or the lack of
 // it that is over.
-func (s *bindingSubject) endWithdrawn(ctx context.Context) error {
+func (s *bindingResource) endWithdrawn(ctx context.Context) error {
 	b := s.binding
 	if !s.closed || b.DeletionTimestamp != nil {
 		return nil

@@ -23,14 +23,14 @@ type store struct {
 	live   client.Reader
 }
 
-// A partial subject is a part of its object: at its end the object stays, without it.
+// A partial resource is a part of its object: at its end the object stays, without it.
 type partial interface {
 	without(o client.Object) client.Object
 	// judge changes an outcome before it is stored and told.
 	judge(outcome *lifecycle.Outcome, facts *lifecycle.Facts)
 }
 
-// An eventful subject tells of more than what came of a call, once that is stored.
+// An eventful resource tells of more than what came of a call, once that is stored.
 type eventful interface{ besides() *lifecycle.Event }
 
 // errStale is of an object that was changed since it was read.
@@ -41,7 +41,7 @@ var errStale = errors.New("it was changed since it was read")
 var patience = wait.Backoff{Steps: 10, Duration: 50 * time.Millisecond, Factor: 2, Jitter: 0.1, Cap: 5 * time.Second}
 
 // ifChanged writes a record that is not as what is stored.
-func (w store) ifChanged(ctx context.Context, s subject, record *lifecycle.Record) error {
+func (w store) ifChanged(ctx context.Context, s resource, record *lifecycle.Record) error {
 	if equality.Semantic.DeepEqual(s.with(s.object(), record), s.object()) {
 		if resting, is := s.(interface{ unchanged() }); is {
 			resting.unchanged()
@@ -52,8 +52,8 @@ func (w store) ifChanged(ctx context.Context, s subject, record *lifecycle.Recor
 	return err
 }
 
-// intent writes the record that says that a call may have been made.
-func (w store) intent(ctx context.Context, s subject, record *lifecycle.Record) (client.Object, error) {
+// recordIntent writes the record that says that a call may have been made.
+func (w store) recordIntent(ctx context.Context, s resource, record *lifecycle.Record) (client.Object, error) {
 	return w.write(ctx, s, s.object(), record)
 }
 
@@ -71,17 +71,17 @@ func (w store) current(ctx context.Context, b client.Object) error {
 
 // write makes a record the status of an object, if that is still as it was read: a
 // cache that lags fails here, before anything is done on what it says.
-func (w store) write(ctx context.Context, s subject, o client.Object, record *lifecycle.Record) (client.Object, error) {
+func (w store) write(ctx context.Context, s resource, o client.Object, record *lifecycle.Record) (client.Object, error) {
 	next := s.with(o, record)
 	patch := client.MergeFromWithOptions(o, client.MergeFromWithOptimisticLock{})
 	return next, w.client.Status().Patch(ctx, next, patch, client.FieldOwner(v1beta1.FieldOwnerController))
 }
 
-// outcome writes what came of a call over its intent. Somebody may have changed the
-// object meanwhile: as long as its status is the one that the call was decided on, the
+// recordOutcome writes what came of a call over its intent. The object may have been changed
+// meanwhile: as long as its status is the one that the call was decided on, the
 // outcome belongs there. It returns the version that was written over; empty: none was.
-func (w store) outcome(ctx context.Context, s subject, stored client.Object, record *lifecycle.Record) (over string, err error) {
-	err = w.patiently(ctx, stored, func(o client.Object) error {
+func (w store) recordOutcome(ctx context.Context, s resource, stored client.Object, record *lifecycle.Record) (over string, err error) {
+	err = w.withRetry(ctx, stored, func(o client.Object) error {
 		if equality.Semantic.DeepEqual(s.with(o, record), o) {
 			return nil
 		}
@@ -92,9 +92,9 @@ func (w store) outcome(ctx context.Context, s subject, stored client.Object, rec
 	return over, err
 }
 
-// patiently tries to write until it is done, the object is gone, or it is no more the
+// withRetry tries to write until it is done, the object is gone, or it is no more the
 // one that was stored.
-func (w store) patiently(ctx context.Context, stored client.Object, write func(client.Object) error) error {
+func (w store) withRetry(ctx context.Context, stored client.Object, write func(client.Object) error) error {
 	final := false
 	err := retry.OnError(patience, func(error) bool { return !final }, func() error {
 		err := write(stored)
@@ -137,8 +137,8 @@ func statusOf(o client.Object) any {
 	return nil
 }
 
-// release takes the finalizer off, if the object is still as it was read.
-func (w store) release(ctx context.Context, o client.Object) error {
+// removeFinalizer takes the finalizer off, if the object is still as it was read.
+func (w store) removeFinalizer(ctx context.Context, o client.Object) error {
 	next := o.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a copy is of the kind of the original
 	if !controllerutil.RemoveFinalizer(next, v1beta1.FinalizerServiceCatalog) {
 		return nil
@@ -147,19 +147,19 @@ func (w store) release(ctx context.Context, o client.Object) error {
 	return client.IgnoreNotFound(w.client.Patch(ctx, next, patch, client.FieldOwner(v1beta1.FieldOwnerController)))
 }
 
-// hold adds the finalizer: what was made before there was admission may lack it.
-func (w store) hold(ctx context.Context, o client.Object) error {
+// addFinalizer adds the finalizer: what was made before there was admission may lack it.
+func (w store) addFinalizer(ctx context.Context, o client.Object) error {
 	next := o.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a copy is of the kind of the original
 	controllerutil.AddFinalizer(next, v1beta1.FinalizerServiceCatalog)
 	patch := client.MergeFromWithOptions(o, client.MergeFromWithOptimisticLock{})
 	return w.client.Patch(ctx, next, patch, client.FieldOwner(v1beta1.FieldOwnerController))
 }
 
-// end lets the object of a subject go, or takes the subject off it.
-func (w store) end(ctx context.Context, s subject, o client.Object) error {
+// end lets the object of a resource go, or takes the resource off it.
+func (w store) end(ctx context.Context, s resource, o client.Object) error {
 	part, is := s.(partial)
 	if !is {
-		return w.release(ctx, o)
+		return w.removeFinalizer(ctx, o)
 	}
 	patch := client.MergeFromWithOptions(o, client.MergeFromWithOptimisticLock{})
 	return client.IgnoreNotFound(w.client.Status().Patch(ctx, part.without(o), patch, client.FieldOwner(v1beta1.FieldOwnerController)))
@@ -167,8 +167,8 @@ func (w store) end(ctx context.Context, s subject, o client.Object) error {
 
 // ended does so after a call, as long as the status is the same. It returns the version that was
 // written over.
-func (w store) ended(ctx context.Context, s subject, stored client.Object) (over string, err error) {
-	err = w.patiently(ctx, stored, func(o client.Object) error {
+func (w store) ended(ctx context.Context, s resource, stored client.Object) (over string, err error) {
+	err = w.withRetry(ctx, stored, func(o client.Object) error {
 		over = o.GetResourceVersion()
 		return w.end(ctx, s, o)
 	})

@@ -26,7 +26,7 @@ import (
 // What the catalog lists no more is deleted a while after it was marked.
 func TestBrokerSweeps(t *testing.T) {
 	t.Parallel()
-	inBothScopes(t, func(w *brokerWorld) {
+	inBothScopes(t, func(w *brokerEnv) {
 		w.pass(0)
 		w.answer = func(string) (*osb.Catalog, error) { return brokerCatalog(t, smallOnly, ""), nil }
 		w.reconciler.ask(keyOfBroker(w.broker().object))
@@ -44,7 +44,7 @@ const movedCatalog = `{"services":[{"id":"db","name":"mysql","plans":[{"id":"l",
 // its catalog is not read again by itself.
 func TestBrokerPlanMoves(t *testing.T) {
 	t.Parallel()
-	inBothScopes(t, func(w *brokerWorld) {
+	inBothScopes(t, func(w *brokerEnv) {
 		w.respec(func(s *v1beta1.CommonServiceBrokerSpec) { s.RelistBehavior = v1beta1.RelistManual })
 		w.pass(0)
 		w.answer = func(string) (*osb.Catalog, error) { return brokerCatalog(t, movedCatalog, ""), nil }
@@ -80,7 +80,7 @@ func TestBrokerPlanMovesAtATrouble(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inBothScopes(t, func(w *brokerWorld) {
+			inBothScopes(t, func(w *brokerEnv) {
 				w.respec(func(s *v1beta1.CommonServiceBrokerSpec) { s.RelistBehavior = v1beta1.RelistManual })
 				w.pass(0)
 				w.answer = func(string) (*osb.Catalog, error) { return brokerCatalog(t, movedCatalog, ""), nil }
@@ -108,7 +108,7 @@ func TestBrokerPlanMovesAtATrouble(t *testing.T) {
 // A catalog that has other plans at each read keeps none of them for longer than two reads.
 func TestBrokerCatalogShrinksEachTime(t *testing.T) {
 	t.Parallel()
-	inBothScopes(t, func(w *brokerWorld) {
+	inBothScopes(t, func(w *brokerEnv) {
 		w.respec(func(s *v1beta1.CommonServiceBrokerSpec) { s.RelistBehavior = v1beta1.RelistManual })
 		read := 0
 		w.answer = func(string) (*osb.Catalog, error) {
@@ -131,7 +131,7 @@ func TestBrokerCatalogShrinksEachTime(t *testing.T) {
 func TestBrokerSweepsWithoutARelist(t *testing.T) {
 	t.Parallel()
 	const wrong = `{"services":[{"id":"db","name":"mysql","plans":[{"id":"s","name":"small"},{"id":"","name":"none"}]}]}`
-	inBothScopes(t, func(w *brokerWorld) {
+	inBothScopes(t, func(w *brokerEnv) {
 		w.respec(func(s *v1beta1.CommonServiceBrokerSpec) { s.RelistBehavior = v1beta1.RelistManual })
 		w.pass(0)
 		w.answer = func(string) (*osb.Catalog, error) { return brokerCatalog(t, wrong, ""), nil }
@@ -149,7 +149,7 @@ func TestBrokerSweepsWithoutARelist(t *testing.T) {
 // Of a broker that is being deleted it is not said that its catalog is read again.
 func TestBrokerThatShrankIsDeleted(t *testing.T) {
 	t.Parallel()
-	inBothScopes(t, func(w *brokerWorld) {
+	inBothScopes(t, func(w *brokerEnv) {
 		w.pass(0)
 		w.answer = func(string) (*osb.Catalog, error) { return &osb.Catalog{}, nil }
 		w.reconciler.ask(keyOfBroker(w.broker().object))
@@ -177,7 +177,7 @@ func TestBrokerCatalogShrinks(t *testing.T) {
 	const shrank = "CatalogComplete=True/FetchedCatalog CatalogShrank=True/CatalogShrank Ready=True/FetchedCatalog"
 	empty := func(string) (*osb.Catalog, error) { return &osb.Catalog{}, nil }
 	down := func(string) (*osb.Catalog, error) { return nil, &osb.Error{Kind: osb.NeverSent} }
-	inBothScopes(t, func(w *brokerWorld) {
+	inBothScopes(t, func(w *brokerEnv) {
 		w.respec(func(s *v1beta1.CommonServiceBrokerSpec) { s.RelistBehavior = v1beta1.RelistManual })
 		w.pass(0)
 		whole := w.answer
@@ -221,7 +221,7 @@ func TestBrokerCatalogShrinks(t *testing.T) {
 // A process that ends while it marks leaves behind that the catalog is to be read again.
 func TestBrokerCatalogShrinksInACrash(t *testing.T) {
 	t.Parallel()
-	inBothScopes(t, func(w *brokerWorld) {
+	inBothScopes(t, func(w *brokerEnv) {
 		w.pass(0)
 		w.answer = func(string) (*osb.Catalog, error) { return &osb.Catalog{}, nil }
 		w.reconciler.ask(keyOfBroker(w.broker().object))
@@ -242,7 +242,7 @@ func TestBrokerCatalogShrinksInACrash(t *testing.T) {
 }
 
 // offerings counts the classes and plans that there are.
-func (w *brokerWorld) offerings() int {
+func (w *brokerEnv) offerings() int {
 	count := 0
 	for _, list := range []client.ObjectList{&v1beta1.ClusterServiceClassList{}, &v1beta1.ServiceClassList{}, &v1beta1.ClusterServicePlanList{}, &v1beta1.ServicePlanList{}} {
 		require.NoError(w, w.client.List(w.Context(), list))
@@ -253,7 +253,7 @@ func (w *brokerWorld) offerings() int {
 	return count
 }
 
-func (w *brokerWorld) instance(name string, change func(*v1beta1.ServiceInstance)) *v1beta1.ServiceInstance {
+func (w *brokerEnv) instance(name string, change func(*v1beta1.ServiceInstance)) *v1beta1.ServiceInstance {
 	w.Helper()
 	i := &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: name}}
 	change(i)
@@ -265,7 +265,7 @@ func (w *brokerWorld) instance(name string, change func(*v1beta1.ServiceInstance
 // are known to, names them, and then takes plans, classes and the finalizer.
 func TestBrokerDeletion(t *testing.T) {
 	t.Parallel()
-	inBothScopes(t, func(w *brokerWorld) {
+	inBothScopes(t, func(w *brokerEnv) {
 		w.pass(0)
 		w.events()
 		copied := &v1beta1.ServicePlan{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "copy"}, Spec: v1beta1.ServicePlanSpec{ClusterServiceBrokerName: "b", ServiceClassRef: v1beta1.LocalObjectReference{Name: "x"}}}
@@ -320,7 +320,7 @@ func TestBrokerDeletion(t *testing.T) {
 // Of many classes and plans status says how many are marked, also while a broker goes.
 func TestBrokerDeletionTellsHowFarItIs(t *testing.T) {
 	t.Parallel()
-	inBothScopes(t, func(w *brokerWorld) {
+	inBothScopes(t, func(w *brokerEnv) {
 		w.pass(0)
 		for i := range 500 {
 			plan := &v1beta1.ServicePlan{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: fmt.Sprintf("own-%d", i)}, Spec: v1beta1.ServicePlanSpec{ClusterServiceBrokerName: "b"}}
@@ -344,7 +344,7 @@ func TestBrokerDeletionTellsHowFarItIs(t *testing.T) {
 // A deletion ends the relist under way, whether its event comes during the fetch or came before.
 func TestBrokerDeletionEndsItsRelist(t *testing.T) {
 	t.Parallel()
-	inBothScopes(t, func(w *brokerWorld) {
+	inBothScopes(t, func(w *brokerEnv) {
 		w.pass(0)
 		w.respec(func(s *v1beta1.CommonServiceBrokerSpec) { s.RelistRequests++ })
 		stale, fetched := w.broker(), 0
@@ -373,7 +373,7 @@ func TestBrokerDeletionEndsItsRelist(t *testing.T) {
 // What was never used goes as soon as admission can have heard of the mark.
 func TestUnusedBrokerIsDeletedSoon(t *testing.T) {
 	t.Parallel()
-	inBothScopes(t, func(w *brokerWorld) {
+	inBothScopes(t, func(w *brokerEnv) {
 		w.pass(0)
 		require.NoError(w, w.client.Delete(w.Context(), w.broker().object))
 		assert.Equal(w, time.Second, w.pass(0).RequeueAfter)
@@ -387,7 +387,7 @@ func TestUnusedBrokerIsDeletedSoon(t *testing.T) {
 // A removal at a broker that is being deleted may have to know whether the broker answers.
 func TestBrokerIsProbedDuringItsDeletion(t *testing.T) {
 	t.Parallel()
-	inBothScopes(t, func(w *brokerWorld) {
+	inBothScopes(t, func(w *brokerEnv) {
 		w.pass(0)
 		w.instance("i", func(i *v1beta1.ServiceInstance) {
 			i.Spec.ClusterServiceClassRef = &v1beta1.ClusterObjectReference{Name: "db"}

@@ -30,8 +30,8 @@ import (
 
 const brokersCatalog = `{"services":[{"id":"db","name":"mysql","plans":[{"id":"s","name":"small"},{"id":"l","name":"large","free":false}]}]}`
 
-// A brokerWorld is a broker that is reconciled, with a clock that stands still.
-type brokerWorld struct {
+// A brokerEnv is a broker that is reconciled, with a clock that stands still.
+type brokerEnv struct {
 	*testing.T
 
 	client     client.Client
@@ -56,11 +56,11 @@ type brokerWorld struct {
 	etags  []string
 }
 
-func newBrokerWorld(t *testing.T, namespaced bool, objects ...client.Object) *brokerWorld {
+func newBrokerEnv(t *testing.T, namespaced bool, objects ...client.Object) *brokerEnv {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	require.NoError(t, errors.Join(v1beta1.AddToScheme(scheme), corev1.AddToScheme(scheme)))
-	w := &brokerWorld{
+	w := &brokerEnv{
 		T: t, clock: testclock.NewFakePassiveClock(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)), recorder: clientevents.NewFakeRecorder(100),
 		at: client.ObjectKey{Name: "b"}, namespaced: namespaced,
 	}
@@ -84,14 +84,14 @@ func newBrokerWorld(t *testing.T, namespaced bool, objects ...client.Object) *br
 	return w
 }
 
-func (w *brokerWorld) emptyBroker() client.Object {
+func (w *brokerEnv) emptyBroker() client.Object {
 	if w.namespaced {
 		return &v1beta1.ServiceBroker{}
 	}
 	return &v1beta1.ClusterServiceBroker{}
 }
 
-func (w *brokerWorld) newBroker() client.Object {
+func (w *brokerEnv) newBroker() client.Object {
 	meta := metav1.ObjectMeta{Namespace: w.at.Namespace, Name: "b", UID: "uid-b", Generation: 1, Finalizers: []string{v1beta1.FinalizerServiceCatalog}}
 	spec := v1beta1.CommonServiceBrokerSpec{URL: "https://b"}
 	if w.namespaced {
@@ -100,7 +100,7 @@ func (w *brokerWorld) newBroker() client.Object {
 	return &v1beta1.ClusterServiceBroker{ObjectMeta: meta, Spec: v1beta1.ClusterServiceBrokerSpec{CommonServiceBrokerSpec: spec}}
 }
 
-func (w *brokerWorld) counts() interceptor.Funcs {
+func (w *brokerEnv) counts() interceptor.Funcs {
 	return interceptor.Funcs{
 		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, options ...client.PatchOption) error {
 			w.writes++
@@ -140,7 +140,7 @@ func brokerCatalog(t *testing.T, text, etag string) *osb.Catalog {
 }
 
 // pass is one pass over the broker, after some time.
-func (w *brokerWorld) pass(after time.Duration) reconcile.Result {
+func (w *brokerEnv) pass(after time.Duration) reconcile.Result {
 	w.Helper()
 	w.clock.SetTime(w.clock.Now().Add(after))
 	result, err := w.reconciler.Reconcile(w.Context(), reconcile.Request{NamespacedName: w.at})
@@ -148,7 +148,7 @@ func (w *brokerWorld) pass(after time.Duration) reconcile.Result {
 	return result
 }
 
-func (w *brokerWorld) broker() Broker {
+func (w *brokerEnv) broker() Broker {
 	w.Helper()
 	o := w.emptyBroker()
 	require.NoError(w, w.client.Get(w.Context(), w.at, o))
@@ -156,7 +156,7 @@ func (w *brokerWorld) broker() Broker {
 }
 
 // respec changes the broker's spec, as the API server would store it.
-func (w *brokerWorld) respec(change func(*v1beta1.CommonServiceBrokerSpec)) {
+func (w *brokerEnv) respec(change func(*v1beta1.CommonServiceBrokerSpec)) {
 	w.Helper()
 	b := w.broker()
 	change(b.Spec)
@@ -165,7 +165,7 @@ func (w *brokerWorld) respec(change func(*v1beta1.CommonServiceBrokerSpec)) {
 }
 
 // conditions are those of the broker, as "Ready=True/FetchedCatalog".
-func (w *brokerWorld) conditions() string {
+func (w *brokerEnv) conditions() string {
 	var all []string
 	for _, c := range w.broker().Status.Conditions {
 		all = append(all, fmt.Sprintf("%s=%s/%s", c.Type, c.Status, c.Reason))
@@ -175,7 +175,7 @@ func (w *brokerWorld) conditions() string {
 }
 
 // events are those since the last look, as "Normal FetchedCatalog".
-func (w *brokerWorld) events() string {
+func (w *brokerEnv) events() string {
 	var all []string
 	for len(w.recorder.Events) > 0 {
 		words := strings.SplitN(<-w.recorder.Events, " ", 3)

@@ -38,7 +38,7 @@ func TestBrokerFails(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newBrokerWorld(t, false)
+			w := newBrokerEnv(t, false)
 			if tc.secret {
 				b, _ := w.broker().object.(*v1beta1.ClusterServiceBroker)
 				b.Spec.AuthInfo = &v1beta1.ClusterServiceBrokerAuthInfo{Basic: &v1beta1.ClusterBasicAuthConfig{SecretRef: &v1beta1.ObjectReference{Namespace: "n", Name: "s"}}}
@@ -77,7 +77,7 @@ func TestBrokerFails(t *testing.T) {
 // The time between tries grows, up to ten minutes and a tenth.
 func TestBrokerBackoff(t *testing.T) {
 	t.Parallel()
-	b := brokerOf(newBrokerWorld(t, false).newBroker())
+	b := brokerOf(newBrokerEnv(t, false).newBroker())
 	last := time.Duration(0)
 	for retries := range int32(40) {
 		wait := retryAfter(b, fetching, errors.New("x"), retries)
@@ -93,7 +93,7 @@ func TestBrokerBackoff(t *testing.T) {
 // What cannot be applied is stalled until the spec changes.
 func TestBrokerRestrictions(t *testing.T) {
 	t.Parallel()
-	w := newBrokerWorld(t, false)
+	w := newBrokerEnv(t, false)
 	w.respec(func(s *v1beta1.CommonServiceBrokerSpec) {
 		s.CatalogRestrictions = &v1beta1.CatalogRestrictions{ServicePlan: []string{"a in b"}}
 	})
@@ -112,7 +112,7 @@ func TestBrokerRestrictions(t *testing.T) {
 // What a catalog has wrong is said, and the rest is ready.
 func TestBrokerIncomplete(t *testing.T) {
 	t.Parallel()
-	w := newBrokerWorld(t, false)
+	w := newBrokerEnv(t, false)
 	bad := strings.Replace(brokersCatalog, `"small"`, `""`, 1)
 	w.answer = func(string) (*osb.Catalog, error) { return brokerCatalog(t, bad, `"1"`), nil }
 	w.pass(0)
@@ -131,7 +131,7 @@ func TestBrokerIncomplete(t *testing.T) {
 // same.
 func TestBrokerETag(t *testing.T) {
 	t.Parallel()
-	w := newBrokerWorld(t, false)
+	w := newBrokerEnv(t, false)
 	w.answer = func(etag string) (*osb.Catalog, error) {
 		if etag == `"1"` {
 			return nil, nil
@@ -160,15 +160,15 @@ func TestBrokerHoldsCatalogs(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		reason string
-		breaks func(w *brokerWorld)
+		breaks func(w *brokerEnv)
 	}{
-		"Skipped": {"The rest is asked for whether it changed or not.", func(w *brokerWorld) {
+		"Skipped": {"The rest is asked for whether it changed or not.", func(w *brokerEnv) {
 			w.answer = func(string) (*osb.Catalog, error) {
 				return brokerCatalog(w.T, strings.Replace(brokersCatalog, `"small"`, `""`, 1), `"2"`), nil
 			}
 			w.pass(30 * time.Hour)
 		}},
-		"Failed": {"So is what was not written.", func(w *brokerWorld) {
+		"Failed": {"So is what was not written.", func(w *brokerEnv) {
 			w.answer = func(string) (*osb.Catalog, error) {
 				return brokerCatalog(w.T, strings.Replace(brokersCatalog, `"small"`, `"tiny"`, 1), `"2"`), nil
 			}
@@ -179,14 +179,14 @@ func TestBrokerHoldsCatalogs(t *testing.T) {
 			})
 			w.pass(30 * time.Hour)
 		}},
-		"Stripped": {"Someone took the finalizer off.", func(w *brokerWorld) {
+		"Stripped": {"Someone took the finalizer off.", func(w *brokerEnv) {
 			b := w.broker().object
 			b.SetFinalizers([]string{"example.com/other"})
 			require.NoError(w, w.client.Update(w.Context(), b))
 			require.NoError(w, w.client.Delete(w.Context(), b))
 			w.pass(0)
 		}},
-		"Gone": {"It went while this process did not look.", func(w *brokerWorld) {
+		"Gone": {"It went while this process did not look.", func(w *brokerEnv) {
 			b := w.broker().object
 			b.SetFinalizers(nil)
 			require.NoError(w, w.client.Update(w.Context(), b))
@@ -198,7 +198,7 @@ func TestBrokerHoldsCatalogs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newBrokerWorld(t, false)
+			w := newBrokerEnv(t, false)
 			w.answer = func(string) (*osb.Catalog, error) { return brokerCatalog(t, brokersCatalog, `"1"`), nil }
 			w.pass(0)
 			require.Len(t, w.reconciler.held.all, 1)
@@ -233,7 +233,7 @@ func TestHeldCatalogsAreBounded(t *testing.T) {
 // Objects that cannot be written make the broker not ready, and are tried again.
 func TestBrokerObjectsFail(t *testing.T) {
 	t.Parallel()
-	w := newBrokerWorld(t, false)
+	w := newBrokerEnv(t, false)
 	w.reconciler.Engine.Client = interceptor.NewClient(w.client.(client.WithWatch), interceptor.Funcs{
 		Patch: func(context.Context, client.WithWatch, client.Object, client.Patch, ...client.PatchOption) error {
 			return errors.New("down")

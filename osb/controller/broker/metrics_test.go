@@ -25,7 +25,7 @@ import (
 // of a broker that is gone.
 func TestMetricsOfRelists(t *testing.T) {
 	t.Parallel()
-	w := newBrokerWorld(t, true)
+	w := newBrokerEnv(t, true)
 	const lastSuccess = "defaultplan_relist_last_success_timestamp_seconds"
 	registry := prometheus.NewRegistry()
 	counted, err := metrics.New(registry)

@@ -56,7 +56,7 @@ type Options struct {
 	Secrets SecretKeeper
 }
 
-// A brokerReconciler keeps classes and plans as the catalogs of the brokers of one
+// A reconciler keeps classes and plans as the catalogs of the brokers of one
 // kind say.
 type reconciler struct {
 	Options

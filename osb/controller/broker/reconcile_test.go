@@ -19,12 +19,12 @@ import (
 
 const wellDone = "CatalogComplete=True/FetchedCatalog Ready=True/FetchedCatalog"
 
-func inBothScopes(t *testing.T, test func(w *brokerWorld)) {
+func inBothScopes(t *testing.T, test func(w *brokerEnv)) {
 	t.Helper()
 	for name, namespaced := range map[string]bool{"Cluster": false, "Namespace": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test(newBrokerWorld(t, namespaced))
+			test(newBrokerEnv(t, namespaced))
 		})
 	}
 }
@@ -33,7 +33,7 @@ func inBothScopes(t *testing.T, test func(w *brokerWorld)) {
 // after its time; at no other pass anything is fetched or written.
 func TestBrokerDue(t *testing.T) {
 	t.Parallel()
-	inBothScopes(t, func(w *brokerWorld) {
+	inBothScopes(t, func(w *brokerEnv) {
 		result := w.pass(0)
 		assert.Equal(w, wellDone, w.conditions())
 		assert.Equal(w, "Normal FetchedCatalog", w.events())
@@ -77,7 +77,7 @@ func TestBrokerDue(t *testing.T) {
 // A broker that names another controller is left to that, and says so where that does not look at it.
 func TestBrokerOfAnother(t *testing.T) {
 	t.Parallel()
-	w := newBrokerWorld(t, false)
+	w := newBrokerEnv(t, false)
 	w.respec(func(s *v1beta1.CommonServiceBrokerSpec) { s.ControllerName = "other" })
 	for range 2 {
 		assert.Zero(t, w.pass(0))
@@ -93,7 +93,7 @@ func TestBrokerOfAnother(t *testing.T) {
 // A broker without the finalizer gets it before anything is made of its catalog.
 func TestBrokerHeld(t *testing.T) {
 	t.Parallel()
-	w := newBrokerWorld(t, false)
+	w := newBrokerEnv(t, false)
 	b := w.broker()
 	b.object.SetFinalizers([]string{"a/b"})
 	require.NoError(t, w.client.Update(t.Context(), b.object))
@@ -145,7 +145,7 @@ func TestBrokerDueByAnotherClock(t *testing.T) {
 func TestBrokerFirstFetch(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newBrokerWorld(t, false)
+		w := newBrokerEnv(t, false)
 		var left []time.Duration
 		fetch := w.reconciler.Fetch
 		w.reconciler.Fetch = func(ctx context.Context, b client.Object, etag string) (*osb.Catalog, error) {
@@ -166,7 +166,7 @@ func TestBrokerFirstFetch(t *testing.T) {
 // A catalog that was asked for while its broker waits for its turn is fetched then.
 func TestBrokerWaitsForItsTurn(t *testing.T) {
 	t.Parallel()
-	w := newBrokerWorld(t, true)
+	w := newBrokerEnv(t, true)
 	w.pass(0)
 	fetches := queue.New(queue.Limits{Calls: 1, PerBroker: 1, PerNamespace: 1, Namespaced: 1})
 	other, _ := fetches.Begin(queue.Item{Kind: "other"}, nil)

@@ -34,7 +34,7 @@ func aSecret(name string, finalizers ...string) *corev1.Secret {
 }
 
 // finalizersOf are those of a Secret; nil: it has none, or is not there.
-func (w *brokerWorld) finalizersOf(name string) []string {
+func (w *brokerEnv) finalizersOf(name string) []string {
 	w.Helper()
 	var secret corev1.Secret
 	require.NoError(w, client.IgnoreNotFound(w.client.Get(w.Context(), client.ObjectKey{Namespace: "n", Name: name}, &secret)))
@@ -42,7 +42,7 @@ func (w *brokerWorld) finalizersOf(name string) []string {
 }
 
 // names has the broker's authInfo be another.
-func (w *brokerWorld) names(auth *v1beta1.ServiceBrokerAuthInfo) {
+func (w *brokerEnv) names(auth *v1beta1.ServiceBrokerAuthInfo) {
 	w.Helper()
 	b, _ := w.broker().object.(*v1beta1.ServiceBroker)
 	b.Spec.AuthInfo = auth
@@ -54,7 +54,7 @@ func (w *brokerWorld) names(auth *v1beta1.ServiceBrokerAuthInfo) {
 func TestBrokerKeepsItsSecret(t *testing.T) {
 	t.Parallel()
 	const theirs, mine = "servicecatalog.kubernetes.io/broker-uid-other", "servicecatalog.kubernetes.io/broker-uid-b"
-	w := newBrokerWorld(t, true, aSecret("one", theirs), aSecret("two"))
+	w := newBrokerEnv(t, true, aSecret("one", theirs), aSecret("two"))
 	w.pass(0)
 	assert.Equal(t, []string{theirs}, w.finalizersOf("one"), "it names none")
 	w.names(basicBy("one"))
@@ -127,7 +127,7 @@ func TestBrokerKeepsItsSecretAtCalls(t *testing.T) {
 // A right that is missing is told; nothing else stands still for it.
 func TestBrokerMayNotLetItsSecretGo(t *testing.T) {
 	t.Parallel()
-	w := newBrokerWorld(t, true, aSecret("one"), aSecret("two"))
+	w := newBrokerEnv(t, true, aSecret("one"), aSecret("two"))
 	w.names(basicBy("one"))
 	w.pass(0)
 	w.pass(time.Hour)
@@ -154,7 +154,7 @@ func TestBrokerMayNotLetItsSecretGo(t *testing.T) {
 // A pass over a broker as it was before another pass noted its Secret does not note another.
 func TestSecretOfABrokerIsNotedOnce(t *testing.T) {
 	t.Parallel()
-	w := newBrokerWorld(t, true, aSecret("one"), aSecret("two"))
+	w := newBrokerEnv(t, true, aSecret("one"), aSecret("two"))
 	w.pass(0)
 	before := w.broker()
 	w.names(basicBy("one"))
@@ -170,4 +170,4 @@ func refusingUpdates() interceptor.Funcs {
 	}}
 }
 
-func (w *brokerWorld) request() reconcile.Request { return reconcile.Request{NamespacedName: w.at} }
+func (w *brokerEnv) request() reconcile.Request { return reconcile.Request{NamespacedName: w.at} }

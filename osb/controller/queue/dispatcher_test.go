@@ -18,8 +18,8 @@ import (
 	"github.com/defaultplan/defaultplan/osb"
 )
 
-// A dispatchWorld has a dispatcher of passes that call one broker, which may hang.
-type dispatchWorld struct {
+// A dispatchEnv has a dispatcher of passes that call one broker, which may hang.
+type dispatchEnv struct {
 	*testing.T
 	*Dispatcher
 
@@ -39,11 +39,11 @@ var (
 	otherRequest  = reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "n", Name: "other"}}
 )
 
-func inDispatch(t *testing.T, test func(w *dispatchWorld)) {
+func inDispatch(t *testing.T, test func(w *dispatchEnv)) {
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &dispatchWorld{T: t}
+		w := &dispatchEnv{T: t}
 		w.Dispatcher = NewDispatcher(reconcile.Func(w.pass), "ServiceInstance", New(Limits{Calls: 1, PerBroker: 1, PerNamespace: 1, Namespaced: 1}))
 		requests := workqueue.NewTypedRateLimitingQueue(ErrorPauses())
 		defer requests.ShutDown()
@@ -52,7 +52,7 @@ func inDispatch(t *testing.T, test func(w *dispatchWorld)) {
 	})
 }
 
-func (w *dispatchWorld) pass(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
+func (w *dispatchEnv) pass(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
 	w.began++
 	w.last = FromContext(ctx)
 	hangs, comes := w.hangs, w.comes
@@ -67,7 +67,7 @@ func (w *dispatchWorld) pass(ctx context.Context, _ reconcile.Request) (reconcil
 }
 
 // reconciles is what a worker has of a request.
-func (w *dispatchWorld) reconciles(request reconcile.Request) (reconcile.Result, error) {
+func (w *dispatchEnv) reconciles(request reconcile.Request) (reconcile.Result, error) {
 	w.Helper()
 	result, err := w.Reconcile(w.Context(), request)
 	synctest.Wait()
@@ -75,7 +75,7 @@ func (w *dispatchWorld) reconciles(request reconcile.Request) (reconcile.Result,
 }
 
 // free says that a worker has nothing to do with what came of a request.
-func (w *dispatchWorld) free(request reconcile.Request) {
+func (w *dispatchEnv) free(request reconcile.Request) {
 	w.Helper()
 	result, err := w.reconciles(request)
 	require.NoError(w, err)
@@ -83,7 +83,7 @@ func (w *dispatchWorld) free(request reconcile.Request) {
 }
 
 // requeued says that a request is in the controller's queue after a time, and not before.
-func (w *dispatchWorld) requeued(request reconcile.Request, after time.Duration) {
+func (w *dispatchEnv) requeued(request reconcile.Request, after time.Duration) {
 	w.Helper()
 	synctest.Wait()
 	if after > 0 {
@@ -100,7 +100,7 @@ func (w *dispatchWorld) requeued(request reconcile.Request, after time.Duration)
 }
 
 func TestDispatcherPassesOnWhatNeedsNoCall(t *testing.T) {
-	inDispatch(t, func(w *dispatchWorld) {
+	inDispatch(t, func(w *dispatchEnv) {
 		w.comes = passed{result: reconcile.Result{RequeueAfter: time.Minute}}
 		result, err := w.reconciles(oneRequest)
 		assert.Equal(w, passed{result, err}, w.comes)
@@ -110,7 +110,7 @@ func TestDispatcherPassesOnWhatNeedsNoCall(t *testing.T) {
 
 // A result beside an error would be ignored, with a warning in the log.
 func TestDispatcherGivesNoResultBesideAnError(t *testing.T) {
-	inDispatch(t, func(w *dispatchWorld) {
+	inDispatch(t, func(w *dispatchEnv) {
 		w.comes = passed{result: reconcile.Result{RequeueAfter: time.Minute}, err: errors.New("away")}
 		result, err := w.reconciles(oneRequest)
 		assert.Equal(w, w.comes.err, err)
@@ -120,7 +120,7 @@ func TestDispatcherGivesNoResultBesideAnError(t *testing.T) {
 
 // A call leaves its worker free, and what comes of it comes to the controller's
 func TestDispatcherFreesTheWorker(t *testing.T) {
-	inDispatch(t, func(w *dispatchWorld) {
+	inDispatch(t, func(w *dispatchEnv) {
 		w.hangs = make(chan struct{})
 		w.comes.result.RequeueAfter = time.Minute
 		w.free(oneRequest)
@@ -133,7 +133,7 @@ func TestDispatcherFreesTheWorker(t *testing.T) {
 
 // Errors are tried again after pauses that double, up to the longest.
 func TestDispatcherBacksOff(t *testing.T) {
-	inDispatch(t, func(w *dispatchWorld) {
+	inDispatch(t, func(w *dispatchEnv) {
 		w.hangs = make(chan struct{})
 		close(w.hangs)
 		w.comes.err = errors.New("the API server is away")
@@ -151,7 +151,7 @@ func TestDispatcherBacksOff(t *testing.T) {
 
 // What waits for its turn begins again, and what changed meanwhile is looked at.
 func TestDispatcherWaits(t *testing.T) {
-	inDispatch(t, func(w *dispatchWorld) {
+	inDispatch(t, func(w *dispatchEnv) {
 		w.hangs = make(chan struct{})
 		w.free(oneRequest)
 		w.free(otherRequest)
@@ -169,7 +169,7 @@ func TestDispatcherWaits(t *testing.T) {
 
 // What waits for a broker whose pause lasts is looked at once more, to say so.
 func TestDispatcherLooksAtWhatWaits(t *testing.T) {
-	inDispatch(t, func(w *dispatchWorld) {
+	inDispatch(t, func(w *dispatchEnv) {
 		at, turns := hangingBroker, make(chan *Pass, 1)
 		fail := func(p *Pass) {
 			require.True(w, p.Enter(at))
@@ -197,7 +197,7 @@ func TestDispatcherLooksAtWhatWaits(t *testing.T) {
 // What waits for its turn comes back for what else there is to do, and keeps waiting: a broker
 // may be away for hours.
 func TestDispatcherComesBackForWhatWaits(t *testing.T) {
-	inDispatch(t, func(w *dispatchWorld) {
+	inDispatch(t, func(w *dispatchEnv) {
 		w.hangs, w.meanwhile.RequeueAfter = make(chan struct{}), time.Minute
 		w.free(oneRequest)
 		for range 2 {
@@ -215,7 +215,7 @@ func TestDispatcherComesBackForWhatWaits(t *testing.T) {
 // A pass that needs no call and goes well ends the pauses after errors, and so nothing is kept
 // of objects that are gone. One that waits says nothing of how the next one goes.
 func TestDispatcherForgetsPauses(t *testing.T) {
-	inDispatch(t, func(w *dispatchWorld) {
+	inDispatch(t, func(w *dispatchEnv) {
 		answers := make(chan struct{})
 		close(answers)
 		w.hangs, w.comes.err = answers, errors.New("the API server is away")
@@ -243,7 +243,7 @@ func TestDispatcherForgetsPauses(t *testing.T) {
 
 // A panic is an error of its pass, before its call and in it.
 func TestDispatcherSurvivesAPanic(t *testing.T) {
-	inDispatch(t, func(w *dispatchWorld) {
+	inDispatch(t, func(w *dispatchEnv) {
 		calls := false
 		w.passes = reconcile.Func(func(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
 			if calls {

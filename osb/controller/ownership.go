@@ -208,7 +208,7 @@ func (h handling) by(s scope.Scope) bool { return h.name == s.Name }
 
 // observe finds out how the broker of a pass does. Its 404 is believed where its catalog was
 // read since the removal began: its address is right.
-func (e *engine) observe(ctx context.Context, found *gathered, r *lifecycle.Record) error {
+func (e *engine) observe(ctx context.Context, found *inputs, r *lifecycle.Record) error {
 	known, ok, err := e.brokers.Find(ctx, found.broker)
 	if problem := scope.Problem(err); problem != nil {
 		found.Desired, found.Problem = nil, problem

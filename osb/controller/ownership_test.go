@@ -242,10 +242,10 @@ func TestStandsIn(t *testing.T) {
 			assert.Equal(t, tc.want, e.standsIn(o), tc.reason)
 			if tc.want {
 				o.Status.ControllerName = "east"
-				written := (&instanceSubject{instances: &instances{engine: e}, instance: o}).with(o, &lifecycle.Record{})
+				written := (&instanceResource{instances: &instances{engine: e}, instance: o}).with(o, &lifecycle.Record{})
 				assert.Equal(t, "east", written.(*v1beta1.ServiceInstance).Status.ControllerName, "two that write their names write for ever")
 				claim := &v1beta1.ServiceBinding{ObjectMeta: *o.ObjectMeta.DeepCopy(), Status: v1beta1.ServiceBindingStatus{ControllerName: "east"}}
-				written = (&bindingSubject{bindings: &bindings{engine: e}, binding: claim}).with(claim, &lifecycle.Record{})
+				written = (&bindingResource{bindings: &bindings{engine: e}, binding: claim}).with(claim, &lifecycle.Record{})
 				assert.Equal(t, "east", written.(*v1beta1.ServiceBinding).Status.ControllerName)
 			}
 			if tc.again > 0 {
