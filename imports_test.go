@@ -105,6 +105,22 @@ var importRules = map[string]struct {
 		under:  []string{"osb/controller/owned", "osb/controller/scope"},
 		denied: []string{module + "osb/controller"},
 	},
+	"ControllerRoomsAreBelow": {
+		reason: "what counts, traces, queues and indexes knows none of the reconcilers that use it",
+		under: []string{
+			"osb/controller/events", "osb/controller/indexes", "osb/controller/metrics", "osb/controller/parameters",
+			"osb/controller/platform", "osb/controller/queue", "osb/controller/tracing",
+		},
+		denied: []string{
+			module + "osb/controller/broker", module + "osb/controller/credentials", module + "osb/controller/endpoints",
+			module + "osb/controller/inuse", module + "osb/controller/relist",
+		},
+	},
+	"BrokersKnowNoBindings": {
+		reason: "a broker is reconciled without knowing how instances and bindings are",
+		under:  []string{"osb/controller/broker"},
+		denied: []string{module + "osb/controller/credentials", module + "osb/controller/endpoints", module + "osb/controller/inuse"},
+	},
 	"ShellsAreTheOutside": {
 		reason: "only cmd and e2e put the shells together",
 		under:  []string{""},

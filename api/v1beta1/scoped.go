@@ -95,6 +95,28 @@ func NewPlan(namespace string) PlanObject {
 	return &ServicePlan{}
 }
 
+// CatalogTaken says whether the catalog of a broker was taken over, as its spec is now.
+func CatalogTaken(b BrokerObject) bool {
+	ready, _ := FindCondition(b.GetStatus().Conditions, ConditionReady)
+	return ready.Status == ConditionTrue && b.GetStatus().ReconciledGeneration == b.GetGeneration()
+}
+
+// GetName returns the name that is referred to; empty without a reference.
+func (r *ClusterObjectReference) GetName() string {
+	if r == nil {
+		return ""
+	}
+	return r.Name
+}
+
+// GetName returns the name that is referred to; empty without a reference.
+func (r *LocalObjectReference) GetName() string {
+	if r == nil {
+		return ""
+	}
+	return r.Name
+}
+
 // NewBroker returns an empty broker of a namespace, or of the cluster if namespace is empty.
 func NewBroker(namespace string) BrokerObject {
 	if namespace == "" {

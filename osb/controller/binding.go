@@ -16,6 +16,9 @@ import (
 	"github.com/defaultplan/defaultplan/osb/controller/credentials"
 	"github.com/defaultplan/defaultplan/osb/controller/endpoints"
 	"github.com/defaultplan/defaultplan/osb/controller/owned"
+	"github.com/defaultplan/defaultplan/osb/controller/parameters"
+	"github.com/defaultplan/defaultplan/osb/controller/platform"
+	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
@@ -25,8 +28,8 @@ type bindings struct {
 
 	reader     client.Reader
 	catalog    catalogReader
-	platform   *platform
-	parameters parametersReader
+	platform   *platform.Profile
+	parameters parameters.Reader
 	secrets    credentials.Secrets
 	endpoints  endpoints.Validator
 	quotas     *quotas
@@ -44,31 +47,31 @@ func (r *bindings) Reconcile(ctx context.Context, request reconcile.Request) (re
 	if binding.DeletionTimestamp != nil && !controllerutil.ContainsFinalizer(binding, v1beta1.FinalizerServiceCatalog) {
 		return reconcile.Result{}, nil
 	}
-	found, err := r.brokers.handlerOfBinding(ctx, binding)
+	found, err := owners{r.brokers}.handlerOfBinding(ctx, binding)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	if !found.by(r.brokers.scope) && !r.standsIn(binding) {
-		return again(r.leave(ctx, binding, found))
+	if !found.by(r.brokers.Scope) && !r.standsIn(binding) {
+		return queue.AfterConflict(r.leave(ctx, binding, found))
 	}
-	s := &bindingSubject{bindings: r, binding: binding, now: r.clock.Now()}
+	s := &bindingResource{bindings: r, binding: binding, now: r.clock.Now()}
 	result, err := r.passes(ctx, s)
-	if err == nil || awaitedBy(err) != nil {
+	if err == nil || queue.AwaitedBy(err) != nil {
 		err = cmp.Or(s.endWithdrawn(ctx), err)
 	}
-	return again(result, err)
+	return queue.AfterConflict(result, err)
 }
 
-// A bindingSubject is a binding during one pass.
-type bindingSubject struct {
+// A bindingResource is a binding during one pass.
+type bindingResource struct {
 	*bindings
 
 	binding *v1beta1.ServiceBinding
 	// What gather found, for the call.
 	ask        *lifecycle.Desired
 	offering   *offering
-	parameters parameters
-	origin     origin
+	parameters parameters.Set
+	origin     platform.Origin
 	// secret is whose Secret has the name, or nil: that is not known.
 	secret *owned.State
 	// written is what the pass wrote beside the Secret.
@@ -100,12 +103,12 @@ type deposited struct {
 	issued *v1beta1.CredentialsState
 }
 
-func (s *bindingSubject) object() client.Object     { return s.binding }
-func (s *bindingSubject) thing() lifecycle.Resource { return lifecycle.OfBinding(s.binding) }
+func (s *bindingResource) object() client.Object     { return s.binding }
+func (s *bindingResource) thing() lifecycle.Resource { return lifecycle.OfBinding(s.binding) }
 
 // with is a copy with a record as its status. The Secret is named once it is complete.
-func (s *bindingSubject) with(o client.Object, record *lifecycle.Record) client.Object {
-	next := o.DeepCopyObject().(*v1beta1.ServiceBinding) //nolint:forcetypeassert // a binding's subject
+func (s *bindingResource) with(o client.Object, record *lifecycle.Record) client.Object {
+	next := o.DeepCopyObject().(*v1beta1.ServiceBinding) //nolint:forcetypeassert // a binding's resource
 	named := *record
 	named.SecretName = ""
 	if foreign := s.secret != nil && *s.secret == owned.Foreign; record.Exists && !foreign {
@@ -123,7 +126,7 @@ func (s *bindingSubject) with(o client.Object, record *lifecycle.Record) client.
 
 // prepare checks, right before a bind, that the instance is not being deleted
 // and that the binding has its slots. Before an unbind it removes the Secret.
-func (s *bindingSubject) prepare(ctx context.Context, d *lifecycle.Decision) (lifecycle.CallResult, bool) {
+func (s *bindingResource) prepare(ctx context.Context, d *lifecycle.Decision) (lifecycle.CallResult, bool) {
 	var reply lifecycle.CallResult
 	switch d.Step {
 	case lifecycle.Provision:
@@ -143,7 +146,7 @@ func (s *bindingSubject) prepare(ctx context.Context, d *lifecycle.Decision) (li
 }
 
 // call makes the one call of a decision.
-func (s *bindingSubject) call(ctx context.Context, broker *osb.Client, d *lifecycle.Decision) lifecycle.CallResult {
+func (s *bindingResource) call(ctx context.Context, broker *osb.Client, d *lifecycle.Decision) lifecycle.CallResult {
 	var reply lifecycle.CallResult
 	r := &d.Record
 	s.id = r.ID
@@ -151,7 +154,7 @@ func (s *bindingSubject) call(ctx context.Context, broker *osb.Client, d *lifecy
 	case lifecycle.Provision:
 		reply.Response, reply.Err = broker.Bind(ctx, osb.BindRequest{
 			InstanceID: s.ask.InstanceID, BindingID: r.ID, ServiceID: s.ask.ClassExternalID, PlanID: s.ask.PlanExternalID,
-			AppGUID: s.origin.space, Context: s.origin.context, Parameters: s.parameters.raw, Identity: identityOf(s.ask.User),
+			AppGUID: s.origin.Space, Context: s.origin.Context, Parameters: s.parameters.Raw, Identity: platform.IdentityOf(s.ask.User),
 			Predecessor: s.predecessor,
 		})
 		if reply.Err == nil && !reply.Response.Async {
@@ -174,7 +177,7 @@ func (s *bindingSubject) call(ctx context.Context, broker *osb.Client, d *lifecy
 
 // instanceStays reads the instance live, after the intent was written: a later
 // deletion of the instance finds the intent, and waits.
-func (s *bindingSubject) instanceStays(ctx context.Context) error {
+func (s *bindingResource) instanceStays(ctx context.Context) error {
 	var instance v1beta1.ServiceInstance
 	at := s.binding.InstanceKey()
 	if err := s.secrets.Live.Get(ctx, at, &instance); err != nil {
@@ -192,7 +195,7 @@ func (s *bindingSubject) instanceStays(ctx context.Context) error {
 // serviceType is the type that was decided for the binding. A binding without
 // one, such as an older one, has the current type of its instance; empty if the
 // class is gone.
-func (s *bindingSubject) serviceType() string {
+func (s *bindingResource) serviceType() string {
 	if own := s.binding.Spec.ServiceType; own != "" || s.offering == nil {
 		return own
 	}
@@ -202,7 +205,7 @@ func (s *bindingSubject) serviceType() string {
 // keep writes the credentials of a response to the Secret before anything else,
 // because the broker may return them only once. Only the first response may
 // have none; existing credentials are never overwritten by none.
-func (s *bindingSubject) keep(ctx context.Context, given *osb.Binding, first bool, reply *lifecycle.CallResult) {
+func (s *bindingResource) keep(ctx context.Context, given *osb.Binding, first bool, reply *lifecycle.CallResult) {
 	if given == nil {
 		given = &osb.Binding{}
 	}
@@ -222,12 +225,12 @@ func (s *bindingSubject) keep(ctx context.Context, given *osb.Binding, first boo
 }
 
 // holdsThese says whether the Secret has the credentials of this call's ID.
-func (s *bindingSubject) holdsThese() bool {
+func (s *bindingResource) holdsThese() bool {
 	return s.secret != nil && *s.secret == owned.Own && s.holding.ID == s.id && s.id != ""
 }
 
 // follow removes or polls what is recorded.
-func (s *bindingSubject) follow(ctx context.Context, broker *osb.Client, d *lifecycle.Decision, reply *lifecycle.CallResult) {
+func (s *bindingResource) follow(ctx context.Context, broker *osb.Client, d *lifecycle.Decision, reply *lifecycle.CallResult) {
 	r := &d.Record
 	target := r.Target()
 	if target == nil {
@@ -242,7 +245,7 @@ func (s *bindingSubject) follow(ctx context.Context, broker *osb.Client, d *life
 	}
 	request := osb.UnbindRequest{InstanceID: target.InstanceID, BindingID: r.ID, ServiceID: target.ClassExternalID, PlanID: target.PlanExternalID}
 	if d.Step == lifecycle.Deprovision { // no user asks for a mitigation
-		request.Identity = identityOf(s.binding.Spec.UserInfo)
+		request.Identity = platform.IdentityOf(s.binding.Spec.UserInfo)
 	}
 	reply.Response, reply.Err = broker.Unbind(ctx, request)
 }

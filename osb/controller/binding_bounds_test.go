@@ -2,7 +2,6 @@ package controller
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -61,20 +60,4 @@ func TestNoSecretIsMadeInANamespaceThatEnds(t *testing.T) {
 	assert.Contains(t, ready.Message, "the namespace is being deleted")
 	assert.Len(t, w.broker.Calls(), calls)
 	assert.False(t, b.Status.OrphanMitigationInProgress)
-}
-
-// However many calls find that a catalog is not as it was, it is asked for once in a
-// while.
-func TestRelistsAreAskedForOnceInAWhile(t *testing.T) {
-	t.Parallel()
-	b, _, _ := brokersWith(t)
-	var asked []brokerKey
-	other := brokerKey{name: "other"}
-	b.known = map[brokerKey]*acquaintance{theBroker: {}, other: {}}
-	b.relist = func(key brokerKey) { asked = append(asked, key) }
-	for _, after := range []time.Duration{0, time.Second, relistPause - 1, relistPause} {
-		b.askRelist(theBroker, noon.Add(after))
-	}
-	b.askRelist(other, noon)
-	assert.Equal(t, []brokerKey{theBroker, theBroker, other}, asked)
 }

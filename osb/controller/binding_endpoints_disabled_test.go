@@ -53,7 +53,7 @@ func TestEndpointsDisabled(t *testing.T) {
 				w = newEndpointWorld(t, byClusterBroker, tc.edit)
 			}
 			w.reconciler.endpoints.Disabled = true
-			s := &bindingSubject{bindings: w.reconciler, binding: w.bindingHere()}
+			s := &bindingResource{bindings: w.reconciler, binding: w.bindingHere()}
 			require.NoError(t, s.deposit(t.Context(), tc.given))
 			status := w.keep(s)
 			assert.NotNil(t, w.secretHere("b"))

@@ -32,7 +32,7 @@ func newEndpointWorld(t *testing.T, edits ...func(*v1beta1.ServiceBinding)) *end
 // the reconciler of Services.
 func (w *endpointWorld) deposited(given *osb.Binding) v1beta1.ServiceBindingStatus {
 	w.Helper()
-	s := &bindingSubject{bindings: w.reconciler, binding: w.bindingHere()}
+	s := &bindingResource{bindings: w.reconciler, binding: w.bindingHere()}
 	require.NoError(w, s.deposit(w.Context(), given))
 	status := w.keep(s)
 	if w.reconciler.endpoints.Disabled { // then nothing else looks at it
@@ -41,8 +41,8 @@ func (w *endpointWorld) deposited(given *osb.Binding) v1beta1.ServiceBindingStat
 	return w.healed()
 }
 
-// keep stores what a subject tells.
-func (w *endpointWorld) keep(s *bindingSubject) v1beta1.ServiceBindingStatus {
+// keep stores what a resource tells.
+func (w *endpointWorld) keep(s *bindingResource) v1beta1.ServiceBindingStatus {
 	w.Helper()
 	b := w.bindingHere()
 	s.tell(&b.Status)

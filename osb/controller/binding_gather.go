@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/broker"
 	"github.com/defaultplan/defaultplan/osb/controller/credentials"
 	"github.com/defaultplan/defaultplan/osb/controller/owned"
 	"github.com/defaultplan/defaultplan/osb/controller/scope"
@@ -23,13 +24,13 @@ const (
 )
 
 // gather finds out what the binding asks for, and of which instance.
-func (s *bindingSubject) gather(ctx context.Context, thing *lifecycle.Resource) (gathered, error) {
-	found := gathered{reread: true}
+func (s *bindingResource) gather(ctx context.Context, thing *lifecycle.Resource) (inputs, error) {
+	found := inputs{reread: true}
 	instance, err := s.instance(ctx)
 	if found.Problem = scope.Problem(err); found.Problem != nil {
 		// The broker's client returns the problem that is not looked for here.
 		if target := thing.Record.Target(); target != nil {
-			found.broker = keyOf(&target.BrokerTarget, s.binding.InstanceKey().Namespace)
+			found.broker = broker.KeyOf(&target.BrokerTarget, s.binding.InstanceKey().Namespace)
 		}
 		return found, nil
 	}
@@ -47,7 +48,7 @@ func (s *bindingSubject) gather(ctx context.Context, thing *lifecycle.Resource) 
 	if s.closed && thing.Record.Operation == lifecycle.NoOperation {
 		instance = nil // nothing of it is told
 	}
-	if err := s.look(ctx, thing, instance, &found); err != nil {
+	if err := s.resolveRefs(ctx, thing, instance, &found); err != nil {
 		return found, err
 	}
 	if err := s.locate(ctx, thing, &found); err != nil {
@@ -59,15 +60,15 @@ func (s *bindingSubject) gather(ctx context.Context, thing *lifecycle.Resource) 
 		}
 	}
 	if r := &thing.Record; thing.Deleting || r.Mitigating || r.Async {
-		s.hide(ctx)
+		s.redact(ctx)
 	}
-	found.redactor = s.parameters.redactor
+	found.redactor = s.parameters.Redactor
 	return found, nil
 }
 
 // findSecret reads the owner of the Secret, once: it may have another one the
 // next time.
-func (s *bindingSubject) findSecret(ctx context.Context) error {
+func (s *bindingResource) findSecret(ctx context.Context) error {
 	if s.secret != nil {
 		return nil
 	}
@@ -80,18 +81,18 @@ func (s *bindingSubject) findSecret(ctx context.Context) error {
 
 // hide reads the parameters, as far as they exist, to redact their values in
 // what the broker of a binding that is removed or polled says.
-func (s *bindingSubject) hide(ctx context.Context) {
-	if s.parameters.redactor.all != nil {
+func (s *bindingResource) redact(ctx context.Context) {
+	if s.parameters.Redactor.Knows() {
 		return
 	}
-	read, _, err := s.bindings.parameters.read(ctx, s.binding, s.binding.Spec.Parameters, s.binding.Spec.ParametersFrom)
+	read, _, err := s.bindings.parameters.Read(ctx, s.binding, s.binding.Spec.Parameters, s.binding.Spec.ParametersFrom)
 	if err == nil {
-		s.parameters.redactor = read.redactor
+		s.parameters.Redactor = read.Redactor
 	}
 }
 
 // instance is the one to bind to; nil if it is not there.
-func (s *bindingSubject) instance(ctx context.Context) (*v1beta1.ServiceInstance, error) {
+func (s *bindingResource) instance(ctx context.Context) (*v1beta1.ServiceInstance, error) {
 	instance := &v1beta1.ServiceInstance{}
 	at := s.binding.InstanceKey()
 	err := s.reader.Get(ctx, at, instance)
@@ -104,9 +105,9 @@ func (s *bindingSubject) instance(ctx context.Context) (*v1beta1.ServiceInstance
 	return instance, nil
 }
 
-// look reads what the spec refers to. A binding that is bound needs nothing of it, until
+// resolveRefs reads what the spec refers to. A binding that is bound needs nothing of it, until
 // its Secret is lost.
-func (s *bindingSubject) look(ctx context.Context, thing *lifecycle.Resource, instance *v1beta1.ServiceInstance, found *gathered) error {
+func (s *bindingResource) resolveRefs(ctx context.Context, thing *lifecycle.Resource, instance *v1beta1.ServiceInstance, found *inputs) error {
 	r := &thing.Record
 	if found.Problem = s.void(); found.Problem != nil {
 		return nil
@@ -151,17 +152,17 @@ func (s *bindingSubject) look(ctx context.Context, thing *lifecycle.Resource, in
 	return s.repeats(ctx, r, instance, found)
 }
 
-func (s *bindingSubject) rule() string {
+func (s *bindingResource) rule() string {
 	applied, _ := v1beta1.ParseAppliedDefaults(s.binding.Annotations[v1beta1.AnnotationAppliedDefaults])
 	return applied.Rule
 }
 
 // unable says why nothing can be bound now.
-func (s *bindingSubject) unable(ctx context.Context, r *lifecycle.Record, instance *v1beta1.ServiceInstance) (*lifecycle.Problem, error) {
+func (s *bindingResource) unable(ctx context.Context, r *lifecycle.Record, instance *v1beta1.ServiceInstance) (*lifecycle.Problem, error) {
 	if problem := s.unbindable(r, instance); problem != nil {
 		return problem, nil
 	}
-	ends, err := s.platform.ends(ctx, s.binding.Namespace)
+	ends, err := s.platform.Ends(ctx, s.binding.Namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +193,7 @@ func (s *bindingSubject) unable(ctx context.Context, r *lifecycle.Record, instan
 }
 
 // unbindable says why, as far as the cache knows.
-func (s *bindingSubject) unbindable(r *lifecycle.Record, instance *v1beta1.ServiceInstance) *lifecycle.Problem {
+func (s *bindingResource) unbindable(r *lifecycle.Record, instance *v1beta1.ServiceInstance) *lifecycle.Problem {
 	if problem := s.unshared(); problem != nil {
 		return problem
 	}
@@ -209,7 +210,7 @@ func (s *bindingSubject) unbindable(r *lifecycle.Record, instance *v1beta1.Servi
 }
 
 // unready says why the instance cannot be bound to yet.
-func (s *bindingSubject) unready(instance *v1beta1.ServiceInstance) *lifecycle.Problem {
+func (s *bindingResource) unready(instance *v1beta1.ServiceInstance) *lifecycle.Problem {
 	if problem := s.unprovided(instance); problem != nil {
 		return problem
 	}
@@ -242,13 +243,13 @@ func (s *bindingSubject) unready(instance *v1beta1.ServiceInstance) *lifecycle.P
 
 // asks is the desired request to the broker, with the plan that the instance
 // has there.
-func (s *bindingSubject) asks(ctx context.Context, instance *v1beta1.ServiceInstance, found *gathered) error {
+func (s *bindingResource) asks(ctx context.Context, instance *v1beta1.ServiceInstance, found *inputs) error {
 	var err error
-	s.parameters, found.Problem, err = s.bindings.parameters.read(ctx, s.binding, s.binding.Spec.Parameters, s.binding.Spec.ParametersFrom)
+	s.parameters, found.Problem, err = s.bindings.parameters.Read(ctx, s.binding, s.binding.Spec.Parameters, s.binding.Spec.ParametersFrom)
 	if found.Problem != nil || err != nil {
 		return err
 	}
-	found.Problem, err = s.bindings.parameters.unlawful(ctx, &s.parameters, s.offering.plan.ServiceBindingCreateParameterSchema)
+	found.Problem, err = s.bindings.parameters.Unlawful(ctx, &s.parameters, s.offering.plan.ServiceBindingCreateParameterSchema)
 	if found.Problem != nil || err != nil {
 		return err
 	}
@@ -256,9 +257,9 @@ func (s *bindingSubject) asks(ctx context.Context, instance *v1beta1.ServiceInst
 }
 
 // aims is the desired request with the parameters that were read.
-func (s *bindingSubject) aims(ctx context.Context, instance *v1beta1.ServiceInstance, found *gathered) error {
+func (s *bindingResource) aims(ctx context.Context, instance *v1beta1.ServiceInstance, found *inputs) error {
 	var err error
-	if s.origin, err = s.platform.origin(ctx, s.binding.Namespace, instance); err != nil {
+	if s.origin, err = s.platform.Origin(ctx, s.binding.Namespace, instance); err != nil {
 		return err
 	}
 	has := instance.Status.ExternalProperties
@@ -268,7 +269,7 @@ func (s *bindingSubject) aims(ctx context.Context, instance *v1beta1.ServiceInst
 	}
 	s.ask = &lifecycle.Desired{Rule: s.rule(), Request: lifecycle.Request{
 		BrokerTarget: target, InstanceID: idOf(instance),
-		Parameters: s.parameters.shown, ParameterChecksum: s.parameters.checksum, User: s.binding.Spec.UserInfo,
+		Parameters: s.parameters.Shown, ParameterChecksum: s.parameters.Checksum, User: s.binding.Spec.UserInfo,
 	}}
 	found.Desired = s.ask
 	return nil

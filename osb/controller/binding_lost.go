@@ -20,7 +20,7 @@ const reasonConfigMapLost = "ConfigMapLost"
 // does not, a lost ConfigMap is only reported and valid credentials are not put
 // at risk: permission to delete a ConfigMap is no permission to revoke
 // credentials.
-func (s *bindingSubject) lost(ctx context.Context, found *gathered) (bool, error) {
+func (s *bindingResource) lost(ctx context.Context, found *inputs) (bool, error) {
 	if err := s.findSecret(ctx); err != nil {
 		return false, err
 	}
@@ -39,7 +39,7 @@ func (s *bindingSubject) lost(ctx context.Context, found *gathered) (bool, error
 // recovers checks whether the Secret has the credentials of a bind whose
 // outcome was not recorded because of a crash, and whether the response had
 // facts that only status would hold.
-func (s *bindingSubject) recovers(ctx context.Context, r *lifecycle.Record, found *gathered) error {
+func (s *bindingResource) recovers(ctx context.Context, r *lifecycle.Record, found *inputs) error {
 	if r.InProgress == nil || r.Async || r.Mitigating {
 		return nil
 	}
@@ -59,7 +59,7 @@ func (s *bindingSubject) recovers(ctx context.Context, r *lifecycle.Record, foun
 }
 
 // stored says that the Secret has the credentials of the ID of a record.
-func (s *bindingSubject) stored(r *lifecycle.Record) bool {
+func (s *bindingResource) stored(r *lifecycle.Record) bool {
 	if r.ID == "" || s.holding.ID != r.ID {
 		return false
 	}
@@ -69,7 +69,7 @@ func (s *bindingSubject) stored(r *lifecycle.Record) bool {
 
 // tellUnpublished writes into status whether a ConfigMap is lost that cannot be
 // written again.
-func (s *bindingSubject) tellUnpublished(status *v1beta1.ServiceBindingStatus) {
+func (s *bindingResource) tellUnpublished(status *v1beta1.ServiceBindingStatus) {
 	w := &s.written
 	switch {
 	case w.unpublished != nil && *w.unpublished && w.published == nil:
@@ -88,7 +88,7 @@ func (s *bindingSubject) tellUnpublished(status *v1beta1.ServiceBindingStatus) {
 // repeats is the desired request. Lost credentials that replaced a predecessor
 // are requested by the very request that created them: a broker would treat any
 // other as a conflicting one for the same ID.
-func (s *bindingSubject) repeats(ctx context.Context, r *lifecycle.Record, instance *v1beta1.ServiceInstance, found *gathered) error {
+func (s *bindingResource) repeats(ctx context.Context, r *lifecycle.Record, instance *v1beta1.ServiceInstance, found *inputs) error {
 	_, _, took := lifecycle.Repeating(s.binding, lifecycle.Request{})
 	if !r.Exists || !took {
 		return s.asks(ctx, instance, found)
@@ -96,7 +96,7 @@ func (s *bindingSubject) repeats(ctx context.Context, r *lifecycle.Record, insta
 	if err := s.aims(ctx, instance, found); err != nil {
 		return err
 	}
-	s.hide(ctx)
+	s.redact(ctx)
 	s.ask.Request, s.predecessor, _ = lifecycle.Repeating(s.binding, s.ask.Request)
 	return nil
 }

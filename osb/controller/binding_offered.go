@@ -8,7 +8,7 @@ import (
 )
 
 // offered reads what the instance is of, as far as it is there.
-func (s *bindingSubject) offered(ctx context.Context, thing *lifecycle.Resource, instance *v1beta1.ServiceInstance, found *gathered) error {
+func (s *bindingResource) offered(ctx context.Context, thing *lifecycle.Resource, instance *v1beta1.ServiceInstance, found *inputs) error {
 	o, _, err := s.catalog.ofInstance(ctx, instance)
 	if err != nil || o == nil || o.classLost && mayBeFetched(thing) {
 		return err

@@ -4,13 +4,14 @@ import (
 	"context"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/broker"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
 // place makes a pass over a binding that is not bound yet get its place in the
 // queue before its Secret, those of its parameters, and the permissions of its
 // user are read from the API server.
-func (s *bindingSubject) place(ctx context.Context, thing *lifecycle.Resource, instance *v1beta1.ServiceInstance, found gathered) error {
+func (s *bindingResource) place(ctx context.Context, thing *lifecycle.Resource, instance *v1beta1.ServiceInstance, found inputs) error {
 	r := &thing.Record
 	if r.Exists || s.unbindable(r, instance) != nil || refusedAsItIs(thing) {
 		return nil
@@ -37,7 +38,7 @@ func (s *bindingSubject) place(ctx context.Context, thing *lifecycle.Resource, i
 }
 
 // locate finds the broker of the next call, and its state.
-func (s *bindingSubject) locate(ctx context.Context, thing *lifecycle.Resource, found *gathered) error {
+func (s *bindingResource) locate(ctx context.Context, thing *lifecycle.Resource, found *inputs) error {
 	target := thing.Record.Target()
 	if target == nil && s.ask != nil {
 		target = &s.ask.Request
@@ -45,6 +46,6 @@ func (s *bindingSubject) locate(ctx context.Context, thing *lifecycle.Resource, 
 	if target == nil {
 		return nil
 	}
-	found.broker = keyOf(&target.BrokerTarget, s.binding.InstanceKey().Namespace)
-	return s.brokers.see(ctx, found, &thing.Record)
+	found.broker = broker.KeyOf(&target.BrokerTarget, s.binding.InstanceKey().Namespace)
+	return s.observe(ctx, found, &thing.Record)
 }

@@ -30,7 +30,7 @@ func TestBindingReadsAtItsTurn(t *testing.T) {
 		for range 3 {
 			p := w.turn()
 			_, err := w.reconciler.Reconcile(queue.NewContext(t.Context(), p), reconcile.Request{NamespacedName: w.at})
-			require.NotNil(t, awaitedBy(err), err)
+			require.NotNil(t, queue.AwaitedBy(err), err)
 			p.End(nil)
 		}
 		require.Empty(t, w.took())

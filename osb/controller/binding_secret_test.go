@@ -15,6 +15,7 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
 	"github.com/defaultplan/defaultplan/osb/controller/credentials"
+	"github.com/defaultplan/defaultplan/osb/controller/events"
 )
 
 func givenText(key, value string) *osb.Binding {
@@ -129,7 +130,7 @@ func TestNotFoundIsBounded(t *testing.T) {
 		missing = append(missing, fmt.Sprintf("secretTransforms[%d].publishKey.key %.64q", i, strings.Repeat("\U0010ffff", 253)))
 	}
 	says := notFound(missing)
-	assert.LessOrEqual(t, len(says), maxNote)
+	assert.LessOrEqual(t, len(says), events.MaxNote)
 	assert.Contains(t, says, "secretTransforms[0].publishKey.key")
 	assert.True(t, strings.HasSuffix(says, " and 49 more"), says)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb/controller/credentials"
+	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -80,6 +81,6 @@ func TestBindingIsNotSentOnAnOldReading(t *testing.T) {
 	w.pass()
 	w.reconciler.reader = olderReader{Reader: w.cache, binding: stale}
 	_, result := w.pass()
-	assert.Equal(t, conflictPause, result.RequeueAfter)
+	assert.Equal(t, queue.ConflictPause, result.RequeueAfter)
 	assert.Len(t, w.broker.Calls(osbtest.Of(osbtest.Bind)), 1)
 }

@@ -21,9 +21,15 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/broker"
 	"github.com/defaultplan/defaultplan/osb/controller/credentials"
 	"github.com/defaultplan/defaultplan/osb/controller/endpoints"
+	"github.com/defaultplan/defaultplan/osb/controller/events"
+	"github.com/defaultplan/defaultplan/osb/controller/indexes"
+	"github.com/defaultplan/defaultplan/osb/controller/metrics"
 	"github.com/defaultplan/defaultplan/osb/controller/owned"
+	"github.com/defaultplan/defaultplan/osb/controller/parameters"
+	"github.com/defaultplan/defaultplan/osb/controller/platform"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/controller/scope"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
@@ -38,6 +44,7 @@ type bindingWorld struct {
 	reconciler *bindings
 	exposer    *endpoints.Reconciler
 	recorder   *clientevents.FakeRecorder
+	registry   *prometheus.Registry
 	at         client.ObjectKey
 	// requests are those to the API server: all but reads of the cache.
 	requests []string
@@ -54,7 +61,7 @@ const bindingsCatalog = `{"services":[{"id":"db","name":"mysql","bindable":true,
 
 func newBindingWorld(t *testing.T, edits ...func(*v1beta1.ServiceBinding)) *bindingWorld {
 	t.Helper()
-	w := &bindingWorld{T: t, at: client.ObjectKey{Namespace: "n", Name: "b"}, recorder: clientevents.NewFakeRecorder(100), fail: map[string]error{}}
+	w := &bindingWorld{T: t, at: client.ObjectKey{Namespace: "n", Name: "b"}, recorder: clientevents.NewFakeRecorder(100), registry: prometheus.NewRegistry(), fail: map[string]error{}}
 	w.broker = osbtest.Start(t, osbtest.Options{Catalog: []byte(bindingsCatalog)})
 	w.broker.Add(osbtest.Instance{ID: "instance-id", ServiceID: "db", PlanID: "small"})
 	scheme := runtime.NewScheme()
@@ -69,24 +76,24 @@ func newBindingWorld(t *testing.T, edits ...func(*v1beta1.ServiceBinding)) *bind
 		WithIndex(&v1beta1.ClusterServicePlan{}, v1beta1.FieldClusterServiceClassRefName, func(o client.Object) []string {
 			return []string{o.(*v1beta1.ClusterServicePlan).Spec.ClusterServiceClassRef.Name}
 		}).
-		WithIndex(&v1beta1.ServiceBinding{}, indexInstance, instanceOf).
+		WithIndex(&v1beta1.ServiceBinding{}, indexes.Instance, indexes.InstanceOf).
 		WithIndex(&v1beta1.ServiceBinding{}, v1beta1.FieldInstanceRefName, instanceRefNameOf).
 		WithObjects(w.objects(edits)...).Build()
 	live := interceptor.NewClient(w.cache, w.counting())
 	server := boundServer{boundClient{live}, boundReader{live}}
-	metrics, err := newMetrics(prometheus.NewRegistry())
+	counted, err := metrics.New(w.registry)
 	require.NoError(t, err)
-	known := &brokers{
-		reader: w.cache, live: server, clock: clock.RealClock{}, guard: &guard{around: around}, queues: freeQueues(), reread: time.Minute,
-		config: osb.Config{Timeout: time.Minute}, relist: func(brokerKey) {},
+	known := &broker.Clients{
+		Reader: w.cache, Live: server, Clock: clock.RealClock{}, Guard: &broker.Guard{Around: around}, Queues: freeQueues(), Reread: time.Minute,
+		Config: osb.Config{Timeout: time.Minute}, Relist: func(broker.Key) {},
 	}
 	w.reconciler = &bindings{
 		engine: &engine{
-			store: store{client: server, live: server}, brokers: known, events: &events{recorder: w.recorder}, metrics: metrics,
+			store: store{client: server, live: server}, brokers: known, events: &events.Events{Recorder: w.recorder}, metrics: counted,
 			clock: clock.RealClock{}, timeout: time.Minute, maxPolling: time.Hour, reread: time.Minute,
 		},
-		reader: w.cache, catalog: catalogReader{w.cache}, platform: &platform{reader: w.cache, clusterID: "c"},
-		policies: &policies{w.cache}, parameters: newParametersReader(server), secrets: credentials.Secrets{Objects: owned.Objects{Client: server, Live: server, Scheme: scheme}, Backoff: patience},
+		reader: w.cache, catalog: catalogReader{w.cache}, platform: &platform.Profile{Reader: w.cache, ClusterID: "c"},
+		policies: &policies{w.cache}, parameters: parameters.NewReader(server), secrets: credentials.Secrets{Objects: owned.Objects{Client: server, Live: server, Scheme: scheme}, Backoff: patience},
 	}
 	w.reconciler.endpoints = endpoints.Validator{Clock: clock.RealClock{}}
 	w.exposer = &endpoints.Reconciler{

@@ -9,6 +9,7 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
 	"github.com/defaultplan/defaultplan/osb/controller/expose"
+	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -76,7 +77,7 @@ func TestIntentBesideAnotherWriter(t *testing.T) {
 	binds := len(w.broker.Calls(osbtest.Of(osbtest.Bind)))
 	w.refusesDuring("get PartialObjectMetadata")
 	_, result := w.pass()
-	assert.Equal(t, conflictPause, result.RequeueAfter)
+	assert.Equal(t, queue.ConflictPause, result.RequeueAfter)
 	assert.Len(t, w.broker.Calls(osbtest.Of(osbtest.Bind)), binds)
 	w.sees = nil
 	b, _ := w.pass()

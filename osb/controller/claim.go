@@ -38,20 +38,20 @@ type claimed struct {
 }
 
 // ofOwn says whether an instance is dedicated to the binding.
-func (s *bindingSubject) ofOwn(instance *v1beta1.ServiceInstance) bool {
+func (s *bindingResource) ofOwn(instance *v1beta1.ServiceInstance) bool {
 	owner, is := instance.DedicatedTo()
 	return is && owner.UID == s.binding.UID
 }
 
 // ofAnother says whether an instance is dedicated to another binding.
-func (s *bindingSubject) ofAnother(instance *v1beta1.ServiceInstance) bool {
+func (s *bindingResource) ofAnother(instance *v1beta1.ServiceInstance) bool {
 	_, dedicated := instance.DedicatedTo()
 	return dedicated && !s.ofOwn(instance)
 }
 
 // void is a problem that is reported although the binding is bound; nil: there
 // is none.
-func (s *bindingSubject) void() *lifecycle.Problem {
+func (s *bindingResource) void() *lifecycle.Problem {
 	if problem := s.claimed.problem; problem != nil && problem.Voids {
 		return problem
 	}
@@ -61,7 +61,7 @@ func (s *bindingSubject) void() *lifecycle.Problem {
 // claim manages the dedicated instance of the binding: it is created once, and
 // deleted when nothing is bound to it any more. The binding is bound to it; an
 // instance of that name that is another's does not count.
-func (s *bindingSubject) claim(ctx context.Context, thing *lifecycle.Resource, cached *v1beta1.ServiceInstance, found *gathered) (*v1beta1.ServiceInstance, error) {
+func (s *bindingResource) claim(ctx context.Context, thing *lifecycle.Resource, cached *v1beta1.ServiceInstance, found *inputs) (*v1beta1.ServiceInstance, error) {
 	var err error
 	switch {
 	case thing.Deleting:
@@ -77,7 +77,7 @@ func (s *bindingSubject) claim(ctx context.Context, thing *lifecycle.Resource, c
 }
 
 // takes is the instance of that name, if it is dedicated to the binding.
-func (s *bindingSubject) takes(instance *v1beta1.ServiceInstance) claimed {
+func (s *bindingResource) takes(instance *v1beta1.ServiceInstance) claimed {
 	if s.ofOwn(instance) {
 		return claimed{instance: instance}
 	}
@@ -89,7 +89,7 @@ func (s *bindingSubject) takes(instance *v1beta1.ServiceInstance) claimed {
 
 // live reads the instance of that name from the API server; nil: it does not
 // exist.
-func (s *bindingSubject) live(ctx context.Context) (*v1beta1.ServiceInstance, error) {
+func (s *bindingResource) live(ctx context.Context) (*v1beta1.ServiceInstance, error) {
 	instance := &v1beta1.ServiceInstance{}
 	at := s.binding.InstanceKey()
 	err := s.store.live.Get(ctx, at, instance)
@@ -105,7 +105,7 @@ func (s *bindingSubject) live(ctx context.Context) (*v1beta1.ServiceInstance, er
 // misses handles an instance that was created and that the cache does not have.
 // One that is gone is not created again: its users would find an empty one in
 // its place.
-func (s *bindingSubject) misses(ctx context.Context) (claimed, error) {
+func (s *bindingResource) misses(ctx context.Context) (claimed, error) {
 	instance, err := s.live(ctx)
 	if err != nil {
 		return claimed{}, err
@@ -120,7 +120,7 @@ func (s *bindingSubject) misses(ctx context.Context) (claimed, error) {
 }
 
 // demands creates the instance, once a plan is decided that can be bound to.
-func (s *bindingSubject) demands(ctx context.Context) (claimed, error) {
+func (s *bindingResource) demands(ctx context.Context) (claimed, error) {
 	offered, problem, err := s.catalog.offering(ctx, &s.binding.Spec.DecidedReference, s.binding.Namespace)
 	switch {
 	case problem != nil || err != nil:
@@ -134,7 +134,7 @@ func (s *bindingSubject) demands(ctx context.Context) (claimed, error) {
 	}
 	// Without the finalizer the binding could be deleted before its instance.
 	if !controllerutil.ContainsFinalizer(s.binding, v1beta1.FinalizerServiceCatalog) {
-		if err := s.store.hold(ctx, s.binding); err != nil {
+		if err := s.store.addFinalizer(ctx, s.binding); err != nil {
 			return claimed{}, err
 		}
 	}
@@ -143,7 +143,7 @@ func (s *bindingSubject) demands(ctx context.Context) (claimed, error) {
 
 // makes creates the instance. One that exists already was created by a pass
 // whose status write was lost, or it is another's.
-func (s *bindingSubject) makes(ctx context.Context, wanted *v1beta1.ServiceInstance) (claimed, error) {
+func (s *bindingResource) makes(ctx context.Context, wanted *v1beta1.ServiceInstance) (claimed, error) {
 	err := s.store.client.Create(ctx, wanted, client.FieldOwner(v1beta1.FieldOwnerController))
 	switch {
 	case apierrors.IsAlreadyExists(err):
@@ -159,7 +159,7 @@ func (s *bindingSubject) makes(ctx context.Context, wanted *v1beta1.ServiceInsta
 	case err != nil:
 		return claimed{}, fmt.Errorf("cannot create instance %q: %w", wanted.Name, err)
 	}
-	s.events.tell(s.binding, &lifecycle.Event{Reason: "InstanceCreated", Message: fmt.Sprintf("its instance %q was made", wanted.Name)})
+	s.events.Tell(s.binding, &lifecycle.Event{Reason: "InstanceCreated", Message: fmt.Sprintf("its instance %q was made", wanted.Name)})
 	return claimed{instance: wanted}, nil
 }
 

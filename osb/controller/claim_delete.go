@@ -19,7 +19,7 @@ import (
 // soon as the binding is unbound, and says what remains of it. The read is
 // live: a binding must not lose its finalizer because the cache does not have
 // its instance yet.
-func (s *bindingSubject) parts(ctx context.Context, thing *lifecycle.Resource, found *gathered) (*v1beta1.ServiceInstance, error) {
+func (s *bindingResource) parts(ctx context.Context, thing *lifecycle.Resource, found *inputs) (*v1beta1.ServiceInstance, error) {
 	instance, err := s.live(ctx)
 	if err != nil || instance == nil || !s.ofOwn(instance) {
 		return instance, err
@@ -50,7 +50,7 @@ func (s *bindingSubject) parts(ctx context.Context, thing *lifecycle.Resource, f
 
 // abandons sets the abandon annotation on the instance: its broker is not
 // called.
-func (s *bindingSubject) abandons(ctx context.Context, instance *v1beta1.ServiceInstance) error {
+func (s *bindingResource) abandons(ctx context.Context, instance *v1beta1.ServiceInstance) error {
 	next := instance.DeepCopy()
 	if next.Annotations == nil {
 		next.Annotations = map[string]string{}

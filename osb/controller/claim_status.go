@@ -16,7 +16,7 @@ func provisioning(name string) *lifecycle.Problem {
 // unprovided is the problem of a dedicated instance that cannot be bound to, in
 // the words of the instance's condition, which has no secrets. The binding is
 // Failed as long as the instance is.
-func (s *bindingSubject) unprovided(instance *v1beta1.ServiceInstance) *lifecycle.Problem {
+func (s *bindingResource) unprovided(instance *v1beta1.ServiceInstance) *lifecycle.Problem {
 	switch {
 	case !s.binding.Dedicated() || s.claimed.problem != nil:
 		return s.claimed.problem
@@ -58,7 +58,7 @@ func holdsCondition(instance *v1beta1.ServiceInstance, typ string) bool {
 // tellOfOwn writes into a status what it says about the dedicated instance. An
 // instance that a user deleted waits for the binding, whose Ready condition
 // stays True until then and says so.
-func (s *bindingSubject) tellOfOwn(status *v1beta1.ServiceBindingStatus) {
+func (s *bindingResource) tellOfOwn(status *v1beta1.ServiceBindingStatus) {
 	own := s.claimed.instance
 	if own == nil {
 		return

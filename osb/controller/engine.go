@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -14,42 +13,47 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/broker"
+	"github.com/defaultplan/defaultplan/osb/controller/events"
+	"github.com/defaultplan/defaultplan/osb/controller/metrics"
+	"github.com/defaultplan/defaultplan/osb/controller/parameters"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
+	"github.com/defaultplan/defaultplan/osb/controller/tracing"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
-// A subject is an instance or binding during one pass.
-type subject interface {
+// A resource is an instance or binding during one pass.
+type resource interface {
 	// object is it as it was read; it is not written to.
 	object() client.Object
 	thing() lifecycle.Resource
-	// with is a copy of o, an object of the subject's kind, with a record as its status.
+	// with is a copy of o, an object of the resource's kind, with a record as its status.
 	with(o client.Object, record *lifecycle.Record) client.Object
 	// gather finds out what the next step depends on.
-	gather(ctx context.Context, thing *lifecycle.Resource) (gathered, error)
+	gather(ctx context.Context, thing *lifecycle.Resource) (inputs, error)
 	calling
 }
 
-// What was gathered for a pass.
-type gathered struct {
+// inputs are what an attempt depends on.
+type inputs struct {
 	lifecycle.Facts
 
 	// broker is whom the next call would be for; zero where there is none.
-	broker brokerKey
+	broker broker.Key
 	// redactor knows what brokers' texts must not tell.
-	redactor redactor
+	redactor parameters.Redactor
 	// reread says that the next step depends on what no watch tells of.
 	reread bool
 	// foreign says that another controller handles the broker.
 	foreign bool
 }
 
-// An engine takes the subjects of one kind through their passes.
+// An engine takes the resources of one kind through their passes.
 type engine struct {
 	store   store
-	brokers *brokers
-	events  *events
-	metrics *metrics
+	brokers *broker.Clients
+	events  *events.Events
+	metrics *metrics.Counters
 	clock   clock.PassiveClock
 	// timeout is the longest time of one call, maxPolling that of an operation, and
 	// maxRetry that between two tries.
@@ -59,14 +63,11 @@ type engine struct {
 	rests  rests
 }
 
-// conflictPause is the time for the cache to learn of what changed.
-const conflictPause = 200 * time.Millisecond
-
-// pass is one pass over a subject.
-func (e *engine) pass(ctx context.Context, s subject) (reconcile.Result, error) {
-	ctx, span := startSpan(ctx, "reconcile "+kindOf(s))
+// pass is one pass over a resource.
+func (e *engine) pass(ctx context.Context, s resource) (reconcile.Result, error) {
+	ctx, span := tracing.Start(ctx, "reconcile "+kindOf(s))
 	defer span.End()
-	nameSpan(span, s.object())
+	tracing.Name(span, s.object())
 	late := lags(ctx, s.object())
 	thing := s.thing()
 	found, err := s.gather(ctx, &thing)
@@ -75,7 +76,7 @@ func (e *engine) pass(ctx context.Context, s subject) (reconcile.Result, error) 
 	}
 	facts := e.facts(ctx, s, &thing, &found)
 	decision := decide(ctx, s, &thing, &facts, found.broker)
-	stepSpan(ctx, decision.Step)
+	tracing.Step(ctx, decision.Step)
 	switch decision.Step {
 	case lifecycle.Release:
 		return reconcile.Result{}, e.release(ctx, s, decision.Warning)
@@ -83,20 +84,20 @@ func (e *engine) pass(ctx context.Context, s subject) (reconcile.Result, error) 
 		if err := e.settle(ctx, s, &decision); err != nil || !decision.Held {
 			return reconcile.Result{RequeueAfter: e.rest(s.object(), decision.After, found.reread)}, err
 		}
-		return reconcile.Result{}, &waitsError{found.broker}
+		return reconcile.Result{}, queue.Wait(found.broker.At())
 	case lifecycle.Provision, lifecycle.Update, lifecycle.Deprovision, lifecycle.MitigateOrphan, lifecycle.Poll, lifecycle.Fetch:
 	}
 	if late && !intends(decision.Step) { // what changes something fails at its intent
-		return reconcile.Result{RequeueAfter: conflictPause}, nil
+		return reconcile.Result{RequeueAfter: queue.ConflictPause}, nil
 	}
 	if wait := recall(ctx, s.object()).poll.Sub(facts.Now); decision.Step == lifecycle.Poll && wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
-	return e.act(ctx, s, &turn{thing: &thing, facts: facts, broker: found.broker, redactor: found.redactor, decision: &decision})
+	return e.act(ctx, s, &attempt{thing: &thing, facts: facts, broker: found.broker, redactor: found.redactor, decision: &decision})
 }
 
-// facts are those that were gathered, and what is the same for every subject.
-func (e *engine) facts(ctx context.Context, s subject, thing *lifecycle.Resource, found *gathered) lifecycle.Facts {
+// facts are those that were gathered, and what is the same for every resource.
+func (e *engine) facts(ctx context.Context, s resource, thing *lifecycle.Resource, found *inputs) lifecycle.Facts {
 	facts := found.Facts
 	facts.Now = e.clock.Now()
 	intent := recall(ctx, s.object()).intent
@@ -113,12 +114,12 @@ func (e *engine) facts(ctx context.Context, s subject, thing *lifecycle.Resource
 // clock that is ahead.
 func (e *engine) maxDeadline() time.Duration { return max(time.Hour, 2*e.timeout+requestTimeout) }
 
-// A turn is the part of a pass that calls a broker.
-type turn struct {
+// An attempt is the part of a pass that calls a broker.
+type attempt struct {
 	thing    *lifecycle.Resource
 	facts    lifecycle.Facts
-	broker   brokerKey
-	redactor redactor
+	broker   broker.Key
+	redactor parameters.Redactor
 	decision *lifecycle.Decision
 	// stored is the object as it is with the intent in it.
 	stored client.Object
@@ -137,13 +138,13 @@ func (e *engine) rest(o client.Object, after time.Duration, reread bool) time.Du
 
 // act makes the call, between the writes of intent and outcome. What was begun is
 // brought to its end, also when the process is asked to stop.
-func (e *engine) act(ctx context.Context, s subject, t *turn) (reconcile.Result, error) {
+func (e *engine) act(ctx context.Context, s resource, t *attempt) (reconcile.Result, error) {
 	if t.decision.Step == lifecycle.Provision && !controllerutil.ContainsFinalizer(s.object(), v1beta1.FinalizerServiceCatalog) {
-		return reconcile.Result{}, e.store.hold(ctx, s.object())
+		return reconcile.Result{}, e.store.addFinalizer(ctx, s.object())
 	}
 	place := queue.FromContext(ctx)
-	if !place.Enter(t.broker.at()) {
-		return reconcile.Result{}, &waitsError{t.broker}
+	if !place.Enter(t.broker.At()) {
+		return reconcile.Result{}, queue.Wait(t.broker.At())
 	}
 	reply, err := e.reach(ctx, s, t)
 	ctx = context.WithoutCancel(ctx)
@@ -157,10 +158,10 @@ func (e *engine) act(ctx context.Context, s subject, t *turn) (reconcile.Result,
 
 // reach stores the intent and makes the call, for which the pass has a place. The queue is told
 // at once what came of it: what waits for a sign of life does not wait for the API server.
-func (e *engine) reach(ctx context.Context, s subject, t *turn) (reply lifecycle.CallResult, err error) {
+func (e *engine) reach(ctx context.Context, s resource, t *attempt) (reply lifecycle.CallResult, err error) {
 	reply.Err = errPanic // unless it comes to something else
 	defer func() { queue.FromContext(ctx).Called(reply.Err) }()
-	broker, err := e.brokers.client(ctx, t.broker)
+	broker, err := e.brokers.Client(ctx, t.broker)
 	ctx = context.WithoutCancel(ctx)
 	t.stored = s.object()
 	if err != nil { // without a client nothing is sent
@@ -174,7 +175,7 @@ func (e *engine) reach(ctx context.Context, s subject, t *turn) (reply lifecycle
 
 // secure stores the intent of a call. One that fetches credentials has none but at the first
 // time; they may be given once, so that it is not made on an old reading, either.
-func (e *engine) secure(ctx context.Context, s subject, t *turn) (err error) {
+func (e *engine) secure(ctx context.Context, s resource, t *attempt) (err error) {
 	step := t.decision.Step
 	switch {
 	case intends(step):
@@ -185,7 +186,7 @@ func (e *engine) secure(ctx context.Context, s subject, t *turn) (err error) {
 	default:
 		return nil
 	}
-	if t.stored, err = e.store.intent(ctx, s, &t.decision.Record); err != nil {
+	if t.stored, err = e.store.recordIntent(ctx, s, &t.decision.Record); err != nil {
 		return err
 	}
 	remember(ctx, s.object(), func(m *memory) { m.intent = t.decision.Record.Deadline })
@@ -193,15 +194,15 @@ func (e *engine) secure(ctx context.Context, s subject, t *turn) (err error) {
 }
 
 // conclude stores the outcome, then tells of it.
-func (e *engine) conclude(ctx context.Context, s subject, t *turn, outcome lifecycle.Outcome) (reconcile.Result, error) {
+func (e *engine) conclude(ctx context.Context, s resource, t *attempt, outcome lifecycle.Outcome) (reconcile.Result, error) {
 	if part, is := s.(partial); is {
 		part.judge(&outcome, &t.facts)
 	}
 	if outcome.Event != nil {
-		outcome.Event.Message = t.redactor.text(outcome.Event.Message)
+		outcome.Event.Message = t.redactor.Text(outcome.Event.Message)
 	}
 	if outcome.Relist {
-		e.brokers.askRelist(t.broker, t.facts.Now)
+		e.brokers.AskRelist(t.broker, t.facts.Now)
 	}
 	if outcome.Release {
 		over, err := e.store.ended(ctx, s, t.stored)
@@ -209,10 +210,10 @@ func (e *engine) conclude(ctx context.Context, s subject, t *turn, outcome lifec
 			return reconcile.Result{}, err
 		}
 		remember(ctx, s.object(), func(m *memory) { *m = memory{uid: m.uid, past: [2]string{s.object().GetResourceVersion(), over}} })
-		e.events.tell(s.object(), outcome.Event)
+		e.events.Tell(s.object(), outcome.Event)
 		return reconcile.Result{}, nil
 	}
-	over, err := e.store.outcome(ctx, s, t.stored, &outcome.Record)
+	over, err := e.store.recordOutcome(ctx, s, t.stored, &outcome.Record)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -225,14 +226,14 @@ func (e *engine) conclude(ctx context.Context, s subject, t *turn, outcome lifec
 			m.poll = t.facts.Now.Add(outcome.After)
 		}
 	})
-	e.events.tell(s.object(), outcome.Event)
+	e.events.Tell(s.object(), outcome.Event)
 	if with, is := s.(eventful); is {
 		for _, event := range with.besides() {
-			e.events.tell(s.object(), &event)
+			e.events.Tell(s.object(), &event)
 		}
 	}
 	if outcome.Record.Mitigating && !t.thing.Record.Mitigating {
-		e.metrics.mitigates(s)
+		e.metrics.Mitigated(kindOf(s))
 	}
 	if outcome.After <= 0 {
 		return reconcile.Result{}, nil // the write brings the next pass
@@ -241,23 +242,23 @@ func (e *engine) conclude(ctx context.Context, s subject, t *turn, outcome lifec
 }
 
 // release lets an object go of which nothing is left at a broker, or which is given up.
-func (e *engine) release(ctx context.Context, s subject, warning string) error {
+func (e *engine) release(ctx context.Context, s resource, warning string) error {
 	if err := e.store.end(ctx, s, s.object()); err != nil {
 		return err
 	}
 	forget(ctx)
 	if warning != "" {
-		e.events.tell(s.object(), &lifecycle.Event{Warning: true, Reason: "Abandoned", Message: warning})
+		e.events.Tell(s.object(), &lifecycle.Event{Warning: true, Reason: "Abandoned", Message: warning})
 		log.FromContext(ctx).Info("let go without its broker", "why", warning, "uid", s.object().GetUID())
 	}
 	return nil
 }
 
-// again is what comes of a pass: one on something that has changed since is no error,
-// for the change brings another.
-func again(result reconcile.Result, err error) (reconcile.Result, error) {
-	if apierrors.IsConflict(err) {
-		return reconcile.Result{RequeueAfter: conflictPause}, nil
+// settle stores where a decision leaves a resource that rests, then tells of it.
+func (e *engine) settle(ctx context.Context, s resource, decision *lifecycle.Decision) error {
+	err := e.store.ifChanged(ctx, s, &decision.Record)
+	if err == nil {
+		e.events.Tell(s.object(), decision.Event)
 	}
-	return result, err
+	return err
 }

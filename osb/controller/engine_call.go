@@ -9,12 +9,16 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/broker"
+	"github.com/defaultplan/defaultplan/osb/controller/metrics"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
+	"github.com/defaultplan/defaultplan/osb/controller/tracing"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
-// calling is the part of a subject that calls its broker.
+// calling is the part of a resource that calls its broker.
 type calling interface {
 	// prepare does at the API server what comes between intent and call. It returns true,
 	// and why, if the call must not be made although its intent is stored.
@@ -29,13 +33,13 @@ func intends(step lifecycle.Step) bool { return step != lifecycle.Poll && step !
 
 // decide is the next step, or the rest where its call is not made now. What the call is for is
 // known once it is decided on.
-func decide(ctx context.Context, s subject, thing *lifecycle.Resource, facts *lifecycle.Facts, broker brokerKey) lifecycle.Decision {
+func decide(ctx context.Context, s resource, thing *lifecycle.Resource, facts *lifecycle.Facts, broker broker.Key) lifecycle.Decision {
 	decision, place := lifecycle.Next(*thing, *facts), queue.FromContext(ctx)
 	place.For(purpose(s, facts, &decision))
 	switch {
-	case place.Held(broker.at()):
+	case place.Held(broker.At()):
 		facts.HeldBecause = "the broker does not answer; it is asked again after a pause"
-	case place.Refused(broker.at()):
+	case place.Refused(broker.At()):
 		facts.HeldBecause = "the broker answered 429 or 503 to all the last requests of this kind for the plan; another one is sent after a pause"
 	default:
 		return decision
@@ -46,7 +50,7 @@ func decide(ctx context.Context, s subject, thing *lifecycle.Resource, facts *li
 // enter has a pass find its place where what the cache knows brings it to a call. What the call
 // is made of is read from the API server only then: what waits costs it nothing, however often
 // it is looked at. Where those reads bring it to something else, the place goes with the pass.
-func (e *engine) enter(ctx context.Context, s subject, thing *lifecycle.Resource, found *gathered) error {
+func (e *engine) enter(ctx context.Context, s resource, thing *lifecycle.Resource, found *inputs) error {
 	if found.foreign {
 		return nil
 	}
@@ -57,7 +61,7 @@ func (e *engine) enter(ctx context.Context, s subject, thing *lifecycle.Resource
 		if !decision.Held {
 			return nil
 		}
-		return cmp.Or(e.settle(ctx, s, &decision), error(&waitsError{found.broker}))
+		return cmp.Or(e.settle(ctx, s, &decision), queue.Wait(found.broker.At()))
 	case lifecycle.Release:
 		return nil
 	case lifecycle.Poll:
@@ -66,15 +70,15 @@ func (e *engine) enter(ctx context.Context, s subject, thing *lifecycle.Resource
 		}
 	case lifecycle.Provision, lifecycle.Update, lifecycle.Deprovision, lifecycle.MitigateOrphan, lifecycle.Fetch:
 	}
-	if !queue.FromContext(ctx).Enter(found.broker.at()) {
-		return &waitsError{found.broker}
+	if !queue.FromContext(ctx).Enter(found.broker.At()) {
+		return queue.Wait(found.broker.At())
 	}
 	return nil
 }
 
 // purpose is what the broker may answer 429 or 503 to alike: the operation, for the plan that the
 // object has, or is to get.
-func purpose(s subject, facts *lifecycle.Facts, d *lifecycle.Decision) queue.Operation {
+func purpose(s resource, facts *lifecycle.Facts, d *lifecycle.Decision) queue.Operation {
 	var sent *lifecycle.Request
 	switch d.Step {
 	case lifecycle.Provision, lifecycle.Update:
@@ -93,8 +97,37 @@ func purpose(s subject, facts *lifecycle.Facts, d *lifecycle.Decision) queue.Ope
 	return queue.Operation{Class: sent.ClassExternalID, Plan: sent.PlanExternalID, Name: operationOf(s, d.Step)}
 }
 
-// headStart is what an intent's Deadline allows for the time until the call is
-// sent, which includes the write of the intent itself.
+// kindOf is the kind of a resource, as metrics and spans name it.
+func kindOf(s resource) string {
+	if _, ok := s.object().(*v1beta1.ServiceBinding); ok {
+		return "binding"
+	}
+	return "instance"
+}
+
+// operationOf is what the specification calls a step.
+func operationOf(s resource, step lifecycle.Step) string {
+	binding := kindOf(s) == "binding"
+	switch step {
+	case lifecycle.Provision:
+		if binding {
+			return "bind"
+		}
+		return "provision"
+	case lifecycle.Update:
+		return "update"
+	case lifecycle.Deprovision, lifecycle.MitigateOrphan:
+		if binding {
+			return "unbind"
+		}
+		return "deprovision"
+	case lifecycle.Rest, lifecycle.Release, lifecycle.Poll, lifecycle.Fetch:
+	}
+	return step.String() + "_" + kindOf(s)
+}
+
+// headStart is what an intent's Deadline leaves for the time until the call is sent, which
+// includes the write of the intent itself.
 const headStart = time.Second
 
 // deadline is the deadline of a call that is sent within some time from now. It
@@ -106,7 +139,7 @@ func (e *engine) deadline(within time.Duration) time.Time {
 
 // prepare brings a call to where it is sent. However long the API server took until then,
 // the call has all of its time, and ends well before the Deadline that is stored.
-func (e *engine) prepare(ctx context.Context, s subject, t *turn) (lifecycle.CallResult, bool) {
+func (e *engine) prepare(ctx context.Context, s resource, t *attempt) (lifecycle.CallResult, bool) {
 	if reply, is := s.prepare(ctx, t.decision); is {
 		return reply, true
 	}
@@ -121,7 +154,7 @@ func (e *engine) prepare(ctx context.Context, s subject, t *turn) (lifecycle.Cal
 // postpone writes a later Deadline. This write has twice the time that the API server took
 // since the pass began, and at most that of one request: after a crash the next controller
 // waits for what is left of it.
-func (e *engine) postpone(ctx context.Context, s subject, t *turn) error {
+func (e *engine) postpone(ctx context.Context, s resource, t *attempt) error {
 	later := t.decision.Record
 	later.Deadline = e.deadline(2 * min(e.clock.Since(t.facts.Now), requestTimeout/2))
 	stored, err := e.store.write(ctx, s, t.stored, &later)
@@ -134,10 +167,10 @@ func (e *engine) postpone(ctx context.Context, s subject, t *turn) error {
 }
 
 // call prepares the call and makes it. The time of the call begins when it is sent.
-func (e *engine) call(ctx context.Context, s subject, broker *osb.Client, t *turn) lifecycle.CallResult {
+func (e *engine) call(ctx context.Context, s resource, broker *osb.Client, t *attempt) lifecycle.CallResult {
 	d := t.decision
 	if reply, is := e.prepare(ctx, s, t); is { // the broker was not asked: nothing is counted
-		t.redactor.reply(&reply)
+		t.redactor.CallResult(&reply)
 		return reply
 	}
 	began := e.clock.Now()
@@ -150,19 +183,19 @@ func (e *engine) call(ctx context.Context, s subject, broker *osb.Client, t *tur
 	defer cancel()
 	operation := operationOf(s, d.Step)
 	if m := recall(ctx, s.object()); m.again(d) {
-		e.metrics.retried(t.broker, operation)
+		e.metrics.Retried(t.broker.At(), operation)
 	}
-	ctx, span := startSpan(ctx, operation)
-	ended := e.metrics.calling(t.broker)
+	ctx, span := tracing.Start(ctx, operation)
+	ended := e.metrics.Calling(t.broker.At())
 	reply := lifecycle.CallResult{Err: errPanic}
 	defer func() {
 		ended()
 		remember(ctx, s.object(), func(m *memory) { m.ended(d.Step, reply.Err) })
-		e.metrics.called(t.broker, operation, reply.Err, e.clock.Since(began))
-		endCall(span, t.broker, reply.Err)
+		e.metrics.Called(t.broker.At(), operation, reply.Err, e.clock.Since(began))
+		tracing.EndCall(span, metrics.Label(t.broker.At()), reply.Err)
 	}()
 	reply = s.call(ctx, broker, d)
-	t.redactor.reply(&reply)
+	t.redactor.CallResult(&reply)
 	return reply
 }
 
@@ -171,7 +204,7 @@ var errPanic = errors.New("the call panicked")
 
 // note logs a call that failed, with the request ID, which the broker's log may
 // have too.
-func (e *engine) note(ctx context.Context, s subject, t *turn, reply lifecycle.CallResult) {
+func (e *engine) note(ctx context.Context, s resource, t *attempt, reply lifecycle.CallResult) {
 	if reply.Err == nil || reply.Problem != nil {
 		return
 	}
@@ -180,12 +213,12 @@ func (e *engine) note(ctx context.Context, s subject, t *turn, reply lifecycle.C
 		requestID = failed.RequestID
 	}
 	if osb.KindOf(reply.Err) == osb.Auth {
-		e.brokers.forget(t.broker) // they may have been changed since they were read
+		e.brokers.Forget(t.broker) // they may have been changed since they were read
 	}
 	said := "the call to the broker failed"
 	if errors.As(reply.Err, new(*lifecycle.APIError)) {
 		said = "the broker was not called: a request to the API server failed"
 	}
 	log.FromContext(ctx).Info(said, "step", t.decision.Step.String(), "broker", t.broker.String(),
-		"why", t.redactor.text(reply.Err.Error()), "requestID", requestID, "uid", s.object().GetUID())
+		"why", t.redactor.Text(reply.Err.Error()), "requestID", requestID, "uid", s.object().GetUID())
 }

@@ -35,8 +35,8 @@ func newSlowWorld(t *testing.T, slow map[string]time.Duration) *bindingWorld {
 	t.Helper()
 	w := newBindingWorld(t)
 	w.slow = slow
-	w.reconciler.timeout, w.reconciler.brokers.config.Timeout = 3*time.Second, 3*time.Second
-	w.reconciler.brokers.config.Wrap = func(sends http.RoundTripper) http.RoundTripper { return lastRequest{sends} }
+	w.reconciler.timeout, w.reconciler.brokers.Config.Timeout = 3*time.Second, 3*time.Second
+	w.reconciler.brokers.Config.Wrap = func(sends http.RoundTripper) http.RoundTripper { return lastRequest{sends} }
 	return w
 }
 
@@ -153,17 +153,17 @@ func (w *bindingWorld) retriesUnasked(b *v1beta1.ServiceBinding, says string) {
 	assert.NotNil(w, b.Status.NextRetry)
 	assert.Nil(w, b.Status.CallDeadline, "no call is on its way")
 	assert.False(w, b.Status.OrphanMitigationInProgress)
-	w.silent(theBroker.at(), 4)
+	w.silent(theBroker.At(), 4)
 	p := w.turn()
-	assert.False(w, p.Held(theBroker.at()), "it is nothing that the broker did: five in a row would bring a pause")
+	assert.False(w, p.Held(theBroker.At()), "it is nothing that the broker did: five in a row would bring a pause")
 	p.End(nil)
-	w.reconciler.brokers.queues.Answered(theBroker.at())
+	w.reconciler.brokers.Queues.Answered(theBroker.At())
 }
 
-// A slowCaller is a subject that takes some time until its call can be sent, and notes until
+// A slowCaller is a resource that takes some time until its call can be sent, and notes until
 // when the call may take.
 type slowCaller struct {
-	subject
+	resource
 
 	takes       time.Duration
 	sent, until time.Time
@@ -201,10 +201,10 @@ func TestEngineCallsEndBeforeTheDeadline(t *testing.T) {
 			w := newSlowWorld(t, map[string]time.Duration{patchStatus: requestTimeout - time.Millisecond})
 			w.inBubble(func() {
 				e := w.reconciler.engine
-				s := &slowCaller{subject: &bindingSubject{bindings: w.reconciler, binding: w.bindingHere()}, takes: tc.takes}
+				s := &slowCaller{resource: &bindingResource{bindings: w.reconciler, binding: w.bindingHere()}, takes: tc.takes}
 				d := &lifecycle.Decision{Step: tc.step, Record: lifecycle.Record{ID: "binding-id", Operation: lifecycle.Provisioning, Deadline: e.deadline(headStart)}}
 				intended := d.Record.Deadline
-				e.call(w.Context(), s, nil, &turn{decision: d, stored: s.object()})
+				e.call(w.Context(), s, nil, &attempt{decision: d, stored: s.object()})
 				assert.Len(w, w.took(), tc.writes, tc.reason)
 				assert.GreaterOrEqual(w, s.until.Sub(s.sent), e.timeout, "it has all of its time")
 				if tc.step == lifecycle.Poll {
@@ -241,9 +241,9 @@ func TestEngineWritesNoDeadlineTooLate(t *testing.T) {
 			w := newSlowWorld(t, map[string]time.Duration{patchStatus: tc.write})
 			w.inBubble(func() {
 				e := w.reconciler.engine
-				s := &slowCaller{subject: &bindingSubject{bindings: w.reconciler, binding: w.bindingHere()}, takes: tc.takes}
+				s := &slowCaller{resource: &bindingResource{bindings: w.reconciler, binding: w.bindingHere()}, takes: tc.takes}
 				d := &lifecycle.Decision{Step: lifecycle.Provision, Record: lifecycle.Record{ID: "binding-id", Operation: lifecycle.Provisioning, Deadline: e.deadline(headStart)}}
-				e.call(w.Context(), s, nil, &turn{decision: d, stored: s.object(), facts: lifecycle.Facts{Now: time.Now()}})
+				e.call(w.Context(), s, nil, &attempt{decision: d, stored: s.object(), facts: lifecycle.Facts{Now: time.Now()}})
 				assert.Len(w, w.took(), tc.writes, tc.reason)
 				require.NotNil(w, w.bindingHere().Status.CallDeadline)
 				stored := w.bindingHere().Status.CallDeadline.Time

@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -33,19 +32,6 @@ func TestEngineRest(t *testing.T) {
 		assert.GreaterOrEqual(t, wait, time.Minute)
 		assert.LessOrEqual(t, wait, 66*time.Second)
 	}
-}
-
-func TestEngineAgain(t *testing.T) {
-	t.Parallel()
-	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "x"}, "y", nil)
-	result, err := again(reconcile.Result{}, conflict)
-	require.NoError(t, err)
-	assert.Equal(t, conflictPause, result.RequeueAfter)
-	_, err = again(reconcile.Result{}, context.DeadlineExceeded)
-	require.ErrorIs(t, err, context.DeadlineExceeded)
-	result, err = again(reconcile.Result{RequeueAfter: time.Second}, nil)
-	require.NoError(t, err)
-	assert.Equal(t, time.Second, result.RequeueAfter)
 }
 
 // A process that is asked to stop brings its calls to their end: what the broker did is
@@ -171,7 +157,7 @@ func TestEngineDoesNotPollWhatHasEnded(t *testing.T) {
 
 			w.reconciler.reader = olderReader{Reader: w.cache, binding: before}
 			_, result := w.pass()
-			assert.Equal(t, conflictPause, result.RequeueAfter)
+			assert.Equal(t, queue.ConflictPause, result.RequeueAfter)
 			assert.Equal(t, calls, len(w.broker.Calls()), tc.reason) //nolint:testifylint // its list of calls would be a page
 			w.reconciler.reader = w.cache
 			w.pass() // which mitigates what failed
@@ -255,7 +241,7 @@ func TestEngineTellsOfACallAtOnce(t *testing.T) {
 	at := queue.Broker{Name: "broker"}
 	w.silent(at, 4)
 	other := func() *queue.Pass {
-		p, begun := w.reconciler.brokers.queues.Begin(queue.Item{Kind: "ServiceBinding", NamespacedName: types.NamespacedName{Namespace: "n", Name: "other"}}, nil)
+		p, begun := w.reconciler.brokers.Queues.Begin(queue.Item{Kind: "ServiceBinding", NamespacedName: types.NamespacedName{Namespace: "n", Name: "other"}}, nil)
 		require.True(w, begun)
 		return p
 	}
@@ -285,14 +271,14 @@ func TestEngineSaysThatItWaits(t *testing.T) {
 	w.silent(at, 5)
 	p := w.turn()
 	_, err := w.reconciler.Reconcile(queue.NewContext(t.Context(), p), reconcile.Request{NamespacedName: w.at})
-	assert.Equal(t, &at, awaitedBy(err))
+	assert.Equal(t, &at, queue.AwaitedBy(err))
 	p.End(nil)
 	b := w.bindingHere()
 	ready, _ := v1beta1.FindCondition(b.Status.Conditions, v1beta1.ConditionReady)
 	assert.Contains(t, ready.Message, "the broker does not answer")
 	assert.Nil(t, b.Status.NextRetry)
 	assert.Empty(t, w.broker.Calls())
-	w.reconciler.brokers.queues.Answered(at)
+	w.reconciler.brokers.Queues.Answered(at)
 	b, _ = w.pass()
 	assert.NotNil(t, b.Status.Binding)
 }
@@ -312,7 +298,7 @@ func TestEngineSaysThatThePlanIsRefused(t *testing.T) {
 	w.unavailable(at, bind)
 	p := w.turn()
 	_, err := w.reconciler.Reconcile(queue.NewContext(t.Context(), p), reconcile.Request{NamespacedName: w.at})
-	assert.Equal(t, &at, awaitedBy(err))
+	assert.Equal(t, &at, queue.AwaitedBy(err))
 	p.End(nil)
 	b = w.bindingHere()
 	ready, _ := v1beta1.FindCondition(b.Status.Conditions, v1beta1.ConditionReady)
@@ -320,7 +306,7 @@ func TestEngineSaysThatThePlanIsRefused(t *testing.T) {
 	assert.Contains(t, ready.Message, "429 or 503")
 	assert.Nil(t, b.Status.NextRetry)
 	assert.Empty(t, w.broker.Calls())
-	w.reconciler.brokers.queues.Gone(at)
+	w.reconciler.brokers.Queues.Gone(at)
 	b, _ = w.pass()
 	require.NotNil(t, b.Status.Binding)
 
@@ -349,7 +335,7 @@ func (w *bindingWorld) unavailable(at queue.Broker, operation queue.Operation) {
 // turn is a pass over the binding.
 func (w *bindingWorld) turn() *queue.Pass {
 	w.Helper()
-	p, begun := w.reconciler.brokers.queues.Begin(queue.Item{Kind: "ServiceBinding", NamespacedName: w.at}, func(p *queue.Pass) { p.End(nil) })
+	p, begun := w.reconciler.brokers.Queues.Begin(queue.Item{Kind: "ServiceBinding", NamespacedName: w.at}, func(p *queue.Pass) { p.End(nil) })
 	require.True(w, begun)
 	return p
 }
@@ -365,8 +351,8 @@ func (w *bindingWorld) silent(at queue.Broker, times int) {
 	}
 }
 
-// A caller is a subject whose call comes to nothing.
-type caller struct{ subject }
+// A caller is a resource whose call comes to nothing.
+type caller struct{ resource }
 
 func (c *caller) object() client.Object { return &v1beta1.ServiceInstance{} }
 

@@ -11,6 +11,10 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/merge"
+	"github.com/defaultplan/defaultplan/osb/controller/broker"
+	"github.com/defaultplan/defaultplan/osb/controller/parameters"
+	"github.com/defaultplan/defaultplan/osb/controller/platform"
+	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
@@ -20,8 +24,8 @@ type instances struct {
 
 	reader     client.Reader
 	catalog    catalogReader
-	platform   *platform
-	parameters parametersReader
+	platform   *platform.Profile
+	parameters parameters.Reader
 	holders    holders
 	quotas     *quotas
 	policies   *policies
@@ -37,37 +41,37 @@ func (r *instances) Reconcile(ctx context.Context, request reconcile.Request) (r
 	if instance.DeletionTimestamp != nil && !controllerutil.ContainsFinalizer(instance, v1beta1.FinalizerServiceCatalog) {
 		return reconcile.Result{}, nil
 	}
-	found, err := r.brokers.handlerOfInstance(ctx, instance)
+	found, err := owners{r.brokers}.handlerOfInstance(ctx, instance)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	if !found.by(r.brokers.scope) && !r.standsIn(instance) {
-		return again(r.leave(ctx, instance, found))
+	if !found.by(r.brokers.Scope) && !r.standsIn(instance) {
+		return queue.AfterConflict(r.leave(ctx, instance, found))
 	}
-	return again(r.pass(ctx, &instanceSubject{instances: r, instance: instance}))
+	return queue.AfterConflict(r.pass(ctx, &instanceResource{instances: r, instance: instance}))
 }
 
-// An instanceSubject is an instance during one pass.
-type instanceSubject struct {
+// An instanceResource is an instance during one pass.
+type instanceResource struct {
 	*instances
 
 	instance *v1beta1.ServiceInstance
 	// What gather found, for the call.
 	ask        *lifecycle.Desired
 	offering   *offering
-	parameters parameters
-	origin     origin
+	parameters parameters.Set
+	origin     platform.Origin
 	changes    lifecycle.Changes
 	// slots says that what is asked for needs slots of policies with limits.
 	slots bool
 }
 
-func (s *instanceSubject) object() client.Object     { return s.instance }
-func (s *instanceSubject) thing() lifecycle.Resource { return lifecycle.OfInstance(s.instance) }
+func (s *instanceResource) object() client.Object     { return s.instance }
+func (s *instanceResource) thing() lifecycle.Resource { return lifecycle.OfInstance(s.instance) }
 
 // with is a copy with a record as its status, and with the names that old clients show.
-func (s *instanceSubject) with(o client.Object, record *lifecycle.Record) client.Object {
-	next := o.DeepCopyObject().(*v1beta1.ServiceInstance) //nolint:forcetypeassert // an instance's subject
+func (s *instanceResource) with(o client.Object, record *lifecycle.Record) client.Object {
+	next := o.DeepCopyObject().(*v1beta1.ServiceInstance) //nolint:forcetypeassert // an instance's resource
 	next.Status = record.InstanceStatus(next.Status)
 	next.Status.ControllerName = s.nameFor(o, next.Status.ControllerName)
 	next.Status.UserSpecifiedClassName, next.Status.UserSpecifiedPlanName = specified(&s.instance.Spec.PlanReference)
@@ -76,19 +80,19 @@ func (s *instanceSubject) with(o client.Object, record *lifecycle.Record) client
 }
 
 // gather finds out what the spec asks for, and what it waits for.
-func (s *instanceSubject) gather(ctx context.Context, thing *lifecycle.Resource) (gathered, error) {
-	found := gathered{}
-	found.reread = len(s.instance.Spec.ParametersFrom) > 0 || len(s.platform.annotations) > 0
+func (s *instanceResource) gather(ctx context.Context, thing *lifecycle.Resource) (inputs, error) {
+	found := inputs{}
+	found.reread = len(s.instance.Spec.ParametersFrom) > 0 || len(s.platform.Annotations) > 0
 	var err error
 	if thing.Deleting {
 		if found.Holders, err = s.holders.known(ctx, s.instance); err != nil {
 			return found, err
 		}
 	}
-	if err := s.look(ctx, thing, &found); err != nil {
+	if err := s.resolveRefs(ctx, thing, &found); err != nil {
 		return found, err
 	}
-	found.redactor = s.parameters.redactor
+	found.redactor = s.parameters.Redactor
 	if err := s.locate(ctx, thing, &found); err != nil {
 		return found, err
 	}
@@ -99,8 +103,8 @@ func (s *instanceSubject) gather(ctx context.Context, thing *lifecycle.Resource)
 	return found, err
 }
 
-// look reads what the spec refers to.
-func (s *instanceSubject) look(ctx context.Context, thing *lifecycle.Resource, found *gathered) error {
+// resolveRefs reads what the spec refers to.
+func (s *instanceResource) resolveRefs(ctx context.Context, thing *lifecycle.Resource, found *inputs) error {
 	o, problem, err := s.catalog.ofInstance(ctx, s.instance)
 	if err != nil {
 		return err
@@ -108,7 +112,7 @@ func (s *instanceSubject) look(ctx context.Context, thing *lifecycle.Resource, f
 	if o != nil {
 		found.Fetchable, found.MaxPolling = o.class.InstancesRetrievable, o.maxPolling()
 		complete(thing, &o.target)
-		deleted, err := s.brokers.isBeingDeleted(ctx, keyOf(&o.target, s.instance.Namespace))
+		deleted, err := s.brokers.IsBeingDeleted(ctx, broker.KeyOf(&o.target, s.instance.Namespace))
 		if err != nil {
 			return err
 		}
@@ -124,7 +128,7 @@ func (s *instanceSubject) look(ctx context.Context, thing *lifecycle.Resource, f
 	// Also if nothing is sent: the broker's messages may quote what it was sent
 	// before.
 	var unread *lifecycle.Problem
-	if s.parameters, unread, err = s.instances.parameters.read(ctx, s.instance, s.instance.Spec.Parameters, s.instance.Spec.ParametersFrom); err != nil && !thing.Deleting {
+	if s.parameters, unread, err = s.instances.parameters.Read(ctx, s.instance, s.instance.Spec.Parameters, s.instance.Spec.ParametersFrom); err != nil && !thing.Deleting {
 		return err
 	}
 	if problem == nil && !thing.Deleting {
@@ -139,7 +143,7 @@ func (s *instanceSubject) look(ctx context.Context, thing *lifecycle.Resource, f
 	}
 	if thing.OfRetired() {
 		// An error is of what the retired catalog could not send: they were changed since.
-		if sum, err := merge.RetiredChecksum(s.parameters.values); err == nil {
+		if sum, err := merge.RetiredChecksum(s.parameters.Values); err == nil {
 			thing.Recognize(ask, sum)
 		}
 	}
@@ -151,7 +155,7 @@ func (s *instanceSubject) look(ctx context.Context, thing *lifecycle.Resource, f
 }
 
 // refused says which rule prevents sending what the spec asks for.
-func (s *instanceSubject) refused(ctx context.Context, thing *lifecycle.Resource, ask *lifecycle.Desired) (*lifecycle.Problem, error) {
+func (s *instanceResource) refused(ctx context.Context, thing *lifecycle.Resource, ask *lifecycle.Desired) (*lifecycle.Problem, error) {
 	problem, err := s.denied(ctx, thing, ask)
 	if problem == nil && err == nil {
 		problem, err = s.unlawful(ctx, thing, ask)
@@ -178,7 +182,7 @@ func complete(thing *lifecycle.Resource, target *v1beta1.BrokerTarget) {
 
 // removed says whether the plan is no longer offered to an instance that does
 // not have it yet.
-func (s *instanceSubject) removed(thing *lifecycle.Resource) *lifecycle.Problem {
+func (s *instanceResource) removed(thing *lifecycle.Resource) *lifecycle.Problem {
 	has := thing.Record.Applied
 	if !s.offering.removed || toAdopt(thing) || thing.Record.Exists && has != nil && has.PlanExternalID == s.offering.target.PlanExternalID {
 		return nil
@@ -190,10 +194,10 @@ func (s *instanceSubject) removed(thing *lifecycle.Resource) *lifecycle.Problem 
 }
 
 // asks is the desired request to the broker.
-func (s *instanceSubject) asks(ctx context.Context, thing *lifecycle.Resource) (*lifecycle.Desired, error) {
+func (s *instanceResource) asks(ctx context.Context, thing *lifecycle.Resource) (*lifecycle.Desired, error) {
 	o := s.offering
 	var err error
-	if s.origin, err = s.platform.origin(ctx, s.instance.Namespace, s.instance); err != nil {
+	if s.origin, err = s.platform.Origin(ctx, s.instance.Namespace, s.instance); err != nil {
 		return nil, err
 	}
 	updatable, err := s.catalog.updatable(ctx, o, s.instance.Namespace, thing.Record.Applied)
@@ -204,7 +208,7 @@ func (s *instanceSubject) asks(ctx context.Context, thing *lifecycle.Resource) (
 	return &lifecycle.Desired{
 		Request: lifecycle.Request{
 			BrokerTarget: o.target, PlanName: o.planName, PlanRefName: o.planRefName, Cluster: o.cluster,
-			Parameters: s.parameters.shown, ParameterChecksum: s.parameters.checksum, ContextChecksum: s.origin.checksum,
+			Parameters: s.parameters.Shown, ParameterChecksum: s.parameters.Checksum, ContextChecksum: s.origin.Checksum,
 			MaintenanceVersion: o.maintenanceVersion(), UpdateRequests: s.instance.Spec.UpdateRequests, User: s.instance.Spec.UserInfo,
 		},
 		PlanUpdatable: updatable, AllowContextUpdates: o.class.AllowContextUpdates, Rule: applied.Rule,
@@ -212,15 +216,15 @@ func (s *instanceSubject) asks(ctx context.Context, thing *lifecycle.Resource) (
 }
 
 // unlawful validates what is to be sent by the plan's schema.
-func (s *instanceSubject) unlawful(ctx context.Context, thing *lifecycle.Resource, ask *lifecycle.Desired) (*lifecycle.Problem, error) {
+func (s *instanceResource) unlawful(ctx context.Context, thing *lifecycle.Resource, ask *lifecycle.Desired) (*lifecycle.Problem, error) {
 	has := thing.Record.Applied
 	switch {
 	case toAdopt(thing):
 		return nil, nil
 	case !thing.Record.Exists:
-		return s.instances.parameters.unlawful(ctx, &s.parameters, s.offering.plan.InstanceCreateParameterSchema)
+		return s.instances.parameters.Unlawful(ctx, &s.parameters, s.offering.plan.InstanceCreateParameterSchema)
 	case has != nil && has.ParameterChecksum != ask.ParameterChecksum:
-		return s.instances.parameters.unlawful(ctx, &s.parameters, s.offering.plan.InstanceUpdateParameterSchema)
+		return s.instances.parameters.Unlawful(ctx, &s.parameters, s.offering.plan.InstanceUpdateParameterSchema)
 	}
 	return nil, nil
 }

@@ -15,7 +15,7 @@ import (
 // names and never by values. What the broker does not report counts as equal,
 // and what it adds is ignored. Another maintenance version is no difference: it
 // is recorded, and updated when the spec asks for it.
-func (s *instanceSubject) differs(found *osb.Instance) string {
+func (s *instanceResource) differs(found *osb.Instance) string {
 	var differences []string
 	if found.ServiceID != "" && found.ServiceID != s.ask.ClassExternalID {
 		differences = append(differences, "it is of another class")
@@ -27,7 +27,7 @@ func (s *instanceSubject) differs(found *osb.Instance) string {
 }
 
 // otherValues names the parameters that have another value at the broker.
-func (s *instanceSubject) otherValues(found *osb.Instance) []string {
+func (s *instanceResource) otherValues(found *osb.Instance) []string {
 	if len(found.Parameters) == 0 {
 		return nil
 	}
@@ -36,9 +36,9 @@ func (s *instanceSubject) otherValues(found *osb.Instance) []string {
 		return nil
 	}
 	var differences []string
-	for _, key := range slices.Sorted(maps.Keys(s.parameters.values)) {
+	for _, key := range slices.Sorted(maps.Keys(s.parameters.Values)) {
 		has, is := told[key]
-		if is && !equalJSON(has, s.parameters.values[key]) {
+		if is && !equalJSON(has, s.parameters.Values[key]) {
 			differences = append(differences, fmt.Sprintf("its parameter %q has another value", key))
 		}
 	}

@@ -8,19 +8,20 @@ import (
 	"reflect"
 
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/platform"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
 // call makes the one call of a decision.
-func (s *instanceSubject) call(ctx context.Context, broker *osb.Client, d *lifecycle.Decision) lifecycle.CallResult {
+func (s *instanceResource) call(ctx context.Context, broker *osb.Client, d *lifecycle.Decision) lifecycle.CallResult {
 	var reply lifecycle.CallResult
 	r := &d.Record
 	switch d.Step {
 	case lifecycle.Provision:
 		reply.Response, reply.Err = broker.Provision(ctx, osb.ProvisionRequest{
 			InstanceID: r.ID, ServiceID: s.ask.ClassExternalID, PlanID: s.ask.PlanExternalID,
-			Organization: s.origin.organization, Space: s.origin.space, Context: s.origin.context,
-			Parameters: s.parameters.raw, MaintenanceVersion: s.ask.MaintenanceVersion, Identity: identityOf(s.ask.User),
+			Organization: s.origin.Organization, Space: s.origin.Space, Context: s.origin.Context,
+			Parameters: s.parameters.Raw, MaintenanceVersion: s.ask.MaintenanceVersion, Identity: platform.IdentityOf(s.ask.User),
 		})
 	case lifecycle.Update:
 		reply.Response, reply.Err = broker.Update(ctx, s.update(r))
@@ -46,23 +47,23 @@ func (s *instanceSubject) call(ctx context.Context, broker *osb.Client, d *lifec
 }
 
 // update says what changes, and what was before.
-func (s *instanceSubject) update(r *lifecycle.Record) osb.UpdateRequest {
+func (s *instanceResource) update(r *lifecycle.Record) osb.UpdateRequest {
 	before := r.Applied
 	if before == nil { // the status was written without it
 		before = &lifecycle.Request{}
 	}
 	request := osb.UpdateRequest{
-		InstanceID: r.ID, ServiceID: s.ask.ClassExternalID, Context: s.origin.context, Identity: identityOf(s.ask.User),
+		InstanceID: r.ID, ServiceID: s.ask.ClassExternalID, Context: s.origin.Context, Identity: platform.IdentityOf(s.ask.User),
 		Previous: osb.PreviousValues{
 			ServiceID: before.ClassExternalID, PlanID: before.PlanExternalID, MaintenanceVersion: before.MaintenanceVersion,
-			Organization: s.origin.organization, Space: s.origin.space,
+			Organization: s.origin.Organization, Space: s.origin.Space,
 		},
 	}
 	if s.changes.Plan {
 		request.PlanID = s.ask.PlanExternalID
 	}
 	if s.changes.Parameters {
-		request.Parameters = s.parameters.raw
+		request.Parameters = s.parameters.Raw
 		if request.Parameters == nil {
 			request.Parameters = json.RawMessage("{}") // they were taken away
 		}
@@ -77,7 +78,7 @@ func (s *instanceSubject) update(r *lifecycle.Record) osb.UpdateRequest {
 var errNothingRecorded = errors.New("nothing is recorded of what its broker was sent")
 
 // follow removes or polls what is recorded: with the plan as the broker knows it.
-func (s *instanceSubject) follow(ctx context.Context, broker *osb.Client, d *lifecycle.Decision, reply *lifecycle.CallResult) {
+func (s *instanceResource) follow(ctx context.Context, broker *osb.Client, d *lifecycle.Decision, reply *lifecycle.CallResult) {
 	r := &d.Record
 	target := atBroker(r)
 	if target == nil {
@@ -92,7 +93,7 @@ func (s *instanceSubject) follow(ctx context.Context, broker *osb.Client, d *lif
 	}
 	request := osb.DeprovisionRequest{InstanceID: r.ID, ServiceID: target.ClassExternalID, PlanID: target.PlanExternalID}
 	if d.Step == lifecycle.Deprovision { // no user asks for a mitigation
-		request.Identity = identityOf(s.instance.Spec.UserInfo)
+		request.Identity = platform.IdentityOf(s.instance.Spec.UserInfo)
 	}
 	reply.Response, reply.Err = broker.Deprovision(ctx, request)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/merge"
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/parameters"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
@@ -34,7 +35,7 @@ func TestDiffers(t *testing.T) {
 			t.Parallel()
 			values, err := merge.Decode([]byte(`{"size": 1, "deep": {"a": 1, "b": 2}}`))
 			assert.NoError(t, err)
-			s := &instanceSubject{parameters: parameters{values: values}, ask: &lifecycle.Desired{}}
+			s := &instanceResource{parameters: parameters.Set{Values: values}, ask: &lifecycle.Desired{}}
 			s.ask.ClassExternalID, s.ask.PlanExternalID = "class", "plan"
 			assert.Equal(t, test.want, s.differs(&test.found), test.reason)
 		})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/defaultplan/defaultplan/osb/controller/broker"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
@@ -12,7 +13,7 @@ import (
 // the API server: Secrets, and the bindings of an instance that is being
 // deleted. If nothing is sent by what the cache has, the pass does not wait for
 // a place.
-func (s *instanceSubject) place(ctx context.Context, thing *lifecycle.Resource, problem *lifecycle.Problem, found gathered) error {
+func (s *instanceResource) place(ctx context.Context, thing *lifecycle.Resource, problem *lifecycle.Problem, found inputs) error {
 	switch {
 	case thing.Deleting && len(found.Holders) > 0:
 		return nil
@@ -39,7 +40,7 @@ func refusedAsItIs(thing *lifecycle.Resource) bool {
 
 // presume is the desired request, provided that its Secrets have the values
 // that were sent last.
-func (s *instanceSubject) presume(ctx context.Context, thing *lifecycle.Resource, found *gathered) (bool, error) {
+func (s *instanceResource) presume(ctx context.Context, thing *lifecycle.Resource, found *inputs) (bool, error) {
 	if s.removed(thing) != nil {
 		return false, nil
 	}
@@ -59,16 +60,16 @@ func (s *instanceSubject) presume(ctx context.Context, thing *lifecycle.Resource
 }
 
 // locate finds the broker of the next call, and its state.
-func (s *instanceSubject) locate(ctx context.Context, thing *lifecycle.Resource, found *gathered) error {
+func (s *instanceResource) locate(ctx context.Context, thing *lifecycle.Resource, found *inputs) error {
 	target := thing.Record.Target()
 	asks := !thing.Deleting && !thing.Record.Mitigating && !thing.Record.Async && found.Desired != nil
 	if asks {
 		target = &found.Desired.Request
 	}
 	if target != nil {
-		found.broker = keyOf(&target.BrokerTarget, s.instance.Namespace)
+		found.broker = broker.KeyOf(&target.BrokerTarget, s.instance.Namespace)
 	}
-	if err := s.brokers.see(ctx, found, &thing.Record); err != nil {
+	if err := s.observe(ctx, found, &thing.Record); err != nil {
 		return err
 	}
 	if found.BrokerGone && asks {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -93,8 +92,8 @@ type catalogReader struct {
 // offering reads the decided plan and its class. A problem says what does not
 // exist.
 func (c *catalogReader) offering(ctx context.Context, ref *v1beta1.DecidedReference, namespace string) (*offering, *lifecycle.Problem, error) {
-	at := client.ObjectKey{Namespace: namespace, Name: localName(ref.ServicePlanRef)}
-	if name := clusterName(ref.ClusterServicePlanRef); name != "" {
+	at := client.ObjectKey{Namespace: namespace, Name: ref.ServicePlanRef.GetName()}
+	if name := ref.ClusterServicePlanRef.GetName(); name != "" {
 		at = client.ObjectKey{Name: name}
 	}
 	if at.Name == "" {
@@ -201,12 +200,4 @@ func agree(class resolve.ClassEntry, plan resolve.PlanEntry) *lifecycle.Problem 
 		return &lifecycle.Problem{Reason: reason, Waits: true, Message: "the class names no broker yet"}
 	}
 	return nil
-}
-
-// rawOf is the JSON text of an object; nil of none.
-func rawOf(extension *runtime.RawExtension) []byte {
-	if extension == nil {
-		return nil
-	}
-	return extension.Raw
 }

@@ -51,7 +51,7 @@ func refersToWhatItHas(i *v1beta1.ServiceInstance, r *lifecycle.Record) bool {
 }
 
 func planRefName(ref *v1beta1.DecidedReference) string {
-	return cmp.Or(clusterName(ref.ClusterServicePlanRef), localName(ref.ServicePlanRef))
+	return cmp.Or(ref.ClusterServicePlanRef.GetName(), ref.ServicePlanRef.GetName())
 }
 
 // recorded is the offering of a record, completed by the plan or the class that
@@ -84,10 +84,10 @@ func (c *catalogReader) recorded(ctx context.Context, i *v1beta1.ServiceInstance
 
 // remains reads the class and the plan, as far as they exist.
 func (c *catalogReader) remains(ctx context.Context, ref *v1beta1.DecidedReference, namespace string) (*v1beta1.CommonServiceClassSpec, *v1beta1.CommonServicePlanSpec, error) {
-	classAt, planAt := client.ObjectKey{Name: clusterName(ref.ClusterServiceClassRef)}, client.ObjectKey{Name: clusterName(ref.ClusterServicePlanRef)}
+	classAt, planAt := client.ObjectKey{Name: ref.ClusterServiceClassRef.GetName()}, client.ObjectKey{Name: ref.ClusterServicePlanRef.GetName()}
 	if ref.ClusterServicePlanRef == nil {
-		classAt = client.ObjectKey{Namespace: namespace, Name: localName(ref.ServiceClassRef)}
-		planAt = client.ObjectKey{Namespace: namespace, Name: localName(ref.ServicePlanRef)}
+		classAt = client.ObjectKey{Namespace: namespace, Name: ref.ServiceClassRef.GetName()}
+		planAt = client.ObjectKey{Namespace: namespace, Name: ref.ServicePlanRef.GetName()}
 	}
 	class, plan := v1beta1.NewClass(classAt.Namespace), v1beta1.NewPlan(planAt.Namespace)
 	lacksClass, err := c.get(ctx, classAt, class, reasonNoClass, "class")

@@ -18,6 +18,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/broker"
+	"github.com/defaultplan/defaultplan/osb/controller/indexes"
+	"github.com/defaultplan/defaultplan/osb/controller/indexes/indextest"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
@@ -112,7 +115,7 @@ func TestOffering(t *testing.T) {
 				return
 			}
 			require.Nil(t, problem)
-			assert.Equal(t, test.broker, keyOf(&got.target, "n").String(), test.reason)
+			assert.Equal(t, test.broker, broker.KeyOf(&got.target, "n").String(), test.reason)
 			assert.Equal(t, "class-id", got.target.ClassExternalID)
 			assert.Equal(t, "plan-id", got.target.PlanExternalID)
 			assert.Equal(t, "small", got.planName)
@@ -255,7 +258,7 @@ func indexed(t *testing.T, objects ...client.Object) client.WithWatch {
 	scheme := runtime.NewScheme()
 	require.NoError(t, v1beta1.AddToScheme(scheme))
 	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...)
-	require.NoError(t, addBrokerIndexes(t.Context(), fakeIndexer{builder}))
+	require.NoError(t, indexes.Add(t.Context(), indextest.Fake{Builder: builder}))
 	return builder.Build()
 }
 

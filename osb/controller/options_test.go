@@ -76,3 +76,13 @@ func TestCacheNamespaces(t *testing.T) {
 	assert.Nil(t, (&Options{}).CacheNamespaces())
 	assert.Len(t, (&Options{Namespaces: []string{"a", "b"}}).CacheNamespaces(), 2)
 }
+
+// The error says which flag has what wrong.
+func TestBrokerRulesSayWhichFlag(t *testing.T) {
+	t.Parallel()
+	o := NewOptions()
+	o.AllowBrokerAddresses, o.DenyBrokerCIDRs = []string{"everything"}, []string{"10.0.0.0/33"}
+	_, err := o.brokerRules()
+	require.ErrorContains(t, err, `--allow-broker-addresses has "everything"`)
+	require.ErrorContains(t, err, `--deny-broker-cidrs has "10.0.0.0/33"`)
+}

@@ -89,7 +89,7 @@ func planTitle(t *policy.Target) string {
 // denied says which policy denies the desired plan of the instance. Policies do
 // not apply to a plan that was sent already: what exists at a broker, or may
 // exist, stays.
-func (s *instanceSubject) denied(ctx context.Context, thing *lifecycle.Resource, ask *lifecycle.Desired) (*lifecycle.Problem, error) {
+func (s *instanceResource) denied(ctx context.Context, thing *lifecycle.Resource, ask *lifecycle.Desired) (*lifecycle.Problem, error) {
 	if toAdopt(thing) || planSent(&thing.Record, ask) || !s.needsSlot(thing, ask) && !atAnotherBroker(&thing.Record, ask) {
 		return nil, nil
 	}
@@ -124,7 +124,7 @@ func atAnotherBroker(r *lifecycle.Record, ask *lifecycle.Desired) bool {
 }
 
 // denied says which policy denies a binding that is still to be made to what its instance has, or asks for.
-func (s *bindingSubject) denied(ctx context.Context, r *lifecycle.Record, instance *v1beta1.ServiceInstance) (*lifecycle.Problem, error) {
+func (s *bindingResource) denied(ctx context.Context, r *lifecycle.Record, instance *v1beta1.ServiceInstance) (*lifecycle.Problem, error) {
 	if r.Exists || s.other || s.bindSent(r, instance.Status.ExternalProperties) {
 		return nil, nil
 	}
@@ -148,7 +148,7 @@ func (s *bindingSubject) denied(ctx context.Context, r *lifecycle.Record, instan
 }
 
 // bindSent says that the broker was sent the request to bind to what the instance has, and may have done it.
-func (s *bindingSubject) bindSent(r *lifecycle.Record, has *v1beta1.ServiceInstancePropertiesState) bool {
+func (s *bindingResource) bindSent(r *lifecycle.Record, has *v1beta1.ServiceInstancePropertiesState) bool {
 	if r.InProgress == nil || has == nil {
 		return false
 	}
@@ -161,7 +161,7 @@ func (s *bindingSubject) bindSent(r *lifecycle.Record, has *v1beta1.ServiceInsta
 
 // deniedUnread is denied for a plan at the broker that is not in the catalog:
 // every rule that could deny in the binding's namespace may select it.
-func (s *bindingSubject) deniedUnread(ctx context.Context, rules []policy.Rule, instance string) (*lifecycle.Problem, error) {
+func (s *bindingResource) deniedUnread(ctx context.Context, rules []policy.Rule, instance string) (*lifecycle.Problem, error) {
 	place, err := placeOf(ctx, s.policies.reader, s.binding.Namespace)
 	if err != nil {
 		return nil, err
@@ -173,7 +173,7 @@ func (s *bindingSubject) deniedUnread(ctx context.Context, rules []policy.Rule, 
 }
 
 // deniedPlan is denied for one plan of the instance.
-func (s *bindingSubject) deniedPlan(ctx context.Context, rules []policy.Rule, target policy.Target, instance *v1beta1.ServiceInstance) (*lifecycle.Problem, error) {
+func (s *bindingResource) deniedPlan(ctx context.Context, rules []policy.Rule, target policy.Target, instance *v1beta1.ServiceInstance) (*lifecycle.Problem, error) {
 	target.Instance = &policy.Instance{Namespace: instance.Namespace, Name: instance.Name, Labels: instance.Labels}
 	refused, err := s.policies.refuses(ctx, rules, &target, s.binding.Namespace)
 	if err != nil || refused == nil {
@@ -191,7 +191,7 @@ func opaquePlan(instance string) *lifecycle.Problem {
 }
 
 // readOffer is the catalog with the plan that is asked for, unless that is lost.
-func (s *bindingSubject) readOffer(ctx context.Context) quota.Catalog {
+func (s *bindingResource) readOffer(ctx context.Context) quota.Catalog {
 	catalog := &slotCatalog{ctx: ctx, reader: s.reader, live: s.store.live}
 	if s.offering.lost {
 		return catalog

@@ -70,7 +70,7 @@ func TestDeniedInstances(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cache := stored(t, append(clusterOffer(), tc.policy)...)
-			s := &instanceSubject{instances: &instances{policies: &policies{cache}}, instance: &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "i"}}}
+			s := &instanceResource{instances: &instances{policies: &policies{cache}}, instance: &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "i"}}}
 			var err error
 			s.offering, _, err = (&catalogReader{cache}).offering(t.Context(), decided("plan", ""), "n")
 			require.NoError(t, err)
@@ -196,7 +196,7 @@ func TestAPlanThatIsGoneConcernsNoOther(t *testing.T) {
 func TestABindThatWasSentIsNotJudged(t *testing.T) {
 	t.Parallel()
 	target := v1beta1.BrokerTarget{ClusterServiceBrokerName: "b", ClassExternalID: "class-id", PlanExternalID: "plan-id"}
-	s := &bindingSubject{offering: &offering{target: target}}
+	s := &bindingResource{offering: &offering{target: target}}
 	sent := &lifecycle.Record{InProgress: &lifecycle.Request{BrokerTarget: target}}
 	migrated := &v1beta1.ServiceInstancePropertiesState{ClusterServicePlanExternalID: "plan-id"}
 	assert.True(t, s.bindSent(sent, migrated))

@@ -18,7 +18,7 @@ import (
 // reasonKeysNotFound is why a binding is not transformed as its spec says.
 const reasonKeysNotFound = "KeysNotFound"
 
-// What a pass wrote in addition to the Secret, for status; nil fields are
+// What a reconcile wrote in addition to the Secret, for status; nil fields are
 // unchanged.
 type written struct {
 	// published says whether there is a ConfigMap, and unpublished that there was one which
@@ -34,7 +34,7 @@ type written struct {
 }
 
 // tell writes into status all that the binding created.
-func (s *bindingSubject) tell(status *v1beta1.ServiceBindingStatus) {
+func (s *bindingResource) tell(status *v1beta1.ServiceBindingStatus) {
 	status.Secrets = nil
 	if status.Binding != nil {
 		status.Secrets = []string{status.Binding.Name}
@@ -54,7 +54,7 @@ func (s *bindingSubject) tell(status *v1beta1.ServiceBindingStatus) {
 
 // deposit writes what a broker gave: the Secret and the ConfigMap, without which nothing is
 // stored. The endpoints go to status, of which another reconciler makes the Service.
-func (s *bindingSubject) deposit(ctx context.Context, given *osb.Binding) error {
+func (s *bindingResource) deposit(ctx context.Context, given *osb.Binding) error {
 	of := s.provenance()
 	found, refusal := endpoints.Discover(&s.binding.Spec, given)
 	of.Metadata = s.holdingOf(given)
@@ -70,9 +70,9 @@ func (s *bindingSubject) deposit(ctx context.Context, given *osb.Binding) error 
 }
 
 // tellMissing writes into status which keys the transforms did not find. It
-// stays until other credentials are written, because no other pass knows the
+// stays until other credentials are written, because no other reconcile knows the
 // keys.
-func (s *bindingSubject) tellMissing(status *v1beta1.ServiceBindingStatus) {
+func (s *bindingResource) tellMissing(status *v1beta1.ServiceBindingStatus) {
 	missing := s.written.missing
 	switch {
 	case missing == nil:
@@ -87,7 +87,7 @@ func (s *bindingSubject) tellMissing(status *v1beta1.ServiceBindingStatus) {
 
 // besides are the events of keys that the transforms did not find, and of a Service that
 // was asked for and is not written.
-func (s *bindingSubject) besides() []lifecycle.Event {
+func (s *bindingResource) besides() []lifecycle.Event {
 	var all []lifecycle.Event
 	if missing := s.written.missing; missing != nil && len(*missing) > 0 {
 		all = append(all, lifecycle.Event{Warning: true, Reason: reasonKeysNotFound, Message: notFound(*missing)})
@@ -117,7 +117,7 @@ func notFound(keys []string) string {
 }
 
 // provenance is what the credentials are of, as far as it is known.
-func (s *bindingSubject) provenance() credentials.Origin {
+func (s *bindingResource) provenance() credentials.Origin {
 	of := credentials.Origin{ServiceType: s.serviceType()}
 	if s.offering != nil && s.offering.class != nil {
 		of.Class = s.offering.class.ExternalName
@@ -126,7 +126,7 @@ func (s *bindingSubject) provenance() credentials.Origin {
 }
 
 // unwrite removes what holds credentials. The Service goes once status has no endpoints.
-func (s *bindingSubject) unwrite(ctx context.Context) error {
+func (s *bindingResource) unwrite(ctx context.Context) error {
 	if err := s.secrets.RemoveAll(ctx, s.binding); err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (s *bindingSubject) unwrite(ctx context.Context) error {
 
 // unpublishable says, before a bind, whether the ConfigMap belongs to another
 // object.
-func (s *bindingSubject) unpublishable(ctx context.Context) (*lifecycle.Problem, error) {
+func (s *bindingResource) unpublishable(ctx context.Context) (*lifecycle.Problem, error) {
 	if !credentials.Publishes(s.binding) {
 		return nil, nil
 	}

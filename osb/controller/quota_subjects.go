@@ -15,12 +15,12 @@ import (
 // needsSlot says whether the desired state needs slots: that of an instance
 // that does not exist at its broker yet, and a change of plan. Everything else
 // continues regardless of limits.
-func (s *instanceSubject) needsSlot(thing *lifecycle.Resource, ask *lifecycle.Desired) bool {
+func (s *instanceResource) needsSlot(thing *lifecycle.Resource, ask *lifecycle.Desired) bool {
 	return !thing.Record.Exists || thing.Changes(ask).Plan
 }
 
 // slotless is the problem of an instance without a slot, by the cache.
-func (s *instanceSubject) slotless(ctx context.Context, thing *lifecycle.Resource, ask *lifecycle.Desired) (*lifecycle.Problem, error) {
+func (s *instanceResource) slotless(ctx context.Context, thing *lifecycle.Resource, ask *lifecycle.Desired) (*lifecycle.Problem, error) {
 	if s.slots = s.needsSlot(thing, ask); !s.slots {
 		return nil, nil
 	}
@@ -28,14 +28,14 @@ func (s *instanceSubject) slotless(ctx context.Context, thing *lifecycle.Resourc
 }
 
 // needer is the instance as it was read: what the intent was stored for.
-func (s *instanceSubject) needer() *needer {
+func (s *instanceResource) needer() *needer {
 	return &needer{kind: quota.Instances, object: s.instance, named: func(context.Context, client.Reader) ([]quota.Named, error) {
 		return quota.OfInstance(s.instance), nil
 	}}
 }
 
 // prepare checks that the instance has its slots, right before the call.
-func (s *instanceSubject) prepare(ctx context.Context, d *lifecycle.Decision) (lifecycle.CallResult, bool) {
+func (s *instanceResource) prepare(ctx context.Context, d *lifecycle.Decision) (lifecycle.CallResult, bool) {
 	if !s.slots || d.Step != lifecycle.Provision && d.Step != lifecycle.Update {
 		return lifecycle.CallResult{}, false
 	}
@@ -44,7 +44,7 @@ func (s *instanceSubject) prepare(ctx context.Context, d *lifecycle.Decision) (l
 }
 
 // slotless is the problem of a new binding without a slot, by the cache.
-func (s *bindingSubject) slotless(ctx context.Context, r *lifecycle.Record) (*lifecycle.Problem, error) {
+func (s *bindingResource) slotless(ctx context.Context, r *lifecycle.Record) (*lifecycle.Problem, error) {
 	// A binding whose credentials are lost, or are replaced, has its slot.
 	if s.slots = !r.Exists && !s.other; !s.slots {
 		return nil, nil
@@ -53,7 +53,7 @@ func (s *bindingSubject) slotless(ctx context.Context, r *lifecycle.Record) (*li
 }
 
 // needer is the binding, with the plans that its instance has or asks for.
-func (s *bindingSubject) needer() *needer {
+func (s *bindingResource) needer() *needer {
 	return &needer{kind: quota.Bindings, object: s.binding, named: func(ctx context.Context, reader client.Reader) ([]quota.Named, error) {
 		instance := &v1beta1.ServiceInstance{}
 		at := s.binding.InstanceKey()

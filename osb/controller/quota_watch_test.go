@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/indexes/indextest"
 	"github.com/defaultplan/defaultplan/resolve/quota"
 )
 
@@ -45,7 +46,7 @@ func TestWhoIsWokenByAPolicy(t *testing.T) {
 			require.NoError(t, v1beta1.AddToScheme(scheme))
 			builder := fake.NewClientBuilder().WithScheme(scheme).
 				WithObjects([]client.Object{waitingBinding("n", "one"), waitingBinding("n", "two"), waitingBinding("m", "elsewhere")}...)
-			require.NoError(t, addPolicyIndexes(t.Context(), fakeIndexer{builder}))
+			require.NoError(t, addPolicyIndexes(t.Context(), indextest.Fake{Builder: builder}))
 			queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 			defer queue.ShutDown()
 			bySlots(builder.Build(), quota.Bindings).Update(t.Context(), event.UpdateEvent{ObjectOld: tc.before, ObjectNew: tc.after}, queue)
@@ -69,7 +70,7 @@ func TestRulesWakeWhatTheyDeny(t *testing.T) {
 	instance := &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "i"}}
 	instance.Status.Conditions = kept.Status.Conditions
 	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(kept, waitingBinding("n", "waits"), instance)
-	require.NoError(t, addPolicyIndexes(t.Context(), fakeIndexer{builder}))
+	require.NoError(t, addPolicyIndexes(t.Context(), indextest.Fake{Builder: builder}))
 	reader := builder.Build()
 	for kind, want := range map[quota.Kind]string{quota.Bindings: "denied", quota.Instances: "i"} {
 		queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())

@@ -9,6 +9,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/broker"
 	"github.com/defaultplan/defaultplan/osb/controller/scope"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
@@ -16,15 +17,15 @@ import (
 // A rotationSubject is the other binding that a binding has at its broker
 // during one pass: the one with the next credentials, or the one with the
 // previous credentials.
-type rotationSubject struct {
-	*bindingSubject
+type rotationResource struct {
+	*bindingResource
 }
 
 // passes reconciles a binding, and if that changed nothing, the other binding
 // at the broker. At a deletion the Secret is removed and the other binding goes
 // first: once the one in force is gone, nothing is left.
-func (r *bindings) passes(ctx context.Context, s *bindingSubject) (reconcile.Result, error) {
-	other := &rotationSubject{bindingSubject: s}
+func (r *bindings) passes(ctx context.Context, s *bindingResource) (reconcile.Result, error) {
+	other := &rotationResource{bindingResource: s}
 	b := s.binding
 	if b.DeletionTimestamp != nil && b.Status.Rotation != nil {
 		if err := s.unwrite(ctx); err != nil {
@@ -52,11 +53,11 @@ func sooner(result reconcile.Result, wait time.Duration) reconcile.Result {
 	return result
 }
 
-func (s *rotationSubject) thing() lifecycle.Resource { return s.rotating.OfRotation(s.binding, s.now) }
+func (s *rotationResource) thing() lifecycle.Resource { return s.rotating.OfRotation(s.binding, s.now) }
 
 // with is a copy with a record as that of the other binding.
-func (s *rotationSubject) with(o client.Object, record *lifecycle.Record) client.Object {
-	next := o.DeepCopyObject().(*v1beta1.ServiceBinding) //nolint:forcetypeassert // a binding's subject
+func (s *rotationResource) with(o client.Object, record *lifecycle.Record) client.Object {
+	next := o.DeepCopyObject().(*v1beta1.ServiceBinding) //nolint:forcetypeassert // a binding's resource
 	next.Status = s.rotating.RotationStatus(next, record, lifecycle.Switch{Issued: s.issued, Now: s.now})
 	s.tell(&next.Status)
 	next.Status = s.rotating.Dated(next, s.now)
@@ -65,15 +66,15 @@ func (s *rotationSubject) with(o client.Object, record *lifecycle.Record) client
 
 // without is a copy without the other binding, which is gone or was never
 // created.
-func (s *rotationSubject) without(o client.Object) client.Object {
-	next := o.DeepCopyObject().(*v1beta1.ServiceBinding) //nolint:forcetypeassert // a binding's subject
+func (s *rotationResource) without(o client.Object) client.Object {
+	next := o.DeepCopyObject().(*v1beta1.ServiceBinding) //nolint:forcetypeassert // a binding's resource
 	next.Status = lifecycle.RotationDone(next)
 	next.Status = s.rotating.Dated(next, s.now)
 	return next
 }
 
 // judge rewrites an outcome as that of a rotation.
-func (s *rotationSubject) judge(outcome *lifecycle.Outcome, facts *lifecycle.Facts) {
+func (s *rotationResource) judge(outcome *lifecycle.Outcome, facts *lifecycle.Facts) {
 	role := v1beta1.RotationSuccessor
 	if stored := s.binding.Status.Rotation; stored != nil {
 		role = stored.Role
@@ -83,16 +84,16 @@ func (s *rotationSubject) judge(outcome *lifecycle.Outcome, facts *lifecycle.Fac
 
 // call makes the one call of a decision. A successor's request names its predecessor where
 // it was decided so; that says the record of what is sent.
-func (s *rotationSubject) call(ctx context.Context, broker *osb.Client, d *lifecycle.Decision) lifecycle.CallResult {
+func (s *rotationResource) call(ctx context.Context, broker *osb.Client, d *lifecycle.Decision) lifecycle.CallResult {
 	if sent := d.Record.InProgress; d.Step == lifecycle.Provision && sent != nil {
 		s.predecessor = lifecycle.SuccessorOf(s.binding, sent)
 	}
-	return s.bindingSubject.call(ctx, broker, d)
+	return s.bindingResource.call(ctx, broker, d)
 }
 
 // hideSecret removes the Secret of credentials that are about to be removed;
 // those of the other binding at the broker are not in the Secret.
-func (s *bindingSubject) hideSecret(ctx context.Context) error {
+func (s *bindingResource) hideSecret(ctx context.Context) error {
 	if s.other {
 		return nil
 	}
@@ -101,9 +102,9 @@ func (s *bindingSubject) hideSecret(ctx context.Context) error {
 
 // gather finds out what the other binding needs: its broker, and if it is still to be made,
 // what it asks for.
-func (s *rotationSubject) gather(ctx context.Context, thing *lifecycle.Resource) (gathered, error) {
+func (s *rotationResource) gather(ctx context.Context, thing *lifecycle.Resource) (inputs, error) {
 	s.other = true
-	found := gathered{reread: true}
+	found := inputs{reread: true}
 	instance, err := s.instance(ctx)
 	if found.Problem = scope.Problem(err); found.Problem != nil {
 		return found, nil
@@ -121,8 +122,8 @@ func (s *rotationSubject) gather(ctx context.Context, thing *lifecycle.Resource)
 			return found, err
 		}
 	}
-	s.hide(ctx)
-	found.redactor = s.parameters.redactor
+	s.redact(ctx)
+	found.redactor = s.parameters.Redactor
 	target := thing.Record.Target()
 	if target == nil && s.ask != nil {
 		target = &s.ask.Request
@@ -130,14 +131,14 @@ func (s *rotationSubject) gather(ctx context.Context, thing *lifecycle.Resource)
 	if target == nil {
 		return found, nil
 	}
-	found.broker = keyOf(&target.BrokerTarget, s.binding.InstanceKey().Namespace)
-	return found, s.brokers.see(ctx, &found, &thing.Record)
+	found.broker = broker.KeyOf(&target.BrokerTarget, s.binding.InstanceKey().Namespace)
+	return found, s.observe(ctx, &found, &thing.Record)
 }
 
 // succeeds is the desired request of a successor. If the plan is rotatable and
 // the predecessor is valid, the broker copies the predecessor's parameters;
 // otherwise it is a normal bind.
-func (s *rotationSubject) succeeds(ctx context.Context, thing *lifecycle.Resource, instance *v1beta1.ServiceInstance, found *gathered) error {
+func (s *rotationResource) succeeds(ctx context.Context, thing *lifecycle.Resource, instance *v1beta1.ServiceInstance, found *inputs) error {
 	if err := s.findSecret(ctx); err != nil {
 		return err
 	}
@@ -158,10 +159,10 @@ func (s *rotationSubject) succeeds(ctx context.Context, thing *lifecycle.Resourc
 }
 
 // expired says whether the current credentials have expired.
-func (s *rotationSubject) expired() bool {
+func (s *rotationResource) expired() bool {
 	known := s.binding.Status.Credentials
 	return known != nil && known.ExpiresAt != nil && !s.now.Before(known.ExpiresAt.Time)
 }
 
 // unchanged records that the pass over the current binding found nothing to do.
-func (s *bindingSubject) unchanged() { s.rests = true }
+func (s *bindingResource) unchanged() { s.rests = true }

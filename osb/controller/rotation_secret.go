@@ -12,7 +12,7 @@ import (
 
 // holdingOf is the metadata that a Secret gets for new credentials. Credentials
 // of the same ID keep the count of rotation requests that they served.
-func (s *bindingSubject) holdingOf(given *osb.Binding) credentials.Metadata {
+func (s *bindingResource) holdingOf(given *osb.Binding) credentials.Metadata {
 	h := credentials.Metadata{ID: s.id, IssuedAt: s.clock.Now(), ExpiresAt: given.ExpiresAt, RenewBefore: given.RenewBefore}
 	switch rotation := s.binding.Spec.Rotation; {
 	case s.holding.ID == s.id:
@@ -26,7 +26,7 @@ func (s *bindingSubject) holdingOf(given *osb.Binding) credentials.Metadata {
 // has says that the binding's own Secret holds its credentials, or those that are about to
 // succeed them. An object that is older than the Secret says nothing of that: it is read
 // again. The API server is asked, for a call that only reads is made without an intent.
-func (s *bindingSubject) has(ctx context.Context) (bool, error) {
+func (s *bindingResource) has(ctx context.Context) (bool, error) {
 	b := s.binding
 	if *s.secret != owned.Own {
 		return false, nil
@@ -41,7 +41,7 @@ func (s *bindingSubject) has(ctx context.Context) (bool, error) {
 
 // date writes the age of the credentials into a status, and whether they are
 // current.
-func (s *bindingSubject) date(next *v1beta1.ServiceBinding, record *lifecycle.Record) {
+func (s *bindingResource) date(next *v1beta1.ServiceBinding, record *lifecycle.Record) {
 	switch {
 	case !record.Exists:
 		next.Status.Credentials = nil

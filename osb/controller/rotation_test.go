@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	dto "github.com/prometheus/client_model/go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -15,6 +13,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb/controller/credentials"
+	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
@@ -100,7 +99,7 @@ func TestRotationIsNotUndoneOnAnOldReading(t *testing.T) {
 	require.NotEqual(t, lifecycle.InForce(stale), secret.Annotations[v1beta1.AnnotationCredentialsOf])
 	w.reconciler.reader = olderReader{Reader: w.cache, binding: stale}
 	_, result := w.pass()
-	assert.Equal(t, conflictPause, result.RequeueAfter)
+	assert.Equal(t, queue.ConflictPause, result.RequeueAfter)
 	assert.Empty(t, w.broker.Calls(osbtest.Of(osbtest.FetchBinding)))
 	assert.Equal(t, secret.Data, w.secretHere("b").Data)
 }
@@ -194,36 +193,6 @@ func TestHolding(t *testing.T) {
 	secret.Annotations[v1beta1.AnnotationExpiresAt] = "tomorrow"
 	assert.Equal(t, credentials.Metadata{ID: "id", IssuedAt: at}, credentials.MetadataOf(secret))
 	assert.Zero(t, credentials.MetadataOf(nil))
-}
-
-// The series of a namespace is that of the credentials that expire first.
-func TestCalendar(t *testing.T) {
-	t.Parallel()
-	now := time.Now()
-	binding := func(namespace string, expires time.Duration) *v1beta1.ServiceBinding {
-		b := &v1beta1.ServiceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: namespace}}
-		b.Status.Credentials = &v1beta1.CredentialsState{ExpiresAt: &metav1.Time{Time: now.Add(expires)}}
-		return b
-	}
-	ends := calendar{}
-	for _, b := range []*v1beta1.ServiceBinding{
-		binding("a", 48*time.Hour), binding("a", 24*time.Hour), binding("a", 72*time.Hour), binding("b", -12*time.Hour), {},
-	} {
-		ends.note(b)
-	}
-	going := binding("c", time.Hour)
-	going.DeletionTimestamp = &metav1.Time{Time: now}
-	ends.note(going)
-	samples := make(chan prometheus.Metric, 10)
-	ends.tell(now, samples)
-	close(samples)
-	found := map[string]float64{}
-	for sample := range samples {
-		var read dto.Metric
-		require.NoError(t, sample.Write(&read))
-		found[read.GetLabel()[0].GetValue()] = read.GetGauge().GetValue()
-	}
-	assert.Equal(t, map[string]float64{"a": 1, "b": -0.5}, found)
 }
 
 func TestRotationOptions(t *testing.T) {

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -21,18 +22,21 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/broker"
 	"github.com/defaultplan/defaultplan/osb/controller/credentials"
 	"github.com/defaultplan/defaultplan/osb/controller/endpoints"
+	"github.com/defaultplan/defaultplan/osb/controller/events"
+	"github.com/defaultplan/defaultplan/osb/controller/indexes"
 	"github.com/defaultplan/defaultplan/osb/controller/inuse"
+	"github.com/defaultplan/defaultplan/osb/controller/metrics"
 	"github.com/defaultplan/defaultplan/osb/controller/owned"
+	"github.com/defaultplan/defaultplan/osb/controller/parameters"
+	"github.com/defaultplan/defaultplan/osb/controller/platform"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/controller/relist"
 	"github.com/defaultplan/defaultplan/osb/controller/scope"
 	"github.com/defaultplan/defaultplan/resolve/quota"
 )
-
-// eventSource is the reporting component of events.
-const eventSource = "defaultplan-controller"
 
 // Setup adds the controllers to a manager.
 func Setup(ctx context.Context, mgr manager.Manager, o *Options) error {
@@ -40,19 +44,19 @@ func Setup(ctx context.Context, mgr manager.Manager, o *Options) error {
 	if err := scope.CheckPolicies(ctx, mgr.GetAPIReader(), o.scope()); err != nil {
 		return err
 	}
-	if err := addIndexes(ctx, mgr.GetFieldIndexer()); err != nil {
+	if err := errors.Join(indexes.Add(ctx, mgr.GetFieldIndexer()), addPolicyIndexes(ctx, mgr.GetFieldIndexer())); err != nil {
 		return err
 	}
 	clusterID, err := findClusterID(ctx, mgr.GetAPIReader(), o.ClusterID)
 	if err != nil {
 		return err
 	}
-	counted, err := newMetrics(crmetrics.Registry)
+	counted, err := metrics.New(crmetrics.Registry)
 	if err != nil {
 		return err
 	}
 	queues := queue.New(o.Calls.limits(o.Calls.Calls, callsPerBroker))
-	if err := crmetrics.Registry.Register(&census{reader: mgr.GetClient(), queues: queues, scope: o.scope(), clock: clock.RealClock{}, elected: mgr.Elected()}); err != nil {
+	if err := crmetrics.Registry.Register(&metrics.Census{Reader: mgr.GetClient(), Queues: queues, Scope: o.scope(), Clock: clock.RealClock{}, Elected: mgr.Elected()}); err != nil {
 		return fmt.Errorf("cannot register metrics: %w", err)
 	}
 	network, err := newNetworkRules(mgr, o)
@@ -63,23 +67,23 @@ func Setup(ctx context.Context, mgr manager.Manager, o *Options) error {
 	if err != nil {
 		return err
 	}
-	known := &brokers{
-		reader: mgr.GetClient(), live: mgr.GetAPIReader(), clock: clock.RealClock{}, guard: &guard{given: rules, around: network.Current}, scope: o.scope(), reread: o.SecretInterval, metrics: counted,
-		secrets: secretKeeper{client: mgr.GetClient(), live: mgr.GetAPIReader()},
-		queues:  queues,
-		config:  osb.Config{Timeout: o.CallTimeout, APIVersion: o.APIVersion, Wrap: o.Wrap},
+	known := &broker.Clients{
+		Reader: mgr.GetClient(), Live: mgr.GetAPIReader(), Clock: clock.RealClock{}, Guard: &broker.Guard{Given: rules, Around: network.Current}, Scope: o.scope(), Reread: o.SecretInterval, Metrics: counted,
+		Secrets: broker.SecretKeeper{Client: mgr.GetClient(), Live: mgr.GetAPIReader()},
+		Queues:  queues,
+		Config:  osb.Config{Timeout: o.CallTimeout, APIVersion: o.APIVersion, Wrap: o.Wrap},
 	}
-	if err := mgr.Add(known.queues); err != nil {
+	if err := mgr.Add(known.Queues); err != nil {
 		return fmt.Errorf("cannot set up the queues of the brokers: %w", err)
 	}
-	recorder, err := newRecorder(ctx, mgr, o)
+	recorder, err := events.NewRecorder(ctx, mgr, o.scope().Named(events.Source), o.CallTimeout+requestTimeout)
 	if err != nil {
 		return err
 	}
 	p := parts{
 		mgr: mgr, options: o, brokers: known, metrics: counted, network: network, recorder: recorder,
-		platform:   &platform{reader: mgr.GetClient(), clusterID: clusterID, annotations: o.ContextAnnotations},
-		parameters: newParametersReader(mgr.GetAPIReader()),
+		platform:   &platform.Profile{Reader: mgr.GetClient(), ClusterID: clusterID, Annotations: o.ContextAnnotations},
+		parameters: parameters.NewReader(mgr.GetAPIReader()),
 	}
 	if err := p.addInstances(); err != nil {
 		return err
@@ -100,19 +104,19 @@ func Setup(ctx context.Context, mgr manager.Manager, o *Options) error {
 type parts struct {
 	mgr      manager.Manager
 	options  *Options
-	brokers  *brokers
-	metrics  *metrics
-	platform *platform
+	brokers  *broker.Clients
+	metrics  *metrics.Counters
+	platform *platform.Profile
 	network  *endpoints.NetworkRules
 	recorder clientevents.EventRecorder
 	// parameters are read by instances and bindings: they share the compiled schemas.
-	parameters parametersReader
+	parameters parameters.Reader
 }
 
 func (p *parts) engine() *engine {
 	return &engine{
 		store:   store{client: p.mgr.GetClient(), live: p.mgr.GetAPIReader()},
-		brokers: p.brokers, events: &events{recorder: p.recorder}, metrics: p.metrics, clock: clock.RealClock{},
+		brokers: p.brokers, events: &events.Events{Recorder: p.recorder}, metrics: p.metrics, clock: clock.RealClock{},
 		timeout: p.options.CallTimeout, maxPolling: p.options.MaxPolling, maxRetry: p.options.MaxRetry, reread: p.options.SecretInterval,
 	}
 }
@@ -121,14 +125,14 @@ func (p *parts) running() controller.Options {
 	return controller.Options{
 		MaxConcurrentReconciles: p.options.Workers,
 		// Expected waits use RequeueAfter; this is for errors.
-		RateLimiter: errorPauses(),
+		RateLimiter: queue.ErrorPauses(),
 	}
 }
 
 func (p *parts) addInstances() error {
 	r := &instances{
 		engine: p.engine(), reader: p.mgr.GetClient(), catalog: catalogReader{p.mgr.GetClient()}, platform: p.platform,
-		parameters: p.parameters, holders: holders{client: p.mgr.GetClient(), live: p.mgr.GetAPIReader(), events: &events{recorder: p.recorder}},
+		parameters: p.parameters, holders: holders{client: p.mgr.GetClient(), live: p.mgr.GetAPIReader(), events: &events.Events{Recorder: p.recorder}},
 		quotas: p.quotas(), policies: p.policies(),
 	}
 	plans := builder.WithPredicates(specOrAnnotations())
@@ -136,11 +140,11 @@ func (p *parts) addInstances() error {
 	if !p.options.scope().Restricted() {
 		added = added.Watches(&v1beta1.ClusterServicePlan{}, byPlan(p.mgr.GetClient()), plans)
 	}
-	dispatched := newDispatcher(r, "ServiceInstance", p.brokers.queues)
+	dispatched := queue.NewDispatcher(r, "ServiceInstance", p.brokers.Queues)
 	err := p.watchPolicies(p.watchOfferings(added, instancesByOffering), quota.Instances).
 		Watches(&v1beta1.ServicePlan{}, byPlan(p.mgr.GetClient()), plans).
 		Watches(&v1beta1.ServiceBinding{}, ofBinding(), builder.WithPredicates(letsGo())).
-		WatchesRawSource(dispatched.source()).
+		WatchesRawSource(dispatched.Source()).
 		WithOptions(p.running()).Complete(dispatched)
 	if err != nil {
 		return fmt.Errorf("cannot set up the instances: %w", err)
@@ -160,9 +164,9 @@ func (p *parts) addBindings() error {
 	controlled := ctrl.NewControllerManagedBy(p.mgr).Named("bindings").For(&v1beta1.ServiceBinding{}).
 		Watches(&v1beta1.ServiceInstance{}, byInstance(p.mgr.GetClient()), builder.WithPredicates(readByBindings())).
 		WithOptions(p.running())
-	dispatched := newDispatcher(r, "ServiceBinding", p.brokers.queues)
+	dispatched := queue.NewDispatcher(r, "ServiceBinding", p.brokers.Queues)
 	controlled = p.watchOfferings(p.watchSharing(controlled), bindingsByOffering)
-	err := p.watchPolicies(controlled, quota.Bindings).WatchesRawSource(dispatched.source()).Complete(dispatched)
+	err := p.watchPolicies(controlled, quota.Bindings).WatchesRawSource(dispatched.Source()).Complete(dispatched)
 	if err != nil {
 		return fmt.Errorf("cannot set up the bindings: %w", err)
 	}
@@ -179,8 +183,8 @@ func (p *parts) addEndpoints() error {
 		Services: endpoints.Services{Objects: owned.Objects{Client: p.mgr.GetClient(), Live: p.mgr.GetAPIReader(), Scheme: p.mgr.GetScheme()}, Rules: p.network},
 		Cache:    p.mgr.GetClient(),
 		Mine: func(ctx context.Context, b *v1beta1.ServiceBinding) (bool, error) {
-			found, err := p.brokers.handlerOfBinding(ctx, b)
-			return err == nil && found.by(p.brokers.scope), err
+			found, err := owners{p.brokers}.handlerOfBinding(ctx, b)
+			return err == nil && found.by(p.brokers.Scope), err
 		},
 		Pause:  func(b *v1beta1.ServiceBinding) time.Duration { return resting.pause(b, p.options.SecretInterval) },
 		Forget: resting.forget,
@@ -191,7 +195,7 @@ func (p *parts) addEndpoints() error {
 // addHolds adds the controller that prevents the deletion of user-defined
 // classes and plans in use.
 func (p *parts) addHolds() error {
-	err := inuse.Setup(p.mgr, inuse.Options{Mine: p.brokers.mine, Restricted: p.options.scope().Restricted(), Controller: controller.Options{RateLimiter: errorPauses()}})
+	err := inuse.Setup(p.mgr, inuse.Options{Mine: owners{p.brokers}.mine, Restricted: p.options.scope().Restricted(), Controller: controller.Options{RateLimiter: queue.ErrorPauses()}})
 	if err != nil {
 		return fmt.Errorf("cannot set up what is in use: %w", err)
 	}
@@ -207,12 +211,12 @@ func (p *parts) addBrokers() error {
 	if err := p.mgr.Add(fetches); err != nil {
 		return fmt.Errorf("cannot set up the queue of the catalogs: %w", err)
 	}
-	ask, err := addBrokers(p.mgr, brokerOptions{
-		client: p.mgr.GetClient(), fetch: p.brokers.catalog, recorder: p.recorder, clock: clock.RealClock{}, interval: p.options.RelistInterval, metrics: p.metrics, scope: p.options.scope(),
-		gone: p.brokers.drop, patience: 2 * p.options.CallTimeout, secrets: p.brokers.secrets,
-		engine: &relist.Engine{Client: p.mgr.GetClient(), Reader: p.mgr.GetClient(), Live: p.mgr.GetAPIReader()},
+	ask, err := broker.Setup(p.mgr, broker.Options{
+		Client: p.mgr.GetClient(), Fetch: p.brokers.Catalog, Recorder: p.recorder, Clock: clock.RealClock{}, Interval: p.options.RelistInterval, Metrics: p.metrics, Scope: p.options.scope(),
+		Gone: p.brokers.Drop, Patience: 2 * p.options.CallTimeout, Secrets: p.brokers.Secrets,
+		Engine: &relist.Engine{Client: p.mgr.GetClient(), Reader: p.mgr.GetClient(), Live: p.mgr.GetAPIReader()},
 	}, fetches)
-	p.brokers.relist = ask
+	p.brokers.Relist = ask
 	return err
 }
 

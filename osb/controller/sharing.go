@@ -34,14 +34,14 @@ func admits(ctx context.Context, reader client.Reader, instance *v1beta1.Service
 // with the binding's, and sets the binding's condition if it is not. An
 // instance that does not exist gets the same message as one that is not shared:
 // otherwise an old binding would reveal whether it exists.
-func (s *bindingSubject) judgeSharing(ctx context.Context, thing *lifecycle.Resource, instance *v1beta1.ServiceInstance) error {
+func (s *bindingResource) judgeSharing(ctx context.Context, thing *lifecycle.Resource, instance *v1beta1.ServiceInstance) error {
 	if !s.binding.Shares() || thing.Deleting {
 		return nil
 	}
 	is := false
 	if instance != nil {
 		var err error
-		if is, err = admits(ctx, s.platform.reader, instance, s.binding.Namespace); err != nil {
+		if is, err = admits(ctx, s.platform.Reader, instance, s.binding.Namespace); err != nil {
 			return err
 		}
 	}
@@ -57,7 +57,7 @@ func (s *bindingSubject) judgeSharing(ctx context.Context, thing *lifecycle.Reso
 
 // withdrawn is the condition of a binding to an instance that is no longer
 // shared.
-func (s *bindingSubject) withdrawn(bound bool) v1beta1.Condition {
+func (s *bindingResource) withdrawn(bound bool) v1beta1.Condition {
 	message := "it is not bound"
 	if bound {
 		message = "what it was given stays until the binding is deleted"
@@ -71,7 +71,7 @@ func (s *bindingSubject) withdrawn(bound bool) v1beta1.Condition {
 // unshared is why neither a binding nor its Secret is created: the instance is
 // not shared with its namespace. A binding that admission did not decide was
 // never checked.
-func (s *bindingSubject) unshared() *lifecycle.Problem {
+func (s *bindingResource) unshared() *lifecycle.Problem {
 	switch {
 	case s.closed:
 		return &lifecycle.Problem{
@@ -88,7 +88,7 @@ func (s *bindingSubject) unshared() *lifecycle.Problem {
 }
 
 // staysShared checks the sharing live, right before the bind.
-func (s *bindingSubject) staysShared(ctx context.Context, instance *v1beta1.ServiceInstance) error {
+func (s *bindingResource) staysShared(ctx context.Context, instance *v1beta1.ServiceInstance) error {
 	if !s.binding.Shares() {
 		return nil
 	}
@@ -102,7 +102,7 @@ func (s *bindingSubject) staysShared(ctx context.Context, instance *v1beta1.Serv
 // endWithdrawn deletes the binding if the instance's sharing says so
 // (whenWithdrawn: Unbind). It reads both live, because the cache may have a
 // former state of the sharing.
-func (s *bindingSubject) endWithdrawn(ctx context.Context) error {
+func (s *bindingResource) endWithdrawn(ctx context.Context) error {
 	b := s.binding
 	if !s.closed || b.DeletionTimestamp != nil {
 		return nil
@@ -121,7 +121,7 @@ func (s *bindingSubject) endWithdrawn(ctx context.Context) error {
 	if err := s.store.client.Delete(ctx, b, client.Preconditions{UID: &b.UID}); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	s.events.tell(b, &lifecycle.Event{
+	s.events.Tell(b, &lifecycle.Event{
 		Warning: true, Reason: reasonWithdrawn,
 		Message: fmt.Sprintf("deleted: the instance %q is not shared with this namespace any more, and its sharing says whenWithdrawn: Unbind", b.InstanceKey()),
 	})

@@ -63,7 +63,7 @@ func (h holders) take(ctx context.Context, b *v1beta1.ServiceBinding) error {
 		return err
 	}
 	if h.events != nil && b.Shares() {
-		h.events.tell(b, &lifecycle.Event{Warning: true, Reason: reasonTaken, Message: fmt.Sprintf("deleted with its instance %q, which its owner deleted", b.InstanceKey())})
+		h.events.Tell(b, &lifecycle.Event{Warning: true, Reason: reasonTaken, Message: fmt.Sprintf("deleted with its instance %q, which its owner deleted", b.InstanceKey())})
 	}
 	return nil
 }

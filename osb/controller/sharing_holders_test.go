@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/events"
 )
 
 // An instance waits for the bindings of other namespaces too, and names them. They are deleted with it only where its
@@ -47,7 +48,7 @@ func TestHoldersElsewhere(t *testing.T) {
 				instance.Spec.Sharing.WhenWithdrawn = v1beta1.WithdrawnUnbind
 			}
 			recorder := clientevents.NewFakeRecorder(10)
-			names, err := holders{client: c, live: c, events: &events{recorder: recorder}}.of(t.Context(), instance)
+			names, err := holders{client: c, live: c, events: &events.Events{Recorder: recorder}}.of(t.Context(), instance)
 			require.NoError(t, err)
 			assert.Equal(t, []string{"other/b", "z"}, names)
 			assert.Equal(t, test.elsewhere, len(recorder.Events) == 1, "who asked for nothing is told")

@@ -127,7 +127,7 @@ func TestWithdrawalIsReadFromTheServer(t *testing.T) {
 		"Unsaid":      {reason: "it does not say so any more", now: &v1beta1.Sharing{}},
 	} {
 		w.share(tc.now)
-		s := &bindingSubject{bindings: w.reconciler, binding: b, closed: true}
+		s := &bindingResource{bindings: w.reconciler, binding: b, closed: true}
 		require.NoError(t, s.endWithdrawn(t.Context()), name)
 		require.NoError(t, w.cache.Get(t.Context(), w.at, b))
 		assert.Nil(t, b.DeletionTimestamp, tc.reason)

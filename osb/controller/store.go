@@ -32,7 +32,7 @@ type partial interface {
 	judge(outcome *lifecycle.Outcome, facts *lifecycle.Facts)
 }
 
-// An eventful subject has additional events, which are emitted once the
+// An eventful resource has additional events, which are emitted once the
 // outcome is stored.
 type eventful interface{ besides() []lifecycle.Event }
 
@@ -44,7 +44,7 @@ var errStale = errors.New("it was changed since it was read")
 var patience = wait.Backoff{Steps: 10, Duration: 50 * time.Millisecond, Factor: 2, Jitter: 0.1, Cap: 5 * time.Second}
 
 // ifChanged writes a record that is not as what is stored.
-func (w store) ifChanged(ctx context.Context, s subject, record *lifecycle.Record) error {
+func (w store) ifChanged(ctx context.Context, s resource, record *lifecycle.Record) error {
 	if equality.Semantic.DeepEqual(s.with(s.object(), record), s.object()) {
 		if resting, is := s.(interface{ unchanged() }); is {
 			resting.unchanged()
@@ -55,8 +55,8 @@ func (w store) ifChanged(ctx context.Context, s subject, record *lifecycle.Recor
 	return err
 }
 
-// intent writes the record that says that a call may have been made.
-func (w store) intent(ctx context.Context, s subject, record *lifecycle.Record) (client.Object, error) {
+// recordIntent writes the record that says that a call may have been made.
+func (w store) recordIntent(ctx context.Context, s resource, record *lifecycle.Record) (client.Object, error) {
 	return w.write(ctx, s, s.object(), record)
 }
 
@@ -75,7 +75,7 @@ func (w store) current(ctx context.Context, b client.Object) error {
 // write stores a record as the status of an object, on the condition that the
 // object is unchanged since it was read: a stale cache fails here, before any
 // call is based on it.
-func (w store) write(ctx context.Context, s subject, o client.Object, record *lifecycle.Record) (client.Object, error) {
+func (w store) write(ctx context.Context, s resource, o client.Object, record *lifecycle.Record) (client.Object, error) {
 	next := s.with(o, record)
 	patch := client.MergeFromWithOptions(o, client.MergeFromWithOptimisticLock{})
 	return next, w.client.Status().Patch(ctx, next, patch, client.FieldOwner(v1beta1.FieldOwnerController))
@@ -85,8 +85,8 @@ func (w store) write(ctx context.Context, s subject, o client.Object, record *li
 // meanwhile: as long as its status is the one that the call was decided on, the
 // outcome belongs there. It returns the version that was overwritten; empty:
 // none was.
-func (w store) outcome(ctx context.Context, s subject, stored client.Object, record *lifecycle.Record) (over string, err error) {
-	err = w.patiently(ctx, stored, func(o client.Object) error {
+func (w store) recordOutcome(ctx context.Context, s resource, stored client.Object, record *lifecycle.Record) (over string, err error) {
+	err = w.withRetry(ctx, stored, func(o client.Object) error {
 		if equality.Semantic.DeepEqual(s.with(o, record), o) {
 			return nil
 		}
@@ -97,9 +97,9 @@ func (w store) outcome(ctx context.Context, s subject, stored client.Object, rec
 	return over, err
 }
 
-// patiently tries to write until it is done, the object is gone, or it is no more the
+// withRetry tries to write until it is done, the object is gone, or it is no more the
 // one that was stored.
-func (w store) patiently(ctx context.Context, stored client.Object, write func(client.Object) error) error {
+func (w store) withRetry(ctx context.Context, stored client.Object, write func(client.Object) error) error {
 	final := false
 	err := retry.OnError(patience, func(error) bool { return !final }, func() error {
 		err := write(stored)
@@ -144,7 +144,7 @@ func statusOf(o client.Object) any {
 
 // release removes the finalizer, on the condition that the object is unchanged
 // since it was read.
-func (w store) release(ctx context.Context, o client.Object) error {
+func (w store) removeFinalizer(ctx context.Context, o client.Object) error {
 	next := o.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a copy is of the kind of the original
 	if !controllerutil.RemoveFinalizer(next, v1beta1.FinalizerServiceCatalog) {
 		return nil
@@ -155,7 +155,7 @@ func (w store) release(ctx context.Context, o client.Object) error {
 
 // hold adds the finalizer, which objects that were created without the hooks
 // lack.
-func (w store) hold(ctx context.Context, o client.Object) error {
+func (w store) addFinalizer(ctx context.Context, o client.Object) error {
 	next := o.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a copy is of the kind of the original
 	controllerutil.AddFinalizer(next, v1beta1.FinalizerServiceCatalog)
 	patch := client.MergeFromWithOptions(o, client.MergeFromWithOptimisticLock{})
@@ -163,10 +163,10 @@ func (w store) hold(ctx context.Context, o client.Object) error {
 }
 
 // end releases the object of a subject, or removes a partial subject from it.
-func (w store) end(ctx context.Context, s subject, o client.Object) error {
+func (w store) end(ctx context.Context, s resource, o client.Object) error {
 	part, is := s.(partial)
 	if !is {
-		return w.release(ctx, o)
+		return w.removeFinalizer(ctx, o)
 	}
 	patch := client.MergeFromWithOptions(o, client.MergeFromWithOptimisticLock{})
 	return client.IgnoreNotFound(w.client.Status().Patch(ctx, part.without(o), patch, client.FieldOwner(v1beta1.FieldOwnerController)))
@@ -174,8 +174,8 @@ func (w store) end(ctx context.Context, s subject, o client.Object) error {
 
 // ended does so after a call, as long as the status is unchanged. It returns
 // the version that was overwritten.
-func (w store) ended(ctx context.Context, s subject, stored client.Object) (over string, err error) {
-	err = w.patiently(ctx, stored, func(o client.Object) error {
+func (w store) ended(ctx context.Context, s resource, stored client.Object) (over string, err error) {
+	err = w.withRetry(ctx, stored, func(o client.Object) error {
 		over = o.GetResourceVersion()
 		return w.end(ctx, s, o)
 	})

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -89,7 +90,7 @@ func TestStoreOutcome(t *testing.T) {
 			assert.Equal(t, tc.stored, b.Status.Binding != nil)
 			assert.Equal(t, tc.stored, b.Status.ReconciledGeneration == b.Generation)
 			if !tc.stored {
-				assert.Equal(t, conflictPause, result.RequeueAfter, "it is looked at again")
+				assert.Equal(t, queue.ConflictPause, result.RequeueAfter, "it is looked at again")
 				assert.Empty(t, w.recorder.Events, "nothing is told that is not stored")
 				return
 			}

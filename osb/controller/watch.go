@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/indexes"
 )
 
 // byPlan enqueues the instances of a plan that changed, and those of its class
@@ -40,9 +41,9 @@ func byPlan(reader client.Reader) handler.EventHandler {
 func asksForPlan(plan client.Object) []client.MatchingFields {
 	switch p := plan.(type) {
 	case *v1beta1.ClusterServicePlan:
-		return []client.MatchingFields{{v1beta1.FieldClusterServicePlanRefName: p.Name}, {indexRefusedLeave: classValue(p.Spec.ClusterServiceClassRef.Name, "")}}
+		return []client.MatchingFields{{v1beta1.FieldClusterServicePlanRefName: p.Name}, {indexes.RefusedLeave: indexes.ClassValue(p.Spec.ClusterServiceClassRef.Name, "")}}
 	case *v1beta1.ServicePlan:
-		return []client.MatchingFields{{v1beta1.FieldServicePlanRefName: p.Name}, {indexRefusedLeave: classValue("", p.Spec.ServiceClassRef.Name)}}
+		return []client.MatchingFields{{v1beta1.FieldServicePlanRefName: p.Name}, {indexes.RefusedLeave: indexes.ClassValue("", p.Spec.ServiceClassRef.Name)}}
 	}
 	return nil
 }
@@ -96,7 +97,7 @@ func bindingsByOffering(reader client.Reader) handler.EventHandler {
 		add(refersTo(offering)...)
 		instances := listInstances(ctx, reader, offering)
 		for i := range instances {
-			add(client.MatchingFields{indexInstance: client.ObjectKeyFromObject(&instances[i]).String()})
+			add(client.MatchingFields{indexes.Instance: client.ObjectKeyFromObject(&instances[i]).String()})
 		}
 		return requests
 	})
@@ -167,7 +168,7 @@ func isReady(conditions []v1beta1.Condition) bool {
 func byInstance(reader client.Reader) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, instance client.Object) []reconcile.Request {
 		var bindings v1beta1.ServiceBindingList
-		match := client.MatchingFields{indexInstance: client.ObjectKeyFromObject(instance).String()}
+		match := client.MatchingFields{indexes.Instance: client.ObjectKeyFromObject(instance).String()}
 		if err := reader.List(ctx, &bindings, match, client.UnsafeDisableDeepCopy); err != nil {
 			log.FromContext(ctx).Error(err, "cannot list the bindings of an instance that changed", "instance", instance.GetName())
 			return nil

@@ -17,6 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/indexes"
+	"github.com/defaultplan/defaultplan/osb/controller/indexes/indextest"
 )
 
 // What tells how an operation is going brings no pass over the bindings of an instance.
@@ -64,13 +66,22 @@ func TestReadByBindings(t *testing.T) {
 	assert.True(t, readByBindings().Delete(event.DeleteEvent{}))
 }
 
+// referenceOf is what admission decided for an instance or binding.
+func referenceOf(o client.Object) *v1beta1.DecidedReference {
+	if instance, is := o.(*v1beta1.ServiceInstance); is {
+		return &instance.Spec.DecidedReference
+	}
+	binding, _ := o.(*v1beta1.ServiceBinding)
+	return &binding.Spec.DecidedReference
+}
+
 // A class or plan that changed brings a pass over what is not Ready of it, and over nothing else.
 func TestOfferingWakesWhatIsNotReady(t *testing.T) {
 	t.Parallel()
 	of := func(o client.Object, namespace, name, class, plan string, status v1beta1.ConditionStatus) client.Object {
 		o.SetNamespace(namespace)
 		o.SetName(name)
-		ref := decidedOn(o)
+		ref := referenceOf(o)
 		if class != "" {
 			ref.ClusterServiceClassRef, ref.ClusterServicePlanRef = &v1beta1.ClusterObjectReference{Name: class}, &v1beta1.ClusterObjectReference{Name: plan}
 		}
@@ -84,7 +95,7 @@ func TestOfferingWakesWhatIsNotReady(t *testing.T) {
 		return o
 	}
 	local := func(o client.Object, namespace string) client.Object {
-		ref := decidedOn(of(o, namespace, "local-"+namespace, "", "", v1beta1.ConditionFalse))
+		ref := referenceOf(of(o, namespace, "local-"+namespace, "", "", v1beta1.ConditionFalse))
 		ref.ServiceClassRef, ref.ServicePlanRef = &v1beta1.LocalObjectReference{Name: "class"}, &v1beta1.LocalObjectReference{Name: "plan"}
 		return o
 	}
@@ -157,7 +168,8 @@ func fullyIndexed(t *testing.T, objects ...client.Object) client.Reader {
 	scheme := runtime.NewScheme()
 	require.NoError(t, v1beta1.AddToScheme(scheme))
 	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...)
-	require.NoError(t, addIndexes(t.Context(), fakeIndexer{builder}))
+	require.NoError(t, indexes.Add(t.Context(), indextest.Fake{Builder: builder}))
+	require.NoError(t, addPolicyIndexes(t.Context(), indextest.Fake{Builder: builder}))
 	return builder.Build()
 }
 

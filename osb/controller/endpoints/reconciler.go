@@ -19,11 +19,9 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb/controller/expose"
 	"github.com/defaultplan/defaultplan/osb/controller/owned"
+	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
-
-// conflictPause is the time for the cache to learn of what changed.
-const conflictPause = 200 * time.Millisecond
 
 // A Reconciler writes the Services of bindings, of the endpoints that their status has. It
 // makes no calls to brokers.
@@ -54,21 +52,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, err
 	}
 	if b.DeletionTimestamp != nil || len(b.Status.Endpoints) == 0 {
-		return unlessChanged(reconcile.Result{}, r.withdraw(ctx, b))
+		return queue.AfterConflict(reconcile.Result{}, client.IgnoreNotFound(r.withdraw(ctx, b)))
 	}
 	err := r.store(ctx, b, r.expose(ctx, b).tell)
 	const spread = 10
 	pause := r.Pause(b)
 	pause += time.Duration(rand.Int64N(int64(pause)/spread + 1)) //nolint:gosec // it spreads reads
-	return unlessChanged(reconcile.Result{RequeueAfter: pause}, err)
-}
-
-// unlessChanged is what comes of a look: one at something that has changed since is no error.
-func unlessChanged(result reconcile.Result, err error) (reconcile.Result, error) {
-	if apierrors.IsConflict(err) {
-		return reconcile.Result{RequeueAfter: conflictPause}, nil
-	}
-	return result, client.IgnoreNotFound(err)
+	return queue.AfterConflict(reconcile.Result{RequeueAfter: pause}, client.IgnoreNotFound(err))
 }
 
 // store writes into the status of a binding, if that is still as it was read.

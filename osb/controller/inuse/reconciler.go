@@ -13,11 +13,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/queue"
 )
 
 const (
-	// conflictPause is the time for the cache to learn of what changed.
-	conflictPause = 200 * time.Millisecond
 	// lagPause is the time for the caches of all webhooks to get the deletion
 	// of an object: until then an instance may still be decided on it. It is
 	// also the time between two live checks of what the cache does not have
@@ -52,13 +51,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, err
 	}
 	result, err := r.pass(ctx, o)
-	switch {
-	case apierrors.IsConflict(err):
-		return reconcile.Result{RequeueAfter: conflictPause}, nil
-	case apierrors.IsNotFound(err):
-		return reconcile.Result{}, nil
-	}
-	return result, err
+	return queue.AfterConflict(result, client.IgnoreNotFound(err))
 }
 
 func (r *reconciler) pass(ctx context.Context, o v1beta1.OfferingObject) (reconcile.Result, error) {

@@ -1,0 +1,137 @@
+// Package events makes the Events of brokers, instances and bindings.
+package events
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	eventsclient "k8s.io/client-go/kubernetes/typed/events/v1"
+	clientevents "k8s.io/client-go/tools/events"
+	"k8s.io/client-go/tools/reference"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/defaultplan/defaultplan/osb/lifecycle"
+)
+
+// maxNote is the API server's limit for an event's note, in bytes.
+const Source = "defaultplan-controller"
+
+// MaxNote is what the API server takes of an event's text, in bytes.
+const MaxNote = 1024
+
+// Events tell users what happened, after it was stored.
+type Events struct {
+	Recorder clientevents.EventRecorder
+}
+
+// Tell makes an event of what happened; nil: of nothing.
+func (e *Events) Tell(o client.Object, event *lifecycle.Event) {
+	if event == nil {
+		return
+	}
+	kind := corev1.EventTypeNormal
+	if event.Warning {
+		kind = corev1.EventTypeWarning
+	}
+	Record(e.Recorder, o, kind, event.Reason, "Reconcile", event.Message)
+}
+
+// Record makes an event of an object with as much of a text as fits.
+func Record(recorder clientevents.EventRecorder, o client.Object, kind, reason, action, note string) { //nolint:revive // Eventf has these
+	if len(note) > MaxNote {
+		note = strings.ToValidUTF8(note[:MaxNote], "")
+	}
+	// The note may hold a per cent sign that a broker wrote.
+	recorder.Eventf(o, nil, kind, reason, action, "%s", note)
+}
+
+// NewRecorder makes the recorder of a manager's controllers, which names a source. It is not
+// the manager's, which sends events into namespaces that are being deleted too. It goes on
+// for a while after the manager stops.
+func NewRecorder(ctx context.Context, mgr manager.Manager, source string, while time.Duration) (clientevents.EventRecorder, error) {
+	made, err := eventsclient.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return nil, fmt.Errorf("cannot make a client of events: %w", err)
+	}
+	sink := eventSink{EventSink: &clientevents.EventSinkImpl{Interface: made}, namespaces: mgr.GetClient()}
+	ctx = log.IntoContext(context.WithoutCancel(ctx), mgr.GetLogger().WithName("events"))
+	recorder, stop, err := recordTo(ctx, sink, mgr.GetScheme(), source)
+	if err != nil {
+		return nil, err
+	}
+	err = mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
+		<-ctx.Done()
+		// A call that was started is completed, and may emit an event.
+		time.AfterFunc(while, stop)
+		return nil
+	}))
+	if err != nil {
+		return nil, fmt.Errorf("cannot set up the recorder of events: %w", err)
+	}
+	return recorder, nil
+}
+
+// recordTo makes a recorder of what goes to a sink until it is stopped.
+func recordTo(ctx context.Context, sink clientevents.EventSink, scheme *runtime.Scheme, source string) (recorder clientevents.EventRecorder, stop func(), err error) {
+	broadcaster := clientevents.NewBroadcaster(sink)
+	ctx, cancel := context.WithCancel(ctx)
+	stop = func() {
+		cancel()
+		broadcaster.Shutdown()
+	}
+	if err := broadcaster.StartRecordingToSinkWithContext(ctx); err != nil {
+		stop()
+		return nil, nil, fmt.Errorf("cannot record events: %w", err)
+	}
+	return seriesRecorder{broadcaster.NewRecorder(scheme, source), scheme}, stop, nil
+}
+
+// A seriesRecorder makes a series of events that only differ in time and note.
+// client-go also compares the resource version, which the status write before
+// each event changes, so each failure of one object would be a separate Event.
+type seriesRecorder struct {
+	clientevents.EventRecorder
+
+	scheme *runtime.Scheme
+}
+
+// Eventf emits an event for an object, independent of its version.
+func (r seriesRecorder) Eventf(regarding, related runtime.Object, kind, reason, action, note string, args ...any) { //nolint:revive // the interface has these
+	if ref, err := reference.GetReference(r.scheme, regarding); err == nil {
+		ref.ResourceVersion = ""
+		regarding = ref
+	}
+	r.EventRecorder.Eventf(regarding, related, kind, reason, action, note, args...)
+}
+
+// An eventSink drops events for a namespace that is being deleted: the API
+// server denies them, and client-go would log each one in full.
+type eventSink struct {
+	clientevents.EventSink
+
+	namespaces client.Reader
+}
+
+// Create sends an event, unless its namespace is being deleted. If the
+// namespace cannot be read, the event is sent.
+func (s eventSink) Create(ctx context.Context, event *eventsv1.Event) (*eventsv1.Event, error) {
+	var namespace corev1.Namespace
+	err := s.namespaces.Get(ctx, client.ObjectKey{Name: event.Namespace}, &namespace)
+	if err == nil && namespace.DeletionTimestamp != nil {
+		return event, nil
+	}
+	created, err := s.EventSink.Create(ctx, event)
+	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) || apierrors.IsNotFound(err) {
+		log.FromContext(ctx).V(1).Info("no event was made: its namespace is being deleted", "namespace", event.Namespace, "reason", event.Reason)
+		return event, nil // it began to be deleted, or was, since the cache heard of it
+	}
+	return created, err //nolint:wrapcheck // client-go tells by its type whether to try again
+}

@@ -1,0 +1,130 @@
+package parameters
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/lifecycle"
+)
+
+// shortestRedacted is the length, in bytes, below which a value is not redacted
+// in a broker's text: a parameter "a" would make it unreadable.
+const shortestRedacted = 4
+
+// cutMark is how the client ends a text that it cut.
+const cutMark = "…"
+
+// A redactor removes parameters from the messages of brokers: some quote a
+// rejected request.
+type Redactor struct {
+	// secrets removes the values from Secrets, all those of every parameter.
+	secrets, all *eraser
+}
+
+// Knows says that there is something to take out.
+func (r Redactor) Knows() bool { return r.all != nil }
+
+// redactorOf finds the texts within parameters, and within those of them that come from
+// Secrets.
+func redactorOf(all, fromSecrets map[string]any) Redactor {
+	return Redactor{secrets: newEraser(fromSecrets), all: newEraser(all)}
+}
+
+// An eraser removes values from texts.
+type eraser struct {
+	// forms are how the values may be written, the longest first: one may be within
+	// another.
+	forms []string
+}
+
+func newEraser(values map[string]any) *eraser {
+	var found []string
+	collect(values, &found)
+	slices.SortFunc(found, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	return &eraser{forms: slices.Compact(found)}
+}
+
+// erase removes the values, and the beginning of a value at the end of a text
+// that was cut there.
+func (e *eraser) erase(text string) string {
+	text = e.replacer(text).Replace(text)
+	rest, wasCut := strings.CutSuffix(text, cutMark)
+	if !wasCut {
+		return text
+	}
+	for _, form := range e.forms {
+		for length := min(len(form)-1, len(rest)); length >= shortestRedacted; length-- {
+			if begun, ok := strings.CutSuffix(rest, form[:length]); ok {
+				return begun + redacted + cutMark
+			}
+		}
+	}
+	return text
+}
+
+// replacer removes the values that occur in a text. Only those are passed to
+// strings.NewReplacer, whose preparation takes time quadratic in the length of
+// a value, and parameters are much longer than a broker's messages.
+func (e *eraser) replacer(text string) *strings.Replacer {
+	var pairs []string
+	for _, form := range e.forms {
+		if strings.Contains(text, form) {
+			pairs = append(pairs, form, redacted)
+		}
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+func collect(value any, into *[]string) {
+	switch v := value.(type) {
+	case string:
+		collectForms(v, into)
+	case json.Number:
+		collectForms(v.String(), into)
+	case []any:
+		for _, item := range v {
+			collect(item, into)
+		}
+	case map[string]any:
+		for _, item := range v {
+			collect(item, into)
+		}
+	}
+}
+
+func collectForms(text string, into *[]string) {
+	for _, form := range osb.WrittenForms(text) {
+		if len(form) >= shortestRedacted {
+			*into = append(*into, form)
+		}
+	}
+}
+
+// reply removes values from Secrets from a reply, whose texts are stored in
+// status.
+func (r Redactor) CallResult(reply *lifecycle.CallResult) {
+	if r.secrets == nil {
+		return
+	}
+	if failed := (*osb.Error)(nil); errors.As(reply.Err, &failed) {
+		clean := *failed
+		clean.Description, clean.Code = r.secrets.erase(failed.Description), r.secrets.erase(failed.Code)
+		clean.Unlawful = r.secrets.erase(failed.Unlawful)
+		reply.Err = &clean
+	}
+	if reply.Poll != nil {
+		reply.Poll.Description = r.secrets.erase(reply.Poll.Description)
+	}
+}
+
+// text removes every parameter from a text for a log or an event.
+func (r Redactor) Text(text string) string {
+	if r.all == nil {
+		return text
+	}
+	return r.all.erase(text)
+}
