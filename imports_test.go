@@ -121,6 +121,24 @@ var importRules = map[string]struct {
 		under:  []string{"osb/controller/broker"},
 		denied: []string{module + "osb/controller/credentials", module + "osb/controller/endpoints", module + "osb/controller/inuse"},
 	},
+	"SvcatPointsDown": {
+		reason: "cli, printer and termtext are what all commands share: they know no command, and not what is in a cluster",
+		under:  []string{svcat + "cli", svcat + "printer", svcat + "termtext"},
+		denied: []string{
+			module + svcat + "about", module + svcat + "bindings", module + svcat + "brokers", module + svcat + "catalog", module + svcat + "complete",
+			module + svcat + "describe", module + svcat + "doctor", module + svcat + "explain", module + svcat + "get", module + svcat + "instances",
+			module + svcat + "parameters", module + svcat + "planflags", module + svcat + "plans", module + svcat + "removal", module + svcat + "render",
+			module + svcat + "target", module + svcat + "ui",
+		},
+	},
+	"SvcatCatalogKnowsNoCommand": {
+		reason: "the catalog is read for commands, and knows none",
+		under:  []string{svcat + "catalog"},
+		denied: []string{
+			module + svcat + "bindings", module + svcat + "brokers", module + svcat + "complete", module + svcat + "describe", module + svcat + "doctor",
+			module + svcat + "explain", module + svcat + "get", module + svcat + "instances", module + svcat + "plans", module + svcat + "ui",
+		},
+	},
 	"ShellsAreTheOutside": {
 		reason: "only cmd and e2e put the shells together",
 		under:  []string{""},

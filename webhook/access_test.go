@@ -8,13 +8,14 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/defaultplan/defaultplan/webhook/access"
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/webhook/access"
 )
 
 // reviews is the API server's side of SubjectAccessReviews.

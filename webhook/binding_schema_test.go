@@ -4,9 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/defaultplan/defaultplan/webhook/options"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/defaultplan/defaultplan/webhook/options"
 )
 
 // What a broker would be sent at a bind is held against the plan's schema for bindings.

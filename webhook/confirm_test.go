@@ -6,12 +6,13 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/defaultplan/defaultplan/webhook/catalog"
-	"github.com/defaultplan/defaultplan/webhook/instance"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/defaultplan/defaultplan/webhook/catalog"
+	"github.com/defaultplan/defaultplan/webhook/instance"
 )
 
 // However many are refused at once, each live list is under way once, and the next one serves all who came meanwhile.

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/defaultplan/defaultplan/webhook/options"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/otel"
@@ -19,6 +18,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace/noop"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/defaultplan/defaultplan/webhook/options"
 )
 
 // Each decision is one log line and one count, in words that do not vary.

@@ -2,9 +2,10 @@ package webhook
 
 import (
 	"fmt"
-	"github.com/defaultplan/defaultplan/webhook/options"
 	"maps"
 	"strings"
+
+	"github.com/defaultplan/defaultplan/webhook/options"
 )
 
 func denialCases() map[string]denialCase {

@@ -2,10 +2,11 @@ package webhook
 
 import (
 	"fmt"
-	"github.com/defaultplan/defaultplan/webhook/options"
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/defaultplan/defaultplan/webhook/options"
 )
 
 const (

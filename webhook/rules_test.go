@@ -7,13 +7,14 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/defaultplan/defaultplan/webhook/options"
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/webhook/options"
 )
 
 // What is admitted is admitted again as it is; the patch only adds, and applies; the order of the catalog does not matter;

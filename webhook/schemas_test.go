@@ -12,9 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/defaultplan/defaultplan/webhook/options"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/defaultplan/defaultplan/webhook/options"
 )
 
 const countSchema = `{"type":"object","properties":{"count":{"type":"integer"}},"required":["count"]}`

@@ -5,9 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/defaultplan/defaultplan/webhook/options"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/defaultplan/defaultplan/webhook/options"
 )
 
 // An updateCase is a write over a stored instance: a row of DESIGN.md section 4's table. Catalog and specs are written for

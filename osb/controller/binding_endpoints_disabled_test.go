@@ -101,14 +101,14 @@ func TestEndpointsDisabledLater(t *testing.T) {
 		return []map[string]any{{"host": "10.1.2.3", "ports": []string{"5432"}}}
 	})
 	w.pass()
-	b := w.exposes()
+	w.exposes()
 	own := &endpointWorld{bindingWorld: w}
 	before := own.serviceHere("b")
 	require.NotNil(t, before)
 	w.took()
 
 	w.reconciler.endpoints.Disabled = true
-	b, _ = w.pass()
+	b, _ := w.pass()
 	said, _ := v1beta1.FindCondition(b.Status.Conditions, v1beta1.ConditionEndpoints)
 	assert.Equal(t, v1beta1.ConditionUnknown, said.Status)
 	assert.Equal(t, endpoints.ReasonDisabled, said.Reason)

@@ -68,7 +68,8 @@ func Setup(ctx context.Context, mgr manager.Manager, o *Options) error {
 		return err
 	}
 	known := &broker.Clients{
-		Reader: mgr.GetClient(), Live: mgr.GetAPIReader(), Clock: clock.RealClock{}, Guard: &broker.Guard{Given: rules, Around: network.Current}, Scope: o.scope(), Reread: o.SecretInterval, Metrics: counted,
+		Reader: mgr.GetClient(), Live: mgr.GetAPIReader(), Clock: clock.RealClock{}, Guard: &broker.Guard{Given: rules, Around: network.Current},
+		Scope: o.scope(), Reread: o.SecretInterval, Metrics: counted,
 		Secrets: broker.SecretKeeper{Client: mgr.GetClient(), Live: mgr.GetAPIReader()},
 		Queues:  queues,
 		Config:  osb.Config{Timeout: o.CallTimeout, APIVersion: o.APIVersion, Wrap: o.Wrap},

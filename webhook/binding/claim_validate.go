@@ -9,7 +9,7 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
-// ownInstance is a claim as a create of its dedicated instance. A claim is validated
+// ownInstance is a claim as a create of its dedicated instance. A claim is
 // validated when it is decided, which happens once.
 func (v *validation) ownInstance() *instance.Validation {
 	own := &instance.Validation{

@@ -43,7 +43,7 @@ func (r *Resolver) Resolve(ctx context.Context, req resolve.Request) (resolve.Ch
 	return r.Catalog.Confirm(ctx, req, r.see)
 }
 
-// Refuse evaluates the policies for a choice; the error may be a *policies.Refused.
+// Refuse evaluates the policies for a choice; the error may be a *policies.RefusedError.
 // A selector has skipped the plans that they deny.
 func (r *Resolver) Refuse(ctx context.Context, req resolve.Request, choice *resolve.Choice) error {
 	if req.Selector != nil && choice.Plan.Denied == "" {
@@ -63,7 +63,7 @@ func (r *Resolver) Refuse(ctx context.Context, req resolve.Request, choice *reso
 
 // Refusal is the policies' denial of a target in a namespace, nil for none. It
 // is confirmed by a live read, unless the namespace exceeds its rate.
-func (r *Resolver) Refusal(ctx context.Context, target *policy.Target, namespace string) (*policies.Refused, error) {
+func (r *Resolver) Refusal(ctx context.Context, target *policy.Target, namespace string) (*policies.RefusedError, error) {
 	found, err := r.policies.Refusal(ctx, target, namespace)
 	confirmed := err == nil && found != nil && r.Confirms.Allow(namespace)
 	if confirmed {
@@ -72,7 +72,7 @@ func (r *Resolver) Refusal(ctx context.Context, target *policy.Target, namespace
 	if err != nil || found == nil {
 		return nil, err
 	}
-	return &policies.Refused{Refusal: found, Namespace: namespace, Unconfirmed: !confirmed}, nil
+	return &policies.RefusedError{Refusal: found, Namespace: namespace, Unconfirmed: !confirmed}, nil
 }
 
 // planTitle is a plan as denials call it.

@@ -38,7 +38,7 @@ func (m *Mutation) Decide(ctx context.Context, refuse bool) error {
 		m.undecided(refused, req, refuse)
 		return nil
 	}
-	if refused, ok := errors.AsType[*policies.Refused](err); ok {
+	if refused, ok := errors.AsType[*policies.RefusedError](err); ok {
 		m.hold(refused.Denial("spec"), refuse)
 		return nil
 	}

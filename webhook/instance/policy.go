@@ -23,7 +23,7 @@ func (v *Validation) validatePolicies(ctx context.Context, seen view) error {
 		return fmt.Errorf("cannot hold the plan against the policies: %w", err)
 	}
 	if refusal != nil {
-		refused := policies.Refused{Refusal: refusal, Subject: "plan " + v.Defined.Title(), Namespace: v.Req.Namespace}
+		refused := policies.RefusedError{Refusal: refusal, Subject: "plan " + v.Defined.Title(), Namespace: v.Req.Namespace}
 		v.Deny(refused.Denial(v.AskedField()))
 		return nil
 	}

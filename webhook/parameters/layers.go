@@ -35,12 +35,13 @@ type Defaulted struct {
 	Value func(*v1beta1.Defaults) *runtime.RawExtension
 }
 
+// The fields with the default parameters of a provision and of a bind.
 var (
 	ProvisionDefaults = Defaulted{"spec.defaultProvisionParameters", func(d *v1beta1.Defaults) *runtime.RawExtension { return d.DefaultProvisionParameters }}
 	BindDefaults      = Defaulted{"spec.defaultBindParameters", func(d *v1beta1.Defaults) *runtime.RawExtension { return d.DefaultBindParameters }}
 )
 
-// defaultLayers are the parameters that class and plan give, decoded, lowest
+// Layers are the parameters that class and plan give, decoded, lowest
 // first.
 func (d *Defaults) Layers(defined *catalog.Definition, field Defaulted) ([]merge.Layer, *review.Denial) {
 	class, err := d.of(field.Value(&defined.ClassSpec.Defaults))

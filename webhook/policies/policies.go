@@ -31,9 +31,9 @@ func New(cached, live client.Reader, set *RuleSet) *Reader {
 	return &Reader{Cached: cached, Live: live, Set: set}
 }
 
-// A Refused is a plan, or an instance, that a policy keeps from a
+// A RefusedError is a plan, or an instance, that a policy keeps from a
 // namespace.
-type Refused struct {
+type RefusedError struct {
 	*policy.Refusal
 
 	// Subject is what is refused, for people, and namespace where.
@@ -43,10 +43,10 @@ type Refused struct {
 }
 
 // Error is the refusal as one text.
-func (r *Refused) Error() string { return r.Denial("spec").Message() }
+func (r *RefusedError) Error() string { return r.Denial("spec").Message() }
 
 // Denial is the denial that the user sees, with the policy's name and message.
-func (r *Refused) Denial(field string) *review.Denial {
+func (r *RefusedError) Denial(field string) *review.Denial {
 	text := r.Text(r.Subject, r.Namespace)
 	if r.Unconfirmed {
 		text += catalog.Unconfirmed

@@ -11,16 +11,17 @@ import (
 type When uint8
 
 const (
-	// Always: admission generated it, or an absent value has no meaning.
+	// Always is the restore of a field that admission generates, or whose absence has
+	// no meaning.
 	Always When = iota
-	// UnlessCleared: an old client does not know the field; an explicit empty
-	// value clears it.
+	// UnlessCleared is the restore of a field that old clients do not know; an explicit
+	// empty value clears it.
 	UnlessCleared
-	// OnceDecided: it says what was decided.
+	// OnceDecided is the restore of a field that says what was decided.
 	OnceDecided
-	// WithClass and keptWithPlan: as keptOnceDecided, unless the write names
-	// the class or the plan by another of its names.
+	// WithClass is OnceDecided, unless the write names the class by another of its names.
 	WithClass
+	// WithPlan is OnceDecided, unless the write names the plan by another of its names.
 	WithPlan
 )
 

@@ -54,8 +54,10 @@ type Family struct {
 	Plans  int
 }
 
+// PlanName is the external name of the plan with a number.
 func (f *Family) PlanName(i int) string { return fmt.Sprintf("%s-plan-%d", f.Name, i) }
 
+// Class is the class of the family.
 func (f *Family) Class() *api.ClusterServiceClass {
 	return &api.ClusterServiceClass{
 		TypeMeta:   TypeMeta("ClusterServiceClass"),
@@ -71,6 +73,7 @@ func (f *Family) Class() *api.ClusterServiceClass {
 	}
 }
 
+// Plan is the plan with a number.
 func (f *Family) Plan(i int) *api.ClusterServicePlan {
 	name := f.PlanName(i)
 	plan := &api.ClusterServicePlan{
@@ -129,10 +132,12 @@ func (f *Family) Objects(kind runtime.Object) []client.Object {
 	return nil
 }
 
+// TypeMeta is that of a kind of the API.
 func TypeMeta(kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: api.GroupVersion.String(), Kind: kind}
 }
 
+// Raw is a JSON text as a field.
 func Raw(text string) *runtime.RawExtension {
 	return &runtime.RawExtension{Raw: json.RawMessage(text)}
 }
@@ -142,4 +147,5 @@ func ID(kind, name string) string {
 	return uuid.NewSHA1(uuid.Nil, []byte(kind+"/"+name)).String()
 }
 
+// UID is a UID of an object, the same for the same name.
 func UID(kind, name string) types.UID { return types.UID(ID(kind+"/uid", name)) }

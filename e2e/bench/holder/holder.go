@@ -46,6 +46,7 @@ type Order struct {
 // A Way is how an instance says what it wants.
 type Way string
 
+// The ways that are measured: a named plan, a type, a class alone.
 const (
 	WayNamed Way = "named"
 	WayType  Way = "type"

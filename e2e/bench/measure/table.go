@@ -15,7 +15,9 @@ type Bound int
 const (
 	// Told is measured for the reader: there is no goal.
 	Told Bound = iota
+	// AtMost is a goal that a value must not exceed.
 	AtMost
+	// AtLeast is a goal that a value must reach.
 	AtLeast
 )
 
@@ -51,6 +53,7 @@ func (t *Table) Add(r Row) {
 	fmt.Fprintf(os.Stderr, "bench: %s: %s\n", r.What, number(r.Value, r.Unit))
 }
 
+// Missed says whether a row misses its goal.
 func (t *Table) Missed() bool {
 	for i := range t.rows {
 		if t.rows[i].missed() {
@@ -60,6 +63,7 @@ func (t *Table) Missed() bool {
 	return false
 }
 
+// Print writes the rows in columns.
 func (t *Table) Print(w io.Writer) error {
 	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	lines := []string{"\tMEASURED\tGOAL\t\tHOW"}

@@ -26,6 +26,7 @@ const reviewers = 16
 // connections that stay open.
 type hookClient struct{ http *http.Client }
 
+// NewClient is a client that trusts a CA bundle.
 func NewClient(caBundle []byte) *hookClient {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(caBundle)

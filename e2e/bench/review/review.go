@@ -32,10 +32,12 @@ func Named(f *catalog.Family) Spec {
 	return Spec(fmt.Sprintf(`"clusterServiceClassExternalName":"ext-%s","clusterServicePlanExternalName":"ext-%s"`, f.Name, f.PlanName(0)))
 }
 
+// ByClass is a spec that names the class alone.
 func ByClass(f *catalog.Family) Spec {
 	return Spec(fmt.Sprintf(`"clusterServiceClassExternalName":"ext-%s"`, f.Name))
 }
 
+// ByType is a spec that names the type alone.
 func ByType(f *catalog.Family) Spec { return Spec(fmt.Sprintf(`"serviceType":%q`, f.Name)) }
 
 // Manifest is what a user posts.

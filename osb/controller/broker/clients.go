@@ -18,7 +18,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb/controller/scope"
 )
 
-// brokers has the clients of all brokers, and the state of each.
+// Clients has the clients of all brokers, and the state of each.
 type Clients struct {
 	Reader, Live client.Reader
 	Clock        clock.PassiveClock
@@ -68,7 +68,7 @@ func (b *Clients) acquaintance(key Key) *acquaintance {
 	return b.known[key]
 }
 
-// find reads a broker from the cache, and live if the cache has none.
+// Find reads a broker from the cache, and live if the cache has none.
 func (b *Clients) Find(ctx context.Context, key Key) (Broker, bool, error) {
 	if key.Name == "" {
 		return Broker{}, false, nil
@@ -87,7 +87,7 @@ func (b *Clients) Find(ctx context.Context, key Key) (Broker, bool, error) {
 	return brokerOf(o), true, nil
 }
 
-// isBeingDeleted says whether a broker is being deleted, by the cache: nothing
+// IsBeingDeleted says whether a broker is being deleted, by the cache: nothing
 // new is provisioned there, whether or not its classes and plans are marked
 // yet.
 func (b *Clients) IsBeingDeleted(ctx context.Context, key Key) (bool, error) {
@@ -107,7 +107,7 @@ func (b *Clients) IsBeingDeleted(ctx context.Context, key Key) (bool, error) {
 
 var errUnknownBroker = fmt.Errorf("it is not known at which broker it is: its class is not there, or names none; if that does not come back, annotate it with %s: \"true\"", v1beta1.AnnotationAbandon)
 
-// client is the client of a broker. Its credentials are at most reread old.
+// Client is the client of a broker. Its credentials are at most reread old.
 func (b *Clients) Client(ctx context.Context, key Key) (*osb.Client, error) {
 	found, ok, err := b.Find(ctx, key)
 	if err != nil {
@@ -172,7 +172,7 @@ func (b *Clients) renew(key Key, found Broker, shown brokerCredentials, now time
 	return made, nil
 }
 
-// forget makes the next call read the credentials again.
+// Forget makes the next call read the credentials again.
 func (b *Clients) Forget(key Key) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
@@ -181,7 +181,7 @@ func (b *Clients) Forget(key Key) {
 	}
 }
 
-// catalog reads a broker's catalog; nil if the etag still matches. It counts as
+// Catalog reads a broker's catalog; nil if the etag still matches. It counts as
 // a call only if there is a client: without one nothing is sent.
 func (b *Clients) Catalog(ctx context.Context, o client.Object, etag string) (*osb.Catalog, error) {
 	key := keyOfBroker(o)
@@ -210,7 +210,7 @@ func (b *Clients) answers(key Key, o client.Object) {
 	}
 }
 
-// answeredSince says whether a broker returned its catalog since a time, at its
+// AnsweredSince says whether a broker returned its catalog since a time, at its
 // current address: to another process, which relisted it, or to this one,
 // whatever the result.
 func (b *Clients) AnsweredSince(key Key, known Broker, since time.Time) bool {
@@ -237,7 +237,7 @@ const (
 // many calls find that its catalog has changed.
 const relistPause = 10 * time.Second
 
-// askRelist requests a relist of a broker's catalog.
+// AskRelist requests a relist of a broker's catalog.
 func (b *Clients) AskRelist(key Key, now time.Time) {
 	if b.mayAsk(key, now) {
 		b.Relist(key)
@@ -256,7 +256,7 @@ func (b *Clients) mayAsk(key Key, now time.Time) bool {
 	return true
 }
 
-// drop removes the state of a broker that is gone, and wakes what waits for it.
+// Drop removes the state of a broker that is gone, and wakes what waits for it.
 func (b *Clients) Drop(key Key) {
 	b.Queues.Gone(key.At())
 	b.mutex.Lock()

@@ -14,7 +14,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb/controller/expose"
 )
 
-// A guard prevents the URL of a namespaced broker, which the namespace's users
+// A Guard prevents the URL of a namespaced broker, which the namespace's users
 // choose, from reaching what only the controller can: itself, its machine, the
 // cloud's metadata and the API server. It checks the address that is dialled,
 // not the name, which may resolve to anything.

@@ -31,7 +31,7 @@ import (
 // nothing changed. An error before the call is no *osb.Error.
 type catalogFetcher func(ctx context.Context, broker client.Object, etag string) (*osb.Catalog, error)
 
-// brokerOptions are the dependencies and settings of the broker reconcilers.
+// Options are the dependencies and settings of the broker reconcilers.
 // All but metrics and scope are required.
 type Options struct {
 	// client writes, and reads from the cache.

@@ -14,7 +14,7 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// A secretKeeper puts a finalizer on the Secrets of ServiceBrokers: when a
+// A SecretKeeper puts a finalizer on the Secrets of ServiceBrokers: when a
 // namespace is deleted its Secrets are deleted at once, and without them
 // nothing can be deprovisioned at the broker. Those are the only writes to
 // Secrets that the controller does not own; deploy/vap/secrets.yaml restricts

@@ -27,7 +27,7 @@ const maxAsked = 64
 // brokerWorkers is how many brokers of a kind are handled at once.
 const brokerWorkers = 4
 
-// addBrokers registers the reconcilers of both kinds of brokers. The function
+// Setup registers the reconcilers of both kinds of brokers. The function
 // that it returns requests a relist of a broker's catalog; it never blocks.
 func Setup(mgr manager.Manager, options Options, fetches *queue.Queues) (func(Key), error) {
 	kinds := map[bool]func() client.Object{

@@ -21,10 +21,10 @@ import (
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
-// maxNote is the API server's limit for an event's note, in bytes.
+// Source is the reporting component of events.
 const Source = "defaultplan-controller"
 
-// MaxNote is what the API server takes of an event's text, in bytes.
+// MaxNote is the API server's limit for an event's note, in bytes.
 const MaxNote = 1024
 
 // Events tell users what happened, after it was stored.
@@ -45,7 +45,7 @@ func (e *Events) Tell(o client.Object, event *lifecycle.Event) {
 }
 
 // Record makes an event of an object with as much of a text as fits.
-func Record(recorder clientevents.EventRecorder, o client.Object, kind, reason, action, note string) { //nolint:revive // Eventf has these
+func Record(recorder clientevents.EventRecorder, o client.Object, kind, reason, action, note string) {
 	if len(note) > MaxNote {
 		note = strings.ToValidUTF8(note[:MaxNote], "")
 	}

@@ -14,7 +14,7 @@ import (
 // sent to. It is the cache's own: the API server has no such field.
 const Target = "defaultplan/broker"
 
-// indexRefusedLeave finds the instances that may not change their plan, by
+// RefusedLeave finds the instances that may not change their plan, by
 // their class. It is the cache's own.
 const RefusedLeave = "defaultplan/refused-leave"
 

@@ -38,7 +38,7 @@ var (
 		"Plans of a broker, as the retired catalog counted them.", []string{"broker", "namespace"}, nil)
 )
 
-// A census exports gauges of the cluster's state, by the cache, at each scrape.
+// A Census exports gauges of the cluster's state, by the cache, at each scrape.
 // Only the elected controller does, so that two processes do not export the
 // same counts.
 type Census struct {

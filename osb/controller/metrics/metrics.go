@@ -13,7 +13,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb/controller/tracing"
 )
 
-// metrics count the calls to brokers. A broker is a label: there are as many
+// Counters count the calls to brokers. A broker is a label: there are as many
 // series as brokers, and those of a broker are removed with it. All other label
 // values are constants. A nil *metrics counts nothing.
 type Counters struct {

@@ -31,7 +31,7 @@ const redacted = "<redacted>"
 // reasonParameters is that of everything that is wrong with parameters.
 const reasonParameters = "ErrorWithParameters"
 
-// parameters are what is sent to a broker.
+// A Set is what is sent to a broker.
 type Set struct {
 	// raw is the JSON object; nil: none.
 	Raw json.RawMessage
@@ -47,7 +47,7 @@ type Set struct {
 	Redactor    Redactor
 }
 
-// A parametersReader reads the Secrets that parameters come from, and validates
+// A Reader reads the Secrets that parameters come from, and validates
 // the whole by schemas.
 type Reader struct {
 	live    client.Reader
@@ -235,7 +235,7 @@ func hasAlias(node *yamlv3.Node) bool {
 // free meanwhile.
 const longestCompilation = 10 * time.Second
 
-// unlawful validates all of the parameters by a schema, because admission has
+// Unlawful validates all of the parameters by a schema, because admission has
 // only checked what does not come from Secrets. A schema that cannot be used is
 // no problem. The error is that it was not compiled in time.
 func (p Reader) Unlawful(ctx context.Context, given *Set, schema *runtime.RawExtension) (*lifecycle.Problem, error) {

@@ -18,7 +18,7 @@ const shortestRedacted = 4
 // cutMark is how the client ends a text that it cut.
 const cutMark = "…"
 
-// A redactor removes parameters from the messages of brokers: some quote a
+// A Redactor removes parameters from the messages of brokers: some quote a
 // rejected request.
 type Redactor struct {
 	// secrets removes the values from Secrets, all those of every parameter.
@@ -104,7 +104,7 @@ func collectForms(text string, into *[]string) {
 	}
 }
 
-// reply removes values from Secrets from a reply, whose texts are stored in
+// CallResult removes values from Secrets from a result, whose texts are stored in
 // status.
 func (r Redactor) CallResult(reply *lifecycle.CallResult) {
 	if r.secrets == nil {
@@ -121,7 +121,7 @@ func (r Redactor) CallResult(reply *lifecycle.CallResult) {
 	}
 }
 
-// text removes every parameter from a text for a log or an event.
+// Text removes every parameter from a text for a log or an event.
 func (r Redactor) Text(text string) string {
 	if r.all == nil {
 		return text

@@ -95,7 +95,7 @@ func (d *Dispatcher) Reconcile(ctx context.Context, request reconcile.Request) (
 }
 
 // run takes a request through a pass. What comes of it goes to the worker that waits for
-// the end of the pass, or where none does, to the controller's
+// the end of the pass, or where none does, to the controller's queue.
 func (d *Dispatcher) run(ctx context.Context, p *Pass, request reconcile.Request, ended chan<- passed) {
 	got := d.try(NewContext(ctx, p), request)
 	broker := AwaitedBy(got.err)

@@ -118,7 +118,7 @@ func TestDispatcherGivesNoResultBesideAnError(t *testing.T) {
 	})
 }
 
-// A call leaves its worker free, and what comes of it comes to the controller's
+// A call leaves its worker free, and what comes of it comes to the controller's queue.
 func TestDispatcherFreesTheWorker(t *testing.T) {
 	inDispatch(t, func(w *dispatchEnv) {
 		w.hangs = make(chan struct{})

@@ -18,13 +18,13 @@ import (
 // tracerName is the name of the spans' tracer.
 const tracerName = "github.com/defaultplan/defaultplan/osb/controller"
 
-// startSpan starts the span of a pass or of a part of one. Without tracing, it
+// Start starts the span of a pass or of a part of one. Without tracing, it
 // costs a context.
 func Start(ctx context.Context, name string) (context.Context, trace.Span) {
 	return otel.Tracer(tracerName).Start(ctx, name) //nolint:spancheck // the caller ends it
 }
 
-// nameSpan adds the object to the span of a pass.
+// Name adds the object to the span of a pass.
 func Name(span trace.Span, o client.Object) {
 	if span.IsRecording() {
 		span.SetAttributes(attribute.String("defaultplan.namespace", o.GetNamespace()), attribute.String("defaultplan.name", o.GetName()),
@@ -32,7 +32,7 @@ func Name(span trace.Span, o client.Object) {
 	}
 }
 
-// stepSpan adds the decided step to the span.
+// Step adds the decided step to the span.
 func Step(ctx context.Context, step lifecycle.Step) {
 	if span := trace.SpanFromContext(ctx); span.IsRecording() {
 		span.SetAttributes(attribute.String("defaultplan.step", step.String()))

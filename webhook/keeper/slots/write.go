@@ -71,7 +71,8 @@ func (s *slotAllocator) refused(ctx context.Context, l *limiter, err error) erro
 		return fmt.Errorf("cannot get policy %q, whose slots were refused: %w", l.policy.Name, getErr)
 	}
 	s.options.Recorder.Eventf(l.policy, nil, corev1.EventTypeWarning, reasonNotStored, actionGrant,
-		"the API server does not take the slots of namespace %q (code %d, %s): no slot is granted there until it does; a policy has room for some 30,000, so let several policies limit fewer namespaces each",
+		"the API server does not take the slots of namespace %q (code %d, %s): no slot is granted there until it does; "+
+			"a policy has room for some 30,000, so let several policies limit fewer namespaces each",
 		l.slots.Namespace, controller.StatusCode(err), apierrors.ReasonForError(err))
 	return err
 }

@@ -118,7 +118,7 @@ func ClassOfPlan(ctx context.Context, reader client.Reader, plan Plan) (Class, e
 // Broker finds the broker called name.
 func (f Finder) Broker(ctx context.Context, name string) (Broker, error) {
 	return one(f.Scope, NameError{Kind: "broker", Name: name, Where: f.Scope.String()}, func(at cli.Scope) ([]Broker, error) {
-		return got(ctx, f.Reader, at, name, v1beta1.NewBroker, BrokerOf, Brokers)
+		return got(ctx, f.Reader, at, name, kind[v1beta1.BrokerObject, Broker]{v1beta1.NewBroker, BrokerOf, Brokers})
 	}, func() ([]string, error) {
 		var names []string
 		err := Brokers(ctx, f.Reader, Query{Scope: f.Scope}, func(b Broker) error {
@@ -132,7 +132,7 @@ func (f Finder) Broker(ctx context.Context, name string) (Broker, error) {
 // Type finds the service type called name.
 func (f Finder) Type(ctx context.Context, name string) (Type, error) {
 	return one(f.Scope, NameError{Kind: "type", Name: name, Where: f.Scope.String()}, func(at cli.Scope) ([]Type, error) {
-		return got(ctx, f.Reader, at, name, v1beta1.NewType, TypeOf, Types)
+		return got(ctx, f.Reader, at, name, kind[v1beta1.TypeObject, Type]{v1beta1.NewType, TypeOf, Types})
 	}, func() ([]string, error) {
 		var names []string
 		err := Types(ctx, f.Reader, Query{Scope: f.Scope}, func(t Type) error {
@@ -189,7 +189,7 @@ func (f Finder) fits(object client.Object, externalName, name string) bool {
 }
 
 func (f Finder) classes(ctx context.Context, at cli.Scope, name string) ([]Class, error) {
-	found, err := got(ctx, f.Reader, at, name, v1beta1.NewClass, ClassOf, Classes)
+	found, err := got(ctx, f.Reader, at, name, kind[v1beta1.ClassObject, Class]{v1beta1.NewClass, ClassOf, Classes})
 	if err != nil || f.KubeName {
 		return found, err
 	}
@@ -203,7 +203,7 @@ func (f Finder) classes(ctx context.Context, at cli.Scope, name string) ([]Class
 }
 
 func (f Finder) plans(ctx context.Context, at cli.Scope, name string) ([]Plan, error) {
-	found, err := got(ctx, f.Reader, at, name, v1beta1.NewPlan, PlanOf, Plans)
+	found, err := got(ctx, f.Reader, at, name, kind[v1beta1.PlanObject, Plan]{v1beta1.NewPlan, PlanOf, Plans})
 	if err != nil || f.KubeName {
 		return found, err
 	}

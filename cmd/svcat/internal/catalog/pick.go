@@ -40,25 +40,30 @@ func pick[V viewed](found []V, wanted NameError, names func() ([]string, error))
 	return none, wanted.sorted()
 }
 
+// A kind says how objects of one kind are read, in either scope.
+type kind[O client.Object, V any] struct {
+	// empty returns an object of the kind in a scope; all lists the kind.
+	empty func(namespace string) O
+	view  func(client.Object) (V, bool)
+	all   func(context.Context, client.Reader, Query, func(V) error) error
+}
+
 // got reads the object of that Kubernetes name in the cluster, a namespace or all
-// namespaces. empty returns an object of the kind in a scope, and all lists the kind.
-func got[O client.Object, V any](
-	ctx context.Context, reader client.Reader, at cli.Scope, name string, empty func(namespace string) O, view func(client.Object) (V, bool),
-	all func(context.Context, client.Reader, Query, func(V) error) error,
-) ([]V, error) {
+// namespaces.
+func got[O client.Object, V any](ctx context.Context, reader client.Reader, at cli.Scope, name string, of kind[O, V]) ([]V, error) {
 	if len(content.IsPathSegmentName(name)) > 0 {
 		// Such as class/plan: the client would not even ask.
 		return nil, nil
 	}
 	if at.Namespaces && at.Namespace == "" {
 		var found []V
-		err := all(ctx, reader, Query{at, client.MatchingFields{"metadata.name": name}}, func(one V) error {
+		err := of.all(ctx, reader, Query{at, client.MatchingFields{"metadata.name": name}}, func(one V) error {
 			found = append(found, one)
 			return nil
 		})
 		return found, err
 	}
-	object := empty(at.Namespace)
+	object := of.empty(at.Namespace)
 	err := reader.Get(ctx, client.ObjectKey{Namespace: at.Namespace, Name: name}, object)
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
@@ -66,6 +71,6 @@ func got[O client.Object, V any](
 	case err != nil:
 		return nil, err
 	}
-	one, _ := view(object)
+	one, _ := of.view(object)
 	return []V{one}, nil
 }

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"cmp"
+
 	"k8s.io/component-base/featuregate"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
