@@ -79,7 +79,7 @@ func (s *bindingResource) findSecret(ctx context.Context) error {
 	return err
 }
 
-// hide reads the parameters, as far as they exist, to redact their values in
+// redact reads the parameters, as far as they exist, to redact their values in
 // what the broker of a binding that is removed or polled says.
 func (s *bindingResource) redact(ctx context.Context) {
 	if s.parameters.Redactor.Knows() {
@@ -203,10 +203,36 @@ func (s *bindingResource) unbindable(r *lifecycle.Record, instance *v1beta1.Serv
 	if instance == nil || s.offering == nil || instance.Status.ExternalProperties == nil {
 		return &lifecycle.Problem{Reason: reasonNoInstance, Waits: true, Message: "what it was bound to is not there any more"}
 	}
+	if s.replaced(instance) {
+		return &lifecycle.Problem{Reason: reasonNoInstance, Waits: true, Message: fmt.Sprintf(
+			"what it was bound to is not there any more: the instance %q is another one of that name; delete the binding and create it again", s.binding.InstanceKey().Name)}
+	}
 	if s.binding.Namespace == metav1.NamespaceSystem { // a policy holds the controller to that: deploy/vap/kubesystem.yaml
 		return &lifecycle.Problem{Reason: credentials.ReasonNotStored, Waits: true, Message: "nothing is made in kube-system: make the binding in another namespace"}
 	}
 	return nil
+}
+
+// replaced says whether a bound binding is at another instance than the one that has the
+// name now: the former was abandoned. Credentials from the former's broker must not be
+// recorded as those of the latter's, which may be trusted with more.
+func (s *bindingResource) replaced(instance *v1beta1.ServiceInstance) bool {
+	bound := lifecycle.OfBinding(s.binding).Record
+	if !bound.Exists {
+		return false
+	}
+	was, is := bound.Applied.BrokerTarget, s.targetOf(instance)
+	known := was.ClusterServiceBrokerName != "" || was.ServiceBrokerName != "" // the retired catalog did not say
+	return !isFor(s.binding, instance) ||
+		known && (was.ClusterServiceBrokerName != is.ClusterServiceBrokerName || was.ServiceBrokerName != is.ServiceBrokerName)
+}
+
+// targetOf is the broker, class and plan that an instance has at its broker.
+func (s *bindingResource) targetOf(instance *v1beta1.ServiceInstance) v1beta1.BrokerTarget {
+	if has := instance.Status.ExternalProperties.BrokerTarget; has.ClassExternalID != "" {
+		return has
+	}
+	return s.offering.target // provisioned by the retired catalog
 }
 
 // unready says why the instance cannot be bound to yet.
@@ -262,13 +288,8 @@ func (s *bindingResource) aims(ctx context.Context, instance *v1beta1.ServiceIns
 	if s.origin, err = s.platform.Origin(ctx, s.binding.Namespace, instance); err != nil {
 		return err
 	}
-	has := instance.Status.ExternalProperties
-	target := has.BrokerTarget
-	if target.ClassExternalID == "" { // provisioned by the retired catalog
-		target = s.offering.target
-	}
 	s.ask = &lifecycle.Desired{Rule: s.rule(), Request: lifecycle.Request{
-		BrokerTarget: target, InstanceID: idOf(instance),
+		BrokerTarget: s.targetOf(instance), InstanceID: idOf(instance),
 		Parameters: s.parameters.Shown, ParameterChecksum: s.parameters.Checksum, User: s.binding.Spec.UserInfo,
 	}}
 	found.Desired = s.ask
