@@ -14,7 +14,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
-// A rotationSubject is the other binding that a binding has at its broker
+// A rotationResource is the other binding that a binding has at its broker
 // during one pass: the one with the next credentials, or the one with the
 // previous credentials.
 type rotationResource struct {
@@ -142,7 +142,9 @@ func (s *rotationResource) succeeds(ctx context.Context, thing *lifecycle.Resour
 	if err := s.findSecret(ctx); err != nil {
 		return err
 	}
-	found.Stored = s.stored(&thing.Record)
+	if found.Stored = s.stored(&thing.Record); found.Stored {
+		found.ToldMore = s.holding.ToldInStatus
+	}
 	problem, err := s.unable(ctx, &thing.Record, instance)
 	if problem != nil || err != nil {
 		found.Problem = problem
