@@ -92,7 +92,7 @@ func Setup(ctx context.Context, mgr manager.Manager, o *Options) error {
 	if err := p.addBindings(); err != nil {
 		return err
 	}
-	if err := p.addEndpoints(); err != nil {
+	if err := p.addEndpoints(ctx); err != nil {
 		return err
 	}
 	if err := p.addHolds(); err != nil {
@@ -175,9 +175,12 @@ func (p *parts) addBindings() error {
 }
 
 // addEndpoints adds the controller that writes the Services of bindings, if enabled.
-func (p *parts) addEndpoints() error {
+func (p *parts) addEndpoints(ctx context.Context) error {
 	if !p.options.Endpoints {
 		return nil
+	}
+	if err := endpoints.CheckRights(ctx, p.mgr.GetAPIReader(), p.options.Namespaces); err != nil {
+		return err
 	}
 	resting := &rests{}
 	r := &endpoints.Reconciler{

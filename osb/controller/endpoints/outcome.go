@@ -24,8 +24,8 @@ func (o *outcome) tell(status *v1beta1.ServiceBindingStatus, generation int64) {
 	}
 }
 
-// refused is the condition where there is no Service.
-func refused(reason, message string) *v1beta1.Condition {
+// withoutService is the condition where there is no Service.
+func withoutService(reason, message string) *v1beta1.Condition {
 	return &v1beta1.Condition{Type: v1beta1.ConditionEndpoints, Status: v1beta1.ConditionFalse, Reason: reason, Message: message}
 }
 

@@ -36,6 +36,8 @@ type Reconciler struct {
 	Pause func(b *v1beta1.ServiceBinding) time.Duration
 	// Forget is of a binding that does not rest.
 	Forget func(at client.ObjectKey)
+
+	refusals refusals
 }
 
 // Reconcile brings the Service of one binding to what its status says of endpoints.
@@ -44,6 +46,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	b := &v1beta1.ServiceBinding{}
 	if err := r.Cache.Get(ctx, request.NamespacedName, b); err != nil {
 		if apierrors.IsNotFound(err) { // its Service goes with it
+			r.refusals.forget(request.NamespacedName)
 			return reconcile.Result{}, nil
 		}
 		return reconcile.Result{}, fmt.Errorf("cannot read binding %q: %w", request.Name, err)
@@ -54,9 +57,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if b.DeletionTimestamp != nil || len(b.Status.Endpoints) == 0 {
 		return queue.AfterConflict(reconcile.Result{}, client.IgnoreNotFound(r.withdraw(ctx, b)))
 	}
-	err := r.store(ctx, b, r.expose(ctx, b).tell)
-	const spread = 10
 	pause := r.Pause(b)
+	if wait := r.refusals.wait(b, r.Services.Rules.Clock.Now()); wait > 0 {
+		return reconcile.Result{RequeueAfter: min(wait, pause)}, nil
+	}
+	err := r.store(ctx, b, r.expose(ctx, b, pause).tell)
+	const spread = 10
 	pause += time.Duration(rand.Int64N(int64(pause)/spread + 1)) //nolint:gosec // it spreads reads
 	return queue.AfterConflict(reconcile.Result{RequeueAfter: pause}, client.IgnoreNotFound(err))
 }
@@ -73,10 +79,11 @@ func (r *Reconciler) store(ctx context.Context, b *v1beta1.ServiceBinding, tell 
 }
 
 // expose makes the Service of the endpoints, or says why there is none; then none is there.
-func (r *Reconciler) expose(ctx context.Context, b *v1beta1.ServiceBinding) *outcome {
+// After a refusal the next write waits, pause at most.
+func (r *Reconciler) expose(ctx context.Context, b *v1beta1.ServiceBinding, pause time.Duration) *outcome {
 	o := &outcome{at: metav1.Time{Time: r.Services.Rules.Clock.Now()}.Rfc3339Copy()}
 	found := stated(b.Status.Endpoints)
-	target, refusal, err := r.target(ctx, b, &found)
+	target, refusal, err := r.target(ctx, b, &found, pause)
 	if err == nil && refusal != nil {
 		err = r.unexpose(ctx, b)
 	}
@@ -86,8 +93,9 @@ func (r *Reconciler) expose(ctx context.Context, b *v1beta1.ServiceBinding) *out
 		o.service = b.Status.Service
 		o.condition = unknown(ReasonServiceNotWritten, "the Service %q could not be written; it is tried again", ServiceName(b))
 	case refusal != nil:
-		o.condition = refused(refusal.Reason, found.refusalOf(refusal))
+		o.condition = withoutService(refusal.Reason, found.refusalOf(refusal))
 	default:
+		r.refusals.forget(client.ObjectKeyFromObject(b))
 		o.service = ServiceName(b)
 		o.condition = exposed(o.service, found.leadTo(target))
 	}
@@ -95,7 +103,7 @@ func (r *Reconciler) expose(ctx context.Context, b *v1beta1.ServiceBinding) *out
 }
 
 // target finds out what endpoints lead to, and brings the Service there.
-func (r *Reconciler) target(ctx context.Context, b *v1beta1.ServiceBinding, found *Discovered) (*expose.Target, *expose.Refusal, error) {
+func (r *Reconciler) target(ctx context.Context, b *v1beta1.ServiceBinding, found *Discovered, pause time.Duration) (*expose.Target, *expose.Refusal, error) {
 	rules, err := r.Services.Rules.Current(ctx)
 	target, refusal := expose.Of(found.Endpoints, rules)
 	switch {
@@ -104,7 +112,11 @@ func (r *Reconciler) target(ctx context.Context, b *v1beta1.ServiceBinding, foun
 	case err != nil:
 		return nil, nil, err
 	}
-	refusal, err = r.Services.bring(ctx, &leading{binding: b, target: target, trusted: !found.mapped && ofClusterBroker(b)})
+	l := &leading{binding: b, target: target, trusted: !found.mapped && ofClusterBroker(b)}
+	refusal, err = r.Services.bring(ctx, l)
+	if refusal != nil && l.wrote {
+		r.refusals.add(b, r.Services.Rules.Clock.Now(), pause)
+	}
 	return target, refusal, err
 }
 
@@ -138,7 +150,7 @@ func (r *Reconciler) withdraw(ctx context.Context, b *v1beta1.ServiceBinding) er
 			return err
 		}
 	}
-	if err := r.Services.removeAll(ctx, b); err != nil || b.DeletionTimestamp != nil {
+	if err := r.Services.removeAll(ctx, b); err != nil {
 		return err
 	}
 	return r.store(ctx, b, func(status *v1beta1.ServiceBindingStatus, _ int64) {
@@ -151,6 +163,9 @@ func (r *Reconciler) withdraw(ctx context.Context, b *v1beta1.ServiceBinding) er
 
 // left says that the cache has a Service or an EndpointSlice of a binding.
 func (r *Reconciler) left(ctx context.Context, b *v1beta1.ServiceBinding) (bool, error) {
+	if invalidName(b) != nil {
+		return false, nil
+	}
 	service := &metav1.PartialObjectMetadata{}
 	service.SetGroupVersionKind(owned.Service)
 	err := r.Cache.Get(ctx, client.ObjectKey{Namespace: b.Namespace, Name: ServiceName(b)}, service)

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -43,12 +44,17 @@ type leading struct {
 	target  *expose.Target
 	// trusted says that addresses need no permission of the binding's user.
 	trusted bool
+	// wrote says that bring wrote, or tried to.
+	wrote bool
 }
 
 // bring creates or updates the Service and its EndpointSlices. If they are up
 // to date, nothing is written and no permission is checked. It returns the
 // reason why they are refused.
 func (s Services) bring(ctx context.Context, l *leading) (*expose.Refusal, error) {
+	if refusal := invalidName(l.binding); refusal != nil {
+		return refusal, nil
+	}
 	wanted, err := s.service(l)
 	if err != nil {
 		return nil, err
@@ -73,6 +79,7 @@ func (s Services) bring(ctx context.Context, l *leading) (*expose.Refusal, error
 	if refusal, err := s.forbidden(ctx, l); refusal != nil || err != nil {
 		return refusal, err
 	}
+	l.wrote = true
 	if !isSame {
 		err = s.putService(ctx, &has, there, wanted)
 	}
@@ -91,6 +98,16 @@ func refusalOf(err error) (*expose.Refusal, error) {
 		return &expose.Refusal{Reason: ReasonServiceRefused, Message: fmt.Sprintf("the API server does not take the Service: %s", err)}, nil
 	}
 	return nil, err
+}
+
+// invalidName refuses a name that no Service can have: that of a binding may be longer.
+func invalidName(b *v1beta1.ServiceBinding) *expose.Refusal {
+	problems := validation.IsDNS1035Label(ServiceName(b))
+	if len(problems) == 0 {
+		return nil
+	}
+	return &expose.Refusal{Reason: ReasonServiceRefused, Message: fmt.Sprintf(
+		"no Service can have the name %q: make a binding with a serviceName: %s", ServiceName(b), problems[0])}
 }
 
 func foreignService(err error) *expose.Refusal {
@@ -147,6 +164,9 @@ func (s Services) putService(ctx context.Context, has *corev1.Service, there boo
 // removeAll deletes the binding's own Service, and first its EndpointSlices;
 // those of other owners stay.
 func (s Services) removeAll(ctx context.Context, b *v1beta1.ServiceBinding) error {
+	if invalidName(b) != nil {
+		return nil // there is none
+	}
 	service, state, err := s.Find(ctx, b, owned.Service, ServiceName(b))
 	if err != nil {
 		return err

@@ -1,11 +1,17 @@
 package endpoints
 
 import (
+	"context"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -23,6 +29,26 @@ func Setup(mgr manager.Manager, r *Reconciler, o controller.Options) error {
 	}
 	if err := made.WithOptions(o).Complete(r); err != nil {
 		return fmt.Errorf("cannot set up the Services of bindings: %w", err)
+	}
+	return nil
+}
+
+// CheckRights prevents the start of a controller that may not watch what it makes: without
+// it, all of the controller would end when its caches cannot be filled. No namespaces are all.
+func CheckRights(ctx context.Context, live client.Reader, namespaces []string) error {
+	if len(namespaces) == 0 {
+		namespaces = []string{metav1.NamespaceAll}
+	}
+	for _, namespace := range namespaces {
+		for _, list := range []client.ObjectList{&corev1.ServiceList{}, &discoveryv1.EndpointSliceList{}} {
+			err := live.List(ctx, list, client.InNamespace(namespace), client.Limit(1))
+			if apierrors.IsForbidden(err) {
+				return fmt.Errorf("cannot list what --endpoints writes: bind the ClusterRole defaultplan-controller-endpoints to the controller's user, or leave out --endpoints: %w", err)
+			}
+			if err != nil {
+				return fmt.Errorf("cannot list what --endpoints writes: %w", err)
+			}
+		}
 	}
 	return nil
 }

@@ -70,7 +70,7 @@ func (v Validator) Of(b *v1beta1.ServiceBinding, found Discovered, refusal *expo
 	case v.Disabled:
 		made.condition = disabled(b, &found, refusal)
 	case len(made.endpoints) == 0 && refusal != nil:
-		made.condition = refused(refusal.Reason, found.refusalOf(refusal))
+		made.condition = withoutService(refusal.Reason, found.refusalOf(refusal))
 	case len(made.endpoints) == 0:
 	case equality.Semantic.DeepEqual(made.endpoints, b.Status.Endpoints):
 		made.kept = true
@@ -103,9 +103,9 @@ func disabled(b *v1beta1.ServiceBinding, found *Discovered, refusal *expose.Refu
 	case b.Status.Service != "": // it was made before; where it leads now is not known
 		return unknown(ReasonDisabled, "the Service %q stays as it is, and is neither updated nor repaired: %s", b.Status.Service, howToEnable)
 	case refusal != nil:
-		return refused(refusal.Reason, found.refusalOf(refusal))
+		return withoutService(refusal.Reason, found.refusalOf(refusal))
 	case len(found.Endpoints) > 0:
-		return refused(ReasonDisabled, "no Service is written: "+howToEnable)
+		return withoutService(ReasonDisabled, "no Service is written: "+howToEnable)
 	}
 	return nil
 }
