@@ -166,3 +166,26 @@ func TestEndpointsDisabledIsToldByAnEvent(t *testing.T) {
 	require.NoError(t, w.cache.List(t.Context(), &services))
 	assert.Empty(t, services.Items)
 }
+
+// A binding whose Service stays without --endpoints says so in the condition, and not by an
+// event for each failing unbind.
+func TestEndpointsDisabledIsNotToldAgain(t *testing.T) {
+	t.Parallel()
+	w := newBindingWorld(t, func(b *v1beta1.ServiceBinding) { b.Spec.ServiceName = "db" })
+	w.broker.SetEndpoints(func(osbtest.Binding) []map[string]any {
+		return []map[string]any{{"host": "db.example.com", "ports": []string{"5432"}}}
+	})
+	w.pass()
+	b := w.exposes()
+	require.Equal(t, "db", b.Status.Service)
+	w.reconciler.endpoints.Disabled = true
+	w.pass()
+	w.broker.Next(osbtest.Unbind, osbtest.Status(500, "{}"), osbtest.Status(500, "{}"))
+	require.NoError(t, w.cache.Delete(t.Context(), b))
+	w.pass()
+	w.pass()
+	for len(w.recorder.Events) > 0 {
+		assert.NotContains(t, <-w.recorder.Events, endpoints.ReasonDisabled)
+	}
+	assert.NotEmpty(t, w.broker.Calls(osbtest.Of(osbtest.Unbind)))
+}

@@ -29,6 +29,8 @@ type written struct {
 	// emptyBecause says why the Secret that was written holds nothing; empty: it holds something,
 	// or none was written.
 	emptyBecause string
+	// deposited says that credentials were stored.
+	deposited bool
 	// result is what status says of the endpoints; nil: what it says already.
 	result *endpoints.Result
 }
@@ -65,7 +67,7 @@ func (s *bindingResource) deposit(ctx context.Context, given *osb.Binding) error
 	}
 	s.issued = of.Metadata.State(s.binding)
 	s.written.published, s.written.missing, s.written.emptyBecause = &wrote.Published, &wrote.Missing, wrote.EmptyBecause
-	s.written.result = s.endpoints.Of(s.binding, found, refusal)
+	s.written.result, s.written.deposited = s.endpoints.Of(s.binding, found, refusal), true
 	return nil
 }
 
@@ -92,7 +94,7 @@ func (s *bindingResource) besides() []lifecycle.Event {
 	if missing := s.written.missing; missing != nil && len(*missing) > 0 {
 		all = append(all, lifecycle.Event{Warning: true, Reason: reasonKeysNotFound, Message: notFound(*missing)})
 	}
-	if s.written.result == nil {
+	if !s.written.deposited { // it was said when the credentials were stored
 		return all
 	}
 	if reason, message, is := s.written.result.Missed(&s.binding.Spec); is {
