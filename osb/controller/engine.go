@@ -125,6 +125,12 @@ type attempt struct {
 	stored client.Object
 }
 
+// past are the versions that a cache without the attempt's outcome may have; over is the
+// one that the outcome replaced.
+func (t *attempt) past(s resource, over string) [3]string {
+	return [3]string{s.object().GetResourceVersion(), t.stored.GetResourceVersion(), over}
+}
+
 // rest is the time until the next pass, if nothing happens before; 0: none.
 func (e *engine) rest(o client.Object, after time.Duration, reread bool) time.Duration {
 	if after > 0 || !reread {
@@ -209,7 +215,7 @@ func (e *engine) conclude(ctx context.Context, s resource, t *attempt, outcome l
 		if err != nil {
 			return reconcile.Result{}, err
 		}
-		remember(ctx, s.object(), func(m *memory) { *m = memory{uid: m.uid, past: [2]string{s.object().GetResourceVersion(), over}} })
+		remember(ctx, s.object(), func(m *memory) { *m = memory{uid: m.uid, past: t.past(s, over)} })
 		e.events.Tell(s.object(), outcome.Event)
 		return reconcile.Result{}, nil
 	}
@@ -218,9 +224,9 @@ func (e *engine) conclude(ctx context.Context, s resource, t *attempt, outcome l
 		return reconcile.Result{}, err
 	}
 	remember(ctx, s.object(), func(m *memory) {
-		m.intent, m.poll, m.past = time.Time{}, time.Time{}, [2]string{}
+		m.intent, m.poll, m.past = time.Time{}, time.Time{}, [3]string{}
 		if over != "" {
-			m.past = [2]string{s.object().GetResourceVersion(), over}
+			m.past = t.past(s, over)
 		}
 		if outcome.Record.Async && outcome.After > 0 {
 			m.poll = t.facts.Now.Add(outcome.After)

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -24,9 +25,10 @@ type memory struct {
 	// poll is when the operation is to be polled next. Passes for other reasons
 	// do not poll before.
 	poll time.Time
-	// past are the versions of the object that the last outcome was decided on
-	// and that it replaced. A pass that reads one of them reads a stale cache.
-	past [2]string
+	// past are the versions of the object that the last outcome was decided on, that
+	// had its intent, and that it replaced; another writer may come between any two. A
+	// pass that reads one of them reads a stale cache.
+	past [3]string
 	// failed is the call that failed last: the next one of the same operation
 	// is a retry, for a metric. The failure count of status is not enough,
 	// because a poll, a fetch, or orphan mitigation may follow a failure.
@@ -57,13 +59,13 @@ func remember(ctx context.Context, o client.Object, change func(*memory)) {
 // poll has no intent: it would poll an operation that is over.
 func lags(ctx context.Context, o client.Object) bool {
 	past, version := recall(ctx, o).past, o.GetResourceVersion()
-	if past == [2]string{} {
+	if past == [3]string{} {
 		return false
 	}
-	if version == past[0] || version == past[1] {
+	if slices.Contains(past[:], version) {
 		return true
 	}
-	remember(ctx, o, func(m *memory) { m.past = [2]string{} })
+	remember(ctx, o, func(m *memory) { m.past = [3]string{} })
 	return false
 }
 
