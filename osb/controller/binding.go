@@ -115,7 +115,7 @@ func (s *bindingResource) with(o client.Object, record *lifecycle.Record) client
 		named.SecretName = credentials.SecretName(s.binding)
 	}
 	next.Status = named.BindingStatus(next.Status)
-	endpoints.CarryOver(&o.(*v1beta1.ServiceBinding).Status, &next.Status) //nolint:forcetypeassert // a binding's subject
+	endpoints.CarryOver(&o.(*v1beta1.ServiceBinding).Status, &next.Status) //nolint:forcetypeassert // a binding's resource
 	s.tell(&next.Status)
 	next.Status.ControllerName = s.nameFor(o, next.Status.ControllerName)
 	next.Status.ServiceType = s.offering.typeBeside(s.binding.Spec.ServiceType, next.Status.ServiceType)

@@ -24,7 +24,7 @@ type store struct {
 	live   client.Reader
 }
 
-// A partial subject is a part of its object: when it ends, it is removed from
+// A partial resource is a part of its object: when it ends, it is removed from
 // the object, which stays.
 type partial interface {
 	without(o client.Object) client.Object
@@ -81,7 +81,7 @@ func (w store) write(ctx context.Context, s resource, o client.Object, record *l
 	return next, w.client.Status().Patch(ctx, next, patch, client.FieldOwner(v1beta1.FieldOwnerController))
 }
 
-// outcome replaces a call's intent by its outcome. The object may have changed
+// recordOutcome replaces a call's intent by its outcome. The object may have changed
 // meanwhile: as long as its status is the one that the call was decided on, the
 // outcome belongs there. It returns the version that was overwritten; empty:
 // none was.
@@ -142,7 +142,7 @@ func statusOf(o client.Object) any {
 	return nil
 }
 
-// release removes the finalizer, on the condition that the object is unchanged
+// removeFinalizer removes the finalizer, on the condition that the object is unchanged
 // since it was read.
 func (w store) removeFinalizer(ctx context.Context, o client.Object) error {
 	next := o.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a copy is of the kind of the original
@@ -153,7 +153,7 @@ func (w store) removeFinalizer(ctx context.Context, o client.Object) error {
 	return client.IgnoreNotFound(w.client.Patch(ctx, next, patch, client.FieldOwner(v1beta1.FieldOwnerController)))
 }
 
-// hold adds the finalizer, which objects that were created without the hooks
+// addFinalizer adds the finalizer, which objects that were created without the hooks
 // lack.
 func (w store) addFinalizer(ctx context.Context, o client.Object) error {
 	next := o.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a copy is of the kind of the original
@@ -162,7 +162,7 @@ func (w store) addFinalizer(ctx context.Context, o client.Object) error {
 	return w.client.Patch(ctx, next, patch, client.FieldOwner(v1beta1.FieldOwnerController))
 }
 
-// end releases the object of a subject, or removes a partial subject from it.
+// end releases the object of a resource, or removes a partial resource from it.
 func (w store) end(ctx context.Context, s resource, o client.Object) error {
 	part, is := s.(partial)
 	if !is {

@@ -38,7 +38,7 @@ func (m *mutation) decideClaim(ctx context.Context, refuse bool) error {
 	field := instance.AskedFieldOf(own.Applied.Rule, &own.Spec)
 	denied := refuseUnbindable(own.Defined, field)
 	if denied == nil && !refuse {
-		// If policies may deny this write, the validating phase denies does.
+		// If policies may deny this write, the validating phase denies it.
 		var err error
 		if denied, err = m.refusedClaim(ctx, own.Defined, m.Req.Namespace, field); err != nil {
 			return err

@@ -10,7 +10,7 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
-// An Write is one admission request for a ServiceInstance.
+// A Write is one admission request for a ServiceInstance.
 type Write = review.Write[v1beta1.ServiceInstanceSpec, Progress]
 
 // Progress is the status that shows whether a broker was ever called.

@@ -22,20 +22,20 @@ import (
 type Clients struct {
 	Reader, Live client.Reader
 	Clock        clock.PassiveClock
-	// config is what the clients of all brokers share.
+	// Config is what the clients of all brokers share.
 	Config osb.Config
 	Guard  *Guard
-	// queues is where calls wait.
+	// Queues is where calls wait.
 	Queues *queue.Queues
-	// scope is the part of the cluster that is handled.
+	// Scope is the part of the cluster that is handled.
 	Scope scope.Scope
-	// reread is how long credentials are cached.
+	// Reread is how long credentials are cached.
 	Reread time.Duration
-	// metrics count fetches of catalogs; nil counts nothing.
+	// Metrics count fetches of catalogs; nil counts nothing.
 	Metrics *metrics.Counters
-	// secrets keeps Secrets from being deleted before their brokers.
+	// Secrets keeps Secrets from being deleted before their brokers.
 	Secrets SecretKeeper
-	// relist requests a relist of a broker's catalog.
+	// Relist requests a relist of a broker's catalog.
 	Relist func(Key)
 
 	mutex sync.Mutex

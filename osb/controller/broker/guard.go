@@ -19,9 +19,9 @@ import (
 // cloud's metadata and the API server. It checks the address that is dialled,
 // not the name, which may resolve to anything.
 type Guard struct {
-	// given are the rules from the flags.
+	// Given are the rules from the flags.
 	Given addresses.Rules
-	// around returns the current rules of the cluster, with the addresses of
+	// Around returns the current rules of the cluster, with the addresses of
 	// the API server.
 	Around func(context.Context) (*expose.Rules, error)
 	// known are those that were read last; nil: none yet.

@@ -34,29 +34,29 @@ type catalogFetcher func(ctx context.Context, broker client.Object, etag string)
 // Options are the dependencies and settings of the broker reconcilers.
 // All but metrics and scope are required.
 type Options struct {
-	// client writes, and reads from the cache.
+	// Client writes, and reads from the cache.
 	Client client.Client
 	Engine *relist.Engine
 	Fetch  catalogFetcher
-	// recorder makes the events of brokers.
+	// Recorder makes the events of brokers.
 	Recorder clientevents.EventRecorder
 	Clock    clock.PassiveClock
-	// interval is the time between two relists of a broker that does not say.
+	// Interval is the time between two relists of a broker that does not say.
 	Interval time.Duration
-	// gone is called with a broker that no longer exists.
+	// Gone is called with a broker that no longer exists.
 	Gone func(Key)
-	// metrics count relists; nil: they are not counted.
+	// Metrics count relists; nil: they are not counted.
 	Metrics *metrics.Counters
-	// patience is how long a broker's named controller has to handle it, before
+	// Patience is how long a broker's named controller has to handle it, before
 	// status says that none has.
 	Patience time.Duration
-	// scope is the part of the cluster whose brokers are handled.
+	// Scope is the part of the cluster whose brokers are handled.
 	Scope scope.Scope
-	// secrets are kept from going before their brokers.
+	// Secrets are kept from going before their brokers.
 	Secrets SecretKeeper
 }
 
-// A brokerReconciler syncs classes and plans with the catalogs of the brokers
+// A reconciler syncs classes and plans with the catalogs of the brokers
 // of one kind.
 type reconciler struct {
 	Options

@@ -43,12 +43,12 @@ var (
 // same counts.
 type Census struct {
 	Reader client.Reader
-	// queues are where calls wait.
+	// Queues are where calls wait.
 	Queues *queue.Queues
-	// scope is what is counted: what this controller handles.
+	// Scope is what is counted: what this controller handles.
 	Scope scope.Scope
 	Clock clock.PassiveClock
-	// elected is closed once this process is the leader.
+	// Elected is closed once this process is the leader.
 	Elected <-chan struct{}
 }
 

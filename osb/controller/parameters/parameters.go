@@ -33,13 +33,13 @@ const reasonParameters = "ErrorWithParameters"
 
 // A Set is what is sent to a broker.
 type Set struct {
-	// raw is the JSON object; nil: none.
+	// Raw is the JSON object; nil: none.
 	Raw json.RawMessage
-	// shown is the same with the values from Secrets redacted.
+	// Shown is the same with the values from Secrets redacted.
 	Shown *runtime.RawExtension
-	// checksum is of raw; empty for none.
+	// Checksum is of Raw; empty for none.
 	Checksum string
-	// values is raw, decoded.
+	// Values is Raw, decoded.
 	Values map[string]any
 	// fromSecrets says that some come from Secrets, so that admission has not seen the
 	// whole.
@@ -59,7 +59,7 @@ func NewReader(live client.Reader) Reader {
 	return Reader{live: live, schemas: schemacache.New(func(int) {})}
 }
 
-// read merges what is sent to a broker: the parameters of spec, without the
+// Read merges what is sent to a broker: the parameters of spec, without the
 // defaults that a null removed, and those of Secrets. A Secret's key overrides
 // a default of that name; a conflict with the user's own is a problem.
 func (p Reader) Read(ctx context.Context, o client.Object, spec *runtime.RawExtension, from []v1beta1.ParametersFromSource) (Set, *lifecycle.Problem, error) {
