@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/osbtest"
 	"github.com/defaultplan/defaultplan/osb"
 	"github.com/defaultplan/defaultplan/osb/controller/endpoints"
 	"github.com/defaultplan/defaultplan/osb/controller/expose"
@@ -122,4 +123,23 @@ func TestServiceNotRead(t *testing.T) {
 	status := w.healed()
 	_, because := ofEndpoints(&status)
 	assert.NotEqual(t, endpoints.ReasonServiceNotWritten, because, "there is none")
+}
+
+// The Service of a binding whose unbind fails goes all the same, and status does not name it.
+func TestServiceGoesBeforeTheUnbind(t *testing.T) {
+	t.Parallel()
+	w := newBindingWorld(t)
+	w.broker.SetEndpoints(func(osbtest.Binding) []map[string]any {
+		return []map[string]any{{"host": "db.example.com", "ports": []string{"5432"}}}
+	})
+	w.pass()
+	b := w.exposes()
+	require.Equal(t, "b", b.Status.Service)
+	w.broker.Next(osbtest.Unbind, osbtest.Status(500, "{}"))
+	require.NoError(t, w.cache.Delete(t.Context(), b))
+	w.pass()
+	b = w.exposes()
+	require.NotNil(t, b, "its broker did not unbind it yet")
+	assert.Empty(t, b.Status.Service)
+	assert.Nil(t, (&endpointWorld{w}).serviceHere("b"))
 }

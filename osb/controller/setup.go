@@ -86,19 +86,7 @@ func Setup(ctx context.Context, mgr manager.Manager, o *Options) error {
 		platform:   &platform.Profile{Reader: mgr.GetClient(), ClusterID: clusterID, Annotations: o.ContextAnnotations},
 		parameters: parameters.NewReader(mgr.GetAPIReader()),
 	}
-	if err := p.addInstances(); err != nil {
-		return err
-	}
-	if err := p.addBindings(); err != nil {
-		return err
-	}
-	if err := p.addEndpoints(ctx); err != nil {
-		return err
-	}
-	if err := p.addHolds(); err != nil {
-		return err
-	}
-	return p.addBrokers()
+	return p.add(ctx)
 }
 
 // parts are the dependencies that the controllers share.
@@ -128,6 +116,23 @@ func (p *parts) running() controller.Options {
 		// Expected waits use RequeueAfter; this is for errors.
 		RateLimiter: queue.ErrorPauses(),
 	}
+}
+
+// add adds the controllers.
+func (p *parts) add(ctx context.Context) error {
+	if err := p.addInstances(); err != nil {
+		return err
+	}
+	if err := p.addBindings(); err != nil {
+		return err
+	}
+	if err := p.addEndpoints(ctx); err != nil {
+		return err
+	}
+	if err := p.addHolds(); err != nil {
+		return err
+	}
+	return p.addBrokers()
 }
 
 func (p *parts) addInstances() error {
