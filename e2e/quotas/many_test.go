@@ -113,6 +113,7 @@ func (s *shop) heap() int { return int(s.Metric(0, "go_memstats_heap_inuse_bytes
 func (s *shop) refusesWithoutHoarding(most int) {
 	s.Helper()
 	const refusals, atOnce, twice, spare = 100, 2, 2, 64 << 20
+	s.refusal(s.db("over", "small"))
 	before := s.heap()
 	group, ctx := errgroup.WithContext(s.Context())
 	group.SetLimit(atOnce)
