@@ -47,8 +47,6 @@ var (
 		"e2e/bench.bench":                         6,
 		"e2e/bench.site":                          6,
 		"e2e/env.Env":                             20,
-		"e2e/node.container":                      5,
-		"e2e/node.pod":                            5,
 		"e2e/stack.Stack":                         13,
 		"osb.Client":                              6,
 		"osb/controller.Options":                  5,

@@ -27,7 +27,7 @@ func (c *container) arguments(env map[string]string) []string {
 		return args
 	}
 	for _, port := range c.spec.Ports {
-		local := c.pod.ports[port.ContainerPort]
+		local := c.pod.ports.byNumber[port.ContainerPort]
 		if flag, known := portFlags[port.Name]; known {
 			args = append(args, flag+loopback.Address(local))
 		}

@@ -65,7 +65,7 @@ func TestArguments(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := &container{pod: &pod{dir: "/pod", ports: map[int32]int{9443: 12001, 8081: 12002}}, spec: &tc.spec}
+			c := &container{pod: &pod{dir: "/pod", ports: ports{byNumber: map[int32]int{9443: 12001, 8081: 12002}}}, spec: &tc.spec}
 			assert.Equal(t, tc.want, c.arguments(nil), tc.reason)
 		})
 	}

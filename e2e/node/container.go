@@ -141,6 +141,56 @@ func (c *container) runOnce() (int, error) {
 	return c.ended(running, began), running.Forget()
 }
 
+// probe honours the container's probes until ctx ends. One that says that the container
+// is to be started again tells sick how long it has to end.
+func (c *container) probe(ctx context.Context, sick chan<- time.Duration) {
+	probes := prober{&c.pod.ports}
+	started := c.spec.StartupProbe == nil
+	if !started {
+		probes.watch(ctx, c.spec.StartupProbe, func(good bool) bool {
+			started = good
+			return true
+		})
+	}
+	if !started {
+		c.fail(ctx, c.spec.StartupProbe, sick)
+		return
+	}
+	c.update(func(s *state) { s.started, s.ready = true, c.spec.ReadinessProbe == nil })
+	var both sync.WaitGroup
+	both.Go(func() {
+		probes.watch(ctx, c.spec.LivenessProbe, func(good bool) bool {
+			if !good {
+				c.fail(ctx, c.spec.LivenessProbe, sick)
+			}
+			return !good
+		})
+	})
+	both.Go(func() {
+		probes.watch(ctx, c.spec.ReadinessProbe, func(good bool) bool {
+			if good != c.now().ready {
+				c.update(func(s *state) { s.ready = good })
+			}
+			return false
+		})
+	})
+	both.Wait()
+}
+
+// fail has the container started again, unless the pod is to go anyway.
+func (c *container) fail(ctx context.Context, probe *corev1.Probe, sick chan<- time.Duration) {
+	if ctx.Err() != nil || c.pod.isDying() {
+		return
+	}
+	grace := 30 * time.Second
+	for _, given := range []*int64{c.pod.object.Spec.TerminationGracePeriodSeconds, probe.TerminationGracePeriodSeconds} {
+		if given != nil {
+			grace = time.Duration(*given) * time.Second
+		}
+	}
+	sick <- grace
+}
+
 // attend returns when the process ended, and ends it when the pod is to go or a probe
 // says that it is sick.
 func (c *container) attend(running *process.Process, sick <-chan time.Duration) {

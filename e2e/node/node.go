@@ -209,7 +209,7 @@ func (n *Node) vanished(object any) {
 // live runs a pod to its end and cleans up after it.
 func (n *Node) live(p *pod) {
 	p.run()
-	n.routes.remove(p.ip)
+	n.routes.remove(p.ports.ip)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	delete(n.pods, p.uid)

@@ -15,7 +15,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/defaultplan/defaultplan/e2e/stack/loopback"
 	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
@@ -28,11 +27,10 @@ type pod struct {
 	node   *Node
 	object *corev1.Pod
 	uid    types.UID
-	// ip is invented and unlike any other's; dir holds its volumes.
-	ip, dir string
-	// ports are the local ports by container port, named those by their names.
-	ports   map[int32]int
-	named   map[string]int
+	// dir holds its volumes.
+	dir     string
+	ports   ports
+	sources sources
 	volumes map[string]*volume
 	token   *token
 	// told are the conditions that were told last.
@@ -55,11 +53,12 @@ type pod struct {
 
 func (n *Node) newPod(object *corev1.Pod) *pod {
 	p := &pod{
-		node: n, object: object, uid: object.UID, ip: n.address(), startTime: time.Now(),
+		node: n, object: object, uid: object.UID, ports: newPorts(n.address()), startTime: time.Now(),
 		dir: filepath.Join(n.options.Dir, "pods", string(object.UID)), dying: make(chan struct{}),
-		dirty: make(chan struct{}, 1), ports: map[int32]int{}, named: map[string]int{}, volumes: map[string]*volume{},
+		dirty: make(chan struct{}, 1), volumes: map[string]*volume{},
 		told: map[corev1.PodConditionType]corev1.PodCondition{},
 	}
+	p.sources = sources{client: n.client, pod: object, ip: p.ports.ip}
 	p.life, p.kill = context.WithCancel(n.life)
 	for i := range object.Spec.Containers {
 		p.containers = append(p.containers, newContainer(p, &object.Spec.Containers[i]))
@@ -162,29 +161,11 @@ func (p *pod) prepare(ctx context.Context) error {
 	if err := os.MkdirAll(filepath.Join(p.dir, "root"), 0o700); err != nil {
 		return fmt.Errorf("cannot make folder of the pod: %w", err)
 	}
-	if err := p.choosePorts(ctx); err != nil {
+	if err := p.ports.choose(ctx, p.object.Spec.Containers); err != nil {
 		return err
 	}
+	p.node.routes.add(p.ports.ip, p.ports.byNumber)
 	return p.mount(ctx)
-}
-
-// choosePorts finds a local port for each port of the pod, and keeps them: a container
-// that starts again has the ports that it had.
-func (p *pod) choosePorts(ctx context.Context) error {
-	if len(p.ports) > 0 {
-		return nil
-	}
-	for i := range p.object.Spec.Containers {
-		for _, port := range p.object.Spec.Containers[i].Ports {
-			free, err := loopback.FreePorts(ctx, 1)
-			if err != nil {
-				return err
-			}
-			p.ports[port.ContainerPort], p.named[port.Name] = free[0], free[0]
-		}
-	}
-	p.node.routes.add(p.ip, p.ports)
-	return nil
 }
 
 // bury takes the pod's object out of the API: nothing of it runs any more.
@@ -224,11 +205,4 @@ func (p *pod) signal(name string, signal syscall.Signal) error {
 		}
 	}
 	return fmt.Errorf("cannot find container %q of pod %q", name, p.object.Name)
-}
-
-func (p *pod) local(port string) (string, error) {
-	if local, known := p.named[port]; known {
-		return loopback.Address(local), nil
-	}
-	return "", fmt.Errorf("cannot find port %q of pod %q", port, p.object.Name)
 }

@@ -8,74 +8,26 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
 // A verdict is told that as many answers in a row as the probe's thresholds say were
 // good, or bad; it says whether the probe is done.
 type verdict func(good bool) (done bool)
 
-// probe honours the container's probes until ctx ends. One that says that the container
-// is to be started again tells sick how long it has to end.
-func (c *container) probe(ctx context.Context, sick chan<- time.Duration) {
-	started := c.spec.StartupProbe == nil
-	if !started {
-		c.watch(ctx, c.spec.StartupProbe, func(good bool) bool {
-			started = good
-			return true
-		})
-	}
-	if !started {
-		c.fail(ctx, c.spec.StartupProbe, sick)
-		return
-	}
-	c.update(func(s *state) { s.started, s.ready = true, c.spec.ReadinessProbe == nil })
-	var both sync.WaitGroup
-	both.Go(func() {
-		c.watch(ctx, c.spec.LivenessProbe, func(good bool) bool {
-			if !good {
-				c.fail(ctx, c.spec.LivenessProbe, sick)
-			}
-			return !good
-		})
-	})
-	both.Go(func() {
-		c.watch(ctx, c.spec.ReadinessProbe, func(good bool) bool {
-			if good != c.now().ready {
-				c.update(func(s *state) { s.ready = good })
-			}
-			return false
-		})
-	})
-	both.Wait()
-}
-
-// fail has the container started again, unless the pod is to go anyway.
-func (c *container) fail(ctx context.Context, probe *corev1.Probe, sick chan<- time.Duration) {
-	if ctx.Err() != nil || c.pod.isDying() {
-		return
-	}
-	grace := 30 * time.Second
-	for _, given := range []*int64{c.pod.object.Spec.TerminationGracePeriodSeconds, probe.TerminationGracePeriodSeconds} {
-		if given != nil {
-			grace = time.Duration(*given) * time.Second
-		}
-	}
-	sick <- grace
-}
+// A prober asks what the probes of a pod's containers ask.
+type prober struct{ ports *ports }
 
 // watch probes, if there is a probe, until its verdict is done or ctx ends.
-func (c *container) watch(ctx context.Context, probe *corev1.Probe, tell verdict) {
+func (p prober) watch(ctx context.Context, probe *corev1.Probe, tell verdict) {
 	if probe == nil || !pause(ctx, seconds(probe.InitialDelaySeconds, 0)) {
 		return
 	}
 	good, bad := int32(0), int32(0)
 	for {
-		if err := c.ask(ctx, probe); err != nil {
+		if err := p.ask(ctx, probe); err != nil {
 			good, bad = 0, bad+1
 		} else {
 			good, bad = good+1, 0
@@ -96,14 +48,14 @@ func (c *container) watch(ctx context.Context, probe *corev1.Probe, tell verdict
 }
 
 // ask asks once; what is not well is the error.
-func (c *container) ask(ctx context.Context, probe *corev1.Probe) error {
+func (p prober) ask(ctx context.Context, probe *corev1.Probe) error {
 	ctx, cancel := context.WithTimeout(ctx, seconds(probe.TimeoutSeconds, 1))
 	defer cancel()
 	switch {
 	case probe.HTTPGet != nil:
-		return c.askHTTP(ctx, probe.HTTPGet)
+		return p.askHTTP(ctx, probe.HTTPGet)
 	case probe.TCPSocket != nil:
-		address, err := c.at(probe.TCPSocket.Port)
+		address, err := p.ports.at(probe.TCPSocket.Port)
 		if err != nil {
 			return err
 		}
@@ -116,9 +68,9 @@ func (c *container) ask(ctx context.Context, probe *corev1.Probe) error {
 	return errors.New("cannot ask: this node knows probes by HTTP and TCP only")
 }
 
-// prober keeps no connection, does not care who answers and follows no redirect, as a
+// probeClient keeps no connection, does not care who answers and follows no redirect, as a
 // kubelet's.
-var prober = &http.Client{
+var probeClient = &http.Client{
 	Transport: &http.Transport{
 		DisableKeepAlives: true,
 		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // a probe that sends nothing
@@ -126,8 +78,8 @@ var prober = &http.Client{
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-func (c *container) askHTTP(ctx context.Context, get *corev1.HTTPGetAction) error {
-	address, err := c.at(get.Port)
+func (p prober) askHTTP(ctx context.Context, get *corev1.HTTPGetAction) error {
+	address, err := p.ports.at(get.Port)
 	if err != nil {
 		return err
 	}
@@ -139,7 +91,7 @@ func (c *container) askHTTP(ctx context.Context, get *corev1.HTTPGetAction) erro
 	if err != nil {
 		return err
 	}
-	response, err := prober.Do(request)
+	response, err := probeClient.Do(request)
 	if err != nil {
 		return err
 	}
@@ -150,14 +102,6 @@ func (c *container) askHTTP(ctx context.Context, get *corev1.HTTPGetAction) erro
 		return fmt.Errorf("it answers %d", response.StatusCode)
 	}
 	return nil
-}
-
-// at is where on this machine a port of the container is.
-func (c *container) at(port intstr.IntOrString) (string, error) {
-	if port.Type == intstr.String {
-		return c.pod.local(port.StrVal)
-	}
-	return localPort(c.pod.ports, c.pod.ip, port.IntVal)
 }
 
 // seconds are those of a field of the manifest, or what an absent one means.

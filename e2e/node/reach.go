@@ -34,7 +34,7 @@ func (n *Node) Local(namespace, pod, port string) (string, error) {
 	defer n.mu.Unlock()
 	for _, p := range n.pods {
 		if p.object.Namespace == namespace && p.object.Name == pod {
-			return p.local(port)
+			return p.ports.named(port)
 		}
 	}
 	return "", fmt.Errorf("cannot find pod %q: none of that name runs", namespace+"/"+pod)

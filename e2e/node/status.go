@@ -35,7 +35,7 @@ func (p *pod) writeStatus() {
 func (p *pod) status() corev1.PodStatus {
 	status := corev1.PodStatus{
 		Phase: p.phase(), HostIP: hostIP, HostIPs: []corev1.HostIP{{IP: hostIP}},
-		PodIP: p.ip, PodIPs: []corev1.PodIP{{IP: p.ip}}, StartTime: new(metav1.NewTime(p.startTime)),
+		PodIP: p.ports.ip, PodIPs: []corev1.PodIP{{IP: p.ports.ip}}, StartTime: new(metav1.NewTime(p.startTime)),
 		ObservedGeneration: p.object.Generation,
 	}
 	allReady := true

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // A volume is a folder; of one whose content is an object's, written says which.
@@ -55,13 +54,13 @@ func (p *pod) fill(ctx context.Context, given *corev1.Volume) error {
 	case given.EmptyDir != nil:
 		return nil
 	case given.Secret != nil:
-		files, version, err := p.secretFiles(ctx, given.Secret.SecretName, given.Secret.Items, given.Secret.Optional)
+		files, version, err := p.sources.secretFiles(ctx, given.Secret.SecretName, given.Secret.Items, given.Secret.Optional)
 		if err != nil {
 			return err
 		}
 		return v.write(files, version)
 	case given.ConfigMap != nil:
-		files, version, err := p.configMapFiles(ctx, given.ConfigMap.Name, given.ConfigMap.Items, given.ConfigMap.Optional)
+		files, version, err := p.sources.configMapFiles(ctx, given.ConfigMap.Name, given.ConfigMap.Items, given.ConfigMap.Optional)
 		if err != nil {
 			return err
 		}
@@ -70,47 +69,6 @@ func (p *pod) fill(ctx context.Context, given *corev1.Volume) error {
 		return p.project(ctx, v, given.Projected)
 	}
 	return errors.New("this node knows no such volume")
-}
-
-func (p *pod) secretFiles(ctx context.Context, name string, items []corev1.KeyToPath, optional *bool) (map[string][]byte, string, error) {
-	secret, err := p.node.client.CoreV1().Secrets(p.object.Namespace).Get(ctx, name, metav1.GetOptions{})
-	if err != nil {
-		return nil, "", ignoreAbsent(err, optional)
-	}
-	files, err := chosen(secret.Data, items, optional)
-	return files, secret.ResourceVersion, err
-}
-
-func (p *pod) configMapFiles(ctx context.Context, name string, items []corev1.KeyToPath, optional *bool) (map[string][]byte, string, error) {
-	object, err := p.node.client.CoreV1().ConfigMaps(p.object.Namespace).Get(ctx, name, metav1.GetOptions{})
-	if err != nil {
-		return nil, "", ignoreAbsent(err, optional)
-	}
-	content := map[string][]byte{}
-	for key, value := range object.Data {
-		content[key] = []byte(value)
-	}
-	maps.Copy(content, object.BinaryData)
-	files, err := chosen(content, items, optional)
-	return files, object.ResourceVersion, err
-}
-
-// chosen are the items of an object as files; without any, all of it.
-func chosen(content map[string][]byte, items []corev1.KeyToPath, optional *bool) (map[string][]byte, error) {
-	if len(items) == 0 {
-		return content, nil
-	}
-	files := map[string][]byte{}
-	for _, item := range items {
-		value, found := content[item.Key]
-		if !found && (optional == nil || !*optional) {
-			return nil, fmt.Errorf("it has no key %q", item.Key)
-		}
-		if found {
-			files[item.Path] = value
-		}
-	}
-	return files, nil
 }
 
 // project fills a projected volume: its parts together are one content. The token has
@@ -131,31 +89,16 @@ func (p *pod) project(ctx context.Context, v *volume, given *corev1.ProjectedVol
 func (p *pod) projection(ctx context.Context, source *corev1.VolumeProjection) (map[string][]byte, string, error) {
 	switch {
 	case source.Secret != nil:
-		return p.secretFiles(ctx, source.Secret.Name, source.Secret.Items, source.Secret.Optional)
+		return p.sources.secretFiles(ctx, source.Secret.Name, source.Secret.Items, source.Secret.Optional)
 	case source.ConfigMap != nil && source.ConfigMap.Name == rootCAConfigMap:
 		// Nothing publishes it here: the kubeconfig has the authority.
 		return nil, "", nil
 	case source.ConfigMap != nil:
-		return p.configMapFiles(ctx, source.ConfigMap.Name, source.ConfigMap.Items, source.ConfigMap.Optional)
+		return p.sources.configMapFiles(ctx, source.ConfigMap.Name, source.ConfigMap.Items, source.ConfigMap.Optional)
 	case source.ServiceAccountToken != nil:
 		return p.tokenFiles(ctx, source.ServiceAccountToken)
 	case source.DownwardAPI != nil:
-		return p.downwardFiles(source.DownwardAPI)
+		return p.sources.downwardFiles(source.DownwardAPI)
 	}
 	return nil, "", errors.New("this node knows no such projection")
-}
-
-func (p *pod) downwardFiles(source *corev1.DownwardAPIProjection) (map[string][]byte, string, error) {
-	files := map[string][]byte{}
-	for _, item := range source.Items {
-		if item.FieldRef == nil {
-			return nil, "", errors.New("this node projects fields only")
-		}
-		value, err := p.field(item.FieldRef.FieldPath)
-		if err != nil {
-			return nil, "", err
-		}
-		files[item.Path] = []byte(value)
-	}
-	return files, "", nil
 }
