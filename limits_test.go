@@ -44,8 +44,6 @@ var (
 		"cmd/svcat/internal/doctor.installation":  10,
 		"cmd/svcat/internal/explain.explainer":    10,
 		"cmd/svcat/internal/ui.site":              7,
-		"e2e/bench.bench":                         6,
-		"e2e/bench.site":                          6,
 		"e2e/env.Env":                             20,
 		"e2e/stack.Stack":                         13,
 		"osb.Client":                              6,

@@ -3,11 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 	"syscall"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/defaultplan/defaultplan/e2e/bench/catalog"
 	"github.com/defaultplan/defaultplan/e2e/bench/measure"
@@ -20,7 +17,7 @@ const storedPlans = 5000
 // measureThroughAPIServer starts the webhook on a real catalog. It has no goals:
 // it tells what the numbers without an API server mean.
 func measureThroughAPIServer(ctx context.Context, b *bench) error {
-	return b.onSite(ctx, func(s *site) error {
+	return onSite(ctx, b.bin, func(s *site) error {
 		families := make([]*catalog.Family, storedPlans/catalog.PlansPerFamily)
 		for i := range families {
 			families[i] = &catalog.Family{Name: fmt.Sprintf("family-%d", i), Plans: catalog.PlansPerFamily, Schema: true}
@@ -30,7 +27,7 @@ func measureThroughAPIServer(ctx context.Context, b *bench) error {
 		if err != nil {
 			return err
 		}
-		if err := s.stockAll(ctx, families); err != nil {
+		if err := s.inventory.stockAll(ctx, families); err != nil {
 			return err
 		}
 		if err := s.StopWebhook(ctx, 0, syscall.SIGTERM); err != nil {
@@ -54,23 +51,6 @@ func (s *site) webhookMemory(line string) (float64, error) {
 		return 0, err
 	}
 	return measure.Memory(pid, line)
-}
-
-// stockAll creates families, several at a time.
-func (s *site) stockAll(ctx context.Context, families []*catalog.Family) error {
-	group, ctx := errgroup.WithContext(ctx)
-	var next atomic.Int64
-	for range creators {
-		group.Go(func() error {
-			for i := next.Add(1) - 1; int(i) < len(families); i = next.Add(1) - 1 {
-				if err := s.stock(ctx, families[i]); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	return group.Wait() //nolint:wrapcheck // it is our own
 }
 
 func (s *site) tellStart(b *bench, ready time.Duration, empty float64) error {

@@ -4,9 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/bench/catalog"
 	"github.com/defaultplan/defaultplan/e2e/bench/measure"
 	"github.com/defaultplan/defaultplan/e2e/bench/review"
@@ -20,12 +17,12 @@ const boundInstance = "payments-db"
 // webhook and of the raw hook: the cache hot, with default parameters and a default
 // transform.
 func measureBindings(ctx context.Context, b *bench) error {
-	return b.onSite(ctx, func(s *site) error {
+	return onSite(ctx, b.bin, func(s *site) error {
 		plain := &catalog.Family{Name: "plain", Plans: catalog.PlansPerFamily}
-		if err := s.stock(ctx, plain); err != nil {
+		if err := s.inventory.stock(ctx, plain); err != nil {
 			return err
 		}
-		if err := s.bindable(ctx, plain); err != nil {
+		if err := s.inventory.bindable(ctx, plain); err != nil {
 			return err
 		}
 		r, err := newReviewers(s)
@@ -55,18 +52,6 @@ func measureBindings(ctx context.Context, b *bench) error {
 		}
 		return nil
 	})
-}
-
-// bindable creates the instance that is bound to.
-func (s *site) bindable(ctx context.Context, f *catalog.Family) error {
-	instance := &api.ServiceInstance{
-		TypeMeta: catalog.TypeMeta("ServiceInstance"), ObjectMeta: metav1.ObjectMeta{Namespace: review.Namespace, Name: boundInstance},
-		Spec: api.ServiceInstanceSpec{ServiceType: f.Name},
-	}
-	if err := s.Client().Create(ctx, instance); err != nil {
-		return fmt.Errorf("cannot create instance %q: %w", boundInstance, err)
-	}
-	return nil
 }
 
 // bindingBodies asks the mutating half what the validating half will be shown.

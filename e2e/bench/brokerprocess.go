@@ -52,9 +52,9 @@ type market struct {
 }
 
 // onMarket starts all of it, calls work, and stops it.
-func (b *bench) onMarket(ctx context.Context, services, plans int, work func(*market) error) error {
+func onMarket(ctx context.Context, bin string, services, plans int, work func(*market) error) error {
 	return inFolder(func(dir string) (err error) {
-		started, err := stack.Start(ctx, stack.Options{Dir: dir, Bin: b.bin, Webhooks: 1})
+		started, err := stack.Start(ctx, stack.Options{Dir: dir, Bin: bin, Webhooks: 1})
 		if err != nil {
 			return err
 		}

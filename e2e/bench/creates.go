@@ -37,11 +37,11 @@ const (
 // told how our hooks compare with raw ones that only answer the patch which ours
 // once gave: what an API server takes for a patch, no hook can save.
 func measureCreates(ctx context.Context, b *bench) error {
-	return b.onSite(ctx, func(s *site) error {
+	return onSite(ctx, b.bin, func(s *site) error {
 		chosen := &catalog.Family{Name: "mysql", Plans: catalog.PlansPerFamily, Schema: true}
 		suggested := &catalog.Family{Name: catalog.SuggestedFamily, Plans: catalog.PlansPerFamily, Schema: true, Suggested: true}
 		for _, f := range []*catalog.Family{chosen, suggested} {
-			if err := s.stock(ctx, f); err != nil {
+			if err := s.inventory.stock(ctx, f); err != nil {
 				return err
 			}
 		}

@@ -32,7 +32,7 @@ const (
 // a type, and as many bindings, at a broker that answers at once. On two cores the API
 // server, the webhook, the broker and this program share what there is.
 func measureInstances(ctx context.Context, b *bench) error {
-	return b.onMarket(ctx, 1, catalog.PlansPerFamily, func(m *market) error {
+	return onMarket(ctx, b.bin, 1, catalog.PlansPerFamily, func(m *market) error {
 		if err := m.register(ctx); err != nil {
 			return err
 		}

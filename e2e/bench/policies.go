@@ -24,15 +24,15 @@ const (
 // measurePolicies compares the processor time of one review with many policies to
 // that with none: two webhooks, each on an API server of its own.
 func measurePolicies(ctx context.Context, b *bench) error {
-	return b.onSite(ctx, func(without *site) error {
-		return b.onSite(ctx, func(with *site) error {
+	return onSite(ctx, b.bin, func(without *site) error {
+		return onSite(ctx, b.bin, func(with *site) error {
 			plain := &catalog.Family{Name: "plain", Plans: catalog.PlansPerFamily}
 			for _, s := range []*site{without, with} {
-				if err := s.stock(ctx, plain); err != nil {
+				if err := s.inventory.stock(ctx, plain); err != nil {
 					return err
 				}
 			}
-			if err := with.govern(ctx, plain); err != nil {
+			if err := with.inventory.govern(ctx, plain); err != nil {
 				return err
 			}
 			return b.comparePolicies(ctx, without, with, plain)
@@ -76,9 +76,9 @@ func (b *bench) comparePolicies(ctx context.Context, without, with *site, f *cat
 // govern creates policies as a large cluster may have them: by type, class and
 // plan, a few by labels, of which three are about the family; and waits until the
 // webhook knows the last of them, which refuses a plan.
-func (s *site) govern(ctx context.Context, f *catalog.Family) error {
+func (n inventory) govern(ctx context.Context, f *catalog.Family) error {
 	for i := range policyCount {
-		if err := s.Client().Create(ctx, policyNumber(i, f)); err != nil {
+		if err := n.client.Create(ctx, policyNumber(i, f)); err != nil {
 			return fmt.Errorf("cannot create policy %d: %w", i, err)
 		}
 	}
@@ -89,7 +89,7 @@ func (s *site) govern(ctx context.Context, f *catalog.Family) error {
 		}},
 	}
 	return wait.Eventually(ctx, func() (bool, error) {
-		if err := s.Client().Create(ctx, refused.DeepCopy(), client.DryRunAll); err == nil {
+		if err := n.client.Create(ctx, refused.DeepCopy(), client.DryRunAll); err == nil {
 			return false, errors.New("the webhook does not know the last policy yet")
 		}
 		return true, nil

@@ -36,7 +36,7 @@ const (
 // catalog writes, tells what the controller then holds, and in the end has all of it be listed
 // no more.
 func measureRelist(ctx context.Context, b *bench) error {
-	return b.onMarket(ctx, relistServices, relistPlansEach, func(m *market) error {
+	return onMarket(ctx, b.bin, relistServices, relistPlansEach, func(m *market) error {
 		began := time.Now()
 		if err := m.register(ctx); err != nil {
 			return err

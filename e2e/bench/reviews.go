@@ -30,11 +30,11 @@ const (
 // measureReviews compares the processor time of one review, of the webhook and
 // of the raw hook: over HTTPS, the cache hot, a named plan with its defaults.
 func measureReviews(ctx context.Context, b *bench) error {
-	return b.onSite(ctx, func(s *site) error {
+	return onSite(ctx, b.bin, func(s *site) error {
 		plain := &catalog.Family{Name: "plain", Plans: catalog.PlansPerFamily}
 		checked := &catalog.Family{Name: "checked", Plans: catalog.PlansPerFamily, Schema: true}
 		for _, f := range []*catalog.Family{plain, checked} {
-			if err := s.stock(ctx, f); err != nil {
+			if err := s.inventory.stock(ctx, f); err != nil {
 				return err
 			}
 		}

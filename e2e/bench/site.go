@@ -11,9 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/defaultplan/defaultplan/e2e/bench/catalog"
 	"github.com/defaultplan/defaultplan/e2e/bench/review"
 	"github.com/defaultplan/defaultplan/e2e/stack"
 	"github.com/defaultplan/defaultplan/e2e/stack/loopback"
@@ -38,20 +36,21 @@ const (
 type site struct {
 	*stack.Stack
 
-	caBundle []byte
-	rawURL   string
+	inventory inventory
+	caBundle  []byte
+	rawURL    string
 }
 
 // onSite starts a stack, calls work, and stops the stack. The keeper is off: it
 // is no part of what an admission costs, and would work for both sides.
-func (b *bench) onSite(ctx context.Context, work func(*site) error) error {
+func onSite(ctx context.Context, bin string, work func(*site) error) error {
 	return inFolder(func(dir string) (err error) {
-		started, err := stack.Start(ctx, stack.Options{Dir: dir, Bin: b.bin, Webhooks: 1, WebhookArgs: []string{"--keeper=off"}})
+		started, err := stack.Start(ctx, stack.Options{Dir: dir, Bin: bin, Webhooks: 1, WebhookArgs: []string{"--keeper=off"}})
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, started.Stop()) }() //nolint:contextcheck // it stops even if ctx ended
-		s := &site{Stack: started}
+		s := &site{Stack: started, inventory: inventory{started.Client()}}
 		if err := s.open(ctx, dir); err != nil {
 			return err
 		}
@@ -101,21 +100,6 @@ func (s *site) startRawHook(ctx context.Context, certDir string) error {
 		}
 		return true, conn.Close()
 	})
-}
-
-// stock creates a family.
-func (s *site) stock(ctx context.Context, f *catalog.Family) error {
-	objects := []client.Object{f.Class()}
-	for i := range f.Plans {
-		objects = append(objects, f.Plan(i))
-	}
-	objects = append(objects, f.Record())
-	for _, object := range objects {
-		if err := s.Client().Create(ctx, object); err != nil {
-			return fmt.Errorf("cannot create %T %q: %w", object, object.GetName(), err)
-		}
-	}
-	return nil
 }
 
 // hook is one endpoint of one of the two servers.
