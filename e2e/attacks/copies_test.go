@@ -2,7 +2,9 @@ package attacks_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -120,6 +122,23 @@ func (c *copies) nothingSent() {
 	for _, call := range c.broker.Calls() {
 		assert.Empty(c, call.InstanceID, "%s was sent", call.Verb)
 	}
+}
+
+// refusedSoon waits until the webhook refuses what Mallory creates, in these words: it learns
+// of policies, slots and plans by watches, and what the keeper wrote it may yet have to see.
+func (c *copies) refusedSoon(object client.Object, says string) {
+	c.Helper()
+	c.Eventually(func() (bool, error) {
+		trial, _ := object.DeepCopyObject().(client.Object)
+		err := c.mallory.Client().Create(c.Context(), trial, client.DryRunAll)
+		switch {
+		case err == nil:
+			return false, fmt.Errorf("%T %s is admitted", object, object.GetName())
+		case !strings.Contains(err.Error(), says):
+			return false, err
+		}
+		return true, nil
+	})
 }
 
 // try is the answer to a creation by Mallory.

@@ -1,14 +1,11 @@
 package attacks_test
 
 import (
-	"errors"
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/env"
@@ -106,31 +103,16 @@ func TestAPlanOfAnotherBroker(t *testing.T) {
 	require.NoError(t, c.try(mine))
 	c.Ready(mine)
 	c.bindDenied("premium")
-	c.bindIsRefused("does not let namespace")
+	c.refusedSoon(c.Binding("creds", "mine"), "does not let namespace")
 
 	c.mallory.TakeAway(copied)
 	c.Gone(copied)
 	forged := c.plan("copy", "db", "", "premium")
 	forged.Spec.ExternalName, forged.Spec.ServiceBrokerName = "harmless", "own"
 	require.NoError(t, c.try(forged))
-	c.bindIsRefused("what policies say of it cannot be known")
+	c.refusedSoon(c.Binding("creds", "mine"), "what policies say of it cannot be known")
 	require.Error(t, c.try(c.Binding("creds", "mine")))
 	assert.Empty(t, c.broker.Calls(osbtest.Of(osbtest.Bind)))
-}
-
-// bindIsRefused waits until the webhook refuses Mallory's binding, in these words: it may yet have to see a policy or a plan.
-func (c *copies) bindIsRefused(says string) {
-	c.Helper()
-	c.Eventually(func() (bool, error) {
-		err := c.mallory.Client().Create(c.Context(), c.Binding("creds", "mine"), client.DryRunAll)
-		switch {
-		case err == nil:
-			return false, errors.New("the binding is admitted")
-		case !strings.Contains(err.Error(), says):
-			return false, err
-		}
-		return true, nil
-	})
 }
 
 // placeholders are what Mallory made in place of the operator's copies.
