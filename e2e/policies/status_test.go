@@ -61,16 +61,16 @@ func TestWhatAPolicySelectsNow(t *testing.T) {
 	assert.Equal(t, "True Selects", effective(status))
 	assert.Regexp(t, policy.Name+` +Deny +2 +1 `, e.Kubectl("", "get", "provisioningpolicies", policy.Name))
 
-	policy.Spec.Namespaces = &api.PolicyNamespaces{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{e.Name("stage"): "prod"}}}
-	require.NoError(t, e.Client().Update(t.Context(), policy))
+	// The keeper may write the status meanwhile.
+	e.Change(policy, func() {
+		policy.Spec.Namespaces = &api.PolicyNamespaces{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{e.Name("stage"): "prod"}}}
+	})
 	status = policyStatus(e, policy, plansAre(2))
 	assert.Equal(t, "False SelectsNoNamespace", effective(status))
 	assert.Empty(t, status.NamespaceNames, "what is no more is taken away")
 
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: e.Namespace}}
-	e.Get(namespace)
-	namespace.Labels[e.Name("stage")] = "prod"
-	require.NoError(t, e.Client().Update(t.Context(), namespace))
+	e.Change(namespace, func() { namespace.Labels[e.Name("stage")] = "prod" })
 	status = policyStatus(e, policy, func(s *api.PolicyStatus) bool { return s.Namespaces == 1 })
 	assert.Equal(t, "True Selects", effective(status))
 

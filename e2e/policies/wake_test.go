@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -37,6 +38,19 @@ func bindingDenial(e *env.Env, subject api.PlanSubject) *api.BindingPolicy {
 	}}
 }
 
+// denies creates a policy about one more class, and waits until the webhook refuses a plan of
+// that: it learns of policies and of plans by watches, each of which has its own time.
+func denies(e *env.Env, policy client.Object) {
+	e.Helper()
+	deny, ok := policy.(*api.ProvisioningPolicy)
+	require.True(e, ok)
+	more := e.Name("more")
+	deny.Spec.Subjects = append(deny.Spec.Subjects, api.PolicySubject{PlanSubject: api.PlanSubject{ClassName: more}})
+	e.AddPlans(env.Class{Name: more}, env.Plan{Name: more})
+	e.Create(deny)
+	e.DeniedSoon(env.OfPlan(more, more))
+}
+
 // TestPoliciesWakeWhoWaits: what a policy kept undecided is decided when the policy
 // goes, or is about something else, or the namespace is labelled so that it does
 // not hold there any more.
@@ -65,10 +79,8 @@ func TestPoliciesWakeWhoWaits(t *testing.T) {
 			mend: func(e *env.Env, policy client.Object) {
 				deny, ok := policy.(*api.ProvisioningPolicy)
 				require.True(e, ok)
-				// The keeper may have written its status meanwhile.
-				e.Get(deny)
-				deny.Spec.Subjects[0].ClassName = e.Name("another")
-				require.NoError(e, e.Client().Update(e.Context(), deny))
+				// The keeper may write its status meanwhile.
+				e.Change(deny, func() { deny.Spec.Subjects[0].ClassName = e.Name("another") })
 			},
 		},
 		"NamespaceIsLabelled": {
@@ -76,9 +88,7 @@ func TestPoliciesWakeWhoWaits(t *testing.T) {
 			deny:   bySelector,
 			mend: func(e *env.Env, _ client.Object) {
 				namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: e.Namespace}}
-				e.Get(namespace)
-				namespace.Labels["trusted"] = "yes"
-				require.NoError(e, e.Client().Update(e.Context(), namespace))
+				e.Change(namespace, func() { namespace.Labels["trusted"] = "yes" })
 			},
 		},
 	} {
@@ -86,8 +96,9 @@ func TestPoliciesWakeWhoWaits(t *testing.T) {
 			t.Parallel()
 			e := env.New(t)
 			policy := tc.deny(e)
+			denies(e, policy)
 			// The plan that it names is yet to come, so it is admitted.
-			e.Create(e.Instance("mydb", env.OfPlan(e.Name("c"), e.Name("p"))), policy)
+			e.Create(e.Instance("mydb", env.OfPlan(e.Name("c"), e.Name("p"))))
 			e.Create(e.Bindable()...)
 			e.ToldUndecided("mydb")
 			assert.Empty(t, env.PlanOf(e.Stored("mydb")), "it is denied what it waited for")
@@ -105,6 +116,10 @@ func TestABindingThatAPolicyHeldUp(t *testing.T) {
 	e.Create(e.Bindable()...)
 	policy := bindingDenial(e, ofClassC(e))
 	e.Create(policy)
+	e.CreateInstance("other", env.OfType(e.Name("db")))
+	e.Eventually(func() (bool, error) { // the webhook learns of the policy by a watch
+		return apierrors.IsForbidden(e.Client().Create(t.Context(), e.Binding("trial", "other"), client.DryRunAll)), nil
+	})
 	e.WaitingBinding("creds", "mydb")
 	e.CreateInstance("mydb", env.OfType(e.Name("db")))
 	e.ToldOf("creds", `admission cannot bind to instance "mydb" yet`)
