@@ -113,6 +113,10 @@ func TestClaimRefused(t *testing.T) {
 	deny.Spec.Subjects = []api.BindingPolicySubject{{PlanSubject: api.PlanSubject{ClassName: s.Name("db")}}}
 	s.Create(deny)
 	t.Cleanup(func() { _ = s.Client().Delete(t.Context(), deny) })
+	// The webhook learns of the policy by a watch.
+	s.Eventually(func() (bool, error) {
+		return apierrors.IsForbidden(s.Client().Create(t.Context(), s.claim(), client.DryRunAll)), nil
+	})
 	said := s.refusal(s.Client().Create(t.Context(), s.claim()))
 	assert.Contains(t, said, "ask ann")
 	assert.Contains(t, said, deny.Name)
