@@ -49,30 +49,14 @@ func (d decider) takeAsDecided(ctx context.Context) error {
 		d.wait(waits, true)
 		return nil
 	}
-	return d.takeReferences(ctx, annotation)
-}
-
-// takeReferences admits references that lead to a plan and agree with spec.
-func (d decider) takeReferences(ctx context.Context, annotation string) error {
-	draft, resolver := d.draft, d.tools.Resolver
 	now := bindingRefs(&draft.Spec, draft.Req.Namespace)
-	defined, err := resolver.Catalog.Define(ctx, now.Plan)
-	if err != nil {
-		return err
-	}
-	defined, denied, err := resolver.Confirmed(ctx, draft.Req.Namespace, defined, func(found *catalog.Definition) *review.Denial {
+	defined, err := draft.TakeReferences(ctx, d.tools.Resolver, now.Plan, func(found *catalog.Definition) *review.Denial {
 		return contradicts(&draft.Spec, now, found)
 	})
-	if err != nil {
-		return err
+	if err == nil && defined != nil {
+		d.warnTaken(defined)
 	}
-	if denied != nil {
-		draft.Deny(denied)
-		return nil
-	}
-	draft.RecordRestored(annotation, defined)
-	d.warnTaken(defined)
-	return nil
+	return err
 }
 
 // waitingRecord is the record of defaults of a restored binding that waits for

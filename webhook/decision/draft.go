@@ -1,8 +1,11 @@
 package decision
 
 import (
+	"context"
+
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/merge"
+	"github.com/defaultplan/defaultplan/resolve"
 	"github.com/defaultplan/defaultplan/webhook/catalog"
 	"github.com/defaultplan/defaultplan/webhook/parameters"
 	"github.com/defaultplan/defaultplan/webhook/restore"
@@ -40,6 +43,25 @@ func (d *Draft[S, P]) RecordDefaults(applied *v1beta1.AppliedDefaults, merged *m
 	if len(applied.From) > 0 {
 		d.Warnf("defaults set %s", parameters.Names(applied.From))
 	}
+}
+
+// TakeReferences admits an object that comes with its references to a plan, unless refuse denies
+// them. It returns the plan, nil with a denial.
+func (d *Draft[S, P]) TakeReferences(ctx context.Context, resolver *Resolver, plan resolve.Ref, refuse func(*catalog.Definition) *review.Denial) (*catalog.Definition, error) {
+	defined, err := resolver.Catalog.Define(ctx, plan)
+	if err != nil {
+		return nil, err
+	}
+	defined, denied, err := resolver.Confirmed(ctx, d.Req.Namespace, defined, refuse)
+	if err != nil {
+		return nil, err
+	}
+	if denied != nil {
+		d.Deny(denied)
+		return nil, nil
+	}
+	d.RecordRestored(d.New.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults], defined)
+	return defined, nil
 }
 
 // RecordRestored records an object that came with its references: nothing was added to it.

@@ -13,28 +13,18 @@ import (
 // TakeAsDecided admits an instance that comes with its references: a backup, or
 // an object of the retired catalog. Nothing is merged.
 func (d Decider) TakeAsDecided(ctx context.Context) error {
-	draft, resolver := d.Draft, d.Tools.Resolver
-	annotation := draft.New.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults]
-	if annotation == "" && draft.New.Spec.ExternalID == "" {
+	draft := d.Draft
+	if draft.New.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults] == "" && draft.New.Spec.ExternalID == "" {
 		draft.Deny(references.Forged(&draft.Spec.DecidedReference))
 		return nil
 	}
 	now := references.Of(&draft.Spec.DecidedReference, draft.Req.Namespace)
-	defined, err := resolver.Catalog.Define(ctx, now.Plan)
-	if err != nil {
-		return err
-	}
-	defined, denied, err := resolver.Confirmed(ctx, draft.Req.Namespace, defined, func(found *catalog.Definition) *review.Denial {
+	defined, err := draft.TakeReferences(ctx, d.Tools.Resolver, now.Plan, func(found *catalog.Definition) *review.Denial {
 		return disagreement(&draft.Spec, now, found, d.Tools.Options.Gates)
 	})
-	if err != nil {
+	if err != nil || defined == nil {
 		return err
 	}
-	if denied != nil {
-		draft.Deny(denied)
-		return nil
-	}
-	draft.RecordRestored(annotation, defined)
 	if defined.Gone() {
 		draft.Warnf("plan %s is %s: a broker will refuse it", defined.Title(), cmp.Or(defined.Plan.Gone, defined.Class.Gone))
 	}

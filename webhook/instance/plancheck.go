@@ -64,8 +64,8 @@ func (c *PlanCheck) against(ctx context.Context, seen view) (checked Checked, er
 		}
 		checked.Chosen = c.Now.Plan
 	}
-	references := referenceCheck{write: c.Write, was: c.Was, now: c.Now, gates: c.Tools.Options.Gates, seen: seen, defined: checked.Defined}
-	if checked.Denied, err = references.refuse(ctx); err != nil || checked.Denied != nil || checked.Defined == nil {
+	names := referenceCheck{write: c.Write, was: c.Was, now: c.Now, gates: c.Tools.Options.Gates, seen: seen, defined: checked.Defined}
+	if checked.Denied, err = names.refuse(ctx); err != nil || checked.Denied != nil || checked.Defined == nil {
 		return checked, err
 	}
 	if c.Now.Plan != c.Was.Plan {
@@ -76,7 +76,7 @@ func (c *PlanCheck) against(ctx context.Context, seen view) (checked Checked, er
 			return checked, err
 		}
 	}
-	parameters := schemaCheck{schemas: c.Tools.Schemas, write: c.Write, defined: checked.Defined, moved: c.Was != c.Now}
-	checked.Denied, err = parameters.refuse(ctx, &checked.Result, c.Parameters)
+	sent := schemaCheck{schemas: c.Tools.Schemas, write: c.Write, defined: checked.Defined, moved: c.Was != c.Now}
+	checked.Denied, err = sent.refuse(ctx, &checked.Result, c.Parameters)
 	return checked, err
 }
