@@ -101,12 +101,8 @@ func (a Rights) BrokerNotUsable(ctx context.Context, user authenticationv1.UserI
 // DefaultNotDecidable denies a field that changes the default of a type if user
 // may not update the type's object.
 func (a Rights) DefaultNotDecidable(ctx context.Context, user authenticationv1.UserInfo, serviceType resolve.Ref, field string) (*review.Denial, error) {
-	resource := "clusterservicetypes"
-	if serviceType.Namespace != "" {
-		resource = "servicetypes"
-	}
 	allowed, reason, err := a.Allowed(ctx, user, authorizationv1.ResourceAttributes{
-		Verb: "update", Group: v1beta1.GroupName, Version: v1beta1.GroupVersion.Version, Resource: resource,
+		Verb: "update", Group: v1beta1.GroupName, Version: v1beta1.GroupVersion.Version, Resource: suggest.ScopedResource(serviceType.Namespace, "servicetypes"),
 		Namespace: serviceType.Namespace, Name: serviceType.Name,
 	})
 	if allowed || err != nil {

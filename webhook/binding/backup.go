@@ -1,86 +1,72 @@
 package binding
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/webhook/catalog"
-	"github.com/defaultplan/defaultplan/webhook/parameters"
 	"github.com/defaultplan/defaultplan/webhook/references"
 	"github.com/defaultplan/defaultplan/webhook/review"
 	"github.com/defaultplan/defaultplan/webhook/suggest"
 )
 
-// minted says that the binding's ID was minted for it, or is about to be.
-func (m *mutation) minted() bool {
-	marker, written := m.annotations[v1beta1.AnnotationMintedExternalID]
+// isMinted says that the binding's ID was minted for it, or is about to be.
+func isMinted(d *draft) bool {
+	marker, written := d.Annotations[v1beta1.AnnotationMintedExternalID]
 	if !written {
-		marker = m.New.Metadata.Annotations[v1beta1.AnnotationMintedExternalID]
+		marker = d.New.Metadata.Annotations[v1beta1.AnnotationMintedExternalID]
 	}
-	return m.spec.ExternalID == "" || m.spec.ExternalID == marker
+	return d.Spec.ExternalID == "" || d.Spec.ExternalID == marker
 }
 
 // takeAsDecided admits a binding that comes with its references: a backup. Nothing
 // is merged.
-func (m *mutation) takeAsDecided(ctx context.Context) error {
-	if m.spec.InstanceRef == nil {
-		return m.takeClaimAsDecided(ctx)
+func (d decider) takeAsDecided(ctx context.Context) error {
+	draft := d.draft
+	if draft.Spec.InstanceRef == nil {
+		return claimDecider{d}.takeAsDecided(ctx)
 	}
-	annotation := m.New.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults]
-	if annotation == "" && m.minted() {
-		m.Deny(forgedOnBinding(&m.spec.DecidedReference))
+	annotation := draft.New.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults]
+	if annotation == "" && isMinted(draft) {
+		draft.Deny(forgedOnBinding(&draft.Spec.DecidedReference))
 		return nil
 	}
-	to, denied, err := m.bind(ctx, m.binder(), &m.spec)
+	to, denied, err := d.binder().bind(ctx, &draft.Spec)
 	if err != nil {
 		return err
 	}
 	if denied != nil {
-		m.Deny(denied)
+		draft.Deny(denied)
 		return nil
 	}
 	if waits := to.waits(); waits != "" {
 		// Its references cannot be checked yet: they are taken from the
 		// instance once it exists.
-		m.spec.DecidedReference = v1beta1.DecidedReference{
-			ClusterServiceClassRef: references.Emptied(m.spec.ClusterServiceClassRef), ClusterServicePlanRef: references.Emptied(m.spec.ClusterServicePlanRef),
-			ServiceClassRef: references.Emptied(m.spec.ServiceClassRef), ServicePlanRef: references.Emptied(m.spec.ServicePlanRef),
+		draft.Spec.DecidedReference = references.Cleared(&draft.Spec.DecidedReference)
+		if !isMinted(draft) {
+			draft.Annotations[v1beta1.AnnotationAppliedDefaults] = annotation
 		}
-		if !m.minted() {
-			m.annotations[v1beta1.AnnotationAppliedDefaults] = annotation
-		}
-		m.wait(waits, true)
+		d.wait(waits, true)
 		return nil
 	}
-	now := bindingRefs(&m.spec, m.Req.Namespace)
-	defined, err := m.Resolver.Catalog.Define(ctx, now.Plan)
-	if err != nil {
-		return err
+	now := bindingRefs(&draft.Spec, draft.Req.Namespace)
+	defined, err := draft.TakeReferences(ctx, d.tools.Resolver, now.Plan, func(found *catalog.Definition) *review.Denial {
+		return contradicts(&draft.Spec, now, found)
+	})
+	if err == nil && defined != nil {
+		d.warnTaken(defined)
 	}
-	denied = m.contradicts(now, defined)
-	if denied != nil && defined != nil && m.Resolver.MayConfirm(m.Req.Namespace, denied) {
-		if defined, err = m.Resolver.Catalog.DefineLive(ctx, now.Plan); err != nil {
-			return err
-		}
-		denied = m.contradicts(now, defined)
-	}
-	if denied != nil {
-		m.Deny(denied)
-		return nil
-	}
-	m.restored(annotation, defined)
-	return nil
+	return err
 }
 
 // waitingRecord is the record of defaults of a restored binding that waits for
 // its instance: mainly the defaults that a null removed, because those are not
 // sent. A change of its spec discards the record.
-func (m *mutation) waitingRecord() string {
-	if m.Old == nil || m.changed {
+func waitingRecord(d *draft) string {
+	if !d.IsTouch() {
 		return ""
 	}
-	return m.Old.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults]
+	return d.Old.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults]
 }
 
 // forgedOnBinding refuses references on a binding that is not decided.
@@ -92,22 +78,11 @@ func forgedOnBinding(spec *v1beta1.DecidedReference) *review.Denial {
 
 // contradicts denies references that do not exist, or that disagree with the
 // rest of spec.
-func (m *mutation) contradicts(now references.Pair, defined *catalog.Definition) *review.Denial {
-	said := v1beta1.ServiceInstanceSpec{PlanReference: m.spec.PlanReference, DecidedReference: m.spec.DecidedReference, ServiceType: m.spec.ServiceType}
+func contradicts(spec *bindingSpec, now references.Pair, defined *catalog.Definition) *review.Denial {
+	said := v1beta1.ServiceInstanceSpec{PlanReference: spec.PlanReference, DecidedReference: spec.DecidedReference, ServiceType: spec.ServiceType}
 	denied := references.Disagrees(&said, now, defined)
 	if denied == nil {
 		return nil
 	}
 	return denied.Ways(suggest.WhatThereIs, suggest.Plans(now.Plan.Namespace))
-}
-
-// restored records a binding to which nothing was added.
-func (m *mutation) restored(annotation string, defined *catalog.Definition) {
-	applied := parameters.Applied(map[string]string{v1beta1.AnnotationAppliedDefaults: annotation})
-	applied.Rule, applied.Class, applied.Plan = review.RuleRestored, cmp.Or(defined.Class.ExternalName, defined.Class.Name), cmp.Or(defined.Plan.ExternalName, defined.Plan.Name)
-	m.annotations[v1beta1.AnnotationAppliedDefaults] = applied.String()
-	m.Rule, m.Chosen = review.RuleRestored, defined.Plan.Ref
-	m.Audit("rule", review.RuleRestored)
-	m.Audit("plan", defined.Title())
-	m.Warnf("taken as it is: plan %s; no default was applied", defined.Title())
 }

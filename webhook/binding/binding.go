@@ -6,15 +6,17 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/decision"
 	"github.com/defaultplan/defaultplan/webhook/parameters"
 	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
-// A binding is what admission reads of a ServiceBinding, and a bindingWrite one
-// request for it.
+// A binding is what admission reads of a ServiceBinding, a write one request for it, and a draft
+// a write that the mutating phase completes.
 type (
-	binding = review.Object[v1beta1.ServiceBindingSpec, progress]
-	write   = review.Write[v1beta1.ServiceBindingSpec, progress]
+	binding = review.Object[bindingSpec, progress]
+	write   = review.Write[bindingSpec, progress]
+	draft   = decision.Draft[bindingSpec, progress]
 )
 
 // progress is the status that shows whether a broker was ever called.

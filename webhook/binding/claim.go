@@ -1,16 +1,13 @@
 package binding
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
-	"github.com/defaultplan/defaultplan/resolve/policy"
 	"github.com/defaultplan/defaultplan/webhook/catalog"
 	"github.com/defaultplan/defaultplan/webhook/decision"
 	"github.com/defaultplan/defaultplan/webhook/instance"
@@ -96,25 +93,6 @@ func notDedicated(field, namespace string, instance types.NamespacedName) *revie
 	return review.Invalid("NotDedicated", field, "it is for an instance of the binding's own, and instanceRef names another").
 		Remedy("leave it out, or change the instance itself: kubectl edit -n %s serviceinstance %s", instance.Namespace, instance.Name).
 		Ways("or ask for a binding that gets an instance of its own", suggest.Claim(namespace))
-}
-
-// refusedClaim evaluates the policies of both kinds for a claim: whether it may
-// have an instance of the plan, and bind to it.
-func (h *Handler) refusedClaim(ctx context.Context, defined *catalog.Definition, namespace, field string) (*review.Denial, error) {
-	target := policy.TargetOf(defined.Class, defined.Plan)
-	var decided v1beta1.DecidedReference
-	references.Pair{Class: defined.Class.Ref, Plan: defined.Plan.Ref}.Set(&decided)
-	// Its name is not known yet, and only admission has given it labels.
-	target.Instance = &policy.Instance{Namespace: namespace, Labels: references.HashedLabels(&decided, nil)}
-	refused, err := h.Resolver.Refusal(ctx, &target, namespace)
-	if err != nil {
-		return nil, fmt.Errorf("cannot hold the claim against the policies: %w", err)
-	}
-	if refused == nil {
-		return nil, nil
-	}
-	refused.Subject = "plan " + defined.Title()
-	return refused.Denial(field), nil
 }
 
 // refuseUnbindable refuses a plan for a claim that could never be bound.

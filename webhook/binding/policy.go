@@ -5,19 +5,34 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve/policy"
 	"github.com/defaultplan/defaultplan/resolve/quota"
 	"github.com/defaultplan/defaultplan/webhook/catalog"
+	"github.com/defaultplan/defaultplan/webhook/decision"
+	"github.com/defaultplan/defaultplan/webhook/policies"
+	"github.com/defaultplan/defaultplan/webhook/references"
 	"github.com/defaultplan/defaultplan/webhook/review"
 	"github.com/defaultplan/defaultplan/webhook/suggest"
 )
 
-// refusedFor evaluates the policies for a binding in a namespace; nil means
+// A policyCheck evaluates the policies for a binding in a namespace.
+type policyCheck struct {
+	resolver  *decision.Resolver
+	rules     *policies.RuleSet
+	namespace string
+}
+
+func policiesOf(tools *decision.Tools, namespace string) *policyCheck {
+	return &policyCheck{tools.Resolver, tools.Policies.Set, namespace}
+}
+
+// refuse denies a binding to an instance; nil means
 // allowed. A change of plan may take long, and a binding uses the plan that the
 // instance has at that time. Therefore the desired plan, the current one and
 // that of a running operation must all be allowed.
-func (h *Handler) refusedFor(ctx context.Context, b *bound, namespace string) (*review.Denial, error) {
-	refused, err := h.refusedOf(ctx, b, b.defined, namespace)
+func (c *policyCheck) refuse(ctx context.Context, b *bound) (*review.Denial, error) {
+	refused, err := c.refusePlan(ctx, b, b.defined)
 	if err != nil || refused != nil {
 		return refused, err
 	}
@@ -27,26 +42,26 @@ func (h *Handler) refusedFor(ctx context.Context, b *bound, namespace string) (*
 	if known && len(others) == 0 {
 		return nil, nil
 	}
-	if refuses, err := h.Policies.Set.MayRefuse(); err != nil || !refuses {
+	if refuses, err := c.rules.MayRefuse(); err != nil || !refuses {
 		return nil, err
 	}
 	if !known {
 		return refusedUnread(b, "its status does not say which"), nil
 	}
 	for _, sent := range others {
-		if refused, err = h.refusedRecorded(ctx, b, sent, namespace); err != nil || refused != nil {
+		if refused, err = c.refuseRecorded(ctx, b, sent); err != nil || refused != nil {
 			return refused, err
 		}
 	}
 	return nil, nil
 }
 
-// refusedRecorded is refusedFor of a plan that status records.
-func (h *Handler) refusedRecorded(ctx context.Context, b *bound, sent quota.IDs, namespace string) (*review.Denial, error) {
-	if !h.Resolver.Confirms.Allow(namespace) {
+// refuseRecorded is refuse for a plan that status records.
+func (c *policyCheck) refuseRecorded(ctx context.Context, b *bound, sent quota.IDs) (*review.Denial, error) {
+	if !c.resolver.Confirms.Allow(c.namespace) {
 		return refusedUnread(b, "this namespace asks too often to look for it"), nil
 	}
-	has, err := h.Resolver.Catalog.AtBroker(ctx, sent)
+	has, err := c.resolver.Catalog.AtBroker(ctx, sent)
 	if err != nil {
 		return nil, err
 	}
@@ -54,18 +69,18 @@ func (h *Handler) refusedRecorded(ctx context.Context, b *bound, sent quota.IDs,
 		return refusedUnread(b, "no plan of the catalog is that one"), nil
 	}
 	for _, one := range has {
-		if refused, err := h.refusedOf(ctx, b, one, namespace); err != nil || refused != nil {
+		if refused, err := c.refusePlan(ctx, b, one); err != nil || refused != nil {
 			return refused, err
 		}
 	}
 	return nil, nil
 }
 
-// refusedOf is refusedFor of one plan.
-func (h *Handler) refusedOf(ctx context.Context, b *bound, plan *catalog.Definition, namespace string) (*review.Denial, error) {
+// refusePlan is refuse for one plan.
+func (c *policyCheck) refusePlan(ctx context.Context, b *bound, plan *catalog.Definition) (*review.Denial, error) {
 	target := policy.TargetOf(plan.Class, plan.Plan)
 	target.Instance = &policy.Instance{Namespace: b.instance.Namespace, Name: b.instance.Name, Labels: b.instance.Labels}
-	refused, err := h.Resolver.Refusal(ctx, &target, namespace)
+	refused, err := c.resolver.Refusal(ctx, &target, c.namespace)
 	if err != nil {
 		return nil, fmt.Errorf("cannot hold the binding against the policies: %w", err)
 	}
@@ -74,6 +89,25 @@ func (h *Handler) refusedOf(ctx context.Context, b *bound, plan *catalog.Definit
 	}
 	refused.Subject = fmt.Sprintf("instance %q (plan %s)", b.instance.Name, plan.Title())
 	return refused.Denial("spec.instanceRef.name"), nil
+}
+
+// refuseClaim evaluates the policies of both kinds for a claim: whether it may
+// have an instance of the plan, and bind to it.
+func (c *policyCheck) refuseClaim(ctx context.Context, defined *catalog.Definition, field string) (*review.Denial, error) {
+	target := policy.TargetOf(defined.Class, defined.Plan)
+	var decided v1beta1.DecidedReference
+	references.Pair{Class: defined.Class.Ref, Plan: defined.Plan.Ref}.Set(&decided)
+	// Its name is not known yet, and only admission has given it labels.
+	target.Instance = &policy.Instance{Namespace: c.namespace, Labels: references.HashedLabels(&decided, nil)}
+	refused, err := c.resolver.Refusal(ctx, &target, c.namespace)
+	if err != nil {
+		return nil, fmt.Errorf("cannot hold the claim against the policies: %w", err)
+	}
+	if refused == nil {
+		return nil, nil
+	}
+	refused.Subject = "plan " + defined.Title()
+	return refused.Denial(field), nil
 }
 
 // refusedUnread denies a binding to an instance whose plan at its broker cannot

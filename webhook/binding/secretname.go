@@ -2,74 +2,36 @@ package binding
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
-// indexSecretName finds the bindings that write to a Secret. It is the cache's own.
-const indexSecretName = "defaultplan/secret-name"
-
-// secretName is the Secret that a binding writes to.
-func secretName(spec *bindingSpec, name string) string { return cmp.Or(spec.SecretName, name) }
-
-func secretNameOf(object client.Object) []string {
-	if b, ok := object.(*v1beta1.ServiceBinding); ok {
-		return []string{secretName(&b.Spec, b.Name)}
-	}
-	return nil
+// secretNames are the Secrets that bindings write to.
+var secretNames = reservedName{
+	field: "defaultplan/secret-name",
+	of:    func(spec *bindingSpec, name string) string { return cmp.Or(spec.SecretName, name) },
+	taken: func(_, name, owner string) *review.Denial {
+		return review.Invalid("SecretReserved", "spec.secretName", "binding %q writes its credentials to Secret %q", owner, name).
+			Remedy("name another Secret: spec.secretName")
+	},
 }
 
-// validateSecretName denies a Secret that is taken: another binding writes to it,
-// or this one reads from it.
-func (v *validation) validateSecretName(ctx context.Context) error {
-	name := secretName(v.New.Spec, v.Req.Name)
-	if name == "" || v.Old != nil && name == secretName(v.Old.Spec, v.Req.Name) {
-		return nil
-	}
-	if field := readsFrom(v.New.Spec, v.Req.Namespace, name); field != "" {
-		v.Deny(review.Invalid("SecretReserved", "spec.secretName", "Secret %q is where %s reads from: the credentials would overwrite it", name, field).
-			Remedy("name another Secret: spec.secretName"))
-		return nil
-	}
-	owner, err := v.secretWriter(ctx, v.Resolver.Catalog.Cached, name, client.MatchingFields{indexSecretName: name})
-	if err != nil || owner == "" {
-		return err
-	}
-	denied := takenSecret(name, owner)
-	if v.Resolver.MayConfirm(v.Req.Namespace, denied) {
-		if owner, err = v.secretWriter(ctx, v.Resolver.Catalog.Live, name); err != nil || owner == "" {
-			return err
-		}
-		denied = takenSecret(name, owner)
-	}
-	v.Deny(denied)
-	return nil
-}
+// nameSecret names the Secret after the binding. With generateName there is no
+// name yet, and the absent one means the binding's. Only a binding that is new
+// or decided now gets one: at any other write it would be a change that the
+// user did not make.
+func nameSecret(spec *bindingSpec, name string) { spec.SecretName = cmp.Or(spec.SecretName, name) }
 
-func takenSecret(name, owner string) *review.Denial {
-	return review.Invalid("SecretReserved", "spec.secretName", "binding %q writes its credentials to Secret %q", owner, name).
+// refuseOverwrite denies a Secret, new with the write, that the binding reads from.
+func refuseOverwrite(w *write) *review.Denial {
+	name := secretNames.changed(w)
+	field := readsFrom(w.New.Spec, w.Req.Namespace, name)
+	if name == "" || field == "" {
+		return nil
+	}
+	return review.Invalid("SecretReserved", "spec.secretName", "Secret %q is where %s reads from: the credentials would overwrite it", name, field).
 		Remedy("name another Secret: spec.secretName")
-}
-
-// secretWriter is another binding of the namespace that writes to a Secret, empty for
-// none. One that is being deleted gives it up.
-func (v *validation) secretWriter(ctx context.Context, reader client.Reader, secret string, match ...client.ListOption) (string, error) {
-	var list v1beta1.ServiceBindingList
-	if err := reader.List(ctx, &list, append(match, client.InNamespace(v.Req.Namespace), client.UnsafeDisableDeepCopy)...); err != nil {
-		return "", fmt.Errorf("cannot list bindings: %w", err)
-	}
-	for i := range list.Items {
-		other := &list.Items[i]
-		if other.Name != v.Req.Name && other.DeletionTimestamp == nil && secretName(&other.Spec, other.Name) == secret {
-			return other.Name, nil
-		}
-	}
-	return "", nil
 }
 
 // readsFrom is the field by which the binding reads the Secret, empty for none.

@@ -13,12 +13,16 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/webhook/access"
+	"github.com/defaultplan/defaultplan/webhook/catalog"
 	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
 // A transformReview asks whether a user may read the Secrets that a binding's
 // transforms name: a reader of the binding's Secret read their keys.
 type transformReview struct {
+	access access.Rights
+	plans  *catalog.Catalog
 	// namespace is the binding's.
 	namespace string
 	user      authenticationv1.UserInfo
@@ -30,16 +34,16 @@ type transformReview struct {
 	plan resolve.Ref
 }
 
-// refusedSecrets denies transforms that add the keys of a Secret that the user
+// refuse denies transforms that add the keys of a Secret that the user
 // may not read. For transforms of a cluster-scoped plan or class, its writer's
 // permission was checked at that write. For those of a namespaced one the
-// user's is checked here, because a user who of plans in a namespace may not read
+// user's is checked here, because a user who writes plans in a namespace may not read
 // every Secret.
-func (h *Handler) refusedSecrets(ctx context.Context, asked transformReview) (*review.Denial, error) {
-	vouched := sync.OnceValues(func() ([]v1beta1.SecretTransform, error) { return h.givenByCluster(ctx, asked.plan) })
+func (t *transformReview) refuse(ctx context.Context) (*review.Denial, error) {
+	vouched := sync.OnceValues(func() ([]v1beta1.SecretTransform, error) { return givenByCluster(ctx, t.plans, t.plan) })
 	var denied *review.Denial
-	for i, transform := range asked.now {
-		if transform.AddKeysFrom == nil || transform.AddKeysFrom.SecretRef == nil || containsTransform(asked.before, transform) {
+	for i, transform := range t.now {
+		if transform.AddKeysFrom == nil || transform.AddKeysFrom.SecretRef == nil || containsTransform(t.before, transform) {
 			continue
 		}
 		given, err := vouched()
@@ -50,8 +54,8 @@ func (h *Handler) refusedSecrets(ctx context.Context, asked transformReview) (*r
 			continue
 		}
 		ref := transform.AddKeysFrom.SecretRef
-		secret := types.NamespacedName{Namespace: cmp.Or(ref.Namespace, asked.namespace), Name: ref.Name}
-		refused, err := h.Access.SecretNotReadable(ctx, asked.user, secret, fmt.Sprintf("spec.secretTransforms[%d].addKeysFrom.secretRef", i))
+		secret := types.NamespacedName{Namespace: cmp.Or(ref.Namespace, t.namespace), Name: ref.Name}
+		refused, err := t.access.SecretNotReadable(ctx, t.user, secret, fmt.Sprintf("spec.secretTransforms[%d].addKeysFrom.secretRef", i))
 		if err != nil {
 			return nil, err
 		}
@@ -62,11 +66,11 @@ func (h *Handler) refusedSecrets(ctx context.Context, asked transformReview) (*r
 
 // givenByCluster are the transforms that a cluster-scoped plan and its class give,
 // as the API server has them now.
-func (h *Handler) givenByCluster(ctx context.Context, plan resolve.Ref) ([]v1beta1.SecretTransform, error) {
+func givenByCluster(ctx context.Context, plans *catalog.Catalog, plan resolve.Ref) ([]v1beta1.SecretTransform, error) {
 	if plan.Name == "" || plan.Namespace != "" {
 		return nil, nil
 	}
-	defined, err := h.Resolver.Catalog.DefineLive(ctx, plan)
+	defined, err := plans.DefineLive(ctx, plan)
 	if err != nil || defined == nil {
 		return nil, err
 	}
@@ -74,12 +78,7 @@ func (h *Handler) givenByCluster(ctx context.Context, plan resolve.Ref) ([]v1bet
 }
 
 func containsTransform(list []v1beta1.SecretTransform, transform v1beta1.SecretTransform) bool {
-	for i := range list {
-		if reflect.DeepEqual(list[i], transform) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(one v1beta1.SecretTransform) bool { return reflect.DeepEqual(one, transform) })
 }
 
 // writerOf is the user who wrote a stored binding, empty if the hooks never saw

@@ -4,8 +4,12 @@ import (
 	"context"
 	"fmt"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/webhook/catalog"
+	"github.com/defaultplan/defaultplan/webhook/decision"
 	"github.com/defaultplan/defaultplan/webhook/instance"
 	"github.com/defaultplan/defaultplan/webhook/references"
 	"github.com/defaultplan/defaultplan/webhook/review"
@@ -22,17 +26,25 @@ type bound struct {
 	defined *catalog.Definition
 }
 
+// A binder is the user for whom a binding is decided, and the binding's
+// namespace.
+type binder struct {
+	tools     *decision.Tools
+	namespace string
+	user      authenticationv1.UserInfo
+}
+
 // bind finds the instance of a binding, or the reason why it cannot be bound.
 // The instance is read live, a single key: it may just have been created, or
 // have changed its plan. Its plan and class are read from the cache, and again
 // live before a denial.
-func (h *Handler) bind(ctx context.Context, by binder, spec *bindingSpec) (bound, *review.Denial, error) {
-	at := instanceAt(spec, by.namespace)
-	instance, refused, err := h.find(ctx, by, at)
+func (b binder) bind(ctx context.Context, spec *bindingSpec) (bound, *review.Denial, error) {
+	at, resolver := instanceAt(spec, b.namespace), b.tools.Resolver
+	instance, refused, err := b.find(ctx, at)
 	if err != nil || refused != nil || instance == nil {
 		return bound{}, refused, err
 	}
-	if refused, err = h.refusedOwn(ctx, instance); err != nil || refused != nil {
+	if refused, err = refuseDedicated(ctx, resolver.Catalog.Cached, instance); err != nil || refused != nil {
 		return bound{}, refused, err
 	}
 	decided := references.Of(&instance.Spec.DecidedReference, at.Namespace)
@@ -40,23 +52,19 @@ func (h *Handler) bind(ctx context.Context, by binder, spec *bindingSpec) (bound
 		to := bound{instance: instance}
 		return to, to.refuse(spec), nil
 	}
-	defined, err := h.Resolver.Catalog.Define(ctx, decided.Plan)
+	defined, err := resolver.Catalog.Define(ctx, decided.Plan)
 	if defined != nil && defined.Class.Ref != decided.Class {
 		// The cache has the plan as it was before.
-		defined, err = h.Resolver.Catalog.DefineLive(ctx, decided.Plan)
+		defined, err = resolver.Catalog.DefineLive(ctx, decided.Plan)
 	}
 	if err != nil {
 		return bound{}, nil, err
 	}
-	to := bound{instance, defined}
-	denied := to.refuse(spec)
-	if denied == nil || defined == nil || !h.Resolver.MayConfirm(by.namespace, denied) {
-		return to, denied, nil
-	}
-	if to.defined, err = h.Resolver.Catalog.DefineLive(ctx, decided.Plan); err != nil {
-		return bound{}, nil, err
-	}
-	return to, to.refuse(spec), nil
+	defined, denied, err := resolver.Confirmed(ctx, b.namespace, defined, func(found *catalog.Definition) *review.Denial {
+		to := bound{instance, found}
+		return to.refuse(spec)
+	})
+	return bound{instance, defined}, denied, err
 }
 
 // waitsForPlan describes an instance whose plan or class is gone.
@@ -112,13 +120,13 @@ func (b *bound) refuse(spec *bindingSpec) *review.Denial {
 	return nil
 }
 
-// refusedOwn refuses to bind to an instance that another binding has for itself: by
+// refuseDedicated refuses to bind to an instance that another binding has for itself: by
 // its owner, or, where someone took that away, by its name.
-func (h *Handler) refusedOwn(ctx context.Context, to *v1beta1.ServiceInstance) (*review.Denial, error) {
+func refuseDedicated(ctx context.Context, cached client.Reader, to *v1beta1.ServiceInstance) (*review.Denial, error) {
 	owner, dedicated := to.DedicatedTo()
 	if !dedicated {
 		var err error
-		if owner.Name, err = instance.OwnerByName(ctx, h.Resolver.Catalog.Cached, to.Namespace, to.Name); err != nil || owner.Name == "" {
+		if owner.Name, err = instance.OwnerByName(ctx, cached, to.Namespace, to.Name); err != nil || owner.Name == "" {
 			return nil, err
 		}
 	}

@@ -1,12 +1,12 @@
 package binding
 
 import (
+	"cmp"
 	"maps"
 	"reflect"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -25,7 +25,7 @@ const fieldRotation = "rotation"
 // field out does not change. Once a binding is settled that is all of its spec,
 // because a broker is asked for credentials once: the clients of the retired
 // catalog replace the object by what they know of it, with nulls and empty
-// strings, and must be able to. It is also the table of what a patch may set.
+// strings, and must be able to.
 var keptFields = []restore.Field[bindingSpec]{
 	restore.Text("externalID", restore.Always, func(s *bindingSpec) *string { return &s.ExternalID }),
 	restore.Text("secretName", restore.Always, func(s *bindingSpec) *string { return &s.SecretName }),
@@ -66,52 +66,55 @@ var keptFields = []restore.Field[bindingSpec]{
 	restore.Text("servicePlanName", restore.OnceDecided, func(s *bindingSpec) *string { return &s.ServicePlanName }),
 }
 
-// restore puts back into m.spec what the write left out, and returns the names of
+// patchedFields are what a patch may set in spec.
+var patchedFields = append(slices.Clip(keptFields), restore.Object("userInfo", restore.Always, func(s *bindingSpec) **v1beta1.UserInfo { return &s.UserInfo }))
+
+// keepFields puts back into spec what the write left out, and returns the names of
 // the restored fields that a person may have meant to remove.
-func (m *mutation) restore() []string {
-	settled := settledBinding(m.Old)
-	m.restoreInstance()
-	m.restoreNamespace()
-	var told []string
-	for _, field := range keptFields {
-		switch {
-		case field.Value(&m.spec) != nil, field.Value(m.Old.Spec) == nil:
-			continue
-		case field.When == restore.UnlessCleared && m.Writes(field.Name),
-			field.When >= restore.OnceDecided && !settled:
-			continue
-		}
-		field.Copy(&m.spec, m.Old.Spec)
-		if field.When != restore.Always {
-			told = append(told, "spec."+field.Name)
-		}
-	}
+func keepFields(spec *bindingSpec, w *write) []string {
+	settled := settledBinding(w.Old)
+	spec.InstanceRef = keepInstance(w.Old.Spec.InstanceRef, spec.InstanceRef)
+	told := restore.Keep(keptFields, spec, w.Old.Spec, func(field *restore.Field[bindingSpec]) bool {
+		return field.When == restore.UnlessCleared && w.Writes(field.Name) || field.When >= restore.OnceDecided && !settled
+	})
 	if settled {
-		m.restoreDefaults()
+		keepDefaults(spec, w.Old.Spec, parameters.Applied(w.Old.Metadata.Annotations))
 	}
 	return told
 }
 
-// restoreDefaults puts back what defaults gave into parameters and transforms that
-// lack just that: a manifest that is applied by replacement once more.
-func (m *mutation) restoreDefaults() {
-	applied := parameters.Applied(m.Old.Metadata.Annotations)
-	if len(applied.Transforms) == len(m.Old.Spec.SecretTransforms) {
+// keepInstance is the reference of a write, with what clients of the retired catalog do not know.
+// They cannot omit a reference, and so write an empty one on a binding that gets a dedicated
+// instance; and they do not know its namespace.
+func keepInstance(was, now *v1beta1.InstanceReference) *v1beta1.InstanceReference {
+	switch {
+	case now != nil && *now == (v1beta1.InstanceReference{}):
+		return was
+	case was == nil, now == nil, was.Name != now.Name:
+		return now
+	}
+	return &v1beta1.InstanceReference{Name: now.Name, Namespace: cmp.Or(now.Namespace, was.Namespace)}
+}
+
+// keepDefaults puts back what defaults gave into parameters and transforms that
+// lack just that: a manifest that is applied by replacement once more. applied is their record.
+func keepDefaults(spec, old *bindingSpec, applied v1beta1.AppliedDefaults) {
+	if len(applied.Transforms) == len(old.SecretTransforms) {
 		var own []v1beta1.SecretTransform
-		for i, transform := range m.Old.Spec.SecretTransforms {
+		for i, transform := range old.SecretTransforms {
 			if applied.Transforms[i] == parameters.LayerUser {
 				own = append(own, transform)
 			}
 		}
-		if reflect.DeepEqual(own, m.spec.SecretTransforms) {
-			m.spec.SecretTransforms = m.Old.Spec.SecretTransforms
+		if reflect.DeepEqual(own, spec.SecretTransforms) {
+			spec.SecretTransforms = old.SecretTransforms
 		}
 	}
-	if onlyLacks(m.Old.Spec.Parameters, m.spec.Parameters, applied.From) {
-		m.spec.Parameters = m.Old.Spec.Parameters
+	if onlyLacks(old.Parameters, spec.Parameters, applied.From) {
+		spec.Parameters = old.Parameters
 	}
-	if own := applied.Provision; own != nil && onlyLacks(m.Old.Spec.ProvisionParameters, m.spec.ProvisionParameters, own.From) {
-		m.spec.ProvisionParameters = m.Old.Spec.ProvisionParameters
+	if own := applied.Provision; own != nil && onlyLacks(old.ProvisionParameters, spec.ProvisionParameters, own.From) {
+		spec.ProvisionParameters = old.ProvisionParameters
 	}
 }
 

@@ -90,6 +90,21 @@ func (r *Resolver) MayConfirm(namespace string, denied *review.Denial) bool {
 	return false
 }
 
+// Confirmed is the plan that refuse has nothing against, or with its denial. defined is what the
+// cache says, nil where there is no such plan: a denial of what the cache has is held against
+// the API server.
+func (r *Resolver) Confirmed(ctx context.Context, namespace string, defined *catalog.Definition, refuse func(*catalog.Definition) *review.Denial) (*catalog.Definition, *review.Denial, error) {
+	denied := refuse(defined)
+	if denied == nil || defined == nil || !r.MayConfirm(namespace, denied) {
+		return defined, denied, nil
+	}
+	defined, err := r.Catalog.DefineLive(ctx, defined.Plan.Ref)
+	if err != nil {
+		return nil, nil, err
+	}
+	return defined, refuse(defined), nil
+}
+
 // saysRequestItself says that no state of the catalog would help.
 func saysRequestItself(reason resolve.Reason) bool {
 	return reason == resolve.NothingNamed || reason == resolve.InvalidReference || reason == resolve.InvalidSelector

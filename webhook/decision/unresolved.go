@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/webhook/references"
 	"github.com/defaultplan/defaultplan/webhook/review"
 	"github.com/defaultplan/defaultplan/webhook/suggest"
 )
@@ -115,10 +116,10 @@ func kubernetesNames(candidates []resolve.Candidate) []string {
 	names := make([]string, 0, len(candidates))
 	for _, candidate := range candidates[:min(len(candidates), ShownCandidates)] {
 		if candidate.Plan.Name != "" {
-			names = append(names, nameField(candidate.Plan, "Plan")+": "+candidate.Plan.Name)
+			names = append(names, named("ServicePlan", candidate.Plan))
 			continue
 		}
-		names = append(names, nameField(candidate.Class, "Class")+": "+candidate.Class.Name)
+		names = append(names, named("ServiceClass", candidate.Class))
 	}
 	return names
 }
@@ -127,20 +128,16 @@ func kubernetesNames(candidates []resolve.Candidate) []string {
 // these are not unique, by its Kubernetes names.
 func nameIt(candidate resolve.Candidate, all []resolve.Candidate) string {
 	if suggest.PlanAmong(candidate, all).Class == "" {
-		return nameField(candidate.Class, "Class") + ": " + candidate.Class.Name + ", " + nameField(candidate.Plan, "Plan") + ": " + candidate.Plan.Name
+		return named("ServiceClass", candidate.Class) + ", " + named("ServicePlan", candidate.Plan)
 	}
-	prefix := "spec.clusterService"
-	if candidate.Plan.Namespace != "" {
-		prefix = "spec.service"
-	}
-	return fmt.Sprintf("%sClassExternalName: %s, %sPlanExternalName: %s", prefix, candidate.ClassName, prefix, candidate.PlanName)
+	namespace := candidate.Plan.Namespace
+	return fmt.Sprintf("%s: %s, %s: %s", references.Field(namespace, "ServiceClass", "ExternalName"), candidate.ClassName,
+		references.Field(namespace, "ServicePlan", "ExternalName"), candidate.PlanName)
 }
 
-func nameField(ref resolve.Ref, kind string) string {
-	if ref.Namespace == "" {
-		return "spec.clusterService" + kind + "Name"
-	}
-	return "spec.service" + kind + "Name"
+// named is an object by its Kubernetes name, as a spec says it.
+func named(kind string, ref resolve.Ref) string {
+	return references.Field(ref.Namespace, kind, "Name") + ": " + ref.Name
 }
 
 // scopeOf is the namespace whose catalog the request names, empty for the

@@ -14,178 +14,140 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/options"
 	"github.com/defaultplan/defaultplan/webhook/policies"
 	"github.com/defaultplan/defaultplan/webhook/references"
-	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
-// UndecidedYet begins the warning of a write that is admitted without a plan.
-const UndecidedYet = "no plan is decided yet: "
+// A Decider decides on the class, plan and default parameters of a draft.
+type Decider struct {
+	Tools *decision.Tools
+	Draft *Draft
+}
+
+// A Decision is the plan that a draft was decided on, and the record of it.
+type Decision struct {
+	Defined *catalog.Definition
+	Applied v1beta1.AppliedDefaults
+}
 
 // Decide resolves the instance's class and plan and merges their defaults into
 // its parameters. With refuse, a failure is a denial; without, the instance is
 // admitted undecided: updates that do not change spec are never denied for
-// this.
-func (m *Mutation) Decide(ctx context.Context, refuse bool) error {
-	req, err := m.request()
+// this. Without a decision it returns nil.
+func (d Decider) Decide(ctx context.Context, refuse bool) (*Decision, error) {
+	req, err := d.request()
 	var choice resolve.Choice
 	if err == nil {
-		choice, err = m.Resolver.Resolve(ctx, req)
+		choice, err = d.Tools.Resolver.Resolve(ctx, req)
 	}
 	if err == nil && !refuse {
-		// If policies may deny this write, the validating phase denies does.
-		err = m.Resolver.Refuse(ctx, req, &choice)
+		// If policies may deny this write, the validating phase denies it.
+		err = d.Tools.Resolver.Refuse(ctx, req, &choice)
 	}
 	if refused, ok := errors.AsType[*resolve.Error](err); ok {
-		m.undecided(refused, req, refuse)
-		return nil
+		d.unresolved(refused, req, refuse)
+		return nil, nil
 	}
 	if refused, ok := errors.AsType[*policies.RefusedError](err); ok {
-		m.hold(refused.Denial("spec"), refuse)
-		return nil
+		d.hold(refused.Denial("spec"), refuse)
+		return nil, nil
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defined, err := m.Resolver.Catalog.DefineChoice(ctx, &choice)
+	defined, err := d.Tools.Resolver.Catalog.DefineChoice(ctx, &choice)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if defined == nil {
-		return fmt.Errorf("cannot read plan %q that was just chosen: it is gone again; try once more", choice.Plan.Name)
+		return nil, fmt.Errorf("cannot read plan %q that was just chosen: it is gone again; try once more", choice.Plan.Name)
 	}
-	return m.complete(ctx, &choice, defined, refuse)
-}
-
-// complete decides the choice together with its parameters, or neither.
-func (m *Mutation) complete(ctx context.Context, choice *resolve.Choice, defined *catalog.Definition, refuse bool) error {
-	merged, denied, err := m.mergeDefaults(defined)
-	if err == nil && denied == nil && m.Old != nil && !m.Changed {
-		denied, err = m.refusedBySchema(ctx, defined, &merged)
-	}
-	if err != nil {
-		return err
-	}
-	var applied v1beta1.AppliedDefaults
-	if denied == nil {
-		applied, denied = m.record(choice, &merged)
-	}
-	if denied != nil {
-		m.hold(denied, refuse)
-		return nil
-	}
-	m.settle(choice)
-	m.Defined, m.Applied = defined, applied
-	m.applyDefaults(&applied, &merged)
-	return nil
-}
-
-// hold denies what cannot be decided, or leaves it undecided: plan and
-// parameters are decided together, or not at all.
-func (m *Mutation) hold(denied *review.Denial, refuse bool) {
-	if refuse {
-		m.Deny(denied)
-		return
-	}
-	m.tried(denied.Label)
-	m.leave(denied.Causes[0].Field + ": " + denied.Causes[0].Message)
-}
-
-// tried records a failed attempt to decide.
-func (m *Mutation) tried(why string) {
-	m.Rule = review.RuleUndecided
-	m.Audit("undecided", why)
-}
-
-// leave admits the instance without a decision, and says why.
-func (m *Mutation) leave(why string) {
-	if m.Old != nil && m.Old.Spec.Decided() {
-		m.Warnf("the decided plan %s is gone, and no other is found: %s; it stays until spec changes again",
-			references.Of(&m.Old.Spec.DecidedReference, m.Req.Namespace).Plan.Name, why)
-		return
-	}
-	m.Warnf(UndecidedYet+"%s; the %s waits", why, m.waiter())
-}
-
-// waiter names what waits: the instance, or the binding that it is dedicated
-// to.
-func (m *Mutation) waiter() string {
-	if m.Req.Kind.Kind == "ServiceBinding" {
-		return "binding"
-	}
-	return "instance"
+	return d.complete(ctx, &choice, defined, refuse)
 }
 
 // request is what the instance asks of resolve.
-func (m *Mutation) request() (resolve.Request, error) {
-	req, err := resolve.RequestFor(&m.Spec.PlanReference, m.Req.Namespace, m.Seed())
-	if err != nil || !m.Options.Gates.Enabled(options.ServiceTypes) {
+func (d Decider) request() (resolve.Request, error) {
+	spec := &d.Draft.Spec
+	req, err := resolve.RequestFor(&spec.PlanReference, d.Draft.Req.Namespace, d.Draft.Seed())
+	if err != nil || !d.Tools.Options.Gates.Enabled(options.ServiceTypes) {
 		return req, err
 	}
-	req.Type, req.Selector = m.Spec.ServiceType, m.Spec.PlanSelector
-	if m.Old != nil && m.Old.Spec.PlanSelector != nil && selectsNothing(req.Selector) {
+	req.Type, req.Selector = spec.ServiceType, spec.PlanSelector
+	if d.Draft.Before().PlanSelector != nil && selectsNothing(req.Selector) {
 		// An explicit {} on UPDATE clears the selector that was there.
 		req.Selector = nil
 	}
 	return req, nil
 }
 
-// undecided admits or denies what could not be decided.
-func (m *Mutation) undecided(refused *resolve.Error, req resolve.Request, refuse bool) {
-	m.tried(string(refused.Reason))
-	switch {
-	case !refuse,
-		req.Plan.Value != "" && waitsForNamed(refused.Reason),
-		m.Options.Unresolved == options.UnresolvedWait && waitsForOperator(refused.Reason):
-		asked := refused.Field
-		if refused.Value != "" {
-			asked += fmt.Sprintf(" %.100q", refused.Value)
-		}
-		m.leave(asked + ": " + refused.Detail)
-		return
+// complete decides the choice together with its parameters, or neither.
+func (d Decider) complete(ctx context.Context, choice *resolve.Choice, defined *catalog.Definition, refuse bool) (*Decision, error) {
+	merging := d.merging()
+	merged, denied, err := merging.merge(d.Draft.Spec.Parameters, defined)
+	if err == nil && denied == nil && d.Draft.IsTouch() && !adopts(d.Draft.Write) {
+		// It must not be denied for its spec, so it stays undecided.
+		denied, err = d.Tools.Schemas.Refuse(ctx, defined, createQuestion(&d.Draft.Spec, merged.Sent()))
 	}
-	m.Deny(decision.Unresolved(refused, req))
+	if err != nil {
+		return nil, err
+	}
+	applied := v1beta1.AppliedDefaults{}
+	if denied == nil {
+		applied, denied = merging.record(choice, &merged)
+	}
+	if denied != nil {
+		d.hold(denied, refuse)
+		return nil, nil
+	}
+	d.settle(choice, applied.Class+"/"+applied.Plan)
+	d.Draft.RecordDefaults(&applied, &merged)
+	return &Decision{defined, applied}, nil
 }
 
-// waitsForNamed says whether a class and plan, both named, may be created
-// later: the retired catalog admitted such an instance, too.
-func waitsForNamed(reason resolve.Reason) bool {
-	return reason == resolve.ClassNotFound || reason == resolve.PlanNotFound || reason == resolve.Unusable
+// merging merges the defaults of a plan into the draft's parameters.
+func (d Decider) merging() *merging {
+	m := &merging{
+		defaults: d.Tools.Defaults,
+		enabled:  d.Tools.Options.Gates.Enabled(options.ParameterDefaults) && !adopts(d.Draft.Write),
+	}
+	if d.Draft.Before().Decided() {
+		m.lost = &lostPlan{earlierRecord(d.Draft.Annotations, d.Draft.Old.Metadata.Annotations)}
+	}
+	return m
 }
 
-// waitsForOperator says that the catalog, not the request, has to change.
-func waitsForOperator(reason resolve.Reason) bool {
-	return waitsForNamed(reason) || reason == resolve.NoDefault || reason == resolve.NoMatch
-}
-
-// settle records the choice.
-func (m *Mutation) settle(choice *resolve.Choice) {
-	m.Rule, m.Chosen, m.Settled = string(choice.Rule), choice.Plan.Ref, true
-	if m.Spec.ExternalID == "" {
+// settle stores the choice; title is its plan.
+func (d Decider) settle(choice *resolve.Choice, title string) {
+	draft := d.Draft
+	draft.Settled = true
+	if draft.Spec.ExternalID == "" {
 		// The instance was created without the hooks.
-		m.Spec.ExternalID = externalid.Mint(m.Req, "", &m.New.Metadata, m.Annotations)
+		draft.Spec.ExternalID = externalid.Mint(draft.Req, "", &draft.New.Metadata, draft.Annotations)
 	}
-	references.Pair{Class: choice.Class.Ref, Plan: choice.Plan.Ref}.Set(&m.Spec.DecidedReference)
-	nameChosenPlan(&m.Spec.PlanReference, choice)
-	title := cmp.Or(choice.Class.ExternalName, choice.Class.Name) + "/" + cmp.Or(choice.Plan.ExternalName, choice.Plan.Name)
+	references.Pair{Class: choice.Class.Ref, Plan: choice.Plan.Ref}.Set(&draft.Spec.DecidedReference)
+	nameChosenPlan(&draft.Spec.PlanReference, choice)
 	if choice.Rule != resolve.RuleNamed {
-		m.Warnf("%s resolved to plan %s (%s)", m.asked(choice), title, ruleText(choice.Rule))
+		draft.Warnf("%s resolved to plan %s (%s)", asked(choice, draft.Spec.ServiceType), title, ruleText(choice.Rule))
 	}
 	for _, note := range choice.Notes {
-		m.Warnf("%s", note)
+		draft.Warnf("%s", note)
 	}
-	m.Audit("rule", m.Rule)
-	m.Audit("plan", title)
+	draft.Decide(string(choice.Rule), choice.Plan.Ref, title)
 }
 
-// asked describes what the request selects by.
-func (m *Mutation) asked(choice *resolve.Choice) string {
-	switch choice.Rule {
-	case resolve.RuleSelector:
+// asked describes what a request selects by.
+func asked(choice *resolve.Choice, serviceType string) string {
+	switch {
+	case choice.Rule == resolve.RuleSelector:
 		return "the plan selector"
-	case resolve.RuleOnlyPlan, resolve.RuleClassDefault, resolve.RuleClassSuggested:
+	case isByClass(choice.Rule):
 		return "class " + cmp.Or(choice.Class.ExternalName, choice.Class.Name)
 	default:
-		return m.Spec.ServiceType
+		return serviceType
 	}
+}
+
+// isByClass says that a rule chooses a plan for a request that names the class alone.
+func isByClass(rule resolve.Rule) bool {
+	return rule == resolve.RuleOnlyPlan || rule == resolve.RuleClassDefault || rule == resolve.RuleClassSuggested
 }
 
 // ruleText is the rule as the proposals call it.
@@ -209,9 +171,7 @@ func ruleText(rule resolve.Rule) string {
 // nameChosenPlan names the plan of a class-only request in the way that the
 // class is named, as the retired catalog did: old clients read the plan there.
 func nameChosenPlan(ref *v1beta1.PlanReference, choice *resolve.Choice) {
-	switch choice.Rule {
-	case resolve.RuleOnlyPlan, resolve.RuleClassDefault, resolve.RuleClassSuggested:
-	default:
+	if !isByClass(choice.Rule) {
 		return
 	}
 	plan := choice.Plan

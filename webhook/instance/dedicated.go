@@ -11,9 +11,8 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/webhook/catalog"
-	"github.com/defaultplan/defaultplan/webhook/externalid"
-	"github.com/defaultplan/defaultplan/webhook/parameters"
-	"github.com/defaultplan/defaultplan/webhook/references"
+	"github.com/defaultplan/defaultplan/webhook/decision"
+	"github.com/defaultplan/defaultplan/webhook/options"
 	"github.com/defaultplan/defaultplan/webhook/review"
 	"github.com/defaultplan/defaultplan/webhook/suggest"
 )
@@ -22,35 +21,25 @@ import (
 // at the binding. Its owner reference identifies it, so no other user may write
 // such an owner reference, or use the name derived from the binding's UID.
 
-// takeDedicated admits a dedicated instance as the binding specifies it:
-// nothing is merged, and its user is the binding's.
-func (m *Mutation) takeDedicated(ctx context.Context, owner *metav1.OwnerReference) error {
-	denied, err := m.refusedDedicated(ctx, m.Write, owner)
-	if err != nil {
-		return err
-	}
-	if denied != nil {
-		m.Deny(denied)
-		return nil
-	}
-	m.Spec.ExternalID = externalid.Mint(m.Req, "", &m.New.Metadata, m.Annotations)
-	applied := parameters.Applied(m.New.Metadata.Annotations)
-	m.Rule, m.Chosen = applied.Rule, references.Of(&m.Spec.DecidedReference, m.Req.Namespace).Plan
-	m.Audit("rule", m.Rule)
-	m.Audit("plan", applied.Class+"/"+applied.Plan)
-	m.Audit("own-of", owner.Name)
-	return nil
+// owners is about instances that belong to a binding.
+type owners struct {
+	options      *options.Options
+	cached, live client.Reader
 }
 
-// refusedDedicated denies an instance that is not the dedicated one of its
+func ownersOf(tools *decision.Tools) owners {
+	return owners{tools.Options, tools.Resolver.Catalog.Cached, tools.Resolver.Catalog.Live}
+}
+
+// refuse denies an instance that is not the dedicated one of its
 // owner; nil if it is. The read of the binding is live, because it has just
 // been created.
-func (h *Handler) refusedDedicated(ctx context.Context, w *Write, owner *metav1.OwnerReference) (*review.Denial, error) {
-	if !h.Options.IsController(w.Req.UserInfo.Username) {
+func (o owners) refuse(ctx context.Context, w *Write, owner *metav1.OwnerReference) (*review.Denial, error) {
+	if !o.options.IsController(w.Req.UserInfo.Username) {
 		return forgedOwner(w.Req.Namespace, owner.Name), nil
 	}
 	stored := &v1beta1.ServiceBinding{}
-	found, err := catalog.Scope{Reader: h.Resolver.Catalog.Live, Namespace: w.Req.Namespace}.Read(ctx, owner.Name, stored)
+	found, err := catalog.Scope{Reader: o.live, Namespace: w.Req.Namespace}.Read(ctx, owner.Name, stored)
 	switch {
 	case err != nil:
 		return nil, err
@@ -89,30 +78,30 @@ func differsFrom(asked *v1beta1.ServiceInstance, w *Write, binding string) *revi
 	return nil
 }
 
-// validateNewOwner validates a new dedicated instance. It returns done if nothing
-// else is to be validated: that was done for the binding.
-func (v *Validation) validateNewOwner(ctx context.Context) (done bool, err error) {
-	owner, dedicated := v.New.Metadata.DedicatedTo()
+// refuseNew denies what is wrong with the owner or the name of a new instance. It returns done
+// for a dedicated one, of which nothing else is to be validated: that was done for the binding.
+func (o owners) refuseNew(ctx context.Context, w *Write) (done bool, denied *review.Denial, err error) {
+	owner, dedicated := w.New.Metadata.DedicatedTo()
 	if !dedicated {
-		return false, v.validateName(ctx)
+		denied, err = o.refuseName(ctx, w.Req.Namespace, w.Req.Name)
+		return false, denied, err
 	}
-	v.Chosen = v.Now.Plan
-	v.Denied, err = v.refusedDedicated(ctx, v.Write, &owner)
-	if err == nil && v.Denied == nil && v.New.Spec.ExternalID != v.New.Metadata.Annotations[v1beta1.AnnotationMintedExternalID] {
-		v.Denied = notAsAsked(owner.Name, "its externalID was not minted")
+	denied, err = o.refuse(ctx, w, &owner)
+	if err == nil && denied == nil && w.New.Spec.ExternalID != w.New.Metadata.Annotations[v1beta1.AnnotationMintedExternalID] {
+		denied = notAsAsked(owner.Name, "its externalID was not minted")
 	}
-	return true, err
+	return true, denied, err
 }
 
-// validateName denies a name that is reserved for a dedicated instance, which
+// refuseName denies a name that is reserved for a dedicated instance, which
 // could not be created otherwise.
-func (v *Validation) validateName(ctx context.Context) error {
-	owner, err := OwnerByName(ctx, v.Resolver.Catalog.Cached, v.Req.Namespace, v.Req.Name)
-	if err == nil && owner != "" {
-		v.Deny(review.Forbidden("DedicatedForged", "metadata.name", "%q is the name of the instance that belongs to binding %q", v.Req.Name, owner).
-			Remedy("name it otherwise"))
+func (o owners) refuseName(ctx context.Context, namespace, name string) (*review.Denial, error) {
+	owner, err := OwnerByName(ctx, o.cached, namespace, name)
+	if err != nil || owner == "" {
+		return nil, err
 	}
-	return err
+	return review.Forbidden("DedicatedForged", "metadata.name", "%q is the name of the instance that belongs to binding %q", name, owner).
+		Remedy("name it otherwise"), nil
 }
 
 // OwnerByName is the binding whose own instance has that name, empty for none.
@@ -131,21 +120,22 @@ func OwnerByName(ctx context.Context, cached client.Reader, namespace, name stri
 	return list.Items[0].Name, nil
 }
 
-// validateOwner denies making a stored instance a dedicated one, and sharing a
+// refuseOwner denies making a stored instance a dedicated one, and sharing a
 // dedicated one.
-func (v *Validation) validateOwner() {
-	owner, dedicated := v.New.Metadata.DedicatedTo()
+func refuseOwner(w *Write) *review.Denial {
+	owner, dedicated := w.New.Metadata.DedicatedTo()
 	if !dedicated {
-		return
+		return nil
 	}
-	if was, before := v.Old.Metadata.DedicatedTo(); !before || was.UID != owner.UID {
-		v.Deny(forgedOwner(v.Req.Namespace, owner.Name))
-		return
+	if was, before := w.Old.Metadata.DedicatedTo(); !before || was.UID != owner.UID {
+		return forgedOwner(w.Req.Namespace, owner.Name)
 	}
-	shared := v.New.Spec.Sharing
-	if shared != nil && (len(shared.Namespaces) > 0 || shared.NamespaceSelector != nil) && !reflect.DeepEqual(shared, v.Old.Spec.Sharing) {
-		v.Deny(NotYours("spec.sharing", v.Req.Name, owner.Name).Ways("share an instance that belongs to no binding; those that there are", suggest.Instances(v.Req.Namespace)))
+	shared := w.New.Spec.Sharing
+	if shared == nil || len(shared.Namespaces) == 0 && shared.NamespaceSelector == nil || reflect.DeepEqual(shared, w.Old.Spec.Sharing) {
+		return nil
 	}
+	return NotYours("spec.sharing", w.Req.Name, owner.Name).
+		Ways("share an instance that belongs to no binding; those that there are", suggest.Instances(w.Req.Namespace))
 }
 
 // NotYours denies what would give a dedicated instance to another binding.

@@ -6,12 +6,16 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/decision"
 	"github.com/defaultplan/defaultplan/webhook/parameters"
 	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
 // A Write is one admission request for a ServiceInstance.
 type Write = review.Write[v1beta1.ServiceInstanceSpec, Progress]
+
+// A Draft is a write of a ServiceInstance that the mutating phase completes.
+type Draft = decision.Draft[v1beta1.ServiceInstanceSpec, Progress]
 
 // Progress is the status that shows whether a broker was ever called.
 type Progress struct {

@@ -3,10 +3,10 @@ package instance
 import (
 	"context"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/webhook/catalog"
 	"github.com/defaultplan/defaultplan/webhook/decision"
 	"github.com/defaultplan/defaultplan/webhook/externalid"
 	"github.com/defaultplan/defaultplan/webhook/parameters"
@@ -15,27 +15,12 @@ import (
 )
 
 // Handler admits ServiceInstances.
-type Handler struct{ *decision.Tools }
+type Handler struct{ Tools *decision.Tools }
 
-// An Mutation completes one write of an instance. The write is what the
-// requester sent; spec, annotations and labels are what will be stored.
-type Mutation struct {
-	*Handler
-	*Write
-	review.Result
-
-	Spec        v1beta1.ServiceInstanceSpec
-	Annotations map[string]string
-	// Changed says that an UPDATE changes spec, beyond what is restored.
-	Changed bool
-	// Settled says that this write was decided.
-	Settled bool
-	// Additions are what defaults add to the parameters.
-	Additions []parameters.Addition
-	// Defined is the plan that this write was decided on, and applied the record of
-	// it.
-	Defined *catalog.Definition
-	Applied v1beta1.AppliedDefaults
+// A mutation completes one write of an instance.
+type mutation struct {
+	tools *decision.Tools
+	draft *Draft
 }
 
 // Mutate is the mutating phase.
@@ -45,24 +30,54 @@ func (h *Handler) Mutate(ctx context.Context, req *admission.Request) (review.Re
 		// The schema of the CRD, which is checked next, gives the best message.
 		return review.Result{Rule: review.RuleNone}, nil
 	}
-	m := &Mutation{Handler: h, Write: write, Spec: *write.New.Spec, Annotations: map[string]string{}, Result: review.Result{Rule: review.RuleNone}}
-	return review.Mutate(ctx, req, m)
+	m := &mutation{h.Tools, decision.NewDraft(write)}
+	return review.Mutate(ctx, req, m, &m.draft.Result)
 }
 
 // Create decides a new instance, or takes a restored one, which has its
 // references, as decided.
-func (m *Mutation) Create(ctx context.Context) error {
-	if owner, dedicated := m.New.Metadata.DedicatedTo(); dedicated {
+func (m *mutation) Create(ctx context.Context) error {
+	d := m.draft
+	if owner, dedicated := d.New.Metadata.DedicatedTo(); dedicated {
 		return m.takeDedicated(ctx, &owner)
 	}
-	m.Spec.UserInfo = review.Requester(m.Req)
-	m.Spec.ExternalID = externalid.Mint(m.Req, m.Spec.ExternalID, &m.New.Metadata, m.Annotations)
-	if m.New.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults] != "" {
+	d.Spec.UserInfo = review.Requester(d.Req)
+	d.Spec.ExternalID = externalid.Mint(d.Req, d.Spec.ExternalID, &d.New.Metadata, d.Annotations)
+	if d.New.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults] != "" {
 		// What is decided below writes its own; nothing decided has none.
-		m.Annotations[v1beta1.AnnotationAppliedDefaults] = ""
+		d.Annotations[v1beta1.AnnotationAppliedDefaults] = ""
 	}
-	if !references.Of(&m.Spec.DecidedReference, m.Req.Namespace).Empty() {
-		return m.TakeAsDecided(ctx)
+	decider := Decider{m.tools, d}
+	if !references.Of(&d.Spec.DecidedReference, d.Req.Namespace).Empty() {
+		return decider.TakeAsDecided(ctx)
 	}
-	return m.Decide(ctx, true)
+	_, err := decider.Decide(ctx, true)
+	return err
+}
+
+// takeDedicated admits a dedicated instance as the binding specifies it:
+// nothing is merged, and its user is the binding's.
+func (m *mutation) takeDedicated(ctx context.Context, owner *metav1.OwnerReference) error {
+	d := m.draft
+	denied, err := ownersOf(m.tools).refuse(ctx, d.Write, owner)
+	if err != nil {
+		return err
+	}
+	if denied != nil {
+		d.Deny(denied)
+		return nil
+	}
+	d.Spec.ExternalID = externalid.Mint(d.Req, "", &d.New.Metadata, d.Annotations)
+	applied := parameters.Applied(d.New.Metadata.Annotations)
+	d.Decide(applied.Rule, references.Of(&d.Spec.DecidedReference, d.Req.Namespace).Plan, applied.Class+"/"+applied.Plan)
+	d.Audit("own-of", owner.Name)
+	return nil
+}
+
+// BuildPatch writes down what admission adds to the write.
+func (m *mutation) BuildPatch() {
+	d := m.draft
+	d.PatchSpec(patchedFields, d.New.Spec)
+	d.Patch.AddEntries(d.New.Metadata.Labels, references.HashedLabels(&d.Spec.DecidedReference, d.New.Metadata.Labels), "metadata", "labels")
+	d.PatchFinalizer(sameSpec)
 }

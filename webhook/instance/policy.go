@@ -7,43 +7,40 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
 	"github.com/defaultplan/defaultplan/resolve/policy"
+	"github.com/defaultplan/defaultplan/webhook/catalog"
 	"github.com/defaultplan/defaultplan/webhook/parameters"
 	"github.com/defaultplan/defaultplan/webhook/policies"
 	"github.com/defaultplan/defaultplan/webhook/restore"
+	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
-// validatePolicies evaluates the policies for a plan that is new to the instance.
-func (v *Validation) validatePolicies(ctx context.Context, seen view) error {
-	if v.Defined == nil || v.Now.Plan == v.was.Plan {
-		return nil
-	}
-	target := policy.TargetOf(v.Defined.Class, v.Defined.Plan)
-	refusal, err := seen.policy(ctx, &target, v.Req.Namespace)
+// refusePolicies evaluates the policies for a plan that is new to the instance.
+func (c *PlanCheck) refusePolicies(ctx context.Context, seen view, defined *catalog.Definition) (*review.Denial, error) {
+	target, namespace := policy.TargetOf(defined.Class, defined.Plan), c.Write.Req.Namespace
+	refusal, err := seen.policy(ctx, &target, namespace)
 	if err != nil {
-		return fmt.Errorf("cannot hold the plan against the policies: %w", err)
+		return nil, fmt.Errorf("cannot hold the plan against the policies: %w", err)
 	}
-	if refusal != nil {
-		refused := policies.RefusedError{Refusal: refusal, Subject: "plan " + v.Defined.Title(), Namespace: v.Req.Namespace}
-		v.Deny(refused.Denial(v.AskedField()))
-		return nil
+	if refusal == nil {
+		return nil, nil
 	}
-	return v.validateQuota(ctx, seen)
+	refused := policies.RefusedError{Refusal: refusal, Subject: "plan " + defined.Title(), Namespace: namespace}
+	return refused.Denial(c.AskedField()), nil
 }
 
 // AskedField is the field of spec that asks for the plan.
-func (v *Validation) AskedField() string {
-	return AskedFieldOf(parameters.Applied(v.New.Metadata.Annotations).Rule, v.New.Spec)
+func (c *PlanCheck) AskedField() string {
+	return AskedFieldOf(parameters.Applied(c.Write.New.Metadata.Annotations).Rule, c.Write.New.Spec)
 }
 
 // AskedFieldOf is the field of a spec that asks for the plan which a rule chose.
 func AskedFieldOf(rule string, spec *v1beta1.ServiceInstanceSpec) string {
 	when := restore.WithPlan
-	switch resolve.Rule(rule) {
-	case resolve.RuleSelector:
+	switch chose := resolve.Rule(rule); {
+	case chose == resolve.RuleSelector:
 		return "spec.planSelector"
-	case resolve.RuleOnlyPlan, resolve.RuleClassDefault, resolve.RuleClassSuggested:
+	case isByClass(chose):
 		when = restore.WithClass
-	default:
 	}
 	for _, field := range keptFields {
 		if field.When == when && field.Value(spec) != nil {

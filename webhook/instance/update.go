@@ -1,170 +1,145 @@
 package instance
 
 import (
-	"cmp"
 	"context"
-	"errors"
+	"encoding/json"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
-	"github.com/defaultplan/defaultplan/webhook/decision"
+	"github.com/defaultplan/defaultplan/webhook/catalog"
+	"github.com/defaultplan/defaultplan/webhook/options"
+	"github.com/defaultplan/defaultplan/webhook/parameters"
 	"github.com/defaultplan/defaultplan/webhook/references"
 	"github.com/defaultplan/defaultplan/webhook/restore"
 	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
 // Update keeps what was decided, and decides what was not.
-func (m *Mutation) Update(ctx context.Context) error {
-	restored := m.restore()
-	if len(restored) > 0 {
-		m.Warnf("kept %s: leaving a field out does not clear it", strings.Join(restored, ", "))
+func (m *mutation) Update(ctx context.Context) error {
+	d := m.draft
+	if kept := keepFields(&d.Spec, d.Write); len(kept) > 0 {
+		d.Warnf("kept %s: leaving a field out does not clear it", strings.Join(kept, ", "))
 	}
 	m.keepDefaults()
-	restore.GuardAnnotations(&m.New.Metadata, &m.Old.Metadata, m.Annotations)
-	m.Changed = !sameSpec(m.Old.Spec, &m.Spec)
+	restore.GuardAnnotations(&d.New.Metadata, &d.Old.Metadata, d.Annotations)
+	d.Changed = !sameSpec(d.Old.Spec, &d.Spec)
 	switch {
-	case !m.Changed && m.Old.Spec.UserInfo != nil:
-		m.Spec.UserInfo = m.Old.Spec.UserInfo
-	case m.Changed, m.Spec.UserInfo != nil:
+	case !d.Changed && d.Old.Spec.UserInfo != nil:
+		d.Spec.UserInfo = d.Old.Spec.UserInfo
+	case d.Changed, d.Spec.UserInfo != nil:
 		// Also if no user is recorded: a write of userInfo is a write by a user.
-		m.Spec.UserInfo = review.Requester(m.Req)
+		d.Spec.UserInfo = review.Requester(d.Req)
 	}
 	switch {
-	case m.Old.Spec.Decided():
+	case d.Old.Spec.Decided():
 		return m.updateDecided(ctx)
-	case references.Changed(&m.New.Spec.DecidedReference, &m.Old.Spec.DecidedReference, &m.Old.Spec.DecidedReference) != "":
-		m.Deny(references.Forged(&m.New.Spec.DecidedReference))
+	case references.Changed(&d.New.Spec.DecidedReference, &d.Old.Spec.DecidedReference, &d.Old.Spec.DecidedReference) != "":
+		d.Deny(references.Forged(&d.New.Spec.DecidedReference))
 		return nil
-	case m.New.Deleting() || m.Old.Status.started():
+	case d.New.Deleting() || d.Old.Status.started():
 		return nil
 	}
-	return m.Decide(ctx, m.Changed)
+	_, err := Decider{m.tools, d}.Decide(ctx, d.Changed)
+	return err
+}
+
+// keepDefaults restores the defaults if an update has no parameters at all: so
+// it looks when a user removes all parameters from a manifest. Parameters that
+// are present, even if empty, are complete: see tellDropped.
+func (m *mutation) keepDefaults() {
+	d := m.draft
+	if len(parameters.Raw(d.New.Spec.Parameters)) > 0 {
+		return
+	}
+	stored := m.storedDefaults()
+	kept := stored.encoded()
+	if kept == nil {
+		return
+	}
+	d.Spec.Parameters = &runtime.RawExtension{Raw: kept}
+	d.Additions = append(d.Additions, parameters.Addition{Field: "parameters", Value: json.RawMessage(kept)})
+	d.WarnNames("spec.parameters is left out, which drops only your own; a null drops a default, parameters: {} drops them all; kept: ", parameters.PointerNames(stored.from))
+}
+
+// tellDropped warns of the defaults that the parameters of an update drop,
+// unless the update is decided again, which restores them.
+func (m *mutation) tellDropped() {
+	if dropped := m.storedDefaults().droppedBy(m.draft.Spec.Parameters); len(dropped) > 0 {
+		m.draft.WarnNames("this update drops defaults, and none is applied again; to keep them, write them out, or patch only what changes; dropped: ", dropped)
+	}
+}
+
+// storedDefaults are those of the stored instance, none where defaults are not applied.
+func (m *mutation) storedDefaults() storedDefaults {
+	if !m.tools.Options.Gates.Enabled(options.ParameterDefaults) {
+		return storedDefaults{}
+	}
+	return readStored(m.draft.Old.Spec.Parameters, m.draft.Old.Metadata.Annotations)
 }
 
 // updateDecided applies the other rows of the restore table: a change of plan
 // by name, and a plan that is gone before anything was sent to its broker.
-func (m *Mutation) updateDecided(ctx context.Context) error {
-	m.forgetChangedDefaults()
-	if !m.Changed {
+func (m *mutation) updateDecided(ctx context.Context) error {
+	m.updateRecord()
+	d := m.draft
+	if !d.Changed {
 		return nil
 	}
-	renamed := m.renames(restore.WithClass) || m.renames(restore.WithPlan)
-	lost, err := m.lostPlan(ctx)
+	lost, err := isPlanLost(ctx, m.tools.Resolver.Catalog, d.Write)
 	if err != nil {
 		return err
 	}
+	renamed := renames(d.Write, restore.WithClass) || renames(d.Write, restore.WithPlan)
 	if !lost {
 		m.tellDropped()
 	}
 	if renamed && !lost {
 		return m.replan(ctx)
 	}
-	if m.refuseReferences(&m.New.Spec.DecidedReference, &m.Old.Spec.DecidedReference, &m.Old.Spec.DecidedReference); m.Denied != nil || !lost {
+	d.Deny(referenceChange(references.Changed(&d.New.Spec.DecidedReference, &d.Old.Spec.DecidedReference, &d.Old.Spec.DecidedReference)))
+	if d.Denied != nil || !lost {
 		return nil
 	}
-	m.dropChosenNames()
-	return m.Decide(ctx, renamed)
+	if isByClass(resolve.Rule(parameters.Applied(d.Old.Metadata.Annotations).Rule)) {
+		// An earlier choice filled in the name of the plan: the user never asked for that one.
+		clearPlanNames(&d.Spec.PlanReference)
+	}
+	_, err = Decider{m.tools, d}.Decide(ctx, renamed)
+	return err
 }
 
-// lostPlan says whether the plan is gone and nothing was sent to its broker, so
+// updateRecord removes from the record of defaults what the write changes. A record that a user
+// wrote on an object that never had one is replaced.
+func (m *mutation) updateRecord() {
+	const record = v1beta1.AnnotationAppliedDefaults
+	d := m.draft
+	was := d.Old.Metadata.Annotations[record]
+	if was == "" {
+		if d.New.Metadata.Annotations[record] != "" {
+			d.Annotations[record] = v1beta1.AppliedDefaults{Rule: review.RuleRestored}.String()
+		}
+		return
+	}
+	if text, changed := stillApplied(was, d.Old.Spec.Parameters, d.Spec.Parameters); changed {
+		d.Annotations[record] = text
+	}
+}
+
+// isPlanLost says whether the plan is gone and nothing was sent to its broker, so
 // that the instance may be decided again. Deciding again cannot be undone, so
 // the read is live.
-func (m *Mutation) lostPlan(ctx context.Context) (bool, error) {
-	if m.New.Deleting() || m.Old.Status.started() {
+func isPlanLost(ctx context.Context, plans *catalog.Catalog, w *Write) (bool, error) {
+	if w.New.Deleting() || w.Old.Status.started() {
 		return false, nil
 	}
-	plan := references.Of(&m.Old.Spec.DecidedReference, m.Req.Namespace).Plan
-	defined, err := m.Resolver.Catalog.Define(ctx, plan)
+	plan := references.Of(&w.Old.Spec.DecidedReference, w.Req.Namespace).Plan
+	defined, err := plans.Define(ctx, plan)
 	if err != nil || !defined.Gone() {
 		return false, err
 	}
-	defined, err = m.Resolver.Catalog.DefineLive(ctx, plan)
+	defined, err = plans.DefineLive(ctx, plan)
 	return err == nil && defined.Gone(), err
-}
-
-// dropChosenNames removes a plan name that an earlier choice filled in: the
-// user never asked for that plan.
-func (m *Mutation) dropChosenNames() {
-	applied, err := v1beta1.ParseAppliedDefaults(m.Old.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults])
-	if err != nil {
-		return
-	}
-	switch resolve.Rule(applied.Rule) {
-	case resolve.RuleOnlyPlan, resolve.RuleClassDefault, resolve.RuleClassSuggested:
-		clearPlanNames(&m.Spec.PlanReference)
-	default:
-	}
-}
-
-// replan resolves the plan names of the write again, within the decided class.
-func (m *Mutation) replan(ctx context.Context) error {
-	was := references.Of(&m.Old.Spec.DecidedReference, m.Req.Namespace)
-	choice, err := m.chooseWithin(ctx, was)
-	if refused, ok := errors.AsType[*resolve.Error](err); ok {
-		if refused.Reason == resolve.ClassMismatch && m.renames(restore.WithClass) {
-			m.Deny(classChange(was.Class.Name, refused.Class))
-			return nil
-		}
-		m.Deny(decision.Unresolved(refused, resolve.Request{Namespace: m.Req.Namespace, Namespaced: was.Plan.Namespace != ""}))
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if choice.Class.Ref != was.Class {
-		m.Deny(classChange(was.Class.Name, choice.Class.Name))
-		return nil
-	}
-	now := references.Pair{Class: choice.Class.Ref, Plan: choice.Plan.Ref}
-	if now.Plan != was.Plan {
-		m.Warnf("plan changed from %s to %s; parameters stay as they are, no default is applied again", was.Plan.Name, cmp.Or(choice.Plan.ExternalName, choice.Plan.Name))
-		m.Audit("plan-change", was.Plan.Name+" to "+now.Plan.Name)
-		m.recordChange(&choice)
-	}
-	given := m.New.Spec.DecidedReference
-	now.Set(&m.Spec.DecidedReference)
-	m.refuseReferences(&given, &m.Old.Spec.DecidedReference, &m.Spec.DecidedReference)
-	return nil
-}
-
-// recordChange records that the user named the plan. Defaults that were merged
-// before and still exist stay in the record: none is merged again.
-func (m *Mutation) recordChange(choice *resolve.Choice) {
-	applied := m.recorded()
-	applied.Rule, applied.Class, applied.Plan = string(choice.Rule), cmp.Or(choice.Class.ExternalName, choice.Class.Name), cmp.Or(choice.Plan.ExternalName, choice.Plan.Name)
-	m.Annotations[v1beta1.AnnotationAppliedDefaults] = applied.String()
-}
-
-// chooseWithin resolves the new names that the write gives; what it does not name
-// stays as decided, even if it was renamed.
-func (m *Mutation) chooseWithin(ctx context.Context, was references.Pair) (resolve.Choice, error) {
-	req, err := resolve.RequestFor(&m.Spec.PlanReference, m.Req.Namespace, m.Seed())
-	if err != nil {
-		return resolve.Choice{}, err
-	}
-	own := was.Plan.Namespace != ""
-	if req.Plan.Value != "" && req.Namespaced != own {
-		return resolve.Choice{}, &resolve.Error{
-			Reason: resolve.InvalidReference, Field: "spec", Value: req.Plan.Value,
-			Detail: "the plan is of another scope than the class that was decided",
-		}
-	}
-	if !m.renames(restore.WithClass) {
-		req.Class, req.Namespaced = resolve.Named{By: resolve.ByName, Value: was.Class.Name}, own
-	}
-	if !m.renames(restore.WithPlan) {
-		req.Plan = resolve.Named{By: resolve.ByName, Value: was.Plan.Name}
-	}
-	req.Type = m.Spec.ServiceType
-	return m.Resolver.Resolve(ctx, req)
-}
-
-// refuseReferences refuses references that the write changes by hand: those that
-// are neither what they were nor what they are to be.
-func (m *Mutation) refuseReferences(given, was, now *v1beta1.DecidedReference) {
-	if field := references.Changed(given, was, now); field != "" {
-		m.Deny(review.Invalid("ReferenceChange", field, "it is decided at admission and cannot be edited").
-			Remedy("to change the plan, name it: spec.clusterServicePlanExternalName or another of its names"))
-	}
 }

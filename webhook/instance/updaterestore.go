@@ -1,6 +1,8 @@
 package instance
 
 import (
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -8,7 +10,7 @@ import (
 )
 
 // keptFields is the restore table of instances: what an UPDATE that leaves a field out does
-// not change. It is also the table of what a patch may set in spec.
+// not change.
 var keptFields = []restore.Field[v1beta1.ServiceInstanceSpec]{
 	restore.Text("externalID", restore.Always, func(s *v1beta1.ServiceInstanceSpec) *string { return &s.ExternalID }),
 	restore.Counter("updateRequests", restore.Always, func(s *v1beta1.ServiceInstanceSpec) *int64 { return &s.UpdateRequests }),
@@ -39,41 +41,36 @@ var keptFields = []restore.Field[v1beta1.ServiceInstanceSpec]{
 	restore.Text("servicePlanName", restore.WithPlan, func(s *v1beta1.ServiceInstanceSpec) *string { return &s.ServicePlanName }),
 }
 
-// restore puts back into m.spec what the write left out, and returns the names
+// patchedFields are what a patch may set in spec.
+var patchedFields = append(slices.Clip(keptFields),
+	restore.Object("userInfo", restore.Always, func(s *v1beta1.ServiceInstanceSpec) **v1beta1.UserInfo { return &s.UserInfo }))
+
+// keepFields puts back into spec what the write left out, and returns the names
 // of the restored fields that a person may have meant to remove.
-func (m *Mutation) restore() []string {
-	decided := m.Old.Spec.Decided()
-	newClass, newPlan := m.renames(restore.WithClass), m.renames(restore.WithPlan)
-	var told []string
-	for _, field := range keptFields {
-		switch {
-		case field.Value(&m.Spec) != nil, field.Value(m.Old.Spec) == nil:
-			continue
-		case field.When == restore.UnlessCleared && m.Writes(field.Name):
-			continue
-		case field.When >= restore.OnceDecided && !decided,
-			field.When == restore.WithClass && newClass,
-			field.When == restore.WithPlan && newPlan:
-			continue
+func keepFields(spec *v1beta1.ServiceInstanceSpec, w *Write) []string {
+	undecided := !w.Old.Spec.Decided()
+	newClass, newPlan := renames(w, restore.WithClass), renames(w, restore.WithPlan)
+	return restore.Keep(keptFields, spec, w.Old.Spec, func(field *restore.Field[v1beta1.ServiceInstanceSpec]) bool {
+		switch field.When {
+		case restore.UnlessCleared:
+			return w.Writes(field.Name)
+		case restore.OnceDecided:
+			return undecided
+		case restore.WithClass:
+			return undecided || newClass
+		case restore.WithPlan:
+			return undecided || newPlan
+		default:
+			return false
 		}
-		field.Copy(&m.Spec, m.Old.Spec)
-		if field.When != restore.Always {
-			told = append(told, "spec."+field.Name)
-		}
-	}
-	return told
+	})
 }
 
 // renames says that the write gives a name of the kind that the old object does
 // not have, or has otherwise.
-func (m *Mutation) renames(kind restore.When) bool {
-	for _, field := range keptFields {
-		if field.When != kind {
-			continue
-		}
-		if value := field.Value(m.New.Spec); value != nil && value != field.Value(m.Old.Spec) {
-			return true
-		}
-	}
-	return false
+func renames(w *Write, kind restore.When) bool {
+	return slices.ContainsFunc(keptFields, func(field restore.Field[v1beta1.ServiceInstanceSpec]) bool {
+		value := field.Value(w.New.Spec)
+		return field.When == kind && value != nil && value != field.Value(w.Old.Spec)
+	})
 }

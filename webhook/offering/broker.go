@@ -36,10 +36,7 @@ func (*Brokers) Mutate(_ context.Context, req *admission.Request) (review.Result
 		// The schema of the CRD, which is checked next, says best what is wrong.
 		return decided, nil
 	}
-	spec, old := write.New.Spec, &brokerSpec{}
-	if write.Old != nil {
-		old = write.Old.Spec
-	}
+	spec, old := write.New.Spec, write.Before()
 	if denied := urlWithCredentials(old, spec); denied != nil {
 		decided.Deny(denied) // before the schema, which would repeat it
 		return decided, nil
@@ -50,8 +47,8 @@ func (*Brokers) Mutate(_ context.Context, req *admission.Request) (review.Result
 	if spec.RelistBehavior == "" {
 		decided.Patch.Add(v1beta1.RelistDuration, "spec", "relistBehavior")
 	}
-	if write.Old != nil && spec.RelistRequests == 0 && write.Old.Spec.RelistRequests != 0 {
-		decided.Patch.Add(write.Old.Spec.RelistRequests, "spec", "relistRequests")
+	if spec.RelistRequests == 0 && old.RelistRequests != 0 {
+		decided.Patch.Add(old.RelistRequests, "spec", "relistRequests")
 	}
 	if write.Old == nil || write.New.Metadata.DropsFinalizer(&write.Old.Metadata) {
 		decided.Patch.AddFinalizer(write.New.Metadata.Finalizers)
@@ -64,13 +61,10 @@ func (h *Brokers) Validate(ctx context.Context, req *admission.Request) (review.
 	decided := review.Result{Rule: review.RuleNone}
 	write, wrong := review.Decode[brokerSpec, struct{}](req)
 	if wrong != nil {
-		decided.Deny(review.Invalid("Unreadable", wrong.Field, "%s", wrong.Text).Remedy("kubectl explain %s", req.Resource.Resource))
+		decided.Deny(wrong.Denial(req.Resource.Resource))
 		return decided, nil
 	}
-	old, spec := &brokerSpec{}, write.New.Spec
-	if write.Old != nil {
-		old = write.Old.Spec
-	}
+	old, spec := write.Before(), write.New.Spec
 	decided.Deny(urlWithCredentials(old, spec))
 	decided.Deny(bundleUnreadable(old, spec))
 	decided.Deny(restrictionsUnknown(old, spec, req.Namespace))

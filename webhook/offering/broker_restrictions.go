@@ -8,16 +8,19 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/webhook/references"
 	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
-// The properties of classes and plans that a broker's catalog can be restricted by,
-// sorted. The property that is a plan's class is called after the scope.
-var (
-	classProperties          = []string{"name", "spec.externalID", "spec.externalName"}
-	clusterPlanProperties    = []string{"name", "spec.clusterServiceClass.name", "spec.externalID", "spec.externalName", "spec.free"}
-	namespacedPlanProperties = []string{"name", "spec.externalID", "spec.externalName", "spec.free", "spec.serviceClass.name"}
-)
+// classProperties are those of classes that a broker's catalog can be restricted by.
+var classProperties = []string{"name", "spec.externalID", "spec.externalName"}
+
+// planProperties are those of plans, sorted. A plan's class is called after the scope.
+func planProperties(namespace string) []string {
+	properties := append(slices.Clip(classProperties), "spec.free", references.Field(namespace, "ServiceClass", ".name"))
+	slices.Sort(properties)
+	return properties
+}
 
 // restrictionsUnknown denies restrictions that the controller cannot apply:
 // each must be a label selector whose requirements name known properties.
@@ -30,12 +33,8 @@ func restrictionsUnknown(old, spec *brokerSpec, namespace string) *review.Denial
 	if before == nil {
 		before = &v1beta1.CatalogRestrictions{}
 	}
-	planProperties := clusterPlanProperties
-	if namespace != "" {
-		planProperties = namespacedPlanProperties
-	}
 	denied := restrictionUnknown("spec.catalogRestrictions.serviceClass", before.ServiceClass, now.ServiceClass, classProperties)
-	return denied.Also(restrictionUnknown("spec.catalogRestrictions.servicePlan", before.ServicePlan, now.ServicePlan, planProperties))
+	return denied.Also(restrictionUnknown("spec.catalogRestrictions.servicePlan", before.ServicePlan, now.ServicePlan, planProperties(namespace)))
 }
 
 func restrictionUnknown(field string, old, restrictions, properties []string) *review.Denial {

@@ -1,14 +1,11 @@
 package offering
 
 import (
-	"context"
-
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/component-base/featuregate"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/merge"
-	"github.com/defaultplan/defaultplan/webhook/catalog"
 	"github.com/defaultplan/defaultplan/webhook/options"
 	"github.com/defaultplan/defaultplan/webhook/parameters"
 	"github.com/defaultplan/defaultplan/webhook/review"
@@ -42,41 +39,28 @@ var checkedDefaults = []checkedDefault{
 	{parameters.BindDefaults, options.BindDefaults, planSchemas[2]},
 }
 
-// changed says that the write gives a default that it found otherwise.
-func (v *offeringValidation) changed(field *checkedDefault) bool {
-	return v.Options.Gates.Enabled(field.gate) && !parameters.Same(field.Value(v.old.defaults), field.Value(v.new.defaults))
+// changedBy says that the write gives a default that it found otherwise.
+func (d *checkedDefault) changedBy(c *change, gates featuregate.FeatureGate) bool {
+	return gates.Enabled(d.gate) && !parameters.Same(d.Value(c.old.defaults), d.Value(c.new.defaults))
 }
 
-// validateDefaults refuses default parameters that could not be merged.
-func (v *offeringValidation) validateDefaults() {
+// refuseDefaults refuses default parameters that could not be merged.
+func refuseDefaults(c *change, gates featuregate.FeatureGate) *review.Denial {
+	var denied *review.Denial
 	for i := range checkedDefaults {
 		field := &checkedDefaults[i]
-		if !v.changed(field) {
+		if !field.changedBy(c, gates) {
 			continue
 		}
-		values, err := merge.Decode(parameters.Raw(field.Value(v.new.defaults)))
+		values, err := merge.Decode(parameters.Raw(field.Value(c.new.defaults)))
 		if err == nil {
-			_, err = merge.Layers(merge.Layer{Name: v.new.layer(), Values: values})
+			_, err = merge.Layers(merge.Layer{Name: c.new.layer(), Values: values})
 		}
 		if err != nil {
-			v.Deny(review.Invalid("InvalidDefaults", field.Name, "%s", err.Error()))
+			denied = denied.Also(review.Invalid("InvalidDefaults", field.Name, "%s", err.Error()))
 		}
 	}
-}
-
-// classOf reads a plan's class from the cache, blank if that does not have it.
-func (v *offeringValidation) classOf(ctx context.Context) (*offering, error) {
-	object := newOffering[classKind(v.req.Namespace)]()
-	_, err := catalog.Scope{Reader: v.Resolver.Catalog.Cached, Namespace: v.req.Namespace}.Read(ctx, v.new.className(), object)
-	return viewOffering(object), err
-}
-
-// classKind is the kind of the classes of a scope.
-func classKind(namespace string) string {
-	if namespace == "" {
-		return "ClusterServiceClass"
-	}
-	return "ServiceClass"
+	return denied
 }
 
 // mergedDefaults are the parameters that class and plan give together; false says

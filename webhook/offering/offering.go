@@ -122,8 +122,7 @@ func (o *offering) ownLabels() map[string]string {
 
 // Offerings admits classes and plans.
 type Offerings struct {
-	*decision.Tools
-
+	tools      *decision.Tools
 	oneDefault *oneDefault
 }
 

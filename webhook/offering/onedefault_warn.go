@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
 	"github.com/defaultplan/defaultplan/webhook/review"
 )
@@ -57,21 +56,4 @@ func (c *defaultChange) warnOfMove(plan *turn, holder resolve.Candidate, ofType 
 		enters = "; it is the default plan for " + c.now + in + " now"
 	}
 	decided.Warnf("%s/%s was the default plan for %s%s%s%s", holder.ClassName, holder.PlanName, c.was, in, none, enters)
-}
-
-// warnOfAnnotations warns of annotations that the write sets on the offering
-// and that have no effect, although they look like ours.
-func (v *offeringValidation) warnOfAnnotations() {
-	for _, key := range []string{v1beta1.AnnotationDefaultPlan, v1beta1.AnnotationSuggestedPlan} {
-		value := v.new.object.GetAnnotations()[key]
-		if value == "" || value == "false" || value == v.old.object.GetAnnotations()[key] {
-			continue
-		}
-		switch {
-		case v.new.plan == nil:
-			v.Warnf("metadata.annotations[%s] means nothing on a class: annotate one of its plans", key)
-		case value != "true":
-			v.Warnf("metadata.annotations[%s] means nothing: only \"true\" does, and it is %.32q", key, value)
-		}
-	}
 }

@@ -43,13 +43,10 @@ func (t *Types) Validate(ctx context.Context, req *admission.Request) (decided r
 	decided.Rule = review.RuleNone
 	write, wrong := review.Decode[v1beta1.ServiceTypeSpec, struct{}](req)
 	if wrong != nil {
-		decided.Deny(review.Invalid("Unreadable", wrong.Field, "%s", wrong.Text).Remedy("kubectl explain %s", req.Resource.Resource))
+		decided.Deny(wrong.Denial(req.Resource.Resource))
 		return decided, nil
 	}
-	was, now := "", recorded(write.New.Spec)
-	if write.Old != nil {
-		was = recorded(write.Old.Spec)
-	}
+	was, now := recorded(write.Before()), recorded(write.New.Spec)
 	if was == now || write.New.Deleting() {
 		return decided, nil
 	}

@@ -10,12 +10,8 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
-// An offeringValidation validates the final form of one write of a class or
-// plan. Only changes are validated.
-type offeringValidation struct {
-	*Offerings
-	review.Result
-
+// A change is one write of a class or plan. Only what it changes is validated.
+type change struct {
 	req *admission.Request
 	new *offering
 	// old is blank on CREATE.
@@ -23,68 +19,69 @@ type offeringValidation struct {
 	created bool
 }
 
-// Validate is the validating phase.
-func (h *Offerings) Validate(ctx context.Context, req *admission.Request) (review.Result, error) {
-	v := &offeringValidation{Offerings: h, Result: review.Result{Rule: review.RuleNone}, req: req, created: req.Operation == admissionv1.Create}
-	if wrong := v.read(); wrong != nil {
-		v.Deny(review.Invalid("Unreadable", wrong.Field, "%s", wrong.Text).Remedy("kubectl explain %s", req.Resource.Resource))
-		return v.Result, nil
+func readChange(req *admission.Request) (c *change, wrong *review.Unreadable) {
+	c = &change{req: req, created: req.Operation == admissionv1.Create}
+	if c.new, wrong = readOffering(req, req.Object.Raw); wrong != nil {
+		return nil, wrong
 	}
-	if err := v.validate(ctx); err != nil {
+	if c.created {
+		c.old = viewOffering(newOffering[req.Kind.Kind]())
+		return c, nil
+	}
+	if c.old, wrong = readOffering(req, req.OldObject.Raw); wrong != nil {
+		return nil, &review.Unreadable{Field: wrong.Field, Text: "the stored object cannot be read: " + wrong.Text}
+	}
+	return c, nil
+}
+
+// Validate is the validating phase. It first checks what needs no other object, then permissions,
+// and last what only causes a warning.
+func (o *Offerings) Validate(ctx context.Context, req *admission.Request) (review.Result, error) {
+	decided := review.Result{Rule: review.RuleNone}
+	c, wrong := readChange(req)
+	if wrong != nil {
+		decided.Deny(wrong.Denial(req.Resource.Resource))
+		return decided, nil
+	}
+	gates := o.tools.Options.Gates
+	if decided.Deny(refuseDefaults(c, gates)); decided.Denied != nil {
+		return decided, nil
+	}
+	if err := o.validateRights(ctx, c, &decided); err != nil {
 		return review.Result{Rule: review.RuleNone}, err
 	}
-	return v.Result, nil
+	for _, warning := range idleAnnotations(c.old, c.new) {
+		decided.Warnf("%s", warning)
+	}
+	if decided.Denied == nil && o.tools.Schemas.Checked() {
+		schemas := &schemaCheck{schemas: o.tools.Schemas, gates: gates, cached: o.tools.Resolver.Catalog.Cached, change: c, decided: &decided}
+		review.WarnInTime(ctx, schemas.warn)
+	}
+	return decided, nil
 }
 
-func (v *offeringValidation) read() (wrong *review.Unreadable) {
-	if v.new, wrong = readOffering(v.req, v.req.Object.Raw); wrong != nil {
-		return wrong
+// validateRights denies what the writer has no right to, and a second default of a type.
+func (o *Offerings) validateRights(ctx context.Context, c *change, decided *review.Result) error {
+	secrets := secretCheck{access: o.tools.Access, options: o.tools.Options, req: c.req}
+	denied, err := secrets.refuse(ctx, c.old.defaults.DefaultSecretTransforms, c.new.defaults.DefaultSecretTransforms)
+	if decided.Deny(denied); err != nil {
+		return err
 	}
-	if v.created {
-		v.old = viewOffering(newOffering[v.req.Kind.Kind]())
-		return nil
+	brokers := brokerCheck{access: o.tools.Access, live: o.tools.Resolver.Catalog.Live, change: c}
+	denied, err = brokers.refuse(ctx)
+	if decided.Deny(denied); err != nil {
+		return err
 	}
-	if v.old, wrong = readOffering(v.req, v.req.OldObject.Raw); wrong != nil {
-		return &review.Unreadable{Field: wrong.Field, Text: "the stored object cannot be read: " + wrong.Text}
-	}
-	return nil
-}
-
-// validate first checks what needs no other object, then permissions, and last
-// what only causes a warning.
-func (v *offeringValidation) validate(ctx context.Context) error {
-	if v.validateDefaults(); v.Denied != nil {
-		return nil
-	}
-	for _, step := range []func(context.Context) error{v.validateTransforms, v.validateBroker, v.validateOneDefault} {
-		if err := step(ctx); err != nil {
-			return err
-		}
-	}
-	v.warnOfAnnotations()
-	if v.Denied != nil || !v.Schemas.Checked() {
-		return nil
-	}
-	warn := v.warnOfPlan
-	if v.new.plan == nil {
-		warn = v.warnOfClass
-	}
-	review.WarnInTime(ctx, warn)
-	return nil
-}
-
-// validateOneDefault denies a second default of a type.
-func (v *offeringValidation) validateOneDefault(ctx context.Context) error {
-	validate := v.oneDefault.validateClass
-	if v.new.plan != nil {
-		validate = v.oneDefault.validatePlan
+	validate := o.oneDefault.validateClass
+	if c.new.plan != nil {
+		validate = o.oneDefault.validatePlan
 	}
 	var old client.Object
-	if !v.created {
-		old = v.old.object
+	if !c.created {
+		old = c.old.object
 	}
-	decided, err := validate(ctx, v.req, old, v.new.object)
-	v.Deny(decided.Denied)
-	v.Warnings = append(v.Warnings, decided.Warnings...)
+	one, err := validate(ctx, c.req, old, c.new.object)
+	decided.Deny(one.Denied)
+	decided.Warnings = append(decided.Warnings, one.Warnings...)
 	return err
 }

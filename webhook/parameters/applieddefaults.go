@@ -1,12 +1,14 @@
 package parameters
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/merge"
+	"github.com/defaultplan/defaultplan/resolve"
 	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
@@ -18,6 +20,12 @@ func Applied(annotations map[string]string) v1beta1.AppliedDefaults {
 		return v1beta1.AppliedDefaults{}
 	}
 	return applied
+}
+
+// RecordChoice records the class and plan that a rule chose.
+func RecordChoice(applied *v1beta1.AppliedDefaults, rule string, class *resolve.ClassEntry, plan *resolve.PlanEntry) {
+	applied.Rule = rule
+	applied.Class, applied.Plan = cmp.Or(class.ExternalName, class.Name), cmp.Or(plan.ExternalName, plan.Name)
 }
 
 // NoteMerged records which layer each default came from, and which defaults a

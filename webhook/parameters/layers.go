@@ -11,6 +11,7 @@ import (
 	"github.com/defaultplan/defaultplan/resolve"
 	"github.com/defaultplan/defaultplan/webhook/catalog"
 	"github.com/defaultplan/defaultplan/webhook/review"
+	"github.com/defaultplan/defaultplan/webhook/suggest"
 )
 
 // The layers of an instance's parameters, lowest first, as they are recorded.
@@ -20,10 +21,11 @@ const (
 	LayerUser  = "user"
 )
 
-// An Addition is a subtree that a default adds to the parameters.
+// An Addition is a subtree that a default adds to a field of spec that holds parameters.
 type Addition struct {
-	Pointer string
-	Value   any
+	Field, Pointer string
+
+	Value any
 }
 
 // LostLayer goes before the name of a layer whose plan is gone.
@@ -70,19 +72,15 @@ func Merge(layers []merge.Layer, defined *catalog.Definition) (merge.Result, *re
 // brokenDefaults refuses to leave out defaults that cannot be read: an instance
 // without them would be another one than the operator meant.
 func brokenDefaults(field Defaulted, kind string, ref resolve.Ref, err error) *review.Denial {
-	resource := "clusterservice" + kind + " " + ref.Name
-	if ref.Namespace != "" {
-		resource = "-n " + ref.Namespace + " service" + kind + " " + ref.Name
-	}
 	return review.Invalid("BrokenDefaults", "spec.parameters", "%s of %s %q cannot be applied: %s", field.Name, kind, ref.Name, err.Error()).
-		Remedy("an operator mends them: kubectl edit %s", resource)
+		Remedy("an operator mends them: kubectl edit %s", suggest.Resource("service"+kind, ref))
 }
 
-// AdditionsOf are the subtrees that defaults add to the parameters.
+// AdditionsOf are the subtrees that defaults add to spec.parameters.
 func AdditionsOf(merged *merge.Result) []Addition {
 	added := make([]Addition, len(merged.Added))
 	for i, one := range merged.Added {
-		added[i] = Addition{string(one.Pointer), one.Value}
+		added[i] = Addition{"parameters", string(one.Pointer), one.Value}
 	}
 	return added
 }

@@ -3,10 +3,21 @@ package parameters
 import (
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/merge"
 	"github.com/defaultplan/defaultplan/webhook/review"
 )
+
+// Decode decodes the parameters that a user wrote.
+func Decode(object *runtime.RawExtension) (map[string]any, *review.Denial) {
+	values, err := merge.Decode(Raw(object))
+	if err != nil {
+		return nil, review.Invalid("InvalidParameters", "spec.parameters", "%s", err.Error())
+	}
+	return values, nil
+}
 
 // Unreadable refuses parameters that are no object, or too large; err
 // is that of decoding them.

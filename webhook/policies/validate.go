@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 
-	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -37,13 +36,10 @@ func (p *Validator) Validate(ctx context.Context, req *admission.Request) (revie
 	decided := review.Result{Rule: review.RuleNone}
 	write, wrong := review.Decode[policySpec, struct{}](req)
 	if wrong != nil {
-		decided.Deny(review.Invalid("Unreadable", wrong.Field, "%s", wrong.Text).Remedy("kubectl explain %s", req.Resource.Resource))
+		decided.Deny(wrong.Denial(req.Resource.Resource))
 		return decided, nil
 	}
-	old := &policySpec{}
-	if req.Operation == admissionv1.Update {
-		old = write.Old.Spec
-	}
+	old := write.Before()
 	if write.New.Deleting() || equality.Semantic.DeepEqual(old, write.New.Spec) {
 		return decided, nil
 	}

@@ -1,6 +1,8 @@
 package references
 
 import (
+	"cmp"
+
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
 	"github.com/defaultplan/defaultplan/webhook/catalog"
@@ -11,10 +13,8 @@ import (
 // says. defined is what now.plan leads to, nil for nothing.
 func Disagrees(spec *v1beta1.ServiceInstanceSpec, now Pair, defined *catalog.Definition) *review.Denial {
 	names := names(&spec.DecidedReference)
-	planField, classField := "spec.clusterServicePlanRef", "spec.clusterServiceClassRef"
-	if now.Plan.Namespace != "" || now.Class.Namespace != "" {
-		planField, classField = "spec.servicePlanRef", "spec.serviceClassRef"
-	}
+	namespace := cmp.Or(now.Plan.Namespace, now.Class.Namespace)
+	planField, classField := Field(namespace, "ServicePlan", "Ref"), Field(namespace, "ServiceClass", "Ref")
 	switch {
 	case names[1] != "" && names[3] != "", names[0] != "" && names[2] != "":
 		return review.Invalid("Disagreement", "spec", "it refers to the cluster's catalog and to the namespace's; keep the references of one of them")
@@ -45,20 +45,22 @@ func Misnamed(names *v1beta1.PlanReference, defined *catalog.Definition) *review
 	if req.Namespaced {
 		prefix = "spec.service"
 	}
+	class, plan := &defined.Class, &defined.Plan
 	for _, named := range []struct {
-		kind       string
-		name       resolve.Named
-		namespaced bool
-		has        [3]string
+		kind string
+		name resolve.Named
+		ref  resolve.Ref
+		has  [3]string
 	}{
-		{"Class", req.Class, defined.Class.Namespace != "", [3]string{defined.Class.Name, defined.Class.ExternalName, defined.Class.ExternalID}},
-		{"Plan", req.Plan, defined.Plan.Namespace != "", [3]string{defined.Plan.Name, defined.Plan.ExternalName, defined.Plan.ExternalID}},
+		{"Class", req.Class, class.Ref, [3]string{class.Name, class.ExternalName, class.ExternalID}},
+		{"Plan", req.Plan, plan.Ref, [3]string{plan.Name, plan.ExternalName, plan.ExternalID}},
 	} {
 		if named.name.Value == "" {
 			continue
 		}
-		field := prefix + named.kind + [3]string{"Name", "ExternalName", "ExternalID"}[named.name.By]
-		if req.Namespaced != named.namespaced || named.has[named.name.By] != named.name.Value {
+		by := [3]string{"Name", "ExternalName", "ExternalID"}[named.name.By]
+		field := prefix + named.kind + by
+		if field != Field(named.ref.Namespace, "Service"+named.kind, by) || named.has[named.name.By] != named.name.Value {
 			return review.Invalid("Disagreement", field, "%q is not what the references lead to: plan %s", named.name.Value, defined.Title())
 		}
 	}

@@ -1,6 +1,8 @@
 package references
 
 import (
+	"strings"
+
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
 	"github.com/defaultplan/defaultplan/webhook/review"
@@ -31,21 +33,36 @@ func Of(spec *v1beta1.DecidedReference, namespace string) Pair {
 func (r Pair) Empty() bool { return r.Plan.Name == "" && r.Class.Name == "" }
 
 // Set writes the references of one scope into spec, and empties those of the
-// other, because a patch of additions cannot remove them.
+// other.
 func (r Pair) Set(spec *v1beta1.DecidedReference) {
+	*spec = Cleared(spec)
 	if r.Plan.Namespace == "" {
 		spec.ClusterServiceClassRef = &v1beta1.ClusterObjectReference{Name: r.Class.Name}
 		spec.ClusterServicePlanRef = &v1beta1.ClusterObjectReference{Name: r.Plan.Name}
-		spec.ServiceClassRef, spec.ServicePlanRef = Emptied(spec.ServiceClassRef), Emptied(spec.ServicePlanRef)
 		return
 	}
 	spec.ServiceClassRef = &v1beta1.LocalObjectReference{Name: r.Class.Name}
 	spec.ServicePlanRef = &v1beta1.LocalObjectReference{Name: r.Plan.Name}
-	spec.ClusterServiceClassRef, spec.ClusterServicePlanRef = Emptied(spec.ClusterServiceClassRef), Emptied(spec.ClusterServicePlanRef)
 }
 
-// Emptied is a reference without a name, nil where there was none.
-func Emptied[T any](ref *T) *T {
+// Field is the field of spec that is about a kind in the scope of a namespace, such as
+// clusterServicePlanName: kind is ServicePlan, and what about it is Name.
+func Field(namespace, kind, what string) string {
+	field := v1beta1.ScopedKind(namespace, kind)
+	return "spec." + strings.ToLower(field[:1]) + field[1:] + what
+}
+
+// Cleared are references without names, nil where there was none: a patch of additions cannot
+// remove them.
+func Cleared(spec *v1beta1.DecidedReference) v1beta1.DecidedReference {
+	return v1beta1.DecidedReference{
+		ClusterServiceClassRef: emptied(spec.ClusterServiceClassRef), ClusterServicePlanRef: emptied(spec.ClusterServicePlanRef),
+		ServiceClassRef: emptied(spec.ServiceClassRef), ServicePlanRef: emptied(spec.ServicePlanRef),
+	}
+}
+
+// emptied is a reference without a name, nil where there was none.
+func emptied[T any](ref *T) *T {
 	if ref == nil {
 		return nil
 	}
@@ -96,18 +113,7 @@ func Changed(given, was, now *v1beta1.DecidedReference) string {
 var fields = [4]string{"clusterServiceClassRef", "clusterServicePlanRef", "serviceClassRef", "servicePlanRef"}
 
 func names(d *v1beta1.DecidedReference) [4]string {
-	var names [4]string
-	if d.ClusterServiceClassRef != nil {
-		names[0] = d.ClusterServiceClassRef.Name
+	return [4]string{
+		d.ClusterServiceClassRef.GetName(), d.ClusterServicePlanRef.GetName(), d.ServiceClassRef.GetName(), d.ServicePlanRef.GetName(),
 	}
-	if d.ClusterServicePlanRef != nil {
-		names[1] = d.ClusterServicePlanRef.Name
-	}
-	if d.ServiceClassRef != nil {
-		names[2] = d.ServiceClassRef.Name
-	}
-	if d.ServicePlanRef != nil {
-		names[3] = d.ServicePlanRef.Name
-	}
-	return names
 }

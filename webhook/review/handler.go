@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -48,6 +49,14 @@ type Result struct {
 
 // Deny denies the request, or adds a field at fault to its denial.
 func (v *Result) Deny(d *Denial) { v.Denied = v.Denied.Also(d) }
+
+// Decide records the rule and the plan that the object is decided by, for metrics, logs and the
+// audit log; title is the plan as people know it.
+func (v *Result) Decide(rule string, plan resolve.Ref, title string) {
+	v.Rule, v.Chosen = rule, plan
+	v.Audit("rule", rule)
+	v.Audit("plan", title)
+}
 
 // Audit adds an audit annotation; the API server puts the hook's name before key.
 func (v *Result) Audit(key, value string) {
@@ -209,9 +218,5 @@ func writeDown(ctx context.Context, phase Phase, req *admission.Request, decided
 		"rule", decided.Rule, "plan", planText(decided.Chosen), "outcome", outcome, "took", took.String())
 }
 
-func planText(plan resolve.Ref) string {
-	if plan.Namespace == "" {
-		return plan.Name
-	}
-	return fmt.Sprintf("%s/%s", plan.Namespace, plan.Name)
-}
+// planText is a plan in a log line, with its namespace if it has one.
+func planText(plan resolve.Ref) string { return strings.TrimPrefix(plan.Namespace+"/"+plan.Name, "/") }

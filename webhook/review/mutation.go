@@ -15,12 +15,10 @@ type Mutation interface {
 	Update(ctx context.Context) error
 	// BuildPatch writes down what is added to the write.
 	BuildPatch()
-	// Outcome is what was decided so far.
-	Outcome() *Result
 }
 
-// Mutate runs a Mutation for the request that it was made of.
-func Mutate(ctx context.Context, req *admission.Request, m Mutation) (Result, error) {
+// Mutate runs a Mutation for the request that it was made of; decided is what it decides.
+func Mutate(ctx context.Context, req *admission.Request, m Mutation, decided *Result) (Result, error) {
 	step := m.Update
 	if req.Operation == admissionv1.Create {
 		step = m.Create
@@ -28,11 +26,8 @@ func Mutate(ctx context.Context, req *admission.Request, m Mutation) (Result, er
 	if err := step(ctx); err != nil {
 		return Result{Rule: RuleNone}, err
 	}
-	if m.Outcome().Denied == nil {
+	if decided.Denied == nil {
 		m.BuildPatch()
 	}
-	return *m.Outcome(), nil
+	return *decided, nil
 }
-
-// Outcome lets a Mutation that embeds a Result say it.
-func (v *Result) Outcome() *Result { return v }

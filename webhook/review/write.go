@@ -63,6 +63,11 @@ type Write[S, P any] struct {
 // how, but never its value.
 type Unreadable struct{ Field, Text string }
 
+// Denial denies the object; resource is what kubectl explains.
+func (u *Unreadable) Denial(resource string) *Denial {
+	return Invalid("Unreadable", u.Field, "%s", u.Text).Remedy("kubectl explain %s", resource)
+}
+
 // Decode decodes the objects of a request.
 func Decode[S, P any](req *admission.Request) (*Write[S, P], *Unreadable) {
 	decoded := &Write[S, P]{Req: req}
@@ -89,6 +94,14 @@ func decodeObject[S, P any](raw []byte) (*Object[S, P], *Unreadable) {
 		decoded.Spec, decoded.Specless = new(S), true
 	}
 	return decoded, nil
+}
+
+// Before is the spec that is stored, an empty one on CREATE.
+func (w *Write[S, P]) Before() *S {
+	if w.Old == nil {
+		return new(S)
+	}
+	return w.Old.Spec
 }
 
 // Seed is what ties between equal plans are broken by: the object's name, and

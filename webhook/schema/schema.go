@@ -101,6 +101,35 @@ type Question struct {
 	Which   func(*v1beta1.CommonServicePlanSpec) *runtime.RawExtension
 	Sent    map[string]any
 	Partial bool
+	// From are the layers that gave some of what is sent, by pointer.
+	From map[string]string
+}
+
+// Refuse is the denial that parameters would get which their user did not write in full, nil for
+// none, or where schemas only warn.
+func (s *Checker) Refuse(ctx context.Context, defined *catalog.Definition, asked Question) (*review.Denial, error) {
+	if !s.Enforced() {
+		return nil, nil
+	}
+	report, _, err := s.Check(ctx, defined, asked)
+	if err != nil || len(report.Violations) == 0 {
+		return nil, err
+	}
+	first := report.Violations[0]
+	return review.Invalid("SchemaViolation", "spec.parameters"+string(first.Pointer), "%s", first.Message), nil
+}
+
+// Validate denies what a plan's schema does not take, or warns of it, and of a schema that
+// cannot be used.
+func (s *Checker) Validate(ctx context.Context, v *review.Result, defined *catalog.Definition, asked Question) (*review.Denial, error) {
+	report, warning, err := s.Check(ctx, defined, asked)
+	if err != nil {
+		return nil, err
+	}
+	if warning != "" {
+		v.Warnf("%s", warning)
+	}
+	return s.tellReport(v, report, asked.From), nil
 }
 
 // Check validates what would be sent to a broker by a plan's schema. It returns
@@ -132,15 +161,8 @@ func checkResult(report *merge.Report, why *merge.SchemaError) string {
 	return checkAccepted
 }
 
-// FirstViolation is the denial of parameters that violate a schema and that a
-// user did not write.
-func FirstViolation(report merge.Report) *review.Denial {
-	first := report.Violations[0]
-	return review.Invalid("SchemaViolation", "spec.parameters"+string(first.Pointer), "%s", first.Message)
-}
-
-// TellReport warns of violations of the schema, or returns the denial.
-func (s *Checker) TellReport(v *review.Result, report merge.Report, from map[string]string) *review.Denial {
+// tellReport warns of violations of the schema, or returns the denial.
+func (s *Checker) tellReport(v *review.Result, report merge.Report, from map[string]string) *review.Denial {
 	var denied *review.Denial
 	for _, violation := range report.Violations {
 		text := violation.Message

@@ -84,18 +84,14 @@ func Record(serviceType resolve.Ref, plan string) string {
 	if plan != "" {
 		value = fmt.Sprintf(`{"name":%q}`, plan)
 	}
-	target := "clusterservicetype " + serviceType.Name
-	if serviceType.Namespace != "" {
-		target = fmt.Sprintf("-n %s servicetype %s", serviceType.Namespace, serviceType.Name)
-	}
-	return fmt.Sprintf(`kubectl patch %s --type=merge -p '{"spec":{"defaultPlanRef":%s}}'`, target, value)
+	return fmt.Sprintf(`kubectl patch %s --type=merge -p '{"spec":{"defaultPlanRef":%s}}'`, Resource("servicetype", serviceType), value)
 }
 
 // Choose is what an operator types to record any plan of the type, which is left
 // for them to fill in.
 func Choose(serviceType resolve.Ref) Ways {
 	return Ways{
-		Svcat:   "svcat set plan CLASS/PLAN --default" + place(serviceType.Namespace),
+		Svcat:   "svcat set plan CLASS/PLAN --default" + scopeOf(serviceType.Namespace).svcat,
 		Kubectl: Record(serviceType, "PLAN"),
 	}
 }
@@ -118,20 +114,6 @@ func (p Plan) name() string {
 }
 
 // resource is the plan as kubectl takes it.
-func (p Plan) resource() string {
-	if p.Namespace == "" {
-		return "clusterserviceplan " + p.Name
-	}
-	return fmt.Sprintf("-n %s serviceplan %s", p.Namespace, p.Name)
-}
+func (p Plan) resource() string { return Resource("serviceplan", p.Ref) }
 
-func (p Plan) place() string { return place(p.Namespace) }
-
-// place is svcat's flag for a scope: without one it looks in a namespace first,
-// and what is there would hide what the cluster has.
-func place(namespace string) string {
-	if namespace == "" {
-		return " --cluster"
-	}
-	return " -n " + namespace
-}
+func (p Plan) place() string { return scopeOf(p.Namespace).svcat }

@@ -10,11 +10,8 @@ import (
 // GrantDefault lets a user decide the default of a type. To patch the object is
 // the same right by another verb, so that they come together.
 func GrantDefault(serviceType resolve.Ref, user string) string {
-	role, scope, resource := "clusterrole", "", "clusterservicetypes"
-	if serviceType.Namespace != "" {
-		role, scope, resource = "role", "-n "+serviceType.Namespace+" ", "servicetypes"
-	}
-	name := serviceType.Name + "-default"
+	s, name := scopeOf(serviceType.Namespace), serviceType.Name+"-default"
+	role, resource := s.prefix+"role", s.prefix+"servicetypes"
 	return fmt.Sprintf("kubectl create %s %s%s --verb=get,update,patch --resource=%s.%s --resource-name=%s && kubectl create %sbinding %s%s --%s=%s --user=%s",
-		role, scope, name, resource, v1beta1.GroupName, serviceType.Name, role, scope, name, role, name, Word(user))
+		role, s.kubectl, name, resource, v1beta1.GroupName, serviceType.Name, role, s.kubectl, name, role, name, Word(user))
 }

@@ -1,6 +1,7 @@
 package suggest
 
-import "fmt"
+// WhatThereIs leads to a listing.
+const WhatThereIs = "see what there is"
 
 // Types lists the service types on offer.
 func Types() Ways {
@@ -24,9 +25,6 @@ func (w Ways) Wide() Ways { return Ways{w.Svcat + " -o wide", w.Kubectl + " -o w
 func (w Ways) Labelled() Ways { return Ways{w.Svcat + " -o wide", w.Kubectl + " --show-labels"} }
 
 func list(plural, namespace string) Ways {
-	kubectl := "kubectl get clusterservice" + plural
-	if namespace != "" {
-		kubectl = fmt.Sprintf("kubectl get -n %s service%s", namespace, plural)
-	}
-	return Ways{"svcat get " + plural + place(namespace), kubectl}
+	s := scopeOf(namespace)
+	return Ways{"svcat get " + plural + s.svcat, "kubectl get " + s.kubectl + s.prefix + "service" + plural}
 }
