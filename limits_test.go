@@ -69,9 +69,6 @@ var (
 		"webhook/offline.Cluster":                 5,
 	}
 	deepHandlers = map[string]int{
-		"osb/controller.bindingResource":      2,
-		"osb/controller.instanceResource":     2,
-		"osb/controller.rotationResource":     3,
 		"webhook/binding.mutation":            2,
 		"webhook/binding.validation":          2,
 		"webhook/instance.Mutation":           2,

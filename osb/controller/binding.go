@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -24,8 +23,7 @@ import (
 
 // bindings reconciles ServiceBindings.
 type bindings struct {
-	*engine
-
+	engine     *engine
 	reader     client.Reader
 	catalog    catalogReader
 	platform   *platform.Profile
@@ -39,27 +37,26 @@ type bindings struct {
 
 // Reconcile takes one binding through one pass.
 func (r *bindings) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	r.rests.forget(request.NamespacedName) // it is counted again where it comes to rest
 	binding := &v1beta1.ServiceBinding{}
-	if err := r.reader.Get(ctx, request.NamespacedName, binding); err != nil {
-		return reconcile.Result{}, unread(ctx, err)
-	}
-	if binding.DeletionTimestamp != nil && !controllerutil.ContainsFinalizer(binding, v1beta1.FinalizerServiceCatalog) {
-		return reconcile.Result{}, nil
-	}
-	found, err := owners{r.brokers}.handlerOfBinding(ctx, binding)
-	if err != nil {
-		return reconcile.Result{}, err
-	}
-	if !found.by(r.brokers.Scope) && !r.standsIn(binding) {
-		return queue.AfterConflict(r.leave(ctx, binding, found))
-	}
-	s := &bindingResource{bindings: r, binding: binding, now: r.clock.Now()}
-	result, err := r.passes(ctx, s)
-	if err == nil || queue.AwaitedBy(err) != nil {
-		err = cmp.Or(s.endWithdrawn(ctx), err)
-	}
-	return queue.AfterConflict(result, err)
+	return r.engine.reconcile(ctx, request.NamespacedName, task{
+		reader: r.reader, object: binding,
+		handler: func(ctx context.Context) (handling, error) {
+			return owners{r.engine.brokers}.handlerOfBinding(ctx, binding)
+		},
+		pass: func(ctx context.Context) (time.Duration, error) {
+			s := r.resourceOf(binding)
+			after, err := r.passes(ctx, s)
+			if err == nil || queue.AwaitedBy(err) != nil {
+				err = cmp.Or(s.endWithdrawn(ctx), err)
+			}
+			return after, err
+		},
+	})
+}
+
+// resourceOf is a binding at the begin of a pass.
+func (r *bindings) resourceOf(binding *v1beta1.ServiceBinding) *bindingResource {
+	return &bindingResource{bindings: r, binding: binding, now: r.engine.clock.Now()}
 }
 
 // A bindingResource is a binding during one pass.
@@ -83,12 +80,9 @@ type bindingResource struct {
 	// closed says that the instance is in another namespace and not shared with
 	// this one.
 	closed bool
-	// now is when the pass began, and rests says that it had nothing to do nor to say.
-	now   time.Time
-	rests bool
-	// other says that the call is for the other binding at the broker: its end is not that
-	// of the Secret. predecessor is the one in force, where the broker is to be told.
-	other       bool
+	// now is when the pass began.
+	now time.Time
+	// predecessor is the binding in force, where the broker is to be told.
 	predecessor string
 	deposited
 }
@@ -117,12 +111,15 @@ func (s *bindingResource) with(o client.Object, record *lifecycle.Record) client
 	next.Status = named.BindingStatus(next.Status)
 	endpoints.CarryOver(&o.(*v1beta1.ServiceBinding).Status, &next.Status) //nolint:forcetypeassert // a binding's resource
 	s.tell(&next.Status)
-	next.Status.ControllerName = s.nameFor(o, next.Status.ControllerName)
+	next.Status.ControllerName = s.engine.nameFor(o, next.Status.ControllerName)
 	next.Status.ServiceType = s.offering.typeBeside(s.binding.Spec.ServiceType, next.Status.ServiceType)
 	s.tellOfOwn(&next.Status)
 	s.date(next, record)
 	return next
 }
+
+// without is nil: the binding is all of its object.
+func (s *bindingResource) without(client.Object) client.Object { return nil }
 
 // prepare checks, right before a bind, that the instance is not being deleted
 // and that the binding has its slots. Before an unbind it removes the Secret.
@@ -138,7 +135,7 @@ func (s *bindingResource) prepare(ctx context.Context, d *lifecycle.Decision) (l
 		}
 	case lifecycle.Deprovision, lifecycle.MitigateOrphan:
 		if d.Record.Target() != nil {
-			reply.Err = s.hideSecret(ctx)
+			reply.Err = s.unwrite(ctx)
 		}
 	case lifecycle.Update, lifecycle.Poll, lifecycle.Fetch, lifecycle.Rest, lifecycle.Release:
 	}

@@ -53,7 +53,7 @@ func TestEndpointsDisabled(t *testing.T) {
 				w = newEndpointWorld(t, byClusterBroker, tc.edit)
 			}
 			w.reconciler.endpoints.Disabled = true
-			s := &bindingResource{bindings: w.reconciler, binding: w.bindingHere()}
+			s := w.reconciler.resourceOf(w.bindingHere())
 			require.NoError(t, s.deposit(t.Context(), tc.given))
 			status := w.keep(s)
 			assert.NotNil(t, w.secretHere("b"))
@@ -61,7 +61,7 @@ func TestEndpointsDisabled(t *testing.T) {
 			assert.Equal(t, tc.because, because, tc.reason)
 			assert.Len(t, status.Endpoints, tc.stored, tc.reason)
 			assert.Empty(t, status.Service)
-			told := s.besides()
+			told := s.finish(nil, nil)
 			require.Len(t, told, map[bool]int{true: 1}[tc.event], tc.reason)
 			for _, event := range told {
 				assert.True(t, event.Warning)

@@ -87,7 +87,7 @@ func TestServiceOfACrash(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newEndpointWorld(t, byClusterBroker, func(b *v1beta1.ServiceBinding) { b.Spec.ServiceName = "db" })
-			stored := &bindingResource{bindings: w.reconciler, binding: w.bindingHere()}
+			stored := w.reconciler.resourceOf(w.bindingHere())
 			require.NoError(t, stored.deposit(t.Context(), at(byAddress)))
 			w.keep(stored)
 			w.fail["patch status ServiceBinding"] = apierrors.NewServiceUnavailable("away")

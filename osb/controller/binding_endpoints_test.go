@@ -32,7 +32,7 @@ func newEndpointWorld(t *testing.T, edits ...func(*v1beta1.ServiceBinding)) *end
 // the reconciler of Services.
 func (w *endpointWorld) deposited(given *osb.Binding) v1beta1.ServiceBindingStatus {
 	w.Helper()
-	s := &bindingResource{bindings: w.reconciler, binding: w.bindingHere()}
+	s := w.reconciler.resourceOf(w.bindingHere())
 	require.NoError(w, s.deposit(w.Context(), given))
 	status := w.keep(s)
 	if w.reconciler.endpoints.Disabled { // then nothing else looks at it

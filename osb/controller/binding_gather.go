@@ -55,7 +55,7 @@ func (s *bindingResource) gather(ctx context.Context, thing *lifecycle.Resource)
 		return found, err
 	}
 	if thing.Deleting && len(s.binding.Spec.ParametersFrom) > 0 {
-		if err := s.enter(ctx, s, thing, &found); err != nil {
+		if err := s.engine.enter(ctx, s, thing, &found); err != nil {
 			return found, err
 		}
 	}

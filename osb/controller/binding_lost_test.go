@@ -168,7 +168,7 @@ func TestRotationRequestAfterTheSecret(t *testing.T) {
 	}
 	require.NoError(t, w.cache.Status().Update(t.Context(), b))
 	secret := w.secretHere("b")
-	s := &bindingResource{bindings: w.reconciler, binding: b}
+	s := w.reconciler.resourceOf(b)
 	s.id = "next"
 	s.holdingOf(givenText("host", "h")).Annotate(secret)
 	require.NoError(t, w.cache.Update(t.Context(), secret))

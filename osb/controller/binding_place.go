@@ -34,7 +34,7 @@ func (s *bindingResource) place(ctx context.Context, thing *lifecycle.Resource, 
 	if err != nil {
 		return err
 	}
-	return s.enter(ctx, s, thing, &found)
+	return s.engine.enter(ctx, s, thing, &found)
 }
 
 // locate finds the broker of the next call, and its state.
@@ -47,5 +47,5 @@ func (s *bindingResource) locate(ctx context.Context, thing *lifecycle.Resource,
 		return nil
 	}
 	found.broker = broker.KeyOf(&target.BrokerTarget, s.binding.InstanceKey().Namespace)
-	return s.observe(ctx, found, &thing.Record)
+	return s.engine.observe(ctx, found, &thing.Record)
 }

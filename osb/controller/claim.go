@@ -92,7 +92,7 @@ func (s *bindingResource) takes(instance *v1beta1.ServiceInstance) claimed {
 func (s *bindingResource) live(ctx context.Context) (*v1beta1.ServiceInstance, error) {
 	instance := &v1beta1.ServiceInstance{}
 	at := s.binding.InstanceKey()
-	err := s.store.live.Get(ctx, at, instance)
+	err := s.engine.store.live.Get(ctx, at, instance)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
@@ -134,7 +134,7 @@ func (s *bindingResource) demands(ctx context.Context) (claimed, error) {
 	}
 	// Without the finalizer the binding could be deleted before its instance.
 	if !controllerutil.ContainsFinalizer(s.binding, v1beta1.FinalizerServiceCatalog) {
-		if err := s.store.addFinalizer(ctx, s.binding); err != nil {
+		if err := s.engine.store.addFinalizer(ctx, s.binding); err != nil {
 			return claimed{}, err
 		}
 	}
@@ -144,7 +144,7 @@ func (s *bindingResource) demands(ctx context.Context) (claimed, error) {
 // makes creates the instance. One that exists already was created by a pass
 // whose status write was lost, or it is another's.
 func (s *bindingResource) makes(ctx context.Context, wanted *v1beta1.ServiceInstance) (claimed, error) {
-	err := s.store.client.Create(ctx, wanted, client.FieldOwner(v1beta1.FieldOwnerController))
+	err := s.engine.store.client.Create(ctx, wanted, client.FieldOwner(v1beta1.FieldOwnerController))
 	switch {
 	case apierrors.IsAlreadyExists(err):
 		instance, err := s.live(ctx)
@@ -159,7 +159,7 @@ func (s *bindingResource) makes(ctx context.Context, wanted *v1beta1.ServiceInst
 	case err != nil:
 		return claimed{}, fmt.Errorf("cannot create instance %q: %w", wanted.Name, err)
 	}
-	s.events.Tell(s.binding, &lifecycle.Event{Reason: "InstanceCreated", Message: fmt.Sprintf("its instance %q was made", wanted.Name)})
+	s.engine.events.Tell(s.binding, &lifecycle.Event{Reason: "InstanceCreated", Message: fmt.Sprintf("its instance %q was made", wanted.Name)})
 	return claimed{instance: wanted}, nil
 }
 

@@ -42,7 +42,7 @@ func (s *bindingResource) parts(ctx context.Context, thing *lifecycle.Resource, 
 	if instance.DeletionTimestamp != nil {
 		return instance, nil
 	}
-	if err := s.store.client.Delete(ctx, instance, client.Preconditions{UID: &instance.UID}); client.IgnoreNotFound(err) != nil {
+	if err := s.engine.store.client.Delete(ctx, instance, client.Preconditions{UID: &instance.UID}); client.IgnoreNotFound(err) != nil {
 		return nil, fmt.Errorf("cannot delete instance %q with its binding: %w", instance.Name, err)
 	}
 	return instance, nil
@@ -56,7 +56,7 @@ func (s *bindingResource) abandons(ctx context.Context, instance *v1beta1.Servic
 		next.Annotations = map[string]string{}
 	}
 	next.Annotations[v1beta1.AnnotationAbandon] = "true"
-	if err := s.store.client.Patch(ctx, next, client.MergeFrom(instance), client.FieldOwner(v1beta1.FieldOwnerController)); client.IgnoreNotFound(err) != nil {
+	if err := s.engine.store.client.Patch(ctx, next, client.MergeFrom(instance), client.FieldOwner(v1beta1.FieldOwnerController)); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("cannot abandon instance %q with its binding: %w", instance.Name, err)
 	}
 	return nil

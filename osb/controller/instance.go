@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -14,14 +14,12 @@ import (
 	"github.com/defaultplan/defaultplan/osb/controller/broker"
 	"github.com/defaultplan/defaultplan/osb/controller/parameters"
 	"github.com/defaultplan/defaultplan/osb/controller/platform"
-	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
 // instances reconciles ServiceInstances.
 type instances struct {
-	*engine
-
+	engine     *engine
 	reader     client.Reader
 	catalog    catalogReader
 	platform   *platform.Profile
@@ -33,22 +31,17 @@ type instances struct {
 
 // Reconcile takes one instance through one pass.
 func (r *instances) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	r.rests.forget(request.NamespacedName) // it is counted again where it comes to rest
 	instance := &v1beta1.ServiceInstance{}
-	if err := r.reader.Get(ctx, request.NamespacedName, instance); err != nil {
-		return reconcile.Result{}, unread(ctx, err)
-	}
-	if instance.DeletionTimestamp != nil && !controllerutil.ContainsFinalizer(instance, v1beta1.FinalizerServiceCatalog) {
-		return reconcile.Result{}, nil
-	}
-	found, err := owners{r.brokers}.handlerOfInstance(ctx, instance)
-	if err != nil {
-		return reconcile.Result{}, err
-	}
-	if !found.by(r.brokers.Scope) && !r.standsIn(instance) {
-		return queue.AfterConflict(r.leave(ctx, instance, found))
-	}
-	return queue.AfterConflict(r.pass(ctx, &instanceResource{instances: r, instance: instance}))
+	return r.engine.reconcile(ctx, request.NamespacedName, task{
+		reader: r.reader, object: instance,
+		handler: func(ctx context.Context) (handling, error) {
+			return owners{r.engine.brokers}.handlerOfInstance(ctx, instance)
+		},
+		pass: func(ctx context.Context) (time.Duration, error) {
+			done, err := r.engine.pass(ctx, &instanceResource{instances: r, instance: instance})
+			return done.after, err
+		},
+	})
 }
 
 // An instanceResource is an instance during one pass.
@@ -73,11 +66,17 @@ func (s *instanceResource) thing() lifecycle.Resource { return lifecycle.OfInsta
 func (s *instanceResource) with(o client.Object, record *lifecycle.Record) client.Object {
 	next := o.DeepCopyObject().(*v1beta1.ServiceInstance) //nolint:forcetypeassert // an instance's resource
 	next.Status = record.InstanceStatus(next.Status)
-	next.Status.ControllerName = s.nameFor(o, next.Status.ControllerName)
+	next.Status.ControllerName = s.engine.nameFor(o, next.Status.ControllerName)
 	next.Status.UserSpecifiedClassName, next.Status.UserSpecifiedPlanName = specified(&s.instance.Spec.PlanReference)
 	next.Status.ServiceType = s.offering.typeBeside(s.instance.Spec.ServiceType, next.Status.ServiceType)
 	return next
 }
+
+// without is nil: the instance is all of its object.
+func (s *instanceResource) without(client.Object) client.Object { return nil }
+
+// finish leaves the outcome as it is, and has no other events.
+func (s *instanceResource) finish(*lifecycle.Outcome, *lifecycle.Facts) []lifecycle.Event { return nil }
 
 // gather finds out what the spec asks for, and what it waits for.
 func (s *instanceResource) gather(ctx context.Context, thing *lifecycle.Resource) (inputs, error) {
@@ -112,7 +111,7 @@ func (s *instanceResource) resolveRefs(ctx context.Context, thing *lifecycle.Res
 	if o != nil {
 		found.Fetchable, found.MaxPolling = o.class.InstancesRetrievable, o.maxPolling()
 		complete(thing, &o.target)
-		deleted, err := s.brokers.IsBeingDeleted(ctx, broker.KeyOf(&o.target, s.instance.Namespace))
+		deleted, err := s.engine.brokers.IsBeingDeleted(ctx, broker.KeyOf(&o.target, s.instance.Namespace))
 		if err != nil {
 			return err
 		}

@@ -28,7 +28,7 @@ func (s *instanceResource) place(ctx context.Context, thing *lifecycle.Resource,
 	if err := s.locate(ctx, thing, &found); err != nil || found.Problem != nil {
 		return err
 	}
-	return s.enter(ctx, s, thing, &found)
+	return s.engine.enter(ctx, s, thing, &found)
 }
 
 // refusedAsItIs says whether the broker rejected the request for good, and the
@@ -69,7 +69,7 @@ func (s *instanceResource) locate(ctx context.Context, thing *lifecycle.Resource
 	if target != nil {
 		found.broker = broker.KeyOf(&target.BrokerTarget, s.instance.Namespace)
 	}
-	if err := s.observe(ctx, found, &thing.Record); err != nil {
+	if err := s.engine.observe(ctx, found, &thing.Record); err != nil {
 		return err
 	}
 	if found.BrokerGone && asks {

@@ -87,9 +87,9 @@ func (s *bindingResource) tellMissing(status *v1beta1.ServiceBindingStatus) {
 	}
 }
 
-// besides are the events of keys that the transforms did not find, and of a Service that
+// finish leaves the outcome as it is; its other events are those of keys that the transforms did not find, and of a Service that
 // was asked for and is not written.
-func (s *bindingResource) besides() []lifecycle.Event {
+func (s *bindingResource) finish(*lifecycle.Outcome, *lifecycle.Facts) []lifecycle.Event {
 	var all []lifecycle.Event
 	if missing := s.written.missing; missing != nil && len(*missing) > 0 {
 		all = append(all, lifecycle.Event{Warning: true, Reason: reasonKeysNotFound, Message: notFound(*missing)})

@@ -13,7 +13,7 @@ import (
 // holdingOf is the metadata that a Secret gets for new credentials. Credentials
 // of the same ID keep the count of rotation requests that they served.
 func (s *bindingResource) holdingOf(given *osb.Binding) credentials.Metadata {
-	h := credentials.Metadata{ID: s.id, IssuedAt: s.clock.Now(), ExpiresAt: given.ExpiresAt, RenewBefore: given.RenewBefore}
+	h := credentials.Metadata{ID: s.id, IssuedAt: s.engine.clock.Now(), ExpiresAt: given.ExpiresAt, RenewBefore: given.RenewBefore}
 	switch rotation := s.binding.Spec.Rotation; {
 	case s.holding.ID == s.id:
 		h.Requests = s.holding.Requests
@@ -36,7 +36,7 @@ func (s *bindingResource) has(ctx context.Context) (bool, error) {
 	if s.holding.ID == "" || s.holding.ID == lifecycle.InForce(b) || succeeds {
 		return true, nil
 	}
-	return false, s.store.current(ctx, b)
+	return false, s.engine.store.current(ctx, b)
 }
 
 // date writes the age of the credentials into a status, and whether they are

@@ -51,7 +51,7 @@ func (s *bindingResource) judgeSharing(ctx context.Context, thing *lifecycle.Res
 		return nil
 	}
 	withdrawn := s.withdrawn(r.Exists)
-	r.Conditions = v1beta1.SetCondition(r.Conditions, withdrawn, s.binding.Generation, metav1.Time{Time: s.clock.Now().Truncate(time.Second)})
+	r.Conditions = v1beta1.SetCondition(r.Conditions, withdrawn, s.binding.Generation, metav1.Time{Time: s.engine.clock.Now().Truncate(time.Second)})
 	return nil
 }
 
@@ -92,7 +92,7 @@ func (s *bindingResource) staysShared(ctx context.Context, instance *v1beta1.Ser
 	if !s.binding.Shares() {
 		return nil
 	}
-	is, err := admits(ctx, s.store.live, instance, s.binding.Namespace)
+	is, err := admits(ctx, s.engine.store.live, instance, s.binding.Namespace)
 	if err == nil && !is {
 		err = fmt.Errorf("the instance %q is not shared with this namespace any more", s.binding.InstanceKey())
 	}
@@ -108,20 +108,20 @@ func (s *bindingResource) endWithdrawn(ctx context.Context) error {
 		return nil
 	}
 	var instance v1beta1.ServiceInstance
-	if err := s.store.live.Get(ctx, b.InstanceKey(), &instance); err != nil {
+	if err := s.engine.store.live.Get(ctx, b.InstanceKey(), &instance); err != nil {
 		return client.IgnoreNotFound(err)
 	}
 	sharing := instance.Spec.Sharing
 	if sharing == nil || sharing.WhenWithdrawn != v1beta1.WithdrawnUnbind || !isFor(b, &instance) {
 		return nil
 	}
-	if is, err := admits(ctx, s.store.live, &instance, b.Namespace); is || err != nil {
+	if is, err := admits(ctx, s.engine.store.live, &instance, b.Namespace); is || err != nil {
 		return err
 	}
-	if err := s.store.client.Delete(ctx, b, client.Preconditions{UID: &b.UID}); err != nil {
+	if err := s.engine.store.client.Delete(ctx, b, client.Preconditions{UID: &b.UID}); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	s.events.Tell(b, &lifecycle.Event{
+	s.engine.events.Tell(b, &lifecycle.Event{
 		Warning: true, Reason: reasonWithdrawn,
 		Message: fmt.Sprintf("deleted: the instance %q is not shared with this namespace any more, and its sharing says whenWithdrawn: Unbind", b.InstanceKey()),
 	})
