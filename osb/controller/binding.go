@@ -3,7 +3,6 @@ package controller
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -13,8 +12,8 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
 	"github.com/defaultplan/defaultplan/osb/controller/credentials"
+	"github.com/defaultplan/defaultplan/osb/controller/deposit"
 	"github.com/defaultplan/defaultplan/osb/controller/endpoints"
-	"github.com/defaultplan/defaultplan/osb/controller/owned"
 	"github.com/defaultplan/defaultplan/osb/controller/parameters"
 	"github.com/defaultplan/defaultplan/osb/controller/platform"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
@@ -28,8 +27,7 @@ type bindings struct {
 	catalog    catalogReader
 	platform   *platform.Profile
 	parameters parameters.Reader
-	secrets    credentials.Secrets
-	endpoints  endpoints.Validator
+	deposits   deposit.Places
 	quotas     *quotas
 	policies   *policies
 	rotating   lifecycle.Rotating
@@ -56,7 +54,8 @@ func (r *bindings) Reconcile(ctx context.Context, request reconcile.Request) (re
 
 // resourceOf is a binding at the begin of a pass.
 func (r *bindings) resourceOf(binding *v1beta1.ServiceBinding) *bindingResource {
-	return &bindingResource{bindings: r, binding: binding, now: r.engine.clock.Now()}
+	now := r.engine.clock.Now()
+	return &bindingResource{bindings: r, binding: binding, now: now, deposit: r.deposits.Of(binding, now, r.engine.clock)}
 }
 
 // A bindingResource is a binding during one pass.
@@ -69,10 +68,6 @@ type bindingResource struct {
 	offering   *offering
 	parameters parameters.Set
 	origin     platform.Origin
-	// secret is whose Secret has the name, or nil: that is not known.
-	secret *owned.State
-	// written is what the pass wrote beside the Secret.
-	written written
 	// slots says that it needs slots of policies with limits.
 	slots bool
 	// claimed is the instance that the binding has for itself.
@@ -84,17 +79,7 @@ type bindingResource struct {
 	now time.Time
 	// predecessor is the binding in force, where the broker is to be told.
 	predecessor string
-	deposited
-}
-
-// What a pass knows of credentials and of what they are those of.
-type deposited struct {
-	// id is that of the binding at the broker which the call is for.
-	id string
-	// holding is whose credentials the Secret holds.
-	holding credentials.Metadata
-	// issued is what is known of those that were stored in this pass; nil: none were.
-	issued *v1beta1.CredentialsState
+	deposit     *deposit.Deposit
 }
 
 func (s *bindingResource) object() client.Object     { return s.binding }
@@ -105,21 +90,30 @@ func (s *bindingResource) with(o client.Object, record *lifecycle.Record) client
 	next := o.DeepCopyObject().(*v1beta1.ServiceBinding) //nolint:forcetypeassert // a binding's resource
 	named := *record
 	named.SecretName = ""
-	if foreign := s.secret != nil && *s.secret == owned.Foreign; record.Exists && !foreign {
+	if record.Exists && !s.deposit.Foreign() {
 		named.SecretName = credentials.SecretName(s.binding)
 	}
 	next.Status = named.BindingStatus(next.Status)
 	endpoints.CarryOver(&o.(*v1beta1.ServiceBinding).Status, &next.Status) //nolint:forcetypeassert // a binding's resource
-	s.tell(&next.Status)
+	s.deposit.Tell(&next.Status)
 	next.Status.ControllerName = s.engine.nameFor(o, next.Status.ControllerName)
 	next.Status.ServiceType = s.offering.typeBeside(s.binding.Spec.ServiceType, next.Status.ServiceType)
 	s.tellOfOwn(&next.Status)
-	s.date(next, record)
+	// The age of the credentials, and whether they are current.
+	if next.Status.Credentials = cmp.Or(s.deposit.Issued(), next.Status.Credentials); !record.Exists {
+		next.Status.Credentials = nil
+	}
+	next.Status = s.rotating.Dated(next, s.now)
 	return next
 }
 
 // without is nil: the binding is all of its object.
 func (s *bindingResource) without(client.Object) client.Object { return nil }
+
+// finish leaves the outcome as it is; its other events are those of the deposit.
+func (s *bindingResource) finish(*lifecycle.Outcome, *lifecycle.Facts) []lifecycle.Event {
+	return s.deposit.Events()
+}
 
 // prepare checks, right before a bind, that the instance is not being deleted
 // and that the binding has its slots. Before an unbind it removes the Secret.
@@ -135,7 +129,7 @@ func (s *bindingResource) prepare(ctx context.Context, d *lifecycle.Decision) (l
 		}
 	case lifecycle.Deprovision, lifecycle.MitigateOrphan:
 		if d.Record.Target() != nil {
-			reply.Err = s.unwrite(ctx)
+			reply.Err = s.deposit.Remove(ctx)
 		}
 	case lifecycle.Update, lifecycle.Poll, lifecycle.Fetch, lifecycle.Rest, lifecycle.Release:
 	}
@@ -146,7 +140,6 @@ func (s *bindingResource) prepare(ctx context.Context, d *lifecycle.Decision) (l
 func (s *bindingResource) call(ctx context.Context, broker *osb.Client, d *lifecycle.Decision) lifecycle.CallResult {
 	var reply lifecycle.CallResult
 	r := &d.Record
-	s.id = r.ID
 	switch d.Step {
 	case lifecycle.Provision:
 		reply.Response, reply.Err = broker.Bind(ctx, osb.BindRequest{
@@ -155,7 +148,8 @@ func (s *bindingResource) call(ctx context.Context, broker *osb.Client, d *lifec
 			Predecessor: s.predecessor,
 		})
 		if reply.Err == nil && !reply.Response.Async {
-			s.keep(ctx, reply.Response.Binding, d.First || !d.Again && reply.Response.Created, &reply)
+			first := d.First || !d.Again && reply.Response.Created
+			s.deposit.Keep(ctx, &deposit.Call{ID: r.ID, First: first, Origin: s.provenance()}, reply.Response.Binding, &reply)
 		}
 	case lifecycle.Deprovision, lifecycle.MitigateOrphan, lifecycle.Poll:
 		s.follow(ctx, broker, d, &reply)
@@ -165,7 +159,7 @@ func (s *bindingResource) call(ctx context.Context, broker *osb.Client, d *lifec
 			InstanceID: s.ask.InstanceID, BindingID: r.ID, ServiceID: s.ask.ClassExternalID, PlanID: s.ask.PlanExternalID,
 		})
 		if reply.Err == nil {
-			s.keep(ctx, fetched, d.First, &reply)
+			s.deposit.Keep(ctx, &deposit.Call{ID: r.ID, First: d.First, Origin: s.provenance()}, fetched, &reply)
 		}
 	case lifecycle.Update, lifecycle.Rest, lifecycle.Release:
 	}
@@ -177,7 +171,7 @@ func (s *bindingResource) call(ctx context.Context, broker *osb.Client, d *lifec
 func (s *bindingResource) instanceStays(ctx context.Context) error {
 	var instance v1beta1.ServiceInstance
 	at := s.binding.InstanceKey()
-	if err := s.secrets.Live.Get(ctx, at, &instance); err != nil {
+	if err := s.engine.store.live.Get(ctx, at, &instance); err != nil {
 		return fmt.Errorf("cannot read instance %q: %w", at.Name, err)
 	}
 	switch {
@@ -199,31 +193,13 @@ func (s *bindingResource) serviceType() string {
 	return s.offering.serviceType()
 }
 
-// keep writes the credentials of a response to the Secret before anything else,
-// because the broker may return them only once. Only the first response may
-// have none; existing credentials are never overwritten by none.
-func (s *bindingResource) keep(ctx context.Context, given *osb.Binding, first bool, reply *lifecycle.CallResult) {
-	if given == nil {
-		given = &osb.Binding{}
+// provenance is what the credentials are of, as far as it is known.
+func (s *bindingResource) provenance() credentials.Origin {
+	of := credentials.Origin{ServiceType: s.serviceType()}
+	if s.offering != nil && s.offering.class != nil {
+		of.Class = s.offering.class.ExternalName
 	}
-	if !first && !credentials.Gives(given) || s.holdsThese() && len(given.Credentials) == 0 {
-		return
-	}
-	// The credentials must not be lost because the call used up its time.
-	ctx = context.WithoutCancel(ctx)
-	if err := s.deposit(ctx, given); err != nil {
-		reply.Credentials, reply.StoreProblem = lifecycle.NotStored, err.Error()
-		if errors.As(err, new(credentials.UnstorableError)) {
-			reply.Credentials = lifecycle.Unstorable
-		}
-		return
-	}
-	reply.Credentials, reply.EmptyBecause = lifecycle.Stored, s.written.emptyBecause
-}
-
-// holdsThese says whether the Secret has the credentials of this call's ID.
-func (s *bindingResource) holdsThese() bool {
-	return s.secret != nil && *s.secret == owned.Own && s.holding.ID == s.id && s.id != ""
+	return of
 }
 
 // follow removes or polls what is recorded.

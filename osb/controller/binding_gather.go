@@ -10,7 +10,6 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb/controller/broker"
 	"github.com/defaultplan/defaultplan/osb/controller/credentials"
-	"github.com/defaultplan/defaultplan/osb/controller/owned"
 	"github.com/defaultplan/defaultplan/osb/controller/scope"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
@@ -66,19 +65,6 @@ func (s *bindingResource) gather(ctx context.Context, thing *lifecycle.Resource)
 	return found, nil
 }
 
-// findSecret reads the owner of the Secret, once: it may have another one the
-// next time.
-func (s *bindingResource) findSecret(ctx context.Context) error {
-	if s.secret != nil {
-		return nil
-	}
-	secret, state, err := s.secrets.Find(ctx, s.binding, owned.Secret, credentials.SecretName(s.binding))
-	if err == nil {
-		s.secret, s.holding = &state, credentials.MetadataOf(secret)
-	}
-	return err
-}
-
 // redact reads the parameters, as far as they exist, to redact their values in
 // what the broker of a binding that is removed or polled says.
 func (s *bindingResource) redact(ctx context.Context) {
@@ -121,19 +107,23 @@ func (s *bindingResource) resolveRefs(ctx context.Context, thing *lifecycle.Reso
 		return nil
 	}
 	if r.Exists {
-		lost, err := s.lost(ctx, found)
+		lost, part, err := s.deposit.Lost(ctx, found.Fetchable)
 		if err != nil {
 			return err
 		}
+		found.PartLost = part
 		if !lost && r.Operation == lifecycle.NoOperation && !r.FetchRequired {
 			s.ask = &lifecycle.Desired{Request: *r.Applied, Rule: s.rule()}
 			found.Desired = s.ask
-			s.written.result = s.endpoints.Again(s.binding)
+			s.deposit.Confirm()
 			return nil
 		}
 		found.SecretLost = lost
-	} else if err := s.recovers(ctx, r, found); err != nil || found.Stored && !found.ToldMore {
-		return err
+	} else if r.InProgress != nil && !r.Async && !r.Mitigating {
+		var err error
+		if found.Stored, found.ToldMore, err = s.deposit.Recover(ctx, r.ID); err != nil || found.Stored && !found.ToldMore {
+			return err
+		}
 	}
 	if err := s.place(ctx, thing, instance, *found); err != nil {
 		return err
@@ -169,27 +159,8 @@ func (s *bindingResource) unable(ctx context.Context, r *lifecycle.Record, insta
 	if ends { // its Secrets go first, and none can be made
 		return &lifecycle.Problem{Reason: credentials.ReasonNotStored, Waits: true, Message: "the namespace is being deleted"}, nil
 	}
-	if err := s.findSecret(ctx); err != nil {
-		return nil, err
-	}
-	if *s.secret == owned.Foreign {
-		return &lifecycle.Problem{
-			Reason: credentials.ReasonNotStored, Waits: true,
-			Message: fmt.Sprintf("there is a Secret %q that is not of this binding; it is left as it is: remove it, or make a binding with another secretName", credentials.SecretName(s.binding)),
-		}, nil
-	}
-	if problem, err := s.unpublishable(ctx); problem != nil || err != nil {
-		return problem, err
-	}
-	if problem := s.secrets.Unreadable(ctx, s.binding); problem != nil {
-		return problem, nil
-	}
-	// After credentials that could not be stored, no others are requested that
-	// could not be stored either.
-	if ready, _ := v1beta1.FindCondition(r.Conditions, v1beta1.ConditionReady); ready.Reason == credentials.ReasonNotStored && *s.secret == owned.Absent {
-		return s.secrets.Refused(ctx, s.binding, s.serviceType())
-	}
-	return nil, nil
+	ready, _ := v1beta1.FindCondition(r.Conditions, v1beta1.ConditionReady)
+	return s.deposit.Unable(ctx, s.serviceType(), ready.Reason == credentials.ReasonNotStored)
 }
 
 // unbindable says why, as far as the cache knows.
@@ -293,5 +264,21 @@ func (s *bindingResource) aims(ctx context.Context, instance *v1beta1.ServiceIns
 		Parameters: s.parameters.Shown, ParameterChecksum: s.parameters.Checksum, User: s.binding.Spec.UserInfo,
 	}}
 	found.Desired = s.ask
+	return nil
+}
+
+// repeats is the desired request. Lost credentials that replaced a predecessor
+// are requested by the very request that created them: a broker would treat any
+// other as a conflicting one for the same ID.
+func (s *bindingResource) repeats(ctx context.Context, r *lifecycle.Record, instance *v1beta1.ServiceInstance, found *inputs) error {
+	_, _, took := lifecycle.Repeating(s.binding, lifecycle.Request{})
+	if !r.Exists || !took {
+		return s.asks(ctx, instance, found)
+	}
+	if err := s.aims(ctx, instance, found); err != nil {
+		return err
+	}
+	s.redact(ctx)
+	s.ask.Request, s.predecessor, _ = lifecycle.Repeating(s.binding, s.ask.Request)
 	return nil
 }

@@ -26,7 +26,7 @@ func (r *bindings) passes(ctx context.Context, s *bindingResource) (time.Duratio
 	other := &rotationResource{current: s}
 	b := s.binding
 	if b.DeletionTimestamp != nil && b.Status.Rotation != nil {
-		if err := s.unwrite(ctx); err != nil {
+		if err := s.deposit.Remove(ctx); err != nil {
 			return 0, err
 		}
 		done, err := r.engine.pass(ctx, other)
@@ -62,8 +62,8 @@ func (s *rotationResource) thing() lifecycle.Resource {
 func (s *rotationResource) with(o client.Object, record *lifecycle.Record) client.Object {
 	b := s.current
 	next := o.DeepCopyObject().(*v1beta1.ServiceBinding) //nolint:forcetypeassert // a binding's resource
-	next.Status = b.rotating.RotationStatus(next, record, lifecycle.Switch{Issued: b.issued, Now: b.now})
-	b.tell(&next.Status)
+	next.Status = b.rotating.RotationStatus(next, record, lifecycle.Switch{Issued: b.deposit.Issued(), Now: b.now})
+	b.deposit.Tell(&next.Status)
 	next.Status = b.rotating.Dated(next, b.now)
 	return next
 }
@@ -136,12 +136,10 @@ func (s *rotationResource) gather(ctx context.Context, thing *lifecycle.Resource
 // otherwise it is a normal bind.
 func (s *rotationResource) succeeds(ctx context.Context, thing *lifecycle.Resource, instance *v1beta1.ServiceInstance, found *inputs) error {
 	b := s.current
-	if err := b.findSecret(ctx); err != nil {
+	if err := b.deposit.Find(ctx); err != nil {
 		return err
 	}
-	if found.Stored = b.stored(&thing.Record); found.Stored {
-		found.ToldMore = b.holding.ToldInStatus
-	}
+	found.Stored, found.ToldMore = b.deposit.Stored(thing.Record.ID)
 	problem, err := b.unable(ctx, &thing.Record, instance)
 	if problem != nil || err != nil {
 		found.Problem = problem
