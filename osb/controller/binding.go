@@ -55,7 +55,11 @@ func (r *bindings) Reconcile(ctx context.Context, request reconcile.Request) (re
 // resourceOf is a binding at the begin of a pass.
 func (r *bindings) resourceOf(binding *v1beta1.ServiceBinding) *bindingResource {
 	now := r.engine.clock.Now()
-	return &bindingResource{bindings: r, binding: binding, now: now, deposit: r.deposits.Of(binding, now, r.engine.clock)}
+	return &bindingResource{
+		bindings: r, binding: binding, now: now,
+		request: bindRequest{binding: binding, platform: r.platform, reader: r.parameters},
+		deposit: r.deposits.Of(binding, now, r.engine.clock),
+	}
 }
 
 // A bindingResource is a binding during one pass.
@@ -63,11 +67,9 @@ type bindingResource struct {
 	*bindings
 
 	binding *v1beta1.ServiceBinding
-	// What gather found, for the call.
-	ask        *lifecycle.Desired
-	offering   *offering
-	parameters parameters.Set
-	origin     platform.Origin
+	request bindRequest
+	// offering is what the instance is of; nil: that is not known.
+	offering *offering
 	// slots says that it needs slots of policies with limits.
 	slots bool
 	// claimed is the instance that the binding has for itself.
@@ -76,10 +78,8 @@ type bindingResource struct {
 	// this one.
 	closed bool
 	// now is when the pass began.
-	now time.Time
-	// predecessor is the binding in force, where the broker is to be told.
-	predecessor string
-	deposit     *deposit.Deposit
+	now     time.Time
+	deposit *deposit.Deposit
 }
 
 func (s *bindingResource) object() client.Object     { return s.binding }
@@ -136,32 +136,12 @@ func (s *bindingResource) prepare(ctx context.Context, d *lifecycle.Decision) (l
 	return reply, reply.Err != nil
 }
 
-// call makes the one call of a decision.
+// call makes the one call of a decision, and keeps what the broker gives.
 func (s *bindingResource) call(ctx context.Context, broker *osb.Client, d *lifecycle.Decision) lifecycle.CallResult {
-	var reply lifecycle.CallResult
-	r := &d.Record
-	switch d.Step {
-	case lifecycle.Provision:
-		reply.Response, reply.Err = broker.Bind(ctx, osb.BindRequest{
-			InstanceID: s.ask.InstanceID, BindingID: r.ID, ServiceID: s.ask.ClassExternalID, PlanID: s.ask.PlanExternalID,
-			AppGUID: s.origin.Space, Context: s.origin.Context, Parameters: s.parameters.Raw, Identity: platform.IdentityOf(s.ask.User),
-			Predecessor: s.predecessor,
-		})
-		if reply.Err == nil && !reply.Response.Async {
-			first := d.First || !d.Again && reply.Response.Created
-			s.deposit.Keep(ctx, &deposit.Call{ID: r.ID, First: first, Origin: s.provenance()}, reply.Response.Binding, &reply)
-		}
-	case lifecycle.Deprovision, lifecycle.MitigateOrphan, lifecycle.Poll:
-		s.follow(ctx, broker, d, &reply)
-	case lifecycle.Fetch:
-		var fetched *osb.Binding
-		fetched, reply.Err = broker.FetchBinding(ctx, osb.FetchRequest{
-			InstanceID: s.ask.InstanceID, BindingID: r.ID, ServiceID: s.ask.ClassExternalID, PlanID: s.ask.PlanExternalID,
-		})
-		if reply.Err == nil {
-			s.deposit.Keep(ctx, &deposit.Call{ID: r.ID, First: d.First, Origin: s.provenance()}, fetched, &reply)
-		}
-	case lifecycle.Update, lifecycle.Rest, lifecycle.Release:
+	reply, given := s.request.call(ctx, broker, d)
+	if given != nil {
+		given.call.Origin = s.provenance()
+		s.deposit.Keep(ctx, &given.call, given.binding, &reply)
 	}
 	return reply
 }
@@ -200,25 +180,4 @@ func (s *bindingResource) provenance() credentials.Origin {
 		of.Class = s.offering.class.ExternalName
 	}
 	return of
-}
-
-// follow removes or polls what is recorded.
-func (s *bindingResource) follow(ctx context.Context, broker *osb.Client, d *lifecycle.Decision, reply *lifecycle.CallResult) {
-	r := &d.Record
-	target := r.Target()
-	if target == nil {
-		reply.Err = errNothingRecorded
-		return
-	}
-	if d.Step == lifecycle.Poll {
-		reply.Poll, reply.Err = broker.Poll(ctx, osb.PollRequest{
-			InstanceID: target.InstanceID, BindingID: r.ID, ServiceID: target.ClassExternalID, PlanID: target.PlanExternalID, Operation: r.Key,
-		})
-		return
-	}
-	request := osb.UnbindRequest{InstanceID: target.InstanceID, BindingID: r.ID, ServiceID: target.ClassExternalID, PlanID: target.PlanExternalID}
-	if d.Step == lifecycle.Deprovision { // no user asks for a mitigation
-		request.Identity = platform.IdentityOf(s.binding.Spec.UserInfo)
-	}
-	reply.Response, reply.Err = broker.Unbind(ctx, request)
 }

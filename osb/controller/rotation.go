@@ -100,7 +100,7 @@ func (s *rotationResource) prepare(ctx context.Context, d *lifecycle.Decision) (
 // it was decided so; that says the record of what is sent.
 func (s *rotationResource) call(ctx context.Context, broker *osb.Client, d *lifecycle.Decision) lifecycle.CallResult {
 	if sent := d.Record.InProgress; d.Step == lifecycle.Provision && sent != nil {
-		s.current.predecessor = lifecycle.SuccessorOf(s.current.binding, sent)
+		s.current.request.predecessor = lifecycle.SuccessorOf(s.current.binding, sent)
 	}
 	return s.current.call(ctx, broker, d)
 }
@@ -126,8 +126,8 @@ func (s *rotationResource) gather(ctx context.Context, thing *lifecycle.Resource
 			return found, err
 		}
 	}
-	b.redact(ctx)
-	found.redactor = b.parameters.Redactor
+	b.request.redact(ctx)
+	found.redactor = b.request.parameters.Redactor
 	return found, b.locate(ctx, thing, &found)
 }
 
@@ -148,11 +148,10 @@ func (s *rotationResource) succeeds(ctx context.Context, thing *lifecycle.Resour
 	if !b.offering.bindingRotatable() || s.expired() {
 		return b.asks(ctx, instance, found)
 	}
-	if err := b.aims(ctx, instance, found); err != nil {
-		return err
+	if found.Desired, err = b.request.aim(ctx, b.to(instance)); err == nil {
+		found.Desired.Request = lifecycle.Succeeding(b.binding, found.Desired.Request)
 	}
-	b.ask.Request = lifecycle.Succeeding(b.binding, b.ask.Request)
-	return nil
+	return err
 }
 
 // expired says whether the current credentials have expired.
