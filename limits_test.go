@@ -52,8 +52,6 @@ var (
 		"e2e/stack.Stack":                         13,
 		"osb.Client":                              6,
 		"osb/controller.Options":                  5,
-		"osb/controller.bindingResource":          14,
-		"osb/controller.instanceResource":         6,
 		"osb/lifecycle.Record":                    8,
 		"osb/lifecycle.Resource":                  11,
 		"osb/lifecycle.call":                      8,

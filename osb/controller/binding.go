@@ -45,7 +45,7 @@ func (r *bindings) Reconcile(ctx context.Context, request reconcile.Request) (re
 			s := r.resourceOf(binding)
 			after, err := r.passes(ctx, s)
 			if err == nil || queue.AwaitedBy(err) != nil {
-				err = cmp.Or(s.endWithdrawn(ctx), err)
+				err = cmp.Or(s.sharing.end(ctx), err)
 			}
 			return after, err
 		},
@@ -54,11 +54,14 @@ func (r *bindings) Reconcile(ctx context.Context, request reconcile.Request) (re
 
 // resourceOf is a binding at the begin of a pass.
 func (r *bindings) resourceOf(binding *v1beta1.ServiceBinding) *bindingResource {
-	now := r.engine.clock.Now()
+	e := r.engine
+	now := e.clock.Now()
 	return &bindingResource{
 		bindings: r, binding: binding, now: now,
 		request: bindRequest{binding: binding, platform: r.platform, reader: r.parameters},
-		deposit: r.deposits.Of(binding, now, r.engine.clock),
+		own:     dedicated{binding: binding, catalog: r.catalog, store: e.store, events: e.events},
+		sharing: sharing{binding: binding, platform: r.platform, store: e.store, events: e.events, clock: e.clock},
+		deposit: r.deposits.Of(binding, now, e.clock),
 	}
 }
 
@@ -72,11 +75,9 @@ type bindingResource struct {
 	offering *offering
 	// slots says that it needs slots of policies with limits.
 	slots bool
-	// claimed is the instance that the binding has for itself.
-	claimed claimed
-	// closed says that the instance is in another namespace and not shared with
-	// this one.
-	closed bool
+	// own is the instance that the binding has for itself.
+	own     dedicated
+	sharing sharing
 	// now is when the pass began.
 	now     time.Time
 	deposit *deposit.Deposit
@@ -98,7 +99,7 @@ func (s *bindingResource) with(o client.Object, record *lifecycle.Record) client
 	s.deposit.Tell(&next.Status)
 	next.Status.ControllerName = s.engine.nameFor(o, next.Status.ControllerName)
 	next.Status.ServiceType = s.offering.typeBeside(s.binding.Spec.ServiceType, next.Status.ServiceType)
-	s.tellOfOwn(&next.Status)
+	s.own.tell(&next.Status)
 	// The age of the credentials, and whether they are current.
 	if next.Status.Credentials = cmp.Or(s.deposit.Issued(), next.Status.Credentials); !record.Exists {
 		next.Status.Credentials = nil
@@ -160,7 +161,7 @@ func (s *bindingResource) instanceStays(ctx context.Context) error {
 	case instance.Status.CurrentOperation != "":
 		return fmt.Errorf("the instance %q is being changed", at.Name)
 	}
-	return s.staysShared(ctx, &instance)
+	return s.sharing.stays(ctx, &instance)
 }
 
 // serviceType is the type that was decided for the binding. A binding without

@@ -37,14 +37,14 @@ func (s *bindingResource) gather(ctx context.Context, thing *lifecycle.Resource)
 		return found, err
 	}
 	if s.binding.Dedicated() {
-		if instance, err = s.claim(ctx, thing, instance, &found); err != nil {
+		if instance, err = s.own.claim(ctx, thing, instance, &found); err != nil {
 			return found, err
 		}
 	}
-	if err := s.judgeSharing(ctx, thing, instance); err != nil {
+	if err := s.sharing.judge(ctx, thing, instance); err != nil {
 		return found, err
 	}
-	if s.closed && thing.Record.Operation == lifecycle.NoOperation {
+	if s.sharing.closed && thing.Record.Operation == lifecycle.NoOperation {
 		instance = nil // nothing of it is told
 	}
 	if err := s.resolveRefs(ctx, thing, instance, &found); err != nil {
@@ -83,7 +83,7 @@ func (s *bindingResource) instance(ctx context.Context) (*v1beta1.ServiceInstanc
 // its Secret is lost.
 func (s *bindingResource) resolveRefs(ctx context.Context, thing *lifecycle.Resource, instance *v1beta1.ServiceInstance, found *inputs) error {
 	r := &thing.Record
-	if found.Problem = s.void(); found.Problem != nil {
+	if found.Problem = s.own.void(); found.Problem != nil {
 		return nil
 	}
 	if instance != nil {
@@ -153,7 +153,7 @@ func (s *bindingResource) unable(ctx context.Context, r *lifecycle.Record, insta
 
 // unbindable says why, as far as the cache knows.
 func (s *bindingResource) unbindable(r *lifecycle.Record, instance *v1beta1.ServiceInstance) *lifecycle.Problem {
-	if problem := s.unshared(); problem != nil {
+	if problem := s.sharing.problem(); problem != nil {
 		return problem
 	}
 	if problem := s.unready(instance); problem != nil && r.Operation == lifecycle.NoOperation {
@@ -174,10 +174,10 @@ func (s *bindingResource) unbindable(r *lifecycle.Record, instance *v1beta1.Serv
 
 // unready says why the instance cannot be bound to yet.
 func (s *bindingResource) unready(instance *v1beta1.ServiceInstance) *lifecycle.Problem {
-	if problem := s.unprovided(instance); problem != nil {
+	if problem := s.own.unprovided(instance); problem != nil {
 		return problem
 	}
-	if instance != nil && s.ofAnother(instance) {
+	if instance != nil && s.own.ofAnother(instance) {
 		return &lifecycle.Problem{Reason: reasonDedicated, Message: fmt.Sprintf("the instance %q is dedicated to another binding: no other binding can use it", instance.Name)}
 	}
 	return s.to(instance).unready()
