@@ -25,8 +25,8 @@ type bindRequest struct {
 	predecessor string
 }
 
-// A gift is what a broker gave, and what for.
-type gift struct {
+// A bindResponse is what a broker gave, and what for.
+type bindResponse struct {
 	call    deposit.Call
 	binding *osb.Binding
 }
@@ -91,8 +91,8 @@ func (q *bindRequest) redact(ctx context.Context) {
 	}
 }
 
-// call makes the one call of a decision. A gift is what is to be kept; nil: nothing.
-func (q *bindRequest) call(ctx context.Context, broker *osb.Client, d *lifecycle.Decision) (reply lifecycle.CallResult, given *gift) {
+// call makes the one call of a decision. It returns what is to be kept; nil: nothing.
+func (q *bindRequest) call(ctx context.Context, broker *osb.Client, d *lifecycle.Decision) (reply lifecycle.CallResult, given *bindResponse) {
 	r := &d.Record
 	switch d.Step {
 	case lifecycle.Provision:
@@ -103,7 +103,7 @@ func (q *bindRequest) call(ctx context.Context, broker *osb.Client, d *lifecycle
 		})
 		if reply.Err == nil && !reply.Response.Async {
 			first := d.First || !d.Again && reply.Response.Created
-			given = &gift{deposit.Call{ID: r.ID, First: first}, reply.Response.Binding}
+			given = &bindResponse{deposit.Call{ID: r.ID, First: first}, reply.Response.Binding}
 		}
 	case lifecycle.Deprovision, lifecycle.MitigateOrphan, lifecycle.Poll:
 		q.follow(ctx, broker, d, &reply)
@@ -113,7 +113,7 @@ func (q *bindRequest) call(ctx context.Context, broker *osb.Client, d *lifecycle
 			InstanceID: q.desired.InstanceID, BindingID: r.ID, ServiceID: q.desired.ClassExternalID, PlanID: q.desired.PlanExternalID,
 		})
 		if reply.Err == nil {
-			given = &gift{deposit.Call{ID: r.ID, First: d.First}, fetched}
+			given = &bindResponse{deposit.Call{ID: r.ID, First: d.First}, fetched}
 		}
 	case lifecycle.Update, lifecycle.Rest, lifecycle.Release:
 	}
