@@ -112,14 +112,19 @@ var importRules = map[string]struct {
 			"osb/controller/platform", "osb/controller/queue", "osb/controller/tracing",
 		},
 		denied: []string{
-			module + "osb/controller/broker", module + "osb/controller/credentials", module + "osb/controller/endpoints",
-			module + "osb/controller/inuse", module + "osb/controller/relist",
+			module + "osb/controller/broker", module + "osb/controller/credentials", module + "osb/controller/deposit",
+			module + "osb/controller/endpoints", module + "osb/controller/inuse", module + "osb/controller/relist",
 		},
+	},
+	"DepositsKnowNoReconciler": {
+		reason: "what a broker gave is kept without knowing how it was asked for",
+		under:  []string{"osb/controller/credentials", "osb/controller/deposit", "osb/controller/endpoints"},
+		denied: []string{module + "osb/controller/broker", module + "osb/controller/inuse", module + "osb/controller/relist"},
 	},
 	"BrokersKnowNoBindings": {
 		reason: "a broker is reconciled without knowing how instances and bindings are",
 		under:  []string{"osb/controller/broker"},
-		denied: []string{module + "osb/controller/credentials", module + "osb/controller/endpoints", module + "osb/controller/inuse"},
+		denied: []string{module + "osb/controller/credentials", module + "osb/controller/deposit", module + "osb/controller/endpoints", module + "osb/controller/inuse"},
 	},
 	"SvcatPointsDown": {
 		reason: "cli, printer and termtext are what all commands share: they know no command, and not what is in a cluster",

@@ -3,19 +3,17 @@ package controller
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
 	"github.com/defaultplan/defaultplan/osb/controller/credentials"
+	"github.com/defaultplan/defaultplan/osb/controller/deposit"
 	"github.com/defaultplan/defaultplan/osb/controller/endpoints"
-	"github.com/defaultplan/defaultplan/osb/controller/owned"
 	"github.com/defaultplan/defaultplan/osb/controller/parameters"
 	"github.com/defaultplan/defaultplan/osb/controller/platform"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
@@ -24,14 +22,12 @@ import (
 
 // bindings reconciles ServiceBindings.
 type bindings struct {
-	*engine
-
+	engine     *engine
 	reader     client.Reader
 	catalog    catalogReader
 	platform   *platform.Profile
 	parameters parameters.Reader
-	secrets    credentials.Secrets
-	endpoints  endpoints.Validator
+	deposits   deposit.Places
 	quotas     *quotas
 	policies   *policies
 	rotating   lifecycle.Rotating
@@ -39,27 +35,34 @@ type bindings struct {
 
 // Reconcile takes one binding through one pass.
 func (r *bindings) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	r.rests.forget(request.NamespacedName) // it is counted again where it comes to rest
 	binding := &v1beta1.ServiceBinding{}
-	if err := r.reader.Get(ctx, request.NamespacedName, binding); err != nil {
-		return reconcile.Result{}, unread(ctx, err)
+	return r.engine.reconcile(ctx, request.NamespacedName, task{
+		reader: r.reader, object: binding,
+		handler: func(ctx context.Context) (handling, error) {
+			return owners{r.engine.brokers}.handlerOfBinding(ctx, binding)
+		},
+		pass: func(ctx context.Context) (time.Duration, error) {
+			s := r.resourceOf(binding)
+			after, err := r.passes(ctx, s)
+			if err == nil || queue.AwaitedBy(err) != nil {
+				err = cmp.Or(s.sharing.end(ctx), err)
+			}
+			return after, err
+		},
+	})
+}
+
+// resourceOf is a binding at the begin of a pass.
+func (r *bindings) resourceOf(binding *v1beta1.ServiceBinding) *bindingResource {
+	e := r.engine
+	now := e.clock.Now()
+	return &bindingResource{
+		bindings: r, binding: binding, now: now,
+		request: bindRequest{binding: binding, platform: r.platform, reader: r.parameters},
+		own:     dedicated{binding: binding, catalog: r.catalog, store: e.store, events: e.events},
+		sharing: sharing{binding: binding, platform: r.platform, store: e.store, events: e.events, clock: e.clock},
+		deposit: r.deposits.Of(binding, now, e.clock),
 	}
-	if binding.DeletionTimestamp != nil && !controllerutil.ContainsFinalizer(binding, v1beta1.FinalizerServiceCatalog) {
-		return reconcile.Result{}, nil
-	}
-	found, err := owners{r.brokers}.handlerOfBinding(ctx, binding)
-	if err != nil {
-		return reconcile.Result{}, err
-	}
-	if !found.by(r.brokers.Scope) && !r.standsIn(binding) {
-		return queue.AfterConflict(r.leave(ctx, binding, found))
-	}
-	s := &bindingResource{bindings: r, binding: binding, now: r.clock.Now()}
-	result, err := r.passes(ctx, s)
-	if err == nil || queue.AwaitedBy(err) != nil {
-		err = cmp.Or(s.endWithdrawn(ctx), err)
-	}
-	return queue.AfterConflict(result, err)
 }
 
 // A bindingResource is a binding during one pass.
@@ -67,40 +70,17 @@ type bindingResource struct {
 	*bindings
 
 	binding *v1beta1.ServiceBinding
-	// What gather found, for the call.
-	ask        *lifecycle.Desired
-	offering   *offering
-	parameters parameters.Set
-	origin     platform.Origin
-	// secret is whose Secret has the name, or nil: that is not known.
-	secret *owned.State
-	// written is what the pass wrote beside the Secret.
-	written written
+	request bindRequest
+	// offering is what the instance is of; nil: that is not known.
+	offering *offering
 	// slots says that it needs slots of policies with limits.
 	slots bool
-	// claimed is the instance that the binding has for itself.
-	claimed claimed
-	// closed says that the instance is in another namespace and not shared with
-	// this one.
-	closed bool
-	// now is when the pass began, and rests says that it had nothing to do nor to say.
-	now   time.Time
-	rests bool
-	// other says that the call is for the other binding at the broker: its end is not that
-	// of the Secret. predecessor is the one in force, where the broker is to be told.
-	other       bool
-	predecessor string
-	deposited
-}
-
-// What a pass knows of credentials and of what they are those of.
-type deposited struct {
-	// id is that of the binding at the broker which the call is for.
-	id string
-	// holding is whose credentials the Secret holds.
-	holding credentials.Metadata
-	// issued is what is known of those that were stored in this pass; nil: none were.
-	issued *v1beta1.CredentialsState
+	// own is the instance that the binding has for itself.
+	own     dedicated
+	sharing sharing
+	// now is when the pass began.
+	now     time.Time
+	deposit *deposit.Deposit
 }
 
 func (s *bindingResource) object() client.Object     { return s.binding }
@@ -111,17 +91,29 @@ func (s *bindingResource) with(o client.Object, record *lifecycle.Record) client
 	next := o.DeepCopyObject().(*v1beta1.ServiceBinding) //nolint:forcetypeassert // a binding's resource
 	named := *record
 	named.SecretName = ""
-	if foreign := s.secret != nil && *s.secret == owned.Foreign; record.Exists && !foreign {
+	if record.Exists && !s.deposit.Foreign() {
 		named.SecretName = credentials.SecretName(s.binding)
 	}
 	next.Status = named.BindingStatus(next.Status)
 	endpoints.CarryOver(&o.(*v1beta1.ServiceBinding).Status, &next.Status) //nolint:forcetypeassert // a binding's resource
-	s.tell(&next.Status)
-	next.Status.ControllerName = s.nameFor(o, next.Status.ControllerName)
+	s.deposit.Tell(&next.Status)
+	next.Status.ControllerName = s.engine.nameFor(o, next.Status.ControllerName)
 	next.Status.ServiceType = s.offering.typeBeside(s.binding.Spec.ServiceType, next.Status.ServiceType)
-	s.tellOfOwn(&next.Status)
-	s.date(next, record)
+	s.own.tell(&next.Status)
+	// The age of the credentials, and whether they are current.
+	if next.Status.Credentials = cmp.Or(s.deposit.Issued(), next.Status.Credentials); !record.Exists {
+		next.Status.Credentials = nil
+	}
+	next.Status = s.rotating.Dated(next, s.now)
 	return next
+}
+
+// without is nil: the binding is all of its object.
+func (s *bindingResource) without(client.Object) client.Object { return nil }
+
+// finish leaves the outcome as it is; its other events are those of the deposit.
+func (s *bindingResource) finish(*lifecycle.Outcome, *lifecycle.Facts) []lifecycle.Event {
+	return s.deposit.Events()
 }
 
 // prepare checks, right before a bind, that the instance is not being deleted
@@ -138,39 +130,19 @@ func (s *bindingResource) prepare(ctx context.Context, d *lifecycle.Decision) (l
 		}
 	case lifecycle.Deprovision, lifecycle.MitigateOrphan:
 		if d.Record.Target() != nil {
-			reply.Err = s.hideSecret(ctx)
+			reply.Err = s.deposit.Remove(ctx)
 		}
 	case lifecycle.Update, lifecycle.Poll, lifecycle.Fetch, lifecycle.Rest, lifecycle.Release:
 	}
 	return reply, reply.Err != nil
 }
 
-// call makes the one call of a decision.
+// call makes the one call of a decision, and keeps what the broker gives.
 func (s *bindingResource) call(ctx context.Context, broker *osb.Client, d *lifecycle.Decision) lifecycle.CallResult {
-	var reply lifecycle.CallResult
-	r := &d.Record
-	s.id = r.ID
-	switch d.Step {
-	case lifecycle.Provision:
-		reply.Response, reply.Err = broker.Bind(ctx, osb.BindRequest{
-			InstanceID: s.ask.InstanceID, BindingID: r.ID, ServiceID: s.ask.ClassExternalID, PlanID: s.ask.PlanExternalID,
-			AppGUID: s.origin.Space, Context: s.origin.Context, Parameters: s.parameters.Raw, Identity: platform.IdentityOf(s.ask.User),
-			Predecessor: s.predecessor,
-		})
-		if reply.Err == nil && !reply.Response.Async {
-			s.keep(ctx, reply.Response.Binding, d.First || !d.Again && reply.Response.Created, &reply)
-		}
-	case lifecycle.Deprovision, lifecycle.MitigateOrphan, lifecycle.Poll:
-		s.follow(ctx, broker, d, &reply)
-	case lifecycle.Fetch:
-		var fetched *osb.Binding
-		fetched, reply.Err = broker.FetchBinding(ctx, osb.FetchRequest{
-			InstanceID: s.ask.InstanceID, BindingID: r.ID, ServiceID: s.ask.ClassExternalID, PlanID: s.ask.PlanExternalID,
-		})
-		if reply.Err == nil {
-			s.keep(ctx, fetched, d.First, &reply)
-		}
-	case lifecycle.Update, lifecycle.Rest, lifecycle.Release:
+	reply, given := s.request.call(ctx, broker, d)
+	if given != nil {
+		given.call.Origin = s.provenance()
+		s.deposit.Keep(ctx, &given.call, given.binding, &reply)
 	}
 	return reply
 }
@@ -180,7 +152,7 @@ func (s *bindingResource) call(ctx context.Context, broker *osb.Client, d *lifec
 func (s *bindingResource) instanceStays(ctx context.Context) error {
 	var instance v1beta1.ServiceInstance
 	at := s.binding.InstanceKey()
-	if err := s.secrets.Live.Get(ctx, at, &instance); err != nil {
+	if err := s.engine.store.live.Get(ctx, at, &instance); err != nil {
 		return fmt.Errorf("cannot read instance %q: %w", at.Name, err)
 	}
 	switch {
@@ -189,7 +161,7 @@ func (s *bindingResource) instanceStays(ctx context.Context) error {
 	case instance.Status.CurrentOperation != "":
 		return fmt.Errorf("the instance %q is being changed", at.Name)
 	}
-	return s.staysShared(ctx, &instance)
+	return s.sharing.stays(ctx, &instance)
 }
 
 // serviceType is the type that was decided for the binding. A binding without
@@ -202,50 +174,11 @@ func (s *bindingResource) serviceType() string {
 	return s.offering.serviceType()
 }
 
-// keep writes the credentials of a response to the Secret before anything else,
-// because the broker may return them only once. Only the first response may
-// have none; existing credentials are never overwritten by none.
-func (s *bindingResource) keep(ctx context.Context, given *osb.Binding, first bool, reply *lifecycle.CallResult) {
-	if given == nil {
-		given = &osb.Binding{}
+// provenance is what the credentials are of, as far as it is known.
+func (s *bindingResource) provenance() credentials.Origin {
+	of := credentials.Origin{ServiceType: s.serviceType()}
+	if s.offering != nil && s.offering.class != nil {
+		of.Class = s.offering.class.ExternalName
 	}
-	if !first && !credentials.Gives(given) || s.holdsThese() && len(given.Credentials) == 0 {
-		return
-	}
-	// The credentials must not be lost because the call used up its time.
-	ctx = context.WithoutCancel(ctx)
-	if err := s.deposit(ctx, given); err != nil {
-		reply.Credentials, reply.StoreProblem = lifecycle.NotStored, err.Error()
-		if errors.As(err, new(credentials.UnstorableError)) {
-			reply.Credentials = lifecycle.Unstorable
-		}
-		return
-	}
-	reply.Credentials, reply.EmptyBecause = lifecycle.Stored, s.written.emptyBecause
-}
-
-// holdsThese says whether the Secret has the credentials of this call's ID.
-func (s *bindingResource) holdsThese() bool {
-	return s.secret != nil && *s.secret == owned.Own && s.holding.ID == s.id && s.id != ""
-}
-
-// follow removes or polls what is recorded.
-func (s *bindingResource) follow(ctx context.Context, broker *osb.Client, d *lifecycle.Decision, reply *lifecycle.CallResult) {
-	r := &d.Record
-	target := r.Target()
-	if target == nil {
-		reply.Err = errNothingRecorded
-		return
-	}
-	if d.Step == lifecycle.Poll {
-		reply.Poll, reply.Err = broker.Poll(ctx, osb.PollRequest{
-			InstanceID: target.InstanceID, BindingID: r.ID, ServiceID: target.ClassExternalID, PlanID: target.PlanExternalID, Operation: r.Key,
-		})
-		return
-	}
-	request := osb.UnbindRequest{InstanceID: target.InstanceID, BindingID: r.ID, ServiceID: target.ClassExternalID, PlanID: target.PlanExternalID}
-	if d.Step == lifecycle.Deprovision { // no user asks for a mitigation
-		request.Identity = platform.IdentityOf(s.binding.Spec.UserInfo)
-	}
-	reply.Response, reply.Err = broker.Unbind(ctx, request)
+	return of
 }

@@ -33,7 +33,7 @@ func TestBindingBeyondIsToldSoAtDeletion(t *testing.T) {
 	b, _ := w.pass()
 	require.NotNil(t, b.Status.Binding)
 	w.reconciler.reader = narrowReader{w.cache}
-	w.reconciler.brokers.Reader = w.reconciler.reader
+	w.reconciler.engine.brokers.Reader = w.reconciler.reader
 	require.NoError(t, w.cache.Delete(t.Context(), b))
 	b, _ = w.pass()
 	require.NotNil(t, b)

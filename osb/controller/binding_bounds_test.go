@@ -25,7 +25,7 @@ func TestForeignBrokersAreLeftAlone(t *testing.T) {
 	before := w.bindingHere()
 	result, err := w.reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: w.at})
 	require.NoError(t, err)
-	assert.Greater(t, result.RequeueAfter, w.reconciler.reread, "its broker may be created again")
+	assert.Greater(t, result.RequeueAfter, w.reconciler.engine.reread, "its broker may be created again")
 	assert.Equal(t, before, w.bindingHere())
 	assert.Empty(t, w.broker.Calls())
 }

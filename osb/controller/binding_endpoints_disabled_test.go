@@ -12,6 +12,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/deposit"
 	"github.com/defaultplan/defaultplan/osb/controller/endpoints"
 	"github.com/defaultplan/defaultplan/osb/controller/expose"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
@@ -52,16 +53,16 @@ func TestEndpointsDisabled(t *testing.T) {
 			if tc.edit != nil {
 				w = newEndpointWorld(t, byClusterBroker, tc.edit)
 			}
-			w.reconciler.endpoints.Disabled = true
-			s := &bindingResource{bindings: w.reconciler, binding: w.bindingHere()}
-			require.NoError(t, s.deposit(t.Context(), tc.given))
+			w.reconciler.deposits.Endpoints.Disabled = true
+			s := w.reconciler.resourceOf(w.bindingHere())
+			require.NoError(t, s.deposit.Write(t.Context(), &deposit.Call{Origin: s.provenance()}, tc.given))
 			status := w.keep(s)
 			assert.NotNil(t, w.secretHere("b"))
 			_, because := ofEndpoints(&status)
 			assert.Equal(t, tc.because, because, tc.reason)
 			assert.Len(t, status.Endpoints, tc.stored, tc.reason)
 			assert.Empty(t, status.Service)
-			told := s.besides()
+			told := s.finish(nil, nil)
 			require.Len(t, told, map[bool]int{true: 1}[tc.event], tc.reason)
 			for _, event := range told {
 				assert.True(t, event.Warning)
@@ -81,10 +82,10 @@ func TestEndpointsDisabled(t *testing.T) {
 func TestEndpointsEnabledLater(t *testing.T) {
 	t.Parallel()
 	w := newEndpointWorld(t, byClusterBroker)
-	w.reconciler.endpoints.Disabled = true
+	w.reconciler.deposits.Endpoints.Disabled = true
 	w.deposited(at(byAddress))
 	require.Nil(t, w.serviceHere("b"))
-	w.reconciler.endpoints.Disabled = false
+	w.reconciler.deposits.Endpoints.Disabled = false
 	status := w.healed()
 	assert.Equal(t, "b", status.Service)
 	_, because := ofEndpoints(&status)
@@ -107,7 +108,7 @@ func TestEndpointsDisabledLater(t *testing.T) {
 	require.NotNil(t, before)
 	w.took()
 
-	w.reconciler.endpoints.Disabled = true
+	w.reconciler.deposits.Endpoints.Disabled = true
 	b, _ := w.pass()
 	said, _ := v1beta1.FindCondition(b.Status.Conditions, v1beta1.ConditionEndpoints)
 	assert.Equal(t, v1beta1.ConditionUnknown, said.Status)
@@ -148,7 +149,7 @@ func TestEndpointsDisabledLater(t *testing.T) {
 func TestEndpointsDisabledIsToldByAnEvent(t *testing.T) {
 	t.Parallel()
 	w := newBindingWorld(t, func(b *v1beta1.ServiceBinding) { b.Spec.ServiceName = "db" })
-	w.reconciler.endpoints.Disabled = true
+	w.reconciler.deposits.Endpoints.Disabled = true
 	w.broker.SetEndpoints(func(osbtest.Binding) []map[string]any {
 		return []map[string]any{{"host": "db.example.com", "ports": []string{"5432"}}}
 	})
@@ -178,7 +179,7 @@ func TestEndpointsDisabledIsNotToldAgain(t *testing.T) {
 	w.pass()
 	b := w.exposes()
 	require.Equal(t, "db", b.Status.Service)
-	w.reconciler.endpoints.Disabled = true
+	w.reconciler.deposits.Endpoints.Disabled = true
 	w.pass()
 	w.broker.Next(osbtest.Unbind, osbtest.Status(500, "{}"), osbtest.Status(500, "{}"))
 	require.NoError(t, w.cache.Delete(t.Context(), b))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/deposit"
 	"github.com/defaultplan/defaultplan/osb/controller/endpoints"
 	"github.com/defaultplan/defaultplan/osb/controller/expose"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
@@ -64,7 +65,7 @@ func TestMappedNameComesLater(t *testing.T) {
 	w.exposer.Services.Rules.Reread = 0
 	status = w.deposited(secret)
 	assert.Equal(t, "b", status.Service)
-	w.exposer.Services.Rules.Given, w.reconciler.endpoints.Given = expose.Rules{}, expose.Rules{}
+	w.exposer.Services.Rules.Given, w.reconciler.deposits.Endpoints.Given = expose.Rules{}, expose.Rules{}
 	status = w.healed()
 	said, _ = v1beta1.FindCondition(status.Conditions, v1beta1.ConditionEndpoints)
 	assert.Equal(t, expose.ReasonRefused, said.Reason, "the operator allows it no more")
@@ -87,8 +88,8 @@ func TestServiceOfACrash(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newEndpointWorld(t, byClusterBroker, func(b *v1beta1.ServiceBinding) { b.Spec.ServiceName = "db" })
-			stored := &bindingResource{bindings: w.reconciler, binding: w.bindingHere()}
-			require.NoError(t, stored.deposit(t.Context(), at(byAddress)))
+			stored := w.reconciler.resourceOf(w.bindingHere())
+			require.NoError(t, stored.deposit.Write(t.Context(), &deposit.Call{Origin: stored.provenance()}, at(byAddress)))
 			w.keep(stored)
 			w.fail["patch status ServiceBinding"] = apierrors.NewServiceUnavailable("away")
 			_, err := w.exposer.Reconcile(t.Context(), reconcile.Request{NamespacedName: w.at})

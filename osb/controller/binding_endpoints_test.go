@@ -14,6 +14,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/deposit"
 	"github.com/defaultplan/defaultplan/osb/controller/endpoints"
 	"github.com/defaultplan/defaultplan/osb/controller/expose"
 )
@@ -32,10 +33,10 @@ func newEndpointWorld(t *testing.T, edits ...func(*v1beta1.ServiceBinding)) *end
 // the reconciler of Services.
 func (w *endpointWorld) deposited(given *osb.Binding) v1beta1.ServiceBindingStatus {
 	w.Helper()
-	s := &bindingResource{bindings: w.reconciler, binding: w.bindingHere()}
-	require.NoError(w, s.deposit(w.Context(), given))
+	s := w.reconciler.resourceOf(w.bindingHere())
+	require.NoError(w, s.deposit.Write(w.Context(), &deposit.Call{Origin: s.provenance()}, given))
 	status := w.keep(s)
-	if w.reconciler.endpoints.Disabled { // then nothing else looks at it
+	if w.reconciler.deposits.Endpoints.Disabled { // then nothing else looks at it
 		return status
 	}
 	return w.healed()
@@ -45,7 +46,7 @@ func (w *endpointWorld) deposited(given *osb.Binding) v1beta1.ServiceBindingStat
 func (w *endpointWorld) keep(s *bindingResource) v1beta1.ServiceBindingStatus {
 	w.Helper()
 	b := w.bindingHere()
-	s.tell(&b.Status)
+	s.deposit.Tell(&b.Status)
 	require.NoError(w, w.cache.Status().Update(w.Context(), b))
 	return b.Status
 }
@@ -64,7 +65,7 @@ func at(endpoints ...osb.Endpoint) *osb.Binding {
 func (w *endpointWorld) allows(what ...string) {
 	w.Helper()
 	require.NoError(w, w.exposer.Services.Rules.Given.Allow(what))
-	require.NoError(w, w.reconciler.endpoints.Given.Allow(what))
+	require.NoError(w, w.reconciler.deposits.Endpoints.Given.Allow(what))
 }
 
 // serviceHere is the Service that is there now; nil for none.

@@ -10,7 +10,6 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb/controller/broker"
 	"github.com/defaultplan/defaultplan/osb/controller/credentials"
-	"github.com/defaultplan/defaultplan/osb/controller/owned"
 	"github.com/defaultplan/defaultplan/osb/controller/scope"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
@@ -38,14 +37,14 @@ func (s *bindingResource) gather(ctx context.Context, thing *lifecycle.Resource)
 		return found, err
 	}
 	if s.binding.Dedicated() {
-		if instance, err = s.claim(ctx, thing, instance, &found); err != nil {
+		if instance, err = s.own.claim(ctx, thing, instance, &found); err != nil {
 			return found, err
 		}
 	}
-	if err := s.judgeSharing(ctx, thing, instance); err != nil {
+	if err := s.sharing.judge(ctx, thing, instance); err != nil {
 		return found, err
 	}
-	if s.closed && thing.Record.Operation == lifecycle.NoOperation {
+	if s.sharing.closed && thing.Record.Operation == lifecycle.NoOperation {
 		instance = nil // nothing of it is told
 	}
 	if err := s.resolveRefs(ctx, thing, instance, &found); err != nil {
@@ -55,40 +54,15 @@ func (s *bindingResource) gather(ctx context.Context, thing *lifecycle.Resource)
 		return found, err
 	}
 	if thing.Deleting && len(s.binding.Spec.ParametersFrom) > 0 {
-		if err := s.enter(ctx, s, thing, &found); err != nil {
+		if err := s.engine.enter(ctx, s, thing, &found); err != nil {
 			return found, err
 		}
 	}
 	if r := &thing.Record; thing.Deleting || r.Mitigating || r.Async {
-		s.redact(ctx)
+		s.request.redact(ctx)
 	}
-	found.redactor = s.parameters.Redactor
+	found.redactor = s.request.parameters.Redactor
 	return found, nil
-}
-
-// findSecret reads the owner of the Secret, once: it may have another one the
-// next time.
-func (s *bindingResource) findSecret(ctx context.Context) error {
-	if s.secret != nil {
-		return nil
-	}
-	secret, state, err := s.secrets.Find(ctx, s.binding, owned.Secret, credentials.SecretName(s.binding))
-	if err == nil {
-		s.secret, s.holding = &state, credentials.MetadataOf(secret)
-	}
-	return err
-}
-
-// redact reads the parameters, as far as they exist, to redact their values in
-// what the broker of a binding that is removed or polled says.
-func (s *bindingResource) redact(ctx context.Context) {
-	if s.parameters.Redactor.Knows() {
-		return
-	}
-	read, _, err := s.bindings.parameters.Read(ctx, s.binding, s.binding.Spec.Parameters, s.binding.Spec.ParametersFrom)
-	if err == nil {
-		s.parameters.Redactor = read.Redactor
-	}
 }
 
 // instance is the one to bind to; nil if it is not there.
@@ -109,7 +83,7 @@ func (s *bindingResource) instance(ctx context.Context) (*v1beta1.ServiceInstanc
 // its Secret is lost.
 func (s *bindingResource) resolveRefs(ctx context.Context, thing *lifecycle.Resource, instance *v1beta1.ServiceInstance, found *inputs) error {
 	r := &thing.Record
-	if found.Problem = s.void(); found.Problem != nil {
+	if found.Problem = s.own.void(); found.Problem != nil {
 		return nil
 	}
 	if instance != nil {
@@ -121,19 +95,22 @@ func (s *bindingResource) resolveRefs(ctx context.Context, thing *lifecycle.Reso
 		return nil
 	}
 	if r.Exists {
-		lost, err := s.lost(ctx, found)
+		lost, part, err := s.deposit.Lost(ctx, found.Fetchable)
 		if err != nil {
 			return err
 		}
+		found.PartLost = part
 		if !lost && r.Operation == lifecycle.NoOperation && !r.FetchRequired {
-			s.ask = &lifecycle.Desired{Request: *r.Applied, Rule: s.rule()}
-			found.Desired = s.ask
-			s.written.result = s.endpoints.Again(s.binding)
+			found.Desired = s.request.again(r.Applied)
+			s.deposit.Confirm()
 			return nil
 		}
 		found.SecretLost = lost
-	} else if err := s.recovers(ctx, r, found); err != nil || found.Stored && !found.ToldMore {
-		return err
+	} else if r.InProgress != nil && !r.Async && !r.Mitigating {
+		var err error
+		if found.Stored, found.ToldMore, err = s.deposit.Recover(ctx, r.ID); err != nil || found.Stored && !found.ToldMore {
+			return err
+		}
 	}
 	if err := s.place(ctx, thing, instance, *found); err != nil {
 		return err
@@ -149,12 +126,13 @@ func (s *bindingResource) resolveRefs(ctx context.Context, thing *lifecycle.Reso
 		found.Problem = problem
 		return err
 	}
-	return s.repeats(ctx, r, instance, found)
-}
-
-func (s *bindingResource) rule() string {
-	applied, _ := v1beta1.ParseAppliedDefaults(s.binding.Annotations[v1beta1.AnnotationAppliedDefaults])
-	return applied.Rule
+	if r.Exists {
+		var repeated bool
+		if found.Desired, repeated, err = s.request.repeat(ctx, s.to(instance)); repeated || err != nil {
+			return err
+		}
+	}
+	return s.asks(ctx, instance, found)
 }
 
 // unable says why nothing can be bound now.
@@ -169,32 +147,13 @@ func (s *bindingResource) unable(ctx context.Context, r *lifecycle.Record, insta
 	if ends { // its Secrets go first, and none can be made
 		return &lifecycle.Problem{Reason: credentials.ReasonNotStored, Waits: true, Message: "the namespace is being deleted"}, nil
 	}
-	if err := s.findSecret(ctx); err != nil {
-		return nil, err
-	}
-	if *s.secret == owned.Foreign {
-		return &lifecycle.Problem{
-			Reason: credentials.ReasonNotStored, Waits: true,
-			Message: fmt.Sprintf("there is a Secret %q that is not of this binding; it is left as it is: remove it, or make a binding with another secretName", credentials.SecretName(s.binding)),
-		}, nil
-	}
-	if problem, err := s.unpublishable(ctx); problem != nil || err != nil {
-		return problem, err
-	}
-	if problem := s.secrets.Unreadable(ctx, s.binding); problem != nil {
-		return problem, nil
-	}
-	// After credentials that could not be stored, no others are requested that
-	// could not be stored either.
-	if ready, _ := v1beta1.FindCondition(r.Conditions, v1beta1.ConditionReady); ready.Reason == credentials.ReasonNotStored && *s.secret == owned.Absent {
-		return s.secrets.Refused(ctx, s.binding, s.serviceType())
-	}
-	return nil, nil
+	ready, _ := v1beta1.FindCondition(r.Conditions, v1beta1.ConditionReady)
+	return s.deposit.Unable(ctx, s.serviceType(), ready.Reason == credentials.ReasonNotStored)
 }
 
 // unbindable says why, as far as the cache knows.
 func (s *bindingResource) unbindable(r *lifecycle.Record, instance *v1beta1.ServiceInstance) *lifecycle.Problem {
-	if problem := s.unshared(); problem != nil {
+	if problem := s.sharing.problem(); problem != nil {
 		return problem
 	}
 	if problem := s.unready(instance); problem != nil && r.Operation == lifecycle.NoOperation {
@@ -203,7 +162,7 @@ func (s *bindingResource) unbindable(r *lifecycle.Record, instance *v1beta1.Serv
 	if instance == nil || s.offering == nil || instance.Status.ExternalProperties == nil {
 		return &lifecycle.Problem{Reason: reasonNoInstance, Waits: true, Message: "what it was bound to is not there any more"}
 	}
-	if s.replaced(instance) {
+	if s.to(instance).replaced() {
 		return &lifecycle.Problem{Reason: reasonNoInstance, Waits: true, Message: fmt.Sprintf(
 			"what it was bound to is not there any more: the instance %q is another one of that name; delete the binding and create it again", s.binding.InstanceKey().Name)}
 	}
@@ -213,85 +172,87 @@ func (s *bindingResource) unbindable(r *lifecycle.Record, instance *v1beta1.Serv
 	return nil
 }
 
-// replaced says whether a bound binding is at another instance than the one that has the
-// name now: the former was abandoned. Credentials from the former's broker must not be
-// recorded as those of the latter's, which may be trusted with more.
-func (s *bindingResource) replaced(instance *v1beta1.ServiceInstance) bool {
-	bound := lifecycle.OfBinding(s.binding).Record
-	if !bound.Exists {
-		return false
-	}
-	was, is := bound.Applied.BrokerTarget, s.targetOf(instance)
-	known := was.ClusterServiceBrokerName != "" || was.ServiceBrokerName != "" // the retired catalog did not say
-	return !isFor(s.binding, instance) ||
-		known && (was.ClusterServiceBrokerName != is.ClusterServiceBrokerName || was.ServiceBrokerName != is.ServiceBrokerName)
-}
-
-// targetOf is the broker, class and plan that an instance has at its broker.
-func (s *bindingResource) targetOf(instance *v1beta1.ServiceInstance) v1beta1.BrokerTarget {
-	if has := instance.Status.ExternalProperties.BrokerTarget; has.ClassExternalID != "" {
-		return has
-	}
-	return s.offering.target // provisioned by the retired catalog
-}
-
 // unready says why the instance cannot be bound to yet.
 func (s *bindingResource) unready(instance *v1beta1.ServiceInstance) *lifecycle.Problem {
-	if problem := s.unprovided(instance); problem != nil {
+	if problem := s.own.unprovided(instance); problem != nil {
 		return problem
 	}
-	name := s.binding.InstanceKey().Name
-	waits := func(reason, format string, args ...any) *lifecycle.Problem {
-		return &lifecycle.Problem{Reason: reason, Waits: true, Message: fmt.Sprintf(format, args...)}
+	if instance != nil && s.own.ofAnother(instance) {
+		return &lifecycle.Problem{Reason: reasonDedicated, Message: fmt.Sprintf("the instance %q is dedicated to another binding: no other binding can use it", instance.Name)}
 	}
-	switch {
-	case instance == nil:
-		return waits(reasonNoInstance, "the instance %q is not there", name)
-	case s.ofAnother(instance):
-		return &lifecycle.Problem{Reason: reasonDedicated, Message: fmt.Sprintf("the instance %q is dedicated to another binding: no other binding can use it", name)}
-	case instance.DeletionTimestamp != nil:
-		return waits(reasonInstanceNotReady, "the instance %q is being deleted", name)
-	case !s.binding.Spec.Decided() && !instance.Spec.Decided():
-		return &lifecycle.Problem{Reason: reasonUnresolved, Waits: true, Undecided: true, Message: fmt.Sprintf("no plan is decided on yet for the instance %q", name)}
-	case s.offering == nil:
-		return waits(reasonUnresolved, "the class or plan of the instance %q is not there", name)
-	case !s.offering.bindable():
-		return notBindable(s.offering)
-	case instance.Status.ProvisionStatus != v1beta1.Provisioned || instance.Status.ExternalProperties == nil:
-		return waits(reasonInstanceNotReady, "the instance %q is not provisioned yet", name)
-	case instance.Status.CurrentOperation != "":
-		return waits(reasonInstanceNotReady, "the instance %q is being changed", name)
-	case instance.Status.Unusable:
-		return waits(reasonInstanceNotReady, "the broker says that the instance %q cannot be used until it is repaired", name)
+	return s.to(instance).unready()
+}
+
+// to is what the binding is for, with an instance as it was read.
+func (s *bindingResource) to(instance *v1beta1.ServiceInstance) *bindTarget {
+	return &bindTarget{binding: s.binding, instance: instance, offering: s.offering}
+}
+
+// asks is the desired request to the broker, if its parameters can be read.
+func (s *bindingResource) asks(ctx context.Context, instance *v1beta1.ServiceInstance, found *inputs) (err error) {
+	found.Desired, found.Problem, err = s.request.read(ctx, s.to(instance))
+	return err
+}
+
+// offered reads what the instance is of, as far as it is there.
+func (s *bindingResource) offered(ctx context.Context, thing *lifecycle.Resource, instance *v1beta1.ServiceInstance, found *inputs) error {
+	o, _, err := s.catalog.ofInstance(ctx, instance)
+	if err != nil || o == nil || o.classLost && mayBeFetched(thing) {
+		return err
 	}
+	s.offering = o
+	found.Fetchable, found.MaxPolling = o.class.BindingRetrievable, o.maxPolling()
+	complete(thing, &o.target)
+	completeInstance(thing, instance)
 	return nil
 }
 
-// asks is the desired request to the broker, with the plan that the instance
-// has there.
-func (s *bindingResource) asks(ctx context.Context, instance *v1beta1.ServiceInstance, found *inputs) error {
-	var err error
-	s.parameters, found.Problem, err = s.bindings.parameters.Read(ctx, s.binding, s.binding.Spec.Parameters, s.binding.Spec.ParametersFrom)
-	if found.Problem != nil || err != nil {
-		return err
-	}
-	found.Problem, err = s.bindings.parameters.Unlawful(ctx, &s.parameters, s.offering.plan.ServiceBindingCreateParameterSchema)
-	if found.Problem != nil || err != nil {
-		return err
-	}
-	return s.aims(ctx, instance, found)
+// mayBeFetched says whether the credentials of a binding exist at its broker,
+// or are about to. Only its class says whether they can be fetched, and without
+// it they would count as lost.
+func mayBeFetched(t *lifecycle.Resource) bool {
+	r := &t.Record
+	return !t.Deleting && (r.Exists || r.FetchRequired || r.Async && r.Operation == lifecycle.Provisioning)
 }
 
-// aims is the desired request with the parameters that were read.
-func (s *bindingResource) aims(ctx context.Context, instance *v1beta1.ServiceInstance, found *inputs) error {
-	var err error
-	if s.origin, err = s.platform.Origin(ctx, s.binding.Namespace, instance); err != nil {
+// place makes a pass over a binding that is not bound yet get its place in the
+// queue before its Secret, those of its parameters, and the permissions of its
+// user are read from the API server.
+func (s *bindingResource) place(ctx context.Context, thing *lifecycle.Resource, instance *v1beta1.ServiceInstance, found inputs) error {
+	r := &thing.Record
+	if r.Exists || s.unbindable(r, instance) != nil || refusedAsItIs(thing) {
+		return nil
+	}
+	problem, err := s.denied(ctx, r, instance)
+	if problem == nil && err == nil {
+		problem, err = s.slotless(ctx, r)
+	}
+	if problem == nil && err == nil {
+		found.Desired, err = s.request.aim(ctx, s.to(instance))
+	}
+	if problem != nil || err != nil {
 		return err
 	}
-	s.ask = &lifecycle.Desired{Rule: s.rule(), Request: lifecycle.Request{
-		BrokerTarget: s.targetOf(instance), InstanceID: idOf(instance),
-		Parameters: s.parameters.Shown, ParameterChecksum: s.parameters.Checksum, User: s.binding.Spec.UserInfo,
-	}}
-	found.Desired = s.ask
-	return nil
+	if sent := r.InProgress; sent != nil { // its Secrets are taken to hold what they held then
+		found.Desired.Parameters, found.Desired.ParameterChecksum = sent.Parameters, sent.ParameterChecksum
+	}
+	err = s.locate(ctx, thing, &found)
+	s.request.desired = nil
+	if err != nil {
+		return err
+	}
+	return s.engine.enter(ctx, s, thing, &found)
+}
+
+// locate finds the broker of the next call, and its state.
+func (s *bindingResource) locate(ctx context.Context, thing *lifecycle.Resource, found *inputs) error {
+	target := thing.Record.Target()
+	if asked := s.request.desired; target == nil && asked != nil {
+		target = &asked.Request
+	}
+	if target == nil {
+		return nil
+	}
+	found.broker = broker.KeyOf(&target.BrokerTarget, s.binding.InstanceKey().Namespace)
+	return s.engine.observe(ctx, found, &thing.Record)
 }

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/osb/controller/credentials"
+	"github.com/defaultplan/defaultplan/osb/controller/deposit"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
@@ -111,7 +111,7 @@ func TestConfigMapIsLost(t *testing.T) {
 			assert.Equal(t, v1beta1.ConditionTrue, ready.Status)
 			told, _ := v1beta1.FindCondition(b.Status.Conditions, v1beta1.ConditionPublished)
 			assert.Equal(t, v1beta1.ConditionFalse, told.Status)
-			assert.Equal(t, reasonConfigMapLost, told.Reason)
+			assert.Equal(t, deposit.ReasonConfigMapLost, told.Reason)
 			before := b.ResourceVersion
 			b, _ = w.pass()
 			assert.Equal(t, before, b.ResourceVersion, "it is told once")
@@ -168,9 +168,8 @@ func TestRotationRequestAfterTheSecret(t *testing.T) {
 	}
 	require.NoError(t, w.cache.Status().Update(t.Context(), b))
 	secret := w.secretHere("b")
-	s := &bindingResource{bindings: w.reconciler, binding: b}
-	s.id = "next"
-	s.holdingOf(givenText("host", "h")).Annotate(secret)
+	s := w.reconciler.resourceOf(b)
+	s.deposit.Metadata("next", givenText("host", "h")).Annotate(secret)
 	require.NoError(t, w.cache.Update(t.Context(), secret))
 	w.request() // brings the switch with it
 	b = w.bindingHere()
@@ -179,6 +178,7 @@ func TestRotationRequestAfterTheSecret(t *testing.T) {
 	b = w.bindingHere()
 	assert.Equal(t, "next", b.Status.ExternalID)
 	assert.EqualValues(t, 1, b.Status.Credentials.Requests, "the second is still to be served")
-	s.binding, s.holding = b, credentials.MetadataOf(w.secretHere("b"))
-	assert.EqualValues(t, 1, s.holdingOf(givenText("host", "h")).Requests, "what is stored again serves no more")
+	s = w.reconciler.resourceOf(b)
+	require.NoError(t, s.deposit.Find(t.Context()))
+	assert.EqualValues(t, 1, s.deposit.Metadata("next", givenText("host", "h")).Requests, "what is stored again serves no more")
 }

@@ -23,8 +23,8 @@ func TestBindingOfAReplacedInstance(t *testing.T) {
 	w := &endpointWorld{newBindingWorld(t)}
 	allowed := expose.Rules{}
 	require.NoError(t, allowed.Allow([]string{"127.0.0.0/8"}))
-	w.reconciler.brokers.Guard.Around = func(context.Context) (*expose.Rules, error) { return &allowed, nil }
-	w.reconciler.brokers.Guard.Given = allowed.Rules
+	w.reconciler.engine.brokers.Guard.Around = func(context.Context) (*expose.Rules, error) { return &allowed, nil }
+	w.reconciler.engine.brokers.Guard.Given = allowed.Rules
 	own := osbtest.Start(t, osbtest.Options{Catalog: []byte(bindingsCatalog)})
 	own.Add(osbtest.Instance{ID: "instance-id", ServiceID: "db", PlanID: "small"})
 	own.SetEndpoints(func(osbtest.Binding) []map[string]any {

@@ -2,8 +2,6 @@ package controller
 
 import (
 	"encoding/json"
-	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -15,7 +13,7 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
 	"github.com/defaultplan/defaultplan/osb/controller/credentials"
-	"github.com/defaultplan/defaultplan/osb/controller/events"
+	"github.com/defaultplan/defaultplan/osb/controller/deposit"
 )
 
 func givenText(key, value string) *osb.Binding {
@@ -104,7 +102,7 @@ func TestTransformsFindNoKey(t *testing.T) {
 	b := w.bindingHere()
 	told, _ := v1beta1.FindCondition(b.Status.Conditions, v1beta1.ConditionTransformed)
 	assert.Equal(t, v1beta1.ConditionFalse, told.Status)
-	assert.Equal(t, []string{reasonKeysNotFound, says}, []string{told.Reason, told.Message})
+	assert.Equal(t, []string{deposit.ReasonKeysNotFound, says}, []string{told.Reason, told.Message})
 	ready, _ := v1beta1.FindCondition(b.Status.Conditions, v1beta1.ConditionReady)
 	assert.Equal(t, v1beta1.ConditionTrue, ready.Status)
 	first, then := <-w.recorder.Events, <-w.recorder.Events
@@ -120,19 +118,6 @@ func TestTransformsFindNoKey(t *testing.T) {
 	b, _ = w.pass()
 	_, has := v1beta1.FindCondition(b.Status.Conditions, v1beta1.ConditionTransformed)
 	assert.False(t, has, "the new credentials have them")
-}
-
-// However many keys there are, and however long: an event holds what is said of them.
-func TestNotFoundIsBounded(t *testing.T) {
-	t.Parallel()
-	var missing []string
-	for i := range 50 {
-		missing = append(missing, fmt.Sprintf("secretTransforms[%d].publishKey.key %.64q", i, strings.Repeat("\U0010ffff", 253)))
-	}
-	says := notFound(missing)
-	assert.LessOrEqual(t, len(says), events.MaxNote)
-	assert.Contains(t, says, "secretTransforms[0].publishKey.key")
-	assert.True(t, strings.HasSuffix(says, " and 49 more"), says)
 }
 
 func publishKey(key string) v1beta1.SecretTransform {

@@ -23,6 +23,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb"
 	"github.com/defaultplan/defaultplan/osb/controller/broker"
 	"github.com/defaultplan/defaultplan/osb/controller/credentials"
+	"github.com/defaultplan/defaultplan/osb/controller/deposit"
 	"github.com/defaultplan/defaultplan/osb/controller/endpoints"
 	"github.com/defaultplan/defaultplan/osb/controller/events"
 	"github.com/defaultplan/defaultplan/osb/controller/indexes"
@@ -93,11 +94,14 @@ func newBindingWorld(t *testing.T, edits ...func(*v1beta1.ServiceBinding)) *bind
 			clock: clock.RealClock{}, timeout: time.Minute, maxPolling: time.Hour, reread: time.Minute,
 		},
 		reader: w.cache, catalog: catalogReader{w.cache}, platform: &platform.Profile{Reader: w.cache, ClusterID: "c"},
-		policies: &policies{w.cache}, parameters: parameters.NewReader(server), secrets: credentials.Secrets{Objects: owned.Objects{Client: server, Live: server, Scheme: scheme}, Backoff: patience},
+		policies: &policies{w.cache}, parameters: parameters.NewReader(server),
 	}
-	w.reconciler.endpoints = endpoints.Validator{Clock: clock.RealClock{}}
+	w.reconciler.deposits = deposit.Places{
+		Secrets:   credentials.Secrets{Objects: owned.Objects{Client: server, Live: server, Scheme: scheme}, Backoff: patience},
+		Endpoints: endpoints.Validator{Clock: clock.RealClock{}}, Current: w.reconciler.engine.store.current,
+	}
 	w.exposer = &endpoints.Reconciler{
-		Services: endpoints.Services{Objects: w.reconciler.secrets.Objects, Rules: &endpoints.NetworkRules{Live: server, Clock: clock.RealClock{}, Reread: time.Hour, Beyond: scope.IsBeyond}},
+		Services: endpoints.Services{Objects: w.reconciler.deposits.Secrets.Objects, Rules: &endpoints.NetworkRules{Live: server, Clock: clock.RealClock{}, Reread: time.Hour, Beyond: scope.IsBeyond}},
 		Cache:    w.cache,
 		Mine:     func(context.Context, *v1beta1.ServiceBinding) (bool, error) { return true, nil },
 		Pause:    func(*v1beta1.ServiceBinding) time.Duration { return time.Minute },

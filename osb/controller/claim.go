@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/events"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
@@ -28,6 +29,16 @@ const (
 	reasonDedicated = "InstanceDedicated"
 )
 
+// A dedicated manages the instance that a binding has for itself, during one pass.
+type dedicated struct {
+	binding *v1beta1.ServiceBinding
+	catalog catalogReader
+	store   store
+	events  *events.Events
+	// claimed is what claim found or made; zero for a binding without such an instance.
+	claimed claimed
+}
+
 // A claimed is the dedicated instance of a binding.
 type claimed struct {
 	// instance is nil if it does not exist, or if the instance of its name is
@@ -38,21 +49,21 @@ type claimed struct {
 }
 
 // ofOwn says whether an instance is dedicated to the binding.
-func (s *bindingResource) ofOwn(instance *v1beta1.ServiceInstance) bool {
+func (d *dedicated) ofOwn(instance *v1beta1.ServiceInstance) bool {
 	owner, is := instance.DedicatedTo()
-	return is && owner.UID == s.binding.UID
+	return is && owner.UID == d.binding.UID
 }
 
 // ofAnother says whether an instance is dedicated to another binding.
-func (s *bindingResource) ofAnother(instance *v1beta1.ServiceInstance) bool {
+func (d *dedicated) ofAnother(instance *v1beta1.ServiceInstance) bool {
 	_, dedicated := instance.DedicatedTo()
-	return dedicated && !s.ofOwn(instance)
+	return dedicated && !d.ofOwn(instance)
 }
 
 // void is a problem that is reported although the binding is bound; nil: there
 // is none.
-func (s *bindingResource) void() *lifecycle.Problem {
-	if problem := s.claimed.problem; problem != nil && problem.Voids {
+func (d *dedicated) void() *lifecycle.Problem {
+	if problem := d.claimed.problem; problem != nil && problem.Voids {
 		return problem
 	}
 	return nil
@@ -61,24 +72,24 @@ func (s *bindingResource) void() *lifecycle.Problem {
 // claim manages the dedicated instance of the binding: it is created once, and
 // deleted when nothing is bound to it any more. The binding is bound to it; an
 // instance of that name that is another's does not count.
-func (s *bindingResource) claim(ctx context.Context, thing *lifecycle.Resource, cached *v1beta1.ServiceInstance, found *inputs) (*v1beta1.ServiceInstance, error) {
+func (d *dedicated) claim(ctx context.Context, thing *lifecycle.Resource, cached *v1beta1.ServiceInstance, found *inputs) (*v1beta1.ServiceInstance, error) {
 	var err error
 	switch {
 	case thing.Deleting:
-		return s.parts(ctx, thing, found)
+		return d.parts(ctx, thing, found)
 	case cached != nil:
-		s.claimed = s.takes(cached)
-	case s.binding.Status.InstanceRef != nil:
-		s.claimed, err = s.misses(ctx)
+		d.claimed = d.takes(cached)
+	case d.binding.Status.InstanceRef != nil:
+		d.claimed, err = d.misses(ctx)
 	default:
-		s.claimed, err = s.demands(ctx)
+		d.claimed, err = d.demands(ctx)
 	}
-	return s.claimed.instance, err
+	return d.claimed.instance, err
 }
 
 // takes is the instance of that name, if it is dedicated to the binding.
-func (s *bindingResource) takes(instance *v1beta1.ServiceInstance) claimed {
-	if s.ofOwn(instance) {
+func (d *dedicated) takes(instance *v1beta1.ServiceInstance) claimed {
+	if d.ofOwn(instance) {
 		return claimed{instance: instance}
 	}
 	return claimed{problem: &lifecycle.Problem{
@@ -89,10 +100,10 @@ func (s *bindingResource) takes(instance *v1beta1.ServiceInstance) claimed {
 
 // live reads the instance of that name from the API server; nil: it does not
 // exist.
-func (s *bindingResource) live(ctx context.Context) (*v1beta1.ServiceInstance, error) {
+func (d *dedicated) live(ctx context.Context) (*v1beta1.ServiceInstance, error) {
 	instance := &v1beta1.ServiceInstance{}
-	at := s.binding.InstanceKey()
-	err := s.store.live.Get(ctx, at, instance)
+	at := d.binding.InstanceKey()
+	err := d.store.live.Get(ctx, at, instance)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
@@ -105,53 +116,53 @@ func (s *bindingResource) live(ctx context.Context) (*v1beta1.ServiceInstance, e
 // misses handles an instance that was created and that the cache does not have.
 // One that is gone is not created again: its users would find an empty one in
 // its place.
-func (s *bindingResource) misses(ctx context.Context) (claimed, error) {
-	instance, err := s.live(ctx)
+func (d *dedicated) misses(ctx context.Context) (claimed, error) {
+	instance, err := d.live(ctx)
 	if err != nil {
 		return claimed{}, err
 	}
 	if instance != nil {
-		return s.takes(instance), nil
+		return d.takes(instance), nil
 	}
 	return claimed{problem: &lifecycle.Problem{
 		Reason: reasonInstanceGone, Voids: true,
-		Message: fmt.Sprintf("its instance %q is gone, with its data, and is not created again: delete the binding, and create another", s.binding.InstanceKey().Name),
+		Message: fmt.Sprintf("its instance %q is gone, with its data, and is not created again: delete the binding, and create another", d.binding.InstanceKey().Name),
 	}}, nil
 }
 
 // demands creates the instance, once a plan is decided that can be bound to.
-func (s *bindingResource) demands(ctx context.Context) (claimed, error) {
-	offered, problem, err := s.catalog.offering(ctx, &s.binding.Spec.DecidedReference, s.binding.Namespace)
+func (d *dedicated) demands(ctx context.Context) (claimed, error) {
+	offered, problem, err := d.catalog.offering(ctx, &d.binding.Spec.DecidedReference, d.binding.Namespace)
 	switch {
 	case problem != nil || err != nil:
 		return claimed{problem: problem}, err
 	case !offered.bindable():
 		return claimed{problem: notBindable(offered)}, nil
 	}
-	wanted, err := v1beta1.DedicatedInstance(s.binding)
+	wanted, err := v1beta1.DedicatedInstance(d.binding)
 	if err != nil {
 		return claimed{problem: &lifecycle.Problem{Reason: reasonUnresolved, Message: err.Error()}}, nil //nolint:nilerr // the record is the user's to mend
 	}
 	// Without the finalizer the binding could be deleted before its instance.
-	if !controllerutil.ContainsFinalizer(s.binding, v1beta1.FinalizerServiceCatalog) {
-		if err := s.store.addFinalizer(ctx, s.binding); err != nil {
+	if !controllerutil.ContainsFinalizer(d.binding, v1beta1.FinalizerServiceCatalog) {
+		if err := d.store.addFinalizer(ctx, d.binding); err != nil {
 			return claimed{}, err
 		}
 	}
-	return s.makes(ctx, wanted)
+	return d.makes(ctx, wanted)
 }
 
 // makes creates the instance. One that exists already was created by a pass
 // whose status write was lost, or it is another's.
-func (s *bindingResource) makes(ctx context.Context, wanted *v1beta1.ServiceInstance) (claimed, error) {
-	err := s.store.client.Create(ctx, wanted, client.FieldOwner(v1beta1.FieldOwnerController))
+func (d *dedicated) makes(ctx context.Context, wanted *v1beta1.ServiceInstance) (claimed, error) {
+	err := d.store.client.Create(ctx, wanted, client.FieldOwner(v1beta1.FieldOwnerController))
 	switch {
 	case apierrors.IsAlreadyExists(err):
-		instance, err := s.live(ctx)
+		instance, err := d.live(ctx)
 		if err != nil || instance == nil {
 			return claimed{problem: provisioning(wanted.Name)}, err
 		}
-		return s.takes(instance), nil
+		return d.takes(instance), nil
 	case apierrors.IsForbidden(err) || apierrors.IsInvalid(err):
 		return claimed{problem: &lifecycle.Problem{
 			Reason: reasonInstanceRefused, Waits: true, Message: fmt.Sprintf("its instance could not be made: %s", err),
@@ -159,7 +170,7 @@ func (s *bindingResource) makes(ctx context.Context, wanted *v1beta1.ServiceInst
 	case err != nil:
 		return claimed{}, fmt.Errorf("cannot create instance %q: %w", wanted.Name, err)
 	}
-	s.events.Tell(s.binding, &lifecycle.Event{Reason: "InstanceCreated", Message: fmt.Sprintf("its instance %q was made", wanted.Name)})
+	d.events.Tell(d.binding, &lifecycle.Event{Reason: "InstanceCreated", Message: fmt.Sprintf("its instance %q was made", wanted.Name)})
 	return claimed{instance: wanted}, nil
 }
 

@@ -19,30 +19,30 @@ import (
 // soon as the binding is unbound, and says what remains of it. The read is
 // live: a binding must not lose its finalizer because the cache does not have
 // its instance yet.
-func (s *bindingResource) parts(ctx context.Context, thing *lifecycle.Resource, found *inputs) (*v1beta1.ServiceInstance, error) {
-	instance, err := s.live(ctx)
-	if err != nil || instance == nil || !s.ofOwn(instance) {
+func (d *dedicated) parts(ctx context.Context, thing *lifecycle.Resource, found *inputs) (*v1beta1.ServiceInstance, error) {
+	instance, err := d.live(ctx)
+	if err != nil || instance == nil || !d.ofOwn(instance) {
 		return instance, err
 	}
 	found.Remains = remaining(instance)
 	switch {
-	case controllerutil.ContainsFinalizer(s.binding, metav1.FinalizerOrphanDependents):
+	case controllerutil.ContainsFinalizer(d.binding, metav1.FinalizerOrphanDependents):
 		// Its user asked for the instance to stay. The garbage collector
 		// removes the owner reference, and then the instance is not dedicated
 		// any more.
 		found.Remains = &lifecycle.Problem{Reason: reasonDeprovisioning, Waits: true, Message: fmt.Sprintf("its instance %q stays, as --cascade=orphan asks for", instance.Name)}
 		return instance, nil
-	case !thing.Parted() || s.binding.Status.Rotation != nil:
+	case !thing.Parted() || d.binding.Status.Rotation != nil:
 		return instance, nil
 	case thing.Abandoned && instance.Annotations[v1beta1.AnnotationAbandon] != "true":
-		if err := s.abandons(ctx, instance); err != nil {
+		if err := d.abandons(ctx, instance); err != nil {
 			return nil, err
 		}
 	}
 	if instance.DeletionTimestamp != nil {
 		return instance, nil
 	}
-	if err := s.store.client.Delete(ctx, instance, client.Preconditions{UID: &instance.UID}); client.IgnoreNotFound(err) != nil {
+	if err := d.store.client.Delete(ctx, instance, client.Preconditions{UID: &instance.UID}); client.IgnoreNotFound(err) != nil {
 		return nil, fmt.Errorf("cannot delete instance %q with its binding: %w", instance.Name, err)
 	}
 	return instance, nil
@@ -50,13 +50,13 @@ func (s *bindingResource) parts(ctx context.Context, thing *lifecycle.Resource, 
 
 // abandons sets the abandon annotation on the instance: its broker is not
 // called.
-func (s *bindingResource) abandons(ctx context.Context, instance *v1beta1.ServiceInstance) error {
+func (d *dedicated) abandons(ctx context.Context, instance *v1beta1.ServiceInstance) error {
 	next := instance.DeepCopy()
 	if next.Annotations == nil {
 		next.Annotations = map[string]string{}
 	}
 	next.Annotations[v1beta1.AnnotationAbandon] = "true"
-	if err := s.store.client.Patch(ctx, next, client.MergeFrom(instance), client.FieldOwner(v1beta1.FieldOwnerController)); client.IgnoreNotFound(err) != nil {
+	if err := d.store.client.Patch(ctx, next, client.MergeFrom(instance), client.FieldOwner(v1beta1.FieldOwnerController)); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("cannot abandon instance %q with its binding: %w", instance.Name, err)
 	}
 	return nil

@@ -16,12 +16,12 @@ func provisioning(name string) *lifecycle.Problem {
 // unprovided is the problem of a dedicated instance that cannot be bound to, in
 // the words of the instance's condition, which has no secrets. The binding is
 // Failed as long as the instance is.
-func (s *bindingResource) unprovided(instance *v1beta1.ServiceInstance) *lifecycle.Problem {
+func (d *dedicated) unprovided(instance *v1beta1.ServiceInstance) *lifecycle.Problem {
 	switch {
-	case !s.binding.Dedicated() || s.claimed.problem != nil:
-		return s.claimed.problem
+	case !d.binding.Dedicated() || d.claimed.problem != nil:
+		return d.claimed.problem
 	case instance == nil: // the cache has not seen it yet
-		return provisioning(s.binding.InstanceKey().Name)
+		return provisioning(d.binding.InstanceKey().Name)
 	case instance.DeletionTimestamp != nil:
 		return &lifecycle.Problem{Reason: reasonInstanceGoing, Waits: true, Message: fmt.Sprintf("its instance %q is being deleted: delete the binding as well", instance.Name)}
 	case instance.Status.ProvisionStatus == v1beta1.Provisioned && instance.Status.ExternalProperties != nil:
@@ -55,11 +55,11 @@ func holdsCondition(instance *v1beta1.ServiceInstance, typ string) bool {
 	return found.Status == v1beta1.ConditionTrue
 }
 
-// tellOfOwn writes into a status what it says about the dedicated instance. An
+// tell writes into a status what it says about the dedicated instance. An
 // instance that a user deleted waits for the binding, whose Ready condition
 // stays True until then and says so.
-func (s *bindingResource) tellOfOwn(status *v1beta1.ServiceBindingStatus) {
-	own := s.claimed.instance
+func (d *dedicated) tell(status *v1beta1.ServiceBindingStatus) {
+	own := d.claimed.instance
 	if own == nil {
 		return
 	}

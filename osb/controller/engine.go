@@ -10,7 +10,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb/controller/broker"
@@ -22,15 +21,12 @@ import (
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
-// A resource is an instance or binding during one pass.
+// A resource is an instance or binding during one pass, or the other binding of a rotation.
 type resource interface {
-	// object is it as it was read; it is not written to.
-	object() client.Object
 	thing() lifecycle.Resource
-	// with is a copy of o, an object of the resource's kind, with a record as its status.
-	with(o client.Object, record *lifecycle.Record) client.Object
 	// gather finds out what the next step depends on.
 	gather(ctx context.Context, thing *lifecycle.Resource) (inputs, error)
+	storable
 	calling
 }
 
@@ -63,8 +59,16 @@ type engine struct {
 	rests  rests
 }
 
+// A passed says how a pass ended.
+type passed struct {
+	// after is the time until the next pass, if nothing happens before; 0: none.
+	after time.Duration
+	// idle says that it had nothing to do, and nothing to write.
+	idle bool
+}
+
 // pass is one pass over a resource.
-func (e *engine) pass(ctx context.Context, s resource) (reconcile.Result, error) {
+func (e *engine) pass(ctx context.Context, s resource) (passed, error) {
 	ctx, span := tracing.Start(ctx, "reconcile "+kindOf(s))
 	defer span.End()
 	tracing.Name(span, s.object())
@@ -72,28 +76,30 @@ func (e *engine) pass(ctx context.Context, s resource) (reconcile.Result, error)
 	thing := s.thing()
 	found, err := s.gather(ctx, &thing)
 	if err != nil || found.foreign && !e.standsIn(s.object()) {
-		return reconcile.Result{}, err
+		return passed{}, err
 	}
 	facts := e.facts(ctx, s, &thing, &found)
 	decision := decide(ctx, s, &thing, &facts, found.broker)
 	tracing.Step(ctx, decision.Step)
 	switch decision.Step {
 	case lifecycle.Release:
-		return reconcile.Result{}, e.release(ctx, s, decision.Warning)
+		return passed{}, e.release(ctx, s, decision.Warning)
 	case lifecycle.Rest:
-		if err := e.settle(ctx, s, &decision); err != nil || !decision.Held {
-			return reconcile.Result{RequeueAfter: e.rest(s.object(), decision.After, found.reread)}, err
+		changed, err := e.settle(ctx, s, &decision)
+		if err != nil || !decision.Held {
+			return passed{after: e.rest(s.object(), decision.After, found.reread), idle: !changed}, err
 		}
-		return reconcile.Result{}, queue.Wait(found.broker.At())
+		return passed{}, queue.Wait(found.broker.At())
 	case lifecycle.Provision, lifecycle.Update, lifecycle.Deprovision, lifecycle.MitigateOrphan, lifecycle.Poll, lifecycle.Fetch:
 	}
 	if late && !intends(decision.Step) { // what changes something fails at its intent
-		return reconcile.Result{RequeueAfter: queue.ConflictPause}, nil
+		return passed{after: queue.ConflictPause}, nil
 	}
 	if wait := recall(ctx, s.object()).poll.Sub(facts.Now); decision.Step == lifecycle.Poll && wait > 0 {
-		return reconcile.Result{RequeueAfter: wait}, nil
+		return passed{after: wait}, nil
 	}
-	return e.act(ctx, s, &attempt{thing: &thing, facts: facts, broker: found.broker, redactor: found.redactor, decision: &decision})
+	after, err := e.act(ctx, s, &attempt{thing: &thing, facts: facts, broker: found.broker, redactor: found.redactor, decision: &decision})
+	return passed{after: after}, err
 }
 
 // facts are those that were gathered, and what is the same for every resource.
@@ -143,19 +149,20 @@ func (e *engine) rest(o client.Object, after time.Duration, reread bool) time.Du
 }
 
 // act makes the call, between the writes of intent and outcome. What was begun is
-// brought to its end, also when the process is asked to stop.
-func (e *engine) act(ctx context.Context, s resource, t *attempt) (reconcile.Result, error) {
+// brought to its end, also when the process is asked to stop. It returns the time until the
+// next pass; 0: none.
+func (e *engine) act(ctx context.Context, s resource, t *attempt) (time.Duration, error) {
 	if t.decision.Step == lifecycle.Provision && !controllerutil.ContainsFinalizer(s.object(), v1beta1.FinalizerServiceCatalog) {
-		return reconcile.Result{}, e.store.addFinalizer(ctx, s.object())
+		return 0, e.store.addFinalizer(ctx, s.object())
 	}
 	place := queue.FromContext(ctx)
 	if !place.Enter(t.broker.At()) {
-		return reconcile.Result{}, queue.Wait(t.broker.At())
+		return 0, queue.Wait(t.broker.At())
 	}
 	reply, err := e.reach(ctx, s, t)
 	ctx = context.WithoutCancel(ctx)
 	if err != nil {
-		return reconcile.Result{}, err
+		return 0, err
 	}
 	e.note(ctx, s, t, reply)
 	t.facts.Now = e.clock.Now()
@@ -200,10 +207,8 @@ func (e *engine) secure(ctx context.Context, s resource, t *attempt) (err error)
 }
 
 // conclude stores the outcome, then tells of it.
-func (e *engine) conclude(ctx context.Context, s resource, t *attempt, outcome lifecycle.Outcome) (reconcile.Result, error) {
-	if part, is := s.(partial); is {
-		part.judge(&outcome, &t.facts)
-	}
+func (e *engine) conclude(ctx context.Context, s resource, t *attempt, outcome lifecycle.Outcome) (time.Duration, error) {
+	more := s.finish(&outcome, &t.facts)
 	if outcome.Event != nil {
 		outcome.Event.Message = t.redactor.Text(outcome.Event.Message)
 	}
@@ -213,15 +218,15 @@ func (e *engine) conclude(ctx context.Context, s resource, t *attempt, outcome l
 	if outcome.Release {
 		over, err := e.store.ended(ctx, s, t.stored)
 		if err != nil {
-			return reconcile.Result{}, err
+			return 0, err
 		}
 		remember(ctx, s.object(), func(m *memory) { *m = memory{uid: m.uid, past: t.past(s, over)} })
 		e.events.Tell(s.object(), outcome.Event)
-		return reconcile.Result{}, nil
+		return 0, nil
 	}
 	over, err := e.store.recordOutcome(ctx, s, t.stored, &outcome.Record)
 	if err != nil {
-		return reconcile.Result{}, err
+		return 0, err
 	}
 	remember(ctx, s.object(), func(m *memory) {
 		m.intent, m.poll, m.past = time.Time{}, time.Time{}, [3]string{}
@@ -233,18 +238,13 @@ func (e *engine) conclude(ctx context.Context, s resource, t *attempt, outcome l
 		}
 	})
 	e.events.Tell(s.object(), outcome.Event)
-	if with, is := s.(eventful); is {
-		for _, event := range with.besides() {
-			e.events.Tell(s.object(), &event)
-		}
+	for i := range more {
+		e.events.Tell(s.object(), &more[i])
 	}
 	if outcome.Record.Mitigating && !t.thing.Record.Mitigating {
 		e.metrics.Mitigated(kindOf(s))
 	}
-	if outcome.After <= 0 {
-		return reconcile.Result{}, nil // the write brings the next pass
-	}
-	return reconcile.Result{RequeueAfter: outcome.After}, nil
+	return max(0, outcome.After), nil // 0: the write brings the next pass
 }
 
 // release lets an object go of which nothing is left at a broker, or which is given up.
@@ -260,11 +260,12 @@ func (e *engine) release(ctx context.Context, s resource, warning string) error 
 	return nil
 }
 
-// settle stores where a decision leaves a resource that rests, then tells of it.
-func (e *engine) settle(ctx context.Context, s resource, decision *lifecycle.Decision) error {
-	err := e.store.ifChanged(ctx, s, &decision.Record)
+// settle stores where a decision leaves a resource that rests, then tells of it. It says
+// whether that was a change.
+func (e *engine) settle(ctx context.Context, s resource, decision *lifecycle.Decision) (bool, error) {
+	changed, err := e.store.ifChanged(ctx, s, &decision.Record)
 	if err == nil {
 		e.events.Tell(s.object(), decision.Event)
 	}
-	return err
+	return changed, err
 }

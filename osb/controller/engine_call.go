@@ -25,6 +25,9 @@ type calling interface {
 	prepare(ctx context.Context, d *lifecycle.Decision) (lifecycle.CallResult, bool)
 	// call makes the one call of a decision, whose record holds what to send.
 	call(ctx context.Context, broker *osb.Client, d *lifecycle.Decision) lifecycle.CallResult
+	// finish changes an outcome before it is stored and reported, and returns the events
+	// that it has in addition to its own.
+	finish(outcome *lifecycle.Outcome, facts *lifecycle.Facts) []lifecycle.Event
 }
 
 // intends says whether a step changes something at the broker, so that it must be known
@@ -61,7 +64,8 @@ func (e *engine) enter(ctx context.Context, s resource, thing *lifecycle.Resourc
 		if !decision.Held {
 			return nil
 		}
-		return cmp.Or(e.settle(ctx, s, &decision), queue.Wait(found.broker.At()))
+		_, err := e.settle(ctx, s, &decision)
+		return cmp.Or(err, queue.Wait(found.broker.At()))
 	case lifecycle.Release:
 		return nil
 	case lifecycle.Poll:

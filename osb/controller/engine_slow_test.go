@@ -35,8 +35,8 @@ func newSlowWorld(t *testing.T, slow map[string]time.Duration) *bindingWorld {
 	t.Helper()
 	w := newBindingWorld(t)
 	w.slow = slow
-	w.reconciler.timeout, w.reconciler.brokers.Config.Timeout = 3*time.Second, 3*time.Second
-	w.reconciler.brokers.Config.Wrap = func(sends http.RoundTripper) http.RoundTripper { return lastRequest{sends} }
+	w.reconciler.engine.timeout, w.reconciler.engine.brokers.Config.Timeout = 3*time.Second, 3*time.Second
+	w.reconciler.engine.brokers.Config.Wrap = func(sends http.RoundTripper) http.RoundTripper { return lastRequest{sends} }
 	return w
 }
 
@@ -157,7 +157,7 @@ func (w *bindingWorld) retriesUnasked(b *v1beta1.ServiceBinding, says string) {
 	p := w.turn()
 	assert.False(w, p.Held(theBroker.At()), "it is nothing that the broker did: five in a row would bring a pause")
 	p.End(nil)
-	w.reconciler.brokers.Queues.Answered(theBroker.At())
+	w.reconciler.engine.brokers.Queues.Answered(theBroker.At())
 }
 
 // A slowCaller is a resource that takes some time until its call can be sent, and notes until
@@ -201,7 +201,7 @@ func TestEngineCallsEndBeforeTheDeadline(t *testing.T) {
 			w := newSlowWorld(t, map[string]time.Duration{patchStatus: requestTimeout - time.Millisecond})
 			w.inBubble(func() {
 				e := w.reconciler.engine
-				s := &slowCaller{resource: &bindingResource{bindings: w.reconciler, binding: w.bindingHere()}, takes: tc.takes}
+				s := &slowCaller{resource: w.reconciler.resourceOf(w.bindingHere()), takes: tc.takes}
 				d := &lifecycle.Decision{Step: tc.step, Record: lifecycle.Record{ID: "binding-id", Operation: lifecycle.Provisioning, Deadline: e.deadline(headStart)}}
 				intended := d.Record.Deadline
 				e.call(w.Context(), s, nil, &attempt{decision: d, stored: s.object()})
@@ -241,7 +241,7 @@ func TestEngineWritesNoDeadlineTooLate(t *testing.T) {
 			w := newSlowWorld(t, map[string]time.Duration{patchStatus: tc.write})
 			w.inBubble(func() {
 				e := w.reconciler.engine
-				s := &slowCaller{resource: &bindingResource{bindings: w.reconciler, binding: w.bindingHere()}, takes: tc.takes}
+				s := &slowCaller{resource: w.reconciler.resourceOf(w.bindingHere()), takes: tc.takes}
 				d := &lifecycle.Decision{Step: lifecycle.Provision, Record: lifecycle.Record{ID: "binding-id", Operation: lifecycle.Provisioning, Deadline: e.deadline(headStart)}}
 				e.call(w.Context(), s, nil, &attempt{decision: d, stored: s.object(), facts: lifecycle.Facts{Now: time.Now()}})
 				assert.Len(w, w.took(), tc.writes, tc.reason)

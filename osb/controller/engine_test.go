@@ -241,7 +241,7 @@ func TestEngineTellsOfACallAtOnce(t *testing.T) {
 	at := queue.Broker{Name: "broker"}
 	w.silent(at, 4)
 	other := func() *queue.Pass {
-		p, begun := w.reconciler.brokers.Queues.Begin(queue.Item{Kind: "ServiceBinding", NamespacedName: types.NamespacedName{Namespace: "n", Name: "other"}}, nil)
+		p, begun := w.reconciler.engine.brokers.Queues.Begin(queue.Item{Kind: "ServiceBinding", NamespacedName: types.NamespacedName{Namespace: "n", Name: "other"}}, nil)
 		require.True(w, begun)
 		return p
 	}
@@ -278,7 +278,7 @@ func TestEngineSaysThatItWaits(t *testing.T) {
 	assert.Contains(t, ready.Message, "the broker does not answer")
 	assert.Nil(t, b.Status.NextRetry)
 	assert.Empty(t, w.broker.Calls())
-	w.reconciler.brokers.Queues.Answered(at)
+	w.reconciler.engine.brokers.Queues.Answered(at)
 	b, _ = w.pass()
 	assert.NotNil(t, b.Status.Binding)
 }
@@ -306,7 +306,7 @@ func TestEngineSaysThatThePlanIsRefused(t *testing.T) {
 	assert.Contains(t, ready.Message, "429 or 503")
 	assert.Nil(t, b.Status.NextRetry)
 	assert.Empty(t, w.broker.Calls())
-	w.reconciler.brokers.Queues.Gone(at)
+	w.reconciler.engine.brokers.Queues.Gone(at)
 	b, _ = w.pass()
 	require.NotNil(t, b.Status.Binding)
 
@@ -335,7 +335,7 @@ func (w *bindingWorld) unavailable(at queue.Broker, operation queue.Operation) {
 // turn is a pass over the binding.
 func (w *bindingWorld) turn() *queue.Pass {
 	w.Helper()
-	p, begun := w.reconciler.brokers.Queues.Begin(queue.Item{Kind: "ServiceBinding", NamespacedName: w.at}, func(p *queue.Pass) { p.End(nil) })
+	p, begun := w.reconciler.engine.brokers.Queues.Begin(queue.Item{Kind: "ServiceBinding", NamespacedName: w.at}, func(p *queue.Pass) { p.End(nil) })
 	require.True(w, begun)
 	return p
 }

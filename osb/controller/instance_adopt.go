@@ -1,8 +1,10 @@
 package controller
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -15,19 +17,19 @@ import (
 // names and never by values. What the broker does not report counts as equal,
 // and what it adds is ignored. Another maintenance version is no difference: it
 // is recorded, and updated when the spec asks for it.
-func (s *instanceResource) differs(found *osb.Instance) string {
+func (q *instanceRequest) differs(found *osb.Instance) string {
 	var differences []string
-	if found.ServiceID != "" && found.ServiceID != s.ask.ClassExternalID {
+	if found.ServiceID != "" && found.ServiceID != q.desired.ClassExternalID {
 		differences = append(differences, "it is of another class")
 	}
-	if found.PlanID != "" && found.PlanID != s.ask.PlanExternalID {
+	if found.PlanID != "" && found.PlanID != q.desired.PlanExternalID {
 		differences = append(differences, "it is of another plan")
 	}
-	return strings.Join(append(differences, s.otherValues(found)...), "; ")
+	return strings.Join(append(differences, q.otherValues(found)...), "; ")
 }
 
 // otherValues names the parameters that have another value at the broker.
-func (s *instanceResource) otherValues(found *osb.Instance) []string {
+func (q *instanceRequest) otherValues(found *osb.Instance) []string {
 	if len(found.Parameters) == 0 {
 		return nil
 	}
@@ -36,9 +38,9 @@ func (s *instanceResource) otherValues(found *osb.Instance) []string {
 		return nil
 	}
 	var differences []string
-	for _, key := range slices.Sorted(maps.Keys(s.parameters.Values)) {
+	for _, key := range slices.Sorted(maps.Keys(q.parameters.Values)) {
 		has, is := told[key]
-		if is && !equalJSON(has, s.parameters.Values[key]) {
+		if is && !equalJSON(has, q.parameters.Values[key]) {
 			differences = append(differences, fmt.Sprintf("its parameter %q has another value", key))
 		}
 	}
@@ -52,3 +54,23 @@ func (s *instanceResource) otherValues(found *osb.Instance) []string {
 // toAdopt says whether the instance is to be adopted: nothing is provisioned,
 // the spec is only compared.
 func toAdopt(thing *lifecycle.Resource) bool { return thing.Adopts() && !thing.Record.Exists }
+
+// equalJSON compares the meaning of JSON: 1 equals 1.0, because brokers are
+// written in many languages.
+func equalJSON(a, b any) bool {
+	x, errX := plain(a)
+	y, errY := plain(b)
+	return errX == nil && errY == nil && reflect.DeepEqual(x, y)
+}
+
+// plain is a value as encoding/json decodes it into an any.
+func plain(value any) (read any, err error) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil, fmt.Errorf("cannot encode a parameter: %w", err)
+	}
+	if err := json.Unmarshal(text, &read); err != nil {
+		return nil, fmt.Errorf("cannot decode a parameter: %w", err)
+	}
+	return read, nil
+}

@@ -8,10 +8,12 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb/controller/broker"
+	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/controller/scope"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
@@ -127,6 +129,36 @@ func (w owners) handlerOfBroker(ctx context.Context, target *v1beta1.BrokerTarge
 func (w owners) mine(ctx context.Context, target *v1beta1.BrokerTarget, namespace string) (bool, error) {
 	found, err := w.handlerOfBroker(ctx, target, namespace)
 	return !found.sure || found.by(w.Scope), err
+}
+
+// A task is the reconciling of one object, if this controller handles it.
+type task struct {
+	reader client.Reader
+	// object is what the object is read into.
+	object  client.Object
+	handler func(context.Context) (handling, error)
+	// pass returns the time until the next pass; 0: none.
+	pass func(context.Context) (time.Duration, error)
+}
+
+// reconcile does the task of an object that this controller handles, and leaves others alone.
+func (e *engine) reconcile(ctx context.Context, at client.ObjectKey, t task) (reconcile.Result, error) {
+	e.rests.forget(at) // it is counted again where it comes to rest
+	if err := t.reader.Get(ctx, at, t.object); err != nil {
+		return reconcile.Result{}, unread(ctx, err)
+	}
+	if t.object.GetDeletionTimestamp() != nil && !controllerutil.ContainsFinalizer(t.object, v1beta1.FinalizerServiceCatalog) {
+		return reconcile.Result{}, nil
+	}
+	found, err := t.handler(ctx)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if !found.by(e.brokers.Scope) && !e.standsIn(t.object) {
+		return queue.AfterConflict(e.leave(ctx, t.object, found))
+	}
+	after, err := t.pass(ctx)
+	return queue.AfterConflict(reconcile.Result{RequeueAfter: after}, err)
 }
 
 // foreignPause is the time between two reads of what another controller

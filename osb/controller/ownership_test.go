@@ -245,7 +245,7 @@ func TestStandsIn(t *testing.T) {
 				written := (&instanceResource{instances: &instances{engine: e}, instance: o}).with(o, &lifecycle.Record{})
 				assert.Equal(t, "east", written.(*v1beta1.ServiceInstance).Status.ControllerName, "two that write their names write for ever")
 				claim := &v1beta1.ServiceBinding{ObjectMeta: *o.ObjectMeta.DeepCopy(), Status: v1beta1.ServiceBindingStatus{ControllerName: "east"}}
-				written = (&bindingResource{bindings: &bindings{engine: e}, binding: claim}).with(claim, &lifecycle.Record{})
+				written = (&bindings{engine: e}).resourceOf(claim).with(claim, &lifecycle.Record{})
 				assert.Equal(t, "east", written.(*v1beta1.ServiceBinding).Status.ControllerName)
 			}
 			if tc.again > 0 {

@@ -125,7 +125,7 @@ func atAnotherBroker(r *lifecycle.Record, ask *lifecycle.Desired) bool {
 
 // denied says which policy denies a binding that is still to be made to what its instance has, or asks for.
 func (s *bindingResource) denied(ctx context.Context, r *lifecycle.Record, instance *v1beta1.ServiceInstance) (*lifecycle.Problem, error) {
-	if r.Exists || s.other || s.bindSent(r, instance.Status.ExternalProperties) {
+	if r.Exists || s.bindSent(r, instance.Status.ExternalProperties) {
 		return nil, nil
 	}
 	rules, err := s.policies.bindingRules(ctx)
@@ -192,7 +192,7 @@ func opaquePlan(instance string) *lifecycle.Problem {
 
 // readOffer is the catalog with the plan that is asked for, unless that is lost.
 func (s *bindingResource) readOffer(ctx context.Context) quota.Catalog {
-	catalog := &slotCatalog{ctx: ctx, reader: s.reader, live: s.store.live}
+	catalog := &slotCatalog{ctx: ctx, reader: s.reader, live: s.engine.store.live}
 	if s.offering.lost {
 		return catalog
 	}

@@ -45,8 +45,8 @@ func (s *instanceResource) prepare(ctx context.Context, d *lifecycle.Decision) (
 
 // slotless is the problem of a new binding without a slot, by the cache.
 func (s *bindingResource) slotless(ctx context.Context, r *lifecycle.Record) (*lifecycle.Problem, error) {
-	// A binding whose credentials are lost, or are replaced, has its slot.
-	if s.slots = !r.Exists && !s.other; !s.slots {
+	// A binding whose credentials are lost has its slot.
+	if s.slots = !r.Exists; !s.slots {
 		return nil, nil
 	}
 	return s.quotas.lacks(ctx, s.needer())

@@ -85,9 +85,9 @@ func TestWhatIsGoneRestsNoMore(t *testing.T) {
 		_, err := w.reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: at})
 		require.NoError(t, err)
 	}
-	assert.Equal(t, 1, w.reconciler.rests.count())
+	assert.Equal(t, 1, w.reconciler.engine.rests.count())
 	require.NoError(t, w.cache.Delete(t.Context(), waits))
 	_, err := w.reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: at})
 	require.NoError(t, err)
-	assert.Zero(t, w.reconciler.rests.count())
+	assert.Zero(t, w.reconciler.engine.rests.count())
 }

@@ -56,7 +56,7 @@ func TestRotationWithoutOutcome(t *testing.T) {
 	}
 	require.True(t, written)
 	w.sees, w.fail = nil, map[string]error{}
-	w.reconciler.clock = clocktesting.NewFakePassiveClock(time.Now().Add(5 * time.Minute))
+	w.reconciler.engine.clock = clocktesting.NewFakePassiveClock(time.Now().Add(5 * time.Minute))
 	for range 4 {
 		w.pass()
 		b = w.exposes()

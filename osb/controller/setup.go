@@ -24,6 +24,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb"
 	"github.com/defaultplan/defaultplan/osb/controller/broker"
 	"github.com/defaultplan/defaultplan/osb/controller/credentials"
+	"github.com/defaultplan/defaultplan/osb/controller/deposit"
 	"github.com/defaultplan/defaultplan/osb/controller/endpoints"
 	"github.com/defaultplan/defaultplan/osb/controller/events"
 	"github.com/defaultplan/defaultplan/osb/controller/indexes"
@@ -159,13 +160,17 @@ func (p *parts) addInstances() error {
 }
 
 func (p *parts) addBindings() error {
+	engine := p.engine()
 	r := &bindings{
-		engine: p.engine(), reader: p.mgr.GetClient(), catalog: catalogReader{p.mgr.GetClient()}, platform: p.platform,
+		engine: engine, reader: p.mgr.GetClient(), catalog: catalogReader{p.mgr.GetClient()}, platform: p.platform,
 		parameters: p.parameters,
 		rotating:   p.options.rotating(),
-		secrets:    credentials.Secrets{Objects: owned.Objects{Client: p.mgr.GetClient(), Live: p.mgr.GetAPIReader(), Scheme: p.mgr.GetScheme()}, Backoff: patience},
+		deposits: deposit.Places{
+			Secrets:   credentials.Secrets{Objects: owned.Objects{Client: p.mgr.GetClient(), Live: p.mgr.GetAPIReader(), Scheme: p.mgr.GetScheme()}, Backoff: patience},
+			Endpoints: endpoints.Validator{Given: p.network.Given, Clock: clock.RealClock{}, Disabled: !p.options.Endpoints},
+			Current:   engine.store.current,
+		},
 	}
-	r.endpoints = endpoints.Validator{Given: p.network.Given, Clock: clock.RealClock{}, Disabled: !p.options.Endpoints}
 	r.quotas, r.policies = p.quotas(), p.policies()
 	controlled := ctrl.NewControllerManagedBy(p.mgr).Named("bindings").For(&v1beta1.ServiceBinding{}).
 		Watches(&v1beta1.ServiceInstance{}, byInstance(p.mgr.GetClient()), builder.WithPredicates(readByBindings())).

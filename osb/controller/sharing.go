@@ -7,9 +7,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/events"
+	"github.com/defaultplan/defaultplan/osb/controller/platform"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
@@ -30,11 +33,24 @@ func admits(ctx context.Context, reader client.Reader, instance *v1beta1.Service
 	return sharing.Admits(namespace, ns.Labels), nil
 }
 
-// judgeSharing checks whether the instance of another namespace is still shared
+// A sharing says whether the instance of another namespace is shared with that of a binding,
+// during one pass.
+type sharing struct {
+	binding  *v1beta1.ServiceBinding
+	platform *platform.Profile
+	store    store
+	events   *events.Events
+	clock    clock.PassiveClock
+	// closed says that the instance is in another namespace and not shared with
+	// this one.
+	closed bool
+}
+
+// judge checks whether the instance of another namespace is still shared
 // with the binding's, and sets the binding's condition if it is not. An
 // instance that does not exist gets the same message as one that is not shared:
 // otherwise an old binding would reveal whether it exists.
-func (s *bindingResource) judgeSharing(ctx context.Context, thing *lifecycle.Resource, instance *v1beta1.ServiceInstance) error {
+func (s *sharing) judge(ctx context.Context, thing *lifecycle.Resource, instance *v1beta1.ServiceInstance) error {
 	if !s.binding.Shares() || thing.Deleting {
 		return nil
 	}
@@ -57,7 +73,7 @@ func (s *bindingResource) judgeSharing(ctx context.Context, thing *lifecycle.Res
 
 // withdrawn is the condition of a binding to an instance that is no longer
 // shared.
-func (s *bindingResource) withdrawn(bound bool) v1beta1.Condition {
+func (s *sharing) withdrawn(bound bool) v1beta1.Condition {
 	message := "it is not bound"
 	if bound {
 		message = "what it was given stays until the binding is deleted"
@@ -68,10 +84,10 @@ func (s *bindingResource) withdrawn(bound bool) v1beta1.Condition {
 	}
 }
 
-// unshared is why neither a binding nor its Secret is created: the instance is
+// problem is why neither a binding nor its Secret is created: the instance is
 // not shared with its namespace. A binding that admission did not decide was
 // never checked.
-func (s *bindingResource) unshared() *lifecycle.Problem {
+func (s *sharing) problem() *lifecycle.Problem {
 	switch {
 	case s.closed:
 		return &lifecycle.Problem{
@@ -87,8 +103,8 @@ func (s *bindingResource) unshared() *lifecycle.Problem {
 	return nil
 }
 
-// staysShared checks the sharing live, right before the bind.
-func (s *bindingResource) staysShared(ctx context.Context, instance *v1beta1.ServiceInstance) error {
+// stays checks the sharing live, right before the bind.
+func (s *sharing) stays(ctx context.Context, instance *v1beta1.ServiceInstance) error {
 	if !s.binding.Shares() {
 		return nil
 	}
@@ -99,10 +115,10 @@ func (s *bindingResource) staysShared(ctx context.Context, instance *v1beta1.Ser
 	return err
 }
 
-// endWithdrawn deletes the binding if the instance's sharing says so
+// end deletes the binding if the instance's sharing says so
 // (whenWithdrawn: Unbind). It reads both live, because the cache may have a
 // former state of the sharing.
-func (s *bindingResource) endWithdrawn(ctx context.Context) error {
+func (s *sharing) end(ctx context.Context) error {
 	b := s.binding
 	if !s.closed || b.DeletionTimestamp != nil {
 		return nil
@@ -111,8 +127,8 @@ func (s *bindingResource) endWithdrawn(ctx context.Context) error {
 	if err := s.store.live.Get(ctx, b.InstanceKey(), &instance); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	sharing := instance.Spec.Sharing
-	if sharing == nil || sharing.WhenWithdrawn != v1beta1.WithdrawnUnbind || !isFor(b, &instance) {
+	spec := instance.Spec.Sharing
+	if spec == nil || spec.WhenWithdrawn != v1beta1.WithdrawnUnbind || !isFor(b, &instance) {
 		return nil
 	}
 	if is, err := admits(ctx, s.store.live, &instance, b.Namespace); is || err != nil {

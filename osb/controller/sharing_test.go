@@ -127,8 +127,9 @@ func TestWithdrawalIsReadFromTheServer(t *testing.T) {
 		"Unsaid":      {reason: "it does not say so any more", now: &v1beta1.Sharing{}},
 	} {
 		w.share(tc.now)
-		s := &bindingResource{bindings: w.reconciler, binding: b, closed: true}
-		require.NoError(t, s.endWithdrawn(t.Context()), name)
+		s := w.reconciler.resourceOf(b)
+		s.sharing.closed = true
+		require.NoError(t, s.sharing.end(t.Context()), name)
 		require.NoError(t, w.cache.Get(t.Context(), w.at, b))
 		assert.Nil(t, b.DeletionTimestamp, tc.reason)
 	}

@@ -24,17 +24,16 @@ type store struct {
 	live   client.Reader
 }
 
-// A partial resource is a part of its object: when it ends, it is removed from
-// the object, which stays.
-type partial interface {
+// A storable resource is in the status of an object.
+type storable interface {
+	// object is it as it was read; it is not written to.
+	object() client.Object
+	// with is a copy of o, an object of the resource's kind, with a record as its status.
+	with(o client.Object, record *lifecycle.Record) client.Object
+	// without is a copy of o that no longer has the resource, where that is a part of its
+	// object; nil: it is all of it, and its finalizer is removed instead.
 	without(o client.Object) client.Object
-	// judge changes an outcome before it is stored and reported.
-	judge(outcome *lifecycle.Outcome, facts *lifecycle.Facts)
 }
-
-// An eventful resource has additional events, which are emitted once the
-// outcome is stored.
-type eventful interface{ besides() []lifecycle.Event }
 
 // errStale is the error for an object that was changed since it was read.
 var errStale = errors.New("it was changed since it was read")
@@ -43,20 +42,17 @@ var errStale = errors.New("it was changed since it was read")
 // lost because of a short outage of the API server.
 var patience = wait.Backoff{Steps: 10, Duration: 50 * time.Millisecond, Factor: 2, Jitter: 0.1, Cap: 5 * time.Second}
 
-// ifChanged writes a record that is not as what is stored.
-func (w store) ifChanged(ctx context.Context, s resource, record *lifecycle.Record) error {
+// ifChanged writes a record, and says whether it was not as what is stored.
+func (w store) ifChanged(ctx context.Context, s storable, record *lifecycle.Record) (bool, error) {
 	if equality.Semantic.DeepEqual(s.with(s.object(), record), s.object()) {
-		if resting, is := s.(interface{ unchanged() }); is {
-			resting.unchanged()
-		}
-		return nil
+		return false, nil
 	}
 	_, err := w.write(ctx, s, s.object(), record)
-	return err
+	return true, err
 }
 
 // recordIntent writes the record that says that a call may have been made.
-func (w store) recordIntent(ctx context.Context, s resource, record *lifecycle.Record) (client.Object, error) {
+func (w store) recordIntent(ctx context.Context, s storable, record *lifecycle.Record) (client.Object, error) {
 	return w.write(ctx, s, s.object(), record)
 }
 
@@ -75,7 +71,7 @@ func (w store) current(ctx context.Context, b client.Object) error {
 // write stores a record as the status of an object, on the condition that the
 // object is unchanged since it was read: a stale cache fails here, before any
 // call is based on it.
-func (w store) write(ctx context.Context, s resource, o client.Object, record *lifecycle.Record) (client.Object, error) {
+func (w store) write(ctx context.Context, s storable, o client.Object, record *lifecycle.Record) (client.Object, error) {
 	next := s.with(o, record)
 	patch := client.MergeFromWithOptions(o, client.MergeFromWithOptimisticLock{})
 	return next, w.client.Status().Patch(ctx, next, patch, client.FieldOwner(v1beta1.FieldOwnerController))
@@ -85,7 +81,7 @@ func (w store) write(ctx context.Context, s resource, o client.Object, record *l
 // meanwhile: as long as its status is the one that the call was decided on, the
 // outcome belongs there. It returns the version that was overwritten; empty:
 // none was.
-func (w store) recordOutcome(ctx context.Context, s resource, stored client.Object, record *lifecycle.Record) (over string, err error) {
+func (w store) recordOutcome(ctx context.Context, s storable, stored client.Object, record *lifecycle.Record) (over string, err error) {
 	err = w.withRetry(ctx, stored, func(o client.Object) error {
 		if equality.Semantic.DeepEqual(s.with(o, record), o) {
 			return nil
@@ -162,19 +158,19 @@ func (w store) addFinalizer(ctx context.Context, o client.Object) error {
 	return w.client.Patch(ctx, next, patch, client.FieldOwner(v1beta1.FieldOwnerController))
 }
 
-// end releases the object of a resource, or removes a partial resource from it.
-func (w store) end(ctx context.Context, s resource, o client.Object) error {
-	part, is := s.(partial)
-	if !is {
+// end releases the object of a resource, or removes a resource that is a part of its object.
+func (w store) end(ctx context.Context, s storable, o client.Object) error {
+	rest := s.without(o)
+	if rest == nil {
 		return w.removeFinalizer(ctx, o)
 	}
 	patch := client.MergeFromWithOptions(o, client.MergeFromWithOptimisticLock{})
-	return client.IgnoreNotFound(w.client.Status().Patch(ctx, part.without(o), patch, client.FieldOwner(v1beta1.FieldOwnerController)))
+	return client.IgnoreNotFound(w.client.Status().Patch(ctx, rest, patch, client.FieldOwner(v1beta1.FieldOwnerController)))
 }
 
 // ended does so after a call, as long as the status is unchanged. It returns
 // the version that was overwritten.
-func (w store) ended(ctx context.Context, s resource, stored client.Object) (over string, err error) {
+func (w store) ended(ctx context.Context, s storable, stored client.Object) (over string, err error) {
 	err = w.withRetry(ctx, stored, func(o client.Object) error {
 		over = o.GetResourceVersion()
 		return w.end(ctx, s, o)

@@ -61,7 +61,7 @@ func (w *instanceWorld) busy() (free func()) {
 	w.Helper()
 	var taken []*queue.Pass
 	for n := 0; ; n++ {
-		p, begun := w.reconciler.brokers.Queues.Begin(queue.Item{Kind: "other", NamespacedName: client.ObjectKey{Namespace: "n", Name: strings.Repeat("x", n)}}, func(*queue.Pass) {})
+		p, begun := w.reconciler.engine.brokers.Queues.Begin(queue.Item{Kind: "other", NamespacedName: client.ObjectKey{Namespace: "n", Name: strings.Repeat("x", n)}}, func(*queue.Pass) {})
 		require.True(w, begun)
 		if !p.Enter(queue.Broker{Name: "broker"}) {
 			p.End(nil)
@@ -80,7 +80,7 @@ func (w *instanceWorld) busy() (free func()) {
 func (w *instanceWorld) reconciled() (reads []string, waits bool) {
 	w.Helper()
 	w.took()
-	p, begun := w.reconciler.brokers.Queues.Begin(queue.Item{Kind: "ServiceInstance", NamespacedName: w.at}, func(p *queue.Pass) { p.End(nil) })
+	p, begun := w.reconciler.engine.brokers.Queues.Begin(queue.Item{Kind: "ServiceInstance", NamespacedName: w.at}, func(p *queue.Pass) { p.End(nil) })
 	require.True(w, begun)
 	_, err := w.instances.Reconcile(queue.NewContext(w.Context(), p), reconcile.Request{NamespacedName: w.at})
 	p.End(nil)
@@ -176,7 +176,7 @@ func TestInstanceWithoutATurn(t *testing.T) {
 	w.waits()
 	ready, _ := v1beta1.FindCondition(w.instance().Status.Conditions, v1beta1.ConditionReady)
 	assert.Equal(t, "BrokerUnavailable", ready.Reason)
-	w.reconciler.brokers.Queues.Gone(queue.Broker{Name: "broker"})
+	w.reconciler.engine.brokers.Queues.Gone(queue.Broker{Name: "broker"})
 
 	free := w.busy()
 	defer free()

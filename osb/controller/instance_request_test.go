@@ -35,8 +35,8 @@ func TestDiffers(t *testing.T) {
 			t.Parallel()
 			values, err := merge.Decode([]byte(`{"size": 1, "deep": {"a": 1, "b": 2}}`))
 			assert.NoError(t, err)
-			s := &instanceResource{parameters: parameters.Set{Values: values}, ask: &lifecycle.Desired{}}
-			s.ask.ClassExternalID, s.ask.PlanExternalID = "class", "plan"
+			s := &instanceRequest{parameters: parameters.Set{Values: values}, desired: &lifecycle.Desired{}}
+			s.desired.ClassExternalID, s.desired.PlanExternalID = "class", "plan"
 			assert.Equal(t, test.want, s.differs(&test.found), test.reason)
 		})
 	}
