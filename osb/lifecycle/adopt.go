@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -44,8 +43,8 @@ func (t *Resource) trust(f *Facts) Decision {
 	r.Exists, r.Absent, r.Refused = true, false, ""
 	r.InProgress, r.Applied = nil, t.found(f.Desired, "")
 	r.ObservedGeneration, r.ReconciledGeneration = t.Generation, t.Generation
-	r.resolve(f)
-	r.succeed(ReasonAdoptedOnTrust, trustedMessage, f.Now)
+	r.report(f.Now).resolve(f.Desired.Rule)
+	r.report(f.Now).succeed(ReasonAdoptedOnTrust, trustedMessage)
 	return Decision{Step: Rest, Record: r, Event: &Event{Warning: true, Reason: ReasonAdoptedOnTrust, Message: trustedMessage}}
 }
 
@@ -74,21 +73,4 @@ func (t *Resource) done() (reason, message string) {
 		return ready.Reason, trustedMessage
 	}
 	return ReasonAdopted, adoptedMessage
-}
-
-// notThere: the instance to adopt does not exist, and is not provisioned.
-func (c *call) notThere() Outcome {
-	return c.stop(ReasonNotAtBroker, fmt.Sprintf("the broker has no instance under the ID %q, or is still making it: nothing was made; "+
-		"look again by a change of spec or svcat touch instance, or delete this object and create it with the right ID", c.record.ID))
-}
-
-// another: the broker's instance differs from the spec. The user must decide which of the
-// two is right.
-func (c *call) another(difference string) Outcome {
-	r := &c.record
-	message := fmt.Sprintf("the broker has another instance under the ID %q: %s", r.ID, difference)
-	if c.resource.Adopts() {
-		message += "; nothing was changed: let spec say what is there, or leave the parameter out, and change it once it is adopted"
-	}
-	return c.stop(reasonConflict, message)
 }

@@ -48,16 +48,9 @@ func (r *Record) part(remains *Problem, now time.Time) {
 	if remains.Waits {
 		ready = v1beta1.Waiting(remains.Reason, remains.Message)
 	}
-	r.unset(v1beta1.ConditionFailed, v1beta1.ConditionOrphanMitigation)
-	r.set(ready, now)
-	r.busy(remains.Reason, remains.Message, now)
-}
-
-// parted: the binding is unbound, and its dedicated instance still exists.
-func (c *call) parted(event *Event) Outcome {
-	c.record.DeprovisionStatus = DeprovisionSucceeded
-	c.record.part(c.facts.Remains, c.facts.Now)
-	return Outcome{Record: c.record, Event: event}
+	r.report(now).unset(v1beta1.ConditionFailed, v1beta1.ConditionOrphanMitigation)
+	r.report(now).set(ready)
+	r.report(now).busy(remains.Reason, remains.Message)
 }
 
 // passedOn says whether the recorded failure is that of the dedicated instance.
@@ -76,7 +69,7 @@ func (r *Record) ofOwnInstance(p *Problem, now time.Time) bool {
 	}
 	if p.Failed {
 		r.Refused = ofInstance
-		r.fail(p.Reason, p.Message, now)
+		r.report(now).fail(p.Reason, p.Message)
 	}
 	return p.Failed
 }

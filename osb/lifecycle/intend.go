@@ -28,7 +28,7 @@ func (t *Resource) intend(f *Facts, step Step, again bool) Decision {
 	if step == Provision || step == Update {
 		r.InProgress, r.Refused = t.sends(f.Desired, step), ""
 		r.ObservedGeneration = t.Generation
-		r.resolve(f)
+		r.report(f.Now).resolve(f.Desired.Rule)
 	}
 	if step == Deprovision {
 		r.ObservedGeneration = t.Generation
@@ -42,15 +42,6 @@ func (t *Resource) intend(f *Facts, step Step, again bool) Decision {
 	}
 	r.underWay(words(t.Kind, step), step, f.Now)
 	return Decision{Step: step, Again: again, First: first, Record: r}
-}
-
-// takeOverMitigation turns a pending mitigation into the deletion's own
-// removal.
-func (r *Record) takeOverMitigation() {
-	if r.Mitigating {
-		r.Mitigating, r.KeepsID, r.DeprovisionStatus = false, false, DeprovisionRequired
-		r.unset(v1beta1.ConditionOrphanMitigation)
-	}
 }
 
 // storable is the request as status can store it, so that a stored request is
@@ -94,9 +85,9 @@ func (t *Resource) settled(f *Facts) Record {
 		applied.UpdateRequests, applied.PlanRefName = f.Desired.UpdateRequests, f.Desired.PlanRefName
 		r.Applied = &applied
 	}
-	r.resolve(f)
+	r.report(f.Now).resolve(f.Desired.Rule)
 	reason, message := t.done()
-	r.succeed(reason, message, f.Now)
+	r.report(f.Now).succeed(reason, message)
 	return r
 }
 
@@ -132,17 +123,17 @@ func (t *Resource) blocked(f *Facts) Decision {
 		r.Retries, r.NextRetry = 0, time.Time{}
 	}
 	if p.Undecided {
-		r.set(v1beta1.Unresolved(p.Reason, p.Message), f.Now)
+		r.report(f.Now).set(v1beta1.Unresolved(p.Reason, p.Message))
 	}
 	if r.ofOwnInstance(p, f.Now) {
 		return Decision{Step: Rest, Record: r}
 	}
-	r.set(ready, f.Now)
-	r.unset(v1beta1.ConditionFailed)
+	r.report(f.Now).set(ready)
+	r.report(f.Now).unset(v1beta1.ConditionFailed)
 	if p.Waits {
-		r.busy(p.Reason, p.Message, f.Now)
+		r.report(f.Now).busy(p.Reason, p.Message)
 	} else {
-		r.stall(p.Reason, p.Message, f.Now)
+		r.report(f.Now).stall(p.Reason, p.Message)
 	}
 	return Decision{Step: Rest, Record: r, Event: p.event(&t.Record)}
 }
@@ -152,8 +143,8 @@ func (t *Resource) heldBack(f *Facts) Decision {
 	r := t.Record
 	message := blockedByBindings(f.Holders)
 	r.ObservedGeneration = t.Generation
-	r.set(v1beta1.NotReady(reasonBlocked, message), f.Now)
-	r.busy(reasonBlocked, message, f.Now)
+	r.report(f.Now).set(v1beta1.NotReady(reasonBlocked, message))
+	r.report(f.Now).busy(reasonBlocked, message)
 	return Decision{Step: Rest, Record: r}
 }
 
@@ -163,10 +154,10 @@ func (t *Resource) held(f *Facts) Decision {
 	r := t.Record
 	if _, ok := v1beta1.FindCondition(r.Conditions, v1beta1.ConditionReady); !ok {
 		r.ObservedGeneration = t.Generation
-		r.set(v1beta1.Waiting(reasonHeld, f.HeldBecause), f.Now)
+		r.report(f.Now).set(v1beta1.Waiting(reasonHeld, f.HeldBecause))
 	}
 	if !r.failedForGood() {
-		r.busy(reasonHeld, f.HeldBecause, f.Now)
+		r.report(f.Now).busy(reasonHeld, f.HeldBecause)
 	}
 	return Decision{Step: Rest, Held: true, Record: r}
 }
@@ -175,6 +166,28 @@ func (t *Resource) held(f *Facts) Decision {
 func (t *Resource) stop(f *Facts, reason, message string) Decision {
 	r := t.Record
 	r.ObservedGeneration, r.Refused = t.Generation, mark(&f.Desired.Request, f.Desired)
-	r.fail(reason, message, f.Now)
+	r.report(f.Now).fail(reason, message)
 	return Decision{Step: Rest, Record: r}
+}
+
+// withheldPause lies between two looks at what kept a call from being made: what was
+// seen before it may be old news.
+const withheldPause = time.Second
+
+// withheld: after the intent was stored, something was found that keeps the call from
+// being made. All is as it was before the intent, and waits.
+func (t *Resource) withheld(p *Problem, f Facts) Outcome {
+	f.Desired, f.Problem = nil, p
+	d := t.blocked(&f)
+	d.Record.NextRetry = f.Now.Add(withheldPause)
+	return Outcome{Record: d.Record, After: withheldPause, Event: d.Event}
+}
+
+// event tells of a problem that was not there before; nil: nothing is told.
+func (p *Problem) event(before *Record) *Event {
+	ready, _ := v1beta1.FindCondition(before.Conditions, v1beta1.ConditionReady)
+	if !p.Told || ready.Reason == p.Reason {
+		return nil
+	}
+	return &Event{Reason: p.Reason, Message: p.Message}
 }

@@ -146,6 +146,15 @@ func (t *Resource) edited() bool {
 	return t.Generation != t.Record.ObservedGeneration && !t.Deleting && !t.Record.Mitigating && !t.Record.Async
 }
 
+// stalled says whether the attempt for this spec failed for good, and the spec
+// has not changed since.
+func (t *Resource) stalled(f *Facts) bool {
+	if f.Desired != nil && t.Record.Refused != "" && t.Record.Refused != mark(&f.Desired.Request, f.Desired) {
+		return false // a Secret or the catalog was mended
+	}
+	return t.Record.failedForGood() && t.Generation == t.Record.ObservedGeneration
+}
+
 // nextProvision provisions or binds. An instance whose ID was not generated for
 // it may exist already: it is fetched first. If an earlier request may have
 // created something other than desired now, that is removed first.
