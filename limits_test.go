@@ -53,7 +53,6 @@ var (
 		"osb/controller.Options":                  5,
 		"osb/controller.bindingResource":          14,
 		"osb/controller.instanceResource":         6,
-		"osb/lifecycle.Resource":                  11,
 		"osb/osbtest.Broker":                      18,
 		"resolve.round":                           10,
 		"webhook/binding.mutation":                7,

@@ -90,7 +90,7 @@ type Outcome struct {
 // at the decision, and so is f, but for Now.
 func (t *Resource) HandleResult(d Decision, result CallResult, f Facts) Outcome {
 	if result.Problem != nil {
-		return t.withheld(result.Problem, f)
+		return next{t, &f}.withheld(result.Problem)
 	}
 	c := call{resource: t, decision: d, facts: &f, words: words(t.Kind, d.Step), record: d.Record}
 	c.unreached = osb.KindOf(result.Err) == osb.NeverSent
