@@ -30,7 +30,7 @@ func (c *Client) Bind(ctx context.Context, r BindRequest) (*Response, error) {
 	if r.AppGUID != "" {
 		resource = &bindResource{AppGUID: r.AppGUID}
 	}
-	a, err := c.send(ctx, call{
+	return send(ctx, c.broker, call{
 		operation: "bind", method: http.MethodPut, path: bindingPath(r.InstanceID, r.BindingID), query: async(),
 		needs: []need{
 			{"instance ID", r.InstanceID}, {"binding ID", r.BindingID},
@@ -41,17 +41,13 @@ func (c *Client) Bind(ctx context.Context, r BindRequest) (*Response, error) {
 			Context: r.Context, Parameters: parameters, Predecessor: r.Predecessor,
 		},
 		parameters: parameters, identity: r.Identity, good: created, absent: NotFound,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return a.bound()
+	}, (*httpResponse).bound)
 }
 
 // Unbind asks the broker to delete a binding ("Unbinding"). That there is none is the
 // kind Gone.
 func (c *Client) Unbind(ctx context.Context, r UnbindRequest) (*Response, error) {
-	a, err := c.send(ctx, call{
+	return send(ctx, c.broker, call{
 		operation: "unbind", method: http.MethodDelete, path: bindingPath(r.InstanceID, r.BindingID),
 		query: async().with("service_id", r.ServiceID).with("plan_id", r.PlanID),
 		needs: []need{
@@ -59,25 +55,17 @@ func (c *Client) Unbind(ctx context.Context, r UnbindRequest) (*Response, error)
 			{"service ID", r.ServiceID}, {"plan ID", r.PlanID},
 		},
 		identity: r.Identity, good: changed, absent: Gone,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return a.deleted()
+	}, (*httpResponse).deleted)
 }
 
 // FetchBinding asks the broker for a binding and its credentials ("Fetching a Service
 // Binding"). Only for offerings whose BindingsRetrievable is true. A broker may give the
 // credentials only once.
 func (c *Client) FetchBinding(ctx context.Context, r FetchRequest) (*Binding, error) {
-	a, err := c.send(ctx, call{
+	return send(ctx, c.broker, call{
 		operation: "fetch binding", method: http.MethodGet, path: bindingPath(r.InstanceID, r.BindingID),
 		query:    query{}.with("service_id", r.ServiceID).with("plan_id", r.PlanID),
 		needs:    []need{{"instance ID", r.InstanceID}, {"binding ID", r.BindingID}},
 		identity: r.Identity, good: fetched, absent: Gone,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return a.fetchedBinding()
+	}, (*httpResponse).fetchedBinding)
 }

@@ -30,11 +30,11 @@ func (c *cause) Unwrap() error { return c.err }
 
 // because says why no answer came. The URL is peeled off; what is left is bounded,
 // and holds none of our secrets.
-func (c *Client) because(ctx context.Context, err error) error {
+func (s *sender) because(ctx context.Context, err error) error {
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err
 	}
-	text := c.inTime(ctx, err)
+	text := s.inTime(ctx, err)
 	for _, tell := range []func(error) string{tellTLS, tellName, tellConnection, tellOurs} {
 		if text == "" {
 			text = tell(err)
@@ -43,18 +43,18 @@ func (c *Client) because(ctx context.Context, err error) error {
 	if text == "" { // what net/http says may quote anything that it read
 		text = "what came back is not HTTP, or was not sent to its end"
 	}
-	return &cause{text: printable(c.scrub.Replace(text), maxCause), err: err}
+	return &cause{text: printable(s.scrub.Replace(text), maxCause), err: err}
 }
 
 // inTime tells our own timeout from the caller's. The context is the caller's.
-func (c *Client) inTime(ctx context.Context, err error) string {
+func (s *sender) inTime(ctx context.Context, err error) string {
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
 		return "the call was cancelled"
 	case ctx.Err() != nil:
 		return "no answer within the time that the caller gave"
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Sprintf("no answer within %s", c.timeout)
+		return fmt.Sprintf("no answer within %s", s.timeout)
 	}
 	return ""
 }

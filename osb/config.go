@@ -1,6 +1,7 @@
 package osb
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -89,24 +90,26 @@ func New(config Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	var sender http.RoundTripper = transport
+	var transported http.RoundTripper = transport
 	if config.Wrap != nil {
-		sender = config.Wrap(transport)
+		transported = config.Wrap(transport)
 	}
 	return &Client{
-		http:    &http.Client{Transport: sender, CheckRedirect: stay},
-		base:    base,
-		version: or(config.APIVersion, DefaultAPIVersion),
-		timeout: or(config.Timeout, DefaultTimeout),
-		limit:   limit{bytes: bound(config.MaxBody, DefaultMaxBody), values: or(config.MaxValues, DefaultMaxValues)},
-		catalogLimit: limit{
-			bytes: bound(config.MaxCatalog, DefaultMaxCatalog), values: or(config.MaxCatalogValues, DefaultMaxCatalogValues),
-			plans: or(config.MaxPlans, DefaultMaxPlans),
+		broker: &sender{
+			http:         &http.Client{Transport: transported, CheckRedirect: stay},
+			base:         base,
+			version:      cmp.Or(config.APIVersion, DefaultAPIVersion),
+			timeout:      cmp.Or(config.Timeout, DefaultTimeout),
+			limit:        limit{bytes: bound(config.MaxBody, DefaultMaxBody), values: cmp.Or(config.MaxValues, DefaultMaxValues)},
+			authorize:    config.Auth.set(),
+			scrub:        config.Auth.scrubber(),
+			newRequestID: orFunc(config.NewRequestID, uuid.NewString),
+			now:          orFunc(config.Now, time.Now),
 		},
-		authorize:    config.Auth.set(),
-		scrub:        config.Auth.scrubber(),
-		newRequestID: orFunc(config.NewRequestID, uuid.NewString),
-		now:          orFunc(config.Now, time.Now),
+		catalogLimit: limit{
+			bytes: bound(config.MaxCatalog, DefaultMaxCatalog), values: cmp.Or(config.MaxCatalogValues, DefaultMaxCatalogValues),
+			plans: cmp.Or(config.MaxPlans, DefaultMaxPlans),
+		},
 	}, nil
 }
 
@@ -148,14 +151,6 @@ func bound(limit, otherwise int64) int64 {
 		return otherwise
 	}
 	return min(limit, most)
-}
-
-func or[T comparable](value, otherwise T) T {
-	var zero T
-	if value == zero {
-		return otherwise
-	}
-	return value
 }
 
 func orFunc[T any](value, otherwise func() T) func() T {

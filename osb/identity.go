@@ -1,6 +1,7 @@
 package osb
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -26,5 +27,5 @@ func (i Identity) header() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("cannot encode the originating identity: %w", err)
 	}
-	return or(i.Platform, "kubernetes") + " " + base64.StdEncoding.EncodeToString(encoded), nil
+	return cmp.Or(i.Platform, "kubernetes") + " " + base64.StdEncoding.EncodeToString(encoded), nil
 }

@@ -45,7 +45,7 @@ var (
 // was there already, the same; an Async response is followed by Poll.
 func (c *Client) Provision(ctx context.Context, r ProvisionRequest) (*Response, error) {
 	parameters := given(r.Parameters)
-	a, err := c.send(ctx, call{
+	return send(ctx, c.broker, call{
 		operation: "provision", method: http.MethodPut, path: instancePath(r.InstanceID), query: async(),
 		needs: []need{
 			{"instance ID", r.InstanceID}, {"service ID", r.ServiceID}, {"plan ID", r.PlanID},
@@ -56,18 +56,14 @@ func (c *Client) Provision(ctx context.Context, r ProvisionRequest) (*Response, 
 			Context: r.Context, Parameters: parameters, Maintenance: maintenance(r.MaintenanceVersion),
 		},
 		parameters: parameters, identity: r.Identity, good: created, absent: NotFound,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return a.response()
+	}, (*httpResponse).response)
 }
 
 // Update asks the broker to change an instance ("Updating a Service Instance"). What
 // the request leaves empty stays as it is.
 func (c *Client) Update(ctx context.Context, r UpdateRequest) (*Response, error) {
 	parameters := given(r.Parameters)
-	a, err := c.send(ctx, call{
+	return send(ctx, c.broker, call{
 		operation: "update", method: http.MethodPatch, path: instancePath(r.InstanceID), query: async(),
 		needs: []need{{"instance ID", r.InstanceID}, {"service ID", r.ServiceID}},
 		body: updateBody{
@@ -75,11 +71,7 @@ func (c *Client) Update(ctx context.Context, r UpdateRequest) (*Response, error)
 			Maintenance: maintenance(r.MaintenanceVersion), Previous: r.Previous.body(),
 		},
 		parameters: parameters, identity: r.Identity, good: changed, absent: NotFound,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return a.response()
+	}, (*httpResponse).response)
 }
 
 // body is nil where nothing is known.
@@ -96,30 +88,22 @@ func (p PreviousValues) body() *previousBody {
 // Deprovision asks the broker to delete an instance ("Deprovisioning"). That there
 // is none is the kind Gone, for the caller to take as the success that it is.
 func (c *Client) Deprovision(ctx context.Context, r DeprovisionRequest) (*Response, error) {
-	a, err := c.send(ctx, call{
+	return send(ctx, c.broker, call{
 		operation: "deprovision", method: http.MethodDelete, path: instancePath(r.InstanceID),
 		query:    async().with("service_id", r.ServiceID).with("plan_id", r.PlanID),
 		needs:    []need{{"instance ID", r.InstanceID}, {"service ID", r.ServiceID}, {"plan ID", r.PlanID}},
 		identity: r.Identity, good: changed, absent: Gone,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return a.deleted()
+	}, (*httpResponse).deleted)
 }
 
 // FetchInstance asks the broker what an instance is ("Fetching a Service Instance").
 // Only for offerings whose InstancesRetrievable is true; Gone may also mean that it is
 // still being provisioned.
 func (c *Client) FetchInstance(ctx context.Context, r FetchRequest) (*Instance, error) {
-	a, err := c.send(ctx, call{
+	return send(ctx, c.broker, call{
 		operation: "fetch instance", method: http.MethodGet, path: instancePath(r.InstanceID),
 		query:    query{}.with("service_id", r.ServiceID).with("plan_id", r.PlanID),
 		needs:    []need{{"instance ID", r.InstanceID}},
 		identity: r.Identity, good: fetched, absent: Gone,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return a.instance()
+	}, (*httpResponse).instance)
 }

@@ -3,13 +3,18 @@ package osb
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 )
 
-// catalog reads a catalog. One without "services" is refused: what answers {} is no
-// broker, and to take it for an empty catalog would remove every plan.
+// catalog reads a catalog; nil where the broker says that it did not change. One without
+// "services" is refused: what answers {} is no broker, and to take it for an empty catalog
+// would remove every plan.
 func (a *httpResponse) catalog() (*Catalog, error) {
+	if a.status == http.StatusNotModified {
+		return nil, nil //nolint:nilnil // as Client.Catalog says
+	}
 	body := a.open()
 	catalog := readCatalog(body, a.limit.plans, a.scrub)
 	catalog.Size = len(a.body)

@@ -18,13 +18,9 @@ func (c *Client) Poll(ctx context.Context, r PollRequest) (*LastOperation, error
 		// An empty key was returned too, so it is sent.
 		values = append(values, "operation="+escape(*r.Operation))
 	}
-	a, err := c.send(ctx, call{
+	return send(ctx, c.broker, call{
 		operation: "poll", method: http.MethodGet, path: path + "/last_operation", query: values,
 		needs:    []need{{"instance ID", r.InstanceID}},
 		identity: r.Identity, good: fetched, absent: NotFound,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return a.lastOperation()
+	}, (*httpResponse).lastOperation)
 }

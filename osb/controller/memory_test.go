@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
@@ -87,4 +88,35 @@ func TestMemoryOfWhatIsGone(t *testing.T) {
 	b, _ = w.pass()
 	require.Nil(t, b)
 	assert.Empty(t, remembered())
+}
+
+// An objectOnly is a resource of which nothing but the object is asked for.
+type objectOnly struct {
+	resource
+
+	stored client.Object
+}
+
+func (o objectOnly) object() client.Object { return o.stored }
+
+// A cache that has any of the three versions from before an outcome lags behind it, until it
+// has another: then the versions are forgotten.
+func TestMemoryOfPastVersions(t *testing.T) {
+	t.Parallel()
+	version := func(v string) *v1beta1.ServiceBinding {
+		return &v1beta1.ServiceBinding{ObjectMeta: metav1.ObjectMeta{UID: "1", ResourceVersion: v}}
+	}
+	w := newBindingWorld(t)
+	p := w.turn()
+	defer p.End(nil)
+	ctx := queue.NewContext(t.Context(), p)
+	assert.False(t, lags(ctx, version("decided")), "nothing is remembered")
+	a := &attempt{stored: version("intent")}
+	past := a.past(objectOnly{stored: version("decided")}, "replaced")
+	remember(ctx, version("decided"), func(m *memory) { m.past = past })
+	for _, before := range []string{"decided", "intent", "replaced"} {
+		assert.True(t, lags(ctx, version(before)), before)
+	}
+	assert.False(t, lags(ctx, version("outcome")))
+	assert.False(t, lags(ctx, version("decided")), "the versions are forgotten")
 }

@@ -6,56 +6,71 @@ import (
 	"github.com/defaultplan/defaultplan/osb"
 )
 
-// failed handles the error of a call that creates, changes or removes.
-func (c *call) failed(e *osb.Error) Outcome {
+// A failure is a call that creates, changes or removes, and that failed.
+type failure struct {
+	call *call
+	err  *osb.Error
+	// reason and message say it to people.
+	reason, message string
+}
+
+func failureOf(c *call, e *osb.Error) failure {
+	reason, message := told(c.words.reason(e), e)
+	return failure{call: c, err: e, reason: reason, message: message}
+}
+
+// outcome is what the failure leads to.
+func (f failure) outcome() Outcome {
+	c, e := f.call, f.err
 	if e.Usable != nil && c.resource.Kind == Instance {
 		c.record.Unusable = !*e.Usable
 	}
-	reason, message := told(c.words.reason(e), e)
 	var o Outcome
 	switch c.decision.Step {
 	case Deprovision, MitigateOrphan:
-		o = c.deprovisionFailed(e, reason, message)
+		o = f.ofDeprovision()
 	case Update:
-		o = c.updateFailed(e, reason, message)
+		o = f.ofUpdate()
 	case Rest, Provision, Poll, Fetch, Release:
-		o = c.provisionFailed(e, reason, message)
+		o = f.ofProvision()
 	}
 	o.Relist = o.Relist || e.Kind == osb.MaintenanceConflict
 	return o
 }
 
-// deprovisionFailed handles a failed removal. 410 is success, and so is 404 if
+// ofDeprovision handles a failed removal. 410 is success, and so is 404 if
 // the broker's address is known to be right.
-func (c *call) deprovisionFailed(e *osb.Error, reason, message string) Outcome {
+func (f failure) ofDeprovision() Outcome {
+	c, e := f.call, f.err
 	if e.Kind != osb.Gone || e.StatusCode != statusGone && !c.facts.BrokerReady {
-		o := c.again(reason, message, e)
+		o := c.again(f.reason, f.message, e)
 		o.Relist = e.Kind == osb.Gone // is its address right?
 		return o
 	}
 	return c.deprovisioned()
 }
 
-// provisionFailed handles a failed provision or bind.
-func (c *call) provisionFailed(e *osb.Error, reason, message string) Outcome {
+// ofProvision handles a failed provision or bind.
+func (f failure) ofProvision() Outcome {
+	c, e := f.call, f.err
 	switch {
 	case Orphans(Provision, e) && c.resource.own():
-		return c.undo(reason, message, e)
+		return c.undo(f.reason, f.message, e)
 	case Orphans(Provision, e): // the same request brings it to light
-		return c.again(reason, message, e)
+		return c.again(f.reason, f.message, e)
 	case e.Kind == osb.Conflict:
-		return c.conflicts(message)
+		return f.conflicts()
 	}
 	if refused(e) {
-		c.restore()
+		f.restore()
 	}
 	switch {
 	case forGood(e) && c.resource.Kind == Binding && c.resource.own() && c.resource.Record.FetchRequired:
-		return c.discard(reason, message) // it was made before its credentials were asked for
+		return c.discard(f.reason, f.message) // it was made before its credentials were asked for
 	case forGood(e):
-		return c.stop(reason, message)
+		return c.stop(f.reason, f.message)
 	}
-	return c.again(reason, message, e)
+	return c.again(f.reason, f.message, e)
 }
 
 // refused says whether the request had no effect: it was not sent, or the
@@ -64,39 +79,41 @@ func refused(e *osb.Error) bool { return e.Kind == osb.NeverSent || e.StatusCode
 
 // conflicts: something else exists under the ID, or the same that an earlier
 // request of this object created.
-func (c *call) conflicts(message string) Outcome {
+func (f failure) conflicts() Outcome {
+	c := f.call
 	lost := c.resource.own() && c.resource.Record.InProgress != nil
 	request := c.record.InProgress
 	switch {
 	case c.facts.Fetchable && (c.resource.Kind == Instance || lost):
-		c.restore()
+		f.restore()
 		c.record.InProgress = request
 		return c.fetchAgain()
 	case (c.record.Exists || c.record.FetchRequired) && c.resource.own(): // its credentials are lost
-		return c.undo(reasonConflict, message, &osb.Error{})
+		return c.undo(reasonConflict, f.message, &osb.Error{})
 	}
-	c.restore()
-	return c.stop(reasonConflict, message+fmt.Sprintf("; there is something else under the ID %q", c.record.ID))
+	f.restore()
+	return c.stop(reasonConflict, f.message+fmt.Sprintf("; there is something else under the ID %q", c.record.ID))
 }
 
-// updateFailed handles a failed update. An update is never undone. After 5xx or
+// ofUpdate handles a failed update. An update is never undone. After 5xx or
 // no response the broker may have made the change: the outcome stays unknown.
-func (c *call) updateFailed(e *osb.Error, reason, message string) Outcome {
+func (f failure) ofUpdate() Outcome {
+	c, e := f.call, f.err
 	if request := c.record.InProgress; refused(e) {
-		c.restore() // The operation is over: new bindings need not wait for it.
+		f.restore() // The operation is over: new bindings need not wait for it.
 		if e.StatusCode >= statusInternalServerError {
 			c.record.InProgress = request
 		}
 	}
 	if forGood(e) || e.Repeatable != nil && !*e.Repeatable {
-		return c.stop(reason, message)
+		return c.stop(f.reason, f.message)
 	}
-	return c.again(reason, message, e)
+	return c.again(f.reason, f.message, e)
 }
 
 // restore: the request had no effect. The state before it is restored.
-func (c *call) restore() {
-	r, before := &c.record, &c.resource.Record
+func (f failure) restore() {
+	r, before := &f.call.record, &f.call.resource.Record
 	r.Operation, r.Started, r.InProgress = before.Operation, before.Started, before.InProgress
 	r.DeprovisionStatus, r.FetchRequired = before.DeprovisionStatus, before.FetchRequired
 }

@@ -44,17 +44,6 @@ func OfInstance(i *v1beta1.ServiceInstance) Resource {
 	return t
 }
 
-// describe copies what instances and bindings have in the same places.
-func (t *Resource) describe(o metav1.Object) {
-	annotations := o.GetAnnotations()
-	t.Generation = o.GetGeneration()
-	t.Minted = t.SpecID != "" && annotations[v1beta1.AnnotationMintedExternalID] == t.SpecID
-	t.Deleting = o.GetDeletionTimestamp() != nil
-	t.Abandoned = annotations[v1beta1.AnnotationAbandon] == "true"
-	t.DeprovisionAdopted = annotations[v1beta1.AnnotationDeprovisionAdopted] == "true"
-	t.Adopting = annotations[v1beta1.AnnotationAdopt] == "true"
-}
-
 // InstanceStatus returns the status for a record. It keeps the fields of over that the
 // record does not cover.
 func (r *Record) InstanceStatus(over v1beta1.ServiceInstanceStatus) v1beta1.ServiceInstanceStatus {

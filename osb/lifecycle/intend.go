@@ -9,7 +9,8 @@ import (
 // intend returns the decision to make a call, with the record to store before it. The
 // record says that the call may have been made, with which ID and which body. The caller
 // adds its Deadline, because it knows how long the call may take.
-func (t *Resource) intend(f *Facts, step Step, again bool) Decision {
+func (n next) intend(step Step, again bool) Decision {
+	t, f := n.resource, n.facts
 	r := t.Record
 	operation := step.operation()
 	first := step == Provision && again && t.asksFirst()
@@ -28,7 +29,7 @@ func (t *Resource) intend(f *Facts, step Step, again bool) Decision {
 	if step == Provision || step == Update {
 		r.InProgress, r.Refused = t.sends(f.Desired, step), ""
 		r.ObservedGeneration = t.Generation
-		r.resolve(f)
+		r.report(f.Now).resolve(f.Desired.Rule)
 	}
 	if step == Deprovision {
 		r.ObservedGeneration = t.Generation
@@ -44,44 +45,9 @@ func (t *Resource) intend(f *Facts, step Step, again bool) Decision {
 	return Decision{Step: step, Again: again, First: first, Record: r}
 }
 
-// takeOverMitigation turns a pending mitigation into the deletion's own
-// removal.
-func (r *Record) takeOverMitigation() {
-	if r.Mitigating {
-		r.Mitigating, r.KeepsID, r.DeprovisionStatus = false, false, DeprovisionRequired
-		r.unset(v1beta1.ConditionOrphanMitigation)
-	}
-}
-
-// storable is the request as status can store it, so that a stored request is
-// comparable with the desired one.
-func (t *Resource) storable(desired *Desired) Request {
-	request := desired.Request
-	if t.Kind == Instance {
-		request.InstanceID = ""
-		return request
-	}
-	request.PlanName, request.Cluster, request.ContextChecksum, request.MaintenanceVersion, request.UpdateRequests = "", false, "", "", 0
-	return request
-}
-
-// repeats says whether the request equals the one whose outcome is unknown.
-func (t *Resource) repeats(desired *Desired) bool {
-	return t.Record.InProgress != nil && t.Record.InProgress.same(new(t.storable(desired)))
-}
-
-// sends returns the request of a step. An update keeps the maintenance version unless a
-// new one was requested.
-func (t *Resource) sends(desired *Desired, step Step) *Request {
-	request := t.storable(desired)
-	if step == Update && t.Record.Applied != nil && !t.Changes(desired).Maintenance {
-		request.MaintenanceVersion = t.Record.Applied.MaintenanceVersion
-	}
-	return &request
-}
-
 // settled is the record of a resource that is as its spec asks.
-func (t *Resource) settled(f *Facts) Record {
+func (n next) settled() Record {
+	t, f := n.resource, n.facts
 	r := t.Record
 	if t.atRest() {
 		return r
@@ -94,28 +60,22 @@ func (t *Resource) settled(f *Facts) Record {
 		applied.UpdateRequests, applied.PlanRefName = f.Desired.UpdateRequests, f.Desired.PlanRefName
 		r.Applied = &applied
 	}
-	r.resolve(f)
+	r.report(f.Now).resolve(f.Desired.Rule)
 	reason, message := t.done()
-	r.succeed(reason, message, f.Now)
+	r.report(f.Now).succeed(reason, message)
 	return r
-}
-
-// atRest says whether the record of a resource that matches its spec reports
-// so.
-func (t *Resource) atRest() bool {
-	r := &t.Record
-	return t.Generation == r.ObservedGeneration && r.holds(v1beta1.ConditionReady) && r.Operation == NoOperation &&
-		r.Retries == 0 && r.NextRetry.IsZero() && !r.holds(v1beta1.ConditionReconciling)
 }
 
 // complete says whether a binding has all that its spec asks for: problems that
 // block calls do not affect it.
-func (t *Resource) complete(f *Facts) bool {
+func (n next) complete() bool {
+	t, f := n.resource, n.facts
 	return t.Kind == Binding && t.Record.Exists && !f.SecretLost && t.atRest()
 }
 
 // blocked waits because the spec cannot be sent to the broker.
-func (t *Resource) blocked(f *Facts) Decision {
+func (n next) blocked() Decision {
+	t, f := n.resource, n.facts
 	r := t.Record
 	p := f.Problem
 	ready := v1beta1.NotReady(p.Reason, p.Message)
@@ -132,49 +92,100 @@ func (t *Resource) blocked(f *Facts) Decision {
 		r.Retries, r.NextRetry = 0, time.Time{}
 	}
 	if p.Undecided {
-		r.set(v1beta1.Unresolved(p.Reason, p.Message), f.Now)
+		r.report(f.Now).set(v1beta1.Unresolved(p.Reason, p.Message))
 	}
 	if r.ofOwnInstance(p, f.Now) {
 		return Decision{Step: Rest, Record: r}
 	}
-	r.set(ready, f.Now)
-	r.unset(v1beta1.ConditionFailed)
+	r.report(f.Now).set(ready)
+	r.report(f.Now).unset(v1beta1.ConditionFailed)
 	if p.Waits {
-		r.busy(p.Reason, p.Message, f.Now)
+		r.report(f.Now).busy(p.Reason, p.Message)
 	} else {
-		r.stall(p.Reason, p.Message, f.Now)
+		r.report(f.Now).stall(p.Reason, p.Message)
 	}
 	return Decision{Step: Rest, Record: r, Event: p.event(&t.Record)}
 }
 
 // heldBack waits because bindings of the instance still exist.
-func (t *Resource) heldBack(f *Facts) Decision {
+func (n next) heldBack() Decision {
+	t, f := n.resource, n.facts
 	r := t.Record
 	message := blockedByBindings(f.Holders)
 	r.ObservedGeneration = t.Generation
-	r.set(v1beta1.NotReady(reasonBlocked, message), f.Now)
-	r.busy(reasonBlocked, message, f.Now)
+	r.report(f.Now).set(v1beta1.NotReady(reasonBlocked, message))
+	r.report(f.Now).busy(reasonBlocked, message)
 	return Decision{Step: Rest, Record: r}
 }
 
 // held waits because the broker is not called now. The duration is not stored: the wait
 // ends as soon as the broker responds again.
-func (t *Resource) held(f *Facts) Decision {
+func (n next) held() Decision {
+	t, f := n.resource, n.facts
 	r := t.Record
 	if _, ok := v1beta1.FindCondition(r.Conditions, v1beta1.ConditionReady); !ok {
 		r.ObservedGeneration = t.Generation
-		r.set(v1beta1.Waiting(reasonHeld, f.HeldBecause), f.Now)
+		r.report(f.Now).set(v1beta1.Waiting(reasonHeld, f.HeldBecause))
 	}
 	if !r.failedForGood() {
-		r.busy(reasonHeld, f.HeldBecause, f.Now)
+		r.report(f.Now).busy(reasonHeld, f.HeldBecause)
 	}
 	return Decision{Step: Rest, Held: true, Record: r}
 }
 
 // stop rests until the spec changes.
-func (t *Resource) stop(f *Facts, reason, message string) Decision {
+func (n next) stop(reason, message string) Decision {
+	t, f := n.resource, n.facts
 	r := t.Record
 	r.ObservedGeneration, r.Refused = t.Generation, mark(&f.Desired.Request, f.Desired)
-	r.fail(reason, message, f.Now)
+	r.report(f.Now).fail(reason, message)
 	return Decision{Step: Rest, Record: r}
+}
+
+// withheldPause lies between two looks at what kept a call from being made: what was
+// seen before it may be old news.
+const withheldPause = time.Second
+
+// withheld: after the intent was stored, something was found that keeps the call from
+// being made. All is as it was before the intent, and waits.
+func (n next) withheld(p *Problem) Outcome {
+	f := n.facts
+	f.Desired, f.Problem = nil, p
+	d := n.blocked()
+	d.Record.NextRetry = f.Now.Add(withheldPause)
+	return Outcome{Record: d.Record, After: withheldPause, Event: d.Event}
+}
+
+// event tells of a problem that was not there before; nil: nothing is told.
+func (p *Problem) event(before *Record) *Event {
+	ready, _ := v1beta1.FindCondition(before.Conditions, v1beta1.ConditionReady)
+	if !p.Told || ready.Reason == p.Reason {
+		return nil
+	}
+	return &Event{Reason: p.Reason, Message: p.Message}
+}
+
+// leaves releases a resource. While its own instance still exists it is not released; but
+// what it has at its broker is settled or given up, so the instance no longer waits for it.
+// The warning is emitted then, once.
+func (n next) leaves(warning string) Decision {
+	t, f := n.resource, n.facts
+	r := t.Record
+	if f.Remains == nil {
+		return Decision{Step: Release, Record: r, Warning: warning}
+	}
+	r.ObservedGeneration = t.Generation
+	r.part(f.Remains, f.Now)
+	d := Decision{Step: Rest, Record: r}
+	if warning != "" {
+		d.Event = &Event{Warning: true, Reason: ReasonAbandoned, Message: warning}
+	}
+	return d
+}
+
+// voided says whether a problem is reported regardless of the current
+// conditions.
+func (n next) voided() bool {
+	t, f := n.resource, n.facts
+	return f.Problem != nil && (f.Problem.Voids || t.passedOn())
 }

@@ -75,56 +75,65 @@ type Decision struct {
 // Next decides what to do with a resource: at most one call.
 func Next(t Resource, f Facts) Decision {
 	t.Record.bound(&f)
-	d := next(&t, &f)
+	n := next{&t, &f}
+	d := n.step()
 	if !d.Step.calls() {
 		return d
 	}
 	if f.HeldBecause != "" {
-		return t.held(&f)
+		return n.held()
 	}
 	return d
 }
 
-func next(t *Resource, f *Facts) Decision {
+// next decides what a resource needs, given the facts.
+type next struct {
+	resource *Resource
+	facts    *Facts
+}
+
+func (n next) step() Decision {
+	t, f := n.resource, n.facts
 	r := &t.Record
-	if wait := t.mustWait(f); wait > 0 {
+	if wait := n.mustWait(); wait > 0 {
 		return Decision{Step: Rest, After: wait, Record: *r}
 	}
 	switch {
 	case t.Deleting:
-		return t.nextDeprovision(f)
+		return n.deprovision()
 	case t.stores(f) && (!f.ToldMore || f.Problem != nil):
-		return t.foundStored(f)
+		return n.foundStored()
 	case r.Mitigating:
-		return t.nextOrphanMitigation(f)
+		return n.mitigateOrphan()
 	case r.Async && (!f.BrokerGone || f.Problem == nil):
-		return t.retryable(f, Decision{Step: Poll, Record: *r})
-	case t.voided(f):
-		return t.blocked(f)
-	case t.stalled(f) || f.Problem != nil && t.complete(f):
+		return n.retryable(Decision{Step: Poll, Record: *r})
+	case n.voided():
+		return n.blocked()
+	case n.stalled() || f.Problem != nil && n.complete():
 		return Decision{Step: Rest, Record: *r}
 	case f.Problem != nil:
-		return t.blocked(f)
+		return n.blocked()
 	case !r.Exists && t.Adopts():
-		return t.nextAdoption(f)
+		return n.adopt()
 	case r.FetchRequired && f.Fetchable:
-		return t.retryable(f, t.nextFetch(f))
+		return n.retryable(n.fetch())
 	case r.FetchRequired && r.Operation == NoOperation: // the catalog says otherwise now
-		return t.retryable(f, t.intend(f, Provision, true))
+		return n.retryable(n.intend(Provision, true))
 	case r.Operation != NoOperation:
-		return t.nextLost(f)
+		return n.lost()
 	case !r.Exists:
-		return t.retryable(f, t.nextProvision(f))
+		return n.retryable(n.provision())
 	case f.SecretLost:
-		return t.retryable(f, t.nextSecret(f))
+		return n.retryable(n.secret())
 	}
-	return t.nextUpdate(f)
+	return n.update()
 }
 
 // mustWait returns how long an abandoned call may still reach the broker: it could undo
 // what is done before then. A provision or bind call of this process may have been cut
 // off, so the wait covers it too.
-func (t *Resource) mustWait(f *Facts) time.Duration {
+func (n next) mustWait() time.Duration {
+	t, f := n.resource, n.facts
 	r := &t.Record
 	if r.Operation == NoOperation || r.Async || f.Settled && r.Operation != Provisioning {
 		return 0
@@ -133,36 +142,43 @@ func (t *Resource) mustWait(f *Facts) time.Duration {
 }
 
 // retryable is a decision, or the rest until the next attempt is due.
-func (t *Resource) retryable(f *Facts, d Decision) Decision {
+func (n next) retryable(d Decision) Decision {
+	t, f := n.resource, n.facts
 	if wait := t.Record.NextRetry.Sub(f.Now); wait > 0 && !t.edited() {
 		return Decision{Step: Rest, After: wait, Record: t.Record}
 	}
 	return d
 }
 
-// edited says whether the spec changed since the last call: an earlier failure
-// no longer delays the next one.
-func (t *Resource) edited() bool {
-	return t.Generation != t.Record.ObservedGeneration && !t.Deleting && !t.Record.Mitigating && !t.Record.Async
+// stalled says whether the attempt for this spec failed for good, and the spec
+// has not changed since.
+func (n next) stalled() bool {
+	t, f := n.resource, n.facts
+	if f.Desired != nil && t.Record.Refused != "" && t.Record.Refused != mark(&f.Desired.Request, f.Desired) {
+		return false // a Secret or the catalog was mended
+	}
+	return t.Record.failedForGood() && t.Generation == t.Record.ObservedGeneration
 }
 
-// nextProvision provisions or binds. An instance whose ID was not generated for
+// provision provisions or binds. An instance whose ID was not generated for
 // it may exist already: it is fetched first. If an earlier request may have
 // created something other than desired now, that is removed first.
-func (t *Resource) nextProvision(f *Facts) Decision {
+func (n next) provision() Decision {
+	t, f := n.resource, n.facts
 	switch {
 	case t.Kind == Instance && !t.own() && f.Fetchable && !t.Record.Absent:
 		return Decision{Step: Fetch, Record: t.Record}
 	case t.own() && t.Record.InProgress != nil && !t.repeats(f.Desired):
-		return t.intend(f, MitigateOrphan, false)
+		return n.intend(MitigateOrphan, false)
 	}
-	return t.intend(f, Provision, t.Record.InProgress != nil)
+	return n.intend(Provision, t.Record.InProgress != nil)
 }
 
-// nextFetch reads what the broker has. The first fetch of a new binding's
+// fetch reads what the broker has. The first fetch of a new binding's
 // credentials is recorded: a broker may return them once, and a response
 // without them is accepted once.
-func (t *Resource) nextFetch(f *Facts) Decision {
+func (n next) fetch() Decision {
+	t, f := n.resource, n.facts
 	d := Decision{Step: Fetch, Record: t.Record}
 	if t.asksFirst() {
 		d.First, d.Record.Started = true, f.Now
@@ -170,98 +186,80 @@ func (t *Resource) nextFetch(f *Facts) Decision {
 	return d
 }
 
-// asksFirst says whether a new binding was created asynchronously, and its
-// credentials were not fetched yet.
-func (t *Resource) asksFirst() bool {
-	r := &t.Record
-	return t.Kind == Binding && r.FetchRequired && !r.Exists && r.Started.IsZero()
-}
-
-// nextLost continues after a call whose outcome is unknown. It repeats the same request: a
+// lost continues after a call whose outcome is unknown. It repeats the same request: a
 // broker answers it as it answered the first. If the request would differ now, it first
 // removes what the earlier one may have made.
-func (t *Resource) nextLost(f *Facts) Decision {
+func (n next) lost() Decision {
+	t, f := n.resource, n.facts
 	r := &t.Record
 	switch {
 	case r.Operation == Updating:
-		return t.retryable(f, t.nextUpdate(f))
+		return n.retryable(n.update())
 	case r.Operation == Deprovisioning: // of a mitigation that was ended by other means
-		return t.retryable(f, t.nextProvision(f))
+		return n.retryable(n.provision())
 	case t.repeats(f.Desired) || !t.own():
-		return t.retryable(f, t.intend(f, Provision, true))
+		return n.retryable(n.intend(Provision, true))
 	}
-	return t.intend(f, MitigateOrphan, false)
+	return n.intend(MitigateOrphan, false)
 }
 
-// nextOrphanMitigation removes what a request of unknown outcome may have made.
-func (t *Resource) nextOrphanMitigation(f *Facts) Decision {
+// mitigateOrphan removes what a request of unknown outcome may have made.
+func (n next) mitigateOrphan() Decision {
+	t, f := n.resource, n.facts
 	if f.BrokerGone {
 		return Decision{Step: Rest, Record: t.Record}
 	}
 	if t.Record.Async {
-		return t.retryable(f, Decision{Step: Poll, Record: t.Record})
+		return n.retryable(Decision{Step: Poll, Record: t.Record})
 	}
-	return t.retryable(f, t.intend(f, MitigateOrphan, false))
+	return n.retryable(n.intend(MitigateOrphan, false))
 }
 
-// nextDeprovision continues a deletion.
-func (t *Resource) nextDeprovision(f *Facts) Decision {
+// deprovision continues a deletion.
+func (n next) deprovision() Decision {
+	t, f := n.resource, n.facts
 	r := &t.Record
 	switch {
 	case !t.mustDeprovision() && len(f.Holders) == 0:
-		return t.leaves(f, t.left())
+		return n.leaves(t.left())
 	case t.Abandoned:
-		return t.leaves(f, "it was abandoned: its broker was not asked to remove it")
+		return n.leaves("it was abandoned: its broker was not asked to remove it")
 	case len(f.Holders) > 0:
-		return t.heldBack(f)
+		return n.heldBack()
 	case f.BrokerGone:
-		return t.leaves(f, "its broker is not registered any more: it was not asked to remove it")
+		return n.leaves("its broker is not registered any more: it was not asked to remove it")
 	case r.Async && r.Operation == Deprovisioning:
-		return t.retryable(f, Decision{Step: Poll, Record: *r})
+		return n.retryable(Decision{Step: Poll, Record: *r})
 	case r.Async && r.Operation == Updating: // only a creation can be overtaken
-		return t.retryable(f, Decision{Step: Poll, Record: *r})
+		return n.retryable(Decision{Step: Poll, Record: *r})
 	case r.Operation != Deprovisioning || r.Mitigating: // what was tried before is not waited for
-		return t.intend(f, Deprovision, false)
+		return n.intend(Deprovision, false)
 	}
-	return t.retryable(f, t.intend(f, Deprovision, true))
+	return n.retryable(n.intend(Deprovision, true))
 }
 
-// left says what stays at the broker of a resource for which nothing must be deprovisioned; empty: nothing.
-func (t *Resource) left() string {
-	if t.Record.Exists || t.Record.InProgress != nil {
-		return "its ID at the broker was not made for it: what is there under that ID stays"
-	}
-	return ""
-}
-
-// nextSecret gets the credentials of a binding whose Secret is lost: it fetches
+// secret gets the credentials of a binding whose Secret is lost: it fetches
 // them, or binds again if they cannot be fetched.
-func (t *Resource) nextSecret(f *Facts) Decision {
+func (n next) secret() Decision {
+	t, f := n.resource, n.facts
 	if f.Fetchable {
 		return Decision{Step: Fetch, Record: t.Record}
 	}
-	return t.intend(f, Provision, true)
+	return n.intend(Provision, true)
 }
 
-// nextUpdate sends a changed spec to the broker, or finds that nothing changed.
-func (t *Resource) nextUpdate(f *Facts) Decision {
+// update sends a changed spec to the broker, or finds that nothing changed.
+func (n next) update() Decision {
+	t, f := n.resource, n.facts
 	if t.Kind == Binding {
-		return Decision{Step: Rest, Record: t.settled(f)}
+		return Decision{Step: Rest, Record: n.settled()}
 	}
 	changes := t.Changes(f.Desired)
 	switch {
 	case t.leavesPlan(f.Desired) && !f.Desired.PlanUpdatable:
-		return t.stop(f, ReasonPlanNotUpdatable, "the plan that it has, or else its class, says that it cannot be changed: put that plan back")
+		return n.stop(ReasonPlanNotUpdatable, "the plan that it has, or else its class, says that it cannot be changed: put that plan back")
 	case !changes.Any():
-		return Decision{Step: Rest, Record: t.settled(f)}
+		return Decision{Step: Rest, Record: n.settled()}
 	}
-	return t.retryable(f, t.intend(f, Update, t.Record.Operation == Updating))
-}
-
-// leavesPlan says whether the desired plan is another than the one that the
-// broker is known to have. A change back to that one is allowed, also after an
-// update of unknown outcome.
-func (t *Resource) leavesPlan(desired *Desired) bool {
-	has := t.Record.Applied
-	return has != nil && has.PlanExternalID != desired.PlanExternalID
+	return n.retryable(n.intend(Update, t.Record.Operation == Updating))
 }

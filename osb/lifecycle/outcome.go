@@ -31,7 +31,7 @@ func (c *call) exists() Outcome {
 	}
 	c.end()
 	r.Retries, r.ReconciledGeneration = 0, r.ObservedGeneration
-	r.succeed(c.words.done, c.words.doneMessage, c.facts.Now)
+	r.report(c.facts.Now).succeed(c.words.done, c.words.doneMessage)
 	return Outcome{Record: *r, Event: &Event{Reason: c.words.done, Message: c.words.doneMessage}}
 }
 
@@ -78,11 +78,18 @@ func (c *call) gone() Outcome {
 		r.ID = c.facts.NewID // what was given up may still arrive under the other
 	}
 	if !r.failedForGood() {
-		r.mitigates(c.words.done, c.words.doneMessage, c.facts.Now)
+		r.report(c.facts.Now).mitigates(c.words.done, c.words.doneMessage)
 		r.NextRetry = c.facts.Now.Add(c.facts.Backoff(r.Retries, 0))
 	}
-	r.unset(v1beta1.ConditionOrphanMitigation)
+	r.report(c.facts.Now).unset(v1beta1.ConditionOrphanMitigation)
 	return Outcome{Record: *r, Event: event}
+}
+
+// parted: the binding is unbound, and its dedicated instance still exists.
+func (c *call) parted(event *Event) Outcome {
+	c.record.DeprovisionStatus = DeprovisionSucceeded
+	c.record.part(c.facts.Remains, c.facts.Now)
+	return Outcome{Record: c.record, Event: event}
 }
 
 // deprovisioned: the broker has removed it, or it never existed.
@@ -119,7 +126,7 @@ func (c *call) undo(reason, message string, e *osb.Error) Outcome {
 		// request may then create another.
 		r.NextRetry = r.Deadline
 	}
-	r.miss(reason, message, c.facts.Now)
+	r.report(c.facts.Now).miss(reason, message)
 	c.announceMitigation(r)
 	return Outcome{Record: *r, Event: &Event{Warning: true, Reason: reason, Message: message}}
 }
@@ -128,7 +135,7 @@ func (c *call) undo(reason, message string, e *osb.Error) Outcome {
 // the reason.
 func (c *call) announceMitigation(r *Record) {
 	mitigation := words(c.resource.Kind, MitigateOrphan)
-	r.set(v1beta1.OrphanMitigation(mitigation.inFlight, mitigation.workMessage), c.facts.Now)
+	r.report(c.facts.Now).set(v1beta1.OrphanMitigation(mitigation.inFlight, mitigation.workMessage))
 }
 
 // retryWithNewID: what the broker created cannot be used. It is removed and
@@ -171,9 +178,9 @@ func (c *call) again(reason, message string, e *osb.Error) Outcome {
 	wait := c.backoff(e)
 	r.NextRetry = c.facts.Now.Add(wait)
 	if r.Mitigating {
-		r.mitigates(reason, message, c.facts.Now)
+		r.report(c.facts.Now).mitigates(reason, message)
 	} else {
-		r.miss(reason, message, c.facts.Now)
+		r.report(c.facts.Now).miss(reason, message)
 	}
 	return Outcome{Record: *r, After: wait, Event: &Event{Warning: true, Reason: reason, Message: message}}
 }
@@ -207,6 +214,6 @@ func (c *call) mark() string {
 func (c *call) stop(reason, message string) Outcome {
 	c.record.Refused = c.mark()
 	c.end()
-	c.record.fail(reason, message, c.facts.Now)
+	c.record.report(c.facts.Now).fail(reason, message)
 	return Outcome{Record: c.record, Event: &Event{Warning: true, Reason: reason, Message: message}}
 }

@@ -1,11 +1,13 @@
 package lifecycle
 
 import (
+	"cmp"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb"
 )
 
 // A Kind is what a Resource is.
@@ -130,73 +132,98 @@ func (r *Record) Target() *Request {
 	return r.InProgress
 }
 
-// A Resource is an instance or binding as it is stored.
-type Resource struct {
-	Kind       Kind
-	Generation int64
-	// SpecID is spec.externalID; Minted says that admission generated it for
-	// this object. Orphan mitigation only applies to such an ID.
-	SpecID string
-	Minted bool
-	// Deleting says that the object is being deleted, Abandoned that its broker
-	// must not be called, and DeprovisionAdopted that an adopted resource is to
-	// be deprovisioned, too.
-	Deleting, Abandoned, DeprovisionAdopted bool
-	// Adopting says that the user wants an existing instance to be adopted, and
-	// none to be provisioned; for instances.
-	Adopting bool
-	// Rotating says that it is the other binding of a rotation, not the current
-	// one.
-	Rotating bool
-	Record   Record
+// report is what the conditions are changed by, as of now.
+func (r *Record) report(now time.Time) report {
+	return report{conditions: &r.Conditions, generation: r.ObservedGeneration, now: now}
 }
 
-// Recognize replaces the retired catalog's checksum of the desired parameters
-// by ours.
-func (t *Resource) Recognize(desired *Desired, retiredChecksum string) {
-	for _, request := range []*Request{t.Record.Applied, t.Record.InProgress} {
-		if request != nil && request.Retired && request.ParameterChecksum == retiredChecksum {
-			request.ParameterChecksum, request.Retired = desired.ParameterChecksum, false
+// underWay reports that a call is about to be made. The conditions of the last
+// attempt for the same spec stay until this one has a result, so that a
+// resource that is retried does not flap.
+func (r *Record) underWay(w wording, step Step, now time.Time) {
+	if step == MitigateOrphan {
+		before, is := r.told(v1beta1.ConditionOrphanMitigation)
+		if !is {
+			before.Reason, before.Message = w.inFlight, w.workMessage
 		}
+		r.report(now).mitigates(before.Reason, before.Message)
+		return
+	}
+	r.report(now).unset(v1beta1.ConditionFailed)
+	if ready, retried := r.retried(); retried {
+		r.report(now).busy(ready.Reason, ready.Message)
+		return
+	}
+	r.report(now).set(v1beta1.Waiting(w.inFlight, w.workMessage))
+	r.report(now).busy(w.inFlight, w.workMessage)
+}
+
+// retried is the condition of the last attempt, and whether this one is for the
+// same spec.
+func (r *Record) retried() (v1beta1.Condition, bool) {
+	ready, _ := r.told(v1beta1.ConditionReady)
+	return ready, ready.Status == v1beta1.ConditionFalse && ready.ObservedGeneration == r.ObservedGeneration && r.Retries > 0
+}
+
+// working reports that the broker works on it, which replaces the message of
+// the last attempt. After a failed attempt Ready stays False, so that it does
+// not flap.
+func (r *Record) working(reason, message string, now time.Time) {
+	if r.Mitigating {
+		r.report(now).mitigates(reason, message)
+		return
+	}
+	if r.failedForGood() {
+		return
+	}
+	ready := v1beta1.Waiting(reason, message)
+	if _, retried := r.retried(); retried {
+		ready = v1beta1.NotReady(reason, message)
+	}
+	r.report(now).set(ready)
+	r.report(now).busy(reason, message)
+}
+
+func (r *Record) failedForGood() bool { return r.holds(v1beta1.ConditionFailed) }
+
+// told is a condition of a type; false: there is none.
+func (r *Record) told(typ string) (v1beta1.Condition, bool) {
+	return v1beta1.FindCondition(r.Conditions, typ)
+}
+
+func (r *Record) holds(typ string) bool {
+	c, _ := r.told(typ)
+	return c.Status == v1beta1.ConditionTrue
+}
+
+// takeOverMitigation turns a pending mitigation into the deletion's own
+// removal.
+func (r *Record) takeOverMitigation() {
+	if r.Mitigating {
+		r.Mitigating, r.KeepsID, r.DeprovisionStatus = false, false, DeprovisionRequired
+		r.report(time.Time{}).unset(v1beta1.ConditionOrphanMitigation)
 	}
 }
 
-// OfRetired says that the retired catalog recorded what was sent, and that it is to be
-// recognized.
-func (t *Resource) OfRetired() bool {
-	r := &t.Record
-	return r.Applied != nil && r.Applied.Retired || r.InProgress != nil && r.InProgress.Retired
+// busyAtBroker says that there is or may be something of it, or will be.
+func (r *Record) busyAtBroker() bool {
+	return r.DeprovisionStatus == DeprovisionRequired || r.Mitigating || r.Operation != NoOperation || r.Async || r.FetchRequired
 }
 
-// id is the ID for the next call.
-func (t *Resource) id() string {
-	if t.Record.ID != "" {
-		return t.Record.ID
-	}
-	return t.SpecID
-}
+// longestDeadline is Facts.MaxDeadline where that is not given.
+const longestDeadline = time.Hour
 
-// takeOverID has the ID in spec be the one in force where the retired catalog, which stored
-// no other, began an operation or ended one.
-func (t *Resource) takeOverID() {
-	r := &t.Record
-	if r.Operation != NoOperation || r.Exists || r.Mitigating || r.DeprovisionStatus == DeprovisionRequired {
-		r.ID = t.id()
+// bound brings times that a clock ahead of this one wrote to the latest ones that make
+// sense: else that clock's error would be waited out. The record that is stored next has
+// them, so that the wait ends.
+func (r *Record) bound(f *Facts) {
+	if latest := f.Now.Add(osb.LongestWait); r.NextRetry.After(latest) {
+		r.NextRetry = latest
 	}
-}
-
-// own says whether the current ID was generated for this object, by admission
-// or later by the controller, or is still to be.
-func (t *Resource) own() bool { return t.Minted || t.SpecID == "" || t.id() != t.SpecID }
-
-// mustDeprovision says whether the deletion has to reach the broker.
-func (t *Resource) mustDeprovision() bool {
-	r := &t.Record
-	switch {
-	case r.DeprovisionStatus == DeprovisionRequired || r.Mitigating:
-		return true
-	case t.DeprovisionAdopted:
-		return r.Exists || r.Operation == Provisioning
+	if r.Started.After(f.Now) {
+		r.Started = f.Now
 	}
-	return false
+	if latest := f.Now.Add(cmp.Or(f.MaxDeadline, longestDeadline)); r.Deadline.After(latest) {
+		r.Deadline = latest
+	}
 }

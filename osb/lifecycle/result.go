@@ -90,7 +90,7 @@ type Outcome struct {
 // at the decision, and so is f, but for Now.
 func (t *Resource) HandleResult(d Decision, result CallResult, f Facts) Outcome {
 	if result.Problem != nil {
-		return t.withheld(result.Problem, f)
+		return next{t, &f}.withheld(result.Problem)
 	}
 	c := call{resource: t, decision: d, facts: &f, words: words(t.Kind, d.Step), record: d.Record}
 	c.unreached = osb.KindOf(result.Err) == osb.NeverSent
@@ -107,13 +107,13 @@ func (c *call) judged(result CallResult) Outcome {
 	switch c.decision.Step {
 	case Provision, Update, Deprovision, MitigateOrphan:
 		if result.Err != nil {
-			return c.failed(asError(result.Err))
+			return failureOf(c, asError(result.Err)).outcome()
 		}
 		return c.answered(result)
 	case Poll:
-		return c.polled(result)
+		return poll{c}.outcome(result)
 	case Fetch:
-		return c.fetched(result)
+		return fetch{c}.outcome(result)
 	case Rest, Release:
 	}
 	return Outcome{Record: c.decision.Record}
@@ -196,7 +196,7 @@ func (c *call) answered(result CallResult) Outcome {
 		r.DashboardURL = new(response.DashboardURL)
 	}
 	if c.decision.Step == Provision && !c.resource.own() {
-		c.claim(response)
+		c.takeOver(response)
 	}
 	if response.Async {
 		return c.begun(response)
@@ -216,9 +216,9 @@ func (c *call) answered(result CallResult) Outcome {
 	return c.deprovisioned()
 }
 
-// claim decides whether what is there under an ID that is not ours is to be removed at
+// takeOver decides whether what is there under an ID that is not ours is to be removed at
 // deletion: only if it was this object's request that made it.
-func (c *call) claim(response *osb.Response) {
+func (c *call) takeOver(response *osb.Response) {
 	r := &c.record
 	if response.Created || response.Async && (r.Absent || c.resource.Kind == Binding) {
 		r.DeprovisionStatus = DeprovisionRequired
@@ -232,14 +232,8 @@ func (c *call) claim(response *osb.Response) {
 
 // bound: the broker made credentials, or had them already.
 func (c *call) bound(result CallResult) Outcome {
-	switch result.Credentials {
-	case Stored:
-		return c.stored(result)
-	case NotStored:
-		return c.notStored(result)
-	case Unstorable:
-		return c.discard(reasonStore, storeMessage(result))
-	case NoCredentials:
+	if o, decided := c.received(result); decided {
+		return o
 	}
 	// The answer to a request that was repeated: credentials may be given only once.
 	if c.facts.Fetchable {
@@ -249,4 +243,21 @@ func (c *call) bound(result CallResult) Outcome {
 		return c.discard(c.words.failed, "the broker made a binding that has no credentials")
 	}
 	return c.retryWithNewID(c.words.failed, "the broker has the binding, and does not give its credentials again")
+}
+
+// received is the outcome of credentials that a broker gave; false: it gave none.
+func (c *call) received(result CallResult) (o Outcome, decided bool) {
+	switch result.Credentials {
+	case Stored:
+		if result.EmptyBecause != "" {
+			c.words.doneMessage = emptyMessage + result.EmptyBecause
+		}
+		return c.exists(), true
+	case NotStored:
+		return c.notStored(result), true
+	case Unstorable:
+		return c.discard(reasonStore, storeMessage(result)), true
+	case NoCredentials:
+	}
+	return Outcome{}, false
 }

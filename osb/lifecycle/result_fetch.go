@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/defaultplan/defaultplan/osb"
@@ -19,45 +20,48 @@ const (
 // before it is made.
 const triesForConflict = 5
 
-// fetched judges what was read of an instance or binding.
-func (c *call) fetched(result CallResult) Outcome {
-	c.words = words(c.resource.Kind, Provision)
-	c.record.ObservedGeneration = c.resource.Generation
-	if c.resource.Kind == Binding {
-		return c.fetchedBinding(result)
+// A fetch judges what was read of an instance or binding.
+type fetch struct{ call *call }
+
+// outcome is what the answer leads to.
+func (f fetch) outcome(result CallResult) Outcome {
+	f.call.words = words(f.call.resource.Kind, Provision)
+	f.call.record.ObservedGeneration = f.call.resource.Generation
+	if f.call.resource.Kind == Binding {
+		return f.binding(result)
 	}
-	return c.fetchedInstance(result)
+	return f.instance(result)
 }
 
-func (c *call) fetchedInstance(result CallResult) Outcome {
-	r := &c.record
-	r.ID = c.resource.id()
+func (f fetch) instance(result CallResult) Outcome {
+	r := &f.call.record
+	r.ID = f.call.resource.id()
 	if result.Err != nil {
-		return c.notFetched(asError(result.Err))
+		return f.notFetched(asError(result.Err))
 	}
 	if result.Found.Difference != "" {
 		if r.DeprovisionStatus != DeprovisionRequired {
 			r.InProgress = nil
 		}
-		return c.another(result.Found.Difference)
+		return f.another(result.Found.Difference)
 	}
 	if n := len(result.Found.DashboardURL); n > 0 && n <= longestURL {
 		r.DashboardURL = new(result.Found.DashboardURL)
 	}
-	if !c.resource.own() && r.DeprovisionStatus != DeprovisionRequired {
-		c.words.done, c.words.doneMessage = ReasonAdopted, adoptedMessage
+	if !f.call.resource.own() && r.DeprovisionStatus != DeprovisionRequired {
+		f.call.words.done, f.call.words.doneMessage = ReasonAdopted, adoptedMessage
 	}
-	r.InProgress = c.resource.found(c.facts.Desired, result.Found.MaintenanceVersion)
-	r.resolve(c.facts)
-	return c.exists()
+	r.InProgress = f.call.resource.found(f.call.facts.Desired, result.Found.MaintenanceVersion)
+	r.report(f.call.facts.Now).resolve(f.call.facts.Desired.Rule)
+	return f.call.exists()
 }
 
 // notFetched: if the broker never said that the instance exists, it does not. If the broker
 // said so, provisioning may still be running, so the fetch is repeated a few times.
-func (c *call) notFetched(e *osb.Error) Outcome {
-	r := &c.record
-	if e.Kind == osb.Gone && c.resource.Adopts() {
-		return c.notThere()
+func (f fetch) notFetched(e *osb.Error) Outcome {
+	r := &f.call.record
+	if e.Kind == osb.Gone && f.call.resource.Adopts() {
+		return f.notThere()
 	}
 	if e.Kind == osb.Gone && !r.FetchRequired {
 		r.Absent = true
@@ -67,58 +71,61 @@ func (c *call) notFetched(e *osb.Error) Outcome {
 		r.FetchRequired, r.Absent = false, true
 	}
 	reason, message := told(reasonFetch, e)
-	return c.again(reason, message, e)
+	return f.call.again(reason, message, e)
 }
 
-func (c *call) fetchedBinding(result CallResult) Outcome {
-	r := &c.record
+func (f fetch) binding(result CallResult) Outcome {
+	r := &f.call.record
 	if result.Err != nil {
-		return c.noCredentials(asError(result.Err))
+		return f.noCredentials(asError(result.Err))
 	}
-	switch result.Credentials {
-	case Stored:
-		if r.InProgress == nil && r.Applied == nil {
-			r.InProgress = new(c.resource.storable(c.facts.Desired))
-		}
-		return c.stored(result)
-	case NotStored:
-		return c.notStored(result)
-	case Unstorable:
-		return c.discard(reasonStore, storeMessage(result))
-	case NoCredentials:
+	if result.Credentials == Stored && r.InProgress == nil && r.Applied == nil {
+		r.InProgress = new(f.call.resource.storable(f.call.facts.Desired))
 	}
-	return c.retryWithNewID(reasonFetch, "the broker has the binding, and does not give its credentials")
+	if o, decided := f.call.received(result); decided {
+		return o
+	}
+	return f.call.retryWithNewID(reasonFetch, "the broker has the binding, and does not give its credentials")
 }
 
 // noCredentials: a binding could not be read. Whether it has been made is not in doubt:
 // it is only undone where the broker says that it cannot give it.
-func (c *call) noCredentials(e *osb.Error) Outcome {
-	r := &c.record
+func (f fetch) noCredentials(e *osb.Error) Outcome {
+	r := &f.call.record
 	switch e.Kind {
 	case osb.Gone:
-		if r.Exists || c.fetchedLong() {
-			return c.retryWithNewID(reasonFetch, e.Error())
+		if r.Exists || f.triedLong() {
+			return f.call.retryWithNewID(reasonFetch, e.Error())
 		}
 	case osb.Rejected, osb.Conflict, osb.NotFound, osb.AsyncRequired, osb.MaintenanceConflict, osb.RequiresApp, osb.BrokerFault:
-		if !r.Exists && c.fetchedLong() {
-			return c.retryWithNewID(reasonFetch, e.Error())
+		if !r.Exists && f.triedLong() {
+			return f.call.retryWithNewID(reasonFetch, e.Error())
 		}
 	case osb.Concurrency, osb.Auth, osb.Version, osb.Unavailable, osb.NeverSent, osb.MaybeReceived:
 	}
 	reason, message := told(reasonFetch, e)
-	return c.again(reason, message, e)
+	return f.call.again(reason, message, e)
 }
 
-// fetchedLong says that the credentials of a new binding were tried to be fetched for as long
+// triedLong says that the credentials of a new binding were tried to be fetched for as long
 // as it is worth; more than once, however long one try took.
-func (c *call) fetchedLong() bool {
-	return !c.decision.First && c.facts.Now.Sub(c.record.Started) >= patienceForCredentials
+func (f fetch) triedLong() bool {
+	return !f.call.decision.First && f.call.facts.Now.Sub(f.call.record.Started) >= patienceForCredentials
 }
 
-// stored: the Secret of a binding has what the broker gave.
-func (c *call) stored(result CallResult) Outcome {
-	if result.EmptyBecause != "" {
-		c.words.doneMessage = emptyMessage + result.EmptyBecause
+// notThere: the instance to adopt does not exist, and is not provisioned.
+func (f fetch) notThere() Outcome {
+	return f.call.stop(ReasonNotAtBroker, fmt.Sprintf("the broker has no instance under the ID %q, or is still making it: nothing was made; "+
+		"look again by a change of spec or svcat touch instance, or delete this object and create it with the right ID", f.call.record.ID))
+}
+
+// another: the broker's instance differs from the spec. The user must decide which of the
+// two is right.
+func (f fetch) another(difference string) Outcome {
+	r := &f.call.record
+	message := fmt.Sprintf("the broker has another instance under the ID %q: %s", r.ID, difference)
+	if f.call.resource.Adopts() {
+		message += "; nothing was changed: let spec say what is there, or leave the parameter out, and change it once it is adopted"
 	}
-	return c.exists()
+	return f.call.stop(reasonConflict, message)
 }

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"math"
 	"time"
-
-	"github.com/defaultplan/defaultplan/osb"
 )
 
 // Bounds of the time between two attempts. A person who fixes a problem should not have to
@@ -43,22 +41,4 @@ func (f *Facts) Backoff(failures int32, wish time.Duration) time.Duration {
 // The broker's own wish is granted.
 func PollAfter(elapsed, wish time.Duration) time.Duration {
 	return max(min(max(elapsed/pollsInTime, firstPoll), lastPoll), wish)
-}
-
-// longestDeadline is Facts.MaxDeadline where that is not given.
-const longestDeadline = time.Hour
-
-// bound brings times that a clock ahead of this one wrote to the latest ones that make
-// sense: else that clock's error would be waited out. The record that is stored next has
-// them, so that the wait ends.
-func (r *Record) bound(f *Facts) {
-	if latest := f.Now.Add(osb.LongestWait); r.NextRetry.After(latest) {
-		r.NextRetry = latest
-	}
-	if r.Started.After(f.Now) {
-		r.Started = f.Now
-	}
-	if latest := f.Now.Add(cmp.Or(f.MaxDeadline, longestDeadline)); r.Deadline.After(latest) {
-		r.Deadline = latest
-	}
 }

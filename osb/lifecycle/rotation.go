@@ -29,14 +29,9 @@ func (r Rotating) OfRotation(b *v1beta1.ServiceBinding, now time.Time) Resource 
 	t.Deleting = t.Deleting || predecessor || !t.Record.busyAtBroker() && !r.needed(b, now)
 	t.Record.ObservedGeneration, t.Record.ReconciledGeneration = t.Generation, t.Generation
 	if stored.Retries > 0 && stored.Message != "" {
-		t.Record.set(v1beta1.NotReady(ReasonRotationFailed, stored.Message), now)
+		t.Record.report(now).set(v1beta1.NotReady(ReasonRotationFailed, stored.Message))
 	}
 	return t
-}
-
-// busyAtBroker says that there is or may be something of it, or will be.
-func (r *Record) busyAtBroker() bool {
-	return r.DeprovisionStatus == DeprovisionRequired || r.Mitigating || r.Operation != NoOperation || r.Async || r.FetchRequired
 }
 
 // recordOfRotation is the record of the other binding. That it was refused is told by

@@ -11,7 +11,8 @@ func (t *Resource) stores(f *Facts) bool {
 
 // foundStored: the Secret has the credentials of a binding that is not recorded to exist. The
 // answer that they were in was lost after they were stored.
-func (t *Resource) foundStored(f *Facts) Decision {
+func (n next) foundStored() Decision {
+	t, f := n.resource, n.facts
 	c := call{resource: t, facts: f, decision: Decision{Step: Provision}, record: t.Record}
 	o := c.believed()
 	if t.Rotating {

@@ -1,6 +1,7 @@
 package credentials
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -209,10 +210,7 @@ func anySecret(credentials map[string]credential) bool {
 func (s Secrets) other(ctx context.Context, b *v1beta1.ServiceBinding, t *v1beta1.AddKeysFromTransform) (*corev1.Secret, error) {
 	at := client.ObjectKey{Namespace: b.Namespace}
 	if t.SecretRef != nil {
-		at.Name = t.SecretRef.Name
-		if t.SecretRef.Namespace != "" {
-			at.Namespace = t.SecretRef.Namespace
-		}
+		at = client.ObjectKey{Namespace: cmp.Or(t.SecretRef.Namespace, b.Namespace), Name: t.SecretRef.Name}
 	}
 	var secret corev1.Secret
 	if err := s.Live.Get(ctx, at, &secret); err != nil {

@@ -22,11 +22,11 @@ type kind struct {
 var namespaced = []kind{
 	{
 		"serviceclasses-in-use", true, func() v1beta1.OfferingObject { return &v1beta1.ServiceClass{} }, v1beta1.FieldServiceClassRefName,
-		func(d *v1beta1.DecidedReference) string { return local(d.ServiceClassRef) },
+		func(d *v1beta1.DecidedReference) string { return d.ServiceClassRef.GetName() },
 	},
 	{
 		"serviceplans-in-use", true, func() v1beta1.OfferingObject { return &v1beta1.ServicePlan{} }, v1beta1.FieldServicePlanRefName,
-		func(d *v1beta1.DecidedReference) string { return local(d.ServicePlanRef) },
+		func(d *v1beta1.DecidedReference) string { return d.ServicePlanRef.GetName() },
 	},
 }
 
@@ -34,26 +34,12 @@ var namespaced = []kind{
 var clusterScoped = []kind{
 	{
 		"clusterserviceclasses-in-use", false, func() v1beta1.OfferingObject { return &v1beta1.ClusterServiceClass{} }, v1beta1.FieldClusterServiceClassRefName,
-		func(d *v1beta1.DecidedReference) string { return cluster(d.ClusterServiceClassRef) },
+		func(d *v1beta1.DecidedReference) string { return d.ClusterServiceClassRef.GetName() },
 	},
 	{
 		"clusterserviceplans-in-use", false, func() v1beta1.OfferingObject { return &v1beta1.ClusterServicePlan{} }, v1beta1.FieldClusterServicePlanRefName,
-		func(d *v1beta1.DecidedReference) string { return cluster(d.ClusterServicePlanRef) },
+		func(d *v1beta1.DecidedReference) string { return d.ClusterServicePlanRef.GetName() },
 	},
-}
-
-func local(ref *v1beta1.LocalObjectReference) string {
-	if ref == nil {
-		return ""
-	}
-	return ref.Name
-}
-
-func cluster(ref *v1beta1.ClusterObjectReference) string {
-	if ref == nil {
-		return ""
-	}
-	return ref.Name
 }
 
 // decidedOn is the reference of an instance or binding.

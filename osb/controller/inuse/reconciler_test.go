@@ -172,7 +172,7 @@ func TestDeletionWaitsForUsers(t *testing.T) {
 			wait := e.pass().RequeueAfter
 			assert.Positive(t, wait, "admission may not have heard of the deletion")
 			require.NotNil(t, e.it())
-			e.clock.SetTime(e.clock.Now().Add(wait + time.Second))
+			e.clock.SetTime(e.it().GetDeletionTimestamp().Add(lagPause + time.Second)) // which may be after the clock began
 			e.pass()
 			assert.Nil(t, e.it())
 			e.pass()

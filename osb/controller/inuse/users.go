@@ -78,7 +78,7 @@ func (u *users) message(k *kind, o client.Object) string {
 		counts = append(counts, counted(n, "binding"))
 	}
 	waits := "deletion waits for " + strings.Join(counts, " and ")
-	if o.GetNamespace() == "" {
+	if !k.namespaced {
 		return fmt.Sprintf("%s in %s: `kubectl get serviceinstances,servicebindings -A --field-selector %s=%s` lists them",
 			waits, counted(u.namespaces(), "namespace"), k.field, o.GetName())
 	}

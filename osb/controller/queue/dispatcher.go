@@ -30,8 +30,11 @@ func ErrorPauses() workqueue.TypedRateLimiter[reconcile.Request] {
 // A waitsError ends a pass that came to a call of a broker and found no place for it.
 type waitsError struct{ broker Broker }
 
-// Error names the broker: NAME, or NAMESPACE/NAME.
+// Error names the broker, if it is known: NAME, or NAMESPACE/NAME.
 func (e *waitsError) Error() string {
+	if e.broker == (Broker{}) {
+		return "waits for its turn to call a broker"
+	}
 	return "waits for its turn to call broker " + strings.Trim(e.broker.String(), "/")
 }
 

@@ -274,3 +274,17 @@ func TestAgain(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, time.Second, result.RequeueAfter)
 }
+
+// The error names what is awaited, also where it has no name.
+func TestWaitNamesTheBroker(t *testing.T) {
+	t.Parallel()
+	for want, broker := range map[string]Broker{
+		"waits for its turn to call broker b":   cluster("b"),
+		"waits for its turn to call broker n/b": namespaced("n", "b"),
+		"waits for its turn to call a broker":   {},
+	} {
+		err := Wait(broker)
+		assert.EqualError(t, err, want)
+		assert.Equal(t, &broker, AwaitedBy(err))
+	}
+}

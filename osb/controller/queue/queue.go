@@ -44,9 +44,10 @@ type Queues struct {
 	known map[Broker]*line
 	// waits are the lines in which something waits; the next one that is served comes first.
 	waits []*line
-	// running, namespaced and ofNamespace count the places that are taken.
-	running, namespaced int
-	ofNamespace         map[string]int
+	// running counts the places that are taken, and ofNamespace those at the brokers of each
+	// namespace; those at ClusterServiceBrokers are under the empty one.
+	running     int
+	ofNamespace map[string]int
 	// places is done when none is taken, and closed keeps further ones from being taken.
 	places sync.WaitGroup
 	closed bool
@@ -194,8 +195,11 @@ func (q *Queues) room(l *line) bool {
 		return false
 	}
 	namespace := l.broker.Namespace
-	return namespace == "" || q.namespaced < q.limits.Namespaced && q.ofNamespace[namespace] < q.limits.PerNamespace
+	return namespace == "" || q.namespaced() < q.limits.Namespaced && q.ofNamespace[namespace] < q.limits.PerNamespace
 }
+
+// namespaced is how many places are taken at the brokers of all namespaces.
+func (q *Queues) namespaced() int { return q.running - q.ofNamespace[""] }
 
 // take takes a place that is free for an object of a namespace.
 func (q *Queues) take(l *line, of string, operation Operation) *place {
@@ -220,12 +224,7 @@ func (q *Queues) count(l *line, of string, by int) {
 	}
 	q.running += by
 	namespace := l.broker.Namespace
-	if namespace == "" {
-		return
-	}
-	q.namespaced += by
-	q.ofNamespace[namespace] += by
-	if q.ofNamespace[namespace] == 0 {
+	if q.ofNamespace[namespace] += by; q.ofNamespace[namespace] == 0 {
 		delete(q.ofNamespace, namespace)
 	}
 }
