@@ -1,6 +1,9 @@
 package explain
 
-import "github.com/defaultplan/defaultplan/resolve"
+import (
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/resolve"
+)
 
 // overview explains a type in the part of a catalog that is about it.
 func (x chooser) overview(namespace, name string, part *slice) Explanation {
@@ -33,7 +36,7 @@ func (s *slice) byType() map[string]*slice {
 		into, plan := part(name), s.plans[ref]
 		into.plans[ref] = plan
 		if class, ok := s.class(plan); ok {
-			into.classes[refOf(class.Object)] = class
+			into.classes[catalog.RefOf(class.Object)] = class
 		}
 	}
 	for ref, plan := range s.plans {

@@ -34,10 +34,6 @@ func newSlice() *slice {
 	}
 }
 
-func refOf(object client.Object) resolve.Ref {
-	return resolve.Ref{Namespace: object.GetNamespace(), Name: object.GetName()}
-}
-
 // change changes the slice while no other goroutine does. It returns nil, as those that add to
 // a slice do: they are called with each object of a list.
 func (s *slice) change(change func()) error {
@@ -48,18 +44,18 @@ func (s *slice) change(change func()) error {
 }
 
 func (s *slice) addClass(class catalog.Class) error {
-	return s.change(func() { s.classes[refOf(class.Object)] = class })
+	return s.change(func() { s.classes[catalog.RefOf(class.Object)] = class })
 }
 
 // addPlan takes a plan in without what is not read here: there may be thousands.
 func (s *slice) addPlan(plan catalog.Plan) error {
 	plan.Object.SetManagedFields(nil)
 	plan.Spec.ExternalMetadata = nil
-	return s.change(func() { s.plans[refOf(plan.Object)] = plan })
+	return s.change(func() { s.plans[catalog.RefOf(plan.Object)] = plan })
 }
 
 func (s *slice) addType(serviceType catalog.Type) error {
-	return s.change(func() { s.types[refOf(serviceType.Object)] = serviceType })
+	return s.change(func() { s.types[catalog.RefOf(serviceType.Object)] = serviceType })
 }
 
 func (s *slice) addPolicy(object client.Object, rule policy.Rule) error {

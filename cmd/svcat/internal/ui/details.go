@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -75,7 +76,7 @@ func (p orderPages) instance(r *http.Request) (*answer, error) {
 		Facts: facts(
 			fact{"Type", row.Type}, fact{"Class", row.Class}, fact{"Plan", row.Plan}, fact{"Chosen by", explain.Reason(&found.ObjectMeta, row.Class)},
 			fact{"External ID", cmp.Or(found.Status.ExternalID, found.Spec.ExternalID)}, fact{"Operation", string(found.Status.CurrentOperation)},
-			fact{"Dashboard", textAt(found.Status.DashboardURL)},
+			fact{"Dashboard", ptr.Deref(found.Status.DashboardURL, "")},
 		),
 		Conditions: found.Status.Conditions, Parameters: parametersOf(&found.ObjectMeta, found.Spec.Parameters, found.Spec.ParametersFrom, sent),
 	}
@@ -108,11 +109,4 @@ func (p orderPages) binding(r *http.Request) (*answer, error) {
 	}
 	shown.explain(&told, untold)
 	return &answer{title: found.Name, missing: untold, body: shown}, nil
-}
-
-func textAt(text *string) string {
-	if text == nil {
-		return ""
-	}
-	return *text
 }

@@ -65,7 +65,7 @@ func offerOf(class *catalog.Class, plan *catalog.Plan) offer {
 	row := offer{
 		Class: plan.ClassName, Plan: plan.Title(), Type: plan.Spec.ServiceType, Scope: plan.Scope(),
 		Description: plan.Spec.Description, Attributes: plan.Attributes(), Costs: about.costs(), Free: plan.Spec.Free,
-		ref: catalogRef(plan.Object),
+		ref: catalog.RefOf(plan.Object),
 	}
 	row.Link = linkTo(row.ref)
 	if class != nil {
@@ -91,7 +91,7 @@ func (m market) list(ctx context.Context, serviceType string) (rows []offer, den
 	for _, scope := range (cli.Scope{Cluster: true, Namespaces: true, Namespace: m.namespace}).Split() {
 		err := errors.Join(
 			catalog.Classes(ctx, m.reader, catalog.Query{Scope: scope}, func(class catalog.Class) error {
-				classes[catalogRef(class.Object)] = class
+				classes[catalog.RefOf(class.Object)] = class
 				return nil
 			}),
 			catalog.Plans(ctx, m.reader, catalog.Query{Scope: scope}, func(plan catalog.Plan) error {
@@ -125,10 +125,6 @@ func (m market) list(ctx context.Context, serviceType string) (rows []offer, den
 		return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Plan, b.Plan), cmp.Compare(a.Link, b.Link))
 	})
 	return rows, denied, nil
-}
-
-func catalogRef(object client.Object) resolve.Ref {
-	return resolve.Ref{Namespace: object.GetNamespace(), Name: object.GetName()}
 }
 
 // isUnknown says that an error is about a name that nothing has.

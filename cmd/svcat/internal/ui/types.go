@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strings"
@@ -39,7 +40,7 @@ type catalogPages struct {
 func (p catalogPages) types(r *http.Request) (*answer, error) {
 	told, denied, err := p.asker.Types(r.Context(), p.offers.namespace)
 	if err != nil || denied != nil && len(told) == 0 {
-		return nil, pick(err, denied)
+		return nil, cmp.Or(err, denied)
 	}
 	rows := make([]typeRow, len(told))
 	for i := range told {
@@ -50,14 +51,6 @@ func (p catalogPages) types(r *http.Request) (*answer, error) {
 		notes = told[0].Notes
 	}
 	return &answer{title: "Types on offer", missing: denied, body: map[string]any{"Types": rows, "Notes": notes}}, nil
-}
-
-// pick is the error that is one.
-func pick(err, otherwise error) error {
-	if err != nil {
-		return err
-	}
-	return otherwise
 }
 
 func typeRowOf(told *explain.Explanation, namespace string) typeRow {
@@ -130,7 +123,7 @@ func (p catalogPages) serviceType(r *http.Request) (*answer, error) {
 func (p catalogPages) plans(r *http.Request) (*answer, error) {
 	rows, denied, err := p.offers.list(r.Context(), "")
 	if err != nil || denied != nil && len(rows) == 0 {
-		return nil, pick(err, denied)
+		return nil, cmp.Or(err, denied)
 	}
 	return &answer{title: "All plans", missing: denied, body: map[string]any{"Plans": offerTable{Rows: rows, Types: true}}}, nil
 }
