@@ -41,9 +41,6 @@ var (
 		"osb/controller": 42,
 	}
 	wideTypes = map[string]int{
-		"cmd/svcat/internal/doctor.installation":  10,
-		"cmd/svcat/internal/explain.explainer":    10,
-		"cmd/svcat/internal/ui.site":              7,
 		"e2e/env.Env":                             20,
 		"e2e/stack.Stack":                         13,
 		"osb/controller.Options":                  5,

@@ -43,7 +43,7 @@ func (s *search) plansOf(ctx context.Context, class, prefix string) error {
 func (s *search) plans(ctx context.Context) error {
 	classes := map[resolve.Ref]string{}
 	err := catalog.Classes(ctx, s.reader, catalog.Query{Scope: s.scope}, func(c catalog.Class) error {
-		classes[resolve.Ref{Namespace: c.Object.GetNamespace(), Name: c.Object.GetName()}] = c.Title()
+		classes[catalog.RefOf(c.Object)] = c.Title()
 		return nil
 	})
 	if err != nil {

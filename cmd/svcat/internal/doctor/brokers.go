@@ -18,37 +18,35 @@ const brokersCheck = "brokers"
 
 // brokers looks which are not Ready, and which restrict their plans by what the retired
 // catalog took for the contrary.
-func (s *installation) brokers(ctx context.Context) []finding {
+func (v inventory) brokers(ctx context.Context) []finding {
 	var findings []finding
 	var byFree []string
 	total := 0
-	limited, err := s.widest(func(scope cli.Scope) error {
+	return v.check(ctx, brokersCheck, "brokers", func(ctx context.Context, scope cli.Scope) error {
 		findings, byFree, total = nil, nil, 0
-		return catalog.Brokers(ctx, s.client, catalog.Query{Scope: scope}, func(b catalog.Broker) error {
+		return catalog.Brokers(ctx, v.reader, catalog.Query{Scope: scope}, func(b catalog.Broker) error {
 			total++
 			if restrictsByFree(b.Spec.CatalogRestrictions) {
-				byFree = append(byFree, strings.TrimPrefix(b.Object.GetNamespace()+"/"+b.Object.GetName(), "/"))
+				byFree = append(byFree, placeOf(b.Object.GetNamespace(), b.Object.GetName()).name)
 			}
-			if f := judgeBroker(b, s.clock.Now()); f.Level != levelOK {
+			if f := judgeBroker(b, v.clock.Now()); f.Level != levelOK {
 				findings = append(findings, f)
 			}
 			return nil
 		})
+	}, func(where string) []finding {
+		slices.SortStableFunc(findings, func(a, b finding) int { return strings.Compare(a.Message, b.Message) })
+		switch {
+		case total == 0:
+			findings = append(findings, okf(brokersCheck, "there is none%s", where))
+		case len(findings) == 0:
+			findings = append(findings, okf(brokersCheck, "all %d are ready%s", total, where))
+		}
+		if len(byFree) > 0 {
+			findings = append(findings, judgeFree(byFree))
+		}
+		return findings
 	})
-	if err != nil {
-		return []finding{unread(brokersCheck, "brokers", err)}
-	}
-	slices.SortStableFunc(findings, func(a, b finding) int { return strings.Compare(a.Message, b.Message) })
-	switch {
-	case total == 0:
-		findings = append(findings, okf(brokersCheck, "there is none%s", s.only(limited)))
-	case len(findings) == 0:
-		findings = append(findings, okf(brokersCheck, "all %d are ready%s", total, s.only(limited)))
-	}
-	if len(byFree) > 0 {
-		findings = append(findings, judgeFree(byFree))
-	}
-	return partly(limited, findings...)
 }
 
 // restrictsByFree says whether plans are taken or left by their spec.free.
@@ -79,26 +77,20 @@ func judgeBroker(b catalog.Broker, now time.Time) finding {
 	if isReady && !deleting {
 		return okf(brokersCheck, "%s is ready", b.Object.GetName())
 	}
-	name, flags := b.Object.GetName(), "--scope cluster"
-	if namespace := b.Object.GetNamespace(); namespace != "" {
-		name, flags = namespace+"/"+name, "--scope namespace -n "+namespace
-	}
-	look := fmt.Sprintf("svcat describe broker %s %s", b.Object.GetName(), flags)
+	at := placeOf(b.Object.GetNamespace(), b.Object.GetName())
+	look := fmt.Sprintf("svcat describe broker %s %s", b.Object.GetName(), at.find)
 	switch {
 	case deleting && isReady:
-		return warningf(brokersCheck, look, "%s is being deleted", name)
+		return warningf(brokersCheck, look, "%s is being deleted", at.name)
 	case deleting:
-		return warningf(brokersCheck, look, "%s is being deleted: %s", name, because(b, ready, known))
+		return warningf(brokersCheck, look, "%s is being deleted: %s", at.name, because(b, ready, known))
 	}
-	message := fmt.Sprintf("%s is not ready: %s", name, because(b, ready, known))
+	message := fmt.Sprintf("%s is not ready: %s", at.name, because(b, ready, known))
 	if next := b.Status.NextRetry; next != nil && next.After(now) {
 		message += "; it is tried again at " + clockTime(next.Time)
 	}
-	do := fmt.Sprintf("%s; then svcat sync broker %s %s", look, b.Object.GetName(), flags)
-	if b.Object.GetNamespace() != "" {
-		return warningf(brokersCheck, do, "%s", message)
-	}
-	return failedf(brokersCheck, do, "%s", message)
+	do := fmt.Sprintf("%s; then svcat sync broker %s %s", look, b.Object.GetName(), at.find)
+	return at.down(brokersCheck, do, "%s", message)
 }
 
 func because(b catalog.Broker, ready v1beta1.Condition, known bool) string {

@@ -22,23 +22,23 @@ const (
 	dialLimit = 3 * time.Second
 )
 
-// certificates looks how long the hooks' authorities hold, and what is served where
+// checkCertificates looks how long the hooks' authorities hold, and what is served where
 // a hook is named by URL. A Service cannot be reached from outside the cluster.
-func (s *installation) certificates(ctx context.Context, hooks []hook) []finding {
-	type place struct{ bundle, host string }
-	looked := map[place]bool{}
+func checkCertificates(ctx context.Context, hooks []hook, now time.Time) []finding {
+	type source struct{ bundle, host string }
+	looked := map[source]bool{}
 	var findings []finding
 	for i := range hooks {
-		bundle := hooks[i].client.CABundle
-		at := place{string(bundle), hostOf(hooks[i].client.URL)}
+		bundle := hooks[i].ClientConfig.CABundle
+		at := source{string(bundle), hostOf(hooks[i].ClientConfig.URL)}
 		if len(bundle) == 0 || looked[at] {
 			continue
 		}
 		looked[at] = true
-		findings = append(findings, judgeBundle(bundle, s.clock.Now()))
+		findings = append(findings, judgeBundle(bundle, now))
 		if at.host != "" {
 			leaf, err := served(ctx, at.host, bundle)
-			findings = append(findings, judgeServed(at.host, leaf, err, s.clock.Now()))
+			findings = append(findings, judgeServed(at.host, leaf, err, now))
 		}
 	}
 	return findings

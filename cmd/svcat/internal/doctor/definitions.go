@@ -15,8 +15,8 @@ import (
 
 const definitionsCheck = "definitions"
 
-// definitions looks whether every kind is defined and served.
-func (s *installation) definitions(ctx context.Context) []finding {
+// checkDefinitions looks whether every kind is defined and served.
+func checkDefinitions(ctx context.Context, reader client.Reader) []finding {
 	wanted, err := shippedAs[apiextensionsv1.CustomResourceDefinition]("crds", "CustomResourceDefinition")
 	if err != nil {
 		return []finding{failedf(definitionsCheck, "", "%s", err)}
@@ -25,7 +25,7 @@ func (s *installation) definitions(ctx context.Context) []finding {
 	for i := range wanted {
 		name := wanted[i].Name
 		installed := &apiextensionsv1.CustomResourceDefinition{}
-		err := s.client.Get(ctx, client.ObjectKey{Name: name}, installed)
+		err := reader.Get(ctx, client.ObjectKey{Name: name}, installed)
 		if client.IgnoreNotFound(err) != nil {
 			return []finding{unread(definitionsCheck, "customresourcedefinitions", err)}
 		}

@@ -24,25 +24,32 @@ const (
 	refused = " denied the request"
 )
 
+// An admission is what answers to new instances: the webhook in namespace system.
+type admission struct {
+	client client.Writer
+	// namespace is where instances are tried.
+	namespace, system string
+}
+
 // dryRuns creates two instances in dry runs: one that admission must complete, and
-// one that it must refuse. The webhook is in namespace system.
-func (s *installation) dryRuns(ctx context.Context, system string) []finding {
-	completed := s.undecided(v1beta1.ServiceInstanceSpec{PlanReference: v1beta1.PlanReference{
+// one that it must refuse.
+func (a admission) dryRuns(ctx context.Context) []finding {
+	completed := a.undecided(v1beta1.ServiceInstanceSpec{PlanReference: v1beta1.PlanReference{
 		ClusterServiceClassExternalName: absentName, ClusterServicePlanExternalName: absentName,
 	}})
-	err := s.client.Create(ctx, completed, client.DryRunAll)
-	first := judgeCompleted(completed, err, s.namespace, system)
+	err := a.client.Create(ctx, completed, client.DryRunAll)
+	first := judgeCompleted(completed, err, a.namespace, a.system)
 	if first.Level != levelOK {
 		// The other would only say the same again.
 		return []finding{first}
 	}
-	nothing := s.undecided(v1beta1.ServiceInstanceSpec{})
-	return []finding{first, judgeRefused(s.client.Create(ctx, nothing, client.DryRunAll), s.namespace, system)}
+	nothing := a.undecided(v1beta1.ServiceInstanceSpec{})
+	return []finding{first, judgeRefused(a.client.Create(ctx, nothing, client.DryRunAll), a.namespace, a.system)}
 }
 
 // undecided returns an instance of the spec for a dry run, with a generated name.
-func (s *installation) undecided(spec v1beta1.ServiceInstanceSpec) *v1beta1.ServiceInstance {
-	return &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, GenerateName: "svcat-check-"}, Spec: spec}
+func (a admission) undecided(spec v1beta1.ServiceInstanceSpec) *v1beta1.ServiceInstance {
+	return &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: a.namespace, GenerateName: "svcat-check-"}, Spec: spec}
 }
 
 // judgeCompleted looks at the answer to an instance that names what is absent.

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 )
 
 // A level is how bad a finding is.
@@ -44,6 +47,17 @@ func failedf(check, do, format string, args ...any) finding {
 
 func unknownf(check, do, format string, args ...any) finding {
 	return finding{Check: check, Level: levelUnknown, Message: fmt.Sprintf(format, args...), Do: do}
+}
+
+// unread is the finding about what could not be read.
+func unread(check, what string, err error) finding {
+	switch {
+	case apierrors.IsForbidden(err):
+		return unknownf(check, "ask a user who may, such as an administrator, to look", "not looked at: you may not read %s", what)
+	case meta.IsNoMatchError(err), apierrors.IsNotFound(err):
+		return unknownf(check, "see to the definitions first", "not looked at: %s are not served", what)
+	}
+	return failedf(check, "look again; if it stays, look at the API server", "cannot read %s: %s", what, err)
 }
 
 // A report is all findings of one round.

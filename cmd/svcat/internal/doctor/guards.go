@@ -13,7 +13,7 @@ import (
 
 // A guard is a folder of deploy that the installation works without, only worse.
 type guard struct {
-	check, folder, what string
+	subject, folder, what string
 	// without is what one does without where they are missing.
 	without string
 }
@@ -23,31 +23,31 @@ var allGuards = []guard{
 	{"flow", "flow", "flow schemas and priority levels", "under load the webhook's reads wait behind the writes that wait for them"},
 }
 
-// guards looks whether the policies and flow schemas are there that hold where the
+// checkGuards looks whether the policies and flow schemas are there that hold where the
 // hooks do not.
-func (s *installation) guards(ctx context.Context) []finding {
+func checkGuards(ctx context.Context, reader client.Reader) []finding {
 	findings := make([]finding, 0, len(allGuards))
 	for _, g := range allGuards {
-		findings = append(findings, s.guard(ctx, g))
+		findings = append(findings, g.check(ctx, reader))
 	}
 	return findings
 }
 
-func (s *installation) guard(ctx context.Context, g guard) finding {
+func (g guard) check(ctx context.Context, reader client.Reader) finding {
 	wanted, err := shipped(g.folder)
 	if err != nil {
-		return failedf(g.check, "", "%s", err)
+		return failedf(g.subject, "", "%s", err)
 	}
 	var missing []string
 	for _, object := range wanted {
 		there := &unstructured.Unstructured{}
 		there.SetGroupVersionKind(object.GroupVersionKind())
-		err := s.client.Get(ctx, client.ObjectKeyFromObject(object), there)
+		err := reader.Get(ctx, client.ObjectKeyFromObject(object), there)
 		switch {
 		case apierrors.IsNotFound(err):
 			missing = append(missing, object.GetKind()+" "+object.GetName())
 		case err != nil:
-			return unread(g.check, g.what, err)
+			return unread(g.subject, g.what, err)
 		}
 	}
 	return judgeGuard(g, len(wanted), missing)
@@ -55,8 +55,8 @@ func (s *installation) guard(ctx context.Context, g guard) finding {
 
 func judgeGuard(g guard, wanted int, missing []string) finding {
 	if len(missing) == 0 {
-		return okf(g.check, "all %s are there (%d objects)", g.what, wanted)
+		return okf(g.subject, "all %s are there (%d objects)", g.what, wanted)
 	}
 	slices.Sort(missing)
-	return warningf(g.check, "kubectl apply -f deploy/"+g.folder, "missing: %s; %s", strings.Join(missing, ", "), g.without)
+	return warningf(g.subject, "kubectl apply -f deploy/"+g.folder, "missing: %s; %s", strings.Join(missing, ", "), g.without)
 }

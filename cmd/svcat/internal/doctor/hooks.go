@@ -7,6 +7,9 @@ import (
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -17,63 +20,42 @@ const (
 
 // A hook is what counts of a webhook of either half.
 type hook struct {
-	name   string
-	client admissionv1.WebhookClientConfig
-	rules  []admissionv1.RuleWithOperations
-	policy *admissionv1.FailurePolicyType
+	ClientConfig  admissionv1.WebhookClientConfig  `json:"clientConfig"`
+	Rules         []admissionv1.RuleWithOperations `json:"rules"`
+	FailurePolicy *admissionv1.FailurePolicyType   `json:"failurePolicy"`
 }
 
-// hooks looks at both configurations. It returns the hooks that it found.
-func (s *installation) hooks(ctx context.Context) ([]hook, []finding) {
+// A configuration is a MutatingWebhookConfiguration or a ValidatingWebhookConfiguration.
+type configuration struct {
+	metav1.ObjectMeta `json:"metadata"`
+
+	Webhooks []hook `json:"webhooks"`
+}
+
+// checkHooks looks at both configurations. It returns the hooks that it found.
+func checkHooks(ctx context.Context, reader client.Reader) ([]hook, []finding) {
 	var all []hook
 	var findings []finding
-	for _, half := range []func(context.Context) ([]hook, finding){s.mutating, s.validating} {
-		found, f := half(ctx)
+	for _, kind := range []string{"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"} {
+		found, f := configured(ctx, reader, kind)
 		all, findings = append(all, found...), append(findings, f)
 	}
 	return all, findings
 }
 
-func (s *installation) mutating(ctx context.Context) ([]hook, finding) {
-	const kind = "MutatingWebhookConfiguration"
-	wanted, err := shippedAs[admissionv1.MutatingWebhookConfiguration]("hooks", kind)
+// configured are the hooks of a configuration of a kind, and what is to be said of them.
+func configured(ctx context.Context, reader client.Reader, kind string) ([]hook, finding) {
+	wanted, err := shippedAs[configuration]("hooks", kind)
 	if err != nil || len(wanted) != 1 {
 		return nil, failedf(hooksCheck, "", "svcat has no manifest of a %s: %v", kind, err)
 	}
-	installed := &admissionv1.MutatingWebhookConfiguration{}
-	err = s.client.Get(ctx, client.ObjectKey{Name: wanted[0].Name}, installed)
-	found := mutatingHooks(installed)
-	return found, judgeHooks(kind+" "+wanted[0].Name, err, found, mutatingHooks(&wanted[0]))
-}
-
-func (s *installation) validating(ctx context.Context) ([]hook, finding) {
-	const kind = "ValidatingWebhookConfiguration"
-	wanted, err := shippedAs[admissionv1.ValidatingWebhookConfiguration]("hooks", kind)
-	if err != nil || len(wanted) != 1 {
-		return nil, failedf(hooksCheck, "", "svcat has no manifest of a %s: %v", kind, err)
+	there := &unstructured.Unstructured{}
+	there.SetGroupVersionKind(admissionv1.SchemeGroupVersion.WithKind(kind))
+	var installed configuration
+	if err = reader.Get(ctx, client.ObjectKey{Name: wanted[0].Name}, there); err == nil {
+		err = runtime.DefaultUnstructuredConverter.FromUnstructured(there.Object, &installed)
 	}
-	installed := &admissionv1.ValidatingWebhookConfiguration{}
-	err = s.client.Get(ctx, client.ObjectKey{Name: wanted[0].Name}, installed)
-	found := validatingHooks(installed)
-	return found, judgeHooks(kind+" "+wanted[0].Name, err, found, validatingHooks(&wanted[0]))
-}
-
-func mutatingHooks(configuration *admissionv1.MutatingWebhookConfiguration) []hook {
-	hooks := make([]hook, len(configuration.Webhooks))
-	for i := range configuration.Webhooks {
-		w := &configuration.Webhooks[i]
-		hooks[i] = hook{w.Name, w.ClientConfig, w.Rules, w.FailurePolicy}
-	}
-	return hooks
-}
-
-func validatingHooks(configuration *admissionv1.ValidatingWebhookConfiguration) []hook {
-	hooks := make([]hook, len(configuration.Webhooks))
-	for i := range configuration.Webhooks {
-		w := &configuration.Webhooks[i]
-		hooks[i] = hook{w.Name, w.ClientConfig, w.Rules, w.FailurePolicy}
-	}
-	return hooks
+	return installed.Webhooks, judgeHooks(kind+" "+wanted[0].Name, err, installed.Webhooks, wanted[0].Webhooks)
 }
 
 // judgeHooks holds a configuration against the shipped one.
@@ -87,15 +69,15 @@ func judgeHooks(name string, err error, found, wanted []hook) finding {
 	var absent, bare, open []string
 	for i := range wanted {
 		at := slices.IndexFunc(found, func(h hook) bool { return h.covers(&wanted[i]) })
-		resource := wanted[i].rules[0].Resources[0]
+		resource := wanted[i].Rules[0].Resources[0]
 		if at < 0 {
 			absent = append(absent, resource)
 			continue
 		}
-		if len(found[at].client.CABundle) == 0 {
+		if len(found[at].ClientConfig.CABundle) == 0 {
 			bare = append(bare, resource)
 		}
-		if policy := found[at].policy; policy != nil && *policy != admissionv1.Fail {
+		if policy := found[at].FailurePolicy; policy != nil && *policy != admissionv1.Fail {
 			open = append(open, resource)
 		}
 	}
@@ -113,8 +95,8 @@ func judgeHooks(name string, err error, found, wanted []hook) finding {
 // covers says whether the hook is called for all that another is called for. Only
 // shipped hooks are asked about: one rule, one of each.
 func (h *hook) covers(wanted *hook) bool {
-	rule := wanted.rules[0]
-	return slices.ContainsFunc(h.rules, func(r admissionv1.RuleWithOperations) bool {
+	rule := wanted.Rules[0]
+	return slices.ContainsFunc(h.Rules, func(r admissionv1.RuleWithOperations) bool {
 		return has(r.APIGroups, rule.APIGroups[0]) && has(r.APIVersions, rule.APIVersions[0]) && has(r.Resources, rule.Resources[0]) &&
 			!slices.ContainsFunc(rule.Operations, func(o admissionv1.OperationType) bool { return !has(r.Operations, o) })
 	})

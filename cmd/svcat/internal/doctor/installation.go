@@ -2,11 +2,9 @@ package doctor
 
 import (
 	"context"
-	"fmt"
+	"slices"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
@@ -60,17 +58,18 @@ func (s *installation) round(ctx context.Context) []finding {
 	if reached.Level == levelFailed {
 		return []finding{reached}
 	}
-	findings := []finding{reached}
-	findings = append(findings, s.definitions(ctx)...)
-	configured, hooks := s.hooks(ctx)
-	findings = append(findings, hooks...)
-	findings = append(findings, s.certificates(ctx, configured)...)
-	findings = append(findings, s.dryRuns(ctx, s.systemOf(configured))...)
-	findings = append(findings, s.guards(ctx)...)
-	findings = append(findings, s.leases(ctx, configured)...)
-	findings = append(findings, s.brokers(ctx)...)
-	findings = append(findings, s.types(ctx)...)
-	return append(findings, s.instances(ctx)...)
+	definitions := checkDefinitions(ctx, s.client)
+	configured, hooks := checkHooks(ctx, s.client)
+	system := s.systemOf(configured)
+	contents := inventory{reader: s.client, clock: s.clock, namespace: s.namespace}
+	return slices.Concat(
+		[]finding{reached}, definitions, hooks,
+		checkCertificates(ctx, configured, s.clock.Now()),
+		admission{s.client, s.namespace, system}.dryRuns(ctx),
+		checkGuards(ctx, s.client),
+		leases{s.client, s.clock, system}.all(ctx),
+		contents.brokers(ctx), contents.types(ctx), contents.instances(ctx),
+	)
 }
 
 // reach asks the API server for its version.
@@ -89,39 +88,15 @@ func (s *installation) reach(ctx context.Context) finding {
 	return failedf(check, "look at --context, --kubeconfig and kubectl version", "the API server cannot be asked: %s", err)
 }
 
-// unread is the finding about what could not be read.
-func unread(check, what string, err error) finding {
-	switch {
-	case apierrors.IsForbidden(err):
-		return unknownf(check, "ask a user who may, such as an administrator, to look", "not looked at: you may not read %s", what)
-	case meta.IsNoMatchError(err), apierrors.IsNotFound(err):
-		return unknownf(check, "see to the definitions first", "not looked at: %s are not served", what)
+// systemOf is the namespace of the webhook and the controller.
+func (s *installation) systemOf(hooks []hook) string {
+	if s.system != "" {
+		return s.system
 	}
-	return failedf(check, "look again; if it stays, look at the API server", "cannot read %s: %s", what, err)
-}
-
-// widest reads all namespaces, or the current one where one may not read all.
-// Each read starts from nothing, so what a forbidden read left behind is dropped.
-func (s *installation) widest(read func(cli.Scope) error) (limited bool, err error) {
-	err = read(cli.Scope{Cluster: true, Namespaces: true})
-	if !apierrors.IsForbidden(err) {
-		return false, err
+	for i := range hooks {
+		if service := hooks[i].ClientConfig.Service; service != nil {
+			return service.Namespace
+		}
 	}
-	return true, read(cli.Scope{Cluster: true, Namespaces: true, Namespace: s.namespace})
-}
-
-// partly marks findings of a user who may not read all namespaces.
-func partly(limited bool, findings ...finding) []finding {
-	for i := range findings {
-		findings[i].Partly = limited
-	}
-	return findings
-}
-
-// only names the namespace that was read for a user who may not read all of them.
-func (s *installation) only(limited bool) string {
-	if limited {
-		return fmt.Sprintf(" (in the cluster and namespace %q; you may not read others)", s.namespace)
-	}
-	return ""
+	return shippedNamespace
 }

@@ -14,19 +14,15 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 )
 
-const (
-	instancesCheck = "instances"
-	// named is how many of many a finding names.
-	named = 5
-)
+const instancesCheck = "instances"
 
 // instances looks which have no plan.
-func (s *installation) instances(ctx context.Context) []finding {
+func (v inventory) instances(ctx context.Context) []finding {
 	var undecided []string
 	total := 0
-	limited, err := s.widest(func(scope cli.Scope) error {
+	return v.check(ctx, instancesCheck, "serviceinstances", func(ctx context.Context, scope cli.Scope) error {
 		undecided, total = nil, 0
-		return catalog.Pages(ctx, s.client, &v1beta1.ServiceInstanceList{}, func(object runtime.Object) error {
+		return catalog.Pages(ctx, v.reader, &v1beta1.ServiceInstanceList{}, func(object runtime.Object) error {
 			instance, _ := object.(*v1beta1.ServiceInstance)
 			total++
 			if isUndecided(instance) {
@@ -34,11 +30,7 @@ func (s *installation) instances(ctx context.Context) []finding {
 			}
 			return nil
 		}, client.InNamespace(scope.Namespace))
-	})
-	if err != nil {
-		return []finding{unread(instancesCheck, "serviceinstances", err)}
-	}
-	return partly(limited, judgeInstances(total, undecided, s.only(limited)))
+	}, func(where string) []finding { return []finding{judgeInstances(total, undecided, where)} })
 }
 
 // isUndecided says that an instance is to have a plan, and has none.
@@ -54,12 +46,4 @@ func judgeInstances(total int, undecided []string, where string) finding {
 	namespace, name, _ := strings.Cut(undecided[0], "/")
 	return warningf(instancesCheck, fmt.Sprintf("svcat explain instance/%s -n %s", name, namespace),
 		"%d of %d have no plan yet%s: %s", len(undecided), total, where, some(undecided))
-}
-
-// some are the first of many names.
-func some(names []string) string {
-	if len(names) > named {
-		return strings.Join(names[:named], ", ") + fmt.Sprintf(" and %d more", len(names)-named)
-	}
-	return strings.Join(names, ", ")
 }

@@ -82,20 +82,20 @@ func TestJudgeDefinitions(t *testing.T) {
 
 func TestJudgeHooks(t *testing.T) {
 	t.Parallel()
-	shippedHooks := func(edit func(*admissionv1.MutatingWebhookConfiguration)) []hook {
-		wanted, err := shippedAs[admissionv1.MutatingWebhookConfiguration]("hooks", "MutatingWebhookConfiguration")
+	shippedHooks := func(edit func(*configuration)) []hook {
+		wanted, err := shippedAs[configuration]("hooks", "MutatingWebhookConfiguration")
 		require.NoError(t, err)
 		require.Len(t, wanted, 1)
 		for i := range wanted[0].Webhooks {
 			wanted[0].Webhooks[i].ClientConfig.CABundle = []byte("bundle")
 		}
 		edit(&wanted[0])
-		return mutatingHooks(&wanted[0])
+		return wanted[0].Webhooks
 	}
 	cases := map[string]struct {
 		reason string
 		err    error
-		edit   func(*admissionv1.MutatingWebhookConfiguration)
+		edit   func(*configuration)
 		want   finding
 	}{
 		"Whole":     {reason: "as shipped, with a caBundle", want: okf("hooks", "M has all 8")},
@@ -103,7 +103,7 @@ func TestJudgeHooks(t *testing.T) {
 		"Forbidden": {reason: "one may not look", err: apierrors.NewForbidden(things, "x", errors.New("no")), want: unknownf("hooks", "ask a user who may, such as an administrator, to look", "not looked at: you may not read webhook configurations")},
 		"Lacks": {
 			reason: "a rule that is gone, an operation that is gone",
-			edit: func(c *admissionv1.MutatingWebhookConfiguration) {
+			edit: func(c *configuration) {
 				c.Webhooks[0].Rules[0].Operations = []admissionv1.OperationType{admissionv1.Create}
 				c.Webhooks = c.Webhooks[:7]
 			},
@@ -111,7 +111,7 @@ func TestJudgeHooks(t *testing.T) {
 		},
 		"Wider": {
 			reason: "a hook that is called for all is called for these",
-			edit: func(c *admissionv1.MutatingWebhookConfiguration) {
+			edit: func(c *configuration) {
 				c.Webhooks = c.Webhooks[:1]
 				c.Webhooks[0].Rules[0] = admissionv1.RuleWithOperations{
 					Operations: []admissionv1.OperationType{"*"}, Rule: admissionv1.Rule{APIGroups: []string{"*"}, APIVersions: []string{"*"}, Resources: []string{"*"}},
@@ -121,12 +121,12 @@ func TestJudgeHooks(t *testing.T) {
 		},
 		"Bare": {
 			reason: "the manifest was applied as it is in the folder",
-			edit:   func(c *admissionv1.MutatingWebhookConfiguration) { c.Webhooks[0].ClientConfig.CABundle = nil },
+			edit:   func(c *configuration) { c.Webhooks[0].ClientConfig.CABundle = nil },
 			want:   failedf("hooks", applyHooks, "M has no caBundle for clusterservicebrokers: the API server trusts only the system's authorities there"),
 		},
 		"Open": {
 			reason: "it works, as long as the webhook does",
-			edit: func(c *admissionv1.MutatingWebhookConfiguration) {
+			edit: func(c *configuration) {
 				c.Webhooks[0].FailurePolicy = new(admissionv1.Ignore)
 			},
 			want: warningf("hooks", "set failurePolicy: Fail", "M lets clusterservicebrokers pass unjudged while the webhook is down"),
@@ -136,9 +136,9 @@ func TestJudgeHooks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if tc.edit == nil {
-				tc.edit = func(*admissionv1.MutatingWebhookConfiguration) {}
+				tc.edit = func(*configuration) {}
 			}
-			wanted := shippedHooks(func(*admissionv1.MutatingWebhookConfiguration) {})
+			wanted := shippedHooks(func(*configuration) {})
 			assert.Equal(t, tc.want, judgeHooks("M", tc.err, shippedHooks(tc.edit), wanted), tc.reason)
 		})
 	}
@@ -181,7 +181,7 @@ func TestJudgeLease(t *testing.T) {
 
 func TestSystemNamespace(t *testing.T) {
 	t.Parallel()
-	inService := []hook{{client: admissionv1.WebhookClientConfig{URL: new("https://x")}}, {client: admissionv1.WebhookClientConfig{Service: &admissionv1.ServiceReference{Namespace: "sys"}}}}
+	inService := []hook{{ClientConfig: admissionv1.WebhookClientConfig{URL: new("https://x")}}, {ClientConfig: admissionv1.WebhookClientConfig{Service: &admissionv1.ServiceReference{Namespace: "sys"}}}}
 	assert.Equal(t, "named", (&installation{system: "named"}).systemOf(inService), "the flag wins")
 	assert.Equal(t, "sys", (&installation{}).systemOf(inService), "else where the hooks' Service is")
 	assert.Equal(t, "defaultplan-system", (&installation{}).systemOf(nil), "else as shipped")

@@ -8,6 +8,7 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/webhook/keeper"
@@ -31,24 +32,30 @@ var duties = []duty{
 	},
 }
 
-// leases looks whether there is a keeper and a controller, be it one with a name alone.
-func (s *installation) leases(ctx context.Context, hooks []hook) []finding {
-	namespace := s.systemOf(hooks)
+// The leases are those of the namespace of the webhook and the controller.
+type leases struct {
+	reader    client.Reader
+	clock     clock.PassiveClock
+	namespace string
+}
+
+// all looks whether there is a keeper and a controller, be it one with a name alone.
+func (l leases) all(ctx context.Context) []finding {
 	var findings []finding
 	for i := range duties {
-		findings = append(findings, s.duty(ctx, &duties[i], namespace)...)
+		findings = append(findings, l.duty(ctx, &duties[i])...)
 	}
 	return findings
 }
 
 // duty looks at the Leases of one duty.
-func (s *installation) duty(ctx context.Context, d *duty, namespace string) []finding {
+func (l leases) duty(ctx context.Context, d *duty) []finding {
 	lease := &coordinationv1.Lease{}
-	err := s.client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: d.lease}, lease)
+	err := l.reader.Get(ctx, client.ObjectKey{Namespace: l.namespace, Name: d.lease}, lease)
 	var others []coordinationv1.Lease
 	if d.named != "" && (err == nil || apierrors.IsNotFound(err)) {
 		var list coordinationv1.LeaseList
-		listed := s.client.List(ctx, &list, client.InNamespace(namespace))
+		listed := l.reader.List(ctx, &list, client.InNamespace(l.namespace))
 		if err != nil && listed != nil {
 			err = listed // it is not known that there is none
 		}
@@ -58,26 +65,13 @@ func (s *installation) duty(ctx context.Context, d *duty, namespace string) []fi
 	for i := range others {
 		if name, is := strings.CutPrefix(others[i].Name, d.lease+"-"); is && d.named != "" {
 			one := duty{check: d.check, lease: others[i].Name, undone: fmt.Sprintf(d.named, name)}
-			findings = append(findings, one.judge(&others[i], nil, namespace, s.clock.Now()))
+			findings = append(findings, one.judge(&others[i], nil, l.namespace, l.clock.Now()))
 		}
 	}
 	if apierrors.IsNotFound(err) && len(findings) > 0 {
 		return findings
 	}
-	return append([]finding{d.judge(lease, err, namespace, s.clock.Now())}, findings...)
-}
-
-// systemOf is the namespace of the webhook and the controller.
-func (s *installation) systemOf(hooks []hook) string {
-	if s.system != "" {
-		return s.system
-	}
-	for i := range hooks {
-		if service := hooks[i].client.Service; service != nil {
-			return service.Namespace
-		}
-	}
-	return shippedNamespace
+	return append([]finding{d.judge(lease, err, l.namespace, l.clock.Now())}, findings...)
 }
 
 // judge says whether a Lease is held. One that was held twice its time ago has lost

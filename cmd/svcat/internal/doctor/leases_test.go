@@ -54,9 +54,9 @@ func TestControllersWithNames(t *testing.T) {
 					return c.List(ctx, list, options...)
 				},
 			})
-			s := &installation{client: c, clock: testclock.NewFakePassiveClock(noon), system: "sys"}
+			l := leases{c, testclock.NewFakePassiveClock(noon), "sys"}
 			got := said{}
-			for _, f := range s.duty(t.Context(), &duties[1], "sys") {
+			for _, f := range l.duty(t.Context(), &duties[1]) {
 				got[f.Message] = f.Level
 			}
 			assert.Equal(t, tc.want, got, tc.reason)

@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -16,41 +15,39 @@ const typesCheck = "types"
 
 // types looks which types give no plan, and where more plans claim to be the default
 // than are.
-func (s *installation) types(ctx context.Context) []finding {
+func (v inventory) types(ctx context.Context) []finding {
 	var entries *resolve.Catalog
-	limited, err := s.widest(func(scope cli.Scope) (err error) {
-		entries, err = s.entries(ctx, scope)
+	return v.check(ctx, typesCheck, "classes, plans and types", func(ctx context.Context, scope cli.Scope) (err error) {
+		entries, err = v.entries(ctx, scope)
 		return err
+	}, func(where string) []finding {
+		findings := append(judgeTypes(catalog.UnresolvedTypes(entries)), judgeClaims(entries)...)
+		if len(findings) == 0 {
+			return []finding{okf(typesCheck, "every type gives a plan%s", where)}
+		}
+		return findings
 	})
-	if err != nil {
-		return []finding{unread(typesCheck, "classes, plans and types", err)}
-	}
-	findings := append(judgeTypes(catalog.UnresolvedTypes(entries)), judgeClaims(entries)...)
-	if len(findings) == 0 {
-		return partly(limited, okf(typesCheck, "every type gives a plan%s", s.only(limited)))
-	}
-	return partly(limited, findings...)
 }
 
 // entries are the catalog of a scope as package resolve takes it: of ten thousand
 // plans no more is held than a choice needs.
-func (s *installation) entries(ctx context.Context, scope cli.Scope) (*resolve.Catalog, error) {
+func (v inventory) entries(ctx context.Context, scope cli.Scope) (*resolve.Catalog, error) {
 	entries, query := &resolve.Catalog{}, catalog.Query{Scope: scope}
-	err := catalog.Types(ctx, s.client, query, func(t catalog.Type) error {
+	err := catalog.Types(ctx, v.reader, query, func(t catalog.Type) error {
 		entries.Records = append(entries.Records, t.Record())
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	err = catalog.Classes(ctx, s.client, query, func(c catalog.Class) error {
+	err = catalog.Classes(ctx, v.reader, query, func(c catalog.Class) error {
 		entries.Classes = append(entries.Classes, c.ClassEntry())
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	err = catalog.Plans(ctx, s.client, query, func(p catalog.Plan) error {
+	err = catalog.Plans(ctx, v.reader, query, func(p catalog.Plan) error {
 		entries.Plans = append(entries.Plans, p.PlanEntry())
 		return nil
 	})
@@ -69,7 +66,7 @@ func judgeTypes(lacks []catalog.Unresolved) []finding {
 		if len(titles) > 0 {
 			message += ": " + some(titles)
 		}
-		findings = append(findings, warningf(typesCheck, "choose one: "+command("CLASS/PLAN", lack.Type.Namespace), "%s", message))
+		findings = append(findings, warningf(typesCheck, "choose one: "+command("CLASS/PLAN", lack.Type), "%s", message))
 	}
 	return findings
 }
@@ -104,26 +101,18 @@ func judgeClaims(entries *resolve.Catalog) []finding {
 			continue
 		}
 		slices.Sort(c.annotated)
-		findings = append(findings, warningf(typesCheck, "keep it: "+command(c.recorded, at.Namespace),
+		findings = append(findings, warningf(typesCheck, "keep it: "+command(c.recorded, at),
 			"%s has %s as its default, but annotated as such are also: %s", titled(at), c.recorded, some(c.annotated)))
 	}
 	return findings
 }
 
 // titled is a type in a sentence.
-func titled(at resolve.Ref) string {
-	if at.Namespace != "" {
-		return fmt.Sprintf("type %s in namespace %q", at.Name, at.Namespace)
-	}
-	return "type " + at.Name
-}
+func titled(at resolve.Ref) string { return "type " + at.Name + placeOf(at.Namespace, at.Name).within }
 
 // command makes a plan its type's default.
-func command(plan, namespace string) string {
-	if namespace == "" {
-		return "svcat set plan " + plan + " --default --cluster"
-	}
-	return "svcat set plan " + plan + " --default --scope namespace -n " + namespace
+func command(plan string, serviceType resolve.Ref) string {
+	return "svcat set plan " + plan + " --default " + placeOf(serviceType.Namespace, plan).set
 }
 
 func byScope(a, b resolve.Ref) int {

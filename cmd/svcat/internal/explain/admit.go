@@ -15,45 +15,25 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/webhook/offline"
+	"github.com/defaultplan/defaultplan/webhook/options"
 )
 
-// admit asks admission itself, on the slice that was read, what it says to the
-// instance: it is run here, so no user needs a right to write.
-func (x *explainer) admit(ctx context.Context, c *chosen, asked client.Object) error {
-	written, err := x.unstructured(asked)
-	if err != nil {
-		return err
-	}
-	_, err = x.admitWritten(ctx, c, written)
-	return err
-}
-
-func (x *explainer) admitWritten(ctx context.Context, c *chosen, written *unstructured.Unstructured) (offline.Result, error) {
-	return x.apply(ctx, c.now, c.matter(), written)
-}
-
-// commons are the objects of the slice that every question needs.
-func (s *slice) commons() []client.Object {
-	var objects []client.Object
-	for _, ref := range sorted(s.types) {
-		objects = append(objects, s.types[ref].Object)
-	}
-	objects = append(objects, s.policies...)
-	if s.namespace != nil {
-		objects = append(objects, s.namespace)
-	}
-	return objects
+// An admission is the webhook's own handlers with these options. They run here, in memory, so no
+// user needs a right to write.
+type admission struct {
+	scheme  *runtime.Scheme
+	options *options.Options
 }
 
 // apply creates an object in a cluster of these objects, and tells what admission
 // says.
-func (x *explainer) apply(ctx context.Context, now *Now, objects []client.Object, written *unstructured.Unstructured) (offline.Result, error) {
-	cluster, err := offline.New(x.options) //nolint:contextcheck // it is made in memory, and waits for nothing
+func (a admission) apply(ctx context.Context, now *Now, objects []client.Object, written client.Object) (offline.Result, error) {
+	cluster, err := offline.New(a.options) //nolint:contextcheck // it is made in memory, and waits for nothing
 	if err != nil {
 		return offline.Result{}, fmt.Errorf("cannot ask admission: %w", err)
 	}
 	for _, object := range objects {
-		one, err := x.unstructured(object)
+		one, err := a.unstructured(object)
 		if err == nil {
 			err = cluster.Load(one) //nolint:contextcheck // as above
 		}
@@ -61,7 +41,11 @@ func (x *explainer) apply(ctx context.Context, now *Now, objects []client.Object
 			return offline.Result{}, fmt.Errorf("cannot ask admission: %w", err)
 		}
 	}
-	result, err := cluster.Apply(ctx, written)
+	one, err := a.unstructured(written)
+	if err != nil {
+		return offline.Result{}, err
+	}
+	result, err := cluster.Apply(ctx, one)
 	if err != nil {
 		return offline.Result{}, fmt.Errorf("cannot ask admission: %w", err)
 	}
@@ -141,8 +125,11 @@ func waitsFor(warnings []string) string {
 }
 
 // unstructured is an object as it is on the wire.
-func (x *explainer) unstructured(object client.Object) (*unstructured.Unstructured, error) {
-	kind, err := apiutil.GVKForObject(object, x.scheme)
+func (a admission) unstructured(object client.Object) (*unstructured.Unstructured, error) {
+	if one, is := object.(*unstructured.Unstructured); is {
+		return one, nil
+	}
+	kind, err := apiutil.GVKForObject(object, a.scheme)
 	if err != nil {
 		return nil, fmt.Errorf("cannot tell the kind of %T: %w", object, err)
 	}
@@ -153,4 +140,11 @@ func (x *explainer) unstructured(object client.Object) (*unstructured.Unstructur
 	one := &unstructured.Unstructured{Object: content}
 	one.SetGroupVersionKind(kind)
 	return one, nil
+}
+
+// malformed explains an object that cannot be read: nothing is chosen for it.
+func (a admission) malformed(ctx context.Context, written *document) (Explanation, error) {
+	told := Explanation{Subject: written.subject(), Asks: map[string]string{}, Now: &Now{}}
+	_, err := a.apply(ctx, told.Now, nil, written.object)
+	return told, err
 }

@@ -59,7 +59,10 @@ func TestWrittenClaim(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			told, err := newExplainer(t, tc.objects).writtenBinding(t.Context(), claimOf(t, tc.spec), "creds.yaml")
+			written := &document{claimOf(t, tc.spec), "creds.yaml"}
+			asked, is := written.typed().(*v1beta1.ServiceBinding)
+			require.True(t, is)
+			told, err := newAsker(t, tc.objects).writtenBinding(t.Context(), asked, written)
 			require.NoError(t, err)
 			assert.Equal(t, tc.verdict, told.Now.Verdict, tc.reason)
 			assert.Contains(t, told.headline(), tc.headline)
@@ -76,18 +79,18 @@ func TestStoredClaim(t *testing.T) {
 	for name, spec := range map[string]string{"ByType": "{serviceType: needy, provisionParameters: {zone: null}}", "ByClass": "{clusterServiceClassExternalName: k, provisionParameters: {zone: null}}"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			x := newExplainer(t, shopClass+shop("p", byDefault, bindDefault))
+			x := newAsker(t, shopClass+shop("p", byDefault, bindDefault))
 			stored, err := admittedClaim(t, x, spec)
 			require.NoError(t, err)
-			x = newExplainer(t, shopClass+shop("p", byDefault, bindDefault)+stored)
-			told, err := x.storedBinding(t.Context(), client.ObjectKey{Namespace: "dev", Name: "creds"})
+			x = newAsker(t, shopClass+shop("p", byDefault, bindDefault)+stored)
+			told, err := x.Binding(t.Context(), client.ObjectKey{Namespace: "dev", Name: "creds"})
 			require.NoError(t, err)
 			assert.Equal(t, "Created now it would be decided alike.", told.Difference)
 			assert.Contains(t, told.Tree(), "parameters for its own instance, as stored")
 			assert.Contains(t, told.Tree(), "zone = null ← user: it takes the default away, nothing is sent")
 
-			x = newExplainer(t, shopClass+shop("p", byDefault, ", defaultProvisionParameters: {size: 3}, defaultBindParameters: {user: reader}")+stored)
-			told, err = x.storedBinding(t.Context(), client.ObjectKey{Namespace: "dev", Name: "creds"})
+			x = newAsker(t, shopClass+shop("p", byDefault, ", defaultProvisionParameters: {size: 3}, defaultBindParameters: {user: reader}")+stored)
+			told, err = x.Binding(t.Context(), client.ObjectKey{Namespace: "dev", Name: "creds"})
 			require.NoError(t, err)
 			assert.Equal(t, "Created now it would get the same plan; what would differ: the parameters for its instance at /size.", told.Difference)
 		})
@@ -95,11 +98,11 @@ func TestStoredClaim(t *testing.T) {
 }
 
 // admittedClaim is a claim as admission stores it in the cluster of x, on one line.
-func admittedClaim(t *testing.T, x *explainer, spec string) (string, error) {
+func admittedClaim(t *testing.T, x *Asker, spec string) (string, error) {
 	t.Helper()
-	chosen, err := x.choose(t.Context(), &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "dev"}, Spec: v1beta1.ServiceInstanceSpec{ServiceType: "needy"}})
+	chosen, err := x.chooser.choose(t.Context(), &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "dev"}, Spec: v1beta1.ServiceInstanceSpec{ServiceType: "needy"}})
 	require.NoError(t, err)
-	result, err := x.apply(t.Context(), chosen.now, chosen.matter(), claimOf(t, spec))
+	result, err := x.admission.apply(t.Context(), chosen.now, chosen.matter(), claimOf(t, spec))
 	require.NoError(t, err)
 	require.Nil(t, result.Denied)
 	text, err := result.Object.MarshalJSON()

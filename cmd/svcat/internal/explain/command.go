@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
 	"github.com/defaultplan/defaultplan/webhook/offline"
@@ -89,14 +88,7 @@ func New(env *cli.Env) *cobra.Command {
 	flags.BoolVarP(&c.recursive, "recursive", "R", false, "With --filename: folders within folders, too")
 	flags.StringVarP(&c.output, "output", "o", "tree", "How to print it: "+strings.Join(outputs, ", "))
 	offline.BindFlags(flags, c.options)
-	for name, words := range map[string][]string{
-		"output":       outputs,
-		"unresolved":   {options.UnresolvedReject, options.UnresolvedWait},
-		"schema-check": {options.SchemaEnforce, options.SchemaWarn, options.SchemaOff},
-	} {
-		// It fails for a flag that is not there, or twice, only.
-		_ = cmd.RegisterFlagCompletionFunc(name, complete.Words(words...))
-	}
+	complete.Flags(cmd, map[string]complete.Func{"output": complete.Words(outputs...)})
 	return cmd
 }
 
@@ -154,21 +146,20 @@ func (c *command) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	scheme, err := cli.Scheme()
-	if err != nil {
-		return err
-	}
 	namespace, _, err := c.env.Namespace()
 	if err != nil {
 		return err
 	}
-	x := &explainer{reader: reader, scheme: scheme, options: c.options, admitted: map[client.ObjectKey]*v1beta1.ServiceInstance{}}
+	asker, err := NewAsker(reader, c.options)
+	if err != nil {
+		return err
+	}
 	var report Report
 	var unread error
 	if len(args) > 0 {
-		err = x.stored(ctx, namespace, args[0], &report)
+		err = stored(ctx, asker, namespace, args[0], &report)
 	} else {
-		unread, err = c.written(ctx, x, namespace, &report)
+		unread, err = c.written(ctx, asker, namespace, &report)
 	}
 	if err != nil {
 		return err
@@ -181,16 +172,16 @@ func (c *command) run(ctx context.Context, args []string) error {
 }
 
 // stored explains what an argument names.
-func (x *explainer) stored(ctx context.Context, namespace, argument string, report *Report) error {
+func stored(ctx context.Context, asker *Asker, namespace, argument string, report *Report) error {
 	var told Explanation
 	var err error
 	switch kind, name := subjectOf(argument); kind {
 	case KindInstance:
-		told, err = x.storedInstance(ctx, client.ObjectKey{Namespace: namespace, Name: name})
+		told, err = asker.Instance(ctx, client.ObjectKey{Namespace: namespace, Name: name})
 	case KindBinding:
-		told, err = x.storedBinding(ctx, client.ObjectKey{Namespace: namespace, Name: name})
+		told, err = asker.Binding(ctx, client.ObjectKey{Namespace: namespace, Name: name})
 	default:
-		told, err = x.ofType(ctx, namespace, name)
+		told, err = asker.Type(ctx, namespace, name)
 	}
 	report.Explanations = append(report.Explanations, told)
 	return err

@@ -11,18 +11,16 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/webhook/offline"
 	"github.com/defaultplan/defaultplan/webhook/options"
 )
 
-// newExplainer explains what is in a cluster of these objects, one a line, without
+// newAsker explains what is in a cluster of these objects, one a line, without
 // their apiVersion.
-func newExplainer(t *testing.T, objects string, flags ...string) *explainer {
+func newAsker(t *testing.T, objects string, flags ...string) *Asker {
 	t.Helper()
 	cluster, err := offline.New(options.New())
 	require.NoError(t, err)
@@ -32,12 +30,12 @@ func newExplainer(t *testing.T, objects string, flags ...string) *explainer {
 		object.SetAPIVersion(v1beta1.GroupVersion.String())
 		require.NoError(t, cluster.Load(object))
 	}
-	scheme, err := cli.Scheme()
-	require.NoError(t, err)
 	options, set := options.New(), pflag.NewFlagSet("explain", pflag.ContinueOnError)
 	offline.BindFlags(set, options)
 	require.NoError(t, set.Parse(flags))
-	return &explainer{reader: cluster.Reader(), scheme: scheme, options: options, admitted: map[client.ObjectKey]*v1beta1.ServiceInstance{}}
+	asker, err := NewAsker(cluster.Reader(), options)
+	require.NoError(t, err)
+	return asker
 }
 
 // shop has a class k, and a plan with what stands in meta and spec.
@@ -86,7 +84,7 @@ func TestAdmissionHasTheLastWord(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			told, err := newExplainer(t, shopClass+tc.plans, tc.flags...).ofType(t.Context(), "dev", "needy")
+			told, err := newAsker(t, shopClass+tc.plans, tc.flags...).Type(t.Context(), "dev", "needy")
 			require.NoError(t, err)
 			assert.Equal(t, tc.verdict, told.Now.Verdict, tc.reason)
 			assert.Contains(t, told.headline(), tc.line)
@@ -118,8 +116,8 @@ func TestARefusalCountsAll(t *testing.T) {
 			for i := range 30 {
 				plans += shop(fmt.Sprintf("p%02d", i), tc.meta, needsSize)
 			}
-			x := newExplainer(t, plans)
-			told, err := x.ofType(t.Context(), "dev", "needy")
+			x := newAsker(t, plans)
+			told, err := x.Type(t.Context(), "dev", "needy")
 			require.NoError(t, err)
 			require.NotNil(t, told.Now.Refusal)
 			assert.Contains(t, told.Now.Refusal.Message, tc.says, tc.reason)
@@ -132,7 +130,7 @@ func TestARefusalCountsAll(t *testing.T) {
 
 			asked := &v1beta1.ServiceInstance{}
 			asked.Namespace, asked.Spec.ServiceType = "dev", "needy"
-			chosen, err := x.choose(t.Context(), asked)
+			chosen, err := x.chooser.choose(t.Context(), asked)
 			require.NoError(t, err)
 			for _, object := range chosen.matter() {
 				if plan, ok := object.(*v1beta1.ClusterServicePlan); ok {
@@ -174,7 +172,7 @@ func TestOneMalformedObject(t *testing.T) {
 `), 0o600))
 	var report Report
 	c := command{files: []string{file}}
-	unread, err := c.written(t.Context(), newExplainer(t, shopClass+shop("p", byDefault, "")), "dev", &report)
+	unread, err := c.written(t.Context(), newAsker(t, shopClass+shop("p", byDefault, "")), "dev", &report)
 	require.NoError(t, err)
 	require.EqualError(t, unread, "cannot read 2 of 3 objects: a field is not of its type")
 	require.Len(t, report.Explanations, 3)

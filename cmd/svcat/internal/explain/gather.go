@@ -65,7 +65,7 @@ func (g gatherer) rulesOf(namespace string) []job {
 func (g gatherer) offers(req *resolve.Request) []job {
 	switch {
 	case req.Class.Value != "":
-		return []job{func(ctx context.Context) error { return g.classNamed(ctx, req) }}
+		return g.classNamed(req)
 	case req.Type != "":
 		return g.ofType(req)
 	case req.Selector != nil:
@@ -74,16 +74,18 @@ func (g gatherer) offers(req *resolve.Request) []job {
 	return nil
 }
 
+// marketplace is where an instance in a namespace has its plan from.
+func marketplace(namespace string) cli.Scope {
+	return cli.Scope{Cluster: true, Namespaces: true, Namespace: namespace}
+}
+
 // ofType reads the plans of a type, their own or their class's, and its records.
 func (g gatherer) ofType(req *resolve.Request) []job {
 	match := client.MatchingFields{v1beta1.FieldServiceType: req.Type}
 	var jobs []job
-	for _, at := range scopes(req.Namespace) {
+	for _, at := range marketplace(req.Namespace).Split() {
 		query := catalog.Query{Scope: at, Fields: match}
-		jobs = append(jobs,
-			func(ctx context.Context) error { return catalog.Plans(ctx, g.reader, query, g.addPlan) },
-			func(ctx context.Context) error { return g.classesOfType(ctx, query) },
-		)
+		jobs = append(jobs, g.plansOf(query), g.classesWithPlans(query, func(plan catalog.Plan) bool { return plan.Spec.ServiceType == "" }))
 		if goesByDefault(req) {
 			jobs = append(jobs, func(ctx context.Context) error {
 				return g.record(ctx, resolve.Ref{Namespace: at.Namespace, Name: req.Type})
@@ -93,52 +95,45 @@ func (g gatherer) ofType(req *resolve.Request) []job {
 	return jobs
 }
 
-// scopes are those that a request in a namespace chooses from.
-func scopes(namespace string) []cli.Scope {
-	all := []cli.Scope{cli.ScopeOf("")}
-	if namespace != "" {
-		all = append(all, cli.ScopeOf(namespace))
-	}
-	return all
-}
-
 func (g gatherer) everything(namespace string) []job {
 	var jobs []job
-	for _, at := range scopes(namespace) {
+	for _, at := range marketplace(namespace).Split() {
 		query := catalog.Query{Scope: at}
-		jobs = append(jobs,
-			func(ctx context.Context) error { return catalog.Plans(ctx, g.reader, query, g.addPlan) },
-			func(ctx context.Context) error { return catalog.Classes(ctx, g.reader, query, g.addClass) },
-		)
+		jobs = append(jobs, g.plansOf(query), func(ctx context.Context) error { return catalog.Classes(ctx, g.reader, query, g.addClass) })
 	}
 	return jobs
 }
 
-// classesOfType reads the classes of a type with those of their plans that have
-// no type of their own.
-func (g gatherer) classesOfType(ctx context.Context, query catalog.Query) error {
-	var jobs []job
-	err := catalog.Classes(ctx, g.reader, query, func(class catalog.Class) error {
-		jobs = append(jobs, func(ctx context.Context) error {
-			plans, err := catalog.PlansOf(ctx, g.reader, class)
-			for _, plan := range plans {
-				if plan.Spec.ServiceType == "" {
-					_ = g.addPlan(plan)
+func (g gatherer) plansOf(query catalog.Query) job {
+	return func(ctx context.Context) error { return catalog.Plans(ctx, g.reader, query, g.addPlan) }
+}
+
+// classesWithPlans reads classes with those of their plans that are wanted.
+func (g gatherer) classesWithPlans(query catalog.Query, wanted func(catalog.Plan) bool) job {
+	return func(ctx context.Context) error {
+		var jobs []job
+		err := catalog.Classes(ctx, g.reader, query, func(class catalog.Class) error {
+			jobs = append(jobs, func(ctx context.Context) error {
+				plans, err := catalog.PlansOf(ctx, g.reader, class)
+				for _, plan := range plans {
+					if wanted(plan) {
+						_ = g.addPlan(plan)
+					}
 				}
-			}
-			return err
+				return err
+			})
+			return g.addClass(class)
 		})
-		return g.addClass(class)
-	})
-	if err != nil {
-		return err
+		if err != nil {
+			return err
+		}
+		return together(ctx, jobs...)
 	}
-	return together(ctx, jobs...)
 }
 
 // classNamed reads the classes with the name that the request gives, and their
 // plans.
-func (g gatherer) classNamed(ctx context.Context, req *resolve.Request) error {
+func (g gatherer) classNamed(req *resolve.Request) []job {
 	at := cli.Scope{Cluster: true}
 	if req.Namespaced {
 		at = cli.Scope{Namespaces: true, Namespace: req.Namespace}
@@ -146,28 +141,15 @@ func (g gatherer) classNamed(ctx context.Context, req *resolve.Request) error {
 	field := map[resolve.NameKind]string{
 		resolve.ByName: "metadata.name", resolve.ByExternalName: v1beta1.FieldExternalName, resolve.ByExternalID: v1beta1.FieldExternalID,
 	}[req.Class.By]
-	var jobs []job
 	query := catalog.Query{Scope: at, Fields: client.MatchingFields{field: req.Class.Value}}
-	err := catalog.Classes(ctx, g.reader, query, func(class catalog.Class) error {
-		jobs = append(jobs, func(ctx context.Context) error {
-			plans, err := catalog.PlansOf(ctx, g.reader, class)
-			for _, plan := range plans {
-				_ = g.addPlan(plan)
-			}
-			return err
-		})
-		return g.addClass(class)
-	})
-	if err != nil {
-		return err
-	}
+	jobs := []job{g.classesWithPlans(query, func(catalog.Plan) bool { return true })}
 	if req.Plan.By == resolve.ByName && req.Plan.Value != "" {
 		// It may be of another class: that is worth saying.
 		jobs = append(jobs, func(ctx context.Context) error {
 			return g.plan(ctx, resolve.Ref{Namespace: at.Namespace, Name: req.Plan.Value})
 		})
 	}
-	return together(ctx, jobs...)
+	return jobs
 }
 
 // recordsOfClasses reads what the types of the plans that were found record: a

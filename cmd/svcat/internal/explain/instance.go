@@ -8,38 +8,38 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// storedInstance explains an instance of the cluster.
-func (x *explainer) storedInstance(ctx context.Context, key client.ObjectKey) (Explanation, error) {
+// Instance explains an instance of the cluster; the error about one that is not there
+// is a *catalog.NameError.
+func (a *Asker) Instance(ctx context.Context, key client.ObjectKey) (Explanation, error) {
 	told := Explanation{Subject: Subject{Kind: KindInstance, Namespace: key.Namespace, Name: key.Name}}
 	stored := &v1beta1.ServiceInstance{}
-	if err := x.get(ctx, key, stored, &v1beta1.ServiceInstanceList{}, "instance"); err != nil {
+	if err := get(ctx, a.reader, key, stored, &v1beta1.ServiceInstanceList{}, "instance"); err != nil {
 		return told, err
 	}
 	applied := appliedOf(&stored.ObjectMeta)
-	then, err := x.then(ctx, key.Namespace, &stored.Spec.DecidedReference, &applied)
+	decided, err := then(ctx, a.reader, key.Namespace, &stored.Spec.DecidedReference, &applied)
 	if err != nil {
 		return told, err
 	}
-	then.Parameters = storedParameters(stored.Spec.Parameters, &applied)
-	then.Conditions = conditionsOf(stored.Status.Conditions)
+	decided.Parameters = storedParameters(stored.Spec.Parameters, &applied)
+	decided.Conditions = conditionsOf(stored.Status.Conditions)
 	asked := originalInstance(stored)
-	told.Then, told.Asks = then, asksOf(&asked.Spec.PlanReference, asked.Spec.ServiceType, asked.Spec.PlanSelector, nil)
-	if len(told.Asks) == 0 && then.Plan != nil {
+	told.Then, told.Asks = decided, asksOf(&asked.Spec.PlanReference, asked.Spec.ServiceType, asked.Spec.PlanSelector, nil)
+	if len(told.Asks) == 0 && decided.Plan != nil {
 		told.Difference = "It came with its references and asks for nothing by name: there is nothing to choose again."
 		return told, nil
 	}
-	chosen, err := x.choose(ctx, asked)
+	chosen, err := a.chooser.choose(ctx, asked)
 	if err != nil {
 		return told, err
 	}
-	if err := x.admit(ctx, chosen, asked); err != nil {
+	if _, err := a.admission.apply(ctx, chosen.now, chosen.matter(), asked); err != nil {
 		return told, err
 	}
 	told.Now, told.Notes = chosen.now, append(noteDeletion(stored), chosen.slice.notes...)
@@ -56,22 +56,14 @@ func noteDeletion(stored client.Object) []string {
 }
 
 // writtenInstance explains an instance of a file.
-func (x *explainer) writtenInstance(ctx context.Context, written *unstructured.Unstructured, file string) (Explanation, error) {
-	told := Explanation{Subject: Subject{Kind: KindInstance, Namespace: written.GetNamespace(), Name: nameOf(written), File: file}}
-	asked := &v1beta1.ServiceInstance{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(written.Object, asked); err != nil {
-		return told, fmt.Errorf("cannot read ServiceInstance %q of %s: %w", nameOf(written), file, err)
-	}
-	told.Asks = asksOf(&asked.Spec.PlanReference, asked.Spec.ServiceType, asked.Spec.PlanSelector, nil)
-	if asked.Spec.Decided() {
-		told.Notes = append(told.Notes, "it comes with its references: admission takes it as decided, and chooses nothing")
-		nameByReferences(&asked.Spec)
-	}
-	chosen, err := x.choose(ctx, asked)
+func (a *Asker) writtenInstance(ctx context.Context, asked *v1beta1.ServiceInstance, written *document) (Explanation, error) {
+	told := Explanation{Subject: written.subject(), Asks: asksOf(&asked.Spec.PlanReference, asked.Spec.ServiceType, asked.Spec.PlanSelector, nil)}
+	told.Notes = nameByReferences(&asked.Spec)
+	chosen, err := a.chooser.choose(ctx, asked)
 	if err != nil {
 		return told, err
 	}
-	result, err := x.admitWritten(ctx, chosen, written)
+	result, err := a.admission.apply(ctx, chosen.now, chosen.matter(), written.object)
 	if err != nil {
 		return told, err
 	}
@@ -82,16 +74,19 @@ func (x *explainer) writtenInstance(ctx context.Context, written *unstructured.U
 	if result.Denied == nil {
 		stored := &v1beta1.ServiceInstance{}
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(result.Object.Object, stored); err != nil {
-			return told, fmt.Errorf("cannot read the admitted ServiceInstance %q: %w", nameOf(written), err)
+			return told, fmt.Errorf("cannot read the admitted ServiceInstance %q: %w", told.Subject.Name, err)
 		}
-		x.admitted[client.ObjectKeyFromObject(stored)] = stored
+		a.admitted[client.ObjectKeyFromObject(stored)] = stored
 	}
 	return told, nil
 }
 
-// nameByReferences makes references names: what an object is told to be is looked
-// up as if it had been asked for.
-func nameByReferences(spec *v1beta1.ServiceInstanceSpec) {
+// nameByReferences makes the references of a spec that comes decided its names: what an object
+// is told to be is looked up as if it had been asked for. It returns the note about that.
+func nameByReferences(spec *v1beta1.ServiceInstanceSpec) []string {
+	if !spec.Decided() {
+		return nil
+	}
 	refs := spec.DecidedReference
 	spec.PlanReference, spec.PlanSelector = v1beta1.PlanReference{}, nil
 	if refs.ClusterServicePlanRef != nil && refs.ClusterServiceClassRef != nil {
@@ -100,6 +95,7 @@ func nameByReferences(spec *v1beta1.ServiceInstanceSpec) {
 	if refs.ServicePlanRef != nil && refs.ServiceClassRef != nil {
 		spec.ServicePlanName, spec.ServiceClassName = refs.ServicePlanRef.Name, refs.ServiceClassRef.Name
 	}
+	return []string{"it comes with its references: admission takes it as decided, and chooses nothing"}
 }
 
 // asksOf are the fields by which an object asks for its plan.

@@ -16,40 +16,37 @@ import (
 )
 
 func (g gatherer) plan(ctx context.Context, ref resolve.Ref) error {
-	object, err := g.one(ctx, ref, v1beta1.NewPlan(ref.Namespace))
-	if view, ok := catalog.PlanOf(object); ok {
-		return g.addPlan(view)
-	}
-	return err
+	return one(ctx, g.reader, ref, v1beta1.NewPlan(ref.Namespace), catalog.PlanOf, g.addPlan)
 }
 
 func (g gatherer) classOf(ctx context.Context, ref resolve.Ref) error {
-	object, err := g.one(ctx, ref, v1beta1.NewClass(ref.Namespace))
-	if view, ok := catalog.ClassOf(object); ok {
-		return g.addClass(view)
-	}
-	return err
+	return one(ctx, g.reader, ref, v1beta1.NewClass(ref.Namespace), catalog.ClassOf, g.addClass)
 }
 
 func (g gatherer) record(ctx context.Context, ref resolve.Ref) error {
-	object, err := g.one(ctx, ref, v1beta1.NewType(ref.Namespace))
-	if view, ok := catalog.TypeOf(object); ok {
-		return g.addType(view)
-	}
-	return err
+	return one(ctx, g.reader, ref, v1beta1.NewType(ref.Namespace), catalog.TypeOf, g.addType)
 }
 
-// one reads an object by its name; nil if there is none.
-func (g gatherer) one(ctx context.Context, ref resolve.Ref, object client.Object) (client.Object, error) {
-	err := g.reader.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, object)
-	// A name that no object can have is of none.
-	if apierrors.IsNotFound(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
-		return nil, nil
+// one reads an object by its name and adds its view, if there is one.
+func one[V any](
+	ctx context.Context, reader client.Reader, ref resolve.Ref, object client.Object,
+	view func(client.Object) (V, bool), add func(V) error,
+) error {
+	err := reader.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, object)
+	switch {
+	case isAbsent(err):
+		return nil
+	case err != nil:
+		return fmt.Errorf("cannot get %T %q: %w", object, ref.Name, err)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("cannot get %T %q: %w", object, ref.Name, err)
-	}
-	return object, nil
+	found, _ := view(object)
+	return add(found)
+}
+
+// isAbsent says that there is no object of the name that was read; a name that no object can
+// have is of none.
+func isAbsent(err error) bool {
+	return apierrors.IsNotFound(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)
 }
 
 // provisioning reads the policies about instances. A user who may not is told so: the
@@ -66,8 +63,7 @@ func (g gatherer) binding(ctx context.Context) error {
 func (g gatherer) policiesOf(ctx context.Context, list client.ObjectList, resource string) error {
 	err := catalog.Pages(ctx, g.reader, list, g.takePolicy)
 	if apierrors.IsForbidden(err) {
-		g.note("you may not list " + resource + ": whether one of them refuses a plan is not told here")
-		return nil
+		return g.note("you may not list " + resource + ": whether one of them refuses a plan is not told here")
 	}
 	return err
 }
@@ -77,11 +73,9 @@ func (g gatherer) place(ctx context.Context, name string) error {
 	err := g.reader.Get(ctx, client.ObjectKey{Name: name}, found)
 	switch {
 	case apierrors.IsForbidden(err):
-		g.note(fmt.Sprintf("you may not get namespace %q: policies that go by its labels may hold there without being told here", name))
-		return nil
+		return g.note(fmt.Sprintf("you may not get namespace %q: policies that go by its labels may hold there without being told here", name))
 	case apierrors.IsNotFound(err):
-		g.note(fmt.Sprintf("there is no namespace %q", name))
-		return nil
+		return g.note(fmt.Sprintf("there is no namespace %q", name))
 	case err != nil:
 		return fmt.Errorf("cannot get namespace %q: %w", name, err)
 	}
@@ -94,11 +88,11 @@ func (g gatherer) takePolicy(object runtime.Object) error {
 	switch p := object.(type) {
 	case *v1beta1.ProvisioningPolicy:
 		if rule, err := policy.FromProvisioning(p); err == nil {
-			g.addPolicy(p.DeepCopy(), rule)
+			return g.addPolicy(p.DeepCopy(), rule)
 		}
 	case *v1beta1.BindingPolicy:
 		if rule, err := policy.FromBinding(p); err == nil {
-			g.addPolicy(p.DeepCopy(), rule)
+			return g.addPolicy(p.DeepCopy(), rule)
 		}
 	}
 	return nil

@@ -65,7 +65,7 @@ func (t *Tier) node(number int, namespace string) node {
 		state = "several claim it"
 	}
 	tier := node{text: fmt.Sprintf("%d %s: %s", number, reason(t.Rule, namespace, nil), state)}
-	return tier.list(t.Claims, namespace)
+	return tier.list(t.Claims, func(c *Candidate) node { return c.claim(namespace) })
 }
 
 func (n *Now) others() node {
@@ -76,20 +76,20 @@ func (n *Now) others() node {
 	if len(n.Others) == 1 {
 		others.text = "1 other candidate claims none of these"
 	}
-	return others.list(n.Others, "")
+	return others.list(n.Others, (*Candidate).other)
 }
 
 // list adds as many candidates as anybody reads, the one that is chosen among them.
-func (n node) list(candidates []Candidate, namespace string) node {
+func (n node) list(candidates []Candidate, line func(*Candidate) node) node {
 	if len(candidates) <= shown {
 		for i := range candidates {
-			n = n.with(candidates[i].node(namespace))
+			n = n.with(line(&candidates[i]))
 		}
 		return n
 	}
 	read := slices.Clone(candidates)
 	slices.SortStableFunc(read, func(a, b Candidate) int { return cmp.Compare(late(a), late(b)) })
-	return n.list(read[:shown], namespace).with(leaf(fmt.Sprintf("and %d more: -o json has all", len(read)-shown)))
+	return n.list(read[:shown], line).with(leaf(fmt.Sprintf("and %d more: -o json has all", len(read)-shown)))
 }
 
 // late is where a candidate comes where not all are shown: what is chosen comes first.
@@ -100,8 +100,8 @@ func late(c Candidate) int {
 	return 1
 }
 
-// node is a candidate with its fate; with a namespace, also what policies say.
-func (c *Candidate) node(namespace string) node {
+// node is a candidate with its fate.
+func (c *Candidate) node() node {
 	line := node{mark: passed, text: c.Title + ": " + c.Fate + c.traits()}
 	if c.Fate == "chosen" {
 		line.mark = winner
@@ -109,14 +109,19 @@ func (c *Candidate) node(namespace string) node {
 	if strings.HasPrefix(c.Fate, "gone:") || c.Policy != nil {
 		line.mark = loser
 	}
-	if c.Policy == nil {
-		return line
-	}
-	if namespace == "" {
+	return line
+}
+
+// claim is a candidate that claims a tier, and below it what policies say.
+func (c *Candidate) claim(namespace string) node { return c.node().with(c.Policy.node(namespace)) }
+
+// other is a candidate that claims none.
+func (c *Candidate) other() node {
+	line := c.node()
+	if c.Policy != nil {
 		line.text += ", and denied by policy " + c.Policy.Names[0]
-		return line
 	}
-	return line.with(c.Policy.node(namespace))
+	return line
 }
 
 // traits are what a candidate has to say for itself.

@@ -46,6 +46,15 @@ func (t *Then) node(namespace string) node {
 	return then
 }
 
+// provisionNode are the parameters for an instance of a binding's own, if there are
+// any.
+func provisionNode(title string, parameters []Parameter) node {
+	if len(parameters) == 0 {
+		return node{}
+	}
+	return parametersNode(title, parameters, nil)
+}
+
 func parametersNode(title string, parameters []Parameter, secrets []string) node {
 	list := node{text: title}
 	for i := range parameters {

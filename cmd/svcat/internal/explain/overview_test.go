@@ -30,8 +30,8 @@ const several = `
 // TestTypesAreExplainAtAGlance: the same headlines, of every type at once.
 func TestTypesAreExplainAtAGlance(t *testing.T) {
 	t.Parallel()
-	x := newExplainer(t, shopClass+shop("p", byDefault, "")+shop("o", "", "")+strings.TrimPrefix(several, "\n"))
-	asker, err := NewAsker(x.reader, x.options)
+	x := newAsker(t, shopClass+shop("p", byDefault, "")+shop("o", "", "")+strings.TrimPrefix(several, "\n"))
+	asker, err := NewAsker(x.reader, x.admission.options)
 	require.NoError(t, err)
 	told, denied, err := asker.Types(t.Context(), "dev")
 	require.NoError(t, err)
@@ -68,7 +68,7 @@ func (f fence) List(ctx context.Context, list client.ObjectList, options ...clie
 // TestTypesWithoutARight: what may be read is told, and what may not is said.
 func TestTypesWithoutARight(t *testing.T) {
 	t.Parallel()
-	x := newExplainer(t, shopClass+shop("p", byDefault, ""))
+	x := newAsker(t, shopClass+shop("p", byDefault, ""))
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "serviceplans"}, "", errors.New("no"))
 	asker, err := NewAsker(fence{Reader: x.reader, err: forbidden}, options.New())
 	require.NoError(t, err)

@@ -6,38 +6,25 @@ import (
 	"fmt"
 	"strings"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 )
 
-// refsOf are the class and plan that an object was decided on, in its scope.
-func refsOf(refs *v1beta1.DecidedReference, namespace string) (class, plan resolve.Ref) {
-	if refs.ServicePlanRef != nil && refs.ServicePlanRef.Name != "" {
-		plan = resolve.Ref{Namespace: namespace, Name: refs.ServicePlanRef.Name}
-		if refs.ServiceClassRef != nil {
-			class = resolve.Ref{Namespace: namespace, Name: refs.ServiceClassRef.Name}
-		}
-		return class, plan
-	}
-	if refs.ClusterServicePlanRef != nil {
-		plan.Name = refs.ClusterServicePlanRef.Name
-	}
-	if refs.ClusterServiceClassRef != nil {
-		class.Name = refs.ClusterServiceClassRef.Name
-	}
-	return class, plan
-}
-
 // then is what was decided, and what has become of that plan.
-func (x *explainer) then(ctx context.Context, namespace string, refs *v1beta1.DecidedReference, applied *v1beta1.AppliedDefaults) (*Then, error) {
+func then(ctx context.Context, reader client.Reader, namespace string, refs *v1beta1.DecidedReference, applied *v1beta1.AppliedDefaults) (*Then, error) {
 	then := &Then{Rule: applied.Rule, Truncated: applied.Truncated}
-	class, plan := refsOf(refs, namespace)
+	class, plan := catalog.DecidedRefs(refs, namespace)
 	if plan.Name == "" {
 		then.Rule = ""
 		return then, nil
 	}
-	found, err := x.planAndClass(ctx, plan)
-	if err != nil {
+	found := gatherer{reader, newSlice()}
+	if err := found.plan(ctx, plan); err != nil {
+		return nil, err
+	}
+	if err := found.complete(ctx); err != nil {
 		return nil, err
 	}
 	then.Plan = &Plan{
@@ -56,15 +43,6 @@ func (x *explainer) then(ctx context.Context, namespace string, refs *v1beta1.De
 		then.Plan.Class, then.Plan.Plan = now.Title(), entry.Title()
 	}
 	return then, nil
-}
-
-// planAndClass reads a plan and its class, as far as there are any.
-func (x *explainer) planAndClass(ctx context.Context, plan resolve.Ref) (*slice, error) {
-	g := gatherer{x.reader, newSlice()}
-	if err := g.plan(ctx, plan); err != nil {
-		return nil, err
-	}
-	return g.slice, g.complete(ctx)
 }
 
 // difference is then and now in one sentence.

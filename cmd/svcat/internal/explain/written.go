@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/resource"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
@@ -15,7 +17,7 @@ import (
 // written explains the instances and bindings of the files. unread is about those
 // that are not of their kind's form: they are explained by what admission says to
 // that, and the others all the same.
-func (c *command) written(ctx context.Context, x *explainer, namespace string, report *Report) (unread, err error) {
+func (c *command) written(ctx context.Context, asker *Asker, namespace string, report *Report) (unread, err error) {
 	documents, err := documentsIn(c.files, c.recursive, namespace)
 	if err != nil {
 		return nil, err
@@ -24,16 +26,18 @@ func (c *command) written(ctx context.Context, x *explainer, namespace string, r
 		return nil, fmt.Errorf("there is no ServiceInstance and no ServiceBinding in %s", strings.Join(c.files, ", "))
 	}
 	malformed := 0
-	for _, document := range documents {
-		explain := x.writtenInstance
-		switch {
-		case !wellFormed(document.object):
+	for i := range documents {
+		document := &documents[i]
+		var told Explanation
+		switch asked := document.typed().(type) {
+		case *v1beta1.ServiceInstance:
+			told, err = asker.writtenInstance(ctx, asked, document)
+		case *v1beta1.ServiceBinding:
+			told, err = asker.writtenBinding(ctx, asked, document)
+		default:
 			malformed++
-			explain = x.malformed
-		case document.object.GetKind() == KindBinding:
-			explain = x.writtenBinding
+			told, err = asker.admission.malformed(ctx, document)
 		}
-		told, err := explain(ctx, document.object, document.file)
 		if err != nil {
 			return nil, err
 		}
@@ -45,29 +49,27 @@ func (c *command) written(ctx context.Context, x *explainer, namespace string, r
 	return unread, nil
 }
 
-// wellFormed says that an object can be read as its kind: every field is of its
-// type.
-func wellFormed(object *unstructured.Unstructured) bool {
-	var read any = &v1beta1.ServiceInstance{}
-	if object.GetKind() == KindBinding {
-		read = &v1beta1.ServiceBinding{}
-	}
-	return runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, read) == nil
-}
-
-// malformed explains an object that cannot be read: nothing is chosen for it.
-func (x *explainer) malformed(ctx context.Context, written *unstructured.Unstructured, file string) (Explanation, error) {
-	told := Explanation{
-		Subject: Subject{Kind: written.GetKind(), Namespace: written.GetNamespace(), Name: nameOf(written), File: file}, Asks: map[string]string{}, Now: &Now{},
-	}
-	_, err := x.apply(ctx, told.Now, nil, written)
-	return told, err
-}
-
 // A document is one object of a file.
 type document struct {
 	object *unstructured.Unstructured
 	file   string
+}
+
+// subject is what a document is about.
+func (d *document) subject() Subject {
+	return Subject{Kind: d.object.GetKind(), Namespace: d.object.GetNamespace(), Name: nameOf(d.object), File: d.file}
+}
+
+// typed is the object as its kind; nil where a field is not of its type.
+func (d *document) typed() client.Object {
+	var read client.Object = &v1beta1.ServiceInstance{}
+	if d.object.GetKind() == KindBinding {
+		read = &v1beta1.ServiceBinding{}
+	}
+	if runtime.DefaultUnstructuredConverter.FromUnstructured(d.object.Object, read) != nil {
+		return nil
+	}
+	return read
 }
 
 // documentsIn reads the instances and bindings of files, instances first: in a
@@ -86,9 +88,7 @@ func documentsIn(files []string, recursive bool, namespace string) ([]document, 
 		if !ok || object.GroupVersionKind().Group != v1beta1.GroupName {
 			continue
 		}
-		if object.GetNamespace() == "" {
-			object.SetNamespace(namespace)
-		}
+		object.SetNamespace(cmp.Or(object.GetNamespace(), namespace))
 		switch object.GetKind() {
 		case KindInstance:
 			instances = append(instances, document{object, info.Source})

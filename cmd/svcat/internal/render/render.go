@@ -81,15 +81,7 @@ func New(env *cli.Env) *cobra.Command {
 	flags.StringVar(&c.broker, "broker", "", "The broker that catalogs in the brokers' own form are of (default: the name of their file)")
 	flags.StringVarP(&c.output, "output", "o", "yaml", "yaml (one document each) or json (one List)")
 	offline.BindFlags(flags, c.options)
-	for name, propose := range map[string]complete.Func{
-		"output":       complete.Words("yaml", "json"),
-		"unresolved":   complete.Words(options.UnresolvedReject, options.UnresolvedWait),
-		"schema-check": complete.Words(options.SchemaEnforce, options.SchemaWarn, options.SchemaOff),
-		"broker":       cobra.NoFileCompletions,
-	} {
-		// It fails for a flag that is not there, or twice, only.
-		_ = cmd.RegisterFlagCompletionFunc(name, propose)
-	}
+	complete.Flags(cmd, map[string]complete.Func{"output": complete.Words("yaml", "json")}, "broker")
 	return cmd
 }
 

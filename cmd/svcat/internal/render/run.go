@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -125,8 +126,8 @@ func (r *rendering) place(object *unstructured.Unstructured) {
 	switch kind := object.GetKind(); {
 	case kind == "Namespace", strings.HasPrefix(kind, "Cluster"), strings.HasSuffix(kind, "Policy"):
 		object.SetNamespace("")
-	case object.GetNamespace() == "":
-		object.SetNamespace(r.namespace())
+	default:
+		object.SetNamespace(cmp.Or(object.GetNamespace(), r.namespace()))
 	}
 }
 

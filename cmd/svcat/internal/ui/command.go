@@ -66,13 +66,7 @@ func New(env *cli.Env) *cobra.Command {
 	flags.Uint16Var(&c.port, "port", 0, "The port on 127.0.0.1; 0 takes one that is free")
 	flags.BoolVar(&c.open, "open", false, "Open it in the default browser")
 	offline.BindFlags(flags, c.options)
-	for name, words := range map[string][]string{
-		"unresolved":   {options.UnresolvedReject, options.UnresolvedWait},
-		"schema-check": {options.SchemaEnforce, options.SchemaWarn, options.SchemaOff},
-	} {
-		// It fails for a flag that is not there, or twice, only.
-		_ = cmd.RegisterFlagCompletionFunc(name, complete.Words(words...))
-	}
+	complete.Flags(cmd, nil)
 	return cmd
 }
 
@@ -87,12 +81,12 @@ func (c *command) run(ctx context.Context) error {
 		return err
 	}
 	guard := newGuard(listener.Addr().String())
-	return serve(ctx, listener, guard.protect(inTime(site.routes(), answerWithin+readWithin)), func() error { return c.announce(ctx, site, guard) })
+	return serve(ctx, listener, guard.protect(inTime(site.routes(), answerWithin+readWithin)), func() error { return c.announce(ctx, site.layout.namespace, guard) })
 }
 
 // announce says where the page is. Only the address is on standard output.
-func (c *command) announce(ctx context.Context, site *site, guard *guard) error {
-	_, err := fmt.Fprintf(c.env.ErrOut, "The marketplace of namespace %s, as your kubeconfig lets you see it. The address works once, in one browser; Ctrl-C ends it.\n", site.namespace)
+func (c *command) announce(ctx context.Context, namespace string, guard *guard) error {
+	_, err := fmt.Fprintf(c.env.ErrOut, "The marketplace of namespace %s, as your kubeconfig lets you see it. The address works once, in one browser; Ctrl-C ends it.\n", namespace)
 	if err != nil {
 		return fmt.Errorf("cannot print the address: %w", err)
 	}

@@ -60,44 +60,7 @@ func survives(meant map[string]any, text string) bool {
 		return false
 	}
 	after, err := merge.Decode(copied)
-	return err == nil && alike(meant, after)
-}
-
-// alike compares JSON values, numbers by what they are and not by how they are written.
-func alike(a, b any) bool {
-	switch a := a.(type) {
-	case map[string]any:
-		b, ok := b.(map[string]any)
-		if !ok || len(a) != len(b) {
-			return false
-		}
-		for key, inner := range a {
-			if other, has := b[key]; !has || !alike(inner, other) {
-				return false
-			}
-		}
-		return true
-	case []any:
-		b, ok := b.([]any)
-		if !ok || len(a) != len(b) {
-			return false
-		}
-		for i := range a {
-			if !alike(a[i], b[i]) {
-				return false
-			}
-		}
-		return true
-	case json.Number:
-		b, ok := b.(json.Number)
-		if !ok {
-			return false
-		}
-		left, fine := exactly(a.String())
-		right, too := exactly(b.String())
-		return fine && too && left.Cmp(right) == 0
-	}
-	return a == b
+	return err == nil && merge.Equal(meant, after)
 }
 
 // copyable is the manifest as it is copied; problem says why it would not be what was

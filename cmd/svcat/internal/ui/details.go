@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -54,19 +55,17 @@ func (d *detail) explain(told *explain.Explanation, untold error) {
 }
 
 // instance is the page of an instance.
-func (s *site) instance(w http.ResponseWriter, r *http.Request) {
-	found, err := catalog.Instance(r.Context(), s.client, s.namespace, r.PathValue("name"))
+func (p orderPages) instance(r *http.Request) (*answer, error) {
+	found, err := catalog.Instance(r.Context(), p.reader, p.namespace, r.PathValue("name"))
 	if err != nil {
-		s.fail(w, r, "instances", err)
-		return
+		return nil, err
 	}
 	row := instanceRowOf(found)
-	bindings, noBindings := s.bindingRows(r.Context(), found.Name)
-	told, untold := s.asker.Instance(r.Context(), client.ObjectKeyFromObject(found))
+	bindings, noBindings := p.bindingRows(r.Context(), found.Name)
+	told, untold := p.asker.Instance(r.Context(), client.ObjectKeyFromObject(found))
 	missing := errors.Join(noBindings, untold)
 	if _, lacking := lacksOf(missing); missing != nil && !lacking {
-		s.fail(w, r, "instances", missing)
-		return
+		return nil, missing
 	}
 	var sent *runtime.RawExtension
 	if state := found.Status.ExternalProperties; state != nil {
@@ -77,27 +76,23 @@ func (s *site) instance(w http.ResponseWriter, r *http.Request) {
 		Facts: facts(
 			fact{"Type", row.Type}, fact{"Class", row.Class}, fact{"Plan", row.Plan}, fact{"Chosen by", explain.Reason(&found.ObjectMeta, row.Class)},
 			fact{"External ID", cmp.Or(found.Status.ExternalID, found.Spec.ExternalID)}, fact{"Operation", string(found.Status.CurrentOperation)},
-			fact{"Dashboard", textAt(found.Status.DashboardURL)},
+			fact{"Dashboard", ptr.Deref(found.Status.DashboardURL, "")},
 		),
 		Conditions: found.Status.Conditions, Parameters: parametersOf(&found.ObjectMeta, found.Spec.Parameters, found.Spec.ParametersFrom, sent),
 	}
 	shown.explain(&told, untold)
-	content := s.page(found.Name, "instances", missing)
-	content.Body = shown
-	render(w, r, http.StatusOK, "instance", content)
+	return &answer{title: found.Name, missing: missing, body: shown}, nil
 }
 
 // binding is the page of a binding. Its Secret is named, and not read.
-func (s *site) binding(w http.ResponseWriter, r *http.Request) {
-	found, err := catalog.Binding(r.Context(), s.client, s.namespace, r.PathValue("name"))
+func (p orderPages) binding(r *http.Request) (*answer, error) {
+	found, err := catalog.Binding(r.Context(), p.reader, p.namespace, r.PathValue("name"))
 	if err != nil {
-		s.fail(w, r, "instances", err)
-		return
+		return nil, err
 	}
-	told, untold := s.asker.Binding(r.Context(), client.ObjectKeyFromObject(found))
+	told, untold := p.asker.Binding(r.Context(), client.ObjectKeyFromObject(found))
 	if _, lacking := lacksOf(untold); untold != nil && !lacking {
-		s.fail(w, r, "instances", untold)
-		return
+		return nil, untold
 	}
 	var sent *runtime.RawExtension
 	if state := found.Status.ExternalProperties; state != nil {
@@ -113,14 +108,5 @@ func (s *site) binding(w http.ResponseWriter, r *http.Request) {
 		Conditions: found.Status.Conditions, Parameters: parametersOf(&found.ObjectMeta, found.Spec.Parameters, found.Spec.ParametersFrom, sent),
 	}
 	shown.explain(&told, untold)
-	content := s.page(found.Name, "instances", untold)
-	content.Body = shown
-	render(w, r, http.StatusOK, "binding", content)
-}
-
-func textAt(text *string) string {
-	if text == nil {
-		return ""
-	}
-	return *text
+	return &answer{title: found.Name, missing: untold, body: shown}, nil
 }

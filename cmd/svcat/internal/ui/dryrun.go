@@ -37,20 +37,26 @@ type trial struct {
 // Admitted says that the dry run went through.
 func (t *trial) Admitted() bool { return t.Denial == "" && len(t.Lacks) == 0 }
 
+// dryRuns are asked of an API server, for instances in a namespace.
+type dryRuns struct {
+	client    client.Writer
+	namespace string
+}
+
 // try asks the API server for a dry run of what is copied, and reads its answer. Its
 // error is one of the connection; what the API server refuses is in the trial.
-func (s *site) try(ctx context.Context, wanted *wish) (*trial, error) {
+func (d dryRuns) try(ctx context.Context, wanted *wish) (*trial, error) {
 	object, err := objectOf(wanted.yaml)
 	if err != nil {
 		return nil, err
 	}
 	tried := &trial{YAML: wanted.yaml, Nulls: hasNull(wanted.parameters)}
 	listening, heard := listenFor(ctx)
-	err = s.client.Create(listening, object, client.DryRunAll, client.FieldOwner("svcat"))
+	err = d.client.Create(listening, object, client.DryRunAll, client.FieldOwner("svcat"))
 	tried.Warnings = heard.texts
 	lacks, all := lacksOf(err)
 	switch {
-	case all && forbidsCreate(lacks, s.namespace):
+	case all && forbidsCreate(lacks, d.namespace):
 		tried.Lacks = lacks
 		return tried, nil
 	case isAnswer(err):

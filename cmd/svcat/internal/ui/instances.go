@@ -14,6 +14,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/explain"
 )
 
 // An instanceRow is an instance as a table shows it.
@@ -28,28 +29,34 @@ type bindingRow struct {
 	Instance, Secret        string
 }
 
-// instances is the page of the namespace's instances and bindings.
-func (s *site) instances(w http.ResponseWriter, r *http.Request) {
-	instances, noInstances := s.instanceRows(r.Context())
-	bindings, noBindings := s.bindingRows(r.Context(), "")
-	failed := errors.Join(noInstances, noBindings)
-	if _, lacking := lacksOf(failed); failed != nil && (!lacking || noInstances != nil && noBindings != nil) {
-		s.fail(w, r, "instances", failed)
-		return
-	}
-	content := s.page("Instances and bindings", "instances", failed)
-	content.Body = map[string]any{"Instances": instances, "Bindings": bindings, "NoInstances": noInstances != nil, "NoBindings": noBindings != nil}
-	render(w, r, http.StatusOK, "instances", content)
+// The orderPages are those about the instances and bindings of a namespace.
+type orderPages struct {
+	reader    client.Reader
+	namespace string
+	asker     *explain.Asker
 }
 
-func (s *site) instanceRows(ctx context.Context) ([]instanceRow, error) {
+// all is the page of the namespace's instances and bindings.
+func (p orderPages) all(r *http.Request) (*answer, error) {
+	instances, noInstances := p.instanceRows(r.Context())
+	bindings, noBindings := p.bindingRows(r.Context(), "")
+	failed := errors.Join(noInstances, noBindings)
+	if _, lacking := lacksOf(failed); failed != nil && (!lacking || noInstances != nil && noBindings != nil) {
+		return nil, failed
+	}
+	return &answer{title: "Instances and bindings", missing: failed, body: map[string]any{
+		"Instances": instances, "Bindings": bindings, "NoInstances": noInstances != nil, "NoBindings": noBindings != nil,
+	}}, nil
+}
+
+func (p orderPages) instanceRows(ctx context.Context) ([]instanceRow, error) {
 	var rows []instanceRow
-	err := catalog.Pages(ctx, s.client, &v1beta1.ServiceInstanceList{}, func(object runtime.Object) error {
+	err := catalog.Pages(ctx, p.reader, &v1beta1.ServiceInstanceList{}, func(object runtime.Object) error {
 		if instance, ok := object.(*v1beta1.ServiceInstance); ok {
 			rows = append(rows, instanceRowOf(instance))
 		}
 		return nil
-	}, client.InNamespace(s.namespace))
+	}, client.InNamespace(p.namespace))
 	slices.SortFunc(rows, func(a, b instanceRow) int { return cmp.Compare(a.Name, b.Name) })
 	return rows, err
 }
@@ -63,16 +70,16 @@ func instanceRowOf(instance *v1beta1.ServiceInstance) instanceRow {
 
 // bindingRows are the bindings of the namespace, or of one of its instances: those that
 // name it, and the one whose own it is.
-func (s *site) bindingRows(ctx context.Context, instance string) ([]bindingRow, error) {
+func (p orderPages) bindingRows(ctx context.Context, instance string) ([]bindingRow, error) {
 	var rows []bindingRow
-	err := catalog.Pages(ctx, s.client, &v1beta1.ServiceBindingList{}, func(object runtime.Object) error {
+	err := catalog.Pages(ctx, p.reader, &v1beta1.ServiceBindingList{}, func(object runtime.Object) error {
 		binding, ok := object.(*v1beta1.ServiceBinding)
-		of := types.NamespacedName{Namespace: s.namespace, Name: instance}
+		of := types.NamespacedName{Namespace: p.namespace, Name: instance}
 		if ok && (instance == "" || catalog.InstanceOf(binding) == of) {
 			rows = append(rows, bindingRowOf(binding))
 		}
 		return nil
-	}, client.InNamespace(s.namespace))
+	}, client.InNamespace(p.namespace))
 	slices.SortFunc(rows, func(a, b bindingRow) int { return cmp.Compare(a.Name, b.Name) })
 	return rows, err
 }
@@ -82,4 +89,16 @@ func bindingRowOf(binding *v1beta1.ServiceBinding) bindingRow {
 	row.State, row.Look = stateOf(binding.Status.Conditions)
 	row.Instance = catalog.InstanceTitle(binding)
 	return row
+}
+
+// stateOf is the state of an object in a word, and in the class of its colour.
+func stateOf(conditions []v1beta1.Condition) (word, look string) {
+	word = catalog.Status(conditions)
+	switch word {
+	case v1beta1.ConditionReady:
+		return word, "good"
+	case v1beta1.ConditionFailed:
+		return word, "bad"
+	}
+	return word, "waiting"
 }

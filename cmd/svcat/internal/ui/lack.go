@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 )
 
 // The roles that give the rights that a page needs: deploy/rbac/aggregated_roles.yaml.
@@ -77,22 +78,20 @@ func leaves(err error) []error {
 }
 
 func lackOf(words []string) lack {
-	user, namespace := words[1], words[5]
-	found := lack{Verb: words[2], Resource: words[3], Where: "in the cluster"}
-	if namespace != "" {
-		found.Where = "in namespace " + namespace
+	user, scope := words[1], cli.ScopeOf(words[5])
+	where, binding, flag := "in the cluster", "clusterrolebinding", ""
+	if scope.Namespaces {
+		where, binding, flag = "in namespace "+scope.Namespace, "rolebinding", " --namespace="+scope.Namespace
 	}
-	role := roleFor(words[4], found.Verb, found.Resource, namespace != "")
+	found := lack{Verb: words[2], Resource: words[3], Where: where}
+	role := roleFor(words[4], found.Verb, found.Resource, scope.Namespaces)
 	if role == "" {
 		return found
 	}
 	if !nameable.MatchString(user) {
 		user = "USER"
 	}
-	found.Grant = fmt.Sprintf("kubectl create clusterrolebinding %s-%s --clusterrole=%s --user=%s", role, user, role, user)
-	if namespace != "" {
-		found.Grant = fmt.Sprintf("kubectl create rolebinding %s-%s --namespace=%s --clusterrole=%s --user=%s", role, user, namespace, role, user)
-	}
+	found.Grant = fmt.Sprintf("kubectl create %s %s-%s%s --clusterrole=%s --user=%s", binding, role, user, flag, role, user)
 	return found
 }
 

@@ -3,6 +3,7 @@ package ui
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
@@ -56,10 +57,9 @@ func (w *wish) manifest() ([]byte, error) {
 // refer names class and plan in the plan's scope: as people call them, or by their
 // Kubernetes names if they have no others.
 func (w *wish) refer(spec map[string]any) {
-	scope := "clusterService"
-	if w.plan.Object.GetNamespace() != "" {
-		scope = "service"
-	}
+	// As in ClusterServicePlan and clusterServicePlanName.
+	kind := v1beta1.ScopedKind(w.plan.Object.GetNamespace(), "Service")
+	scope := strings.ToLower(kind[:1]) + kind[1:]
 	set := func(what, external, name string) {
 		if external != "" {
 			spec[scope+what+"ExternalName"] = external

@@ -8,8 +8,10 @@ import (
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
@@ -50,13 +52,20 @@ func linkTo(plan resolve.Ref) string {
 	return "/plans/" + scope + "/" + url.PathEscape(plan.Name)
 }
 
+// A market reads the catalog that an instance in a namespace chooses from: the cluster's, and
+// the namespace's own.
+type market struct {
+	reader    client.Reader
+	namespace string
+}
+
 // offerOf is a plan of a class as a table shows it.
 func offerOf(class *catalog.Class, plan *catalog.Plan) offer {
 	about := metadataOf(plan.Spec.ExternalMetadata)
 	row := offer{
 		Class: plan.ClassName, Plan: plan.Title(), Type: plan.Spec.ServiceType, Scope: plan.Scope(),
 		Description: plan.Spec.Description, Attributes: plan.Attributes(), Costs: about.costs(), Free: plan.Spec.Free,
-		ref: resolve.Ref{Namespace: plan.Object.GetNamespace(), Name: plan.Object.GetName()},
+		ref: catalog.RefOf(plan.Object),
 	}
 	row.Link = linkTo(row.ref)
 	if class != nil {
@@ -72,20 +81,20 @@ func offerOf(class *catalog.Class, plan *catalog.Plan) offer {
 	return row
 }
 
-// offers are the plans that an instance in the namespace could have, those of the
+// list are the plans that an instance in the namespace could have, those of the
 // cluster and its own, by class and name; of one type if that is not empty. Plans that
 // their broker no longer offers are left out. denied are the lists that the user may
 // not read.
-func (s *site) offers(ctx context.Context, serviceType string) (rows []offer, denied, err error) {
+func (m market) list(ctx context.Context, serviceType string) (rows []offer, denied, err error) {
 	classes := map[resolve.Ref]catalog.Class{}
 	var plans []catalog.Plan
-	for _, scope := range s.scope().Split() {
+	for _, scope := range (cli.Scope{Cluster: true, Namespaces: true, Namespace: m.namespace}).Split() {
 		err := errors.Join(
-			catalog.Classes(ctx, s.client, catalog.Query{Scope: scope}, func(class catalog.Class) error {
-				classes[resolve.Ref{Namespace: class.Object.GetNamespace(), Name: class.Object.GetName()}] = class
+			catalog.Classes(ctx, m.reader, catalog.Query{Scope: scope}, func(class catalog.Class) error {
+				classes[catalog.RefOf(class.Object)] = class
 				return nil
 			}),
-			catalog.Plans(ctx, s.client, catalog.Query{Scope: scope}, func(plan catalog.Plan) error {
+			catalog.Plans(ctx, m.reader, catalog.Query{Scope: scope}, func(plan catalog.Plan) error {
 				// What a page of one plan shows: there may be thousands.
 				plan.Spec.InstanceCreateParameterSchema, plan.Spec.InstanceUpdateParameterSchema = nil, nil
 				plan.Spec.ServiceBindingCreateParameterSchema = nil

@@ -38,87 +38,71 @@ type planView struct {
 }
 
 // plan is the page of a plan, with an empty form.
-func (s *site) plan(w http.ResponseWriter, r *http.Request) {
-	view, err := s.planView(r.Context(), r.PathValue("scope"), r.PathValue("name"))
+func (p catalogPages) plan(r *http.Request) (*answer, error) {
+	view, err := p.offers.plan(r.Context(), r.PathValue("scope"), r.PathValue("name"))
 	if err != nil {
-		s.fail(w, r, "plans", err)
-		return
+		return nil, err
 	}
 	asked := r.URL.Query().Get("type")
 	view.Form.ByType = asked != "" && asked == view.Type
 	view.Form.Name.Value = "my-" + cmp.Or(view.Type, "instance")
-	s.showPlan(w, r, http.StatusOK, view)
+	return view.answer(http.StatusOK), nil
 }
 
 // tryPlan is the page of a plan after its form was sent: with the result of a dry run,
 // or with what is wrong in the form.
-func (s *site) tryPlan(w http.ResponseWriter, r *http.Request) {
-	if err := r.ParseForm(); err != nil {
-		refuse(w, r, http.StatusBadRequest, "The form could not be read: it is too large, or not a form.")
-		return
-	}
-	view, err := s.planView(r.Context(), r.PathValue("scope"), r.PathValue("name"))
+func (p catalogPages) tryPlan(r *http.Request) (*answer, error) {
+	view, err := p.offers.plan(r.Context(), r.PathValue("scope"), r.PathValue("name"))
 	if err != nil {
-		s.fail(w, r, "plans", err)
-		return
+		return nil, err
 	}
 	if r.PostForm.Get("made") != view.Form.Made {
 		view.Form.Name.Value = strings.TrimSpace(r.PostForm.Get("name"))
 		view.Form.Trouble = "The plan has changed since this form was shown: fill it in again."
-		s.showPlan(w, r, http.StatusConflict, view)
-		return
+		return view.answer(http.StatusConflict), nil
 	}
-	wanted := view.fill(r.PostForm, s.namespace)
+	wanted := view.fill(r.PostForm, p.offers.namespace)
 	if view.Form.Problems == 0 {
 		if wanted.yaml, view.Form.Trouble, err = wanted.copyable(); err != nil {
-			s.fail(w, r, "plans", err)
-			return
+			return nil, err
 		}
 	}
 	if view.Form.Problems > 0 || view.Form.Trouble != "" {
-		s.showPlan(w, r, http.StatusUnprocessableEntity, view)
-		return
+		return view.answer(http.StatusUnprocessableEntity), nil
 	}
-	if view.Trial, err = s.try(r.Context(), wanted); err != nil {
-		s.fail(w, r, "plans", err)
-		return
+	if view.Trial, err = p.tries.try(r.Context(), wanted); err != nil {
+		return nil, err
 	}
-	s.showPlan(w, r, http.StatusOK, view)
+	return view.answer(http.StatusOK), nil
 }
 
-func (s *site) showPlan(w http.ResponseWriter, r *http.Request, code int, view *planView) {
-	content := s.page(view.Class+"/"+view.Plan, "plans", nil)
-	content.Body = view
-	render(w, r, code, "plan", content)
+func (v *planView) answer(code int) *answer {
+	return &answer{title: v.Class + "/" + v.Plan, body: v, code: code}
 }
 
-// planView reads a plan and its class.
-func (s *site) planView(ctx context.Context, scope, name string) (*planView, error) {
-	var object client.Object = &v1beta1.ClusterServicePlan{}
-	key := client.ObjectKey{Name: name}
-	switch scope {
-	case ofCluster:
-	case ofNamespace:
-		object, key.Namespace = &v1beta1.ServicePlan{}, s.namespace
-	default:
+// plan reads a plan and its class.
+func (m market) plan(ctx context.Context, scope, name string) (*planView, error) {
+	namespace, known := map[string]string{ofCluster: "", ofNamespace: m.namespace}[scope]
+	if !known {
 		return nil, &catalog.NameError{Kind: "plan", Name: name, Where: scope}
 	}
-	if err := s.client.Get(ctx, key, object); err != nil {
+	object := v1beta1.NewPlan(namespace)
+	if err := m.reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object); err != nil {
 		return nil, err
 	}
 	plan, _ := catalog.PlanOf(object)
-	class, err := catalog.ClassOfPlan(ctx, s.client, plan)
+	class, err := catalog.ClassOfPlan(ctx, m.reader, plan)
 	if err != nil {
 		return nil, err
 	}
 	row := offerOf(&class, &plan)
-	effective, err := catalog.EffectivePlansOf(ctx, s.client, key.Namespace, row.Type)
+	effective, err := catalog.EffectivePlansOf(ctx, m.reader, namespace, row.Type)
 	if _, lacking := lacksOf(err); err != nil && !lacking {
 		return nil, err
 	}
 	view := newPlanView(&row, class, plan)
 	if rule, is := effective[row.ref]; is {
-		view.Default = rule.Words(s.namespace, row.Class)
+		view.Default = rule.Words(m.namespace, row.Class)
 	}
 	return view, nil
 }

@@ -100,7 +100,7 @@ func TestAnnounce(t *testing.T) {
 	streams, _, out, told := genericiooptions.NewTestIOStreams()
 	c := &command{env: cli.NewEnv(streams), open: true, show: func(context.Context, string) error { return errors.New("no browser") }}
 	guard := newGuard("127.0.0.1:8001")
-	require.NoError(t, c.announce(t.Context(), &site{namespace: "shop"}, guard))
+	require.NoError(t, c.announce(t.Context(), "shop", guard))
 	assert.Equal(t, guard.address()+"\n", out.String())
 	assert.Contains(t, told.String(), "namespace shop")
 	assert.Contains(t, told.String(), "cannot open a browser: no browser; open the address yourself")

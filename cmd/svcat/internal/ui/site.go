@@ -13,11 +13,9 @@ import (
 
 // A site is the pages of one namespace. It holds nothing of the cluster.
 type site struct {
-	client client.Client
-	asker  *explain.Asker
-	// namespace and context are those of the kubeconfig and of its flags, when the
-	// command was started.
-	namespace, context string
+	layout  layout
+	catalog catalogPages
+	orders  orderPages
 }
 
 // newSite is the site for the cluster and namespace of the flags.
@@ -48,7 +46,11 @@ func newSiteOf(c client.Client, options *options.Options, namespace, context str
 	if err != nil {
 		return nil, err
 	}
-	return &site{client: c, asker: asker, namespace: namespace, context: context}, nil
+	return &site{
+		layout:  layout{namespace, context},
+		catalog: catalogPages{offers: market{c, namespace}, tries: dryRuns{c, namespace}, asker: asker},
+		orders:  orderPages{reader: c, namespace: namespace, asker: asker},
+	}, nil
 }
 
 // contextOf is the name of the kubeconfig's context; empty without one.
@@ -67,45 +69,27 @@ func contextOf(env *cli.Env) string {
 func (s *site) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+assetsPath+"{name}", serveAsset)
-	mux.HandleFunc("GET /{$}", s.types)
-	mux.HandleFunc("GET /types/{type}", s.serviceType)
-	mux.HandleFunc("GET /plans", s.plans)
-	mux.HandleFunc("GET /plans/{scope}/{name}", s.plan)
-	mux.HandleFunc("POST /plans/{scope}/{name}", s.tryPlan)
-	mux.HandleFunc("GET /instances", s.instances)
-	mux.HandleFunc("GET /instances/{name}", s.instance)
-	mux.HandleFunc("GET /bindings/{name}", s.binding)
+	mux.HandleFunc("GET /{$}", s.layout.serve("types", "types", s.catalog.types))
+	mux.HandleFunc("GET /types/{type}", s.layout.serve("types", "type", s.catalog.serviceType))
+	mux.HandleFunc("GET /plans", s.layout.serve("plans", "plans", s.catalog.plans))
+	mux.HandleFunc("GET /plans/{scope}/{name}", s.layout.serve("plans", "plan", s.catalog.plan))
+	mux.HandleFunc("POST /plans/{scope}/{name}", formed(s.layout.serve("plans", "plan", s.catalog.tryPlan)))
+	mux.HandleFunc("GET /instances", s.layout.serve("instances", "instances", s.orders.all))
+	mux.HandleFunc("GET /instances/{name}", s.layout.serve("instances", "instance", s.orders.instance))
+	mux.HandleFunc("GET /bindings/{name}", s.layout.serve("instances", "binding", s.orders.binding))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, http.StatusNotFound, "There is no such page.")
 	})
 	return mux
 }
 
-// scope is where the catalog of an instance in the namespace is.
-func (s *site) scope() cli.Scope {
-	return cli.Scope{Cluster: true, Namespaces: true, Namespace: s.namespace}
-}
-
-// page is a page of the site; err is what could not be read of it.
-func (s *site) page(title, here string, err error) *page {
-	lacks, _ := lacksOf(err)
-	return &page{Title: title, Here: here, Namespace: s.namespace, Context: s.context, Lacks: lacks}
-}
-
-// fail answers with what went wrong, in the words of the command line.
-func (s *site) fail(w http.ResponseWriter, r *http.Request, here string, err error) {
-	failed, code := s.page("", here, err), http.StatusBadGateway
-	lacks, all := lacksOf(err)
-	switch {
-	case all:
-		failed.Title, code = "Not shown: you lack a right", http.StatusForbidden
-		if len(lacks) > 1 {
-			failed.Title = "Not shown: you lack rights"
+// formed has a handler behind it answer to forms that can be read.
+func formed(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if err := r.ParseForm(); err != nil {
+			refuse(w, r, http.StatusBadRequest, "The form could not be read: it is too large, or not a form.")
+			return
 		}
-	case isUnknown(err):
-		failed.Title, failed.Body, code = "There is no such thing", cli.Message(err), http.StatusNotFound
-	default:
-		failed.Title, failed.Body = "This could not be read", cli.Message(err)
+		next(w, r)
 	}
-	render(w, r, code, "failed", failed)
 }

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strings"
@@ -28,35 +29,31 @@ type candidate struct {
 	Chosen                   bool
 }
 
+// The catalogPages are those about what is on offer.
+type catalogPages struct {
+	offers market
+	tries  dryRuns
+	asker  *explain.Asker
+}
+
 // types is the first page: the types on offer.
-func (s *site) types(w http.ResponseWriter, r *http.Request) {
-	told, denied, err := s.asker.Types(r.Context(), s.namespace)
+func (p catalogPages) types(r *http.Request) (*answer, error) {
+	told, denied, err := p.asker.Types(r.Context(), p.offers.namespace)
 	if err != nil || denied != nil && len(told) == 0 {
-		s.fail(w, r, "types", pick(err, denied))
-		return
+		return nil, cmp.Or(err, denied)
 	}
-	content := s.page("Types on offer", "types", denied)
 	rows := make([]typeRow, len(told))
 	for i := range told {
-		rows[i] = s.typeRow(&told[i])
+		rows[i] = typeRowOf(&told[i], p.offers.namespace)
 	}
 	var notes []string
 	if len(told) > 0 {
 		notes = told[0].Notes
 	}
-	content.Body = map[string]any{"Types": rows, "Notes": notes}
-	render(w, r, http.StatusOK, "types", content)
+	return &answer{title: "Types on offer", missing: denied, body: map[string]any{"Types": rows, "Notes": notes}}, nil
 }
 
-// pick is the error that is one.
-func pick(err, otherwise error) error {
-	if err != nil {
-		return err
-	}
-	return otherwise
-}
-
-func (s *site) typeRow(told *explain.Explanation) typeRow {
+func typeRowOf(told *explain.Explanation, namespace string) typeRow {
 	name := told.Subject.Name
 	_, gives, _ := strings.Cut(told.Headline(), " → ")
 	row := typeRow{Name: name, Link: "/types/" + url.PathEscape(name), Gives: gives}
@@ -66,12 +63,12 @@ func (s *site) typeRow(told *explain.Explanation) typeRow {
 		row.Refusal = now.Refusal.Message
 	}
 	if now.Plan != nil {
-		row.Plan = linkOf(now.Plan, s.namespace) + "?type=" + url.QueryEscape(name)
+		row.Plan = linkOf(now.Plan, namespace) + "?type=" + url.QueryEscape(name)
 	}
 	seen := map[string]bool{}
 	take := func(list []explain.Candidate) {
 		for i := range list {
-			one := s.candidate(&list[i])
+			one := candidateOf(&list[i], namespace)
 			if !seen[one.Link] {
 				seen[one.Link] = true
 				row.Candidates = append(row.Candidates, one)
@@ -85,8 +82,8 @@ func (s *site) typeRow(told *explain.Explanation) typeRow {
 	return row
 }
 
-func (s *site) candidate(c *explain.Candidate) candidate {
-	return candidate{Title: c.Title, Scope: c.Scope, Fate: c.Fate, Link: linkOf(&c.Plan, s.namespace), Chosen: c.Fate == "chosen"}
+func candidateOf(c *explain.Candidate, namespace string) candidate {
+	return candidate{Title: c.Title, Scope: c.Scope, Fate: c.Fate, Link: linkOf(&c.Plan, namespace), Chosen: c.Fate == "chosen"}
 }
 
 // linkOf is the address of the page of a plan that was explained.
@@ -99,19 +96,17 @@ func linkOf(plan *explain.Plan, namespace string) string {
 }
 
 // serviceType is the page of a type: its plans, and how one of them is chosen.
-func (s *site) serviceType(w http.ResponseWriter, r *http.Request) {
+func (p catalogPages) serviceType(r *http.Request) (*answer, error) {
 	name := r.PathValue("type")
-	told, err := s.asker.Type(r.Context(), s.namespace, name)
+	told, err := p.asker.Type(r.Context(), p.offers.namespace, name)
 	if err != nil {
-		s.fail(w, r, "types", err)
-		return
+		return nil, err
 	}
-	rows, denied, err := s.offers(r.Context(), name)
+	rows, denied, err := p.offers.list(r.Context(), name)
 	if err != nil {
-		s.fail(w, r, "types", err)
-		return
+		return nil, err
 	}
-	row := s.typeRow(&told)
+	row := typeRowOf(&told, p.offers.namespace)
 	fates := map[string]string{}
 	for _, one := range row.Candidates {
 		fates[one.Link] = one.Fate
@@ -119,21 +114,16 @@ func (s *site) serviceType(w http.ResponseWriter, r *http.Request) {
 	for i := range rows {
 		rows[i].Fate = fates[rows[i].Link]
 	}
-	content := s.page(name, "types", denied)
-	content.Body = map[string]any{
+	return &answer{title: name, missing: denied, body: map[string]any{
 		"Type": row, "Plans": offerTable{Rows: rows}, "Headline": told.Headline(), "Tree": told.Tree(), "Notes": told.Notes,
-	}
-	render(w, r, http.StatusOK, "type", content)
+	}}, nil
 }
 
 // plans is the page of all plans, those without a type too.
-func (s *site) plans(w http.ResponseWriter, r *http.Request) {
-	rows, denied, err := s.offers(r.Context(), "")
+func (p catalogPages) plans(r *http.Request) (*answer, error) {
+	rows, denied, err := p.offers.list(r.Context(), "")
 	if err != nil || denied != nil && len(rows) == 0 {
-		s.fail(w, r, "plans", pick(err, denied))
-		return
+		return nil, cmp.Or(err, denied)
 	}
-	content := s.page("All plans", "plans", denied)
-	content.Body = map[string]any{"Plans": offerTable{Rows: rows, Types: true}}
-	render(w, r, http.StatusOK, "plans", content)
+	return &answer{title: "All plans", missing: denied, body: map[string]any{"Plans": offerTable{Rows: rows, Types: true}}}, nil
 }
