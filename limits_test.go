@@ -41,13 +41,10 @@ var (
 		"osb/controller": 42,
 	}
 	wideTypes = map[string]int{
-		"e2e/env.Env":                             20,
-		"e2e/stack.Stack":                         13,
-		"osb/controller.Options":                  5,
-		"osb/osbtest.Broker":                      18,
-		"resolve.round":                           10,
-		"webhook/keeper/defaults.defaultRecorder": 7,
-		"webhook/offline.Cluster":                 5,
+		"e2e/env.Env":            20,
+		"e2e/stack.Stack":        13,
+		"osb/controller.Options": 5,
+		"osb/osbtest.Broker":     18,
 	}
 	deepHandlers = map[string]int{}
 )

@@ -1,7 +1,6 @@
 package resolve
 
 import (
-	"errors"
 	"maps"
 	"slices"
 )
@@ -54,163 +53,138 @@ type Account struct {
 // Explain tells how Plan answers. It is linear in the catalog, but for sorting what it tells.
 func Explain(req Request, cat Catalog) Account {
 	r := newRound(req, cat)
-	err := r.req.contradiction()
-	told := err == nil
-	if told {
-		err = r.decide()
-	}
-	account := Account{}
-	if !errors.As(err, &account.Refused) {
+	account := Account{Refused: r.decide()}
+	if account.Refused == nil {
 		account.Choice = r.choice()
 	}
-	if told {
-		account.Tiers = r.tiers(account.Refused)
+	if r.strategy == nil {
+		return account
 	}
-	if len(account.Tiers) > 0 {
-		r.file(&account)
+	e := &explainer{round: r, refused: account.Refused}
+	account.Tiers = e.tiers()
+	if !e.cameToPlans() {
+		account.Others = account.Refused.Candidates
+		return account
 	}
+	all := r.candidates()
+	account.Others = e.file(all, account.Tiers)
+	account.Records = e.beliefs(all)
 	return account
 }
 
-// tiersOf are the tiers that the request's rule goes through.
-func (r *round) tiersOf() []Rule {
-	switch {
-	case r.req.Plan.Value != "":
-		return []Rule{RuleNamed}
-	case r.req.Selector != nil:
-		return []Rule{RuleSelector}
-	case r.req.Class.Value != "":
-		return []Rule{RuleOnlyPlan, RuleClassDefault, RuleClassSuggested}
-	case r.req.Type != "" && r.req.Namespace == "":
-		return []Rule{RuleClusterDefault, RuleClusterSuggested}
-	case r.req.Type != "":
-		return []Rule{RuleNamespaceDefault, RuleClusterDefault, RuleNamespaceSuggested, RuleClusterSuggested}
-	}
-	return nil
+// An explainer puts what a round came to into tiers.
+type explainer struct {
+	round *round
+	// refused is nil where the round chose.
+	refused *Error
 }
 
 // tiers are the request's, still without claims.
-func (r *round) tiers(refused *Error) []Tier {
-	rules := r.tiersOf()
+func (e *explainer) tiers() []Tier {
+	rules := e.round.strategy.tiers()
 	tiers := make([]Tier, len(rules))
-	asked := r.lookedAtPlans()
+	asked := e.cameToPlans()
 	for i, rule := range rules {
 		tiers[i] = Tier{Rule: rule, State: TierNotAsked}
 		if !asked {
 			continue
 		}
-		tiers[i].State = r.stateOf(rule, refused)
+		tiers[i].State = e.stateOf(rule)
 		asked = tiers[i].State == TierNone
 	}
 	return tiers
 }
 
 // stateOf is the state of a tier that is asked.
-func (r *round) stateOf(rule Rule, refused *Error) TierState {
+func (e *explainer) stateOf(rule Rule) TierState {
 	switch {
-	case refused == nil && rule == r.rule:
+	case e.refused == nil && rule == e.round.made.rule:
 		return TierDecides
-	case refused != nil && refused.Reason == Ambiguous && (refused.Rule == rule || rule == RuleNamed):
+	case e.ambiguous() && (e.refused.Rule == rule || rule == RuleNamed):
 		return TierAmbiguous
 	}
 	return TierNone
 }
 
-// lookedAtPlans says that the round came as far as the plans: a class that is named was found, and a selector is one.
-func (r *round) lookedAtPlans() bool {
-	return (r.req.Class.Value == "" || r.class != nil) && (r.req.Selector == nil || r.selector != nil)
+func (e *explainer) ambiguous() bool { return e.refused != nil && e.refused.Reason == Ambiguous }
+
+// cameToPlans says that the round came as far as the plans: a class that is named was found, and a selector is one.
+func (e *explainer) cameToPlans() bool {
+	s := &e.round.search
+	return (s.req.Class.Value == "" || s.class != nil) && (e.refused == nil || e.refused.Reason != InvalidSelector)
 }
 
-// file puts every plan that the request could have meant into the tiers that it claims, or among the others.
-func (r *round) file(account *Account) {
-	if !r.lookedAtPlans() {
-		account.Others = account.Refused.Candidates
-		return
-	}
+// file puts the plans into the tiers that they claim, and returns those that claim none.
+func (e *explainer) file(all []Candidate, tiers []Tier) []Candidate {
 	contends := map[Ref]string{}
-	if account.Refused != nil && account.Refused.Reason == Ambiguous {
-		for _, candidate := range account.Refused.Candidates {
+	if e.ambiguous() {
+		for _, candidate := range e.refused.Candidates {
 			contends[candidate.Plan] = candidate.Fate
 		}
 	}
-	all := r.list(r.considered, r.fate)
+	var others []Candidate
 	for _, candidate := range all {
-		p, claims := r.plans.get(candidate.Plan), false
-		for i := range account.Tiers {
-			tier := &account.Tiers[i]
-			if !r.claims(p, tier) {
+		p, claims := e.round.search.plans.get(candidate.Plan), false
+		for i := range tiers {
+			tier := &tiers[i]
+			if !e.claims(p, tier) {
 				continue
 			}
 			claims = true
 			claim := candidate
-			claim.Fate = r.claimFate(p, tier, contends)
+			claim.Fate = e.claimFate(p, tier, contends)
 			tier.Claims = append(tier.Claims, claim)
-			if p == r.chosen && tier.State == TierDecides {
+			if p == e.round.made.plan && tier.State == TierDecides {
 				break
 			}
 		}
 		if !claims {
-			account.Others = append(account.Others, candidate)
+			others = append(others, candidate)
 		}
 	}
-	account.Records = r.beliefs(all)
+	return others
 }
 
-// claims says that the plan asks to be chosen by the tier's rule, whether or not it can be.
-func (r *round) claims(p *PlanEntry, tier *Tier) bool {
-	if tier.Rule != RuleNamed && (!r.agrees(p) || !tier.Rule.covers(p)) {
-		return false
+// claims says that the plan asks to be chosen by the tier's rule. To be the only plan is nothing that a plan asks for:
+// there is one, or none.
+func (e *explainer) claims(p *PlanEntry, tier *Tier) bool {
+	if tier.Rule == RuleOnlyPlan {
+		return tier.State == TierDecides && p == e.round.made.plan
 	}
-	switch tier.Rule {
-	case RuleNamed:
-		return r.planFits(p)
-	case RuleSelector:
-		return r.matches(p)
-	case RuleOnlyPlan:
-		return tier.State == TierDecides && p == r.chosen
-	case RuleClassDefault, RuleNamespaceDefault, RuleClusterDefault:
-		return p.Default || r.isDefault(p)
-	case RuleClassSuggested, RuleNamespaceSuggested, RuleClusterSuggested:
-	}
-	return p.Suggested && (!r.live(p) || !r.isDefault(p))
+	return e.round.strategy.claims(p, tier.Rule)
 }
 
 // claimFate is what became of a claim. Of the chosen plan it may differ from tier to tier: a broker's suggestion may also
 // be annotated as a default that it is not.
-func (r *round) claimFate(p *PlanEntry, tier *Tier, contends map[Ref]string) string {
+func (e *explainer) claimFate(p *PlanEntry, tier *Tier, contends map[Ref]string) string {
+	made := e.round.made
 	switch {
-	case p == r.chosen && tier.State != TierDecides:
-		return r.defaultFate(p)
+	case p == made.plan && tier.State != TierDecides:
+		return e.round.strategy.fate(p, made)
 	case tier.State == TierAmbiguous && contends[p.Ref] != "":
 		return contends[p.Ref]
-	case tier.State == TierNotAsked && r.chosen == nil && r.live(p):
+	case tier.State == TierNotAsked && made.plan == nil && e.round.search.live(p):
 		return "not asked"
 	}
-	return r.fate(p)
+	return e.round.fate(p)
 }
 
-// beliefs are the records of the types of these plans and of the request's, in the scopes that it sees.
-func (r *round) beliefs(of []Candidate) []Belief {
-	types := map[string]bool{r.req.Type: true}
+// beliefs are the records of the types of these plans and of the request's, where the request goes by defaults.
+func (e *explainer) beliefs(of []Candidate) []Belief {
+	s := &e.round.search
+	if s.req.Plan.Value != "" || s.req.Selector != nil {
+		return nil
+	}
+	types := map[string]bool{s.req.Type: true}
 	for _, candidate := range of {
 		types[candidate.Type] = true
 	}
 	delete(types, "")
-	scopes := []string{r.req.Namespace, ""}
-	if r.req.Namespace == "" {
-		scopes = scopes[1:]
-	}
 	var out []Belief
-	if r.req.Plan.Value != "" || r.req.Selector != nil {
-		return out
-	}
-	for _, scope := range scopes {
-		if r.class != nil && r.class.Namespace != scope {
-			continue
-		}
+	for _, scope := range s.scopes() {
 		for _, typ := range slices.Sorted(maps.Keys(types)) {
-			if rec := r.records.get(Ref{Namespace: scope, Name: typ}); rec != nil {
-				out = append(out, Belief{Record: *rec, Why: r.whyDisbelieved(rec)})
+			if rec := s.records.get(Ref{Namespace: scope, Name: typ}); rec != nil {
+				out = append(out, Belief{Record: *rec, Why: s.whyDisbelieved(rec)})
 			}
 		}
 	}

@@ -49,32 +49,5 @@ func (c Choice) Candidates() []Candidate {
 	if c.round == nil {
 		return nil
 	}
-	return c.round.list(c.round.considered, c.round.fate)
-}
-
-// A Candidate is a plan, or a class where a name fits several, that a request could have meant.
-type Candidate struct {
-	// Title is how to print the candidate: by its external names and scope, as in "azure-mysql/premium-p1 (cluster)",
-	// and by its Kubernetes name too where two of a list would read alike.
-	Title string
-	// Plan is empty where the candidate is a class.
-	Plan  Ref
-	Class Ref
-	// PlanName and ClassName are the external names; the Kubernetes names where there are none.
-	PlanName  string
-	ClassName string
-	// Type is the effective type.
-	Type string
-	// Usable says that the candidate is live and denied by no policy: naming it, or making it the default, helps.
-	Usable bool
-	// Fate says what became of the candidate, in a few lower-case words such as "chosen" or "outranked by weight 10".
-	Fate string
-}
-
-// Scope returns the candidate's scope as svcat shows it: "cluster", or "ns (dev)".
-func (c Candidate) Scope() string {
-	if c.Class.Namespace == "" {
-		return "cluster"
-	}
-	return "ns (" + c.Class.Namespace + ")"
+	return c.round.candidates()
 }

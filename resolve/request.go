@@ -44,7 +44,7 @@ type Request struct {
 }
 
 // contradiction refuses what contradicts itself whatever the catalog holds.
-func (req *Request) contradiction() error {
+func (req *Request) contradiction() *Error {
 	planNamed, classNamed := req.Plan.Value != "", req.Class.Value != ""
 	switch {
 	case planNamed && !classNamed:
@@ -72,8 +72,8 @@ func inLowerCase(name string) string {
 // Validate returns an *Error for a request that no catalog can answer, before one is read: it contradicts itself, names
 // what no object can be called, which the API server must not be asked for, or its selector is empty or too large.
 func (req *Request) Validate() error {
-	if err := req.contradiction(); err != nil {
-		return err
+	if refused := req.contradiction(); refused != nil {
+		return refused
 	}
 	const rest = ", with a letter or digit at both ends"
 	if req.Type != "" && len(validation.IsDNS1123Label(req.Type)) > 0 {
@@ -90,8 +90,10 @@ func (req *Request) Validate() error {
 				Detail: "no object can have this name: allowed are at most 253 lower case letters, digits, '-' and '.'" + rest}
 		}
 	}
-	if req.Selector == nil {
-		return nil
+	if req.Selector != nil {
+		if refused := checkSize(req.Selector); refused != nil {
+			return refused
+		}
 	}
-	return checkSize(req.Selector)
+	return nil
 }

@@ -2,53 +2,43 @@ package resolve
 
 import "fmt"
 
-// byType is rule 4: only a type is given, and the first tier that has any plan decides.
-func (r *round) byType() error {
-	tiers := [...]Rule{RuleNamespaceDefault, RuleClusterDefault, RuleNamespaceSuggested, RuleClusterSuggested}
-	var found [len(tiers)]tally[PlanEntry]
-	for i := range r.plans.items {
-		p := &r.plans.items[i]
-		if !r.considered(p) || !r.live(p) {
+// planOfType is rule 4: only a type is given, and the first tier that has any plan decides.
+type planOfType struct{ preference }
+
+func (t planOfType) decide() (decision, *Error) {
+	s, tiers := t.search, t.tiers()
+	found := make([]tally[PlanEntry], len(tiers))
+	for i := range s.plans.items {
+		p := &s.plans.items[i]
+		if !s.eligible(p) {
 			continue
 		}
-		isDefault := r.isDefault(p)
-		for t, rule := range tiers {
-			if rule.covers(p) && (isDefault && !rule.suggests() || p.Suggested && rule.suggests()) {
-				found[t].add(p)
+		for tier, rule := range tiers {
+			if t.prefers(rule, p) {
+				found[tier].add(p)
 			}
 		}
 	}
-	for t, rule := range tiers {
-		if found[t].n > 0 {
-			return r.chooseOnly(found[t], rule)
+	for tier, rule := range tiers {
+		if found[tier].n > 0 {
+			return t.chooseOnly(found[tier], rule)
 		}
 	}
-	return r.noDefault()
+	return decision{}, t.noDefault()
 }
 
-func (r *round) noDefault() error {
-	candidates := r.list(r.considered, r.fate)
+// tiers are those of a namespace and of the cluster, or of the cluster alone where the request has no namespace.
+func (t planOfType) tiers() []Rule {
+	if t.search.req.Namespace == "" {
+		return []Rule{RuleClusterDefault, RuleClusterSuggested}
+	}
+	return []Rule{RuleNamespaceDefault, RuleClusterDefault, RuleNamespaceSuggested, RuleClusterSuggested}
+}
+
+func (t planOfType) noDefault() *Error {
 	detail := "no plan is of that type"
-	if len(candidates) > 0 {
-		detail = fmt.Sprintf("no plan of that type is a default or suggestion that can be chosen (%d in all)", len(candidates))
+	if n := t.search.count(t.search.considered); n > 0 {
+		detail = fmt.Sprintf("no plan of that type is a default or suggestion that can be chosen (%d in all)", n)
 	}
-	return r.fail(Error{Reason: NoDefault, Field: typeField, Value: r.req.Type, Detail: detail, Candidates: candidates})
-}
-
-// covers says that the rule looks at plans of the plan's scope. The rules for a class have a scope already, that of
-// the class.
-func (u Rule) covers(p *PlanEntry) bool {
-	switch u {
-	case RuleNamespaceDefault, RuleNamespaceSuggested:
-		return p.Namespace != ""
-	case RuleClusterDefault, RuleClusterSuggested:
-		return p.Namespace == ""
-	case RuleNamed, RuleOnlyPlan, RuleClassDefault, RuleClassSuggested, RuleSelector:
-	}
-	return true
-}
-
-// suggests says that the rule goes by suggestions rather than defaults.
-func (u Rule) suggests() bool {
-	return u == RuleClassSuggested || u == RuleNamespaceSuggested || u == RuleClusterSuggested
+	return &Error{Reason: NoDefault, Field: typeField, Value: t.search.req.Type, Detail: detail}
 }

@@ -21,13 +21,10 @@ func (b *ServiceBinding) Type() string { return cmp.Or(b.Spec.ServiceType, b.Sta
 // the one that it names, or its own, whether that exists yet or not.
 func (b *ServiceBinding) InstanceKey() types.NamespacedName {
 	ref := b.Spec.InstanceRef
-	switch {
-	case ref == nil:
+	if ref == nil {
 		return types.NamespacedName{Namespace: b.Namespace, Name: DedicatedInstanceName(b)}
-	case ref.Namespace == "":
-		return types.NamespacedName{Namespace: b.Namespace, Name: ref.Name}
 	}
-	return types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
+	return types.NamespacedName{Namespace: cmp.Or(ref.Namespace, b.Namespace), Name: ref.Name}
 }
 
 // Shares says that the binding is for an instance of another namespace.

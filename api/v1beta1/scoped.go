@@ -95,6 +95,50 @@ func NewPlan(namespace string) PlanObject {
 	return &ServicePlan{}
 }
 
+// A ListOf is a list of the objects of a kind in one scope.
+// +kubebuilder:object:generate=false
+type ListOf[O any] interface {
+	metav1.ListInterface
+	runtime.Object
+
+	// Objects are those of the list, not copies.
+	Objects() []O
+}
+
+// NewClassList returns an empty list of classes of namespaces, or of the cluster if namespace is empty.
+func NewClassList(namespace string) ListOf[ClassObject] {
+	if namespace == "" {
+		return &ClusterServiceClassList{}
+	}
+	return &ServiceClassList{}
+}
+
+// NewPlanList returns an empty list of plans of namespaces, or of the cluster if namespace is empty.
+func NewPlanList(namespace string) ListOf[PlanObject] {
+	if namespace == "" {
+		return &ClusterServicePlanList{}
+	}
+	return &ServicePlanList{}
+}
+
+// NewTypeList returns an empty list of service types of namespaces, or of the cluster if namespace is
+// empty.
+func NewTypeList(namespace string) ListOf[TypeObject] {
+	if namespace == "" {
+		return &ClusterServiceTypeList{}
+	}
+	return &ServiceTypeList{}
+}
+
+// pointersTo are the elements of a slice, each as object makes it.
+func pointersTo[T, O any](items []T, object func(*T) O) []O {
+	all := make([]O, len(items))
+	for i := range items {
+		all[i] = object(&items[i])
+	}
+	return all
+}
+
 // CatalogTaken says whether the catalog of a broker was taken over, as its spec is now.
 func CatalogTaken(b BrokerObject) bool {
 	ready, _ := FindCondition(b.GetStatus().Conditions, ConditionReady)

@@ -167,10 +167,7 @@ func union(a, b Slice) Slice {
 func onlyNamed(plans []resolve.PlanEntry, named resolve.Named) []resolve.PlanEntry {
 	var kept []resolve.PlanEntry
 	for _, plan := range plans {
-		switch {
-		case named.By == resolve.ByName && plan.Name == named.Value,
-			named.By == resolve.ByExternalName && plan.ExternalName == named.Value,
-			named.By == resolve.ByExternalID && plan.ExternalID == named.Value:
+		if named.Fits(plan.Name, plan.ExternalName, plan.ExternalID) {
 			kept = append(kept, plan)
 		}
 	}

@@ -149,27 +149,16 @@ func (s Scope) Plan(ctx context.Context, name string) ([]resolve.PlanEntry, erro
 
 // Classes reads the classes that match.
 func (s Scope) Classes(ctx context.Context, match client.MatchingFields) (Slice, error) {
-	classes, err := s.classObjects(ctx, match)
-	if err != nil {
+	list := v1beta1.NewClassList(s.Namespace)
+	if err := s.List(ctx, list, match); err != nil {
 		return Slice{}, err
 	}
+	classes := list.Objects()
 	found := Slice{Catalog: resolve.Catalog{Classes: make([]resolve.ClassEntry, 0, len(classes))}}
 	for _, class := range classes {
 		found.add(Slice{resolve.Catalog{Classes: []resolve.ClassEntry{ClassEntry(class)}}, class.GetCreationTimestamp().Time})
 	}
 	return found, nil
-}
-
-// classObjects lists classes.
-func (s Scope) classObjects(ctx context.Context, match client.MatchingFields) ([]v1beta1.ClassObject, error) {
-	if s.Namespace == "" {
-		var list v1beta1.ClusterServiceClassList
-		err := s.List(ctx, &list, match)
-		return Entries(list.Items, func(class *v1beta1.ClusterServiceClass) v1beta1.ClassObject { return class }), err
-	}
-	var list v1beta1.ServiceClassList
-	err := s.List(ctx, &list, match)
-	return Entries(list.Items, func(class *v1beta1.ServiceClass) v1beta1.ClassObject { return class }), err
 }
 
 // Plans reads the plans that match.
@@ -193,22 +182,21 @@ func (s Scope) plansAt(ctx context.Context, match client.MatchingFields) (found 
 
 // PlanObjects lists plans, and says of which revision they are.
 func (s Scope) PlanObjects(ctx context.Context, match client.MatchingFields) (plans []v1beta1.PlanObject, revision string, err error) {
-	if s.Namespace == "" {
-		var list v1beta1.ClusterServicePlanList
-		err = s.List(ctx, &list, match)
-		return Entries(list.Items, func(plan *v1beta1.ClusterServicePlan) v1beta1.PlanObject { return plan }), list.ResourceVersion, err
-	}
-	var list v1beta1.ServicePlanList
-	err = s.List(ctx, &list, match)
-	return Entries(list.Items, func(plan *v1beta1.ServicePlan) v1beta1.PlanObject { return plan }), list.ResourceVersion, err
+	list := v1beta1.NewPlanList(s.Namespace)
+	err = s.List(ctx, list, match)
+	return list.Objects(), list.GetResourceVersion(), err
+}
+
+// TypeObjects lists all types.
+func (s Scope) TypeObjects(ctx context.Context) ([]v1beta1.TypeObject, error) {
+	list := v1beta1.NewTypeList(s.Namespace)
+	err := s.List(ctx, list, nil)
+	return list.Objects(), err
 }
 
 // List reads what matches of a kind; with a nil match, all of it. It is not changed: the cache need not copy it.
 func (s Scope) List(ctx context.Context, list client.ObjectList, match client.MatchingFields) error {
-	options := []client.ListOption{client.UnsafeDisableDeepCopy}
-	if s.Namespace != "" {
-		options = append(options, client.InNamespace(s.Namespace))
-	}
+	options := []client.ListOption{client.UnsafeDisableDeepCopy, client.InNamespace(s.Namespace)}
 	if match != nil {
 		options = append(options, match)
 	}

@@ -14,6 +14,7 @@
 package offline
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -89,7 +90,11 @@ func (c *Cluster) Apply(ctx context.Context, object *unstructured.Unstructured) 
 	}
 	if name := object.GetName(); name != "" {
 		if old := c.store.get(kind.GroupVersionKind, keyOf(kind, object)); old != nil {
-			return c.reapply(ctx, kind, old, object)
+			wanted, err := reapplied(kind, old, object)
+			if err != nil {
+				return Result{}, err
+			}
+			return c.write(ctx, &write{kind: kind, object: wanted, old: old, user: admin})
 		}
 	}
 	return c.write(ctx, &write{kind: kind, object: object.DeepCopy(), user: admin})
@@ -145,9 +150,7 @@ var resources = map[string]string{
 func keyOf(kind *schema.Kind, object *unstructured.Unstructured) types.NamespacedName {
 	key := types.NamespacedName{Name: object.GetName()}
 	if kind.Namespaced {
-		if key.Namespace = object.GetNamespace(); key.Namespace == "" {
-			key.Namespace = "default"
-		}
+		key.Namespace = cmp.Or(object.GetNamespace(), "default")
 	}
 	return key
 }

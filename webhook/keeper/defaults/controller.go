@@ -2,10 +2,7 @@ package defaults
 
 import (
 	"context"
-	"sync"
 	"time"
-
-	"github.com/defaultplan/defaultplan/webhook/catalog"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
@@ -46,23 +43,22 @@ type Options struct {
 	SuggestedPlans bool
 }
 
+// stubborn is the number of successive failures after which an error is logged
+// for the operator.
+const stubborn = 8
+
 // A defaultRecorder maintains the service types: it creates and deletes them,
 // records the default plan of each, and writes what each resolves to.
 type defaultRecorder struct {
-	options Options
+	controller.Environment
 
-	queue   controller.Queue[workItem]
-	limiter workqueue.TypedRateLimiter[workItem]
-	// firstRun holds when a keeper first ran, zero until that is known. Its
-	// reader receives the value, and sends it back.
-	firstRun chan time.Time
-
-	mu sync.Mutex
-	// reported says when the status of a type was last written.
-	reported map[client.ObjectKey]time.Time
-	// resolved is what types of the cluster last resolved to: types of the same
-	// name in namespaces depend on it.
-	resolved map[string]v1beta1.ServiceTypeStatus
+	queue      controller.Queue[workItem]
+	limiter    workqueue.TypedRateLimiter[workItem]
+	firstRun   *firstRunRecord
+	dependents dependents
+	viewer     viewer
+	writer     writer
+	reporter   reporter
 }
 
 // A workItem is a type to reconcile, or a class whose types are to be enqueued.
@@ -85,35 +81,35 @@ var learnFirstRun = workItem{}
 // New declares the controller. It watches all that a type's record and status depend on.
 // Existing objects arrive as added, so that every type is reconciled once.
 func New(options Options) *controller.Spec[workItem] {
+	see := viewer{suggested: options.SuggestedPlans}
 	r := &defaultRecorder{
-		options:  options,
-		limiter:  workqueue.NewTypedItemExponentialFailureRateLimiter[workItem](firstRepair, lastRepair),
-		firstRun: make(chan time.Time, 1),
-		reported: map[client.ObjectKey]time.Time{},
-		resolved: map[string]v1beta1.ServiceTypeStatus{},
+		Environment: options.Environment,
+		limiter:     workqueue.NewTypedItemExponentialFailureRateLimiter[workItem](firstRepair, lastRepair),
+		firstRun:    newFirstRunRecord(options.Lease, options.Clock),
+		dependents:  dependents{options.Client},
+		viewer:      see,
+		writer:      writer{options.Environment, options.Writes},
+		reporter: reporter{
+			Environment: options.Environment, viewer: see, writes: options.Writes,
+			reported: map[client.ObjectKey]time.Time{}, resolved: map[string]v1beta1.ServiceTypeStatus{},
+		},
 	}
-	r.firstRun <- time.Time{}
 	written := predicate.ResourceVersionChangedPredicate{}
 	return &controller.Spec[workItem]{
 		Name: "recorder", Workers: defaultRecorders, Limiter: r.limiter, Do: r.reconcile,
 		Begin: func(q controller.Queue[workItem]) {
-			r.queue = q
+			r.queue, r.reporter.queue = q, q
 			q.Add(learnFirstRun)
 		},
 		Watches: []controller.Watch[workItem]{
-			{Object: &v1beta1.ClusterServiceClass{}, When: written, Enqueue: r.classChanged},
-			{Object: &v1beta1.ServiceClass{}, When: written, Enqueue: r.classChanged},
-			{Object: &v1beta1.ClusterServicePlan{}, When: written, Enqueue: r.planChanged},
-			{Object: &v1beta1.ServicePlan{}, When: written, Enqueue: r.planChanged},
-			{Object: &v1beta1.ClusterServiceType{}, When: written, Enqueue: r.typeChanged},
-			{Object: &v1beta1.ServiceType{}, When: written, Enqueue: r.typeChanged},
+			{Object: &v1beta1.ClusterServiceClass{}, When: written, Enqueue: classChanged},
+			{Object: &v1beta1.ServiceClass{}, When: written, Enqueue: classChanged},
+			{Object: &v1beta1.ClusterServicePlan{}, When: written, Enqueue: r.dependents.planChanged},
+			{Object: &v1beta1.ServicePlan{}, When: written, Enqueue: r.dependents.planChanged},
+			{Object: &v1beta1.ClusterServiceType{}, When: written, Enqueue: typeChanged},
+			{Object: &v1beta1.ServiceType{}, When: written, Enqueue: typeChanged},
 		},
 	}
-}
-
-// enqueue adds a work item after a delay; the earliest of several counts.
-func (r *defaultRecorder) enqueue(w workItem, after time.Duration) {
-	r.queue.AddAfter(w, after)
 }
 
 // reconcile handles a work item, and requeues it if there is more to do, or if
@@ -122,42 +118,25 @@ func (r *defaultRecorder) reconcile(ctx context.Context, w workItem) (reconcile.
 	more, err := r.do(ctx, w)
 	if err != nil {
 		if ctx.Err() == nil {
-			r.tellFailure(w, err)
+			r.logFailure(w, err)
 		}
 		return reconcile.Result{}, err
 	}
 	if more {
-		r.enqueue(w, atOnce)
+		r.queue.AddAfter(w, atOnce)
 	}
 	return reconcile.Result{}, nil
-}
-
-// begun is when a keeper first ran, which is asked once.
-func (r *defaultRecorder) begun(ctx context.Context) (time.Time, error) {
-	var since time.Time
-	select {
-	case since = <-r.firstRun:
-	case <-ctx.Done():
-		return since, ctx.Err()
-	}
-	defer func() { r.firstRun <- since }()
-	if !since.IsZero() {
-		return since, nil
-	}
-	var err error
-	since, err = r.readFirstRun(ctx)
-	return since, err
 }
 
 func (r *defaultRecorder) do(ctx context.Context, w workItem) (more bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, controller.WriteTimeout)
 	defer cancel()
-	firstRun, err := r.begun(ctx)
+	firstRun, err := r.firstRun.at(ctx)
 	switch {
 	case err != nil || w == learnFirstRun:
 		return false, err
 	case w.class:
-		return false, r.spread(ctx, w.at)
+		return false, r.dependents.spread(ctx, r.queue, w.at)
 	}
 	return r.settle(ctx, w.at, firstRun)
 }
@@ -166,7 +145,7 @@ func (r *defaultRecorder) do(ctx context.Context, w workItem) (more bool, err er
 // What is to be written is decided from what the API server has: a cache that is
 // behind would have us undo what users just did.
 func (r *defaultRecorder) settle(ctx context.Context, at client.ObjectKey, firstRun time.Time) (more bool, err error) {
-	v, err := r.look(ctx, r.options.Client, at)
+	v, err := r.viewer.view(ctx, r.Client, at)
 	if err != nil {
 		return false, err
 	}
@@ -174,33 +153,37 @@ func (r *defaultRecorder) settle(ctx context.Context, at client.ObjectKey, first
 	// it never leaves a choice to the operator unseen.
 	a := settle(v.state(time.Time{}))
 	if a.verb != rest {
-		if v, err = r.look(ctx, r.options.Live, at); err != nil {
+		if v, err = r.viewer.view(ctx, r.Live, at); err != nil {
 			return false, err
 		}
 		a = settle(v.state(firstRun))
 	}
 	if a.verb == rest || a.verb == confirmRecord {
-		return a.verb == confirmRecord, r.report(ctx, &v, a)
+		return a.verb == confirmRecord, r.reporter.report(ctx, &v, a)
 	}
-	err = r.make(ctx, &v, a)
+	err = r.writer.make(ctx, &v, a)
 	if isFinal(err) {
 		return false, nil
 	}
 	if err != nil {
 		// The status reports the current state meanwhile.
-		if reportErr := r.report(ctx, &v, a); reportErr != nil {
-			r.options.Log.V(1).Info("status not written", "type", at.String(), "cause", reportErr.Error())
+		if reportErr := r.reporter.report(ctx, &v, a); reportErr != nil {
+			r.Log.V(1).Info("status not written", "type", at.String(), "cause", reportErr.Error())
 		}
 	}
 	return err == nil, err
 }
 
-func (r *defaultRecorder) look(ctx context.Context, reader client.Reader, at client.ObjectKey) (typeView, error) {
-	v, err := readView(ctx, catalog.Scope{Reader: reader, Namespace: at.Namespace}, at.Name)
-	if !r.options.SuggestedPlans {
-		for i := range v.plans {
-			v.plans[i].Suggested = false
-		}
+// logFailure logs why a work item failed. Denials of other hooks and outages
+// pass, so only a lasting failure is logged for the operator.
+func (r *defaultRecorder) logFailure(w workItem, err error) {
+	log, message := r.Log.WithValues("type", w.at.String()), "service type not settled; to be tried again"
+	if w == learnFirstRun {
+		lease := r.firstRun.lease.LeaseMeta
+		log, message = r.Log.WithValues("lease", lease.Namespace+"/"+lease.Name), "first run not known; to be tried again"
 	}
-	return v, err
+	if r.limiter.NumRequeues(w)%stubborn != stubborn-1 {
+		log = log.V(1)
+	}
+	controller.LogCause(log, err, message)
 }

@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/events"
 
 	"github.com/defaultplan/defaultplan/webhook/suggest"
 )
@@ -29,11 +30,11 @@ func defaultEvents(v *typeView, a action) []defaultEvent {
 	of := "the default plan of type " + fmt.Sprintf("%q", v.at.Name)
 	switch a.verb {
 	case recordPlan:
-		events := []defaultEvent{{v.plan(a.plan).object, reasonDefaultRecorded, "is " + of + " now"}}
+		recorded := []defaultEvent{{v.plan(a.plan).object, reasonDefaultRecorded, "is " + of + " now"}}
 		if a.former != "" {
-			events = append(events, v.lost(a.former, of, a.why)...)
+			recorded = append(recorded, v.lost(a.former, of, a.why)...)
 		}
-		return events
+		return recorded
 	case clearRecord:
 		return v.lost(a.plan, of, a.why)
 	case annotatePlan:
@@ -53,11 +54,11 @@ func defaultEvents(v *typeView, a action) []defaultEvent {
 // lost returns the events for a plan that is no longer the default: on the
 // type, and on the plan if it still exists.
 func (v *typeView) lost(plan, of, why string) []defaultEvent {
-	events := []defaultEvent{{v.kept.Object, reasonDefaultCleared, fmt.Sprintf("plan %q is not %s any more: %s", plan, of, why)}}
+	lost := []defaultEvent{{v.kept.TypeObject, reasonDefaultCleared, fmt.Sprintf("plan %q is not %s any more: %s", plan, of, why)}}
 	if p := v.plan(plan); p != nil {
-		events = append(events, defaultEvent{p.object, reasonDefaultCleared, "is not " + of + " any more: " + why})
+		lost = append(lost, defaultEvent{p.object, reasonDefaultCleared, "is not " + of + " any more: " + why})
 	}
-	return events
+	return lost
 }
 
 // switchTo is the command that makes a plan of the view the default of its type.
@@ -67,8 +68,8 @@ func (v *typeView) switchTo(name string) suggest.Ways {
 }
 
 // announce emits the events of an action.
-func (r *defaultRecorder) announce(v *typeView, a action) {
+func announce(recorder events.EventRecorder, v *typeView, a action) {
 	for _, e := range defaultEvents(v, a) {
-		r.options.Recorder.Eventf(e.about, nil, corev1.EventTypeNormal, e.reason, actionSettle, "%s", e.note)
+		recorder.Eventf(e.about, nil, corev1.EventTypeNormal, e.reason, actionSettle, "%s", e.note)
 	}
 }

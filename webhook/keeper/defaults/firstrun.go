@@ -7,6 +7,8 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/utils/clock"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
@@ -21,14 +23,46 @@ const annotationFirstRun = v1beta1.GroupName + "/first-run"
 // reach it for that time loses it: see keeper.DefaultRenewDeadline.
 const firstRunTimeout = 10 * time.Second
 
-// readFirstRun reads the first run from the Lease; if there is none, it stores
-// the current time. The election keeps the annotation, because it writes back
-// the Lease that it read.
-func (r *defaultRecorder) readFirstRun(ctx context.Context) (time.Time, error) {
+// A firstRunRecord reads when a keeper first ran, once.
+type firstRunRecord struct {
+	lease *resourcelock.LeaseLock
+	clock clock.PassiveClock
+	// known holds the time, zero until it is known. Its reader receives the
+	// value, and sends it back.
+	known chan time.Time
+}
+
+func newFirstRunRecord(lease *resourcelock.LeaseLock, now clock.PassiveClock) *firstRunRecord {
+	f := &firstRunRecord{lease: lease, clock: now, known: make(chan time.Time, 1)}
+	f.known <- time.Time{}
+	return f
+}
+
+// at is the time of the first run.
+func (f *firstRunRecord) at(ctx context.Context) (time.Time, error) {
+	var since time.Time
+	select {
+	case since = <-f.known:
+	case <-ctx.Done():
+		return since, ctx.Err()
+	}
+	defer func() { f.known <- since }()
+	if !since.IsZero() {
+		return since, nil
+	}
+	var err error
+	since, err = f.read(ctx)
+	return since, err
+}
+
+// read reads the first run from the Lease; if there is none, it stores the
+// current time. The election keeps the annotation, because it writes back the
+// Lease that it read.
+func (f *firstRunRecord) read(ctx context.Context) (time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, firstRunTimeout)
 	defer cancel()
-	held := r.options.Lease.LeaseMeta
-	leases := r.options.Lease.Client.Leases(held.Namespace)
+	held := f.lease.LeaseMeta
+	leases := f.lease.Client.Leases(held.Namespace)
 	lease, err := leases.Get(ctx, held.Name, metav1.GetOptions{})
 	if err != nil {
 		return time.Time{}, fmt.Errorf("cannot get lease %q: %w", held.Name, err)
@@ -39,7 +73,7 @@ func (r *defaultRecorder) readFirstRun(ctx context.Context) (time.Time, error) {
 	// The API server records the times of annotations in managedFields in whole
 	// seconds, rounded down, by its own clock. The same clock timed our
 	// election just before.
-	now := renewedAt(lease, r.options.Clock.Now()).UTC().Truncate(time.Second)
+	now := renewedAt(lease, f.clock.Now()).UTC().Truncate(time.Second)
 	metav1.SetMetaDataAnnotation(&lease.ObjectMeta, annotationFirstRun, now.Format(time.RFC3339))
 	if _, err := leases.Update(ctx, lease, metav1.UpdateOptions{}); err != nil {
 		return time.Time{}, fmt.Errorf("cannot update lease %q: %w", held.Name, err)

@@ -31,11 +31,11 @@ func NewWrites(registerer prometheus.Registerer) (*prometheus.CounterVec, error)
 	return writes, nil
 }
 
-// written counts a write.
-func (r *defaultRecorder) written(v verb, err error) {
+// count counts a write.
+func count(writes *prometheus.CounterVec, v verb, err error) {
 	result := writeStored
 	if err != nil {
 		result = writeFailed
 	}
-	r.options.Writes.WithLabelValues(string(v), result).Inc()
+	writes.WithLabelValues(string(v), result).Inc()
 }

@@ -30,7 +30,7 @@ func TestWhoWroteTheRecord(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			kept := &v1beta1.ClusterServiceType{ObjectMeta: metav1.ObjectMeta{Name: "db", ManagedFields: tc.entries}}
-			assert.Equal(t, tc.want, clusterType(kept).followed(), tc.reason)
+			assert.Equal(t, tc.want, typeObject{kept}.followed(), tc.reason)
 		})
 	}
 	assert.False(t, typeObject{}.followed(), "what is not there")

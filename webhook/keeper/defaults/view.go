@@ -30,6 +30,23 @@ type planObject struct {
 	object client.Object
 }
 
+// A viewer reads types.
+type viewer struct {
+	// suggested says that what brokers suggest counts.
+	suggested bool
+}
+
+// view reads a type by a reader, the cache or the API server.
+func (w viewer) view(ctx context.Context, reader client.Reader, at client.ObjectKey) (typeView, error) {
+	v, err := readView(ctx, catalog.Scope{Reader: reader, Namespace: at.Namespace}, at.Name)
+	if !w.suggested {
+		for i := range v.plans {
+			v.plans[i].Suggested = false
+		}
+	}
+	return v, err
+}
+
 // readView reads a type. The object is read first: if its version is unchanged
 // at the write that follows, its record was current when the plans were read.
 // The plans are all of one revision: if two become the default meanwhile, the
@@ -37,7 +54,7 @@ type planObject struct {
 func readView(ctx context.Context, s catalog.Scope, serviceType string) (typeView, error) {
 	v := typeView{at: client.ObjectKey{Namespace: s.Namespace, Name: serviceType}}
 	var err error
-	if v.kept, err = readType(ctx, s, v.at); err != nil {
+	if v.kept, err = readType(ctx, s, serviceType); err != nil {
 		return v, err
 	}
 	match := client.MatchingFields{v1beta1.FieldServiceType: serviceType}

@@ -90,8 +90,8 @@ func valuesOf(object client.Object) []string {
 	return values
 }
 
-// planValue is a plan among those of a namespace and the cluster's.
-func planValue(plan resolve.Ref) string { return fmt.Sprintf("%t/%s", plan.Namespace != "", plan.Name) }
+// planValue is a plan of either scope: no namespace holds a slash.
+func planValue(plan resolve.Ref) string { return plan.Namespace + "/" + plan.Name }
 
 func namedClasses(ref *v1beta1.PlanReference) []key {
 	var keys []key

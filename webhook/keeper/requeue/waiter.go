@@ -121,11 +121,10 @@ func bindingWaitsFor(binding *v1beta1.ServiceBinding) []key {
 // instanceOf is where the instance of a binding is. For one of another namespace a
 // binding never waits.
 func instanceOf(binding *v1beta1.ServiceBinding) (client.ObjectKey, bool) {
-	ref := binding.Spec.InstanceRef
-	if ref == nil || (ref.Namespace != "" && ref.Namespace != binding.Namespace) {
+	if binding.Dedicated() || binding.Shares() {
 		return client.ObjectKey{}, false
 	}
-	return client.ObjectKey{Namespace: binding.Namespace, Name: ref.Name}, true
+	return binding.InstanceKey(), true
 }
 
 // begun says whether a broker was called for the binding, whatever the outcome.
