@@ -96,14 +96,10 @@ func writePlans(w io.Writer, class catalog.Class, plans []catalog.Plan, effectiv
 	t := printer.New("type", "name", "description")
 	for _, plan := range plans {
 		serviceType := cmp.Or(plan.Spec.ServiceType, class.Spec.ServiceType)
-		if _, is := effective[refOf(plan.Object)]; is {
+		if _, is := effective[plan.Ref()]; is {
 			serviceType += "*"
 		}
 		t.Add(serviceType, plan.Title(), plan.Spec.Description)
 	}
 	return t.Write(w)
-}
-
-func refOf(object client.Object) resolve.Ref {
-	return resolve.Ref{Namespace: object.GetNamespace(), Name: object.GetName()}
 }

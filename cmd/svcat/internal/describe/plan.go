@@ -84,7 +84,7 @@ func describePlan(ctx context.Context, reader client.Reader, w io.Writer, plan c
 	if err != nil {
 		return err
 	}
-	rule, isEffective := effective[refOf(plan.Object)]
+	rule, isEffective := effective[plan.Ref()]
 	var head printer.Pairs
 	head.Add("Name:", plan.Title())
 	addScope(&head, plan.Object, plan.Origin(), plan.Broker)

@@ -12,6 +12,7 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	admission "github.com/defaultplan/defaultplan/webhook/catalog"
 )
 
 // showObjects prints objects as the API server has them: a named one alone, else a
@@ -82,7 +83,7 @@ func (l *listing) begins(ctx context.Context, reader client.Reader, scope cli.Sc
 		}
 		list := listOf(kind)
 		if err := reader.List(ctx, list, client.Limit(1), client.InNamespace(scope.Namespace)); err != nil {
-			return fmt.Errorf("cannot list %s: %w", catalog.ResourceOf(list), err)
+			return fmt.Errorf("cannot list %s: %w", admission.ResourceOf(list), err)
 		}
 	}
 	return nil

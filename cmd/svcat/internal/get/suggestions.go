@@ -2,7 +2,6 @@ package get
 
 import (
 	"context"
-	"errors"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 )
@@ -20,26 +19,21 @@ func (l *listing) unknownName(ctx context.Context) error {
 	finder := catalog.Finder{Reader: l.client, Scope: l.scope, KubeName: l.by.kubeName}
 	finder.Scope.Cluster = true
 	if l.by.broker != "" {
-		if _, err := finder.Broker(ctx, l.by.broker); isUnknown(err) {
+		if _, err := finder.Broker(ctx, l.by.broker); catalog.IsNotFound(err) {
 			return err
 		}
 	}
 	if l.by.class != "" {
-		if _, err := finder.Class(ctx, l.by.class); isUnknown(err) {
+		if _, err := finder.Class(ctx, l.by.class); catalog.IsNotFound(err) {
 			return err
 		}
 	}
 	if l.by.plan != "" {
-		if _, err := finder.Plan(ctx, l.by.class, l.by.plan); isUnknown(err) {
+		if _, err := finder.Plan(ctx, l.by.class, l.by.plan); catalog.IsNotFound(err) {
 			return err
 		}
 	}
 	return nil
-}
-
-func isUnknown(err error) bool {
-	name, ok := errors.AsType[*catalog.NameError](err)
-	return ok && len(name.Fits) == 0
 }
 
 // suggestType is the type that was probably meant, where there is none of that name; none

@@ -148,7 +148,7 @@ func unanswered(err error) bool {
 // what is an object in a sentence.
 func what(object client.Object) string {
 	kind := strings.ToLower(reflect.TypeOf(object).Elem().Name())
-	return kind + " " + strings.TrimPrefix(object.GetNamespace()+"/"+object.GetName(), "/")
+	return kind + " " + cli.Qualified(object.GetNamespace(), object.GetName())
 }
 
 // alike says that two objects have the same spec and that neither has an owner.
