@@ -118,7 +118,7 @@ func (b *bind) instance(ctx context.Context, c client.Client, binding *v1beta1.S
 
 // binding is the manifest that is sent.
 func (b *bind) binding(ctx context.Context, instance string) (*v1beta1.ServiceBinding, error) {
-	if err := cli.Validated(b.write.Validate, b.wait.Validate, b.validate); err != nil {
+	if err := cli.InOrder(b.write.Validate, b.wait.Validate, b.validate); err != nil {
 		return nil, err
 	}
 	given, err := b.parameters.Parameters()

@@ -45,7 +45,7 @@ are gone.`,
 }
 
 func (d *deregister) run(ctx context.Context, name string) error {
-	if err := cli.Validated(d.write.Validate, d.wait.Validate, d.scope.validate); err != nil {
+	if err := cli.InOrder(d.write.Validate, d.wait.Validate, d.scope.validate); err != nil {
 		return err
 	}
 	namespace, _, err := d.env.Namespace()

@@ -61,7 +61,7 @@ func (r *register) run(ctx context.Context, name string) error {
 
 // broker is the manifest that goes out.
 func (r *register) broker(name string) (client.Object, error) {
-	if err := cli.Validated(r.write.Validate, r.wait.Validate, r.scope.validate, r.about.validate); err != nil {
+	if err := cli.InOrder(r.write.Validate, r.wait.Validate, r.scope.validate, r.about.validate); err != nil {
 		return nil, err
 	}
 	namespace, _, err := r.env.Namespace()

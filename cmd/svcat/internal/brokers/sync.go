@@ -58,7 +58,7 @@ cluster. With --wait until its catalog was taken over.`,
 }
 
 func (s *syncBroker) run(ctx context.Context, name string) error {
-	if err := cli.Validated(s.write.Validate, s.wait.Validate); err != nil {
+	if err := cli.InOrder(s.write.Validate, s.wait.Validate); err != nil {
 		return err
 	}
 	scope, err := s.scope.Resolve(s.env)

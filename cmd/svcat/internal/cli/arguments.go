@@ -16,10 +16,10 @@ func OneName(kind string) cobra.PositionalArgs {
 	}
 }
 
-// Validated asks each group of flags whether it is as it may be.
-func Validated(groups ...func() error) error {
-	for _, validate := range groups {
-		if err := validate(); err != nil {
+// InOrder takes steps one after the other until one fails.
+func InOrder(steps ...func() error) error {
+	for _, step := range steps {
+		if err := step(); err != nil {
 			return err
 		}
 	}

@@ -54,7 +54,7 @@ that over again.`,
 }
 
 func (d *deprovision) run(ctx context.Context, name string) error {
-	if err := cli.Validated(d.write.Validate, d.wait.Validate); err != nil {
+	if err := cli.InOrder(d.write.Validate, d.wait.Validate); err != nil {
 		return err
 	}
 	c, instance, err := target.Current(ctx, d.env, target.Instance, name)

@@ -90,7 +90,7 @@ func (p *provision) run(ctx context.Context, name string) error {
 
 // instance is the manifest that is sent.
 func (p *provision) instance(ctx context.Context, name string) (*v1beta1.ServiceInstance, error) {
-	if err := cli.Validated(p.write.Validate, p.wait.Validate, p.plan.Validate, p.requireExternalID); err != nil {
+	if err := cli.InOrder(p.write.Validate, p.wait.Validate, p.plan.Validate, p.requireExternalID); err != nil {
 		return nil, err
 	}
 	given, err := p.parameters.Parameters()

@@ -53,7 +53,7 @@ that is not what its broker last took is updated.`,
 }
 
 func (t *touch) run(ctx context.Context, name string) error {
-	if err := cli.Validated(t.write.Validate, t.wait.Validate); err != nil {
+	if err := cli.InOrder(t.write.Validate, t.wait.Validate); err != nil {
 		return err
 	}
 	c, instance, err := target.Current(ctx, t.env, target.Instance, name)
