@@ -6,12 +6,6 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 )
 
-// names are what a list is narrowed by.
-type names struct {
-	serviceType, class, plan, broker string
-	kubeName                         bool
-}
-
 // unknownName is the error of a name to narrow by that nothing has, for a list that came out
 // empty. Whatever else keeps it from being found, such as a missing right, is no error.
 func (l *listing) unknownName(ctx context.Context) error {
