@@ -61,9 +61,7 @@ is the binding's name. How the plan is chosen is as with svcat provision.`,
   svcat bind shop-db --class azure-mysql --plan basic50 --provision-param location=westus`,
 		Args:              cli.OneName("instance"),
 		ValidArgsFunction: b.completeInstances(),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return cli.Untouched(b.run(cmd.Context(), args[0]))
-		},
+		RunE:              cli.OnName(b.run),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&b.name, "name", "", "The name of the binding; absent, that of the instance")

@@ -33,9 +33,7 @@ are gone.`,
   svcat deregister azure --scope cluster --wait`,
 		Args:              cli.OneName("broker"),
 		ValidArgsFunction: complete.Brokers(env),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return cli.Untouched(d.run(cmd.Context(), args[0]))
-		},
+		RunE:              cli.OnName(d.run),
 	}
 	d.scope.bind(cmd.Flags())
 	d.wait.Bind(cmd.Flags())

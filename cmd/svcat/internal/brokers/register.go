@@ -35,9 +35,7 @@ namespace, or with --scope cluster for everybody.`,
   svcat register mine --url https://broker.example.com --dry-run=client -o yaml`,
 		Args:              cli.OneName("broker"),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return cli.Untouched(r.run(cmd.Context(), args[0]))
-		},
+		RunE:              cli.OnName(r.run),
 	}
 	r.about.bind(cmd.Flags())
 	r.scope.bind(cmd.Flags())

@@ -46,9 +46,7 @@ cluster. With --wait until its catalog was taken over.`,
   svcat relist broker mine --namespace dev`,
 		Args:              cli.OneName("broker"),
 		ValidArgsFunction: complete.Brokers(env),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return cli.Untouched(s.run(cmd.Context(), args[0]))
-		},
+		RunE:              cli.OnName(s.run),
 	}
 	s.scope.Bind(cmd.Flags(), false)
 	s.wait.Bind(cmd.Flags())

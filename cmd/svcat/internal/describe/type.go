@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -106,10 +107,7 @@ func mayDecide(ctx context.Context, c client.Client, namespace, typeName string)
 }
 
 func resource(namespace string) string {
-	if namespace == "" {
-		return "clusterservicetypes"
-	}
-	return "servicetypes"
+	return strings.ToLower(v1beta1.ScopedKind(namespace, "ServiceType")) + "s"
 }
 
 func writeCandidates(w io.Writer, candidates []resolve.Candidate) error {

@@ -42,9 +42,7 @@ that is not what its broker last took is updated.`,
   svcat touch instance mydb --wait`,
 		Args:              cli.OneName("instance"),
 		ValidArgsFunction: complete.Instances(env),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return cli.Untouched(t.run(cmd.Context(), args[0]))
-		},
+		RunE:              cli.OnName(t.run),
 	}
 	t.wait.Bind(cmd.Flags())
 	t.write.Bind(cmd.Flags())
