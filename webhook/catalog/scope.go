@@ -3,8 +3,11 @@ package catalog
 import (
 	"context"
 	"fmt"
+	"reflect"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -206,9 +209,19 @@ func (s Scope) List(ctx context.Context, list client.ObjectList, match client.Ma
 		}})
 	}
 	if err := s.Reader.List(ctx, list, options...); err != nil {
-		return fmt.Errorf("cannot list %T: %w", list, err)
+		return fmt.Errorf("cannot list %s: %w", ResourceOf(list), err)
 	}
 	return nil
+}
+
+// ResourceOf is what the API server calls the objects of a list.
+func ResourceOf(list client.ObjectList) string {
+	kind := list.GetObjectKind().GroupVersionKind().Kind
+	if kind == "" {
+		kind = reflect.TypeOf(list).Elem().Name()
+	}
+	resource, _ := meta.UnsafeGuessKindToResource(v1beta1.GroupVersion.WithKind(strings.TrimSuffix(kind, "List")))
+	return resource.Resource
 }
 
 // get reads one object into a slice; an absent one gives an empty slice.

@@ -61,9 +61,7 @@ is the binding's name. How the plan is chosen is as with svcat provision.`,
   svcat bind shop-db --class azure-mysql --plan basic50 --provision-param location=westus`,
 		Args:              cli.OneName("instance"),
 		ValidArgsFunction: b.completeInstances(),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return cli.Untouched(b.run(cmd.Context(), args[0]))
-		},
+		RunE:              cli.OnName(b.run),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&b.name, "name", "", "The name of the binding; absent, that of the instance")
@@ -118,7 +116,7 @@ func (b *bind) instance(ctx context.Context, c client.Client, binding *v1beta1.S
 
 // binding is the manifest that is sent.
 func (b *bind) binding(ctx context.Context, instance string) (*v1beta1.ServiceBinding, error) {
-	if err := cli.Validated(b.write.Validate, b.wait.Validate, b.validate); err != nil {
+	if err := cli.InOrder(b.write.Validate, b.wait.Validate, b.validate); err != nil {
 		return nil, err
 	}
 	given, err := b.parameters.Parameters()

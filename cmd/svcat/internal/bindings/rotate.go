@@ -69,7 +69,7 @@ func (r *rotate) validate() error {
 }
 
 func (r *rotate) run(ctx context.Context, name string) error {
-	if err := cli.Validated(r.write.Validate, r.validate); err != nil {
+	if err := cli.InOrder(r.write.Validate, r.validate); err != nil {
 		return err
 	}
 	c, binding, err := target.Current(ctx, r.env, target.Binding, name)

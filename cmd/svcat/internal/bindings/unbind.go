@@ -63,7 +63,7 @@ too.
 }
 
 func (u *unbind) run(ctx context.Context, instance string) error {
-	if err := cli.Validated(u.write.Validate, u.wait.Validate); err != nil {
+	if err := cli.InOrder(u.write.Validate, u.wait.Validate); err != nil {
 		return err
 	}
 	namespace, _, err := u.env.Namespace()

@@ -33,9 +33,7 @@ are gone.`,
   svcat deregister azure --scope cluster --wait`,
 		Args:              cli.OneName("broker"),
 		ValidArgsFunction: complete.Brokers(env),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return cli.Untouched(d.run(cmd.Context(), args[0]))
-		},
+		RunE:              cli.OnName(d.run),
 	}
 	d.scope.bind(cmd.Flags())
 	d.wait.Bind(cmd.Flags())
@@ -45,7 +43,7 @@ are gone.`,
 }
 
 func (d *deregister) run(ctx context.Context, name string) error {
-	if err := cli.Validated(d.write.Validate, d.wait.Validate, d.scope.validate); err != nil {
+	if err := cli.InOrder(d.write.Validate, d.wait.Validate, d.scope.validate); err != nil {
 		return err
 	}
 	namespace, _, err := d.env.Namespace()

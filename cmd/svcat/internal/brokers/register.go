@@ -35,9 +35,7 @@ namespace, or with --scope cluster for everybody.`,
   svcat register mine --url https://broker.example.com --dry-run=client -o yaml`,
 		Args:              cli.OneName("broker"),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return cli.Untouched(r.run(cmd.Context(), args[0]))
-		},
+		RunE:              cli.OnName(r.run),
 	}
 	r.about.bind(cmd.Flags())
 	r.scope.bind(cmd.Flags())
@@ -61,7 +59,7 @@ func (r *register) run(ctx context.Context, name string) error {
 
 // broker is the manifest that goes out.
 func (r *register) broker(name string) (client.Object, error) {
-	if err := cli.Validated(r.write.Validate, r.wait.Validate, r.scope.validate, r.about.validate); err != nil {
+	if err := cli.InOrder(r.write.Validate, r.wait.Validate, r.scope.validate, r.about.validate); err != nil {
 		return nil, err
 	}
 	namespace, _, err := r.env.Namespace()

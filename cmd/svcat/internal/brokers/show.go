@@ -17,12 +17,8 @@ func writeBroker(w io.Writer, object client.Object) error {
 	broker, _ := catalog.BrokerOf(object)
 	var head printer.Pairs
 	head.Add("Name:", object.GetName())
-	if namespace := object.GetNamespace(); namespace != "" {
-		head.Add("Scope:", inNamespace)
-		head.Add("Namespace:", namespace)
-	} else {
-		head.Add("Scope:", inCluster)
-	}
+	head.Add("Scope:", string(broker.Origin()))
+	head.AddSet("Namespace:", object.GetNamespace())
 	head.Add("URL:", broker.URL())
 	head.Add("Status:", statusOf(broker))
 	return head.Write(w)

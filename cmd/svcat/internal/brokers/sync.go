@@ -46,9 +46,7 @@ cluster. With --wait until its catalog was taken over.`,
   svcat relist broker mine --namespace dev`,
 		Args:              cli.OneName("broker"),
 		ValidArgsFunction: complete.Brokers(env),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return cli.Untouched(s.run(cmd.Context(), args[0]))
-		},
+		RunE:              cli.OnName(s.run),
 	}
 	s.scope.Bind(cmd.Flags(), false)
 	s.wait.Bind(cmd.Flags())
@@ -58,7 +56,7 @@ cluster. With --wait until its catalog was taken over.`,
 }
 
 func (s *syncBroker) run(ctx context.Context, name string) error {
-	if err := cli.Validated(s.write.Validate, s.wait.Validate); err != nil {
+	if err := cli.InOrder(s.write.Validate, s.wait.Validate); err != nil {
 		return err
 	}
 	scope, err := s.scope.Resolve(s.env)

@@ -10,16 +10,6 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// Binding is as Instance.
-func Binding(ctx context.Context, reader client.Reader, namespace, name string) (*v1beta1.ServiceBinding, error) {
-	binding := &v1beta1.ServiceBinding{}
-	err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, binding)
-	if !apierrors.IsNotFound(err) {
-		return binding, err
-	}
-	return nil, Unknown(ctx, reader, "binding", namespace, name, &v1beta1.ServiceBindingList{})
-}
-
 // InstanceOf is the instance that a binding is for: the one that it names, or its own
 // once that was made; empty before.
 func InstanceOf(binding *v1beta1.ServiceBinding) types.NamespacedName {

@@ -36,19 +36,8 @@ func ClassAndPlan(instance *v1beta1.ServiceInstance) (class, plan string) {
 
 // DecidedNames are the Kubernetes names of the class and plan that were decided on.
 func DecidedNames(decided *v1beta1.DecidedReference) (class, plan string) {
-	if ref := decided.ClusterServiceClassRef; ref != nil {
-		class = ref.Name
-	}
-	if ref := decided.ServiceClassRef; ref != nil && class == "" {
-		class = ref.Name
-	}
-	if ref := decided.ClusterServicePlanRef; ref != nil {
-		plan = ref.Name
-	}
-	if ref := decided.ServicePlanRef; ref != nil && plan == "" {
-		plan = ref.Name
-	}
-	return class, plan
+	return cmp.Or(decided.ClusterServiceClassRef.GetName(), decided.ServiceClassRef.GetName()),
+		cmp.Or(decided.ClusterServicePlanRef.GetName(), decided.ServicePlanRef.GetName())
 }
 
 // DecidedRefs are the class and plan that an object of a namespace was decided on; zero

@@ -3,8 +3,6 @@ package catalog
 import (
 	"context"
 	"fmt"
-	"reflect"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -12,6 +10,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	scopes "github.com/defaultplan/defaultplan/webhook/catalog"
 )
 
 // page is how many objects one request lists: lists of any length take bounded
@@ -44,6 +43,24 @@ func Brokers(ctx context.Context, reader client.Reader, query Query, each func(B
 // Types is as Classes.
 func Types(ctx context.Context, reader client.Reader, query Query, each func(Type) error) error {
 	return walk(ctx, reader, query, lists{&v1beta1.ClusterServiceTypeList{}, &v1beta1.ServiceTypeList{}}, TypeOf, each)
+}
+
+// All are the views that list, such as Classes, finds of a query.
+func All[V any](
+	ctx context.Context, reader client.Reader, query Query, list func(context.Context, client.Reader, Query, func(V) error) error,
+) ([]V, error) {
+	var all []V
+	err := list(ctx, reader, query, func(one V) error {
+		all = append(all, one)
+		return nil
+	})
+	return all, err
+}
+
+// plansOf lists the plans of a class, which have its scope.
+func plansOf(class Class) Query {
+	namespace := class.Object.GetNamespace()
+	return Query{cli.ScopeOf(namespace), client.MatchingFields{scopes.Scope{Namespace: namespace}.ClassField(): class.Object.GetName()}}
 }
 
 // lists are empty lists of a kind in both scopes.
@@ -79,7 +96,7 @@ func Pages(ctx context.Context, reader client.Reader, list client.ObjectList, ea
 	for next := ""; ; {
 		fresh, _ := list.DeepCopyObject().(client.ObjectList)
 		if err := reader.List(ctx, fresh, append([]client.ListOption{client.Limit(page), client.Continue(next)}, options...)...); err != nil {
-			return fmt.Errorf("cannot list %s: %w", ResourceOf(list), err)
+			return fmt.Errorf("cannot list %s: %w", scopes.ResourceOf(list), err)
 		}
 		if err := meta.EachListItem(fresh, each); err != nil {
 			return err
@@ -88,14 +105,4 @@ func Pages(ctx context.Context, reader client.Reader, list client.ObjectList, ea
 			return nil
 		}
 	}
-}
-
-// ResourceOf is what the API server calls the objects of a list.
-func ResourceOf(list client.ObjectList) string {
-	kind := list.GetObjectKind().GroupVersionKind().Kind
-	if kind == "" {
-		kind = reflect.TypeOf(list).Elem().Name()
-	}
-	resource, _ := meta.UnsafeGuessKindToResource(v1beta1.GroupVersion.WithKind(strings.TrimSuffix(kind, "List")))
-	return resource.Resource
 }

@@ -1,17 +1,12 @@
 package catalog
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/agext/levenshtein"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 )
 
 // A NameError is a name that means nothing, or several things.
@@ -83,7 +78,8 @@ func (e *NameError) orOfCluster(err error) *NameError {
 	return &both
 }
 
-func isNotFound(err error) bool {
+// IsNotFound says that an error is about a name that nothing has.
+func IsNotFound(err error) bool {
 	unknown, ok := errors.AsType[*NameError](err)
 	return ok && len(unknown.Fits) == 0
 }
@@ -100,50 +96,4 @@ func shown(names []string) string {
 		return strings.Join(names[:shownNames], ", ") + fmt.Sprintf(" and %d more", len(names)-shownNames)
 	}
 	return strings.Join(names, ", ")
-}
-
-// plansOf lists the plans of a class, which have its scope.
-func plansOf(class Class) Query {
-	field := v1beta1.FieldClusterServiceClassRefName
-	if class.Object.GetNamespace() != "" {
-		field = v1beta1.FieldServiceClassRefName
-	}
-	return Query{cli.ScopeOf(class.Object.GetNamespace()), client.MatchingFields{field: class.Object.GetName()}}
-}
-
-// nameOf is what the finder takes for the name of an object.
-func (f Finder) nameOf(object client.Object, title string) string {
-	if f.KubeName {
-		return object.GetName()
-	}
-	return title
-}
-
-func planNames(f Finder, plans []Plan) []string {
-	names := make([]string, len(plans))
-	for i, plan := range plans {
-		names[i] = f.nameOf(plan.Object, plan.Title())
-	}
-	return names
-}
-
-func classNames(ctx context.Context, f Finder) func() ([]string, error) {
-	return func() (names []string, err error) {
-		err = Classes(ctx, f.Reader, Query{Scope: f.Scope}, func(c Class) error {
-			names = append(names, f.nameOf(c.Object, c.Title()))
-			return nil
-		})
-		return names, err
-	}
-}
-
-// kubeNames are the Kubernetes names of views, with their namespace if they have
-// one.
-func kubeNames[V viewed](views []V) []string {
-	names := make([]string, 0, len(views))
-	for _, view := range views {
-		object := view.object()
-		names = append(names, strings.TrimPrefix(object.GetNamespace()+"/"+object.GetName(), "/"))
-	}
-	return names
 }

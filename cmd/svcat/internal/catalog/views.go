@@ -7,6 +7,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	"github.com/defaultplan/defaultplan/resolve"
 )
 
 // An Origin says who made a class or plan, in the proposal's words.
@@ -25,10 +27,16 @@ const (
 // Active is the State of what can be ordered.
 const Active = "Active"
 
+// A View is an object of either scope.
+type View[O client.Object] struct {
+	// Object is the object itself, such as a *ClusterServiceClass or a *ServiceClass.
+	Object O
+}
+
 // A Class is a service class of either scope. Its fields point into Object.
 type Class struct {
-	// Object is a *ClusterServiceClass or a *ServiceClass.
-	Object v1beta1.ClassObject
+	View[v1beta1.ClassObject]
+
 	Spec   *v1beta1.CommonServiceClassSpec
 	Status *v1beta1.CommonServiceClassStatus
 	// Broker is the name of the broker that offers it; ClusterBroker says that it
@@ -39,8 +47,8 @@ type Class struct {
 
 // A Plan is a service plan of either scope. Its fields point into Object.
 type Plan struct {
-	// Object is a *ClusterServicePlan or a *ServicePlan.
-	Object v1beta1.PlanObject
+	View[v1beta1.PlanObject]
+
 	Spec   *v1beta1.CommonServicePlanSpec
 	Status *v1beta1.CommonServicePlanStatus
 	// ClassName is the Kubernetes name of its class, which has its scope.
@@ -51,27 +59,62 @@ type Plan struct {
 
 // A Broker is a service broker of either scope. Its fields point into Object.
 type Broker struct {
-	// Object is a *ClusterServiceBroker or a *ServiceBroker.
-	Object v1beta1.BrokerObject
+	View[v1beta1.BrokerObject]
+
 	Spec   *v1beta1.CommonServiceBrokerSpec
 	Status *v1beta1.CommonServiceBrokerStatus
 }
 
 // A Type is a service type of either scope. Its fields point into Object.
 type Type struct {
-	// Object is a *ClusterServiceType or a *ServiceType.
-	Object v1beta1.TypeObject
+	View[v1beta1.TypeObject]
+
 	Spec   *v1beta1.ServiceTypeSpec
 	Status *v1beta1.ServiceTypeStatus
 }
 
 // viewed are the views.
-type viewed interface{ object() client.Object }
+type viewed interface {
+	object() client.Object
+	// Title is the name that people call it by.
+	Title() string
+}
 
-func (c Class) object() client.Object  { return c.Object }
-func (p Plan) object() client.Object   { return p.Object }
-func (b Broker) object() client.Object { return b.Object }
-func (t Type) object() client.Object   { return t.Object }
+func (v View[O]) object() client.Object { return v.Object }
+
+// Ref is the object's place and name.
+func (v View[O]) Ref() resolve.Ref {
+	return resolve.Ref{Namespace: v.Object.GetNamespace(), Name: v.Object.GetName()}
+}
+
+// Title is the Kubernetes name, where there is no other.
+func (v View[O]) Title() string { return v.Object.GetName() }
+
+// Origin says who made it.
+func (v View[O]) Origin() Origin {
+	owner := metav1.GetControllerOfNoCopy(v.Object)
+	switch {
+	case owner != nil && (owner.Kind == "ClusterServiceBroker" || owner.Kind == "ServiceBroker"):
+		return FromBroker
+	case v.Object.GetNamespace() == "":
+		return InCluster
+	}
+	return InNamespace
+}
+
+// Scope is the column SCOPE: "broker (azure)", "broker (dev/azure)" for the broker
+// of a namespace, "cluster" or "ns (dev)".
+func (v View[O]) Scope() string {
+	namespace := v.Object.GetNamespace()
+	switch v.Origin() {
+	case FromBroker:
+		return "broker (" + cli.Qualified(namespace, metav1.GetControllerOfNoCopy(v.Object).Name) + ")"
+	case InCluster:
+		return "cluster"
+	case InNamespace:
+	}
+	return "ns (" + namespace + ")"
+}
 
 // ClassOf is the view of a class of either scope; ok is false for any other
 // object.
@@ -81,7 +124,7 @@ func ClassOf(object client.Object) (class Class, ok bool) {
 		return Class{}, false
 	}
 	broker, cluster := brokerOf(o)
-	return Class{o, o.GetSpec(), o.GetStatus(), broker, cluster}, true
+	return Class{View[v1beta1.ClassObject]{o}, o.GetSpec(), o.GetStatus(), broker, cluster}, true
 }
 
 // PlanOf is the view of a plan of either scope; ok is false for any other object.
@@ -91,7 +134,7 @@ func PlanOf(object client.Object) (plan Plan, ok bool) {
 		return Plan{}, false
 	}
 	broker, cluster := brokerOf(o)
-	return Plan{o, o.GetSpec(), o.GetStatus(), o.GetClassName(), broker, cluster}, true
+	return Plan{View[v1beta1.PlanObject]{o}, o.GetSpec(), o.GetStatus(), o.GetClassName(), broker, cluster}, true
 }
 
 // BrokerOf is the view of a broker of either scope; ok is false for any other
@@ -101,7 +144,7 @@ func BrokerOf(object client.Object) (broker Broker, ok bool) {
 	if !ok {
 		return Broker{}, false
 	}
-	return Broker{o, o.GetSpec(), o.GetStatus()}, true
+	return Broker{View[v1beta1.BrokerObject]{o}, o.GetSpec(), o.GetStatus()}, true
 }
 
 // TypeOf is the view of a service type of either scope; ok is false for any other
@@ -111,7 +154,7 @@ func TypeOf(object client.Object) (serviceType Type, ok bool) {
 	if !ok {
 		return Type{}, false
 	}
-	return Type{o, o.GetSpec(), o.GetStatus()}, true
+	return Type{View[v1beta1.TypeObject]{o}, o.GetSpec(), o.GetStatus()}, true
 }
 
 // brokerOf is the broker that an offering names, and whether it is the cluster's.
@@ -132,69 +175,17 @@ func (p Plan) Title() string { return cmp.Or(p.Spec.ExternalName, p.Object.GetNa
 
 // State is "Active", or "Deprecated" where the broker no longer offers it: the retired
 // svcat's words; "Terminating" while it is being deleted.
-func (c Class) State() string { return stateOf(c.Object, c.Status.RemovedFromBrokerCatalog) }
+func (c Class) State() string { return stateOf(c.Object) }
 
 // State is as with Class.
-func (p Plan) State() string { return stateOf(p.Object, p.Status.RemovedFromBrokerCatalog) }
+func (p Plan) State() string { return stateOf(p.Object) }
 
-func stateOf(object client.Object, removed bool) string {
+func stateOf(object v1beta1.OfferingObject) string {
 	switch {
 	case object.GetDeletionTimestamp() != nil:
 		return "Terminating"
-	case removed:
+	case object.IsRemoved():
 		return "Deprecated"
 	}
 	return Active
-}
-
-// Origin says who made it.
-func (c Class) Origin() Origin { return originOf(c.Object) }
-
-// Origin says who made it.
-func (p Plan) Origin() Origin { return originOf(p.Object) }
-
-// Origin says who made it.
-func (b Broker) Origin() Origin { return originOf(b.Object) }
-
-// Origin says who made it.
-func (t Type) Origin() Origin { return originOf(t.Object) }
-
-// Scope is the column SCOPE: "broker (azure)", "broker (dev/azure)" for the broker
-// of a namespace, "cluster" or "ns (dev)".
-func (c Class) Scope() string { return scopeOf(c.Object) }
-
-// Scope is as with Class.
-func (p Plan) Scope() string { return scopeOf(p.Object) }
-
-// Scope is as with Class.
-func (b Broker) Scope() string { return scopeOf(b.Object) }
-
-// Scope is as with Class.
-func (t Type) Scope() string { return scopeOf(t.Object) }
-
-func originOf(object client.Object) Origin {
-	owner := metav1.GetControllerOfNoCopy(object)
-	switch {
-	case owner != nil && (owner.Kind == "ClusterServiceBroker" || owner.Kind == "ServiceBroker"):
-		return FromBroker
-	case object.GetNamespace() == "":
-		return InCluster
-	}
-	return InNamespace
-}
-
-func scopeOf(object client.Object) string {
-	namespace := object.GetNamespace()
-	switch originOf(object) {
-	case FromBroker:
-		broker := metav1.GetControllerOfNoCopy(object).Name
-		if namespace != "" {
-			broker = namespace + "/" + broker
-		}
-		return "broker (" + broker + ")"
-	case InCluster:
-		return "cluster"
-	case InNamespace:
-	}
-	return "ns (" + namespace + ")"
 }

@@ -1,6 +1,10 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+)
 
 // OneName says that a command takes the name of one object of a kind. What was
 // typed instead is not repeated: it may be a parameter that lost its flag.
@@ -16,10 +20,15 @@ func OneName(kind string) cobra.PositionalArgs {
 	}
 }
 
-// Validated asks each group of flags whether it is as it may be.
-func Validated(groups ...func() error) error {
-	for _, validate := range groups {
-		if err := validate(); err != nil {
+// OnName runs a command that changes the object which its one argument names.
+func OnName(run func(ctx context.Context, name string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error { return Untouched(run(cmd.Context(), args[0])) }
+}
+
+// InOrder takes steps one after the other until one fails.
+func InOrder(steps ...func() error) error {
+	for _, step := range steps {
+		if err := step(); err != nil {
 			return err
 		}
 	}

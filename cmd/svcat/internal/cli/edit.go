@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"reflect"
 
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -25,4 +26,9 @@ func Edit[T client.Object](ctx context.Context, c client.Client, write *WriteFla
 		}
 		return write.Patch(ctx, c, object, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 	})
+}
+
+// CopyInto makes one object another of the same kind.
+func CopyInto(into, from client.Object) {
+	reflect.ValueOf(into).Elem().Set(reflect.ValueOf(from).Elem())
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/pflag"
 )
@@ -21,6 +22,9 @@ func ScopeOf(namespace string) Scope {
 	return Scope{Cluster: namespace == "", Namespaces: namespace != "", Namespace: namespace}
 }
 
+// EveryNamespace says that it is all namespaces that are looked in.
+func (s Scope) EveryNamespace() bool { return s.Namespaces && s.Namespace == "" }
+
 // Split returns namespaces and cluster apart, the nearest first.
 func (s Scope) Split() []Scope {
 	var parts []Scope
@@ -36,16 +40,30 @@ func (s Scope) Split() []Scope {
 // String is the scope in a sentence.
 func (s Scope) String() string {
 	switch {
-	case s.Cluster && s.Namespaces && s.Namespace == "":
+	case s.Cluster && s.EveryNamespace():
 		return "the cluster and its namespaces"
 	case s.Cluster && s.Namespaces:
 		return fmt.Sprintf("the cluster and namespace %q", s.Namespace)
 	case s.Cluster:
 		return "the cluster"
-	case s.Namespace == "":
+	case s.EveryNamespace():
 		return "any namespace"
 	}
 	return fmt.Sprintf("namespace %q", s.Namespace)
+}
+
+// NamespaceFlag is what names the scope of a namespace to a command, as in " -n dev"; empty
+// for the cluster, which needs no flag.
+func NamespaceFlag(namespace string) string {
+	if namespace == "" {
+		return ""
+	}
+	return " -n " + namespace
+}
+
+// Qualified is a name with its namespace, as NAMESPACE/NAME; that of the cluster's has none.
+func Qualified(namespace, name string) string {
+	return strings.TrimPrefix(namespace+"/"+name, "/")
 }
 
 // ScopeFlags say where to look for classes, plans, types and brokers:

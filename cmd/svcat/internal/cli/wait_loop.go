@@ -167,7 +167,7 @@ func (w *wait) observe(object client.Object) {
 	if w.missing {
 		return
 	}
-	copyInto(w.object, object)
+	CopyInto(w.object, object)
 	for _, condition := range stateOf(w.object).current() {
 		w.say(condition.Type, textOf(condition))
 	}

@@ -74,28 +74,6 @@ func listOf(object client.Object) (client.ObjectList, error) {
 	return nil, fmt.Errorf("%w: %T", errUnwatchable, object)
 }
 
-// copyInto makes one object another of its kind.
-func copyInto(into, from client.Object) {
-	switch o := from.(type) {
-	case *v1beta1.ServiceInstance:
-		if to, ok := into.(*v1beta1.ServiceInstance); ok {
-			o.DeepCopyInto(to)
-		}
-	case *v1beta1.ServiceBinding:
-		if to, ok := into.(*v1beta1.ServiceBinding); ok {
-			o.DeepCopyInto(to)
-		}
-	case *v1beta1.ClusterServiceBroker:
-		if to, ok := into.(*v1beta1.ClusterServiceBroker); ok {
-			o.DeepCopyInto(to)
-		}
-	case *v1beta1.ServiceBroker:
-		if to, ok := into.(*v1beta1.ServiceBroker); ok {
-			o.DeepCopyInto(to)
-		}
-	}
-}
-
 // progress writes the lines of a wait, of several objects at once. A line that cannot be
 // written does not end the wait.
 type progress struct {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -116,9 +115,5 @@ func readiness(object client.Object) (done bool, failure string) {
 
 // describing is the command that shows an object.
 func describing(object client.Object) string {
-	words := []string{"svcat", "describe", stateOf(object).kind, object.GetName()}
-	if namespace := object.GetNamespace(); namespace != "" {
-		words = append(words, "-n", namespace)
-	}
-	return strings.Join(slices.DeleteFunc(words, func(word string) bool { return word == "" }), " ")
+	return "svcat describe " + strings.TrimSpace(stateOf(object).kind+" "+object.GetName()) + NamespaceFlag(object.GetNamespace())
 }

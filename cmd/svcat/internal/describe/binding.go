@@ -64,33 +64,23 @@ func describeBinding(ctx context.Context, reader client.Reader, w io.Writer, bin
 		head.AddSet("ConfigMap:", strings.Join(binding.Status.ConfigMaps, ", "))
 		head.AddSet("Service:", binding.Status.Service)
 	}
-	if err := writeBinding(w, binding, instance, extra); err != nil {
-		return err
-	}
 	record := applied(binding.Annotations)
 	var sent *runtime.RawExtension
 	if state := binding.Status.ExternalProperties; state != nil {
 		sent = state.Parameters
 	}
-	if err := writeOrigins(w, binding.Spec.Parameters, sent, record); err != nil {
-		return err
-	}
-	if err := writeTransforms(w, "Secret Transforms", binding.Spec.SecretTransforms, record.Transforms); err != nil {
-		return err
-	}
-	if err := writeSecret(ctx, reader, w, binding, showSecrets); err != nil {
-		return err
-	}
-	if err := writeCredentials(w, binding); err != nil {
-		return err
-	}
-	if err := writePublished(ctx, reader, w, binding); err != nil {
-		return err
-	}
-	if err := writeEndpoints(w, binding.Status.Endpoints); err != nil {
-		return err
-	}
-	return writeConditions(w, binding.Status.Conditions)
+	return cli.InOrder(
+		func() error { return writeBinding(w, binding, instance, extra) },
+		func() error { return writeOrigins(w, binding.Spec.Parameters, sent, record) },
+		func() error {
+			return writeTransforms(w, "Secret Transforms", binding.Spec.SecretTransforms, record.Transforms)
+		},
+		func() error { return writeSecret(ctx, reader, w, binding, showSecrets) },
+		func() error { return writeCredentials(w, binding) },
+		func() error { return writePublished(ctx, reader, w, binding) },
+		func() error { return writeEndpoints(w, binding.Status.Endpoints) },
+		func() error { return writeConditions(w, binding.Status.Conditions) },
+	)
 }
 
 // boundTo is the instance of a binding; nil where there is none, or none to be read.

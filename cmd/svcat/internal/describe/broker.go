@@ -57,10 +57,10 @@ func describeBroker(ctx context.Context, reader client.Reader, w io.Writer, brok
 		head.AddSet("Only Plans:", strings.Join(restrictions.ServicePlan, "; "))
 	}
 	head.Add("Classes:", strconv.Itoa(classes))
-	if err := head.Write(w); err != nil {
-		return err
-	}
-	return writeConditions(w, broker.Status.Conditions)
+	return cli.InOrder(
+		func() error { return head.Write(w) },
+		func() error { return writeConditions(w, broker.Status.Conditions) },
+	)
 }
 
 // classesOf counts the classes that a broker offers in its scope.

@@ -63,16 +63,12 @@ func describeClass(ctx context.Context, reader client.Reader, w io.Writer, class
 	head.Add("Status:", class.State())
 	head.Add("Tags:", strings.Join(class.Spec.Tags, ", "))
 	head.Add("Bindable:", strconv.FormatBool(class.Spec.Bindable))
-	if err := head.Write(w); err != nil {
-		return err
-	}
-	if err := writeConditions(w, class.Status.Conditions); err != nil {
-		return err
-	}
-	if err := writeOfferDefaults(w, &class.Spec.Defaults); err != nil {
-		return err
-	}
-	return writePlans(w, class, plans, effective)
+	return cli.InOrder(
+		func() error { return head.Write(w) },
+		func() error { return writeConditions(w, class.Status.Conditions) },
+		func() error { return writeOfferDefaults(w, &class.Spec.Defaults) },
+		func() error { return writePlans(w, class, plans, effective) },
+	)
 }
 
 // addScope says who made an offer, in the proposal's words, and where it is.
@@ -84,26 +80,16 @@ func addScope(head *printer.Pairs, object client.Object, origin catalog.Origin, 
 
 // writePlans writes the plans of a class, with a star where a plan is effective.
 func writePlans(w io.Writer, class catalog.Class, plans []catalog.Plan, effective map[resolve.Ref]resolve.Rule) error {
-	if err := writeHeading(w, "Plans"); err != nil {
-		return err
-	}
-	if len(plans) == 0 {
-		return writeText(w, "No plans defined\n")
-	}
 	slices.SortFunc(plans, func(a, b catalog.Plan) int {
 		return cmp.Or(cmp.Compare(a.Title(), b.Title()), cmp.Compare(a.Object.GetName(), b.Object.GetName()))
 	})
 	t := printer.New("type", "name", "description")
 	for _, plan := range plans {
 		serviceType := cmp.Or(plan.Spec.ServiceType, class.Spec.ServiceType)
-		if _, is := effective[refOf(plan.Object)]; is {
+		if _, is := effective[plan.Ref()]; is {
 			serviceType += "*"
 		}
 		t.Add(serviceType, plan.Title(), plan.Spec.Description)
 	}
-	return t.Write(w)
-}
-
-func refOf(object client.Object) resolve.Ref {
-	return resolve.Ref{Namespace: object.GetNamespace(), Name: object.GetName()}
+	return writeTable(w, "Plans", t, "No plans defined")
 }

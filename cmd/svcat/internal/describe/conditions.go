@@ -17,9 +17,6 @@ func writeConditions(w io.Writer, conditions []v1beta1.Condition) error {
 	if len(conditions) == 0 {
 		return nil
 	}
-	if err := writeHeading(w, "Conditions"); err != nil {
-		return err
-	}
 	sorted := slices.SortedFunc(slices.Values(conditions), func(a, b v1beta1.Condition) int {
 		if isReady := a.Type == v1beta1.ConditionReady; isReady != (b.Type == v1beta1.ConditionReady) {
 			return map[bool]int{true: -1, false: 1}[isReady]
@@ -30,7 +27,7 @@ func writeConditions(w io.Writer, conditions []v1beta1.Condition) error {
 	for _, condition := range sorted {
 		list.Add(condition.Type+"="+string(condition.Status), condition.Reason+": "+condition.Message)
 	}
-	return list.Write(w)
+	return writeList(w, "Conditions", &list)
 }
 
 // moment is a time as fullStatus writes it, empty for none.

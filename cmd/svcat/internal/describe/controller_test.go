@@ -54,7 +54,7 @@ func TestDescribeNamesTheController(t *testing.T) {
 			reader := fakeReader(t, broker, class, instance, binding)
 			for kind, describe := range map[string]func(*strings.Builder) error{
 				"broker": func(out *strings.Builder) error {
-					return describeBroker(t.Context(), reader, out, catalog.Broker{Object: broker, Spec: &broker.Spec.CommonServiceBrokerSpec, Status: &broker.Status.CommonServiceBrokerStatus})
+					return describeBroker(t.Context(), reader, out, catalog.Broker{View: catalog.View[v1beta1.BrokerObject]{Object: broker}, Spec: &broker.Spec.CommonServiceBrokerSpec, Status: &broker.Status.CommonServiceBrokerStatus})
 				},
 				"instance": func(out *strings.Builder) error { return describeInstance(t.Context(), reader, out, instance) },
 				"binding":  func(out *strings.Builder) error { return describeBinding(t.Context(), reader, out, binding, false) },

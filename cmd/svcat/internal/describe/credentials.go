@@ -14,9 +14,6 @@ func writeCredentials(w io.Writer, binding *v1beta1.ServiceBinding) error {
 	if other == nil && (known == nil || known.ExpiresAt == nil && known.RenewBefore == nil) {
 		return nil
 	}
-	if err := writeHeading(w, "Credentials"); err != nil {
-		return err
-	}
 	var list printer.Pairs
 	if known != nil {
 		list.AddSet("Issued:", moment(known.IssuedAt))
@@ -26,7 +23,7 @@ func writeCredentials(w io.Writer, binding *v1beta1.ServiceBinding) error {
 	if other != nil {
 		addRotation(&list, other)
 	}
-	return list.Write(w)
+	return writeList(w, "Credentials", &list)
 }
 
 func addRotation(list *printer.Pairs, other *v1beta1.BindingRotation) {

@@ -50,9 +50,6 @@ func writeEndpoints(w io.Writer, endpoints []v1beta1.BindingEndpoint) error {
 	if len(endpoints) == 0 {
 		return nil
 	}
-	if err := writeHeading(w, "Endpoints"); err != nil {
-		return err
-	}
 	var list printer.Pairs
 	for _, e := range endpoints {
 		from := "as the broker says"
@@ -61,5 +58,5 @@ func writeEndpoints(w io.Writer, endpoints []v1beta1.BindingEndpoint) error {
 		}
 		list.Add(fmt.Sprintf("%s %s/%s", e.Host, strings.Join(e.Ports, ","), strings.ToLower(cmp.Or(e.Protocol, "tcp"))), from)
 	}
-	return list.Write(w)
+	return writeList(w, "Endpoints", &list)
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"io"
-	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -56,20 +55,16 @@ func describeInstance(ctx context.Context, reader client.Reader, w io.Writer, in
 		head.AddSet("Operation:", string(instance.Status.CurrentOperation))
 		head.AddSet("Next Retry:", moment(instance.Status.NextRetry))
 	}
-	if err := writeInstance(w, instance, class, plan, extra); err != nil {
-		return err
-	}
 	var sent *runtime.RawExtension
 	if state := instance.Status.ExternalProperties; state != nil {
 		sent = state.Parameters
 	}
-	if err := writeOrigins(w, instance.Spec.Parameters, sent, record); err != nil {
-		return err
-	}
-	if err := writeBindings(ctx, reader, w, instance); err != nil {
-		return err
-	}
-	return writeConditions(w, instance.Status.Conditions)
+	return cli.InOrder(
+		func() error { return writeInstance(w, instance, class, plan, extra) },
+		func() error { return writeOrigins(w, instance.Spec.Parameters, sent, record) },
+		func() error { return writeBindings(ctx, reader, w, instance) },
+		func() error { return writeConditions(w, instance.Status.Conditions) },
+	)
 }
 
 // chosenBy is the rule that an instance's plan was chosen by, in words.
@@ -123,16 +118,5 @@ func writeBindings(ctx context.Context, reader client.Reader, w io.Writer, insta
 	if err != nil {
 		return err
 	}
-	if err := writeHeading(w, "Bindings"); err != nil {
-		return err
-	}
-	if len(rows) == 0 {
-		return writeText(w, "No bindings defined\n")
-	}
-	slices.SortFunc(rows, slices.Compare)
-	t := printer.New("name", "status")
-	for _, row := range rows {
-		t.Add(row...)
-	}
-	return t.Write(w)
+	return writeTable(w, "Bindings", sortedTable(rows, "name", "status"), "No bindings defined")
 }

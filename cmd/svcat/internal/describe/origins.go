@@ -40,10 +40,7 @@ func writeOrigins(w io.Writer, parameters, sent *runtime.RawExtension, record v1
 	if list.Len() == 0 {
 		return nil
 	}
-	if err := writeHeading(w, "Parameters come from"); err != nil {
-		return err
-	}
-	if err := list.Write(w); err != nil || !record.Truncated {
+	if err := writeList(w, "Parameters come from", list); err != nil || !record.Truncated {
 		return err
 	}
 	return writeText(w, "  # there are more defaults than the record of them can hold\n")

@@ -69,8 +69,6 @@ func pointers(texts []string) []merge.Pointer {
 	return list
 }
 
-func writeHeading(w io.Writer, heading string) error { return writeText(w, "\n"+heading+":\n") }
-
 // writeYAML writes a value, two spaces in, or a sentence where there is none.
 func writeYAML(w io.Writer, value any, none bool, sentence string) error {
 	if none {
@@ -106,11 +104,4 @@ func indented(text string) string {
 		}
 	}
 	return strings.Join(lines, "\n") + "\n"
-}
-
-func writeText(w io.Writer, text string) error {
-	if _, err := io.WriteString(w, text); err != nil {
-		return fmt.Errorf("cannot write: %w", err)
-	}
-	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"io"
-	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -84,7 +83,7 @@ func describePlan(ctx context.Context, reader client.Reader, w io.Writer, plan c
 	if err != nil {
 		return err
 	}
-	rule, isEffective := effective[refOf(plan.Object)]
+	rule, isEffective := effective[plan.Ref()]
 	var head printer.Pairs
 	head.Add("Name:", plan.Title())
 	addScope(&head, plan.Object, plan.Origin(), plan.Broker)
@@ -103,13 +102,11 @@ func describePlan(ctx context.Context, reader client.Reader, w io.Writer, plan c
 	if plan.Spec.Weight != 0 {
 		head.Add("Weight:", strconv.Itoa(int(plan.Spec.Weight)))
 	}
-	if err := head.Write(w); err != nil {
-		return err
-	}
-	if err := writeConditions(w, plan.Status.Conditions); err != nil {
-		return err
-	}
-	return writeOfferDefaults(w, &plan.Spec.Defaults)
+	return cli.InOrder(
+		func() error { return head.Write(w) },
+		func() error { return writeConditions(w, plan.Status.Conditions) },
+		func() error { return writeOfferDefaults(w, &plan.Spec.Defaults) },
+	)
 }
 
 // addMarks adds what the annotations of a plan say that its rule does not.
@@ -142,13 +139,7 @@ func writeInstances(ctx context.Context, reader client.Reader, w io.Writer, plan
 	if err != nil {
 		return err
 	}
-	if err := writeHeading(w, heading); err != nil {
-		return err
-	}
-	if t.Len() == 0 {
-		return writeText(w, "No instances defined\n")
-	}
-	return t.Write(w)
+	return writeTable(w, heading, t, "No instances defined")
 }
 
 func instances(ctx context.Context, reader client.Reader, options ...client.ListOption) (*printer.Table, error) {
@@ -160,26 +151,19 @@ func instances(ctx context.Context, reader client.Reader, options ...client.List
 		}
 		return nil
 	}, options...)
-	slices.SortFunc(rows, slices.Compare)
-	t := printer.New("name", "namespace", "status")
-	for _, row := range rows {
-		t.Add(row...)
-	}
-	return t, err
+	return sortedTable(rows, "name", "namespace", "status"), err
 }
 
 func writeSchemas(w io.Writer, spec *v1beta1.CommonServicePlanSpec) error {
-	for _, schema := range []struct {
-		heading string
-		raw     *runtime.RawExtension
-	}{
-		{"Instance Create Parameter Schema", spec.InstanceCreateParameterSchema},
-		{"Instance Update Parameter Schema", spec.InstanceUpdateParameterSchema},
-		{"Binding Create Parameter Schema", spec.ServiceBindingCreateParameterSchema},
-	} {
-		if err := writeDefaults(w, schema.heading, schema.raw); err != nil {
-			return err
-		}
-	}
-	return nil
+	return cli.InOrder(
+		func() error {
+			return writeDefaults(w, "Instance Create Parameter Schema", spec.InstanceCreateParameterSchema)
+		},
+		func() error {
+			return writeDefaults(w, "Instance Update Parameter Schema", spec.InstanceUpdateParameterSchema)
+		},
+		func() error {
+			return writeDefaults(w, "Binding Create Parameter Schema", spec.ServiceBindingCreateParameterSchema)
+		},
+	)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
 	"github.com/defaultplan/defaultplan/merge"
 )
@@ -63,13 +64,13 @@ func writeBinding(w io.Writer, binding *v1beta1.ServiceBinding, instance *v1beta
 	if extra != nil {
 		extra(&head)
 	}
-	if err := head.Write(w); err != nil {
-		return err
-	}
-	if err := writeParameters(w, binding.Spec.Parameters, binding.Spec.ParametersFrom, applied(binding.Annotations).Removed); err != nil {
-		return err
-	}
-	return writeProvision(w, binding)
+	return cli.InOrder(
+		func() error { return head.Write(w) },
+		func() error {
+			return writeParameters(w, binding.Spec.Parameters, binding.Spec.ParametersFrom, applied(binding.Annotations).Removed)
+		},
+		func() error { return writeProvision(w, binding) },
+	)
 }
 
 // writeProvision writes the parameters that the instance of a binding's own gets;

@@ -4,18 +4,21 @@ import (
 	"io"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
 )
 
 // writeOfferDefaults writes what a class or plan gives to instances and bindings.
 func writeOfferDefaults(w io.Writer, defaults *v1beta1.Defaults) error {
-	if err := writeDefaults(w, "Default Provision Parameters", defaults.DefaultProvisionParameters); err != nil {
-		return err
-	}
-	if err := writeDefaults(w, "Default Bind Parameters", defaults.DefaultBindParameters); err != nil {
-		return err
-	}
-	return writeTransforms(w, "Default Secret Transforms", defaults.DefaultSecretTransforms, nil)
+	return cli.InOrder(
+		func() error {
+			return writeDefaults(w, "Default Provision Parameters", defaults.DefaultProvisionParameters)
+		},
+		func() error { return writeDefaults(w, "Default Bind Parameters", defaults.DefaultBindParameters) },
+		func() error {
+			return writeTransforms(w, "Default Secret Transforms", defaults.DefaultSecretTransforms, nil)
+		},
+	)
 }
 
 // writeTransforms writes transforms in order, each with where it came from if that
@@ -32,10 +35,7 @@ func writeTransforms(w io.Writer, heading string, transforms []v1beta1.SecretTra
 		}
 		list.Add(transformText(&transforms[i]), origin)
 	}
-	if err := writeHeading(w, heading); err != nil {
-		return err
-	}
-	return list.Write(w)
+	return writeList(w, heading, &list)
 }
 
 // transformText is a transform in words; values are not told, they may be secret.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -61,13 +62,11 @@ func describeType(ctx context.Context, c client.Client, w io.Writer, t catalog.T
 	head.Add("Resolvable:", strconv.FormatBool(t.Status.Resolvable))
 	head.Add("Gives:", outcome)
 	head.Add("Decided By:", "users who may update "+resource(namespace)+" "+typeName+mine)
-	if err := head.Write(w); err != nil {
-		return err
-	}
-	if err := writeCandidates(w, candidates); err != nil {
-		return err
-	}
-	return writeConditions(w, t.Status.Conditions)
+	return cli.InOrder(
+		func() error { return head.Write(w) },
+		func() error { return writeCandidates(w, candidates) },
+		func() error { return writeConditions(w, t.Status.Conditions) },
+	)
 }
 
 // contenders are the plans that an instance in the scope may get by the type: in a
@@ -108,22 +107,13 @@ func mayDecide(ctx context.Context, c client.Client, namespace, typeName string)
 }
 
 func resource(namespace string) string {
-	if namespace == "" {
-		return "clusterservicetypes"
-	}
-	return "servicetypes"
+	return strings.ToLower(v1beta1.ScopedKind(namespace, "ServiceType")) + "s"
 }
 
 func writeCandidates(w io.Writer, candidates []resolve.Candidate) error {
-	if err := writeHeading(w, "Candidates"); err != nil {
-		return err
-	}
-	if len(candidates) == 0 {
-		return writeText(w, "No plans of this type\n")
-	}
 	t := printer.New("plan", "kubernetes name", "scope", "fate")
 	for _, candidate := range candidates {
 		t.Add(candidate.ClassName+"/"+candidate.PlanName, candidate.Plan.Name, candidate.Scope(), candidate.Fate)
 	}
-	return t.Write(w)
+	return writeTable(w, "Candidates", t, "No plans of this type")
 }

@@ -192,7 +192,7 @@ func TestJudgeBroker(t *testing.T) {
 	status := v1beta1.CommonServiceBrokerStatus{NextRetry: &metav1.Time{Time: noon.Add(90 * time.Second)}, Conditions: []v1beta1.Condition{v1beta1.NotReady("ErrorFetchingCatalog", "no route")}}
 	const do = "svcat describe broker azure --scope cluster; then svcat sync broker azure --scope cluster"
 	cluster := func(status v1beta1.CommonServiceBrokerStatus) catalog.Broker {
-		return catalog.Broker{Object: &v1beta1.ClusterServiceBroker{ObjectMeta: metav1.ObjectMeta{Name: "azure"}}, Spec: &v1beta1.CommonServiceBrokerSpec{}, Status: &status}
+		return catalog.Broker{View: catalog.View[v1beta1.BrokerObject]{Object: &v1beta1.ClusterServiceBroker{ObjectMeta: metav1.ObjectMeta{Name: "azure"}}}, Spec: &v1beta1.CommonServiceBrokerSpec{}, Status: &status}
 	}
 	named := cluster(v1beta1.CommonServiceBrokerStatus{})
 	named.Spec.ControllerName = "east"
@@ -216,7 +216,7 @@ func TestJudgeBroker(t *testing.T) {
 		"Named":          {reason: "which one does not answer", broker: named, want: failedf("brokers", do, `azure is not ready: no controller called "east", which it names in spec.controllerName, has seen it yet`)},
 		"Owned": {
 			reason: "a namespace's is its owner's affair",
-			broker: catalog.Broker{Object: &v1beta1.ServiceBroker{ObjectMeta: metav1.ObjectMeta{Namespace: "dev", Name: "azure"}}, Spec: &v1beta1.CommonServiceBrokerSpec{}, Status: &v1beta1.CommonServiceBrokerStatus{}},
+			broker: catalog.Broker{View: catalog.View[v1beta1.BrokerObject]{Object: &v1beta1.ServiceBroker{ObjectMeta: metav1.ObjectMeta{Namespace: "dev", Name: "azure"}}}, Spec: &v1beta1.CommonServiceBrokerSpec{}, Status: &v1beta1.CommonServiceBrokerStatus{}},
 			want:   warningf("brokers", "svcat describe broker azure --scope namespace -n dev; then svcat sync broker azure --scope namespace -n dev", "dev/azure is not ready: no controller has seen it yet"),
 		},
 	}

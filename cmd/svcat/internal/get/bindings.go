@@ -15,7 +15,6 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
 )
 
 // A bindingRow is a binding as tables show it.
@@ -41,60 +40,55 @@ func bindingRowOf(binding *v1beta1.ServiceBinding) bindingRow {
 	return row
 }
 
-type bindingRows []bindingRow
-
-func (r bindingRows) keys() []key { return keysOf(r) }
-
-func (r bindingRows) fill(layout string) (t *printer.Table, wrap bool) {
-	columns := map[string][]string{
-		layoutTable:  {"name", "namespace", "type", "instance", "status"},
-		layoutWide:   {"name", "namespace", "type", "instance", "status", "secret", "external id", "message"},
-		layoutLegacy: {"name", "namespace", "instance", "status"},
-	}
-	return filled(r, columns[layout], func(b *bindingRow) map[string]string {
-		return map[string]string{
-			"name": b.name, "namespace": b.namespace, "type": b.serviceType, "instance": b.instance,
-			"status": b.status, "secret": b.secret, "external id": b.id, "message": short(b.message),
-		}
-	}), false
+// bindingColumns are the columns of bindings in each layout.
+var bindingColumns = map[string][]string{
+	layoutTable:  {"name", "namespace", "type", "instance", "status"},
+	layoutWide:   {"name", "namespace", "type", "instance", "status", "secret", "external id", "message"},
+	layoutLegacy: {"name", "namespace", "instance", "status"},
 }
 
+func (b bindingRow) cells(string) map[string]string {
+	return map[string]string{
+		"name": b.name, "namespace": b.namespace, "type": b.serviceType, "instance": b.instance,
+		"status": b.status, "secret": b.secret, "external id": b.id, "message": short(b.message),
+	}
+}
+
+// A bindingList is one run of `get bindings`.
+type bindingList struct{ flags }
+
 func newBindings(env *cli.Env) *cobra.Command {
-	var f namespacedFlags
-	cmd := &cobra.Command{
+	var f bindingList
+	cmd := f.command(env, &cobra.Command{
 		Use:     "bindings [NAME]",
 		Aliases: []string{"binding", "bnd"},
 		Short:   "List bindings, or show one",
 		Example: `  svcat get bindings
   svcat get bindings --all-namespaces
   svcat get binding mydb-admin -o wide`,
-		Args:              atMostOneName,
 		ValidArgsFunction: complete.Bindings(env),
-		RunE:              func(cmd *cobra.Command, args []string) error { return f.bindings(cmd.Context(), args) },
-	}
-	f.bind(cmd, env)
-	cmd.Flags().StringVar(&f.serviceType, "type", "", "List the bindings of this type only: their own, or their instance's")
-	completeFlags(cmd, env, "type")
+	}, f.run)
+	f.bindNamespaces(cmd)
+	f.bindFilter(cmd, "type", "", "List the bindings of this type only: their own, or their instance's")
 	return cmd
 }
 
-func (f *namespacedFlags) bindings(ctx context.Context, args []string) error {
-	l := listing{output: f.out, where: f.where, plural: "bindings", namespaced: "ServiceBinding", by: names{serviceType: f.serviceType}}
-	l.named(args, f.allNamespaces)
-	l.narrow("of type", f.serviceType)
+func (f *bindingList) run(ctx context.Context, args []string) error {
+	l := f.namespaced("bindings", "ServiceBinding", args)
 	return l.show(ctx, func(scope cli.Scope) (rows, error) {
-		if l.one {
-			binding, err := catalog.Binding(ctx, l.client, scope.Namespace, args[0])
-			if err != nil {
-				return nil, err
-			}
-			row := bindingRowOf(binding)
-			if err := typed(ctx, l.client, &row); err != nil || f.serviceType != "" && row.serviceType != f.serviceType {
-				return bindingRows{}, err
-			}
-			return bindingRows{row}, nil
+		if !l.one {
+			found, err := f.rows(ctx, l.client, scope, args)
+			return table[bindingRow]{of: found, columns: bindingColumns}, err
 		}
-		return f.bindingRows(ctx, l.client, scope, args)
+		binding, err := catalog.Binding(ctx, l.client, scope.Namespace, args[0])
+		if err != nil {
+			return nil, err
+		}
+		found := []bindingRow{bindingRowOf(binding)}
+		if err := typed(ctx, l.client, &found[0]); err != nil || !f.wants(found[0].serviceType, "", true) {
+			return table[bindingRow]{}, err
+		}
+		return table[bindingRow]{of: found, columns: bindingColumns}, nil
 	})
 }
 
@@ -112,13 +106,13 @@ func typed(ctx context.Context, reader client.Reader, row *bindingRow) error {
 	return err
 }
 
-// bindingRows are those of the scope that the flags, and a name, ask for.
-func (f *namespacedFlags) bindingRows(ctx context.Context, reader client.Reader, scope cli.Scope, names []string) (bindingRows, error) {
+// rows are those of the scope that the flags, and a name, ask for.
+func (f *bindingList) rows(ctx context.Context, reader client.Reader, scope cli.Scope, names []string) ([]bindingRow, error) {
 	types, err := typesOfInstances(ctx, reader, scope)
 	if err != nil {
 		return nil, err
 	}
-	var all bindingRows
+	var all []bindingRow
 	err = catalog.Pages(ctx, reader, &v1beta1.ServiceBindingList{}, func(object runtime.Object) error {
 		binding, ok := object.(*v1beta1.ServiceBinding)
 		if !ok {
@@ -126,7 +120,7 @@ func (f *namespacedFlags) bindingRows(ctx context.Context, reader client.Reader,
 		}
 		row := bindingRowOf(binding)
 		row.serviceType = cmp.Or(row.serviceType, types[row.of])
-		if (f.serviceType == "" || row.serviceType == f.serviceType) && (len(names) == 0 || row.name == names[0]) {
+		if f.wants(row.serviceType, "", true) && (len(names) == 0 || row.name == names[0]) {
 			all = append(all, row)
 		}
 		return nil

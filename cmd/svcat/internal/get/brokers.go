@@ -13,7 +13,6 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
 )
 
 // A brokerRow is a broker as tables show it.
@@ -43,66 +42,54 @@ func moment(at *metav1.Time) string {
 	return at.UTC().Format(time.RFC3339)
 }
 
-type brokerRows []brokerRow
+// brokerColumns are the columns of brokers in each layout.
+var brokerColumns = map[string][]string{
+	layoutTable:  {"name", "url", "status", "scope"},
+	layoutWide:   {"name", "url", "status", "scope", "relist", "catalog fetched"},
+	layoutLegacy: {"name", "namespace", "url", "status"},
+}
 
-func (r brokerRows) keys() []key { return keysOf(r) }
-
-func (r brokerRows) fill(layout string) (t *printer.Table, wrap bool) {
-	columns := map[string][]string{
-		layoutTable:  {"name", "url", "status", "scope"},
-		layoutWide:   {"name", "url", "status", "scope", "relist", "catalog fetched"},
-		layoutLegacy: {"name", "namespace", "url", "status"},
+func (b brokerRow) cells(string) map[string]string {
+	return map[string]string{
+		"name": b.name, "namespace": b.namespace, "url": b.url, "status": b.status,
+		"scope": b.scope, "relist": b.relist, "catalog fetched": b.fetched,
 	}
-	return filled(r, columns[layout], func(b *brokerRow) map[string]string {
-		return map[string]string{
-			"name": b.name, "namespace": b.namespace, "url": b.url, "status": b.status,
-			"scope": b.scope, "relist": b.relist, "catalog fetched": b.fetched,
-		}
-	}), false
 }
 
-// brokerFlags are those of `get brokers`.
-type brokerFlags struct {
-	scope cli.ScopeFlags
-	out   output
-}
+// A brokerList is one run of `get brokers`.
+type brokerList struct{ flags }
 
 func newBrokers(env *cli.Env) *cobra.Command {
-	var f brokerFlags
-	cmd := &cobra.Command{
+	var f brokerList
+	cmd := f.command(env, &cobra.Command{
 		Use:     "brokers [NAME]",
 		Aliases: []string{"broker", "brk"},
 		Short:   "List brokers, or show one",
 		Example: `  svcat get brokers
   svcat get brokers --scope cluster
   svcat get broker azure -o yaml`,
-		Args:              atMostOneName,
 		ValidArgsFunction: complete.Brokers(env),
-		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), args) },
-	}
-	f.scope.Bind(cmd.Flags(), true)
-	f.out.bind(cmd, env)
-	completeFlags(cmd, env)
+	}, f.run)
+	f.bindScope(cmd)
 	return cmd
 }
 
-func (f *brokerFlags) run(ctx context.Context, args []string) error {
-	l := listing{output: f.out, where: f.scope.Resolve, plural: "brokers", cluster: "ClusterServiceBroker", namespaced: "ServiceBroker"}
-	l.named(args, false)
+func (f *brokerList) run(ctx context.Context, args []string) error {
+	l := f.listing("brokers", "ServiceBroker", "", args)
 	return l.show(ctx, func(scope cli.Scope) (rows, error) {
 		if l.one {
 			broker, err := catalog.Finder{Reader: l.client, Scope: scope}.Broker(ctx, args[0])
 			if err != nil {
 				return nil, err
 			}
-			return brokerRows{brokerRowOf(broker)}, nil
+			return table[brokerRow]{of: []brokerRow{brokerRowOf(broker)}, columns: brokerColumns}, nil
 		}
-		var all brokerRows
+		var all []brokerRow
 		err := catalog.Brokers(ctx, l.client, catalog.Query{Scope: scope}, func(broker catalog.Broker) error {
 			all = append(all, brokerRowOf(broker))
 			return nil
 		})
 		slices.SortFunc(all, func(a, b brokerRow) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.scope, b.scope)) })
-		return all, err
+		return table[brokerRow]{of: all, columns: brokerColumns}, err
 	})
 }

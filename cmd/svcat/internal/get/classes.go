@@ -11,7 +11,6 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
 )
 
 // A classRow is a class as tables show it.
@@ -35,42 +34,26 @@ func (c classRow) called(name string, kubeName bool) bool {
 	return c.name == name || !kubeName && c.title == name
 }
 
-type classRows []classRow
+// classColumns are the columns of classes in each layout.
+var classColumns = map[string][]string{
+	layoutTable:  {"type", "name", "description", "scope"},
+	layoutWide:   {"type", "name", "description", "scope", "broker", "status", "bindable", "kubernetes name"},
+	layoutLegacy: {"name", "namespace", "broker", "description"},
+}
 
-func (r classRows) keys() []key { return keysOf(r) }
-
-func (r classRows) fill(layout string) (t *printer.Table, wrap bool) {
-	columns := map[string][]string{
-		layoutTable:  {"type", "name", "description", "scope"},
-		layoutWide:   {"type", "name", "description", "scope", "broker", "status", "bindable", "kubernetes name"},
-		layoutLegacy: {"name", "namespace", "broker", "description"},
+func (c classRow) cells(layout string) map[string]string {
+	return map[string]string{
+		"type": c.serviceType, "name": c.title, "namespace": c.namespace, "description": descriptionIn(layout, c.description),
+		"scope": c.scope, "broker": c.broker, "status": c.status, "bindable": yesNo(c.bindable), "kubernetes name": c.name,
 	}
-	return filled(r, columns[layout], func(c *classRow) map[string]string {
-		return map[string]string{
-			"type": c.serviceType, "name": c.title, "namespace": c.namespace, "description": descriptionIn(layout, c.description),
-			"scope": c.scope, "broker": c.broker, "status": c.status, "bindable": yesNo(c.bindable), "kubernetes name": c.name,
-		}
-	}), true
 }
 
-func (r classRows) sort() classRows {
-	slices.SortFunc(r, func(a, b classRow) int {
-		return cmp.Or(byType(a.serviceType, b.serviceType), cmp.Compare(a.title, b.title), cmp.Compare(a.scope, b.scope), cmp.Compare(a.name, b.name))
-	})
-	return r
-}
-
-// classFlags are those of `get classes`.
-type classFlags struct {
-	scope               cli.ScopeFlags
-	out                 output
-	serviceType, broker string
-	kubeName            bool
-}
+// A classList is one run of `get classes`.
+type classList struct{ flags }
 
 func newClasses(env *cli.Env) *cobra.Command {
-	var f classFlags
-	cmd := &cobra.Command{
+	var f classList
+	cmd := f.command(env, &cobra.Command{
 		Use:     "classes [NAME]",
 		Aliases: []string{"class", "cl"},
 		Short:   "List classes, or show one",
@@ -80,25 +63,17 @@ func newClasses(env *cli.Env) *cobra.Command {
   svcat get classes --broker azure
   svcat get class azure-mysql -o yaml
   svcat get class --kube-name 997b8372-8dac-40ac-ae65-758b4a5075a5`,
-		Args:              atMostOneName,
 		ValidArgsFunction: complete.Classes(env),
-		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), args) },
-	}
-	flags := cmd.Flags()
-	f.scope.Bind(flags, true)
-	f.out.bind(cmd, env)
-	flags.StringVar(&f.serviceType, "type", "", "List the classes of this type only")
-	flags.StringVarP(&f.broker, "broker", "b", "", "List the classes of this broker only")
-	flags.BoolVarP(&f.kubeName, "kube-name", "k", false, "Take NAME for the Kubernetes name, not for the external one")
-	completeFlags(cmd, env, "type", "broker")
+	}, f.run)
+	f.bindScope(cmd)
+	f.bindFilter(cmd, "type", "", "List the classes of this type only")
+	f.bindFilter(cmd, "broker", "b", "List the classes of this broker only")
+	cmd.Flags().BoolVarP(&f.kubeName, "kube-name", "k", false, "Take NAME for the Kubernetes name, not for the external one")
 	return cmd
 }
 
-func (f *classFlags) run(ctx context.Context, args []string) error {
-	l := listing{output: f.out, where: f.scope.Resolve, plural: "classes", cluster: "ClusterServiceClass", namespaced: "ServiceClass", by: names{serviceType: f.serviceType, broker: f.broker}}
-	l.named(args, false)
-	l.narrow("of type", f.serviceType)
-	l.narrow("of broker", f.broker)
+func (f *classList) run(ctx context.Context, args []string) error {
+	l := f.listing("classes", "ServiceClass", "", args)
 	return l.show(ctx, func(scope cli.Scope) (rows, error) {
 		if l.one {
 			class, err := catalog.Finder{Reader: l.client, Scope: scope, KubeName: f.kubeName}.Class(ctx, args[0])
@@ -114,8 +89,10 @@ func (f *classFlags) run(ctx context.Context, args []string) error {
 }
 
 // kept are the rows that the flags ask for.
-func (f *classFlags) kept(all map[key]classRow) classRows {
-	return classRows(slices.DeleteFunc(slices.Collect(maps.Values(all)), func(c classRow) bool {
-		return f.serviceType != "" && c.serviceType != f.serviceType || f.broker != "" && c.broker != f.broker
-	})).sort()
+func (f *classList) kept(all map[key]classRow) rows {
+	kept := slices.DeleteFunc(slices.Collect(maps.Values(all)), func(c classRow) bool { return !f.wants(c.serviceType, c.broker, true) })
+	slices.SortFunc(kept, func(a, b classRow) int {
+		return cmp.Or(byType(a.serviceType, b.serviceType), cmp.Compare(a.title, b.title), cmp.Compare(a.scope, b.scope), cmp.Compare(a.name, b.name))
+	})
+	return table[classRow]{kept, classColumns, true}
 }

@@ -19,24 +19,24 @@ func TestWantedInstances(t *testing.T) {
 	row := &instanceRow{serviceType: "mysql", class: "azure-mysql", classRef: "id-c", plan: "small", planRef: "id-p"}
 	cases := map[string]struct {
 		reason string
-		flags  namespacedFlags
+		flags  flags
 		want   bool
 	}{
 		"All":          {reason: "no flag, no filter", want: true},
-		"Type":         {reason: "of the type", flags: namespacedFlags{serviceType: "mysql"}, want: true},
-		"OtherType":    {reason: "of another", flags: namespacedFlags{serviceType: "redis"}},
-		"Class":        {reason: "by its external name", flags: namespacedFlags{class: "azure-mysql"}, want: true},
-		"ClassRef":     {reason: "by its Kubernetes name", flags: namespacedFlags{class: "id-c"}, want: true},
-		"Plan":         {reason: "by its name alone", flags: namespacedFlags{plan: "small"}, want: true},
-		"ClassAndPlan": {reason: "as the tables of plans write it", flags: namespacedFlags{plan: "azure-mysql/small"}, want: true},
-		"Refs":         {reason: "by Kubernetes names", flags: namespacedFlags{plan: "id-c/id-p"}, want: true},
-		"OtherClass":   {reason: "a plan called so of another class", flags: namespacedFlags{plan: "other/small"}},
-		"OtherPlan":    {reason: "another plan of the class", flags: namespacedFlags{plan: "azure-mysql/large"}},
+		"Type":         {reason: "of the type", flags: flags{serviceType: "mysql"}, want: true},
+		"OtherType":    {reason: "of another", flags: flags{serviceType: "redis"}},
+		"Class":        {reason: "by its external name", flags: flags{class: "azure-mysql"}, want: true},
+		"ClassRef":     {reason: "by its Kubernetes name", flags: flags{class: "id-c"}, want: true},
+		"Plan":         {reason: "by its name alone", flags: flags{plan: "small"}, want: true},
+		"ClassAndPlan": {reason: "as the tables of plans write it", flags: flags{plan: "azure-mysql/small"}, want: true},
+		"Refs":         {reason: "by Kubernetes names", flags: flags{plan: "id-c/id-p"}, want: true},
+		"OtherClass":   {reason: "a plan called so of another class", flags: flags{plan: "other/small"}},
+		"OtherPlan":    {reason: "another plan of the class", flags: flags{plan: "azure-mysql/large"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			assert.Equal(t, tc.want, tc.flags.wants(row), tc.reason)
+			assert.Equal(t, tc.want, (&instanceList{tc.flags}).wantsInstance(row), tc.reason)
 		})
 	}
 }
@@ -60,16 +60,16 @@ func TestInstancesOfType(t *testing.T) {
 		WithIndex(&v1beta1.ServiceInstance{}, v1beta1.FieldStatusServiceType, field(func(i *v1beta1.ServiceInstance) string { return i.Status.ServiceType })).
 		WithObjects(instance("asked", "mysql", ""), instance("named", "", "mysql"),
 			instance("other", "redis", "redis"), instance("none", "", "")).Build()
-	names := func(f namespacedFlags) (names []string) {
-		rows, err := f.instanceRows(t.Context(), reader, cli.Scope{Namespaces: true}, nil)
+	names := func(f flags) (names []string) {
+		rows, err := (&instanceList{f}).rows(t.Context(), reader, cli.Scope{Namespaces: true}, nil)
 		require.NoError(t, err)
 		for _, row := range rows {
 			names = append(names, row.name)
 		}
 		return names
 	}
-	assert.Equal(t, []string{"asked", "named"}, names(namespacedFlags{serviceType: "mysql"}))
-	assert.Len(t, names(namespacedFlags{}), 4)
+	assert.Equal(t, []string{"asked", "named"}, names(flags{serviceType: "mysql"}))
+	assert.Len(t, names(flags{}), 4)
 }
 
 // TestMissingRight: what is left out, why, and the command that helps.

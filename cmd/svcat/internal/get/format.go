@@ -3,23 +3,7 @@ package get
 import (
 	"cmp"
 	"strings"
-
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
 )
-
-// filled is a table of rows with these columns. The cells of a row are by column, those
-// of columns that the table does not have among them.
-func filled[R any](rows []R, columns []string, cells func(row *R) map[string]string) *printer.Table {
-	t := printer.New(columns...)
-	for i := range rows {
-		of, row := cells(&rows[i]), make([]string, len(columns))
-		for j, column := range columns {
-			row[j] = of[column]
-		}
-		t.Add(row...)
-	}
-	return t
-}
 
 // shortDescription is how many letters of a description tables show that are not
 // wide: SCOPE stands behind it.

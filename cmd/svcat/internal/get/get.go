@@ -5,7 +5,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
 )
 
 // New returns the command `svcat get`.
@@ -57,17 +56,4 @@ func atMostOnePlan(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	return cli.PlanName(args[0])
-}
-
-// completeFlags registers what completes the flags of these names.
-func completeFlags(cmd *cobra.Command, env *cli.Env, names ...string) {
-	words := map[string]complete.Func{
-		"type": complete.Types(env), "broker": complete.Brokers(env), "class": complete.Classes(env), "plan": complete.Plans(env),
-	}
-	for _, name := range names {
-		_ = cmd.RegisterFlagCompletionFunc(name, words[name])
-	}
-	if cmd.Flags().Lookup("scope") != nil {
-		_ = cmd.RegisterFlagCompletionFunc("scope", complete.Words("cluster", "namespace", "all"))
-	}
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
 )
 
 // An instanceRow is an instance as tables show it.
@@ -42,48 +41,26 @@ func instanceRowOf(instance *v1beta1.ServiceInstance) instanceRow {
 	return row
 }
 
-type instanceRows []instanceRow
+// instanceColumns are the columns of instances in each layout.
+var instanceColumns = map[string][]string{
+	layoutTable:  {"name", "namespace", "type", "class", "plan", "status"},
+	layoutWide:   {"name", "namespace", "type", "class", "plan", "status", "operation", "external id", "message"},
+	layoutLegacy: {"name", "namespace", "class", "plan", "status"},
+}
 
-func (r instanceRows) keys() []key { return keysOf(r) }
-
-func (r instanceRows) fill(layout string) (t *printer.Table, wrap bool) {
-	columns := map[string][]string{
-		layoutTable:  {"name", "namespace", "type", "class", "plan", "status"},
-		layoutWide:   {"name", "namespace", "type", "class", "plan", "status", "operation", "external id", "message"},
-		layoutLegacy: {"name", "namespace", "class", "plan", "status"},
+func (r instanceRow) cells(string) map[string]string {
+	return map[string]string{
+		"name": r.name, "namespace": r.namespace, "type": r.serviceType, "class": r.class, "plan": r.plan,
+		"status": r.status, "operation": r.operation, "external id": r.externalID, "message": short(r.message),
 	}
-	return filled(r, columns[layout], func(i *instanceRow) map[string]string {
-		return map[string]string{
-			"name": i.name, "namespace": i.namespace, "type": i.serviceType, "class": i.class, "plan": i.plan,
-			"status": i.status, "operation": i.operation, "external id": i.externalID, "message": short(i.message),
-		}
-	}), false
 }
 
-// namespacedFlags are those of `get instances` and `get bindings`.
-type namespacedFlags struct {
-	allNamespaces            bool
-	out                      output
-	serviceType, class, plan string
-}
-
-func (f *namespacedFlags) bind(cmd *cobra.Command, env *cli.Env) {
-	cmd.Flags().BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "Look in every namespace")
-	f.out.bind(cmd, env)
-}
-
-// where is the namespace to look in, or all of them.
-func (f *namespacedFlags) where(env *cli.Env) (cli.Scope, error) {
-	namespace, _, err := env.Namespace()
-	if f.allNamespaces {
-		namespace = ""
-	}
-	return cli.Scope{Namespaces: true, Namespace: namespace}, err
-}
+// An instanceList is one run of `get instances`.
+type instanceList struct{ flags }
 
 func newInstances(env *cli.Env) *cobra.Command {
-	var f namespacedFlags
-	cmd := &cobra.Command{
+	var f instanceList
+	cmd := f.command(env, &cobra.Command{
 		Use:     "instances [NAME]",
 		Aliases: []string{"instance", "inst"},
 		Short:   "List instances, or show one",
@@ -91,51 +68,43 @@ func newInstances(env *cli.Env) *cobra.Command {
   svcat get instances --all-namespaces --type mysql
   svcat get instances --class azure-mysql --plan premium-p1
   svcat get instance mydb -o yaml`,
-		Args:              atMostOneName,
 		ValidArgsFunction: complete.Instances(env),
-		RunE:              func(cmd *cobra.Command, args []string) error { return f.instances(cmd.Context(), args) },
-	}
-	f.bind(cmd, env)
-	flags := cmd.Flags()
-	flags.StringVar(&f.serviceType, "type", "", "List the instances of this type only")
-	flags.StringVarP(&f.class, "class", "c", "", "List the instances of this class only")
-	flags.StringVarP(&f.plan, "plan", "p", "", "List the instances of this plan only")
-	completeFlags(cmd, env, "type", "class", "plan")
+	}, f.run)
+	f.bindNamespaces(cmd)
+	f.bindFilter(cmd, "type", "", "List the instances of this type only")
+	f.bindFilter(cmd, "class", "c", "List the instances of this class only")
+	f.bindFilter(cmd, "plan", "p", "List the instances of this plan only")
 	return cmd
 }
 
-func (f *namespacedFlags) instances(ctx context.Context, args []string) error {
-	l := listing{output: f.out, where: f.where, plural: "instances", namespaced: "ServiceInstance"}
-	l.by = names{serviceType: f.serviceType, class: f.class, plan: f.plan}
-	l.named(args, f.allNamespaces)
-	l.narrow("of type", f.serviceType)
-	l.narrow("of class", f.class)
-	l.narrow("of plan", f.plan)
+func (f *instanceList) run(ctx context.Context, args []string) error {
+	l := f.namespaced("instances", "ServiceInstance", args)
 	return l.show(ctx, func(scope cli.Scope) (rows, error) {
-		if l.one {
-			instance, err := catalog.Instance(ctx, l.client, scope.Namespace, args[0])
-			if err != nil {
-				return nil, err
-			}
-			row := instanceRowOf(instance)
-			if f.wants(&row) {
-				return instanceRows{row}, nil
-			}
-			return instanceRows{}, nil
+		if !l.one {
+			found, err := f.rows(ctx, l.client, scope, args)
+			return table[instanceRow]{of: found, columns: instanceColumns}, err
 		}
-		return f.instanceRows(ctx, l.client, scope, args)
+		instance, err := catalog.Instance(ctx, l.client, scope.Namespace, args[0])
+		if err != nil {
+			return nil, err
+		}
+		found := []instanceRow{instanceRowOf(instance)}
+		if !f.wantsInstance(&found[0]) {
+			found = nil
+		}
+		return table[instanceRow]{of: found, columns: instanceColumns}, nil
 	})
 }
 
-// instanceRows are those of the scope that the flags, and a name, ask for.
-func (f *namespacedFlags) instanceRows(ctx context.Context, reader client.Reader, scope cli.Scope, names []string) (instanceRows, error) {
+// rows are those of the scope that the flags, and a name, ask for.
+func (f *instanceList) rows(ctx context.Context, reader client.Reader, scope cli.Scope, names []string) ([]instanceRow, error) {
 	found := map[key]instanceRow{}
 	each := func(object runtime.Object) error {
 		instance, ok := object.(*v1beta1.ServiceInstance)
 		if !ok {
 			return fmt.Errorf("cannot show a %T", object)
 		}
-		if row := instanceRowOf(instance); f.wants(&row) && (len(names) == 0 || row.name == names[0]) {
+		if row := instanceRowOf(instance); f.wantsInstance(&row) && (len(names) == 0 || row.name == names[0]) {
 			found[row.key] = row
 		}
 		return nil
@@ -146,7 +115,7 @@ func (f *namespacedFlags) instanceRows(ctx context.Context, reader client.Reader
 			return nil, err
 		}
 	}
-	all := instanceRows(slices.Collect(maps.Values(found)))
+	all := slices.Collect(maps.Values(found))
 	slices.SortFunc(all, func(a, b instanceRow) int {
 		return cmp.Or(byType(a.serviceType, b.serviceType), cmp.Compare(a.class, b.class), cmp.Compare(a.name, b.name), cmp.Compare(a.namespace, b.namespace))
 	})
@@ -155,7 +124,7 @@ func (f *namespacedFlags) instanceRows(ctx context.Context, reader client.Reader
 
 // selections have the API server leave out most instances that are not wanted. A type is the
 // one that was asked for, or else the plan's, and one selector cannot ask for either.
-func (f *namespacedFlags) selections() [][]client.ListOption {
+func (f *instanceList) selections() [][]client.ListOption {
 	if f.serviceType == "" {
 		return [][]client.ListOption{nil}
 	}
@@ -164,8 +133,8 @@ func (f *namespacedFlags) selections() [][]client.ListOption {
 	}
 }
 
-func (f *namespacedFlags) wants(row *instanceRow) bool {
-	return (f.serviceType == "" || row.serviceType == f.serviceType) && (f.class == "" || row.ofClass(f.class)) && (f.plan == "" || row.ofPlan(f.plan))
+func (f *instanceList) wantsInstance(row *instanceRow) bool {
+	return f.wants(row.serviceType, "", true) && (f.class == "" || row.ofClass(f.class)) && (f.plan == "" || row.ofPlan(f.plan))
 }
 
 func (r *instanceRow) ofClass(name string) bool { return r.class == name || r.classRef == name }

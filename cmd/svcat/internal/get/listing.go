@@ -16,37 +16,44 @@ import (
 type listing struct {
 	output
 
+	by *flags
 	// where says which scope the flags ask for.
 	where  func(env *cli.Env) (cli.Scope, error)
 	scope  cli.Scope
 	client client.Client
-	// plural is what is listed, as in "plans"; cluster and namespaced are the kinds,
-	// either of which may be empty.
-	plural, cluster, namespaced string
+	// plural is what is listed, as in "plans"; kind is its kind in a namespace, with Cluster
+	// before it that of the cluster.
+	plural, kind string
 	// one says that one object was named, and is shown alone.
 	one bool
 	// filters are what narrows the list, as in "of type mysql".
 	filters []string
-	// by are the names among them.
-	by names
-	// effective says that only what gives instances a plan is listed.
-	effective bool
 }
 
-// narrow adds a filter, if there is a value.
-func (l *listing) narrow(words, value string) {
-	if value != "" {
-		l.filters = append(l.filters, strings.TrimSpace(words+" "+value))
-	}
-}
-
-// named says that an object was named, which is shown alone, or looked for in every
-// namespace.
-func (l *listing) named(args []string, everywhere bool) {
+// listing is a run for a kind of either scope. With --default it is narrowed in these words.
+func (f *flags) listing(plural, kind, narrowed string, args []string) *listing {
+	l := &listing{output: f.out, by: f, where: f.scope.Resolve, plural: plural, kind: kind}
 	if len(args) == 1 {
-		l.one = !everywhere
-		l.narrow("called", args[0])
+		l.one = true
+		l.filters = append(l.filters, "called "+args[0])
 	}
+	for _, filter := range [][2]string{{"type", f.serviceType}, {"class", f.class}, {"plan", f.plan}, {"broker", f.broker}} {
+		if filter[1] != "" {
+			l.filters = append(l.filters, "of "+filter[0]+" "+filter[1])
+		}
+	}
+	if f.effective {
+		l.filters = append(l.filters, narrowed)
+	}
+	return l
+}
+
+// namespaced is a run for a kind that is in namespaces only. A name is looked for in every
+// namespace if that is asked for.
+func (f *flags) namespaced(plural, kind string, args []string) *listing {
+	l := f.listing(plural, kind, "", args)
+	l.where, l.one = f.currentNamespace, l.one && !f.scope.AllNamespaces
+	return l
 }
 
 // A loader finds what a scope has to show.
@@ -90,7 +97,7 @@ func (l *listing) show(ctx context.Context, load loader) error {
 // tellCluster says that what gives instances of a namespace a plan is not all listed: what the
 // cluster has counts there, too.
 func (l *listing) tellCluster() error {
-	if !l.effective || l.one || l.scope.Cluster || l.scope.Namespace == "" {
+	if !l.by.effective || l.one || l.scope.Cluster || l.scope.EveryNamespace() {
 		return nil
 	}
 	_, err := fmt.Fprintf(l.env.ErrOut, "the cluster's default plans hold in %s too, for types that have none there; to list both: svcat get %s --default -n %s --scope all\n",

@@ -47,10 +47,13 @@ func (o offers) fill(layout string) (t *printer.Table, wrap bool) {
 	return t, true
 }
 
+// A market is one run of `marketplace`.
+type market struct{ flags }
+
 // NewMarketplace returns the command `svcat marketplace`.
 func NewMarketplace(env *cli.Env) *cobra.Command {
-	f := marketFlags{}
-	cmd := &cobra.Command{
+	var f market
+	cmd := f.command(env, &cobra.Command{
 		Use:     "marketplace",
 		Aliases: []string{"mp"},
 		Short:   "Show what there is to order: classes with their plans",
@@ -66,25 +69,14 @@ which asks for that type alone. With -o, such as -o json, the classes are printe
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context()) },
-	}
-	f.scope.Bind(cmd.Flags(), true)
-	f.out.bind(cmd, env)
-	cmd.Flags().StringVar(&f.serviceType, "type", "", "Show the plans of this type only")
-	completeFlags(cmd, env, "type")
+	}, f.run)
+	f.bindScope(cmd)
+	f.bindFilter(cmd, "type", "", "Show the plans of this type only")
 	return cmd
 }
 
-// marketFlags are those of `marketplace`.
-type marketFlags struct {
-	scope       cli.ScopeFlags
-	out         output
-	serviceType string
-}
-
-func (f *marketFlags) run(ctx context.Context) error {
-	l := listing{output: f.out, where: f.scope.Resolve, plural: "plans to order", cluster: "ClusterServiceClass", namespaced: "ServiceClass", by: names{serviceType: f.serviceType}}
-	l.narrow("of type", f.serviceType)
+func (f *market) run(ctx context.Context, args []string) error {
+	l := f.listing("plans to order", "ServiceClass", "", args)
 	return l.show(ctx, func(scope cli.Scope) (rows, error) {
 		s, err := loadOfferings(ctx, l.client, scope)
 		if err != nil {
@@ -95,9 +87,9 @@ func (f *marketFlags) run(ctx context.Context) error {
 }
 
 // offers are the plans that can be ordered, class by class.
-func (f *marketFlags) offers(s *offerings) offers {
+func (f *market) offers(s *offerings) offers {
 	plans := slices.DeleteFunc(s.plans, func(p planRow) bool {
-		return p.status != catalog.Active || s.classes[p.of()].status != catalog.Active || f.serviceType != "" && p.serviceType != f.serviceType
+		return p.status != catalog.Active || s.classes[p.of()].status != catalog.Active || !f.wants(p.serviceType, "", true)
 	})
 	slices.SortFunc(plans, func(a, b planRow) int {
 		return cmp.Or(cmp.Compare(a.classTitle, b.classTitle), cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.class, b.class),

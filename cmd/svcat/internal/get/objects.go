@@ -3,6 +3,7 @@ package get
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -12,6 +13,7 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	admission "github.com/defaultplan/defaultplan/webhook/catalog"
 )
 
 // showObjects prints objects as the API server has them: a named one alone, else a
@@ -73,16 +75,9 @@ func (l *listing) wanted(ctx context.Context, load loader) (map[key]bool, error)
 // begins says whether the lists of a scope can be read.
 func (l *listing) begins(ctx context.Context, reader client.Reader, scope cli.Scope) error {
 	for _, scope := range scope.Split() {
-		kind := l.cluster
-		if scope.Namespaces {
-			kind = l.namespaced
-		}
-		if kind == "" {
-			continue
-		}
-		list := listOf(kind)
+		list := l.listIn(scope)
 		if err := reader.List(ctx, list, client.Limit(1), client.InNamespace(scope.Namespace)); err != nil {
-			return fmt.Errorf("cannot list %s: %w", catalog.ResourceOf(list), err)
+			return fmt.Errorf("cannot list %s: %w", admission.ResourceOf(list), err)
 		}
 	}
 	return nil
@@ -91,10 +86,7 @@ func (l *listing) begins(ctx context.Context, reader client.Reader, scope cli.Sc
 func (l *listing) showOne(ctx context.Context, reader client.Reader, printer printers.ResourcePrinter, wanted map[key]bool) error {
 	for k := range wanted {
 		object := &unstructured.Unstructured{}
-		object.SetGroupVersionKind(v1beta1.GroupVersion.WithKind(l.cluster))
-		if k.namespace != "" {
-			object.SetGroupVersionKind(v1beta1.GroupVersion.WithKind(l.namespaced))
-		}
+		object.SetGroupVersionKind(v1beta1.GroupVersion.WithKind(v1beta1.ScopedKind(k.namespace, l.kind)))
 		if err := reader.Get(ctx, client.ObjectKey{Namespace: k.namespace, Name: k.name}, object); err != nil {
 			return err
 		}
@@ -115,18 +107,20 @@ func (l *listing) walk(ctx context.Context, reader client.Reader, each func(*uns
 		}
 		return each(one)
 	}
-	if l.cluster != "" && l.scope.Cluster {
-		if err := catalog.Pages(ctx, reader, listOf(l.cluster), visit); err != nil {
+	for _, scope := range slices.Backward(l.scope.Split()) {
+		if err := catalog.Pages(ctx, reader, l.listIn(scope), visit, client.InNamespace(scope.Namespace)); err != nil {
 			return err
 		}
-	}
-	if l.namespaced != "" && l.scope.Namespaces {
-		return catalog.Pages(ctx, reader, listOf(l.namespaced), visit, client.InNamespace(l.scope.Namespace))
 	}
 	return nil
 }
 
-func listOf(kind string) *unstructured.UnstructuredList {
+// listIn is an empty list of the kind in the cluster or in namespaces.
+func (l *listing) listIn(scope cli.Scope) *unstructured.UnstructuredList {
+	kind := l.kind
+	if scope.Cluster {
+		kind = "Cluster" + kind
+	}
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(v1beta1.GroupVersion.WithKind(kind + "List"))
 	return list

@@ -12,7 +12,6 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
@@ -56,24 +55,22 @@ func (p *planRow) typeCell() string {
 	return p.serviceType
 }
 
-type planRows []planRow
-
-func (r planRows) keys() []key { return keysOf(r) }
-
-func (r planRows) fill(layout string) (t *printer.Table, wrap bool) {
-	columns := map[string][]string{
-		layoutTable:  {"type", "name", "class", "description", "scope"},
-		layoutWide:   {"type", "name", "class", "description", "scope", "attributes", "weight", "free", "status", "kubernetes name"},
-		layoutLegacy: {"name", "namespace", "class", "description"},
-	}
-	return filled(r, columns[layout], func(p *planRow) map[string]string {
-		return map[string]string{
-			"type": p.typeCell(), "name": p.title, "namespace": p.namespace, "class": p.classTitle,
-			"description": descriptionIn(layout, p.description), "scope": p.scope, "attributes": p.attributes,
-			"weight": strconv.Itoa(int(p.weight)), "free": yesNo(p.free), "status": p.status, "kubernetes name": p.name,
-		}
-	}), true
+// planColumns are the columns of plans in each layout.
+var planColumns = map[string][]string{
+	layoutTable:  {"type", "name", "class", "description", "scope"},
+	layoutWide:   {"type", "name", "class", "description", "scope", "attributes", "weight", "free", "status", "kubernetes name"},
+	layoutLegacy: {"name", "namespace", "class", "description"},
 }
+
+func (p planRow) cells(layout string) map[string]string {
+	return map[string]string{
+		"type": p.typeCell(), "name": p.title, "namespace": p.namespace, "class": p.classTitle,
+		"description": descriptionIn(layout, p.description), "scope": p.scope, "attributes": p.attributes,
+		"weight": strconv.Itoa(int(p.weight)), "free": yesNo(p.free), "status": p.status, "kubernetes name": p.name,
+	}
+}
+
+type planRows []planRow
 
 func (r planRows) sort() planRows {
 	slices.SortFunc(r, func(a, b planRow) int {
@@ -83,17 +80,12 @@ func (r planRows) sort() planRows {
 	return r
 }
 
-// planFlags are those of `get plans`.
-type planFlags struct {
-	scope                      cli.ScopeFlags
-	out                        output
-	serviceType, class, broker string
-	effective, kubeName        bool
-}
+// A planList is one run of `get plans`.
+type planList struct{ flags }
 
 func newPlans(env *cli.Env) *cobra.Command {
-	var f planFlags
-	cmd := &cobra.Command{
+	var f planList
+	cmd := f.command(env, &cobra.Command{
 		Use:     "plans [NAME | CLASS/PLAN]",
 		Aliases: []string{"plan", "pl"},
 		Short:   "List plans, or show one",
@@ -108,54 +100,47 @@ alone: its default plan or, while there is none, the one that a broker suggests.
   svcat get plans --type mysql -o jsonpath='{.items[*].spec.externalName}'`,
 		Args:              atMostOnePlan,
 		ValidArgsFunction: complete.Plans(env),
-		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), args) },
-	}
-	flags := cmd.Flags()
-	f.scope.Bind(flags, true)
-	f.out.bind(cmd, env)
-	flags.StringVar(&f.serviceType, "type", "", "List the plans of this type only")
-	flags.BoolVar(&f.effective, "default", false, "List only the plan of each type that stands for it: the default, or the suggested one while there is none")
-	flags.StringVarP(&f.class, "class", "c", "", "List the plans of this class only")
-	flags.StringVarP(&f.broker, "broker", "b", "", "List the plans of this broker only")
-	flags.BoolVarP(&f.kubeName, "kube-name", "k", false, "Take names for Kubernetes names, not for external ones")
-	completeFlags(cmd, env, "type", "class", "broker")
+	}, f.run)
+	f.bindScope(cmd)
+	f.bindFilter(cmd, "type", "", "List the plans of this type only")
+	f.bindFilter(cmd, "class", "c", "List the plans of this class only")
+	f.bindFilter(cmd, "broker", "b", "List the plans of this broker only")
+	cmd.Flags().BoolVar(&f.effective, "default", false, "List only the plan of each type that stands for it: the default, or the suggested one while there is none")
+	cmd.Flags().BoolVarP(&f.kubeName, "kube-name", "k", false, "Take names for Kubernetes names, not for external ones")
 	return cmd
 }
 
-func (f *planFlags) run(ctx context.Context, args []string) error {
-	l := listing{output: f.out, where: f.scope.Resolve, plural: "plans", cluster: "ClusterServicePlan", namespaced: "ServicePlan"}
-	l.by = names{serviceType: f.serviceType, class: f.class, broker: f.broker, kubeName: f.kubeName}
-	l.named(args, false)
-	l.narrow("of type", f.serviceType)
-	l.narrow("of class", f.class)
-	l.narrow("of broker", f.broker)
-	if l.effective = f.effective; l.effective {
-		l.narrow("that stand for a", "type")
-	}
+func (f *planList) run(ctx context.Context, args []string) error {
+	l := f.listing("plans", "ServicePlan", "that stand for a type", args)
 	return l.show(ctx, func(scope cli.Scope) (rows, error) {
-		if l.one {
-			plan, err := catalog.Finder{Reader: l.client, Scope: scope, KubeName: f.kubeName}.Plan(ctx, f.class, args[0])
-			if err != nil {
-				return nil, err
-			}
-			s, err := offeringsOf(ctx, l.client, plan)
-			if err != nil {
-				return nil, err
-			}
-			// The class was found by its name, and with it the plan.
-			return f.filtered(s.plans), nil
-		}
-		s, err := loadOfferings(ctx, l.client, scope)
+		kept, err := f.rows(ctx, l, scope, args)
+		return table[planRow]{kept, planColumns, true}, err
+	})
+}
+
+func (f *planList) rows(ctx context.Context, l *listing, scope cli.Scope, args []string) (planRows, error) {
+	if l.one {
+		plan, err := catalog.Finder{Reader: l.client, Scope: scope, KubeName: f.kubeName}.Plan(ctx, f.class, args[0])
 		if err != nil {
 			return nil, err
 		}
-		return f.kept(s, scope)
-	})
+		s, err := offeringsOf(ctx, l.client, plan)
+		if err != nil {
+			return nil, err
+		}
+		// The class was found by its name, and with it the plan.
+		return f.filtered(s.plans), nil
+	}
+	s, err := loadOfferings(ctx, l.client, scope)
+	if err != nil {
+		return nil, err
+	}
+	return f.kept(s, scope)
 }
 
 // kept are the rows that the flags ask for. A class that does not exist is an error:
 // it was a slip, and no empty list.
-func (f *planFlags) kept(s *offerings, scope cli.Scope) (planRows, error) {
+func (f *planList) kept(s *offerings, scope cli.Scope) (planRows, error) {
 	if f.class != "" && !slices.ContainsFunc(slices.Collect(maps.Values(s.classes)), func(c classRow) bool { return c.called(f.class, f.kubeName) }) {
 		unknown := &catalog.NameError{Kind: "class", Name: f.class, Where: scope.String()}
 		for _, class := range s.classes {
@@ -176,8 +161,6 @@ func (f *planFlags) kept(s *offerings, scope cli.Scope) (planRows, error) {
 }
 
 // filtered are the plans that the flags beside --class ask for.
-func (f *planFlags) filtered(plans []planRow) planRows {
-	return slices.DeleteFunc(plans, func(p planRow) bool {
-		return f.serviceType != "" && p.serviceType != f.serviceType || f.broker != "" && p.broker != f.broker || f.effective && !p.effective
-	})
+func (f *planList) filtered(plans []planRow) planRows {
+	return slices.DeleteFunc(plans, func(p planRow) bool { return !f.wants(p.serviceType, p.broker, p.effective) })
 }

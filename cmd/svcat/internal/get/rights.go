@@ -30,7 +30,7 @@ func missingRight(scope cli.Scope, plural, resource, user string) string {
 	if scope.Namespaces {
 		whose, where = "the "+plural+" of "+scope.String(), " there (--cluster does not ask for them)"
 	}
-	if scope.Namespaces && scope.Namespace != "" {
+	if scope.Namespaces && !scope.EveryNamespace() {
 		binding = "rolebinding " + viewer + "-" + user + " --namespace=" + scope.Namespace
 	}
 	return fmt.Sprintf("not shown: %s: you may not list %s%s; an administrator grants it: kubectl create %s --clusterrole=%s --user=%s",

@@ -16,14 +16,6 @@ type key struct{ namespace, name string }
 
 func (k key) own() key { return k }
 
-func keysOf[R interface{ own() key }](all []R) []key {
-	keys := make([]key, len(all))
-	for i := range all {
-		keys[i] = all[i].own()
-	}
-	return keys
-}
-
 // rows are what a table shows, sorted.
 type rows interface {
 	// keys are the objects, one a row.
@@ -31,6 +23,42 @@ type rows interface {
 	// fill makes the table of a layout; wrap says that its legacy layout wraps the
 	// last column.
 	fill(layout string) (t *printer.Table, wrap bool)
+}
+
+// A row is an object as tables show it.
+type row interface {
+	own() key
+	// cells are by column, those of columns that the layout does not have among them.
+	cells(layout string) map[string]string
+}
+
+// A table has the rows of one kind.
+type table[R row] struct {
+	of []R
+	// columns are those of each layout.
+	columns map[string][]string
+	wrap    bool
+}
+
+func (t table[R]) keys() []key {
+	keys := make([]key, len(t.of))
+	for i := range t.of {
+		keys[i] = t.of[i].own()
+	}
+	return keys
+}
+
+func (t table[R]) fill(layout string) (filled *printer.Table, wrap bool) {
+	columns := t.columns[layout]
+	filled = printer.New(columns...)
+	for i := range t.of {
+		cells, line := t.of[i].cells(layout), make([]string, len(columns))
+		for j, column := range columns {
+			line[j] = cells[column]
+		}
+		filled.Add(line...)
+	}
+	return filled, t.wrap
 }
 
 // The offerings of a scope, as tables show them. Of each object only a row is kept: schemas

@@ -59,30 +59,30 @@ func TestKeptPlans(t *testing.T) {
 	}
 	cases := map[string]struct {
 		reason string
-		flags  planFlags
+		flags  flags
 		want   []key
 		fails  string
 	}{
 		"All":          {reason: "no flag, no filter", want: []key{{"", "1"}, {"dev", "1"}, {"", "2"}}},
-		"Type":         {reason: "by effective type", flags: planFlags{serviceType: "redis"}, want: []key{{"", "2"}}},
-		"Default":      {reason: "those that stand", flags: planFlags{effective: true}, want: []key{{"", "1"}}},
-		"Class":        {reason: "in every scope that has such a class", flags: planFlags{class: "mysql"}, want: []key{{"", "1"}, {"dev", "1"}}},
-		"KubeName":     {reason: "a Kubernetes name counts too", flags: planFlags{class: "redis-id"}, want: []key{{"", "2"}}},
-		"KubeNameOnly": {reason: "or alone, if that is said", flags: planFlags{class: "mysql", kubeName: true}, fails: `no class "mysql" in the cluster`},
-		"Broker":       {reason: "by broker", flags: planFlags{broker: "gcp"}, want: []key{{"", "2"}}},
-		"Both":         {reason: "filters add up", flags: planFlags{broker: "gcp", serviceType: "mysql"}},
-		"NoSuchClass":  {reason: "a slip is told from an empty class", flags: planFlags{class: "mysq"}, fails: `no class "mysq" in the cluster; did you mean mysql? classes: mysql, redis`},
+		"Type":         {reason: "by effective type", flags: flags{serviceType: "redis"}, want: []key{{"", "2"}}},
+		"Default":      {reason: "those that stand", flags: flags{effective: true}, want: []key{{"", "1"}}},
+		"Class":        {reason: "in every scope that has such a class", flags: flags{class: "mysql"}, want: []key{{"", "1"}, {"dev", "1"}}},
+		"KubeName":     {reason: "a Kubernetes name counts too", flags: flags{class: "redis-id"}, want: []key{{"", "2"}}},
+		"KubeNameOnly": {reason: "or alone, if that is said", flags: flags{class: "mysql", kubeName: true}, fails: `no class "mysql" in the cluster`},
+		"Broker":       {reason: "by broker", flags: flags{broker: "gcp"}, want: []key{{"", "2"}}},
+		"Both":         {reason: "filters add up", flags: flags{broker: "gcp", serviceType: "mysql"}},
+		"NoSuchClass":  {reason: "a slip is told from an empty class", flags: flags{class: "mysq"}, fails: `no class "mysq" in the cluster; did you mean mysql? classes: mysql, redis`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			kept, err := tc.flags.kept(fresh(), cli.Scope{Cluster: true})
+			kept, err := (&planList{tc.flags}).kept(fresh(), cli.Scope{Cluster: true})
 			if tc.fails != "" {
 				require.ErrorContains(t, err, tc.fails, tc.reason)
 				return
 			}
 			require.NoError(t, err)
-			assert.ElementsMatch(t, tc.want, kept.keys(), tc.reason)
+			assert.ElementsMatch(t, tc.want, table[planRow]{of: kept}.keys(), tc.reason)
 		})
 	}
 }

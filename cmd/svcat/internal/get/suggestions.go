@@ -2,16 +2,9 @@ package get
 
 import (
 	"context"
-	"errors"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 )
-
-// names are what a list is narrowed by.
-type names struct {
-	serviceType, class, plan, broker string
-	kubeName                         bool
-}
 
 // unknownName is the error of a name to narrow by that nothing has, for a list that came out
 // empty. Whatever else keeps it from being found, such as a missing right, is no error.
@@ -20,26 +13,21 @@ func (l *listing) unknownName(ctx context.Context) error {
 	finder := catalog.Finder{Reader: l.client, Scope: l.scope, KubeName: l.by.kubeName}
 	finder.Scope.Cluster = true
 	if l.by.broker != "" {
-		if _, err := finder.Broker(ctx, l.by.broker); isUnknown(err) {
+		if _, err := finder.Broker(ctx, l.by.broker); catalog.IsNotFound(err) {
 			return err
 		}
 	}
 	if l.by.class != "" {
-		if _, err := finder.Class(ctx, l.by.class); isUnknown(err) {
+		if _, err := finder.Class(ctx, l.by.class); catalog.IsNotFound(err) {
 			return err
 		}
 	}
 	if l.by.plan != "" {
-		if _, err := finder.Plan(ctx, l.by.class, l.by.plan); isUnknown(err) {
+		if _, err := finder.Plan(ctx, l.by.class, l.by.plan); catalog.IsNotFound(err) {
 			return err
 		}
 	}
 	return nil
-}
-
-func isUnknown(err error) bool {
-	name, ok := errors.AsType[*catalog.NameError](err)
-	return ok && len(name.Fits) == 0
 }
 
 // suggestType is the type that was probably meant, where there is none of that name; none

@@ -13,7 +13,6 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
 )
 
 // A typeRow is a service type as tables show it: what the keeper last saw.
@@ -54,64 +53,50 @@ func (t typeRow) typeCell() string {
 	return t.name
 }
 
-type typeRows []typeRow
-
-func (r typeRows) keys() []key { return keysOf(r) }
-
-func (r typeRows) fill(layout string) (t *printer.Table, wrap bool) {
-	columns := []string{"type", "default", "suggested", "plans", "resolvable", "scope"}
-	if layout == layoutWide {
-		columns = append(columns, "why")
-	}
-	t = printer.New(columns...)
-	for _, row := range r {
-		t.Add(row.typeCell(), row.defaultPlan, row.suggested, strconv.Itoa(int(row.plans)), yesNo(row.resolvable), row.scope, short(row.why))
-	}
-	return t, false
+// typeColumns are the columns of types in each layout.
+var typeColumns = map[string][]string{
+	layoutTable:  {"type", "default", "suggested", "plans", "resolvable", "scope"},
+	layoutWide:   {"type", "default", "suggested", "plans", "resolvable", "scope", "why"},
+	layoutLegacy: {"type", "default", "suggested", "plans", "resolvable", "scope"},
 }
 
-// typeFlags are those of `get types`.
-type typeFlags struct {
-	scope     cli.ScopeFlags
-	out       output
-	effective bool
+func (t typeRow) cells(string) map[string]string {
+	return map[string]string{
+		"type": t.typeCell(), "default": t.defaultPlan, "suggested": t.suggested, "plans": strconv.Itoa(int(t.plans)),
+		"resolvable": yesNo(t.resolvable), "scope": t.scope, "why": short(t.why),
+	}
 }
+
+// A typeList is one run of `get types`.
+type typeList struct{ flags }
 
 func newTypes(env *cli.Env) *cobra.Command {
-	var f typeFlags
-	cmd := &cobra.Command{
+	var f typeList
+	cmd := f.command(env, &cobra.Command{
 		Use:     "types [NAME]",
 		Aliases: []string{"type"},
 		Short:   "List service types with their default plans, or show one",
 		Example: `  svcat get types
   svcat get types --default
   svcat get type mysql -o wide`,
-		Args:              atMostOneName,
 		ValidArgsFunction: complete.Types(env),
-		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), args) },
-	}
-	f.scope.Bind(cmd.Flags(), true)
-	f.out.bind(cmd, env)
+	}, f.run)
+	f.bindScope(cmd)
 	cmd.Flags().BoolVar(&f.effective, "default", false, "List only types that have a default or suggested plan")
-	completeFlags(cmd, env)
 	return cmd
 }
 
-func (f *typeFlags) run(ctx context.Context, args []string) error {
-	l := listing{output: f.out, where: f.scope.Resolve, plural: "types", cluster: "ClusterServiceType", namespaced: "ServiceType"}
-	l.named(args, false)
-	if l.effective = f.effective; l.effective {
-		l.narrow("with a", "default plan")
-	}
+func (f *typeList) run(ctx context.Context, args []string) error {
+	l := f.listing("types", "ServiceType", "with a default plan", args)
 	return l.show(ctx, func(scope cli.Scope) (rows, error) {
 		if l.one {
 			t, err := catalog.Finder{Reader: l.client, Scope: scope}.Type(ctx, args[0])
 			if err != nil {
 				return nil, err
 			}
-			return f.kept(ctx, l.client, typeRows{typeRowOf(t)})
+			return f.kept(ctx, l.client, []typeRow{typeRowOf(t)})
 		}
-		var all typeRows
+		var all []typeRow
 		err := catalog.Types(ctx, l.client, catalog.Query{Scope: scope}, func(t catalog.Type) error {
 			all = append(all, typeRowOf(t))
 			return nil
@@ -126,7 +111,7 @@ func (f *typeFlags) run(ctx context.Context, args []string) error {
 
 // kept are the rows that the flags ask for. A namespace's suggested plan is not effective
 // where the cluster has a default.
-func (f *typeFlags) kept(ctx context.Context, reader client.Reader, all typeRows) (typeRows, error) {
+func (f *typeList) kept(ctx context.Context, reader client.Reader, all []typeRow) (rows, error) {
 	suggested := func(row typeRow) bool { return row.suggests && row.namespace != "" }
 	var doubtful []string
 	for _, row := range all {
@@ -142,5 +127,6 @@ func (f *typeFlags) kept(ctx context.Context, reader client.Reader, all typeRows
 	for i, row := range all {
 		all[i].effective = row.effective && (!suggested(row) || !overruled[row.name])
 	}
-	return slices.DeleteFunc(all, func(row typeRow) bool { return f.effective && !row.effective }), nil
+	kept := slices.DeleteFunc(all, func(row typeRow) bool { return f.effective && !row.effective })
+	return table[typeRow]{of: kept, columns: typeColumns}, nil
 }

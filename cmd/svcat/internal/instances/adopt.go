@@ -29,9 +29,7 @@ What was adopted stays at its broker when the instance is deleted.`,
   svcat adopt invoices --external-id 6f0b8b7e-6c1c-4d2b-9a55-1f0c3f9f2f11 --plan azure-mysql/basic50 -n new`,
 		Args:              cli.OneName("instance"),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return cli.Untouched(p.run(cmd.Context(), args[0]))
-		},
+		RunE:              cli.OnName(p.run),
 	}
 	cmd.Flags().StringVar(&p.externalID, "external-id", "", "The ID that the instance has at its broker")
 	p.bind(cmd)

@@ -42,9 +42,7 @@ that over again.`,
   svcat deprovision mydb --dry-run=server`,
 		Args:              cli.OneName("instance"),
 		ValidArgsFunction: complete.Instances(env),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return cli.Untouched(d.run(cmd.Context(), args[0]))
-		},
+		RunE:              cli.OnName(d.run),
 	}
 	d.removal.Bind(cmd.Flags())
 	d.wait.Bind(cmd.Flags())
@@ -54,7 +52,7 @@ that over again.`,
 }
 
 func (d *deprovision) run(ctx context.Context, name string) error {
-	if err := cli.Validated(d.write.Validate, d.wait.Validate); err != nil {
+	if err := cli.InOrder(d.write.Validate, d.wait.Validate); err != nil {
 		return err
 	}
 	c, instance, err := target.Current(ctx, d.env, target.Instance, name)

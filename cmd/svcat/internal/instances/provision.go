@@ -58,9 +58,7 @@ looked for in the namespace first, then in the cluster.`,
   svcat provision mydb --type mysql --dry-run=server -o yaml`,
 		Args:              cli.OneName("instance"),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return cli.Untouched(p.run(cmd.Context(), args[0]))
-		},
+		RunE:              cli.OnName(p.run),
 	}
 	cmd.Flags().StringVar(&p.externalID, "external-id", "", "The ID of the instance at its broker, which requires the verb adopt; absent, admission generates one")
 	p.bind(cmd)
@@ -90,7 +88,7 @@ func (p *provision) run(ctx context.Context, name string) error {
 
 // instance is the manifest that is sent.
 func (p *provision) instance(ctx context.Context, name string) (*v1beta1.ServiceInstance, error) {
-	if err := cli.Validated(p.write.Validate, p.wait.Validate, p.plan.Validate, p.requireExternalID); err != nil {
+	if err := cli.InOrder(p.write.Validate, p.wait.Validate, p.plan.Validate, p.requireExternalID); err != nil {
 		return nil, err
 	}
 	given, err := p.parameters.Parameters()

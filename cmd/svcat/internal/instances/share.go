@@ -101,7 +101,7 @@ func (s *share) labels() (*metav1.LabelSelector, error) {
 }
 
 func (s *share) run(ctx context.Context, name string) error {
-	if err := cli.Validated(s.validate, s.write.Validate); err != nil {
+	if err := cli.InOrder(s.validate, s.write.Validate); err != nil {
 		return err
 	}
 	c, instance, err := target.Current(ctx, s.env, target.Instance, name)

@@ -42,9 +42,7 @@ that is not what its broker last took is updated.`,
   svcat touch instance mydb --wait`,
 		Args:              cli.OneName("instance"),
 		ValidArgsFunction: complete.Instances(env),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return cli.Untouched(t.run(cmd.Context(), args[0]))
-		},
+		RunE:              cli.OnName(t.run),
 	}
 	t.wait.Bind(cmd.Flags())
 	t.write.Bind(cmd.Flags())
@@ -53,7 +51,7 @@ that is not what its broker last took is updated.`,
 }
 
 func (t *touch) run(ctx context.Context, name string) error {
-	if err := cli.Validated(t.write.Validate, t.wait.Validate); err != nil {
+	if err := cli.InOrder(t.write.Validate, t.wait.Validate); err != nil {
 		return err
 	}
 	c, instance, err := target.Current(ctx, t.env, target.Instance, name)

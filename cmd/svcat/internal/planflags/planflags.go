@@ -119,28 +119,33 @@ func (f *Flags) Write(ctx context.Context, env *cli.Env, namespace string, spec 
 // referToClass names a class in the fields of its scope: by its Kubernetes name if that was
 // given, or if it has no other.
 func referToClass(reference *v1beta1.PlanReference, class catalog.Class, kubeName bool) {
-	external, kube := names(class.Object, class.Spec.ExternalName, kubeName)
-	if class.Object.GetNamespace() == "" {
-		reference.ClusterServiceClassExternalName, reference.ClusterServiceClassName = external, kube
-		return
-	}
-	reference.ServiceClassExternalName, reference.ServiceClassName = external, kube
+	names, _ := namesIn(reference, class.Object.GetNamespace())
+	names.set(class.Object, class.Spec.ExternalName, kubeName)
 }
 
 // referToPlan is as referToClass.
 func referToPlan(reference *v1beta1.PlanReference, plan catalog.Plan, kubeName bool) {
-	external, kube := names(plan.Object, plan.Spec.ExternalName, kubeName)
-	if plan.Object.GetNamespace() == "" {
-		reference.ClusterServicePlanExternalName, reference.ClusterServicePlanName = external, kube
-		return
-	}
-	reference.ServicePlanExternalName, reference.ServicePlanName = external, kube
+	_, names := namesIn(reference, plan.Object.GetNamespace())
+	names.set(plan.Object, plan.Spec.ExternalName, kubeName)
 }
 
-// names returns the name of an object that is to be written; the other one is empty.
-func names(object v1beta1.OfferingObject, externalName string, kubeName bool) (external, kube string) {
-	if kubeName || externalName == "" {
-		return "", object.GetName()
+// names are the two fields of a PlanReference that name a class or plan.
+type names struct{ external, kube *string }
+
+// namesIn are the fields for the scope of a namespace, or of the cluster if namespace is empty.
+func namesIn(reference *v1beta1.PlanReference, namespace string) (class, plan names) {
+	if namespace == "" {
+		return names{&reference.ClusterServiceClassExternalName, &reference.ClusterServiceClassName},
+			names{&reference.ClusterServicePlanExternalName, &reference.ClusterServicePlanName}
 	}
-	return externalName, ""
+	return names{&reference.ServiceClassExternalName, &reference.ServiceClassName},
+		names{&reference.ServicePlanExternalName, &reference.ServicePlanName}
+}
+
+// set writes the name of an object; the other one is empty then.
+func (n names) set(object v1beta1.OfferingObject, externalName string, kubeName bool) {
+	*n.external, *n.kube = externalName, ""
+	if kubeName || externalName == "" {
+		*n.external, *n.kube = "", object.GetName()
+	}
 }

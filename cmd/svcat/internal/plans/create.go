@@ -160,25 +160,12 @@ func (c *creation) into(from client.Object, broker string, ofCluster bool) (stri
 	return from.GetNamespace(), nil
 }
 
-// flagOf is what names a namespace to a command; the cluster is not told.
-func flagOf(namespace string) string {
-	if namespace == "" {
-		return ""
-	}
-	return " -n " + namespace
-}
-
-// withdrawn says that the broker lists a class or plan no more, or that it goes.
-func withdrawn(object client.Object, removed bool) bool {
-	return removed || object.GetDeletionTimestamp() != nil
-}
-
 // switchTo makes a plan that was just created the default.
 func (c *creation) switchTo(ctx context.Context, plan catalog.Plan, title string) error {
 	change := &Switch{Env: c.env, Client: c.client, Writes: &c.writes, untold: c.writes.Sends() && !c.writes.Stores()}
 	err := change.To(ctx, plan)
 	if err != nil && c.writes.Stores() {
-		warnf(c.env, "%s was created, but is not the default; to make it so: svcat set plan %s --default%s", title, title, flagOf(plan.Object.GetNamespace()))
+		warnf(c.env, "%s was created, but is not the default; to make it so: svcat set plan %s --default%s", title, title, cli.NamespaceFlag(plan.Object.GetNamespace()))
 	}
 	return err
 }

@@ -52,7 +52,7 @@ func (c *creation) class(cmd *cobra.Command, name string) error {
 // what would be in the way.
 func (c *creation) copied(ctx context.Context, from catalog.Class, name string) (catalog.Class, []catalog.Plan, error) {
 	none := catalog.Class{}
-	if withdrawn(from.Object, from.Status.RemovedFromBrokerCatalog) {
+	if from.State() != catalog.Active {
 		return none, nil, fmt.Errorf("class %s was removed from the catalog of its broker: nothing can be provisioned from a copy", from.Title())
 	}
 	namespace, err := c.into(from.Object, from.Broker, from.ClusterBroker)
@@ -80,14 +80,18 @@ func (c *creation) copied(ctx context.Context, from catalog.Class, name string) 
 func (c *creation) freeClass(ctx context.Context, namespace, name string) error {
 	scope := cli.ScopeOf(namespace)
 	_, err := catalog.Finder{Reader: c.client, Scope: scope}.Class(ctx, name)
-	unknown, isName := errors.AsType[*catalog.NameError](err)
-	switch {
-	case isName && len(unknown.Fits) == 0:
+	return free("class", name, scope, err)
+}
+
+// free says whether the search for a name ended without an object: with this error.
+func free(kind, name string, scope cli.Scope, err error) error {
+	if catalog.IsNotFound(err) {
 		return nil
-	case err != nil && !isName:
+	}
+	if _, isName := errors.AsType[*catalog.NameError](err); err != nil && !isName {
 		return err
 	}
-	return fmt.Errorf("class %q is there already in %s; choose another name, or change it: svcat set class %s%s", name, scope, name, flagOf(scope.Namespace))
+	return fmt.Errorf("%s %q is there already in %s; choose another name, or change it: svcat set %s %s%s", kind, name, scope, kind, name, cli.NamespaceFlag(scope.Namespace))
 }
 
 // plansToCopy are the plans of a class that its broker lists, in a stable order.
@@ -99,7 +103,7 @@ func (c *creation) plansToCopy(ctx context.Context, from catalog.Class) ([]catal
 	if err != nil {
 		return nil, err
 	}
-	listed := slices.DeleteFunc(all, func(p catalog.Plan) bool { return withdrawn(p.Object, p.Status.RemovedFromBrokerCatalog) })
+	listed := slices.DeleteFunc(all, func(p catalog.Plan) bool { return p.State() != catalog.Active })
 	slices.SortFunc(listed, func(a, b catalog.Plan) int {
 		return cmp.Or(cmp.Compare(a.Title(), b.Title()), cmp.Compare(a.Object.GetName(), b.Object.GetName()))
 	})

@@ -1,8 +1,8 @@
 package plans
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -50,7 +50,7 @@ func (c *creation) plan(cmd *cobra.Command, name string) error {
 // copiedPlan is the copy of a plan, which is not created yet, and its class.
 func (c *creation) copiedPlan(ctx context.Context, from catalog.Plan, name string) (catalog.Plan, catalog.Class, error) {
 	none := catalog.Plan{}
-	if withdrawn(from.Object, from.Status.RemovedFromBrokerCatalog) {
+	if from.State() != catalog.Active {
 		return none, catalog.Class{}, fmt.Errorf("plan %s was removed from the catalog of its broker: nothing can be provisioned from a copy", from.Title())
 	}
 	namespace, err := c.into(from.Object, from.Broker, from.ClusterBroker)
@@ -108,15 +108,5 @@ func (c *creation) freePlan(ctx context.Context, class catalog.Class, name strin
 	_, inClass := finder.PlanOf(ctx, class, name)
 	finder.KubeName = true
 	_, anywhere := finder.Plan(ctx, "", name)
-	for _, err := range []error{inClass, anywhere} {
-		unknown, isName := errors.AsType[*catalog.NameError](err)
-		switch {
-		case isName && len(unknown.Fits) == 0:
-		case err != nil && !isName:
-			return err
-		default:
-			return fmt.Errorf("plan %q is there already in %s; choose another name, or change it: svcat set plan %s%s", name, scope, name, flagOf(scope.Namespace))
-		}
-	}
-	return nil
+	return cmp.Or(free("plan", name, scope, inClass), free("plan", name, scope, anywhere))
 }

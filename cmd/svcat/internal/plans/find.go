@@ -37,10 +37,10 @@ func findPlan(ctx context.Context, finder catalog.Finder, loose bool, class, nam
 // onlyOne is the error of a name that was found in a namespace, and in the cluster as
 // other, or with an error that says otherwise.
 func onlyOne(kind, name string, found, other client.Object, err error) error {
-	unknown, isName := errors.AsType[*catalog.NameError](err)
+	_, isName := errors.AsType[*catalog.NameError](err)
 	cluster := "several in the cluster"
 	switch {
-	case isName && len(unknown.Fits) == 0, apierrors.IsForbidden(err):
+	case catalog.IsNotFound(err), apierrors.IsForbidden(err):
 		return nil // Who may not read the cluster's does not mean them.
 	case err == nil:
 		cluster = what(other)

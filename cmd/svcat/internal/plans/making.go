@@ -84,7 +84,7 @@ func (m *making) stands(ctx context.Context, wanted client.Object, cause error) 
 	if err := m.client.Get(ctx, client.ObjectKeyFromObject(wanted), now); err != nil || !alike(now, wanted) {
 		return false, false
 	}
-	copyInto(wanted, now)
+	cli.CopyInto(wanted, now)
 	return true, !answered
 }
 
@@ -148,7 +148,7 @@ func unanswered(err error) bool {
 // what is an object in a sentence.
 func what(object client.Object) string {
 	kind := strings.ToLower(reflect.TypeOf(object).Elem().Name())
-	return kind + " " + strings.TrimPrefix(object.GetNamespace()+"/"+object.GetName(), "/")
+	return kind + " " + cli.Qualified(object.GetNamespace(), object.GetName())
 }
 
 // alike says that two objects have the same spec and that neither has an owner.
@@ -172,9 +172,4 @@ func specOf(object client.Object) (any, error) {
 	var whole map[string]any
 	err = decoder.Decode(&whole)
 	return whole["spec"], err
-}
-
-// copyInto makes one object another of the same kind.
-func copyInto(object, now client.Object) {
-	reflect.ValueOf(object).Elem().Set(reflect.ValueOf(now).Elem())
 }

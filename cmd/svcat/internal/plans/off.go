@@ -105,7 +105,7 @@ func (s *Switch) mayClear(ctx context.Context, now *standing, name string, marke
 	if others := now.others(name); len(others) > 0 {
 		return fmt.Errorf("%s is annotated still, though it was replaced, and would be the default plan for %s then; "+
 			"the keeper has not taken that off yet: try again, or first: svcat set plan %s --default=false%s",
-			now.title(others[0]), now.kind(), now.title(others[0]), flagOf(now.at.Namespace))
+			now.title(others[0]), now.kind(), now.title(others[0]), cli.NamespaceFlag(now.at.Namespace))
 	}
 	if !marked {
 		return nil
