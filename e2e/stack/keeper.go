@@ -94,7 +94,9 @@ func (k *Keeper) Start(ctx context.Context) error {
 	running, err := k.launch(ctx)
 	if err == nil {
 		k.process, k.stopped = running, make(chan struct{})
-		go k.restartWhenEnded(context.WithoutCancel(ctx), running, k.stopped)
+		if !k.stack.options.Detached { // what outlives this process is ended by others
+			go k.restartWhenEnded(context.WithoutCancel(ctx), running, k.stopped)
+		}
 	}
 	k.mu.Unlock()
 	if err != nil {
