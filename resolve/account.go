@@ -181,7 +181,8 @@ func (e *explainer) beliefs(of []Candidate) []Belief {
 	}
 	delete(types, "")
 	var out []Belief
-	for _, scope := range s.scopes() {
+	own, cluster := s.scopes()
+	for _, scope := range slices.Compact([]string{own, cluster}) {
 		for _, typ := range slices.Sorted(maps.Keys(types)) {
 			if rec := s.records.get(Ref{Namespace: scope, Name: typ}); rec != nil {
 				out = append(out, Belief{Record: *rec, Why: s.whyDisbelieved(rec)})

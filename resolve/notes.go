@@ -16,22 +16,24 @@ func (s *search) notes(chosenType string) []string {
 				s.candidate(p, "").title(true), s.typeOf(p)))
 		}
 	}
-	for _, scope := range s.scopes() {
-		if note := s.disbelief(chosenType, scope); note != "" {
-			out = append(out, note)
-		}
+	own, cluster := s.scopes()
+	if note := s.disbelief(chosenType, own); note != "" {
+		out = append(out, note)
+	}
+	if note := s.disbelief(chosenType, cluster); own != cluster && note != "" {
+		out = append(out, note)
 	}
 	slices.Sort(out)
 	return out
 }
 
-// scopes are the namespaces of the records that the request goes by, its own before the cluster's, which has no name.
-// Beside a named class they are the class's.
-func (s *search) scopes() []string {
+// scopes are the namespaces of the records that the request goes by: its own, and the cluster's, which has no name. Both
+// are the class's beside a named class.
+func (s *search) scopes() (own, cluster string) {
 	if s.class != nil {
-		return []string{s.class.Namespace}
+		return s.class.Namespace, s.class.Namespace
 	}
-	return slices.Compact([]string{s.req.Namespace, ""})
+	return s.req.Namespace, ""
 }
 
 // disbelief says why the type's record in the scope, if there is one, is not believed.
