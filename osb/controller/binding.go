@@ -13,11 +13,13 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/catalog"
 	"github.com/defaultplan/defaultplan/osb/controller/credentials"
 	"github.com/defaultplan/defaultplan/osb/controller/endpoints"
 	"github.com/defaultplan/defaultplan/osb/controller/owned"
 	"github.com/defaultplan/defaultplan/osb/controller/parameters"
 	"github.com/defaultplan/defaultplan/osb/controller/platform"
+	"github.com/defaultplan/defaultplan/osb/controller/policies"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
@@ -27,19 +29,19 @@ type bindings struct {
 	*engine
 
 	reader     client.Reader
-	catalog    catalogReader
+	catalog    catalog.Reader
 	platform   *platform.Profile
 	parameters parameters.Reader
 	secrets    credentials.Secrets
 	endpoints  endpoints.Validator
-	quotas     *quotas
-	policies   *policies
+	slots      *policies.Slots
+	policies   *policies.Rules
 	rotating   lifecycle.Rotating
 }
 
 // Reconcile takes one binding through one pass.
 func (r *bindings) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	r.rests.forget(request.NamespacedName) // it is counted again where it comes to rest
+	r.rests.Forget(request.NamespacedName) // it is counted again where it comes to rest
 	binding := &v1beta1.ServiceBinding{}
 	if err := r.reader.Get(ctx, request.NamespacedName, binding); err != nil {
 		return reconcile.Result{}, unread(ctx, err)
@@ -69,15 +71,15 @@ type bindingResource struct {
 	binding *v1beta1.ServiceBinding
 	// What gather found, for the call.
 	ask        *lifecycle.Desired
-	offering   *offering
+	offering   *catalog.Offering
 	parameters parameters.Set
 	origin     platform.Origin
 	// secret is whose Secret has the name, or nil: that is not known.
 	secret *owned.State
 	// written is what the pass wrote beside the Secret.
 	written written
-	// slots says that it needs slots of policies with limits.
-	slots bool
+	// needsSlots says that it needs slots of policies with limits.
+	needsSlots bool
 	// claimed is the instance that the binding has for itself.
 	claimed claimed
 	// closed says that the instance is in another namespace and not shared with
@@ -118,7 +120,7 @@ func (s *bindingResource) with(o client.Object, record *lifecycle.Record) client
 	endpoints.CarryOver(&o.(*v1beta1.ServiceBinding).Status, &next.Status) //nolint:forcetypeassert // a binding's resource
 	s.tell(&next.Status)
 	next.Status.ControllerName = s.nameFor(o, next.Status.ControllerName)
-	next.Status.ServiceType = s.offering.typeBeside(s.binding.Spec.ServiceType, next.Status.ServiceType)
+	next.Status.ServiceType = s.offering.TypeBeside(s.binding.Spec.ServiceType, next.Status.ServiceType)
 	s.tellOfOwn(&next.Status)
 	s.date(next, record)
 	return next
@@ -133,8 +135,8 @@ func (s *bindingResource) prepare(ctx context.Context, d *lifecycle.Decision) (l
 		if !d.Again {
 			reply.Err = s.instanceStays(ctx)
 		}
-		if reply.Err == nil && s.slots {
-			reply = s.quotas.withholds(ctx, s.needer())
+		if reply.Err == nil && s.needsSlots {
+			reply = s.slots.Withholds(ctx, policies.BindingRequest(s.binding))
 		}
 	case lifecycle.Deprovision, lifecycle.MitigateOrphan:
 		if d.Record.Target() != nil {
@@ -199,7 +201,7 @@ func (s *bindingResource) serviceType() string {
 	if own := s.binding.Spec.ServiceType; own != "" || s.offering == nil {
 		return own
 	}
-	return s.offering.serviceType()
+	return s.offering.ServiceType()
 }
 
 // keep writes the credentials of a response to the Secret before anything else,

@@ -232,7 +232,7 @@ func (s *bindingResource) targetOf(instance *v1beta1.ServiceInstance) v1beta1.Br
 	if has := instance.Status.ExternalProperties.BrokerTarget; has.ClassExternalID != "" {
 		return has
 	}
-	return s.offering.target // provisioned by the retired catalog
+	return s.offering.Target // provisioned by the retired catalog
 }
 
 // unready says why the instance cannot be bound to yet.
@@ -255,7 +255,7 @@ func (s *bindingResource) unready(instance *v1beta1.ServiceInstance) *lifecycle.
 		return &lifecycle.Problem{Reason: reasonUnresolved, Waits: true, Undecided: true, Message: fmt.Sprintf("no plan is decided on yet for the instance %q", name)}
 	case s.offering == nil:
 		return waits(reasonUnresolved, "the class or plan of the instance %q is not there", name)
-	case !s.offering.bindable():
+	case !s.offering.Bindable():
 		return notBindable(s.offering)
 	case instance.Status.ProvisionStatus != v1beta1.Provisioned || instance.Status.ExternalProperties == nil:
 		return waits(reasonInstanceNotReady, "the instance %q is not provisioned yet", name)
@@ -275,7 +275,7 @@ func (s *bindingResource) asks(ctx context.Context, instance *v1beta1.ServiceIns
 	if found.Problem != nil || err != nil {
 		return err
 	}
-	found.Problem, err = s.bindings.parameters.Unlawful(ctx, &s.parameters, s.offering.plan.ServiceBindingCreateParameterSchema)
+	found.Problem, err = s.bindings.parameters.Unlawful(ctx, &s.parameters, s.offering.Plan.ServiceBindingCreateParameterSchema)
 	if found.Problem != nil || err != nil {
 		return err
 	}

@@ -9,13 +9,13 @@ import (
 
 // offered reads what the instance is of, as far as it is there.
 func (s *bindingResource) offered(ctx context.Context, thing *lifecycle.Resource, instance *v1beta1.ServiceInstance, found *inputs) error {
-	o, _, err := s.catalog.ofInstance(ctx, instance)
-	if err != nil || o == nil || o.classLost && mayBeFetched(thing) {
+	o, _, err := s.catalog.OfInstance(ctx, instance)
+	if err != nil || o == nil || o.ClassLost && mayBeFetched(thing) {
 		return err
 	}
 	s.offering = o
-	found.Fetchable, found.MaxPolling = o.class.BindingRetrievable, o.maxPolling()
-	complete(thing, &o.target)
+	found.Fetchable, found.MaxPolling = o.Class.BindingRetrievable, o.MaxPolling()
+	complete(thing, &o.Target)
 	completeInstance(thing, instance)
 	return nil
 }

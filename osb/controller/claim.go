@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/catalog"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
@@ -121,11 +122,11 @@ func (s *bindingResource) misses(ctx context.Context) (claimed, error) {
 
 // demands creates the instance, once a plan is decided that can be bound to.
 func (s *bindingResource) demands(ctx context.Context) (claimed, error) {
-	offered, problem, err := s.catalog.offering(ctx, &s.binding.Spec.DecidedReference, s.binding.Namespace)
+	offered, problem, err := s.catalog.Decided(ctx, &s.binding.Spec.DecidedReference, s.binding.Namespace)
 	switch {
 	case problem != nil || err != nil:
 		return claimed{problem: problem}, err
-	case !offered.bindable():
+	case !offered.Bindable():
 		return claimed{problem: notBindable(offered)}, nil
 	}
 	wanted, err := v1beta1.DedicatedInstance(s.binding)
@@ -163,6 +164,6 @@ func (s *bindingResource) makes(ctx context.Context, wanted *v1beta1.ServiceInst
 	return claimed{instance: wanted}, nil
 }
 
-func notBindable(o *offering) *lifecycle.Problem {
-	return &lifecycle.Problem{Reason: reasonNotBindable, Message: fmt.Sprintf("instances of the plan %q cannot be bound to", o.planName)}
+func notBindable(o *catalog.Offering) *lifecycle.Problem {
+	return &lifecycle.Problem{Reason: reasonNotBindable, Message: fmt.Sprintf("instances of the plan %q cannot be bound to", o.PlanName)}
 }

@@ -4,12 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
-	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
@@ -60,37 +57,4 @@ func (s *bindingResource) abandons(ctx context.Context, instance *v1beta1.Servic
 		return fmt.Errorf("cannot abandon instance %q with its binding: %w", instance.Name, err)
 	}
 	return nil
-}
-
-// own is the binding that an instance is dedicated to; nil: it does not exist
-// any more.
-func (h holders) own(ctx context.Context, instance *v1beta1.ServiceInstance) (*v1beta1.ServiceBinding, error) {
-	owner, is := instance.DedicatedTo()
-	if !is {
-		return nil, nil
-	}
-	binding := &v1beta1.ServiceBinding{}
-	err := h.live.Get(ctx, client.ObjectKey{Namespace: instance.Namespace, Name: owner.Name}, binding)
-	switch {
-	case apierrors.IsNotFound(err) || err == nil && binding.UID != owner.UID:
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("cannot read binding %q, whose own the instance is: %w", owner.Name, err)
-	}
-	return binding, nil
-}
-
-// letsGo passes events after which the deletion of an instance may continue: a
-// binding that is gone, and one that is unbound and waits for the instance.
-func letsGo() predicate.Predicate {
-	return predicate.Funcs{
-		CreateFunc:  func(event.CreateEvent) bool { return false },
-		GenericFunc: func(event.GenericEvent) bool { return false },
-		DeleteFunc:  func(event.DeleteEvent) bool { return true },
-		UpdateFunc: func(e event.UpdateEvent) bool {
-			before, is := e.ObjectOld.(*v1beta1.ServiceBinding)
-			after, isStill := e.ObjectNew.(*v1beta1.ServiceBinding)
-			return is && isStill && holds(before) && !holds(after)
-		},
-	}
 }

@@ -12,8 +12,11 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/merge"
 	"github.com/defaultplan/defaultplan/osb/controller/broker"
+	"github.com/defaultplan/defaultplan/osb/controller/catalog"
+	"github.com/defaultplan/defaultplan/osb/controller/dependents"
 	"github.com/defaultplan/defaultplan/osb/controller/parameters"
 	"github.com/defaultplan/defaultplan/osb/controller/platform"
+	"github.com/defaultplan/defaultplan/osb/controller/policies"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
@@ -23,17 +26,17 @@ type instances struct {
 	*engine
 
 	reader     client.Reader
-	catalog    catalogReader
+	catalog    catalog.Reader
 	platform   *platform.Profile
 	parameters parameters.Reader
-	holders    holders
-	quotas     *quotas
-	policies   *policies
+	dependents dependents.Reader
+	slots      *policies.Slots
+	policies   *policies.Rules
 }
 
 // Reconcile takes one instance through one pass.
 func (r *instances) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	r.rests.forget(request.NamespacedName) // it is counted again where it comes to rest
+	r.rests.Forget(request.NamespacedName) // it is counted again where it comes to rest
 	instance := &v1beta1.ServiceInstance{}
 	if err := r.reader.Get(ctx, request.NamespacedName, instance); err != nil {
 		return reconcile.Result{}, unread(ctx, err)
@@ -58,12 +61,12 @@ type instanceResource struct {
 	instance *v1beta1.ServiceInstance
 	// What gather found, for the call.
 	ask        *lifecycle.Desired
-	offering   *offering
+	offering   *catalog.Offering
 	parameters parameters.Set
 	origin     platform.Origin
 	changes    lifecycle.Changes
-	// slots says that what is asked for needs slots of policies with limits.
-	slots bool
+	// needsSlots says that what is asked for needs slots of policies with limits.
+	needsSlots bool
 }
 
 func (s *instanceResource) object() client.Object     { return s.instance }
@@ -75,7 +78,7 @@ func (s *instanceResource) with(o client.Object, record *lifecycle.Record) clien
 	next.Status = record.InstanceStatus(next.Status)
 	next.Status.ControllerName = s.nameFor(o, next.Status.ControllerName)
 	next.Status.UserSpecifiedClassName, next.Status.UserSpecifiedPlanName = specified(&s.instance.Spec.PlanReference)
-	next.Status.ServiceType = s.offering.typeBeside(s.instance.Spec.ServiceType, next.Status.ServiceType)
+	next.Status.ServiceType = s.offering.TypeBeside(s.instance.Spec.ServiceType, next.Status.ServiceType)
 	return next
 }
 
@@ -85,7 +88,7 @@ func (s *instanceResource) gather(ctx context.Context, thing *lifecycle.Resource
 	found.reread = len(s.instance.Spec.ParametersFrom) > 0 || len(s.platform.Annotations) > 0
 	var err error
 	if thing.Deleting {
-		if found.Holders, err = s.holders.known(ctx, s.instance); err != nil {
+		if found.Holders, err = s.dependents.Known(ctx, s.instance); err != nil {
 			return found, err
 		}
 	}
@@ -97,7 +100,7 @@ func (s *instanceResource) gather(ctx context.Context, thing *lifecycle.Resource
 		return found, err
 	}
 	if thing.Deleting && len(found.Holders) == 0 {
-		found.Holders, err = s.holders.of(ctx, s.instance)
+		found.Holders, err = s.dependents.Of(ctx, s.instance)
 	}
 	found.reread = found.reread || found.Problem != nil || len(found.Holders) > 0
 	return found, err
@@ -105,18 +108,18 @@ func (s *instanceResource) gather(ctx context.Context, thing *lifecycle.Resource
 
 // resolveRefs reads what the spec refers to.
 func (s *instanceResource) resolveRefs(ctx context.Context, thing *lifecycle.Resource, found *inputs) error {
-	o, problem, err := s.catalog.ofInstance(ctx, s.instance)
+	o, problem, err := s.catalog.OfInstance(ctx, s.instance)
 	if err != nil {
 		return err
 	}
 	if o != nil {
-		found.Fetchable, found.MaxPolling = o.class.InstancesRetrievable, o.maxPolling()
-		complete(thing, &o.target)
-		deleted, err := s.brokers.IsBeingDeleted(ctx, broker.KeyOf(&o.target, s.instance.Namespace))
+		found.Fetchable, found.MaxPolling = o.Class.InstancesRetrievable, o.MaxPolling()
+		complete(thing, &o.Target)
+		deleted, err := s.brokers.IsBeingDeleted(ctx, broker.KeyOf(&o.Target, s.instance.Namespace))
 		if err != nil {
 			return err
 		}
-		o.removed = o.removed || deleted
+		o.Removed = o.Removed || deleted
 	}
 	s.offering = o
 	if err := s.place(ctx, thing, problem, *found); err != nil {
@@ -184,12 +187,12 @@ func complete(thing *lifecycle.Resource, target *v1beta1.BrokerTarget) {
 // not have it yet.
 func (s *instanceResource) removed(thing *lifecycle.Resource) *lifecycle.Problem {
 	has := thing.Record.Applied
-	if !s.offering.removed || toAdopt(thing) || thing.Record.Exists && has != nil && has.PlanExternalID == s.offering.target.PlanExternalID {
+	if !s.offering.Removed || toAdopt(thing) || thing.Record.Exists && has != nil && has.PlanExternalID == s.offering.Target.PlanExternalID {
 		return nil
 	}
 	return &lifecycle.Problem{
 		Reason: "ReferencesDeletedServicePlan", Waits: true,
-		Message: fmt.Sprintf("the broker does not offer the plan %q any more: choose another, or make a new instance", s.offering.planName),
+		Message: fmt.Sprintf("the broker does not offer the plan %q any more: choose another, or make a new instance", s.offering.PlanName),
 	}
 }
 
@@ -200,18 +203,18 @@ func (s *instanceResource) asks(ctx context.Context, thing *lifecycle.Resource) 
 	if s.origin, err = s.platform.Origin(ctx, s.instance.Namespace, s.instance); err != nil {
 		return nil, err
 	}
-	updatable, err := s.catalog.updatable(ctx, o, s.instance.Namespace, thing.Record.Applied)
+	updatable, err := s.catalog.PlanUpdatable(ctx, o, s.instance.Namespace, thing.Record.Applied)
 	if err != nil {
 		return nil, err
 	}
 	applied, _ := v1beta1.ParseAppliedDefaults(s.instance.Annotations[v1beta1.AnnotationAppliedDefaults])
 	return &lifecycle.Desired{
 		Request: lifecycle.Request{
-			BrokerTarget: o.target, PlanName: o.planName, PlanRefName: o.planRefName, Cluster: o.cluster,
+			BrokerTarget: o.Target, PlanName: o.PlanName, PlanRefName: o.PlanRefName, Cluster: o.Cluster,
 			Parameters: s.parameters.Shown, ParameterChecksum: s.parameters.Checksum, ContextChecksum: s.origin.Checksum,
-			MaintenanceVersion: o.maintenanceVersion(), UpdateRequests: s.instance.Spec.UpdateRequests, User: s.instance.Spec.UserInfo,
+			MaintenanceVersion: o.MaintenanceVersion(), UpdateRequests: s.instance.Spec.UpdateRequests, User: s.instance.Spec.UserInfo,
 		},
-		PlanUpdatable: updatable, AllowContextUpdates: o.class.AllowContextUpdates, Rule: applied.Rule,
+		PlanUpdatable: updatable, AllowContextUpdates: o.Class.AllowContextUpdates, Rule: applied.Rule,
 	}, nil
 }
 
@@ -222,9 +225,9 @@ func (s *instanceResource) unlawful(ctx context.Context, thing *lifecycle.Resour
 	case toAdopt(thing):
 		return nil, nil
 	case !thing.Record.Exists:
-		return s.instances.parameters.Unlawful(ctx, &s.parameters, s.offering.plan.InstanceCreateParameterSchema)
+		return s.instances.parameters.Unlawful(ctx, &s.parameters, s.offering.Plan.InstanceCreateParameterSchema)
 	case has != nil && has.ParameterChecksum != ask.ParameterChecksum:
-		return s.instances.parameters.Unlawful(ctx, &s.parameters, s.offering.plan.InstanceUpdateParameterSchema)
+		return s.instances.parameters.Unlawful(ctx, &s.parameters, s.offering.Plan.InstanceUpdateParameterSchema)
 	}
 	return nil, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb/controller/broker"
+	"github.com/defaultplan/defaultplan/osb/controller/catalog"
 	"github.com/defaultplan/defaultplan/osb/controller/scope"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
@@ -90,19 +91,19 @@ func (w owners) handlerOfChoice(ctx context.Context, ref *v1beta1.DecidedReferen
 	if !ref.Decided() {
 		return unknown, nil
 	}
-	catalogs := []catalogReader{{w.Reader}}
+	readers := []catalog.Reader{catalog.NewReader(w.Reader)}
 	if last == w.Scope.Name {
-		catalogs = append(catalogs, catalogReader{w.Live})
+		readers = append(readers, catalog.NewReader(w.Live))
 	}
-	for _, catalog := range catalogs {
-		chosen, _, err := catalog.offering(ctx, ref, namespace)
+	for _, reader := range readers {
+		chosen, _, err := reader.Decided(ctx, ref, namespace)
 		if err != nil {
 			return handling{}, err
 		}
 		if chosen == nil {
 			continue
 		}
-		found, err := w.handlerOfBroker(ctx, &chosen.target, namespace)
+		found, err := w.handlerOfBroker(ctx, &chosen.Target, namespace)
 		if err != nil || found.sure {
 			return found, err
 		}

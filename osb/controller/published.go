@@ -121,8 +121,8 @@ func notFound(keys []string) string {
 // provenance is what the credentials are of, as far as it is known.
 func (s *bindingResource) provenance() credentials.Origin {
 	of := credentials.Origin{ServiceType: s.serviceType()}
-	if s.offering != nil && s.offering.class != nil {
-		of.Class = s.offering.class.ExternalName
+	if s.offering != nil && s.offering.Class != nil {
+		of.Class = s.offering.Class.ExternalName
 	}
 	return of
 }

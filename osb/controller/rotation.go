@@ -150,7 +150,7 @@ func (s *rotationResource) succeeds(ctx context.Context, thing *lifecycle.Resour
 		found.Problem = problem
 		return err
 	}
-	if !s.offering.bindingRotatable() || s.expired() {
+	if !s.offering.BindingRotatable() || s.expired() {
 		return s.asks(ctx, instance, found)
 	}
 	if err := s.aims(ctx, instance, found); err != nil {
