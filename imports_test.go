@@ -108,9 +108,9 @@ var importRules = map[string]struct {
 	"ControllerRoomsAreBelow": {
 		reason: "what counts, traces, queues and indexes knows none of the reconcilers that use it",
 		under: []string{
-			"osb/controller/catalog", "osb/controller/dependents", "osb/controller/events", "osb/controller/indexes", "osb/controller/metrics",
-			"osb/controller/parameters", "osb/controller/platform", "osb/controller/policies", "osb/controller/queue", "osb/controller/requests",
-			"osb/controller/resync", "osb/controller/tracing", "osb/controller/watches",
+			"osb/controller/catalog", "osb/controller/dedicated", "osb/controller/dependents", "osb/controller/events", "osb/controller/indexes",
+			"osb/controller/metrics", "osb/controller/parameters", "osb/controller/platform", "osb/controller/policies", "osb/controller/queue",
+			"osb/controller/requests", "osb/controller/resync", "osb/controller/tracing", "osb/controller/watches",
 		},
 		denied: []string{
 			module + "osb/controller/broker", module + "osb/controller/credentials", module + "osb/controller/endpoints",

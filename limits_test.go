@@ -37,10 +37,8 @@ const (
 // Packages and types that were over a limit when it was set, with what they had then. A number
 // here only goes down, and an entry that is within the limit is taken off.
 var (
-	largePackages = map[string]int{
-		"osb/controller": 27,
-	}
-	wideTypes = map[string]int{
+	largePackages = map[string]int{}
+	wideTypes     = map[string]int{
 		"cmd/svcat/internal/doctor.installation":  10,
 		"cmd/svcat/internal/explain.explainer":    10,
 		"cmd/svcat/internal/ui.site":              7,
@@ -51,7 +49,7 @@ var (
 		"e2e/node.pod":                            5,
 		"e2e/stack.Stack":                         13,
 		"osb.Client":                              6,
-		"osb/controller.bindingResource":          13,
+		"osb/controller.bindingResource":          10,
 		"osb/controller.instanceResource":         5,
 		"osb/lifecycle.Record":                    8,
 		"osb/lifecycle.Resource":                  11,

@@ -15,6 +15,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb"
 	"github.com/defaultplan/defaultplan/osb/controller/catalog"
 	"github.com/defaultplan/defaultplan/osb/controller/credentials"
+	"github.com/defaultplan/defaultplan/osb/controller/dedicated"
 	"github.com/defaultplan/defaultplan/osb/controller/endpoints"
 	"github.com/defaultplan/defaultplan/osb/controller/owned"
 	"github.com/defaultplan/defaultplan/osb/controller/parameters"
@@ -80,8 +81,8 @@ type bindingResource struct {
 	written written
 	// needsSlots says that it needs slots of policies with limits.
 	needsSlots bool
-	// claimed is the instance that the binding has for itself.
-	claimed claimed
+	// own is the instance that the binding has for itself.
+	own dedicated.State
 	// closed says that the instance is in another namespace and not shared with
 	// this one.
 	closed bool
@@ -121,7 +122,7 @@ func (s *bindingResource) with(o client.Object, record *lifecycle.Record) client
 	s.tell(&next.Status)
 	next.Status.ControllerName = s.nameFor(o, next.Status.ControllerName)
 	next.Status.ServiceType = s.offering.TypeBeside(s.binding.Spec.ServiceType, next.Status.ServiceType)
-	s.tellOfOwn(&next.Status)
+	s.own.Describe(&next.Status)
 	s.date(next, record)
 	return next
 }

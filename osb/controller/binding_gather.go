@@ -10,6 +10,7 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb/controller/broker"
 	"github.com/defaultplan/defaultplan/osb/controller/credentials"
+	"github.com/defaultplan/defaultplan/osb/controller/dedicated"
 	"github.com/defaultplan/defaultplan/osb/controller/owned"
 	"github.com/defaultplan/defaultplan/osb/controller/scope"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
@@ -19,8 +20,7 @@ import (
 const (
 	reasonNoInstance       = "ReferencesNonexistentInstance"
 	reasonInstanceNotReady = "ErrorInstanceNotReady"
-	reasonUnresolved       = "ErrorInstanceRefsUnresolved"
-	reasonNotBindable      = "ErrorNonbindableServiceClass"
+	reasonUnresolved       = dedicated.ReasonUnresolved
 )
 
 // gather finds out what the binding asks for, and of which instance.
@@ -66,6 +66,18 @@ func (s *bindingResource) gather(ctx context.Context, thing *lifecycle.Resource)
 	return found, nil
 }
 
+// claim manages the dedicated instance of the binding: it is created once, and deleted when
+// nothing is bound to it any more.
+func (s *bindingResource) claim(ctx context.Context, thing *lifecycle.Resource, cached *v1beta1.ServiceInstance, found *inputs) (instance *v1beta1.ServiceInstance, err error) {
+	r := dedicated.Reconciler{Client: s.store.client, Live: s.store.live, Catalog: s.catalog, Events: s.events, AddFinalizer: s.store.addFinalizer}
+	if thing.Deleting {
+		instance, found.Remains, err = r.Remove(ctx, s.binding, thing)
+		return instance, err
+	}
+	s.own, err = r.Ensure(ctx, s.binding, cached)
+	return s.own.Instance, err
+}
+
 // findSecret reads the owner of the Secret, once: it may have another one the
 // next time.
 func (s *bindingResource) findSecret(ctx context.Context) error {
@@ -109,7 +121,8 @@ func (s *bindingResource) instance(ctx context.Context) (*v1beta1.ServiceInstanc
 // its Secret is lost.
 func (s *bindingResource) resolveRefs(ctx context.Context, thing *lifecycle.Resource, instance *v1beta1.ServiceInstance, found *inputs) error {
 	r := &thing.Record
-	if found.Problem = s.void(); found.Problem != nil {
+	if problem := s.own.Problem; problem != nil && problem.Voids { // it is reported although the binding is bound
+		found.Problem = problem
 		return nil
 	}
 	if instance != nil {
@@ -237,7 +250,7 @@ func (s *bindingResource) targetOf(instance *v1beta1.ServiceInstance) v1beta1.Br
 
 // unready says why the instance cannot be bound to yet.
 func (s *bindingResource) unready(instance *v1beta1.ServiceInstance) *lifecycle.Problem {
-	if problem := s.unprovided(instance); problem != nil {
+	if problem := s.own.Unprovided(s.binding, instance); problem != nil {
 		return problem
 	}
 	name := s.binding.InstanceKey().Name
@@ -247,8 +260,8 @@ func (s *bindingResource) unready(instance *v1beta1.ServiceInstance) *lifecycle.
 	switch {
 	case instance == nil:
 		return waits(reasonNoInstance, "the instance %q is not there", name)
-	case s.ofAnother(instance):
-		return &lifecycle.Problem{Reason: reasonDedicated, Message: fmt.Sprintf("the instance %q is dedicated to another binding: no other binding can use it", name)}
+	case dedicated.OfAnother(s.binding, instance):
+		return &lifecycle.Problem{Reason: dedicated.ReasonDedicated, Message: fmt.Sprintf("the instance %q is dedicated to another binding: no other binding can use it", name)}
 	case instance.DeletionTimestamp != nil:
 		return waits(reasonInstanceNotReady, "the instance %q is being deleted", name)
 	case !s.binding.Spec.Decided() && !instance.Spec.Decided():
@@ -256,7 +269,7 @@ func (s *bindingResource) unready(instance *v1beta1.ServiceInstance) *lifecycle.
 	case s.offering == nil:
 		return waits(reasonUnresolved, "the class or plan of the instance %q is not there", name)
 	case !s.offering.Bindable():
-		return notBindable(s.offering)
+		return dedicated.NotBindable(s.offering.PlanName)
 	case instance.Status.ProvisionStatus != v1beta1.Provisioned || instance.Status.ExternalProperties == nil:
 		return waits(reasonInstanceNotReady, "the instance %q is not provisioned yet", name)
 	case instance.Status.CurrentOperation != "":

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/dedicated"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -62,6 +63,6 @@ func TestBindingToAnothersOwnInstance(t *testing.T) {
 	instance.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(owner, v1beta1.GroupVersion.WithKind("ServiceBinding"))}
 	require.NoError(t, w.cache.Update(t.Context(), &instance))
 	b, _ := w.pass()
-	assert.Equal(t, reasonDedicated, says(b).Reason)
+	assert.Equal(t, dedicated.ReasonDedicated, says(b).Reason)
 	assert.Empty(t, w.broker.Calls(osbtest.Of(osbtest.Bind)))
 }

@@ -48,7 +48,7 @@ func Setup(ctx context.Context, mgr manager.Manager, o *options.Options) error {
 	if err := errors.Join(indexes.Add(ctx, mgr.GetFieldIndexer()), watches.AddIndexes(ctx, mgr.GetFieldIndexer())); err != nil {
 		return err
 	}
-	clusterID, err := findClusterID(ctx, mgr.GetAPIReader(), o.ClusterID)
+	clusterID, err := platform.FindClusterID(ctx, mgr.GetAPIReader(), o.ClusterID)
 	if err != nil {
 		return err
 	}
@@ -242,4 +242,22 @@ func (p *parts) addBrokers() error {
 	}, fetches)
 	p.brokers.Relist = ask
 	return err
+}
+
+// newNetworkRules are the rules of a manager's cluster.
+func newNetworkRules(mgr manager.Manager, o *options.Options) (*endpoints.NetworkRules, error) {
+	rules, err := o.EndpointRules()
+	if err != nil {
+		return nil, err
+	}
+	if err := endpoints.AddOwn(&rules, mgr.GetConfig().Host); err != nil {
+		return nil, err
+	}
+	if o.Endpoints && len(rules.Cluster) == 0 {
+		mgr.GetLogger().Info("--cluster-cidrs is empty: the Services of bindings may lead to pods and nodes, by address")
+	}
+	return &endpoints.NetworkRules{
+		Live: mgr.GetAPIReader(), Clock: clock.RealClock{}, Given: rules, Reread: o.SecretInterval,
+		Whole: len(o.Namespaces) == 0, APIServerOnly: !o.Endpoints, Beyond: scope.IsBeyond,
+	}, nil
 }

@@ -1,4 +1,4 @@
-package controller
+package dedicated
 
 import (
 	"fmt"
@@ -9,21 +9,44 @@ import (
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
-func provisioning(name string) *lifecycle.Problem {
-	return &lifecycle.Problem{Reason: reasonProvisioning, Waits: true, Message: fmt.Sprintf("its instance %q is being provisioned", name)}
+// Reasons that only bindings with a dedicated instance have. Until it is ready,
+// and during its deletion, they have the instance's own reasons, too.
+const (
+	ReasonProvisioning    = "Provisioning"
+	ReasonDeprovisioning  = "Deprovisioning"
+	ReasonInstanceRefused = "InstanceRefused"
+	ReasonInstanceTaken   = "InstanceNameTaken"
+	// ReasonInstanceGone: what was in it is lost, so that another would not do instead.
+	ReasonInstanceGone = "InstanceGone"
+	// ReasonInstanceGoing is of a binding that can be used as long as it is not deleted.
+	ReasonInstanceGoing = "InstanceBeingDeleted"
+	// ReasonDedicated is the reason of a binding to an instance that is
+	// dedicated to another.
+	ReasonDedicated = "InstanceDedicated"
+	// ReasonUnresolved is the reason of what admission has to decide, or to correct, first.
+	ReasonUnresolved = "ErrorInstanceRefsUnresolved"
+)
+
+// NotBindable is the problem of a plan whose instances cannot be bound to.
+func NotBindable(plan string) *lifecycle.Problem {
+	return &lifecycle.Problem{Reason: "ErrorNonbindableServiceClass", Message: fmt.Sprintf("instances of the plan %q cannot be bound to", plan)}
 }
 
-// unprovided is the problem of a dedicated instance that cannot be bound to, in
+func provisioning(name string) *lifecycle.Problem {
+	return &lifecycle.Problem{Reason: ReasonProvisioning, Waits: true, Message: fmt.Sprintf("its instance %q is being provisioned", name)}
+}
+
+// Unprovided is the problem of a dedicated instance that cannot be bound to, in
 // the words of the instance's condition, which has no secrets. The binding is
 // Failed as long as the instance is.
-func (s *bindingResource) unprovided(instance *v1beta1.ServiceInstance) *lifecycle.Problem {
+func (s *State) Unprovided(binding *v1beta1.ServiceBinding, instance *v1beta1.ServiceInstance) *lifecycle.Problem {
 	switch {
-	case !s.binding.Dedicated() || s.claimed.problem != nil:
-		return s.claimed.problem
+	case !binding.Dedicated() || s.Problem != nil:
+		return s.Problem
 	case instance == nil: // the cache has not seen it yet
-		return provisioning(s.binding.InstanceKey().Name)
+		return provisioning(binding.InstanceKey().Name)
 	case instance.DeletionTimestamp != nil:
-		return &lifecycle.Problem{Reason: reasonInstanceGoing, Waits: true, Message: fmt.Sprintf("its instance %q is being deleted: delete the binding as well", instance.Name)}
+		return &lifecycle.Problem{Reason: ReasonInstanceGoing, Waits: true, Message: fmt.Sprintf("its instance %q is being deleted: delete the binding as well", instance.Name)}
 	case instance.Status.ProvisionStatus == v1beta1.Provisioned && instance.Status.ExternalProperties != nil:
 		return nil
 	}
@@ -42,7 +65,7 @@ func (s *bindingResource) unprovided(instance *v1beta1.ServiceInstance) *lifecyc
 func remaining(instance *v1beta1.ServiceInstance) *lifecycle.Problem {
 	ready, _ := v1beta1.FindCondition(instance.Status.Conditions, v1beta1.ConditionReady)
 	if instance.DeletionTimestamp == nil || ready.Status == v1beta1.ConditionTrue || ready.ObservedGeneration != instance.Generation {
-		return &lifecycle.Problem{Reason: reasonDeprovisioning, Waits: true, Message: fmt.Sprintf("the binding has left its broker; its instance %q is being removed", instance.Name)}
+		return &lifecycle.Problem{Reason: ReasonDeprovisioning, Waits: true, Message: fmt.Sprintf("the binding has left its broker; its instance %q is being removed", instance.Name)}
 	}
 	return &lifecycle.Problem{
 		Reason: ready.Reason, Waits: ready.Status == v1beta1.ConditionUnknown,
@@ -55,11 +78,11 @@ func holdsCondition(instance *v1beta1.ServiceInstance, typ string) bool {
 	return found.Status == v1beta1.ConditionTrue
 }
 
-// tellOfOwn writes into a status what it says about the dedicated instance. An
+// Describe writes into a status what it says about the dedicated instance. An
 // instance that a user deleted waits for the binding, whose Ready condition
 // stays True until then and says so.
-func (s *bindingResource) tellOfOwn(status *v1beta1.ServiceBindingStatus) {
-	own := s.claimed.instance
+func (s *State) Describe(status *v1beta1.ServiceBindingStatus) {
+	own := s.Instance
 	if own == nil {
 		return
 	}
@@ -68,6 +91,6 @@ func (s *bindingResource) tellOfOwn(status *v1beta1.ServiceBindingStatus) {
 	if own.DeletionTimestamp == nil || ready.Status != v1beta1.ConditionTrue {
 		return
 	}
-	told := v1beta1.Ready(reasonInstanceGoing, fmt.Sprintf("its instance %q is being deleted, and waits for the binding: delete that as well", own.Name))
+	told := v1beta1.Ready(ReasonInstanceGoing, fmt.Sprintf("its instance %q is being deleted, and waits for the binding: delete that as well", own.Name))
 	status.Conditions = v1beta1.SetCondition(status.Conditions, told, ready.ObservedGeneration, metav1.Time{})
 }
