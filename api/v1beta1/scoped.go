@@ -79,6 +79,13 @@ type TypeObject interface {
 	GetStatus() *ServiceTypeStatus
 }
 
+// An ObjectList is a list of one of the kinds.
+// +kubebuilder:object:generate=false
+type ObjectList interface {
+	metav1.ListInterface
+	runtime.Object
+}
+
 // NewClass returns an empty class of a namespace, or of the cluster if namespace is empty.
 func NewClass(namespace string) ClassObject {
 	if namespace == "" {
@@ -93,6 +100,15 @@ func NewPlan(namespace string) PlanObject {
 		return &ClusterServicePlan{}
 	}
 	return &ServicePlan{}
+}
+
+// NewPlanList returns an empty list of plans of a namespace, or of the cluster if namespace is
+// empty.
+func NewPlanList(namespace string) ObjectList {
+	if namespace == "" {
+		return &ClusterServicePlanList{}
+	}
+	return &ServicePlanList{}
 }
 
 // CatalogTaken says whether the catalog of a broker was taken over, as its spec is now.
