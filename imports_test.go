@@ -108,8 +108,9 @@ var importRules = map[string]struct {
 	"ControllerRoomsAreBelow": {
 		reason: "what counts, traces, queues and indexes knows none of the reconcilers that use it",
 		under: []string{
-			"osb/controller/events", "osb/controller/indexes", "osb/controller/metrics", "osb/controller/parameters",
-			"osb/controller/platform", "osb/controller/queue", "osb/controller/tracing",
+			"osb/controller/catalog", "osb/controller/dedicated", "osb/controller/dependents", "osb/controller/events", "osb/controller/indexes",
+			"osb/controller/metrics", "osb/controller/parameters", "osb/controller/platform", "osb/controller/policies", "osb/controller/queue",
+			"osb/controller/requests", "osb/controller/resync", "osb/controller/tracing", "osb/controller/watches",
 		},
 		denied: []string{
 			module + "osb/controller/broker", module + "osb/controller/credentials", module + "osb/controller/deposit",
@@ -120,6 +121,11 @@ var importRules = map[string]struct {
 		reason: "what a broker gave is kept without knowing how it was asked for",
 		under:  []string{"osb/controller/credentials", "osb/controller/deposit", "osb/controller/endpoints"},
 		denied: []string{module + "osb/controller/broker", module + "osb/controller/inuse", module + "osb/controller/relist"},
+	},
+	"PoliciesOnlyRead": {
+		reason: "what policies and the catalog say does not depend on what is reconciled by it",
+		under:  []string{"osb/controller/catalog", "osb/controller/policies"},
+		denied: []string{module + "osb/controller/dependents", module + "osb/controller/queue", module + "osb/controller/watches", module + "webhook"},
 	},
 	"BrokersKnowNoBindings": {
 		reason: "a broker is reconciled without knowing how instances and bindings are",

@@ -10,11 +10,11 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/internal/daemon"
 	"github.com/defaultplan/defaultplan/cmd/internal/metrics"
 	"github.com/defaultplan/defaultplan/cmd/internal/tracing"
-	"github.com/defaultplan/defaultplan/osb/controller"
+	"github.com/defaultplan/defaultplan/osb/controller/options"
 )
 
-// options are the flags of the command.
-type options struct {
+// commandOptions are the flags of the command.
+type commandOptions struct {
 	kubeconfig     string
 	healthAddress  string
 	metrics        metrics.Options
@@ -22,18 +22,18 @@ type options struct {
 	leaseNamespace string
 	logLevel       zapcore.Level
 	tracing        tracing.Options
-	controller     *controller.Options
+	controller     *options.Options
 }
 
-func newOptions() *options {
-	return &options{
+func newOptions() *commandOptions {
+	return &commandOptions{
 		healthAddress: ":8081", metrics: metrics.NewOptions(), leaderElection: true, leaseNamespace: "defaultplan-system",
-		controller: controller.NewOptions(),
+		controller: options.New(),
 	}
 }
 
 // Bind adds the options to flags.
-func (o *options) Bind(flags *pflag.FlagSet) {
+func (o *commandOptions) Bind(flags *pflag.FlagSet) {
 	flags.SortFlags = true
 	flags.StringVar(&o.kubeconfig, "kubeconfig", o.kubeconfig, "kubeconfig file of the cluster; empty means the cluster that the pod runs in")
 	flags.StringVar(&o.healthAddress, "health-address", o.healthAddress, "address of /healthz and /readyz, by HTTP; 0 means none")
@@ -46,7 +46,7 @@ func (o *options) Bind(flags *pflag.FlagSet) {
 }
 
 // Validate says which flag has an invalid value, and why.
-func (o *options) Validate() error {
+func (o *commandOptions) Validate() error {
 	errs := []error{o.controller.Validate(), o.tracing.Validate()}
 	if o.leaderElection && o.leaseNamespace == "" {
 		errs = append(errs, errors.New("--lease-namespace is empty; name the namespace of the Lease, or set --leader-elect=false"))

@@ -5,12 +5,12 @@ import (
 
 	"github.com/go-logr/logr"
 
-	"github.com/defaultplan/defaultplan/osb/controller"
+	"github.com/defaultplan/defaultplan/osb/controller/options"
 )
 
 // tellPart logs which part of the cluster a controller handles, if not all: it
 // ignores the rest silently.
-func tellPart(log logr.Logger, o *controller.Options) {
+func tellPart(log logr.Logger, o *options.Options) {
 	if o.ControllerName != "" {
 		log.Info("only brokers that name this controller are handled", "controllerName", o.ControllerName)
 	}

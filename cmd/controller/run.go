@@ -23,7 +23,7 @@ import (
 const endMargin = 30 * time.Second
 
 // Run works until ctx ends.
-func (o *options) Run(ctx context.Context) error {
+func (o *commandOptions) Run(ctx context.Context) error {
 	sync, err := daemon.LogTo(o.logLevel)
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func leaseOf(controllerName string) string {
 	return name + "-" + controllerName
 }
 
-func newManager(config *rest.Config, o *options, lock resourcelock.Interface) (manager.Manager, error) {
+func newManager(config *rest.Config, o *commandOptions, lock resourcelock.Interface) (manager.Manager, error) {
 	scheme := runtime.NewScheme()
 	if err := controller.AddToScheme(scheme); err != nil {
 		return nil, fmt.Errorf("cannot register the API: %w", err)

@@ -36,7 +36,7 @@ type bindResponse struct {
 func (q *bindRequest) read(ctx context.Context, to *bindTarget) (desired *lifecycle.Desired, problem *lifecycle.Problem, err error) {
 	q.parameters, problem, err = q.reader.Read(ctx, q.binding, q.binding.Spec.Parameters, q.binding.Spec.ParametersFrom)
 	if problem == nil && err == nil {
-		problem, err = q.reader.Unlawful(ctx, &q.parameters, to.offering.plan.ServiceBindingCreateParameterSchema)
+		problem, err = q.reader.Unlawful(ctx, &q.parameters, to.offering.Plan.ServiceBindingCreateParameterSchema)
 	}
 	if problem == nil && err == nil {
 		desired, err = q.aim(ctx, to)

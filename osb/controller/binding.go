@@ -11,11 +11,14 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/catalog"
 	"github.com/defaultplan/defaultplan/osb/controller/credentials"
+	"github.com/defaultplan/defaultplan/osb/controller/dedicated"
 	"github.com/defaultplan/defaultplan/osb/controller/deposit"
 	"github.com/defaultplan/defaultplan/osb/controller/endpoints"
 	"github.com/defaultplan/defaultplan/osb/controller/parameters"
 	"github.com/defaultplan/defaultplan/osb/controller/platform"
+	"github.com/defaultplan/defaultplan/osb/controller/policies"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
@@ -24,12 +27,12 @@ import (
 type bindings struct {
 	engine     *engine
 	reader     client.Reader
-	catalog    catalogReader
+	catalog    catalog.Reader
 	platform   *platform.Profile
 	parameters parameters.Reader
 	deposits   deposit.Places
-	quotas     *quotas
-	policies   *policies
+	slots      *policies.Slots
+	policies   *policies.Rules
 	rotating   lifecycle.Rotating
 }
 
@@ -59,7 +62,6 @@ func (r *bindings) resourceOf(binding *v1beta1.ServiceBinding) *bindingResource 
 	return &bindingResource{
 		bindings: r, binding: binding, now: now,
 		request: bindRequest{binding: binding, platform: r.platform, reader: r.parameters},
-		own:     dedicated{binding: binding, catalog: r.catalog, store: e.store, events: e.events},
 		sharing: sharing{binding: binding, platform: r.platform, store: e.store, events: e.events, clock: e.clock},
 		deposit: r.deposits.Of(binding, now, e.clock),
 	}
@@ -72,11 +74,11 @@ type bindingResource struct {
 	binding *v1beta1.ServiceBinding
 	request bindRequest
 	// offering is what the instance is of; nil: that is not known.
-	offering *offering
-	// slots says that it needs slots of policies with limits.
-	slots bool
+	offering *catalog.Offering
+	// needsSlots says that it needs slots of policies with limits.
+	needsSlots bool
 	// own is the instance that the binding has for itself.
-	own     dedicated
+	own     dedicated.State
 	sharing sharing
 	// now is when the pass began.
 	now     time.Time
@@ -98,8 +100,8 @@ func (s *bindingResource) with(o client.Object, record *lifecycle.Record) client
 	endpoints.CarryOver(&o.(*v1beta1.ServiceBinding).Status, &next.Status) //nolint:forcetypeassert // a binding's resource
 	s.deposit.Tell(&next.Status)
 	next.Status.ControllerName = s.engine.nameFor(o, next.Status.ControllerName)
-	next.Status.ServiceType = s.offering.typeBeside(s.binding.Spec.ServiceType, next.Status.ServiceType)
-	s.own.tell(&next.Status)
+	next.Status.ServiceType = s.offering.TypeBeside(s.binding.Spec.ServiceType, next.Status.ServiceType)
+	s.own.Describe(&next.Status)
 	// The age of the credentials, and whether they are current.
 	if next.Status.Credentials = cmp.Or(s.deposit.Issued(), next.Status.Credentials); !record.Exists {
 		next.Status.Credentials = nil
@@ -125,8 +127,8 @@ func (s *bindingResource) prepare(ctx context.Context, d *lifecycle.Decision) (l
 		if !d.Again {
 			reply.Err = s.instanceStays(ctx)
 		}
-		if reply.Err == nil && s.slots {
-			reply = s.quotas.withholds(ctx, s.needer())
+		if reply.Err == nil && s.needsSlots {
+			reply = s.slots.Withholds(ctx, policies.BindingRequest(s.binding))
 		}
 	case lifecycle.Deprovision, lifecycle.MitigateOrphan:
 		if d.Record.Target() != nil {
@@ -171,14 +173,14 @@ func (s *bindingResource) serviceType() string {
 	if own := s.binding.Spec.ServiceType; own != "" || s.offering == nil {
 		return own
 	}
-	return s.offering.serviceType()
+	return s.offering.ServiceType()
 }
 
 // provenance is what the credentials are of, as far as it is known.
 func (s *bindingResource) provenance() credentials.Origin {
 	of := credentials.Origin{ServiceType: s.serviceType()}
-	if s.offering != nil && s.offering.class != nil {
-		of.Class = s.offering.class.ExternalName
+	if s.offering != nil && s.offering.Class != nil {
+		of.Class = s.offering.Class.ExternalName
 	}
 	return of
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb/controller/broker"
 	"github.com/defaultplan/defaultplan/osb/controller/credentials"
+	"github.com/defaultplan/defaultplan/osb/controller/dedicated"
 	"github.com/defaultplan/defaultplan/osb/controller/scope"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
@@ -18,8 +19,7 @@ import (
 const (
 	reasonNoInstance       = "ReferencesNonexistentInstance"
 	reasonInstanceNotReady = "ErrorInstanceNotReady"
-	reasonUnresolved       = "ErrorInstanceRefsUnresolved"
-	reasonNotBindable      = "ErrorNonbindableServiceClass"
+	reasonUnresolved       = dedicated.ReasonUnresolved
 )
 
 // gather finds out what the binding asks for, and of which instance.
@@ -37,7 +37,7 @@ func (s *bindingResource) gather(ctx context.Context, thing *lifecycle.Resource)
 		return found, err
 	}
 	if s.binding.Dedicated() {
-		if instance, err = s.own.claim(ctx, thing, instance, &found); err != nil {
+		if instance, err = s.claim(ctx, thing, instance, &found); err != nil {
 			return found, err
 		}
 	}
@@ -65,6 +65,19 @@ func (s *bindingResource) gather(ctx context.Context, thing *lifecycle.Resource)
 	return found, nil
 }
 
+// claim manages the dedicated instance of the binding: it is created once, and deleted when
+// nothing is bound to it any more.
+func (s *bindingResource) claim(ctx context.Context, thing *lifecycle.Resource, cached *v1beta1.ServiceInstance, found *inputs) (instance *v1beta1.ServiceInstance, err error) {
+	e := s.engine
+	r := dedicated.Reconciler{Client: e.store.client, Live: e.store.live, Catalog: s.catalog, Events: e.events, AddFinalizer: e.store.addFinalizer}
+	if thing.Deleting {
+		instance, found.Remains, err = r.Remove(ctx, s.binding, thing)
+		return instance, err
+	}
+	s.own, err = r.Ensure(ctx, s.binding, cached)
+	return s.own.Instance, err
+}
+
 // instance is the one to bind to; nil if it is not there.
 func (s *bindingResource) instance(ctx context.Context) (*v1beta1.ServiceInstance, error) {
 	instance := &v1beta1.ServiceInstance{}
@@ -83,7 +96,8 @@ func (s *bindingResource) instance(ctx context.Context) (*v1beta1.ServiceInstanc
 // its Secret is lost.
 func (s *bindingResource) resolveRefs(ctx context.Context, thing *lifecycle.Resource, instance *v1beta1.ServiceInstance, found *inputs) error {
 	r := &thing.Record
-	if found.Problem = s.own.void(); found.Problem != nil {
+	if problem := s.own.Problem; problem != nil && problem.Voids { // it is reported although the binding is bound
+		found.Problem = problem
 		return nil
 	}
 	if instance != nil {
@@ -174,11 +188,11 @@ func (s *bindingResource) unbindable(r *lifecycle.Record, instance *v1beta1.Serv
 
 // unready says why the instance cannot be bound to yet.
 func (s *bindingResource) unready(instance *v1beta1.ServiceInstance) *lifecycle.Problem {
-	if problem := s.own.unprovided(instance); problem != nil {
+	if problem := s.own.Unprovided(s.binding, instance); problem != nil {
 		return problem
 	}
-	if instance != nil && s.own.ofAnother(instance) {
-		return &lifecycle.Problem{Reason: reasonDedicated, Message: fmt.Sprintf("the instance %q is dedicated to another binding: no other binding can use it", instance.Name)}
+	if instance != nil && dedicated.OfAnother(s.binding, instance) {
+		return &lifecycle.Problem{Reason: dedicated.ReasonDedicated, Message: fmt.Sprintf("the instance %q is dedicated to another binding: no other binding can use it", instance.Name)}
 	}
 	return s.to(instance).unready()
 }
@@ -196,13 +210,13 @@ func (s *bindingResource) asks(ctx context.Context, instance *v1beta1.ServiceIns
 
 // offered reads what the instance is of, as far as it is there.
 func (s *bindingResource) offered(ctx context.Context, thing *lifecycle.Resource, instance *v1beta1.ServiceInstance, found *inputs) error {
-	o, _, err := s.catalog.ofInstance(ctx, instance)
-	if err != nil || o == nil || o.classLost && mayBeFetched(thing) {
+	o, _, err := s.catalog.OfInstance(ctx, instance)
+	if err != nil || o == nil || o.ClassLost && mayBeFetched(thing) {
 		return err
 	}
 	s.offering = o
-	found.Fetchable, found.MaxPolling = o.class.BindingRetrievable, o.maxPolling()
-	complete(thing, &o.target)
+	found.Fetchable, found.MaxPolling = o.Class.BindingRetrievable, o.MaxPolling()
+	complete(thing, &o.Target)
 	completeInstance(thing, instance)
 	return nil
 }

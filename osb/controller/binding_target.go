@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/catalog"
+	"github.com/defaultplan/defaultplan/osb/controller/dedicated"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
@@ -12,7 +14,7 @@ type bindTarget struct {
 	binding *v1beta1.ServiceBinding
 	// instance is nil if it is not there, and offering if its class or plan is not known.
 	instance *v1beta1.ServiceInstance
-	offering *offering
+	offering *catalog.Offering
 }
 
 // unready says why the instance cannot be bound to yet.
@@ -30,8 +32,8 @@ func (t *bindTarget) unready() *lifecycle.Problem {
 		return &lifecycle.Problem{Reason: reasonUnresolved, Waits: true, Undecided: true, Message: fmt.Sprintf("no plan is decided on yet for the instance %q", name)}
 	case t.offering == nil:
 		return waits(reasonUnresolved, "the class or plan of the instance %q is not there", name)
-	case !t.offering.bindable():
-		return notBindable(t.offering)
+	case !t.offering.Bindable():
+		return dedicated.NotBindable(t.offering.PlanName)
 	case instance.Status.ProvisionStatus != v1beta1.Provisioned || instance.Status.ExternalProperties == nil:
 		return waits(reasonInstanceNotReady, "the instance %q is not provisioned yet", name)
 	case instance.Status.CurrentOperation != "":
@@ -61,7 +63,7 @@ func (t *bindTarget) broker() v1beta1.BrokerTarget {
 	if has := t.instance.Status.ExternalProperties.BrokerTarget; has.ClassExternalID != "" {
 		return has
 	}
-	return t.offering.target // provisioned by the retired catalog
+	return t.offering.Target // provisioned by the retired catalog
 }
 
 // completeInstance adds what the retired catalog did not record.

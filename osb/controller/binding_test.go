@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb/controller/credentials"
@@ -83,4 +84,23 @@ func TestBindingIsNotSentOnAnOldReading(t *testing.T) {
 	_, result := w.pass()
 	assert.Equal(t, queue.ConflictPause, result.RequeueAfter)
 	assert.Len(t, w.broker.Calls(osbtest.Of(osbtest.Bind)), 1)
+}
+
+// What is gone rests no more: also what waited, and never had our finalizer.
+func TestWhatIsGoneRestsNoMore(t *testing.T) {
+	t.Parallel()
+	w := newBindingWorld(t)
+	at := client.ObjectKey{Namespace: "n", Name: "waits"}
+	waits := &v1beta1.ServiceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: at.Namespace, Name: at.Name, UID: "waits"}}
+	waits.Spec.InstanceRef = &v1beta1.InstanceReference{Name: "absent"}
+	require.NoError(t, w.cache.Create(t.Context(), waits))
+	for range 2 {
+		_, err := w.reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: at})
+		require.NoError(t, err)
+	}
+	assert.Equal(t, 1, w.reconciler.engine.rests.Count())
+	require.NoError(t, w.cache.Delete(t.Context(), waits))
+	_, err := w.reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: at})
+	require.NoError(t, err)
+	assert.Zero(t, w.reconciler.engine.rests.Count())
 }

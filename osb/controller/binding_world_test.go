@@ -22,6 +22,7 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
 	"github.com/defaultplan/defaultplan/osb/controller/broker"
+	"github.com/defaultplan/defaultplan/osb/controller/catalog"
 	"github.com/defaultplan/defaultplan/osb/controller/credentials"
 	"github.com/defaultplan/defaultplan/osb/controller/deposit"
 	"github.com/defaultplan/defaultplan/osb/controller/endpoints"
@@ -31,7 +32,9 @@ import (
 	"github.com/defaultplan/defaultplan/osb/controller/owned"
 	"github.com/defaultplan/defaultplan/osb/controller/parameters"
 	"github.com/defaultplan/defaultplan/osb/controller/platform"
+	"github.com/defaultplan/defaultplan/osb/controller/policies"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
+	"github.com/defaultplan/defaultplan/osb/controller/requests"
 	"github.com/defaultplan/defaultplan/osb/controller/scope"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
@@ -81,7 +84,7 @@ func newBindingWorld(t *testing.T, edits ...func(*v1beta1.ServiceBinding)) *bind
 		WithIndex(&v1beta1.ServiceBinding{}, v1beta1.FieldInstanceRefName, instanceRefNameOf).
 		WithObjects(w.objects(edits)...).Build()
 	live := interceptor.NewClient(w.cache, w.counting())
-	server := boundServer{boundClient{live}, boundReader{live}}
+	server := boundServer{requests.Client(live), requests.Reader(live)}
 	counted, err := metrics.New(w.registry)
 	require.NoError(t, err)
 	known := &broker.Clients{
@@ -93,8 +96,8 @@ func newBindingWorld(t *testing.T, edits ...func(*v1beta1.ServiceBinding)) *bind
 			store: store{client: server, live: server}, brokers: known, events: &events.Events{Recorder: w.recorder}, metrics: counted,
 			clock: clock.RealClock{}, timeout: time.Minute, maxPolling: time.Hour, reread: time.Minute,
 		},
-		reader: w.cache, catalog: catalogReader{w.cache}, platform: &platform.Profile{Reader: w.cache, ClusterID: "c"},
-		policies: &policies{w.cache}, parameters: parameters.NewReader(server),
+		reader: w.cache, catalog: catalog.NewReader(w.cache), platform: &platform.Profile{Reader: w.cache, ClusterID: "c"},
+		policies: &policies.Rules{Cached: w.cache, Live: server}, parameters: parameters.NewReader(server),
 	}
 	w.reconciler.deposits = deposit.Places{
 		Secrets:   credentials.Secrets{Objects: owned.Objects{Client: server, Live: server, Scheme: scheme}, Backoff: patience},
@@ -114,7 +117,7 @@ func newBindingWorld(t *testing.T, edits ...func(*v1beta1.ServiceBinding)) *bind
 type boundServer struct {
 	client.Client
 
-	reads boundReader
+	reads client.Reader
 }
 
 // Get reads one object.

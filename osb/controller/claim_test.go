@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/dedicated"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
 
@@ -22,7 +23,7 @@ func TestClaim(t *testing.T) {
 	assert.Equal(t, []string{"create ServiceInstance", "patch status ServiceBinding"}, w.took())
 	require.NotNil(t, b.Status.InstanceRef)
 	assert.Equal(t, w.own.Name, b.Status.InstanceRef.Name)
-	assert.Equal(t, reasonProvisioning, says(b).Reason)
+	assert.Equal(t, dedicated.ReasonProvisioning, says(b).Reason)
 	assert.Equal(t, v1beta1.ConditionUnknown, says(b).Status)
 	want, err := v1beta1.DedicatedInstance(b)
 	require.NoError(t, err)
@@ -41,7 +42,7 @@ func TestClaim(t *testing.T) {
 	b, _ = w.pass()
 	require.NotNil(t, b, "it goes after its instance")
 	assert.Equal(t, v1beta1.UnbindSucceeded, b.Status.UnbindStatus)
-	assert.Equal(t, reasonDeprovisioning, says(b).Reason)
+	assert.Equal(t, dedicated.ReasonDeprovisioning, says(b).Reason)
 	assert.Nil(t, w.instance().DeletionTimestamp, "nothing is removed before that is known")
 	w.pass()
 	assert.NotNil(t, w.instance().DeletionTimestamp)
@@ -65,7 +66,7 @@ func TestClaimSaysWhatItsInstanceSays(t *testing.T) {
 		want   v1beta1.Condition
 		failed bool
 	}{
-		"New":      {"nothing is known of it yet", func(*v1beta1.ServiceInstance) {}, v1beta1.Waiting(reasonProvisioning, "is being provisioned"), false},
+		"New":      {"nothing is known of it yet", func(*v1beta1.ServiceInstance) {}, v1beta1.Waiting(dedicated.ReasonProvisioning, "is being provisioned"), false},
 		"InFlight": {"it is asked for", saying(v1beta1.Waiting("ProvisionRequestInFlight", why)), v1beta1.Waiting("ProvisionRequestInFlight", why), false},
 		"Retried":  {"another try follows", saying(v1beta1.NotReady("ErrorCallingProvision", why), v1beta1.Reconciling("ErrorCallingProvision", why)), v1beta1.Waiting("ErrorCallingProvision", why), false},
 		"Failed":   {"no other try follows", saying(v1beta1.NotReady("ProvisionCallFailed", why), v1beta1.Failed("ProvisionCallFailed", why), v1beta1.Stalled("ProvisionCallFailed", why)), v1beta1.NotReady("ProvisionCallFailed", why), true},
@@ -73,7 +74,7 @@ func TestClaimSaysWhatItsInstanceSays(t *testing.T) {
 		"OldFailed": {"it was edited since", func(i *v1beta1.ServiceInstance) {
 			saying(v1beta1.Failed("A", why))(i)
 			i.Status.Conditions[0].ObservedGeneration = 7
-		}, v1beta1.Waiting(reasonProvisioning, ""), false},
+		}, v1beta1.Waiting(dedicated.ReasonProvisioning, ""), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -109,11 +110,11 @@ func TestClaimWhoseInstanceIsGone(t *testing.T) {
 			if instance := w.instance(); instance != nil {
 				b, _ := w.pass()
 				assert.Equal(t, v1beta1.ConditionTrue, says(b).Status, "its credentials hold as long as it is not deleted")
-				assert.Equal(t, reasonInstanceGoing, says(b).Reason)
+				assert.Equal(t, dedicated.ReasonInstanceGoing, says(b).Reason)
 				w.lets()
 			}
 			b, _ := w.pass()
-			assert.Equal(t, reasonInstanceGone, says(b).Reason)
+			assert.Equal(t, dedicated.ReasonInstanceGone, says(b).Reason)
 			assert.Equal(t, v1beta1.ConditionFalse, says(b).Status)
 			w.pass()
 			assert.Nil(t, w.instance())
@@ -132,7 +133,7 @@ func TestClaimWhoseNameIsTaken(t *testing.T) {
 	squatter := &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: w.own.Namespace, Name: w.own.Name}}
 	require.NoError(t, w.cache.Create(t.Context(), squatter))
 	b, _ := w.pass()
-	assert.Equal(t, reasonInstanceTaken, says(b).Reason)
+	assert.Equal(t, dedicated.ReasonInstanceTaken, says(b).Reason)
 	assert.Nil(t, b.Status.InstanceRef)
 	require.NoError(t, w.cache.Delete(t.Context(), b))
 	b, _ = w.pass()
@@ -159,7 +160,7 @@ func TestClaimThatIsRefused(t *testing.T) {
 	w := newClaimWorld(t)
 	w.fail["create ServiceInstance"] = apierrors.NewForbidden(schema.GroupResource{Resource: "serviceinstances"}, w.own.Name, errors.New("exceeded quota"))
 	b, result := w.pass()
-	assert.Equal(t, reasonInstanceRefused, says(b).Reason)
+	assert.Equal(t, dedicated.ReasonInstanceRefused, says(b).Reason)
 	assert.Contains(t, says(b).Message, "exceeded quota")
 	assert.Positive(t, result.RequeueAfter)
 	w.pass()

@@ -17,6 +17,8 @@ import (
 	"github.com/defaultplan/defaultplan/osb/controller/metrics"
 	"github.com/defaultplan/defaultplan/osb/controller/parameters"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
+	"github.com/defaultplan/defaultplan/osb/controller/requests"
+	"github.com/defaultplan/defaultplan/osb/controller/resync"
 	"github.com/defaultplan/defaultplan/osb/controller/tracing"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
@@ -56,7 +58,7 @@ type engine struct {
 	timeout, maxPolling, maxRetry time.Duration
 	// reread is how often what no watch tells of is read again, where there is not much.
 	reread time.Duration
-	rests  rests
+	rests  resync.Schedule
 }
 
 // A passed says how a pass ended.
@@ -118,7 +120,7 @@ func (e *engine) facts(ctx context.Context, s resource, thing *lifecycle.Resourc
 
 // maxDeadline is the longest time that a call, and what comes before it, may take. A deadline that is further away was written by a
 // clock that is ahead.
-func (e *engine) maxDeadline() time.Duration { return max(time.Hour, 2*e.timeout+requestTimeout) }
+func (e *engine) maxDeadline() time.Duration { return max(time.Hour, 2*e.timeout+requests.Timeout) }
 
 // An attempt is the part of a pass that calls a broker.
 type attempt struct {
@@ -144,7 +146,7 @@ func (e *engine) rest(o client.Object, after time.Duration, reread bool) time.Du
 	}
 	// What a pass finds by reading Secrets is found in time; not for all at once.
 	const spread = 10
-	pause := e.rests.pause(o, e.reread)
+	pause := e.rests.After(o, e.reread)
 	return pause + time.Duration(rand.Int64N(int64(pause)/spread+1)) //nolint:gosec // it spreads reads
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb/controller/broker"
 	"github.com/defaultplan/defaultplan/osb/controller/metrics"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
+	"github.com/defaultplan/defaultplan/osb/controller/requests"
 	"github.com/defaultplan/defaultplan/osb/controller/tracing"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
@@ -160,7 +161,7 @@ func (e *engine) prepare(ctx context.Context, s resource, t *attempt) (lifecycle
 // waits for what is left of it.
 func (e *engine) postpone(ctx context.Context, s resource, t *attempt) error {
 	later := t.decision.Record
-	later.Deadline = e.deadline(2 * min(e.clock.Since(t.facts.Now), requestTimeout/2))
+	later.Deadline = e.deadline(2 * min(e.clock.Since(t.facts.Now), requests.Timeout/2))
 	stored, err := e.store.write(ctx, s, t.stored, &later)
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/requests"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
@@ -198,7 +199,7 @@ func TestEngineCallsEndBeforeTheDeadline(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newSlowWorld(t, map[string]time.Duration{patchStatus: requestTimeout - time.Millisecond})
+			w := newSlowWorld(t, map[string]time.Duration{patchStatus: requests.Timeout - time.Millisecond})
 			w.inBubble(func() {
 				e := w.reconciler.engine
 				s := &slowCaller{resource: w.reconciler.resourceOf(w.bindingHere()), takes: tc.takes}
@@ -234,7 +235,7 @@ func TestEngineWritesNoDeadlineTooLate(t *testing.T) {
 		"ALittle": {"the head start was just too short", 1100 * time.Millisecond, 100 * time.Millisecond, 2100 * time.Millisecond, 1},
 		"Slow":    {"the write is as slow as what was before", 8 * time.Second, 8 * time.Second, 8 * time.Second, 1},
 		"Slower":  {"what comes next takes longer than all before", 2 * time.Second, 20 * time.Second, 24 * time.Second, 2},
-		"Longest": {"no request takes longer than its time", time.Hour, requestTimeout - time.Millisecond, time.Millisecond, 1},
+		"Longest": {"no request takes longer than its time", time.Hour, requests.Timeout - time.Millisecond, time.Millisecond, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

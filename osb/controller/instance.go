@@ -9,8 +9,11 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/catalog"
+	"github.com/defaultplan/defaultplan/osb/controller/dependents"
 	"github.com/defaultplan/defaultplan/osb/controller/parameters"
 	"github.com/defaultplan/defaultplan/osb/controller/platform"
+	"github.com/defaultplan/defaultplan/osb/controller/policies"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
@@ -18,12 +21,12 @@ import (
 type instances struct {
 	engine     *engine
 	reader     client.Reader
-	catalog    catalogReader
+	catalog    catalog.Reader
 	platform   *platform.Profile
 	parameters parameters.Reader
-	holders    holders
-	quotas     *quotas
-	policies   *policies
+	dependents dependents.Reader
+	slots      *policies.Slots
+	policies   *policies.Rules
 }
 
 // Reconcile takes one instance through one pass.
@@ -55,9 +58,9 @@ type instanceResource struct {
 	instance *v1beta1.ServiceInstance
 	request  instanceRequest
 	// offering is what the instance is to be of; nil: that is not known.
-	offering *offering
-	// slots says that what is asked for needs slots of policies with limits.
-	slots bool
+	offering *catalog.Offering
+	// needsSlots says that what is asked for needs slots of policies with limits.
+	needsSlots bool
 }
 
 func (s *instanceResource) object() client.Object     { return s.instance }
@@ -69,7 +72,7 @@ func (s *instanceResource) with(o client.Object, record *lifecycle.Record) clien
 	next.Status = record.InstanceStatus(next.Status)
 	next.Status.ControllerName = s.engine.nameFor(o, next.Status.ControllerName)
 	next.Status.UserSpecifiedClassName, next.Status.UserSpecifiedPlanName = specified(&s.instance.Spec.PlanReference)
-	next.Status.ServiceType = s.offering.typeBeside(s.instance.Spec.ServiceType, next.Status.ServiceType)
+	next.Status.ServiceType = s.offering.TypeBeside(s.instance.Spec.ServiceType, next.Status.ServiceType)
 	return next
 }
 

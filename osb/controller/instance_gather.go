@@ -17,7 +17,7 @@ func (s *instanceResource) gather(ctx context.Context, thing *lifecycle.Resource
 	found.reread = len(s.instance.Spec.ParametersFrom) > 0 || len(s.platform.Annotations) > 0
 	var err error
 	if thing.Deleting {
-		if found.Holders, err = s.holders.known(ctx, s.instance); err != nil {
+		if found.Holders, err = s.dependents.Known(ctx, s.instance); err != nil {
 			return found, err
 		}
 	}
@@ -29,7 +29,7 @@ func (s *instanceResource) gather(ctx context.Context, thing *lifecycle.Resource
 		return found, err
 	}
 	if thing.Deleting && len(found.Holders) == 0 {
-		found.Holders, err = s.holders.of(ctx, s.instance)
+		found.Holders, err = s.dependents.Of(ctx, s.instance)
 	}
 	found.reread = found.reread || found.Problem != nil || len(found.Holders) > 0
 	return found, err
@@ -37,18 +37,18 @@ func (s *instanceResource) gather(ctx context.Context, thing *lifecycle.Resource
 
 // resolveRefs reads what the spec refers to.
 func (s *instanceResource) resolveRefs(ctx context.Context, thing *lifecycle.Resource, found *inputs) error {
-	o, problem, err := s.catalog.ofInstance(ctx, s.instance)
+	o, problem, err := s.catalog.OfInstance(ctx, s.instance)
 	if err != nil {
 		return err
 	}
 	if o != nil {
-		found.Fetchable, found.MaxPolling = o.class.InstancesRetrievable, o.maxPolling()
-		complete(thing, &o.target)
-		deleted, err := s.engine.brokers.IsBeingDeleted(ctx, broker.KeyOf(&o.target, s.instance.Namespace))
+		found.Fetchable, found.MaxPolling = o.Class.InstancesRetrievable, o.MaxPolling()
+		complete(thing, &o.Target)
+		deleted, err := s.engine.brokers.IsBeingDeleted(ctx, broker.KeyOf(&o.Target, s.instance.Namespace))
 		if err != nil {
 			return err
 		}
-		o.removed = o.removed || deleted
+		o.Removed = o.Removed || deleted
 	}
 	s.offering = o
 	if err := s.place(ctx, thing, problem, *found); err != nil {
@@ -187,11 +187,11 @@ func complete(thing *lifecycle.Resource, target *v1beta1.BrokerTarget) {
 // not have it yet.
 func (s *instanceResource) removed(thing *lifecycle.Resource) *lifecycle.Problem {
 	has := thing.Record.Applied
-	if !s.offering.removed || toAdopt(thing) || thing.Record.Exists && has != nil && has.PlanExternalID == s.offering.target.PlanExternalID {
+	if !s.offering.Removed || toAdopt(thing) || thing.Record.Exists && has != nil && has.PlanExternalID == s.offering.Target.PlanExternalID {
 		return nil
 	}
 	return &lifecycle.Problem{
 		Reason: "ReferencesDeletedServicePlan", Waits: true,
-		Message: fmt.Sprintf("the broker does not offer the plan %q any more: choose another, or make a new instance", s.offering.planName),
+		Message: fmt.Sprintf("the broker does not offer the plan %q any more: choose another, or make a new instance", s.offering.PlanName),
 	}
 }

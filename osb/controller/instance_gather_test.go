@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/dependents"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
@@ -41,7 +42,7 @@ func newInstanceWorld(t *testing.T) *instanceWorld {
 	})
 	w.instances = &instances{
 		engine: r.engine, reader: r.reader, catalog: r.catalog, platform: r.platform, parameters: r.parameters, policies: r.policies,
-		holders: holders{client: w.cache, live: lists},
+		dependents: dependents.Reader{Client: w.cache, Live: lists},
 	}
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "given"}, Data: map[string][]byte{"p": []byte(`{"a":1}`)}}
 	require.NoError(t, w.cache.Create(t.Context(), secret))
@@ -270,11 +271,11 @@ func TestHoldersOfAName(t *testing.T) {
 	require.NoError(t, w.cache.Create(t.Context(), claim))
 	claim.Status.UnbindStatus = v1beta1.UnbindRequired
 	require.NoError(t, w.cache.Status().Update(t.Context(), claim))
-	h := holders{client: w.cache, live: w.cache}
+	h := dependents.Reader{Client: w.cache, Live: w.cache}
 	other := &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "n", Name: v1beta1.DedicatedInstanceName(claim), Annotations: map[string]string{v1beta1.AnnotationCascade: "true"},
 	}}
-	known, err := h.known(t.Context(), other)
+	known, err := h.Known(t.Context(), other)
 	require.NoError(t, err)
 	assert.Empty(t, known)
 	require.NoError(t, w.cache.Get(t.Context(), client.ObjectKeyFromObject(claim), claim))
@@ -282,7 +283,7 @@ func TestHoldersOfAName(t *testing.T) {
 
 	own := other.DeepCopy()
 	own.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(claim, v1beta1.GroupVersion.WithKind("ServiceBinding"))}
-	known, err = h.known(t.Context(), own)
+	known, err = h.Known(t.Context(), own)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"claim"}, known)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/catalog"
 	"github.com/defaultplan/defaultplan/osb/controller/parameters"
 	"github.com/defaultplan/defaultplan/osb/controller/platform"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
@@ -15,7 +16,7 @@ import (
 // An instanceRequest is what an instance sends to its broker.
 type instanceRequest struct {
 	instance *v1beta1.ServiceInstance
-	catalog  catalogReader
+	catalog  catalog.Reader
 	platform *platform.Profile
 	reader   parameters.Reader
 
@@ -33,36 +34,36 @@ func (q *instanceRequest) read(ctx context.Context) (problem *lifecycle.Problem,
 }
 
 // aim is the desired request to the broker, with the parameters that were read.
-func (q *instanceRequest) aim(ctx context.Context, o *offering, r *lifecycle.Record) (*lifecycle.Desired, error) {
+func (q *instanceRequest) aim(ctx context.Context, o *catalog.Offering, r *lifecycle.Record) (*lifecycle.Desired, error) {
 	var err error
 	if q.origin, err = q.platform.Origin(ctx, q.instance.Namespace, q.instance); err != nil {
 		return nil, err
 	}
-	updatable, err := q.catalog.updatable(ctx, o, q.instance.Namespace, r.Applied)
+	updatable, err := q.catalog.PlanUpdatable(ctx, o, q.instance.Namespace, r.Applied)
 	if err != nil {
 		return nil, err
 	}
 	applied, _ := v1beta1.ParseAppliedDefaults(q.instance.Annotations[v1beta1.AnnotationAppliedDefaults])
 	return &lifecycle.Desired{
 		Request: lifecycle.Request{
-			BrokerTarget: o.target, PlanName: o.planName, PlanRefName: o.planRefName, Cluster: o.cluster,
+			BrokerTarget: o.Target, PlanName: o.PlanName, PlanRefName: o.PlanRefName, Cluster: o.Cluster,
 			Parameters: q.parameters.Shown, ParameterChecksum: q.parameters.Checksum, ContextChecksum: q.origin.Checksum,
-			MaintenanceVersion: o.maintenanceVersion(), UpdateRequests: q.instance.Spec.UpdateRequests, User: q.instance.Spec.UserInfo,
+			MaintenanceVersion: o.MaintenanceVersion(), UpdateRequests: q.instance.Spec.UpdateRequests, User: q.instance.Spec.UserInfo,
 		},
-		PlanUpdatable: updatable, AllowContextUpdates: o.class.AllowContextUpdates, Rule: applied.Rule,
+		PlanUpdatable: updatable, AllowContextUpdates: o.Class.AllowContextUpdates, Rule: applied.Rule,
 	}, nil
 }
 
 // unlawful validates what is to be sent by the plan's schema.
-func (q *instanceRequest) unlawful(ctx context.Context, o *offering, thing *lifecycle.Resource) (*lifecycle.Problem, error) {
+func (q *instanceRequest) unlawful(ctx context.Context, o *catalog.Offering, thing *lifecycle.Resource) (*lifecycle.Problem, error) {
 	has := thing.Record.Applied
 	switch {
 	case toAdopt(thing):
 		return nil, nil
 	case !thing.Record.Exists:
-		return q.reader.Unlawful(ctx, &q.parameters, o.plan.InstanceCreateParameterSchema)
+		return q.reader.Unlawful(ctx, &q.parameters, o.Plan.InstanceCreateParameterSchema)
 	case has != nil && has.ParameterChecksum != q.parameters.Checksum:
-		return q.reader.Unlawful(ctx, &q.parameters, o.plan.InstanceUpdateParameterSchema)
+		return q.reader.Unlawful(ctx, &q.parameters, o.Plan.InstanceUpdateParameterSchema)
 	}
 	return nil, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb/controller/broker"
+	"github.com/defaultplan/defaultplan/osb/controller/catalog"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/controller/scope"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
@@ -92,19 +93,19 @@ func (w owners) handlerOfChoice(ctx context.Context, ref *v1beta1.DecidedReferen
 	if !ref.Decided() {
 		return unknown, nil
 	}
-	catalogs := []catalogReader{{w.Reader}}
+	readers := []catalog.Reader{catalog.NewReader(w.Reader)}
 	if last == w.Scope.Name {
-		catalogs = append(catalogs, catalogReader{w.Live})
+		readers = append(readers, catalog.NewReader(w.Live))
 	}
-	for _, catalog := range catalogs {
-		chosen, _, err := catalog.offering(ctx, ref, namespace)
+	for _, reader := range readers {
+		chosen, _, err := reader.Decided(ctx, ref, namespace)
 		if err != nil {
 			return handling{}, err
 		}
 		if chosen == nil {
 			continue
 		}
-		found, err := w.handlerOfBroker(ctx, &chosen.target, namespace)
+		found, err := w.handlerOfBroker(ctx, &chosen.Target, namespace)
 		if err != nil || found.sure {
 			return found, err
 		}
@@ -143,7 +144,7 @@ type task struct {
 
 // reconcile does the task of an object that this controller handles, and leaves others alone.
 func (e *engine) reconcile(ctx context.Context, at client.ObjectKey, t task) (reconcile.Result, error) {
-	e.rests.forget(at) // it is counted again where it comes to rest
+	e.rests.Forget(at) // it is counted again where it comes to rest
 	if err := t.reader.Get(ctx, at, t.object); err != nil {
 		return reconcile.Result{}, unread(ctx, err)
 	}

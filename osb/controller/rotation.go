@@ -145,7 +145,7 @@ func (s *rotationResource) succeeds(ctx context.Context, thing *lifecycle.Resour
 		found.Problem = problem
 		return err
 	}
-	if !b.offering.bindingRotatable() || s.expired() {
+	if !b.offering.BindingRotatable() || s.expired() {
 		return b.asks(ctx, instance, found)
 	}
 	if found.Desired, err = b.request.aim(ctx, b.to(instance)); err == nil {

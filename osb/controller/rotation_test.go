@@ -13,6 +13,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb/controller/credentials"
+	"github.com/defaultplan/defaultplan/osb/controller/dependents"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
@@ -173,9 +174,9 @@ func TestRotationHolds(t *testing.T) {
 	t.Parallel()
 	b := &v1beta1.ServiceBinding{ObjectMeta: metav1.ObjectMeta{Finalizers: []string{v1beta1.FinalizerServiceCatalog}, DeletionTimestamp: &metav1.Time{Time: time.Now()}}}
 	b.Status.UnbindStatus = v1beta1.UnbindSucceeded
-	assert.False(t, holds(b))
+	assert.False(t, dependents.Keeps(b))
 	b.Status.Rotation = &v1beta1.BindingRotation{}
-	assert.True(t, holds(b))
+	assert.True(t, dependents.Keeps(b))
 }
 
 func TestHolding(t *testing.T) {
@@ -193,30 +194,4 @@ func TestHolding(t *testing.T) {
 	secret.Annotations[v1beta1.AnnotationExpiresAt] = "tomorrow"
 	assert.Equal(t, credentials.Metadata{ID: "id", IssuedAt: at}, credentials.MetadataOf(secret))
 	assert.Zero(t, credentials.MetadataOf(nil))
-}
-
-func TestRotationOptions(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		reason string
-		edit   func(*Options)
-		want   string
-	}{
-		"Defaults":        {reason: "they hold", edit: func(*Options) {}},
-		"NoOverlap":       {reason: "that is lawful", edit: func(o *Options) { o.Rotation.Overlap = 0 }},
-		"NegativeOverlap": {reason: "that is not", edit: func(o *Options) { o.Rotation.Overlap = -1 }, want: "--rotation-overlap"},
-		"NoMargin":        {reason: "nor that", edit: func(o *Options) { o.Rotation.Margin = 0 }, want: "--rotation-margin"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			o := NewOptions()
-			tc.edit(o)
-			err := o.Validate()
-			if tc.want == "" {
-				require.NoError(t, err, tc.reason)
-				return
-			}
-			require.ErrorContains(t, err, tc.want, tc.reason)
-		})
-	}
 }

@@ -4,18 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/url"
-	"os"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	clientevents "k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	crmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -23,32 +17,39 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
 	"github.com/defaultplan/defaultplan/osb/controller/broker"
+	"github.com/defaultplan/defaultplan/osb/controller/catalog"
 	"github.com/defaultplan/defaultplan/osb/controller/credentials"
+	"github.com/defaultplan/defaultplan/osb/controller/dependents"
 	"github.com/defaultplan/defaultplan/osb/controller/deposit"
 	"github.com/defaultplan/defaultplan/osb/controller/endpoints"
 	"github.com/defaultplan/defaultplan/osb/controller/events"
 	"github.com/defaultplan/defaultplan/osb/controller/indexes"
 	"github.com/defaultplan/defaultplan/osb/controller/inuse"
 	"github.com/defaultplan/defaultplan/osb/controller/metrics"
+	"github.com/defaultplan/defaultplan/osb/controller/options"
 	"github.com/defaultplan/defaultplan/osb/controller/owned"
 	"github.com/defaultplan/defaultplan/osb/controller/parameters"
 	"github.com/defaultplan/defaultplan/osb/controller/platform"
+	"github.com/defaultplan/defaultplan/osb/controller/policies"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/controller/relist"
+	"github.com/defaultplan/defaultplan/osb/controller/requests"
+	"github.com/defaultplan/defaultplan/osb/controller/resync"
 	"github.com/defaultplan/defaultplan/osb/controller/scope"
+	"github.com/defaultplan/defaultplan/osb/controller/watches"
 	"github.com/defaultplan/defaultplan/resolve/quota"
 )
 
 // Setup adds the controllers to a manager.
-func Setup(ctx context.Context, mgr manager.Manager, o *Options) error {
-	mgr = scope.Restrict(bound(mgr), o.scope())
-	if err := scope.CheckPolicies(ctx, mgr.GetAPIReader(), o.scope()); err != nil {
+func Setup(ctx context.Context, mgr manager.Manager, o *options.Options) error {
+	mgr = scope.Restrict(requests.Bound(mgr), o.Scope())
+	if err := scope.CheckPolicies(ctx, mgr.GetAPIReader(), o.Scope()); err != nil {
 		return err
 	}
-	if err := errors.Join(indexes.Add(ctx, mgr.GetFieldIndexer()), addPolicyIndexes(ctx, mgr.GetFieldIndexer())); err != nil {
+	if err := errors.Join(indexes.Add(ctx, mgr.GetFieldIndexer()), watches.AddIndexes(ctx, mgr.GetFieldIndexer())); err != nil {
 		return err
 	}
-	clusterID, err := findClusterID(ctx, mgr.GetAPIReader(), o.ClusterID)
+	clusterID, err := platform.FindClusterID(ctx, mgr.GetAPIReader(), o.ClusterID)
 	if err != nil {
 		return err
 	}
@@ -56,21 +57,21 @@ func Setup(ctx context.Context, mgr manager.Manager, o *Options) error {
 	if err != nil {
 		return err
 	}
-	queues := queue.New(o.Calls.limits(o.Calls.Calls, callsPerBroker))
-	if err := crmetrics.Registry.Register(&metrics.Census{Reader: mgr.GetClient(), Queues: queues, Scope: o.scope(), Clock: clock.RealClock{}, Elected: mgr.Elected()}); err != nil {
+	queues := queue.New(o.Calls.Limits(o.Calls.Calls, options.CallsPerBroker))
+	if err := crmetrics.Registry.Register(&metrics.Census{Reader: mgr.GetClient(), Queues: queues, Scope: o.Scope(), Clock: clock.RealClock{}, Elected: mgr.Elected()}); err != nil {
 		return fmt.Errorf("cannot register metrics: %w", err)
 	}
 	network, err := newNetworkRules(mgr, o)
 	if err != nil {
 		return err
 	}
-	rules, err := o.brokerRules()
+	rules, err := o.BrokerRules()
 	if err != nil {
 		return err
 	}
 	known := &broker.Clients{
 		Reader: mgr.GetClient(), Live: mgr.GetAPIReader(), Clock: clock.RealClock{}, Guard: &broker.Guard{Given: rules, Around: network.Current},
-		Scope: o.scope(), Reread: o.SecretInterval, Metrics: counted,
+		Scope: o.Scope(), Reread: o.SecretInterval, Metrics: counted,
 		Secrets: broker.SecretKeeper{Client: mgr.GetClient(), Live: mgr.GetAPIReader()},
 		Queues:  queues,
 		Config:  osb.Config{Timeout: o.CallTimeout, APIVersion: o.APIVersion, Wrap: o.Wrap},
@@ -78,7 +79,7 @@ func Setup(ctx context.Context, mgr manager.Manager, o *Options) error {
 	if err := mgr.Add(known.Queues); err != nil {
 		return fmt.Errorf("cannot set up the queues of the brokers: %w", err)
 	}
-	recorder, err := events.NewRecorder(ctx, mgr, o.scope().Named(events.Source), o.CallTimeout+requestTimeout)
+	recorder, err := events.NewRecorder(ctx, mgr, o.Scope().Named(events.Source), o.CallTimeout+requests.Timeout)
 	if err != nil {
 		return err
 	}
@@ -93,7 +94,7 @@ func Setup(ctx context.Context, mgr manager.Manager, o *Options) error {
 // parts are the dependencies that the controllers share.
 type parts struct {
 	mgr      manager.Manager
-	options  *Options
+	options  *options.Options
 	brokers  *broker.Clients
 	metrics  *metrics.Counters
 	platform *platform.Profile
@@ -119,6 +120,18 @@ func (p *parts) running() controller.Options {
 	}
 }
 
+func (p *parts) slots() *policies.Slots {
+	return &policies.Slots{Cached: p.mgr.GetClient(), Live: p.mgr.GetAPIReader()}
+}
+
+func (p *parts) policies() *policies.Rules {
+	return &policies.Rules{Cached: p.mgr.GetClient(), Live: p.mgr.GetAPIReader()}
+}
+
+func (p *parts) watches() *watches.Set {
+	return &watches.Set{Reader: p.mgr.GetClient(), Scope: p.options.Scope()}
+}
+
 // add adds the controllers.
 func (p *parts) add(ctx context.Context) error {
 	if err := p.addInstances(); err != nil {
@@ -138,19 +151,20 @@ func (p *parts) add(ctx context.Context) error {
 
 func (p *parts) addInstances() error {
 	r := &instances{
-		engine: p.engine(), reader: p.mgr.GetClient(), catalog: catalogReader{p.mgr.GetClient()}, platform: p.platform,
-		parameters: p.parameters, holders: holders{client: p.mgr.GetClient(), live: p.mgr.GetAPIReader(), events: &events.Events{Recorder: p.recorder}},
-		quotas: p.quotas(), policies: p.policies(),
+		engine: p.engine(), reader: p.mgr.GetClient(), catalog: catalog.NewReader(p.mgr.GetClient()), platform: p.platform,
+		parameters: p.parameters, dependents: dependents.Reader{Client: p.mgr.GetClient(), Live: p.mgr.GetAPIReader(), Events: &events.Events{Recorder: p.recorder}},
+		slots: p.slots(), policies: p.policies(),
 	}
-	plans := builder.WithPredicates(specOrAnnotations())
+	watched := p.watches()
+	plans := builder.WithPredicates(watches.SpecOrAnnotations())
 	added := ctrl.NewControllerManagedBy(p.mgr).Named("instances").For(&v1beta1.ServiceInstance{})
-	if !p.options.scope().Restricted() {
-		added = added.Watches(&v1beta1.ClusterServicePlan{}, byPlan(p.mgr.GetClient()), plans)
+	if !p.options.Scope().Restricted() {
+		added = added.Watches(&v1beta1.ClusterServicePlan{}, watches.ByPlan(p.mgr.GetClient()), plans)
 	}
 	dispatched := queue.NewDispatcher(r, "ServiceInstance", p.brokers.Queues)
-	err := p.watchPolicies(p.watchOfferings(added, instancesByOffering), quota.Instances).
-		Watches(&v1beta1.ServicePlan{}, byPlan(p.mgr.GetClient()), plans).
-		Watches(&v1beta1.ServiceBinding{}, ofBinding(), builder.WithPredicates(letsGo())).
+	err := watched.Policies(watched.Offerings(added, watches.InstancesByOffering), quota.Instances).
+		Watches(&v1beta1.ServicePlan{}, watches.ByPlan(p.mgr.GetClient()), plans).
+		Watches(&v1beta1.ServiceBinding{}, watches.OfBinding(), builder.WithPredicates(watches.Released())).
 		WatchesRawSource(dispatched.Source()).
 		WithOptions(p.running()).Complete(dispatched)
 	if err != nil {
@@ -162,22 +176,23 @@ func (p *parts) addInstances() error {
 func (p *parts) addBindings() error {
 	engine := p.engine()
 	r := &bindings{
-		engine: engine, reader: p.mgr.GetClient(), catalog: catalogReader{p.mgr.GetClient()}, platform: p.platform,
+		engine: engine, reader: p.mgr.GetClient(), catalog: catalog.NewReader(p.mgr.GetClient()), platform: p.platform,
 		parameters: p.parameters,
-		rotating:   p.options.rotating(),
+		rotating:   p.options.Rotating(),
 		deposits: deposit.Places{
 			Secrets:   credentials.Secrets{Objects: owned.Objects{Client: p.mgr.GetClient(), Live: p.mgr.GetAPIReader(), Scheme: p.mgr.GetScheme()}, Backoff: patience},
 			Endpoints: endpoints.Validator{Given: p.network.Given, Clock: clock.RealClock{}, Disabled: !p.options.Endpoints},
 			Current:   engine.store.current,
 		},
 	}
-	r.quotas, r.policies = p.quotas(), p.policies()
+	r.slots, r.policies = p.slots(), p.policies()
+	watched := p.watches()
 	controlled := ctrl.NewControllerManagedBy(p.mgr).Named("bindings").For(&v1beta1.ServiceBinding{}).
-		Watches(&v1beta1.ServiceInstance{}, byInstance(p.mgr.GetClient()), builder.WithPredicates(readByBindings())).
+		Watches(&v1beta1.ServiceInstance{}, watches.ByInstance(p.mgr.GetClient()), builder.WithPredicates(watches.ReadByBindings())).
 		WithOptions(p.running())
 	dispatched := queue.NewDispatcher(r, "ServiceBinding", p.brokers.Queues)
-	controlled = p.watchOfferings(p.watchSharing(controlled), bindingsByOffering)
-	err := p.watchPolicies(controlled, quota.Bindings).WatchesRawSource(dispatched.Source()).Complete(dispatched)
+	controlled = watched.Offerings(watched.Namespaces(controlled), watches.BindingsByOffering)
+	err := watched.Policies(controlled, quota.Bindings).WatchesRawSource(dispatched.Source()).Complete(dispatched)
 	if err != nil {
 		return fmt.Errorf("cannot set up the bindings: %w", err)
 	}
@@ -192,7 +207,7 @@ func (p *parts) addEndpoints(ctx context.Context) error {
 	if err := endpoints.CheckRights(ctx, p.mgr.GetAPIReader(), p.options.Namespaces); err != nil {
 		return err
 	}
-	resting := &rests{}
+	resting := &resync.Schedule{}
 	r := &endpoints.Reconciler{
 		Services: endpoints.Services{Objects: owned.Objects{Client: p.mgr.GetClient(), Live: p.mgr.GetAPIReader(), Scheme: p.mgr.GetScheme()}, Rules: p.network},
 		Cache:    p.mgr.GetClient(),
@@ -200,8 +215,8 @@ func (p *parts) addEndpoints(ctx context.Context) error {
 			found, err := owners{p.brokers}.handlerOfBinding(ctx, b)
 			return err == nil && found.by(p.brokers.Scope), err
 		},
-		Pause:  func(b *v1beta1.ServiceBinding) time.Duration { return resting.pause(b, p.options.SecretInterval) },
-		Forget: resting.forget,
+		Pause:  func(b *v1beta1.ServiceBinding) time.Duration { return resting.After(b, p.options.SecretInterval) },
+		Forget: resting.Forget,
 	}
 	return endpoints.Setup(p.mgr, r, p.running())
 }
@@ -209,7 +224,7 @@ func (p *parts) addEndpoints(ctx context.Context) error {
 // addHolds adds the controller that prevents the deletion of user-defined
 // classes and plans in use.
 func (p *parts) addHolds() error {
-	err := inuse.Setup(p.mgr, inuse.Options{Mine: owners{p.brokers}.mine, Restricted: p.options.scope().Restricted(), Controller: controller.Options{RateLimiter: queue.ErrorPauses()}})
+	err := inuse.Setup(p.mgr, inuse.Options{Mine: owners{p.brokers}.mine, Restricted: p.options.Scope().Restricted(), Controller: controller.Options{RateLimiter: queue.ErrorPauses()}})
 	if err != nil {
 		return fmt.Errorf("cannot set up what is in use: %w", err)
 	}
@@ -221,12 +236,12 @@ func (p *parts) addHolds() error {
 const relistsAtOnce = 12
 
 func (p *parts) addBrokers() error {
-	fetches := queue.New(p.options.Calls.limits(relistsAtOnce, 1))
+	fetches := queue.New(p.options.Calls.Limits(relistsAtOnce, 1))
 	if err := p.mgr.Add(fetches); err != nil {
 		return fmt.Errorf("cannot set up the queue of the catalogs: %w", err)
 	}
 	ask, err := broker.Setup(p.mgr, broker.Options{
-		Client: p.mgr.GetClient(), Fetch: p.brokers.Catalog, Recorder: p.recorder, Clock: clock.RealClock{}, Interval: p.options.RelistInterval, Metrics: p.metrics, Scope: p.options.scope(),
+		Client: p.mgr.GetClient(), Fetch: p.brokers.Catalog, Recorder: p.recorder, Clock: clock.RealClock{}, Interval: p.options.RelistInterval, Metrics: p.metrics, Scope: p.options.Scope(),
 		Gone: p.brokers.Drop, Patience: 2 * p.options.CallTimeout, Secrets: p.brokers.Secrets,
 		Engine: &relist.Engine{Client: p.mgr.GetClient(), Reader: p.mgr.GetClient(), Live: p.mgr.GetAPIReader()},
 	}, fetches)
@@ -234,36 +249,20 @@ func (p *parts) addBrokers() error {
 	return err
 }
 
-// findClusterID finds the ID that identifies this cluster to brokers. One that
-// was sent to brokers before stays.
-func findClusterID(ctx context.Context, live client.Reader, given string) (string, error) {
-	if given != "" {
-		return given, nil
+// newNetworkRules are the rules of a manager's cluster.
+func newNetworkRules(mgr manager.Manager, o *options.Options) (*endpoints.NetworkRules, error) {
+	rules, err := o.EndpointRules()
+	if err != nil {
+		return nil, err
 	}
-	var info corev1.ConfigMap
-	err := live.Get(ctx, client.ObjectKey{Namespace: "default", Name: "cluster-info"}, &info)
-	if err == nil && info.Data["id"] != "" {
-		return info.Data["id"], nil
+	if err := endpoints.AddOwn(&rules, mgr.GetConfig().Host); err != nil {
+		return nil, err
 	}
-	if err != nil && !apierrors.IsNotFound(err) {
-		return "", fmt.Errorf("cannot read ConfigMap default/cluster-info: %w", err)
+	if o.Endpoints && len(rules.Cluster) == 0 {
+		mgr.GetLogger().Info("--cluster-cidrs is empty: the Services of bindings may lead to pods and nodes, by address")
 	}
-	var system corev1.Namespace
-	if err := live.Get(ctx, client.ObjectKey{Name: "kube-system"}, &system); err != nil {
-		return "", fmt.Errorf("cannot find out the cluster's ID (set --cluster-id): %w", err)
-	}
-	return string(system.UID), nil
-}
-
-// apiServerHosts are the names and addresses of the API server that this
-// process uses.
-func apiServerHosts(host string) []string {
-	names := []string{os.Getenv("KUBERNETES_SERVICE_HOST")}
-	if u, err := url.Parse(host); err == nil {
-		names = append(names, u.Hostname())
-	}
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		names = append(names, name)
-	}
-	return names
+	return &endpoints.NetworkRules{
+		Live: mgr.GetAPIReader(), Clock: clock.RealClock{}, Given: rules, Reread: o.SecretInterval,
+		Whole: len(o.Namespaces) == 0, APIServerOnly: !o.Endpoints, Beyond: scope.IsBeyond,
+	}, nil
 }

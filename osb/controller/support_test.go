@@ -40,8 +40,15 @@ func stored(t *testing.T, objects ...client.Object) client.WithWatch {
 		WithIndex(&v1beta1.ServiceBinding{}, v1beta1.FieldInstanceRefName, instanceRefNameOf).Build()
 }
 
-func namespaceOf(name string, annotations map[string]string) *corev1.Namespace {
-	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, UID: "uid-of-namespace", Annotations: annotations}}
+// bindingTo is a binding to instance i of its namespace that is at the broker.
+func bindingTo(name string, edits ...func(*v1beta1.ServiceBinding)) *v1beta1.ServiceBinding {
+	b := &v1beta1.ServiceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: name, Finalizers: []string{v1beta1.FinalizerServiceCatalog}}}
+	b.Spec.InstanceRef = &v1beta1.InstanceReference{Name: "i"}
+	b.Status.UnbindStatus = v1beta1.UnbindRequired
+	for _, edit := range edits {
+		edit(b)
+	}
+	return b
 }
 
 func instanceRefNameOf(o client.Object) []string {

@@ -1,0 +1,2 @@
+// Package requests ends each request to the API server in time.
+package requests
