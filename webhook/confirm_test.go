@@ -87,6 +87,7 @@ func TestDefaultsOfTheChoice(t *testing.T) {
 		spec         string
 		want         string // the parameters
 		refetches    bool
+		stale        bool
 	}{
 		"PlanBehind": {
 			reason: "The default and its parameters were stored just now.",
@@ -98,12 +99,18 @@ func TestDefaultsOfTheChoice(t *testing.T) {
 			reason: "Or only its class's.",
 			cached: stocked(t, db, classDefaults("db", `{"size":1}`)),
 			live:   stocked(t, db, classDefaults("db", `{"size":5}`), revised("db", isClass)),
-			spec:   byType, want: `{"size":5}`, refetches: true,
+			spec:   byType, want: `{"size":5}`, refetches: true, stale: true,
+		},
+		"BothOfTheCache": {
+			reason: "A choice by type is filled by what the cache has, as it was chosen there.",
+			cached: stocked(t, db, classDefaults("db", `{"size":1}`)),
+			live:   stocked(t, db, classDefaults("db", `{"size":5}`), revised("db", isClass)),
+			spec:   byType, want: `{"size":1}`,
 		},
 		"UpToDate": {
 			reason: "A live choice of what the cache has is filled from there.",
 			cached: stocked(t, db, planDefaults("db-small", `{"size":1}`)), live: stocked(t, db, planDefaults("db-small", `{"size":1}`)),
-			spec: byType, want: `{"size":1}`,
+			spec: byType, want: `{"size":1}`, stale: true,
 		},
 		"Confirmed": {
 			reason: "What the cache would have refused is filled live.",
@@ -128,6 +135,7 @@ func TestDefaultsOfTheChoice(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := envOf(t, tc.cached, tc.live)
+			w.cacheIsCurrent = !tc.stale
 			assert.JSONEq(t, tc.want, at(t, w.created(tc.spec), "/spec/parameters"), tc.reason)
 			assert.Equal(t, tc.refetches, strings.Contains(strings.Join(w.live.taken(), "\n"), refetched), tc.reason)
 		})

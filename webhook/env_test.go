@@ -46,6 +46,8 @@ type env struct {
 	mux          *http.ServeMux
 	user         authenticationv1.UserInfo
 	dryRun       bool
+	// cacheIsCurrent says that the cache was heard of lately.
+	cacheIsCurrent bool
 	// kind and nameless replace what a review says of its object.
 	kind     string
 	nameless bool
@@ -67,11 +69,14 @@ func envOf(tb testing.TB, cached, live *stock) *env {
 		user: authenticationv1.UserInfo{Username: "alice", UID: "u-1", Groups: []string{"devs"}, Extra: map[string]authenticationv1.ExtraValue{"scope": {"a"}}},
 	}
 	w.reviews = &reviews{adopting: true}
-	w.shared = share(Readers{Cached: w.cached, Live: w.live, Policies: w.cached.rules(), Access: w.reviews}, w.options, w.clock)
+	w.cacheIsCurrent = true
+	w.shared = share(Readers{Cached: w.cached, Live: w.live, Policies: w.cached.rules(), Access: w.reviews, Current: w.current}, w.options, w.clock)
 	serveInstances(w, w.shared)
 	serveBindings(w, w.shared)
 	return w
 }
+
+func (w *env) current() bool { return w.cacheIsCurrent }
 
 // Register makes an env a Registrar.
 func (w *env) Register(path string, handler http.Handler) { w.mux.Handle(path, handler) }

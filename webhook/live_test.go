@@ -27,6 +27,7 @@ func TestLiveAndCached(t *testing.T) {
 		says         string // part of the refusal or of a warning
 		reads        []string
 		asksTooOften bool
+		stale        bool
 	}{
 		"NamedPlan": {
 			reason: "What is named and cached needs no live read.",
@@ -59,7 +60,7 @@ func TestLiveAndCached(t *testing.T) {
 		"RecordLive": {
 			reason: "After a switch returned, the new default is chosen.",
 			cached: "mysql/db: small*^ large", live: "mysql/db: small large*^", spec: byType, want: "db-large",
-			reads: []string{"get ServiceType dev/mysql", "get ClusterServiceType /mysql"},
+			reads: []string{"get ClusterServiceType /mysql"},
 		},
 		"RecordOfNewPlan": {
 			reason: "A recorded plan that the cache lacks is read live.",
@@ -91,10 +92,10 @@ func TestLiveAndCached(t *testing.T) {
 			cached: "mysql/db: small*;dev|own: tiny<mysql>^", live: "mysql/db: small*;dev|own: tiny<redis>;record dev|mysql own-tiny", spec: byType, want: "db-small",
 		},
 		"RefusedByType": {
-			reason: "What was listed live is refused at once.",
+			reason: "A refusal by type is held against the API server, once.",
 			cached: "other:", live: "mysql/db: small", spec: byType, says: "db/small",
 			reads: []string{
-				"get ServiceType dev/mysql", "get ClusterServiceType /mysql", "list ServiceClassList spec.serviceType=mysql", "list ServicePlanList spec.serviceType=mysql",
+				"get ClusterServiceType /mysql", "list ServiceClassList spec.serviceType=mysql", "list ServicePlanList spec.serviceType=mysql",
 				"list ClusterServiceClassList spec.serviceType=mysql", "list ClusterServicePlanList spec.serviceType=mysql", "list ClusterServicePlanList spec.clusterServiceClassRef.name=db",
 				"get ServiceType dev/mysql", "get ClusterServiceType /mysql",
 			},
@@ -103,9 +104,33 @@ func TestLiveAndCached(t *testing.T) {
 			reason: "A second annotation beside the record is told.",
 			cached: "mysql/db: small<mysql>^* large<mysql>*", live: "mysql/db: small<mysql>^* large<mysql>*", spec: byType, want: "db-small", says: "another is recorded",
 		},
-		"DefaultJustStored": {
-			reason: "A default beats the older suggestion that the cache still has.",
-			cached: "mysql/db: small? large", live: "mysql/db: small? large*", spec: byType, want: "db-large",
+		"RefusedByTypeOverTheLimit": {
+			reason: "Over the limit, a refusal by type names what the cache has, whether or not they can be chosen.",
+			cached: "mysql/db: small large", live: "mysql/db: small", spec: byType, asksTooOften: true, says: "db/large",
+			reads: []string{"get ClusterServiceType /mysql"},
+		},
+		"Suggested": {
+			reason: "A suggestion is chosen from the cache, where no record decides.",
+			cached: "mysql/db: small? large", live: "mysql/db: small? large", spec: byType, want: "db-small",
+			reads: []string{"get ClusterServiceType /mysql"},
+		},
+		"DefaultJustRecorded": {
+			reason: "A default beats the older suggestion that the cache still has, as soon as it is recorded.",
+			cached: "mysql/db: small? large", live: "mysql/db: small? large*^", spec: byType, want: "db-large",
+			reads: []string{"get ClusterServiceType /mysql"},
+		},
+		"DefaultJustStoredAndCacheNotHeardOf": {
+			reason: "While the cache was not heard of, one that is annotated counts at once, too.",
+			cached: "mysql/db: small? large", live: "mysql/db: small? large*", spec: byType, want: "db-large", stale: true,
+			reads: []string{
+				"list ServiceClassList spec.serviceType=mysql", "list ServicePlanList spec.serviceType=mysql",
+				"list ClusterServiceClassList spec.serviceType=mysql", "list ClusterServicePlanList spec.serviceType=mysql", "list ClusterServicePlanList spec.clusterServiceClassRef.name=db",
+				"get ServiceType dev/mysql", "get ClusterServiceType /mysql",
+			},
+		},
+		"RecordOfNamespaceWithoutPlans": {
+			reason: "A namespace's record is read live where the cache has one.",
+			cached: "mysql/db: small^;record dev|mysql db-small", live: "mysql/db: small^;dev|mysql/own: tiny^", spec: byType, want: "own-tiny",
 		},
 		"OnlyPlanOfYoungClass": {
 			reason: "While a class is young, more plans may be on their way to the cache.",
@@ -130,6 +155,7 @@ func TestLiveAndCached(t *testing.T) {
 			if tc.asksTooOften {
 				exhaust(w)
 			}
+			w.cacheIsCurrent = !tc.stale
 			o := w.create(tc.spec)
 			if tc.reads != nil {
 				assert.ElementsMatch(t, tc.reads, w.live.taken(), tc.reason)
@@ -151,6 +177,7 @@ func TestPlanReplaced(t *testing.T) {
 	now := stocked(t, "mysql/db: old;mysql/other: small@p*", planDefaults("p", `{"from":"new"}`))
 	now.object("p", isPlan).SetUID("uid-new")
 	w := envOf(t, stocked(t, "mysql/db: small@p*", planDefaults("p", `{"from":"old"}`)), now)
+	w.cacheIsCurrent = false
 	stored := w.created(byType)
 	assert.JSONEq(t, `{"name":"other"}`, at(t, stored, "/spec/clusterServiceClassRef"))
 	assert.JSONEq(t, `{"from":"new"}`, at(t, stored, "/spec/parameters"))

@@ -40,6 +40,9 @@ type Readers struct {
 	Cached client.Reader
 	// Live reads from the API server.
 	Live client.Reader
+	// Current says whether the cache was kept up to date lately, as Current of package
+	// watchfreshness does; without it, choices by type are made by the API server's answers.
+	Current func() bool
 	// Policies follows the policies: see policies.RuleSet.Follow.
 	Policies *policies.RuleSet
 	// Access creates SubjectAccessReviews.
@@ -58,7 +61,7 @@ func Register(server review.Registrar, readers Readers, options *options.Options
 
 // share makes what the admission of all kinds has in common.
 func share(readers Readers, options *options.Options, now clock.PassiveClock) *decision.Tools {
-	found := catalog.New(readers.Cached, readers.Live, now)
+	found := catalog.New(readers.Cached, readers.Live, readers.Current, now)
 	return decision.NewTools(found, policies.New(readers.Cached, readers.Live, readers.Policies), access.New(readers.Access), options)
 }
 

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
@@ -102,7 +103,7 @@ func newServer(o *commandOptions) (*drainedServer, error) {
 
 func newManager(config *rest.Config, o *commandOptions, hooks *drainedServer, lock *resourcelock.LeaseLock) (manager.Manager, error) {
 	scheme := runtime.NewScheme()
-	if err := errors.Join(v1beta1.AddToScheme(scheme), corev1.AddToScheme(scheme), authorizationv1.AddToScheme(scheme)); err != nil {
+	if err := errors.Join(v1beta1.AddToScheme(scheme), corev1.AddToScheme(scheme), authorizationv1.AddToScheme(scheme), coordinationv1.AddToScheme(scheme)); err != nil {
 		return nil, fmt.Errorf("cannot register the API: %w", err)
 	}
 	served, err := o.metrics.Server()
@@ -141,8 +142,12 @@ func serveHooks(ctx context.Context, mgr manager.Manager, o *commandOptions, ser
 	if err != nil {
 		return fmt.Errorf("cannot follow the policies: %w", err)
 	}
+	current, err := followCurrent(ctx, mgr, o.namespace)
+	if err != nil {
+		return err
+	}
 	webhook.Register(hooks, webhook.Readers{
-		Cached: mgr.GetCache(), Live: mgr.GetAPIReader(), Policies: policies, Access: mgr.GetClient(),
+		Cached: mgr.GetCache(), Live: mgr.GetAPIReader(), Current: current, Policies: policies, Access: mgr.GetClient(),
 	}, o.admission)
 	if err := mgr.AddReadyzCheck("policies", followsPolicies(followed)); err != nil {
 		return fmt.Errorf("cannot add the readiness check: %w", err)

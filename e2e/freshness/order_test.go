@@ -137,10 +137,52 @@ func TestAPlanAndItsInstanceInOneFile(t *testing.T) {
 }
 
 // TestADefaultInTheSameFileBeatsAnOlderSuggestion: the suggestion is in every
-// cache, the default in none yet.
+// cache, the default and its record in none yet.
 func TestADefaultInTheSameFileBeatsAnOlderSuggestion(t *testing.T) {
 	t.Parallel()
-	e := env.New(t)
+	beatsSuggestion(t, env.New(t), func(e *env.Env, round int, chosen env.Plan, instance *api.ServiceInstance) error {
+		record := env.TypeWithDefault("", chosen.ServiceType, chosen.Name)
+		return applyBy(e, round, []string{"apply", "--server-side", "-f", "-"}, chosen.Object(), record, instance)
+	})
+}
+
+// TestAnAnnotatedDefaultBeatsAnOlderSuggestion: once the keeper recorded it, or, where no keeper
+// is, at once: then no process takes its cache for current.
+func TestAnAnnotatedDefaultBeatsAnOlderSuggestion(t *testing.T) {
+	t.Parallel()
+	t.Run("Recorded", func(t *testing.T) {
+		t.Parallel()
+		beatsSuggestion(t, env.New(t), func(e *env.Env, round int, chosen env.Plan, instance *api.ServiceInstance) error {
+			if err := applyFile(e, round, chosen.Object()); err != nil {
+				return err
+			}
+			if err := wait.Eventually(e.Context(), func() (bool, error) { return isRecorded(e, chosen) }); err != nil {
+				return err
+			}
+			return applyFile(e, round, instance)
+		})
+	})
+	t.Run("WithoutKeeper", func(t *testing.T) {
+		t.Parallel()
+		e := env.On(t, suite.New(t, stack.Options{Webhooks: 2, WebhookArgs: []string{"--keeper=off"}, Releaser: true}))
+		beatsSuggestion(t, e, func(e *env.Env, round int, chosen env.Plan, instance *api.ServiceInstance) error {
+			return applyFile(e, round, chosen.Object(), instance)
+		})
+	})
+}
+
+// isRecorded says whether a plan is recorded as its type's default.
+func isRecorded(e *env.Env, plan env.Plan) (bool, error) {
+	var record api.ClusterServiceType
+	err := e.Client().Get(e.Context(), client.ObjectKey{Name: plan.ServiceType}, &record)
+	recorded := record.Spec.DefaultPlanRef != nil && record.Spec.DefaultPlanRef.Name == plan.Name
+	return recorded, client.IgnoreNotFound(err)
+}
+
+// beatsSuggestion applies a default and an instance of its type, for which every cache has a
+// suggestion, and expects the default.
+func beatsSuggestion(t *testing.T, e *env.Env, apply func(e *env.Env, round int, chosen env.Plan, instance *api.ServiceInstance) error) {
+	t.Helper()
 	e.AddCatalog(env.Class{Name: e.Name("house")})
 	typeOf := func(round int) string { return e.Name(fmt.Sprintf("type%d", round)) }
 	everyTime(t, func(round int) error {
@@ -150,7 +192,7 @@ func TestADefaultInTheSameFileBeatsAnOlderSuggestion(t *testing.T) {
 	everyTime(t, func(round int) error {
 		chosen := env.Plan{Name: "default-" + typeOf(round), Class: e.Name("house"), ServiceType: typeOf(round), Default: true}
 		instance := e.Instance(fmt.Sprintf("db%d", round), env.OfType(typeOf(round)))
-		if err := applyFile(e, round, chosen.Object(), instance); err != nil {
+		if err := apply(e, round, chosen, instance); err != nil {
 			return err
 		}
 		return decidedOn(round, instance, chosen.Name)

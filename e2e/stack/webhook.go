@@ -17,6 +17,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/certs"
 	"github.com/defaultplan/defaultplan/e2e/stack/loopback"
@@ -35,13 +36,20 @@ const keeperUser = "system:serviceaccount:defaultplan-system:defaultplan-keeper"
 // letKeeperServe gives the keeper's user the webhook's rights, for processes that are
 // both. As shipped, none is.
 func (s *Stack) letKeeperServe(ctx context.Context) error {
-	binding := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: "stack-keeper-serves"},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "defaultplan-webhook"},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: keeperNamespace, Name: "defaultplan-keeper"}},
-	}
-	if err := s.client.Create(ctx, binding); err != nil && !apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("cannot let the keeper serve: %w", err)
+	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: keeperNamespace, Name: "defaultplan-keeper"}}
+	for _, binding := range []client.Object{
+		&rbacv1.ClusterRoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: "stack-keeper-serves"}, Subjects: subjects,
+			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "defaultplan-webhook"},
+		},
+		&rbacv1.RoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: keeperNamespace, Name: "stack-keeper-serves"}, Subjects: subjects,
+			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "defaultplan-webhook"},
+		},
+	} {
+		if err := s.client.Create(ctx, binding); err != nil && !apierrors.IsAlreadyExists(err) {
+			return fmt.Errorf("cannot let the keeper serve: %w", err)
+		}
 	}
 	return nil
 }

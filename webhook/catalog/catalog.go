@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/utils/clock"
@@ -21,13 +22,20 @@ const settling = time.Minute
 type Catalog struct {
 	Cached client.Reader
 	Live   client.Reader
-	clock  clock.PassiveClock
-	reads  Coalescer[Slice]
+	// current says whether the API server was heard of lately on the watches that keep the
+	// cache. While it was not, a choice by type is the API server's.
+	current func() bool
+	clock   clock.PassiveClock
+	reads   Coalescer[Slice]
 }
 
-// New returns the catalog that the two readers show.
-func New(cached, live client.Reader, now clock.PassiveClock) *Catalog {
-	return &Catalog{Cached: cached, Live: live, clock: now}
+// New returns the catalog that the two readers show. Without current, the cache is never
+// taken for current.
+func New(cached, live client.Reader, current func() bool, now clock.PassiveClock) *Catalog {
+	if current == nil {
+		current = func() bool { return false }
+	}
+	return &Catalog{Cached: cached, Live: live, current: current, clock: now}
 }
 
 // A Slice is a piece of the catalog as one scope gives it.
@@ -65,15 +73,33 @@ func (c *Catalog) Choose(ctx context.Context, req resolve.Request, see Filter) (
 		return resolve.Choice{}, live, fmt.Errorf("cannot read the catalog: %w", err)
 	}
 	choice, err = resolve.Plan(req, found.Catalog)
-	if live && err != nil {
-		choice, err = seen(ctx, &req, &found, see)
-		return choice, true, err
+	if err != nil && (live || isByType(&req)) {
+		choice, err = c.refuse(ctx, &req, &found, see, live)
+		return choice, live, err
 	}
 	if live || err != nil || choice.Rule != resolve.RuleOnlyPlan || c.clock.Since(found.newest) > settling {
 		return choice, live, err
 	}
 	choice, err = c.Confirm(ctx, req, see)
 	return choice, true, err
+}
+
+// refuse resolves req again, which found does not settle, most likely to refuse it. A refusal
+// by type names all plans of the type, of which the cache was asked for a few.
+func (c *Catalog) refuse(ctx context.Context, req *resolve.Request, found *Slice, see Filter, live bool) (resolve.Choice, error) {
+	if !live {
+		all, err := readInTurn(ctx, across(scopesOf(c.Cached, req.Namespace), ofType(req.Type))...)
+		if err != nil {
+			return resolve.Choice{}, fmt.Errorf("cannot read the catalog: %w", err)
+		}
+		*found = union(*found, all)
+	}
+	return seen(ctx, req, found, see)
+}
+
+// isByType says that only the type is named.
+func isByType(req *resolve.Request) bool {
+	return req.Type != "" && req.Class.Value == "" && req.Selector == nil
 }
 
 // Confirm resolves req from what the API server has now.
@@ -99,7 +125,7 @@ func (c *Catalog) fast(ctx context.Context, req resolve.Request) (found Slice, l
 	switch {
 	case req.Class.Value != "":
 		found, err = c.named(ctx, req)
-	case req.Type != "" && req.Selector == nil:
+	case isByType(&req):
 		return c.byType(ctx, req)
 	case req.Type != "":
 		found, err = readAll(ctx, across(scopesOf(c.Cached, req.Namespace), ofType(req.Type), typeRecord(req.Type))...)
@@ -115,6 +141,8 @@ func (c *Catalog) whole(ctx context.Context, req resolve.Request) (Slice, error)
 	switch {
 	case req.Class.Value != "":
 		return c.wholeNamed(ctx, req)
+	case isByType(&req):
+		return c.liveByType(ctx, req)
 	case req.Type != "":
 		return c.shared(ctx, across(scopesOf(c.Live, req.Namespace), ofType(req.Type), typeRecord(req.Type))...)
 	case req.Selector != nil:
@@ -164,47 +192,76 @@ func (c *Catalog) wholeNamed(ctx context.Context, req resolve.Request) (Slice, e
 	return s.withNamed(ctx, found, req.Plan)
 }
 
-// byType chooses by the type's records, read live, if one of them decides;
-// otherwise by the type's plans, all listed live, and the records at that time.
-// With a record it waits for no list: a record is a single key, while a
-// consistent list waits for etcd's progress notification, up to a tenth of a
-// second.
+// byType chooses from the type's defaults and suggestions in the cache, and by the record of the
+// type as the API server has it: one key, whose absence is an answer. So once a default was
+// recorded or switched, every later create gets it, and none waits for a consistent list, which
+// can take a tenth of a second.
 func (c *Catalog) byType(ctx context.Context, req resolve.Request) (found Slice, live bool, err error) {
-	scopes := scopesOf(c.Live, req.Namespace)
-	if found, err = c.shared(ctx, across(scopes, typeRecord(req.Type))...); err != nil {
+	if !c.current() {
+		found, err = c.liveByType(ctx, req)
+		return found, true, err
+	}
+	if found, err = readInTurn(ctx, across(scopesOf(c.Cached, req.Namespace), annotated(req.Type), typeRecord(req.Type))...); err != nil {
 		return Slice{}, false, err
 	}
+	records, err := c.shared(ctx, across(c.recordScopes(req.Namespace, &found), typeRecord(req.Type))...)
+	if err != nil {
+		return Slice{}, false, err
+	}
+	found.Records = records.Records
 	recorded, err := c.recordedPlans(ctx, &found)
 	if err != nil {
 		return Slice{}, false, err
 	}
-	if settled := union(found, recorded); settles(req, &settled) {
-		others, err := readAll(ctx, across(scopesOf(c.Cached, req.Namespace), alternatives(req.Type))...)
-		return union(settled, others), false, err
+	found = union(found, recorded)
+	if !believes(req, &found) {
+		found, err = c.liveByType(ctx, req)
+		return found, true, err
 	}
-	listed, err := c.shared(ctx, across(scopes, ofType(req.Type))...)
+	return found, false, nil
+}
+
+// recordScopes are the scopes whose record of a type is read live: the cluster's, and that of
+// the namespace where the cache has the type or plans of it there.
+func (c *Catalog) recordScopes(namespace string, known *Slice) []Scope {
+	scopes := scopesOf(c.Live, namespace)
+	own := slices.ContainsFunc(known.Plans, func(p resolve.PlanEntry) bool { return p.Namespace == namespace }) ||
+		slices.ContainsFunc(known.Records, func(r resolve.Record) bool { return r.Plan.Namespace == namespace })
+	if own {
+		return scopes
+	}
+	return scopes[len(scopes)-1:]
+}
+
+// liveByType reads the type's plans, and then its records: one may have been written after
+// the plans were listed, and before the first of them was annotated, and then it decides.
+func (c *Catalog) liveByType(ctx context.Context, req resolve.Request) (Slice, error) {
+	scopes := scopesOf(c.Live, req.Namespace)
+	found, err := c.shared(ctx, across(scopes, ofType(req.Type))...)
 	if err != nil {
-		return Slice{}, false, err
+		return Slice{}, err
 	}
-	// A record may have been written after it was read, and before the first of
-	// these plans was annotated: it decides.
-	if found, err = c.shared(ctx, across(scopes, typeRecord(req.Type))...); err != nil {
-		return Slice{}, false, err
+	records, err := c.shared(ctx, across(scopes, typeRecord(req.Type))...)
+	if err != nil {
+		return Slice{}, err
 	}
-	found.add(listed)
-	recorded, err = c.recordedPlans(ctx, &found)
-	return union(found, recorded), true, err
+	found.Records = records.Records
+	recorded, err := c.recordedPlans(ctx, &found)
+	return union(found, recorded), err
 }
 
-// settles says that a record names the plan.
-func settles(req resolve.Request, found *Slice) bool {
+// believes says that the choice is what the records that are consulted for it name: only what
+// the API server has now shows that one of them is out of date.
+func believes(req resolve.Request, found *Slice) bool {
 	choice, err := resolve.Plan(req, found.Catalog)
-	return err == nil && choice.Recorded
+	return !slices.ContainsFunc(found.Records, func(r resolve.Record) bool {
+		consulted := err != nil || r.Plan.Namespace == choice.Plan.Namespace || r.Plan.Namespace == req.Namespace
+		return consulted && r.Plan.Name != "" && r.Plan != choice.Plan.Ref
+	})
 }
 
-// recordedPlans finds the plans that the records of found name and that it lacks,
-// with their classes: those of the cluster in the cache, or live where the cache
-// does not have them yet.
+// recordedPlans finds the plans that the records of found name and that it lacks, with their
+// classes: those of the cluster in the cache, or live where the cache does not have them yet.
 func (c *Catalog) recordedPlans(ctx context.Context, found *Slice) (Slice, error) {
 	known := map[resolve.Ref]bool{}
 	for _, plan := range found.Plans {

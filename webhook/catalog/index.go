@@ -9,9 +9,10 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
-// indexAnnotatedType is the type of plans that are annotated as its default. It
-// is the cache's own: the API server does not select by annotation.
-const indexAnnotatedType = "defaultplan/annotated-type"
+// indexAnnotated is the type of plans that are annotated as its default or as suggested, or
+// their class where they have its type. It is the cache's own: the API server does not select
+// by annotation.
+const indexAnnotated = "defaultplan/annotated"
 
 // indexExternalName is the class and external name of plans, as in class/plan:
 // no name of a class holds a slash. It too is the cache's own.
@@ -34,10 +35,11 @@ func AddIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 		{&v1beta1.ServiceClass{}, v1beta1.FieldExternalID, classField(func(s *v1beta1.CommonServiceClassSpec) string { return s.ExternalID })},
 		{&v1beta1.ClusterServicePlan{}, v1beta1.FieldServiceType, planField(planType)},
 		{&v1beta1.ClusterServicePlan{}, v1beta1.FieldClusterServiceClassRefName, planField(v1beta1.PlanObject.GetClassName)},
-		{&v1beta1.ClusterServicePlan{}, indexAnnotatedType, planField(annotatedType)},
+		{&v1beta1.ClusterServicePlan{}, indexAnnotated, planField(annotatedOf)},
 		{&v1beta1.ClusterServicePlan{}, indexExternalName, planField(planTitleKey)},
 		{&v1beta1.ServicePlan{}, v1beta1.FieldServiceType, planField(planType)},
 		{&v1beta1.ServicePlan{}, v1beta1.FieldServiceClassRefName, planField(v1beta1.PlanObject.GetClassName)},
+		{&v1beta1.ServicePlan{}, indexAnnotated, planField(annotatedOf)},
 		{&v1beta1.ServicePlan{}, indexExternalName, planField(planTitleKey)},
 	} {
 		if err := indexer.IndexField(ctx, index.object, index.field, index.value); err != nil {
@@ -71,12 +73,21 @@ func planTitleKey(plan v1beta1.PlanObject) string {
 	return plan.GetClassName() + "/" + plan.GetSpec().ExternalName
 }
 
-func annotatedType(plan v1beta1.PlanObject) string {
-	if plan.GetAnnotations()[v1beta1.AnnotationDefaultPlan] != "true" {
+// annotatedOf is the value of indexAnnotated for a plan.
+func annotatedOf(plan v1beta1.PlanObject) string {
+	annotations := plan.GetAnnotations()
+	if annotations[v1beta1.AnnotationDefaultPlan] != "true" && annotations[v1beta1.AnnotationSuggestedPlan] != "true" {
 		return ""
 	}
-	return planType(plan)
+	if serviceType := planType(plan); serviceType != "" {
+		return annotatedOfType(serviceType)
+	}
+	return annotatedOfClass(plan.GetClassName())
 }
+
+func annotatedOfType(serviceType string) string { return "type/" + serviceType }
+
+func annotatedOfClass(class string) string { return "class/" + class }
 
 func unlessEmpty(value string) []string {
 	if value == "" {

@@ -13,5 +13,5 @@ func TestIndexesOfOthers(t *testing.T) {
 	t.Parallel()
 	assert.Nil(t, classField(func(s *v1beta1.CommonServiceClassSpec) string { return s.ExternalID })(&v1beta1.ServiceInstance{}))
 	assert.Nil(t, planField(planType)(&v1beta1.ServiceInstance{}))
-	assert.Empty(t, annotatedType(&v1beta1.ClusterServicePlan{}))
+	assert.Empty(t, annotatedOf(&v1beta1.ClusterServicePlan{}))
 }

@@ -28,16 +28,9 @@ func typeRecord(serviceType string) query {
 	return query{"record/" + serviceType, func(s Scope, ctx context.Context) (Slice, error) { return s.record(ctx, serviceType) }}
 }
 
-// alternatives reads what matters beside the cluster's record of a type: a
-// namespace's own plans, which take precedence, and other plans annotated as
-// default, which cause a warning.
-func alternatives(serviceType string) query {
-	return query{"beside/" + serviceType, func(s Scope, ctx context.Context) (Slice, error) {
-		if s.Namespace == "" {
-			return s.annotated(ctx, serviceType)
-		}
-		return s.OfType(ctx, serviceType)
-	}}
+// annotated reads the plans of a type that are annotated as its default or as suggested.
+func annotated(serviceType string) query {
+	return query{"annotated/" + serviceType, func(s Scope, ctx context.Context) (Slice, error) { return s.annotated(ctx, serviceType) }}
 }
 
 // classNamed reads the classes of that name with their plans, and, with
@@ -135,6 +128,19 @@ func readAll(ctx context.Context, reads ...read) (Slice, error) {
 			return Slice{}, one.err
 		}
 		all.add(one.Slice)
+	}
+	return all, nil
+}
+
+// readInTurn runs reads of the cache, which do not wait, and merges what they find.
+func readInTurn(ctx context.Context, reads ...read) (Slice, error) {
+	var all Slice
+	for _, one := range reads {
+		found, err := one.ask.read(one.at, ctx)
+		if err != nil {
+			return Slice{}, err
+		}
+		all.add(found)
 	}
 	return all, nil
 }

@@ -118,14 +118,25 @@ func (s Scope) OfType(ctx context.Context, serviceType string) (Slice, error) {
 	return s.WithClasses(ctx, found)
 }
 
-// annotated reads the plans that are annotated as default of a type that they
-// name themselves. Only the cache has this index.
+// annotated reads the plans of a type that are annotated as its default or as suggested: what
+// can be chosen by type, among any number of plans. Only the cache has this index.
 func (s Scope) annotated(ctx context.Context, serviceType string) (Slice, error) {
-	plans, err := s.Plans(ctx, client.MatchingFields{indexAnnotatedType: serviceType})
+	found, err := s.Classes(ctx, client.MatchingFields{v1beta1.FieldServiceType: serviceType})
 	if err != nil {
 		return Slice{}, err
 	}
-	return s.WithClasses(ctx, Slice{Catalog: resolve.Catalog{Plans: plans}})
+	groups := []string{annotatedOfType(serviceType)}
+	for _, class := range found.Classes {
+		groups = append(groups, annotatedOfClass(class.Name))
+	}
+	for _, group := range groups {
+		plans, err := s.Plans(ctx, client.MatchingFields{indexAnnotated: group})
+		if err != nil {
+			return Slice{}, err
+		}
+		found.Plans = append(found.Plans, plans...)
+	}
+	return s.WithClasses(ctx, found)
 }
 
 // record reads what a type records as its default in this scope.

@@ -1,11 +1,12 @@
 // Package watchfreshness exports the time of the last watch event per resource,
-// an upper bound on the age of a cache.
+// an upper bound on the age of a cache, and says whether all were heard of lately.
 package watchfreshness
 
 import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -21,16 +22,56 @@ var lastHeard = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 
 func init() { metrics.Registry.MustRegister(lastHeard) } //nolint:gochecknoinits // metrics are registered once per process
 
+// watches are those of this process.
+var watches = &times{now: time.Now, metric: lastHeard}
+
+// Current returns a check that the API server was heard of on the watch of each resource within
+// the time that is allowed for it. A resource that is not watched was never heard of.
+func Current(within map[string]time.Duration) func() bool {
+	return func() bool { return watches.within(within) }
+}
+
+// times are when the API server was last heard of, by resource.
+type times struct {
+	now    func() time.Time
+	metric *prometheus.GaugeVec
+
+	mu    sync.RWMutex
+	heard map[string]time.Time
+}
+
+func (t *times) hear(resource string) {
+	now := t.now()
+	t.metric.WithLabelValues(resource).Set(float64(now.UnixMilli()) / float64(time.Second/time.Millisecond))
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.heard == nil {
+		t.heard = map[string]time.Time{}
+	}
+	t.heard[resource] = now
+}
+
+func (t *times) within(allowed map[string]time.Duration) bool {
+	now := t.now()
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	for resource, most := range allowed {
+		if heard, ok := t.heard[resource]; !ok || now.Sub(heard) > most {
+			return false
+		}
+	}
+	return true
+}
+
 // OfWatches records the time of data on watches, and leaves all other requests
 // unchanged.
 func OfWatches(next http.RoundTripper) http.RoundTripper {
-	return &transport{next: next, now: time.Now, heard: lastHeard}
+	return &transport{next: next, times: watches}
 }
 
 type transport struct {
 	next  http.RoundTripper
-	now   func() time.Time
-	heard *prometheus.GaugeVec
+	times *times
 }
 
 // RoundTrip sends a request.
@@ -39,7 +80,9 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil || response.StatusCode != http.StatusOK || r.URL.Query().Get("watch") == "" {
 		return response, err
 	}
-	response.Body = &stream{ReadCloser: response.Body, transport: t, resource: resourceOf(r.URL.Path)}
+	resource := resourceOf(r.URL.Path)
+	t.times.hear(resource) // a watch that begins follows a list, or goes on where another ended
+	response.Body = &stream{ReadCloser: response.Body, times: t.times, resource: resource}
 	return response, nil
 }
 
@@ -54,15 +97,15 @@ func resourceOf(path string) string { return path[strings.LastIndexByte(path, '/
 type stream struct {
 	io.ReadCloser
 
-	transport *transport
-	resource  string
+	times    *times
+	resource string
 }
 
 // Read records the time of data.
 func (s *stream) Read(buffer []byte) (int, error) {
 	n, err := s.ReadCloser.Read(buffer)
 	if n > 0 {
-		s.transport.heard.WithLabelValues(s.resource).Set(float64(s.transport.now().UnixMilli()) / float64(time.Second/time.Millisecond))
+		s.times.hear(s.resource)
 	}
 	return n, err //nolint:wrapcheck // the reader compares it with io.EOF
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	clocktesting "k8s.io/utils/clock/testing"
 )
 
 type answering struct{ status int }
@@ -38,12 +39,16 @@ func TestOfWatches(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			heard := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "heard", Help: "What lastHeard is."}, []string{"resource"})
-			tripper := &transport{next: answering{tc.status}, now: func() time.Time { return time.UnixMilli(1500) }, heard: heard}
+			clock := clocktesting.NewFakePassiveClock(time.UnixMilli(500))
+			tripper := &transport{next: answering{tc.status}, times: &times{now: clock.Now, metric: heard}}
 			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://host"+tc.path, http.NoBody)
 			require.NoError(t, err)
 			response, err := tripper.RoundTrip(request)
 			require.NoError(t, err)
-			assert.Zero(t, testutil.CollectAndCount(heard), "nothing was read yet")
+			if tc.want != "" {
+				assert.InDelta(t, 0.5, testutil.ToFloat64(heard.WithLabelValues(tc.want)), 0, "a watch that begins is heard of")
+			}
+			clock.SetTime(time.UnixMilli(1500))
 			text, err := io.ReadAll(response.Body)
 			require.NoError(t, err)
 			require.NoError(t, response.Body.Close())
@@ -55,4 +60,26 @@ func TestOfWatches(t *testing.T) {
 			assert.InDelta(t, 1.5, testutil.ToFloat64(heard.WithLabelValues(tc.want)), 0, tc.reason)
 		})
 	}
+}
+
+// All resources count, each with the time that is allowed for it.
+func TestWithin(t *testing.T) {
+	t.Parallel()
+	clock := clocktesting.NewFakePassiveClock(time.Unix(1000, 0))
+	watched := &times{now: clock.Now, metric: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "heard", Help: "What lastHeard is."}, []string{"resource"})}
+	allowed := map[string]time.Duration{"leases": 10 * time.Second, "plans": 130 * time.Second}
+	assert.False(t, watched.within(allowed), "nothing is watched")
+	watched.hear("plans")
+	assert.False(t, watched.within(allowed), "the Lease is not watched")
+	watched.hear("leases")
+	assert.True(t, watched.within(allowed))
+	clock.SetTime(time.Unix(1010, 0))
+	assert.True(t, watched.within(allowed), "both are within their times")
+	clock.SetTime(time.Unix(1011, 0))
+	assert.False(t, watched.within(allowed), "the Lease was not renewed")
+	clock.SetTime(time.Unix(1131, 0))
+	watched.hear("leases")
+	assert.False(t, watched.within(allowed), "the plans' watch is silent")
+	watched.hear("plans")
+	assert.True(t, watched.within(allowed))
 }
