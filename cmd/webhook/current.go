@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -24,10 +26,37 @@ const (
 	watchSilence = 130 * time.Second
 )
 
+// renewals are when the keeper's Lease was last seen to change.
+type renewals struct {
+	clock clock.PassiveClock
+	// last is the time in nanoseconds since 1970; 0 is never.
+	last atomic.Int64
+}
+
+// OnAdd ignores the Lease as it was found: its keeper may be gone.
+func (*renewals) OnAdd(any, bool) {}
+
+// OnUpdate records a renewal.
+func (r *renewals) OnUpdate(before, after any) {
+	was, ok := before.(*coordinationv1.Lease)
+	is, also := after.(*coordinationv1.Lease)
+	if ok && also && was.ResourceVersion != is.ResourceVersion {
+		r.last.Store(r.clock.Now().UnixNano())
+	}
+}
+
+// OnDelete ignores it: without a Lease none is renewed.
+func (*renewals) OnDelete(any) {}
+
+// recent says whether the last one was seen lately.
+func (r *renewals) recent() bool {
+	return r.clock.Now().UnixNano()-r.last.Load() <= int64(leaseSilence)
+}
+
 // followCurrent watches the keeper's Lease, and returns a check that the cache of the catalog
-// is current: the Lease and all kinds of the catalog were heard of lately. Readiness does not
-// wait for the Lease: without the right to watch it, or without a keeper, choices by type are
-// made by what the API server has, which is slower and as right.
+// is current: the Lease was renewed, and all kinds of the catalog were heard of, lately.
+// Readiness does not wait for the Lease: without the right to watch it, or without a keeper,
+// choices by type are made by what the API server has, which is slower and as right.
 func followCurrent(ctx context.Context, mgr manager.Manager, namespace string) (func() bool, error) {
 	leases, err := cache.New(mgr.GetConfig(), cache.Options{
 		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
@@ -39,15 +68,21 @@ func followCurrent(ctx context.Context, mgr manager.Manager, namespace string) (
 	if err != nil {
 		return nil, fmt.Errorf("cannot set up the cache of the keeper's Lease: %w", err)
 	}
-	if _, err := leases.GetInformer(ctx, &coordinationv1.Lease{}, cache.BlockUntilSynced(false)); err != nil {
+	informer, err := leases.GetInformer(ctx, &coordinationv1.Lease{}, cache.BlockUntilSynced(false))
+	if err != nil {
+		return nil, fmt.Errorf("cannot watch the keeper's Lease: %w", err)
+	}
+	renewed := &renewals{clock: clock.RealClock{}}
+	if _, err := informer.AddEventHandler(renewed); err != nil {
 		return nil, fmt.Errorf("cannot watch the keeper's Lease: %w", err)
 	}
 	if err := mgr.Add(leases); err != nil {
 		return nil, fmt.Errorf("cannot watch the keeper's Lease: %w", err)
 	}
-	within := map[string]time.Duration{"leases": leaseSilence}
+	within := map[string]time.Duration{}
 	for _, resource := range []string{"clusterserviceclasses", "clusterserviceplans", "serviceclasses", "serviceplans", "servicetypes"} {
 		within[resource] = watchSilence
 	}
-	return watchfreshness.Current(within), nil
+	heard := watchfreshness.Current(within)
+	return func() bool { return renewed.recent() && heard() }, nil
 }
