@@ -67,9 +67,9 @@ var importRules = map[string]struct {
 	},
 	"CatalogOnlyReads": {
 		reason:  "what is read of the catalog does not depend on who reads: admission and the keeper do",
-		under:   []string{"webhook/catalog"},
+		under:   []string{"webhook/catalog", "webhook/coalesce"},
 		denied:  []string{module + "osb", module + "webhook"},
-		allowed: []string{module + "webhook/suggest"},
+		allowed: []string{module + "webhook/suggest", module + "webhook/coalesce"},
 	},
 	"SharedRoomsKnowNoKind": {
 		reason: "what the admission of several kinds shares depends on none of them",

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/webhook/coalesce"
 )
 
 // settling is how long a class counts as new: its plans may still be created,
@@ -26,7 +27,7 @@ type Catalog struct {
 	// cache. While it was not, a choice by type is the API server's.
 	current func() bool
 	clock   clock.PassiveClock
-	reads   Coalescer[Slice]
+	reads   coalesce.Reads[Slice]
 }
 
 // New returns the catalog that the two readers show. Without current, the cache is never

@@ -7,6 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/webhook/coalesce"
 )
 
 // A query is a read that any scope can serve.
@@ -117,7 +118,7 @@ func readAll(ctx context.Context, reads ...read) (Slice, error) {
 		go func() {
 			var one outcome
 			defer func() { done <- one }()
-			defer contain(ctx, &one.err)
+			defer coalesce.Contain(ctx, &one.err)
 			one.Slice, one.err = l.ask.read(l.at, ctx)
 		}()
 	}

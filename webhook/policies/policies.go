@@ -15,6 +15,7 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve/policy"
 	"github.com/defaultplan/defaultplan/webhook/catalog"
+	"github.com/defaultplan/defaultplan/webhook/coalesce"
 	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
@@ -23,7 +24,7 @@ import (
 type Reader struct {
 	Cached, Live client.Reader
 	Set          *RuleSet
-	reads        catalog.Coalescer[[]policy.Rule]
+	reads        coalesce.Reads[[]policy.Rule]
 }
 
 // New returns a reader of the policies that set follows.

@@ -1,4 +1,6 @@
-package catalog
+// Package coalesce shares reads of the API server among those who ask for the same at the same
+// time, and gives none a read that began before it asked.
+package coalesce
 
 import (
 	"context"
@@ -15,12 +17,12 @@ import (
 // timeoutSeconds, so that a slow API server is reported as such.
 const freshTimeout = 4 * time.Second
 
-// Coalescer shares live reads among requests that ask for the same key at the same
+// Reads shares live reads among requests that ask for the same key at the same
 // time. A request only shares a read that started after it arrived: a user who
 // changes the catalog and then creates an object sees the change, and still a
 // burst of N requests costs two reads, not N. Callers must not change the
 // shared value.
-type Coalescer[V any] struct {
+type Reads[V any] struct {
 	mu    sync.Mutex
 	lanes map[string]*lane[V]
 }
@@ -39,9 +41,9 @@ type flight[V any] struct {
 	err   error
 }
 
-// Do returns the result of a read that starts after do was called. It stops
+// Do returns the result of a read that starts after Do was called. It stops
 // waiting when ctx ends; the read itself continues for the others.
-func (f *Coalescer[V]) Do(ctx context.Context, key string, read func(context.Context) (V, error)) (V, error) {
+func (f *Reads[V]) Do(ctx context.Context, key string, read func(context.Context) (V, error)) (V, error) {
 	mine := f.board(ctx, key, read)
 	select {
 	case <-mine.done:
@@ -58,7 +60,7 @@ func newFlight[V any](ctx context.Context) *flight[V] {
 
 // board returns the first flight of key that has not started yet; it starts one
 // if none is under way.
-func (f *Coalescer[V]) board(ctx context.Context, key string, read func(context.Context) (V, error)) *flight[V] {
+func (f *Reads[V]) board(ctx context.Context, key string, read func(context.Context) (V, error)) *flight[V] {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if l, busy := f.lanes[key]; busy {
@@ -78,7 +80,7 @@ func (f *Coalescer[V]) board(ctx context.Context, key string, read func(context.
 }
 
 // fly runs flights of one key, one after the other, until no one waits.
-func (f *Coalescer[V]) fly(key string, l *lane[V], current *flight[V], read func(context.Context) (V, error)) {
+func (f *Reads[V]) fly(key string, l *lane[V], current *flight[V], read func(context.Context) (V, error)) {
 	for current != nil {
 		current.run(read)
 		f.mu.Lock()
@@ -94,18 +96,18 @@ func (f *flight[V]) run(read func(context.Context) (V, error)) {
 	defer close(f.done)
 	ctx, cancel := context.WithTimeout(trace.ContextWithSpan(context.Background(), f.asked), freshTimeout)
 	defer cancel()
-	defer contain(ctx, &f.err)
+	defer Contain(ctx, &f.err)
 	f.value, f.err = read(ctx)
 }
 
 var errReadPanicked = errors.New("internal error")
 
-// contain makes an error of a panic in a goroutine of ours, which would
-// otherwise end the process: the endpoint guards only its own.
-func contain(ctx context.Context, err *error) {
+// Contain makes an error of a panic in a goroutine of ours, which would
+// otherwise end the process: an HTTP server guards only its own.
+func Contain(ctx context.Context, err *error) {
 	if recover() == nil {
 		return
 	}
-	log.FromContext(ctx).Error(errReadPanicked, "catalog read panicked", "stack", string(debug.Stack()))
+	log.FromContext(ctx).Error(errReadPanicked, "read panicked", "stack", string(debug.Stack()))
 	*err = errReadPanicked
 }

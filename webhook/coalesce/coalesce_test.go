@@ -1,4 +1,4 @@
-package catalog
+package coalesce
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 
 func TestFreshNeverSharesAnOlderRead(t *testing.T) {
 	t.Parallel()
-	var reads Coalescer[int]
+	var reads Reads[int]
 	var stored atomic.Int64
 	var calls atomic.Int64
 	read := func(context.Context) (int, error) {
@@ -46,7 +46,7 @@ func TestFreshNeverSharesAnOlderRead(t *testing.T) {
 
 func TestFreshSharesAmongThoseWhoWait(t *testing.T) {
 	t.Parallel()
-	var reads Coalescer[int]
+	var reads Reads[int]
 	started, release := make(chan struct{}), make(chan struct{})
 	var calls atomic.Int64
 	read := func(context.Context) (int, error) {
@@ -72,7 +72,7 @@ func TestFreshSharesAmongThoseWhoWait(t *testing.T) {
 
 func TestFreshFailsAlone(t *testing.T) {
 	t.Parallel()
-	var reads Coalescer[int]
+	var reads Reads[int]
 	broken := errors.New("no API server")
 	_, err := reads.Do(t.Context(), "k", func(context.Context) (int, error) { return 0, broken })
 	require.ErrorIs(t, err, broken)
