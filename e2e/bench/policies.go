@@ -49,7 +49,7 @@ func (b *bench) comparePolicies(ctx context.Context, without, with *site, f *cat
 	if err != nil {
 		return err
 	}
-	of, err := none.bodiesOf(ctx, f, review.UserParameters)
+	of, err := none.bodiesOf(ctx, review.Named(f), review.UserParameters)
 	if err != nil {
 		return err
 	}

@@ -17,8 +17,9 @@ const (
 	reviewPairs = 25
 	reviewBatch = 400
 
-	mutateGoal   = 2.0
-	validateGoal = 1.5
+	mutateGoal       = 2.0
+	mutateByTypeGoal = 3.5
+	validateGoal     = 1.5
 
 	// The slope is measured between two sizes of parameters, in bytes.
 	slopePairs = 12
@@ -33,7 +34,8 @@ func measureReviews(ctx context.Context, b *bench) error {
 	return onSite(ctx, b.bin, func(s *site) error {
 		plain := &catalog.Family{Name: "plain", Plans: catalog.PlansPerFamily}
 		checked := &catalog.Family{Name: "checked", Plans: catalog.PlansPerFamily, Schema: true}
-		for _, f := range []*catalog.Family{plain, checked} {
+		suggested := &catalog.Family{Name: catalog.SuggestedFamily, Plans: catalog.PlansPerFamily, Suggested: true}
+		for _, f := range []*catalog.Family{plain, checked, suggested} {
 			if err := s.inventory.stock(ctx, f); err != nil {
 				return err
 			}
@@ -42,7 +44,7 @@ func measureReviews(ctx context.Context, b *bench) error {
 		if err != nil {
 			return err
 		}
-		if err := r.ratios(ctx, b, plain, checked); err != nil {
+		if err := r.ratios(ctx, b, plain, checked, suggested); err != nil {
 			return err
 		}
 		return r.slopes(ctx, b, plain)
@@ -81,8 +83,8 @@ func newReviewers(s *site) (*reviewSites, error) {
 type bodies struct{ mutate, validate []byte }
 
 // bodiesOf asks the mutating half what the validating half will be shown.
-func (r *reviewSites) bodiesOf(ctx context.Context, f *catalog.Family, parameters string) (bodies, error) {
-	object := review.Arriving(review.Named(f), parameters)
+func (r *reviewSites) bodiesOf(ctx context.Context, spec review.Spec, parameters string) (bodies, error) {
+	object := review.Arriving(spec, parameters)
 	toMutate, err := review.OfInstance(object)
 	if err != nil {
 		return bodies{}, err
@@ -98,20 +100,22 @@ func (r *reviewSites) bodiesOf(ctx context.Context, f *catalog.Family, parameter
 	return bodies{toMutate, toValidate}, err
 }
 
-func (r *reviewSites) ratios(ctx context.Context, b *bench, plain, checked *catalog.Family) error {
+func (r *reviewSites) ratios(ctx context.Context, b *bench, plain, checked, suggested *catalog.Family) error {
 	for _, half := range []struct {
-		what   string
-		family *catalog.Family
-		hook   review.Hook
-		bound  measure.Bound
-		goal   float64
-		body   func(bodies) []byte
+		what  string
+		spec  review.Spec
+		hook  review.Hook
+		bound measure.Bound
+		goal  float64
+		body  func(bodies) []byte
 	}{
-		{"mutate a review, processor time", plain, r.mutate, measure.AtMost, mutateGoal, func(of bodies) []byte { return of.mutate }},
-		{"validate a review", plain, r.validate, measure.AtMost, validateGoal, func(of bodies) []byte { return of.validate }},
-		{"validate, with a schema check", checked, r.validate, measure.Told, 0, func(of bodies) []byte { return of.validate }},
+		{"mutate a review, processor time", review.Named(plain), r.mutate, measure.AtMost, mutateGoal, func(of bodies) []byte { return of.mutate }},
+		{"mutate, by a recorded type", review.ByType(plain), r.mutate, measure.AtMost, mutateByTypeGoal, func(of bodies) []byte { return of.mutate }},
+		{"mutate, by a suggested type", review.ByType(suggested), r.mutate, measure.AtMost, mutateByTypeGoal, func(of bodies) []byte { return of.mutate }},
+		{"validate a review", review.Named(plain), r.validate, measure.AtMost, validateGoal, func(of bodies) []byte { return of.validate }},
+		{"validate, with a schema check", review.Named(checked), r.validate, measure.Told, 0, func(of bodies) []byte { return of.validate }},
 	} {
-		of, err := r.bodiesOf(ctx, half.family, review.UserParameters)
+		of, err := r.bodiesOf(ctx, half.spec, review.UserParameters)
 		if err != nil {
 			return err
 		}
@@ -131,11 +135,11 @@ func (r *reviewSites) ratios(ctx context.Context, b *bench, plain, checked *cata
 // slopes compares what a further KB of parameters costs with what it costs to
 // decode the object twice.
 func (r *reviewSites) slopes(ctx context.Context, b *bench, f *catalog.Family) error {
-	small, err := r.bodiesOf(ctx, f, review.Grown(smallSize))
+	small, err := r.bodiesOf(ctx, review.Named(f), review.Grown(smallSize))
 	if err != nil {
 		return err
 	}
-	large, err := r.bodiesOf(ctx, f, review.Grown(largeSize))
+	large, err := r.bodiesOf(ctx, review.Named(f), review.Grown(largeSize))
 	if err != nil {
 		return err
 	}

@@ -66,7 +66,7 @@ func New(options *options.Options) (*Cluster, error) {
 		return nil, err
 	}
 	rules := policies.NewRuleSet()
-	served, err := newHooks(webhook.Readers{Cached: view{store: held, cached: true}, Live: view{store: held}, Policies: rules, Access: everything{}}, options)
+	served, err := newHooks(webhook.Readers{Cached: view{store: held, cached: true}, Live: view{store: held}, Current: func() bool { return true }, Policies: rules, Access: everything{}}, options)
 	if err != nil {
 		return nil, err
 	}

@@ -152,7 +152,7 @@ func newHolder(ctx context.Context, plans int) (*holder, Holding, error) {
 	debug.SetGCPercent(int(max(100, 100*heapRoom/(after.Heap*1e6))))
 	// What is read live is read from the same cache: the API server's work is
 	// measured with the API server.
-	webhook.Register(h, webhook.Readers{Cached: cached, Live: cached, Policies: policies.NewRuleSet()}, options.New())
+	webhook.Register(h, webhook.Readers{Cached: cached, Live: cached, Current: func() bool { return true }, Policies: policies.NewRuleSet()}, options.New())
 	return h, Holding{Heap: after.Heap - before.Heap, Resident: after.Resident - before.Resident}, h.write()
 }
 
