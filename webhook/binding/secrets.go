@@ -19,7 +19,7 @@ import (
 )
 
 // A transformReview asks whether a user may read the Secrets that a binding's
-// transforms name: a reader of the binding's Secret read their keys.
+// transforms name: readers of the binding's Secret read their keys.
 type transformReview struct {
 	access access.Rights
 	plans  *catalog.Catalog

@@ -74,13 +74,13 @@ var patchedFields = append(slices.Clip(keptFields), restore.Object("userInfo", r
 func keepFields(spec *bindingSpec, w *write) []string {
 	settled := settledBinding(w.Old)
 	spec.InstanceRef = keepInstance(w.Old.Spec.InstanceRef, spec.InstanceRef)
-	told := restore.Keep(keptFields, spec, w.Old.Spec, func(field *restore.Field[bindingSpec]) bool {
+	meant := restore.Keep(keptFields, spec, w.Old.Spec, func(field *restore.Field[bindingSpec]) bool {
 		return field.When == restore.UnlessCleared && w.Writes(field.Name) || field.When >= restore.OnceDecided && !settled
 	})
 	if settled {
 		keepDefaults(spec, w.Old.Spec, parameters.Applied(w.Old.Metadata.Annotations))
 	}
-	return told
+	return meant
 }
 
 // keepInstance is the reference of a write, with what clients of the retired catalog do not know.

@@ -90,9 +90,9 @@ func (r *Resolver) MayConfirm(namespace string, denied *review.Denial) bool {
 	return false
 }
 
-// Confirmed is the plan that refuse has nothing against, or with its denial. defined is what the
-// cache says, nil where there is no such plan: a denial of what the cache has is held against
-// the API server.
+// Confirmed calls refuse with the plan that the cache has, which is nil where there is none. Before
+// a denial stands, the plan is read from the API server and refuse is called again. It returns the
+// plan that was used last, and its denial if there is one.
 func (r *Resolver) Confirmed(ctx context.Context, namespace string, defined *catalog.Definition, refuse func(*catalog.Definition) *review.Denial) (*catalog.Definition, *review.Denial, error) {
 	denied := refuse(defined)
 	if denied == nil || defined == nil || !r.MayConfirm(namespace, denied) {

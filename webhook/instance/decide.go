@@ -102,7 +102,7 @@ func (d Decider) complete(ctx context.Context, choice *resolve.Choice, defined *
 	return &Decision{defined, applied}, nil
 }
 
-// merging merges the defaults of a plan into the draft's parameters.
+// merging is how defaults are merged into the draft's parameters.
 func (d Decider) merging() *merging {
 	m := &merging{
 		defaults: d.Tools.Defaults,

@@ -21,7 +21,7 @@ import (
 // at the binding. Its owner reference identifies it, so no other user may write
 // such an owner reference, or use the name derived from the binding's UID.
 
-// owners is about instances that belong to a binding.
+// owners validates who writes an instance that belongs to a binding.
 type owners struct {
 	options      *options.Options
 	cached, live client.Reader

@@ -38,7 +38,7 @@ func (s *schemaCheck) refuse(ctx context.Context, v *review.Result, read func() 
 	}
 	values, err := read()
 	if err != nil {
-		return nil, nil //nolint:nilerr // told where the shape is validated
+		return nil, nil //nolint:nilerr // the shape is validated before
 	}
 	applied := parameters.Applied(w.New.Metadata.Annotations)
 	asked := createQuestion(w.New.Spec, merge.Without(values, parameters.Removed(&applied)))

@@ -113,7 +113,7 @@ func bundleUnreadable(old, spec *brokerSpec) *review.Denial {
 }
 
 // secretNotReadable denies a write that changes where a broker's credentials
-// are sent by a user who may not read them. A user who changes need no such
+// are sent by a user who may not read them. A change of anything else needs no such
 // permission.
 func (h *Brokers) secretNotReadable(ctx context.Context, req *admission.Request, old, spec *brokerSpec) (*review.Denial, error) {
 	secret, field := authSecret(spec.AuthInfo, req.Namespace)

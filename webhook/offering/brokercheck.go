@@ -13,7 +13,7 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
-// A brokerCheck is about the ClusterServiceBroker that offerings of a namespace are provisioned at.
+// A brokerCheck denies offerings of a namespace that name a ClusterServiceBroker their writer may not use.
 type brokerCheck struct {
 	access access.Rights
 	live   client.Reader

@@ -28,7 +28,7 @@ type oneDefault struct {
 }
 
 // validatePlan validates a write of a plan; old is nil for a new one. Writes that
-// change neither its annotation nor its effective type pass, and validated, do writes
+// change neither its annotation nor its effective type pass, and so do writes
 // of a plan that is being deleted.
 func (o *oneDefault) validatePlan(ctx context.Context, req *admission.Request, old, changed client.Object) (review.Result, error) {
 	if !o.gates.Enabled(options.ServiceTypes) || changed.GetDeletionTimestamp() != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
-// A secretCheck is about the Secrets whose keys a write newly adds to credentials.
+// A secretCheck denies writes that newly add keys of a Secret to credentials, by a user who may not get it.
 type secretCheck struct {
 	access  access.Rights
 	options *options.Options

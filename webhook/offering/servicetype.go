@@ -37,7 +37,7 @@ func NewTypes(shared *decision.Tools) *Types {
 	return &Types{live: shared.Resolver.Catalog.Live, access: shared.Access, gates: shared.Options.Gates}
 }
 
-// Validate validates that change a record. A type that is being deleted
+// Validate validates writes that change a record. A type that is being deleted
 // records nothing.
 func (t *Types) Validate(ctx context.Context, req *admission.Request) (decided review.Result, err error) {
 	decided.Rule = review.RuleNone

@@ -80,7 +80,7 @@ func Object[S, T any](name string, when When, field func(*S) **T) Field[S] {
 // Keep copies from old what a write left out of spec, unless the write drops it, and returns the
 // names of the fields that a person may have meant to remove.
 func Keep[S any](fields []Field[S], spec, old *S, drops func(*Field[S]) bool) []string {
-	var told []string
+	var meant []string
 	for i := range fields {
 		field := &fields[i]
 		if field.Value(spec) != nil || field.Value(old) == nil || drops(field) {
@@ -88,10 +88,10 @@ func Keep[S any](fields []Field[S], spec, old *S, drops func(*Field[S]) bool) []
 		}
 		field.Copy(spec, old)
 		if field.When != Always {
-			told = append(told, "spec."+field.Name)
+			meant = append(meant, "spec."+field.Name)
 		}
 	}
-	return told
+	return meant
 }
 
 // PatchFields adds to the patch each field of a spec that differs from what the

@@ -105,8 +105,9 @@ type Question struct {
 	From map[string]string
 }
 
-// Refuse is the denial that parameters would get which their user did not write in full, nil for
-// none, or where schemas only warn.
+// Refuse is the denial of parameters that the schema does not accept and that their user did not
+// write in full, with the way out that such a user has. It is nil for none, or where schemas only
+// warn.
 func (s *Checker) Refuse(ctx context.Context, defined *catalog.Definition, asked Question) (*review.Denial, error) {
 	if !s.Enforced() {
 		return nil, nil

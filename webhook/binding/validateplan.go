@@ -80,7 +80,7 @@ func (v *validation) refuseParameters(ctx context.Context, defined *catalog.Defi
 	}
 	values, err := v.parameters()
 	if err != nil {
-		return nil, nil //nolint:nilerr // told where the shape is validated
+		return nil, nil //nolint:nilerr // the shape is validated before
 	}
 	spec, applied := v.write.New.Spec, parameters.Applied(v.write.New.Metadata.Annotations)
 	if v.write.Old != nil && applied.Rule == review.RuleRestored {
