@@ -42,7 +42,7 @@ var (
 	}
 	wideTypes = map[string]int{
 		"e2e/env.Env":            20,
-		"e2e/stack.Stack":        13,
+		"e2e/stack.Stack":        10,
 		"osb/controller.Options": 5,
 		"osb/osbtest.Broker":     18,
 	}

@@ -90,9 +90,11 @@ func (s *Stack) start(ctx context.Context) error {
 		return err
 	}
 	if s.options.Releaser {
-		if err := s.startReleaser(); err != nil { //nolint:contextcheck // it outlives ctx
+		stop, err := startReleaser(s.RESTConfig()) //nolint:contextcheck // it outlives ctx
+		if err != nil {
 			return err
 		}
+		s.AtStop(stop)
 	}
 	if s.options.Webhooks == 0 {
 		return nil
@@ -163,7 +165,7 @@ func (s *Stack) install(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return manifest.ApplyDefinitions(ctx, s.client) })
 	if s.options.Whole {
-		group.Go(func() error { return s.InstallVAP(ctx) })
+		group.Go(func() error { return InstallVAP(ctx, s.client) })
 		group.Go(func() error { return manifest.ApplyFolder(ctx, s.client, "flow") })
 	}
 	group.Go(func() (err error) {
