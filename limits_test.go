@@ -41,7 +41,6 @@ var (
 		"osb/controller": 42,
 	}
 	wideTypes = map[string]int{
-		"e2e/stack.Stack":        10,
 		"osb/controller.Options": 5,
 		"osb/osbtest.Broker":     18,
 	}
