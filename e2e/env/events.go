@@ -48,33 +48,31 @@ func (o *Objects) HasEvent(object client.Object, reason string) eventsv1.Event {
 // ToldUndecided waits for the keeper's event about an instance.
 func (o *Observations) ToldUndecided(name string) eventsv1.Event {
 	o.Helper()
-	var told eventsv1.Event
-	o.Eventually(func() (bool, error) {
-		events := &eventsv1.EventList{}
-		if err := o.Client().List(o.Context(), events, client.InNamespace(o.Namespace)); err != nil {
-			return false, err
-		}
-		for _, event := range events.Items {
-			if event.Regarding.Name == name && event.Reason == "Undecided" {
-				told = event
-				return true, nil
-			}
-		}
-		return false, nil
-	})
-	return told
+	return o.told(name, "")
 }
 
 // ToldOf waits for an event of the keeper's about an object that says so.
 func (o *Observations) ToldOf(name, says string) {
 	o.Helper()
+	o.told(name, says)
+}
+
+// told waits for an event of the keeper's about an object with a text in its note.
+func (o *Observations) told(name, text string) eventsv1.Event {
+	o.Helper()
+	var found eventsv1.Event
 	o.Eventually(func() (bool, error) {
 		events := &eventsv1.EventList{}
 		if err := o.Client().List(o.Context(), events, client.InNamespace(o.Namespace)); err != nil {
 			return false, err
 		}
-		return slices.ContainsFunc(events.Items, func(event eventsv1.Event) bool {
-			return event.Regarding.Name == name && event.Reason == "Undecided" && strings.Contains(event.Note, says)
-		}), nil
+		at := slices.IndexFunc(events.Items, func(event eventsv1.Event) bool {
+			return event.Regarding.Name == name && event.Reason == "Undecided" && strings.Contains(event.Note, text)
+		})
+		if at >= 0 {
+			found = events.Items[at]
+		}
+		return at >= 0, nil
 	})
+	return found
 }
