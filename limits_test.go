@@ -39,8 +39,6 @@ const (
 var (
 	largePackages = map[string]int{}
 	wideTypes     = map[string]int{
-		"e2e/env.Env":        20,
-		"e2e/stack.Stack":    13,
 		"osb/osbtest.Broker": 18,
 	}
 	deepHandlers = map[string]int{}

@@ -31,7 +31,7 @@ func TestPoliciesGuardWithoutTheWebhook(t *testing.T) { //nolint:tparallel // th
 	o := offering.New(env.On(t, s), offering.Cluster)
 	require.NoError(t, s.UninstallHooks(t.Context()))
 	o.CreateInstance("before", env.OfType("absent"))
-	require.NoError(t, s.InstallVAP(t.Context()))
+	require.NoError(t, stack.InstallVAP(t.Context(), s.Client()))
 	for name, tc := range unguarded {
 		t.Run("Without/"+name, func(t *testing.T) {
 			err := o.Client().Create(t.Context(), o.Instance("new", o.Named(all(tc.edits...))), client.DryRunAll)

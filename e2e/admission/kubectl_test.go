@@ -151,7 +151,7 @@ func TestKubectlShowsWhyAnUpdateIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := e.In(t)
-			e.Namespace = e.AddNamespace()
+			e = e.InNamespace(e.AddNamespace())
 			e.Kubectl(e.Manifest("mydb", start[tc.from]), "apply", "-f", "-")
 			showsRefusal(e, name, "apply", "-f", "-", tc.to)
 		})

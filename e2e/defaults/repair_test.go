@@ -119,9 +119,7 @@ func TestALegacyClusterIsItsOperators(t *testing.T) {
 
 // movesTo is the same offer on another stack with the same data.
 func movesTo(o *offering.Offer, s *stack.Stack) {
-	moved := *o.Env
-	moved.Stack = s
-	o.Env = moved.WithConfig(s.RESTConfig())
+	o.Env = o.OnStack(s)
 }
 
 // waitsForItsOperator waits until the type says that it is ambiguous.

@@ -61,10 +61,9 @@ func TestDeletionWithTheWebhookKilled(t *testing.T) {
 	deletes(e, "db")
 	deletes(e, "waiting")
 
-	other := *e
-	other.Namespace = e.Namespace
-	e.Namespace = e.AddNamespace()
-	deletesNamespace(&other)
+	old := e
+	e = e.InNamespace(e.AddNamespace())
+	deletesNamespace(old)
 
 	require.NoError(t, e.StartWebhook(t.Context(), 0))
 	assert.Equal(t, "plan", env.PlanOf(e.CreateInstance("new", env.OfType("type"))), "it works again when it is back")

@@ -3,17 +3,23 @@ package env
 import (
 	"cmp"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
+// Offerings are classes, plans and types of either scope that need no broker.
+type Offerings struct {
+	*Objects
+	*Names
+}
+
 // PatchPlan sends a merge patch to a cluster plan.
-func (e *Env) PatchPlan(name, patch string) {
-	e.Helper()
-	e.Patch(Plan{Name: name}.Object(), patch)
+func (o *Offerings) PatchPlan(name, patch string) {
+	o.Helper()
+	o.Patch(Plan{Name: name}.Object(), patch)
 }
 
 // A Class describes a class of either scope.
@@ -111,55 +117,40 @@ func TypeWithDefault(namespace, serviceType, planName string) client.Object {
 	return &api.ServiceType{ObjectMeta: meta, Spec: spec}
 }
 
-// Put creates an object, and again while the machine is too busy to answer. A type is
-// patched if the keeper was faster: it makes one for every type in use.
-func (e *Env) Put(object client.Object) error {
-	err := e.patiently(func() error { return e.Client().Create(e.Context(), object) })
-	if !apierrors.IsAlreadyExists(err) {
-		return err
-	}
-	switch object.(type) {
-	case *api.ClusterServiceType, *api.ServiceType:
-		unrecorded := TypeWithDefault(object.GetNamespace(), object.GetName(), "")
-		return e.patiently(func() error { return e.Client().Patch(e.Context(), object, client.MergeFrom(unrecorded)) })
-	}
-	return err
-}
-
 // SwitchTo makes the plan the default of a type by one write of its record: no
 // later choice by type believes another. The annotations are the keeper's to move.
-func (e *Env) SwitchTo(namespace, serviceType, planName string) {
-	e.Helper()
-	e.Create(TypeWithDefault(namespace, serviceType, planName))
+func (o *Offerings) SwitchTo(namespace, serviceType, planName string) {
+	o.Helper()
+	o.Create(TypeWithDefault(namespace, serviceType, planName))
 }
 
 // A Described is a class or a plan.
 type Described interface{ Object() client.Object }
 
 // AddCatalog creates classes and plans, in the order given.
-func (e *Env) AddCatalog(items ...Described) {
-	e.Helper()
+func (o *Offerings) AddCatalog(items ...Described) {
+	o.Helper()
 	for _, item := range items {
-		e.Create(item.Object())
+		o.Create(item.Object())
 	}
 }
 
 // AddPlans creates one class and its plans, of the same scope: each plan's class
 // and namespace are filled in.
-func (e *Env) AddPlans(of Class, plans ...Plan) {
-	e.Helper()
-	e.Create(of.Object())
+func (o *Offerings) AddPlans(of Class, plans ...Plan) {
+	o.Helper()
+	o.Create(of.Object())
 	for _, p := range plans {
 		p.Class, p.Namespace = of.Name, of.Namespace
-		e.Create(p.Object())
+		o.Create(p.Object())
 	}
 }
 
 // RecordedDefault is the plan in a type's record, "" for none.
-func (e *Env) RecordedDefault(namespace, serviceType string) (string, error) {
-	e.Helper()
+func (o *Offerings) RecordedDefault(namespace, serviceType string) (string, error) {
+	o.Helper()
 	object := TypeWithDefault(namespace, serviceType, "")
-	if err := e.Client().Get(e.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+	if err := o.Client().Get(o.Context(), client.ObjectKeyFromObject(object), object); err != nil {
 		return "", err
 	}
 	var ref *api.PlanObjectReference
@@ -173,4 +164,15 @@ func (e *Env) RecordedDefault(namespace, serviceType string) (string, error) {
 		return "", nil
 	}
 	return ref.Name, nil
+}
+
+// Bindable is a class and a plan that name("c") and name("p") name, with defaults
+// for bindings.
+func (o *Offerings) Bindable() []client.Object {
+	o.Helper()
+	offered, ok := Plan{Name: o.Name("p"), Class: o.Name("c"), ServiceType: o.Name("db"), Default: true}.Object().(*api.ClusterServicePlan)
+	require.True(o, ok)
+	offered.Spec.DefaultBindParameters = RawJSON(`{"user":"reader","tls":true}`)
+	offered.Spec.DefaultSecretTransforms = []api.SecretTransform{{RenameKey: &api.RenameKeyTransform{From: "db-name", To: "database"}}}
+	return []client.Object{Class{Name: o.Name("c"), ServiceType: o.Name("db")}.Object(), offered}
 }

@@ -9,8 +9,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/defaultplan/defaultplan/e2e/stack"
 	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
+
+// Commands run binaries of the stack.
+type Commands struct {
+	*Objects
+	*Names
+	stack *stack.Stack
+}
 
 // A Command is one run of a binary of the stack.
 type Command struct {
@@ -28,19 +36,19 @@ type Result struct {
 }
 
 // Exec runs a command until it exits, with whatever code.
-func (e *Env) Exec(command Command) Result {
-	e.Helper()
+func (c *Commands) Exec(command Command) Result {
+	c.Helper()
 	var stdout, stderr bytes.Buffer
-	cmd := exec.CommandContext(e.Context(), e.Binary(command.Binary), command.Args...)
+	cmd := exec.CommandContext(c.Context(), c.stack.Binary(command.Binary), command.Args...)
 	cmd.Env = command.Environment
 	if cmd.Env == nil {
-		cmd.Env = e.Environment()
+		cmd.Env = c.stack.Environment()
 	}
 	cmd.Stdin = strings.NewReader(command.Stdin)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
 	if _, exited := errors.AsType[*exec.ExitError](err); !exited {
-		require.NoError(e, err, "%s %v", command.Binary, command.Args)
+		require.NoError(c, err, "%s %v", command.Binary, command.Args)
 	}
 	return Result{Stdout: stdout.String(), Stderr: stderr.String(), Code: cmd.ProcessState.ExitCode()}
 }
@@ -48,18 +56,18 @@ func (e *Env) Exec(command Command) Result {
 // Svcat runs svcat in the namespace, as the administrator, and returns what it printed
 // to both outputs, standard output first. It must exit with 0. Where a webhook had no
 // time for its first write, it runs again.
-func (e *Env) Svcat(args ...string) string {
-	e.Helper()
+func (c *Commands) Svcat(args ...string) string {
+	c.Helper()
 	var got Result
-	e.Eventually(func() (bool, error) {
-		got = e.Exec(Command{Binary: "svcat", Args: e.inNamespace(args)})
+	c.Eventually(func() (bool, error) {
+		got = c.Exec(Command{Binary: "svcat", Args: c.inNamespace(args)})
 		if got.Code != 0 && got.Stdout == "" && wait.WebhookTimedOut(got.Stderr) {
-			e.Logf("svcat %v runs again: %s", args, got.Stderr)
+			c.Logf("svcat %v runs again: %s", args, got.Stderr)
 			return false, errors.New(got.Stderr)
 		}
 		return true, nil
 	})
-	require.Zero(e, got.Code, "svcat %v: %s%s", args, got.Stdout, got.Stderr)
+	require.Zero(c, got.Code, "svcat %v: %s%s", args, got.Stdout, got.Stderr)
 	return got.Stdout + WithoutWaiting(got.Stderr)
 }
 
@@ -72,19 +80,19 @@ func WithoutWaiting(stderr string) string { return waiting.ReplaceAllString(stde
 
 // SvcatFails is Svcat for what must exit with a code other than 0; it returns what was
 // printed to standard error.
-func (e *Env) SvcatFails(code int, args ...string) string {
-	e.Helper()
-	got := e.Exec(Command{Binary: "svcat", Args: e.inNamespace(args)})
-	require.Equal(e, code, got.Code, "svcat %v: %s%s", args, got.Stdout, got.Stderr)
+func (c *Commands) SvcatFails(code int, args ...string) string {
+	c.Helper()
+	got := c.Exec(Command{Binary: "svcat", Args: c.inNamespace(args)})
+	require.Equal(c, code, got.Code, "svcat %v: %s%s", args, got.Stdout, got.Stderr)
 	return got.Stderr
 }
 
 // Shell runs a command line as a person pastes it.
-func (e *Env) Shell(line string) {
-	e.Helper()
-	require.NotEmpty(e, line)
-	command := exec.CommandContext(e.Context(), "/bin/sh", "-c", line)
-	command.Env = e.Environment()
+func (c *Commands) Shell(line string) {
+	c.Helper()
+	require.NotEmpty(c, line)
+	command := exec.CommandContext(c.Context(), "/bin/sh", "-c", line)
+	command.Env = c.stack.Environment()
 	output, err := command.CombinedOutput()
-	require.NoError(e, err, "%s\n%s", line, output)
+	require.NoError(c, err, "%s\n%s", line, output)
 }

@@ -7,17 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
-
-// DeniedSoon waits until a policy denies such an instance.
-func (e *Env) DeniedSoon(asked InstanceEdit) {
-	e.Helper()
-	e.Eventually(func() (bool, error) {
-		err := e.Client().Create(e.Context(), e.Instance("trial", asked), client.DryRunAll)
-		return apierrors.IsForbidden(err), nil
-	})
-}
 
 // RequireInvalid asserts that err is a refusal with HTTP 422 that says text.
 func RequireInvalid(t *testing.T, err error, text string) {
@@ -28,18 +18,18 @@ func RequireInvalid(t *testing.T, err error, text string) {
 }
 
 // RefusedAt asserts that err is a refusal, with HTTP 422 or 403, and by the field.
-func (e *Env) RefusedAt(err error, field, reason string) {
-	e.Helper()
-	require.Error(e, err, reason)
-	require.True(e, apierrors.IsInvalid(err) || apierrors.IsForbidden(err), "%s: %v", reason, err)
+func (o *Objects) RefusedAt(err error, field, reason string) {
+	o.Helper()
+	require.Error(o, err, reason)
+	require.True(o, apierrors.IsInvalid(err) || apierrors.IsForbidden(err), "%s: %v", reason, err)
 	var status apierrors.APIStatus
-	require.ErrorAs(e, err, &status, reason)
-	require.NotNil(e, status.Status().Details, "%s: %v", reason, err)
+	require.ErrorAs(o, err, &status, reason)
+	require.NotNil(o, status.Status().Details, "%s: %v", reason, err)
 	var fields []string
 	for _, cause := range status.Status().Details.Causes {
 		fields = append(fields, cause.Field)
 	}
-	assert.Contains(e, fields, field, "%s: %v", reason, err)
+	assert.Contains(o, fields, field, "%s: %v", reason, err)
 }
 
 // Said is what a refusal says.

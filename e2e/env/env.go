@@ -8,9 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -18,21 +15,23 @@ import (
 	"github.com/defaultplan/defaultplan/e2e/stack/suite"
 )
 
-// An Env is the environment of one test.
+// An Env is the environment of one test. Its parts share one test, one client and one
+// namespace, so an Env is made by the functions and methods of this file and not changed: a
+// copy of the struct has the parts of the original.
 type Env struct {
 	*testing.T
 	*stack.Stack
 
-	// Namespace exists. It is where objects are, unless something else is said.
-	Namespace string
-	// Suffix is part of the names that no other test has: a DNS label of letters and
-	// digits.
-	Suffix string
-	// Warnings are those of the API server to requests of Client.
-	Warnings *Warnings
-
-	config *rest.Config
-	client client.WithWatch
+	*Objects
+	*Names
+	*Manifests
+	*Instances
+	*Bindings
+	*Brokers
+	*Offerings
+	*Rights
+	*Commands
+	*Observations
 }
 
 // New makes an environment on the stack that the package's tests share.
@@ -46,78 +45,74 @@ func On(t *testing.T, s *stack.Stack) *Env {
 	t.Helper()
 	// Without z, which the names of classes and plans escape.
 	suffix := strings.ReplaceAll(strings.ToLower(rand.Text()[:8]), "z", "y")
-	e := &Env{T: t, Stack: s, Suffix: suffix}
-	e.connect(s.RESTConfig())
-	e.Namespace = e.AddNamespace()
-	return e
+	objects := connect(t, s, s.RESTConfig())
+	return compose(s, objects, Names{Namespace: objects.AddNamespace(), Suffix: suffix})
+}
+
+// Offline is an environment for commands that reach no cluster: it has neither a client nor
+// a namespace.
+func Offline(t *testing.T, s *stack.Stack) *Env {
+	t.Helper()
+	return compose(s, &Objects{T: t}, Names{})
+}
+
+// compose makes an environment of its parts, with names of its own.
+func compose(s *stack.Stack, objects *Objects, names Names) *Env {
+	own := &names
+	return &Env{
+		T: objects.T, Stack: s, Objects: objects, Names: own,
+		Manifests:    &Manifests{objects, own},
+		Instances:    &Instances{objects, own},
+		Bindings:     &Bindings{objects, own},
+		Brokers:      &Brokers{objects, own},
+		Offerings:    &Offerings{objects, own},
+		Rights:       &Rights{objects, own, s},
+		Commands:     &Commands{objects, own, s},
+		Observations: &Observations{objects, own, s},
+	}
 }
 
 // In is the same environment as seen by a subtest, with warnings of its own.
 func (e *Env) In(t *testing.T) *Env {
 	t.Helper()
-	same := *e
-	same.T = t
-	same.connect(rest.CopyConfig(e.config))
-	return &same
+	return compose(e.Stack, connect(t, e.Stack, rest.CopyConfig(e.config)), *e.Names)
 }
 
 // InNamespace is the same environment in another namespace.
 func (e *Env) InNamespace(namespace string) *Env {
-	other := *e
-	other.Namespace = namespace
-	return &other
+	return compose(e.Stack, e.Objects, Names{Namespace: namespace, Suffix: e.Suffix})
+}
+
+// OnStack is the same environment on another stack with the same data, as its
+// administrator.
+func (e *Env) OnStack(s *stack.Stack) *Env {
+	e.Helper()
+	return compose(s, connect(e.T, s, s.RESTConfig()), *e.Names)
 }
 
 // WithConfig is the same environment with a client of another configuration, such as
 // one of RESTConfig that was changed.
 func (e *Env) WithConfig(config *rest.Config) *Env {
 	e.Helper()
-	other := *e
-	other.connect(config)
-	return &other
+	return compose(e.Stack, connect(e.T, e.Stack, config), *e.Names)
 }
 
-// Client is the administrator's, or that of the user of As. It reads from the API
-// server, not from a cache.
-func (e *Env) Client() client.WithWatch { return e.client }
-
-// connect makes Client and Warnings.
-func (e *Env) connect(config *rest.Config) {
+// As is the same environment with the client of a user, by impersonation: it has the
+// rights that RBAC gives the user. Kubectl stays the administrator's.
+func (e *Env) As(user string, groups ...string) *Env {
 	e.Helper()
-	e.config, e.Warnings = config, &Warnings{}
-	config.WarningHandlerWithContext = e.Warnings
-	shared := e.Stack.Client()
-	var err error
-	e.client, err = client.NewWithWatch(config, client.Options{Scheme: shared.Scheme(), Mapper: shared.RESTMapper()})
-	require.NoError(e, err)
+	return e.WithConfig(e.RESTConfigFor(user, groups...))
 }
 
-// Name makes a name unique, for objects of the cluster and names at brokers.
-func (e *Env) Name(base string) string { return base + "-" + e.Suffix }
+// Client is that of Objects, not the stack's: the administrator's, or that of the user of
+// As.
+func (e *Env) Client() client.WithWatch { return e.Objects.Client() }
 
-// Meta is that of an object in the namespace.
-func (e *Env) Meta(name string) metav1.ObjectMeta {
-	return metav1.ObjectMeta{Namespace: e.Namespace, Name: name}
-}
+// Name is that of Names, not the test's: it makes a name unique.
+func (e *Env) Name(base string) string { return e.Names.Name(base) }
 
-// AddNamespace makes a further namespace.
-func (e *Env) AddNamespace() string {
+// Kubectl is that of Commands, not the stack's: it runs in the namespace and must succeed.
+func (e *Env) Kubectl(stdin string, args ...string) string {
 	e.Helper()
-	// The name always has eleven characters, on which the tables of golden files depend.
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "tests-"}}
-	e.Create(namespace)
-	return namespace.Name
-}
-
-// Secret is one in the namespace, not read yet.
-func (e *Env) Secret(name string) *corev1.Secret {
-	return &corev1.Secret{ObjectMeta: e.Meta(name)}
-}
-
-// ReadSecret is one in the namespace as it is stored.
-func (e *Env) ReadSecret(name string) *corev1.Secret {
-	e.Helper()
-	secret := e.Secret(name)
-	e.Get(secret)
-	return secret
+	return e.Commands.Kubectl(stdin, args...)
 }

@@ -32,28 +32,28 @@ type Holding struct {
 }
 
 // HoldingOf reads the instance of that name.
-func (e *Env) HoldingOf(name string) Holding {
-	e.Helper()
-	return e.Holding(e.Stored(name))
+func (i *Instances) HoldingOf(name string) Holding {
+	i.Helper()
+	return i.Holding(i.Stored(name))
 }
 
 // Holding is that of an instance as it was read.
-func (e *Env) Holding(i *api.ServiceInstance) Holding {
-	e.Helper()
+func (i *Instances) Holding(instance *api.ServiceInstance) Holding {
+	i.Helper()
 	h := Holding{
-		Type: i.Spec.ServiceType, Names: i.Spec.PlanReference, Selector: e.JSON(i.Spec.PlanSelector), Sharing: e.JSON(i.Spec.Sharing),
-		ExternalID: i.Spec.ExternalID, Minted: i.Annotations[api.AnnotationMintedExternalID],
-		Parameters: ParametersOf(i), Hashed: map[string]string{}, Finalizers: i.Finalizers, Generation: i.Generation,
+		Type: instance.Spec.ServiceType, Names: instance.Spec.PlanReference, Selector: i.JSON(instance.Spec.PlanSelector), Sharing: i.JSON(instance.Spec.Sharing),
+		ExternalID: instance.Spec.ExternalID, Minted: instance.Annotations[api.AnnotationMintedExternalID],
+		Parameters: ParametersOf(instance), Hashed: map[string]string{}, Finalizers: instance.Finalizers, Generation: instance.Generation,
 	}
-	h.Class, h.Plan = refsOf(i)
-	if i.Spec.UserInfo != nil {
-		h.User = i.Spec.UserInfo.Username
+	h.Class, h.Plan = refsOf(instance)
+	if instance.Spec.UserInfo != nil {
+		h.User = instance.Spec.UserInfo.Username
 	}
-	if i.Annotations[api.AnnotationAppliedDefaults] != "" {
-		h.Applied = e.AppliedTo(i)
+	if instance.Annotations[api.AnnotationAppliedDefaults] != "" {
+		h.Applied = i.AppliedTo(instance)
 	}
 	for _, label := range HashedLabels {
-		if value, ok := i.Labels[label]; ok {
+		if value, ok := instance.Labels[label]; ok {
 			h.Hashed[label] = value
 		}
 	}
@@ -91,17 +91,6 @@ func refsOf(i *api.ServiceInstance) (ofClass, ofPlan string) {
 	return own[0], own[1]
 }
 
-// JSON is the JSON of an optional value, "" for none.
-func (e *Env) JSON(value any) string {
-	e.Helper()
-	text, err := json.Marshal(value)
-	require.NoError(e, err)
-	if string(text) == "null" {
-		return ""
-	}
-	return string(text)
-}
-
 // HookFields are the fields that only admission writes; of the parameters, those
 // that the defaults of the scenarios give.
 var HookFields = [][]string{
@@ -116,15 +105,15 @@ var HookFields = [][]string{
 }
 
 // Owned are those of the fields that some manager owns, as "MANAGER PATH".
-func (e *Env) Owned(object client.Object, fields [][]string) []string {
-	e.Helper()
+func (i *Instances) Owned(object client.Object, fields [][]string) []string {
+	i.Helper()
 	var found []string
 	for _, entry := range object.GetManagedFields() {
 		if entry.FieldsV1 == nil {
 			continue
 		}
 		var set map[string]any
-		require.NoError(e, json.Unmarshal(entry.FieldsV1.GetRawBytes(), &set))
+		require.NoError(i, json.Unmarshal(entry.FieldsV1.GetRawBytes(), &set))
 		for _, path := range fields {
 			if _, ok, err := unstructured.NestedFieldNoCopy(set, path...); ok && err == nil {
 				found = append(found, entry.Manager+" "+path[len(path)-1])
@@ -137,12 +126,12 @@ func (e *Env) Owned(object client.Object, fields [][]string) []string {
 
 // Terminate deletes the instance, which a finalizer holds, and returns what it
 // holds once our own finalizer is off.
-func (e *Env) Terminate(name string) Holding {
-	e.Helper()
-	require.NoError(e, e.Client().Delete(e.Context(), e.Instance(name)))
+func (i *Instances) Terminate(name string) Holding {
+	i.Helper()
+	require.NoError(i, i.Client().Delete(i.Context(), i.Instance(name)))
 	var last Holding
-	e.Eventually(func() (bool, error) {
-		last = e.HoldingOf(name)
+	i.Eventually(func() (bool, error) {
+		last = i.HoldingOf(name)
 		return len(last.Finalizers) == 1, nil
 	})
 	return last

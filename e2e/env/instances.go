@@ -1,23 +1,32 @@
 package env
 
 import (
+	"crypto/rand"
 	"encoding/json"
 
 	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 )
+
+// Instances are ServiceInstances of the namespace.
+type Instances struct {
+	*Objects
+	*Names
+}
 
 // An InstanceEdit changes an instance before it is created.
 type InstanceEdit func(*api.ServiceInstance)
 
 // Instance is an instance in the namespace, not yet created.
-func (e *Env) Instance(name string, edits ...InstanceEdit) *api.ServiceInstance {
+func (i *Instances) Instance(name string, edits ...InstanceEdit) *api.ServiceInstance {
 	instance := &api.ServiceInstance{
 		TypeMeta:   metav1.TypeMeta{APIVersion: api.GroupVersion.String(), Kind: "ServiceInstance"},
-		ObjectMeta: e.Meta(name),
+		ObjectMeta: i.Meta(name),
 	}
 	for _, edit := range edits {
 		edit(instance)
@@ -26,10 +35,10 @@ func (e *Env) Instance(name string, edits ...InstanceEdit) *api.ServiceInstance 
 }
 
 // CreateInstance creates an instance and returns it as stored.
-func (e *Env) CreateInstance(name string, edits ...InstanceEdit) *api.ServiceInstance {
-	e.Helper()
-	instance := e.Instance(name, edits...)
-	e.Create(instance)
+func (i *Instances) CreateInstance(name string, edits ...InstanceEdit) *api.ServiceInstance {
+	i.Helper()
+	instance := i.Instance(name, edits...)
+	i.Create(instance)
 	return instance
 }
 
@@ -91,9 +100,60 @@ func ParametersOf(instance *api.ServiceInstance) string {
 }
 
 // AppliedTo is the record of what admission applied to an instance.
-func (e *Env) AppliedTo(instance *api.ServiceInstance) api.AppliedDefaults {
-	e.Helper()
-	applied, err := api.ParseAppliedDefaults(instance.Annotations[api.AnnotationAppliedDefaults])
-	require.NoError(e, err)
+func (i *Instances) AppliedTo(instance *api.ServiceInstance) api.AppliedDefaults {
+	i.Helper()
+	return i.AppliedOn(instance.Annotations)
+}
+
+// PatchInstance sends a merge patch to the instance of that name.
+func (i *Instances) PatchInstance(name, patch string) error {
+	i.Helper()
+	return i.TryPatch(i.Instance(name), patch)
+}
+
+// AppliedOn is the record of what admission applied to an object.
+func (i *Instances) AppliedOn(annotations map[string]string) api.AppliedDefaults {
+	i.Helper()
+	applied, err := api.ParseAppliedDefaults(annotations[api.AnnotationAppliedDefaults])
+	require.NoError(i, err)
 	return applied
+}
+
+// WithExternalID gives an ID that no other instance has: two are refused.
+func WithExternalID(i *api.ServiceInstance) { i.Spec.ExternalID = rand.Text() }
+
+// Stored is the instance of that name, as it is stored.
+func (i *Instances) Stored(name string) *api.ServiceInstance {
+	i.Helper()
+	instance := i.Instance(name)
+	i.Get(instance)
+	return instance
+}
+
+// HoldFinalizer is the finalizer of some other controller: it keeps a deleted object.
+const HoldFinalizer = "example.org/hold"
+
+// WithFinalizer adds a finalizer.
+func WithFinalizer(name string) InstanceEdit {
+	return func(i *api.ServiceInstance) { i.Finalizers = append(i.Finalizers, name) }
+}
+
+// InstanceDecided waits until the instance is decided.
+func (i *Instances) InstanceDecided(name string) *api.ServiceInstance {
+	i.Helper()
+	instance := i.Instance(name)
+	i.Eventually(func() (bool, error) {
+		err := i.Client().Get(i.Context(), client.ObjectKeyFromObject(instance), instance)
+		return instance.Spec.Decided(), err
+	})
+	return instance
+}
+
+// DeniedSoon waits until a policy denies such an instance.
+func (i *Instances) DeniedSoon(asked InstanceEdit) {
+	i.Helper()
+	i.Eventually(func() (bool, error) {
+		err := i.Client().Create(i.Context(), i.Instance("trial", asked), client.DryRunAll)
+		return apierrors.IsForbidden(err), nil
+	})
 }

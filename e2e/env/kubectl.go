@@ -15,28 +15,28 @@ import (
 
 // Kubectl runs kubectl in the namespace, as the administrator, and returns what it
 // printed to both outputs, standard output first. It must exit with 0.
-func (e *Env) Kubectl(stdin string, args ...string) string {
-	e.Helper()
-	stdout, stderr, err := e.Stack.Kubectl(e.Context(), stdin, e.inNamespace(args)...)
-	require.NoError(e, err, "%s%s", stdout, stderr)
+func (c *Commands) Kubectl(stdin string, args ...string) string {
+	c.Helper()
+	stdout, stderr, err := c.stack.Kubectl(c.Context(), stdin, c.inNamespace(args)...)
+	require.NoError(c, err, "%s%s", stdout, stderr)
 	return stdout + stderr
 }
 
 // KubectlFails is Kubectl for what must not exit with 0; it returns what was printed to
 // standard error.
-func (e *Env) KubectlFails(stdin string, args ...string) string {
-	e.Helper()
-	stdout, stderr, err := e.Stack.Kubectl(e.Context(), stdin, e.inNamespace(args)...)
-	require.Error(e, err, "kubectl %v: %s%s", args, stdout, stderr)
+func (c *Commands) KubectlFails(stdin string, args ...string) string {
+	c.Helper()
+	stdout, stderr, err := c.stack.Kubectl(c.Context(), stdin, c.inNamespace(args)...)
+	require.Error(c, err, "kubectl %v: %s%s", args, stdout, stderr)
 	return stderr
 }
 
 // Apply applies a manifest, in the namespace where its objects name none. In it, SUFFIX
 // stands for what makes names unique. To start kubectl is most of what it costs to create
 // an object: it is started for those that exist already.
-func (e *Env) Apply(manifest string) {
-	e.Helper()
-	manifest = strings.ReplaceAll(manifest, "SUFFIX", e.Suffix)
+func (c *Commands) Apply(manifest string) {
+	c.Helper()
+	manifest = strings.ReplaceAll(manifest, "SUFFIX", c.Suffix)
 	documents := yaml.NewYAMLOrJSONDecoder(strings.NewReader(manifest), len(manifest))
 	for {
 		object := &unstructured.Unstructured{}
@@ -45,13 +45,13 @@ func (e *Env) Apply(manifest string) {
 		case errors.Is(err, io.EOF):
 			return
 		case err == nil && len(object.Object) > 0:
-			err = e.createByManifest(object)
+			err = c.createByManifest(object)
 		}
 		if apierrors.IsAlreadyExists(err) {
-			e.Kubectl(manifest, "apply", "-f", "-")
+			c.Kubectl(manifest, "apply", "-f", "-")
 			return
 		}
-		require.NoError(e, err, "%s", manifest)
+		require.NoError(c, err, "%s", manifest)
 	}
 }
 
@@ -59,20 +59,16 @@ func (e *Env) Apply(manifest string) {
 // an error for a field that the definition does not know. It has none of the annotations by
 // which kubectl apply sees later what a manifest no longer has: where that matters, use
 // Kubectl.
-func (e *Env) createByManifest(object *unstructured.Unstructured) error {
-	admin := e.Stack.Client()
+func (c *Commands) createByManifest(object *unstructured.Unstructured) error {
+	admin := c.stack.Client()
 	namespaced, err := admin.IsObjectNamespaced(object)
 	if err != nil {
 		return err
 	}
 	if namespaced && object.GetNamespace() == "" {
-		object.SetNamespace(e.Namespace)
+		object.SetNamespace(c.Namespace)
 	}
-	return e.patiently(func() error {
-		return admin.Create(e.Context(), object, client.FieldOwner("kubectl-client-side-apply"), client.FieldValidation(metav1.FieldValidationStrict))
+	return c.patiently(func() error {
+		return admin.Create(c.Context(), object, client.FieldOwner("kubectl-client-side-apply"), client.FieldValidation(metav1.FieldValidationStrict))
 	})
-}
-
-func (e *Env) inNamespace(args []string) []string {
-	return append([]string{"-n", e.Namespace}, args...)
 }

@@ -9,13 +9,13 @@ import (
 
 // KubernetesBefore reports whether the API server is of a release before Kubernetes
 // 1.minor: make matrix runs scenarios on several.
-func (e *Env) KubernetesBefore(minor int) bool {
-	e.Helper()
-	client, err := discovery.NewDiscoveryClientForConfig(e.RESTConfig())
-	require.NoError(e, err)
+func (o *Observations) KubernetesBefore(minor int) bool {
+	o.Helper()
+	client, err := discovery.NewDiscoveryClientForConfig(o.stack.RESTConfig())
+	require.NoError(o, err)
 	version, err := client.ServerVersion()
-	require.NoError(e, err)
+	require.NoError(o, err)
 	served, err := strconv.Atoi(version.Minor)
-	require.NoError(e, err, "minor version %q", version.Minor)
+	require.NoError(o, err, "minor version %q", version.Minor)
 	return served < minor
 }

@@ -6,7 +6,16 @@ import (
 	"os"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/defaultplan/defaultplan/e2e/stack"
 )
+
+// Observations are what the webhook's processes and the keeper report.
+type Observations struct {
+	*Objects
+	*Names
+	stack *stack.Stack
+}
 
 // A Decision is a log line of a webhook process about one admission request.
 type Decision struct {
@@ -27,21 +36,21 @@ type Decision struct {
 
 // Decisions are those that webhook process i, counted from 0, logged about the
 // namespace, in their order.
-func (e *Env) Decisions(i int) []Decision {
-	e.Helper()
-	file, err := os.Open(e.WebhookLog(i))
-	require.NoError(e, err)
-	defer func() { require.NoError(e, file.Close()) }()
+func (o *Observations) Decisions(i int) []Decision {
+	o.Helper()
+	file, err := os.Open(o.stack.WebhookLog(i))
+	require.NoError(o, err)
+	defer func() { require.NoError(o, file.Close()) }()
 	var found []Decision
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		var line Decision
 		// Another line than a decision, or one that is being written, is none.
-		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Message == "admission" && line.Namespace == e.Namespace {
+		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Message == "admission" && line.Namespace == o.Namespace {
 			found = append(found, line)
 		}
 	}
-	require.NoError(e, lines.Err())
+	require.NoError(o, lines.Err())
 	return found
 }

@@ -9,10 +9,10 @@ import (
 
 // Metric adds up the samples of a metric of webhook process i, counted from 0,
 // that have all the labels, each written as name="value".
-func (e *Env) Metric(i int, name string, labels ...string) float64 {
-	e.Helper()
-	text, err := e.Scrape(e.Context(), e.WebhookMetrics(i))
-	require.NoError(e, err)
+func (o *Observations) Metric(i int, name string, labels ...string) float64 {
+	o.Helper()
+	text, err := o.stack.Scrape(o.Context(), o.stack.WebhookMetrics(i))
+	require.NoError(o, err)
 	var sum float64
 	for line := range strings.Lines(text) {
 		series, sample, ok := strings.Cut(strings.TrimSpace(line), " ")
@@ -20,7 +20,7 @@ func (e *Env) Metric(i int, name string, labels ...string) float64 {
 			continue
 		}
 		value, err := strconv.ParseFloat(sample, 64)
-		require.NoError(e, err, line)
+		require.NoError(o, err, line)
 		sum += value
 	}
 	return sum

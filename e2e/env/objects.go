@@ -3,66 +3,130 @@ package env
 import (
 	"encoding/json"
 	"fmt"
+	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/stack"
 	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
+// Put creates an object, and again while the machine is too busy to answer. A type is
+// patched if the keeper was faster: it makes one for every type in use.
+func (o *Objects) Put(object client.Object) error {
+	err := o.patiently(func() error { return o.Client().Create(o.Context(), object) })
+	if !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	switch object.(type) {
+	case *api.ClusterServiceType, *api.ServiceType:
+		unrecorded := TypeWithDefault(object.GetNamespace(), object.GetName(), "")
+		return o.patiently(func() error { return o.Client().Patch(o.Context(), object, client.MergeFrom(unrecorded)) })
+	}
+	return err
+}
+
+// AddNamespace makes a further namespace.
+func (o *Objects) AddNamespace() string {
+	o.Helper()
+	// The name always has eleven characters, on which the tables of golden files depend.
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "tests-"}}
+	o.Create(namespace)
+	return namespace.Name
+}
+
+// JSON is the JSON of an optional value, "" for none.
+func (o *Objects) JSON(value any) string {
+	o.Helper()
+	text, err := json.Marshal(value)
+	require.NoError(o, err)
+	if string(text) == "null" {
+		return ""
+	}
+	return string(text)
+}
+
+// Objects reads and writes the API server by a client, and fails its test.
+type Objects struct {
+	*testing.T
+	// Warnings are those of the API server to requests of Client.
+	Warnings *Warnings
+
+	config *rest.Config
+	client client.WithWatch
+}
+
+// connect makes a client of a configuration, which it changes.
+func connect(t *testing.T, s *stack.Stack, config *rest.Config) *Objects {
+	t.Helper()
+	warnings := &Warnings{}
+	config.WarningHandlerWithContext = warnings
+	shared := s.Client()
+	connected, err := client.NewWithWatch(config, client.Options{Scheme: shared.Scheme(), Mapper: shared.RESTMapper()})
+	require.NoError(t, err)
+	return &Objects{T: t, Warnings: warnings, config: config, client: connected}
+}
+
+// Client is the administrator's, or that of the user of As. It reads from the API
+// server, not from a cache.
+func (o *Objects) Client() client.WithWatch { return o.client }
+
 // Create creates objects, one after the other. A type that the keeper made already is
 // patched; see Put.
-func (e *Env) Create(objects ...client.Object) {
-	e.Helper()
+func (o *Objects) Create(objects ...client.Object) {
+	o.Helper()
 	for _, object := range objects {
-		require.NoError(e, e.Put(object), "cannot create %T %s", object, object.GetName())
+		require.NoError(o, o.Put(object), "cannot create %T %s", object, object.GetName())
 	}
 }
 
 // patiently makes a write, and again while the machine is too busy to answer.
-func (e *Env) patiently(write func() error) error {
-	return wait.Eventually(e.Context(), func() (bool, error) {
+func (o *Objects) patiently(write func() error) error {
+	return wait.Eventually(o.Context(), func() (bool, error) {
 		err := write()
 		return !wait.Overloaded(err), err
 	})
 }
 
 // Get reads an object from the API server.
-func (e *Env) Get(object client.Object) {
-	e.Helper()
-	require.NoError(e, e.Client().Get(e.Context(), client.ObjectKeyFromObject(object), object))
+func (o *Objects) Get(object client.Object) {
+	o.Helper()
+	require.NoError(o, o.Client().Get(o.Context(), client.ObjectKeyFromObject(object), object))
 }
 
 // Change edits an object as it is stored, and again after a conflict.
-func (e *Env) Change(object client.Object, edit func()) {
-	e.Helper()
-	e.Eventually(func() (bool, error) {
-		if err := e.Client().Get(e.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+func (o *Objects) Change(object client.Object, edit func()) {
+	o.Helper()
+	o.Eventually(func() (bool, error) {
+		if err := o.Client().Get(o.Context(), client.ObjectKeyFromObject(object), object); err != nil {
 			return true, err
 		}
 		edit()
-		err := e.Client().Update(e.Context(), object)
+		err := o.Client().Update(o.Context(), object)
 		return err == nil || !apierrors.IsConflict(err) && !wait.Overloaded(err), err
 	})
 }
 
 // Delete asks for an object's deletion, and does not wait for it.
-func (e *Env) Delete(object client.Object, options ...client.DeleteOption) {
-	e.Helper()
-	require.NoError(e, e.Client().Delete(e.Context(), object, options...))
+func (o *Objects) Delete(object client.Object, options ...client.DeleteOption) {
+	o.Helper()
+	require.NoError(o, o.Client().Delete(o.Context(), object, options...))
 }
 
 // Gone waits until objects do not exist any more.
-func (e *Env) Gone(objects ...client.Object) {
-	e.Helper()
+func (o *Objects) Gone(objects ...client.Object) {
+	o.Helper()
 	for _, object := range objects {
-		e.Eventually(func() (bool, error) {
-			err := e.Client().Get(e.Context(), client.ObjectKeyFromObject(object), object)
+		o.Eventually(func() (bool, error) {
+			err := o.Client().Get(o.Context(), client.ObjectKeyFromObject(object), object)
 			if err != nil {
 				return true, client.IgnoreNotFound(err)
 			}
@@ -73,46 +137,46 @@ func (e *Env) Gone(objects ...client.Object) {
 
 // TakeAway deletes objects, also those that the controller keeps for their users, as
 // who may write their finalizers can; see Gone.
-func (e *Env) TakeAway(objects ...client.Object) {
-	e.Helper()
+func (o *Objects) TakeAway(objects ...client.Object) {
+	o.Helper()
 	for _, object := range objects {
-		e.Delete(object)
-		err := e.Client().Patch(e.Context(), object, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))
-		require.NoError(e, client.IgnoreNotFound(err))
+		o.Delete(object)
+		err := o.Client().Patch(o.Context(), object, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))
+		require.NoError(o, client.IgnoreNotFound(err))
 	}
 }
 
 // Absent says whether an object does not exist now.
-func (e *Env) Absent(object client.Object) bool {
-	e.Helper()
-	err := e.Client().Get(e.Context(), client.ObjectKeyFromObject(object), object)
-	require.NoError(e, client.IgnoreNotFound(err))
+func (o *Objects) Absent(object client.Object) bool {
+	o.Helper()
+	err := o.Client().Get(o.Context(), client.ObjectKeyFromObject(object), object)
+	require.NoError(o, client.IgnoreNotFound(err))
 	return apierrors.IsNotFound(err)
 }
 
 // Eventually waits until is returns true; see wait.Eventually. An error beside false
 // says what is observed, and extends the wait while it changes; beside true it fails the
 // test.
-func (e *Env) Eventually(is func() (bool, error)) {
-	e.Helper()
-	require.NoError(e, wait.Eventually(e.Context(), is))
+func (o *Objects) Eventually(is func() (bool, error)) {
+	o.Helper()
+	require.NoError(o, wait.Eventually(o.Context(), is))
 }
 
 // Ready waits until objects are Ready as their specs are now.
-func (e *Env) Ready(objects ...client.Object) {
-	e.Helper()
+func (o *Objects) Ready(objects ...client.Object) {
+	o.Helper()
 	for _, object := range objects {
-		e.HasCondition(object, api.ConditionReady, api.ConditionTrue, "")
+		o.HasCondition(object, api.ConditionReady, api.ConditionTrue, "")
 	}
 }
 
 // HasCondition waits until an object has a condition, observed at its generation; an
 // empty reason is any.
-func (e *Env) HasCondition(object client.Object, typ string, status api.ConditionStatus, reason string) api.Condition {
-	e.Helper()
+func (o *Objects) HasCondition(object client.Object, typ string, status api.ConditionStatus, reason string) api.Condition {
+	o.Helper()
 	var found api.Condition
-	e.Eventually(func() (bool, error) {
-		if err := e.Client().Get(e.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+	o.Eventually(func() (bool, error) {
+		if err := o.Client().Get(o.Context(), client.ObjectKeyFromObject(object), object); err != nil {
 			return true, err
 		}
 		found = ConditionOf(object, typ)
@@ -126,10 +190,10 @@ func (e *Env) HasCondition(object client.Object, typ string, status api.Conditio
 }
 
 // Becomes waits until an object is as wanted, as it was read last.
-func (e *Env) Becomes(object client.Object, is func() bool) {
-	e.Helper()
-	e.Eventually(func() (bool, error) {
-		if err := e.Client().Get(e.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+func (o *Objects) Becomes(object client.Object, is func() bool) {
+	o.Helper()
+	o.Eventually(func() (bool, error) {
+		if err := o.Client().Get(o.Context(), client.ObjectKeyFromObject(object), object); err != nil {
 			return true, err
 		}
 		if is() {
@@ -197,20 +261,14 @@ func StatusOf(object client.Object) string {
 }
 
 // Patch sends a merge patch.
-func (e *Env) Patch(object client.Object, patch string) {
-	e.Helper()
-	require.NoError(e, e.TryPatch(object, patch))
+func (o *Objects) Patch(object client.Object, patch string) {
+	o.Helper()
+	require.NoError(o, o.TryPatch(object, patch))
 }
 
 // TryPatch sends a merge patch that may be refused.
-func (e *Env) TryPatch(object client.Object, patch string) error {
-	return e.patiently(func() error { return e.Client().Patch(e.Context(), object, MergePatch(patch)) })
-}
-
-// PatchInstance sends a merge patch to the instance of that name.
-func (e *Env) PatchInstance(name, patch string) error {
-	e.Helper()
-	return e.TryPatch(e.Instance(name), patch)
+func (o *Objects) TryPatch(object client.Object, patch string) error {
+	return o.patiently(func() error { return o.Client().Patch(o.Context(), object, MergePatch(patch)) })
 }
 
 // RawPatch is a patch of a kind, from its text.

@@ -11,27 +11,31 @@ const (
 )
 
 // ReaderClass is the manifest of the class of the worked example.
-func (e *Env) ReaderClass() string {
-	return e.ManifestOf("ClusterServiceClass", e.Name("c"), readerClass)
+func (m *Manifests) ReaderClass() string {
+	return m.ManifestOf("ClusterServiceClass", m.Name("c"), readerClass)
 }
 
 // ReaderPlan is the manifest of its plan.
-func (e *Env) ReaderPlan() string {
-	return e.ManifestOf("ClusterServicePlan", e.Name("p"), readerPlan)
+func (m *Manifests) ReaderPlan() string {
+	return m.ManifestOf("ClusterServicePlan", m.Name("p"), readerPlan)
 }
 
 // ReadInstance is the manifest of its instance, "mydb".
-func (e *Env) ReadInstance() string { return e.ManifestOf("ServiceInstance", "mydb", readInstance) }
+func (m *Manifests) ReadInstance() string {
+	return m.ManifestOf("ServiceInstance", "mydb", readInstance)
+}
 
 // AdminBinding is the manifest of its binding, "creds".
-func (e *Env) AdminBinding() string { return e.ManifestOf("ServiceBinding", "creds", adminBinding) }
+func (m *Manifests) AdminBinding() string {
+	return m.ManifestOf("ServiceBinding", "creds", adminBinding)
+}
 
 // AddReader creates the class, the plan and the instance of the worked example.
-func (e *Env) AddReader() {
-	e.Helper()
-	e.Create(
-		e.Unwritten(Kind{Name: "ClusterServiceClass"}, e.Name("c"), readerClass),
-		e.Unwritten(Kind{Name: "ClusterServicePlan"}, e.Name("p"), readerPlan),
-		e.Unwritten(Kind{Name: "ServiceInstance", Namespaced: true}, "mydb", readInstance),
+func (m *Manifests) AddReader() {
+	m.Helper()
+	m.Create(
+		m.Unwritten(Kind{Name: "ClusterServiceClass"}, m.Name("c"), readerClass),
+		m.Unwritten(Kind{Name: "ClusterServicePlan"}, m.Name("p"), readerPlan),
+		m.Unwritten(Kind{Name: "ServiceInstance", Namespaced: true}, "mydb", readInstance),
 	)
 }

@@ -19,10 +19,10 @@ const (
 
 // GrantResources lets Alice and Bob write objects of our resources in the namespace,
 // and waits until they may.
-func (e *Env) GrantResources(resources ...string) {
-	e.Helper()
-	meta := metav1.ObjectMeta{Namespace: e.Namespace, Name: "writers-of-" + resources[0]}
-	e.Create(&rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{{
+func (r *Rights) GrantResources(resources ...string) {
+	r.Helper()
+	meta := metav1.ObjectMeta{Namespace: r.Namespace, Name: "writers-of-" + resources[0]}
+	r.Create(&rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{{
 		APIGroups: []string{api.GroupName}, Resources: resources,
 		Verbs: []string{"get", "list", "watch", "create", "update", "patch", "delete"},
 	}}}, &rbacv1.RoleBinding{
@@ -32,24 +32,25 @@ func (e *Env) GrantResources(resources ...string) {
 			{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: Bob},
 		},
 	})
-	e.Eventually(func() (bool, error) {
-		return e.As(Bob).MayDo(authorizationv1.ResourceAttributes{
-			Namespace: e.Namespace, Verb: "patch", Group: api.GroupName, Resource: resources[len(resources)-1],
+	bob := connect(r.T, r.stack, r.stack.RESTConfigFor(Bob))
+	r.Eventually(func() (bool, error) {
+		return bob.MayDo(authorizationv1.ResourceAttributes{
+			Namespace: r.Namespace, Verb: "patch", Group: api.GroupName, Resource: resources[len(resources)-1],
 		})
 	})
 }
 
-// MayDo asks whether the user of As has a right. The API server learns of rights by a
+// MayDo asks whether the user of Client has a right. The API server learns of rights by a
 // watch.
-func (e *Env) MayDo(right authorizationv1.ResourceAttributes) (bool, error) {
-	e.Helper()
+func (o *Objects) MayDo(right authorizationv1.ResourceAttributes) (bool, error) {
+	o.Helper()
 	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &right}}
-	err := e.Client().Create(e.Context(), review)
+	err := o.Client().Create(o.Context(), review)
 	return review.Status.Allowed, err
 }
 
 // GrantInstances lets Alice and Bob write instances in the namespace.
-func (e *Env) GrantInstances() {
-	e.Helper()
-	e.GrantResources("serviceinstances")
+func (r *Rights) GrantInstances() {
+	r.Helper()
+	r.GrantResources("serviceinstances")
 }

@@ -7,6 +7,8 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/defaultplan/defaultplan/e2e/stack"
 )
 
 // Service accounts of the installation.
@@ -16,55 +18,53 @@ const (
 	KeeperUser     = "system:serviceaccount:defaultplan-system:defaultplan-keeper"
 )
 
-// As is the same environment with the client of a user, by impersonation: it has the
-// rights that RBAC gives the user. Kubectl stays the administrator's.
-func (e *Env) As(user string, groups ...string) *Env {
-	e.Helper()
-	theirs := *e
-	theirs.connect(e.RESTConfigFor(user, groups...))
-	return &theirs
+// Rights gives users rights, in the namespace where nothing else is said.
+type Rights struct {
+	*Objects
+	*Names
+	stack *stack.Stack
 }
 
 // Grant gives a user rights in the namespace, and waits until they hold.
-func (e *Env) Grant(user string, rules ...rbacv1.PolicyRule) {
-	e.Helper()
-	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: e.Namespace, GenerateName: "test-"}, Rules: rules}
-	e.Create(role)
-	e.bind(user, rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name})
-	e.Allowed(user, rules[0])
+func (r *Rights) Grant(user string, rules ...rbacv1.PolicyRule) {
+	r.Helper()
+	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: r.Namespace, GenerateName: "test-"}, Rules: rules}
+	r.Create(role)
+	r.bind(user, rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name})
+	r.Allowed(user, rules[0])
 }
 
 // GrantRole gives a user in the namespace the rights of a role of the cluster, and waits
 // until they hold.
-func (e *Env) GrantRole(user, clusterRole string) {
-	e.Helper()
-	e.bind(user, rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: clusterRole})
-	e.allowedBy(user, clusterRole)
+func (r *Rights) GrantRole(user, clusterRole string) {
+	r.Helper()
+	r.bind(user, rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: clusterRole})
+	r.allowedBy(user, clusterRole)
 }
 
 // GrantClusterRole gives a user in the whole cluster the rights of a role, and waits until
 // they hold.
-func (e *Env) GrantClusterRole(user, clusterRole string) {
-	e.Helper()
-	e.Create(&rbacv1.ClusterRoleBinding{
+func (r *Rights) GrantClusterRole(user, clusterRole string) {
+	r.Helper()
+	r.Create(&rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}, Subjects: userSubjects(user),
 		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: clusterRole},
 	})
-	e.allowedBy(user, clusterRole)
+	r.allowedBy(user, clusterRole)
 }
 
 // allowedBy waits until a user has the first right of a role.
-func (e *Env) allowedBy(user, clusterRole string) {
-	e.Helper()
+func (r *Rights) allowedBy(user, clusterRole string) {
+	r.Helper()
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: clusterRole}}
-	e.Get(role)
+	r.Get(role)
 	for _, rule := range role.Rules {
 		if len(rule.Resources) > 0 {
-			e.Allowed(user, rule)
+			r.Allowed(user, rule)
 			return
 		}
 		if len(rule.NonResourceURLs) > 0 {
-			e.allowed(&authorizationv1.SubjectAccessReviewSpec{User: user, NonResourceAttributes: &authorizationv1.NonResourceAttributes{
+			r.allowed(&authorizationv1.SubjectAccessReviewSpec{User: user, NonResourceAttributes: &authorizationv1.NonResourceAttributes{
 				Path: rule.NonResourceURLs[0], Verb: rule.Verbs[0],
 			}})
 			return
@@ -74,24 +74,24 @@ func (e *Env) allowedBy(user, clusterRole string) {
 
 // Allowed waits until a user has the first right of a rule in the namespace: the API
 // server learns of roles by a watch.
-func (e *Env) Allowed(user string, rule rbacv1.PolicyRule) {
-	e.Helper()
+func (r *Rights) Allowed(user string, rule rbacv1.PolicyRule) {
+	r.Helper()
 	resource, subresource, _ := strings.Cut(rule.Resources[0], "/")
 	asked := &authorizationv1.ResourceAttributes{
-		Namespace: e.Namespace, Verb: rule.Verbs[0], Group: rule.APIGroups[0], Resource: resource, Subresource: subresource,
+		Namespace: r.Namespace, Verb: rule.Verbs[0], Group: rule.APIGroups[0], Resource: resource, Subresource: subresource,
 	}
 	if len(rule.ResourceNames) > 0 {
 		asked.Name = rule.ResourceNames[0]
 	}
-	e.allowed(&authorizationv1.SubjectAccessReviewSpec{User: user, ResourceAttributes: asked})
+	r.allowed(&authorizationv1.SubjectAccessReviewSpec{User: user, ResourceAttributes: asked})
 }
 
 // allowed waits until the API server says that a user may do what is asked.
-func (e *Env) allowed(asked *authorizationv1.SubjectAccessReviewSpec) {
-	e.Helper()
-	e.Eventually(func() (bool, error) {
+func (r *Rights) allowed(asked *authorizationv1.SubjectAccessReviewSpec) {
+	r.Helper()
+	r.Eventually(func() (bool, error) {
 		review := &authorizationv1.SubjectAccessReview{Spec: *asked}
-		if err := e.Client().Create(e.Context(), review); err != nil {
+		if err := r.Client().Create(r.Context(), review); err != nil {
 			return true, err
 		}
 		if review.Status.Allowed {
@@ -101,10 +101,10 @@ func (e *Env) allowed(asked *authorizationv1.SubjectAccessReviewSpec) {
 	})
 }
 
-func (e *Env) bind(user string, role rbacv1.RoleRef) {
-	e.Helper()
-	e.Create(&rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Namespace: e.Namespace, GenerateName: "test-"}, RoleRef: role, Subjects: userSubjects(user),
+func (r *Rights) bind(user string, role rbacv1.RoleRef) {
+	r.Helper()
+	r.Create(&rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: r.Namespace, GenerateName: "test-"}, RoleRef: role, Subjects: userSubjects(user),
 	})
 }
 

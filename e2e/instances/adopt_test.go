@@ -93,8 +93,7 @@ func TestNoIDTwice(t *testing.T) {
 			require.NoError(t, o.Client().Status().Patch(t.Context(), first, client.RawPatch(types.MergePatchType, []byte(`{"status":{"externalID":"`+inForce+`"}}`))))
 
 			away := *o
-			away.Env = o.In(t)
-			away.Namespace = o.AddNamespace()
+			away.Env = o.In(t).InNamespace(o.AddNamespace())
 			carol := away.As(addAdopter(away.Env, of.resource))
 			for _, used := range []string{id, inForce} {
 				err := carol.Client().Create(t.Context(), of.object(&away, "second", used))

@@ -180,14 +180,13 @@ func aTouchChangesNothing(e *env.Env) {
 
 // onlyTheNamespaceIsWoken: a namespaced plan cannot help who is elsewhere.
 func onlyTheNamespaceIsWoken(e *env.Env) {
-	here, elsewhere := *e, *e
-	elsewhere.Namespace = e.AddNamespace()
+	here, elsewhere := e, e.InNamespace(e.AddNamespace())
 	serviceType := env.OfType(e.Name("db"))
 	here.CreateInstance("mydb", serviceType)
 	elsewhere.CreateInstance("mydb", serviceType)
 	here.ToldUndecided("mydb")
 	elsewhere.ToldUndecided("mydb")
-	before := len(touches(&elsewhere))
+	before := len(touches(elsewhere))
 
 	local := env.Class{Namespace: here.Namespace, Name: e.Name("c"), ServiceType: e.Name("db")}
 	here.AddPlans(local, env.Plan{Name: e.Name("p"), Default: true})
@@ -197,7 +196,7 @@ func onlyTheNamespaceIsWoken(e *env.Env) {
 	here.CreateInstance("later", env.OfPlan("", ""), env.OfLocalPlan(e.Name("later"), ""))
 	here.AddPlans(env.Class{Namespace: here.Namespace, Name: e.Name("later")}, env.Plan{Name: e.Name("p2")})
 	here.InstanceDecided("later")
-	assert.Len(e, touches(&elsewhere), before, "not touched")
+	assert.Len(e, touches(elsewhere), before, "not touched")
 	assert.Positive(e, before)
 }
 

@@ -18,9 +18,7 @@ import (
 // elsewhere is the same environment in a further namespace.
 func elsewhere(e *env.Env) *env.Env {
 	e.Helper()
-	other := *e
-	other.Namespace = e.AddNamespace()
-	return &other
+	return e.InNamespace(e.AddNamespace())
 }
 
 // tries creates such an instance in a dry run.

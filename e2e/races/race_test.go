@@ -88,7 +88,7 @@ func newMatch(e *env.Env, s offering.Scope, keeper *stack.Keeper) *match {
 	c := newContest(e, s)
 	seed := rand.Uint64()
 	e.Logf("seed %d", seed)
-	rejecter, err := e.StartRejecter(e.Context(), rejectedShare, seed)
+	rejecter, err := stack.StartRejecter(e.Context(), e.Stack.Client(), rejectedShare, seed)
 	require.NoError(e, err)
 	e.Cleanup(func() { assert.NoError(e, rejecter.Stop(context.Background())) })
 	random := rand.New(rand.NewPCG(seed, seed))

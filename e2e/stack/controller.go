@@ -80,7 +80,7 @@ func (c *Controller) Launch(ctx context.Context) error {
 	if c.process != nil && c.process.Gone() == nil {
 		return fmt.Errorf("cannot start %q: it runs", c.options.Name)
 	}
-	options := &c.stack.options
+	options := c.stack.options
 	var err error
 	c.process, err = options.start(ctx, process.Command{
 		Name: c.options.Name, Binary: filepath.Join(options.Bin, "controller"),

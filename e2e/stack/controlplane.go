@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/defaultplan/defaultplan/e2e/stack/loopback"
 	"github.com/defaultplan/defaultplan/e2e/stack/process"
 	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
@@ -19,48 +18,57 @@ import (
 // etcdName is the process of etcd where it is one of its own.
 const etcdName = "etcd"
 
-// launchControlPlane starts the control plane, or what of it is not etcd, and does not
+// A ControlPlane is the API server, the controllers beside it, and etcd.
+type ControlPlane struct {
+	options *Options
+	server  *process.Process
+	// etcd is nil where it is part of the server's process; etcdURL is where it is.
+	etcd    *process.Process
+	etcdURL string
+}
+
+// launch starts the control plane, or what of it is not etcd, and does not
 // wait until it is ready.
-func (s *Stack) launchControlPlane(ctx context.Context) (err error) {
-	home := s.controlPlaneHome()
+func (c *ControlPlane) launch(ctx context.Context) (err error) {
+	home := c.home()
 	// A mark that a killed control plane left would be taken for the new one's.
 	if err := removeMark(filepath.Join(home, "ready")); err != nil {
 		return err
 	}
 	args := []string{"-dir", home}
-	if s.etcd != nil {
-		args = append(args, "-only=apiserver", "-etcd-url="+s.etcdURL)
+	if c.etcd != nil {
+		args = append(args, "-only=apiserver", "-etcd-url="+c.etcdURL)
 	}
-	s.controlPlane, err = s.options.start(ctx, process.Command{
-		Name: "controlplane", Binary: filepath.Join(s.options.Bin, "controlplane"),
-		Args: append(args, s.options.ControlPlaneArgs...),
+	c.server, err = c.options.start(ctx, process.Command{
+		Name: "controlplane", Binary: filepath.Join(c.options.Bin, "controlplane"),
+		Args: append(args, c.options.ControlPlaneArgs...),
 	})
 	return err
 }
 
-func (s *Stack) controlPlaneHome() string { return s.options.path("controlplane") }
+func (c *ControlPlane) home() string { return c.options.path("controlplane") }
 
 // startEtcd starts etcd alone, and returns when it is ready.
-func (s *Stack) startEtcd(ctx context.Context) (err error) {
-	home := s.options.path(etcdName)
+func (c *ControlPlane) startEtcd(ctx context.Context) (err error) {
+	home := c.options.path(etcdName)
 	mark := filepath.Join(home, "ready")
 	if err := removeMark(mark); err != nil {
 		return err
 	}
-	s.etcd, err = s.options.start(ctx, process.Command{
-		Name: etcdName, Binary: filepath.Join(s.options.Bin, "controlplane"), Args: []string{"-dir", home, "-only=etcd"},
+	c.etcd, err = c.options.start(ctx, process.Command{
+		Name: etcdName, Binary: filepath.Join(c.options.Bin, "controlplane"), Args: []string{"-dir", home, "-only=etcd"},
 	})
 	if err != nil {
 		return err
 	}
-	if err := s.waitMark(ctx, s.etcd, mark); err != nil {
+	if err := c.waitMark(ctx, c.etcd, mark); err != nil {
 		return err
 	}
 	line, err := os.ReadFile(mark)
 	if err != nil {
 		return fmt.Errorf("cannot read where etcd is: %w", err)
 	}
-	s.etcdURL = strings.TrimSpace(strings.TrimPrefix(string(line), "ready "))
+	c.etcdURL = strings.TrimSpace(strings.TrimPrefix(string(line), "ready "))
 	return nil
 }
 
@@ -72,7 +80,7 @@ func removeMark(mark string) error {
 }
 
 // waitMark waits for the file that a part of the control plane writes when it is ready.
-func (s *Stack) waitMark(ctx context.Context, part *process.Process, mark string) error {
+func (c *ControlPlane) waitMark(ctx context.Context, part *process.Process, mark string) error {
 	ctx, cancel := context.WithTimeout(ctx, wait.Patience(readyTimeout))
 	defer cancel()
 	return wait.Eventually(ctx, func() (bool, error) {
@@ -86,34 +94,34 @@ func (s *Stack) waitMark(ctx context.Context, part *process.Process, mark string
 
 // StopAPIServer sends the signal to the API server, and to the controllers beside it,
 // and returns when they ended. etcd goes on where the stack is Apart.
-func (s *Stack) StopAPIServer(ctx context.Context, signal syscall.Signal) error {
-	if s.controlPlane == nil {
+func (c *ControlPlane) StopAPIServer(ctx context.Context, signal syscall.Signal) error {
+	if c.server == nil {
 		return nil
 	}
-	ended := s.controlPlane
-	s.controlPlane = nil
+	ended := c.server
+	c.server = nil
 	return ended.End(ctx, signal)
 }
 
 // StartAPIServer starts it again at the address that it had, and returns when it is
 // ready.
-func (s *Stack) StartAPIServer(ctx context.Context) error {
-	if s.controlPlane != nil && s.controlPlane.Gone() == nil {
+func (c *ControlPlane) StartAPIServer(ctx context.Context) error {
+	if c.server != nil && c.server.Gone() == nil {
 		return errors.New("cannot start the API server: it runs")
 	}
-	if err := s.launchControlPlane(ctx); err != nil {
+	if err := c.launch(ctx); err != nil {
 		return err
 	}
-	return s.waitMark(ctx, s.controlPlane, filepath.Join(s.controlPlaneHome(), "ready"))
+	return c.waitMark(ctx, c.server, filepath.Join(c.home(), "ready"))
 }
 
 // PauseEtcd stops etcd in its tracks, until the function that it returns is called. The
 // stack must be Apart.
-func (s *Stack) PauseEtcd(ctx context.Context) (resume func() error, err error) {
-	if s.etcd == nil {
+func (c *ControlPlane) PauseEtcd(ctx context.Context) (resume func() error, err error) {
+	if c.etcd == nil {
 		return nil, errors.New("cannot pause etcd: the stack is not Apart")
 	}
-	etcd := s.etcd
+	etcd := c.etcd
 	resume = func() error { return etcd.Signal(syscall.SIGCONT) }
 	if err := etcd.Signal(syscall.SIGSTOP); err != nil {
 		return nil, err
@@ -149,12 +157,16 @@ func stopped(pid int) (bool, error) {
 	return true, nil
 }
 
-// WebhookReady asks replica i, counted from 0, whether it is ready; an error is what it
-// says otherwise, or that it is not there.
-func (s *Stack) WebhookReady(ctx context.Context, i int) error {
-	w, err := s.webhook(i)
-	if err != nil {
-		return err
+// AuditLog is the file of the API server's audit log, where ControlPlaneArgs
+// have -audit.
+func (c *ControlPlane) AuditLog() string { return c.options.path("controlplane", "audit.log") }
+
+// end ends what runs of it.
+func (c *ControlPlane) end(ctx context.Context) error {
+	failure := c.StopAPIServer(ctx, syscall.SIGTERM)
+	if c.etcd != nil {
+		failure = errors.Join(failure, c.etcd.End(ctx, syscall.SIGTERM))
+		c.etcd = nil
 	}
-	return probe(ctx, "http://"+loopback.Address(w.health)+"/readyz")
+	return failure
 }

@@ -47,6 +47,6 @@ func TestControlPlaneComesAndGoes(t *testing.T) {
 		err := s.Client().Delete(ctx, kept)
 		return err == nil, err
 	}))
-	_, err = (&Stack{}).PauseEtcd(ctx)
+	_, err = (&ControlPlane{}).PauseEtcd(ctx)
 	require.ErrorContains(t, err, "not Apart")
 }

@@ -20,19 +20,19 @@ import (
 // InstallHooks applies the hook configurations as shipped, but for where the
 // webhook is, and returns when the API server calls them. Needs at least one
 // webhook.
-func (s *Stack) InstallHooks(ctx context.Context) error {
-	if len(s.webhooks) == 0 {
+func (h *Webhooks) InstallHooks(ctx context.Context) error {
+	if len(h.webhooks) == 0 {
 		return errors.New("cannot install hooks: the stack has no webhook")
 	}
-	if err := s.applyHooks(ctx); err != nil {
+	if err := h.applyHooks(ctx); err != nil {
 		return err
 	}
-	return wait.Eventually(ctx, func() (bool, error) { return s.hooked(ctx) })
+	return wait.Eventually(ctx, func() (bool, error) { return h.hooked(ctx) })
 }
 
 // applyHooks applies the hook configurations.
-func (s *Stack) applyHooks(ctx context.Context) error {
-	objects, err := s.hooks()
+func (h *Webhooks) applyHooks(ctx context.Context) error {
+	objects, err := h.hooks()
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (s *Stack) applyHooks(ctx context.Context) error {
 	// to be called.
 	slices.Reverse(objects)
 	for _, object := range objects {
-		if err := manifest.Apply(ctx, s.client, object); err != nil {
+		if err := manifest.Apply(ctx, h.access.client, object); err != nil {
 			return err
 		}
 	}
@@ -49,25 +49,25 @@ func (s *Stack) applyHooks(ctx context.Context) error {
 
 // UninstallHooks deletes the hook configurations and returns when the API
 // server no longer calls them.
-func (s *Stack) UninstallHooks(ctx context.Context) error {
+func (h *Webhooks) UninstallHooks(ctx context.Context) error {
 	objects, err := manifest.Read("hooks")
 	if err != nil {
 		return err
 	}
 	for _, object := range objects {
-		if err := client.IgnoreNotFound(s.client.Delete(ctx, object)); err != nil {
+		if err := client.IgnoreNotFound(h.access.client.Delete(ctx, object)); err != nil {
 			return fmt.Errorf("cannot delete %s %q: %w", object.GetKind(), object.GetName(), err)
 		}
 	}
 	return wait.Eventually(ctx, func() (bool, error) {
-		called, err := s.hooked(ctx)
+		called, err := h.hooked(ctx)
 		return !called && err == nil, err
 	})
 }
 
 // hooks are the shipped configurations with the URL of this stack's webhook in
 // place of the Service.
-func (s *Stack) hooks() ([]*unstructured.Unstructured, error) {
+func (h *Webhooks) hooks() ([]*unstructured.Unstructured, error) {
 	objects, err := manifest.Read("hooks")
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (s *Stack) hooks() ([]*unstructured.Unstructured, error) {
 			return nil, fmt.Errorf("cannot read %s %q: %w", object.GetKind(), object.GetName(), err)
 		}
 		for _, webhook := range webhooks {
-			if err := s.redirect(webhook); err != nil {
+			if err := h.redirect(webhook); err != nil {
 				return nil, fmt.Errorf("cannot redirect %s %q: %w", object.GetKind(), object.GetName(), err)
 			}
 		}
@@ -89,7 +89,7 @@ func (s *Stack) hooks() ([]*unstructured.Unstructured, error) {
 	return objects, nil
 }
 
-func (s *Stack) redirect(webhook any) error {
+func (h *Webhooks) redirect(webhook any) error {
 	fields, ok := webhook.(map[string]any)
 	if !ok {
 		return fmt.Errorf("a webhook is a %T, not an object", webhook)
@@ -98,10 +98,10 @@ func (s *Stack) redirect(webhook any) error {
 	if err != nil || !found {
 		return fmt.Errorf("clientConfig.service.path is not a string: %w", err)
 	}
-	config := map[string]any{"url": s.WebhookURL(path)}
+	config := map[string]any{"url": h.WebhookURL(path)}
 	// A bundle is not applied if the webhook writes it.
-	if !s.options.ManagedCerts {
-		config["caBundle"] = base64.StdEncoding.EncodeToString(s.caBundle)
+	if !h.options.ManagedCerts {
+		config["caBundle"] = base64.StdEncoding.EncodeToString(h.caBundle)
 	}
 	fields["clientConfig"] = config
 	return nil
@@ -111,12 +111,12 @@ func (s *Stack) redirect(webhook any) error {
 // of a configuration by a watch, a moment after it is stored; so an instance is
 // created as a trial, in a dry run: either it is refused for what it says, or it
 // comes back with the finalizer that only the hook adds.
-func (s *Stack) hooked(ctx context.Context) (bool, error) {
+func (h *Webhooks) hooked(ctx context.Context) (bool, error) {
 	trial := &api.ServiceInstance{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", GenerateName: "stack-trial-"},
 		Spec:       api.ServiceInstanceSpec{ServiceType: "stack-trial"},
 	}
-	err := s.client.Create(ctx, trial, client.DryRunAll)
+	err := h.access.client.Create(ctx, trial, client.DryRunAll)
 	if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) {
 		return true, nil
 	}

@@ -118,7 +118,7 @@ func (k *Keeper) Start(ctx context.Context) error {
 }
 
 func (k *Keeper) launch(ctx context.Context) (*process.Process, error) {
-	options := &k.stack.options
+	options := k.stack.options
 	return options.start(ctx, process.Command{
 		Name: k.options.Name, Binary: filepath.Join(options.Bin, "webhook"),
 		Args: slices.Concat([]string{

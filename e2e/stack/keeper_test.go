@@ -58,7 +58,7 @@ func TestKeeperAndRejecterComeAndGo(t *testing.T) {
 	})
 	t.Run("Rejecter", func(t *testing.T) {
 		t.Parallel()
-		r, err := s.StartRejecter(ctx, 1, 7)
+		r, err := StartRejecter(ctx, s.client, 1, 7)
 		require.NoError(t, err)
 		serviceType := &api.ClusterServiceType{ObjectMeta: metav1.ObjectMeta{Name: "rejected"}}
 		err = s.client.Create(ctx, serviceType)

@@ -11,10 +11,10 @@ import (
 
 // Kubectl runs kubectl as the administrator and returns what it wrote. The
 // error is kubectl's exit code; what is wrong is in stderr.
-func (s *Stack) Kubectl(ctx context.Context, stdin string, args ...string) (stdout, stderr string, err error) {
+func (a *Access) Kubectl(ctx context.Context, stdin string, args ...string) (stdout, stderr string, err error) {
 	var out, errs bytes.Buffer
-	cmd := exec.CommandContext(ctx, filepath.Join(s.options.Bin, "kubectl"), args...)
-	cmd.Env = s.Environment()
+	cmd := exec.CommandContext(ctx, filepath.Join(a.options.Bin, "kubectl"), args...)
+	cmd.Env = a.Environment()
 	cmd.Stdin = strings.NewReader(stdin)
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {
@@ -26,10 +26,10 @@ func (s *Stack) Kubectl(ctx context.Context, stdin string, args ...string) (stdo
 // Environment is that of commands which are to reach this stack: the binaries
 // first in PATH, the administrator's kubeconfig, and a home of their own, so
 // that nothing of the user's is read or written.
-func (s *Stack) Environment() []string {
+func (a *Access) Environment() []string {
 	return []string{
-		"PATH=" + s.options.Bin + ":/usr/local/bin:/usr/bin:/bin",
-		"KUBECONFIG=" + s.Kubeconfig(),
-		"HOME=" + s.options.path("home"),
+		"PATH=" + a.options.Bin + ":/usr/local/bin:/usr/bin:/bin",
+		"KUBECONFIG=" + a.Kubeconfig(),
+		"HOME=" + a.options.path("home"),
 	}
 }

@@ -32,7 +32,7 @@ const rejecterName = "stack-rejecter"
 // refuses a share of the writes of plans and service types, at random. It serves
 // in this process.
 type Rejecter struct {
-	stack  *Stack
+	client client.Client
 	server *http.Server
 	served chan error
 
@@ -46,7 +46,7 @@ type Rejecter struct {
 // StartRejecter starts a Rejecter that refuses that share of the writes, 0 to 1,
 // and returns when the API server calls it. The same seed refuses the same ones
 // of writes that come in the same order.
-func (s *Stack) StartRejecter(ctx context.Context, share float64, seed uint64) (*Rejecter, error) {
+func StartRejecter(ctx context.Context, c client.Client, share float64, seed uint64) (*Rejecter, error) {
 	issued, err := certs.Issue("defaultplan rejecter", []string{loopback.Host}, time.Now(), lifetime)
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (s *Stack) StartRejecter(ctx context.Context, share float64, seed uint64) (
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen for the rejecter: %w", err)
 	}
-	r := &Rejecter{stack: s, served: make(chan error, 1), share: share, random: rand.New(rand.NewPCG(seed, seed))} //nolint:gosec // it keeps no secret
+	r := &Rejecter{client: c, served: make(chan error, 1), share: share, random: rand.New(rand.NewPCG(seed, seed))} //nolint:gosec // it keeps no secret
 	r.server = &http.Server{
 		Handler: r, ReadHeaderTimeout: readyTimeout,
 		TLSConfig: &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12},
@@ -90,7 +90,7 @@ func (r *Rejecter) install(ctx context.Context, url string, caBundle []byte) err
 	configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: rejecterName}, Webhooks: []admissionregistrationv1.ValidatingWebhook{hook},
 	}
-	if err := r.stack.client.Create(ctx, configuration); err != nil {
+	if err := r.client.Create(ctx, configuration); err != nil {
 		return fmt.Errorf("cannot create the hook of the rejecter: %w", err)
 	}
 	return wait.Eventually(ctx, func() (bool, error) { return r.called(ctx) })
@@ -101,7 +101,7 @@ func (r *Rejecter) install(ctx context.Context, url string, caBundle []byte) err
 func (r *Rejecter) called(ctx context.Context) (bool, error) {
 	before, _ := r.Count()
 	trial := &api.ClusterServiceType{ObjectMeta: metav1.ObjectMeta{GenerateName: "stack-trial-"}}
-	err := r.stack.client.Create(ctx, trial, client.DryRunAll)
+	err := r.client.Create(ctx, trial, client.DryRunAll)
 	if after, _ := r.Count(); after > before {
 		return true, nil // whatever came of it
 	}
@@ -112,7 +112,7 @@ func (r *Rejecter) called(ctx context.Context) (bool, error) {
 // stops serving.
 func (r *Rejecter) Stop(ctx context.Context) error {
 	configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: rejecterName}}
-	err := client.IgnoreNotFound(r.stack.client.Delete(ctx, configuration))
+	err := client.IgnoreNotFound(r.client.Delete(ctx, configuration))
 	if err == nil {
 		err = wait.Eventually(ctx, func() (bool, error) {
 			called, err := r.called(ctx)

@@ -52,20 +52,19 @@ func NewReleaser(config *rest.Config) (*Releaser, error) {
 	}, nil
 }
 
-// startReleaser runs a Releaser until the stack is stopped.
-func (s *Stack) startReleaser() error {
-	releaser, err := NewReleaser(s.RESTConfig())
+// startReleaser runs a Releaser until the function that it returns is called.
+func startReleaser(config *rest.Config) (stop func(context.Context) error, err error) {
+	releaser, err := NewReleaser(config)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- releaser.Run(ctx) }()
-	s.AtStop(func(context.Context) error {
+	return func(context.Context) error {
 		cancel()
 		return <-done
-	})
-	return nil
+	}, nil
 }
 
 // Run works until ctx ends. A patch that fails is tried again.

@@ -23,9 +23,16 @@ var scraper = &http.Client{Transport: &http.Transport{
 	TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // as the shipped ServiceMonitors
 }}
 
+// A Scraper reads metrics of daemons.
+type Scraper struct {
+	access *Access
+	// token is that of who reads metrics; empty before there is one.
+	token string
+}
+
 // addMetricsReader makes the ServiceAccount and its token. It has the right before any
 // daemon is asked: what a daemon was told of a right it believes for a while.
-func (s *Stack) addMetricsReader(ctx context.Context) (err error) {
+func (s *Scraper) addMetricsReader(ctx context.Context) (err error) {
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: keeperNamespace, Name: metricsReader}}
 	binding := &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: metricsReader},
@@ -34,18 +41,18 @@ func (s *Stack) addMetricsReader(ctx context.Context) (err error) {
 	}
 	for _, object := range []client.Object{account, binding} {
 		// A stack that ran here before has left them.
-		if err := client.IgnoreAlreadyExists(s.client.Create(ctx, object)); err != nil {
+		if err := client.IgnoreAlreadyExists(s.access.client.Create(ctx, object)); err != nil {
 			return fmt.Errorf("cannot make who reads metrics: %w", err)
 		}
 	}
-	s.metricsToken, err = s.Token(ctx, account.Namespace+":"+account.Name)
+	s.token, err = s.access.Token(ctx, account.Namespace+":"+account.Name)
 	return err
 }
 
 // Scrape reads the metrics of a daemon, by its URL, as a Prometheus with the shipped role
 // does.
-func (s *Stack) Scrape(ctx context.Context, url string) (string, error) {
-	status, page, err := ScrapeAs(ctx, url, s.metricsToken)
+func (s *Scraper) Scrape(ctx context.Context, url string) (string, error) {
+	status, page, err := ScrapeAs(ctx, url, s.token)
 	if err == nil && status != http.StatusOK {
 		err = fmt.Errorf("%s answers %d: %s", url, status, page)
 	}

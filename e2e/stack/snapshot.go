@@ -11,8 +11,8 @@ import (
 )
 
 // Snapshot saves what etcd holds now to a file.
-func (s *Stack) Snapshot(ctx context.Context, file string) error {
-	save := exec.CommandContext(ctx, filepath.Join(s.options.Bin, "controlplane"), "-snapshot", file, "-dir", s.controlPlaneHome())
+func (c *ControlPlane) Snapshot(ctx context.Context, file string) error {
+	save := exec.CommandContext(ctx, filepath.Join(c.options.Bin, "controlplane"), "-snapshot", file, "-dir", c.home())
 	if output, err := save.CombinedOutput(); err != nil {
 		return fmt.Errorf("cannot save snapshot %q: %w: %s", file, err, output)
 	}
@@ -21,19 +21,19 @@ func (s *Stack) Snapshot(ctx context.Context, file string) error {
 
 // Restore ends the control plane and starts it again, at the same address, with what
 // etcd held at the time of a snapshot. The stack must not be Apart.
-func (s *Stack) Restore(ctx context.Context, file string) error {
-	if s.etcd != nil {
+func (c *ControlPlane) Restore(ctx context.Context, file string) error {
+	if c.etcd != nil {
 		return errors.New("cannot restore a snapshot: the stack is Apart")
 	}
-	if err := s.StopAPIServer(ctx, syscall.SIGTERM); err != nil {
+	if err := c.StopAPIServer(ctx, syscall.SIGTERM); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(filepath.Join(s.controlPlaneHome(), "etcd")); err != nil {
+	if err := os.RemoveAll(filepath.Join(c.home(), "etcd")); err != nil {
 		return fmt.Errorf("cannot remove what etcd holds: %w", err)
 	}
-	args := s.options.ControlPlaneArgs
+	args := c.options.ControlPlaneArgs
 	// Behind "--" they would be the API server's.
-	s.options.ControlPlaneArgs = append([]string{"-restore", file}, args...)
-	defer func() { s.options.ControlPlaneArgs = args }()
-	return s.StartAPIServer(ctx)
+	c.options.ControlPlaneArgs = append([]string{"-restore", file}, args...)
+	defer func() { c.options.ControlPlaneArgs = args }()
+	return c.StartAPIServer(ctx)
 }

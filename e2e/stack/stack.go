@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -14,9 +13,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/stack/manifest"
@@ -25,16 +21,13 @@ import (
 
 // A Stack is a running control plane with defaultplan installed.
 type Stack struct {
-	options Options
+	*Access
+	*ControlPlane
+	*Webhooks
+	*Scraper
 
-	controlPlane *process.Process
-	// etcd is nil where it is part of the control plane's process; etcdURL is where it
-	// is.
-	etcd    *process.Process
-	etcdURL string
-
-	webhooks []*webhookProcess
-	balancer *Balancer
+	// options are shared by the parts.
+	options *Options
 	// keeper is the stack's own; nil if it has none.
 	keeper *Keeper
 	// others are those of StartProcess.
@@ -45,19 +38,6 @@ type Stack struct {
 	// mu guards atStop: tests that share the stack start controllers at the same time.
 	mu     sync.Mutex
 	atStop []func(context.Context) error
-
-	// address is the host:port at which the API server finds the hooks, and
-	// caBundle what it trusts there.
-	address           string
-	caBundle          []byte
-	webhookKubeconfig string
-	// metricsToken is that of who reads metrics.
-	metricsToken string
-	// keeperKubeconfig is that of the keeper, and of a webhook process that keeps, too.
-	keeperKubeconfig string
-
-	config *rest.Config
-	client client.WithWatch
 }
 
 // Start starts a stack and returns when all of it is ready. When it fails, what
@@ -66,7 +46,7 @@ func Start(ctx context.Context, options Options) (*Stack, error) {
 	if err := options.validate(); err != nil {
 		return nil, err
 	}
-	s := &Stack{options: options}
+	s := newStack(&options)
 	err := s.start(ctx)
 	if err == nil && options.Controller != nil {
 		s.controller, err = s.StartController(ctx, *options.Controller)
@@ -75,6 +55,15 @@ func Start(ctx context.Context, options Options) (*Stack, error) {
 		return nil, errors.Join(fmt.Errorf("cannot start the stack in %q: %w", options.Dir, err), s.stop(context.WithoutCancel(ctx)))
 	}
 	return s, nil
+}
+
+// newStack is one of which nothing is started yet.
+func newStack(options *Options) *Stack {
+	access := &Access{options: options}
+	return &Stack{
+		Access: access, ControlPlane: &ControlPlane{options: options}, Webhooks: &Webhooks{options: options, access: access},
+		Scraper: &Scraper{access: access}, options: options,
+	}
 }
 
 func (s *Stack) start(ctx context.Context) error {
@@ -90,9 +79,11 @@ func (s *Stack) start(ctx context.Context) error {
 		return err
 	}
 	if s.options.Releaser {
-		if err := s.startReleaser(); err != nil { //nolint:contextcheck // it outlives ctx
+		stop, err := startReleaser(s.RESTConfig()) //nolint:contextcheck // it outlives ctx
+		if err != nil {
 			return err
 		}
+		s.AtStop(stop)
 	}
 	if s.options.Webhooks == 0 {
 		return nil
@@ -118,7 +109,7 @@ func (s *Stack) startControlPlane(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := s.launchControlPlane(ctx); err != nil {
+	if err := s.launch(ctx); err != nil {
 		return err
 	}
 	if s.options.Webhooks > 0 {
@@ -126,35 +117,10 @@ func (s *Stack) startControlPlane(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := s.waitMark(ctx, s.controlPlane, filepath.Join(s.controlPlaneHome(), "ready")); err != nil {
+	if err := s.waitMark(ctx, s.server, filepath.Join(s.home(), "ready")); err != nil {
 		return err
 	}
-	return s.connect(filepath.Join(s.controlPlaneHome(), "kubeconfig"))
-}
-
-// connect makes the administrator's client.
-func (s *Stack) connect(kubeconfig string) error {
-	content, err := os.ReadFile(kubeconfig)
-	if err != nil {
-		return fmt.Errorf("cannot read kubeconfig: %w", err)
-	}
-	if err := os.WriteFile(s.Kubeconfig(), content, 0o600); err != nil { //nolint:gosec // the folder is the caller's own choice
-		return fmt.Errorf("cannot write kubeconfig: %w", err)
-	}
-	s.config, err = clientcmd.RESTConfigFromKubeConfig(content)
-	if err != nil {
-		return fmt.Errorf("cannot use kubeconfig %q: %w", kubeconfig, err)
-	}
-	s.config.QPS = -1 // a local API server needs no sparing
-	scheme, err := Scheme()
-	if err != nil {
-		return err
-	}
-	s.client, err = client.NewWithWatch(s.config, client.Options{Scheme: scheme})
-	if err != nil {
-		return fmt.Errorf("cannot make a client: %w", err)
-	}
-	return nil
+	return s.connect(filepath.Join(s.home(), "kubeconfig"))
 }
 
 // install applies definitions and rights, and makes the webhook's kubeconfig and the
@@ -163,10 +129,10 @@ func (s *Stack) install(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return manifest.ApplyDefinitions(ctx, s.client) })
 	if s.options.Whole {
-		group.Go(func() error { return s.InstallVAP(ctx) })
+		group.Go(func() error { return InstallVAP(ctx, s.client) })
 		group.Go(func() error { return manifest.ApplyFolder(ctx, s.client, "flow") })
 	}
-	group.Go(func() (err error) {
+	group.Go(func() error {
 		if err := manifest.ApplyFolder(ctx, s.client, "rbac"); err != nil {
 			return err
 		}
@@ -186,12 +152,21 @@ func (s *Stack) install(ctx context.Context) error {
 		if err := s.letKeeperServe(ctx); err != nil {
 			return err
 		}
-		if s.webhookKubeconfig, err = s.KubeconfigFor(ctx, webhookUser); err != nil {
-			return err
-		}
-		s.keeperKubeconfig, err = s.KubeconfigFor(ctx, keeperUser)
-		return err
+		return s.makeKubeconfigs(ctx)
 	})
+	return group.Wait()
+}
+
+// startWebhooks starts all replicas, and the stack's own keeper, and waits until all are
+// ready.
+func (s *Stack) startWebhooks(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	if s.ownKeeper() {
+		group.Go(func() error { return s.startOwnKeeper(ctx) })
+	}
+	for i := range s.webhooks {
+		group.Go(func() error { return s.StartWebhook(ctx, i) })
+	}
 	return group.Wait()
 }
 
@@ -205,21 +180,7 @@ func (s *Stack) stop(ctx context.Context) error {
 		failures = append(failures, other.End(ctx, syscall.SIGTERM))
 	}
 	s.others = nil
-	for i := range s.webhooks {
-		failures = append(failures, s.StopWebhook(ctx, i, syscall.SIGTERM))
-	}
-	if s.balancer != nil {
-		failures = append(failures, s.balancer.Close())
-		s.balancer = nil
-	}
-	if s.controlPlane != nil {
-		failures = append(failures, s.controlPlane.End(ctx, syscall.SIGTERM))
-		s.controlPlane = nil
-	}
-	if s.etcd != nil {
-		failures = append(failures, s.etcd.End(ctx, syscall.SIGTERM))
-		s.etcd = nil
-	}
+	failures = append(failures, s.stopWebhooks(ctx), s.end(ctx))
 	return errors.Join(failures...)
 }
 
@@ -257,20 +218,6 @@ func (s *Stack) Path(names ...string) string { return s.options.path(names...) }
 
 // Binary is the path of a binary of the stack, such as svcat.
 func (s *Stack) Binary(name string) string { return filepath.Join(s.options.Bin, name) }
-
-// Kubeconfig is the administrator's.
-func (s *Stack) Kubeconfig() string { return s.options.path("kubeconfig") }
-
-// Client acts as the administrator; it reads from the API server, not from a
-// cache.
-func (s *Stack) Client() client.WithWatch { return s.client }
-
-// RESTConfig is how the administrator connects; it is a copy.
-func (s *Stack) RESTConfig() *rest.Config { return rest.CopyConfig(s.config) }
-
-// AuditLog is the file of the API server's audit log, where ControlPlaneArgs
-// have -audit.
-func (s *Stack) AuditLog() string { return s.options.path("controlplane", "audit.log") }
 
 // Pid is the id of a process of the stack: controlplane, webhook-0 and so on, or
 // one of StartProcess. It is for those who measure it.

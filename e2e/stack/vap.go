@@ -18,17 +18,17 @@ import (
 
 // InstallVAP applies the validating admission policies as shipped, and returns
 // when the API server enforces them.
-func (s *Stack) InstallVAP(ctx context.Context) error {
-	if err := manifest.ApplyFolder(ctx, s.client, "vap"); err != nil {
+func InstallVAP(ctx context.Context, c client.Client) error {
+	if err := manifest.ApplyFolder(ctx, c, "vap"); err != nil {
 		return err
 	}
-	return s.enforcesPolicies(ctx)
+	return enforcesPolicies(ctx, c)
 }
 
 // enforcesPolicies waits until the API server enforces all policies and bindings that are
 // stored: it reads them in the order in which they were written, so it has when it
 // enforces one that is created now.
-func (s *Stack) enforcesPolicies(ctx context.Context) (err error) {
+func enforcesPolicies(ctx context.Context, c client.Client) (err error) {
 	lastPolicy := "stack-last-policy-" + string(uuid.NewUUID()) // it refuses the ConfigMap of that name
 	meta := metav1.ObjectMeta{Name: lastPolicy}
 	policy := &admissionregistrationv1.ValidatingAdmissionPolicy{ObjectMeta: meta, Spec: admissionregistrationv1.ValidatingAdmissionPolicySpec{
@@ -45,14 +45,14 @@ func (s *Stack) enforcesPolicies(ctx context.Context) (err error) {
 		PolicyName: lastPolicy, ValidationActions: []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny},
 	}}
 	for _, object := range []client.Object{policy, binding} {
-		if err := s.client.Create(ctx, object); err != nil {
+		if err := c.Create(ctx, object); err != nil {
 			return fmt.Errorf("cannot create the last policy: %w", err)
 		}
-		defer func() { err = errors.Join(err, s.client.Delete(context.WithoutCancel(ctx), object)) }()
+		defer func() { err = errors.Join(err, c.Delete(context.WithoutCancel(ctx), object)) }()
 	}
 	return wait.Eventually(ctx, func() (bool, error) {
 		trial := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: lastPolicy}}
-		err := s.client.Create(ctx, trial, client.DryRunAll)
+		err := c.Create(ctx, trial, client.DryRunAll)
 		switch {
 		case err == nil:
 			return false, errors.New("the API server does not enforce the last policy yet")

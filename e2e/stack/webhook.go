@@ -13,7 +13,6 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,9 +32,26 @@ const webhookUser = "system:serviceaccount:defaultplan-system:defaultplan-webhoo
 // webhook's rights besides.
 const keeperUser = "system:serviceaccount:defaultplan-system:defaultplan-keeper"
 
+// Webhooks are the replicas of the webhook, and the hooks by which the API server finds
+// them.
+type Webhooks struct {
+	options  *Options
+	access   *Access
+	webhooks []*webhookProcess
+	balancer *Balancer
+
+	// address is the host:port at which the API server finds the hooks, and
+	// caBundle what it trusts there.
+	address           string
+	caBundle          []byte
+	webhookKubeconfig string
+	// keeperKubeconfig is that of the keeper, and of a webhook process that keeps, too.
+	keeperKubeconfig string
+}
+
 // letKeeperServe gives the keeper's user the webhook's rights, for processes that are
 // both. As shipped, none is.
-func (s *Stack) letKeeperServe(ctx context.Context) error {
+func (h *Webhooks) letKeeperServe(ctx context.Context) error {
 	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: keeperNamespace, Name: "defaultplan-keeper"}}
 	for _, binding := range []client.Object{
 		&rbacv1.ClusterRoleBinding{
@@ -47,32 +63,41 @@ func (s *Stack) letKeeperServe(ctx context.Context) error {
 			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "defaultplan-webhook"},
 		},
 	} {
-		if err := s.client.Create(ctx, binding); err != nil && !apierrors.IsAlreadyExists(err) {
+		if err := h.access.client.Create(ctx, binding); err != nil && !apierrors.IsAlreadyExists(err) {
 			return fmt.Errorf("cannot let the keeper serve: %w", err)
 		}
 	}
 	return nil
 }
 
+// makeKubeconfigs makes those of the webhook and of the keeper.
+func (h *Webhooks) makeKubeconfigs(ctx context.Context) (err error) {
+	if h.webhookKubeconfig, err = h.access.KubeconfigFor(ctx, webhookUser); err != nil {
+		return err
+	}
+	h.keeperKubeconfig, err = h.access.KubeconfigFor(ctx, keeperUser)
+	return err
+}
+
 // ownKeeper says that the stack has a keeper of its own beside the webhooks, as shipped:
 // unless their flags say where the keeper is. Webhooks that make their certificates
 // themselves are keepers too.
-func (s *Stack) ownKeeper() bool {
-	return !s.options.ManagedCerts && !slices.ContainsFunc(s.options.WebhookArgs, isKeeperFlag)
+func (h *Webhooks) ownKeeper() bool {
+	return !h.options.ManagedCerts && !slices.ContainsFunc(h.options.WebhookArgs, isKeeperFlag)
 }
 
 func isKeeperFlag(arg string) bool { return strings.HasPrefix(arg, "--keeper=") }
 
 // keeperArgs are the flags of who keeps.
-func (s *Stack) keeperArgs() []string {
-	if s.ownKeeper() {
+func (h *Webhooks) keeperArgs() []string {
+	if h.ownKeeper() {
 		return []string{"--keeper=off"}
 	}
 	return nil
 }
 
 // kubeconfigOf is how a webhook process with these flags reaches the API server.
-func (s *Stack) kubeconfigOf(args []string) string {
+func (h *Webhooks) kubeconfigOf(args []string) string {
 	keeps := true
 	for _, arg := range args {
 		if value, ok := strings.CutPrefix(arg, "--keeper="); ok {
@@ -80,9 +105,9 @@ func (s *Stack) kubeconfigOf(args []string) string {
 		}
 	}
 	if keeps {
-		return s.keeperKubeconfig
+		return h.keeperKubeconfig
 	}
-	return s.webhookKubeconfig
+	return h.webhookKubeconfig
 }
 
 // readyTimeout bounds the start of one process.
@@ -104,62 +129,62 @@ func (w *webhookProcess) address() string { return loopback.Address(w.port) }
 
 // prepareWebhooks gives the replicas ports, and all the same certificate. It
 // needs no control plane.
-func (s *Stack) prepareWebhooks(ctx context.Context) error {
+func (h *Webhooks) prepareWebhooks(ctx context.Context) error {
 	const portsEach = 3
-	ports, err := loopback.FreePorts(ctx, portsEach*s.options.Webhooks)
+	ports, err := loopback.FreePorts(ctx, portsEach*h.options.Webhooks)
 	if err != nil {
 		return err
 	}
-	for i := range s.options.Webhooks {
-		s.webhooks = append(s.webhooks, &webhookProcess{
+	for i := range h.options.Webhooks {
+		h.webhooks = append(h.webhooks, &webhookProcess{
 			name: fmt.Sprintf("webhook-%d", i),
 			port: ports[portsEach*i], health: ports[portsEach*i+1], metrics: ports[portsEach*i+2],
-			certDir: s.certDir(i),
+			certDir: h.certDir(i),
 		})
 	}
-	if s.options.ManagedCerts {
-		return s.chooseAddress(ctx)
+	if h.options.ManagedCerts {
+		return h.chooseAddress(ctx)
 	}
 	issued, err := certs.Issue("defaultplan playground", []string{loopback.Host}, time.Now(), lifetime)
 	if err != nil {
 		return err
 	}
-	s.caBundle = issued.CA.Cert
-	if err := certs.WriteServing(s.certDir(0), issued.Leaf, issued.CA.Cert); err != nil {
+	h.caBundle = issued.CA.Cert
+	if err := certs.WriteServing(h.certDir(0), issued.Leaf, issued.CA.Cert); err != nil {
 		return err
 	}
-	return s.chooseAddress(ctx)
+	return h.chooseAddress(ctx)
 }
 
 // chooseAddress sets where the API server finds the hooks.
-func (s *Stack) chooseAddress(ctx context.Context) error {
-	if len(s.webhooks) == 1 {
-		s.address = s.webhooks[0].address()
+func (h *Webhooks) chooseAddress(ctx context.Context) error {
+	if len(h.webhooks) == 1 {
+		h.address = h.webhooks[0].address()
 		return nil
 	}
 	var backends []string
-	for _, webhook := range s.webhooks {
+	for _, webhook := range h.webhooks {
 		backends = append(backends, webhook.address())
 	}
 	balancer, err := NewBalancer(ctx, backends...)
 	if err != nil {
 		return err
 	}
-	s.balancer, s.address = balancer, balancer.Addr()
+	h.balancer, h.address = balancer, balancer.Addr()
 	return nil
 }
 
 // certDir is the serving folder of a replica: one for all, unless each makes its own.
-func (s *Stack) certDir(i int) string {
-	if s.options.ManagedCerts {
-		return s.options.path("certs", fmt.Sprintf("webhook-%d", i))
+func (h *Webhooks) certDir(i int) string {
+	if h.options.ManagedCerts {
+		return h.options.path("certs", fmt.Sprintf("webhook-%d", i))
 	}
-	return s.options.path("certs")
+	return h.options.path("certs")
 }
 
 // certArgs are the flags of who makes the certificate.
-func (s *Stack) certArgs(w *webhookProcess) []string {
-	if s.options.ManagedCerts {
+func (h *Webhooks) certArgs(w *webhookProcess) []string {
+	if h.options.ManagedCerts {
 		return []string{"--certs=managed", "--certs-hosts=" + loopback.Host, "--cert-dir=" + w.certDir}
 	}
 	return []string{"--certs=files", "--cert-dir=" + w.certDir}
@@ -167,8 +192,8 @@ func (s *Stack) certArgs(w *webhookProcess) []string {
 
 // SetWebhookArgs gives replica i, counted from 0, further flags from its next start on.
 // They come last, so that they win.
-func (s *Stack) SetWebhookArgs(i int, args ...string) error {
-	w, err := s.webhook(i)
+func (h *Webhooks) SetWebhookArgs(i int, args ...string) error {
+	w, err := h.webhook(i)
 	if err != nil {
 		return err
 	}
@@ -176,48 +201,35 @@ func (s *Stack) SetWebhookArgs(i int, args ...string) error {
 	return nil
 }
 
-// startWebhooks starts all replicas, and the stack's own keeper, and waits until all are
-// ready.
-func (s *Stack) startWebhooks(ctx context.Context) error {
-	group, ctx := errgroup.WithContext(ctx)
-	if s.ownKeeper() {
-		group.Go(func() error { return s.startOwnKeeper(ctx) })
-	}
-	for i := range s.webhooks {
-		group.Go(func() error { return s.StartWebhook(ctx, i) })
-	}
-	return group.Wait()
-}
-
 // StartWebhook starts replica i, counted from 0, with the ports that it had
 // before, and returns when it is ready.
-func (s *Stack) StartWebhook(ctx context.Context, i int) error {
-	w, err := s.webhook(i)
+func (h *Webhooks) StartWebhook(ctx context.Context, i int) error {
+	w, err := h.webhook(i)
 	if err != nil {
 		return err
 	}
 	if w.process != nil && w.process.Gone() == nil {
 		return fmt.Errorf("cannot start %q: it runs", w.name)
 	}
-	keeperArgs := s.keeperArgs()
-	w.process, err = s.options.start(ctx, process.Command{
-		Name: w.name, Binary: filepath.Join(s.options.Bin, "webhook"),
+	keeperArgs := h.keeperArgs()
+	w.process, err = h.options.start(ctx, process.Command{
+		Name: w.name, Binary: filepath.Join(h.options.Bin, "webhook"),
 		Args: slices.Concat([]string{
-			"--kubeconfig=" + s.kubeconfigOf(slices.Concat(keeperArgs, s.options.WebhookArgs, w.args)),
+			"--kubeconfig=" + h.kubeconfigOf(slices.Concat(keeperArgs, h.options.WebhookArgs, w.args)),
 			"--bind-address=" + loopback.Host, fmt.Sprintf("--port=%d", w.port),
 			"--health-address=" + loopback.Address(w.health), "--metrics-address=" + loopback.Address(w.metrics),
-		}, keeperArgs, s.certArgs(w), s.options.WebhookArgs, w.args),
+		}, keeperArgs, h.certArgs(w), h.options.WebhookArgs, w.args),
 	})
 	if err != nil {
 		return err
 	}
-	return s.waitReady(ctx, w)
+	return h.waitReady(ctx, w)
 }
 
 // StopWebhook sends the signal to replica i, counted from 0, and returns when it
 // ended. One that is stopped already stays so.
-func (s *Stack) StopWebhook(ctx context.Context, i int, signal syscall.Signal) error {
-	w, err := s.webhook(i)
+func (h *Webhooks) StopWebhook(ctx context.Context, i int, signal syscall.Signal) error {
+	w, err := h.webhook(i)
 	if err != nil || w.process == nil {
 		return err
 	}
@@ -227,30 +239,53 @@ func (s *Stack) StopWebhook(ctx context.Context, i int, signal syscall.Signal) e
 }
 
 // WebhookLog is the file with the output of replica i, counted from 0.
-func (s *Stack) WebhookLog(i int) string {
-	return process.LogFile(s.options.Dir, fmt.Sprintf("webhook-%d", i))
+func (h *Webhooks) WebhookLog(i int) string {
+	return process.LogFile(h.options.Dir, fmt.Sprintf("webhook-%d", i))
 }
 
 // WebhookMetrics is the URL of the metrics of replica i, counted from 0.
-func (s *Stack) WebhookMetrics(i int) string {
-	return "https://" + loopback.Address(s.webhooks[i].metrics) + "/metrics"
+func (h *Webhooks) WebhookMetrics(i int) string {
+	return "https://" + loopback.Address(h.webhooks[i].metrics) + "/metrics"
 }
 
 // WebhookURL is where the API server finds the hook of a path such as
 // /mutate/serviceinstances.
-func (s *Stack) WebhookURL(path string) string { return "https://" + s.address + path }
+func (h *Webhooks) WebhookURL(path string) string { return "https://" + h.address + path }
 
 // Balancer is what stands before two or more replicas; nil before one or none.
-func (s *Stack) Balancer() *Balancer { return s.balancer }
+func (h *Webhooks) Balancer() *Balancer { return h.balancer }
 
-func (s *Stack) webhook(i int) (*webhookProcess, error) {
-	if i < 0 || i >= len(s.webhooks) {
-		return nil, fmt.Errorf("cannot find webhook %d: there are %d, counted from 0", i, len(s.webhooks))
+func (h *Webhooks) webhook(i int) (*webhookProcess, error) {
+	if i < 0 || i >= len(h.webhooks) {
+		return nil, fmt.Errorf("cannot find webhook %d: there are %d, counted from 0", i, len(h.webhooks))
 	}
-	return s.webhooks[i], nil
+	return h.webhooks[i], nil
 }
 
-func (s *Stack) waitReady(ctx context.Context, w *webhookProcess) error {
+// WebhookReady asks replica i, counted from 0, whether it is ready; an error is what it
+// says otherwise, or that it is not there.
+func (h *Webhooks) WebhookReady(ctx context.Context, i int) error {
+	w, err := h.webhook(i)
+	if err != nil {
+		return err
+	}
+	return probe(ctx, "http://"+loopback.Address(w.health)+"/readyz")
+}
+
+// stopWebhooks ends the replicas and what stands before them.
+func (h *Webhooks) stopWebhooks(ctx context.Context) error {
+	var failures []error
+	for i := range h.webhooks {
+		failures = append(failures, h.StopWebhook(ctx, i, syscall.SIGTERM))
+	}
+	if h.balancer != nil {
+		failures = append(failures, h.balancer.Close())
+		h.balancer = nil
+	}
+	return errors.Join(failures...)
+}
+
+func (h *Webhooks) waitReady(ctx context.Context, w *webhookProcess) error {
 	ctx, cancel := context.WithTimeout(ctx, wait.Patience(readyTimeout))
 	defer cancel()
 	running := w.process

@@ -61,7 +61,7 @@ func TestRenderAndTheWebhookAgree(t *testing.T) {
 // render runs `svcat render -o json` without any kubeconfig.
 func (k *clerk) render(args ...string) outcome {
 	k.Helper()
-	e := &testEnv{&env.Env{T: k.T, Stack: k.stack}}
+	e := &testEnv{env.Offline(k.T, k.stack)}
 	got := e.runAs([]string{"HOME=" + k.TempDir(), "KUBECONFIG=/nowhere"}, "", append([]string{"render", "-o", "json"}, args...)...)
 	require.Equal(k, 1, got.code, "some of the corpus is refused: %s", got.err)
 	return got
