@@ -15,7 +15,7 @@ func (b *Broker) perform(v *visit) response {
 	if v.fault.Acts() {
 		v.Acted = true
 		answer = b.act(v)
-		b.countPeaks()
+		b.books.countPeaks()
 		b.noteRemoval(v, answer.status)
 	}
 	return v.fault.spoiled(answer)
@@ -49,6 +49,6 @@ func (b *Broker) act(v *visit) response {
 	case PollInstance, PollBinding:
 		return b.poll(v)
 	default:
-		return b.serveCatalog(v)
+		return b.offer.serve(v)
 	}
 }

@@ -11,31 +11,31 @@ import (
 
 func (b *Broker) bind(v *visit) response {
 	at := v.target()
-	instance := b.instances[v.InstanceID]
+	instance := b.books.instances[v.InstanceID]
 	if instance == nil {
 		return refuse(http.StatusNotFound, "", "there is no such instance")
 	}
-	if known := b.bindings[at]; known != nil {
+	if known := b.books.bindings[at]; known != nil {
 		return b.bindAgain(v, known)
 	}
-	if b.operations[target{instance: v.InstanceID}].running() {
+	if b.books.operations[target{instance: v.InstanceID}].running() {
 		return busy()
 	}
 	key := planKey{instance.ServiceID, instance.PlanID}
 	if (planKey{v.text("service_id"), v.text("plan_id")}) != key || v.BindingID == "" {
 		return refuse(http.StatusBadRequest, "", "service_id and plan_id are not those of the instance")
 	}
-	if !b.catalog.bindable(key) || instance.State == Broken || !b.rotates(v, key) {
+	if !b.offer.bindable(key) || instance.State == Broken || !b.rotates(v, key) {
 		return refuse(http.StatusBadRequest, "", "the instance cannot be bound so")
 	}
 	binding := b.fresh(v, key)
 	return b.start(v, work{
 		plan: key,
 		begin: func() {
-			b.bindings[at] = binding
-			b.bound[at.instance]++
-			b.history(binding.ID).Made++
-			binding.Creates = b.history(binding.ID).Made
+			b.books.bindings[at] = binding
+			b.books.bound[at.instance]++
+			b.books.history(binding.ID).Made++
+			binding.Creates = b.books.history(binding.ID).Made
 			binding.Credentials = b.credentials(*binding)
 		},
 		succeed: func() { binding.State = Ready },
@@ -52,8 +52,8 @@ func (b *Broker) rotates(v *visit, key planKey) bool {
 	if predecessor == "" {
 		return true
 	}
-	before := b.bindings[target{v.InstanceID, predecessor}]
-	return b.catalog.plans[key].BindingRotatable && before != nil && before.State == Ready
+	before := b.books.bindings[target{v.InstanceID, predecessor}]
+	return b.offer.plans[key].BindingRotatable && before != nil && before.State == Ready
 }
 
 // fresh is the binding that a call asks for. One that is rotated has the parameters of
@@ -64,7 +64,7 @@ func (b *Broker) fresh(v *visit, key planKey) *Binding {
 		AppGUID: v.appGUID(), Parameters: v.object("parameters"), Context: v.object("context"),
 		Predecessor: v.text("predecessor_binding_id"), State: Creating, Identity: v.Identity,
 	}
-	if before := b.bindings[target{v.InstanceID, binding.Predecessor}]; before != nil && binding.Parameters == nil {
+	if before := b.books.bindings[target{v.InstanceID, binding.Predecessor}]; before != nil && binding.Parameters == nil {
 		binding.Parameters = before.Parameters
 	}
 	if b.options.Lifetime > 0 {
@@ -90,7 +90,7 @@ func (b *Broker) credentials(binding Binding) map[string]any {
 	if b.options.Credentials != nil {
 		return b.options.Credentials(binding)
 	}
-	kind := b.catalog.serviceType(binding.ServiceID)
+	kind := b.offer.serviceType(binding.ServiceID)
 	port := cmp.Or(ports[kind], 443)
 	sum := fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%s %d", binding.ID, binding.Creates)))
 	user := "user-" + sum[:6]
@@ -126,7 +126,7 @@ func (b *Broker) show(binding *Binding) map[string]any {
 }
 
 func (b *Broker) bindAgain(v *visit, known *Binding) response {
-	op := b.operations[v.target()]
+	op := b.books.operations[v.target()]
 	same := known.ServiceID == v.text("service_id") && known.PlanID == v.text("plan_id") && known.AppGUID == v.appGUID() &&
 		(equal(known.Parameters, v.object("parameters")) || known.Predecessor != "") && known.Predecessor == v.text("predecessor_binding_id")
 	switch {
@@ -142,17 +142,17 @@ func (b *Broker) bindAgain(v *visit, known *Binding) response {
 
 func (b *Broker) unbind(v *visit) response {
 	at := v.target()
-	known := b.bindings[at]
+	known := b.books.bindings[at]
 	if known == nil {
 		return response{status: http.StatusGone}
 	}
-	if known.ServiceID != v.Query.Get("service_id") || !b.planIs(known, v.Query.Get("plan_id")) {
+	if known.ServiceID != v.Query.Get("service_id") || !b.books.hasPlan(known, v.Query.Get("plan_id")) {
 		return refuse(http.StatusBadRequest, "", "service_id and plan_id are not those of the binding")
 	}
-	if op := b.operations[at]; op.running() && op.verb == Unbind {
+	if op := b.books.operations[at]; op.running() && op.verb == Unbind {
 		return b.announce(v, op)
 	}
-	if b.operations[target{instance: v.InstanceID}].running() {
+	if b.books.operations[target{instance: v.InstanceID}].running() {
 		return busy()
 	}
 	was := known.State
@@ -163,25 +163,18 @@ func (b *Broker) unbind(v *visit) response {
 		plan:  planKey{known.ServiceID, known.PlanID},
 		begin: func() { known.State = Removing },
 		succeed: func() {
-			delete(b.bindings, at)
-			b.bound[at.instance]--
-			b.history(known.ID).Removed++
+			delete(b.books.bindings, at)
+			b.books.bound[at.instance]--
+			b.books.history(known.ID).Removed++
 		},
 		fail:   func() { known.State = was },
 		answer: func() response { return ok(nil) },
 	})
 }
 
-// planIs says whether a plan is a binding's: the one it was bound with, or that which its
-// instance has by now. The specification knows no difference.
-func (b *Broker) planIs(binding *Binding, plan string) bool {
-	instance := b.instances[binding.InstanceID]
-	return plan == binding.PlanID || instance != nil && plan == instance.PlanID
-}
-
 func (b *Broker) fetchBinding(v *visit) response {
-	known := b.bindings[v.target()]
-	if known == nil || known.State == Creating || known.State == Broken || !b.catalog.services[known.ServiceID].BindingsRetrievable {
+	known := b.books.bindings[v.target()]
+	if known == nil || known.State == Creating || known.State == Broken || !b.offer.services[known.ServiceID].BindingsRetrievable {
 		return refuse(http.StatusNotFound, "", "there is none to fetch")
 	}
 	body := b.show(known)

@@ -63,65 +63,49 @@ type History struct {
 	Freed int
 }
 
-// Instances are those that exist now, by ID.
-func (b *Broker) Instances() map[string]Instance {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	instances := make(map[string]Instance, len(b.instances))
-	for id, instance := range b.instances {
-		instances[id] = *instance
+// books are what the broker runs, what ever became of it, and the operations on it.
+type books struct {
+	instances map[string]*Instance
+	bindings  map[target]*Binding
+	// bound is how many bindings an instance has.
+	bound     map[string]int
+	histories map[string]*History
+	// operations are the last asynchronous ones, by what they are about.
+	operations map[target]*operation
+	peaks      []*peak
+}
+
+func newBooks() *books {
+	return &books{
+		instances: map[string]*Instance{}, bindings: map[target]*Binding{}, bound: map[string]int{},
+		histories: map[string]*History{}, operations: map[target]*operation{},
 	}
-	return instances
 }
 
-// Bindings are those that exist now, by ID.
-func (b *Broker) Bindings() map[string]Binding {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	bindings := make(map[string]Binding, len(b.bindings))
-	for _, binding := range b.bindings {
-		bindings[binding.ID] = *binding
+// history is the running one of an ID.
+func (b *books) history(id string) *History {
+	if b.histories[id] == nil {
+		b.histories[id] = &History{}
 	}
-	return bindings
+	return b.histories[id]
 }
 
-// History is what ever became of the instance or binding with an ID.
-func (b *Broker) History(id string) History {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if history := b.histories[id]; history != nil {
-		return *history
+func (b *books) exists(at target) bool {
+	if at.binding != "" {
+		return b.bindings[at] != nil
 	}
-	return History{}
+	return b.instances[at.instance] != nil
 }
 
-// Histories are those of all IDs that were ever made.
-func (b *Broker) Histories() map[string]History {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	histories := map[string]History{}
-	for id, history := range b.histories {
-		histories[id] = *history
-	}
-	return histories
+// hasPlan says whether a plan is a binding's: the one it was bound with, or that which its
+// instance has by now. The specification knows no difference.
+func (b *books) hasPlan(binding *Binding, plan string) bool {
+	instance := b.instances[binding.InstanceID]
+	return plan == binding.PlanID || instance != nil && plan == instance.PlanID
 }
 
-// Add puts an instance on the books that no call made, such as one of another platform;
-// it is Ready, with the organization, space and parameters that it brings.
-func (b *Broker) Add(instance Instance) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	instance.State, instance.Creates = Ready, 1
-	b.instances[instance.ID] = &instance
-	b.history(instance.ID).Made++
-	b.countPeaks()
-}
-
-// Lose takes an instance and its bindings off the books without a call, as if another
-// client had removed it. It says whether there was one.
-func (b *Broker) Lose(id string) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+// lose takes an instance and its bindings off, and says whether there was one.
+func (b *books) lose(id string) bool {
 	known := b.instances[id] != nil
 	for at := range b.bindings {
 		if at.instance == id {
@@ -139,10 +123,90 @@ func (b *Broker) Lose(id string) bool {
 	return known
 }
 
-// history is the running one of an ID.
-func (b *Broker) history(id string) *History {
-	if b.histories[id] == nil {
-		b.histories[id] = &History{}
+// Instances are those that exist now, by ID.
+func (b *Broker) Instances() map[string]Instance {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	instances := make(map[string]Instance, len(b.books.instances))
+	for id, instance := range b.books.instances {
+		instances[id] = *instance
 	}
-	return b.histories[id]
+	return instances
+}
+
+// Bindings are those that exist now, by ID.
+func (b *Broker) Bindings() map[string]Binding {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	bindings := make(map[string]Binding, len(b.books.bindings))
+	for _, binding := range b.books.bindings {
+		bindings[binding.ID] = *binding
+	}
+	return bindings
+}
+
+// History is what ever became of the instance or binding with an ID.
+func (b *Broker) History(id string) History {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if history := b.books.histories[id]; history != nil {
+		return *history
+	}
+	return History{}
+}
+
+// Histories are those of all IDs that were ever made.
+func (b *Broker) Histories() map[string]History {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	histories := map[string]History{}
+	for id, history := range b.books.histories {
+		histories[id] = *history
+	}
+	return histories
+}
+
+// Add puts an instance on the books that no call made, such as one of another platform;
+// it is Ready, with the organization, space and parameters that it brings.
+func (b *Broker) Add(instance Instance) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	instance.State, instance.Creates = Ready, 1
+	b.books.instances[instance.ID] = &instance
+	b.books.history(instance.ID).Made++
+	b.books.countPeaks()
+}
+
+// Lose takes an instance and its bindings off the books without a call, as if another
+// client had removed it. It says whether there was one.
+func (b *Broker) Lose(id string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.books.lose(id)
+}
+
+// Peak counts the instances of the plans with these IDs from now on: the function says
+// how many there ever were on the books at one moment. Nothing is missed between two
+// looks, for it is counted with each call that is answered.
+func (b *Broker) Peak(plans ...string) func() int {
+	p := &peak{plans: map[string]bool{}}
+	for _, id := range plans {
+		p.plans[id] = true
+	}
+	return b.peak(p)
+}
+
+// PeakBindings is Peak for bindings, to whichever instances.
+func (b *Broker) PeakBindings() func() int { return b.peak(&peak{bindings: true}) }
+
+func (b *Broker) peak(p *peak) func() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.books.peaks = append(b.books.peaks, p)
+	b.books.countPeaks()
+	return func() int {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return p.most
+	}
 }

@@ -56,54 +56,28 @@ type Broker struct {
 	// URL is where it listens, with its prefix; empty before Listen.
 	URL string
 
-	options Options
-	// grace is how long a call that comes while another is under way waits for the other
-	// to be given up: the news that a platform has left travels on another connection. It
-	// is also the least that a platform keeps a connection on which it read an answer.
-	grace time.Duration
-
-	mu         sync.Mutex
-	catalog    offer
-	instances  map[string]*Instance
-	bindings   map[target]*Binding
-	bound      map[string]int
-	histories  map[string]*History
-	operations map[target]*operation
-	script     script
-	peaks      []*peak
-	records
+	options  Options
+	mu       sync.Mutex
+	offer    *offer
+	books    *books
+	script   script
+	recorder *recorder
+	orphans  *orphans
+	conduct  *conduct
+	// violations are the calls that broke a duty.
+	violations []Violation
+	// wires are the connections that are open.
+	wires  map[net.Conn]*wire
 	server *http.Server
 	// closing is closed when the broker is; a broker that listens again has another.
 	closing chan struct{}
 	closed  bool
 }
 
-// records are what the broker remembers of the platform's manners.
-type records struct {
-	count      int
-	visits     []*visit
-	open       map[target]map[*visit]struct{}
-	violations []Violation
-	// mitigations are those that are due or came, by what they are about.
-	mitigations map[target]*Mitigation
-	unexpected  []Mitigation
-	// ambiguous are the IDs of what may be mitigated or not.
-	ambiguous map[string]bool
-	// shutOut is what the last call about was refused for its credentials or its version,
-	// for M13.
-	shutOut map[target]bool
-	// removed are the IDs that the platform has had removed, and by which call, for M14.
-	removed map[string]int
-	// spent are the IDs under which a call may still be on its way, or that were removed
-	// otherwise than by the first clean-up that was answered at once, for M14.
-	spent map[string]bool
-	// patience is when a platform may call again.
-	patience map[patience]time.Time
-	// uncertain are the instances of which the platform cannot know what its updates did.
-	uncertain map[string]bool
-	// wires are the connections that are open.
-	wires map[net.Conn]*wire
-}
+// grace is how long a call that comes while another is under way waits for the other
+// to be given up: the news that a platform has left travels on another connection. It
+// is also the least that a platform keeps a connection on which it read an answer.
+const grace = time.Second
 
 // New returns a broker that does not listen yet; it is an http.Handler. It panics if
 // the catalog is no JSON object of services: a test's catalog is the test's mistake.
@@ -112,14 +86,9 @@ func New(options Options) *Broker {
 		options.Now = time.Now
 	}
 	b := &Broker{
-		options: options, grace: time.Second,
-		instances: map[string]*Instance{}, bindings: map[target]*Binding{}, bound: map[string]int{},
-		histories: map[string]*History{}, operations: map[target]*operation{}, script: newScript(), closing: make(chan struct{}),
-		records: records{
-			open: map[target]map[*visit]struct{}{}, mitigations: map[target]*Mitigation{},
-			ambiguous: map[string]bool{}, shutOut: map[target]bool{}, removed: map[string]int{}, spent: map[string]bool{}, patience: map[patience]time.Time{}, uncertain: map[string]bool{},
-			wires: map[net.Conn]*wire{},
-		},
+		options: options, offer: newOffer(), books: newBooks(), script: newScript(),
+		recorder: newRecorder(options.KeepCalls), orphans: newOrphans(), conduct: newConduct(),
+		wires: map[net.Conn]*wire{}, closing: make(chan struct{}),
 	}
 	if options.Catalog == nil {
 		options.Catalog = []byte(`{"services":[]}`)
@@ -128,6 +97,18 @@ func New(options Options) *Broker {
 		panic(err)
 	}
 	return b
+}
+
+// SetCatalog changes what the broker offers, to a JSON text that it serves as it is.
+func (b *Broker) SetCatalog(text []byte) error {
+	services, err := readServices(text)
+	if err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.offer.replace(text, services)
+	return nil
 }
 
 // SetEndpoints changes the endpoints that bindings are shown with; nil: none.

@@ -97,13 +97,7 @@ func (c *Call) given(key string) bool {
 func (b *Broker) Calls(filters ...func(Call) bool) []Call {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var calls []Call
-	for _, v := range b.visits {
-		if passes(v.Call, filters) {
-			calls = append(calls, v.Call)
-		}
-	}
-	return calls
+	return b.recorder.calls(filters)
 }
 
 func passes(call Call, filters []func(Call) bool) bool {

@@ -98,7 +98,7 @@ var fieldDuties = []Duty{
 		return unless(!v.Verb.mutates() || v.Query.Get("accepts_incomplete") == "true", "no accepts_incomplete=true")
 	}},
 	{"M5", "P100 P21", "the operation comes back byte by byte, if there is one", func(b *Broker, v *visit) string {
-		op := b.operations[v.target()]
+		op := b.books.operations[v.target()]
 		if !v.Verb.polls() || op == nil || !op.heard {
 			return ""
 		}
@@ -132,28 +132,28 @@ func idsOffered(b *Broker, v *visit) string {
 	if offering == "" {
 		return ""
 	}
-	if _, known := b.catalog.services[offering]; !known {
+	if _, known := b.offer.services[offering]; !known {
 		return "a service_id that never was in the catalog"
 	}
-	_, known := b.catalog.plans[planKey{offering, variant}]
+	_, known := b.offer.plans[planKey{offering, variant}]
 	return unless(known || variant == "", "a plan_id that never was in the catalog")
 }
 
 // planFlaw compares the plan of a call with the books.
 func planFlaw(b *Broker, v *visit) string {
-	instance := b.instances[v.InstanceID]
+	instance := b.books.instances[v.InstanceID]
 	sent := v.Query.Get("plan_id")
 	switch {
 	case v.Verb.polls():
-		op := b.operations[v.target()]
+		op := b.books.operations[v.target()]
 		return unless(op == nil || !op.heard || sent == op.plan.plan, "the plan_id is not the one from before the operation")
-	case instance == nil || b.uncertain[v.InstanceID] || b.options.Crashes:
+	case instance == nil || b.conduct.uncertain[v.InstanceID] || b.options.Crashes:
 		return ""
 	case v.Verb == Deprovision:
 		return unless(sent == instance.PlanID, "the plan_id is not the instance's")
 	case v.Verb == Unbind:
-		binding := b.bindings[v.target()]
-		return unless(binding == nil || b.planIs(binding, sent), "the plan_id is not the binding's")
+		binding := b.books.bindings[v.target()]
+		return unless(binding == nil || b.books.hasPlan(binding, sent), "the plan_id is not the binding's")
 	case v.Verb == Update:
 		previous, given := v.object("previous_values")["plan_id"]
 		return unless(!given || previous == instance.PlanID, "previous_values has another plan_id than the instance")
@@ -163,8 +163,8 @@ func planFlaw(b *Broker, v *visit) string {
 
 // unchangedFlaw is not found where the platform cannot know what its last update did.
 func unchangedFlaw(b *Broker, v *visit) string {
-	instance := b.instances[v.InstanceID]
-	if v.Verb != Update || instance == nil || b.uncertain[v.InstanceID] || b.options.Crashes {
+	instance := b.books.instances[v.InstanceID]
+	if v.Verb != Update || instance == nil || b.conduct.uncertain[v.InstanceID] || b.options.Crashes {
 		return ""
 	}
 	if v.text("plan_id") == instance.PlanID {

@@ -8,7 +8,7 @@ import (
 
 // unlisted refuses what names no plan of the catalog as it is now.
 func (b *Broker) unlisted(key planKey) (response, bool) {
-	if b.catalog.plans[key].live {
+	if b.offer.plans[key].live {
 		return response{}, false
 	}
 	return refuse(http.StatusBadRequest, "", "service_id and plan_id are no offer of this broker"), true
@@ -17,7 +17,7 @@ func (b *Broker) unlisted(key planKey) (response, bool) {
 // outdated refuses a maintenance version that is not the plan's, an empty one included.
 func (b *Broker) outdated(v *visit, key planKey) (response, bool) {
 	version, _ := v.object("maintenance_info")["version"].(string)
-	if !v.given("maintenance_info") || version == b.catalog.plans[key].MaintenanceInfo.Version && version != "" {
+	if !v.given("maintenance_info") || version == b.offer.plans[key].MaintenanceInfo.Version && version != "" {
 		return response{}, false
 	}
 	return refuse(http.StatusUnprocessableEntity, "MaintenanceInfoConflict", "maintenance_info is not that of the plan"), true
@@ -30,7 +30,7 @@ func busy() response {
 
 func (b *Broker) provision(v *visit) response {
 	key := planKey{v.text("service_id"), v.text("plan_id")}
-	if known := b.instances[v.InstanceID]; known != nil {
+	if known := b.books.instances[v.InstanceID]; known != nil {
 		return b.provisionAgain(v, known)
 	}
 	if refusal, refused := b.unlisted(key); refused {
@@ -44,16 +44,16 @@ func (b *Broker) provision(v *visit) response {
 	}
 	instance := &Instance{
 		ID: v.InstanceID, ServiceID: key.service, PlanID: key.plan, Organization: v.text("organization_guid"), Space: v.text("space_guid"),
-		Parameters: v.object("parameters"), Context: v.object("context"), MaintenanceVersion: b.catalog.plans[key].MaintenanceInfo.Version,
+		Parameters: v.object("parameters"), Context: v.object("context"), MaintenanceVersion: b.offer.plans[key].MaintenanceInfo.Version,
 		DashboardURL: "https://dashboard.example/instances/" + v.InstanceID, State: Creating, Identity: v.Identity,
 	}
 	shown := map[string]any{"dashboard_url": instance.DashboardURL}
 	return b.start(v, work{
 		plan: key, announced: shown,
 		begin: func() {
-			b.instances[instance.ID] = instance
-			b.history(instance.ID).Made++
-			instance.Creates = b.history(instance.ID).Made
+			b.books.instances[instance.ID] = instance
+			b.books.history(instance.ID).Made++
+			instance.Creates = b.books.history(instance.ID).Made
 		},
 		succeed: func() { instance.State = Ready },
 		fail:    func() { instance.State = Broken },
@@ -64,7 +64,7 @@ func (b *Broker) provision(v *visit) response {
 // provisionAgain answers a request for an instance that exists: the same again, or one
 // that contradicts it.
 func (b *Broker) provisionAgain(v *visit, known *Instance) response {
-	op := b.operations[v.target()]
+	op := b.books.operations[v.target()]
 	same := known.ServiceID == v.text("service_id") && known.PlanID == v.text("plan_id") &&
 		known.Organization == v.text("organization_guid") && known.Space == v.text("space_guid") && equal(known.Parameters, v.object("parameters"))
 	switch {
@@ -86,11 +86,11 @@ func equal(a, b map[string]any) bool {
 // update changes an instance. Parameters that are given replace all of those before:
 // the specification leaves it to the broker, and this one is simple.
 func (b *Broker) update(v *visit) response {
-	known := b.instances[v.InstanceID]
+	known := b.books.instances[v.InstanceID]
 	if known == nil {
 		return refuse(http.StatusNotFound, "", "there is no such instance")
 	}
-	if b.operations[v.target()].running() {
+	if b.books.operations[v.target()].running() {
 		return busy()
 	}
 	if known.State == Broken || known.ServiceID != v.text("service_id") {
@@ -107,7 +107,7 @@ func (b *Broker) update(v *visit) response {
 			*known = *next
 			known.State = Ready
 			known.Updates++
-			b.history(known.ID).Changed++
+			b.books.history(known.ID).Changed++
 		},
 		fail:   func() { known.State = Ready },
 		answer: func() response { return ok(nil) },
@@ -121,7 +121,7 @@ func (b *Broker) changed(v *visit, next Instance) (*Instance, response) {
 		if refusal, refused := b.unlisted(planKey{was.service, plan}); refused {
 			return nil, refusal
 		}
-		if !b.catalog.updatable(was) {
+		if !b.offer.updatable(was) {
 			return nil, refuse(http.StatusUnprocessableEntity, "", "the plan cannot be changed")
 		}
 		next.PlanID = plan
@@ -143,19 +143,19 @@ func (b *Broker) changed(v *visit, next Instance) (*Instance, response) {
 
 // deprovision removes an instance. One whose creation runs is halted.
 func (b *Broker) deprovision(v *visit) response {
-	known := b.instances[v.InstanceID]
+	known := b.books.instances[v.InstanceID]
 	if known == nil {
 		return response{status: http.StatusGone}
 	}
 	if known.ServiceID != v.Query.Get("service_id") || known.PlanID != v.Query.Get("plan_id") {
 		return refuse(http.StatusBadRequest, "", "service_id and plan_id are not those of the instance")
 	}
-	switch op := b.operations[v.target()]; {
+	switch op := b.books.operations[v.target()]; {
 	case op.running() && op.verb == Deprovision:
 		return b.announce(v, op)
 	case op.running() && op.verb == Update:
 		return busy()
-	case b.bound[known.ID] > 0:
+	case b.books.bound[known.ID] > 0:
 		return refuse(http.StatusBadRequest, "", "the instance has bindings")
 	}
 	was := known.State
@@ -166,8 +166,8 @@ func (b *Broker) deprovision(v *visit) response {
 		plan:  planKey{known.ServiceID, known.PlanID},
 		begin: func() { known.State = Removing },
 		succeed: func() {
-			delete(b.instances, known.ID)
-			b.history(known.ID).Removed++
+			delete(b.books.instances, known.ID)
+			b.books.history(known.ID).Removed++
 		},
 		fail:   func() { known.State = was },
 		answer: func() response { return ok(nil) },
@@ -175,9 +175,9 @@ func (b *Broker) deprovision(v *visit) response {
 }
 
 func (b *Broker) fetchInstance(v *visit) response {
-	known := b.instances[v.InstanceID]
+	known := b.books.instances[v.InstanceID]
 	switch {
-	case known == nil, known.State == Creating, known.State == Broken, !b.catalog.services[known.ServiceID].InstancesRetrievable:
+	case known == nil, known.State == Creating, known.State == Broken, !b.offer.services[known.ServiceID].InstancesRetrievable:
 		return refuse(http.StatusNotFound, "", "there is none to fetch")
 	case known.State != Ready:
 		return busy()

@@ -27,13 +27,26 @@ func (m Mitigation) Unexpected() bool { return m.Due == 0 }
 
 func (m Mitigation) target() target { return target{m.InstanceID, m.BindingID} }
 
+// orphans are the account of what is to be cleaned up.
+type orphans struct {
+	// mitigations are those that are due or came, by what they are about.
+	mitigations map[target]*Mitigation
+	unexpected  []Mitigation
+	// ambiguous are the IDs of what may be mitigated or not.
+	ambiguous map[string]bool
+}
+
+func newOrphans() *orphans {
+	return &orphans{mitigations: map[target]*Mitigation{}, ambiguous: map[string]bool{}}
+}
+
 // Mitigations are all that were due or came, in the order of the calls. A deletion
 // without an identity is one, as no user asked for it.
 func (b *Broker) Mitigations() []Mitigation {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	list := slices.Clone(b.unexpected)
-	for _, mitigation := range b.mitigations {
+	list := slices.Clone(b.orphans.unexpected)
+	for _, mitigation := range b.orphans.mitigations {
 		list = append(list, *mitigation)
 	}
 	slices.SortFunc(list, func(a, c Mitigation) int { return cmp.Compare(max(a.Due, a.Issued), max(c.Due, c.Issued)) })
@@ -86,15 +99,15 @@ func unlawful(verb Verb, status int) bool {
 // mitigate keeps the account of orphans after a call.
 func (b *Broker) mitigate(v *visit) {
 	at := v.target()
-	if op := b.operations[at]; v.said == failed && op != nil && op.verb != Update {
+	if op := b.books.operations[at]; v.said == failed && op != nil && op.verb != Update {
 		b.makeDue(v, "a failed "+string(op.verb))
 		return
 	}
 	if v.fault.doubtful || v.losesCredentials() {
-		b.ambiguous[at.id()] = true
+		b.orphans.ambiguous[at.id()] = true
 	}
 	if b.ended(v) {
-		if m := b.mitigations[at]; m != nil {
+		if m := b.orphans.mitigations[at]; m != nil {
 			m.Done = true
 		}
 		return
@@ -103,7 +116,7 @@ func (b *Broker) mitigate(v *visit) {
 	case due:
 		b.makeDue(v, why)
 	case open:
-		b.ambiguous[at.id()] = true
+		b.orphans.ambiguous[at.id()] = true
 	case notDue:
 	}
 }
@@ -120,30 +133,23 @@ func (v *visit) losesCredentials() bool {
 func (b *Broker) Excuse(id string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.ambiguous[id] = true
+	b.orphans.ambiguous[id] = true
 }
 
 // makeDue opens an account, unless one is open, or the platform has cleaned up already
 // after this very call: it may leave a call before the broker knows.
 func (b *Broker) makeDue(v *visit, why string) {
 	at := v.target()
-	m := b.mitigations[at]
+	m := b.orphans.mitigations[at]
 	switch {
 	case m == nil:
-		b.mitigations[at] = &Mitigation{InstanceID: at.instance, BindingID: at.binding, Why: why, Due: v.N}
+		b.orphans.mitigations[at] = &Mitigation{InstanceID: at.instance, BindingID: at.binding, Why: why, Due: v.N}
 	case m.Issued > v.N && v.Verb.creates():
 		// What this late call may have made came after the clean-up ended: it is due still.
-		m.Done = m.Done && !b.exists(at)
+		m.Done = m.Done && !b.books.exists(at)
 	case m.Done:
 		*m = Mitigation{InstanceID: at.instance, BindingID: at.binding, Why: why, Due: v.N}
 	}
-}
-
-func (b *Broker) exists(at target) bool {
-	if at.binding != "" {
-		return b.bindings[at] != nil
-	}
-	return b.instances[at.instance] != nil
 }
 
 // ended says whether a call's answer closes an account: it is removed, or, the request
@@ -158,7 +164,7 @@ func (b *Broker) ended(v *visit) bool {
 	case v.Verb.creates():
 		return v.Status == http.StatusOK || v.Status == http.StatusCreated || v.Status == http.StatusAccepted
 	case v.Verb.polls():
-		op := b.operations[v.target()]
+		op := b.books.operations[v.target()]
 		return op != nil && op.verb.removes() && (v.said == succeeded || v.Status == http.StatusGone)
 	}
 	return false
@@ -166,7 +172,7 @@ func (b *Broker) ended(v *visit) bool {
 
 // strays says whether a call is a deletion that no user asked for and that is not due.
 func (b *Broker) strays(v *visit) bool {
-	m := b.mitigations[v.target()]
+	m := b.orphans.mitigations[v.target()]
 	isDue := m != nil && !m.Done
 	return v.Verb.removes() && v.Identity == nil && !isDue && !b.mayMitigate(v)
 }
@@ -174,15 +180,15 @@ func (b *Broker) strays(v *visit) bool {
 // issue records a deletion as the mitigation that is due, or as one that is not.
 func (b *Broker) issue(v *visit) {
 	at := v.target()
-	m := b.mitigations[at]
+	m := b.orphans.mitigations[at]
 	switch {
 	case m != nil && !m.Done:
 		m.Issued = cmp.Or(m.Issued, v.N)
 	case v.Identity != nil:
 	case v.stray:
-		b.unexpected = append(b.unexpected, Mitigation{InstanceID: at.instance, BindingID: at.binding, Issued: v.N})
+		b.orphans.unexpected = append(b.orphans.unexpected, Mitigation{InstanceID: at.instance, BindingID: at.binding, Issued: v.N})
 	default:
-		b.mitigations[at] = &Mitigation{InstanceID: at.instance, BindingID: at.binding, Why: "given up", Due: v.N, Issued: v.N}
+		b.orphans.mitigations[at] = &Mitigation{InstanceID: at.instance, BindingID: at.binding, Why: "given up", Due: v.N, Issued: v.N}
 	}
 }
 
@@ -190,14 +196,12 @@ func (b *Broker) issue(v *visit) {
 // the platform gave up an operation, left a call that is not over, or was killed.
 func (b *Broker) mayMitigate(v *visit) bool {
 	at := v.target()
-	if b.options.Crashes || b.ambiguous[at.id()] || b.mitigations[at] != nil {
+	if b.options.Crashes || b.orphans.ambiguous[at.id()] || b.orphans.mitigations[at] != nil {
 		return true
 	}
-	for other := range b.open[at] {
-		if other != v && other.Verb.creates() && other.N < v.N {
-			return true
-		}
+	if b.recorder.creates(v) {
+		return true
 	}
-	op := b.operations[at]
-	return op.running() && op.verb.creates() && b.overdue(op)
+	op := b.books.operations[at]
+	return op.running() && op.verb.creates() && b.offer.overdue(op, b.options.Now())
 }

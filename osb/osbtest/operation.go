@@ -47,7 +47,7 @@ type work struct {
 func (b *Broker) start(v *visit, w work) response {
 	how := b.pace(v, w.plan.plan)
 	if how == nil {
-		delete(b.operations, v.target())
+		delete(b.books.operations, v.target())
 		w.begin()
 		w.succeed()
 		return w.answer()
@@ -61,7 +61,7 @@ func (b *Broker) start(v *visit, w work) response {
 		// A key that must be escaped shows who does not.
 		op.key = fmt.Sprintf("%s/%d?a=b&c=d e+%%2F#ü", v.Verb, v.N)
 	}
-	b.operations[v.target()] = op
+	b.books.operations[v.target()] = op
 	return b.announce(v, op)
 }
 
@@ -112,7 +112,7 @@ func (o *operation) end() {
 // poll answers for the last operation on an instance or a binding.
 func (b *Broker) poll(v *visit) response {
 	at := v.target()
-	op := b.operations[at]
+	op := b.books.operations[at]
 	if op == nil {
 		return b.pollNone(at)
 	}
@@ -140,12 +140,12 @@ func (b *Broker) poll(v *visit) response {
 
 // pollNone answers where nothing was asynchronous.
 func (b *Broker) pollNone(at target) response {
-	_, bound := b.bindings[at]
-	_, provisioned := b.instances[at.id()]
+	_, bound := b.books.bindings[at]
+	_, provisioned := b.books.instances[at.id()]
 	switch {
 	case bound, provisioned:
 		return ok(map[string]any{"state": succeeded})
-	case b.histories[at.id()] != nil:
+	case b.books.histories[at.id()] != nil:
 		return response{status: http.StatusGone}
 	}
 	return refuse(http.StatusNotFound, "", "there is none")

@@ -13,6 +13,29 @@ type patience struct {
 	verb Verb
 }
 
+// conduct is what the duties ask of a platform's calls so far.
+type conduct struct {
+	// shutOut is what the last call about was refused for its credentials or its version,
+	// for M13.
+	shutOut map[target]bool
+	// removed are the IDs that the platform has had removed, and by which call, for M14.
+	removed map[string]int
+	// spent are the IDs under which a call may still be on its way, or that were removed
+	// otherwise than by the first clean-up that was answered at once, for M14.
+	spent map[string]bool
+	// patience is when a platform may call again.
+	patience map[patience]time.Time
+	// uncertain are the instances of which the platform cannot know what its updates did.
+	uncertain map[string]bool
+}
+
+func newConduct() *conduct {
+	return &conduct{
+		shutOut: map[target]bool{}, removed: map[string]int{}, spent: map[string]bool{},
+		patience: map[patience]time.Time{}, uncertain: map[string]bool{},
+	}
+}
+
 // settle records, once, what a platform gets to know of a call, and what follows from
 // that.
 func (b *Broker) settle(v *visit, answer response) {
@@ -41,9 +64,9 @@ func (b *Broker) settle(v *visit, answer response) {
 // remember keeps what the duties ask for later.
 func (b *Broker) remember(v *visit) {
 	at := v.target()
-	delete(b.shutOut, at)
+	delete(b.conduct.shutOut, at)
 	if v.Status == http.StatusUnauthorized || v.Status == http.StatusForbidden || v.Status == http.StatusPreconditionFailed {
-		b.shutOut[at] = true
+		b.conduct.shutOut[at] = true
 	}
 	if v.Outcome == Answered {
 		b.noteRemoval(v, v.Status)
@@ -58,11 +81,11 @@ func (b *Broker) spend(v *visit) {
 	id := v.target().id()
 	unanswered := v.Outcome == Lost || v.Status == http.StatusBadGateway || v.Status == http.StatusGatewayTimeout
 	switch {
-	case v.Verb.removes() && v.Identity == nil && v.Outcome == Answered && v.Status == http.StatusOK && !b.spent[id]:
-		delete(b.removed, id)
-		b.history(id).Freed++
+	case v.Verb.removes() && v.Identity == nil && v.Outcome == Answered && v.Status == http.StatusOK && !b.conduct.spent[id]:
+		delete(b.conduct.removed, id)
+		b.books.history(id).Freed++
 	case v.Verb.removes(), v.Verb.creates() && unanswered:
-		b.spent[id] = true
+		b.conduct.spent[id] = true
 	}
 }
 
@@ -72,16 +95,16 @@ func (b *Broker) spend(v *visit) {
 // has come is not known.
 func (b *Broker) rememberUpdate(v *visit) {
 	told := v.Outcome == Answered && !v.fault.doubtful
-	op := b.operations[v.target()]
+	op := b.books.operations[v.target()]
 	switch {
 	case v.Verb.polls() && told && v.said == succeeded && op != nil && op.verb == Update:
-		delete(b.uncertain, v.InstanceID)
+		delete(b.conduct.uncertain, v.InstanceID)
 	case v.Verb != Update:
 	case told && v.Status == http.StatusOK:
-		delete(b.uncertain, v.InstanceID)
+		delete(b.conduct.uncertain, v.InstanceID)
 	case told && refuses(v):
 	default:
-		b.uncertain[v.InstanceID] = true
+		b.conduct.uncertain[v.InstanceID] = true
 	}
 }
 
@@ -96,8 +119,8 @@ func refuses(v *visit) bool {
 func (b *Broker) noteRemoval(v *visit, status int) {
 	id := v.target().id()
 	done := status == http.StatusOK || status == http.StatusAccepted || status == http.StatusGone
-	if v.Verb.removes() && done && b.removed[id] == 0 {
-		b.removed[id] = v.N
+	if v.Verb.removes() && done && b.conduct.removed[id] == 0 {
+		b.conduct.removed[id] = v.N
 	}
 }
 
@@ -108,9 +131,9 @@ func (b *Broker) bePatient(v *visit, answer response) {
 	if answer.status == http.StatusAccepted {
 		key.verb = v.Verb.poll()
 	}
-	delete(b.patience, key)
+	delete(b.conduct.patience, key)
 	if asked := retryAfter(answer.header.Get("Retry-After"), now); asked > 0 {
-		b.patience[key] = now.Add(asked)
+		b.conduct.patience[key] = now.Add(asked)
 	}
 }
 
@@ -165,7 +188,7 @@ func oneOf(value any, words ...string) bool {
 
 // impatience is how much too early a call is, after a Retry-After; 0 if it is not.
 func (b *Broker) impatience(v *visit) time.Duration {
-	until, asked := b.patience[patience{v.target(), v.Verb}]
+	until, asked := b.conduct.patience[patience{v.target(), v.Verb}]
 	if !asked {
 		return 0
 	}

@@ -55,10 +55,10 @@ func (b *Broker) Sync() {
 func (b *Broker) Finish(id string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for at, op := range b.operations {
+	for at, op := range b.books.operations {
 		if at.id() == id && op.running() {
 			op.end()
-			b.countPeaks()
+			b.books.countPeaks()
 			return true
 		}
 	}
@@ -70,7 +70,7 @@ func (b *Broker) Running() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	running := map[string]bool{}
-	for at, op := range b.operations {
+	for at, op := range b.books.operations {
 		if op.running() {
 			running[at.id()] = true
 		}

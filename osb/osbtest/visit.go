@@ -79,9 +79,8 @@ func (b *Broker) arrive(r *http.Request, verb Verb, at target) (*visit, *Held) {
 	header.Del("Authorization")
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.count++
 	v := &visit{ctx: r.Context(), told: make(chan struct{}), Call: Call{
-		N: b.count, Verb: verb, InstanceID: at.instance, BindingID: at.binding, Query: r.URL.Query(), Header: header,
+		N: b.recorder.number(), Verb: verb, InstanceID: at.instance, BindingID: at.binding, Query: r.URL.Query(), Header: header,
 		Authorized: b.authorized(r), Identity: identity(header), RequestID: header.Get("X-Broker-Api-Request-Identity"),
 		Began: b.options.Now(),
 	}}
@@ -89,25 +88,9 @@ func (b *Broker) arrive(r *http.Request, verb Verb, at target) (*visit, *Held) {
 	v.fault, v.Fault = fault, fault.name
 	// On is asked once the body is known.
 	v.unasked = !scripted
-	b.keep(v)
+	b.recorder.keep(v)
 	b.carry(r, v)
 	return v, b.script.held(verb)
-}
-
-// keep adds a visit to the record, which forgets the oldest where it is bounded.
-func (b *Broker) keep(v *visit) {
-	b.visits = append(b.visits, v)
-	if most := b.options.KeepCalls; most > 0 && len(b.visits) > most {
-		b.visits[0] = nil
-		b.visits = b.visits[1:]
-	}
-	if v.Verb.mutates() {
-		at := v.target()
-		if b.open[at] == nil {
-			b.open[at] = map[*visit]struct{}{}
-		}
-		b.open[at][v] = struct{}{}
-	}
 }
 
 // leave closes a call's record, however it went.
@@ -115,11 +98,7 @@ func (b *Broker) leave(v *visit) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	v.Ended = b.options.Now()
-	at := v.target()
-	delete(b.open[at], v)
-	if len(b.open[at]) == 0 {
-		delete(b.open, at)
-	}
+	b.recorder.end(v)
 }
 
 // read decodes the body and asks On.
@@ -134,7 +113,7 @@ func (b *Broker) read(v *visit, raw []byte) {
 		v.fault = on(v.Call)
 		v.Fault = v.fault.name
 	}
-	if op := b.operations[v.target()]; v.Verb.polls() && v.Fault == "" && op != nil && op.lostPolls > 0 {
+	if op := b.books.operations[v.target()]; v.Verb.polls() && v.Fault == "" && op != nil && op.lostPolls > 0 {
 		op.lostPolls--
 		v.fault, v.Fault = op.lost, op.lost.name
 	}
@@ -158,7 +137,7 @@ func (b *Broker) yield(v *visit) {
 		select {
 		case <-other.ctx.Done():
 		case <-other.told:
-		case <-time.After(b.grace):
+		case <-time.After(grace):
 		}
 	}
 }
@@ -167,17 +146,7 @@ func (b *Broker) yield(v *visit) {
 func (b *Broker) rivals(v *visit) []*visit {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.inFlight(v)
-}
-
-func (b *Broker) inFlight(v *visit) []*visit {
-	var others []*visit
-	for other := range b.open[v.target()] {
-		if other.N < v.N && other.Outcome == Pending && other.ctx.Err() == nil {
-			others = append(others, other)
-		}
-	}
-	return others
+	return b.recorder.inFlight(v)
 }
 
 // identity reads the header of that name; nil if there is none.

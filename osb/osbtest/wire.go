@@ -67,7 +67,7 @@ func (b *Broker) carry(r *http.Request, v *visit) {
 // has read the answer still keeps the connection then.
 func (b *Broker) recent(v *visit, at time.Time) bool {
 	answered := v.Outcome == Answered || v.Outcome == MalformedAnswer
-	return answered && at.Sub(v.settled) < b.grace
+	return answered && at.Sub(v.settled) < grace
 }
 
 // doubt takes back what was taken for granted when a call was answered: the platform may
@@ -76,23 +76,23 @@ func (b *Broker) doubt(v *visit) {
 	at := v.target()
 	v.Left = true
 	if v.Verb.creates() || v.Verb == FetchBinding {
-		b.ambiguous[at.id()] = true
+		b.orphans.ambiguous[at.id()] = true
 	}
 	if v.Verb == Update {
-		b.uncertain[v.InstanceID] = true
+		b.conduct.uncertain[v.InstanceID] = true
 	}
 	if v.started != nil {
 		v.started.heard = false
 	}
-	delete(b.shutOut, at)
-	delete(b.patience, patience{at, v.Verb})
-	delete(b.patience, patience{at, v.Verb.poll()})
+	delete(b.conduct.shutOut, at)
+	delete(b.conduct.patience, patience{at, v.Verb})
+	delete(b.conduct.patience, patience{at, v.Verb.poll()})
 }
 
 // hear waits for the news of whether the platform has left the calls before, if a duty
 // is broken unless it has: they travel on other connections.
 func (b *Broker) hear(v *visit) {
-	late := time.After(b.grace)
+	late := time.After(grace)
 	for _, news := range b.awaited(v) {
 		select {
 		case <-news:
@@ -111,7 +111,7 @@ func (b *Broker) awaited(v *visit) []<-chan struct{} {
 	}
 	var list []<-chan struct{}
 	now := b.options.Now()
-	for _, other := range b.visits {
+	for _, other := range b.recorder.visits {
 		if other.InstanceID == v.InstanceID && other.news != nil && other != v && b.recent(other, now) {
 			list = append(list, other.news)
 		}
