@@ -44,7 +44,7 @@ var (
 		"e2e/env.Env":            20,
 		"e2e/stack.Stack":        13,
 		"osb/controller.Options": 5,
-		"osb/osbtest.Broker":     16,
+		"osb/osbtest.Broker":     12,
 	}
 	deepHandlers = map[string]int{}
 )

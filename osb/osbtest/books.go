@@ -63,6 +63,13 @@ type History struct {
 	Freed int
 }
 
+// A peak is the highest number of instances of some plans, or of bindings.
+type peak struct {
+	plans    map[string]bool
+	bindings bool
+	most     int
+}
+
 // books are what the broker runs, what ever became of it, and the operations on it.
 type books struct {
 	instances map[string]*Instance
@@ -104,23 +111,48 @@ func (b *books) hasPlan(binding *Binding, plan string) bool {
 	return plan == binding.PlanID || instance != nil && plan == instance.PlanID
 }
 
+// drop takes an instance or a binding off, and counts it.
+func (b *books) drop(at target) {
+	if at.binding == "" {
+		delete(b.instances, at.instance)
+	} else {
+		delete(b.bindings, at)
+		b.bound[at.instance]--
+	}
+	b.history(at.id()).Removed++
+}
+
 // lose takes an instance and its bindings off, and says whether there was one.
 func (b *books) lose(id string) bool {
 	known := b.instances[id] != nil
 	for at := range b.bindings {
 		if at.instance == id {
-			delete(b.bindings, at)
+			b.drop(at)
 			delete(b.operations, at)
-			b.history(at.binding).Removed++
 		}
 	}
 	if known {
-		b.history(id).Removed++
+		b.drop(target{instance: id})
 	}
-	delete(b.instances, id)
 	delete(b.operations, target{instance: id})
 	delete(b.bound, id)
 	return known
+}
+
+// countPeaks looks whether there are more than ever.
+func (b *books) countPeaks() {
+	for _, p := range b.peaks {
+		n := 0
+		if p.bindings {
+			n = len(b.bindings)
+		}
+		for _, instance := range b.instances {
+			if p.plans[instance.PlanID] {
+				n++
+			}
+		}
+		p.most = max(p.most, n)
+	}
 }
 
 // Instances are those that exist now, by ID.

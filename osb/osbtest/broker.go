@@ -56,11 +56,12 @@ type Broker struct {
 	// URL is where it listens, with its prefix; empty before Listen.
 	URL string
 
-	options  Options
+	options  *Options
 	mu       sync.Mutex
 	offer    *offer
 	books    *books
-	script   script
+	script   *script
+	actions  *actions
 	recorder *recorder
 	orphans  *orphans
 	conduct  *conduct
@@ -86,10 +87,11 @@ func New(options Options) *Broker {
 		options.Now = time.Now
 	}
 	b := &Broker{
-		options: options, offer: newOffer(), books: newBooks(), script: newScript(),
+		options: &options, offer: newOffer(), books: newBooks(), script: newScript(),
 		recorder: newRecorder(options.KeepCalls), orphans: newOrphans(), conduct: newConduct(),
 		wires: map[net.Conn]*wire{}, closing: make(chan struct{}),
 	}
+	b.actions = newActions(b.options, b.offer, b.books, b.script)
 	if options.Catalog == nil {
 		options.Catalog = []byte(`{"services":[]}`)
 	}

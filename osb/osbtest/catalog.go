@@ -109,6 +109,23 @@ func (o *offer) serviceType(id string) string {
 	return "service"
 }
 
+// unlisted refuses what names no plan of the catalog as it is now.
+func (o *offer) unlisted(key planKey) (response, bool) {
+	if o.plans[key].live {
+		return response{}, false
+	}
+	return refuse(http.StatusBadRequest, "", "service_id and plan_id are no offer of this broker"), true
+}
+
+// outdated refuses a maintenance version that is not the plan's, an empty one included.
+func (o *offer) outdated(v *visit, key planKey) (response, bool) {
+	version, _ := v.object("maintenance_info")["version"].(string)
+	if !v.given("maintenance_info") || version == o.plans[key].MaintenanceInfo.Version && version != "" {
+		return response{}, false
+	}
+	return refuse(http.StatusUnprocessableEntity, "MaintenanceInfoConflict", "maintenance_info is not that of the plan"), true
+}
+
 // pollingGrace is what a platform's clock may be behind: it began to count later.
 const pollingGrace = 5 * time.Second
 

@@ -33,6 +33,11 @@ func refuse(status int, code, description string) response {
 	return response{status: status, body: body}
 }
 
+// busy refuses a call while another operation runs.
+func busy() response {
+	return refuse(http.StatusUnprocessableEntity, "ConcurrencyError", "another operation is in progress")
+}
+
 func ok(body map[string]any) response { return response{status: http.StatusOK, body: body} }
 
 // spoiled is a response as the fault has it on the wire.

@@ -13,8 +13,8 @@ type script struct {
 	holds map[Verb][]*Held
 }
 
-func newScript() script {
-	return script{next: map[Verb][]Fault{}, async: map[Verb]int{}, holds: map[Verb][]*Held{}}
+func newScript() *script {
+	return &script{next: map[Verb][]Fault{}, async: map[Verb]int{}, holds: map[Verb][]*Held{}}
 }
 
 // Next has the next calls of a verb go wrong, one fault each, after those that were

@@ -142,6 +142,22 @@ func (b *Broker) yield(v *visit) {
 	}
 }
 
+// perform judges a call, acts on it unless a fault is in the way, and returns what is
+// to be answered.
+func (b *Broker) perform(v *visit) response {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.judge(v)
+	answer := response{}
+	if v.fault.Acts() {
+		v.Acted = true
+		answer = b.actions.act(v)
+		b.books.countPeaks()
+		b.noteRemoval(v, answer.status)
+	}
+	return v.fault.spoiled(answer)
+}
+
 // rivals are the calls about the same that are not over.
 func (b *Broker) rivals(v *visit) []*visit {
 	b.mu.Lock()
