@@ -65,8 +65,7 @@ type Broker struct {
 	recorder *recorder
 	orphans  *orphans
 	conduct  *conduct
-	// violations are the calls that broke a duty.
-	violations []Violation
+	judge    *judge
 	// wires are the connections that are open.
 	wires  map[net.Conn]*wire
 	server *http.Server
@@ -87,11 +86,15 @@ func New(options Options) *Broker {
 		options.Now = time.Now
 	}
 	b := &Broker{
-		options: &options, offer: newOffer(), books: newBooks(), script: newScript(),
-		recorder: newRecorder(options.KeepCalls), orphans: newOrphans(), conduct: newConduct(),
+		options: &options, offer: newOffer(), books: newBooks(), script: newScript(), recorder: newRecorder(options.KeepCalls),
 		wires: map[net.Conn]*wire{}, closing: make(chan struct{}),
 	}
 	b.actions = newActions(b.options, b.offer, b.books, b.script)
+	b.conduct = newConduct(b.options, b.books)
+	b.orphans = newOrphans(b.options, b.offer, b.books, b.recorder)
+	b.judge = &judge{
+		options: b.options, offer: b.offer, books: b.books, recorder: b.recorder, conduct: b.conduct, orphans: b.orphans,
+	}
 	if options.Catalog == nil {
 		options.Catalog = []byte(`{"services":[]}`)
 	}

@@ -99,6 +99,31 @@ func (filler) Read(buffer []byte) (int, error) {
 	return len(buffer), nil
 }
 
+// settle records, once, what a platform gets to know of a call, and what follows from
+// that.
+func (b *Broker) settle(v *visit, answer response) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if v.Outcome != Pending {
+		return
+	}
+	defer close(v.told)
+	v.Status, v.Outcome, v.settled = answer.status, Lost, b.options.Now()
+	if answer.status != 0 {
+		v.Outcome = MalformedAnswer
+		if wellFormed(v.Verb, answer) {
+			v.Outcome = Answered
+			v.said = stateIn(v.Verb, answer)
+		}
+		b.conduct.bePatient(v, answer)
+	}
+	if v.started != nil && v.Outcome == Answered {
+		v.started.heard = true
+	}
+	b.conduct.remember(v)
+	b.orphans.mitigate(v)
+}
+
 // send writes an answer as the fault wants it. What the platform gets to know is
 // settled before the last byte leaves, for it may call again at once.
 func (b *Broker) send(w http.ResponseWriter, v *visit, answer response) {
@@ -191,4 +216,53 @@ func retryAfter(value string, now time.Time) time.Duration {
 		return max(date.Sub(now), 0)
 	}
 	return 0
+}
+
+// wellFormed says whether an answer's body is as the specification says. Of a refusal
+// nothing is asked, nor of a deletion that is done: what is read of them is optional.
+func wellFormed(verb Verb, answer response) bool {
+	if answer.status >= http.StatusMultipleChoices || verb.removes() && answer.status == http.StatusOK {
+		return true
+	}
+	var body map[string]any
+	if err := json.Unmarshal(answer.text, &body); err != nil || body == nil {
+		return false
+	}
+	switch {
+	case verb.polls():
+		return oneOf(body["state"], inProgress, succeeded, failed)
+	case verb == GetCatalog:
+		_, lawful := body["services"].([]any)
+		return lawful
+	}
+	return isText(body["operation"]) && isText(body["dashboard_url"]) && isObject(body["credentials"]) && isObject(body["parameters"])
+}
+
+// stateIn is what a well-formed answer to a poll says; empty for any other.
+func stateIn(verb Verb, answer response) string {
+	var body struct {
+		State string `json:"state"`
+	}
+	if !verb.polls() || answer.status != http.StatusOK || json.Unmarshal(answer.text, &body) != nil {
+		return ""
+	}
+	return body.State
+}
+
+// maxOperation is the most characters of an operation key.
+const maxOperation = 10000
+
+func isText(value any) bool {
+	text, is := value.(string)
+	return value == nil || is && len(text) <= maxOperation
+}
+
+func isObject(value any) bool {
+	_, is := value.(map[string]any)
+	return value == nil || is
+}
+
+func oneOf(value any, words ...string) bool {
+	text, _ := value.(string)
+	return strings.Contains("|"+strings.Join(words, "|")+"|", "|"+text+"|") && text != ""
 }

@@ -147,13 +147,13 @@ func (b *Broker) yield(v *visit) {
 func (b *Broker) perform(v *visit) response {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.judge(v)
+	b.judge.record(v)
 	answer := response{}
 	if v.fault.Acts() {
 		v.Acted = true
 		answer = b.actions.act(v)
 		b.books.countPeaks()
-		b.noteRemoval(v, answer.status)
+		b.conduct.noteRemoval(v, answer.status)
 	}
 	return v.fault.spoiled(answer)
 }

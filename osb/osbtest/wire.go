@@ -73,20 +73,12 @@ func (b *Broker) recent(v *visit, at time.Time) bool {
 // doubt takes back what was taken for granted when a call was answered: the platform may
 // have left before it read the answer, or may not.
 func (b *Broker) doubt(v *visit) {
-	at := v.target()
 	v.Left = true
-	if v.Verb.creates() || v.Verb == FetchBinding {
-		b.orphans.ambiguous[at.id()] = true
-	}
-	if v.Verb == Update {
-		b.conduct.uncertain[v.InstanceID] = true
-	}
 	if v.started != nil {
 		v.started.heard = false
 	}
-	delete(b.conduct.shutOut, at)
-	delete(b.conduct.patience, patience{at, v.Verb})
-	delete(b.conduct.patience, patience{at, v.Verb.poll()})
+	b.conduct.doubt(v)
+	b.orphans.doubt(v)
 }
 
 // hear waits for the news of whether the platform has left the calls before, if a duty
@@ -106,7 +98,7 @@ func (b *Broker) hear(v *visit) {
 func (b *Broker) awaited(v *visit) []<-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.breaks(v) {
+	if !b.judge.breaks(v) {
 		return nil
 	}
 	var list []<-chan struct{}
