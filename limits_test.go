@@ -44,7 +44,6 @@ var (
 		"e2e/env.Env":            20,
 		"e2e/stack.Stack":        13,
 		"osb/controller.Options": 5,
-		"osb/osbtest.Broker":     9,
 	}
 	deepHandlers = map[string]int{}
 )

@@ -3,24 +3,36 @@ package osbtest
 import (
 	"net/http"
 	"strings"
+	"sync"
 )
 
 // actions are what the broker does, by verb.
 type actions struct {
+	mu         *sync.Mutex
 	options    *Options
 	offer      *offer
+	books      *books
+	judge      *judge
+	conduct    *conduct
 	operations *operations
 	instances  *instanceActions
 	bindings   *bindingActions
 }
 
-func newActions(options *Options, offer *offer, books *books, script *script) *actions {
-	operations := &operations{options: options, script: script, books: books}
-	return &actions{
-		options: options, offer: offer, operations: operations,
-		instances: &instanceActions{offer: offer, books: books, operations: operations},
-		bindings:  &bindingActions{options: options, offer: offer, books: books, operations: operations},
+// perform judges a call, acts on it unless a fault is in the way, and returns what is
+// to be answered.
+func (a *actions) perform(v *visit) response {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.judge.record(v)
+	answer := response{}
+	if v.fault.Acts() {
+		v.Acted = true
+		answer = a.act(v)
+		a.books.countPeaks()
+		a.conduct.noteRemoval(v, answer.status)
 	}
+	return v.fault.spoiled(answer)
 }
 
 // act does what a call asks for, if it is lawful.
