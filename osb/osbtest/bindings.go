@@ -9,66 +9,73 @@ import (
 	"time"
 )
 
-func (b *Broker) bind(v *visit) response {
-	at := v.target()
-	instance := b.instances[v.InstanceID]
+// bindingActions are what calls about bindings do, and what they answer.
+type bindingActions struct {
+	options    *Options
+	offer      *offer
+	books      *books
+	operations *operations
+}
+
+// entry is a binding as any other entry of the books.
+func (a *bindingActions) entry(binding *Binding) entry {
+	at := target{binding.InstanceID, binding.ID}
+	return entry{
+		at: at, plan: planKey{binding.ServiceID, binding.PlanID},
+		state: &binding.State, creates: &binding.Creates,
+		enter: func() {
+			a.books.bindings[at] = binding
+			a.books.bound[at.instance]++
+			binding.Credentials = a.credentials(*binding)
+		},
+		shown: func() map[string]any { return a.show(binding) },
+	}
+}
+
+func (a *bindingActions) bind(v *visit) response {
+	instance := a.books.instances[v.InstanceID]
 	if instance == nil {
 		return refuse(http.StatusNotFound, "", "there is no such instance")
 	}
-	if known := b.bindings[at]; known != nil {
-		return b.bindAgain(v, known)
+	if known := a.books.bindings[v.target()]; known != nil {
+		return a.operations.again(v, a.entry(known), a.repeats(v, known))
 	}
-	if b.operations[target{instance: v.InstanceID}].running() {
+	if a.books.operations[target{instance: v.InstanceID}].running() {
 		return busy()
 	}
 	key := planKey{instance.ServiceID, instance.PlanID}
 	if (planKey{v.text("service_id"), v.text("plan_id")}) != key || v.BindingID == "" {
 		return refuse(http.StatusBadRequest, "", "service_id and plan_id are not those of the instance")
 	}
-	if !b.catalog.bindable(key) || instance.State == Broken || !b.rotates(v, key) {
+	if !a.offer.bindable(key) || instance.State == Broken || !a.rotates(v, key) {
 		return refuse(http.StatusBadRequest, "", "the instance cannot be bound so")
 	}
-	binding := b.fresh(v, key)
-	return b.start(v, work{
-		plan: key,
-		begin: func() {
-			b.bindings[at] = binding
-			b.bound[at.instance]++
-			b.history(binding.ID).Made++
-			binding.Creates = b.history(binding.ID).Made
-			binding.Credentials = b.credentials(*binding)
-		},
-		succeed: func() { binding.State = Ready },
-		fail:    func() { binding.State = Broken },
-		answer: func() response {
-			return response{status: http.StatusCreated, body: b.show(binding)}
-		},
-	})
+	return a.operations.create(v, a.entry(a.fresh(v, key)))
 }
 
 // rotates says whether a bind names no predecessor, or one that it may.
-func (b *Broker) rotates(v *visit, key planKey) bool {
+func (a *bindingActions) rotates(v *visit, key planKey) bool {
 	predecessor := v.text("predecessor_binding_id")
 	if predecessor == "" {
 		return true
 	}
-	before := b.bindings[target{v.InstanceID, predecessor}]
-	return b.catalog.plans[key].BindingRotatable && before != nil && before.State == Ready
+	before := a.books.bindings[target{v.InstanceID, predecessor}]
+	return a.offer.plans[key].BindingRotatable && before != nil && before.State == Ready
 }
 
 // fresh is the binding that a call asks for. One that is rotated has the parameters of
 // its predecessor.
-func (b *Broker) fresh(v *visit, key planKey) *Binding {
+func (a *bindingActions) fresh(v *visit, key planKey) *Binding {
 	binding := &Binding{
 		ID: v.BindingID, InstanceID: v.InstanceID, ServiceID: key.service, PlanID: key.plan,
 		AppGUID: v.appGUID(), Parameters: v.object("parameters"), Context: v.object("context"),
 		Predecessor: v.text("predecessor_binding_id"), State: Creating, Identity: v.Identity,
 	}
-	if before := b.bindings[target{v.InstanceID, binding.Predecessor}]; before != nil && binding.Parameters == nil {
+	if before := a.books.bindings[target{v.InstanceID, binding.Predecessor}]; before != nil && binding.Parameters == nil {
 		binding.Parameters = before.Parameters
 	}
-	if b.options.Lifetime > 0 {
-		binding.ExpiresAt = b.options.Now().Add(b.options.Lifetime)
+	if a.options.Lifetime > 0 {
+		binding.ExpiresAt = a.options.Now().Add(a.options.Lifetime)
 	}
 	return binding
 }
@@ -86,11 +93,11 @@ var ports = map[string]int{"mysql": 3306, "postgresql": 5432, "redis": 6379}
 
 // credentials are those of a new binding: the same for the same binding made as often,
 // and others for any other.
-func (b *Broker) credentials(binding Binding) map[string]any {
-	if b.options.Credentials != nil {
-		return b.options.Credentials(binding)
+func (a *bindingActions) credentials(binding Binding) map[string]any {
+	if a.options.Credentials != nil {
+		return a.options.Credentials(binding)
 	}
-	kind := b.catalog.serviceType(binding.ServiceID)
+	kind := a.offer.serviceType(binding.ServiceID)
 	port := cmp.Or(ports[kind], 443)
 	sum := fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%s %d", binding.ID, binding.Creates)))
 	user := "user-" + sum[:6]
@@ -106,18 +113,18 @@ func (b *Broker) credentials(binding Binding) map[string]any {
 
 // show is the body of a binding. Credentials that are shown only once are left out
 // after that, whether or not the platform received them.
-func (b *Broker) show(binding *Binding) map[string]any {
+func (a *bindingActions) show(binding *Binding) map[string]any {
 	body := map[string]any{}
-	maps.Copy(body, b.options.Beside)
-	if !b.options.OneShot || binding.Shown == 0 {
+	maps.Copy(body, a.options.Beside)
+	if !a.options.OneShot || binding.Shown == 0 {
 		binding.Shown++
 		body["credentials"] = binding.Credentials
 	}
-	if b.options.Endpoints != nil {
-		body["endpoints"] = b.options.Endpoints(*binding)
+	if a.options.Endpoints != nil {
+		body["endpoints"] = a.options.Endpoints(*binding)
 	}
 	if !binding.ExpiresAt.IsZero() {
-		renew := binding.ExpiresAt.Add(-b.options.Lifetime / 2)
+		renew := binding.ExpiresAt.Add(-a.options.Lifetime / 2)
 		body["metadata"] = map[string]any{
 			"expires_at": binding.ExpiresAt.UTC().Format("2006-01-02T15:04:05.0Z"), "renew_before": renew.UTC().Format("2006-01-02T15:04:05.0Z"),
 		}
@@ -125,66 +132,36 @@ func (b *Broker) show(binding *Binding) map[string]any {
 	return body
 }
 
-func (b *Broker) bindAgain(v *visit, known *Binding) response {
-	op := b.operations[v.target()]
-	same := known.ServiceID == v.text("service_id") && known.PlanID == v.text("plan_id") && known.AppGUID == v.appGUID() &&
+// repeats says whether a request for a binding that exists is the same again.
+func (a *bindingActions) repeats(v *visit, known *Binding) bool {
+	return known.ServiceID == v.text("service_id") && known.PlanID == v.text("plan_id") && known.AppGUID == v.appGUID() &&
 		(equal(known.Parameters, v.object("parameters")) || known.Predecessor != "") && known.Predecessor == v.text("predecessor_binding_id")
-	switch {
-	case op.running() && op.verb != Bind:
-		return busy()
-	case !same || known.State == Broken:
-		return refuse(http.StatusConflict, "", "the binding exists, with other attributes")
-	case op.running():
-		return b.announce(v, op)
-	}
-	return ok(b.show(known))
 }
 
-func (b *Broker) unbind(v *visit) response {
+func (a *bindingActions) unbind(v *visit) response {
 	at := v.target()
-	known := b.bindings[at]
+	known := a.books.bindings[at]
 	if known == nil {
 		return response{status: http.StatusGone}
 	}
-	if known.ServiceID != v.Query.Get("service_id") || !b.planIs(known, v.Query.Get("plan_id")) {
+	if known.ServiceID != v.Query.Get("service_id") || !a.books.hasPlan(known, v.Query.Get("plan_id")) {
 		return refuse(http.StatusBadRequest, "", "service_id and plan_id are not those of the binding")
 	}
-	if op := b.operations[at]; op.running() && op.verb == Unbind {
-		return b.announce(v, op)
+	if op := a.books.operations[at]; op.running() && op.verb == Unbind {
+		return a.operations.announce(v, op)
 	}
-	if b.operations[target{instance: v.InstanceID}].running() {
+	if a.books.operations[target{instance: v.InstanceID}].running() {
 		return busy()
 	}
-	was := known.State
-	if was == Creating {
-		was = Broken
-	}
-	return b.start(v, work{
-		plan:  planKey{known.ServiceID, known.PlanID},
-		begin: func() { known.State = Removing },
-		succeed: func() {
-			delete(b.bindings, at)
-			b.bound[at.instance]--
-			b.history(known.ID).Removed++
-		},
-		fail:   func() { known.State = was },
-		answer: func() response { return ok(nil) },
-	})
+	return a.operations.remove(v, a.entry(known))
 }
 
-// planIs says whether a plan is a binding's: the one it was bound with, or that which its
-// instance has by now. The specification knows no difference.
-func (b *Broker) planIs(binding *Binding, plan string) bool {
-	instance := b.instances[binding.InstanceID]
-	return plan == binding.PlanID || instance != nil && plan == instance.PlanID
-}
-
-func (b *Broker) fetchBinding(v *visit) response {
-	known := b.bindings[v.target()]
-	if known == nil || known.State == Creating || known.State == Broken || !b.catalog.services[known.ServiceID].BindingsRetrievable {
+func (a *bindingActions) fetch(v *visit) response {
+	known := a.books.bindings[v.target()]
+	if known == nil || known.State == Creating || known.State == Broken || !a.offer.services[known.ServiceID].BindingsRetrievable {
 		return refuse(http.StatusNotFound, "", "there is none to fetch")
 	}
-	body := b.show(known)
+	body := a.show(known)
 	if len(known.Parameters) > 0 {
 		body["parameters"] = known.Parameters
 	}

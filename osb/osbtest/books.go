@@ -63,12 +63,104 @@ type History struct {
 	Freed int
 }
 
+// A peak is the highest number of instances of some plans, or of bindings.
+type peak struct {
+	plans    map[string]bool
+	bindings bool
+	most     int
+}
+
+// books are what the broker runs, what ever became of it, and the operations on it.
+type books struct {
+	instances map[string]*Instance
+	bindings  map[target]*Binding
+	// bound is how many bindings an instance has.
+	bound     map[string]int
+	histories map[string]*History
+	// operations are the last asynchronous ones, by what they are about.
+	operations map[target]*operation
+	peaks      []*peak
+}
+
+func newBooks() *books {
+	return &books{
+		instances: map[string]*Instance{}, bindings: map[target]*Binding{}, bound: map[string]int{},
+		histories: map[string]*History{}, operations: map[target]*operation{},
+	}
+}
+
+// history is the running one of an ID.
+func (b *books) history(id string) *History {
+	if b.histories[id] == nil {
+		b.histories[id] = &History{}
+	}
+	return b.histories[id]
+}
+
+func (b *books) exists(at target) bool {
+	if at.binding != "" {
+		return b.bindings[at] != nil
+	}
+	return b.instances[at.instance] != nil
+}
+
+// hasPlan says whether a plan is a binding's: the one it was bound with, or that which its
+// instance has by now. The specification knows no difference.
+func (b *books) hasPlan(binding *Binding, plan string) bool {
+	instance := b.instances[binding.InstanceID]
+	return plan == binding.PlanID || instance != nil && plan == instance.PlanID
+}
+
+// drop takes an instance or a binding off, and counts it.
+func (b *books) drop(at target) {
+	if at.binding == "" {
+		delete(b.instances, at.instance)
+	} else {
+		delete(b.bindings, at)
+		b.bound[at.instance]--
+	}
+	b.history(at.id()).Removed++
+}
+
+// lose takes an instance and its bindings off, and says whether there was one.
+func (b *books) lose(id string) bool {
+	known := b.instances[id] != nil
+	for at := range b.bindings {
+		if at.instance == id {
+			b.drop(at)
+			delete(b.operations, at)
+		}
+	}
+	if known {
+		b.drop(target{instance: id})
+	}
+	delete(b.operations, target{instance: id})
+	delete(b.bound, id)
+	return known
+}
+
+// countPeaks looks whether there are more than ever.
+func (b *books) countPeaks() {
+	for _, p := range b.peaks {
+		n := 0
+		if p.bindings {
+			n = len(b.bindings)
+		}
+		for _, instance := range b.instances {
+			if p.plans[instance.PlanID] {
+				n++
+			}
+		}
+		p.most = max(p.most, n)
+	}
+}
+
 // Instances are those that exist now, by ID.
 func (b *Broker) Instances() map[string]Instance {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	instances := make(map[string]Instance, len(b.instances))
-	for id, instance := range b.instances {
+	instances := make(map[string]Instance, len(b.books.instances))
+	for id, instance := range b.books.instances {
 		instances[id] = *instance
 	}
 	return instances
@@ -78,8 +170,8 @@ func (b *Broker) Instances() map[string]Instance {
 func (b *Broker) Bindings() map[string]Binding {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	bindings := make(map[string]Binding, len(b.bindings))
-	for _, binding := range b.bindings {
+	bindings := make(map[string]Binding, len(b.books.bindings))
+	for _, binding := range b.books.bindings {
 		bindings[binding.ID] = *binding
 	}
 	return bindings
@@ -89,7 +181,7 @@ func (b *Broker) Bindings() map[string]Binding {
 func (b *Broker) History(id string) History {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if history := b.histories[id]; history != nil {
+	if history := b.books.histories[id]; history != nil {
 		return *history
 	}
 	return History{}
@@ -100,7 +192,7 @@ func (b *Broker) Histories() map[string]History {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	histories := map[string]History{}
-	for id, history := range b.histories {
+	for id, history := range b.books.histories {
 		histories[id] = *history
 	}
 	return histories
@@ -112,9 +204,9 @@ func (b *Broker) Add(instance Instance) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	instance.State, instance.Creates = Ready, 1
-	b.instances[instance.ID] = &instance
-	b.history(instance.ID).Made++
-	b.countPeaks()
+	b.books.instances[instance.ID] = &instance
+	b.books.history(instance.ID).Made++
+	b.books.countPeaks()
 }
 
 // Lose takes an instance and its bindings off the books without a call, as if another
@@ -122,27 +214,31 @@ func (b *Broker) Add(instance Instance) {
 func (b *Broker) Lose(id string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	known := b.instances[id] != nil
-	for at := range b.bindings {
-		if at.instance == id {
-			delete(b.bindings, at)
-			delete(b.operations, at)
-			b.history(at.binding).Removed++
-		}
-	}
-	if known {
-		b.history(id).Removed++
-	}
-	delete(b.instances, id)
-	delete(b.operations, target{instance: id})
-	delete(b.bound, id)
-	return known
+	return b.books.lose(id)
 }
 
-// history is the running one of an ID.
-func (b *Broker) history(id string) *History {
-	if b.histories[id] == nil {
-		b.histories[id] = &History{}
+// Peak counts the instances of the plans with these IDs from now on: the function says
+// how many there ever were on the books at one moment. Nothing is missed between two
+// looks, for it is counted with each call that is answered.
+func (b *Broker) Peak(plans ...string) func() int {
+	p := &peak{plans: map[string]bool{}}
+	for _, id := range plans {
+		p.plans[id] = true
 	}
-	return b.histories[id]
+	return b.peak(p)
+}
+
+// PeakBindings is Peak for bindings, to whichever instances.
+func (b *Broker) PeakBindings() func() int { return b.peak(&peak{bindings: true}) }
+
+func (b *Broker) peak(p *peak) func() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.books.peaks = append(b.books.peaks, p)
+	b.books.countPeaks()
+	return func() int {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return p.most
+	}
 }

@@ -92,20 +92,6 @@ func (c *Call) given(key string) bool {
 	return found
 }
 
-// Calls are those that came, in their order, or the last of them if Options.KeepCalls
-// bounds them. All filters must hold.
-func (b *Broker) Calls(filters ...func(Call) bool) []Call {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	var calls []Call
-	for _, v := range b.visits {
-		if passes(v.Call, filters) {
-			calls = append(calls, v.Call)
-		}
-	}
-	return calls
-}
-
 func passes(call Call, filters []func(Call) bool) bool {
 	for _, filter := range filters {
 		if !filter(call) {

@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"strings"
+	"time"
 )
 
 // An offer is a catalog, and whatever was ever in it: what was provisioned of a plan
@@ -47,38 +47,39 @@ type plan struct {
 	live bool
 }
 
-// SetCatalog changes what the broker offers, to a JSON text that it serves as it is.
-func (b *Broker) SetCatalog(text []byte) error {
+func newOffer() *offer {
+	return &offer{services: map[string]service{}, plans: map[planKey]plan{}}
+}
+
+// readServices are those of a catalog's JSON text.
+func readServices(text []byte) ([]service, error) {
 	var read struct {
 		Services []service `json:"services"`
 	}
 	if err := json.Unmarshal(text, &read); err != nil {
-		return fmt.Errorf("cannot read catalog: %w", err)
+		return nil, fmt.Errorf("cannot read catalog: %w", err)
 	}
 	if read.Services == nil {
-		return errors.New("cannot read catalog: it has no services")
+		return nil, errors.New("cannot read catalog: it has no services")
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	return read.Services, nil
+}
+
+// replace offers the services of a catalog, whose text it is, instead of those before.
+func (o *offer) replace(text []byte, services []service) {
 	sum := sha256.Sum256(text)
-	was := b.catalog
-	b.catalog = offer{
-		text: bytes.Clone(text), etag: fmt.Sprintf(`W/"%x"`, sum[:8]),
-		services: map[string]service{}, plans: map[planKey]plan{},
-	}
-	maps.Copy(b.catalog.services, was.services)
-	for key, old := range was.plans {
+	o.text, o.etag = bytes.Clone(text), fmt.Sprintf(`W/"%x"`, sum[:8])
+	for key, old := range o.plans {
 		old.live = false
-		b.catalog.plans[key] = old
+		o.plans[key] = old
 	}
-	for _, offered := range read.Services {
-		b.catalog.services[offered.ID] = offered
+	for _, offered := range services {
+		o.services[offered.ID] = offered
 		for _, variant := range offered.Plans {
 			variant.live = true
-			b.catalog.plans[planKey{offered.ID, variant.ID}] = variant
+			o.plans[planKey{offered.ID, variant.ID}] = variant
 		}
 	}
-	return nil
 }
 
 // bindable says whether a plan's instances can be bound: the plan's word, or else the
@@ -108,14 +109,41 @@ func (o *offer) serviceType(id string) string {
 	return "service"
 }
 
-// serveCatalog answers with the catalog, or that it is the one that the platform has.
-func (b *Broker) serveCatalog(v *visit) response {
-	header := http.Header{"Etag": {b.catalog.etag}}
+// unlisted refuses what names no plan of the catalog as it is now.
+func (o *offer) unlisted(key planKey) (response, bool) {
+	if o.plans[key].live {
+		return response{}, false
+	}
+	return refuse(http.StatusBadRequest, "", "service_id and plan_id are no offer of this broker"), true
+}
+
+// outdated refuses a maintenance version that is not the plan's, an empty one included.
+func (o *offer) outdated(v *visit, key planKey) (response, bool) {
+	version, _ := v.object("maintenance_info")["version"].(string)
+	if !v.given("maintenance_info") || version == o.plans[key].MaintenanceInfo.Version && version != "" {
+		return response{}, false
+	}
+	return refuse(http.StatusUnprocessableEntity, "MaintenanceInfoConflict", "maintenance_info is not that of the plan"), true
+}
+
+// pollingGrace is what a platform's clock may be behind: it began to count later.
+const pollingGrace = 5 * time.Second
+
+// overdue says whether an operation takes longer than its plan allows.
+func (o *offer) overdue(op *operation, now time.Time) bool {
+	most := o.plans[op.plan].MaximumPollingDuration
+	longest := time.Duration(most)*time.Second + pollingGrace
+	return most > 0 && now.Sub(op.began) > longest
+}
+
+// serve answers with the catalog, or that it is the one that the platform has.
+func (o *offer) serve(v *visit) response {
+	header := http.Header{"Etag": {o.etag}}
 	for known := range strings.SplitSeq(v.Header.Get("If-None-Match"), ",") {
 		// Validators are compared weakly: with or without the W/.
-		if strings.TrimPrefix(strings.TrimSpace(known), "W/") == strings.TrimPrefix(b.catalog.etag, "W/") {
+		if strings.TrimPrefix(strings.TrimSpace(known), "W/") == strings.TrimPrefix(o.etag, "W/") {
 			return response{status: http.StatusNotModified, header: header}
 		}
 	}
-	return response{status: http.StatusOK, text: b.catalog.text, header: header}
+	return response{status: http.StatusOK, text: o.text, header: header}
 }

@@ -32,7 +32,7 @@ type Duty struct {
 
 	// broken says what is wrong with a call; empty for nothing. It reads the books as they
 	// are before the broker acts.
-	broken func(b *Broker, v *visit) string
+	broken func(j *judge, v *visit) string
 }
 
 // Duties are all of them, in their order: M1 the headers, M2 whose call it is, M3 what
@@ -46,35 +46,27 @@ func Duties() []Duty {
 
 var everyDuty = Duties()
 
-// judge records the duties that a call breaks.
-func (b *Broker) judge(v *visit) {
-	v.stray = b.strays(v)
-	if v.Verb.removes() {
-		b.issue(v)
-	}
-	for _, duty := range everyDuty {
-		text := duty.broken(b, v)
-		if text == "" {
-			continue
-		}
-		if v.violated == "" {
-			v.violated = duty.Rule + ": " + text
-		}
-		b.violations = append(b.violations, Violation{Rule: duty.Rule, Text: text, Call: v.Call})
-	}
-}
-
-// breaks says whether a call would break a duty if it were judged now.
-func (b *Broker) breaks(v *visit) bool {
-	v.stray = b.strays(v)
-	return slices.ContainsFunc(everyDuty, func(duty Duty) bool { return duty.broken(b, v) != "" })
-}
-
 // Violations are the calls that broke a duty, so far.
 func (b *Broker) Violations() []Violation {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return slices.Clone(b.violations)
+	return slices.Clone(b.judge.violations)
+}
+
+// Mitigations are all that were due or came, in the order of the calls. A deletion
+// without an identity is one, as no user asked for it.
+func (b *Broker) Mitigations() []Mitigation {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.orphans.list()
+}
+
+// Excuse says that the instance or binding with an ID may be cleaned up without a reason
+// that the broker can see, such as a Secret that could not be written.
+func (b *Broker) Excuse(id string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.orphans.ambiguous[id] = true
 }
 
 // Orphans are the mitigations that were due and have not ended well.

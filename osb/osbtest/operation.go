@@ -43,11 +43,18 @@ type work struct {
 	plan planKey
 }
 
+// operations do what calls ask for, at once or after a 202, and answer polls.
+type operations struct {
+	options *Options
+	script  *script
+	books   *books
+}
+
 // start does the work, at once or as an operation.
-func (b *Broker) start(v *visit, w work) response {
-	how := b.pace(v, w.plan.plan)
+func (o *operations) start(v *visit, w work) response {
+	how := o.pace(v, w.plan.plan)
 	if how == nil {
-		delete(b.operations, v.target())
+		delete(o.books.operations, v.target())
 		w.begin()
 		w.succeed()
 		return w.answer()
@@ -56,43 +63,43 @@ func (b *Broker) start(v *visit, w work) response {
 		return refuse(http.StatusUnprocessableEntity, "AsyncRequired", "this needs accepts_incomplete=true")
 	}
 	w.begin()
-	op := &operation{async: *how, verb: v.Verb, plan: w.plan, began: b.options.Now(), state: inProgress, work: w}
-	if !b.options.NoOperation {
+	op := &operation{async: *how, verb: v.Verb, plan: w.plan, began: o.options.Now(), state: inProgress, work: w}
+	if !o.options.NoOperation {
 		// A key that must be escaped shows who does not.
 		op.key = fmt.Sprintf("%s/%d?a=b&c=d e+%%2F#ü", v.Verb, v.N)
 	}
-	b.operations[v.target()] = op
-	return b.announce(v, op)
+	o.books.operations[v.target()] = op
+	return o.announce(v, op)
 }
 
 // announce is the 202 for an operation that runs.
-func (b *Broker) announce(v *visit, op *operation) response {
+func (o *operations) announce(v *visit, op *operation) response {
 	v.started = op
 	body := map[string]any{}
 	maps.Copy(body, op.work.announced)
 	if op.key != "" {
 		body["operation"] = op.key
 	}
-	return b.patiently(response{status: http.StatusAccepted, body: body})
+	return o.patiently(response{status: http.StatusAccepted, body: body})
 }
 
 // patiently adds the broker's own Retry-After.
-func (b *Broker) patiently(answer response) response {
-	if b.options.RetryAfter != "" {
-		answer.header = http.Header{"Retry-After": {b.options.RetryAfter}}
+func (o *operations) patiently(answer response) response {
+	if o.options.RetryAfter != "" {
+		answer.header = http.Header{"Retry-After": {o.options.RetryAfter}}
 	}
 	return answer
 }
 
 // pace is how a call's operation goes; nil for at once.
-func (b *Broker) pace(v *visit, plan string) *async {
+func (o *operations) pace(v *visit, plan string) *async {
 	if v.fault.async != nil {
 		return v.fault.async
 	}
-	if polls, found := b.script.async[v.Verb]; found {
+	if polls, found := o.script.async[v.Verb]; found {
 		return &async{polls: polls}
 	}
-	if polls, found := b.options.Pace[plan][v.Verb]; found {
+	if polls, found := o.options.Pace[plan][v.Verb]; found {
 		return &async{polls: polls}
 	}
 	return nil
@@ -110,11 +117,11 @@ func (o *operation) end() {
 }
 
 // poll answers for the last operation on an instance or a binding.
-func (b *Broker) poll(v *visit) response {
+func (o *operations) poll(v *visit) response {
 	at := v.target()
-	op := b.operations[at]
+	op := o.books.operations[at]
 	if op == nil {
-		return b.pollNone(at)
+		return o.pollNone(at)
 	}
 	if v.Query.Get("operation") != op.key {
 		return refuse(http.StatusBadRequest, "", "no such operation")
@@ -129,7 +136,7 @@ func (b *Broker) poll(v *visit) response {
 	body := map[string]any{"state": op.state, "description": "the " + string(op.verb) + " is " + op.state}
 	switch op.state {
 	case inProgress:
-		return b.patiently(ok(body))
+		return o.patiently(ok(body))
 	case failed:
 		if op.usable != nil {
 			body["instance_usable"], body["update_repeatable"] = *op.usable, *op.repeatable
@@ -139,14 +146,73 @@ func (b *Broker) poll(v *visit) response {
 }
 
 // pollNone answers where nothing was asynchronous.
-func (b *Broker) pollNone(at target) response {
-	_, bound := b.bindings[at]
-	_, provisioned := b.instances[at.id()]
+func (o *operations) pollNone(at target) response {
+	_, bound := o.books.bindings[at]
+	_, provisioned := o.books.instances[at.id()]
 	switch {
 	case bound, provisioned:
 		return ok(map[string]any{"state": succeeded})
-	case b.histories[at.id()] != nil:
+	case o.books.histories[at.id()] != nil:
 		return response{status: http.StatusGone}
 	}
 	return refuse(http.StatusNotFound, "", "there is none")
+}
+
+// An entry is an instance or a binding, as far as calls treat the two alike.
+type entry struct {
+	at      target
+	plan    planKey
+	state   *State
+	creates *int
+	// enter puts it on the books.
+	enter func()
+	// shown is the body that answers its creation, and announced that of a 202.
+	shown     func() map[string]any
+	announced map[string]any
+}
+
+// create makes an entry of the books.
+func (o *operations) create(v *visit, e entry) response {
+	return o.start(v, work{
+		plan: e.plan, announced: e.announced,
+		begin: func() {
+			history := o.books.history(e.at.id())
+			history.Made++
+			*e.creates = history.Made
+			e.enter()
+		},
+		succeed: func() { *e.state = Ready },
+		fail:    func() { *e.state = Broken },
+		answer:  func() response { return response{status: http.StatusCreated, body: e.shown()} },
+	})
+}
+
+// again answers a creation of what exists: the same request again, or one that contradicts
+// it.
+func (o *operations) again(v *visit, e entry, same bool) response {
+	op := o.books.operations[e.at]
+	switch {
+	case op.running() && op.verb != v.Verb:
+		return busy()
+	case !same || *e.state == Broken:
+		return refuse(http.StatusConflict, "", "the "+e.at.kind()+" exists, with other attributes")
+	case op.running():
+		return o.announce(v, op)
+	}
+	return ok(e.shown())
+}
+
+// remove takes an entry off the books. What was being made stays as broken if that fails.
+func (o *operations) remove(v *visit, e entry) response {
+	was := *e.state
+	if was == Creating {
+		was = Broken
+	}
+	return o.start(v, work{
+		plan:    e.plan,
+		begin:   func() { *e.state = Removing },
+		succeed: func() { o.books.drop(e.at) },
+		fail:    func() { *e.state = was },
+		answer:  func() response { return ok(nil) },
+	})
 }

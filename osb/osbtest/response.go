@@ -33,6 +33,11 @@ func refuse(status int, code, description string) response {
 	return response{status: status, body: body}
 }
 
+// busy refuses a call while another operation runs.
+func busy() response {
+	return refuse(http.StatusUnprocessableEntity, "ConcurrencyError", "another operation is in progress")
+}
+
 func ok(body map[string]any) response { return response{status: http.StatusOK, body: body} }
 
 // spoiled is a response as the fault has it on the wire.
@@ -94,89 +99,6 @@ func (filler) Read(buffer []byte) (int, error) {
 	return len(buffer), nil
 }
 
-// send writes an answer as the fault wants it. What the platform gets to know is
-// settled before the last byte leaves, for it may call again at once.
-func (b *Broker) send(w http.ResponseWriter, v *visit, answer response) {
-	if v.fault.cut == hang {
-		b.settle(v, lost)
-		pass(v.ctx.Done(), b.ending())
-		panic(http.ErrAbortHandler)
-	}
-	if v.fault.cut == cutAfter || v.ctx.Err() != nil {
-		b.abort(v)
-	}
-	header := w.Header()
-	maps.Copy(header, answer.header)
-	// A Retry-After that is a date is read against this one.
-	header.Set("Date", b.options.Now().UTC().Format(http.TimeFormat))
-	if header.Get("Content-Type") == "" {
-		header.Set("Content-Type", "application/json")
-	}
-	if v.RequestID != "" {
-		header.Set("X-Broker-Api-Request-Identity", v.RequestID)
-	}
-	if answer.status == http.StatusNoContent || answer.status == http.StatusNotModified {
-		b.settle(v, answer)
-		w.WriteHeader(answer.status)
-		return
-	}
-	if answer.pad > 0 {
-		b.settle(v, answer)
-		padded(w, answer)
-		return
-	}
-	header.Set("Content-Length", strconv.Itoa(len(answer.text)))
-	b.write(w, v, answer)
-}
-
-// write sends head and body, whole, dripping or half.
-func (b *Broker) write(w http.ResponseWriter, v *visit, answer response) {
-	first := answer.text
-	switch {
-	case v.fault.cut == cutMiddle:
-		b.settle(v, lost)
-		w.WriteHeader(answer.status)
-		_, _ = w.Write(first[:len(first)/2])
-		_ = http.NewResponseController(w).Flush()
-		panic(http.ErrAbortHandler)
-	case v.fault.drip > 0 && len(first) > 0:
-		w.WriteHeader(answer.status)
-		first = b.drip(w, v, first)
-		if v.ctx.Err() != nil {
-			b.abort(v)
-		}
-		b.settle(v, answer)
-	default:
-		b.settle(v, answer)
-		w.WriteHeader(answer.status)
-	}
-	_, _ = w.Write(first)
-}
-
-// drip writes all but the last byte, in a few pieces spread over the fault's time.
-func (b *Broker) drip(w http.ResponseWriter, v *visit, text []byte) []byte {
-	const pieces = 8
-	ending, control := b.ending(), http.NewResponseController(w)
-	for size := max(len(text)/pieces, 1); len(text) > 1 && v.ctx.Err() == nil; {
-		piece := min(size, len(text)-1)
-		_, _ = w.Write(text[:piece])
-		_ = control.Flush()
-		text = text[piece:]
-		wait(v.fault.drip/pieces, ending)
-	}
-	return text
-}
-
-// lost is the response that no platform sees.
-var lost = response{}
-
-// abort ends a call without an answer. It does not return: net/http closes the
-// connection, or the stream, of a handler that panics with this error.
-func (b *Broker) abort(v *visit) {
-	b.settle(v, lost)
-	panic(http.ErrAbortHandler)
-}
-
 // retryAfter reads the header of that name against the broker's clock; 0 for none.
 func retryAfter(value string, now time.Time) time.Duration {
 	if seconds, err := strconv.Atoi(value); err == nil {
@@ -186,4 +108,53 @@ func retryAfter(value string, now time.Time) time.Duration {
 		return max(date.Sub(now), 0)
 	}
 	return 0
+}
+
+// wellFormed says whether an answer's body is as the specification says. Of a refusal
+// nothing is asked, nor of a deletion that is done: what is read of them is optional.
+func wellFormed(verb Verb, answer response) bool {
+	if answer.status >= http.StatusMultipleChoices || verb.removes() && answer.status == http.StatusOK {
+		return true
+	}
+	var body map[string]any
+	if err := json.Unmarshal(answer.text, &body); err != nil || body == nil {
+		return false
+	}
+	switch {
+	case verb.polls():
+		return oneOf(body["state"], inProgress, succeeded, failed)
+	case verb == GetCatalog:
+		_, lawful := body["services"].([]any)
+		return lawful
+	}
+	return isText(body["operation"]) && isText(body["dashboard_url"]) && isObject(body["credentials"]) && isObject(body["parameters"])
+}
+
+// stateIn is what a well-formed answer to a poll says; empty for any other.
+func stateIn(verb Verb, answer response) string {
+	var body struct {
+		State string `json:"state"`
+	}
+	if !verb.polls() || answer.status != http.StatusOK || json.Unmarshal(answer.text, &body) != nil {
+		return ""
+	}
+	return body.State
+}
+
+// maxOperation is the most characters of an operation key.
+const maxOperation = 10000
+
+func isText(value any) bool {
+	text, is := value.(string)
+	return value == nil || is && len(text) <= maxOperation
+}
+
+func isObject(value any) bool {
+	_, is := value.(map[string]any)
+	return value == nil || is
+}
+
+func oneOf(value any, words ...string) bool {
+	text, _ := value.(string)
+	return strings.Contains("|"+strings.Join(words, "|")+"|", "|"+text+"|") && text != ""
 }

@@ -13,8 +13,8 @@ type script struct {
 	holds map[Verb][]*Held
 }
 
-func newScript() script {
-	return script{next: map[Verb][]Fault{}, async: map[Verb]int{}, holds: map[Verb][]*Held{}}
+func newScript() *script {
+	return &script{next: map[Verb][]Fault{}, async: map[Verb]int{}, holds: map[Verb][]*Held{}}
 }
 
 // Next has the next calls of a verb go wrong, one fault each, after those that were
@@ -55,10 +55,10 @@ func (b *Broker) Sync() {
 func (b *Broker) Finish(id string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for at, op := range b.operations {
+	for at, op := range b.books.operations {
 		if at.id() == id && op.running() {
 			op.end()
-			b.countPeaks()
+			b.books.countPeaks()
 			return true
 		}
 	}
@@ -70,7 +70,7 @@ func (b *Broker) Running() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	running := map[string]bool{}
-	for at, op := range b.operations {
+	for at, op := range b.books.operations {
 		if op.running() {
 			running[at.id()] = true
 		}

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log"
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -38,33 +36,6 @@ func Serve(ctx context.Context, options Options, addr string) error {
 	return nil
 }
 
-// Listen serves at an address, such as "127.0.0.1:0", and sets URL. After Close it may
-// listen again, at the same address and with the same books: a broker that was away.
-func (b *Broker) Listen(ctx context.Context, addr string) error {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
-	if err != nil {
-		return fmt.Errorf("cannot listen at %q: %w", addr, err)
-	}
-	scheme := "http://"
-	server := &http.Server{
-		Handler: b, TLSConfig: b.options.TLS, ReadHeaderTimeout: time.Minute,
-		ConnContext: b.attach, ConnState: b.detach,
-		ErrorLog: log.New(io.Discard, "", 0), // A platform that hangs up is no news here.
-	}
-	b.mu.Lock()
-	if b.options.TLS != nil {
-		scheme = "https://"
-	}
-	b.URL = scheme + listener.Addr().String() + b.options.Prefix
-	b.server = server
-	if b.closed {
-		b.closing, b.closed = make(chan struct{}), false
-	}
-	b.mu.Unlock()
-	go serve(server, listener)
-	return nil
-}
-
 func serve(server *http.Server, listener net.Listener) {
 	run := server.Serve
 	if server.TLSConfig != nil {
@@ -75,25 +46,31 @@ func serve(server *http.Server, listener net.Listener) {
 	}
 }
 
-// Close stops listening and cuts the calls under way: one that is held at its first gate
-// is not acted upon. The books and the record of calls stay.
-func (b *Broker) Close() {
-	b.mu.Lock()
-	server := b.server
-	b.server = nil
-	if !b.closed {
-		close(b.closing)
-		b.closed = true
-	}
-	b.mu.Unlock()
-	if server != nil {
-		_ = server.Close()
-	}
+// A closing is when the broker is closed; one that listens again opens another.
+type closing struct {
+	mu     *sync.Mutex
+	done   chan struct{}
+	closed bool
 }
 
 // ending is done when the broker is closed.
-func (b *Broker) ending() <-chan struct{} {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.closing
+func (c *closing) ending() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.done
+}
+
+// reopen is for a broker that listens, with its mutex locked.
+func (c *closing) reopen() {
+	if c.closed {
+		c.done, c.closed = make(chan struct{}), false
+	}
+}
+
+// close ends all that waits, with the broker's mutex locked.
+func (c *closing) close() {
+	if !c.closed {
+		close(c.done)
+		c.closed = true
+	}
 }

@@ -57,12 +57,15 @@ func (t target) id() string {
 	return t.instance
 }
 
-func (t target) String() string {
+// kind is what it is, in a word.
+func (t target) kind() string {
 	if t.binding != "" {
-		return "binding " + t.binding
+		return "binding"
 	}
-	return "instance " + t.instance
+	return "instance"
 }
+
+func (t target) String() string { return t.kind() + " " + t.id() }
 
 // endpoints are the verbs by method and by what follows the ids in the path.
 var endpoints = map[string]Verb{

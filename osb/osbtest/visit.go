@@ -5,9 +5,9 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -39,145 +39,68 @@ type visit struct {
 	violated string
 }
 
-// ServeHTTP takes one call through: it comes, waits where it is held, is judged, acted
-// upon and answered, with the fault that the script has for it.
-func (b *Broker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	verb, at := route(b.options.Prefix, r)
-	if verb == "" {
-		http.NotFound(w, r)
-		return
-	}
-	v, held := b.arrive(r, verb, at)
-	defer b.leave(v)
-	if v.fault.cut == cutBefore {
-		b.abort(v)
-	}
-	body, _ := io.ReadAll(io.LimitReader(r.Body, maxBody))
-	b.read(v, body)
-	ending := b.ending()
-	if held != nil {
-		b.present(v, held)
-	}
-	if held != nil && !pass(held.act, ending) || !wait(v.fault.delay, ending) || v.fault.cut == cutBefore {
-		b.abort(v)
-	}
-	b.yield(v)
-	b.hear(v)
-	answer := b.perform(v)
-	if held != nil {
-		close(held.acted)
-		if !pass(held.answer, ending) {
-			b.abort(v)
-		}
-	}
-	b.send(w, v, answer)
+// A reception records calls as they come and go, and looks up what the script has for them.
+type reception struct {
+	mu       *sync.Mutex
+	options  *Options
+	script   *script
+	books    *books
+	recorder *recorder
+	wires    *wires
 }
 
 // arrive records that a call has come, and takes what Next and Hold have for it.
-func (b *Broker) arrive(r *http.Request, verb Verb, at target) (*visit, *Held) {
+func (p *reception) arrive(r *http.Request, verb Verb, at target) (*visit, *Held) {
 	header := r.Header.Clone()
 	header.Del("Authorization")
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.count++
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	v := &visit{ctx: r.Context(), told: make(chan struct{}), Call: Call{
-		N: b.count, Verb: verb, InstanceID: at.instance, BindingID: at.binding, Query: r.URL.Query(), Header: header,
-		Authorized: b.authorized(r), Identity: identity(header), RequestID: header.Get("X-Broker-Api-Request-Identity"),
-		Began: b.options.Now(),
+		N: p.recorder.number(), Verb: verb, InstanceID: at.instance, BindingID: at.binding, Query: r.URL.Query(), Header: header,
+		Authorized: p.options.authorized(r), Identity: identity(header), RequestID: header.Get("X-Broker-Api-Request-Identity"),
+		Began: p.options.Now(),
 	}}
-	fault, scripted := b.script.take(verb)
+	fault, scripted := p.script.take(verb)
 	v.fault, v.Fault = fault, fault.name
 	// On is asked once the body is known.
 	v.unasked = !scripted
-	b.keep(v)
-	b.carry(r, v)
-	return v, b.script.held(verb)
-}
-
-// keep adds a visit to the record, which forgets the oldest where it is bounded.
-func (b *Broker) keep(v *visit) {
-	b.visits = append(b.visits, v)
-	if most := b.options.KeepCalls; most > 0 && len(b.visits) > most {
-		b.visits[0] = nil
-		b.visits = b.visits[1:]
-	}
-	if v.Verb.mutates() {
-		at := v.target()
-		if b.open[at] == nil {
-			b.open[at] = map[*visit]struct{}{}
-		}
-		b.open[at][v] = struct{}{}
-	}
+	p.recorder.keep(v)
+	p.wires.carry(r, v)
+	return v, p.script.held(verb)
 }
 
 // leave closes a call's record, however it went.
-func (b *Broker) leave(v *visit) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	v.Ended = b.options.Now()
-	at := v.target()
-	delete(b.open[at], v)
-	if len(b.open[at]) == 0 {
-		delete(b.open, at)
-	}
+func (p *reception) leave(v *visit) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	v.Ended = p.options.Now()
+	p.recorder.end(v)
 }
 
 // read decodes the body and asks On.
-func (b *Broker) read(v *visit, raw []byte) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+func (p *reception) read(v *visit, raw []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if len(bytes.TrimSpace(raw)) > 0 {
 		v.Raw = raw
 		_ = json.Unmarshal(raw, &v.Body) // What is no object leaves it nil, and M3 says so.
 	}
-	if on := b.script.on; v.unasked && on != nil {
+	if on := p.script.on; v.unasked && on != nil {
 		v.fault = on(v.Call)
 		v.Fault = v.fault.name
 	}
-	if op := b.operations[v.target()]; v.Verb.polls() && v.Fault == "" && op != nil && op.lostPolls > 0 {
+	if op := p.books.operations[v.target()]; v.Verb.polls() && v.Fault == "" && op != nil && op.lostPolls > 0 {
 		op.lostPolls--
 		v.fault, v.Fault = op.lost, op.lost.name
 	}
 }
 
 // present shows a call to the test that holds it.
-func (b *Broker) present(v *visit, held *Held) {
-	b.mu.Lock()
+func (p *reception) present(v *visit, held *Held) {
+	p.mu.Lock()
 	held.call, held.left = v.Call, v.ctx.Done()
-	b.mu.Unlock()
+	p.mu.Unlock()
 	close(held.arrived)
-}
-
-// yield waits until the other calls about the same are given up, if they are: the
-// platform has left them, but the news is still on its way.
-func (b *Broker) yield(v *visit) {
-	if !v.Verb.mutates() {
-		return
-	}
-	for _, other := range b.rivals(v) {
-		select {
-		case <-other.ctx.Done():
-		case <-other.told:
-		case <-time.After(b.grace):
-		}
-	}
-}
-
-// rivals are the calls about the same that are not over.
-func (b *Broker) rivals(v *visit) []*visit {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.inFlight(v)
-}
-
-func (b *Broker) inFlight(v *visit) []*visit {
-	var others []*visit
-	for other := range b.open[v.target()] {
-		if other.N < v.N && other.Outcome == Pending && other.ctx.Err() == nil {
-			others = append(others, other)
-		}
-	}
-	return others
 }
 
 // identity reads the header of that name; nil if there is none.

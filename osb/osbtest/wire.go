@@ -4,12 +4,13 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 )
 
-// A wire is a connection of HTTP/1.1. It tells what no answer can: who has read an
-// answer keeps the connection for the next call, and who leaves a call closes it. An
-// answer on its way to a platform that leaves looks, at this end, like any other.
+// A wire is a connection of HTTP/1.1. It shows what no answer can: a platform that has
+// read an answer keeps the connection for the next call, and one that leaves a call closes
+// it. An answer on its way to a platform that leaves looks, at this end, like any other.
 type wire struct {
 	// last is the last call that came on it; nil where nothing can be told.
 	last *visit
@@ -18,31 +19,42 @@ type wire struct {
 // wireKey is under which a call's context holds its wire.
 type wireKey struct{}
 
+// wires are the connections that are open. One that closes soon after an answer casts doubt
+// on whether the platform has read it.
+type wires struct {
+	mu      *sync.Mutex
+	options *Options
+	closing *closing
+	conduct *conduct
+	orphans *orphans
+	open    map[net.Conn]*wire
+}
+
 // attach gives a connection its wire. It is for http.Server.ConnContext.
-func (b *Broker) attach(ctx context.Context, connection net.Conn) context.Context {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+func (ws *wires) attach(ctx context.Context, connection net.Conn) context.Context {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
 	w := &wire{}
-	b.wires[connection] = w
+	ws.open[connection] = w
 	return context.WithValue(ctx, wireKey{}, w)
 }
 
 // detach hears that a connection has ended. It is for http.Server.ConnState.
-func (b *Broker) detach(connection net.Conn, state http.ConnState) {
+func (ws *wires) detach(connection net.Conn, state http.ConnState) {
 	if state != http.StateClosed {
 		return
 	}
-	now := b.options.Now()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	w := b.wires[connection]
-	delete(b.wires, connection)
+	now := ws.options.Now()
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	w := ws.open[connection]
+	delete(ws.open, connection)
 	if w == nil || w.last == nil {
 		return
 	}
 	// A broker that ends closes its connections itself.
-	if !b.closed && b.recent(w.last, now) {
-		b.doubt(w.last)
+	if !ws.closing.closed && w.last.recent(now) {
+		ws.doubt(w.last)
 	}
 	close(w.last.news)
 	w.last = nil
@@ -51,7 +63,7 @@ func (b *Broker) detach(connection net.Conn, state http.ConnState) {
 // carry records that a call came on a wire: what was answered on it before has been
 // read. One that is to close after the answer tells nothing, nor does HTTP/2, where many
 // calls share a connection.
-func (b *Broker) carry(r *http.Request, v *visit) {
+func (ws *wires) carry(r *http.Request, v *visit) {
 	w, found := r.Context().Value(wireKey{}).(*wire)
 	if !found || r.ProtoMajor != 1 || r.Close {
 		return
@@ -63,37 +75,60 @@ func (b *Broker) carry(r *http.Request, v *visit) {
 	w.last = v
 }
 
-// recent says whether a call was answered so shortly before a time that a platform which
-// has read the answer still keeps the connection then.
-func (b *Broker) recent(v *visit, at time.Time) bool {
-	answered := v.Outcome == Answered || v.Outcome == MalformedAnswer
-	return answered && at.Sub(v.settled) < b.grace
-}
-
 // doubt takes back what was taken for granted when a call was answered: the platform may
 // have left before it read the answer, or may not.
-func (b *Broker) doubt(v *visit) {
-	at := v.target()
+func (ws *wires) doubt(v *visit) {
 	v.Left = true
-	if v.Verb.creates() || v.Verb == FetchBinding {
-		b.ambiguous[at.id()] = true
-	}
-	if v.Verb == Update {
-		b.uncertain[v.InstanceID] = true
-	}
 	if v.started != nil {
 		v.started.heard = false
 	}
-	delete(b.shutOut, at)
-	delete(b.patience, patience{at, v.Verb})
-	delete(b.patience, patience{at, v.Verb.poll()})
+	ws.conduct.doubt(v)
+	ws.orphans.doubt(v)
 }
 
-// hear waits for the news of whether the platform has left the calls before, if a duty
-// is broken unless it has: they travel on other connections.
-func (b *Broker) hear(v *visit) {
-	late := time.After(b.grace)
-	for _, news := range b.awaited(v) {
+// recent says whether a call was answered so shortly before a time that a platform which
+// has read the answer still keeps the connection then.
+func (v *visit) recent(at time.Time) bool {
+	answered := v.Outcome == Answered || v.Outcome == MalformedAnswer
+	return answered && at.Sub(v.settled) < grace
+}
+
+// departures wait for the news of whether the platform has left other calls: it travels
+// on other connections.
+type departures struct {
+	mu       *sync.Mutex
+	options  *Options
+	recorder *recorder
+	judge    *judge
+}
+
+// awaitRivals waits until the other calls about the same are given up, if they are: the
+// platform may have left them already.
+func (d *departures) awaitRivals(v *visit) {
+	if !v.Verb.mutates() {
+		return
+	}
+	for _, other := range d.rivals(v) {
+		select {
+		case <-other.ctx.Done():
+		case <-other.told:
+		case <-time.After(grace):
+		}
+	}
+}
+
+// rivals are the calls about the same that are not over.
+func (d *departures) rivals(v *visit) []*visit {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.recorder.inFlight(v)
+}
+
+// awaitReaders waits for the news of whether the platform has left the calls before, if a duty
+// is broken unless it has.
+func (d *departures) awaitReaders(v *visit) {
+	late := time.After(grace)
+	for _, news := range d.awaited(v) {
 		select {
 		case <-news:
 		case <-late:
@@ -103,16 +138,16 @@ func (b *Broker) hear(v *visit) {
 }
 
 // awaited are the news that decide on a call; none where it breaks no duty.
-func (b *Broker) awaited(v *visit) []<-chan struct{} {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if !b.breaks(v) {
+func (d *departures) awaited(v *visit) []<-chan struct{} {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.judge.breaks(v) {
 		return nil
 	}
 	var list []<-chan struct{}
-	now := b.options.Now()
-	for _, other := range b.visits {
-		if other.InstanceID == v.InstanceID && other.news != nil && other != v && b.recent(other, now) {
+	now := d.options.Now()
+	for _, other := range d.recorder.visits {
+		if other.InstanceID == v.InstanceID && other.news != nil && other != v && other.recent(now) {
 			list = append(list, other.news)
 		}
 	}

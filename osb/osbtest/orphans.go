@@ -27,19 +27,6 @@ func (m Mitigation) Unexpected() bool { return m.Due == 0 }
 
 func (m Mitigation) target() target { return target{m.InstanceID, m.BindingID} }
 
-// Mitigations are all that were due or came, in the order of the calls. A deletion
-// without an identity is one, as no user asked for it.
-func (b *Broker) Mitigations() []Mitigation {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	list := slices.Clone(b.unexpected)
-	for _, mitigation := range b.mitigations {
-		list = append(list, *mitigation)
-	}
-	slices.SortFunc(list, func(a, c Mitigation) int { return cmp.Compare(max(a.Due, a.Issued), max(c.Due, c.Issued)) })
-	return list
-}
-
 // A verdict is what the table says of an answer.
 type verdict int
 
@@ -83,27 +70,57 @@ func unlawful(verb Verb, status int) bool {
 	return !lawful
 }
 
+// orphans are the account of what is to be cleaned up.
+type orphans struct {
+	options  *Options
+	offer    *offer
+	books    *books
+	recorder *recorder
+	// mitigations are those that are due or came, by what they are about.
+	mitigations map[target]*Mitigation
+	unexpected  []Mitigation
+	// ambiguous are the IDs of what may be mitigated or not.
+	ambiguous map[string]bool
+}
+
+func newOrphans(options *Options, offer *offer, books *books, recorder *recorder) *orphans {
+	return &orphans{
+		options: options, offer: offer, books: books, recorder: recorder,
+		mitigations: map[target]*Mitigation{}, ambiguous: map[string]bool{},
+	}
+}
+
+// list are all mitigations that were due or came, in the order of the calls.
+func (o *orphans) list() []Mitigation {
+	list := slices.Clone(o.unexpected)
+	for _, mitigation := range o.mitigations {
+		list = append(list, *mitigation)
+	}
+	slices.SortFunc(list, func(a, c Mitigation) int { return cmp.Compare(max(a.Due, a.Issued), max(c.Due, c.Issued)) })
+	return list
+}
+
 // mitigate keeps the account of orphans after a call.
-func (b *Broker) mitigate(v *visit) {
+func (o *orphans) mitigate(v *visit) {
 	at := v.target()
-	if op := b.operations[at]; v.said == failed && op != nil && op.verb != Update {
-		b.makeDue(v, "a failed "+string(op.verb))
+	if op := o.books.operations[at]; v.said == failed && op != nil && op.verb != Update {
+		o.makeDue(v, "a failed "+string(op.verb))
 		return
 	}
 	if v.fault.doubtful || v.losesCredentials() {
-		b.ambiguous[at.id()] = true
+		o.ambiguous[at.id()] = true
 	}
-	if b.ended(v) {
-		if m := b.mitigations[at]; m != nil {
+	if o.ended(v) {
+		if m := o.mitigations[at]; m != nil {
 			m.Done = true
 		}
 		return
 	}
 	switch found, why := table(v.Verb, v.Status, v.Outcome); found {
 	case due:
-		b.makeDue(v, why)
+		o.makeDue(v, why)
 	case open:
-		b.ambiguous[at.id()] = true
+		o.ambiguous[at.id()] = true
 	case notDue:
 	}
 }
@@ -115,40 +132,25 @@ func (v *visit) losesCredentials() bool {
 	return v.Verb == FetchBinding && (v.Outcome != Answered || none)
 }
 
-// Excuse says that the instance or binding with an ID may be cleaned up without a reason
-// that the broker can see, such as a Secret that could not be written.
-func (b *Broker) Excuse(id string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.ambiguous[id] = true
-}
-
 // makeDue opens an account, unless one is open, or the platform has cleaned up already
 // after this very call: it may leave a call before the broker knows.
-func (b *Broker) makeDue(v *visit, why string) {
+func (o *orphans) makeDue(v *visit, why string) {
 	at := v.target()
-	m := b.mitigations[at]
+	m := o.mitigations[at]
 	switch {
 	case m == nil:
-		b.mitigations[at] = &Mitigation{InstanceID: at.instance, BindingID: at.binding, Why: why, Due: v.N}
+		o.mitigations[at] = &Mitigation{InstanceID: at.instance, BindingID: at.binding, Why: why, Due: v.N}
 	case m.Issued > v.N && v.Verb.creates():
 		// What this late call may have made came after the clean-up ended: it is due still.
-		m.Done = m.Done && !b.exists(at)
+		m.Done = m.Done && !o.books.exists(at)
 	case m.Done:
 		*m = Mitigation{InstanceID: at.instance, BindingID: at.binding, Why: why, Due: v.N}
 	}
 }
 
-func (b *Broker) exists(at target) bool {
-	if at.binding != "" {
-		return b.bindings[at] != nil
-	}
-	return b.instances[at.instance] != nil
-}
-
 // ended says whether a call's answer closes an account: it is removed, or, the request
 // having been repeated, the platform knows what it has.
-func (b *Broker) ended(v *visit) bool {
+func (o *orphans) ended(v *visit) bool {
 	if v.Outcome != Answered {
 		return false
 	}
@@ -158,46 +160,51 @@ func (b *Broker) ended(v *visit) bool {
 	case v.Verb.creates():
 		return v.Status == http.StatusOK || v.Status == http.StatusCreated || v.Status == http.StatusAccepted
 	case v.Verb.polls():
-		op := b.operations[v.target()]
+		op := o.books.operations[v.target()]
 		return op != nil && op.verb.removes() && (v.said == succeeded || v.Status == http.StatusGone)
 	}
 	return false
 }
 
 // strays says whether a call is a deletion that no user asked for and that is not due.
-func (b *Broker) strays(v *visit) bool {
-	m := b.mitigations[v.target()]
+func (o *orphans) strays(v *visit) bool {
+	m := o.mitigations[v.target()]
 	isDue := m != nil && !m.Done
-	return v.Verb.removes() && v.Identity == nil && !isDue && !b.mayMitigate(v)
+	return v.Verb.removes() && v.Identity == nil && !isDue && !o.mayMitigate(v)
 }
 
 // issue records a deletion as the mitigation that is due, or as one that is not.
-func (b *Broker) issue(v *visit) {
+func (o *orphans) issue(v *visit) {
 	at := v.target()
-	m := b.mitigations[at]
+	m := o.mitigations[at]
 	switch {
 	case m != nil && !m.Done:
 		m.Issued = cmp.Or(m.Issued, v.N)
 	case v.Identity != nil:
 	case v.stray:
-		b.unexpected = append(b.unexpected, Mitigation{InstanceID: at.instance, BindingID: at.binding, Issued: v.N})
+		o.unexpected = append(o.unexpected, Mitigation{InstanceID: at.instance, BindingID: at.binding, Issued: v.N})
 	default:
-		b.mitigations[at] = &Mitigation{InstanceID: at.instance, BindingID: at.binding, Why: "given up", Due: v.N, Issued: v.N}
+		o.mitigations[at] = &Mitigation{InstanceID: at.instance, BindingID: at.binding, Why: "given up", Due: v.N, Issued: v.N}
 	}
 }
 
 // mayMitigate says whether a clean-up can be right although the broker sees no reason:
 // the platform gave up an operation, left a call that is not over, or was killed.
-func (b *Broker) mayMitigate(v *visit) bool {
+func (o *orphans) mayMitigate(v *visit) bool {
 	at := v.target()
-	if b.options.Crashes || b.ambiguous[at.id()] || b.mitigations[at] != nil {
+	if o.options.Crashes || o.ambiguous[at.id()] || o.mitigations[at] != nil {
 		return true
 	}
-	for other := range b.open[at] {
-		if other != v && other.Verb.creates() && other.N < v.N {
-			return true
-		}
+	if o.recorder.creates(v) {
+		return true
 	}
-	op := b.operations[at]
-	return op.running() && op.verb.creates() && b.overdue(op)
+	op := o.books.operations[at]
+	return op.running() && op.verb.creates() && o.offer.overdue(op, o.options.Now())
+}
+
+// doubt takes back what was taken for granted of an answer that may not have been read.
+func (o *orphans) doubt(v *visit) {
+	if v.Verb.creates() || v.Verb == FetchBinding {
+		o.ambiguous[v.target().id()] = true
+	}
 }
