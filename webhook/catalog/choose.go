@@ -1,0 +1,177 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/defaultplan/defaultplan/resolve"
+)
+
+// Choose resolves req from the fast part of the catalog, filtered by see. It
+// says whether the answer is already the API server's.
+func (c *Catalog) Choose(ctx context.Context, req resolve.Request, see Filter) (choice resolve.Choice, live bool, err error) {
+	found, live, err := c.fast(ctx, req)
+	if err == nil {
+		err = see(ctx, &req, &found, false)
+	}
+	if err != nil {
+		return resolve.Choice{}, live, fmt.Errorf("cannot read the catalog: %w", err)
+	}
+	choice, err = resolve.Plan(req, found.Catalog)
+	if err != nil && (live || isByType(&req)) {
+		choice, err = c.refuse(ctx, &req, &found, see, live)
+		return choice, live, err
+	}
+	if live || err != nil || choice.Rule != resolve.RuleOnlyPlan || c.clock.Since(found.newest) > settling {
+		return choice, live, err
+	}
+	choice, err = c.Confirm(ctx, req, see)
+	return choice, true, err
+}
+
+// refuse resolves req again, which found does not settle, most likely to refuse it. A refusal
+// by type names all plans of the type, of which the cache was asked for a few.
+func (c *Catalog) refuse(ctx context.Context, req *resolve.Request, found *Slice, see Filter, live bool) (resolve.Choice, error) {
+	if !live {
+		all, err := readInTurn(ctx, across(scopesOf(c.Cached, req.Namespace), ofType(req.Type))...)
+		if err != nil {
+			return resolve.Choice{}, fmt.Errorf("cannot read the catalog: %w", err)
+		}
+		*found = union(*found, all)
+	}
+	return seen(ctx, req, found, see)
+}
+
+// isByType says that only the type is named.
+func isByType(req *resolve.Request) bool {
+	return req.Type != "" && req.Class.Value == "" && req.Selector == nil
+}
+
+// fast returns no more than what is needed to choose. It says whether that is
+// the same as the live answer of whole.
+func (c *Catalog) fast(ctx context.Context, req resolve.Request) (found Slice, live bool, err error) {
+	switch {
+	case req.Class.Value != "":
+		found, err = c.named(ctx, req)
+	case isByType(&req):
+		return c.byType(ctx, req)
+	case req.Type != "":
+		found, err = readAll(ctx, across(scopesOf(c.Cached, req.Namespace), ofType(req.Type), typeRecord(req.Type))...)
+	case req.Selector != nil:
+		found, err = readAll(ctx, across(scopesOf(c.Cached, req.Namespace), everything())...)
+	}
+	return found, false, err
+}
+
+// named reads from the cache the classes with the name that req gives, and their
+// plans: of a named plan only those with that name.
+func (c *Catalog) named(ctx context.Context, req resolve.Request) (Slice, error) {
+	s := scopeOfClass(c.Cached, &req)
+	found, err := s.classesNamed(ctx, req.Class)
+	if err != nil {
+		return Slice{}, err
+	}
+	for _, class := range found.Classes {
+		read := s.PlansOf
+		if req.Plan.Value != "" && req.Plan.By == resolve.ByExternalName {
+			read = func(ctx context.Context, class string) (Slice, error) {
+				return s.planCalled(ctx, class, req.Plan.Value)
+			}
+		}
+		plans, err := read(ctx, class.Name)
+		if err != nil {
+			return Slice{}, err
+		}
+		if req.Plan.Value != "" {
+			plans.Plans = onlyNamed(plans.Plans, req.Plan)
+		}
+		found.add(plans)
+	}
+	if req.Plan.Value == "" {
+		return s.withRecords(ctx, found)
+	}
+	return s.withNamed(ctx, found, req.Plan)
+}
+
+// byType chooses from the type's defaults and suggestions in the cache, and by the record of the
+// type as the API server has it: one key, whose absence is an answer. So once a default was
+// recorded or switched, every later create gets it, and none waits for a consistent list, which
+// can take a tenth of a second.
+func (c *Catalog) byType(ctx context.Context, req resolve.Request) (found Slice, live bool, err error) {
+	if !c.current() {
+		found, err = c.liveByType(ctx, req)
+		return found, true, err
+	}
+	if found, err = readInTurn(ctx, across(scopesOf(c.Cached, req.Namespace), annotated(req.Type), typeRecord(req.Type))...); err != nil {
+		return Slice{}, false, err
+	}
+	records, err := c.shared(ctx, across(c.recordScopes(req.Namespace, &found), typeRecord(req.Type))...)
+	if err != nil {
+		return Slice{}, false, err
+	}
+	found.Records = records.Records
+	recorded, err := c.recordedPlans(ctx, &found)
+	if err != nil {
+		return Slice{}, false, err
+	}
+	found = union(found, recorded)
+	if !believes(req, &found) {
+		found, err = c.liveByType(ctx, req)
+		return found, true, err
+	}
+	return found, false, nil
+}
+
+// recordScopes are the scopes whose record of a type is read live: the cluster's, and that of
+// the namespace where the cache has the type or plans of it there.
+func (c *Catalog) recordScopes(namespace string, known *Slice) []Scope {
+	scopes := scopesOf(c.Live, namespace)
+	own := slices.ContainsFunc(known.Plans, func(p resolve.PlanEntry) bool { return p.Namespace == namespace }) ||
+		slices.ContainsFunc(known.Records, func(r resolve.Record) bool { return r.Plan.Namespace == namespace })
+	if own {
+		return scopes
+	}
+	return scopes[len(scopes)-1:]
+}
+
+// believes says that the choice is what the records that are consulted for it name: only what
+// the API server has now shows that one of them is out of date.
+func believes(req resolve.Request, found *Slice) bool {
+	choice, err := resolve.Plan(req, found.Catalog)
+	return !slices.ContainsFunc(found.Records, func(r resolve.Record) bool {
+		consulted := err != nil || r.Plan.Namespace == choice.Plan.Namespace || r.Plan.Namespace == req.Namespace
+		return consulted && r.Plan.Name != "" && r.Plan != choice.Plan.Ref
+	})
+}
+
+// recordedPlans finds the plans that the records of found name and that it lacks, with their
+// classes: those of the cluster in the cache, or live where the cache does not have them yet.
+func (c *Catalog) recordedPlans(ctx context.Context, found *Slice) (Slice, error) {
+	known := map[resolve.Ref]bool{}
+	for _, plan := range found.Plans {
+		known[plan.Ref] = true
+	}
+	var named Slice
+	for _, record := range found.Records {
+		if known[record.Plan] {
+			continue
+		}
+		one, err := c.recordedPlan(ctx, record.Plan)
+		if err != nil {
+			return Slice{}, err
+		}
+		named.add(one)
+	}
+	return named, nil
+}
+
+func (c *Catalog) recordedPlan(ctx context.Context, plan resolve.Ref) (Slice, error) {
+	if plan.Namespace == "" {
+		found, err := Scope{Reader: c.Cached}.WithPlan(ctx, Slice{}, plan.Name)
+		if err != nil || (len(found.Plans) > 0 && len(found.Classes) > 0) {
+			return found, err
+		}
+	}
+	return Scope{Reader: c.Live, Namespace: plan.Namespace}.WithPlan(ctx, Slice{}, plan.Name)
+}

@@ -1,0 +1,69 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/defaultplan/defaultplan/resolve"
+)
+
+// Confirm resolves req from what the API server has now.
+func (c *Catalog) Confirm(ctx context.Context, req resolve.Request, see Filter) (resolve.Choice, error) {
+	found, err := c.whole(ctx, req)
+	if err != nil {
+		return resolve.Choice{}, fmt.Errorf("cannot read the catalog: %w", err)
+	}
+	return seen(ctx, &req, &found, see)
+}
+
+// seen resolves req from what was read live, most likely to refuse it.
+func seen(ctx context.Context, req *resolve.Request, found *Slice, see Filter) (resolve.Choice, error) {
+	if err := see(ctx, req, found, true); err != nil {
+		return resolve.Choice{}, fmt.Errorf("cannot read the policies: %w", err)
+	}
+	return resolve.Plan(*req, found.Catalog)
+}
+
+// whole reads everything that req could mean live, so that a denial can list
+// it.
+func (c *Catalog) whole(ctx context.Context, req resolve.Request) (Slice, error) {
+	switch {
+	case req.Class.Value != "":
+		return c.wholeNamed(ctx, req)
+	case isByType(&req):
+		return c.liveByType(ctx, req)
+	case req.Type != "":
+		return c.shared(ctx, across(scopesOf(c.Live, req.Namespace), ofType(req.Type), typeRecord(req.Type))...)
+	case req.Selector != nil:
+		return c.shared(ctx, across(scopesOf(c.Live, req.Namespace), everything())...)
+	}
+	return Slice{}, nil
+}
+
+// wholeNamed reads live the classes with the name that req gives, and all of
+// their plans.
+func (c *Catalog) wholeNamed(ctx context.Context, req resolve.Request) (Slice, error) {
+	s := scopeOfClass(c.Live, &req)
+	found, err := c.shared(ctx, read{s, classNamed(req.Class, req.Plan.Value == "")})
+	if err != nil || req.Plan.Value == "" {
+		return found, err
+	}
+	return s.withNamed(ctx, found, req.Plan)
+}
+
+// liveByType reads the type's plans, and then its records: one may have been written after
+// the plans were listed, and before the first of them was annotated, and then it decides.
+func (c *Catalog) liveByType(ctx context.Context, req resolve.Request) (Slice, error) {
+	scopes := scopesOf(c.Live, req.Namespace)
+	found, err := c.shared(ctx, across(scopes, ofType(req.Type))...)
+	if err != nil {
+		return Slice{}, err
+	}
+	records, err := c.shared(ctx, across(scopes, typeRecord(req.Type))...)
+	if err != nil {
+		return Slice{}, err
+	}
+	found.Records = records.Records
+	recorded, err := c.recordedPlans(ctx, &found)
+	return union(found, recorded), err
+}
