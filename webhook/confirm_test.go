@@ -103,8 +103,8 @@ func TestDefaultsOfTheChoice(t *testing.T) {
 		},
 		"BothOfTheCache": {
 			reason: "A choice by type is filled by what the cache has, as it was chosen there.",
-			cached: stocked(t, db, classDefaults("db", `{"size":1}`)),
-			live:   stocked(t, db, classDefaults("db", `{"size":5}`), revised("db", isClass)),
+			cached: stocked(t, "mysql/db: small^ large", classDefaults("db", `{"size":1}`)),
+			live:   stocked(t, "mysql/db: small^ large", classDefaults("db", `{"size":5}`), revised("db", isClass)),
 			spec:   byType, want: `{"size":1}`,
 		},
 		"UpToDate": {

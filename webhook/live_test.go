@@ -85,7 +85,6 @@ func TestLiveAndCached(t *testing.T) {
 		"NamespaceBeforeRecord": {
 			reason: "So does an annotation in the namespace.",
 			cached: "mysql/db: small^;dev|mysql/own: tiny*", live: "mysql/db: small^;dev|mysql/own: tiny*", spec: byType, want: "own-tiny",
-			reads: []string{"get ServiceType dev/mysql", "get ClusterServiceType /mysql"},
 		},
 		"NamespaceRecordOfRetypedPlan": {
 			reason: "A record of the namespace is held against the plan as it is now.",
@@ -127,6 +126,35 @@ func TestLiveAndCached(t *testing.T) {
 				"list ClusterServiceClassList spec.serviceType=mysql", "list ClusterServicePlanList spec.serviceType=mysql", "list ClusterServicePlanList spec.clusterServiceClassRef.name=db",
 				"get ServiceType dev/mysql", "get ClusterServiceType /mysql",
 			},
+		},
+		"RecordOfRetypedPlan": {
+			reason: "A suggestion of the namespace does not beat a record whose plan the cache has as it was before.",
+			cached: "db: small<redis>;dev|own: tiny<mysql>?", live: "db: small<mysql>*^;dev|own: tiny<mysql>?", spec: byType, want: "db-small",
+		},
+		"RecordOfReturnedPlan": {
+			reason: "Nor one whose plan the cache has as being deleted.",
+			cached: "mysql/db: small^ large!;dev|own: tiny<mysql>?", live: "mysql/db: small large*^;dev|own: tiny<mysql>?", spec: byType, want: "db-large",
+		},
+		"DefaultTakenOff": {
+			reason: "A default whose record is gone is not chosen from a cache that still has the record.",
+			cached: "mysql/db: small*^ large?", live: "mysql/db: small large?", spec: byType, want: "db-large",
+		},
+		"TwoAnnotatedAtOnce": {
+			reason: "Of two defaults that are annotated at the same instant, no replica takes the one that it knows.",
+			cached: "mysql/db: small* large", live: "mysql/db: small* large*", spec: byType, says: "db/large",
+		},
+		"FirstRecordOfNamespace": {
+			reason: "A namespace's record is read live where the cache has plans of the type there.",
+			cached: "mysql/db: small^;dev|mysql/own: tiny", live: "mysql/db: small^;dev|mysql/own: tiny*^", spec: byType, want: "own-tiny",
+		},
+		"FirstRecordOfPlansOfTheirOwnType": {
+			reason: "Also where the plans have it themselves.",
+			cached: "mysql/db: small^;dev|own: tiny<mysql>", live: "mysql/db: small^;dev|own: tiny<mysql>*^", spec: byType, want: "own-tiny",
+		},
+		"RefusedWithADeadRecord": {
+			reason: "A record that leads nowhere does not lead to lists without a limit.",
+			cached: "mysql/db: small large;record mysql lost", live: "mysql/db: small large;record mysql lost", spec: byType, asksTooOften: true, says: "asks too often",
+			reads: []string{"get ClusterServiceType /mysql", "get ClusterServicePlan /lost"},
 		},
 		"RecordOfNamespaceWithoutPlans": {
 			reason: "A namespace's record is read live where the cache has one.",

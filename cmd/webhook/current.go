@@ -29,8 +29,8 @@ const (
 // renewals are when the keeper's Lease was last seen to change.
 type renewals struct {
 	clock clock.PassiveClock
-	// last is the time in nanoseconds since 1970; 0 is never.
-	last atomic.Int64
+	// last is nil for never.
+	last atomic.Pointer[time.Time]
 }
 
 // OnAdd ignores the Lease as it was found: its keeper may be gone.
@@ -41,7 +41,8 @@ func (r *renewals) OnUpdate(before, after any) {
 	was, ok := before.(*coordinationv1.Lease)
 	is, also := after.(*coordinationv1.Lease)
 	if ok && also && was.ResourceVersion != is.ResourceVersion {
-		r.last.Store(r.clock.Now().UnixNano())
+		now := r.clock.Now()
+		r.last.Store(&now)
 	}
 }
 
@@ -50,13 +51,20 @@ func (*renewals) OnDelete(any) {}
 
 // recent says whether the last one was seen lately.
 func (r *renewals) recent() bool {
-	return r.clock.Now().UnixNano()-r.last.Load() <= int64(leaseSilence)
+	last := r.last.Load()
+	return last != nil && r.clock.Since(*last) <= leaseSilence
 }
+
+// inEveryReplica starts a cache whether or not its process leads.
+type inEveryReplica struct{ cache.Cache }
+
+// NeedLeaderElection is of manager.LeaderElectionRunnable.
+func (inEveryReplica) NeedLeaderElection() bool { return false }
 
 // followCurrent watches the keeper's Lease, and returns a check that the cache of the catalog
 // is current: the Lease was renewed, and all kinds of the catalog were heard of, lately.
 // Readiness does not wait for the Lease: without the right to watch it, or without a keeper,
-// choices by type are made by what the API server has, which is slower and as right.
+// choices by type are made by what the API server has, which is slower and just as correct.
 func followCurrent(ctx context.Context, mgr manager.Manager, namespace string) (func() bool, error) {
 	leases, err := cache.New(mgr.GetConfig(), cache.Options{
 		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
@@ -76,7 +84,7 @@ func followCurrent(ctx context.Context, mgr manager.Manager, namespace string) (
 	if _, err := informer.AddEventHandler(renewed); err != nil {
 		return nil, fmt.Errorf("cannot watch the keeper's Lease: %w", err)
 	}
-	if err := mgr.Add(leases); err != nil {
+	if err := mgr.Add(inEveryReplica{leases}); err != nil {
 		return nil, fmt.Errorf("cannot watch the keeper's Lease: %w", err)
 	}
 	within := map[string]time.Duration{}

@@ -70,8 +70,8 @@ func (o *commandOptions) Validate() error {
 	if o.keeper != keeperOn && o.keeper != keeperOff && o.keeper != keeperOnly {
 		errs = append(errs, fmt.Errorf("--keeper is %q; allowed are on, off and only", o.keeper))
 	}
-	if o.namespace == "" && o.keeper != keeperOff {
-		errs = append(errs, errors.New("--namespace is empty; name the namespace of the keeper's Lease, or set --keeper=off"))
+	if o.namespace == "" {
+		errs = append(errs, errors.New("--namespace is empty; name the namespace of this installation, which has the keeper's Lease"))
 	}
 	if o.port < 1 || o.port > 65535 {
 		errs = append(errs, fmt.Errorf("--port is %d; allowed are 1 to 65535", o.port))

@@ -23,7 +23,7 @@ func TestBadFlagsAreRefused(t *testing.T) {
 		"Unknown":         {args: []string{"--nope"}, says: "--nope"},
 		"NoFlag":          {args: []string{"serve"}, says: `"serve" is no flag`},
 		"Keeper":          {args: []string{"--keeper=maybe"}, says: "allowed are on, off and only"},
-		"KeeperNamespace": {args: []string{"--keeper-namespace="}, says: "--keeper=off"},
+		"KeeperNamespace": {args: []string{"--keeper-namespace="}, says: "--namespace is empty"},
 		"Port":            {args: []string{"--port=70000"}, says: "allowed are 1 to 65535"},
 		"CertDir":         {args: []string{"--cert-dir="}, says: "tls.crt and tls.key"},
 		"Certs":           {args: []string{"--certs=perhaps"}, says: "allowed are managed and files"},

@@ -41,11 +41,12 @@ type site struct {
 	rawURL    string
 }
 
-// onSite starts a stack, calls work, and stops the stack. The keeper is off: it
-// is no part of what an admission costs, and would work for both sides.
+// onSite starts a stack, calls work, and stops the stack. The keeper has a process of its own, as
+// shipped: it is no part of what an admission costs, but without its Lease the webhook would not
+// take its cache for current.
 func onSite(ctx context.Context, bin string, work func(*site) error) error {
 	return inFolder(func(dir string) (err error) {
-		started, err := stack.Start(ctx, stack.Options{Dir: dir, Bin: bin, Webhooks: 1, WebhookArgs: []string{"--keeper=off"}})
+		started, err := stack.Start(ctx, stack.Options{Dir: dir, Bin: bin, Webhooks: 1})
 		if err != nil {
 			return err
 		}

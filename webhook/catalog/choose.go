@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
@@ -95,9 +98,9 @@ func (c *Catalog) named(ctx context.Context, req resolve.Request) (Slice, error)
 }
 
 // byType chooses from the type's defaults and suggestions in the cache, and by the record of the
-// type as the API server has it: one key, whose absence is an answer. So once a default was
-// recorded or switched, every later create gets it, and none waits for a consistent list, which
-// can take a tenth of a second.
+// type as the API server has it: one key. So once a default was recorded or switched, every later
+// create gets it, and none waits for a consistent list, which can take a tenth of a second.
+// Where cache and record do not fit together, the plans are listed live.
 func (c *Catalog) byType(ctx context.Context, req resolve.Request) (found Slice, live bool, err error) {
 	if !c.current() {
 		found, err = c.liveByType(ctx, req)
@@ -106,43 +109,71 @@ func (c *Catalog) byType(ctx context.Context, req resolve.Request) (found Slice,
 	if found, err = readInTurn(ctx, across(scopesOf(c.Cached, req.Namespace), annotated(req.Type), typeRecord(req.Type))...); err != nil {
 		return Slice{}, false, err
 	}
-	records, err := c.shared(ctx, across(c.recordScopes(req.Namespace, &found), typeRecord(req.Type))...)
-	if err != nil {
+	known := found.Records
+	if found.Records, err = c.liveRecords(ctx, req, &found); err != nil {
 		return Slice{}, false, err
 	}
-	found.Records = records.Records
 	recorded, err := c.recordedPlans(ctx, &found)
 	if err != nil {
 		return Slice{}, false, err
 	}
 	found = union(found, recorded)
-	if !believes(req, &found) {
+	if !settles(req, &found, known) {
 		found, err = c.liveByType(ctx, req)
 		return found, true, err
 	}
 	return found, false, nil
 }
 
-// recordScopes are the scopes whose record of a type is read live: the cluster's, and that of
-// the namespace where the cache has the type or plans of it there.
-func (c *Catalog) recordScopes(namespace string, known *Slice) []Scope {
-	scopes := scopesOf(c.Live, namespace)
-	own := slices.ContainsFunc(known.Plans, func(p resolve.PlanEntry) bool { return p.Namespace == namespace }) ||
-		slices.ContainsFunc(known.Records, func(r resolve.Record) bool { return r.Plan.Namespace == namespace })
-	if own {
-		return scopes
+// liveRecords reads the record of a type live: the cluster's, and that of the namespace where the
+// cache has the type there, or a class or a plan of it.
+func (c *Catalog) liveRecords(ctx context.Context, req resolve.Request, known *Slice) ([]resolve.Record, error) {
+	scopes := scopesOf(c.Live, req.Namespace)
+	own := slices.ContainsFunc(known.Classes, func(class resolve.ClassEntry) bool { return class.Namespace == req.Namespace }) ||
+		slices.ContainsFunc(known.Plans, func(plan resolve.PlanEntry) bool { return plan.Namespace == req.Namespace }) ||
+		slices.ContainsFunc(known.Records, func(r resolve.Record) bool { return r.Plan.Namespace == req.Namespace })
+	if !own {
+		// Plans that have the type themselves and are not annotated are not among those that are known.
+		plans, err := Scope{Reader: c.Cached, Namespace: req.Namespace}.Plans(ctx, client.MatchingFields{v1beta1.FieldServiceType: req.Type})
+		if err != nil {
+			return nil, err
+		}
+		own = len(plans) > 0
 	}
-	return scopes[len(scopes)-1:]
+	if !own {
+		scopes = scopes[len(scopes)-1:]
+	}
+	read, err := c.shared(ctx, across(scopes, typeRecord(req.Type))...)
+	return read.Records, err
 }
 
-// believes says that the choice is what the records that are consulted for it name: only what
-// the API server has now shows that one of them is out of date.
-func believes(req resolve.Request, found *Slice) bool {
+// settles says that the cache's plans and the live records decide a request: the choice is a
+// recorded default, or a suggestion where no record names a plan. known are the cache's own
+// records: one that names a plan where the API server's names none shows that the cache is old.
+// An annotation that is not recorded yet may be one of several, and a record that is not
+// followed may be of a plan that the cache has in an older state. What cannot be chosen is
+// settled too: it is held against the API server before it is refused.
+func settles(req resolve.Request, found *Slice, known []resolve.Record) bool {
 	choice, err := resolve.Plan(req, found.Catalog)
-	return !slices.ContainsFunc(found.Records, func(r resolve.Record) bool {
-		consulted := err != nil || r.Plan.Namespace == choice.Plan.Namespace || r.Plan.Namespace == req.Namespace
-		return consulted && r.Plan.Name != "" && r.Plan != choice.Plan.Ref
-	})
+	if err != nil {
+		return true
+	}
+	if isDefault(choice.Rule) && !choice.Recorded {
+		return false
+	}
+	names := map[string]bool{} // the scopes whose record names a plan
+	for _, record := range found.Records {
+		names[record.Plan.Namespace] = record.Plan.Name != ""
+		consulted := record.Plan.Namespace == req.Namespace || choice.Rule != resolve.RuleNamespaceDefault
+		if consulted && record.Plan.Name != "" && record.Plan != choice.Plan.Ref {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(known, func(r resolve.Record) bool { return r.Plan.Name != "" && !names[r.Plan.Namespace] })
+}
+
+func isDefault(rule resolve.Rule) bool {
+	return rule == resolve.RuleNamespaceDefault || rule == resolve.RuleClusterDefault
 }
 
 // recordedPlans finds the plans that the records of found name and that it lacks, with their

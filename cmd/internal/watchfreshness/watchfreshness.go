@@ -51,6 +51,13 @@ func (t *times) hear(resource string) {
 	t.heard[resource] = now
 }
 
+// forget records that the watch of a resource ended: until another one begins nothing is heard.
+func (t *times) forget(resource string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.heard, resource)
+}
+
 func (t *times) within(allowed map[string]time.Duration) bool {
 	now := t.now()
 	t.mu.RLock()
@@ -81,7 +88,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return response, err
 	}
 	resource := resourceOf(r.URL.Path)
-	t.times.hear(resource) // a watch that begins follows a list, or goes on where another ended
+	t.times.hear(resource)
 	response.Body = &stream{ReadCloser: response.Body, times: t.times, resource: resource}
 	return response, nil
 }
@@ -107,5 +114,14 @@ func (s *stream) Read(buffer []byte) (int, error) {
 	if n > 0 {
 		s.times.hear(s.resource)
 	}
+	if err != nil {
+		s.times.forget(s.resource)
+	}
 	return n, err //nolint:wrapcheck // the reader compares it with io.EOF
+}
+
+// Close ends the watch.
+func (s *stream) Close() error {
+	s.times.forget(s.resource)
+	return s.ReadCloser.Close() //nolint:wrapcheck // it is the response's own
 }

@@ -49,10 +49,13 @@ func TestOfWatches(t *testing.T) {
 				assert.InDelta(t, 0.5, testutil.ToFloat64(heard.WithLabelValues(tc.want)), 0, "a watch that begins is heard of")
 			}
 			clock.SetTime(time.UnixMilli(1500))
+			_, watched := tripper.times.heard[tc.want]
+			assert.Equal(t, tc.want != "", watched, tc.reason)
 			text, err := io.ReadAll(response.Body)
 			require.NoError(t, err)
 			require.NoError(t, response.Body.Close())
 			assert.Equal(t, "abc", string(text))
+			assert.Empty(t, tripper.times.heard, "a watch that ended is not heard of")
 			if tc.want == "" {
 				assert.Zero(t, testutil.CollectAndCount(heard), tc.reason)
 				return
