@@ -108,6 +108,7 @@ func etcdPauses(m *market, keepers, controllers *company) {
 func keeperKilled(e *testEnv, c *company) {
 	t := newTurmoil(e)
 	last := e.leads(c.lease, "")
+	c.follow()
 	begun := time.Now()
 	over := t.begin()
 	c.leader.touches(e, "serviceinstances", t.waiting/4, begun)
@@ -126,6 +127,7 @@ func keeperKilled(e *testEnv, c *company) {
 func keeperCutOff(e *testEnv, c *company) {
 	t := newTurmoil(e)
 	last := e.leads(c.lease, "")
+	c.follow()
 	begun := time.Now()
 	over := t.begin()
 	c.leader.touches(e, "serviceinstances", t.waiting/4, begun)

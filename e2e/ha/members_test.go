@@ -89,6 +89,26 @@ type company struct {
 	leader, heir *member
 }
 
+// follow makes the one who wrote the Lease last the leader: on an overloaded machine a leader
+// loses it by itself.
+func (c *company) follow() {
+	if c.heir.renewed().After(c.leader.renewed()) {
+		c.succeeded()
+	}
+}
+
+// renewed is when it tried last to write its Lease.
+func (m *member) renewed() time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, write := range slices.Backward(m.writes) {
+		if write.Resource == "leases" {
+			return write.at
+		}
+	}
+	return time.Time{}
+}
+
 // succeeded is told when the heir leads.
 func (c *company) succeeded() { c.leader, c.heir = c.heir, c.leader }
 
