@@ -137,10 +137,10 @@ func (f *instanceList) wantsInstance(row *instanceRow) bool {
 	return f.wants(row.serviceType, "", true) && (f.class == "" || row.ofClass(f.class)) && (f.plan == "" || row.ofPlan(f.plan))
 }
 
-func (r *instanceRow) ofClass(name string) bool { return r.class == name || r.classRef == name }
+func (r instanceRow) ofClass(name string) bool { return r.class == name || r.classRef == name }
 
 // ofPlan says whether it is of the plan called so, which may be CLASS/PLAN.
-func (r *instanceRow) ofPlan(name string) bool {
+func (r instanceRow) ofPlan(name string) bool {
 	class, plan, split := strings.Cut(name, "/")
 	return r.plan == name || r.planRef == name || split && r.ofClass(class) && (r.plan == plan || r.planRef == plan)
 }

@@ -34,9 +34,9 @@ func planRowOf(plan catalog.Plan) planRow {
 	}
 }
 
-// complete adds what the plan alone does not say: the class's name, its type where
+// completePlan adds what the plan alone does not say: the class's name, its type where
 // the plan has none, and whether it is the effective plan of its type.
-func (p *planRow) complete(classes map[key]classRow, effective map[resolve.Ref]resolve.Rule) {
+func completePlan(p *planRow, classes map[key]classRow, effective map[resolve.Ref]resolve.Rule) {
 	if class, ok := classes[p.of()]; ok {
 		p.classTitle = class.title
 		p.serviceType = cmp.Or(p.serviceType, class.serviceType)
@@ -45,10 +45,10 @@ func (p *planRow) complete(classes map[key]classRow, effective map[resolve.Ref]r
 }
 
 // of is its class.
-func (p *planRow) of() key { return key{p.namespace, p.class} }
+func (p planRow) of() key { return key{p.namespace, p.class} }
 
 // typeCell is the type, with a star where the plan is effective.
-func (p *planRow) typeCell() string {
+func (p planRow) typeCell() string {
 	if p.effective {
 		return p.serviceType + "*"
 	}

@@ -122,7 +122,7 @@ func loadOfferings(ctx context.Context, reader client.Reader, scope cli.Scope) (
 	}
 	s.effective = catalog.EffectivePlans(entries)
 	for i := range s.plans {
-		s.plans[i].complete(s.classes, s.effective)
+		completePlan(&s.plans[i], s.classes, s.effective)
 	}
 	return s, nil
 }
@@ -138,11 +138,11 @@ func offeringsOf(ctx context.Context, reader client.Reader, plan catalog.Plan) (
 		row := classRowOf(class)
 		s.classes[row.key] = row
 	}
-	s.plans[0].complete(s.classes, nil)
+	completePlan(&s.plans[0], s.classes, nil)
 	s.effective, err = catalog.EffectivePlansOf(ctx, reader, plan.Object.GetNamespace(), s.plans[0].serviceType)
 	if err != nil {
 		return nil, err
 	}
-	s.plans[0].complete(s.classes, s.effective)
+	completePlan(&s.plans[0], s.classes, s.effective)
 	return s, nil
 }
