@@ -109,7 +109,6 @@ func (c *Catalog) byType(ctx context.Context, req resolve.Request) (found Slice,
 	if found, err = readInTurn(ctx, across(scopesOf(c.Cached, req.Namespace), annotated(req.Type), typeRecord(req.Type))...); err != nil {
 		return Slice{}, false, err
 	}
-	known := found.Records
 	if found.Records, err = c.liveRecords(ctx, req, &found); err != nil {
 		return Slice{}, false, err
 	}
@@ -118,7 +117,7 @@ func (c *Catalog) byType(ctx context.Context, req resolve.Request) (found Slice,
 		return Slice{}, false, err
 	}
 	found = union(found, recorded)
-	if !settles(req, &found, known) {
+	if !settles(req, &found) {
 		found, err = c.liveByType(ctx, req)
 		return found, true, err
 	}
@@ -148,12 +147,11 @@ func (c *Catalog) liveRecords(ctx context.Context, req resolve.Request, known *S
 }
 
 // settles says that the cache's plans and the live records decide a request: the choice is a
-// recorded default, or a suggestion where no record names a plan. known are the cache's own
-// records: one that names a plan where the API server's names none shows that the cache is old.
-// An annotation that is not recorded yet may be one of several, and a record that is not
-// followed may be of a plan that the cache has in an older state. What cannot be chosen is
-// settled too: it is held against the API server before it is refused.
-func settles(req resolve.Request, found *Slice, known []resolve.Record) bool {
+// recorded default, or a suggestion where no record names a plan. An annotation without a record
+// may be one of several, or of a default that was taken off; a record that is not followed
+// may be of a plan that the cache has in an older state. What cannot be chosen is settled too: it
+// is held against the API server before it is refused.
+func settles(req resolve.Request, found *Slice) bool {
 	choice, err := resolve.Plan(req, found.Catalog)
 	if err != nil {
 		return true
@@ -161,15 +159,10 @@ func settles(req resolve.Request, found *Slice, known []resolve.Record) bool {
 	if isDefault(choice.Rule) && !choice.Recorded {
 		return false
 	}
-	names := map[string]bool{} // the scopes whose record names a plan
-	for _, record := range found.Records {
-		names[record.Plan.Namespace] = record.Plan.Name != ""
-		consulted := record.Plan.Namespace == req.Namespace || choice.Rule != resolve.RuleNamespaceDefault
-		if consulted && record.Plan.Name != "" && record.Plan != choice.Plan.Ref {
-			return false
-		}
-	}
-	return !slices.ContainsFunc(known, func(r resolve.Record) bool { return r.Plan.Name != "" && !names[r.Plan.Namespace] })
+	return !slices.ContainsFunc(found.Records, func(r resolve.Record) bool {
+		consulted := r.Plan.Namespace == req.Namespace || choice.Rule != resolve.RuleNamespaceDefault
+		return consulted && r.Plan.Name != "" && r.Plan != choice.Plan.Ref
+	})
 }
 
 func isDefault(rule resolve.Rule) bool {

@@ -37,25 +37,34 @@ type times struct {
 	metric *prometheus.GaugeVec
 
 	mu    sync.RWMutex
-	heard map[string]time.Time
+	heard map[string]received
 }
 
-func (t *times) hear(resource string) {
+// A received is when something came on a watch last, and on which one.
+type received struct {
+	at time.Time
+	on *stream
+}
+
+func (t *times) hear(on *stream) {
 	now := t.now()
-	t.metric.WithLabelValues(resource).Set(float64(now.UnixMilli()) / float64(time.Second/time.Millisecond))
+	t.metric.WithLabelValues(on.resource).Set(float64(now.UnixMilli()) / float64(time.Second/time.Millisecond))
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.heard == nil {
-		t.heard = map[string]time.Time{}
+		t.heard = map[string]received{}
 	}
-	t.heard[resource] = now
+	t.heard[on.resource] = received{now, on}
 }
 
-// forget records that the watch of a resource ended: until another one begins nothing is heard.
-func (t *times) forget(resource string) {
+// forget records that a watch ended: until another one of its resource begins nothing is heard.
+// That one may have begun before.
+func (t *times) forget(ended *stream) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	delete(t.heard, resource)
+	if t.heard[ended.resource].on == ended {
+		delete(t.heard, ended.resource)
+	}
 }
 
 func (t *times) within(allowed map[string]time.Duration) bool {
@@ -63,7 +72,7 @@ func (t *times) within(allowed map[string]time.Duration) bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	for resource, most := range allowed {
-		if heard, ok := t.heard[resource]; !ok || now.Sub(heard) > most {
+		if last, ok := t.heard[resource]; !ok || now.Sub(last.at) > most {
 			return false
 		}
 	}
@@ -87,9 +96,9 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil || response.StatusCode != http.StatusOK || r.URL.Query().Get("watch") == "" {
 		return response, err
 	}
-	resource := resourceOf(r.URL.Path)
-	t.times.hear(resource)
-	response.Body = &stream{ReadCloser: response.Body, times: t.times, resource: resource}
+	watch := &stream{ReadCloser: response.Body, times: t.times, resource: resourceOf(r.URL.Path)}
+	t.times.hear(watch)
+	response.Body = watch
 	return response, nil
 }
 
@@ -112,16 +121,16 @@ type stream struct {
 func (s *stream) Read(buffer []byte) (int, error) {
 	n, err := s.ReadCloser.Read(buffer)
 	if n > 0 {
-		s.times.hear(s.resource)
+		s.times.hear(s)
 	}
 	if err != nil {
-		s.times.forget(s.resource)
+		s.times.forget(s)
 	}
 	return n, err //nolint:wrapcheck // the reader compares it with io.EOF
 }
 
 // Close ends the watch.
 func (s *stream) Close() error {
-	s.times.forget(s.resource)
+	s.times.forget(s)
 	return s.ReadCloser.Close() //nolint:wrapcheck // it is the response's own
 }

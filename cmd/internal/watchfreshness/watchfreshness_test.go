@@ -72,17 +72,24 @@ func TestWithin(t *testing.T) {
 	watched := &times{now: clock.Now, metric: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "heard", Help: "What lastHeard is."}, []string{"resource"})}
 	allowed := map[string]time.Duration{"leases": 10 * time.Second, "plans": 130 * time.Second}
 	assert.False(t, watched.within(allowed), "nothing is watched")
-	watched.hear("plans")
+	plans, leases := &stream{resource: "plans"}, &stream{resource: "leases"}
+	watched.hear(plans)
 	assert.False(t, watched.within(allowed), "the Lease is not watched")
-	watched.hear("leases")
+	watched.hear(leases)
 	assert.True(t, watched.within(allowed))
 	clock.SetTime(time.Unix(1010, 0))
 	assert.True(t, watched.within(allowed), "both are within their times")
 	clock.SetTime(time.Unix(1011, 0))
 	assert.False(t, watched.within(allowed), "the Lease was not renewed")
 	clock.SetTime(time.Unix(1131, 0))
-	watched.hear("leases")
+	watched.hear(leases)
 	assert.False(t, watched.within(allowed), "the plans' watch is silent")
-	watched.hear("plans")
+	watched.hear(plans)
 	assert.True(t, watched.within(allowed))
+	again := &stream{resource: "plans"}
+	watched.hear(again)
+	watched.forget(plans)
+	assert.True(t, watched.within(allowed), "the former watch ends after the next one began")
+	watched.forget(again)
+	assert.False(t, watched.within(allowed), "no watch of plans is left")
 }
