@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"fmt"
+	"path"
 	"reflect"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -225,11 +227,11 @@ func (s Scope) List(ctx context.Context, list client.ObjectList, match client.Ma
 	return nil
 }
 
-// ResourceOf is what the API server calls the objects of a list.
-func ResourceOf(list client.ObjectList) string {
-	kind := list.GetObjectKind().GroupVersionKind().Kind
+// ResourceOf is what the API server calls objects of a kind; it is given one of them, or a list.
+func ResourceOf(o runtime.Object) string {
+	kind := o.GetObjectKind().GroupVersionKind().Kind
 	if kind == "" {
-		kind = reflect.TypeOf(list).Elem().Name()
+		kind = reflect.TypeOf(o).Elem().Name()
 	}
 	resource, _ := meta.UnsafeGuessKindToResource(v1beta1.GroupVersion.WithKind(strings.TrimSuffix(kind, "List")))
 	return resource.Resource
@@ -257,7 +259,7 @@ func (s Scope) Read(ctx context.Context, name string, object client.Object) (boo
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("cannot get %T %q: %w", object, name, err)
+		return false, fmt.Errorf("cannot get %s %q: %w", ResourceOf(object), path.Join(s.Namespace, name), err)
 	}
 	return true, nil
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/webhook/catalog"
@@ -16,12 +16,13 @@ func TestResourceOf(t *testing.T) {
 	t.Parallel()
 	untyped := &unstructured.UnstructuredList{}
 	untyped.SetGroupVersionKind(v1beta1.GroupVersion.WithKind("ClusterServicePlanList"))
-	for want, list := range map[string]client.ObjectList{
+	for want, object := range map[string]runtime.Object{
 		"clusterservicetypes":  &v1beta1.ClusterServiceTypeList{},
 		"serviceclasses":       &v1beta1.ServiceClassList{},
 		"provisioningpolicies": &v1beta1.ProvisioningPolicyList{},
 		"clusterserviceplans":  untyped,
+		"servicetypes":         &v1beta1.ServiceType{},
 	} {
-		assert.Equal(t, want, catalog.ResourceOf(list))
+		assert.Equal(t, want, catalog.ResourceOf(object))
 	}
 }
