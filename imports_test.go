@@ -123,9 +123,10 @@ var importRules = map[string]struct {
 		denied: []string{module + "osb/controller/broker", module + "osb/controller/inuse", module + "osb/controller/relist"},
 	},
 	"PoliciesOnlyRead": {
-		reason: "what policies and the catalog say does not depend on what is reconciled by it",
-		under:  []string{"osb/controller/catalog", "osb/controller/policies"},
-		denied: []string{module + "osb/controller/dependents", module + "osb/controller/queue", module + "osb/controller/watches", module + "webhook"},
+		reason:  "what policies and the catalog say does not depend on what is reconciled by it",
+		under:   []string{"osb/controller/catalog", "osb/controller/policies"},
+		denied:  []string{module + "osb/controller/dependents", module + "osb/controller/queue", module + "osb/controller/watches", module + "webhook"},
+		allowed: []string{module + "webhook/coalesce"},
 	},
 	"BrokersKnowNoBindings": {
 		reason: "a broker is reconciled without knowing how instances and bindings are",

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb/controller/metrics/metricstest"
@@ -27,29 +28,37 @@ func limited(granted ...types.UID) *v1beta1.ProvisioningPolicy {
 	return p
 }
 
-// knowing reads with what a cache has of policies, whatever there is.
+// knowing reads policies from a store of their own, and everything else from the world's.
 type knowing struct {
 	client.Reader
 
-	held []v1beta1.ProvisioningPolicy
+	policies client.Reader
 }
 
 func (k knowing) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
-	if found, ok := list.(*v1beta1.ProvisioningPolicyList); ok {
-		found.Items = k.held
-		return nil
+	switch list.(type) {
+	case *v1beta1.ProvisioningPolicyList, *metav1.PartialObjectMetadataList:
+		return k.policies.List(ctx, list, options...)
 	}
 	return k.Reader.List(ctx, list, options...)
+}
+
+func (k knowing) Get(ctx context.Context, at client.ObjectKey, o client.Object, options ...client.GetOption) error {
+	if _, is := o.(*v1beta1.ProvisioningPolicy); is {
+		return k.policies.Get(ctx, at, o, options...)
+	}
+	return k.Reader.Get(ctx, at, o, options...)
 }
 
 // limit has the world's binding be under what the cache knows and what there is.
 func (w *bindingWorld) limit(known, live *v1beta1.ProvisioningPolicy) {
 	w.Helper()
 	with := func(p *v1beta1.ProvisioningPolicy) knowing {
-		if p == nil {
-			return knowing{w.cache, nil}
+		builder := fake.NewClientBuilder().WithScheme(w.cache.Scheme())
+		if p != nil {
+			builder = builder.WithObjects(p.DeepCopy())
 		}
-		return knowing{w.cache, []v1beta1.ProvisioningPolicy{*p}}
+		return knowing{w.cache, builder.Build()}
 	}
 	w.reconciler.slots = &policies.Slots{Cached: with(known), Live: with(live)}
 }

@@ -51,9 +51,12 @@ func NeedsSlot(instance *lifecycle.Resource, desired *lifecycle.Desired) bool {
 	return !instance.Record.Exists || instance.Changes(desired).Plan
 }
 
-// open are the policies that limit the kind and granted the object nothing.
-func (n *SlotRequest) open(all []quota.Granting) []quota.Granting {
-	return slices.DeleteFunc(all, func(g quota.Granting) bool {
-		return n.kind.Of(g.Rule.Limits) == nil || slices.Contains(n.kind.Granted(g.Status, n.object.GetNamespace()), n.object.GetUID())
-	})
+// granted says whether a policy granted the object a slot, as far as is known.
+func (n *SlotRequest) granted(g *quota.Granting) bool {
+	return slices.Contains(n.kind.Granted(g.Status, n.object.GetNamespace()), n.object.GetUID())
+}
+
+// lacks says whether a policy limits the kind and granted the object nothing, as far as is known.
+func (n *SlotRequest) lacks(g *quota.Granting) bool {
+	return n.kind.Of(g.Rule.Limits) != nil && !n.granted(g)
 }

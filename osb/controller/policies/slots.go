@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -14,6 +13,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 	"github.com/defaultplan/defaultplan/resolve/policy"
 	"github.com/defaultplan/defaultplan/resolve/quota"
+	"github.com/defaultplan/defaultplan/webhook/coalesce"
 )
 
 // ReasonSlot is the reason of what waits for a slot of a policy with a limit.
@@ -36,6 +36,9 @@ var errNoSlot = errors.New("it has no slot of a policy with a limit")
 type Slots struct {
 	// Cached reads from the cache, and Live from the API server.
 	Cached, Live client.Reader
+
+	versions coalesce.Reads[[]version]
+	reads    coalesce.Reads[*v1beta1.ProvisioningPolicy]
 }
 
 // Lacks says which policy has not granted a slot, by the cache.
@@ -43,7 +46,7 @@ func (q *Slots) Lacks(ctx context.Context, n *SlotRequest) (*lifecycle.Problem, 
 	if q == nil { // this controller reads no policies
 		return nil, nil
 	}
-	return q.problem(ctx, q.Cached, n)
+	return q.problem(ctx, q.cached(), n)
 }
 
 // Withholds says, after the intent was stored, why the call must not be made;
@@ -52,7 +55,7 @@ func (q *Slots) Withholds(ctx context.Context, n *SlotRequest) lifecycle.CallRes
 	if q == nil {
 		return lifecycle.CallResult{}
 	}
-	problem, err := q.problem(ctx, q.Live, n)
+	problem, err := q.problem(ctx, q.afterIntent(), n)
 	switch {
 	case err != nil:
 		return lifecycle.CallResult{Err: err}
@@ -62,46 +65,46 @@ func (q *Slots) Withholds(ctx context.Context, n *SlotRequest) lifecycle.CallRes
 	return lifecycle.CallResult{}
 }
 
-func (q *Slots) problem(ctx context.Context, reader client.Reader, n *SlotRequest) (*lifecycle.Problem, error) {
-	var list v1beta1.ProvisioningPolicyList
-	if err := reader.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("cannot list the policies: %w", err)
+func (q *Slots) problem(ctx context.Context, v *view, n *SlotRequest) (*lifecycle.Problem, error) {
+	lacking, err := v.lacking(ctx, n)
+	if err != nil || len(lacking) == 0 {
+		return nil, err
 	}
-	open := n.open(quota.Grantings(list.Items))
-	if len(open) == 0 {
-		return nil, nil
-	}
-	named, err := n.named(ctx, reader)
+	named, err := n.named(ctx, v.Reader)
 	if err != nil {
 		return nil, err
 	}
-	uses, opaque, err := quota.Look(named, &slotCatalog{ctx: ctx, reader: reader, live: q.Live})
+	uses, opaque, err := quota.Look(named, &slotCatalog{ctx: ctx, reader: v.Reader, live: q.Live})
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the plans: %w", err)
 	}
-	place, err := placeOf(ctx, reader, n.object.GetNamespace())
+	place, err := placeOf(ctx, v.Reader, n.object.GetNamespace())
 	if err != nil {
 		return nil, err
 	}
-	if short := n.kind.Short(open, uses, place, n.object.GetUID()); short != nil {
+	refusing, err := v.refusing(ctx, n, lacking, func(g *quota.Granting) bool { return n.kind.Limits(&g.Rule, uses, place) })
+	if err != nil {
+		return nil, err
+	}
+	if short := n.kind.Short(refusing, uses, place, n.object.GetUID()); short != nil {
 		return waitsForSlot(n, short), nil
 	}
 	// An instance needs slots for its desired plan, a binding for the plan that
 	// its instance has.
-	if opaque && n.kind == quota.Bindings {
-		return mayNeedSlot(open, place), nil
+	if !opaque || n.kind != quota.Bindings {
+		return nil, nil
 	}
-	return nil, nil
+	refusing, err = v.refusing(ctx, n, lacking, func(g *quota.Granting) bool { return g.Rule.Holds(place) })
+	if err != nil || len(refusing) == 0 {
+		return nil, err
+	}
+	return mayNeedSlot(refusing[0].Rule.Name), nil
 }
 
-// mayNeedSlot is of a binding whose plan is not in the catalog: each of the policies that holds in its namespace may be about it.
-func mayNeedSlot(open []quota.Granting, place policy.Place) *lifecycle.Problem {
-	at := slices.IndexFunc(open, func(g quota.Granting) bool { return g.Rule.Holds(place) })
-	if at < 0 {
-		return nil
-	}
+// mayNeedSlot is of a binding whose plan is not in the catalog: each policy that holds in its namespace may be about it.
+func mayNeedSlot(policy string) *lifecycle.Problem {
 	return &lifecycle.Problem{Reason: ReasonSlot, Waits: true, Told: true, Message: fmt.Sprintf(
-		"no plan of the catalog is the one that its instance has at its broker: whether ProvisioningPolicy %q limits it cannot be known until its class and plan are back", open[at].Rule.Name)}
+		"no plan of the catalog is the one that its instance has at its broker: whether ProvisioningPolicy %q limits it cannot be known until its class and plan are back", policy)}
 }
 
 // waitsForSlot does not say how many there are: the message would change with
