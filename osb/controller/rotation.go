@@ -128,7 +128,8 @@ func (s *rotationResource) gather(ctx context.Context, thing *lifecycle.Resource
 	}
 	b.request.redact(ctx)
 	found.redactor = b.request.parameters.Redactor
-	return found, b.locate(ctx, thing, &found)
+	err = b.locate(ctx, thing, &found)
+	return found, err
 }
 
 // succeeds is the desired request of a successor. If the plan is rotatable and

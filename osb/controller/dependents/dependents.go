@@ -45,7 +45,7 @@ func (h Reader) Known(ctx context.Context, instance *v1beta1.ServiceInstance) ([
 // user requested it, or the namespace is being deleted, it deletes them.
 func (h Reader) Of(ctx context.Context, instance *v1beta1.ServiceInstance) ([]string, error) {
 	var bindings v1beta1.ServiceBindingList
-	// The read is Live: a binding that the cache does not have yet must not
+	// The read is live: a binding that the cache does not have yet must not
 	// lose its instance. It covers all namespaces, because the instance may
 	// have been shared before. spec.instanceRef.namespace is not selectable:
 	// bindings already have the eight selectable fields that Kubernetes allows.
