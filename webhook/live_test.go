@@ -151,6 +151,23 @@ func TestLiveAndCached(t *testing.T) {
 			reason: "Also where the plans have it themselves.",
 			cached: "mysql/db: small^;dev|own: tiny<mysql>", live: "mysql/db: small^;dev|own: tiny<mysql>*^", spec: byType, want: "own-tiny",
 		},
+		"CacheNotHeardOfAndRecordedPlanDeleted": {
+			reason: "While the cache was not heard of, a recorded plan that it still has is not believed.",
+			cached: "mysql/db: small*^ large?", live: "mysql/db: large?;record mysql db-small", spec: byType, want: "db-large", stale: true,
+		},
+		"CacheNotHeardOfAndRecordedPlanRetyped": {
+			reason: "Nor its type.",
+			cached: "db: small<mysql>*^ large<mysql>", live: "db: small<redis> large<mysql>?;record mysql db-small", spec: byType, want: "db-large", stale: true,
+		},
+		"DormantRecord": {
+			reason: "A record that stays while its plan cannot be chosen costs two reads by name and no list, however often it is met.",
+			cached: "mysql/db: small*!^ large?", live: "mysql/db: small*!^ large?", spec: byType, asksTooOften: true, want: "db-large",
+			reads: []string{"get ClusterServiceType /mysql", "get ClusterServicePlan /db-small", "get ClusterServiceClass /db"},
+		},
+		"DeadRecordOfNamespace": {
+			reason: "Also in a namespace.",
+			cached: "mysql/db: small*^;record dev|mysql lost", live: "mysql/db: small*^;record dev|mysql lost", spec: byType, asksTooOften: true, want: "db-small",
+		},
 		"RefusedWithADeadRecord": {
 			reason: "A record that leads nowhere does not lead to lists without a limit.",
 			cached: "mysql/db: small large;record mysql lost", live: "mysql/db: small large;record mysql lost", spec: byType, asksTooOften: true, says: "asks too often",

@@ -100,7 +100,8 @@ func (c *Catalog) named(ctx context.Context, req resolve.Request) (Slice, error)
 // byType chooses from the type's defaults and suggestions in the cache, and by the record of the
 // type as the API server has it: one key. So once a default was recorded or switched, every later
 // create gets it, and none waits for a consistent list, which can take a tenth of a second.
-// Where cache and record do not fit together, the plans are listed live.
+// The plan of a record that the cache's state leads away from is read live; the type's plans are
+// listed live only where a default is annotated and not recorded.
 func (c *Catalog) byType(ctx context.Context, req resolve.Request) (found Slice, live bool, err error) {
 	if !c.current() {
 		found, err = c.liveByType(ctx, req)
@@ -112,12 +113,19 @@ func (c *Catalog) byType(ctx context.Context, req resolve.Request) (found Slice,
 	if found.Records, err = c.liveRecords(ctx, req, &found); err != nil {
 		return Slice{}, false, err
 	}
-	recorded, err := c.recordedPlans(ctx, &found)
+	recorded, err := c.recordedPlans(ctx, &found, c.Cached, c.Live)
 	if err != nil {
 		return Slice{}, false, err
 	}
 	found = union(found, recorded)
-	if !settles(req, &found) {
+	unrecorded, unfollowed := doubts(req, &found)
+	if unfollowed {
+		if found, err = c.withRecordedLive(ctx, found); err != nil {
+			return Slice{}, false, err
+		}
+		unrecorded, _ = doubts(req, &found)
+	}
+	if unrecorded {
 		found, err = c.liveByType(ctx, req)
 		return found, true, err
 	}
@@ -146,23 +154,41 @@ func (c *Catalog) liveRecords(ctx context.Context, req resolve.Request, known *S
 	return read.Records, err
 }
 
-// settles says that the cache's plans and the live records decide a request: the choice is a
-// recorded default, or a suggestion where no record names a plan. An annotation without a record
-// may be one of several, or of a default that was taken off; a record that is not followed
-// may be of a plan that the cache has in an older state. What cannot be chosen is settled too: it
-// is held against the API server before it is refused.
-func settles(req resolve.Request, found *Slice) bool {
+// doubts says why the cache's plans and the live records may not decide a request. The choice is
+// unrecorded if it is a default by its annotation only: that may be one of several, or of a default
+// that was taken off. A record is unfollowed if it comes before the choice and names another plan:
+// the cache may have that plan in an older state. What cannot be chosen is not doubted: it is held
+// against the API server before it is refused.
+func doubts(req resolve.Request, found *Slice) (unrecorded, unfollowed bool) {
 	choice, err := resolve.Plan(req, found.Catalog)
 	if err != nil {
-		return true
+		return false, false
 	}
-	if isDefault(choice.Rule) && !choice.Recorded {
-		return false
-	}
-	return !slices.ContainsFunc(found.Records, func(r resolve.Record) bool {
+	unfollowed = slices.ContainsFunc(found.Records, func(r resolve.Record) bool {
 		consulted := r.Plan.Namespace == req.Namespace || choice.Rule != resolve.RuleNamespaceDefault
 		return consulted && r.Plan.Name != "" && r.Plan != choice.Plan.Ref
 	})
+	return isDefault(choice.Rule) && !choice.Recorded, unfollowed
+}
+
+// withRecordedLive is found with the plans that its records name, and their classes, as the API
+// server has them. A record that is not followed then is of a plan that is gone, or has another type.
+func (c *Catalog) withRecordedLive(ctx context.Context, found Slice) (Slice, error) {
+	var reads []read
+	named := map[resolve.Ref]bool{}
+	for _, record := range found.Records {
+		if plan := record.Plan; plan.Name != "" && !named[plan] {
+			named[plan] = true
+			reads = append(reads, read{Scope{Reader: c.Live, Namespace: plan.Namespace}, planNamed(plan.Name)})
+		}
+	}
+	live, err := c.shared(ctx, reads...)
+	if err != nil {
+		return Slice{}, err
+	}
+	found.Plans = slices.DeleteFunc(found.Plans, func(plan resolve.PlanEntry) bool { return named[plan.Ref] })
+	live.Records, live.newest = found.Records, found.newest
+	return union(live, found), nil
 }
 
 func isDefault(rule resolve.Rule) bool {
@@ -170,8 +196,9 @@ func isDefault(rule resolve.Rule) bool {
 }
 
 // recordedPlans finds the plans that the records of found name and that it lacks, with their
-// classes: those of the cluster in the cache, or live where the cache does not have them yet.
-func (c *Catalog) recordedPlans(ctx context.Context, found *Slice) (Slice, error) {
+// classes: those of the cluster in the first of the readers that has them. The cache does not
+// have those of each namespace, so they are read by the last one.
+func (c *Catalog) recordedPlans(ctx context.Context, found *Slice, from ...client.Reader) (Slice, error) {
 	known := map[resolve.Ref]bool{}
 	for _, plan := range found.Plans {
 		known[plan.Ref] = true
@@ -181,7 +208,7 @@ func (c *Catalog) recordedPlans(ctx context.Context, found *Slice) (Slice, error
 		if known[record.Plan] {
 			continue
 		}
-		one, err := c.recordedPlan(ctx, record.Plan)
+		one, err := recordedPlan(ctx, record.Plan, from)
 		if err != nil {
 			return Slice{}, err
 		}
@@ -190,12 +217,15 @@ func (c *Catalog) recordedPlans(ctx context.Context, found *Slice) (Slice, error
 	return named, nil
 }
 
-func (c *Catalog) recordedPlan(ctx context.Context, plan resolve.Ref) (Slice, error) {
-	if plan.Namespace == "" {
-		found, err := Scope{Reader: c.Cached}.WithPlan(ctx, Slice{}, plan.Name)
-		if err != nil || (len(found.Plans) > 0 && len(found.Classes) > 0) {
-			return found, err
+func recordedPlan(ctx context.Context, plan resolve.Ref, from []client.Reader) (found Slice, err error) {
+	if plan.Namespace != "" {
+		from = from[len(from)-1:]
+	}
+	for _, reader := range from {
+		found, err = Scope{Reader: reader, Namespace: plan.Namespace}.WithPlan(ctx, Slice{}, plan.Name)
+		if err != nil || len(found.Plans) > 0 && len(found.Classes) > 0 {
+			break
 		}
 	}
-	return Scope{Reader: c.Live, Namespace: plan.Namespace}.WithPlan(ctx, Slice{}, plan.Name)
+	return found, err
 }

@@ -64,6 +64,6 @@ func (c *Catalog) liveByType(ctx context.Context, req resolve.Request) (Slice, e
 		return Slice{}, err
 	}
 	found.Records = records.Records
-	recorded, err := c.recordedPlans(ctx, &found)
+	recorded, err := c.recordedPlans(ctx, &found, c.Live)
 	return union(found, recorded), err
 }

@@ -34,6 +34,11 @@ func annotated(serviceType string) query {
 	return query{"annotated/" + serviceType, func(s Scope, ctx context.Context) (Slice, error) { return s.annotated(ctx, serviceType) }}
 }
 
+// planNamed asks for the plan with a Kubernetes name, and its class.
+func planNamed(name string) query {
+	return query{"plan/" + name, func(s Scope, ctx context.Context) (Slice, error) { return s.WithPlan(ctx, Slice{}, name) }}
+}
+
 // classNamed reads the classes of that name with their plans, and, with
 // records, what the types of those plans record.
 func classNamed(named resolve.Named, records bool) query {
