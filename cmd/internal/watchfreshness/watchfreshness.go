@@ -3,6 +3,7 @@
 package watchfreshness
 
 import (
+	"bytes"
 	"io"
 	"net/http"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
@@ -46,9 +48,14 @@ type received struct {
 	on *stream
 }
 
+// hear records that something came on a watch. While it is still the initial list, the cache is
+// as it was before: the list replaces it at its end.
 func (t *times) hear(on *stream) {
 	now := t.now()
 	t.metric.WithLabelValues(on.resource).Set(float64(now.UnixMilli()) / float64(time.Second/time.Millisecond))
+	if on.listing {
+		return
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.heard == nil {
@@ -93,10 +100,13 @@ type transport struct {
 // RoundTrip sends a request.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := t.next.RoundTrip(r)
-	if err != nil || response.StatusCode != http.StatusOK || r.URL.Query().Get("watch") == "" {
+	query := r.URL.Query()
+	if err != nil || response.StatusCode != http.StatusOK || query.Get("watch") == "" {
 		return response, err
 	}
-	watch := &stream{ReadCloser: response.Body, times: t.times, resource: resourceOf(r.URL.Path)}
+	watch := &stream{
+		ReadCloser: response.Body, times: t.times, resource: resourceOf(r.URL.Path), listing: query.Get("sendInitialEvents") == "true",
+	}
 	t.times.hear(watch)
 	response.Body = watch
 	return response, nil
@@ -115,11 +125,22 @@ type stream struct {
 
 	times    *times
 	resource string
+	// listing says that the watch is still sending its initial list, and tail is the last of
+	// what was read then: the end may be split between two reads.
+	listing bool
+	tail    []byte
 }
+
+// initialListEnd is in the bookmark that ends the initial list of a watch, in JSON and in
+// protobuf.
+var initialListEnd = []byte(metav1.InitialEventsAnnotationKey)
 
 // Read records the time of data.
 func (s *stream) Read(buffer []byte) (int, error) {
 	n, err := s.ReadCloser.Read(buffer)
+	if s.listing {
+		s.find(buffer[:n])
+	}
 	if n > 0 {
 		s.times.hear(s)
 	}
@@ -127,6 +148,16 @@ func (s *stream) Read(buffer []byte) (int, error) {
 		s.times.forget(s)
 	}
 	return n, err //nolint:wrapcheck // the reader compares it with io.EOF
+}
+
+// find looks for the end of the initial list.
+func (s *stream) find(read []byte) {
+	seen := append(s.tail, read...)
+	if bytes.Contains(seen, initialListEnd) {
+		s.listing, s.tail = false, nil
+		return
+	}
+	s.tail = append(s.tail[:0], seen[max(0, len(seen)-len(initialListEnd)+1):]...)
 }
 
 // Close ends the watch.

@@ -65,6 +65,52 @@ func TestOfWatches(t *testing.T) {
 	}
 }
 
+// TestInitialList: a watch that sends its initial list is not heard of until the end of the list,
+// wherever that is split.
+func TestInitialList(t *testing.T) {
+	t.Parallel()
+	const bookmark = `{"type":"BOOKMARK","object":{"metadata":{"annotations":{"k8s.io/initial-events-end":"true"}}}}`
+	list := strings.Repeat(`{"type":"ADDED","object":{"metadata":{"name":"k8s.io/initial"}}}`, 3)
+	for split := 0; split < len(bookmark); split++ {
+		clock := clocktesting.NewFakePassiveClock(time.Unix(1000, 0))
+		watched := &times{now: clock.Now, metric: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "heard", Help: "What lastHeard is."}, []string{"resource"})}
+		parts := []string{list, bookmark[:split], bookmark[split:]}
+		body := &sending{parts: parts}
+		tripper := &transport{next: body, times: watched}
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://host/api/v1/namespaces?watch=true&sendInitialEvents=true", http.NoBody)
+		require.NoError(t, err)
+		response, err := tripper.RoundTrip(request)
+		require.NoError(t, err)
+		assert.Empty(t, watched.heard, "it has sent nothing")
+		buffer, all := make([]byte, 1024), ""
+		ended := strings.Index(bookmark, "-end") + len("-end")
+		for i := range parts {
+			n, err := response.Body.Read(buffer)
+			require.NoError(t, err)
+			all += string(buffer[:n])
+			assert.Equal(t, i == 2 || i == 1 && split >= ended, len(watched.heard) == 1, "part %d of a bookmark split at %d", i, split)
+		}
+		assert.Equal(t, list+bookmark, all, "what is read is unchanged")
+		assert.InDelta(t, 1000, testutil.ToFloat64(watched.metric.WithLabelValues("namespaces")), 0, "the metric tells of all that came")
+		require.NoError(t, response.Body.Close())
+	}
+}
+
+// sending is a server whose answer comes in parts.
+type sending struct{ parts []string }
+
+func (s *sending) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Body: s}, nil
+}
+
+func (s *sending) Read(buffer []byte) (int, error) {
+	n := copy(buffer, s.parts[0])
+	s.parts = s.parts[1:]
+	return n, nil
+}
+
+func (s *sending) Close() error { return nil }
+
 // All resources count, each with the time that is allowed for it.
 func TestWithin(t *testing.T) {
 	t.Parallel()
