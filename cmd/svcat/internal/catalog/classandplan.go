@@ -44,10 +44,10 @@ func DecidedNames(decided *v1beta1.DecidedReference) (class, plan string) {
 // where there is none.
 func DecidedRefs(decided *v1beta1.DecidedReference, namespace string) (class, plan resolve.Ref) {
 	class.Name, plan.Name = DecidedNames(decided)
-	if decided.ClusterServiceClassRef == nil && class.Name != "" {
+	if decided.ClusterServiceClassRef.GetName() == "" && class.Name != "" {
 		class.Namespace = namespace
 	}
-	if decided.ClusterServicePlanRef == nil && plan.Name != "" {
+	if decided.ClusterServicePlanRef.GetName() == "" && plan.Name != "" {
 		plan.Namespace = namespace
 	}
 	return class, plan

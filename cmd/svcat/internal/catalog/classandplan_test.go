@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/resolve"
 )
 
 func TestClassAndPlan(t *testing.T) {
@@ -64,4 +65,18 @@ func TestBrokerURL(t *testing.T) {
 		require.True(t, ok)
 		assert.Equal(t, want, broker.URL())
 	}
+}
+
+// TestDecidedRefs: a reference to the cluster without a name is none.
+func TestDecidedRefs(t *testing.T) {
+	t.Parallel()
+	class, plan := DecidedRefs(&v1beta1.DecidedReference{
+		ClusterServiceClassRef: &v1beta1.ClusterObjectReference{}, ClusterServicePlanRef: &v1beta1.ClusterObjectReference{},
+		ServiceClassRef: &v1beta1.LocalObjectReference{Name: "c"}, ServicePlanRef: &v1beta1.LocalObjectReference{Name: "p"},
+	}, "dev")
+	assert.Equal(t, resolve.Ref{Namespace: "dev", Name: "c"}, class)
+	assert.Equal(t, resolve.Ref{Namespace: "dev", Name: "p"}, plan)
+	class, plan = DecidedRefs(&v1beta1.DecidedReference{ClusterServicePlanRef: &v1beta1.ClusterObjectReference{Name: "p"}}, "dev")
+	assert.Equal(t, resolve.Ref{}, class)
+	assert.Equal(t, resolve.Ref{Name: "p"}, plan)
 }

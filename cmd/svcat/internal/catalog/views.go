@@ -90,11 +90,12 @@ func (v View[O]) Ref() resolve.Ref {
 // Title is the Kubernetes name, where there is no other.
 func (v View[O]) Title() string { return v.Object.GetName() }
 
-// Origin says who made it.
+// Origin says who made it. A broker is made by no broker, whatever owner its writer gave it.
 func (v View[O]) Origin() Origin {
 	owner := metav1.GetControllerOfNoCopy(v.Object)
+	_, isBroker := client.Object(v.Object).(v1beta1.BrokerObject)
 	switch {
-	case owner != nil && (owner.Kind == "ClusterServiceBroker" || owner.Kind == "ServiceBroker"):
+	case !isBroker && owner != nil && (owner.Kind == "ClusterServiceBroker" || owner.Kind == "ServiceBroker"):
 		return FromBroker
 	case v.Object.GetNamespace() == "":
 		return InCluster

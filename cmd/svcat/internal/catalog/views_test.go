@@ -52,6 +52,9 @@ func TestScopeAndOrigin(t *testing.T) {
 			assert.Equal(t, []catalog.Origin{tc.origin, tc.origin}, []catalog.Origin{c.Origin(), p.Origin()}, tc.reason)
 		})
 	}
+	broker, ok := catalog.BrokerOf(&v1beta1.ServiceBroker{ObjectMeta: owned("dev", "ServiceBroker", "azure")})
+	require.True(t, ok)
+	assert.Equal(t, catalog.InNamespace, broker.Origin(), "no broker makes a broker")
 }
 
 // TestViews: both scopes are the same to the reader, and point into the object.
