@@ -1,14 +1,19 @@
 package webhook
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	admissionv1 "k8s.io/api/admission/v1"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
@@ -162,12 +167,58 @@ func TestBindingReads(t *testing.T) {
 	w := stocked(t, db, bindDefaultsOf("db-small", `{"user":"reader"}`), hasInstance("mydb", "db-small")).env()
 	w.clock.SetTime(founded.Add(time.Second))
 	w.bindTo(toMydb).admitted()
-	once := []string{"get ServiceInstance dev/mydb"}
-	assert.Equal(t, append(once, once...), w.live.taken(), "the instance for each phase; the rest is in the cache")
+	instance, plan := []string{"get ServiceInstance dev/mydb"}, []string{"get ClusterServicePlan /db-small", "get ClusterServiceClass /db"}
+	assert.Equal(t, instance, w.live.taken(), "the instance for both phases; the rest is in the cache")
 	w.cached.show(stocked(t, "other:"))
 	w.bindTo(toMydb).admitted()
-	once = append(once, "get ClusterServicePlan /db-small", "get ClusterServiceClass /db")
-	assert.Equal(t, append(once, once...), w.live.taken(), "once for each phase")
+	assert.Equal(t, slices.Concat(instance, plan, plan), w.live.taken(), "the plan for each phase")
+}
+
+// TestBindingReadsAgain: the validating phase takes the instance that the mutating phase of the same
+// request read a moment before, and reads it again in any other case.
+func TestBindingReadsAgain(t *testing.T) {
+	t.Parallel()
+	const id = `"externalID":"00000000-0000-4000-8000-000000000001"`
+	for name, tc := range map[string]struct {
+		reason string
+		spec   string
+		// between is done between the phases.
+		between func(*env, *admissionv1.AdmissionReview)
+		reads   bool
+	}{
+		"AtOnce": {reason: "It was read for this request.", between: func(*env, *admissionv1.AdmissionReview) {}},
+		"AfterASecond": {reason: "It may have changed.", reads: true, between: func(w *env, _ *admissionv1.AdmissionReview) {
+			w.clock.SetTime(w.clock.Now().Add(time.Second + 1))
+		}},
+		"Again": {reason: "An external ID is used once.", reads: true, between: func(w *env, review *admissionv1.AdmissionReview) {
+			w.ask("/validate/servicebindings", review)
+		}},
+		"OtherInstance": {reason: "Another hook changed the binding.", reads: true, between: func(_ *env, review *admissionv1.AdmissionReview) {
+			review.Request.Object.Raw = bytes.ReplaceAll(review.Request.Object.Raw, []byte(`"name":"mydb"`), []byte(`"name":"other"`))
+		}},
+		"OwnID":          {reason: "Who gives the ID may have given it before.", spec: `{"instanceRef":{"name":"mydb"},` + id + `}`, reads: true, between: func(*env, *admissionv1.AdmissionReview) {}},
+		"OtherNamespace": {reason: "Whether an instance is shared is read for each phase.", spec: toShared, reads: true, between: func(*env, *admissionv1.AdmissionReview) {}},
+		"AnotherReplica": {reason: "It did not read.", reads: true, between: func(w *env, _ *admissionv1.AdmissionReview) {
+			w.mux = http.NewServeMux()
+			serveBindings(w, w.shared, w.clock)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := stocked(t, db, hasInstance("mydb", "db-small"), hasInstance("other", "db-small"), elsewhere("db-small", withDev()), hasNamespace("dev", "team", "a")).env()
+			w.reviews.granted = []string{aliceBinds}
+			review := w.review(bindingOf(cmp.Or(tc.spec, toMydb)), nil)
+			mutated := w.ask("/mutate/servicebindings", review)
+			require.True(t, mutated.Allowed, "%v", mutated.Result)
+			review = w.review(mutated.patched, nil)
+			tc.between(w, review)
+			w.live.taken()
+			validated := w.ask("/validate/servicebindings", review)
+			require.True(t, validated.Allowed, "%v", validated.Result)
+			read := slices.ContainsFunc(w.live.taken(), func(read string) bool { return strings.HasPrefix(read, "get ServiceInstance ") })
+			assert.Equal(t, tc.reads, read, tc.reason)
+		})
+	}
 }
 
 // What cannot be read is a failure of ours, never a refusal and never "not there".

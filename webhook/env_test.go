@@ -72,7 +72,7 @@ func envOf(tb testing.TB, cached, live *stock) *env {
 	w.cacheIsCurrent = true
 	w.shared = share(Readers{Cached: w.cached, Live: w.live, Policies: w.cached.rules(), Access: w.reviews, Current: w.current}, w.options, w.clock)
 	serveInstances(w, w.shared)
-	serveBindings(w, w.shared)
+	serveBindings(w, w.shared, w.clock)
 	return w
 }
 

@@ -53,7 +53,7 @@ type Readers struct {
 func Register(server review.Registrar, readers Readers, options *options.Options) {
 	shared := share(readers, options, clock.RealClock{})
 	serveInstances(server, shared)
-	serveBindings(server, shared)
+	serveBindings(server, shared, clock.RealClock{})
 	serveOfferings(server, shared)
 	serveServiceTypes(server, shared)
 	servePolicies(server, shared)
@@ -71,8 +71,8 @@ func serveInstances(server review.Registrar, shared *decision.Tools) {
 	server.Register(ValidateInstances, review.Serve(review.Validating, "ServiceInstance", handler.Validate))
 }
 
-func serveBindings(server review.Registrar, shared *decision.Tools) {
-	handler := &binding.Handler{Tools: shared}
+func serveBindings(server review.Registrar, shared *decision.Tools, now clock.PassiveClock) {
+	handler := binding.NewHandler(shared, now)
 	server.Register(MutateBindings, review.Serve(review.Mutating, "ServiceBinding", handler.Mutate))
 	server.Register(ValidateBindings, review.Serve(review.Validating, "ServiceBinding", handler.Validate))
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	admissionv1 "k8s.io/api/admission/v1"
+
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/webhook/catalog"
 	"github.com/defaultplan/defaultplan/webhook/decision"
@@ -21,6 +23,7 @@ const ruleInstance = "instance"
 // A decider decides on the plan, default parameters and transforms of a draft.
 type decider struct {
 	tools *decision.Tools
+	reads instanceReads
 	draft *draft
 }
 
@@ -35,6 +38,10 @@ func (d decider) decide(ctx context.Context, refuse bool) error {
 	to, denied, err := d.binder().bind(ctx, &d.draft.Spec)
 	if err != nil {
 		return err
+	}
+	// An instance of another namespace is read in each phase: it may not be shared any more.
+	if to.instance != nil && d.draft.Req.Operation == admissionv1.Create && isMinted(d.draft) && !shares(&d.draft.Spec, d.draft.Req.Namespace) {
+		d.reads.keep(d.draft.Spec.ExternalID, to.instance)
 	}
 	if denied != nil {
 		d.hold(denied, refuse)

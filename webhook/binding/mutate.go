@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -15,11 +16,20 @@ import (
 )
 
 // Handler admits ServiceBindings.
-type Handler struct{ Tools *decision.Tools }
+type Handler struct {
+	tools *decision.Tools
+	reads instanceReads
+}
+
+// NewHandler returns the handler of both phases.
+func NewHandler(tools *decision.Tools, now clock.PassiveClock) *Handler {
+	return &Handler{tools: tools, reads: newInstanceReads(now)}
+}
 
 // A mutation completes one write of a binding.
 type mutation struct {
 	tools *decision.Tools
+	reads instanceReads
 	draft *draft
 }
 
@@ -30,7 +40,7 @@ func (h *Handler) Mutate(ctx context.Context, req *admission.Request) (review.Re
 		// The schema of the CRD, which is checked next, gives the best message.
 		return review.Result{Rule: review.RuleNone}, nil
 	}
-	m := &mutation{h.Tools, decision.NewDraft(write)}
+	m := &mutation{h.tools, h.reads, decision.NewDraft(write)}
 	return review.Mutate(ctx, req, m, &m.draft.Result)
 }
 
@@ -50,9 +60,9 @@ func (m *mutation) Create(ctx context.Context) error {
 		return nil
 	}
 	if !references.Of(&d.Spec.DecidedReference, d.Req.Namespace).Empty() {
-		return decider{m.tools, d}.takeAsDecided(ctx)
+		return decider{m.tools, m.reads, d}.takeAsDecided(ctx)
 	}
-	return decider{m.tools, d}.decide(ctx, true)
+	return decider{m.tools, m.reads, d}.decide(ctx, true)
 }
 
 // Update keeps what was decided, and decides what was not.
@@ -94,7 +104,7 @@ func (m *mutation) Update(ctx context.Context) error {
 		// A touch of a binding that was stored without the hooks is not denied.
 		return nil
 	}
-	return decider{m.tools, d}.decide(ctx, d.Changed)
+	return decider{m.tools, m.reads, d}.decide(ctx, d.Changed)
 }
 
 // warnHasty warns of a new time between rotations that is below the minimum.

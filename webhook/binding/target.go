@@ -32,6 +32,8 @@ type binder struct {
 	tools     *decision.Tools
 	namespace string
 	user      authenticationv1.UserInfo
+	// read is the instance, if it was read for this request before.
+	read *v1beta1.ServiceInstance
 }
 
 // bind finds the instance of a binding, or the reason why it cannot be bound.

@@ -23,6 +23,7 @@ import (
 // will be stored.
 type validation struct {
 	tools *decision.Tools
+	reads instanceReads
 	write *write
 	now   references.Pair
 	// parameters are those of the new object, decoded at most once.
@@ -45,7 +46,7 @@ func (h *Handler) Validate(ctx context.Context, req *admission.Request) (review.
 	raw := parameters.Raw(write.New.Spec.Parameters)
 	decided.ParameterBytes = len(raw)
 	v := &validation{
-		tools: h.Tools, write: write, decided: decided, now: bindingRefs(write.New.Spec, req.Namespace),
+		tools: h.tools, reads: h.reads, write: write, decided: decided, now: bindingRefs(write.New.Spec, req.Namespace),
 		parameters: sync.OnceValues(func() (map[string]any, error) { return merge.Decode(raw) }),
 	}
 	denied, err := v.refuse(ctx)
@@ -98,9 +99,13 @@ func (v *validation) user() authenticationv1.UserInfo {
 	return v.write.Req.UserInfo
 }
 
-// bind finds the instance that the binding names.
+// bind finds the instance that the binding names: at a create, the one that the mutating phase kept.
 func (v *validation) bind(ctx context.Context) (bound, *review.Denial, error) {
-	return binder{v.tools, v.write.Req.Namespace, v.user()}.bind(ctx, v.write.New.Spec)
+	by, spec := binder{tools: v.tools, namespace: v.write.Req.Namespace, user: v.user()}, v.write.New.Spec
+	if v.write.Req.Operation == admissionv1.Create {
+		by.read = v.reads.take(spec.ExternalID, instanceAt(spec, by.namespace))
+	}
+	return by.bind(ctx, spec)
 }
 
 // refuseShared denies an undecided binding to another namespace: none may be
