@@ -84,6 +84,14 @@ type Facts struct {
 	// Jitter is random, from 0 to below 1: it spreads retries.
 	Jitter float64
 	// MaxPolling is the longest time for an operation, MaxRetry the longest between two
-	// tries; 0: five minutes.
+	// tries; 0: an hour.
 	MaxPolling, MaxRetry time.Duration
+	// AlsoFailing is with how many objects, itself included, it shares the tries of what fails
+	// alike: the same operation for the same plan.
+	AlsoFailing int32
+	// FromSecrets says that the request has parameters from Secrets, which no watch tells of.
+	FromSecrets bool
+	// Woken says that the next try does not wait for its time: what made the last one fail may be
+	// over.
+	Woken bool
 }

@@ -144,10 +144,16 @@ func (n next) mustWait() time.Duration {
 // retryable is a decision, or the rest until the next attempt is due.
 func (n next) retryable(d Decision) Decision {
 	t, f := n.resource, n.facts
-	if wait := t.Record.NextRetry.Sub(f.Now); wait > 0 && !t.edited() {
+	if wait := t.Record.NextRetry.Sub(f.Now); wait > 0 && !t.edited() && !n.woken() {
 		return Decision{Step: Rest, After: wait, Record: t.Record}
 	}
 	return d
+}
+
+// woken says whether a failed attempt is repeated before its time. A poll, and what waits
+// until an earlier request cannot be acted on any more, have reasons of their own to wait.
+func (n next) woken() bool {
+	return n.facts.Woken && !n.resource.Record.Async && !n.resource.Record.Deadline.After(n.facts.Now)
 }
 
 // stalled says whether the attempt for this spec failed for good, and the spec

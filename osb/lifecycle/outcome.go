@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"cmp"
 	"time"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -79,7 +78,7 @@ func (c *call) gone() Outcome {
 	}
 	if !r.failedForGood() {
 		r.report(c.facts.Now).mitigates(c.words.done, c.words.doneMessage)
-		r.NextRetry = c.facts.Now.Add(c.facts.Backoff(r.Retries, 0))
+		r.NextRetry = c.facts.Now.Add(c.backoffAfterMitigation())
 	}
 	r.report(c.facts.Now).unset(v1beta1.ConditionOrphanMitigation)
 	return Outcome{Record: *r, Event: event}
@@ -183,19 +182,6 @@ func (c *call) again(reason, message string, e *osb.Error) Outcome {
 		r.report(c.facts.Now).miss(reason, message)
 	}
 	return Outcome{Record: *r, After: wait, Event: &Event{Warning: true, Reason: reason, Message: message}}
-}
-
-// backoff is the delay of the retry.
-func (c *call) backoff(e *osb.Error) time.Duration {
-	f := *c.facts
-	longest := cmp.Or(f.MaxRetry, lastRetry)
-	switch {
-	case e.Kind == osb.Concurrency:
-		f.MaxRetry = min(longest, concurrentRetry)
-	case c.unreached:
-		f.MaxRetry = min(longest, unreachedRetry)
-	}
-	return f.Backoff(c.record.Retries, e.RetryAfter)
 }
 
 // mark is the mark of what was sent; empty if the desired request is unknown.

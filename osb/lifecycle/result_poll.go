@@ -154,7 +154,7 @@ func (p poll) asyncFailed(last *osb.LastOperation, reason, message string) Outco
 	switch r.Operation {
 	case Deprovisioning:
 		r.Async, r.Key = false, nil
-		return p.call.again(reason, message, &osb.Error{RetryAfter: last.RetryAfter})
+		return p.call.again(reason, message, &osb.Error{Kind: osb.BrokerFault, RetryAfter: last.RetryAfter})
 	case Updating: // how far it came is not known
 		return p.call.stop(reason, message)
 	case NoOperation, Provisioning:

@@ -144,6 +144,9 @@ func (s *scenario) otherFacts(at *state) map[string]Facts {
 		add("ToldMore", func(f *Facts) { f.ToldMore = true })
 	}
 	add("NotReady", func(f *Facts) { f.BrokerReady = false })
+	if at.resource.Record.NextRetry.After(at.now) {
+		add("Woken", func(f *Facts) { f.Woken, f.AlsoFailing = true, 5000 })
+	}
 	if at.resource.Deleting && s.kind == Instance {
 		add("Holders", func(f *Facts) { f.Holders = []string{"binding"} })
 	}

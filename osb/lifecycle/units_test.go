@@ -30,10 +30,10 @@ func TestBackoff(t *testing.T) {
 		"Doubles":      {"1, 2, 4, 8", 4, 0, 0, 8 * time.Second},
 		"Jitter":       {"half of a quarter is taken away", 4, 0.5, 0, 7 * time.Second},
 		"MostJitter":   {"less than a quarter", 4, 0.999, 0, 8*time.Second - 1998*time.Millisecond},
-		"Bound":        {"no longer than five minutes", 30, 0, 0, 5 * time.Minute},
-		"Many":         {"no overflow", 1 << 30, 0, 0, 5 * time.Minute},
+		"Bound":        {"no longer than an hour", 30, 0, 0, time.Hour},
+		"Many":         {"no overflow", 1 << 30, 0, 0, time.Hour},
 		"Wish":         {"the broker's wish is granted", 1, 0.5, time.Hour, time.Hour},
-		"SmallerWish":  {"but the retry does not come earlier", 10, 0, time.Second, 5 * time.Minute},
+		"SmallerWish":  {"but the retry does not come earlier", 10, 0, time.Second, 512 * time.Second},
 		"NegativeWish": {"nor for nonsense", 1, 0, -time.Hour, time.Second},
 	}
 	for name, tc := range cases {
@@ -50,6 +50,125 @@ func TestBackoffIsBounded(t *testing.T) {
 	assert.Equal(t, 2*time.Second, f.Backoff(2, 0))
 	assert.Equal(t, 3*time.Second, f.Backoff(9, 0))
 	assert.Equal(t, time.Minute, f.Backoff(9, time.Minute), "the broker's wish is granted all the same")
+}
+
+// Objects that fail alike share their attempts: 5,000 make fewer than 2.5 in a second.
+func TestBackoffIsShared(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason   string
+		facts    Facts
+		failures int32
+		wish     time.Duration
+		want     time.Duration
+	}{
+		"First":      {reason: "one failure says little", facts: Facts{AlsoFailing: 5000}, failures: 1, want: time.Second},
+		"Second":     {reason: "two a second", facts: Facts{AlsoFailing: 5000}, failures: 2, want: 2500 * time.Second},
+		"Jitter":     {reason: "as ever", facts: Facts{AlsoFailing: 5000, Jitter: 0.5}, failures: 2, want: 2187500 * time.Millisecond},
+		"Few":        {reason: "its own wait is longer", facts: Facts{AlsoFailing: 4}, failures: 3, want: 4 * time.Second},
+		"Bound":      {reason: "no longer than an hour", facts: Facts{AlsoFailing: 1 << 30}, failures: 2, want: time.Hour},
+		"GivenBound": {reason: "no longer than the flag says", facts: Facts{AlsoFailing: 5000, MaxRetry: time.Minute}, failures: 2, want: time.Minute},
+		"Wish":       {reason: "the broker's wish is granted", facts: Facts{AlsoFailing: 5000}, failures: 2, wish: 2 * time.Hour, want: 2 * time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, tc.want, tc.facts.Backoff(tc.failures, tc.wish), tc.reason)
+		})
+	}
+	const objects = 5000
+	var sum time.Duration
+	for i := range objects {
+		sum += (&Facts{AlsoFailing: objects, Jitter: float64(i) / objects}).Backoff(9, 0)
+	}
+	mean := sum.Seconds() / objects
+	assert.Less(t, objects/mean, 2.5, "attempts in a second")
+}
+
+// What is not the broker's answer to the request is tried again within five minutes; what is, within an hour.
+func TestOnlyAnswersAreWaitedOut(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason  string
+		result  CallResult
+		secrets bool
+		want    time.Duration
+	}{
+		"Fault":       {reason: "it is of the plan", result: CallResult{Err: &osb.Error{Kind: osb.BrokerFault, StatusCode: 500}}, want: time.Hour},
+		"Unavailable": {reason: "so is this", result: CallResult{Err: &osb.Error{Kind: osb.Unavailable, StatusCode: 503}}, want: time.Hour},
+		"NotFound":    {reason: "and this", result: CallResult{Err: &osb.Error{Kind: osb.NotFound, StatusCode: 404}}, want: time.Hour},
+		"Malformed":   {reason: "and this", result: CallResult{Err: &osb.Error{Kind: osb.BrokerFault, StatusCode: 201, Malformed: true}}, want: time.Hour},
+		"Auth":        {reason: "a Secret is corrected, and no watch tells of it", result: CallResult{Err: &osb.Error{Kind: osb.Auth, StatusCode: 401}}, want: MaxOtherRetry},
+		"Timeout":     {reason: "it did not answer", result: CallResult{Err: &osb.Error{Kind: osb.MaybeReceived}}, want: MaxOtherRetry},
+		"APIServer":   {reason: "it was not asked", result: CallResult{Err: &APIError{Err: errors.New("away")}}, want: MaxOtherRetry},
+		"NoSecret":    {reason: "it was not asked", result: CallResult{Err: errors.New("no Secret")}, want: MaxOtherRetry},
+		"NotStored":   {reason: "it did all of it", result: CallResult{Response: &osb.Response{Created: true}, Credentials: NotStored, StoreProblem: "no"}, want: MaxOtherRetry},
+		"Secrets":     {reason: "a Secret is corrected, and no watch tells of it", result: CallResult{Err: &osb.Error{Kind: osb.BrokerFault, StatusCode: 500}}, secrets: true, want: MaxOtherRetry},
+		"Concurrency": {reason: "it is busy", result: CallResult{Err: &osb.Error{Kind: osb.Concurrency, StatusCode: 422}}, want: concurrentRetry},
+		"NeverSent":   {reason: "the queue has pauses", result: CallResult{Err: &osb.Error{Kind: osb.NeverSent}}, want: unreachedRetry},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, minted := range []bool{true, false} { // with a mitigation, and without
+				kind := Binding
+				a := newSequence(t, scenario{kind: kind, minted: minted})
+				a.resource.Record.Retries, a.resource.Record.ObservedGeneration = 20, a.resource.Generation
+				f := a.facts()
+				f.Jitter, f.FromSecrets = 0, tc.secrets
+				a.doesWith(Provision, f).responds(tc.result)
+				if a.resource.Record.Mitigating {
+					f = a.later()
+					a.now, f.Jitter, f.FromSecrets = f.Now, 0, tc.secrets
+					a.doesWith(MitigateOrphan, f).answers(osb.Response{})
+				}
+				assert.Equal(t, tc.want, a.outcome.Record.NextRetry.Sub(a.now), "%s; minted: %t", tc.reason, minted)
+			}
+		})
+	}
+}
+
+// What is woken does not wait for its time, unless something else is waited for than a better answer.
+func TestWoken(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason string
+		goes   func(*sequence)
+		want   Step
+	}{
+		"Provision": {"it is made", func(a *sequence) {
+			a.does(Provision).fails(osb.Error{Kind: osb.NotFound, StatusCode: 404})
+		}, Provision},
+		"Update": {"it is changed", func(a *sequence) {
+			a.does(Provision).answers(osb.Response{Created: true})
+			a.edit()
+			a.does(Update).fails(osb.Error{Kind: osb.Unavailable, StatusCode: 503})
+		}, Update},
+		"Deprovision": {"it is removed", func(a *sequence) {
+			a.does(Provision).answers(osb.Response{Created: true})
+			a.resource.Deleting = true
+			a.does(Deprovision).fails(osb.Error{Kind: osb.BrokerFault, StatusCode: 500})
+		}, Deprovision},
+		"Mitigation": {"what is left is removed", func(a *sequence) {
+			a.does(Provision).fails(osb.Error{Kind: osb.BrokerFault, StatusCode: 500})
+			a.does(MitigateOrphan).fails(osb.Error{Kind: osb.BrokerFault, StatusCode: 500})
+		}, MitigateOrphan},
+		"Poll": {"a poll is made when the broker asked for it", func(a *sequence) {
+			a.does(Provision).answers(osb.Response{Async: true, RetryAfter: time.Hour})
+		}, Rest},
+		"Deadline": {"an earlier request may still be acted on", func(a *sequence) {
+			a.does(Provision).fails(osb.Error{Kind: osb.MaybeReceived})
+			a.does(MitigateOrphan).fails(osb.Error{Kind: osb.Gone, StatusCode: 410})
+		}, Rest},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newSequence(t, scenario{kind: Instance, minted: true})
+			tc.goes(a)
+			f := a.facts()
+			require.Equal(t, Rest, Next(a.resource, f).Step)
+			f.Woken = true
+			assert.Equal(t, tc.want.String(), Next(a.resource, f).Step.String(), tc.reason)
+		})
+	}
 }
 
 func TestPollAfter(t *testing.T) {
