@@ -108,7 +108,7 @@ var importRules = map[string]struct {
 	"ControllerRoomsAreBelow": {
 		reason: "what counts, traces, queues and indexes knows none of the reconcilers that use it",
 		under: []string{
-			"osb/controller/catalog", "osb/controller/dedicated", "osb/controller/dependents", "osb/controller/events", "osb/controller/indexes",
+			"osb/controller/catalog", "osb/controller/dedicated", "osb/controller/dependents", "osb/controller/events", "osb/controller/failing", "osb/controller/indexes",
 			"osb/controller/metrics", "osb/controller/parameters", "osb/controller/platform", "osb/controller/policies", "osb/controller/queue",
 			"osb/controller/requests", "osb/controller/resync", "osb/controller/tracing", "osb/controller/watches",
 		},

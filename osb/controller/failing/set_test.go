@@ -1,0 +1,336 @@
+package failing
+
+import (
+	container "container/heap"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/resync"
+	"github.com/defaultplan/defaultplan/osb/lifecycle"
+)
+
+var (
+	noon  = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	small = Key{Broker: types.NamespacedName{Name: "b"}, Class: "db", Plan: "small"}
+)
+
+// An added notes what is enqueued, and after what time.
+type added map[string]time.Duration
+
+func (a added) AddAfter(request reconcile.Request, after time.Duration) { a[request.Name] = after }
+
+func object(namespace, name string) Object {
+	return Object{ObjectKey: client.ObjectKey{Namespace: namespace, Name: name}}
+}
+
+// fails notes an object whose next attempt is in an hour.
+func (s *Set) fails(o Object, key Key, now time.Time) {
+	s.Note(o, Wait{Key: key, Generation: 1, Until: now.Add(time.Hour)})
+}
+
+// woken says whether an object makes an attempt before its time.
+func (s *Set) isWoken(o Object, now time.Time) bool {
+	at := s.Wakes(o, 1, now)
+	return !at.IsZero() && !at.After(now)
+}
+
+// attempts has an object make an attempt that fails.
+func (s *Set) attempts(o Object, key Key, now time.Time) {
+	s.Tried(o, 1, true, now)
+	s.Tried(o, 1, false, now) // the mitigation is a part of it
+	s.fails(o, key, now)
+}
+
+// A success wakes those that fail alike, with jitter, and no others.
+func TestSuccessWakes(t *testing.T) {
+	t.Parallel()
+	s, q := &Set{}, added{}
+	s.requests = q
+	other := map[string]Key{
+		"broker":   {Broker: types.NamespacedName{Namespace: "n", Name: "b"}, Class: "db", Plan: "small"},
+		"class":    {Broker: small.Broker, Class: "queue", Plan: "small"},
+		"plan":     {Broker: small.Broker, Class: "db", Plan: "large"},
+		"deleting": {Broker: small.Broker, Class: "db", Plan: "small", Deleting: true},
+	}
+	for name, key := range other {
+		s.fails(object("n", name), key, noon)
+	}
+	s.Success(small, noon)
+	assert.Empty(t, q, "none fails")
+	for _, name := range []string{"one", "two"} {
+		s.fails(object("n", name), small, noon)
+	}
+	s.Success(small, noon)
+	assert.Len(t, q, 2)
+	for _, name := range []string{"one", "two"} {
+		require.Contains(t, q, name)
+		assert.Less(t, q[name], leastSpread)
+		assert.Equal(t, noon.Add(q[name]), s.Wakes(object("n", name), 1, noon), "not before its turn, whatever else brings a pass")
+	}
+	clear(q)
+	s.Success(small, noon)
+	assert.Empty(t, q, "they are woken already")
+	for name := range other {
+		assert.Zero(t, s.Wakes(object("n", name), 1, noon), name)
+	}
+}
+
+// Many are woken as fast as what rests is looked at; one of another namespace does not wait for them.
+func TestManyAreWokenBitByBit(t *testing.T) {
+	t.Parallel()
+	s, q := &Set{}, added{}
+	s.requests = q
+	const many = 100 * resync.PerSecond
+	for i := range many {
+		s.fails(object("many", fmt.Sprint(i)), small, noon)
+	}
+	s.fails(object("few", "one"), small, noon)
+	s.Success(small, noon)
+	require.Len(t, q, many+1)
+	assert.Less(t, q["one"], leastSpread)
+	perSecond := map[time.Duration]int{}
+	for _, after := range q {
+		assert.Less(t, after, 101*time.Second)
+		perSecond[after/time.Second]++
+	}
+	assert.Greater(t, len(perSecond), 90)
+	for _, n := range perSecond {
+		assert.Less(t, n, 4*resync.PerSecond)
+	}
+}
+
+// A stream of successes brings one attempt between two that an object makes in its own time.
+func TestSuccessesWakeOnce(t *testing.T) {
+	t.Parallel()
+	s, o := &Set{}, object("n", "o")
+	s.fails(o, small, noon)
+	attempts, own := 0, 0
+	until := noon.Add(time.Hour)
+	for now := noon; now.Before(noon.Add(10 * time.Hour)); now = now.Add(10 * time.Second) {
+		s.Success(small, now)
+		due := !now.Before(until)
+		if !due && !s.isWoken(o, now) {
+			continue
+		}
+		attempts++
+		if due {
+			own++
+		}
+		s.attempts(o, small, now)
+		until = now.Add(time.Hour)
+	}
+	assert.LessOrEqual(t, attempts, 2*own+2)
+	assert.Greater(t, attempts, own, "successes do wake it")
+
+	// The attempt under way counts, too: its mitigation is a part of it.
+	s = &Set{}
+	s.fails(o, small, noon)
+	s.Success(small, noon)
+	s.Tried(o, 1, true, noon.Add(time.Second))
+	s.Success(small, noon.Add(2*time.Second))
+	s.Tried(o, 1, false, noon.Add(2*time.Second))
+	s.fails(o, small, noon.Add(3*time.Second))
+	assert.False(t, s.isWoken(o, noon.Add(time.Minute)))
+}
+
+// A success after an object's own attempt, and before that one's mitigation, is not lost.
+func TestSuccessWithinAnAttempt(t *testing.T) {
+	t.Parallel()
+	s, o := &Set{}, object("n", "o")
+	s.fails(o, small, noon)
+	own := noon.Add(time.Hour)
+	s.Tried(o, 1, true, own)
+	s.Success(small, own)
+	s.Tried(o, 1, false, own)
+	s.fails(o, small, own.Add(time.Second))
+	assert.True(t, s.isWoken(o, own.Add(leastSpread)))
+}
+
+// Changes wake every time, but no faster than every ten seconds.
+func TestChangesWake(t *testing.T) {
+	t.Parallel()
+	s, q, o := &Set{}, added{}, object("n", "o")
+	s.requests = q
+	s.Changed(o.ObjectKey, time.Second, noon)
+	assert.Empty(t, q, "it does not fail")
+	s.fails(o, small, noon)
+	attempts := 0
+	const minutes = 10
+	for now := noon; now.Before(noon.Add(minutes * time.Minute)); now = now.Add(time.Second) {
+		s.Changed(o.ObjectKey, time.Second, now)
+		if s.isWoken(o, now) {
+			attempts++
+			s.attempts(o, small, now)
+		}
+	}
+	assert.InDelta(t, minutes*6, attempts, 2)
+}
+
+// The last of several changes that follow each other fast is not lost: it wakes later.
+func TestNoChangeIsLost(t *testing.T) {
+	t.Parallel()
+	s, q, o := &Set{}, added{}, object("n", "o")
+	s.requests = q
+	now := noon
+	s.fails(o, small, now)
+	s.Changed(o.ObjectKey, time.Second, now)
+	s.attempts(o, small, now.Add(time.Second))
+	clear(q)
+	s.Changed(o.ObjectKey, time.Second, now.Add(2*time.Second))
+	assert.Equal(t, map[string]time.Duration{"o": 9 * time.Second}, map[string]time.Duration(q), "ten seconds after the last time")
+	assert.True(t, s.isWoken(o, now.Add(11*time.Second)))
+	s.Success(small, now.Add(3*time.Second))
+	assert.Equal(t, now.Add(11*time.Second), s.Wakes(o, 1, now))
+
+	for i := range 99 {
+		s.fails(object("n", fmt.Sprint(i)), small, now)
+	}
+	now = now.Add(time.Hour)
+	s.attempts(o, small, now)
+	s.Changed(o.ObjectKey, time.Second, now)
+	s.attempts(o, small, now.Add(time.Second))
+	s.Changed(o.ObjectKey, time.Second, now)
+	assert.Equal(t, now.Add(time.Second+100*lifecycle.PausePerObject), s.Wakes(o, 1, now))
+}
+
+// A broker whose spec changed wakes all that fails at it.
+func TestBrokerWakes(t *testing.T) {
+	t.Parallel()
+	s := &Set{}
+	deleting := small
+	deleting.Deleting = true
+	s.fails(object("n", "a"), small, noon)
+	s.fails(object("n", "b"), deleting, noon)
+	s.fails(object("n", "c"), Key{Broker: types.NamespacedName{Namespace: "n", Name: "b"}}, noon)
+	broker := &v1beta1.ClusterServiceBroker{}
+	broker.Name = "b"
+	q := added{}
+	s.requests = q
+	s.ByBroker().Update(t.Context(), event.UpdateEvent{ObjectOld: broker, ObjectNew: broker}, nil)
+	assert.Len(t, q, 2)
+	assert.NotContains(t, q, "c", "the namespaced broker of that name is another")
+}
+
+// An edit ends the wait, until the attempt that it brings.
+func TestEditWakes(t *testing.T) {
+	t.Parallel()
+	s, o := &Set{}, object("n", "o")
+	s.fails(o, small, noon)
+	assert.Zero(t, s.Wakes(o, 1, noon))
+	assert.Equal(t, noon, s.Wakes(o, 2, noon))
+	s.Tried(o, 2, false, noon)
+	assert.Zero(t, s.Wakes(o, 2, noon))
+}
+
+// What fails alike shares its attempts by namespace.
+func TestShare(t *testing.T) {
+	t.Parallel()
+	s := &Set{}
+	one := object("few", "one")
+	for i := range 5000 {
+		s.fails(object("many", fmt.Sprint(i)), small, noon)
+	}
+	assert.EqualValues(t, 5000, s.Share(object("many", "0"), small))
+	assert.Zero(t, s.Share(one, small), "it has not failed for long")
+	s.fails(one, small, noon)
+	assert.EqualValues(t, 2, s.Share(one, small), "half of the attempts are of its namespace")
+	assert.EqualValues(t, 5001, s.Share(object("many", "0"), small))
+	assert.Zero(t, s.Share(one, Key{}))
+}
+
+// Nothing is kept of what does not fail any more, is gone, or fails at something else.
+func TestForget(t *testing.T) {
+	t.Parallel()
+	s, o := &Set{}, object("n", "o")
+	rotating := Object{ObjectKey: o.ObjectKey, Rotating: true}
+	s.fails(o, small, noon)
+	s.fails(rotating, small, noon)
+	large := Key{Broker: small.Broker, Class: "db", Plan: "large"}
+	s.fails(o, large, noon)
+	assert.EqualValues(t, 1, s.Share(o, small))
+	assert.EqualValues(t, 1, s.Share(o, large))
+	s.Forget(o)
+	s.Forget(o)
+	assert.Zero(t, s.Share(o, large))
+	s.Gone(o.ObjectKey)
+	assert.Empty(t, s.known)
+	assert.Empty(t, s.groups)
+	s.Tried(o, 1, true, noon)
+	assert.Empty(t, s.known)
+}
+
+// 5,000 objects that fail for ever make at most 2.5 attempts a second once ten minutes have passed, whether they began
+// together or one after the other.
+func TestManyThatFailForEver(t *testing.T) {
+	t.Parallel()
+	for name, perSecond := range map[string]int{"Together": 5000, "OneAfterTheOther": 50} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const objects, settled, ends = 5000, 10 * time.Minute, 2 * time.Hour
+			s, random := &Set{}, rand.New(rand.NewPCG(1, 2))
+			attempts := &heap{}
+			for i := range objects {
+				attempts.add(attempt{at: noon.Add(time.Duration(i/perSecond) * time.Second), of: object("n", fmt.Sprint(i))})
+			}
+			made := map[int]int{}
+			for {
+				next := attempts.take()
+				if next.at.After(noon.Add(ends)) {
+					break
+				}
+				next.failures++
+				if since := next.at.Sub(noon); since > settled {
+					made[int((since-settled)/time.Minute)]++
+				}
+				s.Tried(next.of, 1, true, next.at)
+				f := lifecycle.Facts{AlsoFailing: s.Share(next.of, small), Jitter: random.Float64()}
+				wait := f.Backoff(next.failures, 0)
+				if wait > 10*time.Second {
+					s.Note(next.of, Wait{Key: small, Generation: 1, Until: next.at.Add(wait)})
+				}
+				next.at = next.at.Add(wait)
+				attempts.add(next)
+			}
+			sum := 0
+			for minute, n := range made {
+				assert.LessOrEqual(t, n, 60*3, "in minute %d", minute)
+				sum += n
+			}
+			assert.Less(t, float64(sum)/(ends-settled).Seconds(), 2.5)
+		})
+	}
+}
+
+// An attempt of an object is due at a time.
+type attempt struct {
+	at       time.Time
+	of       Object
+	failures int32
+}
+
+// A heap has the attempts that are due, in their order.
+type heap struct{ all []attempt }
+
+func (h *heap) Len() int           { return len(h.all) }
+func (h *heap) Less(i, j int) bool { return h.all[i].at.Before(h.all[j].at) }
+func (h *heap) Swap(i, j int)      { h.all[i], h.all[j] = h.all[j], h.all[i] }
+func (h *heap) Push(a any)         { h.all = append(h.all, a.(attempt)) } //nolint:forcetypeassert // it holds nothing else
+func (h *heap) add(a attempt)      { container.Push(h, a) }
+
+func (h *heap) Pop() any {
+	last := h.all[len(h.all)-1]
+	h.all = h.all[:len(h.all)-1]
+	return last
+}
+
+func (h *heap) take() attempt { return container.Pop(h).(attempt) } //nolint:forcetypeassert // as above
