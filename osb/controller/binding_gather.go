@@ -25,6 +25,7 @@ const (
 // gather finds out what the binding asks for, and of which instance.
 func (s *bindingResource) gather(ctx context.Context, thing *lifecycle.Resource) (inputs, error) {
 	found := inputs{reread: true}
+	found.FromSecrets = len(s.binding.Spec.ParametersFrom) > 0 && !thing.Deleting
 	instance, err := s.instance(ctx)
 	if found.Problem = scope.Problem(err); found.Problem != nil {
 		// The broker's client returns the problem that is not looked for here.

@@ -14,6 +14,7 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb/controller/broker"
 	"github.com/defaultplan/defaultplan/osb/controller/events"
+	"github.com/defaultplan/defaultplan/osb/controller/failing"
 	"github.com/defaultplan/defaultplan/osb/controller/metrics"
 	"github.com/defaultplan/defaultplan/osb/controller/parameters"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
@@ -59,6 +60,8 @@ type engine struct {
 	// reread is how often what no watch tells of is read again, where there is not much.
 	reread time.Duration
 	rests  resync.Schedule
+	// failing are the resources that fail at present.
+	failing failing.Set
 }
 
 // A passed says how a pass ended.
@@ -85,13 +88,18 @@ func (e *engine) pass(ctx context.Context, s resource) (passed, error) {
 	tracing.Step(ctx, decision.Step)
 	switch decision.Step {
 	case lifecycle.Release:
+		e.failing.Forget(failingOf(s, &thing))
 		return passed{}, e.release(ctx, s, decision.Warning)
 	case lifecycle.Rest:
 		changed, err := e.settle(ctx, s, &decision)
-		if err != nil || !decision.Held {
-			return passed{after: e.rest(s.object(), decision.After, found.reread), idle: !changed}, err
+		if err != nil {
+			return passed{}, err
 		}
-		return passed{}, queue.Wait(found.broker.At())
+		if decision.Held {
+			return passed{}, queue.Wait(found.broker.At())
+		}
+		after := e.waits(ctx, s, &thing, &facts, &decision, found.broker)
+		return passed{after: e.rest(s.object(), after, found.reread), idle: !changed}, nil
 	case lifecycle.Provision, lifecycle.Update, lifecycle.Deprovision, lifecycle.MitigateOrphan, lifecycle.Poll, lifecycle.Fetch:
 	}
 	if late && !intends(decision.Step) { // what changes something fails at its intent
@@ -115,6 +123,7 @@ func (e *engine) facts(ctx context.Context, s resource, thing *lifecycle.Resourc
 	if facts.MaxPolling <= 0 || facts.MaxPolling > e.maxPolling {
 		facts.MaxPolling = e.maxPolling
 	}
+	e.retries(ctx, s, thing, &facts, found.broker)
 	return facts
 }
 
@@ -166,6 +175,7 @@ func (e *engine) act(ctx context.Context, s resource, t *attempt) (time.Duration
 	if err != nil {
 		return 0, err
 	}
+	e.tried(ctx, s, t, &reply)
 	e.note(ctx, s, t, reply)
 	t.facts.Now = e.clock.Now()
 	return e.conclude(ctx, s, t, t.thing.HandleResult(*t.decision, reply, t.facts))
@@ -223,6 +233,7 @@ func (e *engine) conclude(ctx context.Context, s resource, t *attempt, outcome l
 			return 0, err
 		}
 		remember(ctx, s.object(), func(m *memory) { *m = memory{uid: m.uid, past: t.past(s, over)} })
+		e.succeeds(ctx, s, t, &outcome)
 		e.events.Tell(s.object(), outcome.Event)
 		return 0, nil
 	}
@@ -239,7 +250,10 @@ func (e *engine) conclude(ctx context.Context, s resource, t *attempt, outcome l
 			m.poll = t.facts.Now.Add(outcome.After)
 		}
 	})
-	e.events.Tell(s.object(), outcome.Event)
+	if event := outcome.Event; event != nil && saidOf(ctx, s, t.thing).tells(t.decision.Step, event, t.facts.Now) {
+		e.events.Tell(s.object(), event)
+	}
+	e.succeeds(ctx, s, t, &outcome)
 	for i := range more {
 		e.events.Tell(s.object(), &more[i])
 	}

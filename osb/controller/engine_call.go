@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -208,22 +209,29 @@ func (e *engine) call(ctx context.Context, s resource, broker *osb.Client, t *at
 var errPanic = errors.New("the call panicked")
 
 // note logs a call that failed, with the request ID, which the broker's log may
-// have too.
+// have too. A failure that is repeated is logged once.
 func (e *engine) note(ctx context.Context, s resource, t *attempt, reply lifecycle.CallResult) {
 	if reply.Err == nil || reply.Problem != nil {
 		return
 	}
 	requestID := ""
 	if failed := (*osb.Error)(nil); errors.As(reply.Err, &failed) {
+		if removes := t.decision.Record.Operation == lifecycle.Deprovisioning; removes && failed.StatusCode == http.StatusGone {
+			return // it is removed
+		}
 		requestID = failed.RequestID
 	}
 	if osb.KindOf(reply.Err) == osb.Auth {
 		e.brokers.Forget(t.broker) // they may have been changed since they were read
 	}
-	said := "the call to the broker failed"
+	what := "the call to the broker failed"
 	if errors.As(reply.Err, new(*lifecycle.APIError)) {
-		said = "the broker was not called: a request to the API server failed"
+		what = "the broker was not called: a request to the API server failed"
 	}
-	log.FromContext(ctx).Info(said, "step", t.decision.Step.String(), "broker", t.broker.String(),
-		"why", t.redactor.Text(reply.Err.Error()), "requestID", requestID, "uid", s.object().GetUID())
+	why, logger := t.redactor.Text(reply.Err.Error()), log.FromContext(ctx)
+	if !saidOf(ctx, s, t.thing).logs(t.decision.Step, why) {
+		logger = logger.V(1)
+	}
+	logger.Info(what, "step", t.decision.Step.String(), "broker", t.broker.String(),
+		"why", why, "requestID", requestID, "uid", s.object().GetUID())
 }

@@ -14,6 +14,7 @@ import (
 // gather finds out what the spec asks for, and what it waits for.
 func (s *instanceResource) gather(ctx context.Context, thing *lifecycle.Resource) (inputs, error) {
 	found := inputs{}
+	found.FromSecrets = len(s.instance.Spec.ParametersFrom) > 0 && !thing.Deleting
 	found.reread = len(s.instance.Spec.ParametersFrom) > 0 || len(s.platform.Annotations) > 0
 	var err error
 	if thing.Deleting {

@@ -33,6 +33,19 @@ type memory struct {
 	// is a retry, for a metric. The failure count of status is not enough,
 	// because a poll, a fetch, or orphan mitigation may follow a failure.
 	failed lifecycle.Step
+	// asked is until when the broker asked not to be sent the last request again.
+	asked time.Time
+	// said is what was logged and told of calls that failed, of the object and of the other binding
+	// of a rotation; nil: nothing since the last success.
+	said [2]*said
+}
+
+// sayer is the place in memory.said of a resource.
+func sayer(thing *lifecycle.Resource) int {
+	if thing.Rotating {
+		return 1
+	}
+	return 0
 }
 
 // recall is what is remembered of an object.

@@ -146,9 +146,13 @@ type task struct {
 func (e *engine) reconcile(ctx context.Context, at client.ObjectKey, t task) (reconcile.Result, error) {
 	e.rests.Forget(at) // it is counted again where it comes to rest
 	if err := t.reader.Get(ctx, at, t.object); err != nil {
+		if apierrors.IsNotFound(err) {
+			e.failing.Gone(at)
+		}
 		return reconcile.Result{}, unread(ctx, err)
 	}
 	if t.object.GetDeletionTimestamp() != nil && !controllerutil.ContainsFinalizer(t.object, v1beta1.FinalizerServiceCatalog) {
+		e.failing.Gone(at)
 		return reconcile.Result{}, nil
 	}
 	found, err := t.handler(ctx)
@@ -156,6 +160,7 @@ func (e *engine) reconcile(ctx context.Context, at client.ObjectKey, t task) (re
 		return reconcile.Result{}, err
 	}
 	if !found.by(e.brokers.Scope) && !e.standsIn(t.object) {
+		e.failing.Gone(at)
 		return queue.AfterConflict(e.leave(ctx, t.object, found))
 	}
 	after, err := t.pass(ctx)

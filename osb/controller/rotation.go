@@ -109,6 +109,7 @@ func (s *rotationResource) call(ctx context.Context, broker *osb.Client, d *life
 // what it asks for.
 func (s *rotationResource) gather(ctx context.Context, thing *lifecycle.Resource) (inputs, error) {
 	b, found := s.current, inputs{reread: true}
+	found.FromSecrets = len(b.binding.Spec.ParametersFrom) > 0 && !thing.Deleting
 	instance, err := b.instance(ctx)
 	if found.Problem = scope.Problem(err); found.Problem != nil {
 		return found, nil

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	crmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
@@ -162,7 +163,8 @@ func (p *parts) addInstances() error {
 		added = added.Watches(&v1beta1.ClusterServicePlan{}, watches.ByPlan(p.mgr.GetClient()), plans)
 	}
 	dispatched := queue.NewDispatcher(r, "ServiceInstance", p.brokers.Queues)
-	err := watched.Policies(watched.Offerings(added, watches.InstancesByOffering), quota.Instances).
+	added = p.wakes(watched.Offerings(added, watches.InstancesByOffering(p.mgr.GetClient(), r.engine.changed)), r.engine)
+	err := watched.Policies(added, quota.Instances).
 		Watches(&v1beta1.ServicePlan{}, watches.ByPlan(p.mgr.GetClient()), plans).
 		Watches(&v1beta1.ServiceBinding{}, watches.OfBinding(), builder.WithPredicates(watches.Released())).
 		WatchesRawSource(dispatched.Source()).
@@ -191,12 +193,24 @@ func (p *parts) addBindings() error {
 		Watches(&v1beta1.ServiceInstance{}, watches.ByInstance(p.mgr.GetClient()), builder.WithPredicates(watches.ReadByBindings())).
 		WithOptions(p.running())
 	dispatched := queue.NewDispatcher(r, "ServiceBinding", p.brokers.Queues)
-	controlled = watched.Offerings(watched.Namespaces(controlled), watches.BindingsByOffering)
+	controlled = watched.Offerings(watched.Namespaces(controlled), watches.BindingsByOffering(p.mgr.GetClient(), engine.changed))
+	controlled = p.wakes(controlled, engine)
 	err := watched.Policies(controlled, quota.Bindings).WatchesRawSource(dispatched.Source()).Complete(dispatched)
 	if err != nil {
 		return fmt.Errorf("cannot set up the bindings: %w", err)
 	}
 	return nil
+}
+
+// wakes adds what ends the wait of those that fail: a success of another one, or a change of their
+// broker.
+func (p *parts) wakes(b *builder.Builder, e *engine) *builder.Builder {
+	changed := builder.WithPredicates(predicate.GenerationChangedPredicate{})
+	b = b.WatchesRawSource(e.failing.Source()).Watches(&v1beta1.ServiceBroker{}, e.failing.ByBroker(), changed)
+	if !p.options.Scope().Restricted() {
+		b = b.Watches(&v1beta1.ClusterServiceBroker{}, e.failing.ByBroker(), changed)
+	}
+	return b
 }
 
 // addEndpoints adds the controller that writes the Services of bindings, if enabled.

@@ -19,7 +19,8 @@ type Options struct {
 	// CallTimeout is the timeout of one call, MaxPolling that of an
 	// asynchronous operation.
 	CallTimeout, MaxPolling time.Duration
-	// MaxRetry is the longest time between two attempts.
+	// MaxRetry is the longest time between two attempts. It is shorter for failures that are not
+	// the broker's answer to the request.
 	MaxRetry time.Duration
 	// RelistInterval is the time between two fetches of a catalog, where the broker's
 	// relistDuration does not say otherwise.
@@ -64,7 +65,7 @@ type Options struct {
 // New returns the defaults.
 func New() *Options {
 	return &Options{
-		CallTimeout: osb.DefaultTimeout, MaxPolling: 7 * 24 * time.Hour, MaxRetry: 5 * time.Minute, RelistInterval: 24 * time.Hour,
+		CallTimeout: osb.DefaultTimeout, MaxPolling: 7 * 24 * time.Hour, MaxRetry: time.Hour, RelistInterval: 24 * time.Hour,
 		SecretInterval: time.Minute, Workers: 32, Calls: newCallOptions(), APIVersion: osb.DefaultAPIVersion, Rotation: newRotationOptions(), ClusterDomain: "cluster.local",
 	}
 }
@@ -75,7 +76,7 @@ func (o *Options) Bind(flags *pflag.FlagSet) {
 		"what brokers know this cluster by; empty: the key id of ConfigMap default/cluster-info, as the retired catalog kept it, or the UID of namespace kube-system")
 	flags.DurationVar(&o.CallTimeout, "osb-api-request-timeout", o.CallTimeout, "longest time of one call to a broker, from when it is sent to the whole of its answer")
 	flags.DurationVar(&o.MaxPolling, "maximum-polling-duration", o.MaxPolling, "longest time that a broker may work on one operation, where its plan does not say less")
-	flags.DurationVar(&o.MaxRetry, "maximum-retry-interval", o.MaxRetry, "longest time between two tries of a call that failed, where the broker does not ask for more")
+	flags.DurationVar(&o.MaxRetry, "maximum-retry-interval", o.MaxRetry, "longest time between two tries of a call that failed, where the broker does not ask for more; five minutes at most where the broker did not answer or refused its credentials, or where parameters are from Secrets")
 	flags.DurationVar(&o.RelistInterval, "broker-relist-interval", o.RelistInterval, "time between two fetches of a broker's catalog, where relistDuration does not say otherwise")
 	flags.DurationVar(&o.SecretInterval, "secret-interval", o.SecretInterval,
 		"how often Secrets are read again: of parametersFrom, of brokers, and those with credentials; the Secrets of many objects are read less often, 16 objects a second")
@@ -119,5 +120,5 @@ func (o *Options) Validate() error {
 
 // Rotating are the rotation settings for package lifecycle.
 func (o *Options) Rotating() lifecycle.Rotating {
-	return lifecycle.Rotating{Overlap: o.Rotation.Overlap, Margin: o.Rotation.Margin, Pause: o.MaxRetry}
+	return lifecycle.Rotating{Overlap: o.Rotation.Overlap, Margin: o.Rotation.Margin, Pause: min(o.MaxRetry, lifecycle.MaxOtherRetry)}
 }

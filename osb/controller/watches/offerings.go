@@ -20,7 +20,7 @@ import (
 // ByPlan enqueues the instances of a plan that changed, and those of its class
 // that may not change their plan, which may be this one.
 func ByPlan(reader client.Reader) handler.EventHandler {
-	return bitByBit(func(ctx context.Context, plan client.Object) []reconcile.Request {
+	return bitByBit(nil, func(ctx context.Context, plan client.Object) []reconcile.Request {
 		var requests []reconcile.Request
 		for _, match := range asksForPlan(plan) {
 			var instances v1beta1.ServiceInstanceList
@@ -47,10 +47,14 @@ func asksForPlan(plan client.Object) []client.MatchingFields {
 	return nil
 }
 
+// Changed is told of an object that is reconciled after some time, because its class or plan
+// changed.
+type Changed func(at client.ObjectKey, after time.Duration)
+
 // InstancesByOffering enqueues the instances of a class or plan that are not
 // Ready.
-func InstancesByOffering(reader client.Reader) handler.EventHandler {
-	return bitByBit(func(ctx context.Context, offering client.Object) []reconcile.Request {
+func InstancesByOffering(reader client.Reader, changed Changed) handler.EventHandler {
+	return bitByBit(changed, func(ctx context.Context, offering client.Object) []reconcile.Request {
 		var requests []reconcile.Request
 		instances := listInstances(ctx, reader, offering)
 		for i := range instances {
@@ -65,8 +69,8 @@ func InstancesByOffering(reader client.Reader) handler.EventHandler {
 // BindingsByOffering enqueues the bindings of a class or plan that are not
 // Ready: those that refer to it, which may have no instance yet, and those of
 // its instances, which the retired catalog created without references.
-func BindingsByOffering(reader client.Reader) handler.EventHandler {
-	return bitByBit(func(ctx context.Context, offering client.Object) []reconcile.Request {
+func BindingsByOffering(reader client.Reader, changed Changed) handler.EventHandler {
+	return bitByBit(changed, func(ctx context.Context, offering client.Object) []reconcile.Request {
 		var requests []reconcile.Request
 		add := func(options ...client.ListOption) {
 			var bindings v1beta1.ServiceBindingList
@@ -93,15 +97,20 @@ func BindingsByOffering(reader client.Reader) handler.EventHandler {
 // resync.PerSecond. The next change does not delay an object that waits, and all
 // changes within a second cause at most one pass: a tenant may change its own
 // class as often as it likes. The initial list enqueues nothing, because every
-// object is reconciled at start anyway.
-func bitByBit(find func(context.Context, client.Object) []reconcile.Request) handler.EventHandler {
+// object is reconciled at start anyway. It tells changed of each, if it is not nil.
+func bitByBit(changed Changed, find func(context.Context, client.Object) []reconcile.Request) handler.EventHandler {
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	wake := func(ctx context.Context, o client.Object, q queue) {
 		woken := map[reconcile.Request]bool{}
 		for _, request := range find(ctx, o) {
-			if !woken[request] {
-				q.AddAfter(request, time.Duration(1+len(woken)/resync.PerSecond)*time.Second)
+			if woken[request] {
+				continue
 			}
+			after := time.Duration(1+len(woken)/resync.PerSecond) * time.Second
+			if changed != nil {
+				changed(request.NamespacedName, after)
+			}
+			q.AddAfter(request, after)
 			woken[request] = true
 		}
 	}

@@ -125,10 +125,16 @@ func TestOfferingWakesWhatIsNotReady(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			instances, bindings := &enqueued{}, &enqueued{}
-			InstancesByOffering(reader).Create(t.Context(), event.CreateEvent{Object: tc.offering}, instances)
-			BindingsByOffering(reader).Create(t.Context(), event.CreateEvent{Object: tc.offering}, bindings)
+			var changed []string
+			tell := func(at client.ObjectKey, after time.Duration) {
+				assert.Equal(t, time.Second, after)
+				changed = append(changed, at.Name)
+			}
+			InstancesByOffering(reader, tell).Create(t.Context(), event.CreateEvent{Object: tc.offering}, instances)
+			BindingsByOffering(reader, tell).Create(t.Context(), event.CreateEvent{Object: tc.offering}, bindings)
 			assert.ElementsMatch(t, tc.instances, instances.names)
 			assert.ElementsMatch(t, tc.bindings, bindings.names)
+			assert.Equal(t, slices.Concat(instances.names, bindings.names), changed)
 		})
 	}
 }
@@ -136,7 +142,7 @@ func TestOfferingWakesWhatIsNotReady(t *testing.T) {
 // However much a change concerns, it is looked at as fast as what rests is, and nothing of it at the start.
 func TestOfferingWakesBitByBit(t *testing.T) {
 	t.Parallel()
-	wakes := bitByBit(func(context.Context, client.Object) []reconcile.Request {
+	wakes := bitByBit(nil, func(context.Context, client.Object) []reconcile.Request {
 		requests := make([]reconcile.Request, 100*resync.PerSecond)
 		for i := range requests {
 			requests[i].Name = strconv.Itoa(i)

@@ -21,13 +21,13 @@ type Set struct {
 
 // Offerings adds the classes and plans of both scopes: objects that are
 // not Ready may wait for a change of them.
-func (s *Set) Offerings(b *builder.Builder, waiting func(client.Reader) handler.EventHandler) *builder.Builder {
+func (s *Set) Offerings(b *builder.Builder, waiting handler.EventHandler) *builder.Builder {
 	kinds := []client.Object{&v1beta1.ServiceClass{}, &v1beta1.ServicePlan{}}
 	if !s.Scope.Restricted() {
 		kinds = append(kinds, &v1beta1.ClusterServiceClass{}, &v1beta1.ClusterServicePlan{})
 	}
 	for _, kind := range kinds {
-		b = b.Watches(kind, waiting(s.Reader), builder.WithPredicates(changesOffering()))
+		b = b.Watches(kind, waiting, builder.WithPredicates(changesOffering()))
 	}
 	return b
 }

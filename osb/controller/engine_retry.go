@@ -1,0 +1,115 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/broker"
+	"github.com/defaultplan/defaultplan/osb/controller/failing"
+	"github.com/defaultplan/defaultplan/osb/lifecycle"
+)
+
+// leastNoted is the shortest wait for the next attempt with which an object counts as failing. A
+// shorter one is over before anything could end it.
+const leastNoted = 10 * time.Second
+
+// failingOf names a resource among those that fail.
+func failingOf(s resource, thing *lifecycle.Resource) failing.Object {
+	return failing.Object{ObjectKey: client.ObjectKeyFromObject(s.object()), Rotating: thing.Rotating}
+}
+
+// failsAt is what a resource fails at together with others: what it is deprovisioned as, or asks for.
+func failsAt(thing *lifecycle.Resource, facts *lifecycle.Facts, at broker.Key) failing.Key {
+	sent := thing.Record.Target()
+	if !thing.Deleting && facts.Desired != nil {
+		sent = &facts.Desired.Request
+	}
+	if sent == nil {
+		return failing.Key{}
+	}
+	return failing.Key{Broker: at.At(), Class: sent.ClassExternalID, Plan: sent.PlanExternalID, Deleting: thing.Deleting}
+}
+
+// retries adds what the others that fail have to say of the next attempt.
+func (e *engine) retries(ctx context.Context, s resource, thing *lifecycle.Resource, facts *lifecycle.Facts, at broker.Key) {
+	facts.AlsoFailing = e.failing.Share(failingOf(s, thing), failsAt(thing, facts, at))
+	wakes := e.wakes(ctx, s, thing, facts.Now)
+	facts.Woken = !wakes.IsZero() && !wakes.After(facts.Now)
+}
+
+// wakes is when the next attempt stops waiting for its time; zero: it waits. What the broker asked
+// for is granted.
+func (e *engine) wakes(ctx context.Context, s resource, thing *lifecycle.Resource, now time.Time) time.Time {
+	wakes := e.failing.Wakes(failingOf(s, thing), thing.Generation, now)
+	if asked := recall(ctx, s.object()).asked; !wakes.IsZero() && asked.After(wakes) {
+		return asked
+	}
+	return wakes
+}
+
+// waits notes that a resource waits for its next attempt, or that it does not. It returns the time
+// until it is to be looked at again, if that was some time; 0: none.
+func (e *engine) waits(ctx context.Context, s resource, thing *lifecycle.Resource, facts *lifecycle.Facts, d *lifecycle.Decision, at broker.Key) time.Duration {
+	object, next := failingOf(s, thing), d.Record.NextRetry
+	switch {
+	case d.After <= 0:
+		e.failing.Forget(object)
+		unsay(ctx, s, thing)
+	case !d.Record.Async && next.Sub(facts.Now) > leastNoted:
+		e.failing.Note(object, failing.Wait{Key: failsAt(thing, facts, at), Generation: thing.Generation, Until: next})
+	}
+	if wakes := e.wakes(ctx, s, thing, facts.Now); wakes.After(facts.Now) {
+		return sooner(d.After, wakes.Sub(facts.Now))
+	}
+	return d.After
+}
+
+// changed has the next attempt of an object not wait for its time, but for a pass after some time:
+// its class or plan changed.
+func (e *engine) changed(at client.ObjectKey, after time.Duration) {
+	e.failing.Changed(at, after, e.clock.Now())
+}
+
+// tried notes an attempt, and until when the broker asks not to be asked again.
+func (e *engine) tried(ctx context.Context, s resource, t *attempt, reply *lifecycle.CallResult) {
+	if t.decision.Step == lifecycle.Poll {
+		return
+	}
+	now := e.clock.Now()
+	e.failing.Tried(failingOf(s, t.thing), t.thing.Generation, !t.thing.Record.NextRetry.IsZero(), now)
+	var until time.Time
+	if failed := (*osb.Error)(nil); errors.As(reply.Err, &failed) && failed.RetryAfter > 0 {
+		until = now.Add(failed.RetryAfter)
+	}
+	remember(ctx, s.object(), func(m *memory) { m.asked = until })
+}
+
+// succeeds tells those that fail alike of an outcome that is a success.
+func (e *engine) succeeds(ctx context.Context, s resource, t *attempt, outcome *lifecycle.Outcome) {
+	if !succeeded(t.thing, outcome) {
+		return
+	}
+	e.failing.Forget(failingOf(s, t.thing))
+	e.failing.Success(failsAt(t.thing, &t.facts, t.broker), e.clock.Now())
+	if !outcome.Release {
+		unsay(ctx, s, t.thing)
+	}
+}
+
+// succeeded says whether the broker has done what the object is for: it has it, or has removed it.
+func succeeded(thing *lifecycle.Resource, outcome *lifecycle.Outcome) bool {
+	r := &outcome.Record
+	switch {
+	case outcome.Release:
+		return true
+	case thing.Deleting: // its dedicated instance may still be there
+		return r.DeprovisionStatus == lifecycle.DeprovisionSucceeded
+	}
+	ready, _ := v1beta1.FindCondition(r.Conditions, v1beta1.ConditionReady)
+	return r.Exists && r.Operation == lifecycle.NoOperation && r.Retries == 0 && ready.Status == v1beta1.ConditionTrue
+}

@@ -1,0 +1,398 @@
+package controller
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr/funcr"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb/controller/failing"
+	"github.com/defaultplan/defaultplan/osb/controller/queue"
+	"github.com/defaultplan/defaultplan/osb/lifecycle"
+	"github.com/defaultplan/defaultplan/osb/osbtest"
+)
+
+// A failingWorld has instances whose calls fail, and a clock of its own.
+type failingWorld struct {
+	*instanceWorld
+
+	clock *clocktesting.FakePassiveClock
+	// fault is how calls of a kind are answered.
+	fault map[osbtest.Verb]osbtest.Fault
+	logs  []string
+}
+
+var down = osbtest.Status(500, `{"description":"out of order"}`)
+
+func newFailingWorld(t *testing.T, names ...string) *failingWorld {
+	t.Helper()
+	w := &failingWorld{
+		instanceWorld: newInstanceWorld(t), clock: clocktesting.NewFakePassiveClock(time.Now()),
+		fault: map[osbtest.Verb]osbtest.Fault{osbtest.Provision: down},
+	}
+	w.instances.engine.clock = w.clock
+	w.broker.On(func(call osbtest.Call) osbtest.Fault { return w.fault[call.Verb] })
+	for _, name := range names {
+		w.creates(name)
+	}
+	return w
+}
+
+func (w *failingWorld) creates(name string) {
+	w.Helper()
+	i := &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "n", Name: name, UID: types.UID("uid-" + name), Generation: 1, Finalizers: []string{v1beta1.FinalizerServiceCatalog},
+		Annotations: map[string]string{v1beta1.AnnotationMintedExternalID: "id-" + name},
+	}}
+	i.Spec.ExternalID = "id-" + name
+	i.Spec.ClusterServiceClassRef, i.Spec.ClusterServicePlanRef = &v1beta1.ClusterObjectReference{Name: "db"}, &v1beta1.ClusterObjectReference{Name: "small"}
+	require.NoError(w, w.cache.Create(w.Context(), i))
+}
+
+func keyOf(name string) client.ObjectKey { return client.ObjectKey{Namespace: "n", Name: name} }
+
+func (w *failingWorld) get(name string) *v1beta1.ServiceInstance {
+	w.Helper()
+	i := &v1beta1.ServiceInstance{}
+	require.NoError(w, w.cache.Get(w.Context(), keyOf(name), i))
+	return i
+}
+
+// passesOver makes passes over an instance until it waits for a time, and says for how long.
+func (w *failingWorld) passesOver(name string) time.Duration {
+	w.Helper()
+	logger := funcr.New(func(_, text string) { w.logs = append(w.logs, text) }, funcr.Options{})
+	ctx := log.IntoContext(w.Context(), logger)
+	for range 6 {
+		p, begun := w.reconciler.engine.brokers.Queues.Begin(queue.Item{Kind: "ServiceInstance", NamespacedName: keyOf(name)}, func(p *queue.Pass) { p.End(nil) })
+		require.True(w, begun)
+		before := w.version(name)
+		result, err := w.instances.Reconcile(queue.NewContext(ctx, p), reconcile.Request{NamespacedName: keyOf(name)})
+		p.End(nil)
+		require.NoError(w, err)
+		if w.version(name) == before { // no write brings another pass
+			return result.RequeueAfter
+		}
+	}
+	require.Fail(w, "it does not come to rest", name)
+	return 0
+}
+
+func (w *failingWorld) version(name string) string {
+	i := &v1beta1.ServiceInstance{}
+	if w.cache.Get(w.Context(), keyOf(name), i) != nil {
+		return "gone"
+	}
+	return i.ResourceVersion
+}
+
+// failsFor has instances fail until each waits for so long, and says for how long they do.
+func (w *failingWorld) failsFor(least time.Duration, names ...string) map[string]time.Duration {
+	w.Helper()
+	for range 60 {
+		waits, next, all := map[string]time.Duration{}, time.Hour, true
+		for _, name := range names {
+			waits[name] = w.passesOver(name)
+			next, all = min(next, waits[name]), all && waits[name] >= least
+		}
+		if all {
+			return waits
+		}
+		w.passesTime(next)
+	}
+	require.Fail(w, "their waits do not grow")
+	return nil
+}
+
+func (w *failingWorld) passesTime(d time.Duration) { w.clock.SetTime(w.clock.Now().Add(d)) }
+
+// attempts is how many calls of a kind there were so far.
+func (w *failingWorld) attempts(verb osbtest.Verb) int { return len(w.broker.Calls(osbtest.Of(verb))) }
+
+// all says how many instances fail alike.
+func (w *failingWorld) all(deleting bool) int32 {
+	return w.instances.engine.failing.Share(failing.Object{ObjectKey: keyOf("")}, w.smallPlan(deleting))
+}
+
+func (w *failingWorld) smallPlan(deleting bool) failing.Key {
+	return failing.Key{Broker: queue.Broker{Name: "broker"}, Class: "db", Plan: "small", Deleting: deleting}
+}
+
+const patchInstance = "patch status ServiceInstance"
+
+// writes are the requests since the last time that write.
+func (w *failingWorld) writes() []string {
+	return slices.DeleteFunc(w.took(), func(r string) bool { return strings.HasPrefix(r, "get ") || strings.HasPrefix(r, "list ") })
+}
+
+// An instance waits for an hour at most, and is noted once it waits for long; a new process notes it as well.
+func TestFailingWaitsForAnHour(t *testing.T) {
+	t.Parallel()
+	w := newFailingWorld(t, "a")
+	w.failsFor(2*time.Second, "a")
+	assert.Zero(t, w.all(false), "it is tried again at once")
+	waits := w.failsFor(40*time.Minute, "a")["a"]
+	assert.LessOrEqual(t, waits, time.Hour+time.Second)
+	assert.EqualValues(t, 1, w.all(false))
+
+	w.instances.engine.failing = failing.Set{}
+	w.passesOver("a")
+	assert.EqualValues(t, 1, w.all(false))
+
+	require.NoError(t, w.cache.Delete(t.Context(), w.get("a")))
+	w.passesOver("a")
+	assert.Zero(t, w.all(false), "it is gone")
+}
+
+// Objects that fail alike share their attempts: the second of a new one comes as late as its share says.
+func TestManyFailingShareTheirAttempts(t *testing.T) {
+	t.Parallel()
+	w := newFailingWorld(t, "a")
+	const many = 400
+	for i := range many {
+		w.instances.engine.failing.Note(failing.Object{ObjectKey: keyOf(fmt.Sprint(i))}, failing.Wait{Key: w.smallPlan(false)})
+	}
+	first := w.passesOver("a")
+	assert.LessOrEqual(t, first, 2*time.Second)
+	w.passesTime(first)
+	w.took()
+	waits := w.passesOver("a")
+	assert.Greater(t, waits, many*lifecycle.PausePerObject*3/4-time.Second)
+	assert.LessOrEqual(t, waits, many*lifecycle.PausePerObject+time.Second)
+	assert.Equal(t, []string{patchInstance, patchInstance, patchInstance, patchInstance}, w.writes(), "an attempt with its mitigation")
+
+	w.took()
+	for range 5 {
+		assert.Positive(t, w.passesOver("a"))
+	}
+	assert.Empty(t, w.writes(), "a pass that waits writes nothing")
+}
+
+// A success of one wakes all that fail alike, and no success wakes one twice before its own time.
+func TestSuccessWakesWhatFailsAlike(t *testing.T) {
+	t.Parallel()
+	w := newFailingWorld(t, "a", "b")
+	waits := w.failsFor(10*time.Minute, "a", "b")
+	succeeds := func(name string) {
+		delete(w.fault, osbtest.Provision)
+		w.creates(name)
+		w.passesOver(name)
+		require.Equal(t, v1beta1.Provisioned, w.get(name).Status.ProvisionStatus)
+		w.fault[osbtest.Provision] = down
+	}
+	succeeds("good")
+	before := w.attempts(osbtest.Provision)
+	for name := range waits {
+		assert.LessOrEqual(t, w.passesOver(name), time.Second)
+	}
+	assert.Equal(t, before, w.attempts(osbtest.Provision), "not all at once")
+	w.passesTime(time.Second)
+	for name, waited := range waits {
+		before = w.attempts(osbtest.Provision)
+		next := w.passesOver(name)
+		assert.Equal(t, before+1, w.attempts(osbtest.Provision), name)
+		assert.Greater(t, next, waited, "it failed again, and its waits go on to grow")
+	}
+	for i := range 5 { // a stream of successes
+		succeeds(fmt.Sprint("good-", i))
+		w.passesTime(time.Minute)
+		before = w.attempts(osbtest.Provision)
+		assert.Greater(t, w.passesOver("a"), 5*time.Minute)
+		assert.Equal(t, before, w.attempts(osbtest.Provision), "its own attempt comes first")
+	}
+	w.passesTime(2 * time.Hour)
+	before = w.attempts(osbtest.Provision)
+	w.passesOver("a")
+	require.Equal(t, before+1, w.attempts(osbtest.Provision))
+
+	succeeds("at-last")
+	delete(w.fault, osbtest.Provision)
+	w.passesTime(time.Second)
+	w.passesOver("a")
+	assert.Equal(t, v1beta1.Provisioned, w.get("a").Status.ProvisionStatus)
+	assert.EqualValues(t, 1, w.all(false), "b alone")
+}
+
+// What cannot be removed is woken by a removal, and not by what is made.
+func TestRemovalWakesWhatCannotBeRemoved(t *testing.T) {
+	t.Parallel()
+	w := newFailingWorld(t, "a", "b", "c")
+	clear(w.fault)
+	for _, name := range []string{"a", "b"} {
+		w.passesOver(name)
+		require.NoError(t, w.cache.Delete(t.Context(), w.get(name)))
+	}
+	w.fault[osbtest.Deprovision] = down
+	w.failsFor(time.Minute, "a")
+	assert.EqualValues(t, 1, w.all(true))
+	w.passesOver("c")
+	assert.Greater(t, w.passesOver("a"), 30*time.Second)
+	clear(w.fault)
+	w.passesOver("b")
+	assert.LessOrEqual(t, w.passesOver("a"), time.Second)
+	w.passesTime(time.Second)
+	w.passesOver("a")
+	assert.Equal(t, "gone", w.version("a"))
+	assert.Zero(t, w.all(true))
+}
+
+// The end of an asynchronous operation is a success, too.
+func TestAsyncSuccessWakes(t *testing.T) {
+	t.Parallel()
+	w := newFailingWorld(t, "a", "good")
+	w.failsFor(time.Minute, "a")
+	clear(w.fault)
+	w.broker.Async(osbtest.Provision, 1)
+	for range 3 {
+		w.passesTime(w.passesOver("good"))
+	}
+	require.Equal(t, v1beta1.Provisioned, w.get("good").Status.ProvisionStatus)
+	w.passesTime(time.Second)
+	w.passesOver("a")
+	assert.True(t, w.get("a").Status.AsyncOpInProgress, "its next attempt")
+}
+
+// A plan that changed wakes what fails of it, and an edit or svcat touch does, also while what is left of an attempt, or
+// the instance, cannot be removed.
+func TestChangesWakeWhatFails(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		verb    osbtest.Verb
+		deletes bool
+		change  func(w *failingWorld)
+	}{
+		"Plan":               {verb: osbtest.Provision, change: func(w *failingWorld) { w.instances.engine.changed(keyOf("a"), time.Second) }},
+		"PlanWhileDeleted":   {verb: osbtest.Deprovision, deletes: true, change: func(w *failingWorld) { w.instances.engine.changed(keyOf("a"), time.Second) }},
+		"Broker":             {verb: osbtest.Provision, change: func(w *failingWorld) { w.instances.engine.failing.Broker(w.smallPlan(false).Broker, w.clock.Now()) }},
+		"Touch":              {verb: osbtest.Provision, change: (*failingWorld).touches},
+		"TouchWhileDeleted":  {verb: osbtest.Deprovision, deletes: true, change: (*failingWorld).touches},
+		"TouchInAMitigation": {verb: osbtest.Deprovision, change: (*failingWorld).touches},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newFailingWorld(t, "a")
+			if tc.deletes {
+				clear(w.fault)
+				w.passesOver("a")
+				require.NoError(t, w.cache.Delete(t.Context(), w.get("a")))
+			}
+			w.fault[tc.verb] = down
+			waits := w.failsFor(10*time.Minute, "a")["a"]
+			before := w.attempts(tc.verb)
+			tc.change(w)
+			w.passesTime(time.Second)
+			next := w.passesOver("a")
+			assert.Equal(t, before+1, w.attempts(tc.verb))
+			if name != "Touch" { // an edit begins anew
+				assert.Greater(t, next, waits)
+			}
+			w.passesTime(time.Second)
+			w.passesOver("a")
+			if name != "Touch" {
+				assert.Equal(t, before+1, w.attempts(tc.verb), "it is one attempt")
+			}
+		})
+	}
+}
+
+// touches does what svcat touch does.
+func (w *failingWorld) touches() {
+	w.Helper()
+	i := w.get("a")
+	i.Spec.UpdateRequests++
+	i.Generation++
+	require.NoError(w, w.cache.Update(w.Context(), i))
+}
+
+// The edit of a binding ends its wait.
+func TestEditWakesABinding(t *testing.T) {
+	t.Parallel()
+	w := newBindingWorld(t)
+	clock := clocktesting.NewFakePassiveClock(time.Now())
+	e := w.reconciler.engine
+	e.clock = clock
+	w.broker.On(func(call osbtest.Call) osbtest.Fault {
+		return map[osbtest.Verb]osbtest.Fault{osbtest.Bind: down}[call.Verb]
+	})
+	var result reconcile.Result
+	for range 100 {
+		if _, result = w.pass(); result.RequeueAfter > time.Minute {
+			break
+		}
+		clock.SetTime(clock.Now().Add(result.RequeueAfter))
+	}
+	require.Greater(t, result.RequeueAfter, time.Minute)
+	calls := len(w.broker.Calls(osbtest.Of(osbtest.Bind)))
+	w.pass()
+	require.Len(t, w.broker.Calls(osbtest.Of(osbtest.Bind)), calls, "it waits")
+	b := w.bindingHere()
+	b.Generation++
+	require.NoError(t, w.cache.Update(t.Context(), b))
+	w.pass()
+	assert.Len(t, w.broker.Calls(osbtest.Of(osbtest.Bind)), calls+1)
+}
+
+// What the broker asks for is granted, whatever happens meanwhile.
+func TestRetryAfterIsGrantedToTheWoken(t *testing.T) {
+	t.Parallel()
+	w := newFailingWorld(t, "a")
+	w.fault[osbtest.Provision] = osbtest.Status(429, `{}`).WithRetryAfter("3600")
+	waits := w.failsFor(time.Minute, "a")["a"]
+	assert.GreaterOrEqual(t, waits, time.Hour)
+	w.instances.engine.failing.Success(w.smallPlan(false), w.clock.Now())
+	w.passesTime(30 * time.Minute)
+	before := w.attempts(osbtest.Provision)
+	assert.Greater(t, w.passesOver("a"), 25*time.Minute)
+	assert.Equal(t, before, w.attempts(osbtest.Provision))
+}
+
+// A failure is logged when it begins and when it changes; so are its events, once they do not join a series.
+func TestFailuresAreSaidOnce(t *testing.T) {
+	t.Parallel()
+	w := newFailingWorld(t, "a")
+	w.failsFor(10*time.Minute, "a")
+	assert.Len(t, w.logs, 1, "%v", w.logs)
+	events := len(w.recorder.Events)
+	for range 5 {
+		w.passesTime(w.passesOver("a"))
+	}
+	assert.Len(t, w.logs, 1)
+	assert.Len(t, w.recorder.Events, events, "each would be a new Event")
+
+	w.fault[osbtest.Deprovision] = osbtest.Status(500, `{"description":"nor that"}`)
+	w.passesTime(w.passesOver("a"))
+	w.passesTime(w.passesOver("a"))
+	assert.Len(t, w.logs, 2, "that the mitigation fails is another failure")
+	delete(w.fault, osbtest.Deprovision)
+	for range 3 {
+		w.passesTime(w.passesOver("a"))
+	}
+	assert.Len(t, w.logs, 2, "the failure of before is no new one")
+
+	w.fault[osbtest.Provision] = osbtest.Status(500, `{"description":"full"}`)
+	w.passesTime(w.passesOver("a"))
+	w.passesOver("a")
+	require.Len(t, w.logs, 3)
+	assert.Contains(t, w.logs[2], "full")
+
+	clear(w.fault)
+	w.passesTime(time.Hour)
+	w.passesOver("a")
+	require.Equal(t, v1beta1.Provisioned, w.get("a").Status.ProvisionStatus)
+	require.NoError(t, w.cache.Delete(t.Context(), w.get("a")))
+	w.fault[osbtest.Deprovision] = osbtest.Status(500, `{"description":"nor that"}`)
+	w.passesOver("a")
+	assert.Len(t, w.logs, 4, "after a success it is a new failure")
+}
