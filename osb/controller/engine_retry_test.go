@@ -295,7 +295,7 @@ func TestChangesWakeWhatFails(t *testing.T) {
 			w.passesTime(time.Second)
 			next := w.passesOver("a")
 			assert.Equal(t, before+1, w.attempts(tc.verb))
-			if name != "Touch" { // an edit begins anew
+			if name != "Touch" { // an edit has the waits begin at a second
 				assert.Greater(t, next, waits)
 			}
 			w.passesTime(time.Second)

@@ -89,9 +89,13 @@ func (r *Reconciler) expose(ctx context.Context, b *v1beta1.ServiceBinding, paus
 	}
 	switch {
 	case err != nil:
-		log.FromContext(ctx).Info("the Service of a binding could not be written; it is tried again", "why", err.Error(), "uid", b.UID)
 		o.service = b.Status.Service
 		o.condition = unknown(ReasonServiceNotWritten, "the Service %q could not be written; it is tried again", ServiceName(b))
+		logger := log.FromContext(ctx)
+		if known, _ := v1beta1.FindCondition(b.Status.Conditions, v1beta1.ConditionEndpoints); known.Message == o.condition.Message {
+			logger = logger.V(1) // it was logged when it began
+		}
+		logger.Info("the Service of a binding could not be written; it is tried again", "why", err.Error(), "uid", b.UID)
 	case refusal != nil:
 		o.condition = withoutService(refusal.Reason, found.refusalOf(refusal))
 	default:

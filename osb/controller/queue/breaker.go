@@ -18,7 +18,9 @@ const (
 	// that object only.
 	longestWish = 5 * time.Minute
 	// forgetAfter is how long failures are counted after the last failure and
-	// the pause: longer than the longest retry delay of an object.
+	// the pause: longer than an object waits whose call the broker did not answer.
+	// Objects that it answers may wait longer; then they are not tried often enough
+	// for a pause.
 	forgetAfter = 6 * time.Minute
 	// lasting is the number of successive pauses after which status reports it:
 	// a short pause is not worth a write for each object that waits.
