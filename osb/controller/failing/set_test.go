@@ -324,7 +324,7 @@ type heap struct{ all []attempt }
 func (h *heap) Len() int           { return len(h.all) }
 func (h *heap) Less(i, j int) bool { return h.all[i].at.Before(h.all[j].at) }
 func (h *heap) Swap(i, j int)      { h.all[i], h.all[j] = h.all[j], h.all[i] }
-func (h *heap) Push(a any)         { h.all = append(h.all, a.(attempt)) } //nolint:forcetypeassert // it holds nothing else
+func (h *heap) Push(a any)         { h.all = append(h.all, a.(attempt)) }
 func (h *heap) add(a attempt)      { container.Push(h, a) }
 
 func (h *heap) Pop() any {
@@ -333,4 +333,4 @@ func (h *heap) Pop() any {
 	return last
 }
 
-func (h *heap) take() attempt { return container.Pop(h).(attempt) } //nolint:forcetypeassert // as above
+func (h *heap) take() attempt { return container.Pop(h).(attempt) }

@@ -2,6 +2,7 @@ package options
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -30,4 +31,14 @@ func TestRotationOptions(t *testing.T) {
 			require.ErrorContains(t, err, tc.want, tc.reason)
 		})
 	}
+}
+
+// Credentials that had expired when they were issued are not kept for an hour, however long failures are waited out.
+func TestRotatingPause(t *testing.T) {
+	t.Parallel()
+	o := New()
+	require.Equal(t, time.Hour, o.MaxRetry)
+	require.Equal(t, 5*time.Minute, o.Rotating().Pause)
+	o.MaxRetry = time.Second
+	require.Equal(t, time.Second, o.Rotating().Pause)
 }
