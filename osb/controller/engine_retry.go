@@ -108,7 +108,7 @@ func succeeded(thing *lifecycle.Resource, outcome *lifecycle.Outcome) bool {
 	case outcome.Release:
 		return true
 	case thing.Deleting: // its dedicated instance may still be there
-		return r.DeprovisionStatus == lifecycle.DeprovisionSucceeded
+		return r.DeprovisionStatus == lifecycle.DeprovisionSucceeded && r.Operation == lifecycle.NoOperation
 	}
 	ready, _ := v1beta1.FindCondition(r.Conditions, v1beta1.ConditionReady)
 	return r.Exists && r.Operation == lifecycle.NoOperation && r.Retries == 0 && ready.Status == v1beta1.ConditionTrue
