@@ -167,6 +167,10 @@ soak: build bin/race ## The long random tests (PARTS="fuzz races crashes faults 
 bench: build ## Measure DESIGN.md section 9, as ratios in one run
 	$(GO) run ./e2e/bench
 
+.PHONY: bench-smallest
+bench-smallest: build ## Run each part of the benchmark once, with the least that runs all of it; no goal is judged
+	$(GO) run ./e2e/bench --smallest
+
 ##@ Keep
 .PHONY: generate
 generate: ## Write the generated files
@@ -195,4 +199,4 @@ verify: generate ## Check that generated files are current, modules tidy, code f
 
 .PHONY: help
 help: ## Show this help
-	@awk 'BEGIN {FS = ":.*##"} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*##/ {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*##"} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*##/ {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

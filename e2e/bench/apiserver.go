@@ -11,14 +11,11 @@ import (
 	"github.com/defaultplan/defaultplan/e2e/bench/review"
 )
 
-// storedPlans is how many plans the catalog has that goes through the API server.
-const storedPlans = 5000
-
 // measureThroughAPIServer starts the webhook on a real catalog. It has no goals:
 // it tells what the numbers without an API server mean.
 func measureThroughAPIServer(ctx context.Context, b *bench) error {
-	return onSite(ctx, b.bin, func(s *site) error {
-		families := make([]*catalog.Family, storedPlans/catalog.PlansPerFamily)
+	return onSite(ctx, b, func(s *site) error {
+		families := make([]*catalog.Family, b.size.apiserver.plans/catalog.PlansPerFamily)
 		for i := range families {
 			families[i] = &catalog.Family{Name: fmt.Sprintf("family-%d", i), Plans: catalog.PlansPerFamily, Schema: true}
 		}
@@ -63,7 +60,7 @@ func (s *site) tellStart(b *bench, ready time.Duration, empty float64) error {
 		return err
 	}
 	b.table.Add(measure.Row{
-		What: fmt.Sprintf("start with %d stored plans", storedPlans), Value: ready.Seconds(), Unit: "s",
+		What: fmt.Sprintf("start with %d stored plans", b.size.apiserver.plans), Value: ready.Seconds(), Unit: "s",
 		Detail: fmt.Sprintf("until ready; the process has %.0f MB, at most %.0f MB, and %.0f MB without a catalog", now, peak, empty),
 	})
 	return nil
@@ -72,7 +69,7 @@ func (s *site) tellStart(b *bench, ready time.Duration, empty float64) error {
 // tellCreates tells how long one create takes, each way, with nothing else going
 // on.
 func (s *site) tellCreates(ctx context.Context, b *bench, families []*catalog.Family) error {
-	p, err := newPoster(s)
+	p, err := newPoster(s, "apiserver")
 	if err != nil {
 		return err
 	}
@@ -86,14 +83,10 @@ func (s *site) tellCreates(ctx context.Context, b *bench, families []*catalog.Fa
 		{"a class", review.ByClass(first)},
 		{"a suggested type", review.ByType(last)},
 	} {
-		const tries = 15
-		var took []float64
-		for range tries {
-			start := time.Now()
-			if err := p.create(ctx, review.Namespace, asked.spec); err != nil {
-				return err
-			}
-			took = append(took, float64(time.Since(start).Microseconds())/1e3)
+		tries := b.size.apiserver.tries
+		took, err := p.timed(ctx, review.Namespace, asked.spec, tries)
+		if err != nil {
+			return err
 		}
 		b.table.Add(measure.Row{
 			What: "  one create by " + asked.what, Value: measure.Quantile(took, .5), Unit: "ms",

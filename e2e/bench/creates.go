@@ -21,23 +21,20 @@ import (
 )
 
 const (
-	// creators create at the same time, in createPairs pairs of batches.
-	creators    = 8
-	createPairs = 21
-	createBatch = 160
-	// suggestedPairs is less: it is slow, and only told.
-	suggestedPairs = 5
+	// creators create at the same time.
+	creators = 8
 
-	namedGoal  = 95
-	byTypeGoal = 80
+	namedGoal    = 95
+	byTypeGoal   = 90
+	latencyGoal  = 1.3
+	latencyBatch = 20
 )
 
-// measureCreates compares the rate of creating instances through the API server,
-// in a namespace with our hooks and in one with the raw hooks. Beside them is
-// told how our hooks compare with raw ones that only answer the patch which ours
-// once gave: what an API server takes for a patch, no hook can save.
+// measureCreates compares the rate of creating instances through the API server in a namespace
+// with our hooks and in one with raw hooks that answer the same patch: what an API server takes for
+// a patch, no hook can save. Beside them is told what a patch costs.
 func measureCreates(ctx context.Context, b *bench) error {
-	return onSite(ctx, b.bin, func(s *site) error {
+	return onSite(ctx, b, func(s *site) error {
 		chosen := &catalog.Family{Name: "mysql", Plans: catalog.PlansPerFamily, Schema: true}
 		suggested := &catalog.Family{Name: catalog.SuggestedFamily, Plans: catalog.PlansPerFamily, Schema: true, Suggested: true}
 		for _, f := range []*catalog.Family{chosen, suggested} {
@@ -51,23 +48,60 @@ func measureCreates(ctx context.Context, b *bench) error {
 		if err := s.divide(ctx); err != nil {
 			return err
 		}
-		p, err := newPoster(s)
+		p, err := newPoster(s, "creates")
 		if err != nil {
 			return err
 		}
+		size := b.size.creates
 		for _, c := range []creation{
-			{measure.Row{What: "create by a named plan, rate", Bound: measure.AtLeast, Goal: namedGoal}, review.Named(chosen), review.Namespace, rawNamespace, createPairs},
-			{measure.Row{What: "  beside raw hooks that patch"}, review.Named(chosen), review.Namespace, patchingNamespace, createPairs},
-			{measure.Row{What: "  those beside raw hooks that do not"}, review.Named(chosen), patchingNamespace, rawNamespace, createPairs},
-			{measure.Row{What: "create by a recorded type, rate", Bound: measure.AtLeast, Goal: byTypeGoal}, review.ByType(chosen), review.Namespace, rawNamespace, createPairs},
-			{measure.Row{What: "create by a suggested type, rate"}, review.ByType(suggested), review.Namespace, rawNamespace, suggestedPairs},
+			{measure.Row{What: "create by a named plan, rate", Bound: measure.AtLeast, Goal: namedGoal}, review.Named(chosen), review.Namespace, patchingNamespace, size.pairs},
+			{measure.Row{What: "create by a recorded type, rate", Bound: measure.AtLeast, Goal: byTypeGoal}, review.ByType(chosen), review.Namespace, patchingNamespace, size.pairs},
+			{measure.Row{What: "create by a suggested type, rate", Bound: measure.AtLeast, Goal: byTypeGoal}, review.ByType(suggested), review.Namespace, patchingNamespace, size.suggestedPairs},
+			{measure.Row{What: "  raw hooks that patch, beside raw hooks that do not"}, review.Named(chosen), patchingNamespace, rawNamespace, size.suggestedPairs},
 		} {
+			if err := s.teach(ctx, c.asked); err != nil {
+				return err
+			}
 			if err := c.measure(ctx, b, p); err != nil {
 				return err
 			}
 		}
-		return nil
+		return p.compareLatency(ctx, b, chosen)
 	})
+}
+
+// compareLatency compares how long a create by type takes with one by name, one after the other.
+func (p *poster) compareLatency(ctx context.Context, b *bench, f *catalog.Family) error {
+	c, err := measure.Compare(ctx, b.rounds(b.size.creates.pairs), p.latency(review.ByType(f)), p.latency(review.Named(f)))
+	if err != nil {
+		return err
+	}
+	b.table.Add(measure.Row{
+		What: "p50 of a create by type, beside one by name", Value: c.Ratio, Unit: "×", Bound: measure.AtMost, Goal: latencyGoal,
+		Detail: fmt.Sprintf("%.1f ms against %.1f ms, of batches of %d, one after the other; %s", c.Subject, c.Base, latencyBatch, c.Spread()),
+	})
+	return nil
+}
+
+// latency is a batch that gives the median time of a create, in milliseconds.
+func (p *poster) latency(asked review.Spec) measure.Batch {
+	return func(ctx context.Context) (float64, error) {
+		taken, err := p.timed(ctx, review.Namespace, asked, latencyBatch)
+		return measure.Quantile(taken, .5), err
+	}
+}
+
+// timed creates instances one after the other, and returns how long each took, in milliseconds.
+func (p *poster) timed(ctx context.Context, namespace string, asked review.Spec, count int) ([]float64, error) {
+	taken := make([]float64, 0, count)
+	for range count {
+		began := time.Now()
+		if err := p.create(ctx, namespace, asked); err != nil {
+			return nil, err
+		}
+		taken = append(taken, milliseconds(time.Since(began)))
+	}
+	return taken, nil
 }
 
 // teach has the raw hook answer the patch that our hook gives.
@@ -101,7 +135,7 @@ type creation struct {
 
 func (c *creation) measure(ctx context.Context, b *bench, p *poster) error {
 	var ours, theirs []float64
-	compared, err := measure.Compare(ctx, b.rounds(c.pairs), p.creating(c.in, c.asked, &ours), p.creating(c.beside, c.asked, &theirs))
+	compared, err := measure.Compare(ctx, b.rounds(c.pairs), p.creating(c.in, c.asked, b.size.creates.batch, &ours), p.creating(c.beside, c.asked, b.size.creates.batch, &theirs))
 	if err != nil {
 		return err
 	}
@@ -117,18 +151,20 @@ func (c *creation) measure(ctx context.Context, b *bench, p *poster) error {
 type poster struct {
 	http *http.Client
 	host string
-	made atomic.Int64
+	// prefix is that of the names, which parts that share a site may not share.
+	prefix string
+	made   atomic.Int64
 	// servers are the processes that have work with a create.
 	servers []int
 }
 
-func newPoster(s *site) (*poster, error) {
+func newPoster(s *site, prefix string) (*poster, error) {
 	config := s.RESTConfig()
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a client: %w", err)
 	}
-	p := &poster{http: client, host: config.Host}
+	p := &poster{http: client, host: config.Host, prefix: prefix}
 	for _, name := range []string{controlPlaneProcess, webhookProcess, rawProcess} {
 		pid, err := s.Pid(name)
 		if err != nil {
@@ -154,7 +190,7 @@ func (p *poster) work() (float64, error) {
 
 // creating is a batch that gives the creates per second. Beside that it appends
 // the processor time of one create to costs, in microseconds.
-func (p *poster) creating(namespace string, asked review.Spec, costs *[]float64) measure.Batch {
+func (p *poster) creating(namespace string, asked review.Spec, count int, costs *[]float64) measure.Batch {
 	return func(ctx context.Context) (float64, error) {
 		before, err := p.work()
 		if err != nil {
@@ -164,7 +200,7 @@ func (p *poster) creating(namespace string, asked review.Spec, costs *[]float64)
 		group, ctx := errgroup.WithContext(ctx)
 		for range creators {
 			group.Go(func() error {
-				for range createBatch / creators {
+				for range count / creators {
 					if err := p.create(ctx, namespace, asked); err != nil {
 						return err
 					}
@@ -175,16 +211,16 @@ func (p *poster) creating(namespace string, asked review.Spec, costs *[]float64)
 		if err := group.Wait(); err != nil {
 			return 0, err //nolint:wrapcheck // it is our own
 		}
-		rate := createBatch / time.Since(start).Seconds()
+		rate := float64(count) / time.Since(start).Seconds()
 		after, err := p.work()
-		*costs = append(*costs, (after-before)/createBatch)
+		*costs = append(*costs, (after-before)/float64(count))
 		return rate, err
 	}
 }
 
 // create creates one instance with a name that no other has.
 func (p *poster) create(ctx context.Context, namespace string, asked review.Spec) error {
-	name := fmt.Sprintf("db-%d", p.made.Add(1))
+	name := fmt.Sprintf("%s-%d", p.prefix, p.made.Add(1))
 	url := fmt.Sprintf("%s/apis/servicecatalog.k8s.io/v1beta1/namespaces/%s/serviceinstances", p.host, namespace)
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(review.Manifest(namespace, name, asked, review.UserParameters)))
 	if err != nil {

@@ -21,10 +21,7 @@ import (
 )
 
 const (
-	hangingBrokers, hangingEach = 50, 4
-	failing                     = 5000
-	good                        = 50
-	fairGoal                    = 2
+	fairGoal = 2
 	// tenants are the namespaces: whose brokers hang, or whose instances fail, and the other.
 	hostileTenant, otherTenant = "tenant-hostile", "tenant-other"
 	sharedBroker, ownBroker    = "shared", "own"
@@ -47,40 +44,47 @@ type fair struct {
 	brokers *fairBrokers
 }
 
-func onFair(ctx context.Context, b *bench, work func(*fair) error) error {
-	return inFolder(func(dir string) (err error) {
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		started, err := stack.Start(ctx, stack.Options{Dir: dir, Bin: b.bin, Webhooks: 1})
-		if err != nil {
-			return err
-		}
-		f := &fair{market: market{Stack: started}}
-		defer func() {
-			cancel() // what hangs lets the controller end
-			err = errors.Join(err, f.stop(context.WithoutCancel(ctx)))
-		}()
-		if f.brokers, err = startFairBrokers(ctx); err != nil {
-			return err
-		}
-		if f.controller, err = started.StartController(ctx, stack.ControllerOptions{Args: []string{"--allow-broker-addresses=127.0.0.0/8"}}); err != nil {
-			return err
-		}
-		for _, name := range []string{hostileTenant, otherTenant} {
-			if err := f.Client().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
-				return fmt.Errorf("cannot create namespace %q: %w", name, err)
-			}
-		}
-		shared := &api.ClusterServiceBroker{ObjectMeta: metav1.ObjectMeta{Name: sharedBroker}}
-		shared.Spec.URL = f.brokers.serving(sharedBroker)
-		if err := f.registers(ctx, shared); err != nil {
-			return err
-		}
-		if err := f.registers(ctx, f.local(otherTenant, ownBroker, f.brokers.serving(ownBroker))); err != nil {
-			return err
-		}
-		return work(f)
+func startFair(ctx context.Context, bin string) (_ *fair, _ ending, err error) {
+	dir, err := newFolder()
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	started, err := stack.Start(ctx, stack.Options{Dir: dir, Bin: bin, Webhooks: 1})
+	if err != nil {
+		cancel()
+		return nil, nil, err //nolint:wrapcheck // it says what failed
+	}
+	f := &fair{market: market{Stack: started}}
+	end := leave(dir, func() error {
+		cancel() // what hangs lets the controller end
+		return f.stop(context.WithoutCancel(ctx))
 	})
+	if err := f.open(ctx); err != nil {
+		return nil, nil, end(err)
+	}
+	return f, end, nil
+}
+
+// open starts the brokers and the controller, and makes the tenants.
+func (f *fair) open(ctx context.Context) (err error) {
+	if f.brokers, err = startFairBrokers(ctx); err != nil {
+		return err
+	}
+	if f.controller, err = f.StartController(ctx, stack.ControllerOptions{Args: []string{"--allow-broker-addresses=127.0.0.0/8"}}); err != nil {
+		return err //nolint:wrapcheck // it says what failed
+	}
+	for _, name := range []string{hostileTenant, otherTenant} {
+		if err := f.Client().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
+			return fmt.Errorf("cannot create namespace %q: %w", name, err)
+		}
+	}
+	shared := &api.ClusterServiceBroker{ObjectMeta: metav1.ObjectMeta{Name: sharedBroker}}
+	shared.Spec.URL = f.brokers.serving(sharedBroker)
+	if err := f.registers(ctx, shared); err != nil {
+		return err
+	}
+	return f.registers(ctx, f.local(otherTenant, ownBroker, f.brokers.serving(ownBroker)))
 }
 
 func (f *fair) local(namespace, name, url string) *api.ServiceBroker {
@@ -120,14 +124,15 @@ func isReady(o client.Object) bool {
 
 // measureHanging: 50 brokers of one namespace hang, with more instances than the controller makes calls.
 func (f *fair) measureHanging(ctx context.Context, b *bench) error {
-	for n := range hangingBrokers {
+	size := b.size.fair
+	for n := range size.brokers {
 		if err := f.registers(ctx, f.local(hostileTenant, fmt.Sprintf("hanging-%d", n), f.brokers.hanging(n))); err != nil {
 			return err
 		}
 	}
-	for n := range hangingBrokers * hangingEach {
+	for n := range size.brokers * size.each {
 		instance := f.instance(hostileTenant, fmt.Sprintf("hanging-%d", n), "")
-		instance.Spec.ServiceClassExternalName, instance.Spec.ServicePlanExternalName = hangingService(n%hangingBrokers), goodPlan
+		instance.Spec.ServiceClassExternalName, instance.Spec.ServicePlanExternalName = hangingService(n%size.brokers), goodPlan
 		if err := f.Client().Create(ctx, instance); err != nil {
 			return fmt.Errorf("cannot create an instance: %w", err)
 		}
@@ -136,7 +141,7 @@ func (f *fair) measureHanging(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	times, err := f.provisions(ctx, "beside")
+	times, err := f.provisions(ctx, "beside-hanging", size.good)
 	if err != nil {
 		return err
 	}
@@ -145,8 +150,8 @@ func (f *fair) measureHanging(ctx context.Context, b *bench) error {
 		return err
 	}
 	b.table.Add(measure.Row{
-		What: fmt.Sprintf("beside %d hanging brokers, to Ready", hangingBrokers), Value: times.worst().Seconds(), Unit: "s", Bound: measure.AtMost, Goal: fairGoal,
-		Detail: fmt.Sprintf("the slowest of %d instances of another namespace, at two healthy brokers; median %.2f s; %d instances hang", len(times), times.median().Seconds(), hangingBrokers*hangingEach),
+		What: fmt.Sprintf("beside %d hanging brokers, to Ready", size.brokers), Value: times.worst().Seconds(), Unit: "s", Bound: measure.AtMost, Goal: fairGoal,
+		Detail: fmt.Sprintf("the slowest of %d instances of another namespace, at two healthy brokers; median %.2f s; %d instances hang", len(times), times.median().Seconds(), size.brokers*size.each),
 	})
 	b.table.Add(measure.Row{
 		What: "  live reads of one", Value: after.since(before).reads() / float64(len(times)), Bound: measure.AtMost, Goal: fairGoal,
@@ -157,14 +162,15 @@ func (f *fair) measureHanging(ctx context.Context, b *bench) error {
 
 // measureFailing: thousands of instances of a plan that always fails, beside good ones of another namespace.
 func (f *fair) measureFailing(ctx context.Context, b *bench) error {
-	alone, err := f.provisions(ctx, "alone")
+	size := b.size.fair
+	alone, err := f.provisions(ctx, "alone", size.good)
 	if err != nil {
 		return err
 	}
 	group, creating := errgroup.WithContext(ctx)
 	for c := range creators {
 		group.Go(func() error {
-			for n := c; n < failing; n += creators {
+			for n := c; n < size.failing; n += creators {
 				instance := f.instance(hostileTenant, fmt.Sprintf("failing-%d", n), "")
 				instance.Spec.ClusterServiceClassExternalName, instance.Spec.ClusterServicePlanExternalName = servingService(sharedBroker), failingPlan
 				if err := f.Client().Create(creating, instance); err != nil {
@@ -177,13 +183,13 @@ func (f *fair) measureFailing(ctx context.Context, b *bench) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	beside, err := f.provisions(ctx, "beside")
+	beside, err := f.provisions(ctx, "beside-failing", size.good)
 	if err != nil {
 		return err
 	}
 	b.table.Add(measure.Row{
-		What: fmt.Sprintf("beside %d failing instances, p99 to Ready", failing), Value: beside.p99().Seconds() / alone.p99().Seconds(), Unit: "×", Bound: measure.AtMost, Goal: fairGoal,
-		Detail: fmt.Sprintf("%.2f s against %.2f s alone, of %d at the same broker and %d at another, created one after the other", beside.p99().Seconds(), alone.p99().Seconds(), good, good),
+		What: fmt.Sprintf("beside %d failing instances, p99 to Ready", size.failing), Value: beside.p99().Seconds() / alone.p99().Seconds(), Unit: "×", Bound: measure.AtMost, Goal: fairGoal,
+		Detail: fmt.Sprintf("%.2f s against %.2f s alone, of %d at the same broker and %d at another, created one after the other", beside.p99().Seconds(), alone.p99().Seconds(), size.good, size.good),
 	})
 	return nil
 }
@@ -197,7 +203,7 @@ func (t times) p99() time.Duration    { return slices.Sorted(slices.Values(t))[(
 
 // provisions creates the other tenant's instances, one after the other at the shared broker and at its own, and says how
 // long each took from its creation to Ready.
-func (f *fair) provisions(ctx context.Context, round string) (times, error) {
+func (f *fair) provisions(ctx context.Context, round string, good int) (times, error) {
 	ctx, cancel := context.WithTimeout(ctx, marketPatience)
 	defer cancel()
 	watching, err := f.Client().Watch(ctx, &api.ServiceInstanceList{}, client.InNamespace(otherTenant), client.MatchingLabels{benchLabel: round})

@@ -29,8 +29,7 @@ const (
 	// The memory limits of the chart, in MB of 10^6 bytes.
 	webhookLimit, controllerLimit = 537, 1074
 	hostileGoal                   = 3
-	// quietly is how many creates one p99 is of, and attackers how many attack at once.
-	quietly, attackers = 200, 4
+	attackers                     = 4
 )
 
 // An attack is one step of a hostile tenant, which is repeated; n counts the steps. What it is answered is nothing to us.
@@ -51,18 +50,18 @@ var attacks = []attack{
 // and how much memory the attacks took.
 func measureHostile(ctx context.Context, b *bench) error {
 	return onFair(ctx, b, func(f *fair) error {
-		if _, err := f.provisions(ctx, "first"); err != nil { // caches, connections
+		if _, err := f.provisions(ctx, "first", b.size.fair.good); err != nil { // caches, connections
 			return err
 		}
 		if err := f.toAttack(ctx); err != nil {
 			return err
 		}
-		quiet, err := f.creates(ctx, "quiet")
+		quiet, err := f.creates(ctx, "quiet", b.size.hostile)
 		if err != nil {
 			return err
 		}
 		for i, a := range attacks {
-			beside, err := f.under(ctx, a, fmt.Sprintf("attack-%d", i))
+			beside, err := f.under(ctx, a, fmt.Sprintf("attack-%d", i), b.size.hostile)
 			if err != nil {
 				return err
 			}
@@ -75,8 +74,6 @@ func measureHostile(ctx context.Context, b *bench) error {
 		return f.peaks(b)
 	})
 }
-
-func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
 
 // peaks tells the most memory that the processes had, against the chart's limits.
 func (f *fair) peaks(b *bench) error {
@@ -101,7 +98,7 @@ func (f *fair) peaks(b *bench) error {
 }
 
 // under is how long creates take beside an attack.
-func (f *fair) under(ctx context.Context, a attack, round string) (times, error) {
+func (f *fair) under(ctx context.Context, a attack, round string, count int) (times, error) {
 	attacking, end := context.WithCancel(ctx)
 	group, attacking := errgroup.WithContext(attacking)
 	var steps atomic.Int64
@@ -113,15 +110,15 @@ func (f *fair) under(ctx context.Context, a attack, round string) (times, error)
 			return nil
 		})
 	}
-	taken, err := f.creates(ctx, round)
+	taken, err := f.creates(ctx, round, count)
 	end()
 	return taken, errors.Join(err, group.Wait())
 }
 
 // creates makes the other tenant's instances, one after the other, and says how long each request took.
-func (f *fair) creates(ctx context.Context, round string) (times, error) {
-	taken := make(times, 0, quietly)
-	for n := range quietly {
+func (f *fair) creates(ctx context.Context, round string, count int) (times, error) {
+	taken := make(times, 0, count)
+	for n := range count {
 		instance := f.instance(otherTenant, fmt.Sprintf("%s-%d", round, n), "")
 		instance.Spec.ClusterServiceClassExternalName, instance.Spec.ClusterServicePlanExternalName = servingService(sharedBroker), goodPlan
 		began := time.Now()

@@ -12,13 +12,15 @@ import (
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/bench/catalog"
 	"github.com/defaultplan/defaultplan/e2e/bench/review"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 // An inventory is what a site has to choose from: classes, plans, recorded types and
 // policies, and the instance that is bound to.
 type inventory struct{ client client.Client }
 
-// stock creates a family.
+// stock creates a family, and waits until the default of its type is recorded: the keeper may have
+// created the record first.
 func (n inventory) stock(ctx context.Context, f *catalog.Family) error {
 	objects := []client.Object{f.Class()}
 	for i := range f.Plans {
@@ -26,11 +28,18 @@ func (n inventory) stock(ctx context.Context, f *catalog.Family) error {
 	}
 	objects = append(objects, f.Record())
 	for _, object := range objects {
-		if err := n.client.Create(ctx, object); err != nil {
+		if err := client.IgnoreAlreadyExists(n.client.Create(ctx, object)); err != nil { // parts may share a site
 			return fmt.Errorf("cannot create %T %q: %w", object, object.GetName(), err)
 		}
 	}
-	return nil
+	if f.Suggested {
+		return nil
+	}
+	record := &api.ClusterServiceType{}
+	return wait.Eventually(ctx, func() (bool, error) {
+		err := n.client.Get(ctx, client.ObjectKey{Name: f.Name}, record)
+		return err == nil && record.Spec.DefaultPlanRef != nil && record.Spec.DefaultPlanRef.Name == f.PlanName(0), err
+	})
 }
 
 // stockAll creates families, several at a time.

@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
+	"strings"
 	"syscall"
+	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
@@ -43,19 +44,23 @@ func newCommand() *cobra.Command {
 		SilenceUsage: true, SilenceErrors: true,
 	}
 	command.Flags().StringVar(&b.bin, "bin", "bin", "folder of the built binaries")
-	command.Flags().StringSliceVar(&b.only, "only", nil, "parts to run: reviews, bindings, policies, creates, plans, apiserver, instances, fair, hostile, relist, svcat; empty means all")
+	command.Flags().StringSliceVar(&b.only, "only", nil, "parts to run: "+partNames()+"; empty means all")
 	command.Flags().IntVar(&b.pairs, "pairs", 0, "pairs of batches for each ratio; 0 means what the goals are judged by")
+	command.Flags().BoolVar(&b.smallest, "smallest", false, "run each part once, with the least that runs all of it, and judge no goal: what cannot run fails")
 	command.AddCommand(rawhook.Command(), holder.Command(), brokerCommand())
 	return command
 }
 
 // A bench is one run.
 type bench struct {
-	bin   string
-	only  []string
-	pairs int
+	bin      string
+	only     []string
+	pairs    int
+	smallest bool
 
-	table measure.Table
+	size   sizes
+	places places
+	table  measure.Table
 }
 
 // A stage is a group of measurements that the flag --only can name.
@@ -78,23 +83,46 @@ var stages = []stage{
 	{"svcat", measureSvcat},
 }
 
+func partNames() string {
+	names := make([]string, len(stages))
+	for i, s := range stages {
+		names[i] = s.name
+	}
+	return strings.Join(names, ", ")
+}
+
 func (b *bench) run(ctx context.Context) error {
 	ctrl.SetLogger(logr.Discard())
 	wanted, err := b.wanted()
 	if err != nil {
 		return err
 	}
-	for _, s := range wanted {
-		fmt.Fprintf(os.Stderr, "bench: measuring %s\n", s.name)
-		if err := s.run(ctx, b); err != nil {
-			return fmt.Errorf("cannot measure %q: %w", s.name, err)
-		}
+	b.size = judged
+	if b.smallest {
+		b.size, b.table.Unjudged = smallest, true
+	}
+	if err := b.places.end(b.measure(ctx, wanted)); err != nil {
+		return err
 	}
 	if err := b.table.Print(os.Stdout); err != nil {
 		return err
 	}
 	if b.table.Missed() {
 		return errMissed
+	}
+	return nil
+}
+
+// measure runs the parts, one after the other.
+func (b *bench) measure(ctx context.Context, parts []stage) error {
+	for _, s := range parts {
+		fmt.Fprintf(os.Stderr, "bench: measuring %s\n", s.name)
+		began := time.Now()
+		b.table.Begin(s.name)
+		if err := s.run(ctx, b); err != nil {
+			return fmt.Errorf("cannot measure %q: %w", s.name, err)
+		}
+		fmt.Fprintf(os.Stderr, "bench: %s took %.1f s\n", s.name, time.Since(began).Seconds())
 	}
 	return nil
 }
@@ -111,7 +139,7 @@ func (b *bench) wanted() ([]stage, error) {
 	for _, name := range b.only {
 		s, known := byName[name]
 		if !known {
-			return nil, fmt.Errorf("--only has %q; allowed are reviews, bindings, policies, creates, plans, apiserver, instances, fair, hostile, relist and svcat", name)
+			return nil, fmt.Errorf("--only has %q; allowed are %s", name, partNames())
 		}
 		wanted = append(wanted, s)
 	}
@@ -125,20 +153,4 @@ func (b *bench) rounds(judged int) int {
 		return b.pairs
 	}
 	return judged
-}
-
-// inFolder calls work with a folder that is removed afterwards, unless work
-// fails: then the logs in it are worth reading.
-func inFolder(work func(dir string) error) error {
-	dir, err := os.MkdirTemp("", "defaultplan-bench-")
-	if err != nil {
-		return fmt.Errorf("cannot make a folder: %w", err)
-	}
-	if err := work(dir); err != nil {
-		return fmt.Errorf("%w (logs: %s)", err, filepath.Join(dir, "logs"))
-	}
-	if err := os.RemoveAll(dir); err != nil {
-		return fmt.Errorf("cannot remove the folder: %w", err)
-	}
-	return nil
 }

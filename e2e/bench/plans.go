@@ -19,12 +19,6 @@ import (
 )
 
 const (
-	fewPlans  = 100
-	manyPlans = 100_000
-
-	planPairs = 60
-	planBatch = 300
-
 	manyPlansGoal = 1.1
 	memoryGoal    = 300
 )
@@ -34,8 +28,8 @@ const (
 func measurePlans(ctx context.Context, b *bench) error {
 	var few, many servant
 	group, starting := errgroup.WithContext(ctx)
-	group.Go(func() error { return few.start(ctx, fewPlans) })
-	group.Go(func() error { return many.start(ctx, manyPlans) })
+	group.Go(func() error { return few.start(ctx, b.size.plans.few) })
+	group.Go(func() error { return many.start(ctx, b.size.plans.many) })
 	err := group.Wait()
 	if err == nil {
 		err = starting.Err()
@@ -47,24 +41,22 @@ func measurePlans(ctx context.Context, b *bench) error {
 }
 
 func (b *bench) comparePlans(ctx context.Context, few, many *servant) error {
-	for _, w := range []struct {
-		way   holder.Way
-		bound measure.Bound
-	}{{holder.WayType, measure.AtMost}, {holder.WayClass, measure.AtMost}, {holder.WayNamed, measure.Told}} {
+	size := b.size.plans
+	for _, way := range []holder.Way{holder.WayType, holder.WayClass, holder.WayNamed} {
 		var last holder.Cost
-		c, err := measure.Compare(ctx, b.rounds(planPairs), many.admitting(w.way, &last), few.admitting(w.way, new(holder.Cost)))
+		c, err := measure.Compare(ctx, b.rounds(size.pairs), many.admitting(way, size.batch, &last), few.admitting(way, size.batch, new(holder.Cost)))
 		if err != nil {
 			return err
 		}
 		b.table.Add(measure.Row{
-			What: fmt.Sprintf("choose by %s among %d plans", w.way, manyPlans), Value: c.Ratio, Unit: "×", Bound: w.bound, Goal: manyPlansGoal,
-			Detail: fmt.Sprintf("%.0f µs against %.0f µs among %d, without network; %s", c.Subject, c.Base, fewPlans, c.Spread()),
+			What: fmt.Sprintf("choose by %s among %d plans", way, size.many), Value: c.Ratio, Unit: "×", Bound: measure.AtMost, Goal: manyPlansGoal,
+			Detail: fmt.Sprintf("%.0f µs against %.0f µs among %d, without network; %s", c.Subject, c.Base, size.few, c.Spread()),
 		})
 		b.table.Add(measure.Row{What: "  allocations of one such review", Value: last.Allocations, Detail: fmt.Sprintf("%.0f KB", last.Bytes/1024)})
 	}
 	b.table.Add(measure.Row{
-		What: fmt.Sprintf("memory of %d plans", manyPlans), Value: many.held.Heap, Unit: "MB", Bound: measure.AtMost, Goal: memoryGoal,
-		Detail: fmt.Sprintf("on the heap, with %d classes and types and all indexes; the process grew by %.0f MB", manyPlans/catalog.PlansPerFamily, many.held.Resident),
+		What: fmt.Sprintf("memory of %d plans", size.many), Value: many.held.Heap, Unit: "MB", Bound: measure.AtMost, Goal: memoryGoal,
+		Detail: fmt.Sprintf("on the heap, with %d classes and types and all indexes; the process grew by %.0f MB", size.many/catalog.PlansPerFamily, many.held.Resident),
 	})
 	return nil
 }
@@ -112,9 +104,9 @@ func (s *servant) read(answer any) error {
 
 // admitting is a batch that gives the processor time of one admission, in
 // microseconds; last is told all of its cost.
-func (s *servant) admitting(w holder.Way, last *holder.Cost) measure.Batch {
+func (s *servant) admitting(w holder.Way, count int, last *holder.Cost) measure.Batch {
 	return func(context.Context) (float64, error) {
-		if err := json.NewEncoder(s.orders).Encode(holder.Order{Way: w, Count: planBatch}); err != nil {
+		if err := json.NewEncoder(s.orders).Encode(holder.Order{Way: w, Count: count}); err != nil {
 			return 0, fmt.Errorf("cannot order from the process that holds plans: %w", err)
 		}
 		err := s.read(last)

@@ -15,24 +15,20 @@ import (
 	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
-const (
-	// policyCount is how many policies the second of two webhooks knows.
-	policyCount = 1000
-	policyGoal  = 1.2
-)
+const policyGoal = 1.2
 
 // measurePolicies compares the processor time of one review with many policies to
 // that with none: two webhooks, each on an API server of its own.
 func measurePolicies(ctx context.Context, b *bench) error {
-	return onSite(ctx, b.bin, func(without *site) error {
-		return onSite(ctx, b.bin, func(with *site) error {
+	return onSite(ctx, b, func(without *site) error {
+		return onOwnSite(ctx, b, func(with *site) error {
 			plain := &catalog.Family{Name: "plain", Plans: catalog.PlansPerFamily}
 			for _, s := range []*site{without, with} {
 				if err := s.inventory.stock(ctx, plain); err != nil {
 					return err
 				}
 			}
-			if err := with.inventory.govern(ctx, plain); err != nil {
+			if err := with.inventory.govern(ctx, plain, b.size.policies); err != nil {
 				return err
 			}
 			return b.comparePolicies(ctx, without, with, plain)
@@ -58,10 +54,10 @@ func (b *bench) comparePolicies(ctx context.Context, without, with *site, f *cat
 		subject, base review.Hook
 		body          []byte
 	}{
-		{"mutate, 1,000 policies against none", many.mutate, none.mutate, of.mutate},
-		{"validate, 1,000 policies against none", many.validate, none.validate, of.validate},
+		{fmt.Sprintf("mutate, %d policies against none", b.size.policies), many.mutate, none.mutate, of.mutate},
+		{fmt.Sprintf("validate, %d policies against none", b.size.policies), many.validate, none.validate, of.validate},
 	} {
-		c, err := measure.Compare(ctx, b.rounds(reviewPairs), half.subject.Reviewing(half.body, reviewBatch), half.base.Reviewing(half.body, reviewBatch))
+		c, err := compareReviews(ctx, b, half.subject, half.base, half.body)
 		if err != nil {
 			return err
 		}
@@ -76,9 +72,9 @@ func (b *bench) comparePolicies(ctx context.Context, without, with *site, f *cat
 // govern creates policies as a large cluster may have them: by type, class and
 // plan, a few by labels, of which three are about the family; and waits until the
 // webhook knows the last of them, which refuses a plan.
-func (n inventory) govern(ctx context.Context, f *catalog.Family) error {
-	for i := range policyCount {
-		if err := n.client.Create(ctx, policyNumber(i, f)); err != nil {
+func (n inventory) govern(ctx context.Context, f *catalog.Family, count int) error {
+	for i := range count {
+		if err := n.client.Create(ctx, policyNumber(i, count, f)); err != nil {
 			return fmt.Errorf("cannot create policy %d: %w", i, err)
 		}
 	}
@@ -96,7 +92,7 @@ func (n inventory) govern(ctx context.Context, f *catalog.Family) error {
 	})
 }
 
-func policyNumber(i int, f *catalog.Family) *api.ProvisioningPolicy {
+func policyNumber(i, count int, f *catalog.Family) *api.ProvisioningPolicy {
 	policy := &api.ProvisioningPolicy{
 		TypeMeta: catalog.TypeMeta("ProvisioningPolicy"), ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("policy-%04d", i)},
 		Spec: api.ProvisioningPolicySpec{PolicyRule: api.PolicyRule{
@@ -104,16 +100,16 @@ func policyNumber(i int, f *catalog.Family) *api.ProvisioningPolicy {
 			Namespaces: &api.PolicyNamespaces{Names: []string{fmt.Sprintf("team-%d", i)}, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"stage": "test"}}},
 		}},
 	}
-	policy.Spec.Subjects = []api.PolicySubject{{PlanSubject: policySubject(i, f)}}
-	if i == policyCount-1 {
+	policy.Spec.Subjects = []api.PolicySubject{{PlanSubject: policySubject(i, count, f)}}
+	if i == count-1 {
 		policy.Spec.Namespaces = nil
 	}
 	return policy
 }
 
-func policySubject(i int, f *catalog.Family) api.PlanSubject {
+func policySubject(i, count int, f *catalog.Family) api.PlanSubject {
 	switch {
-	case i == policyCount-1:
+	case i == count-1:
 		return api.PlanSubject{ClassName: "ext-" + f.Name, PlanName: "ext-" + f.PlanName(f.Plans-1)}
 	case i < 3:
 		return []api.PlanSubject{{ServiceType: f.Name}, {ClassName: f.Name}, {PlanName: "ext-" + f.PlanName(0)}}[i]

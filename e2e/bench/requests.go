@@ -70,15 +70,15 @@ func (r requests) since(before requests) requests {
 	return added
 }
 
-// perObject is the count of one kind of write on instances or bindings, per object.
-func (r requests) perObject(verb, subresource string) float64 {
+// objects is the count of one kind of write on instances or bindings.
+func (r requests) objects(verb, subresource string) float64 {
 	total := 0.0
 	for key, count := range r {
 		if key.verb == verb && key.subresource == subresource && (key.resource == "serviceinstances" || key.resource == "servicebindings") {
 			total += count
 		}
 	}
-	return total / provisioned
+	return total
 }
 
 // writes is the count of writes of one resource and its status.
@@ -105,17 +105,31 @@ func (r requests) reads() float64 {
 	return total
 }
 
-// String lists the kinds of requests of which there are many, per object.
-func (r requests) String() string {
-	const few = provisioned / 10
+// allWrites is the count of writes that are stored, but for those of Leases.
+func (r requests) allWrites() float64 {
+	total := 0.0
+	for key, count := range r {
+		switch key.verb {
+		case "POST", "PUT", "PATCH", "APPLY", "DELETE", "DELETECOLLECTION":
+			if key.resource != "leases" && !strings.HasSuffix(key.resource, "reviews") && key.subresource != "token" {
+				total += count
+			}
+		}
+	}
+	return total
+}
+
+// per lists the kinds of requests of which there are many, per object or second.
+func (r requests) per(objects float64) string {
+	few := objects / 10
 	var all []string
 	for key, count := range r {
 		if count < few || key.verb == "WATCH" {
 			continue
 		}
 		name := strings.Trim(key.resource+"/"+key.subresource, "/")
-		all = append(all, fmt.Sprintf("%s %s %.2f", key.verb, name, count/provisioned))
+		all = append(all, fmt.Sprintf("%s %s %.2f", key.verb, name, count/objects))
 	}
 	sort.Strings(all)
-	return "requests of one: " + strings.Join(all, ", ")
+	return strings.Join(all, ", ")
 }

@@ -12,26 +12,19 @@ import (
 )
 
 const (
-	// reviewPairs and reviewBatch are how many pairs of batches, of how many
-	// reviews, one ratio takes.
-	reviewPairs = 25
-	reviewBatch = 400
-
 	mutateGoal       = 2.0
 	mutateByTypeGoal = 3.5
 	validateGoal     = 1.5
 
 	// The slope is measured between two sizes of parameters, in bytes.
-	slopePairs = 12
-	slopeBatch = 200
-	smallSize  = 2 << 10
-	largeSize  = 34 << 10
+	smallSize = 2 << 10
+	largeSize = 34 << 10
 )
 
 // measureReviews compares the processor time of one review, of the webhook and
 // of the raw hook: over HTTPS, the cache hot, a named plan with its defaults.
 func measureReviews(ctx context.Context, b *bench) error {
-	return onSite(ctx, b.bin, func(s *site) error {
+	return onSite(ctx, b, func(s *site) error {
 		plain := &catalog.Family{Name: "plain", Plans: catalog.PlansPerFamily}
 		checked := &catalog.Family{Name: "checked", Plans: catalog.PlansPerFamily, Schema: true}
 		suggested := &catalog.Family{Name: catalog.SuggestedFamily, Plans: catalog.PlansPerFamily, Suggested: true}
@@ -120,7 +113,7 @@ func (r *reviewSites) ratios(ctx context.Context, b *bench, plain, checked, sugg
 			return err
 		}
 		body := half.body(of)
-		c, err := measure.Compare(ctx, b.rounds(reviewPairs), half.hook.Reviewing(body, reviewBatch), r.raw.Reviewing(body, reviewBatch))
+		c, err := compareReviews(ctx, b, half.hook, r.raw, body)
 		if err != nil {
 			return err
 		}
@@ -132,6 +125,12 @@ func (r *reviewSites) ratios(ctx context.Context, b *bench, plain, checked, sugg
 	return nil
 }
 
+// compareReviews compares the processor time of one review at two hooks.
+func compareReviews(ctx context.Context, b *bench, subject, base review.Hook, body []byte) (measure.Comparison, error) {
+	size := b.size.reviews
+	return measure.Compare(ctx, b.rounds(size.pairs), subject.Reviewing(body, size.batch), base.Reviewing(body, size.batch))
+}
+
 // slopes compares what a further KB of parameters costs with what it costs to
 // decode the object twice.
 func (r *reviewSites) slopes(ctx context.Context, b *bench, f *catalog.Family) error {
@@ -139,6 +138,7 @@ func (r *reviewSites) slopes(ctx context.Context, b *bench, f *catalog.Family) e
 	if err != nil {
 		return err
 	}
+	size := b.size.reviews
 	large, err := r.bodiesOf(ctx, review.Named(f), review.Grown(largeSize))
 	if err != nil {
 		return err
@@ -151,7 +151,7 @@ func (r *reviewSites) slopes(ctx context.Context, b *bench, f *catalog.Family) e
 		{"mutate, per KB of parameters", r.mutate, small.mutate, large.mutate},
 		{"validate, per KB of parameters", r.validate, small.validate, large.validate},
 	} {
-		c, err := measure.Compare(ctx, b.rounds(slopePairs), half.hook.Slope(half.small, half.large, slopeBatch), r.rawTwice.Slope(half.small, half.large, slopeBatch))
+		c, err := measure.Compare(ctx, b.rounds(size.slopePairs), half.hook.Slope(half.small, half.large, size.slopeBatch), r.rawTwice.Slope(half.small, half.large, size.slopeBatch))
 		if err != nil {
 			return err
 		}

@@ -2,11 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"os"
-	"path/filepath"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,8 +16,8 @@ import (
 	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
-// Namespaces of a site beside that of our hooks: in the first the raw ones admit, in
-// the second raw ones of which the mutating one always answers the same patch.
+// Namespaces of a site where our hooks do not admit: in the first the raw ones do, in the second
+// raw ones of which the mutating one always answers the patch that it was taught last.
 const (
 	rawNamespace      = "bench-raw"
 	patchingNamespace = "bench-patching"
@@ -41,32 +39,33 @@ type site struct {
 	rawURL    string
 }
 
-// onSite starts a stack, calls work, and stops the stack. The keeper has a process of its own, as
-// shipped: it is no part of what an admission costs, but without its Lease the webhook would not
-// take its cache for current.
-func onSite(ctx context.Context, bin string, work func(*site) error) error {
-	return inFolder(func(dir string) (err error) {
-		started, err := stack.Start(ctx, stack.Options{Dir: dir, Bin: bin, Webhooks: 1})
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, started.Stop()) }() //nolint:contextcheck // it stops even if ctx ended
-		s := &site{Stack: started, inventory: inventory{started.Client()}}
-		if err := s.open(ctx, dir); err != nil {
-			return err
-		}
-		return work(s)
-	})
+// startSite starts a stack. The keeper has a process of its own, as shipped: it is no part of what
+// an admission costs, but without its Lease the webhook would not take its cache for current.
+func startSite(ctx context.Context, bin string) (*site, ending, error) {
+	dir, err := newFolder()
+	if err != nil {
+		return nil, nil, err
+	}
+	started, err := stack.Start(ctx, stack.Options{Dir: dir, Bin: bin, Webhooks: 1})
+	if err != nil {
+		return nil, nil, err //nolint:wrapcheck // it says what failed
+	}
+	s := &site{Stack: started, inventory: inventory{started.Client()}}
+	end := leave(dir, started.Stop) //nolint:contextcheck // it stops even if ctx ended
+	if err := s.open(ctx); err != nil {
+		return nil, nil, end(err)
+	}
+	return s, end, nil
 }
 
 // open starts the raw hook and makes the namespaces.
-func (s *site) open(ctx context.Context, dir string) error {
+func (s *site) open(ctx context.Context) error {
 	shipped, err := s.shippedHooks(ctx)
 	if err != nil {
 		return err
 	}
 	s.caBundle = shipped.mutating.Webhooks[0].ClientConfig.CABundle
-	if err := s.startRawHook(ctx, filepath.Join(dir, "certs")); err != nil {
+	if err := s.startRawHook(ctx, s.Path("certs")); err != nil {
 		return err
 	}
 	for _, name := range []string{review.Namespace, rawNamespace, patchingNamespace} {

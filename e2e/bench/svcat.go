@@ -18,9 +18,7 @@ import (
 )
 
 const (
-	svcatPlans   = 10_000
 	svcatWriters = 16
-	svcatRuns    = 11
 
 	// What a person waits for, in seconds.
 	getPlansGoal = 2
@@ -37,7 +35,7 @@ func measureSvcat(ctx context.Context, b *bench) error {
 			return err
 		}
 		defer func() { err = errors.Join(err, s.Stop()) }() //nolint:contextcheck // it stops even if ctx ended
-		if err := stockMany(ctx, s.Client()); err != nil {
+		if err := stockMany(ctx, s.Client(), b.size.svcat.plans); err != nil {
 			return err
 		}
 		return b.typeThere(ctx, s)
@@ -45,10 +43,10 @@ func measureSvcat(ctx context.Context, b *bench) error {
 }
 
 // stockMany creates the plans, ten of each type.
-func stockMany(ctx context.Context, c client.Client) error {
+func stockMany(ctx context.Context, c client.Client, plans int) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(svcatWriters)
-	for i := range svcatPlans / catalog.PlansPerFamily {
+	for i := range plans / catalog.PlansPerFamily {
 		group.Go(func() error {
 			f := catalog.Family{Name: fmt.Sprintf("type-%04d", i), Schema: true, Plans: catalog.PlansPerFamily}
 			objects := []client.Object{f.Class(), f.Record()}
@@ -76,17 +74,17 @@ func (b *bench) typeThere(ctx context.Context, s *stack.Stack) error {
 		goal float64
 		args []string
 	}{
-		{fmt.Sprintf("svcat get plans, of %d", svcatPlans), getPlansGoal, []string{"get", "plans"}},
-		{fmt.Sprintf("svcat explain, of %d plans", svcatPlans), explainGoal, []string{"explain", "type-0042"}},
+		{fmt.Sprintf("svcat get plans, of %d", b.size.svcat.plans), getPlansGoal, []string{"get", "plans"}},
+		{fmt.Sprintf("svcat explain, of %d plans", b.size.svcat.plans), explainGoal, []string{"explain", "type-0012"}},
 	} {
 		t, err := b.typed(ctx, s, "svcat", one.args...)
 		if err != nil {
 			return err
 		}
 		b.table.Add(measure.Row{
-			What: one.what, Value: t.median, Unit: " s", Bound: measure.AtMost, Goal: one.goal,
+			What: one.what, Value: t.median, Unit: "s", Bound: measure.AtMost, Goal: one.goal,
 			Detail: fmt.Sprintf("median of %d, from start to end of the process; %.2f × kubectl's list of them (%.2f s); at most %.0f MB resident (kubectl %.0f)",
-				svcatRuns, t.median/kubectl.median, kubectl.median, t.peak, kubectl.peak),
+				b.size.svcat.runs, t.median/kubectl.median, kubectl.median, t.peak, kubectl.peak),
 		})
 	}
 	return nil
@@ -98,8 +96,8 @@ type typing struct{ median, peak float64 }
 // typed runs a command a number of times.
 func (b *bench) typed(ctx context.Context, s *stack.Stack, binary string, args ...string) (typing, error) {
 	var result typing
-	seconds := make([]float64, 0, svcatRuns)
-	for range svcatRuns {
+	seconds := make([]float64, 0, b.size.svcat.runs)
+	for range b.size.svcat.runs {
 		cmd := exec.CommandContext(ctx, filepath.Join(b.bin, binary), args...)
 		cmd.Env = s.Environment()
 		began := time.Now()

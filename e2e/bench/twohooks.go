@@ -39,10 +39,19 @@ func (s *site) shippedHooks(ctx context.Context) (hookPair, error) {
 	return p, nil
 }
 
-// in is the pair with its hooks called in one namespace only.
+// in is the pair with its hooks called in one namespace only, and notIn in all others.
 func (p hookPair) in(namespace string) hookPair {
+	return p.selecting(&metav1.LabelSelector{MatchLabels: map[string]string{hooksLabel: namespace}})
+}
+
+func (p hookPair) notIn(namespaces ...string) hookPair {
+	return p.selecting(&metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+		{Key: hooksLabel, Operator: metav1.LabelSelectorOpNotIn, Values: namespaces},
+	}})
+}
+
+func (p hookPair) selecting(only *metav1.LabelSelector) hookPair {
 	p = hookPair{p.mutating.DeepCopy(), p.validating.DeepCopy()}
-	only := &metav1.LabelSelector{MatchLabels: map[string]string{hooksLabel: namespace}}
 	for i := range p.mutating.Webhooks {
 		p.mutating.Webhooks[i].NamespaceSelector = only
 	}
@@ -52,10 +61,13 @@ func (p hookPair) in(namespace string) hookPair {
 	return p
 }
 
-// leadingTo is a copy of the pair, of another name, that leads to other hooks.
+// leadingTo is a copy of the pair, of another name, that leads to other hooks, for instances alone:
+// objects of the cluster are in no namespace that could be selected.
 func (p hookPair) leadingTo(name, mutatingURL, validatingURL string) hookPair {
 	p = hookPair{p.mutating.DeepCopy(), p.validating.DeepCopy()}
 	p.mutating.ObjectMeta, p.validating.ObjectMeta = metav1.ObjectMeta{Name: name}, metav1.ObjectMeta{Name: name}
+	p.mutating.Webhooks = slices.DeleteFunc(p.mutating.Webhooks, func(hook admissionregistrationv1.MutatingWebhook) bool { return !ofInstances(hook.Rules) })
+	p.validating.Webhooks = slices.DeleteFunc(p.validating.Webhooks, func(hook admissionregistrationv1.ValidatingWebhook) bool { return !ofInstances(hook.Rules) })
 	for i := range p.mutating.Webhooks {
 		p.mutating.Webhooks[i].ClientConfig.URL = &mutatingURL
 	}
@@ -65,8 +77,14 @@ func (p hookPair) leadingTo(name, mutatingURL, validatingURL string) hookPair {
 	return p
 }
 
-// divide has our hooks admit in Namespace only, and copies of the same
-// configurations in the others: the raw hooks, and the raw ones that patch.
+func ofInstances(rules []admissionregistrationv1.RuleWithOperations) bool {
+	return slices.ContainsFunc(rules, func(rule admissionregistrationv1.RuleWithOperations) bool {
+		return slices.Contains(rule.Resources, "serviceinstances")
+	})
+}
+
+// divide has copies of our hooks' configurations lead to the raw hooks in their two namespaces, and
+// our hooks admit in all others.
 func (s *site) divide(ctx context.Context) error {
 	shipped, err := s.shippedHooks(ctx)
 	if err != nil {
@@ -83,7 +101,7 @@ func (s *site) divide(ctx context.Context) error {
 			}
 		}
 	}
-	ours := shipped.in(review.Namespace)
+	ours := shipped.notIn(rawNamespace, patchingNamespace)
 	for _, object := range []client.Object{ours.mutating, ours.validating} {
 		if err := s.Client().Update(ctx, object); err != nil {
 			return fmt.Errorf("cannot update the hooks: %w", err)

@@ -1,0 +1,69 @@
+package main
+
+import "time"
+
+// sizes are how much each part does.
+type sizes struct {
+	// shared has parts share a stack where they can: what one leaves behind does not matter then.
+	shared    bool
+	reviews   reviewSizes
+	policies  int
+	creates   createSizes
+	plans     planSizes
+	apiserver apiserverSizes
+	instances instanceSizes
+	fair      fairSizes
+	hostile   int // creates that one p99 is of
+	relist    relistSizes
+	svcat     svcatSizes
+}
+
+type (
+	// reviewSizes are of one ratio of reviews: how many pairs of batches, of how many reviews.
+	reviewSizes struct{ pairs, batch, slopePairs, slopeBatch int }
+	// createSizes are of one ratio of creates. A suggested type has fewer pairs: it is slow.
+	createSizes    struct{ pairs, suggestedPairs, batch int }
+	planSizes      struct{ few, many, pairs, batch int }
+	apiserverSizes struct{ plans, tries int }
+	// instanceSizes are how many instances and bindings become Ready, beside how many batches of creates.
+	instanceSizes struct{ count, batches int }
+	// fairSizes are hanging brokers and the instances of each, and the failing and the good instances.
+	fairSizes struct{ brokers, each, failing, good int }
+	// relistSizes are the services of a catalog, the plans of each, and the instances that are there in the end.
+	relistSizes struct{ services, plansEach, crowd int }
+	svcatSizes  struct{ plans, runs int }
+)
+
+// judged are the sizes that the goals are for.
+var judged = sizes{
+	reviews:   reviewSizes{pairs: 25, batch: 400, slopePairs: 12, slopeBatch: 200},
+	policies:  1000,
+	creates:   createSizes{pairs: 21, suggestedPairs: 5, batch: 160},
+	plans:     planSizes{few: 100, many: 100_000, pairs: 60, batch: 300},
+	apiserver: apiserverSizes{plans: 5000, tries: 15},
+	instances: instanceSizes{count: 1000, batches: 5},
+	fair:      fairSizes{brokers: 50, each: 4, failing: 5000, good: 50},
+	hostile:   200,
+	relist:    relistSizes{services: 1000, plansEach: 10, crowd: 10_000},
+	svcat:     svcatSizes{plans: 10_000, runs: 11},
+}
+
+// smallest are the sizes that show that each part can run.
+var smallest = sizes{
+	shared:    true,
+	reviews:   reviewSizes{pairs: 1, batch: 16, slopePairs: 1, slopeBatch: 16},
+	policies:  50,
+	creates:   createSizes{pairs: 1, suggestedPairs: 1, batch: 16},
+	plans:     planSizes{few: 100, many: 2000, pairs: 1, batch: 20},
+	apiserver: apiserverSizes{plans: 200, tries: 3},
+	instances: instanceSizes{count: 50, batches: 1},
+	fair:      fairSizes{brokers: 3, each: 2, failing: 50, good: 5},
+	hostile:   10,
+	relist:    relistSizes{services: 20, plansEach: 10, crowd: 50},
+	svcat:     svcatSizes{plans: 200, runs: 2},
+}
+
+func (s relistSizes) plans() int { return s.services * s.plansEach }
+
+// milliseconds are those of a duration.
+func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
