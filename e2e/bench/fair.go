@@ -26,6 +26,8 @@ const (
 	hostileTenant, otherTenant = "tenant-hostile", "tenant-other"
 	sharedBroker, ownBroker    = "shared", "own"
 	benchLabel                 = "bench.example.com/round"
+	// allowLoopback is the flag of a controller that lets brokers of a namespace be on this machine.
+	allowLoopback = "--allow-broker-addresses=127.0.0.0/8"
 )
 
 // measureFair measures what one tenant's brokers and instances are to another tenant's: brokers that hang, and
@@ -44,34 +46,31 @@ type fair struct {
 	brokers *fairBrokers
 }
 
-func startFair(ctx context.Context, bin string) (_ *fair, _ ending, err error) {
-	dir, err := newFolder()
-	if err != nil {
-		return nil, nil, err
-	}
+// startFair starts it on a stack with these options, and a controller with further flags.
+func startFair(ctx context.Context, options stack.Options, flags ...string) (*fair, ending, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	started, err := stack.Start(ctx, stack.Options{Dir: dir, Bin: bin, Webhooks: 1})
+	started, err := stack.Start(ctx, options)
 	if err != nil {
 		cancel()
 		return nil, nil, err //nolint:wrapcheck // it says what failed
 	}
 	f := &fair{market: market{Stack: started}}
-	end := leave(dir, func() error {
+	end := leave(options.Dir, func() error {
 		cancel() // what hangs lets the controller end
 		return f.stop(context.WithoutCancel(ctx))
 	})
-	if err := f.open(ctx); err != nil {
+	if err := f.open(ctx, flags); err != nil {
 		return nil, nil, end(err)
 	}
 	return f, end, nil
 }
 
 // open starts the brokers and the controller, and makes the tenants.
-func (f *fair) open(ctx context.Context) (err error) {
+func (f *fair) open(ctx context.Context, flags []string) (err error) {
 	if f.brokers, err = startFairBrokers(ctx); err != nil {
 		return err
 	}
-	if f.controller, err = f.StartController(ctx, stack.ControllerOptions{Args: []string{"--allow-broker-addresses=127.0.0.0/8"}}); err != nil {
+	if f.controller, err = f.StartController(ctx, stack.ControllerOptions{Args: append(flags, allowLoopback)}); err != nil {
 		return err //nolint:wrapcheck // it says what failed
 	}
 	for _, name := range []string{hostileTenant, otherTenant} {
@@ -116,6 +115,8 @@ func isReady(o client.Object) bool {
 	case *api.ServiceBroker:
 		conditions = o.Status.Conditions
 	case *api.ServiceInstance:
+		conditions = o.Status.Conditions
+	case *api.ServiceBinding:
 		conditions = o.Status.Conditions
 	}
 	ready, _ := api.FindCondition(conditions, api.ConditionReady)
@@ -167,20 +168,7 @@ func (f *fair) measureFailing(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	group, creating := errgroup.WithContext(ctx)
-	for c := range creators {
-		group.Go(func() error {
-			for n := c; n < size.failing; n += creators {
-				instance := f.instance(hostileTenant, fmt.Sprintf("failing-%d", n), "")
-				instance.Spec.ClusterServiceClassExternalName, instance.Spec.ClusterServicePlanExternalName = servingService(sharedBroker), failingPlan
-				if err := f.Client().Create(creating, instance); err != nil {
-					return fmt.Errorf("cannot create an instance: %w", err)
-				}
-			}
-			return nil
-		})
-	}
-	if err := group.Wait(); err != nil {
+	if err := f.crowd(ctx, "failing", failingPlan, size.failing); err != nil {
 		return err
 	}
 	beside, err := f.provisions(ctx, "beside-failing", size.good)

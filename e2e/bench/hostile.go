@@ -80,7 +80,7 @@ func (f *fair) peaks(b *bench) error {
 	for _, process := range []struct {
 		name  string
 		limit float64
-	}{{webhookProcess, webhookLimit}, {"controller", controllerLimit}} {
+	}{{webhookProcess, webhookLimit}, {controllerProcess, controllerLimit}} {
 		pid, err := f.Pid(process.name)
 		if err != nil {
 			return err //nolint:wrapcheck // it says what failed

@@ -81,6 +81,8 @@ var stages = []stage{
 	{"hostile", measureHostile},
 	{"relist", measureRelist},
 	{"svcat", measureSvcat},
+	{"failing", measureForEver},
+	{"rest", measureRest},
 }
 
 func partNames() string {

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/defaultplan/defaultplan/e2e/stack"
 )
 
 // An ending stops a stack. It returns the error that it is given with its own, and removes the
@@ -15,9 +17,10 @@ type ending func(error) error
 
 // places are what parts that share run on, each started by the first part that needs it.
 type places struct {
-	site *site
-	fair *fair
-	ends []ending
+	site  *site
+	fair  *fair
+	store *store
+	ends  []ending
 }
 
 // end stops all of them, after a run that ended with err.
@@ -60,7 +63,18 @@ func onOwnSite(ctx context.Context, b *bench, work func(*site) error) error {
 
 // onFair calls work with a market of two tenants.
 func onFair(ctx context.Context, b *bench, work func(*fair) error) error {
-	return on(b, &b.places.fair, func() (*fair, ending, error) { return startFair(ctx, b.bin) }, work)
+	return on(b, &b.places.fair, func() (*fair, ending, error) {
+		dir, err := newFolder()
+		if err != nil {
+			return nil, nil, err
+		}
+		return startFair(ctx, stack.Options{Dir: dir, Bin: b.bin, Webhooks: 1})
+	}, work)
+}
+
+// onStore calls work with a store.
+func onStore(ctx context.Context, b *bench, work func(*store) error) error {
+	return on(b, &b.places.store, func() (*store, ending, error) { return startStore(ctx, b.bin, b.size.scale.services) }, work)
 }
 
 // newFolder makes a folder for a stack.

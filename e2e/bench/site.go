@@ -26,6 +26,8 @@ const (
 // Names of the processes of a stack.
 const (
 	webhookProcess      = "webhook-0"
+	keeperProcess       = "keeper"
+	controllerProcess   = "controller"
 	controlPlaneProcess = "controlplane"
 	rawProcess          = "raw-hook"
 )
@@ -60,7 +62,7 @@ func startSite(ctx context.Context, bin string) (*site, ending, error) {
 
 // open starts the raw hook and makes the namespaces.
 func (s *site) open(ctx context.Context) error {
-	shipped, err := s.shippedHooks(ctx)
+	shipped, err := shippedHooks(ctx, s.Client())
 	if err != nil {
 		return err
 	}

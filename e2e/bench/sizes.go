@@ -16,6 +16,9 @@ type sizes struct {
 	hostile   int // creates that one p99 is of
 	relist    relistSizes
 	svcat     svcatSizes
+	failing   failingSizes
+	rest      restSizes
+	scale     scaleSizes
 }
 
 type (
@@ -32,6 +35,24 @@ type (
 	// relistSizes are the services of a catalog, the plans of each, and the instances that are there in the end.
 	relistSizes struct{ services, plansEach, crowd int }
 	svcatSizes  struct{ plans, runs int }
+	// failingSizes are instances that fail for ever: for how long before they are observed, and how long then.
+	failingSizes struct {
+		instances   int
+		age, window time.Duration
+	}
+	// restSizes are what is stored while nothing happens: how long it is left alone, and then observed.
+	restSizes struct {
+		instances, bindings int
+		settle, window      time.Duration
+	}
+	// scaleSizes are the numbers of instances, of which each step of the curve is one, and the
+	// services of the catalog that is relisted.
+	scaleSizes struct {
+		instances      []int
+		settle, window time.Duration
+		services       int
+		creates, runs  int
+	}
 )
 
 // judged are the sizes that the goals are for.
@@ -46,6 +67,9 @@ var judged = sizes{
 	hostile:   200,
 	relist:    relistSizes{services: 1000, plansEach: 10, crowd: 10_000},
 	svcat:     svcatSizes{plans: 10_000, runs: 11},
+	failing:   failingSizes{instances: 5000, age: 10 * time.Minute, window: 2 * time.Minute},
+	rest:      restSizes{instances: 10_000, bindings: 10_000, settle: 2 * time.Minute, window: 5 * time.Minute},
+	scale:     scaleSizes{instances: []int{1000, 10_000}, settle: 30 * time.Second, window: time.Minute, services: 100, creates: 100, runs: 5},
 }
 
 // smallest are the sizes that show that each part can run.
@@ -61,6 +85,9 @@ var smallest = sizes{
 	hostile:   10,
 	relist:    relistSizes{services: 20, plansEach: 10, crowd: 50},
 	svcat:     svcatSizes{plans: 200, runs: 2},
+	failing:   failingSizes{instances: 20, age: 2 * time.Second, window: 2 * time.Second},
+	rest:      restSizes{instances: 50, bindings: 50, settle: 2 * time.Second, window: 2 * time.Second},
+	scale:     scaleSizes{instances: []int{100}, settle: time.Second, window: time.Second, services: 10, creates: 5, runs: 1},
 }
 
 func (s relistSizes) plans() int { return s.services * s.plansEach }

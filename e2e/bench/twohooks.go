@@ -29,10 +29,10 @@ type hookPair struct {
 }
 
 // shippedHooks reads our hooks as they are installed.
-func (s *site) shippedHooks(ctx context.Context) (hookPair, error) {
+func shippedHooks(ctx context.Context, c client.Client) (hookPair, error) {
 	p := hookPair{&admissionregistrationv1.MutatingWebhookConfiguration{}, &admissionregistrationv1.ValidatingWebhookConfiguration{}}
 	for _, shipped := range []client.Object{p.mutating, p.validating} {
-		if err := s.Client().Get(ctx, client.ObjectKey{Name: hooksName}, shipped); err != nil {
+		if err := c.Get(ctx, client.ObjectKey{Name: hooksName}, shipped); err != nil {
 			return hookPair{}, fmt.Errorf("cannot get the hooks: %w", err)
 		}
 	}
@@ -77,6 +77,16 @@ func (p hookPair) leadingTo(name, mutatingURL, validatingURL string) hookPair {
 	return p
 }
 
+// update writes the pair that is installed.
+func (p hookPair) update(ctx context.Context, c client.Client) error {
+	for _, object := range []client.Object{p.mutating, p.validating} {
+		if err := c.Update(ctx, object); err != nil {
+			return fmt.Errorf("cannot update the hooks: %w", err)
+		}
+	}
+	return nil
+}
+
 func ofInstances(rules []admissionregistrationv1.RuleWithOperations) bool {
 	return slices.ContainsFunc(rules, func(rule admissionregistrationv1.RuleWithOperations) bool {
 		return slices.Contains(rule.Resources, "serviceinstances")
@@ -86,7 +96,7 @@ func ofInstances(rules []admissionregistrationv1.RuleWithOperations) bool {
 // divide has copies of our hooks' configurations lead to the raw hooks in their two namespaces, and
 // our hooks admit in all others.
 func (s *site) divide(ctx context.Context) error {
-	shipped, err := s.shippedHooks(ctx)
+	shipped, err := shippedHooks(ctx, s.Client())
 	if err != nil {
 		return err
 	}
@@ -101,11 +111,8 @@ func (s *site) divide(ctx context.Context) error {
 			}
 		}
 	}
-	ours := shipped.notIn(rawNamespace, patchingNamespace)
-	for _, object := range []client.Object{ours.mutating, ours.validating} {
-		if err := s.Client().Update(ctx, object); err != nil {
-			return fmt.Errorf("cannot update the hooks: %w", err)
-		}
+	if err := shipped.notIn(rawNamespace, patchingNamespace).update(ctx, s.Client()); err != nil {
+		return err
 	}
 	return wait.Eventually(ctx, func() (bool, error) { return s.divided(ctx) })
 }

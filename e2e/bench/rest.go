@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/defaultplan/defaultplan/e2e/bench/audit"
+	"github.com/defaultplan/defaultplan/e2e/bench/measure"
+)
+
+const (
+	restRequestsGoal = 20 // a second
+	restCPUGoal      = 3  // % of a core
+)
+
+// measureRest measures what webhook, keeper and controller do while nothing happens.
+func measureRest(ctx context.Context, b *bench) error {
+	return onStore(ctx, b, func(s *store) error {
+		size := b.size.rest
+		if err := s.fill(ctx, size.instances, size.bindings); err != nil {
+			return err
+		}
+		if err := s.controller.Start(ctx); err != nil {
+			return err //nolint:wrapcheck // it says what failed
+		}
+		// What the first look at all of them writes would show that the copies are not at rest.
+		settled, err := s.watchRest(ctx, size.settle)
+		if err != nil {
+			return err
+		}
+		w, err := s.watchRest(ctx, size.window)
+		if err != nil {
+			return err
+		}
+		seconds := w.took.Seconds()
+		b.table.Add(measure.Row{
+			What: fmt.Sprintf("at rest, %d instances and %d bindings: requests", size.instances, size.bindings), Value: w.requests.Count(audit.All) / seconds, Unit: "/s",
+			Bound: measure.AtMost, Goal: restRequestsGoal, Detail: fmt.Sprintf("of webhook, keeper and controller in %.0f s, copies of one that became Ready; %s", seconds, w.requests.Per(seconds)),
+		})
+		b.table.Add(measure.Row{
+			What: "  processor time of all three", Value: 100 * w.total().Seconds() / seconds, Unit: "%", Bound: measure.AtMost, Goal: restCPUGoal, Detail: "of one core: " + w.shares(),
+		})
+		b.table.Add(measure.Row{
+			What: "  writes but those of Leases", Value: w.requests.Count(audit.Key.Stores), Bound: measure.AtMost, Goal: 0,
+			Detail: fmt.Sprintf("%.0f in the %.0f s before, after the controller started", settled.requests.Count(audit.Key.Stores), settled.took.Seconds()),
+		})
+		return nil
+	})
+}
+
+// ourProcesses are those that a cluster has for us.
+var ourProcesses = []string{webhookProcess, keeperProcess, controllerProcess}
+
+// A quietTime is what our processes did in a while.
+type quietTime struct {
+	took     time.Duration
+	cpu      map[string]time.Duration
+	requests audit.Requests
+}
+
+func (q *quietTime) total() time.Duration {
+	var total time.Duration
+	for _, used := range q.cpu {
+		total += used
+	}
+	return total
+}
+
+// shares are those of one core that each process took.
+func (q *quietTime) shares() string {
+	all := make([]string, len(ourProcesses))
+	for i, name := range ourProcesses {
+		all[i] = fmt.Sprintf("%s %.2f %%", strings.TrimSuffix(name, "-0"), 100*q.cpu[name].Seconds()/q.took.Seconds())
+	}
+	return strings.Join(all, ", ")
+}
+
+// watchRest waits, and says what our processes did meanwhile.
+func (s *store) watchRest(ctx context.Context, length time.Duration) (*quietTime, error) {
+	logged, err := os.Stat(s.auditLog)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the audit log: %w", err)
+	}
+	before, err := s.used()
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	if err := pause(ctx, length); err != nil {
+		return nil, err
+	}
+	q := &quietTime{took: time.Since(began)}
+	if q.cpu, err = s.used(); err != nil {
+		return nil, err
+	}
+	for name := range q.cpu {
+		q.cpu[name] -= before[name]
+	}
+	q.requests, err = audit.Since(s.auditLog, logged.Size())
+	return q, err
+}
+
+// used is the processor time of each of our processes until now.
+func (s *store) used() (map[string]time.Duration, error) {
+	used := map[string]time.Duration{}
+	for _, name := range ourProcesses {
+		pid, err := s.Pid(name)
+		if err != nil {
+			return nil, err //nolint:wrapcheck // it says what failed
+		}
+		if used[name], err = measure.CPU(pid); err != nil {
+			return nil, err
+		}
+	}
+	return used, nil
+}

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/bench/audit"
+	"github.com/defaultplan/defaultplan/e2e/stack"
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
+)
+
+const (
+	// storedNamespace is where no hooks admit, while objects are stored that were admitted already.
+	storedNamespace = "bench-stored"
+	largeBroker     = "large"
+	storeWriters    = 16
+	elected         = "--leader-elect=true"
+)
+
+// A store is a market with many instances and bindings that are Ready. One of each became so; the
+// others are copies of them with names and IDs of their own, written with their status: to make
+// tens of thousands by broker takes too long. Their hooks are not called, and the controller does
+// not run meanwhile.
+type store struct {
+	fair
+
+	instance *api.ServiceInstance
+	binding  *api.ServiceBinding
+	secret   *corev1.Secret
+	// instances and bindings are how many are stored.
+	instances, bindings int
+	auditLog            string
+}
+
+// startStore starts a stack that logs the requests of webhook, keeper and controller, as shipped:
+// the controller is elected.
+func startStore(ctx context.Context, bin string, services int) (*store, ending, error) {
+	dir, err := newFolder()
+	if err != nil {
+		return nil, nil, err
+	}
+	policy, log := filepath.Join(dir, "audit-policy.yaml"), filepath.Join(dir, "audit.log")
+	if err := os.WriteFile(policy, []byte(audit.Policy), 0o600); err != nil {
+		return nil, nil, fmt.Errorf("cannot write the audit policy: %w", err)
+	}
+	f, end, err := startFair(ctx, stack.Options{Dir: dir, Bin: bin, Webhooks: 1, ControlPlaneArgs: []string{
+		"--", "--audit-policy-file=" + policy, "--audit-log-path=" + log,
+	}}, elected)
+	if err != nil {
+		return nil, nil, err
+	}
+	s := &store{fair: *f, auditLog: log}
+	if err := s.furnish(ctx, services); err != nil {
+		return nil, nil, end(err)
+	}
+	return s, end, nil
+}
+
+// furnish makes the first instance and its binding, and has no hooks admit where copies are stored.
+func (s *store) furnish(ctx context.Context, services int) error {
+	broker := &api.ClusterServiceBroker{ObjectMeta: metav1.ObjectMeta{Name: largeBroker}}
+	broker.Spec.URL = s.brokers.large(services)
+	if err := s.registers(ctx, broker); err != nil {
+		return err
+	}
+	if err := s.choose(ctx); err != nil {
+		return err
+	}
+	s.instance = byType(marketNamespace, "first")
+	s.binding = &api.ServiceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: marketNamespace, Name: "first"}}
+	s.binding.Spec.InstanceRef = &api.InstanceReference{Name: "first"}
+	s.secret = &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: marketNamespace, Name: "first"}}
+	for _, object := range []client.Object{s.instance, s.binding} {
+		if err := s.Client().Create(ctx, object); err != nil {
+			return fmt.Errorf("cannot create %T: %w", object, err)
+		}
+		if err := s.becomesReady(ctx, object); err != nil {
+			return err
+		}
+	}
+	if err := s.Client().Get(ctx, client.ObjectKeyFromObject(s.secret), s.secret); err != nil {
+		return fmt.Errorf("cannot read the first Secret: %w", err)
+	}
+	label := map[string]string{hooksLabel: storedNamespace}
+	if err := s.Client().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: storedNamespace, Labels: label}}); err != nil {
+		return fmt.Errorf("cannot create namespace %q: %w", storedNamespace, err)
+	}
+	shipped, err := shippedHooks(ctx, s.Client())
+	if err != nil {
+		return err
+	}
+	return shipped.notIn(storedNamespace).update(ctx, s.Client())
+}
+
+func byType(namespace, name string) *api.ServiceInstance {
+	instance := &api.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	instance.Spec.ServiceType = marketType
+	return instance
+}
+
+func (s *store) becomesReady(ctx context.Context, object client.Object) error {
+	return wait.Eventually(ctx, func() (bool, error) {
+		if err := s.Client().Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
+			return false, fmt.Errorf("cannot read %T %q: %w", object, object.GetName(), err)
+		}
+		return isReady(object), nil
+	})
+}
+
+// fill stores instances and bindings until there are so many, while the controller is stopped.
+func (s *store) fill(ctx context.Context, instances, bindings int) error {
+	if err := s.controller.Stop(ctx, syscall.SIGTERM); err != nil {
+		return err //nolint:wrapcheck // it says what failed
+	}
+	if err := storing(ctx, s.instances, instances, s.storeInstance); err != nil {
+		return err
+	}
+	if err := storing(ctx, s.bindings, bindings, s.storeBinding); err != nil {
+		return err
+	}
+	s.instances, s.bindings = max(s.instances, instances), max(s.bindings, bindings)
+	return nil
+}
+
+// storing calls store for each number of a range, several at a time.
+func storing(ctx context.Context, from, to int, store func(context.Context, int) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(storeWriters)
+	for n := from; n < to && ctx.Err() == nil; n++ {
+		group.Go(func() error { return store(ctx, n) })
+	}
+	return group.Wait() //nolint:wrapcheck // it is our own
+}
+
+// copied are the metadata of a copy.
+func copied(from client.Object, name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{
+		Namespace: storedNamespace, Name: name,
+		Labels: from.GetLabels(), Annotations: from.GetAnnotations(), Finalizers: from.GetFinalizers(),
+	}
+}
+
+func (s *store) storeInstance(ctx context.Context, n int) error {
+	instance := s.instance.DeepCopy()
+	instance.ObjectMeta = copied(s.instance, fmt.Sprintf("stored-%06d", n))
+	instance.Spec.ExternalID = uuid.NewString()
+	status := instance.Status
+	if err := s.Client().Create(ctx, instance); err != nil {
+		return fmt.Errorf("cannot store an instance: %w", err)
+	}
+	instance.Status = status
+	if err := s.Client().Status().Update(ctx, instance); err != nil {
+		return fmt.Errorf("cannot store the status of an instance: %w", err)
+	}
+	return nil
+}
+
+func (s *store) storeBinding(ctx context.Context, n int) error {
+	name := fmt.Sprintf("stored-%06d", n)
+	binding := s.binding.DeepCopy()
+	binding.ObjectMeta = copied(s.binding, name)
+	binding.Spec.ExternalID, binding.Spec.SecretName = uuid.NewString(), name
+	binding.Spec.InstanceRef.Name = name
+	status := binding.Status
+	if err := s.Client().Create(ctx, binding); err != nil {
+		return fmt.Errorf("cannot store a binding: %w", err)
+	}
+	secret := &corev1.Secret{ObjectMeta: copied(s.secret, name), Type: s.secret.Type, Data: s.secret.Data}
+	secret.OwnerReferences = append([]metav1.OwnerReference{}, s.secret.OwnerReferences...)
+	for i := range secret.OwnerReferences {
+		secret.OwnerReferences[i].Name, secret.OwnerReferences[i].UID = name, binding.UID
+	}
+	if err := s.Client().Create(ctx, secret); err != nil {
+		return fmt.Errorf("cannot store a Secret: %w", err)
+	}
+	binding.Status = status
+	if err := s.Client().Status().Update(ctx, binding); err != nil {
+		return fmt.Errorf("cannot store the status of a binding: %w", err)
+	}
+	return nil
+}
