@@ -2,12 +2,13 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
-	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,6 +16,7 @@ import (
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/bench/audit"
+	"github.com/defaultplan/defaultplan/e2e/bench/catalog"
 	"github.com/defaultplan/defaultplan/e2e/stack"
 	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
@@ -22,9 +24,12 @@ import (
 const (
 	// storedNamespace is where no hooks admit, while objects are stored that were admitted already.
 	storedNamespace = "bench-stored"
-	largeBroker     = "large"
-	storeWriters    = 16
-	elected         = "--leader-elect=true"
+	// The first instance and its binding have names that are found wherever they are written.
+	firstNamespace, firstName = "bench-first-namespace", "bench-first-name"
+
+	largeBroker  = "large"
+	storeWriters = 16
+	elected      = "--leader-elect=true"
 )
 
 // A store is a market with many instances and bindings that are Ready. One of each became so; the
@@ -76,10 +81,15 @@ func (s *store) furnish(ctx context.Context, services int) error {
 	if err := s.choose(ctx); err != nil {
 		return err
 	}
-	s.instance = byType(marketNamespace, "first")
-	s.binding = &api.ServiceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: marketNamespace, Name: "first"}}
-	s.binding.Spec.InstanceRef = &api.InstanceReference{Name: "first"}
-	s.secret = &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: marketNamespace, Name: "first"}}
+	first := metav1.ObjectMeta{Namespace: firstNamespace, Name: firstName}
+	s.instance, s.binding, s.secret = byType(firstNamespace, firstName), &api.ServiceBinding{ObjectMeta: first}, &corev1.Secret{ObjectMeta: first}
+	s.binding.Spec.InstanceRef = &api.InstanceReference{Name: firstName}
+	for _, name := range []string{firstNamespace, storedNamespace} {
+		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{hooksLabel: name}}}
+		if err := s.Client().Create(ctx, namespace); err != nil {
+			return fmt.Errorf("cannot create namespace %q: %w", name, err)
+		}
+	}
 	for _, object := range []client.Object{s.instance, s.binding} {
 		if err := s.Client().Create(ctx, object); err != nil {
 			return fmt.Errorf("cannot create %T: %w", object, err)
@@ -90,10 +100,6 @@ func (s *store) furnish(ctx context.Context, services int) error {
 	}
 	if err := s.Client().Get(ctx, client.ObjectKeyFromObject(s.secret), s.secret); err != nil {
 		return fmt.Errorf("cannot read the first Secret: %w", err)
-	}
-	label := map[string]string{hooksLabel: storedNamespace}
-	if err := s.Client().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: storedNamespace, Labels: label}}); err != nil {
-		return fmt.Errorf("cannot create namespace %q: %w", storedNamespace, err)
 	}
 	shipped, err := shippedHooks(ctx, s.Client())
 	if err != nil {
@@ -142,50 +148,64 @@ func storing(ctx context.Context, from, to int, store func(context.Context, int)
 	return group.Wait() //nolint:wrapcheck // it is our own
 }
 
-// copied are the metadata of a copy.
-func copied(from client.Object, name string) metav1.ObjectMeta {
-	return metav1.ObjectMeta{
-		Namespace: storedNamespace, Name: name,
-		Labels: from.GetLabels(), Annotations: from.GetAnnotations(), Finalizers: from.GetFinalizers(),
+// rewrite is a copy of an object of the first ones, with the names and IDs of copy n in all places.
+func rewrite[T client.Object](s *store, from T, n int, uids ...string) (T, error) {
+	name := fmt.Sprintf("stored-%06d", n)
+	var to T
+	text, err := json.Marshal(from)
+	if err != nil {
+		return to, fmt.Errorf("cannot encode %T: %w", from, err)
 	}
+	replaced := append(uids, firstNamespace, storedNamespace, firstName, name,
+		s.instance.Spec.ExternalID, catalog.ID("instance", name), s.binding.Spec.ExternalID, catalog.ID("binding", name))
+	if err := json.Unmarshal([]byte(strings.NewReplacer(replaced...).Replace(string(text))), &to); err != nil {
+		return to, fmt.Errorf("cannot decode %T: %w", from, err)
+	}
+	to.SetUID("")
+	to.SetResourceVersion("")
+	to.SetManagedFields(nil)
+	return to, nil
+}
+
+// storeWithStatus creates an object, calls then, and writes the status that the object had.
+func (s *store) storeWithStatus(ctx context.Context, object client.Object, then func(stored client.Object) error) error {
+	stored, _ := object.DeepCopyObject().(client.Object)
+	if err := s.Client().Create(ctx, stored); err != nil {
+		return fmt.Errorf("cannot store %T: %w", object, err)
+	}
+	if err := then(stored); err != nil {
+		return err
+	}
+	object.SetResourceVersion(stored.GetResourceVersion())
+	if err := s.Client().Status().Update(ctx, object); err != nil {
+		return fmt.Errorf("cannot store the status of %T: %w", object, err)
+	}
+	return nil
 }
 
 func (s *store) storeInstance(ctx context.Context, n int) error {
-	instance := s.instance.DeepCopy()
-	instance.ObjectMeta = copied(s.instance, fmt.Sprintf("stored-%06d", n))
-	instance.Spec.ExternalID = uuid.NewString()
-	status := instance.Status
-	if err := s.Client().Create(ctx, instance); err != nil {
-		return fmt.Errorf("cannot store an instance: %w", err)
+	instance, err := rewrite(s, s.instance, n)
+	if err != nil {
+		return err
 	}
-	instance.Status = status
-	if err := s.Client().Status().Update(ctx, instance); err != nil {
-		return fmt.Errorf("cannot store the status of an instance: %w", err)
-	}
-	return nil
+	return s.storeWithStatus(ctx, instance, func(client.Object) error { return nil })
 }
 
+// storeBinding stores the binding's Secret before its status: at no time are credentials missing
+// that status tells of.
 func (s *store) storeBinding(ctx context.Context, n int) error {
-	name := fmt.Sprintf("stored-%06d", n)
-	binding := s.binding.DeepCopy()
-	binding.ObjectMeta = copied(s.binding, name)
-	binding.Spec.ExternalID, binding.Spec.SecretName = uuid.NewString(), name
-	binding.Spec.InstanceRef.Name = name
-	status := binding.Status
-	if err := s.Client().Create(ctx, binding); err != nil {
-		return fmt.Errorf("cannot store a binding: %w", err)
+	binding, err := rewrite(s, s.binding, n)
+	if err != nil {
+		return err
 	}
-	secret := &corev1.Secret{ObjectMeta: copied(s.secret, name), Type: s.secret.Type, Data: s.secret.Data}
-	secret.OwnerReferences = append([]metav1.OwnerReference{}, s.secret.OwnerReferences...)
-	for i := range secret.OwnerReferences {
-		secret.OwnerReferences[i].Name, secret.OwnerReferences[i].UID = name, binding.UID
-	}
-	if err := s.Client().Create(ctx, secret); err != nil {
-		return fmt.Errorf("cannot store a Secret: %w", err)
-	}
-	binding.Status = status
-	if err := s.Client().Status().Update(ctx, binding); err != nil {
-		return fmt.Errorf("cannot store the status of a binding: %w", err)
-	}
-	return nil
+	return s.storeWithStatus(ctx, binding, func(stored client.Object) error {
+		secret, err := rewrite(s, s.secret, n, string(s.binding.UID), string(stored.GetUID()))
+		if err != nil {
+			return err
+		}
+		if err := s.Client().Create(ctx, secret); err != nil {
+			return fmt.Errorf("cannot store a Secret: %w", err)
+		}
+		return nil
+	})
 }
