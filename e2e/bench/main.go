@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -16,6 +18,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/e2e/bench/holder"
 	"github.com/defaultplan/defaultplan/e2e/bench/measure"
+	"github.com/defaultplan/defaultplan/e2e/bench/page"
 	"github.com/defaultplan/defaultplan/e2e/bench/rawhook"
 )
 
@@ -47,6 +50,8 @@ func newCommand() *cobra.Command {
 	command.Flags().StringSliceVar(&b.only, "only", nil, "parts to run: "+partNames()+"; empty means all")
 	command.Flags().IntVar(&b.pairs, "pairs", 0, "pairs of batches for each ratio; 0 means what the goals are judged by")
 	command.Flags().BoolVar(&b.smallest, "smallest", false, "run each part once, with the least that runs all of it, and judge no goal: what cannot run fails")
+	command.Flags().IntSliceVar(&b.scale, "scale", judged.scale.instances, "numbers of instances of part scale, in ascending order")
+	command.Flags().StringVar(&b.page, "page", "", "page, such as docs/performance.md, whose block is written; parts that are not run stay there as they are")
 	command.AddCommand(rawhook.Command(), holder.Command(), brokerCommand())
 	return command
 }
@@ -57,10 +62,14 @@ type bench struct {
 	only     []string
 	pairs    int
 	smallest bool
+	scale    []int
+	page     string
 
 	size   sizes
 	places places
 	table  measure.Table
+	// panels are the curve of part scale.
+	panels []page.Panel
 }
 
 // A stage is a group of measurements that the flag --only can name.
@@ -83,6 +92,7 @@ var stages = []stage{
 	{"svcat", measureSvcat},
 	{"failing", measureForEver},
 	{"rest", measureRest},
+	{"scale", measureScale},
 }
 
 func partNames() string {
@@ -99,14 +109,11 @@ func (b *bench) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.size = judged
-	if b.smallest {
-		b.size, b.table.Unjudged = smallest, true
-	}
-	if err := b.places.end(b.measure(ctx, wanted)); err != nil {
+	if err := b.choose(); err != nil {
 		return err
 	}
-	if err := b.table.Print(os.Stdout); err != nil {
+	measured, err := b.measure(ctx, wanted)
+	if err := b.report(ctx, measured, b.places.end(err)); err != nil {
 		return err
 	}
 	if b.table.Missed() {
@@ -115,18 +122,44 @@ func (b *bench) run(ctx context.Context) error {
 	return nil
 }
 
-// measure runs the parts, one after the other.
-func (b *bench) measure(ctx context.Context, parts []stage) error {
-	for _, s := range parts {
+// report prints and writes what was measured, also where a later part could not be: a run takes long.
+func (b *bench) report(ctx context.Context, measured []stage, err error) error {
+	err = errors.Join(err, b.table.Print(os.Stdout))
+	if b.page != "" && len(measured) > 0 {
+		err = errors.Join(err, b.writePage(context.WithoutCancel(ctx), measured))
+	}
+	return err
+}
+
+// choose chooses the sizes by the flags.
+func (b *bench) choose() error {
+	if b.smallest {
+		if b.page != "" {
+			return errors.New("--page does not go with --smallest: it would publish what was not measured")
+		}
+		b.size, b.table.Unjudged = smallest, true
+		return nil
+	}
+	if len(b.scale) == 0 || b.scale[0] < 1 || !slices.IsSorted(b.scale) {
+		return fmt.Errorf("--scale is %v; allowed are numbers from 1, in ascending order", b.scale)
+	}
+	b.size = judged
+	b.size.scale.instances = b.scale
+	return nil
+}
+
+// measure runs the parts, one after the other, and returns those that could be measured.
+func (b *bench) measure(ctx context.Context, parts []stage) ([]stage, error) {
+	for i, s := range parts {
 		fmt.Fprintf(os.Stderr, "bench: measuring %s\n", s.name)
 		began := time.Now()
 		b.table.Begin(s.name)
 		if err := s.run(ctx, b); err != nil {
-			return fmt.Errorf("cannot measure %q: %w", s.name, err)
+			return parts[:i], fmt.Errorf("cannot measure %q: %w", s.name, err)
 		}
 		fmt.Fprintf(os.Stderr, "bench: %s took %.1f s\n", s.name, time.Since(began).Seconds())
 	}
-	return nil
+	return parts, nil
 }
 
 func (b *bench) wanted() ([]stage, error) {
@@ -155,4 +188,37 @@ func (b *bench) rounds(judged int) int {
 		return b.pairs
 	}
 	return judged
+}
+
+// writePage writes what was measured into the page, and the curve beside it.
+func (b *bench) writePage(ctx context.Context, measured []stage) error {
+	curve := strings.TrimSuffix(b.page, filepath.Ext(b.page)) + "-scale.svg"
+	origin, err := page.Here(ctx, b.page, curve)
+	if err != nil {
+		return err
+	}
+	parts := make([]page.Part, len(measured))
+	for i, s := range measured {
+		parts[i] = page.Part{Name: s.name, Rows: b.table.Rows(s.name), Origin: origin}
+		if s.name == "scale" {
+			parts[i].Curve = filepath.Base(curve)
+		}
+	}
+	before, err := os.ReadFile(b.page)
+	if err != nil {
+		return fmt.Errorf("cannot read the page: %w", err)
+	}
+	after, err := page.Write(string(before), strings.Split(partNames(), ", "), parts)
+	if err != nil {
+		return fmt.Errorf("cannot write %s: %w", b.page, err)
+	}
+	if len(b.panels) > 0 {
+		if err := os.WriteFile(curve, []byte(page.Draw(b.panels)), 0o644); err != nil { //nolint:gosec // a page that everybody reads
+			return fmt.Errorf("cannot write the curve: %w", err)
+		}
+	}
+	if err := os.WriteFile(b.page, []byte(after), 0o644); err != nil { //nolint:gosec // a page that everybody reads
+		return fmt.Errorf("cannot write the page: %w", err)
+	}
+	return nil
 }

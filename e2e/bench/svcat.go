@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
-	"path/filepath"
 	"syscall"
 	"time"
 
@@ -65,7 +64,7 @@ func stockMany(ctx context.Context, c client.Client, plans int) error {
 }
 
 func (b *bench) typeThere(ctx context.Context, s *stack.Stack) error {
-	kubectl, err := b.typed(ctx, s, "kubectl", "get", "clusterserviceplans")
+	kubectl, err := typed(ctx, s, b.size.svcat.runs, "kubectl", "get", "clusterserviceplans")
 	if err != nil {
 		return err
 	}
@@ -77,7 +76,7 @@ func (b *bench) typeThere(ctx context.Context, s *stack.Stack) error {
 		{fmt.Sprintf("svcat get plans, of %d", b.size.svcat.plans), getPlansGoal, []string{"get", "plans"}},
 		{fmt.Sprintf("svcat explain, of %d plans", b.size.svcat.plans), explainGoal, []string{"explain", "type-0012"}},
 	} {
-		t, err := b.typed(ctx, s, "svcat", one.args...)
+		t, err := typed(ctx, s, b.size.svcat.runs, "svcat", one.args...)
 		if err != nil {
 			return err
 		}
@@ -94,11 +93,11 @@ func (b *bench) typeThere(ctx context.Context, s *stack.Stack) error {
 type typing struct{ median, peak float64 }
 
 // typed runs a command a number of times.
-func (b *bench) typed(ctx context.Context, s *stack.Stack, binary string, args ...string) (typing, error) {
+func typed(ctx context.Context, s *stack.Stack, runs int, binary string, args ...string) (typing, error) {
 	var result typing
-	seconds := make([]float64, 0, b.size.svcat.runs)
-	for range b.size.svcat.runs {
-		cmd := exec.CommandContext(ctx, filepath.Join(b.bin, binary), args...)
+	seconds := make([]float64, 0, runs)
+	for range runs {
+		cmd := exec.CommandContext(ctx, s.Binary(binary), args...)
 		cmd.Env = s.Environment()
 		began := time.Now()
 		if text, err := cmd.CombinedOutput(); err != nil {
