@@ -33,7 +33,8 @@ func measureForEver(ctx context.Context, b *bench) error {
 			return err
 		}
 		b.table.Add(measure.Row{
-			What: fmt.Sprintf("%d instances that fail for ever, after %s: writes", size.instances, size.age), Value: w.spent.allWrites() / w.took.Seconds(), Unit: "/s", Bound: measure.AtMost, Goal: failingWritesGoal,
+			What:  fmt.Sprintf("%d instances that fail for ever, after %s: writes", size.instances, size.age),
+			Value: w.spent.allWrites() / w.took.Seconds(), Unit: "/s", Bound: measure.AtMost, Goal: failingWritesGoal,
 			Detail: fmt.Sprintf("of everything but Leases, in %.0f s; each second: %s", w.took.Seconds(), w.spent.per(w.took.Seconds())),
 		})
 		b.table.Add(measure.Row{

@@ -77,7 +77,7 @@ func (c *curve) step(ctx context.Context, instances int) error {
 	return nil
 }
 
-// starts starts webhook, keeper and controller again, so that what the step before left in memory is gone.
+// starts ends webhook, keeper and controller and starts them again, so that what the step before left in memory is gone.
 func (c *curve) starts(ctx context.Context) error {
 	if err := c.StopWebhook(ctx, 0, syscall.SIGTERM); err != nil {
 		return err //nolint:wrapcheck // it says what failed

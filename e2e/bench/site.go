@@ -53,7 +53,7 @@ func startSite(ctx context.Context, bin string) (*site, ending, error) {
 		return nil, nil, err //nolint:wrapcheck // it says what failed
 	}
 	s := &site{Stack: started, inventory: inventory{started.Client()}}
-	end := leave(dir, started.Stop) //nolint:contextcheck // it stops even if ctx ended
+	end := leave(dir, started.Stop)
 	if err := s.open(ctx); err != nil {
 		return nil, nil, end(err)
 	}

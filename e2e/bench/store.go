@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -156,8 +157,8 @@ func rewrite[T client.Object](s *store, from T, n int, uids ...string) (T, error
 	if err != nil {
 		return to, fmt.Errorf("cannot encode %T: %w", from, err)
 	}
-	replaced := append(uids, firstNamespace, storedNamespace, firstName, name,
-		s.instance.Spec.ExternalID, catalog.ID("instance", name), s.binding.Spec.ExternalID, catalog.ID("binding", name))
+	replaced := slices.Concat(uids, []string{firstNamespace, storedNamespace, firstName, name,
+		s.instance.Spec.ExternalID, catalog.ID("instance", name), s.binding.Spec.ExternalID, catalog.ID("binding", name)})
 	if err := json.Unmarshal([]byte(strings.NewReplacer(replaced...).Replace(string(text))), &to); err != nil {
 		return to, fmt.Errorf("cannot decode %T: %w", from, err)
 	}

@@ -2,10 +2,12 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -31,7 +33,7 @@ func Here(ctx context.Context, written ...string) (Origin, error) {
 	}
 	args := []string{"status", "--porcelain", "--", ":/"}
 	for _, name := range written {
-		args = append(args, ":(exclude)"+name)
+		args = append(args, ":(top,exclude,glob)**/"+filepath.Base(name))
 	}
 	changes, err := output(ctx, "git", args...)
 	if err != nil {
@@ -53,22 +55,20 @@ func output(ctx context.Context, name string, args ...string) (string, error) {
 
 // machine describes this one: what is not known is left out.
 func machine(ctx context.Context) string {
-	lscpu, _ := output(ctx, "lscpu")
+	lscpu, _ := output(ctx, "env", "LC_ALL=C", "lscpu")
+	cpuinfo, _ := os.ReadFile("/proc/cpuinfo")
 	meminfo, _ := os.ReadFile("/proc/meminfo")
-	return describe(runtime.NumCPU(), lscpu, string(meminfo), runtime.Version())
+	return describe(runtime.NumCPU(), lscpu+"\n"+string(cpuinfo), string(meminfo), runtime.Version())
 }
 
-// describe is a machine by its number of processors, what lscpu and /proc/meminfo print, and Go's version.
-func describe(cores int, lscpu, meminfo, goVersion string) string {
+// describe is a machine by its number of processors, what lscpu, /proc/cpuinfo and /proc/meminfo say, and Go's version.
+func describe(cores int, processor, meminfo, goVersion string) string {
 	what := fmt.Sprintf("%d cores", cores)
-	if model := field(lscpu, "Model name"); model != "" {
+	if model := field(processor, "Model name"); model != "" {
 		what += " of " + model
 	}
-	for _, name := range []string{"CPU max MHz", "CPU MHz"} {
-		if megahertz, err := strconv.ParseFloat(field(lscpu, name), 64); err == nil {
-			what += fmt.Sprintf(" at %.0f MHz", megahertz)
-			break
-		}
+	if megahertz, err := strconv.ParseFloat(cmp.Or(field(processor, "CPU max MHz"), field(processor, "cpu MHz")), 64); err == nil {
+		what += fmt.Sprintf(" at %.0f MHz", megahertz)
 	}
 	kilobytes, _, _ := strings.Cut(field(meminfo, "MemTotal"), " ")
 	if total, err := strconv.ParseFloat(kilobytes, 64); err == nil {
