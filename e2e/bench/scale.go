@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,8 +45,9 @@ type curve struct {
 	panels []page.Panel
 }
 
-// add takes down one measure of the present step.
+// add takes down one measure of the present step, and says so at once: a step takes long.
 func (c *curve) add(title, unit string, value float64) {
+	fmt.Fprintf(os.Stderr, "bench: with %.0f instances, %s: %.3g %s\n", c.steps[len(c.steps)-1], title, value, unit)
 	i := slices.IndexFunc(c.panels, func(p page.Panel) bool { return p.Title == title })
 	if i < 0 {
 		c.panels, i = append(c.panels, page.Panel{Title: title, Unit: unit}), len(c.panels)
