@@ -2,6 +2,8 @@ package broker
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -184,4 +186,21 @@ func TestBrokerWaitsForItsTurn(t *testing.T) {
 	require.NoError(t, err)
 	p.End(nil)
 	assert.Len(t, w.etags, 2)
+}
+
+// Of many plans status says how many are applied.
+func TestRelistTellsHowFarItIs(t *testing.T) {
+	t.Parallel()
+	plans := make([]string, 1001)
+	for i := range plans {
+		plans[i] = fmt.Sprintf(`{"id":"p%d","name":"p%d"}`, i, i)
+	}
+	many := fmt.Sprintf(`{"services":[{"id":"db","name":"mysql","plans":[%s]}]}`, strings.Join(plans, ","))
+	inBothScopes(t, func(w *brokerEnv) {
+		w.answer = func(string) (*osb.Catalog, error) { return brokerCatalog(w.T, many, ""), nil }
+		w.pass(0)
+		assert.Equal(w, []string{
+			"500 of the 1001 plans of the catalog are applied", "1000 of the 1001 plans of the catalog are applied", "",
+		}, w.progress)
+	})
 }

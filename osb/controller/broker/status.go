@@ -30,6 +30,7 @@ const (
 	reasonPartsSkipped        = "PartsSkipped"
 	reasonPlansMoved          = "PlansMoved"
 	reasonCatalogShrank       = "CatalogShrank"
+	reasonApplying            = "ApplyingCatalog"
 	reasonMarking             = "MarkingRemoved"
 	reasonDeletionWaits       = "DeletionBlockedByInstances"
 	reasonDeletedCluster      = "DeletedClusterServiceBrokerSuccessfully"
@@ -207,6 +208,17 @@ func shortened(text string) string {
 		return text
 	}
 	return strings.ToValidUTF8(text[:maxMessage], "") + "…"
+}
+
+// tellProgress writes into status how far a relist is.
+func (r *reconciler) tellProgress(ctx context.Context, b Broker, p relist.Progress) error {
+	if p.Plans == 0 {
+		return r.tellMarking(ctx, b, p.Marking)
+	}
+	return r.note(ctx, b, func(after Broker) {
+		a := attempt{ended: r.Clock.Now()}
+		a.set(after, v1beta1.Reconciling(reasonApplying, fmt.Sprintf("%d of the %d plans of the catalog are applied", p.Applied, p.Plans)))
+	})
 }
 
 // tellMarking writes into status how far the marking of what a catalog no

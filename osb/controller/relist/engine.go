@@ -26,6 +26,8 @@ type Engine struct {
 	Live client.Reader
 	// Workers is how many requests run at the same time; 0: 16.
 	Workers int
+	// PerReport is how many plans are applied between two reports of progress; 0: 500.
+	PerReport int
 }
 
 const defaultWorkers = 16
@@ -48,6 +50,15 @@ type Result struct {
 	Moved int
 }
 
+// Progress is how far a relist of many objects is: how many plans are applied, and then what is
+// marked.
+type Progress struct {
+	// Applied of Plans are applied by now; both are 0 once marking began.
+	Applied, Plans int
+
+	Marking Marking
+}
+
 // A Marking is the progress of marking what the catalog no longer lists.
 type Marking struct {
 	// Marked of Total objects are marked by now.
@@ -62,10 +73,10 @@ type Marking struct {
 func (m *Marking) Shrank() bool { return 2*m.Lost > m.Before }
 
 // Relist applies a catalog: plans, then their class, concurrently by workers;
-// then it marks what is no longer listed. Before it marks many objects, and
-// meanwhile, it calls marking, and stops if that fails. Objects fail
-// independently; the error is for what stopped the relist.
-func (e *Engine) Relist(ctx context.Context, broker Broker, catalog *osb.Catalog, marking func(Marking) error) (Result, error) {
+// then it marks what is no longer listed. While it writes many plans, before it
+// marks many objects, and meanwhile, it calls tell, and stops if that fails.
+// Objects fail independently; the error is for what stopped the relist.
+func (e *Engine) Relist(ctx context.Context, broker Broker, catalog *osb.Catalog, tell func(Progress) error) (Result, error) {
 	shelf, err := e.shelf(ctx, &broker)
 	if err != nil {
 		return Result{}, err
@@ -73,8 +84,9 @@ func (e *Engine) Relist(ctx context.Context, broker Broker, catalog *osb.Catalog
 	broker.Known = shelf.known(&broker)
 	wanted, skipped := Wanted(broker, catalog)
 	r := &run{Engine: e, broker: &broker, shelf: shelf, result: Result{Skipped: skipped, Classes: len(wanted.Classes)}}
-	r.apply(ctx, wanted.Classes)
-	err = r.mark(ctx, &wanted, marking)
+	if err = r.apply(ctx, wanted.Classes, tell); err == nil {
+		err = r.mark(ctx, &wanted, func(m Marking) error { return tell(Progress{Marking: m}) })
+	}
 	if err := cmp.Or(ctx.Err(), err); err != nil {
 		return Result{}, fmt.Errorf("cannot relist %s %q: %w", broker.kind(), broker.Name, err)
 	}
@@ -137,7 +149,7 @@ func (e *Engine) parallel(n int, do func(i int)) {
 
 // apply writes all plans, then the classes, so that a class is never visible
 // without its plans.
-func (r *run) apply(ctx context.Context, classes []Class) {
+func (r *run) apply(ctx context.Context, classes []Class, tell func(Progress) error) error {
 	type planOf struct{ class, plan int }
 	var plans []planOf
 	for i := range classes {
@@ -150,11 +162,22 @@ func (r *run) apply(ctx context.Context, classes []Class) {
 	for i := range classes {
 		outcomes[i] = make([]outcome, len(classes[i].Plans))
 	}
-	r.parallel(len(plans), func(i int) {
-		at := plans[i]
-		outcomes[at.class][at.plan] = r.settlePlan(ctx, &classes[at.class].Plans[at.plan])
-	})
+	applied := 0
+	for some := range slices.Chunk(plans, cmp.Or(r.PerReport, atOnce)) {
+		before := r.result.Writes
+		r.parallel(len(some), func(i int) {
+			at := some[i]
+			outcomes[at.class][at.plan] = r.settlePlan(ctx, &classes[at.class].Plans[at.plan])
+		})
+		// An unchanged relist writes nothing, so it does not write how far it is.
+		if applied += len(some); applied < len(plans) && r.result.Writes > before {
+			if err := tell(Progress{Applied: applied, Plans: len(plans)}); err != nil {
+				return err
+			}
+		}
+	}
 	r.parallel(len(classes), func(i int) { r.settleClass(ctx, &classes[i], outcomes[i]) })
+	return nil
 }
 
 // An outcome is the result for an object.

@@ -50,12 +50,13 @@ func TestManyPlans(t *testing.T) {
 	}
 	w := newWorld(t, false)
 	w.broker.NameSuffix = "many"
-	w.engine.Reader = w.cached()
+	w.engine.Reader, w.engine.PerReport = w.cached(), plans/2
 	catalog := generated(plans/100, 100)
 	began := time.Now()
 	result, writes := w.relist(catalog)
 	require.NoError(t, result.Err())
 	assert.Equal(t, 2*plans+4*(plans/100), writes)
+	assert.Equal(t, []Progress{{Applied: plans / 2, Plans: plans}}, w.told)
 	t.Logf("first relist of %d plans: %s, %d writes", plans, time.Since(began), writes)
 	require.Eventually(t, func() bool {
 		var list api.ClusterServiceClassList
@@ -74,6 +75,7 @@ func TestManyPlans(t *testing.T) {
 	began = time.Now()
 	_, writes = w.relist(catalog)
 	assert.Zero(t, writes)
+	assert.Empty(t, w.told, "nothing is written, so there is nothing to tell")
 	t.Logf("unchanged relist of %d plans: %s", plans, time.Since(began))
 }
 

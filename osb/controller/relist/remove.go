@@ -18,9 +18,9 @@ import (
 // errInUse says that an object is, or may be, referred to.
 var errInUse = errors.New("it is in use")
 
-// markedAtOnce is the number of objects that are marked between two reports of
-// progress. Fewer are not reported, unless the catalog shrank.
-const markedAtOnce = 500
+// atOnce is the number of plans that are applied, or objects that are marked, between two reports
+// of progress. Fewer are not reported, unless the catalog shrank.
+const atOnce = 500
 
 // mark marks the broker's objects that the catalog no longer lists, so that
 // nothing new is provisioned from them, and removes the mark from user-defined
@@ -30,8 +30,8 @@ func (r *run) mark(ctx context.Context, wanted *Objects, marking func(Marking) e
 	r.result.Removed, r.result.Moved = len(unlisted), len(r.moved)
 	unmarked := slices.DeleteFunc(unlisted, func(f *found) bool { return f.removed })
 	progress := r.marking(wanted, unmarked)
-	for some := range slices.Chunk(unmarked, markedAtOnce) {
-		if progress.Shrank() || progress.Total > markedAtOnce {
+	for some := range slices.Chunk(unmarked, atOnce) {
+		if progress.Shrank() || progress.Total > atOnce {
 			if err := marking(progress); err != nil {
 				return err
 			}
@@ -144,13 +144,13 @@ func (e *Engine) MarkGone(ctx context.Context, broker Broker, marking func(Marki
 	}
 	slices.SortStableFunc(left, func(a, b *found) int { return cmp.Compare(kinds[a.kind].class, kinds[b.kind].class) })
 	failures := make([]error, len(left))
-	for from := 0; from < len(left); from += markedAtOnce {
-		if len(left) > markedAtOnce {
+	for from := 0; from < len(left); from += atOnce {
+		if len(left) > atOnce {
 			if err := marking(Marking{Marked: from, Total: len(left)}); err != nil {
 				return from, err
 			}
 		}
-		some := left[from:min(from+markedAtOnce, len(left))]
+		some := left[from:min(from+atOnce, len(left))]
 		e.parallel(len(some), func(i int) {
 			failures[from+i] = gone(e.setStatus(ctx, some[i], map[string]any{statusRemoved: true}))
 		})

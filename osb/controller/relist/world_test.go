@@ -83,6 +83,8 @@ type world struct {
 	prefix string
 	// writes counts the requests that would write, refused ones too.
 	writes atomic.Int32
+	// told is what the last relist told of its progress.
+	told []Progress
 }
 
 // newWorld has a cluster's broker, or with a namespace one there.
@@ -133,12 +135,16 @@ func (w *world) create(object client.Object) {
 func (w *world) relist(catalog *osb.Catalog) (Result, int) {
 	w.Helper()
 	before := w.writes.Load()
-	result, err := w.engine.Relist(w.Context(), w.broker, catalog, untold)
+	w.told = nil
+	result, err := w.engine.Relist(w.Context(), w.broker, catalog, func(p Progress) error {
+		w.told = append(w.told, p)
+		return nil
+	})
 	require.NoError(w, err)
 	return result, int(w.writes.Load() - before)
 }
 
-func untold(Marking) error { return nil }
+func untold(Progress) error { return nil }
 
 func noted() error { return nil }
 
