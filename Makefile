@@ -193,7 +193,7 @@ lint: ## Lint, the import law included
 
 .PHONY: verify
 verify: generate ## Check that generated files are current, modules tidy, code formatted
-	for m in $(MODULES); do (cd $$m && $(GO) mod tidy && $(GO) mod verify >/dev/null); done
+	for m in $(MODULES); do (cd $$m && $(GO) mod tidy); done
 	test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo "not formatted: run gofmt -w"; exit 1; }
 	test -z "$$(git status --porcelain)" || { git status --short; git diff; echo "generated files, modules or formatting are not current: commit what make verify changed"; exit 1; }
 
