@@ -7,11 +7,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// PerSecond bounds how many resting objects are reconciled again per
-// second, each with a few reads of the API server: with 10,000 bindings each is
-// reconciled within eleven minutes. If namespaces have different numbers of
-// objects, it may be up to twice as many: see After.
+// PerSecond bounds how many objects that a change may concern are reconciled per second.
 const PerSecond = 16
+
+// restingPerSecond bounds how many resting objects are reconciled again per
+// second, each with a read of the API server and two to three milliseconds of a
+// slow processor: with 10,000 bindings each is reconciled within 21 minutes. If
+// namespaces have different numbers of objects, it may be up to twice as many:
+// see After.
+const restingPerSecond = 8
 
 // A Schedule counts the objects that are reconciled periodically, because they
 // depend on what has no watch.
@@ -39,7 +43,7 @@ func (r *Schedule) After(o client.Object, least time.Duration) time.Duration {
 		r.in[at.Namespace]++
 	}
 	before := min(r.in[at.Namespace]*len(r.in), len(r.known))
-	return max(least, time.Duration(before)*time.Second/PerSecond)
+	return max(least, time.Duration(before)*time.Second/restingPerSecond)
 }
 
 // Forget removes an object that does not rest now, and may be gone.

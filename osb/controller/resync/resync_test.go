@@ -20,18 +20,18 @@ func TestManyRestLonger(t *testing.T) {
 		return &v1beta1.ServiceBinding{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint(i)}}
 	}
 	for round := range 2 { // an object counts once
-		for i := range 960 {
+		for i := range 480 {
 			pause := r.After(binding(i), time.Minute)
 			assert.Equal(t, time.Minute, pause, "round %d", round)
 		}
 	}
-	for i := 960; i < 10000; i++ {
+	for i := 480; i < 10000; i++ {
 		r.After(binding(i), time.Minute)
 	}
-	assert.Equal(t, 625*time.Second, r.After(binding(0), time.Minute))
+	assert.Equal(t, 1250*time.Second, r.After(binding(0), time.Minute))
 	assert.Equal(t, time.Hour, r.After(binding(0), time.Hour))
 	for range 2 {
-		for i := 960; i < 10000; i++ {
+		for i := 480; i < 10000; i++ {
 			r.Forget(client.ObjectKeyFromObject(binding(i)))
 		}
 	}
@@ -49,12 +49,12 @@ func TestNamespacesRestApart(t *testing.T) {
 	for i := range 100_000 {
 		r.After(binding("many", i), time.Minute)
 	}
-	for i := range 480 {
-		assert.Equal(t, time.Minute, r.After(binding("few", i), time.Minute), "%d of 480", i)
+	for i := range 240 {
+		assert.Equal(t, time.Minute, r.After(binding("few", i), time.Minute), "%d of 240", i)
 	}
-	assert.Equal(t, 100_480*time.Second/PerSecond, r.After(binding("many", 0), time.Minute))
+	assert.Equal(t, 100_240*time.Second/restingPerSecond, r.After(binding("many", 0), time.Minute))
 	assert.Equal(t, time.Minute, r.After(binding("few", 0), time.Minute))
-	for i := range 480 {
+	for i := range 240 {
 		r.After(binding("third", i), time.Minute)
 	}
 	assert.Equal(t, 90*time.Second, r.After(binding("few", 0), time.Minute), "three namespaces have a third each")
@@ -63,7 +63,7 @@ func TestNamespacesRestApart(t *testing.T) {
 	}
 	assert.Equal(t, time.Minute, r.After(binding("few", 0), time.Minute), "two have a half each")
 	for _, namespace := range []string{"few", "third"} {
-		for i := range 480 {
+		for i := range 240 {
 			r.Forget(client.ObjectKeyFromObject(binding(namespace, i)))
 		}
 	}
