@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -152,12 +153,12 @@ func (s *stream) Read(buffer []byte) (int, error) {
 
 // find looks for the end of the initial list.
 func (s *stream) find(read []byte) {
-	seen := append(s.tail, read...)
+	seen := slices.Concat(s.tail, read)
 	if bytes.Contains(seen, initialListEnd) {
 		s.listing, s.tail = false, nil
 		return
 	}
-	s.tail = append(s.tail[:0], seen[max(0, len(seen)-len(initialListEnd)+1):]...)
+	s.tail = bytes.Clone(seen[max(0, len(seen)-len(initialListEnd)+1):])
 }
 
 // Close ends the watch.

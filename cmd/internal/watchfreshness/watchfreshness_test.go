@@ -71,7 +71,7 @@ func TestInitialList(t *testing.T) {
 	t.Parallel()
 	const bookmark = `{"type":"BOOKMARK","object":{"metadata":{"annotations":{"k8s.io/initial-events-end":"true"}}}}`
 	list := strings.Repeat(`{"type":"ADDED","object":{"metadata":{"name":"k8s.io/initial"}}}`, 3)
-	for split := 0; split < len(bookmark); split++ {
+	for split := range len(bookmark) {
 		clock := clocktesting.NewFakePassiveClock(time.Unix(1000, 0))
 		watched := &times{now: clock.Now, metric: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "heard", Help: "What lastHeard is."}, []string{"resource"})}
 		parts := []string{list, bookmark[:split], bookmark[split:]}
