@@ -198,6 +198,7 @@ func TestBindingReadsAgain(t *testing.T) {
 		}},
 		"OwnID":          {reason: "Who gives the ID may have given it before.", spec: `{"instanceRef":{"name":"mydb"},` + id + `}`, reads: true, between: func(*env, *admissionv1.AdmissionReview) {}},
 		"OtherNamespace": {reason: "Whether an instance is shared is read for each phase.", spec: toShared, reads: true, between: func(*env, *admissionv1.AdmissionReview) {}},
+		"ManyLabels":     {reason: "What is kept is bounded.", spec: `{"instanceRef":{"name":"labelled"}}`, reads: true, between: func(*env, *admissionv1.AdmissionReview) {}},
 		"AnotherReplica": {reason: "It did not read.", reads: true, between: func(w *env, _ *admissionv1.AdmissionReview) {
 			w.mux = http.NewServeMux()
 			serveBindings(w, w.shared, w.clock)
@@ -205,7 +206,12 @@ func TestBindingReadsAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := stocked(t, db, hasInstance("mydb", "db-small"), hasInstance("other", "db-small"), elsewhere("db-small", withDev()), hasNamespace("dev", "team", "a")).env()
+			w := stocked(t, db, hasInstance("mydb", "db-small"), hasInstance("other", "db-small"), hasInstance("labelled", "db-small", func(i *v1beta1.ServiceInstance) {
+				i.Labels = map[string]string{}
+				for n := range 65 {
+					i.Labels[fmt.Sprint("l", n)] = ""
+				}
+			}), elsewhere("db-small", withDev()), hasNamespace("dev", "team", "a")).env()
 			w.reviews.granted = []string{aliceBinds}
 			review := w.review(bindingOf(cmp.Or(tc.spec, toMydb)), nil)
 			mutated := w.ask("/mutate/servicebindings", review)

@@ -39,13 +39,13 @@ func (d decider) decide(ctx context.Context, refuse bool) error {
 	if err != nil {
 		return err
 	}
-	// An instance of another namespace is read in each phase: it may not be shared any more.
-	if to.instance != nil && d.draft.Req.Operation == admissionv1.Create && isMinted(d.draft) && !shares(&d.draft.Spec, d.draft.Req.Namespace) {
-		d.reads.keep(d.draft.Spec.ExternalID, to.instance)
-	}
 	if denied != nil {
 		d.hold(denied, refuse)
 		return nil
+	}
+	// An instance of another namespace is read in each phase: it may not be shared any more.
+	if to.instance != nil && d.draft.Req.Operation == admissionv1.Create && isMinted(d.draft) && !shares(&d.draft.Spec, d.draft.Req.Namespace) {
+		d.reads.keep(d.draft.Spec.ExternalID, to.instance)
 	}
 	if waits := to.waits(); waits != "" {
 		d.wait(waits, refuse)

@@ -3,6 +3,7 @@ package binding
 import (
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/cache"
 	"k8s.io/utils/clock"
@@ -15,6 +16,8 @@ const (
 	// a request may come after the mutating phase: later, the instance is read again.
 	readsKept = 256
 	keptFor   = time.Second
+	// mostLabels is of how many labels, which policies may select by, an instance is kept.
+	mostLabels = 64
 )
 
 // instanceReads keep the instance that the mutating phase of a create read live, for the validating
@@ -27,16 +30,36 @@ func newInstanceReads(now clock.PassiveClock) instanceReads {
 	return instanceReads{cache.NewLRUExpireCacheWithClock(readsKept, now)}
 }
 
-// keep keeps an instance that was read for the request with an external ID, without what decides
-// nothing for a binding and has no bound.
+// keep keeps an instance that was read for the request with an external ID. What is kept is built from
+// what a binding is decided by, and bounded: what is more, is read again. An entry that is never taken
+// stays until there are readsKept newer ones.
 func (r instanceReads) keep(externalID string, read *v1beta1.ServiceInstance) {
-	kept := *read
-	kept.Annotations, kept.ManagedFields = nil, nil
-	kept.Spec.Parameters, kept.Spec.ParametersFrom = nil, nil
-	kept.Status.Conditions, kept.Status.DefaultProvisionParameters = nil, nil
-	kept.Status.ExternalProperties = withoutParameters(kept.Status.ExternalProperties)
-	kept.Status.InProgressProperties = withoutParameters(kept.Status.InProgressProperties)
-	r.known.Add(externalID, &kept, keptFor)
+	if len(read.Labels) > mostLabels {
+		return
+	}
+	kept := &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{
+		Namespace: read.Namespace, Name: read.Name, UID: read.UID, Labels: read.Labels, DeletionTimestamp: read.DeletionTimestamp,
+	}}
+	if owner := metav1.GetControllerOf(read); owner != nil {
+		kept.OwnerReferences = []metav1.OwnerReference{*owner}
+	}
+	kept.Spec.ServiceType, kept.Spec.DecidedReference = read.Spec.ServiceType, read.Spec.DecidedReference
+	kept.Status = v1beta1.ServiceInstanceStatus{
+		CurrentOperation: read.Status.CurrentOperation, DeprovisionStatus: read.Status.DeprovisionStatus, ProvisionStatus: read.Status.ProvisionStatus,
+		ExternalProperties:   targetOf(read.Status.ExternalProperties),
+		InProgressProperties: targetOf(read.Status.InProgressProperties),
+	}
+	r.known.Add(externalID, kept, keptFor)
+}
+
+// targetOf is at which broker, and as which plan, an instance was sent.
+func targetOf(sent *v1beta1.ServiceInstancePropertiesState) *v1beta1.ServiceInstancePropertiesState {
+	if sent == nil {
+		return nil
+	}
+	kept := &v1beta1.ServiceInstancePropertiesState{BrokerTarget: sent.BrokerTarget}
+	kept.ClusterServicePlanExternalID, kept.ServicePlanExternalID = sent.ClusterServicePlanExternalID, sent.ServicePlanExternalID
+	return kept
 }
 
 // take returns the instance that was kept for the request with an external ID, once; nil: none was, or
@@ -52,13 +75,4 @@ func (r instanceReads) take(externalID string, at types.NamespacedName) *v1beta1
 		return nil
 	}
 	return instance
-}
-
-func withoutParameters(sent *v1beta1.ServiceInstancePropertiesState) *v1beta1.ServiceInstancePropertiesState {
-	if sent == nil {
-		return nil
-	}
-	kept := *sent
-	kept.Parameters = nil
-	return &kept
 }

@@ -102,7 +102,7 @@ func (v *validation) user() authenticationv1.UserInfo {
 // bind finds the instance that the binding names: at a create, the one that the mutating phase kept.
 func (v *validation) bind(ctx context.Context) (bound, *review.Denial, error) {
 	by, spec := binder{tools: v.tools, namespace: v.write.Req.Namespace, user: v.user()}, v.write.New.Spec
-	if v.write.Req.Operation == admissionv1.Create {
+	if v.write.Req.Operation == admissionv1.Create && !shares(spec, by.namespace) {
 		by.read = v.reads.take(spec.ExternalID, instanceAt(spec, by.namespace))
 	}
 	return by.bind(ctx, spec)
