@@ -175,7 +175,7 @@ func (e *engine) act(ctx context.Context, s resource, t *attempt) (time.Duration
 	if err != nil {
 		return 0, err
 	}
-	e.tried(ctx, s, t, &reply)
+	e.asks(ctx, s, t, &reply)
 	e.note(ctx, s, t, reply)
 	t.facts.Now = e.clock.Now()
 	return e.conclude(ctx, s, t, t.thing.HandleResult(*t.decision, reply, t.facts))
@@ -190,11 +190,13 @@ func (e *engine) reach(ctx context.Context, s resource, t *attempt) (reply lifec
 	ctx = context.WithoutCancel(ctx)
 	t.stored = s.object()
 	if err != nil { // without a client nothing is sent
+		e.begins(s, t)
 		return lifecycle.CallResult{Err: err}, nil
 	}
 	if err := e.secure(ctx, s, t); err != nil {
 		return lifecycle.CallResult{Err: err}, err // the broker was not asked: it is no sign of life
 	}
+	e.begins(s, t)
 	return e.call(ctx, s, broker, t), nil
 }
 

@@ -29,15 +29,16 @@ func failsAt(thing *lifecycle.Resource, facts *lifecycle.Facts, at broker.Key) f
 	if !thing.Deleting && facts.Desired != nil {
 		sent = &facts.Desired.Request
 	}
-	if sent == nil {
-		return failing.Key{}
+	key := failing.Key{Broker: at.At(), Deleting: thing.Deleting}
+	if sent != nil {
+		key.Class, key.Plan = sent.ClassExternalID, sent.PlanExternalID
 	}
-	return failing.Key{Broker: at.At(), Class: sent.ClassExternalID, Plan: sent.PlanExternalID, Deleting: thing.Deleting}
+	return key
 }
 
 // retries adds what the others that fail have to say of the next attempt.
 func (e *engine) retries(ctx context.Context, s resource, thing *lifecycle.Resource, facts *lifecycle.Facts, at broker.Key) {
-	facts.AlsoFailing = e.failing.Share(failingOf(s, thing), failsAt(thing, facts, at))
+	facts.AlsoFailing = e.failing.Share(failingOf(s, thing), failsAt(thing, facts, at), thing.Record.Retries)
 	wakes := e.wakes(ctx, s, thing, facts.Now)
 	facts.Woken = !wakes.IsZero() && !wakes.After(facts.Now)
 }
@@ -61,7 +62,7 @@ func (e *engine) waits(ctx context.Context, s resource, thing *lifecycle.Resourc
 		e.failing.Forget(object)
 		unsay(ctx, s, thing)
 	case !d.Record.Async && next.Sub(facts.Now) > leastNoted:
-		e.failing.Note(object, failing.Wait{Key: failsAt(thing, facts, at), Generation: thing.Generation, Until: next})
+		e.failing.Note(object, failing.Wait{Key: failsAt(thing, facts, at), Generation: thing.Generation, Until: next}, facts.Now)
 	}
 	if wakes := e.wakes(ctx, s, thing, facts.Now); wakes.After(facts.Now) {
 		return sooner(d.After, wakes.Sub(facts.Now))
@@ -75,30 +76,47 @@ func (e *engine) changed(at client.ObjectKey, after time.Duration) {
 	e.failing.Changed(at, after, e.clock.Now())
 }
 
-// tried notes an attempt, and until when the broker asks not to be asked again.
-func (e *engine) tried(ctx context.Context, s resource, t *attempt, reply *lifecycle.CallResult) {
+// begins records a call that is about to be made: what wakes the resource while the call takes is for
+// its next attempt.
+func (e *engine) begins(s resource, t *attempt) {
+	step := t.decision.Step
+	if step == lifecycle.Poll {
+		return
+	}
+	call := failing.Call{Generation: t.thing.Generation, Waited: !t.thing.Record.NextRetry.IsZero(), Mitigation: step == lifecycle.MitigateOrphan}
+	e.failing.Begins(failingOf(s, t.thing), call, e.clock.Now())
+}
+
+// asks notes until when the broker asks not to be called again.
+func (e *engine) asks(ctx context.Context, s resource, t *attempt, reply *lifecycle.CallResult) {
 	if t.decision.Step == lifecycle.Poll {
 		return
 	}
-	now := e.clock.Now()
-	e.failing.Tried(failingOf(s, t.thing), t.thing.Generation, !t.thing.Record.NextRetry.IsZero(), now)
 	var until time.Time
 	if failed := (*osb.Error)(nil); errors.As(reply.Err, &failed) && failed.RetryAfter > 0 {
-		until = now.Add(failed.RetryAfter)
+		until = e.clock.Now().Add(failed.RetryAfter)
 	}
 	remember(ctx, s.object(), func(m *memory) { m.asked = until })
 }
 
-// succeeds tells those that fail alike of an outcome that is a success.
+// succeeds wakes those that fail alike after an outcome that is a success. What was only read says
+// nothing of what others request.
 func (e *engine) succeeds(ctx context.Context, s resource, t *attempt, outcome *lifecycle.Outcome) {
 	if !succeeded(t.thing, outcome) {
 		return
 	}
 	e.failing.Forget(failingOf(s, t.thing))
-	e.failing.Success(failsAt(t.thing, &t.facts, t.broker), e.clock.Now())
 	if !outcome.Release {
 		unsay(ctx, s, t.thing)
 	}
+	if t.decision.Step == lifecycle.Fetch && (t.thing.Record.Exists || t.thing.Adopts()) {
+		return
+	}
+	key := failsAt(t.thing, &t.facts, t.broker)
+	if applied := outcome.Record.Applied; applied != nil && !t.thing.Deleting { // its spec may ask for another plan by now
+		key.Class, key.Plan = applied.ClassExternalID, applied.PlanExternalID
+	}
+	e.failing.Success(key, e.clock.Now())
 }
 
 // succeeded says whether the broker has done what the object is for: it has it, or has removed it.

@@ -123,7 +123,7 @@ func (w *failingWorld) attempts(verb osbtest.Verb) int { return len(w.broker.Cal
 
 // all says how many instances fail alike.
 func (w *failingWorld) all(deleting bool) int32 {
-	return w.instances.engine.failing.Share(failing.Object{ObjectKey: keyOf("")}, w.smallPlan(deleting))
+	return w.instances.engine.failing.Share(failing.Object{ObjectKey: keyOf("")}, w.smallPlan(deleting), 5)
 }
 
 func (w *failingWorld) smallPlan(deleting bool) failing.Key {
@@ -162,7 +162,7 @@ func TestManyFailingShareTheirAttempts(t *testing.T) {
 	w := newFailingWorld(t, "a")
 	const many = 400
 	for i := range many {
-		w.instances.engine.failing.Note(failing.Object{ObjectKey: keyOf(fmt.Sprint(i))}, failing.Wait{Key: w.smallPlan(false)})
+		w.instances.engine.failing.Note(failing.Object{ObjectKey: keyOf(fmt.Sprint(i))}, failing.Wait{Key: w.smallPlan(false)}, time.Now())
 	}
 	first := w.passesOver("a")
 	assert.LessOrEqual(t, first, 2*time.Second)

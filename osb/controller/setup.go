@@ -206,9 +206,9 @@ func (p *parts) addBindings() error {
 // broker.
 func (p *parts) wakes(b *builder.Builder, e *engine) *builder.Builder {
 	changed := builder.WithPredicates(predicate.GenerationChangedPredicate{})
-	b = b.WatchesRawSource(e.failing.Source()).Watches(&v1beta1.ServiceBroker{}, e.failing.ByBroker(), changed)
+	b = b.WatchesRawSource(e.failing.Source()).Watches(&v1beta1.ServiceBroker{}, e.failing.ByBroker(e.clock), changed)
 	if !p.options.Scope().Restricted() {
-		b = b.Watches(&v1beta1.ClusterServiceBroker{}, e.failing.ByBroker(), changed)
+		b = b.Watches(&v1beta1.ClusterServiceBroker{}, e.failing.ByBroker(e.clock), changed)
 	}
 	return b
 }

@@ -67,8 +67,8 @@ func (c *call) backoff(e *osb.Error) time.Duration {
 	switch {
 	case c.unreached: // the pauses of the broker's queue bound how often all are tried
 		f.AlsoFailing, longest = 0, min(longest, unreachedRetry)
-	case e.Kind == osb.Concurrency:
-		longest = min(longest, concurrentRetry)
+	case e.Kind == osb.Concurrency: // it is about this instance, and no success of another ends it
+		f.AlsoFailing, longest = 0, min(longest, concurrentRetry)
 	case f.FromSecrets || !answered(e):
 		longest = min(longest, MaxOtherRetry)
 	}

@@ -189,6 +189,8 @@ func TestConcurrencyIsTriedSoon(t *testing.T) {
 		require.LessOrEqual(t, a.outcome.After, concurrentRetry)
 		a.now = a.now.Add(time.Minute)
 	}
+	beside := &call{facts: &Facts{AlsoFailing: 5000}, record: Record{Retries: 12}}
+	assert.LessOrEqual(t, beside.backoff(&osb.Error{Kind: osb.Concurrency}), concurrentRetry, "others have other instances")
 }
 
 // What could not be sent to a broker is tried again soon after the broker is back, however

@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
 // A Key is what the objects of one kind that fail alike have in common. Class and Plan are IDs at
@@ -35,11 +37,21 @@ type Wait struct {
 	Until time.Time
 }
 
+const (
+	// fewFailures is after how many failures an object shares the attempts of a ClusterServiceBroker's
+	// plan with the objects of all namespaces: until then others of its own namespace only delay it.
+	fewFailures = 5
+	// apartPause is the least time between two attempts that successes bring.
+	apartPause = 5 * time.Minute
+)
+
 // A Set has the objects of one kind that fail at present. The zero Set is empty, and ready for use.
 type Set struct {
 	mutex  sync.Mutex
 	known  map[Object]*entry
 	groups map[Key]*group
+	// at counts the objects of a namespace at a broker, whatever their plans.
+	at map[place]int
 	// requests is the queue of the controller; nil before it starts.
 	requests requests
 }
@@ -49,15 +61,24 @@ type requests interface {
 	AddAfter(request reconcile.Request, after time.Duration)
 }
 
+// A place is the objects of one namespace at one broker.
+type place struct {
+	broker    types.NamespacedName
+	namespace string
+}
+
 // An entry is an object that fails.
 type entry struct {
 	Wait
 
-	// wake is from when on the next attempt does not wait for its time; zero: it waits.
-	wake time.Time
-	// woken says that the attempt under way, or the last one, did not wait for its time.
+	// wake is from when on the next attempt does not wait for its time; zero: it waits. bySuccess
+	// says that a success of another object is why.
+	wake      time.Time
+	bySuccess bool
+	// woken says that the attempt under way, or the last one, did not wait for its time because of a
+	// success.
 	woken bool
-	// apart is until when no success wakes the object: until its own next attempt.
+	// apart is until when no success wakes the object, unless it makes an attempt of its own before.
 	apart time.Time
 	// changed is when a change last woke it, or is to wake it.
 	changed time.Time
@@ -79,8 +100,8 @@ func (g *group) share(namespace string) int {
 	return min(g.in[namespace]*len(g.in), len(g.members))
 }
 
-// Note records that an object waits after an attempt that failed.
-func (s *Set) Note(o Object, w Wait) {
+// Note records that an object waits, from now on, after an attempt that failed.
+func (s *Set) Note(o Object, w Wait, now time.Time) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	e := s.known[o]
@@ -92,14 +113,15 @@ func (s *Set) Note(o Object, w Wait) {
 		e = s.add(o, w.Key)
 	}
 	if e.woken {
-		e.woken, e.apart = false, w.Until
+		share := time.Duration(s.groups[w.Key].share(o.Namespace)) * lifecycle.PausePerObject
+		e.woken, e.apart = false, now.Add(max(apartPause, share))
 	}
 	e.Wait = w
 }
 
 func (s *Set) add(o Object, key Key) *entry {
 	if s.known == nil {
-		s.known, s.groups = map[Object]*entry{}, map[Key]*group{}
+		s.known, s.groups, s.at = map[Object]*entry{}, map[Key]*group{}, map[place]int{}
 	}
 	g := s.groups[key]
 	if g == nil {
@@ -109,6 +131,7 @@ func (s *Set) add(o Object, key Key) *entry {
 	e := &entry{}
 	s.known[o], g.members[o] = e, e
 	g.in[o.Namespace]++
+	s.at[place{key.Broker, o.Namespace}]++
 	return e
 }
 
@@ -141,14 +164,29 @@ func (s *Set) forget(o Object) {
 	if len(g.members) == 0 {
 		delete(s.groups, e.Key)
 	}
+	at := place{e.Key.Broker, o.Namespace}
+	if s.at[at]--; s.at[at] == 0 {
+		delete(s.at, at)
+	}
 }
 
-// Share is with how many objects, itself included, an object shares the attempts; 0: it has not
-// failed for long, and no other of its namespace has.
-func (s *Set) Share(o Object, key Key) int32 {
+// Share is with how many objects, itself included, an object that failed so often shares the attempts;
+// 0: none of them has failed for long. At a ServiceBroker it is with all of its namespace, whatever
+// their plans: who made the broker could make a plan for each.
+func (s *Set) Share(o Object, key Key, failures int32) int32 {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	return int32(min(s.groups[key].share(o.Namespace), math.MaxInt32)) //nolint:gosec // it is in the bounds
+	share := 0
+	switch g := s.groups[key]; {
+	case key.Broker.Namespace != "":
+		share = s.at[place{key.Broker, o.Namespace}]
+	case g == nil:
+	case failures < fewFailures:
+		share = g.in[o.Namespace]
+	default:
+		share = g.share(o.Namespace)
+	}
+	return int32(min(share, math.MaxInt32))
 }
 
 // Wakes is when the next attempt of an object stops waiting for its time; zero: it waits.
@@ -165,17 +203,33 @@ func (s *Set) Wakes(o Object, generation int64, now time.Time) time.Time {
 	}
 }
 
-// Tried records a call for an object. An attempt begins with the one that waited; what follows it at
-// once, such as a mitigation, is a part of the attempt.
-func (s *Set) Tried(o Object, generation int64, waited bool, now time.Time) {
+// A Call is a call for an object that is about to be made.
+type Call struct {
+	// Generation is that of the object.
+	Generation int64
+	// Waited says that the call had a time to wait for.
+	Waited bool
+	// Mitigation says that it removes what an earlier attempt may have left.
+	Mitigation bool
+}
+
+// Begins records a call for an object: what wakes the object from now on is for the next attempt. An
+// attempt begins with a call that waited. What follows it at once is a part of it, and so is a
+// mitigation that nothing wakes.
+func (s *Set) Begins(o Object, c Call, now time.Time) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	e := s.known[o]
 	if e == nil {
 		return
 	}
-	e.Generation = generation
-	if waited && !e.wake.IsZero() {
-		e.wake, e.woken = time.Time{}, now.Before(e.Until)
+	e.Generation = c.Generation
+	if !c.Waited || c.Mitigation && e.wake.IsZero() {
+		return
 	}
+	early := !e.wake.IsZero() && now.Before(e.Until)
+	if e.woken = early && e.bySuccess; !early {
+		e.apart = time.Time{}
+	}
+	e.wake = time.Time{}
 }

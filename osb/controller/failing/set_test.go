@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/types"
+	testclock "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -35,7 +36,7 @@ func object(namespace, name string) Object {
 
 // fails notes an object whose next attempt is in an hour.
 func (s *Set) fails(o Object, key Key, now time.Time) {
-	s.Note(o, Wait{Key: key, Generation: 1, Until: now.Add(time.Hour)})
+	s.Note(o, Wait{Key: key, Generation: 1, Until: now.Add(time.Hour)}, now)
 }
 
 // woken says whether an object makes an attempt before its time.
@@ -46,8 +47,8 @@ func (s *Set) isWoken(o Object, now time.Time) bool {
 
 // attempts has an object make an attempt that fails.
 func (s *Set) attempts(o Object, key Key, now time.Time) {
-	s.Tried(o, 1, true, now)
-	s.Tried(o, 1, false, now) // the mitigation is a part of it
+	s.Begins(o, Call{Generation: 1, Waited: true}, now)
+	s.Begins(o, Call{Generation: 1, Mitigation: true}, now) // the mitigation is a part of it
 	s.fails(o, key, now)
 }
 
@@ -109,36 +110,43 @@ func TestManyAreWokenBitByBit(t *testing.T) {
 	}
 }
 
-// A stream of successes brings one attempt between two that an object makes in its own time.
+// A stream of successes brings no attempt within five minutes of the last one.
 func TestSuccessesWakeOnce(t *testing.T) {
 	t.Parallel()
 	s, o := &Set{}, object("n", "o")
 	s.fails(o, small, noon)
-	attempts, own := 0, 0
-	until := noon.Add(time.Hour)
+	attempts := 0
 	for now := noon; now.Before(noon.Add(10 * time.Hour)); now = now.Add(10 * time.Second) {
 		s.Success(small, now)
-		due := !now.Before(until)
-		if !due && !s.isWoken(o, now) {
-			continue
+		if s.isWoken(o, now) {
+			attempts++
+			s.attempts(o, small, now)
 		}
-		attempts++
-		if due {
-			own++
-		}
-		s.attempts(o, small, now)
-		until = now.Add(time.Hour)
 	}
-	assert.LessOrEqual(t, attempts, 2*own+2)
-	assert.Greater(t, attempts, own, "successes do wake it")
+	assert.LessOrEqual(t, attempts, int(10*time.Hour/apartPause)+1)
+	assert.Greater(t, attempts, 100, "successes do wake it")
+
+	// Many share their attempts with those that successes bring.
+	s = &Set{}
+	for i := range 1000 {
+		s.fails(object("n", fmt.Sprint(i)), small, noon)
+	}
+	s.fails(o, small, noon)
+	s.Success(small, noon)
+	s.attempts(o, small, noon.Add(time.Minute))
+	again := noon.Add(time.Minute + 1001*lifecycle.PausePerObject)
+	s.Success(small, again.Add(-time.Second))
+	assert.Zero(t, s.Wakes(o, 1, noon))
+	s.Success(small, again)
+	assert.NotZero(t, s.Wakes(o, 1, noon))
 
 	// The attempt under way counts, too: its mitigation is a part of it.
 	s = &Set{}
 	s.fails(o, small, noon)
 	s.Success(small, noon)
-	s.Tried(o, 1, true, noon.Add(time.Second))
+	s.Begins(o, Call{Generation: 1, Waited: true}, noon.Add(time.Second))
 	s.Success(small, noon.Add(2*time.Second))
-	s.Tried(o, 1, false, noon.Add(2*time.Second))
+	s.Begins(o, Call{Generation: 1, Mitigation: true}, noon.Add(2*time.Second))
 	s.fails(o, small, noon.Add(3*time.Second))
 	assert.False(t, s.isWoken(o, noon.Add(time.Minute)))
 }
@@ -149,11 +157,60 @@ func TestSuccessWithinAnAttempt(t *testing.T) {
 	s, o := &Set{}, object("n", "o")
 	s.fails(o, small, noon)
 	own := noon.Add(time.Hour)
-	s.Tried(o, 1, true, own)
+	s.Begins(o, Call{Generation: 1, Waited: true}, own)
 	s.Success(small, own)
-	s.Tried(o, 1, false, own)
+	s.Begins(o, Call{Generation: 1, Mitigation: true}, own)
 	s.fails(o, small, own.Add(time.Second))
 	assert.True(t, s.isWoken(o, own.Add(leastSpread)))
+}
+
+// What wakes an object while its call takes is for its next attempt, whatever brought the call.
+func TestWakeWithinACall(t *testing.T) {
+	t.Parallel()
+	for name, wakes := range map[string]func(*Set, Object, time.Time){
+		"Success": func(s *Set, _ Object, now time.Time) { s.Success(small, now) },
+		"Change":  func(s *Set, o Object, now time.Time) { s.Changed(o.ObjectKey, 0, now) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, o := &Set{}, object("n", "o")
+			s.fails(o, small, noon)
+			own := noon.Add(time.Hour)
+			s.Begins(o, Call{Generation: 1, Waited: true}, own)
+			wakes(s, o, own.Add(time.Second))
+			s.fails(o, small, own.Add(time.Minute))
+			assert.True(t, s.isWoken(o, own.Add(time.Minute)))
+		})
+	}
+	s, o := &Set{}, object("n", "o")
+	s.fails(o, small, noon)
+	s.Success(small, noon)
+	s.Begins(o, Call{Generation: 1, Waited: true}, noon.Add(time.Second))
+	s.Changed(o.ObjectKey, 0, noon.Add(2*time.Second))
+	s.fails(o, small, noon.Add(time.Minute))
+	assert.True(t, s.isWoken(o, noon.Add(time.Minute)), "a change within an attempt that a success brought")
+}
+
+// A success wakes what failed again after a change, and what made an attempt in its own time.
+func TestSuccessAfterOtherAttempts(t *testing.T) {
+	t.Parallel()
+	s, o := &Set{}, object("n", "o")
+	s.fails(o, small, noon)
+	s.Changed(o.ObjectKey, 0, noon)
+	s.attempts(o, small, noon.Add(time.Second))
+	s.Success(small, noon.Add(2*time.Second))
+	assert.True(t, s.isWoken(o, noon.Add(3*time.Second)), "the change did not help, and something else did")
+
+	s.Begins(o, Call{Generation: 1, Waited: true}, noon.Add(3*time.Second)) // its broker is not reached: it soon tries again
+	s.attempts(o, small, noon.Add(time.Hour).Add(3*time.Second))
+	s.Success(small, noon.Add(time.Hour).Add(4*time.Second))
+	assert.True(t, s.isWoken(o, noon.Add(time.Hour).Add(5*time.Second)), "its last attempt was in its own time")
+
+	edited := noon.Add(2 * time.Hour)
+	s.attempts(o, small, edited) // which a success brought
+	s.attempts(o, small, edited.Add(time.Minute))
+	s.Success(small, edited.Add(2*time.Minute))
+	assert.True(t, s.isWoken(o, edited.Add(2*time.Minute+leastSpread)), "an edit brought the last attempt")
 }
 
 // Changes wake every time, but no faster than every ten seconds.
@@ -190,7 +247,7 @@ func TestNoChangeIsLost(t *testing.T) {
 	assert.Equal(t, map[string]time.Duration{"o": 9 * time.Second}, map[string]time.Duration(q), "ten seconds after the last time")
 	assert.True(t, s.isWoken(o, now.Add(11*time.Second)))
 	s.Success(small, now.Add(3*time.Second))
-	assert.Equal(t, now.Add(11*time.Second), s.Wakes(o, 1, now))
+	assert.True(t, s.isWoken(o, now.Add(4*time.Second)), "a success does not wait for a change that was put off")
 
 	for i := range 99 {
 		s.fails(object("n", fmt.Sprint(i)), small, now)
@@ -216,9 +273,41 @@ func TestBrokerWakes(t *testing.T) {
 	broker.Name = "b"
 	q := added{}
 	s.requests = q
-	s.ByBroker().Update(t.Context(), event.UpdateEvent{ObjectOld: broker, ObjectNew: broker}, nil)
+	s.ByBroker(testclock.NewFakePassiveClock(noon)).Update(t.Context(), event.UpdateEvent{ObjectOld: broker, ObjectNew: broker}, nil)
 	assert.Len(t, q, 2)
 	assert.NotContains(t, q, "c", "the namespaced broker of that name is another")
+}
+
+// What a broker's change wakes is spread over all of it, also where each object has a plan of its own,
+// and one of many is not woken again soon.
+func TestBrokerWakesBitByBit(t *testing.T) {
+	t.Parallel()
+	s, q := &Set{}, added{}
+	s.requests = q
+	const many = 100 * resync.PerSecond
+	key := small
+	for i := range many {
+		key.Plan = fmt.Sprint(i)
+		s.fails(object("n", key.Plan), key, noon)
+	}
+	s.Broker(small.Broker, noon)
+	require.Len(t, q, many)
+	perSecond := map[time.Duration]int{}
+	for _, after := range q {
+		perSecond[after/time.Second]++
+	}
+	for _, n := range perSecond {
+		assert.Less(t, n, 4*resync.PerSecond)
+	}
+	now := noon.Add(2 * time.Minute)
+	for i := range many {
+		key.Plan = fmt.Sprint(i)
+		s.attempts(object("n", key.Plan), key, now)
+	}
+	s.Broker(small.Broker, now)
+	for i := range many {
+		assert.True(t, s.Wakes(object("n", fmt.Sprint(i)), 1, now).After(noon.Add(many*lifecycle.PausePerObject-time.Minute)))
+	}
 }
 
 // An edit ends the wait, until the attempt that it brings.
@@ -228,7 +317,7 @@ func TestEditWakes(t *testing.T) {
 	s.fails(o, small, noon)
 	assert.Zero(t, s.Wakes(o, 1, noon))
 	assert.Equal(t, noon, s.Wakes(o, 2, noon))
-	s.Tried(o, 2, false, noon)
+	s.Begins(o, Call{Generation: 2}, noon)
 	assert.Zero(t, s.Wakes(o, 2, noon))
 }
 
@@ -240,12 +329,20 @@ func TestShare(t *testing.T) {
 	for i := range 5000 {
 		s.fails(object("many", fmt.Sprint(i)), small, noon)
 	}
-	assert.EqualValues(t, 5000, s.Share(object("many", "0"), small))
-	assert.Zero(t, s.Share(one, small), "it has not failed for long")
+	assert.EqualValues(t, 5000, s.Share(object("many", "0"), small, fewFailures))
+	assert.Zero(t, s.Share(one, small, fewFailures), "it has not failed for long")
 	s.fails(one, small, noon)
-	assert.EqualValues(t, 2, s.Share(one, small), "half of the attempts are of its namespace")
-	assert.EqualValues(t, 5001, s.Share(object("many", "0"), small))
-	assert.Zero(t, s.Share(one, Key{}))
+	assert.EqualValues(t, 2, s.Share(one, small, fewFailures), "half of the attempts are of its namespace")
+	assert.EqualValues(t, 5001, s.Share(object("many", "0"), small, fewFailures))
+	assert.Zero(t, s.Share(one, Key{}, fewFailures))
+	assert.EqualValues(t, 1, s.Share(one, small, fewFailures-1), "until it failed often, others only delay their own namespace")
+
+	own := Key{Broker: types.NamespacedName{Namespace: "many", Name: "own"}, Class: "db"}
+	for i := range 100 {
+		own.Plan = fmt.Sprint(i)
+		s.fails(object("many", "at own "+own.Plan), own, noon)
+	}
+	assert.EqualValues(t, 100, s.Share(object("many", "at own 0"), own, 1), "who made the broker made its plans")
 }
 
 // Nothing is kept of what does not fail any more, is gone, or fails at something else.
@@ -257,15 +354,15 @@ func TestForget(t *testing.T) {
 	s.fails(rotating, small, noon)
 	large := Key{Broker: small.Broker, Class: "db", Plan: "large"}
 	s.fails(o, large, noon)
-	assert.EqualValues(t, 1, s.Share(o, small))
-	assert.EqualValues(t, 1, s.Share(o, large))
+	assert.EqualValues(t, 1, s.Share(o, small, fewFailures))
+	assert.EqualValues(t, 1, s.Share(o, large, fewFailures))
 	s.Forget(o)
 	s.Forget(o)
-	assert.Zero(t, s.Share(o, large))
+	assert.Zero(t, s.Share(o, large, fewFailures))
 	s.Gone(o.ObjectKey)
 	assert.Empty(t, s.known)
 	assert.Empty(t, s.groups)
-	s.Tried(o, 1, true, noon)
+	s.Begins(o, Call{Generation: 1, Waited: true}, noon)
 	assert.Empty(t, s.known)
 }
 
@@ -292,11 +389,11 @@ func TestManyThatFailForEver(t *testing.T) {
 				if since := next.at.Sub(noon); since > settled {
 					made[int((since-settled)/time.Minute)]++
 				}
-				s.Tried(next.of, 1, true, next.at)
-				f := lifecycle.Facts{AlsoFailing: s.Share(next.of, small), Jitter: random.Float64()}
+				s.Begins(next.of, Call{Generation: 1, Waited: true}, next.at)
+				f := lifecycle.Facts{AlsoFailing: s.Share(next.of, small, next.failures), Jitter: random.Float64()}
 				wait := f.Backoff(next.failures, 0)
 				if wait > 10*time.Second {
-					s.Note(next.of, Wait{Key: small, Generation: 1, Until: next.at.Add(wait)})
+					s.Note(next.of, Wait{Key: small, Generation: 1, Until: next.at.Add(wait)}, next.at)
 				}
 				next.at = next.at.Add(wait)
 				attempts.add(next)

@@ -2,11 +2,13 @@ package failing
 
 import (
 	"context"
+	"maps"
 	"math/rand/v2"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -21,8 +23,10 @@ const (
 	// leastSpread is the least time over which objects are woken together.
 	leastSpread = time.Second
 	// changePause is the least time between two attempts of an object that changes bring: a tenant
-	// may change its own class as often as it likes. It is longer for many that share their attempts.
-	changePause = 10 * time.Second
+	// may change its own class as often as it likes. It is longer for one of many at a broker, up to
+	// longestPause.
+	changePause  = 10 * time.Second
+	longestPause = time.Hour
 )
 
 // Source gives the set the queue of its controller.
@@ -36,7 +40,8 @@ func (s *Set) Source() source.Source {
 }
 
 // Success wakes the objects that fail although one of the same key did not. One that failed again
-// after it was woken makes an attempt in its own time before another success wakes it.
+// after it was woken is not woken by another success for some minutes, or before it made an attempt
+// in its own time.
 func (s *Set) Success(key Key, now time.Time) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -45,8 +50,10 @@ func (s *Set) Success(key Key, now time.Time) {
 		return
 	}
 	for o, e := range g.members {
-		if e.wake.IsZero() && !e.woken && !now.Before(e.apart) {
-			s.wake(o, e, now.Add(g.jitter(o.Namespace)), now)
+		at := now.Add(jitter(g.share(o.Namespace)))
+		if (e.wake.IsZero() || !e.bySuccess && at.Before(e.wake)) && !e.woken && !now.Before(e.apart) {
+			e.bySuccess = true
+			s.wake(o, e, at, now)
 		}
 	}
 }
@@ -66,34 +73,36 @@ func (s *Set) Changed(at client.ObjectKey, after time.Duration, now time.Time) {
 func (s *Set) Broker(broker types.NamespacedName, now time.Time) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
+	failing := map[Object]*entry{}
 	for key, g := range s.groups {
-		if key.Broker != broker {
-			continue
+		if key.Broker == broker {
+			maps.Copy(failing, g.members)
 		}
-		for o, e := range g.members {
-			s.change(o, e, now.Add(g.jitter(o.Namespace)), now)
-		}
+	}
+	for o, e := range failing {
+		s.change(o, e, now.Add(jitter(len(failing))), now)
 	}
 }
 
 // ByBroker handles changes of brokers.
-func (s *Set) ByBroker() handler.EventHandler {
+func (s *Set) ByBroker(now clock.PassiveClock) handler.EventHandler {
 	return handler.Funcs{UpdateFunc: func(_ context.Context, e event.UpdateEvent, _ workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-		s.Broker(client.ObjectKeyFromObject(e.ObjectNew), time.Now())
+		s.Broker(client.ObjectKeyFromObject(e.ObjectNew), now.Now())
 	}}
 }
 
 // change wakes an object because of a change. The last one of several that follow each other too
 // fast is not lost: it wakes the object later.
 func (s *Set) change(o Object, e *entry, at, now time.Time) {
-	pause := max(changePause, time.Duration(s.groups[e.Key].share(o.Namespace))*lifecycle.PausePerObject)
+	share := time.Duration(s.at[place{e.Key.Broker, o.Namespace}]) * lifecycle.PausePerObject
+	pause := min(max(changePause, share), longestPause)
 	if !e.changed.IsZero() && at.Before(e.changed.Add(pause)) {
 		at = e.changed.Add(pause)
 	}
 	switch {
 	case e.changed.After(now) && !e.wake.IsZero(): // it is to be woken by one that came before
 	case e.wake.IsZero() || at.Before(e.wake):
-		e.changed = at
+		e.changed, e.bySuccess = at, false
 		s.wake(o, e, at, now)
 	}
 }
@@ -106,9 +115,9 @@ func (s *Set) wake(o Object, e *entry, at, now time.Time) {
 	}
 }
 
-// jitter is a random time from 0 to so long that resync.PerSecond of the objects are woken in a
+// jitter is a random time from 0 to so long that resync.PerSecond of so many objects are woken in a
 // second.
-func (g *group) jitter(namespace string) time.Duration {
-	spread := max(leastSpread, time.Duration(g.share(namespace))*time.Second/resync.PerSecond)
+func jitter(objects int) time.Duration {
+	spread := max(leastSpread, time.Duration(objects)*time.Second/resync.PerSecond)
 	return time.Duration(rand.Int64N(int64(spread))) //nolint:gosec // it spreads attempts
 }
