@@ -77,7 +77,7 @@ func (o *Options) Bind(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.CallTimeout, "osb-api-request-timeout", o.CallTimeout, "longest time of one call to a broker, from when it is sent to the whole of its answer")
 	flags.DurationVar(&o.MaxPolling, "maximum-polling-duration", o.MaxPolling, "longest time that a broker may work on one operation, where its plan does not say less")
 	flags.DurationVar(&o.MaxRetry, "maximum-retry-interval", o.MaxRetry,
-		"longest time between two tries of a call that failed, where the broker does not ask for more; 5m at most if it did not answer or refused its credentials, or with parameters from Secrets, unless many fail")
+		"longest time between two tries of a failed call, where the broker does not ask for more; 5m at most if it did not answer or refused its credentials, or with parametersFrom, unless many fail")
 	flags.DurationVar(&o.RelistInterval, "broker-relist-interval", o.RelistInterval, "time between two fetches of a broker's catalog, where relistDuration does not say otherwise")
 	flags.DurationVar(&o.SecretInterval, "secret-interval", o.SecretInterval,
 		"how often Secrets are read again: of parametersFrom, of brokers, and those with credentials; the Secrets of many objects are read less often, 8 objects a second")
