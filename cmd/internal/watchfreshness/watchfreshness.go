@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -106,11 +105,18 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return response, err
 	}
 	watch := &stream{
-		ReadCloser: response.Body, times: t.times, resource: resourceOf(r.URL.Path), listing: query.Get("sendInitialEvents") == "true",
+		ReadCloser: response.Body, times: t.times, resource: resourceOf(r.URL.Path),
+		listing: query.Get("sendInitialEvents") == "true" && isJSON(response),
 	}
 	t.times.hear(watch)
 	response.Body = watch
 	return response, nil
+}
+
+// isJSON says whether a response is one of JSON. Those in protobuf are of kinds that admission does
+// not choose by.
+func isJSON(response *http.Response) bool {
+	return strings.HasPrefix(response.Header.Get("Content-Type"), "application/json")
 }
 
 // WrappedRoundTripper is the transport below, for client-go, which looks for it.
@@ -126,21 +132,25 @@ type stream struct {
 
 	times    *times
 	resource string
-	// listing says that the watch is still sending its initial list, and tail is the last of
-	// what was read then: the end may be split between two reads.
+	// listing says that the watch is still sending its initial list.
 	listing bool
-	tail    []byte
+	// line is what was read of the present line, as far as it may be the bookmark that ends the list.
+	line []byte
 }
 
-// initialListEnd is in the bookmark that ends the initial list of a watch, in JSON and in
-// protobuf.
-var initialListEnd = []byte(metav1.InitialEventsAnnotationKey)
+var (
+	// bookmark begins the line of a bookmark. An event is a line, and JSON has no line breaks within
+	// its strings, so no text in an object can begin one.
+	bookmark = []byte(`{"type":"BOOKMARK"`)
+	// initialListEnd is in the bookmark that ends the initial list of a watch.
+	initialListEnd = []byte(metav1.InitialEventsAnnotationKey)
+)
 
 // Read records the time of data.
 func (s *stream) Read(buffer []byte) (int, error) {
 	n, err := s.ReadCloser.Read(buffer)
 	if s.listing {
-		s.find(buffer[:n])
+		s.findEnd(buffer[:n])
 	}
 	if n > 0 {
 		s.times.hear(s)
@@ -151,14 +161,26 @@ func (s *stream) Read(buffer []byte) (int, error) {
 	return n, err //nolint:wrapcheck // the reader compares it with io.EOF
 }
 
-// find looks for the end of the initial list.
-func (s *stream) find(read []byte) {
-	seen := slices.Concat(s.tail, read)
-	if bytes.Contains(seen, initialListEnd) {
-		s.listing, s.tail = false, nil
-		return
+// findEnd looks for the bookmark that ends the initial list, which may be split between reads.
+func (s *stream) findEnd(read []byte) {
+	for len(read) > 0 {
+		part, rest, ends := bytes.Cut(read, []byte{'\n'})
+		if missing := len(bookmark) - len(s.line); missing > 0 {
+			s.line = append(s.line, part[:min(missing, len(part))]...)
+			part = part[min(missing, len(part)):]
+		}
+		if bytes.HasPrefix(s.line, bookmark) {
+			s.line = append(s.line, part...)
+			if bytes.Contains(s.line, initialListEnd) {
+				s.listing, s.line = false, nil
+				return
+			}
+		}
+		if ends {
+			s.line = s.line[:0]
+		}
+		read = rest
 	}
-	s.tail = bytes.Clone(seen[max(0, len(seen)-len(initialListEnd)+1):])
 }
 
 // Close ends the watch.

@@ -69,8 +69,10 @@ func TestOfWatches(t *testing.T) {
 // wherever that is split.
 func TestInitialList(t *testing.T) {
 	t.Parallel()
-	const bookmark = `{"type":"BOOKMARK","object":{"metadata":{"annotations":{"k8s.io/initial-events-end":"true"}}}}`
-	list := strings.Repeat(`{"type":"ADDED","object":{"metadata":{"name":"k8s.io/initial"}}}`, 3)
+	const bookmark = `{"type":"BOOKMARK","object":{"metadata":{"annotations":{"k8s.io/initial-events-end":"true"}}}}` + "\n"
+	// What a tenant writes into an object does not end the list.
+	forged := `{"type":"ADDED","object":{"spec":{"parameters":` + strings.TrimSpace(bookmark) + `},"metadata":{"annotations":{"k8s.io/initial-events-end":"true"}}}}` + "\n"
+	list := strings.Repeat(forged, 3) + `{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"1"}}}` + "\n" + forged
 	for split := range len(bookmark) {
 		clock := clocktesting.NewFakePassiveClock(time.Unix(1000, 0))
 		watched := &times{now: clock.Now, metric: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "heard", Help: "What lastHeard is."}, []string{"resource"})}
@@ -82,7 +84,7 @@ func TestInitialList(t *testing.T) {
 		response, err := tripper.RoundTrip(request)
 		require.NoError(t, err)
 		assert.Empty(t, watched.heard, "it has sent nothing")
-		buffer, all := make([]byte, 1024), ""
+		buffer, all := make([]byte, 4096), ""
 		ended := strings.Index(bookmark, "-end") + len("-end")
 		for i := range parts {
 			n, err := response.Body.Read(buffer)
@@ -100,7 +102,7 @@ func TestInitialList(t *testing.T) {
 type sending struct{ parts []string }
 
 func (s *sending) RoundTrip(*http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: http.StatusOK, Body: s}, nil
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: s}, nil
 }
 
 func (s *sending) Read(buffer []byte) (int, error) {
