@@ -307,7 +307,7 @@ func (r *reconciler) attempt(ctx context.Context, b Broker) attempt {
 	if err != nil {
 		return attempt{failure: err, stage: stageOf(b, err)}
 	}
-	result, err := r.Engine.Relist(ctx, of, catalog, func(p relist.Progress) error { return r.tellProgress(ctx, b, p) })
+	result, err := r.Engine.Relist(ctx, of, catalog, func(p relist.Progress) error { return r.reportProgress(ctx, b, p) })
 	if err == nil {
 		err = result.Err()
 	}

@@ -210,8 +210,8 @@ func shortened(text string) string {
 	return strings.ToValidUTF8(text[:maxMessage], "") + "…"
 }
 
-// tellProgress writes into status how far a relist is.
-func (r *reconciler) tellProgress(ctx context.Context, b Broker, p relist.Progress) error {
+// reportProgress writes into status how far a relist is.
+func (r *reconciler) reportProgress(ctx context.Context, b Broker, p relist.Progress) error {
 	if p.Plans == 0 {
 		return r.tellMarking(ctx, b, p.Marking)
 	}

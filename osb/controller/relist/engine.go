@@ -74,9 +74,9 @@ func (m *Marking) Shrank() bool { return 2*m.Lost > m.Before }
 
 // Relist applies a catalog: plans, then their class, concurrently by workers;
 // then it marks what is no longer listed. While it writes many plans, before it
-// marks many objects, and meanwhile, it calls tell, and stops if that fails.
+// marks many objects, and meanwhile, it calls report, and stops if that fails.
 // Objects fail independently; the error is for what stopped the relist.
-func (e *Engine) Relist(ctx context.Context, broker Broker, catalog *osb.Catalog, tell func(Progress) error) (Result, error) {
+func (e *Engine) Relist(ctx context.Context, broker Broker, catalog *osb.Catalog, report func(Progress) error) (Result, error) {
 	shelf, err := e.shelf(ctx, &broker)
 	if err != nil {
 		return Result{}, err
@@ -84,8 +84,8 @@ func (e *Engine) Relist(ctx context.Context, broker Broker, catalog *osb.Catalog
 	broker.Known = shelf.known(&broker)
 	wanted, skipped := Wanted(broker, catalog)
 	r := &run{Engine: e, broker: &broker, shelf: shelf, result: Result{Skipped: skipped, Classes: len(wanted.Classes)}}
-	if err = r.apply(ctx, wanted.Classes, tell); err == nil {
-		err = r.mark(ctx, &wanted, func(m Marking) error { return tell(Progress{Marking: m}) })
+	if err = r.apply(ctx, wanted.Classes, report); err == nil {
+		err = r.mark(ctx, &wanted, func(m Marking) error { return report(Progress{Marking: m}) })
 	}
 	if err := cmp.Or(ctx.Err(), err); err != nil {
 		return Result{}, fmt.Errorf("cannot relist %s %q: %w", broker.kind(), broker.Name, err)
@@ -149,7 +149,7 @@ func (e *Engine) parallel(n int, do func(i int)) {
 
 // apply writes all plans, then the classes, so that a class is never visible
 // without its plans.
-func (r *run) apply(ctx context.Context, classes []Class, tell func(Progress) error) error {
+func (r *run) apply(ctx context.Context, classes []Class, report func(Progress) error) error {
 	type planOf struct{ class, plan int }
 	var plans []planOf
 	for i := range classes {
@@ -171,7 +171,7 @@ func (r *run) apply(ctx context.Context, classes []Class, tell func(Progress) er
 		})
 		// An unchanged relist writes nothing, so it does not write how far it is.
 		if applied += len(some); applied < len(plans) && r.result.Writes > before {
-			if err := tell(Progress{Applied: applied, Plans: len(plans)}); err != nil {
+			if err := report(Progress{Applied: applied, Plans: len(plans)}); err != nil {
 				return err
 			}
 		}

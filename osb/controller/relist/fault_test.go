@@ -124,7 +124,7 @@ func TestStopped(t *testing.T) {
 	w.relist(w.catalog(mysql))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := w.engine.Relist(ctx, w.broker, w.catalog(`{"services":[]}`), untold)
+	_, err := w.engine.Relist(ctx, w.broker, w.catalog(`{"services":[]}`), unreported)
 	require.ErrorIs(t, err, context.Canceled)
 	assert.False(t, w.plan("s").removed)
 }

@@ -56,7 +56,7 @@ func TestManyPlans(t *testing.T) {
 	result, writes := w.relist(catalog)
 	require.NoError(t, result.Err())
 	assert.Equal(t, 2*plans+4*(plans/100), writes)
-	assert.Equal(t, []Progress{{Applied: plans / 2, Plans: plans}}, w.told)
+	assert.Equal(t, []Progress{{Applied: plans / 2, Plans: plans}}, w.reported)
 	t.Logf("first relist of %d plans: %s, %d writes", plans, time.Since(began), writes)
 	require.Eventually(t, func() bool {
 		var list api.ClusterServiceClassList
@@ -75,7 +75,7 @@ func TestManyPlans(t *testing.T) {
 	began = time.Now()
 	_, writes = w.relist(catalog)
 	assert.Zero(t, writes)
-	assert.Empty(t, w.told, "nothing is written, so there is nothing to tell")
+	assert.Empty(t, w.reported, "nothing is written, so there is nothing to report")
 	t.Logf("unchanged relist of %d plans: %s", plans, time.Since(began))
 }
 

@@ -83,8 +83,8 @@ type world struct {
 	prefix string
 	// writes counts the requests that would write, refused ones too.
 	writes atomic.Int32
-	// told is what the last relist told of its progress.
-	told []Progress
+	// reported is the progress of the last relist.
+	reported []Progress
 }
 
 // newWorld has a cluster's broker, or with a namespace one there.
@@ -135,16 +135,16 @@ func (w *world) create(object client.Object) {
 func (w *world) relist(catalog *osb.Catalog) (Result, int) {
 	w.Helper()
 	before := w.writes.Load()
-	w.told = nil
+	w.reported = nil
 	result, err := w.engine.Relist(w.Context(), w.broker, catalog, func(p Progress) error {
-		w.told = append(w.told, p)
+		w.reported = append(w.reported, p)
 		return nil
 	})
 	require.NoError(w, err)
 	return result, int(w.writes.Load() - before)
 }
 
-func untold(Progress) error { return nil }
+func unreported(Progress) error { return nil }
 
 func noted() error { return nil }
 
