@@ -16,6 +16,8 @@ const (
 
 	mutateBindingGoal   = 2.5
 	validateBindingGoal = 1.8
+	// bothPhasesGoal is the mean of the two.
+	bothPhasesGoal = (mutateBindingGoal + validateBindingGoal) / 2
 )
 
 // measureBindings compares the processor time of one review of a binding, of the
@@ -56,8 +58,31 @@ func measureBindings(ctx context.Context, b *bench) error {
 				Detail: fmt.Sprintf("%.0f µs against %.0f µs of a raw hook; review of %d bytes; %s", c.Subject, c.Base, len(half.body), c.Spread()),
 			})
 		}
-		return nil
+		return r.compareBoth(ctx, b)
 	})
+}
+
+// compareBoth compares both phases of a create of a binding, of which one reads the instance, with as
+// many reviews of the raw hook.
+func (r *reviewSites) compareBoth(ctx context.Context, b *bench) error {
+	var of [review.Reviewers]review.Both
+	for i := range of {
+		one, err := r.bindingBodies(ctx)
+		if err != nil {
+			return err
+		}
+		of[i] = review.Both{Mutate: one.mutate, Validate: one.validate}
+	}
+	size := b.size.reviews
+	c, err := measure.Compare(ctx, b.rounds(size.pairs), r.mutateBinding.ReviewingBoth(r.validateBinding, of, size.batch), r.raw.ReviewingBoth(r.raw, of, size.batch))
+	if err != nil {
+		return err
+	}
+	b.table.Add(measure.Row{
+		What: "both phases of a create of a binding", Value: c.Ratio, Unit: "×", Bound: measure.AtMost, Goal: bothPhasesGoal,
+		Detail: fmt.Sprintf("%.0f µs against %.0f µs of two reviews of a raw hook; %s", c.Subject, c.Base, c.Spread()),
+	})
+	return nil
 }
 
 // bindingBodies asks the mutating half what the validating half will be shown.

@@ -16,11 +16,11 @@ import (
 	"github.com/defaultplan/defaultplan/e2e/bench/measure"
 )
 
-// reviewers is how many requests are under way to one hook: enough to keep its
+// Reviewers is how many requests are under way to one hook: enough to keep its
 // process at work. One that falls asleep after every request is measured by the
 // price of waking up, which is the same for all hooks, or by what else runs on
 // the machine.
-const reviewers = 16
+const Reviewers = 16
 
 // A Client sends reviews as an API server does: by HTTP/1.1, over
 // connections that stay open.
@@ -34,7 +34,7 @@ func NewClient(caBundle []byte) *hookClient {
 		Timeout: 10 * time.Second,
 		Transport: &http.Transport{
 			TLSClientConfig:     &tls.Config{RootCAs: roots, NextProtos: []string{"http/1.1"}, MinVersion: tls.VersionTLS12},
-			MaxIdleConnsPerHost: reviewers,
+			MaxIdleConnsPerHost: Reviewers,
 		},
 	}}
 }
@@ -60,13 +60,13 @@ func (c *hookClient) Post(ctx context.Context, url string, body []byte) ([]byte,
 	return answer, nil
 }
 
-// postAll sends a body n times.
-func (c *hookClient) postAll(ctx context.Context, url string, body []byte, n int) error {
+// postAll has each reviewer send what it is given, so often that there are n rounds in all.
+func postAll(ctx context.Context, n int, post func(ctx context.Context, reviewer int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
-	for range reviewers {
+	for reviewer := range Reviewers {
 		group.Go(func() error {
-			for range n / reviewers {
-				if _, err := c.Post(ctx, url, body); err != nil {
+			for range n / Reviewers {
+				if err := post(ctx, reviewer); err != nil {
 					return err
 				}
 			}
@@ -86,16 +86,40 @@ type Hook struct {
 // Reviewing is a batch of n reviews with that body; it gives the processor time
 // of the server for one of them, in microseconds.
 func (h Hook) Reviewing(body []byte, n int) measure.Batch {
+	return h.costs(n, func(ctx context.Context, _ int) error {
+		_, err := h.Client.Post(ctx, h.URL, body)
+		return err
+	})
+}
+
+// Both are the bodies of the two phases of one create.
+type Both struct{ Mutate, Validate []byte }
+
+// ReviewingBoth is a batch of n creates: each reviewer sends a body of its own to h, and then the other
+// one to a hook of the same server for the other phase. It gives the processor time for both.
+func (h Hook) ReviewingBoth(validate Hook, bodies [Reviewers]Both, n int) measure.Batch {
+	return h.costs(n, func(ctx context.Context, reviewer int) error {
+		if _, err := h.Client.Post(ctx, h.URL, bodies[reviewer].Mutate); err != nil {
+			return err
+		}
+		_, err := validate.Client.Post(ctx, validate.URL, bodies[reviewer].Validate)
+		return err
+	})
+}
+
+// costs is a batch of n rounds that gives the processor time of the server for one of them, in
+// microseconds.
+func (h Hook) costs(n int, post func(ctx context.Context, reviewer int) error) measure.Batch {
 	return func(ctx context.Context) (float64, error) {
 		before, err := measure.CPU(h.Pid)
 		if err != nil {
 			return 0, err
 		}
-		if err := h.Client.postAll(ctx, h.URL, body, n); err != nil {
+		if err := postAll(ctx, n, post); err != nil {
 			return 0, err
 		}
 		after, err := measure.CPU(h.Pid)
-		return float64((after - before).Nanoseconds()) / 1e3 / float64(n/reviewers*reviewers), err
+		return float64((after - before).Nanoseconds()) / 1e3 / float64(n/Reviewers*Reviewers), err
 	}
 }
 
