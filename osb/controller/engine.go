@@ -98,7 +98,7 @@ func (e *engine) pass(ctx context.Context, s resource) (passed, error) {
 		if decision.Held {
 			return passed{}, queue.Wait(found.broker.At())
 		}
-		after := e.waits(ctx, s, &thing, &facts, &decision, found.broker)
+		after := e.noteWait(ctx, s, &thing, &facts, &decision, found.broker)
 		return passed{after: e.rest(s.object(), after, found.reread), idle: !changed}, nil
 	case lifecycle.Provision, lifecycle.Update, lifecycle.Deprovision, lifecycle.MitigateOrphan, lifecycle.Poll, lifecycle.Fetch:
 	}
@@ -175,7 +175,7 @@ func (e *engine) act(ctx context.Context, s resource, t *attempt) (time.Duration
 	if err != nil {
 		return 0, err
 	}
-	e.asks(ctx, s, t, &reply)
+	e.noteRetryAfter(ctx, s, t, &reply)
 	e.note(ctx, s, t, reply)
 	t.facts.Now = e.clock.Now()
 	return e.conclude(ctx, s, t, t.thing.HandleResult(*t.decision, reply, t.facts))
@@ -190,13 +190,13 @@ func (e *engine) reach(ctx context.Context, s resource, t *attempt) (reply lifec
 	ctx = context.WithoutCancel(ctx)
 	t.stored = s.object()
 	if err != nil { // without a client nothing is sent
-		e.begins(s, t)
+		e.noteCall(s, t)
 		return lifecycle.CallResult{Err: err}, nil
 	}
 	if err := e.secure(ctx, s, t); err != nil {
 		return lifecycle.CallResult{Err: err}, err // the broker was not asked: it is no sign of life
 	}
-	e.begins(s, t)
+	e.noteCall(s, t)
 	return e.call(ctx, s, broker, t), nil
 }
 
@@ -252,7 +252,7 @@ func (e *engine) conclude(ctx context.Context, s resource, t *attempt, outcome l
 			m.poll = t.facts.Now.Add(outcome.After)
 		}
 	})
-	if event := outcome.Event; event != nil && saidOf(ctx, s, t.thing).tells(t.decision.Step, event, t.facts.Now) {
+	if event := outcome.Event; event != nil && reportsOf(ctx, s, t.thing).emits(t.decision.Step, event, t.facts.Now) {
 		e.events.Tell(s.object(), event)
 	}
 	e.succeeds(ctx, s, t, &outcome)

@@ -229,7 +229,7 @@ func (e *engine) note(ctx context.Context, s resource, t *attempt, reply lifecyc
 		what = "the broker was not called: a request to the API server failed"
 	}
 	why, logger := t.redactor.Text(reply.Err.Error()), log.FromContext(ctx)
-	if !saidOf(ctx, s, t.thing).logs(t.decision.Step, why) {
+	if !reportsOf(ctx, s, t.thing).isNew(t.decision.Step, why) {
 		logger = logger.V(1)
 	}
 	logger.Info(what, "step", t.decision.Step.String(), "broker", t.broker.String(),

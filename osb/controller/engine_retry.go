@@ -36,7 +36,7 @@ func failsAt(thing *lifecycle.Resource, facts *lifecycle.Facts, at broker.Key) f
 	return key
 }
 
-// retries adds what the others that fail have to say of the next attempt.
+// retries adds how the others that fail affect the next attempt.
 func (e *engine) retries(ctx context.Context, s resource, thing *lifecycle.Resource, facts *lifecycle.Facts, at broker.Key) {
 	facts.AlsoFailing = e.failing.Share(failingOf(s, thing), failsAt(thing, facts, at), thing.Record.Retries)
 	wakes := e.wakes(ctx, s, thing, facts.Now)
@@ -47,20 +47,20 @@ func (e *engine) retries(ctx context.Context, s resource, thing *lifecycle.Resou
 // for is granted.
 func (e *engine) wakes(ctx context.Context, s resource, thing *lifecycle.Resource, now time.Time) time.Time {
 	wakes := e.failing.Wakes(failingOf(s, thing), thing.Generation, now)
-	if asked := recall(ctx, s.object()).asked; !wakes.IsZero() && asked.After(wakes) {
-		return asked
+	if after := recall(ctx, s.object()).retryAfter[bindingIndex(thing)]; !wakes.IsZero() && after.After(wakes) {
+		return after
 	}
 	return wakes
 }
 
-// waits notes that a resource waits for its next attempt, or that it does not. It returns the time
+// noteWait notes that a resource waits for its next attempt, or that it does not. It returns the time
 // until it is to be looked at again, if that was some time; 0: none.
-func (e *engine) waits(ctx context.Context, s resource, thing *lifecycle.Resource, facts *lifecycle.Facts, d *lifecycle.Decision, at broker.Key) time.Duration {
+func (e *engine) noteWait(ctx context.Context, s resource, thing *lifecycle.Resource, facts *lifecycle.Facts, d *lifecycle.Decision, at broker.Key) time.Duration {
 	object, next := failingOf(s, thing), d.Record.NextRetry
 	switch {
 	case d.After <= 0:
 		e.failing.Forget(object)
-		unsay(ctx, s, thing)
+		clearReports(ctx, s, thing)
 	case !d.Record.Async && next.Sub(facts.Now) > leastNoted:
 		e.failing.Note(object, failing.Wait{Key: failsAt(thing, facts, at), Generation: thing.Generation, Until: next}, facts.Now)
 	}
@@ -76,9 +76,9 @@ func (e *engine) changed(at client.ObjectKey, after time.Duration) {
 	e.failing.Changed(at, after, e.clock.Now())
 }
 
-// begins records a call that is about to be made: what wakes the resource while the call takes is for
+// noteCall records a call that is about to be made: what wakes the resource while the call takes is for
 // its next attempt.
-func (e *engine) begins(s resource, t *attempt) {
+func (e *engine) noteCall(s resource, t *attempt) {
 	step := t.decision.Step
 	if step == lifecycle.Poll {
 		return
@@ -87,16 +87,25 @@ func (e *engine) begins(s resource, t *attempt) {
 	e.failing.Begins(failingOf(s, t.thing), call, e.clock.Now())
 }
 
-// asks notes until when the broker asks not to be called again.
-func (e *engine) asks(ctx context.Context, s resource, t *attempt, reply *lifecycle.CallResult) {
-	if t.decision.Step == lifecycle.Poll {
+// noteRetryAfter notes until when the broker asks not to be called again. A poll that does not end its
+// operation says nothing of the next request.
+func (e *engine) noteRetryAfter(ctx context.Context, s resource, t *attempt, reply *lifecycle.CallResult) {
+	var after time.Duration
+	switch failed := (*osb.Error)(nil); {
+	case t.decision.Step != lifecycle.Poll:
+		if errors.As(reply.Err, &failed) {
+			after = failed.RetryAfter
+		}
+	case reply.Poll == nil || reply.Poll.State != osb.Failed:
 		return
+	default:
+		after = reply.Poll.RetryAfter
 	}
 	var until time.Time
-	if failed := (*osb.Error)(nil); errors.As(reply.Err, &failed) && failed.RetryAfter > 0 {
-		until = e.clock.Now().Add(failed.RetryAfter)
+	if after > 0 {
+		until = e.clock.Now().Add(after)
 	}
-	remember(ctx, s.object(), func(m *memory) { m.asked = until })
+	remember(ctx, s.object(), func(m *memory) { m.retryAfter[bindingIndex(t.thing)] = until })
 }
 
 // succeeds wakes those that fail alike after an outcome that is a success. What was only read says
@@ -107,7 +116,7 @@ func (e *engine) succeeds(ctx context.Context, s resource, t *attempt, outcome *
 	}
 	e.failing.Forget(failingOf(s, t.thing))
 	if !outcome.Release {
-		unsay(ctx, s, t.thing)
+		clearReports(ctx, s, t.thing)
 	}
 	if t.decision.Step == lifecycle.Fetch && (t.thing.Record.Exists || t.thing.Adopts()) {
 		return

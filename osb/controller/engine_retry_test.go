@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb"
 	"github.com/defaultplan/defaultplan/osb/controller/failing"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
@@ -358,8 +359,45 @@ func TestRetryAfterIsGrantedToTheWoken(t *testing.T) {
 	assert.Equal(t, before, w.attempts(osbtest.Provision))
 }
 
+// TestRetryAfterOfEachCall: the wish of a poll that ends its operation counts, that of another poll does
+// not, and each binding of a rotation has its own.
+func TestRetryAfterOfEachCall(t *testing.T) {
+	t.Parallel()
+	asks := &osb.Error{Kind: osb.Unavailable, RetryAfter: time.Hour}
+	polled := func(state osb.OperationState) lifecycle.CallResult {
+		return lifecycle.CallResult{Poll: &osb.LastOperation{State: state, RetryAfter: time.Hour}}
+	}
+	for name, tc := range map[string]struct {
+		reason   string
+		step     lifecycle.Step
+		rotating bool
+		reply    lifecycle.CallResult
+		granted  bool
+	}{
+		"Call":           {reason: "it was asked for", step: lifecycle.Provision, reply: lifecycle.CallResult{Err: asks}, granted: true},
+		"CallWithout":    {reason: "nothing was", step: lifecycle.Provision, reply: lifecycle.CallResult{Err: &osb.Error{Kind: osb.BrokerFault}}},
+		"FailedPoll":     {reason: "the next request is one of the operation", step: lifecycle.Poll, reply: polled(osb.Failed), granted: true},
+		"PollInProgress": {reason: "it is about the next poll", step: lifecycle.Poll, reply: polled(osb.InProgress)},
+		"PollThatFailed": {reason: "as that is", step: lifecycle.Poll, reply: lifecycle.CallResult{Err: asks}},
+		"OtherBinding":   {reason: "it is another request", step: lifecycle.Provision, rotating: true, reply: lifecycle.CallResult{Err: asks}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newBindingWorld(t)
+			ctx := queue.NewContext(t.Context(), w.turn())
+			e, s := w.reconciler.engine, w.reconciler.resourceOf(w.bindingHere())
+			thing := s.thing()
+			thing.Rotating = tc.rotating
+			now := e.clock.Now()
+			e.noteRetryAfter(ctx, s, &attempt{thing: &thing, decision: &lifecycle.Decision{Step: tc.step}}, &tc.reply)
+			assert.Equal(t, tc.granted, recall(ctx, s.object()).retryAfter[0].After(now), tc.reason)
+			assert.Equal(t, tc.rotating, recall(ctx, s.object()).retryAfter[1].After(now), tc.reason)
+		})
+	}
+}
+
 // A failure is logged when it begins and when it changes; so are its events, once they do not join a series.
-func TestFailuresAreSaidOnce(t *testing.T) {
+func TestFailuresAreReportedOnce(t *testing.T) {
 	t.Parallel()
 	w := newFailingWorld(t, "a")
 	w.failsFor(10*time.Minute, "a")

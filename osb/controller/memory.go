@@ -33,15 +33,15 @@ type memory struct {
 	// is a retry, for a metric. The failure count of status is not enough,
 	// because a poll, a fetch, or orphan mitigation may follow a failure.
 	failed lifecycle.Step
-	// asked is until when the broker asked not to be sent the last request again.
-	asked time.Time
-	// said is what was logged and told of calls that failed, of the object and of the other binding
-	// of a rotation; nil: nothing since the last success.
-	said [2]*said
+	// retryAfter is until when the broker asked not to be sent the last request again, and reports
+	// are those of failed calls, nil: there was none since the last success. Both are for the object
+	// and for the other binding of a rotation: see bindingIndex.
+	retryAfter [2]time.Time
+	reports    [2]*failureReports
 }
 
-// sayer is the place in memory.said of a resource.
-func sayer(thing *lifecycle.Resource) int {
+// bindingIndex is the index in a memory for a resource: 1 for the other binding of a rotation.
+func bindingIndex(thing *lifecycle.Resource) int {
 	if thing.Rotating {
 		return 1
 	}

@@ -2,63 +2,68 @@ package controller
 
 import (
 	"context"
+	"hash/maphash"
 	"time"
 
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
-// said is what was logged, and told by events, of an object whose calls fail: it is not said again
-// at each attempt.
-type said struct {
-	// logged is the last failure of each step.
-	logged map[lifecycle.Step]string
-	told   map[subject]telling
+// failureReports are what was logged, and emitted as events, of a resource whose calls fail: nothing
+// is reported again at each attempt. Texts are kept as hashes, because a broker's may be long.
+type failureReports struct {
+	// logged has the last failure of each step.
+	logged  map[lifecycle.Step]uint64
+	emitted map[eventKey]emittedEvent
 }
 
-// A subject is what an event is about.
-type subject struct {
+// An eventKey is what an event is about.
+type eventKey struct {
 	step    lifecycle.Step
 	warning bool
 }
 
-// A telling is the last event about a subject, and when it was last emitted.
-type telling struct {
-	event lifecycle.Event
-	last  time.Time
+// An emittedEvent is the last event of a key, and when it was last emitted.
+type emittedEvent struct {
+	hash uint64
+	last time.Time
 }
 
-// series is how long a repeated event joins the series of the last one, with a margin: later it
+// seriesTime is how long a repeated event joins the series of the last one, with a margin: later it
 // would be a new Event.
-const series = 5 * time.Minute
+const seriesTime = 5 * time.Minute
 
-// saidOf is what was said of a resource. The passes over an object follow each other.
-func saidOf(ctx context.Context, s resource, thing *lifecycle.Resource) *said {
-	if known := recall(ctx, s.object()).said[sayer(thing)]; known != nil {
+// reportSeed is the seed of all hashes of this process.
+var reportSeed = maphash.MakeSeed() //nolint:gochecknoglobals // hashes of one seed can be compared
+
+// reportsOf are the reports of a resource. The passes over an object follow each other.
+func reportsOf(ctx context.Context, s resource, thing *lifecycle.Resource) *failureReports {
+	if known := recall(ctx, s.object()).reports[bindingIndex(thing)]; known != nil {
 		return known
 	}
-	made := &said{logged: map[lifecycle.Step]string{}, told: map[subject]telling{}}
-	remember(ctx, s.object(), func(m *memory) { m.said[sayer(thing)] = made })
+	made := &failureReports{logged: map[lifecycle.Step]uint64{}, emitted: map[eventKey]emittedEvent{}}
+	remember(ctx, s.object(), func(m *memory) { m.reports[bindingIndex(thing)] = made })
 	return made
 }
 
-// unsay drops what was said of a resource: a failure after this is another one.
-func unsay(ctx context.Context, s resource, thing *lifecycle.Resource) {
-	remember(ctx, s.object(), func(m *memory) { m.said[sayer(thing)] = nil })
+// clearReports drops the reports of a resource: a failure after this is another one.
+func clearReports(ctx context.Context, s resource, thing *lifecycle.Resource) {
+	remember(ctx, s.object(), func(m *memory) { m.reports[bindingIndex(thing)] = nil })
 }
 
-// logs says whether a failure of a step is another one than the last.
-func (k *said) logs(step lifecycle.Step, text string) bool {
-	last, is := k.logged[step]
-	k.logged[step] = text
-	return !is || last != text
+// isNew says whether a failure of a step is another one than the last.
+func (r *failureReports) isNew(step lifecycle.Step, text string) bool {
+	last, is := r.logged[step]
+	now := maphash.String(reportSeed, text)
+	r.logged[step] = now
+	return !is || last != now
 }
 
-// tells says whether an event is emitted: it is not the last one of its subject, or joins its series.
-func (k *said) tells(step lifecycle.Step, event *lifecycle.Event, now time.Time) bool {
-	about := subject{step, event.Warning}
-	if last, is := k.told[about]; is && last.event == *event && now.Sub(last.last) > series {
+// emits says whether an event is emitted: it is not the last one of its key, or joins its series.
+func (r *failureReports) emits(step lifecycle.Step, event *lifecycle.Event, now time.Time) bool {
+	key, hash := eventKey{step, event.Warning}, maphash.Comparable(reportSeed, *event)
+	if last, is := r.emitted[key]; is && last.hash == hash && now.Sub(last.last) > seriesTime {
 		return false
 	}
-	k.told[about] = telling{*event, now}
+	r.emitted[key] = emittedEvent{hash, now}
 	return true
 }

@@ -41,8 +41,8 @@ const (
 	// fewFailures is after how many failures an object shares the attempts of a ClusterServiceBroker's
 	// plan with the objects of all namespaces: until then others of its own namespace only delay it.
 	fewFailures = 5
-	// apartPause is the least time between two attempts that successes bring.
-	apartPause = 5 * time.Minute
+	// successPause is the least time between two attempts that successes bring.
+	successPause = 5 * time.Minute
 )
 
 // A Set has the objects of one kind that fail at present. The zero Set is empty, and ready for use.
@@ -51,7 +51,7 @@ type Set struct {
 	known  map[Object]*entry
 	groups map[Key]*group
 	// at counts the objects of a namespace at a broker, whatever their plans.
-	at map[place]int
+	at map[namespaceAtBroker]int
 	// requests is the queue of the controller; nil before it starts.
 	requests requests
 }
@@ -61,8 +61,8 @@ type requests interface {
 	AddAfter(request reconcile.Request, after time.Duration)
 }
 
-// A place is the objects of one namespace at one broker.
-type place struct {
+// A namespaceAtBroker is the objects of one namespace at one broker.
+type namespaceAtBroker struct {
 	broker    types.NamespacedName
 	namespace string
 }
@@ -78,8 +78,9 @@ type entry struct {
 	// woken says that the attempt under way, or the last one, did not wait for its time because of a
 	// success.
 	woken bool
-	// apart is until when no success wakes the object, unless it makes an attempt of its own before.
-	apart time.Time
+	// successFrom is from when on a success wakes the object again, unless it makes an attempt of its
+	// own before.
+	successFrom time.Time
 	// changed is when a change last woke it, or is to wake it.
 	changed time.Time
 }
@@ -114,14 +115,14 @@ func (s *Set) Note(o Object, w Wait, now time.Time) {
 	}
 	if e.woken {
 		share := time.Duration(s.groups[w.Key].share(o.Namespace)) * lifecycle.PausePerObject
-		e.woken, e.apart = false, now.Add(max(apartPause, share))
+		e.woken, e.successFrom = false, now.Add(max(successPause, share))
 	}
 	e.Wait = w
 }
 
 func (s *Set) add(o Object, key Key) *entry {
 	if s.known == nil {
-		s.known, s.groups, s.at = map[Object]*entry{}, map[Key]*group{}, map[place]int{}
+		s.known, s.groups, s.at = map[Object]*entry{}, map[Key]*group{}, map[namespaceAtBroker]int{}
 	}
 	g := s.groups[key]
 	if g == nil {
@@ -131,7 +132,7 @@ func (s *Set) add(o Object, key Key) *entry {
 	e := &entry{}
 	s.known[o], g.members[o] = e, e
 	g.in[o.Namespace]++
-	s.at[place{key.Broker, o.Namespace}]++
+	s.at[namespaceAtBroker{key.Broker, o.Namespace}]++
 	return e
 }
 
@@ -164,7 +165,7 @@ func (s *Set) forget(o Object) {
 	if len(g.members) == 0 {
 		delete(s.groups, e.Key)
 	}
-	at := place{e.Key.Broker, o.Namespace}
+	at := namespaceAtBroker{e.Key.Broker, o.Namespace}
 	if s.at[at]--; s.at[at] == 0 {
 		delete(s.at, at)
 	}
@@ -179,7 +180,7 @@ func (s *Set) Share(o Object, key Key, failures int32) int32 {
 	share := 0
 	switch g := s.groups[key]; {
 	case key.Broker.Namespace != "":
-		share = s.at[place{key.Broker, o.Namespace}]
+		share = s.at[namespaceAtBroker{key.Broker, o.Namespace}]
 	case g == nil:
 	case failures < fewFailures:
 		share = g.in[o.Namespace]
@@ -229,7 +230,7 @@ func (s *Set) Begins(o Object, c Call, now time.Time) {
 	}
 	early := !e.wake.IsZero() && now.Before(e.Until)
 	if e.woken = early && e.bySuccess; !early {
-		e.apart = time.Time{}
+		e.successFrom = time.Time{}
 	}
 	e.wake = time.Time{}
 }

@@ -123,7 +123,7 @@ func TestSuccessesWakeOnce(t *testing.T) {
 			s.attempts(o, small, now)
 		}
 	}
-	assert.LessOrEqual(t, attempts, int(10*time.Hour/apartPause)+1)
+	assert.LessOrEqual(t, attempts, int(10*time.Hour/successPause)+1)
 	assert.Greater(t, attempts, 100, "successes do wake it")
 
 	// Many share their attempts with those that successes bring.

@@ -51,7 +51,7 @@ func (s *Set) Success(key Key, now time.Time) {
 	}
 	for o, e := range g.members {
 		at := now.Add(jitter(g.share(o.Namespace)))
-		if (e.wake.IsZero() || !e.bySuccess && at.Before(e.wake)) && !e.woken && !now.Before(e.apart) {
+		if (e.wake.IsZero() || !e.bySuccess && at.Before(e.wake)) && !e.woken && !now.Before(e.successFrom) {
 			e.bySuccess = true
 			s.wake(o, e, at, now)
 		}
@@ -94,7 +94,7 @@ func (s *Set) ByBroker(now clock.PassiveClock) handler.EventHandler {
 // change wakes an object because of a change. The last one of several that follow each other too
 // fast is not lost: it wakes the object later.
 func (s *Set) change(o Object, e *entry, at, now time.Time) {
-	share := time.Duration(s.at[place{e.Key.Broker, o.Namespace}]) * lifecycle.PausePerObject
+	share := time.Duration(s.at[namespaceAtBroker{e.Key.Broker, o.Namespace}]) * lifecycle.PausePerObject
 	pause := min(max(changePause, share), longestPause)
 	if !e.changed.IsZero() && at.Before(e.changed.Add(pause)) {
 		at = e.changed.Add(pause)
