@@ -419,11 +419,13 @@ func TestFailuresAreReportedOnce(t *testing.T) {
 	}
 	assert.Len(t, w.logs, 2, "the failure of before is no new one")
 
+	events = len(w.recorder.Events)
 	w.fault[osbtest.Provision] = osbtest.Status(500, `{"description":"full"}`)
 	w.passesTime(w.passesOver("a"))
 	w.passesOver("a")
 	require.Len(t, w.logs, 3)
 	assert.Contains(t, w.logs[2], "full")
+	assert.Greater(t, len(w.recorder.Events), events, "it is another event")
 
 	clear(w.fault)
 	w.passesTime(time.Hour)
