@@ -58,6 +58,9 @@ func (e *engine) wakes(ctx context.Context, s resource, thing *lifecycle.Resourc
 func (e *engine) noteWait(ctx context.Context, s resource, thing *lifecycle.Resource, facts *lifecycle.Facts, d *lifecycle.Decision, at broker.Key) time.Duration {
 	object, next := failingOf(s, thing), d.Record.NextRetry
 	switch {
+	case d.After <= 0 && next.After(facts.Now):
+		e.failing.Block(object, facts.Now)
+		return d.After
 	case d.After <= 0:
 		e.failing.Forget(object)
 		clearReports(ctx, s, thing)

@@ -308,6 +308,42 @@ func TestChangesWakeWhatFails(t *testing.T) {
 	}
 }
 
+// What wakes an instance whose last attempt cannot be cleaned up is for the attempt that follows, too.
+func TestWokenMitigationGoesOn(t *testing.T) {
+	t.Parallel()
+	w := newFailingWorld(t, "a")
+	w.fault[osbtest.Deprovision] = down
+	w.failsFor(10*time.Minute, "a")
+	clear(w.fault)
+	w.instances.engine.failing.Broker(w.smallPlan(false).Broker, w.clock.Now())
+	w.passesTime(time.Second)
+	w.passesOver("a")
+	assert.Equal(t, v1beta1.Provisioned, w.get("a").Status.ProvisionStatus)
+}
+
+// An instance whose plan was gone for some time does not wait for its time afterwards, and one whose plan
+// comes and goes makes no attempt each time.
+func TestPlanThatReturnsWakes(t *testing.T) {
+	t.Parallel()
+	w := newFailingWorld(t, "a")
+	w.failsFor(10*time.Minute, "a")
+	plan := &v1beta1.ClusterServicePlan{}
+	require.NoError(t, w.cache.Get(t.Context(), client.ObjectKey{Name: "small"}, plan))
+	before := w.attempts(osbtest.Provision)
+	for range 30 {
+		require.NoError(t, w.cache.Delete(t.Context(), plan))
+		w.passesTime(time.Second)
+		w.passesOver("a")
+		plan.ResourceVersion = ""
+		require.NoError(t, w.cache.Create(t.Context(), plan))
+		w.passesTime(time.Second)
+		w.passesOver("a")
+	}
+	made := w.attempts(osbtest.Provision) - before
+	assert.Positive(t, made)
+	assert.LessOrEqual(t, made, 7, "in a minute")
+}
+
 // touches does what svcat touch does.
 func (w *failingWorld) touches() {
 	w.Helper()

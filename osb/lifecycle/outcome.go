@@ -78,7 +78,9 @@ func (c *call) gone() Outcome {
 	}
 	if !r.failedForGood() {
 		r.report(c.facts.Now).mitigates(c.words.done, c.words.doneMessage)
-		r.NextRetry = c.facts.Now.Add(c.backoffAfterMitigation())
+		if !c.wokenMitigation() {
+			r.NextRetry = c.facts.Now.Add(c.backoffAfterMitigation())
+		}
 	}
 	r.report(c.facts.Now).unset(v1beta1.ConditionOrphanMitigation)
 	return Outcome{Record: *r, Event: event}

@@ -67,7 +67,7 @@ func (c *call) backoff(e *osb.Error) time.Duration {
 	switch {
 	case c.unreached: // the pauses of the broker's queue bound how often all are tried
 		f.AlsoFailing, longest = 0, min(longest, unreachedRetry)
-	case e.Kind == osb.Concurrency: // it is about this instance, and no success of another ends it
+	case e.Kind == osb.Concurrency: // it is about one instance, and others have other instances
 		f.AlsoFailing, longest = 0, min(longest, concurrentRetry)
 	case f.FromSecrets || !answered(e):
 		longest = min(longest, MaxOtherRetry)
@@ -85,6 +85,12 @@ func (c *call) backoffAfterMitigation() time.Duration {
 		longest = min(longest, MaxOtherRetry)
 	}
 	return c.facts.backoff(c.record.Retries, longest, 0)
+}
+
+// wokenMitigation says whether a mitigation did not wait for its time: what woke it is for the attempt
+// that follows.
+func (c *call) wokenMitigation() bool {
+	return c.facts.Woken && !c.resource.Record.NextRetry.IsZero()
 }
 
 // answered says whether an error is what the broker answers to the request: one that its

@@ -31,21 +31,18 @@ func newInstanceReads(now clock.PassiveClock) instanceReads {
 }
 
 // keep keeps an instance that was read for the request with an external ID. What is kept is built from
-// what a binding is decided by, and bounded: what is more, is read again. An entry that is never taken
-// stays until there are readsKept newer ones.
+// what a binding is decided by, and bounded: what is more, is read again. An instance that is dedicated
+// was refused before. An entry that is never taken stays until there are readsKept newer ones.
 func (r instanceReads) keep(externalID string, read *v1beta1.ServiceInstance) {
 	if len(read.Labels) > mostLabels {
 		return
 	}
 	kept := &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{
-		Namespace: read.Namespace, Name: read.Name, UID: read.UID, Labels: read.Labels, DeletionTimestamp: read.DeletionTimestamp,
+		Namespace: read.Namespace, Name: read.Name, Labels: read.Labels, DeletionTimestamp: read.DeletionTimestamp,
 	}}
-	if owner := metav1.GetControllerOf(read); owner != nil {
-		kept.OwnerReferences = []metav1.OwnerReference{*owner}
-	}
 	kept.Spec.ServiceType, kept.Spec.DecidedReference = read.Spec.ServiceType, read.Spec.DecidedReference
 	kept.Status = v1beta1.ServiceInstanceStatus{
-		CurrentOperation: read.Status.CurrentOperation, DeprovisionStatus: read.Status.DeprovisionStatus, ProvisionStatus: read.Status.ProvisionStatus,
+		CurrentOperation:     read.Status.CurrentOperation,
 		ExternalProperties:   targetOf(read.Status.ExternalProperties),
 		InProgressProperties: targetOf(read.Status.InProgressProperties),
 	}

@@ -95,9 +95,6 @@ type group struct {
 // share is with how many objects one of a namespace shares the attempts. Each namespace has the
 // same part of them, so that one with many failing objects does not delay those of the others.
 func (g *group) share(namespace string) int {
-	if g == nil {
-		return 0
-	}
 	return min(g.in[namespace]*len(g.in), len(g.members))
 }
 
@@ -106,6 +103,9 @@ func (s *Set) Note(o Object, w Wait, now time.Time) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	e := s.known[o]
+	if e != nil { // an edit since its last attempt still wakes it
+		w.Generation = e.Generation
+	}
 	if e != nil && e.Key != w.Key {
 		s.forget(o)
 		e = nil
@@ -114,10 +114,21 @@ func (s *Set) Note(o Object, w Wait, now time.Time) {
 		e = s.add(o, w.Key)
 	}
 	if e.woken {
-		share := time.Duration(s.groups[w.Key].share(o.Namespace)) * lifecycle.PausePerObject
+		share := time.Duration(s.share(o, w.Key, fewFailures)) * lifecycle.PausePerObject
 		e.woken, e.successFrom = false, now.Add(max(successPause, share))
 	}
 	e.Wait = w
+}
+
+// Block records that something else than its wait keeps an object from an attempt now, such as a plan
+// that is gone: once that is over, the object does not wait for its time.
+func (s *Set) Block(o Object, now time.Time) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if e := s.known[o]; e != nil && e.wake.IsZero() {
+		e.wake, e.bySuccess = s.notBefore(o, e, now), false
+		e.changed = e.wake
+	}
 }
 
 func (s *Set) add(o Object, key Key) *entry {
@@ -177,17 +188,21 @@ func (s *Set) forget(o Object) {
 func (s *Set) Share(o Object, key Key, failures int32) int32 {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	share := 0
+	share := min(max(s.share(o, key, failures), 0), math.MaxInt32)
+	return int32(share)
+}
+
+func (s *Set) share(o Object, key Key, failures int32) int {
 	switch g := s.groups[key]; {
 	case key.Broker.Namespace != "":
-		share = s.at[namespaceAtBroker{key.Broker, o.Namespace}]
+		return s.at[namespaceAtBroker{key.Broker, o.Namespace}]
 	case g == nil:
+		return 0
 	case failures < fewFailures:
-		share = g.in[o.Namespace]
+		return g.in[o.Namespace]
 	default:
-		share = g.share(o.Namespace)
+		return g.share(o.Namespace)
 	}
-	return int32(min(share, math.MaxInt32))
 }
 
 // Wakes is when the next attempt of an object stops waiting for its time; zero: it waits.
@@ -233,4 +248,7 @@ func (s *Set) Begins(o Object, c Call, now time.Time) {
 		e.successFrom = time.Time{}
 	}
 	e.wake = time.Time{}
+	if e.changed.After(now) { // what was put off is for this attempt
+		e.changed = now
+	}
 }

@@ -13,6 +13,7 @@ import (
 	testclock "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -260,22 +261,30 @@ func TestNoChangeIsLost(t *testing.T) {
 	assert.Equal(t, now.Add(time.Second+100*lifecycle.PausePerObject), s.Wakes(o, 1, now))
 }
 
-// A broker whose spec changed wakes all that fails at it.
+// A broker that is made or whose spec changed wakes all that fails at it.
 func TestBrokerWakes(t *testing.T) {
 	t.Parallel()
-	s := &Set{}
-	deleting := small
-	deleting.Deleting = true
-	s.fails(object("n", "a"), small, noon)
-	s.fails(object("n", "b"), deleting, noon)
-	s.fails(object("n", "c"), Key{Broker: types.NamespacedName{Namespace: "n", Name: "b"}}, noon)
 	broker := &v1beta1.ClusterServiceBroker{}
 	broker.Name = "b"
-	q := added{}
-	s.requests = q
-	s.ByBroker(testclock.NewFakePassiveClock(noon)).Update(t.Context(), event.UpdateEvent{ObjectOld: broker, ObjectNew: broker}, nil)
-	assert.Len(t, q, 2)
-	assert.NotContains(t, q, "c", "the namespaced broker of that name is another")
+	wakes := func(handle func(handler.EventHandler)) added {
+		s, q := &Set{}, added{}
+		deleting := small
+		deleting.Deleting = true
+		s.fails(object("n", "a"), small, noon)
+		s.fails(object("n", "b"), deleting, noon)
+		s.fails(object("n", "c"), Key{Broker: types.NamespacedName{Namespace: "n", Name: "b"}}, noon)
+		s.requests = q
+		handle(s.ByBroker(testclock.NewFakePassiveClock(noon)))
+		assert.NotContains(t, q, "c", "the namespaced broker of that name is another")
+		return q
+	}
+	assert.Empty(t, wakes(func(h handler.EventHandler) {
+		h.Create(t.Context(), event.CreateEvent{Object: broker, IsInInitialList: true}, nil)
+	}), "it is only read for the first time")
+	assert.Len(t, wakes(func(h handler.EventHandler) { h.Create(t.Context(), event.CreateEvent{Object: broker}, nil) }), 2)
+	assert.Len(t, wakes(func(h handler.EventHandler) {
+		h.Update(t.Context(), event.UpdateEvent{ObjectOld: broker, ObjectNew: broker}, nil)
+	}), 2)
 }
 
 // What a broker's change wakes is spread over all of it, also where each object has a plan of its own,
@@ -319,6 +328,36 @@ func TestEditWakes(t *testing.T) {
 	assert.Equal(t, noon, s.Wakes(o, 2, noon))
 	s.Begins(o, Call{Generation: 2}, noon)
 	assert.Zero(t, s.Wakes(o, 2, noon))
+}
+
+// A wait that goes on without an attempt keeps an edit or touch, and a wake.
+func TestWaitThatGoesOn(t *testing.T) {
+	t.Parallel()
+	s, o := &Set{}, object("n", "o")
+	s.fails(o, small, noon)
+	large := small
+	large.Plan = "large"
+	for _, key := range []Key{small, large} {
+		s.Note(o, Wait{Key: key, Generation: 2, Until: noon.Add(time.Hour)}, noon)
+		assert.Equal(t, noon, s.Wakes(o, 2, noon), "no attempt was made since the edit")
+	}
+	s.Begins(o, Call{Generation: 2}, noon)
+	assert.Zero(t, s.Wakes(o, 2, noon))
+}
+
+// What was put off for an attempt does not put off the next one.
+func TestChangeThatWasPutOff(t *testing.T) {
+	t.Parallel()
+	s, o := &Set{}, object("n", "o")
+	s.fails(o, small, noon)
+	s.Changed(o.ObjectKey, 0, noon)
+	s.attempts(o, small, noon.Add(time.Second))
+	s.Changed(o.ObjectKey, 0, noon.Add(2*time.Second)) // which is for ten seconds after the first
+	s.Success(small, noon.Add(2*time.Second))
+	s.attempts(o, small, noon.Add(4*time.Second))
+	s.Changed(o.ObjectKey, 0, noon.Add(13*time.Second))
+	assert.False(t, s.isWoken(o, noon.Add(13*time.Second)))
+	assert.True(t, s.isWoken(o, noon.Add(14*time.Second)))
 }
 
 // What fails alike shares its attempts by namespace.

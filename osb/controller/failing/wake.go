@@ -86,25 +86,39 @@ func (s *Set) Broker(broker types.NamespacedName, now time.Time) {
 
 // ByBroker handles changes of brokers.
 func (s *Set) ByBroker(now clock.PassiveClock) handler.EventHandler {
-	return handler.Funcs{UpdateFunc: func(_ context.Context, e event.UpdateEvent, _ workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-		s.Broker(client.ObjectKeyFromObject(e.ObjectNew), now.Now())
-	}}
+	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+	return handler.Funcs{
+		CreateFunc: func(_ context.Context, e event.CreateEvent, _ queue) {
+			if !e.IsInInitialList {
+				s.Broker(client.ObjectKeyFromObject(e.Object), now.Now())
+			}
+		},
+		UpdateFunc: func(_ context.Context, e event.UpdateEvent, _ queue) {
+			s.Broker(client.ObjectKeyFromObject(e.ObjectNew), now.Now())
+		},
+	}
 }
 
 // change wakes an object because of a change. The last one of several that follow each other too
 // fast is not lost: it wakes the object later.
 func (s *Set) change(o Object, e *entry, at, now time.Time) {
-	share := time.Duration(s.at[namespaceAtBroker{e.Key.Broker, o.Namespace}]) * lifecycle.PausePerObject
-	pause := min(max(changePause, share), longestPause)
-	if !e.changed.IsZero() && at.Before(e.changed.Add(pause)) {
-		at = e.changed.Add(pause)
-	}
+	at = s.notBefore(o, e, at)
 	switch {
 	case e.changed.After(now) && !e.wake.IsZero(): // it is to be woken by one that came before
 	case e.wake.IsZero() || at.Before(e.wake):
 		e.changed, e.bySuccess = at, false
 		s.wake(o, e, at, now)
 	}
+}
+
+// notBefore is a time, or a later one if a change woke the object not long before.
+func (s *Set) notBefore(o Object, e *entry, at time.Time) time.Time {
+	share := time.Duration(s.at[namespaceAtBroker{e.Key.Broker, o.Namespace}]) * lifecycle.PausePerObject
+	pause := min(max(changePause, share), longestPause)
+	if next := e.changed.Add(pause); !e.changed.IsZero() && at.Before(next) {
+		return next
+	}
+	return at
 }
 
 // wake has the next attempt of an object not wait for its time, from a time on.
