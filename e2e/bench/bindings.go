@@ -47,7 +47,7 @@ func measureBindings(ctx context.Context, b *bench) error {
 			goal float64
 		}{
 			{"mutate a review of a binding", r.mutateBinding, of.mutate, mutateBindingGoal},
-			{"validate a review of a binding", r.validateBinding, of.validate, validateBindingGoal},
+			{"validate a review of a binding, its instance read again", r.validateBinding, of.validate, validateBindingGoal},
 		} {
 			c, err := compareReviews(ctx, b, half.hook, r.raw, half.body)
 			if err != nil {

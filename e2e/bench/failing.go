@@ -28,6 +28,10 @@ func measureForEver(ctx context.Context, b *bench) error {
 		if err := pause(ctx, size.age); err != nil {
 			return err
 		}
+		refused := f.brokers.refused.Load()
+		if refused < int64(size.instances) {
+			return fmt.Errorf("the broker refused %d requests in %s: of %d instances each must have failed", refused, size.age, size.instances)
+		}
 		w, err := f.observe(ctx, size.window)
 		if err != nil {
 			return err
@@ -35,7 +39,8 @@ func measureForEver(ctx context.Context, b *bench) error {
 		b.table.Add(measure.Row{
 			What:  fmt.Sprintf("%d instances that fail for ever, after %s: writes", size.instances, size.age),
 			Value: w.spent.allWrites() / w.took.Seconds(), Unit: "/s", Bound: measure.AtMost, Goal: failingWritesGoal,
-			Detail: fmt.Sprintf("of everything but Leases, in %.0f s; each second: %s", w.took.Seconds(), w.spent.per(w.took.Seconds())),
+			Detail: fmt.Sprintf("of everything but Leases, in %.0f s; each second: %s; the broker refused %d requests before and %d meanwhile",
+				w.took.Seconds(), w.spent.per(w.took.Seconds()), refused, f.brokers.refused.Load()-refused),
 		})
 		b.table.Add(measure.Row{
 			What: "  processor time of the controller", Value: 100 * w.controller.Seconds() / w.took.Seconds(), Unit: "%", Bound: measure.AtMost, Goal: failingCPUGoal, Detail: "of one core",

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/defaultplan/defaultplan/e2e/bench/catalog"
@@ -29,6 +30,8 @@ type fairBrokers struct {
 	url string
 	// provisioned gets the time of a request to provision, if there is room.
 	provisioned chan time.Time
+	// refused counts the requests for the broken plan.
+	refused atomic.Int64
 }
 
 func (f *fairBrokers) hanging(n int) string       { return fmt.Sprintf("%s/hang/%d", f.url, n) }
@@ -92,6 +95,7 @@ func (f *fairBrokers) outcome(service, plan string) int {
 	case planIDOf(service, failingPlan):
 		return http.StatusServiceUnavailable
 	case planIDOf(service, brokenPlan):
+		f.refused.Add(1)
 		return http.StatusInternalServerError
 	}
 	return http.StatusCreated

@@ -50,7 +50,7 @@ func newCommand() *cobra.Command {
 	command.Flags().StringSliceVar(&b.only, "only", nil, "parts to run: "+partNames()+"; empty means all")
 	command.Flags().IntVar(&b.pairs, "pairs", 0, "pairs of batches for each ratio; 0 means what the goals are judged by")
 	command.Flags().BoolVar(&b.smallest, "smallest", false, "run each part once, with the least that runs all of it, and judge no goal: what cannot run fails")
-	command.Flags().IntSliceVar(&b.scale, "scale", judged.scale.instances, "numbers of instances of part scale, in ascending order")
+	command.Flags().IntSliceVar(&b.scale, "scale", judged.scale.instances, "numbers of instances of part scale, in ascending order; memory is judged from three on")
 	command.Flags().StringVar(&b.page, "page", "", "page, such as docs/performance.md, whose block is written; parts that are not run stay there as they are")
 	command.AddCommand(rawhook.Command(), holder.Command(), brokerCommand())
 	return command
@@ -66,6 +66,7 @@ type bench struct {
 	page     string
 
 	size   sizes
+	origin page.Origin
 	places places
 	table  measure.Table
 	// panels are the curve of part scale.
@@ -112,6 +113,9 @@ func (b *bench) run(ctx context.Context) error {
 	if err := b.choose(); err != nil {
 		return err
 	}
+	if b.origin, err = b.originNow(ctx); err != nil {
+		return err
+	}
 	measured, err := b.measure(ctx, wanted)
 	if err := b.report(ctx, measured, b.places.end(err)); err != nil {
 		return err
@@ -133,19 +137,23 @@ func (b *bench) report(ctx context.Context, measured []stage, err error) error {
 
 // choose chooses the sizes by the flags.
 func (b *bench) choose() error {
+	if b.page != "" && (b.smallest || b.pairs > 0) {
+		return errors.New("--page goes neither with --smallest nor with --pairs: it would publish what the goals are not judged by")
+	}
 	if b.smallest {
-		if b.page != "" {
-			return errors.New("--page does not go with --smallest: it would publish what was not measured")
-		}
 		b.size, b.table.Unjudged = smallest, true
 		return nil
 	}
-	if len(b.scale) == 0 || b.scale[0] < 1 || !slices.IsSorted(b.scale) {
-		return fmt.Errorf("--scale is %v; allowed are numbers from 1, in ascending order", b.scale)
+	if len(b.scale) == 0 || b.scale[0] < 1 || !ascending(b.scale) {
+		return fmt.Errorf("--scale is %v; allowed are numbers from 1, each larger than the one before", b.scale)
 	}
 	b.size = judged
 	b.size.scale.instances = b.scale
 	return nil
+}
+
+func ascending(numbers []int) bool {
+	return slices.IsSorted(numbers) && len(slices.Compact(slices.Clone(numbers))) == len(numbers)
 }
 
 // measure runs the parts, one after the other, and returns those that could be measured.
@@ -190,18 +198,33 @@ func (b *bench) rounds(judged int) int {
 	return judged
 }
 
+// originNow is the origin of what is measured now; a run that writes no page needs none.
+func (b *bench) originNow(ctx context.Context) (page.Origin, error) {
+	if b.page == "" {
+		return page.Origin{}, nil
+	}
+	return page.Here(ctx, b.page, b.curve())
+}
+
+// curve is the file with the curve of part scale.
+func (b *bench) curve() string {
+	return strings.TrimSuffix(b.page, filepath.Ext(b.page)) + "-scale.svg"
+}
+
 // writePage writes what was measured into the page, and the curve beside it.
 func (b *bench) writePage(ctx context.Context, measured []stage) error {
-	curve := strings.TrimSuffix(b.page, filepath.Ext(b.page)) + "-scale.svg"
-	origin, err := page.Here(ctx, b.page, curve)
+	now, err := b.originNow(ctx)
 	if err != nil {
 		return err
 	}
+	if now.Commit != b.origin.Commit {
+		return fmt.Errorf("cannot write %s: the run began at commit %s and ended at %s", b.page, b.origin.Commit, now.Commit)
+	}
 	parts := make([]page.Part, len(measured))
 	for i, s := range measured {
-		parts[i] = page.Part{Name: s.name, Rows: b.table.Rows(s.name), Origin: origin}
+		parts[i] = page.Part{Name: s.name, Rows: b.table.Rows(s.name), Origin: b.origin}
 		if s.name == "scale" {
-			parts[i].Curve = filepath.Base(curve)
+			parts[i].Curve = filepath.Base(b.curve())
 		}
 	}
 	before, err := os.ReadFile(b.page)
@@ -213,7 +236,7 @@ func (b *bench) writePage(ctx context.Context, measured []stage) error {
 		return fmt.Errorf("cannot write %s: %w", b.page, err)
 	}
 	if len(b.panels) > 0 {
-		if err := os.WriteFile(curve, []byte(page.Draw(b.panels)), 0o644); err != nil { //nolint:gosec // a page that everybody reads
+		if err := os.WriteFile(b.curve(), []byte(page.Draw(b.panels)), 0o644); err != nil { //nolint:gosec // a page that everybody reads
 			return fmt.Errorf("cannot write the curve: %w", err)
 		}
 	}

@@ -44,8 +44,10 @@ func TestFlags(t *testing.T) {
 	}{
 		"Judged":      {reason: "the default", bench: bench{scale: []int{1000, 10_000}}},
 		"Smallest":    {reason: "its sizes are fixed", bench: bench{smallest: true}},
-		"Published":   {reason: "what judges no goal is not published", bench: bench{smallest: true, page: "a.md"}, says: "--page does not go with --smallest"},
-		"Descending":  {reason: "the stack is filled up", bench: bench{scale: []int{10, 1}}, says: "in ascending order"},
+		"Published":   {reason: "what judges no goal is not published", bench: bench{smallest: true, page: "a.md"}, says: "--page goes neither with --smallest"},
+		"FewPairs":    {reason: "it is not what the goals are judged by", bench: bench{pairs: 1, page: "a.md", scale: []int{1}}, says: "nor with --pairs"},
+		"Twice":       {reason: "what each further one takes would be divided by none", bench: bench{scale: []int{10, 10}}, says: "each larger than the one before"},
+		"Descending":  {reason: "the stack is filled up", bench: bench{scale: []int{10, 1}}, says: "each larger than the one before"},
 		"NoInstances": {reason: "a curve has a point", bench: bench{}, says: "--scale is []"},
 	} {
 		t.Run(name, func(t *testing.T) {

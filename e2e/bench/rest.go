@@ -35,6 +35,9 @@ func measureRest(ctx context.Context, b *bench) error {
 		if err != nil {
 			return err
 		}
+		if err := w.atWork(); err != nil {
+			return err
+		}
 		seconds := w.took.Seconds()
 		b.table.Add(measure.Row{
 			What: fmt.Sprintf("at rest, %d instances and %d bindings: requests", size.instances, size.bindings), Value: w.requests.Count(audit.All) / seconds, Unit: "/s",
@@ -59,6 +62,21 @@ type quietTime struct {
 	took     time.Duration
 	cpu      map[string]time.Duration
 	requests audit.Requests
+}
+
+// atWork says whether keeper and controller were there: both renew their Leases, and within minutes
+// the controller looks at the Secrets of its bindings.
+func (q *quietTime) atWork() error {
+	signs := []audit.Key{{User: "keeper", Verb: "update", Resource: "leases"}, {User: "controller", Verb: "update", Resource: "leases"}}
+	if q.took > time.Minute {
+		signs = append(signs, audit.Key{User: "controller", Verb: "get", Resource: "secrets"})
+	}
+	for _, sign := range signs {
+		if q.requests[sign] == 0 {
+			return fmt.Errorf("in %s the %s did not %s %s: it was not at work", q.took, sign.User, sign.Verb, sign.Resource)
+		}
+	}
+	return nil
 }
 
 func (q *quietTime) total() time.Duration {

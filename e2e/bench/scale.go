@@ -31,6 +31,9 @@ func measureScale(ctx context.Context, b *bench) error {
 				return fmt.Errorf("with %d instances: %w", instances, err)
 			}
 		}
+		if err := c.halves(ctx); err != nil {
+			return err
+		}
 		c.tell(b)
 		return nil
 	})
@@ -43,6 +46,8 @@ type curve struct {
 	size   scaleSizes
 	steps  []float64
 	panels []page.Panel
+	// half is the memory of a controller of one of two namespaces, in MB.
+	half float64
 }
 
 // add takes down one measure of the present step, and says so at once: a step takes long.
@@ -54,6 +59,9 @@ func (c *curve) add(title, unit string, value float64) {
 	}
 	c.panels[i].X, c.panels[i].Y = append(c.panels[i].X, c.steps[len(c.steps)-1]), append(c.panels[i].Y, value)
 }
+
+// memoryOf is the title of the memory of one of our processes.
+func memoryOf(process string) string { return "memory of the " + strings.TrimSuffix(process, "-0") }
 
 // values are those of one measure.
 func (c *curve) values(title string) []float64 {
@@ -144,15 +152,11 @@ func (c *curve) rests(ctx context.Context) error {
 		return err
 	}
 	for _, name := range ourProcesses {
-		pid, err := c.Pid(name)
-		if err != nil {
-			return err //nolint:wrapcheck // it says what failed
-		}
-		resident, err := measure.Memory(pid, measure.ResidentNow)
+		resident, err := c.resident(name)
 		if err != nil {
 			return err
 		}
-		c.add("memory of the "+strings.TrimSuffix(name, "-0"), "MB", resident)
+		c.add(memoryOf(name), "MB", resident)
 	}
 	c.add("processor time at rest", "% of a core", 100*q.total().Seconds()/q.took.Seconds())
 	return nil
@@ -213,6 +217,44 @@ func (c *curve) failsOver(ctx context.Context) error {
 	return c.controller.Start(ctx) //nolint:wrapcheck // it says what failed
 }
 
+// halves replaces the controller by two, of which each handles one of the namespaces, and tells how
+// much memory the larger one occupies.
+func (c *curve) halves(ctx context.Context) error {
+	if err := c.controller.Stop(ctx, syscall.SIGTERM); err != nil {
+		return err //nolint:wrapcheck // it says what failed
+	}
+	halves := make([]*stack.Controller, len(storedNamespaces))
+	for i, namespace := range storedNamespaces {
+		var err error
+		if halves[i], err = c.StartController(ctx, stack.ControllerOptions{Name: namespace, Args: []string{"--namespaces=" + namespace, "--cluster-id=bench", allowLoopback}}); err != nil {
+			return err //nolint:wrapcheck // it says what failed
+		}
+	}
+	if err := pause(ctx, c.size.settle); err != nil {
+		return err
+	}
+	for i, half := range halves {
+		resident, err := c.resident(storedNamespaces[i])
+		if err != nil {
+			return err
+		}
+		c.half = max(c.half, resident)
+		if err := half.Stop(ctx, syscall.SIGTERM); err != nil {
+			return err //nolint:wrapcheck // it says what failed
+		}
+	}
+	return nil
+}
+
+// resident is the memory that a process occupies, in MB.
+func (c *curve) resident(name string) (float64, error) {
+	pid, err := c.Pid(name)
+	if err != nil {
+		return 0, err //nolint:wrapcheck // it says what failed
+	}
+	return measure.Memory(pid, measure.ResidentNow)
+}
+
 // prints tells how long a user waits for svcat.
 func (c *curve) prints(ctx context.Context) error {
 	for _, one := range []struct {
@@ -243,6 +285,11 @@ func (c *curve) tell(b *bench) {
 		}
 		b.table.Add(measure.Row{What: "with " + last + " instances, " + p.Title, Value: p.Y[len(p.Y)-1], Unit: p.Unit, Detail: strings.Join(all, ", ")})
 	}
+	whole := c.values(memoryOf(controllerProcess))
+	b.table.Add(measure.Row{
+		What: "  memory of one of two controllers", Value: c.half / whole[len(whole)-1], Unit: "×",
+		Detail: fmt.Sprintf("%.0f MB of the larger one, with --namespaces for half of the instances, against %.0f MB of one for all", c.half, whole[len(whole)-1]),
+	})
 	c.tellGrowth(b)
 }
 
@@ -257,11 +304,18 @@ func (c *curve) tellGrowth(b *bench) {
 		What: "  create by type, p50, beside the fewest", Value: latencies[n-1] / latencies[0], Unit: "×", Bound: measure.AtMost, Goal: flatGoal,
 		Detail: fmt.Sprintf("with %.0f instances and with %.0f", c.steps[n-1], c.steps[0]),
 	})
+	memory := c.values(memoryOf(controllerProcess))
+	const gib = float64(1<<30) / 1e6
+	perMB := (c.steps[n-1] - c.steps[n-2]) / (memory[n-1] - memory[n-2])
+	b.table.Add(measure.Row{
+		What: "  instances in 1 GiB of one controller", Value: c.steps[n-1] + (gib-memory[n-1])*perMB,
+		Detail: fmt.Sprintf("with bindings for a tenth; %.0f MB with %.0f instances, and as much for each further one as from %.0f on", memory[n-1], c.steps[n-1], c.steps[n-2]),
+	})
 	if n < 3 {
 		return
 	}
 	for _, name := range ourProcesses {
-		title := "memory of the " + strings.TrimSuffix(name, "-0")
+		title := memoryOf(name)
 		memory := c.values(title)
 		each := func(i int) float64 { return 1e3 * (memory[i] - memory[i-1]) / (c.steps[i] - c.steps[i-1]) }
 		b.table.Add(measure.Row{

@@ -44,7 +44,7 @@ func Write(page string, order []string, parts []Part) (string, error) {
 		sections[parts[i].Name] = parts[i].section()
 	}
 	var text strings.Builder
-	text.WriteString(before + begin + "\n\n" + summary(sections))
+	text.WriteString(before + begin + "\n\n" + summary(order, sections))
 	for _, name := range order {
 		if section, is := sections[name]; is {
 			fmt.Fprintf(&text, "<!-- part %s -->\n%s\n\n", name, section)
@@ -70,23 +70,31 @@ func sectionsOf(block string) map[string]string {
 
 var commitOf = regexp.MustCompile(`(?m)^Measured on .*, commit ([^,\n]+)`)
 
-// summary says whether all parts are of one commit.
-func summary(sections map[string]string) string {
-	var commits []string
-	for _, section := range sections {
-		if match := commitOf.FindStringSubmatch(section); match != nil && !slices.Contains(commits, match[1]) {
+// summary says whether all parts are of one commit, and which were not measured.
+func summary(order []string, sections map[string]string) string {
+	var commits, missing []string
+	for _, name := range order {
+		match := commitOf.FindStringSubmatch(sections[name])
+		switch {
+		case match == nil:
+			missing = append(missing, "`"+name+"`")
+		case !slices.Contains(commits, match[1]):
 			commits = append(commits, match[1])
 		}
 	}
 	slices.Sort(commits)
-	switch len(commits) {
-	case 0:
-		return ""
-	case 1:
-		return "All parts were measured on commit " + commits[0] + ".\n\n"
-	default:
-		return fmt.Sprintf("The parts were measured on %d commits: %s.\n\n", len(commits), strings.Join(commits, ", "))
+	which, on := "All parts", "commit "
+	if len(commits) > 1 {
+		on = fmt.Sprintf("%d commits: ", len(commits))
 	}
+	without := ""
+	if len(missing) > 0 {
+		which, without = "The parts", " Not measured: "+strings.Join(missing, ", ")+"."
+	}
+	if len(commits) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s were measured on %s%s.%s\n\n", which, on, strings.Join(commits, ", "), without)
 }
 
 // section is a part as the page has it.

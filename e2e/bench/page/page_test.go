@@ -33,7 +33,7 @@ func TestWrite(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "# How fast\n\nBy hand.\n\n"+begin+`
 
-All parts were measured on commit abc.
+The parts were measured on commit abc. Not measured: `+"`scale`, `rest`"+`.
 
 <!-- part reviews -->
 ### Part `+"`reviews`"+`
@@ -58,7 +58,7 @@ func TestWriteOnePart(t *testing.T) {
 	scale.Curve = "curve.svg"
 	page, err = Write(page, order, []Part{scale, part("reviews", "def", 1)})
 	require.NoError(t, err)
-	assert.Contains(t, page, "The parts were measured on 2 commits: abc, def.")
+	assert.Contains(t, page, "All parts were measured on 2 commits: abc, def.\n")
 	assert.Contains(t, page, "](curve.svg)")
 	assert.NotContains(t, page, "gone", "no such part")
 	assert.Equal(t, 1, strings.Count(page, "### Part `reviews`"))
@@ -66,6 +66,10 @@ func TestWriteOnePart(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(page, "commit abc, on 2 cores"))
 	assert.Less(t, strings.Index(page, "part reviews"), strings.Index(page, "part scale"))
 	assert.Less(t, strings.Index(page, "part scale"), strings.Index(page, "part rest"))
+
+	whole, err := Write(page, order, []Part{part("rest", "def", 1)})
+	require.NoError(t, err)
+	assert.Contains(t, whole, "All parts were measured on commit def.\n")
 
 	again, err := Write(page, order, nil)
 	require.NoError(t, err)
