@@ -51,15 +51,40 @@ func TestBrokerPlanMoves(t *testing.T) {
 		w.reconciler.ask(keyOfBroker(w.broker().object))
 		assert.Equal(w, markedPause, w.pass(0).RequeueAfter)
 		assert.Equal(w, 3, w.offerings(), "the class waits for its plan")
-		assert.Equal(w, shortestRelist-markedPause, w.pass(markedPause).RequeueAfter, "no sooner than any other relist")
+		assert.Equal(w, time.Second, w.pass(markedPause).RequeueAfter, "at once")
 		assert.Equal(w, 2, w.offerings())
 		w.reconciler.asked = map[types.NamespacedName]bool{} // by another process
-		w.pass(shortestRelist - markedPause)
+		w.pass(time.Second)
 		assert.Equal(w, 4, w.offerings())
 		assert.Equal(w, wellDone, w.conditions())
 		asked := len(w.etags)
 		w.pass(time.Minute)
 		assert.Len(w, w.etags, asked)
+	})
+}
+
+// A broker of which another plan moves at each read is read no more often than by any other relist.
+func TestBrokerPlanMovesEachTime(t *testing.T) {
+	t.Parallel()
+	inBothScopes(t, func(w *brokerEnv) {
+		w.respec(func(s *v1beta1.CommonServiceBrokerSpec) { s.RelistBehavior = v1beta1.RelistManual })
+		read := 0
+		w.answer = func(string) (*osb.Catalog, error) {
+			services := map[bool]string{}
+			services[read%4 == 1 || read%4 == 2] += `,{"id":"p","name":"p"}`
+			services[read%4 > 1] += `,{"id":"q","name":"q"}`
+			read++
+			return brokerCatalog(t, fmt.Sprintf(`{"services":[{"id":"a","name":"a","plans":[{"id":"a0","name":"a0"}%s]},{"id":"b","name":"b","plans":[{"id":"b0","name":"b0"}%s]}]}`,
+				services[false], services[true]), ""), nil
+		}
+		w.pass(0)
+		w.reconciler.ask(keyOfBroker(w.broker().object))
+		for end := w.clock.Now().Add(time.Hour); w.clock.Now().Before(end); {
+			w.pass(time.Second)
+			w.events() // the recorder holds few
+		}
+		assert.Greater(w, read, 40, "it is read each time that a name is free")
+		assert.LessOrEqual(w, read, 63)
 	})
 }
 

@@ -202,14 +202,15 @@ func (r *reconciler) sweep(ctx context.Context, b Broker, now time.Time) (reconc
 	return r.next(b, now, pause), nil
 }
 
-// relistMoved notes when a broker is relisted of whose plans some moved: they are left out until their names are free. That
-// is no sooner after the last time than any other relist.
+// relistMoved notes when a broker is relisted of whose plans some moved: they are left out until their names are free. If the
+// catalog before the last one was not complete either, that is no sooner after it than any other relist.
 func (r *reconciler) relistMoved(ctx context.Context, b Broker, at time.Time) error {
 	complete, _ := v1beta1.FindCondition(b.Status.Conditions, v1beta1.ConditionCatalogComplete)
 	if complete.Reason != reasonPlansMoved {
 		return nil
 	}
-	if last := b.Status.LastCatalogRetrievalTime; last != nil && at.Before(last.Add(shortestRelist)) {
+	last := b.Status.LastCatalogRetrievalTime
+	if last != nil && complete.LastTransitionTime.Before(last) && at.Before(last.Add(shortestRelist)) {
 		at = last.Add(shortestRelist)
 	}
 	if planned := b.Status.NextRetry; planned != nil && planned.Time.Before(at) {

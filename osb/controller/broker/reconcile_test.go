@@ -195,12 +195,22 @@ func TestRelistTellsHowFarItIs(t *testing.T) {
 	for i := range plans {
 		plans[i] = fmt.Sprintf(`{"id":"p%d","name":"p%d"}`, i, i)
 	}
-	many := fmt.Sprintf(`{"services":[{"id":"db","name":"mysql","plans":[%s]}]}`, strings.Join(plans, ","))
 	inBothScopes(t, func(w *brokerEnv) {
-		w.answer = func(string) (*osb.Catalog, error) { return brokerCatalog(w.T, many, ""), nil }
+		listed := plans
+		w.answer = func(string) (*osb.Catalog, error) {
+			return brokerCatalog(w.T, fmt.Sprintf(`{"services":[{"id":"db","name":"mysql","plans":[%s]}]}`, strings.Join(listed, ",")), ""), nil
+		}
 		w.pass(0)
 		assert.Equal(w, []string{
 			"500 of the 1001 plans of the catalog are applied", "1000 of the 1001 plans of the catalog are applied", "",
 		}, w.progress)
+
+		listed, w.progress = plans[:500], nil // no more than half of all are missing
+		w.reconciler.ask(keyOfBroker(w.broker().object))
+		w.pass(time.Minute)
+		assert.Equal(w, []string{
+			"0 of 501 classes and plans that the catalog lists no more are marked", "500 of 501 classes and plans that the catalog lists no more are marked", "",
+		}, w.progress)
+		assert.NotContains(w, w.conditions(), "CatalogShrank")
 	})
 }
