@@ -2,6 +2,7 @@ package inuse
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	testclock "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -195,6 +197,32 @@ func TestUnusedIsNotHeld(t *testing.T) {
 			assert.False(t, e.held())
 			e.delete(e.it())
 			assert.Nil(t, e.it())
+		})
+	}
+}
+
+// The API server may not answer: the pause after an error counts then.
+func TestTheAPIServerDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	for name, kind := range allKinds() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newTestEnv(t, kind)
+			e.reconciler.live = interceptor.NewClient(newCache(t, kind), interceptor.Funcs{
+				List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
+					return errors.New("away")
+				},
+			})
+			i := e.instance("n", "i")
+			e.create(i)
+			assert.True(t, e.held())
+			e.delete(e.it())
+			e.delete(i)
+			e.clock.SetTime(e.clock.Now().Add(time.Minute))
+			result, err := e.reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: e.at()})
+			require.ErrorContains(t, err, "away")
+			assert.Zero(t, result)
+			assert.NotNil(t, e.it())
 		})
 	}
 }

@@ -154,5 +154,8 @@ func AfterConflict(result reconcile.Result, err error) (reconcile.Result, error)
 	if apierrors.IsConflict(err) {
 		return reconcile.Result{RequeueAfter: ConflictPause}, nil
 	}
-	return result, err
+	if err != nil { // the pause after an error counts, and a controller warns of both
+		return reconcile.Result{}, err
+	}
+	return result, nil
 }
