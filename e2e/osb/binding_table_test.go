@@ -76,7 +76,7 @@ func TestTableBind(t *testing.T) {
 // What goes wrong with the credentials of a binding that was made asynchronously.
 func TestTableFetchBinding(t *testing.T) {
 	t.Parallel()
-	const failed = "FetchingFailed"
+	const failed = "FetchingBindingFailed"
 	rows := map[string]bindRow{
 		"Fetched":          {reason: "they are fetched, once", faults: faults(osbtest.AsyncDone(1))},
 		"NotFound404":      {reason: "it may be in the making still", faults: faults(async()), fetches: faults(osbtest.Status(404, `{}`)), says: failed},

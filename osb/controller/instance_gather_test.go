@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -189,6 +190,21 @@ func TestInstanceWithoutATurn(t *testing.T) {
 	assert.False(t, waits)
 	ready, _ = v1beta1.FindCondition(w.instance().Status.Conditions, v1beta1.ConditionReady)
 	assert.Equal(t, "ReferencesDeletedServicePlan", ready.Reason)
+}
+
+// Of a class that the broker dropped with its plans it is the class that is told.
+func TestInstanceOfARemovedClass(t *testing.T) {
+	t.Parallel()
+	w := newInstanceWorld(t)
+	class := &v1beta1.ClusterServiceClass{}
+	require.NoError(t, w.cache.Get(t.Context(), client.ObjectKey{Name: "db"}, class))
+	class.Status.RemovedFromBrokerCatalog = true
+	require.NoError(t, w.cache.Update(t.Context(), class))
+	w.reconciled()
+	ready, _ := v1beta1.FindCondition(w.instance().Status.Conditions, v1beta1.ConditionReady)
+	assert.Equal(t, "ReferencesDeletedServiceClass", ready.Reason)
+	assert.Contains(t, ready.Message, fmt.Sprintf("does not offer the class %q", class.Spec.ExternalName))
+	assert.Empty(t, w.broker.Calls(osbtest.Of(osbtest.Provision)))
 }
 
 // Nothing new is made at a broker that is being deleted, whether or not its classes and plans are marked; what is there is

@@ -70,7 +70,7 @@ func (f fetch) notFetched(e *osb.Error) Outcome {
 	if e.Kind == osb.Gone && r.Retries >= triesForConflict {
 		r.FetchRequired, r.Absent = false, true
 	}
-	reason, message := told(reasonFetch, e)
+	reason, message := told(reasonFetch(f.call.resource.Kind), e)
 	return f.call.again(reason, message, e)
 }
 
@@ -85,7 +85,7 @@ func (f fetch) binding(result CallResult) Outcome {
 	if o, decided := f.call.received(result); decided {
 		return o
 	}
-	return f.call.retryWithNewID(reasonFetch, "the broker has the binding, and does not give its credentials")
+	return f.call.retryWithNewID(reasonFetch(Binding), "the broker has the binding, and does not give its credentials")
 }
 
 // noCredentials: a binding could not be read. Whether it has been made is not in doubt:
@@ -95,15 +95,15 @@ func (f fetch) noCredentials(e *osb.Error) Outcome {
 	switch e.Kind {
 	case osb.Gone:
 		if r.Exists || f.triedLong() {
-			return f.call.retryWithNewID(reasonFetch, e.Error())
+			return f.call.retryWithNewID(reasonFetch(Binding), e.Error())
 		}
 	case osb.Rejected, osb.Conflict, osb.NotFound, osb.AsyncRequired, osb.MaintenanceConflict, osb.RequiresApp, osb.BrokerFault:
 		if !r.Exists && f.triedLong() {
-			return f.call.retryWithNewID(reasonFetch, e.Error())
+			return f.call.retryWithNewID(reasonFetch(Binding), e.Error())
 		}
 	case osb.Concurrency, osb.Auth, osb.Version, osb.Unavailable, osb.NeverSent, osb.MaybeReceived:
 	}
-	reason, message := told(reasonFetch, e)
+	reason, message := told(reasonFetch(f.call.resource.Kind), e)
 	return f.call.again(reason, message, e)
 }
 

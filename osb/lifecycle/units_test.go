@@ -402,6 +402,24 @@ func TestProblems(t *testing.T) {
 	}
 }
 
+// A change of plan is told by the rule of the new decision, also while it is under way.
+func TestResolvedAfterAPlanChange(t *testing.T) {
+	t.Parallel()
+	a := ready(t, anInstance)
+	by := func(r *Record) string {
+		resolved, _ := v1beta1.FindCondition(r.Conditions, v1beta1.ConditionResolved)
+		return resolved.Reason
+	}
+	require.Equal(t, "ClassDefault", by(&a.resource.Record))
+	a.resource.Generation++
+	f := a.facts()
+	f.Desired.PlanExternalID, f.Desired.Rule = "other", "named"
+	a.doesWith(Update, f)
+	assert.Equal(t, "Named", by(&a.decision.Record))
+	a.answers(osb.Response{})
+	assert.Equal(t, "Named", by(&a.resource.Record))
+}
+
 func TestHolders(t *testing.T) {
 	t.Parallel()
 	a := ready(t, anInstance)

@@ -14,7 +14,6 @@ const (
 	reasonAuth     = "AuthFailed"
 	reasonConflict = "ExternalIDConflict"
 	reasonTimeout  = "AsyncOperationTimeout"
-	reasonFetch    = "FetchingFailed"
 	reasonPoll     = "ErrorPollingLastOperation"
 	reasonStore    = "ErrorInjectingBindResult"
 	reasonAPI      = "ErrorCallingAPIServer"
@@ -26,6 +25,15 @@ const (
 	// at its broker.
 	ReasonAbandoned = "Abandoned"
 )
+
+// reasonFetch is the reason of a resource that could not be read at its broker. The retired catalog
+// read bindings only.
+func reasonFetch(kind Kind) string {
+	if kind == Binding {
+		return "FetchingBindingFailed"
+	}
+	return "FetchingFailed"
+}
 
 // emptyMessage begins what is said of a Secret that holds nothing; why, follows.
 const emptyMessage = "the Secret is empty: "

@@ -19,8 +19,9 @@ type Offering struct {
 	Plan    *v1beta1.CommonServicePlanSpec
 	// Offer is both as policies see them.
 	Offer quota.Offer
-	// Removed says that the broker does not list it any more.
-	Removed bool
+	// Removed says that the broker does not list it any more, ClassRemoved that it
+	// is the class.
+	Removed, ClassRemoved bool
 	// Lost says that the plan or the class does not exist, ClassLost that it is
 	// the class: the rest is from the record.
 	Lost, ClassLost bool

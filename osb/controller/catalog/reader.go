@@ -48,7 +48,7 @@ func (c *Reader) Decided(ctx context.Context, ref *v1beta1.DecidedReference, nam
 	o := &Offering{
 		Cluster: cluster != "", Offer: quota.OfferOf(classEntry, planEntry),
 		PlanName: plan.GetSpec().ExternalName, PlanRefName: plan.GetName(), Class: class.GetSpec(), Plan: plan.GetSpec(),
-		Removed: plan.IsRemoved() || class.IsRemoved(), Target: class.GetBroker(),
+		Removed: plan.IsRemoved() || class.IsRemoved(), ClassRemoved: class.IsRemoved(), Target: class.GetBroker(),
 	}
 	o.Target.ClassExternalID, o.Target.PlanExternalID = class.GetSpec().ExternalID, plan.GetSpec().ExternalID
 	return o, agree(classEntry, planEntry), nil

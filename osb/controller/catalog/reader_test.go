@@ -208,6 +208,7 @@ func TestRemovedOfferings(t *testing.T) {
 			require.NoError(t, err)
 			require.Nil(t, problem, "an instance that has it keeps it")
 			assert.True(t, got.Removed)
+			assert.Equal(t, name == "Class", got.ClassRemoved)
 		})
 	}
 }
