@@ -215,3 +215,25 @@ func TestSecretThatIsDeleted(t *testing.T) {
 		})
 	}
 }
+
+// The Secret of a binding has one type for life, whatever its class's type is called since: a
+// restored one has it, too.
+func TestSecretKeepsItsType(t *testing.T) {
+	t.Parallel()
+	s := newBindingEnv(t, func(s *setting) { s.service["tags"] = []string{"ServiceType=" + text(s.service["name"])} })
+	want := corev1.SecretType("servicebinding.io/" + s.Name("db"))
+	b := s.bound()
+	secret := s.secretOf(b)
+	require.Equal(t, want, secret.Type)
+	s.Svcat("set", "class", s.Name("db"), "--type", s.Name("sql"), "--cluster")
+	s.Change(b, func() { b.Spec.Rotation = &api.Rotation{Requests: 1} })
+	s.Ready(b)
+	rotated := s.secretOf(b)
+	assert.Equal(t, want, rotated.Type)
+	assert.Equal(t, secret.UID, rotated.UID)
+
+	s.Delete(rotated)
+	s.Eventually(func() (bool, error) { return !s.Absent(s.Secret("reader")), nil })
+	s.Ready(b)
+	assert.Equal(t, want, s.secretOf(b).Type)
+}

@@ -129,3 +129,16 @@ func TestSecretTransformsWaitForTheirSecret(t *testing.T) {
 	assert.Equal(t, "pem", string(s.secretOf(b).Data["ca"]))
 	s.unbound(b)
 }
+
+// A key that a transform does not find is told by name, in a condition and in an event. The binding is Ready.
+func TestTransformsThatFindNoKey(t *testing.T) {
+	t.Parallel()
+	s := newBindingEnv(t)
+	b := s.bound(transformed(rename("nothere", "host"), remove("typo")))
+	told := s.HasCondition(b, api.ConditionTransformed, api.ConditionFalse, "KeysNotFound")
+	event := s.HasEvent(b, "KeysNotFound")
+	for _, says := range []string{told.Message, event.Note} {
+		assert.Contains(t, says, `secretTransforms[0].renameKey.from "nothere"`)
+		assert.Contains(t, says, `secretTransforms[1].removeKey.key "typo"`)
+	}
+}

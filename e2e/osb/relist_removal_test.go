@@ -112,3 +112,30 @@ func TestBrokerDeletionDoesNotWaitForItsCatalog(t *testing.T) {
 	s.end(i)
 	s.swept(s.registered)
 }
+
+// A catalog that is empty for a moment removes nothing: what it lost is marked, and offered again as it was.
+func TestEmptyCatalogRemovesNothing(t *testing.T) {
+	t.Parallel()
+	s := newBrokerEnv(t)
+	class, plan := s.class(s.setting.service["id"]), s.plan(s.setting.large["id"])
+	s.takes([]byte(`{"services":[]}`))
+	said := s.HasCondition(s.registered, api.ConditionCatalogShrank, api.ConditionTrue, "CatalogShrank")
+	assert.Contains(t, said.Message, "3 of the 3 classes and plans")
+	s.Get(s.registered)
+	assert.NotNil(t, s.registered.Status.NextRetry, "it is read again")
+	for _, o := range []client.Object{class, plan} {
+		uid := o.GetUID()
+		s.Get(o)
+		assert.Equal(t, uid, o.GetUID())
+	}
+	assert.True(t, class.Status.RemovedFromBrokerCatalog)
+	assert.True(t, plan.Status.RemovedFromBrokerCatalog)
+
+	s.relist()
+	s.Get(plan)
+	s.Get(class)
+	assert.False(t, plan.Status.RemovedFromBrokerCatalog || class.Status.RemovedFromBrokerCatalog)
+	_, shrank := api.FindCondition(s.registered.Status.Conditions, api.ConditionCatalogShrank)
+	assert.False(t, shrank)
+	s.provisioned()
+}

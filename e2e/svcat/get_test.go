@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
+
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
 // TestGet prints every kind in every layout that is a table.
@@ -148,4 +150,30 @@ func TestGetFails(t *testing.T) {
 			assert.True(t, strings.HasPrefix(first, tc.want), "%s: %s", tc.reason, first)
 		})
 	}
+}
+
+// What is made by class and plan has the type of its plan wherever types are shown or asked for, and
+// what chose the plan is told as it is now.
+func TestTypeOfWhatIsMadeByPlan(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	mysql, redis := s.Name("mysql"), s.Name("redis")
+	s.Svcat("provision", "mydb", "--class", s.Name("azure-mysql"), "--plan", "basic50", "--wait")
+	s.Svcat("bind", "mydb", "--wait")
+	require.Empty(t, s.instance("mydb").Spec.ServiceType)
+	for _, kind := range []string{"instances", "bindings"} {
+		assert.Contains(t, s.told("get", kind, "--type", mysql), "mydb", kind)
+		assert.NotContains(t, s.told("get", kind, "--type", redis), "mydb", kind)
+		assert.Contains(t, s.Kubectl("", "get", "service"+kind, "-n", s.Namespace, "-o", "wide"), " "+mysql+" ", kind)
+	}
+	assert.Regexp(t, `Type: +`+mysql+`\n`, s.told("describe", "instance", "mydb"))
+
+	s.database("other")
+	assert.Regexp(t, `Chosen By: +suggested in the cluster\n`, s.told("describe", "instance", "other"))
+	other := s.instance("other")
+	s.Change(other, func() { other.Spec.ClusterServicePlanExternalName = "basic50" })
+	s.Ready(other)
+	assert.Regexp(t, `Chosen By: +named\n`, s.told("describe", "instance", "other"))
+	resolved, _ := api.FindCondition(other.Status.Conditions, api.ConditionResolved)
+	assert.Equal(t, "Named", resolved.Reason)
 }
