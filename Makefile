@@ -96,6 +96,10 @@ bin/certmanager:
 image: ## Write the images into bin/image as OCI layouts (VERSION, PUSH=host/path)
 	cd tools/image && $(GO) run . -version $(VERSION) $(if $(PUSH),-push $(PUSH))
 
+.PHONY: release
+release: ## Write a release into bin/release/VERSION (VERSION=v0.2.0, REGISTRY=host/path)
+	cd tools/image && $(GO) run . -version $(VERSION) -release ../../bin/release/$(VERSION) $(if $(REGISTRY),-registry $(REGISTRY))
+
 ##@ Test
 .PHONY: test
 test: build test-unit test-deploy test-controlplane test-image test-e2e ## What proves every promise, race detector on for what serves; ends with the slowest packages

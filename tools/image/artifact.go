@@ -11,8 +11,10 @@ import (
 )
 
 const (
-	// listType is the media type of a list of what is in an image.
-	listType = "application/vnd.cyclonedx+json"
+	// listType is the media type of a list of what is in an image, and statementType that of a
+	// statement of how it was made.
+	listType      = "application/vnd.cyclonedx+json"
+	statementType = "application/vnd.in-toto+json"
 	// emptyType is that of a configuration which says nothing.
 	emptyType = "application/vnd.oci.empty.v1+json"
 )
@@ -24,16 +26,16 @@ type artifact struct {
 	file     v1.Layer
 }
 
-// attach is an artifact with a list of what is in an image.
-func attach(list []byte, name string, image v1.Image) (v1.Image, error) {
-	subject, err := partial.Descriptor(image)
+// attach is an artifact with a file of a media type about an image, or an index of images.
+func attach(content []byte, media types.MediaType, name string, about partial.Describable) (v1.Image, error) {
+	subject, err := partial.Descriptor(about)
 	if err != nil {
-		return nil, fmt.Errorf("cannot describe the image that the list is about: %w", err)
+		return nil, fmt.Errorf("cannot describe the image that %q is about: %w", name, err)
 	}
-	file := static.NewLayer(list, listType)
+	file := static.NewLayer(content, media)
 	described, err := partial.Descriptor(file)
 	if err != nil {
-		return nil, fmt.Errorf("cannot describe the list: %w", err)
+		return nil, fmt.Errorf("cannot describe %q: %w", name, err)
 	}
 	described.Annotations = map[string]string{"org.opencontainers.image.title": name}
 	config, err := partial.Descriptor(static.NewLayer([]byte("{}"), emptyType))
@@ -41,12 +43,12 @@ func attach(list []byte, name string, image v1.Image) (v1.Image, error) {
 		return nil, fmt.Errorf("cannot describe nothing: %w", err)
 	}
 	manifest, err := json.Marshal(v1.Manifest{
-		SchemaVersion: 2, MediaType: types.OCIManifestSchema1, ArtifactType: listType, Config: *config,
+		SchemaVersion: 2, MediaType: types.OCIManifestSchema1, ArtifactType: string(media), Config: *config,
 		Layers:  []v1.Descriptor{*described},
 		Subject: &v1.Descriptor{MediaType: subject.MediaType, Size: subject.Size, Digest: subject.Digest},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("cannot write the manifest of the list: %w", err)
+		return nil, fmt.Errorf("cannot write the manifest of %q: %w", name, err)
 	}
 	attached, err := partial.CompressedToImage(&artifact{manifest: manifest, file: file})
 	if err != nil {

@@ -28,7 +28,8 @@ type made struct {
 }
 
 // build compiles every program for every processor and writes a layout for each, with the
-// lists of what is in it beside: out/PROGRAM and out/PROGRAM-linux-PROCESSOR.cdx.json.
+// lists of what is in it and the statement of how it was made beside: out/PROGRAM,
+// out/PROGRAM-linux-PROCESSOR.cdx.json and out/PROGRAM.provenance.json.
 func build(ctx context.Context, p *plan) ([]made, error) {
 	binaries, err := os.MkdirTemp("", "defaultplan-image-")
 	if err != nil {
@@ -36,7 +37,7 @@ func build(ctx context.Context, p *plan) ([]made, error) {
 	}
 	defer func() { _ = os.RemoveAll(binaries) }()
 	for _, processor := range p.platforms {
-		if err := compile(ctx, p, processor, filepath.Join(binaries, processor)); err != nil {
+		if err := compile(ctx, p.root, programsOf(&p.source, "linux", processor, p.programs...), filepath.Join(binaries, processor)); err != nil {
 			return nil, err
 		}
 	}
@@ -75,8 +76,25 @@ func (p *plan) write(program, binaries string) (made, error) {
 	if err != nil {
 		return made{}, fmt.Errorf("cannot compute the digest of %q: %w", program, err)
 	}
+	provenance, err := p.provenance(program, digest, index)
+	if err != nil {
+		return made{}, err
+	}
 	folder := filepath.Join(p.out, program)
-	return made{program: program, layout: folder, digest: digest}, writeLayout(folder, p.source.tag(), index, lists)
+	return made{program: program, layout: folder, digest: digest}, writeLayout(folder, p.source.tag(), index, append(lists, provenance))
+}
+
+// provenance writes the statement of how an image was made beside the layout, and attaches it.
+func (p *plan) provenance(program string, digest v1.Hash, index v1.ImageIndex) (v1.Image, error) {
+	statement, err := provenanceOf(&p.source, []subject{{Name: program, Digest: map[string]string{digest.Algorithm: digest.Hex}}})
+	if err != nil {
+		return nil, err
+	}
+	name := program + ".provenance.json"
+	if err := os.WriteFile(filepath.Join(p.out, name), statement, 0o644); err != nil { //nolint:gosec // to be read by all
+		return nil, fmt.Errorf("cannot write the provenance %q: %w", name, err)
+	}
+	return attach(statement, statementType, name, index)
 }
 
 // list writes the list of what is in an image beside the layout, and attaches it.
@@ -89,12 +107,12 @@ func (p *plan) list(program, processor, binary string, image v1.Image) (v1.Image
 	if err := os.WriteFile(filepath.Join(p.out, name), list, 0o644); err != nil { //nolint:gosec // to be read by all
 		return nil, fmt.Errorf("cannot write the list %q: %w", name, err)
 	}
-	return attach(list, name, image)
+	return attach(list, listType, name, image)
 }
 
-// writeLayout writes the index under its tag, and the lists that refer to its images. A
-// layout that is there already is replaced.
-func writeLayout(folder, tag string, index v1.ImageIndex, lists []v1.Image) error {
+// writeLayout writes the index under its tag, and the artifacts that refer to it or to its
+// images. A layout that is there already is replaced.
+func writeLayout(folder, tag string, index v1.ImageIndex, artifacts []v1.Image) error {
 	if err := removeOld(folder); err != nil {
 		return err
 	}
@@ -106,9 +124,9 @@ func writeLayout(folder, tag string, index v1.ImageIndex, lists []v1.Image) erro
 	if err := path.AppendIndex(index, named); err != nil {
 		return fmt.Errorf("cannot write into the layout %q: %w", folder, err)
 	}
-	for _, list := range lists {
-		if err := path.AppendImage(list); err != nil {
-			return fmt.Errorf("cannot write a list into the layout %q: %w", folder, err)
+	for _, one := range artifacts {
+		if err := path.AppendImage(one); err != nil {
+			return fmt.Errorf("cannot write an artifact into the layout %q: %w", folder, err)
 		}
 	}
 	return nil

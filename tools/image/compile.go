@@ -6,34 +6,47 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 )
 
 // versionVariable is where a program reads its version.
 const versionVariable = "github.com/defaultplan/defaultplan/cmd/internal/version.version"
 
-// compile builds programs of cmd for linux on a processor into the folder out. Nothing of
-// the machine, of the folder or of the environment gets into a binary; only the version
-// of Go does.
-func compile(ctx context.Context, p *plan, processor, out string) error {
+// A target is programs of one module, for one system and processor.
+type target struct {
+	system, processor string
+	// module is the folder of the module, below that of the project.
+	module   string
+	packages []string
+	// variables are set by the linker, each as NAME=VALUE.
+	variables []string
+}
+
+// programsOf are programs of cmd, for one system and processor.
+func programsOf(s *source, system, processor string, programs ...string) *target {
+	t := &target{system: system, processor: processor, variables: []string{versionVariable + "=" + s.version}}
+	for _, program := range programs {
+		t.packages = append(t.packages, "./cmd/"+program)
+	}
+	return t
+}
+
+// compile builds a target into the folder out. Nothing of the machine, of the folder or of
+// the environment gets into a binary; only the version of Go does.
+func compile(ctx context.Context, root string, t *target, out string) error {
 	out, err := filepath.Abs(out)
 	if err != nil {
 		return fmt.Errorf("cannot find the folder %q: %w", out, err)
 	}
-	args := []string{
-		"build", "-trimpath", "-buildvcs=false",
-		"-ldflags", "-s -w -buildid= -X " + versionVariable + "=" + p.source.version,
-		"-o", out + string(filepath.Separator),
-	}
-	for _, program := range p.programs {
-		args = append(args, "./cmd/"+program)
-	}
+	link := strings.Join(append([]string{"-s -w -buildid="}, t.variables...), " -X ")
+	args := append([]string{"build", "-trimpath", "-buildvcs=false", "-ldflags", link, "-o", out + string(filepath.Separator)}, t.packages...)
 	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir = p.root
+	cmd.Dir = filepath.Join(root, t.module)
 	cmd.Env = append(os.Environ(),
-		"CGO_ENABLED=0", "GOOS=linux", "GOARCH="+processor, "GOAMD64=v1", "GOARM64=v8.0",
+		"CGO_ENABLED=0", "GOOS="+t.system, "GOARCH="+t.processor, "GOAMD64=v1", "GOARM64=v8.0",
 		"GOFLAGS=", "GOEXPERIMENT=", "GOFIPS140=off", "GOWORK=off")
 	if output, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("cannot build %v for %s: %w: %s", p.programs, processor, err, output)
+		return fmt.Errorf("cannot build %s for %s/%s: %w: %s", strings.Join(t.packages, ", "), t.system, t.processor, err, output)
 	}
 	return nil
 }

@@ -120,7 +120,7 @@ func TestImageIsReplacedAndNothingElse(t *testing.T) {
 	require.NoError(t, err)
 	manifest, err := content.IndexManifest()
 	require.NoError(t, err)
-	assert.Len(t, manifest.Manifests, 2, "an image and its list; nothing of the first")
+	assert.Len(t, manifest.Manifests, 3, "an image, its list and its provenance; nothing of the first")
 
 	require.NoError(t, os.RemoveAll(filepath.Join(out, "webhook")))
 	require.NoError(t, os.MkdirAll(filepath.Join(out, "webhook"), 0o755))
@@ -136,6 +136,6 @@ func TestBuildThatFails(t *testing.T) {
 	p := planOf(tiny(t), t.TempDir())
 	p.programs = []string{"absent"}
 	_, err := build(t.Context(), p)
-	require.ErrorContains(t, err, "cannot build [absent] for amd64")
+	require.ErrorContains(t, err, "cannot build ./cmd/absent for linux/amd64")
 	require.ErrorContains(t, err, "cmd/absent")
 }

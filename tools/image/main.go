@@ -1,8 +1,11 @@
 // Image makes the container images of the project without a container engine: one OCI
-// layout for each program, for several platforms, with a list of what is in it; and
-// pushes them to a registry. The same source makes the same bytes, wherever it lies.
+// layout for each program, for several platforms, with a list of what is in it and a
+// statement of how it was made; and pushes them to a registry. It makes a whole release,
+// too: archives of the programs, the images, manifests and charts that pin them. The same
+// source makes the same bytes, wherever it lies.
 //
 //	go run . -push HOST/REPOSITORY
+//	go run . -version v0.2.0 -release ../../bin/release/v0.2.0
 package main
 
 import (
@@ -35,6 +38,8 @@ type options struct {
 	platforms string
 	version   string
 	push      string
+	release   string
+	registry  string
 }
 
 func (o *options) bind(flags *flag.FlagSet) {
@@ -44,6 +49,8 @@ func (o *options) bind(flags *flag.FlagSet) {
 	flags.StringVar(&o.platforms, "platforms", "amd64,arm64", "for which processors; the system is linux")
 	flags.StringVar(&o.version, "version", "", "the version, which is the tag too; empty means what git describes")
 	flags.StringVar(&o.push, "push", "", "registry and repository to push to as HOST/REPOSITORY; each program gets its own below that")
+	flags.StringVar(&o.release, "release", "", "folder that gets a release of -version in place of images")
+	flags.StringVar(&o.registry, "registry", "", "with -release: host and path of the registry that the manifests pull defaultplan/PROGRAM from; empty: what nodes take an image without one to be")
 }
 
 // run makes the images that the arguments ask for, and prints one line for each: its
@@ -61,6 +68,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	from, err := readSource(ctx, o.root, o.version, os.Getenv("SOURCE_DATE_EPOCH"))
 	if err != nil {
 		return err
+	}
+	if o.release != "" {
+		return (&release{root: o.root, out: o.release, source: from, registry: o.registry, progress: out}).write(ctx)
 	}
 	made, err := build(ctx, &plan{
 		root: o.root, out: o.out, source: from,

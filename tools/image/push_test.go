@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"io"
 	"log"
 	"net/http/httptest"
@@ -37,9 +38,9 @@ func pull(t *testing.T, host, repository, tag string) (name.Repository, v1.Image
 	return ref.Repository, index
 }
 
-// attached is the list that a registry knows to refer to an image. It is not asked for
-// lists alone: this registry looks at the type of the configuration, as older ones do.
-func attached(t *testing.T, repository name.Repository, image v1.Hash) []byte {
+// attached is the one file that a registry knows to refer to an image. It is not asked for a type
+// alone: this registry looks at the type of the configuration, as older ones do.
+func attached(t *testing.T, repository name.Repository, image v1.Hash, media string) []byte {
 	t.Helper()
 	referrers, err := remote.Referrers(repository.Digest(image.String()))
 	require.NoError(t, err)
@@ -51,7 +52,7 @@ func attached(t *testing.T, repository name.Repository, image v1.Hash) []byte {
 	of, err := list.Manifest()
 	require.NoError(t, err)
 	assert.Equal(t, image, of.Subject.Digest)
-	assert.Equal(t, listType, of.ArtifactType)
+	assert.Equal(t, media, of.ArtifactType)
 	layers, err := list.Layers()
 	require.NoError(t, err)
 	require.Len(t, layers, 1)
@@ -87,11 +88,15 @@ func TestPushAndPull(t *testing.T) {
 			manifest, err := index.IndexManifest()
 			require.NoError(t, err)
 			for _, image := range manifest.Manifests {
-				list := attached(t, repository, image.Digest)
+				list := attached(t, repository, image.Digest, listType)
 				file := filepath.Join(t.TempDir(), "list.json")
 				require.NoError(t, os.WriteFile(file, list, 0o600))
 				assert.Equal(t, "v1.2.3+x", readList(t, file).Metadata.Component.Version, tc.reason)
 			}
+			var made statement
+			require.NoError(t, json.Unmarshal(attached(t, repository, digest, statementType), &made))
+			assert.Equal(t, []subject{{Name: "webhook", Digest: map[string]string{"sha256": digest.Hex}}}, made.Subject)
+			assert.Equal(t, "0123", made.Predicate.BuildDefinition.ResolvedDependencies[0].Digest["gitCommit"])
 			require.NoError(t, push(t.Context(), all[0].layout, host+"/shop/webhook", "v1.2.3_x"), "again")
 		})
 	}

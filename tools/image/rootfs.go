@@ -20,7 +20,7 @@ const user = "65532"
 // rootsPath is where Go's TLS looks for the certificate authorities that it trusts.
 const rootsPath = "etc/ssl/certs/ca-certificates.crt"
 
-// An entry is a folder (content nil) or a file of a layer, all root's and of 1970.
+// An entry is a folder (content nil) or a file of an archive, all root's and of 1970.
 type entry struct {
 	path    string
 	mode    int64
@@ -64,8 +64,22 @@ func programLayer(name, binary string) (v1.Layer, error) {
 	return layer([]entry{{path: name, mode: 0o755, content: content}})
 }
 
-// layer packs entries in their order.
+// layer is a layer of an image with these entries.
 func layer(entries []entry) (v1.Layer, error) {
+	packed, err := pack(entries)
+	if err != nil {
+		return nil, err
+	}
+	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(packed)), nil }
+	packedLayer, err := tarball.LayerFromOpener(open, tarball.WithMediaType(types.OCILayer), tarball.WithCompressedCaching)
+	if err != nil {
+		return nil, fmt.Errorf("cannot compress a layer: %w", err)
+	}
+	return packedLayer, nil
+}
+
+// pack is a tar archive of entries in their order.
+func pack(entries []entry) ([]byte, error) {
 	var packed bytes.Buffer
 	writer := tar.NewWriter(&packed)
 	for _, e := range entries {
@@ -81,12 +95,7 @@ func layer(entries []entry) (v1.Layer, error) {
 		}
 	}
 	if err := writer.Close(); err != nil {
-		return nil, fmt.Errorf("cannot pack a layer: %w", err)
+		return nil, fmt.Errorf("cannot pack an archive: %w", err)
 	}
-	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(packed.Bytes())), nil }
-	packedLayer, err := tarball.LayerFromOpener(open, tarball.WithMediaType(types.OCILayer), tarball.WithCompressedCaching)
-	if err != nil {
-		return nil, fmt.Errorf("cannot compress a layer: %w", err)
-	}
-	return packedLayer, nil
+	return packed.Bytes(), nil
 }

@@ -1,0 +1,249 @@
+package main
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const releasedVersion = "v1.2.3"
+
+// tinyRelease is the small project with what else a release is made of.
+func tinyRelease(t *testing.T) (root string) {
+	t.Helper()
+	root = tiny(t)
+	program := tinyFiles["cmd/webhook/main.go"]
+	for name, content := range map[string]string{
+		"cmd/controller/main.go": program, "cmd/svcat/main.go": program, "cmd/playground/main.go": program,
+		"e2e/controlplane/go.mod":              "module example.com/controlplane\n\ngo 1.26.0\n\nrequire (\n\tk8s.io/kubernetes v1.36.3\n)\n",
+		"e2e/controlplane/main.go":             "package main\n\nfunc main() {}\n",
+		"e2e/controlplane/kubectl/main.go":     "package main\n\nfunc main() {}\n",
+		"LICENSE":                              "Apache\n",
+		"CHANGELOG.md":                         "# Changelog\n\n## Unreleased (v1.2.3)\n\nNew.\n\n### Added\n\n- One.\n\n## v1.2.2 (2026-01-01)\n\nOld.\n",
+		"deploy/install.yaml":                  "a:\n- image: defaultplan/webhook:v1.2.3\n- name: b\n  image: defaultplan/controller:v1.2.3\n",
+		"deploy/charts/defaultplan/Chart.yaml": "name: defaultplan\nversion: 1.2.3\nappVersion: v1.2.3\n",
+		"deploy/charts/defaultplan/values.yaml": "images:\n  registry: \"\"\n  webhook:\n    repository: defaultplan/webhook\n    # Pins it.\n    digest: \"\"\n" +
+			"  controller:\n    repository: defaultplan/controller\n    digest: \"\"\n",
+		"deploy/charts/defaultplan/templates/a.yaml":   "a: b\n",
+		"deploy/charts/servicecatalog-lib/Chart.yaml":  "name: servicecatalog-lib\nversion: 1.2.3\nappVersion: v1.2.3\n",
+		"deploy/charts/servicecatalog-lib/values.yaml": "a: b\n",
+	} {
+		put(t, root, name, content)
+	}
+	return root
+}
+
+func put(t *testing.T, root, name, content string) {
+	t.Helper()
+	path := filepath.Join(root, name)
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
+}
+
+// released makes a release of a project and returns its files.
+func released(t *testing.T, root string, more ...string) map[string]string {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "release")
+	require.NoError(t, run(t.Context(), append([]string{"-root", root, "-version", releasedVersion, "-release", out}, more...), io.Discard))
+	content, err := folderEntries(out, "")
+	require.NoError(t, err)
+	files := map[string]string{}
+	for _, e := range content {
+		files[e.path] = string(e.content)
+	}
+	return files
+}
+
+// A release has a file for each way to get it, and two folders give the same bytes.
+func TestRelease(t *testing.T) {
+	t.Parallel()
+	files := released(t, tinyRelease(t), "-registry", "example.com/mirror/")
+	assert.Equal(t, []string{
+		"NOTES.md", "SHA256SUMS", "controller-linux-amd64.cdx.json", "controller-linux-arm64.cdx.json", "controller-v1.2.3.oci.tar", "controller.provenance.json",
+		"defaultplan-1.2.3.tgz", "defaultplan-playground-v1.2.3-linux-amd64.tar.gz", "defaultplan-playground-v1.2.3-linux-arm64.tar.gz",
+		"defaultplan-v1.2.3-linux-amd64.tar.gz", "defaultplan-v1.2.3-linux-arm64.tar.gz", "install.yaml", "provenance.json", "servicecatalog-lib-1.2.3.tgz",
+		"svcat-linux-amd64.cdx.json", "svcat-linux-arm64.cdx.json",
+		"svcat-v1.2.3-darwin-amd64.tar.gz", "svcat-v1.2.3-darwin-arm64.tar.gz", "svcat-v1.2.3-linux-amd64.tar.gz", "svcat-v1.2.3-linux-arm64.tar.gz",
+		"svcat-v1.2.3-windows-amd64.zip", "svcat-v1.2.3-windows-arm64.zip", "svcat-v1.2.3.oci.tar", "svcat.provenance.json", "svcat.yaml",
+		"webhook-linux-amd64.cdx.json", "webhook-linux-arm64.cdx.json", "webhook-v1.2.3.oci.tar", "webhook.provenance.json",
+	}, slices.Sorted(maps.Keys(files)))
+	t.Run("Same", func(t *testing.T) {
+		t.Parallel()
+		again := released(t, tinyRelease(t), "-registry", "example.com/mirror")
+		for name := range files {
+			assert.True(t, files[name] == again[name], "%s is another", name) //nolint:testifylint // Equal prints all of it
+		}
+	})
+	t.Run("Sums", func(t *testing.T) {
+		t.Parallel()
+		assert.Equal(t, len(files)-1, strings.Count(files[sumsFile], "\n"))
+		for line := range strings.Lines(files[sumsFile]) {
+			sum, name, _ := strings.Cut(strings.TrimSpace(line), "  ")
+			assert.Equal(t, sum, sumOf([]byte(files[name])), name)
+		}
+	})
+	t.Run("Programs", func(t *testing.T) { t.Parallel(); checkPrograms(t, files) })
+	t.Run("Pinned", func(t *testing.T) { t.Parallel(); checkPinned(t, files) })
+	t.Run("Notes", func(t *testing.T) {
+		t.Parallel()
+		assert.Equal(t, "New.\n\n### Added\n\n- One.\n", files["NOTES.md"])
+	})
+	t.Run("Krew", func(t *testing.T) {
+		t.Parallel()
+		manifest := files["svcat.yaml"]
+		assert.Equal(t, 6, strings.Count(manifest, "uri: "+project+"/releases/download/v1.2.3/svcat-v1.2.3-"))
+		for _, name := range []string{"svcat-v1.2.3-linux-amd64.tar.gz", "svcat-v1.2.3-windows-arm64.zip"} {
+			assert.Contains(t, manifest, "/"+name+"\n    sha256: "+sumOf([]byte(files[name]))+"\n")
+		}
+		assert.Equal(t, 2, strings.Count(manifest, "bin: svcat.exe\n"))
+	})
+	t.Run("Provenance", func(t *testing.T) {
+		t.Parallel()
+		var of statement
+		require.NoError(t, json.Unmarshal([]byte(files["provenance.json"]), &of))
+		assert.Equal(t, predicateKind, of.PredicateType)
+		assert.Len(t, of.Subject, len(files)-2, "all but itself and the checksums")
+		for _, s := range of.Subject {
+			assert.Equal(t, sumOf([]byte(files[s.Name])), s.Digest["sha256"], s.Name)
+		}
+	})
+}
+
+// checkPrograms checks what is in the archives, and runs one.
+func checkPrograms(t *testing.T, files map[string]string) {
+	t.Helper()
+	all := untarGz(t, files["defaultplan-playground-v1.2.3-linux-arm64.tar.gz"])
+	assert.Equal(t, []string{"LICENSE", "controller", "controlplane", "kubectl", "playground", "svcat", "webhook"}, slices.Sorted(maps.Keys(all)))
+	zipped, err := zip.NewReader(strings.NewReader(files["svcat-v1.2.3-windows-amd64.zip"]), int64(len(files["svcat-v1.2.3-windows-amd64.zip"])))
+	require.NoError(t, err)
+	assert.Equal(t, "svcat.exe", zipped.File[0].Name)
+	assert.Equal(t, fs.FileMode(0o755), zipped.File[0].Mode())
+
+	client := untarGz(t, files["svcat-v1.2.3-"+runtime.GOOS+"-"+runtime.GOARCH+".tar.gz"])
+	path := filepath.Join(t.TempDir(), "svcat")
+	require.NoError(t, os.WriteFile(path, client["svcat"], 0o700))
+	said, err := exec.CommandContext(t.Context(), path).Output()
+	require.NoError(t, err)
+	assert.Equal(t, releasedVersion+"\n", string(said))
+}
+
+// checkPinned checks that manifest and chart name the images that are in the release.
+func checkPinned(t *testing.T, files map[string]string) {
+	t.Helper()
+	values := string(untarGz(t, files["defaultplan-1.2.3.tgz"])["defaultplan/values.yaml"])
+	assert.Contains(t, values, "  registry: \"example.com/mirror\"\n")
+	for _, program := range []string{"webhook", "controller"} {
+		folder := t.TempDir()
+		for name, content := range untar(t, strings.NewReader(files[program+"-v1.2.3.oci.tar"])) {
+			put(t, folder, name, string(content))
+		}
+		content, err := layout.ImageIndexFromPath(folder)
+		require.NoError(t, err)
+		index, err := content.IndexManifest()
+		require.NoError(t, err)
+		digest := index.Manifests[0].Digest.String()
+		assert.Contains(t, files["install.yaml"], "image: example.com/mirror/defaultplan/"+program+":v1.2.3@"+digest+"\n")
+		assert.Contains(t, values, "digest: \""+digest+"\"\n")
+	}
+}
+
+func untarGz(t *testing.T, archive string) map[string][]byte {
+	t.Helper()
+	packed, err := gzip.NewReader(strings.NewReader(archive))
+	require.NoError(t, err)
+	return untar(t, packed)
+}
+
+func untar(t *testing.T, archive io.Reader) map[string][]byte {
+	t.Helper()
+	all := map[string][]byte{}
+	for files := tar.NewReader(archive); ; {
+		file, err := files.Next()
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		require.NoError(t, err)
+		var content bytes.Buffer
+		_, err = io.Copy(&content, files)
+		require.NoError(t, err)
+		all[file.Name] = content.Bytes()
+	}
+}
+
+// What is no release is refused before anything is compiled, and nothing is overwritten.
+func TestReleaseRefuses(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		reason, version, file, content, says string
+	}{
+		"NoVersion":   {reason: "git describes a commit", version: "v0.1.0-3-g0123", file: "LICENSE", content: "x", says: "CHANGELOG.md says nothing of v0.1.0-3-g0123"},
+		"NotSemantic": {reason: "Helm and Krew want it", version: "1.2.3", says: `version "1.2.3" is none of a release`},
+		"NoNotes":     {reason: "who upgrades reads them", file: "CHANGELOG.md", content: "## v1.2.2\n\nOld.\n", says: "CHANGELOG.md says nothing of v1.2.3"},
+		"EmptyNotes":  {reason: "a heading says nothing", file: "CHANGELOG.md", content: "## v1.2.3\n\n## v1.2.2\n\nOld.\n", says: "CHANGELOG.md says nothing of v1.2.3"},
+		"OtherTag":    {reason: "the labels have it, too", file: "deploy/install.yaml", content: "image: defaultplan/webhook:v1.2.2\n", says: "it names defaultplan/webhook:v1.2.2, and the release is v1.2.3"},
+		"NoImage":     {reason: "it would install nothing", file: "deploy/install.yaml", content: "a: b\n", says: "it names no image of ours"},
+		"OtherImage":  {reason: "it would be pulled from nowhere", file: "deploy/install.yaml", content: "image: defaultplan/other:v1.2.3\n", says: "it names defaultplan/other, of which no image was made"},
+		"OtherChart":  {reason: "Helm shows it", file: "deploy/charts/servicecatalog-lib/Chart.yaml", content: "version: 1.2.2\nappVersion: v1.2.3\n", says: `chart "servicecatalog-lib" has version`},
+		"OtherApp":    {reason: "its labels have it", file: "deploy/charts/defaultplan/Chart.yaml", content: "version: 1.2.3\nappVersion: v1.2.2\n", says: `chart "defaultplan" has appVersion`},
+		"NoDigest":    {reason: "a tag may come to be another image", file: "deploy/charts/defaultplan/values.yaml", content: "images:\n  registry: \"\"\n", says: "it has no empty digest for"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root := tinyRelease(t)
+			if test.file != "" {
+				put(t, root, test.file, test.content)
+			}
+			version := releasedVersion
+			if test.version != "" {
+				version = test.version
+			}
+			out := filepath.Join(t.TempDir(), "release")
+			err := run(t.Context(), []string{"-root", root, "-version", version, "-release", out}, failingWriter{t})
+			require.ErrorContains(t, err, test.says, test.reason)
+			assert.NoDirExists(t, out)
+		})
+	}
+}
+
+// failingWriter is told nothing: a release that is refused builds nothing.
+type failingWriter struct{ t *testing.T }
+
+func (f failingWriter) Write(said []byte) (int, error) {
+	f.t.Errorf("it went on: %s", said)
+	return len(said), nil
+}
+
+func TestReleaseKeepsOtherFiles(t *testing.T) {
+	t.Parallel()
+	out := t.TempDir()
+	put(t, out, "mine", "x")
+	err := run(t.Context(), []string{"-root", tinyRelease(t), "-version", releasedVersion, "-release", out}, failingWriter{t})
+	require.ErrorContains(t, err, "is no release that could be replaced")
+	assert.FileExists(t, filepath.Join(out, "mine"))
+}
+
+func TestReleaseOfACommit(t *testing.T) {
+	t.Parallel()
+	root := tinyRelease(t)
+	require.NoError(t, exec.CommandContext(t.Context(), "git", "init", "-q", root).Run())
+	err := run(t.Context(), []string{"-root", root, "-version", releasedVersion, "-release", filepath.Join(t.TempDir(), "release")}, failingWriter{t})
+	require.ErrorContains(t, err, "there are changes that are in none")
+	require.ErrorContains(t, err, "CHANGELOG.md", "which")
+}
