@@ -56,8 +56,8 @@ func measureCreates(ctx context.Context, b *bench) error {
 		for _, c := range []creation{
 			{measure.Row{What: "create by a named plan, rate", Bound: measure.AtLeast, Goal: namedGoal}, review.Named(chosen), review.Namespace, patchingNamespace, size.pairs},
 			{measure.Row{What: "create by a recorded type, rate", Bound: measure.AtLeast, Goal: byTypeGoal}, review.ByType(chosen), review.Namespace, patchingNamespace, size.pairs},
-			{measure.Row{What: "create by a suggested type, rate", Bound: measure.AtLeast, Goal: byTypeGoal}, review.ByType(suggested), review.Namespace, patchingNamespace, size.suggestedPairs},
-			{measure.Row{What: "  raw hooks that patch, beside raw hooks that do not"}, review.Named(chosen), patchingNamespace, rawNamespace, size.suggestedPairs},
+			{measure.Row{What: "create by a suggested type, rate", Bound: measure.AtLeast, Goal: byTypeGoal}, review.ByType(suggested), review.Namespace, patchingNamespace, size.pairs},
+			{measure.Row{What: "  raw hooks that patch, beside raw hooks that do not"}, review.Named(chosen), patchingNamespace, rawNamespace, size.pairs},
 		} {
 			if err := s.teach(ctx, c.asked); err != nil {
 				return err

@@ -24,10 +24,14 @@ type sizes struct {
 type (
 	// reviewSizes are of one ratio of reviews: how many pairs of batches, of how many reviews.
 	reviewSizes struct{ pairs, batch, slopePairs, slopeBatch int }
-	// createSizes are of one ratio of creates. A suggested type has fewer pairs: it is slow.
-	createSizes    struct{ pairs, suggestedPairs, batch int }
-	planSizes      struct{ few, many, pairs, batch int }
-	apiserverSizes struct{ plans, tries int }
+	// createSizes are of one ratio of creates.
+	createSizes struct{ pairs, batch int }
+	planSizes   struct{ few, many, pairs, batch int }
+	// apiserverSizes are stored plans, the creates of each kind, and a time without writes before further ones.
+	apiserverSizes struct {
+		plans, tries int
+		quiet        time.Duration
+	}
 	// instanceSizes are how many instances and bindings become Ready, beside how many batches of creates.
 	instanceSizes struct{ count, batches int }
 	// fairSizes are hanging brokers and the instances of each, and the failing and the good instances.
@@ -59,9 +63,9 @@ type (
 var judged = sizes{
 	reviews:   reviewSizes{pairs: 25, batch: 400, slopePairs: 12, slopeBatch: 200},
 	policies:  1000,
-	creates:   createSizes{pairs: 21, suggestedPairs: 5, batch: 160},
+	creates:   createSizes{pairs: 21, batch: 160},
 	plans:     planSizes{few: 100, many: 100_000, pairs: 60, batch: 300},
-	apiserver: apiserverSizes{plans: 5000, tries: 15},
+	apiserver: apiserverSizes{plans: 5000, tries: 15, quiet: 2 * time.Minute},
 	instances: instanceSizes{count: 1000, batches: 5},
 	fair:      fairSizes{brokers: 50, each: 4, failing: 5000, good: 50},
 	hostile:   200,
@@ -77,9 +81,9 @@ var smallest = sizes{
 	shared:    true,
 	reviews:   reviewSizes{pairs: 1, batch: 16, slopePairs: 1, slopeBatch: 16},
 	policies:  50,
-	creates:   createSizes{pairs: 1, suggestedPairs: 1, batch: 16},
+	creates:   createSizes{pairs: 1, batch: 16},
 	plans:     planSizes{few: 100, many: 2000, pairs: 1, batch: 20},
-	apiserver: apiserverSizes{plans: 200, tries: 3},
+	apiserver: apiserverSizes{plans: 200, tries: 3, quiet: 2 * time.Second},
 	instances: instanceSizes{count: 50, batches: 1},
 	fair:      fairSizes{brokers: 3, each: 2, failing: 50, good: 5},
 	hostile:   10,
