@@ -27,6 +27,8 @@ const (
 	keeper     = "~Deployment defaultplan-system/defaultplan-keeper"
 	controller = "~Deployment defaultplan-system/defaultplan-controller"
 
+	webhookService = "~Service defaultplan-system/defaultplan-webhook"
+
 	webhookPolicy    = "~NetworkPolicy defaultplan-system/defaultplan-webhook"
 	keeperPolicy     = "~NetworkPolicy defaultplan-system/defaultplan-keeper"
 	controllerPolicy = "~NetworkPolicy defaultplan-system/defaultplan-controller"
@@ -98,7 +100,13 @@ var podCases = map[string]valueCase{
 	"NAME.tolerations":         {"own nodes", []string{`NAME.tolerations=[{"key":"a","operator":"Exists"}]`}, nil, `"tolerations":[{"key":"a","operator":"Exists"}]`},
 	"NAME.affinity":            {"own nodes", []string{`NAME.affinity={"nodeAffinity":{}}`}, nil, `"affinity":{"nodeAffinity":{}}`},
 	"NAME.podAnnotations":      {"beside ours", []string{`NAME.podAnnotations={"a":"b"}`}, nil, `"annotations":{"a":"b",`},
-	"NAME.podLabels":           {"beside ours", []string{`NAME.podLabels={"a":"b"}`}, nil, `"labels":{"a":"b",`},
+	"NAME.dnsPolicy":           {"names of the node", []string{`NAME.dnsPolicy="Default"`}, nil, `"dnsPolicy":"Default"`},
+	"NAME.deploymentAnnotations": {
+		"of tools that restart Deployments", []string{`NAME.deploymentAnnotations={"a":"b"}`}, nil, `"annotations":{"a":"b"},"labels":{"app.kubernetes.io/component":"NAME"`,
+	},
+	"NAME.extraVolumes":      {"an authority of one's own", []string{`NAME.extraVolumes=[{"name":"mine","configMap":{"name":"mine"}}]`}, nil, `{"configMap":{"name":"mine"},"name":"mine"}`},
+	"NAME.extraVolumeMounts": {"and where it is", []string{`NAME.extraVolumes=[{"name":"mine","configMap":{"name":"mine"}}]`, `NAME.extraVolumeMounts=[{"name":"mine","mountPath":"/mine"}]`}, nil, `{"mountPath":"/mine","name":"mine"}`},
+	"NAME.podLabels":         {"beside ours", []string{`NAME.podLabels={"a":"b"}`}, nil, `"labels":{"a":"b",`},
 }
 
 // ownCases are those of values that one component, or none, has.
@@ -109,8 +117,17 @@ var ownCases = map[string]valueCase{
 	"webhook.unresolved": {
 		"what is meant to wait must not be refused by a policy", []string{`webhook.unresolved="wait"`}, append(guardCase("undecided"), webhook), `"--unresolved=wait"`,
 	},
-	"webhook.schemaCheck":    {"schemas that are wrong", []string{`webhook.schemaCheck="warn"`}, []string{webhook}, `"--schema-check=warn"`},
-	"webhook.featureGates":   {"as the retired catalog did", []string{`webhook.featureGates={"SuggestedPlans":false}`}, []string{webhook, keeper}, `"--feature-gates=SuggestedPlans=false"`},
+	"webhook.schemaCheck":            {"schemas that are wrong", []string{`webhook.schemaCheck="warn"`}, []string{webhook}, `"--schema-check=warn"`},
+	"webhook.featureGates":           {"as the retired catalog did", []string{`webhook.featureGates={"SuggestedPlans":false}`}, []string{webhook, keeper}, `"--feature-gates=SuggestedPlans=false"`},
+	"webhook.port":                   {"what a private cluster lets through", []string{`webhook.port=10250`}, []string{webhook, webhookPolicy}, `"--port=10250"`},
+	"webhook.hostNetwork":            {"an overlay network", []string{`webhook.hostNetwork=true`}, []string{webhook}, `"dnsPolicy":"ClusterFirstWithHostNet","enableServiceLinks":false,"hostNetwork":true`},
+	"webhook.service.annotations":    {"of a mesh", []string{`webhook.service.annotations={"a":"b"}`}, []string{webhookService}, `"annotations":{"a":"b"}`},
+	"webhook.service.ipFamilyPolicy": {"both", []string{`webhook.service.ipFamilyPolicy="PreferDualStack"`}, []string{webhookService}, `"ipFamilyPolicy":"PreferDualStack"`},
+	"webhook.service.ipFamilies":     {"both, in an order", []string{`webhook.service.ipFamilies=["IPv6","IPv4"]`}, []string{webhookService}, `"ipFamilies":["IPv6","IPv4"]`},
+	"extraObjects": {
+		"what belongs to the installation", []string{`extraObjects=[{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"mine","namespace":"{{ .Release.Namespace }}"}}]`},
+		[]string{"+ConfigMap defaultplan-system/mine"}, `"name":"mine"`,
+	},
 	"webhook.preStopSeconds": {"slow nodes", []string{`webhook.preStopSeconds=9`}, []string{webhook}, `"preStop":{"sleep":{"seconds":9}}`},
 	"webhook.drainSeconds":   {"many API servers", []string{`webhook.drainSeconds=9`}, []string{webhook}, `"--drain-time=9s"`},
 

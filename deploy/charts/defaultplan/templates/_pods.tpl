@@ -5,6 +5,10 @@ apiVersion: apps/v1
 kind: Deployment
 metadata:
   {{- include "defaultplan.metadata" (dict "root" .root "name" $name "component" .component) | nindent 2 }}
+  {{- with .values.deploymentAnnotations }}
+  annotations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
 spec:
   replicas: {{ .values.replicas | int }}
   revisionHistoryLimit: 5
@@ -33,6 +37,12 @@ spec:
       serviceAccountName: {{ $name }}
       automountServiceAccountToken: true
       enableServiceLinks: false
+      {{- if .values.hostNetwork }}
+      hostNetwork: true
+      {{- end }}
+      {{- with .values.dnsPolicy | default (ternary "ClusterFirstWithHostNet" "" (.values.hostNetwork | default false)) }}
+      dnsPolicy: {{ . }}
+      {{- end }}
       {{- with .root.Values.priorityClass.name }}
       priorityClassName: {{ . }}
       {{- end }}
