@@ -65,13 +65,24 @@ func (r *release) check(ctx context.Context) error {
 	if !releases.MatchString(r.source.version) {
 		return fmt.Errorf("version %q is none of a release: give one such as VERSION=v0.2.0", r.source.version)
 	}
-	if changed := git(ctx, r.root, "status", "--porcelain"); changed != "" {
-		return fmt.Errorf("a release is built from a commit, and there are changes that are in none: commit or stash them:\n%s", changed)
+	if err := r.checkCommit(ctx); err != nil {
+		return err
 	}
 	if content, err := os.ReadDir(r.out); err == nil && len(content) > 0 {
 		if _, err := os.Stat(filepath.Join(r.out, sumsFile)); err != nil {
 			return fmt.Errorf("%q is no release that could be replaced: it has no %s", r.out, sumsFile)
 		}
+	}
+	return nil
+}
+
+// checkCommit refuses files that are not those of the source's commit.
+func (r *release) checkCommit(ctx context.Context) error {
+	if changed := git(ctx, r.root, "status", "--porcelain"); changed != "" {
+		return fmt.Errorf("a release is built from a commit, and there are changes that are in none: commit or stash them:\n%s", changed)
+	}
+	if now := git(ctx, r.root, "rev-parse", "HEAD"); now != r.source.revision {
+		return fmt.Errorf("a release is built from one commit: it began at %s and ended at %s", r.source.revision, now)
 	}
 	return nil
 }
@@ -107,6 +118,9 @@ func (r *release) write(ctx context.Context) error {
 	}
 	r.files["NOTES.md"] = []byte(notes)
 	if r.files["provenance.json"], err = provenanceOf(&r.source, r.subjects()); err != nil {
+		return err
+	}
+	if err := r.checkCommit(ctx); err != nil { // compiling takes minutes
 		return err
 	}
 	return r.store()

@@ -246,4 +246,32 @@ func TestReleaseOfACommit(t *testing.T) {
 	err := run(t.Context(), []string{"-root", root, "-version", releasedVersion, "-release", filepath.Join(t.TempDir(), "release")}, failingWriter{t})
 	require.ErrorContains(t, err, "there are changes that are in none")
 	require.ErrorContains(t, err, "CHANGELOG.md", "which")
+
+	gitIn(t, root, "add", "-A")
+	gitIn(t, root, "commit", "-q", "-m", "all of it")
+	out := filepath.Join(t.TempDir(), "release")
+	err = run(t.Context(), []string{"-root", root, "-version", releasedVersion, "-release", out}, writerThat(func() {
+		put(t, root, "LICENSE", "another\n")
+	}))
+	require.ErrorContains(t, err, "there are changes that are in none", "it was edited meanwhile")
+	assert.NoDirExists(t, out)
+	gitIn(t, root, "checkout", "-q", ".")
+	err = run(t.Context(), []string{"-root", root, "-version", releasedVersion, "-release", out}, writerThat(func() {
+		gitIn(t, root, "commit", "-q", "--allow-empty", "-m", "another")
+	}))
+	require.ErrorContains(t, err, "it began at")
+}
+
+// writerThat calls work at each line that it is told.
+type writerThat func()
+
+func (w writerThat) Write(said []byte) (int, error) {
+	w()
+	return len(said), nil
+}
+
+func gitIn(t *testing.T, folder string, args ...string) {
+	t.Helper()
+	said, err := exec.CommandContext(t.Context(), "git", append([]string{"-C", folder, "-c", "user.name=t", "-c", "user.email=t@example.com"}, args...)...).CombinedOutput()
+	require.NoError(t, err, "%s", said)
 }
