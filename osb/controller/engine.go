@@ -177,6 +177,7 @@ func (e *engine) act(ctx context.Context, s resource, t *attempt) (time.Duration
 	}
 	e.noteRetryAfter(ctx, s, t, &reply)
 	e.note(ctx, s, t, reply)
+	e.carryWake(s, t, &reply)
 	t.facts.Now = e.clock.Now()
 	return e.conclude(ctx, s, t, t.thing.HandleResult(*t.decision, reply, t.facts))
 }

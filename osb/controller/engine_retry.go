@@ -90,6 +90,15 @@ func (e *engine) noteCall(s resource, t *attempt) {
 	e.failing.Begins(failingOf(s, t.thing), call, e.clock.Now())
 }
 
+// carryWake has what woke a mitigation be for the attempt that follows it, too: the broker removes what
+// the last one may have left, at once or in the background.
+func (e *engine) carryWake(s resource, t *attempt, reply *lifecycle.CallResult) {
+	removed := reply.Err == nil || osb.KindOf(reply.Err) == osb.Gone
+	if t.decision.Step == lifecycle.MitigateOrphan && t.facts.Woken && removed {
+		e.failing.Carry(failingOf(s, t.thing), e.clock.Now())
+	}
+}
+
 // noteRetryAfter notes until when the broker asks not to be called again. A poll that does not end its
 // operation says nothing of the next request.
 func (e *engine) noteRetryAfter(ctx context.Context, s resource, t *attempt, reply *lifecycle.CallResult) {

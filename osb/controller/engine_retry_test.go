@@ -308,17 +308,26 @@ func TestChangesWakeWhatFails(t *testing.T) {
 	}
 }
 
-// What wakes an instance whose last attempt cannot be cleaned up is for the attempt that follows, too.
+// What wakes an instance whose last attempt cannot be cleaned up is for the attempt that follows, too,
+// also where the broker removes in the background.
 func TestWokenMitigationGoesOn(t *testing.T) {
 	t.Parallel()
-	w := newFailingWorld(t, "a")
-	w.fault[osbtest.Deprovision] = down
-	w.failsFor(10*time.Minute, "a")
-	clear(w.fault)
-	w.instances.engine.failing.Broker(w.smallPlan(false).Broker, w.clock.Now())
-	w.passesTime(time.Second)
-	w.passesOver("a")
-	assert.Equal(t, v1beta1.Provisioned, w.get("a").Status.ProvisionStatus)
+	for name, removal := range map[string]osbtest.Fault{"Sync": {}, "Async": osbtest.AsyncDone(1)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newFailingWorld(t, "a")
+			w.fault[osbtest.Deprovision] = down
+			w.failsFor(10*time.Minute, "a")
+			clear(w.fault)
+			w.fault[osbtest.Deprovision] = removal
+			w.instances.engine.failing.Broker(w.smallPlan(false).Broker, w.clock.Now())
+			for range 4 { // polls have pauses of their own
+				w.passesTime(time.Minute)
+				w.passesOver("a")
+			}
+			assert.Equal(t, v1beta1.Provisioned, w.get("a").Status.ProvisionStatus)
+		})
+	}
 }
 
 // An instance whose plan was gone for some time does not wait for its time afterwards, and one whose plan

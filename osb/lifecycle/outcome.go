@@ -78,9 +78,7 @@ func (c *call) gone() Outcome {
 	}
 	if !r.failedForGood() {
 		r.report(c.facts.Now).mitigates(c.words.done, c.words.doneMessage)
-		if !c.wokenMitigation() {
-			r.NextRetry = c.facts.Now.Add(c.backoffAfterMitigation())
-		}
+		r.NextRetry = c.facts.Now.Add(c.backoffAfterMitigation())
 	}
 	r.report(c.facts.Now).unset(v1beta1.ConditionOrphanMitigation)
 	return Outcome{Record: *r, Event: event}

@@ -87,12 +87,6 @@ func (c *call) backoffAfterMitigation() time.Duration {
 	return c.facts.backoff(c.record.Retries, longest, 0)
 }
 
-// wokenMitigation says whether a mitigation did not wait for its time: what woke it is for the attempt
-// that follows.
-func (c *call) wokenMitigation() bool {
-	return c.facts.Woken && !c.resource.Record.NextRetry.IsZero()
-}
-
 // answered says whether an error is what the broker answers to the request: one that its
 // credentials are wrong says nothing of it.
 func answered(e *osb.Error) bool {

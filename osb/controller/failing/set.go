@@ -106,12 +106,14 @@ func (s *Set) Note(o Object, w Wait, now time.Time) {
 	if e != nil { // an edit since its last attempt still wakes it
 		w.Generation = e.Generation
 	}
-	if e != nil && e.Key != w.Key {
-		s.forget(o)
-		e = nil
-	}
-	if e == nil {
+	switch {
+	case e == nil:
 		e = s.add(o, w.Key)
+	case e.Key != w.Key:
+		s.forget(o)
+		was := *e
+		e = s.add(o, w.Key)
+		*e = was
 	}
 	if e.woken {
 		share := time.Duration(s.share(o, w.Key, fewFailures)) * lifecycle.PausePerObject
@@ -128,6 +130,15 @@ func (s *Set) Block(o Object, now time.Time) {
 	if e := s.known[o]; e != nil && e.wake.IsZero() {
 		e.wake, e.bySuccess = s.notBefore(o, e, now), false
 		e.changed = e.wake
+	}
+}
+
+// Carry has what woke the last call of an object be for the next one, too.
+func (s *Set) Carry(o Object, now time.Time) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if e := s.known[o]; e != nil && e.wake.IsZero() {
+		e.wake = now
 	}
 }
 

@@ -268,6 +268,8 @@ func TestBrokerWakes(t *testing.T) {
 	broker.Name = "b"
 	wakes := func(handle func(handler.EventHandler)) added {
 		s, q := &Set{}, added{}
+		s.fails(object("n", "blocked"), small, noon)
+		s.Block(object("n", "blocked"), noon.Add(-time.Minute)) // by the broker that was gone
 		deleting := small
 		deleting.Deleting = true
 		s.fails(object("n", "a"), small, noon)
@@ -281,10 +283,10 @@ func TestBrokerWakes(t *testing.T) {
 	assert.Empty(t, wakes(func(h handler.EventHandler) {
 		h.Create(t.Context(), event.CreateEvent{Object: broker, IsInInitialList: true}, nil)
 	}), "it is only read for the first time")
-	assert.Len(t, wakes(func(h handler.EventHandler) { h.Create(t.Context(), event.CreateEvent{Object: broker}, nil) }), 2)
+	assert.Len(t, wakes(func(h handler.EventHandler) { h.Create(t.Context(), event.CreateEvent{Object: broker}, nil) }), 3)
 	assert.Len(t, wakes(func(h handler.EventHandler) {
 		h.Update(t.Context(), event.UpdateEvent{ObjectOld: broker, ObjectNew: broker}, nil)
-	}), 2)
+	}), 3)
 }
 
 // What a broker's change wakes is spread over all of it, also where each object has a plan of its own,
@@ -343,6 +345,12 @@ func TestWaitThatGoesOn(t *testing.T) {
 	}
 	s.Begins(o, Call{Generation: 2}, noon)
 	assert.Zero(t, s.Wakes(o, 2, noon))
+
+	s.Broker(large.Broker, noon)
+	woken := s.Wakes(o, 2, noon)
+	require.NotZero(t, woken)
+	s.Note(o, Wait{Key: small, Generation: 2, Until: noon.Add(time.Hour)}, noon)
+	assert.Equal(t, woken, s.Wakes(o, 2, noon), "the wake is for the next attempt, whatever it asks for")
 }
 
 // What was put off for an attempt does not put off the next one.

@@ -108,6 +108,9 @@ func (s *Set) change(o Object, e *entry, at, now time.Time) {
 	case e.wake.IsZero() || at.Before(e.wake):
 		e.changed, e.bySuccess = at, false
 		s.wake(o, e, at, now)
+	case !e.wake.After(now): // nothing but what changed kept it from an attempt
+		e.changed = at
+		s.enqueue(o, at, now)
 	}
 }
 
@@ -124,6 +127,11 @@ func (s *Set) notBefore(o Object, e *entry, at time.Time) time.Time {
 // wake has the next attempt of an object not wait for its time, from a time on.
 func (s *Set) wake(o Object, e *entry, at, now time.Time) {
 	e.wake = at
+	s.enqueue(o, at, now)
+}
+
+// enqueue has an object looked at from a time on.
+func (s *Set) enqueue(o Object, at, now time.Time) {
 	if s.requests != nil {
 		s.requests.AddAfter(reconcile.Request{NamespacedName: o.ObjectKey}, at.Sub(now))
 	}
