@@ -180,6 +180,14 @@ func TestValuesAreChecked(t *testing.T) {
 		"Endpoint":       {"the policy needs its port", `tracing.endpoint="collector"`, "at '/tracing/endpoint'"},
 		"EndpointPath":   {"gRPC has no paths", `tracing.endpoint="http://collector:4317"`, "at '/tracing/endpoint'"},
 		"EndpointScheme": {"nor has host:port a scheme", `tracing.endpoint="//collector:4317"`, "at '/tracing/endpoint'"},
+		"KubeletsPort":   {"on a node it is taken", `webhook={"hostNetwork":true,"port":10250}`, "webhook.port=10250 is the kubelet's"},
+		"MetricsPort":    {"the pod has it already", `webhook.port=8080`, "at '/webhook/port'"},
+		"LowPort":        {"the user of the process may not listen there", `webhook.port=443`, "at '/webhook/port'"},
+		"OurVolume":      {"it would be there twice", `webhook.extraVolumes=[{"name":"serving"}]`, "at '/webhook/extraVolumes/0/name'"},
+		"MountPath":      {"", `keeper.extraVolumeMounts=[{"name":"a","mountPath":"a"}]`, "at '/keeper/extraVolumeMounts/0/mountPath'"},
+		"FamilyTwice":    {"", `webhook.service.ipFamilies=["IPv4","IPv4"]`, "at '/webhook/service/ipFamilies'"},
+		"DNSPolicy":      {"it wants a configuration beside", `controller.dnsPolicy="None"`, "at '/controller/dnsPolicy'"},
+		"ExtraObject":    {"it could not be applied", `extraObjects=[{"apiVersion":"v1","metadata":{"name":"a"}}]`, "at '/extraObjects/0': missing property 'kind'"},
 		"NoPreStop":      {"older clusters take no sleep of 0", `webhook.preStopSeconds=0`, "at '/webhook/preStopSeconds'"},
 		"OurNamespace":   {"arguments are made of it", `webhook.extraEnv=[{"name":"NAMESPACE","value":"a"}]`, "at '/webhook/extraEnv/0/name'"},
 		"OurLimit":       {"it follows limits.memory", `controller.extraEnv=[{"name":"GOMEMLIMIT","value":"1GiB"}]`, "at '/controller/extraEnv/0/name'"},
@@ -195,6 +203,49 @@ func TestValuesAreChecked(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestReleasedChart: a chart with the digests of its images in annotations, as tools/image makes it, pulls
+// those; another tag, repository or digest is the user's.
+func TestReleasedChart(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(t.TempDir(), "defaultplan")
+	require.NoError(t, os.CopyFS(folder, os.DirFS(chartFolder)))
+	about := filepath.Join(folder, "Chart.yaml")
+	content, err := os.ReadFile(about)
+	require.NoError(t, err)
+	lines := "annotations:\n  defaultplan/webhook-digest: " + digest + "\n  defaultplan/controller-digest: " + digest + "\n"
+	require.NoError(t, os.WriteFile(about, []byte(strings.Replace(string(content), "annotations:\n", lines, 1)), 0o600))
+	other := strings.ReplaceAll(digest, "0", "1")
+	for name, tc := range map[string]struct {
+		reason, set           string
+		released, otherDigest int
+	}{
+		"Own":        {"what was built is what runs", "crds.keep=true", 3, 0},
+		"Tag":        {"the way back to an older release", "images.tag=v0.1.9", 0, 0},
+		"Repository": {"another image has another digest", "images.webhook.repository=a/b", 1, 0},
+		"Digest":     {"it is pinned by its user", "images.webhook.digest=" + other, 1, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, helm := range []string{"helm", "helm3"} {
+				rendered, stderr, err := run(t, helm, "template", "any-name", folder, "--kube-version", "1.36.0", "--set", "crds.install=false", "--set", tc.set)
+				require.NoError(t, err, stderr)
+				assert.Equal(t, tc.released, strings.Count(string(rendered), "@"+digest), "%s: %s", helm, tc.reason)
+				assert.Equal(t, tc.otherDigest, strings.Count(string(rendered), "@"+other), "%s: %s", helm, tc.reason)
+			}
+		})
+	}
+}
+
+// TestHostNetwork: two pods of one node would want the same ports, so that an upgrade ends one first.
+func TestHostNetwork(t *testing.T) {
+	t.Parallel()
+	rendered, stderr, err := template(t, "helm", "defaultplan-system", "crds.install=false", "webhook.hostNetwork=true")
+	require.NoError(t, err, stderr)
+	const surging, ending = "maxUnavailable: 0\n      maxSurge: 1\n", "maxUnavailable: 1\n      maxSurge: 0\n"
+	assert.Equal(t, 2, strings.Count(string(rendered), surging), "keeper and controller")
+	assert.Equal(t, 1, strings.Count(string(rendered), ending))
 }
 
 // TestTheChartIsClean by Helm's own rules.

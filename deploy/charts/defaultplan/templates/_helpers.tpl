@@ -22,12 +22,17 @@ labels:
   {{- include "defaultplan.labels" .root | nindent 2 }}
 {{- end }}
 
-{{/* The image of a component: dict "root" $ "component". */}}
+{{/* The image of a component: dict "root" $ "component". A released chart has the digests of its own
+images in annotations; another tag, repository or digest is the user's. */}}
 {{- define "defaultplan.image" -}}
 {{- $images := .root.Values.images }}
 {{- $image := index $images .component }}
 {{- with $images.registry }}{{ trimSuffix "/" . }}/{{ end }}{{ $image.repository }}:{{ $images.tag | default .root.Chart.AppVersion }}
-{{- with $image.digest }}@{{ . }}{{ end }}
+{{- $digest := $image.digest }}
+{{- if not (or $digest $images.tag (ne $image.repository (printf "defaultplan/%s" .component))) }}
+{{- $digest = index (.root.Chart.Annotations | default dict) (printf "defaultplan/%s-digest" .component) }}
+{{- end }}
+{{- with $digest }}@{{ . }}{{ end }}
 {{- end }}
 
 {{/* "true" where the keeper issues the certificates, or still may: its Secrets and

@@ -15,8 +15,14 @@ spec:
   strategy:
     type: RollingUpdate
     rollingUpdate:
+      {{- if .values.hostNetwork }}
+      # Two pods on one node would want the same ports.
+      maxUnavailable: 1
+      maxSurge: 0
+      {{- else }}
       maxUnavailable: 0
       maxSurge: 1
+      {{- end }}
   selector:
     matchLabels:
       {{- include "defaultplan.selector" .component | nindent 6 }}
