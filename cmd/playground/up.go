@@ -107,7 +107,7 @@ What the brokers have, and how they can go wrong:
   %[2]s books%[4]s
   %[2]s fault --help
 
-End it: make down
+End it: %[2]s down%[4]s
 `
 
 func (o upOptions) hint(out io.Writer) {
@@ -115,7 +115,13 @@ func (o upOptions) hint(out io.Writer) {
 	if o.dir != defaultDir {
 		dir = " --dir=" + shortest(o.dir)
 	}
-	binary := func(name string) string { return shortest(filepath.Join(o.bin, name)) }
+	binary := func(name string) string {
+		path := shortest(filepath.Join(o.bin, name))
+		if filepath.Base(path) == path { // a shell would look for it on PATH
+			path = "./" + path
+		}
+		return path
+	}
 	sayf(out, hints, binary("kubectl"), binary("playground"), shortest(o.dir), dir, binary("svcat"))
 }
 
