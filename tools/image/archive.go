@@ -1,10 +1,13 @@
 package main
 
 import (
+	"archive/tar"
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -46,6 +49,28 @@ func zipped(entries []entry) ([]byte, error) {
 		return nil, fmt.Errorf("cannot pack an archive: %w", err)
 	}
 	return packed.Bytes(), nil
+}
+
+// unpack writes the files of a tar archive into a folder.
+func unpack(packed []byte, folder string) error {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return fmt.Errorf("cannot open the folder %q: %w", folder, err)
+	}
+	defer func() { _ = root.Close() }()
+	for files := tar.NewReader(bytes.NewReader(packed)); ; {
+		header, err := files.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil && header.Typeflag == tar.TypeReg {
+			content, readErr := io.ReadAll(files)
+			err = errors.Join(readErr, root.MkdirAll(path.Dir(header.Name), 0o755), root.WriteFile(header.Name, content, 0o644))
+		}
+		if err != nil {
+			return fmt.Errorf("cannot unpack an archive: %w", err)
+		}
+	}
 }
 
 // folderEntries are the files below a folder, sorted by their paths, each below a prefix.

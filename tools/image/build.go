@@ -86,7 +86,7 @@ func (p *plan) write(program, binaries string) (made, error) {
 
 // provenance writes the statement of how an image was made beside the layout, and attaches it.
 func (p *plan) provenance(program string, digest v1.Hash, index v1.ImageIndex) (v1.Image, error) {
-	statement, err := provenanceOf(&p.source, []subject{{Name: program, Digest: map[string]string{digest.Algorithm: digest.Hex}}})
+	statement, err := provenanceOf(&p.source, []subject{{Name: program, Digest: map[string]string{digest.Algorithm: digest.Hex}}}, nil)
 	if err != nil {
 		return nil, err
 	}

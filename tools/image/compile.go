@@ -32,19 +32,20 @@ func programsOf(s *source, system, processor string, programs ...string) *target
 }
 
 // compile builds a target into the folder out. Nothing of the machine, of the folder or of
-// the environment gets into a binary; only the version of Go does.
+// the environment gets into a binary; only the version of Go does. GOFLAGS is not empty, since
+// an empty one would be that of go env -w.
 func compile(ctx context.Context, root string, t *target, out string) error {
 	out, err := filepath.Abs(out)
 	if err != nil {
 		return fmt.Errorf("cannot find the folder %q: %w", out, err)
 	}
 	link := strings.Join(append([]string{"-s -w -buildid="}, t.variables...), " -X ")
-	args := append([]string{"build", "-trimpath", "-buildvcs=false", "-ldflags", link, "-o", out + string(filepath.Separator)}, t.packages...)
+	args := append([]string{"build", "-trimpath", "-ldflags", link, "-o", out + string(filepath.Separator)}, t.packages...)
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = filepath.Join(root, t.module)
 	cmd.Env = append(os.Environ(),
 		"CGO_ENABLED=0", "GOOS="+t.system, "GOARCH="+t.processor, "GOAMD64=v1", "GOARM64=v8.0",
-		"GOFLAGS=", "GOEXPERIMENT=", "GOFIPS140=off", "GOWORK=off")
+		"GOFLAGS=-buildvcs=false", "GOEXPERIMENT=", "GOFIPS140=off", "GOWORK=off")
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("cannot build %s for %s/%s: %w: %s", strings.Join(t.packages, ", "), t.system, t.processor, err, output)
 	}

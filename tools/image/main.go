@@ -49,7 +49,7 @@ func (o *options) bind(flags *flag.FlagSet) {
 	flags.StringVar(&o.platforms, "platforms", "amd64,arm64", "for which processors; the system is linux")
 	flags.StringVar(&o.version, "version", "", "the version, which is the tag too; empty means what git describes")
 	flags.StringVar(&o.push, "push", "", "registry and repository to push to as HOST/REPOSITORY; each program gets its own below that")
-	flags.StringVar(&o.release, "release", "", "folder that gets a release of -version in place of images")
+	flags.StringVar(&o.release, "release", "", "folder that gets a release in place of images, built from the tag of -version")
 	flags.StringVar(&o.registry, "registry", "", "with -release: host and path of the registry that the manifests pull defaultplan/PROGRAM from; empty: what nodes take an image without one to be")
 }
 
@@ -65,12 +65,12 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if flags.NArg() > 0 {
 		return fmt.Errorf("%q is no flag; see -help", flags.Arg(0))
 	}
+	if o.release != "" {
+		return (&release{repository: o.root, out: o.release, registry: o.registry, progress: out}).make(ctx, o.version)
+	}
 	from, err := readSource(ctx, o.root, o.version, os.Getenv("SOURCE_DATE_EPOCH"))
 	if err != nil {
 		return err
-	}
-	if o.release != "" {
-		return (&release{root: o.root, out: o.release, source: from, registry: o.registry, progress: out}).write(ctx)
 	}
 	made, err := build(ctx, &plan{
 		root: o.root, out: o.out, source: from,

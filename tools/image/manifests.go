@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -20,6 +22,7 @@ var (
 	appVersion    = regexp.MustCompile(`(?m)^appVersion: (\S+)$`)
 	chartVersion  = regexp.MustCompile(`(?m)^version: (\S+)$`)
 	registryValue = regexp.MustCompile(`(?m)^(  registry: )""$`)
+	annotations   = regexp.MustCompile(`(?m)^annotations:\n`)
 	errNoImages   = errors.New("it names no image of ours")
 )
 
@@ -58,22 +61,25 @@ func (p *pins) manifest(manifest []byte) ([]byte, error) {
 	return pinned, errors.Join(errs...)
 }
 
-// values are the values of the chart whose images are pinned by digest.
+// values are the values of the chart with the registry of the release.
 func (p *pins) values(values []byte) ([]byte, error) {
-	for program, digest := range p.digests {
-		if program == "svcat" { // a chart does not run it
-			continue
-		}
-		value := regexp.MustCompile(`(?m)^(    repository: defaultplan/` + program + `\n(?:    #.*\n)*    digest: )""$`)
-		if !value.Match(values) {
-			return nil, fmt.Errorf("it has no empty digest for %q", program)
-		}
-		values = value.ReplaceAll(values, []byte(`${1}"`+digest.String()+`"`))
-	}
 	if !registryValue.Match(values) {
 		return nil, errors.New("it has no empty registry")
 	}
 	return registryValue.ReplaceAll(values, []byte(`${1}"`+strings.TrimSuffix(p.registry, "/")+`"`)), nil
+}
+
+// about is the chart's Chart.yaml with the digests of its images, which the chart takes unless its user
+// names another tag, repository or digest.
+func (p *pins) about(about []byte) ([]byte, error) {
+	if !annotations.Match(about) {
+		return nil, errors.New("it has no annotations")
+	}
+	lines := []byte("annotations:\n")
+	for _, program := range slices.Sorted(maps.Keys(p.digests)) {
+		lines = fmt.Appendf(lines, "  defaultplan/%s-digest: %s\n", program, p.digests[program])
+	}
+	return annotations.ReplaceAll(about, lines), nil
 }
 
 // chart is a chart as `helm package` names and packs it, its images pinned.
@@ -94,12 +100,12 @@ func (p *pins) chart(root, name string) (fileName string, packed []byte, err err
 	if err != nil {
 		return "", nil, err
 	}
+	pin := map[string]func([]byte) ([]byte, error){installationChart + "/values.yaml": p.values, installationChart + "/Chart.yaml": p.about}
 	for i := range entries {
-		if entries[i].path != installationChart+"/values.yaml" {
-			continue
-		}
-		if entries[i].content, err = p.values(entries[i].content); err != nil {
-			return "", nil, fmt.Errorf("cannot pin the images of %q: %w", entries[i].path, err)
+		if pins := pin[entries[i].path]; pins != nil {
+			if entries[i].content, err = pins(entries[i].content); err != nil {
+				return "", nil, fmt.Errorf("cannot pin the images of %q: %w", entries[i].path, err)
+			}
 		}
 	}
 	packed, err = tarGz(entries)

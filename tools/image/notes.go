@@ -14,7 +14,9 @@ func notesOf(changelog, version string) (string, error) {
 			if inside {
 				break
 			}
-			inside = names(heading, version)
+			if inside = names(heading, version); inside && strings.HasPrefix(heading, "Unreleased") {
+				return "", fmt.Errorf("CHANGELOG.md calls %s unreleased: date its heading, such as %q", version, "## "+version+" (2026-12-31)")
+			}
 			continue
 		}
 		if inside {
@@ -25,7 +27,8 @@ func notesOf(changelog, version string) (string, error) {
 	if text == "" {
 		return "", fmt.Errorf("CHANGELOG.md says nothing of %s: give it a section with a heading such as %q", version, "## "+version+" (2026-12-31)")
 	}
-	return text + "\n", nil
+	// On a release's page a link that starts at the root of the project leads nowhere.
+	return strings.ReplaceAll(text, "](docs/", "]("+project+"/blob/"+version+"/docs/") + "\n", nil
 }
 
 // names says whether a heading has a version among its words.

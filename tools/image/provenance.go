@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"runtime"
 )
 
@@ -54,15 +55,18 @@ type builder struct {
 	ID string `json:"id"`
 }
 
-// provenanceOf is the statement of how subjects were made from a source. It says nothing of the
+// provenanceOf is the statement of how subjects were made from a source, with parameters beside its
+// version. It says nothing of the
 // machine, so that the same commit gives the same statement.
-func provenanceOf(s *source, subjects []subject) ([]byte, error) {
+func provenanceOf(s *source, subjects []subject, parameters map[string]string) ([]byte, error) {
+	external := map[string]string{"version": s.version}
+	maps.Copy(external, parameters)
 	made := statement{
 		Type: statementKind, Subject: subjects, PredicateType: predicateKind,
 		Predicate: provenance{
 			BuildDefinition: buildDefinition{
 				BuildType:          project + "/blob/main/docs/image.md",
-				ExternalParameters: map[string]string{"version": s.version},
+				ExternalParameters: external,
 				InternalParameters: map[string]string{"go": runtime.Version()},
 			},
 			RunDetails: runDetails{Builder: builder{ID: project + "/tree/main/tools/image"}},

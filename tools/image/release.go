@@ -7,10 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -21,7 +24,9 @@ import (
 const controlPlaneModule = "e2e/controlplane"
 
 var (
-	releases   = regexp.MustCompile(`^v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?$`)
+	// releases are semantic versions without build metadata.
+	releases   = regexp.MustCompile(`^v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(\.(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*)?$`)
+	registries = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:\d+)?(/[a-z0-9._-]+)*/?$`)
 	kubernetes = regexp.MustCompile(`(?m)^\s*k8s\.io/kubernetes (v(\d+)\.(\d+)\.\S+)`)
 )
 
@@ -46,8 +51,10 @@ var (
 
 // A release is what is published of one version: a folder of files.
 type release struct {
-	root, out string
-	source    source
+	// repository has the version's tag, and root is the folder with the files of that commit.
+	repository, root string
+	out              string
+	source           source
 	// registry is where the manifests pull the images from.
 	registry string
 	// progress is told what is built: without a cache that takes minutes.
@@ -60,39 +67,72 @@ func (r *release) sayf(format string, args ...any) {
 	_, _ = fmt.Fprintf(r.progress, format+"\n", args...)
 }
 
-// check refuses what is no release: a version that is none, or files that no commit has.
-func (r *release) check(ctx context.Context) error {
-	if !releases.MatchString(r.source.version) {
-		return fmt.Errorf("version %q is none of a release: give one such as VERSION=v0.2.0", r.source.version)
+// make makes the release of a version from its tag: whatever else the repository's folder has.
+func (r *release) make(ctx context.Context, version string) error {
+	switch {
+	case !releases.MatchString(version):
+		return fmt.Errorf("version %q is none of a release: give one such as VERSION=v0.2.0", version)
+	case r.registry != "" && !registries.MatchString(r.registry):
+		return fmt.Errorf("registry %q is none: give host, port and path such as registry.example:5000/mirror", r.registry)
 	}
-	if err := r.checkCommit(ctx); err != nil {
+	if err := r.replaceable(); err != nil {
 		return err
 	}
-	if content, err := os.ReadDir(r.out); err == nil && len(content) > 0 {
-		if _, err := os.Stat(filepath.Join(r.out, sumsFile)); err != nil {
-			return fmt.Errorf("%q is no release that could be replaced: it has no %s", r.out, sumsFile)
+	tree, err := os.MkdirTemp("", "defaultplan-release-")
+	if err != nil {
+		return fmt.Errorf("cannot make a folder for the source: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(tree) }()
+	r.root, r.files = tree, map[string][]byte{}
+	if r.source, err = checkOut(ctx, r.repository, version, tree); err != nil {
+		return err
+	}
+	if err := r.checkGo(ctx); err != nil {
+		return err
+	}
+	return r.write(ctx)
+}
+
+// replaceable refuses to replace what is no release.
+func (r *release) replaceable() error {
+	content, err := os.ReadDir(r.out)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || err == nil && len(content) == 0:
+		return nil
+	case err != nil:
+		return fmt.Errorf("%q is no folder that a release could replace: %w", r.out, err)
+	}
+	for _, name := range []string{sumsFile, provenanceFile} {
+		if _, err := os.Stat(filepath.Join(r.out, name)); err != nil {
+			return fmt.Errorf("%q is no release that could be replaced: it has no %s", r.out, name)
 		}
 	}
 	return nil
 }
 
-// checkCommit refuses files that are not those of the source's commit.
-func (r *release) checkCommit(ctx context.Context) error {
-	if changed := git(ctx, r.root, "status", "--porcelain"); changed != "" {
-		return fmt.Errorf("a release is built from a commit, and there are changes that are in none: commit or stash them:\n%s", changed)
+// checkGo refuses to build modules with different versions of Go: the provenance tells one.
+func (r *release) checkGo(ctx context.Context) error {
+	for _, module := range []string{".", controlPlaneModule} {
+		var version string
+		for _, args := range [][]string{{"list", "-m"}, {"env", "GOVERSION"}} { // the first fails where this Go is too old
+			cmd := exec.CommandContext(ctx, "go", args...)
+			cmd.Dir = filepath.Join(r.root, module)
+			output, err := cmd.CombinedOutput()
+			if err != nil {
+				return fmt.Errorf("cannot build module %s: %w: %s", module, err, output)
+			}
+			version = strings.TrimSpace(string(output))
+		}
+		if version != runtime.Version() {
+			return fmt.Errorf("module %s is built with %s, and this program with %s: use one version for all", module, version, runtime.Version())
+		}
 	}
-	if now := git(ctx, r.root, "rev-parse", "HEAD"); now != r.source.revision {
-		return fmt.Errorf("a release is built from one commit: it began at %s and ended at %s", r.source.revision, now)
-	}
-	return nil
+	_, err := r.kubernetes()
+	return err
 }
 
 // write builds all files of the release, and writes them with their checksums into its folder.
 func (r *release) write(ctx context.Context) error {
-	if err := r.check(ctx); err != nil {
-		return err
-	}
-	r.files = map[string][]byte{}
 	// What is wrong in the source is told before minutes of compiling.
 	notes, err := r.notes()
 	if err != nil {
@@ -117,10 +157,7 @@ func (r *release) write(ctx context.Context) error {
 		return err
 	}
 	r.files["NOTES.md"] = []byte(notes)
-	if r.files["provenance.json"], err = provenanceOf(&r.source, r.subjects()); err != nil {
-		return err
-	}
-	if err := r.checkCommit(ctx); err != nil { // compiling takes minutes
+	if r.files[provenanceFile], err = provenanceOf(&r.source, r.subjects(), map[string]string{"registry": r.registry}); err != nil {
 		return err
 	}
 	return r.store()
@@ -271,26 +308,32 @@ func (r *release) subjects() []subject {
 	return all
 }
 
-// sumsFile has the checksums, as sha256sum -c reads them.
-const sumsFile = "SHA256SUMS"
+// sumsFile has the checksums, as sha256sum -c reads them; provenanceFile says how all was made.
+const sumsFile, provenanceFile = "SHA256SUMS", "provenance.json"
 
-// store writes the files and their checksums, in place of those of an earlier run.
+// store writes the files and their checksums, in place of those of an earlier run once all are written.
 func (r *release) store() error {
-	if err := os.RemoveAll(r.out); err != nil {
-		return fmt.Errorf("cannot replace the release: %w", err)
-	}
-	if err := os.MkdirAll(r.out, 0o755); err != nil { //nolint:gosec // a release is for all
-		return fmt.Errorf("cannot make the folder of the release: %w", err)
-	}
 	var sums strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(r.files)) {
 		fmt.Fprintf(&sums, "%s  %s\n", sumOf(r.files[name]), name)
 	}
 	r.files[sumsFile] = []byte(sums.String())
+	if err := os.MkdirAll(filepath.Dir(r.out), 0o755); err != nil { //nolint:gosec // a release is for all
+		return fmt.Errorf("cannot make the folder of the release: %w", err)
+	}
+	written, err := os.MkdirTemp(filepath.Dir(r.out), "release-")
+	if err != nil {
+		return fmt.Errorf("cannot make the folder of the release: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(written) }() // where it was not renamed
 	for name, content := range r.files {
-		if err := os.WriteFile(filepath.Join(r.out, name), content, 0o644); err != nil { //nolint:gosec // a release is for all
+		if err := os.WriteFile(filepath.Join(written, name), content, 0o644); err != nil { //nolint:gosec // a release is for all
 			return fmt.Errorf("cannot write %q: %w", name, err)
 		}
+	}
+	err = errors.Join(os.Chmod(written, 0o755), os.RemoveAll(r.out), os.Rename(written, r.out)) //nolint:gosec // a release is for all
+	if err != nil {
+		return fmt.Errorf("cannot replace the release: %w", err)
 	}
 	r.sayf("%d files are in %s", len(r.files), r.out)
 	return nil

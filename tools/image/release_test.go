@@ -25,8 +25,9 @@ import (
 
 const releasedVersion = "v1.2.3"
 
-// tinyRelease is the small project with what else a release is made of.
-func tinyRelease(t *testing.T) (root string) {
+// tinyRelease is the small project with what else a release is made of, tagged. changed are files with
+// another content.
+func tinyRelease(t *testing.T, changed map[string]string) (root string) {
 	t.Helper()
 	root = tiny(t)
 	program := tinyFiles["cmd/webhook/main.go"]
@@ -36,9 +37,9 @@ func tinyRelease(t *testing.T) (root string) {
 		"e2e/controlplane/main.go":             "package main\n\nfunc main() {}\n",
 		"e2e/controlplane/kubectl/main.go":     "package main\n\nfunc main() {}\n",
 		"LICENSE":                              "Apache\n",
-		"CHANGELOG.md":                         "# Changelog\n\n## Unreleased (v1.2.3)\n\nNew.\n\n### Added\n\n- One.\n\n## v1.2.2 (2026-01-01)\n\nOld.\n",
+		"CHANGELOG.md":                         "# Changelog\n\n## v1.2.3 (2026-11-27)\n\nNew: [how](docs/a.md).\n\n### Added\n\n- One.\n\n## v1.2.2 (2026-01-01)\n\nOld.\n",
 		"deploy/install.yaml":                  "a:\n- image: defaultplan/webhook:v1.2.3\n- name: b\n  image: defaultplan/controller:v1.2.3\n",
-		"deploy/charts/defaultplan/Chart.yaml": "name: defaultplan\nversion: 1.2.3\nappVersion: v1.2.3\n",
+		"deploy/charts/defaultplan/Chart.yaml": "name: defaultplan\nversion: 1.2.3\nappVersion: v1.2.3\nannotations:\n  a: b\n",
 		"deploy/charts/defaultplan/values.yaml": "images:\n  registry: \"\"\n  webhook:\n    repository: defaultplan/webhook\n    # Pins it.\n    digest: \"\"\n" +
 			"  controller:\n    repository: defaultplan/controller\n    digest: \"\"\n",
 		"deploy/charts/defaultplan/templates/a.yaml":   "a: b\n",
@@ -47,7 +48,23 @@ func tinyRelease(t *testing.T) (root string) {
 	} {
 		put(t, root, name, content)
 	}
+	for name, content := range changed {
+		put(t, root, name, content)
+	}
+	gitIn(t, root, "init", "-q")
+	gitIn(t, root, "add", "-A")
+	gitIn(t, root, "commit", "-q", "-m", "all of it")
+	gitIn(t, root, "tag", releasedVersion)
 	return root
+}
+
+// gitIn runs git at a fixed time: two repositories with the same files have the same commit.
+func gitIn(t *testing.T, folder string, args ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "git", append([]string{"-C", folder, "-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false"}, args...)...)
+	cmd.Env = append(os.Environ(), "GIT_AUTHOR_DATE=2026-11-27T12:00:00Z", "GIT_COMMITTER_DATE=2026-11-27T12:00:00Z")
+	said, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", said)
 }
 
 func put(t *testing.T, root, name, content string) {
@@ -74,7 +91,7 @@ func released(t *testing.T, root string, more ...string) map[string]string {
 // A release has a file for each way to get it, and two folders give the same bytes.
 func TestRelease(t *testing.T) {
 	t.Parallel()
-	files := released(t, tinyRelease(t), "-registry", "example.com/mirror/")
+	files := released(t, tinyRelease(t, nil), "-registry", "example.com/mirror/")
 	assert.Equal(t, []string{
 		"NOTES.md", "SHA256SUMS", "controller-linux-amd64.cdx.json", "controller-linux-arm64.cdx.json", "controller-v1.2.3.oci.tar", "controller.provenance.json",
 		"defaultplan-1.2.3.tgz", "defaultplan-playground-v1.2.3-linux-amd64.tar.gz", "defaultplan-playground-v1.2.3-linux-arm64.tar.gz",
@@ -86,7 +103,12 @@ func TestRelease(t *testing.T) {
 	}, slices.Sorted(maps.Keys(files)))
 	t.Run("Same", func(t *testing.T) {
 		t.Parallel()
-		again := released(t, tinyRelease(t), "-registry", "example.com/mirror")
+		root := tinyRelease(t, nil)
+		for _, name := range []string{"LICENSE", "cmd/svcat/main.go", "deploy/charts/defaultplan/templates/b.yaml"} {
+			put(t, root, name, "what the tag has not") // edited since
+		}
+		gitIn(t, root, "commit", "-q", "--allow-empty", "-m", "another")
+		again := released(t, root, "-registry", "example.com/mirror/")
 		for name := range files {
 			assert.True(t, files[name] == again[name], "%s is another", name) //nolint:testifylint // Equal prints all of it
 		}
@@ -103,7 +125,7 @@ func TestRelease(t *testing.T) {
 	t.Run("Pinned", func(t *testing.T) { t.Parallel(); checkPinned(t, files) })
 	t.Run("Notes", func(t *testing.T) {
 		t.Parallel()
-		assert.Equal(t, "New.\n\n### Added\n\n- One.\n", files["NOTES.md"])
+		assert.Equal(t, "New: [how]("+project+"/blob/v1.2.3/docs/a.md).\n\n### Added\n\n- One.\n", files["NOTES.md"])
 	})
 	t.Run("Krew", func(t *testing.T) {
 		t.Parallel()
@@ -120,6 +142,8 @@ func TestRelease(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(files["provenance.json"]), &of))
 		assert.Equal(t, predicateKind, of.PredicateType)
 		assert.Len(t, of.Subject, len(files)-2, "all but itself and the checksums")
+		assert.Equal(t, map[string]string{"version": "v1.2.3", "registry": "example.com/mirror/"}, of.Predicate.BuildDefinition.ExternalParameters)
+		assert.Len(t, of.Predicate.BuildDefinition.ResolvedDependencies[0].Digest["gitCommit"], 40)
 		for _, s := range of.Subject {
 			assert.Equal(t, sumOf([]byte(files[s.Name])), s.Digest["sha256"], s.Name)
 		}
@@ -147,8 +171,8 @@ func checkPrograms(t *testing.T, files map[string]string) {
 // checkPinned checks that manifest and chart name the images that are in the release.
 func checkPinned(t *testing.T, files map[string]string) {
 	t.Helper()
-	values := string(untarGz(t, files["defaultplan-1.2.3.tgz"])["defaultplan/values.yaml"])
-	assert.Contains(t, values, "  registry: \"example.com/mirror\"\n")
+	chart := untarGz(t, files["defaultplan-1.2.3.tgz"])
+	assert.Contains(t, string(chart["defaultplan/values.yaml"]), "  registry: \"example.com/mirror\"\n")
 	for _, program := range []string{"webhook", "controller"} {
 		folder := t.TempDir()
 		for name, content := range untar(t, strings.NewReader(files[program+"-v1.2.3.oci.tar"])) {
@@ -160,7 +184,7 @@ func checkPinned(t *testing.T, files map[string]string) {
 		require.NoError(t, err)
 		digest := index.Manifests[0].Digest.String()
 		assert.Contains(t, files["install.yaml"], "image: example.com/mirror/defaultplan/"+program+":v1.2.3@"+digest+"\n")
-		assert.Contains(t, values, "digest: \""+digest+"\"\n")
+		assert.Contains(t, string(chart["defaultplan/Chart.yaml"]), "\n  defaultplan/"+program+"-digest: "+digest+"\n")
 	}
 }
 
@@ -191,31 +215,33 @@ func untar(t *testing.T, archive io.Reader) map[string][]byte {
 func TestReleaseRefuses(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		reason, version, file, content, says string
+		reason, file, content string
+		args                  []string
+		says                  string
 	}{
-		"NoVersion":   {reason: "git describes a commit", version: "v0.1.0-3-g0123", file: "LICENSE", content: "x", says: "CHANGELOG.md says nothing of v0.1.0-3-g0123"},
-		"NotSemantic": {reason: "Helm and Krew want it", version: "1.2.3", says: `version "1.2.3" is none of a release`},
+		"NoTag":       {reason: "a version is of one commit for ever", args: []string{"-version", "v1.2.4"}, says: "has no tag v1.2.4: a release is built from one: git tag v1.2.4"},
+		"NotSemantic": {reason: "Helm and Krew want it", args: []string{"-version", "1.2.3"}, says: `version "1.2.3" is none of a release`},
+		"LeadingZero": {reason: "it is no semantic version", args: []string{"-version", "v1.2.3-01"}, says: "is none of a release"},
+		"Registry":    {reason: "it has no scheme", args: []string{"-registry", "https://example.com"}, says: `registry "https://example.com" is none`},
 		"NoNotes":     {reason: "who upgrades reads them", file: "CHANGELOG.md", content: "## v1.2.2\n\nOld.\n", says: "CHANGELOG.md says nothing of v1.2.3"},
 		"EmptyNotes":  {reason: "a heading says nothing", file: "CHANGELOG.md", content: "## v1.2.3\n\n## v1.2.2\n\nOld.\n", says: "CHANGELOG.md says nothing of v1.2.3"},
+		"Unreleased":  {reason: "it is released by this", file: "CHANGELOG.md", content: "## Unreleased (v1.2.3)\n\nNew.\n", says: "CHANGELOG.md calls v1.2.3 unreleased"},
 		"OtherTag":    {reason: "the labels have it, too", file: "deploy/install.yaml", content: "image: defaultplan/webhook:v1.2.2\n", says: "it names defaultplan/webhook:v1.2.2, and the release is v1.2.3"},
 		"NoImage":     {reason: "it would install nothing", file: "deploy/install.yaml", content: "a: b\n", says: "it names no image of ours"},
 		"OtherImage":  {reason: "it would be pulled from nowhere", file: "deploy/install.yaml", content: "image: defaultplan/other:v1.2.3\n", says: "it names defaultplan/other, of which no image was made"},
 		"OtherChart":  {reason: "Helm shows it", file: "deploy/charts/servicecatalog-lib/Chart.yaml", content: "version: 1.2.2\nappVersion: v1.2.3\n", says: `chart "servicecatalog-lib" has version`},
 		"OtherApp":    {reason: "its labels have it", file: "deploy/charts/defaultplan/Chart.yaml", content: "version: 1.2.3\nappVersion: v1.2.2\n", says: `chart "defaultplan" has appVersion`},
-		"NoDigest":    {reason: "a tag may come to be another image", file: "deploy/charts/defaultplan/values.yaml", content: "images:\n  registry: \"\"\n", says: "it has no empty digest for"},
+		"NoPlace":     {reason: "a tag may come to be another image", file: "deploy/charts/defaultplan/Chart.yaml", content: "version: 1.2.3\nappVersion: v1.2.3\n", says: "it has no annotations"},
+		"NewerGo":     {reason: "the provenance names one version", file: "e2e/controlplane/go.mod", content: "module example.com/controlplane\n\ngo 1.99.0\n", says: "e2e/controlplane"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			root := tinyRelease(t)
+			changed := map[string]string{}
 			if test.file != "" {
-				put(t, root, test.file, test.content)
-			}
-			version := releasedVersion
-			if test.version != "" {
-				version = test.version
+				changed[test.file] = test.content
 			}
 			out := filepath.Join(t.TempDir(), "release")
-			err := run(t.Context(), []string{"-root", root, "-version", version, "-release", out}, failingWriter{t})
+			err := run(t.Context(), append([]string{"-root", tinyRelease(t, changed), "-version", releasedVersion, "-release", out}, test.args...), failingWriter{t})
 			require.ErrorContains(t, err, test.says, test.reason)
 			assert.NoDirExists(t, out)
 		})
@@ -230,48 +256,28 @@ func (f failingWriter) Write(said []byte) (int, error) {
 	return len(said), nil
 }
 
+// A folder or file that is no release is kept.
 func TestReleaseKeepsOtherFiles(t *testing.T) {
 	t.Parallel()
-	out := t.TempDir()
-	put(t, out, "mine", "x")
-	err := run(t.Context(), []string{"-root", tinyRelease(t), "-version", releasedVersion, "-release", out}, failingWriter{t})
-	require.ErrorContains(t, err, "is no release that could be replaced")
-	assert.FileExists(t, filepath.Join(out, "mine"))
-}
-
-func TestReleaseOfACommit(t *testing.T) {
-	t.Parallel()
-	root := tinyRelease(t)
-	require.NoError(t, exec.CommandContext(t.Context(), "git", "init", "-q", root).Run())
-	err := run(t.Context(), []string{"-root", root, "-version", releasedVersion, "-release", filepath.Join(t.TempDir(), "release")}, failingWriter{t})
-	require.ErrorContains(t, err, "there are changes that are in none")
-	require.ErrorContains(t, err, "CHANGELOG.md", "which")
-
-	gitIn(t, root, "add", "-A")
-	gitIn(t, root, "commit", "-q", "-m", "all of it")
-	out := filepath.Join(t.TempDir(), "release")
-	err = run(t.Context(), []string{"-root", root, "-version", releasedVersion, "-release", out}, writerThat(func() {
-		put(t, root, "LICENSE", "another\n")
-	}))
-	require.ErrorContains(t, err, "there are changes that are in none", "it was edited meanwhile")
-	assert.NoDirExists(t, out)
-	gitIn(t, root, "checkout", "-q", ".")
-	err = run(t.Context(), []string{"-root", root, "-version", releasedVersion, "-release", out}, writerThat(func() {
-		gitIn(t, root, "commit", "-q", "--allow-empty", "-m", "another")
-	}))
-	require.ErrorContains(t, err, "it began at")
-}
-
-// writerThat calls work at each line that it is told.
-type writerThat func()
-
-func (w writerThat) Write(said []byte) (int, error) {
-	w()
-	return len(said), nil
-}
-
-func gitIn(t *testing.T, folder string, args ...string) {
-	t.Helper()
-	said, err := exec.CommandContext(t.Context(), "git", append([]string{"-C", folder, "-c", "user.name=t", "-c", "user.email=t@example.com"}, args...)...).CombinedOutput()
-	require.NoError(t, err, "%s", said)
+	root := tinyRelease(t, nil)
+	for name, files := range map[string][]string{"Mine": {"mine"}, "Downloads": {"mine", sumsFile}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			out := t.TempDir()
+			for _, file := range files {
+				put(t, out, file, "x")
+			}
+			err := run(t.Context(), []string{"-root", root, "-version", releasedVersion, "-release", out}, failingWriter{t})
+			require.ErrorContains(t, err, "is no release that could be replaced")
+			assert.FileExists(t, filepath.Join(out, "mine"))
+		})
+	}
+	t.Run("File", func(t *testing.T) {
+		t.Parallel()
+		out := filepath.Join(t.TempDir(), "mine")
+		require.NoError(t, os.WriteFile(out, []byte("x"), 0o600))
+		err := run(t.Context(), []string{"-root", root, "-version", releasedVersion, "-release", out}, failingWriter{t})
+		require.ErrorContains(t, err, "is no folder that a release could replace")
+		assert.FileExists(t, out)
+	})
 }

@@ -52,6 +52,24 @@ func readSource(ctx context.Context, root, version, epoch string) (source, error
 	return s, nil
 }
 
+// checkOut writes the files of a version's tag into a folder, and says what they are of.
+func checkOut(ctx context.Context, repository, version, folder string) (source, error) {
+	tag := "refs/tags/" + version
+	revision := git(ctx, repository, "rev-parse", "--verify", "--quiet", tag+"^{commit}")
+	if revision == "" {
+		return source{}, fmt.Errorf("%q has no tag %s: a release is built from one: git tag %s", repository, version, version)
+	}
+	seconds, err := strconv.ParseInt(git(ctx, repository, "log", "-1", "--format=%ct", revision), 10, 64)
+	if err != nil {
+		return source{}, fmt.Errorf("cannot read the time of commit %s: %w", revision, err)
+	}
+	packed, err := exec.CommandContext(ctx, "git", "-C", repository, "archive", "--format=tar", revision).Output()
+	if err != nil {
+		return source{}, fmt.Errorf("cannot read the files of commit %s: %w", revision, err)
+	}
+	return source{version: version, revision: revision, created: time.Unix(seconds, 0).UTC()}, unpack(packed, folder)
+}
+
 // tag is the version as a registry takes it, which knows no plus.
 func (s *source) tag() string { return strings.ReplaceAll(s.version, "+", "_") }
 
