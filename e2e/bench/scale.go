@@ -31,9 +31,6 @@ func measureScale(ctx context.Context, b *bench) error {
 				return fmt.Errorf("with %d instances: %w", instances, err)
 			}
 		}
-		if err := c.halves(ctx); err != nil {
-			return err
-		}
 		c.tell(b)
 		return nil
 	})
@@ -46,8 +43,6 @@ type curve struct {
 	size   scaleSizes
 	steps  []float64
 	panels []page.Panel
-	// half is the memory of a controller of one of two namespaces, in MB.
-	half float64
 }
 
 // add takes down one measure of the present step, and says so at once: a step takes long.
@@ -217,35 +212,6 @@ func (c *curve) failsOver(ctx context.Context) error {
 	return c.controller.Start(ctx) //nolint:wrapcheck // it says what failed
 }
 
-// halves replaces the controller by two, of which each handles one of the namespaces, and tells how
-// much memory the larger one occupies.
-func (c *curve) halves(ctx context.Context) error {
-	if err := c.controller.Stop(ctx, syscall.SIGTERM); err != nil {
-		return err //nolint:wrapcheck // it says what failed
-	}
-	halves := make([]*stack.Controller, len(storedNamespaces))
-	for i, namespace := range storedNamespaces {
-		var err error
-		if halves[i], err = c.StartController(ctx, stack.ControllerOptions{Name: namespace, Args: []string{"--namespaces=" + namespace, "--cluster-id=bench", allowLoopback}}); err != nil {
-			return err //nolint:wrapcheck // it says what failed
-		}
-	}
-	if err := pause(ctx, c.size.settle); err != nil {
-		return err
-	}
-	for i, half := range halves {
-		resident, err := c.resident(storedNamespaces[i])
-		if err != nil {
-			return err
-		}
-		c.half = max(c.half, resident)
-		if err := half.Stop(ctx, syscall.SIGTERM); err != nil {
-			return err //nolint:wrapcheck // it says what failed
-		}
-	}
-	return nil
-}
-
 // resident is the memory that a process occupies, in MB.
 func (c *curve) resident(name string) (float64, error) {
 	pid, err := c.Pid(name)
@@ -285,11 +251,6 @@ func (c *curve) tell(b *bench) {
 		}
 		b.table.Add(measure.Row{What: "with " + last + " instances, " + p.Title, Value: p.Y[len(p.Y)-1], Unit: p.Unit, Detail: strings.Join(all, ", ")})
 	}
-	whole := c.values(memoryOf(controllerProcess))
-	b.table.Add(measure.Row{
-		What: "  memory of one of two controllers", Value: c.half / whole[len(whole)-1], Unit: "×",
-		Detail: fmt.Sprintf("%.0f MB of the larger one, with --namespaces for half of the instances, against %.0f MB of one for all", c.half, whole[len(whole)-1]),
-	})
 	c.tellGrowth(b)
 }
 
