@@ -30,7 +30,7 @@ FetchedCatalog ErrorFetchingCatalog ErrorSyncingCatalog`
 // or docs/migration.md says that it is gone, not both.
 func TestRetiredReasons(t *testing.T) {
 	t.Parallel()
-	given := sources(t, "osb")
+	given := sources(t, "osb/lifecycle") + sources(t, "osb/controller")
 	page, err := os.ReadFile("docs/migration.md")
 	require.NoError(t, err)
 	_, row, found := strings.Cut(string(page), "| removed reasons | ")

@@ -191,14 +191,12 @@ func (s *instanceResource) removed(thing *lifecycle.Resource) *lifecycle.Problem
 	if !s.offering.Removed || toAdopt(thing) || thing.Record.Exists && has != nil && has.PlanExternalID == s.offering.Target.PlanExternalID {
 		return nil
 	}
+	reason, what := "ReferencesDeletedServicePlan", fmt.Sprintf("plan %q", s.offering.PlanName)
 	if s.offering.ClassRemoved {
-		return &lifecycle.Problem{
-			Reason: "ReferencesDeletedServiceClass", Waits: true,
-			Message: fmt.Sprintf("the broker does not offer the class %q any more: make an instance of another", s.offering.Class.ExternalName),
-		}
+		reason, what = "ReferencesDeletedServiceClass", fmt.Sprintf("class %q", s.offering.Class.ExternalName)
 	}
 	return &lifecycle.Problem{
-		Reason: "ReferencesDeletedServicePlan", Waits: true,
-		Message: fmt.Sprintf("the broker does not offer the plan %q any more: choose another, or make a new instance", s.offering.PlanName),
+		Reason: reason, Waits: true,
+		Message: fmt.Sprintf("the broker does not offer the %s any more: choose another, or make a new instance", what),
 	}
 }

@@ -103,7 +103,7 @@ func (f fetch) noCredentials(e *osb.Error) Outcome {
 		}
 	case osb.Concurrency, osb.Auth, osb.Version, osb.Unavailable, osb.NeverSent, osb.MaybeReceived:
 	}
-	reason, message := told(reasonFetch(f.call.resource.Kind), e)
+	reason, message := told(reasonFetch(Binding), e)
 	return f.call.again(reason, message, e)
 }
 

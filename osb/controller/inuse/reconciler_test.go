@@ -130,6 +130,17 @@ func (e *testEnv) held() bool {
 	return controllerutil.ContainsFinalizer(e.it(), v1beta1.FinalizerServiceCatalog)
 }
 
+// deletesWhatWasUsed deletes it and its one user, long enough ago that admission knows of it.
+func (e *testEnv) deletesWhatWasUsed() {
+	e.Helper()
+	i := e.instance("n", "i")
+	e.create(i)
+	assert.True(e, e.held())
+	e.delete(e.it())
+	e.delete(i)
+	e.clock.SetTime(e.clock.Now().Add(time.Minute))
+}
+
 // told is the condition InUse.
 func (e *testEnv) told() v1beta1.Condition {
 	e.Helper()
@@ -213,12 +224,7 @@ func TestTheAPIServerDoesNotAnswer(t *testing.T) {
 					return errors.New("away")
 				},
 			})
-			i := e.instance("n", "i")
-			e.create(i)
-			assert.True(t, e.held())
-			e.delete(e.it())
-			e.delete(i)
-			e.clock.SetTime(e.clock.Now().Add(time.Minute))
+			e.deletesWhatWasUsed()
 			result, err := e.reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: e.at()})
 			require.ErrorContains(t, err, "away")
 			assert.Zero(t, result)
@@ -235,12 +241,7 @@ func TestTheAPIServerIsAskedBeforeItGoes(t *testing.T) {
 			t.Parallel()
 			e := newTestEnv(t, kind)
 			e.reconciler.live = newCache(t, kind, e.binding("n", "b"))
-			i := e.instance("n", "i")
-			e.create(i)
-			assert.True(t, e.held())
-			e.delete(e.it())
-			e.delete(i)
-			e.clock.SetTime(e.clock.Now().Add(time.Minute))
+			e.deletesWhatWasUsed()
 			assert.Equal(t, lagPause, e.pass().RequeueAfter)
 			require.NotNil(t, e.it())
 			e.reconciler.live = e.cache
