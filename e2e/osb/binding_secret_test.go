@@ -216,16 +216,18 @@ func TestSecretThatIsDeleted(t *testing.T) {
 	}
 }
 
-// The Secret of a binding has one type for life, whatever its class's type is called since: a
-// restored one has it, too.
+// The Secret of a binding has the type that was decided for the binding, whatever the type of its plan
+// is called since: a restored one has it, too.
 func TestSecretKeepsItsType(t *testing.T) {
 	t.Parallel()
-	s := newBindingEnv(t, func(s *setting) { s.service["tags"] = []string{"ServiceType=" + text(s.service["name"])} })
-	want := corev1.SecretType("servicebinding.io/" + s.Name("db"))
-	b := s.bound()
+	s := newInUseEnv(t)
+	want := corev1.SecretType("servicebinding.io/" + s.typ)
+	b := s.Binding("reader", "mydb")
+	s.Create(b)
+	s.Ready(b)
 	secret := s.secretOf(b)
 	require.Equal(t, want, secret.Type)
-	s.Svcat("set", "class", s.Name("db"), "--type", s.Name("sql"), "--cluster")
+	s.Svcat("set", "plan", "--kube-name", s.plan.Name, "--type", s.Name("renamed"), "--cluster")
 	s.Change(b, func() { b.Spec.Rotation = &api.Rotation{Requests: 1} })
 	s.Ready(b)
 	rotated := s.secretOf(b)
@@ -233,7 +235,10 @@ func TestSecretKeepsItsType(t *testing.T) {
 	assert.Equal(t, secret.UID, rotated.UID)
 
 	s.Delete(rotated)
-	s.Eventually(func() (bool, error) { return !s.Absent(s.Secret("reader")), nil })
+	s.Eventually(func() (bool, error) {
+		again := s.Secret("reader")
+		return !s.Absent(again) && again.UID != rotated.UID, nil
+	})
 	s.Ready(b)
 	assert.Equal(t, want, s.secretOf(b).Type)
 }
