@@ -177,9 +177,10 @@ func (e *engine) act(ctx context.Context, s resource, t *attempt) (time.Duration
 	}
 	e.noteRetryAfter(ctx, s, t, &reply)
 	e.note(ctx, s, t, reply)
-	e.carryWake(s, t, &reply)
 	t.facts.Now = e.clock.Now()
-	return e.conclude(ctx, s, t, t.thing.HandleResult(*t.decision, reply, t.facts))
+	outcome := t.thing.HandleResult(*t.decision, reply, t.facts)
+	e.carryWake(s, t, &outcome)
+	return e.conclude(ctx, s, t, outcome)
 }
 
 // reach stores the intent and makes the call, for which the pass has a place. The queue is told

@@ -90,11 +90,11 @@ func (e *engine) noteCall(s resource, t *attempt) {
 	e.failing.Begins(failingOf(s, t.thing), call, e.clock.Now())
 }
 
-// carryWake has what woke a mitigation be for the attempt that follows it, too: the broker removes what
-// the last one may have left, at once or in the background.
-func (e *engine) carryWake(s resource, t *attempt, reply *lifecycle.CallResult) {
-	removed := reply.Err == nil || osb.KindOf(reply.Err) == osb.Gone
-	if t.decision.Step == lifecycle.MitigateOrphan && t.facts.Woken && removed {
+// carryWake has what woke a mitigation be for the attempt that follows it, too, where the broker removed
+// what the last one may have left, or is doing so.
+func (e *engine) carryWake(s resource, t *attempt, outcome *lifecycle.Outcome) {
+	removes := !outcome.Record.Mitigating || outcome.Record.Async
+	if t.decision.Step == lifecycle.MitigateOrphan && t.facts.Woken && removes {
 		e.failing.Carry(failingOf(s, t.thing), e.clock.Now())
 	}
 }

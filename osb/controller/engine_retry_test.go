@@ -315,8 +315,9 @@ func TestWokenMitigationGoesOn(t *testing.T) {
 	for name, removal := range map[string]osbtest.Fault{"Sync": {}, "Async": osbtest.AsyncDone(1)} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newFailingWorld(t, "a")
-			w.fault[osbtest.Deprovision] = down
+			w := newFailingWorld(t)
+			w.fault[osbtest.Provision], w.fault[osbtest.Deprovision] = down.Acting(), down // so there is something to remove
+			w.creates("a")
 			w.failsFor(10*time.Minute, "a")
 			clear(w.fault)
 			w.fault[osbtest.Deprovision] = removal
@@ -326,6 +327,38 @@ func TestWokenMitigationGoesOn(t *testing.T) {
 				w.passesOver("a")
 			}
 			assert.Equal(t, v1beta1.Provisioned, w.get("a").Status.ProvisionStatus)
+		})
+	}
+}
+
+// One wake brings no more than two removals where they fail: after that they wait for their time.
+func TestWokenMitigationThatFails(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason  string
+		removal osbtest.Fault
+		most    int
+	}{
+		"Refused":    {"the removal was the attempt", down, 1},
+		"Later":      {"it was accepted, so the next call was woken, too", osbtest.AsyncFailed(1), 2},
+		"Unbelieved": {"a 404 of an address whose catalog was not read", osbtest.Status(404, `{}`), 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newFailingWorld(t)
+			w.fault[osbtest.Provision], w.fault[osbtest.Deprovision] = down.Acting(), down // so there is something to remove
+			w.creates("a")
+			w.failsFor(15*time.Minute, "a")
+			w.fault[osbtest.Deprovision] = tc.removal
+			before := w.attempts(osbtest.Deprovision)
+			w.instances.engine.failing.Broker(w.smallPlan(false).Broker, w.clock.Now())
+			for range 10 {
+				w.passesTime(time.Minute)
+				w.passesOver("a")
+			}
+			made := w.attempts(osbtest.Deprovision) - before
+			assert.Positive(t, made, tc.reason)
+			assert.LessOrEqual(t, made, tc.most, tc.reason)
 		})
 	}
 }

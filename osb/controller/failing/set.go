@@ -75,6 +75,8 @@ type entry struct {
 	// says that a success of another object is why.
 	wake      time.Time
 	bySuccess bool
+	// carried says that the wake is, or was, for a second call: it is for no third one.
+	carried bool
 	// woken says that the attempt under way, or the last one, did not wait for its time because of a
 	// success.
 	woken bool
@@ -128,17 +130,18 @@ func (s *Set) Block(o Object, now time.Time) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if e := s.known[o]; e != nil && e.wake.IsZero() {
-		e.wake, e.bySuccess = s.notBefore(o, e, now), false
+		e.wake, e.bySuccess, e.carried = s.notBefore(o, e, now), false, false
 		e.changed = e.wake
 	}
 }
 
-// Carry has what woke the last call of an object be for the next one, too.
+// Carry has what woke the last call of an object, a mitigation, be for the next one, too: once, since
+// that may be a mitigation again.
 func (s *Set) Carry(o Object, now time.Time) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if e := s.known[o]; e != nil && e.wake.IsZero() {
-		e.wake = now
+	if e := s.known[o]; e != nil && e.wake.IsZero() && !e.carried {
+		e.wake, e.carried = now, true
 	}
 }
 
@@ -250,7 +253,9 @@ func (s *Set) Begins(o Object, c Call, now time.Time) {
 	if e == nil {
 		return
 	}
-	e.Generation = c.Generation
+	if e.Generation != c.Generation { // an edit or a touch is a wake of its own
+		e.Generation, e.carried = c.Generation, false
+	}
 	if !c.Waited || c.Mitigation && e.wake.IsZero() {
 		return
 	}

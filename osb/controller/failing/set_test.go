@@ -353,6 +353,32 @@ func TestWaitThatGoesOn(t *testing.T) {
 	assert.Equal(t, woken, s.Wakes(o, 2, noon), "the wake is for the next attempt, whatever it asks for")
 }
 
+// A wake is carried to one further call. The next wake is, too.
+func TestCarry(t *testing.T) {
+	t.Parallel()
+	s, o := &Set{}, object("n", "o")
+	s.Carry(o, noon) // it does not fail
+	s.fails(o, small, noon)
+	mitigates := Call{Generation: 1, Waited: true, Mitigation: true}
+	carries := func(now time.Time) bool {
+		s.Begins(o, mitigates, now)
+		s.Carry(o, now)
+		return !s.Wakes(o, mitigates.Generation, now).IsZero()
+	}
+	s.Changed(o.ObjectKey, 0, noon)
+	assert.True(t, carries(noon))
+	assert.False(t, carries(noon))
+	s.Changed(o.ObjectKey, 0, noon.Add(time.Hour))
+	assert.True(t, carries(noon.Add(time.Hour)), "another change")
+	assert.False(t, carries(noon.Add(time.Hour)))
+	mitigates.Generation = 2
+	assert.True(t, carries(noon.Add(time.Hour)), "an edit")
+	assert.False(t, carries(noon.Add(time.Hour)))
+	s.Block(o, noon.Add(2*time.Hour))
+	assert.True(t, carries(noon.Add(3*time.Hour)), "what it waited for is there")
+	assert.False(t, carries(noon.Add(3*time.Hour)))
+}
+
 // What was put off for an attempt does not put off the next one.
 func TestChangeThatWasPutOff(t *testing.T) {
 	t.Parallel()

@@ -126,7 +126,7 @@ func (s *Set) notBefore(o Object, e *entry, at time.Time) time.Time {
 
 // wake has the next attempt of an object not wait for its time, from a time on.
 func (s *Set) wake(o Object, e *entry, at, now time.Time) {
-	e.wake = at
+	e.wake, e.carried = at, false
 	s.enqueue(o, at, now)
 }
 
