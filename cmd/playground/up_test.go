@@ -31,6 +31,21 @@ func TestDownWhereNothingRuns(t *testing.T) {
 	assert.Equal(t, "Nothing is running.\n", said)
 }
 
+// TestHint: what is printed can be typed, from the folder of the binaries and from the one above it.
+func TestHint(t *testing.T) {
+	t.Parallel()
+	here, err := os.Getwd()
+	require.NoError(t, err)
+	for bin, wants := range map[string]string{here: "./", filepath.Join(here, "bin"): "bin/"} {
+		var out strings.Builder
+		upOptions{dir: defaultDir, bin: bin}.hint(&out)
+		for _, line := range []string{"svcat get brokers", "kubectl apply -f .run/cache.yaml", "playground books"} {
+			assert.Contains(t, out.String(), "\n  "+wants+line+"\n")
+		}
+		assert.Contains(t, out.String(), "End it: "+wants+"playground down\n")
+	}
+}
+
 // binaries is the folder of DEFAULTPLAN_BIN, or that of make build.
 func binaries() string {
 	if bin := os.Getenv("DEFAULTPLAN_BIN"); bin != "" {
