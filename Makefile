@@ -10,7 +10,8 @@ K8S_LDFLAGS := -s -w \
 	-X k8s.io/component-base/version.gitVersion=$(K8S_VERSION) \
 	-X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=36
 # What the binaries say of themselves; a release is built from its tag.
-VERSION ?= $(or $(shell git describe --tags --always --dirty 2>/dev/null),unknown)
+# A tag with other characters could be code for a shell.
+VERSION ?= $(or $(shell git describe --tags --always --dirty 2>/dev/null | grep -Ex '[A-Za-z0-9._+-]+'),unknown)
 LDFLAGS := -s -w -X github.com/defaultplan/defaultplan/cmd/internal/version.version=$(VERSION)
 CONTROLLER_GEN := $(GO) tool -modfile=tools/go.mod controller-gen
 CRD_REF_DOCS := $(GO) tool -modfile=tools/go.mod crd-ref-docs

@@ -63,14 +63,24 @@ func unpack(packed []byte, folder string) error {
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		if err == nil && header.Typeflag == tar.TypeReg {
-			content, readErr := io.ReadAll(files)
-			err = errors.Join(readErr, root.MkdirAll(path.Dir(header.Name), 0o755), root.WriteFile(header.Name, content, 0o644))
+		if err == nil {
+			err = unpackOne(root, header, files)
 		}
 		if err != nil {
 			return fmt.Errorf("cannot unpack an archive: %w", err)
 		}
 	}
+}
+
+func unpackOne(root *os.Root, header *tar.Header, content io.Reader) error {
+	switch header.Typeflag {
+	case tar.TypeReg:
+		read, err := io.ReadAll(content)
+		return errors.Join(err, root.MkdirAll(path.Dir(header.Name), 0o755), root.WriteFile(header.Name, read, 0o644))
+	case tar.TypeDir, tar.TypeXGlobalHeader:
+		return nil
+	}
+	return fmt.Errorf("%q is neither a file nor a folder", header.Name)
 }
 
 // folderEntries are the files below a folder, sorted by their paths, each below a prefix.

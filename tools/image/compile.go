@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 )
 
@@ -45,9 +46,18 @@ func compile(ctx context.Context, root string, t *target, out string) error {
 	cmd.Dir = filepath.Join(root, t.module)
 	cmd.Env = append(os.Environ(),
 		"CGO_ENABLED=0", "GOOS="+t.system, "GOARCH="+t.processor, "GOAMD64=v1", "GOARM64=v8.0",
-		"GOFLAGS=-buildvcs=false", "GOEXPERIMENT=", "GOFIPS140=off", "GOWORK=off")
+		"GOFLAGS=-buildvcs=false", "GOEXPERIMENT=", "GOFIPS140=off", "GOWORK=off", toolchain())
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("cannot build %s for %s/%s: %w: %s", strings.Join(t.packages, ", "), t.system, t.processor, err, output)
 	}
 	return nil
+}
+
+// toolchain has all programs be built with the version of Go that the provenance names: that of this
+// program.
+func toolchain() string {
+	if !strings.HasPrefix(runtime.Version(), "go1.") { // a development version
+		return "GOTOOLCHAIN=local"
+	}
+	return "GOTOOLCHAIN=" + runtime.Version()
 }

@@ -16,6 +16,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 )
@@ -66,7 +67,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return fmt.Errorf("%q is no flag; see -help", flags.Arg(0))
 	}
 	if o.release != "" {
-		return (&release{repository: o.root, out: o.release, registry: o.registry, progress: out}).make(ctx, o.version)
+		return (&release{repository: o.root, out: filepath.Clean(o.release), registry: strings.TrimSuffix(o.registry, "/"), progress: out}).make(ctx, o.version)
 	}
 	from, err := readSource(ctx, o.root, o.version, os.Getenv("SOURCE_DATE_EPOCH"))
 	if err != nil {

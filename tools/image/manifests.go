@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
@@ -51,7 +50,7 @@ func (p *pins) manifest(manifest []byte) ([]byte, error) {
 		}
 		repository := string(parts[2])
 		if p.registry != "" {
-			repository = strings.TrimSuffix(p.registry, "/") + "/" + repository
+			repository = p.registry + "/" + repository
 		}
 		return fmt.Appendf(nil, "%s%s:%s@%s", parts[1], repository, tag, digest)
 	})
@@ -66,7 +65,7 @@ func (p *pins) values(values []byte) ([]byte, error) {
 	if !registryValue.Match(values) {
 		return nil, errors.New("it has no empty registry")
 	}
-	return registryValue.ReplaceAll(values, []byte(`${1}"`+strings.TrimSuffix(p.registry, "/")+`"`)), nil
+	return registryValue.ReplaceAll(values, []byte(`${1}"`+p.registry+`"`)), nil
 }
 
 // about is the chart's Chart.yaml with the digests of its images, which the chart takes unless its user

@@ -14,7 +14,7 @@ func notesOf(changelog, version string) (string, error) {
 			if inside {
 				break
 			}
-			if inside = names(heading, version); inside && strings.HasPrefix(heading, "Unreleased") {
+			if inside = names(heading, version); inside && strings.Contains(strings.ToLower(heading), "unreleased") {
 				return "", fmt.Errorf("CHANGELOG.md calls %s unreleased: date its heading, such as %q", version, "## "+version+" (2026-12-31)")
 			}
 			continue

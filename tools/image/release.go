@@ -13,7 +13,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -110,21 +109,13 @@ func (r *release) replaceable() error {
 	return nil
 }
 
-// checkGo refuses to build modules with different versions of Go: the provenance tells one.
+// checkGo refuses modules for which this version of Go is too old.
 func (r *release) checkGo(ctx context.Context) error {
 	for _, module := range []string{".", controlPlaneModule} {
-		var version string
-		for _, args := range [][]string{{"list", "-m"}, {"env", "GOVERSION"}} { // the first fails where this Go is too old
-			cmd := exec.CommandContext(ctx, "go", args...)
-			cmd.Dir = filepath.Join(r.root, module)
-			output, err := cmd.CombinedOutput()
-			if err != nil {
-				return fmt.Errorf("cannot build module %s: %w: %s", module, err, output)
-			}
-			version = strings.TrimSpace(string(output))
-		}
-		if version != runtime.Version() {
-			return fmt.Errorf("module %s is built with %s, and this program with %s: use one version for all", module, version, runtime.Version())
+		cmd := exec.CommandContext(ctx, "go", "list", "-m")
+		cmd.Dir, cmd.Env = filepath.Join(r.root, module), append(os.Environ(), toolchain())
+		if output, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("cannot build module %s: %w: %s", module, err, output)
 		}
 	}
 	_, err := r.kubernetes()
@@ -331,7 +322,10 @@ func (r *release) store() error {
 			return fmt.Errorf("cannot write %q: %w", name, err)
 		}
 	}
-	err = errors.Join(os.Chmod(written, 0o755), os.RemoveAll(r.out), os.Rename(written, r.out)) //nolint:gosec // a release is for all
+	err = errors.Join(os.Chmod(written, 0o755), os.RemoveAll(r.out)) //nolint:gosec // a release is for all
+	if err == nil {
+		err = os.Rename(written, r.out)
+	}
 	if err != nil {
 		return fmt.Errorf("cannot replace the release: %w", err)
 	}

@@ -108,7 +108,7 @@ func TestRelease(t *testing.T) {
 			put(t, root, name, "what the tag has not") // edited since
 		}
 		gitIn(t, root, "commit", "-q", "--allow-empty", "-m", "another")
-		again := released(t, root, "-registry", "example.com/mirror/")
+		again := released(t, root, "-registry", "example.com/mirror")
 		for name := range files {
 			assert.True(t, files[name] == again[name], "%s is another", name) //nolint:testifylint // Equal prints all of it
 		}
@@ -142,7 +142,7 @@ func TestRelease(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(files["provenance.json"]), &of))
 		assert.Equal(t, predicateKind, of.PredicateType)
 		assert.Len(t, of.Subject, len(files)-2, "all but itself and the checksums")
-		assert.Equal(t, map[string]string{"version": "v1.2.3", "registry": "example.com/mirror/"}, of.Predicate.BuildDefinition.ExternalParameters)
+		assert.Equal(t, map[string]string{"version": "v1.2.3", "registry": "example.com/mirror"}, of.Predicate.BuildDefinition.ExternalParameters)
 		assert.Len(t, of.Predicate.BuildDefinition.ResolvedDependencies[0].Digest["gitCommit"], 40)
 		for _, s := range of.Subject {
 			assert.Equal(t, sumOf([]byte(files[s.Name])), s.Digest["sha256"], s.Name)
@@ -225,6 +225,7 @@ func TestReleaseRefuses(t *testing.T) {
 		"Registry":    {reason: "it has no scheme", args: []string{"-registry", "https://example.com"}, says: `registry "https://example.com" is none`},
 		"NoNotes":     {reason: "who upgrades reads them", file: "CHANGELOG.md", content: "## v1.2.2\n\nOld.\n", says: "CHANGELOG.md says nothing of v1.2.3"},
 		"EmptyNotes":  {reason: "a heading says nothing", file: "CHANGELOG.md", content: "## v1.2.3\n\n## v1.2.2\n\nOld.\n", says: "CHANGELOG.md says nothing of v1.2.3"},
+		"Dateless":    {reason: "so is this", file: "CHANGELOG.md", content: "## v1.2.3 (unreleased)\n\nNew.\n", says: "CHANGELOG.md calls v1.2.3 unreleased"},
 		"Unreleased":  {reason: "it is released by this", file: "CHANGELOG.md", content: "## Unreleased (v1.2.3)\n\nNew.\n", says: "CHANGELOG.md calls v1.2.3 unreleased"},
 		"OtherTag":    {reason: "the labels have it, too", file: "deploy/install.yaml", content: "image: defaultplan/webhook:v1.2.2\n", says: "it names defaultplan/webhook:v1.2.2, and the release is v1.2.3"},
 		"NoImage":     {reason: "it would install nothing", file: "deploy/install.yaml", content: "a: b\n", says: "it names no image of ours"},
@@ -232,7 +233,7 @@ func TestReleaseRefuses(t *testing.T) {
 		"OtherChart":  {reason: "Helm shows it", file: "deploy/charts/servicecatalog-lib/Chart.yaml", content: "version: 1.2.2\nappVersion: v1.2.3\n", says: `chart "servicecatalog-lib" has version`},
 		"OtherApp":    {reason: "its labels have it", file: "deploy/charts/defaultplan/Chart.yaml", content: "version: 1.2.3\nappVersion: v1.2.2\n", says: `chart "defaultplan" has appVersion`},
 		"NoPlace":     {reason: "a tag may come to be another image", file: "deploy/charts/defaultplan/Chart.yaml", content: "version: 1.2.3\nappVersion: v1.2.3\n", says: "it has no annotations"},
-		"NewerGo":     {reason: "the provenance names one version", file: "e2e/controlplane/go.mod", content: "module example.com/controlplane\n\ngo 1.99.0\n", says: "e2e/controlplane"},
+		"NewerGo":     {reason: "all is built with one version, which the provenance names", file: "e2e/controlplane/go.mod", content: "module example.com/controlplane\n\ngo 1.99.0\n", says: "cannot build module e2e/controlplane"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -254,6 +255,48 @@ type failingWriter struct{ t *testing.T }
 func (f failingWriter) Write(said []byte) (int, error) {
 	f.t.Errorf("it went on: %s", said)
 	return len(said), nil
+}
+
+// A release takes the place of an earlier one, of which nothing is left; if it fails, the earlier one
+// stays as it was.
+func TestReleaseReplaces(t *testing.T) {
+	t.Parallel()
+	root, out := tinyRelease(t, nil), filepath.Join(t.TempDir(), "release")
+	args := []string{"-root", root, "-version", releasedVersion, "-release", out + "/"}
+	require.NoError(t, run(t.Context(), args, io.Discard))
+	put(t, out, "stale", "x")
+	before, err := os.ReadFile(filepath.Join(out, sumsFile))
+	require.NoError(t, err)
+	require.Error(t, run(t.Context(), append(args, "-version", "v1.2.4"), io.Discard))
+	assert.FileExists(t, filepath.Join(out, "stale"))
+	require.NoError(t, run(t.Context(), args, io.Discard))
+	after, err := os.ReadFile(filepath.Join(out, sumsFile))
+	require.NoError(t, err)
+	assert.Equal(t, string(before), string(after))
+	assert.NoFileExists(t, filepath.Join(out, "stale"))
+	beside, err := os.ReadDir(filepath.Dir(out))
+	require.NoError(t, err)
+	assert.Len(t, beside, 1, "nothing is left beside it")
+}
+
+// A repository that git does not read is not taken for one without the tag.
+func TestReleaseOfNoRepository(t *testing.T) {
+	t.Parallel()
+	err := run(t.Context(), []string{"-root", t.TempDir(), "-version", releasedVersion, "-release", filepath.Join(t.TempDir(), "release")}, failingWriter{t})
+	require.ErrorContains(t, err, "not a git repository")
+}
+
+// Only files are taken out of an archive.
+func TestUnpack(t *testing.T) {
+	t.Parallel()
+	var packed bytes.Buffer
+	writer := tar.NewWriter(&packed)
+	require.NoError(t, writer.WriteHeader(&tar.Header{Name: "link", Linkname: "/etc/passwd", Typeflag: tar.TypeSymlink}))
+	require.NoError(t, writer.Close())
+	require.ErrorContains(t, unpack(packed.Bytes(), t.TempDir()), `"link" is neither a file nor a folder`)
+	outside, err := pack([]entry{{path: "../outside", mode: 0o644, content: []byte("x")}})
+	require.NoError(t, err)
+	require.ErrorContains(t, unpack(outside, t.TempDir()), "escapes")
 }
 
 // A folder or file that is no release is kept.

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"regexp"
 	"strconv"
@@ -54,24 +57,45 @@ func readSource(ctx context.Context, root, version, epoch string) (source, error
 
 // checkOut writes the files of a version's tag into a folder, and says what they are of.
 func checkOut(ctx context.Context, repository, version, folder string) (source, error) {
-	tag := "refs/tags/" + version
-	revision := git(ctx, repository, "rev-parse", "--verify", "--quiet", tag+"^{commit}")
-	if revision == "" {
+	tags, err := gitOutput(ctx, repository, "tag", "--list", version)
+	if err != nil {
+		return source{}, err
+	}
+	if len(tags) == 0 {
 		return source{}, fmt.Errorf("%q has no tag %s: a release is built from one: git tag %s", repository, version, version)
 	}
-	seconds, err := strconv.ParseInt(git(ctx, repository, "log", "-1", "--format=%ct", revision), 10, 64)
+	told, err := gitOutput(ctx, repository, "log", "-1", "--format=%H %ct", "refs/tags/"+version)
 	if err != nil {
-		return source{}, fmt.Errorf("cannot read the time of commit %s: %w", revision, err)
+		return source{}, err
 	}
-	packed, err := exec.CommandContext(ctx, "git", "-C", repository, "archive", "--format=tar", revision).Output()
+	revision, epoch, _ := strings.Cut(strings.TrimSpace(string(told)), " ")
+	seconds, err := strconv.ParseInt(epoch, 10, 64)
 	if err != nil {
-		return source{}, fmt.Errorf("cannot read the files of commit %s: %w", revision, err)
+		return source{}, fmt.Errorf("cannot read the time of commit %q: %w", revision, err)
+	}
+	packed, err := gitOutput(ctx, repository, "archive", "--format=tar", revision)
+	if err != nil {
+		return source{}, err
 	}
 	return source{version: version, revision: revision, created: time.Unix(seconds, 0).UTC()}, unpack(packed, folder)
 }
 
 // tag is the version as a registry takes it, which knows no plus.
 func (s *source) tag() string { return strings.ReplaceAll(s.version, "+", "_") }
+
+// gitOutput is what git prints of a repository, whose files are those of its commits whatever the user has
+// configured.
+func gitOutput(ctx context.Context, repository string, args ...string) ([]byte, error) {
+	options := []string{"-C", repository, "--no-replace-objects", "-c", "core.autocrlf=false", "-c", "core.attributesFile=" + os.DevNull}
+	output, err := exec.CommandContext(ctx, "git", append(options, args...)...).Output()
+	if failed := (*exec.ExitError)(nil); errors.As(err, &failed) {
+		err = fmt.Errorf("%w: %s", err, bytes.TrimSpace(failed.Stderr))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the repository: git %s: %w", args[0], err)
+	}
+	return output, nil
+}
 
 // git is what git prints of a folder, or nothing where there is no history.
 func git(ctx context.Context, folder string, args ...string) string {
