@@ -64,7 +64,7 @@ func (f fetch) notFetched(e *osb.Error) Outcome {
 		return f.notThere()
 	}
 	if e.Kind == osb.Gone && !r.FetchRequired {
-		r.Absent = true
+		r.Absent, r.NextRetry = true, time.Time{}
 		return Outcome{Record: *r}
 	}
 	if e.Kind == osb.Gone && r.Retries >= triesForConflict {

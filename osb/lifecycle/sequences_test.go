@@ -88,6 +88,16 @@ func TestSequences(t *testing.T) {
 			a.does(Deprovision).fails(gone)
 			require.True(t, a.outcome.Release)
 		}},
+		"NotThere": {"what a fetch that was woken does not find is made at once, and not at the time at which the next fetch was due", func(t *testing.T) {
+			a := newSequence(t, scenario{kind: Instance, fetchable: true})
+			a.does(Fetch).fails(osb.Error{Kind: osb.BrokerFault, StatusCode: 500})
+			a.does(Rest)
+			a.resource.Record.NextRetry = a.now.Add(time.Hour)
+			f := a.facts()
+			f.Woken = true
+			a.doesWith(Fetch, f).fails(gone)
+			a.does(Provision)
+		}},
 		"RepeatedAndCut": {"of two requests one may be removed and the other land later", func(t *testing.T) {
 			a := newSequence(t, anInstance)
 			a.does(Provision).crashes()
