@@ -67,7 +67,7 @@ func InstancesByOffering(reader client.Reader, changed Changed) handler.EventHan
 }
 
 // BindingsByOffering enqueues the bindings of a class or plan that are not
-// Ready: those that refer to it, which may have no instance yet, and those of
+// Ready, or whose rotation fails: those that refer to it, which may have no instance yet, and those of
 // its instances, which the retired catalog created without references.
 func BindingsByOffering(reader client.Reader, changed Changed) handler.EventHandler {
 	return bitByBit(changed, func(ctx context.Context, offering client.Object) []reconcile.Request {
@@ -79,7 +79,7 @@ func BindingsByOffering(reader client.Reader, changed Changed) handler.EventHand
 				return
 			}
 			for i := range bindings.Items {
-				if !isReady(bindings.Items[i].Status.Conditions) {
+				if status := &bindings.Items[i].Status; !isReady(status.Conditions) || status.Rotation != nil && status.Rotation.Retries > 0 {
 					requests = append(requests, requestFor(&bindings.Items[i]))
 				}
 			}

@@ -100,6 +100,9 @@ func TestOfferingWakesWhatIsNotReady(t *testing.T) {
 		ref.ServiceClassRef, ref.ServicePlanRef = &v1beta1.LocalObjectReference{Name: "class"}, &v1beta1.LocalObjectReference{Name: "plan"}
 		return o
 	}
+	rotates := func(name string, retries int32) client.Object {
+		return of(&v1beta1.ServiceBinding{Status: v1beta1.ServiceBindingStatus{Rotation: &v1beta1.BindingRotation{Retries: retries}}}, "n", name, "class", "plan", v1beta1.ConditionTrue)
+	}
 	instance, binding := func() client.Object { return &v1beta1.ServiceInstance{} }, func(to string) client.Object {
 		return &v1beta1.ServiceBinding{Spec: v1beta1.ServiceBindingSpec{InstanceRef: &v1beta1.InstanceReference{Name: to}}}
 	}
@@ -111,14 +114,14 @@ func TestOfferingWakesWhatIsNotReady(t *testing.T) {
 		of(binding("ready"), "n", "bound", "class", "plan", yes), of(binding("ready"), "n", "refused", "class", "plan", no),
 		of(binding("gone"), "n", "dedicated", "class", "large", unknown), of(binding("ready"), "n", "unreferenced", "", "", no),
 		of(binding("other"), "n", "of-other", "another", "small", no), of(binding("other"), "n", "undecided", "", "", no),
-		local(binding("local-n"), "n"), local(binding("local-m"), "m"),
+		local(binding("local-n"), "n"), local(binding("local-m"), "m"), rotates("rotates", 0), rotates("rotation-fails", 1),
 	)
 	for name, tc := range map[string]struct {
 		offering            client.Object
 		instances, bindings []string
 	}{
-		"ClusterClass": {catalogtest.Cluster()[0], []string{"failed", "waits"}, []string{"refused", "dedicated", "unreferenced"}},
-		"ClusterPlan":  {catalogtest.Cluster()[1], []string{"failed"}, []string{"refused", "unreferenced"}},
+		"ClusterClass": {catalogtest.Cluster()[0], []string{"failed", "waits"}, []string{"refused", "dedicated", "unreferenced", "rotation-fails"}},
+		"ClusterPlan":  {catalogtest.Cluster()[1], []string{"failed"}, []string{"refused", "unreferenced", "rotation-fails"}},
 		"LocalClass":   {catalogtest.Local()[0], []string{"local-n"}, []string{"local-n"}},
 		"LocalPlan":    {catalogtest.Local()[1], []string{"local-n"}, []string{"local-n"}},
 	} {
