@@ -179,7 +179,7 @@ func (e *engine) act(ctx context.Context, s resource, t *attempt) (time.Duration
 	e.note(ctx, s, t, reply)
 	t.facts.Now = e.clock.Now()
 	outcome := t.thing.HandleResult(*t.decision, reply, t.facts)
-	e.carryWake(s, t, &outcome)
+	e.carryWake(s, t, &reply, &outcome)
 	return e.conclude(ctx, s, t, outcome)
 }
 

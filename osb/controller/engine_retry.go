@@ -56,16 +56,19 @@ func (e *engine) wakes(ctx context.Context, s resource, thing *lifecycle.Resourc
 // noteWait notes that a resource waits for its next attempt, or that it does not. It returns the time
 // until it is to be looked at again, if that was some time; 0: none.
 func (e *engine) noteWait(ctx context.Context, s resource, thing *lifecycle.Resource, facts *lifecycle.Facts, d *lifecycle.Decision, at broker.Key) time.Duration {
-	object, next := failingOf(s, thing), d.Record.NextRetry
+	object, left := failingOf(s, thing), d.Record.NextRetry.Sub(facts.Now)
+	wait := failing.Wait{Key: failsAt(thing, facts, at), Generation: thing.Generation}
 	switch {
-	case d.After <= 0 && next.After(facts.Now):
-		e.failing.Block(object, facts.Now)
+	case d.After <= 0 && left > 0:
+		if left > leastNoted {
+			e.failing.Block(object, wait, facts.Now)
+		}
 		return d.After
 	case d.After <= 0:
 		e.failing.Forget(object)
 		clearReports(ctx, s, thing)
-	case !d.Record.Async && next.Sub(facts.Now) > leastNoted:
-		e.failing.Note(object, failing.Wait{Key: failsAt(thing, facts, at), Generation: thing.Generation, Until: next}, facts.Now)
+	case !d.Record.Async && left > leastNoted:
+		e.failing.Note(object, wait, facts.Now)
 	}
 	if wakes := e.wakes(ctx, s, thing, facts.Now); wakes.After(facts.Now) {
 		return sooner(d.After, wakes.Sub(facts.Now))
@@ -86,17 +89,32 @@ func (e *engine) noteCall(s resource, t *attempt) {
 	if step == lifecycle.Poll {
 		return
 	}
-	call := failing.Call{Generation: t.thing.Generation, Waited: !t.thing.Record.NextRetry.IsZero(), Mitigation: step == lifecycle.MitigateOrphan}
+	call := failing.Call{Generation: t.thing.Generation, NextRetry: t.thing.Record.NextRetry, Mitigation: step == lifecycle.MitigateOrphan}
 	e.failing.Begins(failingOf(s, t.thing), call, e.clock.Now())
 }
 
 // carryWake has what woke a mitigation be for the attempt that follows it, too, where the broker removed
-// what the last one may have left, or is doing so.
-func (e *engine) carryWake(s resource, t *attempt, outcome *lifecycle.Outcome) {
-	removes := !outcome.Record.Mitigating || outcome.Record.Async
-	if t.decision.Step == lifecycle.MitigateOrphan && t.facts.Woken && removes {
-		e.failing.Carry(failingOf(s, t.thing), e.clock.Now())
+// what the last one may have left, or is doing so; and for the next mitigation, where this one did not
+// reach the broker.
+func (e *engine) carryWake(s resource, t *attempt, reply *lifecycle.CallResult, outcome *lifecycle.Outcome) {
+	if t.decision.Step != lifecycle.MitigateOrphan || !t.facts.Woken {
+		return
 	}
+	switch object := failingOf(s, t.thing); {
+	case !outcome.Record.Mitigating || outcome.Record.Async:
+		e.failing.Carry(object, e.clock.Now())
+	case !wasSent(reply):
+		e.failing.Postpone(object, outcome.Record.NextRetry)
+	}
+}
+
+// wasSent says whether a request was sent, or part of it.
+func wasSent(reply *lifecycle.CallResult) bool {
+	failed := (*osb.Error)(nil)
+	if reply.Err != nil && !errors.As(reply.Err, &failed) {
+		return false
+	}
+	return reply.Problem == nil && (failed == nil || failed.Kind != osb.NeverSent)
 }
 
 // noteRetryAfter notes until when the broker asks not to be called again. A poll that does not end its

@@ -331,6 +331,35 @@ func TestWokenMitigationGoesOn(t *testing.T) {
 	}
 }
 
+// What wakes a mitigation is still for the attempt that follows where the broker was not reached first.
+func TestWokenMitigationIsNotSent(t *testing.T) {
+	t.Parallel()
+	w := newFailingWorld(t)
+	w.fault[osbtest.Provision], w.fault[osbtest.Deprovision] = down.Acting(), down // so there is something to remove
+	w.creates("a")
+	w.failsFor(10*time.Minute, "a")
+	clear(w.fault)
+	broker := &v1beta1.ClusterServiceBroker{}
+	require.NoError(t, w.cache.Get(t.Context(), client.ObjectKey{Name: "broker"}, broker))
+	signsIn := func(with *v1beta1.ClusterServiceBrokerAuthInfo) {
+		broker.Spec.AuthInfo = with
+		broker.Generation++
+		require.NoError(t, w.cache.Update(t.Context(), broker))
+	}
+	signsIn(&v1beta1.ClusterServiceBrokerAuthInfo{Basic: &v1beta1.ClusterBasicAuthConfig{SecretRef: &v1beta1.ObjectReference{Namespace: "n", Name: "absent"}}})
+	w.instances.engine.failing.Broker(w.smallPlan(false).Broker, w.clock.Now())
+	w.passesTime(time.Second)
+	before := len(w.broker.Calls())
+	wait := w.passesOver("a")
+	require.Greater(t, wait, time.Minute, "it waits for longer than before")
+	require.Len(t, w.broker.Calls(), before)
+
+	signsIn(nil)
+	w.passesTime(wait)
+	w.passesOver("a")
+	assert.Equal(t, v1beta1.Provisioned, w.get("a").Status.ProvisionStatus)
+}
+
 // One wake brings no more than two removals where they fail: after that they wait for their time.
 func TestWokenMitigationThatFails(t *testing.T) {
 	t.Parallel()

@@ -33,8 +33,6 @@ type Wait struct {
 	Key Key
 	// Generation is that of the object: an edit ends the wait.
 	Generation int64
-	// Until is when the wait ends by itself.
-	Until time.Time
 }
 
 const (
@@ -117,19 +115,29 @@ func (s *Set) Note(o Object, w Wait, now time.Time) {
 		e = s.add(o, w.Key)
 		*e = was
 	}
-	if e.woken {
-		share := time.Duration(s.share(o, w.Key, fewFailures)) * lifecycle.PausePerObject
-		e.woken, e.successFrom = false, now.Add(max(successPause, share))
-	}
 	e.Wait = w
+	if e.woken { // the pause is one after the attempt
+		e.woken, e.successFrom = false, s.nextSuccess(o, e, now)
+	}
+}
+
+// nextSuccess is from when on a success wakes an object again that one woke.
+func (s *Set) nextSuccess(o Object, e *entry, now time.Time) time.Time {
+	share := time.Duration(s.share(o, e.Key, fewFailures)) * lifecycle.PausePerObject
+	return now.Add(max(successPause, share))
 }
 
 // Block records that something else than its wait keeps an object from an attempt now, such as a plan
 // that is gone: once that is over, the object does not wait for its time.
-func (s *Set) Block(o Object, now time.Time) {
+func (s *Set) Block(o Object, w Wait, now time.Time) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if e := s.known[o]; e != nil && e.wake.IsZero() {
+	e := s.known[o]
+	if e == nil { // it was blocked before the controller started
+		e = s.add(o, w.Key)
+		e.Wait = w
+	}
+	if e.wake.IsZero() {
 		e.wake, e.bySuccess, e.carried = s.notBefore(o, e, now), false, false
 		e.changed = e.wake
 	}
@@ -140,8 +148,18 @@ func (s *Set) Block(o Object, now time.Time) {
 func (s *Set) Carry(o Object, now time.Time) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if e := s.known[o]; e != nil && e.wake.IsZero() && !e.carried {
+	if e := s.known[o]; e != nil && (e.wake.IsZero() || e.wake.After(now)) && !e.carried {
 		e.wake, e.carried = now, true
+	}
+}
+
+// Postpone has what woke the last call of an object, which did not reach the broker, be for the call
+// that follows in its time.
+func (s *Set) Postpone(o Object, until time.Time) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if e := s.known[o]; e != nil && e.wake.IsZero() {
+		e.wake = until
 	}
 }
 
@@ -237,14 +255,14 @@ func (s *Set) Wakes(o Object, generation int64, now time.Time) time.Time {
 type Call struct {
 	// Generation is that of the object.
 	Generation int64
-	// Waited says that the call had a time to wait for.
-	Waited bool
+	// NextRetry is the time that the call had to wait for; zero: it had none.
+	NextRetry time.Time
 	// Mitigation says that it removes what an earlier attempt may have left.
 	Mitigation bool
 }
 
 // Begins records a call for an object: what wakes the object from now on is for the next attempt. An
-// attempt begins with a call that waited. What follows it at once is a part of it, and so is a
+// attempt begins with a call that had to wait. What follows it at once is a part of it, and so is a
 // mitigation that nothing wakes.
 func (s *Set) Begins(o Object, c Call, now time.Time) {
 	s.mutex.Lock()
@@ -254,13 +272,16 @@ func (s *Set) Begins(o Object, c Call, now time.Time) {
 		return
 	}
 	if e.Generation != c.Generation { // an edit or a touch is a wake of its own
-		e.Generation, e.carried = c.Generation, false
+		e.Generation, e.bySuccess, e.carried = c.Generation, false, false
 	}
-	if !c.Waited || c.Mitigation && e.wake.IsZero() {
+	if c.NextRetry.IsZero() || c.Mitigation && e.wake.IsZero() {
 		return
 	}
-	early := !e.wake.IsZero() && now.Before(e.Until)
-	if e.woken = early && e.bySuccess; !early {
+	early := !e.wake.IsZero() && now.Before(c.NextRetry)
+	switch e.woken = early && e.bySuccess; {
+	case e.woken: // it may not come to wait before its next attempt
+		e.successFrom = s.nextSuccess(o, e, now)
+	case !early:
 		e.successFrom = time.Time{}
 	}
 	e.wake = time.Time{}

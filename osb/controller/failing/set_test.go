@@ -37,7 +37,7 @@ func object(namespace, name string) Object {
 
 // fails notes an object whose next attempt is in an hour.
 func (s *Set) fails(o Object, key Key, now time.Time) {
-	s.Note(o, Wait{Key: key, Generation: 1, Until: now.Add(time.Hour)}, now)
+	s.Note(o, Wait{Key: key, Generation: 1}, now)
 }
 
 // woken says whether an object makes an attempt before its time.
@@ -46,9 +46,12 @@ func (s *Set) isWoken(o Object, now time.Time) bool {
 	return !at.IsZero() && !at.After(now)
 }
 
+// waited is a call that had to wait for another hour.
+func waited(now time.Time) Call { return Call{Generation: 1, NextRetry: now.Add(time.Hour)} }
+
 // attempts has an object make an attempt that fails.
 func (s *Set) attempts(o Object, key Key, now time.Time) {
-	s.Begins(o, Call{Generation: 1, Waited: true}, now)
+	s.Begins(o, waited(now), now)
 	s.Begins(o, Call{Generation: 1, Mitigation: true}, now) // the mitigation is a part of it
 	s.fails(o, key, now)
 }
@@ -145,11 +148,37 @@ func TestSuccessesWakeOnce(t *testing.T) {
 	s = &Set{}
 	s.fails(o, small, noon)
 	s.Success(small, noon)
-	s.Begins(o, Call{Generation: 1, Waited: true}, noon.Add(time.Second))
+	s.Begins(o, waited(noon.Add(time.Second)), noon.Add(time.Second))
 	s.Success(small, noon.Add(2*time.Second))
 	s.Begins(o, Call{Generation: 1, Mitigation: true}, noon.Add(2*time.Second))
 	s.fails(o, small, noon.Add(3*time.Second))
 	assert.False(t, s.isWoken(o, noon.Add(time.Minute)))
+}
+
+// A stream of successes brings one attempt, also where the object does not come to wait after it, and
+// a change brings the next one.
+func TestSuccessesWakeOnceWithoutAWait(t *testing.T) {
+	t.Parallel()
+	s, o := &Set{}, object("n", "o")
+	s.fails(o, small, noon)
+	begin, attempts := noon.Add(2*time.Hour), 0
+	for now := begin; now.Before(begin.Add(successPause)); now = now.Add(5 * time.Second) {
+		s.Success(small, now)
+		if now.Equal(begin.Add(time.Minute)) {
+			s.Changed(o.ObjectKey, 0, now)
+		}
+		if s.isWoken(o, now) {
+			attempts++
+			s.Begins(o, waited(now), now)
+		}
+	}
+	assert.Equal(t, 2, attempts, "a success's and the change's")
+
+	own := noon.Add(4 * time.Hour)
+	s.Success(small, own.Add(-time.Minute))
+	s.Begins(o, Call{Generation: 1, NextRetry: own}, own)
+	s.Success(small, own)
+	assert.True(t, s.isWoken(o, own.Add(leastSpread)), "that attempt was due, although it was woken")
 }
 
 // A success after an object's own attempt, and before that one's mitigation, is not lost.
@@ -158,7 +187,7 @@ func TestSuccessWithinAnAttempt(t *testing.T) {
 	s, o := &Set{}, object("n", "o")
 	s.fails(o, small, noon)
 	own := noon.Add(time.Hour)
-	s.Begins(o, Call{Generation: 1, Waited: true}, own)
+	s.Begins(o, waited(own), own)
 	s.Success(small, own)
 	s.Begins(o, Call{Generation: 1, Mitigation: true}, own)
 	s.fails(o, small, own.Add(time.Second))
@@ -177,7 +206,7 @@ func TestWakeWithinACall(t *testing.T) {
 			s, o := &Set{}, object("n", "o")
 			s.fails(o, small, noon)
 			own := noon.Add(time.Hour)
-			s.Begins(o, Call{Generation: 1, Waited: true}, own)
+			s.Begins(o, waited(own), own)
 			wakes(s, o, own.Add(time.Second))
 			s.fails(o, small, own.Add(time.Minute))
 			assert.True(t, s.isWoken(o, own.Add(time.Minute)))
@@ -186,7 +215,7 @@ func TestWakeWithinACall(t *testing.T) {
 	s, o := &Set{}, object("n", "o")
 	s.fails(o, small, noon)
 	s.Success(small, noon)
-	s.Begins(o, Call{Generation: 1, Waited: true}, noon.Add(time.Second))
+	s.Begins(o, waited(noon.Add(time.Second)), noon.Add(time.Second))
 	s.Changed(o.ObjectKey, 0, noon.Add(2*time.Second))
 	s.fails(o, small, noon.Add(time.Minute))
 	assert.True(t, s.isWoken(o, noon.Add(time.Minute)), "a change within an attempt that a success brought")
@@ -202,7 +231,7 @@ func TestSuccessAfterOtherAttempts(t *testing.T) {
 	s.Success(small, noon.Add(2*time.Second))
 	assert.True(t, s.isWoken(o, noon.Add(3*time.Second)), "the change did not help, and something else did")
 
-	s.Begins(o, Call{Generation: 1, Waited: true}, noon.Add(3*time.Second)) // its broker is not reached: it soon tries again
+	s.Begins(o, waited(noon.Add(3*time.Second)), noon.Add(3*time.Second)) // its broker is not reached: it soon tries again
 	s.attempts(o, small, noon.Add(time.Hour).Add(3*time.Second))
 	s.Success(small, noon.Add(time.Hour).Add(4*time.Second))
 	assert.True(t, s.isWoken(o, noon.Add(time.Hour).Add(5*time.Second)), "its last attempt was in its own time")
@@ -211,7 +240,13 @@ func TestSuccessAfterOtherAttempts(t *testing.T) {
 	s.attempts(o, small, edited) // which a success brought
 	s.attempts(o, small, edited.Add(time.Minute))
 	s.Success(small, edited.Add(2*time.Minute))
-	assert.True(t, s.isWoken(o, edited.Add(2*time.Minute+leastSpread)), "an edit brought the last attempt")
+	assert.True(t, s.isWoken(o, edited.Add(2*time.Minute+leastSpread)), "its own time brought the last attempt")
+
+	edit := Call{Generation: 2, NextRetry: edited.Add(time.Hour)}
+	s.Begins(o, edit, edited.Add(2*time.Minute))
+	s.fails(o, small, edited.Add(3*time.Minute))
+	s.Success(small, edited.Add(3*time.Minute))
+	assert.NotZero(t, s.Wakes(o, 2, edited), "an edit brought the last attempt, although a success had woken it")
 }
 
 // Changes wake every time, but no faster than every ten seconds.
@@ -269,7 +304,7 @@ func TestBrokerWakes(t *testing.T) {
 	wakes := func(handle func(handler.EventHandler)) added {
 		s, q := &Set{}, added{}
 		s.fails(object("n", "blocked"), small, noon)
-		s.Block(object("n", "blocked"), noon.Add(-time.Minute)) // by the broker that was gone
+		s.Block(object("n", "blocked"), Wait{}, noon.Add(-time.Minute)) // by the broker that was gone
 		deleting := small
 		deleting.Deleting = true
 		s.fails(object("n", "a"), small, noon)
@@ -340,7 +375,7 @@ func TestWaitThatGoesOn(t *testing.T) {
 	large := small
 	large.Plan = "large"
 	for _, key := range []Key{small, large} {
-		s.Note(o, Wait{Key: key, Generation: 2, Until: noon.Add(time.Hour)}, noon)
+		s.Note(o, Wait{Key: key, Generation: 2}, noon)
 		assert.Equal(t, noon, s.Wakes(o, 2, noon), "no attempt was made since the edit")
 	}
 	s.Begins(o, Call{Generation: 2}, noon)
@@ -349,7 +384,7 @@ func TestWaitThatGoesOn(t *testing.T) {
 	s.Broker(large.Broker, noon)
 	woken := s.Wakes(o, 2, noon)
 	require.NotZero(t, woken)
-	s.Note(o, Wait{Key: small, Generation: 2, Until: noon.Add(time.Hour)}, noon)
+	s.Note(o, Wait{Key: small, Generation: 2}, noon)
 	assert.Equal(t, woken, s.Wakes(o, 2, noon), "the wake is for the next attempt, whatever it asks for")
 }
 
@@ -359,7 +394,7 @@ func TestCarry(t *testing.T) {
 	s, o := &Set{}, object("n", "o")
 	s.Carry(o, noon) // it does not fail
 	s.fails(o, small, noon)
-	mitigates := Call{Generation: 1, Waited: true, Mitigation: true}
+	mitigates := Call{Generation: 1, NextRetry: noon.Add(24 * time.Hour), Mitigation: true}
 	carries := func(now time.Time) bool {
 		s.Begins(o, mitigates, now)
 		s.Carry(o, now)
@@ -374,9 +409,67 @@ func TestCarry(t *testing.T) {
 	mitigates.Generation = 2
 	assert.True(t, carries(noon.Add(time.Hour)), "an edit")
 	assert.False(t, carries(noon.Add(time.Hour)))
-	s.Block(o, noon.Add(2*time.Hour))
+	s.Block(o, Wait{}, noon.Add(2*time.Hour))
 	assert.True(t, carries(noon.Add(3*time.Hour)), "what it waited for is there")
 	assert.False(t, carries(noon.Add(3*time.Hour)))
+}
+
+// A change between two mitigations is a wake of its own, and one that is put off does not delay what
+// follows the mitigation.
+func TestCarryAfterAnotherWake(t *testing.T) {
+	t.Parallel()
+	s, o := &Set{}, object("n", "o")
+	s.fails(o, small, noon)
+	mitigates := waited(noon)
+	mitigates.Mitigation = true
+	s.Changed(o.ObjectKey, 0, noon)
+	s.Begins(o, mitigates, noon)
+	s.Carry(o, noon)
+	later := noon.Add(time.Minute)
+	s.Changed(o.ObjectKey, 0, later) // its broker is not reached until then: the first wake is still there
+	s.Begins(o, mitigates, later)
+	s.Carry(o, later)
+	assert.Equal(t, later, s.Wakes(o, 1, later))
+
+	later = noon.Add(time.Hour)
+	s.Begins(o, mitigates, later)
+	s.Changed(o.ObjectKey, 0, later)
+	s.Begins(o, mitigates, later)
+	s.Changed(o.ObjectKey, 0, later.Add(time.Second))
+	require.Equal(t, later.Add(changePause), s.Wakes(o, 1, later))
+	s.Carry(o, later.Add(time.Second))
+	assert.Equal(t, later.Add(time.Second), s.Wakes(o, 1, later))
+}
+
+// A wake that a mitigation did not use is for the next one, in its time.
+func TestPostpone(t *testing.T) {
+	t.Parallel()
+	s, o := &Set{}, object("n", "o")
+	s.Postpone(o, noon) // it does not fail
+	s.fails(o, small, noon)
+	s.Postpone(o, noon.Add(time.Minute))
+	assert.Equal(t, noon.Add(time.Minute), s.Wakes(o, 1, noon))
+	s.Postpone(o, noon.Add(time.Hour))
+	assert.Equal(t, noon.Add(time.Minute), s.Wakes(o, 1, noon), "it is woken earlier")
+}
+
+// What is blocked when its controller starts does not wait for its time, either, and a change looks at
+// it when it may make an attempt.
+func TestBlock(t *testing.T) {
+	t.Parallel()
+	s, q, o := &Set{}, added{}, object("n", "o")
+	s.requests = q
+	wait := Wait{Key: small, Generation: 1}
+	s.Block(o, wait, noon)
+	assert.True(t, s.isWoken(o, noon))
+	assert.EqualValues(t, 1, s.Share(o, small, fewFailures))
+
+	s.Begins(o, waited(noon), noon)
+	s.Block(o, wait, noon.Add(time.Second))
+	assert.Empty(t, q)
+	s.Broker(small.Broker, noon.Add(2*time.Second)) // which it waited for
+	assert.Equal(t, map[string]time.Duration{"o": 8 * time.Second}, map[string]time.Duration(q))
+	assert.True(t, s.isWoken(o, noon.Add(10*time.Second)))
 }
 
 // What was put off for an attempt does not put off the next one.
@@ -435,7 +528,7 @@ func TestForget(t *testing.T) {
 	s.Gone(o.ObjectKey)
 	assert.Empty(t, s.known)
 	assert.Empty(t, s.groups)
-	s.Begins(o, Call{Generation: 1, Waited: true}, noon)
+	s.Begins(o, waited(noon), noon)
 	assert.Empty(t, s.known)
 }
 
@@ -462,11 +555,11 @@ func TestManyThatFailForEver(t *testing.T) {
 				if since := next.at.Sub(noon); since > settled {
 					made[int((since-settled)/time.Minute)]++
 				}
-				s.Begins(next.of, Call{Generation: 1, Waited: true}, next.at)
+				s.Begins(next.of, waited(next.at), next.at)
 				f := lifecycle.Facts{AlsoFailing: s.Share(next.of, small, next.failures), Jitter: random.Float64()}
 				wait := f.Backoff(next.failures, 0)
 				if wait > 10*time.Second {
-					s.Note(next.of, Wait{Key: small, Generation: 1, Until: next.at.Add(wait)}, next.at)
+					s.Note(next.of, Wait{Key: small, Generation: 1}, next.at)
 				}
 				next.at = next.at.Add(wait)
 				attempts.add(next)

@@ -104,12 +104,13 @@ func (s *Set) ByBroker(now clock.PassiveClock) handler.EventHandler {
 func (s *Set) change(o Object, e *entry, at, now time.Time) {
 	at = s.notBefore(o, e, at)
 	switch {
-	case e.changed.After(now) && !e.wake.IsZero(): // it is to be woken by one that came before
+	case e.changed.After(now) && !e.wake.IsZero(): // it is to be woken by one that came before, or once it is not blocked
+		s.enqueue(o, e.wake, now)
 	case e.wake.IsZero() || at.Before(e.wake):
 		e.changed, e.bySuccess = at, false
 		s.wake(o, e, at, now)
 	case !e.wake.After(now): // nothing but what changed kept it from an attempt
-		e.changed = at
+		e.changed, e.carried = at, false
 		s.enqueue(o, at, now)
 	}
 }
