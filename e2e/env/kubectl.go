@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 // Kubectl runs kubectl in the namespace, as the administrator, and returns what it
@@ -60,7 +62,7 @@ func (c *Commands) Apply(manifest string) {
 // which kubectl apply sees later what a manifest no longer has: where that matters, use
 // Kubectl.
 func (c *Commands) createByManifest(object *unstructured.Unstructured) error {
-	admin := c.stack.Client()
+	admin := wait.Client(c.stack.Client())
 	namespaced, err := admin.IsObjectNamespaced(object)
 	if err != nil {
 		return err
@@ -68,7 +70,5 @@ func (c *Commands) createByManifest(object *unstructured.Unstructured) error {
 	if namespaced && object.GetNamespace() == "" {
 		object.SetNamespace(c.Namespace)
 	}
-	return c.patiently(func() error {
-		return admin.Create(c.Context(), object, client.FieldOwner("kubectl-client-side-apply"), client.FieldValidation(metav1.FieldValidationStrict))
-	})
+	return admin.Create(c.Context(), object, client.FieldOwner("kubectl-client-side-apply"), client.FieldValidation(metav1.FieldValidationStrict))
 }

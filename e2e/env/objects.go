@@ -19,17 +19,17 @@ import (
 	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
-// Put creates an object, and again while the machine is too busy to answer. A type is
-// patched if the keeper was faster: it makes one for every type in use.
+// Put creates an object. A type is patched if the keeper was faster: it makes one for every
+// type in use.
 func (o *Objects) Put(object client.Object) error {
-	err := o.patiently(func() error { return o.Client().Create(o.Context(), object) })
+	err := o.Client().Create(o.Context(), object)
 	if !apierrors.IsAlreadyExists(err) {
 		return err
 	}
 	switch object.(type) {
 	case *api.ClusterServiceType, *api.ServiceType:
 		unrecorded := TypeWithDefault(object.GetNamespace(), object.GetName(), "")
-		return o.patiently(func() error { return o.Client().Patch(o.Context(), object, client.MergeFrom(unrecorded)) })
+		return o.Client().Patch(o.Context(), object, client.MergeFrom(unrecorded))
 	}
 	return err
 }
@@ -61,7 +61,8 @@ type Objects struct {
 	Warnings *Warnings
 
 	config *rest.Config
-	client client.WithWatch
+	// once makes a write once; client makes it again while the machine is too busy.
+	once, client client.WithWatch
 }
 
 // connect makes a client of a configuration, which it changes.
@@ -72,12 +73,15 @@ func connect(t *testing.T, s *stack.Stack, config *rest.Config) *Objects {
 	shared := s.Client()
 	connected, err := client.NewWithWatch(config, client.Options{Scheme: shared.Scheme(), Mapper: shared.RESTMapper()})
 	require.NoError(t, err)
-	return &Objects{T: t, Warnings: warnings, config: config, client: connected}
+	return &Objects{T: t, Warnings: warnings, config: config, once: connected, client: wait.Client(connected)}
 }
 
 // Client is the administrator's, or that of the user of As. It reads from the API
-// server, not from a cache.
+// server, not from a cache, and makes a write again while the machine is too busy to answer.
 func (o *Objects) Client() client.WithWatch { return o.client }
+
+// Once is Client, without making a write again.
+func (o *Objects) Once() client.WithWatch { return o.once }
 
 // Create creates objects, one after the other. A type that the keeper made already is
 // patched; see Put.
@@ -86,14 +90,6 @@ func (o *Objects) Create(objects ...client.Object) {
 	for _, object := range objects {
 		require.NoError(o, o.Put(object), "cannot create %T %s", object, object.GetName())
 	}
-}
-
-// patiently makes a write, and again while the machine is too busy to answer.
-func (o *Objects) patiently(write func() error) error {
-	return wait.Eventually(o.Context(), func() (bool, error) {
-		err := write()
-		return !wait.Overloaded(err), err
-	})
 }
 
 // Get reads an object from the API server.
@@ -111,7 +107,7 @@ func (o *Objects) Change(object client.Object, edit func()) {
 		}
 		edit()
 		err := o.Client().Update(o.Context(), object)
-		return err == nil || !apierrors.IsConflict(err) && !wait.Overloaded(err), err
+		return !apierrors.IsConflict(err), err
 	})
 }
 
@@ -268,7 +264,7 @@ func (o *Objects) Patch(object client.Object, patch string) {
 
 // TryPatch sends a merge patch that may be refused.
 func (o *Objects) TryPatch(object client.Object, patch string) error {
-	return o.patiently(func() error { return o.Client().Patch(o.Context(), object, MergePatch(patch)) })
+	return o.Client().Patch(o.Context(), object, MergePatch(patch))
 }
 
 // RawPatch is a patch of a kind, from its text.

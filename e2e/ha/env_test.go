@@ -35,11 +35,12 @@ func (e *testEnv) eventually(is func() (bool, error)) {
 }
 
 // as is a client of a user who may do everything, and yet is no system:masters: the API
-// server has its requests wait like those of others.
+// server has its requests wait like those of others. It makes a write once, because what is
+// tested is whether that fails.
 func (e *testEnv) as(user string, groups ...string) client.Client {
 	e.Helper()
 	e.GrantClusterRole(user, "cluster-admin")
-	return e.As(user, append(groups, "system:authenticated")...).Client()
+	return e.As(user, append(groups, "system:authenticated")...).Once()
 }
 
 // class is one that is the operator's: no broker offers it.
