@@ -244,4 +244,13 @@ func TestRequestIDs(t *testing.T) {
 			assert.Equal(t, failure(t, second).RequestID, broker.seen()[1].Header.Get(requestHeader))
 		})
 	}
+
+	broker.answer(404, ``)
+	client := serve(t, broker, func(*Config) {})
+	_, err := client.Catalog(WithRequestID(t.Context(), "given"), "")
+	assert.Equal(t, "given", failure(t, err).RequestID)
+	seen := broker.seen()
+	assert.Equal(t, "given", seen[len(seen)-1].Header.Get(requestHeader))
+	_, err = client.Catalog(WithRequestID(t.Context(), ""), "")
+	assert.NotEmpty(t, failure(t, err).RequestID, "an empty one changes nothing")
 }

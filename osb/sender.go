@@ -101,7 +101,7 @@ func send[T any](ctx context.Context, s *sender, k call, read func(*httpResponse
 
 // exchange makes the request and returns its answer, whatever that is.
 func (s *sender) exchange(ctx context.Context, k call) (*httpResponse, error) {
-	failed := &Error{Kind: NeverSent, Operation: k.operation, RequestID: cmp.Or(s.newRequestID(), uuid.NewString())}
+	failed := &Error{Kind: NeverSent, Operation: k.operation, RequestID: s.requestID(ctx)}
 	own, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	left := sentTracker{}
@@ -131,6 +131,23 @@ func (s *sender) exchange(ctx context.Context, k call) (*httpResponse, error) {
 		a.body = nil
 	}
 	return a, nil
+}
+
+type requestIDKey struct{}
+
+// WithRequestID has the request that is made with a context carry an ID, as
+// X-Broker-API-Request-Identity, instead of a random one: the caller knows the ID of a request that
+// succeeds, too. An empty ID changes nothing.
+func WithRequestID(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, requestIDKey{}, id)
+}
+
+// requestID is the ID of a request, which is never empty.
+func (s *sender) requestID(ctx context.Context) string {
+	if given, _ := ctx.Value(requestIDKey{}).(string); given != "" {
+		return given
+	}
+	return cmp.Or(s.newRequestID(), uuid.NewString())
 }
 
 // request is the call as HTTP. Its errors say nothing of values.

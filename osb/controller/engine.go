@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb"
 	"github.com/defaultplan/defaultplan/osb/controller/broker"
 	"github.com/defaultplan/defaultplan/osb/controller/events"
 	"github.com/defaultplan/defaultplan/osb/controller/failing"
@@ -140,6 +141,10 @@ type attempt struct {
 	decision *lifecycle.Decision
 	// stored is the object as it is with the intent in it.
 	stored client.Object
+	// requestID is the ID of the request, took how long it took, and failed that it failed.
+	requestID string
+	took      time.Duration
+	failed    bool
 }
 
 // past are the versions that a cache without the attempt's outcome may have; over is the
@@ -176,7 +181,10 @@ func (e *engine) act(ctx context.Context, s resource, t *attempt) (time.Duration
 		return 0, err
 	}
 	e.noteRetryAfter(ctx, s, t, &reply)
-	e.note(ctx, s, t, reply)
+	if osb.KindOf(reply.Err) == osb.Auth {
+		e.brokers.Forget(t.broker) // its credentials may have been changed since they were read
+	}
+	logFailure(ctx, s, t, &reply)
 	t.facts.Now = e.clock.Now()
 	outcome := t.thing.HandleResult(*t.decision, reply, t.facts)
 	e.carryWake(s, t, &reply, &outcome)
@@ -236,6 +244,7 @@ func (e *engine) conclude(ctx context.Context, s resource, t *attempt, outcome l
 		if err != nil {
 			return 0, err
 		}
+		logSettled(ctx, s, t, outcome.Event)
 		remember(ctx, s.object(), func(m *memory) { *m = memory{uid: m.uid, past: t.past(s, over)} })
 		e.succeeds(ctx, s, t, &outcome)
 		e.events.Tell(s.object(), outcome.Event)
@@ -254,6 +263,7 @@ func (e *engine) conclude(ctx context.Context, s resource, t *attempt, outcome l
 			m.poll = t.facts.Now.Add(outcome.After)
 		}
 	})
+	logSettled(ctx, s, t, outcome.Event)
 	if event := outcome.Event; event != nil && reportsOf(ctx, s, t.thing).emits(t.decision.Step, event, t.facts.Now) {
 		e.events.Tell(s.object(), event)
 	}

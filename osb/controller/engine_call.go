@@ -5,10 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
-	"sigs.k8s.io/controller-runtime/pkg/log"
+	"github.com/google/uuid"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
@@ -191,13 +190,16 @@ func (e *engine) call(ctx context.Context, s resource, broker *osb.Client, t *at
 	if m := recall(ctx, s.object()); m.again(d) {
 		e.metrics.Retried(t.broker.At(), operation)
 	}
-	ctx, span := tracing.Start(ctx, operation)
+	t.requestID = uuid.NewString()
+	ctx, span := tracing.Start(osb.WithRequestID(ctx, t.requestID), operation)
+	tracing.RequestID(span, t.requestID)
 	ended := e.metrics.Calling(t.broker.At())
 	reply := lifecycle.CallResult{Err: errPanic}
 	defer func() {
 		ended()
+		t.took = e.clock.Since(began)
 		remember(ctx, s.object(), func(m *memory) { m.ended(d.Step, reply.Err) })
-		e.metrics.Called(t.broker.At(), operation, reply.Err, e.clock.Since(began))
+		e.metrics.Called(t.broker.At(), operation, reply.Err, t.took)
 		tracing.EndCall(span, metrics.Label(t.broker.At()), reply.Err)
 	}()
 	reply = s.call(ctx, broker, d)
@@ -207,31 +209,3 @@ func (e *engine) call(ctx context.Context, s resource, broker *osb.Client, t *at
 
 // errPanic is the error of a call that panicked, in metrics and spans.
 var errPanic = errors.New("the call panicked")
-
-// note logs a call that failed, with the request ID, which the broker's log may
-// have too. A failure that is repeated is logged once.
-func (e *engine) note(ctx context.Context, s resource, t *attempt, reply lifecycle.CallResult) {
-	if reply.Err == nil || reply.Problem != nil {
-		return
-	}
-	requestID := ""
-	if failed := (*osb.Error)(nil); errors.As(reply.Err, &failed) {
-		if removes := t.decision.Record.Operation == lifecycle.Deprovisioning; removes && failed.StatusCode == http.StatusGone {
-			return // it is removed
-		}
-		requestID = failed.RequestID
-	}
-	if osb.KindOf(reply.Err) == osb.Auth {
-		e.brokers.Forget(t.broker) // they may have been changed since they were read
-	}
-	what := "the call to the broker failed"
-	if errors.As(reply.Err, new(*lifecycle.APIError)) {
-		what = "the broker was not called: a request to the API server failed"
-	}
-	why, logger := t.redactor.Text(reply.Err.Error()), log.FromContext(ctx)
-	if !reportsOf(ctx, s, t.thing).isNew(t.decision.Step, why) {
-		logger = logger.V(1)
-	}
-	logger.Info(what, "step", t.decision.Step.String(), "broker", t.broker.String(),
-		"why", why, "requestID", requestID, "uid", s.object().GetUID())
-}

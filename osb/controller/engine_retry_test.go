@@ -508,30 +508,30 @@ func TestFailuresAreReportedOnce(t *testing.T) {
 	t.Parallel()
 	w := newFailingWorld(t, "a")
 	w.failsFor(10*time.Minute, "a")
-	assert.Len(t, w.logs, 1, "%v", w.logs)
+	assert.Len(t, w.failures(), 1, "%v", w.logs)
 	events := len(w.recorder.Events)
 	for range 5 {
 		w.passesTime(w.passesOver("a"))
 	}
-	assert.Len(t, w.logs, 1)
+	assert.Len(t, w.failures(), 1)
 	assert.Len(t, w.recorder.Events, events, "each would be a new Event")
 
 	w.fault[osbtest.Deprovision] = osbtest.Status(500, `{"description":"nor that"}`)
 	w.passesTime(w.passesOver("a"))
 	w.passesTime(w.passesOver("a"))
-	assert.Len(t, w.logs, 2, "that the mitigation fails is another failure")
+	assert.Len(t, w.failures(), 2, "that the mitigation fails is another failure")
 	delete(w.fault, osbtest.Deprovision)
 	for range 3 {
 		w.passesTime(w.passesOver("a"))
 	}
-	assert.Len(t, w.logs, 2, "the failure of before is no new one")
+	assert.Len(t, w.failures(), 2, "the failure of before is no new one")
 
 	events = len(w.recorder.Events)
 	w.fault[osbtest.Provision] = osbtest.Status(500, `{"description":"full"}`)
 	w.passesTime(w.passesOver("a"))
 	w.passesOver("a")
-	require.Len(t, w.logs, 3)
-	assert.Contains(t, w.logs[2], "full")
+	require.Len(t, w.failures(), 3)
+	assert.Contains(t, w.failures()[2], "full")
 	assert.Greater(t, len(w.recorder.Events), events, "it is another event")
 
 	clear(w.fault)
@@ -541,5 +541,59 @@ func TestFailuresAreReportedOnce(t *testing.T) {
 	require.NoError(t, w.cache.Delete(t.Context(), w.get("a")))
 	w.fault[osbtest.Deprovision] = osbtest.Status(500, `{"description":"nor that"}`)
 	w.passesOver("a")
-	assert.Len(t, w.logs, 4, "after a success it is a new failure")
+	assert.Len(t, w.failures(), 4, "after a success it is a new failure")
+}
+
+// failures are the lines of the log of calls that failed.
+func (w *failingWorld) failures() []string {
+	return slices.DeleteFunc(slices.Clone(w.logs), func(line string) bool { return !strings.Contains(line, "the call to the broker failed") })
+}
+
+// Each operation that ends is logged once, with the ID of its last request, and so is what is removed
+// after each of many attempts.
+func TestOperationsAreLogged(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		run  func(w *failingWorld)
+		verb osbtest.Verb
+		want []string
+	}{
+		"Provision": {func(*failingWorld) {}, osbtest.Provision, []string{
+			`"the operation ended" "operation"="provision" "outcome"="ProvisionedSuccessfully"`, `"externalID"="id-a"`, `"took"="0s"`, `"uid"="uid-a"`,
+		}},
+		"Async": {func(w *failingWorld) { w.broker.Async(osbtest.Provision, 1) }, osbtest.PollInstance, []string{
+			`"the operation ended" "operation"="poll_instance" "outcome"="ProvisionedSuccessfully"`, `"externalID"="id-a"`, `"took"="1.`,
+		}},
+		"AsyncFails": {func(w *failingWorld) { w.fault[osbtest.Provision] = osbtest.AsyncFailed(1) }, osbtest.PollInstance, []string{
+			`"the operation failed" "operation"="poll_instance" "outcome"="ProvisionCallFailed"`, `"why"=`, `"took"="1.`,
+		}},
+		"Gone": {func(w *failingWorld) {
+			w.passesOver("a")
+			require.NoError(w, w.cache.Delete(w.Context(), w.get("a")))
+			w.fault[osbtest.Deprovision] = osbtest.Status(410, `{}`)
+		}, osbtest.Deprovision, []string{`"the operation ended" "operation"="deprovision" "outcome"="DeprovisionedSuccessfully"`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newFailingWorld(t, "a")
+			clear(w.fault)
+			tc.run(w)
+			w.logs = nil
+			for range 3 {
+				if w.version("a") != "gone" && len(w.logs) == 0 {
+					w.passesTime(w.passesOver("a"))
+				}
+			}
+			require.NotEmpty(t, w.logs)
+			for _, want := range tc.want {
+				assert.Contains(t, w.logs[0], want)
+			}
+			calls := w.broker.Calls(osbtest.Of(tc.verb))
+			require.NotEmpty(t, calls)
+			assert.Contains(t, w.logs[0], `"requestID"="`+calls[len(calls)-1].RequestID+`"`)
+		})
+	}
+	w := newFailingWorld(t, "a")
+	w.failsFor(10*time.Minute, "a")
+	assert.Len(t, w.logs, 2, "%v", w.logs)
 }

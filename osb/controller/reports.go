@@ -2,22 +2,27 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"hash/maphash"
+	"net/http"
 	"time"
 
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/controller/tracing"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
-// failureReports are what was logged, and emitted as events, of a resource whose calls fail: nothing
-// is reported again at each attempt. Texts are kept as hashes, because a broker's may be long.
+// failureReports are what was logged, and emitted as events, of a resource since it last succeeded:
+// nothing is reported again at each attempt. Texts are kept as hashes, because a broker's may be long.
 type failureReports struct {
-	// logged has the last failure of each step.
-	logged  map[lifecycle.Step]uint64
-	emitted map[eventKey]emittedEvent
+	logged  map[reportKey]uint64
+	emitted map[reportKey]emittedEvent
 }
 
-// An eventKey is what an event is about.
-type eventKey struct {
+// A reportKey is what a line of the log, or an event, is about.
+type reportKey struct {
 	step    lifecycle.Step
 	warning bool
 }
@@ -40,7 +45,7 @@ func reportsOf(ctx context.Context, s resource, thing *lifecycle.Resource) *fail
 	if known := recall(ctx, s.object()).reports[bindingIndex(thing)]; known != nil {
 		return known
 	}
-	made := &failureReports{logged: map[lifecycle.Step]uint64{}, emitted: map[eventKey]emittedEvent{}}
+	made := &failureReports{logged: map[reportKey]uint64{}, emitted: map[reportKey]emittedEvent{}}
 	remember(ctx, s.object(), func(m *memory) { m.reports[bindingIndex(thing)] = made })
 	return made
 }
@@ -50,20 +55,73 @@ func clearReports(ctx context.Context, s resource, thing *lifecycle.Resource) {
 	remember(ctx, s.object(), func(m *memory) { m.reports[bindingIndex(thing)] = nil })
 }
 
-// isNew says whether a failure of a step is another one than the last.
-func (r *failureReports) isNew(step lifecycle.Step, text string) bool {
-	last, is := r.logged[step]
-	now := maphash.String(reportSeed, text)
-	r.logged[step] = now
+// isNew says whether a text about a step is another one than the last.
+func (r *failureReports) isNew(step lifecycle.Step, warning bool, text string) bool {
+	key, now := reportKey{step, warning}, maphash.String(reportSeed, text)
+	last, is := r.logged[key]
+	r.logged[key] = now
 	return !is || last != now
 }
 
 // emits says whether an event is emitted: it is not the last one of its key, or joins its series.
 func (r *failureReports) emits(step lifecycle.Step, event *lifecycle.Event, now time.Time) bool {
-	key, hash := eventKey{step, event.Warning}, maphash.Comparable(reportSeed, *event)
+	key, hash := reportKey{step, event.Warning}, maphash.Comparable(reportSeed, *event)
 	if last, is := r.emitted[key]; is && last.hash == hash && now.Sub(last.last) > seriesTime {
 		return false
 	}
 	r.emitted[key] = emittedEvent{hash, now}
 	return true
+}
+
+// logFailure logs a call that failed. A failure that is repeated is logged once.
+func logFailure(ctx context.Context, s resource, t *attempt, reply *lifecycle.CallResult) {
+	if t.failed = reply.Err != nil && !removed(t, reply.Err); !t.failed || reply.Problem != nil {
+		return
+	}
+	what := "the call to the broker failed"
+	if errors.As(reply.Err, new(*lifecycle.APIError)) {
+		what = "the broker was not called: a request to the API server failed"
+	}
+	logCall(ctx, s, t, what, lifecycle.Event{Warning: true, Reason: tracing.Outcome(reply.Err), Message: reply.Err.Error()})
+}
+
+// removed says whether a call failed because what it was to remove is gone.
+func removed(t *attempt, err error) bool {
+	failed := (*osb.Error)(nil)
+	return t.decision.Record.Operation == lifecycle.Deprovisioning && errors.As(err, &failed) && failed.StatusCode == http.StatusGone
+}
+
+// logSettled logs an operation that ended, as its event says; nil: it goes on. What a call that failed led
+// to is not logged again.
+func logSettled(ctx context.Context, s resource, t *attempt, event *lifecycle.Event) {
+	if event == nil || event.Warning && t.failed {
+		return
+	}
+	if started := t.thing.Record.Started; t.decision.Step == lifecycle.Poll && !started.IsZero() {
+		t.took = t.facts.Now.Sub(started)
+	}
+	what := "the operation ended"
+	if event.Warning {
+		what = "the operation failed"
+	}
+	logCall(ctx, s, t, what, *event)
+}
+
+// logCall logs what came of a call, with its request ID, which the broker's log may have, too. It never
+// logs a parameter.
+func logCall(ctx context.Context, s resource, t *attempt, what string, came lifecycle.Event) {
+	values := []any{
+		"operation", operationOf(s, t.decision.Step), "outcome", came.Reason, "broker", t.broker.String(), "externalID", t.decision.Record.ID,
+		"requestID", t.requestID, "took", t.took.String(), "uid", s.object().GetUID(),
+	}
+	text := came.Reason
+	if came.Warning {
+		text = t.redactor.Text(came.Message)
+		values = append(values, "why", text)
+	}
+	logger := log.FromContext(ctx)
+	if !reportsOf(ctx, s, t.thing).isNew(t.decision.Step, came.Warning, text) {
+		logger = logger.V(1)
+	}
+	logger.Info(what, values...)
 }

@@ -39,6 +39,11 @@ func Step(ctx context.Context, step lifecycle.Step) {
 	}
 }
 
+// RequestID is the ID of the request of a call, which the broker's log may have too.
+func RequestID(span trace.Span, id string) {
+	span.SetAttributes(attribute.String("defaultplan.request_id", id))
+}
+
 // EndCall ends the span of a call to a broker, named as metrics name it: with the kind of
 // an error, never with its text, which a broker may have written.
 func EndCall(span trace.Span, broker string, err error) {
@@ -52,7 +57,7 @@ func EndCall(span trace.Span, broker string, err error) {
 	}
 	span.SetStatus(codes.Error, Outcome(err))
 	if failed := (*osb.Error)(nil); errors.As(err, &failed) && failed.RequestID != "" {
-		span.SetAttributes(attribute.String("defaultplan.request_id", failed.RequestID))
+		RequestID(span, failed.RequestID)
 	}
 }
 
