@@ -145,6 +145,8 @@ type attempt struct {
 	requestID string
 	took      time.Duration
 	failed    bool
+	// woken says that the call did not wait for its time, or need not have.
+	woken bool
 }
 
 // past are the versions that a cache without the attempt's outcome may have; over is the
@@ -252,6 +254,7 @@ func (e *engine) conclude(ctx context.Context, s resource, t *attempt, outcome l
 	}
 	over, err := e.store.recordOutcome(ctx, s, t.stored, &outcome.Record)
 	if err != nil {
+		e.keepWake(s, t)
 		return 0, err
 	}
 	remember(ctx, s.object(), func(m *memory) {

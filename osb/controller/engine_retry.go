@@ -89,15 +89,20 @@ func (e *engine) noteCall(s resource, t *attempt) {
 	if step == lifecycle.Poll {
 		return
 	}
-	call := failing.Call{Generation: t.thing.Generation, NextRetry: t.thing.Record.NextRetry, Mitigation: step == lifecycle.MitigateOrphan}
-	e.failing.Begins(failingOf(s, t.thing), call, e.clock.Now())
+	call := failing.Call{
+		Wait:       failing.Wait{Key: failsAt(t.thing, &t.facts, t.broker), Generation: t.thing.Generation},
+		Failed:     t.thing.Record.Retries > 0,
+		NextRetry:  t.thing.Record.NextRetry,
+		Mitigation: step == lifecycle.MitigateOrphan,
+	}
+	t.woken = e.failing.Begins(failingOf(s, t.thing), call, e.clock.Now())
 }
 
 // carryWake has what woke a mitigation be for the attempt that follows it, too, where the broker removed
 // what the last one may have left, or is doing so; and for the next mitigation, where this one did not
 // reach the broker.
 func (e *engine) carryWake(s resource, t *attempt, reply *lifecycle.CallResult, outcome *lifecycle.Outcome) {
-	if t.decision.Step != lifecycle.MitigateOrphan || !t.facts.Woken {
+	if t.decision.Step != lifecycle.MitigateOrphan || !t.woken {
 		return
 	}
 	switch object := failingOf(s, t.thing); {
@@ -105,6 +110,14 @@ func (e *engine) carryWake(s resource, t *attempt, reply *lifecycle.CallResult, 
 		e.failing.Carry(object, e.clock.Now())
 	case !wasSent(reply):
 		e.failing.Postpone(object, outcome.Record.NextRetry)
+	}
+}
+
+// keepWake has what woke a call whose outcome was not stored be for the next one. Where its intent was
+// stored, the next one does not wait.
+func (e *engine) keepWake(s resource, t *attempt) {
+	if t.woken && !intends(t.decision.Step) {
+		e.failing.Postpone(failingOf(s, t.thing), e.clock.Now())
 	}
 }
 

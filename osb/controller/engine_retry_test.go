@@ -10,7 +10,9 @@ import (
 	"github.com/go-logr/logr/funcr"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -131,19 +133,17 @@ func (w *failingWorld) smallPlan(deleting bool) failing.Key {
 	return failing.Key{Broker: queue.Broker{Name: "broker"}, Class: "db", Plan: "small", Deleting: deleting}
 }
 
-const patchInstance = "patch status ServiceInstance"
+const patchInstance, patchBinding = "patch status ServiceInstance", "patch status ServiceBinding"
 
 // writes are the requests since the last time that write.
 func (w *failingWorld) writes() []string {
 	return slices.DeleteFunc(w.took(), func(r string) bool { return strings.HasPrefix(r, "get ") || strings.HasPrefix(r, "list ") })
 }
 
-// An instance waits for an hour at most, and is noted once it waits for long; a new process notes it as well.
+// An instance waits for an hour at most, and is noted; a new process notes it as well.
 func TestFailingWaitsForAnHour(t *testing.T) {
 	t.Parallel()
 	w := newFailingWorld(t, "a")
-	w.failsFor(2*time.Second, "a")
-	assert.Zero(t, w.all(false), "it is tried again at once")
 	waits := w.failsFor(40*time.Minute, "a")["a"]
 	assert.LessOrEqual(t, waits, time.Hour+time.Second)
 	assert.EqualValues(t, 1, w.all(false))
@@ -206,12 +206,12 @@ func TestSuccessWakesWhatFailsAlike(t *testing.T) {
 		assert.Equal(t, before+1, w.attempts(osbtest.Provision), name)
 		assert.Greater(t, next, waited, "it failed again, and its waits go on to grow")
 	}
-	for i := range 5 { // a stream of successes
+	for i := range 4 { // a stream of successes
 		succeeds(fmt.Sprint("good-", i))
 		w.passesTime(time.Minute)
 		before = w.attempts(osbtest.Provision)
-		assert.Greater(t, w.passesOver("a"), 5*time.Minute)
-		assert.Equal(t, before, w.attempts(osbtest.Provision), "its own attempt comes first")
+		assert.LessOrEqual(t, w.passesOver("a"), 4*time.Minute, "the success is for its next attempt")
+		assert.Equal(t, before, w.attempts(osbtest.Provision), "not before five minutes have passed")
 	}
 	w.passesTime(2 * time.Hour)
 	before = w.attempts(osbtest.Provision)
@@ -312,7 +312,11 @@ func TestChangesWakeWhatFails(t *testing.T) {
 // also where the broker removes in the background.
 func TestWokenMitigationGoesOn(t *testing.T) {
 	t.Parallel()
-	for name, removal := range map[string]osbtest.Fault{"Sync": {}, "Async": osbtest.AsyncDone(1)} {
+	broker := func(w *failingWorld) { w.instances.engine.failing.Broker(w.smallPlan(false).Broker, w.clock.Now()) }
+	for name, tc := range map[string]struct {
+		removal osbtest.Fault
+		wakes   func(*failingWorld)
+	}{"Sync": {wakes: broker}, "Async": {osbtest.AsyncDone(1), broker}, "Touch": {wakes: (*failingWorld).touches}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newFailingWorld(t)
@@ -320,8 +324,8 @@ func TestWokenMitigationGoesOn(t *testing.T) {
 			w.creates("a")
 			w.failsFor(10*time.Minute, "a")
 			clear(w.fault)
-			w.fault[osbtest.Deprovision] = removal
-			w.instances.engine.failing.Broker(w.smallPlan(false).Broker, w.clock.Now())
+			w.fault[osbtest.Deprovision] = tc.removal
+			tc.wakes(w)
 			for range 4 { // polls have pauses of their own
 				w.passesTime(time.Minute)
 				w.passesOver("a")
@@ -413,6 +417,76 @@ func TestPlanThatReturnsWakes(t *testing.T) {
 	made := w.attempts(osbtest.Provision) - before
 	assert.Positive(t, made)
 	assert.LessOrEqual(t, made, 7, "in a minute")
+}
+
+// An instance whose plan was gone for so long that its wait was over, and then comes and goes, makes no
+// attempt each time, either.
+func TestPlanThatReturnsLater(t *testing.T) {
+	t.Parallel()
+	w := newFailingWorld(t, "a")
+	w.failsFor(10*time.Minute, "a")
+	plan := &v1beta1.ClusterServicePlan{}
+	require.NoError(t, w.cache.Get(t.Context(), client.ObjectKey{Name: "small"}, plan))
+	require.NoError(t, w.cache.Delete(t.Context(), plan))
+	w.passesTime(2 * time.Hour)
+	w.passesOver("a")
+	before := w.attempts(osbtest.Provision)
+	for range 30 {
+		plan.ResourceVersion = ""
+		require.NoError(t, w.cache.Create(t.Context(), plan))
+		w.passesTime(time.Second)
+		w.passesOver("a")
+		require.NoError(t, w.cache.Delete(t.Context(), plan))
+		w.passesTime(time.Second)
+		w.passesOver("a")
+	}
+	made := w.attempts(osbtest.Provision) - before
+	assert.Positive(t, made)
+	assert.LessOrEqual(t, made, 8, "in a minute")
+}
+
+// What woke a call is for the next one where its outcome was not stored, unless its intent was: then
+// the next one does not wait.
+func TestWakeIsKeptWithoutAnOutcome(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		step  lifecycle.Step
+		woken bool
+		kept  bool
+	}{
+		"Fetch":     {lifecycle.Fetch, true, true},
+		"NotWoken":  {lifecycle.Fetch, false, false},
+		"Provision": {lifecycle.Provision, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newBindingWorld(t)
+			e, s := w.reconciler.engine, w.reconciler.resourceOf(w.bindingHere())
+			thing := s.thing()
+			e.failing.Note(failingOf(s, &thing), failing.Wait{Generation: 1}, e.clock.Now())
+			ctx := queue.NewContext(t.Context(), w.turn())
+			w.fail[patchBinding] = apierrors.NewInvalid(schema.GroupKind{Kind: "ServiceBinding"}, "b", nil) // which is not tried again
+			made := &attempt{thing: &thing, decision: &lifecycle.Decision{Step: tc.step}, stored: s.object(), woken: tc.woken}
+			_, err := e.conclude(ctx, s, made, lifecycle.Outcome{Record: lifecycle.Record{Retries: 1}})
+			require.Error(t, err)
+			assert.Equal(t, tc.kept, !e.failing.Wakes(failingOf(s, &thing), 1, e.clock.Now()).IsZero())
+		})
+	}
+}
+
+// A change that comes while a mitigation is due is for the attempt that follows.
+func TestChangeBeforeADueMitigation(t *testing.T) {
+	t.Parallel()
+	w := newFailingWorld(t)
+	w.fault[osbtest.Provision], w.fault[osbtest.Deprovision] = down.Acting(), down // so there is something to remove
+	w.creates("a")
+	waits := w.failsFor(10*time.Minute, "a")["a"]
+	clear(w.fault)
+	w.passesTime(waits - time.Second/2)
+	w.instances.engine.changed(keyOf("a"), time.Second)
+	w.passesTime(time.Second / 2)
+	w.passesOver("a")
+	assert.Equal(t, v1beta1.Provisioned, w.get("a").Status.ProvisionStatus)
 }
 
 // touches does what svcat touch does.

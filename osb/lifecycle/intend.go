@@ -85,11 +85,13 @@ func (n next) blocked() Decision {
 	if !r.Async {
 		r.ObservedGeneration = t.Generation
 	}
-	if t.edited() || r.Operation == NoOperation && !r.NextRetry.After(f.Now) {
-		// The broker may have requested a delay until then, which another
-		// problem does not end. An edit ends it now, because later passes find
-		// ObservedGeneration up to date, and see no edit.
+	switch {
+	case t.edited(): // later passes find ObservedGeneration up to date, and see no edit
 		r.Retries, r.NextRetry = 0, time.Time{}
+	case r.Operation == NoOperation && !r.NextRetry.After(f.Now):
+		// The broker may have requested a delay until then, which another problem does not end. What
+		// comes and goes, such as a plan, does not make the wait after the next failure shorter.
+		r.NextRetry = time.Time{}
 	}
 	if p.Undecided {
 		r.report(f.Now).set(v1beta1.Unresolved(p.Reason, p.Message))

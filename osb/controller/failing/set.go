@@ -118,13 +118,23 @@ func (s *Set) Note(o Object, w Wait, now time.Time) {
 	e.Wait = w
 	if e.woken { // the pause is one after the attempt
 		e.woken, e.successFrom = false, s.nextSuccess(o, e, now)
+		if e.bySuccess && !e.wake.IsZero() {
+			e.wake = later(e.wake, e.successFrom)
+		}
 	}
 }
 
 // nextSuccess is from when on a success wakes an object again that one woke.
 func (s *Set) nextSuccess(o Object, e *entry, now time.Time) time.Time {
 	share := time.Duration(s.share(o, e.Key, fewFailures)) * lifecycle.PausePerObject
-	return now.Add(max(successPause, share))
+	return now.Add(min(max(successPause, share), longestPause))
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // Block records that something else than its wait keeps an object from an attempt now, such as a plan
@@ -137,9 +147,9 @@ func (s *Set) Block(o Object, w Wait, now time.Time) {
 		e = s.add(o, w.Key)
 		e.Wait = w
 	}
-	if e.wake.IsZero() {
-		e.wake, e.bySuccess, e.carried = s.notBefore(o, e, now), false, false
-		e.changed = e.wake
+	if at := s.notBefore(o, e, now); e.wake.IsZero() || at.Before(e.wake) {
+		e.wake, e.bySuccess, e.carried = at, false, false
+		e.changed = at
 	}
 }
 
@@ -153,12 +163,12 @@ func (s *Set) Carry(o Object, now time.Time) {
 	}
 }
 
-// Postpone has what woke the last call of an object, which did not reach the broker, be for the call
-// that follows in its time.
+// Postpone has what woke the last call of an object be for a later one: that call did not reach the
+// broker, or what came of it was not stored.
 func (s *Set) Postpone(o Object, until time.Time) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if e := s.known[o]; e != nil && e.wake.IsZero() {
+	if e := s.known[o]; e != nil && (e.wake.IsZero() || until.Before(e.wake)) {
 		e.wake = until
 	}
 }
@@ -253,8 +263,10 @@ func (s *Set) Wakes(o Object, generation int64, now time.Time) time.Time {
 
 // A Call is a call for an object that is about to be made.
 type Call struct {
-	// Generation is that of the object.
-	Generation int64
+	Wait
+
+	// Failed says that the one before it failed.
+	Failed bool
 	// NextRetry is the time that the call had to wait for; zero: it had none.
 	NextRetry time.Time
 	// Mitigation says that it removes what an earlier attempt may have left.
@@ -263,19 +275,26 @@ type Call struct {
 
 // Begins records a call for an object: what wakes the object from now on is for the next attempt. An
 // attempt begins with a call that had to wait. What follows it at once is a part of it, and so is a
-// mitigation that nothing wakes.
-func (s *Set) Begins(o Object, c Call, now time.Time) {
+// mitigation that nothing wakes. It returns whether something woke the object, or was about to.
+func (s *Set) Begins(o Object, c Call, now time.Time) (woken bool) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	e := s.known[o]
-	if e == nil {
-		return
+	switch {
+	case e == nil && !c.Failed:
+		return false
+	case e == nil: // its waits were short so far
+		e = s.add(o, c.Key)
+		e.Wait = c.Wait
 	}
-	if e.Generation != c.Generation { // an edit or a touch is a wake of its own
+	edited := e.Generation != c.Generation
+	if edited { // an edit or a touch is a wake of its own
 		e.Generation, e.bySuccess, e.carried = c.Generation, false, false
 	}
-	if c.NextRetry.IsZero() || c.Mitigation && e.wake.IsZero() {
-		return
+	waits := e.bySuccess && e.wake.After(now) // until the pause after the last attempt is over
+	woken = edited || !e.wake.IsZero()
+	if c.NextRetry.IsZero() || c.Mitigation && (!woken || waits) {
+		return edited
 	}
 	early := !e.wake.IsZero() && now.Before(c.NextRetry)
 	switch e.woken = early && e.bySuccess; {
@@ -288,4 +307,5 @@ func (s *Set) Begins(o Object, c Call, now time.Time) {
 	if e.changed.After(now) { // what was put off is for this attempt
 		e.changed = now
 	}
+	return woken
 }

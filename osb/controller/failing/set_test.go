@@ -47,12 +47,14 @@ func (s *Set) isWoken(o Object, now time.Time) bool {
 }
 
 // waited is a call that had to wait for another hour.
-func waited(now time.Time) Call { return Call{Generation: 1, NextRetry: now.Add(time.Hour)} }
+func waited(now time.Time) Call {
+	return Call{Wait: Wait{Generation: 1}, NextRetry: now.Add(time.Hour)}
+}
 
 // attempts has an object make an attempt that fails.
 func (s *Set) attempts(o Object, key Key, now time.Time) {
 	s.Begins(o, waited(now), now)
-	s.Begins(o, Call{Generation: 1, Mitigation: true}, now) // the mitigation is a part of it
+	s.Begins(o, Call{Wait: Wait{Generation: 1}, Mitigation: true}, now) // the mitigation is a part of it
 	s.fails(o, key, now)
 }
 
@@ -139,10 +141,8 @@ func TestSuccessesWakeOnce(t *testing.T) {
 	s.Success(small, noon)
 	s.attempts(o, small, noon.Add(time.Minute))
 	again := noon.Add(time.Minute + 1001*lifecycle.PausePerObject)
-	s.Success(small, again.Add(-time.Second))
-	assert.Zero(t, s.Wakes(o, 1, noon))
-	s.Success(small, again)
-	assert.NotZero(t, s.Wakes(o, 1, noon))
+	s.Success(small, again.Add(-2*time.Minute))
+	assert.Equal(t, again, s.Wakes(o, 1, noon), "the success is not lost")
 
 	// The attempt under way counts, too: its mitigation is a part of it.
 	s = &Set{}
@@ -150,9 +150,21 @@ func TestSuccessesWakeOnce(t *testing.T) {
 	s.Success(small, noon)
 	s.Begins(o, waited(noon.Add(time.Second)), noon.Add(time.Second))
 	s.Success(small, noon.Add(2*time.Second))
-	s.Begins(o, Call{Generation: 1, Mitigation: true}, noon.Add(2*time.Second))
+	s.Begins(o, Call{Wait: Wait{Generation: 1}, Mitigation: true}, noon.Add(2*time.Second))
 	s.fails(o, small, noon.Add(3*time.Second))
-	assert.False(t, s.isWoken(o, noon.Add(time.Minute)))
+	assert.Equal(t, noon.Add(3*time.Second+successPause), s.Wakes(o, 1, noon))
+
+	// So does a mitigation that waits until no request can arrive any more.
+	s.Begins(o, Call{Wait: Wait{Generation: 1}, NextRetry: noon.Add(time.Minute), Mitigation: true}, noon.Add(time.Minute))
+	assert.Equal(t, noon.Add(3*time.Second+successPause), s.Wakes(o, 1, noon))
+
+	// However many share their attempts, the pause is an hour at most.
+	for i := range 9000 {
+		s.fails(object("n", fmt.Sprint("more", i)), small, noon)
+	}
+	s.attempts(o, small, noon.Add(time.Hour))
+	s.Success(small, noon.Add(time.Hour))
+	assert.Equal(t, noon.Add(2*time.Hour), s.Wakes(o, 1, noon))
 }
 
 // A stream of successes brings one attempt, also where the object does not come to wait after it, and
@@ -176,7 +188,7 @@ func TestSuccessesWakeOnceWithoutAWait(t *testing.T) {
 
 	own := noon.Add(4 * time.Hour)
 	s.Success(small, own.Add(-time.Minute))
-	s.Begins(o, Call{Generation: 1, NextRetry: own}, own)
+	s.Begins(o, Call{Wait: Wait{Generation: 1}, NextRetry: own}, own)
 	s.Success(small, own)
 	assert.True(t, s.isWoken(o, own.Add(leastSpread)), "that attempt was due, although it was woken")
 }
@@ -189,7 +201,7 @@ func TestSuccessWithinAnAttempt(t *testing.T) {
 	own := noon.Add(time.Hour)
 	s.Begins(o, waited(own), own)
 	s.Success(small, own)
-	s.Begins(o, Call{Generation: 1, Mitigation: true}, own)
+	s.Begins(o, Call{Wait: Wait{Generation: 1}, Mitigation: true}, own)
 	s.fails(o, small, own.Add(time.Second))
 	assert.True(t, s.isWoken(o, own.Add(leastSpread)))
 }
@@ -242,7 +254,7 @@ func TestSuccessAfterOtherAttempts(t *testing.T) {
 	s.Success(small, edited.Add(2*time.Minute))
 	assert.True(t, s.isWoken(o, edited.Add(2*time.Minute+leastSpread)), "its own time brought the last attempt")
 
-	edit := Call{Generation: 2, NextRetry: edited.Add(time.Hour)}
+	edit := Call{Wait: Wait{Generation: 2}, NextRetry: edited.Add(time.Hour)}
 	s.Begins(o, edit, edited.Add(2*time.Minute))
 	s.fails(o, small, edited.Add(3*time.Minute))
 	s.Success(small, edited.Add(3*time.Minute))
@@ -363,8 +375,11 @@ func TestEditWakes(t *testing.T) {
 	s.fails(o, small, noon)
 	assert.Zero(t, s.Wakes(o, 1, noon))
 	assert.Equal(t, noon, s.Wakes(o, 2, noon))
-	s.Begins(o, Call{Generation: 2}, noon)
+	assert.True(t, s.Begins(o, Call{Wait: Wait{Generation: 2}}, noon))
 	assert.Zero(t, s.Wakes(o, 2, noon))
+	edited := Call{Wait: Wait{Generation: 3}, NextRetry: noon.Add(time.Hour), Mitigation: true}
+	assert.True(t, s.Begins(o, edited, noon), "it is for what follows the mitigation, too")
+	assert.False(t, s.Begins(o, edited, noon))
 }
 
 // A wait that goes on without an attempt keeps an edit or touch, and a wake.
@@ -378,7 +393,7 @@ func TestWaitThatGoesOn(t *testing.T) {
 		s.Note(o, Wait{Key: key, Generation: 2}, noon)
 		assert.Equal(t, noon, s.Wakes(o, 2, noon), "no attempt was made since the edit")
 	}
-	s.Begins(o, Call{Generation: 2}, noon)
+	s.Begins(o, Call{Wait: Wait{Generation: 2}}, noon)
 	assert.Zero(t, s.Wakes(o, 2, noon))
 
 	s.Broker(large.Broker, noon)
@@ -394,7 +409,7 @@ func TestCarry(t *testing.T) {
 	s, o := &Set{}, object("n", "o")
 	s.Carry(o, noon) // it does not fail
 	s.fails(o, small, noon)
-	mitigates := Call{Generation: 1, NextRetry: noon.Add(24 * time.Hour), Mitigation: true}
+	mitigates := Call{Wait: Wait{Generation: 1}, NextRetry: noon.Add(24 * time.Hour), Mitigation: true}
 	carries := func(now time.Time) bool {
 		s.Begins(o, mitigates, now)
 		s.Carry(o, now)
@@ -441,6 +456,34 @@ func TestCarryAfterAnotherWake(t *testing.T) {
 	assert.Equal(t, later.Add(time.Second), s.Wakes(o, 1, later))
 }
 
+// A change that was put off is not lost where a mitigation is due before: it is for what follows that.
+func TestMitigationBeforeItsWake(t *testing.T) {
+	t.Parallel()
+	s, o := &Set{}, object("n", "o")
+	s.fails(o, small, noon)
+	mitigates := Call{Wait: Wait{Generation: 1}, NextRetry: noon, Mitigation: true}
+	assert.False(t, s.Begins(o, mitigates, noon))
+	s.Changed(o.ObjectKey, time.Second, noon)
+	assert.True(t, s.Begins(o, mitigates, noon))
+	s.Carry(o, noon)
+	assert.Equal(t, noon, s.Wakes(o, 1, noon))
+}
+
+// What wakes an object while the call takes that follows its first failure is for its next attempt,
+// although its waits were too short to be noted. A first call is not noted.
+func TestWakeWithinAnEarlyCall(t *testing.T) {
+	t.Parallel()
+	s, o := &Set{}, object("n", "o")
+	call := Call{Wait: Wait{Key: small, Generation: 1}}
+	s.Begins(o, call, noon)
+	assert.Empty(t, s.known)
+	call.Failed, call.NextRetry = true, noon
+	s.Begins(o, call, noon)
+	s.Broker(small.Broker, noon.Add(time.Second))
+	s.fails(o, small, noon.Add(2*time.Second))
+	assert.True(t, s.isWoken(o, noon.Add(2*time.Second+leastSpread)))
+}
+
 // A wake that a mitigation did not use is for the next one, in its time.
 func TestPostpone(t *testing.T) {
 	t.Parallel()
@@ -451,6 +494,8 @@ func TestPostpone(t *testing.T) {
 	assert.Equal(t, noon.Add(time.Minute), s.Wakes(o, 1, noon))
 	s.Postpone(o, noon.Add(time.Hour))
 	assert.Equal(t, noon.Add(time.Minute), s.Wakes(o, 1, noon), "it is woken earlier")
+	s.Postpone(o, noon)
+	assert.Equal(t, noon, s.Wakes(o, 1, noon))
 }
 
 // What is blocked when its controller starts does not wait for its time, either, and a change looks at
@@ -465,6 +510,10 @@ func TestBlock(t *testing.T) {
 	assert.EqualValues(t, 1, s.Share(o, small, fewFailures))
 
 	s.Begins(o, waited(noon), noon)
+	s.Success(small, noon)
+	s.attempts(o, small, noon)
+	s.Success(small, noon.Add(time.Second)) // which is for five minutes later
+	clear(q)
 	s.Block(o, wait, noon.Add(time.Second))
 	assert.Empty(t, q)
 	s.Broker(small.Broker, noon.Add(2*time.Second)) // which it waited for

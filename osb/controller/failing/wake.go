@@ -40,8 +40,8 @@ func (s *Set) Source() source.Source {
 }
 
 // Success wakes the objects that fail although one of the same key did not. One that failed again
-// after it was woken is not woken by another success for some minutes, or before it made an attempt
-// in its own time.
+// after it was woken is woken by another success some minutes later, unless it made an attempt in its
+// own time.
 func (s *Set) Success(key Key, now time.Time) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -50,8 +50,8 @@ func (s *Set) Success(key Key, now time.Time) {
 		return
 	}
 	for o, e := range g.members {
-		at := now.Add(jitter(g.share(o.Namespace)))
-		if (e.wake.IsZero() || !e.bySuccess && at.Before(e.wake)) && !e.woken && !now.Before(e.successFrom) {
+		at := later(now.Add(jitter(g.share(o.Namespace))), e.successFrom)
+		if e.wake.IsZero() || !e.bySuccess && at.Before(e.wake) {
 			e.bySuccess = true
 			s.wake(o, e, at, now)
 		}
