@@ -122,11 +122,14 @@ func key(object *unstructured.Unstructured) string {
 	return object.GetKind() + " " + object.GetNamespace() + "/" + object.GetName()
 }
 
-// withoutHelms takes away what Helm alone adds: two labels, and the annotation that
-// keeps definitions.
+// withoutHelms takes away what Helm alone adds: its hooks, two labels, and the annotation
+// that keeps definitions.
 func withoutHelms(all objects) objects {
 	plain := objects{}
 	for name, object := range all {
+		if isHook(object) {
+			continue
+		}
 		object = object.DeepCopy()
 		labels := object.GetLabels()
 		delete(labels, "helm.sh/chart")
@@ -138,6 +141,12 @@ func withoutHelms(all objects) objects {
 		plain[name] = object
 	}
 	return plain
+}
+
+// isHook says whether Helm applies an object only at a moment of its own, such as helm test.
+func isHook(object *unstructured.Unstructured) bool {
+	_, is := object.GetAnnotations()["helm.sh/hook"]
+	return is
 }
 
 // strict decodes every object of a kind that has a Go type, where a field that the

@@ -27,6 +27,12 @@ const (
 	keeper     = "~Deployment defaultplan-system/defaultplan-keeper"
 	controller = "~Deployment defaultplan-system/defaultplan-controller"
 
+	// everyObject stands for a change of each that is there.
+	everyObject = "~"
+
+	// testPod is what helm test runs.
+	testPod = "~Pod defaultplan-system/defaultplan-test"
+
 	webhookService = "~Service defaultplan-system/defaultplan-webhook"
 
 	webhookPolicy    = "~NetworkPolicy defaultplan-system/defaultplan-webhook"
@@ -38,13 +44,16 @@ var digest = "sha256:" + strings.Repeat("0", 64)
 
 // sharedCases are those of values that all pods have.
 var sharedCases = map[string]valueCase{
-	"images.registry":   {"an own registry", []string{`images.registry="registry.example:5000/mirror"`}, []string{webhook, keeper, controller}, `"image":"registry.example:5000/mirror/defaultplan/`},
-	"images.tag":        {"another build", []string{`images.tag="v9"`}, []string{webhook, keeper, controller}, `:v9"`},
-	"images.pullPolicy": {"a tag that moves", []string{`images.pullPolicy="Always"`}, []string{webhook, keeper, controller}, `"imagePullPolicy":"Always"`},
+	"images.registry":   {"an own registry", []string{`images.registry="registry.example:5000/mirror"`}, []string{webhook, keeper, controller, testPod}, `"image":"registry.example:5000/mirror/defaultplan/`},
+	"images.tag":        {"another build", []string{`images.tag="v9"`}, []string{webhook, keeper, controller, testPod}, `:v9"`},
+	"images.pullPolicy": {"a tag that moves", []string{`images.pullPolicy="Always"`}, []string{webhook, keeper, controller, testPod}, `"imagePullPolicy":"Always"`},
 	"images.pullSecrets": {
-		"a registry that asks who pulls", []string{`images.pullSecrets=["mine"]`}, []string{webhook, keeper, controller}, `"imagePullSecrets":[{"name":"mine"}]`,
+		"a registry that asks who pulls", []string{`images.pullSecrets=["mine"]`}, []string{webhook, keeper, controller, testPod}, `"imagePullSecrets":[{"name":"mine"}]`,
 	},
-	"runAsUser": {"a platform that chooses", []string{`runAsUser=null`}, []string{webhook, keeper, controller}, `"securityContext":{"runAsNonRoot":true,"seccompProfile"`},
+	"images.svcat.repository": {"a name of one's own", []string{`images.svcat.repository="a/b"`}, []string{testPod}, `"image":"a/b:v`},
+	"images.svcat.digest":     {"what is pinned does not move with its tag", []string{`images.svcat.digest="` + digest + `"`}, []string{testPod}, `@` + digest},
+	"commonLabels":            {"to find all of it by", []string{`commonLabels={"team":"a"}`}, []string{everyObject}, `"team":"a"`},
+	"runAsUser":               {"a platform that chooses", []string{`runAsUser=null`}, []string{webhook, keeper, controller, testPod}, `"securityContext":{"runAsNonRoot":true,"seccompProfile"`},
 	"priorityClass.create": {
 		"a class of the cluster", []string{`priorityClass.create=false`, `priorityClass.name="system-cluster-critical"`},
 		[]string{"-PriorityClass defaultplan", webhook, keeper, controller}, `"priorityClassName":"system-cluster-critical"`,

@@ -19,6 +19,9 @@ const (
 var conditions = []struct{ path, when string }{
 	{"crds/", `.Values.crds.install`},
 	{"rbac/aggregated_roles", `.Values.rbac.aggregatedRoles`},
+	{"rbac/service_account", `.Values.webhook.serviceAccount.create`},
+	{"rbac/keeper_service_account", `.Values.keeper.serviceAccount.create`},
+	{"rbac/controller_service_account", `.Values.controller.serviceAccount.create`},
 	{"rbac/controller_role_binding", `not .Values.controller.namespaces`},
 	{"endpoints/", `.Values.controller.endpoints.enabled`},
 	{"endpoints/role_binding", `and .Values.controller.endpoints.enabled (not .Values.controller.namespaces)`},
@@ -81,20 +84,10 @@ func template(s source, path string) string {
 	return out.String()
 }
 
-// The Lease of an account, and the same in the chart: there a controller with a name has the
-// account of one without.
-const (
-	ownLease     = "expression: variables.account\n"
-	leaseOfChart = "expression: >-\n" +
-		"      {{- with .Values.controller.name }}\n" +
-		"      variables.account == 'defaultplan-controller' ? 'defaultplan-controller-{{ . }}' :\n" +
-		"      {{- end }}\n" +
-		"      variables.account\n"
-)
-
 // templateOf is one object as a template.
 func templateOf(folder, document string) string {
-	document = inNamespace(strings.ReplaceAll(document, "{{", `{{ "{{" }}`))
+	document = strings.ReplaceAll(document, "{{", `{{ "{{" }}`)
+	document = inNamespace(withAccounts(document))
 	document = within(document, "labels", "    {{- include \"defaultplan.labels\" . | nindent 4 }}\n", labelsLine)
 	switch folder {
 	case "crds":
@@ -106,8 +99,6 @@ func templateOf(folder, document string) string {
 			"  annotations:\n"+
 			"    cert-manager.io/inject-ca-from: {{ . }}\n"+
 			"  {{- end }}\n")
-	case "vap":
-		document = strings.ReplaceAll(document, ownLease, leaseOfChart)
 	case "certs/cert-manager":
 		return certificate(document)
 	}

@@ -92,6 +92,21 @@ func TestTemplateOf(t *testing.T) {
 			"quoted where it is a whole value", "rbac", "metadata:\n  namespace: defaultplan-system\nspec:\n  a: user:defaultplan-system:b\n",
 			"---\nmetadata:\n  labels:\n" + labels + "  namespace: {{ .Release.Namespace | quote }}\nspec:\n  a: user:{{ .Release.Namespace }}:b\n",
 		},
+		"Account": {
+			"its annotations are values", "rbac", "apiVersion: v1\nkind: ServiceAccount\nmetadata:\n  name: defaultplan-webhook\n",
+			"---\napiVersion: v1\nkind: ServiceAccount\nmetadata:\n  labels:\n" + labels +
+				"  {{- with .Values.webhook.serviceAccount.annotations }}\n  annotations:\n    {{- toYaml . | nindent 4 }}\n  {{- end }}\n" +
+				"  name: {{ " + accountOf("webhook") + " | toYaml }}\n",
+		},
+		"Subjects": {
+			"they are called as the accounts are", "flow", "metadata:\n  name: defaultplan-keeper\nspec:\n- kind: ServiceAccount\n  serviceAccount:\n    namespace: a\n    name: defaultplan-keeper\n- kind: ServiceAccount\n  name: defaultplan-controller\n",
+			"---\nmetadata:\n  labels:\n" + labels + "  name: defaultplan-keeper\nspec:\n- kind: ServiceAccount\n  serviceAccount:\n    namespace: a\n" +
+				"    name: {{ " + accountOf("keeper") + " | toYaml }}\n- kind: ServiceAccount\n  name: {{ " + accountOf("controller") + " | toYaml }}\n",
+		},
+		"User": {
+			"so are users", "hooks", "spec: 'system:serviceaccount:defaultplan-system:defaultplan-controller'\n",
+			"---\nspec: 'system:serviceaccount:{{ .Release.Namespace }}:{{ " + accountOf("controller") + " }}'\n",
+		},
 		"Braces": {
 			"a text is no template", "vap", "metadata:\n  name: a\nspec:\n  message: a {{ b }}\n",
 			"---\nmetadata:\n  labels:\n" + labels + "  name: a\nspec:\n  message: a {{ \"{{\" }} b }}\n",

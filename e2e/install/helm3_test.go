@@ -10,23 +10,26 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// TestHelm3 installs with the Helm that many still have, up to the first instance and a
-// controller with a name, and uninstalls.
+// TestHelm3 installs with the Helm that many still have and with ServiceAccounts of other names, one
+// of which was there, up to the first instance and a controller with a name, and uninstalls.
 func TestHelm3(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
 	h := &helm{cluster: c, binary: "helm3"}
 	before := c.inventory()
 	eastern := client.ObjectKey{Namespace: system, Name: "defaultplan-controller-east"}
-	h.on("install", "--create-namespace")
+	const accounts = "--set=webhook.serviceAccount.name=hooks,keeper.serviceAccount.name=records,keeper.serviceAccount.create=false,controller.serviceAccount.name=calls"
+	c.kubectl("create", "namespace", system)
+	c.kubectl("create", "serviceaccount", "records", "--namespace", system)
+	h.on("install", accounts)
 	broker := c.offer()
 	instance := c.provision("orders")
-	h.on("upgrade", "--set=controller.logLevel=debug")
+	h.on("upgrade", accounts, "--set=controller.logLevel=debug")
 	c.remove(instance)
 	c.withdraw()
 	assert.Empty(t, broker.Instances())
 	assert.Empty(t, broker.Violations())
-	h.on("upgrade", "--set=controller.name=east")
+	h.on("upgrade", accounts, "--set=controller.name=east")
 	c.eventually(func() error { return c.client.Get(t.Context(), eastern, &coordinationv1.Lease{}) })
 	assert.NotEmpty(t, c.holder(eastern.Name))
 	assert.Empty(t, slices.DeleteFunc(c.refusals(), beforeThePolicyWasRead))

@@ -1,6 +1,8 @@
 package install_test
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -29,6 +31,7 @@ func TestHelm4(t *testing.T) { //nolint:tparallel // one after the other, on one
 	c.ready("webhook", 2)
 	c.ready("keeper", 2)
 	c.ready("controller", 2)
+	h.isWhole()
 	broker := c.offer()
 	instance := c.provision("orders")
 	binding := c.bind("orders-reader", "orders")
@@ -56,6 +59,23 @@ func (c *cluster) in(t *testing.T) *cluster {
 func (h *helm) in(t *testing.T) *helm {
 	t.Helper()
 	return &helm{cluster: h.cluster.in(t), binary: h.binary}
+}
+
+// isWhole runs helm test, whose Pod may do what svcat check does and no more: all that is reported
+// was read, and no right is left behind.
+func (h *helm) isWhole() {
+	h.Helper()
+	before := h.inventory()
+	out := h.run("test", releaseName, "--namespace="+system, "--timeout=2m")
+	assert.Regexp(h, `(?m)^Phase: +Succeeded$`, out)
+	logs, err := filepath.Glob(filepath.Join(h.dir, "logs", system+".defaultplan-test.*.log"))
+	require.NoError(h, err)
+	require.Len(h, logs, 1)
+	report, err := os.ReadFile(logs[0])
+	require.NoError(h, err)
+	assert.Contains(h, string(report), "as far as it was looked at, the installation is whole")
+	assert.NotRegexp(h, `(?m)^(unknown|failed|warning)`, string(report))
+	assert.Empty(h, h.inventory().without(before), "the rights of the test")
 }
 
 // upgrades changes a value and takes it back: all pods are replaced, twice. The

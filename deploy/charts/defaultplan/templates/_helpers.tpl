@@ -1,10 +1,33 @@
 {{/* What every object of ours is labelled with. */}}
 {{- define "defaultplan.labels" -}}
+{{- include "defaultplan.labels.and" (dict "root" .) }}
+{{- end }}
+
+{{/* The same, and labels that only this object has: dict "root" $ "own". */}}
+{{- define "defaultplan.labels.and" -}}
 app.kubernetes.io/name: defaultplan
 app.kubernetes.io/part-of: defaultplan
-app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
-app.kubernetes.io/managed-by: {{ .Release.Service }}
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" }}
+{{- include "defaultplan.labels.common" . }}
+{{- with .own }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* commonLabels without those that the object has of its own, a line each: dict "root" $ "own".
+Labels that manifests contain are refused: selectors, roles and svcat depend on them. */}}
+{{- define "defaultplan.labels.common" -}}
+{{- $own := .own | default dict }}
+{{- range $name, $value := .root.Values.commonLabels }}
+{{- if regexMatch "^(app\\.kubernetes\\.io/(name|component|part-of|version|managed-by)|helm\\.sh/chart|svcat)$|^(rbac\\.authorization\\.k8s|servicebinding)\\.io/" $name }}
+{{- fail (printf "commonLabels has %s, a label that the chart sets itself: remove it from commonLabels" $name) }}
+{{- end }}
+{{- if not (hasKey $own $name) }}
+{{ $name | quote }}: {{ $value | quote }}
+{{- end }}
+{{- end }}
 {{- end }}
 
 {{/* What selects the pods of a component; it must never change. */}}
@@ -13,13 +36,14 @@ app.kubernetes.io/name: defaultplan
 app.kubernetes.io/component: {{ . }}
 {{- end }}
 
-{{/* Metadata of an object of a component: dict "root" $ "name" "component". */}}
+{{/* Metadata of an object of a component: dict "root" $ "name" "component", and "own" where it has
+labels of its own. */}}
 {{- define "defaultplan.metadata" -}}
 name: {{ .name }}
 namespace: {{ .root.Release.Namespace | quote }}
 labels:
   app.kubernetes.io/component: {{ .component }}
-  {{- include "defaultplan.labels" .root | nindent 2 }}
+  {{- include "defaultplan.labels.and" . | nindent 2 }}
 {{- end }}
 
 {{/* The image of a component: dict "root" $ "component". A released chart has the digests of its own

@@ -29,6 +29,9 @@ spec:
   template:
     metadata:
       labels:
+        {{- with include "defaultplan.labels.common" (dict "root" .root "own" .values.podLabels) | trim }}
+        {{- . | nindent 8 }}
+        {{- end }}
         {{- with .values.podLabels }}
         {{- toYaml . | nindent 8 }}
         {{- end }}
@@ -40,7 +43,7 @@ spec:
         {{- toYaml . | nindent 8 }}
         {{- end }}
     spec:
-      serviceAccountName: {{ $name }}
+      serviceAccountName: {{ include "defaultplan.serviceAccount" . | toYaml }}
       automountServiceAccountToken: true
       enableServiceLinks: false
       {{- if .values.hostNetwork }}
@@ -53,21 +56,10 @@ spec:
       priorityClassName: {{ . }}
       {{- end }}
       terminationGracePeriodSeconds: {{ .values.terminationGracePeriodSeconds | int }}
-      {{- with .root.Values.images.pullSecrets }}
-      imagePullSecrets:
-        {{- range . }}
-        - name: {{ . }}
-        {{- end }}
+      {{- with include "defaultplan.pullSecrets" .root }}
+      {{- . | nindent 6 }}
       {{- end }}
-      securityContext:
-        runAsNonRoot: true
-        {{- with .root.Values.runAsUser }}
-        runAsUser: {{ . | int64 }}
-        runAsGroup: {{ . | int64 }}
-        fsGroup: {{ . | int64 }}
-        {{- end }}
-        seccompProfile:
-          type: RuntimeDefault
+      {{- include "defaultplan.securityContext" .root | nindent 6 }}
       {{- include "defaultplan.scheduling" . | nindent 6 }}
 {{- end }}
 
@@ -147,6 +139,34 @@ livenessProbe:
 resources:
   {{- toYaml . | nindent 2 }}
 {{- end }}
+{{ include "defaultplan.container.securityContext" . }}
+{{- end }}
+
+{{/* What a pod takes to pull its images. */}}
+{{- define "defaultplan.pullSecrets" -}}
+{{- with .Values.images.pullSecrets -}}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
+{{- end }}
+{{- end }}
+
+{{/* What a pod may not do. */}}
+{{- define "defaultplan.securityContext" -}}
+securityContext:
+  runAsNonRoot: true
+  {{- with .Values.runAsUser }}
+  runAsUser: {{ . | int64 }}
+  runAsGroup: {{ . | int64 }}
+  fsGroup: {{ . | int64 }}
+  {{- end }}
+  seccompProfile:
+    type: RuntimeDefault
+{{- end }}
+
+{{/* What a container may not do. */}}
+{{- define "defaultplan.container.securityContext" -}}
 securityContext:
   allowPrivilegeEscalation: false
   readOnlyRootFilesystem: true
