@@ -42,7 +42,7 @@ var (
 		"~RoleBinding defaultplan-system/defaultplan-keeper", "~RoleBinding defaultplan-system/defaultplan-keeper-certs",
 		"~FlowSchema defaultplan-keeper", "~FlowSchema defaultplan-leases")
 	controllers = append(
-		policiesFor("brokers", "configmaps", "endpointslices", "finalizers", "instances", "kubesystem", "leases", "secrets", "services"),
+		policiesFor("brokers", "configmaps", "deletion", "endpointslices", "finalizers", "instances", "kubesystem", "leases", "secrets", "services"),
 		controller, webhook, mutating, reviewers, "~ClusterRoleBinding defaultplan-controller",
 		"~RoleBinding defaultplan-system/defaultplan-controller", "~FlowSchema defaultplan-controller", "~FlowSchema defaultplan-leases")
 )

@@ -77,7 +77,7 @@ func TestMarkComesAndGoes(t *testing.T) {
 
 const goldenMarkDenials = "testdata/denials_adopt_mark.golden"
 
-// Every refusal of a mark, as people read it.
+// Every refusal of an annotation, as people read it.
 func TestMarkDenials(t *testing.T) {
 	t.Parallel()
 	forged := strings.Replace(markedMeta, `{"servicecatalog`, `{"`+v1beta1.AnnotationMintedExternalID+`":"e-1","servicecatalog`, 1)
@@ -99,6 +99,9 @@ func TestMarkDenials(t *testing.T) {
 		"MistypedLater": {"or stay as it is", func(w *env) *outcome {
 			stored := w.created(`{"serviceType":"mysql"}`)
 			return w.write(changed(w.tb, stored, `{"metadata":{"annotations":{"`+v1beta1.AnnotationAdopt+`":"yes"}}}`), stored)
+		}},
+		"MistypedPrevention": {"it would protect nothing", func(w *env) *outcome {
+			return w.write(changed(w.tb, instanceOf(byType), `{"metadata":{"annotations":{"`+v1beta1.AnnotationPreventDeletion+`":"yes"}}}`), nil)
 		}},
 		"NoRight": {"to adopt is a right, mark or not", func(w *env) *outcome {
 			w.reviews.adopting = false

@@ -27,6 +27,12 @@ const (
 	AnnotationSuggestedPlan = "servicecatalog.kubernetes.io/is-suggested-plan"
 )
 
+// AnnotationPreventDeletion with the value "true" keeps an instance or binding from being deleted. On
+// a class or plan it has admission annotate the instances, and the bindings with an instance of their
+// own, that are decided on it; the plan's value takes precedence over the class's, and the user's over
+// both.
+const AnnotationPreventDeletion = "servicecatalog.kubernetes.io/prevent-deletion"
+
 // Annotations that admission writes on instances and bindings. A user's edit
 // of them is undone.
 const (

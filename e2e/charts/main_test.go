@@ -31,7 +31,7 @@ var (
 func TestMain(m *testing.M) {
 	suite.Main(m, suite.Options{
 		Binaries: []string{"controller", "svcat", "helm", "helm3"}, Parallel: 6,
-		Stack: stack.Options{Webhooks: 1, Controller: &stack.ControllerOptions{
+		Stack: stack.Options{Webhooks: 1, Whole: true, Controller: &stack.ControllerOptions{
 			Args: []string{"--secret-interval=1s", "--maximum-retry-interval=2s"},
 		}},
 		Setup: setup,

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
@@ -152,4 +153,23 @@ func TestWaitDoesNotTakeUndecidedForDone(t *testing.T) {
 	require.Error(t, err, said)
 	assert.Contains(t, said, "ServiceInstance")
 	assert.Contains(t, said, "InProgress")
+}
+
+// helm uninstall of a release with a guarded instance fails, and works once the annotation is removed. Helm
+// prints what the API server answered with --debug only.
+func TestUninstallOfAGuardedInstance(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t)
+	s := e.registered()
+	e.must("helm", "install", "alone", e.aloneChart(s.serviceType), "--wait", "--timeout=60s")
+	const name = "alone-db"
+	e.Kubectl("", "annotate", "serviceinstances", name, api.AnnotationPreventDeletion+"=true")
+	said := e.refused("helm", "uninstall", "alone", "--debug")
+	assert.Contains(t, said, "kubectl annotate serviceinstances "+name+" -n "+e.Namespace+" "+api.AnnotationPreventDeletion+"-")
+	assert.True(t, isReady(e.instance(name)))
+	assert.Len(t, s.Instances(), 1)
+
+	e.Kubectl("", "annotate", "serviceinstances", name, api.AnnotationPreventDeletion+"-")
+	e.must("helm", "uninstall", "alone", "--wait", "--timeout=60s")
+	assert.Empty(t, s.Instances())
 }

@@ -171,3 +171,44 @@ func TestNobodyElseBinds(t *testing.T) {
 	assert.Contains(t, err.Error(), b.Name)
 	s.ends(b)
 }
+
+const guard, unguard = `{"metadata":{"annotations":{"` + api.AnnotationPreventDeletion + `":"true"}}}`, `{"metadata":{"annotations":{"` + api.AnnotationPreventDeletion + `":null}}}`
+
+// TestGuardedClaim: the plan's guard is the claim's, with which the instance would go. The controller may
+// delete the instance although that is guarded, and the bindings of an instance that is annotated so.
+func TestGuardedClaim(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.Patch(s.plan(), guard)
+	s.Eventually(func() (bool, error) { // the webhook learns of it by a watch
+		trial := s.claim()
+		err := s.Client().Create(t.Context(), trial, client.DryRunAll)
+		return err != nil || trial.Annotations[api.AnnotationPreventDeletion] == "true", err
+	})
+	b := s.claimed()
+	assert.Equal(t, "true", b.Annotations[api.AnnotationPreventDeletion])
+	err := s.Client().Delete(t.Context(), b)
+	require.True(t, apierrors.IsForbidden(err), "%v", err)
+	assert.ErrorContains(t, err, "kubectl annotate servicebindings orders -n "+s.Namespace+" "+api.AnnotationPreventDeletion+"-")
+
+	s.Patch(s.own(b), guard)
+	s.Patch(b, unguard)
+	s.ends(b)
+}
+
+// TestGuardedBindingCascades: a guarded binding goes with its instance where that says so.
+func TestGuardedBindingCascades(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	i := s.CreateInstance("mine", func(i *api.ServiceInstance) {
+		i.Spec.ClusterServiceClassExternalName = s.Name("db")
+		i.Annotations = map[string]string{api.AnnotationCascade: "true"}
+	})
+	s.Ready(i)
+	b := s.Binding("creds", "mine", func(b *api.ServiceBinding) { b.Annotations = map[string]string{api.AnnotationPreventDeletion: "true"} })
+	s.Create(b)
+	s.Ready(b)
+	s.Delete(i)
+	s.Gone(b, i)
+	assert.Empty(t, s.broker.Instances())
+}

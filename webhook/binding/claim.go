@@ -26,6 +26,9 @@ func claimed(b *binding) *review.Object[v1beta1.ServiceInstanceSpec, instance.Pr
 	own := &review.Object[v1beta1.ServiceInstanceSpec, instance.Progress]{Metadata: b.Metadata, Spec: new(b.Spec.OwnInstance())}
 	own.Spec.ExternalID = b.Spec.ExternalID
 	own.Metadata.Annotations = map[string]string{}
+	if value, is := b.Metadata.Annotations[v1beta1.AnnotationPreventDeletion]; is {
+		own.Metadata.Annotations[v1beta1.AnnotationPreventDeletion] = value
+	}
 	if b.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults] != "" {
 		own.Metadata.Annotations[v1beta1.AnnotationAppliedDefaults] = parameters.Applied(b.Metadata.Annotations).OfInstance().String()
 	}

@@ -62,6 +62,9 @@ func (c claimDecider) complete(ctx context.Context, own *instance.Draft, decided
 		return err
 	}
 	draft.Spec.PlanReference = own.Spec.PlanReference
+	if value, is := own.Annotations[v1beta1.AnnotationPreventDeletion]; is { // the instance goes with its binding
+		draft.Annotations[v1beta1.AnnotationPreventDeletion] = value
+	}
 	for _, added := range own.Additions {
 		added.Field = "provisionParameters"
 		draft.Additions = append(draft.Additions, added)

@@ -20,6 +20,9 @@ type Definition struct {
 
 	PlanSpec  *v1beta1.CommonServicePlanSpec
 	ClassSpec *v1beta1.CommonServiceClassSpec
+
+	// PreventsDeletion says that what is decided on the plan is annotated against deletion.
+	PreventsDeletion bool
 }
 
 // AgreesWithType says that the definition is of the type, or of none.
@@ -140,7 +143,20 @@ func defineFrom(ctx context.Context, s Scope, name string) (*Definition, error) 
 	if found, err := s.Read(ctx, plan.GetClassName(), class); err != nil || !found {
 		return nil, err
 	}
-	return &Definition{Plan: PlanEntry(plan), Class: ClassEntry(class), PlanSpec: plan.GetSpec(), ClassSpec: class.GetSpec()}, nil
+	return &Definition{
+		Plan: PlanEntry(plan), Class: ClassEntry(class), PlanSpec: plan.GetSpec(), ClassSpec: class.GetSpec(),
+		PreventsDeletion: preventsDeletion(plan, class),
+	}, nil
+}
+
+// preventsDeletion reads the annotation of a plan, or else of its class.
+func preventsDeletion(plan, class client.Object) bool {
+	for _, o := range []client.Object{plan, class} {
+		if value, is := o.GetAnnotations()[v1beta1.AnnotationPreventDeletion]; is {
+			return value == "true"
+		}
+	}
+	return false
 }
 
 // AtBroker are the plans that an instance has at its broker, as the API server has them: none where there are more than a

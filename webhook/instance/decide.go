@@ -99,6 +99,7 @@ func (d Decider) complete(ctx context.Context, choice *resolve.Choice, defined *
 	}
 	d.settle(choice, applied.Class+"/"+applied.Plan)
 	d.Draft.RecordDefaults(&applied, &merged)
+	d.Draft.PreventDeletion(defined)
 	return &Decision{defined, applied}, nil
 }
 
