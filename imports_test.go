@@ -139,6 +139,18 @@ var importRules = map[string]struct {
 		denied:  []string{module + svcat},
 		allowed: []string{module + svcat + "cli", module + svcat + "printer", module + svcat + "termtext"},
 	},
+	"SvcatRightsKnowNoCommand": {
+		reason:  "which rights are missing is known to all commands and the page, and knows none of them",
+		under:   []string{svcat + "rights"},
+		denied:  []string{module + svcat, module + "webhook", module + "osb"},
+		allowed: []string{module + svcat + "cli"},
+	},
+	"SvcatRemediesKnowNoCommand": {
+		reason:  "errors of transport and rights are the same for all commands",
+		under:   []string{svcat + "remedy"},
+		denied:  []string{module + svcat, module + "webhook", module + "osb"},
+		allowed: []string{module + svcat + "cli", module + svcat + "rights"},
+	},
 	"SvcatCatalogKnowsNoCommand": {
 		reason:  "the catalog is read for commands, and knows none",
 		under:   []string{svcat + "catalog"},

@@ -20,6 +20,7 @@ import (
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/remedy"
 )
 
 func main() {
@@ -41,7 +42,7 @@ func run(args []string, streams genericiooptions.IOStreams) int {
 		err = root.ExecuteContext(ctx)
 	}
 	if err != nil {
-		_, _ = fmt.Fprintln(env.ErrOut, cli.Message(err))
+		_, _ = fmt.Fprintln(env.ErrOut, remedy.Message(env.Cluster(), err))
 	}
 	return cli.ExitCode(err)
 }

@@ -243,6 +243,6 @@ func TestCheckWithoutCluster(t *testing.T) {
 	e := newEnv(t)
 	got := e.run("", "check", "--server", "https://127.0.0.1:1")
 	assert.Equal(t, 1, got.code)
-	assert.Contains(t, got.out, "failed   cluster       the API server cannot be asked: ")
+	assert.Contains(t, got.out, "failed   cluster       the API server https://127.0.0.1:1 of context ")
 	assert.Equal(t, 1, strings.Count(got.out, "failed"), got.out)
 }

@@ -41,7 +41,7 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: auditor-SUFFI
 	}
 	developer := e.Name("developer")
 	clusters := "not shown: the cluster's plans: you may not list clusterservicetypes; an administrator grants it: " +
-		"kubectl create clusterrolebinding servicecatalog-view-" + developer + " --clusterrole=servicecatalog-view --user=" + developer + "\n"
+		"kubectl create clusterrolebinding servicecatalog-catalog-view-" + developer + " --clusterrole=servicecatalog-catalog-view --user=" + developer + "\n"
 
 	got := as("developer", "get", "plans", "--cluster")
 	require.Zero(t, got.code, got.err)

@@ -2,10 +2,7 @@ package cli
 
 import (
 	"fmt"
-	"maps"
 	"os"
-	"slices"
-	"strings"
 	"sync"
 
 	"github.com/spf13/pflag"
@@ -80,6 +77,9 @@ func (e *Env) quietConfig() (*rest.Config, error) {
 	if err != nil {
 		return nil, e.configFault(err)
 	}
+	if err := e.unconfigured(config); err != nil {
+		return nil, err
+	}
 	// One person types: the API server's priority and fairness decides who waits.
 	config.QPS = -1
 	config.UserAgent = version.UserAgent("svcat")
@@ -100,7 +100,7 @@ func (e *Env) Client() (client.WithWatch, error) {
 	e.connect.Do(func() {
 		var config *rest.Config
 		if config, e.failed = e.Config(); e.failed == nil {
-			e.client, e.failed = dial(config)
+			e.client, e.failed = Dial(config)
 		}
 	})
 	return e.client, e.failed
@@ -114,10 +114,11 @@ func (e *Env) QuietClient() (client.WithWatch, error) {
 	if err != nil {
 		return nil, err
 	}
-	return dial(config)
+	return Dial(config)
 }
 
-func dial(config *rest.Config) (client.WithWatch, error) {
+// Dial makes a client of a config.
+func Dial(config *rest.Config) (client.WithWatch, error) {
 	scheme, err := Scheme()
 	if err != nil {
 		return nil, err
@@ -144,19 +145,6 @@ func (e *Env) Namespace() (namespace string, given bool, err error) {
 		return "", false, e.configFault(err)
 	}
 	return namespace, given, nil
-}
-
-// configFault says what is wrong with the kubeconfig, or with what was asked of it.
-func (e *Env) configFault(err error) error {
-	config, unread := e.Flags.ToRawKubeConfigLoader().RawConfig()
-	if !clientcmd.IsContextNotFound(err) || unread != nil {
-		return fmt.Errorf("cannot find the cluster by the kubeconfig: %w", err)
-	}
-	name := config.CurrentContext
-	if e.Flags.Context != nil && *e.Flags.Context != "" {
-		name = *e.Flags.Context
-	}
-	return fmt.Errorf("no context %q in the kubeconfig; contexts: %s", name, strings.Join(slices.Sorted(maps.Keys(config.Contexts)), ", "))
 }
 
 // colours says whether to write colours to a stream: to a terminal only, and not

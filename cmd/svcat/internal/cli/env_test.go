@@ -116,7 +116,7 @@ func TestScopeFlagsRefuse(t *testing.T) {
 	assert.Equal(t, cli.ExitUsage, cli.ExitCode(err))
 	env, places, _ = newEnv(t, "--context", "absent")
 	_, err = places.Resolve(env)
-	require.EqualError(t, err, `no context "absent" in the kubeconfig; contexts: dev`)
+	require.EqualError(t, err, `no context "absent" in the kubeconfig `+*env.Flags.KubeConfig+"; contexts: dev\n  → choose one: --context NAME, or kubectl config use-context NAME")
 }
 
 // TestNamespaceWithoutKubeconfig: as kubectl, there is always a namespace.

@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/client-go/discovery"
@@ -11,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/remedy"
 )
 
 const (
@@ -24,9 +26,10 @@ const (
 
 // An installation is what the command examines: the API server and the clients for it.
 type installation struct {
-	config *rest.Config
-	client client.Client
-	clock  clock.PassiveClock
+	cluster cli.Cluster
+	config  *rest.Config
+	client  client.Client
+	clock   clock.PassiveClock
 	// namespace is where instances are tried.
 	namespace string
 	// system is where the webhook and the controller are; empty: as the hooks say.
@@ -46,7 +49,7 @@ func newInstallation(env *cli.Env, system string) (*installation, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &installation{config: config, client: c, clock: clock.RealClock{}, namespace: namespace, system: system}, nil
+	return &installation{cluster: env.Cluster(), config: config, client: c, clock: clock.RealClock{}, namespace: namespace, system: system}, nil
 }
 
 // round looks at everything once. Of a cluster that cannot be reached, that is all
@@ -85,7 +88,11 @@ func (s *installation) reach(ctx context.Context) finding {
 		}
 		err = asked
 	}
-	return failedf(check, "look at --context, --kubeconfig and kubectl version", "the API server cannot be asked: %s", err)
+	text, do := remedy.Of(s.cluster, err)
+	if len(do) == 0 {
+		return failedf(check, "look at --context, --kubeconfig and kubectl version", "the API server cannot be asked: %s", err)
+	}
+	return failedf(check, strings.Join(do, "; "), "%s", text)
 }
 
 // systemOf is the namespace of the webhook and the controller.

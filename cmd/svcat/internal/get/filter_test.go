@@ -76,7 +76,7 @@ func TestInstancesOfType(t *testing.T) {
 func TestMissingRight(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, "not shown: the cluster's plans: you may not list clusterserviceplans; an administrator grants it: "+
-		"kubectl create clusterrolebinding servicecatalog-view-ann --clusterrole=servicecatalog-view --user=ann",
+		"kubectl create clusterrolebinding servicecatalog-catalog-view-ann --clusterrole=servicecatalog-catalog-view --user=ann",
 		missingRight(cli.Scope{Cluster: true}, "plans", "clusterserviceplans", "ann"))
 	assert.Equal(t, `not shown: the plans of namespace "dev": you may not list serviceplans there (--cluster does not ask for them); an administrator grants it: `+
 		"kubectl create rolebinding servicecatalog-view-ann --namespace=dev --clusterrole=servicecatalog-view --user=ann",

@@ -9,10 +9,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/rights"
 )
-
-// viewer is the role that may read the catalog: deploy/rbac/aggregated_roles.yaml.
-const viewer = "servicecatalog-view"
 
 // notShown says which scope is left out, why, and who can change that.
 func (l *listing) notShown(ctx context.Context, scope cli.Scope, denied error) error {
@@ -26,15 +24,15 @@ func (l *listing) notShown(ctx context.Context, scope cli.Scope, denied error) e
 
 // missingRight is the sentence of a scope that the user may not read.
 func missingRight(scope cli.Scope, plural, resource, user string) string {
-	whose, where, binding := "the cluster's "+plural, "", "clusterrolebinding "+viewer+"-"+user
+	whose, where := "the cluster's "+plural, ""
 	if scope.Namespaces {
 		whose, where = "the "+plural+" of "+scope.String(), " there (--cluster does not ask for them)"
 	}
-	if scope.Namespaces && !scope.EveryNamespace() {
-		binding = "rolebinding " + viewer + "-" + user + " --namespace=" + scope.Namespace
+	text := fmt.Sprintf("not shown: %s: you may not list %s%s", whose, resource, where)
+	if grant := rights.Grant(user, "list", resource, scope); grant != "" {
+		text += "; an administrator grants it: " + grant
 	}
-	return fmt.Sprintf("not shown: %s: you may not list %s%s; an administrator grants it: kubectl create %s --clusterrole=%s --user=%s",
-		whose, resource, where, binding, viewer, user)
+	return text
 }
 
 // user is who the user is for the API server.

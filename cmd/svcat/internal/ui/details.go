@@ -12,6 +12,7 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/explain"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/rights"
 )
 
 // A fact is a line of what is known of an object.
@@ -64,7 +65,7 @@ func (p orderPages) instance(r *http.Request) (*answer, error) {
 	bindings, noBindings := p.bindingRows(r.Context(), found.Name)
 	told, untold := p.asker.Instance(r.Context(), client.ObjectKeyFromObject(found))
 	missing := errors.Join(noBindings, untold)
-	if _, lacking := lacksOf(missing); missing != nil && !lacking {
+	if _, lacking := rights.MissingIn(missing); missing != nil && !lacking {
 		return nil, missing
 	}
 	var sent *runtime.RawExtension
@@ -91,7 +92,7 @@ func (p orderPages) binding(r *http.Request) (*answer, error) {
 		return nil, err
 	}
 	told, untold := p.asker.Binding(r.Context(), client.ObjectKeyFromObject(found))
-	if _, lacking := lacksOf(untold); untold != nil && !lacking {
+	if _, lacking := rights.MissingIn(untold); untold != nil && !lacking {
 		return nil, untold
 	}
 	var sent *runtime.RawExtension

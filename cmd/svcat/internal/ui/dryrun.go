@@ -16,6 +16,7 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/explain"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/rights"
 	"github.com/defaultplan/defaultplan/merge"
 )
 
@@ -26,7 +27,7 @@ type trial struct {
 	Nulls bool
 	// Denial is admission's own words; empty where it admits.
 	Denial string
-	Lacks  []lack
+	Lacks  []rights.Missing
 	// Gives is the plan, and why it is that one; Waits says that none is decided yet.
 	Gives      string
 	Waits      bool
@@ -54,7 +55,7 @@ func (d dryRuns) try(ctx context.Context, wanted *wish) (*trial, error) {
 	listening, heard := listenFor(ctx)
 	err = d.client.Create(listening, object, client.DryRunAll, client.FieldOwner("svcat"))
 	tried.Warnings = heard.texts
-	lacks, all := lacksOf(err)
+	lacks, all := rights.MissingIn(err)
 	switch {
 	case all && forbidsCreate(lacks, d.namespace):
 		tried.Lacks = lacks
@@ -89,6 +90,14 @@ func (t *trial) read(object *unstructured.Unstructured, secrets []merge.Pointer)
 func isAnswer(err error) bool {
 	_, is := errors.AsType[*apierrors.StatusError](err)
 	return is
+}
+
+// forbidsCreate says that an error is the authorizer's about an instance in a namespace,
+// and not another that something else made of that request.
+func forbidsCreate(lacks []rights.Missing, namespace string) bool {
+	return !slices.ContainsFunc(lacks, func(l rights.Missing) bool {
+		return l.Verb != "create" || l.Resource != "serviceinstances" || l.Where != "in namespace "+namespace
+	})
 }
 
 // hasNull says that a null is among the values: kubectl apply leaves it out.

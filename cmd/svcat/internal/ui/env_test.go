@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/webhook/offline"
 	"github.com/defaultplan/defaultplan/webhook/options"
 )
@@ -175,7 +176,7 @@ type visitor struct {
 
 func visit(t *testing.T, c *cluster) *visitor {
 	t.Helper()
-	site, err := newSiteOf(c, options.New(), "shop", "test")
+	site, err := newSiteOf(c, options.New(), "shop", cli.Cluster{Context: "test"})
 	require.NoError(t, err)
 	guard := newGuard("127.0.0.1:8001")
 	return &visitor{T: t, cluster: c, guard: guard, handler: guard.protect(site.routes())}

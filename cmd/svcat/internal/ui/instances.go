@@ -15,6 +15,7 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/explain"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/rights"
 )
 
 // An instanceRow is an instance as a table shows it.
@@ -41,7 +42,7 @@ func (p orderPages) all(r *http.Request) (*answer, error) {
 	instances, noInstances := p.instanceRows(r.Context())
 	bindings, noBindings := p.bindingRows(r.Context(), "")
 	failed := errors.Join(noInstances, noBindings)
-	if _, lacking := lacksOf(failed); failed != nil && (!lacking || noInstances != nil && noBindings != nil) {
+	if _, lacking := rights.MissingIn(failed); failed != nil && (!lacking || noInstances != nil && noBindings != nil) {
 		return nil, failed
 	}
 	return &answer{title: "Instances and bindings", missing: failed, body: map[string]any{

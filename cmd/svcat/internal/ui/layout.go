@@ -5,13 +5,16 @@ import (
 	"net/http"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/remedy"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/rights"
 )
 
 // A layout is what all pages of a site have around them.
 type layout struct {
-	// namespace and context are those of the kubeconfig and of its flags, when the
+	// namespace and cluster are those of the kubeconfig and of its flags, when the
 	// command was started.
-	namespace, context string
+	namespace string
+	cluster   cli.Cluster
 }
 
 // An answer is what one page shows.
@@ -41,14 +44,14 @@ func (l layout) serve(here, name string, read func(*http.Request) (*answer, erro
 
 // page is a page of the site; err is what could not be read of it.
 func (l layout) page(title, here string, err error) *page {
-	lacks, _ := lacksOf(err)
-	return &page{Title: title, Here: here, Namespace: l.namespace, Context: l.context, Lacks: lacks}
+	lacks, _ := rights.MissingIn(err)
+	return &page{Title: title, Here: here, Namespace: l.namespace, Context: l.cluster.Context, Lacks: lacks}
 }
 
 // fail answers with what went wrong, in the words of the command line.
 func (l layout) fail(w http.ResponseWriter, r *http.Request, here string, err error) {
 	failed, code := l.page("", here, err), http.StatusBadGateway
-	lacks, all := lacksOf(err)
+	lacks, all := rights.MissingIn(err)
 	switch {
 	case all:
 		failed.Title, code = "Not shown: you lack a right", http.StatusForbidden
@@ -56,9 +59,9 @@ func (l layout) fail(w http.ResponseWriter, r *http.Request, here string, err er
 			failed.Title = "Not shown: you lack rights"
 		}
 	case isUnknown(err):
-		failed.Title, failed.Body, code = "There is no such thing", cli.Message(err), http.StatusNotFound
+		failed.Title, failed.Body, code = "There is no such thing", remedy.Message(l.cluster, err), http.StatusNotFound
 	default:
-		failed.Title, failed.Body = "This could not be read", cli.Message(err)
+		failed.Title, failed.Body = "This could not be read", remedy.Message(l.cluster, err)
 	}
 	render(w, r, code, "failed", failed)
 }

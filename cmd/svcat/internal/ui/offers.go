@@ -12,6 +12,8 @@ import (
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/remedy"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/rights"
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
@@ -102,7 +104,7 @@ func (m market) list(ctx context.Context, serviceType string) (rows []offer, den
 				return nil
 			}),
 		)
-		if _, all := lacksOf(err); err != nil && !all {
+		if _, all := rights.MissingIn(err); err != nil && !all {
 			return nil, nil, err
 		}
 		denied = errors.Join(denied, err)
@@ -130,5 +132,5 @@ func (m market) list(ctx context.Context, serviceType string) (rows []offer, den
 // isUnknown says that an error is about a name that nothing has.
 func isUnknown(err error) bool {
 	unknown, ok := errors.AsType[*catalog.NameError](err)
-	return ok && len(unknown.Fits) == 0 || apierrors.IsNotFound(err)
+	return ok && len(unknown.Fits) == 0 || apierrors.IsNotFound(err) && !remedy.IsNotInstalled(err)
 }

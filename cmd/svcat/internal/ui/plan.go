@@ -11,6 +11,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/rights"
 	"github.com/defaultplan/defaultplan/merge"
 )
 
@@ -97,7 +98,7 @@ func (m market) plan(ctx context.Context, scope, name string) (*planView, error)
 	}
 	row := offerOf(&class, &plan)
 	effective, err := catalog.EffectivePlansOf(ctx, m.reader, namespace, row.Type)
-	if _, lacking := lacksOf(err); err != nil && !lacking {
+	if _, lacking := rights.MissingIn(err); err != nil && !lacking {
 		return nil, err
 	}
 	view := newPlanView(&row, class, plan)

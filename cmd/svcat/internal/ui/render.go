@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/rights"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/termtext"
 )
 
@@ -42,7 +43,7 @@ type page struct {
 	// navigation.
 	Namespace, Context string
 	// Lacks are the rights without which something is not shown.
-	Lacks []lack
+	Lacks []rights.Missing
 	Body  any
 }
 

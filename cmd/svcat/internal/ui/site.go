@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"fmt"
 	"net/http"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -25,44 +24,28 @@ func newSite(env *cli.Env, options *options.Options) (*site, error) {
 		return nil, err
 	}
 	config.WarningHandler, config.WarningHandlerWithContext = nil, heard{}
-	scheme, err := cli.Scheme()
+	c, err := cli.Dial(config)
 	if err != nil {
 		return nil, err
-	}
-	c, err := client.New(config, client.Options{Scheme: scheme})
-	if err != nil {
-		return nil, fmt.Errorf("cannot make a client: %w", err)
 	}
 	namespace, _, err := env.Namespace()
 	if err != nil {
 		return nil, err
 	}
-	return newSiteOf(c, options, namespace, contextOf(env))
+	return newSiteOf(c, options, namespace, env.Cluster())
 }
 
 // newSiteOf is a site of a client.
-func newSiteOf(c client.Client, options *options.Options, namespace, context string) (*site, error) {
+func newSiteOf(c client.Client, options *options.Options, namespace string, cluster cli.Cluster) (*site, error) {
 	asker, err := explain.NewAsker(c, options)
 	if err != nil {
 		return nil, err
 	}
 	return &site{
-		layout:  layout{namespace, context},
+		layout:  layout{namespace, cluster},
 		catalog: catalogPages{offers: market{c, namespace}, tries: dryRuns{c, namespace}, asker: asker},
 		orders:  orderPages{reader: c, namespace: namespace, asker: asker},
 	}, nil
-}
-
-// contextOf is the name of the kubeconfig's context; empty without one.
-func contextOf(env *cli.Env) string {
-	if named := env.Flags.Context; named != nil && *named != "" {
-		return *named
-	}
-	config, err := env.Flags.ToRawKubeConfigLoader().RawConfig()
-	if err != nil {
-		return ""
-	}
-	return config.CurrentContext
 }
 
 // routes are the pages, by their addresses.

@@ -36,45 +36,6 @@ const (
 	ofInstances = "serviceinstances.servicecatalog.k8s.io"
 )
 
-func TestLacksOf(t *testing.T) {
-	t.Parallel()
-	const cannotList = `User "eve" cannot list resource "clusterserviceplans" in API group "servicecatalog.k8s.io" at the cluster scope`
-	list := lack{"list", "clusterserviceplans", "in the cluster", "kubectl create clusterrolebinding servicecatalog-catalog-view-eve --clusterrole=servicecatalog-catalog-view --user=eve"}
-	create := lack{"create", "serviceinstances", "in namespace dev", "kubectl create rolebinding servicecatalog-edit-system:serviceaccount:dev:ci --namespace=dev --clusterrole=servicecatalog-edit --user=system:serviceaccount:dev:ci"}
-	for name, tc := range map[string]struct {
-		reason string
-		err    error
-		want   []lack
-		all    bool
-	}{
-		"None":      {"no error lacks nothing", nil, nil, false},
-		"One":       {"wrapped as it comes", fmt.Errorf("cannot list plans: %w", forbidden(ofPlans, cannotList)), []lack{list}, true},
-		"Twice":     {"told once", errors.Join(forbidden(ofPlans, cannotList), fmt.Errorf("again: %w", forbidden(ofPlans, cannotList))), []lack{list}, true},
-		"Create":    {"another role", forbidden(ofInstances, `User "system:serviceaccount:dev:ci" cannot create resource "serviceinstances" in API group "servicecatalog.k8s.io" in the namespace "dev"`), []lack{create}, true},
-		"OtherKind": {"none of our roles gives it", forbidden("namespaces", `User "eve" cannot get resource "namespaces" in API group "" in the namespace "dev"`), []lack{{"get", "namespaces", "in namespace dev", ""}}, true},
-		"OddUser":   {"nothing that a shell would run", forbidden("serviceplans.servicecatalog.k8s.io", `User "$(rm -rf x)" cannot list resource "serviceplans" in API group "servicecatalog.k8s.io" in the namespace "dev"`), []lack{{"list", "serviceplans", "in namespace dev", "kubectl create rolebinding servicecatalog-view-USER --namespace=dev --clusterrole=servicecatalog-view --user=USER"}}, true},
-		"Admission": {"a denial is no lack of rights", forbidden(ofInstances, "policy no-mysql denies it"), nil, false},
-		"OddName":   {"a user with a quotation mark", forbidden(ofPlans, `User "a\"b" cannot list resource "clusterserviceplans" in API group "servicecatalog.k8s.io" at the cluster scope`), []lack{{"list", "clusterserviceplans", "in the cluster", "kubectl create clusterrolebinding servicecatalog-catalog-view-USER --clusterrole=servicecatalog-catalog-view --user=USER"}}, true},
-		"WithCause": {"the authorizer may say why", forbidden(ofPlans, cannotList+": RBAC: no role"), []lack{list}, true},
-		"Forged":    {"a class called so, quoted by our webhook", admission(`admission webhook "x" denied the request: class ` + cannotList + ` is denied`), nil, false},
-		"ForgedVAP": {"or by a policy of the cluster's", admission(ofInstances + ` "x" is forbidden: ValidatingAdmissionPolicy 'p' denied request: ` + cannotList), nil, false},
-		"Whole":     {"quoted with its beginning", admission(`admission webhook "x" denied the request: ` + ofPlans + ` is forbidden: ` + cannotList), nil, false},
-		"Another":   {"not what was asked for", forbidden(ofInstances, cannotList), nil, false},
-		"CutOff":    {"it ends where the authorizer ends", forbidden(ofPlans, cannotList+", plan x"), nil, false},
-		"Verb":      {"no page needs it", forbidden(ofPlans, `User "eve" cannot delete resource "clusterserviceplans" in API group "servicecatalog.k8s.io" at the cluster scope`), nil, false},
-		"NoRole":    {"instances of all namespaces: for that there is no command", forbidden(ofInstances, `User "eve" cannot list resource "serviceinstances" in API group "servicecatalog.k8s.io" at the cluster scope`), []lack{{"list", "serviceinstances", "in the cluster", ""}}, true},
-		"Mixed":     {"there is more to tell", errors.Join(forbidden(ofPlans, cannotList), errors.New("connection refused")), []lack{list}, false},
-		"Plain":     {"any other", errors.New("connection refused"), nil, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			lacks, all := lacksOf(tc.err)
-			assert.Equal(t, tc.want, lacks, tc.reason)
-			assert.Equal(t, tc.all, all, tc.reason)
-		})
-	}
-}
-
 func TestMetadata(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
