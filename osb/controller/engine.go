@@ -246,7 +246,7 @@ func (e *engine) conclude(ctx context.Context, s resource, t *attempt, outcome l
 		if err != nil {
 			return 0, err
 		}
-		logSettled(ctx, s, t, outcome.Event)
+		logSettled(ctx, s, t, &outcome)
 		remember(ctx, s.object(), func(m *memory) { *m = memory{uid: m.uid, past: t.past(s, over)} })
 		e.succeeds(ctx, s, t, &outcome)
 		e.events.Tell(s.object(), outcome.Event)
@@ -266,7 +266,7 @@ func (e *engine) conclude(ctx context.Context, s resource, t *attempt, outcome l
 			m.poll = t.facts.Now.Add(outcome.After)
 		}
 	})
-	logSettled(ctx, s, t, outcome.Event)
+	logSettled(ctx, s, t, &outcome)
 	if event := outcome.Event; event != nil && reportsOf(ctx, s, t.thing).emits(t.decision.Step, event, t.facts.Now) {
 		e.events.Tell(s.object(), event)
 	}

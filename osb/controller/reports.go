@@ -92,12 +92,13 @@ func removed(t *attempt, err error) bool {
 }
 
 // logSettled logs an operation that ended, as its event says; nil: it goes on. What a call that failed led
-// to is not logged again.
-func logSettled(ctx context.Context, s resource, t *attempt, event *lifecycle.Event) {
-	if event == nil || event.Warning && t.failed {
+// to is not logged again, unless that was a poll: another one could have followed.
+func logSettled(ctx context.Context, s resource, t *attempt, outcome *lifecycle.Outcome) {
+	event, polled := outcome.Event, t.decision.Step == lifecycle.Poll
+	if event == nil || event.Warning && t.failed && (!polled || outcome.Record.Async) {
 		return
 	}
-	if started := t.thing.Record.Started; t.decision.Step == lifecycle.Poll && !started.IsZero() {
+	if started := t.thing.Record.Started; polled && !started.IsZero() {
 		t.took = t.facts.Now.Sub(started)
 	}
 	what := "the operation ended"

@@ -96,6 +96,20 @@ func TestReadParameters(t *testing.T) {
 	}
 }
 
+// What is known is kept out of messages also where a Secret is not there.
+func TestRedactorWithoutASecret(t *testing.T) {
+	t.Parallel()
+	secrets := stored(t, secretWith("good", map[string]string{"p": `{"password": "hunter2"}`}))
+	o := &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "i"}}
+	got, problem, err := NewReader(secrets).Read(t.Context(), o, &runtime.RawExtension{Raw: []byte(`{"user": "eve-the-admin"}`)},
+		[]v1beta1.ParametersFromSource{refTo("good", "p"), refTo("absent", "p")})
+	require.NoError(t, err)
+	require.NotNil(t, problem)
+	said := got.Redactor.Text("eve-the-admin may not have the password hunter2")
+	assert.NotContains(t, said, "hunter2")
+	assert.NotContains(t, said, "eve-the-admin")
+}
+
 // A Secret that cannot be read just now is no fault of the spec.
 func TestReadParametersWhileTheServerIsAway(t *testing.T) {
 	t.Parallel()
