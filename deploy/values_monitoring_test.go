@@ -51,9 +51,12 @@ var monitoringCases = map[string]valueCase{
 // ServiceMonitor does, and selects the pods of its component.
 func TestMonitorsAreAlike(t *testing.T) {
 	t.Parallel()
-	for name, set := range map[string][]string{"Secure": nil, "Plain": {`metrics.secure=false`}} {
-		services := chart(t, "helm", "defaultplan-system", with(set, `serviceMonitor.enabled=true`)...)
-		pods := chart(t, "helm", "defaultplan-system", with(set, podMonitor...)...)
+	for name, tc := range map[string]struct{ set, enabled []string }{
+		"Secure": {enabled: podMonitor},
+		"Plain":  {[]string{`metrics.secure=false`}, []string{`podMonitor.enabled=true`}},
+	} {
+		services := chart(t, "helm", "defaultplan-system", with(tc.set, `serviceMonitor.enabled=true`)...)
+		pods := chart(t, "helm", "defaultplan-system", with(tc.set, tc.enabled...)...)
 		for _, component := range []string{"webhook", "keeper", "controller"} {
 			want := endpointOf(t, services["ServiceMonitor defaultplan-system/defaultplan-"+component], "endpoints")
 			monitor := pods["PodMonitor defaultplan-system/defaultplan-"+component]

@@ -192,6 +192,7 @@ func TestValuesAreChecked(t *testing.T) {
 		"CommonSelector": {"what selects the pods is not to be changed", `commonLabels={"app.kubernetes.io/component":"x"}`, "commonLabels has app.kubernetes.io/component, a label that the chart sets itself: remove it"},
 		"CommonRights":   {"it would add the controller's rights to a role of people", `commonLabels={"rbac.authorization.k8s.io/aggregate-to-view":"true"}`, "commonLabels has rbac.authorization.k8s.io/aggregate-to-view"},
 		"CommonNumber":   {"a label is a text", `commonLabels={"a":1}`, "at '/commonLabels/a': got number, want string"},
+		"AccountOfTest":  {"helm test deletes it", `keeper.serviceAccount.name="defaultplan-test"`, "keeper.serviceAccount.name is defaultplan-test, the ServiceAccount of helm test"},
 		"TwoMonitors":    {"each pod would be scraped twice", `podMonitor.enabled=true,serviceMonitor.enabled=true`, "serviceMonitor.enabled and podMonitor.enabled are both true"},
 		"MonitorsToken":  {"every scrape would be refused", `podMonitor.enabled=true`, "podMonitor.credentials.name is empty, and must be the name of a Secret with a token: metrics.secure is true"},
 		"KubeletsPort":   {"on a node it is taken", `webhook={"hostNetwork":true,"port":10250}`, "webhook.port=10250 is the kubelet's"},

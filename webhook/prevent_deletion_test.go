@@ -43,7 +43,8 @@ func TestPreventDeletion(t *testing.T) {
 		"UserOverPlan":       {plan: "true", user: "false", want: "false"},
 		"UserAlone":          {user: "true", want: "true"},
 		"UserAsPlan":         {plan: "true", user: "true", want: "true"},
-		"AnotherValueOfPlan": {plan: "yes", class: "true"},
+		"AnotherValueOfPlan": {plan: "yes", class: "true", want: "true"},
+		"OtherValues":        {plan: "True", class: "yes"},
 	} {
 		for kind, with := range map[string]func(meta, spec string) []byte{"Instance": instanceWith, "Claim": bindingWith} {
 			t.Run(name+"/"+kind, func(t *testing.T) {
@@ -69,6 +70,23 @@ func TestPreventDeletion(t *testing.T) {
 		w := stocked(t, db, append(prevents("true", ""), hasInstance("mydb", "db-small"))...).env()
 		stored := w.bindTo(`{"instanceRef":{"name":"mydb"}}`).admitted()
 		assert.Empty(t, annotationOf(t, stored, v1beta1.AnnotationPreventDeletion), "nothing is lost with it")
+	})
+	t.Run("Restored", func(t *testing.T) {
+		t.Parallel()
+		w := stocked(t, db, prevents("true", "")...).env()
+		for _, with := range []func(meta, spec string) []byte{instanceWith, bindingWith} {
+			stored := w.write(with(`{"name":"mydb","namespace":"dev"}`, byType), nil).admitted()
+			backup := changed(t, stored, fmt.Sprintf(`{"metadata":{"annotations":{%q:null}}}`, v1beta1.AnnotationPreventDeletion))
+			assert.Equal(t, "true", annotationOf(t, w.write(backup, nil).admitted(), v1beta1.AnnotationPreventDeletion))
+		}
+	})
+	t.Run("AnotherPlan", func(t *testing.T) {
+		t.Parallel()
+		w := stocked(t, "mysql/db: small large", append(prevents("true", ""), updatable("db"))...).env()
+		stored := w.created(`{"clusterServiceClassExternalName":"db","clusterServicePlanExternalName":"large"}`)
+		require.Empty(t, annotationOf(t, stored, v1beta1.AnnotationPreventDeletion))
+		moved := w.write(changed(t, stored, `{"spec":{"clusterServicePlanExternalName":"small"}}`), stored).admitted()
+		assert.Equal(t, "true", annotationOf(t, moved, v1beta1.AnnotationPreventDeletion))
 	})
 	t.Run("DecidedLater", func(t *testing.T) {
 		t.Parallel()

@@ -55,11 +55,15 @@ func DedicatedInstance(b *ServiceBinding) (*ServiceInstance, error) {
 	}
 	own := b.Spec.OwnInstance()
 	own.UserInfo = b.Spec.UserInfo.DeepCopy()
+	annotations := map[string]string{AnnotationAppliedDefaults: applied.OfInstance().String()}
+	if b.Annotations[AnnotationPreventDeletion] == "true" {
+		annotations[AnnotationPreventDeletion] = "true"
+	}
 	return &ServiceInstance{
 		TypeMeta: metav1.TypeMeta{APIVersion: GroupVersion.String(), Kind: "ServiceInstance"},
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: b.Namespace, Name: DedicatedInstanceName(b),
-			Annotations:     map[string]string{AnnotationAppliedDefaults: applied.OfInstance().String()},
+			Annotations:     annotations,
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(b, GroupVersion.WithKind("ServiceBinding"))},
 		},
 		Spec: own,

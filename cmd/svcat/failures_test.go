@@ -106,7 +106,7 @@ func TestForbiddenHasAWayOut(t *testing.T) {
 		},
 		"ListAll": {
 			reason: "all namespaces'", user: "eve", args: "get bindings -A",
-			says: []string{grants + "kubectl create clusterrolebinding servicecatalog-view-eve --clusterrole=servicecatalog-view --user=eve\n"},
+			says: []string{"\n  → an administrator grants it, with the instances, bindings and parameters of every namespace: kubectl create clusterrolebinding servicecatalog-view-eve --clusterrole=servicecatalog-view --user=eve\n"},
 		},
 		"Cluster": {
 			reason: "the cluster's catalog", user: "eve", args: "get plans --scope cluster",

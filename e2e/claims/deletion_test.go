@@ -174,8 +174,8 @@ func TestNobodyElseBinds(t *testing.T) {
 
 const guard, unguard = `{"metadata":{"annotations":{"` + api.AnnotationPreventDeletion + `":"true"}}}`, `{"metadata":{"annotations":{"` + api.AnnotationPreventDeletion + `":null}}}`
 
-// TestGuardedClaim: the plan's guard is the claim's, with which the instance would go. The controller may
-// delete the instance although that is guarded, and the bindings of an instance that is annotated so.
+// TestGuardedClaim: the plan's guard is the claim's, with which the instance would go, and that of its
+// instance, which the controller may delete all the same.
 func TestGuardedClaim(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -191,7 +191,9 @@ func TestGuardedClaim(t *testing.T) {
 	require.True(t, apierrors.IsForbidden(err), "%v", err)
 	assert.ErrorContains(t, err, "kubectl annotate servicebindings orders -n "+s.Namespace+" "+api.AnnotationPreventDeletion+"-")
 
-	s.Patch(s.own(b), guard)
+	err = s.Client().Delete(t.Context(), s.own(b))
+	require.True(t, apierrors.IsForbidden(err), "%v", err)
+
 	s.Patch(b, unguard)
 	s.ends(b)
 }

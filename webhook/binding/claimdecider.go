@@ -62,9 +62,7 @@ func (c claimDecider) complete(ctx context.Context, own *instance.Draft, decided
 		return err
 	}
 	draft.Spec.PlanReference = own.Spec.PlanReference
-	if value, is := own.Annotations[v1beta1.AnnotationPreventDeletion]; is { // the instance goes with its binding
-		draft.Annotations[v1beta1.AnnotationPreventDeletion] = value
-	}
+	preventDeletion(draft, own)
 	for _, added := range own.Additions {
 		added.Field = "provisionParameters"
 		draft.Additions = append(draft.Additions, added)
@@ -87,8 +85,16 @@ func (c claimDecider) takeAsDecided(ctx context.Context) error {
 	}
 	inClaimsWords(&own.Draft.Result)
 	draft.Result = own.Draft.Result
+	preventDeletion(draft, own.Draft)
 	if record, ok := own.Draft.Annotations[v1beta1.AnnotationAppliedDefaults]; ok {
 		draft.Annotations[v1beta1.AnnotationAppliedDefaults] = record
 	}
 	return nil
+}
+
+// preventDeletion annotates a claim as its own instance, which goes with it.
+func preventDeletion(claim *draft, own *instance.Draft) {
+	if value, is := own.Annotations[v1beta1.AnnotationPreventDeletion]; is {
+		claim.Annotations[v1beta1.AnnotationPreventDeletion] = value
+	}
 }

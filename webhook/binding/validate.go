@@ -39,7 +39,7 @@ func (h *Handler) Validate(ctx context.Context, req *admission.Request) (review.
 		decided.Deny(wrong.Denial("servicebinding"))
 		return decided, nil
 	}
-	if decided.Deny(decision.RefusePrevention(write)); decided.Denied != nil {
+	if decided.Deny(decision.RefusePreventDeletion(write)); decided.Denied != nil {
 		return decided, nil
 	}
 	if req.Operation == admissionv1.Update && sameBindingSpec(write.Old.Spec, write.New.Spec) {

@@ -149,11 +149,15 @@ func defineFrom(ctx context.Context, s Scope, name string) (*Definition, error) 
 	}, nil
 }
 
-// preventsDeletion reads the annotation of a plan, or else of its class.
+// preventsDeletion reads the annotation of a plan, or else of its class. Another value than "true" and
+// "false" is none.
 func preventsDeletion(plan, class client.Object) bool {
 	for _, o := range []client.Object{plan, class} {
-		if value, is := o.GetAnnotations()[v1beta1.AnnotationPreventDeletion]; is {
-			return value == "true"
+		switch o.GetAnnotations()[v1beta1.AnnotationPreventDeletion] {
+		case "true":
+			return true
+		case "false":
+			return false
 		}
 	}
 	return false

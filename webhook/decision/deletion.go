@@ -16,9 +16,9 @@ func (d *Draft[S, P]) PreventDeletion(of *catalog.Definition) {
 	d.Warnf("the annotation %s protects it from deletion, as its plan or class asks", v1beta1.AnnotationPreventDeletion)
 }
 
-// RefusePrevention denies an annotation against deletion that is neither true nor false: with another
+// RefusePreventDeletion denies an annotation against deletion that is neither true nor false: with another
 // value, nothing would be protected. A stored annotation is not validated again.
-func RefusePrevention[S, P any](w *review.Write[S, P]) *review.Denial {
+func RefusePreventDeletion[S, P any](w *review.Write[S, P]) *review.Denial {
 	const key = v1beta1.AnnotationPreventDeletion
 	value, is := w.New.Metadata.Annotations[key]
 	if !is || value == "true" || value == "false" {
@@ -29,6 +29,6 @@ func RefusePrevention[S, P any](w *review.Write[S, P]) *review.Denial {
 			return nil
 		}
 	}
-	return review.Invalid("InvalidPrevention", "metadata.annotations["+key+"]", "it is neither \"true\" nor \"false\", and would protect nothing").
+	return review.Invalid("InvalidPreventDeletion", "metadata.annotations["+key+"]", "it is neither \"true\" nor \"false\", and would protect nothing").
 		Remedy("write \"true\" to protect the object from deletion, or \"false\" to have it deleted as any other")
 }

@@ -28,6 +28,7 @@ func (d Decider) TakeAsDecided(ctx context.Context) error {
 	if defined.Gone() {
 		draft.Warnf("plan %s is %s: a broker will refuse it", defined.Title(), cmp.Or(defined.Plan.Gone, defined.Class.Gone))
 	}
+	draft.PreventDeletion(defined)
 	draft.Warnf("taken as decided: plan %s, as the references say; no default was applied", defined.Title())
 	return nil
 }

@@ -36,6 +36,13 @@ func (m *mutation) replan(ctx context.Context) error {
 		applied := earlierRecord(d.Annotations, d.Old.Metadata.Annotations)
 		parameters.RecordChoice(&applied, string(choice.Rule), &choice.Class, &choice.Plan)
 		d.Annotations[v1beta1.AnnotationAppliedDefaults] = applied.String()
+		defined, err := m.tools.Resolver.Catalog.DefineChoice(ctx, &choice)
+		if err != nil {
+			return err
+		}
+		if defined != nil {
+			d.PreventDeletion(defined)
+		}
 	}
 	given := d.New.Spec.DecidedReference
 	now.Set(&d.Spec.DecidedReference)

@@ -36,7 +36,7 @@ func (h *Handler) Validate(ctx context.Context, req *admission.Request) (review.
 		decided.Deny(wrong.Denial("serviceinstance"))
 		return decided, nil
 	}
-	if decided.Deny(cmp.Or(refuseMark(write), decision.RefusePrevention(write))); decided.Denied != nil {
+	if decided.Deny(cmp.Or(refuseMark(write), decision.RefusePreventDeletion(write))); decided.Denied != nil {
 		return decided, nil
 	}
 	if req.Operation == admissionv1.Update {

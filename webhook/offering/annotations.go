@@ -22,5 +22,9 @@ func idleAnnotations(old, now *offering) []string {
 			warnings = append(warnings, fmt.Sprintf("metadata.annotations[%s] means nothing: only \"true\" does, and it is %.32q", key, value))
 		}
 	}
+	const prevents = v1beta1.AnnotationPreventDeletion
+	if value, is := now.object.GetAnnotations()[prevents]; is && value != "true" && value != "false" && value != old.object.GetAnnotations()[prevents] {
+		warnings = append(warnings, fmt.Sprintf("metadata.annotations[%s] means nothing: only \"true\" and \"false\" do, and it is %.32q", prevents, value))
+	}
 	return warnings
 }

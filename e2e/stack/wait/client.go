@@ -29,6 +29,9 @@ func Client(once client.WithWatch) client.WithWatch {
 		Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, options ...client.ApplyOption) error {
 			return again(ctx, func() error { return c.Apply(ctx, o, options...) })
 		},
+		DeleteAllOf: func(ctx context.Context, c client.WithWatch, o client.Object, options ...client.DeleteAllOfOption) error {
+			return again(ctx, func() error { return c.DeleteAllOf(ctx, o, options...) })
+		},
 		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, options ...client.DeleteOption) error {
 			return again(ctx, func() error { return c.Delete(ctx, o, options...) })
 		},

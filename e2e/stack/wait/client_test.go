@@ -9,6 +9,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
@@ -39,6 +42,18 @@ func (w *writer) Update(ctx context.Context, o client.Object, options ...client.
 	return w.write(func() error { return w.WithWatch.Update(ctx, o, options...) })
 }
 
+func (w *writer) Patch(ctx context.Context, o client.Object, patch client.Patch, options ...client.PatchOption) error {
+	return w.write(func() error { return w.WithWatch.Patch(ctx, o, patch, options...) })
+}
+
+func (w *writer) Apply(ctx context.Context, o runtime.ApplyConfiguration, options ...client.ApplyOption) error {
+	return w.write(func() error { return w.WithWatch.Apply(ctx, o, options...) })
+}
+
+func (w *writer) DeleteAllOf(ctx context.Context, o client.Object, options ...client.DeleteAllOfOption) error {
+	return w.write(func() error { return w.WithWatch.DeleteAllOf(ctx, o, options...) })
+}
+
 func (w *writer) Delete(ctx context.Context, o client.Object, options ...client.DeleteOption) error {
 	return w.write(func() error { return w.WithWatch.Delete(ctx, o, options...) })
 }
@@ -53,6 +68,15 @@ func TestClient(t *testing.T) {
 		"Create": func(c client.WithWatch) error { return c.Create(t.Context(), object.DeepCopy()) },
 		"Update": func(c client.WithWatch) error { return c.Update(t.Context(), object.DeepCopy()) },
 		"Delete": func(c client.WithWatch) error { return c.Delete(t.Context(), object.DeepCopy()) },
+		"Patch": func(c client.WithWatch) error {
+			return c.Patch(t.Context(), object.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"data":{"a":"b"}}`)))
+		},
+		"Apply": func(c client.WithWatch) error {
+			return c.Apply(t.Context(), corev1ac.ConfigMap("o", "n"), client.FieldOwner("test"))
+		},
+		"DeleteAllOf": func(c client.WithWatch) error {
+			return c.DeleteAllOf(t.Context(), &corev1.ConfigMap{}, client.InNamespace("n"))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

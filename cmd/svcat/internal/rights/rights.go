@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -152,6 +153,8 @@ func roleFor(verb, resource string, namespaced bool) string {
 // Remedy is what to do about it, for a user who reads it on a line.
 func (m Missing) Remedy() string {
 	switch {
+	case strings.HasPrefix(m.Grant, "kubectl create clusterrolebinding "+viewer):
+		return "an administrator grants it, with the instances, bindings and parameters of every namespace: " + m.Grant
 	case m.Grant != "":
 		return "an administrator grants it: " + m.Grant
 	case m.Anonymous:

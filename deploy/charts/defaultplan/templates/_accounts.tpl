@@ -16,6 +16,11 @@ and the controller with all ServiceAccounts whose names begin with the controlle
 {{- if eq $webhook $keeper }}
 {{- fail (printf "webhook.serviceAccount.name and keeper.serviceAccount.name are both %s: give each component a ServiceAccount of its own" $webhook) }}
 {{- end }}
+{{- range $component, $name := dict "webhook" $webhook "keeper" $keeper "controller" $controller }}
+{{- if eq $name "defaultplan-test" }}
+{{- fail (printf "%s.serviceAccount.name is defaultplan-test, the ServiceAccount of helm test: choose another" $component) }}
+{{- end }}
+{{- end }}
 {{- range $component, $name := dict "webhook" $webhook "keeper" $keeper }}
 {{- if hasPrefix $controller $name }}
 {{- fail (printf "%s.serviceAccount.name is %s, and must not begin with the name of the controller's ServiceAccount, %s: the policies for the controller would apply to it" $component $name $controller) }}
