@@ -122,6 +122,8 @@ func TestAbandonWhatIsStuck(t *testing.T) {
 		}
 		return osbtest.Fault{}
 	})
+	s.Svcat("deprovision", "mydb", "--yes")
+	s.HasCondition(s.Instance("mydb"), api.ConditionReady, api.ConditionFalse, "DeprovisionCallFailed") // which takes a busy machine some time
 	told := s.SvcatFails(4, "deprovision", "mydb", "--wait", "--timeout", "3s")
 	assert.Contains(t, told, `instance "mydb" is still there after 3s: Ready=False DeprovisionCallFailed: `)
 	s.Svcat("deprovision", "mydb", "--abandon", "--yes", "--wait")
