@@ -143,12 +143,13 @@ func (s *stage) callsAreTraced() {
 	assert.Equal(s, "reconcile instance", pass.GetName())
 	assert.Empty(s, pass.GetParentSpanId())
 	assert.Equal(s, s.Name("broker"), call.attribute("defaultplan.broker"))
-	told := map[string]bool{}
+	told, requests := map[string]bool{}, map[string]bool{}
 	for _, one := range s.broker.Calls(osbtest.Of(osbtest.Provision)) {
 		parent := one.Header.Get("Traceparent")
 		assert.Empty(s, one.Header.Get("Baggage"))
-		told[parent] = true
+		told[parent], requests[one.RequestID] = true, true
 	}
+	assert.True(s, requests[call.attribute("defaultplan.request_id")], "the broker knows the call by its ID: %v", requests)
 	assert.True(s, told["00-"+hex.EncodeToString(request.GetTraceId())+"-"+hex.EncodeToString(request.GetSpanId())+"-01"], "the broker is sent the span of its request: %v", told)
 	assert.NotEmpty(s, s.collector.find("defaultplan-controller", "relist"))
 	assert.NotEmpty(s, s.collector.find("defaultplan-controller", "catalog"))

@@ -85,10 +85,8 @@ func (q *bindRequest) redact(ctx context.Context) {
 	if q.parameters.Redactor.Knows() {
 		return
 	}
-	read, _, err := q.reader.Read(ctx, q.binding, q.binding.Spec.Parameters, q.binding.Spec.ParametersFrom)
-	if err == nil {
-		q.parameters.Redactor = read.Redactor
-	}
+	read, _, _ := q.reader.Read(ctx, q.binding, q.binding.Spec.Parameters, q.binding.Spec.ParametersFrom)
+	q.parameters.Redactor = read.Redactor // which knows what could not be read
 }
 
 // call makes the one call of a decision. It returns what is to be kept; nil: nothing.

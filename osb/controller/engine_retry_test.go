@@ -397,52 +397,32 @@ func TestWokenMitigationThatFails(t *testing.T) {
 }
 
 // An instance whose plan was gone for some time does not wait for its time afterwards, and one whose plan
-// comes and goes makes no attempt each time.
+// comes and goes makes no attempt each time, also after its plan was gone for longer than its wait.
 func TestPlanThatReturnsWakes(t *testing.T) {
 	t.Parallel()
-	w := newFailingWorld(t, "a")
-	w.failsFor(10*time.Minute, "a")
-	plan := &v1beta1.ClusterServicePlan{}
-	require.NoError(t, w.cache.Get(t.Context(), client.ObjectKey{Name: "small"}, plan))
-	before := w.attempts(osbtest.Provision)
-	for range 30 {
-		require.NoError(t, w.cache.Delete(t.Context(), plan))
-		w.passesTime(time.Second)
-		w.passesOver("a")
-		plan.ResourceVersion = ""
-		require.NoError(t, w.cache.Create(t.Context(), plan))
-		w.passesTime(time.Second)
-		w.passesOver("a")
+	for name, gone := range map[string]time.Duration{"Soon": time.Second, "Later": 2 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newFailingWorld(t, "a")
+			w.failsFor(10*time.Minute, "a")
+			plan := &v1beta1.ClusterServicePlan{}
+			require.NoError(t, w.cache.Get(t.Context(), client.ObjectKey{Name: "small"}, plan))
+			before := w.attempts(osbtest.Provision)
+			for range 30 {
+				require.NoError(t, w.cache.Delete(t.Context(), plan))
+				w.passesTime(gone)
+				w.passesOver("a")
+				plan.ResourceVersion = ""
+				require.NoError(t, w.cache.Create(t.Context(), plan))
+				gone = time.Second
+				w.passesTime(time.Second)
+				w.passesOver("a")
+			}
+			made := w.attempts(osbtest.Provision) - before
+			assert.Positive(t, made)
+			assert.LessOrEqual(t, made, 8, "in a minute")
+		})
 	}
-	made := w.attempts(osbtest.Provision) - before
-	assert.Positive(t, made)
-	assert.LessOrEqual(t, made, 7, "in a minute")
-}
-
-// An instance whose plan was gone for so long that its wait was over, and then comes and goes, makes no
-// attempt each time, either.
-func TestPlanThatReturnsLater(t *testing.T) {
-	t.Parallel()
-	w := newFailingWorld(t, "a")
-	w.failsFor(10*time.Minute, "a")
-	plan := &v1beta1.ClusterServicePlan{}
-	require.NoError(t, w.cache.Get(t.Context(), client.ObjectKey{Name: "small"}, plan))
-	require.NoError(t, w.cache.Delete(t.Context(), plan))
-	w.passesTime(2 * time.Hour)
-	w.passesOver("a")
-	before := w.attempts(osbtest.Provision)
-	for range 30 {
-		plan.ResourceVersion = ""
-		require.NoError(t, w.cache.Create(t.Context(), plan))
-		w.passesTime(time.Second)
-		w.passesOver("a")
-		require.NoError(t, w.cache.Delete(t.Context(), plan))
-		w.passesTime(time.Second)
-		w.passesOver("a")
-	}
-	made := w.attempts(osbtest.Provision) - before
-	assert.Positive(t, made)
-	assert.LessOrEqual(t, made, 8, "in a minute")
 }
 
 // What woke a call is for the next one where its outcome was not stored, unless its intent was: then

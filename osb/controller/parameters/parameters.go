@@ -80,12 +80,12 @@ func (p Reader) Read(ctx context.Context, o client.Object, spec *runtime.RawExte
 			continue
 		}
 		add, problem, err := p.secret(ctx, o.GetNamespace(), ref, &room)
-		if problem != nil || err != nil { // what is known is still kept out of messages
-			return Set{Redactor: redactorOf(values, secret)}, problem, err
+		if problem != nil || err != nil {
+			return Set{Redactor: partly(values, secret)}, problem, err
 		}
 		for _, key := range slices.Sorted(maps.Keys(add)) {
 			if problem := clash(key, values, applied, given); problem != nil {
-				return Set{Redactor: redactorOf(overlaid(values, add), overlaid(secret, add))}, problem, nil
+				return Set{Redactor: partly(overlaid(values, add), overlaid(secret, add))}, problem, nil
 			}
 		}
 		for key := range add {

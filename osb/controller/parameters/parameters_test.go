@@ -15,6 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb"
+	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
 func secretWith(name string, data map[string]string) *corev1.Secret {
@@ -96,7 +98,8 @@ func TestReadParameters(t *testing.T) {
 	}
 }
 
-// What is known is kept out of messages also where a Secret is not there.
+// What is known is kept out of messages also where a Secret is not there, and all that a broker writes
+// is where the values of that one are unknown.
 func TestRedactorWithoutASecret(t *testing.T) {
 	t.Parallel()
 	secrets := stored(t, secretWith("good", map[string]string{"p": `{"password": "hunter2"}`}))
@@ -108,6 +111,16 @@ func TestRedactorWithoutASecret(t *testing.T) {
 	said := got.Redactor.Text("eve-the-admin may not have the password hunter2")
 	assert.NotContains(t, said, "hunter2")
 	assert.NotContains(t, said, "eve-the-admin")
+
+	failed := &osb.Error{Operation: "bind", StatusCode: 500, Description: "no token swordfish", Code: "swordfish", Unlawful: "type swordfish"}
+	reply := lifecycle.CallResult{Err: failed, Poll: &osb.LastOperation{Description: "swordfish is too short"}}
+	got.Redactor.CallResult(&reply)
+	assert.NotContains(t, reply.Err.Error()+reply.Poll.Description, "swordfish", "it may be of the Secret that is not there")
+	assert.Contains(t, reply.Err.Error(), "the broker answered 500")
+	assert.Contains(t, reply.Poll.Description, "a Secret of parametersFrom cannot be read")
+	silent := lifecycle.CallResult{Poll: &osb.LastOperation{}}
+	got.Redactor.CallResult(&silent)
+	assert.Empty(t, silent.Poll.Description)
 }
 
 // A Secret that cannot be read just now is no fault of the spec.

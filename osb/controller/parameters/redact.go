@@ -23,7 +23,12 @@ const cutMark = "…"
 type Redactor struct {
 	// secrets removes the values from Secrets, all those of every parameter.
 	secrets, all *eraser
+	// unread says that there are Secrets whose values are not known.
+	unread bool
 }
+
+// unshown stands for a text in which there may be values that are not known.
+const unshown = "the broker's text is not shown, because a Secret of parametersFrom cannot be read"
 
 // Knows says that there is something to take out.
 func (r Redactor) Knows() bool { return r.all != nil }
@@ -32,6 +37,13 @@ func (r Redactor) Knows() bool { return r.all != nil }
 // Secrets.
 func redactorOf(all, fromSecrets map[string]any) Redactor {
 	return Redactor{secrets: newEraser(fromSecrets), all: newEraser(all)}
+}
+
+// partly is redactorOf where not all Secrets were read.
+func partly(all, fromSecrets map[string]any) Redactor {
+	r := redactorOf(all, fromSecrets)
+	r.unread = true
+	return r
 }
 
 // An eraser removes values from texts.
@@ -112,13 +124,23 @@ func (r Redactor) CallResult(reply *lifecycle.CallResult) {
 	}
 	if failed := (*osb.Error)(nil); errors.As(reply.Err, &failed) {
 		clean := *failed
-		clean.Description, clean.Code = r.secrets.erase(failed.Description), r.secrets.erase(failed.Code)
-		clean.Unlawful = r.secrets.erase(failed.Unlawful)
+		clean.Description, clean.Unlawful = r.shown(failed.Description), r.shown(failed.Unlawful)
+		if clean.Code = r.secrets.erase(failed.Code); r.unread {
+			clean.Code = ""
+		}
 		reply.Err = &clean
 	}
 	if reply.Poll != nil {
-		reply.Poll.Description = r.secrets.erase(reply.Poll.Description)
+		reply.Poll.Description = r.shown(reply.Poll.Description)
 	}
+}
+
+// shown is a broker's text as it is stored.
+func (r Redactor) shown(text string) string {
+	if r.unread && text != "" {
+		return unshown
+	}
+	return r.secrets.erase(text)
 }
 
 // Text removes every parameter from a text for a log or an event.
