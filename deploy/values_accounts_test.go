@@ -119,7 +119,7 @@ func accountsIn(part any) []string {
 	switch part := part.(type) {
 	case string:
 		for _, found := range user.FindAllStringSubmatch(part, -1) {
-			all = append(all, found[1])
+			all = append(all, strings.TrimSuffix(found[1], "-")) // a policy compares names that end with a hyphen
 		}
 	case []any:
 		for _, item := range part {

@@ -36,6 +36,7 @@ func TestPreventDeletion(t *testing.T) { //nolint:tparallel // its webhook is ki
 		run  func(*env.Env)
 	}{
 		{"GuardedStays", guardedStays},
+		{"OfAccounts", guardsOfAccounts},
 		{"PlanGuards", planGuards},
 		{"GarbageCollectorIsRefused", garbageCollectorIsRefused},
 		{"WithoutTheWebhook", guardsWithoutTheWebhook},
@@ -74,6 +75,22 @@ func guardedStays(e *env.Env) {
 	require.NoError(e, e.Client().Delete(e.Context(), held), "it is being deleted already")
 	e.Patch(held, `{"metadata":{"finalizers":null}}`)
 	untilGone(e, held)
+}
+
+// guardsOfAccounts: controllers may delete a guarded binding, and an account whose name only begins as
+// theirs may not.
+func guardsOfAccounts(e *env.Env) {
+	e.Helper()
+	e.AddPlans(env.Class{Name: e.Name("class"), ServiceType: e.Name("type")}, env.Plan{Name: e.Name("plan"), Default: true})
+	e.CreateInstance("db", env.OfType(e.Name("type")))
+	b := e.Binding("creds", "db", func(b *api.ServiceBinding) { b.Annotations = map[string]string{api.AnnotationPreventDeletion: "true"} })
+	e.Create(b)
+	for account, may := range map[string]bool{"": true, "-east": true, "s": false, "2": false} {
+		user := env.ControllerUser + account
+		e.GrantClusterRole(user, "cluster-admin")
+		err := e.As(user).Client().Delete(e.Context(), b, client.DryRunAll)
+		assert.Equal(e, !may, apierrors.IsForbidden(err), "%s: %v", user, err)
+	}
 }
 
 // planGuards: what is decided on a plan that says so is annotated, and a namespace that is deleted
