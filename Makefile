@@ -15,10 +15,11 @@ VERSION ?= $(or $(shell git describe --tags --always --dirty 2>/dev/null | grep 
 LDFLAGS := -s -w -X github.com/defaultplan/defaultplan/cmd/internal/version.version=$(VERSION)
 CONTROLLER_GEN := $(GO) tool -modfile=tools/go.mod controller-gen
 CRD_REF_DOCS := $(GO) tool -modfile=tools/go.mod crd-ref-docs
-GOLANGCI_LINT := $(GO) tool -modfile=tools/golangci/go.mod golangci-lint
 # The packages that run on a control plane, two at a time, those that take long first; all
 # others are unit tests.
 E2E := $(patsubst %,./e2e/%,install ha osb svcat instances controllers claims quotas rotation freshness defaults races attacks fairness charts admission certs observe ui endpoints sharing deletion bindings oldclients policies)
+# Two of them have a module of their own, for what only they depend on.
+WORKSPACE := GOWORK=$(CURDIR)/e2e/scenarios.work
 # Where DEFAULTPLAN_LONG makes a difference, and to which tests.
 LONG := ./e2e/races ./e2e/osb ./e2e/claims ./e2e/quotas ./e2e/svcat ./e2e/freshness ./e2e/instances
 LONG_TESTS := ^Test(DefaultsAreRaced|Crashes|Faults|NeverOver|RenderAndTheWebhookAgree|SwitchRace|APlanAndItsInstanceInOneFile|ADefaultInTheSameFile|ARecordedDefaultThatNoCacheHas|AfterASwitchReturned|ControllersConflict)
@@ -32,7 +33,7 @@ CORE := ./e2e/admission ./e2e/bindings ./e2e/defaults ./e2e/instances ./e2e/oldc
 CORE_SVCAT := ^Test(Bind|CheckSaysWhatIsBroken|CreateClassAndProvisionFromIt|Describe|ExplainDrawsGraphs|Get|KubectlTakesSvcatAsPlugin|ProvisionBySelector|ProvisionByType|ProvisionDryRun|ProvisionErrors|ProvisionWithDefaults|Register|RetireAndAdopt|SwitchEndsAlikeByKubectl|SwitchPrintsTheProposalsLines|Sync|TheProposalsDiscovery|Unbind|VersionNamesAllThree|WaitUntilReady)$$
 # Of both, what the shipped manifests and kubectl have to do with the most.
 CORE_SHORT := ^Test(Bind|BindingTakesWhatThePlanGives|DefaultsAreRepaired|FlowsAreAccepted|KubectlShowsWhyItIsRefused|OldManifestsAreAdmittedAsTheyAlwaysWere|OneDefaultPerType|PlansAreFoundByField|PoliciesGuardWithoutTheWebhook|PolicyKeepsAPlanOutOfANamespace|ProvisionWithDefaults|TheManifestsAreTheProposals|TheSchemaHoldsWhatCannotChange|WhatAWriteLeavesOutIsRestored|WhatKubectlGetShows|WhichWritesTheWebhookIsAskedAbout)$$
-MODULES := . $(wildcard e2e/controlplane e2e/certmanager tools tools/golangci tools/helm tools/helm3 tools/image tools/promtool)
+MODULES := . $(wildcard e2e/controlplane e2e/certmanager e2e/charts e2e/ui tools tools/golangci tools/helm tools/helm3 tools/image tools/promtool)
 
 # One mode of compiling for all that is built, linted and tested without the race
 # detector, and one with it, which alone wants C: tools/once.sh shows that no package is
@@ -114,11 +115,11 @@ test-started:
 # Lint vets them all already.
 .PHONY: test-unit
 test-unit: test-started build ## The unit tests; those of cmd/playground run what was built
-	$(RACE) -short $$($(GO) list ./... | grep -v -x -F "$$($(GO) list $(E2E) ./deploy/...)") $(TESTED)
+	$(RACE) -short $$($(GO) list ./... | grep -v -x -F "$$($(WORKSPACE) $(GO) list $(E2E) ./deploy/...)") $(TESTED)
 
 .PHONY: test-deploy
 test-deploy: test-started build bin/helm bin/helm3 bin/promtool ## The chart, the manifests and the alerts
-	$(RACE) ./deploy/... $(TESTED)
+	$(WORKSPACE) $(RACE) ./deploy/... ./e2e/charts/health $(TESTED)
 
 .PHONY: test-controlplane
 test-controlplane: test-started bin/controlplane bin/kubectl
@@ -141,7 +142,7 @@ bin/race:
 
 .PHONY: test-e2e
 test-e2e: test-started build bin/race bin/helm bin/helm3 bin/certmanager ## The scenarios on a real control plane
-	$(SERVING) $(SCENARIOS) -timeout 30m -p 2 $(E2E) $(TESTED)
+	$(SERVING) $(WORKSPACE) $(SCENARIOS) -timeout 30m -p 2 $(E2E) $(TESTED)
 
 .PHONY: test-long
 test-long: build bin/race ## The repetitions and random sequences in their long form
@@ -192,9 +193,14 @@ generate: ## Write the generated files
 	$(GO) run ./cmd/svcat reference > docs/svcat.md
 	$(CRD_REF_DOCS) --source-path=api/v1beta1 --config=tools/crd-ref-docs.yaml --renderer=markdown --output-path=docs/api.md --log-level=ERROR
 
+# Not as a tool of its module: go tool -modfile takes no workspace.
+.PHONY: bin/golangci-lint
+bin/golangci-lint:
+	cd tools/golangci && $(GO) build -ldflags "-s -w" -o ../../$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
 .PHONY: lint
-lint: ## Lint, the import law included
-	$(GOLANGCI_LINT) run ./...
+lint: bin/golangci-lint ## Lint, the import law included
+	$(WORKSPACE) bin/golangci-lint run ./... ./e2e/charts/... ./e2e/ui/...
 
 .PHONY: verify
 verify: generate ## Check that generated files are current, modules tidy, code formatted

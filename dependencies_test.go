@@ -51,8 +51,8 @@ var licensePhrases = map[string][]string{
 type goModule struct {
 	Folder  string `json:"-"`
 	Require []struct {
-		Path     string
-		Indirect bool
+		Path, Version string
+		Indirect      bool
 	}
 	Tool []struct{ Path string }
 }
@@ -275,6 +275,27 @@ func withoutImport(t *testing.T, of *goModule, module string, folders []string) 
 	})
 }
 
+// TestScenariosHaveTheVersionsOfTheMainModule holds the modules that are joined with the main one to its
+// versions. With another, most packages would be compiled a second time, and the scenarios would run
+// with libraries that the programs do not have.
+func TestScenariosHaveTheVersionsOfTheMainModule(t *testing.T) {
+	t.Parallel()
+	versions := map[string]string{}
+	for _, required := range readModule(t, ".").Require {
+		versions[required.Path] = required.Version
+	}
+	for _, folder := range []string{"e2e/charts", "e2e/ui"} {
+		same := 0
+		for _, required := range readModule(t, folder).Require {
+			if version, is := versions[required.Path]; is {
+				assert.Equal(t, version, required.Version, "%s in %s", required.Path, folder)
+				same++
+			}
+		}
+		assert.Greater(t, same, 50, folder)
+	}
+}
+
 // foldersOfModules are the folders of the go.mod files below the main one.
 func foldersOfModules(t *testing.T) []string {
 	t.Helper()
@@ -298,11 +319,12 @@ func readModule(t *testing.T, folder string) *goModule {
 	return module
 }
 
-// direct are the modules that are required without "// indirect", and those that provide a tool.
+// direct are the modules that are required without "// indirect", and those that provide a tool; the
+// project's own is none.
 func (m *goModule) direct() []string {
 	var paths []string
 	for _, required := range m.Require {
-		if !required.Indirect {
+		if !required.Indirect && required.Path+"/" != module {
 			paths = append(paths, required.Path)
 		}
 	}

@@ -2,8 +2,8 @@
 // the layout of its own repository (GROUP/KIND/health.lua, with tests beside it), and
 // argocd-cm.yaml, which has all of it for the ConfigMap of an Argo CD that exists.
 //
-// The Go code runs the checks as Argo CD does, and writes the ConfigMap; only tests use
-// it. Where it is wired up is in docs/gitops.md.
+// The Go code writes the ConfigMap; only tests use it. e2e/charts/health runs the checks as
+// Argo CD does. docs/gitops.md describes how to configure them.
 package argocd
 
 import (
@@ -12,8 +12,6 @@ import (
 	"io/fs"
 	"path"
 
-	lua "github.com/yuin/gopher-lua"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 )
 
@@ -21,66 +19,6 @@ import (
 //
 //go:embed servicecatalog.k8s.io
 var Checks embed.FS
-
-// A Health is what Argo CD shows of an object: Healthy, Progressing or Degraded, and why.
-type Health struct {
-	Status  string `json:"status"`
-	Message string `json:"message"`
-}
-
-// HealthOf runs the check of an object's kind. It fails where there is none, and where it
-// returns no table.
-func HealthOf(o *unstructured.Unstructured) (Health, error) {
-	kind := o.GroupVersionKind()
-	script, err := Checks.ReadFile(path.Join(kind.Group, kind.Kind, "health.lua"))
-	if err != nil {
-		return Health{}, fmt.Errorf("cannot find a health check of %q: %w", kind.Kind, err)
-	}
-	// As Argo CD runs what is configured: without the libraries of Lua, but for two.
-	state := lua.NewState(lua.Options{SkipOpenLibs: true})
-	defer state.Close()
-	for name, open := range map[string]lua.LGFunction{lua.BaseLibName: lua.OpenBase, lua.TabLibName: lua.OpenTable} {
-		if err := state.CallByParam(lua.P{Fn: state.NewFunction(open), Protect: true}, lua.LString(name)); err != nil {
-			return Health{}, fmt.Errorf("cannot open Lua's library %q: %w", name, err)
-		}
-	}
-	state.SetGlobal("obj", luaOf(state, o.Object))
-	if err := state.DoString(string(script)); err != nil {
-		return Health{}, fmt.Errorf("cannot run the health check of %q: %w", kind.Kind, err)
-	}
-	table, ok := state.Get(-1).(*lua.LTable)
-	if !ok {
-		return Health{}, fmt.Errorf("cannot use what the health check of %q returns: it is no table", kind.Kind)
-	}
-	return Health{Status: lua.LVAsString(table.RawGetString("status")), Message: lua.LVAsString(table.RawGetString("message"))}, nil
-}
-
-// luaOf is a value of JSON as Lua has it.
-func luaOf(state *lua.LState, value any) lua.LValue {
-	switch v := value.(type) {
-	case bool:
-		return lua.LBool(v)
-	case string:
-		return lua.LString(v)
-	case int64:
-		return lua.LNumber(v)
-	case float64:
-		return lua.LNumber(v)
-	case []any:
-		list := state.CreateTable(len(v), 0)
-		for _, item := range v {
-			list.Append(luaOf(state, item))
-		}
-		return list
-	case map[string]any:
-		table := state.CreateTable(0, len(v))
-		for key, item := range v {
-			table.RawSetString(key, luaOf(state, item))
-		}
-		return table
-	}
-	return lua.LNil
-}
 
 // ignored are the differences that are none, as jq expressions, by GROUP_KIND: the
 // authorities that the webhook or cert-manager writes into the hooks, and the mark of a

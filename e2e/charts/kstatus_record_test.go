@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
-	"github.com/defaultplan/defaultplan/deploy/argocd"
+	"github.com/defaultplan/defaultplan/e2e/charts/health"
 )
 
 // A life is what kstatus said of every version of one object that the API server stored,
@@ -69,7 +69,7 @@ func (l *life) add(event watch.EventType, o *unstructured.Unstructured) {
 		if why := contradicts(o, is); why != "" {
 			l.wrong = append(l.wrong, fmt.Sprintf("%s is %s, but %s: %v", o.GetKind(), is, why, o.Object["status"]))
 		}
-		if health, err := argocd.HealthOf(o); err != nil || health.Status != healthOf[is] || health.Message == "" && is == status.FailedStatus {
+		if health, err := health.Check(o); err != nil || health.Status != healthOf[is] || health.Message == "" && is == status.FailedStatus {
 			l.wrong = append(l.wrong, fmt.Sprintf("%s is %s, but Argo CD says %+v (%v): %v", o.GetKind(), is, health, err, o.Object["status"]))
 		}
 	}

@@ -20,6 +20,8 @@ import (
 	"github.com/defaultplan/defaultplan/e2e/stack"
 )
 
+const project = "github.com/defaultplan/defaultplan"
+
 // Options say what the tests of one package run on. The zero value suits tests that
 // each start stacks of their own, with New.
 type Options struct {
@@ -150,7 +152,7 @@ func (o *Options) runIn(m *testing.M, given map[string]*string) (code int, err e
 	if err != nil {
 		return 1, fmt.Errorf("cannot find the package: %w", err)
 	}
-	root, err := moduleRoot(here)
+	root, err := projectRoot(here)
 	if err != nil {
 		return 1, err
 	}
@@ -196,15 +198,17 @@ func (r *run) stopShared() error {
 	return r.started.Stop()
 }
 
-// moduleRoot is the folder of the module that a folder is part of.
-func moduleRoot(folder string) (string, error) {
+// projectRoot is the folder of the project that a folder is part of. Packages that have a module of
+// their own are part of it, too.
+func projectRoot(folder string) (string, error) {
 	for {
-		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
+		content, err := os.ReadFile(filepath.Join(folder, "go.mod"))
+		if err == nil && strings.HasPrefix(string(content), "module "+project+"\n") {
 			return folder, nil
 		}
 		parent := filepath.Dir(folder)
 		if parent == folder {
-			return "", errors.New("cannot find the module: no parent folder has a go.mod")
+			return "", fmt.Errorf("cannot find the project: no parent folder has a go.mod of module %s", project)
 		}
 		folder = parent
 	}

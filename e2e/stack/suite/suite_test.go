@@ -44,16 +44,17 @@ func TestBinariesAreGivenByFlag(t *testing.T) {
 	}
 }
 
-// Packages of any depth find the binaries of their module.
-func TestModuleRoot(t *testing.T) {
+// Packages of any depth find the binaries of their project, also those with a module of their own.
+func TestProjectRoot(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	deep := filepath.Join(root, "e2e", "osb")
 	require.NoError(t, os.MkdirAll(deep, 0o700))
-	_, err := moduleRoot(deep)
-	require.ErrorContains(t, err, "no parent folder has a go.mod")
-	require.NoError(t, os.WriteFile(filepath.Join(root, "go.mod"), nil, 0o600))
-	found, err := moduleRoot(deep)
+	_, err := projectRoot(deep)
+	require.ErrorContains(t, err, "no parent folder has a go.mod of module "+project)
+	require.NoError(t, os.WriteFile(filepath.Join(root, "go.mod"), []byte("module "+project+"\n\ngo 1.26.0\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(deep, "go.mod"), []byte("module "+project+"/e2e/osb\n"), 0o600))
+	found, err := projectRoot(deep)
 	require.NoError(t, err)
 	assert.Equal(t, root, found)
 }
