@@ -33,7 +33,7 @@ CORE := ./e2e/admission ./e2e/bindings ./e2e/defaults ./e2e/instances ./e2e/oldc
 CORE_SVCAT := ^Test(Bind|CheckSaysWhatIsBroken|CreateClassAndProvisionFromIt|Describe|ExplainDrawsGraphs|Get|KubectlTakesSvcatAsPlugin|ProvisionBySelector|ProvisionByType|ProvisionDryRun|ProvisionErrors|ProvisionWithDefaults|Register|RetireAndAdopt|SwitchEndsAlikeByKubectl|SwitchPrintsTheProposalsLines|Sync|TheProposalsDiscovery|Unbind|VersionNamesAllThree|WaitUntilReady)$$
 # Of both, what the shipped manifests and kubectl have to do with the most.
 CORE_SHORT := ^Test(Bind|BindingTakesWhatThePlanGives|DefaultsAreRepaired|FlowsAreAccepted|KubectlShowsWhyItIsRefused|OldManifestsAreAdmittedAsTheyAlwaysWere|OneDefaultPerType|PlansAreFoundByField|PoliciesGuardWithoutTheWebhook|PolicyKeepsAPlanOutOfANamespace|ProvisionWithDefaults|TheManifestsAreTheProposals|TheSchemaHoldsWhatCannotChange|WhatAWriteLeavesOutIsRestored|WhatKubectlGetShows|WhichWritesTheWebhookIsAskedAbout)$$
-MODULES := . $(wildcard e2e/controlplane e2e/certmanager e2e/charts e2e/ui tools tools/golangci tools/helm tools/helm3 tools/image tools/promtool)
+MODULES := . $(wildcard e2e/controlplane e2e/certmanager e2e/charts e2e/ui tools tools/golangci tools/helm tools/helm3 tools/image tools/pictures tools/promtool tools/site)
 
 # One mode of compiling for all that is built, linted and tested without the race
 # detector, and one with it, which alone wants C: tools/once.sh shows that no package is
@@ -102,9 +102,24 @@ image: ## Write the images into bin/image as OCI layouts (VERSION, PUSH=host/pat
 release: ## Write a release into bin/release/VERSION (VERSION=v0.2.0, REGISTRY=host/path)
 	cd tools/image && $(GO) run . -version $(VERSION) -release ../../bin/release/$(VERSION) $(if $(REGISTRY),-registry $(REGISTRY))
 
+##@ Pages
+.PHONY: site
+site: ## Write README.md and docs/ as HTML into bin/site, with a search
+	cd tools/site && $(GO) run .
+
+# What other pictures docs/pictures gets is one more prerequisite of pictures.
+.PHONY: pictures pictures-svcat pictures-check
+pictures: pictures-svcat ## Make docs/pictures again from a running stack (needs Chromium and npm)
+
+pictures-svcat: build
+	cd tools/pictures && npm ci --ignore-scripts --no-audit --no-fund && $(GO) run .
+
+pictures-check: build ## Compare docs/pictures with what svcat and kubectl print now
+	cd tools/pictures && $(GO) run . -check
+
 ##@ Test
 .PHONY: test
-test: build test-unit test-deploy test-controlplane test-image test-e2e ## What proves every promise, race detector on for what serves; ends with the slowest packages
+test: build test-unit test-deploy test-controlplane test-image test-pages test-e2e ## What proves every promise, race detector on for what serves; ends with the slowest packages
 	@tools/slowest.sh < bin/test.log
 	@if [ -s $(DEFAULTPLAN_SKIPPED) ]; then cat $(DEFAULTPLAN_SKIPPED); fi
 
@@ -129,6 +144,12 @@ test-controlplane: test-started bin/controlplane bin/kubectl
 test-image: test-started
 	cd tools/image && $(GO) test -timeout 30m ./... $(TESTED)
 
+# Not from the cache: go test does not see that a page outside the module has changed.
+.PHONY: test-pages
+test-pages: test-started ## The site of the pages, and how pictures are made
+	cd tools/site && $(GO) test -count=1 ./... $(TESTED)
+	cd tools/pictures && $(GO) test ./... $(TESTED)
+
 # The scenarios run the built binaries: the two that serve with the race detector, but on
 # other releases of Kubernetes. svcat is started some thousand times, which is slow with it;
 # its unit tests have it.
@@ -145,7 +166,7 @@ test-e2e: test-started build bin/race bin/helm bin/helm3 bin/certmanager ## The 
 	$(SERVING) $(WORKSPACE) $(SCENARIOS) -timeout 30m -p 2 $(E2E) $(TESTED)
 
 .PHONY: test-long
-test-long: build bin/race ## The repetitions and random sequences in their long form
+test-long: build bin/race pictures-check ## The repetitions and random sequences in their long form
 	$(RACE) -count=1 -run '$(REPEATED_TESTS)' $(REPEATED)
 	$(GO) test -vet=off $(LINK) -count=1 -run '^TestStateMachine$$' ./osb/lifecycle -states 4000
 	DEFAULTPLAN_LONG=1 $(SERVING) $(SCENARIOS) -timeout 60m -p 2 -run '$(LONG_TESTS)' $(LONG)

@@ -23,6 +23,8 @@ var (
 	footLink   = regexp.MustCompile(`(?m)^ {0,3}\[[^\]]+\]:\s+<?([^<>\s]+)>?`)
 	heading    = regexp.MustCompile(`^ {0,3}#{1,6}\s+(.+?)(?:\s+#+)?\s*$`)
 	htmlAnchor = regexp.MustCompile(`<a (?:id|name)="([^"]+)"`)
+	// picture is one that a page shows, with its text.
+	picture = regexp.MustCompile(`!\[([^\]]*)\]\(([^)\s]+)\)`)
 	// codeSpan is code within a paragraph, in which nothing is a link.
 	codeSpan = regexp.MustCompile("`[^`]*`")
 	// linkText is what is shown of a link; unheard is what GitHub leaves out of the
@@ -62,6 +64,30 @@ func documents(t *testing.T, root fs.FS) []string {
 	}))
 	require.Greater(t, len(names), 20, "the documents were found")
 	return names
+}
+
+// TestPicturesAreShown holds docs/pictures to the pages: each picture is shown, with a text for
+// readers who do not see it, and is small.
+func TestPicturesAreShown(t *testing.T) {
+	t.Parallel()
+	const most = 150_000
+	root := os.DirFS(".")
+	shown := map[string]bool{}
+	for _, name := range documents(t, root) {
+		for _, match := range picture.FindAllStringSubmatch(readDocument(t, root, name), -1) {
+			assert.Greater(t, len(match[1]), 20, "%s: what does %s show?", name, match[2])
+			shown[path.Join(path.Dir(name), match[2])] = true
+		}
+	}
+	pictures, err := fs.Glob(root, "docs/pictures/*")
+	require.NoError(t, err)
+	require.Greater(t, len(pictures), 4, "the pictures were found")
+	for _, name := range pictures {
+		assert.True(t, shown[name], "no page shows %s", name)
+		info, err := fs.Stat(root, name)
+		require.NoError(t, err)
+		assert.LessOrEqual(t, info.Size(), int64(most), name)
+	}
 }
 
 // TestReadmeIsAPage keeps README.md to what a visitor needs first.

@@ -323,7 +323,7 @@ type ServiceBindingStatus struct {
 // ServiceBindingPropertiesState is what a broker was sent.
 type ServiceBindingPropertiesState struct {
 	// Parameters is the JSON object that was sent; values from Secrets are
-	// replaced by "<redacted>".
+	// replaced by `<redacted>`.
 	// +optional
 	// +structType=atomic
 	// +kubebuilder:pruning:PreserveUnknownFields

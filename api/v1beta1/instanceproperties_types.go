@@ -26,7 +26,7 @@ type ServiceInstancePropertiesState struct {
 	// +kubebuilder:validation:MaxLength=253
 	PlanRefName string `json:"planRefName,omitempty"`
 	// Parameters is the JSON object that was sent; values from Secrets are
-	// replaced by "<redacted>".
+	// replaced by `<redacted>`.
 	// +optional
 	// +structType=atomic
 	// +kubebuilder:pruning:PreserveUnknownFields

@@ -1,0 +1,17 @@
+// Command site writes README.md, the other pages of the root and docs/ as HTML into bin/site.
+// A browser opens it from the disk: nothing is fetched, and the search needs no server.
+package main
+
+import (
+	"fmt"
+	"os"
+)
+
+func main() {
+	pages, err := build("../..", "../../bin/site")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "site:", err)
+		os.Exit(1)
+	}
+	fmt.Printf("%d pages; open bin/site/index.html\n", pages)
+}
