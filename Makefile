@@ -62,13 +62,17 @@ down: ## Stop what make up started
 
 ##@ Build
 .PHONY: build
-build: bin/webhook bin/controller bin/svcat bin/playground bin/controlplane bin/kubectl ## Build all binaries into bin/
+build: first-build bin/webhook bin/controller bin/svcat bin/playground bin/controlplane bin/kubectl ## Build all binaries into bin/
+
+.PHONY: first-build
+first-build:
+	@test -e bin/controlplane || echo "compiling Kubernetes, about 5 minutes on two cores, once" >&2
 
 .PHONY: bin/webhook bin/controller bin/svcat bin/playground bin/controlplane bin/kubectl
 bin/webhook bin/controller bin/svcat bin/playground:
 	$(GO) build -ldflags "$(LDFLAGS)" -o $@ ./cmd/$(@F)
 # Never with the race detector: this is Kubernetes, not ours.
-bin/controlplane:
+bin/controlplane: first-build
 	cd e2e/controlplane && $(GO) build -ldflags "$(K8S_LDFLAGS)" -o ../../$@ .
 # A link to the kubectl on PATH where that fits.
 bin/kubectl:
@@ -130,7 +134,7 @@ test-started:
 # Lint vets them all already.
 .PHONY: test-unit
 test-unit: test-started build ## The unit tests; those of cmd/playground run what was built
-	$(RACE) -short $$($(GO) list ./... | grep -v -x -F "$$($(WORKSPACE) $(GO) list $(E2E) ./deploy/...)") $(TESTED)
+	$(RACE) -short -timeout 20m $$($(GO) list ./... | grep -v -x -F "$$($(WORKSPACE) $(GO) list $(E2E) ./deploy/...)") $(TESTED)
 
 .PHONY: test-deploy
 test-deploy: test-started build bin/helm bin/helm3 bin/promtool ## The chart, the manifests and the alerts

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -31,10 +32,13 @@ var (
 	// anchor of a heading.
 	linkText = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 	unheard  = regexp.MustCompile(`[^\p{L}\p{M}\p{N}_ -]`)
-	// makeSpan is a make in a code span, makeLine one of a line of code: at its start,
+	// makeSpan is a make in a code span, makeLine one of a line of indented code: at its start,
 	// after a prompt, or as the last words of what a program says.
 	makeSpan = regexp.MustCompile("`make((?:\\s+[^`\\s]+)*)`")
 	makeLine = regexp.MustCompile(`(?m)^ {4,}(?:\$ |.*: )?make((?: [a-z][\w/-]*)+)`)
+	// shellBlock is a block of commands, makeCommand a make in it.
+	shellBlock  = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
+	makeCommand = regexp.MustCompile(`(?m)^make((?: [a-z][\w/-]*)+)`)
 	// pathSpan is a code span that is a path: with a slash, or the name of a file in Go.
 	pathSpan = regexp.MustCompile("`([a-z][\\w.-]*(?:/[\\w./-]+|\\.go))`")
 	// oddWord is a word with a plainer one for it.
@@ -124,6 +128,66 @@ func oddWords(text string) []string {
 	return oddWord.FindAllString(prose.String(), -1)
 }
 
+// TestCommandsCanBeCopied: a block of commands has no prompt and no output, so that all of it can
+// be pasted into a shell. What a program printed, with the commands that it ran, is a block marked
+// console.
+func TestCommandsCanBeCopied(t *testing.T) {
+	t.Parallel()
+	root := os.DirFS(".")
+	for _, name := range documents(t, root) {
+		content, err := fs.ReadFile(root, name)
+		require.NoError(t, err)
+		assert.Empty(t, promptsIn(string(content)), name)
+	}
+	assert.Equal(t, []string{"    $ a", "$ b", "$ c"}, promptsIn("    $ a\n```sh\n$ b\n```\n```\n$ c\n```\n```console\n$ d\n```\n```sh\ne $ f\n```\n"))
+}
+
+// promptsIn are the lines with a prompt that are in no block marked console.
+func promptsIn(text string) []string {
+	var lines []string
+	fence := ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		switch {
+		case fence != "" && line == "```":
+			fence = ""
+		case fence == "" && strings.HasPrefix(line, "```"):
+			fence = line
+		case fence != "```console" && (fence != "" || strings.HasPrefix(line, "    ")) && strings.HasPrefix(strings.TrimSpace(line), "$ "):
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// TestIndexHasEveryPage holds docs/README.md to the pages that there are.
+func TestIndexHasEveryPage(t *testing.T) {
+	t.Parallel()
+	index := readDocument(t, os.DirFS("."), "docs/README.md")
+	pages, err := filepath.Glob("docs/*.md")
+	require.NoError(t, err)
+	for _, page := range pages {
+		if name := filepath.Base(page); name != "README.md" {
+			assert.Contains(t, index, "]("+name+")", "docs/README.md does not list it")
+		}
+	}
+}
+
+// TestExamplesAreTried: the tutorials, all of whose commands a test of cmd/playground runs, apply
+// every manifest of docs/examples.
+func TestExamplesAreTried(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("docs/tutorials.md")
+	require.NoError(t, err)
+	files, err := filepath.Glob("docs/examples/*")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	commands := strings.Join(shellBlock.FindAllString(string(page), -1), "\n")
+	for _, file := range files {
+		assert.Regexp(t, `(?m)^kubectl apply .*-f `+regexp.QuoteMeta(file)+`\b`, commands)
+	}
+}
+
 // TestArchitectureNamesFilesThatExist holds docs/architecture.md to the tree: a path in a code
 // span is a file or a folder.
 func TestArchitectureNamesFilesThatExist(t *testing.T) {
@@ -165,6 +229,7 @@ func TestLinksCanBeBroken(t *testing.T) {
 		"Target":       {reason: "no such target", text: "`make none`", broken: []string{"make none"}},
 		"SecondTarget": {reason: "over two lines, and not the first", text: "`make up\nnone A=b`", broken: []string{"make none"}},
 		"TargetInCode": {reason: "as a command", text: "do\n\n    make none", broken: []string{"make none"}},
+		"TargetFenced": {reason: "in a block of commands", text: "```sh\nmake up\nmake none A=b\n```", broken: []string{"make none"}},
 		"TargetSaid":   {reason: "as the advice of a program", text: "do\n\n    End it: make none", broken: []string{"make none"}},
 		"Kept": {
 			reason: "what leads somewhere: files, folders, headings with marks, a second heading of one text, other sites, code",
@@ -199,7 +264,10 @@ func brokenIn(t *testing.T, root fs.FS, name string) []string {
 		}
 	}
 	targets := targetsOf(t, root)
-	for _, match := range slices.Concat(makeSpan.FindAllStringSubmatch(text, -1), makeLine.FindAllStringSubmatch(text, -1)) {
+	content, err := fs.ReadFile(root, name)
+	require.NoError(t, err)
+	commands := strings.Join(shellBlock.FindAllString(string(content), -1), "\n")
+	for _, match := range slices.Concat(makeSpan.FindAllStringSubmatch(text, -1), makeLine.FindAllStringSubmatch(text, -1), makeCommand.FindAllStringSubmatch(commands, -1)) {
 		for word := range strings.FieldsSeq(match[1]) {
 			if !strings.Contains(word, "=") && !slices.Contains(targets, word) {
 				broken = append(broken, "make "+word)

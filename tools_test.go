@@ -55,6 +55,27 @@ func TestFittingKubectl(t *testing.T) {
 	}
 }
 
+// TestFirstBuild shows what is said before the build that takes minutes, and only then.
+func TestFirstBuild(t *testing.T) {
+	t.Parallel()
+	makefile, err := filepath.Abs("Makefile")
+	require.NoError(t, err)
+	folder := t.TempDir()
+	said := func() string {
+		var stderr strings.Builder
+		command := exec.CommandContext(t.Context(), "make", "--no-print-directory", "-f", makefile, "first-build")
+		command.Dir, command.Stderr = folder, &stderr
+		out, err := command.Output()
+		require.NoError(t, err, stderr.String())
+		assert.NotContains(t, string(out), "compiling", "it is no output of a program")
+		return stderr.String()
+	}
+	assert.Equal(t, "compiling Kubernetes, about 5 minutes on two cores, once\n", said())
+	require.NoError(t, os.Mkdir(filepath.Join(folder, "bin"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "bin", "controlplane"), nil, 0o600))
+	assert.Empty(t, said(), "it was compiled before")
+}
+
 // TestSlowest shows what make test ends with.
 func TestSlowest(t *testing.T) {
 	t.Parallel()
@@ -80,6 +101,20 @@ func TestSlowest(t *testing.T) {
 	out, err = command.Output()
 	require.NoError(t, err)
 	assert.Empty(t, string(out), "all was cached")
+}
+
+// TestVersionOfGo holds what is said of Go to the module that needs the newest.
+func TestVersionOfGo(t *testing.T) {
+	t.Parallel()
+	module, err := os.ReadFile("e2e/controlplane/go.mod")
+	require.NoError(t, err)
+	version := regexp.MustCompile(`(?m)^go (.*)$`).FindStringSubmatch(string(module))
+	require.NotEmpty(t, version)
+	for _, name := range []string{"README.md", "CONTRIBUTING.md"} {
+		page, err := os.ReadFile(name)
+		require.NoError(t, err)
+		assert.Contains(t, string(page), "Go "+version[1]+" or later", name)
+	}
 }
 
 // TestVersionsOfKubernetes holds what is said of versions to what the Makefile tests.

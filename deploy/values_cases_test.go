@@ -115,7 +115,19 @@ var podCases = map[string]valueCase{
 	},
 	"NAME.extraVolumes":      {"an authority of one's own", []string{`NAME.extraVolumes=[{"name":"mine","configMap":{"name":"mine"}}]`}, nil, `{"configMap":{"name":"mine"},"name":"mine"}`},
 	"NAME.extraVolumeMounts": {"and where it is", []string{`NAME.extraVolumes=[{"name":"mine","configMap":{"name":"mine"}}]`, `NAME.extraVolumeMounts=[{"name":"mine","mountPath":"/mine"}]`}, nil, `{"mountPath":"/mine","name":"mine"}`},
-	"NAME.podLabels":         {"beside ours", []string{`NAME.podLabels={"a":"b"}`}, nil, `"labels":{"a":"b",`},
+	"NAME.podSecurityContext": {
+		"what a platform asks for", []string{`NAME.podSecurityContext={"runAsUser":1000730000,"supplementalGroups":[7]}`}, nil,
+		`"securityContext":{"fsGroup":65532,"runAsGroup":65532,"runAsNonRoot":true,"runAsUser":1000730000,"seccompProfile":{"type":"RuntimeDefault"},"supplementalGroups":[7]}`,
+	},
+	"NAME.securityContext": {
+		"a profile of one's own", []string{`NAME.securityContext={"seccompProfile":{"type":"Localhost","localhostProfile":"a.json"}}`}, nil,
+		`"securityContext":{"allowPrivilegeEscalation":false,"capabilities":{"drop":["ALL"]},"readOnlyRootFilesystem":true,"seccompProfile":{"localhostProfile":"a.json","type":"Localhost"}}`,
+	},
+	"NAME.startupProbe":   {"a slow node", []string{`NAME.startupProbe={"failureThreshold":60}`}, nil, `"startupProbe":{"failureThreshold":60,"httpGet":{"path":"/healthz","port":"health"},"periodSeconds":1,"timeoutSeconds":2}`},
+	"NAME.readinessProbe": {"a slow node", []string{`NAME.readinessProbe={"periodSeconds":4}`}, nil, `"readinessProbe":{"failureThreshold":5,"httpGet":{"path":"/readyz","port":"health"},"periodSeconds":4,"timeoutSeconds":2}`},
+	"NAME.livenessProbe":  {"a slow node", []string{`NAME.livenessProbe={"initialDelaySeconds":9}`}, nil, `"livenessProbe":{"failureThreshold":3,"httpGet":{"path":"/healthz","port":"health"},"initialDelaySeconds":9,"periodSeconds":10,"timeoutSeconds":5}`},
+	"NAME.updateStrategy": {"no room for one more", []string{`NAME.updateStrategy={"type":"Recreate"}`}, nil, `"strategy":{"type":"Recreate"}`},
+	"NAME.podLabels":      {"beside ours", []string{`NAME.podLabels={"a":"b"}`}, nil, `"labels":{"a":"b",`},
 }
 
 // ownCases are those of values that one component, or none, has.

@@ -202,6 +202,11 @@ func TestValuesAreChecked(t *testing.T) {
 		"MountPath":      {"", `keeper.extraVolumeMounts=[{"name":"a","mountPath":"a"}]`, "at '/keeper/extraVolumeMounts/0/mountPath'"},
 		"FamilyTwice":    {"", `webhook.service.ipFamilies=["IPv4","IPv4"]`, "at '/webhook/service/ipFamilies'"},
 		"DNSPolicy":      {"it wants a configuration beside", `controller.dnsPolicy="None"`, "at '/controller/dnsPolicy'"},
+		"RootOfPod":      {"never root", `webhook.podSecurityContext={"runAsNonRoot":false}`, "at '/webhook/podSecurityContext/runAsNonRoot'"},
+		"Privileged":     {"a word that would undo all others", `keeper.securityContext={"privileged":true}`, "at '/keeper/securityContext': additional properties 'privileged' not allowed"},
+		"ProbePath":      {"timings only", `webhook.livenessProbe={"httpGet":{}}`, "at '/webhook/livenessProbe': additional properties 'httpGet' not allowed"},
+		"NoPeriod":       {"", `controller.readinessProbe={"periodSeconds":0}`, "at '/controller/readinessProbe/periodSeconds'"},
+		"Strategy":       {"", `webhook.updateStrategy={"type":"BlueGreen"}`, "at '/webhook/updateStrategy/type'"},
 		"ExtraObject":    {"it could not be applied", `extraObjects=[{"apiVersion":"v1","metadata":{"name":"a"}}]`, "at '/extraObjects/0': missing property 'kind'"},
 		"NoPreStop":      {"older clusters take no sleep of 0", `webhook.preStopSeconds=0`, "at '/webhook/preStopSeconds'"},
 		"OurNamespace":   {"arguments are made of it", `webhook.extraEnv=[{"name":"NAMESPACE","value":"a"}]`, "at '/webhook/extraEnv/0/name'"},
@@ -263,11 +268,32 @@ func TestHostNetwork(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(string(rendered), ending))
 }
 
-// TestTheChartIsClean by Helm's own rules.
-func TestTheChartIsClean(t *testing.T) {
+// TestChartsAreClean: Helm's own rules have nothing to say of any chart; what a user must set, they name as missing.
+func TestChartsAreClean(t *testing.T) {
 	t.Parallel()
+	charts := filepath.Join(t.TempDir(), "charts")
+	require.NoError(t, os.CopyFS(charts, os.DirFS("charts")))
+	library := filepath.Join(charts, "servicecatalog-lib")
+	// As helm dependency build does.
+	require.NoError(t, os.CopyFS(filepath.Join(charts, "examples", "wordpress", "charts", "servicecatalog-lib"), os.DirFS(library)))
 	for _, helm := range []string{"helm", "helm3"} {
-		out, said, err := run(t, helm, "lint", "--strict", chartFolder)
-		require.NoError(t, err, "%s: %s%s", helm, out, said)
+		for _, chart := range []string{"defaultplan", "servicecatalog-lib", "examples/broker", "examples/wordpress"} {
+			out, said, err := run(t, helm, "lint", "--strict", filepath.Join(charts, chart))
+			require.NoError(t, err, "%s: %s: %s%s", helm, chart, out, said)
+			assert.NotContains(t, string(out), "[", "%s: %s: neither an error nor a warning nor advice", helm, chart)
+		}
+		_, said, err := run(t, helm, "template", filepath.Join(charts, "examples", "broker"), "--generate-name")
+		require.Error(t, err, helm)
+		assert.Contains(t, said, "url is empty: set it to the address of the broker", helm)
 	}
+}
+
+// TestNotes: what a user reads after helm install registers a broker for the cluster, and ends with the command
+// that verifies the installation.
+func TestNotes(t *testing.T) {
+	t.Parallel()
+	notes, err := os.ReadFile(filepath.Join(chartFolder, "templates", "NOTES.txt"))
+	require.NoError(t, err)
+	assert.Contains(t, string(notes), "svcat register NAME --url URL --scope cluster")
+	assert.True(t, strings.HasSuffix(string(notes), "\n  svcat check\n"), string(notes))
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -64,7 +64,7 @@ func (o upOptions) run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	sayf(out, "Ready after %.1f s. It runs in the background; its logs are in %s.\n\n",
-		time.Since(began).Seconds(), filepath.Join(o.dir, "logs"))
+		time.Since(began).Seconds(), typed(filepath.Join(o.dir, "logs")))
 	o.hint(out)
 	return nil
 }
@@ -87,52 +87,44 @@ func (o upOptions) start(ctx context.Context, out io.Writer) (err error) {
 }
 
 // hints are what up says to try: %[1]s is kubectl, %[2]s the playground, %[3]s the
-// folder, and %[5]s svcat.
+// folder, and %[4]s svcat.
 const hints = `Two brokers are registered, azure and inhouse. Try:
   export KUBECONFIG=%[3]s/kubeconfig
-  %[5]s get brokers
-  %[5]s get plans
+  %[4]s get brokers
+  %[4]s get plans
 
 A type for which one broker suggests a plan, with credentials:
   %[1]s apply -f %[3]s/cache.yaml
   %[1]s wait servicebinding/cache --for=condition=Ready --timeout=60s
-  %[5]s describe binding cache
+  %[4]s describe binding cache
 
 A type for which two do: it says what to do. Choose, and it works.
   %[1]s apply -f %[3]s/mydb.yaml
-  %[5]s explain mysql
-  %[5]s set plan azure-mysql/premium-p1 --default
+  %[4]s explain mysql
+  %[4]s set plan azure-mysql/premium-p1 --default
 
 What the brokers have, and how they can go wrong:
-  %[2]s books%[4]s
+  %[2]s books --dir=%[3]s
   %[2]s fault --help
 
-End it: %[2]s down%[4]s
+End it: %[2]s down --dir=%[3]s
 `
 
 func (o upOptions) hint(out io.Writer) {
-	dir := ""
-	if o.dir != defaultDir {
-		dir = " --dir=" + shortest(o.dir)
-	}
-	binary := func(name string) string {
-		path := shortest(filepath.Join(o.bin, name))
-		if filepath.Base(path) == path { // a shell would look for it on PATH
-			path = "./" + path
-		}
-		return path
-	}
-	sayf(out, hints, binary("kubectl"), binary("playground"), shortest(o.dir), dir, binary("svcat"))
+	binary := func(name string) string { return typed(filepath.Join(o.bin, name)) }
+	sayf(out, hints, binary("kubectl"), binary("playground"), typed(o.dir), binary("svcat"))
 }
 
-// shortest is the path as a person would type it here.
-func shortest(path string) string {
-	here, err := os.Getwd()
-	if err != nil {
+// plainPath needs no quotes in a shell.
+var plainPath = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
+
+// typed is a path as a person types it into a shell, in whatever folder that is.
+func typed(path string) string {
+	if absolute, err := filepath.Abs(path); err == nil {
+		path = absolute
+	}
+	if plainPath.MatchString(path) {
 		return path
 	}
-	if relative, err := filepath.Rel(here, path); err == nil && filepath.IsAbs(path) && !strings.HasPrefix(relative, "..") {
-		return relative
-	}
-	return path
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }

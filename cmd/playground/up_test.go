@@ -31,19 +31,21 @@ func TestDownWhereNothingRuns(t *testing.T) {
 	assert.Equal(t, "Nothing is running.\n", said)
 }
 
-// TestHint: what is printed can be typed, from the folder of the binaries and from the one above it.
+// TestHint: what is printed can be typed in any folder, so it has absolute paths.
 func TestHint(t *testing.T) {
 	t.Parallel()
 	here, err := os.Getwd()
 	require.NoError(t, err)
-	for bin, wants := range map[string]string{here: "./", filepath.Join(here, "bin"): "bin/"} {
-		var out strings.Builder
-		upOptions{dir: defaultDir, bin: bin}.hint(&out)
-		for _, line := range []string{"svcat get brokers", "kubectl apply -f .run/cache.yaml", "playground books"} {
-			assert.Contains(t, out.String(), "\n  "+wants+line+"\n")
-		}
-		assert.Contains(t, out.String(), "End it: "+wants+"playground down\n")
+	var out strings.Builder
+	upOptions{dir: defaultDir, bin: "bin"}.hint(&out)
+	for _, line := range []string{
+		"export KUBECONFIG=HERE/.run/kubeconfig", "HERE/bin/svcat get brokers", "HERE/bin/kubectl apply -f HERE/.run/cache.yaml",
+		"HERE/bin/playground books --dir=HERE/.run",
+	} {
+		assert.Contains(t, out.String(), "\n  "+strings.ReplaceAll(line, "HERE", here)+"\n")
 	}
+	assert.Contains(t, out.String(), "End it: "+here+"/bin/playground down --dir="+here+"/.run\n")
+	assert.Equal(t, `'/it'\''s a/b'`, typed("/it's a/b"), "a shell must not cut it")
 }
 
 // binaries is the folder of DEFAULTPLAN_BIN, or that of make build.
@@ -77,6 +79,7 @@ func TestUpAndDown(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, before, after, "the second up starts nothing")
 
+	runTutorials(t, dir)
 	play(t, dir)
 
 	said, err = command(ctx, "down", "--dir", dir)

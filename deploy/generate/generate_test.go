@@ -19,7 +19,7 @@ func TestGeneratedFilesAreCurrent(t *testing.T) {
 	fresh := t.TempDir()
 	require.NoError(t, generate("..", fresh))
 	want, got := contents(t, fresh, "."), map[string]string{}
-	for _, generated := range []string{"install.yaml", filepath.Join(chartFolder, templatesFolder), filepath.Join(chartFolder, filesFolder)} {
+	for _, generated := range []string{"install.yaml", filepath.Join(chartFolder, readmeName), filepath.Join(chartFolder, templatesFolder), filepath.Join(chartFolder, filesFolder)} {
 		if _, err := os.Stat(filepath.Join("..", generated)); err == nil {
 			maps.Copy(got, contents(t, "..", generated))
 		}

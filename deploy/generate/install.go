@@ -7,7 +7,8 @@ import (
 
 const installHeader = `# defaultplan %VERSION%, all of it, for kubectl apply --server-side -f install.yaml
 # Made by make generate from the other files of this folder; it is what
-# overlays/self-managed renders. docs/install.md says what each object is for.
+# overlays/self-managed renders. docs/install.md says what each object is for. Nodes must be able
+# to pull its images: docs/image.md builds and pushes them, by one command.
 `
 
 // neverPruned are the annotations by which Flux and Argo CD leave an object that they

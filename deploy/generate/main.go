@@ -1,6 +1,6 @@
 // The generate command writes what is made from the manifests of deploy:
-// install.yaml, and those templates of the Helm chart that are the same objects as
-// elsewhere. make generate runs it.
+// install.yaml, those templates of the Helm chart that are the same objects as
+// elsewhere, and the chart's README. make generate runs it.
 package main
 
 import (
@@ -41,6 +41,9 @@ func generate(from, to string) error {
 	}
 	for path, content := range copied {
 		files[filepath.Join(chartFolder, path)] = content
+	}
+	if files[filepath.Join(chartFolder, readmeName)], err = readme(from); err != nil {
+		return err
 	}
 	return write(to, files)
 }

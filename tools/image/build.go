@@ -81,7 +81,7 @@ func (p *plan) write(program, binaries string) (made, error) {
 		return made{}, err
 	}
 	folder := filepath.Join(p.out, program)
-	return made{program: program, layout: folder, digest: digest}, writeLayout(folder, p.source.tag(), index, append(lists, provenance))
+	return made{program: program, layout: folder, digest: digest}, writeLayout(folder, program, p.source.tag(), index, append(lists, provenance))
 }
 
 // provenance writes the statement of how an image was made beside the layout, and attaches it.
@@ -112,7 +112,7 @@ func (p *plan) list(program, processor, binary string, image v1.Image) (v1.Image
 
 // writeLayout writes the index under its tag, and the artifacts that refer to it or to its
 // images. A layout that is there already is replaced.
-func writeLayout(folder, tag string, index v1.ImageIndex, artifacts []v1.Image) error {
+func writeLayout(folder, program, tag string, index v1.ImageIndex, artifacts []v1.Image) error {
 	if err := removeOld(folder); err != nil {
 		return err
 	}
@@ -120,7 +120,12 @@ func writeLayout(folder, tag string, index v1.ImageIndex, artifacts []v1.Image) 
 	if err != nil {
 		return fmt.Errorf("cannot write the layout %q: %w", folder, err)
 	}
-	named := layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": tag})
+	named := layout.WithAnnotations(map[string]string{
+		"org.opencontainers.image.ref.name": tag,
+		// What containerd calls it when it imports the layout, as kind load does: the name that the
+		// chart and install.yaml have without a registry.
+		"io.containerd.image.name": "docker.io/defaultplan/" + program + ":" + tag,
+	})
 	if err := path.AppendIndex(index, named); err != nil {
 		return fmt.Errorf("cannot write into the layout %q: %w", folder, err)
 	}

@@ -27,7 +27,10 @@ func indexIn(t *testing.T, folder, tag string) v1.ImageIndex {
 	manifest, err := content.IndexManifest()
 	require.NoError(t, err)
 	require.NotEmpty(t, manifest.Manifests)
-	assert.Equal(t, tag, manifest.Manifests[0].Annotations["org.opencontainers.image.ref.name"])
+	assert.Equal(t, map[string]string{
+		"org.opencontainers.image.ref.name": tag,
+		"io.containerd.image.name":          "docker.io/defaultplan/" + filepath.Base(folder) + ":" + tag,
+	}, manifest.Manifests[0].Annotations)
 	index, err := content.ImageIndex(manifest.Manifests[0].Digest)
 	require.NoError(t, err)
 	return index

@@ -13,6 +13,9 @@ spec:
   replicas: {{ .values.replicas | int }}
   revisionHistoryLimit: 5
   strategy:
+    {{- if .values.updateStrategy }}
+    {{- toYaml .values.updateStrategy | nindent 4 }}
+    {{- else }}
     type: RollingUpdate
     rollingUpdate:
       {{- if .values.hostNetwork }}
@@ -23,6 +26,7 @@ spec:
       maxUnavailable: 0
       maxSurge: 1
       {{- end }}
+    {{- end }}
   selector:
     matchLabels:
       {{- include "defaultplan.selector" .component | nindent 6 }}
@@ -59,7 +63,7 @@ spec:
       {{- with include "defaultplan.pullSecrets" .root }}
       {{- . | nindent 6 }}
       {{- end }}
-      {{- include "defaultplan.securityContext" .root | nindent 6 }}
+      {{- include "defaultplan.securityContext" . | nindent 6 }}
       {{- include "defaultplan.scheduling" . | nindent 6 }}
 {{- end }}
 
@@ -121,20 +125,11 @@ env:
 {{- end }}
 # Not ready is no reason to end it: it may wait for its caches or its certificate.
 startupProbe:
-  httpGet: {path: /healthz, port: health}
-  periodSeconds: 1
-  timeoutSeconds: 2
-  failureThreshold: 30
+  {{- include "defaultplan.probe" (list "/healthz" (dict "periodSeconds" 1 "timeoutSeconds" 2 "failureThreshold" 30) .values.startupProbe) | nindent 2 }}
 readinessProbe:
-  httpGet: {path: /readyz, port: health}
-  periodSeconds: 2
-  timeoutSeconds: 2
-  failureThreshold: 5
+  {{- include "defaultplan.probe" (list "/readyz" (dict "periodSeconds" 2 "timeoutSeconds" 2 "failureThreshold" 5) .values.readinessProbe) | nindent 2 }}
 livenessProbe:
-  httpGet: {path: /healthz, port: health}
-  periodSeconds: 10
-  timeoutSeconds: 5
-  failureThreshold: 3
+  {{- include "defaultplan.probe" (list "/healthz" (dict "periodSeconds" 10 "timeoutSeconds" 5 "failureThreshold" 3) .values.livenessProbe) | nindent 2 }}
 {{- with .values.resources }}
 resources:
   {{- toYaml . | nindent 2 }}
@@ -152,26 +147,27 @@ imagePullSecrets:
 {{- end }}
 {{- end }}
 
-{{/* What a pod may not do. */}}
-{{- define "defaultplan.securityContext" -}}
-securityContext:
-  runAsNonRoot: true
-  {{- with .Values.runAsUser }}
-  runAsUser: {{ . | int64 }}
-  runAsGroup: {{ . | int64 }}
-  fsGroup: {{ . | int64 }}
-  {{- end }}
-  seccompProfile:
-    type: RuntimeDefault
+{{/* A probe: list of its path, its timings and the user's, which override them. */}}
+{{- define "defaultplan.probe" -}}
+httpGet: {path: {{ first . }}, port: health}
+{{ toYaml (mergeOverwrite (index . 1) (index . 2)) }}
 {{- end }}
 
-{{/* What a container may not do. */}}
-{{- define "defaultplan.container.securityContext" -}}
+{{/* What a pod may not do: dict "root" $ "values"; fields of the values override ours. */}}
+{{- define "defaultplan.securityContext" -}}
+{{- $context := dict "runAsNonRoot" true "seccompProfile" (dict "type" "RuntimeDefault") }}
+{{- with .root.Values.runAsUser }}
+{{- $context = merge $context (dict "runAsUser" (int64 .) "runAsGroup" (int64 .) "fsGroup" (int64 .)) }}
+{{- end }}
 securityContext:
-  allowPrivilegeEscalation: false
-  readOnlyRootFilesystem: true
-  capabilities:
-    drop: [ALL]
+  {{- toYaml (mergeOverwrite $context (.values.podSecurityContext | default dict)) | nindent 2 }}
+{{- end }}
+
+{{/* What a container may not do: dict "values". */}}
+{{- define "defaultplan.container.securityContext" -}}
+{{- $context := dict "allowPrivilegeEscalation" false "readOnlyRootFilesystem" true "capabilities" (dict "drop" (list "ALL")) -}}
+securityContext:
+  {{- toYaml (mergeOverwrite $context (.values.securityContext | default dict)) | nindent 2 }}
 {{- end }}
 
 {{/* What goes with a Deployment: the metrics' Service and, of more than one replica,
