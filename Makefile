@@ -33,7 +33,7 @@ CORE := ./e2e/admission ./e2e/bindings ./e2e/defaults ./e2e/instances ./e2e/oldc
 CORE_SVCAT := ^Test(Bind|CheckSaysWhatIsBroken|CreateClassAndProvisionFromIt|Describe|ExplainDrawsGraphs|Get|KubectlTakesSvcatAsPlugin|ProvisionBySelector|ProvisionByType|ProvisionDryRun|ProvisionErrors|ProvisionWithDefaults|Register|RetireAndAdopt|SwitchEndsAlikeByKubectl|SwitchPrintsTheProposalsLines|Sync|TheProposalsDiscovery|Unbind|VersionNamesAllThree|WaitUntilReady)$$
 # Of both, what the shipped manifests and kubectl have to do with the most.
 CORE_SHORT := ^Test(Bind|BindingTakesWhatThePlanGives|DefaultsAreRepaired|FlowsAreAccepted|KubectlShowsWhyItIsRefused|OldManifestsAreAdmittedAsTheyAlwaysWere|OneDefaultPerType|PlansAreFoundByField|PoliciesGuardWithoutTheWebhook|PolicyKeepsAPlanOutOfANamespace|ProvisionWithDefaults|TheManifestsAreTheProposals|TheSchemaHoldsWhatCannotChange|WhatAWriteLeavesOutIsRestored|WhatKubectlGetShows|WhichWritesTheWebhookIsAskedAbout)$$
-MODULES := . $(wildcard e2e/controlplane e2e/certmanager e2e/charts e2e/ui tools tools/golangci tools/helm tools/helm3 tools/image tools/pictures tools/promtool tools/site)
+MODULES := . $(wildcard e2e/controlplane e2e/certmanager e2e/charts e2e/ui tools tools/dashboard tools/golangci tools/helm tools/helm3 tools/image tools/pictures tools/promtool tools/site)
 
 # One mode of compiling for all that is built, linted and tested without the race
 # detector, and one with it, which alone wants C: tools/once.sh shows that no package is
@@ -111,12 +111,16 @@ release: ## Write a release into bin/release/VERSION (VERSION=v0.2.0, REGISTRY=h
 site: ## Write README.md and docs/ as HTML into bin/site, with a search
 	cd tools/site && $(GO) run .
 
-# What other pictures docs/pictures gets is one more prerequisite of pictures.
 .PHONY: pictures pictures-svcat pictures-check
-pictures: pictures-svcat ## Make docs/pictures again from a running stack (needs Chromium and npm)
+pictures: pictures-svcat dashboard-picture ## Make docs/pictures again from running stacks (needs Chromium and npm)
 
 pictures-svcat: build
 	cd tools/pictures && npm ci --ignore-scripts --no-audit --no-fund && $(GO) run .
+
+# It takes about five minutes.
+.PHONY: dashboard-picture
+dashboard-picture: build ## Draw docs/pictures/dashboard.svg from live data of a playground
+	cd tools/dashboard && $(GO) run .
 
 pictures-check: build ## Compare docs/pictures with what svcat and kubectl print now
 	cd tools/pictures && $(GO) run . -check
@@ -139,6 +143,7 @@ test-unit: test-started build ## The unit tests; those of cmd/playground run wha
 .PHONY: test-deploy
 test-deploy: test-started build bin/helm bin/helm3 bin/promtool ## The chart, the manifests and the alerts
 	$(WORKSPACE) $(RACE) ./deploy/... ./e2e/charts/health $(TESTED)
+	cd tools/dashboard && $(GO) test -vet=off $(LINK) ./... $(TESTED)
 
 .PHONY: test-controlplane
 test-controlplane: test-started bin/controlplane bin/kubectl
@@ -166,7 +171,7 @@ bin/race:
 	CGO_ENABLED=1 $(GO) build -race -o $@/ ./cmd/webhook ./cmd/controller
 
 .PHONY: test-e2e
-test-e2e: test-started build bin/race bin/helm bin/helm3 bin/certmanager ## The scenarios on a real control plane
+test-e2e: test-started build bin/race bin/helm bin/helm3 bin/promtool bin/certmanager ## The scenarios on a real control plane
 	$(SERVING) $(WORKSPACE) $(SCENARIOS) -timeout 30m -p 2 $(E2E) $(TESTED)
 
 .PHONY: test-long
@@ -217,6 +222,11 @@ generate: ## Write the generated files
 	$(GO) run ./deploy/generate
 	$(GO) run ./cmd/svcat reference > docs/svcat.md
 	$(CRD_REF_DOCS) --source-path=api/v1beta1 --config=tools/crd-ref-docs.yaml --renderer=markdown --output-path=docs/api.md --log-level=ERROR
+
+# Rarely: when another release of Grafana's types is pinned. It alone needs Node.
+.PHONY: dashboard-schema
+dashboard-schema: ## Write the schema of the dashboard from what Grafana publishes on npm
+	cd tools/dashboard/schema && npm ci --ignore-scripts --no-audit --no-fund && npm run schema
 
 # Not as a tool of its module: go tool -modfile takes no workspace.
 .PHONY: bin/golangci-lint

@@ -104,20 +104,26 @@ func TestOverlapIsShortened(t *testing.T) {
 	e.unbound(b)
 }
 
-// The metric says how many days the shortest-lived credentials of a namespace have left.
-func TestDaysLeft(t *testing.T) {
+// The metrics say when the first credentials expire, and how many bindings have how long left;
+// the command that the alert gives shows which.
+func TestExpiryIsExported(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t, lasting(48*time.Hour))
 	b := e.bound()
-	series := regexp.MustCompile(`defaultplan_credentials_days_left\{namespace="` + e.Namespace + `"\} (.*)\n`)
+	first := regexp.MustCompile(`defaultplan_credentials_first_expiry_timestamp_seconds\{rotation="automatic"\} (.*)\n`)
 	var found []string
 	e.Eventually(func() (bool, error) {
-		found = series.FindStringSubmatch(e.metrics())
-		return found != nil, nil
+		text := e.metrics()
+		found = first.FindStringSubmatch(text)
+		return found != nil && regexp.MustCompile(`defaultplan_credentials_expiring\{left="7d",rotation="automatic"\} [1-9]`).MatchString(text), nil
 	})
-	days, err := strconv.ParseFloat(found[1], 64)
+	expires, err := strconv.ParseFloat(found[1], 64)
 	require.NoError(t, err)
-	assert.InDelta(t, 2, days, 0.1)
+	// Bindings of other tests may expire before, and none before it was made.
+	assert.LessOrEqual(t, expires, float64(b.Status.Credentials.ExpiresAt.Unix()))
+	assert.Greater(t, expires, float64(time.Now().Add(-time.Hour).Unix()))
+	all := e.Kubectl("", "get", "servicebindings", "-A", "-o", "wide", "--sort-by=.status.credentials.expiresAt")
+	assert.Regexp(t, e.Namespace+` +`+b.Name+` `, all)
 	// A column of the type date would show a moment still to come as <invalid>.
 	wide := e.Kubectl("", "get", "sb", b.Name, "-o", "wide")
 	assert.Contains(t, wide, b.Status.Credentials.ExpiresAt.UTC().Format(time.RFC3339))

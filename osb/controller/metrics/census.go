@@ -55,7 +55,7 @@ type Census struct {
 // Describe sends the descriptions of all metrics.
 func (*Census) Describe(descriptions chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		leaderNow, objectsIn, operationsNow, operationsOldest, brokerReady, catalogComplete, catalogClasses, catalogPlans, brokerWaiting, oldClasses, oldPlans, credentialsDaysLeft,
+		leaderNow, objectsIn, operationsNow, operationsOldest, brokerReady, catalogComplete, catalogClasses, catalogPlans, brokerWaiting, oldClasses, oldPlans, credentialsExpiring, credentialsFirstExpiry,
 	} {
 		descriptions <- d
 	}
@@ -117,7 +117,8 @@ func (c *Census) collectBindings(ctx context.Context, samples chan<- prometheus.
 	if !c.list(ctx, &list) {
 		return
 	}
-	count, ends := newCount("binding", c.Clock.Now(), "bind", "unbind"), calendar{}
+	now := c.Clock.Now()
+	count, ends := newCount("binding", now, "bind", "unbind"), newCalendar(now)
 	for i := range list.Items {
 		o := &list.Items[i]
 		if !c.Scope.Counts(o) {
@@ -133,5 +134,5 @@ func (c *Census) collectBindings(ctx context.Context, samples chan<- prometheus.
 		})
 	}
 	count.tell(samples)
-	ends.tell(c.Clock.Now(), samples)
+	ends.tell(samples)
 }
