@@ -98,6 +98,12 @@ bin/promtool:
 bin/certmanager:
 	cd e2e/certmanager && $(GO) build -ldflags "-s -w" -o ../../$@ .
 
+# axe-core, with which the scenarios of svcat ui check accessibility; npm checks it against the
+# lock file. Without npm there is none: the scenarios report that they skip the check.
+bin/axe.min.js: tools/axe/package.json tools/axe/package-lock.json
+	@mkdir -p bin/axe && cp $^ bin/axe/
+	if npm ci --prefix bin/axe --ignore-scripts --no-audit --no-fund; then cp bin/axe/node_modules/axe-core/axe.min.js $@; else rm -f $@; fi
+
 .PHONY: image
 image: ## Write the images into bin/image as OCI layouts (VERSION, PUSH=host/path)
 	cd tools/image && $(GO) run . -version $(VERSION) $(if $(PUSH),-push $(PUSH))
@@ -171,7 +177,7 @@ bin/race:
 	CGO_ENABLED=1 $(GO) build -race -o $@/ ./cmd/webhook ./cmd/controller
 
 .PHONY: test-e2e
-test-e2e: test-started build bin/race bin/helm bin/helm3 bin/promtool bin/certmanager ## The scenarios on a real control plane
+test-e2e: test-started build bin/race bin/helm bin/helm3 bin/promtool bin/certmanager bin/axe.min.js ## The scenarios on a real control plane
 	$(SERVING) $(WORKSPACE) $(SCENARIOS) -timeout 30m -p 2 $(E2E) $(TESTED)
 
 .PHONY: test-long

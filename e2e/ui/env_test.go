@@ -5,7 +5,6 @@ import (
 	"context"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,14 +22,15 @@ func newEnv(t *testing.T) *testEnv {
 	return &testEnv{env.New(t)}
 }
 
-// serve starts svcat ui with a kubeconfig, and returns the address that it prints. At
+// serve starts svcat ui with a kubeconfig and flags, and returns the address that it prints. At
 // the test's end it is interrupted, and must end well.
-func (e *testEnv) serve(kubeconfig string) string {
+func (e *testEnv) serve(kubeconfig string, flags ...string) string {
 	e.Helper()
-	cmd := exec.CommandContext(context.WithoutCancel(e.Context()), e.Binary("svcat"), "ui", "-n", e.Namespace, "--kubeconfig", kubeconfig)
+	args := append([]string{"ui", "-n", e.Namespace, "--kubeconfig", kubeconfig}, flags...)
+	cmd := exec.CommandContext(context.WithoutCancel(e.Context()), e.Binary("svcat"), args...)
 	cmd.Env = e.Environment()
 	// A file, because it is read while svcat may write.
-	told, err := os.Create(filepath.Join(e.TempDir(), "stderr"))
+	told, err := os.CreateTemp(e.TempDir(), "stderr-*")
 	require.NoError(e, err)
 	cmd.Stderr = told
 	said := func() string {

@@ -64,7 +64,7 @@ func TestAHostileCatalogIsText(t *testing.T) {
 	b.open(address, "Types on offer")
 	b.click(name, name)
 	b.sees("<meta http-equiv=refresh")
-	b.click("Order by type", name+"/"+name)
+	b.click("Configure…", name+"/"+name)
 	for _, text := range []string{"</script><script>", "<iframe", "javascript:alert", "https://evil.example/support", "<svg onload", "<a href="} {
 		assert.Contains(t, b.text("main"), text)
 	}

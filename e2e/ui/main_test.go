@@ -14,6 +14,9 @@ import (
 // chromium is the browser that tests share.
 var chromium context.Context
 
+// axe finds what is wrong with the accessibility of a page; empty where it is skipped.
+var axe string
+
 func TestMain(m *testing.M) {
 	path, err := suite.Chromium()
 	if err != nil {
@@ -22,6 +25,10 @@ func TestMain(m *testing.M) {
 	}
 	if path == "" {
 		return // suite.Chromium has reported what is skipped
+	}
+	if axe, err = suite.Axe(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 	suite.Main(m, suite.Options{
 		Binaries: []string{"svcat"}, Parallel: 4, Stack: stack.Options{Webhooks: 1},

@@ -30,7 +30,7 @@ func TestRightsAreThePersonsOwn(t *testing.T) {
 	b.click("Types", "Types on offer")
 	small := e.Name("azure") + "/small"
 	b.click(e.Name("mysql"), e.Name("mysql"))
-	b.click("Order by type", small)
+	b.click("Configure…", small)
 	b.fill("size", "20")
 	b.send("It could not be tried")
 	b.sees("You may not create serviceinstances in namespace " + e.Namespace)

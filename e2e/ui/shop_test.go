@@ -2,6 +2,8 @@ package ui_test
 
 import (
 	"encoding/json"
+	"os/exec"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -103,7 +105,7 @@ func TestFromATypeToYAML(t *testing.T) {
 	assert.Equal(t, "21 eur or 24.5 usd, monthly", plans[1][3])
 	assert.Equal(t, e.Svcat("explain", mysql), b.text("pre.tree"), "the words of svcat explain")
 
-	b.click("Order by type", small)
+	b.click("Configure…", small)
 	b.fill("size", "many")
 	b.fill("Name of the instance", "shop-db")
 	b.do(clickOn("//button[normalize-space()='Try it: dry run']"))
@@ -123,6 +125,7 @@ func TestFromATypeToYAML(t *testing.T) {
 	assert.Contains(t, b.text("#result .gives"), small+" (default of the cluster)")
 	yaml := b.text("#yaml")
 	assert.NotContains(t, yaml, "eastus", "only what was set")
+	assert.Equal(t, yaml, e.asYAML(b.text("#svcat")), "the command sends the same")
 	assert.Contains(t, yaml, "serviceType: "+mysql)
 	assert.Error(t, e.Client().Get(t.Context(), client.ObjectKey{Namespace: e.Namespace, Name: "shop-db"}, &v1beta1.ServiceInstance{}), "nothing was created")
 
@@ -147,6 +150,18 @@ func TestFromATypeToYAML(t *testing.T) {
 	b.behaved(address)
 }
 
+// asYAML is the manifest that a svcat command sends, which a page shows for a shell.
+func (e *testEnv) asYAML(command string) string {
+	e.Helper()
+	line, is := strings.CutPrefix(command, "svcat ")
+	require.True(e, is, command)
+	cmd := exec.CommandContext(e.Context(), "sh", "-c", `"$SVCAT" `+line+" --dry-run=client -o yaml") //nolint:gosec // it is the command of our page
+	cmd.Env = append(e.Environment(), "SVCAT="+e.Binary("svcat"))
+	out, err := cmd.Output()
+	require.NoError(e, err, line)
+	return strings.ReplaceAll(string(out), "status: {}\n", "")
+}
+
 // TestADenialIsAdmissionsOwn: what the plan's schema refuses is told in admission's words.
 func TestADenialIsAdmissionsOwn(t *testing.T) {
 	t.Parallel()
@@ -160,6 +175,7 @@ func TestADenialIsAdmissionsOwn(t *testing.T) {
 	b.send("It would be refused")
 	denial := e.KubectlFails(b.text("#yaml"), "create", "-f", "-")
 	assert.Contains(t, b.text("#result .notice"), "spec.parameters/size")
+	assert.Contains(t, b.text("#parameter-1-problem"), "at most 64", "it stands at its field, too")
 	assert.Contains(t, oneLine(denial), oneLine(b.text("#result .notice")), "kubectl is told the same")
 	b.behaved(address)
 }

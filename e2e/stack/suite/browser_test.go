@@ -47,6 +47,41 @@ func TestChooseChromium(t *testing.T) {
 	}
 }
 
+func TestChooseAxe(t *testing.T) {
+	t.Parallel()
+	there := func() ([]byte, error) { return []byte("script"), nil }
+	missing := func() ([]byte, error) { return nil, os.ErrNotExist }
+	for name, test := range map[string]struct {
+		reason            string
+		read              func() ([]byte, error)
+		required          bool
+		script, line, err string
+	}{
+		"There":            {reason: "it is used", read: there, script: "script"},
+		"ThereAndRequired": {reason: "it is used", read: there, required: true, script: "script"},
+		"Missing": {
+			reason: "one line names the command", read: missing,
+			line: "SKIPPED: the check of accessibility of svcat ui: make bin/axe.min.js fetches axe-core with npm",
+		},
+		"MissingAndRequired": {
+			reason: "continuous integration skips nothing", read: missing, required: true,
+			err: "cannot check accessibility without axe-core: run make bin/axe.min.js, which needs npm: file does not exist",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			script, line, err := chooseAxe(test.read, test.required)
+			assert.Equal(t, test.script, script, test.reason)
+			assert.Equal(t, test.line, line, test.reason)
+			if test.err == "" {
+				assert.NoError(t, err, test.reason)
+			} else {
+				assert.EqualError(t, err, test.err, test.reason)
+			}
+		})
+	}
+}
+
 // Packages that run one after the other list theirs in one file.
 func TestListSkipped(t *testing.T) {
 	t.Parallel()

@@ -54,7 +54,7 @@ func TestNoCatalog(t *testing.T) {
 			require.NoError(t, os.WriteFile(file, []byte(`{current-context: dev, contexts: [{name: dev, context: {cluster: here}}], clusters: [{name: here, cluster: {server: "`+tc.server+`"}}]}`), 0o600))
 			env := cli.NewEnv(genericiooptions.NewTestIOStreamsDiscard())
 			env.Flags.KubeConfig = &file
-			site, err := newSite(env, options.New())
+			site, err := newSite(env, options.New(), false)
 			require.NoError(t, err)
 			for _, path := range []string{"/", "/plans", "/plans/cluster/small", "/instances", "/instances/db"} {
 				answered := httptest.NewRecorder()

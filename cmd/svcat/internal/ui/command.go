@@ -17,8 +17,10 @@ why it is that one, plans with their attributes and costs, a form for each plan'
 parameters, and the instances and bindings of the namespace with where each of their
 parameters came from.
 
-The form stores nothing: it asks the API server for a dry run, shows what admission
-made of it, each value with its origin, and gives the YAML to copy.
+The form asks the API server for a dry run, shows what admission made of it, each value
+with its origin, and gives the svcat command and the YAML to copy. It stores nothing,
+unless you give --allow-create: then a button creates what the dry run has shown, with
+your own rights, and the page shows the progress until the instance is ready.
 
 The page is on this machine's loopback only, with the rights of your kubeconfig, for
 the namespace of --namespace or of its context. The address that is printed works
@@ -29,16 +31,18 @@ them here, as for svcat explain.`
 
 const example = `  svcat ui
   svcat ui --open --namespace shop
+  svcat ui --open --allow-create
 
   # From a machine without a browser: on yours, ssh -L 8001:127.0.0.1:8001 MACHINE
   svcat ui --port 8001`
 
 // A command is `svcat ui` with its flags.
 type command struct {
-	env     *cli.Env
-	port    uint16
-	open    bool
-	options *options.Options
+	env         *cli.Env
+	port        uint16
+	open        bool
+	allowCreate bool
+	options     *options.Options
 	// show opens a file in the user's browser.
 	show func(ctx context.Context, file string) error
 }
@@ -65,6 +69,7 @@ func New(env *cli.Env) *cobra.Command {
 	flags := cmd.Flags()
 	flags.Uint16Var(&c.port, "port", 0, "The port on 127.0.0.1; 0 takes one that is free")
 	flags.BoolVar(&c.open, "open", false, "Open it in the default browser")
+	flags.BoolVar(&c.allowCreate, "allow-create", false, "Let the page create instances, with your own rights")
 	offline.BindFlags(flags, c.options)
 	complete.Flags(cmd, nil)
 	return cmd
@@ -72,7 +77,7 @@ func New(env *cli.Env) *cobra.Command {
 
 // run serves until the context ends, which is how it is meant to end.
 func (c *command) run(ctx context.Context) error {
-	site, err := newSite(c.env, c.options)
+	site, err := newSite(c.env, c.options, c.allowCreate)
 	if err != nil {
 		return err
 	}

@@ -36,6 +36,8 @@ type detail struct {
 	Parameters        parameters
 	Transforms        []explain.Transform
 	Conditions        []v1beta1.Condition
+	// Progress is how far an instance is that is not ready yet; nil if it is, or has failed.
+	Progress []progressStep
 	// Bindings are those of an instance; NoBindings says that they may not be listed.
 	Bindings   []bindingRow
 	NoBindings bool
@@ -80,9 +82,40 @@ func (p orderPages) instance(r *http.Request) (*answer, error) {
 			fact{"Dashboard", ptr.Deref(found.Status.DashboardURL, "")},
 		),
 		Conditions: found.Status.Conditions, Parameters: parametersOf(&found.ObjectMeta, found.Spec.Parameters, found.Spec.ParametersFrom, sent),
+		Progress: progressOf(found, row.Look),
 	}
 	shown.explain(&told, untold)
 	return &answer{title: found.Name, missing: missing, body: shown}, nil
+}
+
+// A progressStep is one on the way of an instance until it is ready.
+type progressStep struct{ Name, State string }
+
+// progressOf are the steps of an instance that is on its way: the first that is not done is
+// the one that is waited for.
+func progressOf(instance *v1beta1.ServiceInstance, look string) []progressStep {
+	if look != waiting || !instance.DeletionTimestamp.IsZero() {
+		return nil
+	}
+	steps := []progressStep{{"Created", ""}, {"Plan decided", ""}, {"Requested from its broker", ""}, {"Ready", ""}}
+	done := 1
+	if instance.Spec.Decided() {
+		done++
+		if instance.Status.ExternalProperties != nil || instance.Status.InProgressProperties != nil {
+			done++
+		}
+	}
+	for i := range steps {
+		switch {
+		case i < done:
+			steps[i].State = "done"
+		case i == done:
+			steps[i].State = "waiting"
+		default:
+			steps[i].State = "to come"
+		}
+	}
+	return steps
 }
 
 // binding is the page of a binding. Its Secret is named, and not read.

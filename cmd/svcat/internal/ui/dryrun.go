@@ -20,9 +20,15 @@ import (
 	"github.com/defaultplan/defaultplan/merge"
 )
 
-// A trial is what became of a dry run.
+// A trial is what became of a dry run, or of the creation that followed it.
 type trial struct {
-	YAML string
+	// YAML is the manifest, and Svcat the command that creates the same; empty where
+	// NoSvcat says that none does.
+	YAML, Svcat, NoSvcat string
+	// Order is what the button that creates it sends; nil without one.
+	Order *order
+	// Real says that it was no dry run.
+	Real bool
 	// Nulls says that a client-side apply would leave something out of it.
 	Nulls bool
 	// Denial is admission's own words; empty where it admits.
@@ -33,40 +39,53 @@ type trial struct {
 	Waits      bool
 	Warnings   []string
 	Parameters parameters
+
+	// refused is what the API server answered, nil where it admits.
+	refused error
 }
 
 // Admitted says that the dry run went through.
 func (t *trial) Admitted() bool { return t.Denial == "" && len(t.Lacks) == 0 }
 
-// dryRuns are asked of an API server, for instances in a namespace.
-type dryRuns struct {
+// requests are sent to an API server, for instances in a namespace.
+type requests struct {
 	client    client.Writer
 	namespace string
 }
 
 // try asks the API server for a dry run of what is copied, and reads its answer. Its
 // error is one of the connection; what the API server refuses is in the trial.
-func (d dryRuns) try(ctx context.Context, wanted *wish) (*trial, error) {
+func (q requests) try(ctx context.Context, wanted *wish) (*trial, error) {
 	object, err := objectOf(wanted.yaml)
 	if err != nil {
 		return nil, err
 	}
 	tried := &trial{YAML: wanted.yaml, Nulls: hasNull(wanted.parameters)}
-	listening, heard := listenFor(ctx)
-	err = d.client.Create(listening, object, client.DryRunAll, client.FieldOwner("svcat"))
-	tried.Warnings = heard.texts
-	lacks, all := rights.MissingIn(err)
-	switch {
-	case all && forbidsCreate(lacks, d.namespace):
-		tried.Lacks = lacks
-		return tried, nil
-	case isAnswer(err):
-		tried.Denial = cli.Message(err)
-		return tried, nil
-	case err != nil:
+	if err := q.send(ctx, object, tried, client.DryRunAll); err != nil {
 		return nil, fmt.Errorf("cannot ask for a dry run: %w", err)
 	}
+	if !tried.Admitted() {
+		return tried, nil
+	}
 	return tried, tried.read(object, wanted.secrets)
+}
+
+// send asks the API server to create an object. What it refuses, and its warnings, are put
+// into the trial; the error is one of the connection.
+func (q requests) send(ctx context.Context, object *unstructured.Unstructured, into *trial, how ...client.CreateOption) error {
+	listening, heard := listenFor(ctx)
+	err := q.client.Create(listening, object, append(how, client.FieldOwner("svcat"))...)
+	into.Warnings = heard.texts
+	lacks, all := rights.MissingIn(err)
+	switch {
+	case all && forbidsCreate(lacks, q.namespace):
+		into.Lacks = lacks
+	case isAnswer(err):
+		into.Denial, into.refused = cli.Message(err), err
+	case err != nil:
+		return err
+	}
+	return nil
 }
 
 // read takes over what admission made of the object.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -27,7 +28,8 @@ import (
 )
 
 // A cluster answers from memory as an API server with our admission does. What a site
-// must never do fails the test: any write but a dry run, and any look at a Secret.
+// must never do fails the test: any look at a Secret, and any write but a dry run unless it
+// may create.
 type cluster struct {
 	client.Client
 
@@ -38,8 +40,11 @@ type cluster struct {
 	mutex sync.Mutex
 	// denied are resources that the user may not use, as "list clusterserviceplans".
 	denied []string
-	// tried are the objects that a dry run was asked for.
-	tried []*unstructured.Unstructured
+	// creates says that the site may create; without it only dry runs are asked for.
+	creates bool
+	// tried are the objects that a dry run was asked for, and created those that were to
+	// be stored.
+	tried, created []*unstructured.Unstructured
 	// refused is what every dry run ends with.
 	refused error
 	// broken is what every read ends with.
@@ -135,18 +140,24 @@ func (c *cluster) List(ctx context.Context, list client.ObjectList, options ...c
 	return c.reader.List(ctx, list, options...)
 }
 
-// Create is a dry run, or the test fails.
+// Create is a dry run, or the test fails unless the site may create.
 func (c *cluster) Create(ctx context.Context, object client.Object, options ...client.CreateOption) error {
 	asked := &client.CreateOptions{}
 	asked.ApplyOptions(options)
-	require.Equal(c.t, []string{"All"}, asked.DryRun, "nothing is stored")
+	if !c.creates {
+		require.Equal(c.t, []string{"All"}, asked.DryRun, "nothing is stored")
+	}
 	if err := c.may("create", object); err != nil {
 		return err
 	}
 	one, ok := object.(*unstructured.Unstructured)
 	require.True(c.t, ok)
 	c.mutex.Lock()
-	c.tried = append(c.tried, one.DeepCopy())
+	if len(asked.DryRun) > 0 {
+		c.tried = append(c.tried, one.DeepCopy())
+	} else {
+		c.created = append(c.created, one.DeepCopy())
+	}
 	c.mutex.Unlock()
 	if c.refused != nil {
 		return c.refused
@@ -176,7 +187,10 @@ type visitor struct {
 
 func visit(t *testing.T, c *cluster) *visitor {
 	t.Helper()
-	site, err := newSiteOf(c, options.New(), "shop", cli.Cluster{Context: "test"})
+	site, err := newSiteOf(c, options.New(), layout{
+		namespace: "shop", cluster: cli.Cluster{Context: "test", Flags: " --context=test"}, creates: c.creates,
+		now: func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) },
+	})
 	require.NoError(t, err)
 	guard := newGuard("127.0.0.1:8001")
 	return &visitor{T: t, cluster: c, guard: guard, handler: guard.protect(site.routes())}

@@ -3,10 +3,15 @@ package ui
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"maps"
 	"net/url"
 	"slices"
 	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/defaultplan/defaultplan/merge"
 )
 
 // A form is what an instance of a plan can be asked for with.
@@ -16,9 +21,11 @@ type form struct {
 	// said only where CanByType.
 	ByType, CanByType bool
 	Type              string
-	Fields            []field
-	More              field
-	Secret, Key       field
+	// Action is the address that it is sent to.
+	Action      string
+	Fields      []field
+	More        field
+	Secret, Key field
 	// Problems is how many fields are not right; Trouble is what is wrong with the whole.
 	Problems int
 	Trouble  string
@@ -31,6 +38,57 @@ type form struct {
 func madeOf(row *offer, schema []byte) string {
 	sum := sha256.Sum256([]byte(compact([]string{row.Class, row.Plan, row.Type, row.Link, string(schema)})))
 	return hex.EncodeToString(sum[:])
+}
+
+// blame puts what was refused beside the fields that it is about. What is about none stands
+// in the message alone, and so do the ways out.
+func (f *form) blame(refused error) {
+	status, is := errors.AsType[*apierrors.StatusError](refused)
+	if !is {
+		return
+	}
+	if apierrors.IsAlreadyExists(status) {
+		f.Name.Problem = "An instance of this name exists already: choose another name."
+	}
+	if status.ErrStatus.Details == nil {
+		return
+	}
+	for _, cause := range status.ErrStatus.Details.Causes {
+		if one := f.about(cause.Field); one != nil && one.Problem == "" {
+			one.Problem, _, _ = strings.Cut(cause.Message, "\n")
+		}
+	}
+}
+
+// about is the field for what a refusal is about; nil if there is none, or if it is of a
+// secret value, which a message may quote.
+func (f *form) about(path string) *field {
+	if path == "metadata.name" {
+		return &f.Name
+	}
+	if strings.HasPrefix(path, "spec.parametersFrom") {
+		return &f.Secret
+	}
+	pointer, is := strings.CutPrefix(path, "spec.parameters/")
+	if !is {
+		return nil
+	}
+	return fieldAt(f.Fields, merge.Pointer("/"+pointer))
+}
+
+// fieldAt is the field that holds what a pointer leads to.
+func fieldAt(fields []field, at merge.Pointer) *field {
+	for i := range fields {
+		one := &fields[i]
+		switch {
+		case !strings.HasPrefix(string(at)+"/", string(one.Pointer)+"/"):
+		case one.Kind == kindGroup:
+			return fieldAt(one.Fields, at)
+		case !one.Secret:
+			return one
+		}
+	}
+	return nil
 }
 
 // fill reads the form. What is wrong stands in the fields.

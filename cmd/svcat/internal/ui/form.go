@@ -55,6 +55,8 @@ func (f *filled) value(one *field) (value any, given bool) {
 		typed = strings.TrimSpace(typed)
 	}
 	one.Value = typed
+	// What is typed again is typed into the same.
+	one.Multiline = one.Multiline || one.Kind == kindText && strings.Contains(typed, "\n")
 	if one.Secret {
 		one.Value = ""
 	}

@@ -101,5 +101,8 @@ func stateOf(conditions []v1beta1.Condition) (word, look string) {
 	case v1beta1.ConditionFailed:
 		return word, "bad"
 	}
-	return word, "waiting"
+	return word, waiting
 }
+
+// waiting is the class of the colour of what is neither ready nor failed.
+const waiting = "waiting"

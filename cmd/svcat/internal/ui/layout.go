@@ -2,7 +2,9 @@ package ui
 
 import (
 	"cmp"
+	"errors"
 	"net/http"
+	"time"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/remedy"
@@ -15,6 +17,10 @@ type layout struct {
 	// command was started.
 	namespace string
 	cluster   cli.Cluster
+	// creates says that the pages may create.
+	creates bool
+	// now is the time at which a page is read.
+	now func() time.Time
 }
 
 // An answer is what one page shows.
@@ -25,6 +31,8 @@ type answer struct {
 	missing error
 	// code is 0 for 200.
 	code int
+	// elsewhere is the address of the page that is shown instead, empty for this one.
+	elsewhere string
 }
 
 // serve answers with a page, or with what went wrong. here is the entry of the navigation
@@ -36,23 +44,37 @@ func (l layout) serve(here, name string, read func(*http.Request) (*answer, erro
 			l.fail(w, r, here, err)
 			return
 		}
-		content := l.page(found.title, here, found.missing)
+		if found.elsewhere != "" {
+			http.Redirect(w, r, found.elsewhere, http.StatusSeeOther)
+			return
+		}
+		content := l.page(r, found.title, here, found.missing)
 		content.Body = found.body
 		render(w, r, cmp.Or(found.code, http.StatusOK), name, content)
 	}
 }
 
 // page is a page of the site; err is what could not be read of it.
-func (l layout) page(title, here string, err error) *page {
+func (l layout) page(r *http.Request, title, here string, err error) *page {
 	lacks, _ := rights.MissingIn(err)
-	return &page{Title: title, Here: here, Namespace: l.namespace, Context: l.cluster.Context, Lacks: lacks}
+	content := &page{
+		Title: title, Here: here, Namespace: l.namespace, Context: l.cluster.Context, Lacks: lacks,
+		AsOf: l.now(), Creates: l.creates,
+	}
+	if r.Method != http.MethodPost {
+		content.Self = r.URL.RequestURI()
+	}
+	return content
 }
 
 // fail answers with what went wrong, in the words of the command line.
 func (l layout) fail(w http.ResponseWriter, r *http.Request, here string, err error) {
-	failed, code := l.page("", here, err), http.StatusBadGateway
+	failed, code := l.page(r, "", here, err), http.StatusBadGateway
 	lacks, all := rights.MissingIn(err)
+	unfit, isUnfit := errors.AsType[*filterError](err)
 	switch {
+	case isUnfit:
+		failed.Title, failed.Body, code = "There is no such filter", unfit.Error(), http.StatusBadRequest
 	case all:
 		failed.Title, code = "Not shown: you lack a right", http.StatusForbidden
 		if len(lacks) > 1 {

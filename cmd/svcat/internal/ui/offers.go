@@ -45,13 +45,16 @@ const (
 	ofNamespace = "namespace"
 )
 
+// plansPath is below which the pages of plans are.
+const plansPath = "/plans/"
+
 // linkTo is the address of a plan's page.
 func linkTo(plan resolve.Ref) string {
 	scope := ofCluster
 	if plan.Namespace != "" {
 		scope = ofNamespace
 	}
-	return "/plans/" + scope + "/" + url.PathEscape(plan.Name)
+	return plansPath + scope + "/" + url.PathEscape(plan.Name)
 }
 
 // A market reads the catalog that an instance in a namespace chooses from: the cluster's, and

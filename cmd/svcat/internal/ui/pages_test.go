@@ -79,8 +79,17 @@ func TestPages(t *testing.T) {
 			not:  []string{"azure/own", `role="note"`},
 		},
 		"Plans": {
-			reason: "those without a type, too", path: "/plans", says: []string{"azure/small", "mine/own", "ns (shop)", "<span class=\"chip good\">free</span>"},
+			reason: "those without a type, too", path: "/plans", says: []string{"azure/small", "mine/own", "ns (shop)", "<span class=\"chip good\">free</span>", "3 of 3 plans."},
 		},
+		"Free":       {reason: "by what they cost", path: "/plans?free=yes", says: []string{"azure/small", "1 of 3 plans.", `value="yes" selected`}, not: []string{"azure/large", "mine/own"}},
+		"NotFree":    {reason: "by what they cost", path: "/plans?free=no", says: []string{"azure/large", "mine/own"}, not: []string{"azure/small</a>"}},
+		"Bindable":   {reason: "by what can be bound", path: "/plans?bindable=no", says: []string{"mine/own", "1 of 3 plans."}, not: []string{"azure/large", "azure/small"}},
+		"OfType":     {reason: "by type", path: "/plans?type=mysql&free=", says: []string{"azure/small", "2 of 3 plans.", `value="mysql" selected`}, not: []string{"mine/own"}},
+		"OfNone":     {reason: "a type that is gone is wrong for none", path: "/plans?type=oracle", says: []string{"No plan fits all filters", `value="oracle" selected`, `href="/plans"`}, not: []string{"<table"}},
+		"OwnPlans":   {reason: "by scope", path: "/plans?scope=namespace", says: []string{"mine/own", "1 of 3 plans."}, not: []string{"azure/large"}},
+		"OfCluster":  {reason: "by scope", path: "/plans?scope=cluster", says: []string{"azure/small", "2 of 3 plans."}, not: []string{"mine/own"}},
+		"AllFilters": {reason: "all must fit", path: "/plans?free=yes&bindable=yes&type=mysql&scope=cluster", says: []string{"azure/small", "1 of 3 plans.", `href="/plans?free=yes&amp;bindable=yes&amp;type=mysql&amp;scope=cluster">Refresh`}},
+		"Age":        {reason: "when it was read, and the way to read it again", path: "/types/mysql", says: []string{`<time datetime="2026-01-02T03:04:05Z" data-age>03:04:05 UTC</time>`, `<a href="/types/mysql">Refresh</a>`}},
 		"Plan": {
 			reason: "a form", path: "/plans/cluster/small?type=mysql",
 			says: []string{`value="type" checked`, `value="my-mysql"`, "default of the cluster", `name="p1"`, `inputmode="numeric"`, "at most 64", `&#34;eastus&#34;, by the class`, "required", `<span class="no">no</span>`},
@@ -125,20 +134,20 @@ func TestTry(t *testing.T) {
 	}{
 		"ByType": {
 			reason: "origins and YAML", form: url.Values{"name": {"db2"}, "how": {"type"}, "p/size": {"5"}}, code: http.StatusOK, tried: 1,
-			says: []string{"It would be admitted", "azure/small (default of the cluster)", "from-user", "from-plan", "from-class", "  serviceType: mysql\n", "    size: 5\n", "namespace: shop", "mysql resolved to plan azure/small (default)"},
-			not:  []string{"ExternalName: small", "location: eastus"},
+			says: []string{"svcat provision db2 --type=mysql --params-json=&#39;{&#34;size&#34;:5}&#39; --namespace=shop --context=test</pre>", "It would be admitted", "azure/small (default of the cluster)", "from-user", "from-plan", "from-class", "  serviceType: mysql\n", "    size: 5\n", "namespace: shop", "mysql resolved to plan azure/small (default)"},
+			not:  []string{"ExternalName: small", "location: eastus", `name="mark"`},
 		},
 		"ByName": {
 			reason: "the plan by its names", form: url.Values{"name": {"db2"}, "how": {"plan"}, "p/size": {"5"}}, code: http.StatusOK, tried: 1,
-			says: []string{"clusterServiceClassExternalName: azure", "clusterServicePlanExternalName: small", "azure/small (named)"}, not: []string{"serviceType:"},
+			says: []string{"svcat provision db2 --class=azure --plan=small --params-json=", "clusterServiceClassExternalName: azure", "clusterServicePlanExternalName: small", "azure/small (named)"}, not: []string{"serviceType:"},
 		},
 		"Denied": {
 			reason: "admission's words", form: url.Values{"name": {"db2"}, "how": {"type"}, "p/size": {"65"}}, code: http.StatusOK, tried: 1,
-			says: []string{"It would be refused", "The ServiceInstance &#34;db2&#34; is invalid", "must be at most 64", "size: 65"}, not: []string{"What it would get"},
+			says: []string{"It would be refused", "The ServiceInstance &#34;db2&#34; is invalid", "must be at most 64", "size: 65", `aria-describedby="parameter-1-hint parameter-1-problem" aria-invalid="true"`, `<p class="problem" id="parameter-1-problem">must be at most 64`}, not: []string{"What it would get"},
 		},
 		"More": {
 			reason: "JSON, a null and a Secret", form: url.Values{"name": {"db2"}, "how": {"type"}, "p/size": {"5"}, "more": {`{"tier": null, "tags": ["a"]}`}, "secret": {"more"}, "key": {"values"}}, code: http.StatusOK, tried: 1,
-			says: []string{"tier: null", "It holds a null", "takes the default away", "Secret more, key values", "secretKeyRef:"},
+			says: []string{"tier: null", "It holds a null", "takes the default away", "Secret more, key values", "secretKeyRef:", "--secret=&#39;more[values]&#39;"},
 		},
 		"Problem": {
 			reason: "nothing is tried", form: url.Values{"name": {"db2"}, "p/size": {"five"}}, code: http.StatusUnprocessableEntity,

@@ -71,10 +71,26 @@ func (p catalogPages) tryPlan(r *http.Request) (*answer, error) {
 	if view.Form.Problems > 0 || view.Form.Trouble != "" {
 		return view.answer(http.StatusUnprocessableEntity), nil
 	}
-	if view.Trial, err = p.tries.try(r.Context(), wanted); err != nil {
+	if view.Trial, err = p.requests.try(r.Context(), wanted); err != nil {
+		return nil, err
+	}
+	view.Form.blame(view.Trial.refused)
+	if err := p.offerToCreate(r.Context(), view.Trial, wanted); err != nil {
 		return nil, err
 	}
 	return view.answer(http.StatusOK), nil
+}
+
+// offerToCreate adds the ways in which what was admitted is created: a command, and, where
+// the page may create, what its button sends.
+func (p catalogPages) offerToCreate(ctx context.Context, tried *trial, wanted *wish) error {
+	tried.Svcat, tried.NoSvcat = wanted.command(ctx, p.offers.reader, p.flags)
+	if !tried.Admitted() || p.seal == nil {
+		return nil
+	}
+	manifest, err := wanted.manifest()
+	tried.Order = p.seal.order(manifest)
+	return err
 }
 
 func (v *planView) answer(code int) *answer {
@@ -126,7 +142,7 @@ func newPlanView(row *offer, class catalog.Class, plan catalog.Plan) *planView {
 		view.Raw = indented(schema)
 	}
 	view.Form = form{
-		Name: field{ID: "instance-name", Name: "name", Required: true}, CanByType: row.Type != "", Type: row.Type,
+		Name: field{ID: "instance-name", Name: "name", Required: true}, CanByType: row.Type != "", Type: row.Type, Action: row.Link,
 		Fields: fieldsOf(schema, &preset), More: field{ID: "more", Name: "more", Kind: kindJSON},
 		Secret: field{ID: "secret", Name: "secret"}, Key: field{ID: "secret-key", Name: "key"},
 		Made: madeOf(row, schema),

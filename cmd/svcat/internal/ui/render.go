@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"net/http"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/rights"
@@ -44,7 +45,13 @@ type page struct {
 	Namespace, Context string
 	// Lacks are the rights without which something is not shown.
 	Lacks []rights.Missing
-	Body  any
+	// Self is the page's own address, empty for the answer to a form, and AsOf when it
+	// was read.
+	Self string
+	AsOf time.Time
+	// Creates says that the pages may create.
+	Creates bool
+	Body    any
 }
 
 // render writes a page. It renders into memory first: half a page would be

@@ -40,6 +40,8 @@ type field struct {
 	// Items is the kind of a list's lines.
 	Items    string
 	Required bool
+	// Multiline says that a text may have several lines.
+	Multiline bool
 	// Secret says that what is typed is not shown.
 	Secret bool
 	// Limits is what the schema allows, in words; Default what it is without an answer.
@@ -132,7 +134,7 @@ func (f *former) field(schema map[string]any, at merge.Pointer, depth int) field
 	}
 	switch kind := typeOf(schema); kind {
 	case "string":
-		one.Kind = kindText
+		one.Kind, one.Multiline = kindText, isMultiline(schema)
 	case kindNumber, kindInteger:
 		one.Kind = kind
 	case "array":

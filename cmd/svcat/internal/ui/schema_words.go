@@ -20,6 +20,19 @@ func isChoosy(schema map[string]any) bool {
 	return false
 }
 
+// isMultiline says that a schema is of a text with several lines, such as a certificate: it says
+// what is in the text, or shows lines in its default or an example.
+func isMultiline(schema map[string]any) bool {
+	if textOf(schema, "contentMediaType") != "" {
+		return true
+	}
+	examples, _ := schema["examples"].([]any)
+	return slices.ContainsFunc(append(examples, schema["default"]), func(one any) bool {
+		text, _ := one.(string)
+		return strings.Contains(text, "\n")
+	})
+}
+
 func isScalar(kind string) bool {
 	return kind == "string" || kind == kindNumber || kind == kindInteger || kind == "boolean"
 }

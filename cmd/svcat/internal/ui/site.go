@@ -2,6 +2,7 @@ package ui
 
 import (
 	"net/http"
+	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -18,7 +19,7 @@ type site struct {
 }
 
 // newSite is the site for the cluster and namespace of the flags.
-func newSite(env *cli.Env, options *options.Options) (*site, error) {
+func newSite(env *cli.Env, options *options.Options, allowCreate bool) (*site, error) {
 	config, err := env.Config()
 	if err != nil {
 		return nil, err
@@ -32,20 +33,21 @@ func newSite(env *cli.Env, options *options.Options) (*site, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newSiteOf(c, options, namespace, env.Cluster())
+	return newSiteOf(c, options, layout{namespace: namespace, cluster: env.Cluster(), creates: allowCreate, now: time.Now})
 }
 
 // newSiteOf is a site of a client.
-func newSiteOf(c client.Client, options *options.Options, namespace string, cluster cli.Cluster) (*site, error) {
+func newSiteOf(c client.Client, options *options.Options, layout layout) (*site, error) {
 	asker, err := explain.NewAsker(c, options)
 	if err != nil {
 		return nil, err
 	}
-	return &site{
-		layout:  layout{namespace, cluster},
-		catalog: catalogPages{offers: market{c, namespace}, tries: dryRuns{c, namespace}, asker: asker},
-		orders:  orderPages{reader: c, namespace: namespace, asker: asker},
-	}, nil
+	namespace := layout.namespace
+	catalog := catalogPages{offers: market{c, namespace}, requests: requests{c, namespace}, asker: asker, flags: layout.cluster.Flags}
+	if layout.creates {
+		catalog.seal = newSeal()
+	}
+	return &site{layout: layout, catalog: catalog, orders: orderPages{reader: c, namespace: namespace, asker: asker}}, nil
 }
 
 // routes are the pages, by their addresses.
@@ -57,6 +59,9 @@ func (s *site) routes() http.Handler {
 	mux.HandleFunc("GET /plans", s.layout.serve("plans", "plans", s.catalog.plans))
 	mux.HandleFunc("GET /plans/{scope}/{name}", s.layout.serve("plans", "plan", s.catalog.plan))
 	mux.HandleFunc("POST /plans/{scope}/{name}", formed(s.layout.serve("plans", "plan", s.catalog.tryPlan)))
+	if s.layout.creates {
+		mux.HandleFunc("POST /plans/{scope}/{name}/create", formed(s.layout.serve("plans", "plan", s.catalog.create)))
+	}
 	mux.HandleFunc("GET /instances", s.layout.serve("instances", "instances", s.orders.all))
 	mux.HandleFunc("GET /instances/{name}", s.layout.serve("instances", "instance", s.orders.instance))
 	mux.HandleFunc("GET /bindings/{name}", s.layout.serve("instances", "binding", s.orders.binding))

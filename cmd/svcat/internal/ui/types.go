@@ -31,9 +31,13 @@ type candidate struct {
 
 // The catalogPages are those about what is on offer.
 type catalogPages struct {
-	offers market
-	tries  dryRuns
-	asker  *explain.Asker
+	offers   market
+	requests requests
+	asker    *explain.Asker
+	// seal marks what may be created; nil if nothing may.
+	seal *seal
+	// flags are those with which commands reach the same cluster.
+	flags string
 }
 
 // types is the first page: the types on offer.
@@ -119,11 +123,18 @@ func (p catalogPages) serviceType(r *http.Request) (*answer, error) {
 	}}, nil
 }
 
-// plans is the page of all plans, those without a type too.
+// plans is the page of all plans, those without a type too, or of those that fit the filters
+// in its address.
 func (p catalogPages) plans(r *http.Request) (*answer, error) {
 	rows, denied, err := p.offers.list(r.Context(), "")
 	if err != nil || denied != nil && len(rows) == 0 {
 		return nil, cmp.Or(err, denied)
 	}
-	return &answer{title: "All plans", missing: denied, body: map[string]any{"Plans": offerTable{Rows: rows, Types: true}}}, nil
+	filters, fit, err := filtered(rows, r.URL.Query())
+	if err != nil {
+		return nil, err
+	}
+	return &answer{title: "All plans", missing: denied, body: map[string]any{
+		"Plans": offerTable{Rows: fit, Types: true}, "Filters": filters, "All": len(rows),
+	}}, nil
 }
